@@ -1,0 +1,328 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/stop"
+)
+
+// ErrUnreachable: no background process answers on the control socket.
+var ErrUnreachable = errors.New("the background process cannot be reached")
+
+// answerTime bounds a request that is not a stream, in all.
+const answerTime = 3 * time.Second
+
+// maxAnswer bounds one answer or event, in bytes: some 30,000 instances.
+const maxAnswer = 32 << 20
+
+// Client talks to the background process. It is safe for concurrent use.
+type Client struct {
+	http  *http.Client
+	path  string
+	heard atomic.Bool // whether the newest connection has brought anything
+}
+
+// heardConn takes note of what it brings.
+type heardConn struct {
+	net.Conn
+	heard *atomic.Bool
+}
+
+func (c heardConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.heard.Store(true)
+	}
+	return n, err
+}
+
+// Dial returns a client of the background process that serves the control
+// socket at path, after it has answered. Errors wrap ErrUnreachable.
+func Dial(ctx context.Context, path string) (*Client, Health, error) {
+	if path == "" {
+		return nil, Health{}, fmt.Errorf("%w: %w", ErrUnreachable, errNoPlace)
+	}
+	c := &Client{path: path}
+	c.http = &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := dial(ctx, path)
+			if err != nil {
+				return nil, dialError{err}
+			}
+			c.heard.Store(false)
+			return heardConn{conn, &c.heard}, nil
+		},
+	}}
+	var health Health
+	if err := c.ask(ctx, http.MethodGet, "/health", &health); err != nil {
+		c.Close()
+		if !errors.Is(err, ErrUnreachable) {
+			err = c.foreign()
+		}
+		return nil, Health{}, err
+	}
+	if health.Program != Program {
+		c.Close()
+		return nil, Health{}, c.foreign()
+	}
+	return c, health, nil
+}
+
+// Close ends the client's idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Instances returns all instances as they are now.
+func (c *Client) Instances(ctx context.Context) (Instances, error) {
+	var list Instances
+	err := c.ask(ctx, http.MethodGet, "/global-dashboard/instances", &list)
+	return list, err
+}
+
+// Show asks the background process to open the global dashboard.
+func (c *Client) Show(ctx context.Context) (Shown, error) {
+	var shown Shown
+	err := c.ask(ctx, http.MethodPost, "/show", &shown)
+	return shown, err
+}
+
+// Events returns what happened since then, newest last.
+func (c *Client) Events(ctx context.Context, since time.Time) ([]monitor.Event, error) {
+	var list Events
+	err := c.ask(ctx, http.MethodGet, "/global-dashboard/events?since="+url.QueryEscape(since.Format(time.RFC3339Nano)), &list)
+	return list.Events, err
+}
+
+// killTime bounds the answer to an order: a whole ladder after another one of
+// the same instance, and what each has to find out before.
+func killTime() time.Duration {
+	l := stop.DefaultLimits()
+	return 2 * (l.Ask + l.Root + l.Rest + l.Kill + l.Settle + l.Respawn + 5*time.Second)
+}
+
+// Kill orders the end of the instance with that id or pid. The error is nil
+// when the order was answered, whatever came of it: see Killed.Outcome.
+func (c *Client) Kill(ctx context.Context, id string, order KillOrder) (Killed, error) {
+	body, err := json.Marshal(order)
+	if err != nil {
+		return Killed{}, err
+	}
+	limit := killTime()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	route := "/global-dashboard/instance/" + url.PathEscape(id) + "/kill"
+	resp, err := c.send(ctx, http.MethodPost, route, body, limit)
+	if err != nil {
+		return Killed{}, err
+	}
+	defer resp.Body.Close()
+	var killed Killed
+	if err := c.decode(ctx, resp, &killed, limit); err != nil {
+		return Killed{}, err
+	}
+	if killed.Outcome == "" {
+		return Killed{}, refused(http.MethodPost, route, resp.Status, killed.Error)
+	}
+	return killed, nil
+}
+
+// Stream calls each with all instances, now and after each change, until ctx
+// ends, each returns an error, or the background process ends; that error is
+// returned and is never nil.
+func (c *Client) Stream(ctx context.Context, each func(Instances) error) error {
+	resp, err := c.do(ctx, http.MethodGet, "/global-dashboard/stream")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	err = readEvents(resp.Body, func(data []byte) error {
+		var list Instances
+		if err := json.Unmarshal(data, &list); err != nil {
+			return fmt.Errorf("the background process sent what is not a snapshot: %w", err)
+		}
+		return each(list)
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: it ended", ErrUnreachable)
+	}
+	return err
+}
+
+func (c *Client) ask(ctx context.Context, method, route string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	resp, err := c.do(ctx, method, route)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return c.decode(ctx, resp, into, answerTime)
+}
+
+// decode reads an answer that had to come within limit.
+func (c *Client) decode(ctx context.Context, resp *http.Response, into any, limit time.Duration) error {
+	err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax), errors.As(err, &kind):
+		return c.foreign()
+	}
+	return c.failure(ctx, err, limit)
+}
+
+// dialError is an error from before there was a connection.
+type dialError struct{ error }
+
+func (e dialError) Unwrap() error { return e.error }
+
+// failure puts the error of a request into words: those of the libraries name
+// their own parts. It wraps ErrUnreachable, and the cause that it names; limit
+// is what the answer had.
+func (c *Client) failure(ctx context.Context, err error, limit time.Duration) error {
+	var dialing dialError
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%w: nothing answers on %s within %v", ErrUnreachable, c.path, limit)
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
+	case errors.As(err, &dialing):
+		return fmt.Errorf("%w: connecting to %s: %w", ErrUnreachable, c.path, cause(dialing.error))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), hungUp(err), !c.heard.Load():
+		return fmt.Errorf("%w: the connection to %s was closed before it answered", ErrUnreachable, c.path)
+	}
+	return c.foreign()
+}
+
+// cause is the system's error without the names of the calls around it.
+func cause(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return err
+}
+
+// foreign says that what answers is not a lamplighter.
+func (c *Client) foreign() error {
+	return fmt.Errorf("%w: another program serves %s; stop it or set LAMPLIGHTER_CONTROL_SOCKET to another path", ErrUnreachable, c.path)
+}
+
+// do sends a request without a body. The answer's status is 200.
+func (c *Client) do(ctx context.Context, method, route string) (*http.Response, error) {
+	resp, err := c.send(ctx, method, route, nil, answerTime)
+	if err != nil || resp.StatusCode == http.StatusOK {
+		return resp, err
+	}
+	defer resp.Body.Close()
+	var failure Failure
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&failure); err != nil {
+		failure.Error = ""
+	}
+	return nil, refused(method, route, resp.Status, failure.Error)
+}
+
+// send sends a request, with a body of JSON if there is one. The answer may
+// have any status.
+func (c *Client) send(ctx context.Context, method, route string, body []byte, limit time.Duration) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://lamplighter"+route, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", userAgent)
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.failure(ctx, err, limit)
+	}
+	return resp, nil
+}
+
+// refused is the error of an answer that is not a success.
+func refused(method, route, status, why string) error {
+	if why == "" {
+		why = status
+	}
+	return fmt.Errorf("%s %s was refused: %s", method, route, why)
+}
+
+// readEvents reads server-sent events (WHATWG HTML, section 9.2) and calls
+// each with the data of every complete one that has no name. Named ones, other
+// fields and comments are skipped. It returns the error of each or of the
+// reader, io.EOF at its end.
+func readEvents(r io.Reader, each func(data []byte) error) error {
+	lines := bufio.NewReader(r)
+	var data []byte
+	have, named := false, false
+	for {
+		line, err := readLine(lines)
+		if err != nil {
+			return err
+		}
+		if len(line) == 0 {
+			if have && !named {
+				if err := each(data); err != nil {
+					return err
+				}
+			}
+			data, have, named = nil, false, false
+			continue
+		}
+		if name, ok := bytes.CutPrefix(line, []byte("event:")); ok {
+			named = len(bytes.TrimPrefix(name, []byte(" "))) > 0
+			continue
+		}
+		value, ok := bytes.CutPrefix(line, []byte("data:"))
+		if !ok {
+			continue
+		}
+		if have {
+			data = append(data, '\n')
+		}
+		data, have = append(data, bytes.TrimPrefix(value, []byte(" "))...), true
+		if len(data) > maxAnswer {
+			return errTooLong
+		}
+	}
+}
+
+var errTooLong = errors.New("an event of the stream is too long")
+
+// readLine reads one line of at most maxAnswer bytes, without its end.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxAnswer {
+			return nil, errTooLong
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return bytes.TrimRight(line, "\r\n"), nil
+	}
+}

@@ -1,0 +1,207 @@
+//go:build unix
+
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lamplighter/app/config"
+)
+
+// maxPath is what fits into sockaddr_un with its closing NUL: 107 bytes on
+// Linux, 103 on macOS.
+const maxPath = len(unix.RawSockaddrUnix{}.Path) - 1
+
+// pathBegin is what the path of a control socket begins with.
+const pathBegin = "/"
+
+// hungUp tells whether an error of a connection says that the other end has
+// closed it.
+func hungUp(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+func listen(path string, lockHeld bool, log *slog.Logger) (Listener, error) {
+	fail := func(err error) (Listener, error) {
+		return nil, fmt.Errorf("control socket %s: %w", path, err)
+	}
+	if err := checkPath(path); err != nil {
+		return fail(err)
+	}
+	if err := config.MakePrivate(filepath.Dir(path), "LAMPLIGHTER_CONTROL_SOCKET"); err != nil {
+		return fail(err)
+	}
+	if err := vacate(path, lockHeld); err != nil {
+		return fail(err)
+	}
+	inner, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return fail(err)
+	}
+	// Go would remove whatever is at the path when the listener closes, also a
+	// socket that somebody else has put there since.
+	inner.SetUnlinkOnClose(false)
+	l := &socket{UnixListener: inner, path: path, uid: os.Getuid(), log: log}
+	if err := errors.Join(os.Chmod(path, 0o600), l.remember()); err != nil {
+		inner.Close()
+		return fail(err)
+	}
+	return l, nil
+}
+
+// checkPath refuses a path that cannot be, or should not be, a socket's.
+func checkPath(path string) error {
+	switch {
+	case !filepath.IsAbs(path):
+		return fmt.Errorf("%w; set LAMPLIGHTER_CONTROL_SOCKET to one that does", ErrNotAbsolute)
+	case len(path) > maxPath:
+		return fmt.Errorf("%w (%d bytes, at most %d); set LAMPLIGHTER_CONTROL_SOCKET to a shorter one",
+			ErrPathTooLong, len(path), maxPath)
+	}
+	return nil
+}
+
+// vacate makes room at path, or says who is there.
+func vacate(path string, lockHeld bool) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("%w: something that is not a socket lies there; remove it or set LAMPLIGHTER_CONTROL_SOCKET to another path", ErrUnsafe)
+	}
+	conn, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		conn.Close()
+		return fmt.Errorf("%w; stop that process or set LAMPLIGHTER_CONTROL_SOCKET to another path", ErrInUse)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("%w, but it cannot be reached (%w); stop that process or set LAMPLIGHTER_CONTROL_SOCKET to another path", ErrInUse, err)
+	}
+	if !lockHeld {
+		return fmt.Errorf("nobody serves the socket that lies there, but without the lock it is not ours to remove; remove it: %w", err)
+	}
+	return os.Remove(path)
+}
+
+// socket is a Unix listener that refuses other users and knows its own file.
+type socket struct {
+	*net.UnixListener
+	path string
+	uid  int // whose connections are accepted
+	log  *slog.Logger
+	file fs.FileInfo
+
+	refused int // by Accept alone
+}
+
+func (l *socket) remember() error {
+	info, err := os.Lstat(l.path)
+	l.file = info
+	return err
+}
+
+// Accept waits for the next connection of our own user. A refused one is
+// logged when it is the first, and then by its count at each doubling.
+func (l *socket) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		uid, err := peerUID(conn)
+		if err == nil && uid == l.uid {
+			return conn, nil
+		}
+		conn.Close()
+		l.refused++
+		switch {
+		case l.refused&(l.refused-1) != 0:
+		case err != nil:
+			l.log.Warn("refused a connection to the control socket from an unknown user", "error", err, "count", l.refused)
+		default:
+			l.log.Warn("refused a connection to the control socket from another user", "uid", uid, "count", l.refused)
+		}
+	}
+}
+
+// Gone also compares the time the file was made: some file systems give the
+// number of a removed file to the next one at once.
+func (l *socket) Gone() bool {
+	info, err := os.Lstat(l.path)
+	return err != nil || !os.SameFile(info, l.file) || !info.ModTime().Equal(l.file.ModTime())
+}
+
+// Close also removes the socket's file, unless another one is there by now.
+func (l *socket) Close() error {
+	if !l.Gone() {
+		if err := os.Remove(l.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			l.log.Warn("the control socket was not removed", "error", err)
+		}
+	}
+	return l.UnixListener.Close()
+}
+
+// dial connects to a control socket of our own user.
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	uid, err := peerUID(conn.(*net.UnixConn))
+	if err == nil && uid != os.Getuid() {
+		err = fmt.Errorf("%w: user id %d serves it", ErrUnsafe, uid)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// peerUID is the user who connected, or who serves the other end, as the
+// kernel recorded it.
+func peerUID(conn *net.UnixConn) (int, error) {
+	uid, err := peerFact(conn, socketUID)
+	if err != nil {
+		return -1, fmt.Errorf("the other end's user is not known: %w", err)
+	}
+	return int(uid), nil
+}
+
+// peerPID is the process that connected.
+func peerPID(conn net.Conn) (int, error) {
+	socket, ok := conn.(*net.UnixConn)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	return peerFact(socket, socketPID)
+}
+
+// peerFact asks the kernel about the other end of a connection.
+func peerFact[T any](conn *net.UnixConn, ask func(fd int) (T, error)) (fact T, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return fact, err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { fact, failed = ask(int(fd)) })
+	return fact, errors.Join(err, failed)
+}

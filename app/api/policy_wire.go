@@ -1,0 +1,91 @@
+package api
+
+import (
+	"slices"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
+)
+
+// Policy is the body of GET /global-dashboard/policy, and a part of Status: how
+// the policies stand.
+type Policy struct {
+	Active      bool         `json:"active"` // this process acts on them
+	Paused      bool         `json:"paused"`
+	PausedUntil *time.Time   `json:"paused_until"` // null: until somebody resumes them, or not paused
+	Idle        int          `json:"idle"`         // how many an order to stop the idle ones means
+	Orphans     int          `json:"orphans"`      // and the orphaned ones
+	Rules       []PolicyRule `json:"rules"`        // in the order in which views list them
+}
+
+// PolicyRule is one rule and its switch.
+type PolicyRule struct {
+	Name  policy.Rule `json:"name"`
+	Words string      `json:"words"` // what it does: "End orphaned servers after 10 min"
+	On    bool        `json:"on"`
+	Set   bool        `json:"set"` // false: the settings give it nothing to do, and it cannot be switched on
+}
+
+// Paused is the answer to an order to pause the policies or to resume them.
+type Paused struct {
+	Paused      bool       `json:"paused"`
+	PausedUntil *time.Time `json:"paused_until"`
+}
+
+// Switched is the body of an order to switch a rule, and its answer.
+type Switched struct {
+	Rule policy.Rule `json:"rule"`
+	On   bool        `json:"on"`
+}
+
+// Kept is the answer to PUT /global-dashboard/instance/ID/keep.
+type Kept struct {
+	KeptUntil *time.Time `json:"kept_until"` // null: no longer
+}
+
+// Decisions is the body of GET /global-dashboard/decisions.
+type Decisions struct {
+	Decisions []Decision `json:"decisions"`
+}
+
+// Decision is what is decided about one instance, and on what it rests.
+type Decision struct {
+	ID       string       `json:"id"`
+	Label    string       `json:"label"`
+	Rule     *policy.Rule `json:"rule"` // null: an order that names no rule
+	Do       policy.Do    `json:"do"`
+	At       *time.Time   `json:"at"`      // when it is due
+	Reason   *string      `json:"reason"`  // a part of a sentence: "no call for 30 min"
+	Because  *string      `json:"because"` // what stands against ending it
+	Evidence []string     `json:"evidence"`
+}
+
+// EncodeDecisions turns actions into their wire form.
+func EncodeDecisions(actions []policy.Action) Decisions {
+	list := make([]Decision, len(actions))
+	for i := range actions {
+		a := &actions[i]
+		list[i] = Decision{
+			ID: a.ID.String(), Label: a.Label, Rule: known(a.Rule), Do: a.Do, At: moment(a.At),
+			Reason: known(a.Reason), Because: known(a.Because), Evidence: append([]string{}, a.Evidence...),
+		}
+	}
+	return Decisions{Decisions: list}
+}
+
+func encodePolicy(p *monitor.Policy) Policy {
+	w := Policy{
+		Active: p.Active, Paused: p.Paused, PausedUntil: moment(p.PausedUntil), Idle: p.Idle, Orphans: p.Orphans,
+		Rules: make([]PolicyRule, len(p.Rules)),
+	}
+	for i, rule := range p.Rules {
+		w.Rules[i] = PolicyRule{Name: policy.Rule(rule.Name), Words: rule.Words, On: rule.On, Set: rule.Set}
+	}
+	return w
+}
+
+func samePolicy(p, q *monitor.Policy) bool {
+	return p.Active == q.Active && p.Paused == q.Paused && p.PausedUntil.Equal(q.PausedUntil) && p.Idle == q.Idle && p.Orphans == q.Orphans &&
+		slices.Equal(p.Rules, q.Rules)
+}

@@ -1,0 +1,206 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter/app/apptest"
+	"lamplighter/monitor"
+)
+
+func TestStream(t *testing.T) {
+	m := newModel()
+	srv := serve(t, m, shower{}, nil)
+	got := make(chan int)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	client := srv.dial(t)
+	go func() {
+		ended <- client.Stream(ctx, func(list Instances) error {
+			got <- len(list.Instances)
+			return nil
+		})
+	}()
+	if n := <-got; n != 0 {
+		t.Fatalf("first event has %d instances", n)
+	}
+	m.set(snapshot(instance(1, "a")))
+	if n := <-got; n != 1 {
+		t.Fatalf("second event has %d instances", n)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+	apptest.Eventually(t, "the server forgets the reader", func() bool { return m.subscribers() == 0 })
+}
+
+func TestStreamEndsWithTheReadersError(t *testing.T) {
+	srv := serve(t, newModel(), shower{}, nil)
+	enough := errors.New("enough")
+	if err := srv.dial(t).Stream(t.Context(), func(Instances) error { return enough }); !errors.Is(err, enough) {
+		t.Error(err)
+	}
+}
+
+func TestStreamEndsWithTheServer(t *testing.T) {
+	srv := serve(t, newModel(), shower{}, nil)
+	first := make(chan struct{}, 1)
+	ended := make(chan error, 1)
+	client := srv.dial(t)
+	go func() {
+		ended <- client.Stream(t.Context(), func(Instances) error { first <- struct{}{}; return nil })
+	}()
+	<-first
+	srv.stop(t)
+	if err := <-ended; !errors.Is(err, ErrUnreachable) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// A reader that does not read delays neither the model nor other readers nor
+// the end, and gets the newest snapshot when it reads again.
+func TestSlowReader(t *testing.T) {
+	m := newModel()
+	srv := serve(t, m, shower{}, nil)
+	slow, err := dial(t.Context(), srv.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	if _, err := io.WriteString(slow, "GET /global-dashboard/stream HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Eventually(t, "the slow reader is there", func() bool { return m.subscribers() == 1 })
+
+	seen := make(chan string, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	fast := srv.dial(t)
+	go func() {
+		ended <- fast.Stream(ctx, func(list Instances) error {
+			if len(list.Instances) > 0 {
+				select {
+				case <-seen:
+				default:
+				}
+				seen <- *list.Instances[0].Version
+			}
+			return nil
+		})
+	}()
+	// Far more than any socket buffer holds.
+	large := make([]monitor.Instance, 200)
+	for i := range large {
+		large[i] = instance(i+1, strings.Repeat("x", 2000))
+	}
+	const last = 40
+	for n := 1; n <= last; n++ {
+		s := snapshot(slices.Clone(large)...)
+		s.Instances[0].Version = fmt.Sprint(n)
+		m.set(s)
+	}
+	apptest.Eventually(t, "the fast reader has the newest", func() bool {
+		select {
+		case v := <-seen:
+			return v == fmt.Sprint(last)
+		default:
+			return false
+		}
+	})
+	cancel()
+	<-ended
+
+	if err := slow.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	newest := []byte(fmt.Sprintf(`"version":"%d"`, last))
+	for buf := make([]byte, 1<<20); !bytes.Contains(got.Bytes(), newest); {
+		n, err := slow.Read(buf)
+		if err != nil {
+			t.Fatalf("after %d bytes: %v", got.Len(), err)
+		}
+		got.Write(buf[:n])
+	}
+	if events := bytes.Count(got.Bytes(), []byte("data: ")); events >= last {
+		t.Errorf("the slow reader was sent all %d events", events)
+	}
+}
+
+func TestStopsWhileAReaderIsStuck(t *testing.T) {
+	m := newModel()
+	large := make([]monitor.Instance, 2000)
+	for i := range large {
+		large[i] = instance(i+1, strings.Repeat("x", 2000))
+	}
+	m.set(snapshot(large...))
+	srv := serve(t, m, shower{}, nil)
+	stuck, err := dial(t.Context(), srv.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stuck.Close()
+	if _, err := io.WriteString(stuck, "GET /global-dashboard/stream HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Eventually(t, "the reader is there", func() bool { return m.subscribers() == 1 })
+	srv.stop(t)
+}
+
+func TestReadEvents(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		want []string
+	}{
+		"two":            {"data: a\n\ndata: b\n\n", []string{"a", "b"}},
+		"no space, CRLF": {"data:a\r\n\r\n", []string{"a"}},
+		"several lines":  {"data: a\ndata: b\n\n", []string{"a\nb"}},
+		"other fields":   {": hello\nid: 3\ndata: a\nretry: 5\n\n\n\n", []string{"a"}},
+		"named":          {"event: x\ndata: a\n\ndata: b\n\ndata: c\nevent:x\n\n:\n\nevent:\ndata: d\n\n", []string{"b", "d"}},
+		"incomplete":     {"data: a\n\ndata: b\n", []string{"a"}},
+		"empty data":     {"data:\n\n", []string{""}},
+		"longer than the buffer": {
+			"data: " + strings.Repeat("x", 10000) + "\n\n", []string{strings.Repeat("x", 10000)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			err := readEvents(strings.NewReader(test.text), func(data []byte) error {
+				got = append(got, string(data))
+				return nil
+			})
+			if !errors.Is(err, io.EOF) || !slices.Equal(got, test.want) {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+	endless := io.MultiReader(strings.NewReader("data: "), zeroes{})
+	if err := readEvents(endless, func([]byte) error { return nil }); !errors.Is(err, errTooLong) {
+		t.Errorf("an endless line: %v", err)
+	}
+}
+
+type zeroes struct{}
+
+func (zeroes) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func FuzzReadEvents(f *testing.F) {
+	for _, seed := range []string{"", "data: a\n\n", "data\n\ndata:\r\n\r\n", ":\n\n\n", "data: {}\ndata:x", "\xff\ndata: \x00\n\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		total := 0
+		err := readEvents(bytes.NewReader(text), func(data []byte) error { total += len(data); return nil })
+		if err == nil || total > len(text) {
+			t.Errorf("%q: %d bytes, %v", text, total, err)
+		}
+	})
+}

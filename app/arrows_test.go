@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// module is the path of the module, whose root is the parent directory.
+const module = "lamplighter"
+
+// mayImport says which package of ours may import which other one. Both are
+// directories below the root.
+func mayImport(from, to string) bool {
+	below := func(dir, top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") }
+	switch {
+	case testSupport(to):
+		return testSupport(from)
+	case from == "monitor":
+		return false
+	case below(from, "icons"):
+		return below(to, "icons")
+	case below(from, "installer"):
+		return below(to, "installer")
+	case from == "monitor/situation": // decides again, and sends no signal
+		return slices.Contains([]string{
+			"monitor", "monitor/policy", "monitor/stop", "monitor/serena", "monitor/rules", "monitor/process", "monitor/bystander",
+		}, to)
+	case below(from, "monitor"):
+		return below(to, "monitor")
+	case below(from, "tray"):
+		return below(to, "monitor") || to == "icons" || below(to, "tray")
+	case from == "app":
+		return to == "app/cli"
+	case from == "app/launch":
+		return to == "monitor" || to == "monitor/process" || to == "monitor/serena" || to == "monitor/plainfile" || to == "monitor/bystander"
+	case from == "app/notify": // shows what it is told
+		return to == "monitor"
+	case from == "app/policies": // decides nothing, and ends nothing itself
+		return slices.Contains([]string{"monitor", "monitor/policy", "monitor/stop", "monitor/process", "monitor/plainfile"}, to)
+	case from == "app/connect": // is to be tiny
+		return to == "monitor/bystander"
+	case from == "app/cli": // composes
+		return to != "app"
+	case below(from, "app"):
+		return below(to, "monitor") || strings.HasPrefix(to, "app/") && to != "app/cli"
+	}
+	return true
+}
+
+// testSupport tells a package that only tests import, such as
+// monitor/serena/serenatest. No part of the product may import one.
+func testSupport(dir string) bool { return strings.HasSuffix(dir, "test") }
+
+// mayUse says which file of ours may import a package of others.
+func mayUse(file, pkg string) bool {
+	switch {
+	case pkg == "fyne.io/systray":
+		return file == "tray/systray.go"
+	case pkg == "github.com/gen2brain/beeep": // is not needed on a freedesktop
+		return file == "app/notify/system.go"
+	case strings.HasPrefix(pkg, "github.com/modelcontextprotocol/"), strings.HasPrefix(pkg, "github.com/chromedp/"):
+		return testSupport(path.Dir(file))
+	}
+	return true
+}
+
+func TestArrows(t *testing.T) {
+	const root = ".."
+	files := 0
+	for _, top := range []string{"app", "tray", "monitor", "icons", "installer"} {
+		err := fs.WalkDir(os.DirFS(root), top, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if entry.IsDir() && slices.Contains([]string{"testdata", "vendor"}, entry.Name()) {
+				return fs.SkipDir
+			}
+			if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return nil
+			}
+			files++
+			parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			for _, spec := range parsed.Imports {
+				pkg, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					return err
+				}
+				if to, ours := strings.CutPrefix(pkg, module+"/"); ours {
+					if from := path.Dir(name); from != to && !mayImport(from, to) {
+						t.Errorf("%s imports %s: %s must not depend on it", name, pkg, from)
+					}
+				} else if !mayUse(name, pkg) {
+					t.Errorf("%s imports %s", name, pkg)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if files == 0 {
+		t.Error("no source was found")
+	}
+}
+
+func TestTheRulesOfTheArrows(t *testing.T) {
+	for _, test := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"app", "app/cli", true},
+		{"app", "monitor", false},
+		{"app/cli", "tray", true},
+		{"app/cli", "app/dashboard", true},
+		{"app/api", "monitor", true},
+		{"app/api", "app/cli", false},
+		{"app/dashboard", "app/api", true},
+		{"app/dashboard", "tray", false},
+		{"app/dashboard", "icons", false},
+		{"app/launch", "monitor/process", true},
+		{"app/launch", "monitor", true},
+		{"app/launch", "monitor/serena", true},
+		{"app/launch", "monitor/watch", false},
+		{"app/launch", "monitor/stop", false},
+		{"app/launch", "monitor/bystander", true},
+		{"app/notify", "monitor", true},
+		{"app/notify", "monitor/policy", false},
+		{"app/notify", "icons", false},
+		{"app/connect", "monitor", false},
+		{"app/connect", "monitor/process", false},
+		{"app/connect", "monitor/bystander", true},
+		{"app/session", "app/launch", true},
+		{"app/policies", "monitor/policy", true},
+		{"app/policies", "monitor/stop", true},
+		{"app/policies", "monitor/watch", false},
+		{"app/policies", "app/config", false},
+		{"tray", "icons", true},
+		{"tray", "monitor/watch", true},
+		{"tray", "app/dashboard", false},
+		{"monitor/watch", "monitor/process", true},
+		{"monitor/watch", "tray", false},
+		{"monitor/situation", "monitor/policy", true},
+		{"monitor/situation", "monitor/stop", true},
+		{"monitor/situation", "monitor/watch", false},
+		{"app/doctor", "monitor/situation", true},
+		{"monitor", "monitor/watch", false},
+		{"icons", "monitor", false},
+		{"icons/generate", "monitor", false},
+		{"icons/generate", "icons", true},
+		{"installer", "app/config", false},
+		{"app/cli", "monitor/serena/serenatest", false},
+		{"monitor/watch", "monitor/serena/serenatest", false},
+	} {
+		if got := mayImport(test.from, test.to); got != test.want {
+			t.Errorf("%s → %s: %v", test.from, test.to, got)
+		}
+	}
+	if mayUse("tray/menu.go", "fyne.io/systray") || !mayUse("tray/systray.go", "fyne.io/systray") ||
+		mayUse("app/share/share.go", "github.com/modelcontextprotocol/go-sdk/mcp") {
+		t.Error("a foreign package is judged wrongly")
+	}
+}
+
+func TestMainIsShort(t *testing.T) {
+	text, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n > 40 {
+		t.Errorf("main.go has %d lines; what it does belongs into app/cli", n)
+	}
+}

@@ -1,0 +1,362 @@
+//go:build real && bench && linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	gopsnet "github.com/shirou/gopsutil/v3/net"
+	gopsutil "github.com/shirou/gopsutil/v3/process"
+
+	"lamplighter/app/apptest"
+	facts "lamplighter/monitor/process"
+	"lamplighter/monitor/serena/serenatest"
+	"lamplighter/tray/traytest"
+)
+
+// How much there is to watch.
+const (
+	servers   = 20 // real ones
+	newcomers = 10 // more of them
+	standIns  = 100
+	strangers = 1000
+	starts    = 20
+	kills     = 40
+)
+
+// settling is what everything gets to come to rest before a window of idleness
+// begins: a process is young for 10 s.
+const settling = 15 * time.Second
+
+// window is how long each idleness lasts.
+func window(t *testing.T) time.Duration {
+	t.Helper()
+	if os.Getenv("LAMPLIGHTER_TEST_BENCH_LONG") != "" {
+		return 5 * time.Minute
+	}
+	return time.Minute
+}
+
+// bench is the desktop on which both programs run: ours, as it is shipped, and
+// what people have today.
+type bench struct {
+	report
+	home    *home
+	ours    string // the program
+	display string
+	bus     string
+	panel   *traytest.Host
+}
+
+// TestBench measures what watching costs, everything in one run on one machine.
+func TestBench(t *testing.T) {
+	b := &bench{}
+	defer func() { b.print(os.Stdout) }()
+	b.add(row{what: "load average of the machine before", theirs: unknown, ours: loadAverage(t), target: unknown})
+	b.home, b.display = newHome(t), startDisplay(t)
+	b.bus, _ = traytest.StartBus(t)
+	b.home.env = append(b.home.env, "DBUS_SESSION_BUS_ADDRESS="+b.bus)
+	b.panel = traytest.NewHost(t, b.bus)
+	b.panel.Appear(t)
+	b.build(t)
+
+	t.Run("starts", func(t *testing.T) { b.starts(t) })
+	t.Run("page", func(t *testing.T) { b.page(t) })
+	t.Run("registrations", func(t *testing.T) { b.registrations(t) })
+	t.Run("launch", func(t *testing.T) { b.launch(t) })
+	t.Run("servers", func(t *testing.T) { b.realServers(t) })
+	t.Run("stand-ins", func(t *testing.T) { b.standIns(t) })
+}
+
+// build makes the programs as ./build.sh build does, and tells their sizes.
+func (b *bench) build(t *testing.T) {
+	t.Helper()
+	b.ours = filepath.Join(t.TempDir(), "lamplighter")
+	b.compile(t, ".", b.ours)
+	b.add(row{what: "size of the program", theirs: unknown, ours: sizeOf(t, b.ours), unit: "MB", target: 14})
+	connect := filepath.Join(filepath.Dir(b.ours), "lamplighter-connect")
+	b.compile(t, "./connect", connect)
+	b.add(row{what: "size of the program above each server", theirs: unknown, ours: sizeOf(t, connect), unit: "MB", target: 2})
+}
+
+func (b *bench) compile(t *testing.T, pkg, program string) {
+	t.Helper()
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, pkg)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// sizeOf is the size of a file in MB.
+func sizeOf(t *testing.T, path string) float64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(info.Size()) / 1e6
+}
+
+// run starts our program and returns when its icon is registered.
+func (b *bench) run(t *testing.T) (p *process, sender string, after time.Duration) {
+	t.Helper()
+	began := time.Now()
+	p = b.home.startAs(t, b.ours, "run")
+	sender = b.panel.AwaitItem(t)
+	return p, sender, time.Since(began)
+}
+
+// starts measures how soon the icon is there. Today's figure is the time until
+// the tray manager's port answers: its icon has no protocol that would tell.
+func (b *bench) starts(t *testing.T) {
+	var theirs, ours []float64
+	for range starts {
+		p, _, after := b.run(t)
+		ours = append(ours, inMilliseconds(after))
+		p.signal(t, syscall.SIGTERM)
+		p.status(t)
+		m, after := startTrayManager(t, b.display, b.bus)
+		theirs = append(theirs, inMilliseconds(after))
+		m.end()
+	}
+	b.add(spread("start to tray icon (today: to an answer)", theirs, ours, 60)...)
+}
+
+// realServers measures both programs beside real servers that do nothing.
+func (b *bench) realServers(t *testing.T) {
+	m, _ := startTrayManager(t, b.display, b.bus)
+	m.register(t, 1, os.Getpid()) // it ends when it knows nobody
+	p, sender, _ := b.run(t)
+	watching, stop := b.home.stream(t)
+	for range servers {
+		startRegistered(t).WaitReady(t)
+	}
+	watching.awaitCount(t, servers)
+	m.awaitCount(t, servers+1)
+	stop()
+	said := listen(t, b.panel, sender)
+	<-time.After(settling)
+
+	before := said.count()
+	idle := idleFor(t, window(t), m.cmd.Process.Pid, p.cmd.Process.Pid)
+	signals := said.since(before)
+	if len(signals) > 0 {
+		t.Logf("said on the bus while nothing happened: %v", signals)
+	}
+	name := func(what string) string { return what + ", " + strconv.Itoa(servers) + " servers" }
+	memory := func(file, field string, target float64) row {
+		return row{
+			what:   name(field),
+			theirs: megabytes(t, m.cmd.Process.Pid, file, field), ours: megabytes(t, p.cmd.Process.Pid, file, field),
+			unit: "MB", target: target,
+		}
+	}
+	b.add(
+		memory("status", "VmRSS", 20), memory("status", "RssAnon", 9), memory("smaps_rollup", "Pss", unknown),
+		row{what: name("CPU when idle"), theirs: idle[0].percent, ours: idle[1].percent, unit: "%", target: 0.1},
+		row{what: name("moments awake when idle"), theirs: idle[0].awake, ours: idle[1].awake, unit: "/s", target: 2, below: true},
+		row{what: name("context switches when idle"), theirs: idle[0].switches, ours: idle[1].switches, unit: "/s", target: 2, below: true},
+		row{what: name("signals on the bus when idle"), theirs: unknown, ours: float64(len(signals)), target: 0},
+	)
+	b.newcomers(t, m)
+	p.signal(t, syscall.SIGTERM)
+	p.status(t)
+}
+
+// startRegistered starts a real server that registers with the tray manager.
+func startRegistered(t *testing.T) *serenatest.Server {
+	t.Helper()
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, ".serena"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	settings := `language_backend: LSP
+gui_log_window: false
+web_dashboard: true
+web_dashboard_open_on_launch: false
+web_dashboard_interface: tray_manager
+projects: []
+`
+	if err := os.WriteFile(filepath.Join(home, ".serena", "serena_config.yml"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return serenatest.Start(t, serenatest.Options{Home: home})
+}
+
+// firstDashboard is the port that a server looks at first.
+const firstDashboard = 24282
+
+// newcomers measures how soon a server is shown after its dashboard's first
+// answer: by looking around, and by its own word in what people have today.
+func (b *bench) newcomers(t *testing.T, m *trayManager) {
+	watching, stop := b.home.stream(t)
+	defer stop()
+	var theirs, ours []float64
+	for i := range newcomers {
+		port := firstDashboard + servers + i
+		startRegistered(t)
+		url := "http://127.0.0.1:" + strconv.Itoa(port) + "/heartbeat"
+		apptest.Eventually(t, "the dashboard answers", func() bool { return answersAt(url) })
+		first := time.Now()
+		ours = append(ours, inMilliseconds(max(watching.awaitShown(t, port).Sub(first), 0)))
+		theirs = append(theirs, inMilliseconds(max(m.awaitShown(t, port).Sub(first), 0)))
+	}
+	b.add(spread("first answer to shown (today: registers itself)", theirs, ours, 1000)...)
+}
+
+// standIns measures what grows with the number of processes.
+func (b *bench) standIns(t *testing.T) {
+	all := startStandIns(t, standIns)
+	m, _ := startTrayManager(t, b.display, b.bus)
+	m.register(t, 1, os.Getpid())
+	pids := make([]int, 0, len(all))
+	for _, s := range all {
+		m.register(t, s.port, s.cmd.Process.Pid)
+		pids = append(pids, s.cmd.Process.Pid)
+	}
+	p, sender, _ := b.run(t)
+	watching, stop := b.home.stream(t)
+	watching.awaitCount(t, len(all))
+	stop()
+	<-time.After(settling)
+
+	// One after the other: to be asked by one of them is activity to the other.
+	idle := idleFor(t, window(t), p.cmd.Process.Pid)
+	p.signal(t, syscall.SIGSTOP)
+	naive := probeSimply(t, time.Minute, all)
+	p.signal(t, syscall.SIGCONT)
+	b.add(row{what: "CPU of watching, 100 servers (today: a heartbeat each 3 s)", theirs: naive, ours: idle[0].percent, unit: "%", target: 0.5})
+
+	startCrowd(t, strangers)
+	<-time.After(settling)
+	idle = idleFor(t, window(t), m.cmd.Process.Pid, p.cmd.Process.Pid)
+	b.add(
+		row{what: "CPU when idle, 100 servers, 1,000 others", theirs: idle[0].percent, ours: idle[1].percent, unit: "%", target: 0.5},
+		row{
+			what:   "VmRSS, 100 servers, 1,000 others",
+			theirs: megabytes(t, m.cmd.Process.Pid, "status", "VmRSS"), ours: megabytes(t, p.cmd.Process.Pid, "status", "VmRSS"),
+			unit: "MB", target: unknown,
+		},
+	)
+	b.passes(t)
+	b.ports(t, pids)
+	b.deaths(t, m, sender, all)
+	p.signal(t, syscall.SIGTERM)
+	p.status(t)
+}
+
+// passes measures one look at the process table beside the ways in which one
+// would do it without thinking.
+func (b *bench) passes(t *testing.T) {
+	table := facts.NewTable()
+	pass := func() {
+		if _, err := table.Pass(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nothing, fork := func() {}, func() {
+		if err := exec.Command("true").Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		pass()
+	}
+	naive := threadCPU(t, 5, nothing, func() {
+		all, err := gopsutil.Processes()
+		if err != nil || len(all) < strangers {
+			t.Fatal(len(all), err)
+		}
+		for _, p := range all {
+			// Errors mean that it has ended.
+			_, _ = p.Cmdline()
+			_, _ = p.Ppid()
+			_, _ = p.CreateTime()
+		}
+	})
+	var ps time.Duration
+	const times = 5
+	for range times {
+		cmd := exec.Command("ps", "-ef")
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		ps += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()) / times
+	}
+	busy, quiet := threadCPU(t, 100, fork, pass), threadCPU(t, 100, nothing, pass)
+	const what = "CPU of a pass over 1,100 processes"
+	b.add(
+		row{what: what + ", something was forked (today: gopsutil)", theirs: inMilliseconds(naive), ours: inMilliseconds(busy), unit: "ms", target: 2},
+		row{what: what + ", something was forked (today: ps -ef)", theirs: inMilliseconds(ps), ours: inMilliseconds(busy), unit: "ms", target: 2},
+		row{what: what + ", nothing was forked (today: gopsutil)", theirs: inMilliseconds(naive), ours: inMilliseconds(quiet), unit: "ms", target: 2},
+	)
+}
+
+// ports measures how it is found out who listens where.
+func (b *bench) ports(t *testing.T, pids []int) {
+	ports := facts.NewPorts()
+	look := func() {
+		if found, err := ports.Listeners(pids); err != nil || len(found) != len(pids) {
+			t.Fatal(len(found), err)
+		}
+	}
+	nothing := func() {}
+	first := threadCPU(t, 1, nothing, look)
+	steady := threadCPU(t, 50, nothing, look)
+	naive := threadCPU(t, 2, nothing, func() {
+		for _, pid := range pids {
+			if _, err := gopsnet.ConnectionsPid("tcp", int32(pid)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	b.add(
+		row{what: "CPU of who listens where, 100 servers (today: gopsutil)", theirs: inMilliseconds(naive), ours: inMilliseconds(steady), unit: "ms", target: 5},
+		row{what: "the same for the first time", theirs: inMilliseconds(naive), ours: inMilliseconds(first), unit: "ms", target: unknown},
+	)
+}
+
+// deaths measures how soon it is known that a server was killed: in the model,
+// by its stream, and in the menu, by reading that as a panel does whenever the
+// item says that it has changed.
+func (b *bench) deaths(t *testing.T, m *trayManager, sender string, all []*stand) {
+	watching, stop := b.home.stream(t)
+	defer stop()
+	said := listen(t, b.panel, sender)
+	watching.awaitCount(t, len(all))
+	killed := make([]time.Time, kills)
+	var model, menu, theirs []float64
+	for i := range kills {
+		victim := all[i]
+		label := strconv.Itoa(victim.port) + " - "
+		select {
+		case <-said.heard: // of the one before
+		default:
+		}
+		killed[i] = time.Now()
+		victim.end()
+		for strings.Contains(b.panel.Labels(t, sender), label) {
+			select {
+			case <-said.heard:
+			case <-time.After(patience):
+				t.Fatal("a killed server stays in the menu")
+			}
+		}
+		menu = append(menu, inMilliseconds(time.Since(killed[i])))
+		model = append(model, inMilliseconds(watching.awaitGone(t, victim.port).Sub(killed[i])))
+		<-time.After(time.Duration(50+13*i) * time.Millisecond) // anywhere between two ticks
+	}
+	for i := range kills {
+		theirs = append(theirs, inMilliseconds(m.awaitGone(t, all[i].port).Sub(killed[i])))
+	}
+	b.add(spread("death to model", theirs, model, 20)...)
+	b.add(spread("death to menu", theirs, menu, 150)...)
+}

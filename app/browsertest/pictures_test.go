@@ -1,0 +1,102 @@
+//go:build pictures
+
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestPictures is run by build/screenshot.sh, beside the demo. It makes the
+// README's pictures of the page of the lamplighter at the control socket
+// LAMPLIGHTER_TEST_SOCKET.
+func TestPictures(t *testing.T) {
+	socket, dir := os.Getenv("LAMPLIGHTER_TEST_SOCKET"), os.Getenv(picturesVariable)
+	if socket == "" || dir == "" {
+		t.Fatalf("LAMPLIGHTER_TEST_SOCKET or %s is not set: run ./build.sh demo --screenshot DIR", picturesVariable)
+	}
+	var status struct{ Address string }
+	askSocket(t, socket, "status", &status)
+	address := status.Address
+	useProject(t, socket, "street-lamps")
+	p := Start(t).Open(t, address, Options{})
+	p.AwaitText(t, "#main", "street-lamps", "harbour-lights", "NO PROJECT", "suspended")
+	for name, o := range map[string]Options{"light": {}, "dark": {Dark: true}, "narrow": {Width: 390, Height: 844}} {
+		p.Look(t, o)
+		p.Settle(t)
+		p.PictureTo(t, filepath.Join(dir, "page-"+name+".png"))
+	}
+	p.Look(t, Options{})
+	p.Click(t, Tab("street-lamps"))
+	p.AwaitText(t, "#main", "Tool Usage", "find_symbol", "Last Execution", "idle")
+	for name, o := range map[string]Options{"light": {}, "dark": {Dark: true}} {
+		p.Look(t, o)
+		p.Settle(t)
+		p.PictureTo(t, filepath.Join(dir, "page-instance-"+name+".png"))
+	}
+}
+
+// askSocket reads a route at a control socket.
+func askSocket(t *testing.T, socket, route string, into any) {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	resp, err := client.Get("http://lamplighter/global-dashboard/" + route)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", route, resp.Status, err)
+	}
+}
+
+// useProject calls some tools of the demo's server of a project, as an
+// assistant would, so that there is something to see.
+func useProject(t *testing.T, socket, project string) {
+	t.Helper()
+	var answer struct {
+		Instances []struct {
+			Project *string `json:"project_name"`
+			MCP     *string `json:"mcp_url"`
+		}
+	}
+	askSocket(t, socket, "instances", &answer)
+	for _, in := range answer.Instances {
+		if in.Project == nil || *in.Project != project || in.MCP == nil {
+			continue
+		}
+		client := mcp.NewClient(&mcp.Implementation{Name: "demo", Version: "1"}, nil)
+		session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: *in.MCP, DisableStandaloneSSE: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		for _, call := range []struct {
+			tool  string
+			times int
+			args  map[string]any
+		}{
+			{"get_symbols_overview", 4, map[string]any{"relative_path": "main.go"}},
+			{"find_symbol", 9, map[string]any{"name_path_pattern": "greet"}},
+			{"find_referencing_symbols", 3, map[string]any{"name_path": "greet", "relative_path": "main.go"}},
+			{"list_memories", 1, map[string]any{}},
+		} {
+			for range call.times {
+				if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: call.tool, Arguments: call.args}); err != nil {
+					t.Fatalf("calling %s: %v", call.tool, err)
+				}
+			}
+		}
+		return
+	}
+	t.Fatalf("the demo has no server of %s over HTTP", project)
+}

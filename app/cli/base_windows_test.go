@@ -1,0 +1,12 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"lamplighter/app/config"
+)
+
+// baseOf is a platform whose control pipe is dir's alone.
+func baseOf(dir string) config.Base {
+	return config.Base{PipeName: `\\.\pipe\lamplighter-test-` + filepath.Base(dir)}
+}

@@ -1,0 +1,226 @@
+// Package cli is the command line: one file per verb, and in run.go the
+// composition of the background process, which is what the verb run is.
+//
+// Nothing is decided here about instances: the verbs show snapshots, which they
+// get from the background process (app/api) or, where that does not run, by a
+// scan of their own (monitor/watch).
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lamplighter/app/api"
+	"lamplighter/app/config"
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// The exit statuses of every verb.
+const (
+	statusFine        = 0
+	statusFailed      = 1
+	statusUsage       = 2
+	statusUnreachable = 69 // EX_UNAVAILABLE of sysexits.h
+)
+
+// program is one run of the command line with everything it touches outside.
+type program struct {
+	version string
+	stdout  io.Writer
+	stderr  io.Writer
+	screen  screen // of stdout
+	// errScreen is that of stderr, where progress is shown.
+	errScreen screen
+	getenv    func(string) string
+	base      config.Base
+
+	open   func(url string) error                                              // in a browser
+	scan   func(ctx context.Context) (*monitor.Snapshot, error)                // once
+	follow func(ctx context.Context, each func(*monitor.Snapshot) error) error // after each change, until ctx ends
+	ladder func(record func(monitor.Event)) api.Stopper                        // without a background process
+	logs   logReader
+	pause  func(ctx context.Context, d time.Duration) error
+	exit   func(status int)  // at once, when a part does not stop in time
+	alert  func(text string) // shows why the program ends to who cannot read stderr; nil when one can
+
+	self    string                              // path of our executable, "" when unknown
+	process func(pid int) (process.Info, error) // what is known about any process
+
+	configFile   string // of the flag --config
+	flags        config.Layer
+	settingsTold bool // what is wrong with them
+}
+
+// logReader reads an instance's log: monitor/serena.
+type logReader interface {
+	Logs(ctx context.Context, port int, start int) (serena.LogPage, error)
+}
+
+// Main runs the program with the arguments after its name and returns the exit
+// status. linked is the version that the linker was given, if any.
+func Main(linked string, args []string) int {
+	// Libraries (net/http) write remarks about strange peers to the standard
+	// logger, whose output is our standard error. Errors reach us without it.
+	log.SetOutput(io.Discard)
+	p := newProgram(versionOf(linked))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends the program the hard way.
+	context.AfterFunc(ctx, stop)
+	defer stop()
+	return p.main(ctx, args)
+}
+
+func (p *program) main(ctx context.Context, args []string) int {
+	// Cobra refuses to run when Explorer starts it; a tray program is started
+	// just like that.
+	cobra.MousetrapHelpText = ""
+
+	// Whatever fails before a verb begins is wrong usage.
+	began := false
+	root := p.root()
+	root.PersistentPreRun = func(*cobra.Command, []string) { began = true }
+	root.SetArgs(args)
+	verb, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+		return statusFine
+	case !began:
+		p.fail("%v; see %s --help", err, verb.CommandPath())
+		return statusUsage
+	}
+	var told toldError
+	if !errors.As(err, &told) {
+		p.fail("%v", err)
+	}
+	var usage usageError
+	switch {
+	case errors.As(err, &usage):
+		return statusUsage
+	case errors.Is(err, api.ErrUnreachable):
+		return statusUnreachable
+	}
+	return statusFailed
+}
+
+// usageError is wrong usage that only a verb itself can see.
+type usageError struct{ error }
+
+// toldError is a failure that the verb has told of already.
+type toldError struct{ error }
+
+func (e toldError) Unwrap() error { return e.error }
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lamplighter",
+		Short: "One lamp per MCP server on this machine",
+		Long: `Lamplighter shows the MCP servers that your coding assistants have started:
+in the tray, and here. Without a verb it starts in the background of your
+desktop, like "lamplighter run".
+
+Exit status: 0 fine, 1 failed, 2 wrong usage, 69 the background process cannot
+be reached.`,
+		Args:              p.noSuchVerb,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Version:           p.version,
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate(p.versionLine() + "\n")
+	p.runFlags(root)
+	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.sessionVerb(), p.doctorVerb(), p.versionVerb())
+	root.SetHelpCommand(helpVerb(root))
+	// Made by the library, which would take an unknown shell for a question.
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	return root
+}
+
+// noSuchVerb refuses arguments of the bare command: they are misspelt verbs.
+func (p *program) noSuchVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("there is no verb %q", monitor.Clean(args[0]))
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return errors.New(text)
+}
+
+// takes checks the number of a verb's arguments. what says in words what the
+// verb wants.
+func takes(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s takes %s", cmd.Name(), what)
+		}
+		return nil
+	}
+}
+
+// helpVerb is cobra's, except that an unknown topic is an error.
+func helpVerb(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Help about any verb",
+		Args: func(_ *cobra.Command, args []string) error {
+			if found, rest, err := root.Find(args); err != nil || (found == root && len(rest) > 0) {
+				return fmt.Errorf("there is no help about %q", monitor.Clean(strings.Join(args, " ")))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			found, _, err := root.Find(args)
+			if err != nil {
+				return err
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
+// places are where our files are, by flag, environment and platform.
+func (p *program) places() config.Places {
+	return config.Find(p.configFile, p.getenv, p.base)
+}
+
+func (p *program) shownConfig() string {
+	if path := p.places().Config; path != "" {
+		return path
+	}
+	return "none, there is no home directory"
+}
+
+// fail says why the program ends.
+func (p *program) fail(format string, args ...any) {
+	p.say(format, args...)
+	if p.alert != nil {
+		p.alert(monitor.Clean(fmt.Sprintf(format, args...)))
+	}
+}
+
+// say writes one line to standard error. What comes from outside cannot
+// disturb the terminal.
+func (p *program) say(format string, args ...any) {
+	fmt.Fprintf(p.stderr, "lamplighter: %s\n", monitor.Clean(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+
+	"lamplighter/app/api"
+	"lamplighter/monitor"
+)
+
+// desk does what tray and control socket ask the background process for. Its
+// calls wait until the browser has been started (browserTime at most).
+type desk struct {
+	source   interface{ Snapshot() *monitor.Snapshot }
+	web      webPage // nil: there is no global dashboard
+	open     func(url string) error
+	stop     api.Stopper
+	pins     api.Pinner
+	policies api.Policies
+	quit     func()
+	log      *slog.Logger
+}
+
+// OpenInstance opens the dashboard of the instance with that id. One that has
+// none is shown on the global one.
+func (d *desk) OpenInstance(id string) {
+	found := d.source.Snapshot().Find(id)
+	if len(found) != 1 {
+		d.log.Info("not opened: the instance has ended meanwhile", "id", id)
+		return
+	}
+	if _, err := d.show(found[0]); err != nil {
+		d.log.Warn("a dashboard was not opened", "instance", found[0].Label(), "error", err)
+	}
+}
+
+// OpenGlobal opens the global dashboard, as Show does.
+func (d *desk) OpenGlobal() {
+	if _, err := d.Show(); err != nil {
+		d.log.Warn("no dashboard was opened", "error", err)
+	}
+}
+
+// Show opens the global dashboard or, while that is not served, the dashboard
+// of the newest instance. It returns the address, also when no browser could be
+// opened.
+func (d *desk) Show() (string, error) {
+	if address := d.page(""); address != "" {
+		return withoutToken(address), d.open(address)
+	}
+	in := newest(d.source.Snapshot())
+	if in == nil {
+		return "", errNoInstance
+	}
+	return d.show(in)
+}
+
+// StopInstance ends the instance with that id, on the word of the user at the
+// menu, which tells what came of it: the ladder records its steps.
+func (d *desk) StopInstance(id string) {
+	found := d.source.Snapshot().Find(id)
+	if len(found) != 1 {
+		d.log.Info("not ended: it has gone meanwhile", "id", id)
+		return
+	}
+	d.end(found[0], nil)
+}
+
+// Quit ends the background process.
+func (d *desk) Quit() { d.quit() }
+
+func (d *desk) show(in *monitor.Instance) (string, error) {
+	address := in.DashboardURL
+	if address == "" {
+		address = d.page(fragmentOf(in))
+	}
+	if address == "" {
+		return "", fmt.Errorf("%s has no dashboard (%s)", in.Label(), condition(in))
+	}
+	return withoutToken(address), d.open(address)
+}
+
+// page is the address of a part of the global dashboard, "" while that is not
+// served.
+func (d *desk) page(fragment string) string {
+	if d.web == nil {
+		return ""
+	}
+	return d.web.OpenURL(fragment)
+}

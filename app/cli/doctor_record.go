@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"lamplighter/app/api"
+	"lamplighter/app/config"
+	"lamplighter/app/doctor"
+)
+
+// record writes down the situation of this machine, for a report.
+func (p *program) record(ctx context.Context, path string) error {
+	o := doctor.Recording{Path: path, Version: p.version, Background: os.Getpid()} // whoever looks is not to be ended either
+	client, health, err := api.Dial(ctx, p.places().ControlSocket)
+	if err == nil {
+		defer client.Close()
+		list, err := client.Instances(ctx)
+		if err != nil {
+			return err
+		}
+		o.Snapshot, o.Background = api.Decode(list, time.Now()), health.PID
+		status, err := client.Status(ctx)
+		if err != nil {
+			return err
+		}
+		o.Paused = status.Policy.Paused
+		for _, rule := range status.Policy.Rules {
+			if rule.Set && !rule.On {
+				o.Off = append(o.Off, rule.Name)
+			}
+		}
+	} else {
+		p.explainScan(err)
+		if o.Snapshot, err = p.scan(ctx); err != nil {
+			return err
+		}
+	}
+	places := p.places()
+	settings, _ := config.Load(places.Config, places.ConfigNamed) // with an error come the defaults
+	serena, _ := config.NewSerenaWatcher(places.SerenaHome, nil).Load()
+	o.Servers, o.Policies = settings.Servers, settings.Policies(p.flags, settings.Layer, serena)
+	s, err := doctor.Record(ctx, o)
+	if err != nil {
+		return fmt.Errorf("recording the situation: %w", err)
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s\n\n%s\n", written(path, len(o.Snapshot.Instances), len(s.Processes)), sharing)
+	return err
+}
+
+func written(path string, instances, processes int) string {
+	servers := "1 server"
+	if instances != 1 {
+		servers = fmt.Sprintf("%d servers", instances)
+	}
+	return fmt.Sprintf("Wrote %s: %s, %d processes.", path, servers, processes)
+}
+
+// sharing is what to know before the file is given to anybody.
+const sharing = `What looked like a secret in an argument, your name and your home directory were
+removed. What your programs, folders and projects are called is still in it, so
+read it before you share it. Then change "expect" to what should be decided, and
+say what happened in "story".`

@@ -1,0 +1,6 @@
+//go:build unix
+
+package cli
+
+// wideConsole says that a terminal shows any character.
+const wideConsole = false

@@ -1,0 +1,4 @@
+package cli
+
+// wideConsole says that a terminal shows any character.
+const wideConsole = true

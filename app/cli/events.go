@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lamplighter/app/api"
+	"lamplighter/monitor"
+	"lamplighter/monitor/events"
+)
+
+// What is shown without --since.
+const (
+	eventsBack    = 24 * time.Hour
+	eventsShown   = 200
+	eventsAtFirst = 10 // when more is waited for
+)
+
+func (p *program) eventsVerb() *cobra.Command {
+	var o eventsOptions
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "Print what happened",
+		Long: `Prints what happened to the servers, newest last: that they started, activated
+a project, needed attention, were stopped. Without --since it goes back a day.
+Lamplighter writes this down while it runs; it need not run for this.`,
+		Example: `  lamplighter events -f
+  lamplighter events --since 2d
+  lamplighter events --since yesterday --json | jq .kind`,
+		Args:              takes(0, 0, "no argument"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.printEvents(cmd.Context(), o); err != nil {
+				return fmt.Errorf("events: %w", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what happens next, until interrupted")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, one object per line")
+	cmd.Flags().StringVar(&o.since, "since", "", "go back to `TIME`: "+events.SinceForms)
+	_ = cmd.RegisterFlagCompletionFunc("since", cobra.FixedCompletions([]cobra.Completion{"1h", "1d", "7d", "today", "yesterday"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+type eventsOptions struct {
+	follow, asJSON bool
+	since          string
+}
+
+func (p *program) printEvents(ctx context.Context, o eventsOptions) error {
+	now := time.Now()
+	q := events.Query{Since: now.Add(-eventsBack), Last: eventsShown}
+	if o.follow {
+		q.Last = eventsAtFirst
+	}
+	if o.since != "" {
+		since, err := events.ParseSince(o.since, now)
+		if err != nil {
+			return usageError{fmt.Errorf("--since: %w", err)}
+		}
+		q = events.Query{Since: since}
+	}
+	dir := p.places().StateDir
+	if dir == "" {
+		return errNoStateDir
+	}
+	printer := eventPrinter{program: p, asJSON: o.asJSON}
+	if o.follow {
+		err := events.Follow(ctx, dir, q, printer.print)
+		if ctx.Err() != nil {
+			return nil // interrupted: the normal end
+		}
+		return err
+	}
+	list, err := events.Read(dir, q)
+	if len(list.Events) == 0 && err == nil && !o.asJSON {
+		_, err = fmt.Fprint(p.stdout, nothingHappened(o.since))
+	}
+	return errors.Join(printer.print(list), err)
+}
+
+func nothingHappened(since string) string {
+	const writes = "Lamplighter writes down what happens while it runs (lamplighter run).\n"
+	if since == "" {
+		return "Nothing has happened in the last 24 hours; --since 7d goes further back.\n" + writes
+	}
+	return "Nothing has happened since then.\n" + writes
+}
+
+// eventPrinter prints events as they come in lists.
+type eventPrinter struct {
+	*program
+	asJSON bool
+	begun  bool
+	label  int // columns of the widest label so far
+}
+
+func (p *eventPrinter) print(list events.List) error {
+	if n := list.Skipped; n > 0 {
+		p.say("%s of the lifecycle log cannot be read and %s left out", plural(n, "line", "lines"), wasWere(n))
+	}
+	if len(list.Events) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	for i := range list.Events {
+		p.label = max(p.label, monitor.Columns(shortEventLabel(&list.Events[i])))
+	}
+	if !p.begun && !p.asJSON {
+		p.begun = true
+		p.label = max(p.label, len("SERVER"))
+		b.WriteString(cut(p.line("TIME", "WHAT", "WHAT", "SERVER", "DETAIL"), p.screen.width) + "\n")
+	}
+	for i := range list.Events {
+		e := &list.Events[i]
+		if p.asJSON {
+			line, err := api.Marshal(e)
+			if err != nil {
+				return err
+			}
+			b.Write(append(line, '\n'))
+			continue
+		}
+		what := e.Kind.Words()
+		shown := what
+		if p.screen.colour {
+			shown = paintEvent(e.Kind, what)
+		}
+		line := p.line(e.At.Local().Format(time.DateTime), what, shown, shortEventLabel(e), e.Detail)
+		b.WriteString(cut(line, p.screen.width) + "\n")
+	}
+	_, err := fmt.Fprint(p.stdout, b.String())
+	return err
+}
+
+// The widths of the columns before the detail, which gets the rest.
+const (
+	timeColumns  = len(time.DateTime)
+	whatColumns  = len("heartbeat restored")
+	labelColumns = 36
+)
+
+// line aligns one event. what is shown painted; its width is that of the word.
+func (p *eventPrinter) line(at, what, painted, label, detail string) string {
+	pad := func(s string, width int) string { return strings.Repeat(" ", max(width-monitor.Columns(s), 0)+2) }
+	return strings.TrimRight(at+pad(at, timeColumns)+painted+pad(what, whatColumns)+label+pad(label, p.label)+detail, " ")
+}
+
+func shortEventLabel(e *monitor.Event) string { return monitor.Shorten(e.Label, labelColumns) }
+
+// paintEvent puts a colour around a word: that of the state it leads to, or
+// red where somebody should look.
+func paintEvent(k monitor.EventKind, word string) string {
+	switch k {
+	case monitor.EventProjectActivated, monitor.EventHeartbeatRestored:
+		return paint(monitor.StateProject, word)
+	case monitor.EventZombieDetected, monitor.EventStopRefused, monitor.EventForceKilled, monitor.EventStopFailed:
+		return paint(monitor.StateZombie, word)
+	case monitor.EventFound, monitor.EventStarted, monitor.EventStopped, monitor.EventForgotten, monitor.EventPruned,
+		monitor.EventStopOrdered, monitor.EventAsked, monitor.EventTerminated, monitor.EventEnded,
+		monitor.EventPinned, monitor.EventUnpinned:
+	}
+	return paint(monitor.StateStarting, word)
+}
+
+// lifecycle is the lifecycle log in a state directory, for the routes.
+type lifecycle struct{ dir string }
+
+// Events reads what happened since then, the newest eventsAnswered at most.
+func (l lifecycle) Events(since time.Time) ([]monitor.Event, error) {
+	if l.dir == "" {
+		return nil, errNoStateDir
+	}
+	list, err := events.Read(l.dir, events.Query{Since: since, Last: eventsAnswered})
+	return list.Events, err
+}
+
+// eventsAnswered bounds an answer: some 3 MB.
+const eventsAnswered = 10_000
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}

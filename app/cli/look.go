@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"syscall"
+	"time"
+
+	"lamplighter/app/api"
+	"lamplighter/monitor"
+)
+
+// view is what a verb shows, in both forms.
+type view struct {
+	wire     api.Instances
+	snapshot *monitor.Snapshot // Warnings included
+	standing string            // what people are told below the list, in whole lines
+}
+
+// listed is the list that --json prints: with the fields that programs rely on,
+// without what the background process tells its own verbs beside them.
+func (v view) listed() api.Instances {
+	list := slices.Clone(v.wire.Instances)
+	for i := range list {
+		list[i].Recognised = nil
+	}
+	return api.Instances{Instances: list}
+}
+
+// look returns all instances: as the background process has them, or by a scan
+// when that does not run.
+func (p *program) look(ctx context.Context) (view, error) {
+	v, client, err := p.lookAndStay(ctx)
+	if client != nil {
+		client.Close()
+	}
+	return v, err
+}
+
+// lookAndStay is look that keeps the client of the background process, nil
+// where that does not run. The caller closes it.
+func (p *program) lookAndStay(ctx context.Context) (view, *api.Client, error) {
+	client, health, err := api.Dial(ctx, p.places().ControlSocket)
+	if err == nil {
+		var list api.Instances
+		if list, err = client.Instances(ctx); err == nil {
+			return received(list, health), client, nil
+		}
+		client.Close()
+	}
+	if ctx.Err() != nil {
+		return view{}, nil, ctx.Err()
+	}
+	p.explainScan(err)
+	v, err := p.scanned(ctx)
+	return v, nil, err
+}
+
+// explainScan tells why there is a scan, unless the background process simply
+// does not run, which is nothing unusual.
+func (p *program) explainScan(err error) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || p.places().ControlSocket == "" {
+		return
+	}
+	p.say("%v; looking at the processes instead", err)
+}
+
+func received(list api.Instances, health api.Health) view {
+	s := api.Decode(list, time.Now())
+	s.Warnings = health.Warnings
+	return view{wire: list, snapshot: s}
+}
+
+func (p *program) scanned(ctx context.Context) (view, error) {
+	s, err := p.scan(ctx)
+	if err != nil {
+		return view{}, err
+	}
+	return seen(s), nil
+}
+
+func seen(s *monitor.Snapshot) view {
+	return view{wire: api.Encode(s, time.Now()), snapshot: s}
+}

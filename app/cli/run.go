@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/spf13/cobra"
+
+	"lamplighter/app/api"
+	"lamplighter/app/config"
+	"lamplighter/app/dashboard"
+	"lamplighter/monitor"
+	"lamplighter/monitor/watch"
+	"lamplighter/tray"
+)
+
+func (p *program) runVerb() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Show the servers in the tray (the default)",
+		Long: `Runs in the background of your desktop, shows one lamp per server in the tray
+and answers the other verbs. It ends with the desktop session; without one it
+does the rest. When it already runs, the running one opens the global dashboard.`,
+		Args:              takes(0, 0, "no argument"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
+	}
+	p.runFlags(cmd)
+	return cmd
+}
+
+// background is the background process while it is put together.
+type background struct {
+	*program
+	places   config.Places
+	settings config.Settings
+	level    slog.LevelVar
+	log      *slog.Logger
+	logged   bool // log is a file, not standard error
+	notices  notices
+
+	ours    *config.Watcher
+	serenas *config.SerenaWatcher
+	layers  layers
+
+	model    *watch.Watch
+	icon     *tray.Tray
+	web      *api.Web
+	recorder *dashboard.Recorder
+	opener   *opener
+	sessions *sessions
+	policing atomic.Pointer[policing] // the model asks it for plans
+}
+
+// run is the background process. It returns when it is told to end, or at once
+// when another one already runs.
+func (p *program) run(ctx context.Context) error {
+	keepDescriptors()
+	ctx, quit := context.WithCancel(withHangup(ctx))
+	defer quit()
+
+	b := &background{program: p, places: p.places()}
+	b.ours = config.NewWatcher(b.places.Config, b.places.ConfigNamed, b.reloaded)
+	b.serenas = config.NewSerenaWatcher(b.places.SerenaHome, b.serenaReloaded)
+	var settingsErr error
+	b.settings, settingsErr = b.ours.Load()
+	serenaLayer, serenaErr := b.serenas.Load()
+	b.layers.flags, b.layers.ours, b.layers.serenas = p.flags, b.settings, serenaLayer
+	b.layers.lost = settingsErr != nil
+	b.level.Set(b.settings.LogLevel.Level())
+	stateErr := stateDirectory(b.places.StateDir)
+	logFile, logErr := b.openLog(stateErr == nil)
+	if logFile != nil {
+		defer logFile.Close()
+	}
+	lock, err := b.becomeFirst(ctx, stateErr == nil)
+	var silent silentError
+	switch {
+	case errors.As(err, &silent):
+		return err
+	case errors.Is(err, errLocked), err != nil && ctx.Err() != nil:
+		return nil
+	case lock != nil:
+		defer lock.Close()
+	}
+	if settingsErr != nil {
+		b.warn(aboutSettings, "settings: %v; the defaults are used until you correct it, and no policy ends anything", settingsErr)
+	}
+	if serenaErr != nil {
+		b.warn(aboutSerenaSettings, "%s", serenaProblem(serenaErr, "it counts as not said"))
+	}
+	if stateErr != nil {
+		b.warn(aboutState, "the state directory cannot be used (%v); going on without a log file and without a record of what happens", stateErr)
+		b.places.StateDir = ""
+	}
+	if logErr != nil {
+		b.warn(aboutLog, "the log cannot be written (%v); going on without a log file", logErr)
+	}
+	switch {
+	case lock != nil && err != nil:
+		b.warn(aboutLock, "%v; going on with %s in its place", err, lock.Path())
+	case err != nil:
+		b.warn(aboutLock, "%v; going on, but a second lamplighter would not notice this one", err)
+	}
+	b.log.Info("started", "version", p.version, "pid", os.Getpid())
+	defer b.log.Info("stopped")
+	return b.serve(ctx, quit, lock != nil)
+}
+
+// withHangup ends a context at SIGHUP too, which is the end of the session,
+// unless it is ignored as nohup does it.
+func withHangup(ctx context.Context) context.Context {
+	if signal.Ignored(syscall.SIGHUP) {
+		return ctx
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	return ctx
+}
+
+// openLog opens the log in the state directory, or sends it to standard error
+// where that cannot be used.
+func (b *background) openLog(stateUsable bool) (io.Closer, error) {
+	var err error
+	if stateUsable {
+		var log *slog.Logger
+		var file io.Closer
+		log, file, err = openLog(b.places.StateDir, &b.level, func(err error) {
+			b.say("the log cannot be written (%v); going on, but until you mend that nothing is logged", err)
+		})
+		if err == nil {
+			b.log, b.logged = log, true
+			return file, nil
+		}
+	}
+	b.log = slog.New(slog.NewTextHandler(b.stderr, &slog.HandlerOptions{Level: max(slog.LevelWarn, b.level.Level())}))
+	return nil, err
+}
+
+// tell says something once to whoever looks: on standard error and in the log.
+func (b *background) tell(format string, args ...any) {
+	b.say(format, args...)
+	if b.logged {
+		b.log.Warn(monitor.Clean(fmt.Sprintf(format, args...)))
+	}
+}
+
+// warn tells, and shows it in every view too.
+func (b *background) warn(about subject, format string, args ...any) {
+	b.tell(format, args...)
+	b.notices.set(about, monitor.Clean(fmt.Sprintf(format, args...)))
+}
+
+// current shows in every view what holds now, tells it when it is new, and takes
+// it back when nothing does.
+func (b *background) current(about subject, sentences ...string) {
+	if !b.notices.set(about, sentences...) {
+		return
+	}
+	for _, sentence := range sentences {
+		b.tell("%s", sentence)
+	}
+}
+
+// The time that another background process gets to finish its start or its
+// end before we say that it runs but does not answer.
+const (
+	rivalTime = 3 * time.Second
+	rivalPoll = 50 * time.Millisecond
+)
+
+// silentError says that somebody holds the lock, but does not answer. It does
+// not unwrap: for a start this is a failure, not the absence of a server.
+type silentError struct{ error }
+
+// becomeFirst takes the single-instance lock. When another process holds it,
+// or serves our socket without it, that one is asked to show itself, and the
+// error is errLocked, or a silentError when it does not answer. Any other error
+// is that of takeLock.
+func (b *background) becomeFirst(ctx context.Context, stateUsable bool) (*flock.Flock, error) {
+	deadline := time.Now().Add(rivalTime)
+	for {
+		lock, err := takeLock(b.places, stateUsable)
+		client, health, dialErr := api.Dial(ctx, b.places.ControlSocket)
+		if dialErr == nil {
+			defer client.Close()
+			b.showFirst(ctx, client, health)
+			if lock != nil {
+				lock.Close()
+			}
+			return nil, errLocked
+		}
+		if !errors.Is(err, errLocked) {
+			return lock, err
+		}
+		if time.Now().After(deadline) {
+			return nil, silentError{b.silence(err, dialErr)}
+		}
+		if err := b.pause(ctx, rivalPoll); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// silence says who holds the lock, and that dialErr came instead of an answer.
+func (b *background) silence(lockErr, dialErr error) error {
+	var locked lockedError
+	if errors.As(lockErr, &locked) {
+		if pid := b.lockHolder(locked.path); pid != 0 {
+			return fmt.Errorf("it already runs%s, but does not answer (%w); if that lasts, end that process and start again",
+				pidInWords(pid), dialErr)
+		}
+	}
+	return fmt.Errorf("%w, and no lamplighter answers (%w); end that program and start again", lockErr, dialErr)
+}
+
+func pidInWords(pid int) string {
+	if pid == 0 {
+		return ""
+	}
+	return " (pid " + strconv.Itoa(pid) + ")"
+}
+
+// showFirst asks the process that already runs to show itself.
+func (b *background) showFirst(ctx context.Context, client *api.Client, health api.Health) {
+	running := "it already runs" + pidInWords(health.PID)
+	shown, err := client.Show(ctx)
+	switch {
+	case err != nil:
+		b.say("%s; it did not show itself: %v", running, err)
+	case shown.URL == nil && shown.Reason != nil:
+		b.say("%s; nothing to show: %s", running, *shown.Reason)
+	case shown.URL != nil && shown.Reason != nil:
+		how := "open " + *shown.URL + " yourself"
+		if address, err := b.pageOf(ctx, client); err == nil && address != *shown.URL && withoutToken(address) == *shown.URL {
+			how = b.byHand(address)
+		}
+		b.say("%s; %s: %s", running, *shown.Reason, how)
+	case shown.URL != nil:
+		b.say("%s; opened %s", running, *shown.URL)
+	default:
+		b.say("%s", running)
+	}
+}

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"lamplighter/app/api"
+	"lamplighter/app/config"
+	"lamplighter/monitor"
+	"lamplighter/monitor/events"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/registry"
+	"lamplighter/monitor/rules"
+	"lamplighter/monitor/serena"
+	"lamplighter/monitor/watch"
+	"lamplighter/tray"
+)
+
+// serve composes the parts and runs them until ctx ends. The tray has the
+// calling goroutine, which must be the main one: macOS allows its windows
+// nothing else.
+func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) error {
+	supervisor := newSupervisor(b.log, stopTime)
+	add := func(name string, serve func(context.Context) error) { supervisor.Add(service{name, serve}) }
+
+	log := lifecycle{dir: b.places.StateDir}
+	record := func(monitor.Event) {}
+	flush := func() error { return nil }
+	if b.places.StateDir != "" {
+		writer := events.New(events.Options{
+			Dir: b.places.StateDir, Log: b.log,
+			Prepare: func() error { return stateDirectory(b.places.StateDir) },
+		})
+		record, flush = writer.Append, writer.Flush
+		add("lifecycle log", writer.Serve)
+	}
+
+	store := openPins(b.places.StateDir, b.log)
+	b.model = watch.New(watch.Options{
+		Log: b.log, Rules: rules.New(b.settings.Servers), SerenaHome: b.places.SerenaHome, Pins: store, Plan: b.plan,
+		Record: func(e monitor.Event) { record(e); b.recorder.Note(e); b.opener.happened(e) },
+	})
+	pins := pinner{store, b.model, &b.notices}
+	if err := pins.unknown(); err != nil {
+		b.say("%s", pinsProblem(err)) // the store has logged it
+	}
+	b.notices.show(b.model.SetWarnings)
+
+	orders := newOrders(ctx, newLadder(b.log, b.model.Record, func() matcher { return b.model.Rules() }, store, pins.unknown))
+	policing := b.startPolicies(orders, lockHeld)
+	policing.add(add)
+	b.startSessions(ctx)
+	desk := &desk{
+		source: b.model, open: b.open, stop: orders, pins: pins, policies: policing.engine, quit: quit, log: b.log,
+	}
+	parts := api.Parts{
+		Source: b.model, Show: desk, Stop: orders, Events: log, Pins: pins, Policies: policing.engine, Record: b.model.Record,
+		Version: b.version, Log: b.log, Sessions: b.sessions.manager,
+	}
+	var givenBack func() (uint64, time.Time)
+	if b.places.StateDir != "" {
+		total := events.NewTotal(b.places.StateDir, b.log)
+		add("memory given back", total.Serve)
+		parts.Returned, givenBack = total, total.GivenBack
+	}
+	handler := b.dashboard(add, parts)
+	desk.web = b.web
+	add("watch", b.model.Serve)
+	b.addSources(add)
+	add("settings", b.watchSettings(b.ours.Serve))
+	add("settings of Serena", b.watchSettings(b.serenas.Serve))
+
+	control := api.NewServer(api.Options{Path: b.places.ControlSocket, LockHeld: lockHeld, Handler: handler, Log: b.log})
+	if err := control.Open(); err != nil {
+		b.warn(aboutControl, "%v; going on without it, so that status and open look for themselves", err)
+	} else {
+		add("control socket", control.Serve)
+	}
+
+	stopped := make(chan struct{})
+	defer close(stopped)
+	go b.exitInTime(ctx, stopped)
+
+	b.icon = tray.New(tray.Options{
+		Source:    b.model,
+		Actions:   desk,
+		Stopper:   desk,
+		Policies:  desk,
+		GivenBack: givenBack,
+		Style:     string(b.settings.TrayIcon),
+		Version:   b.version,
+		Log:       b.log,
+		Tell:      func(text string) { b.tell("%s", text) },
+	})
+	launching := b.sessions.supervisor(b.log).ServeBackground(ctx)
+	ended := supervisor.ServeBackground(ctx)
+	if err := b.serveTray(ctx); errors.Is(err, tray.ErrBusLost) || errors.Is(err, tray.ErrClosed) {
+		// The session has ended, and its successor starts a lamplighter that
+		// can show an icon: this one never could again.
+		b.log.Info("ending with the desktop session", "why", err)
+		quit()
+	}
+	<-ctx.Done()
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		b.log.Warn("the parts did not all stop", "error", err)
+	}
+	if err := <-launching; err != nil && !errors.Is(err, context.Canceled) {
+		b.log.Warn("the servers that were started did not all end; their keepers see to it", "error", err)
+	}
+	orders.close()
+	if err := flush(); err != nil { // what the others said as they ended
+		b.log.Warn("the last events were not written", "error", err)
+	}
+	return nil
+}
+
+// addSources adds what tells the model of servers besides its own looking.
+func (b *background) addSources(add func(name string, serve func(context.Context) error)) {
+	hint := func(r serena.Registration) { b.model.Hint(watch.Hint{PID: r.Identity.PID, Port: r.Port}) }
+	add("tray protocol", serena.NewTrayEndpoint(serena.TrayOptions{
+		// That it says goodbye is no news yet: its end is.
+		Register: hint, UpdateProject: hint, Unregister: hint,
+		OpenViewer: b.opener.viewer,
+		Peer:       ownPeer,
+		Log:        b.log,
+	}).Serve)
+
+	if b.places.SerenaHome == "" {
+		return
+	}
+	options := registry.Options{Log: b.log, Event: b.model.Record}
+	if b.places.StateDir != "" {
+		options.Notes = filepath.Join(b.places.StateDir, "registry.json")
+	}
+	add("registry", registry.NewMirror(registry.MirrorOptions{
+		File:   registry.Open(b.places.SerenaHome, options),
+		Source: b.model,
+		Found:  func(pid, port int, _ string) { b.model.Hint(watch.Hint{PID: pid, Port: port}) },
+		Warn:   func(sentences []string) { b.notices.set(aboutRegistry, sentences...) },
+		Log:    b.log,
+	}).Serve)
+}
+
+// ownPeer refuses a connection whose other end is not ours, or has gone already.
+// Where the system cannot tell, the registration's own checks have to do.
+func ownPeer(local, remote netip.AddrPort) error {
+	ours, err := process.PeerIsOurs(local, remote)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, process.ErrGone):
+		return errors.New("who asks has gone")
+	case err == nil && !ours:
+		return errors.New("another user's program asks")
+	}
+	return nil
+}
+
+// exitInTime ends the process when a part hangs after the order to end.
+func (b *background) exitInTime(ctx context.Context, stopped <-chan struct{}) {
+	<-ctx.Done()
+	allowed := exitTime
+	if b.sessions.live() {
+		allowed += sessionsTime
+	}
+	limit := time.NewTimer(allowed)
+	defer limit.Stop()
+	select {
+	case <-stopped:
+	case <-limit.C:
+		b.log.Error("some part did not stop in time")
+		b.exit(statusFine)
+	}
+}
+
+// serveTray shows the tray icon until ctx ends. It returns early when there
+// can be none, after saying so, and when the desktop session ends, with an
+// error that Is tray.ErrBusLost or tray.ErrClosed.
+func (b *background) serveTray(ctx context.Context) error {
+	if b.settings.TrayIcon == config.TrayIconHidden {
+		b.tell("headless: the settings hide the tray icon; everything else works")
+		return nil
+	}
+	err := b.tray(ctx)
+	switch {
+	case ctx.Err() != nil, errors.Is(err, tray.ErrBusLost), errors.Is(err, tray.ErrClosed):
+	case errors.Is(err, tray.ErrNoBus):
+		b.tell("headless: %v", err)
+	default:
+		b.tell("the tray icon has ended (%v); everything else works", err)
+	}
+	return err
+}
+
+// tray runs the tray. It cannot run twice in a process, so a panic in it ends
+// the icon and nothing else.
+func (b *background) tray(ctx context.Context) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			b.log.Error("panic in the tray", "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return b.icon.Serve(ctx)
+}

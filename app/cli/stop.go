@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"lamplighter/app/api"
+	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
+	"lamplighter/monitor/stop"
+)
+
+func (p *program) stopVerb() *cobra.Command {
+	var o stopOptions
+	cmd := &cobra.Command{
+		Use:   "stop ID|PID|PROJECT…",
+		Short: "End servers, with everything they started",
+		Long: `Ends the servers with these pids, ports, ids, project names or project
+directories, or those that --idle, --orphans or --all mean, and everything they
+have started: they are asked to end, then told to (SIGTERM), then killed, and it
+is checked that all of it is gone.
+
+Nothing is ended when one of the names is unknown or means several servers. What
+is pinned, at work, in use or managed by a service is ended with --force only;
+what runs this command, what belongs to another user and what is not known to be
+an MCP server is never ended. With --force, --idle and --orphans mean the same
+servers as without it.
+
+How long a server has had no call, and whether its client has left it, is known
+only to who watches it: for --idle and --orphans lamplighter has to run.`,
+		Example: `  lamplighter stop 24284
+  lamplighter stop alpha beta --dry-run
+  lamplighter stop --idle
+  lamplighter stop --all --dry-run
+  lamplighter stop --force 4711`,
+		Args:              func(_ *cobra.Command, args []string) error { return o.check(args) },
+		ValidArgsFunction: p.completeInstances(many, func(*monitor.Instance) bool { return true }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := p.stopAll(cmd.Context(), args, o); err != nil {
+				return fmt.Errorf("stop: %w", err)
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&o.idle, "idle", false, "end the servers without a call for the time of the settings, else 30 min")
+	flags.BoolVar(&o.orphans, "orphans", false, "end the servers that their client has left")
+	flags.BoolVar(&o.all, "all", false, "end all servers")
+	flags.BoolVar(&o.force, "force", false, "end also what is pinned, at work, in use or managed by a service")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "check everything, and say what would be done and on what that rests")
+	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+type stopOptions struct{ idle, orphans, all, force, dryRun, asJSON bool }
+
+// check refuses what names no server, or names some in two ways.
+func (o stopOptions) check(args []string) error {
+	groups := 0
+	for _, given := range []bool{o.idle, o.orphans, o.all} {
+		if given {
+			groups++
+		}
+	}
+	switch {
+	case groups > 1:
+		return errors.New("stop takes one of --idle, --orphans and --all")
+	case groups == 1 && len(args) > 0:
+		return errors.New("stop takes either servers or one of --idle, --orphans and --all")
+	case groups == 0 && len(args) == 0:
+		return errors.New("stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans or --all")
+	}
+	return nil
+}
+
+// what names the servers that the options mean, "" when the arguments do.
+func (o stopOptions) what() policy.What {
+	switch {
+	case o.idle:
+		return policy.WhatIdle
+	case o.orphans:
+		return policy.WhatOrphans
+	case o.all:
+		return policy.WhatAll
+	}
+	return ""
+}
+
+// rule is what each server has to be still just before its end, "" when nothing.
+func (o stopOptions) rule() policy.What {
+	if w := o.what(); w != policy.WhatAll {
+		return w
+	}
+	return ""
+}
+
+// stopAll ends what the arguments or the options mean, through the background
+// process where that runs, so that its model and its events are right.
+func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) error {
+	v, client, err := p.lookAndStay(ctx)
+	if err != nil {
+		return err
+	}
+	if client != nil {
+		defer client.Close()
+	}
+	d := &decider{program: p, client: client, snapshot: v.snapshot, options: o}
+	var targets []*stopped
+	if o.what() == "" {
+		targets, err = d.named(ctx, args)
+	} else {
+		targets, err = d.meant(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	end := func(ctx context.Context, r *stopped) (api.Killed, error) {
+		return client.Kill(ctx, r.ID, api.KillOrder{Force: o.force, DryRun: o.dryRun, Rule: o.rule()})
+	}
+	if client == nil {
+		self := p.withoutBackground()
+		defer self.close()
+		end = func(ctx context.Context, r *stopped) (api.Killed, error) {
+			result, err := self.Stop(ctx, *r.in, stop.Order{Force: o.force, DryRun: o.dryRun, By: "the command line", Confirm: d.confirm(r.in)})
+			return api.AnswerTo(result, err), nil
+		}
+	}
+	if err := p.endAll(ctx, targets, o, d.nothingMeant, end); err != nil {
+		return err
+	}
+	return d.oneLook(targets)
+}
+
+// chooseAll finds the servers that all arguments mean, each once, or says what
+// is wrong with all that are wrong, and that nothing was done.
+func chooseAll(s *monitor.Snapshot, args []string, done string) ([]*monitor.Instance, error) {
+	var targets []*monitor.Instance
+	var wrong []string
+	seen := map[monitor.Identity]bool{}
+	for _, what := range args {
+		in, err := choose(s, what)
+		switch {
+		case err != nil:
+			wrong = append(wrong, err.Error())
+		case !seen[in.Identity]:
+			seen[in.Identity] = true
+			targets = append(targets, in)
+		}
+	}
+	if len(wrong) > 0 {
+		if len(args) > 1 {
+			wrong = append(wrong, "nothing was "+done)
+		}
+		return nil, errors.New(strings.Join(wrong, "; "))
+	}
+	return targets, nil
+}
+
+// atOnce is how many servers are ended at the same time: each may take its
+// time, and has not much to do with the others.
+const atOnce = 4
+
+// endAll ends the targets that are not left alone and prints what came of each,
+// in their order, or that there are none.
+func (p *program) endAll(ctx context.Context, targets []*stopped, o stopOptions, none func() string, end func(context.Context, *stopped) (api.Killed, error)) error {
+	done := make([]chan struct{}, len(targets))
+	places := make(chan struct{}, atOnce)
+	var running sync.WaitGroup
+	defer running.Wait()
+	for i, r := range targets {
+		done[i] = make(chan struct{})
+		if r.leftAlone {
+			close(done[i])
+			continue
+		}
+		running.Go(func() {
+			defer close(done[i])
+			places <- struct{}{}
+			defer func() { <-places }()
+			r.end(ctx, end)
+		})
+	}
+	failed, lost := false, false
+	for i, r := range targets {
+		if !r.leftAlone {
+			p.progress("Ending " + r.Label + "…")
+			<-done[i]
+			p.progress("")
+		}
+		failed, lost = failed || r.failed(o), lost || r.lost
+		if !o.asJSON {
+			if err := p.printStopped(r, o); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case o.asJSON:
+		if err := p.printJSON(struct {
+			Results []*stopped `json:"results"`
+		}{append([]*stopped{}, targets...)}); err != nil {
+			return err
+		}
+	case len(targets) == 0:
+		if _, err := fmt.Fprintln(p.stdout, none()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !failed:
+		return nil
+	case lost:
+		return toldError{fmt.Errorf("not all were ended: %w", api.ErrUnreachable)}
+	}
+	return toldError{errors.New("not all were ended")}
+}
+
+// progress says on a terminal what is waited for, in a line that the next one
+// takes the place of.
+func (p *program) progress(text string) {
+	if p.errScreen.terminal {
+		fmt.Fprint(p.stderr, "\r\x1b[K"+cut(text, p.errScreen.width-1))
+	}
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter/app/api"
+	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
+)
+
+// decider finds out which servers an order to stop is about.
+type decider struct {
+	*program
+	client   *api.Client // nil: without a background process
+	snapshot *monitor.Snapshot
+	options  stopOptions
+}
+
+// decisions are those of the background process, which has watched, or rest on
+// one look.
+func (d *decider) decisions(ctx context.Context, w policy.What) ([]api.Decision, error) {
+	if d.client != nil {
+		return d.client.Decisions(ctx, w)
+	}
+	return api.EncodeDecisions(policy.Select(d.snapshot, w, d.policyRules(), time.Now())).Decisions, nil
+}
+
+// confirm looks at the processes once more, when nobody watches, whether an order
+// for the idle or the orphaned servers means this one; nil for another order.
+func (d *decider) confirm(in *monitor.Instance) func(context.Context) error {
+	w := d.options.rule()
+	if w == "" {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		s, err := d.scan(ctx)
+		if err != nil {
+			return fmt.Errorf("the processes cannot be looked at once more: %w", err)
+		}
+		for _, a := range policy.Select(s, w, d.policyRules(), time.Now()) {
+			if a.ID == in.Identity && a.Do == policy.End {
+				return nil
+			}
+		}
+		return errors.New("one more look cannot tell that it is " + map[policy.What]string{policy.WhatIdle: "idle", policy.WhatOrphans: "orphaned"}[w])
+	}
+}
+
+// named are the servers that the arguments mean.
+func (d *decider) named(ctx context.Context, args []string) ([]*stopped, error) {
+	instances, err := chooseAll(d.snapshot, args, "ended")
+	if err != nil {
+		return nil, err
+	}
+	known, err := d.known(ctx)
+	if err != nil { // the order does not need it
+		d.say("what is known about their use cannot be told: %v", err)
+	}
+	targets := make([]*stopped, len(instances))
+	for i, in := range instances {
+		targets[i] = &stopped{ID: in.ID(), Label: in.Label(), in: in, Evidence: known[in.ID()].Evidence}
+	}
+	return targets, nil
+}
+
+// meant are the servers that the options mean, with those among them that must
+// not be ended; for a dry run all that there are.
+func (d *decider) meant(ctx context.Context) ([]*stopped, error) {
+	list, err := d.decisions(ctx, d.options.what())
+	if err != nil {
+		return nil, err
+	}
+	instances := map[string]*monitor.Instance{}
+	for i := range d.snapshot.Instances {
+		instances[d.snapshot.Instances[i].ID()] = &d.snapshot.Instances[i]
+	}
+	targets := make([]*stopped, 0, len(list))
+	decided := map[string]bool{}
+	for i := range list {
+		a := &list[i]
+		decided[a.ID] = true
+		r := &stopped{ID: a.ID, Label: a.Label, Rule: valueOf(a.Rule), Reason: valueOf(a.Reason), in: instances[a.ID]}
+		if d.options.dryRun {
+			r.Evidence = a.Evidence
+		}
+		// Who insists on all leaves the refusal to the ladder.
+		if a.Do != policy.End && !(d.options.all && d.options.force) {
+			r.leave(valueOf(a.Because))
+			r.Forceable = d.options.all
+		}
+		targets = append(targets, r)
+	}
+	known, err := d.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.snapshot.Instances {
+		in := &d.snapshot.Instances[i]
+		a, ok := known[in.ID()]
+		if !ok || decided[in.ID()] {
+			continue
+		}
+		r := &stopped{ID: in.ID(), Label: in.Label(), in: in, Evidence: a.Evidence}
+		r.leave(d.notMeant(in, time.Now()))
+		targets = append(targets, r)
+	}
+	return targets, nil
+}
+
+// known is what is known about each server, by id, for a dry run.
+func (d *decider) known(ctx context.Context) (map[string]api.Decision, error) {
+	if !d.options.dryRun {
+		return nil, nil
+	}
+	list, err := d.decisions(ctx, policy.WhatAll)
+	known := make(map[string]api.Decision, len(list))
+	for i := range list {
+		known[list[i].ID] = list[i]
+	}
+	return known, err
+}
+
+// notMeant says why an order for some servers does not mean this one.
+func (d *decider) notMeant(in *monitor.Instance, now time.Time) string {
+	since, last := in.Evidence.IdleSince, in.LastActivity
+	switch {
+	case d.options.orphans:
+		return "it is not orphaned"
+	case in.Busy != nil && *in.Busy:
+		return "it is at work"
+	case d.client == nil:
+		return "one look cannot tell for how long it has been idle"
+	case !last.IsZero() && !last.Before(since):
+		return "it answered a call " + roughly(now.Sub(last)) + " ago"
+	case !since.IsZero():
+		return "it was seen idle for " + roughly(now.Sub(since)) + " only"
+	}
+	return "it has not been idle for long enough"
+}
+
+// nothingMeant says that an order means no server, as far as is known.
+func (d *decider) nothingMeant() string {
+	switch o := d.options; {
+	case o.all, len(d.snapshot.Instances) == 0:
+		return "Nothing to end: no server runs."
+	case d.client == nil:
+		return "Nothing was ended."
+	case o.orphans:
+		return "Nothing to end: no server is orphaned."
+	}
+	return "Nothing to end: no server has been idle for long enough. With --dry-run you are told of each."
+}
+
+// oneLook says what an order cannot mean where nobody has watched: what one look
+// at the processes does not tell. The error is then that nobody has.
+func (d *decider) oneLook(targets []*stopped) error {
+	if d.client != nil || !d.options.idle && !d.options.orphans {
+		return nil
+	}
+	left := len(d.snapshot.Instances)
+	for _, r := range targets {
+		if !r.leftAlone {
+			left--
+		}
+	}
+	if left == 0 {
+		return nil
+	}
+	what := "for how long a server has had no call"
+	if d.options.orphans {
+		what = "whether its client has left a server"
+	}
+	d.say("one look at the processes cannot tell %s; start lamplighter and order this later, or name the servers", what)
+	return toldError{fmt.Errorf("nobody has watched: %w", api.ErrUnreachable)}
+}
+
+func valueOf[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}

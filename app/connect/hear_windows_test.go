@@ -1,0 +1,5 @@
+package main
+
+import "errors"
+
+func helpHear() error { return errors.ErrUnsupported }

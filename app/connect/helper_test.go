@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// help is what the helper programs do.
+func help(mode string) {
+	var err error
+	switch mode {
+	case "own":
+		err = helpOwn(os.Args[1])
+	case "serve":
+		fmt.Println("ready", os.Getpid())
+		sleep()
+	case "parent": // leaves a child behind
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), helperMode+"=serve")
+		cmd.Stdout = os.Stdout
+		err = cmd.Start()
+	case "flood":
+		err = helpFlood()
+	case "exit":
+		fmt.Println("hello")
+		os.Exit(3)
+	case "hear":
+		err = helpHear()
+	default:
+		err = fmt.Errorf("there is no helper %q", mode)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// sleep is longer than any test.
+func sleep() { time.Sleep(time.Hour) }
+
+// helpOwn holds the lock as the background process does.
+func helpOwn(path string) error {
+	lock := flock.New(path)
+	for {
+		// A keeper may hold it for a moment.
+		switch ok, err := lock.TryLock(); {
+		case err != nil:
+			return err
+		case ok:
+			fmt.Println("ready")
+			sleep()
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// floodBytes is how much helpFlood prints before its last line.
+const floodBytes = 100 << 20
+
+func helpFlood() error {
+	chunk := make([]byte, 1<<20)
+	for i := range chunk {
+		chunk[i] = 'x'
+	}
+	for range floodBytes / len(chunk) {
+		if _, err := os.Stderr.Write(chunk); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(os.Stderr, "\nthe end")
+	return err
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// makeThreads does nothing: a thread is no process here.
+func makeThreads() {}

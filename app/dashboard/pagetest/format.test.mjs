@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { absolute, ago, bytes, clockTime, count, duration, head, middle, name, percent, plural, state, until } from '../page/format.js';
+import { next } from '../page/next.js';
+import { words } from '../page/times.js';
+
+const table = (fn, cases) => {
+  for (const [given, want] of cases) assert.equal(fn(given), want, JSON.stringify(given));
+};
+
+test('memory is told as on the command line', () => {
+  table(bytes, [[0, '0 MB'], [499_999, '0 MB'], [500_000, '1 MB'], [108_400_000, '108 MB'], [999_499_999, '999 MB'], [999_500_000, '1.0 GB'], [12_345_678_901, '12.3 GB'], [null, '–'], [undefined, '–'], [NaN, '–']]);
+});
+
+test('numbers', () => {
+  table(percent, [[0, '0.0 %'], [3.14, '3.1 %'], [9.94, '9.9 %'], [9.95, '10 %'], [123.4, '123 %'], [null, '–']]);
+  table(count, [[0, '0'], [1234567, '1,234,567'], [null, '–']]);
+  assert.equal(plural(1, 'server', 'servers'), '1 server');
+  assert.equal(plural(0, 'server', 'servers'), '0 servers');
+});
+
+test('spans', () => {
+  table(duration, [[-3, '< 10 s'], [9, '< 10 s'], [10, '10 s'], [59, '50 s'], [60, '1 min'], [7199, '119 min'], [7200, '2 h'], [172799, '47 h'], [172800, '2 d'], [null, '–']]);
+});
+
+test('moments', () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const at = (seconds) => new Date(now.getTime() + seconds * 1000).toISOString();
+  table((when) => ago(when, now), [[at(0), 'just now'], [at(-9), 'just now'], [at(-120), '2 min ago'], [null, '–'], ['nonsense', '–']]);
+  table((when) => until(when, now), [[at(5), 'any moment'], [at(30), 'in under 1 min'], [at(200), 'in 4 min'], [at(240), 'in 4 min'], [at(3 * 3600), 'in 3 h'], ['', '–']]);
+  assert.equal(words(new Date(at(-120)), now, ''), '2 min');
+  assert.equal(words(new Date(at(-120)), now, 'ago'), '2 min ago');
+  assert.equal(words(new Date(at(120)), now, ''), 'in 2 min');
+  assert.equal(words(new Date(at(120)), now, 'ahead'), 'in 2 min');
+  assert.equal(words(new Date(at(-120)), now, 'ahead'), 'any moment');
+  assert.equal(absolute(null), '');
+  assert.match(absolute(now), /2026/);
+  assert.match(absolute(new Date(2026, 10, 20, 15, 4, 5)), /\b15[:.]04[:.]05$/, 'one clock, of 24 hours');
+});
+
+test('states have words', () => {
+  table(state, [
+    [{ state: 'live_with_project' }, 'live'],
+    [{ state: 'live_no_project', kind: 'serena' }, 'no project'],
+    [{ state: 'live_no_project', kind: 'filesystem' }, 'no dashboard'],
+    [{ state: 'zombie', cause: 'suspended' }, 'suspended'],
+    [{ state: 'zombie', cause: 'suspected' }, 'suspected orphan'],
+    [{ state: 'zombie', cause: null }, 'needs attention'],
+    [{ state: 'starting' }, 'starting'],
+    [{ state: 'parked' }, 'parked'],
+    [{ state: 'of the future' }, 'unknown'],
+  ]);
+});
+
+test('the head says the whole truth', () => {
+  const one = (state, rss) => ({ state, rss_bytes: rss });
+  assert.equal(head([]), 'No servers yet');
+  assert.equal(head([one('live_with_project', null)]), '1 server');
+  assert.equal(head([one('live_with_project', 140e6), one('zombie', 500e6)]), '2 servers, 1 needs attention, 640 MB');
+  assert.equal(head([one('zombie', 0), one('zombie', 0)]), '2 servers, 2 need attention');
+});
+
+test('names', () => {
+  assert.equal(name({ label: '24284 - a - b' }), 'a - b');
+  assert.equal(name({ label: 'odd' }), 'odd');
+  assert.equal(middle('short', 10), 'short');
+  assert.equal(middle('a-very-long-name-01', 9), 'a-ve…e-01');
+  assert.equal([...new Intl.Segmenter().segment(middle('👩‍👩‍👧‍👦'.repeat(10), 5))].length, 5);
+});
+
+test('what happens next is said only as far as it is known', () => {
+  const well = { state: 'live_with_project', client: { name: 'Claude Code', pid: 1 }, mcp_url: null };
+  const kept = new Date('2026-11-21T12:00:00Z');
+  const cases = [
+    [well, 'ends with its client', 'plain'],
+    [{ ...well, client: null }, 'nothing planned', 'none'],
+    [{ ...well, mcp_url: 'http://127.0.0.1:9121/mcp' }, 'nothing planned', 'none'],
+    [{ ...well, pinned: true }, 'stays: it is pinned', 'plain'],
+    [{ ...well, pinned: true, shutdown_at: '2026-11-21T12:00:00Z' }, 'will shut down', 'soon'],
+    [{ ...well, kept_until: kept }, `kept until ${clockTime(kept, kept)}`, 'kept'],
+    [{ state: 'zombie', kept_until: kept }, `kept until ${clockTime(kept, kept)}`, 'kept'],
+    [{ ...well, pinned: true, kept_until: kept }, 'stays: it is pinned', 'plain'],
+    [{ ...well, recognised: false }, 'never ended: its program is not known', 'plain'],
+    [{ state: 'zombie', reason: 'it is stuck' }, 'nothing planned', 'none'],
+    [{ state: 'zombie', reason: null, pinned: true }, 'stays: it is pinned', 'plain'],
+    [{ state: 'parked' }, 'wakes on the next request', 'plain'],
+    [{ state: 'starting', reason: 'its dashboard has not answered yet' }, 'its dashboard has not answered yet', 'plain'],
+  ];
+  for (const [instance, text, kind] of cases) {
+    const got = next(instance, '', kept);
+    assert.deepEqual([got.text, got.kind], [text, kind]);
+  }
+  assert.equal(next(well, 'stopping…').text, 'stopping…');
+  const because = (reason) => next({ ...well, shutdown_at: 'T', shutdown_reason: reason }).because;
+  assert.equal(because('no call for 30 min'), ', because no call for 30 min');
+  assert.equal(because(null), '');
+});

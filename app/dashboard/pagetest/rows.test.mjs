@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { arrange, neighbour, range } from '../page/arrange.js';
+import { match } from '../page/keys.js';
+import { columns, matches, sorted, turned, words } from '../page/rows.js';
+import { selection } from '../page/selection.js';
+
+const ids = (text) => text.split('');
+
+test('tabs keep their places', () => {
+  const table = [
+    // before, living, ended, hold, want
+    ['', 'abc', '', false, 'abc'],
+    ['abc', 'cab', '', false, 'cab'],
+    ['abc', 'cab', '', true, 'abc'],
+    ['abc', 'cabd', '', true, 'abcd'],
+    ['abc', 'c', '', true, 'c'],
+    ['abcd', 'acd', 'b', false, 'abcd'],
+    ['abcd', 'bcd', 'a', false, 'abcd'],
+    ['abcd', 'ad', 'bc', false, 'abcd'],
+    ['abcd', 'ad', 'cb', false, 'abcd'],
+    ['abcd', 'dac', 'b', false, 'dabc'],
+    ['', 'ab', 'xy', false, 'abxy'],
+    ['abc', 'abc', 'b', false, 'abc'],
+    ['abc', 'ca', 'b', true, 'abc'],
+  ];
+  for (const [before, living, ended, hold, want] of table) {
+    assert.equal(arrange(ids(before), ids(living), ids(ended), hold).join(''), want, `${before} ${living} ${ended} ${hold}`);
+  }
+});
+
+test('every instance has one tab, whatever comes and goes', () => {
+  let seed = 7;
+  const random = (n) => (seed = (seed * 48271) % 0x7fffffff) % n;
+  let before = [];
+  for (let round = 0; round < 2000; round++) {
+    const pool = ids('abcdefgh').filter(() => random(3) > 0).sort(() => random(3) - 1);
+    const cut = random(pool.length + 1);
+    const [living, ended] = [pool.slice(0, cut), pool.slice(cut)];
+    const hold = random(2) === 0;
+    const after = arrange(before, living, ended, hold);
+    assert.deepEqual([...after].sort(), [...pool].sort());
+    if (!hold) assert.deepEqual(after.filter((id) => living.includes(id)), living);
+    else assert.deepEqual(after.filter((id) => before.includes(id)), before.filter((id) => pool.includes(id)));
+    before = after;
+  }
+});
+
+test('neighbours and ranges', () => {
+  assert.equal(neighbour(ids('abc'), 'c', 1), 'a');
+  assert.equal(neighbour(ids('abc'), 'a', -1), 'c');
+  assert.equal(neighbour(ids('abc'), null, 1), 'a');
+  assert.equal(neighbour([], 'a', 1), undefined);
+  assert.deepEqual(range(ids('abcd'), 'c', 'a'), ids('abc'));
+  assert.deepEqual(range(ids('abcd'), 'gone', 'b'), ['b']);
+});
+
+const instance = (label, more = {}) => ({ id: label, label, state: 'live_with_project', project_name: null, project_root: null, client: null, context: null, modes: [], version: null, pid: 1, port: null, rss_bytes: null, cpu_percent: null, tool_calls: null, idle_seconds: null, busy: null, shutdown_at: null, cause: null, ...more });
+const labels = (list) => list.map((one) => one.label).join('');
+
+test('sorting leaves what is unknown last and equals in their order', () => {
+  const list = [instance('a', { rss_bytes: 5 }), instance('b'), instance('c', { rss_bytes: 9 }), instance('d', { rss_bytes: 5 }), instance('e', { rss_bytes: 0 })];
+  assert.equal(labels(sorted(list, null)), 'abcde');
+  assert.equal(labels(sorted(list, { key: 'memory', descending: true })), 'cadeb');
+  assert.equal(labels(sorted(list, { key: 'memory', descending: false })), 'eadcb');
+  assert.equal(labels(sorted(list, { key: 'gone' })), 'abcde');
+  const names = [instance('1', { project_name: 'item 10' }), instance('2', { project_name: 'Item 9' }), instance('3', { project_name: 'über' })];
+  assert.equal(labels(sorted(names, { key: 'server', descending: false })), '213');
+  const states = [instance('1'), instance('2', { state: 'parked' }), instance('3', { state: 'zombie' })];
+  assert.equal(labels(sorted(states, { key: 'state', descending: false })), '312');
+});
+
+test('every column can sort what is not known at all', () => {
+  for (const { key, text } of columns) {
+    assert.equal(labels(sorted([instance('a'), instance('b')], { key, descending: true })).length, 2, key);
+    assert.equal(typeof (text?.(instance('a')) ?? ''), 'string', key);
+  }
+});
+
+test('the third press goes back to the order of the list', () => {
+  let sort = null;
+  const seen = [];
+  for (let i = 0; i < 3; i++) seen.push(sort = turned(sort, 'memory'));
+  assert.deepEqual(seen, [{ key: 'memory', descending: true }, { key: 'memory', descending: false }, null]);
+  assert.deepEqual(turned({ key: 'memory', descending: true }, 'server'), { key: 'server', descending: false });
+});
+
+test('a filter finds all its words anywhere', () => {
+  const one = instance('24284 - Über-größe', { project_root: '/home/ada/src/x', client: { name: 'Claude Code' }, port: 24284, pid: 4711, modes: ['editing'], state: 'zombie', cause: 'suspended' });
+  for (const text of ['', '  ', '242', 'ÜBER', 'claude', 'code 4711', 'ada/src', 'suspended größe']) assert.ok(matches(one, words(text)), text);
+  for (const text of ['beta', 'claude beta', 'pinned', 'editing']) assert.ok(!matches(one, words(text)), text);
+});
+
+test('a managed server says so, and for whom', () => {
+  const client = columns.find(({ key }) => key === 'client');
+  const table = [
+    [{ client: { name: 'Claude Code', pid: 9 } }, 'Claude Code'],
+    [{ client: { name: '', pid: 9 } }, 'process 9'],
+    [{ client: null }, '–'],
+    [{ client: { name: 'curl', pid: 9 }, managed: true }, 'for curl'],
+    [{ client: { name: '', pid: 9 }, managed: true }, 'for process 9'],
+    [{ client: null, managed: true }, 'managed'],
+  ];
+  for (const [fields, want] of table) assert.equal(client.text(instance('a', fields)), want);
+  const asked = instance('a', { client: { name: 'curl', pid: 9 }, managed: true });
+  assert.equal(client.whole(asked), 'managed, for curl');
+  assert.ok(matches(asked, words('managed curl')));
+  assert.equal(client.value(asked), 'curl', 'sorted by the name');
+});
+
+test('a selection is of rows that are there', () => {
+  let listed = ids('abcdef');
+  const chosen = selection(() => listed, () => {});
+  chosen.set('b', true);
+  chosen.set('e', true, true);
+  assert.equal(ids('abcdef').filter(chosen.has).join(''), 'bcde');
+  assert.equal(chosen.state(), 'some');
+  chosen.keep(ids('abc'));
+  listed = ids('bc');
+  assert.equal(chosen.state(), 'all');
+  chosen.all(false);
+  assert.equal(chosen.state(), 'none');
+});
+
+test('keys may follow each other', () => {
+  const list = [{ key: 'g o', when: () => true }, { key: 'o', when: () => true }, { key: 'o', when: () => false, late: true }, { key: '/', when: () => true }, { key: '/', when: () => true, late: true }];
+  assert.equal(match(list, 'g'), 'more');
+  assert.equal(match(list, 'g o'), list[0]);
+  assert.equal(match(list, 'o'), list[1]);
+  assert.equal(match(list, '/'), list[4]);
+  assert.equal(match(list, 'z'), null);
+});

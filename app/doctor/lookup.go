@@ -1,0 +1,33 @@
+package doctor
+
+import "path/filepath"
+
+// pathFolders are the folders of a PATH that count for us: absolute ones, each
+// once, in their order.
+func pathFolders(path string) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if dir = filepath.Clean(dir); !seen[dir] {
+			seen[dir] = true
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+// lookIn is the path of the program of that name in the first of these folders
+// that has one; "" for none.
+func lookIn(folders []string, name string) string {
+	for _, dir := range folders {
+		for _, ending := range programEndings {
+			if path := filepath.Join(dir, name+ending); runnable(path) == nil {
+				return path
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,5 @@
+//go:build unix
+
+package doctor
+
+func sameVariable(a, b string) bool { return a == b }

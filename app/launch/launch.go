@@ -1,0 +1,71 @@
+package launch
+
+import (
+	"log/slog"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// Lifetime says when a server that was launched ends at the latest.
+type Lifetime string
+
+// The lifetimes.
+const (
+	Session Lifetime = "session" // with this program, however that ends
+	Shared  Lifetime = "shared"  // when no program has come back some time after this one died
+)
+
+// The transports of MCP that a server may be asked to speak.
+const (
+	StreamableHTTP = "streamable-http"
+	SSE            = "sse"
+)
+
+// Template is how to start one kind of server.
+type Template struct {
+	Name string // monitor.KindSerena for Serena
+	// Command may hold {port}, {port_file} and {project} anywhere in its
+	// arguments. nil is for Serena only, which is found by itself.
+	Command   []string
+	Arguments []string // what follows the command; may hold the same
+	Transport string   // StreamableHTTP when empty
+	Path      string   // of MCP; "" is /mcp, with SSE /sse
+	Directory string   // where it runs, may be {project}; "" is a neutral place
+	Env       map[string]string
+}
+
+// Spec is one order to start a server.
+type Spec struct {
+	Template Template
+	Project  string // absolute
+	Lifetime Lifetime
+	Key      string // what it is shared by, kept in its record
+	// AskedBy returns who asked when that is known, zero when it cannot be; nil
+	// = unknown. It is called when the server is ready, so that nobody waits for
+	// it before.
+	AskedBy func() monitor.Client
+	// Limit is how long it may take to accept MCP, counted from the start of
+	// its process; 0 is DefaultLimit.
+	Limit time.Duration
+}
+
+// DefaultLimit is how long a server may take to accept MCP.
+const DefaultLimit = 10 * time.Second
+
+// Options are what a Launcher needs.
+type Options struct {
+	StateDir   string  // for the lock and the records; "" means that nothing can be launched
+	Program    string  // path of lamplighter-connect; "" is beside this program
+	Finder     *Finder // needed
+	SerenaHome string  // Serena's own folder; "" when it has none
+	Log        *slog.Logger
+	// Tell is called for each server that is ready or adopted, before Launch
+	// returns it. It must not block.
+	Tell func(monitor.Launch)
+	// Record is told what is done to end a server. It must not block.
+	Record func(monitor.Event)
+	// Warn is called with what the user has to know while nothing can be
+	// launched, and with nothing when that is over. It must not block.
+	Warn func(sentences ...string)
+}

@@ -1,0 +1,145 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// Errors of a Launcher that is not at work.
+var (
+	errNotOpen = errors.New("servers cannot be launched yet")
+	errClosing = errors.New("lamplighter is ending, and starts nothing any more")
+)
+
+// resolver is what a Launcher needs of a Finder.
+type resolver interface {
+	Resolve(context.Context, Wanted) (Resolution, error)
+	Environment(context.Context, ...string) []string
+}
+
+// exitWatch tells of the ends of processes: *process.ExitWatch.
+type exitWatch interface {
+	Serve(context.Context) error
+	Exits() <-chan monitor.Identity
+	Watch(monitor.Identity) error
+	Forget(monitor.Identity)
+}
+
+// Launcher starts servers and knows those that run. It is safe for concurrent
+// use.
+type Launcher struct {
+	o         Options
+	finder    resolver
+	dashboard *serena.Client
+	ask       *mcpProbe
+	looks     looks
+	turns     *turns
+	exits     exitWatch
+	bootID    string
+	linger    time.Duration
+	retry     time.Duration // until what has failed is tried again for the first time
+	freePort  func() (int, error)
+
+	readRecord func(dir, id string) (record, error)
+	look       func(pid int) (process.Stat, error)
+
+	opening sync.Mutex    // while the lock is taken; goes before mu
+	warned  bool          // guarded by it: the user is
+	lost    chan struct{} // told when a start has found the lock lost
+	opened  chan struct{} // closed when it is open
+
+	mu       sync.Mutex
+	alive    aliveLock
+	refused  error                        // why nothing can be launched; nil when it can
+	starting map[string]func(cause error) // by id, how to give it up
+	servers  map[string]*Server           // by id, those that are ready
+	busy     sync.WaitGroup               // starts, and servers that are watched
+	closed   chan struct{}                // closed when Serve lets go of what goes on
+	hurry    chan struct{}                // closed when what is being ended has no more time
+}
+
+// New makes a Launcher. Open and Serve make it work.
+func New(o Options) *Launcher {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Tell == nil {
+		o.Tell = func(monitor.Launch) {}
+	}
+	if o.Record == nil {
+		o.Record = func(monitor.Event) {}
+	}
+	if o.Warn == nil {
+		o.Warn = func(...string) {}
+	}
+	return &Launcher{
+		o: o, finder: o.Finder, dashboard: serena.NewClient(), ask: newMCPProbe(),
+		turns: newTurns(cpus()), exits: process.NewExitWatch(), linger: lingerTime, retry: retryFirst, freePort: freePort, readRecord: readRecord, look: process.ReadStat,
+		alive:    aliveLock{path: AliveLock(o.StateDir)},
+		lost:     make(chan struct{}, 1),
+		opened:   make(chan struct{}),
+		refused:  errNotOpen,
+		starting: map[string]func(error){}, servers: map[string]*Server{},
+		closed: make(chan struct{}), hurry: make(chan struct{}),
+	}
+}
+
+func (l *Launcher) serversDir() string     { return filepath.Join(l.o.StateDir, serversDir) }
+func (l *Launcher) dirOf(id string) string { return filepath.Join(l.serversDir(), id) }
+
+// forget removes what there is on disk of a launch.
+func (l *Launcher) forget(id string) error {
+	return again(func() error { return os.RemoveAll(l.dirOf(id)) })
+}
+
+// Servers are those that run, in the order in which they were started.
+func (l *Launcher) Servers() []*Server { return l.list(func(*Server) bool { return true }) }
+
+// Adopted are those of them that an earlier run of this program has started.
+func (l *Launcher) Adopted() []*Server { return l.list(func(s *Server) bool { return s.adopted }) }
+
+func (l *Launcher) list(wanted func(*Server) bool) []*Server {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []*Server
+	for _, s := range l.servers {
+		if wanted(s) {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Server) int {
+		return cmp.Or(a.rec.StartedAt.Compare(b.rec.StartedAt), cmp.Compare(a.rec.ID, b.rec.ID))
+	})
+	return list
+}
+
+// begin admits a start, unless nothing can be launched, and returns a context
+// that also ends when we do.
+func (l *Launcher) begin(ctx context.Context, id string) (context.Context, func(), error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refused != nil {
+		return nil, nil, l.refused
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	l.starting[id] = cancel
+	l.busy.Add(1)
+	return ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.starting, id)
+		cancel(nil)
+		l.busy.Done()
+	}, nil
+}

@@ -1,0 +1,73 @@
+// Package payload reads what a request carries: JSON, not much of it, and soon.
+// The routes of app/api and what app/dashboard forwards share it, so that a
+// body is judged alike wherever it is meant for.
+package payload
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+)
+
+// The bounds of a body.
+const (
+	Max  = 1 << 20 // bytes
+	Time = 5 * time.Second
+)
+
+// What may be wrong with a body, in sentences for people.
+var (
+	ErrTooLarge = fmt.Errorf("the body is longer than %d bytes", Max)
+	ErrNotJSON  = errors.New("the body has to be application/json")
+	errLost     = errors.New("the body did not arrive")
+)
+
+// Expect gives the body of a request its time, if it has one: a body that never
+// comes must not keep the connection. It is for every request, because a body
+// that no route reads is read by the server at the end.
+func Expect(w http.ResponseWriter, req *http.Request) {
+	if req.ContentLength != 0 {
+		// Where there is no deadline (a recorder in a test) there is no
+		// connection either.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(Time))
+	}
+}
+
+// Read reads the body of a request, which may be missing. The error is one of
+// the above or another sentence, and belongs to the status; the connection ends
+// with that answer.
+func Read(w http.ResponseWriter, req *http.Request) (body []byte, status int, err error) {
+	Expect(w, req)
+	body, err = io.ReadAll(http.MaxBytesReader(w, req.Body, Max))
+	if err != nil {
+		// Of a connection that goes on, the server reads the rest of the body
+		// before it answers. What it reads otherwise has the same deadline.
+		w.Header().Set("Connection", "close")
+	} else {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	}
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return nil, http.StatusRequestEntityTooLarge, ErrTooLarge
+	case err != nil:
+		return nil, http.StatusBadRequest, errLost
+	case len(body) > 0 && !IsJSON(req):
+		return nil, http.StatusBadRequest, ErrNotJSON
+	}
+	return body, 0, nil
+}
+
+// IsJSON tells whether a request says once, and nothing else, that its body is
+// JSON.
+func IsJSON(req *http.Request) bool {
+	said := req.Header.Values("Content-Type")
+	if len(said) != 1 {
+		return false
+	}
+	kind, _, err := mime.ParseMediaType(said[0])
+	return err == nil && kind == "application/json"
+}

@@ -1,0 +1,333 @@
+package policies
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
+)
+
+// The bounds of what the engine does.
+const (
+	// noticeTime is how long before its end an instance's end is announced, at
+	// least: or half of the rule's time when that is shorter.
+	noticeTime = 5 * time.Minute
+	// mostAtOnce is how many instances are being ended at once.
+	mostAtOnce = 4
+	// A refused end is tried again after firstPause, and after twice as long each
+	// further time, up to lastPause.
+	firstPause = time.Minute
+	lastPause  = time.Hour
+	// What was found in use is left alone for firstRest, and for twice as long each
+	// further time, up to lastRest. Then its end is announced anew.
+	firstRest = hour
+	lastRest  = 24 * time.Hour
+)
+
+// book is what the engine knows about its decisions. It does nothing by itself:
+// look says what is to be done. Plain data, so that its rules can be tested
+// without a clock. Make one with newBook.
+type book struct {
+	plans   map[monitor.Identity]*plan
+	running map[monitor.Identity]bool // what the ladder is at, also on the user's word
+	gone    map[monitor.Identity]absence
+	refused map[refusal]bool // that were told, of instances that live
+	told    notices
+}
+
+func newBook() book {
+	return book{
+		plans: map[monitor.Identity]*plan{}, running: map[monitor.Identity]bool{},
+		gone: map[monitor.Identity]absence{}, refused: map[refusal]bool{}, told: newNotices(),
+	}
+}
+
+// absence is that the ladder has ended an instance, or found it gone, which the
+// next snapshots may not know yet.
+type absence struct {
+	// until bounds it: one that was only found gone, and that snapshots still have
+	// then, goes on after all and is decided about again. Zero: for as long as
+	// snapshots have it.
+	until time.Time
+	times int // that it was found gone
+}
+
+// isGone tells that nothing is to be done about an instance.
+func (b *book) isGone(id monitor.Identity, now time.Time) bool {
+	a, gone := b.gone[id]
+	return gone && (a.until.IsZero() || now.Before(a.until))
+}
+
+// plan is the end that a rule wants for an instance.
+type plan struct {
+	rule      policy.Rule
+	reason    string
+	because   string    // why it did not come to it the last time, "" before
+	due       time.Time // by the rule
+	notBefore time.Time // zero until it is announced
+	rests     time.Time // until then nothing is announced, because it was found in use
+	made      time.Time
+	notice    time.Duration
+	tries     int
+	basis     basis
+}
+
+// at is when it is carried out, as far as is known.
+func (p *plan) at() time.Time { return later(later(p.due, p.rests), p.notBefore) }
+
+func (p *plan) announced() bool { return !p.notBefore.IsZero() }
+
+// next is when something is to be done about it.
+func (p *plan) next() time.Time {
+	if !p.announced() {
+		return p.at().Add(-p.notice)
+	}
+	return p.at()
+}
+
+// refusal is one reason why an instance goes on although a rule applies.
+type refusal struct {
+	id   monitor.Identity
+	rule policy.Rule
+	kind string // see kindOf: words that name a pid would be new each time
+}
+
+// work is what a look wants to be done.
+type work struct {
+	events []monitor.Event
+	end    []start
+}
+
+// start is an end to begin.
+type start struct {
+	in     *monitor.Instance
+	rule   policy.Rule
+	reason string
+}
+
+// look compares what is decided about a snapshot with what was planned.
+func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules, now time.Time) work {
+	var w work
+	instances := make(map[monitor.Identity]*monitor.Instance, len(s.Instances))
+	for i := range s.Instances {
+		instances[s.Instances[i].Identity] = &s.Instances[i]
+	}
+	b.forget(instances)
+	wanted := make(map[monitor.Identity]bool, len(actions))
+	against := make(map[monitor.Identity]string)
+	b.told.begin()
+	for _, a := range actions {
+		in := instances[a.ID]
+		switch {
+		case in == nil || b.isGone(a.ID, now):
+		case a.Do == policy.Wait || a.Do == policy.End:
+			wanted[a.ID] = true
+			b.follow(&w, in, a, r, now)
+		case a.Do == policy.Refuse:
+			against[a.ID] = a.Because
+			b.refuse(&w, in, a.Rule, a.Reason, a.Because, kindOf(a.Because), now)
+		case a.Do == policy.Notify:
+			if b.told.remind(in, a, now) {
+				w.events = append(w.events, about(in, monitor.EventNotified, now, but(a.Reason, a.Because)))
+			}
+		}
+	}
+	b.told.finish(now)
+	for _, id := range slices.SortedFunc(maps.Keys(b.plans), byIdentity) {
+		if p := b.plans[id]; !wanted[id] && !b.running[id] {
+			why := against[id]
+			if why == "" {
+				why = dropped(p, instances[id], r, now)
+			}
+			b.drop(&w, instances[id], p, why, now)
+		}
+	}
+	return w
+}
+
+// follow plans the end of an instance, announces it when it is near, and begins
+// it when it is due.
+func (b *book) follow(w *work, in *monitor.Instance, a policy.Action, r policy.Rules, now time.Time) {
+	id := in.Identity
+	p := b.plans[id]
+	if p != nil && !b.running[id] && (p.rule != a.Rule || a.At.After(p.due)) {
+		b.drop(w, in, p, dropped(p, in, r, now), now)
+		p = nil
+	}
+	if p == nil {
+		p = &plan{rule: a.Rule, made: now, due: a.At, notice: noticeFor(in, a, r)}
+		b.plans[id] = p
+	}
+	p.due, p.reason, p.basis = a.At, a.Reason, basisOf(in)
+	if !p.announced() && !now.Before(p.next()) {
+		p.notBefore, p.because = later(p.at(), now.Add(p.notice)), ""
+		w.events = append(w.events, about(in, monitor.EventShutdownPlanned, now, "in "+span(p.notBefore.Sub(now))+": "+p.reason))
+		b.told.planned(in, p, now)
+	}
+	if a.Do == policy.End && p.announced() && !now.Before(p.at()) && b.begin(id) {
+		w.end = append(w.end, start{in: in, rule: p.rule, reason: p.reason})
+	}
+}
+
+// begin takes note that an instance is being ended, if it can be now.
+func (b *book) begin(id monitor.Identity) bool {
+	if b.running[id] || len(b.running) >= mostAtOnce {
+		return false
+	}
+	b.running[id] = true
+	return true
+}
+
+// refuse tells once for each kind of reason why an instance goes on.
+func (b *book) refuse(w *work, in *monitor.Instance, rule policy.Rule, reason, because, kind string, now time.Time) {
+	key := refusal{in.Identity, rule, kind}
+	if !b.refused[key] {
+		b.refused[key] = true
+		w.events = append(w.events, about(in, monitor.EventPolicyRefused, now, but(reason, because)))
+	}
+}
+
+// again plans to try once more what has not come about.
+func (b *book) again(id monitor.Identity, because string, now time.Time) {
+	p := b.plans[id]
+	if p == nil {
+		return
+	}
+	p.notBefore = now.Add(pause(p.tries))
+	p.tries++
+	p.because = because
+}
+
+// rest leaves alone for a time what somebody was found to use. Who was told that
+// it would end is told again before the next try.
+func (b *book) rest(id monitor.Identity, because string, now time.Time) {
+	p := b.plans[id]
+	if p == nil {
+		return
+	}
+	b.told.over(id)
+	p.rests, p.notBefore = now.Add(min(firstRest<<min(p.tries, 10), lastRest)), time.Time{}
+	p.tries++
+	p.because = because
+}
+
+// drop gives up a plan. Who was told of it learns why.
+func (b *book) drop(w *work, in *monitor.Instance, p *plan, why string, now time.Time) {
+	delete(b.plans, in.Identity)
+	b.told.over(in.Identity)
+	b.told.anew(in.Identity)
+	if p.announced() {
+		w.events = append(w.events, about(in, monitor.EventPlanDropped, now, why))
+	}
+}
+
+// ended takes note that the ladder has ended an instance.
+func (b *book) ended(id monitor.Identity) {
+	delete(b.plans, id)
+	b.gone[id] = absence{}
+	b.told.over(id)
+}
+
+// missed takes note that the ladder found an instance gone.
+func (b *book) missed(id monitor.Identity, now time.Time) {
+	times := b.gone[id].times
+	b.ended(id)
+	b.gone[id] = absence{until: now.Add(pause(times)), times: times + 1}
+}
+
+// forget leaves out what concerns instances that are gone: their end is told by
+// whoever saw it.
+func (b *book) forget(living map[monitor.Identity]*monitor.Instance) {
+	for id := range b.plans {
+		if living[id] == nil && !b.running[id] {
+			delete(b.plans, id)
+			b.told.over(id)
+		}
+	}
+	maps.DeleteFunc(b.gone, func(id monitor.Identity, _ absence) bool { return living[id] == nil })
+	maps.DeleteFunc(b.refused, func(key refusal, _ bool) bool { return living[key.id] == nil })
+}
+
+// next is when something is to be done about a plan or an absence is over, zero
+// when there is neither. What waits for another end to be over is woken by that.
+func (b *book) next(now time.Time) time.Time {
+	var first time.Time
+	for id, a := range b.gone {
+		if b.isGone(id, now) {
+			first = sooner(first, a.until)
+		}
+	}
+	for id, p := range b.plans {
+		if !b.running[id] && (len(b.running) < mostAtOnce || !p.announced()) {
+			first = sooner(first, p.next())
+		}
+	}
+	return first
+}
+
+// noticeFor is how long before the end of an instance it is announced.
+func noticeFor(in *monitor.Instance, a policy.Action, r policy.Rules) time.Duration {
+	since := in.Evidence.IdleSince
+	if a.Rule == policy.Orphans {
+		since = in.Evidence.AloneSince
+	}
+	if since.IsZero() {
+		return noticeTime
+	}
+	if half := a.At.Sub(later(since, r.AwakeSince)) / 2; half > 0 {
+		return min(noticeTime, half)
+	}
+	return noticeTime
+}
+
+// pause is how long to wait after so many tries before it.
+func pause(tries int) time.Duration {
+	return min(firstPause<<min(tries, 10), lastPause)
+}
+
+// dropped says why a rule does not want the end of an instance any more.
+func dropped(p *plan, in *monitor.Instance, r policy.Rules, now time.Time) string {
+	_, kept := said{kept: r.Kept}.keptAt(in.Identity, now)
+	was, is := &p.basis.evidence, &in.Evidence
+	switch {
+	case r.Paused:
+		return "the policies are paused"
+	case kept:
+		return "it is kept"
+	case in.Pinned:
+		return "it is pinned"
+	case in.Busy != nil && *in.Busy:
+		return "it is at work"
+	case r.Off[p.rule]:
+		return "the rule is switched off"
+	case r.AwakeSince.After(p.made):
+		return "the machine slept, or its clock was set, so that the time counts anew"
+	case p.rule == policy.Orphans && !(is.Orphaned && is.ClientGone):
+		return "it is not proven any more that its client is gone"
+	case !was.IdleSince.Equal(is.IdleSince):
+		return "it was used"
+	}
+	return "the rule does not apply any more"
+}
+
+// kindOf is what stays the same of a reason: not its pids, times and sizes.
+func kindOf(because string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, because)
+}
+
+// but puts a reason and what stands against it into one line.
+func but(reason, because string) string {
+	if because == "" {
+		return reason
+	}
+	return reason + ", but " + because
+}

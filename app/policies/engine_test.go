@@ -1,0 +1,457 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/stop"
+)
+
+func expect(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\ngot  %q\nwant %q", what, got, want)
+	}
+}
+
+func summaries(list []Notice) (found []string) {
+	for _, n := range list {
+		found = append(found, n.Summary)
+	}
+	return found
+}
+
+// The whole life of a plan: shown, announced, told, carried out, told.
+func TestOrphanIsEnded(t *testing.T) {
+	w := newWorld()
+	e := w.engine(w.options())
+	d := w.drive(e)
+	w.instances(orphan(4, noon))
+	d.look()
+	plan := func() monitor.Plan {
+		s := *w.Snapshot()
+		s.Instances = slices.Clone(s.Instances)
+		s.At = w.read().now
+		e.Plan(&s)
+		if !s.Policy.Active || s.Policy.Orphans != 1 || len(s.Policy.Rules) != len(policy.All) {
+			t.Errorf("%+v", s.Policy)
+		}
+		return s.Instances[0].Plan
+	}
+	due := noon.Add(10 * time.Minute)
+	if p := plan(); !p.ShutdownAt.Equal(due) || p.Reason != "its client Codex (1004) has ended" {
+		t.Errorf("%+v", p)
+	}
+	if len(w.events) > 0 || w.changed != 1 {
+		t.Errorf("%v, changed %d times", w.events, w.changed)
+	}
+	d.pass(6 * time.Minute)
+	expect(t, "events", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 5 min: its client Codex (1004) has ended")
+	expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 5 min")
+	if n := w.notices[0]; !n.Keep || !n.Stop || n.Body != "Its client Codex (1004) has ended." || !slices.Equal(n.IDs, []monitor.Identity{who(4)}) {
+		t.Errorf("%+v", n)
+	}
+	if len(w.stops) > 0 || !plan().ShutdownAt.Equal(due) || w.changed != 1 {
+		t.Errorf("%v, %+v, changed %d times", w.stops, plan(), w.changed)
+	}
+	d.pass(4 * time.Minute)
+	if len(w.stops) != 1 || w.stops[0].By != "the policy orphans" || !w.stops[0].Automatic || w.stops[0].Force {
+		t.Fatalf("%+v", w.stops)
+	}
+	expect(t, "asked once more", w.asked, "alone 4")
+	expect(t, "notices", summaries(w.notices[1:]), "Ended: 24004 - alpha")
+	if body := w.notices[1].Body; body != "100 MB given back." && body != "Its client Codex (1004) has ended. 100 MB given back." {
+		t.Errorf("%q", body)
+	}
+	expect(t, "withdrawn", w.gone, "planned 4-7")
+	// A snapshot may still have it for a moment.
+	if got := w.kinds(monitor.EventShutdownPlanned, monitor.EventPlanDropped); len(got) != 1 || len(d.e.book.plans) > 0 {
+		t.Errorf("%q", got)
+	}
+	w.instances()
+	d.look()
+	if len(d.e.book.gone) > 0 {
+		t.Error("what is gone is remembered for ever")
+	}
+}
+
+// Nothing is due at once: what is found late is announced first.
+func TestFoundLate(t *testing.T) {
+	w := newWorld()
+	e := w.engine(w.options())
+	d := w.drive(e)
+	w.instances(orphan(4, noon.Add(-3*time.Hour)), server(5, noon.Add(-40*time.Minute)))
+	d.look()
+	expect(t, "announced", w.kinds(monitor.EventShutdownPlanned),
+		"shutdown_planned 4 in 5 min: its client Codex (1004) has ended", "shutdown_planned 5 in 5 min: no call for 30 min")
+	for _, a := range e.Decisions(nil, "") {
+		if a.Do != policy.Wait || !a.At.Equal(noon.Add(5*time.Minute)) {
+			t.Errorf("%+v", a)
+		}
+	}
+	d.pass(5*time.Minute - time.Second)
+	if len(w.stops) > 0 {
+		t.Errorf("%+v", w.stops)
+	}
+	d.pass(time.Second)
+	expect(t, "asked once more", w.asked, "alone 4", "idle 5")
+	if len(w.stopped) != 2 {
+		t.Errorf("%v", w.stopped)
+	}
+}
+
+// A short time is announced for half of it.
+func TestShortTimes(t *testing.T) {
+	w := newWorld()
+	e := w.engine(w.options())
+	e.SetRules(policy.Rules{OrphanGrace: 4 * time.Second})
+	d := w.drive(e)
+	w.instances(orphan(4, noon))
+	d.look()
+	d.pass(2 * time.Second)
+	expect(t, "announced", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 2 s: its client Codex (1004) has ended")
+	d.pass(2 * time.Second)
+	expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 2 s", "Ended: 24004 - alpha")
+}
+
+// What stands against a plan drops it, and says so to whom it was announced.
+func TestPlanIsDropped(t *testing.T) {
+	busy := true
+	for name, test := range map[string]struct {
+		how  func(*testing.T, *drive, *monitor.Instance)
+		says string
+	}{
+		"at work": {func(_ *testing.T, _ *drive, in *monitor.Instance) {
+			in.Busy, in.Evidence.IdleSince = &busy, time.Time{}
+		}, "it is at work"},
+		"used":         {func(_ *testing.T, _ *drive, in *monitor.Instance) { in.Evidence.IdleSince = noon.Add(26 * time.Minute) }, "it was used"},
+		"pinned":       {func(_ *testing.T, _ *drive, in *monitor.Instance) { in.Pinned = true }, "it is pinned"},
+		"kept":         {func(t *testing.T, d *drive, in *monitor.Instance) { must(t, d.e.Keep(*in, time.Hour, "a test")) }, "it is kept"},
+		"paused":       {func(t *testing.T, d *drive, _ *monitor.Instance) { must(t, d.e.Pause(time.Time{}, "a test")) }, "the policies are paused"},
+		"switched off": {func(t *testing.T, d *drive, _ *monitor.Instance) { must(t, d.e.Switch(policy.Idle, false, "a test")) }, "the rule is switched off"},
+		"set off":      {func(_ *testing.T, d *drive, _ *monitor.Instance) { d.e.SetRules(policy.Rules{}) }, "the rule does not apply any more"},
+		"asleep":       {func(_ *testing.T, d *drive, _ *monitor.Instance) { d.tick(0, 8*time.Hour) }, "the machine slept, or its clock was set, so that the time counts anew"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			d := w.drive(w.engine(w.options()))
+			in := server(4, noon)
+			w.instances(in)
+			d.look()
+			d.pass(27 * time.Minute)
+			expect(t, "announced", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 5 min: no call for 30 min")
+			changed := w.changed
+			test.how(t, d, &in)
+			w.instances(in)
+			s := *w.Snapshot()
+			s.Instances = slices.Clone(s.Instances)
+			d.e.Plan(&s)
+			if name != "asleep" && name != "switched off" && name != "set off" && !s.Instances[0].Plan.ShutdownAt.IsZero() {
+				t.Errorf("until the next decision it is shown: %+v", s.Instances[0].Plan)
+			}
+			d.look()
+			expect(t, "dropped", w.kinds(monitor.EventPlanDropped), "plan_dropped 4 "+test.says)
+			expect(t, "withdrawn", w.gone, "planned 4-7")
+			if w.changed == changed {
+				t.Error("nobody is told that the plan is another one")
+			}
+			d.pass(10 * time.Minute)
+			if len(w.stops) > 0 {
+				t.Errorf("%+v", w.stops)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is found out when the tree is held counts, and so does what the user says
+// until then.
+func TestConfirmed(t *testing.T) {
+	for name, test := range map[string]struct {
+		how  func(*testing.T, *drive, monitor.Instance)
+		says string
+	}{
+		"a call":  {func(_ *testing.T, d *drive, _ monitor.Instance) { d.contrary = errUsed }, "a call runs"},
+		"kept":    {func(t *testing.T, d *drive, in monitor.Instance) { must(t, d.e.Keep(in, time.Hour, "a test")) }, "it is kept"},
+		"paused":  {func(t *testing.T, d *drive, _ monitor.Instance) { must(t, d.e.Pause(time.Time{}, "a test")) }, "the policies are paused"},
+		"pinned":  {func(_ *testing.T, d *drive, in monitor.Instance) { in.Pinned = true; d.instances(in) }, "it is pinned"},
+		"changed": {func(_ *testing.T, d *drive, in monitor.Instance) { d.instances() }, "the policy idle no longer applies"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			d := w.drive(w.engine(w.options()))
+			in := server(4, noon.Add(-time.Hour))
+			w.instances(in)
+			d.look()
+			d.tick(5*time.Minute, 5*time.Minute)
+			d.wait = endless
+			d.look()
+			if len(d.begun) != 1 {
+				t.Fatalf("%d ends were begun", len(d.begun))
+			}
+			test.how(t, d, in)
+			d.carryOut()
+			if len(w.stops) > 0 {
+				t.Errorf("%+v", w.stops)
+			}
+			if got := w.kinds(monitor.EventPolicyRefused); len(got) != 1 || !strings.Contains(got[0], "but "+test.says) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+// The look before an end is at that instance, however many others there are.
+func TestConfirmedAlone(t *testing.T) {
+	w := newWorld()
+	e := w.engine(w.options())
+	var list []monitor.Instance
+	for pid := 1; pid <= 500; pid++ {
+		list = append(list, server(pid, noon.Add(-time.Hour)))
+	}
+	w.instances(list...)
+	if n := len(alone(w.Snapshot(), who(7)).Instances); n != 1 {
+		t.Errorf("%d instances are looked at", n)
+	}
+	if n := len(alone(w.Snapshot(), who(501)).Instances); n != 0 || len(w.Snapshot().Instances) != 500 {
+		t.Errorf("%d instances are looked at for one that has ended", n)
+	}
+	if few := testing.AllocsPerRun(5, func() { must(t, e.still(t.Context(), who(7), policy.Idle)) }); few > 100 {
+		t.Errorf("%v allocations for one instance", few)
+	}
+}
+
+// What does not end although it was told to is told to the user, once an hour.
+func TestItDoesNotEnd(t *testing.T) {
+	w := newWorld()
+	w.stop = func(in monitor.Instance, _ stop.Order) (stop.Result, error) {
+		return stop.Result{Outcome: stop.Failed, Detail: "Not ended: " + in.Label() + ": python (4) is still there."}, stop.ErrSurvived
+	}
+	d := w.drive(w.engine(w.options()))
+	w.instances(orphan(4, noon))
+	d.look()
+	d.pass(69 * time.Minute)
+	expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 5 min", "Not ended: 24004 - alpha")
+	if body := w.notices[1].Body; !strings.Contains(body, "python (4) is still there.") {
+		t.Errorf("%q", body)
+	}
+	w.stop = func(monitor.Instance, stop.Order) (stop.Result, error) {
+		w.s = &monitor.Snapshot{Seq: w.s.Seq + 1, At: w.time.now}
+		return stop.Result{Outcome: stop.Gone}, process.ErrGone
+	}
+	d.pass(time.Hour)
+	if n := len(d.e.book.plans); n > 0 {
+		t.Errorf("%d plans for what is gone", n)
+	}
+}
+
+// What the ladder found gone and the snapshots go on to have is decided about
+// again, ever more rarely.
+func TestNotGoneAfterAll(t *testing.T) {
+	w := newWorld()
+	tries := 0
+	w.stop = func(monitor.Instance, stop.Order) (stop.Result, error) {
+		tries++
+		return stop.Result{Outcome: stop.Gone}, process.ErrGone
+	}
+	d := w.drive(w.engine(w.options()))
+	w.instances(server(4, noon))
+	d.look()
+	d.pass(31*time.Minute - time.Second)
+	if tries != 1 || len(d.e.book.plans) > 0 {
+		t.Errorf("%d tries, plans %v", tries, d.e.book.plans)
+	}
+	d.pass(23 * time.Hour)
+	if tries < 10 || tries > 35 {
+		t.Errorf("%d tries in a day", tries)
+	}
+	w.stop = nil
+	d.pass(2 * time.Hour)
+	if len(w.stopped) == 0 {
+		t.Error("what goes on after all is never ended")
+	}
+	w.instances()
+	d.look()
+	if len(d.e.book.gone) > 0 {
+		t.Error("what is gone is remembered for ever")
+	}
+}
+
+// Rules that may not end it say so, and ask the user once.
+func TestNotify(t *testing.T) {
+	w := newWorld()
+	d := w.drive(w.engine(w.options()))
+	pinned := orphan(5, noon.Add(-time.Hour))
+	pinned.Pinned = true
+	w.instances(attached(4, noon.Add(-time.Hour)), pinned)
+	d.look()
+	d.pass(5 * time.Hour)
+	expect(t, "refused", w.kinds(monitor.EventPolicyRefused), "policy_refused 5 its client Codex (1005) has ended, but it is pinned")
+	expect(t, "notified", w.kinds(monitor.EventNotified), "notified 4 no call for 30 min, but its client Codex (1004) is connected")
+	expect(t, "notices", summaries(w.notices), "24004 - alpha may not be needed")
+	// When it was used meanwhile, it is another matter: after the hour.
+	w.instances(attached(4, w.read().now))
+	d.look()
+	d.pass(40 * time.Minute)
+	w.instances(attached(4, w.read().now))
+	d.look()
+	d.pass(40 * time.Minute)
+	if got := w.kinds(monitor.EventNotified); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+}
+
+// Many at once are one notice, and four at a time are ended.
+func TestMany(t *testing.T) {
+	w := newWorld()
+	d := w.drive(w.engine(w.options()))
+	var list []monitor.Instance
+	for pid := 1; pid <= 500; pid++ {
+		list = append(list, orphan(pid, noon))
+	}
+	w.instances(list...)
+	d.look()
+	d.pass(6 * time.Minute)
+	expect(t, "notices", summaries(w.notices), "500 servers will shut down, the first in 5 min")
+	if n := w.notices[0]; len(n.IDs) != 500 || strings.Count(n.Body, "\n") != mostLines || !strings.HasSuffix(n.Body, "\nand 492 more") {
+		t.Errorf("%+v", n)
+	}
+	d.tick(4*time.Minute, 4*time.Minute)
+	d.wait = endless
+	d.look()
+	for rounds := 0; len(d.begun) > 0; rounds++ {
+		if len(d.begun) > mostAtOnce || rounds > 500 {
+			t.Fatalf("round %d: %d at once", rounds, len(d.begun))
+		}
+		begun := d.begun
+		d.begun = nil
+		for _, f := range begun {
+			f()
+		}
+		gone := w.stopped
+		w.instances(slices.DeleteFunc(slices.Clone(list), func(in monitor.Instance) bool { return slices.Contains(gone, in.Identity) })...)
+		d.look()
+	}
+	if len(w.stopped) != 500 {
+		t.Errorf("%d were ended", len(w.stopped))
+	}
+	expect(t, "notices", summaries(w.notices[1:]), "500 servers ended, 50.0 GB given back")
+}
+
+// Pauses and keeps end by themselves, and what is due then is announced first.
+func TestPauseEnds(t *testing.T) {
+	w := newWorld()
+	d := w.drive(w.engine(w.options()))
+	w.instances(orphan(4, noon), attached(5, noon))
+	must(t, d.e.Pause(noon.Add(time.Hour), "a test"))
+	d.look()
+	d.pass(time.Hour - 1)
+	if len(w.notices) > 0 || len(w.stops) > 0 || len(w.kinds(monitor.EventNotified, monitor.EventShutdownPlanned)) > 0 {
+		t.Errorf("%v, %v, %v", w.notices, w.stops, w.events)
+	}
+	expect(t, "refused", w.kinds(monitor.EventPolicyRefused), "policy_refused 4 its client Codex (1004) has ended, but the policies are paused")
+	d.pass(1)
+	expect(t, "said", w.kinds(monitor.EventPoliciesPaused, monitor.EventPoliciesResumed),
+		"policies_paused 0 for 60 min, by a test", "policies_resumed 0 the time is over")
+	expect(t, "announced", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 5 min: its client Codex (1004) has ended")
+	d.pass(5 * time.Minute)
+	if len(w.stopped) != 1 {
+		t.Errorf("%v", w.stopped)
+	}
+}
+
+// What ends after all although the user has paused the policies meanwhile is not
+// told: the log has it.
+func TestPausedOnTheWay(t *testing.T) {
+	w := newWorld()
+	o := w.options()
+	var e *Engine
+	o.Stop = stopper(func(context.Context, monitor.Instance, stop.Order) (stop.Result, error) {
+		return stop.Result{Outcome: stop.Ended}, e.Pause(time.Time{}, "a test")
+	})
+	e = w.engine(o)
+	d := w.drive(e)
+	w.instances(orphan(4, noon))
+	d.look()
+	d.pass(20 * time.Minute)
+	expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 5 min")
+	expect(t, "said", w.kinds(monitor.EventPoliciesPaused), "policies_paused 0 until resumed, by a test")
+}
+
+// Who does not hold the lock does nothing, and says so.
+func TestInactive(t *testing.T) {
+	w := newWorld()
+	o := w.options()
+	o.Active = false
+	d := w.drive(w.engine(o))
+	in := orphan(4, noon.Add(-time.Hour))
+	w.instances(in)
+	d.look()
+	d.pass(time.Hour)
+	for what, err := range map[string]error{
+		"keep": d.e.Keep(in, time.Hour, ""), "pause": d.e.Pause(time.Time{}, ""), "resume": d.e.Resume(""), "switch": d.e.Switch(policy.Idle, false, ""),
+	} {
+		if !errors.Is(err, ErrInactive) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	s := *w.Snapshot()
+	d.e.Plan(&s)
+	if s.Policy.Active || s.Policy.Orphans != 1 || !s.Instances[0].Plan.ShutdownAt.IsZero() {
+		t.Errorf("%+v, %+v", s.Policy, s.Instances[0].Plan)
+	}
+	if len(w.events) > 0 || len(w.notices) > 0 || len(w.stops) > 0 {
+		t.Errorf("%v, %v, %v", w.events, w.notices, w.stops)
+	}
+}
+
+// On a quiet machine nothing is decided, and nobody is woken.
+func TestQuiet(t *testing.T) {
+	w := newWorld()
+	d := w.drive(w.engine(w.options()))
+	w.instances(server(4, noon))
+	d.look()
+	changed := w.changed
+	if d.wait != watchful || !d.due.Equal(noon.Add(25*time.Minute)) {
+		t.Errorf("next look after %v at %v", d.wait, d.due)
+	}
+	for range 3 {
+		w.instances(server(4, noon)) // a new snapshot that says the same
+		d.look()
+	}
+	if w.changed != changed {
+		t.Error("the watch is told of changes for nothing")
+	}
+	w.instances()
+	d.look()
+	if d.wait != endless {
+		t.Errorf("with nothing to do it wakes after %v", d.wait)
+	}
+}
+
+func BenchmarkLook(b *testing.B) {
+	w := newWorld()
+	d := w.drive(w.engine(w.options()))
+	var list []monitor.Instance
+	for pid := 1; pid <= 1000; pid++ {
+		list = append(list, server(pid, noon))
+	}
+	w.instances(list...)
+	d.look()
+	for b.Loop() {
+		d.look()
+	}
+}

@@ -1,0 +1,116 @@
+package policies
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/policy"
+)
+
+// maxSize is how large the file may be, in bytes.
+const maxSize = 1 << 20
+
+// errCorrupt says that a file is not what encode wrote.
+var errCorrupt = errors.New("it is not what the policies remember")
+
+// form is the file. Times are RFC 3339.
+type form struct {
+	Boot   string               `json:"boot"` // Kept is of it
+	Kept   map[string]time.Time `json:"kept"` // by the id of the instance
+	Paused bool                 `json:"paused"`
+	Until  *time.Time           `json:"paused_until,omitempty"` // none: until it is taken back
+	Off    []policy.Rule        `json:"off"`
+}
+
+func encode(boot string, s said) ([]byte, error) {
+	f := form{Boot: boot, Kept: map[string]time.Time{}, Paused: s.paused, Off: []policy.Rule{}}
+	for id, until := range s.kept {
+		f.Kept[id.String()] = until.UTC()
+	}
+	if s.paused && !s.until.IsZero() {
+		until := s.until.UTC()
+		f.Until = &until
+	}
+	for _, rule := range policy.All {
+		if s.off[rule] {
+			f.Off = append(f.Off, rule)
+		}
+	}
+	data, err := json.Marshal(f)
+	return append(data, '\n'), err
+}
+
+// parse reads what encode wrote. What it says of instances of another boot is
+// left out. The error wraps errCorrupt.
+func parse(data []byte, boot string) (said, error) {
+	wrong := func(format string, args ...any) (said, error) {
+		return said{}, fmt.Errorf("%w: %s", errCorrupt, monitor.Clean(fmt.Sprintf(format, args...)))
+	}
+	if len(data) > maxSize {
+		return wrong("it is larger than %s", monitor.Memory(maxSize))
+	}
+	var f *form
+	from := json.NewDecoder(bytes.NewReader(data))
+	from.DisallowUnknownFields()
+	if err := from.Decode(&f); err != nil {
+		return wrong("%v", err)
+	}
+	if _, err := from.Token(); !errors.Is(err, io.EOF) {
+		return wrong("something stands behind its end")
+	}
+	if f == nil {
+		return wrong("it says nothing")
+	}
+	s := said{paused: f.Paused}.clone()
+	if f.Until != nil {
+		s.until = *f.Until
+	}
+	for text, until := range f.Kept {
+		id, err := monitor.ParseIdentity(text)
+		if err != nil {
+			return wrong("%v", err)
+		}
+		if f.Boot == boot {
+			s.kept[id] = until
+		}
+	}
+	for _, rule := range f.Off {
+		if !slices.Contains(policy.All, rule) {
+			return wrong("no rule is called %q", rule)
+		}
+		s.off[rule] = true
+	}
+	return s, nil
+}
+
+// readSaid reads the file at path. The error wraps fs.ErrNotExist or errCorrupt,
+// or is that of the system.
+func readSaid(path, boot string) (said, error) {
+	data, err := plainfile.Read(path, maxSize)
+	if err != nil {
+		return said{}, err
+	}
+	s, err := parse(data, boot)
+	if err != nil {
+		return said{}, fmt.Errorf("%s: %w", monitor.Clean(path), err)
+	}
+	return s, nil
+}
+
+// writeSaid replaces the file at path, so that whoever reads it sees the old
+// content or the new one, whole. After an error the old one stands.
+func writeSaid(path, boot string, s said) error {
+	data, err := encode(boot, s)
+	if err != nil {
+		return err
+	}
+	_ = plainfile.Sweep(path) // it is tried again with the next write
+	return plainfile.Replace(path, data)
+}

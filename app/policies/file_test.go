@@ -1,0 +1,243 @@
+package policies
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/policy"
+)
+
+func TestParseSaid(t *testing.T) {
+	full := said{
+		kept: map[monitor.Identity]time.Time{who(4): noon}, paused: true, until: noon.Add(time.Hour), off: map[policy.Rule]bool{policy.Idle: true},
+	}
+	text, err := encode("b", full)
+	want := `{"boot":"b","kept":{"4-7":"2026-03-04T12:00:00Z"},"paused":true,"paused_until":"2026-03-04T13:00:00Z","off":["idle"]}` + "\n"
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v", text, err)
+	}
+	for text, want := range map[string]said{
+		string(text):      full,
+		"{}":              said{}.clone(),
+		`{"boot":"b"}`:    said{}.clone(),
+		" {\"off\":[]}\n": said{}.clone(),
+		`{"boot":"other","kept":{"4-7":"2026-03-04T12:00:00Z"},"paused":true,"off":["memory"]}`: {
+			kept: map[monitor.Identity]time.Time{}, paused: true, off: map[policy.Rule]bool{policy.Memory: true},
+		},
+	} {
+		if got, err := parse([]byte(text), "b"); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for text, says := range map[string]string{
+		"":                                      "EOF",
+		"null":                                  "says nothing",
+		"[]":                                    "array",
+		"{":                                     "EOF",
+		"{}{}":                                  "behind its end",
+		"{} x":                                  "behind its end",
+		`{"pauzed":true}`:                       `unknown field "pauzed"`,
+		`{"kept":{"4":"x"}}`:                    "parsing time",
+		`{"kept":{"4":"2026-03-04T12:00:00Z"}}`: "not an instance id",
+		`{"off":["naps"]}`:                      `no rule is called "naps"`,
+		`{"paused":"yes"}`:                      "string",
+		strings.Repeat(" ", maxSize) + "{}":     "larger than",
+	} {
+		if _, err := parse([]byte(text), "b"); !errors.Is(err, errCorrupt) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"", "{}", `{"boot":"b","kept":{"4-7":"2026-03-04T12:00:00Z"},"paused":true,"paused_until":null,"off":["idle"]}`, "null", `{"off":[1]}`, "\xff"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := parse(data, "b")
+		if err != nil {
+			if !errors.Is(err, errCorrupt) || monitor.Clean(err.Error()) != err.Error() {
+				t.Errorf("%q", err)
+			}
+			return
+		}
+		text, err := encode("b", s)
+		if err != nil {
+			return // a year that RFC 3339 has no digits for
+		}
+		again, err := parse(text, "b")
+		if err != nil || len(again.kept) != len(s.kept) || again.paused != s.paused || !reflect.DeepEqual(again.off, s.off) {
+			t.Errorf("%q became %q: %v", data, text, err)
+		}
+	})
+}
+
+// fileIn is the path of a file in a new state directory.
+func fileIn(t testing.TB) string { return filepath.Join(t.TempDir(), "state", "policy.json") }
+
+func names(t testing.TB, path string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+// What the user has said is there again after a restart; what is of another boot
+// is not.
+func TestSaidIsRemembered(t *testing.T) {
+	w, path := newWorld(), fileIn(t)
+	o := w.options()
+	o.Path = path
+	boot := "one"
+	open := func() *Engine { return newEngine(o, w.read, func() (string, error) { return boot, nil }) }
+	e := open()
+	for _, err := range []error{
+		e.Keep(server(4, noon), time.Hour, "a test"), e.Pause(noon.Add(2*time.Hour), "a test"), e.Switch(policy.Idle, false, "a test"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list := names(t, path); !slices.Equal(list, []string{"policy.json"}) {
+		t.Errorf("%v", list)
+	}
+	s := open().saidNow()
+	if until, kept := s.keptAt(who(4), noon); !kept || !until.Equal(noon.Add(time.Hour)) || !s.pausedAt(noon) || s.pausedAt(noon.Add(2*time.Hour)) || !s.off[policy.Idle] {
+		t.Errorf("%+v", s)
+	}
+	boot = "two"
+	if s = open().saidNow(); len(s.kept) > 0 || !s.pausedAt(noon) || !s.off[policy.Idle] {
+		t.Errorf("after another boot: %+v", s)
+	}
+}
+
+// A file that nobody can read counts as a pause: it may have said so.
+func TestBrokenFile(t *testing.T) {
+	for name, text := range map[string]string{"half of it": `{"boot":"one","paus`, "empty": "", "rubbish": "\x00\x01"} {
+		t.Run(name, func(t *testing.T) {
+			w, path := newWorld(), fileIn(t)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := w.options()
+			o.Path = path
+			o.Active = false
+			if e := w.engine(o); !e.saidNow().paused || len(names(t, path)) != 1 {
+				t.Errorf("who does not act touches the file: %v", names(t, path))
+			}
+			o.Active = true
+			e := w.engine(o)
+			e.tellProblem()
+			e.tellProblem()
+			if len(w.notices) != 1 || !strings.Contains(w.notices[0].Body, "set aside as ") || !strings.Contains(w.notices[0].Body, "until you resume") {
+				t.Errorf("%+v", w.notices)
+			}
+			list := names(t, path)
+			if len(list) != 2 || !strings.HasPrefix(list[1], "policy.json.corrupt-20260304T120000") {
+				t.Errorf("%v", list)
+			}
+			if e = w.engine(o); !e.saidNow().paused {
+				t.Error("the next start does not know of it")
+			}
+			if err := e.Resume("a test"); err != nil || w.engine(o).saidNow().paused {
+				t.Error("it cannot be resumed", err)
+			}
+		})
+	}
+}
+
+// After an error nothing has changed, and the error says what is in the way.
+func TestNothingCanBeWritten(t *testing.T) {
+	w, path := newWorld(), fileIn(t)
+	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o := w.options()
+	o.Path = path
+	e := w.engine(o)
+	if !e.saidNow().paused || e.problem == nil || !strings.Contains(e.problem.Body, "a directory, not a file") {
+		t.Errorf("%+v", e.problem)
+	}
+	err := e.Switch(policy.Orphans, false, "a test")
+	if err == nil || !strings.Contains(err.Error(), "was not switched: ") || !strings.Contains(err.Error(), "a directory, not a file") {
+		t.Errorf("got %v", err)
+	}
+	if e.saidNow().off[policy.Orphans] || len(w.events) > 0 {
+		t.Errorf("%+v, %v", e.saidNow(), w.events)
+	}
+}
+
+// What a write that was killed has left is removed, what may be another's not.
+func TestSweep(t *testing.T) {
+	path := fileIn(t)
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, age := range map[string]time.Duration{".policy.json.1.tmp": 2 * plainfile.Abandoned, ".policy.json.2.tmp": 0, ".pins.json.3.tmp": 2 * plainfile.Abandoned} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writeSaid(path, "b", said{}); err != nil {
+		t.Fatal(err)
+	}
+	if list := names(t, path); !slices.Equal(list, []string{".pins.json.3.tmp", ".policy.json.2.tmp", "policy.json"}) {
+		t.Errorf("%v", list)
+	}
+}
+
+// The file says what was said last, whoever reads it.
+func TestFileIsInStep(t *testing.T) {
+	root := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		path := filepath.Join(root, time.Duration(n).String(), "policy.json")
+		want := said{}.clone()
+		t.Repeat(map[string]func(*rapid.T){
+			"say": func(t *rapid.T) {
+				want.paused = rapid.Bool().Draw(t, "paused")
+				want.until = time.Time{}
+				if want.paused && rapid.Bool().Draw(t, "for a time") {
+					want.until = noon.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "minutes")) * time.Minute)
+				}
+				want.kept[who(rapid.IntRange(1, 5).Draw(t, "pid"))] = noon
+				want.off[rapid.SampledFrom(policy.All).Draw(t, "rule")] = true
+				if err := writeSaid(path, "b", want); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"": func(t *rapid.T) {
+				got, err := readSaid(path, "b")
+				if err != nil && !errors.Is(err, os.ErrNotExist) || err == nil && !reflect.DeepEqual(got, want) {
+					t.Fatalf("%+v, %v, want %+v", got, err, want)
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,227 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
+	"lamplighter/monitor/stop"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is everything around an engine, on a clock that the test moves.
+type world struct {
+	mu      sync.Mutex
+	time    moment
+	s       *monitor.Snapshot
+	feed    chan *monitor.Snapshot
+	events  []monitor.Event
+	notices []Notice
+	gone    []string // withdrawn
+	changed int
+
+	stops   []stop.Order
+	stopped []monitor.Identity
+	// stop is what the ladder makes of an order; nil: it ends the instance.
+	stop func(in monitor.Instance, o stop.Order) (stop.Result, error)
+	// contrary is what a look just before would say.
+	contrary error
+	asked    []string // of Confirmer
+}
+
+// noon is when every test begins.
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+func newWorld() *world {
+	return &world{time: moment{now: noon}, s: &monitor.Snapshot{Seq: 1, At: noon}, feed: make(chan *monitor.Snapshot, 1)}
+}
+
+func (w *world) options() Options {
+	return Options{
+		Source: w, Stop: w, Confirm: w, Active: true,
+		Record:   func(e monitor.Event) { w.mu.Lock(); defer w.mu.Unlock(); w.events = append(w.events, e) },
+		Tell:     func(n Notice) { w.mu.Lock(); defer w.mu.Unlock(); w.notices = append(w.notices, n) },
+		Withdraw: func(s string) { w.mu.Lock(); defer w.mu.Unlock(); w.gone = append(w.gone, s) },
+		Changed:  func() { w.mu.Lock(); defer w.mu.Unlock(); w.changed++ },
+	}
+}
+
+func (w *world) read() moment { w.mu.Lock(); defer w.mu.Unlock(); return w.time }
+
+func (w *world) Snapshot() *monitor.Snapshot { w.mu.Lock(); defer w.mu.Unlock(); return w.s }
+
+func (w *world) Subscribe() (<-chan *monitor.Snapshot, func()) { return w.feed, func() {} }
+
+func (w *world) Stop(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error) {
+	if o.Confirm != nil {
+		if err := o.Confirm(ctx); err != nil {
+			refusal := &stop.Refusal{Label: in.Label(), Kind: stop.ErrRefused, Why: "has changed: " + err.Error() + ". Nothing was done."}
+			return stop.Result{Outcome: stop.Refused, Detail: refusal.Error()}, refusal
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stops = append(w.stops, o)
+	if w.stop != nil {
+		return w.stop(in, o)
+	}
+	w.stopped = append(w.stopped, in.Identity)
+	return stop.Result{Outcome: stop.Ended, FreedBytes: 100_000_000}, nil
+}
+
+func (w *world) StillAlone(_ context.Context, id monitor.Identity) error {
+	return w.confirm("alone", id)
+}
+
+func (w *world) StillIdle(_ context.Context, id monitor.Identity, since time.Time) error {
+	for _, in := range w.Snapshot().Instances {
+		if in.Identity == id && in.Evidence.IdleSince.After(since) {
+			return errors.New("it was used since")
+		}
+	}
+	return w.confirm("idle", id)
+}
+
+func (w *world) confirm(what string, id monitor.Identity) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, fmt.Sprintf("%s %d", what, id.PID))
+	return w.contrary
+}
+
+// instances replaces the snapshot.
+func (w *world) instances(list ...monitor.Instance) *monitor.Snapshot {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.s = &monitor.Snapshot{Seq: w.s.Seq + 1, At: w.time.now, Instances: append([]monitor.Instance(nil), list...)}
+	return w.s
+}
+
+func (w *world) kinds(of ...monitor.EventKind) (found []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.events {
+		for _, k := range of {
+			if e.Kind == k {
+				found = append(found, fmt.Sprintf("%s %d %s", e.Kind, e.PID, e.Detail))
+			}
+		}
+	}
+	return found
+}
+
+func who(pid int) monitor.Identity { return monitor.Identity{PID: pid, Start: 7} }
+
+// server is one that answers and has nothing to do since then.
+func server(pid int, idle time.Time) monitor.Instance {
+	busy, keeps := false, false
+	return monitor.Instance{
+		Identity: who(pid), Kind: monitor.KindSerena, Port: 24000 + pid, ProjectName: "alpha", Recognised: true, State: monitor.StateProject,
+		Busy: &busy, Evidence: monitor.Evidence{Transport: "http", IdleSince: idle, KeepsState: &keeps},
+	}
+}
+
+// orphan is one whose client is gone since then.
+func orphan(pid int, alone time.Time) monitor.Instance {
+	in := server(pid, alone)
+	in.State, in.Cause = monitor.StateZombie, monitor.CauseOrphaned
+	in.Client = &monitor.Client{Identity: who(pid + 1000), Name: "Codex"}
+	in.Evidence.Transport, in.Evidence.Orphaned, in.Evidence.ClientGone, in.Evidence.AloneSince = "stdio", true, true, alone
+	return in
+}
+
+// attached is one over stdio whose client lives.
+func attached(pid int, idle time.Time) monitor.Instance {
+	in := server(pid, idle)
+	in.Evidence.Transport = "stdio"
+	in.Client = &monitor.Client{Identity: who(pid + 1000), Name: "Codex"}
+	return in
+}
+
+// usual are rules that end orphans after 10 minutes and idle ones after 30.
+func usual() policy.Rules {
+	return policy.Rules{OrphanGrace: 10 * time.Minute, IdleAfter: 30 * time.Minute}
+}
+
+// drive runs an engine as Serve does, on the clock of the world and without a
+// goroutine: ends are begun, and carried out when the test says so.
+type drive struct {
+	*world
+	e     *Engine
+	due   time.Time
+	wait  time.Duration
+	timer time.Duration // when it wakes
+	begun []func()
+}
+
+func (w *world) drive(e *Engine) *drive {
+	e.last = w.read()
+	return &drive{world: w, e: e, wait: watchful}
+}
+
+func (w *world) engine(o Options) *Engine {
+	e := newEngine(o, w.read, func() (string, error) { return "boot", nil })
+	e.SetRules(usual())
+	return e
+}
+
+// look is one wake-up.
+func (d *drive) look() {
+	d.e.woke(d.wait)
+	d.due = d.e.look(context.Background(), d.Snapshot(), func(f func()) { d.begun = append(d.begun, f) })
+	d.sleep()
+}
+
+// carryOut ends what was begun, and looks again.
+func (d *drive) carryOut() {
+	for len(d.begun) > 0 {
+		begun := d.begun
+		d.begun = nil
+		for _, f := range begun {
+			f()
+		}
+		d.look()
+	}
+}
+
+// pass lets time pass, waking the engine when it wants to be.
+func (d *drive) pass(span time.Duration) {
+	for end := d.read().mono + span; ; {
+		now := d.read().mono
+		step := min(end-now, d.timer-now)
+		d.tick(step, step)
+		if now += step; now == d.timer {
+			if now := d.read().now; d.e.woke(d.wait) || !d.due.IsZero() && !now.Before(d.due) {
+				d.look()
+			}
+			d.sleep()
+			d.carryOut()
+		}
+		if now == end {
+			return
+		}
+	}
+}
+
+// sleep sets the timer.
+func (d *drive) sleep() {
+	d.wait = d.e.until(d.due)
+	d.timer = d.read().mono + d.wait
+}
+
+// tick moves the clocks.
+func (d *drive) tick(mono, wall time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.time = moment{now: d.time.now.Add(wall), mono: d.time.mono + mono}
+}
+
+var errUsed = errors.New("a call runs")

@@ -1,0 +1,164 @@
+// Package policies carries out what monitor/policy decides: it announces that an
+// instance will be ended, has the stop ladder end it when the time has come,
+// tells of both, and keeps what the user has said about it (kept instances,
+// pauses, switches).
+//
+// It decides nothing itself about an instance. The ladder looks at everything
+// once more before it does anything, and what it refuses is tried again later.
+// When the process dies on the way nothing is resumed: the next one decides anew.
+package policies
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/stop"
+)
+
+// Source hands out snapshots: monitor/watch.
+type Source interface {
+	Snapshot() *monitor.Snapshot
+	Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func())
+}
+
+// Stopper ends instances: monitor/stop.
+type Stopper interface {
+	Stop(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error)
+}
+
+// Confirmer looks once more, now, whether what a decision rests on still holds:
+// monitor/watch. The error says in words why not.
+type Confirmer interface {
+	// StillAlone is nil when the recorded link of the instance is closed and its
+	// client is gone.
+	StillAlone(ctx context.Context, id monitor.Identity) error
+	// StillIdle is nil when the instance has neither a call nor a queue, and has
+	// had none since then.
+	StillIdle(ctx context.Context, id monitor.Identity, since time.Time) error
+}
+
+// Options say what an Engine works with. Source, Stop and Confirm are needed.
+type Options struct {
+	Source  Source
+	Stop    Stopper
+	Confirm Confirmer
+	Record  func(monitor.Event) // is told of each decision; nil: nobody is
+	// Tell shows something to the user. It must not block; nil: nothing is shown.
+	Tell func(Notice)
+	// Withdraw takes back a notice that is not true any more. It must not block;
+	// nil: it stays.
+	Withdraw func(subject string)
+	// Path is the file that remembers what the user has said, policy.json in the
+	// state directory; "" remembers nothing beyond this process.
+	Path string
+	// Changed is called when Plan has something else to say. It must not block;
+	// nil: nobody is told.
+	Changed func()
+	// Active says that this process holds the lock. Only then anything is done or
+	// told: of two lamplighters one acts.
+	Active bool
+	Log    *slog.Logger // nil: silent
+}
+
+// Notice is something to show to the user. Summary and Body are safe to show.
+type Notice struct {
+	Subject string // what it is about: a newer one replaces it
+	Summary string
+	Body    string
+	IDs     []monitor.Identity // the instances that it is about
+	// Keep and Stop say that it is to offer to keep them for an hour, and to end
+	// them now. Engine.Chosen takes what the user answers.
+	Keep, Stop bool
+
+	grounds map[monitor.Identity][]ground // why it offers to end them
+}
+
+// ground is what a notice says of an instance, as far as it may change.
+type ground struct {
+	rule policy.Rule
+	idle time.Time // since when the instance is idle
+}
+
+// Engine carries out what the policies decide. Make one with New. All methods
+// are safe for concurrent use, Serve not twice at once.
+type Engine struct {
+	o    Options
+	read func() moment
+	boot func() (string, error)
+
+	changing sync.Mutex // held while what the user says is written
+
+	mu       sync.Mutex
+	settings policy.Rules
+	said     said
+	problem  *Notice // with the file, until it is told
+	awake    time.Time
+	asked    []request // by the user, not begun yet
+	finished []outcome
+
+	nudge chan struct{}
+	view  atomic.Pointer[view]
+
+	book book   // of the goroutine of Serve
+	last moment // when Serve looked last
+}
+
+// New makes an engine with the rules that hold where the settings say nothing
+// else, see SetRules, and reads what the user has said before. What cannot be
+// read is logged and told once; then the policies are paused, for that is what it
+// may have said.
+func New(o Options) *Engine { return newEngine(o, reader(), process.BootID) }
+
+func newEngine(o Options, read func() moment, boot func() (string, error)) *Engine {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Record == nil {
+		o.Record = func(monitor.Event) {}
+	}
+	if o.Tell == nil {
+		o.Tell = func(Notice) {}
+	}
+	if o.Withdraw == nil {
+		o.Withdraw = func(string) {}
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	e := &Engine{o: o, read: read, boot: boot, nudge: make(chan struct{}, 1), book: newBook()}
+	e.load()
+	e.view.Store(&view{})
+	return e
+}
+
+// SetRules replaces what the settings say. What the user has said since (Off,
+// Kept, Paused) and AwakeSince are kept here, and not looked at in r.
+func (e *Engine) SetRules(r policy.Rules) {
+	e.mu.Lock()
+	e.settings = r
+	e.mu.Unlock()
+	e.wake()
+}
+
+// rules are those of now.
+func (e *Engine) rules(now time.Time) policy.Rules {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.settings
+	r.Off, r.Kept, r.Paused, r.AwakeSince = e.said.off, e.said.kept, e.said.pausedAt(now), e.awake
+	return r
+}
+
+// wake makes Serve look again.
+func (e *Engine) wake() {
+	select {
+	case e.nudge <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,268 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/policy"
+)
+
+// ErrInactive says that this process does not act on the policies, so that it
+// takes no word about them either.
+var ErrInactive = errors.New("this lamplighter does not hold the lock, so it leaves the policies alone; ask the one that does, or start it again")
+
+// The answers to a Notice.
+const (
+	KeyKeep = "keep"
+	KeyStop = "stop"
+)
+
+// SubjectFile is that of the notice about a file that cannot be read.
+const SubjectFile = "file"
+
+// keepFor is what the button of a Notice means.
+const keepFor = time.Hour
+
+// byNotice is who gives the word with such a button.
+const byNotice = "the notification"
+
+// load reads what the user has said before. What may have been said and cannot
+// be read counts as a pause.
+func (e *Engine) load() {
+	if e.o.Path == "" {
+		return
+	}
+	s, err := e.readSaid()
+	switch {
+	case err == nil:
+		e.said = s
+		return
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	}
+	e.said = said{paused: true}
+	text := "Nothing is ended until you resume the policies, and mend or remove that file."
+	if errors.Is(err, errCorrupt) && e.o.Active {
+		aside, moveErr := plainfile.SetAside(e.o.Path, e.read().now)
+		if moveErr != nil {
+			err = fmt.Errorf("%w, and it cannot be set aside: %w", err, moveErr)
+		} else {
+			text = "It was set aside as " + monitor.Clean(aside) + ". Nothing is ended until you resume the policies."
+			if saveErr := e.save(e.said); saveErr != nil {
+				e.o.Log.Warn("the pause of the policies cannot be remembered", "error", saveErr)
+			}
+		}
+	}
+	e.o.Log.Warn("what was said about the policies cannot be read; they are paused", "error", err)
+	e.problem = &Notice{Subject: SubjectFile, Summary: "The policies are paused", Body: fmt.Sprintf("What you have said about them cannot be read: %v. %s", err, text)}
+}
+
+func (e *Engine) readSaid() (said, error) {
+	boot, err := e.boot()
+	if err != nil {
+		return said{}, err
+	}
+	return readSaid(e.o.Path, boot)
+}
+
+func (e *Engine) save(s said) error {
+	if e.o.Path == "" {
+		return nil
+	}
+	boot, err := e.boot()
+	if err != nil {
+		return err
+	}
+	return writeSaid(e.o.Path, boot, s)
+}
+
+// change writes what the user says now, and makes it hold. After an error
+// nothing has changed.
+func (e *Engine) change(what string, how func(*said)) (now time.Time, before said, err error) {
+	now = e.read().now
+	if !e.o.Active {
+		return now, said{}, fmt.Errorf("%s: %w", what, ErrInactive)
+	}
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	before = e.saidNow()
+	after := before.tidy(now)
+	how(&after)
+	if err := e.save(after); err != nil {
+		return now, before, fmt.Errorf("%s: %w", what, err)
+	}
+	e.mu.Lock()
+	e.said = after
+	e.mu.Unlock()
+	e.wake()
+	e.o.Changed()
+	return now, before, nil
+}
+
+func (e *Engine) saidNow() said {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.said
+}
+
+// Keep lets no policy end an instance for so long; 0 takes that back. By says in
+// words who asks for it. After an error nothing has changed; it is a sentence for
+// people and wraps ErrInactive or what is wrong with the file.
+func (e *Engine) Keep(in monitor.Instance, d time.Duration, by string) error {
+	return e.keep([]monitor.Instance{in}, d, by)
+}
+
+// keep keeps some instances, or takes that back for all of them. The time that is
+// shown and written counts, also for a clock that was set meanwhile.
+func (e *Engine) keep(list []monitor.Instance, d time.Duration, by string) error {
+	what := fmt.Sprintf("%d servers were not kept", len(list))
+	if len(list) == 1 {
+		what = list[0].Label() + " was not kept"
+	}
+	now, before, err := e.change(what, func(s *said) {
+		for i := range list {
+			if d > 0 {
+				s.kept[list[i].Identity] = e.read().now.Add(d).Round(0)
+			} else {
+				delete(s.kept, list[i].Identity)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		_, was := before.keptAt(list[i].Identity, now)
+		switch {
+		case d > 0:
+			e.o.Record(about(&list[i], monitor.EventKept, now, "for "+span(d)+byWords(by)))
+		case was:
+			e.o.Record(about(&list[i], monitor.EventKept, now, "no longer"+byWords(by)))
+		}
+	}
+	return nil
+}
+
+// Pause lets no policy do or tell anything until then; zero: until Resume. Errors
+// are those of Keep.
+func (e *Engine) Pause(until time.Time, by string) error {
+	const what = "the policies were not paused"
+	until = until.Round(0) // what is shown and written counts
+	if now := e.read().now; !until.IsZero() && !now.Before(until) {
+		return fmt.Errorf("%s: %s has passed already; give a later time", what, until.Format(time.RFC3339))
+	}
+	now, _, err := e.change(what, func(s *said) { s.paused, s.until = true, until })
+	if err != nil {
+		return err
+	}
+	detail := "until resumed"
+	if !until.IsZero() {
+		detail = "for " + span(until.Sub(now))
+	}
+	e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesPaused, Detail: detail + byWords(by)})
+	return nil
+}
+
+// Resume takes a pause back. Errors are those of Keep.
+func (e *Engine) Resume(by string) error {
+	now, before, err := e.change("the policies were not resumed", func(s *said) { s.paused, s.until = false, time.Time{} })
+	if err == nil && before.pausedAt(now) {
+		e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesResumed, Detail: byOnly(by)})
+	}
+	return err
+}
+
+// Switch switches a rule on or off. One that the settings give nothing to do does
+// nothing when it is on. Errors are those of Keep.
+func (e *Engine) Switch(r policy.Rule, on bool, by string) error {
+	what := fmt.Sprintf("the rule %q was not switched", r)
+	if !slices.Contains(policy.All, r) {
+		return fmt.Errorf("%s: there is none of that name; there are %v", what, policy.All)
+	}
+	now, before, err := e.change(what, func(s *said) {
+		if on {
+			delete(s.off, r)
+		} else {
+			s.off[r] = true
+		}
+	})
+	if err != nil || before.off[r] == !on {
+		return err
+	}
+	state := "off"
+	if on {
+		state = "on"
+	}
+	e.o.Record(monitor.Event{At: now, Kind: monitor.EventRuleSwitched, Detail: string(r) + " " + state + byWords(by)})
+	return nil
+}
+
+// request is a word of the user to end an instance.
+type request struct {
+	id      monitor.Identity
+	by      string
+	grounds []ground // one of which has to hold still
+}
+
+// Chosen takes what the user answers to a notice: KeyKeep keeps its instances for
+// an hour, KeyStop ends those now of which still holds what the notice said, unless
+// something else stands against it; the user is told which are not ended. It
+// waits for no end. Another key is nothing.
+func (e *Engine) Chosen(n Notice, key string) {
+	switch key {
+	case KeyKeep:
+		var list []monitor.Instance
+		for _, in := range e.o.Source.Snapshot().Instances {
+			if slices.Contains(n.IDs, in.Identity) {
+				list = append(list, in)
+			}
+		}
+		if len(list) == 0 {
+			return // all of them have ended
+		}
+		if err := e.keep(list, keepFor, byNotice); err != nil {
+			e.o.Log.Warn("instances are not kept", "error", err)
+			e.o.Tell(Notice{Subject: "keep", Summary: "Not kept", Body: sentence(monitor.Clean(err.Error()))})
+		}
+	case KeyStop:
+		e.mu.Lock()
+		for _, id := range n.IDs {
+			e.asked = append(e.asked, request{id, byNotice, n.grounds[id]})
+		}
+		e.mu.Unlock()
+		e.wake()
+	}
+}
+
+// Decisions are those about a snapshot, nil meaning the newest: with "" what the
+// policies do now, each at the time that was announced, else what an order of the
+// user means.
+func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
+	if s == nil {
+		s = e.o.Source.Snapshot()
+	}
+	now := e.read().now
+	r := e.rules(now)
+	if w != "" {
+		return policy.Select(s, w, r, now)
+	}
+	actions := policy.Decide(s, r, now)
+	plans := e.view.Load().plans
+	for i := range actions {
+		a := &actions[i]
+		p, planned := plans[a.ID]
+		if planned && p.rule == a.Rule && a.Do == policy.End && now.Before(p.at) {
+			a.Do, a.At = policy.Wait, p.at
+		}
+	}
+	return actions
+}
+
+func about(in *monitor.Instance, kind monitor.EventKind, at time.Time, detail string) monitor.Event {
+	return monitor.Event{At: at, Kind: kind, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: monitor.Clean(detail)}
+}

@@ -1,0 +1,76 @@
+# shellcheck shell=bash
+# Sourced by build.sh: every check that reads the source without running it.
+
+# check NAME COMMAND… runs COMMAND, which must succeed and, for a NAME that
+# ends in "(silent)", must print nothing. Failures are counted in lint_failed.
+check() {
+  local name=$1 output status=0 start=$SECONDS
+  shift
+  output=$("$@" 2>&1) || status=$?
+  [[ $name == *'(silent)' && -n $output ]] && status=1
+  name=${name%' (silent)'}
+  if ((status == 0)); then
+    printf 'lint: %-34s ok %3ds\n' "$name" $((SECONDS - start))
+  else
+    printf 'lint: %-34s FAILED\n%s\n' "$name" "$output"
+    lint_failed+=("$name")
+  fi
+}
+
+go_files() {
+  find . -path ./.cache -prune -o -path ./.git -prune -o -name '*.go' -print
+}
+
+gofmt_all() { go_files | xargs -r gofmt -l; }
+
+# The scripts that are not executable are read where others source them.
+shellcheck_all() { find build.sh build .ci -type f -perm -u+x -exec shellcheck --external-sources --check-sourced {} +; }
+
+# vet_darwin type-checks for macOS. The tray library's half for it is C, so that
+# without a Mac it is vetted in a copy of the library with a stand-in for that.
+vet_darwin() {
+  local dir copy=$cache/darwin
+  dir=$(go list -m -f '{{.Dir}}' fyne.io/systray) || return 1
+  rm -rf "$copy"
+  mkdir -p "$copy"
+  cp -R "$dir" "$copy/systray"
+  chmod -R u+w "$copy/systray"
+  cp build/systray_stub_darwin.go.txt "$copy/systray/systray_stub_darwin.go"
+  cp go.mod go.sum "$copy"
+  go mod edit -replace "fyne.io/systray=$copy/systray" "$copy/go.mod"
+  GOOS=darwin CGO_ENABLED=0 go vet -modfile "$copy/go.mod" "$@" ./...
+}
+
+# vulnerabilities runs govulncheck, whose status is 3 when it found some. Its
+# data comes from the network, which not every machine has: that is no failure.
+vulnerabilities() {
+  local output status=0 start=$SECONDS
+  output=$(timeout 300 "$cache/bin/govulncheck" ./... 2>&1) || status=$?
+  case $status in
+    0) printf 'lint: %-34s ok %3ds\n' govulncheck $((SECONDS - start)) ;;
+    3)
+      printf 'lint: %-34s FAILED\n%s\n' govulncheck "$output"
+      lint_failed+=(govulncheck)
+      ;;
+    *) printf 'lint: %-34s not run: %s\n' govulncheck "$(head -n 1 <<<"$output")" ;;
+  esac
+}
+
+# lint runs all checks, and then says which failed.
+lint() {
+  lint_failed=()
+  check 'gofmt (silent)' gofmt_all
+  check 'go mod tidy' go mod tidy -diff
+  check 'go mod verify' go mod verify
+  check shellcheck shellcheck_all
+  check 'go vet' go vet ./...
+  check 'go vet, with all tests' go vet -tags 'real bench full' ./...
+  check 'go vet for windows' env GOOS=windows CGO_ENABLED=0 go vet ./...
+  check 'go vet for windows, real tests' env GOOS=windows CGO_ENABLED=0 go vet -tags real ./...
+  check 'go vet for darwin' vet_darwin
+  check 'go vet for darwin, real tests' vet_darwin -tags real
+  check staticcheck "$cache/bin/staticcheck" -tags 'real bench full' ./...
+  check 'staticcheck for windows' env GOOS=windows CGO_ENABLED=0 "$cache/bin/staticcheck" -tags real ./...
+  vulnerabilities
+  ((${#lint_failed[@]} == 0))
+}

@@ -1,0 +1,178 @@
+package monitor
+
+import (
+	"fmt"
+	"time"
+)
+
+// EventKind names something that happened to an instance.
+type EventKind string
+
+// What the watch sees by itself.
+const (
+	EventFound             EventKind = "found" // it ran already when the watch began
+	EventStarted           EventKind = "started"
+	EventStopped           EventKind = "stopped"
+	EventForgotten         EventKind = "forgotten" // it runs on, but is no server by the rules of now
+	EventProjectActivated  EventKind = "project_activated"
+	EventZombieDetected    EventKind = "zombie_detected"
+	EventHeartbeatRestored EventKind = "heartbeat_restored"
+	EventPruned            EventKind = "pruned" // a dead entry was taken out of the registry
+)
+
+// What a user decides about an instance.
+const (
+	EventPinned   EventKind = "pinned"   // it is not to be ended without force
+	EventUnpinned EventKind = "unpinned" // it is like any other again
+)
+
+// What policies do, see monitor/policy.
+const (
+	EventShutdownPlanned EventKind = "shutdown_planned" // when and why stand in the detail
+	EventPlanDropped     EventKind = "plan_dropped"     // and why
+	EventPolicyRefused   EventKind = "policy_refused"   // a rule applies, but something stands against it
+	EventNotified        EventKind = "notified"         // the user was told of something to decide
+	EventKept            EventKind = "kept"             // by whom and until when
+	EventPoliciesPaused  EventKind = "policies_paused"
+	EventPoliciesResumed EventKind = "policies_resumed"
+	EventRuleSwitched    EventKind = "rule_switched" // on or off, by whom
+)
+
+// The rungs of the stop ladder.
+const (
+	EventStopOrdered EventKind = "stop_ordered" // by whom stands in the detail
+	EventStopRefused EventKind = "stop_refused"
+	EventAsked       EventKind = "asked"      // to end by itself
+	EventTerminated  EventKind = "terminated" // sent SIGTERM, or what the system has for it
+	EventForceKilled EventKind = "force_killed"
+	EventStopFailed  EventKind = "stop_failed" // something of it still runs
+	EventEnded       EventKind = "ended"       // all of it is gone, as the ladder verified
+)
+
+// Words names the kind in the words that menu, page and command line share.
+func (k EventKind) Words() string {
+	switch k {
+	case EventProjectActivated:
+		return "project activated"
+	case EventZombieDetected:
+		return "needs attention"
+	case EventHeartbeatRestored:
+		return "heartbeat restored"
+	case EventStopOrdered:
+		return "stop ordered"
+	case EventStopRefused:
+		return "not ended"
+	case EventAsked:
+		return "asked to end"
+	case EventForceKilled:
+		return "force-killed"
+	case EventStopFailed:
+		return "stop failed"
+	case EventShutdownPlanned:
+		return "will shut down"
+	case EventPlanDropped:
+		return "goes on"
+	case EventPolicyRefused:
+		return "left alone"
+	case EventPoliciesPaused:
+		return "policies paused"
+	case EventPoliciesResumed:
+		return "policies resumed"
+	case EventRuleSwitched:
+		return "rule switched"
+	}
+	return string(k)
+}
+
+// Event is one line of the lifecycle log. Label and Detail may hold foreign
+// text that has been through Clean.
+type Event struct {
+	At     time.Time `json:"at"` // RFC 3339
+	Kind   EventKind `json:"kind"`
+	ID     string    `json:"id"` // of the instance
+	PID    int       `json:"pid"`
+	Label  string    `json:"label"`
+	Detail string    `json:"detail"` // in words
+	// FreedBytes is the resident memory that an ended one had, its whole tree;
+	// 0 with every other kind, and in what older versions wrote.
+	FreedBytes uint64 `json:"freed_bytes,omitempty"`
+}
+
+// PinEvent is the event for whoever has pinned or unpinned an instance. By says
+// in words who asked for it: "the command line"; it is cleaned.
+func PinEvent(in *Instance, pinned bool, by string, at time.Time) Event {
+	e := Event{At: at, Kind: EventUnpinned, ID: in.ID(), PID: in.Identity.PID, Label: in.Label()}
+	if pinned {
+		e.Kind = EventPinned
+	}
+	if by = Clean(by); by != "" {
+		e.Detail = "by " + by
+	}
+	return e
+}
+
+// RecentEvents is how many events a snapshot carries at most.
+const RecentEvents = 10
+
+// Diff tells what happened between two snapshots, in the order of the newer
+// one, departures last. In the first snapshot of a watch every instance is
+// found, not started.
+func Diff(before, after *Snapshot) []Event {
+	old := make(map[Identity]*Instance, len(before.Instances))
+	for i := range before.Instances {
+		old[before.Instances[i].Identity] = &before.Instances[i]
+	}
+	var events []Event
+	add := func(k EventKind, in *Instance, detail string) {
+		events = append(events, Event{At: after.At, Kind: k, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: detail})
+	}
+	for i := range after.Instances {
+		in := &after.Instances[i]
+		was, known := old[in.Identity]
+		delete(old, in.Identity)
+		if !known {
+			was = &Instance{State: StateStarting}
+			switch {
+			case in.Cause == CauseDefunct: // its end was told before
+			case before.Seq == 0:
+				add(EventFound, in, in.Origin())
+				was.State, was.ProjectName = StateProject, in.ProjectName // nobody saw it activate
+			default:
+				add(EventStarted, in, in.Origin())
+			}
+		}
+		if in.State == StateProject && (was.State != StateProject && was.State != StateZombie || was.ProjectName != in.ProjectName) {
+			add(EventProjectActivated, in, Clean(in.ProjectRoot))
+		}
+		switch {
+		case in.State == StateZombie && (was.State != StateZombie || was.Cause != in.Cause):
+			add(EventZombieDetected, in, string(in.Cause)+": "+in.Reason)
+		case was.State == StateZombie && in.State != StateZombie:
+			add(EventHeartbeatRestored, in, "was "+string(was.Cause))
+		}
+	}
+	for i := range before.Instances {
+		in := &before.Instances[i]
+		if _, left := old[in.Identity]; left && in.Cause != CauseDefunct {
+			add(EventStopped, in, ran(in, after.At))
+		}
+	}
+	return events
+}
+
+// ran tells how long an instance ran, in words; nothing when that is not known.
+func ran(in *Instance, until time.Time) string {
+	if in.StartedAt.IsZero() || until.Before(in.StartedAt) {
+		return ""
+	}
+	d := until.Sub(in.StartedAt)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("ran %d s", int(d/time.Second))
+	case d < time.Hour:
+		return fmt.Sprintf("ran %d min", int(d/time.Minute))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("ran %d h", int(d/time.Hour))
+	}
+	return fmt.Sprintf("ran %d days", int(d/(24*time.Hour)))
+}

@@ -1,0 +1,5 @@
+//go:build unix
+
+package events
+
+func onWine() bool { return false }

@@ -1,0 +1,60 @@
+package monitor
+
+import "time"
+
+// Evidence is what the watch has found out about the use of an instance, for
+// whoever decides whether anybody still needs it (monitor/policy). A zero field
+// means not known, and what is not known speaks against ending.
+//
+// Its times have a monotonic reading while the background process runs, so that
+// a step of the clock does not count.
+type Evidence struct {
+	// Transport is how its clients reach it: "stdio", "http" or "sse".
+	Transport string
+	// Orphaned says that the link to its client was recorded, and that nobody
+	// holds the other end any more.
+	Orphaned bool
+	// Suspected says that nobody seems to hold the other end of its pipes, but the
+	// link was never recorded.
+	Suspected bool
+	// ClientGone says that its client was seen to end.
+	ClientGone bool
+	// AloneSince is when Orphaned or Suspected were found.
+	AloneSince time.Time
+	// IdleSince is when it was first found to have neither a call nor a queue,
+	// with no look since that found one or got no answer. It is zero while that
+	// is not known, which counts as busy: it has been idle since then at least.
+	IdleSince time.Time
+	// KeepsState says that its clients' variables live in its memory (a Serena
+	// with the interface REPL); nil when that is not known.
+	KeepsState *bool
+	// RedSince is when its state became zombie.
+	RedSince time.Time
+}
+
+// Plan is what the policies mean to do about an instance.
+type Plan struct {
+	ShutdownAt time.Time // zero: nothing
+	Reason     string    // in words, safe to show: "no call for 30 min"
+	KeptUntil  time.Time // no policy ends it before; zero: not kept
+}
+
+// Policy is how the policies stand, for every view.
+type Policy struct {
+	Active      bool      // this process is the one that acts on them
+	Paused      bool      // nothing is ended or notified about
+	PausedUntil time.Time // with Paused; zero: until somebody resumes them
+	Rules       []PolicyRule
+	Idle        int // how many instances an order to stop the idle ones means
+	Orphans     int // and the orphaned ones
+}
+
+// PolicyRule is one rule and its switch.
+type PolicyRule struct {
+	Name  string // "idle", "orphans", "zombies", "memory", "duplicates"
+	Words string // what it does: "End orphaned servers after 10 min"
+	On    bool
+	// Set says that the settings give the rule something to do; one that is not
+	// cannot be switched on.
+	Set bool
+}

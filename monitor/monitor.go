@@ -1,0 +1,173 @@
+// Package monitor is the model: what an instance is, which state it is in and
+// why, and what a view sees of all of them at one moment.
+//
+// Plain data and pure functions live here. Nothing in this package reads a
+// file, a clock, a process or a socket: the loop that gathers the facts is
+// monitor/watch, and the facts themselves come from monitor/process and
+// monitor/serena.
+package monitor
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Identity tells one process from every other that ever ran on this boot: the
+// pid alone is reused. Start is the raw start time as the system keeps it
+// (Linux: clock ticks since boot, /proc/PID/stat field 22; Windows: creation
+// FILETIME; macOS: p_starttime in microseconds), never a computed wall-clock
+// time, because that one jitters.
+type Identity struct {
+	PID   int
+	Start uint64
+}
+
+// String is the form used as an instance's id in JSON and on the command line.
+func (id Identity) String() string {
+	return strconv.Itoa(id.PID) + "-" + strconv.FormatUint(id.Start, 10)
+}
+
+// ParseIdentity reads what String wrote.
+func ParseIdentity(s string) (Identity, error) {
+	pid, start, ok := strings.Cut(s, "-")
+	if !ok {
+		return Identity{}, fmt.Errorf("%q is not an instance id (want PID-START)", s)
+	}
+	p, err := strconv.Atoi(pid)
+	if err != nil || p <= 0 {
+		return Identity{}, fmt.Errorf("%q is not an instance id: bad pid", s)
+	}
+	t, err := strconv.ParseUint(start, 10, 64)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%q is not an instance id: bad start", s)
+	}
+	return Identity{PID: p, Start: t}, nil
+}
+
+// KindSerena is the kind of a Serena server.
+const KindSerena = "serena"
+
+// Client is the program that started an instance and talks to it.
+type Client struct {
+	Identity
+	Name string // "Claude Code", "VS Code", …, else the program's own name
+}
+
+// Instance is one running MCP server: the server process, the wrappers above
+// it and the processes below it. A zero value means unknown, except where a
+// pointer says so because zero is a value of its own.
+type Instance struct {
+	Identity Identity // of the server process
+	Kind     string   // KindSerena or the name of the rule that recognised it
+
+	Port         int    // of the dashboard
+	DashboardURL string // ends in /dashboard/index.html for Serena
+	MCPURL       string // only for a server that listens for MCP over HTTP
+
+	ProjectName string // as the server gives it: foreign text, see Clean
+	ProjectRoot string // likewise
+	Context     string
+	Modes       []string
+	Version     string
+
+	State  State
+	Cause  Cause  // only with StateZombie
+	Reason string // one sentence for people
+
+	StartedAt     time.Time
+	LastHeartbeat time.Time
+	LastActivity  time.Time // the last tool call, as far as known
+	Busy          *bool
+	ToolCalls     *int64 // successful calls, as the server counts them
+
+	RSSBytes   uint64   // resident memory of the whole tree
+	CPUPercent *float64 // of one core, of the whole tree, since the sample before
+	Processes  int      // in the tree, the server included
+
+	// Recognised says that a rule knows the server by its executable and its
+	// arguments. What merely registered itself is shown, and never ended.
+	Recognised bool
+
+	// Client started the server and talks to it; whom it was started for when
+	// it is Managed, also after that one has ended.
+	Client  *Client
+	Managed bool // started by us
+	// Lifetime is that of a managed one: Launch.Lifetime, "" when not known.
+	Lifetime string
+	Keeper   Identity // of a managed one: our process above its tree, zero when there is none
+	Pinned   bool
+
+	Evidence Evidence
+	Plan     Plan
+}
+
+// ID is the instance's stable name within this boot.
+func (in *Instance) ID() string { return in.Identity.String() }
+
+// Name is what to call the instance beside its port: the project, the rule for
+// a server that is not Serena, or NO PROJECT. It is safe to show.
+func (in *Instance) Name() string {
+	if in.Kind != KindSerena && in.Kind != "" {
+		return Clean(in.Kind)
+	}
+	if name := Clean(in.ProjectName); name != "" {
+		return name
+	}
+	return "NO PROJECT"
+}
+
+// Label is "24284 - PROJECT", the form users asked for. An instance whose port
+// is not known is told apart by its pid; a parked one has neither.
+func (in *Instance) Label() string {
+	switch {
+	case in.State == StateParked:
+		return "parked - " + in.Name()
+	case in.Port == 0:
+		return fmt.Sprintf("pid %d - %s", in.Identity.PID, in.Name())
+	}
+	return fmt.Sprintf("%d - %s", in.Port, in.Name())
+}
+
+// Origin tells in words where the instance comes from: "by VS Code", "asked for
+// by curl"; "" when that is not known. It is safe to show.
+func (in *Instance) Origin() string {
+	name := ""
+	if in.Client != nil {
+		name = Clean(in.Client.Name)
+	}
+	switch {
+	case name == "":
+		return ""
+	case in.Managed:
+		return "asked for by " + name
+	}
+	return "by " + name
+}
+
+// ClientWords names the client in a listing: "Claude Code", of a managed
+// instance "managed, for curl", or "managed" when nobody knows whom it is for; ""
+// when the client is not known. The name is cut to at most so many columns. It is
+// safe to show.
+func (in *Instance) ClientWords(most int) string {
+	name := ""
+	if in.Client != nil {
+		name = Shorten(Clean(in.Client.Name), most)
+	}
+	switch {
+	case !in.Managed:
+		return name
+	case name == "":
+		return "managed"
+	}
+	return "managed, for " + name
+}
+
+// Idle is the time since the last activity, and whether it is known at all.
+func (in *Instance) Idle(now time.Time) (time.Duration, bool) {
+	if in.LastActivity.IsZero() || (in.Busy != nil && *in.Busy) {
+		return 0, in.Busy != nil && *in.Busy
+	}
+	return max(now.Sub(in.LastActivity), 0), true
+}

@@ -1,0 +1,221 @@
+package monitor
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestIdentityRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id := Identity{PID: rapid.IntRange(1, 1<<30).Draw(t, "pid"), Start: rapid.Uint64().Draw(t, "start")}
+		got, err := ParseIdentity(id.String())
+		if err != nil || got != id {
+			t.Fatalf("%v became %v, %v", id, got, err)
+		}
+	})
+	for _, bad := range []string{"", "7", "-", "7-", "-7", "a-1", "0-1", "7-x", "7-1-2"} {
+		if id, err := ParseIdentity(bad); err == nil {
+			t.Errorf("%q became %v", bad, id)
+		}
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for _, c := range []struct {
+		in   Instance
+		want string
+	}{
+		{Instance{Kind: KindSerena, Port: 24284, ProjectName: "alpha"}, "24284 - alpha"},
+		{Instance{Kind: KindSerena, Port: 24284}, "24284 - NO PROJECT"},
+		{Instance{Kind: KindSerena, Port: 24284, ProjectName: "\u202e\x1b"}, "24284 - NO PROJECT"},
+		{Instance{Kind: KindSerena, Identity: Identity{PID: 7295}, ProjectName: "alpha"}, "pid 7295 - alpha"},
+		{Instance{Kind: "playwright", Port: 24285, ProjectName: "alpha"}, "24285 - playwright"},
+		{Instance{Kind: KindSerena, State: StateParked, ProjectName: "alpha"}, "parked - alpha"},
+	} {
+		if got := c.in.Label(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                           "",
+		"alpha":                      "alpha",
+		"two words":                  "two words",
+		" padded \t\n out ":          "padded out",
+		"项目":                         "项目",
+		"zażółć 🚀":                   "zażółć 🚀",
+		"a\x1b[31mred\x1b[0m":        "a[31mred[0m",
+		"evil\u202egnp.exe":          "evilgnp.exe",
+		"\u2066iso\u2069":            "iso",
+		"zero\u200bwidth\ufeff":      "zerowidth",
+		"c1\u009b31m":                "c131m",
+		"line\u2028sep\u2029par":     "line sep par",
+		"bad\xff\xfeutf8":            "bad\ufffd\ufffdutf8",
+		"\x00\x07\x7f":               "",
+		"\u0085next line\u00a0space": "next line space",
+	} {
+		if got := Clean(in); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("alpha")
+	f.Add("\u202e\x1b]0;title\x07 \xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Clean(s)
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, Unprintable) || strings.Contains(got, "  ") || got != strings.TrimSpace(got) {
+			t.Fatalf("Clean(%q) = %q", s, got)
+		}
+		if again := Clean(got); again != got {
+			t.Fatalf("Clean is not idempotent: %q, %q", got, again)
+		}
+	})
+}
+
+func TestSortIsStableUnderReordering(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) Instance {
+			return Instance{
+				Kind:     KindSerena,
+				Identity: Identity{PID: rapid.IntRange(1, 5).Draw(t, "pid"), Start: rapid.Uint64Range(0, 3).Draw(t, "start")},
+				Port:     rapid.IntRange(0, 3).Draw(t, "port"), ProjectName: rapid.SampledFrom([]string{"", "a", "B", "b"}).Draw(t, "name"),
+				State: rapid.SampledFrom([]State{StateStarting, StateProject, StateZombie}).Draw(t, "state"),
+			}
+		}), 0, 12, func(in Instance) Identity { return in.Identity }).Draw(t, "list")
+		a, b := slices.Clone(list), slices.Clone(list)
+		rand.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
+		Sort(a)
+		Sort(b)
+		for i := range a {
+			if a[i].Label() != b[i].Label() || a[i].Identity != b[i].Identity {
+				t.Fatalf("order depends on the input at %d: %v, %v", i, a[i], b[i])
+			}
+			if i > 0 && a[i].State == StateZombie && a[i-1].State != StateZombie {
+				t.Fatal("needing attention comes first")
+			}
+		}
+	})
+}
+
+func TestFindPrefersTheMorePrecise(t *testing.T) {
+	s := &Snapshot{Instances: []Instance{
+		{Kind: KindSerena, Identity: Identity{PID: 10, Start: 1}, Port: 24282, ProjectName: "20", ProjectRoot: "/p/20"},
+		{Kind: KindSerena, Identity: Identity{PID: 20, Start: 1}, Port: 24283, ProjectName: "alpha", ProjectRoot: "/p/alpha"},
+		{Kind: KindSerena, Identity: Identity{PID: 30, Start: 1}, Port: 24284, ProjectName: "alpha", ProjectRoot: "/q/alpha"},
+	}}
+	for what, want := range map[string][]int{
+		"20": {20}, "24282": {10}, "10-1": {10}, "alpha": {20, 30}, "ALPHA": {20, 30}, "/q/alpha": {30}, "beta": nil, "": nil, "0": nil,
+	} {
+		var got []int
+		for _, in := range s.Find(what) {
+			got = append(got, in.Identity.PID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("Find(%q) = %v, want %v", what, got, want)
+		}
+	}
+}
+
+func TestWorstAndTotals(t *testing.T) {
+	s := &Snapshot{}
+	if s.Worst() != "" || s.Totals() != (Totals{}) {
+		t.Errorf("empty: %q %+v", s.Worst(), s.Totals())
+	}
+	for _, step := range []struct{ add, worst State }{
+		{StateParked, StateParked}, {StateProject, StateProject}, {StateNoProject, StateNoProject},
+		{StateStarting, StateStarting}, {StateZombie, StateZombie}, {StateProject, StateZombie},
+	} {
+		s.Instances = append(s.Instances, Instance{State: step.add, RSSBytes: 10})
+		if got := s.Worst(); got != step.worst {
+			t.Errorf("with %s: worst is %s, want %s", step.add, got, step.worst)
+		}
+	}
+	if got := s.Totals(); got != (Totals{Instances: 6, Attention: 1, RSSBytes: 60}) {
+		t.Errorf("totals %+v", got)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	at := time.Unix(1, 0)
+	mk := func(pid int, st State, cause Cause, project string) Instance {
+		return Instance{Kind: KindSerena, Identity: Identity{PID: pid}, State: st, Cause: cause, ProjectName: project}
+	}
+	for _, c := range []struct {
+		name          string
+		before, after []Instance
+		want          []EventKind
+	}{
+		{"nothing", []Instance{mk(1, StateProject, "", "a")}, []Instance{mk(1, StateProject, "", "a")}, nil},
+		{"arrives starting", nil, []Instance{mk(1, StateStarting, "", "")}, []EventKind{EventStarted}},
+		{"arrives with a project", nil, []Instance{mk(1, StateProject, "", "a")}, []EventKind{EventStarted, EventProjectActivated}},
+		{"ready", []Instance{mk(1, StateStarting, "", "a")}, []Instance{mk(1, StateProject, "", "a")}, []EventKind{EventProjectActivated}},
+		{"other project", []Instance{mk(1, StateProject, "", "a")}, []Instance{mk(1, StateProject, "", "b")}, []EventKind{EventProjectActivated}},
+		{"red", []Instance{mk(1, StateProject, "", "a")}, []Instance{mk(1, StateZombie, CauseSuspended, "a")}, []EventKind{EventZombieDetected}},
+		{"another red", []Instance{mk(1, StateZombie, CauseSuspended, "a")}, []Instance{mk(1, StateZombie, CauseUnreachable, "a")}, []EventKind{EventZombieDetected}},
+		{"healed", []Instance{mk(1, StateZombie, CauseSuspended, "a")}, []Instance{mk(1, StateProject, "", "a")}, []EventKind{EventHeartbeatRestored}},
+		{"leaves", []Instance{mk(1, StateProject, "", "a"), mk(2, StateProject, "", "b")}, []Instance{mk(2, StateProject, "", "b")}, []EventKind{EventStopped}},
+		{"unreaped", nil, []Instance{mk(1, StateZombie, CauseDefunct, "a")}, []EventKind{EventZombieDetected}},
+		{"reaped", []Instance{mk(1, StateZombie, CauseDefunct, "a")}, nil, nil},
+		{"same pid, another process", []Instance{{Identity: Identity{PID: 1, Start: 1}, State: StateNoProject}}, []Instance{{Identity: Identity{PID: 1, Start: 2}, State: StateNoProject}}, []EventKind{EventStarted, EventStopped}},
+	} {
+		var got []EventKind
+		for _, e := range Diff(&Snapshot{Seq: 1, Instances: c.before}, &Snapshot{At: at, Instances: c.after}) {
+			got = append(got, e.Kind)
+			if e.At != at || e.ID == "" {
+				t.Errorf("%s: incomplete event %+v", c.name, e)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+	first := Diff(&Snapshot{}, &Snapshot{Seq: 1, Instances: []Instance{
+		mk(1, StateProject, "", "a"), mk(2, StateNoProject, "", ""), mk(3, StateZombie, CauseSuspended, "c"), mk(4, StateZombie, CauseDefunct, "")}})
+	var got []string
+	for _, e := range first {
+		got = append(got, fmt.Sprint(e.PID, " ", e.Kind))
+	}
+	if want := []string{"1 found", "2 found", "3 found", "3 zombie_detected", "4 zombie_detected"}; !slices.Equal(got, want) {
+		t.Errorf("first look: got %v, want %v", got, want)
+	}
+}
+
+func TestIdle(t *testing.T) {
+	now := time.Unix(1000, 0)
+	yes, no := true, false
+	for _, c := range []struct {
+		in    Instance
+		idle  time.Duration
+		known bool
+	}{
+		{Instance{}, 0, false},
+		{Instance{LastActivity: now.Add(-time.Minute)}, time.Minute, true},
+		{Instance{LastActivity: now.Add(-time.Minute), Busy: &no}, time.Minute, true},
+		{Instance{LastActivity: now.Add(-time.Minute), Busy: &yes}, 0, true},
+		{Instance{LastActivity: now.Add(time.Minute)}, 0, true}, // the clock was set back
+	} {
+		if idle, known := c.in.Idle(now); idle != c.idle || known != c.known {
+			t.Errorf("%+v: %v %v", c.in, idle, known)
+		}
+	}
+}
+
+// The states are part of the JSON contract.
+func TestStateValues(t *testing.T) {
+	got, err := json.Marshal([]State{StateStarting, StateProject, StateNoProject, StateZombie, StateParked})
+	if want := `["starting","live_with_project","live_no_project","zombie","parked"]`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v", got, err)
+	}
+}

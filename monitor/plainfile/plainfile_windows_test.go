@@ -1,0 +1,94 @@
+package plainfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Wine makes no symbolic links. That one is not followed is left to the flag
+// that says so.
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(os.WriteFile(at("file"), []byte("text"), 0o600), os.Mkdir(at("directory"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{at("file"): "", at("directory"): "a directory, not a file", "NUL": "a device, not a file"} {
+		f, err := Open(path, os.O_RDONLY, 0)
+		switch {
+		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", path, err, want)
+		case err == nil:
+			f.Close()
+		}
+	}
+	for _, flag := range []int{os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_APPEND, os.O_WRONLY | os.O_TRUNC} {
+		if _, err := Open(at("missing"), flag, 0); !errors.Is(err, fs.ErrNotExist) || strings.Count(err.Error(), dir) != 1 {
+			t.Errorf("%x: %v", flag, err)
+		}
+	}
+	if _, err := Open(at("file"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+}
+
+// Whoever has a file open is in nobody's way.
+func TestOpenedFilesCanBeRenamedAndRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var open []*os.File
+	for _, flag := range []int{os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_APPEND | os.O_CREATE} {
+		f, err := Open(path, flag, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		open = append(open, f)
+	}
+	shared, err := OpenShared(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shared.Close()
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open[2].WriteString("two\n"); err != nil {
+		t.Error(err)
+	}
+	if err := open[2].Chmod(0o600); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(path + ".old"); err != nil || string(text) != "one\ntwo\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	first := make([]byte, 3)
+	if _, err := open[2].ReadAt(first, 0); err != nil || string(first) != "one" {
+		t.Errorf("%q, %v", first, err)
+	}
+	if err := os.Remove(path + ".old"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenTruncates(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() != 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+}

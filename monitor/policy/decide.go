@@ -1,0 +1,142 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// Decide says what the rules want to be done now: for each instance at most one
+// of End, Wait and Refuse, and any number of Notify. The actions come in the
+// order of the snapshot, and what is decided about an instance does not depend on
+// that order. Instances that the rules say nothing about have no action.
+//
+// It rests on what the snapshot knows. Whoever carries an action out has to look
+// again just before, because a call may come at any moment.
+func Decide(s *monitor.Snapshot, r Rules, now time.Time) []Action {
+	var actions []Action
+	eachLook(s, &r, now, func(c *look, found []finding) {
+		strongest := c.settle(found)
+		if r.Paused {
+			if strongest.do == End {
+				strongest.do, strongest.because = Refuse, "the policies are paused"
+			}
+			if strongest.do == Refuse {
+				actions = append(actions, c.action(strongest))
+			}
+			return
+		}
+		if strongest.do != "" {
+			actions = append(actions, c.action(strongest))
+		}
+		if strongest.do == End {
+			return // soon there is nothing left to tell of
+		}
+		for _, f := range found {
+			if f.do == Notify && f.due(now) && !repeats(f, found) {
+				actions = append(actions, c.action(f))
+			}
+		}
+	})
+	return actions
+}
+
+// Next is when Decide or Standing may say something else although nothing has
+// happened but that time has passed; zero: never. Something is due then, an
+// instance is no longer kept, or an order to stop the idle ones means one more.
+func Next(s *monitor.Snapshot, r Rules, now time.Time) time.Time {
+	var next time.Time
+	sooner := func(t time.Time) {
+		if t.After(now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	eachLook(s, &r, now, func(c *look, found []finding) {
+		if until, isKept := c.keptUntil(); isKept {
+			sooner(until)
+		}
+		for _, f := range found {
+			if f.do != "" {
+				sooner(f.at)
+			}
+		}
+		sooner(c.meantFrom())
+	})
+	return next
+}
+
+// finding is what one rule says about one instance, from a moment on. Before
+// that moment nothing is done, but the user may know what will be.
+type finding struct {
+	rule    Rule
+	do      Do // "" = nothing; End also before its time, never Wait
+	at      time.Time
+	reason  string // "" = that of the rule, which is put into words for actions only
+	because string
+}
+
+func (f *finding) due(now time.Time) bool { return !f.at.After(now) }
+
+// eachLook calls yield with what every rule finds about each instance, the one
+// about orphans first. The list is valid during the call only.
+func eachLook(s *monitor.Snapshot, r *Rules, now time.Time, yield func(*look, []finding)) {
+	youngest := youngestOf(s, r)
+	var found [5]finding
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		if beyond(in) {
+			continue
+		}
+		c := newLook(in, r, now)
+		found = [...]finding{c.orphaned(), c.idle(), c.red(), c.memory(), c.duplicate(youngest)}
+		yield(&c, found[:])
+	}
+}
+
+// settle picks the one thing that is done from what the rules found: what ends
+// it goes before what waits, the sooner first, and that before what is refused.
+func (c *look) settle(found []finding) finding {
+	var best finding
+	for _, f := range found {
+		switch {
+		case f.do == End && f.due(c.now):
+			return f
+		case f.do == End && (best.do != Wait || f.at.Before(best.at)):
+			best = f
+			best.do = Wait
+		case f.do == Refuse && f.due(c.now) && best.do == "":
+			best = f
+		}
+	}
+	return best
+}
+
+// repeats tells that a notice says no more than the rule about orphans does: a
+// server without a client is red, and has no calls.
+func repeats(f finding, found []finding) bool {
+	orphan := found[0].do
+	return (f.rule == Zombies || f.rule == Idle) && (orphan == End || orphan == Notify)
+}
+
+// beyond tells that no rule and no order is about the instance: nobody knows it
+// for a server, or nothing of it runs.
+func beyond(in *monitor.Instance) bool {
+	return !in.Recognised || in.State == monitor.StateParked || in.Cause == monitor.CauseDefunct
+}
+
+// action is what others see of a finding. All actions about an instance share
+// their evidence.
+func (c *look) action(f finding) Action {
+	if c.facts == nil {
+		c.facts = slices.Clip(c.evidence())
+	}
+	if f.reason == "" {
+		f.reason = c.reason(f.rule)
+	}
+	return Action{
+		ID: c.in.Identity, Label: c.in.Label(),
+		Rule: f.rule, Do: f.do, At: f.at, Reason: f.reason, Because: f.because,
+		Evidence: c.facts,
+	}
+}

@@ -1,0 +1,125 @@
+package policy
+
+import (
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// limits are the settings that hold for one instance. Zero means off.
+type limits struct {
+	never       string // why no policy ends it, "" if one may
+	orphanGrace time.Duration
+	idleAfter   time.Duration
+	zombieAfter time.Duration
+	memoryOver  uint64
+}
+
+// limitsFor are the settings for an instance, with what was switched off.
+func (r *Rules) limitsFor(in *monitor.Instance) limits {
+	l := r.settingsFor(in)
+	if r.Off[Orphans] {
+		l.orphanGrace = 0
+	}
+	if r.Off[Idle] {
+		l.idleAfter = 0
+	}
+	if r.Off[Zombies] {
+		l.zombieAfter = 0
+	}
+	if r.Off[Memory] {
+		l.memoryOver = 0
+	}
+	return l
+}
+
+// settingsFor are the settings for an instance.
+func (r *Rules) settingsFor(in *monitor.Instance) limits {
+	l := limits{never: r.spares(in), orphanGrace: r.OrphanGrace, idleAfter: r.IdleAfter, zombieAfter: r.ZombieAfter, memoryOver: r.MemoryOver}
+	for i := range r.Overrides {
+		o := &r.Overrides[i]
+		if !o.matches(in) {
+			continue
+		}
+		if o.OrphanGrace != nil {
+			l.orphanGrace = *o.OrphanGrace
+		}
+		if o.IdleAfter != nil {
+			l.idleAfter = *o.IdleAfter
+		}
+		if o.MemoryOver != nil {
+			l.memoryOver = *o.MemoryOver
+		}
+		break
+	}
+	return l
+}
+
+// spares says why no policy ends an instance, "" if one may. Every override
+// counts here, not only the first: one about something else must not take from an
+// instance that it is spared.
+func (r *Rules) spares(in *monitor.Instance) string {
+	words := ""
+	for i := range r.Overrides {
+		o := &r.Overrides[i]
+		switch {
+		case !o.Never:
+		case o.matches(in):
+			return never
+		case o.mayMatch(in):
+			words = perhapsNever
+		}
+	}
+	return words
+}
+
+// matches tells whether an override is about an instance.
+func (o *Override) matches(in *monitor.Instance) bool {
+	return o.ofSome() && (o.Project == "" || o.ofProject(in)) && (o.Client == "" || o.ofClient(in))
+}
+
+// mayMatch tells whether an override is about an instance or would be, if what is
+// not known of the instance were so.
+func (o *Override) mayMatch(in *monitor.Instance) bool {
+	return o.ofSome() && (o.Project == "" || o.ofProject(in) || o.projectUnknown(in)) &&
+		(o.Client == "" || o.ofClient(in) || in.Client == nil || in.Client.Name == "")
+}
+
+func (o *Override) ofSome() bool { return o.Project != "" || o.Client != "" }
+
+// ofProject tells whether an instance has the project of an override. People write
+// names as they remember them, so that case does not count in those.
+func (o *Override) ofProject(in *monitor.Instance) bool {
+	return strings.EqualFold(o.Project, in.ProjectName) || sameDir(o.Project, in.ProjectRoot)
+}
+
+// projectUnknown tells whether what an override calls its project by, a name or a
+// directory, is not known of an instance. Only a Serena has projects, and it may
+// have none just now because its client is about to activate one.
+func (o *Override) projectUnknown(in *monitor.Instance) bool {
+	if in.Kind != monitor.KindSerena {
+		return false
+	}
+	if strings.ContainsAny(o.Project, `/\`) {
+		return in.ProjectRoot == ""
+	}
+	return in.ProjectName == ""
+}
+
+func (o *Override) ofClient(in *monitor.Instance) bool {
+	return in.Client != nil && strings.EqualFold(o.Client, in.Client.Name)
+}
+
+// sameDir compares two directories. Windows writes the same one in more than one
+// way.
+func sameDir(a, b string) bool {
+	if b == "" {
+		return false
+	}
+	if strings.Contains(b, `\`) {
+		plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, `\`, "/")) }
+		a, b = plain(a), plain(b)
+	}
+	return strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
+}

@@ -1,0 +1,117 @@
+package policy
+
+import (
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// look is one instance as the rules see it at one moment.
+type look struct {
+	in     *monitor.Instance
+	r      *Rules
+	limits limits
+	now    time.Time
+	// forbidden says what no rule overrides, "" if there is nothing of the kind.
+	// The user wants to hear nothing of such an instance either: who keeps it has
+	// answered already, and who pinned it will not end it.
+	forbidden string
+	facts     []string // evidence, once somebody asked for it
+}
+
+func newLook(in *monitor.Instance, r *Rules, now time.Time) look {
+	c := look{in: in, r: r, limits: r.limitsFor(in), now: now}
+	switch _, isKept := c.keptUntil(); {
+	case c.unidentified():
+		c.forbidden = unidentified
+	case in.Pinned:
+		c.forbidden = pinned
+	case isKept:
+		c.forbidden = kept
+	default:
+		c.forbidden = c.limits.never
+	}
+	return c
+}
+
+// due is when a span of that length is over, counted from the moment at which it
+// began or, if that is later, at which the machine woke. It is zero when nobody
+// knows when it began.
+func (c *look) due(since time.Time, span time.Duration) time.Time {
+	if since.IsZero() {
+		return time.Time{}
+	}
+	if c.r.AwakeSince.After(since) {
+		since = c.r.AwakeSince
+	}
+	return since.Add(span)
+}
+
+// unidentified tells that the process might be taken for another one, or that
+// the instance is our own keeper.
+func (c *look) unidentified() bool {
+	id := c.in.Identity
+	return id.PID <= 0 || id.Start == 0 || id == c.in.Keeper
+}
+
+// keptUntil tells until when the user keeps the instance, if so.
+func (c *look) keptUntil() (until time.Time, ok bool) {
+	until, ok = c.r.Kept[c.in.Identity]
+	return until, ok && until.After(c.now)
+}
+
+// busy tells that a call runs.
+func (c *look) busy() bool { return c.in.Busy != nil && *c.in.Busy }
+
+// knownIdle tells that the instance itself said that it has nothing to do.
+// Nothing else counts: what is not known counts as busy.
+func (c *look) knownIdle() bool {
+	return c.in.Busy != nil && !*c.in.Busy && !c.in.Evidence.IdleSince.IsZero()
+}
+
+// provenOrphan tells that its client is gone and nobody else can take its place.
+func (c *look) provenOrphan() bool {
+	e := &c.in.Evidence
+	return e.Orphaned && e.ClientGone && !overHTTP(e.Transport)
+}
+
+// needed says whose an idle instance is although it is idle, "" if it may end for
+// its idleness.
+func (c *look) needed() string {
+	switch e := &c.in.Evidence; {
+	case c.ofSession():
+		return ofSession
+	case c.attached() && !c.r.IdleAttached:
+		if e.Suspected || e.Orphaned || e.ClientGone || c.in.Client == nil {
+			return unknownUsers
+		}
+		return client(c.in) + " is connected"
+	case c.provenOrphan(): // nobody can reach its variables any more
+		return ""
+	case c.r.IdleREPL:
+		return ""
+	case e.KeepsState == nil:
+		return "whether it keeps variables of its clients is not known"
+	case *e.KeepsState:
+		return "it keeps variables of its clients, which would be lost"
+	}
+	return ""
+}
+
+// ofSession tells that whoever asked us for the server releases it. What we
+// started and know nothing more about counts as such.
+func (c *look) ofSession() bool {
+	return c.in.Managed && c.in.Lifetime != monitor.LifetimeShared
+}
+
+// attached tells that ending the server would break a client, which cannot start
+// it anew: unless it is known to be reached over HTTP, its client is whoever
+// holds its pipes.
+func (c *look) attached() bool {
+	return !overHTTP(c.in.Evidence.Transport) && !c.provenOrphan()
+}
+
+// overHTTP tells that clients come and go while the server runs.
+func overHTTP(transport string) bool {
+	return transport == "http" || transport == "sse" || transport == "streamable-http"
+}

@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// IdleForMemory is how long an instance has to have been idle before it is ended
+// for its memory: between two calls there are pauses.
+const IdleForMemory = 10 * time.Minute
+
+// memoryBand is the part of the limit by which an instance has to fall below it
+// before its end, which people were told of, is called off. Memory goes up and
+// down without anybody doing anything.
+const memoryBand = 10
+
+// orphaned is the rule for a server whose client is gone.
+func (c *look) orphaned() finding {
+	e := &c.in.Evidence
+	f := finding{rule: Orphans, at: c.due(e.AloneSince, c.limits.orphanGrace)}
+	if c.limits.orphanGrace <= 0 || f.at.IsZero() || !e.Orphaned && !e.Suspected {
+		return finding{}
+	}
+	f.do, f.because = c.alone()
+	switch {
+	case c.forbidden != "" && f.do == Notify:
+		return finding{}
+	case c.forbidden != "":
+		f.do, f.because = Refuse, c.forbidden
+	case f.do == End && c.ofSession():
+		f.do, f.because = Refuse, ofSession
+	}
+	return f
+}
+
+// alone judges the evidence that nobody is connected to a server over stdio: End
+// for a proven orphan that does not work, else what stands against it.
+func (c *look) alone() (do Do, because string) {
+	switch e := &c.in.Evidence; {
+	case c.provenOrphan() && c.busy():
+		return Refuse, atWork
+	case c.provenOrphan():
+		return End, ""
+	case overHTTP(e.Transport):
+		return Notify, "others may be connected over HTTP"
+	case e.Orphaned:
+		return Notify, "its client was not seen to end"
+	case e.ClientGone:
+		return Notify, unknownUsers
+	}
+	return Notify, "its client was never seen, so that it may be in use"
+}
+
+// idle is the rule for a server that nobody has asked anything for a time.
+func (c *look) idle() finding {
+	if c.limits.idleAfter <= 0 || !c.knownIdle() {
+		return finding{}
+	}
+	f := finding{rule: Idle, do: End, at: c.due(c.in.Evidence.IdleSince, c.limits.idleAfter)}
+	if c.forbidden != "" {
+		f.do, f.because = Refuse, c.forbidden
+	} else if f.because = c.needed(); f.because != "" {
+		f.do = Notify
+	}
+	return f
+}
+
+// red is the rule for a server that needs attention. It ends nothing: dead weight
+// beyond doubt is only a proven orphan, which has a rule of its own, and whoever
+// switched that one off wants it so. A hung server may be at work, and a suspended
+// one may be continued.
+func (c *look) red() finding {
+	at := c.due(c.in.Evidence.RedSince, c.limits.zombieAfter)
+	if c.limits.zombieAfter <= 0 || c.in.State != monitor.StateZombie || at.IsZero() || c.forbidden != "" {
+		return finding{}
+	}
+	f := finding{rule: Zombies, do: Notify, at: at}
+	switch {
+	case c.busy():
+		f.because = atWork
+	case c.in.Cause == monitor.CauseSuspended:
+		f.because = "it may be continued"
+	case c.in.Cause == monitor.CauseOrphaned || c.in.Cause == monitor.CauseSuspected:
+		f.because = "the rule for orphans does not end it"
+	default:
+		f.because = silent
+	}
+	return f
+}
+
+// memory is the rule for a server that uses too much. Only a user who keeps the
+// instance hears nothing of it: a pin says that it is not to be ended, not that
+// its size is no news.
+func (c *look) memory() finding {
+	limit := c.limits.memoryOver
+	if _, isKept := c.keptUntil(); isKept || limit == 0 {
+		return finding{}
+	}
+	if c.in.RSSBytes > limit {
+		return c.large()
+	}
+	if c.in.RSSBytes > limit-limit/memoryBand && c.planned(Memory) {
+		if f := c.large(); f.do == End {
+			return f
+		}
+	}
+	return finding{}
+}
+
+// planned tells that the end of the instance by a rule is planned already, which
+// the reason of the plan says.
+func (c *look) planned(rule Rule) bool {
+	p := &c.in.Plan
+	return !p.ShutdownAt.IsZero() && strings.HasPrefix(p.Reason, c.reason(rule))
+}
+
+// large is what is done about a server that uses too much.
+func (c *look) large() finding {
+	f := finding{rule: Memory, do: Notify, at: c.now}
+	if !c.r.MemoryEnd {
+		return f
+	}
+	switch needed := c.needed(); {
+	case c.forbidden != "":
+		f.because = c.forbidden
+	case c.busy():
+		f.because = atWork
+	case !c.knownIdle():
+		f.because = silent
+	case needed != "":
+		f.because = needed
+	default:
+		f.do, f.at = End, c.due(c.in.Evidence.IdleSince, IdleForMemory)
+	}
+	return f
+}

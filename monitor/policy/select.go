@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// Select says what an order of the user is about: End for each instance that it
+// means, Refuse with Because for one that it means and that must not be ended, or
+// that nobody can tell about. One that the order plainly does not mean, such as a
+// busy one by an order for the idle ones, has no action.
+//
+// The user is there, so that there is no grace, and neither a pause nor that the
+// machine slept counts. The actions come in the order of the snapshot.
+func Select(s *monitor.Snapshot, w What, r Rules, now time.Time) []Action {
+	var actions []Action
+	eachMeant(s, w, r, now, func(c *look, f finding) { actions = append(actions, c.action(f)) })
+	return actions
+}
+
+// eachMeant calls yield for each instance that an order is about.
+func eachMeant(s *monitor.Snapshot, w What, r Rules, now time.Time, yield func(*look, finding)) {
+	for i := range s.Instances {
+		if beyond(&s.Instances[i]) {
+			continue
+		}
+		c := newLook(&s.Instances[i], &r, now)
+		var f finding
+		switch w {
+		case WhatIdle:
+			f = c.meantIdle()
+		case WhatOrphans:
+			f = c.meantOrphan()
+		case WhatAll:
+			f = c.meantAll()
+		}
+		if f.do != "" {
+			yield(&c, f)
+		}
+	}
+}
+
+// meantIdle judges an instance by an order for the idle ones.
+func (c *look) meantIdle() finding {
+	after := c.idleForOrder()
+	c.limits.idleAfter = after // that is what the reason is to say
+	f := finding{rule: Idle, do: End, at: c.now}
+	switch {
+	case c.busy():
+		return finding{}
+	case !c.knownIdle():
+		f.do, f.reason, f.because = Refuse, "it may be idle", silent
+	case c.now.Sub(c.in.Evidence.IdleSince) < after:
+		return finding{}
+	case c.forbidden != "":
+		f.do, f.because = Refuse, c.forbidden
+	default:
+		if f.because = c.needed(); f.because != "" {
+			f.do = Refuse
+		}
+	}
+	return f
+}
+
+// idleForOrder is how long the instance has to have been idle for an order to
+// stop the idle ones, whether the rule is switched off or not.
+func (c *look) idleForOrder() time.Duration {
+	if after := c.r.settingsFor(c.in).idleAfter; after > 0 {
+		return after
+	}
+	return IdleForOrder
+}
+
+// meantFrom is from when an order to stop the idle ones ends the instance, if
+// nothing happens; zero: it does not.
+func (c *look) meantFrom() time.Time {
+	if !c.knownIdle() || c.forbidden != "" || c.needed() != "" {
+		return time.Time{}
+	}
+	return c.in.Evidence.IdleSince.Add(c.idleForOrder())
+}
+
+// meantOrphan judges an instance by an order for the orphaned ones.
+func (c *look) meantOrphan() finding {
+	if e := &c.in.Evidence; !e.Orphaned && !e.Suspected {
+		return finding{}
+	}
+	f := finding{rule: Orphans, at: c.now}
+	f.do, f.because = c.alone()
+	if f.do == Notify {
+		f.do = Refuse
+	}
+	if c.forbidden != "" {
+		f.do, f.because = Refuse, c.forbidden
+	} else if f.do == End && c.ofSession() {
+		f.do, f.because = Refuse, ofSession
+	}
+	return f
+}
+
+// meantAll judges an instance by an order for all of them. The stop ladder looks
+// for what else may stand against it.
+func (c *look) meantAll() finding {
+	f := finding{do: End, at: c.now, reason: "all are meant"}
+	switch {
+	case c.unidentified():
+		f.because = unidentified
+	case c.in.Pinned:
+		f.because = pinned
+	case c.busy():
+		f.because = atWork
+	}
+	if f.because != "" {
+		f.do = Refuse
+	}
+	return f
+}

@@ -1,0 +1,78 @@
+package policy
+
+import (
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// Standing is how the rules stand, for views: each with its words and its switch,
+// and how many instances an order for the idle or the orphaned ones would end.
+// Whether this process acts on them, and whether they are paused, is for the
+// caller to fill in.
+func (r Rules) Standing(s *monitor.Snapshot, now time.Time) monitor.Policy {
+	p := monitor.Policy{Rules: make([]monitor.PolicyRule, 0, len(All))}
+	for _, rule := range All {
+		words, set := r.words(rule)
+		p.Rules = append(p.Rules, monitor.PolicyRule{Name: string(rule), Words: words, On: set && !r.Off[rule], Set: set})
+	}
+	count := func(w What) (n int) {
+		eachMeant(s, w, r, now, func(_ *look, f finding) {
+			if f.do == End {
+				n++
+			}
+		})
+		return n
+	}
+	p.Idle, p.Orphans = count(WhatIdle), count(WhatOrphans)
+	return p
+}
+
+// words say what a rule does, and whether the settings give it something to do.
+func (r *Rules) words(rule Rule) (words string, set bool) {
+	switch rule {
+	case Orphans:
+		return r.ending("End orphaned servers", r.OrphanGrace, func(o *Override) *time.Duration { return o.OrphanGrace })
+	case Idle:
+		return r.ending("End idle servers", r.IdleAfter, func(o *Override) *time.Duration { return o.IdleAfter })
+	case Zombies:
+		if r.ZombieAfter > 0 {
+			return "Tell of servers that need attention for " + span(r.ZombieAfter), true
+		}
+		return "Tell of servers that need attention", false
+	case Memory:
+		return r.memoryWords()
+	case Duplicates:
+		return "Tell of two servers of one client for one project", r.Duplicates
+	}
+	return "", false
+}
+
+// ending are the words of a rule that ends servers after a time.
+func (r *Rules) ending(what string, after time.Duration, of func(*Override) *time.Duration) (words string, set bool) {
+	if after > 0 {
+		return what + " after " + span(after), true
+	}
+	for i := range r.Overrides {
+		if d := of(&r.Overrides[i]); d != nil && *d > 0 {
+			return what + " of some projects or clients", true
+		}
+	}
+	return what, false
+}
+
+func (r *Rules) memoryWords() (words string, set bool) {
+	what := "Tell of servers"
+	if r.MemoryEnd {
+		what = "End idle servers"
+	}
+	if r.MemoryOver > 0 {
+		return what + " that use more than " + monitor.Memory(r.MemoryOver), true
+	}
+	for i := range r.Overrides {
+		if m := r.Overrides[i].MemoryOver; m != nil && *m > 0 {
+			return what + " that use much memory, of some projects or clients", true
+		}
+	}
+	return what + " that use much memory", false
+}

@@ -1,0 +1,126 @@
+package process
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"lamplighter/monitor"
+)
+
+func TestAncestorsOfTables(t *testing.T) {
+	proc := func(pid int, start uint64, parent int) Stat {
+		return Stat{Identity: monitor.Identity{PID: pid, Start: start}, Parent: parent}
+	}
+	for _, c := range []struct {
+		name  string
+		table []Stat
+		want  []int
+	}{
+		{"up to the top", []Stat{proc(9, 30, 5), proc(5, 20, 1), proc(1, 0, 0)}, []int{5, 1}},
+		{"same tick", []Stat{proc(9, 20, 5), proc(5, 20, 1), proc(1, 20, 0)}, []int{5, 1}},
+		{"a parent that started later", []Stat{proc(9, 30, 5), proc(5, 31, 1), proc(1, 0, 0)}, nil},
+		{"a grandparent that started later", []Stat{proc(9, 30, 5), proc(5, 20, 7), proc(7, 21, 1), proc(1, 0, 0)}, []int{5}},
+		{"a parent that is gone", []Stat{proc(9, 30, 5), proc(1, 0, 0)}, nil},
+		{"its own parent", []Stat{proc(9, 30, 9)}, nil},
+	} {
+		got, err := ancestors(9, func(pid int) (Stat, error) {
+			for _, s := range c.table {
+				if s.PID == pid {
+					return s, nil
+				}
+			}
+			return Stat{}, gone(pid)
+		})
+		var pids []int
+		for _, id := range got {
+			pids = append(pids, id.PID)
+		}
+		if err != nil || !slices.Equal(pids, c.want) {
+			t.Errorf("%s: %v, %v", c.name, pids, err)
+		}
+	}
+}
+
+func TestAncestorsWhoseParentEndsMeanwhile(t *testing.T) {
+	adopted := false
+	got, err := ancestors(9, func(pid int) (Stat, error) {
+		switch {
+		case pid == 9 && !adopted:
+			return Stat{Identity: monitor.Identity{PID: 9, Start: 9}, Parent: 5}, nil
+		case pid == 9:
+			return Stat{Identity: monitor.Identity{PID: 9, Start: 9}, Parent: 1}, nil
+		case pid == 1:
+			return Stat{Identity: monitor.Identity{PID: 1}}, nil
+		}
+		adopted = true
+		return Stat{}, gone(pid)
+	})
+	if err != nil || !slices.Equal(got, []monitor.Identity{{PID: 1}}) {
+		t.Error(got, err)
+	}
+	got, err = ancestors(9, func(pid int) (Stat, error) {
+		if pid == 9 {
+			return Stat{Identity: monitor.Identity{PID: 9, Start: 9}, Parent: 5}, nil
+		}
+		return Stat{}, fs.ErrPermission
+	})
+	if err != nil || len(got) > 0 {
+		t.Error("a hidden parent:", got, err)
+	}
+}
+
+// TestAncestorsEnd asks about any table of parents, circles too.
+func TestAncestorsEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Stat {
+			return Stat{
+				Identity: monitor.Identity{Start: rapid.Uint64Range(0, 3).Draw(t, "start")},
+				Parent:   rapid.IntRange(-1, 8).Draw(t, "parent"),
+			}
+		}), 8, 8).Draw(t, "table")
+		read := func(pid int) (Stat, error) {
+			if pid < 0 || pid >= len(table) {
+				return Stat{}, gone(pid)
+			}
+			s := table[pid]
+			s.PID = pid
+			return s, nil
+		}
+		above, err := ancestors(0, read)
+		if err != nil {
+			return // a circle of equal ages
+		}
+		start := table[0].Start
+		for _, id := range above {
+			if id.Start > start {
+				t.Fatalf("%v above something older: %v", id, above)
+			}
+			start = id.Start
+		}
+	})
+}
+
+func TestAncestorsOfThisProcess(t *testing.T) {
+	above, err := Ancestors(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Under Wine there is none when this was started from outside.
+	if parent := os.Getppid(); parent > 0 && (len(above) == 0 || above[0].PID != parent) {
+		t.Errorf("%v, the parent is %d", above, os.Getppid())
+	}
+	if _, err := Ancestors(-1); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	if ours, err := SameUser(os.Getpid()); !ours || err != nil {
+		t.Error(ours, err)
+	}
+	if _, err := SameUser(-1); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,169 @@
+package process
+
+import (
+	"fmt"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/shirou/gopsutil/v3/net"
+	"github.com/shirou/gopsutil/v3/process"
+)
+
+// The benchmarks do the same work in two ways: ours, and gopsutil as one would
+// use it without thinking. Their ratio is what counts.
+
+func BenchmarkPass(b *testing.B) {
+	crowd(b, 1000)
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			if fresh, err := NewTable().Pass(); err != nil || len(fresh) < 1000 {
+				b.Fatal(len(fresh), err)
+			}
+		}
+	})
+	b.Run("quiet", func(b *testing.B) { // nothing was forked
+		table := settled(b)
+		for b.Loop() {
+			if _, err := table.Pass(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("busy", func(b *testing.B) { // something is forked between all passes
+		table := settled(b)
+		table.gated = false
+		for b.Loop() {
+			if _, err := table.Pass(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("gopsutil", func(b *testing.B) {
+		for b.Loop() {
+			all, err := process.Processes()
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, p := range all {
+				p.Cmdline() // an error means that it has ended
+			}
+		}
+	})
+}
+
+// settled is a table that has made its first passes and knows no young process.
+func settled(b *testing.B) *Table {
+	table := NewTable()
+	for range 3 {
+		if _, err := table.Pass(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range table.known {
+		table.known[i].young = 0
+	}
+	return table
+}
+
+// servers are n processes, each with a listening socket.
+func servers(b *testing.B, n int) []int {
+	var pids []int
+	for range n {
+		l, _ := listen(b, "tcp4", "127.0.0.1:0")
+		pids = append(pids, holder(b, l))
+	}
+	return pids
+}
+
+func BenchmarkListeners(b *testing.B) {
+	pids := servers(b, 100)
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			if got, err := NewPorts().Listeners(pids); err != nil || len(got) != len(pids) {
+				b.Fatal(got, err)
+			}
+		}
+	})
+	b.Run("steady", func(b *testing.B) {
+		p := NewPorts()
+		listeners(b, p, pids...)
+		for b.Loop() {
+			if got, err := p.Listeners(pids); err != nil || len(got) != len(pids) {
+				b.Fatal(got, err)
+			}
+		}
+	})
+	b.Run("gopsutil", func(b *testing.B) {
+		for b.Loop() {
+			for _, pid := range pids {
+				if _, err := net.ConnectionsPid("tcp", int32(pid)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkTree(b *testing.B) {
+	const trees, members = 10, 3
+	var roots []int
+	for range trees {
+		cmd := exec.Command("sh", "-c", `sh -c "sleep 600; true" & wait`)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		roots = append(roots, start(b, cmd))
+		b.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	}
+	for _, pid := range roots {
+		id := identityOf(b, pid)
+		eventually(b, fmt.Sprintf("%d has its tree", pid), func() bool {
+			tree, err := Tree(id)
+			return err == nil && len(tree) == members
+		})
+	}
+	b.Run("ours", func(b *testing.B) {
+		for b.Loop() {
+			for _, pid := range roots {
+				if tree, err := Tree(identityOf(b, pid)); err != nil || len(tree) != members {
+					b.Fatal(tree, err)
+				}
+			}
+		}
+	})
+	b.Run("gopsutil", func(b *testing.B) {
+		for b.Loop() {
+			for _, pid := range roots {
+				walkNaively(&process.Process{Pid: int32(pid)})
+			}
+		}
+	})
+}
+
+func walkNaively(p *process.Process) {
+	p.MemoryInfo()
+	p.Times()
+	children, _ := p.Children() // an error means that there are none
+	for _, c := range children {
+		walkNaively(c)
+	}
+}
+
+func BenchmarkExitToNews(b *testing.B) {
+	w := NewExitWatch()
+	serve(b, w)
+	for b.Loop() {
+		b.StopTimer()
+		cmd := exec.Command("sleep", "600")
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		id := identityOf(b, cmd.Process.Pid)
+		watch(b, w, id)
+		b.StartTimer()
+		cmd.Process.Kill()
+		nextExit(b, w)
+		b.StopTimer()
+		cmd.Wait()
+		b.StartTimer()
+	}
+}

@@ -1,0 +1,82 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"lamplighter/monitor"
+)
+
+func holding(t *testing.T, id monitor.Identity) *Handle {
+	t.Helper()
+	h, err := Hold(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	return h
+}
+
+func TestHoldAndKill(t *testing.T) {
+	for name, end := range map[string]func(*Handle) error{"kill": (*Handle).Kill, "terminate": (*Handle).Terminate} {
+		p := start(t, "idle")
+		h := holding(t, p.Identity)
+		if h.Identity() != p.Identity || h.Ended() {
+			t.Errorf("%s: %v, ended %v", name, h.Identity(), h.Ended())
+		}
+		if err := errors.Join(h.Continue(), end(h)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := h.Wait(t.Context()); err != nil || !h.Ended() {
+			t.Errorf("%s: %v, ended %v", name, err, h.Ended())
+		}
+		if err := end(h); !errors.Is(err, ErrGone) {
+			t.Errorf("%s again: %v", name, err)
+		}
+		_ = p.cmd.Wait() // that it failed is what was ordered
+		if code := p.cmd.ProcessState.ExitCode(); code != exitKilled {
+			t.Errorf("%s: exit status %d", name, code)
+		}
+		h.Close()
+		h.Close()
+		if err := end(h); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%s after Close: %v", name, err)
+		}
+		if !h.Ended() {
+			t.Errorf("%s: lives again after Close", name)
+		}
+	}
+}
+
+func TestHoldRefusesWhatIsGone(t *testing.T) {
+	live, dead := start(t, "idle"), start(t, "idle")
+	dead.kill()
+	for what, id := range map[string]monitor.Identity{
+		"another process": {PID: live.PID, Start: live.Start - 1},
+		"ended":           dead.Identity,
+		"no pid":          {PID: 0},
+		"a negative pid":  {PID: -1},
+	} {
+		if h, err := Hold(id); !errors.Is(err, ErrGone) {
+			t.Errorf("%s: %v, %v", what, h, err)
+		}
+	}
+}
+
+// What waits for another process ends with its context, and nothing is sent.
+func TestWaitEndsWithItsContext(t *testing.T) {
+	p := start(t, "idle")
+	h := holding(t, p.Identity)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- h.Wait(ctx) }()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) || h.Ended() {
+		t.Errorf("%v, ended %v", err, h.Ended())
+	}
+	if err := h.Suspend(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Suspend: %v", err)
+	}
+}

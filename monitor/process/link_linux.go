@@ -1,0 +1,362 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"lamplighter/monitor"
+)
+
+// looks is how often descriptors that change meanwhile are looked at again.
+const looks = 3
+
+// maxAbove is how far above a supposed client its link is looked for.
+const maxAbove = 3
+
+// FindHolder finds who holds the other ends of the conversation over standard
+// input and output of a server: the process that is thought to be its client
+// or, where that is a script of the user's which handed its own ends down, one
+// of the nearest above it; false when none of them does.
+//
+// A link is a pipe that the server reads and the holder writes and another one
+// the other way, or pairs of unix sockets, or one of each. Standard error,
+// named pipes, terminals, files and sockets of other kinds are none. The
+// server's standard streams count where they are; a server whose standard input
+// is the null device may have moved its ends to any descriptor.
+//
+// The error is ErrGone when the server or the supposed client has ended,
+// fs.ErrPermission when either may not be looked at. The search goes no further
+// than what may be looked at above them.
+func FindHolder(server, client monitor.Identity) (holder Info, link Link, found bool, err error) {
+	s, err := searchLink(server)
+	if err != nil {
+		return Info{}, Link{}, false, err
+	}
+	defer s.close()
+	candidate, err := Read(client.PID)
+	if err == nil && candidate.Identity != client {
+		err = gone(client.PID)
+	}
+	if err != nil {
+		return Info{}, Link{}, false, err
+	}
+	for above := 0; ; above++ {
+		link, found, err := s.with(candidate.Identity)
+		if above > 0 && (errors.Is(err, ErrGone) || errors.Is(err, fs.ErrPermission)) {
+			return Info{}, Link{}, false, s.blind()
+		}
+		if err != nil {
+			return Info{}, Link{}, false, err
+		}
+		if found {
+			return candidate, link, true, nil
+		}
+		parent, err := Read(candidate.Parent)
+		if above == maxAbove || err != nil || parent.Start > candidate.Start || adopts(parent) {
+			return Info{}, Link{}, false, s.blind()
+		}
+		candidate = parent
+	}
+}
+
+// linkSearch looks for the opposite of a server's ends.
+type linkSearch struct {
+	server  opened
+	ends    streams
+	sockets unixSockets
+}
+
+func searchLink(server monitor.Identity) (*linkSearch, error) {
+	own, err := system().openAs(server)
+	if err != nil {
+		return nil, err
+	}
+	ends, err := own.streams()
+	if err != nil {
+		own.close()
+		return nil, err
+	}
+	return &linkSearch{server: own, ends: ends}, nil
+}
+
+func (s *linkSearch) close() {
+	s.sockets.close()
+	s.server.close()
+}
+
+// blind is why nothing may have been found, nil when there is nothing.
+func (s *linkSearch) blind() error {
+	if s.ends.sockets() {
+		return s.server.sameNetwork()
+	}
+	return nil
+}
+
+// with looks for the link with one process.
+func (s *linkSearch) with(client monitor.Identity) (Link, bool, error) {
+	other, err := system().openAs(client)
+	if err != nil {
+		return Link{}, false, err
+	}
+	defer other.close()
+	if len(s.ends.in) == 0 || len(s.ends.out) == 0 {
+		return Link{}, false, nil
+	}
+	theirs, err := other.ends()
+	if err != nil {
+		return Link{}, false, err
+	}
+	for _, in := range s.ends.in {
+		from, ok, err := meet(in, s.ends.all, theirs, end.writes, &s.sockets)
+		if err != nil {
+			return Link{}, false, err
+		}
+		if !ok {
+			continue
+		}
+		for _, out := range s.ends.out {
+			if out.inode == in.inode && out.kind == in.kind && !s.ends.shared {
+				continue
+			}
+			to, ok, err := meet(out, s.ends.all, theirs, end.reads, &s.sockets)
+			if err != nil {
+				return Link{}, false, err
+			}
+			if ok {
+				return Link{In: from, Out: to}, true, nil
+			}
+		}
+	}
+	return Link{}, false, nil
+}
+
+// meet finds the opposite of an end, which is one of ours, among those of
+// another process.
+func meet(e end, ours, theirs []end, opposite func(end) bool, sockets *unixSockets) (LinkEnd, bool, error) {
+	if e.kind == Pipe {
+		ok := slices.ContainsFunc(theirs, func(o end) bool { return o.kind == Pipe && o.inode == e.inode && opposite(o) })
+		return LinkEnd{Kind: Pipe, Inode: e.inode}, ok, nil
+	}
+	s, ok, err := sockets.pair(e.inode)
+	if !ok || err != nil {
+		return LinkEnd{}, false, err
+	}
+	isPeer := func(o end) bool { return o.kind == SocketPair && o.inode == uint64(s.peer) }
+	// What has both ends talks to itself, and so does a fork of it.
+	if !slices.ContainsFunc(theirs, isPeer) || slices.ContainsFunc(ours, isPeer) {
+		return LinkEnd{}, false, nil
+	}
+	// A peer with a name is a service that the process has connected to.
+	peer, ok, err := sockets.lookup(uint64(s.peer))
+	return LinkEnd{Kind: SocketPair, Inode: e.inode, Peer: uint64(s.peer)}, ok && !peer.named, err
+}
+
+// pair asks about a socket that may be one of a pair.
+func (u *unixSockets) pair(inode uint64) (unixSocket, bool, error) {
+	s, ok, err := u.lookup(inode)
+	return s, ok && s.stream && s.paired && !s.named, err
+}
+
+// streams are the descriptors over which a server may talk to its client, the
+// likeliest first.
+type streams struct {
+	in, out []end
+	all     []end // every pipe and socket of the process
+	moved   bool  // not both are at descriptors 0 and 1
+	shared  bool  // one socket is both standard input and standard output
+}
+
+// sockets tells whether the client may be at the other end of a socket.
+func (s streams) sockets() bool {
+	isSocket := func(e end) bool { return e.kind == SocketPair }
+	return slices.ContainsFunc(s.in, isSocket) || slices.ContainsFunc(s.out, isSocket)
+}
+
+// streams lists the ends that may belong to the client.
+func (o opened) streams() (streams, error) {
+	all, err := o.ends()
+	if err != nil {
+		return streams{}, err
+	}
+	null, err := o.nullInput(all)
+	if err != nil {
+		return streams{}, err
+	}
+	return chooseStreams(all, null), nil
+}
+
+// chooseStreams decides which ends may belong to the client; null says that
+// standard input is the null device or closed.
+//
+// Where descriptor 0 is an end it is the input, and the output may have been
+// moved. Where it is the null device both may have been moved, unless descriptor
+// 1 is an end still: then there never was an input. Anything else at descriptor
+// 0 (a terminal, a file) is no client.
+func chooseStreams(all []end, null bool) streams {
+	s := streams{all: all}
+	at := func(fd int) (end, bool) {
+		i := slices.IndexFunc(all, func(e end) bool { return e.fd == fd })
+		if i < 0 {
+			return end{}, false
+		}
+		return all[i], true
+	}
+	same := func(a, b end) bool { return a.kind == b.kind && a.inode == b.inode }
+	in, hasIn := at(0)
+	out, hasOut := at(1)
+	errs, hasErr := at(2)
+	hasIn = hasIn && in.reads() && !(in.kind == Pipe && in.writes())
+	// Standard error is inherited and proves nothing, unless it is the one
+	// socket that serves as everything.
+	isErr := func(e end) bool { return hasErr && same(e, errs) && !(hasIn && same(e, in)) }
+	hasOut = hasOut && !isErr(out) && out.writes() && !selfTalk(out, all) && !(out.kind == Pipe && out.reads())
+	switch {
+	case hasIn && hasOut:
+		s.in, s.out, s.shared = []end{in}, []end{out}, same(in, out)
+		return s
+	case hasIn:
+		s.in = []end{in}
+	case !null || hasOut:
+		return s
+	}
+	s.moved = true
+	for _, e := range all {
+		if isErr(e) || selfTalk(e, all) || e.kind == Pipe && e.access == unix.O_RDWR {
+			continue
+		}
+		if !hasIn && e.reads() {
+			s.in = addEnd(s.in, e)
+		}
+		if e.writes() && !(hasIn && same(e, in)) {
+			s.out = addEnd(s.out, e)
+		}
+	}
+	return s
+}
+
+// addEnd leaves out further descriptors of the same end.
+func addEnd(list []end, e end) []end {
+	for _, had := range list {
+		if had.kind == e.kind && had.inode == e.inode && had.access == e.access {
+			return list
+		}
+	}
+	return append(list, e)
+}
+
+// selfTalk tells a pipe that a process has both ends of, to wake itself up.
+func selfTalk(e end, all []end) bool {
+	return e.kind == Pipe && slices.ContainsFunc(all, func(o end) bool {
+		return o.kind == Pipe && o.inode == e.inode && o.access != e.access
+	})
+}
+
+// nullInput tells whether standard input is the null device or closed.
+func (o opened) nullInput(all []end) (bool, error) {
+	if slices.ContainsFunc(all, func(e end) bool { return e.fd == 0 }) {
+		return false, nil
+	}
+	f, ok, err := o.file(0)
+	return err == nil && (!ok || f.null), err
+}
+
+// Closed tells whether both directions of a recorded link have been closed at
+// the client's end by everybody who held it. It looks at the server's own ends,
+// found by inode wherever they are, so it works while the server is suspended.
+//
+// A copy of the client's end that lives on elsewhere (a process that the client
+// started and that inherited it) keeps the link open, as it keeps the server
+// from noticing anything. Copies of the server's end do not.
+//
+// The error is ErrGone when the server has ended, fs.ErrPermission when it may
+// not be looked at. It is ErrUnheld when the server has closed an end itself and
+// the other direction is closed as well, by either side: then the link connects
+// nobody any more. With another error nothing is known. One end that the server
+// has closed says nothing about a client that still holds the other: that link is
+// not closed.
+func (l Link) Closed(server monitor.Identity) (bool, error) {
+	return lookAt(server, func(o opened, sockets *unixSockets) (bool, error) { return o.closed(l, sockets) })
+}
+
+// lookAt asks something about the descriptors of a server, again while they
+// move under the look.
+func lookAt(server monitor.Identity, ask func(opened, *unixSockets) (bool, error)) (bool, error) {
+	o, err := system().openAs(server)
+	if err != nil {
+		return false, err
+	}
+	defer o.close()
+	var sockets unixSockets
+	defer sockets.close()
+	for look := 1; ; look++ {
+		answer, err := ask(o, &sockets)
+		if !errors.Is(err, errMoved) || look == looks {
+			return answer, err
+		}
+	}
+}
+
+func (o opened) closed(l Link, sockets *unixSockets) (bool, error) {
+	all, err := o.ends()
+	if err != nil {
+		return false, err
+	}
+	in, errIn := o.over(l.In, all, unix.O_RDONLY, sockets)
+	out, errOut := o.over(l.Out, all, unix.O_WRONLY, sockets)
+	unheldIn, unheldOut := errors.Is(errIn, ErrUnheld), errors.Is(errOut, ErrUnheld)
+	switch {
+	case errIn != nil && !unheldIn:
+		return false, errIn
+	case errOut != nil && !unheldOut:
+		return false, errOut
+	case unheldIn && (out || unheldOut):
+		return false, errIn
+	case unheldOut && in:
+		return false, errOut
+	}
+	return in && out, nil
+}
+
+// over tells whether one direction is closed at the other end.
+func (o opened) over(l LinkEnd, all []end, access int, sockets *unixSockets) (bool, error) {
+	i := slices.IndexFunc(all, func(e end) bool {
+		return e.kind == l.Kind && e.inode == l.Inode && (e.kind == SocketPair || e.access == access)
+	})
+	if i < 0 {
+		return false, fmt.Errorf("looking at the %v %d of process %d: %w", l.Kind, l.Inode, o.pid, ErrUnheld)
+	}
+	if l.Kind == Pipe && access == unix.O_WRONLY && selfTalk(all[i], all) {
+		return false, nil // it reads the pipe itself, so there is a reader
+	}
+	if l.Kind == Pipe {
+		return o.deserted(all[i])
+	}
+	s, ok, err := sockets.lookup(l.Inode)
+	if err != nil {
+		return false, err
+	}
+	if !ok || s.peer != 0 && uint64(s.peer) != l.Peer {
+		return false, fmt.Errorf("the kernel does not know socket %d of process %d as one of a pair: %w", l.Inode, o.pid, errors.ErrUnsupported)
+	}
+	return s.closed(), nil
+}
+
+// sameNetwork fails for a process in another network namespace: the kernel tells
+// about unix sockets of our own only.
+func (o opened) sameNetwork() error {
+	var theirs, ours unix.Stat_t
+	if err := unix.Fstatat(o.dir, "ns/net", &theirs, 0); err != nil {
+		return o.fs.failed("looking at the network namespace of", o.pid, err)
+	}
+	if err := unix.Stat(o.fs.root+"/self/ns/net", &ours); err != nil {
+		return fmt.Errorf("looking at our own network namespace: %w", err)
+	}
+	if theirs.Ino != ours.Ino || theirs.Dev != ours.Dev {
+		return fmt.Errorf("asking about the sockets of process %d, which is in another network namespace: %w", o.pid, errors.ErrUnsupported)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+// Package process gathers facts about the processes of this machine: which of
+// ours appeared, who they are, what they cost, which TCP ports they listen on,
+// and that they ended, at once.
+//
+// What a process means (an instance, a client, an orphan) is decided in
+// monitor/watch, and whom to signal in monitor/stop: a Handle only makes sure
+// that a signal reaches the process it is meant for, or nobody. Linux reads
+// /proc, netlink and pidfds directly, because this is the path that runs all
+// day; Windows and macOS use their own calls and gopsutil behind the same
+// functions.
+package process
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// ErrGone is wrapped by every error about a process that has vanished, or
+// whose pid now belongs to another process.
+var ErrGone = errors.New("process is gone")
+
+// Info is what is read once per process. Name, Exe and Args are foreign text
+// and may hold any bytes.
+type Info struct {
+	monitor.Identity
+	Parent int      // pid
+	Name   string   // short name (Linux, macOS: comm, cut at 15 bytes; Windows: the image name without .exe)
+	Exe    string   // full path of the executable, "" when unreadable
+	Args   []string // the command line, argv[0] first; one string when the process has rewritten its title
+}
+
+// RunState is what the scheduler says about a process.
+type RunState int
+
+// The states that matter to us.
+const (
+	Running  RunState = iota // any live state: running, sleeping, waiting for a disk, traced by a debugger
+	Stopped                  // by a signal; never on Windows, which has no such state
+	Unreaped                 // ended, but its parent has not taken note
+)
+
+// String is the state in one word.
+func (s RunState) String() string {
+	switch s {
+	case Running:
+		return "running"
+	case Stopped:
+		return "stopped"
+	case Unreaped:
+		return "unreaped"
+	}
+	return "unknown"
+}
+
+// Stat is what changes while a process runs.
+type Stat struct {
+	monitor.Identity
+	Parent   int // pid
+	State    RunState
+	CPU      time.Duration // user and system time of all its threads so far
+	RSSBytes uint64        // resident memory
+}
+
+// Listener is one TCP address on which a process accepts connections.
+type Listener struct {
+	PID  int
+	Addr netip.AddrPort // a wildcard address stays one; IPv4 inside IPv6 is IPv4
+}
+
+// sortListeners puts listeners in the order that Ports promises, each once.
+func sortListeners(list []Listener) []Listener {
+	slices.SortFunc(list, func(a, b Listener) int {
+		if a.Addr.Port() != b.Addr.Port() {
+			return int(a.Addr.Port()) - int(b.Addr.Port())
+		}
+		if a.PID != b.PID {
+			return a.PID - b.PID
+		}
+		return a.Addr.Compare(b.Addr)
+	})
+	return slices.Compact(list)
+}
+
+// gone says that what was asked about pid no longer exists.
+func gone(pid int) error { return fmt.Errorf("process %d: %w", pid, ErrGone) }

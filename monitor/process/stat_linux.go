@@ -1,0 +1,234 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// The fields of /proc/PID/stat that are read, counted from 1 as in proc(5).
+const (
+	fieldState      = 3
+	fieldParent     = 4
+	fieldUserTime   = 14
+	fieldSystemTime = 15
+	fieldThreads    = 20
+	fieldStart      = 22
+	fieldRSS        = 24
+	fieldStartCode  = 26
+	fieldEndCode    = 27
+	fieldStartStack = 28
+	fieldStartData  = 45
+	fieldEnvEnd     = 51
+)
+
+// tick is the unit of times in /proc: USER_HZ, which the kernel's interface
+// fixes at 100 on every architecture that Go supports.
+const tick = time.Second / 100
+
+// ticks is n ticks as a duration; nonsense becomes a very long one, of which
+// two can still be added.
+func ticks(n uint64) time.Duration {
+	return time.Duration(min(n, math.MaxInt64/4/uint64(tick))) * tick
+}
+
+// procStat is one line of /proc/PID/stat. Its byte slices point into the
+// buffer that was parsed.
+type procStat struct {
+	pid     int
+	comm    []byte
+	state   byte
+	parent  int
+	cpu     time.Duration
+	threads uint64
+	start   uint64 // ticks since boot
+	pages   uint64 // resident
+
+	// Where the kernel put code, data, stack and arguments. Only running a new
+	// program moves them, so together they tell an exec from a process that
+	// merely rewrites its title. hidden is set when we are not allowed to see
+	// them; all is zero for a process without memory of its own (kernel
+	// threads, zombies).
+	code, data []byte
+	hidden     bool
+}
+
+// parseStat reads the text of /proc/PID/stat. The name in parentheses may hold
+// anything, parentheses, spaces and newlines too, hence the *last* ")".
+func parseStat(b []byte) (procStat, error) {
+	var s procStat
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 1 || end < open {
+		return s, fmt.Errorf("not a process stat line: %.60q", b)
+	}
+	pid, ok := number(bytes.TrimSpace(b[:open]))
+	if !ok || pid == 0 || pid > math.MaxInt32 {
+		return s, fmt.Errorf("not a process stat line, bad pid: %.60q", b)
+	}
+	s.pid, s.comm = int(pid), b[open+1:end]
+
+	rest, field := b[end+1:], fieldState
+	var dataFrom, dataTo, codeFrom, codeTo int
+	for pos := 0; ; field++ {
+		for pos < len(rest) && (rest[pos] == ' ' || rest[pos] == '\n') {
+			pos++
+		}
+		if pos == len(rest) {
+			break
+		}
+		from := pos
+		for pos < len(rest) && rest[pos] != ' ' && rest[pos] != '\n' {
+			pos++
+		}
+		text := rest[from:pos]
+		ok := true
+		var n uint64
+		switch field {
+		case fieldState:
+			s.state = text[0]
+		case fieldParent:
+			n, ok = number(text)
+			ok = ok && n <= math.MaxInt32
+			s.parent = int(n)
+		case fieldUserTime, fieldSystemTime:
+			n, ok = number(text)
+			s.cpu += ticks(n)
+		case fieldThreads:
+			s.threads, ok = number(text)
+		case fieldStart:
+			s.start, ok = number(text)
+		case fieldRSS:
+			s.pages, ok = number(text)
+		case fieldStartCode:
+			// 1 stands for "you may not see this", with all others 0.
+			s.hidden = len(text) == 1 && text[0] == '1'
+			codeFrom, codeTo = from, pos
+		case fieldEndCode, fieldStartStack:
+			codeTo = pos
+		case fieldStartData:
+			dataFrom, dataTo = from, pos
+		}
+		if field > fieldStartData && field <= fieldEnvEnd {
+			dataTo = pos
+		}
+		if !ok {
+			return procStat{}, fmt.Errorf("not a process stat line, field %d is %.20q", field, text)
+		}
+	}
+	if field <= fieldRSS {
+		return procStat{}, fmt.Errorf("process stat line ends after %d fields", field-1)
+	}
+	s.code, s.data = rest[codeFrom:codeTo], rest[dataFrom:dataTo]
+	return s, nil
+}
+
+// number is strconv.ParseUint without making a string.
+func number(b []byte) (uint64, bool) {
+	if len(b) == 0 {
+		return 0, false
+	}
+	var n uint64
+	for _, c := range b {
+		d := uint64(c - '0')
+		if c < '0' || c > '9' || n > (math.MaxUint64-d)/10 {
+			return 0, false
+		}
+		n = n*10 + d
+	}
+	return n, true
+}
+
+// runState translates the letter of the state. A process whose first thread
+// has ended shows Z although its others go on: it lives.
+func (s *procStat) runState() RunState {
+	switch s.state {
+	case 'T':
+		return Stopped
+	case 'Z', 'X', 'x':
+		if s.threads > 1 {
+			return Running
+		}
+		return Unreaped
+	}
+	return Running
+}
+
+func (s *procStat) identity() monitor.Identity {
+	return monitor.Identity{PID: s.pid, Start: s.start}
+}
+
+func (s *procStat) stat(pageSize int) Stat {
+	return Stat{
+		Identity: s.identity(),
+		Parent:   s.parent,
+		State:    s.runState(),
+		CPU:      s.cpu,
+		RSSBytes: s.pages * uint64(pageSize),
+	}
+}
+
+// parseCmdline splits /proc/PID/cmdline into arguments. The last one may lack
+// its NUL (a rewritten title, or the end of what is read). A process that has
+// rewritten its title leaves one string with spaces and fills the old space up
+// with NULs: that is one argument.
+func parseCmdline(b []byte) []string {
+	if len(b) == 0 {
+		return nil
+	}
+	if b[len(b)-1] == 0 {
+		b = b[:len(b)-1]
+	}
+	all := string(b) // the arguments share it
+	if first, rest, _ := strings.Cut(all, "\x00"); strings.Trim(rest, "\x00") == "" {
+		if first == "" {
+			return nil
+		}
+		if strings.Contains(first, " ") {
+			return []string{first}
+		}
+	}
+	return strings.Split(all, "\x00")
+}
+
+// parseLastPID reads the last field of /proc/loadavg: the pid that was handed
+// out last in our pid namespace, to a process or a thread.
+func parseLastPID(b []byte) (int, bool) {
+	b = bytes.TrimSpace(b)
+	n, ok := number(b[bytes.LastIndexByte(b, ' ')+1:])
+	if !ok || n > math.MaxInt32 || bytes.Count(b, []byte(" ")) != 4 {
+		return 0, false
+	}
+	return int(n), true
+}
+
+// parsePIDs reads the text of /proc/PID/task/TID/children.
+func parsePIDs(to []int, b []byte) []int {
+	for field := range bytes.FieldsSeq(b) {
+		if n, ok := number(field); ok && n > 0 && n <= math.MaxInt32 {
+			to = append(to, int(n))
+		}
+	}
+	return to
+}
+
+// parseSocketLink reads what the link of a descriptor says: the inode of a
+// socket, or false for anything else.
+func parseSocketLink(b []byte) (uint32, bool) {
+	b, ok := bytes.CutPrefix(b, []byte("socket:["))
+	if !ok {
+		return 0, false
+	}
+	b, ok = bytes.CutSuffix(b, []byte("]"))
+	if !ok {
+		return 0, false
+	}
+	n, ok := number(b)
+	if !ok || n > math.MaxUint32 {
+		return 0, false
+	}
+	return uint32(n), true
+}

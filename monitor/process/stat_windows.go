@@ -1,0 +1,246 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/shirou/gopsutil/v3/process"
+	"golang.org/x/sys/windows"
+
+	"lamplighter/monitor"
+)
+
+// filetimeUnit is the unit of FILETIME and of process times.
+const filetimeUnit = 100 * time.Nanosecond
+
+// handle is an open process: while it is held the pid is not reused.
+type handle struct {
+	pid int
+	h   windows.Handle
+}
+
+func open(pid int) (handle, error) {
+	if pid <= 0 || int64(pid) > math.MaxUint32 {
+		return handle{}, gone(pid)
+	}
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.SYNCHRONIZE, false, uint32(pid))
+	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
+		return handle{}, gone(pid)
+	}
+	if err != nil {
+		return handle{}, fmt.Errorf("opening process %d: %w", pid, err)
+	}
+	p := handle{pid, h}
+	if p.over() {
+		p.close()
+		return handle{}, gone(pid)
+	}
+	return p, nil
+}
+
+func (p handle) close() { windows.CloseHandle(p.h) }
+
+// over tells whether the process has ended. Its entry stays as long as anybody
+// holds a handle, which means nothing to us.
+func (p handle) over() bool {
+	event, err := windows.WaitForSingleObject(p.h, 0)
+	return err == nil && event == windows.WAIT_OBJECT_0
+}
+
+func filetime(t windows.Filetime) uint64 {
+	return uint64(t.HighDateTime)<<32 | uint64(t.LowDateTime)
+}
+
+// times reads the identity and the CPU time.
+func (p handle) times() (monitor.Identity, time.Duration, error) {
+	var created, exited, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(p.h, &created, &exited, &kernel, &user); err != nil {
+		return monitor.Identity{}, 0, fmt.Errorf("reading the times of process %d: %w", p.pid, err)
+	}
+	cpu := time.Duration(min(filetime(kernel)+filetime(user), math.MaxInt64/uint64(filetimeUnit))) * filetimeUnit
+	return monitor.Identity{PID: p.pid, Start: filetime(created)}, cpu, nil
+}
+
+func (p handle) parent() (int, error) {
+	var info windows.PROCESS_BASIC_INFORMATION
+	err := windows.NtQueryInformationProcess(p.h, windows.ProcessBasicInformation,
+		unsafe.Pointer(&info), uint32(unsafe.Sizeof(info)), nil)
+	if err != nil {
+		return 0, fmt.Errorf("reading the parent of process %d: %w", p.pid, err)
+	}
+	return int(info.InheritedFromUniqueProcessId), nil
+}
+
+// exe is the full path of the image, "" when it cannot be read.
+func (p handle) exe() string {
+	buf := make([]uint16, windows.MAX_LONG_PATH)
+	size := uint32(len(buf))
+	if err := windows.QueryFullProcessImageName(p.h, 0, &buf[0], &size); err != nil {
+		return ""
+	}
+	return windows.UTF16ToString(buf[:size])
+}
+
+// args reads the command line out of the process's memory, which works for our
+// own processes only.
+func (p handle) args() []string {
+	line, err := (&process.Process{Pid: int32(p.pid)}).Cmdline()
+	if err != nil || line == "" {
+		return nil
+	}
+	args, err := windows.DecomposeCommandLine(line)
+	if err != nil {
+		return []string{line}
+	}
+	return args
+}
+
+// sid is the user that the process runs as.
+func (p handle) sid() (*windows.SID, error) {
+	var token windows.Token
+	if err := windows.OpenProcessToken(p.h, windows.TOKEN_QUERY, &token); err != nil {
+		return nil, fmt.Errorf("looking for the owner of process %d: %w", p.pid, err)
+	}
+	defer token.Close()
+	user, err := token.GetTokenUser()
+	if err != nil {
+		return nil, fmt.Errorf("looking for the owner of process %d: %w", p.pid, err)
+	}
+	return user.User.Sid, nil
+}
+
+func (p handle) info() (Info, error) {
+	id, _, err := p.times()
+	if err != nil {
+		return Info{}, err
+	}
+	parent, err := p.parent()
+	if err != nil {
+		return Info{}, err
+	}
+	exe := p.exe()
+	return Info{Identity: id, Parent: parent, Name: shortName(exe), Exe: exe, Args: p.args()}, nil
+}
+
+// shortName is the image name without its directory and .exe.
+func shortName(path string) string {
+	name := path[strings.LastIndexAny(path, `\/`)+1:]
+	if dot := len(name) - len(".exe"); dot > 0 && strings.EqualFold(name[dot:], ".exe") {
+		return name[:dot]
+	}
+	return name
+}
+
+// identify reads who has a pid now.
+func identify(pid int) (monitor.Identity, RunState, error) {
+	p, err := open(pid)
+	if err != nil {
+		return monitor.Identity{}, Running, err
+	}
+	defer p.close()
+	id, _, err := p.times()
+	return id, Running, err
+}
+
+// ours lists all processes: whose they are shows only when they are opened.
+func ours() ([]listed, error) { return everyone() }
+
+func everyone() ([]listed, error) {
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
+	if err != nil {
+		return nil, fmt.Errorf("taking a snapshot of the processes: %w", err)
+	}
+	defer windows.CloseHandle(snapshot)
+	var all []listed
+	entry := windows.ProcessEntry32{Size: uint32(unsafe.Sizeof(windows.ProcessEntry32{}))}
+	for err = windows.Process32First(snapshot, &entry); err == nil; err = windows.Process32Next(snapshot, &entry) {
+		all = append(all, listed{
+			Identity: monitor.Identity{PID: int(entry.ProcessID)},
+			parent:   int(entry.ParentProcessID),
+			name:     windows.UTF16ToString(entry.ExeFile[:]),
+		})
+	}
+	if !errors.Is(err, windows.ERROR_NO_MORE_FILES) {
+		return nil, fmt.Errorf("reading the snapshot of the processes: %w", err)
+	}
+	return all, nil
+}
+
+// readOurs is Read for a process that may be another user's: errForeign.
+func readOurs(pid int) (Info, error) {
+	p, err := open(pid)
+	if err != nil {
+		return Info{}, err
+	}
+	defer p.close()
+	sid, err := p.sid()
+	if err != nil {
+		return Info{}, err
+	}
+	me, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return Info{}, fmt.Errorf("looking for our own user: %w", err)
+	}
+	if !sid.Equals(me.User.Sid) {
+		return Info{}, errForeign
+	}
+	return p.info()
+}
+
+// Read reads who a process is. Args is empty for processes of other users.
+func Read(pid int) (Info, error) {
+	p, err := open(pid)
+	if err != nil {
+		return Info{}, err
+	}
+	defer p.close()
+	return p.info()
+}
+
+// ReadStat reads the current state of any process that we may open.
+func ReadStat(pid int) (Stat, error) {
+	p, err := open(pid)
+	if err != nil {
+		return Stat{}, err
+	}
+	defer p.close()
+	id, cpu, err := p.times()
+	if err != nil {
+		return Stat{}, err
+	}
+	parent, err := p.parent()
+	if err != nil {
+		return Stat{}, err
+	}
+	s := Stat{Identity: id, Parent: parent, CPU: cpu}
+	if memory, err := (&process.Process{Pid: int32(pid)}).MemoryInfo(); err == nil {
+		s.RSSBytes = memory.RSS
+	}
+	return s, nil
+}
+
+// readStats reads the state of many processes. Those that are gone or not ours
+// to open are missing.
+func readStats(pids []int) (map[int]Stat, error) {
+	stats := make(map[int]Stat, len(pids))
+	for _, pid := range pids {
+		if s, err := ReadStat(pid); err == nil {
+			stats[pid] = s
+		}
+	}
+	return stats, nil
+}
+
+// StartedAt is the wall-clock time at which the process started, for showing
+// only. The process need not exist any more.
+func StartedAt(id monitor.Identity) (time.Time, error) {
+	if id.Start > math.MaxInt64 {
+		return time.Time{}, fmt.Errorf("process %d: %d is not a start time", id.PID, id.Start)
+	}
+	ft := windows.Filetime{LowDateTime: uint32(id.Start), HighDateTime: uint32(id.Start >> 32)}
+	return time.Unix(0, ft.Nanoseconds()), nil
+}

@@ -1,0 +1,359 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// fakeProc is a /proc made of files, with a clock that the test moves.
+type fakeProc struct {
+	t    interface{ Fatal(...any) }
+	root string
+	now  time.Duration
+}
+
+// fakeProcess is one process of it. Layout stands for the addresses of its
+// program.
+type fakeProcess struct {
+	start, layout uint64
+	state         string // "S" if empty
+	hidden        bool
+	args          []string
+}
+
+func newFakeProc(t interface{ Fatal(...any) }, root string) *fakeProc {
+	f := &fakeProc{t: t, root: root, now: time.Hour}
+	f.must(os.MkdirAll(filepath.Join(root, "self"), 0o755))
+	f.loadavg(100)
+	return f
+}
+
+func (f *fakeProc) must(err error) {
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fakeProc) loadavg(last int) {
+	f.must(os.WriteFile(filepath.Join(f.root, "loadavg"), fmt.Appendf(nil, "0.00 0.01 0.05 1/80 %d\n", last), 0o644))
+}
+
+func (f *fakeProc) put(pid int, p fakeProcess) {
+	dir := filepath.Join(f.root, strconv.Itoa(pid))
+	f.must(os.MkdirAll(dir, 0o755))
+	code := fmt.Sprintf("%d 95000 140000", p.layout)
+	if p.hidden {
+		code = "1 1 0"
+	}
+	if p.state == "" {
+		p.state = "S"
+	}
+	stat := fmt.Sprintf("%d (fake) %s 1 7 7 0 -1 0 0 0 0 0 250 50 0 0 20 0 1 0 %d 4096000 321 1 %s 0 0\n", pid, p.state, p.start, code)
+	f.must(os.WriteFile(filepath.Join(dir, "stat"), []byte(stat), 0o644))
+	cmdline := ""
+	for _, a := range p.args {
+		cmdline += a + "\x00"
+	}
+	f.must(os.WriteFile(filepath.Join(dir, "cmdline"), []byte(cmdline), 0o644))
+}
+
+func (f *fakeProc) remove(pid int) {
+	f.must(os.RemoveAll(filepath.Join(f.root, strconv.Itoa(pid))))
+}
+
+func (f *fakeProc) table() *Table {
+	return newTable(procfs{f.root}, uint32(os.Geteuid()), func() time.Duration { return f.now }, true)
+}
+
+// pass makes one pass a second after the one before and names what it returns.
+func (f *fakeProc) pass(table *Table) []string {
+	f.now += time.Second
+	fresh, err := table.Pass()
+	f.must(err)
+	var names []string
+	for _, info := range fresh {
+		names = append(names, fmt.Sprintf("%d:%s", info.PID, strings.Join(info.Args, " ")))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func expect(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("the pass returned %q, want %q", got, want)
+	}
+}
+
+func TestPassReturnsEachProcessOnce(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	f.put(10, fakeProcess{start: 1, layout: 5, args: []string{"server", "a"}})
+	f.put(11, fakeProcess{start: 1, layout: 5}) // a kernel thread
+	f.put(12, fakeProcess{start: 1, state: "Z"})
+	table := f.table()
+	expect(t, f.pass(table), "10:server a")
+	for range 200 {
+		expect(t, f.pass(table))
+	}
+	f.put(101, fakeProcess{start: 2, layout: 6, args: []string{"client"}})
+	f.loadavg(101)
+	expect(t, f.pass(table), "101:client")
+	expect(t, f.pass(table))
+}
+
+func TestPassSeesAProcessThatShowsLaterThanItsPid(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	table := f.table()
+	f.loadavg(101)
+	expect(t, f.pass(table))
+	f.put(101, fakeProcess{start: 2, layout: 6, args: []string{"late"}})
+	expect(t, f.pass(table), "101:late")
+	f.loadavg(102)
+	expect(t, f.pass(table))
+	f.put(102, fakeProcess{start: 2, layout: 6, args: []string{"later"}})
+	expect(t, f.pass(table), "102:later")
+}
+
+func TestPassSeesANewProgramUnderAYoungProcess(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	table := f.table()
+	f.pass(table)
+	f.put(101, fakeProcess{start: 2, layout: 6, args: []string{"shell"}})
+	f.loadavg(101)
+	expect(t, f.pass(table), "101:shell")
+	f.put(101, fakeProcess{start: 2, layout: 7, args: []string{"server"}})
+	expect(t, f.pass(table), "101:server")
+	f.put(101, fakeProcess{start: 2, layout: 7, args: []string{"a new title"}})
+	expect(t, f.pass(table))
+}
+
+func TestPassWaitsForACommandLine(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	table := f.table()
+	f.pass(table)
+	f.put(101, fakeProcess{start: 2}) // in the middle of its exec
+	f.loadavg(101)
+	expect(t, f.pass(table))
+	f.put(101, fakeProcess{start: 2, layout: 7, args: []string{"server"}})
+	expect(t, f.pass(table), "101:server")
+}
+
+func TestPassSeesWhatChangedInOldProcessesWithinAMinute(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	for pid := 1; pid <= 90; pid++ {
+		f.put(pid, fakeProcess{start: 1, layout: 5, args: []string{"old"}})
+	}
+	table := f.table()
+	f.pass(table)
+	f.put(3, fakeProcess{start: 1, layout: 6, args: []string{"exec"}})
+	f.put(50, fakeProcess{start: 9, layout: 5, args: []string{"reused"}}) // after a full circle
+	f.put(90, fakeProcess{start: 1, layout: 5, args: []string{"title"}})
+	var got []string
+	for range 61 {
+		got = append(got, f.pass(table)...)
+	}
+	slices.Sort(got)
+	expect(t, got, "3:exec", "50:reused")
+
+	f.put(4, fakeProcess{start: 1, layout: 6, args: []string{"exec"}})
+	f.now += time.Hour // a suspend: everything is due
+	expect(t, f.pass(table), "4:exec")
+}
+
+func TestPassSeesAReusedPidAtOnce(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	f.put(10, fakeProcess{start: 1, layout: 5, args: []string{"low"}})
+	f.put(90, fakeProcess{start: 1, layout: 5, args: []string{"high"}})
+	f.loadavg(80)
+	table := f.table()
+	f.pass(table)
+	f.pass(table)
+	f.put(90, fakeProcess{start: 700, layout: 5, args: []string{"high again"}})
+	f.loadavg(95)
+	expect(t, f.pass(table), "90:high again")
+	f.put(10, fakeProcess{start: 800, layout: 5, args: []string{"low again"}})
+	f.loadavg(12) // came round
+	expect(t, f.pass(table), "10:low again")
+}
+
+func TestPassWithHiddenAddresses(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	f.put(10, fakeProcess{start: 1, hidden: true, args: []string{"agent"}})
+	table := f.table()
+	expect(t, f.pass(table), "10:agent")
+	f.put(10, fakeProcess{start: 1, hidden: true, args: []string{"other"}})
+	var got []string
+	for range 61 {
+		got = append(got, f.pass(table)...)
+	}
+	expect(t, got, "10:other")
+}
+
+func TestPassLooksAgainWithoutTrustingLoadavg(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	trusting, wary := f.table(), f.table()
+	wary.gated = false
+	for range 4 {
+		f.pass(trusting)
+		f.pass(wary)
+	}
+	f.put(101, fakeProcess{start: 2, layout: 6, args: []string{"x"}}) // no trace in loadavg
+	expect(t, f.pass(wary), "101:x")
+	var got []string
+	for range 6 {
+		got = append(got, f.pass(trusting)...)
+	}
+	expect(t, got, "101:x")
+}
+
+func TestPassGoesOnWithBrokenEntries(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	f.put(10, fakeProcess{start: 1, layout: 5, args: []string{"fine"}})
+	f.put(11, fakeProcess{start: 1, layout: 5, args: []string{"garbage"}})
+	f.must(os.WriteFile(filepath.Join(f.root, "11", "stat"), []byte("\xff\x00garbage"), 0o644))
+	f.must(os.MkdirAll(filepath.Join(f.root, "12"), 0o755)) // vanished in between: no files
+	f.must(os.WriteFile(filepath.Join(f.root, "13"), nil, 0o644))
+	f.put(14, fakeProcess{start: 1, layout: 5, args: []string{strings.Repeat("long ", 100_000)}})
+	table := f.table()
+	f.now += time.Second
+	fresh, err := table.Pass()
+	if err != nil || len(fresh) != 2 || fresh[0].PID != 10 || len(fresh[1].Args[0]) != maxCmdline {
+		t.Fatalf("%d processes, %v", len(fresh), err)
+	}
+	f.must(os.WriteFile(filepath.Join(f.root, "loadavg"), []byte("nonsense"), 0o644))
+	f.put(15, fakeProcess{start: 1, layout: 5, args: []string{"more"}})
+	expect(t, f.pass(table), "15:more")
+	f.must(os.RemoveAll(f.root))
+	if fresh, err := table.Pass(); err == nil || len(fresh) > 0 {
+		t.Errorf("without a /proc: %v, %v", fresh, err)
+	}
+}
+
+// TestPassFollowsTheTable lets processes come, go and change at random. What
+// passes return must be the truth: new processes and reused pids at once,
+// other changes within two round trips, nothing twice.
+func TestPassFollowsTheTable(t *testing.T) {
+	const pids = 40
+	base := t.TempDir()
+	run := 0
+	rapid.Check(t, func(r *rapid.T) {
+		run++
+		f := newFakeProc(r, filepath.Join(base, strconv.Itoa(run)))
+		defer os.RemoveAll(f.root)
+		f.loadavg(1)
+		table := f.table()
+		alive := map[int]fakeProcess{}
+		reported := map[string]bool{}
+		seen := map[int]fakeProcess{} // by pid, what was reported last
+		last, stamp, forks := 1, uint64(0), 0
+		key := func(pid int, p fakeProcess) string { return fmt.Sprintf("%d-%d-%d", pid, p.start, p.layout) }
+		pass := func(r *rapid.T, seconds int) {
+			f.now += time.Duration(seconds) * time.Second
+			fresh, err := table.Pass()
+			if err != nil {
+				r.Fatal(err)
+			}
+			for _, info := range fresh {
+				p, ok := alive[info.PID]
+				if !ok || p.start != info.Start || !slices.Equal(p.args, info.Args) {
+					r.Fatalf("returned %+v, alive is %+v", info, p)
+				}
+				if reported[key(info.PID, p)] {
+					r.Fatalf("returned %+v twice", info)
+				}
+				reported[key(info.PID, p)] = true
+				seen[info.PID] = p
+			}
+			for pid, p := range alive {
+				if seen[pid].start != p.start {
+					r.Fatalf("pass did not return the new process %d: %+v", pid, p)
+				}
+			}
+			forks = 0
+		}
+		pass(r, 1)
+		r.Repeat(map[string]func(*rapid.T){
+			"fork": func(r *rapid.T) {
+				if len(alive) > pids/2 || forks > pids/4 {
+					r.Skip("crowded")
+				}
+				for next := last; ; {
+					if next++; next > pids {
+						next = 2
+					}
+					forks++
+					if _, taken := alive[next]; !taken {
+						last = next
+						break
+					}
+				}
+				stamp++
+				alive[last] = fakeProcess{start: uint64(f.now/tick) + stamp, layout: stamp, args: []string{"p", strconv.Itoa(int(stamp))}}
+				f.put(last, alive[last])
+				f.loadavg(last)
+			},
+			"exit": func(r *rapid.T) {
+				if len(alive) == 0 {
+					r.Skip("nobody")
+				}
+				pid := rapid.SampledFrom(sortedPids(alive)).Draw(r, "pid")
+				delete(alive, pid)
+				delete(seen, pid)
+				f.remove(pid)
+			},
+			"exec": func(r *rapid.T) {
+				if len(alive) == 0 {
+					r.Skip("nobody")
+				}
+				pid := rapid.SampledFrom(sortedPids(alive)).Draw(r, "pid")
+				stamp++
+				p := alive[pid]
+				p.layout, p.args = stamp, []string{"x", strconv.Itoa(int(stamp))}
+				alive[pid] = p
+				f.put(pid, p)
+			},
+			"pass": func(r *rapid.T) { pass(r, rapid.IntRange(0, 20).Draw(r, "seconds")) },
+		})
+		// Twice round: processes that end meanwhile make the circle smaller,
+		// and the pace with it.
+		for range 2*int(roundTrip/time.Second) + 2 {
+			pass(r, 1)
+		}
+		for pid, p := range alive {
+			if !reported[key(pid, p)] {
+				r.Fatalf("the program of %d was never returned: %+v", pid, p)
+			}
+		}
+	})
+}
+
+func sortedPids(alive map[int]fakeProcess) []int {
+	var pids []int
+	for pid := range alive {
+		pids = append(pids, pid)
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+func TestBetween(t *testing.T) {
+	for _, c := range []struct {
+		pid, from, to int
+		want          bool
+	}{
+		{5, 5, 5, false}, {5, 4, 5, true}, {5, 5, 9, false}, {5, 1, 4, false},
+		{5, 90, 10, true}, {95, 90, 10, true}, {50, 90, 10, false}, {90, 90, 10, false},
+	} {
+		if got := between(c.pid, c.from, c.to); got != c.want {
+			t.Errorf("%+v", c)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+// Package programtest writes programs for tests that run them.
+package programtest
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// WriteFile is os.WriteFile for a file that is going to be executed. No process
+// is forked meanwhile: a child has what is open here until it executes its own
+// program, and a file that somebody may write to cannot be executed (ETXTBSY).
+func WriteFile(name string, data []byte, perm fs.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(name, data, perm)
+}
+
+// Copy makes a program one of another name, in a directory of its own, and
+// returns its path. The program is a path, or looked up on the PATH.
+func Copy(t testing.TB, program, name string) string {
+	t.Helper()
+	found, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := WriteFile(path, data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,140 @@
+// Package rules recognises MCP servers that are not Serena by the program that
+// runs and by its arguments, with rules that are built in and rules of the
+// user, and tells the launchers above a server.
+//
+// Pure functions over command lines live here. Reading the process table is
+// monitor/process, Serena has its own recognition in monitor/serena, and
+// whether a launcher belongs to a server's tree is decided with facts that are
+// not in its command line (its other children, its standard input). Arguments
+// may hold secrets: nothing here logs or returns any of them.
+package rules
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"lamplighter/monitor"
+)
+
+// Rule says what one kind of server looks like in the process table. The
+// settings file holds rules; they are compared without regard to case.
+type Rule struct {
+	// Name is what the server is called in every view.
+	Name string `yaml:"name"`
+	// Program is the file name of the executable without .exe, which may hold
+	// wildcards as path.Match knows them behind its first five characters, or
+	// the end of its path. Four names
+	// stand for a family: python (all versions, pypy), node (bun and deno
+	// too), java, and docker (podman, nerdctl and finch too).
+	Program string `yaml:"program"`
+	// Arguments are what the command line must hold, in this order, from its
+	// beginning. Options between them are skipped. They may hold wildcards, but
+	// what tells the server from other programs is written out. For an interpreter the first is the script that it runs: a file name, or
+	// the end of a path whose parts are separated by "/"; or -m and the
+	// module, -jar and the file. For docker it is the image without its tag.
+	Arguments []string `yaml:"arguments"`
+	// Disabled switches the built-in rule of this name off. Nothing else may
+	// be given then.
+	Disabled bool `yaml:"disabled"`
+}
+
+// FieldError says what is wrong with one field of a rule, in words for the
+// settings file.
+type FieldError struct {
+	Name string // of the field, as in the settings; empty when one is missing
+	Text string
+}
+
+// Error says it.
+func (e *FieldError) Error() string { return e.Text }
+
+// Field is the name of the field, for whoever looks up its line.
+func (e *FieldError) Field() string { return e.Name }
+
+// The limits of a rule. A name is shown in a menu, so it is short.
+const (
+	maxName      = 40 // columns
+	maxPattern   = 256
+	maxArguments = 16
+)
+
+// Key is equal for two rules that cannot stand beside each other.
+func (r Rule) Key() string { return strings.ToLower(r.Name) }
+
+// Check tells what is wrong with a rule, nil when it can be used. The error is
+// a *FieldError. That names are unique is for the owner of the list to check.
+func (r Rule) Check() error {
+	if err := r.checkName(); err != nil {
+		return err
+	}
+	if r.Disabled {
+		return r.checkDisabled()
+	}
+	if r.Program == "" {
+		return &FieldError{"", "has no program; add program: and the executable that runs, such as node"}
+	}
+	if len(r.Arguments) > maxArguments {
+		return wrong("arguments", "has more than %d entries; the first few are enough to tell a server", maxArguments)
+	}
+	for _, a := range r.Arguments {
+		switch {
+		case a == "":
+			return wrong("arguments", "has an empty entry; remove it")
+		case !valid(a):
+			return wrong("arguments", "holds %q, which is too long or has a [ without its ]; write [[] for the character itself", monitor.Shorten(monitor.Clean(a), maxName))
+		}
+	}
+	if !valid(r.Program) {
+		return wrong("program", "is too long or has a [ without its ]; write [[] for the character itself")
+	}
+	return r.checkMeaning()
+}
+
+func wrong(field, format string, args ...any) *FieldError {
+	return &FieldError{field, field + ": " + fmt.Sprintf(format, args...)}
+}
+
+func (r Rule) checkName() error {
+	switch {
+	case r.Name == "":
+		return &FieldError{"", "has no name; add name: and what to call the server"}
+	case !utf8.ValidString(r.Name) || monitor.Clean(r.Name) != r.Name:
+		return wrong("name", "holds characters that cannot be shown, or spaces at its ends; remove them")
+	case monitor.Columns(r.Name) > maxName:
+		return wrong("name", "is longer than %d columns; shorten it", maxName)
+	case strings.EqualFold(r.Name, monitor.KindSerena):
+		return wrong("name", "Serena is recognised without a rule; take another name")
+	}
+	return nil
+}
+
+func (r Rule) checkDisabled() error {
+	if r.Program != "" || len(r.Arguments) > 0 {
+		return wrong("disabled", "a rule that is disabled has nothing but a name; remove the rest, or remove disabled")
+	}
+	var names []string
+	for _, b := range Builtin() {
+		if strings.EqualFold(b.Name, r.Name) {
+			return nil
+		}
+		if !slices.Contains(names, b.Name) {
+			names = append(names, b.Name)
+		}
+	}
+	return wrong("name", "no built-in rule has this name, so there is nothing to disable; there are %s", strings.Join(names, ", "))
+}
+
+func valid(s string) bool {
+	if len(s) > maxPattern || !utf8.ValidString(s) {
+		return false
+	}
+	for _, part := range parsePattern(s) {
+		if _, err := path.Match(part.text, ""); err != nil {
+			return false
+		}
+	}
+	return true
+}

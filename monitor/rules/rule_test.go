@@ -1,0 +1,359 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"lamplighter/monitor"
+)
+
+func TestBuiltinRulesAreValid(t *testing.T) {
+	for _, r := range Builtin() {
+		if err := r.Check(); err != nil {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	for name, test := range map[string]struct {
+		rule  Rule
+		field string
+		want  string // part of the error; empty: none
+	}{
+		"script":                {Rule{Name: "a", Program: "node", Arguments: []string{"notes/dist/index.js"}}, "", ""},
+		"script by its name":    {Rule{Name: "a", Program: "python", Arguments: []string{"acme_server.py"}}, "", ""},
+		"native":                {Rule{Name: "a", Program: "acme", Arguments: []string{"mcp"}}, "", ""},
+		"native with mcp":       {Rule{Name: "a", Program: "acme-mcp"}, "", ""},
+		"native with its place": {Rule{Name: "a", Program: "/opt/acme/bin/acme"}, "", ""},
+		"disabled":              {Rule{Name: "Playwright", Disabled: true}, "", ""},
+		"version in its name":   {Rule{Name: "a", Program: "acme-tool-*", Arguments: []string{"*", "mcp"}}, "", ""},
+		"version in the path":   {Rule{Name: "a", Program: "node", Arguments: []string{"acme/*/index.js"}}, "", ""},
+		"module in a framework": {Rule{Name: "a", Program: "python", Arguments: []string{"-m", "uvicorn", "acme:app"}}, "", ""},
+		"for a suite":           {Rule{Name: "a", Program: "gnome-calendar-mcp"}, "", ""},
+		"subcommand":            {Rule{Name: "a", Program: "gopls", Arguments: []string{"mcp"}}, "", ""},
+		"own script for ruby":   {Rule{Name: "a", Program: "ruby", Arguments: []string{"acme/server.rb"}}, "", ""},
+		"image":                 {Rule{Name: "a", Program: "docker", Arguments: []string{"mcp/docker"}}, "", ""},
+
+		// the examples for users
+		"README: notes":   {Rule{Name: "notes", Program: "node", Arguments: []string{"my-notes/dist/index.js"}}, "", ""},
+		"README: acme":    {Rule{Name: "acme", Program: "python", Arguments: []string{"-m", "acme_server"}}, "", ""},
+		"README: tickets": {Rule{Name: "tickets", Program: "docker", Arguments: []string{"ghcr.io/acme/tickets-mcp"}}, "", ""},
+		"README: ledger":  {Rule{Name: "ledger", Program: "ledger-tool", Arguments: []string{"mcp", "serve"}}, "", ""},
+
+		"no name":            {Rule{Program: "acme-mcp"}, "", "has no name"},
+		"Serena":             {Rule{Name: "SERENA", Program: "acme-mcp"}, "name", "recognised without a rule"},
+		"escape":             {Rule{Name: "a\x1b[1m", Program: "acme-mcp"}, "name", "cannot be shown"},
+		"space":              {Rule{Name: " a", Program: "acme-mcp"}, "name", "cannot be shown"},
+		"not UTF-8":          {Rule{Name: "a\xff", Program: "acme-mcp"}, "name", "cannot be shown"},
+		"long name":          {Rule{Name: long, Program: "acme-mcp"}, "name", "longer than 40 columns"},
+		"no program":         {Rule{Name: "a"}, "", "has no program"},
+		"long program":       {Rule{Name: "a", Program: long}, "program", "too long"},
+		"open bracket":       {Rule{Name: "a", Program: "acme["}, "program", "without its ]"},
+		"open in arguments":  {Rule{Name: "a", Program: "node", Arguments: []string{"acme["}}, "arguments", "without its ]"},
+		"empty argument":     {Rule{Name: "a", Program: "node", Arguments: []string{""}}, "arguments", "empty entry"},
+		"many arguments":     {Rule{Name: "a", Program: "node", Arguments: make([]string, 99)}, "arguments", "more than 16"},
+		"interpreter alone":  {Rule{Name: "a", Program: "node"}, "", "would match everything that runs in node"},
+		"index.js":           {Rule{Name: "a", Program: "node", Arguments: []string{"index.js"}}, "arguments", "such as my-server/index.js"},
+		"dist/index.js":      {Rule{Name: "a", Program: "node", Arguments: []string{"*/dist/index.js"}}, "arguments", "what others run too"},
+		"everything":         {Rule{Name: "a", Program: "python", Arguments: []string{"*"}}, "arguments", "what others run too"},
+		"any module":         {Rule{Name: "a", Program: "python", Arguments: []string{"-m", "*"}}, "arguments", "what others run too"},
+		"no module":          {Rule{Name: "a", Program: "python", Arguments: []string{"-m"}}, "arguments", "ends after -m"},
+		"version":            {Rule{Name: "a", Program: "python3.12", Arguments: []string{"acme"}}, "program", "every version"},
+		"any python":         {Rule{Name: "a", Program: "python*", Arguments: []string{"acme"}}, "program", "every version"},
+		"podman":             {Rule{Name: "a", Program: "podman", Arguments: []string{"acme"}}, "program", "every version"},
+		"launcher":           {Rule{Name: "a", Program: "npx", Arguments: []string{"acme-mcp"}}, "program", "only starts other programs"},
+		"shell":              {Rule{Name: "a", Program: "/bin/bash", Arguments: []string{"-c", "acme"}}, "program", "only starts other programs"},
+		"shell with ending":  {Rule{Name: "a", Program: "cmd.exe", Arguments: []string{"acme"}}, "program", "only starts other programs"},
+		"wildcard for all":   {Rule{Name: "a", Program: "*", Arguments: []string{"acme"}}, "program", "only starts other programs"},
+		"nearly all":         {Rule{Name: "a", Program: "q*x", Arguments: []string{"acme"}}, "program", "almost any program"},
+		"program alone":      {Rule{Name: "a", Program: "acme"}, "", "names a program alone"},
+		"editor alone":       {Rule{Name: "a", Program: "code"}, "program", "would match code, which people work in"},
+		"editor in a wild":   {Rule{Name: "a", Program: "*cod*", Arguments: []string{"*"}}, "program", "at least the first 5 characters"},
+		"desktop":            {Rule{Name: "a", Program: "gnome-*", Arguments: []string{"*"}}, "program", "would match gnome-"},
+		"desktop, a part":    {Rule{Name: "a", Program: "plasmash*", Arguments: []string{"serve"}}, "program", "would match plasma"},
+		"desktop, literal":   {Rule{Name: "a", Program: "gnome-shell", Arguments: []string{"serve"}}, "program", "would match gnome-shell"},
+		"browser":            {Rule{Name: "a", Program: "/opt/acme/firefox-esr"}, "program", "would match firefox-esr"},
+		"assistant":          {Rule{Name: "a", Program: "claude", Arguments: []string{"mcp", "serve"}}, "program", "would match claude"},
+		"test runner":        {Rule{Name: "a", Program: "python", Arguments: []string{"pytest"}}, "arguments", "would match pytest, which is never"},
+		"test runner, wild":  {Rule{Name: "a", Program: "python", Arguments: []string{"*est*"}}, "arguments", "at least the first 5 characters"},
+		"test runner, part":  {Rule{Name: "a", Program: "python", Arguments: []string{"bin/pytes*"}}, "arguments", "would match pytest"},
+		"test module":        {Rule{Name: "a", Program: "python", Arguments: []string{"-m", "pytest.__main__"}}, "arguments", "would match pytest"},
+		"jest":               {Rule{Name: "a", Program: "node", Arguments: []string{"acme/node_modules/jest/bin/jest.js"}}, "arguments", "would match jest"},
+		"package of vitest":  {Rule{Name: "a", Program: "node", Arguments: []string{"vitest/dist/cli.js"}}, "arguments", "would also match \"node /w/node_modules/vitest/dist/cli.js\""},
+		"title of one":       {Rule{Name: "a", Program: "node", Arguments: []string{"title:claud*"}}, "arguments", "would match claude"},
+		"package of one":     {Rule{Name: "a", Program: "node", Arguments: []string{"npm:@openai/codex"}}, "arguments", "would match codex"},
+		"launcher as script": {Rule{Name: "a", Program: "node", Arguments: []string{"npm/bin/npx-cli.js"}}, "arguments", "would match npx"},
+		"directory of all":   {Rule{Name: "a", Program: "node", Arguments: []string{"projects/*"}}, "arguments", "what others run too"},
+		"script of all":      {Rule{Name: "a", Program: "node", Arguments: []string{"my-notes/dist/*.js"}}, "arguments", "what others run too"},
+		"common directory":   {Rule{Name: "a", Program: "node", Arguments: []string{"projects/server.js"}}, "arguments", "such as my-server/projects/server.js"},
+		"common beginning":   {Rule{Name: "a", Program: "node", Arguments: []string{"mcp-server-*"}}, "arguments", "what others run too"},
+		"any server":         {Rule{Name: "a", Program: "mcp-server-*"}, "program", "what many programs are called"},
+		"short beginning":    {Rule{Name: "a", Program: "acme*", Arguments: []string{"mcp"}}, "program", "at least the first 5 characters"},
+		"wild arguments":     {Rule{Name: "a", Program: "acme", Arguments: []string{"*", "-v"}}, "arguments", "such as mcp or serve"},
+		"system's directory": {Rule{Name: "a", Program: "/usr/bin/acme"}, "", "names a program alone"},
+		"another module":     {Rule{Name: "a", Program: "python", Arguments: []string{"-m", "uvicorn"}}, "arguments", "would also match \"python3 -m uvicorn main:app\""},
+		"language server":    {Rule{Name: "a", Program: "gopls", Arguments: []string{"serve"}}, "program", "would also match \"gopls serve\""},
+		"any image":          {Rule{Name: "a", Program: "docker", Arguments: []string{"acme/*"}}, "arguments", "what others run too"},
+		"base image":         {Rule{Name: "a", Program: "docker", Arguments: []string{"postgres"}}, "arguments", "would also match \"docker run -i postgres\""},
+		"script for ruby":    {Rule{Name: "a", Program: "ruby", Arguments: []string{"server.rb"}}, "arguments", "such as my-server/server.rb"},
+		"disabled, unknown":  {Rule{Name: "gti", Disabled: true}, "name", "there are filesystem"},
+		"disabled with rest": {Rule{Name: "git", Disabled: true, Program: "x"}, "disabled", "nothing but a name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := test.rule.Check()
+			if test.want == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			var field *FieldError
+			if !errors.As(err, &field) || field.Field() != test.field || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v (field %+v), want %q of %q", err, field, test.want, test.field)
+			}
+		})
+	}
+}
+
+var somePrograms = []string{"", "node", "python", "docker", "java", "acme-mcp", "acme", "bash", "npx", "*", "a*b", "bin/acme", "C:\\x\\y.exe"}
+
+func anyText() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+		"", "-", "--", "-i", "-m", "-c", "-e", "-it", "-jar", "run", "x", "exec", "--name", "--rm", "mcp/fetch", "/v/bin/mcp-server-git", "mcp_server_git",
+		"npm:mcp-remote", "title:x", ".bin/mcp-remote", "stdio", "[", "]", "*", "\\", "/", "node", "npm exec x", "'", "$(", "&&", ";", "|",
+	}))
+}
+
+func anyExe() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+		"", nodeExe, pyExe, docker, "/b/bun", "/b/deno", "/b/uv", "/bin/dash", "/b/github-mcp-server", `C:\Windows\System32\cmd.exe`, "/usr/bin/java",
+	}))
+}
+
+// A rule that Check accepts recognises nothing without its program and nothing
+// without its arguments, and no process is a server and a launcher at once.
+func TestMatchNeedsBoth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rule := Rule{
+			Name:      "x",
+			Program:   rapid.OneOf(rapid.SampledFrom(somePrograms), rapid.String()).Draw(t, "program"),
+			Arguments: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "arguments"),
+		}
+		set := &Set{byFamily: make(map[family][]compiled)}
+		if rule.Check() == nil {
+			set.add(rule)
+		}
+		exe := anyExe().Draw(t, "exe")
+		line := rapid.SliceOfN(anyText(), 0, 6).Draw(t, "args")
+		if len(line) > 0 && rapid.Bool().Draw(t, "agree") {
+			line[0] = exe
+		}
+		if _, ok := set.Match(exe, line); ok {
+			if _, ok := set.Match("", line); ok {
+				t.Errorf("%+v matched without an executable", rule)
+			}
+			if _, ok := set.Match("/usr/bin/sleep", line); ok {
+				t.Errorf("%+v matched another executable", rule)
+			}
+			if _, ok := set.Match(exe, line[:1]); ok && len(rule.Arguments) > 0 && !isTitle(rule) {
+				t.Errorf("%+v matched without arguments", rule)
+			}
+			if _, ok := set.Match(exe, append([]string{"/usr/bin/sleep"}, line[1:]...)); ok {
+				t.Errorf("%+v matched another argv[0]", rule)
+			}
+		}
+		if _, ok := New(nil).Match(exe, line); ok && IsLauncher(exe, line) {
+			t.Errorf("%s %q is both", exe, line)
+		}
+	})
+}
+
+// bystanderLines are the command lines that no rule may match.
+func bystanderLines() (list [][]string) {
+	for line := range strings.Lines(bystanders) {
+		if words := strings.Fields(line); len(words) > 0 {
+			list = append(list, words)
+		}
+	}
+	return list
+}
+
+func exeOf(args []string) string {
+	if strings.Contains(args[0], "/") {
+		return args[0]
+	}
+	return "/usr/bin/" + args[0]
+}
+
+// TestBystandersAreReadable: each is a command line that rules could match, or
+// it keeps nobody from anything.
+func TestBystandersAreReadable(t *testing.T) {
+	for _, line := range bystanderLines() {
+		if _, ok := parse(exeOf(line), line); !ok {
+			t.Errorf("%q", line)
+		}
+	}
+}
+
+// TestNoRuleMatchesBystanders: rules made from their own words, with wildcards
+// anywhere, are refused or match none of them.
+func TestNoRuleMatchesBystanders(t *testing.T) {
+	lines := bystanderLines()
+	for _, line := range lines {
+		if name, ok := New(nil).Match(exeOf(line), line); ok {
+			t.Errorf("%q is %s", line, name)
+		}
+	}
+	wild := func(t *rapid.T, s, label string) string {
+		if i := strings.LastIndex(s, "/"); i >= 0 && rapid.Bool().Draw(t, label+" without directory") {
+			s = s[i+1:]
+		}
+		for range max(rapid.IntRange(-2, 2).Draw(t, label+" wildcards"), 0) {
+			from := rapid.IntRange(0, len(s)).Draw(t, "from")
+			to := rapid.IntRange(from, len(s)).Draw(t, "to")
+			s = s[:from] + rapid.SampledFrom([]string{"*", "?", "[a-z]", "*/", ""}).Draw(t, "wildcard") + s[to:]
+		}
+		return s
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SampledFrom(lines).Draw(t, "made from")
+		rule := Rule{Name: "x"}
+		switch kindOf(monitor.ProgramName(words[0])) {
+		case python:
+			rule.Program = "python"
+		case native:
+			rule.Program = wild(t, words[0], "program")
+		default:
+			rule.Program = words[0]
+		}
+		for _, w := range words[1:] {
+			if a := wild(t, w, "argument"); a != "" {
+				rule.Arguments = append(rule.Arguments, a)
+			}
+		}
+		if n := rapid.IntRange(0, len(rule.Arguments)).Draw(t, "arguments left out"); n > 0 {
+			rule.Arguments = rule.Arguments[n:]
+		}
+		set := New([]Rule{rule})
+		for _, line := range lines {
+			if name, ok := set.Match(exeOf(line), line); ok {
+				t.Fatalf("%+v: %q is %s", rule, line, name)
+			}
+		}
+	})
+}
+
+// TestGuardedWhateverARuleSays: not even a rule that Check has not seen takes an
+// editor, a test runner or an assistant for a server, wherever it lies and
+// whatever its arguments are.
+func TestGuardedWhateverARuleSays(t *testing.T) {
+	set := &Set{byFamily: make(map[family][]compiled)}
+	for _, program := range []string{"*", "node", "python", "java"} {
+		set.add(Rule{Name: "all", Program: program, Arguments: []string{"*"}})
+		set.add(Rule{Name: "all", Program: program, Arguments: []string{"-m", "*"}})
+	}
+	set.add(Rule{Name: "all", Program: "*"})
+	if _, ok := set.Match("/w/acme", []string{"acme"}); !ok {
+		t.Fatal("the rules do not match everything")
+	}
+	refuse := func(exe string, args ...string) {
+		t.Helper()
+		if _, ok := set.Match(exe, args); ok {
+			t.Errorf("%s %q is taken for a server", exe, args)
+		}
+	}
+	programs := []string{"gnome-shell", "gnome-terminal-server", "plasmashell", "kwin_wayland", "firefox", "firefox-esr", "chrome", "google-chrome-stable",
+		"emacs-29.1", "vim.basic", "xfce4-session", "bash", "zsh", "fish", "tmux"}
+	for _, p := range append(programs, guardedPrograms...) {
+		for _, dir := range []string{"/usr/bin/", "/opt/acme-mcp/bin/", `C:\Acme\`} {
+			refuse(dir+p, dir+p)
+			refuse(dir+p+".exe", p, "acme-mcp", "serve")
+		}
+		refuse("/w/acme-mcp", p)
+	}
+	for _, s := range guardedScripts {
+		refuse(nodeExe, "node", "/w/node_modules/"+s+"/dist/acme-mcp.js")
+		refuse(nodeExe, "node", "/w/node_modules/.pnpm/x@1/node_modules/"+s+"/cli.js", "acme-mcp")
+		refuse(pyExe, "python3", "/w/lib/python3.11/site-packages/"+s+"/__main__.py")
+		refuse("/d/deno", "deno", "run", "npm:"+s+"@1.2.3")
+		if !strings.Contains(s, "/") {
+			refuse(pyExe, "python3", "/w/bin/"+s, "acme-mcp")
+			refuse(pyExe, "python3", "-u", s+".py")
+			refuse(nodeExe, "node", "/w/.bin/"+s)
+			refuse(nodeExe, s)
+		}
+		if !strings.ContainsAny(s, "./") {
+			refuse(pyExe, "python3", "-m", s, "acme-mcp")
+			refuse(pyExe, "python3", "-m", s+".__main__")
+		}
+	}
+}
+
+func isTitle(r Rule) bool { return len(r.Arguments) > 0 && strings.HasPrefix(r.Arguments[0], "title:") }
+
+func TestMentionsNeverMatch(t *testing.T) {
+	var mentions []string
+	for _, r := range Builtin() {
+		mentions = append(mentions, append(slices.Clone(r.Arguments), r.Program)...)
+	}
+	set := New(nil)
+	programs := []string{"/usr/bin/vim", "/usr/bin/grep", "/usr/bin/tail", "/usr/bin/git", "/usr/bin/codex", "/usr/share/code/code", "/usr/bin/xterm", "/usr/bin/docker-proxy"}
+	rapid.Check(t, func(t *rapid.T) {
+		exe := rapid.SampledFrom(programs).Draw(t, "exe")
+		line := append([]string{exe}, rapid.SliceOf(rapid.SampledFrom(mentions)).Draw(t, "args")...)
+		if name, ok := set.Match(exe, line); ok {
+			t.Errorf("%q is %s", line, name)
+		}
+		line = append([]string{"node", "/home/u/script.js"}, line[1:]...)
+		if name, ok := set.Match(nodeExe, line); ok {
+			t.Errorf("%q is %s", line, name)
+		}
+	})
+}
+
+func FuzzMatch(f *testing.F) {
+	for _, seed := range [][2]string{
+		{nodeExe, "node\x00/w/.bin/mcp-server-memory"},
+		{pyExe, "python3\x00-um\x00mcp_server_git"},
+		{docker, "docker\x00run\x00-ie\x00A=b\x00mcp/fetch"},
+		{"/bin/dash", "sh\x00-c\x00cd /x && exec npx y 2>&1"},
+		{`C:\Windows\System32\cmd.exe`, "cmd\x00/d\x00/c\x00\"npx -y x\""},
+		{nodeExe, "npm exec x y"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	user := Rule{Name: "x", Program: "acme-[a-z]*", Arguments: []string{"mcp", "s?rve", "*.js"}}
+	if err := user.Check(); err != nil {
+		f.Fatal(err)
+	}
+	set := New([]Rule{user})
+	f.Fuzz(func(t *testing.T, exe, line string) {
+		args := strings.Split(line, "\x00")
+		if name, ok := set.Match(exe, args); ok && (name == "" || IsLauncher(exe, args)) {
+			t.Errorf("%q %q: %q", exe, args, name)
+		}
+		_ = Rule{Name: exe, Program: exe, Arguments: args}.Check()
+	})
+}
+
+func BenchmarkMatch(b *testing.B) {
+	set := New(nil)
+	for _, c := range [][2]string{
+		{"/usr/share/code/code", "/usr/share/code/code|--type=renderer|--lots|--of|--options"},
+		{nodeExe, "node|/home/u/.npm/_npx/a3241bba59c344f5/node_modules/.bin/other|x"},
+	} {
+		line := args(c[1])
+		b.Run(fmt.Sprint(len(line)), func(b *testing.B) {
+			for b.Loop() {
+				set.Match(c[0], line)
+			}
+		})
+	}
+}

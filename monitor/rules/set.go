@@ -1,0 +1,162 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// Set is a list of rules ready for use. It does not change after New and is
+// safe for concurrent use. The zero Set matches nothing.
+type Set struct {
+	byFamily map[family][]compiled
+}
+
+// compiled is a rule taken apart once.
+type compiled struct {
+	name      string
+	program   pattern // native only
+	flag      string  // the option that what stands behind, empty when none
+	what      pattern // not for native
+	arguments []pattern
+}
+
+// New makes a set of the user's rules and, behind them, the built-in ones. A
+// rule of the user replaces the built-in rules of its name, or switches them
+// off. Rules that Check refuses are left out.
+func New(user []Rule) *Set {
+	s := &Set{byFamily: make(map[family][]compiled)}
+	replaced := make(map[string]bool)
+	for _, r := range user {
+		if r.Check() == nil {
+			replaced[r.Key()] = true
+			s.add(r)
+		}
+	}
+	for _, r := range Builtin() {
+		if !replaced[r.Key()] {
+			s.add(r)
+		}
+	}
+	return s
+}
+
+func (s *Set) add(r Rule) {
+	if r.Disabled {
+		return
+	}
+	f, c := compile(r)
+	s.byFamily[f] = append(s.byFamily[f], c)
+}
+
+// compile takes a rule apart. One that runs in an interpreter has arguments,
+// more than its flag.
+func compile(r Rule) (family, compiled) {
+	f := familyNamed(r.Program)
+	c := compiled{name: r.Name}
+	rest := r.Arguments
+	if f == native {
+		c.program = programPattern(r.Program)
+	} else {
+		if isFlag(f, rest[0]) {
+			c.flag, rest = rest[0], rest[1:]
+		}
+		c.what, rest = parsePattern(rest[0]), rest[1:]
+	}
+	for _, a := range rest {
+		c.arguments = append(c.arguments, parsePattern(a))
+	}
+	return f, c
+}
+
+// Match tells which rule recognises a process: exe is the path of the program
+// that runs, args its command line with argv[0] first, or the one string that
+// is left where a program has rewritten its title. Both must fit: a process
+// whose executable cannot be read is never a server, nor is one that merely
+// mentions a server in its arguments, nor, whatever a rule says, an editor, a
+// shell, a browser, a test runner, an assistant or a launcher.
+func (s *Set) Match(exe string, args []string) (name string, ok bool) {
+	c, ok := parse(exe, args)
+	if !ok || s == nil {
+		return "", false
+	}
+	list := s.byFamily[c.family]
+	for i := range list {
+		if !list[i].match(&c) {
+			continue
+		}
+		if c.guarded() || IsLauncher(exe, args) {
+			break
+		}
+		return list[i].name, true
+	}
+	return "", false
+}
+
+func (r *compiled) match(c *command) bool {
+	switch c.family {
+	case native:
+		if !r.program.matchEnd(c.exe) || !r.program.last().match(c.name) {
+			return false
+		}
+	case container:
+		if !r.what.matchParts(c.what) {
+			return false
+		}
+	default:
+		if r.flag != c.flag || !r.what.matchEnd(c.what) {
+			return false
+		}
+	}
+	rest, ok := inOrder(r.arguments, c.rest)
+	return ok && serves(rest)
+}
+
+// inOrder finds the patterns in args, from the beginning and in order. Between
+// them only options are skipped, each with a value at most; it returns what
+// follows.
+func inOrder(patterns []pattern, args []string) (rest []string, ok bool) {
+	option := false // the argument before was one that was skipped
+	for len(patterns) > 0 {
+		if len(args) == 0 {
+			return nil, false
+		}
+		a := args[0]
+		args = args[1:]
+		switch {
+		case argument(patterns[0], a):
+			patterns, option = patterns[1:], false
+		case strings.HasPrefix(a, "-"):
+			option = !strings.Contains(a, "=")
+		case option:
+			option = false
+		default:
+			return nil, false
+		}
+	}
+	return args, true
+}
+
+// argument compares a whole argument, or, when the pattern has a slash, its
+// end.
+func argument(p pattern, a string) bool {
+	parts := splitPath(a)
+	if len(p) > 1 {
+		return p.matchEnd(parts)
+	}
+	return p.matchParts(parts)
+}
+
+// serves tells runs that do not serve: they show help, or set something up.
+func serves(args []string) bool {
+	if slices.Contains(args, "--help") || slices.Contains(args, "--version") {
+		return false
+	}
+	if len(args) == 0 {
+		return true
+	}
+	switch args[0] {
+	case "-h", "-V", "-v", "help", "version", "install", "install-browser", "uninstall", "init", "auth", "login", "logout", "setup", "update", "upgrade", "completion":
+		return false
+	}
+	return true
+}

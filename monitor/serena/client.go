@@ -1,0 +1,276 @@
+package serena
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The time an instance has for an answer, and how much of it is read. A probe
+// of liveness uses ProbeTimeout for every request.
+const (
+	ProbeTimeout  = 300 * time.Millisecond
+	AnswerTimeout = time.Second
+	maxProbeBody  = 1 << 20
+	maxLogBody    = 64 << 20 // a dashboard hands out its whole log in one answer
+)
+
+// ErrNotDashboard says that something answered which is not a Serena dashboard.
+var ErrNotDashboard = errors.New("not a Serena dashboard")
+
+// ErrFault says that the server answered with a fault of its own (status 5xx).
+var ErrFault = errors.New("the server reports a fault")
+
+// ErrNoRoute says that this version of Serena does not have the route.
+var ErrNoRoute = errors.New("this version of Serena does not offer it")
+
+// Client talks to dashboards on the loopback interface. It is safe for
+// concurrent use and keeps no connection open between requests: Serena's
+// dashboard closes each one.
+type Client struct {
+	http *http.Client
+}
+
+// NewClient returns a client that follows no redirect and uses no proxy.
+func NewClient() *Client {
+	return &Client{http: &http.Client{
+		Transport: &http.Transport{
+			DialContext:            (&net.Dialer{}).DialContext,
+			DisableKeepAlives:      true,
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: 16 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// DashboardURL is the address of the page that an instance serves.
+func DashboardURL(port int) string {
+	return "http://127.0.0.1:" + strconv.Itoa(port) + "/dashboard/index.html"
+}
+
+// Heartbeat asks whether a Serena dashboard answers on the port.
+func (c *Client) Heartbeat(ctx context.Context, port int) error {
+	var answer struct {
+		Status string `json:"status"`
+	}
+	err := c.call(ctx, http.MethodGet, port, "/heartbeat", nil, &answer, maxProbeBody)
+	if err != nil {
+		return err
+	}
+	if answer.Status != "alive" {
+		return fmt.Errorf("port %d answered /heartbeat without \"alive\": %w", port, ErrNotDashboard)
+	}
+	return nil
+}
+
+// Task is an entry of the executions queue.
+type Task struct {
+	Name      string `json:"name"` // "Task-22:FindSymbolTool"
+	ID        int64  `json:"task_id"`
+	IsRunning bool   `json:"is_running"`
+	Finished  bool   `json:"finished_successfully"`
+	Logged    bool   `json:"logged"`
+}
+
+// CutOff tells of the last execution that it may still be at work outside the
+// queue: a call that took too long or was cancelled goes on in a thread that
+// nobody waits for. From Serena 2 on a call that failed looks the same. Source:
+// serena/task_executor.py of 1.5.3, 1.7.0 and 2.1.0.
+func (t *Task) CutOff() bool {
+	return t != nil && IsToolCall(t.Name) && !t.IsRunning && !t.Finished
+}
+
+// LastExecution returns the task that ended last, nil before the first.
+func (c *Client) LastExecution(ctx context.Context, port int) (*Task, error) {
+	var answer struct {
+		Status string `json:"status"`
+		Last   *Task  `json:"last_execution"`
+	}
+	if err := c.call(ctx, http.MethodGet, port, "/last_execution", nil, &answer, maxProbeBody); err != nil {
+		return nil, err
+	}
+	if answer.Status != "success" {
+		return nil, fmt.Errorf("port %d answered /last_execution with status %.40q: %w", port, answer.Status, ErrNotDashboard)
+	}
+	return answer.Last, nil
+}
+
+// Queue returns the tasks that run or wait, the running one first, without
+// those that no client asked for: up to Serena 1.5.3 an overview is a task as
+// well, and asking for one would make an instance look busy.
+func (c *Client) Queue(ctx context.Context, port int) ([]Task, error) {
+	var answer struct {
+		Status string `json:"status"`
+		Tasks  []Task `json:"queued_executions"`
+	}
+	if err := c.call(ctx, http.MethodGet, port, "/queued_task_executions", nil, &answer, maxProbeBody); err != nil {
+		return nil, err
+	}
+	if answer.Status != "success" {
+		return nil, fmt.Errorf("port %d answered /queued_task_executions with status %.40q: %w", port, answer.Status, ErrNotDashboard)
+	}
+	return slices.DeleteFunc(answer.Tasks, func(t Task) bool { return strings.HasPrefix(t.Name, "BackgroundTask:") }), nil
+}
+
+// Overview is the part of get_config_overview that the model uses. Up to
+// Serena 1.5.3 the request waits behind a running tool: it says nothing about
+// liveness.
+type Overview struct {
+	Project *struct {
+		Name string `json:"name"`
+		Path string `json:"path"`
+	} `json:"active_project"`
+	Context struct {
+		Name string `json:"name"`
+	} `json:"context"`
+	Modes []struct {
+		Name string `json:"name"`
+	} `json:"modes"`
+	Version string `json:"serena_version"`
+	// AgentInterface is "tools" or "REPL", and "" before Serena 2.
+	AgentInterface string `json:"agent_interface"`
+}
+
+// KeepsState tells whether the variables of its clients live in the memory of
+// the server, as with the interface REPL, which Serena 2 brought; nil when the
+// overview does not say.
+func (o *Overview) KeepsState() *bool {
+	major, _, _ := strings.Cut(o.Version, ".")
+	keeps := strings.EqualFold(o.AgentInterface, "REPL")
+	if !keeps && !strings.EqualFold(o.AgentInterface, "tools") && (o.AgentInterface != "" || major != "0" && major != "1") {
+		return nil
+	}
+	return &keeps
+}
+
+// Overview asks for the configuration overview.
+func (c *Client) Overview(ctx context.Context, port int) (*Overview, error) {
+	var o Overview
+	if err := c.call(ctx, http.MethodGet, port, "/get_config_overview", nil, &o, maxProbeBody); err != nil {
+		return nil, err
+	}
+	// Before the agent is ready the project is null or its fields are.
+	if o.Project != nil && o.Project.Name == "" && o.Project.Path == "" {
+		o.Project = nil
+	}
+	return &o, nil
+}
+
+// ToolCalls sums the tool calls that the instance counted since it started or
+// since its statistics were cleared. Serena counts successful ones only. (The
+// overview has counts too, but they are as old as the last change of project.)
+func (c *Client) ToolCalls(ctx context.Context, port int) (int64, error) {
+	var answer struct {
+		Stats map[string]struct {
+			Calls int64 `json:"num_times_called"`
+		} `json:"stats"`
+	}
+	if err := c.call(ctx, http.MethodGet, port, "/get_tool_stats", nil, &answer, maxProbeBody); err != nil {
+		return 0, err
+	}
+	var n int64
+	for _, s := range answer.Stats {
+		n += s.Calls
+	}
+	return n, nil
+}
+
+// LogPage is a stretch of an instance's log.
+type LogPage struct {
+	Messages      []string
+	MaxIdx        int    // index of the last message; ask for MaxIdx+1 next
+	ActiveProject string // name, "" when none
+}
+
+// Logs returns the log messages from index start on.
+func (c *Client) Logs(ctx context.Context, port int, start int) (LogPage, error) {
+	return c.logs(ctx, port, start, maxLogBody)
+}
+
+// LastCall looks up in the newest messages of the log when a tool was last at
+// work. It is the zero time when they do not tell.
+func (c *Client) LastCall(ctx context.Context, port int) (time.Time, error) {
+	const beyond = 1 << 30 // no messages, only their number
+	page, err := c.logs(ctx, port, beyond, maxProbeBody)
+	if err != nil {
+		return time.Time{}, err
+	}
+	const tail = 400 // messages; a call writes about ten
+	page, err = c.logs(ctx, port, max(page.MaxIdx-tail, 0), maxProbeBody)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return lastTask(page.Messages), nil
+}
+
+func (c *Client) logs(ctx context.Context, port, start int, limit int64) (LogPage, error) {
+	body, err := json.Marshal(map[string]int{"start_idx": start})
+	if err != nil {
+		return LogPage{}, err
+	}
+	var answer struct {
+		Messages []string `json:"messages"`
+		MaxIdx   int      `json:"max_idx"`
+		Project  *string  `json:"active_project"`
+	}
+	if err := c.call(ctx, http.MethodPost, port, "/get_log_messages", body, &answer, limit); err != nil {
+		return LogPage{}, err
+	}
+	page := LogPage{Messages: answer.Messages, MaxIdx: answer.MaxIdx}
+	if answer.Project != nil {
+		page.ActiveProject = *answer.Project
+	}
+	return page, nil
+}
+
+// call makes one request and decodes its JSON answer. The deadline is the
+// context's; without one it is AnswerTimeout.
+func (c *Client) call(ctx context.Context, method string, port int, route string, body []byte, into any, limit int64) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, AnswerTimeout)
+		defer cancel()
+	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+address+route, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("asking port %d for %s: %w", port, route, err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("asking port %d for %s: %w", port, route, err)
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed:
+		return fmt.Errorf("asking port %d for %s: %w", port, route, ErrNoRoute)
+	case resp.StatusCode >= 500:
+		return fmt.Errorf("port %d answered %s with %s: %w", port, route, resp.Status, ErrFault)
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("port %d answered %s with %s: %w", port, route, resp.Status, ErrNotDashboard)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if err != nil {
+		return fmt.Errorf("reading what port %d answered to %s: %w", port, route, err)
+	}
+	if int64(len(data)) > limit {
+		return fmt.Errorf("port %d answered %s with more than %d bytes: %w", port, route, limit, ErrNotDashboard)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("port %d answered %s with something else than expected: %w", port, route, errors.Join(ErrNotDashboard, err))
+	}
+	return nil
+}

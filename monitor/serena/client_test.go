@@ -1,0 +1,270 @@
+package serena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// dashboard serves one handler as if it were a dashboard and returns its port.
+func dashboard(t *testing.T, h http.HandlerFunc) int {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+func answer(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
+}
+
+func TestHeartbeat(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		handler http.HandlerFunc
+		want    error // nil: alive
+		fails   bool  // any error
+	}{
+		{"alive", answer(`{"status":"alive"}`), nil, false},
+		{"alive with more members", answer(`{"status":"alive","x":[1,2]}`), nil, false},
+		{"another word", answer(`{"status":"dead"}`), ErrNotDashboard, true},
+		{"empty", answer(``), ErrNotDashboard, true},
+		{"null", answer(`null`), ErrNotDashboard, true},
+		{"a page", answer(`<!doctype html><title>Jupyter</title>`), ErrNotDashboard, true},
+		{"binary", answer("\x00\xff\xfe"), ErrNotDashboard, true},
+		{"10 MB", answer(`{"status":"alive","pad":"` + strings.Repeat("x", 10<<20) + `"}`), ErrNotDashboard, true},
+		{"deep nesting", answer(strings.Repeat("[", 500_000)), ErrNotDashboard, true},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/heartbeat", http.StatusFound)
+		}, ErrNotDashboard, true},
+		{"forbidden", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, ErrNotDashboard, true},
+		{"not found", http.NotFound, ErrNoRoute, true},
+		{"failing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, nil, true},
+		{"breaks off", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			io.WriteString(w, `{"status":"al`)
+		}, nil, true},
+		{"endless headers", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("x", 1<<20))
+			io.WriteString(w, `{"status":"alive"}`)
+		}, nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := NewClient().Heartbeat(t.Context(), dashboard(t, c.handler))
+			if (err != nil) != c.fails {
+				t.Fatalf("got %v", err)
+			}
+			if c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if c.want == nil && c.fails && (errors.Is(err, ErrNotDashboard) || errors.Is(err, ErrNoRoute)) {
+				t.Errorf("%v: a fault is not proof that it is something else", err)
+			}
+		})
+	}
+}
+
+func TestHangsAreBounded(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	block := make(chan struct{})
+	t.Cleanup(func() { close(block) })
+	port := dashboard(t, func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-block:
+		case <-r.Context().Done():
+		}
+	})
+	if err := NewClient().Heartbeat(ctx, port); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSilentListener(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	err = NewClient().Heartbeat(ctx, l.Addr().(*net.TCPAddr).Port)
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrNotDashboard) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRequestsNameTheirHost(t *testing.T) {
+	var host, path string
+	port := dashboard(t, func(w http.ResponseWriter, r *http.Request) {
+		host, path = r.Host, r.Method+" "+r.URL.Path
+		io.WriteString(w, `{"messages":["a"],"max_idx":3,"active_project":null}`)
+	})
+	page, err := NewClient().Logs(t.Context(), port, 2)
+	if err != nil || page.MaxIdx != 3 || len(page.Messages) != 1 || page.ActiveProject != "" {
+		t.Errorf("got %+v, %v", page, err)
+	}
+	if want := fmt.Sprintf("127.0.0.1:%d", port); host != want || path != "POST /get_log_messages" {
+		t.Errorf("host %q (want %q), %q", host, want, path)
+	}
+}
+
+func TestOverview(t *testing.T) {
+	port := dashboard(t, answer(`{"active_project":{"name":"p1","path":"/p/p1","language":"go","is_trusted":false},
+		"context":{"name":"ide"},"modes":[{"name":"editing"},{"name":"interactive"}],"serena_version":"2.1.0",
+		"agent_interface":"tools"}`))
+	o, err := NewClient().Overview(t.Context(), port)
+	if err != nil || o.Project == nil || o.Project.Path != "/p/p1" || o.Context.Name != "ide" || len(o.Modes) != 2 || o.Version != "2.1.0" {
+		t.Errorf("got %+v, %v", o, err)
+	}
+	port = dashboard(t, answer(`{"active_project":{"name":null,"path":null,"language":""},"modes":null}`))
+	if o, err = NewClient().Overview(t.Context(), port); err != nil || o.Project != nil {
+		t.Errorf("without a project: %+v, %v", o, err)
+	}
+}
+
+func TestToolCalls(t *testing.T) {
+	port := dashboard(t, answer(`{"stats":{"find_symbol":{"num_times_called":20,"input_tokens":1100,"output_tokens":600},"list_dir":{"num_times_called":1}}}`))
+	if n, err := NewClient().ToolCalls(t.Context(), port); n != 21 || err != nil {
+		t.Errorf("got %d, %v", n, err)
+	}
+}
+
+func TestExecutions(t *testing.T) {
+	port := dashboard(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/last_execution":
+			io.WriteString(w, `{"last_execution":null,"status":"success"}`)
+		case "/queued_task_executions":
+			io.WriteString(w, `{"queued_executions":[{"name":"BackgroundTask:_get_config_overview","is_running":true,"logged":false},{"name":"Task-2:FindSymbolTool","is_running":true,"task_id":140337966854160}],"status":"success"}`)
+		}
+	})
+	c := NewClient()
+	if task, err := c.LastExecution(t.Context(), port); task != nil || err != nil {
+		t.Errorf("before the first: %+v, %v", task, err)
+	}
+	if q, err := c.Queue(t.Context(), port); err != nil || len(q) != 1 || !q[0].IsRunning || q[0].ID != 140337966854160 {
+		t.Errorf("queue %+v, %v", q, err)
+	}
+	port = dashboard(t, answer(`{"status":"error","message":"x"}`))
+	if _, err := c.LastExecution(t.Context(), port); !errors.Is(err, ErrNotDashboard) {
+		t.Errorf("error status: %v", err)
+	}
+}
+
+// FuzzAnswer feeds any bytes to every decoder of a dashboard's answers.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(`{"status":"alive"}`))
+	f.Add([]byte(`{"active_project":{"name":"p","path":"/p"},"stats":{"a":{"num_times_called":1e99}}}`))
+	f.Add([]byte(`{"queued_executions":[null],"status":"success","last_execution":[]}`))
+	f.Add([]byte(`{"messages":[1],"max_idx":"x"}`))
+	var body []byte
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) }))
+	f.Cleanup(s.Close)
+	port := s.Listener.Addr().(*net.TCPAddr).Port
+	c := NewClient()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		body = data
+		ctx := t.Context()
+		c.Heartbeat(ctx, port)
+		c.LastExecution(ctx, port)
+		c.Queue(ctx, port)
+		c.Overview(ctx, port)
+		c.ToolCalls(ctx, port)
+		if page, err := c.Logs(ctx, port, 0); err == nil {
+			lastTask(page.Messages)
+		}
+	})
+}
+
+func TestLastTask(t *testing.T) {
+	at := func(s string) time.Time {
+		when, err := time.ParseInLocation(time.DateTime, s, time.Local)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return when
+	}
+	for _, c := range []struct {
+		name     string
+		messages []string
+		want     time.Time
+	}{
+		{"none", nil, time.Time{}},
+		{"only its own tasks", []string{"INFO  2026-11-21 00:46:03,637 [Task-1:init_project_services] serena.task_executor:stop:336 - done"}, time.Time{}},
+		{"the newest", []string{
+			"INFO  2026-11-21 00:46:03,637 [Task-2:ListDirTool] a",
+			"INFO  2026-11-21 00:47:04,000 [Task-3:FindSymbolTool] b",
+			"INFO  2026-11-21 00:48:00,000 [MainThread] serena.agent - talks about [Task-4:X]",
+		}, at("2026-11-21 00:47:04")},
+		{"warning with one space", []string{"WARNING 2026-11-21 00:46:03,000 [Task-2:ListDirTool] a"}, at("2026-11-21 00:46:03")},
+		{"foreign bytes", []string{"", " ", "INFO", "INFO  2026-11-21 00:46", "INFO  9999-99-99 99:99:99,999 [Task-2:X] a", "INFO  2026-11-21 00:46:03,000 [Task-", "\x00\xff"}, time.Time{}},
+	} {
+		if got := lastTask(c.messages); !got.Equal(c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestKeepsState(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		o    Overview
+		want *bool
+	}{
+		{Overview{Version: "2.1.0", AgentInterface: "REPL"}, &yes},
+		{Overview{Version: "2.1.0", AgentInterface: "tools"}, &no},
+		{Overview{AgentInterface: "tools"}, &no},
+		{Overview{Version: "2.1.0-abcdef12-dirty", AgentInterface: "repl"}, &yes},
+		{Overview{Version: "1.7.0"}, &no},
+		{Overview{Version: "0.1.4"}, &no},
+		{Overview{Version: "2.1.0"}, nil},
+		{Overview{Version: "10.0.0"}, nil},
+		{Overview{}, nil},
+		{Overview{Version: "3.0.0", AgentInterface: "notebook"}, nil},
+		{Overview{Version: "1.7.0", AgentInterface: "notebook"}, nil},
+	} {
+		got := c.o.KeepsState()
+		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%+v: %v", c.o, got)
+		}
+	}
+}
+
+func TestCutOff(t *testing.T) {
+	for _, c := range []struct {
+		task *Task
+		want bool
+	}{
+		{nil, false},
+		{&Task{Name: "Task-2:FindSymbolTool", Finished: true}, false},
+		{&Task{Name: "Task-2:FindSymbolTool", IsRunning: true}, false},
+		{&Task{Name: "Task-2:FindSymbolTool"}, true},
+		{&Task{Name: "Task-1:init_project_services"}, false},
+	} {
+		if got := c.task.CutOff(); got != c.want {
+			t.Errorf("%+v: %v", c.task, got)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package serenatest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// settings are enough for Serena to start without writing its own first, which
+// two servers of one home would do at the same time.
+const settings = `language_backend: LSP
+gui_log_window: false
+web_dashboard: true
+web_dashboard_open_on_launch: false
+projects: []
+`
+
+// initialise makes home a home in which Serena has run before.
+func initialise(home string) error {
+	dir := filepath.Join(home, ".serena")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making %s: %w", dir, err)
+	}
+	path := filepath.Join(dir, "serena_config.yml")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(settings)
+	return errors.Join(err, f.Close())
+}
+
+// foreign are the beginnings of names of variables that would change how a
+// server behaves from one machine to the next.
+var foreign = []string{"SERENA_", "UV_", "PYTHON", "VIRTUAL_ENV", "npm_", "NPM_", "NODE_", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_", "XDG_CONFIG_HOME", "LAMPLIGHTER_SERENATEST"}
+
+// environment is what a server sees: the test's own environment with another
+// home, the tools in front of the PATH, and no way to the network. What uvx
+// starts was installed from one list for Serena, and as of one day for others.
+func environment(own []string, tools, home string, other bool) []string {
+	env := make([]string, 0, len(own)+16)
+	path := filepath.Join(tools, "bin") + string(os.PathListSeparator) + filepath.Join(tools, "node", "bin")
+	for _, kv := range own {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case strings.EqualFold(name, "PATH"):
+			path += string(os.PathListSeparator) + value
+		case name == "HOME" || name == "USERPROFILE":
+		case slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
+		default:
+			env = append(env, kv)
+		}
+	}
+	env = append(env,
+		"PATH="+path,
+		"HOME="+home,
+		"USERPROFILE="+home,
+		"SERENA_HOME="+filepath.Join(home, ".serena"),
+		"SERENA_USAGE_REPORTING=false",
+		"CI=true",
+		"UV_CACHE_DIR="+filepath.Join(tools, "uv"),
+		"UV_OFFLINE=1",
+		"UV_PYTHON_DOWNLOADS=never",
+		"NPM_CONFIG_USERCONFIG="+filepath.Join(tools, "npmrc"),
+	)
+	if other {
+		env = append(env, "UV_CONFIG_FILE="+filepath.Join(tools, "uv.toml"))
+	} else {
+		// A plain path with a space in it would count as two.
+		constraint := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(tools, "requirements.txt"))}
+		env = append(env, "UV_CONSTRAINT="+constraint.String())
+	}
+	// The language server of a Go project writes below these, and what it
+	// writes there could not be removed with the home.
+	if !slices.ContainsFunc(own, func(kv string) bool { return strings.HasPrefix(kv, "GOMODCACHE=") }) {
+		env = append(env, "GOFLAGS=-modcacherw")
+	}
+	return env
+}

@@ -1,0 +1,57 @@
+package monitor
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// maxRunes is what one character keeps of the runes it is made of. Real scripts
+// need fewer; a pile of combining marks would paint over the lines around it.
+const maxRunes = 8
+
+// Shorten cuts s to at most columns by leaving out the middle, because names
+// differ at their ends. What people see as one character is never split.
+func Shorten(s string, columns int) string {
+	var all []string
+	var widths []int
+	total := 0
+	for state := -1; len(s) > 0; {
+		var cluster string
+		var width int
+		cluster, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
+		all, widths = append(all, firstRunes(cluster)), append(widths, width)
+		total += width
+	}
+	if total <= columns {
+		return strings.Join(all, "")
+	}
+	room := max(columns-1, 0) // one is for the ellipsis
+	left, right, used := 0, len(all), 0
+	for left < right && used+widths[left] <= (room+1)/2 {
+		used += widths[left]
+		left++
+	}
+	for right > left && used+widths[right-1] <= room {
+		right--
+		used += widths[right]
+	}
+	if columns < 1 {
+		return ""
+	}
+	return strings.TrimRight(strings.Join(all[:left], ""), " ") + "…" + strings.TrimLeft(strings.Join(all[right:], ""), " ")
+}
+
+// Columns is the width of s as fixed-width text counts it, which is a fair
+// measure of proportional text too.
+func Columns(s string) int { return uniseg.StringWidth(s) }
+
+func firstRunes(cluster string) string {
+	n := 0
+	for i := range cluster {
+		if n++; n > maxRunes {
+			return cluster[:i]
+		}
+	}
+	return cluster
+}

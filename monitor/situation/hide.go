@@ -1,0 +1,258 @@
+package situation
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// removed stands where something was that nobody else has to know.
+const removed = "REMOVED"
+
+// hide takes out of command lines and paths what is private: secrets, the home
+// directory, the names of users. What tells a server from other programs stays.
+// It errs on the side of removing.
+type hide struct {
+	home string // "" when it is not known
+	user string // likewise
+	// containers are the ids that were seen, which are numbered.
+	containers []string
+}
+
+var (
+	secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|\bpwd\b|api[-_]?key|apikey|access[-_]?key|private[-_]?key|[-_]key$|^-*key$|auth|credential|bearer|cookie|signature|\bsid\b|session|\bdsn\b|connection[-_]?string`)
+	envName    = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+	headerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
+	headerFlag = regexp.MustCompile(`^(-H|--headers?)$`)
+	// What issuers of keys put before them.
+	issued = regexp.MustCompile(`(?i)^(sk|pk|rk|ak)[-_][a-z0-9_-]{12,}|^gh[pousr]_\w{16,}|^github_pat_\w{16,}|^glpat-|^xox[abeprs]-|^(AKIA|ASIA)[A-Z0-9]{12,}|^AIza[\w-]{20,}|^eyJ[\w-]{8,}|^(npm|hf|dckr_pat|shpat|figd|lin_api|ntn|sntrys|secret|ctx7sk)_?[\w-]{16,}|^ya29\.`)
+	random = regexp.MustCompile(`^[A-Za-z0-9_+=-]{20,}$`)
+	email  = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}\b`)
+	homes  = regexp.MustCompile(`(?i)((?:^|[^\w])(?:/home/|/Users/|[A-Z]:[\\/]Users[\\/]))([^/\\"' ]+)`)
+)
+
+// arguments is a command line without what is private. Words are looked into for
+// a program whose words matter, a launcher or a server; of others an argument
+// with spaces may be what somebody wrote, so that nothing of it stays.
+func (h *hide) arguments(args []string, words bool) []string {
+	list := make([]string, 0, len(args))
+	secret, header := false, false // the option before says so of what follows
+	for i, a := range args {
+		switch {
+		case secret && !strings.HasPrefix(a, "-"):
+			list = append(list, removed)
+		case header:
+			list = append(list, h.header(a, true))
+		case i > 0 && !words && strings.ContainsAny(a, " \t\n"):
+			list = append(list, removed)
+		case strings.ContainsAny(a, " \t\n"):
+			list = append(list, h.words(a))
+		default:
+			list = append(list, h.word(a))
+		}
+		secret = i > 0 && strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && secretName.MatchString(a)
+		header = headerFlag.MatchString(a)
+	}
+	return list
+}
+
+// words looks at each word of a line, such as the one that a shell runs.
+func (h *hide) words(line string) string {
+	if h.header(line, false) != line {
+		return h.header(line, false)
+	}
+	parts := strings.Split(line, " ")
+	secret, header := false, false
+	for i, part := range parts {
+		bare := strings.Trim(part, `"'`)
+		switch {
+		case bare == "":
+			continue
+		case secret && !strings.HasPrefix(bare, "-"):
+			parts[i] = removed
+		case header && !strings.HasPrefix(bare, "-"):
+			parts[i] = removed
+			continue // a header may have several words
+		default:
+			parts[i] = h.word(part)
+		}
+		secret = (strings.HasPrefix(bare, "-") || strings.HasSuffix(bare, ":")) && !strings.Contains(bare, "=") && secretName.MatchString(strings.TrimSuffix(bare, ":")) ||
+			strings.EqualFold(bare, "bearer")
+		header = headerFlag.MatchString(bare)
+	}
+	return strings.Join(parts, " ")
+}
+
+// header is one of HTTP, "Name: value"; its value goes if its name says so, or
+// in any case.
+func (h *hide) header(text string, always bool) string {
+	name, value, found := strings.Cut(text, ":")
+	if found && !strings.HasPrefix(value, "/") && headerName.MatchString(name) && (always || secretName.MatchString(name)) {
+		return name + ": " + removed
+	}
+	if always {
+		return removed
+	}
+	return text
+}
+
+// word is one argument without spaces.
+func (h *hide) word(w string) string {
+	name, value, assigned := strings.Cut(w, "=")
+	switch {
+	case assigned && value != "" && (secretName.MatchString(name) || envName.MatchString(name)):
+		return name + "=" + removed
+	case assigned && strings.HasPrefix(name, "-"):
+		return name + "=" + h.word(value)
+	case h.header(w, false) != w:
+		return h.header(w, false)
+	case issued.MatchString(strings.Trim(w, `"'`)), looksRandom(strings.Trim(w, `"'`)):
+		return removed
+	case strings.Contains(w, "://"):
+		return h.address(w)
+	}
+	return email.ReplaceAllStringFunc(h.path(w), func(found string) string {
+		if strings.HasPrefix(found, "git@") {
+			return found // how everybody is called there
+		}
+		return removed
+	})
+}
+
+// looksRandom tells a word that nobody would write: long, with digits among
+// letters and, unless it is hexadecimal, letters of both cases.
+func looksRandom(w string) bool {
+	if !random.MatchString(w) || strings.HasPrefix(w, "-") {
+		return false
+	}
+	digits, upper, lower, other := 0, 0, 0, 0
+	for _, r := range w {
+		switch {
+		case '0' <= r && r <= '9':
+			digits++
+		case 'a' <= r && r <= 'f' || r == '-':
+			lower++
+		case 'a' <= r && r <= 'z':
+			lower++
+			other++
+		case 'A' <= r && r <= 'F':
+			upper++
+		case 'A' <= r && r <= 'Z':
+			upper++
+			other++
+		}
+	}
+	hex := other == 0 && digits > 3
+	return hex || digits > 1 && upper > 1 && lower > 1
+}
+
+// address is one with neither credentials nor a query.
+func (h *hide) address(w string) string {
+	before, rest, _ := strings.Cut(w, "://")
+	start := strings.LastIndexAny(before, `"'=`) + 1
+	lead, scheme := before[:start], before[start:]
+	if u, err := url.Parse(scheme + "://" + strings.TrimRight(rest, `"'`)); err != nil || u.Host == "" && u.Scheme != "file" {
+		return lead + scheme + "://" + removed
+	}
+	rest, _, query := strings.Cut(rest, "?")
+	rest, _, fragment := strings.Cut(rest, "#")
+	host, path, slash := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		host = removed + host[at:]
+	}
+	if slash {
+		parts := strings.Split(path, "/")
+		for i, part := range parts {
+			if issued.MatchString(part) || looksRandom(part) {
+				parts[i] = removed
+			}
+		}
+		host += h.path("/" + strings.Join(parts, "/"))
+	}
+	if query || fragment {
+		host += "?" + removed
+	}
+	return lead + scheme + "://" + host
+}
+
+// path is a word with the home directory as ~ and no user's name.
+func (h *hide) path(w string) string {
+	if h.home != "" && h.home != "/" {
+		for from := 0; ; {
+			i := strings.Index(w[from:], h.home)
+			if i < 0 {
+				break
+			}
+			i += from
+			end := i + len(h.home)
+			if end < len(w) && w[end] != '/' && w[end] != '\\' && w[end] != ':' && w[end] != '"' && w[end] != '\'' {
+				from = end // another directory that begins alike
+				continue
+			}
+			w = w[:i] + "~" + w[end:]
+			from = i + 1
+		}
+	}
+	w = homes.ReplaceAllString(w, "${1}user")
+	if h.user == "" || !strings.ContainsAny(w, `/\`) {
+		return w
+	}
+	cut := func(r rune) bool { return r == '/' || r == '\\' }
+	var b strings.Builder
+	for part := range fieldsAndCuts(w, cut) {
+		if part == h.user {
+			part = "user"
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// fieldsAndCuts yields what lies between the cuts, and the cuts.
+func fieldsAndCuts(text string, cut func(rune) bool) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for text != "" {
+			i := strings.IndexFunc(text, cut)
+			switch {
+			case i < 0:
+				yield(text)
+				return
+			case i == 0:
+				i = 1
+			}
+			if !yield(text[:i]) {
+				return
+			}
+			text = text[i:]
+		}
+	}
+}
+
+var (
+	userNumber = regexp.MustCompile(`(user[-@])\d+`)
+	container  = regexp.MustCompile(`[0-9a-f]{64}`)
+)
+
+// cgroup is the text of /proc/PID/cgroup with as much of it as says who manages
+// the process. Ids of containers are numbered.
+func (h *hide) cgroup(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "0::") && !strings.Contains(line, ":name=systemd:") {
+			continue
+		}
+		line = userNumber.ReplaceAllString(line, fmt.Sprintf("${1}%d", ownUser))
+		line = container.ReplaceAllStringFunc(line, func(id string) string {
+			i := slices.Index(h.containers, id)
+			if i < 0 {
+				i = len(h.containers)
+				h.containers = append(h.containers, id)
+			}
+			return fmt.Sprintf("%064x", i+1)
+		})
+		b.WriteString(h.path(line) + "\n")
+	}
+	return b.String()
+}

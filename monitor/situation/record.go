@@ -1,0 +1,329 @@
+package situation
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/rules"
+)
+
+// The users of a recorded table: ours, and anybody else.
+const (
+	ownUser   = 1000
+	otherUser = 1001
+)
+
+// The limits of what is recorded beside the trees of the servers.
+const (
+	mostSiblings  = 100 // of a wrapper or a server
+	mostWords     = 24  // arguments of a program that is neither a server nor above one
+	mostArgument  = 400 // bytes of one such argument
+	queueTime     = 2 * time.Second
+	mostRecording = 5000 // processes
+)
+
+// Record writes down the moment: the processes around the instances of a
+// snapshot, with what it says about those, and self, the background process (or
+// whoever acts as such). It reads what everybody may read about the user's own
+// processes, asks the dashboards for their queue, and changes nothing.
+//
+// Secrets are removed: what looks like one in an argument, credentials and queries
+// of addresses, the home directory and the names of users. The environment is
+// never read. What programs, folders and projects are called stays, because the
+// rules go by it.
+//
+// What ends meanwhile is left out. Name, Source and Settings are for the caller to
+// set; the error is that of ctx, or about the process table as a whole.
+func Record(ctx context.Context, snap *monitor.Snapshot, self int) (*Situation, error) {
+	r := &recorder{
+		s: &Situation{
+			Name: "recorded", Origin: Recorded, Source: "lamplighter doctor --record", Platform: runtime.GOOS,
+			Now: snap.At.Round(0), UID: ownUser,
+		},
+		taken: map[int]*taken{}, living: map[int]process.Info{},
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		r.hide.home = filepath.Clean(home)
+	}
+	if u, err := user.Current(); err == nil {
+		r.hide.user = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
+	}
+	all, err := process.NewTable().Pass()
+	if err != nil {
+		return nil, fmt.Errorf("recording the processes: %w", err)
+	}
+	for _, p := range all {
+		r.living[p.PID] = p
+	}
+	for i := range snap.Instances {
+		if snap.Instances[i].Identity.PID > 0 {
+			r.around(ctx, &snap.Instances[i])
+		}
+	}
+	if r.withAncestors(self) {
+		r.s.Self = self
+	}
+	r.holders()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("recording the processes: %w", err)
+	}
+	r.write()
+	return r.s, nil
+}
+
+// recorder collects what belongs to a recording.
+type recorder struct {
+	s      *Situation
+	hide   hide
+	living map[int]process.Info // of our user
+	taken  map[int]*taken
+	order  []int
+}
+
+// taken is a process that is recorded.
+type taken struct {
+	info  process.Info
+	stat  process.Stat
+	words bool // its arguments are looked into, not left out
+	full  bool // all its descriptors are recorded
+	ends  []process.Descriptor
+	ports []Port
+}
+
+// take adds a process; nil when it has ended.
+func (r *recorder) take(pid int) *taken {
+	if t := r.taken[pid]; t != nil {
+		return t
+	}
+	if pid <= 0 || len(r.taken) == mostRecording {
+		return nil
+	}
+	info, err := process.Read(pid)
+	stat, statErr := process.ReadStat(pid)
+	if err != nil || statErr != nil || info.Identity != stat.Identity {
+		return nil
+	}
+	t := &taken{info: info, stat: stat}
+	r.taken[pid], r.order = t, append(r.order, pid)
+	return t
+}
+
+// withAncestors adds a process and all above it.
+func (r *recorder) withAncestors(pid int) bool {
+	if r.take(pid) == nil {
+		return false
+	}
+	above, err := process.Ancestors(pid)
+	if err != nil {
+		return true
+	}
+	for _, id := range above {
+		r.take(id.PID)
+	}
+	return true
+}
+
+// around adds an instance, its tree, what is above it and what is beside it.
+func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
+	server := r.take(in.Identity.PID)
+	if server == nil || server.info.Identity != in.Identity {
+		return
+	}
+	root, above, err := process.Wrappers(server.info, isLauncher)
+	if err != nil {
+		root = in.Identity
+	}
+	if in.Keeper.PID > 0 {
+		root = in.Keeper
+	}
+	r.withAncestors(root.PID)
+	var tree []monitor.Identity
+	if list, err := process.Tree(root); err == nil {
+		for _, s := range list {
+			if r.take(s.PID) != nil {
+				tree = append(tree, s.Identity)
+			}
+		}
+	}
+	for _, id := range append([]monitor.Identity{root}, tree...) {
+		if t := r.taken[id.PID]; t != nil {
+			t.words, t.full = t.words || rules.IsLauncher(t.info.Exe, t.info.Args) || id == in.Identity, true
+		}
+	}
+	server.words = true
+	if above != nil {
+		r.beside(above.PID)
+	}
+	if in.Client != nil {
+		r.take(in.Client.PID)
+	}
+	r.listeners(tree)
+	r.s.Servers = append(r.s.Servers, r.server(ctx, in, server, tree))
+}
+
+// beside adds the children of a process: whether a wrapper has others, and what
+// the same client started else.
+func (r *recorder) beside(pid int) {
+	children, err := process.Children(pid)
+	if err != nil {
+		return
+	}
+	for _, child := range children[:min(mostSiblings, len(children))] {
+		r.take(child)
+	}
+}
+
+// listeners notes where a tree listens, and who is connected.
+func (r *recorder) listeners(tree []monitor.Identity) {
+	var pids []int
+	for _, id := range tree {
+		pids = append(pids, id.PID)
+	}
+	list, err := process.NewPorts().Listeners(pids)
+	if err != nil {
+		return
+	}
+	for _, l := range list {
+		t, addr := r.taken[l.PID], l.Addr.Addr()
+		number := int(l.Addr.Port())
+		if t == nil || !addr.IsLoopback() && !addr.IsUnspecified() || slices.ContainsFunc(t.ports, func(p Port) bool { return p.Port == number }) {
+			continue
+		}
+		port := Port{Port: number}
+		if connections, err := process.Connections(number); err == nil {
+			for _, c := range connections {
+				if r.take(c.PID) == nil {
+					c.PID = 0
+				}
+				if !slices.Contains(port.Users, c.PID) {
+					port.Users = append(port.Users, c.PID)
+				}
+			}
+		}
+		t.ports = append(t.ports, port)
+	}
+}
+
+// holders adds who else holds an end of what the servers talk through, and notes
+// the descriptors that matter: of the trees all, of others those that meet them.
+func (r *recorder) holders() {
+	matter := map[uint64]bool{} // inodes
+	for _, t := range r.taken {
+		if !t.full {
+			continue
+		}
+		t.ends, _ = process.Descriptors(t.info.Identity) // none where it cannot be told
+		for _, d := range t.ends {
+			if d.Kind != 0 {
+				matter[d.Inode] = true
+			}
+			if d.Peer != 0 {
+				matter[d.Peer] = true
+			}
+		}
+	}
+	if len(matter) == 0 {
+		return
+	}
+	candidates := slices.Clone(r.order)
+	for pid := range r.living {
+		if r.taken[pid] == nil {
+			candidates = append(candidates, pid)
+		}
+	}
+	slices.Sort(candidates)
+	for _, pid := range candidates {
+		t := r.taken[pid]
+		id := r.living[pid].Identity
+		if t != nil && t.full || id.PID == 0 {
+			continue
+		}
+		all, err := process.Descriptors(id)
+		if err != nil {
+			continue
+		}
+		all = slices.DeleteFunc(all, func(d process.Descriptor) bool { return d.Kind == 0 || !matter[d.Inode] })
+		if len(all) > 0 {
+			if t = r.take(pid); t != nil {
+				t.ends = all
+			}
+		}
+	}
+}
+
+// write makes the table of what was taken.
+func (r *recorder) write() {
+	slices.Sort(r.order)
+	for _, pid := range r.order {
+		r.s.Processes = append(r.s.Processes, r.process(r.taken[pid]))
+	}
+	for i := range r.s.Servers {
+		if d := r.s.Servers[i].Dashboard; d != nil {
+			d.Root = r.hide.path(d.Root)
+		}
+	}
+	slices.SortFunc(r.s.Servers, func(a, b Server) int { return a.PID - b.PID })
+}
+
+func (r *recorder) process(t *taken) Process {
+	p := Process{
+		PID: t.info.PID, Parent: t.info.Parent, Start: t.info.Start, UID: otherUser,
+		Name: t.info.Name, Exe: r.hide.path(t.info.Exe), Args: r.hide.arguments(t.info.Args, t.words),
+		Seconds: t.stat.CPU.Seconds(), RSS: t.stat.RSSBytes, Ports: t.ports,
+	}
+	if ours, err := process.SameUser(t.info.PID); err == nil && ours {
+		p.UID = ownUser
+	}
+	if !t.words {
+		p.Args = p.Args[:min(mostWords, len(p.Args))]
+		for i, a := range p.Args {
+			p.Args[i] = a[:min(mostArgument, len(a))]
+		}
+	}
+	switch t.stat.State {
+	case process.Stopped:
+		p.State = Stopped
+	case process.Unreaped:
+		p.State = Unreaped
+	}
+	if text, err := process.Cgroup(p.PID); err == nil {
+		p.Cgroup = r.hide.cgroup(text)
+	}
+	if same, err := process.SameNamespace(p.PID); err == nil && !same {
+		p.Contained = true
+	}
+	for _, d := range t.ends {
+		p.Descriptors = append(p.Descriptors, r.descriptor(d))
+	}
+	return p
+}
+
+func (r *recorder) descriptor(d process.Descriptor) Descriptor {
+	out := Descriptor{FD: d.FD, Closed: d.Deserted}
+	switch d.Kind {
+	case process.Pipe:
+		out.Pipe = d.Inode
+		switch {
+		case d.Reads && d.Writes:
+			out.Access = "rw"
+		case d.Reads:
+			out.Access = "r"
+		default:
+			out.Access = "w"
+		}
+	case process.SocketPair:
+		out.Socket, out.Peer = d.Inode, d.Peer
+	default:
+		out.File = d.File
+	}
+	return out
+}

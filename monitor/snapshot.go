@@ -1,0 +1,117 @@
+package monitor
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Snapshot is everything a view may know at one moment. It is immutable: the
+// watch makes a new one for each change and never touches an old one.
+type Snapshot struct {
+	Seq       uint64 // grows by one with each change
+	At        time.Time
+	Instances []Instance // in the order of Sort
+	// Warnings are things the user should know that are not about one
+	// instance, such as a broken settings file. Each is one sentence.
+	Warnings []string
+	// Recent are the last RecentEvents things that happened, newest first.
+	Recent []Event
+	Policy Policy
+}
+
+// Instance is the one with that identity, nil when there is none.
+func (s *Snapshot) Instance(id Identity) *Instance {
+	for i := range s.Instances {
+		if s.Instances[i].Identity == id {
+			return &s.Instances[i]
+		}
+	}
+	return nil
+}
+
+// Find returns the instances that a word of the user means: an id, a number, which
+// may be the pid of one and the port of another, the path of a project, its name
+// or the whole label. More than one may share a project.
+func (s *Snapshot) Find(what string) []*Instance {
+	by := []func(*Instance) bool{
+		func(in *Instance) bool { return in.ID() == what },
+		func(in *Instance) bool {
+			return itoa(in.Identity.PID) == what || in.Port != 0 && itoa(in.Port) == what
+		},
+		func(in *Instance) bool { return in.ProjectRoot != "" && in.ProjectRoot == what },
+		func(in *Instance) bool { return in.ProjectName != "" && in.ProjectName == what },
+		func(in *Instance) bool { return in.Label() == what },
+		func(in *Instance) bool { return strings.EqualFold(in.Name(), what) },
+	}
+	for _, match := range by {
+		var found []*Instance
+		for i := range s.Instances {
+			if match(&s.Instances[i]) {
+				found = append(found, &s.Instances[i])
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// Worst is the state that most needs to be seen: any zombie before anything
+// else, then starting, then live. It is empty when there is no instance.
+func (s *Snapshot) Worst() State {
+	var worst State
+	for i := range s.Instances {
+		if st := s.Instances[i].State; worst == "" || st.severity() > worst.severity() {
+			worst = st
+		}
+	}
+	return worst
+}
+
+// Totals counts a snapshot in the numbers every view shows.
+type Totals struct {
+	Instances int
+	Attention int // zombies
+	Sessions  int // that end with the background process
+	RSSBytes  uint64
+}
+
+// Totals sums the snapshot up.
+func (s *Snapshot) Totals() Totals {
+	t := Totals{Instances: len(s.Instances)}
+	for i := range s.Instances {
+		t.RSSBytes += s.Instances[i].RSSBytes
+		if s.Instances[i].State == StateZombie {
+			t.Attention++
+		}
+		if s.Instances[i].Lifetime == LifetimeSession {
+			t.Sessions++
+		}
+	}
+	return t
+}
+
+// Sort puts instances in the order of every listing: those that need attention
+// first, then by name, then by port and pid, so that entries keep their place
+// while others come and go.
+func Sort(list []Instance) {
+	slices.SortFunc(list, func(a, b Instance) int {
+		return cmp.Or(
+			cmp.Compare(attention(&b), attention(&a)),
+			cmp.Compare(strings.ToLower(a.Name()), strings.ToLower(b.Name())),
+			cmp.Compare(a.Port, b.Port),
+			cmp.Compare(a.Identity.PID, b.Identity.PID),
+			cmp.Compare(a.Identity.Start, b.Identity.Start),
+		)
+	})
+}
+
+func attention(in *Instance) int {
+	if in.State == StateZombie {
+		return 1
+	}
+	return 0
+}

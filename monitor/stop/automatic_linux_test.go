@@ -1,0 +1,356 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// orphan is what the watch says of a proven orphan.
+func orphan(in *monitor.Instance) {
+	in.State, in.Cause = monitor.StateZombie, monitor.CauseOrphaned
+	in.Evidence = monitor.Evidence{Transport: "stdio", Orphaned: true, ClientGone: true, AloneSince: time.Now()}
+}
+
+// leftAlone checks that an automatic order is refused, and that nothing is
+// recorded: a policy tells by itself, and tries again.
+func leftAlone(t *testing.T, l *Ladder, rec *recorder, in monitor.Instance, o Order, kind error) {
+	t.Helper()
+	o.Automatic = true
+	r, err := l.Stop(t.Context(), in, o)
+	if !errors.Is(err, kind) || r.Outcome != Refused || len(r.Steps) > 0 || rec.kinds() != "" {
+		t.Errorf("%+v, %v; recorded %q", r, err, rec.kinds())
+	}
+	if !lives(in.Identity) {
+		t.Error("it was ended")
+	}
+}
+
+func TestAutomaticIsRefusedMore(t *testing.T) {
+	for _, c := range []struct {
+		name, mood string
+		change     func(*monitor.Instance, *Ladder)
+		kind       error
+	}{
+		{"busy", "busy", nil, ErrBusy},
+		{"busy, orphaned", "busy", func(in *monitor.Instance, _ *Ladder) { orphan(in) }, ErrBusy},
+		{"does not answer", "mute", nil, ErrUnknown},
+		{"does not answer, red", "mute", func(in *monitor.Instance, _ *Ladder) { in.State = monitor.StateZombie }, ErrUnknown},
+		{"has no queue", "old", nil, ErrUnknown},
+		{"has no dashboard", "well", func(in *monitor.Instance, _ *Ladder) { in.Port = 0 }, ErrUnknown},
+		{"another kind", "well", func(in *monitor.Instance, _ *Ladder) { in.Kind = "test-server" }, ErrUnknown},
+		{"orphaned, though its client was not seen to end", "mute", func(in *monitor.Instance, _ *Ladder) { orphan(in); in.Evidence.ClientGone = false }, ErrUnknown},
+		{"suspected", "mute", func(in *monitor.Instance, _ *Ladder) {
+			in.Evidence = monitor.Evidence{Suspected: true, ClientGone: true}
+		}, ErrUnknown},
+		{"pinned", "well", func(in *monitor.Instance, _ *Ladder) { in.Pinned = true }, ErrPinned},
+		{"a service", "well", func(in *monitor.Instance, l *Ladder) {
+			orphan(in)
+			l.src = withService(l.src, "serena.service", nil)
+		}, ErrService},
+		{"perhaps a service", "well", func(in *monitor.Instance, l *Ladder) {
+			orphan(in)
+			l.src = withService(l.src, "", errors.New("no bus"))
+		}, ErrUnknown},
+		{"in a container", "well", func(_ *monitor.Instance, l *Ladder) {
+			l.src.sameSpace = func(int) (bool, error) { return false, nil }
+		}, ErrContained},
+		{"another user's", "well", func(in *monitor.Instance, l *Ladder) {
+			orphan(in)
+			l.src.sameUser = func(int) (bool, error) { return false, nil }
+		}, ErrOtherUser},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGroup(t)
+			in, _ := g.server(c.mood)
+			rec := &recorder{}
+			l := New(Options{Limits: quick(), Record: rec.record})
+			if c.change != nil {
+				c.change(&in, l)
+			}
+			for _, force := range []bool{false, true} {
+				leftAlone(t, l, rec, in, Order{Force: force}, c.kind)
+			}
+		})
+	}
+}
+
+// TestAutomaticEndsOrphans: one that cannot say what it does, because it hangs, is
+// suspended or has no dashboard, needs no user when nobody waits for it any more.
+func TestAutomaticEndsOrphans(t *testing.T) {
+	g := newGroup(t)
+	hung, _ := g.server("mute")
+	suspended, _ := g.server("well")
+	signalTo(t, suspended.Identity.PID, syscall.SIGSTOP)
+	waitForState(t, suspended.Identity.PID, process.Stopped)
+	for name, in := range map[string]monitor.Instance{
+		"hung": hung, "suspended": suspended, "another kind": generic(g.shell(`echo ready; exec sleep 600`)),
+	} {
+		orphan(&in)
+		confirmed := 0
+		r := stopped(t, New(Options{Limits: quick()}), in, Order{By: "the policy orphans", Automatic: true, Confirm: func(context.Context) error {
+			confirmed++
+			return nil
+		}})
+		if confirmed != 1 || r.Steps[0].Detail != "by the policy orphans" {
+			t.Errorf("%s: confirmed %d times, %+v", name, confirmed, r.Steps[0])
+		}
+	}
+	idle, _ := g.server("well")
+	if r := stopped(t, New(Options{Limits: quick()}), idle, Order{Automatic: true}); kinds(r.Steps) != "stop_ordered asked ended" {
+		t.Errorf("idle: %s", kinds(r.Steps))
+	}
+	// One whose port is another's by now is ended, and the other is not asked to.
+	moved, _ := g.server("well")
+	orphan(&moved)
+	l := New(Options{Limits: quick()})
+	r := stopped(t, l, moved, Order{Automatic: true, Confirm: func(context.Context) error {
+		l.src.listeners = func([]int) ([]process.Listener, error) { return nil, nil }
+		return nil
+	}})
+	if strings.Contains(kinds(r.Steps), "asked") {
+		t.Errorf("its port is another's: %s", kinds(r.Steps))
+	}
+}
+
+// TestBusyBetweenDecisionAndSignal: a client or a call comes when all facts are
+// gathered.
+func TestBusyBetweenDecisionAndSignal(t *testing.T) {
+	g := newGroup(t)
+	rec := &recorder{}
+	l := New(Options{Limits: quick(), Record: rec.record})
+	in, _ := g.server("turning")
+	leftAlone(t, l, rec, in, Order{Confirm: func(ctx context.Context) error {
+		signalTo(t, in.Identity.PID, syscall.SIGUSR1)
+		eventually(t, "it is at work", func() bool {
+			tasks, err := serena.NewClient().Queue(ctx, in.Port)
+			return err == nil && len(tasks) == 2
+		})
+		return nil
+	}}, ErrBusy)
+
+	// It is suspended, so that nobody can say what it does.
+	in, _ = g.server("well")
+	leftAlone(t, l, rec, in, Order{Confirm: func(context.Context) error {
+		signalTo(t, in.Identity.PID, syscall.SIGSTOP)
+		waitForState(t, in.Identity.PID, process.Stopped)
+		return nil
+	}}, ErrUnknown)
+
+	// A client connects.
+	in, mcp := g.server("well")
+	leftAlone(t, l, rec, in, Order{Confirm: func(context.Context) error {
+		g.helper("connect " + strconv.Itoa(mcp))
+		return nil
+	}}, ErrInUse)
+
+	// Its port is another's by now, whose answer says nothing.
+	in, _ = g.server("well")
+	listeners := l.src.listeners
+	leftAlone(t, l, rec, in, Order{Confirm: func(context.Context) error {
+		l.src.listeners = func([]int) ([]process.Listener, error) { return nil, nil }
+		return nil
+	}}, ErrUnknown)
+	l.src.listeners = listeners
+
+	// The user pins it.
+	in, _ = g.server("well")
+	pinned := false
+	l.o.Pinned = func(monitor.Identity) bool { return pinned }
+	leftAlone(t, l, rec, in, Order{Confirm: func(context.Context) error { pinned = true; return nil }}, ErrPinned)
+}
+
+func TestConfirmRefuses(t *testing.T) {
+	g := newGroup(t)
+	in, _ := g.server("well")
+	rec := &recorder{}
+	limits := quick()
+	limits.Check = 5 * time.Second
+	l := New(Options{Limits: limits, Record: rec.record})
+	back := func(ctx context.Context) error {
+		if _, limited := ctx.Deadline(); !limited {
+			t.Error("it may take for ever")
+		}
+		return errors.New("its client runs")
+	}
+	for _, o := range []Order{{Automatic: true, Confirm: back}, {Automatic: true, Force: true, Confirm: back}, {DryRun: true, Confirm: back}} {
+		r, err := l.Stop(t.Context(), in, o)
+		if !errors.Is(err, ErrChanged) || r.Outcome != Refused || r.Detail != "Not ended: "+in.Label()+": its client runs." {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	if rec.kinds() != "" {
+		t.Errorf("recorded %s", rec.kinds())
+	}
+	// When a user has ordered it, nobody else tells.
+	if _, err := l.Stop(t.Context(), in, Order{Confirm: back}); !errors.Is(err, ErrChanged) || rec.kinds() != "stop_refused" || rec.events[0].Detail != "its client runs." {
+		t.Errorf("%v; recorded %+v", err, rec.events)
+	}
+	// What ends meanwhile needs no order, and who gives up is not refused.
+	ended := func(context.Context) error { return fmt.Errorf("it is watched no more: %w", process.ErrGone) }
+	if r, err := l.Stop(t.Context(), in, Order{Automatic: true, Confirm: ended}); !errors.Is(err, process.ErrGone) || r.Outcome != Gone {
+		t.Errorf("%+v, %v", r, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if r, err := l.Stop(ctx, in, Order{Automatic: true, Confirm: func(ctx context.Context) error { cancel(); return ctx.Err() }}); !errors.Is(err, context.Canceled) || r.Outcome != Cancelled {
+		t.Errorf("%+v, %v", r, err)
+	}
+	// It is not asked about what may not be ended anyway.
+	in.Pinned = true
+	if _, err := l.Stop(t.Context(), in, Order{Automatic: true, Confirm: func(context.Context) error { t.Error("asked"); return nil }}); !errors.Is(err, ErrPinned) {
+		t.Errorf("%v", err)
+	}
+	if !lives(in.Identity) {
+		t.Error("it was ended")
+	}
+}
+
+// TestAPolicyIsNoExcuse: what a policy is refused, a user who waits for it meanwhile
+// may do all the same; and what a user does, a policy does not do again.
+func TestAPolicyIsNoExcuse(t *testing.T) {
+	g := newGroup(t)
+	in, _ := g.server("well")
+	l := New(Options{Limits: quick()})
+	var wait sync.WaitGroup
+	asked, answer := make(chan struct{}), make(chan struct{})
+	wait.Go(func() {
+		r, err := l.Stop(t.Context(), in, Order{Automatic: true, Confirm: func(context.Context) error {
+			close(asked)
+			<-answer
+			return errors.New("its client runs")
+		}})
+		if !errors.Is(err, ErrChanged) && r.Outcome != Gone {
+			t.Errorf("the policy: %+v, %v", r, err)
+		}
+	})
+	<-asked
+	wait.Go(func() {
+		if r, err := l.Stop(t.Context(), in, Order{By: "the menu"}); err != nil || r.Outcome != Ended {
+			t.Errorf("the user: %+v, %v", r, err)
+		}
+	})
+	close(answer)
+	wait.Wait()
+
+	in, _ = g.server("well")
+	ordered, goOn := make(chan struct{}), make(chan struct{})
+	rec := &recorder{on: func(k monitor.EventKind) {
+		if k == monitor.EventStopOrdered {
+			close(ordered)
+			<-goOn
+		}
+	}}
+	l = New(Options{Limits: quick(), Record: rec.record})
+	wait.Go(func() {
+		if r, err := l.Stop(t.Context(), in, Order{By: "the menu"}); err != nil || r.Outcome != Ended {
+			t.Errorf("the user: %+v, %v", r, err)
+		}
+	})
+	<-ordered
+	wait.Go(func() {
+		r, err := l.Stop(t.Context(), in, Order{Automatic: true, Confirm: func(context.Context) error { t.Error("it does it again"); return nil }})
+		if (err != nil || r.Outcome != Ended) && r.Outcome != Gone {
+			t.Errorf("the policy: %+v, %v", r, err)
+		}
+	})
+	close(goOn)
+	wait.Wait()
+	if got := strings.Count(rec.kinds(), "stop_ordered"); got != 1 {
+		t.Errorf("recorded %s", rec.kinds())
+	}
+}
+
+func TestSpeaksFor(t *testing.T) {
+	user, force, policy := Order{}, Order{Force: true}, Order{Automatic: true}
+	for i, c := range []struct {
+		by      Order
+		outcome Outcome
+		to      Order
+		speaks  bool
+		gaveUp  bool
+	}{
+		{by: user, outcome: Ended, to: policy, speaks: true},
+		{by: user, outcome: Refused, to: policy, speaks: true},
+		{by: user, outcome: Refused, to: Order{Automatic: true, Force: true}, speaks: true},
+		{by: user, outcome: Refused, to: user, speaks: true},
+		{by: user, outcome: Refused, to: force, speaks: false},
+		{by: user, outcome: Cancelled, gaveUp: true, to: policy, speaks: false},
+		{by: policy, outcome: Ended, to: user, speaks: true},
+		{by: policy, outcome: Failed, to: user, speaks: true},
+		{by: policy, outcome: Refused, to: user, speaks: false},
+		{by: policy, outcome: Refused, to: force, speaks: false},
+		{by: policy, outcome: Refused, to: policy, speaks: true},
+	} {
+		a := &ascent{automatic: c.by.Automatic, cancelled: c.gaveUp, result: Result{Outcome: c.outcome}}
+		if got := a.speaksFor(c.to); got != c.speaks {
+			t.Errorf("%d: %v", i, got)
+		}
+	}
+}
+
+// TestClockIsSet: a clock that is set forth and back during the climb shortens
+// nothing and skips no rung.
+func TestClockIsSet(t *testing.T) {
+	g := newGroup(t)
+	slow := generic(g.shell(`trap "sleep 0.2; exit 0" TERM; echo ready; while :; do sleep 600 & wait; done`))
+	deaf := generic(g.shell(`trap "" TERM; echo ready; while :; do sleep 600; done`))
+	limits := quick()
+	limits.Root = 20 * time.Second
+	for in, want := range map[*monitor.Instance]string{
+		&slow: "stop_ordered terminated terminated ended",
+		&deaf: "stop_ordered terminated terminated force_killed ended",
+	} {
+		orphan(in)
+		if in == &deaf {
+			limits = quick()
+		}
+		l := New(Options{Limits: limits})
+		days := 0
+		l.now = func() time.Time {
+			days++
+			return stepped(t, time.Now(), time.Duration(days%3-1)*24*time.Hour)
+		}
+		r := stopped(t, l, *in, Order{Automatic: true})
+		if got := kinds(r.Steps); got != want {
+			t.Errorf("steps %s, want %s", got, want)
+		}
+		said := r.Steps[len(r.Steps)-1].Detail
+		_, span, _ := strings.Cut(said, ", after ")
+		if took, err := time.ParseDuration(span); err != nil || took < 0 || took > time.Hour {
+			t.Errorf("it says %q", said)
+		}
+	}
+}
+
+// stepped is a time as the system tells it after its clock was set by d: the
+// monotonic reading, which stands behind the wall clock in a Time, goes on.
+func stepped(t *testing.T, at time.Time, d time.Duration) time.Time {
+	t.Helper()
+	const secondsAt = 30 // of the first word; the monotonic reading is the second
+	to := at
+	*(*uint64)(unsafe.Pointer(&to)) += uint64(int64(d/time.Second)) << secondsAt
+	if to.Round(0).Sub(at.Round(0)) != d || to.Sub(at) != 0 {
+		t.Fatal("a Time is not laid out as it was; this test has to learn it again")
+	}
+	return to
+}
+
+// TestAutomaticInUse: over HTTP, whoever is connected uses it.
+func TestAutomaticInUse(t *testing.T) {
+	g := newGroup(t)
+	in, mcp := g.server("well")
+	g.helper("connect " + strconv.Itoa(mcp))
+	rec := &recorder{}
+	leftAlone(t, New(Options{Limits: quick(), Record: rec.record}), rec, in, Order{Force: true}, ErrInUse)
+}

@@ -1,0 +1,176 @@
+package stop
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The kinds of refusal, for errors.Is. Every one is also ErrRefused.
+var (
+	ErrRefused = errors.New("refused")
+
+	// These stand, whoever insists.
+	ErrNotRecognised = errors.New("not recognised as an instance")
+	ErrOurs          = errors.New("it holds a process of ours")
+	ErrAncestor      = errors.New("it holds an ancestor of ours")
+	ErrOtherUser     = errors.New("it holds a process of another user")
+
+	// These yield to force.
+	ErrService   = errors.New("managed by a service manager")
+	ErrContained = errors.New("in a container or a sandbox")
+	ErrPinned    = errors.New("pinned")
+	ErrInUse     = errors.New("in use")
+	ErrBusy      = errors.New("busy")
+	ErrUnknown   = errors.New("not certain")
+
+	// This one is about whoever ordered it: see Order.Confirm.
+	ErrChanged = errors.New("no longer as it was when this was decided")
+)
+
+// Refusal is why an instance is not ended.
+type Refusal struct {
+	Label string
+	Kind  error  // one of the above
+	Why   string // the rest of the sentence, and what to do
+	// Forceable says that the user may insist.
+	Forceable bool
+}
+
+// Error is a sentence for people: "Not ended: 24284 - alpha is pinned. Unpin it
+// first, or force it."
+func (r *Refusal) Error() string {
+	if r.Kind == ErrChanged { // whose Why is a clause of its own
+		return "Not ended: " + r.Label + ": " + r.Why
+	}
+	return "Not ended: " + r.Label + " " + r.Why
+}
+
+// ofIt is the reason in a listing that names the instance beside it.
+func (r *Refusal) ofIt() string {
+	if r.Kind == ErrChanged {
+		return r.Why
+	}
+	return "it " + r.Why
+}
+
+// Unwrap makes the kinds known to errors.Is.
+func (r *Refusal) Unwrap() []error { return []error{ErrRefused, r.Kind} }
+
+// Process names a process for people.
+type Process struct {
+	PID  int    // 0 = unknown
+	Name string // safe to show
+}
+
+func (p Process) String() string {
+	switch {
+	case p.PID == 0:
+		return "a program that could not be found out"
+	case p.Name == "":
+		return fmt.Sprintf("process %d", p.PID)
+	}
+	return fmt.Sprintf("%s (%d)", p.Name, p.PID)
+}
+
+// Work is what a server says about its calls.
+type Work int
+
+// The zero value is the kind of server that has no way to tell.
+const (
+	CannotTell Work = iota // no dashboard, an old version, or suspended
+	Idle
+	Busy
+	Silent // it should have told, and did not
+)
+
+// Facts are what Check decides on, fresh at the moment of the order.
+type Facts struct {
+	Label      string
+	Recognised bool
+	Pinned     bool
+
+	// Of the processes of its tree.
+	Ours    []Process // this program, or who asks
+	Above   []Process // ancestors of those
+	Foreign []Process // another user's, or nobody could tell whose
+
+	Service   string    // the unit that manages it, "" = none
+	Contained bool      // it runs in a container or a sandbox, with processes of its own counting
+	Users     []Process // connected to its MCP port, ourselves and its own processes left out
+	Work      Work
+	Call      string // with Busy: what it does, safe to show, "" = unknown
+	Red       bool   // it was found to be hung, suspended or orphaned
+	Orphaned  bool   // proven: its recorded link is closed, and its client was seen to end
+	Uncertain error  // Service or Users could not be found out
+
+	CanAsk bool // its dashboard is its own and may be asked to end it; decides nothing here
+}
+
+// Check decides whether an instance may be ended: nil, or why not.
+//
+// "Unknown means busy" is a rule for idleness; here a user gives the word. So
+// what cannot tell by its nature (no dashboard, suspended) may be ended, and so
+// may what is red already, hung above all: that is what the order is for. What
+// seems well but does not say whether it is at work is refused until the user
+// insists: there may be work in it that would be lost.
+//
+// An automatic order is nobody's word. What does not say that it is idle is then
+// left alone, unless it is a proven orphan: nobody waits for the work of that.
+func Check(f Facts, o Order) *Refusal {
+	never := func(kind error, format string, args ...any) *Refusal {
+		return &Refusal{Label: f.Label, Kind: kind, Why: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case !f.Recognised:
+		return never(ErrNotRecognised, "is not known to be an MCP server. Add a rule for it to the settings if it is one.")
+	case len(f.Ours) > 0:
+		return never(ErrOurs, "runs %s, which is part of this program or asks for this.", list(f.Ours))
+	case len(f.Above) > 0:
+		return never(ErrAncestor, "runs %s, which this program or whoever asks was started by. Ask from elsewhere.", list(f.Above))
+	case len(f.Foreign) > 0:
+		return never(ErrOtherUser, "has a process of another user: %s. That user has to end it first.", list(f.Foreign))
+	case o.forced():
+		return nil
+	}
+	unless := func(kind error, format string, args ...any) *Refusal {
+		return &Refusal{Label: f.Label, Kind: kind, Why: fmt.Sprintf(format, args...), Forceable: true}
+	}
+	switch {
+	case f.Pinned:
+		return unless(ErrPinned, "is pinned. Unpin it first, or force it.")
+	case f.Service != "":
+		return unless(ErrService, "is managed by the service %s, which may start it again. Stop the service, or force it.", f.Service)
+	case f.Contained:
+		return unless(ErrContained, "runs in a container or a sandbox. End it there, or force it.")
+	case len(f.Users) > 0:
+		return unless(ErrInUse, "is in use by %s. End that first, or force it.", list(f.Users))
+	case f.Work == Busy && f.Call != "":
+		return unless(ErrBusy, "is at work on %s. Wait until it is done, or force it.", f.Call)
+	case f.Work == Busy:
+		return unless(ErrBusy, "is at work. Wait until it is done, or force it.")
+	case f.Uncertain != nil:
+		return unless(ErrUnknown, "may be in use: %v. Force it if you know better.", f.Uncertain)
+	case f.Work == Silent && (o.Automatic && !f.Orphaned || !o.Automatic && !f.Red):
+		return unless(ErrUnknown, "does not say whether it is at work. Try again, or force it.")
+	case f.Work == CannotTell && o.Automatic && !f.Orphaned:
+		return unless(ErrUnknown, "cannot say whether it is at work. End it yourself if nobody needs it, or force it.")
+	}
+	return nil
+}
+
+// shown is how many processes a sentence names.
+const shown = 6
+
+// list names processes: "uvx (1), python (2) and 3 more".
+func list(processes []Process) string {
+	names := make([]string, 0, shown)
+	for _, p := range processes[:min(shown, len(processes))] {
+		names = append(names, p.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(processes) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,241 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+func TestAskedToEnd(t *testing.T) {
+	for mood, want := range map[string]string{
+		"well":     "stop_ordered asked ended",
+		"starting": "stop_ordered asked ended",
+		"old":      "stop_ordered asked ended",
+		"deaf":     "stop_ordered asked terminated ended",
+	} {
+		g := newGroup(t)
+		in, _ := g.server(mood)
+		limits := quick()
+		if mood == "deaf" {
+			limits.Ask = limits.Root
+		}
+		if r := stopped(t, New(Options{Limits: limits}), in, Order{}); kinds(r.Steps) != want {
+			t.Errorf("%s: %s", mood, kinds(r.Steps))
+		}
+	}
+}
+
+// TestRefusals are those that force overcomes.
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name, mood string
+		change     func(*monitor.Instance, *Ladder)
+		kind       error
+		says       string
+	}{
+		{"busy", "busy", nil, ErrBusy, "is at work on find_symbol"},
+		{"busy, though red", "busy", func(in *monitor.Instance, _ *Ladder) { in.State = monitor.StateZombie }, ErrBusy, "at work"},
+		{"does not answer", "mute", nil, ErrUnknown, "does not say whether it is at work"},
+		{"pinned", "well", func(in *monitor.Instance, _ *Ladder) { in.Pinned = true }, ErrPinned, "is pinned"},
+		{"a service", "well", func(_ *monitor.Instance, l *Ladder) { l.src = withService(l.src, "serena.service", nil) }, ErrService, "serena.service"},
+		{"perhaps a service", "well", func(_ *monitor.Instance, l *Ladder) { l.src = withService(l.src, "", errors.New("no bus")) }, ErrUnknown, "no bus"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGroup(t)
+			in, _ := g.server(c.mood)
+			l := New(Options{Limits: quick()})
+			if c.change != nil {
+				c.change(&in, l)
+			}
+			r, err := l.Stop(t.Context(), in, Order{})
+			var refusal *Refusal
+			if !errors.As(err, &refusal) || !errors.Is(err, c.kind) || !refusal.Forceable || r.Outcome != Refused {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if !strings.HasPrefix(err.Error(), "Not ended: "+in.Label()+" ") || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("it says %q", err)
+			}
+			if !lives(in.Identity) {
+				t.Error("it was ended")
+			}
+			stopped(t, l, in, Order{Force: true})
+		})
+	}
+}
+
+func withService(s sources, unit string, err error) sources {
+	s.serviceOf = fixedService(unit, err)
+	return s
+}
+
+// TestFactsTakeTheirTime: a service manager that never answers is waited for
+// within the limit only.
+func TestFactsTakeTheirTime(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	g := newGroup(t)
+	idle, _ := g.server("well")
+	busy, _ := g.server("busy")
+	limits := quick()
+	limits.Check = 200 * time.Millisecond
+	l := New(Options{Limits: limits})
+	l.src.serviceOf = func(ctx context.Context, _ []monitor.Identity) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	if r, err := l.Stop(ctx, idle, Order{}); !errors.Is(err, ErrUnknown) || r.Outcome != Refused {
+		t.Errorf("%+v, %v", r, err)
+	}
+	// What was found out before counts.
+	if r, err := l.Stop(ctx, busy, Order{}); !errors.Is(err, ErrBusy) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestHungServersNeedNoForce: that is what the order is for.
+func TestHungServersNeedNoForce(t *testing.T) {
+	g := newGroup(t)
+	hung, _ := g.server("mute")
+	hung.State, hung.Cause = monitor.StateZombie, monitor.CauseUnreachable
+	suspended, _ := g.server("well")
+	signalTo(t, suspended.Identity.PID, syscall.SIGSTOP)
+	waitForState(t, suspended.Identity.PID, process.Stopped)
+	l := New(Options{Limits: quick()})
+	stopped(t, l, hung, Order{})
+	if r := stopped(t, l, suspended, Order{}); strings.Contains(kinds(r.Steps), "asked") {
+		t.Errorf("a suspended server was asked: %s", kinds(r.Steps))
+	}
+}
+
+func TestInUseByAnotherProgram(t *testing.T) {
+	g := newGroup(t)
+	in, mcp := g.server("well")
+	l := New(Options{Limits: quick()})
+
+	// Ourselves, and whoever looks at the dashboard, is no use.
+	for _, port := range []int{mcp, in.Port} {
+		c, err := net.Dial("tcp4", "127.0.0.1:"+strconv.Itoa(port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	g.helper("connect " + strconv.Itoa(in.Port))
+	if r, err := l.Stop(t.Context(), in, Order{DryRun: true}); err != nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+
+	client, _ := g.helper("connect " + strconv.Itoa(mcp))
+	_, err := l.Stop(t.Context(), in, Order{})
+	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), fmt.Sprintf("(%d)", client.PID)) {
+		t.Errorf("%v", err)
+	}
+	stopped(t, l, in, Order{Force: true})
+	if !lives(client) {
+		t.Error("the client was ended")
+	}
+}
+
+// TestOtherServersInUse: the port that an instance of another kind has is where
+// its clients are, also when a process below it listens there.
+func TestOtherServersInUse(t *testing.T) {
+	g := newGroup(t)
+	direct, mcp := g.server("well")
+	below, deep := g.server("below")
+	for port, in := range map[int]monitor.Instance{mcp: direct, deep: below} {
+		in.Kind, in.Port, in.MCPURL = "test-server", port, ""
+		l := New(Options{Limits: quick()})
+		if r, err := l.Stop(t.Context(), in, Order{DryRun: true}); err != nil {
+			t.Errorf("nobody uses it: %+v, %v", r, err)
+		}
+		client, _ := g.helper("connect " + strconv.Itoa(port))
+		if r, err := l.Stop(t.Context(), in, Order{}); !errors.Is(err, ErrInUse) || !strings.Contains(r.Detail, fmt.Sprintf("(%d)", client.PID)) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
+// TestAnotherAddressIsNotAsked: the port is the tree's, at an address where
+// nobody asks; at the one where it would be asked it is another's.
+func TestAnotherAddressIsNotAsked(t *testing.T) {
+	g := newGroup(t)
+	in, _ := g.server("elsewhere")
+	var asked atomic.Int32
+	at, err := net.Listen("tcp4", "127.0.0.1:"+strconv.Itoa(in.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &httptest.Server{Listener: at, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) })}}
+	other.Start()
+	defer other.Close()
+	l := New(Options{Limits: quick()})
+	if _, err := l.Stop(t.Context(), in, Order{}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("%v", err)
+	}
+	// It moves there after it was looked at.
+	looks := 0
+	real := l.src.listeners
+	l.src.listeners = func(pids []int) ([]process.Listener, error) {
+		found, err := real(pids)
+		if looks++; looks == 1 {
+			found = []process.Listener{{PID: in.Identity.PID, Addr: netip.MustParseAddrPort("127.0.0.1:" + strconv.Itoa(in.Port))}}
+		}
+		return found, err
+	}
+	l.src.queue = func(context.Context, int) ([]serena.Task, error) { return nil, nil }
+	if r := stopped(t, l, in, Order{}); kinds(r.Steps) != "stop_ordered asked terminated ended" {
+		t.Errorf("%s", kinds(r.Steps))
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("the other server was asked %d times", n)
+	}
+}
+
+func TestHears(t *testing.T) {
+	for at, want := range map[string]bool{
+		"127.0.0.1:80": true, "0.0.0.0:80": true, "[::]:80": true,
+		"127.0.0.2:80": false, "[::1]:80": false, "10.0.0.1:80": false, "127.0.0.1:81": false,
+	} {
+		if got := hears([]process.Listener{{PID: 1, Addr: netip.MustParseAddrPort(at)}}, 80); got != want {
+			t.Errorf("%s: %v", at, got)
+		}
+	}
+}
+
+// TestAForeignPortIsNotAsked: the port that the instance had is another's.
+func TestAForeignPortIsNotAsked(t *testing.T) {
+	var asked atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Add(1) }))
+	defer other.Close()
+	g := newGroup(t)
+	in, _ := g.server("well")
+	in.Port = other.Listener.Addr().(*net.TCPAddr).Port
+	l := New(Options{Limits: quick()})
+	if _, err := l.Stop(t.Context(), in, Order{}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("%v", err)
+	}
+	if r := stopped(t, l, in, Order{Force: true}); kinds(r.Steps) != "stop_ordered terminated ended" {
+		t.Errorf("%s", kinds(r.Steps))
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("the other server was asked %d times", n)
+	}
+}
+
+func fixedService(unit string, err error) func(context.Context, []monitor.Identity) (string, error) {
+	return func(context.Context, []monitor.Identity) (string, error) { return unit, err }
+}

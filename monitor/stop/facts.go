@@ -1,0 +1,266 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// protected are the pids that are never signalled, and why: this process and
+// its ancestors, who asks, and the ancestors of that up to the first program
+// that people work in. That one goes on in any case, with what is below it: when
+// it is a browser that the server itself has opened, the server above it is not
+// shielded by who asks from it.
+func (l *Ladder) protected(kind string, o Order) (map[int]error, error) {
+	protect := map[int]error{}
+	for i, pid := range append([]int{os.Getpid()}, o.Protect...) {
+		if pid <= 0 {
+			continue
+		}
+		above, err := l.src.ancestors(pid)
+		if err != nil && (i == 0 || !errors.Is(err, process.ErrGone)) {
+			return nil, fmt.Errorf("finding out the ancestors of process %d, which must not be ended: %w", pid, err)
+		}
+		if i > 0 {
+			above = l.upToTheirs(kind, pid, above)
+		}
+		for _, id := range above {
+			if protect[id.PID] == nil {
+				protect[id.PID] = ErrAncestor
+			}
+		}
+		protect[pid] = ErrOurs
+	}
+	return protect, nil
+}
+
+// upToTheirs are the ancestors of a process up to the first one that people work
+// in, none if the process itself is such a program.
+func (l *Ladder) upToTheirs(kind string, pid int, above []monitor.Identity) []monitor.Identity {
+	if info, err := l.src.read(pid); err == nil && theirs(kind, info) {
+		return nil
+	}
+	for i, id := range above {
+		if info, err := l.src.read(id.PID); err == nil && info.Identity == id && theirs(kind, info) {
+			return above[:i+1]
+		}
+	}
+	return above
+}
+
+// spared tells why a process must not be signalled.
+func (l *Ladder) spared(protect map[int]error, pid int) (why, err error) {
+	if why := protect[pid]; why != nil {
+		return why, nil
+	}
+	same, err := l.src.sameUser(pid)
+	if err != nil {
+		return nil, fmt.Errorf("finding out whose process %d is: %w", pid, err)
+	}
+	if !same {
+		return ErrOtherUser, nil
+	}
+	return nil, nil
+}
+
+// gather finds out what Check wants to know about a held tree.
+func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, o Order) Facts {
+	f := Facts{
+		Label:      in.Label(),
+		Recognised: in.Recognised && (in.Managed || l.o.Recognise == nil || l.o.Recognise(p.serverInfo)),
+		Pinned:     in.Pinned,
+		Red:        in.State == monitor.StateZombie,
+		Orphaned:   in.Evidence.Orphaned && in.Evidence.ClientGone,
+		Ours:       p.sparedFor(ErrOurs),
+		Above:      p.sparedFor(ErrAncestor),
+		Foreign:    p.sparedFor(ErrOtherUser),
+	}
+	if l.o.Pinned != nil {
+		f.Pinned = l.o.Pinned(in.Identity)
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.o.Limits.Check)
+	defer cancel()
+	listeners := l.listening(p, &f)
+	owned := owns(in, listeners)
+	suspended := p.serverSuspended()
+	if in.Kind == monitor.KindSerena && in.Port > 0 && !suspended {
+		f.Work, f.Call = l.work(ctx, in.Port, owned)
+	}
+	// What does not answer this does not answer the request to end either.
+	f.CanAsk = owned && !suspended && f.Work != Silent
+	l.connected(in, p, listeners, &f)
+	same, err := l.src.sameSpace(p.server.PID)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("whether it runs in a container is not known: %w", err))
+	}
+	f.Contained = err == nil && !same
+	unit, err := l.src.serviceOf(ctx, p.identities()) // last, because it may use up all the time
+	if err != nil && !errors.Is(err, process.ErrGone) {
+		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("whether a service manager runs it is not known: %w", err))
+	}
+	f.Service = monitor.Clean(unit)
+	return f
+}
+
+// listening are the sockets on which the tree listens. That they could not be
+// found out is put into f.
+func (l *Ladder) listening(p *party, f *Facts) []process.Listener {
+	listeners, err := l.src.listeners(p.pids())
+	if err != nil {
+		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("where it listens is not known: %w", err))
+	}
+	return listeners
+}
+
+// connected puts into f who is connected to the tree.
+func (l *Ladder) connected(in *monitor.Instance, p *party, listeners []process.Listener, f *Facts) {
+	var err error
+	if f.Users, err = l.users(in, p, listeners); err != nil {
+		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("who is connected to it is not known: %w", err))
+	}
+}
+
+// owns tells whether the port of the dashboard is that of the tree's own.
+func owns(in *monitor.Instance, listeners []process.Listener) bool {
+	return in.Kind == monitor.KindSerena && in.Port > 0 && hears(listeners, in.Port)
+}
+
+// hears tells whether one of these takes what is sent to the port at 127.0.0.1:
+// it listens on that address or on all.
+func hears(listeners []process.Listener, port int) bool {
+	return slices.ContainsFunc(listeners, func(n process.Listener) bool {
+		at := n.Addr.Addr()
+		return int(n.Addr.Port()) == port && (at == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || at.IsUnspecified())
+	})
+}
+
+// work asks a dashboard whether a call runs or waits. A port that is not the
+// tree's is somebody else's: what it says is worth nothing.
+func (l *Ladder) work(ctx context.Context, port int, owned bool) (Work, string) {
+	if !owned {
+		return Silent, ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, serena.AnswerTimeout)
+	defer cancel()
+	tasks, err := l.src.queue(ctx, port)
+	switch {
+	case errors.Is(err, serena.ErrNoRoute):
+		return CannotTell, ""
+	case err != nil:
+		l.o.Log.Debug("a dashboard does not say whether it is at work", "port", port, "error", err)
+		return Silent, ""
+	}
+	return WorkIn(tasks)
+}
+
+// ownTask tells a task that Serena gives itself: getting ready, which can take
+// minutes and may never succeed, and describing itself for a dashboard. Nobody
+// loses anything when it ends. Source: serena/agent.py and dashboard.py of
+// 1.5.3, 1.7.0 and 2.1.0.
+func ownTask(name string) bool {
+	_, name, _ = strings.Cut(name, ":")
+	return name == "init_project_services" || name == "init_language_server_manager" || name == "_get_config_overview"
+}
+
+// callName makes a task's name ("Task-22:FindSymbolTool") that of the tool as
+// clients know it ("find_symbol").
+func callName(task string) string {
+	_, name, ok := strings.Cut(task, ":")
+	if !ok {
+		name = task
+	}
+	if camel, ok := strings.CutSuffix(name, "Tool"); ok && camel != "" {
+		var b strings.Builder
+		for i, r := range camel {
+			if 'A' <= r && r <= 'Z' {
+				if i > 0 {
+					b.WriteByte('_')
+				}
+				r += 'a' - 'A'
+			}
+			b.WriteRune(r)
+		}
+		name = b.String()
+	}
+	const most = 40
+	return monitor.Shorten(monitor.Clean(name), most)
+}
+
+// users are the programs connected to the ports on which the server takes
+// clients: of a Serena all but the dashboard's, of another server all those of
+// its tree, because nobody knows what they are for.
+func (l *Ladder) users(in *monitor.Instance, p *party, listeners []process.Listener) ([]Process, error) {
+	ports := map[int]bool{}
+	for _, n := range listeners {
+		if n.PID == p.server.PID || in.Kind != monitor.KindSerena {
+			ports[int(n.Addr.Port())] = true
+		}
+	}
+	if port := portOf(in.MCPURL); port > 0 {
+		ports[port] = true
+	}
+	if in.Kind == monitor.KindSerena {
+		delete(ports, in.Port)
+	}
+	seen := map[int]bool{}
+	var users []Process
+	for port := range ports {
+		connections, err := l.src.connections(port)
+		if err != nil {
+			return users, err
+		}
+		for _, c := range connections {
+			_, own := p.at[c.PID]
+			if own || seen[c.PID] || c.PID == os.Getpid() {
+				continue
+			}
+			seen[c.PID] = true
+			user := Process{PID: c.PID}
+			if c.PID != 0 {
+				user = named(c.PID)
+			}
+			users = append(users, user)
+		}
+	}
+	slices.SortFunc(users, func(a, b Process) int { return a.PID - b.PID })
+	return users, nil
+}
+
+// portOf is the port of an address, 0 when it has none.
+func portOf(address string) int {
+	u, err := url.Parse(address)
+	if err != nil {
+		return 0
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		return 0
+	}
+	return port
+}
+
+// sparedFor names the members that are spared for one reason.
+func (p *party) sparedFor(why error) []Process {
+	return p.named(func(m *member) bool { return m.alive && errors.Is(m.spared, why) })
+}
+
+func (p *party) identities() []monitor.Identity {
+	var ids []monitor.Identity
+	for i := range p.members {
+		if p.members[i].alive {
+			ids = append(ids, p.members[i].id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,155 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// journal puts a Stop into events and words.
+type journal struct {
+	ladder *Ladder
+	in     *monitor.Instance
+	began  time.Time
+	steps  []monitor.Event
+}
+
+func (j *journal) add(kind monitor.EventKind, detail string) { j.note(j.event(kind, detail)) }
+
+func (j *journal) event(kind monitor.EventKind, detail string) monitor.Event {
+	return monitor.Event{At: j.ladder.now(), Kind: kind, ID: j.in.ID(), PID: j.in.Identity.PID, Label: j.in.Label(), Detail: detail}
+}
+
+func (j *journal) note(e monitor.Event) {
+	j.steps = append(j.steps, e)
+	j.ladder.o.Record(e)
+}
+
+func (j *journal) ordered(o Order) {
+	var detail []string
+	if by := monitor.Clean(o.By); by != "" {
+		detail = append(detail, "by "+by)
+	}
+	if o.forced() {
+		detail = append(detail, "forced")
+	}
+	j.add(monitor.EventStopOrdered, strings.Join(detail, ", "))
+}
+
+// nothingDone is the result when the tree could not be held or examined.
+func (j *journal) nothingDone(err error) (Result, error) {
+	r := Result{Outcome: Failed, Detail: "Not ended: " + err.Error() + "."}
+	switch {
+	case errors.Is(err, process.ErrGone):
+		r.Outcome, r.Detail = Gone, sentence(err.Error())
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		r.Outcome = Cancelled
+	}
+	return r, err
+}
+
+func (j *journal) refused(refusal *Refusal, o Order) (Result, error) {
+	if !o.DryRun && !o.Automatic {
+		j.add(monitor.EventStopRefused, refusal.ofIt())
+	}
+	return Result{Outcome: Refused, Detail: refusal.Error(), Steps: j.steps}, refusal
+}
+
+// wouldEnd says what a climb would do.
+func (j *journal) wouldEnd(p *party) Result {
+	var how []string
+	if p.canAsk {
+		how = append(how, fmt.Sprintf("ask it on port %d to end", j.in.Port))
+	}
+	if p.atOnce {
+		how = append(how, "end what is left")
+	} else {
+		how = append(how, "SIGTERM, the root first", "SIGKILL to what is left")
+	}
+	all := p.left()
+	beside := ""
+	if len(p.beside) > 0 {
+		beside = " Left alone, because people work in it: " + list(p.beside) + "."
+	}
+	return Result{
+		Outcome:    WouldEnd,
+		Detail:     fmt.Sprintf("Would end %s: %s. How: %s. Gives back about %s.%s", j.in.Label(), everybody(all), strings.Join(how, ", then "), monitor.Memory(p.rss), beside),
+		Processes:  len(all),
+		FreedBytes: p.rss,
+	}
+}
+
+// finish tells how the climb ended, by what is left.
+func (j *journal) finish(ctx context.Context, p *party, respawned func() string) (Result, error) {
+	left := p.left()
+	r := Result{Processes: len(p.members) - len(left)}
+	if len(left) == 0 {
+		r.Outcome, r.FreedBytes = Ended, p.rss
+		what := fmt.Sprintf("%s, about %s given back", plural(r.Processes, "process", "processes"), monitor.Memory(r.FreedBytes))
+		span := j.ladder.now().Sub(j.began).Round(10 * time.Millisecond)
+		again := ""
+		if len(p.beside) > 0 {
+			again = ". Left alone, because people work in it: " + list(p.beside)
+		}
+		if text := respawned(); text != "" {
+			again += ". " + text
+		}
+		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s, after %v%s", what, span, again))
+		ended.FreedBytes = r.FreedBytes
+		j.note(ended)
+		r.Detail = fmt.Sprintf("Ended: %s, %s%s.", j.in.Label(), what, again)
+		r.Steps = j.steps
+		return r, nil
+	}
+	r.Outcome = Failed
+	err := fmt.Errorf("%s: %w: %s still there", j.in.Label(), ErrSurvived, these(left))
+	why := these(left) + " still there"
+	if p.denied != nil {
+		err = fmt.Errorf("%w: %w", err, p.denied)
+		why += ": " + p.denied.Error()
+	}
+	if ctx.Err() != nil {
+		r.Outcome = Cancelled
+		err = fmt.Errorf("ending %s was given up on the way, %s still there: %w", j.in.Label(), these(left), ctx.Err())
+		why = "given up on the way, " + why
+	}
+	j.add(monitor.EventStopFailed, why)
+	r.Detail, r.Steps = "Not ended: "+j.in.Label()+": "+why+".", j.steps
+	return r, err
+}
+
+func these(left []Process) string {
+	if len(left) == 1 {
+		return left[0].String() + " is"
+	}
+	return list(left) + " are"
+}
+
+// everybody names each process, however many.
+func everybody(processes []Process) string {
+	names := make([]string, 0, len(processes))
+	for _, p := range processes {
+		names = append(names, p.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// sentence gives words a capital letter and a full stop.
+func sentence(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:] + "."
+}

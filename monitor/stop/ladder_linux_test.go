@@ -1,0 +1,385 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/programtest"
+)
+
+// stopped stops an instance and checks that nothing of it is left.
+func stopped(t *testing.T, l *Ladder, in monitor.Instance, o Order) Result {
+	t.Helper()
+	before := descriptors(t)
+	r, err := l.Stop(t.Context(), in, o)
+	if err != nil || r.Outcome != Ended {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if n := descriptors(t); n > before {
+		t.Errorf("%d descriptors became %d", before, n)
+	}
+	if lives(in.Identity) {
+		t.Errorf("it says %q and lives", r.Detail)
+	}
+	// How much it is cannot be said here: the kernel's figure of a process as
+	// small as these may be 0 (proc(5), rss). A real server has it not so small.
+	if last := r.Steps[len(r.Steps)-1]; last.Kind != monitor.EventEnded || last.FreedBytes != r.FreedBytes {
+		t.Errorf("%d bytes given back, and the event says %+v", r.FreedBytes, last)
+	}
+	return r
+}
+
+func TestResistingProcesses(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		suspend      bool
+		want         string // kinds of the steps
+	}{
+		{"ordinary", `echo ready; exec sleep 600`, false, "stop_ordered terminated ended"},
+		{"suspended", `echo ready; exec sleep 600`, true, "stop_ordered terminated ended"},
+		{"ignores SIGTERM", `trap "" TERM; echo ready; while :; do sleep 600; done`, false, "stop_ordered terminated terminated force_killed ended"},
+		{"suspended, ignores SIGTERM", `trap "" TERM; echo ready; while :; do sleep 600; done`, true, "stop_ordered terminated force_killed ended"},
+		{"leaves its children behind", `trap "exit 0" TERM; sleep 600 & sleep 600 & echo ready; while :; do wait; done`, false, "stop_ordered terminated terminated ended"},
+		{"grandchildren ignore it", `sh -c 'trap "" TERM; sleep 600 & echo ready; while :; do wait; done' & wait`, false, "stop_ordered terminated terminated force_killed ended"},
+		{"starts its children again", `trap "" TERM; echo ready; while :; do sleep 600 & wait $!; done`, false, "stop_ordered terminated terminated force_killed ended"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGroup(t)
+			id := g.shell(c.script)
+			eventually(t, "it has started what it starts", func() bool {
+				alive := g.alive()
+				return slices.ContainsFunc(alive, func(pid int) bool { return nameOf(pid) == "sleep" })
+			})
+			if c.suspend {
+				for _, pid := range g.alive() {
+					signalTo(t, pid, syscall.SIGSTOP)
+					waitForState(t, pid, process.Stopped)
+				}
+			}
+			rec := &recorder{}
+			r := stopped(t, New(Options{Limits: quick(), Record: rec.record}), generic(id), Order{By: "a test"})
+			if left := g.alive(); len(left) > 0 {
+				t.Errorf("%v are left", left)
+			}
+			if got := kinds(r.Steps); got != c.want {
+				t.Errorf("steps %q, want %q", got, c.want)
+			}
+			if rec.kinds() != c.want {
+				t.Errorf("recorded %q", rec.kinds())
+			}
+			if r.Processes == 0 || !strings.HasPrefix(r.Detail, "Ended: ") {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// TestForkingProcesses ends trees that never hold still. What they fork stays
+// below them, so all of it has to go.
+func TestForkingProcesses(t *testing.T) {
+	for name, script := range map[string]string{
+		"forks":                   `echo ready; while :; do sleep 600 & sleep 0.002; done`,
+		"forks, ignoring SIGTERM": `trap "" TERM; echo ready; while :; do sleep 600 & sleep 0.002; done`,
+		"forks what forks":        `trap "" TERM; (while :; do sleep 600 & sleep 0.003; done) & echo ready; while :; do (sleep 600 & sleep 600) & sleep 0.005; done`,
+		"forks when terminated":   `trap 'i=0; while [ $i -lt 30 ]; do sleep 600 & i=$((i+1)); done' TERM; echo ready; while :; do sleep 600 & wait $!; done`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(t)
+			id := g.shell(script)
+			eventually(t, "it has forked", func() bool { return name == "forks when terminated" || len(g.alive()) > 12 })
+			r := stopped(t, New(Options{Limits: quick()}), generic(id), Order{})
+			if left := g.alive(); len(left) > 0 {
+				t.Errorf("%d of more than %d processes are left; steps %s", len(left), r.Processes, kinds(r.Steps))
+			}
+		})
+	}
+}
+
+// TestDaemonsAreNotPursued: what has left the tree before anybody looked cannot
+// be told from a stranger.
+func TestDaemonsAreNotPursued(t *testing.T) {
+	g := newGroup(t)
+	id := g.shell(`(sleep 600 & ); echo ready; exec sleep 601`)
+	var daemon monitor.Identity
+	eventually(t, "the daemon has another parent", func() bool {
+		for _, pid := range g.alive() {
+			s, err := process.ReadStat(pid)
+			if err == nil && pid != id.PID && s.Parent != id.PID && nameOf(pid) == "sleep" {
+				parent, err := process.ReadStat(s.Parent)
+				daemon = s.Identity
+				return err == nil && !g.marked(parent.PID)
+			}
+		}
+		return false
+	})
+	stopped(t, New(Options{Limits: quick()}), generic(id), Order{})
+	if !lives(daemon) {
+		t.Error("it was ended")
+	}
+}
+
+// TestWhatPeopleWorkIn: a browser that did not run yet is the child of the
+// Serena that opened a page in it, and goes on.
+func TestWhatPeopleWorkIn(t *testing.T) {
+	browser := programtest.Copy(t, "sleep", "firefox")
+	g := newGroup(t)
+	id := g.shell(browser + ` 600 & sleep 601 & echo ready; wait`)
+	var page monitor.Identity
+	eventually(t, "both run", func() bool {
+		names := map[string]bool{}
+		for _, pid := range g.alive() {
+			names[nameOf(pid)] = true
+			if s, err := process.ReadStat(pid); err == nil && nameOf(pid) == "firefox" {
+				page = s.Identity
+			}
+		}
+		return names["firefox"] && names["sleep"]
+	})
+	in := generic(id)
+	in.Kind = monitor.KindSerena
+	r, err := New(Options{Limits: quick()}).Stop(t.Context(), in, Order{DryRun: true})
+	if err != nil || !strings.Contains(r.Detail, "Left alone, because people work in it: firefox") || r.Processes != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r = stopped(t, New(Options{Limits: quick()}), in, Order{})
+	if !lives(page) || len(g.alive()) != 1 || !strings.Contains(r.Detail, "Left alone, because people work in it: firefox") {
+		t.Errorf("alive are %v: %+v", g.alive(), r)
+	}
+}
+
+// TestForksAsItEnds: what a program starts while it ends may be out of reach,
+// and then that is said.
+func TestForksAsItEnds(t *testing.T) {
+	g := newGroup(t)
+	script := filepath.Join(t.TempDir(), "server.py")
+	text := `import os, signal, sys, time
+def again(*_):
+    if os.fork(): os._exit(0)
+    os.setsid()
+    os.execv(sys.executable, sys.orig_argv)
+signal.signal(signal.SIGTERM, again)
+print("ready", flush=True)
+time.sleep(600)
+`
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := g.shell("exec python3 " + script)
+	r := stopped(t, New(Options{Limits: quick()}), generic(id), Order{})
+	if left := g.alive(); len(left) > 0 && !strings.Contains(r.Detail, fmt.Sprintf("rocess %d", left[0])) {
+		t.Errorf("%v is left, and it is said: %s", left, r.Detail)
+	}
+}
+
+func TestSupervisorAbove(t *testing.T) {
+	g := newGroup(t)
+	supervisor, out := g.helper("supervise sleep 602")
+	pid, err := strconv.Atoi(out.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it runs", func() bool { return nameOf(pid) == "sleep" })
+	limits := quick()
+	limits.Respawn = 20 * time.Second
+	r := stopped(t, New(Options{Limits: limits}), generic(identityOf(t, pid)), Order{})
+	if !strings.Contains(r.Detail, "has started it again as process ") || !strings.Contains(r.Detail, fmt.Sprintf("(%d)", supervisor.PID)) {
+		t.Errorf("it says %q", r.Detail)
+	}
+	if !lives(supervisor) {
+		t.Error("the supervisor was ended")
+	}
+	if !out.Scan() || out.Text() == strconv.Itoa(pid) || len(g.alive()) < 2 {
+		t.Error("the new one was pursued")
+	}
+}
+
+// TestTwins: what ran the same before the order has not been started again.
+func TestTwins(t *testing.T) {
+	g := newGroup(t)
+	const same = `echo ready; exec sleep 604`
+	in := generic(g.shell(same))
+	before := g.shell(same)
+	for _, id := range []monitor.Identity{in.Identity, before} {
+		eventually(t, "it runs", func() bool { return nameOf(id.PID) == "sleep" })
+	}
+	l := New(Options{Limits: quick()})
+	p, err := l.hold(&in, Order{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.release()
+	f := l.familyOf(&monitor.Instance{}, p)
+	if pid := l.elsewhere(f, p); pid != 0 {
+		t.Errorf("%d counts as started again", pid)
+	}
+	after := g.shell(same)
+	eventually(t, "the one that came after counts", func() bool { return l.elsewhere(f, p) == after.PID })
+	if r := stopped(t, l, in, Order{}); strings.Contains(r.Detail, "runs the same") || !lives(before) || !lives(after) {
+		t.Errorf("it says %q", r.Detail)
+	}
+}
+
+// TestForeignerBornOnTheWay: another user's process appears when the climb has
+// begun. It is left alone and told.
+func TestForeignerBornOnTheWay(t *testing.T) {
+	g := newGroup(t)
+	id := g.shell(`trap 'sleep 603 &' TERM; echo ready; while :; do :; done`)
+	rec := &recorder{}
+	l := New(Options{Limits: quick(), Record: rec.record})
+	// It is another user's from its fork on, when it is still a shell.
+	l.src.sameUser = func(pid int) (bool, error) {
+		p, err := process.Read(pid)
+		return err != nil || p.Parent != id.PID && !slices.Contains(p.Args, "603"), nil
+	}
+	r, err := l.Stop(t.Context(), generic(id), Order{})
+	if !errors.Is(err, ErrSurvived) || r.Outcome != Failed || !strings.Contains(r.Detail, "still there") || r.FreedBytes != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if lives(id) || len(g.alive()) != 1 {
+		t.Errorf("left are %v", g.alive())
+	}
+	if !strings.HasSuffix(rec.kinds(), "stop_failed") {
+		t.Errorf("recorded %s", rec.kinds())
+	}
+}
+
+func TestGoneInstances(t *testing.T) {
+	g := newGroup(t)
+	id := g.shell(`echo ready; exec sleep 600`)
+	zombie := exec.Command("true")
+	if err := zombie.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer zombie.Wait()
+	waitForState(t, zombie.Process.Pid, process.Unreaped)
+	for what, in := range map[string]monitor.Instance{
+		"another process": generic(monitor.Identity{PID: id.PID, Start: id.Start + 1}),
+		"unreaped":        generic(identityOf(t, zombie.Process.Pid)),
+		"no process":      generic(monitor.Identity{PID: 1 << 30, Start: 1}),
+		"parked":          {Kind: monitor.KindSerena, State: monitor.StateParked, Recognised: true},
+		"a group":         generic(monitor.Identity{PID: -id.PID, Start: id.Start}),
+	} {
+		rec := &recorder{}
+		r, err := New(Options{Record: rec.record}).Stop(t.Context(), in, Order{Force: true})
+		if !errors.Is(err, process.ErrGone) || r.Outcome != Gone || r.Detail == "" || rec.kinds() != "" {
+			t.Errorf("%s: %+v, %v, recorded %q", what, r, err, rec.kinds())
+		}
+	}
+	if !lives(id) {
+		t.Error("the process with the same pid was ended")
+	}
+}
+
+// TestReusedPid lets the pid of an instance be reused between list and stop.
+func TestReusedPid(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--pid", "--fork", "--kill-child", "--mount-proc", "--", self}
+	if os.Geteuid() != 0 {
+		flags = append([]string{"--user", "--map-root-user"}, flags...)
+	}
+	cmd := exec.Command("unshare", flags...)
+	cmd.Env = append(os.Environ(), helperMode+"=reuse")
+	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "as it should be" {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func helperReuse() {
+	fail := func(what string, args ...any) {
+		fmt.Printf(what+"\n", args...)
+		os.Exit(1)
+	}
+	begin := func() (*exec.Cmd, process.Stat) {
+		cmd := exec.Command("sleep", "600")
+		if err := cmd.Start(); err != nil {
+			fail("%v", err)
+		}
+		s, err := process.ReadStat(cmd.Process.Pid)
+		if err != nil {
+			fail("%v", err)
+		}
+		return cmd, s
+	}
+	end := func(cmd *exec.Cmd) {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	first, listed := begin()
+	end(first)
+	var now process.Stat
+	for now.PID != listed.PID || now.Start == listed.Start {
+		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(listed.PID-1)), 0); err != nil {
+			fail("choosing the next pid: %v", err)
+		}
+		var cmd *exec.Cmd
+		if cmd, now = begin(); now.PID != listed.PID || now.Start == listed.Start {
+			end(cmd)
+		}
+	}
+	r, err := New(Options{}).Stop(context.Background(), generic(listed.Identity), Order{Force: true})
+	if !errors.Is(err, process.ErrGone) || r.Outcome != Gone {
+		fail("%+v, %v", r, err)
+	}
+	if !lives(now.Identity) {
+		fail("the new owner of the pid was ended")
+	}
+	fmt.Println("as it should be")
+}
+
+func TestDryRun(t *testing.T) {
+	g := newGroup(t)
+	in, _ := g.server("well")
+	rec := &recorder{}
+	l := New(Options{Record: rec.record})
+	r, err := l.Stop(t.Context(), in, Order{DryRun: true})
+	if err != nil || r.Outcome != WouldEnd || len(r.Steps) > 0 || r.Processes != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for _, part := range []string{in.Label(), fmt.Sprintf("(%d)", in.Identity.PID), fmt.Sprintf("ask it on port %d", in.Port), "SIGTERM"} {
+		if !strings.Contains(r.Detail, part) {
+			t.Errorf("%q does not say %q", r.Detail, part)
+		}
+	}
+	in.Pinned = true
+	if r, err := l.Stop(t.Context(), in, Order{DryRun: true}); !errors.Is(err, ErrPinned) || r.Outcome != Refused {
+		t.Errorf("pinned: %+v, %v", r, err)
+	}
+	if !lives(in.Identity) || rec.kinds() != "" {
+		t.Errorf("something was done: %s", rec.kinds())
+	}
+}
+
+func TestTwoWhoWantTheSame(t *testing.T) {
+	g := newGroup(t)
+	id := g.shell(`trap "" TERM; echo ready; while :; do sleep 600; done`)
+	rec := &recorder{}
+	l := New(Options{Limits: quick(), Record: rec.record})
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			if r, err := l.Stop(t.Context(), generic(id), Order{}); err != nil || r.Outcome != Ended && r.Outcome != Gone {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+	wait.Wait()
+	if got := strings.Count(rec.kinds(), "stop_ordered"); got != 1 {
+		t.Errorf("recorded %s", rec.kinds())
+	}
+}

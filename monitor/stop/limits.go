@@ -1,0 +1,60 @@
+package stop
+
+import "time"
+
+// Limits are how long each part of a Stop may take. A zero field means the
+// default. Whatever happens, all of it takes no longer than the sum, Settle
+// left out, beside the moments in which the system answers questions.
+type Limits struct {
+	// Check: to find out whether it may be ended. A dashboard has a second, and
+	// a service manager two for each unit that it is asked about; what is not
+	// known then counts as not certain.
+	Check time.Duration
+	// Ask: a Serena is gone 1.4 to 2.1 s after PUT /shutdown, on a busy machine
+	// later; with a call in flight it waits for the call.
+	Ask time.Duration
+	// Root: after SIGTERM to the root of the tree. A Serena takes 0.2 s.
+	Root time.Duration
+	// Rest: after SIGTERM to whatever is left then.
+	Rest time.Duration
+	// Kill: nothing can resist SIGKILL, but a process may be stuck in the kernel
+	// (a dead network drive) and dies when that lets go of it.
+	Kill time.Duration
+	// Freeze: what is suspended before a signal stands still within a
+	// millisecond, but for what waits in the kernel. This is for all of a Stop;
+	// then signals are sent to what may still move.
+	Freeze time.Duration
+	// Settle: what a process that has ended leaves behind gets this long to
+	// notice, instead of the rest of the rung's time.
+	Settle time.Duration
+	// Respawn: how long the ladder looks whether the parent starts a new one.
+	Respawn time.Duration
+}
+
+// DefaultLimits are the limits of an ordinary stop: 23.3 s together.
+func DefaultLimits() Limits {
+	return Limits{
+		Check: 5 * time.Second, Ask: 6 * time.Second, Root: 3 * time.Second, Rest: 2 * time.Second, Kill: 5 * time.Second,
+		Freeze: 2 * time.Second, Settle: time.Second, Respawn: 300 * time.Millisecond,
+	}
+}
+
+// forced are the limits when the user insists: still enough for a server that
+// is well, but a call in flight is not waited for.
+func (l Limits) forced() Limits {
+	l.Ask, l.Root, l.Rest = l.Ask/2, l.Root/2, l.Rest/2
+	return l
+}
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	for _, f := range []struct{ own, standard *time.Duration }{
+		{&l.Check, &d.Check}, {&l.Ask, &d.Ask}, {&l.Root, &d.Root}, {&l.Rest, &d.Rest}, {&l.Kill, &d.Kill},
+		{&l.Freeze, &d.Freeze}, {&l.Settle, &d.Settle}, {&l.Respawn, &d.Respawn},
+	} {
+		if *f.own <= 0 {
+			*f.own = *f.standard
+		}
+	}
+	return l
+}

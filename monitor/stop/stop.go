@@ -1,0 +1,221 @@
+// Package stop is the stop ladder: how an instance is ended, with everything
+// that belongs to it and nothing else.
+//
+// Who may be ended is decided by Check, how the ladder is climbed by climb;
+// both are pure. Around them live the gathering of facts, the holding of the
+// tree and the sending of signals. Whether an instance should be ended at all
+// (idle, orphaned) is not decided here: somebody orders it.
+//
+// A climb: hold every process of the tree; ask the server to end (Serena, if
+// its dashboard can be reached); SIGTERM and SIGCONT to the root; the same to
+// what is left; SIGKILL to what is left then; look whether all of it is gone.
+// Each rung has its limit and is left at once when nothing lives any more. The
+// tree is looked at again all the time: what it starts meanwhile belongs to it
+// as long as its parent was seen alive. Whoever is to be terminated or killed is
+// suspended for the moment before: what stands still starts nothing, so nothing
+// of it is missed.
+//
+// What has left the tree before anybody looked (a daemon that forked twice) is
+// not pursued, nor is a whole process group: nobody can say whose they are.
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// Order is what somebody wants to be done to an instance.
+type Order struct {
+	Force   bool   // refuse only what can never be ended, and wait less
+	DryRun  bool   // check everything and say what would be done
+	By      string // who orders it, for the event: "the menu", "the command line"
+	Protect []int  // pids that must not be ended, with their ancestors: who asks, beside this process
+
+	// Automatic says that a policy orders it, not a user: what cannot be told
+	// then counts as busy, and nothing that needs the user's word is done, so that
+	// Force means nothing. A refusal is no event: a policy tries again and again,
+	// and tells itself what stands against it.
+	Automatic bool
+	// Confirm, if given, is asked once more when the tree is held, before the
+	// first signal or request: an error refuses the order, as ErrChanged. It must
+	// not block for longer than its context.
+	Confirm func(context.Context) error
+}
+
+// forced tells whether the user insists.
+func (o Order) forced() bool { return o.Force && !o.Automatic }
+
+// Outcome is how a Stop ended, in one word.
+type Outcome string
+
+// The outcomes.
+const (
+	Ended     Outcome = "ended"     // all of it is gone
+	WouldEnd  Outcome = "would_end" // a dry run that met no objection
+	Refused   Outcome = "refused"   // the error is a *Refusal
+	Gone      Outcome = "gone"      // there was nothing to end; the error is process.ErrGone
+	Failed    Outcome = "failed"    // the error is ErrSurvived, or why nothing could be done
+	Cancelled Outcome = "cancelled" // the context ended on the way
+)
+
+// ErrSurvived says that something of the tree still runs after all rungs.
+var ErrSurvived = errors.New("not all of it has ended")
+
+// Result tells what Stop did. Detail is a whole sentence, or several.
+type Result struct {
+	Outcome    Outcome
+	Detail     string
+	Steps      []monitor.Event // what was done, in order; none for a dry run
+	Processes  int             // how many ended; for a dry run, how many would
+	FreedBytes uint64          // resident memory that the tree had when it was held
+}
+
+// Options say how a ladder works. The zero value is useful.
+type Options struct {
+	Log    *slog.Logger        // default: nowhere
+	Record func(monitor.Event) // gets each step as it is done, from the goroutine of Stop
+	Limits Limits
+
+	// Recognise, if given, looks once more whether the process is a server: it
+	// may run another program than when it was seen last. It is not asked about
+	// one that we have started.
+	Recognise func(process.Info) bool
+	// Pinned, if given, tells whether an instance is pinned at the moment of the
+	// order: a snapshot may be older than a pin.
+	Pinned func(monitor.Identity) bool
+}
+
+// Ladder ends instances. It is safe for concurrent use.
+type Ladder struct {
+	o   Options
+	src sources
+	now func() time.Time
+
+	mu     sync.Mutex
+	climbs map[monitor.Identity]*ascent
+}
+
+// ascent is a Stop that runs, for those who want the same.
+type ascent struct {
+	done      chan struct{}
+	result    Result
+	err       error
+	cancelled bool // it ended with its own context, not with the instance
+	automatic bool // a policy has ordered it
+}
+
+// New makes a ladder.
+func New(o Options) *Ladder {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Record == nil {
+		o.Record = func(monitor.Event) {}
+	}
+	o.Limits = o.Limits.orDefault()
+	return &Ladder{o: o, src: realSources(), now: time.Now, climbs: map[monitor.Identity]*ascent{}}
+}
+
+// Stop ends an instance with its whole tree, or says why not. It returns when
+// all of it is gone or the ladder is at its end, see Limits. The error is nil
+// only when the outcome is Ended or WouldEnd; see Outcome for the others. When
+// ctx ends on the way, nothing more is sent, except that what was suspended for
+// the next rung is continued.
+//
+// A second Stop of an instance that is being ended waits for the first and
+// returns what it returns, unless the first was refused what the second may do.
+func (l *Ladder) Stop(ctx context.Context, in monitor.Instance, o Order) (Result, error) {
+	if o.DryRun {
+		return l.stop(ctx, &in, o)
+	}
+	for {
+		mine, other := l.join(in.Identity, o)
+		if other == nil {
+			mine.result, mine.err = l.stop(ctx, &in, o)
+			mine.cancelled = mine.result.Outcome == Cancelled
+			l.mu.Lock()
+			delete(l.climbs, in.Identity)
+			l.mu.Unlock()
+			close(mine.done)
+			return mine.result, mine.err
+		}
+		select {
+		case <-other.done:
+		case <-ctx.Done():
+			err := fmt.Errorf("no longer waiting for the end of %s, which somebody else has ordered: %w", in.Label(), ctx.Err())
+			return Result{Outcome: Cancelled, Detail: sentence(err.Error())}, err
+		}
+		if other.speaksFor(o) {
+			return other.result, other.err
+		}
+	}
+}
+
+// join enters a new ascent, or returns the one that runs.
+func (l *Ladder) join(id monitor.Identity, o Order) (mine, other *ascent) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if other := l.climbs[id]; other != nil {
+		return nil, other
+	}
+	mine = &ascent{done: make(chan struct{}), automatic: o.Automatic}
+	l.climbs[id] = mine
+	return mine, nil
+}
+
+// speaksFor tells whether what an ascent has come to is the answer to another
+// order as well: one who gave up, or was refused what that order may do, does not
+// speak for it. A policy is refused more than a user.
+func (a *ascent) speaksFor(o Order) bool {
+	refused := a.result.Outcome == Refused
+	return !a.cancelled && !(refused && (o.forced() || a.automatic && !o.Automatic))
+}
+
+// stop is Stop without the question whether somebody else does it already.
+func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{Outcome: Cancelled, Detail: "Nothing was done: " + err.Error() + "."}, err
+	}
+	j := &journal{ladder: l, in: in, began: l.now()}
+	p, err := l.hold(in, o)
+	if p != nil {
+		defer p.release()
+	}
+	if err != nil {
+		return j.nothingDone(err)
+	}
+	facts := l.gather(ctx, in, p, o)
+	if ctx.Err() != nil {
+		return j.nothingDone(ctx.Err())
+	}
+	if refusal := Check(facts, o); refusal != nil {
+		return j.refused(refusal, o)
+	}
+	if refusal, err := l.confirm(ctx, in, p, &facts, o); err != nil {
+		return j.nothingDone(err)
+	} else if refusal != nil {
+		return j.refused(refusal, o)
+	}
+	p.canAsk = facts.CanAsk
+	if o.DryRun {
+		return j.wouldEnd(p), nil
+	}
+	if o.forced() {
+		p.limits = p.limits.forced()
+	}
+	j.ordered(o)
+	family := l.familyOf(in, p)
+	l.ascend(ctx, j, p, in.Port)
+	return j.finish(ctx, p, func() string { return l.respawned(ctx, family, p) })
+}
+
+// atOnce tells that this system knows no gentle end for a process.
+const atOnce = runtime.GOOS == "windows"

@@ -1,0 +1,122 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+func TestStillAlone(t *testing.T) {
+	t.Parallel()
+	w := New(Options{Rules: letterbox{}})
+	serve(t, w)
+	hanging := []string{"python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n")}
+
+	cmd, f := clientOf(t, answers{}, append([]string{"python3", "testdata/bin/client.py"}, hanging...)...)
+	in := await(t, w, f.pid, "yellow", patience, inState(monitor.StateNoProject, ""))
+	if in.Evidence.Transport != "stdio" || in.Evidence.ClientGone || in.Evidence.Orphaned || !in.Evidence.IdleSince.IsZero() {
+		t.Errorf("%+v", in.Evidence)
+	}
+	refused(t, "with its client", w.StillAlone(t.Context(), in.Identity), "its client was not seen to end")
+	refused(t, "without a dashboard", w.StillIdle(t.Context(), in.Identity, in.StartedAt), "no dashboard")
+	cmd.Process.Kill()
+	cmd.Wait()
+	// Known at once, and red only when it has had its time to end.
+	in = await(t, w, f.pid, "orphaned", patience, func(in *monitor.Instance) bool { return in != nil && in.Evidence.Orphaned })
+	if !in.Evidence.ClientGone || in.Evidence.Suspected || in.Evidence.AloneSince.IsZero() || in.State == monitor.StateZombie {
+		t.Errorf("%s, %+v", in.State, in.Evidence)
+	}
+	if err := w.StillAlone(t.Context(), in.Identity); err != nil {
+		t.Errorf("%v", err)
+	}
+	syscall.Kill(f.pid, syscall.SIGSTOP)
+	await(t, w, f.pid, "suspended", patience, func(in *monitor.Instance) bool { return in != nil && in.State == monitor.StateZombie })
+	if err := w.StillAlone(t.Context(), in.Identity); err != nil {
+		t.Errorf("suspended: %v", err)
+	}
+	syscall.Kill(f.pid, syscall.SIGKILL)
+	await(t, w, f.pid, "gone", patience, gone)
+	if err := w.StillAlone(t.Context(), in.Identity); !errors.Is(err, process.ErrGone) {
+		t.Errorf("gone: %v", err)
+	}
+
+	// A program that the client has started holds its ends.
+	client := filepath.Join(t.TempDir(), "client.py")
+	text := `import subprocess, sys, threading
+pipe, none = subprocess.PIPE, subprocess.DEVNULL
+server = subprocess.Popen(sys.argv[1:], stdin=pipe, stdout=pipe)
+subprocess.Popen(["sleep", "600"], stdin=none, stdout=none, pass_fds=(server.stdin.fileno(), server.stdout.fileno()))
+print(server.pid, server.stdout.readline().decode().strip(), flush=True)
+threading.Event().wait()
+`
+	if err := os.WriteFile(client, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, f = clientOf(t, answers{}, append([]string{"python3", client}, hanging...)...)
+	await(t, w, f.pid, "yellow", patience, inState(monitor.StateNoProject, ""))
+	cmd.Process.Kill()
+	cmd.Wait()
+	in = await(t, w, f.pid, "its client has gone", patience, func(in *monitor.Instance) bool { return in != nil && in.Evidence.ClientGone })
+	if in.Evidence.Orphaned || in.Evidence.Suspected {
+		t.Errorf("%+v", in.Evidence)
+	}
+	refused(t, "another holds its pipes", w.StillAlone(t.Context(), in.Identity), "somebody holds the other end")
+}
+
+// One that is seen when its client has gone already is only suspected.
+func TestSuspectedIsNotAlone(t *testing.T) {
+	t.Parallel()
+	cmd, f := clientOf(t, answers{}, "python3", "testdata/bin/client.py", "python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
+	cmd.Process.Kill()
+	cmd.Wait()
+	w := New(Options{Rules: letterbox{}})
+	serve(t, w)
+	in := await(t, w, f.pid, "suspected", patience, func(in *monitor.Instance) bool { return in != nil && in.Evidence.Suspected })
+	if in.Evidence.Orphaned || in.Evidence.ClientGone {
+		t.Errorf("%+v", in.Evidence)
+	}
+	refused(t, "suspected", w.StillAlone(t.Context(), in.Identity), "never recorded")
+	once, err := Once(t.Context(), Options{Rules: letterbox{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := once.Find(in.ID()); len(found) != 1 || !found[0].Evidence.Suspected || found[0].Cause != monitor.CauseSuspected || once.At.Before(found[0].Evidence.AloneSince) {
+		t.Errorf("a single look: %+v", found)
+	}
+}
+
+// Nobody is looked at again while nothing happens: what is known of a client is
+// not found out anew, and costs no look at descriptors.
+func TestEvidenceIsNotGatheredAnew(t *testing.T) {
+	_, f := clientOf(t, answers{}, "python3", "testdata/bin/client.py", "python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
+	l := newLoop(quiet(), serena.NewClient(), letterbox{}, process.NewExitWatch())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer l.probes.Wait()
+	defer cancel()
+	now := time.Now()
+	l.tick(ctx, now)
+	server := tracking(t, l, f.pid, 0)
+	waitFor(t, "the link is recorded", func() bool {
+		now = now.Add(burstEvery)
+		l.tick(ctx, now)
+		return server.evidence.linked
+	})
+	// A link that a look would replace, by a client that a look would not find.
+	link, client := process.Link{In: process.LinkEnd{Inode: 1}}, monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}}
+	server.evidence.link, server.in.Client = link, &client
+	for range 100 {
+		now = now.Add(tickIdle)
+		l.tick(ctx, now)
+	}
+	if e := server.evidence; e.link != link || e.alone() || e.tries > linkTries || server.in.Client != &client {
+		t.Errorf("looked at again: %+v", e)
+	}
+}

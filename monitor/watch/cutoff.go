@@ -1,0 +1,149 @@
+package watch
+
+import (
+	"slices"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// cutOffWork is how long a call that was cut off counts as running at least: it
+// goes on where no queue tells of it.
+const cutOffWork = 10 * time.Minute
+
+// cutOffs are what is known about calls that may go on outside the queue. A server
+// says so of the last one only, and of that no more when another one stood behind
+// it, so that calls are followed from when they are seen at work.
+type cutOffs struct {
+	runs []run // that were seen at work, and whose end was not seen
+
+	open   bool      // one was cut off and may go on
+	until  time.Time // at least
+	over   time.Time // when it was found not to go on; zero: there was none
+	marked bool      // before is of the last one that was cut off
+	before []monitor.Identity
+
+	// The tree that was known before a probe began that has not shown a call is
+	// from before that call: one that is read when it shows may hold its work.
+	asked, clean []monitor.Identity
+
+	last  string // the last task of the answer before
+	count tally  // the newest that is known
+}
+
+// run is a call that was seen at work.
+type run struct {
+	name   string
+	before []monitor.Identity // of the tree, before the call was seen
+	begun  tally              // when it was seen
+	missed bool               // it has left the queue: perhaps between two questions
+}
+
+// tally is how many calls had ended well when a task was the last one.
+type tally struct {
+	task  string
+	calls int64
+	known bool
+}
+
+// allWell tells that every task since an earlier tally has ended well: the server
+// counts those, and numbers all.
+func (t tally) allWell(since tally) bool {
+	from, to := serena.TaskNumber(since.task), serena.TaskNumber(t.task)
+	return t.known && since.known && to > from && t.calls-since.calls >= to-from
+}
+
+// noteCalls takes in a whole answer; ran says that the last task is another one.
+func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
+	if !c.open && (ran || len(r.queue) > 0) {
+		c.marked, c.before = false, nil // what comes into the tree from now on may be of other calls
+	}
+	last := run{name: taskName(r.task), before: c.clean}
+	c.runs = slices.DeleteFunc(c.runs, func(was run) bool {
+		if r.tasked && was.name == last.name {
+			last.before = was.before
+			return true
+		}
+		return false
+	})
+	if ran && r.task.CutOff() {
+		c.cut(last.before, now)
+	}
+	steady := r.tasked && c.last == last.name
+	if r.tasked {
+		c.last = last.name
+		if r.calls != nil {
+			c.count = tally{last.name, *r.calls, true}
+		}
+	}
+	if !r.queued {
+		return
+	}
+	waiting := c.runs
+	c.runs = nil
+	for _, was := range waiting {
+		inQueue := slices.ContainsFunc(r.queue, func(task serena.Task) bool { return task.Name == was.name })
+		switch {
+		case inQueue || !was.missed || !steady: // while others come and go, nobody can say
+			was.missed = !inQueue
+			c.runs = append(c.runs, was)
+		case c.count.task == last.name && c.count.allWell(was.begun):
+		default:
+			c.cut(was.before, now)
+		}
+	}
+	begun := tally{}
+	if r.tasked && c.count.task == last.name {
+		begun = c.count
+	}
+	for _, task := range r.queue {
+		known := func(was run) bool { return was.name == task.Name }
+		if task.IsRunning && serena.IsToolCall(task.Name) && !slices.ContainsFunc(c.runs, known) {
+			c.runs = append(c.runs, run{name: task.Name, before: c.clean, begun: begun})
+		}
+	}
+	c.clean = c.asked
+}
+
+// missing tells that a call has left the queue, and whether it ended well is to
+// be asked again.
+func (c *cutOffs) missing() bool {
+	return slices.ContainsFunc(c.runs, func(was run) bool { return was.missed })
+}
+
+// cut takes note that a call was cut off. While an earlier one may go on, what
+// was there before that one counts.
+func (c *cutOffs) cut(before []monitor.Identity, now time.Time) {
+	if !c.open {
+		c.open, c.marked, c.before = true, true, before
+	}
+	c.until = now.Add(cutOffWork)
+}
+
+// noteTree takes in the tree of a server, nil when it could not be read. Only a
+// tree in which nothing is left tells that a call is over.
+func (c *cutOffs) noteTree(tree []monitor.Identity, server monitor.Identity, now time.Time) {
+	if c.open && !now.Before(c.until) && !leftOver(tree, c.before, server) {
+		c.open, c.over = false, now
+	}
+}
+
+// leftOver tells whether a tree may hold something that a call has started: a
+// process that was not there before, and is younger than the server. Of a tree
+// that is not known nobody can say.
+func leftOver(tree, before []monitor.Identity, server monitor.Identity) bool {
+	return len(tree) == 0 || slices.ContainsFunc(tree, func(id monitor.Identity) bool {
+		return id.Start > server.Start && !slices.Contains(before, id)
+	})
+}
+
+// identitiesOf names the processes of a tree.
+func identitiesOf(tree []process.Stat) []monitor.Identity {
+	ids := make([]monitor.Identity, 0, len(tree))
+	for _, st := range tree {
+		ids = append(ids, st.Identity)
+	}
+	return ids
+}

@@ -1,0 +1,221 @@
+package watch
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/rules"
+	"lamplighter/monitor/serena"
+)
+
+// recognise tells what kind of server a process is, by executable and
+// arguments.
+func recognise(r Rules, p process.Info) (kind string, cmd serena.Command, ok bool) {
+	if cmd, ok := serena.ParseCommand(p.Exe, p.Args); ok {
+		return monitor.KindSerena, cmd, true
+	}
+	if name, ok := r.Match(p.Exe, p.Args); ok {
+		return name, serena.Command{Args: p.Args}, true
+	}
+	return "", serena.Command{}, false
+}
+
+// discover takes in processes that are new or have become another program.
+func (l *loop) discover(fresh []process.Info, now time.Time) {
+	for _, p := range fresh {
+		kind, cmd, ok := recognise(l.rules, p)
+		if l.aboveLaunched(p.Identity) {
+			continue
+		}
+		if t, known := l.tracked[p.Identity]; known {
+			switch {
+			case t.launched():
+				t.kind = kind // and what it is called stays: it is ours by our own word
+				continue
+			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
+				t.kind, t.in.Kind = kind, kind // by the rules of today
+				continue
+			case !ok && !t.in.Recognised && t.unknown.same(p):
+				continue // nobody knew it before either
+			case !ok && l.moveBack(t):
+				continue
+			}
+			l.forget(t) // it has replaced its program by another, or is known by now
+			if l.tracked[p.Identity] != nil {
+				continue
+			}
+		}
+		if !ok {
+			l.notMember(p.Identity)
+			continue
+		}
+		// A launcher of Windows or a fork has the same arguments as the server:
+		// one instance, whose members both are.
+		parent := l.parentOf(p)
+		if above := l.memberOf(parent); above != nil && above.sameServer(kind, cmd) {
+			above.members = append(above.members, p.Identity)
+			continue
+		}
+		t := newTracked(p, kind, cmd, now)
+		t.parent = parent
+		if !l.begin(t, p, now) {
+			continue
+		}
+		// A child may have been listed before its parent.
+		for id, other := range l.tracked {
+			if other.parent == p.Identity && !other.launched() && other.sameServer(kind, cmd) {
+				t.members = append(t.members, other.members...)
+				l.drop(id)
+			}
+		}
+	}
+}
+
+// begin tracks an instance from now on. It is false when the process has ended
+// meanwhile.
+func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
+	l.lookUpwards(t, p)
+	if l.exits != nil {
+		if err := l.exits.Watch(p.Identity); errors.Is(err, process.ErrGone) {
+			return false
+		}
+	}
+	l.tracked[p.Identity] = t
+	l.watchClient(t, now)
+	return true
+}
+
+// drop forgets what turned out to be part of another instance.
+func (l *loop) drop(id monitor.Identity) {
+	t := l.tracked[id]
+	delete(l.tracked, id)
+	l.release(t)
+}
+
+// sameServer tells whether a process of this kind and command is part of t when
+// it is a child of one of its members. A Serena may start another one for
+// another project; other servers start no second one of their kind.
+func (t *tracked) sameServer(kind string, cmd serena.Command) bool {
+	return t.kind == kind && (kind != monitor.KindSerena || slices.Equal(t.cmd.Args, cmd.Args))
+}
+
+// setRules judges all processes by other rules.
+func (l *loop) setRules(r Rules, ruling int, now time.Time) {
+	if l.ruling == ruling {
+		return
+	}
+	l.rules, l.ruling = r, ruling
+	l.table = process.NewTable() // the next pass returns every process
+	fresh, err := l.table.Pass()
+	if err != nil {
+		l.scanErr = err
+	}
+	l.discover(fresh, now)
+}
+
+// notMember takes back that a process is a member: it was seen between its
+// fork, with its parent's command line, and its exec.
+func (l *loop) notMember(id monitor.Identity) {
+	for _, t := range l.tracked {
+		t.members = slices.DeleteFunc(t.members, func(m monitor.Identity) bool { return m == id })
+	}
+}
+
+// isServer tells whether a process still has the command line of the instance.
+// A language server that has just been forked had it, and the sockets too.
+func (l *loop) isServer(t *tracked, pid int) bool {
+	p, err := process.Read(pid)
+	if err != nil {
+		return false
+	}
+	kind, cmd, ok := recognise(l.rules, p)
+	return ok && t.sameServer(kind, cmd)
+}
+
+// moveBack undoes moveTo when the process that owned the port has become
+// another program: it was seen between its fork, with the sockets of its parent,
+// and its exec. It is false when there is nothing to go back to.
+func (l *loop) moveBack(t *tracked) bool {
+	before := t.launcher
+	if now, ok := l.identify(before.PID); before == (monitor.Identity{}) || !ok || now != before {
+		return false
+	}
+	t.members = append(t.members, before)
+	l.moveTo(t, before.PID)
+	t.launcher = monitor.Identity{}
+	return t.in.Identity == before
+}
+
+// parentOf is the identity of a process's parent, zero when that has gone: a
+// process that started later has only got its pid.
+func (l *loop) parentOf(p process.Info) monitor.Identity {
+	id, ok := l.identify(p.Parent)
+	if !ok || id.Start > p.Start {
+		return monitor.Identity{}
+	}
+	return id
+}
+
+func (l *loop) memberOf(id monitor.Identity) *tracked {
+	for _, t := range l.tracked {
+		if slices.Contains(t.members, id) {
+			return t
+		}
+	}
+	return nil
+}
+
+// lookUpwards finds the topmost wrapper of a server, which is the server itself
+// where there is none, and the client above it. What is below a keeper was started
+// by us, and its client is whom the launch names.
+func (l *loop) lookUpwards(t *tracked, p process.Info) {
+	root, above, err := process.Wrappers(p, func(w process.Info) bool { return rules.IsLauncher(w.Exe, w.Args) })
+	t.root = root
+	if err != nil {
+		return
+	}
+	if keeper, found := keeperAt(root, p, above); found {
+		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
+		t.awaited = keeper.Parent == l.self.PID
+		return
+	}
+	if above != nil {
+		t.in.Client = &monitor.Client{Identity: above.Identity, Name: clientName(*above)}
+	}
+}
+
+// keeperAt finds the keeper where the climb from a server ended: at the topmost
+// wrapper, or above it when the keeper has more children than that one, as that
+// of a server that forks.
+func keeperAt(root monitor.Identity, server process.Info, above *process.Info) (process.Info, bool) {
+	if above != nil && rules.IsKeeper(above.Exe, above.Args) {
+		return *above, true
+	}
+	if root == server.Identity {
+		return process.Info{}, false
+	}
+	top, err := process.Read(root.PID)
+	return top, err == nil && top.Identity == root && rules.IsKeeper(top.Exe, top.Args)
+}
+
+func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) *tracked {
+	t := &tracked{
+		kind: kind, cmd: cmd, root: p.Identity, members: []monitor.Identity{p.Identity}, firstSeen: now,
+		in: monitor.Instance{
+			Identity: p.Identity, Kind: kind, Recognised: true, Processes: 1,
+			ProjectName: cmd.ProjectName(), Context: cmd.Context, Modes: cmd.Modes,
+		},
+	}
+	if filepath.IsAbs(cmd.Project) {
+		t.in.ProjectRoot = cmd.Project
+	}
+	if started, err := process.StartedAt(p.Identity); err == nil {
+		t.in.StartedAt = started
+		t.ageThen = max(now.Sub(started), 0)
+	}
+	return t
+}

@@ -1,0 +1,100 @@
+package watch
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// noRules recognises nothing.
+type noRules struct{}
+
+func (noRules) Match(string, []string) (string, bool) { return "", false }
+
+// server is a process that does not exist, with Serena's command line.
+func server(pid, parent int) process.Info {
+	return process.Info{
+		Identity: monitor.Identity{PID: pid, Start: uint64(pid)}, Parent: parent,
+		Name: "serena", Exe: "/usr/bin/python3", Args: []string{"python3", "/v/bin/serena", "start-mcp-server", "--project", "/p/a"},
+	}
+}
+
+func TestOneChainIsOneInstance(t *testing.T) {
+	const top, child, grandchild, other = 1<<30 + 1, 1<<30 + 2, 1<<30 + 3, 1<<30 + 9
+	gopls := process.Info{Identity: monitor.Identity{PID: grandchild, Start: grandchild}, Parent: child, Name: "gopls", Exe: "/usr/bin/gopls", Args: []string{"gopls"}}
+	for name, order := range map[string][]process.Info{
+		"parent first": {server(top, 1<<30), server(child, top), server(other, 1<<30)},
+		"child first":  {server(child, top), server(other, 1<<30), server(top, 1<<30)},
+	} {
+		l := newLoop(nil, nil, noRules{}, nil)
+		l.identify = func(pid int) (monitor.Identity, bool) {
+			return monitor.Identity{PID: pid, Start: uint64(pid)}, pid > 1<<30
+		}
+		l.discover(order, time.Now())
+		if len(l.tracked) != 2 {
+			t.Fatalf("%s: %d instances", name, len(l.tracked))
+		}
+		tr := l.tracked[server(top, 0).Identity]
+		if tr == nil || len(tr.members) != 2 {
+			t.Fatalf("%s: %+v", name, tr)
+		}
+		// A language server is seen between fork and exec, and then as itself.
+		l.discover([]process.Info{server(grandchild, child)}, time.Now())
+		l.discover([]process.Info{gopls}, time.Now())
+		if want := []monitor.Identity{server(top, 0).Identity, server(child, 0).Identity}; !slices.Equal(tr.members, want) || len(l.tracked) != 2 {
+			t.Errorf("%s: members %v", name, tr.members)
+		}
+		// The dashboard is the child's: it is the server.
+		l.moveTo(tr, child)
+		if !slices.Equal(tr.members, []monitor.Identity{server(child, 0).Identity}) {
+			t.Errorf("%s: the launcher is still a member: %v", name, tr.members)
+		}
+		if l.tracked[server(child, 0).Identity] != tr || len(l.tracked) != 2 || tr.in.Identity.PID != child {
+			t.Errorf("%s: not moved", name)
+		}
+		l.moveTo(tr, other)
+		if tr.in.Identity.PID != child {
+			t.Errorf("%s: moved to a stranger", name)
+		}
+		// What owned the port was a fork and has become another program, and
+		// then so does the server itself.
+		sleep := process.Info{Identity: tr.in.Identity, Exe: "/usr/bin/sleep", Args: []string{"sleep", "9"}}
+		l.discover([]process.Info{sleep}, time.Now())
+		if _, left := l.tracked[server(child, 0).Identity]; left || l.tracked[server(top, 0).Identity] != tr || tr.in.Identity.PID != top {
+			t.Errorf("%s: not moved back: %+v", name, tr.in.Identity)
+		}
+		if want := []monitor.Identity{server(top, 0).Identity}; !slices.Equal(tr.members, want) {
+			t.Errorf("%s: members %v", name, tr.members)
+		}
+		sleep.Identity = tr.in.Identity
+		l.discover([]process.Info{sleep}, time.Now())
+		if len(l.tracked) != 1 {
+			t.Errorf("%s: still there", name)
+		}
+	}
+}
+
+func TestTwoServersStayTwo(t *testing.T) {
+	const first, second = 1<<30 + 1, 1<<30 + 2
+	started := server(second, first)
+	started.Args = append(slices.Clone(started.Args[:4]), "/p/other")
+	l := newLoop(nil, nil, noRules{}, nil)
+	l.identify = func(pid int) (monitor.Identity, bool) { return monitor.Identity{PID: pid, Start: uint64(pid)}, true }
+	l.discover([]process.Info{server(first, 1<<30), started}, time.Now())
+	if len(l.tracked) != 2 {
+		t.Errorf("a server that another one started: %d instances", len(l.tracked))
+	}
+
+	// The pid of a dead parent belongs to a newer process now.
+	l = newLoop(nil, nil, noRules{}, nil)
+	reused := server(first, 1<<30)
+	reused.Start = second + 1
+	l.identify = func(pid int) (monitor.Identity, bool) { return monitor.Identity{PID: pid, Start: second + 1}, true }
+	l.discover([]process.Info{server(second, first), reused}, time.Now())
+	if len(l.tracked) != 2 {
+		t.Errorf("a server with a reused pid: %d instances", len(l.tracked))
+	}
+}

@@ -1,0 +1,169 @@
+//go:build unix
+
+package watch
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// fake is a running testdata/bin/serena.
+type fake struct {
+	cmd     *exec.Cmd
+	pid     int // of the server
+	port    int
+	answers string
+}
+
+// answers is what a fake's dashboard says; see testdata/bin/serena.
+type answers map[string]any
+
+func task(name string) answers { return answers{"name": name, "is_running": false, "logged": true} }
+
+// startFake starts a fake server, below the given wrapper command if any.
+func startFake(t *testing.T, a answers, wrapper ...string) *fake {
+	t.Helper()
+	script, err := filepath.Abs("testdata/bin/serena")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := []string{"python3", "-u", script, "start-mcp-server", "--context", "ide"}
+	if len(wrapper) > 0 {
+		line = append(wrapper, line...)
+	}
+	return startLine(t, a, line)
+}
+
+// startScript starts a script under Python that prints its port.
+func startScript(t *testing.T, path string, a answers) *fake {
+	t.Helper()
+	return startLine(t, a, []string{"python3", "-u", path})
+}
+
+func startLine(t *testing.T, a answers, line []string) *fake {
+	t.Helper()
+	f := &fake{answers: filepath.Join(t.TempDir(), "answers.json")}
+	f.say(t, a)
+	f.cmd = exec.Command(line[0], line[1:]...)
+	f.cmd.Env = append(os.Environ(), "FAKE_ANSWERS="+f.answers)
+	var err error
+	if f.port, err = strconv.Atoi(f.start(t)); err != nil {
+		t.Fatal(err)
+	}
+	f.pid = f.cmd.Process.Pid
+	return f
+}
+
+// start starts the command in a process group that ends with the test, and
+// returns its first line.
+func (f *fake) start(t *testing.T) string {
+	t.Helper()
+	f.cmd.Stderr = os.Stderr
+	f.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := f.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		syscall.Kill(-f.cmd.Process.Pid, syscall.SIGKILL)
+		f.cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+func (f *fake) say(t *testing.T, a answers) {
+	t.Helper()
+	data, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Renamed into place: the fake must never read half of it.
+	if err := os.WriteFile(f.answers+".new", data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(f.answers+".new", f.answers); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *fake) signal(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(f.pid, sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// watching runs a Watch for the length of the test.
+func watching(t *testing.T) *Watch {
+	t.Helper()
+	w := New(Options{})
+	serve(t, w)
+	return w
+}
+
+// serve runs w for the length of the test.
+func serve(t *testing.T, w *Watch) {
+	t.Helper()
+	done := make(chan error, 1)
+	ctx := t.Context()
+	go func() { done <- w.Serve(ctx) }()
+	t.Cleanup(func() { <-done }) // t.Context has ended by then
+}
+
+// await waits until the instance of pid is as wanted; nil stands for one that
+// is not shown.
+func await(t *testing.T, w *Watch, pid int, what string, limit time.Duration, want func(*monitor.Instance) bool) *monitor.Instance {
+	t.Helper()
+	snapshots, cancel := w.Subscribe()
+	defer cancel()
+	deadline := time.After(limit)
+	var last *monitor.Instance
+	for {
+		select {
+		case s := <-snapshots:
+			last = nil
+			for i := range s.Instances {
+				if s.Instances[i].Identity.PID == pid {
+					last = &s.Instances[i]
+				}
+			}
+			if want(last) {
+				return last
+			}
+		case <-deadline:
+			t.Fatalf("%s: not seen within %v, last %+v", what, limit, last)
+		}
+	}
+}
+
+func waitFor(t *testing.T, what string, fine func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !fine(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func inState(st monitor.State, cause monitor.Cause) func(*monitor.Instance) bool {
+	return func(in *monitor.Instance) bool { return in != nil && in.State == st && in.Cause == cause }
+}
+
+func gone(in *monitor.Instance) bool { return in == nil }

@@ -1,0 +1,154 @@
+package watch
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// Hint is somebody's word that a process is a server: Serena's tray protocol,
+// the registry, or what started it. It is checked before anything is shown.
+type Hint struct {
+	PID  int
+	Port int // of the dashboard, 0 when not known
+}
+
+// maxHints bounds the hints that wait for the loop; what finds no room is found
+// by the next scan all the same.
+const maxHints = 256
+
+// hints are the hints that the loop has not taken yet. The zero value works. It
+// is safe for concurrent use.
+type hints struct {
+	mu      sync.Mutex
+	waiting []Hint
+}
+
+func (h *hints) add(n Hint) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, w := range h.waiting {
+		if w == n {
+			return
+		}
+	}
+	if len(h.waiting) < maxHints {
+		h.waiting = append(h.waiting, n)
+	}
+}
+
+func (h *hints) take() []Hint {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := h.waiting
+	h.waiting = nil
+	return list
+}
+
+// Hint makes the watch look at a process now instead of at its next round, and
+// ask its dashboard. It returns at once and is safe for concurrent use.
+func (w *Watch) Hint(h Hint) {
+	if h.PID <= 0 {
+		return
+	}
+	w.hints.add(h)
+	w.wake()
+}
+
+// follow looks at the process that a hint names.
+func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
+	if h.Port != 0 && !listenOn(h.Port, h.PID) {
+		return
+	}
+	t := l.ownerOf(h.PID)
+	if t == nil {
+		if mine, err := process.SameUser(h.PID); err != nil || !mine {
+			return
+		}
+		info, err := process.Read(h.PID)
+		if err != nil {
+			return
+		}
+		l.discover([]process.Info{info}, now)
+		if t = l.ownerOf(h.PID); t == nil {
+			t = l.unrecognised(info, h, now)
+		}
+	}
+	if t == nil || t.in.Kind != monitor.KindSerena {
+		return
+	}
+	t.active, t.wantOverview = true, true
+	if t.port == 0 && h.Port != 0 {
+		t.offer(candidate{h.Port, h.PID}, now)
+	}
+	if t.probeDue(now, true) {
+		l.probe(ctx, t, now)
+	}
+}
+
+// listenOn tells whether one of some processes listens on a port: what answers
+// there would otherwise speak for somebody else.
+func listenOn(port int, pids ...int) bool {
+	// A Ports of its own: the loop's forgets whom it is not asked about.
+	listeners, err := process.NewPorts().Listeners(pids)
+	if err != nil {
+		return false
+	}
+	for _, n := range listeners {
+		if int(n.Addr.Port()) == port && loopback(n.Addr.Addr()) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownerOf is the instance that has a process among its members.
+func (l *loop) ownerOf(pid int) *tracked {
+	for _, t := range l.tracked {
+		if t.hasMember(pid) {
+			return t
+		}
+	}
+	return nil
+}
+
+// unrecognised tracks a process that no rule knows, such as a program that
+// runs Serena as a library. It is shown once its own port answers as a Serena
+// dashboard, and nobody may end it: see Instance.Recognised.
+func (l *loop) unrecognised(info process.Info, h Hint, now time.Time) *tracked {
+	if h.Port == 0 {
+		return nil
+	}
+	t := newTracked(info, monitor.KindSerena, serena.Command{}, now)
+	t.in.Recognised, t.unknown = false, program{info.Exe, strings.Join(info.Args, "\x00")}
+	if !l.begin(t, info, now) {
+		return nil
+	}
+	return t
+}
+
+// offer takes in a port that is said to be the dashboard.
+func (t *tracked) offer(c candidate, now time.Time) {
+	for _, known := range t.candidates {
+		if known == c {
+			return
+		}
+	}
+	delete(t.notDashboard, c.port)
+	t.candidates = append(t.candidates, c)
+	if t.failures == 0 {
+		t.nextProbe = now
+	}
+}
+
+// program is what an unrecognised instance ran when it was hinted at.
+type program struct{ exe, args string }
+
+func (p program) same(info process.Info) bool {
+	return p == program{info.Exe, strings.Join(info.Args, "\x00")}
+}

@@ -1,0 +1,246 @@
+//go:build unix
+
+package watch
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// library starts a program that is a Serena dashboard by what it answers, and
+// nothing that any rule knows by its command line.
+func library(t *testing.T, a answers) *fake {
+	t.Helper()
+	script, err := os.ReadFile("testdata/bin/serena")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "my_own_server.py")
+	if err := os.WriteFile(path, script, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return startScript(t, path, a)
+}
+
+func TestHintFindsWhatNoRuleKnows(t *testing.T) {
+	t.Parallel()
+	w := watching(t)
+	f := library(t, answers{"project": "alpha"})
+	other := startFake(t, answers{"project": "beta"})
+	await(t, w, other.pid, "the other is there", patience, inState(monitor.StateProject, ""))
+
+	// Neither another's port nor a port that nobody has makes it a server.
+	w.Hint(Hint{PID: f.pid, Port: other.port})
+	w.Hint(Hint{PID: f.pid, Port: 1})
+	w.Hint(Hint{PID: f.pid})
+	w.Hint(Hint{PID: 1 << 30, Port: f.port})
+	w.Hint(Hint{PID: -1, Port: f.port})
+	w.Hint(Hint{PID: other.pid, Port: f.port})
+	w.Hint(Hint{PID: other.pid, Port: other.port})
+	late := startFake(t, answers{})
+	await(t, w, late.pid, "a later one is there", patience, inState(monitor.StateNoProject, ""))
+	for _, in := range w.Snapshot().Instances {
+		if in.Identity.PID == f.pid || (in.Identity.PID == other.pid && in.Port != other.port) {
+			t.Errorf("a lie was believed: %+v", in)
+		}
+	}
+
+	w.Hint(Hint{PID: f.pid, Port: f.port})
+	in := await(t, w, f.pid, "found", patience, inState(monitor.StateProject, ""))
+	if in.Recognised || in.Port != f.port || in.Kind != monitor.KindSerena {
+		t.Errorf("%+v", in)
+	}
+	w.Hint(Hint{PID: f.pid, Port: f.port})
+	same := 0
+	for _, in := range w.Snapshot().Instances {
+		if in.Port == f.port {
+			same++
+		}
+	}
+	if same != 1 {
+		t.Errorf("%d instances for one process", same)
+	}
+	f.signal(t, 9)
+	await(t, w, f.pid, "gone", patience, gone)
+}
+
+// A word about a process that the scan knows asks it at once.
+func TestHintAsksAtOnce(t *testing.T) {
+	t.Parallel()
+	w := watching(t)
+	f := startFake(t, answers{"project": "alpha"})
+	in := await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
+	if !in.Recognised {
+		t.Errorf("its command line says what it is: %+v", in)
+	}
+	f.say(t, answers{"project": "beta", "last": task("Task-9:ActivateProjectTool")})
+	w.Hint(Hint{PID: f.pid, Port: f.port})
+	await(t, w, f.pid, "the other project", patience, func(in *monitor.Instance) bool { return in != nil && in.ProjectName == "beta" })
+}
+
+func TestHintsAreBounded(t *testing.T) {
+	var h hints
+	for i := range 10 * maxHints {
+		h.add(Hint{PID: i + 1})
+		h.add(Hint{PID: i + 1})
+	}
+	if got := h.take(); len(got) != maxHints || got[1].PID != 2 {
+		t.Errorf("%d hints wait", len(got))
+	}
+	if len(h.take()) != 0 {
+		t.Error("a hint is given twice")
+	}
+}
+
+// A port is believed to be a process's own only when it is.
+func TestListenOn(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	port := listener.Addr().(*net.TCPAddr).Port
+	if !listenOn(port, os.Getpid()) || !listenOn(port, os.Getppid(), os.Getpid()) || listenOn(port, os.Getppid()) || listenOn(port^1, os.Getpid()) || listenOn(port) {
+		t.Error("wrong owner")
+	}
+}
+
+// named recognises processes whose command line ends with its text.
+type named string
+
+func (n named) Match(_ string, args []string) (string, bool) {
+	return string(n), len(args) > 1 && filepath.Base(args[len(args)-1]) == string(n)+".py"
+}
+
+func TestServersByRules(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "postbox.py")
+	if err := os.WriteFile(script, []byte("import sys; print(0, flush=True); sys.stdin.read()\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := New(Options{Rules: named("postbox")})
+	serve(t, w)
+	cmd := exec.Command("python3", "-u", script)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stdin.Close(); cmd.Wait() })
+	in := await(t, w, cmd.Process.Pid, "yellow", patience, inState(monitor.StateNoProject, ""))
+	if in.Kind != "postbox" || in.Label() != "pid "+strconv.Itoa(cmd.Process.Pid)+" - postbox" || !in.Recognised || in.DashboardURL != "" || in.Client == nil {
+		t.Errorf("%+v", in)
+	}
+	// Other rules, without a restart.
+	w.SetRules(noRules{})
+	await(t, w, cmd.Process.Pid, "no rule knows it", patience, gone)
+	if e := w.Snapshot().Recent[0]; e.Kind != monitor.EventForgotten {
+		t.Errorf("it runs on, and the last event is %+v", e)
+	}
+	w.SetRules(named("postbox"))
+	await(t, w, cmd.Process.Pid, "known again", patience, inState(monitor.StateNoProject, ""))
+}
+
+// A server that listens is called by its port.
+func TestServerByRuleThatListens(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "letterbox.py")
+	text := "import socket, threading\ns = socket.create_server(('127.0.0.1', 0))\nprint(s.getsockname()[1], flush=True)\nthreading.Event().wait()\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := New(Options{Rules: named("letterbox")})
+	serve(t, w)
+	f := startScript(t, script, answers{})
+	in := await(t, w, f.pid, "its port", patience, func(in *monitor.Instance) bool { return in != nil && in.Port == f.port })
+	if in.Label() != strconv.Itoa(f.port)+" - letterbox" || in.DashboardURL != "" || in.State != monitor.StateNoProject {
+		t.Errorf("%+v", in)
+	}
+}
+
+// clientOf starts a server below a client that holds its pipes.
+func clientOf(t *testing.T, a answers, line ...string) (client *exec.Cmd, server *fake) {
+	t.Helper()
+	f := &fake{answers: filepath.Join(t.TempDir(), "answers.json")}
+	f.say(t, a)
+	client = exec.Command(line[0], line[1:]...)
+	client.Env = append(os.Environ(), "FAKE_ANSWERS="+f.answers)
+	f.cmd = client
+	first := f.start(t)
+	pid, port, _ := strings.Cut(first, " ")
+	var err error
+	if f.pid, err = strconv.Atoi(pid); err != nil {
+		t.Fatal(err)
+	}
+	if f.port, err = strconv.Atoi(port); err != nil {
+		t.Fatal(err)
+	}
+	return client, f
+}
+
+func TestClientsWhoLeave(t *testing.T) {
+	t.Parallel()
+	script, err := filepath.Abs("testdata/bin/serena")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := []string{"python3", "testdata/bin/client.py", "python3", "-u", script, "start-mcp-server", "--context", "ide"}
+	watched := func(t *testing.T, id monitor.Identity) bool {
+		st, err := process.ReadStat(id.PID)
+		return err == nil && st.Identity == id
+	}
+
+	t.Run("seen to leave", func(t *testing.T) {
+		t.Parallel()
+		w := watching(t)
+		client, f := clientOf(t, answers{"project": "alpha"}, line...)
+		in := await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
+		if in.Client == nil || in.Client.PID != client.Process.Pid || !watched(t, in.Client.Identity) {
+			t.Fatalf("client %+v", in.Client)
+		}
+		client.Process.Kill()
+		client.Wait()
+		// The fake does not read its pipe, as a server that hangs.
+		await(t, w, f.pid, "orphaned", time.Minute, inState(monitor.StateZombie, monitor.CauseOrphaned))
+	})
+	t.Run("left before", func(t *testing.T) {
+		t.Parallel()
+		client, f := clientOf(t, answers{"project": "beta"}, line...)
+		client.Process.Kill()
+		client.Wait()
+		w := watching(t)
+		await(t, w, f.pid, "suspected", time.Minute, inState(monitor.StateZombie, monitor.CauseSuspected))
+	})
+	t.Run("alive", func(t *testing.T) {
+		t.Parallel()
+		client, f := clientOf(t, answers{"project": "gamma"}, line...)
+		w := watching(t)
+		await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
+		l := newLoop(w.log, w.client, noRules{}, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		l.tick(ctx, time.Now())
+		cancel()
+		l.probes.Wait()
+		for _, tr := range l.tracked {
+			if tr.in.Identity.PID == f.pid {
+				l.clientEnded(tr.in.Client.Identity, time.Now()) // as if: the pipes tell the truth
+				if !tr.evidence.linked || tr.evidence.closed || tr.evidence.suspected {
+					t.Errorf("its client, pid %d, lives: %+v", client.Process.Pid, tr.evidence)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,236 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// launches are the servers that we have started, until they end: a Serve that
+// begins again takes them all in once more. The zero value works, and so does nil
+// for a loop that nobody tells of any. It is safe for concurrent use.
+type launches struct {
+	mu      sync.Mutex
+	known   map[monitor.Identity]monitor.Launch
+	waiting []monitor.Launch // for the loop
+}
+
+func (q *launches) add(a monitor.Launch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.known == nil {
+		q.known = make(map[monitor.Identity]monitor.Launch)
+	}
+	q.known[a.Server] = a
+	q.waiting = append(q.waiting, a)
+}
+
+func (q *launches) take() []monitor.Launch {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := q.waiting
+	q.waiting = nil
+	return list
+}
+
+// all are the launches that are known, none of which waits any more.
+func (q *launches) all() []monitor.Launch {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = nil
+	return slices.Collect(maps.Values(q.known))
+}
+
+// over forgets a server that has ended.
+func (q *launches) over(id monitor.Identity) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.known, id)
+}
+
+// Launched tells the watch of a server that we have started, or have adopted
+// from its record: it is shown at once as managed, with who asked for it, whatever
+// any rule says, until it ends. Told again, the newest word counts. It returns at
+// once and is safe for concurrent use.
+func (w *Watch) Launched(a monitor.Launch) {
+	if a.Server.PID <= 0 {
+		return
+	}
+	if a.AskedBy != nil {
+		client := *a.AskedBy
+		a.AskedBy = &client
+	}
+	w.launches.add(a)
+	w.wake()
+}
+
+// launched tells a server that we have started ourselves, by our own word.
+func (t *tracked) launched() bool { return t.launch != nil }
+
+// portsKnown tells that there is nothing to find out: it has no dashboard, and
+// takes its clients where we told it to.
+func (t *tracked) portsKnown() bool { return t.launched() && !t.isSerena() && t.launch.Port > 0 }
+
+// takeIn makes the server of a launch an instance, or the instance that was
+// found already a managed one.
+func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
+	info, err := process.Read(a.Server.PID)
+	if st, statErr := process.ReadStat(a.Server.PID); err != nil || statErr != nil || st.Identity != a.Server || info.Identity != a.Server || st.State == process.Unreaped {
+		l.launches.over(a.Server) // it has ended meanwhile
+		return
+	}
+	t := l.tracked[a.Server]
+	if above := l.memberOf(a.Server); t == nil && above != nil && !above.launched() {
+		l.moveTo(above, a.Server.PID)
+		t = l.tracked[a.Server]
+	}
+	if t == nil {
+		kind, cmd, _ := recognise(l.rules, info)
+		t = newTracked(info, kind, cmd, now)
+		t.parent = l.parentOf(info)
+		if !l.begin(t, info, now) {
+			l.launches.over(a.Server)
+			return
+		}
+	}
+	asker := t.in.Client
+	t.manage(a, info, now)
+	if asker != nil {
+		l.unwatch(asker.Identity)
+	}
+	l.lookAbove(t)
+	for _, other := range l.tracked {
+		if other != t && !other.launched() && t.includes(other) {
+			l.absorbInto(t, other)
+		}
+	}
+	for i := range t.held {
+		t.held[i].At = now // who follows the log has seen the time of day go on
+	}
+	l.announce(t)
+	if t.probeDue(now, true) {
+		l.probe(ctx, t, now)
+	}
+}
+
+// manage takes in what the launch says. A Serena by its command line stays one
+// whatever the template is called, because it has a dashboard.
+func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
+	in := &t.in
+	t.launch, t.unknown, t.evidence = &a, program{}, evidence{}
+	in.Managed, in.Recognised, in.Lifetime = true, true, a.Lifetime
+	if t.kind != monitor.KindSerena {
+		in.Kind = cmp.Or(a.Kind, t.kind, monitor.ProgramName(info.Exe))
+	}
+	if in.Client = a.AskedBy; in.Client != nil && in.Client.Name == "" {
+		in.Client = clientOfProcess(in.Client.Identity)
+	}
+	if in.ProjectRoot == "" && filepath.IsAbs(a.Project) {
+		in.ProjectRoot, in.ProjectName = a.Project, cmp.Or(in.ProjectName, filepath.Base(a.Project))
+	}
+	if t.cmd.Args == nil {
+		t.cmd.Args = info.Args
+	}
+	t.cmd.Transport = "streamable-http"
+	if path.Base(a.MCPURL) == "sse" {
+		t.cmd.Transport = "sse"
+	}
+	if a.Port > 0 {
+		t.mcpPort, in.MCPURL = a.Port, cmp.Or(a.MCPURL, mcpURL(t.cmd.Transport, a.Port))
+	}
+	if !t.isSerena() {
+		in.Port = a.Port
+		return
+	}
+	t.active, t.wantOverview = true, true
+	t.candidates = slices.DeleteFunc(t.candidates, func(c candidate) bool { return c.port == a.Port })
+	if t.port == 0 && a.DashboardPort > 0 {
+		in.Port, in.DashboardURL = a.DashboardPort, serena.DashboardURL(a.DashboardPort)
+		t.offer(candidate{a.DashboardPort, a.Server.PID}, now)
+	}
+}
+
+// clientOfProcess is the client of this identity with the name of its program, nil when it
+// has ended: nobody can tell any more who it was.
+func clientOfProcess(id monitor.Identity) *monitor.Client {
+	if info, err := process.Read(id.PID); err == nil && info.Identity == id {
+		return &monitor.Client{Identity: id, Name: clientName(info)}
+	}
+	return nil
+}
+
+// lookAbove finds the keeper of a launched server and what is between them. The
+// launch names the keeper, so it need not have the server as its only child.
+func (l *loop) lookAbove(t *tracked) {
+	above, err := process.Ancestors(t.in.Identity.PID)
+	if err != nil {
+		return
+	}
+	for i, id := range above {
+		if id == t.launch.Keeper || id == t.in.Keeper {
+			t.root, t.in.Keeper, t.above = id, id, above[:i+1]
+			return
+		}
+	}
+	t.in.Keeper = monitor.Identity{}
+	t.above = above[:slices.Index(above, t.root)+1]
+}
+
+// aboveLaunched tells a process between a launched server and its keeper, which
+// is no server of its own even if a rule knows it.
+func (l *loop) aboveLaunched(id monitor.Identity) bool {
+	for _, t := range l.tracked {
+		if slices.Contains(t.above, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// includes tells whether what was taken for another instance is part of the
+// launched one: a wrapper that a rule knows, a child that runs the same.
+func (t *tracked) includes(other *tracked) bool {
+	if slices.Contains(t.above, other.in.Identity) {
+		return true
+	}
+	return slices.Contains(t.members, other.in.Identity) ||
+		other.parent == t.in.Identity && other.kind != "" && other.sameServer(t.kind, t.cmd)
+}
+
+// absorbInto makes other, which was found before, part of t.
+func (l *loop) absorbInto(t, other *tracked) {
+	for _, id := range other.members {
+		if !slices.Contains(t.members, id) && !slices.Contains(t.above, id) {
+			t.members = append(t.members, id)
+		}
+	}
+	t.held = append(t.held, other.held...)
+	l.moved[other.in.Identity] = t.in.Identity
+	l.drop(other.in.Identity)
+}
+
+// announce lets the events go that waited for a launch: told by now, or not any
+// more.
+func (l *loop) announce(t *tracked) {
+	t.awaited = false
+	for _, e := range t.held {
+		e.ID, e.PID = t.in.ID(), t.in.Identity.PID
+		if e.Kind == monitor.EventStarted || e.Kind == monitor.EventFound {
+			e.Label, e.Detail = t.in.Label(), t.in.Origin()
+		}
+		l.untold = append(l.untold, e)
+	}
+	t.held = nil
+}

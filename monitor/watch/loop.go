@@ -1,0 +1,259 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// How often the loop looks. Between two ticks only an exit or an answer wakes
+// it.
+const (
+	tickIdle     = time.Second
+	tickStarting = 250 * time.Millisecond // while somebody waits for a new lamp
+	burstEvery   = 30 * time.Second       // one look at all dashboards, together, so that the CPU can sleep
+	burstShare   = 300 * time.Millisecond // …but not more often than this per instance
+)
+
+// maxProbes bounds the probes under way, and with them our sockets.
+const maxProbes = 16
+
+// loop is the state of one Serve. Only its goroutine touches it.
+type loop struct {
+	log    *slog.Logger
+	client *serena.Client
+	rules  Rules
+	ruling int                // which rules these are: each replacement counts
+	pins   Pins               // may be nil
+	exits  *process.ExitWatch // nil for a single look
+	table  *process.Table
+	ports  *process.Ports
+
+	// identify tells who has a pid now.
+	identify func(pid int) (monitor.Identity, bool)
+
+	tracked   map[monitor.Identity]*tracked
+	moved     map[monitor.Identity]monitor.Identity // from what was taken for the server to what is, until the next events
+	untold    []monitor.Event                       // that were held and are to be told now
+	launches  *launches                             // nil: nobody tells of any
+	self      monitor.Identity
+	nextBurst time.Time
+	begun     time.Time // of the first tick
+	looked    bool      // see hasLooked
+
+	results  chan result
+	inFlight int
+	slots    chan struct{}
+	probes   sync.WaitGroup
+
+	scanErr    error
+	scanErrors repeated
+	portErrors repeated
+}
+
+func newLoop(log *slog.Logger, client *serena.Client, r Rules, exits *process.ExitWatch) *loop {
+	l := &loop{
+		log: log, client: client, rules: r, exits: exits,
+		table: process.NewTable(), ports: process.NewPorts(), identify: identify,
+		tracked: make(map[monitor.Identity]*tracked), moved: make(map[monitor.Identity]monitor.Identity),
+		results: make(chan result), slots: make(chan struct{}, maxProbes),
+	}
+	l.self, _ = l.identify(os.Getpid())
+	return l
+}
+
+func identify(pid int) (monitor.Identity, bool) {
+	st, err := process.ReadStat(pid)
+	return st.Identity, err == nil
+}
+
+// interval is the time to the next tick.
+func (l *loop) interval() time.Duration {
+	for _, t := range l.tracked {
+		if t.waitsForDashboard() {
+			return tickStarting
+		}
+	}
+	return tickIdle
+}
+
+// tick looks at the process table, at each instance's process, and starts the
+// probes that are due.
+func (l *loop) tick(ctx context.Context, now time.Time) {
+	if l.begun.IsZero() {
+		l.begun = now
+	}
+	fresh, err := l.table.Pass()
+	l.scanErr = err
+	l.scanErrors.note(l.log, "cannot read the process table; instances that start now are not seen", err)
+	l.discover(fresh, now)
+
+	burst := !now.Before(l.nextBurst)
+	if burst {
+		l.nextBurst = now.Add(max(burstEvery, time.Duration(len(l.tracked))*burstShare))
+	}
+	for id, t := range l.tracked {
+		main, err := process.MainThreadCPU(id.PID)
+		if err != nil {
+			main = 0
+		}
+		if !burst && t.untouched(main) {
+			continue
+		}
+		st, err := process.ReadStat(id.PID)
+		switch {
+		case errors.Is(err, process.ErrGone) || (err == nil && st.Identity != id):
+			l.clientEnded(id, now) // it may have been one as well
+			l.forget(t)
+			continue
+		case err != nil:
+			continue // unreadable for a moment: what is known stays
+		}
+		t.noteStat(st, main, now)
+		if burst || t.treeAt.IsZero() {
+			l.sampleTree(t, now)
+		}
+	}
+	l.findPorts(burst, now)
+	for _, t := range l.tracked {
+		l.lookForClient(t, burst, now)
+	}
+	for _, t := range l.tracked {
+		if t.probeDue(now, burst) {
+			l.probe(ctx, t, now)
+		}
+	}
+}
+
+// firstLook is how long the first snapshot waits for answers, so that servers
+// which have run for hours do not flash as starting when we start.
+const firstLook = time.Second
+
+// hasLooked tells whether there is something to show: the first round of
+// probes has come back, or has had its time.
+func (l *loop) hasLooked(now time.Time) bool {
+	if !l.looked {
+		l.looked = !l.begun.IsZero() && (l.inFlight == 0 || now.Sub(l.begun) >= firstLook)
+	}
+	return l.looked
+}
+
+// repeated counts a failure that may last, so that it is logged once, and once
+// when it is over.
+type repeated int
+
+func (r *repeated) note(log *slog.Logger, what string, err error) {
+	switch {
+	case err != nil:
+		if *r == 0 {
+			log.Warn(what, "error", err)
+		}
+		*r++
+	case *r > 0:
+		log.Info("it works again: "+what, "failed", int(*r))
+		*r = 0
+	}
+}
+
+// sampleTree measures memory and CPU of the whole tree.
+func (l *loop) sampleTree(t *tracked, now time.Time) {
+	tree, err := process.Tree(t.root)
+	if err != nil || !slices.ContainsFunc(tree, func(st process.Stat) bool { return st.Identity == t.in.Identity }) {
+		// A wrapper may end and leave the server running.
+		t.root = t.in.Identity
+		if tree, err = process.Tree(t.root); err != nil {
+			t.treeIDs = nil
+			return
+		}
+	}
+	t.noteTree(tree, now)
+}
+
+// findPorts looks for the dashboards of instances that have none yet.
+func (l *loop) findPorts(burst bool, now time.Time) {
+	var pids []int
+	var waiting []*tracked
+	for _, t := range l.tracked {
+		if t.portsKnown() {
+			continue
+		}
+		if t.waitsForDashboard() || (burst && t.port == 0) || (!t.isSerena() && !t.looked) || t.wantsMCPPort() || t.lookAtPorts {
+			t.lookAtPorts = false
+			waiting = append(waiting, t)
+			pids = append(pids, t.mayListen()...)
+		}
+	}
+	if len(pids) == 0 {
+		return
+	}
+	slices.Sort(pids)
+	listeners, err := l.ports.Listeners(slices.Compact(pids))
+	l.portErrors.note(l.log, "cannot read which ports are open; no dashboard can be found", err)
+	if err != nil {
+		return
+	}
+	for _, t := range waiting {
+		t.noteListeners(listeners, burst, now)
+	}
+}
+
+// exited takes note that a process ended.
+func (l *loop) exited(id monitor.Identity, now time.Time) {
+	l.clientEnded(id, now)
+	t, ok := l.tracked[id]
+	if !ok {
+		return
+	}
+	t.exitedAt = now
+	if st, err := process.ReadStat(id.PID); err != nil || st.Identity != id {
+		l.forget(t)
+		return
+	}
+	t.unreaped = true
+}
+
+func (l *loop) forget(t *tracked) {
+	delete(l.tracked, t.in.Identity)
+	l.release(t)
+	l.announce(t)
+	if t.launched() {
+		l.launches.over(t.in.Identity)
+	}
+	// A launcher that ended may leave the server itself.
+	for _, id := range t.members {
+		if id == t.in.Identity {
+			continue
+		}
+		if info, err := process.Read(id.PID); err == nil && info.Identity == id {
+			l.discover([]process.Info{info}, time.Now())
+		}
+	}
+}
+
+// judge takes note of the state of every server, before a snapshot is made.
+func (l *loop) judge(now time.Time) {
+	for _, t := range l.tracked {
+		t.noteState(now)
+	}
+}
+
+// instances are what a snapshot shows, in order.
+func (l *loop) instances(now time.Time) []monitor.Instance {
+	list := make([]monitor.Instance, 0, len(l.tracked))
+	for _, t := range l.tracked {
+		if in, ok := t.instance(now); ok {
+			in.Pinned = l.pins != nil && l.pins.Pinned(in.Identity)
+			list = append(list, in)
+		}
+	}
+	monitor.Sort(list)
+	return list
+}

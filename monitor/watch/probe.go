@@ -1,0 +1,344 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/serena"
+)
+
+// result is what a probe brings back to the loop.
+type result struct {
+	id           monitor.Identity
+	port         int   // that answered, 0 for none
+	owner        int   // pid that owns the port, 0 when not asked
+	notDashboard []int // ports that answered as something else
+	err          error // why there is no answer
+	first        bool
+
+	signOfLife bool // nothing else was asked for
+
+	task     *serena.Task     // the last execution
+	tasked   bool             // task is known
+	lastCall time.Time        // only on the first look: when a tool last worked, by the log
+	queue    []serena.Task    // executions that run or wait
+	queued   bool             // queue is known
+	changed  bool             // something was done since the last probe
+	held     bool             // the overview was not answered while a tool ran
+	overview *serena.Overview // nil: not asked, or not answered in time
+	noRoute  bool             // this version has no overview
+	calls    *int64           // nil: not asked, or not answered in time
+}
+
+// probe asks one instance, in a goroutine of its own.
+func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
+	t.probing = true
+	l.inFlight++
+	ask := question{
+		signOfLife: t.signOfLifeSuffices(now),
+		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
+		lastTask: t.lastTask, wasBusy: t.busy, first: !t.answered,
+		wantOverview: t.overviewDue(now), held: t.overviewHeld,
+	}
+	t.use.cut.asked = t.treeIDs
+	t.active = false // a message from now on asks for another probe
+	l.probes.Go(func() {
+		r := result{id: ask.id, err: context.Canceled}
+		select {
+		case l.slots <- struct{}{}:
+			r = ask.put(ctx, l.client)
+			<-l.slots
+		case <-ctx.Done():
+		}
+		select {
+		case l.results <- r:
+		case <-ctx.Done():
+		}
+	})
+}
+
+// question is what a probe needs to know.
+type question struct {
+	id         monitor.Identity
+	port       int
+	candidates []candidate
+	lastTask   string
+	wasBusy    bool
+	first      bool
+
+	wantOverview bool // it was asked for and has not come yet, or is old
+	held         bool // it waits until no tool runs
+	signOfLife   bool // no more is asked for
+}
+
+// put asks for little, and for more only when that shows a change.
+func (q question) put(ctx context.Context, c *serena.Client) result {
+	r := result{id: q.id, port: q.port, first: q.first}
+	if q.port == 0 {
+		r.port, r.owner, r.notDashboard, r.err = firstDashboard(ctx, c, q.candidates)
+		if r.port == 0 {
+			return r
+		}
+	}
+	if q.signOfLife {
+		r.signOfLife = true
+		if _, r.err = within(ctx, serena.ProbeTimeout, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, c.Heartbeat(ctx, r.port)
+		}); r.err != nil {
+			r.port = 0
+		}
+		return r
+	}
+	r.task, r.err = within(ctx, serena.ProbeTimeout, func(ctx context.Context) (*serena.Task, error) {
+		return c.LastExecution(ctx, r.port)
+	})
+	r.tasked = r.err == nil
+	if spoke(r.err) {
+		// Versions before 1.0 do not have it, and a fault there is not the end.
+		_, r.err = within(ctx, serena.ProbeTimeout, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, c.Heartbeat(ctx, r.port)
+		})
+	}
+	if r.err != nil {
+		r.port = 0
+		return r
+	}
+	queue, err := within(ctx, serena.ProbeTimeout, func(ctx context.Context) ([]serena.Task, error) {
+		return c.Queue(ctx, r.port)
+	})
+	r.queue, r.queued = queue, err == nil
+
+	r.changed = r.tasked && taskName(r.task) != q.lastTask || r.queued && q.wasBusy != (len(queue) > 0)
+	if !q.first && !q.wantOverview && !r.changed {
+		return r
+	}
+	// Up to 1.5.3 the overview waits behind the tool that runs, and each
+	// request that gave up leaves a thread behind that waits on.
+	if r.held = q.held && len(queue) > 0; !r.held {
+		switch o, err := c.Overview(ctx, r.port); {
+		case err == nil:
+			r.overview = o
+		case errors.Is(err, serena.ErrNoRoute):
+			r.noRoute = true
+		default:
+			r.held = len(queue) > 0
+		}
+	}
+	if n, err := c.ToolCalls(ctx, r.port); err == nil {
+		r.calls = &n
+	}
+	if q.first && (r.calls == nil || *r.calls > 0 || serena.IsToolCall(taskName(r.task))) {
+		if at, err := c.LastCall(ctx, r.port); err == nil {
+			r.lastCall = at
+		}
+	}
+	return r
+}
+
+// spoke tells an error that came as an answer from silence.
+func spoke(err error) bool {
+	return errors.Is(err, serena.ErrNoRoute) || errors.Is(err, serena.ErrNotDashboard) || errors.Is(err, serena.ErrFault)
+}
+
+// firstDashboard finds the port that answers as a dashboard.
+func firstDashboard(ctx context.Context, c *serena.Client, candidates []candidate) (port, owner int, others []int, err error) {
+	for _, p := range candidates {
+		_, err = within(ctx, serena.ProbeTimeout, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, c.Heartbeat(ctx, p.port)
+		})
+		switch {
+		case err == nil:
+			return p.port, p.pid, others, nil
+		case errors.Is(err, serena.ErrNotDashboard), errors.Is(err, serena.ErrNoRoute):
+			others = append(others, p.port)
+		}
+	}
+	return 0, 0, others, err
+}
+
+func within[T any](ctx context.Context, limit time.Duration, ask func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return ask(ctx)
+}
+
+func taskName(t *serena.Task) string {
+	if t == nil {
+		return ""
+	}
+	return t.Name
+}
+
+// absorb takes a probe's result into what is known.
+func (l *loop) absorb(r result, now time.Time) {
+	l.inFlight--
+	t, ok := l.tracked[r.id]
+	if !ok {
+		return
+	}
+	t.probing, t.probedAt, t.nextProbe = false, now, time.Time{}
+	for _, port := range r.notDashboard {
+		if t.notDashboard == nil {
+			t.notDashboard = make(map[int]struct{})
+		}
+		t.notDashboard[port] = struct{}{}
+		t.candidates = slices.DeleteFunc(t.candidates, func(c candidate) bool { return c.port == port })
+		if t.cmd.Transport != "stdio" && t.mcpPort == 0 {
+			t.setMCP(port)
+		}
+	}
+	if r.port == 0 {
+		if !t.in.Recognised && len(r.notDashboard) > 0 {
+			l.forget(t) // its word was wrong
+			return
+		}
+		t.failed(r, now)
+		return
+	}
+	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) {
+		l.moveTo(t, r.owner)
+	}
+	t.succeeded(r, now)
+	if now.Sub(t.treeAt) >= time.Second {
+		l.sampleTree(t, now)
+	}
+}
+
+// moveTo makes the process that owns the dashboard port the server of the
+// instance, in place of the launcher that has the same command line.
+func (l *loop) moveTo(t *tracked, pid int) {
+	i := slices.IndexFunc(t.members, func(id monitor.Identity) bool { return id.PID == pid })
+	if i < 0 {
+		return
+	}
+	old, owner := t.in.Identity, t.members[i]
+	if l.exits != nil {
+		if err := l.exits.Watch(owner); err != nil {
+			return // it has just ended; the launcher's end will tell
+		}
+	}
+	delete(l.tracked, old)
+	// The launcher lives on above the server, but is no server itself.
+	t.members = slices.DeleteFunc(t.members, func(id monitor.Identity) bool { return id == old })
+	t.in.Identity, t.launcher = owner, old
+	t.cpuAt = time.Time{}
+	l.tracked[owner] = t
+	l.moved[old] = owner
+	l.unwatch(old)
+}
+
+func (t *tracked) failed(r result, now time.Time) {
+	if t.port == 0 && len(t.candidates) == 0 {
+		return // what listened was something else
+	}
+	if t.stopped || errors.Is(r.err, context.Canceled) {
+		return
+	}
+	t.use.idleSince = time.Time{}
+	if t.failures == 0 {
+		t.firstFailure, t.cpuThen = now, t.cpu
+	}
+	t.failures++
+	t.unreachable = monitor.Judge(t.facts(now)).Cause == monitor.CauseUnreachable
+	switch {
+	case t.unreachable:
+		t.nextProbe = now.Add(whileRed)
+	case !t.answered && t.waitsForDashboard():
+		t.nextProbe = now.Add(tickStarting)
+	default:
+		t.nextProbe = now.Add(afterFailure)
+	}
+}
+
+func (t *tracked) succeeded(r result, now time.Time) {
+	in := &t.in
+	t.port, t.answered, t.failures, t.unreachable = r.port, true, 0, false
+	t.candidates = nil
+	wall := now.Round(0) // what a view is shown is the time of day
+	in.Port, in.DashboardURL, in.LastHeartbeat = r.port, serena.DashboardURL(r.port), wall
+	if r.signOfLife {
+		t.use.cut.clean = t.use.cut.asked
+		return
+	}
+	in.Busy = nil
+	if r.queued {
+		busy := len(r.queue) > 0
+		t.busy, in.Busy = busy, &busy
+	}
+	t.overviewHeld = r.held
+	t.noteUse(r, now)
+	t.noteActivity(r, wall)
+	t.wantOverview = t.wantOverview || r.changed || r.first
+	if r.overview != nil {
+		t.noteOverview(r.overview)
+	}
+	if r.overview != nil || r.noRoute {
+		t.wantOverview, t.overviewAt = false, now
+	}
+	switch {
+	case t.wantOverview && in.Version == "":
+		t.nextProbe = now.Add(tickStarting) // "not yet available" right after the start
+	case t.busy || t.wantOverview || t.use.cut.missing():
+		t.nextProbe = now.Add(whileBusy)
+	}
+}
+
+// noteActivity finds out when a client last asked for something. A call shows
+// as the last task, in the count, or in the queue; several may have come and
+// gone since the last probe, and Serena's own tasks come in between.
+func (t *tracked) noteActivity(r result, now time.Time) {
+	in := &t.in
+	calls := in.ToolCalls
+	if r.calls != nil {
+		in.ToolCalls = r.calls
+	}
+	name := t.lastTask
+	if r.tasked {
+		t.lastTask = taskName(r.task)
+	}
+	isCall := serena.IsToolCall(t.lastTask)
+	switch {
+	case slices.ContainsFunc(r.queue, func(task serena.Task) bool { return serena.IsToolCall(task.Name) }):
+		in.LastActivity = now
+	case r.first && r.calls != nil && *r.calls == 0 && !isCall:
+		in.LastActivity = in.StartedAt // no call yet: it has been idle since it started
+	case r.first:
+		in.LastActivity = r.lastCall
+	case isCall && t.lastTask != name, calls != nil && r.calls != nil && *r.calls > *calls:
+		in.LastActivity = now
+	}
+}
+
+func (t *tracked) noteOverview(o *serena.Overview) {
+	in := &t.in
+	t.project = o.Project != nil
+	in.ProjectName, in.ProjectRoot = "", ""
+	if o.Project != nil {
+		in.ProjectName, in.ProjectRoot = o.Project.Name, o.Project.Path
+	}
+	if o.Context.Name != "" {
+		in.Context = o.Context.Name
+	}
+	if o.Version != "" {
+		in.Version = o.Version
+	}
+	if keeps := o.KeepsState(); keeps != nil {
+		t.keepsState = keeps
+	}
+	in.Modes = nil
+	for _, m := range o.Modes {
+		in.Modes = append(in.Modes, m.Name)
+	}
+}
+
+func mcpURL(transport string, port int) string {
+	path := "/mcp"
+	if transport == "sse" {
+		path = "/sse"
+	}
+	return "http://127.0.0.1:" + strconv.Itoa(port) + path
+}

@@ -1,0 +1,302 @@
+// Package watch owns the model. One goroutine, in Serve, keeps what is known
+// about every instance: it finds them in the process table, probes their
+// dashboards, learns of their end, and publishes an immutable snapshot after
+// each change. Views subscribe; nobody else writes.
+//
+// Facts about processes come from monitor/process, answers of dashboards from
+// monitor/serena, and the judgement from monitor.
+package watch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/rules"
+	"lamplighter/monitor/serena"
+)
+
+// Rules recognises servers that are not Serena by executable and arguments:
+// monitor/rules. It must be safe for concurrent use.
+type Rules interface {
+	Match(exe string, args []string) (name string, ok bool)
+}
+
+// Pins tells which instances the user has pinned: monitor/pins. It must be safe
+// for concurrent use and must not block.
+type Pins interface {
+	Pinned(id monitor.Identity) bool
+}
+
+// Options of a Watch. The zero value works.
+type Options struct {
+	Log      *slog.Logger // nil: silent
+	Warnings []string     // shown in every snapshot until SetWarnings
+	Rules    Rules        // nil: those that are built in
+	// SerenaHome is the folder (SERENA_HOME) whose log files tell of servers
+	// that start; empty: only the scan does.
+	SerenaHome string
+	// Record is called with each event in its order and must not block; nil:
+	// nobody keeps them.
+	Record func(monitor.Event)
+	Pins   Pins // nil: none is pinned
+	// Plan, if given, says in each snapshot what the policies mean to do, before
+	// anybody sees it: it may change Policy and each Instance's Plan, nothing else.
+	// It must not block.
+	Plan func(*monitor.Snapshot)
+}
+
+// Watch is the model. Make one with New.
+type Watch struct {
+	log        *slog.Logger
+	client     *serena.Client
+	serenaHome string
+	record     func(monitor.Event)
+	pins       Pins // may be nil
+	plan       func(*monitor.Snapshot)
+	inquiries  chan inquiry
+	feed       feed
+	hints      hints
+	launches   launches
+	happened   happened
+
+	mu       sync.Mutex
+	warnings []string
+	rules    Rules
+	ruling   int // how often they were replaced
+	nudge    chan struct{}
+
+	recording sync.Mutex // held while an event is told, so that all get them in one order
+}
+
+// New returns a Watch that knows nothing until Serve runs.
+func New(o Options) *Watch {
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if o.Rules == nil {
+		o.Rules = rules.New(nil)
+	}
+	if o.Record == nil {
+		o.Record = func(monitor.Event) {}
+	}
+	if o.Plan == nil {
+		o.Plan = func(*monitor.Snapshot) {}
+	}
+	w := &Watch{
+		log:        o.Log,
+		client:     serena.NewClient(),
+		serenaHome: o.SerenaHome,
+		record:     o.Record,
+		pins:       o.Pins,
+		plan:       o.Plan,
+		inquiries:  make(chan inquiry),
+		rules:      o.Rules,
+		warnings:   slices.Clone(o.Warnings),
+		nudge:      make(chan struct{}, 1),
+	}
+	w.feed.publish(&monitor.Snapshot{At: time.Now(), Warnings: w.warnings})
+	return w
+}
+
+// Snapshot returns the newest snapshot, never nil: before the first look it is
+// an empty one with the number 0. It must not be changed.
+func (w *Watch) Snapshot() *monitor.Snapshot { return w.feed.latest() }
+
+// Subscribe returns a channel that holds the newest snapshot that has not been
+// received yet, starting with the current one, or with the first as soon as
+// there is one: a slow reader skips snapshots, it never delays the watch. The
+// channel is never closed; cancel ends the subscription and may be called more
+// than once.
+func (w *Watch) Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func()) {
+	return w.feed.subscribe()
+}
+
+// SetWarnings replaces the sentences that every snapshot carries. It is safe
+// for concurrent use.
+func (w *Watch) SetWarnings(list []string) {
+	w.mu.Lock()
+	w.warnings = slices.Clone(list)
+	w.mu.Unlock()
+	w.wake()
+}
+
+// SetRules replaces the rules that servers other than Serena are recognised by.
+// What no rule knows any more leaves the model. It is safe for concurrent use.
+func (w *Watch) SetRules(r Rules) {
+	w.mu.Lock()
+	w.rules = r
+	w.ruling++
+	w.mu.Unlock()
+	w.wake()
+}
+
+// PinsChanged makes the next snapshot, made at once, say what Options.Pins says
+// now. It does not wait for that, and is safe for concurrent use.
+func (w *Watch) PinsChanged() { w.wake() }
+
+// PolicyChanged makes the next snapshot, made at once, say what Options.Plan says
+// now. It does not wait for that, and is safe for concurrent use.
+func (w *Watch) PolicyChanged() { w.wake() }
+
+// Rules are those of now. It is safe for concurrent use.
+func (w *Watch) Rules() Rules {
+	_, r, _ := w.given()
+	return r
+}
+
+// wake makes Serve look at what it was given.
+func (w *Watch) wake() {
+	select {
+	case w.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// given are the things that Serve works with and others may replace.
+func (w *Watch) given() (warnings []string, r Rules, ruling int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.warnings, w.rules, w.ruling
+}
+
+// Serve watches until ctx ends. It may be called again after it returned, not
+// twice at once.
+func (w *Watch) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	exits := process.NewExitWatch()
+	_, r, ruling := w.given()
+	l := newLoop(w.log, w.client, r, exits)
+	l.ruling, l.pins, l.launches = ruling, w.pins, &w.launches
+	var running sync.WaitGroup
+	exitErr := make(chan error, 1)
+	running.Go(func() { exitErr <- exits.Serve(ctx) })
+	if w.serenaHome != "" {
+		running.Go(func() {
+			err := serveNews(ctx, w.serenaHome, func(pid int) { w.Hint(Hint{PID: pid}) })
+			if ctx.Err() == nil {
+				w.log.Info("new servers are found by looking alone", "error", err)
+			}
+		})
+	}
+	defer func() {
+		cancel()
+		l.probes.Wait()
+		running.Wait()
+	}()
+
+	for _, a := range w.launches.all() { // those that a Serve before knew
+		l.takeIn(ctx, a, time.Now())
+	}
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	next := time.Now()
+	for {
+		urgent := true
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-exitErr:
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return errors.Join(errors.New("the exit watch ended"), err)
+		case id := <-exits.Exits():
+			l.exited(id, time.Now())
+		case r := <-l.results:
+			l.absorb(r, time.Now())
+			urgent = false
+		case q := <-w.inquiries:
+			q.answer <- l.standing(q.id)
+			continue
+		case <-w.nudge:
+			now := time.Now()
+			_, r, ruling := w.given()
+			l.setRules(r, ruling, now)
+			for _, a := range w.launches.take() {
+				l.takeIn(ctx, a, now)
+			}
+			for _, h := range w.hints.take() {
+				l.follow(ctx, h, now)
+			}
+			tick.Reset(min(l.interval(), max(time.Until(next), 0)))
+		case <-tick.C:
+			l.tick(ctx, time.Now())
+			next = time.Now().Add(l.interval())
+			tick.Reset(l.interval())
+			urgent = false
+		}
+		w.publish(l, time.Now(), urgent)
+	}
+}
+
+// publish makes and hands out a snapshot when something has changed, the first
+// one after the first look. Figures that drift alone (memory, heartbeat times)
+// wait for the end of the burst of probes that brings them, unless the change is
+// urgent.
+func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
+	if !l.hasLooked(now) {
+		return
+	}
+	l.judge(now)
+	before := w.feed.latest()
+	warnings, _, _ := w.given()
+	after := &monitor.Snapshot{Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: warnings}
+	for _, e := range l.untold {
+		w.note(e)
+	}
+	l.untold = nil
+	for _, e := range monitor.Diff(before, after) {
+		if e, tell := l.judgeEvent(e, before, after); tell {
+			w.note(e)
+		}
+	}
+	clear(l.moved)
+	after.Recent = w.happened.list()
+	w.plan(after)
+	switch change := compare(before, after); {
+	case change == same && before.Seq > 0:
+		return
+	case change == drift && !urgent && l.inFlight > 0:
+		return
+	}
+	w.feed.publish(after)
+}
+
+// lookLimit is how long Once waits for answers.
+const lookLimit = 3 * time.Second
+
+// Once scans and probes one time and returns what it found. An instance that
+// needs longer than its answer time is in the state that a first failed probe
+// leaves.
+func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
+	w := New(o)
+	l := newLoop(w.log, w.client, w.rules, nil)
+	l.pins = w.pins
+	look, cancel := context.WithTimeout(ctx, lookLimit)
+	defer l.probes.Wait()
+	defer cancel()
+	l.tick(look, time.Now())
+	for l.inFlight > 0 && look.Err() == nil {
+		select {
+		case r := <-l.results:
+			l.absorb(r, time.Now())
+		case <-look.Done():
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	now := time.Now()
+	l.findPorts(false, now) // once the dashboard is known, the other port is MCP
+	l.judge(now)
+	s := &monitor.Snapshot{Seq: 1, At: now, Instances: l.instances(now), Warnings: w.warnings}
+	w.plan(s)
+	return s, l.scanErr
+}

@@ -1,0 +1,282 @@
+//go:build unix
+
+package watch
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+const patience = 30 * time.Second
+
+func TestLifeOfAnInstance(t *testing.T) {
+	t.Parallel()
+	w := watching(t)
+	f := startFake(t, answers{"project": "alpha"})
+	in := await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Port != f.port || in.ProjectName != "alpha" || in.ProjectRoot != "/p/alpha" || in.Context != "ide" || in.Version != "2.1.0" ||
+		*in.ToolCalls != 0 || in.Client == nil || in.Client.PID != os.Getpid() || !strings.HasPrefix(filepath.Base(self), in.Client.Name) ||
+		in.StartedAt.IsZero() || in.LastHeartbeat.IsZero() || in.RSSBytes < 1<<20 || *in.Busy || !in.LastActivity.Equal(in.StartedAt) {
+		t.Errorf("incomplete: %+v, client %+v", in, in.Client)
+	}
+
+	// It works on a call, which activates another project: seen by its use of
+	// the CPU, without waiting for the next round of probes.
+	f.say(t, answers{"project": "alpha", "burn": true, "queue": []answers{task("Task-2:ActivateProjectTool")}})
+	await(t, w, f.pid, "busy", patience, func(in *monitor.Instance) bool { return in != nil && in.Busy != nil && *in.Busy })
+	f.say(t, answers{"project": "beta", "calls": 1, "last": task("Task-2:ActivateProjectTool")})
+	in = await(t, w, f.pid, "the other project", patience, func(in *monitor.Instance) bool { return in != nil && in.ProjectName == "beta" && !*in.Busy })
+	if in.LastActivity.Equal(in.StartedAt) || *in.ToolCalls != 1 {
+		t.Errorf("the call did not count: %+v", in)
+	}
+	f.say(t, answers{"burn": true, "last": task("Task-3:RemoveProjectTool")})
+	await(t, w, f.pid, "no project", patience, inState(monitor.StateNoProject, ""))
+	f.say(t, answers{"project": "alpha", "last": task("Task-4:ActivateProjectTool"), "burn": true})
+	await(t, w, f.pid, "green again", patience, inState(monitor.StateProject, ""))
+	f.say(t, answers{"project": "alpha", "last": task("Task-4:ActivateProjectTool")})
+
+	f.signal(t, syscall.SIGSTOP)
+	await(t, w, f.pid, "suspended", patience, inState(monitor.StateZombie, monitor.CauseSuspended))
+	f.signal(t, syscall.SIGCONT)
+	await(t, w, f.pid, "continued", patience, inState(monitor.StateProject, ""))
+
+	f.signal(t, syscall.SIGKILL)
+	await(t, w, f.pid, "killed", patience, gone)
+}
+
+func TestUnreachableAndHealed(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]answers{
+		"hangs":                  {"hang": true},
+		"garbage":                {"raw": "\x00\xff<html>"},
+		"10 MB":                  {"raw": "0123456789", "times": 1 << 20},
+		"redirects":              {"raw": "", "status": 302},
+		"fails":                  {"raw": "no", "status": 500},
+		"another program's page": {"raw": "<title>Jupyter</title>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := watching(t)
+			good := answers{"project": "alpha"}
+			f := startFake(t, good)
+			await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
+			f.say(t, broken)
+			in := await(t, w, f.pid, "unreachable", 2*time.Minute, inState(monitor.StateZombie, monitor.CauseUnreachable))
+			if in.ProjectName != "alpha" || in.Reason == "" {
+				t.Errorf("what was known is kept: %+v", in)
+			}
+			f.say(t, good)
+			await(t, w, f.pid, "healed", time.Minute, inState(monitor.StateProject, ""))
+		})
+	}
+}
+
+// A dashboard that never was one leaves the instance starting, and the first
+// good answer makes it live.
+func TestBadAnswersWhileStarting(t *testing.T) {
+	t.Parallel()
+	w := watching(t)
+	f := startFake(t, answers{"raw": "warming up", "status": 404})
+	in := await(t, w, f.pid, "starting", patience, inState(monitor.StateStarting, ""))
+	if in.Port != 0 || in.DashboardURL != "" {
+		t.Errorf("a stranger's page is not its dashboard: %+v", in)
+	}
+	f.say(t, answers{"project": "alpha"})
+	await(t, w, f.pid, "live", time.Minute, inState(monitor.StateProject, ""))
+}
+
+// A fault in one route is not the end: the heartbeat decides.
+func TestOneRouteOutOfOrder(t *testing.T) {
+	t.Parallel()
+	f := startFake(t, answers{"project": "alpha", "broken": []string{"/last_execution", "/queued_task_executions"}})
+	s, err := Once(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := s.Find(strconv.Itoa(f.pid)); len(found) != 1 || found[0].State != monitor.StateProject || found[0].Busy != nil {
+		t.Errorf("got %+v", found)
+	}
+}
+
+// A wrapper that was killed and not reaped has neither memory nor children; the
+// server goes on without it.
+func TestUnreapedWrapper(t *testing.T) {
+	t.Parallel()
+	f := startFake(t, answers{"project": "alpha"}, "timeout", "--foreground", "600")
+	w := New(Options{})
+	l := newLoop(w.log, w.client, w.rules, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer l.probes.Wait()
+	defer cancel()
+	now := time.Now()
+	l.tick(ctx, now)
+	var server *tracked
+	for _, tr := range l.tracked {
+		if tr.root.PID == f.pid {
+			server = tr
+		}
+	}
+	if server == nil || server.in.Processes != 2 {
+		t.Fatalf("not found below its wrapper: %+v", server)
+	}
+	t.Cleanup(func() { syscall.Kill(server.in.Identity.PID, syscall.SIGKILL) })
+	f.signal(t, syscall.SIGKILL)
+	for deadline := time.Now().Add(patience); ; {
+		if st, err := process.ReadStat(f.pid); err != nil || st.State == process.Unreaped {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the wrapper does not end")
+		}
+	}
+	l.sampleTree(server, now.Add(time.Minute))
+	if server.root != server.in.Identity || server.in.Processes != 1 || server.in.RSSBytes < 1<<20 || !server.hasMember(server.in.Identity.PID) {
+		t.Errorf("%+v, root %v, members %v", server.in, server.root, server.members)
+	}
+}
+
+// One that was suspended before anybody could ask it still has its port.
+func TestSuspendedBeforeItWasSeen(t *testing.T) {
+	t.Parallel()
+	f := startFake(t, answers{"project": "alpha"})
+	f.signal(t, syscall.SIGSTOP)
+	w := watching(t)
+	in := await(t, w, f.pid, "suspended", patience, inState(monitor.StateZombie, monitor.CauseSuspended))
+	if in.Port != f.port {
+		t.Errorf("port %d, want %d", in.Port, f.port)
+	}
+	f.signal(t, syscall.SIGCONT)
+	await(t, w, f.pid, "continued", patience, inState(monitor.StateProject, ""))
+}
+
+func TestDefunct(t *testing.T) {
+	t.Parallel()
+	w := watching(t)
+	f := startFake(t, answers{"project": "alpha"})
+	await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
+	f.signal(t, syscall.SIGKILL)
+	await(t, w, f.pid, "gone at once", patience, gone)
+	await(t, w, f.pid, "defunct", patience, inState(monitor.StateZombie, monitor.CauseDefunct))
+	f.cmd.Wait()
+	await(t, w, f.pid, "reaped", patience, gone)
+}
+
+func TestWrapperIsPartOfTheInstance(t *testing.T) {
+	t.Parallel()
+	w := watching(t)
+	f := startFake(t, answers{"project": "alpha"}, "timeout", "--foreground", "600")
+	wrapper := f.pid
+	var in *monitor.Instance
+	snapshots, cancel := w.Subscribe()
+	defer cancel()
+	deadline := time.After(patience)
+	for in == nil {
+		select {
+		case s := <-snapshots:
+			for i := range s.Instances {
+				if s.Instances[i].Port == f.port {
+					in = &s.Instances[i]
+				}
+			}
+		case <-deadline:
+			t.Fatal("not found")
+		}
+	}
+	if found := w.Snapshot().Find(strconv.Itoa(wrapper)); len(found) > 0 {
+		t.Errorf("the wrapper is no instance: %+v", found[0])
+	}
+	if in.Processes != 2 || in.Client == nil || in.Client.PID != os.Getpid() {
+		t.Errorf("the wrapper belongs to the tree, its parent is the client: %+v, %+v", in, in.Client)
+	}
+}
+
+func TestStrangersAreNoInstances(t *testing.T) {
+	t.Parallel()
+	var pids []int
+	for _, line := range [][]string{
+		{"python3", "-c", "import time; time.sleep(60)", "serena", "start-mcp-server"},
+		{"tail", "-f", "/dev/null", "serena", "start-mcp-server"},
+		{"bash", "-c", "read x # serena start-mcp-server"},
+	} {
+		cmd := exec.Command(line[0], line[1:]...)
+		if _, err := cmd.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+		pids = append(pids, cmd.Process.Pid)
+	}
+	f := startFake(t, answers{}) // started later: when it is there, the others were looked at
+	w := watching(t)
+	await(t, w, f.pid, "yellow", patience, inState(monitor.StateNoProject, ""))
+	for _, in := range w.Snapshot().Instances {
+		for _, pid := range pids {
+			if in.Identity.PID == pid {
+				t.Errorf("a stranger: %+v", in)
+			}
+		}
+	}
+}
+
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	stamp := time.Now().Add(-10 * time.Minute).Truncate(time.Second)
+	f := startFake(t, answers{"project": "alpha", "last": task("Task-7:FindSymbolTool"),
+		"log": []string{"INFO  " + stamp.Format(time.DateTime) + ",000 [Task-7:FindSymbolTool] serena.task_executor:stop:336 - done"}})
+	s, err := Once(t.Context(), Options{Warnings: []string{"careful"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := s.Find(strconv.Itoa(f.pid))
+	if len(found) != 1 || found[0].State != monitor.StateProject || !found[0].LastActivity.Equal(stamp) || found[0].CPUPercent != nil {
+		t.Errorf("got %+v", found)
+	}
+	if len(s.Warnings) != 1 {
+		t.Errorf("warnings %q", s.Warnings)
+	}
+}
+
+func TestQuietMeansNoSnapshots(t *testing.T) {
+	t.Parallel()
+	w := New(Options{})
+	l := newLoop(w.log, w.client, w.rules, nil)
+	now := time.Now()
+	w.publish(l, now, true)
+	if got := w.Snapshot(); got.Seq != 0 {
+		t.Error("a snapshot before the first look")
+	}
+	l.begun = now
+	w.publish(l, now, true)
+	before := w.Snapshot()
+	if before.Seq != 1 {
+		t.Error("no snapshot after the first look, although there is nothing to see")
+	}
+	for range 10 {
+		now = now.Add(time.Second)
+		w.publish(l, now, true)
+	}
+	if w.Snapshot() != before {
+		t.Error("a snapshot without a change")
+	}
+	w.SetWarnings([]string{"x"})
+	w.publish(l, now, true)
+	if got := w.Snapshot(); got == before || len(got.Warnings) != 1 {
+		t.Error("a warning is a change")
+	}
+}

@@ -1,0 +1,24 @@
+//go:build windows || darwin
+
+package tray
+
+import (
+	"context"
+	"log/slog"
+)
+
+// bus stands where other systems have a session bus. Here the desktop itself
+// keeps the icon, and the library puts it back when the shell restarts.
+type bus struct{}
+
+func openBus(context.Context) (*bus, error) { return &bus{}, nil }
+
+func (*bus) lost() <-chan struct{} { return nil }
+
+func (*bus) watchHost(context.Context, *slog.Logger, func(string)) {}
+
+// lines is nil: the menu is the library's.
+func (*bus) lines(<-chan struct{}, chan<- int, chan<- menuEvent) lines { return nil }
+
+// settled never comes: what is set here takes effect at once.
+func (*bus) settled(context.Context) <-chan struct{} { return nil }

@@ -1,0 +1,235 @@
+//go:build !windows && !darwin
+
+package tray
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// Names of the StatusNotifierItem specification (freedesktop.org) and of
+// dbusmenu, and the object that fyne.io/systray exports.
+const (
+	hostName   = "org.kde.StatusNotifierWatcher"
+	hostPath   = "/StatusNotifierWatcher"
+	itemPath   = "/StatusNotifierItem"
+	menuPath   = "/StatusNotifierItem/menu"
+	menuIface  = "com.canonical.dbusmenu"
+	busIface   = "org.freedesktop.DBus"
+	ownerEvent = "NameOwnerChanged"
+)
+
+// dialLimit is how long a bus may take to answer before it counts as absent.
+const dialLimit = 3 * time.Second
+
+const (
+	// lookStep is how often it is looked whether the library has exported its
+	// item, which takes it a few milliseconds. Whoever asks for the menu
+	// before ours is in its place gets an empty one.
+	lookStep = 5 * time.Millisecond
+	// settleStep is how long the library takes to note that it has, generously.
+	settleStep = 60 * time.Millisecond
+)
+
+// available tells whether a tray icon can be shown here at all: nil, or an
+// error that Is ErrNoBus. Whether the desktop has a place for it is another
+// matter, which may change at any time; Serve waits for one.
+func available() error {
+	ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
+	defer cancel()
+	// The plain way to connect would start a bus of its own where there is
+	// none, which nobody looks at and nobody ends.
+	conn, err := dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx))
+	if err == nil {
+		if err = conn.Auth(nil); err == nil {
+			err = conn.Hello()
+		}
+		if err == nil {
+			return conn.Close()
+		}
+		conn.Close()
+		if ctx.Err() != nil {
+			return mute{dialLimit}
+		}
+	}
+	return fmt.Errorf("%w, so there is no tray icon; everything else works (%w)", ErrNoBus, err)
+}
+
+// mute says that there is a bus, which did not answer within a time. It Is
+// ErrNoBus.
+type mute struct{ limit time.Duration }
+
+func (m mute) Error() string {
+	return fmt.Sprintf("the session bus does not answer within %v, so there is no tray icon; everything else works (log in again, then start lamplighter again)", m.limit)
+}
+
+func (mute) Unwrap() error { return ErrNoBus }
+
+// bus is the session bus, seen from the tray.
+type bus struct {
+	conn *dbus.Conn // the one that fyne.io/systray uses too
+	menu *dbusMenu  // nil before lines
+}
+
+func openBus(context.Context) (*bus, error) {
+	if err := available(); err != nil {
+		return nil, err
+	}
+	conn, err := dbus.SessionBus()
+	if err != nil { // it was there a moment ago
+		return nil, fmt.Errorf("show the tray: %w: %w", ErrBusLost, err)
+	}
+	return &bus{conn: conn}, nil
+}
+
+// lost is closed when the bus is gone, or the tray has ended.
+func (b *bus) lost() <-chan struct{} { return b.conn.Context().Done() }
+
+// lines makes the menu, which hands on what panels tell until ended is closed.
+func (b *bus) lines(ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) lines {
+	b.menu = newDBusMenu(b.conn, ended, clicks, events)
+	return b.menu
+}
+
+// settled returns a channel that is closed once when the item is on the bus
+// with our menu, so that what was set while it was being exported can be set
+// again. A host that has not taken note of the item until then is told of it
+// once more: one that appears between the library's only try and its watching
+// for hosts would never hear of it.
+func (b *bus) settled(ctx context.Context) <-chan struct{} {
+	settled := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(lookStep)
+		defer tick.Stop()
+		self := b.conn.Object(b.conn.Names()[0], menuPath)
+		for exported := false; !exported; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-b.lost():
+				return
+			case <-tick.C:
+			}
+			// The menu's properties are the last thing to be exported.
+			_, err := self.GetProperty(menuIface + ".Version")
+			exported = err == nil
+		}
+		if b.menu.serve() != nil {
+			return // the bus is gone, which the owner says
+		}
+		select {
+		case <-ctx.Done():
+		case <-b.lost():
+		case <-time.After(settleStep):
+			close(settled)
+			b.registerIfForgotten(ctx)
+		}
+	}()
+	return settled
+}
+
+// registerIfForgotten registers the item with a host that is there and does
+// not list it.
+func (b *bus) registerIfForgotten(ctx context.Context) {
+	host := b.conn.Object(hostName, hostPath)
+	var listed dbus.Variant
+	err := host.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart,
+		hostName, "RegisteredStatusNotifierItems").Store(&listed)
+	items, ok := listed.Value().([]string)
+	if err != nil || !ok {
+		return // no host, or one that does not tell
+	}
+	for _, item := range items {
+		for _, name := range b.conn.Names() {
+			if strings.HasPrefix(item, name) {
+				return
+			}
+		}
+	}
+	// A host that refuses is asked again by the library when it restarts.
+	host.CallWithContext(ctx, hostName+".RegisterStatusNotifierItem", dbus.FlagNoAutoStart, itemPath)
+}
+
+// noPlace is what the user reads when the desktop has no host for icons.
+const noPlace = "this desktop has no place for tray icons now; the icon appears when it gets one (on GNOME: the AppIndicator extension)"
+
+// watchHost tells the user when the desktop has no place for tray icons; what
+// follows (it gets one, it loses it) goes to the log. The library registers
+// with a host that appears or restarts.
+func (b *bus) watchHost(ctx context.Context, log *slog.Logger, tell func(string)) {
+	signals := make(chan *dbus.Signal, 16)
+	b.conn.Signal(signals)
+	defer b.conn.RemoveSignal(signals)
+	match := []dbus.MatchOption{
+		dbus.WithMatchSender(busIface), dbus.WithMatchInterface(busIface),
+		dbus.WithMatchMember(ownerEvent), dbus.WithMatchArg(0, hostName),
+	}
+	if err := b.conn.AddMatchSignalContext(ctx, match...); err != nil {
+		return // the bus is gone, which the owner says
+	}
+	var there bool
+	if err := b.conn.BusObject().CallWithContext(ctx, busIface+".NameHasOwner", 0, hostName).Store(&there); err != nil {
+		return
+	}
+	say, said := tell, false
+	for {
+		if !there && !said {
+			said = true
+			say(noPlace)
+			say = func(text string) { log.Warn(text) }
+		}
+		if there && said {
+			said = false
+			log.Info("the desktop has a place for tray icons now")
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case sig, ok := <-signals:
+			if !ok || sig == nil {
+				return
+			}
+			if owner, ours := hostOwner(sig); ours {
+				// A restart is not worth a line; an absence that lasts is.
+				there = owner != "" || !said && b.hostReturns(ctx, signals)
+			}
+		}
+	}
+}
+
+// hostOwner reads the new owner of the host's name from a signal; false when
+// the signal is about something else.
+func hostOwner(sig *dbus.Signal) (owner string, ours bool) {
+	if sig.Name != busIface+"."+ownerEvent || len(sig.Body) < 3 || sig.Body[0] != hostName {
+		return "", false
+	}
+	owner, ours = sig.Body[2].(string)
+	return owner, ours
+}
+
+// hostReturns waits a while for a host that has just gone, as one that
+// restarts does.
+func (b *bus) hostReturns(ctx context.Context, signals <-chan *dbus.Signal) bool {
+	patience := time.NewTimer(5 * time.Second)
+	defer patience.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return true
+		case <-patience.C:
+			return false
+		case sig, ok := <-signals:
+			if !ok || sig == nil {
+				return true
+			}
+			if owner, ours := hostOwner(sig); ours && owner != "" {
+				return true
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package tray
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// The desktop library keeps its state for a whole process, so the tests over a
+// real bus run the tray in a child of the test binary: snapshots come in as
+// lines of JSON (or "style NAME"), orders and log lines go out.
+const childEnv = "LAMPLIGHTER_TEST_TRAY_CHILD"
+
+// childPolicies makes the child offer what the policies can be told, and say how
+// much was given back.
+const childPolicies = childEnv + "_POLICIES=1"
+
+type childSource chan *monitor.Snapshot
+
+func (s childSource) Subscribe() (<-chan *monitor.Snapshot, func()) { return s, func() {} }
+
+type childActions struct {
+	mu   *sync.Mutex
+	quit func()
+}
+
+func (a childActions) say(s string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	fmt.Println(s)
+}
+
+func (a childActions) OpenInstance(id string) { a.say("open " + id) }
+func (a childActions) OpenGlobal()            { a.say("global") }
+func (a childActions) StopInstance(id string) { a.say("stop " + id) }
+func (a childActions) Quit()                  { a.say("quit"); a.quit() }
+
+func (a childActions) StopAll(what string)         { a.say("stop all " + what) }
+func (a childActions) Keep(id string)              { a.say("keep " + id) }
+func (a childActions) Pin(id string, pinned bool)  { a.say(fmt.Sprint("pin ", id, " ", pinned)) }
+func (a childActions) Pause(until time.Time)       { a.say("pause " + until.Format(time.RFC3339)) }
+func (a childActions) Resume()                     { a.say("resume") }
+func (a childActions) Switch(rule string, on bool) { a.say(fmt.Sprint("switch ", rule, " ", on)) }
+
+// runChild returns the exit status: 0 served and ended, 3 no bus, 4 bus lost.
+func runChild() int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	source := make(childSource, 1)
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 64<<20)
+	var t *Tray
+	read := func() bool {
+		if !lines.Scan() {
+			return false
+		}
+		if style, ok := strings.CutPrefix(lines.Text(), "style "); ok {
+			t.SetStyle(style)
+			return true
+		}
+		var snap monitor.Snapshot
+		if err := json.Unmarshal(lines.Bytes(), &snap); err != nil {
+			fmt.Println("bad snapshot:", err)
+			return false
+		}
+		select {
+		case <-source: // newest wins
+		default:
+		}
+		source <- &snap
+		return true
+	}
+	if !read() {
+		return 2
+	}
+	actions := childActions{mu: &sync.Mutex{}, quit: cancel}
+	opts := Options{
+		Source: source, Actions: actions, Version: "1.2.3", Style: os.Getenv(childEnv), Stopper: actions,
+		Log: slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	if name, value, _ := strings.Cut(childPolicies, "="); os.Getenv(name) == value {
+		opts.Policies = actions
+		opts.GivenBack = func() (uint64, time.Time) { return 3_210 * megabyte, time.Now().AddDate(0, 0, -2) }
+	}
+	t = New(opts)
+	go func() {
+		for read() {
+		}
+		cancel()
+	}()
+	err := t.Serve(ctx)
+	if again := t.Serve(ctx); !errors.Is(again, ErrServed) {
+		fmt.Println("second Serve:", again)
+		return 1
+	}
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, ErrNoBus):
+		fmt.Println(err)
+		return 3
+	case errors.Is(err, ErrBusLost):
+		fmt.Println(err)
+		return 4
+	}
+	fmt.Println(err)
+	return 1
+}

@@ -1,0 +1,95 @@
+package tray
+
+import (
+	"fmt"
+	"testing"
+	"time"
+	_ "time/tzdata" // Windows has none
+
+	"lamplighter/monitor"
+
+	"pgregory.net/rapid"
+)
+
+// genPlan draws what the policies mean to do about an instance.
+func genPlan(t *rapid.T) (p monitor.Plan) {
+	span := rapid.OneOf(rapid.Int64Range(-100_000, 300_000), rapid.Int64Range(-100, 1000))
+	if rapid.Bool().Draw(t, "planned") {
+		p.ShutdownAt, p.Reason = noon.Add(time.Duration(span.Draw(t, "shutdown s"))*time.Second), "no call for 30 min"
+	}
+	if rapid.Bool().Draw(t, "kept") {
+		p.KeptUntil = noon.Add(time.Duration(span.Draw(t, "kept s")) * time.Second)
+	}
+	return p
+}
+
+func TestPlanWords(t *testing.T) {
+	for _, c := range []struct {
+		now, at time.Duration // after noon
+		want    string
+	}{
+		{0, 4 * time.Minute, "ends in 4 min"},
+		{59 * time.Second, 4*time.Minute + time.Second, "ends in 4 min"},
+		{time.Minute, 4*time.Minute + 59*time.Second, "ends in 3 min"},
+		{0, 59 * time.Second, "ends now"},
+		{0, 0, "ends now"},
+		{time.Hour, 0, "ends now"},
+		{0, 9 * time.Minute, "ends in 9 min"},
+		{0, 14 * time.Minute, "ends in 10 min"},
+	} {
+		if got := planWords(noon.Add(c.at), noon.Add(c.now)); got != c.want {
+			t.Errorf("at %v, planned for %v: %q, want %q", c.now, c.at, got, c.want)
+		}
+	}
+}
+
+// However many ends are planned, time alone changes the menu once a minute.
+func TestCountdownsChangeTogether(t *testing.T) {
+	o, c, now := drawer(t)
+	var list []monitor.Instance
+	for i := range 5 {
+		in := serena(1+i, fmt.Sprint("p", i), 0, 100)
+		in.Plan.ShutdownAt = noon.Add(5*time.Minute + time.Duration(i*17)*time.Second)
+		list = append(list, in)
+	}
+	snap := snapshot(list...)
+	o.see(t, snap)
+	for second := range 8 * 60 {
+		*now = noon.Add(time.Duration(second) * time.Second)
+		c.ops = nil
+		o.see(t, snap)
+		if len(c.ops) > 0 && second%60 != 0 {
+			t.Errorf("drawn after %d s: %v", second, c.ops)
+		}
+		for _, op := range c.ops {
+			if op.Kind != OpTitle {
+				t.Errorf("after %d s: %+v", second, op)
+			}
+		}
+	}
+}
+
+func TestTheDayEndsAtMidnight(t *testing.T) {
+	for zone, days := range map[string][]string{
+		"Europe/Berlin":    {"2026-03-28", "2026-03-29", "2026-10-25"},
+		"America/Santiago": {"2026-04-04", "2026-09-05", "2026-09-06"}, // whose clocks change at midnight
+	} {
+		where, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range days {
+			noon, err := time.ParseInLocation("2006-01-02 15:04", d+" 12:00", where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			start, end := dayStart(noon), dayEnd(noon)
+			if day(start) != day(noon) || day(start.Add(-1)) == day(noon) {
+				t.Errorf("%s in %s begins at %v", d, zone, start)
+			}
+			if day(end) == day(noon) || day(end.Add(-1)) != day(noon) {
+				t.Errorf("%s in %s ends at %v", d, zone, end)
+			}
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package tray
+
+import (
+	"lamplighter/icons"
+)
+
+// Slot is one line of the menu on the desktop. There is a fixed number of
+// them, made once and never removed: desktops cannot insert or reorder lines,
+// and a menu that is rebuilt closes under the pointer.
+type Slot struct {
+	Visible bool
+	Enabled bool
+	Title   string
+	Tooltip string
+	Mark    icons.Mark // None for no icon
+	Checked bool       // only of one that can be, see checkable
+}
+
+// The numbers of slots for instances: enough for more than one free slot
+// between two lines, so that one that comes moves no other.
+const (
+	poolSize = listLines * 5 / 2
+	stopSize = poolSize          // under Stop
+	keepSize = keepLines * 3 / 2 // for each list under Keep, where a wrong click costs less
+)
+
+// The slots from top to bottom, then those of the submenus. A separator stands
+// before slotGlobal and before slotStop, so that what ends something is apart
+// from what opens something, and before the rules of the policies.
+const (
+	slotHead     = 0
+	slotHint     = 1
+	slotFirst    = 2 // of the instances
+	slotMore     = slotFirst + poolSize
+	slotGlobal   = slotMore + 1
+	slotRecent   = slotGlobal + 1 // a submenu
+	slotKeep     = slotRecent + 1 // a submenu
+	slotPolicies = slotKeep + 1   // a submenu
+	slotGiven    = slotPolicies + 1
+	slotWarning  = slotGiven + 1              // the first of warningLines
+	slotStop     = slotWarning + warningLines // a submenu
+	slotAbout    = slotStop + 1
+	slotQuit     = slotAbout + 1
+	slotTop      = slotQuit + 1 // the number of slots that are in no submenu
+
+	slotRecentFirst = slotTop // of recentLines under slotRecent
+
+	slotKeepHead  = slotRecentFirst + recentLines // what the lines below it are for
+	slotKeepFirst = slotKeepHead + 1              // of keepSize under slotKeep
+	slotPinHead   = slotKeepFirst + keepSize
+	slotPinFirst  = slotPinHead + 1 // of keepSize
+	slotKeepMore  = slotPinFirst + keepSize
+
+	slotPauseShort = slotKeepMore + 1 // under slotPolicies
+	slotPauseToday = slotPauseShort + 1
+	slotPauseOpen  = slotPauseToday + 1
+	slotResume     = slotPauseOpen + 1
+	slotRuleFirst  = slotResume + 1 // of ruleLines
+
+	slotStopOrphans = slotRuleFirst + ruleLines // under slotStop
+	slotStopIdle    = slotStopOrphans + 1
+	slotStopFirst   = slotStopIdle + 1 // of stopSize
+	slotStopMore    = slotStopFirst + stopSize
+	slotCount       = slotStopMore + 1
+)
+
+// slotAbove is the slot that opens the submenu in which slot is, -1 for none.
+func slotAbove(slot int) int {
+	switch {
+	case slot < slotTop:
+		return -1
+	case slot < slotKeepHead:
+		return slotRecent
+	case slot < slotPauseShort:
+		return slotKeep
+	case slot < slotStopOrphans:
+		return slotPolicies
+	}
+	return slotStop
+}
+
+// opensSubmenu tells whether a slot opens a submenu.
+func opensSubmenu(slot int) bool {
+	return slot == slotRecent || slot == slotKeep || slot == slotPolicies || slot == slotStop
+}
+
+// separated tells whether a separator stands before a slot.
+func separated(slot int) bool {
+	return slot == slotGlobal || slot == slotStop || slot == slotRuleFirst
+}
+
+// hiddenSlots is a menu before anything is shown.
+func hiddenSlots() []Slot {
+	slots := make([]Slot, slotCount)
+	for i := range slots {
+		slots[i].Enabled = true
+	}
+	return slots
+}
+
+// warningLines is how many warnings are shown; the page has them all.
+const warningLines = 2
+
+// slotsOf spreads a menu over the slots, as placed for the same menu.
+func slotsOf(m Menu, placed places) []Slot {
+	slots := make([]Slot, slotCount)
+	line := func(i int, title, tooltip string, enabled bool) {
+		slots[i] = Slot{Visible: title != "", Enabled: enabled, Title: title, Tooltip: tooltip}
+	}
+	// Enabled, because panels grey the text of a line that is not, and this one
+	// is meant to be read.
+	line(slotHead, m.Head, "", true)
+	line(slotHint, m.Hint, "", false)
+	pool := func(first int, ids []string, entries []Entry) {
+		next := 0
+		for i, id := range ids {
+			if id == "" {
+				continue
+			}
+			e := entries[next]
+			next++
+			slots[first+i] = Slot{Visible: true, Enabled: !e.Ended, Title: e.Title, Tooltip: e.Tooltip, Mark: e.Mark, Checked: e.Checked}
+		}
+	}
+	pool(slotFirst, placed.instances, m.Instances)
+	line(slotMore, m.More, "", true)
+	line(slotGlobal, "Open global dashboard", "", true)
+	if len(m.Recent) > 0 {
+		line(slotRecent, "Recent", "", true)
+	}
+	for i, l := range m.Recent {
+		line(slotRecentFirst+i, l.Title, "", true) // to be read, also where a click does nothing
+	}
+	if len(m.Keep)+len(m.Pins) > 0 {
+		line(slotKeep, "Keep", "", true)
+	}
+	if len(m.Keep) > 0 {
+		line(slotKeepHead, "For 1 h:", "", false)
+	}
+	pool(slotKeepFirst, placed.keeps, m.Keep)
+	if len(m.Pins) > 0 {
+		line(slotPinHead, "Until unpinned:", "", false)
+	}
+	pool(slotPinFirst, placed.pins, m.Pins)
+	line(slotKeepMore, m.KeepMore, "", true)
+	policySlots(m.Policies, line, slots)
+	line(slotGiven, m.GivenBack, "", true) // to be read
+	if len(m.Stop)+len(m.StopAll) > 0 {
+		line(slotStop, "Stop", "", true)
+	}
+	for _, g := range m.StopAll {
+		line(slotOfGroup(g.What), g.Title, "", !g.Ended)
+	}
+	pool(slotStopFirst, placed.stops, m.Stop)
+	line(slotStopMore, m.StopMore, "", false)
+	for i, w := range m.Warnings {
+		line(slotWarning+i, w, "", true) // to be read
+	}
+	line(slotAbout, m.About, "", false)
+	line(slotQuit, m.Quit, "Servers that others started go on running.", true)
+	return slots
+}
+
+// slotOfGroup is where an order for all of a kind stands.
+func slotOfGroup(what string) int {
+	if what == whatOrphans {
+		return slotStopOrphans
+	}
+	return slotStopIdle
+}
+
+// policySlots spreads the lines of the policies over their slots.
+func policySlots(l PolicyLines, line func(i int, title, tooltip string, enabled bool), slots []Slot) {
+	if l.Title == "" {
+		return
+	}
+	line(slotPolicies, l.Title, "", true)
+	if l.Paused {
+		line(slotResume, "Resume", "", true)
+	} else {
+		line(slotPauseShort, "Pause for 1 h", "", true)
+		line(slotPauseToday, "Pause for today", "", true)
+		line(slotPauseOpen, "Pause until resumed", "", true)
+	}
+	for i, r := range l.Rules {
+		line(slotRuleFirst+i, r.Title, "", r.Set)
+		slots[slotRuleFirst+i].Checked = r.On
+	}
+}
+
+// OpKind is what an Op does.
+type OpKind int
+
+// The operations on a slot.
+const (
+	OpTitle OpKind = iota
+	OpTooltip
+	OpIcon
+	OpEnable
+	OpDisable
+	OpCheck
+	OpUncheck
+	OpShow
+	OpHide
+)
+
+// Op is one change of one slot.
+type Op struct {
+	Slot int
+	Kind OpKind
+	Text string     // of OpTitle and OpTooltip
+	Mark icons.Mark // of OpIcon
+}
+
+// Diff lists what has to be done so that slots that show one thing show
+// another. What is equal is not touched, and neither is a hidden slot: its
+// fields are set when it is shown again, before it is shown. Both lists have
+// the same length.
+func Diff(shown, want []Slot) []Op {
+	var ops []Op
+	for i, w := range want {
+		s := shown[i]
+		if !w.Visible {
+			if s.Visible {
+				ops = append(ops, Op{Slot: i, Kind: OpHide})
+			}
+			continue
+		}
+		if s.Title != w.Title {
+			ops = append(ops, Op{Slot: i, Kind: OpTitle, Text: w.Title})
+		}
+		if s.Tooltip != w.Tooltip {
+			ops = append(ops, Op{Slot: i, Kind: OpTooltip, Text: w.Tooltip})
+		}
+		if s.Mark != w.Mark {
+			ops = append(ops, Op{Slot: i, Kind: OpIcon, Mark: w.Mark})
+		}
+		if s.Enabled != w.Enabled {
+			kind := OpEnable
+			if !w.Enabled {
+				kind = OpDisable
+			}
+			ops = append(ops, Op{Slot: i, Kind: kind})
+		}
+		if s.Checked != w.Checked {
+			kind := OpCheck
+			if !w.Checked {
+				kind = OpUncheck
+			}
+			ops = append(ops, Op{Slot: i, Kind: kind})
+		}
+		if !s.Visible {
+			ops = append(ops, Op{Slot: i, Kind: OpShow})
+		}
+	}
+	return ops
+}
+
+// Apply gives the slots after ops; shown stays as it is.
+func Apply(shown []Slot, ops []Op) []Slot {
+	slots := append([]Slot(nil), shown...)
+	for _, op := range ops {
+		s := &slots[op.Slot]
+		switch op.Kind {
+		case OpTitle:
+			s.Title = op.Text
+		case OpTooltip:
+			s.Tooltip = op.Text
+		case OpIcon:
+			s.Mark = op.Mark
+		case OpEnable:
+			s.Enabled = true
+		case OpDisable:
+			s.Enabled = false
+		case OpCheck:
+			s.Checked = true
+		case OpUncheck:
+			s.Checked = false
+		case OpShow:
+			s.Visible = true
+		case OpHide:
+			s.Visible = false
+		}
+	}
+	return slots
+}

@@ -1,0 +1,246 @@
+package tray
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rivo/uniseg"
+
+	"lamplighter/monitor"
+)
+
+// The widths, in columns, that text is shortened to.
+const (
+	labelColumns   = 50 // an entry; panels cut longer ones at the wrong end
+	nameColumns    = 12 // what a project name keeps at least
+	stopColumns    = 70 // an entry that says what stopping it would lose
+	keepColumns    = 70 // an entry that says what becomes of it if it is not kept
+	ruleColumns    = 60 // a rule of the policies
+	clientColumns  = 14 // the name of a client there
+	recentColumns  = 70 // an event
+	eventColumns   = 32 // the instance it is about
+	refusedColumns = 20 // that instance at least, where it is said why it was not ended
+	detailColumns  = 10 // what is shown of its detail at least, else nothing
+	warningColumns = 70
+	tooltipColumns = 120 // per line
+)
+
+// megabyte is what people and desktops mean by MB.
+const megabyte = 1_000_000
+
+// Memory is shown in steps, and what is shown stays until the measured value
+// is clearly away from it, so that a quiet machine does not repaint. The steps
+// grow with the value: what is shown is off by at most a fifth, or by 4 MB.
+const (
+	leastMemory = 10 // MB, the least that is told as a number
+	underLeast  = 1  // MB, stands for less
+)
+
+// memoryStep is how coarse memory is told around so many MB.
+func memoryStep(mb int) int {
+	switch {
+	case mb < 50:
+		return 5
+	case mb < 100:
+		return 10
+	case mb < 200:
+		return 25
+	case mb < 1000:
+		return 50
+	}
+	return 100
+}
+
+// memorySlip is how far the measured value may be from the shown one, when the
+// lower of both is so many MB.
+func memorySlip(mb int) int {
+	return max(min(mb/6, memoryStep(max(mb, 200))*4/5), 4)
+}
+
+// quantise rounds bytes to the MB that are shown, given the MB shown before
+// (0 for none). Unknown memory, 0 bytes, stays 0.
+func quantise(bytes uint64, before int) int {
+	if bytes == 0 {
+		return 0
+	}
+	mb := int(min(bytes, 1<<50) / megabyte)
+	if slip := memorySlip(min(mb, before)); before >= leastMemory && mb-before <= slip && before-mb <= slip {
+		return before
+	}
+	if mb < leastMemory {
+		return underLeast
+	}
+	step := memoryStep(mb)
+	return (mb + step/2) / step * step
+}
+
+// memoryWords is empty for 0.
+func memoryWords(mb int) string {
+	switch mb {
+	case 0:
+		return ""
+	case underLeast:
+		return fmt.Sprintf("under %d MB", leastMemory)
+	}
+	return monitor.Memory(uint64(mb) * megabyte)
+}
+
+// idleStep is how coarse an idle time is told: by 5 minutes in the first hour,
+// by hours for two days, then by days.
+func idleStep(d time.Duration) time.Duration {
+	switch {
+	case d < time.Hour:
+		return 5 * time.Minute
+	case d < 48*time.Hour:
+		return time.Hour
+	}
+	return 24 * time.Hour
+}
+
+// idleWords tells an idle time; below the first step it is empty.
+func idleWords(d time.Duration) string {
+	n := int(d / idleStep(d))
+	switch idleStep(d) {
+	case 5 * time.Minute:
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf("idle %d min", 5*n)
+	case time.Hour:
+		return fmt.Sprintf("idle %d h", n)
+	}
+	return fmt.Sprintf("idle %d days", n)
+}
+
+// nextIdle is the time until idleWords(d) will say something else.
+func nextIdle(d time.Duration) time.Duration {
+	step := idleStep(d)
+	return (d/step+1)*step - d
+}
+
+// stateWords says what state an instance is in, unless its label or the
+// silence says so: green is not mentioned, NO PROJECT and parked stand in the
+// label, and a server that is not Serena has no projects.
+func stateWords(in *monitor.Instance) string {
+	switch in.State {
+	case monitor.StateProject, monitor.StateParked:
+		return ""
+	case monitor.StateNoProject:
+		if in.Kind != monitor.KindSerena || in.ProjectName == "" || in.DashboardURL == "" {
+			return ""
+		}
+	case monitor.StateZombie:
+		switch in.Cause {
+		case monitor.CauseNone:
+		case monitor.CauseSuspected:
+			return "suspected orphan"
+		default:
+			return string(in.Cause)
+		}
+	}
+	return in.State.Words()
+}
+
+// reachWords says of a server that runs that it has no dashboard of its own: a
+// click shows it on the global one.
+func reachWords(in *monitor.Instance) string {
+	if in.State == monitor.StateNoProject && in.DashboardURL == "" {
+		return "no dashboard"
+	}
+	return ""
+}
+
+// activityWords is "busy", an idle time, or empty. Only a live instance is
+// asked: for every other the state says more.
+func activityWords(in *monitor.Instance, now time.Time) string {
+	idle, known := idleTime(in, now)
+	switch {
+	case in.Busy != nil && *in.Busy && live(in):
+		return "busy"
+	case !known:
+		return ""
+	}
+	return idleWords(idle)
+}
+
+// idleTime is the idle time that is told, and whether one is.
+func idleTime(in *monitor.Instance, now time.Time) (time.Duration, bool) {
+	if !live(in) || (in.Busy != nil && *in.Busy) {
+		return 0, false
+	}
+	return in.Idle(now)
+}
+
+func live(in *monitor.Instance) bool {
+	return in.State == monitor.StateProject || in.State == monitor.StateNoProject
+}
+
+// clientWords names the client that a server would be taken from, unless it
+// has gone. It is not said to use the server, which means that a call was
+// answered a moment ago, or is being answered. Of a server that we have started
+// it names whom for.
+func clientWords(in *monitor.Instance) string {
+	words := in.ClientWords(clientColumns)
+	switch {
+	case in.Managed, words == "":
+		return words
+	case in.Cause == monitor.CauseOrphaned || in.Cause == monitor.CauseSuspected:
+		return ""
+	}
+	return "client " + words
+}
+
+// title joins a label such as "24284 - alpha", which ends in name, with the
+// words after it. The name gives way when all together is wider than columns.
+func title(columns int, label, name string, words ...string) string {
+	rest := ""
+	for _, w := range words {
+		if w != "" {
+			rest += " · " + w
+		}
+	}
+	head := strings.TrimSuffix(label, name)
+	room := max(columns-monitor.Columns(head)-monitor.Columns(rest), nameColumns)
+	return head + monitor.Shorten(name, room) + rest
+}
+
+// cutEnd cuts s to at most columns by leaving out its end, because a sentence
+// says what matters first.
+func cutEnd(s string, columns int) string {
+	s = monitor.Shorten(s, monitor.Columns(s)) // which takes heaps of marks away
+	if monitor.Columns(s) <= columns {
+		return s
+	}
+	var b strings.Builder
+	for room, state := columns-1, -1; len(s) > 0; {
+		var cluster string
+		var width int
+		cluster, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
+		if room -= width; room < 0 {
+			break
+		}
+		b.WriteString(cluster)
+	}
+	return strings.TrimRight(b.String(), " ,") + "…"
+}
+
+// plural counts things: "1 server", "5 servers".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// escape keeps a label as it is written: desktops read one character as the
+// mark of a keyboard shortcut. goos is a runtime.GOOS.
+func escape(goos, label string) string {
+	switch goos {
+	case "darwin":
+		return label
+	case "windows":
+		return strings.ReplaceAll(label, "&", "&&")
+	}
+	return strings.ReplaceAll(label, "_", "__")
+}
