@@ -122,6 +122,12 @@ do_test() {
   [[ $linted == 'lint: ok' ]] || die "lint failed" "look for FAILED above, then run: ./build.sh lint"
 }
 
+# fuzzing_only_ended LOG: did the fuzzer report nothing but its own time being up? Go before 1.27 calls that a failure
+# when a worker is busy at that moment (go.dev/issue/75804). A finding always writes its input, or says how it died.
+fuzzing_only_ended() {
+  grep -Eq '^ +context deadline exceeded$' "$1" && ! grep -Eqi 'failing input|panic|hung|fatal error|DATA RACE|_test\.go:' "$1"
+}
+
 # fuzz_all runs each fuzz target for 10 s, less when there are many.
 fuzz_all() {
   local list=$cache/fuzz-targets.log log=$cache/fuzz.log targets=() pending=() first second failed=() each
@@ -145,6 +151,8 @@ fuzz_all() {
     read -r first second <<<"$target"
     if go_test -run '^$' -fuzz "^$second\$" -fuzztime "${each}s" -timeout 5m "$first" >"$log" 2>&1; then
       printf 'fuzz: %-60s ok\n' "$target"
+    elif fuzzing_only_ended "$log"; then
+      printf 'fuzz: %-60s ok (ended while busy)\n' "$target"
     else
       printf 'fuzz: %-60s FAILED\n' "$target"
       cat "$log"
