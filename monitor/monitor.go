@@ -97,7 +97,10 @@ type Instance struct {
 	// Lifetime is that of a managed one: Launch.Lifetime, "" when not known.
 	Lifetime string
 	Keeper   Identity // of a managed one: our process above its tree, zero when there is none
-	Pinned   bool
+	// Sharing is what is known of its clients when they have it through us, nil
+	// when they have not.
+	Sharing *Sharing
+	Pinned  bool
 
 	Evidence Evidence
 	Plan     Plan

@@ -1,0 +1,136 @@
+// Package wire is what goes over share.sock, between lamplighter-connect and the
+// background process: frames, the hello, and the little of JSON-RPC that both
+// ends have to know.
+//
+// It is in both programs, and lamplighter-connect has to be tiny, so that it
+// imports nothing but errors and strconv.
+//
+// # The conversation
+//
+// The shim connects and sends one Hello. The background process answers with
+// Welcome, which says how the client is served. Then the shim sends each line of
+// its client as a Line with a number of its own, from 1 on without a gap, and
+// keeps it until it is accepted. The background process sends Accept before it
+// passes the line on to anybody, and with it the line that answers the request
+// if the background process should die before the answer: the shim prints that
+// for each accepted request without an answer, and sends what was not accepted
+// to the next background process. So no line is lost without an error, and none
+// is carried out twice.
+package wire
+
+import "errors"
+
+// Version is the version of the protocol. Both ends come with one
+// installation; a background process that meets another version says so and
+// the shim ends.
+const Version = 1
+
+// Type says what a frame is.
+type Type byte
+
+// The frames from the shim.
+const (
+	Hello Type = 'H' // the first one; see AppendHello
+	Line  Type = 'L' // a line of the client, without its end; numbered
+	Long  Type = 'O' // the first HeadLength bytes of a line that is longer than MaxLine; numbered
+	End   Type = 'E' // the client sends nothing more
+	Ran   Type = 'R' // after an own Welcome: the process that was started, PID-START as monitor.Identity, "" when it could not be
+)
+
+// The frames from the background process.
+const (
+	Welcome Type = 'W' // the first one; a WelcomeMode and a sentence
+	Accept  Type = 'A' // of a Line or Long: what answers it if we die; empty when nothing has to
+	Deliver Type = 'D' // a line for the client; the number is that of the line it answers, 0 for none
+	Settle  Type = 'S' // nothing answers the line of that number any more
+	Keep    Type = 'K' // what the next Hello is to hold in Kept; replaces the one before
+	Say     Type = 'T' // a sentence for the user, on standard error
+	Bye     Type = 'X' // the shim ends; an exit status in one byte, and a sentence
+)
+
+// WelcomeMode is the first byte of a Welcome.
+type WelcomeMode byte
+
+// The modes.
+const (
+	Shared WelcomeMode = 'S' // lines go through the background process
+	Own    WelcomeMode = 'O' // the shim runs the command itself; the sentence says why
+)
+
+// Limits, in bytes.
+const (
+	HeaderLength = 13
+	MaxLine      = 256 << 20 // of a line of the client, and of one for it
+	HeadLength   = 64 << 10  // of a Long
+	MaxKept      = 8 << 20   // of a Keep; what is longer is not sent, and the lease cannot be resumed
+	MaxHello     = MaxKept + 4<<20
+)
+
+// ErrFrame says that what was received is no frame.
+var ErrFrame = errors.New("not a frame")
+
+// Header begins a frame.
+type Header struct {
+	Type   Type
+	Seq    uint64
+	Length int // of what follows
+}
+
+// AppendHeader appends a header: the type, and big-endian the number (8 bytes)
+// and the length (4 bytes).
+func AppendHeader(dst []byte, h Header) []byte {
+	dst = append(dst, byte(h.Type))
+	for shift := 56; shift >= 0; shift -= 8 {
+		dst = append(dst, byte(h.Seq>>shift))
+	}
+	for shift := 24; shift >= 0; shift -= 8 {
+		dst = append(dst, byte(h.Length>>shift))
+	}
+	return dst
+}
+
+// ParseHeader reads a header, the first HeaderLength bytes of b. It refuses what
+// no end sends, with an error that Is ErrFrame: so a stranger cannot make us
+// reserve memory.
+func ParseHeader(b []byte) (Header, error) {
+	if len(b) < HeaderLength {
+		return Header{}, ErrFrame
+	}
+	h := Header{Type: Type(b[0])}
+	for _, c := range b[1:9] {
+		h.Seq = h.Seq<<8 | uint64(c)
+	}
+	var length uint32
+	for _, c := range b[9:13] {
+		length = length<<8 | uint32(c)
+	}
+	limit, known := limitOf(h.Type)
+	if !known || length > limit || numbered(h.Type) && h.Seq == 0 {
+		return Header{}, ErrFrame
+	}
+	h.Length = int(length)
+	return h, nil
+}
+
+// numbered tells whether a frame is always about a line of the client.
+func numbered(t Type) bool { return t == Line || t == Long || t == Accept || t == Settle }
+
+func limitOf(t Type) (limit uint32, known bool) {
+	switch t {
+	case Hello:
+		return MaxHello, true
+	case Line, Deliver:
+		return MaxLine, true
+	case Accept, Welcome, Say, Bye:
+		return 1 << 20, true
+	case Long:
+		return HeadLength, true
+	case Keep:
+		return MaxKept, true
+	case Ran:
+		return 64, true
+	case End, Settle:
+		return 0, true
+	}
+	return 0, false
+}

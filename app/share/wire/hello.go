@@ -1,0 +1,109 @@
+package wire
+
+import "strconv"
+
+// Greeting is what a Hello carries. All of it is said by a process of the same
+// user, and is checked before it is used.
+type Greeting struct {
+	Program string   // version of lamplighter-connect
+	Dir     string   // the client's working directory
+	Command []string // what the client would run, as given
+	Env     []string // NAME=VALUE, those for which Relevant is true
+	Flags   []string // of connect, as given: --web-dashboard-global-port=3000
+	Kept    []byte   // the last Keep, nil at first
+	Own     string   // of a server that the shim runs itself: see Ran; "" = none
+}
+
+// AppendHello appends the payload of a Hello: the version of the protocol, and
+// then each field as a list of texts, all of them with their length before
+// them, in decimal, with a colon.
+func AppendHello(dst []byte, g Greeting) []byte {
+	dst = appendText(dst, strconv.Itoa(Version))
+	for _, list := range [][]string{{g.Program}, {g.Dir}, g.Command, g.Env, g.Flags, {string(g.Kept)}, {g.Own}} {
+		dst = appendText(dst, strconv.Itoa(len(list)))
+		for _, text := range list {
+			dst = appendText(dst, text)
+		}
+	}
+	return dst
+}
+
+func appendText(dst []byte, text string) []byte {
+	dst = strconv.AppendInt(dst, int64(len(text)), 10)
+	dst = append(dst, ':')
+	return append(dst, text...)
+}
+
+// ParseHello reads the payload of a Hello. The version is that of the other
+// end, also when it is another one than ours: then nothing else is read. The
+// error Is ErrFrame.
+func ParseHello(payload []byte) (version int, g Greeting, err error) {
+	r := reader{rest: payload}
+	version = r.number()
+	if r.bad || version <= 0 {
+		return 0, Greeting{}, ErrFrame
+	}
+	if version != Version {
+		return version, Greeting{}, nil
+	}
+	g.Program, g.Dir = r.one(), r.one()
+	g.Command, g.Env, g.Flags = r.list(), r.list(), r.list()
+	if kept := r.one(); kept != "" {
+		g.Kept = []byte(kept)
+	}
+	g.Own = r.one()
+	if r.bad || len(r.rest) > 0 {
+		return 0, Greeting{}, ErrFrame
+	}
+	return version, g, nil
+}
+
+type reader struct {
+	rest []byte
+	bad  bool
+}
+
+// text reads one text with its length before it.
+func (r *reader) text() string {
+	n := 0
+	for i, c := range r.rest {
+		switch {
+		case c == ':' && i > 0 && n <= len(r.rest)-i-1:
+			text := string(r.rest[i+1 : i+1+n])
+			r.rest = r.rest[i+1+n:]
+			return text
+		case c < '0' || c > '9' || n > MaxHello:
+			r.bad, r.rest = true, nil
+			return ""
+		}
+		n = 10*n + int(c-'0')
+	}
+	r.bad, r.rest = true, nil
+	return ""
+}
+
+func (r *reader) number() int {
+	n, err := strconv.Atoi(r.text())
+	if err != nil || n < 0 {
+		r.bad = true
+		return 0
+	}
+	return n
+}
+
+func (r *reader) list() []string {
+	var list []string
+	for n := r.number(); n > 0 && !r.bad; n-- {
+		list = append(list, r.text())
+	}
+	return list
+}
+
+func (r *reader) one() string {
+	list := r.list()
+	if len(list) != 1 {
+		r.bad = true
+		return ""
+	}
+	return list[0]
+}
