@@ -14,6 +14,12 @@ npm_servers=(
   @modelcontextprotocol/server-filesystem@2026.8.31
   @modelcontextprotocol/server-memory@2026.8.31
 )
+# Clients of MCP that work without an account.
+npm_clients=(
+  @modelcontextprotocol/inspector@2.12.0
+  @openai/codex@0.169.0
+  @google/gemini-cli@0.61.0
+)
 go_tools=(
   golang.org/x/tools/gopls@v0.23.0
   honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -253,6 +259,22 @@ need_npx() {
   stamp npm "$want"
 }
 
+# need_clients installs npm_clients into .cache/clients.
+need_clients() {
+  need_node
+  local dir=$cache/clients want
+  want=$(stamp_of "$node_version" "$others_on" "${npm_clients[@]}")
+  fresh clients "$want" && [[ -d $dir/node_modules/.bin ]] && return
+  say "installing ${npm_clients[*]} into .cache/clients"
+  rm -rf "$dir"
+  mkdir "$dir"
+  quietly clients.log env PATH="$cache/node/bin:$PATH" npm_config_cache="$dir/npm" npm_config_before="$others_on" npm_config_update_notifier=false \
+    npm install --prefix "$dir" --no-audit --no-fund "${npm_clients[@]}" ||
+    die "the clients of MCP could not be installed" "see above; then run this again"
+  rm -rf "$dir/npm"
+  stamp clients "$want"
+}
+
 # need_axe puts axe-core, which looks for what keeps people from using a page,
 # into .cache/axe. The tests bring it into the page.
 need_axe() {
@@ -297,7 +319,7 @@ need_all() (
   need_debian "${debian_race[@]}" "${debian_lint[@]}" "${debian_isolated[@]}" "${debian_desktop[@]}" "${debian_browser[@]}"
   need_go_tools gopls staticcheck govulncheck &
   local compiling=$!
-  (need_uvx && need_older_serenas && need_npx && need_axe) || { wait; exit 1; }
+  (need_uvx && need_older_serenas && need_npx && need_clients && need_axe) || { wait; exit 1; }
   wait "$compiling" || exit 1
   need_namespaces
   quietly modules.log go mod download || die "the Go modules could not be downloaded" "see above; then run this again"
