@@ -47,7 +47,21 @@ func mayImport(from, to string) bool {
 	case from == "app/policies": // decides nothing, and ends nothing itself
 		return slices.Contains([]string{"monitor", "monitor/policy", "monitor/stop", "monitor/process", "monitor/plainfile"}, to)
 	case from == "app/connect": // is to be tiny
-		return to == "monitor/bystander"
+		return to == "monitor/bystander" || to == "app/share/wire"
+	case from == "app/share/wire": // is in both programs
+		return false
+	case from == "app/share/upstream": // knows a server and its protocol, and no client
+		return to == "app/share/wire" || to == "monitor"
+	case from == "app/share/lease": // knows one client and its server, and nobody else
+		return slices.Contains([]string{"app/share/wire", "app/share/upstream", "monitor"}, to)
+	case from == "app/share/ask": // decides what may be shared, and starts nothing
+		return below(to, "monitor") || to == "app/launch" || to == "app/share/wire"
+	case from == "app/share": // the servers, whoever their clients are
+		return below(to, "monitor") || to == "app/launch" || below(to, "app/share") && to != "app/share/front"
+	case from == "app/share/front": // the clients
+		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/socket", "app/payload"}, to)
+	case from == "app/socket": // whoever connects
+		return to == "app/config" || below(to, "monitor")
 	case from == "app/cli": // composes
 		return to != "app"
 	case below(from, "app"):
@@ -67,6 +81,8 @@ func mayUse(file, pkg string) bool {
 		return file == "tray/systray.go"
 	case pkg == "github.com/gen2brain/beeep": // is not needed on a freedesktop
 		return file == "app/notify/system.go"
+	case strings.HasPrefix(pkg, "github.com/coreos/go-systemd/"):
+		return path.Dir(file) == "app/socket"
 	case strings.HasPrefix(pkg, "github.com/modelcontextprotocol/"), strings.HasPrefix(pkg, "github.com/chromedp/"):
 		return testSupport(path.Dir(file))
 	}
@@ -142,6 +158,25 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/connect", "monitor", false},
 		{"app/connect", "monitor/process", false},
 		{"app/connect", "monitor/bystander", true},
+		{"app/connect", "app/share/wire", true},
+		{"app/connect", "app/share/upstream", false},
+		{"app/share/wire", "monitor", false},
+		{"app/share/upstream", "app/share/wire", true},
+		{"app/share/upstream", "app/launch", false},
+		{"app/share/lease", "app/share/upstream", true},
+		{"app/share/lease", "app/share", false},
+		{"app/share/ask", "app/launch", true},
+		{"app/share/ask", "app/share", false},
+		{"app/share", "app/share/lease", true},
+		{"app/share", "app/share/front", false},
+		{"app/share", "app/api", false},
+		{"app/share/front", "app/share", true},
+		{"app/share/front", "app/socket", true},
+		{"app/share/front", "app/api", false},
+		{"app/share/front", "app/cli", false},
+		{"app/share/front", "app/share/sharetest", false},
+		{"app/socket", "app/api", false},
+		{"app/api", "app/socket", true},
 		{"app/session", "app/launch", true},
 		{"app/policies", "monitor/policy", true},
 		{"app/policies", "monitor/stop", true},
@@ -169,7 +204,8 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		}
 	}
 	if mayUse("tray/menu.go", "fyne.io/systray") || !mayUse("tray/systray.go", "fyne.io/systray") ||
-		mayUse("app/share/share.go", "github.com/modelcontextprotocol/go-sdk/mcp") {
+		mayUse("app/share/share.go", "github.com/modelcontextprotocol/go-sdk/mcp") ||
+		mayUse("app/cli/run.go", "github.com/coreos/go-systemd/v22/activation") || !mayUse("app/socket/inherited.go", "github.com/coreos/go-systemd/v22/activation") {
 		t.Error("a foreign package is judged wrongly")
 	}
 }

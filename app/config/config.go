@@ -28,6 +28,7 @@ type Settings struct {
 	Layer
 	SessionKeys
 	PolicyKeys
+	SharingKeys
 }
 
 // Default is what holds where the file says nothing.

@@ -15,6 +15,7 @@ type Places struct {
 	ConfigNamed   bool   // the user named it, so it has to exist
 	StateDir      string // log and lock
 	ControlSocket string // a socket's path, on Windows the name of a pipe
+	ShareSocket   string // likewise; where lamplighter-connect connects to
 	LockFallback  string // the lock's path where StateDir cannot be used
 	SerenaHome    string // Serena's own folder, which need not exist
 }
@@ -27,13 +28,14 @@ type Base struct {
 	StateHome  string
 	RuntimeDir string // private to the user and gone after logout
 	PipeName   string // Windows: the control pipe of this user
+	SharePipe  string // Windows: the one for clients that share servers
 	TempDir    string
 }
 
 // SystemBase asks the platform. Without a home directory, the guesses below
 // "/" that the XDG library makes are dropped.
 func SystemBase() Base {
-	base := Base{ConfigHome: xdg.ConfigHome, StateHome: xdg.StateHome, PipeName: pipeName(), TempDir: os.TempDir()}
+	base := Base{ConfigHome: xdg.ConfigHome, StateHome: xdg.StateHome, PipeName: pipeName("control"), SharePipe: pipeName("share"), TempDir: os.TempDir()}
 	home, err := os.UserHomeDir()
 	if err == nil && filepath.IsAbs(home) {
 		base.Home = home
@@ -74,6 +76,18 @@ func Find(flag string, getenv func(string) string, base Base) Places {
 		p.ControlSocket = filepath.Join(base.RuntimeDir, "lamplighter", "control.sock")
 	case p.StateDir != "":
 		p.ControlSocket = filepath.Join(p.StateDir, "run", "control.sock")
+	}
+	// Where lamplighter-connect looks, too, which is on its own when a client
+	// starts it: so the control socket's place has no say in it.
+	switch named := getenv("LAMPLIGHTER_SOCKET"); {
+	case named != "":
+		p.ShareSocket = named
+	case base.SharePipe != "":
+		p.ShareSocket = base.SharePipe
+	case base.RuntimeDir != "":
+		p.ShareSocket = filepath.Join(base.RuntimeDir, "lamplighter", "share.sock")
+	case p.StateDir != "":
+		p.ShareSocket = filepath.Join(p.StateDir, "run", "share.sock")
 	}
 	// As Serena reads it; one that depends on a working directory is nobody's
 	// place but its own.

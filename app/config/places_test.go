@@ -23,38 +23,47 @@ func TestFind(t *testing.T) {
 		"defaults": {base: full, want: Places{
 			Config: at("/h/.config/lamplighter/config.yaml"), StateDir: at("/h/.local/state/lamplighter"),
 			ControlSocket: at("/run/user/7/lamplighter/control.sock"), LockFallback: at("/run/user/7/lamplighter/control.sock.lock"),
+			ShareSocket: at("/run/user/7/lamplighter/share.sock"),
 		}},
+		"the share socket by environment": {
+			base: full, env: map[string]string{"LAMPLIGHTER_SOCKET": at("/x/share")},
+			want: Places{
+				Config: at("/h/.config/lamplighter/config.yaml"), StateDir: at("/h/.local/state/lamplighter"), ShareSocket: at("/x/share"),
+				ControlSocket: at("/run/user/7/lamplighter/control.sock"), LockFallback: at("/run/user/7/lamplighter/control.sock.lock"),
+			},
+		},
 		"environment": {
 			base: full,
 			env:  map[string]string{"LAMPLIGHTER_CONFIG": at("/c"), "LAMPLIGHTER_STATE_DIR": at("/s"), "LAMPLIGHTER_CONTROL_SOCKET": at("/x/y")},
-			want: Places{Config: at("/c"), ConfigNamed: true, StateDir: at("/s"), ControlSocket: at("/x/y"), LockFallback: at("/x/y.lock")},
+			want: Places{Config: at("/c"), ConfigNamed: true, StateDir: at("/s"), ControlSocket: at("/x/y"), LockFallback: at("/x/y.lock"), ShareSocket: at("/run/user/7/lamplighter/share.sock")},
 		},
 		"flag before environment": {
 			flag: at("/f"), base: full,
 			env: map[string]string{"LAMPLIGHTER_CONFIG": at("/c"), "LAMPLIGHTER_STATE_DIR": at("/s"), "LAMPLIGHTER_CONTROL_SOCKET": at("/x/y")},
 			want: Places{
-				Config: at("/f"), ConfigNamed: true, StateDir: at("/s"), ControlSocket: at("/x/y"), LockFallback: at("/x/y.lock"),
+				Config: at("/f"), ConfigNamed: true, StateDir: at("/s"), ControlSocket: at("/x/y"), LockFallback: at("/x/y.lock"), ShareSocket: at("/run/user/7/lamplighter/share.sock"),
 			},
 		},
 		"no runtime directory": {base: Base{StateHome: at("/h/.local/state")}, want: Places{
 			StateDir:      at("/h/.local/state/lamplighter"),
 			ControlSocket: at("/h/.local/state/lamplighter/run/control.sock"),
 			LockFallback:  at("/h/.local/state/lamplighter/run/control.sock.lock"),
+			ShareSocket:   at("/h/.local/state/lamplighter/run/share.sock"),
 		}},
 		"no home, no session": {},
 		"a relative socket has no lock beside it": {env: map[string]string{"LAMPLIGHTER_CONTROL_SOCKET": "@abstract"}, want: Places{
 			ControlSocket: "@abstract",
 		}},
 		"a relative state directory": {env: map[string]string{"LAMPLIGHTER_STATE_DIR": "rel/s"}, want: Places{
-			StateDir: at("rel/s"), ControlSocket: at("rel/s/run/control.sock"), LockFallback: at("rel/s/run/control.sock.lock"),
+			StateDir: at("rel/s"), ControlSocket: at("rel/s/run/control.sock"), LockFallback: at("rel/s/run/control.sock.lock"), ShareSocket: at("rel/s/run/share.sock"),
 		}},
 		"Serena's folder": {base: Base{Home: at("/h")}, want: Places{SerenaHome: at("/h/.serena")}},
 		"Serena's folder, by environment": {base: Base{Home: at("/h")}, env: map[string]string{"SERENA_HOME": " " + at("/s") + " "}, want: Places{
 			SerenaHome: at("/s"),
 		}},
 		"Serena's folder, relative": {base: Base{Home: at("/h")}, env: map[string]string{"SERENA_HOME": "s"}},
-		"windows": {base: Base{StateHome: at("/l"), PipeName: "pipe", TempDir: at("/t")}, want: Places{
-			StateDir: at("/l/lamplighter"), ControlSocket: "pipe", LockFallback: at("/t/lamplighter.lock"),
+		"windows": {base: Base{StateHome: at("/l"), PipeName: "pipe", SharePipe: "share", TempDir: at("/t")}, want: Places{
+			StateDir: at("/l/lamplighter"), ControlSocket: "pipe", ShareSocket: "share", LockFallback: at("/t/lamplighter.lock"),
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

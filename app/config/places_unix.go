@@ -2,5 +2,5 @@
 
 package config
 
-// pipeName is empty: the control socket is a file here.
-func pipeName() string { return "" }
+// pipeName is empty: sockets are files here.
+func pipeName(string) string { return "" }

@@ -2,12 +2,13 @@ package config
 
 import "golang.org/x/sys/windows"
 
-// pipeName is the control pipe of this user. Pipes share one name space on the
-// machine, so the user's SID is part of it.
-func pipeName() string {
+// pipeName is a pipe of this user. Pipes share one name space on the machine, so
+// the user's SID is part of it.
+func pipeName(purpose string) string {
+	name := `\\.\pipe\lamplighter-` + purpose
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
-		return `\\.\pipe\lamplighter-control`
+		return name
 	}
-	return `\\.\pipe\lamplighter-control-` + user.User.Sid.String()
+	return name + "-" + user.User.Sid.String()
 }

@@ -22,14 +22,17 @@ func TestSystemBaseOnWindows(t *testing.T) {
 	if want := `\\.\pipe\lamplighter-control-` + user.User.Sid.String(); base.PipeName != want {
 		t.Errorf("the pipe is %s, want %s", base.PipeName, want)
 	}
+	if want := `\\.\pipe\lamplighter-share-` + user.User.Sid.String(); base.SharePipe != want {
+		t.Errorf("the pipe for clients is %s, want %s", base.SharePipe, want)
+	}
 	places := Find("", func(string) string { return "" }, base)
 	for _, path := range []string{places.Config, places.StateDir, places.LockFallback} {
 		if !filepath.IsAbs(path) {
 			t.Errorf("%q in %+v", path, places)
 		}
 	}
-	if places.ControlSocket != base.PipeName {
-		t.Errorf("the control pipe is %s", places.ControlSocket)
+	if places.ControlSocket != base.PipeName || places.ShareSocket != base.SharePipe {
+		t.Errorf("the pipes are %s and %s", places.ControlSocket, places.ShareSocket)
 	}
 }
 
