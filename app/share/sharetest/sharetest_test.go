@@ -1,0 +1,158 @@
+package sharetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"lamplighter/app/apptest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// connect is the MCP Go SDK as a client, a peer that we did not write. Without
+// options it opens no GET stream.
+func connect(t *testing.T, s *Server, o *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	var connections http.Transport
+	transport := &mcp.StreamableClientTransport{Endpoint: s.URL(), HTTPClient: &http.Client{Transport: &connections}, MaxRetries: -1, DisableStandaloneSSE: o == nil}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = session.Close() // the server may be gone
+		connections.CloseIdleConnections()
+	})
+	return session
+}
+
+func ask(t *testing.T, c *mcp.ClientSession, tool string, arguments map[string]any) string {
+	t.Helper()
+	result, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		t.Fatalf("calling %s: %v", tool, err)
+	}
+	return result.Content[0].(*mcp.TextContent).Text
+}
+
+func TestTheSDKUnderstandsTheServer(t *testing.T) {
+	s := New(t)
+	changed := make(chan struct{}, 1)
+	logged := make(chan struct{}, 10)
+	c := connect(t, s, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
+		LoggingMessageHandler:  func(context.Context, *mcp.LoggingMessageRequest) { logged <- struct{}{} },
+		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			return &mcp.CreateMessageResult{Content: &mcp.TextContent{Text: "sampled"}, Model: "m", Role: "assistant"}, nil
+		},
+	})
+	tools, err := c.ListTools(t.Context(), nil)
+	if err != nil || len(tools.Tools) != 13 {
+		t.Errorf("the tools are %v, %v", tools, err)
+	}
+	if ask(t, c, "count", nil); ask(t, c, "count", nil) != "2" {
+		t.Error("it counts wrongly")
+	}
+	if got := ask(t, c, "ask", nil); !strings.Contains(got, "sampled") {
+		t.Errorf("the client's answer arrived as %q", got)
+	}
+	ask(t, c, "notify", nil)
+	<-changed
+	ask(t, c, "log", map[string]any{"steps": 3})
+	for range 3 {
+		<-logged
+	}
+	if got := ask(t, c, "big", map[string]any{"bytes": 3 << 20}); len(got) != 3<<20 {
+		t.Errorf("a big answer has %d bytes", len(got))
+	}
+	if got := len(s.Executed()); got != 6 {
+		t.Errorf("%d calls count as executed", got)
+	}
+}
+
+func TestDeathAndOblivion(t *testing.T) {
+	s := New(t)
+	c := connect(t, s, nil)
+	if _, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "die"}); err == nil {
+		t.Error("a call that kills the server succeeds")
+	}
+	<-s.Dead()
+	s.Restart()
+	if got := s.Sessions(); len(got) != 0 {
+		t.Errorf("after a restart it knows %q", got)
+	}
+	c = connect(t, s, nil)
+	if ask(t, c, "count", nil) != "1" {
+		t.Error("the count survived")
+	}
+	s.Forget()
+	if _, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "count"}); !errors.Is(err, mcp.ErrSessionMissing) {
+		t.Errorf("a forgotten session answers %v", err)
+	}
+}
+
+func TestTheServerToldWhatToDo(t *testing.T) {
+	post := func(s *Server, accept string) (int, string, error) {
+		var connections http.Transport
+		defer connections.CloseIdleConnections()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL(),
+			bytes.NewReader([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", accept)
+		answer, err := (&http.Client{Transport: &connections}).Do(r)
+		if err != nil {
+			return 0, "", err
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		return answer.StatusCode, string(body), err
+	}
+	const both = "application/json, text/event-stream"
+	s := New(t)
+	if status, _, err := post(s, "application/json"); status != http.StatusNotAcceptable {
+		t.Errorf("JSON alone is answered with %d, %v", status, err)
+	}
+	s.Set(func(b *Behaviour) { b.JSON, b.Pretty = true, true })
+	if _, body, err := post(s, both); err != nil || !strings.Contains(body, "\r\n\t\"result\": {") || !strings.Contains(body, `"2024-11-05"`) {
+		t.Errorf("pretty JSON is %q, %v", body, err)
+	}
+	s.Set(func(b *Behaviour) { b.Limit = 10 })
+	if status, _, err := post(s, both); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a long body is answered with %d, %v", status, err)
+	}
+	react := func(r Reaction) {
+		s.Set(func(b *Behaviour) { *b = Behaviour{Instead: func(Received) *Reaction { return &r }} })
+	}
+	react(Reaction{Body: []byte("data: hal"), Cut: true})
+	if _, body, err := post(s, both); err == nil || body != "data: hal" {
+		t.Errorf("a cut answer is %q, %v", body, err)
+	}
+	react(Reaction{Cut: true})
+	if _, _, err := post(s, both); err == nil {
+		t.Error("a cut connection answers")
+	}
+	react(Reaction{Status: http.StatusTeapot, ContentType: "text/plain", Body: []byte("no")})
+	if status, body, err := post(s, both); status != http.StatusTeapot || body != "no" || err != nil {
+		t.Errorf("it reacts with %d %q, %v", status, body, err)
+	}
+	react(Reaction{Hang: true})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _, _ = post(s, both) // its end is what counts
+	}()
+	apptest.Eventually(t, "the request that hangs", func() bool { return len(s.Received()) == 5 })
+	s.Kill()
+	<-ended
+}
