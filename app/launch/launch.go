@@ -33,6 +33,12 @@ type Template struct {
 	Path      string   // of MCP; "" is /mcp, with SSE /sse
 	Directory string   // where it runs, may be {project}; "" is a neutral place
 	Env       map[string]string
+	// Unset are the names of variables that the server does not get from our own
+	// environment. Env comes after it.
+	Unset []string
+	// Literal says that the template is meant as it stands: a brace is a brace,
+	// and no other command is run in the place of one that does not work.
+	Literal bool
 }
 
 // Spec is one order to start a server.

@@ -24,11 +24,15 @@ type values struct {
 	port     int
 	portFile string
 	project  string
+	literal  bool // nothing is a placeholder
 }
 
 // fill puts the values into a text, each placeholder once: what a value holds
 // is not looked at again.
 func (v values) fill(text string) string {
+	if v.literal {
+		return text
+	}
 	return strings.NewReplacer(portMark, strconv.Itoa(v.port), portFileMark, v.portFile, projectMark, v.project).Replace(text)
 }
 
@@ -42,7 +46,7 @@ func (v values) fillAll(texts []string) []string {
 
 // uses tells whether a template has a placeholder.
 func (t *Template) uses(mark string) bool {
-	has := func(text string) bool { return strings.Contains(text, mark) }
+	has := func(text string) bool { return !t.Literal && strings.Contains(text, mark) }
 	return slices.ContainsFunc(t.Command, has) || slices.ContainsFunc(t.Arguments, has) ||
 		slices.ContainsFunc(slices.Collect(maps.Values(t.Env)), has)
 }
@@ -135,4 +139,13 @@ func templateEnv(t *Template, v values) []string {
 		env = append(env, name+"="+v.fill(t.Env[name]))
 	}
 	return env
+}
+
+// unset leaves out what a template does not want of our own environment.
+func (t *Template) unset(env []string) []string {
+	return slices.DeleteFunc(env, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		_, set := t.Env[name]
+		return !set && slices.Contains(t.Unset, name)
+	})
 }

@@ -58,6 +58,28 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+func TestTemplatesMeantAsTheyStand(t *testing.T) {
+	u := Template{
+		Name: "serena", Command: []string{"a", "{port}"}, Arguments: []string{"{project}"}, Env: map[string]string{"A": "{port_file}", "C": "c"},
+		Unset: []string{"B", "C"}, Literal: true,
+	}
+	for _, mark := range []string{portMark, portFileMark, projectMark} {
+		if u.uses(mark) {
+			t.Error(mark)
+		}
+	}
+	v := values{port: 1234, portFile: "/s/port", project: "/p", literal: true}
+	if got := strings.Join(serverArgs(&u, u.Command, "2.1.0", v), " "); !strings.HasSuffix(got, " --project /p --open-web-dashboard false {project}") {
+		t.Error(got)
+	}
+	if got := templateEnv(&u, v); !slices.Equal(got, []string{"A={port_file}", "C=c"}) {
+		t.Errorf("%q", got)
+	}
+	if got := u.unset([]string{"A={port_file}", "B=b", "BB=b", "C=c"}); !slices.Equal(got, []string{"A={port_file}", "BB=b", "C=c"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 	good := Spec{Template: Template{Name: "serena"}, Project: absolutePath, Lifetime: Session}
 	if err := good.check(); err != nil {

@@ -68,6 +68,9 @@ func (s *start) run(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.Literal && !slices.Equal(resolved.Chosen.Command, t.Command) {
+		return nil, &NotFoundError{Wanted: Wanted{Command: t.Command, Project: s.spec.Project}, Tried: resolved.Tried}
+	}
 	s.tried, s.chosen = resolved.Tried, resolved.Chosen.Candidate
 	if t.Command != nil && len(s.tried) > 0 {
 		s.l.o.Log.Warn("the command of the settings does not work, so another one is used", "server", t.Name,
@@ -152,7 +155,7 @@ var errPortTaken = errors.New("another program took the port that it was given")
 func (s *start) try(ctx context.Context, chosen Verdict) (*Server, error) {
 	t := &s.spec.Template
 	dir := s.l.dirOf(s.id)
-	v := values{project: s.spec.Project, portFile: filepath.Join(dir, portFile)}
+	v := values{project: s.spec.Project, portFile: filepath.Join(dir, portFile), literal: t.Literal}
 	if t.uses(portMark) {
 		port, err := s.l.freePort()
 		if err != nil {
@@ -218,7 +221,7 @@ func (s *start) order(ctx context.Context, chosen Verdict, v values, dir string)
 		program: program, look: s.l.look, lifetime: s.spec.Lifetime, linger: s.l.linger, dir: dir, alive: s.l.alive.path, workDir: workDir,
 		browsers: bystander.Browses(t.Name),
 		command:  slices.Concat(chosen.Command[:1], v.fillAll(chosen.Command[1:]), serverArgs(t, chosen.Command, chosen.Version, v)),
-		env:      s.l.finder.Environment(ctx, set...),
+		env:      t.unset(s.l.finder.Environment(ctx, set...)),
 	}, nil
 }
 
