@@ -55,6 +55,10 @@ type program struct {
 	exit   func(status int)  // at once, when a part does not stop in time
 	alert  func(text string) // shows why the program ends to who cannot read stderr; nil when one can
 
+	// become runs another program in our place. It returns when that is not
+	// possible or, where the system knows no such thing, with the exit status.
+	become func(path string, args []string) (status int, err error)
+
 	self    string                              // path of our executable, "" when unknown
 	process func(pid int) (process.Info, error) // what is known about any process
 
@@ -105,7 +109,10 @@ func (p *program) main(ctx context.Context, args []string) int {
 		p.fail("%v", err)
 	}
 	var usage usageError
+	var status statusError
 	switch {
+	case errors.As(err, &status):
+		return int(status)
 	case errors.As(err, &usage):
 		return statusUsage
 	case errors.Is(err, api.ErrUnreachable):
@@ -144,7 +151,7 @@ be reached.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate(p.versionLine() + "\n")
 	p.runFlags(root)
-	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.sessionVerb(), p.doctorVerb(), p.versionVerb())
+	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.sessionVerb(), p.connectVerb(), p.doctorVerb(), p.versionVerb())
 	root.SetHelpCommand(helpVerb(root))
 	// Made by the library, which would take an unknown shell for a question.
 	root.InitDefaultCompletionCmd()

@@ -44,6 +44,7 @@ func (b *background) dashboard(add func(name string, serve func(context.Context)
 type layers struct {
 	mu             sync.Mutex
 	flags, serenas config.Layer
+	clients        config.Layer // of the first ones that said something, with connect
 	ours           config.Settings
 	// lost says that at the start our file could not be used, so that nobody knows
 	// what the user wants to be spared.
@@ -64,7 +65,12 @@ func (l *layers) change(how func(*layers), holds func(held)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	how(l)
-	said := []config.Layer{l.flags, l.ours.Layer, l.serenas}
+	l.tell(holds)
+}
+
+// tell tells what holds; l.mu is held.
+func (l *layers) tell(holds func(held)) {
+	said := []config.Layer{l.flags, l.clients, l.ours.Layer, l.serenas}
 	rules := l.ours.Policies(said...)
 	if l.lost {
 		rules = sparing(rules)

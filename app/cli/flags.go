@@ -14,13 +14,19 @@ func (p *program) runFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&p.configFile, "config", "", "read the settings from `FILE` (default: "+p.shownConfig()+")")
 	flags.SortFlags = false
-	flags.VarPF(switchFlag{&p.flags.WebDashboardGlobal}, "web-dashboard-global", "",
+	addLayerFlags(cmd, &p.flags)
+}
+
+// addLayerFlags adds those flags that are a layer of the settings.
+func addLayerFlags(cmd *cobra.Command, into *config.Layer) {
+	flags := cmd.Flags()
+	flags.VarPF(switchFlag{&into.WebDashboardGlobal}, "web-dashboard-global", "",
 		"serve the global dashboard; =false does not").NoOptDefVal = "true"
-	flags.VarPF(switchFlag{&p.flags.WebDashboardGlobalOpenOnLaunch}, "web-dashboard-global-open-on-launch", "",
+	flags.VarPF(switchFlag{&into.WebDashboardGlobalOpenOnLaunch}, "web-dashboard-global-open-on-launch", "",
 		"open it with the first server after login").NoOptDefVal = "true"
-	flags.Var(portFlag{&p.flags.WebDashboardGlobalPort}, "web-dashboard-global-port",
+	flags.Var(portFlag{&into.WebDashboardGlobalPort}, "web-dashboard-global-port",
 		"serve it on this `PORT` of 127.0.0.1 (default: "+strconv.Itoa(config.DefaultPort)+")")
-	flags.Var(minutesFlag{&p.flags.IdleShutdownMinutes}, "idle-shutdown-minutes",
+	flags.Var(minutesFlag{&into.IdleShutdownMinutes}, "idle-shutdown-minutes",
 		"end servers that nobody has called for so many `MINUTES` (default: none)")
 }
 

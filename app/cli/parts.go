@@ -36,6 +36,7 @@ func newProgram(version string) *program {
 		pause:     pause,
 		exit:      os.Exit,
 		alert:     newAlert(),
+		become:    become,
 		self:      self,
 		process:   process.Read,
 	}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"lamplighter/app/config"
+)
+
+// connectName is the program that stands between a client and the server that it
+// shares.
+const connectName = "lamplighter-connect"
+
+func (p *program) connectVerb() *cobra.Command {
+	var said config.Layer
+	var orDirect bool
+	cmd := &cobra.Command{
+		Use:   "connect [flags] -- COMMAND [ARG…]",
+		Short: "Be the MCP server COMMAND, shared with all who would run the same",
+		Long: `What an MCP client runs in place of COMMAND: it speaks MCP on its standard input
+and output. Lamplighter runs COMMAND once for all clients that would run the same
+for the same project, parks it when nobody asks for anything, and wakes it with
+the next request. A server that cannot be shared runs for this client alone.
+
+Lamplighter has to run: connect starts it never. Without it connect fails, with
+--or-direct it runs COMMAND itself.
+
+It runs lamplighter-connect, which lies beside lamplighter, is much smaller and
+can stand in a client's settings with the same arguments.`,
+		Example: `  lamplighter connect -- serena start-mcp-server --context claude-code --project-from-cwd
+  claude mcp add serena -- lamplighter-connect connect -- serena start-mcp-server --context claude-code --project-from-cwd`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("connect takes the command of a server, behind --")
+			case cmd.ArgsLenAtDash() != 0:
+				return fmt.Errorf("connect takes its command behind --: lamplighter connect -- %s …", args[0])
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault // programs and files
+		},
+		RunE: func(_ *cobra.Command, command []string) error { return p.connect(said, orDirect, command) },
+	}
+	addLayerFlags(cmd, &said)
+	cmd.Flags().BoolVar(&orDirect, "or-direct", false, "run COMMAND itself when Lamplighter cannot be reached")
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+// connect puts lamplighter-connect in our place.
+func (p *program) connect(said config.Layer, orDirect bool, command []string) error {
+	path, err := p.besideUs(connectName)
+	if err != nil {
+		return err
+	}
+	args := []string{connectName, "connect"}
+	// Without a place it looks for one itself, and says that there is none.
+	if socket := p.places().ShareSocket; socket != "" {
+		args = append(args, "--socket", socket)
+	}
+	if orDirect {
+		args = append(args, "--or-direct")
+	}
+	args = append(append(args, argumentsOf(said)...), "--")
+	status, err := p.become(path, append(args, command...))
+	if err != nil {
+		return fmt.Errorf("%s cannot be run: %w; see lamplighter doctor", path, err)
+	}
+	if status != statusFine {
+		return toldError{statusError(status)}
+	}
+	return nil
+}
+
+// besideUs is the path of another program of this installation.
+func (p *program) besideUs(name string) (string, error) {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if p.self == "" {
+		return "", fmt.Errorf("where lamplighter lies is not known, so %s cannot be found; name that program itself in your client's settings", name)
+	}
+	path := filepath.Join(filepath.Dir(p.self), name)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no %s; it belongs beside lamplighter: install both again", path)
+	} else if err != nil {
+		return "", fmt.Errorf("%s cannot be run: %w; see lamplighter doctor", path, err)
+	}
+	return path, nil
+}
+
+// statusError is the exit status of a program that ran in our place.
+type statusError int
+
+func (e statusError) Error() string {
+	return fmt.Sprintf("%s ended with status %d", connectName, int(e))
+}
