@@ -1,0 +1,3 @@
+package ask
+
+const exe = ".exe"

@@ -1,0 +1,45 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	// lookLimit is how long a look at files may take. One on a network that has
+	// gone may never end; then its goroutine is lost.
+	lookLimit = 2 * time.Second
+	// mostLooks bounds how many are under way, those that are lost included.
+	mostLooks = 64
+)
+
+// errSilent says that the files did not answer.
+var errSilent = errors.New("the files did not answer")
+
+// look looks at files. The error is errSilent or that of ctx.
+func look[T any](ctx context.Context, a *Asker, find func() T) (T, error) {
+	var none T
+	limit := time.NewTimer(lookLimit)
+	defer limit.Stop()
+	select {
+	case a.looking <- struct{}{}:
+	case <-limit.C:
+		return none, errSilent
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+	found := make(chan T, 1)
+	go func() {
+		defer func() { <-a.looking }()
+		found <- find()
+	}()
+	select {
+	case v := <-found:
+		return v, nil
+	case <-limit.C:
+		return none, errSilent
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}

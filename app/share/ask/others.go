@@ -1,0 +1,74 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// othersFor is how long it counts who was logged in.
+const othersFor = 5 * time.Second
+
+// others is who else was logged in.
+type others struct {
+	names []string
+	err   error
+	at    time.Time
+}
+
+// shownNames is how many names a sentence holds.
+const shownNames = 3
+
+// othersSee says why servers are not shared while others are logged in: a server
+// on a loopback port answers to everybody on the machine. The error is that of
+// ctx.
+func (a *Asker) othersSee(ctx context.Context) (why string, err error) {
+	if a.o.Allowed() {
+		return "", nil
+	}
+	a.mu.Lock()
+	known := a.others
+	a.mu.Unlock()
+	if known.at.IsZero() || time.Since(known.at) >= othersFor {
+		known, err = look(ctx, a, func() others {
+			names, err := a.o.OthersLoggedIn()
+			return others{names: names, err: err, at: time.Now()}
+		})
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil:
+			known = others{err: err}
+		}
+		a.mu.Lock()
+		a.others = known
+		a.mu.Unlock()
+	}
+	if known.err != nil {
+		a.o.Log.Warn("who else is logged in is not known, so that nothing is shared", "error", known.err)
+	}
+	return othersInWords(known), nil
+}
+
+func othersInWords(o others) string {
+	const allowed = ", and could use what is shared (share_with_other_users allows it)"
+	var names []string
+	for _, name := range o.names[:min(len(o.names), shownNames)] {
+		names = append(names, monitor.Shorten(monitor.Clean(name), 40))
+	}
+	who := strings.Join(names, ", ")
+	switch n := len(o.names); {
+	case n == 1:
+		return "another user is logged in, " + who + allowed
+	case n > shownNames:
+		return fmt.Sprintf("%d other users are logged in, %s and others%s", n, who, allowed)
+	case n > 1:
+		return "other users are logged in, " + who + allowed
+	case o.err != nil:
+		return "it is not known whether other users are logged in, who could use what is shared (share_with_other_users allows it)"
+	}
+	return ""
+}
