@@ -1,0 +1,170 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"lamplighter/app/share/wire"
+)
+
+// read reads a stream that comes in pieces of n bytes.
+func read(t testing.TB, stream string, n int) []string {
+	t.Helper()
+	e := events{limit: wire.MaxLine}
+	var b inbox
+	for piece := range slices.Chunk([]byte(stream), n) {
+		if err := e.feed(bytes.Clone(piece), b.take); err != nil {
+			t.Fatal(err)
+		}
+		clear(piece)
+	}
+	return b.all()
+}
+
+func TestEvents(t *testing.T) {
+	for _, test := range []struct {
+		name, stream string
+		want         []string
+	}{
+		{"as Serena writes", "event: message\r\ndata: {\"id\":1}\r\n\r\n", []string{`{"id":1}`}},
+		{"line feeds", "data: {}\n\ndata: []\n\n", []string{`{}`, `[]`}},
+		{"carriage returns", "data: {}\r\rdata: []\r\r", []string{`{}`, `[]`}},
+		{"mixed ends", "data: {}\r\n\ndata: []\n\r\n", []string{`{}`, `[]`}},
+		{"no space", "data:{}\n\n", []string{`{}`}},
+		{"two spaces, of which one is the value's", "data:  {}\n\n", []string{` {}`}},
+		{"bytes as they are", "data: {\"a\": 1.50, \"\\u00e9é\" :\t9007199254740993}\n\n", []string{"{\"a\": 1.50, \"\\u00e9é\" :\t9007199254740993}"}},
+		{"data on several lines becomes one line", "data: {\ndata: \"a\":1\ndata\ndata: }\n\n", []string{`{ "a":1  }`}},
+		{"comments", ": ping\n\n:\n:data: no\ndata: {}\n: between\n\n", []string{`{}`}},
+		{"what else there is", "id: 7\nretry: 10\nunknown: x\ndata: {}\n\n", []string{`{}`}},
+		{"an event that only tells an id", "id: 7\ndata:\n\nid: 8\ndata: \n\ndata: {}\n\n", []string{`{}`}},
+		{"other types", "event: ping\ndata: {}\n\nevent: messages\ndata: {}\n\nevent\ndata: []\n\n", []string{`[]`}},
+		{"the last type counts", "event: ping\nevent: message\ndata: {}\n\n", []string{`{}`}},
+		{"a type is for one event", "event: ping\ndata: {}\n\ndata: []\n\n", []string{`[]`}},
+		{"half an event", "data: {}\n\ndata: []\n", []string{`{}`}},
+		{"half a line", "data: {}\n\ndata: [", []string{`{}`}},
+		{"mark of the byte order", byteOrderMark + "data: {}\n\n", []string{`{}`}},
+		{"mark and blank line", byteOrderMark + "\ndata: {}\n\n", []string{`{}`}},
+		{"mark elsewhere", "data: {}\n\n" + byteOrderMark + "data: []\n\n", []string{`{}`}},
+		{"names that only look like it", "dat: {}\ndatas: {}\nDATA: {}\n data: {}\n\n", nil},
+		{"long names", strings.Repeat("data", 999) + ": {}\ndata: []\n\n", []string{`[]`}},
+		{"nothing", "", nil},
+		{"garbage", "\x00\xff\n\n\n:::\n\n", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, n := range []int{1, 2, 3, 5, 7, 1 << 20} {
+				if got := read(t, test.stream, n); !slices.Equal(got, test.want) {
+					t.Errorf("in pieces of %d: %q, want %q", n, got, test.want)
+				}
+			}
+		})
+	}
+}
+
+func TestEndsOfStreams(t *testing.T) {
+	broken := errors.New("broken")
+	var b inbox
+	if err := readEvents(io.MultiReader(strings.NewReader("data: {}\n\ndata: ["), iotest.ErrReader(broken)), b.take); !errors.Is(err, broken) {
+		t.Errorf("a broken stream ends with %v", err)
+	}
+	if err := readEvents(iotest.DataErrReader(strings.NewReader("data: []\n\n")), b.take); err != nil {
+		t.Error(err)
+	}
+	if got := b.all(); !slices.Equal(got, []string{"{}", "[]"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestEndlessMessage(t *testing.T) {
+	e := events{limit: 10}
+	if err := e.feed([]byte("data: 0123456789"), nil); err != nil {
+		t.Errorf("the longest message: %v", err)
+	}
+	if err := e.feed([]byte("x"), nil); !errors.Is(err, errTooLong) {
+		t.Errorf("one byte more: %v", err)
+	}
+	e = events{limit: 10}
+	if err := e.feed([]byte("data: 01234\ndata: 56789"), nil); !errors.Is(err, errTooLong) {
+		t.Errorf("on two lines: %v", err)
+	}
+}
+
+func TestLinesAreTheReceivers(t *testing.T) {
+	var lines [][]byte
+	stream := strings.Repeat("data: {\"n\":1}\n\n", 10_000)
+	if err := readEvents(strings.NewReader(stream), func(line []byte) { lines = append(lines, line) }); err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range lines {
+		if string(line) != `{"n":1}` {
+			t.Fatalf("line %d has become %q", i, line)
+		}
+	}
+	if len(lines) != 10_000 {
+		t.Errorf("got %d lines", len(lines))
+	}
+}
+
+// plain reads a whole stream in the plainest way, to compare with.
+func plain(stream string) []string {
+	stream = strings.TrimPrefix(stream, byteOrderMark)
+	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
+	lines := strings.Split(stream, "\n")
+	var messages, data []string
+	kind := ""
+	for _, line := range lines[:len(lines)-1] {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case line == "":
+			if joined := strings.Join(data, " "); (kind == "" || kind == "message") && strings.Trim(joined, " \t") != "" {
+				messages = append(messages, joined)
+			}
+			data, kind = nil, ""
+		case name == "data":
+			data = append(data, value)
+		case name == "event":
+			kind = value
+		}
+	}
+	return messages
+}
+
+func FuzzEvents(f *testing.F) {
+	for _, seed := range []string{
+		"event: message\r\ndata: {\"id\":1}\r\n\r\n", "data: {\ndata: }\r\r: c\n\n", byteOrderMark + "data:x\n\n",
+		"event: ping\ndata: {}\n\n", "id\nretry:\nevent\ndata\n\n", ":\n\n\ndata: a\r",
+	} {
+		f.Add(seed, uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, stream string, n uint8) {
+		want := plain(stream)
+		if got := read(t, stream, int(n)+1); !slices.Equal(got, want) {
+			t.Errorf("in pieces of %d: %q, want %q", int(n)+1, got, want)
+		}
+		for _, line := range want {
+			if strings.ContainsAny(line, "\r\n") {
+				t.Errorf("%q is not one line", line)
+			}
+		}
+	})
+}
+
+func TestOneLine(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"{}", "{}"},
+		{"\r\n {}\n", "{}"},
+		{byteOrderMark + "{}", "{}"},
+		{"{\r\n\t\"a\": 1.50,\n\n\"b\\n\\u00e9\": 1e400\r}", "{  \t\"a\": 1.50,  \"b\\n\\u00e9\": 1e400 }"},
+		{"", ""},
+		{" \n", ""},
+	} {
+		if got := string(oneLine([]byte(test.text))); got != test.want {
+			t.Errorf("%q became %q, want %q", test.text, got, test.want)
+		}
+	}
+}

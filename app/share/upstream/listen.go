@@ -1,0 +1,97 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// How long to wait before the GET stream is opened again: twice as long each
+// time that it brought nothing and soon ended.
+const (
+	shortestWait = 50 * time.Millisecond
+	longestWait  = 5 * time.Second
+)
+
+// Listen opens the GET stream in the background, after the server has accepted
+// notifications/initialized, and opens it again when it ends, until Close or
+// until the server says that there is none. A session that nobody listens to
+// expires on Serena's side after 30 minutes. More calls do nothing.
+func (s *Session) Listen() {
+	ctx, leave, err := s.enter(context.Background())
+	if err != nil {
+		return // it is closed
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != nil || s.closed {
+		go leave() // it takes the lock
+		return
+	}
+	s.stream = make(chan struct{})
+	go s.listen(ctx, leave, nil)
+}
+
+// listen reads the GET stream until ctx is done; body is one that is open, if
+// not nil.
+func (s *Session) listen(ctx context.Context, leave func(), body io.ReadCloser) {
+	defer close(s.stream)
+	defer leave()
+	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
+		var err error
+		if body == nil {
+			body, err = s.openStream(ctx)
+		}
+		if body != nil {
+			began := time.Now()
+			err = readEvents(body, func(line []byte) {
+				wait = shortestWait
+				s.receive(line)
+			})
+			_ = body.Close() // it is at its end
+			body = nil
+			if time.Since(began) > longestWait {
+				wait = shortestWait
+			}
+		}
+		var refused *Refused
+		if errors.Is(err, ErrUnknown) || errors.As(err, &refused) && !passing(refused.Status) {
+			s.log.Debug("an MCP session has no stream of the server's own messages", "error", err)
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+// passing tells whether a refused GET may succeed later: at 409 the server has
+// not noticed yet that the stream before has ended.
+func passing(status int) bool {
+	return status == http.StatusConflict || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
+}
+
+// openStream opens the GET stream. Its errors are those of Send.
+func (s *Session) openStream(ctx context.Context) (io.ReadCloser, error) {
+	answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodGet))
+	if err != nil {
+		return nil, failed(ctx, false, err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer answer.Body.Close()
+		return nil, s.refusal(answer, 0)
+	}
+	if kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") {
+		defer answer.Body.Close()
+		return nil, &Refused{Status: http.StatusMethodNotAllowed, Text: fmt.Sprintf("its type is %q, which is no event stream", answer.Header.Get("Content-Type"))}
+	}
+	return answer.Body, nil
+}

@@ -1,0 +1,246 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+
+	"lamplighter/app/share/wire"
+)
+
+// longBody is the length from which on the server is asked first whether it wants
+// the body. It may well not: Serena takes 4 MiB, and then would hang up in the
+// middle, which cannot be told from its death.
+const longBody = 1 << 20
+
+// Send posts a line, which must not change until it returns, and gives each
+// message of the answer to each, one at a time and in order; the line is each's
+// to keep. While each runs the answer is not read on. A notification has no
+// messages.
+//
+// Send returns when the answer has ended, also when it held no response. There
+// is no time limit but ctx, whose end hangs up and cancels nothing. The error Is
+// ErrNotSent, ErrUnknown or ErrLost, or it is a *Refused.
+func (s *Session) Send(ctx context.Context, line []byte, each func(line []byte)) error {
+	return s.send(ctx, line, each, nil)
+}
+
+// Call is a Send in the background.
+type Call struct {
+	taken, done chan struct{}
+	err         error
+}
+
+// Taken is closed when the server has begun to answer, so that it has taken the
+// line over, or when the call has failed.
+func (c *Call) Taken() <-chan struct{} { return c.taken }
+
+// Done is closed when the answer has ended; each is not called any more.
+func (c *Call) Done() <-chan struct{} { return c.done }
+
+// Err is what Send would have returned. It may be called when Done is closed.
+func (c *Call) Err() error { return c.err }
+
+// Begin is Send in the background. Lines whose order matters must wait for the
+// Taken of the one before.
+func (s *Session) Begin(ctx context.Context, line []byte, each func(line []byte)) *Call {
+	c := &Call{taken: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(c.done)
+		taken := false
+		c.err = s.send(ctx, line, each, func(*http.Response) {
+			taken = true
+			close(c.taken)
+		})
+		if !taken {
+			close(c.taken)
+		}
+	}()
+	return c
+}
+
+// body is what is posted. It knows whether all of it was asked for.
+type body struct {
+	bytes.Reader
+	all atomic.Bool
+}
+
+// Read reads, as io.Reader has it.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.Len() == 0 {
+		b.all.Store(true)
+	}
+	return n, err
+}
+
+// WriteTo is not that of bytes.Reader, which would not be noticed.
+func (b *body) WriteTo(w io.Writer) (int64, error) {
+	return io.Copy(w, struct{ io.Reader }{b})
+}
+
+// Close does nothing, as there is nothing to close.
+func (b *body) Close() error { return nil }
+
+// post is one POST on its way.
+type post struct {
+	body atomic.Pointer[body] // of the last attempt
+	conn atomic.Pointer[conn] // likewise
+}
+
+// arrived tells whether the server may have got all of the request, after
+// RoundTrip failed: net/http has stopped writing by then.
+func (p *post) arrived() bool {
+	if !p.body.Load().all.Load() {
+		return false
+	}
+	c := p.conn.Load()
+	return c == nil || !c.broken.Load()
+}
+
+// send is Send. taken, if not nil, is called with the header of the answer.
+func (s *Session) send(ctx context.Context, line []byte, each func([]byte), taken func(*http.Response)) error {
+	ctx, leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	p := &post{}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		c, _ := got.Conn.(*conn)
+		p.conn.Store(c)
+	}})
+	r := s.request(ctx, http.MethodPost)
+	r.ContentLength = int64(len(line))
+	r.GetBody = func() (io.ReadCloser, error) { // for another attempt, when nothing at all was written
+		b := &body{}
+		b.Reset(line)
+		p.body.Store(b)
+		return b, nil
+	}
+	r.Body, _ = r.GetBody() // never fails
+	if len(line) >= longBody {
+		r.Header = maps.Clone(r.Header)
+		r.Header.Set("Expect", "100-continue")
+	}
+	answer, err := s.transport.RoundTrip(r)
+	if err != nil {
+		return failed(ctx, p.arrived(), err)
+	}
+	defer answer.Body.Close()
+	if taken != nil {
+		taken(answer)
+	}
+	if answer.StatusCode/100 != 2 {
+		return s.refusal(answer, len(line))
+	}
+	if err := messages(answer, each); err != nil {
+		return failed(ctx, true, err)
+	}
+	return nil
+}
+
+// failed says what became of a request. The end of its context says why better
+// than what that did to the connection.
+func failed(ctx context.Context, arrived bool, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if arrived {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return fmt.Errorf("%w: %w", ErrNotSent, err)
+}
+
+// refusal is the error that an answer is.
+func (s *Session) refusal(answer *http.Response, length int) error {
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10)) // half of it is good enough
+	if answer.StatusCode == http.StatusNotFound && s.id != "" {
+		return ErrUnknown
+	}
+	refused := &Refused{Status: answer.StatusCode, Text: strings.TrimSpace(string(text))}
+	var told struct {
+		Message string `json:"message"`
+	}
+	switch m := wire.Split(text); {
+	case answer.StatusCode == http.StatusRequestEntityTooLarge:
+		refused.Text = fmt.Sprintf("the message has %d bytes, and the server does not take as much (Serena takes %d)", length, 4<<20)
+	case m.Error != nil && json.Unmarshal(m.Error, &told) == nil:
+		refused.Text = told.Message
+	case answer.StatusCode/100 == 3:
+		refused.Text = "a redirection, which is not followed"
+	}
+	return refused
+}
+
+// messages gives the messages of an answer to each.
+func messages(answer *http.Response, each func([]byte)) error {
+	if answer.StatusCode != http.StatusOK {
+		_, err := io.Copy(io.Discard, io.LimitReader(answer.Body, 4<<10))
+		return err
+	}
+	switch kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";"); strings.ToLower(strings.TrimSpace(kind)) {
+	case "text/event-stream":
+		return readEvents(answer.Body, each)
+	case "application/json":
+		text, err := readAll(answer)
+		if err != nil {
+			return err
+		}
+		if line := oneLine(text); len(line) > 0 {
+			each(line)
+		}
+		return nil
+	case "":
+		var b [1]byte
+		if _, err := io.ReadFull(answer.Body, b[:]); errors.Is(err, io.EOF) {
+			return nil
+		}
+	}
+	return fmt.Errorf("its type is %q, which is neither JSON nor an event stream", answer.Header.Get("Content-Type"))
+}
+
+var errTooLong = fmt.Errorf("it is longer than %d MiB", wire.MaxLine>>20)
+
+// readAll reads a body of JSON.
+func readAll(answer *http.Response) ([]byte, error) {
+	switch {
+	case answer.ContentLength > wire.MaxLine:
+		return nil, errTooLong
+	case answer.ContentLength >= 0:
+		text := make([]byte, answer.ContentLength)
+		_, err := io.ReadFull(answer.Body, text)
+		return text, err
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, wire.MaxLine+1))
+	if err == nil && len(text) > wire.MaxLine {
+		return nil, errTooLong
+	}
+	return text, err
+}
+
+// oneLine makes JSON that may stand on several lines one line, in place: what
+// ends a line in JSON is white space between its parts, as strings cannot hold
+// it.
+func oneLine(text []byte) []byte {
+	text = bytes.Trim(bytes.TrimPrefix(text, []byte(byteOrderMark)), " \t\r\n")
+	for _, end := range []byte("\r\n") {
+		for i := bytes.IndexByte(text, end); i >= 0; {
+			text[i] = ' '
+			next := bytes.IndexByte(text[i:], end)
+			if next < 0 {
+				break
+			}
+			i += next
+		}
+	}
+	return text
+}

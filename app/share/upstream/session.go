@@ -1,0 +1,258 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"lamplighter/app/share/wire"
+)
+
+// answerGrace is how long the stream with the answer to initialize may stay open
+// after the answer.
+const answerGrace = time.Second
+
+// Session is an MCP session that the server knows. Its methods may be called
+// from any goroutine.
+type Session struct {
+	transport http.RoundTripper
+	url       *url.URL
+	receive   func([]byte)
+	log       *slog.Logger
+	id        string
+	version   string
+	header    http.Header // of each request; read only
+
+	mu      sync.Mutex
+	closed  bool
+	flights map[*flight]struct{}
+	stream  chan struct{} // closed when the GET stream has ended for good; nil when there was none
+}
+
+// flight is a request under way.
+type flight struct{ cancel context.CancelCauseFunc }
+
+// errClosed is what ends the requests of a session that is closed.
+var errClosed = errors.New("the session was closed")
+
+// Open begins a session with the line of an initialize request. The answer is
+// the line with the response; when that is an error of JSON-RPC there is no
+// session, and no error. What the server sends before it goes to Receive. The
+// error is as with Send.
+func Open(ctx context.Context, o Options, initialize []byte) (s *Session, answer []byte, err error) {
+	s, err = newSession(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	sending, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err = s.send(sending, initialize, func(line []byte) {
+		switch {
+		case wire.Split(line).Kind != wire.Response:
+			s.receive(line)
+		case answer == nil:
+			answer = line
+			// Some servers leave the stream open.
+			time.AfterFunc(answerGrace, cancel)
+		}
+	}, s.opened)
+	switch {
+	case answer != nil: // what came after it is no matter
+	case err != nil:
+		return nil, nil, err
+	default:
+		s.Close(ctx)
+		return nil, nil, fmt.Errorf("%w: initialize was not answered", ErrLost)
+	}
+	m := wire.Split(answer)
+	if m.Result == nil {
+		s.Close(ctx)
+		return nil, answer, nil
+	}
+	var result struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	if json.Unmarshal(m.Result, &result) == nil {
+		s.setVersion(result.ProtocolVersion)
+	}
+	return s, answer, nil
+}
+
+// Resume takes up the session with that id and version, of an earlier process of
+// ours, and opens its GET stream as Listen does. The error Is ErrUnknown when
+// the server does not know it, and ErrNotSent when there is no server.
+func Resume(ctx context.Context, o Options, id, version string) (*Session, error) {
+	if !token(id) || !token(version) {
+		return nil, fmt.Errorf("%w: %q is no id of a session with the version %q", ErrUnknown, id, version)
+	}
+	s, err := newSession(o)
+	if err != nil {
+		return nil, err
+	}
+	s.id = id
+	s.header.Set("Mcp-Session-Id", id)
+	s.setVersion(version)
+	life, leave, err := s.enter(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, err
+	}
+	// The stream outlives ctx.
+	stop := context.AfterFunc(ctx, leave)
+	body, err := s.openStream(life)
+	if !stop() && err == nil { // ctx was done just now
+		_ = body.Close() // is broken anyhow
+		err = fmt.Errorf("%w: %w", ErrNotSent, context.Cause(ctx))
+	}
+	var refused *Refused
+	switch {
+	case err == nil:
+	case errors.As(err, &refused) && passing(refused.Status):
+		// Such as the stream of the earlier process, whose end the server has
+		// not seen yet.
+	case refused != nil && refused.Status == http.StatusMethodNotAllowed:
+		leave()
+		s.stream = make(chan struct{})
+		close(s.stream)
+		return s, nil
+	default:
+		leave()
+		return nil, err
+	}
+	s.stream = make(chan struct{})
+	go s.listen(life, leave, body)
+	return s, nil
+}
+
+func newSession(o Options) (*Session, error) {
+	u, err := o.parse()
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{
+		transport: o.Transport, url: u, receive: o.Receive, log: o.Log, flights: map[*flight]struct{}{},
+		header: http.Header{
+			"Accept":       {"application/json, text/event-stream"},
+			"Content-Type": {"application/json"},
+			"User-Agent":   {"lamplighter"},
+		},
+	}
+	if s.receive == nil {
+		s.receive = func([]byte) {}
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	return s, nil
+}
+
+// opened takes the id from the header of the answer to initialize.
+func (s *Session) opened(answer *http.Response) {
+	if id := answer.Header.Get("Mcp-Session-Id"); token(id) && answer.StatusCode < http.StatusBadRequest {
+		s.id = id
+		s.header = maps.Clone(s.header) // the request has the old one
+		s.header.Set("Mcp-Session-Id", id)
+	}
+}
+
+func (s *Session) setVersion(version string) {
+	if token(version) {
+		s.version = version
+		s.header = maps.Clone(s.header)
+		s.header.Set("Mcp-Protocol-Version", version)
+	}
+}
+
+// token tells whether a server's text can be the value of a header: the
+// specification wants visible ASCII of ids.
+func token(text string) bool {
+	for i := range len(text) {
+		if text[i] < '!' || text[i] > '~' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= 1024
+}
+
+// ID is the server's name for the session; "" when it gave none, as servers
+// without sessions do.
+func (s *Session) ID() string { return s.id }
+
+// Version is that of the protocol, as the server chose it; "" when it did not
+// say.
+func (s *Session) Version() string { return s.version }
+
+// enter makes a context that ends with ctx and with the session. leave must be
+// called.
+func (s *Session) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	f := &flight{cancel}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		cancel(nil)
+		return nil, nil, fmt.Errorf("%w: %w", ErrNotSent, errClosed)
+	}
+	s.flights[f] = struct{}{}
+	return ctx, func() {
+		cancel(nil)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.flights, f)
+	}, nil
+}
+
+// Detach ends the GET stream and what is in flight, and leaves the session to
+// the server, for another process of ours to Resume. A client that hangs up does
+// not cancel anything. It returns when Receive is not called any more, or ctx is
+// done.
+func (s *Session) Detach(ctx context.Context) {
+	s.mu.Lock()
+	s.closed = true
+	for f := range s.flights {
+		f.cancel(errClosed)
+	}
+	stream := s.stream
+	s.mu.Unlock()
+	if stream != nil {
+		select {
+		case <-stream:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Close ends the session: Detach, and the server is told to forget it, which it
+// may or may not do before ctx is done. Only the first of several calls tells
+// it.
+func (s *Session) Close(ctx context.Context) {
+	s.mu.Lock()
+	before := s.closed
+	s.mu.Unlock()
+	s.Detach(ctx)
+	if before || s.id == "" {
+		return
+	}
+	answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodDelete))
+	if err != nil {
+		s.log.Debug("the end of an MCP session could not be told to its server", "error", err)
+		return
+	}
+	_, _ = io.CopyN(io.Discard, answer.Body, 4<<10) // so that the connection can be used again
+	_ = answer.Body.Close()
+}
+
+// request is a request without a body.
+func (s *Session) request(ctx context.Context, method string) *http.Request {
+	r := &http.Request{
+		Method: method, URL: s.url, Host: s.url.Host, Header: s.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	return r.WithContext(ctx)
+}
