@@ -26,6 +26,12 @@ const (
 	EventUnpinned EventKind = "unpinned" // it is like any other again
 )
 
+// What becomes of a server that clients share while they stay.
+const (
+	EventParked EventKind = "parked" // it has ended, and why; the next request starts it again
+	EventWoken  EventKind = "woken"  // it was started again
+)
+
 // What policies do, see monitor/policy.
 const (
 	EventShutdownPlanned EventKind = "shutdown_planned" // when and why stand in the detail
@@ -116,7 +122,8 @@ const RecentEvents = 10
 
 // Diff tells what happened between two snapshots, in the order of the newer
 // one, departures last. In the first snapshot of a watch every instance is
-// found, not started.
+// found, not started. That one is parked, wakes or loses its last client is told
+// by who does it.
 func Diff(before, after *Snapshot) []Event {
 	old := make(map[Identity]*Instance, len(before.Instances))
 	for i := range before.Instances {
@@ -130,6 +137,9 @@ func Diff(before, after *Snapshot) []Event {
 		in := &after.Instances[i]
 		was, known := old[in.Identity]
 		delete(old, in.Identity)
+		if in.State == StateParked {
+			continue
+		}
 		if !known {
 			was = &Instance{State: StateStarting}
 			switch {
@@ -153,7 +163,7 @@ func Diff(before, after *Snapshot) []Event {
 	}
 	for i := range before.Instances {
 		in := &before.Instances[i]
-		if _, left := old[in.Identity]; left && in.Cause != CauseDefunct {
+		if _, left := old[in.Identity]; left && in.Cause != CauseDefunct && in.State != StateParked {
 			add(EventStopped, in, ran(in, after.At))
 		}
 	}

@@ -73,7 +73,12 @@ func (l *Launcher) inherit(ctx context.Context) {
 		return err
 	})
 	var each sync.WaitGroup
-	defer each.Wait()
+	defer func() {
+		each.Wait()
+		if ctx.Err() == nil { // else some of it may be left to the next run
+			l.dealing.Do(func() { close(l.dealt) })
+		}
+	}()
 	for _, e := range entries {
 		id := e.Name()
 		if !e.IsDir() || !isID(id) || l.isOurs(id) {

@@ -66,7 +66,9 @@ type Launcher struct {
 	servers  map[string]*Server           // by id, those that are ready
 	busy     sync.WaitGroup               // starts, and servers that are watched
 	closed   chan struct{}                // closed when Serve lets go of what goes on
-	hurry    chan struct{}                // closed when what is being ended has no more time
+	dealt    chan struct{}                // closed when what earlier runs have left has been dealt with
+	dealing  sync.Once
+	hurry    chan struct{} // closed when what is being ended has no more time
 }
 
 // New makes a Launcher. Open and Serve make it work.
@@ -91,7 +93,7 @@ func New(o Options) *Launcher {
 		opened:   make(chan struct{}),
 		refused:  errNotOpen,
 		starting: map[string]func(error){}, servers: map[string]*Server{},
-		closed: make(chan struct{}), hurry: make(chan struct{}),
+		closed: make(chan struct{}), hurry: make(chan struct{}), dealt: make(chan struct{}),
 	}
 }
 
@@ -108,6 +110,10 @@ func (l *Launcher) Servers() []*Server { return l.list(func(*Server) bool { retu
 
 // Adopted are those of them that an earlier run of this program has started.
 func (l *Launcher) Adopted() []*Server { return l.list(func(s *Server) bool { return s.adopted }) }
+
+// Inherited is closed when Serve has dealt with all that earlier runs of this
+// program have left. Until then more of it may still be adopted.
+func (l *Launcher) Inherited() <-chan struct{} { return l.dealt }
 
 func (l *Launcher) list(wanted func(*Server) bool) []*Server {
 	l.mu.Lock()

@@ -82,12 +82,24 @@ func (s *Server) Command() []string { return slices.Clone(s.rec.Command) }
 // Done is closed when all of it has gone, its record too.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
+// Exited is closed when the server's own process is seen to have ended, which may
+// be some time before Done. Done may be closed without it.
+func (s *Server) Exited() <-chan struct{} { return s.exited }
+
 // Ending tells after Done in words how it ended: "exited with status 1",
-// "ended by release".
+// "ended by release". After Exited alone it is what is known by then.
 func (s *Server) Ending() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.why
+	switch heard := s.keeper.news(); {
+	case s.why != "":
+		return s.why
+	case s.by != "":
+		return "ended by " + s.by
+	case heard.exited != "":
+		return heard.exited
+	}
+	return "exited"
 }
 
 // ending is one try to end a server, which several callers may wait for.
