@@ -1,0 +1,51 @@
+package share
+
+import (
+	"slices"
+	"time"
+
+	"lamplighter/app/share/ask"
+	"lamplighter/monitor"
+)
+
+// AloneMember is a client whose server cannot be shared: its shim runs that by
+// itself. It is there to be shown.
+type AloneMember struct {
+	broker *Broker
+	why    string   // never changes
+	wish   ask.Wish // never changes
+	since  time.Time
+
+	// Guarded by the broker's mu.
+	client monitor.Client
+	server monitor.Identity
+}
+
+// Alone takes in a client whose server cannot be shared, and why, until Leave.
+func (b *Broker) Alone(client monitor.Client, why string, wish ask.Wish) *AloneMember {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &AloneMember{broker: b, client: client, why: why, wish: wish, since: b.o.Now()}
+	b.alone = append(b.alone, m)
+	b.rest()
+	b.change()
+	return m
+}
+
+// Ran says which process is the server; zero when it could not be started.
+func (m *AloneMember) Ran(server monitor.Identity) {
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	m.server = server
+	m.broker.change()
+}
+
+// Leave is the end of the client. It may be called again.
+func (m *AloneMember) Leave() {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.alone = slices.DeleteFunc(b.alone, func(other *AloneMember) bool { return other == m })
+	b.rest()
+	b.change()
+}

@@ -1,0 +1,584 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lamplighter/app/share/ask"
+	"lamplighter/monitor"
+)
+
+// Ten clients have one server; it is parked when nobody asks, and the next request
+// brings another one. What is shown says so.
+func TestOneServerForAll(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		if _, idle := b.Idle(); !idle {
+			t.Error("it is not idle")
+		}
+		var members []*Member
+		for range 10 {
+			members = append(members, b.Join(t.Context(), plan("a"), claude))
+		}
+		if s := one(t, b); w.launched != 0 || !s.Parked || s.Reason != "it starts with the first request" || s.Server.PID != 0 {
+			t.Errorf("%d servers run before the first request: %+v", w.launched, s)
+		}
+		first := request(t, members[0])
+		for _, m := range members {
+			if s := request(t, m); s.URL != first.URL || s.Generation != first.Generation {
+				t.Errorf("another server: %+v", s)
+			}
+			if s, ok := m.Running(); !ok || s.URL != first.URL || m.ServerID() != "101-1" {
+				t.Errorf("it runs: %v, %+v", ok, s)
+			}
+		}
+		after(time.Second)
+		if s := w.views(); len(s) != 1 || len(s[0].Clients) != 10 || s[0].Parked || s[0].Server.PID != 101 || s[0].SavedBytes != 900 || s[0].Waiting != 0 {
+			t.Errorf("shown: %+v", s)
+		}
+		after(10 * time.Minute)
+		s := one(t, b)
+		if w.count() != 0 || !s.Parked || s.Reason != "no request for 10 min" || s.Server.PID != 101 || s.SavedBytes != 1000 || len(s.Clients) != 10 {
+			t.Errorf("after its time: %+v", s)
+		}
+		select {
+		case <-first.Gone:
+			if why := first.Why(); why != "ended by parking" {
+				t.Error(why)
+			}
+		default:
+			t.Error("the server has gone, and nobody is told")
+		}
+		if _, ok := members[3].Running(); ok || members[3].ServerID() != "" {
+			t.Error("it still runs")
+		}
+		second := request(t, members[5])
+		if second.URL == first.URL || second.Generation == first.Generation || w.launched != 2 {
+			t.Errorf("no other server: %+v", second)
+		}
+		if got := w.kinds(); got != "parked woken" || w.told[0].Label != "parked - a" || w.told[1].Label != "24282 - a" || w.told[0].PID != 101 || w.told[1].PID != 102 {
+			t.Errorf("%q, %+v", got, w.told)
+		}
+	})
+}
+
+func TestKeysAreApart(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		x, y := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("b"), claude)
+		if request(t, x).URL == request(t, y).URL || len(b.Shared()) != 2 {
+			t.Error("two keys share a server")
+		}
+	})
+}
+
+// What speaks against parking, and that it is asked again.
+func TestNotParked(t *testing.T) {
+	for name, test := range map[string]struct {
+		against, over func(w *world, m *Member)
+	}{
+		"in flight": {
+			func(_ *world, m *Member) { m.Began() },
+			func(_ *world, m *Member) { m.Ended() },
+		},
+		"spared": {
+			func(w *world, _ *Member) { w.spare = "it is pinned" },
+			func(w *world, _ *Member) { w.spare = "" },
+		},
+		"busy": {
+			func(w *world, _ *Member) { w.busy = true },
+			func(w *world, _ *Member) { w.busy = false },
+		},
+		"nobody knows": {
+			func(w *world, _ *Member) { w.odd = errors.New("no answer") },
+			func(w *world, _ *Member) { w.odd = nil },
+		},
+		"the lease refuses": {
+			func(_ *world, m *Member) { m.OnPark(func() bool { return false }) },
+			func(_ *world, m *Member) { m.OnPark(func() bool { return true }) },
+		},
+		"lingering": {
+			func(_ *world, m *Member) { m.Lingering(time.Hour + time.Second) },
+			func(*world, *Member) {},
+		},
+		"never": {
+			func(w *world, _ *Member) { w.idle = 0 },
+			func(w *world, _ *Member) { w.idle = DefaultIdle },
+		},
+		"variables": {
+			func(w *world, m *Member) { m.Seen("x"); w.holds = "it holds x" },
+			func(w *world, m *Member) { w.holds = ""; m.Began(); m.Ended() },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			within(t, func(t *testing.T, w *world, b *Broker) {
+				m := b.Join(t.Context(), plan("a"), claude)
+				first := request(t, m)
+				w.change(func() { test.against(w, m) })
+				after(time.Hour)
+				if w.count() != 1 {
+					t.Fatal("it was ended")
+				}
+				if s, ok := m.Running(); !ok || s.URL != first.URL {
+					t.Fatal("requests have it no more")
+				}
+				w.change(func() { test.over(w, m) })
+				after(DefaultIdle + 2*time.Minute)
+				if w.count() != 0 || !one(t, b).Parked {
+					t.Error("it was not parked later")
+				}
+			})
+		})
+	}
+}
+
+// The REPL is asked for each session that was seen, but not again and again while
+// nobody asks for anything.
+func TestAsksForVariables(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		w.holds = "it holds x"
+		m := b.Join(t.Context(), plan("a"), claude)
+		m.Seen("one") // before the server runs
+		request(t, m)
+		m.Seen("two")
+		m.Seen("one")
+		after(5 * time.Hour)
+		if len(w.asked) != 1 || strings.Join(w.asked[0], " ") != "two one" {
+			t.Errorf("asked %q", w.asked)
+		}
+		// What nobody can name any more is not worth keeping.
+		m.Leave()
+		after(time.Hour)
+		if w.count() != 0 || len(w.asked) != 1 {
+			t.Errorf("%d servers run; asked %q", w.count(), w.asked)
+		}
+	})
+}
+
+// A lease closes its session before the server ends, and a request that comes
+// meanwhile waits for the next one.
+func TestARequestWhileItIsParked(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m, other := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("a"), claude)
+		first := request(t, m)
+		got := make(chan string, 1)
+		m.OnPark(func() bool {
+			if w.count() != 1 {
+				t.Error("the server has ended before the sessions with it")
+			}
+			go func() {
+				s, err := other.Acquire(context.Background())
+				got <- s.URL
+				if err != nil {
+					t.Error(err)
+				}
+			}()
+			time.Sleep(time.Second) // of the bubble
+			return true
+		})
+		after(DefaultIdle)
+		if url := <-got; url == first.URL || w.launched != 2 {
+			t.Errorf("it has got %s", url)
+		}
+	})
+}
+
+// A server without clients stays for a while, and comes back to who comes.
+func TestLingers(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		first := request(t, m)
+		after(9 * time.Minute)
+		m.Leave()
+		m.Leave()
+		m.Began() // is none any more
+		after(9 * time.Minute)
+		if _, idle := b.Idle(); idle || w.count() != 1 {
+			t.Error("it does not linger")
+		}
+		m = b.Join(t.Context(), plan("a"), claude)
+		if request(t, m).URL != first.URL {
+			t.Error("another server")
+		}
+		m.Leave()
+		after(DefaultIdle)
+		since, idle := b.Idle()
+		if w.count() != 0 || len(b.Shared()) != 0 || !idle || time.Since(since) > time.Second || w.kinds() != "" {
+			t.Errorf("after its time: %+v, idle %v since %v, %s", b.Shared(), idle, since, w.kinds())
+		}
+		if _, err := m.Acquire(t.Context()); !errors.Is(err, ErrLeft) {
+			t.Error(err)
+		}
+	})
+}
+
+// Everybody who waits for a start has the same one, or learns why there is none;
+// and it goes on when nobody waits.
+func TestStarts(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		hold := make(chan struct{})
+		w.hold, w.broken = hold, broken("it does not work")
+		var members []*Member
+		answers := make(chan error, 5)
+		for range 5 {
+			m := b.Join(t.Context(), plan("a"), claude)
+			members = append(members, m)
+			go func() {
+				_, err := m.Acquire(context.Background())
+				answers <- err
+			}()
+		}
+		synctest.Wait()
+		if w.starting != 1 || one(t, b).Reason != "it is starting" {
+			t.Errorf("%d start: %+v", w.starting, b.Shared())
+		}
+		close(hold)
+		for range 5 {
+			if err := <-answers; err == nil || !strings.Contains(err.Error(), "it does not work") {
+				t.Error(err)
+			}
+		}
+		if s := one(t, b); !s.Parked || s.Reason != "its last start failed" {
+			t.Errorf("%+v", s)
+		}
+
+		w.change(func() { w.hold, w.broken = make(chan struct{}), nil })
+		ctx, leave := context.WithCancel(context.Background())
+		go func() {
+			_, err := members[0].Acquire(ctx)
+			answers <- err
+		}()
+		synctest.Wait()
+		leave()
+		if err := <-answers; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		for _, m := range members {
+			m.Leave()
+		}
+		if _, idle := b.Idle(); idle {
+			t.Error("idle while a server starts")
+		}
+		close(w.hold)
+		after(9 * time.Minute)
+		if w.count() != 1 {
+			t.Error("nobody has waited, and it is lost")
+		}
+		after(time.Minute)
+		if _, idle := b.Idle(); !idle || w.count() != 0 {
+			t.Error("it stays for ever")
+		}
+	})
+}
+
+// A crash is said, and the next request starts it again; not so when it crashes
+// again and again.
+func TestCrashes(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		crash := func() {
+			t.Helper()
+			s := request(t, m)
+			w.the(t).dies("exited with status 1")
+			synctest.Wait()
+			<-s.Gone
+			if s := one(t, b); !s.Parked || s.Reason != "it exited with status 1" || s.Server.PID == 0 {
+				t.Errorf("%+v", s)
+			}
+		}
+		crash()
+		after(time.Hour)
+		if w.count() != 0 {
+			t.Error("it came back by itself")
+		}
+		crash()
+		crash()
+		crash()
+		var crashing *Crashing
+		if err := refused(t, m); !errors.As(err, &crashing) || !strings.Contains(err.Error(), "it exited with status 1") {
+			t.Error(err)
+		}
+		after(crashFirst)
+		crash()
+		after(crashFirst)
+		if err := refused(t, m); !errors.As(err, &crashing) {
+			t.Error(err)
+		}
+		after(crashFirst)
+		request(t, m)
+		after(crashWindow)
+		crash()
+		request(t, m) // it has worked meanwhile
+		if got := w.kinds(); got != "parked woken parked woken parked woken parked woken parked woken parked woken" {
+			t.Error(got)
+		}
+	})
+}
+
+// What a user has ended is no crash, and comes back with the next request only.
+func TestStoppedByTheUser(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		for range 5 {
+			request(t, m)
+			s := w.the(t)
+			b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: s.id.String(), Detail: "by the tray"})
+			b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: "1-1", Detail: "by nobody"})
+			s.dies("exited with status 143")
+			synctest.Wait()
+			if s := one(t, b); s.Reason != "it was stopped by the tray" {
+				t.Errorf("%+v", s)
+			}
+		}
+		after(time.Hour)
+		if w.count() != 0 {
+			t.Error("it came back by itself")
+		}
+	})
+}
+
+// A server that cannot be ended is said, and tried again.
+func TestSurvives(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		request(t, m)
+		w.change(func() { w.stubborn = errors.New("something of it still runs") })
+		after(DefaultIdle)
+		if err := refused(t, m); !errors.Is(err, ErrSurvives) || !strings.Contains(err.Error(), "something of it") {
+			t.Error(err)
+		}
+		w.change(func() { w.stubborn = nil })
+		after(lookAgain)
+		request(t, m)
+		if w.launched != 2 {
+			t.Error("there is no other server")
+		}
+	})
+}
+
+// What an earlier run has left is had by who comes back, and ended when nobody
+// does. Nothing is started before it is known.
+func TestAdopts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.inherited = make(chan struct{})
+		b := New(w.options())
+		defer served(t, b)()
+		s := make(chan string, 2)
+		for _, key := range []string{"a", "b"} {
+			go func() {
+				m := b.Join(context.Background(), plan(key), claude)
+				s <- m.ServerID()
+				if got := request(t, m); key == "a" && got.URL != w.live[0].MCPURL() {
+					t.Errorf("another server: %+v", got)
+				}
+				s <- key
+			}()
+		}
+		after(time.Second)
+		if w.launched != 0 || len(s) != 0 {
+			t.Error("a server was started before it is known what runs")
+		}
+		adopted := w.run("a")
+		if id, key := <-s, <-s; id != adopted.ID() || key != "a" {
+			t.Errorf("%s had %s", key, id)
+		}
+		after(time.Second)
+		w.run("c")
+		close(w.inherited)
+		if id, key := <-s, <-s; id != "" || key != "b" || w.launched != 1 {
+			t.Errorf("%s had %s", key, id)
+		}
+		after(time.Second)
+		if list := b.Shared(); len(list) != 3 || len(list[2].Clients) != 0 || list[2].Project != "/work/c" || list[2].Kind != monitor.KindSerena {
+			t.Errorf("%+v", list)
+		}
+		after(DefaultIdle)
+		if w.count() != 0 || len(b.Shared()) != 2 {
+			t.Errorf("%d run: %+v", w.count(), b.Shared())
+		}
+	})
+}
+
+// Two of one key, and one of no key, are ended; the first one is had.
+func TestAdoptsTooMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		first, second, none := w.run("a"), w.run("a"), w.run("")
+		b := New(w.options())
+		defer served(t, b)()
+		m := b.Join(t.Context(), plan("a"), claude)
+		m.Began()
+		if m.ServerID() != first.ID() {
+			t.Error("it has another server")
+		}
+		after(DefaultIdle)
+		if w.the(t) != first {
+			t.Error("the wrong ones were ended")
+		}
+		<-second.Done()
+		<-none.Done()
+	})
+}
+
+// A launcher that never finishes its look keeps servers from being started, and
+// that is said.
+func TestNotSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.inherited = make(chan struct{})
+		b := New(w.options())
+		defer served(t, b)()
+		m := b.Join(t.Context(), plan("a"), claude)
+		if err := refused(t, m); !errors.Is(err, ErrNotSettled) || w.launched != 0 {
+			t.Error(err)
+		}
+	})
+}
+
+// At the end of the program servers go on, for the next one; what starts is given
+// up, and who waits is told.
+func TestTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		b := New(w.options())
+		end := served(t, b)
+		m, other := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("b"), claude)
+		s := request(t, m)
+		w.hold = make(chan struct{})
+		waits := make(chan error, 1)
+		go func() {
+			_, err := other.Acquire(context.Background())
+			waits <- err
+		}()
+		synctest.Wait()
+		end()
+		if err := <-waits; !errors.Is(err, ErrEnding) {
+			t.Error(err)
+		}
+		if err := refused(t, m); !errors.Is(err, ErrEnding) {
+			t.Error(err)
+		}
+		select {
+		case <-s.Gone:
+			t.Error("its server has ended")
+		default:
+		}
+		m.Leave()
+		w.the(t)
+	})
+}
+
+// When the user ends lamplighter all is ended, also what works.
+func TestParkAll(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		for _, key := range []string{"a", "b"} {
+			m := b.Join(t.Context(), plan(key), claude)
+			request(t, m)
+			m.Began()
+		}
+		w.hold = make(chan struct{})
+		go func() {
+			_, err := b.Join(context.Background(), plan("c"), claude).Acquire(context.Background())
+			if !errors.Is(err, ErrEnding) {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		b.ParkAll(t.Context())
+		synctest.Wait()
+		if w.count() != 0 || w.starting != 0 {
+			t.Errorf("%d run, %d start", w.count(), w.starting)
+		}
+		if list := b.Shared(); list[0].Reason != "lamplighter was ended" {
+			t.Errorf("%+v", list)
+		}
+	})
+}
+
+// Answers of a server are used while it does not run, as long as the settings are
+// the same.
+func TestCached(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		p, settings := plan("a"), "one"
+		p.Fingerprint = func() string { return settings }
+		m := b.Join(t.Context(), p, claude)
+		request(t, m)
+		answer := []byte(`{"tools":[]}`)
+		m.Store("tools/list", "u", answer)
+		answer[0] = 'X'
+		if _, ok := m.Cached("tools/list", "u"); ok {
+			t.Error("it runs")
+		}
+		after(DefaultIdle)
+		if got, ok := m.Cached("tools/list", "u"); !ok || string(got) != `{"tools":[]}` {
+			t.Errorf("%s, %v", got, ok)
+		}
+		if _, ok := m.Cached("tools/list", "other"); ok {
+			t.Error("under something else")
+		}
+		settings = "two"
+		if _, ok := m.Cached("tools/list", "u"); ok {
+			t.Error("the settings have changed")
+		}
+		settings = "one"
+		request(t, m)
+		m.Forget()
+		m.Store("tools/list", "u", []byte("{}"))
+		after(DefaultIdle)
+		if _, ok := m.Cached("tools/list", "u"); ok {
+			t.Error("what it says is not what the settings say")
+		}
+		// Also when all have left.
+		request(t, m)
+		m.Store("tools/list", "u", []byte("{}"))
+		m.Leave()
+		after(DefaultIdle)
+		if _, ok := b.Join(t.Context(), p, claude).Cached("tools/list", "u"); !ok {
+			t.Error("it was forgotten")
+		}
+	})
+}
+
+func TestAlone(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Alone(claude, "its context codex can change the project", ask.Wish{Dir: "/work/a"})
+		if _, idle := b.Idle(); idle {
+			t.Error("idle with a client")
+		}
+		m.Ran(monitor.Identity{PID: 5, Start: 6})
+		after(time.Second)
+		if s := w.views(); len(s) != 1 || s[0].Alone == "" || s[0].Server.PID != 5 || s[0].Clients[0] != claude || s[0].Key != "" || s[0].Parked {
+			t.Errorf("%+v", s)
+		}
+		m.Leave()
+		m.Leave()
+		if _, idle := b.Idle(); !idle || len(b.Shared()) != 0 {
+			t.Error("it stays")
+		}
+	})
+}
+
+func TestNames(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), monitor.Client{Identity: claude.Identity})
+		m.Name(monitor.Client{Name: "codex"})
+		if c := one(t, b).Clients[0]; c.PID != claude.PID || c.Name != "codex" {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// Groups that nobody needs are forgotten at some time.
+func TestForgetsGroups(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		for _, key := range names(200) {
+			b.Join(t.Context(), plan(key), claude).Leave()
+		}
+		if len(b.groups) > mostIdle+1 {
+			t.Errorf("%d groups", len(b.groups))
+		}
+	})
+}

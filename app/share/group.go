@@ -1,0 +1,339 @@
+package share
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"lamplighter/app/launch"
+	"lamplighter/app/share/ask"
+	"lamplighter/monitor"
+)
+
+// group is a key, with those who share its server. Its fields are guarded by the
+// broker's mu, except those that never change. At most one of starting and run is
+// set; without either the server is parked, or was never needed.
+type group struct {
+	key     string    // never changes
+	plan    *ask.Plan // of who came last; nil when nobody came since it was adopted
+	members []*Member // in the order in which they came
+
+	starting *start
+	run      *run
+	crashes  crashes
+	cache    cache
+	seen     sessions
+
+	last   monitor.Identity // the process that ended last, zero when there was none
+	kind   string           // of the server
+	where  string           // the project
+	ended  time.Time        // when that was
+	reason string           // why no server runs: a part of a sentence
+	since  time.Time        // of being parked, starting or running
+	rss    uint64           // of the server, when it was seen last
+
+	used  time.Time // the last answer, or the start
+	left  time.Time // when the last member has left
+	until time.Time // something may run on unseen until then
+	wait  time.Time // nothing is to be ended before
+	held  bool      // the last look found what would be lost, and nobody has asked anything since
+	look  bool      // somebody is looking whether it can be ended
+}
+
+// start is one try to start the server. Who waits for done may read err.
+type start struct {
+	done   chan struct{}
+	giveUp func()
+	err    error
+}
+
+// run is a server that runs.
+type run struct {
+	server     Server
+	generation uint64
+	transport  http.RoundTripper
+	settings   string // their fingerprint when it was started; "" is not known
+	since      time.Time
+	gone       chan struct{} // closed when its process has ended
+	done       chan struct{} // closed when all of it has gone
+
+	// Guarded by the broker's mu.
+	lock    *keyLock
+	exited  bool   // gone is closed
+	ending  string // why we end it, a part of a sentence; "" when nobody does
+	parts   bool   // it is ended because no client has it
+	failed  error  // of the last try to end it
+	ordered string // who else has ordered its end: "by the tray"
+}
+
+// usable tells whether requests can be sent to it.
+func (r *run) usable() bool { return r != nil && !r.exited && r.ending == "" }
+
+// inFlight is how many requests have no answer yet.
+func (g *group) inFlight() int {
+	n := 0
+	for _, m := range g.members {
+		n += m.inFlight
+	}
+	return n
+}
+
+// runs tells whether there is a server, or soon is.
+func (g *group) runs() bool { return g.run != nil || g.starting != nil }
+
+// acquire returns the server, and starts it when it does not run.
+func (b *Broker) acquire(ctx context.Context, m *Member) (*run, error) {
+	for {
+		r, s, err := b.tryAcquire(m)
+		if r != nil || err != nil {
+			return r, err
+		}
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if s.err != nil {
+			return nil, s.err
+		}
+	}
+}
+
+// tryAcquire returns the server when there is one; else what to wait for, or why
+// there will be none.
+func (b *Broker) tryAcquire(m *Member) (*run, *start, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := m.group
+	switch {
+	case m.gone:
+		return nil, nil, ErrLeft
+	case b.closed:
+		return nil, nil, ErrEnding
+	case g.run.usable():
+		g.used = b.o.Now()
+		return g.run, nil, nil
+	case g.run != nil && g.run.failed != nil:
+		return nil, nil, errors.Join(ErrSurvives, g.run.failed)
+	case g.run != nil:
+		return nil, &start{done: g.run.done}, nil // until it has gone
+	case g.starting == nil:
+		if err := g.crashes.refuse(b.o.Now()); err != nil {
+			return nil, nil, err
+		}
+		b.begin(g)
+	}
+	return nil, g.starting, nil
+}
+
+// begin starts the server, which goes on when nobody waits for it any more: then
+// it lingers. The caller holds mu.
+func (b *Broker) begin(g *group) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &start{done: make(chan struct{}), giveUp: cancel}
+	g.starting, g.since, g.reason = s, b.o.Now(), "it is starting"
+	b.change()
+	plan := *g.plan // there is one: members have it
+	b.busy.Go(func() {
+		defer cancel()
+		r, err := b.launch(ctx, g, plan)
+		b.started(g, s, r, err)
+	})
+}
+
+// launch starts a server of a group, or finds that an earlier run has left one.
+func (b *Broker) launch(ctx context.Context, g *group, plan ask.Plan) (*run, error) {
+	if err := b.untilSettled(ctx); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	adopted := g.run
+	b.mu.Unlock()
+	if adopted != nil {
+		return adopted, nil
+	}
+	lock, err := lockKey(ctx, b.o.LockDir, g.key)
+	if err != nil {
+		return nil, err
+	}
+	spec := plan.Spec
+	if spec.Limit == 0 {
+		spec.Limit = b.o.Limit()
+	}
+	spec.Lifetime, spec.Key = launch.Shared, g.key
+	spec.AskedBy = func() monitor.Client { return b.first(g) }
+	settings := ""
+	if plan.Fingerprint != nil {
+		settings = plan.Fingerprint() // before it reads them
+	}
+	server, err := b.o.Launch.Launch(ctx, spec)
+	if err != nil {
+		lock.release()
+		return nil, err
+	}
+	return &run{server: server, settings: settings, lock: lock, gone: make(chan struct{}), done: make(chan struct{})}, nil
+}
+
+// first is the client that came first of those who are here.
+func (b *Broker) first(g *group) monitor.Client {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(g.members) == 0 {
+		return monitor.Client{}
+	}
+	return g.members[0].client
+}
+
+// started takes in what came of a start.
+func (b *Broker) started(g *group, s *start, r *run, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer close(s.done)
+	g.starting, s.err = nil, err
+	now := b.o.Now()
+	switch {
+	case err != nil && b.closed:
+		s.err = ErrEnding
+		return
+	case err != nil:
+		g.since, g.reason = now, "its last start failed"
+		if counts(err) {
+			g.crashes.add(now, 0, monitor.Clean(err.Error()))
+		}
+		b.leftIdle(g)
+		b.change()
+		return
+	case g.run == r: // adopted
+		return
+	}
+	b.take(g, r)
+	if g.last.PID != 0 && len(g.members) > 0 {
+		b.record(g, r.server.Identity(), monitor.EventWoken, "started again by a request, "+words(now.Sub(g.ended))+" after it had ended")
+	}
+}
+
+// counts tells whether a failed start is like a crash: nothing that was only
+// refused is.
+func counts(err error) bool {
+	var failed *launch.StartError
+	if errors.As(err, &failed) {
+		return len(failed.Chosen.Command) > 0 && !errors.Is(err, context.Canceled)
+	}
+	return false
+}
+
+// take makes a server that of a group, and sees to its end. The caller holds mu.
+func (b *Broker) take(g *group, r *run) {
+	b.generation++
+	now := b.o.Now()
+	r.generation, r.transport, r.since = b.generation, b.o.Transport(), now
+	g.run, g.since, g.used, g.reason = r, now, now, ""
+	g.wait, g.held = time.Time{}, false
+	g.kind, g.where = r.server.Name(), r.server.Project()
+	if len(g.members) == 0 {
+		g.left = now
+	}
+	b.change()
+	ended := b.ended
+	b.busy.Go(func() { b.attend(g, r, ended) })
+}
+
+// attend waits for the end of a server, or for ours: then it goes on.
+func (b *Broker) attend(g *group, r *run, ended <-chan struct{}) {
+	select {
+	case <-r.server.Exited():
+	case <-r.server.Done():
+	case <-ended:
+		return
+	}
+	b.mu.Lock()
+	r.exited = true
+	close(r.gone)
+	b.change()
+	b.mu.Unlock()
+	select {
+	case <-r.server.Done():
+		b.over(g, r)
+	case <-ended:
+	}
+}
+
+// over takes in that a server has gone.
+func (b *Broker) over(g *group, r *run) {
+	closeIdle(r.transport)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer close(r.done)
+	r.lock.release()
+	now := b.o.Now()
+	g.run, g.last, g.since, g.ended = nil, r.server.Identity(), now, now
+	g.look = false
+	g.seen.forget(r.generation)
+	switch {
+	case r.ending != "":
+		g.reason = r.ending
+	case r.ordered != "":
+		g.reason = "it was stopped " + r.ordered
+	default:
+		g.reason = "it " + monitor.Clean(r.server.Ending())
+		g.crashes.add(now, now.Sub(r.since), g.reason)
+		b.o.Log.Warn("a shared server has ended by itself", "server", g.label(g.last), "how", r.server.Ending(), "clients", len(g.members))
+	}
+	if len(g.members) > 0 {
+		b.record(g, g.last, monitor.EventParked, g.reason+"; the next request starts it again")
+	}
+	b.leftIdle(g)
+	b.change()
+}
+
+// label names the server of a group in events as the model does.
+func (g *group) label(id monitor.Identity) string {
+	in := monitor.Instance{Identity: id, Kind: g.kind, ProjectName: projectName(g.where)}
+	if g.run != nil {
+		in.Port = g.run.server.DashboardPort()
+	} else {
+		in.State = monitor.StateParked
+	}
+	return in.Label()
+}
+
+func projectName(dir string) string {
+	if name := filepath.Base(dir); name != "." && name != string(filepath.Separator) {
+		return name
+	}
+	return ""
+}
+
+func (b *Broker) record(g *group, id monitor.Identity, kind monitor.EventKind, detail string) {
+	b.o.Record(monitor.Event{At: b.o.Now(), Kind: kind, ID: id.String(), PID: id.PID, Label: g.label(id), Detail: monitor.Clean(detail)})
+}
+
+// leftIdle notes since when a group has neither members nor a server, and forgets
+// the oldest of those when there are many. The caller holds mu.
+func (b *Broker) leftIdle(g *group) {
+	b.rest()
+	if len(g.members) > 0 || g.runs() {
+		return
+	}
+	now := b.o.Now()
+	var idle []*group
+	for _, other := range b.groups {
+		if len(other.members) == 0 && !other.runs() {
+			idle = append(idle, other)
+		}
+	}
+	slices.SortFunc(idle, func(x, y *group) int { return cmp.Or(x.since.Compare(y.since), cmp.Compare(x.key, y.key)) })
+	for _, other := range idle[:max(len(idle)-mostIdle, 0)] {
+		if !other.crashes.matters(now) {
+			delete(b.groups, other.key)
+		}
+	}
+}
+
+// mostIdle is how many groups are remembered that have neither members nor a
+// server, for what their servers have answered.
+const mostIdle = 32

@@ -1,0 +1,331 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lamplighter/app/launch"
+	"lamplighter/app/share/ask"
+	"lamplighter/app/share/lease"
+	"lamplighter/monitor"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world starts servers that are no processes.
+type world struct {
+	mu        sync.Mutex
+	pid       int // of the last one
+	live      []*fakeServer
+	launched  int
+	starting  int
+	twice     []string // keys of which two ran
+	inherited chan struct{}
+
+	hold     chan struct{} // where starts wait, if not nil
+	broken   error         // what every start fails with, if not nil
+	stubborn error         // what every end fails with, if not nil
+
+	spare string // the answers of Options
+	busy  bool
+	holds string
+	odd   error      // of busy and holds
+	asked [][]string // the sessions that were
+	shown []monitor.Shared
+	told  []monitor.Event
+	idle  time.Duration
+}
+
+func newWorld() *world {
+	w := &world{pid: 100, inherited: make(chan struct{}), idle: DefaultIdle}
+	close(w.inherited)
+	return w
+}
+
+// fakeServer is a server that is no process.
+type fakeServer struct {
+	world        *world
+	id           monitor.Identity
+	key          string
+	exited, done chan struct{}
+	once         sync.Once
+	ends         []string // by whom; guarded by the world's mu
+	why          string   // likewise
+}
+
+func (s *fakeServer) ID() string                 { return s.id.String() }
+func (s *fakeServer) Identity() monitor.Identity { return s.id }
+func (s *fakeServer) DashboardPort() int         { return 24282 }
+func (s *fakeServer) MCPURL() string             { return "http://127.0.0.1:1/" + s.id.String() }
+func (s *fakeServer) Name() string               { return monitor.KindSerena }
+func (s *fakeServer) Project() string            { return "/work/" + s.key }
+func (s *fakeServer) Lifetime() launch.Lifetime  { return launch.Shared }
+func (s *fakeServer) Key() string                { return s.key }
+func (s *fakeServer) Exited() <-chan struct{}    { return s.exited }
+func (s *fakeServer) Done() <-chan struct{}      { return s.done }
+
+func (s *fakeServer) Ending() string {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return s.why
+}
+
+func (s *fakeServer) End(_ context.Context, by string) error {
+	s.world.mu.Lock()
+	s.ends = append(s.ends, by)
+	err := s.world.stubborn
+	s.world.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	s.dies("ended by " + by)
+	return nil
+}
+
+// dies is the end of a server.
+func (s *fakeServer) dies(why string) {
+	s.once.Do(func() {
+		s.world.mu.Lock()
+		defer s.world.mu.Unlock()
+		s.why = why
+		s.world.live = slices.DeleteFunc(s.world.live, func(other *fakeServer) bool { return other == s })
+		close(s.exited)
+		close(s.done)
+	})
+}
+
+// run makes a server run, as one that an earlier run has started.
+func (w *world) run(key string) *fakeServer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.add(key)
+}
+
+func (w *world) add(key string) *fakeServer {
+	for _, other := range w.live {
+		if other.key == key {
+			w.twice = append(w.twice, key)
+		}
+	}
+	w.pid++
+	s := &fakeServer{
+		world: w, id: monitor.Identity{PID: w.pid, Start: 1}, key: key,
+		exited: make(chan struct{}), done: make(chan struct{}),
+	}
+	w.live = append(w.live, s)
+	return s
+}
+
+func (w *world) Launch(ctx context.Context, spec launch.Spec) (Server, error) {
+	w.mu.Lock()
+	w.starting++
+	hold := w.hold
+	w.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.starting--
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case w.broken != nil:
+		return nil, w.broken
+	}
+	w.launched++
+	if spec.Lifetime != launch.Shared || spec.Key == "" {
+		panic("a shared server with no key")
+	}
+	return w.add(spec.Key), nil
+}
+
+func (w *world) Servers() []Server {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []Server
+	for _, s := range w.live {
+		list = append(list, s)
+	}
+	return list
+}
+
+func (w *world) Inherited() <-chan struct{} { return w.inherited }
+
+// change changes the world under its lock.
+func (w *world) change(how func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	how()
+}
+
+// the is the only server that runs.
+func (w *world) the(t testing.TB) *fakeServer {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.live) != 1 {
+		t.Fatalf("%d servers run", len(w.live))
+	}
+	return w.live[0]
+}
+
+func (w *world) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.live)
+}
+
+// views is what was shown last.
+func (w *world) views() []monitor.Shared {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.shown
+}
+
+// kinds are the events so far.
+func (w *world) kinds() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var kinds []string
+	for _, e := range w.told {
+		kinds = append(kinds, string(e.Kind))
+	}
+	return strings.Join(kinds, " ")
+}
+
+func (w *world) options() Options {
+	return Options{
+		Launch: w,
+		Idle: func() time.Duration {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.idle
+		},
+		Spare: func(monitor.Identity) string {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.spare
+		},
+		Busy: func(context.Context, Server, time.Duration) (bool, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.busy, w.odd
+		},
+		Holds: func(_ context.Context, _ Server, sessions []string) (string, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.asked = append(w.asked, sessions)
+			return w.holds, w.odd
+		},
+		Transport: func() http.RoundTripper { return http.DefaultTransport },
+		Show:      func(list []monitor.Shared) { w.change(func() { w.shown = list }) },
+		Record:    func(e monitor.Event) { w.change(func() { w.told = append(w.told, e) }) },
+		RSS:       func(monitor.Identity) uint64 { return 100 },
+	}
+}
+
+// plan is that of a client for a project.
+func plan(key string) ask.Plan {
+	return ask.Plan{
+		Key: key, Context: "claude-code", Modes: []string{"editing"},
+		Spec: launch.Spec{
+			Template: launch.Template{Name: monitor.KindSerena}, Project: "/work/" + key, Lifetime: launch.Shared, Key: key,
+		},
+		Fingerprint: func() string { return "settings" },
+	}
+}
+
+var claude = monitor.Client{Identity: monitor.Identity{PID: 7, Start: 1}, Name: "Claude Code"}
+
+// within runs a test in a bubble of time, with a broker that is served.
+func within(t *testing.T, test func(t *testing.T, w *world, b *Broker)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		b := New(w.options())
+		end := served(t, b)
+		defer end()
+		test(t, w, b)
+		if len(w.twice) > 0 {
+			t.Errorf("two servers of one key ran: %q", w.twice)
+		}
+	})
+}
+
+// served serves the broker until the function that it returns is called.
+func served(t testing.TB, b *Broker) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Serve(ctx) }()
+	return sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Serve ended with %v", err)
+		}
+	})
+}
+
+// request is one that is answered at once.
+func request(t testing.TB, m *Member) lease.Server {
+	t.Helper()
+	m.Began()
+	defer m.Ended()
+	s, err := m.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// refused is a request to which there is no server.
+func refused(t testing.TB, m *Member) error {
+	t.Helper()
+	m.Began()
+	defer m.Ended()
+	s, err := m.Acquire(t.Context())
+	if err == nil {
+		t.Fatalf("there is a server: %+v", s)
+	}
+	return err
+}
+
+// after lets time pass until all has come to rest.
+func after(d time.Duration) {
+	time.Sleep(d) // of the bubble
+	synctest.Wait()
+}
+
+// one is the only thing that is shared.
+func one(t testing.TB, b *Broker) monitor.Shared {
+	t.Helper()
+	list := b.Shared()
+	if len(list) != 1 {
+		t.Fatalf("shared: %+v", list)
+	}
+	return list[0]
+}
+
+func broken(text string) error {
+	return &launch.StartError{Server: monitor.KindSerena, Chosen: launch.Candidate{Command: []string{"serena"}}, Why: text, Err: errors.New(text)}
+}
+
+func names(n int) (list []string) {
+	for i := range n {
+		list = append(list, fmt.Sprint(i))
+	}
+	return list
+}

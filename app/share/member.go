@@ -1,0 +1,234 @@
+package share
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lamplighter/app/share/ask"
+	"lamplighter/app/share/lease"
+	"lamplighter/monitor"
+)
+
+// Member is a client in a group, for one lease: a lease.Servers. It is safe for
+// concurrent use. It keeps its group until Leave.
+type Member struct {
+	broker *Broker
+	group  *group   // never changes
+	plan   ask.Plan // never changes
+
+	// Guarded by the broker's mu.
+	client   monitor.Client
+	inFlight int
+	park     func() bool
+	gone     bool
+}
+
+// Join makes a client share the server of a plan, which is not started before it
+// is needed. It waits a while for what an earlier run of this program has left,
+// so that a client which comes back finds its server; ctx ends that. The plan
+// must have a key.
+func (b *Broker) Join(ctx context.Context, plan ask.Plan, client monitor.Client) *Member {
+	b.await(ctx, plan.Key)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := b.groupOf(plan.Key)
+	m := &Member{broker: b, group: g, plan: plan, client: client}
+	g.plan = &m.plan
+	g.kind, g.where = plan.Spec.Template.Name, plan.Spec.Project
+	if !g.runs() && g.reason == "" {
+		g.reason = "it starts with the first request"
+	}
+	g.members = append(g.members, m)
+	b.rest()
+	b.change()
+	return m
+}
+
+// Acquire returns the server. It starts or wakes it, or waits for who does, until
+// ctx ends; the start goes on then. The error is for the user. It is to be called
+// after Began.
+func (m *Member) Acquire(ctx context.Context) (lease.Server, error) {
+	r, err := m.broker.acquire(ctx, m)
+	if err != nil {
+		return lease.Server{}, err
+	}
+	return r.forLease(), nil
+}
+
+// Running returns the server when it runs.
+func (m *Member) Running() (lease.Server, bool) {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.gone || b.closed || !m.group.run.usable() {
+		return lease.Server{}, false
+	}
+	return m.group.run.forLease(), true
+}
+
+// ServerID names the process of the server that runs, "" when none does. Another
+// run of this program gives it the same name.
+func (m *Member) ServerID() string {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.gone || !m.group.run.usable() {
+		return ""
+	}
+	return m.group.run.server.Identity().String()
+}
+
+// whyTime is how long it may take to learn how a server has ended.
+const whyTime = 250 * time.Millisecond
+
+func (r *run) forLease() lease.Server {
+	return lease.Server{
+		URL: r.server.MCPURL(), Transport: r.transport, Generation: r.generation, Gone: r.gone,
+		Why: func() string {
+			// Its keeper tells it a moment after the process has ended.
+			timer := time.NewTimer(whyTime)
+			defer timer.Stop()
+			select {
+			case <-r.server.Done():
+			case <-timer.C:
+			}
+			return monitor.Clean(r.server.Ending())
+		},
+	}
+}
+
+// Began says that a request has come which needs the server. It is not parked
+// until Ended.
+func (m *Member) Began() {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !m.gone {
+		m.inFlight++
+		m.group.held = false
+		b.change()
+	}
+}
+
+// Ended says that such a request has been answered, or never will be.
+func (m *Member) Ended() {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.inFlight > 0 {
+		m.inFlight--
+		m.group.used = b.o.Now()
+		b.change()
+	}
+}
+
+// Lingering says that what was asked may go on unseen for that long.
+func (m *Member) Lingering(d time.Duration) {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if until := b.o.Now().Add(d); !m.gone && until.After(m.group.until) {
+		m.group.until = until
+		b.change()
+	}
+}
+
+// Cached returns what the server answered to the method under the same settings,
+// while it does not run. The caller must not change it.
+func (m *Member) Cached(method, under string) ([]byte, bool) {
+	b := m.broker
+	if m.plan.Fingerprint == nil {
+		return nil, false
+	}
+	b.mu.Lock()
+	possible := !m.group.run.usable() && len(m.group.cache.answers) > 0
+	b.mu.Unlock()
+	if !possible {
+		return nil, false
+	}
+	settings := m.plan.Fingerprint() // reads files
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.group.run.usable() || m.group.crashes.refuse(b.o.Now()) != nil {
+		return nil, false // an error is better than a server that is not to be had
+	}
+	return m.group.cache.get(settings, question{method, under})
+}
+
+// Store keeps an answer of the server that runs for Cached.
+func (m *Member) Store(method, under string, result []byte) {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := m.group.run; !m.gone && r != nil {
+		m.group.cache.put(r.settings, question{method, under}, slices.Clone(result))
+	}
+}
+
+// Forget drops what Store has kept: the server said that it has changed.
+func (m *Member) Forget() {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m.group.cache.clear()
+	if r := m.group.run; r != nil {
+		r.settings = "" // they no longer say what it answers
+	}
+}
+
+// Seen says that a request names this session of the server's REPL. It is to be
+// called before the request is sent.
+func (m *Member) Seen(session string) {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	generation := b.generation + 1 // of the next one at the latest
+	if m.group.run.usable() {
+		generation = m.group.run.generation
+	}
+	m.group.seen.add(session, generation)
+}
+
+// OnPark sets what is asked before the server is ended: the lease closes its MCP
+// session, or refuses because something is in flight. It is called without locks
+// of the broker held.
+func (m *Member) OnPark(park func() bool) {
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	m.park = park
+}
+
+// Name tells better who the client is: what is not zero replaces what is known.
+func (m *Member) Name(client monitor.Client) {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if client.PID != 0 {
+		m.client.Identity = client.Identity
+	}
+	if client.Name != "" {
+		m.client.Name = client.Name
+	}
+	b.change()
+}
+
+// Leave is the end of the lease. The server stays for a while, for who comes
+// back. It may be called again.
+func (m *Member) Leave() {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.gone {
+		return
+	}
+	g := m.group
+	m.gone, m.inFlight = true, 0
+	g.members = slices.DeleteFunc(g.members, func(other *Member) bool { return other == m })
+	g.wait = time.Time{}
+	if len(g.members) == 0 {
+		g.left = b.o.Now()
+		b.leftIdle(g)
+	}
+	b.change()
+}

@@ -1,0 +1,247 @@
+package share
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// How often a server that nobody needs is looked at again when something spoke
+// against its end, and how often settings are.
+const (
+	lookAgain = time.Minute
+	lookMost  = time.Minute
+)
+
+// standing is what decides when a server is ended because nobody needs it.
+type standing struct {
+	leases, inFlight int
+	used             time.Time // the last answer, or the start
+	left             time.Time // when the last lease has gone; counts without leases
+	until            time.Time // something may run on unseen until then
+	wait             time.Time // nothing is to be ended before
+	held             bool      // it holds what leases would lose
+}
+
+// due tells when a server is ended that nobody asks for that long, and false when
+// time alone does not bring that about.
+func (s standing) due(idle time.Duration) (time.Time, bool) {
+	if idle <= 0 || s.inFlight > 0 || s.held && s.leases > 0 {
+		return time.Time{}, false
+	}
+	since := s.used
+	if s.leases == 0 && s.left.After(since) {
+		since = s.left
+	}
+	at := since.Add(idle)
+	for _, later := range []time.Time{s.until, s.wait} {
+		if later.After(at) {
+			at = later
+		}
+	}
+	return at, true
+}
+
+func (g *group) standing() standing {
+	return standing{
+		leases: len(g.members), inFlight: g.inFlight(), used: g.used, left: g.left, until: g.until, wait: g.wait, held: g.held,
+	}
+}
+
+// attendIdle ends servers that nobody needs, until ctx ends.
+func (b *Broker) attendIdle(ctx context.Context) {
+	timer := time.NewTimer(lookMost)
+	defer timer.Stop()
+	for {
+		if next, some := b.endIdle(); some {
+			timer.Reset(min(next, lookMost))
+		} else {
+			timer.Stop()
+		}
+		select {
+		case <-b.changed:
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// endIdle begins to end what is due, and returns how long it is until the next
+// one is, and whether any server runs.
+func (b *Broker) endIdle() (next time.Duration, some bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	next = lookMost
+	if b.closed {
+		return next, false
+	}
+	now, idle := b.o.Now(), b.o.Idle()
+	for _, g := range b.groups {
+		if g.run == nil || g.look || g.run.exited || g.run.ending != "" && g.run.failed == nil {
+			continue
+		}
+		some = true
+		at, due := g.standing().due(idle)
+		if g.run.failed != nil {
+			at, due = g.wait, true
+		}
+		switch r := g.run; {
+		case !due:
+		case at.After(now):
+			next = min(next, at.Sub(now))
+		default:
+			g.look = true
+			used, again := g.used, r.failed != nil
+			b.busy.Go(func() {
+				ctx, stop := b.whileServed()
+				defer stop()
+				if again {
+					b.end(ctx, g, r)
+				} else {
+					b.tryEnd(ctx, g, r, used, now.Sub(used))
+				}
+			})
+		}
+	}
+	return next, some
+}
+
+// tryEnd ends a server that nobody needs, unless something speaks against it.
+func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, quiet time.Duration) {
+	if why, held := b.against(ctx, g, r, quiet); why != "" {
+		b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
+		b.goesOn(g, r, held)
+		return
+	}
+	parks, ok := b.beginEnd(g, r, used)
+	if !ok {
+		return
+	}
+	for _, park := range parks {
+		if !park() {
+			b.resume(g, r)
+			return
+		}
+	}
+	b.end(ctx, g, r)
+}
+
+// against is what speaks against the end of a server that nobody needs, "" when
+// nothing does, and whether that stays until somebody asks for something.
+func (b *Broker) against(ctx context.Context, g *group, r *run, quiet time.Duration) (why string, held bool) {
+	if why := b.o.Spare(r.server.Identity()); why != "" {
+		return why, false
+	}
+	switch busy, err := b.o.Busy(ctx, r.server, quiet); {
+	case err != nil:
+		return fmt.Sprintf("whether it works cannot be told: %v", err), false
+	case busy:
+		return "it works", false
+	}
+	b.mu.Lock()
+	seen, leases := g.seen.names(), len(g.members)
+	b.mu.Unlock()
+	if len(seen) == 0 || leases == 0 { // what a client leaves behind, it has given up
+		return "", false
+	}
+	switch what, err := b.o.Holds(ctx, r.server, seen); {
+	case err != nil:
+		return fmt.Sprintf("what would be lost with it cannot be told: %v", err), false
+	case what != "":
+		return what, true
+	}
+	return "", false
+}
+
+// goesOn notes that a server is not ended now.
+func (b *Broker) goesOn(g *group, r *run, held bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g.run != r {
+		return
+	}
+	g.look, g.wait = false, b.o.Now().Add(lookAgain)
+	g.held = held && g.inFlight() == 0
+	b.change()
+}
+
+// beginEnd lets no new request have the server, and returns whom to ask; false
+// when it is needed by now.
+func (b *Broker) beginEnd(g *group, r *run, used time.Time) (parks []func() bool, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer b.change()
+	if g.run != r {
+		return nil, false
+	}
+	if b.closed || r.exited || !g.used.Equal(used) || g.inFlight() > 0 || b.o.Now().Before(g.until) {
+		g.look = false
+		return nil, false
+	}
+	idle := b.o.Now().Sub(used)
+	if r.parts = len(g.members) == 0; r.parts {
+		r.ending = "no client had it"
+	} else {
+		r.ending = "no request for " + words(idle)
+	}
+	for _, m := range g.members {
+		if m.park != nil {
+			parks = append(parks, m.park)
+		}
+	}
+	return parks, true
+}
+
+// resume lets requests have the server again that was not ended after all.
+func (b *Broker) resume(g *group, r *run) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r.ending, g.look = "", false
+	if g.run == r {
+		g.used = b.o.Now()
+	}
+	b.change()
+}
+
+// end ends the server. What could not be ended is tried again later.
+func (b *Broker) end(ctx context.Context, g *group, r *run) {
+	by := "parking"
+	if r.parts {
+		by = "the leave of its last client"
+	}
+	err := r.server.End(ctx, by)
+	if err == nil || ctx.Err() != nil {
+		return // what follows comes with its end
+	}
+	b.o.Log.Warn("a shared server could not be ended; it is tried again", "server", r.server.Identity().String(), "error", err)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r.failed = err
+	g.look, g.wait = false, b.o.Now().Add(lookAgain)
+	b.change()
+}
+
+// whileServed is a context that ends with Serve. The caller calls stop.
+func (b *Broker) whileServed() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-b.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// words tells a time as people say it: "10 min".
+func words(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(d, 0)/time.Second)
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return fmt.Sprintf("%d h", d/time.Hour)
+}

@@ -1,0 +1,118 @@
+package share
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"lamplighter/app/share/upstream"
+	"lamplighter/app/share/wire"
+	"lamplighter/monitor"
+)
+
+// What a Serena with the interface REPL is asked, and what it answers when nothing
+// would be lost with it. Source: serena/repl/repl.py of 2.1.0, where it is the same
+// for a session that it does not know.
+const (
+	replTool  = "serena_repl"
+	replCode  = "s.vars()"
+	replEmpty = "No persisted variables."
+)
+
+// replTime is how long all of it may take: tools are run one after the other.
+const replTime = 20 * time.Second
+
+// replHello begins a session of our own.
+const replHello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"lamplighter","version":"1"}}}`
+
+// newTransport is that for all requests to one server.
+func newTransport() http.RoundTripper { return upstream.NewTransport() }
+
+// repl asks servers what their clients have in their memory.
+type repl struct{ log *slog.Logger }
+
+// holds says what would be lost with the server, "" when nothing would be.
+func (r repl) holds(ctx context.Context, server Server, sessions []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, replTime)
+	defer cancel()
+	transport := newTransport()
+	defer closeIdle(transport)
+	s, answer, err := upstream.Open(ctx, upstream.Options{
+		URL: server.MCPURL(), Transport: transport, Log: r.log, Receive: func([]byte) {},
+	}, []byte(replHello))
+	if err == nil && s == nil {
+		err = fmt.Errorf("it answered %.200q", answer)
+	}
+	if err != nil {
+		return "", fmt.Errorf("opening a session to ask for variables: %w", err)
+	}
+	defer s.Close(ctx)
+	if err := s.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), func([]byte) {}); err != nil {
+		return "", fmt.Errorf("opening a session to ask for variables: %w", err)
+	}
+	for i, session := range sessions {
+		line, err := replCall(i+1, session)
+		if err != nil {
+			return "", err
+		}
+		var answer []byte
+		err = s.Send(ctx, line, func(line []byte) {
+			if wire.Split(line).Kind == wire.Response {
+				answer = append(answer[:0], line...)
+			}
+		})
+		if err != nil {
+			return "", fmt.Errorf("asking for variables: %w", err)
+		}
+		empty, err := isEmpty(answer)
+		if err != nil {
+			return "", err
+		}
+		if !empty {
+			return "it holds variables of the session " + strconv.Quote(monitor.Clean(monitor.Shorten(session, 40))), nil
+		}
+	}
+	return "", nil
+}
+
+// replCall is the request for the variables of a session.
+func replCall(id int, session string) ([]byte, error) {
+	type arguments struct {
+		Session string `json:"session"`
+		Code    string `json:"code"`
+	}
+	type params struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	}
+	return json.Marshal(struct {
+		Version string `json:"jsonrpc"`
+		ID      int    `json:"id"`
+		Method  string `json:"method"`
+		Params  params `json:"params"`
+	}{"2.0", id, "tools/call", params{replTool, arguments{session, replCode}}})
+}
+
+// isEmpty reads the answer to replCall. Whatever is not surely empty is not.
+func isEmpty(answer []byte) (bool, error) {
+	m := wire.Split(answer)
+	if m.Kind != wire.Response || m.Result == nil {
+		return false, fmt.Errorf("asking for variables: it answered %.200q", answer)
+	}
+	var result struct {
+		Content []struct{ Type, Text string }
+		IsError bool
+	}
+	switch err := json.Unmarshal(m.Result, &result); {
+	case err != nil:
+		return false, errors.Join(fmt.Errorf("asking for variables: it answered %.200q", answer), err)
+	case result.IsError:
+		return false, fmt.Errorf("asking for variables: it answered with an error: %.200q", answer)
+	}
+	return len(result.Content) == 1 && result.Content[0].Text == replEmpty, nil
+}

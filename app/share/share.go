@@ -1,0 +1,196 @@
+// Package share has one server for each key, which any number of clients share:
+// it starts a server when the first request needs it, parks it when nobody has
+// asked anything for a while, and starts it again with the next request. Clients
+// notice nothing but the time that it takes.
+//
+// What a key is made of is package ask's, the conversation of a client is package
+// lease's, and how servers are started and ended is app/launch's.
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"lamplighter/app/launch"
+	"lamplighter/monitor"
+)
+
+// Server is a server that runs: *launch.Server.
+type Server interface {
+	ID() string
+	Identity() monitor.Identity
+	DashboardPort() int
+	MCPURL() string
+	Name() string
+	Project() string
+	Lifetime() launch.Lifetime
+	Key() string
+	// Exited is closed when its own process is seen to have ended, Done when all
+	// of it has gone. Done may be closed without Exited.
+	Exited() <-chan struct{}
+	Done() <-chan struct{}
+	// Ending tells after either how it ended: "exited with status 1".
+	Ending() string
+	// End ends all of it, for who is named in words. Who calls it while another
+	// call is at work shares its outcome.
+	End(ctx context.Context, by string) error
+}
+
+// Launcher starts servers; With makes one from a launch.Launcher. It is safe for
+// concurrent use.
+type Launcher interface {
+	// Launch returns a server that takes MCP. When it fails, also because ctx
+	// has ended, nothing is left running.
+	Launch(ctx context.Context, spec launch.Spec) (Server, error)
+	// Servers are those that run.
+	Servers() []Server
+	// Inherited is closed when what earlier runs of this program have left has
+	// been dealt with: no more of it comes to Servers then.
+	Inherited() <-chan struct{}
+}
+
+// With starts servers with l.
+func With(l *launch.Launcher) Launcher { return launcher{l} }
+
+type launcher struct{ l *launch.Launcher }
+
+func (l launcher) Launch(ctx context.Context, spec launch.Spec) (Server, error) {
+	server, err := l.l.Launch(ctx, spec)
+	if err != nil {
+		return nil, err // no server is no Server either
+	}
+	return server, nil
+}
+
+func (l launcher) Servers() []Server {
+	var list []Server
+	for _, s := range l.l.Servers() {
+		list = append(list, s)
+	}
+	return list
+}
+
+func (l launcher) Inherited() <-chan struct{} { return l.l.Inherited() }
+
+// Options are what a Broker needs. Only Launch is needed.
+type Options struct {
+	Launch Launcher
+	// Idle is how long nobody has to have asked anything before a server is
+	// parked, and how long one stays that no client has; 0 is for ever. It may
+	// change. nil: DefaultIdle.
+	Idle func() time.Duration
+	// Limit is how long a server may take to start; 0 is the launcher's. nil: 0.
+	Limit func() time.Duration
+	// LockDir is the directory for the lock of each key, which keeps programs
+	// from starting two servers for one. It is made. "" is none.
+	LockDir string
+	// Spare says why a server must not be ended although nobody needs it, as a
+	// part of a sentence: "it is pinned"; "" when it may be. It must not block.
+	Spare func(monitor.Identity) (why string)
+	// Busy tells whether a server works although no request waits for it. Quiet
+	// is the time since the last answer. nil: its dashboard is asked. An error
+	// counts as busy.
+	Busy func(ctx context.Context, s Server, quiet time.Duration) (bool, error)
+	// Holds says what would be lost with a server, of the sessions of its REPL
+	// that were seen, as a part of a sentence; "" when nothing would be. nil: the
+	// server is asked. An error counts as something.
+	Holds func(ctx context.Context, s Server, sessions []string) (what string, err error)
+	// Transport makes that for all requests to one server; nil:
+	// upstream.NewTransport.
+	Transport func() http.RoundTripper
+
+	// Show is given all that is shared at each change, but not more often than
+	// some times a second. It is called by Serve alone and must not block.
+	Show func([]monitor.Shared)
+	// Record is told what becomes of servers. It must not block.
+	Record func(monitor.Event)
+	// RSS is the resident memory of a server with all below it, in bytes, 0 when
+	// it is not known. It must not block.
+	RSS func(monitor.Identity) uint64
+	Log *slog.Logger
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// DefaultIdle is after how long a server is parked that nobody asks.
+const DefaultIdle = 10 * time.Minute
+
+// fill puts in what was left out.
+func (o *Options) fill() {
+	if o.Idle == nil {
+		o.Idle = func() time.Duration { return DefaultIdle }
+	}
+	if o.Limit == nil {
+		o.Limit = func() time.Duration { return 0 }
+	}
+	if o.Spare == nil {
+		o.Spare = func(monitor.Identity) string { return "" }
+	}
+	if o.Busy == nil {
+		o.Busy = newDashboard().busy
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Holds == nil {
+		o.Holds = repl{log: o.Log}.holds
+	}
+	if o.Transport == nil {
+		o.Transport = newTransport
+	}
+	if o.Show == nil {
+		o.Show = func([]monitor.Shared) {}
+	}
+	if o.Record == nil {
+		o.Record = func(monitor.Event) {}
+	}
+	if o.RSS == nil {
+		o.RSS = func(monitor.Identity) uint64 { return 0 }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+// Why a server is not to be had.
+var (
+	// ErrEnding: nothing is started any more.
+	ErrEnding = errors.New("lamplighter is ending; ask again when it runs")
+	// ErrLeft: the member has left.
+	ErrLeft = errors.New("the client has gone")
+	// ErrNotSettled is wrapped with what an earlier run has left.
+	ErrNotSettled = errors.New("what an earlier run of lamplighter has left is not dealt with yet; ask again, and see the log of lamplighter when that does not help")
+	// ErrSurvives: the server before could not be ended.
+	ErrSurvives = errors.New("the server before this one could not be ended")
+)
+
+// Crashing says that a server is not started because it has ended too often.
+type Crashing struct {
+	Until time.Time // when it may be started again
+	Why   string    // how it ended the last time: a part of a sentence, safe to show
+}
+
+// Error says until when.
+func (e *Crashing) Error() string {
+	return fmt.Sprintf("the server has ended %d times in a short time, the last time because %s; it is not started again before %s",
+		mostCrashes, e.Why, e.Until.Format(time.TimeOnly))
+}
+
+// Locked says that another program has the server of a key.
+type Locked struct {
+	Path string // of the lock
+	PID  int    // of the program, 0 when it is not known
+}
+
+// Error says what to do.
+func (e *Locked) Error() string {
+	who := "another lamplighter"
+	if e.PID != 0 {
+		who += fmt.Sprintf(" (process %d)", e.PID)
+	}
+	return fmt.Sprintf("%s has the server for this key, by the lock %s; end that lamplighter, or use its socket", who, monitor.Clean(e.Path))
+}
