@@ -32,7 +32,7 @@ func TestBodyWithoutEnd(t *testing.T) {
 	long := fmt.Sprintf("%x\r\n%s\r\n", payload.Max+1, strings.Repeat(" ", payload.Max+1))
 	open := map[string]func() (net.Conn, error){
 		s.at(t):       func() (net.Conn, error) { return net.Dial("tcp4", s.at(t)) },
-		"lamplighter": func() (net.Conn, error) { return dial(t.Context(), srv.path) },
+		"lamplighter": func() (net.Conn, error) { return dialRaw(t.Context(), srv.path) },
 	}
 	var asking sync.WaitGroup // all at once: the server waits for each body
 	for host, open := range open {

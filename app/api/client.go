@@ -16,12 +16,19 @@ import (
 	"syscall"
 	"time"
 
+	"lamplighter/app/socket"
 	"lamplighter/monitor"
 	"lamplighter/monitor/stop"
 )
 
 // ErrUnreachable: no background process answers on the control socket.
 var ErrUnreachable = errors.New("the background process cannot be reached")
+
+// What Dial finds wrong with the path of the control socket.
+var (
+	ErrPathTooLong = socket.ErrPathTooLong
+	ErrNotAbsolute = socket.ErrNotAbsolute
+)
 
 // answerTime bounds a request that is not a stream, in all.
 const answerTime = 3 * time.Second
@@ -53,13 +60,14 @@ func (c heardConn) Read(b []byte) (int, error) {
 // Dial returns a client of the background process that serves the control
 // socket at path, after it has answered. Errors wrap ErrUnreachable.
 func Dial(ctx context.Context, path string) (*Client, Health, error) {
+	place := socket.Control(path)
 	if path == "" {
-		return nil, Health{}, fmt.Errorf("%w: %w", ErrUnreachable, errNoPlace)
+		return nil, Health{}, fmt.Errorf("%w: the %s: %w; set %s", ErrUnreachable, place.Name, socket.ErrNoPlace, place.Env)
 	}
 	c := &Client{path: path}
 	c.http = &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := dial(ctx, path)
+			conn, err := socket.Dial(ctx, place)
 			if err != nil {
 				return nil, dialError{err}
 			}
@@ -206,7 +214,7 @@ func (c *Client) failure(ctx context.Context, err error, limit time.Duration) er
 		return fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
 	case errors.As(err, &dialing):
 		return fmt.Errorf("%w: connecting to %s: %w", ErrUnreachable, c.path, cause(dialing.error))
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), hungUp(err), !c.heard.Load():
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), socket.HungUp(err), !c.heard.Load():
 		return fmt.Errorf("%w: the connection to %s was closed before it answered", ErrUnreachable, c.path)
 	}
 	return c.foreign()

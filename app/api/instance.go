@@ -94,6 +94,8 @@ func (r routes) pin(w http.ResponseWriter, req *http.Request) {
 	in := r.instance(w, req)
 	switch {
 	case in == nil:
+	case in.State == monitor.StateParked:
+		r.fail(w, http.StatusConflict, monitor.Clean(in.Label())+" is parked, so that there is nothing that could be ended; pin it when it runs again")
 	case r.parts.Pins == nil:
 		r.fail(w, http.StatusServiceUnavailable, "nothing can be pinned here")
 	default:

@@ -85,8 +85,11 @@ func TestNoOtherInstance(t *testing.T) {
 		t.Errorf("forwarded %v, ended %v, pinned %v, %v", f.asked, l.orders, pins.pinned, kept.told)
 	}
 	// The parked one has no pid, and its id still means it.
-	if w := try(t, h, "PUT", "/global-dashboard/instance/9-7/pin", `{"pinned":true}`); w.Code != 200 {
+	if w := try(t, h, "PUT", "/global-dashboard/instance/9-7/pin", `{"pinned":true}`); w.Code != 409 || !strings.Contains(w.Body.String(), "is parked") {
 		t.Errorf("parked: %d %s", w.Code, w.Body)
+	}
+	if w := try(t, h, "POST", "/global-dashboard/instance/9-7/kill", ""); w.Code != 409 || !strings.Contains(w.Body.String(), "the next request starts it again") || l.orders != nil {
+		t.Errorf("to end a parked one: %d %s", w.Code, w.Body)
 	}
 	// Its pid is now another server's.
 	m.set(snapshot(monitor.Instance{Identity: monitor.Identity{PID: 7, Start: 99}, Kind: "other", State: monitor.StateNoProject}))

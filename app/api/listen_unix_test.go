@@ -54,68 +54,6 @@ func TestOwnDirectoryIsTightened(t *testing.T) {
 	}
 }
 
-func TestListenRefuses(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "file")
-	open := filepath.Join(dir, "open")
-	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Mkdir(open, 0o700), os.Chmod(open, 0o777)); err != nil {
-		t.Fatal(err)
-	}
-	live := serve(t, newModel(), shower{}, nil)
-	for name, test := range map[string]struct {
-		path string
-		want error
-		text string
-	}{
-		"too long":             {filepath.Join(dir, strings.Repeat("x", 120)), ErrPathTooLong, "set LAMPLIGHTER_CONTROL_SOCKET to a shorter one"},
-		"abstract":             {"@abstract", ErrNotAbsolute, "set LAMPLIGHTER_CONTROL_SOCKET to one that does"},
-		"relative":             {"s", ErrNotAbsolute, "set LAMPLIGHTER_CONTROL_SOCKET to one that does"},
-		"a file is there":      {file, ErrUnsafe, "not a socket"},
-		"writable by others":   {filepath.Join(open, "s"), ErrUnsafe, "chmod go-w"},
-		"served":               {live.path, ErrInUse, "stop that process"},
-		"directory is a file":  {filepath.Join(file, "s"), syscall.ENOTDIR, "directory cannot be made"},
-		"directory impossible": {"/proc/self/fdinfo/lamplighter/s", nil, "directory cannot be made"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := Listen(test.path, true, quiet())
-			if err == nil || (test.want != nil && !errors.Is(err, test.want)) || !strings.Contains(err.Error(), test.text) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-	if _, err := os.Stat(file); err != nil {
-		t.Errorf("what lay at the path is gone: %v", err)
-	}
-}
-
-// leaveStale makes a socket file that nobody serves.
-func leaveStale(t *testing.T, path string) {
-	t.Helper()
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.SetUnlinkOnClose(false)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestStaleSocket(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
-	leaveStale(t, path)
-	if _, err := Listen(path, false, quiet()); err == nil || !strings.Contains(err.Error(), "remove it") {
-		t.Errorf("without the lock: %v", err)
-	}
-	if _, err := os.Lstat(path); err != nil {
-		t.Errorf("without the lock the file was removed: %v", err)
-	}
-	if _, _, err := Dial(t.Context(), path); !errors.Is(err, ErrUnreachable) || !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("the client says %v", err)
-	}
-	start(t, Options{Path: path, LockHeld: true, Handler: Handler(parts(newModel(), shower{})), Log: quiet()})
-}
-
 func TestRemovedSocketComesBack(t *testing.T) {
 	m := newModel()
 	var log apptest.Buffer
@@ -169,64 +107,6 @@ func TestReplacedSocketIsLeftAlone(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "cannot be made again"); n != 1 {
 		t.Errorf("said %d times", n)
-	}
-}
-
-// The file system may give the new socket the old one's number.
-func TestSocketWithTheSameNumberIsAnother(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := Listen(path, true, quiet())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if l.Gone() {
-		t.Error("the socket is gone at once")
-	}
-	later := time.Now().Add(time.Second)
-	if err := os.Chtimes(path, later, later); err != nil {
-		t.Fatal(err)
-	}
-	if !l.Gone() {
-		t.Error("a socket made at another time counts as ours")
-	}
-}
-
-func TestOtherUsersAreRefused(t *testing.T) {
-	var log apptest.Buffer
-	l, err := Listen(filepath.Join(t.TempDir(), "s"), true, slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// To a guard that serves another user we are the stranger.
-	guard := l.(*socket)
-	guard.uid++
-	accepted := make(chan error, 1)
-	go func() {
-		conn, err := guard.Accept()
-		if err == nil {
-			conn.Close()
-		}
-		accepted <- err
-	}()
-	for range 3 {
-		conn, err := net.Dial("unix", guard.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-			t.Errorf("read %d, %v; want a closed connection", n, err)
-		}
-		conn.Close()
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-accepted; !errors.Is(err, net.ErrClosed) {
-		t.Errorf("Accept gave %v", err)
-	}
-	if n := strings.Count(log.String(), "another user"); n != 2 || strings.Contains(log.String(), "error=") { // the first and the second
-		t.Errorf("logged %d times: %s", n, log.String())
 	}
 }
 
@@ -392,4 +272,21 @@ func TestDial(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nobody serves the socket any more.
+func TestDialOfAStaleSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Dial(t.Context(), path); !errors.Is(err, ErrUnreachable) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("the client says %v", err)
+	}
+	start(t, Options{Path: path, LockHeld: true, Handler: Handler(parts(newModel(), shower{})), Log: quiet()})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/Microsoft/go-winio"
 	"golang.org/x/sys/windows"
+
+	"lamplighter/app/socket"
 )
 
 // What needs a second user cannot be shown under Wine, where there is one: that
@@ -53,7 +54,7 @@ func TestPipeIsForThisUserAlone(t *testing.T) {
 func TestPipeServedTwice(t *testing.T) {
 	s := serve(t, newModel(), nil, nil)
 	for _, lockHeld := range []bool{false, true} {
-		if l, err := Listen(s.path, lockHeld, quiet()); !errors.Is(err, ErrInUse) {
+		if l, err := socket.Listen(socket.Control(s.path), lockHeld, quiet()); !errors.Is(err, socket.ErrInUse) {
 			t.Errorf("lock held: %v: %v, %v", lockHeld, l, err)
 		}
 	}
@@ -64,7 +65,7 @@ func TestPipeServedTwice(t *testing.T) {
 	if _, _, err := Dial(t.Context(), s.path); !errors.Is(err, ErrUnreachable) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nobody serves it: %v", err)
 	}
-	l, err := Listen(s.path, false, quiet())
+	l, err := socket.Listen(socket.Control(s.path), false, quiet())
 	if err != nil {
 		t.Fatalf("after the end of the first: %v", err)
 	}
@@ -76,7 +77,7 @@ func TestPipeServedTwice(t *testing.T) {
 
 func TestNotThePlaceOfAPipe(t *testing.T) {
 	for _, path := range []string{`C:\lamplighter`, "lamplighter", `\\.\pipe`, `\\.\pipe\`, `\\server\pipe\x`} {
-		if l, err := Listen(path, true, quiet()); !errors.Is(err, ErrNotAbsolute) {
+		if l, err := socket.Listen(socket.Control(path), true, quiet()); !errors.Is(err, socket.ErrNotAbsolute) {
 			t.Errorf("%s: %v, %v", path, l, err)
 		}
 		if _, _, err := Dial(t.Context(), path); !errors.Is(err, ErrUnreachable) {
@@ -99,7 +100,7 @@ func TestPipeOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, _, err := Dial(t.Context(), path); !errors.Is(err, ErrUnreachable) || !errors.Is(err, ErrUnsafe) || !strings.Contains(err.Error(), everybody) {
+	if _, _, err := Dial(t.Context(), path); !errors.Is(err, ErrUnreachable) || !errors.Is(err, socket.ErrUnsafe) || !strings.Contains(err.Error(), everybody) {
 		t.Errorf("%v", err)
 	}
 }
@@ -107,7 +108,7 @@ func TestPipeOfAnotherUser(t *testing.T) {
 // A pipe of our name that another program of ours serves.
 func TestPipeOfAnotherProgram(t *testing.T) {
 	path := controlPath(t)
-	l, err := Listen(path, true, quiet())
+	l, err := socket.Listen(socket.Control(path), true, quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestPipeOfAnotherProgram(t *testing.T) {
 	if _, _, err := Dial(t.Context(), path); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Listen(path, true, quiet()); !errors.Is(err, ErrInUse) {
+	if _, err := socket.Listen(socket.Control(path), true, quiet()); !errors.Is(err, socket.ErrInUse) {
 		t.Errorf("Listen: %v", err)
 	}
 }
@@ -127,7 +128,7 @@ func TestPipeOfAnotherProgram(t *testing.T) {
 // to hang or to blame somebody else.
 func TestPipeThatIsClosedAtOnce(t *testing.T) {
 	path := controlPath(t)
-	l, err := Listen(path, true, quiet())
+	l, err := socket.Listen(socket.Control(path), true, quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,5 +168,3 @@ func TestManyClientsOfOnePipe(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
-
-var _ net.Listener = pipe{}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"lamplighter/app/socket"
 	"lamplighter/monitor"
 	"lamplighter/monitor/stop"
 )
@@ -144,6 +146,11 @@ func (s *served) stop(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Fatal("the server does not stop")
 	}
+}
+
+// dialRaw connects to a control socket.
+func dialRaw(ctx context.Context, path string) (net.Conn, error) {
+	return socket.Dial(ctx, socket.Control(path))
 }
 
 func (s *served) dial(t *testing.T) *Client {

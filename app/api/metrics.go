@@ -80,6 +80,20 @@ func measureSums(m *exposition, s *monitor.Snapshot) {
 	}
 	m.family("lamplighter_instances_resident_memory_bytes", "gauge", "Resident memory of all instances and what runs below them.")
 	m.sample(float64(s.Totals().RSSBytes))
+	shared, alone := 0, 0
+	for i := range s.Instances {
+		switch in := &s.Instances[i]; {
+		case in.IsShared():
+			shared += len(in.Sharing.Clients)
+		case in.Sharing != nil:
+			alone += len(in.Sharing.Clients)
+		}
+	}
+	m.family("lamplighter_leases", "gauge", "Clients that have a server through lamplighter, by whether it can be shared.")
+	m.sample(float64(shared), "shared", "true")
+	m.sample(float64(alone), "shared", "false")
+	m.family("lamplighter_saved_bytes", "gauge", "Resident memory that separate servers would need besides, estimated.")
+	m.sample(float64(s.Totals().SavedBytes))
 	m.family("lamplighter_instances_left_out", "gauge", "Instances that are not listed one by one, because there are too many.")
 	m.sample(float64(max(len(s.Instances)-mostMeasured, 0)))
 }
@@ -142,6 +156,20 @@ func measureInstances(m *exposition, list []monitor.Instance, now time.Time) {
 		func(in *monitor.Instance) (float64, bool) {
 			idle, known := in.Idle(now)
 			return idle.Seconds(), known
+		})
+	each("lamplighter_instance_leases", "gauge", "Clients that have an instance through lamplighter.",
+		func(in *monitor.Instance) (float64, bool) {
+			if in.Sharing == nil {
+				return 0, false
+			}
+			return float64(len(in.Sharing.Clients)), true
+		})
+	each("lamplighter_instance_waiting_requests", "gauge", "Requests of these clients that are not answered yet.",
+		func(in *monitor.Instance) (float64, bool) {
+			if in.Sharing == nil {
+				return 0, false
+			}
+			return float64(in.Sharing.Waiting), true
 		})
 	each("lamplighter_instance_start_time_seconds", "gauge", "When an instance began, in seconds since the epoch.",
 		func(in *monitor.Instance) (float64, bool) {

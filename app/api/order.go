@@ -55,6 +55,11 @@ func (r routes) events(w http.ResponseWriter, req *http.Request) {
 	r.answer(w, http.StatusOK, Events{Events: append([]monitor.Event{}, list...)})
 }
 
+// parkedText says why there is nothing to end.
+func parkedText(in *monitor.Instance) string {
+	return "Not ended: " + in.Label() + " has no process that runs. Its clients stay attached, and the next request starts it again."
+}
+
 // maxProtect bounds the pids of an order; each is looked up with its ancestors.
 const maxProtect = 64
 
@@ -75,6 +80,11 @@ func (r routes) kill(w http.ResponseWriter, req *http.Request) {
 	if in == nil {
 		text := noServer(req)
 		r.answer(w, http.StatusNotFound, Killed{Error: text, Outcome: stop.Gone, Detail: text, Steps: []monitor.Event{}})
+		return
+	}
+	if in.State == monitor.StateParked {
+		text := parkedText(in)
+		r.answer(w, http.StatusConflict, Killed{Error: text, Outcome: stop.Refused, Detail: text, Steps: []monitor.Event{}})
 		return
 	}
 	askers, seen := r.askers(w, req, in)

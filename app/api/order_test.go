@@ -150,7 +150,7 @@ func TestKillWhom(t *testing.T) {
 	l := &ladder{result: stop.Result{Outcome: stop.Ended}}
 	srv := serveParts(t, func(p *Parts) { p.Stop = l })
 	for id, want := range map[string]string{
-		"7": "7-7", "7-7": "7-7", "8": "8-7", "9-7": "9-7", // "8" is a project too
+		"7": "7-7", "7-7": "7-7", "8": "8-7", "9-7": "", // "8" is a project too, and 9-7 is parked
 		"9": "", "7-8": "", "24282": "", "alpha": "", "0": "", "-7": "", "07": "", "%1b%5b2J": "", "..": "", "7%2f7": "",
 	} {
 		l.ids = nil

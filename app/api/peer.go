@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+
+	"lamplighter/app/socket"
 )
 
 // peerKey finds the peer of a connection in the context of its requests.
@@ -32,7 +34,7 @@ var errUnseen = errors.New("who asks cannot be seen")
 
 // withPeer is the ConnContext of the server of the control socket.
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
-	pid, err := peerPID(conn)
+	pid, err := socket.PeerPID(conn)
 	if err != nil {
 		pid = 0
 	}

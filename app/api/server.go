@@ -6,42 +6,36 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"lamplighter/app/payload"
+	"lamplighter/app/socket"
 )
 
 // Options of a Server. All fields are needed except CheckEvery.
 type Options struct {
-	Path     string // of the control socket
-	LockHeld bool   // see Listen
-	Handler  http.Handler
-	Log      *slog.Logger
-	// CheckEvery is how often the server looks whether its socket file is still
-	// there; zero means a minute. Nothing tells a listener that its file was
-	// removed, and a look costs microseconds.
-	CheckEvery time.Duration
+	Path       string // of the control socket
+	LockHeld   bool   // see socket.Listen
+	Handler    http.Handler
+	Log        *slog.Logger
+	CheckEvery time.Duration // see socket.Options
 }
 
 // Server serves the routes on the control socket.
 type Server struct {
 	options  Options
-	listener Listener // made by Open, taken over by Serve
+	listener net.Listener // made by Open, taken over by Serve
 }
 
 // NewServer returns a server that does not listen yet.
-func NewServer(o Options) *Server {
-	if o.CheckEvery == 0 {
-		o.CheckEvery = time.Minute
-	}
-	return &Server{options: o}
-}
+func NewServer(o Options) *Server { return &Server{options: o} }
 
 // Open makes the socket, so that its failure can be told before anything
 // runs. Serve does it otherwise. Not for concurrent use.
 func (s *Server) Open() error {
-	l, err := Listen(s.options.Path, s.options.LockHeld, s.options.Log)
+	l, err := socket.Stand(socket.Options{
+		Place: socket.Control(s.options.Path), LockHeld: s.options.LockHeld, Log: s.options.Log, CheckEvery: s.options.CheckEvery,
+	})
 	if err != nil {
 		return err
 	}
@@ -61,6 +55,8 @@ func (s *Server) Serve(ctx context.Context) error {
 			return err
 		}
 	}
+	listener := s.listener
+	s.listener = nil
 	// Requests end with this call, also when it fails.
 	ctx, cancel := context.WithCancel(ctx)
 	server := &http.Server{
@@ -73,58 +69,19 @@ func (s *Server) Serve(ctx context.Context) error {
 		ConnState:         newDoorkeeper(systemLimits().connections, s.options.Log).note,
 		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelDebug),
 	}
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer shutDown(server)
-	defer cancel()
-
-	type ending struct {
-		listener Listener
-		err      error
-	}
-	ended := make(chan ending)
-	start := func(l Listener) {
-		running.Go(func() {
-			err := server.Serve(l)
-			select {
-			case ended <- ending{l, err}:
-			case <-ctx.Done():
-			}
-		})
-	}
-	current := s.listener
-	s.listener = nil
-	start(current)
-
-	check := time.NewTicker(s.options.CheckEvery)
-	defer check.Stop()
-	told := false
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case e := <-ended:
-			if e.listener == current {
-				return fmt.Errorf("control socket %s: %w", s.options.Path, e.err)
-			}
-		case <-check.C:
-			if !current.Gone() {
-				continue
-			}
-			fresh, err := Listen(s.options.Path, s.options.LockHeld, s.options.Log)
-			if err != nil {
-				if !told {
-					s.options.Log.Error("the control socket was removed and cannot be made again", "error", err)
-					told = true
-				}
-				continue
-			}
-			s.options.Log.Warn("the control socket was removed by somebody; it was made again", "path", s.options.Path)
-			before := current
-			current, told = fresh, false
-			start(current)
-			before.Close()
-		}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	defer func() {
+		cancel()
+		shutDown(server)
+		<-ended
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-ended:
+		ended <- nil // for the end of this
+		return fmt.Errorf("control socket %s: %w", s.options.Path, err)
 	}
 }
 

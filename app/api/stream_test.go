@@ -70,7 +70,7 @@ func TestStreamEndsWithTheServer(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	m := newModel()
 	srv := serve(t, m, shower{}, nil)
-	slow, err := dial(t.Context(), srv.path)
+	slow, err := dialRaw(t.Context(), srv.path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestStopsWhileAReaderIsStuck(t *testing.T) {
 	}
 	m.set(snapshot(large...))
 	srv := serve(t, m, shower{}, nil)
-	stuck, err := dial(t.Context(), srv.path)
+	stuck, err := dialRaw(t.Context(), srv.path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,13 +63,20 @@ type Instance struct {
 	DashboardURL *string    `json:"dashboard_url"`
 	MCPURL       *string    `json:"mcp_url"`
 	Managed      bool       `json:"managed"`
-	SharedBy     *int       `json:"shared_by"` // null: not shared by us
-	Pinned       bool       `json:"pinned"`
+	SharedBy     *int       `json:"shared_by"` // how many clients have it through us; null: it is not shared
+	Clients      []ClientOf `json:"clients"`   // that have it through us, in the order in which they came
+	Waiting      *int       `json:"waiting"`   // their requests that are not answered yet; null: it has no such clients
+	// AloneBecause says why a server that a client has through us is its alone, a
+	// part of a sentence; null of every other.
+	AloneBecause *string `json:"alone_because"`
+	SavedBytes   *uint64 `json:"saved_bytes"` // that separate servers would need besides
+	Pinned       bool    `json:"pinned"`
 	// Recognised is there, and false, only of what merely registered itself.
 	Recognised *bool `json:"recognised,omitempty"`
 }
 
-// ClientOf is the client of an instance: the program that started it.
+// ClientOf is a client of an instance: the program that started it, or one that has
+// it through us.
 type ClientOf struct {
 	PID  int    `json:"pid"`
 	Name string `json:"name"`
@@ -171,7 +178,11 @@ func encode(in *monitor.Instance, now time.Time) Instance {
 		DashboardURL:   known(in.DashboardURL),
 		MCPURL:         known(in.MCPURL),
 		Managed:        in.Managed,
+		Clients:        []ClientOf{},
 		Pinned:         in.Pinned,
+	}
+	if s := in.Sharing; s != nil {
+		w.share(s)
 	}
 	if in.State != monitor.StateParked {
 		w.PID = known(in.Identity.PID)
@@ -187,6 +198,29 @@ func encode(in *monitor.Instance, now time.Time) Instance {
 		w.Client = &ClientOf{PID: in.Client.PID, Name: in.Client.Name}
 	}
 	return w
+}
+
+// share puts what is known of an instance's clients on the wire.
+func (w *Instance) share(s *monitor.Sharing) {
+	w.Waiting, w.AloneBecause, w.SavedBytes = &s.Waiting, known(s.Alone), known(s.SavedBytes)
+	for _, c := range s.Clients {
+		w.Clients = append(w.Clients, ClientOf{PID: c.PID, Name: c.Name})
+	}
+	if s.Alone == "" {
+		w.SharedBy = new(len(s.Clients))
+	}
+}
+
+// sharing is the inverse of share, nil for an instance without such clients.
+func (w *Instance) sharing() *monitor.Sharing {
+	if w.SharedBy == nil && w.AloneBecause == nil {
+		return nil
+	}
+	s := &monitor.Sharing{Waiting: value(w.Waiting), Alone: value(w.AloneBecause), SavedBytes: value(w.SavedBytes)}
+	for _, c := range w.Clients {
+		s.Clients = append(s.Clients, monitor.Client{Identity: monitor.Identity{PID: c.PID}, Name: c.Name})
+	}
+	return s
 }
 
 // Decode is the inverse of Encode, as far as the wire carries it: the start
@@ -223,6 +257,7 @@ func Decode(w Instances, at time.Time) *monitor.Snapshot {
 			CPUPercent:    in.CPUPercent,
 			Processes:     value(in.Processes),
 			Managed:       in.Managed,
+			Sharing:       in.sharing(),
 			Pinned:        in.Pinned,
 			Recognised:    in.Recognised == nil || *in.Recognised,
 			Evidence: monitor.Evidence{

@@ -17,7 +17,7 @@ import (
 // fields are the names that programs rely on, in their order.
 const fields = "id pid port kind label project_name project_root context modes version state cause reason started_at " +
 	"last_heartbeat last_activity busy idle_seconds idle_since shutdown_at shutdown_reason kept_until tool_calls rss_bytes cpu_percent processes client " +
-	"transport client_gone orphaned alone_since dashboard_url mcp_url managed shared_by pinned recognised,omitempty"
+	"transport client_gone orphaned alone_since dashboard_url mcp_url managed shared_by clients waiting alone_because saved_bytes pinned recognised,omitempty"
 
 func TestFieldNames(t *testing.T) {
 	var names []string
@@ -45,7 +45,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":null,"pinned":false,"recognised":false}`,
+				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"recognised":false}`,
 		},
 		"all known": {
 			monitor.Instance{
@@ -63,7 +63,7 @@ func TestEncode(t *testing.T) {
 				`"last_heartbeat":"2026-11-20T10:59:57.5Z","last_activity":"2026-11-20T10:58:30Z","busy":null,"idle_seconds":90,"idle_since":"2026-11-20T10:58:30Z",` +
 				`"shutdown_at":"2026-11-20T11:04:00Z","shutdown_reason":"no call for 30 min","kept_until":"2026-11-20T11:03:00Z","tool_calls":0,` +
 				`"rss_bytes":5,"cpu_percent":0,"processes":2,"client":{"pid":3,"name":"Codex"},"transport":"stdio","client_gone":true,"orphaned":true,"alone_since":"2026-11-20T10:59:00Z","dashboard_url":"http://127.0.0.1:24284/d","mcp_url":"http://127.0.0.1:9/mcp",` +
-				`"managed":true,"shared_by":null,"pinned":true}`,
+				`"managed":true,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":true}`,
 		},
 		"parked, busy, a time beyond RFC 3339": {
 			monitor.Instance{
@@ -76,7 +76,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":null,"pinned":false}`,
+				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

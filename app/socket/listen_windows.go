@@ -1,4 +1,4 @@
-package api
+package socket
 
 import (
 	"context"
@@ -16,15 +16,16 @@ import (
 // take other paths as well, and open whatever file is there.
 const pathBegin = `\\.\pipe\`
 
-func checkPath(path string) error {
-	if len(path) <= len(pathBegin) || !strings.EqualFold(path[:len(pathBegin)], pathBegin) {
-		return fmt.Errorf("%w; set LAMPLIGHTER_CONTROL_SOCKET to a name that does", ErrNotAbsolute)
+// kind is what is made here.
+const kind = "pipe"
+
+func checkPath(p Place) error {
+	if len(p.Path) <= len(pathBegin) || !strings.EqualFold(p.Path[:len(pathBegin)], pathBegin) {
+		return fmt.Errorf("%w; set %s to a name that does", ErrNotAbsolute, p.Env)
 	}
 	return nil
 }
 
-// hungUp tells whether an error of a connection says that the other end has
-// closed it.
 func hungUp(err error) bool {
 	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA) ||
 		errors.Is(err, windows.ERROR_PIPE_NOT_CONNECTED)
@@ -34,27 +35,27 @@ func hungUp(err error) bool {
 // protected from inheritance, owned by the user, full access for the user.
 // Windows has no stale pipes and checks the caller itself, so neither the lock
 // nor a guard in Accept is needed.
-func listen(path string, _ bool, _ *slog.Logger) (Listener, error) {
-	if err := checkPath(path); err != nil {
-		return nil, fmt.Errorf("control pipe %s: %w", path, err)
+func listen(p Place, _ bool, _ *slog.Logger) (Listener, error) {
+	if err := checkPath(p); err != nil {
+		return nil, err
 	}
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
-		return nil, fmt.Errorf("control pipe %s: the current user is not known: %w", path, err)
+		return nil, fmt.Errorf("the current user is not known: %w", err)
 	}
 	sid := user.User.Sid.String()
-	inner, err := winio.ListenPipe(path, &winio.PipeConfig{
+	inner, err := winio.ListenPipe(p.Path, &winio.PipeConfig{
 		SecurityDescriptor: fmt.Sprintf("O:%sD:P(A;;GA;;;%s)", sid, sid),
 		InputBufferSize:    64 << 10,
 		OutputBufferSize:   64 << 10,
 	})
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
-		return nil, fmt.Errorf("control pipe %s: %w; stop that process or set LAMPLIGHTER_CONTROL_SOCKET to another name", path, ErrInUse)
+		return nil, fmt.Errorf("%w; stop that process or set %s to another name", ErrInUse, p.Env)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("control pipe %s: %w", path, err)
+		return nil, err
 	}
-	occupyFirst(path)
+	occupyFirst(p.Path)
 	return pipe{inner}, nil
 }
 
@@ -78,12 +79,9 @@ type pipe struct{ net.Listener }
 // Gone is never true: a pipe's name cannot be taken away from its server.
 func (pipe) Gone() bool { return false }
 
-// dial connects to a control pipe of our own user. Anybody may make a pipe of
+// dial connects to a pipe of our own user. Anybody may make a pipe of
 // that name while we do not run, so its owner is looked at first.
 func dial(ctx context.Context, path string) (net.Conn, error) {
-	if err := checkPath(path); err != nil {
-		return nil, err
-	}
 	conn, err := winio.DialPipeContext(ctx, path)
 	if err != nil {
 		return nil, err
@@ -95,7 +93,6 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 	return conn, nil
 }
 
-// peerPID is the process that connected.
 func peerPID(conn net.Conn) (int, error) {
 	file, ok := conn.(interface{ Fd() uintptr })
 	if !ok {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package api
+package socket
 
 import (
 	"context"
@@ -23,57 +23,55 @@ import (
 // Linux, 103 on macOS.
 const maxPath = len(unix.RawSockaddrUnix{}.Path) - 1
 
-// pathBegin is what the path of a control socket begins with.
+// pathBegin is what the path of a socket begins with.
 const pathBegin = "/"
 
-// hungUp tells whether an error of a connection says that the other end has
-// closed it.
+// kind is what is made here.
+const kind = "socket"
+
 func hungUp(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-func listen(path string, lockHeld bool, log *slog.Logger) (Listener, error) {
-	fail := func(err error) (Listener, error) {
-		return nil, fmt.Errorf("control socket %s: %w", path, err)
+func listen(p Place, lockHeld bool, log *slog.Logger) (Listener, error) {
+	if err := checkPath(p); err != nil {
+		return nil, err
 	}
-	if err := checkPath(path); err != nil {
-		return fail(err)
+	if err := config.MakePrivate(filepath.Dir(p.Path), p.Env); err != nil {
+		return nil, err
 	}
-	if err := config.MakePrivate(filepath.Dir(path), "LAMPLIGHTER_CONTROL_SOCKET"); err != nil {
-		return fail(err)
+	if err := vacate(p, lockHeld); err != nil {
+		return nil, err
 	}
-	if err := vacate(path, lockHeld); err != nil {
-		return fail(err)
-	}
-	inner, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	inner, err := net.ListenUnix("unix", &net.UnixAddr{Name: p.Path, Net: "unix"})
 	if err != nil {
-		return fail(err)
+		return nil, err
 	}
 	// Go would remove whatever is at the path when the listener closes, also a
 	// socket that somebody else has put there since.
 	inner.SetUnlinkOnClose(false)
-	l := &socket{UnixListener: inner, path: path, uid: os.Getuid(), log: log}
-	if err := errors.Join(os.Chmod(path, 0o600), l.remember()); err != nil {
+	l := &socket{UnixListener: inner, place: p, ours: true, uid: os.Getuid(), log: log}
+	if err := errors.Join(os.Chmod(p.Path, 0o600), l.remember()); err != nil {
 		inner.Close()
-		return fail(err)
+		return nil, err
 	}
 	return l, nil
 }
 
 // checkPath refuses a path that cannot be, or should not be, a socket's.
-func checkPath(path string) error {
+func checkPath(p Place) error {
 	switch {
-	case !filepath.IsAbs(path):
-		return fmt.Errorf("%w; set LAMPLIGHTER_CONTROL_SOCKET to one that does", ErrNotAbsolute)
-	case len(path) > maxPath:
-		return fmt.Errorf("%w (%d bytes, at most %d); set LAMPLIGHTER_CONTROL_SOCKET to a shorter one",
-			ErrPathTooLong, len(path), maxPath)
+	case !filepath.IsAbs(p.Path):
+		return fmt.Errorf("%w; set %s to one that does", ErrNotAbsolute, p.Env)
+	case len(p.Path) > maxPath:
+		return fmt.Errorf("%w (%d bytes, at most %d); set %s to a shorter one", ErrPathTooLong, len(p.Path), maxPath, p.Env)
 	}
 	return nil
 }
 
 // vacate makes room at path, or says who is there.
-func vacate(path string, lockHeld bool) error {
+func vacate(p Place, lockHeld bool) error {
+	path := p.Path
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -82,15 +80,15 @@ func vacate(path string, lockHeld bool) error {
 		return err
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("%w: something that is not a socket lies there; remove it or set LAMPLIGHTER_CONTROL_SOCKET to another path", ErrUnsafe)
+		return fmt.Errorf("%w: something that is not a socket lies there; remove it or set %s to another path", ErrUnsafe, p.Env)
 	}
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
 		conn.Close()
-		return fmt.Errorf("%w; stop that process or set LAMPLIGHTER_CONTROL_SOCKET to another path", ErrInUse)
+		return fmt.Errorf("%w; stop that process or set %s to another path", ErrInUse, p.Env)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("%w, but it cannot be reached (%w); stop that process or set LAMPLIGHTER_CONTROL_SOCKET to another path", ErrInUse, err)
+		return fmt.Errorf("%w, but it cannot be reached (%w); stop that process or set %s to another path", ErrInUse, err, p.Env)
 	}
 	if !lockHeld {
 		return fmt.Errorf("nobody serves the socket that lies there, but without the lock it is not ours to remove; remove it: %w", err)
@@ -101,16 +99,17 @@ func vacate(path string, lockHeld bool) error {
 // socket is a Unix listener that refuses other users and knows its own file.
 type socket struct {
 	*net.UnixListener
-	path string
-	uid  int // whose connections are accepted
-	log  *slog.Logger
-	file fs.FileInfo
+	place Place
+	ours  bool // we made the file, so that we remove it
+	uid   int  // whose connections are accepted
+	log   *slog.Logger
+	file  fs.FileInfo
 
 	refused int // by Accept alone
 }
 
 func (l *socket) remember() error {
-	info, err := os.Lstat(l.path)
+	info, err := os.Lstat(l.place.Path)
 	l.file = info
 	return err
 }
@@ -132,9 +131,9 @@ func (l *socket) Accept() (net.Conn, error) {
 		switch {
 		case l.refused&(l.refused-1) != 0:
 		case err != nil:
-			l.log.Warn("refused a connection to the control socket from an unknown user", "error", err, "count", l.refused)
+			l.log.Warn("refused a connection to the "+l.place.Name+" from an unknown user", "error", err, "count", l.refused)
 		default:
-			l.log.Warn("refused a connection to the control socket from another user", "uid", uid, "count", l.refused)
+			l.log.Warn("refused a connection to the "+l.place.Name+" from another user", "uid", uid, "count", l.refused)
 		}
 	}
 }
@@ -142,25 +141,23 @@ func (l *socket) Accept() (net.Conn, error) {
 // Gone also compares the time the file was made: some file systems give the
 // number of a removed file to the next one at once.
 func (l *socket) Gone() bool {
-	info, err := os.Lstat(l.path)
+	info, err := os.Lstat(l.place.Path)
 	return err != nil || !os.SameFile(info, l.file) || !info.ModTime().Equal(l.file.ModTime())
 }
 
-// Close also removes the socket's file, unless another one is there by now.
+// Close also removes the socket's file, unless another one is there by now, or
+// it was made by whoever gave us the socket.
 func (l *socket) Close() error {
-	if !l.Gone() {
-		if err := os.Remove(l.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			l.log.Warn("the control socket was not removed", "error", err)
+	if l.ours && !l.Gone() {
+		if err := os.Remove(l.place.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			l.log.Warn("the "+l.place.Name+" was not removed", "error", err)
 		}
 	}
 	return l.UnixListener.Close()
 }
 
-// dial connects to a control socket of our own user.
+// dial connects to a socket of our own user.
 func dial(ctx context.Context, path string) (net.Conn, error) {
-	if err := checkPath(path); err != nil {
-		return nil, err
-	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
 		return nil, err
@@ -186,7 +183,6 @@ func peerUID(conn *net.UnixConn) (int, error) {
 	return int(uid), nil
 }
 
-// peerPID is the process that connected.
 func peerPID(conn net.Conn) (int, error) {
 	socket, ok := conn.(*net.UnixConn)
 	if !ok {
