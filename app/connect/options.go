@@ -7,7 +7,9 @@ import (
 	"time"
 )
 
-const usage = "usage: lamplighter-connect keep --lifetime session|shared --dir DIR --alive PATH [--linger SECONDS] [--browsers spare|end] -- COMMAND [ARG…]\n"
+const usage = `usage: lamplighter-connect connect [--socket PATH] [--or-direct] [--flag TEXT]… -- COMMAND [ARG…]
+       lamplighter-connect keep --lifetime session|shared --dir DIR --alive PATH [--linger SECONDS] [--browsers spare|end] -- COMMAND [ARG…]
+`
 
 // The time that a shared server goes on without any background process.
 const (
@@ -28,7 +30,7 @@ type options struct {
 func parse(args []string) (options, error) {
 	o := options{linger: defaultLinger}
 	if len(args) == 0 || args[0] != "keep" {
-		return o, errors.New("the only mode is keep")
+		return o, errors.New("the modes are connect and keep")
 	}
 	lifetime := ""
 	for args = args[1:]; len(args) > 0; args = args[2:] {

@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 		{args: "keep " + needed + "--browsers spare -- PROGRAM", want: options{dir: "/d", alive: "/a", linger: defaultLinger, spare: true, command: []string{server}}},
 		{args: "keep " + needed + "--browsers end -- PROGRAM", want: options{dir: "/d", alive: "/a", linger: defaultLinger, command: []string{server}}},
 		{args: "", err: "mode"},
-		{args: "connect -- PROGRAM", err: "mode"},
+		{args: "serve -- PROGRAM", err: "mode"},
 		{args: "keep -- PROGRAM", err: "--lifetime"},
 		{args: "keep --lifetime long --dir /d --alive /a -- PROGRAM", err: "--lifetime"},
 		{args: "keep --lifetime session --alive /a -- PROGRAM", err: "--dir"},

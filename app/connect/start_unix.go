@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// fork runs the command with the keeper's own standard input and with out for
-// its output.
-func fork(command []string, out *os.File, how *syscall.SysProcAttr) (int, error) {
-	pid, err := syscall.ForkExec(command[0], command, &syscall.ProcAttr{
-		Env:   os.Environ(),
-		Files: []uintptr{0, out.Fd(), out.Fd()},
-		Sys:   how,
-	})
+// fork runs the command with our own standard input, and our output where none
+// is given.
+func fork(c child, how *syscall.SysProcAttr) (int, error) {
+	files := []uintptr{0, 1, 2}
+	if c.out != nil {
+		files[1], files[2] = c.out.Fd(), c.out.Fd()
+	}
+	pid, err := syscall.ForkExec(c.path, c.command, &syscall.ProcAttr{Env: os.Environ(), Files: files, Sys: how})
 	if err != nil {
-		return 0, cannotStart(command[0], err)
+		return 0, cannotStart(c.path, err)
 	}
 	return pid, nil
 }

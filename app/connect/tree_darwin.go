@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"syscall"
 
@@ -25,14 +24,13 @@ type tree struct {
 	queue  int
 }
 
-func start(o options, out *os.File) (*tree, error) {
-	command := o.command
+func start(c child) (*tree, error) {
 	queue, err := unix.Kqueue()
 	if err != nil {
-		return nil, cannot("watch", command[0], err)
+		return nil, cannot("watch", c.path, err)
 	}
 	unix.CloseOnExec(queue)
-	pid, err := fork(command, out, &syscall.SysProcAttr{Setpgid: true})
+	pid, err := fork(c, &syscall.SysProcAttr{Setpgid: true})
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +39,9 @@ func start(o options, out *os.File) (*tree, error) {
 	if err != nil {
 		syscall.Kill(pid, syscall.SIGKILL)
 		reap(0)
-		return nil, cannot("find the process of", command[0], err)
+		return nil, cannot("find the process of", c.path, err)
 	}
-	return &tree{first: first, spare: o.spare, server: serverIn(o.dir), heads: heads{first: first}, ended: make(chan struct{}, 1), queue: queue}, nil
+	return &tree{first: first, spare: c.spare, server: c.server, heads: heads{first: first}, ended: make(chan struct{}, 1), queue: queue}, nil
 }
 
 // wait follows the group until nobody is in it, and calls exited when the

@@ -28,14 +28,13 @@ type tree struct {
 	inhabited bool
 }
 
-func start(o options, out *os.File) (*tree, error) {
-	command := o.command
+func start(c child) (*tree, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return nil, cannot("become the reaper above", command[0], err)
+		return nil, cannot("become the reaper above", c.path, err)
 	}
 	// What we have inherited is not for the server. Before Linux 5.11 it gets it.
 	_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
-	pid, err := fork(command, out, &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM})
+	pid, err := fork(c, &syscall.SysProcAttr{Setpgid: c.apart, Pdeathsig: syscall.SIGTERM})
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +43,9 @@ func start(o options, out *os.File) (*tree, error) {
 	if !ok {
 		syscall.Kill(pid, syscall.SIGKILL)
 		reap(0)
-		return nil, cannot("find the process of", command[0], syscall.ENOENT)
+		return nil, cannot("find the process of", c.path, syscall.ENOENT)
 	}
-	return &tree{first: first.proc, spare: o.spare, server: serverIn(o.dir), heads: heads{first: first.proc}, ended: make(chan struct{}, 1)}, nil
+	return &tree{first: first.proc, spare: c.spare, server: c.server, heads: heads{first: first.proc}, ended: make(chan struct{}, 1)}, nil
 }
 
 // wait reaps whatever ends, until there is nothing left, and calls exited when

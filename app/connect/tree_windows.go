@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -15,14 +16,13 @@ type tree struct {
 	process, job windows.Handle
 }
 
-func start(o options, out *os.File) (*tree, error) {
-	command := o.command
-	fail := func(err error) (*tree, error) { return nil, cannot("start", command[0], err) }
+func start(c child) (*tree, error) {
+	fail := func(err error) (*tree, error) { return nil, cannot("start", c.path, err) }
 	job, err := newJob()
 	if err != nil {
 		return fail(err)
 	}
-	info, err := create(command, out)
+	info, err := create(c)
 	if err != nil {
 		windows.CloseHandle(job)
 		return fail(err)
@@ -45,23 +45,34 @@ func start(o options, out *os.File) (*tree, error) {
 	return &tree{proc{pid: int(info.ProcessId), start: start}, info.Process, job}, nil
 }
 
-// create makes a process that does not run yet. It inherits the keeper's
-// standard input and out, and nothing else.
-func create(command []string, out *os.File) (info windows.ProcessInformation, err error) {
-	program, err := windows.UTF16PtrFromString(command[0])
+// create makes a process that does not run yet. It inherits nothing but its
+// standard handles: ours, or no input and the output that is given.
+func create(c child) (info windows.ProcessInformation, err error) {
+	program, err := windows.UTF16PtrFromString(c.path)
 	if err != nil {
 		return info, err
 	}
-	line, err := windows.UTF16PtrFromString(windows.ComposeCommandLine(command))
+	line, err := windows.UTF16PtrFromString(windows.ComposeCommandLine(c.command))
 	if err != nil {
 		return info, err
 	}
-	in, err := os.Open(os.DevNull)
-	if err != nil {
-		return info, err
+	input, output, complaints := os.Stdin, os.Stdout, os.Stderr
+	flags := uint32(windows.CREATE_SUSPENDED | windows.EXTENDED_STARTUPINFO_PRESENT)
+	if c.out != nil {
+		in, err := os.Open(os.DevNull)
+		if err != nil {
+			return info, err
+		}
+		defer in.Close()
+		input, output, complaints = in, c.out, c.out
+		flags |= windows.CREATE_NO_WINDOW
 	}
-	defer in.Close()
-	handles := []windows.Handle{windows.Handle(in.Fd()), windows.Handle(out.Fd())}
+	var handles []windows.Handle // without those that are not there, and none twice
+	for _, file := range []*os.File{input, output, complaints} {
+		if h := windows.Handle(file.Fd()); h != 0 && h != windows.InvalidHandle && !slices.Contains(handles, h) {
+			handles = append(handles, h)
+		}
+	}
 	for _, h := range handles {
 		if err := windows.SetHandleInformation(h, windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT); err != nil {
 			return info, err
@@ -72,16 +83,17 @@ func create(command []string, out *os.File) (info windows.ProcessInformation, er
 		return info, err
 	}
 	defer list.Delete()
-	err = list.Update(windows.PROC_THREAD_ATTRIBUTE_HANDLE_LIST, unsafe.Pointer(&handles[0]), uintptr(len(handles))*unsafe.Sizeof(handles[0]))
+	if len(handles) > 0 {
+		err = list.Update(windows.PROC_THREAD_ATTRIBUTE_HANDLE_LIST, unsafe.Pointer(&handles[0]), uintptr(len(handles))*unsafe.Sizeof(handles[0]))
+	}
 	if err != nil {
 		return info, err
 	}
 	startup := windows.StartupInfoEx{ProcThreadAttributeList: list.List()}
 	startup.Cb = uint32(unsafe.Sizeof(startup))
 	startup.Flags = windows.STARTF_USESTDHANDLES
-	startup.StdInput, startup.StdOutput, startup.StdErr = handles[0], handles[1], handles[1]
-	const flags = windows.CREATE_SUSPENDED | windows.CREATE_NO_WINDOW | windows.EXTENDED_STARTUPINFO_PRESENT
-	err = windows.CreateProcess(program, line, nil, nil, true, flags, nil, nil, &startup.StartupInfo, &info)
+	startup.StdInput, startup.StdOutput, startup.StdErr = windows.Handle(input.Fd()), windows.Handle(output.Fd()), windows.Handle(complaints.Fd())
+	err = windows.CreateProcess(program, line, nil, nil, len(handles) > 0, flags, nil, nil, &startup.StartupInfo, &info)
 	return info, err
 }
 

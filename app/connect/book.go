@@ -1,0 +1,206 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"lamplighter/app/share/wire"
+)
+
+// book knows the fate of each line of the client. It does nothing itself.
+//
+// A line waits until the background process accepts it, and is then open until
+// it is answered, if something has to answer it.
+type book struct {
+	seq      uint64  // of the last line
+	waiting  []entry // in the client's order
+	sent     int     // how many of waiting were written to the present connection
+	size     int     // of waiting, in bytes
+	open     map[uint64][]byte
+	accepted uint64 // the greatest number that was accepted
+	lost     uint64 // the greatest number that an earlier connection has accepted
+	printing int    // what was taken out of the book is being printed
+	freed    int    // bytes of what does not wait any more, since this was set to 0
+}
+
+// entry is a line that waits.
+type entry struct {
+	seq   uint64
+	frame []byte // with its header
+	since time.Time
+	kind  need
+}
+
+// need says whether a line that waits has to be answered.
+type need byte
+
+const (
+	unknown need = iota
+	answer
+	nothing
+)
+
+// add gives a line its number. The frame has room for its header at its
+// beginning.
+func (b *book) add(t wire.Type, frame []byte, now time.Time) {
+	b.seq++
+	wire.AppendHeader(frame[:0], wire.Header{Type: t, Seq: b.seq, Length: len(frame) - wire.HeaderLength})
+	b.waiting = append(b.waiting, entry{seq: b.seq, frame: frame, since: now})
+	b.size += len(frame)
+}
+
+// next is the next frame for the present connection, nil when there is none.
+func (b *book) next() []byte {
+	if b.sent == len(b.waiting) {
+		return nil
+	}
+	b.sent++
+	return b.waiting[b.sent-1].frame
+}
+
+// accept takes note that the background process answers for a line from now on.
+// It is false when that line was not sent.
+func (b *book) accept(seq uint64, errorLine []byte) bool {
+	if !b.arrived(seq) {
+		return false
+	}
+	if len(errorLine) > 0 {
+		if b.open == nil {
+			b.open = map[uint64][]byte{}
+		}
+		b.open[seq] = slices.Clone(errorLine)
+	}
+	return true
+}
+
+// arrived takes a line that was sent from those that wait.
+func (b *book) arrived(seq uint64) bool {
+	for i := range b.waiting[:b.sent] {
+		if b.waiting[i].seq == seq {
+			b.sent--
+			b.remove(i)
+			b.accepted = max(b.accepted, seq)
+			return true
+		}
+	}
+	return false
+}
+
+func (b *book) remove(i int) {
+	b.size -= len(b.waiting[i].frame)
+	b.freed += len(b.waiting[i].frame)
+	if i == 0 { // as nearly always
+		b.waiting[0] = entry{}
+		b.waiting = b.waiting[1:]
+	} else {
+		b.waiting = slices.Delete(b.waiting, i, i+1)
+	}
+	if len(b.waiting) == 0 {
+		b.waiting = nil
+	}
+}
+
+// settle takes note that a line is answered, or will not be, and tells whether
+// an answer may be printed. It may not when that line has its answer already,
+// an error, because an earlier background process died.
+func (b *book) settle(seq uint64) bool {
+	if seq == 0 {
+		return true
+	}
+	if _, ok := b.open[seq]; ok {
+		delete(b.open, seq)
+		return true
+	}
+	return b.arrived(seq) || seq > b.lost && seq <= b.accepted
+}
+
+// disconnected returns what answers the open lines, now that nobody else will.
+// What waits is sent again.
+func (b *book) disconnected() [][]byte {
+	var lines [][]byte
+	for _, seq := range b.opened() {
+		lines = append(lines, b.open[seq])
+	}
+	b.open = nil
+	b.sent, b.lost = 0, b.accepted
+	return lines
+}
+
+func (b *book) opened() []uint64 {
+	var all []uint64
+	for seq := range b.open {
+		all = append(all, seq)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// expire takes out the requests that have waited since then or longer, and
+// returns their answers. Others may wait, such as that the client is initialized:
+// without them the rest of the conversation means something else. It is for
+// when there is no connection.
+func (b *book) expire(then time.Time, why string) [][]byte {
+	var lines [][]byte
+	for i := 0; i < len(b.waiting); i++ {
+		e := &b.waiting[i]
+		if e.since.After(then) {
+			break
+		}
+		if e.needs() == answer {
+			lines = append(lines, refusal(e.frame, why))
+			b.remove(i)
+			i--
+		}
+	}
+	return lines
+}
+
+// giveUp answers everything, since nothing will be sent any more.
+func (b *book) giveUp(why string) [][]byte {
+	lines := b.disconnected()
+	for i := range b.waiting {
+		if b.waiting[i].needs() == answer {
+			lines = append(lines, refusal(b.waiting[i].frame, why))
+		}
+	}
+	b.waiting, b.size = nil, 0
+	return lines
+}
+
+// needs reads the line, once.
+func (e *entry) needs() need {
+	if e.kind == unknown {
+		e.kind = nothing
+		if t := wire.Type(e.frame[0]); t == wire.Long || wire.Split(e.frame[wire.HeaderLength:]).Kind == wire.Request {
+			e.kind = answer
+		}
+	}
+	return e.kind
+}
+
+// refusal is the error that answers a request. Of one that is too long the id is
+// not known.
+func refusal(frame []byte, why string) []byte {
+	var id []byte
+	if wire.Type(frame[0]) == wire.Line {
+		id = wire.Split(frame[wire.HeaderLength:]).ID
+	}
+	return wire.ErrorLine(id, wire.CodeUnavailable, why)
+}
+
+// isDone tells whether nothing is to come when the client sends nothing more.
+// While there is no connection, only what has to be answered counts.
+func (b *book) isDone(connected bool) bool {
+	if b.printing > 0 || len(b.open) > 0 {
+		return false
+	}
+	if connected {
+		return len(b.waiting) == 0
+	}
+	for i := range b.waiting {
+		if b.waiting[i].needs() == answer {
+			return false
+		}
+	}
+	return true
+}

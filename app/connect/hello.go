@@ -1,0 +1,112 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"lamplighter/app/share/wire"
+)
+
+// version is that of the program. The build sets it.
+var version = "dev"
+
+// greetingOf is what we say first.
+func greetingOf(o connectOptions) wire.Greeting {
+	dir, _ := os.Getwd() // of a directory that is gone the background process says so
+	g := wire.Greeting{Program: version, Dir: dir, Command: o.command, Flags: o.flags}
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); wire.Relevant(name) {
+			g.Env = append(g.Env, variable)
+		}
+	}
+	return g
+}
+
+// greet says Hello on a new link and waits for the Welcome, however long that
+// takes.
+func (s *shim) greet(l link) (mode wire.WelcomeMode, why string, f *frames, err error) {
+	payload := wire.AppendHello(nil, s.greeting)
+	if len(payload) > wire.MaxHello {
+		s.complain("the command line and the environment are too long for lamplighter")
+		s.exit(2)
+	}
+	hello := wire.AppendHeader(nil, wire.Header{Type: wire.Hello, Length: len(payload)})
+	if err := l.write(append(hello, payload...)); err != nil {
+		return 0, "", nil, err
+	}
+	f = &frames{read: l.read}
+	for {
+		h, payload, err := f.next()
+		if err != nil {
+			return 0, "", nil, err
+		}
+		if h.Type == wire.Welcome {
+			if len(payload) == 0 || payload[0] != byte(wire.Shared) && payload[0] != byte(wire.Own) {
+				return 0, "", nil, wire.ErrFrame
+			}
+			return wire.WelcomeMode(payload[0]), string(payload[1:]), f, nil
+		}
+		if err := s.aside(h, payload); err != nil {
+			return 0, "", nil, err
+		}
+	}
+}
+
+// first connects at the start. It tries for some time, because the background
+// process may be starting again. The error is of the last attempt, or a bye.
+func (s *shim) first() (l link, mode wire.WelcomeMode, why string, f *frames, err error) {
+	deadline := s.now().Add(s.connect)
+	for wait := s.firstWait; ; wait = min(2*wait, s.lastWait) {
+		began := s.now()
+		if l, err = s.dial(); err == nil {
+			if mode, why, f, err = s.greet(l); err == nil {
+				return l, mode, why, f, nil
+			}
+			l.hangUp()
+			l.close()
+			if _, unwanted := err.(bye); unwanted {
+				return nil, 0, "", nil, err
+			}
+			// One that was there and died is worth the whole time again; one that only
+			// ever hangs up is not.
+			if s.now().Sub(began) >= s.connect {
+				deadline = s.now().Add(s.connect)
+			}
+		}
+		if s.now().Add(wait).After(deadline) {
+			return nil, 0, "", nil, err
+		}
+		time.Sleep(wait)
+	}
+}
+
+// reconnect connects again, and tries until it can. No link means that we are
+// not welcome any more.
+func (s *shim) reconnect() (link, *frames) {
+	for wait := s.firstWait; ; wait = min(2*wait, s.lastWait) {
+		if l, err := s.dial(); err == nil {
+			mode, why, f, err := s.greet(l)
+			if err == nil && mode == wire.Shared {
+				return l, f
+			}
+			l.hangUp()
+			l.close()
+			if b, unwanted := err.(bye); unwanted {
+				s.complain(b.why)
+				return nil, nil
+			}
+			if err == nil {
+				s.complain("the server cannot be shared any more: " + why)
+				return nil, nil
+			}
+		}
+		select {
+		case <-s.wake:
+		case <-time.After(wait):
+		}
+	}
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(d/time.Second)) + " s" }

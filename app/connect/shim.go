@@ -1,0 +1,390 @@
+package main
+
+import (
+	"bytes"
+	"sync"
+	"time"
+
+	"lamplighter/app/share/wire"
+)
+
+// exitUnavailable is the exit status when the background process cannot serve
+// us: EX_UNAVAILABLE of sysexits.h.
+const exitUnavailable = 69
+
+// limits are how long and how much. A test has smaller ones.
+type limits struct {
+	line      int           // of the client, in bytes
+	waiting   int           // bytes of lines that wait, from which on the client is not read
+	connect   time.Duration // at first, until there is a background process
+	refuse    time.Duration // from the start on, for a request to refuse
+	pending   time.Duration // of a request while there is none
+	finish    time.Duration // after the client's end, for what is open
+	firstWait time.Duration // between two attempts to connect
+	lastWait  time.Duration
+}
+
+var usual = limits{
+	line: wire.MaxLine, waiting: 64 << 20,
+	connect: time.Second, refuse: 2 * time.Second, pending: 60 * time.Second, finish: 39 * time.Second,
+	firstWait: 20 * time.Millisecond, lastWait: time.Second,
+}
+
+// lastAnswers is how long the client has to take the errors with which we end.
+const lastAnswers = time.Second
+
+// link is a connection to the background process. Read and write may wait at the
+// same time; hangUp ends both, also of the other end.
+type link interface {
+	read([]byte) (int, error)
+	write([]byte) error
+	hangUp()
+	close() // after hangUp, when nobody reads or writes
+}
+
+// shim stands between a client and the background process.
+type shim struct {
+	limits
+	greeting wire.Greeting
+	socket   string
+	dial     func() (link, error)
+	read     func([]byte) (int, error) // from the client
+	print    func([]byte) error        // to the client, as a whole
+	complain func(string)              // to the user
+	closed   func() bool               // the client writes nothing more, as far as that is known without reading
+	exit     func(status int)          // does not return
+	now      func() time.Time
+
+	sending sync.Mutex // held while writing, so that lines keep their order
+	out     sync.Mutex // held while printing, so that lines stay whole
+
+	mu       sync.Mutex
+	book     book
+	link     link // nil while there is none that is welcome
+	ended    bool // the client sends nothing more
+	told     bool // the background process knows that
+	refusing bool // whatever comes is refused, because we end
+	watching bool // watchPending goes on
+	room     chan struct{}
+	wake     chan struct{} // there is something to send, to be connected for
+}
+
+// newShim makes a shim whose other fields the caller sets.
+func newShim(l limits) *shim {
+	return &shim{limits: l, now: time.Now, room: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
+}
+
+// bye is that the background process wants us to end.
+type bye struct {
+	status int
+	why    string
+}
+
+func (b bye) Error() string { return b.why }
+
+// serve passes everything on, beginning with a link that is welcome. It returns
+// the exit status, if it is not exit that ends us.
+func (s *shim) serve(l link, f *frames) int {
+	s.connected(l)
+	go s.pumpLines()
+	for {
+		if b, ok := s.converse(f).(bye); ok {
+			if b.why != "" {
+				s.complain(b.why)
+			} else {
+				b.why = "lamplighter has ended the connection"
+			}
+			return s.giveUp(b.status, b.why)
+		}
+		s.disconnected(l)
+		l, f = s.reconnect()
+		if l == nil {
+			return s.giveUp(exitUnavailable, "lamplighter cannot go on with the server that was used here; start the MCP server again")
+		}
+		s.connected(l)
+	}
+}
+
+// converse takes frames until the connection is lost or the error is a bye. What
+// is no frame, or none for now, counts as a loss.
+func (s *shim) converse(f *frames) error {
+	for {
+		h, payload, err := f.next()
+		if err != nil {
+			return err
+		}
+		switch h.Type {
+		case wire.Accept:
+			s.mu.Lock()
+			ok := s.book.accept(h.Seq, payload)
+			s.mu.Unlock()
+			if !ok {
+				return wire.ErrFrame
+			}
+			s.progress()
+		case wire.Deliver:
+			s.deliver(h.Seq, payload)
+			if h.Length > releaseAbove {
+				release()
+			}
+		case wire.Settle:
+			s.mu.Lock()
+			s.book.settle(h.Seq)
+			s.mu.Unlock()
+			s.progress()
+		default:
+			if err := s.aside(h, payload); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// aside takes the frames that can come at any time.
+func (s *shim) aside(h wire.Header, payload []byte) error {
+	switch {
+	case h.Type == wire.Keep:
+		s.greeting.Kept = bytes.Clone(payload)
+	case h.Type == wire.Say:
+		s.complain(string(payload))
+	case h.Type == wire.Bye && len(payload) > 0:
+		return bye{int(payload[0]), string(payload[1:])}
+	default:
+		return wire.ErrFrame
+	}
+	return nil
+}
+
+// deliver prints a line for the client, once.
+func (s *shim) deliver(seq uint64, payload []byte) {
+	s.mu.Lock()
+	ok := s.book.settle(seq)
+	s.book.printing++
+	s.mu.Unlock()
+	if ok {
+		s.out.Lock()
+		err := withEnd(payload, s.print)
+		s.out.Unlock()
+		if err != nil {
+			s.exit(0) // the client has gone
+		}
+	}
+	s.printed()
+}
+
+// printAll prints lines that were taken out of the book while printing was
+// counted up.
+func (s *shim) printAll(lines [][]byte) {
+	for _, line := range lines {
+		s.out.Lock()
+		err := s.print(append(line, '\n'))
+		s.out.Unlock()
+		if err != nil {
+			s.exit(0)
+		}
+	}
+	s.printed()
+}
+
+func (s *shim) printed() {
+	s.mu.Lock()
+	s.book.printing--
+	s.mu.Unlock()
+	s.progress()
+}
+
+// progress ends us when everything is done, and lets the client be read when
+// there is room.
+func (s *shim) progress() {
+	s.mu.Lock()
+	done := s.ended && !s.refusing && s.book.isDone(s.link != nil)
+	freed := s.book.freed
+	if freed > releaseAbove {
+		s.book.freed = 0
+	}
+	s.mu.Unlock()
+	if done {
+		s.exit(0)
+	}
+	if freed > releaseAbove {
+		release()
+	}
+	poke(s.room)
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// connected begins to use a link that is welcome.
+func (s *shim) connected(l link) {
+	s.mu.Lock()
+	s.link, s.told = l, false
+	s.mu.Unlock()
+	// Whoever reads must not wait until it can write: the other end may wait for
+	// the same.
+	go s.flush()
+}
+
+// disconnected answers what nobody else will answer any more.
+func (s *shim) disconnected(l link) {
+	l.hangUp()
+	s.mu.Lock()
+	s.link = nil
+	lines := s.book.disconnected()
+	s.book.printing++
+	s.mu.Unlock()
+	s.sending.Lock() // nobody writes to it any more
+	l.close()
+	s.sending.Unlock()
+	s.printAll(lines)
+	s.watchPending()
+}
+
+// flush sends what is to be sent, in its order.
+func (s *shim) flush() {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	for {
+		s.mu.Lock()
+		l := s.link
+		var frame []byte
+		if l != nil {
+			if frame = s.book.next(); frame == nil && s.ended && !s.told {
+				s.told = true
+				frame = wire.AppendHeader(nil, wire.Header{Type: wire.End})
+			}
+		}
+		s.mu.Unlock()
+		if frame == nil {
+			return
+		}
+		if err := l.write(frame); err != nil {
+			l.hangUp() // which whoever reads it notices
+			return
+		}
+	}
+}
+
+// pumpLines takes the client's lines to their end.
+func (s *shim) pumpLines() {
+	l := lines{read: s.read, limit: s.limits.line}
+	for {
+		s.waitForRoom()
+		t, frame, err := l.next()
+		if err != nil {
+			break
+		}
+		s.mu.Lock()
+		s.book.add(t, frame, s.now())
+		refused := s.refusing
+		var answers [][]byte
+		if refused {
+			answers = s.book.giveUp(whyEnded)
+			s.book.printing++
+		}
+		s.mu.Unlock()
+		if refused {
+			s.printAll(answers)
+			continue
+		}
+		poke(s.wake)
+		s.flush()
+	}
+	s.mu.Lock()
+	s.ended = true
+	refusing := s.refusing
+	s.mu.Unlock()
+	if refusing {
+		s.exit(0)
+	}
+	s.limitFinish()
+	s.flush()
+	s.progress()
+	poke(s.wake)
+}
+
+// waitForRoom waits while too much waits. The end of the client can only be
+// noticed then where the system tells it without reading.
+func (s *shim) waitForRoom() {
+	over := false
+	for {
+		s.mu.Lock()
+		full := s.book.size >= s.limits.waiting && !s.refusing
+		s.mu.Unlock()
+		if !full {
+			return
+		}
+		if !over && s.closed() {
+			over = true
+			s.limitFinish()
+		}
+		select {
+		case <-s.room:
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// whyEnded is the error of what is open when we end after our client.
+const whyEnded = "the client has ended the connection, and lamplighter did not answer in time"
+
+// limitFinish ends us in time although something is open.
+func (s *shim) limitFinish() {
+	time.AfterFunc(s.finish, func() {
+		time.AfterFunc(lastAnswers, func() { s.exit(0) })
+		s.mu.Lock()
+		s.refusing = true
+		ended := s.ended
+		answers := s.book.giveUp(whyEnded)
+		s.book.printing++
+		s.mu.Unlock()
+		s.printAll(answers)
+		if ended {
+			s.exit(0)
+		}
+	})
+}
+
+// watchPending refuses requests that have waited for too long, for as long as
+// there is no connection.
+func (s *shim) watchPending() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.watching {
+		s.watching = true
+		s.expireLater()
+	}
+}
+
+func (s *shim) expireLater() {
+	time.AfterFunc(min(time.Second, s.pending/2), func() {
+		s.mu.Lock()
+		if s.link != nil {
+			s.watching = false
+			s.mu.Unlock()
+			return
+		}
+		answers := s.book.expire(s.now().Add(-s.pending), "lamplighter has gone and did not come back for "+
+			seconds(s.pending)+", so that this was not carried out; start lamplighter, and try again")
+		s.book.printing++
+		s.mu.Unlock()
+		s.printAll(answers)
+		s.expireLater()
+	})
+}
+
+// giveUp answers everything that is open with an error, and returns the status.
+func (s *shim) giveUp(status int, why string) int {
+	time.AfterFunc(lastAnswers, func() { s.exit(status) }) // the client may not read
+	s.mu.Lock()
+	s.refusing, s.link = true, nil
+	answers := s.book.giveUp(why)
+	s.book.printing++
+	s.mu.Unlock()
+	s.printAll(answers)
+	return status
+}
