@@ -8,6 +8,7 @@
 package monitor
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -150,10 +151,21 @@ func (in *Instance) Origin() string {
 }
 
 // ClientWords names the client in a listing: "Claude Code", of a managed
-// instance "managed, for curl", or "managed" when nobody knows whom it is for; ""
-// when the client is not known. The name is cut to at most so many columns. It is
-// safe to show.
+// instance "managed, for curl", or "managed" when nobody knows whom it is for, of a
+// shared one with other than one client "3 clients" or "no clients"; "" when the
+// client is not known. The name is cut to at most so many columns. It is safe to
+// show.
 func (in *Instance) ClientWords(most int) string {
+	if in.IsShared() {
+		switch clients := in.Sharing.Clients; len(clients) {
+		case 0:
+			return ClientsInWords(nil)
+		case 1:
+			return cmp.Or(Shorten(Clean(clients[0].Name), most), countClients(1))
+		default:
+			return countClients(len(clients))
+		}
+	}
 	name := ""
 	if in.Client != nil {
 		name = Shorten(Clean(in.Client.Name), most)

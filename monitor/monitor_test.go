@@ -142,7 +142,7 @@ func TestWorstAndTotals(t *testing.T) {
 			t.Errorf("with %s: worst is %s, want %s", step.add, got, step.worst)
 		}
 	}
-	if got := s.Totals(); got != (Totals{Instances: 6, Attention: 1, RSSBytes: 60}) {
+	if got := s.Totals(); got != (Totals{Instances: 6, Attention: 1, Parked: 1, RSSBytes: 60}) {
 		t.Errorf("totals %+v", got)
 	}
 }

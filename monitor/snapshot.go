@@ -38,8 +38,9 @@ func (s *Snapshot) Find(what string) []*Instance {
 	by := []func(*Instance) bool{
 		func(in *Instance) bool { return in.ID() == what },
 		func(in *Instance) bool {
-			return itoa(in.Identity.PID) == what || in.Port != 0 && itoa(in.Port) == what
+			return in.State != StateParked && itoa(in.Identity.PID) == what || in.Port != 0 && itoa(in.Port) == what
 		},
+		func(in *Instance) bool { return itoa(in.Identity.PID) == what }, // that a parked one had
 		func(in *Instance) bool { return in.ProjectRoot != "" && in.ProjectRoot == what },
 		func(in *Instance) bool { return in.ProjectName != "" && in.ProjectName == what },
 		func(in *Instance) bool { return in.Label() == what },
@@ -76,7 +77,11 @@ type Totals struct {
 	Instances int
 	Attention int // zombies
 	Sessions  int // that end with the background process
+	Parked    int
+	Shared    int // that run
 	RSSBytes  uint64
+	// SavedBytes is what separate servers would need besides.
+	SavedBytes uint64
 }
 
 // Totals sums the snapshot up.
@@ -89,6 +94,15 @@ func (s *Snapshot) Totals() Totals {
 		}
 		if s.Instances[i].Lifetime == LifetimeSession {
 			t.Sessions++
+		}
+		switch in := &s.Instances[i]; {
+		case in.State == StateParked:
+			t.Parked++
+		case in.IsShared():
+			t.Shared++
+		}
+		if sharing := s.Instances[i].Sharing; sharing != nil {
+			t.SavedBytes += sharing.SavedBytes
 		}
 	}
 	return t

@@ -57,7 +57,7 @@ func states() *monitor.Snapshot {
 func TestPanelReadsTheMenu(t *testing.T) {
 	h, c, sender := served(t, states())
 	want := strings.Join([]string{
-		"5 servers, 1 needs attention, 500 MB",
+		"5 servers, 1 needs attention, 1 parked, 500 MB",
 		"24283 - beta · suspended · 100 MB",
 		"24284 - alpha · 100 MB",
 		"24287 - delta · starting · 100 MB",
@@ -82,7 +82,7 @@ func TestPanelReadsTheMenu(t *testing.T) {
 			t.Errorf("%s = %s, want %s", name, got, want)
 		}
 	}
-	if got := h.Property(t, sender, "ToolTip").String(); !strings.Contains(got, "Lamplighter: 5 servers, 1 needs attention, 500 MB") {
+	if got := h.Property(t, sender, "ToolTip").String(); !strings.Contains(got, "Lamplighter: 5 servers, 1 needs attention, 1 parked, 500 MB") {
 		t.Errorf("tooltip %s", got)
 	}
 	if !showsIcon(h, t, sender, "auto", "zombie") {

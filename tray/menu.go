@@ -3,6 +3,7 @@ package tray
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter/icons"
@@ -70,6 +71,7 @@ type Line struct {
 // of a first menu.
 type Said struct {
 	total      int
+	saved      int
 	byInstance map[string]int
 }
 
@@ -99,9 +101,10 @@ func BuildMenu(snap *monitor.Snapshot, now time.Time, opts MenuOptions) Menu {
 	totals := snap.Totals()
 	m.Said = Said{
 		total:      quantise(totals.RSSBytes, opts.Before.total),
+		saved:      quantise(totals.SavedBytes, opts.Before.saved),
 		byInstance: make(map[string]int, len(snap.Instances)),
 	}
-	m.Head = head(totals, m.Said.total)
+	m.Head = head(totals, m.Said.total, m.Said.saved)
 	m.Quit = quit(totals)
 	m.Tooltip = "Lamplighter: " + m.Head
 	if totals.Instances == 0 {
@@ -160,8 +163,9 @@ func BuildMenu(snap *monitor.Snapshot, now time.Time, opts MenuOptions) Menu {
 	return m
 }
 
-// head is the first line: "5 servers, 1 needs attention, 650 MB".
-func head(t monitor.Totals, mb int) string {
+// head is the first line: "5 servers, 1 needs attention, 1 parked, 650 MB, sharing
+// saves 325 MB".
+func head(t monitor.Totals, mb, saved int) string {
 	if t.Instances == 0 {
 		return "No servers yet"
 	}
@@ -169,23 +173,35 @@ func head(t monitor.Totals, mb int) string {
 	if t.Attention > 0 {
 		s += ", " + plural(t.Attention, "needs attention", "need attention")
 	}
+	if t.Parked > 0 {
+		s += fmt.Sprintf(", %d parked", t.Parked)
+	}
 	if mb > 0 {
 		s += ", " + memoryWords(mb)
+	}
+	if saved > 0 {
+		s += ", sharing saves " + memoryWords(saved)
 	}
 	return s
 }
 
 // quit says what becomes of the servers: those that others started are not
-// ended because we are.
+// ended because we are, and shared ones are parked.
 func quit(t monitor.Totals) string {
-	becomes := "servers go on"
-	switch sessions := plural(t.Sessions, "session ends", "sessions end"); {
-	case t.Sessions > 0 && t.Sessions == t.Instances:
-		becomes = sessions
-	case t.Sessions > 0:
-		becomes = sessions + ", other servers go on"
+	var becomes []string
+	if t.Sessions > 0 {
+		becomes = append(becomes, plural(t.Sessions, "session ends", "sessions end"))
 	}
-	return "Quit Lamplighter (" + becomes + ")"
+	if t.Shared > 0 {
+		becomes = append(becomes, plural(t.Shared, "shared server is parked", "shared servers are parked"))
+	}
+	switch rest := t.Instances - t.Sessions - t.Shared - t.Parked; {
+	case len(becomes) == 0:
+		becomes = append(becomes, "servers go on")
+	case rest > 0:
+		becomes = append(becomes, "other servers go on")
+	}
+	return "Quit Lamplighter (" + strings.Join(becomes, ", ") + ")"
 }
 
 // endingWords are said instead of all others.
@@ -212,14 +228,16 @@ func entry(in *monitor.Instance, words []string, ends bool, mb int, now time.Tim
 	if ends {
 		lines = append(lines, planSentence(in, now))
 	} else {
-		words = append(slices.Clip(words), reachWords(in), memoryWords(mb))
+		words = append(slices.Clip(words), sharedWords(in), reachWords(in), memoryWords(mb))
 	}
 	e.Title = title(labelColumns, e.Label, e.Name, words...)
+	lines = append(lines, in.SharingWords()...)
 	lines = append(lines, keptWords(in, now))
 	if !in.Recognised {
 		lines = append(lines, "it announced itself; its program is not known, so it is never stopped")
 	}
 	switch {
+	case in.IsShared(): // its clients are named above
 	case in.Managed:
 		lines = append(lines, in.ClientWords(tooltipColumns))
 	case in.Client != nil && in.Client.Name != "":

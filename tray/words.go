@@ -18,6 +18,7 @@ const (
 	keepColumns    = 70 // an entry that says what becomes of it if it is not kept
 	ruleColumns    = 60 // a rule of the policies
 	clientColumns  = 14 // the name of a client there
+	clientsColumns = 34 // the clients that share it
 	recentColumns  = 70 // an event
 	eventColumns   = 32 // the instance it is about
 	refusedColumns = 20 // that instance at least, where it is said why it was not ended
@@ -151,6 +152,16 @@ func reachWords(in *monitor.Instance) string {
 	return ""
 }
 
+// sharedWords counts the clients that share a server: "3 clients". Who they are
+// stands under Stop, where there is room.
+func sharedWords(in *monitor.Instance) string {
+	if !in.IsShared() {
+		return ""
+	}
+	words, _, _ := strings.Cut(monitor.ClientsInWords(in.Sharing.Clients), ":")
+	return words
+}
+
 // activityWords is "busy", an idle time, or empty. Only a live instance is
 // asked: for every other the state says more.
 func activityWords(in *monitor.Instance, now time.Time) string {
@@ -179,8 +190,11 @@ func live(in *monitor.Instance) bool {
 // clientWords names the client that a server would be taken from, unless it
 // has gone. It is not said to use the server, which means that a call was
 // answered a moment ago, or is being answered. Of a server that we have started
-// it names whom for.
+// it names whom for, and all clients that share one: those stay attached.
 func clientWords(in *monitor.Instance) string {
+	if in.IsShared() {
+		return monitor.Shorten(monitor.ClientsInWords(in.Sharing.Clients), clientsColumns)
+	}
 	words := in.ClientWords(clientColumns)
 	switch {
 	case in.Managed, words == "":

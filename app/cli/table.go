@@ -20,7 +20,8 @@ const narrowest = 20
 const nothingRuns = "No servers yet. Start your assistant and they appear here.\n"
 
 // table draws a snapshot for people: state word first, one line per instance
-// in the snapshot's order, and below what is not plainly live the reason.
+// in the snapshot's order, and below what is not plainly live the reason, and who
+// shares what is shared. The last line says what sharing saves.
 func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 	if len(s.Instances) == 0 {
 		return nothingRuns
@@ -62,6 +63,9 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 		if why := why(&s.Instances[i-1], now); why != "" {
 			b.WriteString(cut("  "+why, sc.width) + "\n")
 		}
+	}
+	if saved := s.Totals().SavedBytes; saved > 0 {
+		b.WriteString(cut("Sharing saves "+monitor.Memory(saved)+".", sc.width) + "\n")
 	}
 	return b.String()
 }
@@ -162,8 +166,9 @@ func stateWord(in *monitor.Instance) string {
 }
 
 // why says what is to be known about an instance beyond its state: the cause
-// and the reason of whatever is not plainly live, what the policies mean to do,
-// that it is pinned, and that it may not be ended.
+// and the reason of whatever is not plainly live, who shares it or why nobody
+// does, what the policies mean to do, that it is pinned, and that it may not be
+// ended.
 func why(in *monitor.Instance, now time.Time) string {
 	var words []string
 	switch in.State {
@@ -175,6 +180,7 @@ func why(in *monitor.Instance, now time.Time) string {
 	case monitor.StateStarting, monitor.StateZombie, monitor.StateParked:
 		words = append(words, cause(in))
 	}
+	words = append(words, in.SharingWords()...)
 	words = append(words, planned(in, now))
 	if in.Pinned {
 		words = append(words, "pinned")
@@ -199,6 +205,8 @@ func condition(in *monitor.Instance) string {
 	switch {
 	case in.State == monitor.StateZombie:
 		return cause(in)
+	case in.State == monitor.StateParked:
+		return "it is parked: " + cause(in)
 	case in.Kind != monitor.KindSerena && in.Kind != "":
 		return "only Serena has one"
 	}

@@ -86,7 +86,11 @@ func (b *book) see(in *monitor.Instance, now time.Time) (back bool) {
 		e.series = newSeries()
 		b.series++
 	}
-	if e.series != nil {
+	switch {
+	case e.series == nil:
+	case in.State == monitor.StateParked:
+		e.series.observe(unknown(now))
+	default:
 		e.series.observe(pointOf(in, now))
 	}
 	return back
@@ -113,6 +117,10 @@ func (b *book) leave(s *monitor.Snapshot, now time.Time) (changed bool) {
 	var left []*entry
 	for id, e := range b.entries {
 		if e.pass == b.pass || !e.endedAt.IsZero() {
+			continue
+		}
+		if e.in.State == monitor.StateParked {
+			b.forget(e) // it runs again as another process, or nobody waits for it
 			continue
 		}
 		last := *e.in

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -21,6 +22,8 @@ func (c *look) evidence() []string {
 		{c.limits.never != "", c.limits.never},
 		{c.in.Managed && c.ofSession(), ofSession},
 		{c.in.Managed && !c.ofSession(), "it was started to be shared"},
+		{c.in.IsShared(), strings.Join(c.in.SharingWords(), "; ")},
+		{c.in.IsShared(), "its clients stay attached when it is ended, and the next request starts it again"},
 	} {
 		if f.holds {
 			facts = append(facts, f.words)

@@ -80,6 +80,9 @@ func anyInstance(n int) *rapid.Generator[monitor.Instance] {
 			if seldom(t, "of no known lifetime") {
 				in.Lifetime = ""
 			}
+			if rapid.Bool().Draw(t, "shared") {
+				in.Sharing = &monitor.Sharing{Clients: make([]monitor.Client, rapid.IntRange(0, 3).Draw(t, "clients"))}
+			}
 			if seldom(t, "the keeper itself") {
 				in.Keeper = in.Identity
 			}

@@ -104,6 +104,11 @@ func (c *look) ofSession() bool {
 	return c.in.Managed && c.in.Lifetime != monitor.LifetimeShared
 }
 
+// shared tells that clients have the server through us: it is parked when none of
+// them needs it, and no rule ends it. The user may, as the next request starts it
+// again.
+func (c *look) shared() bool { return c.in.IsShared() }
+
 // attached tells that ending the server would break a client, which cannot start
 // it anew: unless it is known to be reached over HTTP, its client is whoever
 // holds its pipes.

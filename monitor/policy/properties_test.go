@@ -60,6 +60,7 @@ func TestWhoIsNeverEnded(t *testing.T) {
 			}
 			forNothing("not recognised", !in.Recognised)
 			forNothing("parked", in.State == monitor.StateParked)
+			forNothing("shared", in.IsShared())
 			forNothing("exited", in.Cause == monitor.CauseDefunct)
 			forNothing("unidentified", in.Identity.PID == 0 || in.Identity.Start == 0)
 			forNothing("our own keeper", in.Identity == in.Keeper)

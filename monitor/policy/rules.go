@@ -31,6 +31,8 @@ func (c *look) orphaned() finding {
 		f.do, f.because = Refuse, c.forbidden
 	case f.do == End && c.ofSession():
 		f.do, f.because = Refuse, ofSession
+	case c.shared():
+		f.do, f.because = Refuse, isShared
 	}
 	return f
 }
@@ -61,6 +63,8 @@ func (c *look) idle() finding {
 	f := finding{rule: Idle, do: End, at: c.due(c.in.Evidence.IdleSince, c.limits.idleAfter)}
 	if c.forbidden != "" {
 		f.do, f.because = Refuse, c.forbidden
+	} else if c.shared() {
+		f.do, f.because = Refuse, isShared
 	} else if f.because = c.needed(); f.because != "" {
 		f.do = Notify
 	}
@@ -129,6 +133,8 @@ func (c *look) large() finding {
 		f.because = atWork
 	case !c.knownIdle():
 		f.because = silent
+	case c.shared():
+		f.because = isShared
 	case needed != "":
 		f.because = needed
 	default:

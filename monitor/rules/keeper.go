@@ -6,8 +6,11 @@ import (
 	"lamplighter/monitor"
 )
 
-// connectProgram is the name of the program whose mode "keep" is the keeper.
-const connectProgram = "lamplighter-connect"
+// Our own programs: the mode "keep" of connectProgram is the keeper.
+const (
+	mainProgram    = "lamplighter"
+	connectProgram = "lamplighter-connect"
+)
 
 // IsKeeper tells whether a process is the keeper that we put above each server
 // we start: "lamplighter-connect keep OPTION… -- COMMAND…". It exists for that

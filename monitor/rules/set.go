@@ -73,7 +73,7 @@ func compile(r Rule) (family, compiled) {
 // is left where a program has rewritten its title. Both must fit: a process
 // whose executable cannot be read is never a server, nor is one that merely
 // mentions a server in its arguments, nor, whatever a rule says, an editor, a
-// shell, a browser, a test runner, an assistant or a launcher.
+// shell, a browser, a test runner, an assistant, a launcher or our own shim.
 func (s *Set) Match(exe string, args []string) (name string, ok bool) {
 	c, ok := parse(exe, args)
 	if !ok || s == nil {
@@ -84,7 +84,7 @@ func (s *Set) Match(exe string, args []string) (name string, ok bool) {
 		if !list[i].match(&c) {
 			continue
 		}
-		if c.guarded() || IsLauncher(exe, args) {
+		if c.guarded() || IsLauncher(exe, args) || IsShim(exe, args) {
 			break
 		}
 		return list[i].name, true

@@ -170,14 +170,18 @@ func (l *loop) memberOf(id monitor.Identity) *tracked {
 }
 
 // lookUpwards finds the topmost wrapper of a server, which is the server itself
-// where there is none, and the client above it. What is below a keeper was started
+// where there is none, and the client above it. Our shim counts to the wrappers: it
+// ends with the server, and the client is whoever runs it. What is below a keeper was started
 // by us, and its client is whom the launch names.
 func (l *loop) lookUpwards(t *tracked, p process.Info) {
-	root, above, err := process.Wrappers(p, func(w process.Info) bool { return rules.IsLauncher(w.Exe, w.Args) })
+	root, above, err := process.Wrappers(p, func(w process.Info) bool {
+		return rules.IsLauncher(w.Exe, w.Args) || rules.IsShim(w.Exe, w.Args)
+	})
 	t.root = root
 	if err != nil {
 		return
 	}
+	above = aboveShims(above)
 	if keeper, found := keeperAt(root, p, above); found {
 		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
 		t.awaited = keeper.Parent == l.self.PID
@@ -187,6 +191,25 @@ func (l *loop) lookUpwards(t *tracked, p process.Info) {
 		t.in.Client = &monitor.Client{Identity: above.Identity, Name: clientName(*above)}
 	}
 }
+
+// aboveShims is the program that runs a shim where the climb from a server ended
+// at one, because that has other children: nil when it has gone.
+func aboveShims(p *process.Info) *process.Info {
+	for range maxShims {
+		if p == nil || !rules.IsShim(p.Exe, p.Args) {
+			return p
+		}
+		above, err := process.Read(p.Parent)
+		if err != nil || above.PID <= 1 || above.Start > p.Start {
+			return nil
+		}
+		p = &above
+	}
+	return nil
+}
+
+// maxShims bounds that climb: the verb above the shim, and the shim.
+const maxShims = 4
 
 // keeperAt finds the keeper where the climb from a server ended: at the topmost
 // wrapper, or above it when the keeper has more children than that one, as that

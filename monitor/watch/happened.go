@@ -31,7 +31,7 @@ func (h *happened) note(e monitor.Event) {
 		h.ended = append(h.ended[max(0, len(h.ended)-mostEnded+1):], e.ID)
 	}
 	if e.Kind == monitor.EventStopped && slices.ContainsFunc(h.recent, func(old monitor.Event) bool {
-		return old.ID == e.ID && old.Kind == monitor.EventEnded
+		return old.ID == e.ID && (old.Kind == monitor.EventEnded || old.Kind == monitor.EventParked)
 	}) {
 		return
 	}
@@ -46,6 +46,10 @@ func (h *happened) note(e monitor.Event) {
 func supersedes(e, old monitor.EventKind) bool {
 	switch e {
 	case monitor.EventEnded, monitor.EventStopRefused, monitor.EventStopFailed:
+	case monitor.EventParked:
+		if old == monitor.EventEnded || old == monitor.EventStopped {
+			return true
+		}
 	default:
 		return false
 	}

@@ -44,6 +44,8 @@ type loop struct {
 	moved     map[monitor.Identity]monitor.Identity // from what was taken for the server to what is, until the next events
 	untold    []monitor.Event                       // that were held and are to be told now
 	launches  *launches                             // nil: nobody tells of any
+	shared    []monitor.Shared                      // see Watch.SetShared; never changed
+	shownLast map[string]monitor.Instance           // by key, the running server of each as it was last
 	self      monitor.Identity
 	nextBurst time.Time
 	begun     time.Time // of the first tick
@@ -254,6 +256,7 @@ func (l *loop) instances(now time.Time) []monitor.Instance {
 			list = append(list, in)
 		}
 	}
+	list = l.share(list)
 	monitor.Sort(list)
 	return list
 }

@@ -20,7 +20,8 @@ type tracked struct {
 	parent  monitor.Identity   // zero when it had gone before
 	members []monitor.Identity // processes that may own the dashboard port
 
-	launcher monitor.Identity // what the server was taken for until moveTo, or zero
+	launcher monitor.Identity   // what the server was taken for until moveTo, or zero
+	lineage  []monitor.Identity // what is above it, from its parent on; looked at once
 
 	firstSeen time.Time     // with a monotonic reading, as all times here
 	ageThen   time.Duration // of the process when first seen

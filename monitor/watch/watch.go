@@ -64,6 +64,7 @@ type Watch struct {
 	feed       feed
 	hints      hints
 	launches   launches
+	shared     shares
 	happened   happened
 
 	mu       sync.Mutex
@@ -194,6 +195,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 	for _, a := range w.launches.all() { // those that a Serve before knew
 		l.takeIn(ctx, a, time.Now())
 	}
+	l.shared = w.shared.list()
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	next := time.Now()
@@ -222,6 +224,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 			for _, a := range w.launches.take() {
 				l.takeIn(ctx, a, now)
 			}
+			l.shared = w.shared.list()
 			for _, h := range w.hints.take() {
 				l.follow(ctx, h, now)
 			}

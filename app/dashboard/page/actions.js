@@ -260,7 +260,7 @@ export function actionBar(instance, { compact = false } = {}) {
   bar.update = (next, { ended = false } = {}) => {
     now = next;
     const waits = store.state.pending.has(next.id);
-    const wanted = [next.label, next.pinned, mayKeep(next), next.kept_until, next.shutdown_at, mayStop(next), mayKill(next), hasDashboard(next), waits, ended].join('\n');
+    const wanted = [next.label, next.pinned, next.state === 'parked', mayKeep(next), next.kept_until, next.shutdown_at, mayStop(next), mayKill(next), hasDashboard(next), waits, ended].join('\n');
     if (wanted === drawn) return;
     drawn = wanted;
     openButton.hidden = ended || !hasDashboard(next);
@@ -270,7 +270,7 @@ export function actionBar(instance, { compact = false } = {}) {
     setAttribute(keepButton, 'dataset', { on: next.kept_until ? '' : null });
     const keeps = next.kept_until ? 'no longer' : 'for 1 h';
     keepButton.words(compact ? `Keep ${next.label} ${keeps}` : `Keep ${keeps}`, next.kept_until ? 'Kept: no policy ends it. Press to keep it no longer' : 'Keep: no policy ends it for 1 h');
-    pinButton.hidden = ended;
+    pinButton.hidden = ended || next.state === 'parked';
     setAttribute(pinButton, 'dataset', { on: next.pinned ? '' : null });
     const does = next.pinned ? 'Unpin' : 'Pin';
     pinButton.words(compact ? `${does} ${next.label}` : does, next.pinned ? 'Pinned: no policy ends it. Press to unpin' : 'Pin: no policy ends it');

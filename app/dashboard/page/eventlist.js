@@ -38,6 +38,8 @@ const marks = {
   force_killed: 'ended',
   forgotten: 'ended',
   pruned: 'ended',
+  parked: 'parked',
+  woken: 'starting',
 };
 
 export function markOf(kind) {

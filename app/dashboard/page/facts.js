@@ -3,6 +3,7 @@
 import { clientName } from './client.js';
 import { bytes, clockTime, count, duration, moment, percent, plural } from './format.js';
 import { next } from './next.js';
+import { clientsInWords, countClients, isShared, programs, requests } from './sharing.js';
 
 // idleSince is the moment an instance was last at work, null while it is, or
 // when nobody knows. at is when the snapshot was made.
@@ -15,6 +16,8 @@ export function idleSince(instance, at) {
 // happen.
 export function activity(instance, { at, now, ending = '' }) {
   const { text: then, kind, ...plan } = next(instance, ending, now);
+  // Of a parked one the reason says it all.
+  if (instance.state === 'parked') return { text: ending, ...plan };
   const decided = kind === 'soon' || kind === 'kept';
   // What needs attention is not asked: what it last said may have been long ago.
   if (instance.state === 'zombie') return { text: decided ? then : '', ...plan };
@@ -34,6 +37,8 @@ export function headline(instance) {
   const { started_at: started, rss_bytes: rss, cpu_percent: cpu, tool_calls: calls, processes, pid, port } = instance;
   return [
     asker(instance),
+    instance.waiting > 0 && ['requests', requests(instance.waiting), 'of its clients, not answered yet'],
+    instance.saved_bytes > 0 && ['saves', bytes(instance.saved_bytes), 'that separate servers would need besides'],
     started && ['started', moment(started)],
     rss && ['memory', bytes(rss), processes ? `of ${plural(processes, 'process', 'processes')}` : null],
     cpu !== null && cpu !== undefined && ['CPU', percent(cpu), 'of one core'],
@@ -43,9 +48,13 @@ export function headline(instance) {
   ].filter(Boolean);
 }
 
-// asker is the client in the headline, or whom a managed server was started for.
+// asker is the client in the headline, all that share it, or whom a managed server
+// was started for.
 function asker(instance) {
-  const { client, managed } = instance;
+  const { client, managed, clients = [] } = instance;
+  if (isShared(instance)) {
+    return [countClients(clients), programs(clients) || 'waits for the next', clients.map(({ name, pid }) => `${name || 'unknown program'} (process ${pid})`).join('\n') || null];
+  }
   const title = client && `process ${client.pid}`;
   if (managed) return ['managed', client ? `for ${clientName(client)}` : 'by lamplighter', title];
   return client && ['client', clientName(client), title];
@@ -62,7 +71,7 @@ export function everything(instance) {
     ['Context', instance.context],
     ['Modes', instance.modes?.join(', ')],
     ['Version', instance.version],
-    [instance.managed ? 'Asked for by' : 'Client', client && (client.name ? `${client.name} (process ${client.pid})` : `process ${client.pid}`)],
+    [instance.managed ? 'Asked for by' : 'Client', client && !isShared(instance) && (client.name ? `${client.name} (process ${client.pid})` : `process ${client.pid}`)],
     ['Process', instance.pid && String(instance.pid)],
     ['Processes', instance.processes && `${count(instance.processes)} with everything below it`],
     ['MCP address', instance.mcp_url],
@@ -73,7 +82,10 @@ export function everything(instance) {
     ['Transport', instance.transport],
     ['Connection', instance.orphaned ? 'nobody holds its other end' : instance.client_gone ? 'its client has ended' : null],
     ['Managed', instance.managed ? 'yes, lamplighter started it' : null],
-    ['Shared by', instance.shared_by === null || instance.shared_by === undefined ? null : plural(instance.shared_by, 'client', 'clients')],
+    ['Shared by', isShared(instance) && clientsInWords(instance.clients ?? [])],
+    ['Requests', requests(instance.waiting)],
+    ['Sharing saves', instance.saved_bytes > 0 && bytes(instance.saved_bytes)],
+    ['Not shared', instance.alone_because],
     ['Pinned', instance.pinned ? 'yes, no policy ends it' : null],
     ['Recognised', instance.recognised === false ? 'no: it registered itself, so it is shown, and never ended' : null],
   ].filter(([, value]) => value);
@@ -81,7 +93,7 @@ export function everything(instance) {
 
 // whyUnasked says why there is nothing from the server itself.
 export function whyUnasked(instance) {
-  if (instance.state === 'parked') return 'It is parked: it was ended to save memory, its clients stay attached, and the next request wakes it.';
+  if (instance.state === 'parked') return `It is parked${instance.reason ? `: ${instance.reason}` : ''}. Its clients stay attached, and nothing of it runs until then.`;
   if (instance.state === 'starting') return 'It is starting. Its dashboard has not answered yet.';
   if (instance.cause === 'defunct') return 'It has exited, and its parent has not taken notice of that. Only an entry in the process table is left.';
   if (instance.kind !== 'serena') return 'This is what can be seen from outside.';

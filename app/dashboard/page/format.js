@@ -116,23 +116,28 @@ export function name(instance) {
 
 // totals are the numbers that every view shows.
 export function totals(instances) {
-  const sum = { instances: instances.length, attention: 0, rss: 0, cpu: null, calls: null };
+  const sum = { instances: instances.length, attention: 0, parked: 0, rss: 0, saved: 0, cpu: null, calls: null };
   for (const one of instances) {
     if (one.state === 'zombie') sum.attention++;
+    if (one.state === 'parked') sum.parked++;
     sum.rss += one.rss_bytes ?? 0;
+    sum.saved += one.saved_bytes ?? 0;
     if (isNumber(one.cpu_percent)) sum.cpu = (sum.cpu ?? 0) + one.cpu_percent;
     if (isNumber(one.tool_calls)) sum.calls = (sum.calls ?? 0) + one.tool_calls;
   }
   return sum;
 }
 
-// head is the whole truth in one line: "5 servers, 1 needs attention, 640 MB".
+// head is the whole truth in one line: "5 servers, 1 needs attention, 1 parked, 640
+// MB, sharing saves 324 MB".
 export function head(instances) {
   if (instances.length === 0) return 'No servers yet';
   const sum = totals(instances);
   const words = [plural(sum.instances, 'server', 'servers')];
   if (sum.attention > 0) words.push(plural(sum.attention, 'needs attention', 'need attention'));
+  if (sum.parked > 0) words.push(`${count(sum.parked)} parked`);
   if (sum.rss > 0) words.push(bytes(sum.rss));
+  if (sum.saved > 0) words.push(`sharing saves ${bytes(sum.saved)}`);
   return words.join(', ');
 }
 

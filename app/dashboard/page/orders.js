@@ -2,6 +2,7 @@
 
 import { clientName } from './client.js';
 import { bytes, plural } from './format.js';
+import { isShared } from './sharing.js';
 
 // verdict reads the answer to an order, {answer: Killed} or {failure: Failure}.
 // kind is 'fine' (ended, or would end), 'gone' (it had ended before), 'refused',
@@ -22,10 +23,16 @@ export function losses(instance, repl = false) {
   const lost = [];
   if (instance.busy) lost.push('A call is running in it; its result will be lost.');
   if (repl) lost.push('Variables kept in its REPL are lost.');
-  if (instance.managed) lost.push(`${instance.client ? `It was started for ${clientName(instance.client)}: whoever` : 'Whoever'} uses it loses it, and has to ask for another.`);
+  if (isShared(instance)) lost.push(stays(instance.shared_by));
+  else if (instance.managed) lost.push(`${instance.client ? `It was started for ${clientName(instance.client)}: whoever` : 'Whoever'} uses it loses it, and has to ask for another.`);
   else if (attached(instance)) lost.push(`Its client, ${clientName(instance.client)}, loses it. Most clients do not connect again until they are restarted.`);
-  if (instance.shared_by > 1) lost.push(`${plural(instance.shared_by, 'client shares', 'clients share')} it.`);
   return lost;
+}
+
+// stays says what becomes of the clients that share a server.
+function stays(clients) {
+  if (clients === 0) return 'No client has it now.';
+  return `${plural(clients, 'client stays', 'clients stay')} attached, and the next request starts it again.`;
 }
 
 // attached tells whether a client would miss the instance.

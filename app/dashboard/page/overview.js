@@ -11,6 +11,7 @@ import { bind } from './keys.js';
 import { policyPanel } from './policypanel.js';
 import { columns, matches, sorted, words } from './rows.js';
 import { folded } from './section.js';
+import { saves } from './sharing.js';
 import { tableHead } from './sorting.js';
 import { tableRows } from './tablerows.js';
 import { selection } from './selection.js';
@@ -167,7 +168,7 @@ function totalsRow() {
       setText(name, found.length === state.instances.length ? 'Total' : 'Total of those listed');
       for (const [key, text] of [['memory', bytes(sum.rss)], ['cpu', percent(sum.cpu)], ['calls', count(sum.calls)]]) setText(cells[key], text);
       const { given_back_bytes: bytesBack = 0, given_back_since: since = null } = state.status ?? {};
-      setText(freed, bytesBack > 0 ? `${bytes(bytesBack)} given back` : '');
+      setText(freed, [bytesBack > 0 && `${bytes(bytesBack)} given back`, saves(found)].filter(Boolean).join(', '));
       setTitle(freed, bytesBack > 0 && since ? `Memory of servers that lamplighter has ended since ${absolute(since)}` : null);
     },
   };

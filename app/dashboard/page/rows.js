@@ -4,6 +4,7 @@
 import { clientBrief, clientWords } from './client.js';
 import { bytes, count, percent, state, unknown } from './format.js';
 import { next } from './next.js';
+import { isShared } from './sharing.js';
 
 const severity = { zombie: 0, starting: 1, live_no_project: 2, live_with_project: 3, parked: 4 };
 
@@ -12,7 +13,7 @@ const severity = { zombie: 0, starting: 1, live_no_project: 2, live_with_project
 export const columns = [
   { key: 'state', title: 'State', value: (one) => severity[one.state] ?? 5, text: state },
   { key: 'server', title: 'Server', value: (one) => nameOf(one).toLowerCase(), text: (one) => one.label },
-  { key: 'client', title: 'Client', value: (one) => one.client?.name.toLowerCase() || null, text: (one) => clientBrief(one) || unknown, whole: clientWords },
+  { key: 'client', title: 'Client', value: (one) => (isShared(one) ? clientBrief(one) : one.client?.name ?? '').toLowerCase() || null, text: (one) => clientBrief(one) || unknown, whole: clientWords },
   { key: 'context', title: 'Context', value: (one) => one.context?.toLowerCase() || null, text: (one) => one.context || unknown },
   { key: 'memory', title: 'Memory', number: true, value: (one) => one.rss_bytes, text: (one) => bytes(one.rss_bytes) },
   { key: 'cpu', title: 'CPU', number: true, value: (one) => one.cpu_percent, text: (one) => percent(one.cpu_percent), hint: 'Of one core, the whole tree' },
@@ -72,7 +73,7 @@ export function matches(instance, wanted) {
   const ahead = next(instance);
   const text = fold([
     instance.label, instance.project_root, clientWords(instance), instance.context, instance.version, instance.pid, state(instance),
-    ahead.text, ahead.because, instance.pinned ? 'pinned' : '',
+    ahead.text, ahead.because, instance.alone_because, instance.pinned ? 'pinned' : '',
   ].filter((part) => part !== null && part !== undefined).join('\n'));
   const id = fold(instance.id);
   return wanted.every((word) => text.includes(word) || id.startsWith(word));

@@ -1,9 +1,12 @@
 // What the page knows. The stream writes it, everything else reads it.
 
 import { merge, sweep } from './gone.js';
+import { woke } from './sharing.js';
 
 // Writes between two frames are told once. Without a page there are no frames.
 const soon = globalThis.requestAnimationFrame ?? ((fn) => setTimeout(fn, 0));
+
+const mostAwake = 100; // parked ones that are found by the id that they had
 
 class Store {
   // connected is about now; loaded says that there was a snapshot at all; every
@@ -17,6 +20,7 @@ class Store {
   #gone = new Map(); // id → {instance, ended_at, why, sure}
   #dismissed = new Set();
   #reconnected = false;
+  #awake = new Map(); // id that a parked one had → id that it has now, the newest last
   #index = null; // word → what it means, until the next change
 
   subscribe(fn) {
@@ -25,10 +29,15 @@ class Store {
   }
 
   // find is the instance that a word of an address means: an id, a port or a
-  // pid; living ones first.
+  // pid; living ones first. What was parked is found by the id that it had.
   find(word) {
     this.#index ??= index(this.state);
-    return this.#index.get(word) ?? null;
+    for (let steps = 0; steps <= mostAwake; steps++) {
+      const found = this.#index.get(word);
+      if (found || !this.#awake.has(word)) return found ?? null;
+      word = this.#awake.get(word);
+    }
+    return null;
   }
 
   dismiss(id) {
@@ -42,6 +51,7 @@ class Store {
     const instances = Array.isArray(body?.instances) ? body.instances : [];
     this.#gone = merge(this.#gone, { before: this.state.instances, instances, ended: null, now, reconnected: this.#reconnected });
     this.#reconnected = false;
+    this.#wake(instances);
     Object.assign(this.state, { loaded: true, connected: true, trouble: '', at: now, every, instances });
     this.#settle(now);
   }
@@ -87,6 +97,19 @@ class Store {
     const before = this.#gone.size;
     this.#gone = sweep(this.#gone, now);
     if (this.#gone.size !== before) this.#settle(now);
+  }
+
+  // wake remembers what parked ones that have left the list run as.
+  #wake(instances) {
+    const living = new Set(instances.map((one) => one.id));
+    for (const parked of this.state.instances) {
+      const now = parked.state === 'parked' && !living.has(parked.id) && woke(parked, this.state.instances, instances);
+      if (now) this.#awake.set(parked.id, now.id);
+    }
+    for (const id of this.#awake.keys()) {
+      if (this.#awake.size <= mostAwake) break;
+      this.#awake.delete(id);
+    }
   }
 
   #settle(now = new Date()) {

@@ -84,7 +84,7 @@ test('what happens next is said only as far as it is known', () => {
     [{ ...well, recognised: false }, 'never ended: its program is not known', 'plain'],
     [{ state: 'zombie', reason: 'it is stuck' }, 'nothing planned', 'none'],
     [{ state: 'zombie', reason: null, pinned: true }, 'stays: it is pinned', 'plain'],
-    [{ state: 'parked' }, 'wakes on the next request', 'plain'],
+    [{ state: 'parked' }, 'wakes at the next request', 'plain'],
     [{ state: 'starting', reason: 'its dashboard has not answered yet' }, 'its dashboard has not answered yet', 'plain'],
   ];
   for (const [instance, text, kind] of cases) {

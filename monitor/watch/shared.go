@@ -1,0 +1,176 @@
+package watch
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// shares is what was told last of the servers that clients have through us. The
+// zero value works. It is safe for concurrent use.
+type shares struct {
+	mu  sync.Mutex
+	all []monitor.Shared // replaced, never changed
+}
+
+func (s *shares) set(list []monitor.Shared) {
+	all := slices.Clone(list)
+	for i := range all {
+		all[i].Clients = slices.Clone(all[i].Clients)
+		all[i].Modes = slices.Clone(all[i].Modes)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = all
+}
+
+func (s *shares) list() []monitor.Shared {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
+// SetShared tells the watch of all servers that clients have through us, in place
+// of what it was told before. Those that run are shown with their clients; one
+// that is parked is an instance without a process, as long as it has clients. It
+// returns at once, keeps nothing of the list, and is safe for concurrent use.
+func (w *Watch) SetShared(list []monitor.Shared) {
+	w.shared.set(list)
+	w.wake()
+}
+
+// Why a server that its clients keep does not run, where nobody says.
+const (
+	endedReason   = "its process has ended; the next request starts it again"
+	startReason   = "it is being started again for a request"
+	wakesSuffix   = "; wakes at the next request"
+	unknownReason = "it was ended to save memory"
+)
+
+// share puts what is known of shared servers into the instances of a snapshot, and
+// adds those that have no process.
+func (l *loop) share(list []monitor.Instance) []monitor.Instance {
+	if len(l.shared) == 0 {
+		l.shownLast = nil
+		return list
+	}
+	at := make(map[monitor.Identity]int, len(list))
+	for i := range list {
+		at[list[i].Identity] = i
+	}
+	last := make(map[string]monitor.Instance)
+	var parked []monitor.Instance
+	for i := range l.shared {
+		s := &l.shared[i]
+		if s.Alone != "" {
+			l.shareAlone(list, s)
+			continue
+		}
+		before, known := l.shownLast[s.Key]
+		if known {
+			last[s.Key] = before
+		}
+		id := place(s, before)
+		if i, shown := at[id]; shown && list[i].Cause != monitor.CauseDefunct {
+			in := &list[i]
+			in.Sharing, in.Client = s.Sharing(), nil
+			if len(s.Clients) > 0 {
+				in.Client = &in.Sharing.Clients[0]
+			}
+			last[s.Key] = *in
+			continue
+		}
+		// One that has just been started is not known yet. One that was known has
+		// ended, and whoever has ended it may not have said so yet.
+		if len(s.Clients) > 0 && (s.Parked || known && id == before.Identity) {
+			in := parkedInstance(s, before)
+			in.Identity = id
+			parked, last[s.Key] = append(parked, in), in
+		}
+	}
+	l.shownLast = last
+	// What is left of the process of a parked one is an entry that waits for its
+	// parent: not two instances.
+	list = slices.DeleteFunc(list, func(in monitor.Instance) bool {
+		return slices.ContainsFunc(parked, func(p monitor.Instance) bool { return p.Identity == in.Identity })
+	})
+	return append(list, parked...)
+}
+
+// parkedInstance is a server without a process. before is how it was when it ran,
+// zero when nobody has seen that.
+func parkedInstance(s *monitor.Shared, before monitor.Instance) monitor.Instance {
+	in := monitor.Instance{
+		Kind: s.Kind, Recognised: true, Managed: true, Lifetime: monitor.LifetimeShared,
+		State: monitor.StateParked, Sharing: s.Sharing(),
+		ProjectName: cmp.Or(before.ProjectName, projectName(s.Project)), ProjectRoot: cmp.Or(before.ProjectRoot, s.Project),
+		Context: cmp.Or(before.Context, s.Context), Modes: before.Modes, Version: before.Version, LastActivity: before.LastActivity,
+	}
+	in.Client = &in.Sharing.Clients[0]
+	if in.Modes == nil {
+		in.Modes = s.Modes
+	}
+	switch {
+	case s.Parked:
+		in.Reason = cmp.Or(s.Reason, unknownReason) + wakesSuffix
+	case s.Waiting > 0:
+		in.Reason = startReason
+	default:
+		in.Reason = endedReason
+	}
+	return in
+}
+
+// place is the identity under which a server without a process stands: the one
+// under which it stood before, as long as nobody names another process.
+func place(s *monitor.Shared, before monitor.Instance) monitor.Identity {
+	if s.Server == (monitor.Identity{}) && before.Identity != (monitor.Identity{}) {
+		return before.Identity
+	}
+	return s.Place()
+}
+
+func projectName(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Base(dir)
+}
+
+// shareAlone puts into the instances what is known of a server that one client has
+// for itself: the process that its shim has started is the server, or is above it.
+func (l *loop) shareAlone(list []monitor.Instance, s *monitor.Shared) {
+	if s.Server == (monitor.Identity{}) {
+		return
+	}
+	for i := range list {
+		in := &list[i]
+		t := l.tracked[in.Identity]
+		if in.Sharing != nil || t == nil || t.in.Managed || !l.isBelow(t, s.Server) {
+			continue
+		}
+		in.Sharing = s.Sharing()
+		if in.Client == nil && len(s.Clients) > 0 {
+			in.Client = &in.Sharing.Clients[0]
+		}
+	}
+}
+
+// isBelow tells whether a process is the server itself or above it.
+func (l *loop) isBelow(t *tracked, id monitor.Identity) bool {
+	if id == t.in.Identity || id == t.root || id == t.launcher || slices.Contains(t.members, id) {
+		return true
+	}
+	if t.lineage == nil {
+		above, err := process.Ancestors(t.in.Identity.PID)
+		if err != nil {
+			return false
+		}
+		t.lineage = above
+	}
+	return slices.Contains(t.lineage, id)
+}

@@ -1,0 +1,241 @@
+package watch
+
+import (
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"lamplighter/monitor"
+)
+
+var (
+	serverOne = monitor.Identity{PID: 11, Start: 1}
+	serverTwo = monitor.Identity{PID: 12, Start: 2}
+	claude    = monitor.Client{Identity: monitor.Identity{PID: 91, Start: 1}, Name: "Claude Code"}
+	asked     = monitor.Client{Identity: monitor.Identity{PID: 90, Start: 1}, Name: "curl"} // who asked for it first
+	codex     = monitor.Client{Identity: monitor.Identity{PID: 92, Start: 1}, Name: "Codex"}
+)
+
+// group is a shared server with two clients.
+func group(change func(*monitor.Shared)) monitor.Shared {
+	s := monitor.Shared{
+		Server: serverOne, Key: "a", Kind: monitor.KindSerena, Project: "/w/alpha", Context: "ide", Modes: []string{"editing"},
+		Clients: []monitor.Client{claude, codex}, Waiting: 2, SavedBytes: 5,
+	}
+	if change != nil {
+		change(&s)
+	}
+	return s
+}
+
+func running(id monitor.Identity) monitor.Instance {
+	return monitor.Instance{
+		Identity: id, Kind: monitor.KindSerena, Port: 24284, ProjectName: "Alpha", ProjectRoot: "/w/alpha", Context: "ide", Version: "2.1.0",
+		State: monitor.StateProject, Managed: true, Recognised: true, Client: &asked,
+	}
+}
+
+// told is what the loop makes of a snapshot when it was told of these.
+func (l *loop) told(list []monitor.Instance, shared ...monitor.Shared) []monitor.Instance {
+	var s shares
+	s.set(shared)
+	l.shared = s.list()
+	return l.share(list)
+}
+
+func TestSharedRuns(t *testing.T) {
+	l := &loop{}
+	s := group(nil)
+	got := l.told([]monitor.Instance{running(serverTwo), running(serverOne)}, s)
+	if len(got) != 2 || got[0].Sharing != nil || got[0].Client != &asked {
+		t.Fatalf("%+v", got)
+	}
+	in := got[1]
+	want := &monitor.Sharing{Clients: []monitor.Client{claude, codex}, Waiting: 2, SavedBytes: 5}
+	if !reflect.DeepEqual(in.Sharing, want) || *in.Client != claude || in.State != monitor.StateProject {
+		t.Errorf("%+v, %+v", in, in.Sharing)
+	}
+	s.Clients[0].Name = "changed"
+	if in.Sharing.Clients[0] != claude {
+		t.Error("a snapshot changes with what was told")
+	}
+	got = l.told([]monitor.Instance{running(serverOne)}, group(func(s *monitor.Shared) { s.Clients = nil }))
+	if len(got) != 1 || !got[0].IsShared() || got[0].Client != nil {
+		t.Errorf("without clients: %+v", got)
+	}
+	if got := l.told([]monitor.Instance{running(serverOne)}); got[0].Sharing != nil || l.shownLast != nil {
+		t.Errorf("nobody shares it any more: %+v", got)
+	}
+}
+
+func TestSharedWithoutAProcess(t *testing.T) {
+	none := monitor.Identity{}
+	parked := func(s *monitor.Shared) { s.Parked, s.Reason, s.Waiting = true, "no request for 10 min", 0 }
+	for _, c := range []struct {
+		name   string
+		seen   bool // it was seen to run
+		shared monitor.Shared
+		id     monitor.Identity // zero: it is not shown
+		reason string
+	}{
+		{"parked", true, group(parked), serverOne, "no request for 10 min; wakes at the next request"},
+		{"parked before we began", false, group(parked), serverOne, "no request for 10 min; wakes at the next request"},
+		{"parked, and nobody says why", true, group(func(s *monitor.Shared) { s.Parked = true }), serverOne, "it was ended to save memory; wakes at the next request"},
+		{"it has never run", false, group(func(s *monitor.Shared) { parked(s); s.Server = none }), (&monitor.Shared{Key: "a"}).Place(), "no request for 10 min; wakes at the next request"},
+		{"its last client has left", true, group(func(s *monitor.Shared) { parked(s); s.Clients = nil }), none, ""},
+		{"it has just ended", true, group(func(s *monitor.Shared) { s.Waiting = 0 }), serverOne, "its process has ended; the next request starts it again"},
+		{"it has just ended, and nobody waits", true, group(func(s *monitor.Shared) { s.Clients = nil }), none, ""},
+		{"it wakes", true, group(nil), serverOne, "it is being started again for a request"},
+		{"it wakes, and has no process yet", true, group(func(s *monitor.Shared) { s.Server = none }), serverOne, "it is being started again for a request"},
+		{"the new process is not known yet", true, group(func(s *monitor.Shared) { s.Server = serverTwo }), none, ""},
+		{"it starts for the first time", false, group(func(s *monitor.Shared) { s.Server = none }), none, ""},
+		{"the first process is not known yet", false, group(nil), none, ""},
+	} {
+		l := &loop{}
+		if c.seen {
+			l.told([]monitor.Instance{running(serverOne)}, group(nil))
+		}
+		for range 2 { // it stays so
+			got := l.told(nil, c.shared)
+			if c.id == none {
+				if len(got) != 0 {
+					t.Errorf("%s: %+v", c.name, got)
+				}
+				continue
+			}
+			if len(got) != 1 {
+				t.Fatalf("%s: %+v", c.name, got)
+			}
+			in, name, version := got[0], "alpha", ""
+			if c.seen {
+				name, version = "Alpha", "2.1.0" // as it said itself
+			}
+			if in.Identity != c.id || in.Reason != c.reason || in.State != monitor.StateParked || in.ProjectName != name || in.Version != version ||
+				in.ProjectRoot != "/w/alpha" || in.Context != "ide" || !in.Managed || !in.Recognised || in.Port != 0 || in.RSSBytes != 0 ||
+				*in.Client != claude || len(in.Sharing.Clients) != 2 || in.Label() != "parked - "+name {
+				t.Errorf("%s: %+v", c.name, in)
+			}
+		}
+	}
+}
+
+// What waits to be reaped is the parked one, not another instance; what still
+// runs is not parked yet.
+func TestParkedAndItsProcess(t *testing.T) {
+	l := &loop{}
+	s := group(func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" })
+	defunct := running(serverOne)
+	defunct.State, defunct.Cause = monitor.StateZombie, monitor.CauseDefunct
+	if got := l.told([]monitor.Instance{defunct}, s); len(got) != 1 || got[0].State != monitor.StateParked {
+		t.Errorf("%+v", got)
+	}
+	if got := l.told([]monitor.Instance{running(serverOne)}, s); len(got) != 1 || got[0].State != monitor.StateProject || got[0].Sharing == nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A server of one client alone is found by the process that its shim has started,
+// and its client stays who the watch found.
+func TestOwnServer(t *testing.T) {
+	s := group(func(s *monitor.Shared) { s.Key, s.Alone, s.Clients = "", "its context codex", s.Clients[1:] })
+	below := &tracked{lineage: []monitor.Identity{{PID: 5, Start: 5}, serverOne}}
+	wrapped := &tracked{root: serverOne}
+	launched := &tracked{launcher: serverOne}
+	other := &tracked{lineage: []monitor.Identity{{PID: 5, Start: 5}}}
+	ours := &tracked{root: serverOne}
+	ours.in.Managed = true
+	for name, c := range map[string]struct {
+		t    *tracked
+		want bool
+	}{
+		"below what the shim has started": {below, true}, "wrapped": {wrapped, true}, "started by a launcher": {launched, true},
+		"another": {other, false}, "one that we have started": {ours, false},
+	} {
+		c.t.in.Identity = serverTwo
+		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
+		in := running(serverTwo)
+		got := l.told([]monitor.Instance{in}, s)
+		if len(got) != 1 || (got[0].Sharing != nil) != c.want || got[0].Client != &asked || got[0].IsShared() {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: wrapped}}
+	if got := l.told(nil, s); len(got) != 0 {
+		t.Errorf("it has ended: %+v", got)
+	}
+	s.Server = monitor.Identity{}
+	if got := l.told([]monitor.Instance{running(serverTwo)}, s); got[0].Sharing != nil {
+		t.Errorf("nobody knows its process: %+v", got)
+	}
+}
+
+// Memory that sharing saves drifts as memory does; clients are news.
+func TestSavedBytesDrift(t *testing.T) {
+	l := &loop{}
+	snap := func(s monitor.Shared) *monitor.Snapshot {
+		return &monitor.Snapshot{Instances: l.told([]monitor.Instance{running(serverOne)}, s)}
+	}
+	for name, c := range map[string]struct {
+		change func(*monitor.Shared)
+		want   change
+	}{
+		"nothing": {nil, same}, "memory": {func(s *monitor.Shared) { s.SavedBytes = 6 }, drift},
+		"a client": {func(s *monitor.Shared) { s.Clients = s.Clients[1:] }, news}, "a request": {func(s *monitor.Shared) { s.Waiting = 0 }, news},
+	} {
+		if got := compare(snap(group(nil)), snap(group(c.change))); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Whatever is told and whatever runs, no two instances have one identity, none
+// without a process has no client, and none that runs is lost.
+func TestShareProperties(t *testing.T) {
+	ids := []monitor.Identity{{}, serverOne, serverTwo, {PID: 13, Start: 3}}
+	rapid.Check(t, func(t *rapid.T) {
+		l := &loop{tracked: map[monitor.Identity]*tracked{}}
+		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
+			var list []monitor.Instance
+			for _, id := range ids[1:] {
+				if rapid.Bool().Draw(t, "runs") {
+					in := running(id)
+					if rapid.Bool().Draw(t, "defunct") {
+						in.State, in.Cause = monitor.StateZombie, monitor.CauseDefunct
+					}
+					l.tracked[id] = &tracked{in: in, lineage: []monitor.Identity{rapid.SampledFrom(ids).Draw(t, "above")}}
+					list = append(list, in)
+				}
+			}
+			alive := map[monitor.Identity]bool{}
+			for _, in := range list {
+				alive[in.Identity] = in.Cause != monitor.CauseDefunct
+			}
+			var shared []monitor.Shared
+			for _, key := range []string{"a", "b"} {
+				s := group(func(s *monitor.Shared) { s.Key = key })
+				// A process is that of one key only.
+				s.Server = rapid.SampledFrom(map[string][]monitor.Identity{"a": ids[:2], "b": {ids[0], ids[2]}}[key]).Draw(t, "server")
+				s.Parked = rapid.Bool().Draw(t, "parked")
+				s.Clients = s.Clients[rapid.IntRange(0, 2).Draw(t, "left"):]
+				shared = append(shared, s)
+			}
+			shared = append(shared, group(func(s *monitor.Shared) { s.Alone, s.Server = "x", rapid.SampledFrom(ids).Draw(t, "own") }))
+			seen := map[monitor.Identity]bool{}
+			for _, in := range l.told(list, shared...) {
+				if seen[in.Identity] {
+					t.Fatalf("%v twice", in.Identity)
+				}
+				seen[in.Identity] = true
+				if in.State == monitor.StateParked && (alive[in.Identity] || len(in.Sharing.Clients) == 0 || in.Reason == "") {
+					t.Fatalf("%+v", in)
+				}
+			}
+			for id, runs := range alive {
+				if runs && !seen[id] {
+					t.Fatalf("%v is lost", id)
+				}
+			}
+		}
+	})
+}
