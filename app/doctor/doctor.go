@@ -41,6 +41,7 @@ const (
 	PortsArea Area = "Ports"
 	Files     Area = "Files"
 	Settings  Area = "Settings"
+	Sharing   Area = "Sharing"
 	Login     Area = "Start at login"
 	Registry  Area = "Registry"
 	Safety    Area = "Other users"
@@ -101,6 +102,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 // Finder finds out how Serena could be started: launch.Finder.
 type Finder interface {
 	CheckAll(ctx context.Context, w launch.Wanted) []launch.Verdict
+	Resolve(ctx context.Context, w launch.Wanted) (launch.Resolution, error)
 	LoginPath(ctx context.Context) (string, error)
 }
 
@@ -133,6 +135,7 @@ func Examine(ctx context.Context, o Options) Report {
 		{PortsArea, "the ports", quick, func(ctx context.Context) []Line { return judgePorts(gatherPorts(ctx, w)) }},
 		{Files, "the files of Lamplighter", quick, func(ctx context.Context) []Line { return judgeFiles(gatherFiles(ctx, o, w)) }},
 		{Settings, "the settings", quick, func(context.Context) []Line { return judgeSettings(gatherSettings(o, w)) }},
+		{Sharing, "what clients share", patient, func(ctx context.Context) []Line { return judgeSharing(gatherSharing(ctx, o, w)) }},
 		{Login, "what starts at login", quick, func(context.Context) []Line { return judgeAutostart(gatherAutostart(o, w)) }},
 		{Registry, "the registry of Serena servers", quick, func(ctx context.Context) []Line { return judgeRegistry(gatherRegistry(ctx, o)) }},
 		{Safety, "who else is logged in", quick, func(ctx context.Context) []Line { return judgeUsers(gatherUsers(ctx)) }},

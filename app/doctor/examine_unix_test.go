@@ -148,7 +148,7 @@ func TestAreasWithoutHome(t *testing.T) {
 			areas = append(areas, l.Area)
 		}
 	}
-	want := []Area{Program, Serena, Path, Desktop, PortsArea, Files, Settings, Login, Registry, Safety}
+	want := []Area{Program, Serena, Path, Desktop, PortsArea, Files, Settings, Sharing, Login, Registry, Safety}
 	if len(areas) != len(want) {
 		t.Fatalf("got %v", areas)
 	}

@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lamplighter/app/config"
+	"lamplighter/app/share/ask"
+	"lamplighter/app/socket"
+	"lamplighter/monitor"
+)
+
+func TestJudgeSharing(t *testing.T) {
+	there := entry{exists: true, mode: fs.ModeSocket | 0o600, owner: 7, us: 7}
+	well := sharingFacts{
+		place: "/r/share.sock", at: there, runs: true, pid: 12, known: true, holds: config.Sharing{ParkAfter: 10 * time.Minute},
+		here: "/p/alpha", plan: ask.Plan{Key: "k", Facts: []string{
+			"context ide", "PATH finds go at /b/go", "PATH finds gopls at /b/gopls", "variable LANG (value with the hash 1)", "variable TZ (value with the hash 2)",
+		}},
+	}
+	away := func(f *sharingFacts) { f.runs, f.pid = false, 0 }
+	shared := func(alone string, clients ...string) []monitor.Instance {
+		in := monitor.Instance{Kind: monitor.KindSerena, Port: 24282, ProjectName: "alpha", Sharing: &monitor.Sharing{Alone: alone}}
+		for _, name := range clients {
+			in.Sharing.Clients = append(in.Sharing.Clients, monitor.Client{Name: name})
+		}
+		return []monitor.Instance{{Kind: monitor.KindSerena, Port: 9, ProjectName: "other"}, in}
+	}
+	for name, test := range map[string]struct {
+		change func(*sharingFacts)
+		mark   Mark
+		want   string
+	}{
+		"well":            {func(*sharingFacts) {}, OK, "the share socket /r/share.sock answers; Lamplighter (pid 12) runs"},
+		"its key":         {func(*sharingFacts) {}, OK, "in /p/alpha would be shared by whoever has the same | context ide; PATH finds go at /b/go, gopls at /b/gopls; variable LANG (value with the hash 1), TZ (value with the hash 2). |"},
+		"not shared here": {func(f *sharingFacts) { f.plan = ask.Plan{Alone: "no project is named"} }, OK, "in /p/alpha would not be shared: no project is named"},
+		"no place":        {func(f *sharingFacts) { f.place = "" }, Broken, "has no place"},
+		"relative":        {func(f *sharingFacts) { f.reach = socket.ErrNotAbsolute }, Broken, "its path does not begin with"},
+		"not served": {
+			func(f *sharingFacts) {
+				f.reach = &fs.PathError{Op: "dial", Path: "/r/share.sock", Err: syscall.ECONNREFUSED}
+			}, Broken,
+			"cannot be reached, although Lamplighter runs (pid 12)",
+		},
+		"does not run":  {func(f *sharingFacts) { away(f); f.at = entry{err: fs.ErrNotExist, owner: -1} }, OK, "is not there, as Lamplighter does not run | Clients that run connect fail until"},
+		"a pipe":        {func(f *sharingFacts) { away(f); f.pipe, f.at, f.known = true, entry{}, false }, OK, "the share pipe /r/share.sock is not there"},
+		"left behind":   {away, OK, "was left behind; the next start replaces it"},
+		"nobody knows":  {func(f *sharingFacts) { away(f); f.known = false }, OK, "is there, and Lamplighter does not run"},
+		"waits":         {func(f *sharingFacts) { away(f); f.waits = true }, OK, "waits for a client, with which Lamplighter starts"},
+		"no socket":     {func(f *sharingFacts) { away(f); f.at.mode = 0o644 }, Broken, "is not a socket: something else lies there"},
+		"another's":     {func(f *sharingFacts) { away(f); f.at.owner = 8 }, Broken, "belongs to user id 8"},
+		"not permitted": {func(f *sharingFacts) { away(f); f.at = entry{err: fs.ErrPermission, owner: -1} }, Broken, "cannot be looked at: "},
+		"a wrong variable": {
+			func(f *sharingFacts) {
+				_, f.wrong = config.IdleShutdown(func(string) string { return "soon" })
+			}, Warn, `LAMPLIGHTER_IDLE_SHUTDOWN_SECS: "soon" is not a whole number`,
+		},
+		"others": {func(f *sharingFacts) { f.others = []string{"ann", "b\x1b[2Job"} }, Warn, "no server is shared while other users are logged in: ann, b"},
+		"others, so be it": {
+			func(f *sharingFacts) { f.others, f.holds.WithOtherUsers = []string{"ann"}, true }, Warn,
+			"servers are shared although other users are logged in: ann",
+		},
+		"nobody, so be it":      {func(f *sharingFacts) { f.holds.WithOtherUsers = true }, OK, "answers"},
+		"others not known":      {func(f *sharingFacts) { f.users = errors.New("no /run") }, Warn, "it is not known who else is logged in: no /run"},
+		"not known, so be it":   {func(f *sharingFacts) { f.users, f.holds.WithOtherUsers = errors.New("no /run"), true }, OK, "answers"},
+		"three clients":         {func(f *sharingFacts) { f.instances = shared("", "Claude Code", "Codex", "Claude Code") }, OK, "24282 - alpha is shared: 3 clients: Claude Code ×2, Codex"},
+		"nobody any more":       {func(f *sharingFacts) { f.instances = shared("") }, OK, "24282 - alpha is shared: no clients"},
+		"one that has it alone": {func(f *sharingFacts) { f.instances = shared("its context codex can change the project", "Codex") }, OK, "24282 - alpha is not shared, because its context codex can change the project (1 client: Codex)"},
+	} {
+		f := well
+		test.change(&f)
+		lines := finish(Sharing, judgeSharing(f))
+		if worst(lines) != test.mark || !strings.Contains(said(lines), test.want) || strings.Contains(said(lines), "\x1b") {
+			t.Errorf("%s: want %s with %q:\n%s", name, test.mark, test.want, said(lines))
+		}
+	}
+	quiet := well
+	quiet.planning = fmt.Errorf("no Serena")
+	if lines := judgeSharing(quiet); len(lines) != 1 {
+		t.Errorf("without a Serena:\n%s", said(lines))
+	}
+}
