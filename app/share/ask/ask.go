@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"lamplighter/app/launch"
 	"lamplighter/app/share/wire"
@@ -83,6 +84,7 @@ type Asker struct {
 	o       Options
 	home    string        // the user's own, where an environment has none
 	looking chan struct{} // slots of looks at files
+	limit   time.Duration // lookLimit, unless a test says otherwise
 
 	mu       sync.Mutex
 	others   others
@@ -109,7 +111,7 @@ func New(o Options) *Asker {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	home, _ := os.UserHomeDir() // then a client without HOME has none either
-	return &Asker{o: o, home: home, looking: make(chan struct{}, mostLooks), resolved: map[string]resolved{}}
+	return &Asker{o: o, home: home, looking: make(chan struct{}, mostLooks), limit: lookLimit, resolved: map[string]resolved{}}
 }
 
 // oldest is the first Serena that is safe with several clients at once.

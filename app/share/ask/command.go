@@ -102,23 +102,33 @@ func hasPlace(words []string) bool {
 	return false
 }
 
-// namesFiles tells whether a launcher is given files or directories by relative
-// names. A server runs elsewhere, so that they would be others there.
-func namesFiles(dir string, launcher []string) bool {
-	before := ""
-	for _, word := range launcher {
-		value := word
+// namesFiles tells whether what starts a server is given files or directories by
+// relative names. A server runs elsewhere, so that they would be others there.
+func namesFiles(dir string, program []string) bool {
+	words := program[1:]
+	if len(words) > 0 && words[len(words)-1] == subcommand {
+		words = words[:len(words)-1]
+	}
+	if len(words) > 0 && !monitor.IsPython(monitor.ProgramName(program[0])) {
+		words = words[:len(words)-1] // the name of what a launcher runs
+	}
+	before := "" // the option whose value comes
+	for _, word := range words {
+		option, value := before, word
+		before = ""
 		if strings.HasPrefix(word, "-") {
-			_, value, _ = strings.Cut(word, "=")
+			joined := false
+			if option, value, joined = strings.Cut(word, "="); !joined {
+				before = option
+			}
 		}
 		// These take names of packages, and of files only with a separator.
-		isName := slices.Contains([]string{"--from", "--with"}, before) && !strings.ContainsAny(value, `/\`)
-		before = word
-		if value == "" || isName || filepath.IsAbs(value) || isPackage(value) {
-			continue
-		}
-		if strings.HasPrefix(value, ".") {
+		isName := (option == "--from" || option == "--with") && !strings.ContainsAny(value, `/\`)
+		switch {
+		case strings.HasPrefix(value, "."):
 			return true
+		case value == "", isName, filepath.IsAbs(value):
+			continue
 		}
 		if _, err := os.Lstat(filepath.Join(dir, value)); err == nil {
 			return true

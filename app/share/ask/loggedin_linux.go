@@ -21,11 +21,12 @@ const (
 type people struct {
 	root  string // of the file system
 	own   int    // our user id
+	size  int    // of a record of utmp
 	owner func(path string) (uid int, ok bool)
 }
 
 func otherUsers() (map[string]bool, error) {
-	return people{root: "/", own: os.Getuid(), owner: ownerOf}.others()
+	return people{root: "/", own: os.Getuid(), size: utmpSize(runtime.GOARCH), owner: ownerOf}.others()
 }
 
 func ownerOf(path string) (int, bool) {
@@ -86,7 +87,7 @@ func (p people) others() (map[string]bool, error) {
 			add(uid)
 		}
 	}
-	for _, user := range parseUtmp(p.read("run/utmp"), utmpSize(runtime.GOARCH)) {
+	for _, user := range parseUtmp(p.read("run/utmp"), p.size) {
 		known := false
 		for _, a := range accounts {
 			if a.name == user {

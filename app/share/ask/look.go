@@ -20,7 +20,7 @@ var errSilent = errors.New("the files did not answer")
 // look looks at files. The error is errSilent or that of ctx.
 func look[T any](ctx context.Context, a *Asker, find func() T) (T, error) {
 	var none T
-	limit := time.NewTimer(lookLimit)
+	limit := time.NewTimer(a.limit)
 	defer limit.Stop()
 	select {
 	case a.looking <- struct{}{}:

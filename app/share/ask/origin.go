@@ -62,7 +62,7 @@ func (a *Asker) originOf(w Wish, program []string, args arguments, env map[strin
 	switch {
 	case strings.Contains(o.program, "{project}"): // a placeholder to launch.Finder
 		o.alone = "the path of its program has {project} in it"
-	case namesFiles(w.Dir, program[1:]):
+	case namesFiles(w.Dir, program):
 		o.alone = fromTheDir
 	}
 	o.stamp = stampOf(o.program)
