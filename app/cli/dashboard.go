@@ -57,6 +57,7 @@ type held struct {
 	sessions      config.Sessions
 	policies      policy.Rules
 	notifications bool
+	ours          config.Settings // what only our file says
 }
 
 // change changes what is said, and tells what holds then, one change after the
@@ -76,7 +77,7 @@ func (l *layers) tell(holds func(held)) {
 		rules = sparing(rules)
 	}
 	holds(held{
-		dashboard: config.Layers(said...), sessions: l.ours.Sessions(), policies: rules, notifications: l.ours.Notifications(),
+		dashboard: config.Layers(said...), sessions: l.ours.Sessions(), policies: rules, notifications: l.ours.Notifications(), ours: l.ours,
 	})
 }
 
@@ -90,6 +91,7 @@ func sparing(r policy.Rules) policy.Rules {
 func (b *background) holds(h held) {
 	b.opener.set(h.dashboard)
 	b.sessions.holds.Store(&h.sessions)
+	b.sharing.hold(h.ours)
 	port := h.sessions.PortBeside(h.dashboard)
 	b.web.Set(h.dashboard.On, h.dashboard.Port) // first: the other one tells where it is
 	b.sessions.web.Set(port != 0, port)

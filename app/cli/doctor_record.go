@@ -46,7 +46,7 @@ func (p *program) record(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("recording the situation: %w", err)
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s\n\n%s\n", written(path, len(o.Snapshot.Instances), len(s.Processes)), sharing)
+	_, err = fmt.Fprintf(p.stdout, "%s\n\n%s\n", written(path, len(o.Snapshot.Instances), len(s.Processes)), handingOut)
 	return err
 }
 
@@ -58,8 +58,8 @@ func written(path string, instances, processes int) string {
 	return fmt.Sprintf("Wrote %s: %s, %d processes.", path, servers, processes)
 }
 
-// sharing is what to know before the file is given to anybody.
-const sharing = `What looked like a secret in an argument, your name and your home directory were
+// handingOut is what to know before the file is given to anybody.
+const handingOut = `What looked like a secret in an argument, your name and your home directory were
 removed. What your programs, folders and projects are called is still in it, so
 read it before you share it. Then change "expect" to what should be decided, and
 say what happened in "story".`

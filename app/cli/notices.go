@@ -17,6 +17,8 @@ const (
 	aboutLog
 	aboutLock
 	aboutControl
+	aboutShareSocket
+	aboutIdleShutdown
 	aboutDashboard
 	aboutSessions
 	aboutSessionPort

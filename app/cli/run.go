@@ -19,6 +19,7 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/dashboard"
+	"lamplighter/app/socket"
 	"lamplighter/monitor"
 	"lamplighter/monitor/watch"
 	"lamplighter/tray"
@@ -59,6 +60,8 @@ type background struct {
 	recorder *dashboard.Recorder
 	opener   *opener
 	sessions *sessions
+	sharing  *sharing
+	passed   socket.Listener          // the share socket, where whoever started us has made it; nil: we do
 	policing atomic.Pointer[policing] // the model asks it for plans
 }
 
@@ -83,6 +86,11 @@ func (p *program) run(ctx context.Context) error {
 	if logFile != nil {
 		defer logFile.Close()
 	}
+	// Before anything is started, which must not have it, nor be told of it.
+	var passedErr error
+	if b.passed, passedErr = socket.Inherited(socket.Share(b.places.ShareSocket), b.log); b.passed != nil {
+		defer b.passed.Close()
+	}
 	lock, err := b.becomeFirst(ctx, stateErr == nil)
 	var silent silentError
 	switch {
@@ -105,6 +113,9 @@ func (p *program) run(ctx context.Context) error {
 	}
 	if logErr != nil {
 		b.warn(aboutLog, "the log cannot be written (%v); going on without a log file", logErr)
+	}
+	if passedErr != nil {
+		b.tell("%v; going on with one of our own", passedErr)
 	}
 	switch {
 	case lock != nil && err != nil:
@@ -179,14 +190,16 @@ const (
 	rivalPoll = 50 * time.Millisecond
 )
 
-// silentError says that somebody holds the lock, but does not answer. It does
-// not unwrap: for a start this is a failure, not the absence of a server.
+// silentError says that somebody holds the lock, and does not answer or cannot
+// do what we are there for. It does not unwrap: for a start this is a failure,
+// not the absence of a server.
 type silentError struct{ error }
 
 // becomeFirst takes the single-instance lock. When another process holds it,
 // or serves our socket without it, that one is asked to show itself, and the
-// error is errLocked, or a silentError when it does not answer. Any other error
-// is that of takeLock.
+// error is errLocked, or a silentError when it does not answer, or when we have
+// been passed the share socket, which only it could serve. Any other error is that
+// of takeLock.
 func (b *background) becomeFirst(ctx context.Context, stateUsable bool) (*flock.Flock, error) {
 	deadline := time.Now().Add(rivalTime)
 	for {
@@ -194,10 +207,13 @@ func (b *background) becomeFirst(ctx context.Context, stateUsable bool) (*flock.
 		client, health, dialErr := api.Dial(ctx, b.places.ControlSocket)
 		if dialErr == nil {
 			defer client.Close()
-			b.showFirst(ctx, client, health)
 			if lock != nil {
-				lock.Close()
+				defer lock.Close()
 			}
+			if b.passed != nil { // a client has started us, who wants to see nothing
+				return nil, silentError{fmt.Errorf("it already runs%s, without the share socket that this one was started for; end that one, and this one starts with the next client", pidInWords(health.PID))}
+			}
+			b.showFirst(ctx, client, health)
 			return nil, errLocked
 		}
 		if !errors.Is(err, errLocked) {

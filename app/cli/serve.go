@@ -52,15 +52,17 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 	}
 	b.notices.show(b.model.SetWarnings)
 
-	orders := newOrders(ctx, newLadder(b.log, b.model.Record, func() matcher { return b.model.Rules() }, store, pins.unknown))
+	orders := newOrders(ctx, newLadder(b.log, b.record, func() matcher { return b.model.Rules() }, store, pins.unknown))
 	policing := b.startPolicies(orders, lockHeld)
 	policing.add(add)
 	b.startSessions(ctx)
+	b.startSharing(pins.unknown)
 	desk := &desk{
-		source: b.model, open: b.open, stop: orders, pins: pins, policies: policing.engine, quit: quit, log: b.log,
+		source: b.model, open: b.open, stop: orders, pins: pins, policies: policing.engine,
+		quit: func() { b.quitByUser(ctx, quit) }, log: b.log,
 	}
 	parts := api.Parts{
-		Source: b.model, Show: desk, Stop: orders, Events: log, Pins: pins, Policies: policing.engine, Record: b.model.Record,
+		Source: b.model, Show: desk, Stop: orders, Events: log, Pins: pins, Policies: policing.engine, Record: b.record,
 		Version: b.version, Log: b.log, Sessions: b.sessions.manager,
 	}
 	var givenBack func() (uint64, time.Time)
@@ -98,7 +100,9 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 		Log:       b.log,
 		Tell:      func(text string) { b.tell("%s", text) },
 	})
-	launching := b.sessions.supervisor(b.log).ServeBackground(ctx)
+	starting := b.sessions.supervisor(b.log)
+	starting.Add(service{"shared servers", b.sharing.broker.Serve})
+	launching := starting.ServeBackground(ctx)
 	ended := supervisor.ServeBackground(ctx)
 	if err := b.serveTray(ctx); errors.Is(err, tray.ErrBusLost) || errors.Is(err, tray.ErrClosed) {
 		// The session has ended, and its successor starts a lamplighter that

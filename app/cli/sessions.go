@@ -19,6 +19,7 @@ import (
 // sessions are the parts that start servers for clients that ask for one: what
 // starts them, who manages them, and the port where they are asked for.
 type sessions struct {
+	finder   *launch.Finder
 	launcher *launch.Launcher
 	manager  *session.Manager
 	web      *api.Web
@@ -28,11 +29,10 @@ type sessions struct {
 // startSessions makes the parts. Where nothing can be started, that is said, and
 // the routes answer with the reason.
 func (b *background) startSessions(ctx context.Context) {
-	s := &sessions{}
+	s := &sessions{finder: launch.NewFinder(launch.FinderOptions{Home: b.base.Home, StateDir: b.places.StateDir, Log: b.log})}
 	b.sessions = s
-	finder := launch.NewFinder(launch.FinderOptions{Home: b.base.Home, StateDir: b.places.StateDir, Log: b.log})
 	s.launcher = launch.New(launch.Options{
-		StateDir: b.places.StateDir, SerenaHome: b.places.SerenaHome, Finder: finder, Log: b.log,
+		StateDir: b.places.StateDir, SerenaHome: b.places.SerenaHome, Finder: s.finder, Log: b.log,
 		Tell: b.model.Launched, Record: b.model.Record,
 		Warn: func(sentences ...string) { b.current(aboutSessions, sentences...) },
 	})

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"lamplighter/app/config"
+	"lamplighter/app/share"
+	"lamplighter/app/share/ask"
+	"lamplighter/monitor"
+)
+
+// sharing are the parts through which clients share servers.
+type sharing struct {
+	asker  *ask.Asker
+	broker *share.Broker
+
+	over    time.Duration                  // replaces the time until a server is parked; 0: nothing does
+	holds   atomic.Pointer[config.Sharing] // what the settings say now
+	changed chan struct{}                  // told when something else is shared, or other settings hold
+}
+
+// startSharing makes the parts, after those that start servers.
+func (b *background) startSharing(unknownPins func() error) {
+	s := &sharing{changed: make(chan struct{}, 1)}
+	b.sharing = s
+	over, err := config.IdleShutdown(b.getenv)
+	if err != nil {
+		b.warn(aboutIdleShutdown, "%v", err)
+	}
+	s.over = over
+	s.hold(b.settings)
+	s.asker = ask.New(ask.Options{
+		Finder: b.sessions.finder, Allowed: func() bool { return s.holds.Load().WithOtherUsers }, Log: b.log,
+	})
+	s.broker = share.New(share.Options{
+		Launch: share.With(b.sessions.launcher),
+		Idle:   func() time.Duration { return s.holds.Load().ParkAfter },
+		Limit:  func() time.Duration { return b.sessions.holds.Load().StartLimit },
+		// Beside the socket, so that whoever serves that has the same ones.
+		LockDir: keyLocks(b.places),
+		Spare: func(id monitor.Identity) string {
+			if unknownPins() != nil {
+				return "it is not known which servers are pinned"
+			}
+			return spared(b.model.Snapshot(), id, time.Now())
+		},
+		Show: func(list []monitor.Shared) {
+			b.model.SetShared(list)
+			s.note()
+		},
+		Record: b.model.Record,
+		RSS:    func(id monitor.Identity) uint64 { return memoryOf(b.model.Snapshot(), id) },
+		Log:    b.log,
+	})
+}
+
+// hold makes settings count.
+func (s *sharing) hold(settings config.Settings) {
+	holds := settings.Sharing(s.over)
+	s.holds.Store(&holds)
+	s.note()
+}
+
+func (s *sharing) note() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// keyLocks is the folder for the locks that keep two lamplighters from starting
+// two servers for the same.
+func keyLocks(places config.Places) string {
+	const name = "keys"
+	switch {
+	case runtime.GOOS != "windows" && filepath.IsAbs(places.ShareSocket):
+		return filepath.Join(filepath.Dir(places.ShareSocket), name)
+	case places.StateDir != "":
+		return filepath.Join(places.StateDir, name)
+	}
+	return ""
+}
+
+// spared says why a server is not parked although nobody asks it anything, as a
+// part of a sentence; "" when nothing is against it.
+func spared(s *monitor.Snapshot, id monitor.Identity, now time.Time) string {
+	if s.Policy.Paused {
+		return "the policies are paused"
+	}
+	for i := range s.Instances {
+		switch in := &s.Instances[i]; {
+		case in.Identity != id:
+		case in.Pinned:
+			return "it is pinned"
+		case in.Plan.KeptUntil.After(now):
+			return "it is kept until " + onClock(in.Plan.KeptUntil, now)
+		}
+	}
+	return ""
+}
+
+func memoryOf(s *monitor.Snapshot, id monitor.Identity) uint64 {
+	for i := range s.Instances {
+		if s.Instances[i].Identity == id {
+			return s.Instances[i].RSSBytes
+		}
+	}
+	return 0
+}
+
+// record tells the model of an event, and before that the broker, which has to
+// know who had a server of its ended. Not within the model: the broker records
+// what it does while it holds its own lock.
+func (b *background) record(e monitor.Event) {
+	b.sharing.broker.Note(e)
+	b.model.Record(e)
+}
+
+// parkTime is what all shared servers get to end when the user quits. What is left
+// of them their keepers end.
+const parkTime = 10 * time.Second
+
+// quitByUser ends us on the word of the user: unlike any other end, it is not
+// known to be followed by a start, so that nothing is left running for one.
+func (b *background) quitByUser(ctx context.Context, quit func()) {
+	defer quit()
+	running := 0
+	for _, s := range b.sharing.broker.Shared() {
+		if s.Alone == "" && !s.Parked {
+			running++
+		}
+	}
+	if running == 0 {
+		return
+	}
+	noun := "shared servers are"
+	if running == 1 {
+		noun = "shared server is"
+	}
+	b.tell("ending; %d %s parked, and the next request of a client wakes one when lamplighter runs again", running, noun)
+	ctx, cancel := context.WithTimeout(ctx, parkTime)
+	defer cancel()
+	b.sharing.broker.ParkAll(ctx)
+}
+
+// unused waits until nobody needs us.
+type unused struct {
+	limit   func() time.Duration                // for how long; 0: never
+	idle    func() (since time.Time, idle bool) // nobody has or shares a server
+	live    func() bool                         // something else needs us
+	changed <-chan struct{}                     // told when idle may answer otherwise
+}
+
+// wait returns true when nobody has needed us for the limit, and false when ctx
+// ends.
+func (u unused) wait(ctx context.Context) bool {
+	for {
+		var again <-chan time.Time
+		limit := u.limit()
+		if since, idle := u.idle(); idle && limit > 0 {
+			left := limit - time.Since(since)
+			switch {
+			case left > 0:
+			case u.live():
+				left = limit // what ends is not told
+			default:
+				return true
+			}
+			again = time.After(left)
+		}
+		select {
+		case <-again:
+		case <-u.changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// endUnused quits when nobody needs a lamplighter that the first client has
+// started and that nobody sees. It returns then, or when ctx ends.
+func (b *background) endUnused(ctx context.Context, quit func()) {
+	s := b.sharing
+	u := unused{
+		limit: func() time.Duration { return s.holds.Load().ParkAfter },
+		idle:  s.broker.Idle, live: b.sessions.live, changed: s.changed,
+	}
+	if u.wait(ctx) {
+		b.log.Info("ending: nobody has shared a server for a while; the next client starts lamplighter again")
+		quit()
+	}
+}
