@@ -1,0 +1,61 @@
+package lease
+
+import (
+	"context"
+	"log/slog"
+
+	"lamplighter/app/share/upstream"
+)
+
+// dialer opens MCP sessions: package upstream, or what tests make of it.
+type dialer interface {
+	// open is upstream.Open.
+	open(ctx context.Context, server Server, receive func([]byte), initialize []byte) (upstreamSession, []byte, error)
+	// resume is upstream.Resume.
+	resume(ctx context.Context, server Server, receive func([]byte), id, version string) (upstreamSession, error)
+}
+
+// upstreamSession is what a lease needs of an upstream.Session.
+type upstreamSession interface {
+	ID() string
+	Version() string
+	Listen()
+	Begin(ctx context.Context, line []byte, each func(line []byte)) call
+	Close(ctx context.Context)
+	Detach(ctx context.Context)
+}
+
+// call is what it needs of an upstream.Call.
+type call interface {
+	Taken() <-chan struct{}
+	Done() <-chan struct{}
+	Err() error
+}
+
+type upstreamDialer struct{ log *slog.Logger }
+
+func (d upstreamDialer) options(server Server, receive func([]byte)) upstream.Options {
+	return upstream.Options{URL: server.URL, Transport: server.Transport, Receive: receive, Log: d.log}
+}
+
+func (d upstreamDialer) open(ctx context.Context, server Server, receive func([]byte), initialize []byte) (upstreamSession, []byte, error) {
+	s, answer, err := upstream.Open(ctx, d.options(server, receive), initialize)
+	if s == nil || err != nil {
+		return nil, answer, err
+	}
+	return dialled{s}, answer, nil
+}
+
+func (d upstreamDialer) resume(ctx context.Context, server Server, receive func([]byte), id, version string) (upstreamSession, error) {
+	s, err := upstream.Resume(ctx, d.options(server, receive), id, version)
+	if err != nil {
+		return nil, err
+	}
+	return dialled{s}, nil
+}
+
+type dialled struct{ *upstream.Session }
+
+func (d dialled) Begin(ctx context.Context, line []byte, each func(line []byte)) call {
+	return d.Session.Begin(ctx, line, each)
+}

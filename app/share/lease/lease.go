@@ -1,0 +1,425 @@
+// Package lease is the conversation of one client with a server that it shares
+// with others. The client sees an MCP server that never goes away. Behind it the
+// server may not run yet, be parked, die or be replaced: the lease then opens an
+// MCP session with the next one, repeats what the client had set up, and tells
+// the fate of each request: it is answered, or there is an error that says
+// whether it may have been carried out.
+//
+// Messages pass as they are, byte for byte. Only their top level is looked at,
+// and the few parameters that the lease needs.
+//
+// # Concurrency
+//
+// One goroutine, the pump, sends to the server, in the order of the client. Each
+// request that was sent has a goroutine that waits for its end. What the server
+// sends comes on goroutines of package upstream, and is written to the client
+// before more of it is read: a client that does not read holds up its own
+// requests and nothing else.
+//
+// Lease.mu guards the state and is never held while something is written or a
+// method of Servers is called. Lease.out serialises what is written; it may be
+// held when mu is taken, never the other way round.
+package lease
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"lamplighter/app/share/wire"
+)
+
+// Outlet is the way to the client. Each call returns when it is written; an
+// error means that the client has gone. It is called by one goroutine at a time.
+// The slices belong to the caller.
+type Outlet interface {
+	// Accept says that the line is about to be worked on, and what answers it if
+	// this process dies before its answer; nil when nothing has to.
+	Accept(seq uint64, errorLine []byte) error
+	// Deliver is a line for the client; seq is that of the request that it belongs
+	// to, 0 for none, and answer says that it is the answer to it.
+	Deliver(seq uint64, answer bool, line []byte) error
+	// Settle says that nothing answers the request any more.
+	Settle(seq uint64) error
+	// Keep hands over what Options.Resume is to be for the next process; nil when
+	// it cannot go on with this conversation.
+	Keep(state []byte) error
+	// Say is a sentence for the user, outside of the conversation.
+	Say(sentence string) error
+}
+
+// Servers is the server behind the lease, and what is known of it by all that
+// share it. Its methods may be called from any goroutine; none of them but
+// Acquire blocks.
+type Servers interface {
+	// Acquire returns the running server, after it has started or woken it. Its
+	// error is a sentence for the user.
+	Acquire(ctx context.Context) (Server, error)
+	// Running is the server if one runs now.
+	Running() (Server, bool)
+	// Began and Ended bracket each request that the server works on.
+	Began()
+	Ended()
+	// Lingering says that the server may work on something unseen for so long.
+	Lingering(d time.Duration)
+	// Cached is the result of an earlier request, while no server runs; under says
+	// what else it depends on.
+	Cached(method, under string) (result []byte, ok bool)
+	Store(method, under string, result []byte)
+	// Forget drops what is cached, because the server says that it has changed.
+	Forget()
+	// Seen is the value of the argument session of a call of serena_repl.
+	Seen(session string)
+}
+
+// Server is one run of the server.
+type Server struct {
+	URL        string
+	Transport  http.RoundTripper
+	Generation uint64          // another one for each run
+	Gone       <-chan struct{} // closed when its process has ended; nil = never
+	Why        func() string   // after Gone: how it ended, a part of a sentence: "it was killed"; may be nil
+}
+
+// ClientInfo is what a client says that it is.
+type ClientInfo struct{ Name, Version, Title string }
+
+// Options are what a lease is made of.
+type Options struct {
+	Servers Servers
+	Out     Outlet
+	// Resume is what the last Keep of an earlier process said; nil for a new
+	// client. What it must not be is logged and said to the user.
+	Resume []byte
+	// ServerID names the server that runs now, so that a later process knows whether
+	// it is still the same; "" when none runs. nil: nobody knows.
+	ServerID func() string
+	Log      *slog.Logger     // nil = none
+	Info     func(ClientInfo) // what the client says of itself, with each initialize; may be nil
+}
+
+// Limits of one lease.
+const (
+	maxSent = 128      // requests that the server works on at a time
+	maxHeld = 64 << 20 // bytes of lines that wait or are worked on, before Take blocks
+	perLine = 512      // bytes that a line costs besides
+	maxAsks = 1000     // requests of the server that the client has not answered
+	retries = 3        // of a request that was surely not carried out
+)
+
+// Times.
+const (
+	patienceAtEnd = 30 * time.Second // for answers, after Finish
+	goodbye       = 3 * time.Second  // for the server to hear that the client has gone
+	grace         = 2 * time.Second  // for the rest of answers, after the end of the server's process
+	unseen        = 10 * time.Minute // in which a cancelled call may still run
+	forgotten     = time.Minute      // after which a client does not answer what a server asked that has gone
+)
+
+// Lease is the conversation of one client.
+type Lease struct {
+	o      Options
+	dialer dialer
+	limit  int // maxHeld, or what tests make of it
+
+	out sync.Mutex // held while something is written
+
+	mu       sync.Mutex
+	changed  *sync.Cond // of mu; any of the following
+	queue    []*item    // what waits for the server, in the order of the client
+	urgent   []*item    // what overtakes: cancellations and answers of the client
+	current  *item      // what the pump works on
+	pending  map[string]*item
+	held     int                  // bytes of all items that are not done
+	open     int                  // requests without an answer
+	working  int                  // requests that the server works on, also cancelled ones
+	brackets int                  // of Servers.Began that are open
+	ending   bool                 // Serve ends: nothing is sent or written any more
+	leaving  bool                 // and leaves the MCP session to the next process
+	asked    map[string]asker     // requests of the server that the client is to answer
+	stale    map[string]time.Time // those of servers that have gone, and when that was
+	odd      bool                 // an odd message was logged
+	overdue  *time.Timer          // nil when it does not run
+
+	link   *link // nil while there is none
+	state  State
+	ready  bool   // the client has the answer to its initialize
+	under  string // see cacheKey
+	resume bool   // state.Session is that of an earlier process, not tried yet
+
+	gone       chan struct{}
+	finishing  chan struct{}
+	drained    chan struct{}
+	goneOnce   sync.Once
+	finishOnce sync.Once
+	drainOnce  sync.Once
+	unresumed  error // what is wrong with Options.Resume
+}
+
+// New returns a lease, which works while Serve runs.
+func New(o Options) *Lease { return newLease(o, upstreamDialer{o.Log}) }
+
+func newLease(o Options, d dialer) *Lease {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	l := &Lease{
+		o: o, dialer: d, limit: maxHeld,
+		pending: map[string]*item{}, asked: map[string]asker{}, stale: map[string]time.Time{},
+		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
+	}
+	l.changed = sync.NewCond(&l.mu)
+	if len(o.Resume) > 0 {
+		state, err := parseState(o.Resume)
+		if err != nil {
+			l.unresumed = err
+		} else {
+			l.state, l.ready, l.resume = state, true, state.Session != ""
+			_, l.under = readInitialize(wire.Split(state.Initialize).Params)
+		}
+	}
+	return l
+}
+
+// Serve works until the client has gone, or Finish is done. Then it cancels what
+// the server works on and ends the MCP session, and returns nil. When ctx ends it
+// returns at once with its error, and cancels and ends nothing at the server: the
+// next process resumes the conversation. It may be called once.
+func (l *Lease) Serve(ctx context.Context) error {
+	calls, endCalls := context.WithCancel(ctx)
+	defer endCalls()
+	pumping, endPump := context.WithCancel(calls)
+	defer endPump()
+	pumped := make(chan struct{})
+	go func() {
+		defer close(pumped)
+		l.pump(pumping, calls)
+	}()
+	finishing := l.finishing
+	var late <-chan time.Time
+	gaveUp := make(chan struct{})
+	for {
+		select {
+		case <-ctx.Done():
+			l.detach()
+			return ctx.Err()
+		case <-l.gone:
+		case <-finishing:
+			finishing = nil
+			timer := time.NewTimer(patienceAtEnd)
+			defer timer.Stop()
+			late = timer.C
+			l.checkDrained()
+			continue
+		case <-late:
+			late = nil
+			go func() {
+				l.giveUp()
+				close(gaveUp)
+			}()
+			continue
+		case <-gaveUp:
+		case <-l.drained:
+		}
+		l.stop(false)
+		endPump()
+		l.sayGoodbye(ctx, pumped)
+		return nil
+	}
+}
+
+// Gone says that the client has gone. It may be called more than once.
+func (l *Lease) Gone() { l.goneOnce.Do(func() { close(l.gone) }) }
+
+// Finish says that the client sends nothing more, but still reads: what is open
+// is answered for up to 30 s, then Serve ends.
+func (l *Lease) Finish() { l.finishOnce.Do(func() { close(l.finishing) }) }
+
+// InFlight is how many requests of the client have no answer yet.
+func (l *Lease) InFlight() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
+}
+
+// Park closes the MCP session, because the server is about to be ended. The
+// client does not notice: its next request opens another one. It refuses, and
+// does nothing, while something is in flight. It takes 2 s at most.
+func (l *Lease) Park() bool {
+	l.mu.Lock()
+	if l.ending || l.current != nil || len(l.queue) > 0 || len(l.urgent) > 0 || l.open > 0 || len(l.pending) > 0 {
+		l.mu.Unlock()
+		return false
+	}
+	lk := l.link
+	if lk == nil {
+		l.mu.Unlock()
+		return true
+	}
+	lk.muted = true
+	stale := l.retireLocked(lk)
+	l.mu.Unlock()
+	go l.unask(stale)
+	lk.close(context.Background())
+	return true
+}
+
+// checkDrained ends Serve when Finish was called and nothing is left to do.
+func (l *Lease) checkDrained() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.checkDrainedLocked()
+}
+
+func (l *Lease) checkDrainedLocked() {
+	select {
+	case <-l.finishing:
+	default:
+		return
+	}
+	if l.current == nil && len(l.queue) == 0 && len(l.urgent) == 0 && l.open == 0 {
+		l.drainOnce.Do(func() { close(l.drained) })
+	}
+}
+
+// stop makes the pump end, and Take return at once.
+func (l *Lease) stop(leaving bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ending, l.leaving = true, leaving
+	if l.overdue != nil {
+		l.overdue.Stop()
+	}
+	l.changed.Broadcast()
+}
+
+// giveUp tells the client the fate of what is still open, 30 s after its last
+// word.
+func (l *Lease) giveUp() {
+	l.mu.Lock()
+	var left []*item
+	started := map[*item]bool{}
+	for _, it := range l.pending {
+		if !it.told {
+			left = append(left, it)
+			started[it] = it.stage == sent || it == l.current
+		}
+	}
+	l.mu.Unlock()
+	for _, it := range left {
+		text := "there was no answer within 30 s after the client closed its end; it was not carried out"
+		if started[it] {
+			text = "there was no answer within 30 s after the client closed its end; it may have been carried out"
+		}
+		l.fail(it, wire.CodeInternal, text)
+	}
+}
+
+// sayGoodbye cancels what the server works on and ends the MCP session.
+func (l *Lease) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, goodbye)
+	defer cancel()
+	select {
+	case <-pumped:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	lk := l.link
+	var running []*item
+	for _, it := range l.pending {
+		if it.stage == sent {
+			running = append(running, it)
+		}
+	}
+	l.mu.Unlock()
+	var told []call
+	for _, it := range running {
+		if it.cancelled.IsZero() && it.link == lk && lk != nil {
+			told = append(told, lk.session.Begin(ctx, cancellation(it.ID, "the client has gone"), func([]byte) {}))
+		}
+	}
+	for _, c := range told {
+		select {
+		case <-c.Taken():
+		case <-ctx.Done():
+		}
+	}
+	if len(running) > 0 {
+		l.o.Servers.Lingering(unseen)
+	}
+	if lk != nil {
+		lk.close(ctx)
+	}
+	l.release()
+}
+
+// detach ends this process's part, and leaves the MCP session to the next one.
+func (l *Lease) detach() {
+	l.stop(true)
+	l.mu.Lock()
+	lk := l.link
+	l.mu.Unlock()
+	if lk != nil {
+		lk.detach()
+	}
+	l.release()
+}
+
+// began and ended bracket what the server works on.
+func (l *Lease) began() {
+	l.mu.Lock()
+	l.brackets++
+	l.mu.Unlock()
+	l.o.Servers.Began()
+}
+
+func (l *Lease) ended() {
+	l.mu.Lock()
+	open := l.brackets > 0
+	if open {
+		l.brackets--
+	}
+	l.mu.Unlock()
+	if open { // else the end of the lease has closed it
+		l.o.Servers.Ended()
+	}
+}
+
+// release closes the brackets of all that is still worked on.
+func (l *Lease) release() {
+	l.mu.Lock()
+	n := l.brackets
+	l.brackets = 0
+	l.mu.Unlock()
+	for range n {
+		l.o.Servers.Ended()
+	}
+}
+
+// write writes to the client; an error of it ends the lease.
+func (l *Lease) write(what func() error) {
+	l.out.Lock()
+	err := what()
+	l.out.Unlock()
+	if err != nil {
+		l.o.Log.Debug("A client has gone", "error", err)
+		l.Gone()
+	}
+}
+
+// say says a sentence to the user.
+func (l *Lease) say(sentence string) {
+	l.write(func() error { return l.o.Out.Say(sentence) })
+}
+
+// keep hands over the state for the next process.
+func (l *Lease) keep() {
+	l.write(func() error {
+		l.mu.Lock()
+		state := l.state
+		l.mu.Unlock()
+		return l.o.Out.Keep(state.encode())
+	})
+}

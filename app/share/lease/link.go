@@ -1,0 +1,301 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"lamplighter/app/share/wire"
+)
+
+// link is the MCP session of a lease with one run of the server.
+type link struct {
+	server Server
+	// session is guarded by Lease.mu until the link is in use, and does not change
+	// from then on.
+	session upstreamSession
+
+	// guarded by Lease.mu
+	calls   int  // that have not ended
+	retired bool // nothing is sent on it any more
+	muted   bool // what comes on it is for nobody
+
+	once   sync.Once
+	closed chan struct{}
+}
+
+func newLink(server Server) *link { return &link{server: server, closed: make(chan struct{})} }
+
+// close ends the MCP session, within 2 s.
+func (lk *link) close(ctx context.Context) {
+	lk.once.Do(func() {
+		close(lk.closed)
+		ctx, cancel := context.WithTimeout(ctx, grace)
+		defer cancel()
+		lk.session.Close(ctx)
+	})
+}
+
+// detach lets go of the MCP session, which goes on at the server.
+func (lk *link) detach() {
+	lk.once.Do(func() {
+		close(lk.closed)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // it does not wait either
+		lk.session.Detach(ctx)
+	})
+}
+
+// fell tells whether the server's process has ended, and how.
+func (lk *link) fell() (gone bool, why string) {
+	select {
+	case <-lk.server.Gone:
+	default:
+		return false, ""
+	}
+	if lk.server.Why != nil {
+		why = lk.server.Why()
+	}
+	if why == "" {
+		why = "nobody knows why"
+	}
+	return true, why
+}
+
+// watch retires a link when the server's process has ended. Calls whose answer is
+// still on the way get a moment for it.
+func (l *Lease) watch(lk *link) {
+	select {
+	case <-lk.closed:
+		return
+	case <-lk.server.Gone:
+	}
+	l.retire(lk)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-lk.closed:
+	case <-timer.C:
+		lk.close(context.Background())
+	}
+}
+
+// retire lets nothing more be sent on a link. It is closed when its last call has
+// ended.
+func (l *Lease) retire(lk *link) {
+	l.mu.Lock()
+	before := lk.retired
+	stale := l.retireLocked(lk)
+	idle := lk.calls == 0
+	l.mu.Unlock()
+	if before {
+		return
+	}
+	if idle {
+		lk.close(context.Background())
+	}
+	l.unask(stale)
+}
+
+// retireLocked returns the ids of the requests that the server has asked the
+// client for nothing.
+func (l *Lease) retireLocked(lk *link) (stale [][]byte) {
+	if l.link == lk {
+		l.link = nil
+	}
+	lk.retired = true
+	for key, asker := range l.asked {
+		if asker.link == lk {
+			delete(l.asked, key)
+			l.stale[key] = time.Now()
+			stale = append(stale, asker.id)
+		}
+	}
+	return stale
+}
+
+// callEnded counts a call of a link that has ended.
+func (l *Lease) callEnded(lk *link) {
+	l.mu.Lock()
+	lk.calls--
+	last := lk.calls == 0 && lk.retired
+	l.mu.Unlock()
+	if last {
+		lk.close(context.Background())
+	}
+}
+
+// openLink acquires the server and opens an MCP session with it. The error is for
+// the user. before is called when there is a server, before anything is sent.
+func (l *Lease) openLink(ctx context.Context, initialize []byte, before func()) (lk *link, answer []byte, err error) {
+	for try := 1; ; try++ {
+		server, err := l.o.Servers.Acquire(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		before()
+		lk, answer, err = l.openOnce(ctx, server, initialize)
+		if err == nil || ctx.Err() != nil {
+			return lk, answer, err
+		}
+		if try == retries || !mayOpenAgain(err) {
+			return nil, nil, errors.New(openingText(err))
+		}
+		l.o.Log.Debug("An MCP session could not be opened", "error", err)
+		pause(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)
+	}
+}
+
+// pause waits until the server has ended, for a moment at most.
+func pause(ctx context.Context, gone <-chan struct{}, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-gone:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func (l *Lease) openOnce(ctx context.Context, server Server, initialize []byte) (*link, []byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	finished := make(chan struct{})
+	defer close(finished)
+	go func() { // the process may end and its port stay silent
+		select {
+		case <-server.Gone:
+			cancel()
+		case <-finished:
+		}
+	}()
+	lk := newLink(server)
+	session, answer, err := l.dialer.open(ctx, server, l.receiver(lk), initialize)
+	if err != nil {
+		return nil, nil, err
+	}
+	if session == nil { // it was refused with an error of JSON-RPC
+		return nil, answer, nil
+	}
+	l.mu.Lock()
+	lk.session = session
+	l.mu.Unlock()
+	return lk, answer, nil
+}
+
+func (l *Lease) receiver(lk *link) func([]byte) {
+	return func(line []byte) { l.incoming(lk, nil, line) }
+}
+
+// use makes a link the one that is sent on.
+func (l *Lease) use(lk *link) {
+	id := ""
+	if l.o.ServerID != nil {
+		id = l.o.ServerID()
+	}
+	l.mu.Lock()
+	if l.ending {
+		leaving := l.leaving
+		l.mu.Unlock()
+		if leaving {
+			lk.detach()
+		} else {
+			lk.close(context.Background())
+		}
+		return
+	}
+	l.link, l.resume = lk, false
+	l.state.Session, l.state.Server = lk.session.ID(), id
+	l.mu.Unlock()
+	go l.watch(lk)
+	l.keep()
+}
+
+// connect opens another MCP session for a client that has been through its
+// initialize, and repeats what it had set up.
+func (l *Lease) connect(ctx context.Context) (*link, error) {
+	l.mu.Lock()
+	state, resume := l.state, l.resume
+	l.mu.Unlock()
+	if resume {
+		if _, err := l.o.Servers.Acquire(ctx); err != nil { // that of the earlier process may be taken over only now
+			return nil, err
+		}
+		if lk := l.resumeLink(ctx, state); lk != nil {
+			l.use(lk)
+			return lk, nil
+		}
+	}
+	lk, answer, err := l.openLink(ctx, state.Initialize, func() {})
+	if err != nil {
+		return nil, err
+	}
+	if lk == nil {
+		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", errorMessage(wire.Split(answer).Error))
+	}
+	if lk.session.Version() != state.Protocol {
+		l.say(fmt.Sprintf("the server was started again and speaks MCP %s now, not %s; start this client's connection again if something fails", lk.session.Version(), state.Protocol))
+	}
+	l.replay(ctx, lk, state)
+	l.use(lk)
+	return lk, nil
+}
+
+// resumeLink goes on with the MCP session that an earlier process had, nil when
+// that cannot be.
+func (l *Lease) resumeLink(ctx context.Context, state State) *link {
+	server, running := l.o.Servers.Running()
+	if !running || l.o.ServerID == nil || l.o.ServerID() != state.Server || state.Server == "" {
+		return nil
+	}
+	lk := newLink(server)
+	session, err := l.dialer.resume(ctx, server, l.receiver(lk), state.Session, state.Protocol)
+	if err != nil {
+		l.o.Log.Info("An MCP session could not be resumed; another one is opened", "error", err)
+		return nil
+	}
+	l.mu.Lock()
+	lk.session = session
+	l.mu.Unlock()
+	if state.Initialized != nil {
+		// The earlier process may have ended between keeping it and sending it. Twice
+		// does no harm.
+		l.sendAside(ctx, lk, state.Initialized)
+	}
+	return lk
+}
+
+// replay repeats to a new MCP session what the client had set up. What comes of
+// it is nothing to the client: it has had its answers.
+func (l *Lease) replay(ctx context.Context, lk *link, state State) {
+	if state.Initialized == nil {
+		return
+	}
+	l.sendAside(ctx, lk, state.Initialized)
+	lk.session.Listen()
+	n := 0
+	request := func(method string, params []byte) {
+		n++
+		l.sendAside(ctx, lk, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"lamplighter-%d","method":%q,"params":%s}`, n, method, params))
+	}
+	if state.Level != nil {
+		request("logging/setLevel", state.Level)
+	}
+	for _, params := range state.Subscriptions {
+		request("resources/subscribe", params)
+	}
+}
+
+// sendAside sends a line whose answer is for nobody, and waits until it was taken.
+func (l *Lease) sendAside(ctx context.Context, lk *link, line []byte) {
+	c := lk.session.Begin(ctx, line, func(line []byte) {
+		if wire.Split(line).Kind != wire.Response {
+			l.incoming(lk, nil, line)
+		}
+	})
+	if !await(ctx, c.Taken(), sideLimit) {
+		l.o.Log.Debug("The server has not taken a line that was repeated to it")
+	}
+}

@@ -1,0 +1,368 @@
+package lease
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/share/sharetest"
+	"lamplighter/app/share/upstream"
+	"lamplighter/app/share/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// outlet is a client's side that remembers. The zero value is ready.
+type outlet struct {
+	mu       sync.Mutex
+	accepted map[uint64]string   // errorLine
+	answers  map[uint64][]string // of each request
+	settled  map[uint64]int
+	lines    []delivered // all that was delivered
+	kept     []byte
+	said     []string
+	broken   error
+	wrong    []string      // what no lease may do
+	block    chan struct{} // Deliver waits for it to be closed, if not nil
+	blocked  int
+}
+
+type delivered struct {
+	seq    uint64
+	answer bool
+	line   string
+}
+
+var errGone = errors.New("the client has gone")
+
+func (o *outlet) init() {
+	if o.accepted == nil {
+		o.accepted, o.answers, o.settled = map[uint64]string{}, map[uint64][]string{}, map[uint64]int{}
+	}
+}
+
+func (o *outlet) Accept(seq uint64, errorLine []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.init()
+	if _, twice := o.accepted[seq]; twice {
+		o.wrong = append(o.wrong, fmt.Sprintf("%d was accepted twice", seq))
+	}
+	o.accepted[seq] = string(errorLine)
+	return o.broken
+}
+
+func (o *outlet) Deliver(seq uint64, answer bool, line []byte) error {
+	o.mu.Lock()
+	block := o.block
+	if block != nil {
+		o.blocked++
+	}
+	o.mu.Unlock()
+	if block != nil {
+		<-block
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.init()
+	if answer {
+		if _, ok := o.accepted[seq]; !ok {
+			o.wrong = append(o.wrong, fmt.Sprintf("%d was answered before it was accepted", seq))
+		}
+		if len(o.answers[seq]) > 0 || o.settled[seq] > 0 {
+			o.wrong = append(o.wrong, fmt.Sprintf("%d was answered again: %s", seq, line))
+		}
+		o.answers[seq] = append(o.answers[seq], string(line))
+	}
+	o.lines = append(o.lines, delivered{seq, answer, string(line)})
+	return o.broken
+}
+
+func (o *outlet) Settle(seq uint64) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.init()
+	if _, ok := o.accepted[seq]; !ok || len(o.answers[seq]) > 0 || o.settled[seq] > 0 {
+		o.wrong = append(o.wrong, fmt.Sprintf("%d was settled out of order", seq))
+	}
+	o.settled[seq]++
+	return o.broken
+}
+
+func (o *outlet) Keep(state []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept = slices.Clone(state)
+	return o.broken
+}
+
+func (o *outlet) Say(sentence string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.said = append(o.said, sentence)
+	return o.broken
+}
+
+// fate is what was told of a request: the line of its answer, "settled", or "".
+func (o *outlet) fate(seq uint64) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case len(o.answers[seq]) > 0:
+		return o.answers[seq][0]
+	case o.settled[seq] > 0:
+		return "settled"
+	}
+	return ""
+}
+
+func (o *outlet) errors() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.wrong)
+}
+
+func (o *outlet) keptNow() []byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.kept)
+}
+
+// holds tells whether a line was delivered that contains all parts.
+func (o *outlet) holds(parts ...string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.lines, func(d delivered) bool {
+		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(d.line, part) })
+	})
+}
+
+// group is the server behind leases.
+type group struct {
+	mu         sync.Mutex
+	server     *Server // nil = parked
+	gone       chan struct{}
+	generation uint64
+	wake       func() Server // starts it
+	refuse     error
+	hold       chan struct{} // where Acquire waits, if not nil
+	acquired   int
+	began      int
+	ended      int
+	lingering  []time.Duration
+	cache      map[string][]byte
+	forgotten  int
+	seen       []string
+	why        string
+}
+
+func (g *group) Acquire(ctx context.Context) (Server, error) {
+	g.mu.Lock()
+	hold := g.hold
+	g.acquired++
+	g.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return Server{}, ctx.Err()
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.refuse != nil {
+		return Server{}, g.refuse
+	}
+	if g.server == nil {
+		g.generation++
+		s := g.wake()
+		g.gone = make(chan struct{})
+		s.Generation, s.Gone, s.Why = g.generation, g.gone, func() string { return g.why }
+		g.server = &s
+	}
+	return *g.server, nil
+}
+
+func (g *group) Running() (Server, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.server == nil {
+		return Server{}, false
+	}
+	return *g.server, true
+}
+
+// fell is the end of the server's process.
+func (g *group) fell() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.server != nil {
+		close(g.gone)
+		g.server = nil
+	}
+}
+
+func (g *group) id() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.server == nil {
+		return ""
+	}
+	return fmt.Sprint("server-", g.generation)
+}
+
+func (g *group) Began() { g.change(func() { g.began++ }) }
+func (g *group) Ended() { g.change(func() { g.ended++ }) }
+func (g *group) Lingering(d time.Duration) {
+	g.change(func() { g.lingering = append(g.lingering, d) })
+}
+func (g *group) Forget()             { g.change(func() { g.forgotten++; g.cache = nil }) }
+func (g *group) Seen(session string) { g.change(func() { g.seen = append(g.seen, session) }) }
+
+func (g *group) Cached(method, under string) ([]byte, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	result, ok := g.cache[method+" "+under]
+	return result, ok && g.server == nil
+}
+
+func (g *group) Store(method, under string, result []byte) {
+	g.change(func() {
+		if g.cache == nil {
+			g.cache = map[string][]byte{}
+		}
+		g.cache[method+" "+under] = result
+	})
+}
+
+func (g *group) change(how func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	how()
+}
+
+// open is how many brackets are open.
+func (g *group) open() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.began - g.ended
+}
+
+func (g *group) starts() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return int(g.generation)
+}
+
+// behind is a group of a server of sharetest, which is started again when it was
+// killed.
+func behind(t *testing.T, server *sharetest.Server) *group {
+	transport := upstream.NewTransport()
+	t.Cleanup(transport.CloseIdleConnections)
+	running := true
+	return &group{why: "it was killed", wake: func() Server {
+		if !running {
+			server.Restart()
+		}
+		running = false
+		return Server{URL: server.URL(), Transport: transport}
+	}}
+}
+
+// client is a client with its lease.
+type client struct {
+	*Lease
+	outlet
+	t     *testing.T
+	seq   uint64
+	ended chan error
+	leave context.CancelFunc
+}
+
+// join starts a lease, which ends with the test. change may be nil.
+func join(t *testing.T, g *group, change func(*Options)) *client {
+	t.Helper()
+	c := &client{t: t, ended: make(chan error, 1)}
+	o := Options{Servers: g, Out: &c.outlet, ServerID: g.id}
+	if change != nil {
+		change(&o)
+	}
+	c.Lease = New(o)
+	ctx, cancel := context.WithCancel(context.Background())
+	c.leave = cancel
+	go func() { c.ended <- c.Serve(ctx) }()
+	t.Cleanup(func() {
+		c.Gone()
+		c.wait()
+		cancel()
+		for _, wrong := range c.errors() {
+			t.Error(wrong)
+		}
+		apptest.Eventually(t, "all brackets are closed", func() bool { return g.open() == 0 })
+	})
+	return c
+}
+
+// wait waits for the end of the lease.
+func (c *client) wait() {
+	err := <-c.ended
+	c.ended <- err
+}
+
+// put sends a line, and returns its number.
+func (c *client) put(format string, a ...any) uint64 {
+	c.seq++
+	c.Take(c.seq, fmt.Appendf(nil, format, a...))
+	return c.seq
+}
+
+// get waits for the fate of a request.
+func (c *client) get(seq uint64) string {
+	c.t.Helper()
+	apptest.Eventually(c.t, fmt.Sprintf("the fate of %d is told", seq), func() bool { return c.fate(seq) != "" })
+	return c.fate(seq)
+}
+
+// ask sends a line and waits for its answer.
+func (c *client) ask(format string, a ...any) string {
+	c.t.Helper()
+	return c.get(c.put(format, a...))
+}
+
+const initializeLine = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"sampling":{}},"clientInfo":{"name":"tester","version":"1","title":"A Tester"}}}`
+
+// greet is the handshake.
+func (c *client) greet() {
+	c.t.Helper()
+	apptest.Contains(c.t, c.ask(initializeLine), `"id":0`, `"protocolVersion":"2025-06-18"`)
+	c.put(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+// call calls a tool without waiting for the answer.
+func (c *client) call(id any, tool, arguments string) uint64 {
+	c.t.Helper()
+	quoted, err := json.Marshal(id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return c.put(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, quoted, tool, arguments)
+}
+
+// isError checks an error line.
+func isError(t *testing.T, line, id string, code int, parts ...string) {
+	t.Helper()
+	m := wire.Split([]byte(line))
+	if string(m.ID) != id || m.Error == nil {
+		t.Errorf("not an error for %s: %s", id, line)
+	}
+	apptest.Contains(t, string(m.Error), append(parts, fmt.Sprintf(`"code":%d,`, code))...)
+}

@@ -1,0 +1,167 @@
+package lease
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter/app/share/wire"
+)
+
+// incoming passes on what the server sends: on the stream of a request, or on
+// that of the MCP session when there is none.
+func (l *Lease) incoming(lk *link, of *item, line []byte) {
+	m := wire.Split(line)
+	l.mu.Lock()
+	muted := lk.muted || l.ending
+	var seq uint64
+	if of != nil && !of.told {
+		seq = of.seq
+	}
+	l.mu.Unlock()
+	if muted {
+		return
+	}
+	switch m.Kind {
+	case wire.Response:
+		l.incomingAnswer(lk, of, m, line)
+	case wire.Request:
+		if l.ask(lk, m.ID) {
+			l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
+		}
+	case wire.Notification:
+		if strings.HasSuffix(m.Method, "/list_changed") {
+			l.o.Servers.Forget()
+		}
+		l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
+	default:
+		l.noteOdd("The server sent what is no message of JSON-RPC", len(line))
+	}
+}
+
+// incomingAnswer finds the request that is answered. Servers may answer on
+// another stream than that of the request.
+func (l *Lease) incomingAnswer(lk *link, of *item, m wire.Message, line []byte) {
+	l.mu.Lock()
+	unread := string(m.ID) == "null"
+	r := l.pending[idKey(m.ID)]
+	if unread || r != nil && (r.link != lk || r.stage != sent) {
+		r = nil
+	}
+	if unread && of != nil && !of.told && m.Error != nil {
+		// The server could not read the request. Its client would not know which one.
+		r = of
+		line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), of.ID, []byte(`,"error":`), m.Error, []byte(`}`))
+	}
+	if r != nil {
+		r.answered = true
+	}
+	l.mu.Unlock()
+	if r == nil {
+		l.noteOdd("The server answered what nobody asked for", len(line))
+		return
+	}
+	if m.Result != nil {
+		l.learn(r, m.Result)
+	}
+	l.tell(r, line)
+}
+
+// asker is a request of a server that the client has not answered.
+type asker struct {
+	link *link
+	id   []byte
+}
+
+// ask enters a request of the server, whose answer the client may then send. It
+// is false when it was refused.
+func (l *Lease) ask(lk *link, id []byte) bool {
+	key := idKey(id)
+	l.mu.Lock()
+	refused := ""
+	switch {
+	case time.Since(l.stale[key]) < forgotten:
+		// The answer to the old one would be taken for that to this one.
+		refused = "the client still works on a request with this id, of a server that has ended"
+	case len(l.asked) >= maxAsks:
+		refused = "the client has not answered too many requests"
+	default:
+		delete(l.stale, key)
+		l.asked[key] = asker{lk, bytes.Clone(id)}
+	}
+	session := lk.session
+	l.mu.Unlock()
+	if refused == "" {
+		return true
+	}
+	if session != nil {
+		session.Begin(context.Background(), wire.ErrorLine(id, wire.CodeInternal, refused), func([]byte) {})
+	}
+	return false
+}
+
+// unask tells the client that nobody waits for its answers any more.
+func (l *Lease) unask(ids [][]byte) {
+	for _, id := range ids {
+		l.write(func() error { return l.o.Out.Deliver(0, false, cancellation(id, "the server has ended")) })
+	}
+}
+
+// learn keeps what has to be repeated to the next server, and what may be
+// answered without one.
+func (l *Lease) learn(r *item, result []byte) {
+	l.mu.Lock()
+	params, under := r.Params, l.under
+	l.mu.Unlock()
+	switch r.Method {
+	case "tools/list":
+		if under != "" && plainList(params) && !hasMore(result) {
+			l.o.Servers.Store(r.Method, under, bytes.Clone(result))
+		}
+	case "resources/subscribe", "resources/unsubscribe", "logging/setLevel":
+		l.mu.Lock()
+		l.state = l.state.with(r.Method, params)
+		l.mu.Unlock()
+		l.keep()
+	}
+}
+
+// noteOdd logs once that the server does what it should not.
+func (l *Lease) noteOdd(what string, size int) {
+	l.mu.Lock()
+	first := !l.odd
+	l.odd = true
+	l.mu.Unlock()
+	if first {
+		l.o.Log.Warn(what+"; it was dropped, and more of it will not be logged", "bytes", size)
+	}
+}
+
+// noteTool looks for calls of Serena's REPL, whose sessions hold variables.
+func (l *Lease) noteTool(params []byte) {
+	if !bytes.Contains(params, []byte("serena_repl")) && !bytes.Contains(params, []byte(`\u`)) {
+		return
+	}
+	var p struct {
+		Name      string `json:"name"`
+		Arguments struct {
+			Session string `json:"session"`
+		} `json:"arguments"`
+	}
+	if json.Unmarshal(params, &p) != nil || p.Name != "serena_repl" {
+		return // also when its arguments are of the wrong type: then it does nothing
+	}
+	l.o.Servers.Seen(p.Arguments.Session)
+	l.mu.Lock()
+	known := slices.Contains(l.state.REPL, p.Arguments.Session)
+	if !known {
+		l.state.REPL = append(slices.Clone(l.state.REPL), p.Arguments.Session)
+	}
+	l.mu.Unlock()
+	if !known {
+		l.keep()
+	}
+}
