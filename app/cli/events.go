@@ -158,13 +158,13 @@ func shortEventLabel(e *monitor.Event) string { return monitor.Shorten(e.Label, 
 // red where somebody should look.
 func paintEvent(k monitor.EventKind, word string) string {
 	switch k {
-	case monitor.EventProjectActivated, monitor.EventHeartbeatRestored:
+	case monitor.EventProjectActivated, monitor.EventHeartbeatRestored, monitor.EventWoken:
 		return paint(monitor.StateProject, word)
 	case monitor.EventZombieDetected, monitor.EventStopRefused, monitor.EventForceKilled, monitor.EventStopFailed:
 		return paint(monitor.StateZombie, word)
 	case monitor.EventFound, monitor.EventStarted, monitor.EventStopped, monitor.EventForgotten, monitor.EventPruned,
 		monitor.EventStopOrdered, monitor.EventAsked, monitor.EventTerminated, monitor.EventEnded,
-		monitor.EventPinned, monitor.EventUnpinned:
+		monitor.EventPinned, monitor.EventUnpinned, monitor.EventParked:
 	}
 	return paint(monitor.StateStarting, word)
 }
