@@ -81,6 +81,27 @@ func TestRealSerenas(t *testing.T) {
 	}
 }
 
+func TestRealUvx(t *testing.T) {
+	tools := serenatest.Tools(t)
+	m := newMachine(t)
+	m.env = append(m.env, "UV_CACHE_DIR="+filepath.Join(tools, "uv"), "UV_OFFLINE=1", "UV_PYTHON_DOWNLOADS=never")
+	repo := m.repo("alpha")
+	a := asker(func(o *Options) { o.Finder, o.Environment = finder(t, m), nil })
+	bin := filepath.Join(venv(t, serenatest.Version), "bin")
+	args := " --python " + filepath.Join(bin, "python3") + " --from serena-agent==" + serenatest.Version + " " + fromCwd
+	var keys []string
+	for _, launcher := range []string{"uvx", "uv tool run"} {
+		p := plan(t, a, m.wish(repo, filepath.Join(bin, launcher)+args))
+		if p.Alone != "" || p.Version != serenatest.Version || p.Spec.Template.Command[len(p.Spec.Template.Command)-1] != subcommand {
+			t.Fatalf("%s: %+v", launcher, p)
+		}
+		keys = append(keys, p.Key)
+	}
+	if keys[0] == keys[1] {
+		t.Error("two programs, one key")
+	}
+}
+
 // TestRealContexts compares our lists with what each Serena has.
 func TestRealContexts(t *testing.T) {
 	single := regexp.MustCompile(`(?m)^single_project: *true`)
