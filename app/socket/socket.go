@@ -102,3 +102,7 @@ func PeerPID(conn net.Conn) (int, error) { return peerPID(conn) }
 // HungUp tells whether an error of a connection says that the other end has
 // closed it.
 func HungUp(err error) bool { return hungUp(err) }
+
+// PeerGone tells, without reading, that the other end of a connection that Accept
+// gave is closed. Where the system does not tell that, as Windows, it is false.
+func PeerGone(conn net.Conn) bool { return peerGone(conn) }
