@@ -274,16 +274,55 @@ func FuzzTitle(f *testing.F) {
 	})
 }
 
+// A shared server says how many share it, and who where there is room; the first
+// line says what sharing saves.
+func TestSharedServers(t *testing.T) {
+	clients := []monitor.Client{{Name: "Claude Code"}, {Name: "Codex"}, {Name: "Claude Code"}}
+	shared := with(serena(24284, "alpha", 0, 108), func(in *monitor.Instance) {
+		in.Managed, in.Sharing = true, &monitor.Sharing{Clients: clients, SavedBytes: 216 * megabyte}
+	})
+	parked := with(serena(0, "beta", 0, 0), func(in *monitor.Instance) {
+		in.State, in.Managed, in.Reason = monitor.StateParked, true, "no request for 10 min; wakes at the next request"
+		in.Sharing = &monitor.Sharing{Clients: clients[:1], SavedBytes: 108 * megabyte}
+	})
+	m := BuildMenu(snapshot(shared, parked), noon, MenuOptions{Stop: true, Policies: true})
+	if want := "2 servers, 1 parked, 100 MB, sharing saves 300 MB"; m.Head != want {
+		t.Errorf("%q, want %q", m.Head, want)
+	}
+	titles := map[string]string{}
+	for _, e := range m.Instances {
+		titles[e.Name] = e.Title
+	}
+	if want := "24284 - alpha · 3 clients · 100 MB"; titles["alpha"] != want {
+		t.Errorf("%q, want %q", titles["alpha"], want)
+	}
+	if want := "parked - beta · 1 client"; titles["beta"] != want {
+		t.Errorf("%q, want %q", titles["beta"], want)
+	}
+	if len(m.Stop) != 1 || m.Stop[0].Title != "24284 - alpha · 3 clients: Claude Code ×2, Codex · 100 MB" {
+		t.Errorf("%+v", m.Stop)
+	}
+	for _, e := range m.Instances {
+		if e.Name == "beta" && e.Tooltip != "no request for 10 min; wakes at the next request\n1 client: Claude Code\nsaves 108 MB\n/home/u/beta" {
+			t.Errorf("%q", e.Tooltip)
+		}
+	}
+}
+
 // Quit says what becomes of the servers.
 func TestQuit(t *testing.T) {
 	found, session := monitor.Instance{}, monitor.Instance{Managed: true, Lifetime: monitor.LifetimeSession}
 	shared := monitor.Instance{Managed: true, Lifetime: monitor.LifetimeShared}
+	used, parked := shared, shared
+	used.Sharing, parked.Sharing, parked.State = &monitor.Sharing{}, &monitor.Sharing{}, monitor.StateParked
 	for want, servers := range map[string][]monitor.Instance{
-		"Quit Lamplighter (servers go on)":                       {found, shared},
-		"Quit Lamplighter (1 session ends)":                      {session},
-		"Quit Lamplighter (2 sessions end)":                      {session, session},
-		"Quit Lamplighter (1 session ends, other servers go on)": {found, session},
-		"Quit Lamplighter (2 sessions end, other servers go on)": {session, shared, session},
+		"Quit Lamplighter (servers go on)":                                                    {found, shared},
+		"Quit Lamplighter (1 session ends)":                                                   {session},
+		"Quit Lamplighter (2 sessions end)":                                                   {session, session},
+		"Quit Lamplighter (1 shared server is parked)":                                        {used, parked},
+		"Quit Lamplighter (1 session ends, 2 shared servers are parked, other servers go on)": {session, used, used, found},
+		"Quit Lamplighter (1 session ends, other servers go on)":                              {found, session},
+		"Quit Lamplighter (2 sessions end, other servers go on)":                              {session, shared, session},
 	} {
 		if got := BuildMenu(&monitor.Snapshot{Seq: 1, Instances: servers}, time.Time{}, MenuOptions{}).Quit; got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -65,8 +65,13 @@ func TestMetrics(t *testing.T) {
 	bare.Cause = monitor.CauseOrphaned
 	nan := math.NaN()
 	bare.CPUPercent = &nan
+	shared, alone := instance(9, "shared"), instance(10, "alone")
+	shared.Sharing = &monitor.Sharing{Clients: make([]monitor.Client, 3), Waiting: 2, SavedBytes: 5000}
+	alone.Sharing = &monitor.Sharing{Clients: make([]monitor.Client, 1), Alone: "its context"}
+	parked := shared
+	parked.Identity.PID, parked.State, parked.Sharing = 11, monitor.StateParked, &monitor.Sharing{Clients: make([]monitor.Client, 1), SavedBytes: 1}
 	m := newModel()
-	m.set(snapshot(hostile, bare))
+	m.set(snapshot(hostile, bare, shared, alone, parked))
 	p := parts(m, shower{})
 	p.Version, p.Returned = `1"2`, returned{bytes: 77}
 	w := try(t, Handler(p), "GET", "/metrics", "")
@@ -76,18 +81,24 @@ func TestMetrics(t *testing.T) {
 	samples := readMetrics(t, w.Body.String())
 	of := `{id="7-7",label="24282 - a\"b\\c d} ` + "\ufffd" + `"`
 	for name, want := range map[string]float64{
-		`lamplighter_instances{state="live_with_project"}`:      1,
-		`lamplighter_instances{state="zombie"}`:                 1,
-		`lamplighter_instances{state="parked"}`:                 0,
-		`lamplighter_instances_resident_memory_bytes`:           1 << 20,
-		`lamplighter_instances_left_out`:                        0,
-		`lamplighter_given_back_bytes`:                          77,
-		`lamplighter_instance_resident_memory_bytes` + of + `}`: 1 << 20,
-		`lamplighter_instance_cpu_ratio` + of + `}`:             2.5,
-		`lamplighter_instance_tool_calls_total` + of + `}`:      0,
-		`lamplighter_instance_busy` + of + `}`:                  1,
-		`lamplighter_instance_start_time_seconds` + of + `}`:    1000.5,
-		`lamplighter_instance_pinned` + of + `}`:                0,
+		`lamplighter_instances{state="live_with_project"}`:                       3,
+		`lamplighter_instances{state="zombie"}`:                                  1,
+		`lamplighter_instances{state="parked"}`:                                  1,
+		`lamplighter_leases{shared="true"}`:                                      4,
+		`lamplighter_leases{shared="false"}`:                                     1,
+		`lamplighter_saved_bytes`:                                                5001,
+		`lamplighter_instance_leases{id="9-7",label="24282 - shared"}`:           3,
+		`lamplighter_instance_waiting_requests{id="9-7",label="24282 - shared"}`: 2,
+		`lamplighter_instance_leases{id="11-7",label="parked - shared"}`:         1,
+		`lamplighter_instances_resident_memory_bytes`:                            1 << 20,
+		`lamplighter_instances_left_out`:                                         0,
+		`lamplighter_given_back_bytes`:                                           77,
+		`lamplighter_instance_resident_memory_bytes` + of + `}`:                  1 << 20,
+		`lamplighter_instance_cpu_ratio` + of + `}`:                              2.5,
+		`lamplighter_instance_tool_calls_total` + of + `}`:                       0,
+		`lamplighter_instance_busy` + of + `}`:                                   1,
+		`lamplighter_instance_start_time_seconds` + of + `}`:                     1000.5,
+		`lamplighter_instance_pinned` + of + `}`:                                 0,
 		`lamplighter_instance_state` + of + `,kind="serena",project="a\"b\\c d} ` + "\ufffd" + `",state="live_with_project",cause=""}`: 1,
 		`lamplighter_instance_state{id="8-7",label="24282 - NO PROJECT",kind="serena",project="",state="zombie",cause="orphaned"}`:     1,
 	} {

@@ -78,6 +78,42 @@ func TestEncode(t *testing.T) {
 				`"dashboard_url":null,"mcp_url":null,` +
 				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false}`,
 		},
+		"parked, with clients": {
+			monitor.Instance{
+				Identity: monitor.Identity{PID: 12, Start: 34}, Kind: "serena", State: monitor.StateParked, Recognised: true, Managed: true, Reason: "r",
+				Sharing: &monitor.Sharing{Clients: []monitor.Client{{Identity: monitor.Identity{PID: 3, Start: 4}, Name: "Codex"}, {Identity: monitor.Identity{PID: 5}}}, SavedBytes: 9},
+			},
+			`{"id":"12-34","pid":null,"port":null,"kind":"serena","label":"parked - NO PROJECT","project_name":null,"project_root":null,` +
+				`"context":null,"modes":[],"version":null,"state":"parked","cause":null,"reason":"r","started_at":null,` +
+				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
+				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
+				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
+				`"dashboard_url":null,"mcp_url":null,` +
+				`"managed":true,"shared_by":2,"clients":[{"pid":3,"name":"Codex"},{"pid":5,"name":""}],"waiting":0,"alone_because":null,"saved_bytes":9,"pinned":false}`,
+		},
+		"shared, and nobody has it": {
+			monitor.Instance{Identity: monitor.Identity{PID: 12, Start: 34}, State: monitor.StateStarting, Recognised: true, Sharing: &monitor.Sharing{}},
+			`{"id":"12-34","pid":12,"port":null,"kind":"","label":"pid 12 - NO PROJECT","project_name":null,"project_root":null,` +
+				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"started_at":null,` +
+				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
+				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
+				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
+				`"dashboard_url":null,"mcp_url":null,` +
+				`"managed":false,"shared_by":0,"clients":[],"waiting":0,"alone_because":null,"saved_bytes":null,"pinned":false}`,
+		},
+		"one client's alone": {
+			monitor.Instance{
+				Identity: monitor.Identity{PID: 12, Start: 34}, State: monitor.StateStarting, Recognised: true,
+				Sharing: &monitor.Sharing{Clients: []monitor.Client{{Identity: monitor.Identity{PID: 3}, Name: "Codex"}}, Alone: "its context codex"},
+			},
+			`{"id":"12-34","pid":12,"port":null,"kind":"","label":"pid 12 - NO PROJECT","project_name":null,"project_root":null,` +
+				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"started_at":null,` +
+				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
+				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
+				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
+				`"dashboard_url":null,"mcp_url":null,` +
+				`"managed":false,"shared_by":null,"clients":[{"pid":3,"name":"Codex"}],"waiting":0,"alone_because":"its context codex","saved_bytes":null,"pinned":false}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body, err := Marshal(Encode(snapshot(test.in), now))
@@ -137,6 +173,7 @@ func drawInstance(now time.Time) func(*rapid.T) monitor.Instance {
 			RSSBytes:     rapid.Uint64().Draw(t, "rss"),
 			CPUPercent:   &cpu,
 			Client:       &monitor.Client{Identity: monitor.Identity{PID: 5}, Name: rapid.String().Draw(t, "client")},
+			Sharing:      rapid.Ptr(rapid.Custom(drawSharing), true).Draw(t, "sharing"),
 			Evidence: monitor.Evidence{
 				Transport: rapid.SampledFrom([]string{"", "stdio", "http"}).Draw(t, "transport"), ClientGone: rapid.Bool().Draw(t, "gone"),
 				Orphaned: rapid.Bool().Draw(t, "orphaned"), IdleSince: now.Add(-time.Duration(rapid.IntRange(0, 1e15).Draw(t, "idle since"))),
@@ -146,6 +183,15 @@ func drawInstance(now time.Time) func(*rapid.T) monitor.Instance {
 				KeptUntil: now.Add(time.Duration(rapid.IntRange(0, 1e15).Draw(t, "kept"))),
 			},
 		}
+	}
+}
+
+func drawSharing(t *rapid.T) monitor.Sharing {
+	return monitor.Sharing{
+		Clients: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) monitor.Client {
+			return monitor.Client{Identity: monitor.Identity{PID: rapid.Int().Draw(t, "pid")}, Name: rapid.String().Draw(t, "name")}
+		}), 0, 3).Draw(t, "clients"),
+		Waiting: rapid.IntRange(0, 9).Draw(t, "waiting"), Alone: rapid.String().Draw(t, "alone"), SavedBytes: rapid.Uint64().Draw(t, "saved"),
 	}
 }
 

@@ -89,6 +89,39 @@ live             24290 - stranger     -       -             -    -     -      - 
 	}
 }
 
+// A shared server says who shares it, also while it is parked, and one that cannot
+// be shared says why.
+func TestTableTellsWhoShares(t *testing.T) {
+	clients := []monitor.Client{{Name: "Claude Code"}, {Name: "Codex"}, {Name: "Claude Code"}}
+	shared := serenaAt(21, 24301, "alpha")
+	shared.Managed, shared.RSSBytes, shared.Sharing = true, 108_000_000, &monitor.Sharing{Clients: clients, Waiting: 2, SavedBytes: 216_000_000}
+	parked := serenaAt(22, 0, "beta")
+	parked.State, parked.Managed, parked.Reason = monitor.StateParked, true, "no request for 10 min; wakes at the next request"
+	parked.Sharing = &monitor.Sharing{Clients: clients[1:2], SavedBytes: 108_000_000}
+	alone := serenaAt(23, 24303, "gamma")
+	alone.Client, alone.Sharing = &clients[1], &monitor.Sharing{Clients: clients[1:2], Alone: "its context codex can change the project"}
+	lingers := serenaAt(24, 24304, "omega")
+	lingers.Managed, lingers.Sharing = true, &monitor.Sharing{}
+	s := &monitor.Snapshot{Instances: []monitor.Instance{shared, parked, alone, lingers}}
+	const want = `STATE   SERVER         CLIENT      CONTEXT  MEMORY  CPU  IDLE  CALLS  PID
+live    24301 - alpha  3 clients   -        108 MB    -     -      -   21
+  3 clients: Claude Code ×2, Codex; 2 requests under way, one after another; saves 216 MB
+parked  parked - beta  Codex       -             -    -     -      -    -
+  no request for 10 min; wakes at the next request; 1 client: Codex; saves 108 MB
+live    24303 - gamma  Codex       -             -    -     -      -   23
+  not shared: its context codex can change the project
+live    24304 - omega  no clients  -             -    -     -      -   24
+  no clients
+Sharing saves 324 MB.
+`
+	if got := table(s, noon, screen{}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := condition(&parked); got != "it is parked: no request for 10 min; wakes at the next request" {
+		t.Errorf("%q", got)
+	}
+}
+
 // A long name gives way: the other columns of every row stay on the screen.
 func TestLongNamesLeaveTheOtherColumns(t *testing.T) {
 	for _, name := range []string{strings.Repeat("long-name-", 10), strings.Repeat("長い名前", 30), strings.Repeat("x", 4096)} {
@@ -126,6 +159,9 @@ func TestTableIsHarmless(t *testing.T) {
 			in.Context, in.Reason = hostile.Draw(t, "context"), hostile.Draw(t, "reason")
 			in.State = rapid.SampledFrom([]monitor.State{monitor.StateProject, monitor.StateZombie, monitor.StateParked, "new"}).Draw(t, "state")
 			in.Client = &monitor.Client{Name: hostile.Draw(t, "client")}
+			if rapid.Bool().Draw(t, "shared") {
+				in.Sharing = &monitor.Sharing{Clients: []monitor.Client{*in.Client, *in.Client}, Alone: hostile.Draw(t, "alone")}
+			}
 			list = append(list, in)
 		}
 		monitor.Sort(list)

@@ -120,6 +120,7 @@ func (b *book) leave(s *monitor.Snapshot, now time.Time) (changed bool) {
 			continue
 		}
 		if e.in.State == monitor.StateParked {
+			b.ends.drop(id.String())
 			b.forget(e) // it runs again as another process, or nobody waits for it
 			continue
 		}

@@ -148,6 +148,25 @@ func TestDefunctIsNotEnded(t *testing.T) {
 }
 
 // While nobody looked, nothing is known.
+// A parked one has not ended, also when it wakes as another process: what its
+// figures were is known until then, and none is made up while it has no process.
+func TestParkedIsNotEnded(t *testing.T) {
+	b := newBook()
+	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
+	b.apply(snapshotOf(at(0), nil, 1), at(0))
+	parked := snapshotOf(at(10), []monitor.Event{event(monitor.EventParked, 1, at(10), ""), event(monitor.EventEnded, 1, at(10), "1 process")}, 1)
+	parked.Instances[0].State, parked.Instances[0].RSSBytes = monitor.StateParked, 0
+	b.apply(parked, at(10))
+	h, ok := b.history(instance(1).Identity, at(20))
+	if !ok || len(h.RSSBytes) == 0 || *h.RSSBytes[0] != 1 || h.RSSBytes[len(h.RSSBytes)-1] != nil {
+		t.Errorf("%v, %+v", ok, h)
+	}
+	b.apply(snapshotOf(at(30), nil, 2), at(30))
+	if list := b.list(); len(list) != 0 || len(b.entries) != 1 || b.series != 1 {
+		t.Errorf("ended are %+v of %d with %d histories", list, len(b.entries), b.series)
+	}
+}
+
 func TestBackFromTheEnded(t *testing.T) {
 	b := newBook()
 	b.apply(snapshotOf(noon, nil, 1), noon)

@@ -51,7 +51,10 @@ func session(in *monitor.Instance) {
 	in.Managed, in.Lifetime = true, monitor.LifetimeSession
 }
 func shared(in *monitor.Instance) { in.Managed, in.Lifetime = true, monitor.LifetimeShared }
-func large(in *monitor.Instance)  { in.RSSBytes = 3_000_000_000 }
+func withClients(in *monitor.Instance) {
+	in.Sharing = &monitor.Sharing{Clients: []monitor.Client{{Name: "Codex"}, {Name: "Claude Code"}}}
+}
+func large(in *monitor.Instance) { in.RSSBytes = 3_000_000_000 }
 
 func sizeOf(bytes uint64) func(*monitor.Instance) {
 	return func(in *monitor.Instance) { in.RSSBytes = bytes }
@@ -224,6 +227,17 @@ func TestDecide(t *testing.T) {
 		{"large before, to be ended, pinned", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB"), pin), settings(memoryEnds), nil},
 		{"large before, not to be ended any more", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB")), settings(func(r *Rules) { r.IdleAfter = 0 }), nil},
 		{"large before, the rule is off", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB")), settings(memoryEnds, off(Memory)), nil},
+
+		// What clients share is parked, which is no business of the rules.
+		{"shared, idle", server(shared, withClients), settings(), []string{"refuse idle: " + isShared}},
+		{"shared, idle, without clients", server(shared, func(in *monitor.Instance) { in.Sharing = &monitor.Sharing{} }), settings(), []string{"refuse idle: " + isShared}},
+		{"shared, idle, not yet", server(shared, withClients, idleFor(time.Minute)), settings(), nil},
+		{"shared, idle, REPL", server(shared, withClients, repl), settings(), []string{"refuse idle: " + isShared}},
+		{"shared, busy", server(shared, withClients, working), settings(), nil},
+		{"shared and pinned", server(shared, withClients, pin), settings(), []string{"refuse idle: it is pinned"}},
+		{"shared, large", server(shared, withClients, large), settings(func(r *Rules) { r.MemoryEnd, r.IdleAfter = true, 0 }), []string{"notify memory: " + isShared}},
+		{"shared, red", server(shared, withClients, red(monitor.CauseUnreachable, time.Hour), mute), settings(), []string{"notify zombies: " + silent}},
+		{"one client's alone", server(func(in *monitor.Instance) { in.Sharing = &monitor.Sharing{Alone: "its context codex"} }), settings(), []string{"end idle"}},
 
 		// Whom no rule is about.
 		{"not recognised", server(func(in *monitor.Instance) { in.Recognised = false }, large), settings(), nil},

@@ -23,7 +23,7 @@ func (c *look) evidence() []string {
 		{c.in.Managed && c.ofSession(), ofSession},
 		{c.in.Managed && !c.ofSession(), "it was started to be shared"},
 		{c.in.IsShared(), strings.Join(c.in.SharingWords(), "; ")},
-		{c.in.IsShared(), "its clients stay attached when it is ended, and the next request starts it again"},
+		{c.in.IsShared() && len(c.in.Sharing.Clients) > 0, "its clients stay attached when it is ended, and the next request starts it again"},
 	} {
 		if f.holds {
 			facts = append(facts, f.words)

@@ -57,6 +57,10 @@ func TestEvidence(t *testing.T) {
 			settings(func(r *Rules) { r.AwakeSince = ago(2 * time.Hour) }), []string{
 				"it was started to be shared", "it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
 			}},
+		{"shared by two", server(shared, withClients, func(in *monitor.Instance) { in.RSSBytes = 0 }), settings(), []string{
+			"it was started to be shared", "2 clients: Codex, Claude Code", "its clients stay attached when it is ended, and the next request starts it again",
+			"it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
+		}},
 	} {
 		l := newLook(&c.in, &c.r, noon)
 		if got := l.evidence(); !slices.Equal(got, c.want) {

@@ -44,6 +44,8 @@ func TestStepsGiveWayToTheirEnd(t *testing.T) {
 		{"ended, then seen gone", []monitor.EventKind{monitor.EventEnded, monitor.EventStopped}, []monitor.EventKind{monitor.EventEnded}},
 		{"seen gone, then ended", []monitor.EventKind{monitor.EventStopped, monitor.EventEnded}, []monitor.EventKind{monitor.EventEnded}},
 		{"by force", []monitor.EventKind{monitor.EventForceKilled, monitor.EventEnded}, []monitor.EventKind{monitor.EventEnded, monitor.EventForceKilled}},
+		{"ended to be parked", []monitor.EventKind{monitor.EventStopped, monitor.EventEnded, monitor.EventParked}, []monitor.EventKind{monitor.EventParked}},
+		{"parked, then seen gone", []monitor.EventKind{monitor.EventParked, monitor.EventStopped}, []monitor.EventKind{monitor.EventParked}},
 		{"refused twice", []monitor.EventKind{monitor.EventStopRefused, monitor.EventStopRefused}, []monitor.EventKind{monitor.EventStopRefused}},
 	} {
 		var h happened

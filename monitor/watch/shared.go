@@ -43,12 +43,13 @@ func (w *Watch) SetShared(list []monitor.Shared) {
 	w.wake()
 }
 
-// Why a server that its clients keep does not run, where nobody says.
+// Why a server that its clients keep does not run.
 const (
-	endedReason   = "its process has ended; the next request starts it again"
-	startReason   = "it is being started again for a request"
-	wakesSuffix   = "; wakes at the next request"
-	unknownReason = "it was ended to save memory"
+	endedReason  = "its process has ended; the next request starts it again"
+	unusedReason = "no request has needed it yet; starts at the first one"
+	firstReason  = "it is being started for its first request"
+	againReason  = "it is being started again for a request"
+	wakesSuffix  = "; wakes at the next request"
 )
 
 // share puts what is known of shared servers into the instances of a snapshot, and
@@ -87,8 +88,7 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 		// One that has just been started is not known yet. One that was known has
 		// ended, and whoever has ended it may not have said so yet.
 		if len(s.Clients) > 0 && (s.Parked || known && id == before.Identity) {
-			in := parkedInstance(s, before)
-			in.Identity = id
+			in := parkedInstance(id, s, before)
 			parked, last[s.Key] = append(parked, in), in
 		}
 	}
@@ -101,11 +101,11 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 	return append(list, parked...)
 }
 
-// parkedInstance is a server without a process. before is how it was when it ran,
-// zero when nobody has seen that.
-func parkedInstance(s *monitor.Shared, before monitor.Instance) monitor.Instance {
+// parkedInstance is a server without a process, in its place. before is how it was
+// when it ran, zero when nobody has seen that.
+func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Instance) monitor.Instance {
 	in := monitor.Instance{
-		Kind: s.Kind, Recognised: true, Managed: true, Lifetime: monitor.LifetimeShared,
+		Identity: id, Kind: cmp.Or(s.Kind, monitor.KindSerena), Recognised: true, Managed: true, Lifetime: monitor.LifetimeShared,
 		State: monitor.StateParked, Sharing: s.Sharing(),
 		ProjectName: cmp.Or(before.ProjectName, projectName(s.Project)), ProjectRoot: cmp.Or(before.ProjectRoot, s.Project),
 		Context: cmp.Or(before.Context, s.Context), Modes: before.Modes, Version: before.Version, LastActivity: before.LastActivity,
@@ -114,11 +114,16 @@ func parkedInstance(s *monitor.Shared, before monitor.Instance) monitor.Instance
 	if in.Modes == nil {
 		in.Modes = s.Modes
 	}
+	never := id == (&monitor.Shared{Key: s.Key}).Place() // it has had no process yet
 	switch {
-	case s.Parked:
-		in.Reason = cmp.Or(s.Reason, unknownReason) + wakesSuffix
+	case s.Waiting > 0 && never:
+		in.Reason = firstReason
 	case s.Waiting > 0:
-		in.Reason = startReason
+		in.Reason = againReason
+	case s.Parked && s.Reason != "":
+		in.Reason = s.Reason + wakesSuffix
+	case never:
+		in.Reason = unusedReason
 	default:
 		in.Reason = endedReason
 	}

@@ -81,7 +81,10 @@ func TestSharedWithoutAProcess(t *testing.T) {
 	}{
 		{"parked", true, group(parked), serverOne, "no request for 10 min; wakes at the next request"},
 		{"parked before we began", false, group(parked), serverOne, "no request for 10 min; wakes at the next request"},
-		{"parked, and nobody says why", true, group(func(s *monitor.Shared) { s.Parked = true }), serverOne, "it was ended to save memory; wakes at the next request"},
+		{"parked, and nobody says why", true, group(func(s *monitor.Shared) { parked(s); s.Reason = "" }), serverOne, endedReason},
+		{"parked, and it wakes", true, group(func(s *monitor.Shared) { parked(s); s.Waiting = 1 }), serverOne, "it is being started again for a request"},
+		{"it was not needed yet", false, group(func(s *monitor.Shared) { parked(s); s.Reason, s.Server, s.Kind = "", none, "" }), (&monitor.Shared{Key: "a"}).Place(), "no request has needed it yet; starts at the first one"},
+		{"it is not needed until now", false, group(func(s *monitor.Shared) { parked(s); s.Server, s.Waiting = none, 1 }), (&monitor.Shared{Key: "a"}).Place(), "it is being started for its first request"},
 		{"it has never run", false, group(func(s *monitor.Shared) { parked(s); s.Server = none }), (&monitor.Shared{Key: "a"}).Place(), "no request for 10 min; wakes at the next request"},
 		{"its last client has left", true, group(func(s *monitor.Shared) { parked(s); s.Clients = nil }), none, ""},
 		{"it has just ended", true, group(func(s *monitor.Shared) { s.Waiting = 0 }), serverOne, "its process has ended; the next request starts it again"},
