@@ -90,11 +90,15 @@ func (b *Broker) groupOf(key string) *group {
 
 // change says that something is different. The caller holds mu.
 func (b *Broker) change() {
-	for _, told := range []chan struct{}{b.changed, b.shown} {
-		select {
-		case told <- struct{}{}:
-		default:
-		}
+	tell(b.changed)
+	tell(b.shown)
+}
+
+// tell wakes who listens, once for all that was told until he does.
+func tell(told chan struct{}) {
+	select {
+	case told <- struct{}{}:
+	default:
 	}
 }
 

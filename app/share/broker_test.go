@@ -157,6 +157,68 @@ func TestAsksForVariables(t *testing.T) {
 	})
 }
 
+// What comes while it is looked whether the server works is in time.
+func TestARequestWhileItIsLookedAt(t *testing.T) {
+	for name, during := range map[string]func(t *testing.T, m *Member){
+		"in flight": func(_ *testing.T, m *Member) { m.Began() },
+		"answered": func(t *testing.T, m *Member) {
+			time.Sleep(time.Second) // of the bubble
+			request(t, m)
+		},
+		"acquired": func(t *testing.T, m *Member) {
+			time.Sleep(time.Second)
+			if _, err := m.Acquire(context.Background()); err != nil {
+				t.Error(err)
+			}
+		},
+		"lingers": func(_ *testing.T, m *Member) { m.Lingering(time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			within(t, func(t *testing.T, w *world, b *Broker) {
+				m := b.Join(t.Context(), plan("a"), claude)
+				request(t, m)
+				w.change(func() {
+					w.during = func() {
+						w.change(func() { w.during = nil })
+						during(t, m)
+					}
+				})
+				after(DefaultIdle + 2*time.Second)
+				if w.count() != 1 {
+					t.Error("it was ended")
+				}
+			})
+		})
+	}
+}
+
+// Who does not wait for what an earlier run has left gets it nevertheless.
+func TestAdoptsForWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.inherited = make(chan struct{})
+		b := New(w.options())
+		defer served(t, b)()
+		hurried, cancel := context.WithCancel(t.Context())
+		cancel()
+		m := b.Join(hurried, plan("a"), claude)
+		url := make(chan string)
+		go func() {
+			s, err := m.Acquire(context.Background())
+			if err != nil {
+				t.Error(err)
+			}
+			url <- s.URL
+		}()
+		after(time.Second)
+		adopted := w.run("a")
+		close(w.inherited)
+		if got := <-url; got != adopted.MCPURL() || w.launched != 0 || len(w.twice) != 0 {
+			t.Errorf("it has %s; %d were launched", got, w.launched)
+		}
+	})
+}
+
 // A lease closes its session before the server ends, and a request that comes
 // meanwhile waits for the next one.
 func TestARequestWhileItIsParked(t *testing.T) {
@@ -350,7 +412,7 @@ func TestSurvives(t *testing.T) {
 			t.Error(err)
 		}
 		w.change(func() { w.stubborn = nil })
-		after(lookAgain)
+		after(lookMost)
 		request(t, m)
 		if w.launched != 2 {
 			t.Error("there is no other server")

@@ -271,7 +271,7 @@ func (b *Broker) over(g *group, r *run) {
 	r.lock.release()
 	now := b.o.Now()
 	g.run, g.last, g.since, g.ended = nil, r.server.Identity(), now, now
-	g.look = false
+	g.look, g.until = false, time.Time{} // what went on unseen has ended with it
 	g.seen.forget(r.generation)
 	switch {
 	case r.ending != "":

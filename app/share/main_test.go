@@ -31,6 +31,8 @@ type world struct {
 	starting  int
 	twice     []string // keys of which two ran
 	inherited chan struct{}
+	flying    map[string]int // requests in flight, where a test counts them
+	cut       []string       // keys whose servers were ended with some
 
 	hold     chan struct{} // where starts wait, if not nil
 	broken   error         // what every start fails with, if not nil
@@ -41,9 +43,11 @@ type world struct {
 	holds string
 	odd   error      // of busy and holds
 	asked [][]string // the sessions that were
-	shown []monitor.Shared
-	told  []monitor.Event
-	idle  time.Duration
+	// during is called while it is looked whether a server works, if not nil.
+	during func()
+	shown  []monitor.Shared
+	told   []monitor.Event
+	idle   time.Duration
 }
 
 func newWorld() *world {
@@ -83,6 +87,9 @@ func (s *fakeServer) Ending() string {
 func (s *fakeServer) End(_ context.Context, by string) error {
 	s.world.mu.Lock()
 	s.ends = append(s.ends, by)
+	if s.world.flying[s.key] > 0 {
+		s.world.cut = append(s.world.cut, s.key)
+	}
 	err := s.world.stubborn
 	s.world.mu.Unlock()
 	if err != nil {
@@ -221,6 +228,12 @@ func (w *world) options() Options {
 			return w.spare
 		},
 		Busy: func(context.Context, Server, time.Duration) (bool, error) {
+			w.mu.Lock()
+			during := w.during
+			w.mu.Unlock()
+			if during != nil {
+				during()
+			}
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.busy, w.odd

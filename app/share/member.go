@@ -107,7 +107,7 @@ func (m *Member) Began() {
 	if !m.gone {
 		m.inFlight++
 		m.group.held = false
-		b.change()
+		tell(b.shown) // nothing is due sooner by that
 	}
 }
 
@@ -119,7 +119,7 @@ func (m *Member) Ended() {
 	if m.inFlight > 0 {
 		m.inFlight--
 		m.group.used = b.o.Now()
-		b.change()
+		tell(b.shown)
 	}
 }
 

@@ -6,12 +6,18 @@ import (
 	"time"
 )
 
-// How often a server that nobody needs is looked at again when something spoke
-// against its end, and how often settings are.
-const (
-	lookAgain = time.Minute
-	lookMost  = time.Minute
-)
+// lookMost is after how long the latest servers are looked at again, and those
+// that nobody needs when something spoke against their end.
+const lookMost = time.Minute
+
+// lookAgain is the same for servers that are parked after that time: what is idle
+// sooner is looked at more often.
+func lookAgain(idle time.Duration) time.Duration {
+	if idle <= 0 {
+		return lookMost
+	}
+	return min(max(idle, time.Second), lookMost)
+}
 
 // standing is what decides when a server is ended because nobody needs it.
 type standing struct {
@@ -54,7 +60,7 @@ func (b *Broker) attendIdle(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		if next, some := b.endIdle(); some {
-			timer.Reset(min(next, lookMost))
+			timer.Reset(next)
 		} else {
 			timer.Stop()
 		}
@@ -72,11 +78,11 @@ func (b *Broker) attendIdle(ctx context.Context) {
 func (b *Broker) endIdle() (next time.Duration, some bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	next = lookMost
+	now, idle := b.o.Now(), b.o.Idle()
+	next = lookAgain(idle)
 	if b.closed {
 		return next, false
 	}
-	now, idle := b.o.Now(), b.o.Idle()
 	for _, g := range b.groups {
 		if g.run == nil || g.look || g.run.exited || g.run.ending != "" && g.run.failed == nil {
 			continue
@@ -111,7 +117,7 @@ func (b *Broker) endIdle() (next time.Duration, some bool) {
 func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, quiet time.Duration) {
 	if why, held := b.against(ctx, g, r, quiet); why != "" {
 		b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
-		b.goesOn(g, r, held)
+		b.goesOn(g, r, used, held)
 		return
 	}
 	parks, ok := b.beginEnd(g, r, used)
@@ -155,14 +161,14 @@ func (b *Broker) against(ctx context.Context, g *group, r *run, quiet time.Durat
 }
 
 // goesOn notes that a server is not ended now.
-func (b *Broker) goesOn(g *group, r *run, held bool) {
+func (b *Broker) goesOn(g *group, r *run, used time.Time, held bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if g.run != r {
 		return
 	}
-	g.look, g.wait = false, b.o.Now().Add(lookAgain)
-	g.held = held && g.inFlight() == 0
+	g.look, g.wait = false, b.o.Now().Add(lookAgain(b.o.Idle()))
+	g.held = held && g.inFlight() == 0 && g.used.Equal(used)
 	b.change()
 }
 
@@ -218,7 +224,7 @@ func (b *Broker) end(ctx context.Context, g *group, r *run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r.failed = err
-	g.look, g.wait = false, b.o.Now().Add(lookAgain)
+	g.look, g.wait = false, b.o.Now().Add(lookAgain(b.o.Idle()))
 	b.change()
 }
 

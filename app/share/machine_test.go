@@ -1,0 +1,302 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"lamplighter/app/share/lease"
+	"lamplighter/monitor"
+)
+
+// machine drives a broker and knows what must be so.
+type machine struct {
+	w       *world
+	b       *Broker
+	members []*client
+}
+
+// client is one with a lease.
+type client struct {
+	m       *Member
+	key     string
+	waiting []chan answer // requests that wait for the server
+	flying  int           // requests that have it
+	stays   bool          // its lease refuses to be parked
+}
+
+type answer struct {
+	s   lease.Server
+	err error
+}
+
+func (x *machine) key(rt *rapid.T) string {
+	return rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "key")
+}
+
+func (x *machine) join(rt *rapid.T) {
+	if len(x.members) > 6 {
+		rt.Skip("enough")
+	}
+	c := &client{key: x.key(rt)}
+	c.m = x.b.Join(context.Background(), plan(c.key), claude)
+	c.m.OnPark(func() bool {
+		x.w.mu.Lock()
+		defer x.w.mu.Unlock()
+		return !c.stays && c.flying == 0 && len(c.waiting) == 0
+	})
+	x.members = append(x.members, c)
+}
+
+func (x *machine) pick(rt *rapid.T) *client {
+	if len(x.members) == 0 {
+		rt.Skip("nobody is there")
+	}
+	return rapid.SampledFrom(x.members).Draw(rt, "client")
+}
+
+// leave is the end of a client, also with requests in flight.
+func (x *machine) leave(rt *rapid.T) {
+	c := x.pick(rt)
+	x.count(c, -c.flying-len(c.waiting))
+	c.m.Leave()
+	x.members = slices.DeleteFunc(x.members, func(other *client) bool { return other == c })
+}
+
+func (x *machine) count(c *client, by int) { x.w.change(func() { x.w.flying[c.key] += by }) }
+
+// ask is a request that waits until it has a server.
+func (x *machine) ask(rt *rapid.T) {
+	c := x.pick(rt)
+	c.m.Began()
+	x.count(c, 1)
+	if rapid.Bool().Draw(rt, "repl") {
+		c.m.Seen("session")
+	}
+	got := make(chan answer, 1)
+	x.w.change(func() { c.waiting = append(c.waiting, got) })
+	go func() {
+		s, err := c.m.Acquire(context.Background())
+		got <- answer{s, err}
+	}()
+	synctest.Wait()
+	x.collect(rt)
+}
+
+// collect takes in which requests have a server by now.
+func (x *machine) collect(rt *rapid.T) {
+	for _, c := range x.members {
+		for _, got := range slices.Clone(c.waiting) {
+			select {
+			case a := <-got:
+				x.w.change(func() {
+					c.waiting = slices.DeleteFunc(c.waiting, func(other chan answer) bool { return other == got })
+				})
+				var crashing *Crashing
+				switch {
+				case a.err == nil:
+					x.w.change(func() { c.flying++ })
+				case errors.As(a.err, &crashing):
+					c.m.Ended()
+					x.count(c, -1)
+				default:
+					rt.Fatalf("a request: %v", a.err)
+				}
+			default:
+			}
+		}
+	}
+}
+
+// finish is an answer.
+func (x *machine) finish(rt *rapid.T) {
+	c := x.pick(rt)
+	if c.flying == 0 {
+		rt.Skip("nothing is in flight")
+	}
+	x.w.change(func() { c.flying-- })
+	x.count(c, -1)
+	c.m.Ended()
+}
+
+// die is the end of a server by itself, or by the user.
+func (x *machine) die(rt *rapid.T) {
+	x.w.mu.Lock()
+	live := slices.Clone(x.w.live)
+	x.w.mu.Unlock()
+	if len(live) == 0 {
+		rt.Skip("nothing runs")
+	}
+	s := rapid.SampledFrom(live).Draw(rt, "server")
+	if rapid.Bool().Draw(rt, "by the user") {
+		x.b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: s.id.String(), Detail: "by the tray"})
+	}
+	s.dies("exited with status 1")
+	synctest.Wait()
+}
+
+// pass lets time pass.
+func (x *machine) pass(rt *rapid.T) {
+	after(time.Duration(rapid.IntRange(1, 1000).Draw(rt, "seconds")) * time.Second)
+}
+
+// speak changes what speaks against the end of servers.
+func (x *machine) speak(rt *rapid.T) {
+	what := rapid.SampledFrom([]string{"spare", "busy", "holds", "odd", "refuse", "idle"}).Draw(rt, "what")
+	x.w.change(func() {
+		switch what {
+		case "spare":
+			x.w.spare = map[string]string{"": "it is pinned"}[x.w.spare]
+		case "busy":
+			x.w.busy = !x.w.busy
+		case "holds":
+			x.w.holds = map[string]string{"": "it holds x"}[x.w.holds]
+		case "odd":
+			x.w.odd = map[bool]error{true: errors.New("no answer")}[x.w.odd == nil]
+		case "refuse":
+			for _, c := range x.members {
+				c.stays = !c.stays
+			}
+		case "idle":
+			x.w.idle = map[time.Duration]time.Duration{0: time.Second, time.Second: DefaultIdle}[x.w.idle]
+		}
+	})
+}
+
+// delay holds starts on, or lets them go on.
+func (x *machine) delay(*rapid.T) {
+	x.w.change(func() {
+		if x.w.hold == nil {
+			x.w.hold = make(chan struct{})
+			return
+		}
+		close(x.w.hold)
+		x.w.hold = nil
+	})
+	synctest.Wait()
+}
+
+// check compares what is with what must be.
+func (x *machine) check(rt *rapid.T) {
+	synctest.Wait()
+	x.collect(rt)
+	want, got := map[string]int{}, map[string]int{}
+	waiting := map[string]int{}
+	for _, c := range x.members {
+		want[c.key]++
+	}
+	parked := map[string]bool{}
+	for _, s := range x.b.Shared() {
+		if len(s.Clients) > 0 {
+			got[s.Key] = len(s.Clients)
+		}
+		parked[s.Key] = s.Parked
+		waiting[s.Key] = s.Waiting
+	}
+	if !maps.Equal(got, want) {
+		rt.Fatalf("clients: %v, want %v", got, want)
+	}
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	if len(x.w.twice) > 0 || len(x.w.cut) > 0 {
+		rt.Fatalf("two servers of %q, ended in flight %q", x.w.twice, x.w.cut)
+	}
+	for _, s := range x.w.live {
+		if parked[s.key] {
+			rt.Fatalf("%s runs and is shown as parked", s.key)
+		}
+		delete(parked, s.key)
+	}
+	for key, is := range parked {
+		if !is {
+			rt.Fatalf("%s does not run and is not shown as parked", key)
+		}
+	}
+	for key, n := range x.w.flying {
+		if waiting[key] != n {
+			rt.Fatalf("%s: %d in flight, want %d", key, waiting[key], n)
+		}
+	}
+	if _, idle := x.b.Idle(); idle != (len(x.members) == 0 && len(x.w.live) == 0 && x.w.starting == 0) {
+		rt.Fatalf("idle: %v", idle)
+	}
+}
+
+// settle lets everything come to rest: each request has a server or knows why not,
+// and what nobody needs is ended.
+func (x *machine) settle(rt *rapid.T) {
+	x.w.change(func() {
+		if x.w.hold != nil {
+			close(x.w.hold)
+		}
+		x.w.hold, x.w.spare, x.w.busy, x.w.holds, x.w.odd, x.w.idle = nil, "", false, "", nil, DefaultIdle
+		for _, c := range x.members {
+			c.stays = false
+		}
+	})
+	after(time.Minute)
+	x.check(rt)
+	for _, c := range slices.Clone(x.members) {
+		if len(c.waiting) > 0 {
+			rt.Fatalf("%d requests are forgotten", len(c.waiting))
+		}
+		for ; c.flying > 0; c.flying-- {
+			x.count(c, -1)
+			c.m.Ended()
+		}
+		if rapid.Bool().Draw(rt, "leaves") {
+			c.m.Leave()
+			x.members = slices.DeleteFunc(x.members, func(other *client) bool { return other == c })
+		} else if c.m.Began(); true { // so that variables are asked for again
+			c.m.Ended()
+		}
+	}
+	after(time.Hour)
+	x.check(rt)
+	if n := x.w.count(); n > 0 {
+		rt.Fatalf("%d servers are left that nobody needs", n)
+	}
+}
+
+// inBubble runs a check in a bubble of time of its own. Rapid itself stays outside,
+// because its own limits are in earnest.
+func inBubble(t *testing.T, check func()) {
+	var failed any
+	synctest.Test(t, func(*testing.T) {
+		defer func() { failed = recover() }()
+		check()
+	})
+	if failed != nil {
+		panic(failed)
+	}
+}
+
+// Whatever comes in whichever order: never two servers of a key, never one ended
+// with a request in flight, and nobody forgotten.
+func TestBrokerAsAStateMachine(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) { inBubble(t, func() { aBroker(t, rt) }) })
+}
+
+func aBroker(t *testing.T, rt *rapid.T) {
+	x := &machine{w: newWorld()}
+	x.w.flying = map[string]int{}
+	for _, key := range []string{"a", "b", "c"} {
+		if rapid.Bool().Draw(rt, "an earlier run has left "+key) {
+			x.w.run(key)
+		}
+	}
+	x.b = New(x.w.options())
+	defer served(t, x.b)() // also when a check has failed, nothing waits any more
+	after(time.Second)
+	rt.Repeat(map[string]func(*rapid.T){
+		"join": x.join, "leave": x.leave, "ask": x.ask, "finish": x.finish, "die": x.die, "pass": x.pass,
+		"speak": x.speak, "delay": x.delay, "": x.check,
+	})
+	x.settle(rt)
+}
