@@ -21,6 +21,7 @@ type book struct {
 	lost     uint64 // the greatest number that an earlier connection has accepted
 	printing int    // what was taken out of the book is being printed
 	freed    int    // bytes of what does not wait any more, since this was set to 0
+	used     used
 }
 
 // entry is a line that waits.
@@ -68,7 +69,7 @@ func (b *book) accept(seq uint64, errorLine []byte) bool {
 		if b.open == nil {
 			b.open = map[uint64][]byte{}
 		}
-		b.open[seq] = slices.Clone(errorLine)
+		b.open[seq] = append(b.used.take(len(errorLine)), errorLine...)
 	}
 	return true
 }
@@ -78,6 +79,7 @@ func (b *book) arrived(seq uint64) bool {
 	for i := range b.waiting[:b.sent] {
 		if b.waiting[i].seq == seq {
 			b.sent--
+			b.used.put(b.waiting[i].frame)
 			b.remove(i)
 			b.accepted = max(b.accepted, seq)
 			return true
@@ -86,17 +88,15 @@ func (b *book) arrived(seq uint64) bool {
 	return false
 }
 
+// remove takes out one that waits. The memory of the list stays for the next.
 func (b *book) remove(i int) {
 	b.size -= len(b.waiting[i].frame)
 	b.freed += len(b.waiting[i].frame)
-	if i == 0 { // as nearly always
+	if i == 0 && len(b.waiting) > 1 {
 		b.waiting[0] = entry{}
-		b.waiting = b.waiting[1:]
+		b.waiting = b.waiting[1:] // to move all of many would take too long
 	} else {
 		b.waiting = slices.Delete(b.waiting, i, i+1)
-	}
-	if len(b.waiting) == 0 {
-		b.waiting = nil
 	}
 }
 
@@ -107,7 +107,8 @@ func (b *book) settle(seq uint64) bool {
 	if seq == 0 {
 		return true
 	}
-	if _, ok := b.open[seq]; ok {
+	if errorLine, ok := b.open[seq]; ok {
+		b.used.put(errorLine)
 		delete(b.open, seq)
 		return true
 	}

@@ -14,21 +14,16 @@ const releaseAbove = 1 << 20
 
 func release() { debug.FreeOSMemory() }
 
-// garbage is how much the heap may grow, in percent. It is small, so that this
-// costs little time, and there is one of us for each client.
-const garbage = 25
-
 // connect serves one client to its end, and returns the exit status.
 func connect(o connectOptions) int {
 	began := time.Now()
-	debug.SetGCPercent(garbage)
-	stop := onStop(func() { os.Exit(0) })
+	stop, unread := onStop(func() { os.Exit(0) }), &stopper{do: func() { os.Exit(0) }}
 	s := newShim(usual)
 	s.read, s.print, s.closed, s.complain, s.exit = readInput, printOutput, inputClosed, complain, os.Exit
 	s.greeting = greetingOf(o)
 	path := findSocket(o.socket)
 	s.dial = func() (link, error) { return dialSocket(path) }
-	go watchOutput(func() { os.Exit(0) })
+	go watchOutput(unread.stop)
 	l, mode, why, f, err := s.first()
 	switch b, unwanted := err.(bye); {
 	case unwanted:
@@ -45,6 +40,7 @@ func connect(o connectOptions) int {
 		return exitUnavailable
 	case mode == wire.Own:
 		complain("this server is not shared with other clients: " + why)
+		unread.set(func() {}) // which the command notices itself
 		return s.own(l, f, o.command, stop)
 	}
 	return s.serve(l, f)
@@ -70,7 +66,7 @@ func (s *shim) refuse(began time.Time, why string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l := lines{read: s.read, limit: s.limits.line}
+		l := lines{read: s.read, limit: s.limits.line, take: s.book.used.take}
 		for {
 			t, frame, err := l.next()
 			if err != nil {

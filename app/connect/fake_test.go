@@ -173,14 +173,15 @@ func connectTo(t testing.TB, path string, options []string, command ...string) *
 func startClient(t testing.TB, cmd *exec.Cmd) *client {
 	t.Helper()
 	c := &client{t: t}
-	in, inErr := cmd.StdinPipe()
+	theirIn, in, inErr := os.Pipe()
 	read, write, err := os.Pipe()
 	if err := errors.Join(inErr, err); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stdout, cmd.Stderr = write, &c.errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirIn, write, &c.errs
 	c.in, c.outEnd, c.out = in, read, bufio.NewReaderSize(read, 1<<20)
 	c.running = startProgram(t, cmd)
+	theirIn.Close()
 	write.Close()
 	t.Cleanup(func() { in.Close(); read.Close() })
 	return c

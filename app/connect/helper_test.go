@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -28,6 +29,10 @@ func help(mode string) {
 	case "exit":
 		fmt.Println("hello")
 		os.Exit(3)
+	case "places":
+		fmt.Println(helpPlaces())
+	case "client":
+		err = helpClient(os.Args[1], os.Args[2:])
 	case "hear":
 		err = helpHear()
 	default:
@@ -37,6 +42,25 @@ func help(mode string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// helpClient starts a server as a client does, and has both ends then.
+func helpClient(program string, args []string) error {
+	cmd := exec.Command(program, args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, out)
+	return err
 }
 
 // sleep is longer than any test.

@@ -13,7 +13,8 @@ const chunkLength = 64 << 10
 // header before it.
 type lines struct {
 	read  func([]byte) (int, error)
-	limit int // of a line, in bytes; wire.MaxLine
+	limit int                   // of a line, in bytes; wire.MaxLine
+	take  func(size int) []byte // empty, with that capacity
 
 	chunk []byte
 	rest  []byte // of chunk, not yet looked at
@@ -50,7 +51,7 @@ func (l *lines) next() (t wire.Type, frame []byte, err error) {
 		}
 		if !long {
 			if part == nil {
-				part = make([]byte, wire.HeaderLength, wire.HeaderLength+len(l.rest))
+				part = l.begin(len(l.rest))
 			}
 			part = append(part, l.rest...)
 			// One more, which may be the \r of its end.
@@ -80,7 +81,7 @@ func (l *lines) whole(part, last []byte, long bool) (wire.Type, []byte) {
 		return wire.Long, part
 	}
 	if part == nil {
-		part = make([]byte, wire.HeaderLength, wire.HeaderLength+len(last))
+		part = l.begin(len(last))
 	}
 	frame := append(part, last...)
 	if frame[len(frame)-1] == '\r' && len(frame) > wire.HeaderLength {
@@ -93,4 +94,9 @@ func (l *lines) whole(part, last []byte, long bool) (wire.Type, []byte) {
 		return wire.Long, bytes.Clone(frame[:wire.HeaderLength+min(wire.HeadLength, l.limit)])
 	}
 	return wire.Line, frame
+}
+
+// begin is room for a line, after that for its header.
+func (l *lines) begin(size int) []byte {
+	return l.take(wire.HeaderLength + size)[:wire.HeaderLength]
 }

@@ -271,7 +271,11 @@ func (s *shim) flush() {
 
 // pumpLines takes the client's lines to their end.
 func (s *shim) pumpLines() {
-	l := lines{read: s.read, limit: s.limits.line}
+	l := lines{read: s.read, limit: s.limits.line, take: func(size int) []byte {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.book.used.take(size)
+	}}
 	for {
 		s.waitForRoom()
 		t, frame, err := l.next()

@@ -1,0 +1,320 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/config"
+	"lamplighter/app/share/wire"
+	"lamplighter/monitor/process"
+)
+
+// TestTerminated: a signal ends it in every state, while its input is open.
+func TestTerminated(t *testing.T) {
+	for name, reach := range map[string]func(*fake, *client){
+		"before the welcome": func(f *fake, _ *client) { f.conn().hello() },
+		"idle":               func(f *fake, _ *client) { f.welcome(wire.Shared, "") },
+		"open": func(f *fake, c *client) {
+			conn, _ := f.welcome(wire.Shared, "")
+			c.write(request(1))
+			conn.accept(1, lost(1))
+		},
+		"lost": func(f *fake, c *client) {
+			conn, _ := f.welcome(wire.Shared, "")
+			c.write(request(1))
+			conn.accept(1, "")
+			f.close()
+			conn.close()
+		},
+		"a client that does not read": func(f *fake, c *client) {
+			conn, _ := f.welcome(wire.Shared, "")
+			conn.send(wire.Deliver, 0, string(make([]byte, 1<<20)))
+			conn.send(wire.Say, 0, "")
+		},
+		"a background process that does not read": func(f *fake, c *client) {
+			f.welcome(wire.Shared, "")
+			c.write(string(make([]byte, 1<<20)))
+			c.write(request(2))
+		},
+	} {
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+			t.Run(name+"/"+sig.String(), func(t *testing.T) {
+				f := newFake(t)
+				c := connectTo(t, f.path, nil, "serena")
+				reach(f, c)
+				if err := c.cmd.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+				if status := c.status(t); status != 0 {
+					t.Errorf("exit status %d", status)
+				}
+			})
+		}
+	}
+}
+
+// TestClientReadsNoMore: a client that has closed its end is gone, whether
+// something is to be printed or not.
+func TestClientReadsNoMore(t *testing.T) {
+	f := newFake(t)
+	c := connectTo(t, f.path, nil, "serena")
+	conn, _ := f.welcome(wire.Shared, "")
+	c.outEnd.Close()
+	if status := c.status(t); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	conn.closed()
+}
+
+// TestInputThatDoesNotWait: somebody else may have set that for our input.
+func TestInputThatDoesNotWait(t *testing.T) {
+	f := newFake(t)
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+	defer ours.Close()
+	cmd := exec.Command(program, "connect", "--socket", f.path, "--", "serena")
+	cmd.Stdin, cmd.Stdout = theirs, theirs
+	// A file that package os knows as one that does not wait would be changed.
+	r := startProgram(t, cmd)
+	if err := syscall.SetNonblock(fds[1], true); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	conn, _ := f.welcome(wire.Shared, "")
+	large := string(make([]byte, 4<<20))
+	together(func() {
+		if _, err := ours.WriteString(large + "\n"); err != nil {
+			t.Error(err)
+		}
+	}, func() {
+		if got := conn.accept(1, ""); got != large {
+			t.Errorf("%d bytes arrived", len(got))
+		}
+	})
+	together(func() { conn.send(wire.Deliver, 0, large) }, func() {
+		left := len(large) + 1
+		for chunk := make([]byte, 1<<20); left > 0; {
+			n, err := ours.Read(chunk)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			left -= n
+		}
+	})
+	ours.Close()
+	r.status(t)
+}
+
+// TestSocketOfAnotherUser: what it says is not heard.
+func TestSocketOfAnotherUser(t *testing.T) {
+	us := uint32(os.Geteuid())
+	if err := errors.Join(checkUID(us), checkUID(0)); err != nil {
+		t.Error(err)
+	}
+	if checkUID(us+1) == nil {
+		t.Error("a stranger is welcome")
+	}
+}
+
+// TestFindSocket: where config.Find looks.
+func TestFindSocket(t *testing.T) {
+	dir := t.TempDir()
+	for _, environment := range []map[string]string{
+		{},
+		{"LAMPLIGHTER_SOCKET": dir + "/s"},
+		{"XDG_RUNTIME_DIR": dir},
+		{"XDG_RUNTIME_DIR": "relative"},
+		{"LAMPLIGHTER_STATE_DIR": dir + "/state"},
+		{"LAMPLIGHTER_STATE_DIR": "state", "XDG_STATE_HOME": dir},
+		{"HOME": dir},
+	} {
+		var args []string
+		for name, value := range environment {
+			args = append(args, name+"="+value)
+		}
+		cmd := exec.Command(testBinary(t))
+		cmd.Env = append([]string{helperMode + "=places"}, args...)
+		out, err := cmd.Output()
+		if err != nil || len(out) == 0 {
+			t.Fatalf("%v, %q", err, out)
+		}
+		if string(out) != "same\n" {
+			t.Errorf("%v: %s", environment, out)
+		}
+	}
+}
+
+// helpPlaces compares the two in its own environment: the library behind
+// config.Find reads it once.
+func helpPlaces() string {
+	theirs := config.Find("", os.Getenv, config.SystemBase()).ShareSocket
+	if ours := findSocket(""); ours != theirs {
+		return strconv.Quote(ours) + ", not " + strconv.Quote(theirs)
+	}
+	return "same"
+}
+
+// own starts a shim that runs a script itself.
+func ownScript(t *testing.T, f *fake, script string) (*client, *fakeConn, process.Stat) {
+	t.Helper()
+	c := connectTo(t, f.path, nil, "/bin/sh", "-c", script)
+	conn, _ := f.welcome(wire.Own, "it is a script")
+	return c, conn, statOf(t, conn.want(wire.Ran, 0))
+}
+
+// statOf is the process of an identity as in Ran.
+func statOf(t *testing.T, identity string) process.Stat {
+	t.Helper()
+	p := parseServer(identity)
+	s, err := process.ReadStat(p.pid)
+	if err != nil || s.Identity.Start != p.start {
+		t.Fatalf("%q is %+v, %v", identity, s, err)
+	}
+	return s
+}
+
+func TestOwn(t *testing.T) {
+	f := newFake(t)
+	c, conn, s := ownScript(t, f, `echo "$0 $$ $PPID"; echo complaint >&2; while read -r line; do echo "got $line"; done; exit 5`)
+	if s.PID == c.cmd.Process.Pid || s.Parent != c.cmd.Process.Pid {
+		t.Errorf("%+v is not below %d", s, c.cmd.Process.Pid)
+	}
+	c.wants("/bin/sh " + strconv.Itoa(s.PID) + " " + strconv.Itoa(c.cmd.Process.Pid))
+	c.write("one \\ two")
+	c.wants("got one \\ two")
+	conn.send(wire.Say, 0, "something")
+	apptest.Eventually(t, "the user is told", func() bool {
+		return c.errs.String() == "lamplighter-connect: this server is not shared with other clients: it is a script\ncomplaint\nlamplighter-connect: something\n"
+	})
+	c.in.Close()
+	c.nothingMore(5)
+	conn.closed()
+}
+
+// TestOwnOutlivesTheBackgroundProcess: the next one learns what runs.
+func TestOwnOutlivesTheBackgroundProcess(t *testing.T) {
+	f := newFake(t)
+	c, conn, s := ownScript(t, f, `while read -r line; do echo "got $line"; done`)
+	for range 3 {
+		f.close()
+		conn.close()
+		c.write("x")
+		c.wants("got x")
+		f.listen()
+		var g wire.Greeting
+		conn, g = f.welcome(wire.Own, "")
+		if statOf(t, g.Own).Identity != s.Identity {
+			t.Errorf("it says %q", g.Own)
+		}
+	}
+	conn.send(wire.Bye, 0, "\x01no more")
+	conn.closed()
+	c.write("y")
+	c.wants("got y")
+	c.in.Close()
+	c.nothingMore(0)
+}
+
+func TestOwnThatCannotRun(t *testing.T) {
+	f := newFake(t)
+	c := connectTo(t, f.path, nil, "there-is-no-such-program")
+	c.write(request(1))
+	conn, _ := f.welcome(wire.Own, "")
+	if got := conn.want(wire.Ran, 0); got != "" {
+		t.Errorf("it ran %q", got)
+	}
+	c.refused("1", "there-is-no-such-program")
+	c.nothingMore(exitNotFound)
+	c = connectTo(t, f.path, nil, t.TempDir())
+	c.in.Close()
+	conn, _ = f.welcome(wire.Own, "")
+	conn.want(wire.Ran, 0)
+	c.nothingMore(exitCannotRun)
+}
+
+// TestNothingIsLeftOfOwn: however it ends, nothing is left, and the exit status
+// is that of the command.
+func TestNothingIsLeftOfOwn(t *testing.T) {
+	for _, server := range servers {
+		for name, end := range map[string]func(t *testing.T, c *client, s process.Stat){
+			"terminated": func(t *testing.T, c *client, _ process.Stat) {
+				if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Error(err)
+				}
+			},
+			"the command is killed": func(t *testing.T, c *client, s process.Stat) {
+				if h, err := process.Hold(s.Identity); err == nil { // some have ended at once
+					_ = h.Kill()
+					h.Close()
+				}
+			},
+		} {
+			t.Run(server.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				f := newFake(t)
+				w := newWorld(t)
+				cmd := exec.Command(program, "connect", "--socket", f.path, "--", "/bin/sh", "-c", server.script)
+				cmd.Env = append(os.Environ(), w.mark)
+				t.Cleanup(func() { w.killMarked(t) })
+				c := startClient(t, cmd)
+				conn, _ := f.welcome(wire.Own, "")
+				p := parseServer(conn.want(wire.Ran, 0))
+				if !strings.HasSuffix(server.script, "exit 0") {
+					c.wants("ready")
+				} // or its end is the end of all
+				s := process.Stat{}
+				s.Identity.PID, s.Identity.Start = p.pid, p.start
+				end(t, c, s)
+				c.status(t)
+				if left := w.marked(t); len(left) != 0 {
+					t.Errorf("still there: %v", left)
+				}
+			})
+		}
+	}
+}
+
+// TestOwnEndsWithItsClient: also one that ignores the end of its input.
+func TestOwnEndsWithItsClient(t *testing.T) {
+	f := newFake(t)
+	w := newWorld(t)
+	cmd := exec.Command(testBinary(t), program, "connect", "--socket", f.path, "--", "/bin/sh", "-c", `trap "" TERM; while :; do sleep 600; done`)
+	cmd.Env = append(os.Environ(), w.mark, helperMode+"=client")
+	t.Cleanup(func() { w.killMarked(t) })
+	c := startProgram(t, cmd)
+	conn, _ := f.welcome(wire.Own, "")
+	conn.want(wire.Ran, 0)
+	c.kill()
+	conn.closed()
+	apptest.Eventually(t, "nothing is left", func() bool { return len(w.marked(t)) == 0 })
+}
+
+// TestOwnOutlivesItsStarter: whoever has started it may leave, as long as
+// somebody holds the other end.
+func TestOwnOutlivesItsStarter(t *testing.T) {
+	f := newFake(t)
+	cmd := exec.Command("/bin/sh", "-c", `exec 3<&0; "$0" "$@" <&3 3<&- & exit 0`, program, "connect", "--socket", f.path, "--", "/bin/sh", "-c",
+		`while read -r line; do echo "got $line"; done`)
+	c := startClient(t, cmd)
+	conn, _ := f.welcome(wire.Own, "")
+	conn.want(wire.Ran, 0)
+	if status := c.status(t); status != 0 {
+		t.Fatalf("the starter ended with %d", status)
+	}
+	for range 100 {
+		c.write("x")
+		c.wants("got x")
+	}
+	c.in.Close()
+	conn.closed()
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/share/wire"
+)
+
+// TestNoBackgroundProcess: the client gets an error for its first request, and
+// is told what to do.
+func TestNoBackgroundProcess(t *testing.T) {
+	path := fakePath(t)
+	c := connectTo(t, path, nil, "serena")
+	c.write(`{"method":"notifications/early"}`)
+	c.write("garbage")
+	c.write(`{"jsonrpc":"2.0","id":"d","method":"server/discover"}`)
+	c.write(`{"jsonrpc":"2.0","id":1.50,"method":"initialize"}`)
+	c.refused(`"d"`, "-32601")
+	c.refused("1.50", "-32000", "lamplighter")
+	c.nothingMore(exitUnavailable)
+	apptest.Contains(t, c.errs.String(), filepath.Base(path), "start it with: lamplighter", "--or-direct")
+	if n := strings.Count(c.errs.String(), "\n"); n != 1 {
+		t.Errorf("it complained %q", c.errs.String())
+	}
+}
+
+// TestNobodyAsks: it ends also when the client says nothing, or ends itself.
+func TestNobodyAsks(t *testing.T) {
+	c := connectTo(t, fakePath(t), nil, "serena")
+	c.nothingMore(exitUnavailable)
+	c = connectTo(t, fakePath(t), nil, "serena")
+	c.in.Close()
+	c.nothingMore(exitUnavailable)
+}
+
+// TestBackgroundProcessThatIsNone: whoever hangs up, or talks another language,
+// is no background process, and nobody waits for it for long.
+func TestBackgroundProcessThatIsNone(t *testing.T) {
+	for name, answer := range map[string]string{"hangs up": "", "another language": "HTTP/1.1 400 Bad Request\r\n\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			listener, conns := f.listener, f.conns
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for c := range conns {
+					_, _ = c.conn.Write([]byte(answer))
+					c.conn.Close()
+				}
+			}()
+			c := connectTo(t, f.path, nil, "serena")
+			c.write(request(1))
+			c.refused("1")
+			c.nothingMore(exitUnavailable)
+			listener.Close()
+			<-done
+		})
+	}
+}
+
+// TestNotWelcome: a background process that says why is quoted, and not tried
+// again.
+func TestNotWelcome(t *testing.T) {
+	f := newFake(t)
+	c := connectTo(t, f.path, nil, "serena")
+	c.write(request(1))
+	conn := f.conn()
+	conn.hello()
+	conn.send(wire.Bye, 0, "\x07it is another version")
+	c.refused("1", "it is another version")
+	c.nothingMore(7)
+	apptest.Contains(t, c.errs.String(), "it is another version")
+}
+
+// TestLateBackgroundProcess: one that starts at the same time is waited for.
+func TestLateBackgroundProcess(t *testing.T) {
+	f := newFake(t)
+	f.close()
+	c := connectTo(t, f.path, nil, "serena")
+	c.write(request(1))
+	f.listen()
+	conn, _ := f.welcome(wire.Shared, "")
+	conn.accept(1, lost(1))
+	// It may take as long as it wants with its welcome, and die before that.
+	f.close()
+	conn.close()
+	c.wants(lost(1))
+	f.listen()
+	conn = f.conn()
+	conn.hello()
+	conn.close()
+	f.welcome(wire.Shared, "")
+	c.in.Close()
+	c.nothingMore(0)
+}
+
+// TestOrDirect: the command runs without lamplighter, with all that the client
+// gave.
+func TestOrDirect(t *testing.T) {
+	t.Setenv(helperMode, "exit")
+	c := connectTo(t, fakePath(t), []string{"--or-direct"}, testBinary(t))
+	c.wants("hello")
+	c.nothingMore(3)
+	apptest.Contains(t, c.errs.String(), "without")
+	missing := filepath.Join(t.TempDir(), "missing")
+	c = connectTo(t, fakePath(t), []string{"--or-direct"}, missing)
+	c.nothingMore(exitNotFound)
+	apptest.Contains(t, c.errs.String(), "missing")
+}
+
+// TestConnectWrongUsage: nothing is started.
+func TestConnectWrongUsage(t *testing.T) {
+	cmd := exec.Command(program, "connect", "serena")
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "usage: ") {
+		t.Errorf("%v, %q", err, out)
+	}
+}
+
+// TestUsualSocket: the path need not be given.
+func TestUsualSocket(t *testing.T) {
+	f := newFake(t)
+	cmd := exec.Command(program, "connect", "--", "serena")
+	cmd.Env = append(os.Environ(), "LAMPLIGHTER_SOCKET="+f.path)
+	c := startClient(t, cmd)
+	f.welcome(wire.Shared, "")
+	c.in.Close()
+	c.nothingMore(0)
+}
