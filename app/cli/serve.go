@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"net/netip"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"lamplighter/app/api"
@@ -85,6 +87,16 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 		add("control socket", control.Serve)
 	}
 
+	add("share socket", b.serveShare(lockHeld))
+	unseen := make(chan struct{})
+	isUnseen := sync.OnceFunc(func() { close(unseen) })
+	if b.passed != nil {
+		add("ending when unused", b.endUnused(unseen, quit))
+		if !desktopIn(runtime.GOOS, b.getenv) {
+			isUnseen() // the tray may have a bus, and nobody who looks
+		}
+	}
+
 	stopped := make(chan struct{})
 	defer close(stopped)
 	go b.exitInTime(ctx, stopped)
@@ -110,6 +122,7 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 		b.log.Info("ending with the desktop session", "why", err)
 		quit()
 	}
+	isUnseen()
 	<-ctx.Done()
 	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 		b.log.Warn("the parts did not all stop", "error", err)
@@ -168,7 +181,7 @@ func ownPeer(local, remote netip.AddrPort) error {
 func (b *background) exitInTime(ctx context.Context, stopped <-chan struct{}) {
 	<-ctx.Done()
 	allowed := exitTime
-	if b.sessions.live() {
+	if b.sessions.live() || len(b.sharing.broker.Shared()) > 0 { // one may be about to start
 		allowed += sessionsTime
 	}
 	limit := time.NewTimer(allowed)

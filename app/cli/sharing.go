@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
@@ -10,6 +11,8 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/share"
 	"lamplighter/app/share/ask"
+	"lamplighter/app/share/front"
+	"lamplighter/app/socket"
 	"lamplighter/monitor"
 )
 
@@ -56,6 +59,31 @@ func (b *background) startSharing(unknownPins func() error) {
 		RSS:    func(id monitor.Identity) uint64 { return memoryOf(b.model.Snapshot(), id) },
 		Log:    b.log,
 	})
+}
+
+// shareRetry is until the share socket is tried again where it could not be made.
+const shareRetry = 15 * time.Second
+
+// serveShare serves the share socket. Where it cannot be made that is shown, and
+// tried again: whoever has it may go.
+func (b *background) serveShare(lockHeld bool) func(context.Context) error {
+	server := front.New(front.Options{
+		Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed,
+		Broker: b.sharing.broker, Ask: b.sharing.asker, Flags: b.clientFlags, Log: b.log,
+	})
+	return func(ctx context.Context) error {
+		for {
+			err := server.Open()
+			if err == nil {
+				b.current(aboutShareSocket)
+				return server.Serve(ctx)
+			}
+			b.current(aboutShareSocket, monitor.Clean(fmt.Sprintf("%v; until then no client can share a server", err)))
+			if err := pause(ctx, shareRetry); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // hold makes settings count.
@@ -181,16 +209,31 @@ func (u unused) wait(ctx context.Context) bool {
 	}
 }
 
-// endUnused quits when nobody needs a lamplighter that the first client has
-// started and that nobody sees. It returns then, or when ctx ends.
-func (b *background) endUnused(ctx context.Context, quit func()) {
+// endUnused is a part that quits when nobody needs a lamplighter that the first
+// client has started, from when nobody can see it.
+func (b *background) endUnused(unseen <-chan struct{}, quit func()) func(context.Context) error {
 	s := b.sharing
 	u := unused{
 		limit: func() time.Duration { return s.holds.Load().ParkAfter },
 		idle:  s.broker.Idle, live: b.sessions.live, changed: s.changed,
 	}
-	if u.wait(ctx) {
-		b.log.Info("ending: nobody has shared a server for a while; the next client starts lamplighter again")
-		quit()
+	return func(ctx context.Context) error {
+		select {
+		case <-unseen:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if u.wait(ctx) {
+			b.log.Info("ending: nobody has shared a server for a while; the next client starts lamplighter again")
+			quit()
+		}
+		<-ctx.Done()
+		return ctx.Err()
 	}
+}
+
+// desktopIn tells whether there is a desktop on which somebody could see us. A
+// session bus alone is none: each login has one.
+func desktopIn(goos string, getenv func(string) string) bool {
+	return goos == "windows" || goos == "darwin" || getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != ""
 }

@@ -116,3 +116,23 @@ func TestUnused(t *testing.T) {
 		w.session.Store(false)
 	}, 30*time.Minute, true)
 }
+
+func TestDesktopIn(t *testing.T) {
+	for name, test := range map[string]struct {
+		goos string
+		env  map[string]string
+		want bool
+	}{
+		"nothing":         {"linux", nil, false},
+		"a bus alone":     {"linux", map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/user/7/bus"}, false},
+		"X11":             {"linux", map[string]string{"DISPLAY": ":0"}, true},
+		"Wayland":         {"linux", map[string]string{"WAYLAND_DISPLAY": "wayland-0"}, true},
+		"another system":  {"darwin", nil, true},
+		"a third one":     {"windows", nil, true},
+		"an empty screen": {"freebsd", map[string]string{"DISPLAY": ""}, false},
+	} {
+		if got := desktopIn(test.goos, func(k string) string { return test.env[k] }); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
