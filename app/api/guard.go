@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"lamplighter/app/payload"
+	"lamplighter/app/share/wire"
 )
 
 // fetchSite says, in a request of a browser, whose page asks (W3C, Fetch
@@ -33,9 +34,13 @@ func guard(req *http.Request, port int) *refusal {
 	if !ourSite(req.Header.Values(fetchSite)) && !opensThePage(req) {
 		return &refusal{http.StatusForbidden, "a page from elsewhere asks"}
 	}
+	longest, tooLarge := int64(payload.Max), payload.ErrTooLarge.Error()
+	if req.URL.Path == mcpPath {
+		longest, tooLarge = wire.MaxLine, fmt.Sprintf("the message is longer than the limit of %d MiB", wire.MaxLine>>20)
+	}
 	switch {
-	case req.ContentLength > payload.Max:
-		return &refusal{http.StatusRequestEntityTooLarge, payload.ErrTooLarge.Error()}
+	case req.ContentLength > longest:
+		return &refusal{http.StatusRequestEntityTooLarge, tooLarge}
 	case req.ContentLength != 0 && !payload.IsJSON(req):
 		return &refusal{http.StatusBadRequest, payload.ErrNotJSON.Error()}
 	}

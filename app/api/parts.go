@@ -42,6 +42,7 @@ type Parts struct {
 	Returned Returned            // nil: nothing was given back
 	Address  func() string       // of the page, "" while it is not served; nil: never
 	Sessions SessionManager      // nil: no sessions can be had
+	MCP      MCP                 // nil: no servers are shared over HTTP
 }
 
 // Forwarder answers a request with what an instance's own dashboard answers:

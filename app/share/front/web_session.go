@@ -1,0 +1,194 @@
+package front
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"lamplighter/app/share"
+	"lamplighter/app/share/lease"
+	"lamplighter/app/share/wire"
+)
+
+// The most that waits for a client to open its GET stream.
+const (
+	mostWaiting      = 1000
+	mostWaitingBytes = 16 << 20
+)
+
+var errEnded = errors.New("the MCP session has ended")
+
+// session is one MCP session over HTTP: a lease.Outlet, whose lines go to the
+// requests of the client that wait for them, or to its GET stream.
+type session struct {
+	id     string // set once, by Web.add
+	lease  *lease.Lease
+	member *share.Member
+	log    *slog.Logger
+	ended  chan struct{} // closed when its lease has ended
+	begin  uint64        // number of its initialize, until that was answered; of Deliver alone
+
+	taking sync.Mutex // held while a line is given to the lease
+	seq    uint64     // of the last one; guarded by taking
+
+	mu       sync.Mutex
+	replies  map[uint64]*reply // requests that wait, by their number
+	stream   *reply            // the GET stream, nil when there is none
+	waiting  [][]byte          // for the GET stream
+	bytes    int               // of waiting
+	dropped  bool              // something of it was, and that was logged
+	requests int               // that are being answered
+	used     time.Time         // last
+}
+
+// take gives a line to the lease. reply gets what answers it; nil for none.
+func (s *session) take(line []byte, r *reply) {
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	s.seq++
+	if r != nil {
+		r.seq = s.seq
+		s.mu.Lock()
+		s.replies[r.seq] = r
+		s.mu.Unlock()
+	}
+	s.lease.Take(s.seq, line)
+}
+
+// using counts a request of the client until the function that it returns is
+// called.
+func (s *session) using() func() {
+	s.count(1)
+	return func() { s.count(-1) }
+}
+
+func (s *session) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests += n
+	s.used = time.Now()
+}
+
+func (s *session) unused(d time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests == 0 && time.Since(s.used) >= d
+}
+
+// forget says that nobody waits for a reply any more.
+func (s *session) forget(r *reply) {
+	s.mu.Lock()
+	delete(s.replies, r.seq)
+	s.mu.Unlock()
+	r.close()
+}
+
+// listen makes r the GET stream. One that was there before ends: its client has
+// lost it, or should not have two.
+func (s *session) listen(r *reply) {
+	s.mu.Lock()
+	before := s.stream
+	waiting := s.waiting
+	s.stream, s.waiting, s.bytes = r, nil, 0
+	s.mu.Unlock()
+	if before != nil {
+		before.close()
+	}
+	for _, line := range waiting {
+		r.send(line)
+	}
+}
+
+func (s *session) unlisten(r *reply) {
+	s.mu.Lock()
+	if s.stream == r {
+		s.stream = nil
+	}
+	s.mu.Unlock()
+	r.close()
+}
+
+// Accept is part of lease.Outlet: over HTTP a client sees by its connection that
+// we died.
+func (s *session) Accept(uint64, []byte) error { return nil }
+
+// Deliver is part of lease.Outlet.
+func (s *session) Deliver(seq uint64, answer bool, line []byte) error {
+	s.mu.Lock()
+	r := s.replies[seq]
+	if answer {
+		delete(s.replies, seq)
+	}
+	s.mu.Unlock()
+	if answer {
+		if r != nil { // else the client has given up its request
+			r.send(line)
+			r.close()
+		}
+		if seq == s.begin {
+			s.begin = 0
+			if wire.Split(line).Error != nil {
+				return errEnded // there is no session without initialize
+			}
+		}
+		return nil
+	}
+	if r != nil && !r.json && r.send(line) {
+		return nil
+	}
+	s.push(line)
+	return nil
+}
+
+// push sends what belongs to no request.
+func (s *session) push(line []byte) {
+	for {
+		s.mu.Lock()
+		stream := s.stream
+		if stream == nil {
+			s.keepLocked(line)
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		if stream.send(line) {
+			return
+		}
+		s.unlisten(stream)
+	}
+}
+
+func (s *session) keepLocked(line []byte) {
+	s.waiting = append(s.waiting, append([]byte(nil), line...))
+	s.bytes += len(line)
+	for len(s.waiting) > mostWaiting || s.bytes > mostWaitingBytes {
+		s.bytes -= len(s.waiting[0])
+		s.waiting = s.waiting[1:]
+		if !s.dropped {
+			s.dropped = true
+			s.log.Warn("dropped messages for a client over HTTP, because it has no GET stream; more of it will not be logged")
+		}
+	}
+}
+
+// Settle is part of lease.Outlet.
+func (s *session) Settle(seq uint64) error {
+	s.mu.Lock()
+	r := s.replies[seq]
+	delete(s.replies, seq)
+	s.mu.Unlock()
+	if r != nil {
+		r.close()
+	}
+	return nil
+}
+
+// Keep is part of lease.Outlet: clients over HTTP begin anew instead.
+func (s *session) Keep([]byte) error { return nil }
+
+// Say is part of lease.Outlet: over HTTP nobody reads it.
+func (s *session) Say(sentence string) error {
+	s.log.Info("said to a client over HTTP", "text", shown(sentence))
+	return nil
+}
