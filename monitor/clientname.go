@@ -16,6 +16,9 @@ var clientNames = map[string]string{
 	"emacs": "Emacs", "nvim": "Neovim",
 	"lm-studio": "LM Studio", "lm studio": "LM Studio", "mcp-inspector": "MCP Inspector",
 	"lamplighter": "Lamplighter",
+	// What they call themselves in the clientInfo of MCP, where that differs.
+	"claude-code": "Claude Code", "claude-ai": "Claude Desktop", "codex-mcp-client": "Codex", "gemini-cli-mcp-client": "Gemini CLI",
+	"visual studio code": "VS Code", "visual studio code - insiders": "VS Code Insiders", "cursor-vscode": "Cursor", "inspector-cli": "MCP Inspector",
 }
 
 // clientScripts are packages whose script an interpreter runs.

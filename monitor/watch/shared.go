@@ -85,6 +85,11 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 			last[s.Key] = *in
 			continue
 		}
+		if in := l.startingFor(list, s); in != nil {
+			in.Sharing = s.Sharing()
+			in.Client = &in.Sharing.Clients[0]
+			continue
+		}
 		// One that has just been started is not known yet. One that was known has
 		// ended, and whoever has ended it may not have said so yet.
 		if len(s.Clients) > 0 && (s.Parked || known && id == before.Identity) {
@@ -99,6 +104,22 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 		return slices.ContainsFunc(parked, func(p monitor.Instance) bool { return p.Identity == in.Identity })
 	})
 	return append(list, parked...)
+}
+
+// startingFor is what the scan has found below a keeper of ours, and nobody has
+// told of yet, when it is the server that a group waits for; nil when there is none.
+func (l *loop) startingFor(list []monitor.Instance, s *monitor.Shared) *monitor.Instance {
+	if len(s.Clients) == 0 {
+		return nil
+	}
+	for i := range list {
+		in := &list[i]
+		if t := l.tracked[in.Identity]; t != nil && t.awaited && !t.launched() && in.Sharing == nil && in.Cause != monitor.CauseDefunct &&
+			in.ProjectRoot == s.Project && (s.Context == "" || in.Context == s.Context) {
+			return in
+		}
+	}
+	return nil
 }
 
 // parkedInstance is a server without a process, in its place. before is how it was

@@ -138,6 +138,34 @@ func TestParkedAndItsProcess(t *testing.T) {
 	}
 }
 
+// What was found below our keeper while a group waits for its server is that
+// server, and not one beside the parked one.
+func TestSharedStarts(t *testing.T) {
+	starting := func(change func(*tracked)) *tracked {
+		tr := &tracked{awaited: true, in: running(serverTwo)}
+		tr.in.State, tr.in.Client = monitor.StateStarting, nil
+		change(tr)
+		return tr
+	}
+	for name, c := range map[string]struct {
+		t    *tracked
+		want bool
+	}{
+		"its own":             {starting(func(*tracked) {}), true},
+		"another project's":   {starting(func(tr *tracked) { tr.in.ProjectRoot = "/w/beta" }), false},
+		"another context's":   {starting(func(tr *tracked) { tr.in.Context = "claude-code" }), false},
+		"one that we know of": {starting(func(tr *tracked) { tr.launch = &monitor.Launch{} }), false},
+		"somebody else's":     {starting(func(tr *tracked) { tr.awaited = false }), false},
+	} {
+		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
+		l.told([]monitor.Instance{running(serverOne)}, group(nil))
+		got := l.told([]monitor.Instance{c.t.in}, group(func(s *monitor.Shared) { s.Parked, s.Reason = true, "it is starting" }))
+		if c.want != (len(got) == 1 && got[0].State == monitor.StateStarting && got[0].IsShared() && *got[0].Client == claude) || !c.want && (len(got) != 2 || got[0].Sharing != nil) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // A server of one client alone is found by the process that its shim has started,
 // and its client stays who the watch found.
 func TestOwnServer(t *testing.T) {
