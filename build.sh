@@ -163,6 +163,17 @@ fuzz_all() {
     "the input was written below testdata/fuzz of its package: mend, keep it as a seed, run again"
 }
 
+# test_socket_activation has a real systemd start lamplighter for its clients.
+test_socket_activation() {
+  need_debian "${debian_systemd[@]}"
+  do_build
+  say "running below a real systemd --user"
+  local prefix
+  prefix=$("$cache/venv/bin/python" -c 'import sys; print(sys.base_prefix)')
+  "$root/build/systemd-user.sh" --reads "$prefix" --reads "$cache" --reads "$root/bin" "$root/build/socket-activation.sh" "$root/bin" "$cache" ||
+    die "socket activation failed" "see above"
+}
+
 do_test_full() {
   case ${1-} in
     '') do_test ;;
@@ -174,6 +185,7 @@ do_test_full() {
   say "playing the scenes that the recorded situations are from"
   go_test -tags 'real full' -count=1 -run '^TestRecordSituations$' ./app ||
     die "a scene is not decided as it was recorded" "look for FAIL above"
+  test_socket_activation
   say "repeating the tests of tray and monitor/watch"
   go_test -race -tags real -count=2 -timeout 30m ./tray/... ./monitor/watch/... ||
     die "a repeated test failed" "look for FAIL above; a test that fails now and then is a fault"
@@ -185,13 +197,14 @@ do_bench() {
   local part parts log=$cache/bench.log
   for part; do
     case $part in
-      starts | page | registrations | launch | servers | stand-ins) ;;
-      *) die "bench has no part $part" "run: ./build.sh bench [starts|page|registrations|launch|servers|stand-ins]…" ;;
+      starts | page | registrations | launch | sharing | servers | stand-ins) ;;
+      *) die "bench has no part $part" "run: ./build.sh bench [starts|page|registrations|launch|sharing|servers|stand-ins]…" ;;
     esac
   done
   parts=$(IFS='|' && echo "$*")
   need_go
   need_all
+  need_mcp_proxy
   say "measuring; this takes some minutes (all of it: $log)"
   LAMPLIGHTER_TEST_BENCH_LONG=${LAMPLIGHTER_BENCH_LONG-} \
     go_test -tags 'real bench' -run "^TestBench\$/${parts:+^($parts)\$}" -v -timeout 30m ./app >"$log" 2>&1 || {

@@ -71,6 +71,7 @@ func TestBench(t *testing.T) {
 	t.Run("page", func(t *testing.T) { b.page(t) })
 	t.Run("registrations", func(t *testing.T) { b.registrations(t) })
 	t.Run("launch", func(t *testing.T) { b.launch(t) })
+	t.Run("sharing", func(t *testing.T) { b.sharing(t) })
 	t.Run("servers", func(t *testing.T) { b.realServers(t) })
 	t.Run("stand-ins", func(t *testing.T) { b.standIns(t) })
 }

@@ -8,6 +8,7 @@ older_serenas=(1.5.3 1.7.0)
 # Other MCP servers for the tests, with what they need in turn as it was then.
 others_on=2026-11-20
 time_server=mcp-server-time==2026.10.19
+mcp_proxy=mcp-proxy==0.13.0 # which the benchmark is beside
 node_version=22.20.0
 axe='axe-core@4.14.1'
 npm_servers=(
@@ -53,6 +54,12 @@ debian_desktop=(
   xdotool:xdotool
   import:imagemagick
   /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core
+)
+debian_systemd=(
+  /lib/systemd/systemd:systemd
+  systemd-socket-activate:systemd
+  setpriv:util-linux
+  /usr/lib/systemd/user/dbus.socket:dbus-user-session
 )
 debian_browser=(
   chromium:chromium
@@ -191,6 +198,20 @@ need_older_serenas() {
       die "serena-agent $version could not be installed" "see above; then run this again"
     stamp "venv-$version" "$want"
   done
+}
+
+# need_mcp_proxy installs it into .cache/venv-mcp-proxy.
+need_mcp_proxy() {
+  need_serena
+  local venv=$cache/venv-mcp-proxy want uv=$cache/venv/bin/uv python=$cache/venv/bin/python
+  want=$(stamp_of "$(readlink -f "$python")" "$mcp_proxy" "$others_on")
+  fresh venv-mcp-proxy "$want" && "$venv/bin/python" -c '' 2>/dev/null && return
+  say "installing $mcp_proxy into .cache/venv-mcp-proxy"
+  rm -rf "$venv"
+  { quietly venv-mcp-proxy.log uv_env "$uv" venv --python "$python" "$venv" &&
+    quietly venv-mcp-proxy.log uv_env "$uv" pip install --python "$venv/bin/python" --exclude-newer "$others_on" "$mcp_proxy"; } ||
+    die "$mcp_proxy could not be installed" "see above; then run this again"
+  stamp venv-mcp-proxy "$want"
 }
 
 # need_uvx fills .cache/uv, so that `uvx --python 3.11 --from serena-agent==…`
