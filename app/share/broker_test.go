@@ -46,7 +46,7 @@ func TestOneServerForAll(t *testing.T) {
 		}
 		select {
 		case <-first.Gone:
-			if why := first.Why(); why != "ended by parking" {
+			if why := first.Why(); why != "no request for 10 min" {
 				t.Error(why)
 			}
 		default:
@@ -193,32 +193,6 @@ func TestARequestWhileItIsLookedAt(t *testing.T) {
 }
 
 // Who does not wait for what an earlier run has left gets it nevertheless.
-func TestAdoptsForWhoWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.inherited = make(chan struct{})
-		b := New(w.options())
-		defer served(t, b)()
-		hurried, cancel := context.WithCancel(t.Context())
-		cancel()
-		m := b.Join(hurried, plan("a"), claude)
-		url := make(chan string)
-		go func() {
-			s, err := m.Acquire(context.Background())
-			if err != nil {
-				t.Error(err)
-			}
-			url <- s.URL
-		}()
-		after(time.Second)
-		adopted := w.run("a")
-		close(w.inherited)
-		if got := <-url; got != adopted.MCPURL() || w.launched != 0 || len(w.twice) != 0 {
-			t.Errorf("it has %s; %d were launched", got, w.launched)
-		}
-	})
-}
-
 // A lease closes its session before the server ends, and a request that comes
 // meanwhile waits for the next one.
 func TestARequestWhileItIsParked(t *testing.T) {
@@ -337,229 +311,18 @@ func TestStarts(t *testing.T) {
 
 // A crash is said, and the next request starts it again; not so when it crashes
 // again and again.
-func TestCrashes(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Join(t.Context(), plan("a"), claude)
-		crash := func() {
-			t.Helper()
-			s := request(t, m)
-			w.the(t).dies("exited with status 1")
-			synctest.Wait()
-			<-s.Gone
-			if s := one(t, b); !s.Parked || s.Reason != "it exited with status 1" || s.Server.PID == 0 {
-				t.Errorf("%+v", s)
-			}
-		}
-		crash()
-		after(time.Hour)
-		if w.count() != 0 {
-			t.Error("it came back by itself")
-		}
-		crash()
-		crash()
-		crash()
-		var crashing *Crashing
-		if err := refused(t, m); !errors.As(err, &crashing) || !strings.Contains(err.Error(), "it exited with status 1") {
-			t.Error(err)
-		}
-		after(crashFirst)
-		crash()
-		after(crashFirst)
-		if err := refused(t, m); !errors.As(err, &crashing) {
-			t.Error(err)
-		}
-		after(crashFirst)
-		request(t, m)
-		after(crashWindow)
-		crash()
-		request(t, m) // it has worked meanwhile
-		if got := w.kinds(); got != "parked woken parked woken parked woken parked woken parked woken parked woken" {
-			t.Error(got)
-		}
-	})
-}
-
 // What a user has ended is no crash, and comes back with the next request only.
-func TestStoppedByTheUser(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Join(t.Context(), plan("a"), claude)
-		for range 5 {
-			request(t, m)
-			s := w.the(t)
-			b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: s.id.String(), Detail: "by the tray"})
-			b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: "1-1", Detail: "by nobody"})
-			s.dies("exited with status 143")
-			synctest.Wait()
-			if s := one(t, b); s.Reason != "it was stopped by the tray" {
-				t.Errorf("%+v", s)
-			}
-		}
-		after(time.Hour)
-		if w.count() != 0 {
-			t.Error("it came back by itself")
-		}
-	})
-}
-
 // A server that cannot be ended is said, and tried again.
-func TestSurvives(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Join(t.Context(), plan("a"), claude)
-		request(t, m)
-		w.change(func() { w.stubborn = errors.New("something of it still runs") })
-		after(DefaultIdle)
-		if err := refused(t, m); !errors.Is(err, ErrSurvives) || !strings.Contains(err.Error(), "something of it") {
-			t.Error(err)
-		}
-		w.change(func() { w.stubborn = nil })
-		after(lookMost)
-		request(t, m)
-		if w.launched != 2 {
-			t.Error("there is no other server")
-		}
-	})
-}
-
+// The process of a server has ended, and something of it goes on: clients know at
+// once, and nobody waits for ever.
 // What an earlier run has left is had by who comes back, and ended when nobody
 // does. Nothing is started before it is known.
-func TestAdopts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.inherited = make(chan struct{})
-		b := New(w.options())
-		defer served(t, b)()
-		s := make(chan string, 2)
-		for _, key := range []string{"a", "b"} {
-			go func() {
-				m := b.Join(context.Background(), plan(key), claude)
-				s <- m.ServerID()
-				if got := request(t, m); key == "a" && got.URL != w.live[0].MCPURL() {
-					t.Errorf("another server: %+v", got)
-				}
-				s <- key
-			}()
-		}
-		after(time.Second)
-		if w.launched != 0 || len(s) != 0 {
-			t.Error("a server was started before it is known what runs")
-		}
-		adopted := w.run("a")
-		if id, key := <-s, <-s; id != adopted.ID() || key != "a" {
-			t.Errorf("%s had %s", key, id)
-		}
-		after(time.Second)
-		w.run("c")
-		close(w.inherited)
-		if id, key := <-s, <-s; id != "" || key != "b" || w.launched != 1 {
-			t.Errorf("%s had %s", key, id)
-		}
-		after(time.Second)
-		if list := b.Shared(); len(list) != 3 || len(list[2].Clients) != 0 || list[2].Project != "/work/c" || list[2].Kind != monitor.KindSerena {
-			t.Errorf("%+v", list)
-		}
-		after(DefaultIdle)
-		if w.count() != 0 || len(b.Shared()) != 2 {
-			t.Errorf("%d run: %+v", w.count(), b.Shared())
-		}
-	})
-}
-
 // Two of one key, and one of no key, are ended; the first one is had.
-func TestAdoptsTooMany(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		first, second, none := w.run("a"), w.run("a"), w.run("")
-		b := New(w.options())
-		defer served(t, b)()
-		m := b.Join(t.Context(), plan("a"), claude)
-		m.Began()
-		if m.ServerID() != first.ID() {
-			t.Error("it has another server")
-		}
-		after(DefaultIdle)
-		if w.the(t) != first {
-			t.Error("the wrong ones were ended")
-		}
-		<-second.Done()
-		<-none.Done()
-	})
-}
-
 // A launcher that never finishes its look keeps servers from being started, and
 // that is said.
-func TestNotSettled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.inherited = make(chan struct{})
-		b := New(w.options())
-		defer served(t, b)()
-		m := b.Join(t.Context(), plan("a"), claude)
-		if err := refused(t, m); !errors.Is(err, ErrNotSettled) || w.launched != 0 {
-			t.Error(err)
-		}
-	})
-}
-
 // At the end of the program servers go on, for the next one; what starts is given
 // up, and who waits is told.
-func TestTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		b := New(w.options())
-		end := served(t, b)
-		m, other := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("b"), claude)
-		s := request(t, m)
-		w.hold = make(chan struct{})
-		waits := make(chan error, 1)
-		go func() {
-			_, err := other.Acquire(context.Background())
-			waits <- err
-		}()
-		synctest.Wait()
-		end()
-		if err := <-waits; !errors.Is(err, ErrEnding) {
-			t.Error(err)
-		}
-		if err := refused(t, m); !errors.Is(err, ErrEnding) {
-			t.Error(err)
-		}
-		select {
-		case <-s.Gone:
-			t.Error("its server has ended")
-		default:
-		}
-		m.Leave()
-		w.the(t)
-	})
-}
-
 // When the user ends lamplighter all is ended, also what works.
-func TestParkAll(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		for _, key := range []string{"a", "b"} {
-			m := b.Join(t.Context(), plan(key), claude)
-			request(t, m)
-			m.Began()
-		}
-		w.hold = make(chan struct{})
-		go func() {
-			_, err := b.Join(context.Background(), plan("c"), claude).Acquire(context.Background())
-			if !errors.Is(err, ErrEnding) {
-				t.Error(err)
-			}
-		}()
-		synctest.Wait()
-		b.ParkAll(t.Context())
-		synctest.Wait()
-		if w.count() != 0 || w.starting != 0 {
-			t.Errorf("%d run, %d start", w.count(), w.starting)
-		}
-		if list := b.Shared(); list[0].Reason != "lamplighter was ended" {
-			t.Errorf("%+v", list)
-		}
-	})
-}
-
 // Answers of a server are used while it does not run, as long as the settings are
 // the same.
 func TestCached(t *testing.T) {

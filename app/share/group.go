@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,7 @@ type group struct {
 // start is one try to start the server. Who waits for done may read err.
 type start struct {
 	done   chan struct{}
-	giveUp func()
+	giveUp func() // nil when it is no start, but the end of the server before it
 	err    error
 }
 
@@ -92,16 +93,34 @@ func (b *Broker) acquire(ctx context.Context, m *Member) (*run, error) {
 		if r != nil || err != nil {
 			return r, err
 		}
-		select {
-		case <-s.done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		if s.err != nil {
-			return nil, s.err
+		if err := s.wait(ctx); err != nil {
+			return nil, err
 		}
 	}
 }
+
+// wait waits for what came of a start, or for the end of the server before it,
+// which is not waited for without limit.
+func (s *start) wait(ctx context.Context) error {
+	var late <-chan time.Time
+	if s.giveUp == nil {
+		timer := time.NewTimer(endTime)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-s.done:
+		return s.err
+	case <-late:
+		return fmt.Errorf("%w within %s; ask again", ErrSurvives, words(endTime))
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// endTime is how long the end of a server is waited for by who wants the next one.
+// What has survived is tried to be ended for longer.
+const endTime = 20 * time.Second
 
 // tryAcquire returns the server when there is one; else what to wait for, or why
 // there will be none.
@@ -273,21 +292,27 @@ func (b *Broker) over(g *group, r *run) {
 	g.run, g.last, g.since, g.ended = nil, r.server.Identity(), now, now
 	g.look, g.until = false, time.Time{} // what went on unseen has ended with it
 	g.seen.forget(r.generation)
-	switch {
-	case r.ending != "":
-		g.reason = r.ending
-	case r.ordered != "":
-		g.reason = "it was stopped " + r.ordered
-	default:
-		g.reason = "it " + monitor.Clean(r.server.Ending())
+	g.reason = r.how()
+	if r.ending == "" && r.ordered == "" {
 		g.crashes.add(now, now.Sub(r.since), g.reason)
-		b.o.Log.Warn("a shared server has ended by itself", "server", g.label(g.last), "how", r.server.Ending(), "clients", len(g.members))
+		b.o.Log.Warn("a shared server has ended by itself", "server", g.label(g.last), "how", g.reason, "clients", len(g.members))
 	}
 	if len(g.members) > 0 {
 		b.record(g, g.last, monitor.EventParked, g.reason+"; the next request starts it again")
 	}
 	b.leftIdle(g)
 	b.change()
+}
+
+// how tells how it has ended, as a part of a sentence. The caller holds mu.
+func (r *run) how() string {
+	switch {
+	case r.ending != "":
+		return r.ending
+	case r.ordered != "":
+		return "it was stopped " + r.ordered
+	}
+	return "it " + monitor.Clean(r.server.Ending())
 }
 
 // label names the server of a group in events as the model does.

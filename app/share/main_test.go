@@ -62,7 +62,7 @@ type fakeServer struct {
 	id           monitor.Identity
 	key          string
 	exited, done chan struct{}
-	once         sync.Once
+	once, exit   sync.Once
 	ends         []string // by whom; guarded by the world's mu
 	why          string   // likewise
 }
@@ -102,12 +102,21 @@ func (s *fakeServer) End(_ context.Context, by string) error {
 // dies is the end of a server.
 func (s *fakeServer) dies(why string) {
 	s.once.Do(func() {
+		s.exits(why)
+		s.world.mu.Lock()
+		defer s.world.mu.Unlock()
+		s.world.live = slices.DeleteFunc(s.world.live, func(other *fakeServer) bool { return other == s })
+		close(s.done)
+	})
+}
+
+// exits is the end of its own process.
+func (s *fakeServer) exits(why string) {
+	s.exit.Do(func() {
 		s.world.mu.Lock()
 		defer s.world.mu.Unlock()
 		s.why = why
-		s.world.live = slices.DeleteFunc(s.world.live, func(other *fakeServer) bool { return other == s })
 		close(s.exited)
-		close(s.done)
 	})
 }
 

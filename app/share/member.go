@@ -53,7 +53,7 @@ func (m *Member) Acquire(ctx context.Context) (lease.Server, error) {
 	if err != nil {
 		return lease.Server{}, err
 	}
-	return r.forLease(), nil
+	return m.broker.forLease(r), nil
 }
 
 // Running returns the server when it runs.
@@ -64,7 +64,7 @@ func (m *Member) Running() (lease.Server, bool) {
 	if m.gone || b.closed || !m.group.run.usable() {
 		return lease.Server{}, false
 	}
-	return m.group.run.forLease(), true
+	return b.forLease(m.group.run), true
 }
 
 // ServerID names the process of the server that runs, "" when none does. Another
@@ -82,7 +82,7 @@ func (m *Member) ServerID() string {
 // whyTime is how long it may take to learn how a server has ended.
 const whyTime = 250 * time.Millisecond
 
-func (r *run) forLease() lease.Server {
+func (b *Broker) forLease(r *run) lease.Server {
 	return lease.Server{
 		URL: r.server.MCPURL(), Transport: r.transport, Generation: r.generation, Gone: r.gone,
 		Why: func() string {
@@ -93,7 +93,9 @@ func (r *run) forLease() lease.Server {
 			case <-r.server.Done():
 			case <-timer.C:
 			}
-			return monitor.Clean(r.server.Ending())
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return r.how()
 		},
 	}
 }

@@ -106,7 +106,8 @@ type Options struct {
 	// Show is given all that is shared at each change, but not more often than
 	// some times a second. It is called by Serve alone and must not block.
 	Show func([]monitor.Shared)
-	// Record is told what becomes of servers. It must not block.
+	// Record is told what becomes of servers. It must not block, or call the
+	// broker.
 	Record func(monitor.Event)
 	// RSS is the resident memory of a server with all below it, in bytes, 0 when
 	// it is not known. It must not block.

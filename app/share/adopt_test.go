@@ -1,0 +1,169 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+func TestAdoptsForWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.inherited = make(chan struct{})
+		b := New(w.options())
+		defer served(t, b)()
+		hurried, cancel := context.WithCancel(t.Context())
+		cancel()
+		m := b.Join(hurried, plan("a"), claude)
+		url := make(chan string)
+		go func() {
+			s, err := m.Acquire(context.Background())
+			if err != nil {
+				t.Error(err)
+			}
+			url <- s.URL
+		}()
+		after(time.Second)
+		adopted := w.run("a")
+		close(w.inherited)
+		if got := <-url; got != adopted.MCPURL() || w.launched != 0 || len(w.twice) != 0 {
+			t.Errorf("it has %s; %d were launched", got, w.launched)
+		}
+	})
+}
+
+func TestAdopts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.inherited = make(chan struct{})
+		b := New(w.options())
+		defer served(t, b)()
+		s := make(chan string, 2)
+		for _, key := range []string{"a", "b"} {
+			go func() {
+				m := b.Join(context.Background(), plan(key), claude)
+				s <- m.ServerID()
+				if got := request(t, m); key == "a" && got.URL != w.live[0].MCPURL() {
+					t.Errorf("another server: %+v", got)
+				}
+				s <- key
+			}()
+		}
+		after(time.Second)
+		if w.launched != 0 || len(s) != 0 {
+			t.Error("a server was started before it is known what runs")
+		}
+		adopted := w.run("a")
+		if id, key := <-s, <-s; id != adopted.ID() || key != "a" {
+			t.Errorf("%s had %s", key, id)
+		}
+		after(time.Second)
+		w.run("c")
+		close(w.inherited)
+		if id, key := <-s, <-s; id != "" || key != "b" || w.launched != 1 {
+			t.Errorf("%s had %s", key, id)
+		}
+		after(time.Second)
+		if list := b.Shared(); len(list) != 3 || len(list[2].Clients) != 0 || list[2].Project != "/work/c" || list[2].Kind != monitor.KindSerena {
+			t.Errorf("%+v", list)
+		}
+		after(DefaultIdle)
+		if w.count() != 0 || len(b.Shared()) != 2 {
+			t.Errorf("%d run: %+v", w.count(), b.Shared())
+		}
+	})
+}
+
+func TestAdoptsTooMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		first, second, none := w.run("a"), w.run("a"), w.run("")
+		b := New(w.options())
+		defer served(t, b)()
+		m := b.Join(t.Context(), plan("a"), claude)
+		m.Began()
+		if m.ServerID() != first.ID() {
+			t.Error("it has another server")
+		}
+		after(DefaultIdle)
+		if w.the(t) != first {
+			t.Error("the wrong ones were ended")
+		}
+		<-second.Done()
+		<-none.Done()
+	})
+}
+
+func TestNotSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.inherited = make(chan struct{})
+		b := New(w.options())
+		defer served(t, b)()
+		m := b.Join(t.Context(), plan("a"), claude)
+		if err := refused(t, m); !errors.Is(err, ErrNotSettled) || w.launched != 0 {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		b := New(w.options())
+		end := served(t, b)
+		m, other := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("b"), claude)
+		s := request(t, m)
+		w.hold = make(chan struct{})
+		waits := make(chan error, 1)
+		go func() {
+			_, err := other.Acquire(context.Background())
+			waits <- err
+		}()
+		synctest.Wait()
+		end()
+		if err := <-waits; !errors.Is(err, ErrEnding) {
+			t.Error(err)
+		}
+		if err := refused(t, m); !errors.Is(err, ErrEnding) {
+			t.Error(err)
+		}
+		select {
+		case <-s.Gone:
+			t.Error("its server has ended")
+		default:
+		}
+		m.Leave()
+		w.the(t)
+	})
+}
+
+func TestParkAll(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		for _, key := range []string{"a", "b"} {
+			m := b.Join(t.Context(), plan(key), claude)
+			request(t, m)
+			m.Began()
+		}
+		w.hold = make(chan struct{})
+		go func() {
+			_, err := b.Join(context.Background(), plan("c"), claude).Acquire(context.Background())
+			if !errors.Is(err, ErrEnding) {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		b.ParkAll(t.Context())
+		synctest.Wait()
+		if w.count() != 0 || w.starting != 0 {
+			t.Errorf("%d run, %d start", w.count(), w.starting)
+		}
+		if list := b.Shared(); list[0].Reason != "lamplighter was ended" {
+			t.Errorf("%+v", list)
+		}
+	})
+}

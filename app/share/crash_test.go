@@ -1,0 +1,114 @@
+package share
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+func TestCrashes(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		crash := func() {
+			t.Helper()
+			s := request(t, m)
+			w.the(t).dies("exited with status 1")
+			synctest.Wait()
+			<-s.Gone
+			if why := s.Why(); why != "it exited with status 1" {
+				t.Error(why)
+			}
+			if s := one(t, b); !s.Parked || s.Reason != "it exited with status 1" || s.Server.PID == 0 {
+				t.Errorf("%+v", s)
+			}
+		}
+		crash()
+		after(time.Hour)
+		if w.count() != 0 {
+			t.Error("it came back by itself")
+		}
+		crash()
+		crash()
+		crash()
+		var crashing *Crashing
+		if err := refused(t, m); !errors.As(err, &crashing) || !strings.Contains(err.Error(), "it exited with status 1") {
+			t.Error(err)
+		}
+		after(crashFirst)
+		crash()
+		after(crashFirst)
+		if err := refused(t, m); !errors.As(err, &crashing) {
+			t.Error(err)
+		}
+		after(crashFirst)
+		request(t, m)
+		after(crashWindow)
+		crash()
+		request(t, m) // it has worked meanwhile
+		if got := w.kinds(); got != "parked woken parked woken parked woken parked woken parked woken parked woken" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestStoppedByTheUser(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		for range 5 {
+			request(t, m)
+			s := w.the(t)
+			b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: s.id.String(), Detail: "by the tray"})
+			b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: "1-1", Detail: "by nobody"})
+			s.dies("exited with status 143")
+			synctest.Wait()
+			if s := one(t, b); s.Reason != "it was stopped by the tray" {
+				t.Errorf("%+v", s)
+			}
+		}
+		after(time.Hour)
+		if w.count() != 0 {
+			t.Error("it came back by itself")
+		}
+	})
+}
+
+func TestSurvives(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		request(t, m)
+		w.change(func() { w.stubborn = errors.New("something of it still runs") })
+		after(DefaultIdle)
+		if err := refused(t, m); !errors.Is(err, ErrSurvives) || !strings.Contains(err.Error(), "something of it") {
+			t.Error(err)
+		}
+		w.change(func() { w.stubborn = nil })
+		after(lookMost)
+		request(t, m)
+		if w.launched != 2 {
+			t.Error("there is no other server")
+		}
+	})
+}
+
+func TestSomethingSurvives(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		s := request(t, m)
+		w.the(t).exits("exited with status 1")
+		<-s.Gone
+		if _, ok := m.Running(); ok {
+			t.Error("it still runs")
+		}
+		if err := refused(t, m); !errors.Is(err, ErrSurvives) {
+			t.Error(err)
+		}
+		w.the(t).dies("")
+		if request(t, m).URL == s.URL {
+			t.Error("it has the old server")
+		}
+	})
+}
