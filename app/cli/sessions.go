@@ -74,9 +74,7 @@ func (s *sessions) spec(project, server string) (launch.Spec, error) {
 	}
 	spec := launch.Spec{Project: project, Lifetime: launch.Session, Limit: holds.StartLimit}
 	if server == monitor.KindSerena {
-		spec.Template = launch.Template{
-			Name: server, Command: holds.Serena.Command, Arguments: holds.Serena.Arguments, Transport: string(holds.Serena.Transport),
-		}
+		spec.Template = s.usualSerena()
 		return spec, nil
 	}
 	t, found := holds.Template(server)
@@ -87,6 +85,14 @@ func (s *sessions) spec(project, server string) (launch.Spec, error) {
 		Name: t.Name, Command: t.Command, Transport: string(t.Transport), Path: t.Path, Directory: t.Directory, Env: t.Env,
 	}
 	return spec, nil
+}
+
+// usualSerena is how the settings have Serena started.
+func (s *sessions) usualSerena() launch.Template {
+	serena := s.holds.Load().Serena
+	return launch.Template{
+		Name: monitor.KindSerena, Command: serena.Command, Arguments: serena.Arguments, Transport: string(serena.Transport),
+	}
 }
 
 // supervisor has the parts that need longer to stop than the others.

@@ -61,6 +61,13 @@ func (b *background) startSharing(unknownPins func() error) {
 	})
 }
 
+// webShare serves clients that speak HTTP.
+func (b *background) webShare() *front.Web {
+	return front.NewWeb(front.WebOptions{
+		Broker: b.sharing.broker, Ask: b.sharing.asker, Usual: b.sessions.usualSerena, Log: b.log,
+	})
+}
+
 // shareRetry is until the share socket is tried again where it could not be made.
 const shareRetry = 15 * time.Second
 
