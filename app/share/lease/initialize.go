@@ -28,7 +28,7 @@ func (l *Lease) initialize(ctx context.Context, it *item) {
 	}
 	l.began()
 	defer l.ended()
-	lk, answer, err := l.openLink(ctx, it.line, func() { l.accept(it) })
+	lk, answer, err := l.openLink(ctx, it.line, func() bool { return l.accept(it) })
 	switch {
 	case ctx.Err() != nil:
 		if lk != nil {

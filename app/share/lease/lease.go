@@ -124,7 +124,8 @@ type Lease struct {
 	dialer dialer
 	limit  int // maxHeld, or what tests make of it
 
-	out sync.Mutex // held while something is written
+	out    sync.Mutex // held while something is written
+	broken bool       // of out: the client has gone
 
 	mu       sync.Mutex
 	changed  *sync.Cond // of mu; any of the following
@@ -398,15 +399,20 @@ func (l *Lease) release() {
 	}
 }
 
-// write writes to the client; an error of it ends the lease.
-func (l *Lease) write(what func() error) {
+// write writes to the client; an error of it ends the lease. It is false when the
+// client has gone.
+func (l *Lease) write(what func() error) bool {
 	l.out.Lock()
-	err := what()
-	l.out.Unlock()
-	if err != nil {
+	defer l.out.Unlock()
+	if l.broken {
+		return false
+	}
+	if err := what(); err != nil {
 		l.o.Log.Debug("A client has gone", "error", err)
+		l.broken = true
 		l.Gone()
 	}
+	return !l.broken
 }
 
 // say says a sentence to the user.

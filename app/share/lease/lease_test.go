@@ -276,7 +276,7 @@ func TestABrokenOutletEndsTheLease(t *testing.T) {
 	c := join(t, behind(t, sharetest.New(t)), nil)
 	c.greet()
 	c.outlet.mu.Lock()
-	c.broken = errGone
+	c.refuses = errGone
 	c.outlet.mu.Unlock()
 	c.put(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	c.wait()

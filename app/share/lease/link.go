@@ -127,15 +127,21 @@ func (l *Lease) callEnded(lk *link) {
 	}
 }
 
+// errGone says that a client has gone.
+var errGone = errors.New("the client has gone")
+
 // openLink acquires the server and opens an MCP session with it. The error is for
-// the user. before is called when there is a server, before anything is sent.
-func (l *Lease) openLink(ctx context.Context, initialize []byte, before func()) (lk *link, answer []byte, err error) {
+// the user. before is called when there is a server, before anything is sent, and
+// nothing is sent when it is false.
+func (l *Lease) openLink(ctx context.Context, initialize []byte, before func() bool) (lk *link, answer []byte, err error) {
 	for try := 1; ; try++ {
 		server, err := l.o.Servers.Acquire(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		before()
+		if !before() {
+			return nil, nil, errGone
+		}
 		lk, answer, err = l.openOnce(ctx, server, initialize)
 		if err == nil || ctx.Err() != nil {
 			return lk, answer, err
@@ -228,7 +234,7 @@ func (l *Lease) connect(ctx context.Context) (*link, error) {
 			return lk, nil
 		}
 	}
-	lk, answer, err := l.openLink(ctx, state.Initialize, func() {})
+	lk, answer, err := l.openLink(ctx, state.Initialize, func() bool { return true })
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package lease
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ type outlet struct {
 	lines    []delivered // all that was delivered
 	kept     []byte
 	said     []string
-	broken   error
+	refuses  error         // of all that is written
 	wrong    []string      // what no lease may do
 	block    chan struct{} // Deliver waits for it to be closed, if not nil
 	blocked  int
@@ -41,8 +40,6 @@ type delivered struct {
 	answer bool
 	line   string
 }
-
-var errGone = errors.New("the client has gone")
 
 func (o *outlet) init() {
 	if o.accepted == nil {
@@ -58,7 +55,7 @@ func (o *outlet) Accept(seq uint64, errorLine []byte) error {
 		o.wrong = append(o.wrong, fmt.Sprintf("%d was accepted twice", seq))
 	}
 	o.accepted[seq] = string(errorLine)
-	return o.broken
+	return o.refuses
 }
 
 func (o *outlet) Deliver(seq uint64, answer bool, line []byte) error {
@@ -84,7 +81,7 @@ func (o *outlet) Deliver(seq uint64, answer bool, line []byte) error {
 		o.answers[seq] = append(o.answers[seq], string(line))
 	}
 	o.lines = append(o.lines, delivered{seq, answer, string(line)})
-	return o.broken
+	return o.refuses
 }
 
 func (o *outlet) Settle(seq uint64) error {
@@ -95,21 +92,21 @@ func (o *outlet) Settle(seq uint64) error {
 		o.wrong = append(o.wrong, fmt.Sprintf("%d was settled out of order", seq))
 	}
 	o.settled[seq]++
-	return o.broken
+	return o.refuses
 }
 
 func (o *outlet) Keep(state []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.kept = slices.Clone(state)
-	return o.broken
+	return o.refuses
 }
 
 func (o *outlet) Say(sentence string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.said = append(o.said, sentence)
-	return o.broken
+	return o.refuses
 }
 
 // fate is what was told of a request: the line of its answer, "settled", or "".
@@ -123,6 +120,18 @@ func (o *outlet) fate(seq uint64) string {
 		return "settled"
 	}
 	return ""
+}
+
+// accepts is how many of the lines are accepted.
+func (o *outlet) accepts(seqs ...uint64) (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, seq := range seqs {
+		if _, ok := o.accepted[seq]; ok {
+			n++
+		}
+	}
+	return n
 }
 
 func (o *outlet) errors() []string {

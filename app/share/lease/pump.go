@@ -147,7 +147,10 @@ func (l *Lease) request(pumping, calls context.Context, it *item) {
 			return
 		}
 	}
-	l.accept(it)
+	if !l.accept(it) {
+		l.done(it)
+		return
+	}
 	ctx, abort := context.WithCancel(calls)
 	l.mu.Lock()
 	if it.told || l.ending {
@@ -224,11 +227,10 @@ func (l *Lease) callDone(ctx context.Context, lk *link, it *item, err error) {
 
 // cancel passes on that the client does not want an answer any more.
 func (l *Lease) cancel(ctx context.Context, it *item) {
-	l.accept(it)
 	l.mu.Lock()
 	r := l.pending[it.key]
 	l.mu.Unlock()
-	if r == nil || l.cancelHere(r) {
+	if !l.accept(it) || r == nil || l.cancelHere(r) {
 		return
 	}
 	l.mu.Lock()
@@ -260,7 +262,9 @@ func (l *Lease) response(ctx context.Context, it *item) {
 		delete(l.stale, key)
 	}
 	l.mu.Unlock()
-	l.accept(it)
+	if !l.accept(it) {
+		return
+	}
 	if ok {
 		l.pass(ctx, asked.link, it)
 		return
@@ -271,7 +275,9 @@ func (l *Lease) response(ctx context.Context, it *item) {
 // notification passes on what the client only says. It starts no server: the
 // next one hears what matters from the replay.
 func (l *Lease) notification(ctx context.Context, it *item, ready bool) {
-	l.accept(it)
+	if !l.accept(it) {
+		return
+	}
 	if !ready {
 		l.o.Log.Debug("A notification before initialize was dropped", "method", it.Method)
 		return

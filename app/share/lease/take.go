@@ -53,7 +53,7 @@ func (l *Lease) Take(seq uint64, line []byte) {
 	switch {
 	case it.Kind == wire.Garbage && json.Valid(line):
 		l.answerHere(it, wire.ErrorLine(nil, wire.CodeInvalid, "this is no request, notification or answer of JSON-RPC 2.0"))
-	case it.Kind == wire.Garbage:
+	case it.Kind == wire.Garbage, it.Kind == wire.Request && !json.Valid(it.ID): // no answer could hold that id
 		l.answerHere(it, wire.ErrorLine(nil, wire.CodeParse, "this line is not JSON"))
 	case it.Kind == wire.Batch:
 		l.answerHere(it, wire.ErrorLine(nil, wire.CodeInvalid, "MCP has no batches: send each message on a line of its own"))
@@ -210,13 +210,14 @@ func (l *Lease) acceptOverdue() {
 	}
 }
 
-// accept tells the client that a line is being worked on, once.
-func (l *Lease) accept(it *item) {
+// accept tells the client that a line is being worked on, once. When it is false
+// nothing may be done with the line: the next process gets it again.
+func (l *Lease) accept(it *item) bool {
 	var errorLine []byte
 	if it.Kind == wire.Request {
 		errorLine = wire.ErrorLine(it.ID, wire.CodeInternal, "lamplighter ended while the server worked on this; it may have been carried out")
 	}
-	l.write(func() error {
+	return l.write(func() error {
 		if it.accepted {
 			return nil
 		}

@@ -1,0 +1,212 @@
+package lease
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"lamplighter/app/share/upstream"
+	"lamplighter/app/share/wire"
+)
+
+// world is a server that is no process, with calls that end when a test says so.
+type world struct {
+	mu       sync.Mutex
+	opened   int
+	sessions map[string]*fakeSession // that the server knows
+	calls    []*fakeCall             // requests that wait for a fate
+	carried  map[string]int          // how often each request was carried out, by its id
+	got      []string                // all lines, in order
+	alive    bool
+	mute     bool // initialize is not answered
+	slow     bool // notifications are taken, and that is not told
+}
+
+func newWorld() *world { return &world{sessions: map[string]*fakeSession{}, carried: map[string]int{}} }
+
+// group is what leases of this world are behind.
+func (w *world) group() *group {
+	return &group{why: "it was killed", wake: func() Server {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.alive = true
+		return Server{URL: "fake"}
+	}}
+}
+
+// die ends the server with all that is in flight.
+func (w *world) die() {
+	w.mu.Lock()
+	w.alive = false
+	clear(w.sessions)
+	calls := w.calls
+	w.calls = nil
+	for _, c := range calls {
+		w.carried[c.id]++ // it may have been
+	}
+	w.mu.Unlock()
+	for _, c := range calls {
+		c.end(upstream.ErrLost)
+	}
+}
+
+// forget makes the server forget its sessions. What is in flight goes on.
+func (w *world) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.sessions)
+}
+
+// take takes one of the calls in flight; nil when there is none.
+func (w *world) take(n int) *fakeCall {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.calls) == 0 {
+		return nil
+	}
+	n %= len(w.calls)
+	c := w.calls[n]
+	w.calls = slices.Delete(w.calls, n, n+1)
+	return c
+}
+
+func (w *world) lines() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.got)
+}
+
+func (w *world) open(ctx context.Context, _ Server, receive func([]byte), initialize []byte) (upstreamSession, []byte, error) {
+	w.mu.Lock()
+	mute := w.mute
+	w.mu.Unlock()
+	if mute {
+		<-ctx.Done()
+		return nil, nil, upstream.ErrLost
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if ctx.Err() != nil || !w.alive {
+		return nil, nil, upstream.ErrNotSent
+	}
+	w.opened++
+	s := &fakeSession{world: w, id: fmt.Sprint("session-", w.opened), receive: receive}
+	w.sessions[s.id] = s
+	return s, resultLine(wire.Split(initialize).ID, []byte(`{"protocolVersion":"2025-06-18"}`)), nil
+}
+
+func (w *world) resume(ctx context.Context, _ Server, receive func([]byte), id, _ string) (upstreamSession, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case ctx.Err() != nil || !w.alive:
+		return nil, upstream.ErrNotSent
+	case w.sessions[id] == nil:
+		return nil, upstream.ErrUnknown
+	}
+	s := &fakeSession{world: w, id: id, receive: receive}
+	w.sessions[id] = s
+	return s, nil
+}
+
+type fakeSession struct {
+	world   *world
+	id      string
+	receive func([]byte)
+	closed  bool // guarded by the world's mu
+}
+
+func (s *fakeSession) ID() string      { return s.id }
+func (s *fakeSession) Version() string { return "2025-06-18" }
+func (s *fakeSession) Listen()         {}
+
+func (s *fakeSession) Detach(context.Context) {
+	s.world.mu.Lock()
+	s.closed = true
+	s.world.mu.Unlock()
+}
+
+func (s *fakeSession) Close(ctx context.Context) {
+	s.Detach(ctx)
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	if s.world.sessions[s.id] == s {
+		delete(s.world.sessions, s.id)
+	}
+}
+
+type fakeCall struct {
+	world       *world
+	session     *fakeSession
+	line        string
+	id          string
+	each        func([]byte)
+	taken, done chan struct{}
+	once        sync.Once
+	err         error
+}
+
+func (c *fakeCall) Taken() <-chan struct{} { return c.taken }
+func (c *fakeCall) Done() <-chan struct{}  { return c.done }
+func (c *fakeCall) Err() error             { return c.err }
+
+func (c *fakeCall) end(err error) {
+	c.once.Do(func() {
+		c.err = err
+		close(c.taken)
+		close(c.done)
+	})
+}
+
+// answer carries the request out, and answers it when answers is true.
+func (c *fakeCall) answer(answers bool) {
+	c.world.mu.Lock()
+	c.world.carried[c.id]++
+	c.world.mu.Unlock()
+	if answers {
+		c.each(resultLine([]byte(c.id), []byte(`"done"`)))
+	}
+	c.end(nil)
+}
+
+func (s *fakeSession) Begin(ctx context.Context, line []byte, each func([]byte)) call {
+	m := wire.Split(line)
+	c := &fakeCall{
+		world: s.world, session: s, line: string(line), id: string(m.ID), each: each, taken: make(chan struct{}), done: make(chan struct{}),
+	}
+	w := s.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case ctx.Err() != nil || s.closed || !w.alive:
+		c.end(upstream.ErrNotSent)
+	case w.sessions[s.id] != s:
+		c.end(upstream.ErrUnknown)
+	case m.Kind != wire.Request:
+		w.got = append(w.got, c.line)
+		if !w.slow {
+			c.end(nil)
+			break
+		}
+		go func() {
+			<-ctx.Done()
+			c.end(upstream.ErrLost)
+		}()
+	case strings.HasPrefix(c.id, `"lamplighter-`):
+		w.got = append(w.got, c.line)
+		c.end(nil)
+	default:
+		w.got = append(w.got, c.line)
+		w.calls = append(w.calls, c)
+		go func() {
+			select {
+			case <-c.done:
+			case <-ctx.Done():
+				c.end(fmt.Errorf("%w: %w", upstream.ErrLost, ctx.Err()))
+			}
+		}()
+	}
+	return c
+}
