@@ -94,9 +94,9 @@ func (w *Web) get(rw http.ResponseWriter, req *http.Request) {
 		return
 	}
 	defer s.using()()
-	r.start()
 	s.listen(r)
 	defer s.unlisten(r)
+	r.start()
 	await(req.Context(), r, s)
 }
 

@@ -29,8 +29,9 @@ type session struct {
 	ended  chan struct{} // closed when its lease has ended
 	begin  uint64        // number of its initialize, until that was answered; of Deliver alone
 
-	taking sync.Mutex // held while a line is given to the lease
-	seq    uint64     // of the last one; guarded by taking
+	taking  sync.Mutex // held while a line is given to the lease
+	seq     uint64     // of the last one; guarded by taking
+	hearing sync.Mutex // held while a GET stream begins
 
 	mu       sync.Mutex
 	replies  map[uint64]*reply // requests that wait, by their number
@@ -84,20 +85,30 @@ func (s *session) forget(r *reply) {
 	r.close()
 }
 
-// listen makes r the GET stream. One that was there before ends: its client has
-// lost it, or should not have two.
+// listen makes r the GET stream, after what has waited for one was sent on it. One
+// that was there before ends: its client has lost it, or should not have two.
 func (s *session) listen(r *reply) {
+	s.hearing.Lock()
+	defer s.hearing.Unlock()
 	s.mu.Lock()
-	before := s.stream
-	waiting := s.waiting
-	s.stream, s.waiting, s.bytes = r, nil, 0
+	if s.stream != nil {
+		s.stream.close()
+		s.stream = nil
+	}
+	for len(s.waiting) > 0 {
+		line := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		s.bytes -= len(line)
+		s.mu.Unlock()
+		sent := r.send(line)
+		s.mu.Lock()
+		if !sent {
+			s.mu.Unlock()
+			return
+		}
+	}
+	s.stream = r
 	s.mu.Unlock()
-	if before != nil {
-		before.close()
-	}
-	for _, line := range waiting {
-		r.send(line)
-	}
 }
 
 func (s *session) unlisten(r *reply) {
