@@ -378,14 +378,15 @@ func (s *Server) hang(ctx context.Context) {
 }
 
 // Event is a line as one event of a stream, as Serena writes it.
-func Event(line string) []byte {
-	var b bytes.Buffer
-	b.WriteString("event: message\r\n")
-	for part := range bytes.SplitSeq([]byte(line), []byte("\n")) {
-		b.WriteString("data: ")
-		b.Write(part)
-		b.WriteString("\r\n")
+func Event(line string) []byte { return event([]byte(line)) }
+
+func event(line []byte) []byte {
+	b := make([]byte, 0, len(line)+64)
+	b = append(b, "event: message\r\n"...)
+	for part := range bytes.SplitSeq(line, []byte("\n")) {
+		b = append(b, "data: "...)
+		b = append(b, part...)
+		b = append(b, "\r\n"...)
 	}
-	b.WriteString("\r\n")
-	return b.Bytes()
+	return append(b, "\r\n"...)
 }

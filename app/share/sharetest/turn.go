@@ -69,7 +69,7 @@ func (t *turn) send(line []byte, last bool) {
 		return
 	}
 	t.stream()
-	_, _ = t.w.Write(Event(string(line)))
+	_, _ = t.w.Write(event(line))
 	_ = http.NewResponseController(t.w).Flush()
 }
 
@@ -84,7 +84,9 @@ func (t *turn) stream() {
 }
 
 func (t *turn) result(format string, a ...any) {
-	t.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, t.id, fmt.Sprintf(format, a...)), true)
+	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":`, t.id)
+	line = fmt.Appendf(line, format, a...)
+	t.send(append(line, '}'), true)
 }
 
 func (t *turn) text(text string) {

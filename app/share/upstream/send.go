@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strings"
-	"sync/atomic"
 
 	"lamplighter/app/share/wire"
 )
@@ -24,7 +23,7 @@ const longBody = 1 << 20
 // Send posts a line, which must not change until it returns, and gives each
 // message of the answer to each, one at a time and in order; the line is each's
 // to keep. While each runs the answer is not read on. A notification has no
-// messages.
+// messages; a nil each wants none.
 //
 // Send returns when the answer has ended, also when it held no response. There
 // is no time limit but ctx, whose end hangs up and cancels nothing. The error Is
@@ -67,43 +66,16 @@ func (s *Session) Begin(ctx context.Context, line []byte, each func(line []byte)
 	return c
 }
 
-// body is what is posted. It knows whether all of it was asked for.
-type body struct {
-	bytes.Reader
-	all atomic.Bool
-}
-
-// Read reads, as io.Reader has it.
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if b.Len() == 0 {
-		b.all.Store(true)
-	}
-	return n, err
-}
-
-// WriteTo is not that of bytes.Reader, which would not be noticed.
-func (b *body) WriteTo(w io.Writer) (int64, error) {
-	return io.Copy(w, struct{ io.Reader }{b})
-}
-
-// Close does nothing, as there is nothing to close.
-func (b *body) Close() error { return nil }
-
 // post is one POST on its way.
 type post struct {
-	body atomic.Pointer[body] // of the last attempt
-	conn atomic.Pointer[conn] // likewise
+	body *bytes.Reader // of the last attempt
+	conn *conn         // likewise; nil when it is not ours
 }
 
 // arrived tells whether the server may have got all of the request, after
 // RoundTrip failed: net/http has stopped writing by then.
 func (p *post) arrived() bool {
-	if !p.body.Load().all.Load() {
-		return false
-	}
-	c := p.conn.Load()
-	return c == nil || !c.broken.Load()
+	return p.body.Len() == 0 && (p.conn == nil || !p.conn.broken.Load())
 }
 
 // send is Send. taken, if not nil, is called with the header of the answer.
@@ -115,16 +87,14 @@ func (s *Session) send(ctx context.Context, line []byte, each func([]byte), take
 	defer leave()
 	p := &post{}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
-		c, _ := got.Conn.(*conn)
-		p.conn.Store(c)
+		p.conn, _ = got.Conn.(*conn)
 	}})
 	r := s.request(ctx, http.MethodPost)
 	r.ContentLength = int64(len(line))
 	r.GetBody = func() (io.ReadCloser, error) { // for another attempt, when nothing at all was written
-		b := &body{}
-		b.Reset(line)
-		p.body.Store(b)
-		return b, nil
+		// With this type it goes out together with the header.
+		p.body = bytes.NewReader(line)
+		return io.NopCloser(p.body), nil
 	}
 	r.Body, _ = r.GetBody() // never fails
 	if len(line) >= longBody {
@@ -141,6 +111,9 @@ func (s *Session) send(ctx context.Context, line []byte, each func([]byte), take
 	}
 	if answer.StatusCode/100 != 2 {
 		return s.refusal(answer, len(line))
+	}
+	if each == nil {
+		each = func([]byte) {}
 	}
 	if err := messages(answer, each); err != nil {
 		return failed(ctx, true, err)

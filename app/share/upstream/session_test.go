@@ -1,0 +1,322 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/share/sharetest"
+)
+
+func TestASession(t *testing.T) {
+	for _, json := range []bool{false, true} {
+		s := sharetest.New(t)
+		s.Set(func(b *sharetest.Behaviour) { b.JSON, b.Pretty = json, json })
+		session, answer, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t)}, []byte(hello))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if session.ID() != "session-1" || session.Version() != "2025-06-18" {
+			t.Errorf("it is %q of version %q", session.ID(), session.Version())
+		}
+		if text := string(answer); !strings.Contains(text, `"i"`) || !strings.Contains(text, "1.50") || strings.ContainsAny(text, "\r\n") {
+			t.Errorf("the answer to initialize is %q", text)
+		}
+		if err := session.Send(t.Context(), []byte(initialized), nil); err != nil {
+			t.Errorf("the notification: %v", err)
+		}
+		const odd = `{"n":9007199254740993.10,"e":"\u00e9\/","unknown":null,"n":1E400}`
+		if got := ask(t, session, `1.5`, "echo", odd); len(got) != 1 || !strings.Contains(strings.ReplaceAll(got[0], " ", ""), `"id":1.5`) || !json && !strings.Contains(got[0], odd) {
+			t.Errorf("the answer is %q", got)
+		}
+		session.Close(t.Context())
+		session.Close(t.Context())
+		if got := s.Sessions(); len(got) != 0 {
+			t.Errorf("after its end the server still has %q", got)
+		}
+		if err := session.Send(t.Context(), call("2", "echo", "{}"), nil); fate(err) != "[not sent]" {
+			t.Errorf("after its end it sends: %v", err)
+		}
+		session.Listen()
+		ends := 0
+		for i, r := range s.Received() {
+			if r.HTTP == http.MethodDelete {
+				ends++
+			}
+			version := r.Header.Get("Mcp-Protocol-Version")
+			if (i == 0) != (version == "") || r.Header.Get("Accept-Encoding") != "" {
+				t.Errorf("the header of request %d is %v", i, r.Header)
+			}
+		}
+		if ends != 1 {
+			t.Errorf("the server was told of %d ends", ends)
+		}
+		if got := s.Lines("session-1"); len(got) != 2 || got[1] != string(call("1.5", "echo", odd)) {
+			t.Errorf("the server got %q", got)
+		}
+	}
+}
+
+func TestInitializeThatFails(t *testing.T) {
+	const refusal = `{"jsonrpc":"2.0","id":"i","error":{"code":-32602,"message":"no"}}`
+	event := func(line string) []byte { return sharetest.Event(line) }
+	session := http.Header{"Mcp-Session-Id": {"early"}}
+	for _, test := range []struct {
+		name     string
+		reaction sharetest.Reaction
+		fate     string
+		answer   string
+		deleted  bool
+	}{
+		{"an error", sharetest.Reaction{Header: session, Body: event(refusal)}, "[fine]", refusal, true},
+		{"an error without a session", sharetest.Reaction{Body: event(refusal)}, "[fine]", refusal, false},
+		{"no answer", sharetest.Reaction{Header: session}, "[lost]", "", true},
+		{"half an answer", sharetest.Reaction{Body: event(refusal)[:40], Cut: true}, "[lost]", "", false},
+		{"the connection", sharetest.Reaction{Cut: true}, "[lost]", "", false},
+		{"no such page", sharetest.Reaction{Status: 404}, "[refused]", "", false},
+		{"too many", sharetest.Reaction{Status: 503}, "[refused]", "", false},
+		{"failure", sharetest.Reaction{Status: 500}, "[lost refused]", "", false},
+		{"elsewhere", sharetest.Reaction{Status: 307, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}, "[refused]", "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := sharetest.New(t)
+			s.Set(func(b *sharetest.Behaviour) {
+				b.Instead = func(sharetest.Received) *sharetest.Reaction { return &test.reaction }
+			})
+			session, answer, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t)}, []byte(hello))
+			if session != nil || fate(err) != test.fate || string(answer) != test.answer {
+				t.Errorf("got %v, %q, %v; want %s, %q", session, answer, err, test.fate, test.answer)
+			}
+			got := s.Received()
+			if deleted := got[len(got)-1].HTTP == http.MethodDelete; deleted != test.deleted {
+				t.Errorf("the session was ended: %v", deleted)
+			}
+		})
+	}
+}
+
+func TestInitializeWhoseStreamStaysOpen(t *testing.T) {
+	s := sharetest.New(t)
+	early := `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`
+	reaction := sharetest.Reaction{
+		Header: http.Header{"Mcp-Session-Id": {"open"}}, Hang: true,
+		Body: append(sharetest.Event(early), sharetest.Event(`{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"bad\nversion"}}`)...),
+	}
+	s.Set(func(b *sharetest.Behaviour) {
+		b.Instead = func(sharetest.Received) *sharetest.Reaction { return &reaction }
+	})
+	var b inbox
+	session, _, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t), Receive: b.take}, []byte(hello))
+	if err != nil || session.ID() != "open" || session.Version() != "" {
+		t.Fatalf("got %+v, %v", session, err)
+	}
+	session.Close(t.Context())
+	if got := b.all(); !slices.Equal(got, []string{early}) {
+		t.Errorf("before the answer came %q", got)
+	}
+}
+
+func TestOnlyTheLoopback(t *testing.T) {
+	for _, url := range []string{"", "https://127.0.0.1/mcp", "http://user@127.0.0.1/mcp", "http:///mcp", "%", "mcp"} {
+		if _, _, err := Open(t.Context(), Options{URL: url, Transport: transport(t)}, []byte(hello)); err == nil {
+			t.Errorf("%q is connected to", url)
+		}
+	}
+	_, _, err := Open(t.Context(), Options{URL: "http://192.0.2.1/mcp", Transport: transport(t)}, []byte(hello))
+	if fate(err) != "[not sent]" || !strings.Contains(err.Error(), "not on this machine") {
+		t.Errorf("another machine: %v", err)
+	}
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	s := sharetest.New(t)
+	dial(t, s, nil)
+}
+
+func TestResume(t *testing.T) {
+	s := sharetest.New(t)
+	first := dial(t, s, nil)
+	first.Listen()
+	apptest.Eventually(t, "the stream", func() bool { return s.Listening(first.ID()) })
+	ask(t, first, "1", "count", "{}")
+	o := Options{URL: s.URL(), Transport: transport(t)}
+
+	var b inbox
+	o.Receive = b.take
+	// The server still has the stream of the process before: 409.
+	second, err := Resume(t.Context(), o, first.ID(), first.Version())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close(t.Context())
+	first.Detach(t.Context())
+	apptest.Eventually(t, "the stream of the next process", func() bool {
+		return s.Notify(first.ID(), `{"method":"x"}`) && len(b.all()) > 0
+	})
+	if got := ask(t, second, "2", "count", "{}"); len(got) != 1 || !strings.Contains(got[0], `"2"`) {
+		t.Errorf("the next process counts %q", got)
+	}
+	second.Listen() // it does already
+
+	if _, err := Resume(t.Context(), o, "another", "2025-06-18"); fate(err) != "[unknown]" {
+		t.Errorf("another session: %v", err)
+	}
+	for _, bad := range []string{"", "a b", "a\r\nb", "é", strings.Repeat("x", 2000)} {
+		if _, err := Resume(t.Context(), o, bad, "2025-06-18"); fate(err) != "[unknown]" {
+			t.Errorf("the session %.10q: %v", bad, err)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Resume(ended, o, first.ID(), first.Version()); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its context: %v", err)
+	}
+	s.Kill()
+	if _, err := Resume(t.Context(), o, first.ID(), first.Version()); fate(err) != "[not sent]" {
+		t.Errorf("without a server: %v", err)
+	}
+}
+
+func TestResumeWithoutAStream(t *testing.T) {
+	s := sharetest.New(t)
+	s.Set(func(b *sharetest.Behaviour) { b.NoGet = true })
+	first := dial(t, s, nil)
+	first.Detach(t.Context())
+	second, err := Resume(t.Context(), Options{URL: s.URL(), Transport: transport(t)}, first.ID(), first.Version())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(t, second, "1", "echo", "{}")
+	second.Close(t.Context())
+}
+
+func TestResumeOutlivesItsContext(t *testing.T) {
+	s := sharetest.New(t)
+	first := dial(t, s, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	var b inbox
+	second, err := Resume(ctx, Options{URL: s.URL(), Transport: transport(t), Receive: b.take}, first.ID(), first.Version())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if !s.Notify(first.ID(), `{"method":"x"}`) {
+		t.Error("the stream has ended")
+	}
+	apptest.Eventually(t, "the message", func() bool { return len(b.all()) == 1 })
+	second.Close(t.Context())
+}
+
+func TestListen(t *testing.T) {
+	s := sharetest.New(t)
+	var b inbox
+	session := dial(t, s, b.take)
+	session.Listen()
+	session.Listen()
+	var want []string
+	for i := range 20 {
+		apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.ID()) })
+		line := fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":{"i":%d,"x":%q}}`, i, strings.Repeat("x", i*9999))
+		if !s.Notify(session.ID(), line) {
+			t.Fatal("nobody listens")
+		}
+		want = append(want, line)
+		if i == 10 {
+			apptest.Eventually(t, "what came before", func() bool { return len(b.all()) == len(want) })
+			s.Hush(session.ID())
+		}
+	}
+	apptest.Eventually(t, "all messages", func() bool { return len(b.all()) == len(want) })
+	if !slices.Equal(b.all(), want) {
+		t.Error("they came in another order")
+	}
+	s.Forget()
+	if err := session.Send(t.Context(), call("1", "echo", "{}"), nil); fate(err) != "[unknown]" {
+		t.Errorf("in a forgotten session: %v", err)
+	}
+	gets := func() int {
+		return len(slices.DeleteFunc(s.Received(), func(r sharetest.Received) bool { return r.HTTP != http.MethodGet }))
+	}
+	apptest.Eventually(t, "the refusal of the stream", func() bool { return gets() == 3 })
+	select {
+	case <-session.stream: // is not tried again
+	case <-t.Context().Done():
+	}
+}
+
+func TestListenAcrossADeath(t *testing.T) {
+	s := sharetest.New(t)
+	session := dial(t, s, nil)
+	session.Listen()
+	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.ID()) })
+	s.Restart()
+	<-session.stream // the next server does not know it
+	if err := session.Send(t.Context(), call("1", "echo", "{}"), nil); fate(err) != "[unknown]" {
+		t.Errorf("the next server: %v", err)
+	}
+}
+
+func TestNoStream(t *testing.T) {
+	s := sharetest.New(t)
+	s.Set(func(b *sharetest.Behaviour) { b.NoGet = true })
+	session := dial(t, s, nil)
+	session.Listen()
+	<-session.stream
+	ask(t, session, "1", "echo", "{}")
+}
+
+func TestAStreamOfSomethingElse(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<html>")) // the client may have gone
+	})}
+	served := make(chan error)
+	go func() { served <- server.Serve(listener) }()
+	defer func() {
+		_ = server.Close()
+		<-served
+	}()
+	session, err := Resume(t.Context(), Options{URL: "http://" + listener.Addr().String(), Transport: transport(t)}, "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-session.stream
+	if err := session.Send(t.Context(), []byte("{}"), nil); fate(err) != "[lost]" || !strings.Contains(err.Error(), "text/html") {
+		t.Errorf("an answer of HTML: %v", err)
+	}
+	session.Close(t.Context())
+}
+
+func TestCloseEndsWhatIsInFlight(t *testing.T) {
+	s := sharetest.New(t)
+	received := make(chan struct{})
+	goOn := make(chan struct{})
+	session := dial(t, s, func([]byte) {
+		close(received)
+		<-goOn
+	})
+	session.Listen()
+	c := session.Begin(t.Context(), call("1", "wait", "{}"), nil)
+	<-c.Taken()
+	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.ID()) })
+	s.Notify(session.ID(), "{}")
+	<-received
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	session.Close(ctx) // although a receiver does not return
+	<-c.Done()
+	if fate(c.Err()) != "[lost]" || !errors.Is(c.Err(), errClosed) {
+		t.Errorf("what was in flight ends with %v", c.Err())
+	}
+	close(goOn)
+	<-session.stream
+}
