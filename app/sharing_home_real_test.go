@@ -1,0 +1,256 @@
+//go:build real && linux
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lamplighter/app/apptest"
+)
+
+// connectProgram is the shim, as a client's settings name it.
+func connectProgram() string { return binary + "-connect" }
+
+// serenaCommand is what a client would run without us, in the folder of a
+// project.
+var serenaCommand = []string{"serena", "start-mcp-server", "--project-from-cwd", "--context", "ide", "--agent-interface", "tools"}
+
+// shim is one wrapper that a client has started, spoken to in raw lines.
+type shim struct {
+	*process
+	in    io.WriteCloser
+	lines chan string
+	early map[string]reply // answers that came before they were awaited, by id
+}
+
+// wrap starts the shim for a command, as a client in that folder does.
+func (m *manager) wrap(t *testing.T, dir string, command ...string) *shim {
+	t.Helper()
+	return m.wrapAs(t, dir, append([]string{connectProgram(), "connect", "--"}, command...))
+}
+
+func (m *manager) wrapAs(t *testing.T, dir string, line []string) *shim {
+	t.Helper()
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env, cmd.Dir = m.env, dir
+	p := &process{cmd: cmd, ended: make(chan struct{})}
+	cmd.Stderr = &p.err
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := &shim{process: p, in: in, lines: make(chan string, 1000), early: map[string]reply{}}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		defer close(s.lines)
+		lines := bufio.NewReader(out)
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			s.lines <- strings.TrimSuffix(line, "\n")
+		}
+	}()
+	go func() {
+		defer close(p.ended)
+		<-read
+		_ = cmd.Wait() // the status is read from ProcessState
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		<-p.ended
+	})
+	return s
+}
+
+// send writes one line.
+func (s *shim) send(t *testing.T, line string) {
+	t.Helper()
+	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
+		t.Fatalf("%v; it said %q", err, s.err.String())
+	}
+}
+
+// reply is a message from the server.
+type reply struct {
+	ID     json.RawMessage
+	Method string
+	Result json.RawMessage
+	Error  *struct {
+		Code    int
+		Message string
+	}
+	line string
+}
+
+// await waits for the answer to that id, which comes once.
+func (s *shim) await(t *testing.T, id string) reply {
+	t.Helper()
+	if r, came := s.early[id]; came {
+		delete(s.early, id)
+		return r
+	}
+	limit := time.After(2 * time.Minute)
+	for {
+		select {
+		case line, open := <-s.lines:
+			if !open {
+				t.Fatalf("the shim has ended before it answered %s; it said %q", id, s.err.String())
+			}
+			var r reply
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatalf("%v: %s", err, excerptOf(line))
+			}
+			r.line = line
+			if string(r.ID) == id {
+				return r
+			}
+			if _, again := s.early[string(r.ID)]; again {
+				t.Fatalf("answered twice: %s", line)
+			}
+			if r.Method == "" {
+				s.early[string(r.ID)] = r
+			}
+		case <-limit:
+			t.Fatalf("no answer to %s; it said %q", id, s.err.String())
+		}
+	}
+}
+
+// handshake is the one of R5, with the version that it names.
+func (s *shim) handshake(t *testing.T) reply {
+	t.Helper()
+	s.send(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"sharing-test","version":"1"}}}`)
+	r := s.await(t, "0")
+	if r.Error != nil {
+		t.Fatalf("initialising: %s", r.line)
+	}
+	s.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return r
+}
+
+// call begins a tool call.
+func (s *shim) call(t *testing.T, id int, tool string, arguments any) {
+	t.Helper()
+	text, err := json.Marshal(arguments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, text))
+}
+
+// calls calls a tool and returns its text.
+func (s *shim) calls(t *testing.T, id int, tool string, arguments any) string {
+	t.Helper()
+	s.call(t, id, tool, arguments)
+	return s.await(t, fmt.Sprint(id)).text(t)
+}
+
+// text is that of an answered tool call.
+func (r reply) text(t *testing.T) string {
+	t.Helper()
+	var result struct {
+		IsError bool
+		Content []struct{ Text string }
+	}
+	if r.Error != nil || json.Unmarshal(r.Result, &result) != nil || result.IsError {
+		t.Fatalf("it failed: %s", r.line)
+	}
+	var all strings.Builder
+	for _, c := range result.Content {
+		all.WriteString(c.Text)
+	}
+	return all.String()
+}
+
+// overview calls a tool that needs the language server.
+func (s *shim) overview(t *testing.T, id int) string {
+	t.Helper()
+	return s.calls(t, id, "get_symbols_overview", map[string]any{"relative_path": "main.go"})
+}
+
+// ends ends the shim as clients do, with its standard input open.
+func (s *shim) terminated(t *testing.T) {
+	t.Helper()
+	s.signal(t, syscall.SIGTERM)
+	select {
+	case <-s.ended:
+	case <-time.After(5 * time.Second): // R5's own limit
+		t.Fatal("the shim does not end")
+	}
+}
+
+// serenas are the pids of the servers themselves: what the interpreter runs, and
+// no keeper or shim above it.
+func (m *manager) serenas() []int {
+	var found []int
+	for _, pid := range m.running("start-mcp-server") {
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+		if strings.HasPrefix(filepath.Base(exe), "python") {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// sharedOn is what the global dashboard says of a shared server.
+type sharedOn struct {
+	ID, State, Label string
+	PID              *int
+	SharedBy         *int    `json:"shared_by"`
+	ProjectRoot      *string `json:"project_root"`
+	Clients          []struct {
+		PID  *int
+		Name string
+	}
+}
+
+// shared are the shared servers, as the global dashboard has them.
+func (m *manager) shared(t *testing.T) []sharedOn {
+	t.Helper()
+	_, _, body := fetch(t, pageAt(m.page)+"instances")
+	var list struct{ Instances []sharedOn }
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	var found []sharedOn
+	for _, in := range list.Instances {
+		if in.SharedBy != nil {
+			found = append(found, in)
+		}
+	}
+	return found
+}
+
+// becomes waits until there is one shared server, in that state.
+func (m *manager) becomes(t *testing.T, state string) sharedOn {
+	t.Helper()
+	var got sharedOn
+	apptest.Eventually(t, "the shared server is "+state, func() bool {
+		all := m.shared(t)
+		if len(all) == 1 {
+			got = all[0]
+		}
+		return len(all) == 1 && got.State == state
+	})
+	return got
+}
