@@ -45,6 +45,8 @@ func FuzzRouter(f *testing.F) {
 		{"POST", "/show", ours, "", "", "", "", "", ""},
 		{"POST", "/request-session", ours, "", "", "", "", "application/json", `{"project_path":"/p"}`},
 		{"POST", "/request-session", ours, "https://evil", "cross-site", "cors", "empty", "text/plain", `{"project_path":"/p"}`},
+		{"POST", "/mcp?project=/p", ours, "", "", "", "", "application/json", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`},
+		{"DELETE", "/mcp", ours, "https://evil", "cross-site", "cors", "empty", "", ""},
 		{"POST", "/release-session", ours, "null", "same-site", "navigate", "document", "application/json", `{"session_id":7}`},
 	} {
 		f.Add(seed.method, seed.target, seed.host, seed.origin, seed.site, seed.mode, seed.dest, seed.kind, seed.body)
@@ -55,8 +57,9 @@ func FuzzRouter(f *testing.F) {
 	m.set(snapshot(instance(7, "a\u202e"), parked))
 	fwd, l, pins, manager := &forwarder{}, &ladder{result: stop.Result{Outcome: stop.Ended}}, &pinner{}, &sessions{}
 	p := parts(m, shower{url: "opened here"})
-	told := &policyBook{}
+	told, mcp := &policyBook{}, &speaker{}
 	p.Proxy, p.Stop, p.Pins, p.Recorder, p.Sessions, p.Policies = fwd, l, pins, &book{}, manager, told
+	p.MCP = mcp
 	web := NewWeb(WebOptions{Handler: Handler(p), Log: quiet()})
 	guarded := web.guarded(25282)
 	conn := ourConn(f)
@@ -81,14 +84,14 @@ func FuzzRouter(f *testing.F) {
 			}
 		}
 		fwd.asked, l.orders, l.ids, pins.pinned = nil, nil, nil, nil
-		manager.asked, manager.released, told.told = nil, nil, nil
+		manager.asked, manager.released, told.told, mcp.asked = nil, nil, nil, nil
 		w := httptest.NewRecorder()
 		guarded.ServeHTTP(w, req)
 
 		foreign := !slices.Contains([]string{ours, "localhost:25282", "[::1]:25282"}, req.Host) || origin != "" && origin != "http://"+req.Host
 		fromPage := site != "" && site != "same-origin" && site != "none"
 		managed := len(manager.asked) + len(manager.released) + len(told.told)
-		acted := len(fwd.asked) + len(l.orders) + len(pins.pinned) + managed
+		acted := len(fwd.asked) + len(l.orders) + len(pins.pinned) + len(mcp.asked) + managed
 		if foreign && (w.Code < 400 || acted > 0) {
 			t.Errorf("foreign, and answered with %d; did %d", w.Code, acted)
 		}
