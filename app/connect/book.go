@@ -21,6 +21,8 @@ type book struct {
 	lost     uint64 // the greatest number that an earlier connection has accepted
 	printing int    // what was taken out of the book is being printed
 	freed    int    // bytes of what does not wait any more, since this was set to 0
+	writing  uint64 // the line that is being written, 0 for none
+	written  []byte // its frame, when it has arrived meanwhile
 	used     used
 }
 
@@ -50,13 +52,20 @@ func (b *book) add(t wire.Type, frame []byte, now time.Time) {
 	b.size += len(frame)
 }
 
-// next is the next frame for the present connection, nil when there is none.
+// next is the next frame for the present connection, nil when there is none. The
+// one before is written.
 func (b *book) next() []byte {
+	if b.written != nil {
+		b.used.put(b.written)
+	}
+	b.writing, b.written = 0, nil
 	if b.sent == len(b.waiting) {
 		return nil
 	}
+	e := b.waiting[b.sent]
 	b.sent++
-	return b.waiting[b.sent-1].frame
+	b.writing = e.seq
+	return e.frame
 }
 
 // accept takes note that the background process answers for a line from now on.
@@ -79,7 +88,11 @@ func (b *book) arrived(seq uint64) bool {
 	for i := range b.waiting[:b.sent] {
 		if b.waiting[i].seq == seq {
 			b.sent--
-			b.used.put(b.waiting[i].frame)
+			if seq == b.writing {
+				b.written = b.waiting[i].frame
+			} else {
+				b.used.put(b.waiting[i].frame)
+			}
 			b.remove(i)
 			b.accepted = max(b.accepted, seq)
 			return true

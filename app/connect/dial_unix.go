@@ -47,6 +47,8 @@ func (s socket) read(p []byte) (int, error) { return readFrom(s.fd, p) }
 
 func (s socket) write(p []byte) error { return writeTo(s.fd, p) }
 
+func (s socket) endWriting() { _ = syscall.Shutdown(s.fd, syscall.SHUT_WR) }
+
 func (s socket) hangUp() { _ = syscall.Shutdown(s.fd, syscall.SHUT_RDWR) }
 
 func (s socket) close() { syscall.Close(s.fd) }

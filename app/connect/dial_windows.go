@@ -56,6 +56,10 @@ func (s socket) write(p []byte) error {
 	return err
 }
 
+// endWriting does nothing: a pipe has no such end, and one that cannot be written
+// to has nobody at the other end.
+func (s socket) endWriting() {}
+
 // hangUp closes it, which is the only way to end what waits.
 func (s socket) hangUp() { s.file.Close() }
 

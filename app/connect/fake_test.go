@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/share/wire"
@@ -69,12 +70,17 @@ func (f *fake) close() { f.listener.Close() }
 // conn is the next connection.
 func (f *fake) conn() *fakeConn {
 	f.t.Helper()
-	c, ok := <-f.conns
-	if !ok {
-		f.t.Fatal("nobody listens")
+	select {
+	case c, ok := <-f.conns:
+		if !ok {
+			f.t.Fatal("nobody listens")
+		}
+		f.t.Cleanup(func() { c.conn.Close() })
+		return c
+	case <-time.After(time.Minute):
+		f.t.Fatal("no shim connects")
+		return nil
 	}
-	f.t.Cleanup(func() { c.conn.Close() })
-	return c
 }
 
 // welcome takes the next connection and serves it in a mode.

@@ -34,12 +34,13 @@ var usual = limits{
 const lastAnswers = time.Second
 
 // link is a connection to the background process. Read and write may wait at the
-// same time; hangUp ends both, also of the other end.
+// same time.
 type link interface {
 	read([]byte) (int, error)
 	write([]byte) error
-	hangUp()
-	close() // after hangUp, when nobody reads or writes
+	endWriting() // what the other end has sent can still be read
+	hangUp()     // ends what waits, at the other end too
+	close()      // after hangUp, when nobody reads or writes
 }
 
 // shim stands between a client and the background process.
@@ -263,7 +264,9 @@ func (s *shim) flush() {
 			return
 		}
 		if err := l.write(frame); err != nil {
-			l.hangUp() // which whoever reads it notices
+			// Whoever reads notices it too, but must read all first: a line that was
+			// accepted must not be sent again.
+			l.endWriting()
 			return
 		}
 	}
