@@ -54,12 +54,13 @@ type Outlet interface {
 // share it. Its methods may be called from any goroutine; none of them but
 // Acquire blocks.
 type Servers interface {
-	// Acquire returns the running server, after it has started or woken it. Its
-	// error is a sentence for the user.
+	// Acquire returns the running server, after it has started or woken it. It is
+	// called between Began and Ended. Its error is a sentence for the user.
 	Acquire(ctx context.Context) (Server, error)
 	// Running is the server if one runs now.
 	Running() (Server, bool)
-	// Began and Ended bracket each request that the server works on.
+	// Began and Ended bracket each request, from when it needs the server until the
+	// server does not work on it any more.
 	Began()
 	Ended()
 	// Lingering says that the server may work on something unseen for so long.
@@ -189,7 +190,9 @@ func newLease(o Options, d dialer) *Lease {
 // returns at once with its error, and cancels and ends nothing at the server: the
 // next process resumes the conversation. It may be called once.
 func (l *Lease) Serve(ctx context.Context) error {
-	calls, endCalls := context.WithCancel(ctx)
+	// Both end only after nothing is told any more: that calls end with us is no
+	// news for the client, whose shim tells it.
+	calls, endCalls := context.WithCancel(context.WithoutCancel(ctx))
 	defer endCalls()
 	pumping, endPump := context.WithCancel(calls)
 	defer endPump()

@@ -111,8 +111,7 @@ func TestDuplicateIds(t *testing.T) {
 		second := c.put(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"echo"}}`, test.second)
 		isError(t, c.get(second), test.second, wire.CodeInvalid, "in flight")
 		apptest.Eventually(t, "it waits", func() bool { return server.InFlight() == 1 })
-		server.Release()
-		apptest.Contains(t, c.get(first), "waited")
+		apptest.Contains(t, c.letGo(server, first), "waited")
 		apptest.Contains(t, c.ask(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"echo"}}`, test.second), "echo")
 	}
 }
@@ -123,8 +122,7 @@ func TestASecondInitialize(t *testing.T) {
 	c.greet()
 	waits := c.call(1, "wait", "{}")
 	isError(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`), "2", wire.CodeInvalid)
-	server.Release()
-	apptest.Contains(t, c.get(waits), "waited")
+	apptest.Contains(t, c.letGo(server, waits), "waited")
 	apptest.Contains(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}}`), `"2024-11-05"`)
 	c.put(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	apptest.Contains(t, c.get(c.call(1, "echo", "{}")), "session-2")
@@ -172,8 +170,7 @@ func TestLinesStayInOrder(t *testing.T) {
 	if got := server.Lines("session-1")[2:]; !slices.Equal(got, want) {
 		t.Errorf("the order was %s", strings.Join(got, "\n"))
 	}
-	server.Release()
-	c.get(waits)
+	c.letGo(server, waits)
 }
 
 func TestAnswersOutOfOrder(t *testing.T) {
@@ -256,8 +253,7 @@ func TestTheClientGoes(t *testing.T) {
 	if len(g.lingering) == 0 {
 		t.Error("nothing may run on")
 	}
-	server.Release()
-	apptest.Contains(t, other.get(stays), "waited")
+	apptest.Contains(t, other.letGo(server, stays), "waited")
 }
 
 func TestTheClientGoesWhileTheServerStarts(t *testing.T) {
@@ -272,14 +268,25 @@ func TestTheClientGoesWhileTheServerStarts(t *testing.T) {
 	c.put(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) // is for nobody
 }
 
-func TestABrokenOutletEndsTheLease(t *testing.T) {
-	c := join(t, behind(t, sharetest.New(t)), nil)
-	c.greet()
-	c.outlet.mu.Lock()
-	c.refuses = errGone
-	c.outlet.mu.Unlock()
-	c.put(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-	c.wait()
+func TestWhatCannotBeAcceptedIsNotSent(t *testing.T) {
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`, `{`,
+	} {
+		server := sharetest.New(t)
+		c := join(t, behind(t, server), nil)
+		c.greet()
+		c.get(c.call(0, "count", "{}"))
+		before := len(server.Lines("session-1"))
+		c.outlet.mu.Lock()
+		c.refuses = errGone
+		c.outlet.mu.Unlock()
+		c.put("%s", line)
+		c.wait()
+		if lines := server.Lines("session-1"); len(lines) != before {
+			t.Errorf("the server got %s, which the next process gets again", lines[before:])
+		}
+	}
 }
 
 func TestFinish(t *testing.T) {
@@ -502,8 +509,7 @@ func TestPark(t *testing.T) {
 		t.Error("a request is in flight")
 	}
 	apptest.Eventually(t, "it waits", func() bool { return server.InFlight() == 1 })
-	server.Release()
-	c.get(waits)
+	c.letGo(server, waits)
 	apptest.Eventually(t, "it can be parked", c.Park)
 	if len(server.Sessions()) != 0 {
 		t.Error("the session is open")

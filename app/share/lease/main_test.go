@@ -341,6 +341,16 @@ func (c *client) get(seq uint64) string {
 	return c.fate(seq)
 }
 
+// letGo lets the server answer a call of its tool wait. It may not wait yet.
+func (c *client) letGo(server *sharetest.Server, seq uint64) string {
+	c.t.Helper()
+	apptest.Eventually(c.t, fmt.Sprintf("the fate of %d is told", seq), func() bool {
+		server.Release()
+		return c.fate(seq) != ""
+	})
+	return c.fate(seq)
+}
+
 // ask sends a line and waits for its answer.
 func (c *client) ask(format string, a ...any) string {
 	c.t.Helper()

@@ -137,6 +137,7 @@ func (l *Lease) request(pumping, calls context.Context, it *item) {
 	if it.Method == "tools/call" {
 		l.noteTool(it.Params)
 	}
+	l.began()
 	if lk == nil {
 		var err error
 		if lk, err = l.connect(pumping); err != nil {
@@ -144,11 +145,13 @@ func (l *Lease) request(pumping, calls context.Context, it *item) {
 				l.fail(it, wire.CodeUnavailable, err.Error())
 			}
 			l.done(it)
+			l.ended()
 			return
 		}
 	}
 	if !l.accept(it) {
 		l.done(it)
+		l.ended()
 		return
 	}
 	ctx, abort := context.WithCancel(calls)
@@ -157,6 +160,7 @@ func (l *Lease) request(pumping, calls context.Context, it *item) {
 		l.mu.Unlock()
 		abort()
 		l.done(it)
+		l.ended()
 		return
 	}
 	it.stage, it.link, it.abort = sent, lk, abort
@@ -164,7 +168,6 @@ func (l *Lease) request(pumping, calls context.Context, it *item) {
 	lk.calls++
 	l.working++
 	l.mu.Unlock()
-	l.began()
 	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) })
 	limit := requestLimit + time.Duration(len(it.line)/perMillis)*time.Millisecond
 	go func() {
