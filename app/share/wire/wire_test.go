@@ -1,0 +1,216 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestHeaders(t *testing.T) {
+	for _, h := range []Header{
+		{Hello, 0, MaxHello}, {Line, 1, MaxLine}, {Long, 1 << 63, HeadLength}, {End, 0, 0}, {Ran, 0, 64}, {Welcome, 0, 1 << 20},
+		{Accept, 0xfedcba9876543210, 0}, {Deliver, 0, 7}, {Settle, 3, 0}, {Keep, 0, MaxKept}, {Say, 0, 1}, {Bye, 0, 1},
+	} {
+		text := AppendHeader([]byte("x"), h)
+		if len(text) != 1+HeaderLength {
+			t.Fatalf("%+v: %d bytes", h, len(text)-1)
+		}
+		if got, err := ParseHeader(append(text[1:], "more"...)); err != nil || got != h {
+			t.Errorf("%+v: %+v, %v", h, got, err)
+		}
+	}
+	for name, text := range map[string][]byte{
+		"short":           make([]byte, HeaderLength-1),
+		"unknown":         AppendHeader(nil, Header{'?', 1, 0}),
+		"too long":        AppendHeader(nil, Header{Line, 1, MaxLine + 1}),
+		"end with more":   AppendHeader(nil, Header{End, 0, 1}),
+		"no number":       AppendHeader(nil, Header{Line, 0, 1}),
+		"accepts nothing": AppendHeader(nil, Header{Accept, 0, 1}),
+		"HTTP":            []byte("GET / HTTP/1.1\r\n"),
+	} {
+		if h, err := ParseHeader(text); !errors.Is(err, ErrFrame) {
+			t.Errorf("%s: %+v, %v", name, h, err)
+		}
+	}
+}
+
+func FuzzParseHeader(f *testing.F) {
+	f.Add(AppendHeader(nil, Header{Deliver, 1, 5}))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		h, err := ParseHeader(text)
+		if err != nil {
+			if !errors.Is(err, ErrFrame) {
+				t.Error(err)
+			}
+			return
+		}
+		if h.Length < 0 || h.Length > MaxLine || !bytes.Equal(AppendHeader(nil, h), text[:HeaderLength]) {
+			t.Errorf("%+v", h)
+		}
+	})
+}
+
+var greetings = []Greeting{
+	{},
+	{Program: "1.0", Dir: "/a dir", Command: []string{"serena", "", "a:b\n1:x"}, Env: []string{"A=1", "B="}, Flags: []string{"--x=1"}, Kept: []byte{0, 255}, Own: "7-8"},
+	{Dir: strings.Repeat("x", 1<<20), Command: make([]string, 1000)},
+}
+
+func TestHello(t *testing.T) {
+	for _, want := range greetings {
+		version, got, err := ParseHello(AppendHello(nil, want))
+		if version != Version || err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v: %d, %+v, %v", want, version, got, err)
+		}
+	}
+	whole := AppendHello(nil, greetings[1])
+	for n := range whole {
+		if version, g, err := ParseHello(whole[:n]); !errors.Is(err, ErrFrame) {
+			t.Errorf("%q: %d, %+v, %v", whole[:n], version, g, err)
+		}
+	}
+	for _, text := range []string{
+		"x", ":", "1:", "1:x", "1:0", "2:-1", "01:1", string(whole) + "x", "99999999999999999999:1", "1:1" + "1:21:a1:b", "1:1" + "10:9999999999",
+	} {
+		if _, g, err := ParseHello([]byte(text)); !errors.Is(err, ErrFrame) && text != "01:1" {
+			t.Errorf("%q: %+v, %v", text, g, err)
+		}
+	}
+	// Another version is all that is read.
+	if version, g, err := ParseHello([]byte("2:17 and what else it says")); version != 17 || err != nil || !reflect.DeepEqual(g, Greeting{}) {
+		t.Errorf("%d, %+v, %v", version, g, err)
+	}
+}
+
+func FuzzParseHello(f *testing.F) {
+	for _, g := range greetings {
+		f.Add(AppendHello(nil, g))
+	}
+	f.Add([]byte("1:1" + "10:9999999999"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		version, g, err := ParseHello(text)
+		if err != nil || version != Version {
+			if err != nil && !errors.Is(err, ErrFrame) || err == nil && version <= 0 {
+				t.Errorf("%d, %v", version, err)
+			}
+			return
+		}
+		_, again, err := ParseHello(AppendHello(nil, g))
+		if err != nil || !reflect.DeepEqual(again, g) {
+			t.Errorf("%+v, %+v, %v", g, again, err)
+		}
+	})
+}
+
+func TestSplit(t *testing.T) {
+	for line, want := range map[string]Message{
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                     {Kind: Request, ID: []byte("1"), Method: "ping"},
+		` { "id" : 1.50 , "method" : "a" , "params" : { "x" : [1] } }`: {Kind: Request, ID: []byte("1.50"), Method: "a", Params: []byte(`{ "x" : [1] }`)},
+		`{"id":12345678901234567890,"method":"a"}`:                     {Kind: Request, ID: []byte("12345678901234567890"), Method: "a"},
+		`{"id":"a\"}","method":"a"}`:                                   {Kind: Request, ID: []byte(`"a\"}"`), Method: "a"},
+		`{"method":"tools\/call","id":-1}`:                             {Kind: Request, ID: []byte("-1"), Method: "tools/call"},
+		`{"method":"\u0070ing","id":1}`:                                {Kind: Request, ID: []byte("1"), Method: "ping"},
+		`{"method":"notifications/x","params":[]}`:                     {Kind: Notification, Method: "notifications/x", Params: []byte("[]")},
+		`{"id":"a","result":{"}":"]"}}`:                                {Kind: Response, ID: []byte(`"a"`), Result: []byte(`{"}":"]"}`)},
+		`{"id":null,"error":{"code":1}}`:                               {Kind: Response, ID: []byte("null"), Error: []byte(`{"code":1}`)},
+		`{"id":1,"id":2,"method":"a"}`:                                 {Kind: Request, ID: []byte("2"), Method: "a"},
+		`{"id":null,"method":"a"}`:                                     {ID: []byte("null"), Method: "a"},
+		`{"id":{},"method":"a"}`:                                       {ID: []byte("{}"), Method: "a"},
+		`{"id":1}`:                                                     {ID: []byte("1")},
+		`{}`:                                                           {},
+		`[{"id":1,"method":"a"}]`:                                      {Kind: Batch},
+		"":                                                             {},
+		"null":                                                         {},
+		`{"id":1,"method":"a"`:                                         {},
+		`{"id":1,"method":"a"}}`:                                       {},
+		`{"id":1,"method":"a",}`:                                       {},
+		`{"id":1 "method":"a"}`:                                        {},
+		`{"id":1,"method":7}`:                                          {},
+		`{"id":,"method":"a"}`:                                         {},
+		`{"id":"unfinished`:                                            {},
+		`{"id":"\`:                                                     {},
+		`{"method":"\u00"}`:                                            {},
+	} {
+		if got := Split([]byte(line)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+}
+
+// FuzzSplit: of what encoding/json takes for an object the same is found, and
+// nothing is too strange.
+func FuzzSplit(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[1,"]"]}}`))
+	f.Add([]byte(`{"id":"\u0000","result":null,"error":1e5}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		got := Split(line)
+		var object map[string]json.RawMessage
+		if json.Unmarshal(line, &object) != nil || object == nil {
+			return
+		}
+		// Names may be written with escapes, which no client does.
+		if bytes.Contains(line, []byte(`\`)) || !utf8.Valid(line) {
+			return
+		}
+		var method string
+		if json.Unmarshal(object["method"], &method) != nil && object["method"] != nil || string(object["method"]) == "null" {
+			if got.Kind != Garbage {
+				t.Errorf("%q has no method: %+v", line, got)
+			}
+			return
+		}
+		for name, part := range map[string][]byte{"id": got.ID, "params": got.Params, "result": got.Result, "error": got.Error} {
+			if !bytes.Equal(part, bytes.TrimSpace(object[name])) {
+				t.Errorf("%q: %s is %q, not %q", line, name, part, object[name])
+			}
+		}
+		if got.Method != method {
+			t.Errorf("%q: the method is %q", line, got.Method)
+		}
+	})
+}
+
+func FuzzErrorLine(f *testing.F) {
+	f.Add("a\"b\\\x00\n\u2028é\xff😀")
+	f.Fuzz(func(t *testing.T, message string) {
+		line := ErrorLine([]byte(`"x"`), CodeInternal, message)
+		var decoded struct {
+			JSONRPC string
+			ID      string
+			Error   struct {
+				Code    int
+				Message string
+			}
+		}
+		if err := json.Unmarshal(line, &decoded); err != nil || bytes.ContainsAny(line, "\n\r") {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if decoded.JSONRPC != "2.0" || decoded.ID != "x" || decoded.Error.Code != CodeInternal || decoded.Error.Message != strings.ToValidUTF8(message, "\ufffd") && utf8.ValidString(message) {
+			t.Errorf("%q: %+v", line, decoded)
+		}
+		if m := Split(line); m.Kind != Response || string(m.ID) != `"x"` || m.Error == nil {
+			t.Errorf("%q: %+v", line, m)
+		}
+	})
+}
+
+func TestErrorLine(t *testing.T) {
+	if got := string(ErrorLine(nil, CodeParse, "it is\n no JSON")); got != `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"it is\u000a no JSON"}}` {
+		t.Error(got)
+	}
+}
+
+func TestRelevant(t *testing.T) {
+	for name, want := range map[string]bool{
+		"PATH": true, "HOME": true, "SERENA_HOME": true, "GOFLAGS": true, "VIRTUAL_ENV": true, "LC_ALL": true, "https_proxy": true,
+		"TERM": false, "SSH_AUTH_SOCK": false, "PATHS": false, "": false, "ANTHROPIC_API_KEY": false, "XDG_RUNTIME_DIR": false,
+	} {
+		if got := Relevant(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
