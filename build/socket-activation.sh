@@ -82,7 +82,7 @@ second=$(systemctl --user show -p MainPID --value lamplighter.service)
 
 # Killed, it leaves its server to the next one, which the next client starts.
 server=$(pgrep -u "$UID" -f '^[^ ]*python[^ ]* .*start-mcp-server')
-systemctl --user kill --signal=SIGKILL lamplighter.service
+systemctl --user kill --kill-whom=main --signal=SIGKILL lamplighter.service
 client
 again=$(pgrep -u "$UID" -f '^[^ ]*python[^ ]* .*start-mcp-server')
 [[ -n $server && $server == "$again" ]] || fail "the server is another one: $server, then $again"
