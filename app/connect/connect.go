@@ -21,8 +21,8 @@ func connect(o connectOptions) int {
 	s := newShim(usual)
 	s.read, s.print, s.closed, s.complain, s.exit = readInput, printOutput, inputClosed, complain, os.Exit
 	s.greeting = greetingOf(o)
-	path := findSocket(o.socket)
-	s.dial = func() (link, error) { return dialSocket(path) }
+	paths := findSockets(o.socket)
+	s.dial = func() (link, error) { return dialFirst(paths) }
 	go watchOutput(unread.stop)
 	l, mode, why, f, err := s.first()
 	switch b, unwanted := err.(bye); {
@@ -31,10 +31,10 @@ func connect(o connectOptions) int {
 		s.refuse(began, b.why)
 		return b.status
 	case err != nil && o.orDirect:
-		complain(unreachable(path, err) + ", so that the command runs without it")
+		complain(unreachable(paths, err) + ", so that the command runs without it")
 		return direct(o.command)
 	case err != nil:
-		why := unreachable(path, err) + "; start it with: lamplighter"
+		why := unreachable(paths, err) + "; start it with: lamplighter"
 		complain(why + ", or give lamplighter-connect --or-direct to do without it")
 		s.refuse(began, why)
 		return exitUnavailable
@@ -46,11 +46,11 @@ func connect(o connectOptions) int {
 	return s.serve(l, f)
 }
 
-func unreachable(path string, err error) string {
-	if path == "" {
+func unreachable(paths []string, err error) string {
+	if len(paths) == 0 {
 		return "lamplighter cannot be reached: neither LAMPLIGHTER_SOCKET nor a home directory says where"
 	}
-	return cannot("reach lamplighter at", path, err).Error()
+	return cannot("reach lamplighter at", paths[0], err).Error()
 }
 
 // complain tells the user, in one line.

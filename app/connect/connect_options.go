@@ -8,7 +8,7 @@ import (
 
 // connectOptions are what the command line says after connect.
 type connectOptions struct {
-	socket   string   // "": see findSocket
+	socket   string   // "": see findSockets
 	orDirect bool     // become the command when there is no background process
 	flags    []string // for the background process, NAME=VALUE where there is a value
 	command  []string
@@ -30,6 +30,11 @@ func parseConnect(args []string) (connectOptions, error) {
 		args = args[1:]
 		if whole == "--" {
 			o.command = args
+			break
+		}
+		// Some clients take the -- away.
+		if !strings.HasPrefix(whole, "-") {
+			o.command = append([]string{whole}, args...)
 			break
 		}
 		name, value, inline := strings.Cut(whole, "=")

@@ -13,14 +13,32 @@ func absolute(path string) string {
 	return ""
 }
 
-// findSocket decides where the background process listens. It finds what
-// config.Find does, which would cost us more than all the rest.
-func findSocket(named string) string {
+// findSockets are the places where the background process may listen, the likeliest
+// first. It finds what config.Find does where the environment is that of the
+// user's session. Some clients, such as Codex and Gemini CLI, pass on little of
+// it, so that the usual places are tried as well.
+func findSockets(named string) []string {
+	if named == "" {
+		named = os.Getenv("LAMPLIGHTER_SOCKET")
+	}
 	if named != "" {
-		return named
+		return []string{named}
 	}
-	if named = os.Getenv("LAMPLIGHTER_SOCKET"); named != "" {
-		return named
+	return usualSockets()
+}
+
+// dialFirst connects to the first of the places where somebody listens. The
+// error is that of the first one.
+func dialFirst(paths []string) (link, error) {
+	var first error = os.ErrNotExist
+	for i, path := range paths {
+		l, err := dialSocket(path)
+		if err == nil {
+			return l, nil
+		}
+		if i == 0 {
+			first = err
+		}
 	}
-	return usualSocket()
+	return nil, first
 }

@@ -6,18 +6,26 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 )
 
-// usualSocket is in the folder of the user's session, or else in that of our
-// state. It is "" when there is neither.
-func usualSocket() string {
+// usualSockets are in the folder of the user's session, which has its place
+// where systemd runs even when the environment does not say so, and in that of
+// our state.
+func usualSockets() []string {
+	var all []string
 	if dir := absolute(os.Getenv("XDG_RUNTIME_DIR")); dir != "" {
-		return filepath.Join(dir, "lamplighter", "share.sock")
+		all = append(all, filepath.Join(dir, "lamplighter", "share.sock"))
+	} else if runtime.GOOS == "linux" {
+		dir := "/run/user/" + strconv.Itoa(os.Getuid())
+		if _, err := os.Lstat(dir); err == nil {
+			all = append(all, filepath.Join(dir, "lamplighter", "share.sock"))
+		}
 	}
 	if dir := stateDir(); dir != "" {
-		return filepath.Join(dir, "run", "share.sock")
+		all = append(all, filepath.Join(dir, "run", "share.sock"))
 	}
-	return ""
+	return all
 }
 
 func stateDir() string {

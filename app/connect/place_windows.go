@@ -2,12 +2,12 @@ package main
 
 import "golang.org/x/sys/windows"
 
-// usualSocket is the pipe of this user.
-func usualSocket() string {
+// usualSockets is the pipe of this user.
+func usualSockets() []string {
 	const name = `\\.\pipe\lamplighter-share`
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
-		return name
+		return []string{name}
 	}
-	return name + "-" + user.User.Sid.String()
+	return []string{name + "-" + user.User.Sid.String()}
 }
