@@ -46,12 +46,11 @@ func ask(t *testing.T, c *mcp.ClientSession, tool string, arguments map[string]a
 func TestTheSDKUnderstandsTheServer(t *testing.T) {
 	s := New(t)
 	changed := make(chan struct{}, 1)
-	logged := make(chan struct{}, 10)
+	progressed := make(chan struct{}, 10)
 	c := connect(t, s, &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
-		LoggingMessageHandler:  func(context.Context, *mcp.LoggingMessageRequest) { logged <- struct{}{} },
-		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-			return &mcp.CreateMessageResult{Content: &mcp.TextContent{Text: "sampled"}, Model: "m", Role: "assistant"}, nil
+		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) {
+			progressed <- struct{}{}
 		},
 	})
 	tools, err := c.ListTools(t.Context(), nil)
@@ -61,14 +60,18 @@ func TestTheSDKUnderstandsTheServer(t *testing.T) {
 	if ask(t, c, "count", nil); ask(t, c, "count", nil) != "2" {
 		t.Error("it counts wrongly")
 	}
-	if got := ask(t, c, "ask", nil); !strings.Contains(got, "sampled") {
+	if got := ask(t, c, "ask", nil); !strings.Contains(got, `"error"`) { // this client cannot sample
 		t.Errorf("the client's answer arrived as %q", got)
 	}
 	ask(t, c, "notify", nil)
 	<-changed
-	ask(t, c, "log", map[string]any{"steps": 3})
+	params := &mcp.CallToolParams{Name: "progress", Arguments: map[string]any{"steps": 3}}
+	params.SetProgressToken("token")
+	if _, err := c.CallTool(t.Context(), params); err != nil {
+		t.Error(err)
+	}
 	for range 3 {
-		<-logged
+		<-progressed
 	}
 	if got := ask(t, c, "big", map[string]any{"bytes": 3 << 20}); len(got) != 3<<20 {
 		t.Errorf("a big answer has %d bytes", len(got))

@@ -6,12 +6,25 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shirou/gopsutil/v3/process"
 
 	"lamplighter/app/apptest"
 	"lamplighter/monitor/serena/serenatest"
 )
+
+// sleeps tells whether a process is the command of the test.
+func sleeps(pid int) bool {
+	p, err := process.NewProcess(int32(pid))
+	if err != nil {
+		return false // it has ended
+	}
+	name, err := p.Name()
+	return err == nil && name == "sleep"
+}
 
 // TestRealSerena: what is said of Serena here is so in each of its versions.
 func TestRealSerena(t *testing.T) {
@@ -99,17 +112,19 @@ func TestRealSerena(t *testing.T) {
 				t.Error("a session that never was is resumed")
 			}
 
-			c := first.Begin(t.Context(), []byte(`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"execute_shell_command","arguments":{"command":"sleep 600"}}}`), nil)
-			<-c.Taken()
-			if got := answer(first, `{"jsonrpc":"2.0","id":7,"method":"server/discover","params":{}}`); !strings.Contains(got, `"error"`) {
+			if got := answer(first, `{"jsonrpc":"2.0","id":6,"method":"server/discover","params":{}}`); !strings.Contains(got, `"error"`) {
 				t.Errorf("server/discover: %s", got)
 			}
+			var b inbox
+			c := first.Begin(t.Context(), []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"execute_shell_command","arguments":{"command":"sleep 600"}}}`), b.take)
+			<-c.Taken()
+			apptest.Eventually(t, "the command", func() bool { return slices.ContainsFunc(server.Pids(), sleeps) })
 			if err := server.Cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 			<-c.Done()
 			if fate(c.Err()) != "[lost]" {
-				t.Errorf("what the server was killed at: %v", c.Err())
+				t.Errorf("what the server was killed at: %v, %q", c.Err(), b.all())
 			}
 			<-server.Done()
 			if err := first.Send(t.Context(), []byte(`{"jsonrpc":"2.0","id":8,"method":"ping"}`), nil); fate(err) != "[not sent]" {
