@@ -3,6 +3,7 @@ package ask
 import (
 	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -10,23 +11,37 @@ import (
 	"syscall"
 )
 
-// People have user ids in this range; what lies below is the system's, what lies
-// above belongs to containers and services. Source: systemd.io/UIDS-GIDS.
+// What lies below firstPerson is the system's. A directory (SSSD, Active
+// Directory) gives its people any number above. Login screens have some of their
+// own, and nobody's id stands for those who have none here. Source:
+// systemd.io/UIDS-GIDS, and GREETER_UID_MIN and _MAX of systemd.
 const (
-	firstPerson = 1000
-	lastPerson  = 60513
+	firstPerson  = 1000
+	firstGreeter = 60578
+	lastGreeter  = 60705
+	nobody       = 65534
+	nobody16     = 65535
 )
+
+func isPerson(uid int) bool {
+	return uid >= firstPerson && uid != nobody && uid != nobody16 && (uid < firstGreeter || uid > lastGreeter)
+}
 
 // people looks for users in the files of a Linux system.
 type people struct {
 	root  string // of the file system
 	own   int    // our user id
+	me    string // our name, which need not be in /etc/passwd; "" when it is not known
 	size  int    // of a record of utmp
 	owner func(path string) (uid int, ok bool)
 }
 
 func otherUsers() (map[string]bool, error) {
-	return people{root: "/", own: os.Getuid(), size: utmpSize(runtime.GOARCH), owner: ownerOf}.others()
+	me := ""
+	if u, err := user.Current(); err == nil { // else everybody in utmp is another user
+		me = u.Username
+	}
+	return people{root: "/", own: os.Getuid(), me: me, size: utmpSize(runtime.GOARCH), owner: ownerOf}.others()
 }
 
 func ownerOf(path string) (int, bool) {
@@ -61,7 +76,7 @@ func (p people) others() (map[string]bool, error) {
 		return "user id " + strconv.Itoa(uid)
 	}
 	add := func(uid int) {
-		if uid != p.own && uid >= firstPerson && uid <= lastPerson {
+		if uid != p.own && isPerson(uid) {
 			found[name(uid)] = true
 		}
 	}
@@ -70,7 +85,8 @@ func (p people) others() (map[string]bool, error) {
 		if _, err := strconv.Atoi(entry.Name()); err != nil {
 			continue
 		}
-		// Programs in containers have user ids that nobody here has.
+		// Programs in containers have user ids that nobody here has. Who has a
+		// session is found below.
 		if uid, ok := p.owner(filepath.Join(p.root, "proc", entry.Name())); ok && logsIn(accounts, uid) {
 			add(uid)
 		}
@@ -88,9 +104,9 @@ func (p people) others() (map[string]bool, error) {
 		}
 	}
 	for _, user := range parseUtmp(p.read("run/utmp"), p.size) {
-		known := false
+		known := p.me != "" && user == p.me[:min(len(p.me), utmpUserEnd-utmpUser)]
 		for _, a := range accounts {
-			if a.name == user {
+			if a.name == user && !known {
 				known = true
 				add(a.uid)
 			}

@@ -32,6 +32,7 @@ func TestOtherUsers(t *testing.T) {
 	if utmpSize("arm64") != 400 || size != 384 {
 		t.Error("the layout of utmp")
 	}
+	const us = "firstname.lastname@subsidiary.example.com" // utmp holds 32 bytes of it
 	for _, test := range []struct {
 		name  string
 		files map[string]string
@@ -45,11 +46,15 @@ func TestOtherUsers(t *testing.T) {
 		{"no process", map[string]string{"proc/self/owner": "1001", "proc/12/other": ""}, ""},
 		{"a manager of systemd", map[string]string{"run/user/1000/bus": "", "run/user/1001/bus": "", "run/user/0/bus": "", "run/user/x/bus": ""}, "bob"},
 		{"of a directory service", map[string]string{"run/user/2001/bus": ""}, "user id 2001"},
+		{"of Active Directory", map[string]string{"run/user/1668601103/bus": ""}, "user id 1668601103"},
+		{"a session of Active Directory", map[string]string{"run/systemd/sessions/3": "UID=1668601103\nCLASS=user\n"}, "user id 1668601103"},
+		{"nobody's and login screens", map[string]string{"run/user/65534/bus": "", "run/user/65535/bus": "", "run/user/60578/bus": "", "run/user/60705/bus": "", "run/user/999/bus": ""}, ""},
 		{"sessions", map[string]string{"run/systemd/sessions/1": "# mine\nUID=1000\nUSER=me\n", "run/systemd/sessions/2": "UID=1001\nCLASS=user\nSTATE=online\n"}, "bob"},
 		{"a login screen", map[string]string{"run/systemd/sessions/c1": "UID=1001\nCLASS=greeter\n"}, ""},
 		{"rubbish", map[string]string{"run/systemd/sessions/1": "UID=\nUID", "run/utmp": "short"}, ""},
 		{"utmp", map[string]string{"run/utmp": string(slices.Concat(record(2, "reboot", size), record(7, "me", size), record(7, "bob", size), record(8, "ci", size), record(7, "root", size), []byte("cut")))}, "bob"},
 		{"utmp of a directory service", map[string]string{"run/utmp": string(record(7, "anna", size))}, "anna"},
+		{"utmp, and we are of a directory service", map[string]string{"run/utmp": string(record(7, us, size))}, ""},
 		{"several", map[string]string{"proc/1/owner": "1001", "run/user/2001/bus": "", "run/utmp": string(record(7, "bob", size))}, "bob user id 2001"},
 	} {
 		root := t.TempDir()
@@ -69,7 +74,7 @@ func TestOtherUsers(t *testing.T) {
 		for name, text := range test.files {
 			write(name, text)
 		}
-		found, err := people{root: root, own: 1000, size: size, owner: func(path string) (int, bool) {
+		found, err := people{root: root, own: 1000, me: us, size: size, owner: func(path string) (int, bool) {
 			text, err := os.ReadFile(filepath.Join(path, "owner"))
 			n := 0
 			for _, c := range text {
