@@ -48,7 +48,8 @@ type group struct {
 // start is one try to start the server. Who waits for done may read err.
 type start struct {
 	done   chan struct{}
-	giveUp func() // nil when it is no start, but the end of the server before it
+	giveUp func()          // nil when it is no start, but the end of the server before it
+	moot   <-chan struct{} // likewise: closed when that goes on after all, or cannot be ended
 	err    error
 }
 
@@ -64,11 +65,12 @@ type run struct {
 
 	// Guarded by the broker's mu.
 	lock    *keyLock
-	exited  bool   // gone is closed
-	ending  string // why we end it, a part of a sentence; "" when nobody does
-	parts   bool   // it is ended because no client has it
-	failed  error  // of the last try to end it
-	ordered string // who else has ordered its end: "by the tray"
+	exited  bool          // gone is closed
+	ending  string        // why we end it, a part of a sentence; "" when nobody does
+	parts   bool          // it is ended because no client has it
+	failed  error         // of the last try to end it
+	moot    chan struct{} // closed when an end that has begun comes to nothing
+	ordered string        // who else has ordered its end: "by the tray"
 }
 
 // usable tells whether requests can be sent to it.
@@ -93,24 +95,30 @@ func (b *Broker) acquire(ctx context.Context, m *Member) (*run, error) {
 		if r != nil || err != nil {
 			return r, err
 		}
-		if err := s.wait(ctx); err != nil {
+		if err := s.wait(ctx, b.ended); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// wait waits for what came of a start, or for the end of the server before it,
-// which is not waited for without limit.
-func (s *start) wait(ctx context.Context) error {
+// wait waits for what came of a start, or for what comes of the end of the server
+// before it, which is not waited for without limit, nor longer than until ended.
+func (s *start) wait(ctx context.Context, ended <-chan struct{}) error {
 	var late <-chan time.Time
 	if s.giveUp == nil {
 		timer := time.NewTimer(endTime)
 		defer timer.Stop()
 		late = timer.C
+	} else {
+		ended = nil // it is given up then, and says so itself
 	}
 	select {
 	case <-s.done:
 		return s.err
+	case <-s.moot:
+		return nil
+	case <-ended:
+		return nil
 	case <-late:
 		return fmt.Errorf("%w within %s; ask again", ErrSurvives, words(endTime))
 	case <-ctx.Done():
@@ -139,7 +147,7 @@ func (b *Broker) tryAcquire(m *Member) (*run, *start, error) {
 	case g.run != nil && g.run.failed != nil:
 		return nil, nil, errors.Join(ErrSurvives, g.run.failed)
 	case g.run != nil:
-		return nil, &start{done: g.run.done}, nil // until it has gone
+		return nil, &start{done: g.run.done, moot: g.run.moot}, nil // until it has gone
 	case g.starting == nil:
 		if err := g.crashes.refuse(b.o.Now()); err != nil {
 			return nil, nil, err

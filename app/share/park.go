@@ -124,13 +124,21 @@ func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, q
 	if !ok {
 		return
 	}
+	// All at once: each may wait for a server that does not answer.
+	answers := make(chan bool, len(parks))
 	for _, park := range parks {
-		if !park() {
-			b.resume(g, r)
-			return
+		go func() { answers <- park() }()
+	}
+	parked := true
+	for range parks {
+		if ok := <-answers; !ok && parked {
+			parked = false
+			b.resume(g, r) // who refused waits for it
 		}
 	}
-	b.end(ctx, g, r)
+	if parked {
+		b.end(ctx, g, r)
+	}
 }
 
 // against is what speaks against the end of a server that nobody needs, "" when
@@ -191,6 +199,7 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time) (parks []func() bool
 	} else {
 		r.ending = "no request for " + words(idle)
 	}
+	r.moot = make(chan struct{})
 	for _, m := range g.members {
 		if m.park != nil {
 			parks = append(parks, m.park)
@@ -203,7 +212,10 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time) (parks []func() bool
 func (b *Broker) resume(g *group, r *run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	r.ending, g.look = "", false
+	if g.look = false; !b.closed { // else it is ended for that, or goes on unseen
+		r.ending = ""
+	}
+	close(r.moot)
 	if g.run == r {
 		g.used = b.o.Now()
 	}
@@ -223,6 +235,9 @@ func (b *Broker) end(ctx context.Context, g *group, r *run) {
 	b.o.Log.Warn("a shared server could not be ended; it is tried again", "server", r.server.Identity().String(), "error", err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if r.failed == nil {
+		close(r.moot) // who waits learns why
+	}
 	r.failed = err
 	g.look, g.wait = false, b.o.Now().Add(lookAgain(b.o.Idle()))
 	b.change()
