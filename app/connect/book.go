@@ -18,7 +18,7 @@ type book struct {
 	size     int     // of waiting, in bytes
 	open     map[uint64][]byte
 	accepted uint64 // the greatest number that was accepted
-	lost     uint64 // the greatest number that an earlier connection has accepted
+	lost     uint64 // the greatest number that was accepted on an earlier connection, or has expired
 	printing int    // what was taken out of the book is being printed
 	freed    int    // bytes of what does not wait any more, since this was set to 0
 	writing  uint64 // the line that is being written, 0 for none
@@ -136,7 +136,7 @@ func (b *book) disconnected() [][]byte {
 		lines = append(lines, b.open[seq])
 	}
 	b.open = nil
-	b.sent, b.lost = 0, b.accepted
+	b.sent, b.lost = 0, max(b.lost, b.accepted)
 	return lines
 }
 
@@ -162,6 +162,7 @@ func (b *book) expire(then time.Time, why string) [][]byte {
 		}
 		if e.needs() == answer {
 			lines = append(lines, refusal(e.frame, why))
+			b.lost = max(b.lost, e.seq)
 			b.remove(i)
 			i--
 		}

@@ -1,17 +1,6 @@
 package main
 
-import (
-	"os"
-	"path/filepath"
-)
-
-// absolute is a path that is absolute, and "" in place of another.
-func absolute(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return ""
-}
+import "os"
 
 // findSockets are the places where the background process may listen, the likeliest
 // first. It finds what config.Find does where the environment is that of the

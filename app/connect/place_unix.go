@@ -48,3 +48,11 @@ func stateDir() string {
 	}
 	return filepath.Join(dir, "lamplighter")
 }
+
+// absolute is a path that is absolute, and "" in place of another.
+func absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return ""
+}

@@ -47,7 +47,6 @@ type link interface {
 type shim struct {
 	limits
 	greeting wire.Greeting
-	socket   string
 	dial     func() (link, error)
 	read     func([]byte) (int, error) // from the client
 	print    func([]byte) error        // to the client, as a whole

@@ -48,6 +48,7 @@ func TestConversation(t *testing.T) {
 	c.in.Close()
 	conn.want(wire.End, 0)
 	c.nothingMore(0)
+	conn.closed()
 }
 
 // TestOpenAtTheEnd: what is open when the client closes its end is still

@@ -115,7 +115,7 @@ func TestOrDirect(t *testing.T) {
 
 // TestConnectWrongUsage: nothing is started.
 func TestConnectWrongUsage(t *testing.T) {
-	cmd := exec.Command(program, "connect", "serena")
+	cmd := exec.Command(program, "connect", "--colour", "serena")
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "usage: ") {
 		t.Errorf("%v, %q", err, out)
