@@ -30,8 +30,10 @@ func TestWhatCannotBeShared(t *testing.T) {
 		{repo, "serena start-mcp-server --context ide", "no project is named"},
 		{bare, fromCwd, "there is no project at or above"},
 		{m.path("gone"), fromCwd, "its working directory cannot be read"},
-		{repo, "serena start-mcp-server --context ide --project beta", "its project beta is not the path of a directory"},
-		{repo, "serena start-mcp-server --context ide --project file", "is not the path of a directory"},
+		{repo, "serena start-mcp-server --context ide --project ./beta", "its project ./beta is not the path of a directory"},
+		{repo, "serena start-mcp-server --context ide --project ./file", "is not the path of a directory"},
+		{m.top, "serena start-mcp-server --context ide --project alpha", "its project alpha may be a name that Serena knows"}, // there is ./alpha
+		{m.top, "serena start-mcp-server --context ide alpha", "may be a name that Serena knows"},
 		{repo, "serena start-mcp-server --project-from-cwd", "its context desktop-app can change the project"},
 		{repo, "serena start-mcp-server --project-from-cwd --context codex", "its context codex can change the project"},
 		{repo, "serena start-mcp-server --project-from-cwd --context ide --context agent", "its context agent can change the project"},

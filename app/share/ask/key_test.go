@@ -64,7 +64,7 @@ func TestLinkedRoots(t *testing.T) {
 		m.wish(m.path("linked"), fromCwd),
 		m.wish(m.path("beta"), "serena start-mcp-server --project ../linked --context claude-code"),
 		m.wish(m.path("beta"), "serena start-mcp-server --context claude-code "+m.path("linked")),
-		m.wish(m.top, "serena start-mcp-server --project=alpha --context=claude-code"),
+		m.wish(m.top, "serena start-mcp-server --project=./alpha --context=claude-code"),
 		m.wish(repo, "serena start-mcp-server --project . --context claude-code"),
 		m.wish(repo, "serena start-mcp-server --context claude-code --project="),
 	} {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	"lamplighter/monitor"
 )
@@ -85,11 +86,20 @@ func projectOf(dir string, args arguments) (root, why string) {
 		return rootAbove(dir)
 	case !args.hasProject:
 		return "", "no project is named at its start (add --project-from-cwd)"
+	case !isPath(args.project):
+		return "", "its project " + monitor.Shorten(monitor.Clean(args.project), 100) + " may be a name that Serena knows (write its path, or add --project-from-cwd instead)"
 	}
 	if root = directory(args.project, dir); root == "" {
 		return "", "its project " + monitor.Shorten(monitor.Clean(args.project), 100) + " is not the path of a directory"
 	}
 	return root, ""
+}
+
+// isPath tells whether a value of --project can only be a path. Serena looks for
+// a project of that name first, which may lie anywhere. Source:
+// get_registered_project in serena/config/serena_config.py.
+func isPath(project string) bool {
+	return project == "" || project == "." || project == ".." || strings.ContainsFunc(project, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) })
 }
 
 // rootAbove returns the nearest directory from dir upwards that has
