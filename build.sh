@@ -81,7 +81,7 @@ do_build() {
   [[ $(go env GOOS) == darwin ]] && cgo=1
   mkdir -p bin
   { CGO_ENABLED=$cgo go build -trimpath -ldflags "-s -w -X main.version=$version" -o "bin/lamplighter$exe" ./app &&
-    CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o "bin/lamplighter-connect$exe" ./app/connect; } ||
+    CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$version" -o "bin/lamplighter-connect$exe" ./app/connect; } ||
     die "the build failed" "see the messages of the compiler above"
 }
 

@@ -71,7 +71,7 @@ build_windows() {
   local build=(env GOOS=windows CGO_ENABLED=0 go build -trimpath)
   { "${build[@]}" -ldflags "$linked" -o "$1/lamplighter.exe" ./app &&
     "${build[@]}" -ldflags "$linked -H=windowsgui" -o "$1/lamplighter-tray.exe" ./app &&
-    "${build[@]}" -ldflags "-s -w -H=windowsgui" -o "$1/lamplighter-connect.exe" ./app/connect; } ||
+    "${build[@]}" -ldflags "$linked -H=windowsgui" -o "$1/lamplighter-connect.exe" ./app/connect; } ||
     die "the build for Windows failed" "see the messages of the compiler above"
 }
 
