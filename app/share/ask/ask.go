@@ -20,6 +20,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"lamplighter/app/launch"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
@@ -85,6 +87,9 @@ type Asker struct {
 	home    string        // the user's own, where an environment has none
 	looking chan struct{} // slots of looks at files
 	limit   time.Duration // lookLimit, unless a test says otherwise
+	wait    time.Duration // waitLimit, likewise
+
+	asking singleflight.Group // who else is logged in
 
 	mu       sync.Mutex
 	others   others
@@ -111,7 +116,7 @@ func New(o Options) *Asker {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	home, _ := os.UserHomeDir() // then a client without HOME has none either
-	return &Asker{o: o, home: home, looking: make(chan struct{}, mostLooks), limit: lookLimit, resolved: map[string]resolved{}}
+	return &Asker{o: o, home: home, looking: make(chan struct{}, mostLooks), limit: lookLimit, wait: waitLimit, resolved: map[string]resolved{}}
 }
 
 // oldest is the first Serena that is safe with several clients at once.
@@ -261,7 +266,7 @@ func (a *Asker) complete(ctx context.Context, plan *Plan, t launch.Template, fro
 func (w *Wish) check() error {
 	switch {
 	case len(w.Command) == 0 || w.Command[0] == "":
-		return &InputError{"there is no command: write what starts the server behind --, such as: lamplighter-connect -- serena start-mcp-server --project-from-cwd --context claude-code"}
+		return &InputError{"there is no command: write what starts the server behind --, such as: lamplighter-connect connect -- serena start-mcp-server --project-from-cwd --context claude-code"}
 	case slices.ContainsFunc(slices.Concat(w.Command, w.Env, []string{w.Dir}), func(text string) bool { return strings.ContainsRune(text, 0) }):
 		return &InputError{"the command, the working directory or the environment holds a zero byte, which no program can be given"}
 	case !filepath.IsAbs(w.Dir):

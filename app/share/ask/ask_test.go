@@ -77,7 +77,8 @@ func TestWishesThatMakeNoSense(t *testing.T) {
 	m := newMachine(t)
 	repo := m.repo("alpha")
 	for want, w := range map[string]Wish{
-		"there is no command":      {Dir: repo},
+		"there is no command": {Dir: repo},
+		"such as: lamplighter-connect connect -- serena start-mcp-server": {Dir: repo, Command: []string{}},
 		"there is no command: ":    {Dir: repo, Command: []string{""}},
 		"zero byte":                {Dir: repo, Command: []string{"serena", "a\x00"}},
 		"holds a zero byte":        {Dir: repo, Command: []string{"serena"}, Env: []string{"PATH=\x00"}},
@@ -203,7 +204,7 @@ func TestTheFinderIsAskedOnce(t *testing.T) {
 // TestSilentFiles: what lies on a network that has gone keeps nobody waiting.
 func TestSilentFiles(t *testing.T) {
 	a := asker(nil)
-	a.limit = time.Millisecond
+	a.limit, a.wait = time.Millisecond, time.Millisecond
 	for range mostLooks {
 		a.looking <- struct{}{}
 	}
@@ -314,7 +315,7 @@ func TestFingerprints(t *testing.T) {
 		t.Error("the project's own files do not count")
 	}
 	a := asker(nil)
-	a.limit = time.Millisecond
+	a.limit, a.wait = time.Millisecond, time.Millisecond
 	for range mostLooks {
 		a.looking <- struct{}{}
 	}

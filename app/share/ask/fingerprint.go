@@ -42,7 +42,9 @@ func settingsOf(serenaHome, project string, modes []string) settings {
 }
 
 func (a *Asker) fingerprint(s settings) string {
-	sum, err := look(context.Background(), a, s.sum)
+	ctx, cancel := context.WithTimeout(context.Background(), a.limit)
+	defer cancel()
+	sum, err := look(ctx, a, s.sum)
 	if err != nil {
 		return "unknown " + rand.Text()
 	}

@@ -10,6 +10,9 @@ const (
 	// lookLimit is how long a look at files may take. One on a network that has
 	// gone may never end; then its goroutine is lost.
 	lookLimit = 2 * time.Second
+	// waitLimit is how long one waits for its turn, on top: where many come at
+	// once, that some wait says nothing about the files.
+	waitLimit = 10 * time.Second
 	// mostLooks bounds how many are under way, those that are lost included.
 	mostLooks = 64
 )
@@ -20,15 +23,17 @@ var errSilent = errors.New("the files did not answer")
 // look looks at files. The error is errSilent or that of ctx.
 func look[T any](ctx context.Context, a *Asker, find func() T) (T, error) {
 	var none T
-	limit := time.NewTimer(a.limit)
-	defer limit.Stop()
+	wait := time.NewTimer(a.wait)
+	defer wait.Stop()
 	select {
 	case a.looking <- struct{}{}:
-	case <-limit.C:
+	case <-wait.C:
 		return none, errSilent
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}
+	limit := time.NewTimer(a.limit)
+	defer limit.Stop()
 	found := make(chan T, 1)
 	go func() {
 		defer func() { <-a.looking }()

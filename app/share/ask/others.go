@@ -29,28 +29,55 @@ func (a *Asker) othersSee(ctx context.Context) (why string, err error) {
 	if a.o.Allowed() {
 		return "", nil
 	}
-	a.mu.Lock()
-	known := a.others
-	a.mu.Unlock()
-	if known.at.IsZero() || time.Since(known.at) >= othersFor {
-		known, err = look(ctx, a, func() others {
-			names, err := a.o.OthersLoggedIn()
-			return others{names: names, err: err, at: time.Now()}
-		})
-		switch {
-		case ctx.Err() != nil:
+	known := a.knownOthers()
+	if known.at.IsZero() {
+		// Many clients come together, and each process of the machine is looked at.
+		asked := a.asking.DoChan("", func() (any, error) { return a.askOthers(context.WithoutCancel(ctx)), nil })
+		select {
+		case result := <-asked:
+			known, _ = result.Val.(others)
+		case <-ctx.Done():
 			return "", ctx.Err()
-		case err != nil:
-			known = others{err: err}
 		}
-		a.mu.Lock()
-		a.others = known
-		a.mu.Unlock()
 	}
 	if known.err != nil {
 		a.o.Log.Warn("who else is logged in is not known, so that nothing is shared", "error", known.err)
 	}
 	return othersInWords(known), nil
+}
+
+// knownOthers are those found a moment ago, zero when that is too long ago.
+func (a *Asker) knownOthers() others {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if time.Since(a.others.at) >= othersFor {
+		return others{}
+	}
+	return a.others
+}
+
+func (a *Asker) askOthers(ctx context.Context) others {
+	if known := a.knownOthers(); !known.at.IsZero() { // another has just asked
+		return known
+	}
+	found, err := look(ctx, a, func() others {
+		names, err := a.o.OthersLoggedIn()
+		return others{names: names, err: err, at: time.Now()}
+	})
+	if err != nil {
+		return others{err: err}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.others = found
+	return found
+}
+
+// Forbids says why nothing may be shared now, as a part of a sentence; "" when it
+// may be, and when ctx has ended.
+func (a *Asker) Forbids(ctx context.Context) (why string) {
+	why, _ = a.othersSee(ctx)
+	return why
 }
 
 func othersInWords(o others) string {

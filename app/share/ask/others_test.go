@@ -1,9 +1,14 @@
 package ask
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestOthersInWords(t *testing.T) {
@@ -26,18 +31,50 @@ func TestOthersInWords(t *testing.T) {
 	}
 }
 
-// TestOthersAreAskedOnce when many clients come together.
+// TestOthersAreAskedOnce when many clients come together, and again later.
 func TestOthersAreAskedOnce(t *testing.T) {
-	asked := 0
-	a := asker(func(o *Options) { o.OthersLoggedIn = func() ([]string, error) { asked++; return nil, nil } })
-	for range 10 {
-		if why, err := a.othersSee(t.Context()); why != "" || err != nil {
-			t.Error(why, err)
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		a := asker(func(o *Options) {
+			o.OthersLoggedIn = func() ([]string, error) { asked.Add(1); time.Sleep(time.Second); return []string{"bob"}, nil }
+		})
+		for _, want := range []int32{1, 2} {
+			var all sync.WaitGroup
+			for range 3 * mostLooks {
+				all.Go(func() {
+					if why, err := a.othersSee(t.Context()); !strings.Contains(why, "bob") || err != nil {
+						t.Error(why, err)
+					}
+				})
+			}
+			gone, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := a.othersSee(gone); !errors.Is(err, context.Canceled) {
+				t.Error("one who has gone", err)
+			}
+			all.Wait()
+			if n := asked.Load(); n != want {
+				t.Errorf("asked %d times, want %d", n, want)
+			}
+			time.Sleep(othersFor)
 		}
-	}
-	if asked != 1 {
-		t.Errorf("asked %d times", asked)
-	}
+	})
+}
+
+// TestTurns: who waits for a turn has the whole time for the look after it.
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := asker(nil)
+		var all sync.WaitGroup
+		for range 3 * mostLooks {
+			all.Go(func() {
+				if _, err := look(t.Context(), a, func() bool { time.Sleep(lookLimit - time.Millisecond); return true }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	})
 }
 
 // TestLoggedIn asks this machine: whoever is here, we are not another user.
