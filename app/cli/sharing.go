@@ -51,6 +51,8 @@ func (b *background) startSharing(unknownPins func() error) {
 			}
 			return spared(b.model.Snapshot(), id, time.Now())
 		},
+		// Whoever logs in later could use what runs as well.
+		Forbid: s.asker.Forbids,
 		Show: func(list []monitor.Shared) {
 			b.model.SetShared(list)
 			s.note()

@@ -183,6 +183,10 @@ func (b *Broker) launch(ctx context.Context, g *group, plan ask.Plan) (*run, err
 	if adopted != nil {
 		return adopted, nil
 	}
+	// The client may have been here for days.
+	if why := b.o.Forbid(ctx); why != "" {
+		return nil, &forbidden{monitor.Clean(why)}
+	}
 	lock, err := lockKey(ctx, b.o.LockDir, g.key)
 	if err != nil {
 		return nil, err
@@ -222,12 +226,16 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 	defer close(s.done)
 	g.starting, s.err = nil, err
 	now := b.o.Now()
+	var no *forbidden
 	switch {
 	case err != nil && b.closed:
 		s.err = ErrEnding
 		return
 	case err != nil:
 		g.since, g.reason = now, "its last start failed"
+		if errors.As(err, &no) {
+			g.reason = no.why
+		}
 		if counts(err) {
 			g.crashes.add(now, 0, monitor.Clean(err.Error()))
 		}

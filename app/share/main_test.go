@@ -39,6 +39,7 @@ type world struct {
 	stubborn error         // what every end fails with, if not nil
 
 	spare string // the answers of Options
+	bar   string // that of Forbid
 	busy  bool
 	holds string
 	odd   error      // of busy and holds
@@ -235,6 +236,11 @@ func (w *world) options() Options {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.spare
+		},
+		Forbid: func(context.Context) string {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.bar
 		},
 		Busy: func(context.Context, Server, time.Duration) (bool, error) {
 			w.mu.Lock()

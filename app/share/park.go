@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"lamplighter/monitor"
 )
 
 // lookMost is after how long the latest servers are looked at again, and those
@@ -27,12 +29,18 @@ type standing struct {
 	until            time.Time // something may run on unseen until then
 	wait             time.Time // nothing is to be ended before
 	held             bool      // it holds what leases would lose
+	forbidden        bool      // nothing may be shared now
 }
 
 // due tells when a server is ended that nobody asks for that long, and false when
 // time alone does not bring that about.
 func (s standing) due(idle time.Duration) (time.Time, bool) {
-	if idle <= 0 || s.inFlight > 0 || s.held && s.leases > 0 {
+	if s.forbidden {
+		idle = 0 // as soon as nothing speaks against it
+	} else if idle <= 0 {
+		return time.Time{}, false
+	}
+	if s.inFlight > 0 || s.held && s.leases > 0 {
 		return time.Time{}, false
 	}
 	since := s.used
@@ -59,7 +67,11 @@ func (b *Broker) attendIdle(ctx context.Context) {
 	timer := time.NewTimer(lookMost)
 	defer timer.Stop()
 	for {
-		if next, some := b.endIdle(); some {
+		forbidden := ""
+		if b.anyRuns() {
+			forbidden = monitor.Clean(b.o.Forbid(ctx))
+		}
+		if next, some := b.endIdle(forbidden); some {
 			timer.Reset(next)
 		} else {
 			timer.Stop()
@@ -73,9 +85,21 @@ func (b *Broker) attendIdle(ctx context.Context) {
 	}
 }
 
+func (b *Broker) anyRuns() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, g := range b.groups {
+		if g.run != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // endIdle begins to end what is due, and returns how long it is until the next
-// one is, and whether any server runs.
-func (b *Broker) endIdle() (next time.Duration, some bool) {
+// one is, and whether any server runs. What is forbidden says why nothing may be
+// shared now, "" when it may be.
+func (b *Broker) endIdle(forbidden string) (next time.Duration, some bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now, idle := b.o.Now(), b.o.Idle()
@@ -88,7 +112,9 @@ func (b *Broker) endIdle() (next time.Duration, some bool) {
 			continue
 		}
 		some = true
-		at, due := g.standing().due(idle)
+		standing := g.standing()
+		standing.forbidden = forbidden != ""
+		at, due := standing.due(idle)
 		if g.run.failed != nil {
 			at, due = g.wait, true
 		}
@@ -105,7 +131,7 @@ func (b *Broker) endIdle() (next time.Duration, some bool) {
 				if again {
 					b.end(ctx, g, r)
 				} else {
-					b.tryEnd(ctx, g, r, used, now.Sub(used))
+					b.tryEnd(ctx, g, r, used, now.Sub(used), forbidden)
 				}
 			})
 		}
@@ -113,14 +139,15 @@ func (b *Broker) endIdle() (next time.Duration, some bool) {
 	return next, some
 }
 
-// tryEnd ends a server that nobody needs, unless something speaks against it.
-func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, quiet time.Duration) {
+// tryEnd ends a server that nobody needs, or that must not be shared now, unless
+// something speaks against it.
+func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, quiet time.Duration, forbidden string) {
 	if why, held := b.against(ctx, g, r, quiet); why != "" {
 		b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
 		b.goesOn(g, r, used, held)
 		return
 	}
-	parks, ok := b.beginEnd(g, r, used)
+	parks, ok := b.beginEnd(g, r, used, forbidden)
 	if !ok {
 		return
 	}
@@ -182,7 +209,7 @@ func (b *Broker) goesOn(g *group, r *run, used time.Time, held bool) {
 
 // beginEnd lets no new request have the server, and returns whom to ask; false
 // when it is needed by now.
-func (b *Broker) beginEnd(g *group, r *run, used time.Time) (parks []func() bool, ok bool) {
+func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (parks []func() bool, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.change()
@@ -193,11 +220,14 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time) (parks []func() bool
 		g.look = false
 		return nil, false
 	}
-	idle := b.o.Now().Sub(used)
-	if r.parts = len(g.members) == 0; r.parts {
+	r.parts = len(g.members) == 0
+	switch {
+	case forbidden != "":
+		r.ending = forbidden
+	case r.parts:
 		r.ending = "no client had it"
-	} else {
-		r.ending = "no request for " + words(idle)
+	default:
+		r.ending = "no request for " + words(b.o.Now().Sub(used))
 	}
 	r.moot = make(chan struct{})
 	for _, m := range g.members {

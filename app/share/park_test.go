@@ -3,6 +3,7 @@ package share
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,5 +102,43 @@ func TestTheEndWhileOneIsEnded(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		w.the(t).dies("")
+	})
+}
+
+// While nothing may be shared, because another user has logged in, nothing is
+// started, and what runs is parked as soon as nobody needs it.
+func TestForbidden(t *testing.T) {
+	const why = "another user is logged in, bob"
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		w.idle = 0
+		m := b.Join(t.Context(), plan("a"), claude)
+		request(t, m)
+		m.Began()
+		w.change(func() { w.bar = why })
+		after(3 * lookMost)
+		if w.count() != 1 {
+			t.Fatal("it was ended with a request in flight")
+		}
+		w.change(func() { w.busy = true })
+		m.Ended()
+		after(3 * lookMost)
+		if w.count() != 1 {
+			t.Fatal("it was ended at work")
+		}
+		w.change(func() { w.busy = false })
+		after(2 * lookMost)
+		if s := one(t, b); w.count() != 0 || s.Reason != why {
+			t.Errorf("it goes on: %+v", s)
+		}
+		for range 2 * mostCrashes { // none of which is a crash
+			if err := refused(t, m); !strings.Contains(err.Error(), why) || w.launched != 1 {
+				t.Fatal(err)
+			}
+		}
+		if s := one(t, b); !s.Parked || s.Reason != why {
+			t.Errorf("%+v", s)
+		}
+		w.change(func() { w.bar = "" })
+		request(t, m)
 	})
 }

@@ -91,6 +91,11 @@ type Options struct {
 	// Spare says why a server must not be ended although nobody needs it, as a
 	// part of a sentence: "it is pinned"; "" when it may be. It must not block.
 	Spare func(monitor.Identity) (why string)
+	// Forbid says why nothing may be shared now, as a part of a sentence that says
+	// what to do about it; "" when it may be. Then no server is started, and those
+	// that run are parked as soon as nothing else speaks against that. It is asked
+	// again and again. nil: never.
+	Forbid func(ctx context.Context) (why string)
 	// Busy tells whether a server works although no request waits for it. Quiet
 	// is the time since the last answer. nil: its dashboard is asked. An error
 	// counts as busy.
@@ -130,6 +135,9 @@ func (o *Options) fill() {
 	}
 	if o.Spare == nil {
 		o.Spare = func(monitor.Identity) string { return "" }
+	}
+	if o.Forbid == nil {
+		o.Forbid = func(context.Context) string { return "" }
 	}
 	if o.Busy == nil {
 		o.Busy = newDashboard().busy
@@ -179,6 +187,14 @@ type Crashing struct {
 func (e *Crashing) Error() string {
 	return fmt.Sprintf("the server has ended %d times in a short time, the last time because %s; it is not started again before %s",
 		mostCrashes, e.Why, e.Until.Format(time.TimeOnly))
+}
+
+// forbidden says that nothing may be shared now.
+type forbidden struct{ why string }
+
+// Error says what to do.
+func (e *forbidden) Error() string {
+	return "the server is not started: " + e.why + "; a client that is started now gets a server of its own"
 }
 
 // Locked says that another program has the server of a key.
