@@ -167,3 +167,36 @@ func TestParkAll(t *testing.T) {
 		}
 	})
 }
+
+// What was adopted for who waits is not taken again when it has ended meanwhile.
+func TestAdoptedAndEndedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		s := w.run("a")
+		b := New(w.options())
+		defer served(t, b)()
+		m := b.Join(t.Context(), plan("a"), claude)
+		waits := &start{done: make(chan struct{}), giveUp: func() {}}
+		b.mu.Lock()
+		g := m.group
+		g.starting = waits
+		b.mu.Unlock()
+		r, adopted, err := b.launch(t.Context(), g, m.plan)
+		if !adopted || err != nil {
+			t.Fatal(adopted, err)
+		}
+		s.dies("exited with status 1")
+		synctest.Wait()
+		m.Leave()
+		b.started(g, waits, r, adopted, err)
+		<-waits.done
+		synctest.Wait()
+		if _, idle := b.Idle(); !idle || g.run != nil {
+			t.Error("what has ended is had")
+		}
+		request(t, b.Join(t.Context(), plan("a"), claude))
+		if w.launched != 1 {
+			t.Error("there is no other server")
+		}
+	})
+}

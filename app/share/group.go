@@ -167,29 +167,30 @@ func (b *Broker) begin(g *group) {
 	plan := *g.plan // there is one: members have it
 	b.busy.Go(func() {
 		defer cancel()
-		r, err := b.launch(ctx, g, plan)
-		b.started(g, s, r, err)
+		r, adopted, err := b.launch(ctx, g, plan)
+		b.started(g, s, r, adopted, err)
 	})
 }
 
-// launch starts a server of a group, or finds that an earlier run has left one.
-func (b *Broker) launch(ctx context.Context, g *group, plan ask.Plan) (*run, error) {
+// launch starts a server of a group, or finds that an earlier run has left one,
+// which has been adopted, and may have ended by now.
+func (b *Broker) launch(ctx context.Context, g *group, plan ask.Plan) (r *run, adopted bool, err error) {
 	if err := b.untilSettled(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	b.mu.Lock()
-	adopted := g.run
+	adopted = g.run != nil
 	b.mu.Unlock()
-	if adopted != nil {
-		return adopted, nil
+	if adopted {
+		return nil, true, nil
 	}
 	// The client may have been here for days.
 	if why := b.o.Forbid(ctx); why != "" {
-		return nil, &forbidden{monitor.Clean(why)}
+		return nil, false, &forbidden{monitor.Clean(why)}
 	}
 	lock, err := lockKey(ctx, b.o.LockDir, g.key)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	spec := plan.Spec
 	if spec.Limit == 0 {
@@ -204,9 +205,9 @@ func (b *Broker) launch(ctx context.Context, g *group, plan ask.Plan) (*run, err
 	server, err := b.o.Launch.Launch(ctx, spec)
 	if err != nil {
 		lock.release()
-		return nil, err
+		return nil, false, err
 	}
-	return &run{server: server, settings: settings, lock: lock, gone: make(chan struct{}), done: make(chan struct{})}, nil
+	return &run{server: server, settings: settings, lock: lock, gone: make(chan struct{}), done: make(chan struct{})}, false, nil
 }
 
 // first is the client that came first of those who are here.
@@ -220,7 +221,7 @@ func (b *Broker) first(g *group) monitor.Client {
 }
 
 // started takes in what came of a start.
-func (b *Broker) started(g *group, s *start, r *run, err error) {
+func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer close(s.done)
@@ -242,7 +243,9 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 		b.leftIdle(g)
 		b.change()
 		return
-	case g.run == r: // adopted
+	case adopted:
+		b.leftIdle(g)
+		b.change()
 		return
 	}
 	b.take(g, r)
