@@ -94,6 +94,10 @@ type Options struct {
 	// Resume is what the last Keep of an earlier process said; nil for a new
 	// client. What it must not be is logged and said to the user.
 	Resume []byte
+	// Ephemeral says that no later process can resume this conversation: when the
+	// context of Serve ends, what is in flight is cancelled and the MCP session
+	// ended, as when the client has gone.
+	Ephemeral bool
 	// ServerID names the server that runs now, so that a later process knows whether
 	// it is still the same; "" when none runs. nil: nobody knows.
 	ServerID func() string
@@ -188,7 +192,8 @@ func newLease(o Options, d dialer) *Lease {
 // Serve works until the client has gone, or Finish is done. Then it cancels what
 // the server works on and ends the MCP session, and returns nil. When ctx ends it
 // returns at once with its error, and cancels and ends nothing at the server: the
-// next process resumes the conversation. It may be called once.
+// next process resumes the conversation. With Options.Ephemeral it cancels and
+// ends all the same, within seconds. It may be called once.
 func (l *Lease) Serve(ctx context.Context) error {
 	// Both end only after nothing is told any more: that calls end with us is no
 	// news for the client, whose shim tells it.
@@ -207,7 +212,13 @@ func (l *Lease) Serve(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			l.detach()
+			if l.o.Ephemeral {
+				l.stop(false)
+				endPump()
+				l.sayGoodbye(context.WithoutCancel(ctx), pumped)
+			} else {
+				l.detach()
+			}
 			return ctx.Err()
 		case <-l.gone:
 		case <-finishing:

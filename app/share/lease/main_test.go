@@ -321,10 +321,11 @@ func join(t *testing.T, g *group, change func(*Options)) *client {
 	return c
 }
 
-// wait waits for the end of the lease.
-func (c *client) wait() {
+// wait waits for the end of the lease, and returns what Serve returned.
+func (c *client) wait() error {
 	err := <-c.ended
 	c.ended <- err
+	return err
 }
 
 // put sends a line, and returns its number.
