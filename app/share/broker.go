@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -124,17 +125,19 @@ func (b *Broker) Idle() (since time.Time, idle bool) {
 // Note is told of what happens to instances, so that the end of a server that
 // somebody has ordered is not taken for a crash.
 func (b *Broker) Note(e monitor.Event) {
-	if e.Kind != monitor.EventStopOrdered {
+	ordered := ""
+	switch e.Kind {
+	case monitor.EventStopOrdered:
+		ordered = cmp.Or(monitor.Clean(e.Detail), "by somebody")
+	case monitor.EventStopRefused, monitor.EventStopFailed:
+	default:
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
-		if r := g.run; r != nil && r.server.Identity().String() == e.ID && r.ending == "" {
-			r.ordered = monitor.Clean(e.Detail)
-			if r.ordered == "" {
-				r.ordered = "by somebody"
-			}
+		if r := g.run; r != nil && r.server.Identity().String() == e.ID && r.ending == "" && !r.exited {
+			r.ordered, r.orderAt = ordered, b.o.Now()
 		}
 	}
 }

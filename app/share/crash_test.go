@@ -112,3 +112,45 @@ func TestSomethingSurvives(t *testing.T) {
 		}
 	})
 }
+
+// A stop that came to nothing does not make later crashes the user's wish.
+func TestAStopThatCameToNothing(t *testing.T) {
+	for name, after := range map[string]func(b *Broker, id string){
+		"refused":     func(b *Broker, id string) { b.Note(monitor.Event{Kind: monitor.EventStopRefused, ID: id}) },
+		"failed":      func(b *Broker, id string) { b.Note(monitor.Event{Kind: monitor.EventStopFailed, ID: id}) },
+		"nobody said": func(*Broker, string) { time.Sleep(2 * orderTime) }, // of the bubble
+	} {
+		t.Run(name, func(t *testing.T) {
+			within(t, func(t *testing.T, w *world, b *Broker) {
+				m := b.Join(t.Context(), plan("a"), claude)
+				request(t, m)
+				s := w.the(t)
+				b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: s.id.String(), Detail: "by the tray"})
+				after(b, s.id.String())
+				s.dies("was ended by signal 11")
+				synctest.Wait()
+				if reason := one(t, b).Reason; reason != "it was ended by signal 11" || len(m.group.crashes.ends) != 1 {
+					t.Errorf("%s, and %d crashes", reason, len(m.group.crashes.ends))
+				}
+			})
+		})
+	}
+}
+
+// The outcome of a stop may be told after the process has ended.
+func TestAStopThatLeavesSomething(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		request(t, m)
+		s := w.the(t)
+		b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: s.id.String(), Detail: "by the tray"})
+		s.exits("exited with status 143")
+		synctest.Wait()
+		b.Note(monitor.Event{Kind: monitor.EventStopFailed, ID: s.id.String()})
+		s.dies("")
+		synctest.Wait()
+		if reason := one(t, b).Reason; reason != "it was stopped by the tray" {
+			t.Error(reason)
+		}
+	})
+}

@@ -71,6 +71,7 @@ type run struct {
 	failed  error         // of the last try to end it
 	moot    chan struct{} // closed when an end that has begun comes to nothing
 	ordered string        // who else has ordered its end: "by the tray"
+	orderAt time.Time
 }
 
 // usable tells whether requests can be sent to it.
@@ -290,6 +291,9 @@ func (b *Broker) attend(g *group, r *run, ended <-chan struct{}) {
 	}
 	b.mu.Lock()
 	r.exited = true
+	if b.o.Now().Sub(r.orderAt) > orderTime {
+		r.ordered = "" // that came to nothing
+	}
 	close(r.gone)
 	b.change()
 	b.mu.Unlock()
@@ -299,6 +303,10 @@ func (b *Broker) attend(g *group, r *run, ended <-chan struct{}) {
 	case <-ended:
 	}
 }
+
+// orderTime is how long after the order to end a server its end is taken for what
+// came of that.
+const orderTime = time.Minute
 
 // over takes in that a server has gone.
 func (b *Broker) over(g *group, r *run) {
