@@ -21,7 +21,7 @@ func (p *program) connectVerb() *cobra.Command {
 	var said config.Layer
 	var orDirect bool
 	cmd := &cobra.Command{
-		Use:   "connect [flags] -- COMMAND [ARG…]",
+		Use:   "connect [flags] [--] COMMAND [ARG…]",
 		Short: "Be the MCP server COMMAND, shared with all who would run the same",
 		Long: `What an MCP client runs in place of COMMAND: it speaks MCP on its standard input
 and output. Lamplighter runs COMMAND once for all clients that would run the same
@@ -35,12 +35,9 @@ It runs lamplighter-connect, which lies beside lamplighter, is much smaller and
 can stand in a client's settings with the same arguments.`,
 		Example: `  lamplighter connect -- serena start-mcp-server --context claude-code --project-from-cwd
   claude mcp add serena -- lamplighter-connect connect -- serena start-mcp-server --context claude-code --project-from-cwd`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] == "" {
 				return errors.New("connect takes the command of a server, behind --")
-			case cmd.ArgsLenAtDash() != 0:
-				return fmt.Errorf("connect takes its command behind --: lamplighter connect -- %s …", args[0])
 			}
 			return nil
 		},
@@ -62,11 +59,9 @@ func (p *program) connect(said config.Layer, orDirect bool, command []string) er
 	if err != nil {
 		return err
 	}
+	// It looks for the socket itself, and in more places than we would name: some
+	// clients pass on little of the environment.
 	args := []string{connectName, "connect"}
-	// Without a place it looks for one itself, and says that there is none.
-	if socket := p.places().ShareSocket; socket != "" {
-		args = append(args, "--socket", socket)
-	}
 	if orDirect {
 		args = append(args, "--or-direct")
 	}

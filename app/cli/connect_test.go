@@ -38,6 +38,11 @@ func TestConnect(t *testing.T) {
 			[]string{"--web-dashboard-global-port", "3000", "--or-direct", "--web-dashboard-global", "--", "uvx", "--from", "serena-agent", "serena"},
 			[]string{"--or-direct", "--web-dashboard-global=true", "--web-dashboard-global-port=3000", "--", "uvx", "--from", "serena-agent", "serena"},
 		},
+		"without --": {
+			[]string{"--or-direct", "serena", "start-mcp-server", "--context", "ide", "--or-direct"},
+			[]string{"--or-direct", "--", "serena", "start-mcp-server", "--context", "ide", "--or-direct"},
+		},
+		"-- further behind": {[]string{"x", "--", "serena"}, []string{"--", "x", "--", "serena"}},
 		"a command with --": {[]string{"--", "a", "--", "--or-direct"}, []string{"--", "a", "--", "--or-direct"}},
 		"empty arguments":   {[]string{"--", "a", "", "b c"}, []string{"--", "a", "", "b c"}},
 	} {
@@ -49,7 +54,7 @@ func TestConnect(t *testing.T) {
 			return 0, nil
 		}
 		status := d.runs(t, append([]string{"connect"}, test.args...)...)
-		want := append([]string{path, "lamplighter-connect", "connect", "--socket", d.places().ShareSocket}, test.want...)
+		want := append([]string{path, "lamplighter-connect", "connect"}, test.want...)
 		if status != statusFine || len(ran) != 1 || !slices.Equal(ran[0], want) || d.out.String() != "" || d.err.String() != "" {
 			t.Errorf("%s: status %d, ran %q, said %q %q", name, status, ran, d.out.String(), d.err.String())
 		}
@@ -61,13 +66,12 @@ func TestConnectRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"nothing":         {nil, "takes the command of a server, behind --"},
-		"no command":      {[]string{"--"}, "takes the command of a server, behind --"},
-		"no dashes":       {[]string{"serena", "start-mcp-server", "--context", "ide"}, "behind --: lamplighter connect -- serena …"},
-		"a word before":   {[]string{"x", "--", "serena"}, "behind --"},
-		"an unknown flag": {[]string{"--context", "ide", "--", "serena"}, "unknown flag: --context"},
-		"a bad port":      {[]string{"--web-dashboard-global-port=1", "--", "serena"}, "is not a port from 1024 to 65535"},
-		"0 minutes":       {[]string{"--idle-shutdown-minutes=0", "--", "serena"}, "write none to switch it off"},
+		"nothing":          {nil, "takes the command of a server, behind --"},
+		"no command":       {[]string{"--"}, "takes the command of a server, behind --"},
+		"an empty command": {[]string{"--", ""}, "takes the command of a server, behind --"},
+		"an unknown flag":  {[]string{"--context", "ide", "--", "serena"}, "unknown flag: --context"},
+		"a bad port":       {[]string{"--web-dashboard-global-port=1", "--", "serena"}, "is not a port from 1024 to 65535"},
+		"0 minutes":        {[]string{"--idle-shutdown-minutes=0", "--", "serena"}, "write none to switch it off"},
 	} {
 		d := newDesktop(t)
 		d.withConnect(t)
@@ -115,15 +119,5 @@ func TestConnectFails(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 		apptest.Contains(t, d.err.String(), "name that program itself in your client's settings")
-	})
-	t.Run("the socket has no place", func(t *testing.T) {
-		d := newDesktop(t)
-		d.withConnect(t)
-		d.base.RuntimeDir, d.base.StateHome, d.base.SharePipe = "", "", ""
-		var ran []string
-		d.become = func(_ string, args []string) (int, error) { ran = args; return 0, nil }
-		if d.runs(t, command...); !slices.Equal(ran, []string{"lamplighter-connect", "connect", "--", "serena"}) {
-			t.Errorf("ran %q", ran)
-		}
 	})
 }
