@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lamplighter/monitor/rules"
 )
 
 func TestParseConnect(t *testing.T) {
@@ -33,6 +35,11 @@ func TestParseConnect(t *testing.T) {
 		{args: "--colour red -- a", err: `no option "--colour"`},
 	} {
 		got, err := parseConnect(strings.Fields(test.args))
+		// What it takes is a shim to those who look at the process.
+		line := append([]string{"lamplighter-connect", "connect"}, strings.Fields(test.args)...)
+		if err == nil && !rules.IsShim("/bin/lamplighter-connect", line) {
+			t.Errorf("%s: no shim", test.args)
+		}
 		switch {
 		case test.err != "":
 			if err == nil || !strings.Contains(err.Error(), test.err) {

@@ -14,11 +14,18 @@ func TestIsShim(t *testing.T) {
 		{true, `C:\p\lamplighter-connect.exe`, `C:\p\lamplighter-connect.exe|connect|--|C:\v\serena.exe|start-mcp-server`},
 		{true, `C:\p\lamplighter.exe`, `C:\p\lamplighter.exe|connect|--|C:\v\serena.exe|start-mcp-server`},
 
+		{true, connect, "lamplighter-connect|connect|serena|start-mcp-server"}, // some clients take the -- away
+		{true, connect, "lamplighter-connect|connect|serena"},
+		{true, connect, "lamplighter-connect|connect|--web-dashboard-global-port|3000|--idle-shutdown-minutes=5|uvx|--from|x|serena"},
+
 		{false, "", "lamplighter-connect|connect|--|x"},
 		{false, connect, ""},
 		{false, connect, "lamplighter-connect|connect"},
-		{false, connect, "lamplighter-connect|connect|serena|start-mcp-server"}, // no --
-		{false, connect, "lamplighter-connect|connect|--socket|/s|--"},          // no command
+		{false, connect, "lamplighter-connect|connect|--socket|/s|--"}, // no command
+		{false, connect, "lamplighter-connect|connect|--socket|/s"},
+		{false, connect, "lamplighter-connect|connect|--web-dashboard-global-port|3000|--or-direct"},
+		{false, connect, "lamplighter-connect|connect|--socket|--|serena"}, // of which it says so, and ends
+		{false, connect, "lamplighter-connect|connect|"},
 		{false, connect, "lamplighter-connect|keep|--|connect|x"},
 		{false, connect, "lamplighter|connect|--|x"}, // not its name
 		{false, "/usr/bin/vim", "lamplighter-connect|connect|--|x"},
