@@ -76,12 +76,11 @@ func (b *Broker) lockAdopted(g *group, r *run) {
 		return
 	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if g.run != r {
-		lock.release()
-		return
+	if g.run == r {
+		r.lock, lock = lock, nil
 	}
-	r.lock = lock
+	b.mu.Unlock()
+	lock.release() // of one that has gone meanwhile
 }
 
 // untilSettled waits until all that earlier runs have left is known: a server that

@@ -51,15 +51,24 @@ func (b *Broker) Serve(ctx context.Context) error {
 	b.close()
 	parts.Wait()
 	b.busy.Wait()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, g := range b.groups {
-		if g.run != nil {
-			g.run.lock.release() // of this process; the next run takes it
-			closeIdle(g.run.transport)
-		}
+	for _, r := range b.runs() {
+		r.lock.release() // of this process; the next run takes it
+		closeIdle(r.transport)
 	}
 	return ctx.Err()
+}
+
+// runs are the servers that run.
+func (b *Broker) runs() []*run {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var list []*run
+	for _, g := range b.groups {
+		if g.run != nil {
+			list = append(list, g.run)
+		}
+	}
+	return list
 }
 
 // close starts nothing any more, and gives up what starts.

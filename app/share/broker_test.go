@@ -250,6 +250,24 @@ func TestLingers(t *testing.T) {
 	})
 }
 
+// Also where servers are never parked one goes that no client has.
+func TestDoesNotLingerForEver(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		w.idle = 0
+		m := b.Join(t.Context(), plan("a"), claude)
+		request(t, m)
+		after(time.Hour)
+		if w.count() != 1 {
+			t.Fatal("it was parked")
+		}
+		m.Leave()
+		after(DefaultIdle)
+		if w.count() != 0 || len(b.Shared()) != 0 {
+			t.Errorf("it stays: %+v", b.Shared())
+		}
+	})
+}
+
 // Everybody who waits for a start has the same one, or learns why there is none;
 // and it goes on when nobody waits.
 func TestStarts(t *testing.T) {

@@ -308,13 +308,18 @@ func (b *Broker) attend(g *group, r *run, ended <-chan struct{}) {
 // came of that.
 const orderTime = time.Minute
 
-// over takes in that a server has gone.
+// over takes in that a server has gone, and then tells who waits for that.
 func (b *Broker) over(g *group, r *run) {
 	closeIdle(r.transport)
+	b.parted(g, r).release() // which works on files
+	close(r.done)
+}
+
+// parted takes a server that has gone out of its group, and returns the lock that
+// it had.
+func (b *Broker) parted(g *group, r *run) *keyLock {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	defer close(r.done)
-	r.lock.release()
 	now := b.o.Now()
 	g.run, g.last, g.since, g.ended = nil, r.server.Identity(), now, now
 	g.look, g.until = false, time.Time{} // what went on unseen has ended with it
@@ -329,6 +334,7 @@ func (b *Broker) over(g *group, r *run) {
 	}
 	b.leftIdle(g)
 	b.change()
+	return r.lock
 }
 
 // how tells how it has ended, as a part of a sentence. The caller holds mu.

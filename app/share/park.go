@@ -35,6 +35,9 @@ type standing struct {
 // due tells when a server is ended that nobody asks for that long, and false when
 // time alone does not bring that about.
 func (s standing) due(idle time.Duration) (time.Time, bool) {
+	if idle <= 0 && s.leases == 0 {
+		idle = DefaultIdle // nobody would ever end it
+	}
 	if s.forbidden {
 		idle = 0 // as soon as nothing speaks against it
 	} else if idle <= 0 {
@@ -68,7 +71,7 @@ func (b *Broker) attendIdle(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		forbidden := ""
-		if b.anyRuns() {
+		if len(b.runs()) > 0 {
 			forbidden = monitor.Clean(b.o.Forbid(ctx))
 		}
 		if next, some := b.endIdle(forbidden); some {
@@ -83,17 +86,6 @@ func (b *Broker) attendIdle(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func (b *Broker) anyRuns() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, g := range b.groups {
-		if g.run != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // endIdle begins to end what is due, and returns how long it is until the next

@@ -80,8 +80,8 @@ func (l launcher) Inherited() <-chan struct{} { return l.l.Inherited() }
 type Options struct {
 	Launch Launcher
 	// Idle is how long nobody has to have asked anything before a server is
-	// parked, and how long one stays that no client has; 0 is for ever. It may
-	// change. nil: DefaultIdle.
+	// parked, and how long one stays that no client has; 0 is for ever, and
+	// DefaultIdle for one that no client has. It may change. nil: DefaultIdle.
 	Idle func() time.Duration
 	// Limit is how long a server may take to start; 0 is the launcher's. nil: 0.
 	Limit func() time.Duration

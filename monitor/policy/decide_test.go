@@ -230,7 +230,7 @@ func TestDecide(t *testing.T) {
 
 		// What clients share is parked, which is no business of the rules.
 		{"shared, idle", server(shared, withClients), settings(), []string{"refuse idle: " + isShared}},
-		{"shared, idle, without clients", server(shared, func(in *monitor.Instance) { in.Sharing = &monitor.Sharing{} }), settings(), []string{"refuse idle: " + isShared}},
+		{"shared, idle, without clients", server(shared, func(in *monitor.Instance) { in.Sharing = &monitor.Sharing{} }), settings(), []string{"refuse idle: " + isLingering}},
 		{"shared, idle, not yet", server(shared, withClients, idleFor(time.Minute)), settings(), nil},
 		{"shared, idle, REPL", server(shared, withClients, repl), settings(), []string{"refuse idle: " + isShared}},
 		{"shared, busy", server(shared, withClients, working), settings(), nil},

@@ -109,6 +109,14 @@ func (c *look) ofSession() bool {
 // again.
 func (c *look) shared() bool { return c.in.IsShared() }
 
+// whyShared says what becomes of a shared one in place of what a rule would do.
+func (c *look) whyShared() string {
+	if len(c.in.Sharing.Clients) == 0 {
+		return isLingering
+	}
+	return isShared
+}
+
 // attached tells that ending the server would break a client, which cannot start
 // it anew: unless it is known to be reached over HTTP, its client is whoever
 // holds its pipes.

@@ -32,7 +32,7 @@ func (c *look) orphaned() finding {
 	case f.do == End && c.ofSession():
 		f.do, f.because = Refuse, ofSession
 	case c.shared():
-		f.do, f.because = Refuse, isShared
+		f.do, f.because = Refuse, c.whyShared()
 	}
 	return f
 }
@@ -64,7 +64,7 @@ func (c *look) idle() finding {
 	if c.forbidden != "" {
 		f.do, f.because = Refuse, c.forbidden
 	} else if c.shared() {
-		f.do, f.because = Refuse, isShared
+		f.do, f.because = Refuse, c.whyShared()
 	} else if f.because = c.needed(); f.because != "" {
 		f.do = Notify
 	}
@@ -134,7 +134,7 @@ func (c *look) large() finding {
 	case !c.knownIdle():
 		f.because = silent
 	case c.shared():
-		f.because = isShared
+		f.because = c.whyShared()
 	case needed != "":
 		f.because = needed
 	default:

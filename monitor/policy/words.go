@@ -18,6 +18,7 @@ const (
 	perhapsNever = "the settings spare a project or a client, and whether it is of those is not known"
 	ofSession    = "it ends when its session is released"
 	isShared     = "it is shared by its clients, and parked when idle"
+	isLingering  = "it is shared, and ended when no client comes back to it"
 	atWork       = "it is at work"
 	silent       = "whether it is at work cannot be told"
 	unknownUsers = "whether somebody is connected cannot be told"

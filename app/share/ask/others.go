@@ -73,13 +73,6 @@ func (a *Asker) askOthers(ctx context.Context) others {
 	return found
 }
 
-// Forbids says why nothing may be shared now, as a part of a sentence; "" when it
-// may be, and when ctx has ended.
-func (a *Asker) Forbids(ctx context.Context) (why string) {
-	why, _ = a.othersSee(ctx)
-	return why
-}
-
 func othersInWords(o others) string {
 	const allowed = ", and could use what is shared (share_with_other_users allows it)"
 	var names []string

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // The two types of content that MCP has.
@@ -12,13 +14,18 @@ const (
 	streamType = "text/event-stream"
 )
 
+// writeTime is what a client has to take one event. Nobody takes anything from a
+// stream that it has forgotten, and what sends on it is held up.
+const writeTime = 30 * time.Second
+
 // reply is the answer to a request over HTTP while it is being written. What
 // writes and what waits for the end of it are different goroutines.
 type reply struct {
 	seq  uint64 // of the line that it answers
 	json bool   // one message, else a stream of events
+	over atomic.Bool // abort was called
 
-	mu     sync.Mutex
+	mu     sync.Mutex // held while writing
 	w      http.ResponseWriter
 	open   bool
 	wrote  bool
@@ -36,8 +43,26 @@ func (r *reply) start() {
 	if r.json || !r.open || r.wrote {
 		return
 	}
+	r.limitLocked()
 	r.startLocked()
 	r.flushLocked()
+}
+
+// limitLocked sets the time for what is written next.
+func (r *reply) limitLocked() {
+	// Where there is no deadline (a recorder in a test) there is no connection.
+	control := http.NewResponseController(r.w)
+	_ = control.SetWriteDeadline(time.Now().Add(writeTime))
+	if r.over.Load() {
+		_ = control.SetWriteDeadline(time.Now())
+	}
+}
+
+// abort ends what is being written, without waiting for it. Unlike all else it
+// may not be called once its request was served.
+func (r *reply) abort() {
+	r.over.Store(true)
+	_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now())
 }
 
 func (r *reply) startLocked() {
@@ -57,6 +82,7 @@ func (r *reply) send(line []byte) bool {
 	if !r.open || r.json && r.wrote {
 		return false
 	}
+	r.limitLocked()
 	if r.json {
 		r.wrote = true
 		return r.checkLocked(writeJSON(r.w, http.StatusOK, line))
@@ -77,6 +103,7 @@ func (r *reply) beat() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.open && !r.json {
+		r.limitLocked()
 		if _, err := r.w.Write([]byte(":\n\n")); r.checkLocked(err) {
 			r.checkLocked(r.flushLocked())
 		}
@@ -94,10 +121,12 @@ func (r *reply) checkLocked(err error) bool {
 	return err == nil
 }
 
-// close ends it. Nothing is written after that.
+// close ends it. Nothing is written after that but its end. It waits for what is
+// being written.
 func (r *reply) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.limitLocked() // its end is still to be written
 	if r.open {
 		r.open = false
 		close(r.closed)

@@ -3,6 +3,7 @@ package front
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,9 +92,14 @@ func (s *session) listen(r *reply) {
 	s.hearing.Lock()
 	defer s.hearing.Unlock()
 	s.mu.Lock()
-	if s.stream != nil {
-		s.stream.close()
+	if before := s.stream; before != nil {
 		s.stream = nil
+		// Its request goes on for as long as mu is held, see unlisten. To close it
+		// may take long, because its client may not read.
+		before.abort()
+		s.mu.Unlock()
+		before.close()
+		s.mu.Lock()
 	}
 	for len(s.waiting) > 0 {
 		line := s.waiting[0]
@@ -102,7 +108,9 @@ func (s *session) listen(r *reply) {
 		s.mu.Unlock()
 		sent := r.send(line)
 		s.mu.Lock()
-		if !sent {
+		if !sent { // the next stream gets it
+			s.waiting = slices.Insert(s.waiting, 0, line)
+			s.bytes += len(line)
 			s.mu.Unlock()
 			return
 		}
