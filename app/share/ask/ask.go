@@ -49,8 +49,8 @@ type Plan struct {
 	Facts   []string // what the key is made of, in words and without values of the environment, safe to show
 
 	// Fingerprint tells apart what Serena answers to initialize and tools/list:
-	// it is a hash of its settings, of the project's, and of its contexts and
-	// modes, as they are now. It takes at most two seconds; what cannot be read
+	// it is a hash of its settings, of the project's, of its contexts and modes,
+	// and of the stamp of its program, as they are now. It takes at most two seconds; what cannot be read
 	// in that time has another fingerprint each time. Nil with Alone.
 	Fingerprint func() string
 }
@@ -258,7 +258,7 @@ func (a *Asker) complete(ctx context.Context, plan *Plan, t launch.Template, fro
 	k := keyOf(plan, identity, from)
 	plan.Key, plan.Facts = k.sum(), k.facts
 	plan.Spec.Key = plan.Key
-	files := settingsOf(from.serenaHome, from.project, plan.Modes)
+	files := settingsOf(from.program, from.serenaHome, from.project, plan.Modes)
 	plan.Fingerprint = func() string { return a.fingerprint(files) }
 	return nil
 }

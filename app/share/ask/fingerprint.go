@@ -15,17 +15,19 @@ import (
 
 // settings are what Serena's answers to initialize and tools/list come from.
 type settings struct {
-	files  []string
-	texts  []string // directories of whose files the contents count
-	listed []string // directories of whose files the names count
+	program string // of which size and time count: what starts Serena is written anew with it
+	files   []string
+	texts   []string // directories of whose files the contents count
+	listed  []string // directories of whose files the names count
 }
 
 // settingsOf says where they are. Sources: serena/config/serena_config.py
 // (SerenaPaths) and context_mode.py.
-func settingsOf(serenaHome, project string, modes []string) settings {
+func settingsOf(program, serenaHome, project string, modes []string) settings {
 	s := settings{
-		files: []string{filepath.Join(serenaHome, "serena_config.yml")},
-		texts: []string{filepath.Join(project, ".serena")},
+		program: program,
+		files:   []string{filepath.Join(serenaHome, "serena_config.yml")},
+		texts:   []string{filepath.Join(project, ".serena")},
 		listed: []string{
 			filepath.Join(project, ".serena", "memories"), filepath.Join(serenaHome, "memories", "global"),
 		},
@@ -59,6 +61,7 @@ const (
 
 func (s settings) sum() string {
 	hash := sha256.New()
+	fmt.Fprintf(hash, "%q %s\n", s.program, stampOf(s.program))
 	file := func(path string) {
 		fmt.Fprintf(hash, "%q ", path)
 		if real, err := filepath.EvalSymlinks(path); err == nil {
