@@ -21,8 +21,8 @@ const writeTime = 30 * time.Second
 // reply is the answer to a request over HTTP while it is being written. What
 // writes and what waits for the end of it are different goroutines.
 type reply struct {
-	seq  uint64 // of the line that it answers
-	json bool   // one message, else a stream of events
+	seq  uint64      // of the line that it answers
+	json bool        // one message, else a stream of events
 	over atomic.Bool // abort was called
 
 	mu     sync.Mutex // held while writing
@@ -126,8 +126,9 @@ func (r *reply) checkLocked(err error) bool {
 func (r *reply) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.limitLocked() // its end is still to be written
 	if r.open {
+		// Its end is still to be written, which holds up nobody else.
+		_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(writeTime))
 		r.open = false
 		close(r.closed)
 	}
