@@ -56,6 +56,9 @@ func finish(area Area, lines []Line) []Line {
 		l := &lines[i]
 		l.Area = area
 		l.Text, l.Means, l.Do = monitor.Clean(l.Text), monitor.Clean(l.Means), monitor.Clean(l.Do)
+		for j, fact := range l.Facts {
+			l.Facts[j] = monitor.Clean(fact)
+		}
 	}
 	return lines
 }

@@ -3,7 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
-	"slices"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +19,7 @@ func TestOrder(t *testing.T) {
 		{area: Serena, limit: time.Minute, run: func(context.Context) []Line { close(second); return []Line{{Mark: OK, Text: "two"}, {Text: "three"}} }},
 	})
 	want := []Line{{Area: Program, Mark: OK, Text: "one"}, {Area: Serena, Mark: OK, Text: "two"}, {Area: Serena, Text: "three"}}
-	if !slices.Equal(lines, want) {
+	if !reflect.DeepEqual(lines, want) {
 		t.Errorf("got %+v", lines)
 	}
 }
@@ -73,7 +73,7 @@ func TestWithin(t *testing.T) {
 // What comes from outside cannot disturb the terminal.
 func TestFinishCleans(t *testing.T) {
 	got := finish(PortsArea, []Line{{Text: "a\x1b[31m\nb", Means: "\u202ec", Do: "d\x07"}})
-	if want := (Line{Area: PortsArea, Text: "a[31m b", Means: "c", Do: "d"}); got[0] != want {
+	if want := (Line{Area: PortsArea, Text: "a[31m b", Means: "c", Do: "d"}); !reflect.DeepEqual(got[0], want) {
 		t.Errorf("got %+v", got[0])
 	}
 }

@@ -57,6 +57,8 @@ type Line struct {
 
 	// Candidate is the verdict on one way to start Serena, in lines about one.
 	Candidate *Candidate `json:"candidate,omitempty"`
+	// Facts are what a server is shared by, one each, in the line about that.
+	Facts []string `json:"facts,omitempty"`
 }
 
 // Candidate is a way to start Serena and what became of it.
@@ -138,6 +140,6 @@ func Examine(ctx context.Context, o Options) Report {
 		{Sharing, "what clients share", patient, func(ctx context.Context) []Line { return judgeSharing(gatherSharing(ctx, o, w)) }},
 		{Login, "what starts at login", quick, func(context.Context) []Line { return judgeAutostart(gatherAutostart(o, w)) }},
 		{Registry, "the registry of Serena servers", quick, func(ctx context.Context) []Line { return judgeRegistry(gatherRegistry(ctx, o)) }},
-		{Safety, "who else is logged in", quick, func(ctx context.Context) []Line { return judgeUsers(gatherUsers(ctx)) }},
+		{Safety, "who else is logged in", quick, func(context.Context) []Line { return judgeUsers(gatherUsers()) }},
 	})}
 }

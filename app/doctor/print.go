@@ -76,9 +76,12 @@ func (r Report) Text(s Style) string {
 	return b.String()
 }
 
-// details are the last words of a candidate that did not work, where they add
-// something to the verdict.
+// details are what a server is shared by, and the last words of a candidate that
+// did not work, where they add something to the verdict.
 func (l *Line) details() []string {
+	if len(l.Facts) > 0 {
+		return factsInShort(l.Facts)
+	}
 	c := l.Candidate
 	if c == nil || l.Mark == OK || c.Untrusted || c.Problem == launch.ModuleNotFound {
 		return nil

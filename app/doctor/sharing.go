@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -199,28 +200,40 @@ func judgeKey(f sharingFacts) []Line {
 		return []Line{{Mark: OK, Text: fmt.Sprintf("“%s” in %s would not be shared: %s", command, f.here, f.plan.Alone)}}
 	}
 	return []Line{{
-		Mark: OK, Text: fmt.Sprintf("“%s” in %s would be shared by whoever has the same", command, filepath.Clean(f.here)), Means: inOneSentence(f.plan.Facts),
+		Mark: OK, Text: fmt.Sprintf("“%s” in %s would be shared by whoever has the same", command, filepath.Clean(f.here)), Facts: slices.Clone(f.plan.Facts),
 	}}
 }
 
-// inOneSentence strings facts together, those that begin alike behind one
-// beginning.
-func inOneSentence(facts []string) string {
-	var parts []string
-	last := ""
+// factsInShort are facts for people: of those that are many, how many.
+func factsInShort(facts []string) []string {
+	var short []string
+	programs, variables := 0, 0
 	for _, fact := range facts {
-		beginning := ""
-		for _, many := range []string{"PATH finds ", "variable "} {
-			if strings.HasPrefix(fact, many) {
-				beginning = many
-			}
+		switch {
+		case strings.HasPrefix(fact, "PATH finds "):
+			programs++
+		case strings.HasPrefix(fact, "variable "):
+			variables++
+		default:
+			short = append(short, fact)
 		}
-		if beginning != "" && beginning == last {
-			parts[len(parts)-1] += ", " + strings.TrimPrefix(fact, beginning)
-		} else {
-			parts = append(parts, fact)
-		}
-		last = beginning
 	}
-	return strings.Join(parts, "; ") + "."
+	var rest []string
+	if programs > 0 {
+		rest = append(rest, counted(programs, "program")+" of the PATH")
+	}
+	if variables > 0 {
+		rest = append(rest, counted(variables, "variable"))
+	}
+	if len(rest) > 0 {
+		short = append(short, strings.Join(rest, ", ")+" (all of it with --json)")
+	}
+	return short
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

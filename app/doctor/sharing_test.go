@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"lamplighter/app/apptest"
 	"lamplighter/app/config"
 	"lamplighter/app/share/ask"
 	"lamplighter/app/socket"
@@ -37,7 +39,7 @@ func TestJudgeSharing(t *testing.T) {
 		want   string
 	}{
 		"well":            {func(*sharingFacts) {}, OK, "the share socket /r/share.sock answers; Lamplighter (pid 12) runs"},
-		"its key":         {func(*sharingFacts) {}, OK, "in /p/alpha would be shared by whoever has the same | context ide; PATH finds go at /b/go, gopls at /b/gopls; variable LANG (value with the hash 1), TZ (value with the hash 2). |"},
+		"its key":         {func(*sharingFacts) {}, OK, "in /p/alpha would be shared by whoever has the same |"},
 		"not shared here": {func(f *sharingFacts) { f.plan = ask.Plan{Alone: "no project is named"} }, OK, "in /p/alpha would not be shared: no project is named"},
 		"no place":        {func(f *sharingFacts) { f.place = "" }, Broken, "has no place"},
 		"relative":        {func(f *sharingFacts) { f.reach = socket.ErrNotAbsolute }, Broken, "its path does not begin with"},
@@ -83,5 +85,35 @@ func TestJudgeSharing(t *testing.T) {
 	quiet.planning = fmt.Errorf("no Serena")
 	if lines := judgeSharing(quiet); len(lines) != 1 {
 		t.Errorf("without a Serena:\n%s", said(lines))
+	}
+}
+
+// TestSharedBy: the parts of a key are a short list for people, and all there
+// for programs.
+func TestSharedBy(t *testing.T) {
+	facts := []string{
+		"project /p/alpha", "Serena 2.1.0, started with /b/serena start-mcp-server", "context ide", "home /h", "PATH finds go at /b/go", "PATH finds gopls at /b/gopls", "variable LANG (value with the hash 1)",
+	}
+	lines := finish(Sharing, judgeKey(sharingFacts{here: "/p/alpha", plan: ask.Plan{Key: "k", Facts: append(facts, "variable \x1b[2J")}}))
+	report := Report{Lines: lines}
+	text := report.Text(Style{Width: 80})
+	apptest.Contains(t, text, "shared by whoever has the same\n", "\n      project /p/alpha\n", "\n      context ide\n", "\n      2 programs of the PATH, 2 variables (all of it with --json)\n")
+	if strings.Contains(text, "gopls") || strings.Contains(text, "LANG") || strings.Contains(text, "\x1b") {
+		t.Error(text)
+	}
+	for line := range strings.Lines(text) {
+		if monitor.Columns(strings.TrimSuffix(line, "\n")) > 80 {
+			t.Errorf("too wide: %q", line)
+		}
+	}
+	encoded, err := report.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fact := range facts {
+		apptest.Contains(t, string(encoded), `"`+fact+`"`)
+	}
+	if got := factsInShort([]string{"context ide", "variable A"}); !slices.Equal(got, []string{"context ide", "1 variable (all of it with --json)"}) {
+		t.Errorf("%q", got)
 	}
 }

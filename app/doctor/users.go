@@ -1,12 +1,10 @@
 package doctor
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"lamplighter/monitor"
+	"lamplighter/app/share/ask"
 )
 
 // userFacts are who else could reach a server on a port of this machine.
@@ -15,13 +13,9 @@ type userFacts struct {
 	err    error    // it is not known
 }
 
-func gatherUsers(ctx context.Context) userFacts {
-	names, err := otherUsers(ctx)
-	for i := range names {
-		names[i] = monitor.Shorten(monitor.Clean(names[i]), 40)
-	}
-	slices.Sort(names)
-	return userFacts{slices.Compact(names), err}
+func gatherUsers() userFacts {
+	names, err := ask.LoggedIn()
+	return userFacts{cleaned(names), err}
 }
 
 func judgeUsers(f userFacts) []Line {
