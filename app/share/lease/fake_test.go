@@ -130,6 +130,9 @@ func (s *fakeSession) Detach(context.Context) {
 
 func (s *fakeSession) Close(ctx context.Context) {
 	s.Detach(ctx)
+	if ctx.Err() != nil {
+		return // no time to tell the server
+	}
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
 	if s.world.sessions[s.id] == s {

@@ -207,7 +207,7 @@ func (l *Lease) callDone(ctx context.Context, lk *link, it *item, err error) {
 		l.queue = slices.Insert(l.queue, at, it)
 	}
 	unseenCall := !it.cancelled.IsZero() && !it.answered && !l.ending
-	if !again && !it.cancelled.IsZero() {
+	if !again && it.told {
 		l.forgetLocked(it)
 	}
 	l.changed.Broadcast()

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,11 +81,33 @@ func TestFinishGivesUpAfterHalfAMinute(t *testing.T) {
 			c.wait()
 			if test.where == "the server" {
 				isError(t, c.fate(seq), "1", wire.CodeInternal, test.want)
+				if last := w.lines()[len(w.lines())-1]; last != string(cancellation([]byte("1"), "the client has gone")) {
+					t.Errorf("the server was told %s", last)
+				}
+				if !slices.Equal(g.lingering, []time.Duration{unseen}) {
+					t.Errorf("it may run on for %v", g.lingering)
+				}
 			} else if c.fate(seq) == "" {
 				t.Error("its fate was not told")
 			}
 		})
 	}
+}
+
+func TestAServerThatIsSlowToHearOfCancellationsHearsOfTheEnd(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world, g *group, c *client) {
+		c.put(initializeLine)
+		c.put(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)
+		time.Sleep(time.Second)
+		w.mu.Lock()
+		w.slow = true
+		w.mu.Unlock()
+		c.Gone()
+		c.wait()
+		if len(w.sessions) != 0 {
+			t.Errorf("it has %d sessions", len(w.sessions))
+		}
+	})
 }
 
 func TestACancelledCallThatTheServerNeverEnds(t *testing.T) {

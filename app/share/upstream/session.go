@@ -214,11 +214,25 @@ func (s *Session) enter(ctx context.Context) (_ context.Context, leave func(), e
 // not cancel anything. It returns when Receive is not called any more, or ctx is
 // done.
 func (s *Session) Detach(ctx context.Context) {
+	s.hangUp()
+	s.heard(ctx)
+}
+
+// hangUp ends what is in flight. It is false when that was done before.
+func (s *Session) hangUp() bool {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.closed
 	s.closed = true
 	for f := range s.flights {
 		f.cancel(errClosed)
 	}
+	return !before
+}
+
+// heard waits until Receive is not called any more.
+func (s *Session) heard(ctx context.Context) {
+	s.mu.Lock()
 	stream := s.stream
 	s.mu.Unlock()
 	if stream != nil {
@@ -233,13 +247,14 @@ func (s *Session) Detach(ctx context.Context) {
 // may or may not do before ctx is done. Only the first of several calls tells
 // it.
 func (s *Session) Close(ctx context.Context) {
-	s.mu.Lock()
-	before := s.closed
-	s.mu.Unlock()
-	s.Detach(ctx)
-	if before || s.id == "" {
-		return
+	if s.hangUp() && s.id != "" {
+		s.forget(ctx) // first: a Receive that hangs must not take its time
 	}
+	s.heard(ctx)
+}
+
+// forget tells the server that the session has ended.
+func (s *Session) forget(ctx context.Context) {
 	answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodDelete))
 	if err != nil {
 		s.log.Debug("the end of an MCP session could not be told to its server", "error", err)

@@ -310,12 +310,15 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.ID()) })
 	s.Notify(session.ID(), "{}")
 	<-received
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	session.Close(ctx) // although a receiver does not return
 	<-c.Done()
 	if fate(c.Err()) != "[lost]" || !errors.Is(c.Err(), errClosed) {
 		t.Errorf("what was in flight ends with %v", c.Err())
+	}
+	if got := s.Sessions(); len(got) != 0 {
+		t.Errorf("the receiver took the time in which the server is told: %v", got)
 	}
 	close(goOn)
 	<-session.stream
