@@ -171,17 +171,16 @@ func (b *background) quitByUser(ctx context.Context, quit func()) {
 			running++
 		}
 	}
-	if running == 0 {
-		return
+	if running > 0 {
+		noun := "shared servers are"
+		if running == 1 {
+			noun = "shared server is"
+		}
+		b.tell("ending; %d %s parked, and the next request of a client wakes one when lamplighter runs again", running, noun)
 	}
-	noun := "shared servers are"
-	if running == 1 {
-		noun = "shared server is"
-	}
-	b.tell("ending; %d %s parked, and the next request of a client wakes one when lamplighter runs again", running, noun)
 	ctx, cancel := context.WithTimeout(ctx, parkTime)
 	defer cancel()
-	b.sharing.broker.ParkAll(ctx)
+	b.sharing.broker.ParkAll(ctx) // one may start, or not be found yet
 }
 
 // unused waits until nobody needs us.

@@ -200,3 +200,27 @@ func TestAdoptedAndEndedMeanwhile(t *testing.T) {
 		}
 	})
 }
+
+// What an earlier run has left ends as well when the user ends lamplighter before
+// it is found.
+func TestParkAllBeforeItIsSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.inherited = make(chan struct{})
+		w.run("a")
+		b := New(w.options())
+		defer served(t, b)()
+		ended := make(chan struct{})
+		go func() {
+			b.ParkAll(context.Background())
+			close(ended)
+		}()
+		after(time.Second)
+		w.run("b")
+		close(w.inherited)
+		<-ended
+		if w.count() != 0 {
+			t.Errorf("%d servers go on", w.count())
+		}
+	})
+}

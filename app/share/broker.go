@@ -152,8 +152,8 @@ func (b *Broker) Note(e monitor.Event) {
 }
 
 // ParkAll ends all shared servers, because the user ends lamplighter, and starts
-// none any more. It returns when they have gone, or when ctx ends; then their ends
-// go on.
+// none any more. It returns when they have gone, also those that an earlier run has
+// left and that are found only now, or when ctx ends; then their ends go on.
 func (b *Broker) ParkAll(ctx context.Context) {
 	b.mu.Lock()
 	b.closed = true
@@ -165,6 +165,9 @@ func (b *Broker) ParkAll(ctx context.Context) {
 		}
 	}
 	b.mu.Unlock()
+	var ends sync.WaitGroup
+	defer ends.Wait()
+	b.endAll(ctx, &ends)
 	for _, s := range starts {
 		select {
 		case <-s.done:
@@ -172,19 +175,33 @@ func (b *Broker) ParkAll(ctx context.Context) {
 			return
 		}
 	}
-	var ends sync.WaitGroup
-	defer ends.Wait()
+	select {
+	case <-b.settled:
+	case <-b.ended:
+	case <-ctx.Done():
+		return
+	}
+	b.endAll(ctx, &ends)
+}
+
+// byQuit is why servers end with us.
+const byQuit = "lamplighter was ended"
+
+// endAll begins to end all that run, but those that it has begun to end before.
+func (b *Broker) endAll(ctx context.Context, ends *sync.WaitGroup) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
-		if r := g.run; r != nil {
-			r.ending = "lamplighter was ended"
-			ends.Go(func() {
-				if err := r.server.End(ctx, "the end of lamplighter"); err != nil && ctx.Err() == nil {
-					b.o.Log.Error("a shared server could not be ended", "server", r.server.Identity().String(), "error", err)
-				}
-			})
+		r := g.run
+		if r == nil || r.ending == byQuit {
+			continue
 		}
+		r.ending = byQuit
+		ends.Go(func() {
+			if err := r.server.End(ctx, "the end of lamplighter"); err != nil && ctx.Err() == nil {
+				b.o.Log.Error("a shared server could not be ended", "server", r.server.Identity().String(), "error", err)
+			}
+		})
 	}
 	b.change()
 }
