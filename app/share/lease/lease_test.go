@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -232,6 +233,52 @@ func TestCancelBeforeTheServerRuns(t *testing.T) {
 	if n := len(server.Executed()); n != 1 {
 		t.Errorf("%d calls were carried out", n)
 	}
+}
+
+// TestCancelWhileItIsAccepted: the cancellation comes before the request is sent,
+// and gets its turn after.
+func TestCancelWhileItIsAccepted(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	c.get(c.call(0, "count", "{}"))
+	request, cancellation := c.seq+1, c.seq+2
+	accepting, goOn := make(chan struct{}), make(chan struct{})
+	c.outlet.mu.Lock()
+	c.before = func(seq uint64) {
+		switch seq {
+		case request:
+			close(accepting)
+			<-goOn
+		case cancellation:
+			apptest.Eventually(t, "the request is sent", func() bool {
+				c.Lease.mu.Lock()
+				defer c.Lease.mu.Unlock()
+				return c.pending["1"].stage == sent
+			})
+		}
+	}
+	c.outlet.mu.Unlock()
+	c.call(1, "wait", "{}")
+	<-accepting
+	taken := make(chan struct{})
+	go func() {
+		defer close(taken)
+		c.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	}()
+	apptest.Eventually(t, "the cancellation waits for its turn", func() bool {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		return slices.ContainsFunc(strings.Split(string(stacks), "\n\n"), func(stack string) bool {
+			return strings.Contains(stack, "[sync.Mutex.Lock") && strings.Contains(stack, ".takeCancellation(") && strings.Contains(stack, ".accept(")
+		})
+	})
+	close(goOn)
+	<-taken
+	if got := c.get(request); got != "settled" {
+		t.Error(got)
+	}
+	apptest.Contains(t, strings.Join(server.Lines("session-1"), "\n"), `{"requestId":1}`)
 }
 
 func TestTheClientGoes(t *testing.T) {

@@ -33,6 +33,7 @@ type outlet struct {
 	wrong    []string      // what no lease may do
 	block    chan struct{} // Deliver waits for it to be closed, if not nil
 	blocked  int
+	before   func(seq uint64) // Accept calls it first, if not nil; set before Take
 }
 
 type delivered struct {
@@ -48,6 +49,12 @@ func (o *outlet) init() {
 }
 
 func (o *outlet) Accept(seq uint64, errorLine []byte) error {
+	o.mu.Lock()
+	before := o.before
+	o.mu.Unlock()
+	if before != nil {
+		before(seq)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.init()

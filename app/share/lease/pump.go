@@ -185,8 +185,8 @@ func (l *Lease) callDone(ctx context.Context, lk *link, it *item, err error) {
 	l.mu.Unlock()
 	var v verdict
 	if !settled {
-		if errors.Is(err, upstream.ErrLost) {
-			pause(ctx, lk.server.Gone, time.Second) // its connections end before its process
+		if err == nil || errors.Is(err, upstream.ErrLost) {
+			pause(ctx, lk.server.Gone, time.Second) // its streams and connections end before its process
 		}
 		e.gone, e.why = lk.fell()
 		v = judge(e)
@@ -230,16 +230,19 @@ func (l *Lease) callDone(ctx context.Context, lk *link, it *item, err error) {
 
 // cancel passes on that the client does not want an answer any more.
 func (l *Lease) cancel(ctx context.Context, it *item) {
-	l.mu.Lock()
-	r := l.pending[it.key]
-	l.mu.Unlock()
-	if !l.accept(it) || r == nil || l.cancelHere(r) {
+	r := it.cancels
+	if !l.accept(it) {
 		return
 	}
-	l.mu.Lock()
-	if r.told || r.stage != sent {
+	for { // it may go back to the queue in between
+		if l.cancelHere(r) {
+			return
+		}
+		l.mu.Lock()
+		if r.stage == sent && !r.told {
+			break
+		}
 		l.mu.Unlock()
-		return
 	}
 	// Its id stays taken until the server lets go of it: Serena runs it to its end.
 	r.told, r.cancelled = true, time.Now()

@@ -27,6 +27,8 @@ type item struct {
 	key   string    // of its id; see idKey
 	taken time.Time // when it came
 
+	cancels *item // the request that this cancels; nil for none
+
 	accepted bool // guarded by Lease.out
 
 	// guarded by Lease.mu, as line and Params once it was taken
@@ -120,23 +122,24 @@ func (l *Lease) takeCancellation(it *item) {
 	r := l.pending[it.key]
 	running := r != nil && r.stage == sent && !r.told
 	l.mu.Unlock()
+	it.cancels = r
 	if running {
 		l.enqueue(it, true)
 		return
 	}
 	l.accept(it)
-	if r != nil {
-		l.cancelHere(r)
+	if r != nil && !l.cancelHere(r) { // it was sent just now
+		l.enqueue(it, true)
 	}
 }
 
 // cancelHere settles a request that was not sent yet. It is false when it has
-// been sent.
+// been sent, and its fate is not told.
 func (l *Lease) cancelHere(r *item) bool {
 	l.mu.Lock()
 	if r.stage == sent || r.told {
-		l.mu.Unlock()
-		return false
+		defer l.mu.Unlock()
+		return r.told
 	}
 	r.told = true
 	l.forgetLocked(r)
