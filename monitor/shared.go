@@ -14,9 +14,10 @@ type Shared struct {
 	Context string
 	Modes   []string
 
-	Parked bool      // no process runs, and its clients stay
-	Since  time.Time // of this state
-	Reason string    // why it is parked, or does not start: a part of a sentence, "no request for 10 min"
+	Parked   bool      // no process runs, and its clients stay
+	Starting bool      // it is being started, so that no process is known yet
+	Since    time.Time // of this state
+	Reason   string    // why it is parked, or does not start: a part of a sentence, "no request for 10 min"
 
 	Clients []Client // one for each lease, in the order in which they came
 	Waiting int      // requests that are not answered yet

@@ -167,7 +167,7 @@ func (b *background) quitByUser(ctx context.Context, quit func()) {
 	defer quit()
 	running := 0
 	for _, s := range b.sharing.broker.Shared() {
-		if s.Alone == "" && !s.Parked {
+		if s.Alone == "" && !s.Parked && !s.Starting {
 			running++
 		}
 	}

@@ -65,6 +65,27 @@ func TestOneServerForAll(t *testing.T) {
 	})
 }
 
+// A parked server gives back what it had when it was ended, not what its start took.
+func TestSavedMemory(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		w.rss = 429
+		m := b.Join(t.Context(), plan("a"), claude)
+		request(t, m)
+		after(time.Second)
+		b.Shared()
+		w.change(func() { w.rss = 113 })
+		m.OnPark(func() bool {
+			w.change(func() { w.rss = 5 }) // of what is left of it
+			b.Shared()
+			return true
+		})
+		after(DefaultIdle)
+		if s := one(t, b); !s.Parked || s.SavedBytes != 113 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
 func TestKeysAreApart(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		x, y := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("b"), claude)
@@ -285,7 +306,7 @@ func TestStarts(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if w.starting != 1 || one(t, b).Reason != "it is starting" {
+		if s := one(t, b); w.starting != 1 || s.Reason != "it is starting" || s.Parked || !s.Starting {
 			t.Errorf("%d start: %+v", w.starting, b.Shared())
 		}
 		close(hold)

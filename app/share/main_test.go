@@ -49,10 +49,11 @@ type world struct {
 	shown  []monitor.Shared
 	told   []monitor.Event
 	idle   time.Duration
+	rss    uint64 // of each server
 }
 
 func newWorld() *world {
-	w := &world{pid: 100, inherited: make(chan struct{}), idle: DefaultIdle}
+	w := &world{pid: 100, inherited: make(chan struct{}), idle: DefaultIdle, rss: 100}
 	close(w.inherited)
 	return w
 }
@@ -262,7 +263,11 @@ func (w *world) options() Options {
 		Transport: func() http.RoundTripper { return http.DefaultTransport },
 		Show:      func(list []monitor.Shared) { w.change(func() { w.shown = list }) },
 		Record:    func(e monitor.Event) { w.change(func() { w.told = append(w.told, e) }) },
-		RSS:       func(monitor.Identity) uint64 { return 100 },
+		RSS: func(monitor.Identity) uint64 {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.rss
+		},
 	}
 }
 

@@ -82,6 +82,7 @@ func (b *Broker) attendIdle(ctx context.Context) {
 		select {
 		case <-b.changed:
 		case <-timer.C:
+			tell(b.shown) // of their memory
 		case <-ctx.Done():
 			return
 		}
@@ -139,6 +140,7 @@ func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, q
 		b.goesOn(g, r, used, held)
 		return
 	}
+	b.weigh() // while it starts it needs more than later
 	parks, ok := b.beginEnd(g, r, used, forbidden)
 	if !ok {
 		return

@@ -56,22 +56,24 @@ func (b *Broker) Shared() []monitor.Shared {
 	return list
 }
 
-// weigh takes in the memory of the servers that run.
+// weigh takes in the memory of the servers that run. Those that end keep what they
+// had before: it is what a parked one gives back.
 func (b *Broker) weigh() {
-	weights := map[*group]monitor.Identity{}
+	weights := map[*group]*run{}
 	b.mu.Lock()
 	for _, g := range b.groups {
-		if g.run != nil {
-			weights[g] = g.run.server.Identity()
+		if r := g.run; r.usable() && r.ordered == "" {
+			weights[g] = r
 		}
 	}
 	b.mu.Unlock()
-	for g, id := range weights {
-		if rss := b.o.RSS(id); rss > 0 {
-			b.mu.Lock()
+	for g, r := range weights {
+		rss := b.o.RSS(r.server.Identity())
+		b.mu.Lock()
+		if rss > 0 && g.run == r && r.usable() {
 			g.rss = rss
-			b.mu.Unlock()
 		}
+		b.mu.Unlock()
 	}
 }
 
@@ -79,7 +81,7 @@ func (b *Broker) weigh() {
 func (g *group) shared() monitor.Shared {
 	s := monitor.Shared{
 		Server: g.last, Key: g.key, Kind: g.kind, Project: g.where,
-		Parked: g.run == nil, Since: g.since, Reason: g.reason, Waiting: g.inFlight(),
+		Parked: !g.runs(), Starting: g.starting != nil && g.run == nil, Since: g.since, Reason: g.reason, Waiting: g.inFlight(),
 	}
 	if g.plan != nil {
 		s.Context, s.Modes = g.plan.Context, slices.Clone(g.plan.Modes)

@@ -92,7 +92,7 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 		}
 		// One that has just been started is not known yet. One that was known has
 		// ended, and whoever has ended it may not have said so yet.
-		if len(s.Clients) > 0 && (s.Parked || known && id == before.Identity) {
+		if len(s.Clients) > 0 && (s.Parked || s.Starting || known && id == before.Identity) {
 			in := parkedInstance(id, s, before)
 			parked, last[s.Key] = append(parked, in), in
 		}
@@ -137,9 +137,9 @@ func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Insta
 	}
 	never := id == (&monitor.Shared{Key: s.Key}).Place() // it has had no process yet
 	switch {
-	case s.Waiting > 0 && never:
+	case (s.Starting || s.Waiting > 0) && never:
 		in.Reason = firstReason
-	case s.Waiting > 0:
+	case s.Starting || s.Waiting > 0:
 		in.Reason = againReason
 	case s.Parked && s.Reason != "":
 		in.Reason = s.Reason + wakesSuffix

@@ -86,6 +86,8 @@ func TestSharedWithoutAProcess(t *testing.T) {
 		{"it was not needed yet", false, group(func(s *monitor.Shared) { parked(s); s.Reason, s.Server, s.Kind = "", none, "" }), (&monitor.Shared{Key: "a"}).Place(), "no request has needed it yet; starts at the first one"},
 		{"it is not needed until now", false, group(func(s *monitor.Shared) { parked(s); s.Server, s.Waiting = none, 1 }), (&monitor.Shared{Key: "a"}).Place(), "it is being started for its first request"},
 		{"it has never run", false, group(func(s *monitor.Shared) { parked(s); s.Server = none }), (&monitor.Shared{Key: "a"}).Place(), "no request for 10 min; wakes at the next request"},
+		{"it starts, and nobody waits any more", false, group(func(s *monitor.Shared) { s.Server, s.Starting, s.Waiting, s.Reason = none, true, 0, "it is starting" }), (&monitor.Shared{Key: "a"}).Place(), firstReason},
+		{"it starts again, and nobody waits any more", true, group(func(s *monitor.Shared) { s.Starting, s.Waiting, s.Reason = true, 0, "it is starting" }), serverOne, againReason},
 		{"its last client has left", true, group(func(s *monitor.Shared) { parked(s); s.Clients = nil }), none, ""},
 		{"it has just ended", true, group(func(s *monitor.Shared) { s.Waiting = 0 }), serverOne, "its process has ended; the next request starts it again"},
 		{"it has just ended, and nobody waits", true, group(func(s *monitor.Shared) { s.Clients = nil }), none, ""},
@@ -159,7 +161,7 @@ func TestSharedStarts(t *testing.T) {
 	} {
 		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
 		l.told([]monitor.Instance{running(serverOne)}, group(nil))
-		got := l.told([]monitor.Instance{c.t.in}, group(func(s *monitor.Shared) { s.Parked, s.Reason = true, "it is starting" }))
+		got := l.told([]monitor.Instance{c.t.in}, group(func(s *monitor.Shared) { s.Starting, s.Reason = true, "it is starting" }))
 		if c.want != (len(got) == 1 && got[0].State == monitor.StateStarting && got[0].IsShared() && *got[0].Client == claude) || !c.want && (len(got) != 2 || got[0].Sharing != nil) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -248,6 +250,7 @@ func TestShareProperties(t *testing.T) {
 				// A process is that of one key only.
 				s.Server = rapid.SampledFrom(map[string][]monitor.Identity{"a": ids[:2], "b": {ids[0], ids[2]}}[key]).Draw(t, "server")
 				s.Parked = rapid.Bool().Draw(t, "parked")
+				s.Starting = !s.Parked && rapid.Bool().Draw(t, "starting")
 				s.Clients = s.Clients[rapid.IntRange(0, 2).Draw(t, "left"):]
 				shared = append(shared, s)
 			}
