@@ -4,7 +4,8 @@ package share
 // starts. Clients decide what they are asked under, so that there are limits.
 const (
 	mostAnswers   = 16
-	longestAnswer = 4 << 20 // bytes
+	longestAnswer = 4 << 20  // bytes
+	mostKept      = 32 << 20 // bytes, of all groups together
 )
 
 // cache holds answers of a server, by what was asked and under what. All belong
@@ -38,6 +39,15 @@ func (c *cache) get(settings string, q question) ([]byte, bool) {
 	}
 	answer, ok := c.answers[q]
 	return answer, ok
+}
+
+// size is how much is kept, in bytes.
+func (c *cache) size() int {
+	n := 0
+	for q, answer := range c.answers {
+		n += len(q.method) + len(q.under) + len(answer)
+	}
+	return n
 }
 
 func (c *cache) clear() { *c = cache{} }

@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -165,6 +166,28 @@ func (m *Member) Store(method, under string, result []byte) {
 	defer b.mu.Unlock()
 	if r := m.group.run; !m.gone && r != nil {
 		m.group.cache.put(r.settings, question{method, under}, slices.Clone(result))
+		b.limitKept()
+	}
+}
+
+// limitKept drops what was kept of the groups that were used the longest ago, while
+// all keep too much. The caller holds mu.
+func (b *Broker) limitKept() {
+	kept := 0
+	var groups []*group
+	for _, g := range b.groups {
+		if n := g.cache.size(); n > 0 {
+			kept += n
+			groups = append(groups, g)
+		}
+	}
+	slices.SortFunc(groups, func(x, y *group) int { return cmp.Or(x.used.Compare(y.used), cmp.Compare(x.key, y.key)) })
+	for _, g := range groups {
+		if kept <= mostKept {
+			return
+		}
+		kept -= g.cache.size()
+		g.cache.clear()
 	}
 }
 

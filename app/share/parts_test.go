@@ -103,6 +103,35 @@ func TestCacheHasLimits(t *testing.T) {
 	}
 }
 
+// All groups together keep no more than so much: those used last keep theirs.
+func TestCachesHaveALimit(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		answer := make([]byte, longestAnswer)
+		var members []*Member
+		for _, key := range names(2 * mostKept / longestAnswer) {
+			m := b.Join(t.Context(), plan(key), claude)
+			request(t, m)
+			m.Store("tools/list", "u", answer)
+			members = append(members, m)
+			time.Sleep(time.Second) // of the bubble
+		}
+		kept := 0
+		for _, m := range members {
+			kept += m.group.cache.size()
+		}
+		last := members[len(members)-1]
+		if kept > mostKept || kept < mostKept/2 || last.group.cache.size() == 0 || members[0].group.cache.size() != 0 {
+			t.Errorf("%d bytes are kept", kept)
+		}
+		for _, under := range names(mostAnswers) {
+			last.Store("tools/list", under, answer)
+		}
+		if n := last.group.cache.size(); n > mostKept {
+			t.Errorf("one keeps %d bytes", n)
+		}
+	})
+}
+
 func TestSessionsHaveLimits(t *testing.T) {
 	var s sessions
 	for _, name := range names(3 * mostSessions) {
