@@ -92,7 +92,7 @@ func (b *Broker) untilSettled(ctx context.Context) error {
 	case <-b.settled:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("starting the server: %w", ErrNotSettled)
+		return fmt.Errorf("starting the server: %w", errNotSettled)
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -105,7 +105,7 @@ func TestNotSettled(t *testing.T) {
 		b := New(w.options())
 		defer served(t, b)()
 		m := b.Join(t.Context(), plan("a"), claude)
-		if err := refused(t, m); !errors.Is(err, ErrNotSettled) || w.launched != 0 {
+		if err := refused(t, m); !errors.Is(err, errNotSettled) || w.launched != 0 {
 			t.Error(err)
 		}
 	})
@@ -126,10 +126,10 @@ func TestTheEnd(t *testing.T) {
 		}()
 		synctest.Wait()
 		end()
-		if err := <-waits; !errors.Is(err, ErrEnding) {
+		if err := <-waits; !errors.Is(err, errEnding) {
 			t.Error(err)
 		}
-		if err := refused(t, m); !errors.Is(err, ErrEnding) {
+		if err := refused(t, m); !errors.Is(err, errEnding) {
 			t.Error(err)
 		}
 		select {
@@ -152,7 +152,7 @@ func TestParkAll(t *testing.T) {
 		w.hold = make(chan struct{})
 		go func() {
 			_, err := b.Join(context.Background(), plan("c"), claude).Acquire(context.Background())
-			if !errors.Is(err, ErrEnding) {
+			if !errors.Is(err, errEnding) {
 				t.Error(err)
 			}
 		}()

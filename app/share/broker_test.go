@@ -265,7 +265,7 @@ func TestLingers(t *testing.T) {
 		if w.count() != 0 || len(b.Shared()) != 0 || !idle || time.Since(since) > time.Second || w.kinds() != "" {
 			t.Errorf("after its time: %+v, idle %v since %v, %s", b.Shared(), idle, since, w.kinds())
 		}
-		if _, err := m.Acquire(t.Context()); !errors.Is(err, ErrLeft) {
+		if _, err := m.Acquire(t.Context()); !errors.Is(err, errLeft) {
 			t.Error(err)
 		}
 	})

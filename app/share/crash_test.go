@@ -34,7 +34,7 @@ func TestCrashes(t *testing.T) {
 		crash()
 		crash()
 		crash()
-		var crashing *Crashing
+		var crashing *crashLoop
 		if err := refused(t, m); !errors.As(err, &crashing) || !strings.Contains(err.Error(), "it exited with status 1") {
 			t.Error(err)
 		}
@@ -82,7 +82,7 @@ func TestSurvives(t *testing.T) {
 		request(t, m)
 		w.change(func() { w.stubborn = errors.New("something of it still runs") })
 		after(DefaultIdle)
-		if err := refused(t, m); !errors.Is(err, ErrSurvives) || !strings.Contains(err.Error(), "something of it") {
+		if err := refused(t, m); !errors.Is(err, errSurvives) || !strings.Contains(err.Error(), "something of it") {
 			t.Error(err)
 		}
 		w.change(func() { w.stubborn = nil })
@@ -103,7 +103,7 @@ func TestSomethingSurvives(t *testing.T) {
 		if _, ok := m.Running(); ok {
 			t.Error("it still runs")
 		}
-		if err := refused(t, m); !errors.Is(err, ErrSurvives) {
+		if err := refused(t, m); !errors.Is(err, errSurvives) {
 			t.Error(err)
 		}
 		w.the(t).dies("")

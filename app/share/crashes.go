@@ -49,7 +49,7 @@ func (c *crashes) add(at time.Time, ran time.Duration, why string) {
 // refuse is the reason for not starting a server now, nil when there is none.
 func (c *crashes) refuse(now time.Time) error {
 	if now.Before(c.until) {
-		return &Crashing{Until: c.until, Why: c.why}
+		return &crashLoop{until: c.until, why: c.why}
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (s *start) wait(ctx context.Context, ended <-chan struct{}) error {
 	case <-ended:
 		return nil
 	case <-late:
-		return fmt.Errorf("%w within %s; ask again", ErrSurvives, words(endTime))
+		return fmt.Errorf("%w within %s; ask again", errSurvives, words(endTime))
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -139,14 +139,14 @@ func (b *Broker) tryAcquire(m *Member) (*run, *start, error) {
 	g := m.group
 	switch {
 	case m.gone:
-		return nil, nil, ErrLeft
+		return nil, nil, errLeft
 	case b.closed:
-		return nil, nil, ErrEnding
+		return nil, nil, errEnding
 	case g.run.usable():
 		g.used = b.o.Now()
 		return g.run, nil, nil
 	case g.run != nil && g.run.failed != nil:
-		return nil, nil, errors.Join(ErrSurvives, g.run.failed)
+		return nil, nil, errors.Join(errSurvives, g.run.failed)
 	case g.run != nil:
 		return nil, &start{done: g.run.done, moot: g.run.moot}, nil // until it has gone
 	case g.starting == nil:
@@ -231,7 +231,7 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 	var no *forbidden
 	switch {
 	case err != nil && b.closed:
-		s.err = ErrEnding
+		s.err = errEnding
 		return
 	case err != nil:
 		g.since, g.reason = now, "its last start failed"

@@ -30,7 +30,7 @@ type keyLock struct {
 }
 
 // lockKey takes the lock of a key in a directory, which it makes. It waits for
-// another program that holds it; then the error Is a *Locked.
+// another program that holds it; then the error Is a *lockTaken.
 func lockKey(ctx context.Context, dir, key string) (*keyLock, error) {
 	if dir == "" {
 		return &keyLock{}, nil
@@ -60,7 +60,7 @@ func lockKey(ctx context.Context, dir, key string) (*keyLock, error) {
 			if !errors.Is(context.Cause(ctx), errTaken) {
 				return nil, context.Cause(ctx)
 			}
-			return nil, &Locked{Path: path, PID: holder(path)}
+			return nil, &lockTaken{path: path, pid: holder(path)}
 		}
 	}
 }

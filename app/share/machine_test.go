@@ -98,7 +98,7 @@ func (x *machine) collect(rt *rapid.T) {
 				x.w.change(func() {
 					c.waiting = slices.DeleteFunc(c.waiting, func(other chan answer) bool { return other == got })
 				})
-				var crashing *Crashing
+				var crashing *crashLoop
 				switch {
 				case a.err == nil:
 					x.w.change(func() { c.flying++ })

@@ -98,7 +98,7 @@ func TestTheEndWhileOneIsEnded(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		end()
-		if err := <-got; !errors.Is(err, ErrEnding) || time.Since(began) > 0 {
+		if err := <-got; !errors.Is(err, errEnding) || time.Since(began) > 0 {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		w.the(t).dies("")

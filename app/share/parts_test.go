@@ -163,11 +163,11 @@ func TestKeyLock(t *testing.T) {
 	}
 	defer other.release()
 	synctest.Test(t, func(t *testing.T) { // in which nobody waits in earnest
-		var locked *Locked
-		if _, err := lockKey(t.Context(), dir, "aa"); !errors.As(err, &locked) || locked.Path != filepath.Join(dir, "aa.lock") {
+		var locked *lockTaken
+		if _, err := lockKey(t.Context(), dir, "aa"); !errors.As(err, &locked) || locked.path != filepath.Join(dir, "aa.lock") {
 			t.Error(err)
-		} else if locked.PID != os.Getpid() && holder(locked.Path) != 0 { // Windows lets nobody read it
-			t.Errorf("it is held by %d", locked.PID)
+		} else if locked.pid != os.Getpid() && holder(locked.path) != 0 { // Windows lets nobody read it
+			t.Errorf("it is held by %d", locked.pid)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
@@ -229,7 +229,7 @@ func TestLocked(t *testing.T) {
 		b := New(o)
 		defer served(t, b)()
 		m := b.Join(t.Context(), plan("aa"), claude)
-		var locked *Locked
+		var locked *lockTaken
 		if err := refused(t, m); !errors.As(err, &locked) || w.launched != 0 {
 			t.Error(err)
 		}

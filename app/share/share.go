@@ -167,26 +167,26 @@ func (o *Options) fill() {
 
 // Why a server is not to be had.
 var (
-	// ErrEnding: nothing is started any more.
-	ErrEnding = errors.New("lamplighter is ending; ask again when it runs")
-	// ErrLeft: the member has left.
-	ErrLeft = errors.New("the client has gone")
-	// ErrNotSettled is wrapped with what an earlier run has left.
-	ErrNotSettled = errors.New("what an earlier run of lamplighter has left is not dealt with yet; ask again, and see the log of lamplighter when that does not help")
-	// ErrSurvives: the server before could not be ended.
-	ErrSurvives = errors.New("the server before this one could not be ended")
+	// errEnding: nothing is started any more.
+	errEnding = errors.New("lamplighter is ending; ask again when it runs")
+	// errLeft: the member has left.
+	errLeft = errors.New("the client has gone")
+	// errNotSettled is wrapped with what an earlier run has left.
+	errNotSettled = errors.New("what an earlier run of lamplighter has left is not dealt with yet; ask again, and see the log of lamplighter when that does not help")
+	// errSurvives: the server before could not be ended.
+	errSurvives = errors.New("the server before this one could not be ended")
 )
 
-// Crashing says that a server is not started because it has ended too often.
-type Crashing struct {
-	Until time.Time // when it may be started again
-	Why   string    // how it ended the last time: a part of a sentence, safe to show
+// crashLoop says that a server is not started because it has ended too often.
+type crashLoop struct {
+	until time.Time // when it may be started again
+	why   string    // how it ended the last time: a part of a sentence, safe to show
 }
 
 // Error says until when.
-func (e *Crashing) Error() string {
+func (e *crashLoop) Error() string {
 	return fmt.Sprintf("the server has ended %d times in a short time, the last time because %s; it is not started again before %s",
-		mostCrashes, e.Why, e.Until.Format(time.TimeOnly))
+		mostCrashes, e.why, e.until.Format(time.TimeOnly))
 }
 
 // forbidden says that nothing may be shared now.
@@ -197,17 +197,17 @@ func (e *forbidden) Error() string {
 	return "the server is not started: " + e.why + "; a client that is started now gets a server of its own"
 }
 
-// Locked says that another program has the server of a key.
-type Locked struct {
-	Path string // of the lock
-	PID  int    // of the program, 0 when it is not known
+// lockTaken says that another program has the server of a key.
+type lockTaken struct {
+	path string // of the lock
+	pid  int    // of the program, 0 when it is not known
 }
 
 // Error says what to do.
-func (e *Locked) Error() string {
+func (e *lockTaken) Error() string {
 	who := "another lamplighter"
-	if e.PID != 0 {
-		who += fmt.Sprintf(" (process %d)", e.PID)
+	if e.pid != 0 {
+		who += fmt.Sprintf(" (process %d)", e.pid)
 	}
-	return fmt.Sprintf("%s has the server for this key, by the lock %s; end that lamplighter, or use its socket", who, monitor.Clean(e.Path))
+	return fmt.Sprintf("%s has the server for this key, by the lock %s; end that lamplighter, or use its socket", who, monitor.Clean(e.path))
 }
