@@ -20,11 +20,14 @@ type world struct {
 	carried  map[string]int          // how often each request was carried out, by its id
 	got      []string                // all lines, in order
 	alive    bool
-	mute     bool // initialize is not answered
+	mute     bool // initialize and the resumption of a session are not answered
+	version  string
 	slow     bool // notifications are taken, and that is not told
 }
 
-func newWorld() *world { return &world{sessions: map[string]*fakeSession{}, carried: map[string]int{}} }
+func newWorld() *world {
+	return &world{version: "2025-06-18", sessions: map[string]*fakeSession{}, carried: map[string]int{}}
+}
 
 // group is what leases of this world are behind.
 func (w *world) group() *group {
@@ -92,12 +95,19 @@ func (w *world) open(ctx context.Context, _ Server, receive func([]byte), initia
 		return nil, nil, upstream.ErrNotSent
 	}
 	w.opened++
-	s := &fakeSession{world: w, id: fmt.Sprint("session-", w.opened), receive: receive}
+	s := &fakeSession{world: w, id: fmt.Sprint("session-", w.opened), version: w.version, receive: receive}
 	w.sessions[s.id] = s
-	return s, resultLine(wire.Split(initialize).ID, []byte(`{"protocolVersion":"2025-06-18"}`)), nil
+	return s, resultLine(wire.Split(initialize).ID, fmt.Appendf(nil, `{"protocolVersion":%q}`, w.version)), nil
 }
 
-func (w *world) resume(ctx context.Context, _ Server, receive func([]byte), id, _ string) (upstreamSession, error) {
+func (w *world) resume(ctx context.Context, _ Server, receive func([]byte), id, version string) (upstreamSession, error) {
+	w.mu.Lock()
+	mute := w.mute
+	w.mu.Unlock()
+	if mute {
+		<-ctx.Done()
+		return nil, upstream.ErrLost
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -106,7 +116,7 @@ func (w *world) resume(ctx context.Context, _ Server, receive func([]byte), id, 
 	case w.sessions[id] == nil:
 		return nil, upstream.ErrUnknown
 	}
-	s := &fakeSession{world: w, id: id, receive: receive}
+	s := &fakeSession{world: w, id: id, version: version, receive: receive}
 	w.sessions[id] = s
 	return s, nil
 }
@@ -114,12 +124,13 @@ func (w *world) resume(ctx context.Context, _ Server, receive func([]byte), id, 
 type fakeSession struct {
 	world   *world
 	id      string
+	version string
 	receive func([]byte)
 	closed  bool // guarded by the world's mu
 }
 
 func (s *fakeSession) ID() string      { return s.id }
-func (s *fakeSession) Version() string { return "2025-06-18" }
+func (s *fakeSession) Version() string { return s.version }
 func (s *fakeSession) Listen()         {}
 
 func (s *fakeSession) Detach(context.Context) {

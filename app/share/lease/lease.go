@@ -252,13 +252,6 @@ func (l *Lease) Gone() { l.goneOnce.Do(func() { close(l.gone) }) }
 // is answered for up to 30 s, then Serve ends.
 func (l *Lease) Finish() { l.finishOnce.Do(func() { close(l.finishing) }) }
 
-// InFlight is how many requests of the client have no answer yet.
-func (l *Lease) InFlight() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open
-}
-
 // Park closes the MCP session, because the server is about to be ended. The
 // client does not notice: its next request opens another one. It refuses, and
 // does nothing, while something is in flight. It takes 2 s at most.
@@ -337,6 +330,9 @@ func (l *Lease) say(sentence string) {
 func (l *Lease) keep() {
 	l.write(func() error {
 		l.mu.Lock()
+		if !l.resume { // else they are those of the earlier process still
+			l.state.Asked = l.askedLocked()
+		}
 		state := l.state
 		l.mu.Unlock()
 		return l.o.Out.Keep(state.encode())

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
+	"lamplighter/app/share/upstream"
 	"lamplighter/app/share/wire"
 )
 
@@ -113,7 +115,21 @@ func (l *Lease) retireLocked(lk *link) (stale [][]byte) {
 			stale = append(stale, asker.id)
 		}
 	}
+	maps.DeleteFunc(l.stale, func(_ string, since time.Time) bool { return time.Since(since) >= forgotten })
 	return stale
+}
+
+// dropAsked tells the client that nobody waits for its answers to a server that an
+// earlier process spoke to.
+func (l *Lease) dropAsked() {
+	l.mu.Lock()
+	ids := l.state.Asked
+	l.state.Asked = nil
+	for _, id := range ids {
+		l.stale[idKey(id)] = time.Now()
+	}
+	l.mu.Unlock()
+	l.unask(ids)
 }
 
 // callEnded counts a call of a link that has ended.
@@ -165,18 +181,23 @@ func pause(ctx context.Context, gone <-chan struct{}, d time.Duration) {
 	}
 }
 
-func (l *Lease) openOnce(ctx context.Context, server Server, initialize []byte) (*link, []byte, error) {
+// whileRuns is ctx until the server's process has ended, whose port may stay
+// silent. end must be called.
+func whileRuns(ctx context.Context, server Server) (_ context.Context, end func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	finished := make(chan struct{})
-	defer close(finished)
-	go func() { // the process may end and its port stay silent
+	go func() {
 		select {
 		case <-server.Gone:
 			cancel()
-		case <-finished:
+		case <-ctx.Done():
 		}
 	}()
+	return ctx, cancel
+}
+
+func (l *Lease) openOnce(ctx context.Context, server Server, initialize []byte) (*link, []byte, error) {
+	ctx, end := whileRuns(ctx, server)
+	defer end()
 	lk := newLink(server)
 	session, answer, err := l.dialer.open(ctx, server, l.receiver(lk), initialize)
 	if err != nil {
@@ -214,6 +235,9 @@ func (l *Lease) use(lk *link) {
 	}
 	l.link, l.resume = lk, false
 	l.state.Session, l.state.Server = lk.session.ID(), id
+	if version := lk.session.Version(); upstream.IsToken(version, maxVersion) { // of a repeated initialize it may be another
+		l.state.Protocol = version
+	}
 	l.mu.Unlock()
 	go l.watch(lk)
 	l.keep()
@@ -233,6 +257,7 @@ func (l *Lease) connect(ctx context.Context) (*link, error) {
 			l.use(lk)
 			return lk, nil
 		}
+		l.dropAsked()
 	}
 	lk, answer, err := l.openLink(ctx, state.Initialize, func() bool { return true })
 	if err != nil {
@@ -257,13 +282,20 @@ func (l *Lease) resumeLink(ctx context.Context, state State) *link {
 		return nil
 	}
 	lk := newLink(server)
-	session, err := l.dialer.resume(ctx, server, l.receiver(lk), state.Session, state.Protocol)
+	opening, end := whileRuns(ctx, server)
+	defer end()
+	opening, cancel := context.WithTimeout(opening, sideLimit)
+	defer cancel()
+	session, err := l.dialer.resume(opening, server, l.receiver(lk), state.Session, state.Protocol)
 	if err != nil {
 		l.o.Log.Info("An MCP session could not be resumed; another one is opened", "error", err)
 		return nil
 	}
 	l.mu.Lock()
 	lk.session = session
+	for _, id := range state.Asked { // the client may answer what the earlier process passed on
+		l.asked[idKey(id)] = asker{lk, id}
+	}
 	l.mu.Unlock()
 	if state.Initialized != nil {
 		// The earlier process may have ended between keeping it and sending it. Twice

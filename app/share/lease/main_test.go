@@ -335,6 +335,13 @@ func (c *client) wait() error {
 	return err
 }
 
+// inFlight is how many requests of the client have no answer yet.
+func (c *client) inFlight() int {
+	c.Lease.mu.Lock()
+	defer c.Lease.mu.Unlock()
+	return c.open
+}
+
 // put sends a line, and returns its number.
 func (c *client) put(format string, a ...any) uint64 {
 	c.seq++

@@ -145,6 +145,7 @@ func goodState() State {
 	return State{
 		Initialize: []byte(initializeLine), Initialized: []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), Protocol: "2025-06-18",
 		Session: "abc", Server: "server-1", Subscriptions: [][]byte{[]byte(`{"uri":"a"}`)}, Level: []byte(`{"level":"info"}`), REPL: []string{"", "s"},
+		Asked: [][]byte{[]byte(`"a"`), []byte("-1.5")},
 	}
 }
 
@@ -168,6 +169,8 @@ func TestState(t *testing.T) {
 		"a header in protocol":  func(s *State) { s.Protocol = "a b" },
 		"no subscription":       func(s *State) { s.Subscriptions = append(s.Subscriptions, []byte(`1,"id":2`)) },
 		"no level":              func(s *State) { s.Level = []byte(`{},"id":2`) },
+		"an id that is none":    func(s *State) { s.Asked = append(s.Asked, []byte(`1,"result":2`)) },
+		"too many ids":          func(s *State) { s.Asked = slices.Repeat([][]byte{[]byte("1")}, maxKeptAsks+1) },
 		"too much to take over": func(s *State) { s.Level = []byte(`{"l":"` + strings.Repeat("x", wire.MaxKept) + `"}`) },
 	} {
 		s := goodState()

@@ -262,6 +262,14 @@ func (l *Lease) cancel(ctx context.Context, it *item) {
 func (l *Lease) response(ctx context.Context, it *item) {
 	key := idKey(it.ID)
 	l.mu.Lock()
+	state, resume := l.state, l.resume
+	l.mu.Unlock()
+	if resume && slices.ContainsFunc(state.Asked, func(id []byte) bool { return idKey(id) == key }) {
+		if lk := l.resumeLink(ctx, state); lk != nil {
+			l.use(lk)
+		}
+	}
+	l.mu.Lock()
 	asked, ok := l.asked[key]
 	delete(l.asked, key)
 	if _, old := l.stale[key]; !ok && old {

@@ -30,6 +30,7 @@ func (l *Lease) incoming(lk *link, of *item, line []byte) {
 		l.incomingAnswer(lk, of, m, line)
 	case wire.Request:
 		if l.ask(lk, m.ID) {
+			l.keep() // first: the next process is to know who waits for the answer
 			l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
 		}
 	case wire.Notification:
@@ -101,6 +102,17 @@ func (l *Lease) ask(lk *link, id []byte) bool {
 		session.Begin(context.Background(), wire.ErrorLine(id, wire.CodeInternal, refused), func([]byte) {})
 	}
 	return false
+}
+
+// askedLocked returns the ids of what the server that is sent to has asked, as many
+// as are kept.
+func (l *Lease) askedLocked() (ids [][]byte) {
+	for _, asker := range l.asked {
+		if asker.link == l.link && isID(asker.id) && len(ids) < maxKeptAsks {
+			ids = append(ids, asker.id)
+		}
+	}
+	return ids
 }
 
 // unask tells the client that nobody waits for its answers any more.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"lamplighter/app/share/upstream"
 	"lamplighter/app/share/wire"
 )
 
@@ -26,7 +27,16 @@ type State struct {
 	Subscriptions [][]byte // params of resources/subscribe
 	Level         []byte   // params of logging/setLevel; nil when it was not set
 	REPL          []string // sessions of serena_repl
+	Asked         [][]byte `json:",omitempty"` // ids of requests of the server that the client has not answered
 }
+
+// Limits of what is kept.
+const (
+	maxVersion   = 64   // bytes of State.Protocol
+	maxSession   = 1024 // bytes of State.Session
+	maxKeptAsks  = 64   // ids in State.Asked; the client's answers to more are lost with this process
+	maxKeptAskID = 256  // bytes of each
+)
 
 // with is the state after a request was answered.
 func (s State) with(method string, params []byte) State {
@@ -90,14 +100,21 @@ func parseState(b []byte) (State, error) {
 		return State{}, fmt.Errorf("%w: it has no initialize", errState)
 	case s.Initialized != nil && !isLine(s.Initialized, wire.Notification, "notifications/initialized"):
 		return State{}, fmt.Errorf("%w: its notifications/initialized is another message", errState)
-	case !isToken(s.Protocol, 64) || s.Session != "" && !isToken(s.Session, 1024):
+	case !upstream.IsToken(s.Protocol, maxVersion) || s.Session != "" && !upstream.IsToken(s.Session, maxSession):
 		return State{}, fmt.Errorf("%w: its MCP session cannot be one", errState)
 	case s.Level != nil && !isObject(s.Level):
 		return State{}, fmt.Errorf("%w: its log level is no object", errState)
 	case slices.ContainsFunc(s.Subscriptions, func(p []byte) bool { return !isObject(p) }):
 		return State{}, fmt.Errorf("%w: a subscription is no object", errState)
+	case len(s.Asked) > maxKeptAsks || slices.ContainsFunc(s.Asked, func(id []byte) bool { return !isID(id) }):
+		return State{}, fmt.Errorf("%w: what the server asked has no id", errState)
 	}
 	return s, nil
+}
+
+// isID tells whether b is an id of a request that is kept.
+func isID(b []byte) bool {
+	return len(b) > 0 && len(b) <= maxKeptAskID && (b[0] == '"' || b[0] == '-' || b[0] >= '0' && b[0] <= '9') && json.Valid(b)
 }
 
 func isLine(line []byte, kind wire.Kind, method string) bool {
@@ -107,18 +124,4 @@ func isLine(line []byte, kind wire.Kind, method string) bool {
 
 func isObject(b []byte) bool {
 	return len(b) > 0 && b[0] == '{' && json.Valid(b)
-}
-
-// isToken tells whether a text can be the value of a header of HTTP: of visible
-// ASCII, as MCP wants the id of a session.
-func isToken(text string, limit int) bool {
-	if text == "" || len(text) > limit {
-		return false
-	}
-	for i := range len(text) {
-		if text[i] < 0x21 || text[i] > 0x7e {
-			return false
-		}
-	}
-	return true
 }

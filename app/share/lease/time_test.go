@@ -16,18 +16,27 @@ func inBubble(t *testing.T, test func(t *testing.T, w *world, g *group, c *clien
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		g := w.group()
-		c := &client{t: t, ended: make(chan error, 1)}
-		c.Lease = newLease(Options{Servers: g, Out: &c.outlet, ServerID: g.id}, w)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go func() { c.ended <- c.Serve(ctx) }()
-		test(t, w, g, c)
+		test(t, w, g, enter(t, w, g, nil))
+	})
+}
+
+// enter starts a lease in a world, which ends with the test.
+func enter(t *testing.T, w *world, g *group, resume []byte) *client {
+	t.Helper()
+	c := &client{t: t, ended: make(chan error, 1)}
+	c.Lease = newLease(Options{Servers: g, Out: &c.outlet, ServerID: g.id, Resume: resume}, w)
+	ctx, cancel := context.WithCancel(context.Background())
+	c.leave = cancel
+	go func() { c.ended <- c.Serve(ctx) }()
+	t.Cleanup(func() {
 		c.Gone()
 		c.wait()
+		cancel()
 		for _, wrong := range c.errors() {
 			t.Error(wrong)
 		}
 	})
+	return c
 }
 
 func TestWhatWaitsForLongIsAcceptedAllTheSame(t *testing.T) {
@@ -118,8 +127,8 @@ func TestACancelledCallThatTheServerNeverEnds(t *testing.T) {
 		time.Sleep(time.Second)
 		c.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		time.Sleep(time.Second)
-		if c.fate(seq) != "settled" || c.InFlight() != 0 || g.open() != 1 {
-			t.Errorf("%s, %d in flight, %d open", c.fate(seq), c.InFlight(), g.open())
+		if c.fate(seq) != "settled" || c.inFlight() != 0 || g.open() != 1 {
+			t.Errorf("%s, %d in flight, %d open", c.fate(seq), c.inFlight(), g.open())
 		}
 		isError(t, func() string {
 			again := c.put(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)

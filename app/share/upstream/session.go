@@ -170,15 +170,20 @@ func (s *Session) setVersion(version string) {
 	}
 }
 
-// token tells whether a server's text can be the value of a header: the
-// specification wants visible ASCII of ids.
-func token(text string) bool {
+// maxToken is how long the id of a session and a version may be, in bytes.
+const maxToken = 1024
+
+func token(text string) bool { return IsToken(text, maxToken) }
+
+// IsToken tells whether a text of up to limit bytes can be the value of a header
+// of HTTP: of visible ASCII, as the specification wants the id of a session.
+func IsToken(text string, limit int) bool {
 	for i := range len(text) {
 		if text[i] < '!' || text[i] > '~' {
 			return false
 		}
 	}
-	return text != "" && len(text) <= 1024
+	return text != "" && len(text) <= limit
 }
 
 // ID is the server's name for the session; "" when it gave none, as servers
