@@ -57,6 +57,8 @@ type naming struct {
 	process monitor.Client
 	known   bool
 	said    string
+	fresh   bool // something that was not told yet
+	telling bool // update goes on
 }
 
 // found says which process it is.
@@ -75,12 +77,25 @@ func (n *naming) says(info lease.ClientInfo) {
 	n.update()
 }
 
+// update tells the name. Of several at a time one does it for all, so that the
+// last one told is the last one known.
 func (n *naming) update() {
 	n.mu.Lock()
-	defer n.mu.Unlock() // so that the last one told is the last one known
-	c := n.process
-	if n.said != "" && !n.known {
-		c.Name = n.said
+	defer n.mu.Unlock()
+	n.fresh = true
+	if n.telling {
+		return
 	}
-	n.tell(c)
+	n.telling = true
+	for n.fresh {
+		n.fresh = false
+		c := n.process
+		if n.said != "" && !n.known {
+			c.Name = n.said
+		}
+		n.mu.Unlock()
+		n.tell(c)
+		n.mu.Lock()
+	}
+	n.telling = false
 }

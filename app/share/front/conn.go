@@ -159,9 +159,13 @@ func (c *client) share(ctx, deciding context.Context, next reader, kept []byte, 
 		return
 	}
 	ended := make(chan struct{})
+	broken := make(chan error, 1)
 	go func() {
 		defer close(ended)
-		c.pump(l, next)
+		if err := c.pump(l, next); errors.Is(err, wire.ErrFrame) {
+			broken <- err
+		}
+		l.Gone()
 	}()
 	defer func() {
 		c.conn.Close()
@@ -170,12 +174,18 @@ func (c *client) share(ctx, deciding context.Context, next reader, kept []byte, 
 	if l.Serve(ctx) == nil {
 		// Who still listens has all answers.
 		_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_ = c.out.bye(0, "")
+		select {
+		case err := <-broken:
+			_ = c.out.bye(exitFailed, "lamplighter does not understand this lamplighter-connect; start the MCP server again: "+err.Error())
+		default:
+			_ = c.out.bye(0, "")
+		}
 	}
 }
 
-// pump gives the client's lines to its lease, to the end of the connection.
-func (c *client) pump(l *lease.Lease, next reader) {
+// pump gives the client's lines to its lease, to the end of the connection, and
+// returns why that was.
+func (c *client) pump(l *lease.Lease, next reader) error {
 	watch := newWatch(c.conn, l.Gone)
 	for {
 		h, payload, err := next()
@@ -184,8 +194,7 @@ func (c *client) pump(l *lease.Lease, next reader) {
 		}
 		if err != nil {
 			c.noteEnd(err)
-			l.Gone()
-			return
+			return err
 		}
 		watch.begin()
 		switch h.Type {
@@ -201,8 +210,7 @@ func (c *client) pump(l *lease.Lease, next reader) {
 		watch.done()
 		if err != nil {
 			c.noteEnd(err)
-			l.Gone()
-			return
+			return err
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,33 @@ func TestNamesOfClients(t *testing.T) {
 		if got := saidName(struct{ Name, Version, Title string }{Name: name}); strings.ContainsAny(got, "\x1b\u202e") || (want != "" && !strings.Contains(got, "x") && got != want) {
 			t.Errorf("%q is shown as %q", name, got)
 		}
+	}
+}
+
+// What is found out while a name is being told is told after it, and does not
+// wait for it.
+func TestNamesWhileOneIsTold(t *testing.T) {
+	var told []string
+	var n naming
+	n.tell = func(c monitor.Client) {
+		told = append(told, c.Name)
+		if len(told) == 1 {
+			n.says(struct{ Name, Version, Title string }{"other", "1", "Other"})
+		}
+	}
+	n.found(monitor.Client{Name: "node"}, false)
+	if want := []string{"node", "Other"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// A shim that is not understood says so to its client, and has failed.
+func TestGarbageIsNoEnd(t *testing.T) {
+	s := serve(t, newWorld(t), nil)
+	c := s.begin(t, "/a")
+	c.must(wire.Accept, 1, nil)
+	if last := c.ended(); last.Type != wire.Bye || last.text[0] != exitFailed || !strings.Contains(last.text, "start the MCP server again") {
+		t.Errorf("the last frame is %v", last)
 	}
 }
 

@@ -28,6 +28,7 @@ type WebOptions struct {
 // for concurrent use.
 type Web struct {
 	options WebOptions
+	now     func() time.Time
 
 	mu       sync.Mutex
 	serving  context.Context // of Serve, nil before and after
@@ -43,7 +44,7 @@ func NewWeb(o WebOptions) *Web {
 	if o.Most == 0 {
 		o.Most = 1000
 	}
-	return &Web{options: o, sessions: map[string]*session{}}
+	return &Web{options: o, now: time.Now, sessions: map[string]*session{}}
 }
 
 // Serve lets clients in until ctx ends, and returns its error; it can be called

@@ -17,8 +17,12 @@ import (
 	"lamplighter/monitor"
 )
 
-// sessionHeader names the MCP session.
-const sessionHeader = "Mcp-Session-Id"
+// Headers of a request: the MCP session, and the version of the protocol that was
+// agreed on for it.
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+)
 
 // Times of an answer over HTTP.
 const (
@@ -62,6 +66,15 @@ func (w *Web) find(rw http.ResponseWriter, req *http.Request) *session {
 	s := w.session(named[0])
 	if s == nil {
 		fail(rw, http.StatusNotFound, "there is no such MCP session, or it has ended; begin another one with initialize")
+		return nil
+	}
+	if agreed := s.agreed(); agreed != "" { // MCP 2025-06-18, "Protocol Version Header"
+		for _, version := range req.Header.Values(versionHeader) {
+			if version != agreed {
+				fail(rw, http.StatusBadRequest, "the header "+versionHeader+" does not name the version that was agreed on, which is "+agreed)
+				return nil
+			}
+		}
 	}
 	return s
 }
@@ -201,12 +214,14 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 			"the server of this project cannot be shared, so that it cannot be had here: "+plan.Alone+"; start it with lamplighter-connect")
 	}
 	s := &session{
-		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, used: time.Now(),
+		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, now: w.now, used: w.now(),
 		log: w.options.Log.With("project", shown(plan.Spec.Project)),
 	}
 	s.member = w.options.Broker.Join(req.Context(), plan, monitor.Client{})
 	name := naming{tell: s.member.Name}
-	s.lease = lease.New(lease.Options{Servers: s.member, Out: s, ServerID: s.member.ServerID, Log: s.log, Info: name.says})
+	s.lease = lease.New(lease.Options{
+		Servers: s.member, Out: s, Ephemeral: true, ServerID: s.member.ServerID, Log: s.log, Info: name.says,
+	})
 	s.member.OnPark(s.lease.Park)
 	if err := w.add(s, func() { name.found(who(), false) }); err != nil {
 		s.member.Leave()

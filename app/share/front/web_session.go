@@ -1,6 +1,7 @@
 package front
 
 import (
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -27,6 +28,7 @@ type session struct {
 	lease  *lease.Lease
 	member *share.Member
 	log    *slog.Logger
+	now    func() time.Time
 	ended  chan struct{} // closed when its lease has ended
 	begin  uint64        // number of its initialize, until that was answered; of Deliver alone
 
@@ -41,6 +43,7 @@ type session struct {
 	bytes    int               // of waiting
 	dropped  bool              // something of it was, and that was logged
 	requests int               // that are being answered
+	version  string            // of the protocol, that was agreed on; "" as long as it is not known
 	used     time.Time         // last
 }
 
@@ -69,13 +72,13 @@ func (s *session) count(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests += n
-	s.used = time.Now()
+	s.used = s.now()
 }
 
 func (s *session) unused(d time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.requests == 0 && time.Since(s.used) >= d
+	return s.requests == 0 && s.now().Sub(s.used) >= d
 }
 
 // forget says that nobody waits for a reply any more.
@@ -141,15 +144,17 @@ func (s *session) Deliver(seq uint64, answer bool, line []byte) error {
 	}
 	s.mu.Unlock()
 	if answer {
+		begun := true
+		if seq == s.begin {
+			s.begin = 0
+			begun = s.agree(line)
+		}
 		if r != nil { // else the client has given up its request
 			r.send(line)
 			r.close()
 		}
-		if seq == s.begin {
-			s.begin = 0
-			if wire.Split(line).Error != nil {
-				return errEnded // there is no session without initialize
-			}
+		if !begun {
+			return errEnded // there is no session without initialize
 		}
 		return nil
 	}
@@ -158,6 +163,27 @@ func (s *session) Deliver(seq uint64, answer bool, line []byte) error {
 	}
 	s.push(line)
 	return nil
+}
+
+// agree takes note of the answer to initialize, and tells whether it is a result.
+func (s *session) agree(line []byte) bool {
+	m := wire.Split(line)
+	var result struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	if m.Result != nil && json.Unmarshal(m.Result, &result) == nil {
+		s.mu.Lock()
+		s.version = result.ProtocolVersion
+		s.mu.Unlock()
+	}
+	return m.Error == nil
+}
+
+// agreed is the version of the protocol, "" as long as that is not known.
+func (s *session) agreed() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
 }
 
 // push sends what belongs to no request.

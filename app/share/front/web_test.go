@@ -27,7 +27,26 @@ type webServed struct {
 	broker *share.Broker
 	web    *Web
 	url    string
+	clock  *clock
 	stop   func() // the Web
+}
+
+// clock stands still unless it is told otherwise.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
 }
 
 func serveWeb(t testing.TB, change func(*WebOptions)) *webServed {
@@ -39,6 +58,8 @@ func serveWeb(t testing.TB, change func(*WebOptions)) *webServed {
 		change(&o)
 	}
 	web := NewWeb(o)
+	clock := &clock{at: time.Now()}
+	web.now = clock.now
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		web.ServeMCP(rw, req, func() monitor.Client {
 			return monitor.Client{Identity: monitor.Identity{PID: 77, Start: 1}, Name: "program"}
@@ -48,7 +69,7 @@ func serveWeb(t testing.TB, change func(*WebOptions)) *webServed {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	s := &webServed{world: w, broker: broker, web: web, url: server.URL + "/mcp", stop: running(t, web.Serve)}
+	s := &webServed{world: w, broker: broker, web: web, url: server.URL + "/mcp", clock: clock, stop: running(t, web.Serve)}
 	apptest.Eventually(t, "it serves", func() bool { web.mu.Lock(); defer web.mu.Unlock(); return web.serving != nil })
 	return s
 }
@@ -60,6 +81,8 @@ type webClient struct {
 	id     string
 	accept string
 	dir    string
+
+	version string // of the protocol, in the header; "" none
 }
 
 const both = "application/json, text/event-stream"
@@ -77,6 +100,9 @@ func (c *webClient) ask(method, body string) *http.Response {
 	}
 	if c.id != "" {
 		req.Header.Set(sessionHeader, c.id)
+	}
+	if c.version != "" {
+		req.Header.Set(versionHeader, c.version)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -249,6 +275,30 @@ func TestWebRefuses(t *testing.T) {
 	}
 }
 
+// Who speaks another version of the protocol than was agreed on is told.
+func TestWebVersionOfTheProtocol(t *testing.T) {
+	s := serveWeb(t, nil)
+	c := s.begin(t, "/a")
+	agreed := s.web.session(c.id).agreed()
+	if agreed == "" {
+		t.Fatal("no version was agreed on")
+	}
+	id := 0
+	for version, want := range map[string]int{"": http.StatusOK, agreed: http.StatusOK, "2024-11-05": http.StatusBadRequest, "x": http.StatusBadRequest} {
+		c.version = version
+		id++
+		if status, lines := c.post(callLine(id, "echo", "{}")); status != want || len(lines) != 1 || want != http.StatusOK && !strings.Contains(lines[0], agreed) {
+			t.Errorf("%q: %d %q", version, status, lines)
+		}
+	}
+	c.version = "x"
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		if resp := c.ask(method, ""); resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %s", method, resp.Status)
+		}
+	}
+}
+
 func TestWebBodies(t *testing.T) {
 	for name, body := range map[string]string{
 		"on one line":  initialize,
@@ -372,6 +422,21 @@ func TestWebSessionsEnd(t *testing.T) {
 	s := serveWeb(t, func(o *WebOptions) { o.Idle = 200 * time.Millisecond })
 	left, heard := s.begin(t, "/a"), s.begin(t, "/b")
 	lines := heard.listen()
+	// Who has got all of an answer may come before whoever wrote it has counted that.
+	idle := func() bool {
+		s := s.web.session(left.id)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.requests == 0
+	}
+	apptest.Eventually(t, "nothing is being answered", idle)
+	s.clock.pass(199 * time.Millisecond)
+	s.web.endUnused()
+	if status, _ := left.post(callLine(1, "echo", "{}")); status != http.StatusOK {
+		t.Errorf("too early: %d", status)
+	}
+	apptest.Eventually(t, "nothing is being answered", idle)
+	s.clock.pass(200 * time.Millisecond)
 	apptest.Eventually(t, "the unused one ends", func() bool { return len(s.web.all()) == 1 })
 	if status, _ := left.post(callLine(1, "echo", "{}")); status != http.StatusNotFound {
 		t.Errorf("status %d", status)
@@ -401,6 +466,10 @@ func TestWebEndsWithRequestsInFlight(t *testing.T) {
 	s.stop()
 	if got := <-ended; len(got) != 1 || !strings.Contains(got[0], `"id":5,"error"`) || !strings.Contains(got[0], "may have been carried out") {
 		t.Errorf("got %q", got)
+	}
+	// Nobody comes back to it.
+	if left := s.world.server("/a").Sessions(); len(left) != 0 {
+		t.Errorf("the server still has the MCP sessions %q", left)
 	}
 }
 
