@@ -11,10 +11,15 @@ import (
 
 // How long the heads of a tree have after SIGTERM, and then the survivors, by
 // reason. When the background process has died, everything is to be gone
-// within 2 s.
+// within 2 s, and within 5 s of an order to a shim, so that it allows its keeper
+// a little more than that takes.
 var (
-	headsLimit     = [...]time.Duration{asked: 3 * time.Second, orphaned: time.Second}
-	survivorsLimit = [...]time.Duration{asked: time.Second, orphaned: 400 * time.Millisecond}
+	headsLimit = [...]time.Duration{
+		asked: 3 * time.Second, askedOwn: 2500 * time.Millisecond, askedAbove: 4 * time.Second, orphaned: time.Second,
+	}
+	survivorsLimit = [...]time.Duration{
+		asked: time.Second, askedOwn: 500 * time.Millisecond, askedAbove: 200 * time.Millisecond, orphaned: 400 * time.Millisecond,
+	}
 )
 
 // The pause between two rounds of SIGKILL. It grows, because a process that

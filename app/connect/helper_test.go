@@ -33,6 +33,9 @@ func help(mode string) {
 		fmt.Println(helpPlaces())
 	case "client":
 		err = helpClient(os.Args[1], os.Args[2:])
+	case "impatient": // is ourselves, with little patience
+		usual.unread = time.Millisecond
+		main()
 	case "hear":
 		err = helpHear()
 	default:

@@ -19,8 +19,10 @@ const theirWords = 100 * time.Millisecond
 type reason int
 
 const (
-	asked    reason = iota // by a signal
-	orphaned               // the background process has died
+	asked      reason = iota // by a signal
+	askedOwn                 // the keeper of a shim's own command, by a signal
+	askedAbove               // the shim above that keeper, by a signal or because the client has gone
+	orphaned                 // the background process, or the shim above us, has died
 )
 
 // keep runs one server to the end of everything that came of it, and returns

@@ -10,6 +10,8 @@ func main() {
 	switch {
 	case mode == drainMode && len(os.Args) == 2:
 		drain(os.Stdin)
+	case mode == ownMode && len(os.Args) > 3 && os.Args[2] == "--":
+		os.Exit(keepOwn(os.Args[3:]))
 	case mode == "connect":
 		o, err := parseConnect(os.Args[2:])
 		misused(err)

@@ -15,6 +15,9 @@ const (
 	exitNotFound  = 127
 )
 
+// ownMode is the argument of the keeper between the shim and its own command.
+const ownMode = "own"
+
 // ownLastWait is how rarely we look for a background process while the command
 // does without one.
 const ownLastWait = 5 * time.Second
@@ -24,43 +27,17 @@ const ownLastWait = 5 * time.Second
 // byte between it and the client passes through us. The connection to the
 // background process only says that all this is there.
 func (s *shim) own(l link, f *frames, command []string, stop *stopper) int {
-	reasons := make(chan reason, 1)
-	order := func() {
-		select {
-		case reasons <- asked:
-		default: // it is ordered already
-		}
-	}
+	reasons, order := endOrders(func() reason { return askedAbove })
 	stop.set(order)
-	path, err := lookPath(command[0])
-	status := exitNotFound
-	var t *tree
-	if err == nil {
-		status = exitCannotRun
-		t, err = start(child{path: path, command: command, spare: isSerena(command), server: sync.OnceValue(serverBelow)})
-	}
+	t, identity, status, err := startOwn(command)
 	if err != nil {
 		_ = ran(l, "")
 		complain(err.Error())
 		s.refuse(time.Now(), err.Error())
 		return status
 	}
-	identity := strconv.Itoa(t.first.pid) + "-" + strconv.FormatUint(t.first.start, 10)
 	s.greeting.Own = identity
-	gone, told, spared := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		t.wait(func(how string) {
-			status = statusNumber(how)
-			order() // what it has left behind
-			close(told)
-		})
-	}()
-	go func() {
-		defer close(spared)
-		t.end(reasons)
-	}()
-	go watchClient(order)
+	go watchClient(order, func() { time.AfterFunc(s.unread, order) })
 	go func() {
 		unwanted := ran(l, identity) == nil && s.attend(f)
 		l.hangUp()
@@ -69,14 +46,60 @@ func (s *shim) own(l link, f *frames, command []string, stop *stopper) int {
 			s.attendAgain()
 		}
 	}()
+	return t.follow(reasons, order)
+}
+
+// endOrders are the reasons to end a tree, and what gives one.
+func endOrders(why func() reason) (chan reason, func()) {
+	reasons := make(chan reason, 1)
+	return reasons, func() {
+		select {
+		case reasons <- why():
+		default: // it is ordered already
+		}
+	}
+}
+
+// follow waits until nothing is left of a tree except what people work in, and
+// returns the exit status of its first process. It orders the end of what that
+// leaves behind.
+func (t *tree) follow(reasons <-chan reason, order func()) int {
+	status := 0
+	gone, told, spared := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		t.wait(func(how string) {
+			status = statusNumber(how)
+			order()
+			close(told)
+		})
+	}()
+	go func() {
+		defer close(spared)
+		t.end(reasons)
+	}()
 	makeThreads()
 	select {
 	case <-gone:
-		<-told
 	case <-spared:
-		<-told
 	}
+	<-told
 	return status
+}
+
+// identity is the first process of a tree, as monitor.Identity writes it.
+func (t *tree) identity() string {
+	return strconv.Itoa(t.first.pid) + "-" + strconv.FormatUint(t.first.start, 10)
+}
+
+// startCommand starts the command itself. With an error comes our exit status.
+func startCommand(command []string) (*tree, int, error) {
+	path, err := lookPath(command[0])
+	if err != nil {
+		return nil, exitNotFound, err
+	}
+	t, err := start(child{path: path, command: command, spare: isSerena(command), server: sync.OnceValue(serverBelow)})
+	return t, exitCannotRun, err
 }
 
 // ran says which process runs the command.

@@ -5,6 +5,15 @@ import "golang.org/x/sys/unix"
 // hungUp is what to wait for when only the end of the other side counts.
 const hungUp = unix.POLLHUP
 
+// watchShim calls gone when the shim above us has ended, which it may have
+// before we could ask who it is.
+func watchShim(shim int, gone func()) {
+	const launchd = 1
+	if shim == launchd || waitProcess(shim) {
+		gone()
+	}
+}
+
 // waitProcess waits until our parent has ended. It is false when that cannot be
 // watched.
 func waitProcess(parent int) bool {

@@ -7,8 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hungUp is what to wait for when only the end of the other side counts.
-const hungUp = 0
+// hungUp is what to wait for when only the end of the other side counts. A
+// client that uses sockets may close only that half.
+const hungUp = unix.POLLRDHUP
+
+// watchShim does nothing: the system sends us SIGTERM.
+func watchShim(int, func()) {}
 
 // waitProcess waits until our parent has ended. It is false where there is none
 // to wait for, because it is not visible or the system is too old.

@@ -63,15 +63,22 @@ func lookPath(name string) (string, error) {
 
 // watchClient calls gone when the client has: its process has ended, and nobody
 // else writes to what is the command's standard input. Where that is no pipe and
-// no socket, its process alone counts.
-func watchClient(gone func()) {
-	parent := os.Getppid()
-	if !waitProcess(parent) {
-		return
-	}
+// no socket, its process alone counts. It calls unread when nobody writes there
+// any more, whether the client's process has ended or not.
+func watchClient(gone, unread func()) {
+	closed := make(chan struct{})
 	var s unix.Stat_t
 	if unix.Fstat(0, &s) == nil && (s.Mode&unix.S_IFMT == unix.S_IFIFO || s.Mode&unix.S_IFMT == unix.S_IFSOCK) {
-		waitFor(0, hungUp)
+		go func() {
+			waitFor(0, hungUp)
+			close(closed)
+			unread()
+		}()
+	} else {
+		close(closed)
 	}
-	gone()
+	if waitProcess(os.Getppid()) {
+		<-closed
+		gone()
+	}
 }

@@ -45,8 +45,9 @@ func lookPath(name string) (string, error) {
 // it notices itself, before it is ended.
 const clientsWord = 3 * time.Second
 
-// watchClient calls gone some time after the client's process has ended.
-func watchClient(gone func()) {
+// watchClient calls gone some time after the client's process has ended. Whether
+// anybody still writes to a pipe is not known here without reading.
+func watchClient(gone, _ func()) {
 	parent, err := windows.OpenProcess(windows.SYNCHRONIZE|windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(os.Getppid()))
 	if err != nil {
 		return
@@ -66,6 +67,20 @@ func isOlder(other windows.Handle) bool {
 	return windows.GetProcessTimes(other, &theirs, &exited, &kernel, &user) == nil &&
 		windows.GetProcessTimes(windows.CurrentProcess(), &ours, &exited, &kernel, &user) == nil &&
 		theirs.Nanoseconds() <= ours.Nanoseconds()
+}
+
+// startOwn starts the command below us: its job ends with us, however that is.
+func startOwn(command []string) (t *tree, identity string, status int, err error) {
+	if t, status, err = startCommand(command); err != nil {
+		return nil, "", status, err
+	}
+	return t, t.identity(), 0, nil
+}
+
+// keepOwn is of no use here.
+func keepOwn([]string) int {
+	complain("the mode own is not for Windows")
+	return exitCannotRun
 }
 
 // serverBelow is not needed: nothing goes on without us here.

@@ -20,13 +20,14 @@ type limits struct {
 	refuse    time.Duration // from the start on, for a request to refuse
 	pending   time.Duration // of a request while there is none
 	finish    time.Duration // after the client's end, for what is open
+	unread    time.Duration // after the client's end, for a command of our own to end by itself
 	firstWait time.Duration // between two attempts to connect
 	lastWait  time.Duration
 }
 
 var usual = limits{
 	line: wire.MaxLine, waiting: 64 << 20,
-	connect: time.Second, refuse: 2 * time.Second, pending: 60 * time.Second, finish: 39 * time.Second,
+	connect: time.Second, refuse: 2 * time.Second, pending: 60 * time.Second, finish: 39 * time.Second, unread: 30 * time.Second,
 	firstWait: 20 * time.Millisecond, lastWait: time.Second,
 }
 

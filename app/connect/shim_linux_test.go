@@ -14,6 +14,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/rules"
 )
 
 // TestTerminated: a signal ends it in every state, while its input is open.
@@ -187,10 +188,11 @@ func statOf(t *testing.T, identity string) process.Stat {
 func TestOwn(t *testing.T) {
 	f := newFake(t)
 	c, conn, s := ownScript(t, f, `echo "$0 $$ $PPID"; echo complaint >&2; while read -r line; do echo "got $line"; done; exit 5`)
-	if s.PID == c.cmd.Process.Pid || s.Parent != c.cmd.Process.Pid {
-		t.Errorf("%+v is not below %d", s, c.cmd.Process.Pid)
+	keeper, err := process.Read(s.Parent)
+	if err != nil || keeper.Parent != c.cmd.Process.Pid || !rules.IsShim(keeper.Exe, keeper.Args) {
+		t.Errorf("%+v is below %+v, %v", s, keeper, err)
 	}
-	c.wants("/bin/sh " + strconv.Itoa(s.PID) + " " + strconv.Itoa(c.cmd.Process.Pid))
+	c.wants("/bin/sh " + strconv.Itoa(s.PID) + " " + strconv.Itoa(keeper.PID))
 	c.write("one \\ two")
 	c.wants("got one \\ two")
 	conn.send(wire.Say, 0, "something")
@@ -253,6 +255,29 @@ func TestNothingIsLeftOfOwn(t *testing.T) {
 					t.Error(err)
 				}
 			},
+			"killed with its group": func(t *testing.T, c *client, _ process.Stat) {
+				if err := syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+					t.Error(err)
+				}
+			},
+			"terminated, and then killed": func(t *testing.T, c *client, s process.Stat) {
+				_ = c.cmd.Process.Signal(syscall.SIGTERM)
+				_ = c.cmd.Process.Kill() // it may have ended
+			},
+			"its keeper is killed": func(t *testing.T, c *client, s process.Stat) {
+				if now, err := process.ReadStat(s.PID); err == nil && now.Identity == s.Identity && now.Parent != c.cmd.Process.Pid {
+					_ = syscall.Kill(now.Parent, syscall.SIGKILL)
+				}
+			},
+			"suspended, keeper and all, and then terminated": func(t *testing.T, c *client, s process.Stat) {
+				if keeper, err := process.ReadStat(s.PID); err == nil && keeper.Identity == s.Identity {
+					_ = syscall.Kill(keeper.Parent, syscall.SIGSTOP)
+					_ = syscall.Kill(s.PID, syscall.SIGSTOP)
+				}
+				if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Error(err)
+				}
+			},
 			"the command is killed": func(t *testing.T, c *client, s process.Stat) {
 				if h, err := process.Hold(s.Identity); err == nil { // some have ended at once
 					_ = h.Kill()
@@ -266,6 +291,7 @@ func TestNothingIsLeftOfOwn(t *testing.T) {
 				w := newWorld(t)
 				cmd := exec.Command(program, "connect", "--socket", f.path, "--", "/bin/sh", "-c", server.script)
 				cmd.Env = append(os.Environ(), w.mark)
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as some clients do
 				t.Cleanup(func() { w.killMarked(t) })
 				c := startClient(t, cmd)
 				conn, _ := f.welcome(wire.Own, "")
@@ -277,7 +303,9 @@ func TestNothingIsLeftOfOwn(t *testing.T) {
 				s.Identity.PID, s.Identity.Start = p.pid, p.start
 				end(t, c, s)
 				c.status(t)
-				if left := w.marked(t); len(left) != 0 {
+				if strings.HasSuffix(name, "killed with its group") || strings.HasSuffix(name, "then killed") {
+					apptest.Eventually(t, "nothing is left", func() bool { return len(w.marked(t)) == 0 })
+				} else if left := w.marked(t); len(left) != 0 {
 					t.Errorf("still there: %v", left)
 				}
 			})
@@ -319,4 +347,51 @@ func TestOwnOutlivesItsStarter(t *testing.T) {
 	}
 	c.in.Close()
 	conn.closed()
+}
+
+// TestOwnThatIgnoresTheEndOfItsInput is ended some time after that, whether it
+// came through a pipe or a socket of which only that half was closed.
+func TestOwnThatIgnoresTheEndOfItsInput(t *testing.T) {
+	for name, connect := range map[string]func(t *testing.T) (theirs *os.File, end func() error){
+		"a pipe": func(t *testing.T) (*os.File, func() error) {
+			read, write, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { write.Close() })
+			return read, write.Close
+		},
+		"a socket": func(t *testing.T) (*os.File, func() error) {
+			fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { syscall.Close(fds[0]) })
+			return os.NewFile(uintptr(fds[1]), "theirs"), func() error { return syscall.Shutdown(fds[0], syscall.SHUT_WR) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			w := newWorld(t)
+			theirs, end := connect(t)
+			cmd := exec.Command(testBinary(t), "connect", "--socket", f.path, "--", "/bin/sh", "-c", `trap "" TERM; echo ready; while :; do sleep 600; done`)
+			cmd.Env = append(os.Environ(), w.mark, helperMode+"=impatient")
+			cmd.Stdin = theirs
+			t.Cleanup(func() { w.killMarked(t) })
+			c := startProgram(t, cmd)
+			theirs.Close()
+			conn, _ := f.welcome(wire.Own, "")
+			conn.want(wire.Ran, 0)
+			apptest.Eventually(t, "it runs", func() bool { return c.out.String() == "ready\n" })
+			if err := end(); err != nil {
+				t.Fatal(err)
+			}
+			if status := c.status(t); status != 128+int(syscall.SIGKILL) {
+				t.Errorf("exit status %d", status)
+			}
+			if left := w.marked(t); len(left) != 0 {
+				t.Errorf("still there: %v", left)
+			}
+		})
+	}
 }

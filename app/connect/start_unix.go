@@ -16,6 +16,9 @@ func fork(c child, how *syscall.SysProcAttr) (int, error) {
 	if c.out != nil {
 		files[1], files[2] = c.out.Fd(), c.out.Fd()
 	}
+	if c.report != nil {
+		files = append(files, c.report.Fd())
+	}
 	pid, err := syscall.ForkExec(c.path, c.command, &syscall.ProcAttr{Env: os.Environ(), Files: files, Sys: how})
 	if err != nil {
 		return 0, cannotStart(c.path, err)

@@ -11,13 +11,14 @@ import (
 // server, "lamplighter-connect connect OPTION… [--] COMMAND…", or the verb above it
 // where a program cannot take another's place (Windows), "lamplighter connect …".
 // It names a server and is none. A server below it is one that cannot be shared,
-// and its client is whoever runs the shim.
+// and its client is whoever runs the shim. Between the two stands the keeper of
+// the shim, "lamplighter-connect own -- COMMAND…", which counts as the shim does.
 func IsShim(exe string, args []string) bool {
-	if len(args) < 3 || args[1] != "connect" {
+	if len(args) < 3 || args[1] != "connect" && args[1] != "own" {
 		return false
 	}
 	name := monitor.ProgramName(exe)
-	if name != connectProgram && name != mainProgram || monitor.ProgramName(args[0]) != name {
+	if name != connectProgram && (name != mainProgram || args[1] != "connect") || monitor.ProgramName(args[0]) != name {
 		return false
 	}
 	return namesCommand(args[2:])

@@ -18,6 +18,10 @@ func TestIsShim(t *testing.T) {
 		{true, connect, "lamplighter-connect|connect|serena"},
 		{true, connect, "lamplighter-connect|connect|--web-dashboard-global-port|3000|--idle-shutdown-minutes=5|uvx|--from|x|serena"},
 
+		{true, connect, "lamplighter-connect|own|--|serena|start-mcp-server"},
+
+		{false, `C:\p\lamplighter.exe`, `C:\p\lamplighter.exe|own|--|serena`},
+		{false, connect, "lamplighter-connect|own|--"},
 		{false, "", "lamplighter-connect|connect|--|x"},
 		{false, connect, ""},
 		{false, connect, "lamplighter-connect|connect"},
