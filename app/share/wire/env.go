@@ -7,6 +7,10 @@ import "strings"
 // client, and part of what servers are shared by. All others, such as those of a
 // terminal or of one window, are not.
 func Relevant(name string) bool {
+	switch name {
+	case "PYENV_SHELL", "RBENV_SHELL", "MISE_SHELL": // of the terminal
+		return false
+	}
 	for _, prefix := range relevantPrefixes {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -21,15 +25,24 @@ func Relevant(name string) bool {
 }
 
 // relevantPrefixes are those of the settings of Serena, of what starts it, and
-// of the languages whose servers it runs.
+// of the languages whose servers it runs, with the managers of their versions.
 var relevantPrefixes = []string{
-	"SERENA_", "UV_", "PYTHON", "CONDA_", "PIP_", "GO", "CGO_", "NODE_", "NPM_CONFIG_", "npm_config_", "RUST", "CARGO_",
+	"SERENA_", "UV_", "PYTHON", "CONDA_", "PIP_", "CGO_", "NODE_", "NPM_CONFIG_", "npm_config_", "RUST", "CARGO_",
 	"DOTNET_", "NUGET_", "JAVA_", "JDK_", "GRADLE_", "MAVEN_", "GEM_", "BUNDLE_", "RUBY", "PERL5", "PHP_", "COMPOSER_",
+	"JULIA_", "MIX_", "OPAM",
+	"PYENV_", "RBENV_", "NVM_", "VOLTA_", "SDKMAN_", "ASDF_", "MISE_",
 	"LD_", "DYLD_", "LC_", "SSL_CERT_", "REQUESTS_CA_",
 }
 
 // relevantNames are the others.
 var relevantNames = []string{
-	"PATH", "Path", "HOME", "USERPROFILE", "VIRTUAL_ENV", "LANG", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
+	"PATH", "Path", "TMPDIR", "HOME", "USERPROFILE", "VIRTUAL_ENV", "LANG", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy", "CI",
+
+	// Those of Go: see "go help environment". Its prefix is also that of keys of
+	// Google.
+	"GO111MODULE", "GO386", "GOAMD64", "GOARCH", "GOARM", "GOARM64", "GOAUTH", "GOBIN", "GOCACHE", "GOCACHEPROG", "GOCOVERDIR", "GODEBUG",
+	"GOENV", "GOEXPERIMENT", "GOFIPS140", "GOFLAGS", "GOGC", "GOINSECURE", "GOMAXPROCS", "GOMEMLIMIT", "GOMIPS", "GOMIPS64", "GOMODCACHE",
+	"GONOPROXY", "GONOSUMDB", "GOOS", "GOPACKAGESDRIVER", "GOPATH", "GOPLSCACHE", "GOPPC64", "GOPRIVATE", "GOPROXY", "GORISCV64", "GOROOT",
+	"GOSUMDB", "GOTMPDIR", "GOTOOLCHAIN", "GOTRACEBACK", "GOVCS", "GOWASM", "GOWORK",
 }

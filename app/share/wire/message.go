@@ -1,6 +1,9 @@
 package wire
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Kind is what a line is in JSON-RPC 2.0.
 type Kind byte
@@ -91,19 +94,25 @@ func Split(line []byte) Message {
 		if !ok {
 			return Message{}
 		}
-		switch string(name) {
-		case `"id"`:
+		text := string(name[1 : len(name)-1])
+		if strings.IndexByte(text, '\\') >= 0 {
+			if text, ok = unquote(name); !ok {
+				return Message{}
+			}
+		}
+		switch text {
+		case "id":
 			m.ID = value
-		case `"method"`:
+		case "method":
 			m.Method, method = unquote(value)
 			if !method {
 				return Message{}
 			}
-		case `"params"`:
+		case "params":
 			m.Params = value
-		case `"result"`:
+		case "result":
 			m.Result = value
-		case `"error"`:
+		case "error":
 			m.Error = value
 		}
 		s.space()
@@ -224,7 +233,7 @@ func (s *scanner) value() ([]byte, bool) {
 }
 
 // unquote decodes a string of JSON that holds no surrogate pairs, which no name of a
-// method does.
+// method does, and no name at the top level.
 func unquote(value []byte) (string, bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
