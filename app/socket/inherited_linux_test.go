@@ -184,3 +184,39 @@ func TestInheritedSocketComesBack(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// Whoever passed a socket on holds it too, so that nobody but us can be reached
+// there when we serve it a second time.
+func TestInheritedSocketServesAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	file := passed(t, path)
+	first, err := adopt(file, Share(path), quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { first.Close() })
+	for _, name := range []string{"once", "again"} {
+		s, err := Stand(Options{Place: Share(path), LockHeld: true, Log: quiet(), First: first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		serveNames(t, s, name)
+		if got := whoServes(path); got != name {
+			t.Errorf("%q serves", got)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Stand(Options{Place: Share(path), LockHeld: true, Log: quiet(), First: first})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serveNames(t, s, "anew")
+	if got := whoServes(path); got != "anew" {
+		t.Errorf("%q serves", got)
+	}
+}

@@ -138,11 +138,12 @@ func (l *socket) Accept() (net.Conn, error) {
 	}
 }
 
-// Gone also compares the time the file was made: some file systems give the
-// number of a removed file to the next one at once.
+// Gone looks for the very file. Its number is given to no other while we listen:
+// a socket holds the file that it is bound to, also when that is removed. Times
+// say nothing, since whoever cleans up or restores may touch them.
 func (l *socket) Gone() bool {
 	info, err := os.Lstat(l.place.Path)
-	return err != nil || !os.SameFile(info, l.file) || !info.ModTime().Equal(l.file.ModTime())
+	return err != nil || !os.SameFile(info, l.file)
 }
 
 // Close also removes the socket's file, unless another one is there by now, or
@@ -171,6 +172,26 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 		return nil, err
 	}
 	return conn, nil
+}
+
+// again makes another listener of an inherited socket. Closing one of them leaves
+// the other.
+func (l *socket) again() (Listener, error) {
+	if l.ours {
+		return l, nil
+	}
+	file, err := l.File()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // the listener has its own descriptor
+	inner, err := net.FileListener(file)
+	if err != nil {
+		return nil, err
+	}
+	second := &socket{UnixListener: inner.(*net.UnixListener), place: l.place, uid: l.uid, log: l.log, file: l.file}
+	second.SetUnlinkOnClose(false)
+	return second, nil
 }
 
 // peerUID is the user who connected, or who serves the other end, as the

@@ -12,7 +12,9 @@ type Options struct {
 	Place    Place
 	LockHeld bool // see Listen
 	Log      *slog.Logger
-	// First is what it begins with, such as Inherited gave; nil: Listen.
+	// First is what it begins with; nil: Listen. One that Inherited gave stays open,
+	// for whoever makes the next Standing: whoever passed it on holds it too, so that
+	// nobody else could be reached there.
 	First Listener
 	// CheckEvery is how often it looks whether its socket file is still there;
 	// zero means a minute. Nothing tells a listener that its file was removed,
@@ -37,16 +39,27 @@ func Stand(o Options) (*Standing, error) {
 	if o.CheckEvery == 0 {
 		o.CheckEvery = time.Minute
 	}
-	l := o.First
-	if l == nil {
-		var err error
-		if l, err = Listen(o.Place, o.LockHeld, o.Log); err != nil {
-			return nil, err
-		}
+	l, err := begin(o)
+	if err != nil {
+		return nil, err
 	}
 	s := &Standing{options: o, stop: make(chan struct{}), stopped: make(chan struct{}), current: l}
 	go s.watch()
 	return s, nil
+}
+
+func begin(o Options) (Listener, error) {
+	switch first := o.First.(type) {
+	case nil:
+		return Listen(o.Place, o.LockHeld, o.Log)
+	case interface{ again() (Listener, error) }:
+		if o.First.Gone() {
+			return Listen(o.Place, o.LockHeld, o.Log)
+		}
+		return first.again()
+	default:
+		return first, nil
+	}
 }
 
 // Accept waits for the next connection of our own user.

@@ -35,7 +35,7 @@ type Asker interface {
 type Options struct {
 	Place    socket.Place
 	LockHeld bool            // see socket.Listen
-	First    socket.Listener // what it begins with, such as socket.Inherited gave; nil: one is made
+	First    socket.Listener // what socket.Inherited gave, see socket.Options; nil: one is made
 	Broker   *share.Broker   // is served elsewhere
 	Ask      Asker
 	// Flags takes the flags that a client was started with, and says what is wrong
@@ -77,7 +77,7 @@ func (s *Server) Open() error {
 	if err != nil {
 		return err
 	}
-	s.listener, s.options.First = l, nil
+	s.listener = l
 	return nil
 }
 
