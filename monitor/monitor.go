@@ -88,7 +88,8 @@ type Instance struct {
 	Processes  int      // in the tree, the server included
 
 	// Recognised says that a rule knows the server by its executable and its
-	// arguments. What merely registered itself is shown, and never ended.
+	// arguments. What merely registered itself, or what a client has for itself
+	// through us, is shown, and never ended.
 	Recognised bool
 
 	// Client started the server and talks to it; whom it was started for when

@@ -9,7 +9,7 @@ type Shared struct {
 	// ended last, so that views keep its place; zero when there was none yet.
 	Server  Identity
 	Key     string // what it is shared by; "" when it is not
-	Kind    string // KindSerena or the name of a template
+	Kind    string // KindSerena or the name of a template; with Alone the name of the program that was asked for
 	Project string // absolute path
 	Context string
 	Modes   []string

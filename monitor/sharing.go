@@ -87,6 +87,15 @@ func (in *Instance) SharingWords() []string {
 	return words
 }
 
+// StrangerWords says of an instance that is not Recognised why it is shown, and
+// that nothing ends it.
+func (in *Instance) StrangerWords() string {
+	if in.Sharing != nil && in.Sharing.Alone != "" {
+		return "not recognised: a client runs it, so it is shown, and never ended"
+	}
+	return "not recognised: it registered itself, so it is shown, and never ended"
+}
+
 // placePID is a pid that no process has: Linux and macOS end below it, and those
 // of Windows are multiples of four.
 const placePID = 1<<30 + 1

@@ -234,7 +234,7 @@ func entry(in *monitor.Instance, words []string, ends bool, mb int, now time.Tim
 	lines = append(lines, in.SharingWords()...)
 	lines = append(lines, keptWords(in, now))
 	if !in.Recognised {
-		lines = append(lines, "it announced itself; its program is not known, so it is never stopped")
+		lines = append(lines, in.StrangerWords())
 	}
 	switch {
 	case in.IsShared(): // its clients are named above

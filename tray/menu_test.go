@@ -173,7 +173,7 @@ func TestTooltipTellsReasonClientAndRoot(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	announced := with(serena(1, "alpha", 0, 0), func(in *monitor.Instance) { in.Recognised = false })
-	if got := BuildMenu(snapshot(announced), noon, MenuOptions{}).Instances[0].Tooltip; !strings.Contains(got, "never stopped") {
+	if got := BuildMenu(snapshot(announced), noon, MenuOptions{}).Instances[0].Tooltip; !strings.Contains(got, "it registered itself, so it is shown, and never ended") {
 		t.Errorf("got %q", got)
 	}
 }

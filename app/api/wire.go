@@ -71,7 +71,8 @@ type Instance struct {
 	AloneBecause *string `json:"alone_because"`
 	SavedBytes   *uint64 `json:"saved_bytes"` // that separate servers would need besides
 	Pinned       bool    `json:"pinned"`
-	// Recognised is there, and false, only of what merely registered itself.
+	// Recognised is there, and false, only of what merely registered itself,
+	// or of what a client has for itself and no rule knows.
 	Recognised *bool `json:"recognised,omitempty"`
 }
 

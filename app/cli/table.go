@@ -186,7 +186,7 @@ func why(in *monitor.Instance, now time.Time) string {
 		words = append(words, "pinned")
 	}
 	if !in.Recognised {
-		words = append(words, "not recognised: it registered itself, so it is shown, and never ended")
+		words = append(words, in.StrangerWords())
 	}
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
 }

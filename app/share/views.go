@@ -50,7 +50,7 @@ func (b *Broker) Shared() []monitor.Shared {
 	})
 	for _, m := range b.alone {
 		list = append(list, monitor.Shared{
-			Server: m.server, Project: m.wish.Dir, Since: m.since, Clients: []monitor.Client{m.client}, Alone: m.why,
+			Server: m.server, Kind: m.program, Project: m.wish.Dir, Since: m.since, Clients: []monitor.Client{m.client}, Alone: m.why,
 		})
 	}
 	return list

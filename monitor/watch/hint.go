@@ -79,6 +79,9 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 			t = l.unrecognised(info, h, now)
 		}
 	}
+	if t != nil && t.alone != "" && h.Port != 0 {
+		t.in.Kind = monitor.KindSerena // by its own word, until the port answers as something else
+	}
 	if t == nil || t.in.Kind != monitor.KindSerena {
 		return
 	}

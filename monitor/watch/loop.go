@@ -97,6 +97,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 	l.scanErr = err
 	l.scanErrors.note(l.log, "cannot read the process table; instances that start now are not seen", err)
 	l.discover(fresh, now)
+	l.takeInAlone(now)
 
 	burst := !now.Before(l.nextBurst)
 	if burst {

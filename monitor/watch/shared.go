@@ -176,7 +176,7 @@ func (l *loop) shareAlone(list []monitor.Instance, s *monitor.Shared) {
 	for i := range list {
 		in := &list[i]
 		t := l.tracked[in.Identity]
-		if in.Sharing != nil || t == nil || t.in.Managed || !l.isBelow(t, s.Server) {
+		if in.Sharing != nil && len(in.Sharing.Clients) > 0 || t == nil || t.in.Managed || !l.isBelow(t, s.Server) {
 			continue
 		}
 		in.Sharing = s.Sharing()

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/programtest"
+	"lamplighter/monitor/serena"
 )
 
 // A shared server keeps its place while it is parked: the end of its process is
@@ -120,6 +122,87 @@ func TestBelowAShim(t *testing.T) {
 				if other.Identity.PID == f.pid {
 					t.Errorf("the shim is a server: %+v", other)
 				}
+			}
+		})
+	}
+}
+
+// A server below a shim that no rule knows is shown by the word of the shim until
+// it ends, also when its client has gone before.
+func TestStrangerBelowAShim(t *testing.T) {
+	t.Parallel()
+	w, events := recording(t, Options{Rules: noRules{}})
+	f, server := shimOf(t, "", "python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
+	us := monitor.Client{Identity: identityOf(t, os.Getpid()), Name: "Codex"}
+	s := monitor.Shared{Server: server, Kind: "letterbox.py", Alone: "it is not a Serena", Clients: []monitor.Client{us}}
+	above := s
+	above.Server = us.Identity // no client has itself, or what is above it, for a server
+	w.SetShared([]monitor.Shared{above, s})
+	in := await(t, w, server.PID, "shown", patience, func(in *monitor.Instance) bool { return in != nil && in.RSSBytes > 0 })
+	if in.State != monitor.StateNoProject || in.Name() != "letterbox.py" || in.Recognised || in.Managed || in.IsShared() || in.Sharing.Alone != s.Alone ||
+		len(in.Sharing.Clients) != 1 || in.Client == nil || in.Client.PID != os.Getpid() || in.Processes != 2 {
+		t.Errorf("%+v, sharing %+v, client %+v", in, in.Sharing, in.Client)
+	}
+	for _, other := range w.Snapshot().Instances {
+		if other.Identity == above.Server || other.Identity.PID == f.pid {
+			t.Errorf("%+v is shown", other)
+		}
+	}
+	w.SetRules(noRules{})
+	w.SetShared(nil)
+	in = await(t, w, server.PID, "without its client", patience, func(in *monitor.Instance) bool { return in != nil && len(in.Sharing.Clients) == 0 })
+	if in.Sharing.Alone != s.Alone || in.Name() != "letterbox.py" {
+		t.Errorf("%+v", in)
+	}
+	syscall.Kill(server.PID, syscall.SIGKILL)
+	await(t, w, server.PID, "ended", patience, gone)
+	if got := events.of(server.PID); len(got) != 2 || !strings.HasPrefix(got[0], "started ") || !strings.HasPrefix(got[1], "stopped ") {
+		t.Errorf("events %q", got)
+	}
+}
+
+// What a launcher starts is the server, and until then nothing is; where no rule
+// knows that either, the launcher is shown.
+func TestLauncherBelowAShim(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		line  []string
+		rules Rules
+		since time.Duration
+		want  int // of launcher and server
+	}{
+		"a known server":          {[]string{"sh", "-c", `"$@"`, "sh"}, letterbox{}, 0, 2},
+		"late":                    {[]string{"sh", "-c", `"$@"`, "sh"}, letterbox{}, time.Hour, 2},
+		"unknown":                 {[]string{"timeout", "600"}, noRules{}, 0, 0},
+		"unknown for long enough": {[]string{"timeout", "600"}, noRules{}, time.Hour, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := startLine(t, answers{}, append(c.line, "python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n")))
+			children, err := process.Children(f.pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := newLoop(quiet(), serena.NewClient(), c.rules, nil)
+			now := time.Now()
+			l.shared = []monitor.Shared{{Server: identityOf(t, f.pid), Kind: "run.sh", Alone: "it is not a Serena", Since: now.Add(-c.since)}}
+			l.takeInAlone(now) // before anything has been looked at
+			l.tick(t.Context(), now)
+			l.takeInAlone(now)
+			shown := 0
+			for _, in := range l.instances(now) {
+				switch {
+				case in.Identity.PID == f.pid:
+					shown = 1
+				case len(children) == 1 && in.Identity.PID == children[0]:
+					shown = 2
+				}
+			}
+			if shown != c.want {
+				t.Errorf("%d is shown, of %d and %v", shown, f.pid, children)
+			}
+			if _, moved := l.moved[identityOf(t, f.pid)]; moved != (c.want == 2 && c.since > 0) {
+				t.Errorf("moved: %v", l.moved)
 			}
 		})
 	}

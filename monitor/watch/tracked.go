@@ -71,6 +71,7 @@ type tracked struct {
 	unknown    program   // of an instance that is not recognised
 
 	launch  *monitor.Launch    // what we know because we started it, nil when we did not
+	alone   string             // why it is shared with nobody, when no rule knows it and the shim of a client runs it
 	above   []monitor.Identity // with launch: what is above the server in its tree, none of it a server
 	awaited bool               // the launch will be told
 	held    []monitor.Event    // until then: they are to say who asked for it
@@ -311,10 +312,13 @@ func (t *tracked) noteState(now time.Time) {
 // instance is what a snapshot shows of t, and whether it shows it at all.
 func (t *tracked) instance(now time.Time) (monitor.Instance, bool) {
 	v := monitor.Judge(t.facts(now))
-	if v.Gone || (!t.in.Recognised && !t.answered) {
+	if v.Gone || (!t.in.Recognised && !t.answered && t.alone == "") {
 		return monitor.Instance{}, false
 	}
 	in := t.in
+	if t.alone != "" {
+		in.Sharing = &monitor.Sharing{Alone: t.alone} // also when its client has gone
+	}
 	in.State, in.Cause, in.Reason = v.State, v.Cause, v.Reason
 	in.Evidence = t.usage()
 	if t.stopped || t.unreachable {

@@ -225,6 +225,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 				l.takeIn(ctx, a, now)
 			}
 			l.shared = w.shared.list()
+			l.takeInAlone(now)
 			for _, h := range w.hints.take() {
 				l.follow(ctx, h, now)
 			}

@@ -87,7 +87,7 @@ export function everything(instance) {
     ['Sharing saves', instance.saved_bytes > 0 && bytes(instance.saved_bytes)],
     ['Not shared', instance.alone_because],
     ['Pinned', instance.pinned ? 'yes, no policy ends it' : null],
-    ['Recognised', instance.recognised === false ? 'no: it registered itself, so it is shown, and never ended' : null],
+    ['Recognised', instance.recognised === false ? `no: ${instance.alone_because ? 'a client runs it' : 'it registered itself'}, so it is shown, and never ended` : null],
   ].filter(([, value]) => value);
 }
 

@@ -1,0 +1,85 @@
+package watch
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/rules"
+	"lamplighter/monitor/serena"
+)
+
+// launcherTime is how long a launcher that a client has started gets until what it
+// starts is found: a package may have to be downloaded first.
+const launcherTime = 10 * time.Second
+
+// takeInAlone makes instances of the servers that clients have for themselves
+// through us and that no rule knows: their shims say which processes they are. An
+// instance stays until its process ends, also when its client has gone before.
+func (l *loop) takeInAlone(now time.Time) {
+	for i := range l.shared {
+		s := &l.shared[i]
+		if s.Alone == "" || s.Server.PID <= 0 || s.Server == l.self {
+			continue
+		}
+		t := l.tracked[s.Server]
+		if (t == nil || t.alone != "") && l.knownBelow(s.Server) {
+			if t != nil { // the launcher of that: nothing has ended
+				l.moved[s.Server] = monitor.Identity{}
+				l.drop(s.Server)
+			}
+			continue
+		}
+		if t == nil {
+			l.beginAlone(s, now)
+		}
+	}
+}
+
+// knownBelow tells whether a process is, or is above, a server that is known
+// otherwise.
+func (l *loop) knownBelow(id monitor.Identity) bool {
+	for _, t := range l.tracked {
+		if t.alone == "" && l.isBelow(t, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginAlone tracks the server that a client has for itself, when it is what its
+// shim says.
+func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
+	info, err := process.Read(s.Server.PID)
+	if err != nil || info.Identity != s.Server {
+		return // it has ended meanwhile
+	}
+	if mine, err := process.SameUser(info.PID); err != nil || !mine {
+		return
+	}
+	if _, _, ok := recognise(l.rules, info); ok {
+		l.discover([]process.Info{info}, now)
+		return
+	}
+	if rules.IsLauncher(info.Exe, info.Args) && now.Sub(s.Since) < launcherTime || !isClientAbove(s) {
+		return
+	}
+	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))
+	t := newTracked(info, kind, serena.Command{Args: info.Args}, now)
+	t.alone, t.kind, t.parent = s.Alone, "", l.parentOf(info)
+	t.in.Recognised, t.unknown = false, program{info.Exe, strings.Join(info.Args, "\x00")}
+	l.begin(t, info, now)
+}
+
+// isClientAbove tells whether a server is below the client that is said to have
+// it. Nothing else is taken for a server on the word of a client.
+func isClientAbove(s *monitor.Shared) bool {
+	if len(s.Clients) == 0 || s.Clients[0].PID <= 0 {
+		return true // nobody knows who it is
+	}
+	above, err := process.Ancestors(s.Server.PID)
+	return err == nil && slices.Contains(above, s.Clients[0].Identity)
+}
