@@ -104,5 +104,5 @@ func PeerPID(conn net.Conn) (int, error) { return peerPID(conn) }
 func HungUp(err error) bool { return hungUp(err) }
 
 // PeerGone tells, without reading, that the other end of a connection that Accept
-// gave is closed. Where the system does not tell that, as Windows, it is false.
+// gave is closed. Where the system does not tell that it is false.
 func PeerGone(conn net.Conn) bool { return peerGone(conn) }
