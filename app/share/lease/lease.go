@@ -107,11 +107,12 @@ type Options struct {
 
 // Limits of one lease.
 const (
-	maxSent = 128      // requests that the server works on at a time
-	maxHeld = 64 << 20 // bytes of lines that wait or are worked on, before Take blocks
-	perLine = 512      // bytes that a line costs besides
-	maxAsks = 1000     // requests of the server that the client has not answered
-	retries = 3        // of a request that was surely not carried out
+	maxSent    = 128         // requests that the server works on at a time
+	maxWorking = 8 * maxSent // likewise, with those that the client does not wait for any more
+	maxHeld    = 64 << 20    // bytes of lines that wait or are worked on, before Take blocks
+	perLine    = 512         // bytes that a line costs besides
+	maxAsks    = 1000        // requests of the server that the client has not answered
+	retries    = 3           // of a request that was surely not carried out
 )
 
 // Times.
@@ -141,6 +142,7 @@ type Lease struct {
 	held     int                  // bytes of all items that are not done
 	open     int                  // requests without an answer
 	working  int                  // requests that the server works on, also cancelled ones
+	wanted   int                  // those of them that the client waits for
 	brackets int                  // of Servers.Began that are open
 	ending   bool                 // Serve ends: nothing is sent or written any more
 	leaving  bool                 // and leaves the MCP session to the next process

@@ -99,6 +99,11 @@ func TestLongLines(t *testing.T) {
 		c.TakeLong(c.seq, []byte(test.head))
 		isError(t, c.get(c.seq), test.id, wire.CodeInvalid, "256 MiB")
 	}
+	waits := c.call("w", "wait", "{}")
+	c.seq++
+	c.TakeLong(c.seq, []byte(`{"id":"\u0077","method":"tools/call","params":["`))
+	isError(t, c.get(c.seq), "null", wire.CodeInvalid, "256 MiB") // not the answer to the one that waits
+	apptest.Contains(t, c.letGo(server, waits), "waited")
 }
 
 func TestDuplicateIds(t *testing.T) {

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/share/upstream"
@@ -122,6 +124,17 @@ func TestPagesOfToolsAreNotCached(t *testing.T) {
 	l.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[]}`))
 	if len(g.cache) != 1 {
 		t.Error("nothing is cached")
+	}
+}
+
+func TestIdsOfServersThatHaveGoneAreForgotten(t *testing.T) {
+	l := newLease(Options{}, nil)
+	lk := newLink(Server{})
+	l.asked["1"] = asker{lk, []byte("1")}
+	l.stale["old"], l.stale["new"] = time.Now().Add(-forgotten), time.Now()
+	l.retireLocked(lk)
+	if got := slices.Sorted(maps.Keys(l.stale)); !slices.Equal(got, []string{"1", "new"}) {
+		t.Errorf("they are %q", got)
 	}
 }
 

@@ -71,7 +71,7 @@ func (l *Lease) next() *item {
 		case len(l.urgent) > 0:
 			l.current, l.urgent = pop(l.urgent)
 			return l.current
-		case len(l.queue) > 0 && (l.queue[0].Kind != wire.Request || l.working < maxSent):
+		case len(l.queue) > 0 && (l.queue[0].Kind != wire.Request || l.wanted < maxSent && l.working < maxWorking):
 			l.current, l.queue = pop(l.queue)
 			return l.current
 		}
@@ -167,6 +167,8 @@ func (l *Lease) request(pumping, calls context.Context, it *item) {
 	it.tries++
 	lk.calls++
 	l.working++
+	it.wanted = true
+	l.wanted++
 	l.mu.Unlock()
 	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) })
 	limit := requestLimit + time.Duration(len(it.line)/perMillis)*time.Millisecond
@@ -196,6 +198,7 @@ func (l *Lease) callDone(ctx context.Context, lk *link, it *item, err error) {
 	}
 	l.mu.Lock()
 	l.working--
+	l.unwantLocked(it)
 	since, abort := it.cancelled, it.abort
 	again := v.again && !it.told && !l.ending
 	if again {
@@ -246,6 +249,7 @@ func (l *Lease) cancel(ctx context.Context, it *item) {
 	}
 	// Its id stays taken until the server lets go of it: Serena runs it to its end.
 	r.told, r.cancelled = true, time.Now()
+	l.unwantLocked(r)
 	lk, abort := r.link, r.abort
 	timer := time.AfterFunc(unseen, abort)
 	r.abort = func() {

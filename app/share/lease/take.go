@@ -38,6 +38,7 @@ type item struct {
 	tries     int
 	told      bool // its fate has been told, or is being told
 	cancelled time.Time
+	wanted    bool   // the server works on it, and the client waits for it; see Lease.wanted
 	answered  bool   // the server has answered it, whether anybody wanted that or not
 	abort     func() // ends its call; nil before it was sent
 }
@@ -85,6 +86,14 @@ func (l *Lease) TakeLong(seq uint64, head []byte) {
 		line := wire.ErrorLine(id, wire.CodeInternal, text)
 		l.enqueue(&item{Message: wire.Split(line), seq: seq, line: line}, true)
 		return
+	}
+	if id != nil {
+		l.mu.Lock()
+		twice := l.pending[idKey(id)] != nil
+		l.mu.Unlock()
+		if twice { // the client would take it for the answer to the other one
+			id = nil
+		}
 	}
 	l.answerHere(&item{seq: seq}, wire.ErrorLine(id, wire.CodeInvalid, text))
 }
@@ -237,6 +246,7 @@ func (l *Lease) tell(it *item, line []byte) {
 		return
 	}
 	it.told = true
+	l.unwantLocked(it)
 	l.forgetLocked(it)
 	l.mu.Unlock()
 	l.write(func() error { return l.o.Out.Deliver(it.seq, true, line) })
@@ -256,6 +266,16 @@ func (l *Lease) closed() {
 	l.open--
 	l.checkDrainedLocked()
 	l.changed.Broadcast()
+}
+
+// unwantLocked makes room for another request when nobody waits for this one any
+// more.
+func (l *Lease) unwantLocked(it *item) {
+	if it.wanted {
+		it.wanted = false
+		l.wanted--
+		l.changed.Broadcast()
+	}
 }
 
 // forgetLocked makes the id of a request free again.

@@ -147,6 +147,32 @@ func TestACancelledCallThatTheServerNeverEnds(t *testing.T) {
 	})
 }
 
+func TestCancelledCallsLeaveRoomForOthers(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world, g *group, c *client) {
+		c.put(initializeLine)
+		synctest.Wait()
+		for i := range maxSent {
+			c.put(`{"jsonrpc":"2.0","id":%d,"method":"tools/call"}`, i)
+		}
+		last := c.put(`{"jsonrpc":"2.0","id":"last","method":"tools/call"}`)
+		time.Sleep(time.Minute)
+		if n := len(w.lines()); n != maxSent {
+			t.Errorf("%d lines were sent", n)
+		}
+		c.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}`)
+		time.Sleep(time.Second)
+		calls := w.take(maxSent)
+		if calls == nil || len(w.lines()) != maxSent+2 {
+			t.Fatalf("%d lines were sent", len(w.lines()))
+		}
+		calls.answer(true)
+		synctest.Wait()
+		if c.fate(last) == "" {
+			t.Error("the last one was not sent")
+		}
+	})
+}
+
 func TestALateAnswerToACancelledCallEndsIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world, g *group, c *client) {
 		c.put(initializeLine)

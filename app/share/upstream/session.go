@@ -20,6 +20,10 @@ import (
 // after the answer.
 const answerGrace = time.Second
 
+// abandonLimit is how long Open may take longer, to end a session that it could
+// not open wholly.
+const abandonLimit = 2 * time.Second
+
 // Session is an MCP session that the server knows. Its methods may be called
 // from any goroutine.
 type Session struct {
@@ -67,9 +71,10 @@ func Open(ctx context.Context, o Options, initialize []byte) (s *Session, answer
 	switch {
 	case answer != nil: // what came after it is no matter
 	case err != nil:
+		s.abandon(ctx)
 		return nil, nil, err
 	default:
-		s.Close(ctx)
+		s.abandon(ctx)
 		return nil, nil, fmt.Errorf("%w: initialize was not answered", ErrLost)
 	}
 	m := wire.Split(answer)
@@ -84,6 +89,14 @@ func Open(ctx context.Context, o Options, initialize []byte) (s *Session, answer
 		s.setVersion(result.ProtocolVersion)
 	}
 	return s, answer, nil
+}
+
+// abandon ends a session that was begun and is of no use, also when ctx is done: a
+// server may keep it for long.
+func (s *Session) abandon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
+	defer cancel()
+	s.Close(ctx)
 }
 
 // Resume takes up the session with that id and version, of an earlier process of

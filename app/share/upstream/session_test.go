@@ -102,6 +102,39 @@ func TestInitializeThatFails(t *testing.T) {
 	}
 }
 
+func TestASessionThatWasBegunAndNotOpenedIsEnded(t *testing.T) {
+	for name, reaction := range map[string]sharetest.Reaction{
+		"no answer":   {Body: sharetest.Event(`{"jsonrpc":"2.0","method":"notifications/message"}`)},
+		"half of it":  {Body: []byte(`data: {"jsonr`), Cut: true},
+		"it hangs":    {Body: sharetest.Event(`{"jsonrpc":"2.0","method":"notifications/message"}`), Hang: true},
+		"a web page":  {ContentType: "text/html", Body: []byte("<p>")},
+		"empty":       {Status: http.StatusAccepted},
+		"no response": {Body: sharetest.Event(`{}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sharetest.New(t)
+			reaction.Header = http.Header{"Mcp-Session-Id": {"begun"}}
+			s.Set(func(b *sharetest.Behaviour) {
+				b.Instead = func(sharetest.Received) *sharetest.Reaction { return &reaction }
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			receive := func([]byte) {
+				if reaction.Hang {
+					cancel()
+				}
+			}
+			session, _, err := Open(ctx, Options{URL: s.URL(), Transport: transport(t), Receive: receive}, []byte(hello))
+			if session != nil || err == nil {
+				t.Fatalf("%+v, %v", session, err)
+			}
+			if !slices.ContainsFunc(s.Received(), func(r sharetest.Received) bool { return r.HTTP == http.MethodDelete && r.Session == "begun" }) {
+				t.Errorf("it goes on: %+v", s.Received())
+			}
+		})
+	}
+}
+
 func TestInitializeWhoseStreamStaysOpen(t *testing.T) {
 	s := sharetest.New(t)
 	early := `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`
