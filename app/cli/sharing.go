@@ -73,12 +73,17 @@ func (b *background) webShare() *front.Web {
 // shareRetry is until the share socket is tried again where it could not be made.
 const shareRetry = 15 * time.Second
 
+// shareCheck is how often it is looked whether the share socket is still there: a
+// client gives up within seconds.
+const shareCheck = 5 * time.Second
+
 // serveShare serves the share socket. Where it cannot be made that is shown, and
 // tried again: whoever has it may go.
 func (b *background) serveShare(lockHeld bool) func(context.Context) error {
 	server := front.New(front.Options{
 		Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed,
 		Broker: b.sharing.broker, Ask: b.sharing.asker, Flags: b.clientFlags, Log: b.log,
+		CheckEvery: shareCheck,
 	})
 	return func(ctx context.Context) error {
 		for {
