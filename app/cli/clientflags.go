@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,8 @@ type layerFlag struct {
 	name  string
 	said  func(config.Layer) (value string, ok bool)
 	adopt func(into *config.Layer, from config.Layer)
+	holds func(held) any             // what is done of it
+	means func(held) (change string) // what that is from now on, a part of a sentence
 }
 
 // layerFlags are all of them, in the order of the help.
@@ -25,12 +28,26 @@ var layerFlags = [...]layerFlag{
 		"web-dashboard-global",
 		func(l config.Layer) (string, bool) { return said(l.WebDashboardGlobal, strconv.FormatBool) },
 		func(into *config.Layer, from config.Layer) { into.WebDashboardGlobal = from.WebDashboardGlobal },
+		func(h held) any { return h.dashboard.On },
+		func(h held) string {
+			if h.dashboard.On {
+				return "the global dashboard is served now"
+			}
+			return "the global dashboard is not served any more"
+		},
 	},
 	{
 		"web-dashboard-global-open-on-launch",
 		func(l config.Layer) (string, bool) { return said(l.WebDashboardGlobalOpenOnLaunch, strconv.FormatBool) },
 		func(into *config.Layer, from config.Layer) {
 			into.WebDashboardGlobalOpenOnLaunch = from.WebDashboardGlobalOpenOnLaunch
+		},
+		func(h held) any { return h.dashboard.OpenOnLaunch },
+		func(h held) string {
+			if h.dashboard.OpenOnLaunch {
+				return "the global dashboard opens by itself now"
+			}
+			return "the global dashboard does not open by itself any more"
 		},
 	},
 	{
@@ -39,11 +56,20 @@ var layerFlags = [...]layerFlag{
 			return said(l.WebDashboardGlobalPort, func(p config.Port) string { return strconv.Itoa(int(p)) })
 		},
 		func(into *config.Layer, from config.Layer) { into.WebDashboardGlobalPort = from.WebDashboardGlobalPort },
+		func(h held) any { return h.dashboard.Port },
+		func(h held) string {
+			if h.dashboard.On {
+				return "the global dashboard is served there now"
+			}
+			return "the global dashboard would be served there, and is switched off"
+		},
 	},
 	{
 		"idle-shutdown-minutes",
 		func(l config.Layer) (string, bool) { return said(l.IdleShutdownMinutes, minutesInDigits) },
 		func(into *config.Layer, from config.Layer) { into.IdleShutdownMinutes = from.IdleShutdownMinutes },
+		func(h held) any { return h.policies.IdleAfter },
+		func(held) string { return "this is when idle servers are ended now" },
 	},
 }
 
@@ -110,11 +136,13 @@ func notUsed(flag, why string) string {
 
 // join makes what a client said count where neither the command line nor an
 // earlier client has said something: the first wins. It returns a sentence for
-// each flag that says something else than what holds.
-func (l *layers) join(said config.Layer, holds func(held)) (warnings []string) {
+// each flag that has changed what holds, and one for each that says something else
+// than what holds.
+func (l *layers) join(said config.Layer, holds func(held)) (news, warnings []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	changed := false
+	before := l.held()
+	var adopted []layerFlag
 	for _, f := range layerFlags {
 		value, ok := f.said(said)
 		if !ok {
@@ -127,15 +155,22 @@ func (l *layers) join(said config.Layer, holds func(held)) (warnings []string) {
 		switch {
 		case !taken:
 			f.adopt(&l.clients, said)
-			changed = true
+			adopted = append(adopted, f)
 		case runs != value:
 			warnings = append(warnings, fmt.Sprintf("--%s=%s is not used: this lamplighter runs with %s; the first wins", f.name, value, runs))
 		}
 	}
-	if changed {
-		l.tell(holds)
+	if len(adopted) == 0 {
+		return nil, warnings
 	}
-	return warnings
+	after := l.held()
+	for _, f := range adopted {
+		if value, _ := f.said(said); f.holds(before) != f.holds(after) {
+			news = append(news, fmt.Sprintf("--%s=%s: %s; it counts until lamplighter ends", f.name, value, f.means(after)))
+		}
+	}
+	holds(after)
+	return news, warnings
 }
 
 // clientFlags takes the flags of a client's connect, and returns what its user
@@ -144,6 +179,10 @@ func (b *background) clientFlags(flags []string) (warnings []string) {
 	if len(flags) == 0 {
 		return nil
 	}
-	said, warnings := readClientFlags(flags)
-	return append(warnings, b.layers.join(said, b.holds)...)
+	said, problems := readClientFlags(flags)
+	news, warnings := b.layers.join(said, b.holds)
+	for _, text := range news {
+		b.log.Info("a client's flag has changed what holds: " + text)
+	}
+	return slices.Concat(problems, news, warnings)
 }

@@ -73,18 +73,23 @@ func TestTheFirstClientWins(t *testing.T) {
 	l.ours.WebDashboardGlobalPort = port(4000)
 	var got held
 	told := 0
-	join := func(flags ...string) []string {
+	var news []string
+	join := func(flags ...string) (warnings []string) {
 		said, problems := readClientFlags(flags)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		return l.join(said, func(h held) { got = h; told++ })
+		news, warnings = l.join(said, func(h held) { got = h; told++ })
+		return warnings
 	}
 
 	if w := join("--web-dashboard-global-port=3000"); len(w) > 0 || told != 1 || got.dashboard != (config.Dashboard{Port: 3000}) {
 		t.Errorf("the first: %q, told %d times, %+v", w, told, got.dashboard)
 	}
-	if w := join("--web-dashboard-global-port=3000", "--web-dashboard-global=false"); len(w) > 0 || told != 1 {
+	if want := []string{"--web-dashboard-global-port=3000: the global dashboard would be served there, and is switched off; it counts until lamplighter ends"}; !slices.Equal(news, want) {
+		t.Errorf("what the first has changed: %q", news)
+	}
+	if w := join("--web-dashboard-global-port=3000", "--web-dashboard-global=false"); len(w) > 0 || len(news) > 0 || told != 1 {
 		t.Errorf("who says the same: %q, told %d times", w, told)
 	}
 	w := join("--web-dashboard-global-port=3001", "--web-dashboard-global", "--idle-shutdown-minutes=30")
@@ -103,6 +108,28 @@ func TestTheFirstClientWins(t *testing.T) {
 	}
 }
 
+// A client is told only of what its flags have changed.
+func TestWhatAFlagChanges(t *testing.T) {
+	for flag, want := range map[string]string{
+		"--web-dashboard-global-port=25300":           "--web-dashboard-global-port=25300: the global dashboard is served there now; it counts until lamplighter ends",
+		"--web-dashboard-global=false":                "--web-dashboard-global=false: the global dashboard is not served any more; it counts until lamplighter ends",
+		"--web-dashboard-global-open-on-launch":       "--web-dashboard-global-open-on-launch=true: the global dashboard opens by itself now; it counts until lamplighter ends",
+		"--idle-shutdown-minutes=30":                  "--idle-shutdown-minutes=30: this is when idle servers are ended now; it counts until lamplighter ends",
+		"--web-dashboard-global":                      "", // as it is anyway
+		"--web-dashboard-global-open-on-launch=false": "",
+		"--web-dashboard-global-port=25282":           "",
+		"--idle-shutdown-minutes=none":                "",
+	} {
+		l := layers{ours: config.Default()}
+		said, _ := readClientFlags([]string{flag})
+		told := 0
+		news, warnings := l.join(said, func(held) { told++ })
+		if strings.Join(news, "\n") != want || len(warnings) > 0 || told != 1 {
+			t.Errorf("%s: %q, %q, told %d times", flag, news, warnings, told)
+		}
+	}
+}
+
 func TestManyClientsAtOnce(t *testing.T) {
 	l := layers{ours: config.Default()}
 	var all sync.WaitGroup
@@ -110,7 +137,7 @@ func TestManyClientsAtOnce(t *testing.T) {
 	for i := range warnings {
 		all.Go(func() {
 			port := config.Port(3000 + i)
-			warnings[i] = l.join(config.Layer{WebDashboardGlobalPort: &port}, func(held) {})
+			_, warnings[i] = l.join(config.Layer{WebDashboardGlobalPort: &port}, func(held) {})
 		})
 	}
 	all.Wait()

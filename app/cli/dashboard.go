@@ -66,19 +66,19 @@ func (l *layers) change(how func(*layers), holds func(held)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	how(l)
-	l.tell(holds)
+	holds(l.held())
 }
 
-// tell tells what holds; l.mu is held.
-func (l *layers) tell(holds func(held)) {
+// held is what holds; l.mu is held.
+func (l *layers) held() held {
 	said := []config.Layer{l.flags, l.clients, l.ours.Layer, l.serenas}
 	rules := l.ours.Policies(said...)
 	if l.lost {
 		rules = sparing(rules)
 	}
-	holds(held{
+	return held{
 		dashboard: config.Layers(said...), sessions: l.ours.Sessions(), policies: rules, notifications: l.ours.Notifications(), ours: l.ours,
-	})
+	}
 }
 
 // sparing are the same rules when they end nothing.
