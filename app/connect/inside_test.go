@@ -195,8 +195,9 @@ func countTrue(list []bool) int {
 // talker is a link to a background process that takes what it gets, and says
 // what the test has it say.
 type talker struct {
-	says *io.PipeReader
-	say  *io.PipeWriter
+	says  *io.PipeReader
+	say   *io.PipeWriter
+	stuck chan struct{} // until it is closed it takes only what comes first; nil: it takes all
 
 	mu  sync.Mutex
 	got bytes.Buffer
@@ -213,6 +214,10 @@ func (t *talker) read(p []byte) (int, error) { return t.says.Read(p) }
 func (t *talker) write(p []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.stuck != nil && t.got.Len() > 0 {
+		<-t.stuck
+		return io.ErrClosedPipe
+	}
 	t.got.Write(p)
 	return nil
 }
@@ -248,10 +253,14 @@ func (t *talker) sent() (lines []uint64, end bool) {
 
 // talking starts a shim in a bubble, connected to the first of some background
 // processes. The others come as the test sends them.
-func talking(l limits) (i *inside, first *talker, others chan *talker) {
-	first, others = newTalker(), make(chan *talker, 1)
+func talking(l limits) (*inside, *talker, chan *talker) {
+	return talkingTo(l, newTalker())
+}
+
+func talkingTo(l limits, first *talker) (*inside, *talker, chan *talker) {
+	others := make(chan *talker, 1)
 	others <- first
-	i = newInside(l, func() (link, error) {
+	i := newInside(l, func() (link, error) {
 		select {
 		case next := <-others:
 			return next, nil
@@ -377,10 +386,13 @@ func TestEndWhileMuchWaits(t *testing.T) {
 		if len(got) != 100 {
 			t.Fatalf("%d answers", len(got))
 		}
-		for n, line := range got {
-			if m := wire.Split([]byte(line)); m.Error == nil || string(m.ID) != strconv.Itoa(n+1) {
-				t.Errorf("%d is %s", n, line)
+		answered := map[string]bool{} // in any order: some wait when the time is over, others come after that
+		for _, line := range got {
+			m := wire.Split([]byte(line))
+			if m.Error == nil || answered[string(m.ID)] {
+				t.Errorf("got %s", line)
 			}
+			answered[string(m.ID)] = true
 		}
 		i.leave()
 	})
@@ -408,6 +420,36 @@ func TestFinish(t *testing.T) {
 		if len(got) != 3 || got[0] != result(2) || got[1] != lost(1) || string(wire.Split([]byte(got[2])).ID) != "3" {
 			t.Errorf("printed %q", got)
 		}
+		i.leave(first)
+	})
+}
+
+// TestEndWhileNothingIsTaken: a background process that reads nothing, such as
+// one that hangs, keeps us neither from reading our client nor from ending after
+// it.
+func TestEndWhileNothingIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := newTalker()
+		first.stuck = make(chan struct{})
+		i, _, _ := talkingTo(usual, first)
+		for id := 1; id <= 3; id++ {
+			i.write(request(id) + "\n")
+		}
+		began := time.Now()
+		i.in.Close()
+		if status := <-i.status; status != 0 || time.Since(began) > 40*time.Second {
+			t.Errorf("exit status %d after %v", status, time.Since(began))
+		}
+		got := i.lines()
+		if len(got) != 3 {
+			t.Fatalf("printed %q", got)
+		}
+		for n, line := range got {
+			if m := wire.Split([]byte(line)); m.Error == nil || string(m.ID) != strconv.Itoa(n+1) {
+				t.Errorf("%d is %s", n, line)
+			}
+		}
+		close(first.stuck)
 		i.leave(first)
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"runtime"
 	"sync"
 	"time"
 
@@ -56,7 +57,7 @@ type shim struct {
 	exit     func(status int)          // does not return
 	now      func() time.Time
 
-	sending sync.Mutex // held while writing, so that lines keep their order
+	sending sync.Mutex // held by flush
 	out     sync.Mutex // held while printing, so that lines stay whole
 
 	mu       sync.Mutex
@@ -66,6 +67,7 @@ type shim struct {
 	told     bool // the background process knows that
 	refusing bool // whatever comes is refused, because we end
 	watching bool // watchPending goes on
+	flushing bool // flush goes on
 	room     chan struct{}
 	wake     chan struct{} // there is something to send, to be connected for
 }
@@ -225,9 +227,7 @@ func (s *shim) connected(l link) {
 	s.mu.Lock()
 	s.link, s.told = l, false
 	s.mu.Unlock()
-	// Whoever reads must not wait until it can write: the other end may wait for
-	// the same.
-	go s.flush()
+	s.send()
 }
 
 // disconnected answers what nobody else will answer any more.
@@ -245,10 +245,21 @@ func (s *shim) disconnected(l link) {
 	s.watchPending()
 }
 
-// flush sends what is to be sent, in its order.
+// send has what is to be sent written, and does not wait for that: the other end
+// may not read, and neither it nor our client may be left unread meanwhile.
+func (s *shim) send() {
+	s.mu.Lock()
+	begin := !s.flushing
+	s.flushing = true
+	s.mu.Unlock()
+	if begin {
+		go s.flush()
+	}
+}
+
+// flush writes what is to be sent, in its order.
 func (s *shim) flush() {
 	s.sending.Lock()
-	defer s.sending.Unlock()
 	for {
 		s.mu.Lock()
 		l := s.link
@@ -259,17 +270,23 @@ func (s *shim) flush() {
 				frame = wire.AppendHeader(nil, wire.Header{Type: wire.End})
 			}
 		}
+		s.flushing = frame != nil
 		s.mu.Unlock()
 		if frame == nil {
-			return
+			break
 		}
 		if err := l.write(frame); err != nil {
 			// Whoever reads notices it too, but must read all first: a line that was
 			// accepted must not be sent again.
 			l.endWriting()
-			return
+			s.mu.Lock()
+			s.flushing = false
+			s.mu.Unlock()
+			break
 		}
 	}
+	s.sending.Unlock()
+	s.progress()
 }
 
 // pumpLines takes the client's lines to their end.
@@ -299,7 +316,8 @@ func (s *shim) pumpLines() {
 			continue
 		}
 		poke(s.wake)
-		s.flush()
+		s.send()
+		runtime.Gosched() // so that it is written before reading takes the processor
 	}
 	s.mu.Lock()
 	s.ended = true
@@ -309,8 +327,7 @@ func (s *shim) pumpLines() {
 		s.exit(0)
 	}
 	s.limitFinish()
-	s.flush()
-	s.progress()
+	s.send() // which ends us when everything is done
 	poke(s.wake)
 }
 
