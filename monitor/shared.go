@@ -29,6 +29,9 @@ type Shared struct {
 	SavedBytes uint64
 }
 
+// NotStarted is how the Reason of a server begins whose last start has failed.
+const NotStarted = "it could not be started: "
+
 // Sharing is the part of Shared that an Instance carries.
 type Sharing struct {
 	Clients    []Client

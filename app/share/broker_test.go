@@ -315,7 +315,7 @@ func TestStarts(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if s := one(t, b); !s.Parked || s.Reason != "its last start failed" {
+		if s := one(t, b); !s.Parked || s.Reason != "it could not be started: it does not work" {
 			t.Errorf("%+v", s)
 		}
 

@@ -55,6 +55,38 @@ func TestCrashes(t *testing.T) {
 	})
 }
 
+// How a server has ended is waited for, as long as that is no more than a moment.
+func TestWhyComesLate(t *testing.T) {
+	for name, test := range map[string]struct {
+		first      string
+		done, told time.Duration // after its process; when the client has its answer
+		want       string
+	}{
+		"at once":            {"was ended by signal 9", time.Millisecond, time.Millisecond, "it was ended by signal 9"},
+		"later":              {"exited", time.Second, time.Second, "it was ended by signal 9"},
+		"too late":           {"exited", time.Minute, whyLongTime, "it exited"},
+		"known, and goes on": {"was ended by signal 9", time.Minute, whyTime, "it was ended by signal 9"},
+	} {
+		within(t, func(t *testing.T, w *world, b *Broker) {
+			s := request(t, b.Join(t.Context(), plan("a"), claude))
+			server := w.the(t)
+			server.exits(test.first)
+			<-s.Gone
+			begun := time.Now()
+			time.AfterFunc(test.done, func() {
+				w.mu.Lock()
+				server.why = "was ended by signal 9"
+				w.mu.Unlock()
+				server.dies("")
+			})
+			if why := s.Why(); why != test.want || time.Since(begun) != test.told {
+				t.Errorf("%s: %q after %v", name, why, time.Since(begun))
+			}
+			after(test.done)
+		})
+	}
+}
+
 func TestStoppedByTheUser(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m := b.Join(t.Context(), plan("a"), claude)

@@ -234,7 +234,7 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 		s.err = errEnding
 		return
 	case err != nil:
-		g.since, g.reason = now, "its last start failed"
+		g.since, g.reason = now, monitor.NotStarted+whyNotStarted(err)
 		if errors.As(err, &no) {
 			g.reason = no.why
 		}
@@ -253,6 +253,19 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 	if g.last.PID != 0 && len(g.members) > 0 {
 		b.record(g, r.server.Identity(), monitor.EventWoken, "started again by a request, "+words(now.Sub(g.ended))+" after it had ended")
 	}
+}
+
+// reasonColumns is how much is shown of why a start failed; its clients and the log
+// get all of it.
+const reasonColumns = 200
+
+func whyNotStarted(err error) string {
+	why := err.Error()
+	var failed *launch.StartError
+	if errors.As(err, &failed) {
+		why = failed.Why // without the command
+	}
+	return monitor.Shorten(monitor.Clean(why), reasonColumns)
 }
 
 // counts tells whether a failed start is like a crash: nothing that was only

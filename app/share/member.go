@@ -80,24 +80,39 @@ func (m *Member) ServerID() string {
 	return m.group.run.server.Identity().String()
 }
 
-// whyTime is how long it may take to learn how a server has ended.
-const whyTime = 250 * time.Millisecond
+// How long it may take to learn how a server has ended: usually, and when nothing
+// is known of it by then.
+const (
+	whyTime     = 250 * time.Millisecond
+	whyLongTime = 2 * time.Second
+)
+
+// howUnknown is what launch.Server.Ending says as long as it has not heard more.
+const howUnknown = "exited"
 
 func (b *Broker) forLease(r *run) lease.Server {
 	return lease.Server{
 		URL: r.server.MCPURL(), Transport: r.transport, Generation: r.generation, Gone: r.gone,
 		Why: func() string {
 			// Its keeper tells it a moment after the process has ended.
-			timer := time.NewTimer(whyTime)
-			defer timer.Stop()
-			select {
-			case <-r.server.Done():
-			case <-timer.C:
+			if !r.doneWithin(whyTime) && r.server.Ending() == howUnknown {
+				r.doneWithin(whyLongTime - whyTime)
 			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			return r.how()
 		},
+	}
+}
+
+func (r *run) doneWithin(limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-r.server.Done():
+		return true
+	case <-timer.C:
+		return false
 	}
 }
 

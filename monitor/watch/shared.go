@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"lamplighter/monitor"
@@ -50,6 +51,7 @@ const (
 	firstReason  = "it is being started for its first request"
 	againReason  = "it is being started again for a request"
 	wakesSuffix  = "; wakes at the next request"
+	triesSuffix  = "; the next request tries it again"
 )
 
 // share puts what is known of shared servers into the instances of a snapshot, and
@@ -141,6 +143,8 @@ func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Insta
 		in.Reason = firstReason
 	case s.Starting || s.Waiting > 0:
 		in.Reason = againReason
+	case s.Parked && strings.HasPrefix(s.Reason, monitor.NotStarted):
+		in.Reason = s.Reason + triesSuffix
 	case s.Parked && s.Reason != "":
 		in.Reason = s.Reason + wakesSuffix
 	case never:

@@ -88,6 +88,10 @@ func TestSharedWithoutAProcess(t *testing.T) {
 		{"it has never run", false, group(func(s *monitor.Shared) { parked(s); s.Server = none }), (&monitor.Shared{Key: "a"}).Place(), "no request for 10 min; wakes at the next request"},
 		{"it starts, and nobody waits any more", false, group(func(s *monitor.Shared) { s.Server, s.Starting, s.Waiting, s.Reason = none, true, 0, "it is starting" }), (&monitor.Shared{Key: "a"}).Place(), firstReason},
 		{"it starts again, and nobody waits any more", true, group(func(s *monitor.Shared) { s.Starting, s.Waiting, s.Reason = true, 0, "it is starting" }), serverOne, againReason},
+		{"its first start has failed", false, group(func(s *monitor.Shared) {
+			parked(s)
+			s.Reason, s.Server = "it could not be started: the disk is full", none
+		}), (&monitor.Shared{Key: "a"}).Place(), "it could not be started: the disk is full; the next request tries it again"},
 		{"its last client has left", true, group(func(s *monitor.Shared) { parked(s); s.Clients = nil }), none, ""},
 		{"it has just ended", true, group(func(s *monitor.Shared) { s.Waiting = 0 }), serverOne, "its process has ended; the next request starts it again"},
 		{"it has just ended, and nobody waits", true, group(func(s *monitor.Shared) { s.Clients = nil }), none, ""},
