@@ -26,6 +26,11 @@ type sharing struct {
 	changed chan struct{}                  // told when something else is shared, or other settings hold
 }
 
+// sharedStart is what a shared server gets to start at least. Its clients have
+// limits of their own, of half a minute and more (Codex, Claude Code), and would
+// not end one that they had started themselves.
+const sharedStart = time.Minute
+
 // startSharing makes the parts, after those that start servers.
 func (b *background) startSharing(unknownPins func() error) {
 	s := &sharing{changed: make(chan struct{}, 1)}
@@ -42,7 +47,7 @@ func (b *background) startSharing(unknownPins func() error) {
 	s.broker = share.New(share.Options{
 		Launch: share.With(b.sessions.launcher),
 		Idle:   func() time.Duration { return s.holds.Load().ParkAfter },
-		Limit:  func() time.Duration { return b.sessions.holds.Load().StartLimit },
+		Limit:  func() time.Duration { return max(b.sessions.holds.Load().StartLimit, sharedStart) },
 		// Beside the socket, so that whoever serves that has the same ones.
 		LockDir: keyLocks(b.places),
 		Spare: func(id monitor.Identity) string {

@@ -191,6 +191,10 @@ func (a *Asker) ForProject(ctx context.Context, dir string, usual launch.Templat
 	if root == "" {
 		return plan, &InputError{fmt.Sprintf("there is no directory %s, or it cannot be read", monitor.Clean(dir))}
 	}
+	if home, err := os.UserHomeDir(); filepath.Dir(root) == root || err == nil && root == directory(home, "") {
+		// Serena would make a project of it, in which all others lie.
+		return plan, &InputError{fmt.Sprintf("%s is no project, but the folder of all of them", monitor.Clean(root))}
+	}
 	plan.Spec.Project = root
 	fill := func(text string) string { return strings.ReplaceAll(text, "{project}", root) }
 	wanted := launch.Wanted{Project: root, Serena: true}

@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -272,7 +273,11 @@ func TestForProject(t *testing.T) {
 			t.Errorf("%s: %+v, %v", want, q, err)
 		}
 	}
-	for _, dir := range []string{"", "alpha", m.path("gone"), m.path("bin/serena" + exe), repo + "\x00"} {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", "alpha", m.path("gone"), m.path("bin/serena" + exe), repo + "\x00", filepath.VolumeName(repo) + string(filepath.Separator), home} {
 		var input *InputError
 		if _, err := asker(ours).ForProject(t.Context(), dir, usual); !errors.As(err, &input) {
 			t.Errorf("%q: %v", dir, err)

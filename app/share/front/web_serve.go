@@ -148,7 +148,7 @@ func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor
 	m := wire.Split(line)
 	switch m.Kind {
 	case wire.Batch:
-		fail(rw, http.StatusBadRequest, "MCP has no batches: send each message in a request of its own")
+		fail(rw, http.StatusBadRequest, "a batch is not taken: send each message in a request of its own")
 		return
 	case wire.Garbage:
 		_ = writeJSON(rw, http.StatusBadRequest, wire.ErrorLine(nil, wire.CodeParse, "the body is no message of JSON-RPC 2.0"))

@@ -244,7 +244,7 @@ func TestWebRefuses(t *testing.T) {
 		"garbage":                {"POST", "garbage", "/a", both, begun.id, 400, `"id":null,"error":{"code":-32700`},
 		"nothing":                {"POST", "", "/a", both, begun.id, 400, `-32700`},
 		"brackets":               {"POST", long, "/a", both, begun.id, 400, `"error"`},
-		"a batch":                {"POST", `[` + callLine(1, "echo", "{}") + `]`, "/a", both, begun.id, 400, "no batches"},
+		"a batch":                {"POST", `[` + callLine(1, "echo", "{}") + `]`, "/a", both, begun.id, 400, "a batch is not taken"},
 		"no project":             {"POST", initialize, "", both, "", 400, "/mcp?project=DIR"},
 		"a project that is none": {"POST", initialize, "relative", both, "", 400, `"id":0,"error":{"code":-32600,"message":"relative is no project`},
 		"not shared":             {"POST", initialize, "/alone", both, "", 503, "another user is logged in"},

@@ -59,7 +59,7 @@ func (l *Lease) Take(seq uint64, line []byte) {
 	case it.Kind == wire.Garbage, it.Kind == wire.Request && !json.Valid(it.ID): // no answer could hold that id
 		l.answerHere(it, wire.ErrorLine(nil, wire.CodeParse, "this line is not JSON"))
 	case it.Kind == wire.Batch:
-		l.answerHere(it, wire.ErrorLine(nil, wire.CodeInvalid, "MCP has no batches: send each message on a line of its own"))
+		l.answerHere(it, wire.ErrorLine(nil, wire.CodeInvalid, "a batch is not taken: send each message on a line of its own"))
 	case it.Kind == wire.Request && it.Method == "ping":
 		l.answerHere(it, resultLine(it.ID, []byte("{}")))
 	case it.Kind == wire.Request && it.Method == "server/discover":
