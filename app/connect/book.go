@@ -17,12 +17,13 @@ type book struct {
 	sent     int     // how many of waiting were written to the present connection
 	size     int     // of waiting, in bytes
 	open     map[uint64][]byte
-	accepted uint64 // the greatest number that was accepted
-	lost     uint64 // the greatest number that was accepted on an earlier connection, or has expired
-	printing int    // what was taken out of the book is being printed
-	freed    int    // bytes of what does not wait any more, since this was set to 0
-	writing  uint64 // the line that is being written, 0 for none
-	written  []byte // its frame, when it has arrived meanwhile
+	accepted uint64          // the greatest number that was accepted
+	lost     uint64          // the greatest number that was accepted on an earlier connection, or has expired
+	expired  map[uint64]bool // those that were sent on the present connection, have expired, and may be accepted still
+	printing int             // what was taken out of the book is being printed
+	freed    int             // bytes of what does not wait any more, since this was set to 0
+	writing  uint64          // the line that is being written, 0 for none
+	written  []byte          // its frame, when it has arrived meanwhile
 	used     used
 }
 
@@ -71,6 +72,10 @@ func (b *book) next() []byte {
 // accept takes note that the background process answers for a line from now on.
 // It is false when that line was not sent.
 func (b *book) accept(seq uint64, errorLine []byte) bool {
+	if b.expired[seq] {
+		delete(b.expired, seq)
+		return true
+	}
 	if !b.arrived(seq) {
 		return false
 	}
@@ -120,6 +125,9 @@ func (b *book) settle(seq uint64) bool {
 	if seq == 0 {
 		return true
 	}
+	if b.expired[seq] {
+		return false
+	}
 	if errorLine, ok := b.open[seq]; ok {
 		b.used.put(errorLine)
 		delete(b.open, seq)
@@ -135,7 +143,7 @@ func (b *book) disconnected() [][]byte {
 	for _, seq := range b.opened() {
 		lines = append(lines, b.open[seq])
 	}
-	b.open = nil
+	b.open, b.expired = nil, nil
 	b.sent, b.lost = 0, max(b.lost, b.accepted)
 	return lines
 }
@@ -150,22 +158,35 @@ func (b *book) opened() []uint64 {
 }
 
 // expire takes out the requests that have waited since then or longer, and
-// returns their answers. Others may wait, such as that the client is initialized:
-// without them the rest of the conversation means something else. It is for
-// when there is no connection.
-func (b *book) expire(then time.Time, why string) [][]byte {
+// returns their answers, others for those that were sent on the present
+// connection. Lines that are no requests may wait, such as that the client is
+// initialized: without them the rest of the conversation means something else.
+func (b *book) expire(then time.Time, why, whySent string) [][]byte {
 	var lines [][]byte
 	for i := 0; i < len(b.waiting); i++ {
 		e := &b.waiting[i]
 		if e.since.After(then) {
 			break
 		}
-		if e.needs() == answer {
-			lines = append(lines, refusal(e.frame, why))
-			b.lost = max(b.lost, e.seq)
-			b.remove(i)
-			i--
+		if e.needs() != answer {
+			continue
 		}
+		text := why
+		if i < b.sent {
+			text = whySent
+			b.sent--
+			if b.expired == nil {
+				b.expired = map[uint64]bool{}
+			}
+			b.expired[e.seq] = true
+			if e.seq == b.writing {
+				b.written = e.frame
+			}
+		}
+		lines = append(lines, refusal(e.frame, text))
+		b.lost = max(b.lost, e.seq)
+		b.remove(i)
+		i--
 	}
 	return lines
 }

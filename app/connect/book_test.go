@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ type fates struct {
 	sent     []uint64        // on the present connection, in order
 	accepted map[uint64]bool // ever
 	answered map[uint64]int
+	expired  map[uint64]bool
 }
 
 func (f *fates) count(t *rapid.T, lines [][]byte) {
@@ -40,7 +42,7 @@ func (f *fates) count(t *rapid.T, lines [][]byte) {
 // and what is sent is sent in order.
 func TestBook(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := &fates{accepted: map[uint64]bool{}, answered: map[uint64]int{}}
+		f := &fates{accepted: map[uint64]bool{}, answered: map[uint64]int{}, expired: map[uint64]bool{}}
 		now := time.Unix(1000, 0)
 		pick := func(of []uint64) uint64 {
 			if len(of) == 0 || rapid.IntRange(0, 9).Draw(t, "strange") == 0 {
@@ -78,6 +80,12 @@ func TestBook(t *testing.T) {
 			},
 			"answer": func(t *rapid.T) {
 				seq := pick(f.sent)
+				if f.expired[seq] {
+					if f.book.settle(seq) {
+						t.Fatalf("%d is answered after it has expired", seq)
+					}
+					return
+				}
 				if seq == 0 || f.answered[seq] > 0 && slices.Contains(f.sent, seq) {
 					return // only a background process that errs answers twice
 				}
@@ -96,8 +104,14 @@ func TestBook(t *testing.T) {
 			},
 			"wait": func(t *rapid.T) {
 				now = now.Add(time.Second)
-				if len(f.sent) == 0 {
-					f.count(t, f.book.expire(now.Add(-3*time.Second), "why"))
+				lines := f.book.expire(now.Add(-3*time.Second), "why", "why, and it was sent")
+				f.count(t, lines)
+				for _, line := range lines {
+					seq, err := strconv.ParseUint(string(wire.Split(line).ID), 10, 64)
+					if err != nil || f.accepted[seq] || strings.Contains(string(line), "it was sent") != slices.Contains(f.sent, seq) {
+						t.Fatalf("%s, %v: accepted were %v, sent %v", line, err, f.accepted, f.sent)
+					}
+					f.expired[seq] = true
 				}
 			},
 			"": func(t *rapid.T) {

@@ -35,6 +35,9 @@ func connect(o connectOptions) int {
 		return direct(o.command)
 	case err != nil:
 		why := unreachable(paths, err) + "; start it with: lamplighter"
+		if err == errSilent {
+			why = unreachable(paths, err) + "; have it go on, or end it and start it again"
+		}
 		complain(why + ", or give lamplighter-connect --or-direct to do without it")
 		s.refuse(began, why)
 		return exitUnavailable

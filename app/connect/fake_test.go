@@ -126,12 +126,14 @@ func (c *fakeConn) want(kind wire.Type, seq uint64) string {
 	return string(payload)
 }
 
+// hello takes the Hello, after which the shim waits for the Welcome.
 func (c *fakeConn) hello() wire.Greeting {
 	c.t.Helper()
 	version, g, err := wire.ParseHello([]byte(c.want(wire.Hello, 0)))
 	if err != nil || version != wire.Version {
 		c.t.Fatalf("hello: version %d, %v", version, err)
 	}
+	c.send(wire.Heard, 0, "")
 	return g
 }
 

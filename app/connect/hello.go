@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -24,8 +25,29 @@ func greetingOf(o connectOptions) wire.Greeting {
 	return g
 }
 
+// errSilent is that the background process accepts connections, which the system
+// does for it, and does nothing.
+var errSilent = errors.New("it says nothing, as if it were suspended")
+
+// patience hangs up on a link when nothing comes for some time. The answer is to
+// be called once, and tells whether it has.
+func patience(l link, limit time.Duration) (hungUp func() bool) {
+	done := make(chan struct{})
+	timer := time.AfterFunc(limit, func() {
+		defer close(done)
+		l.hangUp()
+	})
+	return func() bool {
+		if timer.Stop() {
+			return false
+		}
+		<-done // or it would hang up on somebody else's descriptor
+		return true
+	}
+}
+
 // greet says Hello on a new link and waits for the Welcome, however long that
-// takes.
+// takes if only the Hello was heard.
 func (s *shim) greet(l link) (mode wire.WelcomeMode, why string, f *frames, err error) {
 	payload := wire.AppendHello(nil, s.greeting)
 	if len(payload) > wire.MaxHello {
@@ -33,12 +55,25 @@ func (s *shim) greet(l link) (mode wire.WelcomeMode, why string, f *frames, err 
 		s.exit(2)
 	}
 	hello := wire.AppendHeader(nil, wire.Header{Type: wire.Hello, Length: len(payload)})
+	hungUp := patience(l, s.heard)
 	if err := l.write(append(hello, payload...)); err != nil {
+		if hungUp() {
+			err = errSilent
+		}
 		return 0, "", nil, err
 	}
-	f = &frames{read: l.read}
-	for {
+	f = &frames{read: func(p []byte) (int, error) {
+		n, err := l.read(p)
+		s.mu.Lock()
+		s.lastWord = s.now()
+		s.mu.Unlock()
+		return n, err
+	}}
+	for first := true; ; first = false {
 		h, payload, err := f.next()
+		if first && hungUp() {
+			err = errSilent
+		}
 		if err != nil {
 			return 0, "", nil, err
 		}
@@ -47,6 +82,9 @@ func (s *shim) greet(l link) (mode wire.WelcomeMode, why string, f *frames, err 
 				return 0, "", nil, wire.ErrFrame
 			}
 			return wire.WelcomeMode(payload[0]), string(payload[1:]), f, nil
+		}
+		if h.Type == wire.Heard && first {
+			continue
 		}
 		if err := s.aside(h, payload); err != nil {
 			return 0, "", nil, err
@@ -66,7 +104,7 @@ func (s *shim) first() (l link, mode wire.WelcomeMode, why string, f *frames, er
 			}
 			l.hangUp()
 			l.close()
-			if _, unwanted := err.(bye); unwanted {
+			if _, unwanted := err.(bye); unwanted || err == errSilent {
 				return nil, 0, "", nil, err
 			}
 			// One that was there and died is worth the whole time again; one that only

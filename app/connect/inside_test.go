@@ -318,8 +318,7 @@ func TestPending(t *testing.T) {
 		if lines, _ := second.sent(); !slices.Equal(lines, []uint64{1, 3}) {
 			t.Errorf("it sent %v", lines)
 		}
-		// What was sent may take as long as it takes.
-		time.Sleep(time.Hour)
+		// What was accepted may take as long as it takes.
 		second.frame(wire.Accept, 3, lost(3))
 		time.Sleep(time.Hour)
 		second.frame(wire.Deliver, 3, result(3))
@@ -345,7 +344,7 @@ func TestMuchWaits(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		time.Sleep(time.Hour)
+		time.Sleep(30 * time.Second)
 		lines, _ := first.sent()
 		if len(lines) == 0 || len(lines) > 20 {
 			t.Fatalf("%d lines wait", len(lines))
@@ -451,6 +450,56 @@ func TestEndWhileNothingIsTaken(t *testing.T) {
 		}
 		close(first.stuck)
 		i.leave(first)
+	})
+}
+
+// TestSilent: a background process that hangs costs the requests that it has not
+// accepted, each with one error, and no others.
+func TestSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i, first, others := talking(usual)
+		i.write(request(1) + "\n")
+		first.frame(wire.Accept, 1, lost(1))
+		i.write(request(2) + "\n" + `{"method":"notifications/x"}` + "\n" + request(4) + "\n")
+		time.Sleep(50 * time.Second)
+		first.frame(wire.Accept, 2, lost(2))
+		time.Sleep(50 * time.Second)
+		if got := i.lines(); len(got) != 0 {
+			t.Fatalf("printed %q", got)
+		}
+		time.Sleep(15 * time.Second)
+		got := i.lines()
+		if len(got) != 1 || string(wire.Split([]byte(got[0])).ID) != "4" || !strings.Contains(got[0], "may still be carried out") {
+			t.Fatalf("printed %q", got)
+		}
+		// It goes on, and knows nothing of that.
+		first.frame(wire.Accept, 3, "")
+		first.frame(wire.Accept, 4, lost(4))
+		for _, id := range []int{4, 2, 1} {
+			first.frame(wire.Deliver, uint64(id), result(id))
+		}
+		synctest.Wait()
+		if got := i.lines(); len(got) != 3 || got[1] != result(2) || got[2] != result(1) {
+			t.Fatalf("printed %q", got)
+		}
+		// What has expired is not for the next one.
+		i.write(request(5) + "\n")
+		time.Sleep(90 * time.Second)
+		first.hangUp()
+		second := newTalker()
+		others <- second
+		second.frame(wire.Welcome, 0, "S")
+		i.write(request(6) + "\n")
+		second.frame(wire.Accept, 6, lost(6))
+		second.frame(wire.Deliver, 6, result(6))
+		synctest.Wait()
+		if lines, _ := second.sent(); !slices.Equal(lines, []uint64{6}) {
+			t.Errorf("it sent %v", lines)
+		}
+		if got := i.lines(); len(got) != 5 || string(wire.Split([]byte(got[3])).ID) != "5" || got[4] != result(6) {
+			t.Errorf("printed %q", got)
+		}
+		i.leave(second)
 	})
 }
 

@@ -19,7 +19,8 @@ type limits struct {
 	waiting   int           // bytes of lines that wait, from which on the client is not read
 	connect   time.Duration // at first, until there is a background process
 	refuse    time.Duration // from the start on, for a request to refuse
-	pending   time.Duration // of a request while there is none
+	heard     time.Duration // after connecting, for the first word of the background process
+	pending   time.Duration // of a request while there is none, or it says nothing
 	finish    time.Duration // after the client's end, for what is open
 	unread    time.Duration // after the client's end, for a command of our own to end by itself
 	firstWait time.Duration // between two attempts to connect
@@ -28,7 +29,7 @@ type limits struct {
 
 var usual = limits{
 	line: wire.MaxLine, waiting: 64 << 20,
-	connect: time.Second, refuse: 2 * time.Second, pending: 60 * time.Second, finish: 39 * time.Second, unread: 30 * time.Second,
+	connect: time.Second, heard: 1500 * time.Millisecond, refuse: 2 * time.Second, pending: 60 * time.Second, finish: 39 * time.Second, unread: 30 * time.Second,
 	firstWait: 20 * time.Millisecond, lastWait: time.Second,
 }
 
@@ -62,12 +63,13 @@ type shim struct {
 
 	mu       sync.Mutex
 	book     book
-	link     link // nil while there is none that is welcome
-	ended    bool // the client sends nothing more
-	told     bool // the background process knows that
-	refusing bool // whatever comes is refused, because we end
-	watching bool // watchPending goes on
-	flushing bool // flush goes on
+	link     link      // nil while there is none that is welcome
+	ended    bool      // the client sends nothing more
+	told     bool      // the background process knows that
+	refusing bool      // whatever comes is refused, because we end
+	watching bool      // watchPending goes on
+	lastWord time.Time // when the background process said something
+	flushing bool      // flush goes on
 	room     chan struct{}
 	wake     chan struct{} // there is something to send, to be connected for
 }
@@ -192,6 +194,7 @@ func (s *shim) printAll(lines [][]byte) {
 func (s *shim) printed() {
 	s.mu.Lock()
 	s.book.printing--
+	s.lastWord = s.now() // which was not listened to meanwhile
 	s.mu.Unlock()
 	s.progress()
 }
@@ -315,6 +318,7 @@ func (s *shim) pumpLines() {
 			s.printAll(answers)
 			continue
 		}
+		s.watchPending()
 		poke(s.wake)
 		s.send()
 		runtime.Gosched() // so that it is written before reading takes the processor
@@ -373,8 +377,9 @@ func (s *shim) limitFinish() {
 	})
 }
 
-// watchPending refuses requests that have waited for too long, for as long as
-// there is no connection.
+// watchPending refuses requests that have waited for too long, while there is no
+// connection, or one on which nothing at all comes: the background process may be
+// suspended. What has been accepted may take as long as it takes.
 func (s *shim) watchPending() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -387,16 +392,25 @@ func (s *shim) watchPending() {
 func (s *shim) expireLater() {
 	time.AfterFunc(min(time.Second, s.pending/2), func() {
 		s.mu.Lock()
-		if s.link != nil {
+		if len(s.book.waiting) == 0 {
 			s.watching = false
 			s.mu.Unlock()
 			return
 		}
-		answers := s.book.expire(s.now().Add(-s.pending), "lamplighter has gone and did not come back for "+
-			seconds(s.pending)+", so that this was not carried out; start lamplighter, and try again")
-		s.book.printing++
+		then := s.now().Add(-s.pending)
+		var answers [][]byte
+		switch span := seconds(s.pending); {
+		case s.link == nil:
+			answers = s.book.expire(then, "lamplighter has gone and did not come back for "+span+", so that this was not carried out; start lamplighter, and try again", "")
+		case s.book.printing == 0 && !s.lastWord.After(then):
+			silent := "lamplighter runs, but has said nothing for " + span + ": it may be suspended"
+			answers = s.book.expire(then, silent+"; this was not carried out", silent+"; this may still be carried out")
+		}
+		s.book.printing += min(1, len(answers))
 		s.mu.Unlock()
-		s.printAll(answers)
+		if len(answers) > 0 {
+			s.printAll(answers)
+		}
 		s.expireLater()
 	})
 }

@@ -63,6 +63,43 @@ func TestBackgroundProcessThatIsNone(t *testing.T) {
 	}
 }
 
+// TestSuspended: the system accepts connections in the name of a background
+// process that does nothing.
+func TestSuspended(t *testing.T) {
+	f := newFake(t)
+	c := connectTo(t, f.path, nil, "serena")
+	c.write(request(1))
+	c.refused("1", "suspended")
+	c.nothingMore(exitUnavailable)
+	apptest.Contains(t, c.errs.String(), "suspended", "--or-direct")
+
+	t.Setenv(helperMode, "exit")
+	c = connectTo(t, f.path, []string{"--or-direct"}, testBinary(t))
+	c.wants("hello")
+	c.nothingMore(3)
+}
+
+// TestSuspendedLater: a shim that was welcome goes on to try.
+func TestSuspendedLater(t *testing.T) {
+	f := newFake(t)
+	c := connectTo(t, f.path, nil, "serena")
+	conn, _ := f.welcome(wire.Shared, "")
+	c.write(request(1))
+	conn.want(wire.Line, 1)
+	conn.close()
+	conn = f.conn()
+	conn.want(wire.Hello, 0) // and says nothing
+	conn.closed()
+	conn, _ = f.welcome(wire.Shared, "")
+	conn.accept(1, lost(1))
+	conn.send(wire.Deliver, 1, result(1))
+	c.wants(result(1))
+	c.in.Close()
+	conn.want(wire.End, 0)
+	conn.send(wire.Bye, 0, "\x00")
+	c.nothingMore(0)
+}
+
 // TestNotWelcome: a background process that says why is quoted, and not tried
 // again.
 func TestNotWelcome(t *testing.T) {

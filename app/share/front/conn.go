@@ -44,6 +44,10 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 		}
 		return
 	}
+	if err := c.out.heard(); err != nil {
+		stop()
+		return
+	}
 	pid, err := socket.PeerPID(conn)
 	if err != nil {
 		c.log.Debug("who connects cannot be told", "error", err)

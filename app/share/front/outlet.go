@@ -85,6 +85,9 @@ func (o *outlet) Keep(state []byte) error {
 // Say is part of lease.Outlet.
 func (o *outlet) Say(sentence string) error { return o.write(wire.Say, 0, []byte(shown(sentence))) }
 
+// heard tells a shim that does not know yet whether we are suspended.
+func (o *outlet) heard() error { return o.write(wire.Heard, 0, nil) }
+
 func (o *outlet) welcome(mode wire.WelcomeMode, why string) error {
 	return o.write(wire.Welcome, 0, append([]byte{byte(mode)}, shown(why)...))
 }

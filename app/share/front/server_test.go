@@ -302,6 +302,7 @@ func TestClientGoesWhileItIsDecided(t *testing.T) {
 	g := greeting("/a")
 	g.Command[0] = "slow"
 	c.must(wire.Hello, 0, wire.AppendHello(nil, g))
+	c.expect(wire.Heard) // at once, or it would think that we are suspended
 	c.conn.Close()
 	s.stop() // which waits for all that is at work
 	if shared := s.broker.Shared(); len(shared) != 0 {
@@ -323,7 +324,7 @@ func TestTooManyClients(t *testing.T) {
 		c := s.connect(t)
 		c.must(wire.Hello, 0, wire.AppendHello(nil, greeting("/a")))
 		f, err := c.next()
-		return err == nil && f.Type == wire.Welcome
+		return err == nil && f.Type == wire.Heard
 	})
 }
 

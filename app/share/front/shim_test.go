@@ -149,6 +149,7 @@ func greeting(dir string) wire.Greeting {
 func (c *shim) hello(g wire.Greeting) frame {
 	c.t.Helper()
 	c.must(wire.Hello, 0, wire.AppendHello(nil, g))
+	c.expect(wire.Heard)
 	return c.expect(wire.Welcome)
 }
 

@@ -8,7 +8,8 @@
 // # The conversation
 //
 // The shim connects and sends one Hello. The background process answers with
-// Welcome, which says how the client is served. Then the shim sends each line of
+// Heard at once, and then with Welcome, which says how the client is served and
+// may take as long as it takes. Then the shim sends each line of
 // its client as a Line with a number of its own, from 1 on without a gap, and
 // keeps it until it is accepted. The background process sends Accept before it
 // passes the line on to anybody, and with it the line that answers the request
@@ -39,7 +40,8 @@ const (
 
 // The frames from the background process.
 const (
-	Welcome Type = 'W' // the first one; a WelcomeMode and a sentence
+	Heard   Type = 'G' // the first one: the Hello was read
+	Welcome Type = 'W' // a WelcomeMode and a sentence
 	Accept  Type = 'A' // of a Line or Long: what answers it if we die; empty when nothing has to
 	Deliver Type = 'D' // a line for the client; the number is that of the line it answers, 0 for none
 	Settle  Type = 'S' // nothing answers the line of that number any more
@@ -129,7 +131,7 @@ func limitOf(t Type) (limit uint32, known bool) {
 		return MaxKept, true
 	case Ran:
 		return 64, true
-	case End, Settle:
+	case End, Settle, Heard:
 		return 0, true
 	}
 	return 0, false

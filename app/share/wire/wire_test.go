@@ -13,7 +13,7 @@ import (
 func TestHeaders(t *testing.T) {
 	for _, h := range []Header{
 		{Hello, 0, MaxHello}, {Line, 1, MaxLine}, {Long, 1 << 63, HeadLength}, {End, 0, 0}, {Ran, 0, 64}, {Welcome, 0, 1 << 20},
-		{Accept, 0xfedcba9876543210, 0}, {Deliver, 0, 7}, {Settle, 3, 0}, {Keep, 0, MaxKept}, {Say, 0, 1}, {Bye, 0, 1},
+		{Accept, 0xfedcba9876543210, 0}, {Deliver, 0, 7}, {Settle, 3, 0}, {Keep, 0, MaxKept}, {Say, 0, 1}, {Bye, 0, 1}, {Heard, 0, 0},
 	} {
 		text := AppendHeader([]byte("x"), h)
 		if len(text) != 1+HeaderLength {
