@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"io"
+	"os"
 	"strconv"
 	"syscall"
 )
@@ -28,7 +29,9 @@ func dialSocket(path string) (link, error) {
 	// It would wait for a background process that accepts nobody.
 	err = syscall.SetNonblock(fd, true)
 	if err == nil {
-		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: path})
+		if err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: path}); err != nil {
+			err = whyNot(path, err)
+		}
 	}
 	if err == nil {
 		err = syscall.SetNonblock(fd, false)
@@ -41,6 +44,19 @@ func dialSocket(path string) (link, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// whyNot is the error of a path that can be none of a socket; the system's own
+// words do not say so.
+func whyNot(path string, err error) error {
+	limit := len(syscall.RawSockaddrUnix{}.Path) - 1
+	if len(path) > limit {
+		return errors.New("the path of a socket has at most " + strconv.Itoa(limit) + " bytes, this one has " + strconv.Itoa(len(path)))
+	}
+	if info, unseen := os.Stat(path); unseen == nil && info.Mode()&os.ModeSocket == 0 {
+		return errors.New("it is no socket")
+	}
+	return err
 }
 
 func (s socket) read(p []byte) (int, error) { return readFrom(s.fd, p) }

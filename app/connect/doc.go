@@ -19,6 +19,9 @@
 // 127 where it could not, 69 without a background process, and 2 for a wrong
 // usage.
 //
+// own is for the shim's own use: it is the keeper above a COMMAND that is not
+// shared.
+//
 //	lamplighter-connect keep --lifetime session|shared --dir DIR --alive PATH [--linger SECONDS] [--browsers spare|end] -- COMMAND [ARG…]
 //
 // keep is the keeper above one server. It starts COMMAND, an absolute path, with

@@ -161,7 +161,7 @@ func TestWrongUsage(t *testing.T) {
 	if status := k.status(t); status != 2 || k.out.String() != "" {
 		t.Errorf("exit status %d, it said %q", status, k.out.String())
 	}
-	apptest.Contains(t, said.String(), "--lifetime is session or shared", usage)
+	apptest.Contains(t, said.String(), "--lifetime is session or shared", keepUsage)
 }
 
 // TestFlood: a server that prints without end is not held up, and the log is

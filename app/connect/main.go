@@ -1,6 +1,10 @@
 package main
 
-import "os"
+import (
+	"errors"
+	"os"
+	"strconv"
+)
 
 func main() {
 	mode := ""
@@ -14,19 +18,17 @@ func main() {
 		os.Exit(keepOwn(os.Args[3:]))
 	case mode == "connect":
 		o, err := parseConnect(os.Args[2:])
-		misused(err)
+		misused(err, usage)
 		os.Exit(connect(o))
-	default:
+	case mode == "keep":
 		o, err := parse(os.Args[1:])
-		misused(err)
+		misused(err, keepUsage)
 		os.Exit(keep(o))
-	}
-}
-
-// misused ends the program when it was called in a wrong way.
-func misused(err error) {
-	if err != nil {
-		os.Stderr.WriteString("lamplighter-connect: " + err.Error() + "\n" + usage)
-		os.Exit(2)
+	case mode == "-h" || mode == "--help" || mode == "help":
+		os.Stdout.WriteString(usage)
+	case mode == "version" || mode == "--version":
+		os.Stdout.WriteString("lamplighter-connect " + version + "\n")
+	default:
+		misused(errors.New("there is no mode "+strconv.Quote(mode)), usage)
 	}
 }

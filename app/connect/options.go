@@ -2,13 +2,13 @@ package main
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 )
 
-const usage = `usage: lamplighter-connect connect [--socket PATH] [--or-direct] [--flag TEXT]… -- COMMAND [ARG…]
-       lamplighter-connect keep --lifetime session|shared --dir DIR --alive PATH [--linger SECONDS] [--browsers spare|end] -- COMMAND [ARG…]
+const keepUsage = `usage: lamplighter-connect keep --lifetime session|shared --dir DIR --alive PATH [--linger SECONDS] [--browsers spare|end] -- COMMAND [ARG…]
 `
 
 // The time that a shared server goes on without any background process.
@@ -30,7 +30,7 @@ type options struct {
 func parse(args []string) (options, error) {
 	o := options{linger: defaultLinger}
 	if len(args) == 0 || args[0] != "keep" {
-		return o, errors.New("the modes are connect and keep")
+		return o, errors.New("keep is the mode of a keeper")
 	}
 	lifetime := ""
 	for args = args[1:]; len(args) > 0; args = args[2:] {
@@ -75,4 +75,16 @@ func parse(args []string) (options, error) {
 		return o, errors.New("after -- comes the absolute path of a program")
 	}
 	return o, nil
+}
+
+// misused ends the program when it was called in a wrong way, or for help.
+func misused(err error, usage string) {
+	if err == errHelp {
+		os.Stdout.WriteString(usage)
+		os.Exit(0)
+	}
+	if err != nil {
+		os.Stderr.WriteString("lamplighter-connect: " + err.Error() + "\n" + usage)
+		os.Exit(2)
+	}
 }

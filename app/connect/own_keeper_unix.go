@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"os"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -52,14 +51,16 @@ func startOwn(command []string) (t *tree, identity string, status int, err error
 	return nil, "", status, errors.New(text)
 }
 
-// ourProgram is the path to start ourselves again.
+// ourProgram is the path to start ourselves again: the one that we were started
+// by, which names the process, if it is still the same program.
 func ourProgram() (string, error) {
-	if runtime.GOOS == "linux" {
-		if _, err := os.Stat("/proc/self/exe"); err == nil {
-			return "/proc/self/exe", nil // there also after an update
+	path, err := os.Executable()
+	if running, unknown := os.Stat("/proc/self/exe"); unknown == nil {
+		if named, gone := os.Stat(path); err != nil || gone != nil || !os.SameFile(running, named) {
+			return "/proc/self/exe", nil
 		}
 	}
-	return os.Executable()
+	return path, err
 }
 
 func readReport(from *os.File) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -393,5 +394,19 @@ func TestOwnThatIgnoresTheEndOfItsInput(t *testing.T) {
 				t.Errorf("still there: %v", left)
 			}
 		})
+	}
+}
+
+// TestNoSocket: the system's own words would mislead.
+func TestNoSocket(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{file: "no socket", "/" + strings.Repeat("x", 108): "at most 107 bytes"} {
+		c := connectTo(t, path, nil, "serena")
+		c.in.Close()
+		c.nothingMore(exitUnavailable)
+		apptest.Contains(t, c.errs.String(), want)
 	}
 }

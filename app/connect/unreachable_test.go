@@ -159,6 +159,33 @@ func TestConnectWrongUsage(t *testing.T) {
 	}
 }
 
+// TestUsage is for people, so that it says nothing of what is only for ourselves.
+func TestUsage(t *testing.T) {
+	for _, args := range []string{"--help", "-h", "help", "connect -h", "connect --or-direct --help"} {
+		out, err := exec.Command(program, strings.Fields(args)...).Output()
+		if err != nil || !strings.HasPrefix(string(out), "usage: lamplighter-connect connect ") || strings.Contains(string(out), "keep") {
+			t.Errorf("%s: %v, %q", args, err, out)
+		}
+	}
+	for _, arg := range []string{"version", "--version"} {
+		if out, err := exec.Command(program, arg).Output(); err != nil || string(out) != "lamplighter-connect "+version+"\n" {
+			t.Errorf("%s: %v, %q", arg, err, out)
+		}
+	}
+}
+
+// TestWrongSocket: what cannot be one is said in words.
+func TestWrongSocket(t *testing.T) {
+	t.Setenv("LAMPLIGHTER_SOCKET", "relative/s")
+	for _, args := range []string{"connect -- serena", "connect --socket s -- serena"} {
+		cmd := exec.Command(program, strings.Fields(args)...)
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "absolute path") {
+			t.Errorf("%s: %v, %q", args, err, out)
+		}
+	}
+}
+
 // TestUsualSocket: the path need not be given.
 func TestUsualSocket(t *testing.T) {
 	f := newFake(t)
