@@ -6,8 +6,37 @@ import (
 	"testing"
 
 	"github.com/Microsoft/go-winio"
+	"golang.org/x/sys/windows"
 )
 
 func fakePath(testing.TB) string { return `\\.\pipe\lamplighter-test-` + rand.Text() }
 
-func listenFake(path string) (net.Listener, error) { return winio.ListenPipe(path, nil) }
+// listenFake makes a pipe that is ours, as the background process does: what an
+// administrator makes is its group's otherwise.
+func listenFake(path string) (net.Listener, error) {
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return nil, err
+	}
+	sid := user.User.Sid.String()
+	listener, err := winio.ListenPipe(path, &winio.PipeConfig{SecurityDescriptor: "O:" + sid + "D:P(A;;GA;;;" + sid + ")"})
+	if err != nil {
+		return nil, err
+	}
+	return listener, occupyFirst(path)
+}
+
+// occupyFirst connects to the pipe's first instance, with which winio only holds
+// the name and which nobody serves. Wine would give it to the first shim; Windows
+// keeps it from clients, and refuses this too.
+func occupyFirst(path string) error {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return err
+	}
+	const how = windows.SECURITY_SQOS_PRESENT | windows.SECURITY_ANONYMOUS
+	if h, err := windows.CreateFile(name, 0, 0, nil, windows.OPEN_EXISTING, how, 0); err == nil {
+		windows.CloseHandle(h)
+	}
+	return nil
+}
