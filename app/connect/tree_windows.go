@@ -18,6 +18,9 @@ type tree struct {
 
 func start(c child) (*tree, error) {
 	fail := func(err error) (*tree, error) { return nil, cannot("start", c.path, err) }
+	if c.report != nil {
+		return fail(errors.ErrUnsupported)
+	}
 	job, err := newJob()
 	if err != nil {
 		return fail(err)

@@ -2,11 +2,6 @@ package socket
 
 import "log/slog"
 
-// inheritedName is what the socket is called where whoever starts us passes it:
-// FileDescriptorName= in a unit of systemd, a key of Sockets in a property list of
-// launchd.
-const inheritedName = "share"
-
 // Inherited is the socket that whoever started us has made for us and passed
 // on: systemd (sd_listen_fds(3)) or launchd (launch_activate_socket(3)); nil
 // when there is none, and always on Windows. It has to be a Unix stream socket

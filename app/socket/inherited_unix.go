@@ -15,6 +15,11 @@ import (
 	"lamplighter/app/config"
 )
 
+// inheritedName is what the socket is called where whoever starts us passes it:
+// FileDescriptorName= in a unit of systemd, a key of Sockets in a property list of
+// launchd.
+const inheritedName = "share"
+
 func inherited(p Place, log *slog.Logger) (Listener, error) {
 	passed, err := passedFiles()
 	if err != nil {

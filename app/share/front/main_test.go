@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -216,10 +215,4 @@ func clients(b *share.Broker, dir string) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// ourName is what this test program is called as a client.
-func ourName() string {
-	c, _ := clientOf(os.Getpid())
-	return c.Name
 }
