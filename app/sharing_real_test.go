@@ -366,3 +366,31 @@ func TestSharingOverHTTP(t *testing.T) {
 	}
 	apptest.Eventually(t, "three clients", func() bool { all := m.shared(t); return len(all) == 1 && *all[0].SharedBy == 3 })
 }
+
+// Lines that a peer of ours chokes on pass in both directions, and what Serena
+// does not take is said; the server and the others go on.
+func TestSharingLongLines(t *testing.T) {
+	t.Parallel()
+	m := sharingHome(t)
+	project := namedProject(t, "alpha")
+	s, other := m.wrap(t, project, serenaCommand...), m.wrap(t, project, serenaCommand...)
+	s.handshake(t)
+	other.handshake(t)
+	long := strings.Repeat("lamp ", 2<<20/5)
+	s.calls(t, 1, "write_memory", map[string]any{"memory_name": "long", "content": long, "max_chars": 4 << 20})
+	if got := s.calls(t, 2, "read_memory", map[string]any{"memory_name": "long"}); !strings.Contains(got, long) {
+		t.Errorf("got %d bytes", len(got))
+	}
+	s.call(t, 3, "write_memory", map[string]any{"memory_name": "longer", "content": strings.Repeat(long, 32)})
+	if r := s.await(t, "3"); r.Error == nil || !strings.Contains(r.Error.Message, "is too long") {
+		t.Errorf("64 MiB: %s", excerptOf(r.line))
+	}
+	s.send(t, "no JSON")
+	s.await(t, "null")
+	for _, each := range []*shim{s, other} {
+		apptest.Contains(t, each.overview(t, 4), "greet")
+	}
+	if found := m.serenas(); len(found) != 1 {
+		t.Errorf("servers: %v", found)
+	}
+}
