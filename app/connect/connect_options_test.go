@@ -15,8 +15,8 @@ func TestParseConnect(t *testing.T) {
 		err  string
 	}{
 		{args: "-- serena", want: connectOptions{command: []string{"serena"}}},
-		{args: "--socket /s --or-direct -- a --socket -- b", want: connectOptions{socket: "/s", orDirect: true, command: []string{"a", "--socket", "--", "b"}}},
-		{args: "--socket=/s -- a", want: connectOptions{socket: "/s", command: []string{"a"}}},
+		{args: "--socket //./pipe/s --or-direct -- a --socket -- b", want: connectOptions{socket: "//./pipe/s", orDirect: true, command: []string{"a", "--socket", "--", "b"}}},
+		{args: "--socket=//./pipe/s -- a", want: connectOptions{socket: "//./pipe/s", command: []string{"a"}}},
 		{
 			args: "--web-dashboard-global --web-dashboard-global-port 3000 --web-dashboard-global-open-on-launch=false --idle-shutdown-minutes=5 --flag x -- a",
 			want: connectOptions{flags: []string{"--web-dashboard-global", "--web-dashboard-global-port=3000", "--web-dashboard-global-open-on-launch=false", "--idle-shutdown-minutes=5", "x"}, command: []string{"a"}},

@@ -19,7 +19,12 @@ func listenFake(path string) (net.Listener, error) {
 		return nil, err
 	}
 	sid := user.User.Sid.String()
-	listener, err := winio.ListenPipe(path, &winio.PipeConfig{SecurityDescriptor: "O:" + sid + "D:P(A;;GA;;;" + sid + ")"})
+	listener, err := winio.ListenPipe(path, &winio.PipeConfig{
+		SecurityDescriptor: "O:" + sid + "D:P(A;;GA;;;" + sid + ")",
+		// Without, a shim that writes waits until the test reads.
+		InputBufferSize:  64 << 10,
+		OutputBufferSize: 64 << 10,
+	})
 	if err != nil {
 		return nil, err
 	}
