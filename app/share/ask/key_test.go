@@ -51,19 +51,15 @@ func TestTwoRepositoriesNeverShare(t *testing.T) {
 	}
 }
 
-func TestLinkedRoots(t *testing.T) {
+// TestOneRoot: however a project is named, it is the same one.
+func TestOneRoot(t *testing.T) {
 	m := newMachine(t)
 	repo := m.repo("alpha")
 	m.repo("beta")
-	m.link("alpha", "linked")
-	m.dir("elsewhere")
-	m.link("alpha/.git", "elsewhere/.git") // exists, as Serena sees it
 	a := asker(nil)
 	key := plan(t, a, m.wish(repo, fromCwd)).Key
 	for _, w := range []Wish{
-		m.wish(m.path("linked"), fromCwd),
-		m.wish(m.path("beta"), "serena start-mcp-server --project ../linked --context claude-code"),
-		m.wish(m.path("beta"), "serena start-mcp-server --context claude-code "+m.path("linked")),
+		m.wish(m.path("beta"), "serena start-mcp-server --project ../alpha --context claude-code"),
 		m.wish(m.top, "serena start-mcp-server --project=./alpha --context=claude-code"),
 		m.wish(repo, "serena start-mcp-server --project . --context claude-code"),
 		m.wish(repo, "serena start-mcp-server --context claude-code --project="),
@@ -71,9 +67,6 @@ func TestLinkedRoots(t *testing.T) {
 		if p := plan(t, a, w); p.Key != key {
 			t.Errorf("%q in %s: %q", w.Command, w.Dir, p.Facts)
 		}
-	}
-	if p := plan(t, a, m.wish(m.path("elsewhere"), fromCwd)); p.Spec.Project != m.path("elsewhere") || p.Key == key {
-		t.Errorf("%+v", p.Spec)
 	}
 }
 
