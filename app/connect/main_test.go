@@ -14,6 +14,9 @@ import (
 // program is the keeper, built once.
 var program string
 
+// programVersion is its version, here and in test_wine of build/wine.sh.
+const programVersion = "1.2.3-test"
+
 // helperMode makes the test binary one of the helper programs.
 const helperMode = "LAMPLIGHTER_CONNECT_TEST_HELPER"
 
@@ -46,7 +49,7 @@ func build(dir string) (string, error) {
 		}
 	}
 	path := filepath.Join(dir, name)
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", path, ".")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w -X main.version="+programVersion, "-o", path, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the keeper: %w\n%s", err, out)

@@ -168,7 +168,7 @@ func TestUsage(t *testing.T) {
 		}
 	}
 	for _, arg := range []string{"version", "--version"} {
-		if out, err := exec.Command(program, arg).Output(); err != nil || string(out) != "lamplighter-connect "+version+"\n" {
+		if out, err := exec.Command(program, arg).Output(); err != nil || string(out) != "lamplighter-connect "+programVersion+"\n" {
 			t.Errorf("%s: %v, %q", arg, err, out)
 		}
 	}
