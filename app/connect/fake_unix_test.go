@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// manyLines are far more than any buffer holds.
+const manyLines = 100_000
+
 // fakePath is a short one: a socket's path has little room.
 func fakePath(t testing.TB) string {
 	t.Helper()

@@ -9,6 +9,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// manyLines are far more than any buffer holds. Wine takes 0.4 s for a thousand,
+// and the shim waits for 39 s after its client.
+const manyLines = 20_000
+
 func fakePath(testing.TB) string { return `\\.\pipe\lamplighter-test-` + rand.Text() }
 
 // listenFake makes a pipe that is ours, as the background process does: what an

@@ -265,10 +265,9 @@ func TestTooLongLine(t *testing.T) {
 	})
 }
 
-// TestManyLines: a hundred thousand lines while nothing is read, and an answer to
-// each.
+// TestManyLines: many lines while nothing is read, and an answer to each.
 func TestManyLines(t *testing.T) {
-	const n = 100_000
+	const n = manyLines
 	f := newFake(t)
 	c := connectTo(t, f.path, nil, "serena")
 	conn, _ := f.welcome(wire.Shared, "")
