@@ -45,8 +45,9 @@ func TestFlagsOfClients(t *testing.T) {
 		}
 		return errs
 	}
+	apptest.Contains(t, direct("25301"), "--web-dashboard-global-port=25301: the global dashboard is served there now")
 	if said := direct("25301"); strings.Contains(said, "25301") {
-		t.Errorf("the first is told %q", said)
+		t.Errorf("who wants what holds is told %q", said)
 	}
 	apptest.Contains(t, direct("25302"), "--web-dashboard-global-port=25302 is not used: this lamplighter runs with 25301; the first wins")
 	apptest.Eventually(t, "the page is served where the first client wants it", func() bool {

@@ -195,8 +195,11 @@ func TestStateDirectoryUnusable(t *testing.T) {
 			if n := strings.Count(p.err.String(), "state directory"); n != 1 {
 				t.Errorf("said %d times: %s", n, p.err.String())
 			}
-			_, _, said := h.does(t, "status")
-			apptest.Contains(t, said, "the state directory cannot be used")
+			// The views have it with the first snapshot.
+			apptest.Eventually(t, "status says so", func() bool {
+				_, _, said := h.does(t, "status")
+				return strings.Contains(said, "the state directory cannot be used")
+			})
 			status, _, said := h.does(t, "run")
 			if status != 0 {
 				t.Errorf("a second run: %d", status)

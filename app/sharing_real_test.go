@@ -299,10 +299,13 @@ func TestSharingAlone(t *testing.T) {
 	m := sharingHome(t)
 	project := namedProject(t, "alpha")
 	command := []string{"serena", "start-mcp-server", "--project", project, "--context", "codex", "--agent-interface", "tools"}
-	a, b := m.wrap(t, project, command...), m.wrap(t, project, command...)
+	// One after the other: Serenas that make the settings of a project at once
+	// may have no language server.
+	a := m.wrap(t, project, command...)
 	a.handshake(t)
-	b.handshake(t)
 	apptest.Contains(t, a.overview(t, 1), "greet")
+	b := m.wrap(t, project, command...)
+	b.handshake(t)
 	if found := m.serenas(); len(found) != 2 {
 		t.Errorf("servers: %v", found)
 	}
