@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,8 +40,8 @@ func TestJudgeSharing(t *testing.T) {
 		want   string
 	}{
 		"well":            {func(*sharingFacts) {}, OK, "the share socket /r/share.sock answers; Lamplighter (pid 12) runs"},
-		"its key":         {func(*sharingFacts) {}, OK, "in /p/alpha would be shared by whoever has the same |"},
-		"not shared here": {func(f *sharingFacts) { f.plan = ask.Plan{Alone: "no project is named"} }, OK, "in /p/alpha would not be shared: no project is named"},
+		"its key":         {func(*sharingFacts) {}, OK, "in " + filepath.FromSlash("/p/alpha") + " would be shared by whoever has the same |"},
+		"not shared here": {func(f *sharingFacts) { f.plan = ask.Plan{Alone: "no project is named"} }, OK, "in " + filepath.FromSlash("/p/alpha") + " would not be shared: no project is named"},
 		"no place":        {func(f *sharingFacts) { f.place = "" }, Broken, "has no place"},
 		"relative":        {func(f *sharingFacts) { f.reach = socket.ErrNotAbsolute }, Broken, "its path does not begin with"},
 		"not served": {

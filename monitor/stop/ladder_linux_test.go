@@ -93,7 +93,7 @@ func TestForkingProcesses(t *testing.T) {
 	for name, script := range map[string]string{
 		"forks":                   `echo ready; while :; do sleep 600 & sleep 0.002; done`,
 		"forks, ignoring SIGTERM": `trap "" TERM; echo ready; while :; do sleep 600 & sleep 0.002; done`,
-		"forks what forks":        `trap "" TERM; (while :; do sleep 600 & sleep 0.003; done) & echo ready; while :; do (sleep 600 & sleep 600) & sleep 0.005; done`,
+		"forks what forks":        `trap "" TERM; (while :; do sleep 600 & sleep 0.01; done) & echo ready; while :; do (sleep 600 & sleep 600) & sleep 0.02; done`,
 		"forks when terminated":   `trap 'i=0; while [ $i -lt 30 ]; do sleep 600 & i=$((i+1)); done' TERM; echo ready; while :; do sleep 600 & wait $!; done`,
 	} {
 		t.Run(name, func(t *testing.T) {
