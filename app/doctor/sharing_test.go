@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,7 +41,7 @@ func TestJudgeSharing(t *testing.T) {
 	}{
 		"well":            {func(*sharingFacts) {}, OK, "the share socket /r/share.sock answers; Lamplighter (pid 12) runs"},
 		"its key":         {func(*sharingFacts) {}, OK, "in " + filepath.FromSlash("/p/alpha") + " would be shared by whoever has the same |"},
-		"not shared here": {func(f *sharingFacts) { f.plan = ask.Plan{Alone: "no project is named"} }, OK, "in " + filepath.FromSlash("/p/alpha") + " would not be shared: no project is named"},
+		"not shared here": {func(f *sharingFacts) { f.plan = ask.Plan{Alone: "no project is named"} }, OK, "in /p/alpha would not be shared: no project is named"},
 		"no place":        {func(f *sharingFacts) { f.place = "" }, Broken, "has no place"},
 		"relative":        {func(f *sharingFacts) { f.reach = socket.ErrNotAbsolute }, Broken, "its path does not begin with"},
 		"not served": {
