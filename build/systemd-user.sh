@@ -45,18 +45,23 @@ if [[ -z $stage ]]; then
 fi
 
 # reads DIR lets the user read it although a folder above it is somebody's own.
+# DIR has no links in it. What lies below a folder that was hidden for another one
+# is taken from where that was kept.
+declare -A kept=()
 reads() {
-  local dir part path='' parts saved
-  dir=$(readlink -f "$1")
+  local dir=$1 part path='' parts
   IFS=/ read -ra parts <<<"${dir#/}"
   for part in "${parts[@]}"; do
     path+=/$part
-    setpriv --reuid "$uid" --regid "$uid" --clear-groups test -x "$path" && continue
-    saved=$(mktemp -d "$work/reads.XXXXXX")
-    mount --bind "$dir" "$saved"
-    mount -t tmpfs -o mode=755 tmpfs "$path"
+    if [[ -z ${kept[$path]-} ]]; then
+      setpriv --reuid "$uid" --regid "$uid" --clear-groups test -x "$path" && continue
+      [[ -d $path ]] || continue
+      kept[$path]=$(mktemp -d "$work/kept.XXXXXX")
+      mount --rbind "$path" "${kept[$path]}"
+      mount -t tmpfs -o mode=755 tmpfs "$path"
+    fi
     mkdir -p "$dir"
-    mount --bind "$saved" "$dir"
+    mount --bind "${kept[$path]}${dir#"$path"}" "$dir"
     return
   done
 }
@@ -88,11 +93,12 @@ if [[ $stage == --namespace ]]; then
   chmod 644 "$work/passwd"
   mount --bind "$work/passwd" /etc/passwd
   chmod 755 "$work"
-  reads "$here"
+  wanted=("$(readlink -f "$here")")
   while [[ ${1-} == --reads ]]; do
-    reads "$2"
+    wanted+=("$(readlink -f "$2")")
     shift 2
   done
+  for each in "${wanted[@]}"; do reads "$each"; done
   mkdir "$work/home"
   chown "$uid:$uid" "$work/home"
   mount -t tmpfs tmpfs /run
