@@ -48,6 +48,22 @@ func SystemBase() Base {
 	return base
 }
 
+// socket is the place of a socket: the named one, the pipe of this user, or a file
+// in the folder of the user's session, or else of our state.
+func (p *Places) socket(named, pipe, runtimeDir, file string) string {
+	switch {
+	case named != "":
+		return named
+	case pipe != "":
+		return pipe
+	case runtimeDir != "":
+		return filepath.Join(runtimeDir, "lamplighter", file)
+	case p.StateDir != "":
+		return filepath.Join(p.StateDir, "run", file)
+	}
+	return ""
+}
+
 // Find decides where our files are. flag is the value of --config; getenv
 // looks up our own variables. A relative directory for our state is one in the
 // working directory.
@@ -67,28 +83,10 @@ func Find(flag string, getenv func(string) string, base Base) Places {
 	case base.StateHome != "":
 		p.StateDir = filepath.Join(base.StateHome, "lamplighter")
 	}
-	switch named := getenv("LAMPLIGHTER_CONTROL_SOCKET"); {
-	case named != "":
-		p.ControlSocket = named
-	case base.PipeName != "":
-		p.ControlSocket = base.PipeName
-	case base.RuntimeDir != "":
-		p.ControlSocket = filepath.Join(base.RuntimeDir, "lamplighter", "control.sock")
-	case p.StateDir != "":
-		p.ControlSocket = filepath.Join(p.StateDir, "run", "control.sock")
-	}
+	p.ControlSocket = p.socket(getenv("LAMPLIGHTER_CONTROL_SOCKET"), base.PipeName, base.RuntimeDir, "control.sock")
 	// Where lamplighter-connect looks, too, which is on its own when a client
 	// starts it: so the control socket's place has no say in it.
-	switch named := getenv("LAMPLIGHTER_SOCKET"); {
-	case named != "":
-		p.ShareSocket = named
-	case base.SharePipe != "":
-		p.ShareSocket = base.SharePipe
-	case base.RuntimeDir != "":
-		p.ShareSocket = filepath.Join(base.RuntimeDir, "lamplighter", "share.sock")
-	case p.StateDir != "":
-		p.ShareSocket = filepath.Join(p.StateDir, "run", "share.sock")
-	}
+	p.ShareSocket = p.socket(getenv("LAMPLIGHTER_SOCKET"), base.SharePipe, base.RuntimeDir, "share.sock")
 	// As Serena reads it; one that depends on a working directory is nobody's
 	// place but its own.
 	switch named := strings.TrimSpace(getenv("SERENA_HOME")); {
