@@ -146,6 +146,7 @@ func TestSessionsThatAreKilled(t *testing.T) {
 		}
 		m.nothingLeft(t)
 		for _, s := range all {
+			s.goes(t)
 			m.expect(t, "/release-session", releaseBody(s.ID), 200, released("already_gone", s.ID))
 		}
 	}

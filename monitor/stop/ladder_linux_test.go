@@ -178,7 +178,9 @@ time.sleep(600)
 		t.Fatal(err)
 	}
 	id := g.shell("exec python3 " + script)
-	r := stopped(t, New(Options{Limits: quick()}), generic(id), Order{})
+	limits := quick()
+	limits.Respawn = 2 * time.Second // while it becomes python again it has no arguments
+	r := stopped(t, New(Options{Limits: limits}), generic(id), Order{})
 	if left := g.alive(); len(left) > 0 && !strings.Contains(r.Detail, fmt.Sprintf("rocess %d", left[0])) {
 		t.Errorf("%v is left, and it is said: %s", left, r.Detail)
 	}
