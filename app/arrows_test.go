@@ -62,6 +62,12 @@ func mayImport(from, to string) bool {
 		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/socket", "app/payload"}, to)
 	case from == "app/socket": // whoever connects
 		return to == "app/config" || below(to, "monitor")
+	case from == "app/setup/document": // bytes, and no file
+		return false
+	case from == "app/setup/foreignfile": // files, whatever is in them
+		return to == "monitor" || to == "monitor/plainfile"
+	case from == "app/setup": // settings of clients, and no server
+		return below(to, "monitor") || below(to, "app/setup") || slices.Contains([]string{"app/share/ask", "app/config"}, to)
 	case from == "app/cli": // composes
 		return to != "app"
 	case below(from, "app"):

@@ -1,0 +1,192 @@
+// Package setup puts lamplighter-connect into the settings of MCP clients, in
+// front of the servers that they start, and takes it out again.
+//
+// What is to be changed is decided by pure functions over entries (judge.go,
+// wrap.go). The settings of each client are known to clients.go, their formats
+// to app/setup/document, and files are only touched through
+// app/setup/foreignfile.
+package setup
+
+import (
+	"context"
+	"time"
+)
+
+// State is what a client does with an entry.
+type State string
+
+// The states.
+const (
+	Direct State = "direct" // starts the server itself
+	Shared State = "shared" // runs lamplighter-connect of this installation
+	Other  State = "other"  // runs lamplighter-connect of another installation, which is there
+	Gone   State = "gone"   // runs a lamplighter-connect that is not there
+	Remote State = "remote" // connects to an address
+	Odd    State = "odd"    // cannot be understood
+)
+
+// Entry is an MCP server in the settings of a client. All texts are safe to show,
+// with what looks like a secret left out.
+type Entry struct {
+	Name   string   `json:"name"`
+	Path   []string `json:"path"` // of names in the file, the last is Name
+	Line   int      `json:"line"` // in the file, from 1
+	State  State    `json:"state"`
+	Serena bool     `json:"serena"`
+	Off    bool     `json:"off"` // the client is told not to use it
+
+	// Runs is the command that starts the server, without lamplighter-connect; for
+	// Remote the address. It is for people.
+	Runs string `json:"runs"`
+	// Becomes is the command that Do would write, "" when it would not change the
+	// entry.
+	Becomes string `json:"becomes"`
+	// Why says why Do would leave the entry alone, as a sentence; "" when it would
+	// not, or when there is nothing to do.
+	Why string `json:"why"`
+	// Alone says why its server cannot be shared, as a part of a sentence; "" when
+	// it can as far as the command tells.
+	Alone string `json:"alone"`
+	// Missing is the program that is not found, "" for none.
+	Missing string `json:"missing"`
+	// OpensPage tells that each of its servers opens Serena's own page.
+	OpensPage bool `json:"opens_page"`
+}
+
+// File is a file of settings, there or not.
+type File struct {
+	Path   string `json:"path"`
+	Scope  Scope  `json:"scope"`
+	Exists bool   `json:"exists"`
+	// Problem says why it cannot be read or understood, as a sentence; "" when it can.
+	Problem string  `json:"problem"`
+	Entries []Entry `json:"entries"`
+	// Changed is when setup has last changed it, nil when it has not or when that
+	// was undone.
+	Changed *time.Time `json:"changed"`
+	Backup  string     `json:"backup"` // path of the latest one that is there, "" for none
+}
+
+// Scope is whom settings are for.
+type Scope string
+
+// The scopes.
+const (
+	User    Scope = "user"    // all that the user does
+	Project Scope = "project" // the project in the working directory; others may share the file
+)
+
+// Client is a program whose settings are known.
+type Client struct {
+	ID      string `json:"id"`      // claude-code
+	Name    string `json:"name"`    // Claude Code
+	Running []int  `json:"running"` // pids of it that run now
+	Files   []File `json:"files"`
+}
+
+// Found tells whether any of its files is there.
+func (c Client) Found() bool {
+	for _, f := range c.Files {
+		if f.Exists {
+			return true
+		}
+	}
+	return false
+}
+
+// Wanted is what Do is to do.
+type Wanted struct {
+	Client  string   // its ID; "" for all
+	File    string   // this file alone, whosever it is; absolute
+	Servers []string // names of entries; none: every Serena
+	Project bool     // files of the project too, which others may share
+
+	Undo   bool
+	DryRun bool // nothing is written
+
+	OrDirect bool // the client's server runs by itself when Lamplighter does not
+	NoPage   bool // Serena's own page does not open
+}
+
+// Change is what became of one file.
+type Change struct {
+	Client string `json:"client"` // its name; "" for a file that is nobody's
+	Path   string `json:"path"`
+	// Entries are the ones that were changed, or would be, as they are then.
+	Entries []Entry `json:"entries"`
+	// Left are those that were meant and are left alone, with Why.
+	Left []Entry `json:"left"`
+	// Backup is the path of the file as it was before; "" when there is none.
+	Backup string `json:"backup"`
+	// Whole tells that undoing gave back the file from before, byte for byte.
+	Whole bool `json:"whole"`
+	// Problem says why nothing was done, as a sentence; "" when there is no problem.
+	Problem string `json:"problem"`
+
+	Before, After []byte `json:"-"` // content of the file; nil with Problem
+	Err           error  `json:"-"` // behind Problem
+}
+
+// Result is what Do has done, file by file, in the order of List. Files in which
+// there is nothing to do and nothing is wrong are left out.
+type Result struct {
+	Changes []Change `json:"changes"`
+	// Running are the names of clients that run and will see the change only when
+	// they are started again.
+	Running []string `json:"running"`
+	// Page tells that entries remain whose servers open Serena's own page.
+	Page bool `json:"page"`
+}
+
+// Failed tells whether a file could not be changed.
+func (r Result) Failed() bool {
+	for _, c := range r.Changes {
+		if c.Problem != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Options are what a Setup needs.
+type Options struct {
+	Home    string              // the user's; needed
+	Getenv  func(string) string // needed
+	Dir     string              // where the user is, whose project's files count; "" for none
+	State   string              // directory of our own for what Undo needs; needed
+	Connect string              // path of lamplighter-connect; "" when it is not there
+
+	// Programs lists the programs that run, to find clients. Default: those of the
+	// process table.
+	Programs func() ([]Program, error)
+	// LookPath finds the program of a command, as a client would. Default: that of
+	// os/exec, and the places where installers put programs.
+	LookPath func(command string) (string, error)
+	// PageOpens tells whether Serena opens its own page unless it is told otherwise.
+	// Default: what Serena's settings say.
+	PageOpens func() bool
+	Now       func() time.Time // default: time.Now
+}
+
+// Program is a program that runs.
+type Program struct {
+	PID  int
+	Exe  string
+	Args []string
+}
+
+// Setup knows the settings of MCP clients. It is safe for concurrent use, also by
+// several processes.
+type Setup struct{ o Options }
+
+// New returns a Setup. It looks at nothing yet.
+func New(o Options) *Setup { return &Setup{o} }
+
+// List looks at the settings of all clients, of one, or at one file. Nothing is
+// changed. The error says that there is no such client, or no such file.
+func (s *Setup) List(ctx context.Context, w Wanted) ([]Client, error) { return nil, nil }
+
+// Do changes settings, or undoes it. What is wrong with one file is in its
+// Change; the others are done. The error says that nothing was tried: there is no
+// such client, no lamplighter-connect, or another setup is at work.
+func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) { return Result{}, nil }

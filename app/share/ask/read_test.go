@@ -1,0 +1,34 @@
+package ask
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	for _, test := range []struct {
+		goos, command string
+		want          Reading
+	}{
+		{"linux", "serena start-mcp-server --context ide --project-from-cwd", Reading{Serena: true}},
+		{"linux", "uvx --from serena-agent serena start-mcp-server --context claude-code --project /w", Reading{Serena: true}},
+		{"linux", "serena-mcp-server --context codex", Reading{Serena: true, Alone: "its context codex can change the project"}},
+		{"linux", "uvx --from git+https://github.com/oraios/serena serena start-mcp-server --context=ide --open-web-dashboard=False", Reading{Serena: true, Page: "false"}},
+		{"linux", "serena start-mcp-server --context ide --enable-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "false"}},
+		{"linux", "serena start-mcp-server --context ide --open-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "true"}},
+		{"linux", "uv run serena start-mcp-server --context ide", Reading{Serena: true, Alone: fromTheDir}},
+		{"linux", "serena start-mcp-server --transport sse", Reading{Serena: true, Alone: "it is to speak sse, and not stdio with its client"}},
+		{"linux", "bash -c serena", Reading{Alone: notSerena}},
+		{"linux", "cmd /c serena start-mcp-server --context ide", Reading{Alone: notSerena}},
+		{"windows", "cmd /c serena start-mcp-server --context ide", Reading{Serena: true}},
+		{"linux", "npx -y @modelcontextprotocol/server-filesystem /", Reading{Alone: notSerena}},
+		{"linux", "docker run -i ghcr.io/oraios/serena serena start-mcp-server", Reading{Alone: notSerena}},
+	} {
+		if got := Read(test.goos, strings.Fields(test.command)); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.command, got, test.want)
+		}
+	}
+	if got := Read("linux", nil); got.Serena || got.Alone == "" {
+		t.Errorf("nothing: %+v", got)
+	}
+}
