@@ -43,6 +43,7 @@ type Parts struct {
 	Address  func() string       // of the page, "" while it is not served; nil: never
 	Sessions SessionManager      // nil: no sessions can be had
 	MCP      MCP                 // nil: no servers are shared over HTTP
+	Setup    Setup               // nil: the settings of clients are not looked at
 }
 
 // Forwarder answers a request with what an instance's own dashboard answers:

@@ -83,6 +83,7 @@ func (r routes) table() []route {
 	for _, forwarded := range dashboard.Routes() {
 		table = append(table, route{forwarded.Method, one + forwarded.Name, r.forward(forwarded)})
 	}
+	table = append(table, r.setupTable()...)
 	table = append(table, r.mcpTable()...)
 	return append(table, r.sessionTable()...)
 }

@@ -65,7 +65,7 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 	}
 	parts := api.Parts{
 		Source: b.model, Show: desk, Stop: orders, Events: log, Pins: pins, Policies: policing.engine, Record: b.record,
-		Version: b.version, Log: b.log, Sessions: b.sessions.manager,
+		Version: b.version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(),
 	}
 	web := b.webShare()
 	add("MCP over HTTP", web.Serve)

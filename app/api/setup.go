@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"lamplighter/app/payload"
+	"lamplighter/app/setup"
+	"lamplighter/monitor"
+)
+
+// Setup reads and changes the settings of MCP clients: app/setup. Errors are
+// sentences for people, and wrap foreignfile.ErrBusy while another one changes
+// them.
+type Setup interface {
+	List(ctx context.Context, w setup.Wanted) ([]setup.Client, error)
+	Do(ctx context.Context, w setup.Wanted) (setup.Result, error)
+}
+
+const setupPath = pageRoot + "setup"
+
+const noSetup = "the settings of clients cannot be seen from here"
+
+// setupTable are the routes of clients' settings.
+func (r routes) setupTable() []route {
+	return []route{
+		{http.MethodGet, setupPath, r.withSetup(r.clients)},
+		{http.MethodPost, setupPath, r.withSetup(r.changeClients)},
+	}
+}
+
+// withSetup answers in place of a route where nobody knows of settings.
+func (r routes) withSetup(serve http.HandlerFunc) http.HandlerFunc {
+	if r.parts.Setup != nil {
+		return serve
+	}
+	return func(w http.ResponseWriter, _ *http.Request) { r.fail(w, http.StatusServiceUnavailable, noSetup) }
+}
+
+// clients answers with the settings of all clients as they are now.
+func (r routes) clients(w http.ResponseWriter, req *http.Request) {
+	list, err := r.parts.Setup.List(req.Context(), setup.Wanted{})
+	if err != nil {
+		r.fail(w, http.StatusInternalServerError, monitor.Clean(err.Error()))
+		return
+	}
+	r.answer(w, http.StatusOK, encodeClients(list))
+}
+
+// changeClients changes settings, undoes it, or says what would be changed. Only
+// files that clients shows are touched: a request is no way to write elsewhere.
+// Once begun it goes on, also when the client goes away.
+func (r routes) changeClients(w http.ResponseWriter, req *http.Request) {
+	wanted, ok := bodyOf(r, w, req, parseSetupOrder)
+	if !ok {
+		return
+	}
+	ctx := context.WithoutCancel(req.Context())
+	list, err := r.parts.Setup.List(ctx, setup.Wanted{})
+	if err != nil {
+		r.fail(w, http.StatusInternalServerError, monitor.Clean(err.Error()))
+		return
+	}
+	if why := unlisted(list, wanted); why != "" {
+		r.fail(w, http.StatusNotFound, why)
+		return
+	}
+	result, err := r.parts.Setup.Do(ctx, wanted)
+	switch {
+	case err != nil:
+		r.fail(w, http.StatusInternalServerError, monitor.Clean(err.Error()))
+		return
+	}
+	if !wanted.DryRun {
+		for _, change := range result.Changes {
+			r.parts.Log.Info("settings of a client", "by", orderedBy(req), "undo", wanted.Undo, "file", change.Path,
+				"changed", len(change.Entries), "left", len(change.Left), "problem", change.Problem)
+		}
+	}
+	r.answer(w, http.StatusOK, encodeSetupResult(result))
+}
+
+// unlisted says of what is not among the clients and their files that it is not;
+// "" when all that is wanted is.
+func unlisted(list []setup.Client, w setup.Wanted) string {
+	if w.Client != "" {
+		list = slices.DeleteFunc(slices.Clone(list), func(c setup.Client) bool { return c.ID != w.Client })
+		if len(list) == 0 {
+			return fmt.Sprintf("no client is %q", monitor.Shorten(monitor.Clean(w.Client), 40))
+		}
+	}
+	ours := func(f setup.File) bool { return f.Path == w.File }
+	if w.File != "" && !slices.ContainsFunc(list, func(c setup.Client) bool { return slices.ContainsFunc(c.Files, ours) }) {
+		return fmt.Sprintf("%q is none of the files that are shown here; lamplighter setup --file changes any", monitor.Shorten(monitor.Clean(w.File), 200))
+	}
+	return ""
+}
+
+// parseSetupOrder reads a SetupOrder and nothing else: what is misspelt in an
+// order to rewrite files must not be overlooked.
+func parseSetupOrder(body []byte) (setup.Wanted, error) {
+	const like = `the body is not like {"client":"codex","dry_run":true}, with "" for all clients, and "path", "undo", "no_page", "or_direct" or "project"`
+	const client, path, noPage, orDirect = "client", "path", "no_page", "or_direct"
+	values, err := payload.Object(body, client, path, "undo", noPage, orDirect, "project", "dry_run")
+	if err != nil {
+		return setup.Wanted{}, fmt.Errorf(like+": %s", monitor.Clean(err.Error()))
+	}
+	for name, value := range values {
+		if string(value) == "null" {
+			return setup.Wanted{}, fmt.Errorf("%s is null; leave it out", name)
+		}
+	}
+	var order SetupOrder
+	if err := json.Unmarshal(body, &order); err != nil {
+		return setup.Wanted{}, fmt.Errorf(like+": %s", monitor.Clean(err.Error()))
+	}
+	_, named := values[client]
+	switch {
+	case !named && order.Path == "":
+		return setup.Wanted{}, errors.New(like + ": neither a client nor a path is given")
+	case order.Undo && (order.NoPage || order.OrDirect):
+		return setup.Wanted{}, errors.New("no_page and or_direct are for what is shared, not for undo")
+	}
+	return setup.Wanted{
+		Client: order.Client, File: order.Path, Project: order.Project,
+		Undo: order.Undo, DryRun: order.DryRun, OrDirect: order.OrDirect, NoPage: order.NoPage,
+	}, nil
+}

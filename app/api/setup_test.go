@@ -1,0 +1,237 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"lamplighter/app/setup"
+	"lamplighter/monitor"
+)
+
+// desktop is a Setup that knows what the test says, and notes what it is told.
+type desktop struct {
+	list    []setup.Client
+	result  setup.Result
+	listErr error
+	err     error
+
+	mu       sync.Mutex
+	wanted   []setup.Wanted
+	canceled bool // whoever asked had gone already when it was told
+}
+
+func (d *desktop) List(_ context.Context, w setup.Wanted) ([]setup.Client, error) {
+	if d.listErr != nil {
+		return nil, d.listErr
+	}
+	return d.list, nil
+}
+
+func (d *desktop) Do(ctx context.Context, w setup.Wanted) (setup.Result, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.canceled = ctx.Err() != nil
+	d.wanted = append(d.wanted, w)
+	return d.result, d.err
+}
+
+// told is what it was told since the last time.
+func (d *desktop) told() []setup.Wanted {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	wanted := d.wanted
+	d.wanted = nil
+	return wanted
+}
+
+func newDesktop() *desktop {
+	return &desktop{
+		list: []setup.Client{
+			{ID: "codex", Name: "Codex", Running: []int{7}, Files: []setup.File{{
+				Path: "/home/u/.codex/config.toml", Scope: setup.User, Exists: true,
+				Entries: []setup.Entry{{Name: "serena", Path: []string{"mcp_servers", "serena"}, Line: 3, State: setup.Direct, Serena: true, Runs: "serena\u202e"}, {Name: "odd", State: setup.Odd}},
+			}}},
+			{ID: "cursor", Name: "Cursor", Files: []setup.File{{Path: "/home/u/.cursor/mcp.json", Scope: setup.User}}},
+			{ID: "gemini-cli", Name: "Gemini CLI"},
+		},
+		result: setup.Result{Changes: []setup.Change{{Client: "Codex", Path: "/home/u/.codex/config.toml", Before: []byte("secret"), After: []byte("secret")}}},
+	}
+}
+
+func withSetup(s Setup) http.Handler {
+	p := parts(newModel(), shower{})
+	p.Setup = s
+	return Handler(p)
+}
+
+func TestClients(t *testing.T) {
+	const entry = `"becomes":"","why":"","alone":"","missing":"","opens_page":false}`
+	want := `{"clients":[{"id":"codex","name":"Codex","running":[7],"files":[{"path":"/home/u/.codex/config.toml","scope":"user","exists":true,"problem":"","entries":[` +
+		`{"name":"serena","path":["mcp_servers","serena"],"line":3,"state":"direct","serena":true,"off":false,"runs":"serena\u202e",` + entry + `,` +
+		`{"name":"odd","path":[],"line":0,"state":"odd","serena":false,"off":false,"runs":"",` + entry + `],"changed":null,"backup":""}]},` +
+		`{"id":"cursor","name":"Cursor","running":[],"files":[{"path":"/home/u/.cursor/mcp.json","scope":"user","exists":false,"problem":"","entries":[],"changed":null,"backup":""}]},` +
+		`{"id":"gemini-cli","name":"Gemini CLI","running":[],"files":[]}]}`
+	d := newDesktop()
+	h := withSetup(d)
+	if w := try(t, h, "GET", setupPath, ""); w.Code != 200 || strings.TrimSpace(w.Body.String()) != want || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("got  %d %s\nwant %s", w.Code, w.Body, want)
+	}
+	if d.list[1].Running != nil {
+		t.Error("what the part knows was changed")
+	}
+	if w := try(t, withSetup(&desktop{}), "GET", setupPath, ""); strings.TrimSpace(w.Body.String()) != `{"clients":[]}` {
+		t.Errorf("none: %s", w.Body)
+	}
+	for _, method := range []string{"PUT", "DELETE", "PATCH"} {
+		if w := try(t, h, method, setupPath, "{}"); w.Code != 405 || w.Header().Get("Allow") != "GET, POST, HEAD" {
+			t.Errorf("%s: %d, Allow %q", method, w.Code, w.Header().Get("Allow"))
+		}
+	}
+	d.listErr = errors.New("there is no home\u202e directory")
+	if w := try(t, h, "GET", setupPath, ""); w.Code != 500 || !strings.Contains(w.Body.String(), "there is no home directory") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := try(t, h, "POST", setupPath, `{"client":""}`); w.Code != 500 || d.told() != nil {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for _, method := range []string{"GET", "POST"} {
+		if w := try(t, withSetup(nil), method, setupPath, ""); w.Code != 503 || !strings.Contains(w.Body.String(), noSetup) {
+			t.Errorf("without: %s %d %s", method, w.Code, w.Body)
+		}
+	}
+}
+
+func TestChangeClients(t *testing.T) {
+	d := newDesktop()
+	h := withSetup(d)
+	const codex = "/home/u/.codex/config.toml"
+	for body, want := range map[string]setup.Wanted{
+		`{"client":""}`:                        {},
+		` {"dry_run":true, "client":"codex" }`: {Client: "codex", DryRun: true},
+		`{"client":"codex","undo":true}`:       {Client: "codex", Undo: true},
+		`{"client":"cursor","no_page":true,"or_direct":true,"project":true,"path":""}`: {Client: "cursor", NoPage: true, OrDirect: true, Project: true},
+		`{"path":"` + codex + `"}`:                                  {File: codex},
+		`{"client":"codex","path":"` + codex + `","dry_run":false}`: {Client: "codex", File: codex},
+	} {
+		w := try(t, h, "POST", setupPath, body)
+		told := d.told()
+		const answer = `{"changes":[{"client":"Codex","path":"/home/u/.codex/config.toml","entries":[],"left":[],"backup":"","whole":false,"problem":""}],"running":[],"page":false}`
+		if w.Code != 200 || strings.TrimSpace(w.Body.String()) != answer {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+		if len(told) != 1 || told[0].Servers != nil || told[0].Client != want.Client || told[0].File != want.File || told[0].Project != want.Project ||
+			told[0].Undo != want.Undo || told[0].DryRun != want.DryRun || told[0].OrDirect != want.OrDirect || told[0].NoPage != want.NoPage {
+			t.Errorf("%s: told %+v, want %+v", body, told, want)
+		}
+	}
+	for _, body := range []string{
+		"", "{}", "null", "[]", "true", `"codex"`, `{"client":null}`, `{"client":7}`, `{"client":["codex"]}`, `{"Client":"codex"}`, `{"client":"codex","x":1}`,
+		`{"client":"codex","client":"cursor"}`, `{"client":"codex"}{}`, `{"client":"codex"`, `{"client":"codex","undo":1}`, `{"client":"codex","undo":null}`,
+		`{"client":"codex","dry_run":"true"}`, `{"client":"codex","dryrun":true}`, `{"dry_run":true}`, `{"path":""}`, `{"path":null,"client":"codex"}`,
+		`{"client":"codex","servers":["x"]}`, `{"client":"codex","undo":true,"no_page":true}`, `{"client":"codex","undo":true,"or_direct":true}`,
+		`{"client":"\ud800"}`, "{\"client\":\"\xff\"}",
+	} {
+		if w := try(t, h, "POST", setupPath, body); w.Code != 400 || d.told() != nil || !strings.HasPrefix(w.Body.String(), `{"error":`) {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	// Only what is shown can be changed.
+	for _, body := range []string{
+		`{"client":"nosuch"}`, `{"client":"Codex"}`, `{"client":"\u202e"}`, `{"path":"/etc/passwd"}`, `{"path":"config.toml"}`, `{"path":"/home/u/.codex/../.codex/config.toml"}`,
+		`{"path":"/home/u/.codex/config.toml/"}`, `{"path":"/home/u/.bashrc","dry_run":true}`, `{"client":"cursor","path":"` + codex + `"}`, `{"client":"nosuch","path":"` + codex + `"}`,
+	} {
+		w := try(t, h, "POST", setupPath, body)
+		if w.Code != 404 || d.told() != nil || strings.ContainsFunc(strings.TrimSpace(w.Body.String()), monitor.Unprintable) {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	d.err = errors.New("there is no lamplighter-connect\u202e beside lamplighter")
+	if w := try(t, h, "POST", setupPath, `{"client":""}`); w.Code != 500 || !strings.Contains(w.Body.String(), "there is no lamplighter-connect beside lamplighter") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A change that has begun is not left half done because a page was closed.
+func TestChangeClientsGoesOn(t *testing.T) {
+	d := newDesktop()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	req := httptest.NewRequestWithContext(ctx, "POST", setupPath, strings.NewReader(`{"client":"codex"}`))
+	req.Header.Set("Content-Type", "application/json")
+	withSetup(d).ServeHTTP(httptest.NewRecorder(), req)
+	if len(d.told()) != 1 || d.canceled {
+		t.Error("it was not told, or to stop")
+	}
+}
+
+// Over the port it is behind the same guard as all else.
+func TestSetupFromElsewhere(t *testing.T) {
+	d := newDesktop()
+	site := serveWeb(t, withSetup(d), nil)
+	address := "http://" + site.at(t) + setupPath
+	post := func(change func(*http.Request)) int {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), "POST", address, strings.NewReader(`{"client":"codex"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		change(req)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	for what, change := range map[string]func(*http.Request){
+		"a page":      func(r *http.Request) { r.Header.Set("Origin", "https://example.com") },
+		"no origin":   func(r *http.Request) { r.Header.Set("Origin", "null") },
+		"a site":      func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"another":     func(r *http.Request) { r.Host = "rebound.example:25282" },
+		"a form":      func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") },
+		"an encoding": func(r *http.Request) { r.Header.Set("Content-Type", "application/x-www-form-urlencoded") },
+	} {
+		if status := post(change); status != 403 && status != 400 || d.told() != nil {
+			t.Errorf("%s: %d", what, status)
+		}
+	}
+	if status := post(func(r *http.Request) { r.Header.Set("Origin", "http://"+r.Host) }); status != 200 || len(d.told()) != 1 {
+		t.Errorf("the page itself: %d", status)
+	}
+}
+
+// What is taken names a client or a file, and no order means more than it says.
+func FuzzParseSetupOrder(f *testing.F) {
+	for _, seed := range []string{
+		`{"client":"codex","dry_run":true}`, `{"client":""}`, `{"path":"/a"}`, `{"client":"codex","undo":true,"no_page":true}`, `{"client":null}`, `{}`, "", "[]",
+		`{"client":"a","client":"b"}`, "{\"\xff\":1}", `{"\u202e\u001b[2J":true}`, `{"client":"codex"}{}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		wanted, err := parseSetupOrder(body)
+		if err != nil {
+			if strings.ContainsFunc(err.Error(), monitor.Unprintable) {
+				t.Errorf("%q: %q", body, err)
+			}
+			if wanted.Client != "" || wanted.File != "" || wanted.Undo || wanted.Project || wanted.NoPage || wanted.OrDirect {
+				t.Errorf("%q: %+v, %v", body, wanted, err)
+			}
+			return
+		}
+		if wanted.Undo && (wanted.NoPage || wanted.OrDirect) || wanted.Servers != nil || !strings.Contains(string(body), "client") && wanted.File == "" && !strings.Contains(string(body), `\u`) {
+			t.Errorf("%q: %+v", body, wanted)
+		}
+		for name, set := range map[string]bool{"undo": wanted.Undo, "project": wanted.Project, "no_page": wanted.NoPage, "or_direct": wanted.OrDirect} {
+			if set && !strings.Contains(string(body), name) && !strings.Contains(string(body), `\u`) {
+				t.Errorf("%q: %s", body, name)
+			}
+		}
+	})
+}
