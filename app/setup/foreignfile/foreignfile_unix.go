@@ -1,0 +1,86 @@
+//go:build unix
+
+package foreignfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// attributes are what a file has beside its mode.
+type attributes struct {
+	uid, gid int
+	names    uint64 // hard links
+}
+
+func attributesOf(_ *os.File, info fs.FileInfo) (attributes, error) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return attributes{}, errors.New("its owner cannot be found out")
+	}
+	return attributes{int(stat.Uid), int(stat.Gid), uint64(stat.Nlink)}, nil
+}
+
+func (a attributes) same(b attributes) bool { return a == b }
+
+// apply gives them to a new file, and then the mode, which the system narrows
+// when the owner changes. The error Is ErrOwner when that is not allowed.
+func (a attributes) apply(file *os.File, mode fs.FileMode) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	now, err := attributesOf(file, info)
+	if err != nil {
+		return err
+	}
+	if now.uid != a.uid || now.gid != a.gid {
+		if err := file.Chown(a.uid, a.gid); err != nil {
+			return fmt.Errorf("%w (%w)", ErrOwner, cause(err))
+		}
+	}
+	return file.Chmod(mode)
+}
+
+// permitted asks the system whether the file may be written and its directory
+// changed.
+func (f *File) permitted() error {
+	switch err := unix.Faccessat(unix.AT_FDCWD, f.Target, unix.W_OK, unix.AT_EACCESS); {
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrChanged
+	case err != nil:
+		return ErrReadOnly
+	}
+	if user := os.Geteuid(); user != 0 && user != f.kept.uid {
+		return ErrOwner
+	}
+	if err := unix.Faccessat(unix.AT_FDCWD, filepath.Dir(f.Target), unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+		return fmt.Errorf("it cannot be replaced, because nothing can be written into its directory: %w", err)
+	}
+	return nil
+}
+
+// rename moves a file to where another lies, if check allows it right before.
+func rename(from, to string, check func() error) error {
+	if err := check(); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// syncDir brings what was renamed in a directory to the disk. Where that fails,
+// a loss of power may bring back the old name, with the whole old file.
+func syncDir(dir string) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	_ = d.Sync()
+}

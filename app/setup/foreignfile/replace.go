@@ -1,0 +1,135 @@
+package foreignfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
+)
+
+// Replace puts content in the place of the file, with its owner and its mode.
+// Links that lead to it stay. The error names the path once and Is ErrChanged
+// when the file is no longer what was read, or what Writable says; after any the
+// old content stands, and nothing of ours lies beside it. After Replace the File
+// is used up: the next one needs to be read.
+func (f *File) Replace(content []byte) error {
+	if len(content) > MaxSize {
+		return f.failed(ErrTooLarge)
+	}
+	if err := f.Writable(); err != nil {
+		return err
+	}
+	temp, err := f.beside(content)
+	if err != nil {
+		return f.failed(fmt.Errorf("it cannot be replaced: %w", err))
+	}
+	if err := rename(temp, f.Target, f.unchanged); err != nil {
+		remove(temp)
+		return f.failed(fmt.Errorf("it cannot be replaced: %w", cause(err)))
+	}
+	syncDir(filepath.Dir(f.Target))
+	return nil
+}
+
+// Backup writes the content that was read to a new file beside Target, with the
+// owner and the mode of the file, and returns its path. It is on the disk then.
+// The error names the path of the file once; after it there is no backup.
+func (f *File) Backup() (path string, err error) {
+	temp, err := f.beside(f.Content)
+	if err != nil {
+		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", err))
+	}
+	path, err = reserve(f.Target + ".lamplighter-backup")
+	if err != nil {
+		remove(temp)
+		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", cause(err)))
+	}
+	if err := rename(temp, path, func() error { return nil }); err != nil {
+		remove(temp)
+		remove(path)
+		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", cause(err)))
+	}
+	syncDir(filepath.Dir(path))
+	return path, nil
+}
+
+// reserve makes an empty file with a name that nothing has: name, name-2, ….
+func reserve(name string) (path string, err error) {
+	path = name
+	for n := 2; ; n++ {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		switch {
+		case err == nil:
+			return path, file.Close()
+		case !errors.Is(err, fs.ErrExist):
+			return "", err
+		}
+		path = name + "-" + strconv.Itoa(n)
+	}
+}
+
+// RemoveBackup removes a backup, but only when it holds exactly want. One that is
+// not there is removed already. The error names the path once and Is ErrChanged
+// when it holds something else.
+func RemoveBackup(path string, want []byte) error {
+	content, err := plainfile.Read(path, int64(len(want)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case string(content) != string(want):
+		return fmt.Errorf("%s: the backup is kept, because it is no longer what was put there: %w", monitor.Clean(path), ErrChanged)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return plainfile.Error(err, path)
+	}
+	syncDir(filepath.Dir(path))
+	return nil
+}
+
+// beside writes a file into the directory of Target, with the owner and the mode
+// of the file, and returns its path. Nobody else can read it before they are
+// those. It is removed by the next one that comes an hour later, if we are
+// killed. The error names nothing; after it there is none.
+func (f *File) beside(content []byte) (path string, err error) {
+	// The name is such that plainfile.Sweep removes nothing of the program
+	// whose file this is. What cannot be removed is in nobody's way.
+	ours := f.Target + ".lamplighter"
+	_ = plainfile.Sweep(ours)
+	file, err := os.CreateTemp(filepath.Dir(ours), "."+filepath.Base(ours)+".*.tmp") // mode 0600
+	if err != nil {
+		return "", cause(err)
+	}
+	defer func() {
+		if err != nil {
+			_ = file.Close() // it may be closed already
+			remove(file.Name())
+			err = cause(err)
+		}
+	}()
+	if err := f.write(file, content); err != nil {
+		return "", err
+	}
+	if err := f.kept.apply(file, f.Mode); err != nil {
+		return "", err
+	}
+	if err := file.Sync(); err != nil { // a rename may reach the disk before the content
+		return "", err
+	}
+	return file.Name(), file.Close()
+}
+
+func write(file *os.File, content []byte) error {
+	_, err := file.Write(content)
+	return err
+}
+
+// remove removes what we have made, after an error that matters more. What is
+// left all the same the next one sweeps.
+func remove(path string) { _ = os.Remove(path) }
