@@ -1,0 +1,152 @@
+package setup
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// places is where clients keep MCP servers on this machine, as the disk is now.
+func places(goos string, o Options, getenv func(string) string) []place {
+	return placesWith(goos, o.Home, o.Dir, getenv, look{exists: isThere, list: foldersIn})
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// foldersIn are the names of the folders in dir, also of those behind symbolic
+// links, in the order of their names. A folder that cannot be read has none.
+func foldersIn(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// system makes paths as a system does, which need not be the one we run on: so
+// what is said about Windows is tested everywhere.
+type system struct {
+	goos   string
+	home   string // absolute
+	getenv func(string) string
+}
+
+// programs is the folder in which programs with a window keep the user's
+// settings.
+//
+// Sources: appData in the page "app" of Electron's documentation, and
+// src/vs/platform/environment/node/userDataPath.ts of microsoft/vscode.
+func (s system) programs() string {
+	switch s.goos {
+	case "windows":
+		return s.directory("APPDATA", s.join(s.home, "AppData", "Roaming"))
+	case "darwin":
+		return s.join(s.home, "Library", "Application Support")
+	}
+	return s.directory("XDG_CONFIG_HOME", s.join(s.home, ".config"))
+}
+
+// directory is what an environment variable says, or else the default. What is
+// not absolute depends on where a client is started, so it is not used.
+func (s system) directory(name, otherwise string) string {
+	if dir := s.getenv(name); s.absolute(dir) {
+		return dir
+	}
+	return otherwise
+}
+
+// projects are the directories whose files count for someone who is in dir: dir
+// itself, and the top of its repository, which is the nearest directory with a
+// .git. The home and what is above it are looked at only when dir is there: a
+// search that begins below the home ends with it.
+func (s system) projects(dir string, exists func(string) bool) []string {
+	if !s.absolute(dir) {
+		return nil
+	}
+	found := []string{dir}
+	for at := dir; ; {
+		if exists(s.join(at, ".git")) {
+			if at != dir {
+				found = append(found, at)
+			}
+			return found
+		}
+		up := s.parent(at)
+		if up == at || s.key(at) == s.key(s.home) {
+			return found
+		}
+		at = up
+	}
+}
+
+func (s system) join(dir string, names ...string) string {
+	if s.goos != "windows" {
+		return path.Join(append([]string{dir}, names...)...)
+	}
+	for _, name := range names {
+		dir = strings.TrimRight(dir, `\/`) + `\` + name
+	}
+	return dir
+}
+
+func (s system) absolute(p string) bool {
+	if s.goos != "windows" {
+		return strings.HasPrefix(p, "/")
+	}
+	volume := windowsVolume(p)
+	return volume != "" && strings.HasPrefix(strings.ReplaceAll(p[len(volume):], "/", `\`), `\`)
+}
+
+// parent is the directory above, for a root the root itself.
+func (s system) parent(p string) string {
+	if s.goos != "windows" {
+		return path.Dir(p)
+	}
+	volume := windowsVolume(p)
+	rest := strings.TrimRight(p[len(volume):], `\/`)
+	i := strings.LastIndexAny(rest, `\/`)
+	if i < 0 {
+		return p
+	}
+	return volume + rest[:max(i, 1)]
+}
+
+// key is the same for two ways to write a path. Only Windows is known never to
+// tell names apart by their case.
+func (s system) key(p string) string {
+	if s.goos != "windows" {
+		return path.Clean(p)
+	}
+	return strings.ToLower(strings.TrimRight(strings.ReplaceAll(p, "/", `\`), `\`))
+}
+
+// windowsVolume is what stands before the first directory: C: or \\server\share.
+func windowsVolume(p string) string {
+	if len(p) >= 2 && p[1] == ':' && ('a' <= p[0]|0x20 && p[0]|0x20 <= 'z') {
+		return p[:2]
+	}
+	slashed := strings.ReplaceAll(p, "/", `\`)
+	if !strings.HasPrefix(slashed, `\\`) {
+		return ""
+	}
+	server, rest, ok := strings.Cut(slashed[2:], `\`)
+	share, _, _ := strings.Cut(rest, `\`)
+	if !ok || server == "" || share == "" {
+		return ""
+	}
+	return p[:2+len(server)+1+len(share)]
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}

@@ -1,0 +1,426 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter/app/setup/document"
+)
+
+// disk is a look at paths that are there.
+func disk(paths ...string) look {
+	return look{
+		exists: func(path string) bool { return slices.Contains(paths, path) },
+		list: func(dir string) []string {
+			var names []string
+			for _, p := range paths {
+				for _, separator := range []string{"/", `\`} {
+					if name, ok := strings.CutPrefix(p, dir+separator); ok && !strings.ContainsAny(name, `/\`) {
+						names = append(names, name)
+					}
+				}
+			}
+			return names
+		},
+	}
+}
+
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for _, pair := range pairs {
+			if n, value, _ := strings.Cut(pair, "="); n == name {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+// said is what a test compares of a place.
+func said(all []place) []string {
+	var lines []string
+	for _, p := range all {
+		lines = append(lines, strings.Join([]string{p.client, string(p.scope), p.path}, " "))
+	}
+	return lines
+}
+
+func TestPlaces(t *testing.T) {
+	for _, test := range []struct {
+		name, goos, home, dir string
+		env                   []string
+		disk                  []string
+		want                  []string
+	}{
+		{
+			name: "Linux", goos: "linux", home: "/home/ada",
+			want: []string{
+				"claude-code user /home/ada/.claude.json",
+				"claude-desktop user /home/ada/.config/Claude/claude_desktop_config.json",
+				"codex user /home/ada/.codex/config.toml",
+				"cursor user /home/ada/.cursor/mcp.json",
+				"vscode user /home/ada/.config/Code/User/mcp.json",
+				"vscode user /home/ada/.config/Code/User/settings.json",
+				"vscode user /home/ada/.config/Code - Insiders/User/mcp.json",
+				"vscode user /home/ada/.config/Code - Insiders/User/settings.json",
+				"vscode user /home/ada/.config/VSCodium/User/mcp.json",
+				"vscode user /home/ada/.config/VSCodium/User/settings.json",
+				"gemini-cli user /home/ada/.gemini/settings.json",
+			},
+		},
+		{
+			name: "macOS, where XDG means nothing", goos: "darwin", home: "/Users/ada", env: []string{"XDG_CONFIG_HOME=/xdg"},
+			disk: []string{"/Users/ada/Library/Application Support/Code/User/profiles/-1a2b3c"},
+			want: []string{
+				"claude-code user /Users/ada/.claude.json",
+				"claude-desktop user /Users/ada/Library/Application Support/Claude/claude_desktop_config.json",
+				"codex user /Users/ada/.codex/config.toml",
+				"cursor user /Users/ada/.cursor/mcp.json",
+				"vscode user /Users/ada/Library/Application Support/Code/User/mcp.json",
+				"vscode user /Users/ada/Library/Application Support/Code/User/profiles/-1a2b3c/mcp.json",
+				"vscode user /Users/ada/Library/Application Support/Code/User/settings.json",
+				"vscode user /Users/ada/Library/Application Support/Code - Insiders/User/mcp.json",
+				"vscode user /Users/ada/Library/Application Support/Code - Insiders/User/settings.json",
+				"vscode user /Users/ada/Library/Application Support/VSCodium/User/mcp.json",
+				"vscode user /Users/ada/Library/Application Support/VSCodium/User/settings.json",
+				"gemini-cli user /Users/ada/.gemini/settings.json",
+			},
+		},
+		{
+			name: "Windows, with a package and a project", goos: "windows", home: `C:\Users\ada`, dir: `C:\Users\ada\src\engine\cmd`,
+			env: []string{`APPDATA=D:\Roaming`, `LOCALAPPDATA=D:\Local\`},
+			disk: []string{
+				`D:\Local\Packages\Claude_pzs8sxrjxfjjc`, `D:\Local\Packages\ClaudeMonitor_1`, `D:\Local\Packages\Microsoft.Windows`,
+				`D:\Roaming\Code\User\profiles\4f`, `C:\Users\ada\src\engine\.git`,
+			},
+			want: []string{
+				`claude-code user C:\Users\ada\.claude.json`,
+				`claude-code project C:\Users\ada\src\engine\cmd\.mcp.json`,
+				`claude-code project C:\Users\ada\src\engine\.mcp.json`,
+				`claude-desktop user D:\Roaming\Claude\claude_desktop_config.json`,
+				`claude-desktop user D:\Local\Packages\Claude_pzs8sxrjxfjjc\LocalCache\Roaming\Claude\claude_desktop_config.json`,
+				`codex user C:\Users\ada\.codex\config.toml`,
+				`codex project C:\Users\ada\src\engine\cmd\.codex\config.toml`,
+				`codex project C:\Users\ada\src\engine\.codex\config.toml`,
+				`cursor user C:\Users\ada\.cursor\mcp.json`,
+				`cursor project C:\Users\ada\src\engine\cmd\.cursor\mcp.json`,
+				`cursor project C:\Users\ada\src\engine\.cursor\mcp.json`,
+				`vscode user D:\Roaming\Code\User\mcp.json`,
+				`vscode user D:\Roaming\Code\User\profiles\4f\mcp.json`,
+				`vscode user D:\Roaming\Code\User\settings.json`,
+				`vscode user D:\Roaming\Code - Insiders\User\mcp.json`,
+				`vscode user D:\Roaming\Code - Insiders\User\settings.json`,
+				`vscode user D:\Roaming\VSCodium\User\mcp.json`,
+				`vscode user D:\Roaming\VSCodium\User\settings.json`,
+				`vscode project C:\Users\ada\src\engine\cmd\.vscode\mcp.json`,
+				`vscode project C:\Users\ada\src\engine\.vscode\mcp.json`,
+				`gemini-cli user C:\Users\ada\.gemini\settings.json`,
+				`gemini-cli project C:\Users\ada\src\engine\cmd\.gemini\settings.json`,
+				`gemini-cli project C:\Users\ada\src\engine\.gemini\settings.json`,
+			},
+		},
+		{name: "no home", goos: "linux", home: "", want: nil},
+		{name: "a home that is not absolute", goos: "windows", home: `\Users\ada`, want: nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all := placesWith(test.goos, test.home, test.dir, env(test.env...), disk(test.disk...))
+			if got := said(all); !slices.Equal(got, test.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+// Each variable moves its own client, and only when it is absolute.
+func TestPlacesByEnvironment(t *testing.T) {
+	for _, test := range []struct {
+		goos, env, client string
+		want              string // the first of that client
+	}{
+		{"linux", "CLAUDE_CONFIG_DIR=/work/claude", "claude-code", "/work/claude/.claude.json"},
+		{"linux", "CLAUDE_CONFIG_DIR=~/.claude-work", "claude-code", "/home/ada/.claude.json"},
+		{"linux", "CODEX_HOME=/work/codex/", "codex", "/work/codex/config.toml"},
+		{"linux", "CODEX_HOME=codex", "codex", "/home/ada/.codex/config.toml"},
+		{"linux", "CODEX_HOME=", "codex", "/home/ada/.codex/config.toml"},
+		{"linux", "GEMINI_CLI_HOME=/work", "gemini-cli", "/work/.gemini/settings.json"},
+		{"linux", "GEMINI_CLI_HOME=.", "gemini-cli", "/home/ada/.gemini/settings.json"},
+		{"linux", "XDG_CONFIG_HOME=/xdg", "claude-desktop", "/xdg/Claude/claude_desktop_config.json"},
+		{"linux", "XDG_CONFIG_HOME=/xdg", "vscode", "/xdg/Code/User/mcp.json"},
+		{"linux", "XDG_CONFIG_HOME=/xdg", "codex", "/home/ada/.codex/config.toml"},
+		{"linux", "XDG_CONFIG_HOME=xdg", "vscode", "/home/ada/.config/Code/User/mcp.json"},
+		{"freebsd", "", "vscode", "/home/ada/.config/Code/User/mcp.json"},
+		{"linux", `APPDATA=/roaming`, "vscode", "/home/ada/.config/Code/User/mcp.json"},
+		{"windows", "", "claude-desktop", `C:\Users\ada\AppData\Roaming\Claude\claude_desktop_config.json`},
+		{"windows", `APPDATA=\Roaming`, "vscode", `C:\Users\ada\AppData\Roaming\Code\User\mcp.json`},
+		{"windows", `APPDATA=C:Roaming`, "vscode", `C:\Users\ada\AppData\Roaming\Code\User\mcp.json`},
+		{"windows", `APPDATA=\\files\ada\Roaming`, "vscode", `\\files\ada\Roaming\Code\User\mcp.json`},
+		{"windows", `CODEX_HOME=/codex`, "codex", `C:\Users\ada\.codex\config.toml`},
+		{"windows", `CODEX_HOME=D:/codex`, "codex", `D:/codex\config.toml`},
+	} {
+		home := "/home/ada"
+		if test.goos == "windows" {
+			home = `C:\Users\ada`
+		}
+		all := placesWith(test.goos, home, "", env(test.env), disk())
+		i := slices.IndexFunc(all, func(p place) bool { return p.client == test.client })
+		if got := all[i].path; got != test.want {
+			t.Errorf("%s, %s: %s is at %s, want %s", test.goos, test.env, test.client, got, test.want)
+		}
+	}
+}
+
+func TestPlacesOfProject(t *testing.T) {
+	for _, test := range []struct {
+		name, goos, home, dir string
+		disk                  []string
+		want                  []string // of Claude Code
+	}{
+		{"no repository", "linux", "/home/ada", "/home/ada/src/engine", nil, []string{"/home/ada/src/engine/.mcp.json"}},
+		{"the top of one", "linux", "/home/ada", "/home/ada/src", []string{"/home/ada/src/.git"}, []string{"/home/ada/src/.mcp.json"}},
+		{"within one", "linux", "/home/ada", "/home/ada/src/a/b", []string{"/home/ada/src/.git"}, []string{"/home/ada/src/a/b/.mcp.json", "/home/ada/src/.mcp.json"}},
+		{"the nearest", "linux", "/home/ada", "/home/ada/src/a", []string{"/home/ada/src/.git", "/home/ada/src/a/.git"}, []string{"/home/ada/src/a/.mcp.json"}},
+		{"the home is one", "linux", "/home/ada", "/home/ada/src", []string{"/home/ada/.git"}, []string{"/home/ada/src/.mcp.json", "/home/ada/.mcp.json"}},
+		{"never above the home", "linux", "/home/ada", "/home/ada/src", []string{"/home/.git", "/.git"}, []string{"/home/ada/src/.mcp.json"}},
+		{"elsewhere", "linux", "/home/ada", "/srv/www/site", []string{"/srv/www/.git"}, []string{"/srv/www/site/.mcp.json", "/srv/www/.mcp.json"}},
+		{"the root", "linux", "/home/ada", "/", nil, []string{"/.mcp.json"}},
+		{"none", "linux", "/home/ada", "", nil, nil},
+		{"not absolute", "linux", "/home/ada", "src", []string{"src/.git"}, nil},
+		{"the home in other letters", "windows", `C:\Users\Ada\`, `c:\users\ada\src`, []string{`c:\.git`}, []string{`c:\users\ada\src\.mcp.json`}},
+		{"a root of Windows", "windows", `C:\Users\ada`, `D:\src`, []string{`D:\.git`}, []string{`D:\src\.mcp.json`, `D:\.mcp.json`}},
+		{"a share", "windows", `C:\Users\ada`, `\\files\src\a`, nil, []string{`\\files\src\a\.mcp.json`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, p := range placesWith(test.goos, test.home, test.dir, env(), disk(test.disk...)) {
+				if p.client == "claude-code" && p.scope == Project {
+					got = append(got, p.path)
+				}
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// In the home, files that are both are the user's, and are there once.
+func TestPlacesInTheHome(t *testing.T) {
+	for _, test := range []struct{ goos, home, dir string }{
+		{"linux", "/home/ada", "/home/ada/"},
+		{"windows", `C:\Users\ada`, `c:/Users/Ada`},
+	} {
+		var projects []string
+		for _, p := range placesWith(test.goos, test.home, test.dir, env(), disk()) {
+			if p.scope == Project {
+				projects = append(projects, p.client)
+			}
+		}
+		if want := []string{"claude-code", "vscode"}; !slices.Equal(projects, want) {
+			t.Errorf("%s: files of a project for %q, want %q", test.goos, projects, want)
+		}
+	}
+}
+
+// The thin layer looks at the real disk.
+func TestPlacesOnDisk(t *testing.T) {
+	home := t.TempDir()
+	project := filepath.Join(home, "src", "engine")
+	for _, dir := range []string{
+		filepath.Join(home, ".config", "VSCodium", "User", "profiles", "77aa"),
+		filepath.Join(home, "elsewhere"),
+		filepath.Join(project, "cmd"),
+	} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	profiles := filepath.Join(home, ".config", "VSCodium", "User", "profiles")
+	// A worktree has a file of that name.
+	for _, file := range []string{filepath.Join(project, ".git"), filepath.Join(profiles, "no-folder")} {
+		if err := os.WriteFile(file, []byte("gitdir: elsewhere\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"vscode user " + filepath.Join(profiles, "77aa", "mcp.json"), "cursor project " + filepath.Join(project, ".cursor", "mcp.json")}
+	if runtime.GOOS != "windows" { // where a link needs a right that not all have
+		if err := os.Symlink(filepath.Join(home, "elsewhere"), filepath.Join(profiles, "linked")); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, "vscode user "+filepath.Join(profiles, "linked", "mcp.json"))
+	}
+	getenv := env("XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "APPDATA="+filepath.Join(home, ".config"))
+	goos := runtime.GOOS
+	if goos == "darwin" {
+		goos = "linux"
+	}
+	got := said(places(goos, Options{Home: home, Dir: filepath.Join(project, "cmd")}, getenv))
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			t.Errorf("%q is missing in\n%s", line, strings.Join(got, "\n"))
+		}
+	}
+	for _, line := range got {
+		if strings.Contains(line, "no-folder") {
+			t.Errorf("a file is taken for a profile: %q", line)
+		}
+	}
+}
+
+func TestTablesFor(t *testing.T) {
+	for _, test := range []struct {
+		path string
+		want [][]string
+	}{
+		{"/x/mcp.json", [][]string{{"mcpServers"}, {"projects", "*", "mcpServers"}, {"mcp", "servers"}, {"mcp.servers"}, {"mcp_servers"}, {"context_servers"}, {"servers"}}},
+		{`C:\x\CONFIG.TOML`, [][]string{{"mcp_servers"}, {"mcpServers"}, {"servers"}}},
+		{"/x/mcp.yaml", nil},
+		{"/x/mcp", nil},
+	} {
+		if got := tablesFor(test.path); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.path, got, test.want)
+		}
+	}
+	if a, b := tablesFor("a.jsonc"), tablesFor("a.json"); !reflect.DeepEqual(a, b) {
+		t.Errorf("%q and %q differ", a, b)
+	}
+}
+
+// Each place is complete, and what finds entries in a file of any name finds
+// those of each client.
+func TestPlacesAreComplete(t *testing.T) {
+	all := placesWith("windows", `C:\Users\ada`, `D:\src`, env(), disk(`C:\Users\ada\AppData\Local\Packages\Claude_x`))
+	for _, p := range all {
+		if p.client == "" || p.name == "" || len(p.tables) == 0 || p.format == "" || p.scope != User && p.scope != Project {
+			t.Errorf("%+v", p)
+		}
+		for _, table := range p.tables {
+			if !slices.ContainsFunc(tablesFor(p.path), func(known []string) bool { return slices.Equal(known, table) }) {
+				t.Errorf("%s: its table %q is not looked for in a file of any name", p.path, table)
+			}
+		}
+	}
+}
+
+// What the documentation of each client shows is found where its place says.
+func TestDocumentedSettings(t *testing.T) {
+	type entry struct {
+		path    string
+		command string // with the arguments; "" for an address
+	}
+	const uvx = " --from git+https://github.com/oraios/serena serena start-mcp-server"
+	for _, test := range []struct {
+		file, client string
+		scope        Scope
+		base         string // of the path of its place
+		want         []entry
+	}{
+		{"claude-code.json", "claude-code", User, ".claude.json", []entry{
+			{"projects /home/ada/engine mcpServers serena", "serena start-mcp-server --context claude-code --project /home/ada/engine"},
+			{"mcpServers serena", "serena start-mcp-server --context claude-code --project-from-cwd"},
+			{"mcpServers notion", ""},
+		}},
+		{"claude-code-project.json", "claude-code", Project, ".mcp.json", []entry{
+			{"mcpServers serena", "uvx" + uvx + " --context claude-code --project ."},
+			{"mcpServers api-server", ""},
+		}},
+		{"claude-desktop.json", "claude-desktop", User, "claude_desktop_config.json", []entry{
+			{"mcpServers serena", "/Users/ada/.local/bin/uvx" + uvx},
+			{"mcpServers filesystem", "npx -y @modelcontextprotocol/server-filesystem /Users/ada/Desktop /Users/ada/Downloads"},
+		}},
+		{"claude-desktop-windows.json", "claude-desktop", User, "claude_desktop_config.json", []entry{
+			{"mcpServers serena", `C:\Users\ada\.local\bin\serena.exe start-mcp-server`},
+			{"mcpServers filesystem", `cmd /c npx -y @modelcontextprotocol/server-filesystem C:\Users\ada\Desktop`},
+		}},
+		{"codex.toml", "codex", User, "config.toml", []entry{
+			{"mcp_servers serena", "serena start-mcp-server --project-from-cwd --context=codex"},
+			{"mcp_servers written", "serena start-mcp-server --context=codex"},
+			{"mcp_servers docs", "npx -y mcp-server"},
+			{"mcp_servers figma", ""},
+		}},
+		{"codex-project.toml", "codex", Project, "config.toml", []entry{
+			{"mcp_servers serena", "uvx" + uvx + " --context=codex"},
+		}},
+		{"cursor.json", "cursor", User, "mcp.json", []entry{
+			{"mcpServers serena", "uvx" + uvx + " --context ide --project ${workspaceFolder}"},
+			{"mcpServers server-name", ""},
+		}},
+		{"vscode-mcp.json", "vscode", User, "mcp.json", []entry{
+			{"servers serena", "serena start-mcp-server --context=vscode --project ${workspaceFolder}"},
+			{"servers perplexity", "npx -y server-perplexity-ask"},
+			{"servers context7", ""},
+		}},
+		{"vscode-mcp.json", "vscode", Project, "mcp.json", []entry{
+			{"servers serena", "serena start-mcp-server --context=vscode --project ${workspaceFolder}"},
+			{"servers perplexity", "npx -y server-perplexity-ask"},
+			{"servers context7", ""},
+		}},
+		{"vscode-settings.json", "vscode", User, "settings.json", []entry{
+			{"mcp servers serena", "serena start-mcp-server --context=vscode"},
+		}},
+		{"gemini.json", "gemini-cli", User, "settings.json", []entry{
+			{"mcpServers serena", "serena start-mcp-server --context ide"},
+			{"mcpServers pythonTools", "python -m my_mcp_server --port 8080"},
+			{"mcpServers httpServer", ""},
+		}},
+		{"gemini.json", "gemini-cli", Project, "settings.json", []entry{
+			{"mcpServers serena", "serena start-mcp-server --context ide"},
+			{"mcpServers pythonTools", "python -m my_mcp_server --port 8080"},
+			{"mcpServers httpServer", ""},
+		}},
+	} {
+		t.Run(test.file+" "+string(test.scope), func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join("testdata", test.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := placesWith("linux", "/home/ada", "/src", env(), disk())
+			i := slices.IndexFunc(all, func(p place) bool {
+				return p.client == test.client && p.scope == test.scope && filepath.Base(p.path) == test.base
+			})
+			if i < 0 {
+				t.Fatal("there is no such place")
+			}
+			for _, tables := range [][][]string{all[i].tables, tablesFor(test.file)} {
+				d, err := document.Parse(all[i].format, text, tables)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []entry
+				for _, e := range d.Entries() {
+					if e.Odd != "" {
+						t.Errorf("%q is odd: %s", e.Path, e.Odd)
+					}
+					if (e.Command == "") == (e.URL == "") {
+						t.Errorf("%q has the command %q and the address %q", e.Path, e.Command, e.URL)
+					}
+					got = append(got, entry{strings.Join(e.Path, " "), strings.Join(append([]string{e.Command}, e.Args...), " ")})
+				}
+				if !slices.Equal(got, test.want) {
+					t.Errorf("got\n%q\nwant\n%q", got, test.want)
+				}
+			}
+		})
+	}
+}
+
+// Every file of testdata has its source named.
+func TestSourcesAreNamed(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("testdata", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f.Name() != "README.md" && !f.IsDir() && !strings.Contains(string(readme), "| "+f.Name()+" |") {
+			t.Errorf("testdata/README.md does not say where %s is from", f.Name())
+		}
+	}
+}

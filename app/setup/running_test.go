@@ -1,0 +1,153 @@
+package setup
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestClientOf(t *testing.T) {
+	for _, test := range []struct {
+		want, exe string
+		args      []string
+	}{
+		// Claude Code, by each way to install it.
+		{"claude-code", "/home/ada/.local/share/claude/versions/2.1.221", []string{"claude"}},
+		{"claude-code", "/home/ada/.local/share/claude/versions/2.1.221 (deleted)", []string{"claude", "--resume"}},
+		{"claude-code", "/home/ada/.local/bin/claude", []string{"claude"}},
+		{"claude-code", "/opt/homebrew/Caskroom/claude-code/2.1.3/claude", []string{"claude"}},
+		{"claude-code", `C:\Users\ada\.local\bin\claude.exe`, []string{"claude"}},
+		{"claude-code", "/usr/bin/node", []string{"node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"}},
+		{"claude-code", "/usr/bin/node", []string{"node", "--no-warnings", "--enable-source-maps", "/usr/local/bin/claude", "-c"}},
+		{"claude-code", "/usr/bin/node", []string{"claude"}},
+		{"claude-code", `C:\Program Files\nodejs\node.exe`, []string{"node", `C:\Users\ada\AppData\Roaming\npm\node_modules\@anthropic-ai\claude-code\cli.js`}},
+		{"claude-code", "/home/ada/.vscode/extensions/anthropic.claude-code-2.0.0/resources/native-binary/claude", []string{"claude", "--output-format"}},
+		{"claude-code", "", []string{"claude"}},
+		// The one that Claude Desktop brings with it.
+		{"claude-code", "/Users/ada/Library/Application Support/Claude/claude-code/2.1.9/claude.app/Contents/MacOS/claude", []string{"claude"}},
+		{"claude-code", `C:\Users\ada\AppData\Roaming\Claude\claude-code\2.1.9\claude.exe`, []string{"claude.exe"}},
+
+		{"claude-desktop", "/Applications/Claude.app/Contents/MacOS/Claude", []string{"/Applications/Claude.app/Contents/MacOS/Claude"}},
+		{"claude-desktop", `C:\Users\ada\AppData\Local\AnthropicClaude\app-0.14.4\claude.exe`, []string{"claude.exe"}},
+		{"claude-desktop", `C:\Program Files\WindowsApps\Claude_1.1.3647.0_x64__pzs8sxrjxfjjc\app\Claude.exe`, []string{"Claude.exe"}},
+		{"claude-desktop", "/usr/lib/claude-desktop/claude-desktop", []string{"/usr/lib/claude-desktop/claude-desktop"}},
+		{"claude-desktop", "/opt/Claude/claude", []string{"/opt/Claude/claude"}},
+		{"claude-desktop", "/usr/lib/claude-desktop/node_modules/electron/dist/electron", []string{"electron", "/usr/lib/claude-desktop/app.asar"}},
+		{"", "/Applications/Claude.app/Contents/Frameworks/Claude Helper (Renderer).app/Contents/MacOS/Claude Helper (Renderer)", []string{"Claude Helper", "--type=renderer"}},
+		{"", `C:\Users\ada\AppData\Local\AnthropicClaude\app-0.14.4\claude.exe`, []string{"claude.exe", "--type=gpu-process"}},
+		{"", "/usr/lib/claude-desktop/claude-desktop", []string{"/usr/lib/claude-desktop/claude-desktop --type=zygote --no-sandbox"}},
+
+		{"codex", "/usr/lib/node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/codex/codex", []string{"codex"}},
+		{"codex", "/usr/local/bin/codex-x86_64-unknown-linux-musl", []string{"codex"}},
+		{"codex", "/usr/bin/node", []string{"node", "/usr/lib/node_modules/@openai/codex/bin/codex.js", "resume"}},
+		{"codex", "/opt/codex", []string{"codex", "look at main.js"}},
+		{"codex", "/Applications/Codex.app/Contents/MacOS/Codex", []string{"Codex"}},
+		{"", "/usr/bin/codex-linux-sandbox", []string{"codex-linux-sandbox"}},
+
+		{"gemini-cli", "/usr/bin/node", []string{"node", "/usr/lib/node_modules/@google/gemini-cli/bundle/gemini.js"}},
+		{"gemini-cli", "/usr/bin/node", []string{"node", "--max-old-space-size=8192", "-r", "/etc/proxy.js", "/usr/bin/gemini"}},
+		{"gemini-cli", "/usr/bin/node", []string{"/usr/bin/node", "--no-warnings=DEP0040", "/opt/homebrew/bin/gemini"}},
+		{"gemini-cli", "/home/ada/.bun/bin/bun", []string{"bun", "run", "/home/ada/node_modules/@google/gemini-cli/dist/index.js"}},
+
+		{"cursor", "/usr/share/cursor/cursor", []string{"/usr/share/cursor/cursor"}},
+		{"cursor", "/tmp/.mount_Cursorab12/usr/share/cursor/cursor", []string{"cursor", "--no-sandbox"}},
+		{"cursor", `C:\Users\ada\AppData\Local\Programs\cursor\Cursor.exe`, []string{"Cursor.exe"}},
+		{"cursor", "/Applications/Cursor.app/Contents/MacOS/Cursor", []string{"Cursor"}},
+		{"cursor", "/home/ada/.local/share/cursor-agent/versions/2025.10/node", []string{"/home/ada/.local/bin/cursor-agent", "--use-system-ca", "index.js"}},
+		{"", "/Applications/Cursor.app/Contents/Frameworks/Cursor Helper (Plugin).app/Contents/MacOS/Cursor Helper (Plugin)", []string{"Cursor Helper", "--type=utility"}},
+
+		{"vscode", "/usr/share/code/code", []string{"/usr/share/code/code"}},
+		{"vscode", "/usr/share/code/code", []string{"code", "/home/ada/src/main.js"}},
+		{"vscode", "/usr/share/code-insiders/code-insiders", []string{"code-insiders"}},
+		{"vscode", "/usr/share/codium/codium", []string{"codium"}},
+		{"vscode", `C:\Users\ada\AppData\Local\Programs\Microsoft VS Code Insiders\Code - Insiders.exe`, []string{"Code - Insiders.exe"}},
+		{"vscode", `C:\Program Files\Microsoft VS Code\Code.exe`, []string{"Code.exe", `D:\src\main.js`}},
+		{"vscode", "/Applications/Visual Studio Code.app/Contents/MacOS/Electron", []string{"Electron"}},
+		{"vscode", "/Applications/Visual Studio Code - Insiders.app/Contents/MacOS/Code - Insiders", []string{"Code - Insiders"}},
+		{"vscode", "/Applications/VSCodium.app/Contents/MacOS/Electron", []string{"Electron"}},
+		{"", "/usr/share/code/code", []string{"code", "--type=renderer"}},
+		{"", "/usr/share/code/code", []string{"code", "/usr/share/code/resources/app/out/cli.js", "."}},
+		{"", "/usr/share/code/code", []string{"code", "/home/ada/.vscode/extensions/x/server.js", "--node-ipc"}},
+		{"", "/Applications/Slack.app/Contents/MacOS/Electron", []string{"Electron"}},
+
+		// Ours, whatever it passes on.
+		{"", "/usr/bin/lamplighter-connect", []string{"lamplighter-connect", "connect", "--", "claude"}},
+		{"", "/usr/bin/lamplighter", []string{"lamplighter", "setup", "codex"}},
+		{"", `C:\Program Files\Lamplighter\lamplighter-connect.exe`, []string{"lamplighter-connect.exe"}},
+		{"", "", []string{"/usr/bin/lamplighter-connect", "connect"}},
+		{"", "/usr/bin/lamplighter-connect", []string{"claude"}},
+
+		// What only speaks of a client.
+		{"", "/usr/bin/bash", []string{"bash", "-c", "claude"}},
+		{"", "/usr/bin/vim", []string{"vim", "/usr/lib/node_modules/@openai/codex/bin/codex.js"}},
+		{"", "/usr/bin/node", []string{"node", "server.js", "claude"}},
+		{"", "/usr/bin/node", []string{"node", "/usr/bin/npx", "@google/gemini-cli"}},
+		{"", "/usr/bin/node", []string{"node", "-e", "require('/x/@openai/codex/bin/codex.js')"}},
+		{"", "/usr/bin/node", []string{"node"}},
+		{"", "/usr/bin/node", nil},
+		{"", "/usr/bin/tmux", []string{"tmux", "new", "-s", "claude"}},
+		{"", "/usr/bin/claudette", []string{"claudette"}},
+		{"", "/home/ada/claude/server", []string{"server"}},
+		{"", "", nil},
+		{"", "", []string{""}},
+	} {
+		if got := clientOf(Program{PID: 1, Exe: test.exe, Args: test.args}); got != test.want {
+			t.Errorf("%q with %q is %q, want %q", test.exe, test.args, got, test.want)
+		}
+	}
+}
+
+func TestRunning(t *testing.T) {
+	got := running([]Program{
+		{PID: 30, Exe: "/usr/bin/claude", Args: []string{"claude"}},
+		{PID: 4, Exe: "/usr/bin/node", Args: []string{"node", "/usr/bin/claude"}},
+		{PID: 5, Exe: "/usr/share/code/code", Args: []string{"code"}},
+		{PID: 6, Exe: "/usr/share/codium/codium", Args: []string{"codium"}},
+		{PID: 7, Exe: "/usr/bin/lamplighter-connect", Args: []string{"lamplighter-connect"}},
+		{PID: 8, Exe: "/usr/bin/bash", Args: []string{"bash"}},
+	})
+	want := map[string][]int{"claude-code": {4, 30}, "vscode": {5, 6}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := running(nil); len(got) != 0 {
+		t.Errorf("nothing runs, got %v", got)
+	}
+}
+
+// Each answer is a client whose settings are known.
+func TestRunningNamesKnownClients(t *testing.T) {
+	var ids []string
+	for _, c := range knownClients() {
+		ids = append(ids, c.id)
+	}
+	for _, p := range []Program{
+		{Exe: "/usr/bin/claude"}, {Exe: "/opt/Claude/claude"}, {Exe: "/usr/bin/codex"}, {Exe: "/usr/bin/cursor"}, {Exe: "/usr/bin/code"},
+		{Exe: "/usr/bin/node", Args: []string{"node", "/usr/bin/gemini"}},
+	} {
+		i := slices.Index(ids, clientOf(p))
+		if i < 0 {
+			t.Fatalf("%q is %q, which is no client or was there before; left are %q", p.Exe, clientOf(p), ids)
+		}
+		ids = slices.Delete(ids, i, i+1)
+	}
+	if len(ids) > 0 {
+		t.Errorf("%q are not found when they run", ids)
+	}
+}
+
+// What really runs is listed, us among it.
+func TestRunningPrograms(t *testing.T) {
+	all, err := runningPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(p Program) bool { return p.PID == os.Getpid() })
+	if i < 0 {
+		t.Fatalf("we are not among %d programs", len(all))
+	}
+	if all[i].Exe == "" || !slices.Equal(all[i].Args, os.Args) {
+		t.Errorf("we are %+v", all[i])
+	}
+}
