@@ -22,6 +22,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
+	"lamplighter/app/setup"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
@@ -41,6 +42,8 @@ type program struct {
 	stdout  io.Writer
 	stderr  io.Writer
 	screen  screen // of stdout
+	// keyboard is standard input where somebody types it, else nil.
+	keyboard io.Reader
 	// errScreen is that of stderr, where progress is shown.
 	errScreen screen
 	getenv    func(string) string
@@ -54,6 +57,8 @@ type program struct {
 	pause  func(ctx context.Context, d time.Duration) error
 	exit   func(status int)  // at once, when a part does not stop in time
 	alert  func(text string) // shows why the program ends to who cannot read stderr; nil when one can
+
+	setup func(setup.Options) api.Setup // on the settings of MCP clients
 
 	// become runs another program in our place. It returns when that is not
 	// possible or, where the system knows no such thing, with the exit status.
@@ -151,7 +156,7 @@ be reached.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate(p.versionLine() + "\n")
 	p.runFlags(root)
-	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.sessionVerb(), p.connectVerb(), p.doctorVerb(), p.versionVerb())
+	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.sessionVerb(), p.connectVerb(), p.setupVerb(), p.doctorVerb(), p.versionVerb())
 	root.SetHelpCommand(helpVerb(root))
 	// Made by the library, which would take an unknown shell for a question.
 	root.InitDefaultCompletionCmd()

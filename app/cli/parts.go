@@ -8,6 +8,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
+	"lamplighter/app/setup"
 	"lamplighter/monitor"
 	"lamplighter/monitor/pins"
 	"lamplighter/monitor/policy"
@@ -39,6 +40,10 @@ func newProgram(version string) *program {
 		become:    become,
 		self:      self,
 		process:   process.Read,
+		setup:     func(o setup.Options) api.Setup { return setup.New(o) },
+	}
+	if typed(os.Stdin) {
+		p.keyboard = os.Stdin
 	}
 	p.scan = func(ctx context.Context) (*monitor.Snapshot, error) {
 		return watch.Once(ctx, p.watching())

@@ -1,0 +1,354 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lamplighter/app/api"
+	"lamplighter/app/config"
+	"lamplighter/app/setup"
+	"lamplighter/monitor"
+)
+
+func (p *program) setupVerb() *cobra.Command {
+	var o setupOptions
+	cmd := &cobra.Command{
+		Use:   "setup [CLIENT]",
+		Short: "Put sharing into your clients' settings, or take it out again",
+		Long: `Looks into the settings of Claude Code, Claude Desktop, Codex, Cursor, VS Code and
+Gemini CLI, and puts lamplighter-connect in front of the command of every Serena,
+so that clients share one. Only command and args of those entries change:
+comments, order and formatting stay as they are, and so does every other entry.
+
+Without CLIENT it shows on a terminal what it would change, and asks. With CLIENT,
+--file or --yes, or where nobody can be asked, it acts at once. The file as it was
+is kept beside it, as FILE.lamplighter-backup. --undo puts that back, byte for
+byte; where you have edited the file since, it takes out what setup has written
+and leaves your edits.
+
+A settings file that belongs to a project is changed with --project or --file
+only: others may use it, and a path on this machine would not work for them. A
+file that is not valid, that is read-only or that changes while it is worked on
+is left as it is, and you are told why.
+
+A client that runs is never ended. It reads its settings when it starts, so start
+it again. Lamplighter has to run for its clients; with --or-direct they do
+without where it does not.
+
+Secrets are not shown: … stands in their place.`,
+		Example: `  lamplighter setup
+  lamplighter setup --list
+  lamplighter setup --dry-run
+  lamplighter setup codex
+  lamplighter setup --file .mcp.json --or-direct
+  lamplighter setup claude-code --server notes
+  lamplighter setup --no-page
+  lamplighter setup --undo`,
+		Args:              func(cmd *cobra.Command, args []string) error { return o.check(cmd, args) },
+		ValidArgsFunction: p.completeClients,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.setUp(cmd.Context(), o); err != nil {
+				return fmt.Errorf("setup: %w", err)
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.file, "file", "", "change this `FILE` alone, whosever settings it is")
+	flags.BoolVar(&o.list, "list", false, "show each entry and what it runs, and change nothing")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show as a diff what would change, and change nothing")
+	flags.BoolVar(&o.undo, "undo", false, "take it out again")
+	flags.StringArrayVar(&o.servers, "server", nil, "change the entries of this `NAME`, Serena or not; may be repeated")
+	flags.BoolVar(&o.project, "project", false, "change the settings file of the project here, too")
+	flags.BoolVar(&o.orDirect, "or-direct", false, "have clients run the command themselves when Lamplighter cannot be reached")
+	flags.BoolVar(&o.noPage, "no-page", false, "stop Serena from opening a page of its own for every server")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask")
+	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
+	// The error would say that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("server", p.completeEntries)
+	return cmd
+}
+
+// setupOptions are what the command line says.
+type setupOptions struct {
+	client, file string
+	servers      []string
+
+	list, dryRun, undo, project, orDirect, noPage, yes, asJSON bool
+}
+
+// check refuses what would have to be guessed. It takes over the argument.
+func (o *setupOptions) check(cmd *cobra.Command, args []string) error {
+	if err := takes(0, 1, "one client at most, as in lamplighter setup codex")(cmd, args); err != nil {
+		return err
+	}
+	given := func(names ...string) string {
+		for _, name := range names {
+			if cmd.Flags().Changed(name) {
+				return "--" + name
+			}
+		}
+		return ""
+	}
+	var with string // what a listing or an undoing has no use for
+	switch {
+	case o.list:
+		with = given("undo", "dry-run", "server", "project", "or-direct", "no-page", "yes")
+	case o.undo:
+		with = given("server", "project", "or-direct", "no-page")
+	}
+	switch {
+	case len(args) == 1 && args[0] == "":
+		return errors.New("the name of the client is empty; lamplighter setup --list shows them")
+	case len(args) == 1 && given("file") != "":
+		return errors.New("setup takes either a client or --file")
+	case given("file") != "" && o.file == "":
+		return errors.New("the name behind --file is empty")
+	case slices.Contains(o.servers, ""):
+		return errors.New("the name behind --server is empty; lamplighter setup --list shows them")
+	case o.list && with != "":
+		return fmt.Errorf("--list changes nothing; leave %s out", with)
+	case o.undo && with != "":
+		return fmt.Errorf("--undo takes out what setup has written; leave %s out", with)
+	case o.dryRun && o.yes:
+		return errors.New("--dry-run changes nothing; leave --yes out")
+	}
+	if len(args) == 1 {
+		o.client = args[0]
+	}
+	return nil
+}
+
+// again is a command line for the same files.
+func (o setupOptions) again(flag string) string {
+	words := []string{"lamplighter setup"}
+	switch {
+	case o.client != "":
+		words = append(words, o.client)
+	case o.file != "":
+		words = append(words, "--file", o.file)
+	case o.project:
+		words = append(words, "--project")
+	}
+	for _, name := range o.servers {
+		words = append(words, "--server", name)
+	}
+	return monitor.Clean(strings.Join(append(words, flag), " "))
+}
+
+// asks tells whether the user is to be asked first: nothing on the command line
+// says which settings are meant.
+func (o setupOptions) asks() bool { return o.client == "" && o.file == "" && !o.yes }
+
+func (o setupOptions) wanted() (setup.Wanted, error) {
+	w := setup.Wanted{
+		Client: o.client, Servers: o.servers, Project: o.project,
+		Undo: o.undo, DryRun: o.dryRun, OrDirect: o.orDirect, NoPage: o.noPage,
+	}
+	if o.file != "" {
+		path, err := filepath.Abs(o.file)
+		if err != nil {
+			return w, err
+		}
+		w.File = path
+	}
+	return w, nil
+}
+
+// settingsOfClients are those that can be reached from here. connect is the path of
+// lamplighter-connect, "" when it is not known.
+func (p *program) settingsOfClients(connect string) (api.Setup, error) {
+	state := p.places().StateDir
+	if p.base.Home == "" || state == "" {
+		return nil, errors.New("there is no home directory in which settings could be; set HOME to yours")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // then no project is looked at
+	}
+	return p.setup(setup.Options{Home: p.base.Home, Getenv: p.getenv, Dir: dir, State: state, Connect: connect}), nil
+}
+
+// setUp is the verb.
+func (p *program) setUp(ctx context.Context, o setupOptions) error {
+	connect, missing := p.besideUs(connectName)
+	if missing != nil && !o.list && !o.undo {
+		return missing
+	}
+	settings, err := p.settingsOfClients(connect)
+	if err != nil {
+		return err
+	}
+	w, err := o.wanted()
+	if err != nil {
+		return err
+	}
+	clients, err := listed(ctx, settings, w)
+	if err != nil {
+		return err
+	}
+	words := setupWords{home: p.base.Home, screen: p.screen, options: o}
+	switch {
+	case o.list && o.asJSON:
+		return p.printJSON(struct {
+			Clients []setup.Client `json:"clients"`
+		}{append([]setup.Client{}, clients...)})
+	case o.list:
+		return p.print(words.list(clients))
+	case o.asJSON && !o.dryRun && o.asks() && p.keyboard != nil:
+		return usageError{errors.New("with --json nobody is asked; add --yes to change the files, or --dry-run to look at what would change")}
+	}
+	if name := noEntry(clients, o.servers); name != "" {
+		return fmt.Errorf("no entry is called %q; lamplighter setup --list shows them", monitor.Clean(name))
+	}
+	if text := words.passing(p.self, p.base.TempDir); text != "" && !o.undo {
+		p.say("%s", text)
+	}
+	run := &setupRun{program: p, settings: settings, wanted: w, words: words, clients: clients, told: map[string]bool{}}
+	switch {
+	case o.asJSON:
+		return run.inJSON(ctx)
+	case o.dryRun:
+		return run.look(ctx)
+	case o.asks() && p.keyboard != nil:
+		return run.ask(ctx)
+	}
+	return run.act(ctx)
+}
+
+// listed are the clients that w means. An unknown one is wrong usage.
+func listed(ctx context.Context, settings api.Setup, w setup.Wanted) ([]setup.Client, error) {
+	all, err := settings.List(ctx, setup.Wanted{File: w.File})
+	if err != nil || w.Client == "" {
+		return all, err
+	}
+	for _, c := range all {
+		if c.ID == w.Client {
+			return []setup.Client{c}, nil
+		}
+	}
+	return nil, usageError{errors.New(noClient(w.Client, all))}
+}
+
+// noClient says that there is no such client, and which one may be meant.
+func noClient(written string, all []setup.Client) string {
+	text := fmt.Sprintf("there is no client %q", monitor.Clean(written))
+	asked := strings.ToLower(strings.ReplaceAll(written, " ", "-"))
+	var ids, near []string
+	byName := map[string]string{}
+	for _, c := range all {
+		ids = append(ids, c.ID)
+		name := strings.ReplaceAll(c.ID, "-", "_") // as config.Nearest reads what was written
+		byName[name] = c.ID
+		if strings.HasPrefix(c.ID, asked) {
+			near = append(near, c.ID)
+		}
+	}
+	if len(near) == 0 {
+		names := make([]string, 0, len(byName))
+		for _, id := range ids {
+			names = append(names, strings.ReplaceAll(id, "-", "_"))
+		}
+		if id := byName[config.Nearest(asked, names)]; id != "" {
+			near = append(near, id)
+		}
+	}
+	if len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return text + "; known are " + strings.Join(ids, ", ") + ", and any file with --file"
+}
+
+// noEntry is the first of the names that no entry has, "" when each has one.
+func noEntry(clients []setup.Client, names []string) string {
+	there := map[string]bool{}
+	for _, c := range clients {
+		for _, f := range c.Files {
+			for _, e := range f.Entries {
+				there[e.Name] = true
+			}
+		}
+	}
+	for _, name := range names {
+		if !there[monitor.Clean(name)] && !there[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+func (p *program) print(text string) error {
+	_, err := fmt.Fprint(p.stdout, text)
+	return err
+}
+
+// completeClients offers the clients that are known.
+func (p *program) completeClients(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 || cmd.Flags().Changed("file") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offers []cobra.Completion
+	for _, c := range p.glanceAtClients(cmd.Context()) {
+		offers = append(offers, cobra.CompletionWithDesc(c.ID, c.Name))
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeEntries offers the names of the entries that are there.
+func (p *program) completeEntries(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var offers []cobra.Completion
+	seen := map[string]bool{}
+	for _, c := range p.glanceAtClients(cmd.Context()) {
+		if len(args) > 0 && c.ID != args[0] {
+			continue
+		}
+		for _, f := range c.Files {
+			for _, e := range f.Entries {
+				if !seen[e.Name] {
+					seen[e.Name] = true
+					offers = append(offers, cobra.CompletionWithDesc(monitor.Clean(e.Name), c.Name))
+				}
+			}
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp
+}
+
+// glanceAtClients lists the clients for a completion: quick and silent.
+func (p *program) glanceAtClients(ctx context.Context) []setup.Client {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	connect, err := p.besideUs(connectName)
+	if err != nil {
+		connect = "" // what an entry runs is not asked for
+	}
+	settings, err := p.settingsOfClients(connect)
+	if err != nil {
+		return nil
+	}
+	clients, err := settings.List(ctx, setup.Wanted{})
+	if err != nil {
+		return nil
+	}
+	return clients
+}
+
+// backgroundRuns tells whether there is somebody for lamplighter-connect to ask.
+func (p *program) backgroundRuns(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	client, _, err := api.Dial(ctx, p.places().ControlSocket)
+	if err != nil {
+		return false
+	}
+	client.Close()
+	return true
+}

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"lamplighter/app/setup"
+	"lamplighter/app/setup/document"
+	"lamplighter/monitor"
+)
+
+// Limits of a diff, in characters: settings without line breaks are one line.
+const (
+	diffLine  = 240 // a longer line is cut to what differs
+	diffAbout = 40  // what is left before and behind that
+	diffMost  = 1000
+)
+
+// diff is the unified diff of a change, with a line of what is around it and
+// without secrets; "" when nothing changes.
+func (s setupWords) diff(c setup.Change) string {
+	if c.Before == nil || c.After == nil || string(c.Before) == string(c.After) {
+		return ""
+	}
+	path := s.short(c.Path)
+	before, after, ok := maskedPair(c)
+	if !ok {
+		return path + " changes. How is not shown, because what is secret in it cannot be told.\n"
+	}
+	unified, err := udiff.ToUnified(path, path, before, udiff.Lines(before, after), 1)
+	if err != nil {
+		return path + " changes. How cannot be shown: " + monitor.Clean(err.Error()) + "\n"
+	}
+	lines := strings.Split(strings.TrimSuffix(unified, "\n"), "\n")
+	cutDiff(lines)
+	var b strings.Builder
+	for i, line := range lines {
+		line = diffText(line)
+		if s.screen.colour {
+			line = paintDiff(line, i < 2)
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// maskedPair is both contents without secrets. A file whose name says no format
+// is read as either.
+func maskedPair(c setup.Change) (before, after string, ok bool) {
+	formats := []document.Format{document.FormatOf(c.Path)}
+	if formats[0] == "" {
+		formats = []document.Format{document.JSON, document.TOML}
+	}
+	for _, f := range formats {
+		before, first := masked(f, c.Before)
+		after, second := masked(f, c.After)
+		if first && second {
+			return before, after, true
+		}
+	}
+	return "", "", false
+}
+
+// cutDiff cuts long lines to what differs from the line that takes their place.
+func cutDiff(lines []string) {
+	for i := 2; i < len(lines); {
+		minus := i
+		for i < len(lines) && strings.HasPrefix(lines[i], "-") {
+			i++
+		}
+		plus := i
+		for i < len(lines) && strings.HasPrefix(lines[i], "+") {
+			i++
+		}
+		for k := 0; minus+k < plus && plus+k < i; k++ {
+			lines[minus+k], lines[plus+k] = cutBoth([]rune(lines[minus+k]), []rune(lines[plus+k]))
+		}
+		for k := minus; k < i; k++ {
+			lines[k] = limited(lines[k], diffMost)
+		}
+		if minus == i {
+			lines[i] = limited(lines[i], diffLine)
+			i++
+		}
+	}
+}
+
+// cutBoth leaves out most of what two lines have in common at their ends, beside
+// the mark in front of each.
+func cutBoth(a, b []rune) (string, string) {
+	if len(a) <= diffLine && len(b) <= diffLine {
+		return string(a), string(b)
+	}
+	shortest := min(len(a), len(b))
+	head := 1
+	for head < shortest && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < shortest-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	from, behind := max(head-diffAbout, 1), max(tail-diffAbout, 0)
+	part := func(line []rune) string {
+		text := string(line[from : len(line)-behind])
+		if from > 1 {
+			text = "…" + text
+		}
+		if behind > 0 {
+			text += "…"
+		}
+		return string(line[:1]) + text
+	}
+	return part(a), part(b)
+}
+
+func limited(line string, most int) string {
+	if len(line) <= most { // bytes are no fewer than characters
+		return line
+	}
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return line
+}
+
+// diffText is a line that cannot disturb the terminal, with its white space as it
+// is.
+func diffText(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && monitor.Unprintable(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(line, "\uFFFD"))
+}
+
+// paintDiff colours a line of a diff as version control does.
+func paintDiff(line string, head bool) string {
+	code := ""
+	switch {
+	case head:
+		code = "1"
+	case strings.HasPrefix(line, "@@"):
+		code = "36"
+	case strings.HasPrefix(line, "-"):
+		code = "31"
+	case strings.HasPrefix(line, "+"):
+		code = "32"
+	default:
+		return line
+	}
+	return "\x1b[" + code + "m" + line + "\x1b[0m"
+}

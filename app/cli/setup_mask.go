@@ -1,0 +1,328 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+	"github.com/tailscale/hujson"
+
+	"lamplighter/app/setup/document"
+)
+
+// hidden stands in the place of a secret.
+const hidden = "…"
+
+// literal is a name or a value in settings.
+type literal struct {
+	start, end int // its place, with the quotation marks
+	text       string
+	quoted     bool // it is a text
+	name       bool
+	path       []string // of names that lead to a value
+	before     string   // the text before it in the same list, "" for none
+}
+
+// masked is settings with what looks like a secret left out: values of members
+// with such a name, all that is below env and headers, and words in commands and
+// comments that look like one. It keeps line for line. Not ok: it cannot be
+// understood, so nobody knows what is secret in it.
+func masked(f document.Format, content []byte) (text string, ok bool) {
+	read := jsonLiterals
+	if f == document.TOML {
+		read = tomlLiterals
+	}
+	list, ok := read(bytes.TrimPrefix(content, []byte("\uFEFF")))
+	if !ok {
+		return "", false
+	}
+	content = bytes.TrimPrefix(content, []byte("\uFEFF"))
+	var b strings.Builder
+	at := 0
+	for _, l := range list {
+		if l.start < at || l.end < l.start || l.end > len(content) {
+			return "", false // the parser has told nonsense
+		}
+		b.WriteString(maskedBetween(f, string(content[at:l.start])))
+		b.WriteString(maskedLiteral(l, string(content[l.start:l.end])))
+		at = l.end
+	}
+	b.WriteString(maskedBetween(f, string(content[at:])))
+	return b.String(), true
+}
+
+// maskedLiteral is a literal as it is shown.
+func maskedLiteral(l literal, raw string) string {
+	if l.name {
+		return raw
+	}
+	show := l.text
+	switch {
+	case secretPath(l.path):
+		show = hidden
+		if raw == "true" || raw == "false" || raw == "null" {
+			return raw
+		}
+	case l.quoted:
+		show = maskedText(l.text, l.before)
+	}
+	if show == l.text {
+		return raw
+	}
+	if !l.quoted {
+		return hidden
+	}
+	var quoted bytes.Buffer
+	encoder := json.NewEncoder(&quoted)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(show) != nil {
+		return `"` + hidden + `"`
+	}
+	return strings.TrimSuffix(quoted.String(), "\n") + strings.Repeat("\n", strings.Count(raw, "\n"))
+}
+
+// maskedBetween is what stands between literals: marks and comments.
+func maskedBetween(f document.Format, gap string) string {
+	if !strings.ContainsAny(gap, "#/") {
+		return gap
+	}
+	var b strings.Builder
+	for gap != "" {
+		start, end := commentIn(f, gap)
+		b.WriteString(gap[:start])
+		for i, line := range strings.Split(gap[start:end], "\n") {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(maskedComment(line))
+		}
+		gap = gap[end:]
+	}
+	return b.String()
+}
+
+// commentIn is the place of the first comment, at the end when there is none.
+func commentIn(f document.Format, gap string) (start, end int) {
+	line := func(from int) int {
+		if n := strings.IndexByte(gap[from:], '\n'); n >= 0 {
+			return from + n
+		}
+		return len(gap)
+	}
+	if f == document.TOML {
+		if i := strings.IndexByte(gap, '#'); i >= 0 {
+			return i, line(i)
+		}
+		return len(gap), len(gap)
+	}
+	i := strings.IndexByte(gap, '/')
+	switch {
+	case i < 0:
+		return len(gap), len(gap)
+	case strings.HasPrefix(gap[i:], "/*"):
+		if n := strings.Index(gap[i+2:], "*/"); n >= 0 {
+			return i, i + 2 + n + 2
+		}
+		return i, len(gap)
+	}
+	return i, line(i)
+}
+
+// Where in a comment something other than prose begins: settings that are
+// switched off.
+var settingsInComment = regexp.MustCompile(`["'=]|:(?:[^/]|$)`)
+
+// maskedComment is a line of a comment. What is no prose may hold anything.
+func maskedComment(line string) string {
+	if at := settingsInComment.FindStringIndex(line); at != nil && strings.TrimSpace(line[at[1]:]) != "" {
+		return line[:at[0]+1] + hidden
+	}
+	return maskedText(line, "")
+}
+
+// secretPath tells whether what is below these names is secret. The names of
+// servers and folders say nothing.
+func secretPath(path []string) bool {
+	for i, name := range path {
+		server := i > 0 && serverTables[path[i-1]] && i < len(path)-1
+		if server || strings.ContainsAny(name, `/\`) {
+			continue
+		}
+		lower := strings.ToLower(name)
+		if secretName(name) || i < len(path)-1 && (strings.HasPrefix(lower, "env") || strings.Contains(lower, "header")) || lower == "env" {
+			return true
+		}
+	}
+	return false
+}
+
+// serverTables are those whose members are called as users like.
+var serverTables = map[string]bool{"mcpServers": true, "mcp_servers": true, "servers": true, "context_servers": true}
+
+// secretWords are parts of names of secrets. Rather too much is hidden than too
+// little.
+const secretWords = `key|token|secret|passw|passphrase|pwd|auth|credential|cookie|bearer`
+
+var (
+	inSecretName = regexp.MustCompile(`(?i)` + secretWords)
+	// A value behind the name of a secret, or the word that says what it is.
+	secretValue = regexp.MustCompile(`(?i)[\w.-]*(?:` + secretWords + `)[\w.-]*\\?["']?\s*[=:]\s*|\b(?:bearer|basic)\s+`)
+	userInfo    = regexp.MustCompile(`://[^/\s@"']+@`)
+	secretStart = regexp.MustCompile(`\b(?:sk-|pk-|gh[a-z]_|github_pat_|xox[a-z]-|glpat-|AKIA|AIza|hf_|npm_)[A-Za-z0-9_-]{8,}`)
+	longRun     = regexp.MustCompile(`[A-Za-z0-9_-]{16,}`)
+)
+
+func secretName(name string) bool { return inSecretName.MatchString(name) }
+
+// maskedText is a word of a command, or a line, with what looks like a secret
+// left out. before is the word before it.
+func maskedText(text, before string) string {
+	if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secretName(before) && !strings.HasPrefix(text, "-") {
+		return hidden
+	}
+	if at := secretValue.FindStringIndex(text); at != nil && at[1] < len(text) {
+		text = text[:at[1]] + hidden
+	}
+	text = userInfo.ReplaceAllString(text, "://"+hidden+"@")
+	text = secretStart.ReplaceAllString(text, hidden)
+	if strings.ContainsAny(text, `/\`) && !strings.Contains(text, "://") && !strings.ContainsAny(text, "=?&") {
+		return text // parts of paths look random often enough, and are no secrets
+	}
+	return longRun.ReplaceAllStringFunc(text, func(run string) string {
+		if random(run) {
+			return hidden
+		}
+		return run
+	})
+}
+
+// random tells whether a word is one that nobody would think of: the kind of its
+// characters changes all the time.
+func random(word string) bool {
+	const none, lower, upper, digit = 0, 1, 2, 3
+	last, changes, count := none, 0, 0
+	for _, r := range word {
+		kind := none
+		switch {
+		case unicode.IsDigit(r):
+			kind = digit
+		case unicode.IsUpper(r):
+			kind = upper
+		case unicode.IsLower(r):
+			kind = lower
+		}
+		if kind != none {
+			count++
+		}
+		// A capital begins a word, so that it and what follows are one kind.
+		if kind != last && kind != none && last != none && !(last == upper && kind == lower) {
+			changes++
+		}
+		last = kind
+	}
+	return count >= 16 && changes*5 >= count
+}
+
+// jsonLiterals are those of JSON with comments, in their order.
+func jsonLiterals(content []byte) ([]literal, bool) {
+	value, err := hujson.Parse(content)
+	if err != nil {
+		return nil, false
+	}
+	var list []literal
+	var walk func(v *hujson.Value, path []string, before string)
+	walk = func(v *hujson.Value, path []string, before string) {
+		switch x := v.Value.(type) {
+		case hujson.Literal:
+			quoted := x.Kind() == '"'
+			text := string(x)
+			if quoted {
+				text = x.String()
+			}
+			list = append(list, literal{start: v.StartOffset, end: v.EndOffset, text: text, quoted: quoted, path: path, before: before})
+		case *hujson.Object:
+			for i := range x.Members {
+				m := &x.Members[i]
+				name := ""
+				if n, ok := m.Name.Value.(hujson.Literal); ok {
+					name = n.String()
+				}
+				list = append(list, literal{start: m.Name.StartOffset, end: m.Name.EndOffset, name: true})
+				walk(&m.Value, below(path, name), "")
+			}
+		case *hujson.Array:
+			last := ""
+			for i := range x.Elements {
+				walk(&x.Elements[i], path, last)
+				last = ""
+				if n, ok := x.Elements[i].Value.(hujson.Literal); ok && n.Kind() == '"' {
+					last = n.String()
+				}
+			}
+		}
+	}
+	walk(&value, nil, "")
+	return list, true
+}
+
+// tomlLiterals are those of TOML, in their order.
+func tomlLiterals(content []byte) ([]literal, bool) {
+	var list []literal
+	var p unstable.Parser
+	place := func(n *unstable.Node) literal {
+		start := int(n.Raw.Offset)
+		return literal{start: start, end: start + int(n.Raw.Length), text: string(n.Data)}
+	}
+	names := func(n *unstable.Node) (path []string) {
+		for it := n.Key(); it.Next(); {
+			l := place(it.Node())
+			l.name = true
+			list = append(list, l)
+			path = append(path, l.text)
+		}
+		return path
+	}
+	var walk func(v *unstable.Node, path []string, before string)
+	walk = func(v *unstable.Node, path []string, before string) {
+		switch v.Kind {
+		case unstable.InlineTable:
+			for it := v.Children(); it.Next(); {
+				if member := it.Node(); member.Kind == unstable.KeyValue {
+					walk(member.Value(), below(path, names(member)...), "")
+				}
+			}
+		case unstable.Array:
+			last := ""
+			for it := v.Children(); it.Next(); {
+				walk(it.Node(), path, last)
+				if last = ""; it.Node().Kind == unstable.String {
+					last = string(it.Node().Data)
+				}
+			}
+		case unstable.String, unstable.Bool, unstable.Float, unstable.Integer, unstable.LocalDate, unstable.LocalTime, unstable.LocalDateTime, unstable.DateTime:
+			l := place(v)
+			l.quoted, l.path, l.before = v.Kind == unstable.String, path, before
+			list = append(list, l)
+		}
+	}
+	var table []string
+	p.Reset(content)
+	for p.NextExpression() {
+		switch e := p.Expression(); e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			table = names(e)
+		case unstable.KeyValue:
+			path := below(table, names(e)...)
+			walk(e.Value(), path, "")
+		}
+	}
+	return list, p.Error() == nil
+}
+
+// below is a path with more names behind it, in a place of its own.
+func below(path []string, names ...string) []string {
+	return append(append(make([]string, 0, len(path)+len(names)), path...), names...)
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"lamplighter/app/api"
+	"lamplighter/app/setup"
+)
+
+// setupRun changes settings, or shows what would change.
+type setupRun struct {
+	*program
+	settings api.Setup
+	wanted   setup.Wanted
+	words    setupWords
+	clients  []setup.Client  // that are meant, as they were before
+	told     map[string]bool // lines that need not be said again
+}
+
+// errNotAll makes the exit status when a file could not be changed, which has
+// been told.
+var errNotAll = toldError{errors.New("not all files were changed")}
+
+// do is Do, where an interruption has words.
+func (r *setupRun) do(ctx context.Context, w setup.Wanted) (setup.Result, error) {
+	result, err := r.settings.Do(ctx, w)
+	if err != nil && ctx.Err() != nil {
+		return result, errors.New("interrupted; lamplighter setup --list shows what is changed")
+	}
+	return result, err
+}
+
+// inJSON acts, or looks, and prints what came of it for programs.
+func (r *setupRun) inJSON(ctx context.Context) error {
+	result, err := r.do(ctx, r.wanted)
+	if err != nil {
+		return err
+	}
+	result.Changes = append([]setup.Change{}, result.Changes...)
+	result.Running = append([]string{}, result.Running...)
+	if err := r.printJSON(result); err != nil {
+		return err
+	}
+	return failedOf(result)
+}
+
+// look shows what would change.
+func (r *setupRun) look(ctx context.Context) error {
+	result, err := r.preview(ctx)
+	if err != nil {
+		return err
+	}
+	if result.Page && !r.wanted.NoPage && !r.wanted.Undo {
+		if err := r.print(r.words.page()); err != nil {
+			return err
+		}
+	}
+	return failedOf(result)
+}
+
+// preview prints the diff of each file, and says what would happen.
+func (r *setupRun) preview(ctx context.Context) (setup.Result, error) {
+	w := r.wanted
+	w.DryRun = true
+	result, err := r.do(ctx, w)
+	if err != nil {
+		return result, err
+	}
+	for _, c := range result.Changes {
+		if err := r.print(r.words.diff(c)); err != nil {
+			return result, err
+		}
+	}
+	return result, r.tell(result, w)
+}
+
+// tell says what came of each file, or would: problems to standard error.
+func (r *setupRun) tell(result setup.Result, w setup.Wanted) error {
+	said := false
+	for _, c := range result.Changes {
+		lines, problem := r.words.change(c, w.DryRun)
+		if problem != "" && !r.told[problem] {
+			r.told[problem] = true
+			r.say("%s", problem)
+		}
+		said = said || problem != ""
+		for _, line := range lines {
+			said = true
+			if r.told[line] {
+				continue
+			}
+			r.told[line] = true
+			if err := r.print(line + "\n"); err != nil {
+				return err
+			}
+		}
+	}
+	if !said && !result.Page {
+		return r.print(r.words.nothing(r.clients))
+	}
+	return nil
+}
+
+// ask shows what would change, asks, and acts.
+func (r *setupRun) ask(ctx context.Context) error {
+	result, err := r.preview(ctx)
+	if err != nil {
+		return err
+	}
+	files := filesOf(result)
+	if files > 0 {
+		switch yes, err := r.yes(ctx, changeQuestion(files, r.wanted.Undo)); {
+		case err != nil:
+			return err
+		case !yes:
+			return errors.Join(r.print("Nothing was changed.\n"), failedOf(result))
+		}
+	}
+	asked := result.Page && !r.wanted.Undo && !r.wanted.NoPage
+	if asked {
+		if r.wanted.NoPage, err = r.yes(ctx, "Serena opens a page of its own for every server. Stop that too?"); err != nil {
+			return err
+		}
+	}
+	switch {
+	case files == 0 && !r.wanted.NoPage && asked:
+		return errors.Join(r.print("Nothing was changed.\n"), failedOf(result))
+	case files == 0 && !r.wanted.NoPage:
+		return failedOf(result)
+	}
+	return r.carryOut(ctx, asked)
+}
+
+// act changes the files.
+func (r *setupRun) act(ctx context.Context) error { return r.carryOut(ctx, false) }
+
+// carryOut changes the files, and says what is to be done next. asked tells that
+// the user has been asked about Serena's own page.
+func (r *setupRun) carryOut(ctx context.Context, asked bool) error {
+	w := r.wanted
+	result, err := r.do(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err := r.tell(result, w); err != nil {
+		return err
+	}
+	text := r.words.restart(result.Running)
+	if filesOf(result) > 0 && !w.Undo && !w.OrDirect && !r.backgroundRuns(ctx) {
+		text += "Lamplighter does not run now, and these clients need it: start it with lamplighter run.\n"
+	}
+	if result.Page && !w.NoPage && !w.Undo && !asked {
+		text += r.words.page()
+	}
+	return errors.Join(r.print(text), failedOf(result))
+}
+
+func failedOf(result setup.Result) error {
+	if result.Failed() {
+		return errNotAll
+	}
+	return nil
+}
+
+// filesOf counts the files that are changed, or would be.
+func filesOf(result setup.Result) int {
+	n := 0
+	for _, c := range result.Changes {
+		if c.Problem == "" && len(c.Entries) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func changeQuestion(files int, undo bool) string {
+	these := "this file"
+	if files > 1 {
+		these = fmt.Sprintf("these %d files", files)
+	}
+	if undo {
+		return "Undo it in " + these + "?"
+	}
+	return "Change " + these + "?"
+}
+
+// yes asks a question on the terminal. Anything but a yes is a no, and so is the
+// end of what is typed.
+func (r *setupRun) yes(ctx context.Context, question string) (bool, error) {
+	fmt.Fprint(r.stderr, question+" [y/N] ")
+	answer := make(chan string, 1)
+	go func() { answer <- typedLine(r.keyboard) }() // a terminal cannot be told to stop waiting; we end with it
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(r.stderr)
+		return false, errors.New("interrupted; nothing was changed")
+	case line := <-answer:
+		if !strings.HasSuffix(line, "\n") {
+			fmt.Fprintln(r.stderr)
+		}
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return true, nil
+		}
+		return false, nil
+	}
+}
+
+// typedMost is how long an answer may be.
+const typedMost = 1 << 10
+
+// typedLine reads one line and not a byte more, which may be the next answer.
+func typedLine(r io.Reader) string {
+	var line []byte
+	one := make([]byte, 1)
+	for len(line) < typedMost {
+		n, err := r.Read(one)
+		if n == 1 {
+			line = append(line, one[0])
+		}
+		if err != nil || n == 1 && one[0] == '\n' {
+			break
+		}
+	}
+	return string(line)
+}
