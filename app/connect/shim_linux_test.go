@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"os/signal"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,10 @@ import (
 
 // TestTerminated: a signal ends it in every state, while its input is open.
 func TestTerminated(t *testing.T) {
+	// nohup ignores it, and what it runs would inherit that.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	for name, reach := range map[string]func(*fake, *client){
 		"before the welcome": func(f *fake, _ *client) { f.conn().hello() },
 		"idle":               func(f *fake, _ *client) { f.welcome(wire.Shared, "") },
