@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -61,13 +62,16 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bufio.NewScanner(out)
-		for range 1 + rand.IntN(3) {
+		said := [2]time.Time{}
+		for i := range said {
 			if !lines.Scan() {
 				t.Fatal("it ended by itself", cmd.Wait())
 			}
+			said[i] = time.Now()
 		}
-		// The next one takes about as long as this.
-		for end := time.Now().Add(time.Duration(rand.IntN(3000)) * time.Microsecond); time.Now().Before(end); {
+		// Anywhere in the next one, which takes about as long.
+		for kill := said[1].Add(rand.N(said[1].Sub(said[0]) + 1)); time.Now().Before(kill); {
+			runtime.Gosched()
 		}
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
