@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"os"
-	"os/signal"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
