@@ -6,7 +6,7 @@ import { absolute, bytes, head } from './format.js';
 import { filter } from './filter.js';
 import { icon } from './icons.js';
 import { bind, means, showKeys } from './keys.js';
-import { router } from './router.js';
+import { address, clientsWord, router } from './router.js';
 import { stream } from './stream.js';
 import { nextTheme, setTheme, theme } from './theme.js';
 
@@ -18,10 +18,11 @@ export function header(element, warnings) {
   const again = h('button', { type: 'button', class: 'small', hidden: true, onclick: () => stream.retry() }, 'Try now');
   const connection = h('div', { class: 'connection' }, h('span', { class: 'pulse', 'aria-hidden': 'true' }), words, again);
   const box = filterBox();
+  const clients = clientsLink();
   replace(element,
     h('a', { class: 'brand', href: '#/', title: 'Overview' }, h('img', { src: 'assets/lantern.svg', alt: '', width: 24, height: 24 }), h('h1', null, 'Lamplighter')),
     h('div', { class: 'truth' }, totals, freed, connection),
-    box.element, themeButton(), helpButton());
+    box.element, clients, themeButton(), helpButton());
   const warn = warningStrip(warnings);
   return (state) => {
     setText(totals, state.loaded ? head(state.instances) : state.trouble ? '' : 'Looking for servers');
@@ -66,6 +67,17 @@ function filterBox() {
       setAttribute(field, 'aria-keyshortcuts', ours ? '/' : null);
     },
   };
+}
+
+// clientsLink leads to the settings of clients, and is where the focus returns
+// to from there.
+function clientsLink() {
+  bind('g c', 'go to the clients', () => router.go(clientsWord));
+  const link = h('a', { id: 'clients-link', class: 'button quiet clients-link', href: address(clientsWord), title: 'Clients: what they start, and sharing (g c)' }, icon('clients'), h('span', null, 'Clients'));
+  const show = () => setAttribute(link, 'aria-current', router.route.word === clientsWord ? 'page' : null);
+  router.subscribe(show);
+  show();
+  return link;
 }
 
 function themeButton() {

@@ -6,7 +6,8 @@ import { header } from './header.js';
 import { takeToken } from './http.js';
 import { instanceView } from './instance.js';
 import { overview } from './overview.js';
-import { router } from './router.js';
+import { clientsWord, router } from './router.js';
+import { clientsTitle, clientsView } from './setuppanel.js';
 import { store } from './store.js';
 import { stream } from './stream.js';
 import { tabId, tabs } from './tabs.js';
@@ -19,29 +20,34 @@ const drawTabs = tabs(byId('tabbar'), byId('tabs'));
 const announce = announcer();
 const all = overview();
 const one = instanceView();
+const clients = clientsView({ opener: () => byId('clients-link') });
 
 const panels = {
   overview: h('section', { id: 'panel-overview', role: 'tabpanel', tabindex: 0, 'aria-labelledby': tabId('') }, all.element),
   instance: h('section', { id: 'panel-instance', role: 'tabpanel', tabindex: 0, hidden: true }, one.element),
+  clients: h('section', { tabindex: 0, hidden: true, 'aria-labelledby': clientsTitle }, clients.element),
   missing: h('section', { class: 'missing', hidden: true }),
 };
 byId('main').append(...Object.values(panels));
 
+let begun = false; // the page was drawn once
 let shown = null; // {id, word, section} of the instance that is shown
 
 function draw() {
   const { state } = store;
   const { word, section } = router.route;
   const found = foundBy(word, section);
-  const kind = found ? 'instance' : word && state.loaded ? 'missing' : word ? null : 'overview';
+  const kind = word === clientsWord ? 'clients' : found ? 'instance' : word && state.loaded ? 'missing' : word ? null : 'overview';
+  if (kind !== 'clients') clients.hide(); // while it still has the focus
   for (const [name, panel] of Object.entries(panels)) panel.hidden = name !== kind;
+  if (kind === 'clients') clients.show({ focus: begun });
   if (kind === 'overview') all.show(state);
   else all.hide();
   drawInstance(found, word, section);
   if (kind === 'missing') drawMissing(word);
   drawTabs(state, found ? found.instance.id : word ? null : '');
   drawHeader(state);
-  const title = found ? `${found.instance.label} · Lamplighter` : 'Lamplighter';
+  const title = found ? `${found.instance.label} · Lamplighter` : kind === 'clients' ? 'Clients · Lamplighter' : 'Lamplighter';
   if (document.title !== title) document.title = title;
 }
 
@@ -91,3 +97,4 @@ setInterval(() => store.tidy(), 30_000);
 router.start();
 stream.start();
 draw();
+begun = true;

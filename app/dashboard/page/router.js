@@ -1,7 +1,9 @@
-// The address of the page: #/24284/logs. Links are addresses, so Back works and
+// The address of the page: #/24284/logs, #/clients. Links are addresses, so Back works and
 // any view can be kept as a bookmark.
 
 import { store } from './store.js';
+
+export const clientsWord = 'clients'; // not an instance, whose words are numbers
 
 export const sections = ['logs', 'history', 'events', 'memories'];
 
