@@ -1,0 +1,245 @@
+package setup
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lamplighter/app/setup/document"
+	"lamplighter/app/share/ask"
+	"lamplighter/monitor"
+)
+
+// machine is what entries are judged by, besides what they say.
+type machine struct {
+	goos      string
+	connect   string // our lamplighter-connect, "" when it is not there
+	pageOpens bool   // Serena's own page does, unless a command says otherwise
+
+	// find returns the path of the program that a client starts by that name, ""
+	// when there is none.
+	find func(program string) string
+	// same tells whether two paths are those of one file.
+	same func(a, b string) bool
+}
+
+// verdict is what an entry is and what becomes of it.
+type verdict struct {
+	Entry
+	words []string // what Do writes, nil when it leaves the entry alone
+	meant bool     // it is one of those that Do is for
+	ours  bool     // it runs lamplighter-connect
+}
+
+// judge looks at an entry. closed tells that its file is not to be changed,
+// because others may use it.
+func (m machine) judge(e document.Entry, w Wanted, closed bool) verdict {
+	v := verdict{Entry: Entry{Line: e.Line, Off: e.Off, State: Direct}}
+	for _, name := range e.Path {
+		v.Path = append(v.Path, monitor.Clean(name))
+	}
+	raw := nameOf(e)
+	v.Name = monitor.Clean(raw)
+	named := slices.Contains(w.Servers, raw)
+	v.meant = named
+	words := append([]string{e.Command}, e.Args...)
+	c, ours, why := readConnection(m.goos, words)
+	switch {
+	case e.Odd != "" || why != "":
+		v.State, v.ours = Odd, false
+		if why == "" {
+			why = e.Odd
+		} else {
+			v.Runs = showCommand(words)
+		}
+		v.Why = sentence(monitor.Clean(why))
+		v.meant = named || len(w.Servers) == 0 && strings.Contains(strings.ToLower(raw), "serena")
+		return v
+	case e.Command == "" && e.URL != "":
+		v.State, v.Runs = Remote, showAddress(e.URL)
+		if named {
+			v.Why = "It connects to an address, and starts nothing that could be shared."
+		}
+		return v
+	case e.Command == "":
+		v.State, v.Why = Odd, "It has neither a command nor an address."
+		return v
+	}
+	v.ours = ours
+	if ours {
+		words = c.command
+		v.State = m.stateOf(c)
+	}
+	reading := ask.Read(m.goos, words)
+	v.Serena, v.Alone = reading.Serena, reading.Alone
+	v.Runs = showCommand(words)
+	v.Missing = m.missing(words)
+	// Lamplighter opens no page for those that are shared.
+	v.OpensPage = reading.Serena && (reading.Page == "true" || reading.Page == "" && m.pageOpens) && (!ours || reading.Alone != "")
+
+	v.meant = named || len(w.Servers) == 0 && (reading.Serena || ours)
+	if !v.meant && len(w.Servers) == 0 {
+		if by := startsSerenaBy(words); by != "" {
+			v.meant = true
+			v.Why = "It starts Serena through " + by + ", which cannot be shared. Write the command itself, or name the entry with --server " +
+				v.Name + " to have lamplighter run it as it is."
+		}
+		return v
+	}
+	if !v.meant {
+		return v
+	}
+	m.decide(&v, c, words, named, w)
+	if v.words == nil {
+		return v
+	}
+	if closed {
+		v.words = nil
+		v.Why = "Others may use this file, and a path on this machine would not work for them. With --project it is changed all the same."
+		return v
+	}
+	v.Becomes = showCommand(v.words)
+	return v
+}
+
+// decide says what would be written for an entry that is meant.
+func (m machine) decide(v *verdict, c connection, words []string, named bool, w Wanted) {
+	if m.connect == "" {
+		return // Do says so
+	}
+	inner := words
+	if w.NoPage {
+		inner = closePage(m.goos, words)
+	}
+	switch {
+	case v.ours:
+		pageChanges := !slices.Equal(inner, words)
+		c.command = inner
+		if v.State == Shared && !pageChanges && (!w.OrDirect || c.orDirect()) {
+			return
+		}
+		v.words = c.through(m.connect, w.OrDirect)
+	case v.Missing != "" && !named:
+		v.Why = "Its program " + v.Missing + " is not found. Install it, or correct the path; or name the entry with --server " + v.Name + "."
+	default:
+		v.words = wrap(m.connect, w.OrDirect, inner)
+	}
+}
+
+// stateOf says whose lamplighter-connect an entry runs.
+func (m machine) stateOf(c connection) State {
+	if unknowable(c.program) {
+		return Other
+	}
+	path := m.find(c.program)
+	if path == "" {
+		return Gone
+	}
+	if m.connect == "" {
+		return Other
+	}
+	// lamplighter runs the one that lies beside it.
+	if monitor.ProgramName(c.program) == mainProgram {
+		if beside := filepath.Join(filepath.Dir(path), filepath.Base(m.connect)); m.same(beside, m.connect) || m.same(path, filepath.Join(filepath.Dir(m.connect), filepath.Base(path))) {
+			return Shared
+		}
+		return Other
+	}
+	if m.same(path, m.connect) {
+		return Shared
+	}
+	return Other
+}
+
+// missing is the program of a command when it is not found, safe to show.
+func (m machine) missing(words []string) string {
+	_, words = cutShell(m.goos, words)
+	if len(words) == 0 || unknowable(words[0]) || m.find(words[0]) != "" {
+		return ""
+	}
+	return monitor.Shorten(monitor.Clean(showWord(words[0])), 200)
+}
+
+// unknowable tells whether only the client knows what program is meant: it puts
+// values in the place of variables, and has a working directory of its own.
+func unknowable(program string) bool {
+	if strings.ContainsAny(program, "$%") {
+		return true
+	}
+	return strings.ContainsAny(program, `/\`) && !filepath.IsAbs(program) && !strings.HasPrefix(program, "~")
+}
+
+// launchers are programs that start others, and what more of their command says
+// so. Those that ask.Read knows are not among them.
+var launchers = map[string]string{
+	"bash": " -c", "sh": " -c", "zsh": " -c", "fish": " -c", "dash": " -c", "ksh": " -c", "nu": " -c", "cmd": " /c", "powershell": "", "pwsh": "", "wsl": "",
+	"env": "", "sudo": "", "nice": "", "nohup": "", "direnv": " exec", "mise": " exec", "asdf": " exec", "nix": "", "nix-shell": "",
+	"docker": " run", "podman": " run", "nerdctl": " run", "distrobox": "", "toolbox": "", "flatpak": "", "ssh": "",
+	"npx": "", "npm": " exec", "pnpm": "", "bunx": "", "yarn": "", "uv": "", "uvx": "", "pipx": "", "poetry": " run", "hatch": " run", "pdm": " run", "conda": " run", "pixi": " run",
+}
+
+// startsSerenaBy is what a command starts Serena through, in words, when it does
+// so in a way that nothing is known of; "" when it does not.
+func startsSerenaBy(words []string) string {
+	if isScript(words[0]) {
+		return "a script"
+	}
+	name := monitor.ProgramName(words[0])
+	more, ok := launchers[name]
+	if !ok || !slices.ContainsFunc(words[1:], mentionsSerena) {
+		return ""
+	}
+	return name + more
+}
+
+// mentionsSerena tells whether a word of a command, or a line of a shell in it,
+// names Serena as something to run. A folder of that name is none.
+func mentionsSerena(text string) bool {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()\"'`", r) }) {
+		if word == subcommand || strings.Contains(strings.ToLower(word), "oraios/serena") {
+			return true
+		}
+		if isScript(word) {
+			return true
+		}
+		if strings.ContainsAny(word, `/\`) && !strings.Contains(word, "bin/") && !strings.Contains(word, `Scripts\`) {
+			continue
+		}
+		name := monitor.ProgramName(word)
+		name, _, _ = strings.Cut(name, "@")
+		name, _, _ = strings.Cut(name, "==")
+		switch name {
+		case "serena", "serena-agent", "serena-mcp-server", "serena-slim":
+			return true
+		}
+	}
+	return false
+}
+
+// isScript tells whether a word is the path of a script that is called after
+// Serena.
+func isScript(word string) bool {
+	name := strings.ToLower(word[strings.LastIndexAny(word, `/\`)+1:])
+	return strings.Contains(name, "serena") && slices.Contains([]string{".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd"}, filepath.Ext(name))
+}
+
+func nameOf(e document.Entry) string {
+	if len(e.Path) == 0 {
+		return ""
+	}
+	return e.Path[len(e.Path)-1]
+}
+
+// sentence makes a sentence of a part of one.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	if first := text[0]; first >= 'a' && first <= 'z' {
+		text = string(first-'a'+'A') + text[1:]
+	}
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}

@@ -1,0 +1,146 @@
+package setup
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter/app/setup/document"
+)
+
+// bench is a machine with a few programs.
+func bench() machine {
+	programs := []string{"/opt/lamplighter-connect", "/opt/lamplighter", "/old/lamplighter-connect", "/old/lamplighter", "/bin/serena"}
+	return machine{
+		goos: "linux", connect: "/opt/lamplighter-connect", pageOpens: true,
+		find: func(program string) string {
+			switch program {
+			case "serena", "uvx", "npx", "bash", "docker", "lamplighter-connect", "lamplighter":
+				return filepath.Join("/opt", program)
+			}
+			if slices.Contains(programs, program) {
+				return program
+			}
+			return ""
+		},
+		same: func(a, b string) bool { return a == b },
+	}
+}
+
+func TestJudge(t *testing.T) {
+	const tail = " start-mcp-server --context ide"
+	const shared = "/opt/lamplighter-connect connect -- "
+	for _, test := range []struct {
+		name    string // of the entry; serena
+		command string
+		w       Wanted
+		closed  bool
+		m       func(*machine)
+
+		state   State
+		becomes string
+		why     string // a part of it
+		missing string
+		alone   string
+		serena  bool
+		page    bool // it opens
+		unmeant bool
+	}{
+		{command: "serena" + tail, state: Direct, serena: true, page: true, becomes: shared + "serena" + tail},
+		{command: "serena" + tail, w: Wanted{OrDirect: true}, state: Direct, serena: true, page: true, becomes: "/opt/lamplighter-connect connect --or-direct -- serena" + tail},
+		{command: "serena" + tail, w: Wanted{NoPage: true}, state: Direct, serena: true, page: true, becomes: shared + "serena" + tail + " --open-web-dashboard false"},
+		{command: "serena" + tail + " --open-web-dashboard false", state: Direct, serena: true, becomes: shared + "serena" + tail + " --open-web-dashboard false"},
+		{command: "serena" + tail, m: func(m *machine) { m.pageOpens = false }, state: Direct, serena: true, becomes: shared + "serena" + tail},
+		{command: "serena start-mcp-server", state: Direct, serena: true, page: true, alone: "can change the project", becomes: shared + "serena start-mcp-server"},
+		{command: "lost" + tail, state: Direct, unmeant: true, alone: "not a Serena", missing: "lost"},
+		{command: "/gone/serena" + tail, state: Direct, serena: true, page: true, missing: "/gone/serena", why: "not found"},
+		{command: "~/serena" + tail, state: Direct, serena: true, page: true, missing: "~/serena", why: "not found"},
+		{command: "/gone/serena" + tail, w: Wanted{Servers: []string{"serena"}}, state: Direct, serena: true, page: true, missing: "/gone/serena", becomes: shared + "/gone/serena" + tail},
+		{command: "${workspaceFolder}/bin/serena" + tail, state: Direct, serena: true, page: true, becomes: shared + `"${workspaceFolder}/bin/serena"` + tail},
+		{command: "./serena" + tail, state: Direct, serena: true, page: true, becomes: shared + "./serena" + tail},
+		{command: "serena" + tail, closed: true, state: Direct, serena: true, page: true, why: "Others may use this file"},
+		{command: "serena" + tail, m: func(m *machine) { m.connect = "" }, state: Direct, serena: true, page: true},
+
+		{command: "/opt/lamplighter-connect connect -- serena" + tail, state: Shared, serena: true},
+		{command: "/opt/lamplighter-connect connect -- serena start-mcp-server", state: Shared, serena: true, page: true, alone: "can change"},
+		{command: "lamplighter-connect connect -- serena" + tail, state: Shared, serena: true},
+		{command: "lamplighter connect serena" + tail, state: Shared, serena: true},
+		{command: "/opt/lamplighter connect -- serena" + tail, closed: true, state: Shared, serena: true},
+		{command: "/opt/lamplighter-connect connect -- serena" + tail, w: Wanted{OrDirect: true}, state: Shared, serena: true, becomes: "/opt/lamplighter-connect connect --or-direct -- serena" + tail},
+		{command: "/opt/lamplighter-connect connect --or-direct -- serena" + tail, w: Wanted{OrDirect: true}, state: Shared, serena: true},
+		{command: "/opt/lamplighter-connect connect -- serena" + tail, w: Wanted{NoPage: true}, state: Shared, serena: true, becomes: shared + "serena" + tail + " --open-web-dashboard false"},
+		{command: "/opt/lamplighter-connect connect -- serena" + tail, w: Wanted{NoPage: true, Servers: []string{"x"}}, state: Shared, serena: true, unmeant: true},
+		{command: "/old/lamplighter-connect connect --or-direct -- serena" + tail, state: Other, serena: true, becomes: "/opt/lamplighter-connect connect --or-direct -- serena" + tail},
+		{command: "/old/lamplighter connect serena" + tail, state: Other, serena: true, becomes: shared + "serena" + tail},
+		{command: "/gone/lamplighter-connect connect -- npx x", state: Gone, alone: "not a Serena", becomes: shared + "npx x"},
+		{command: "/gone/lamplighter-connect connect -- lost", state: Gone, alone: "not a Serena", missing: "lost", becomes: shared + "lost"},
+		{command: "/gone/lamplighter-connect connect -- serena" + tail, closed: true, state: Gone, serena: true, why: "Others may use"},
+		{command: "${HOME}/lamplighter-connect connect -- serena" + tail, state: Other, serena: true, becomes: shared + "serena" + tail},
+		{command: "lamplighter-connect keep", state: Odd, why: "It runs lamplighter-connect without connect."},
+
+		{command: "npx -y @modelcontextprotocol/server-filesystem /home/u/serena", state: Direct, unmeant: true, alone: "not a Serena"},
+		{name: "files", command: "npx x", w: Wanted{Servers: []string{"files"}}, state: Direct, alone: "not a Serena", becomes: shared + "npx x"},
+		{command: "bash -c serena|start-mcp-server", state: Direct, why: "through bash -c, which cannot be shared. Write the command itself, or name the entry with --server serena", alone: "not a Serena"},
+		{command: "bash -c serena|start-mcp-server", w: Wanted{Servers: []string{"serena"}}, state: Direct, alone: "not a Serena", becomes: shared + `bash -c "serena start-mcp-server"`},
+		{command: "docker run -i ghcr.io/oraios/serena:latest serena start-mcp-server", state: Direct, why: "through docker run", alone: "not a Serena"},
+		{command: "npx -y serena-mcp-server", state: Direct, why: "through npx", alone: "not a Serena", m: nil},
+		{command: "env A=b serena start-mcp-server", state: Direct, why: "through env", alone: "not a Serena", missing: "env"},
+		{command: "/home/u/start-serena.sh", state: Direct, why: "through a script", alone: "not a Serena", missing: "/home/u/start-serena.sh"},
+		{
+			command: "cmd /c serena" + tail, m: func(m *machine) { m.goos = "windows" }, state: Direct, serena: true, page: true,
+			becomes: shared + "cmd /c serena" + tail,
+		},
+		{command: "cmd /c lamplighter-connect connect -- serena" + tail, m: func(m *machine) { m.goos = "windows" }, state: Shared, serena: true},
+	} {
+		m := bench()
+		if test.m != nil {
+			test.m(&m)
+		}
+		words := strings.Fields(test.command)
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "|", " ")
+		}
+		if test.name == "" {
+			test.name = "serena"
+		}
+		got := m.judge(document.Entry{Path: []string{"mcpServers", test.name}, Line: 3, Command: words[0], Args: words[1:]}, test.w, test.closed)
+		switch {
+		case got.State != test.state, got.Becomes != test.becomes, got.Serena != test.serena, got.OpensPage != test.page, got.Missing != test.missing, got.meant == test.unmeant && got.State != Odd,
+			test.why == "" && got.Why != "", !strings.Contains(got.Why, test.why), test.alone == "" && got.Alone != "", !strings.Contains(got.Alone, test.alone),
+			(got.words != nil) != (test.becomes != ""), got.Line != 3, got.Name != test.name:
+			t.Errorf("%s %+v: %+v", test.command, test.w, got)
+		}
+		if got.words == nil {
+			continue
+		}
+		// What is written is left alone the next time.
+		again := m.judge(document.Entry{Path: []string{"mcpServers", test.name}, Command: got.words[0], Args: got.words[1:]}, test.w, test.closed)
+		if again.State != Shared || again.words != nil || again.Why != "" {
+			t.Errorf("%s again: %+v", test.command, again)
+		}
+	}
+}
+
+func TestJudgeWhatIsNotStarted(t *testing.T) {
+	m := bench()
+	named := Wanted{Servers: []string{"a\x1bb"}}
+	remote := document.Entry{Path: []string{"mcpServers", "a\x1bb"}, URL: "https://u:p@h/mcp?key=x", Off: true}
+	if got := m.judge(remote, Wanted{}, false); got.State != Remote || got.Runs != "https://…@h/mcp?key=…" || got.Why != "" || got.meant || !got.Off || got.Name != "ab" {
+		t.Errorf("%+v", got)
+	}
+	if got := m.judge(remote, named, false); got.Why == "" || !got.meant || got.words != nil {
+		t.Errorf("%+v", got)
+	}
+	odd := document.Entry{Path: []string{"mcpServers", "serena"}, Odd: "its args are no list of strings"}
+	if got := m.judge(odd, Wanted{}, false); got.State != Odd || got.Why != "Its args are no list of strings." || !got.meant || got.words != nil {
+		t.Errorf("%+v", got)
+	}
+	odd.Path[1] = "files"
+	if got := m.judge(odd, Wanted{}, false); got.State != Odd || got.meant {
+		t.Errorf("%+v", got)
+	}
+	if got := m.judge(document.Entry{Path: []string{"mcpServers", "x"}}, Wanted{}, false); got.State != Odd || got.Why == "" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,193 @@
+package setup
+
+import (
+	"slices"
+	"strings"
+
+	"lamplighter/app/share/ask"
+	"lamplighter/monitor"
+)
+
+// A command is a list of words here, the program first.
+
+// The programs that stand in front of a server, and their verb.
+const (
+	connectProgram = "lamplighter-connect"
+	mainProgram    = "lamplighter" // it puts lamplighter-connect in its place
+	connectVerb    = "connect"
+	orDirectFlag   = "--or-direct"
+)
+
+// connection is a command that runs lamplighter-connect in front of a server.
+type connection struct {
+	shell   []string // "cmd /c" before it
+	program string   // as it is written
+	flags   []string // of connect, as they are written
+	command []string // of the server
+}
+
+// readConnection takes a command apart. It is ours when it runs our program;
+// why then says why it makes no sense, as a part of a sentence.
+func readConnection(goos string, words []string) (c connection, ours bool, why string) {
+	var rest []string
+	c.shell, rest = cutShell(goos, words)
+	if len(rest) == 0 {
+		return connection{}, false, ""
+	}
+	c.program = rest[0]
+	switch monitor.ProgramName(c.program) {
+	case connectProgram:
+		if len(rest) < 2 || rest[1] != connectVerb {
+			return c, true, "it runs " + connectProgram + " without " + connectVerb
+		}
+	case mainProgram:
+		if len(rest) < 2 || rest[1] != connectVerb {
+			return connection{}, false, ""
+		}
+	default:
+		return connection{}, false, ""
+	}
+	rest = rest[2:]
+	for len(rest) > 0 {
+		word := rest[0]
+		switch {
+		case word == "--":
+			c.command = rest[1:]
+			rest = nil
+			continue
+		// Some clients take the -- away.
+		case !strings.HasPrefix(word, "-"):
+			c.command = rest
+			rest = nil
+			continue
+		case slices.Contains(followed, word) && len(rest) > 1 && rest[1] != "--":
+			c.flags = append(c.flags, word, rest[1])
+			rest = rest[2:]
+		default:
+			c.flags = append(c.flags, word)
+			rest = rest[1:]
+		}
+	}
+	if len(c.command) == 0 || c.command[0] == "" {
+		return c, true, "it runs " + connectProgram + " without the command of a server"
+	}
+	return c, true, ""
+}
+
+// followed are the options of connect that may have their value in the next
+// word. Source: app/connect/connect_options.go.
+var followed = []string{"--socket", "--flag", "--web-dashboard-global-port", "--idle-shutdown-minutes"}
+
+// cutShell takes "cmd /c" from the front of a command, with which many settings
+// on Windows start programs. A command in one word stays: cmd takes it apart.
+func cutShell(goos string, words []string) (shell, rest []string) {
+	if goos != "windows" || len(words) == 0 || monitor.ProgramName(words[0]) != "cmd" {
+		return nil, words
+	}
+	for i, word := range words[1:] {
+		switch {
+		case strings.EqualFold(word, "/c"):
+			return words[:i+2], words[i+2:]
+		case !strings.HasPrefix(word, "/"):
+			return nil, words
+		}
+	}
+	return nil, words
+}
+
+// wrap puts lamplighter-connect in front of a command. The words behind "--" are
+// what the client ran, so that they can be had back.
+func wrap(connect string, orDirect bool, words []string) []string {
+	return connection{command: words}.through(connect, orDirect)
+}
+
+// through is the same server behind the lamplighter-connect of this
+// installation. What else connect was told stays. A "cmd /c" before it goes: it is
+// needed for scripts only, and takes quotation marks away.
+func (c connection) through(connect string, orDirect bool) []string {
+	words := []string{connect, connectVerb}
+	if orDirect && !c.orDirect() {
+		words = append(words, orDirectFlag)
+	}
+	words = append(append(words, c.flags...), "--")
+	return append(words, c.command...)
+}
+
+func (c connection) orDirect() bool {
+	for i, flag := range c.flags {
+		if flag == orDirectFlag && (i == 0 || !slices.Contains(followed, c.flags[i-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// unwrap is what the client would run without us.
+func (c connection) unwrap() []string {
+	if inner := monitor.ProgramName(c.command[0]); inner == "cmd" {
+		return slices.Clone(c.command)
+	}
+	return append(slices.Clone(c.shell), c.command...)
+}
+
+// The option that keeps Serena's own page closed.
+const (
+	subcommand = "start-mcp-server"
+	pageOption = "--open-web-dashboard"
+	pageOff    = "false"
+)
+
+// closePage has a Serena not open its own page. A command that says so already,
+// or that is no Serena, is given back as it is.
+func closePage(goos string, words []string) []string {
+	if r := ask.Read(goos, words); !r.Serena || r.Page == pageOff {
+		return words
+	}
+	begin := slices.Index(words, subcommand) + 1
+	end := len(words)
+	// Behind -- there are no options.
+	if i := slices.Index(words[begin:], "--"); i >= 0 {
+		end = begin + i
+	}
+	said := false
+	closed := slices.Clone(words[:begin])
+	for i := begin; i < end; i++ {
+		option, _, joined := strings.Cut(words[i], "=")
+		switch {
+		case option != pageOption:
+			closed = append(closed, words[i])
+			continue
+		case joined:
+			closed = append(closed, pageOption+"="+pageOff)
+		default:
+			closed = append(closed, pageOption, pageOff)
+			if i+1 < end && !strings.HasPrefix(words[i+1], "--") {
+				i++ // its value
+			}
+		}
+		said = true
+	}
+	if !said {
+		closed = append(closed, pageOption, pageOff)
+	}
+	return append(closed, words[end:]...)
+}
+
+// reopenPage takes out of a command what closePage has put into it, where before
+// is the command that it was then.
+func reopenPage(goos string, words, before []string) []string {
+	if ask.Read(goos, before).Page != "" || slices.ContainsFunc(before, isPageOption) {
+		return words
+	}
+	for i := 1; i+1 < len(words); i++ {
+		if words[i] == pageOption && words[i+1] == pageOff {
+			return slices.Concat(words[:i], words[i+2:])
+		}
+	}
+	return words
+}
+
+func isPageOption(word string) bool {
+	option, _, _ := strings.Cut(word, "=")
+	return option == pageOption
+}
