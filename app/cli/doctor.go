@@ -13,6 +13,7 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/doctor"
 	"lamplighter/app/launch"
+	"lamplighter/app/setup"
 	"lamplighter/monitor"
 )
 
@@ -23,8 +24,9 @@ func (p *program) doctorVerb() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check everything, and say what to do",
 		Long: `Checks how Lamplighter is installed, every way to start Serena and why one does
-not work, the PATH, the desktop, ports, files, settings and the registry. Each
-line says what was found, and below it what that means and what to do.
+not work, the PATH, the desktop, ports, files, settings, the registry, and which
+servers are in the settings of MCP clients. Each line says what was found, and
+below it what that means and what to do.
 
 Nothing is changed. It exits with 1 when something is broken.
 
@@ -92,7 +94,7 @@ func (p *program) examined() doctor.Options {
 	if err != nil {
 		directory = "" // then no project is looked at
 	}
-	return doctor.Options{
+	o := doctor.Options{
 		Version: p.version, Self: p.self, Home: home, Places: p.places(), Environ: os.Environ(), Directory: directory,
 		Finder: func(environ []string) doctor.Finder {
 			// Without a state directory: what is found is remembered nowhere.
@@ -106,4 +108,13 @@ func (p *program) examined() doctor.Options {
 			return s.Instances, nil
 		},
 	}
+	if home != "" {
+		connect, err := p.besideUs(connectName)
+		if err != nil {
+			connect = "" // of which there is a line of its own
+		}
+		// What counts is the environment of this command, as for the verb setup.
+		o.Clients = setup.New(setup.Options{Home: home, Getenv: p.getenv, Dir: directory, State: o.Places.StateDir, Connect: connect})
+	}
+	return o
 }

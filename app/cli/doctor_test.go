@@ -19,7 +19,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("status %d, said %q", status, d.err.String())
 	}
 	apptest.Contains(t, text, "Lamplighter\n", "lamplighter 1.2.3", "there is no home directory", "Serena\n", "1 running server is Serena 1.5.3",
-		"PATH\n", "Desktop\n", "Ports\n", "Files\n", "Settings\n", "Sharing\n", "Start at login\n", "Registry\n", "Other users\n", " broken, ")
+		"PATH\n", "Desktop\n", "Ports\n", "Files\n", "Settings\n", "Sharing\n", "Clients\n", "Start at login\n", "Registry\n", "Other users\n", " broken, ")
 	// No variable says that the output may be anything but ASCII.
 	for _, r := range text {
 		if r > '~' {

@@ -59,6 +59,13 @@ func finish(area Area, lines []Line) []Line {
 		for j, fact := range l.Facts {
 			l.Facts[j] = monitor.Clean(fact)
 		}
+		for j := range l.Files {
+			file := &l.Files[j]
+			file.Path = monitor.Clean(file.Path)
+			for k := range file.Entries {
+				file.Entries[k].Name = monitor.Clean(file.Entries[k].Name)
+			}
+		}
 	}
 	return lines
 }

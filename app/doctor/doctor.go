@@ -42,6 +42,7 @@ const (
 	Files     Area = "Files"
 	Settings  Area = "Settings"
 	Sharing   Area = "Sharing"
+	Clients   Area = "Clients"
 	Login     Area = "Start at login"
 	Registry  Area = "Registry"
 	Safety    Area = "Other users"
@@ -59,6 +60,8 @@ type Line struct {
 	Candidate *Candidate `json:"candidate,omitempty"`
 	// Facts are what a server is shared by, one each, in the line about that.
 	Facts []string `json:"facts,omitempty"`
+	// Files are the settings of a client, in the line about that.
+	Files []ClientFile `json:"files,omitempty"`
 }
 
 // Candidate is a way to start Serena and what became of it.
@@ -122,6 +125,9 @@ type Options struct {
 	Finder func(environ []string) Finder
 	// Scan lists the servers where no background process does.
 	Scan func(ctx context.Context) ([]monitor.Instance, error)
+	// Clients lists the settings of MCP clients, as this command would find them;
+	// nil without a home directory.
+	Clients Lister
 }
 
 // Examine looks at everything. It takes as long as the slowest check, at most
@@ -138,6 +144,7 @@ func Examine(ctx context.Context, o Options) Report {
 		{Files, "the files of Lamplighter", quick, func(ctx context.Context) []Line { return judgeFiles(gatherFiles(ctx, o, w)) }},
 		{Settings, "the settings", quick, func(context.Context) []Line { return judgeSettings(gatherSettings(o, w)) }},
 		{Sharing, "what clients share", patient, func(ctx context.Context) []Line { return judgeSharing(gatherSharing(ctx, o, w)) }},
+		{Clients, "the settings of MCP clients", quick, func(context.Context) []Line { return judgeClients(gatherClients(o, w)) }},
 		{Login, "what starts at login", quick, func(context.Context) []Line { return judgeAutostart(gatherAutostart(o, w)) }},
 		{Registry, "the registry of Serena servers", quick, func(ctx context.Context) []Line { return judgeRegistry(gatherRegistry(ctx, o)) }},
 		{Safety, "who else is logged in", quick, func(context.Context) []Line { return judgeUsers(gatherUsers()) }},

@@ -21,6 +21,7 @@ import (
 	"lamplighter/app/apptest"
 	"lamplighter/app/config"
 	"lamplighter/app/launch"
+	"lamplighter/app/setup"
 	"lamplighter/monitor"
 	"lamplighter/monitor/programtest"
 	"lamplighter/tray/traytest"
@@ -55,6 +56,10 @@ func newMachine(t *testing.T) *machine {
 		Scan: func(context.Context) ([]monitor.Instance, error) { return nil, nil },
 	}
 	m.places()
+	m.o.Clients = setup.New(setup.Options{
+		Home: home, Getenv: func(name string) string { return variable(m.o.Environ, name) }, Dir: m.o.Directory, State: m.o.Places.StateDir, Connect: filepath.Join(home, "bin", "lamplighter-connect"),
+		Programs: func() ([]setup.Program, error) { return nil, nil },
+	})
 	return m
 }
 
@@ -136,7 +141,7 @@ func TestNothingIsChanged(t *testing.T) {
 // Each area is there, in its order, also without a home directory.
 func TestAreasWithoutHome(t *testing.T) {
 	m := newMachine(t)
-	m.o.Home, m.o.Places, m.o.Environ, m.o.Directory = "", config.Places{}, []string{"PATH=/nonexistent"}, ""
+	m.o.Home, m.o.Places, m.o.Environ, m.o.Directory, m.o.Clients = "", config.Places{}, []string{"PATH=/nonexistent"}, "", nil
 	home := t.TempDir()
 	m.o.Finder = func(environ []string) Finder {
 		return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: filepath.Join(home, "none"), Passwd: os.DevNull})
@@ -148,7 +153,7 @@ func TestAreasWithoutHome(t *testing.T) {
 			areas = append(areas, l.Area)
 		}
 	}
-	want := []Area{Program, Serena, Path, Desktop, PortsArea, Files, Settings, Sharing, Login, Registry, Safety}
+	want := []Area{Program, Serena, Path, Desktop, PortsArea, Files, Settings, Sharing, Clients, Login, Registry, Safety}
 	if len(areas) != len(want) {
 		t.Fatalf("got %v", areas)
 	}
@@ -160,7 +165,7 @@ func TestAreasWithoutHome(t *testing.T) {
 	if !report.Broken() {
 		t.Error("nothing is broken")
 	}
-	apptest.Contains(t, said(report.Lines), "there is no home directory", "the control socket has no place", "the state directory has no place", "the settings have no place", "Set HOME")
+	apptest.Contains(t, said(report.Lines), "there is no home directory", "the control socket has no place", "the state directory has no place", "the settings have no place", "the settings of MCP clients are not looked at", "Set HOME")
 }
 
 func TestBrokenSettings(t *testing.T) {

@@ -76,17 +76,20 @@ func (r Report) Text(s Style) string {
 	return b.String()
 }
 
-// details are what a server is shared by, and the last words of a candidate that
-// did not work, where they add something to the verdict.
+// details are what a server is shared by, the files of a client, and the last
+// words of a candidate that did not work, where they add something to the verdict.
 func (l *Line) details() []string {
 	if len(l.Facts) > 0 {
 		return factsInShort(l.Facts)
 	}
+	var list []string
+	for _, f := range l.Files {
+		list = append(list, f.inShort())
+	}
 	c := l.Candidate
 	if c == nil || l.Mark == OK || c.Untrusted || c.Problem == launch.ModuleNotFound {
-		return nil
+		return list
 	}
-	var list []string
 	const last = 3
 	for _, line := range c.Stderr[max(len(c.Stderr)-last, 0):] {
 		if !strings.Contains(c.Detail, line) {

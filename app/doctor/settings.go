@@ -19,6 +19,7 @@ type settingsFacts struct {
 	serenaPath string
 	serenas    error // with what it says to us
 	file       serenaFile
+	elsewhere  bool // the lines about clients say whose page opens
 }
 
 func gatherSettings(o Options, w world) settingsFacts {
@@ -27,11 +28,19 @@ func gatherSettings(o Options, w world) settingsFacts {
 		_, err := os.Stat(f.path)
 		f.exists = !errors.Is(err, fs.ErrNotExist)
 	}
-	if o.Places.SerenaHome != "" {
-		f.serenaPath = filepath.Join(o.Places.SerenaHome, config.SerenaFile)
+	f.elsewhere = startsSerena(w.clients.all)
+	if f.serenaPath = serenaSettings(o); f.serenaPath != "" {
 		f.file = readSerenaFile(f.serenaPath)
 	}
 	return f
+}
+
+// serenaSettings is the path of Serena's own settings, "" when it is not known.
+func serenaSettings(o Options) string {
+	if o.Places.SerenaHome == "" {
+		return ""
+	}
+	return filepath.Join(o.Places.SerenaHome, config.SerenaFile)
 }
 
 func judgeSettings(f settingsFacts) []Line {

@@ -139,7 +139,7 @@ func judgeSerenas(f settingsFacts) []Line {
 		})
 		return lines
 	}
-	if (f.file.opens == nil || *f.file.opens) && f.file.face != "tray_manager" {
+	if !f.elsewhere && (f.file.opens == nil || *f.file.opens) && f.file.face != "tray_manager" {
 		lines = append(lines, Line{
 			Mark: Warn, Text: "every Serena server that an assistant starts opens a page of its own (web_dashboard_open_on_launch)",
 			Means: "Those that Lamplighter starts do not.", Do: "Set web_dashboard_open_on_launch: false, or web_dashboard_interface: tray_manager, in " + f.serenaPath + ".",

@@ -24,6 +24,7 @@ type world struct {
 	wrong      error // with the settings: a *config.FileError
 	serena     config.Layer
 	serenas    error // what is wrong with what Serena's file says to us
+	clients    listed
 	environ    []string
 	ofDesktop  bool // environ is that of the background process
 	away       throwaway
@@ -73,6 +74,8 @@ func look(ctx context.Context, o Options) world {
 		})
 		table <- list
 	}()
+	clients := make(chan listed, 1)
+	go func() { clients <- listClients(ctx, limit, o.Clients) }()
 	// Each of its questions has a limit of its own, so this one is never met.
 	var err error
 	w.background, err = within(ctx, 3*limit, func(ctx context.Context) background { return reach(ctx, o.Places.ControlSocket) })
@@ -82,6 +85,7 @@ func look(ctx context.Context, o Options) world {
 	r := <-settings
 	w.settings, w.wrong, w.serena, w.serenas = r.settings, r.wrong, r.serena, r.serenas
 	w.table = <-table
+	w.clients = <-clients
 	w.background.silent = silent(w.table, w.background.health.PID, os.Getpid(), o.Self)
 	if pid := w.background.health.PID; pid != 0 {
 		if info, err := process.Read(pid); err == nil {

@@ -1,0 +1,204 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/setup"
+	"lamplighter/monitor"
+)
+
+// codex is a client with these entries in one file of the user's.
+func codex(entries ...setup.Entry) setup.Client {
+	return setup.Client{ID: "codex", Name: "Codex", Files: []setup.File{{Path: "/h/.codex/config.toml", Scope: setup.User, Exists: true, Entries: entries}}}
+}
+
+// serenaEntry is one of that name at line 12.
+func serenaEntry(state setup.State, change func(*setup.Entry)) setup.Entry {
+	e := setup.Entry{Name: "serena", Path: []string{"mcp_servers", "serena"}, Line: 12, State: state, Serena: true, Runs: "serena --token hunter2", Becomes: "x hunter2"}
+	if change != nil {
+		change(&e)
+	}
+	return e
+}
+
+func TestJudgeClients(t *testing.T) {
+	plain := func(*setup.Entry) {}
+	const at = "serena (/h/.codex/config.toml:12)"
+	for name, test := range map[string]struct {
+		state  setup.State
+		change func(*setup.Entry)
+		mark   Mark
+		want   string // "" for no line but the sum
+	}{
+		"shared":         {setup.Shared, plain, OK, ""},
+		"direct":         {setup.Direct, plain, OK, "ok: Codex starts Serena directly: " + at + " | Each of its windows has a server of its own. | To share one: lamplighter setup codex\n"},
+		"gone":           {setup.Gone, plain, Broken, "broken: Codex runs a lamplighter-connect that is not there: " + at + " | It cannot start the server. | Point it to this installation: lamplighter setup codex; or take it out: lamplighter setup codex --undo\n"},
+		"gone, not ours": {setup.Gone, func(e *setup.Entry) { e.Serena = false }, Broken, "that is not there: " + at},
+		"other":          {setup.Other, plain, Warn, "warn: Codex runs the lamplighter-connect of another installation: " + at + " | It works as long as that one stays. | Point it to this one: lamplighter setup codex\n"},
+		"missing":        {setup.Direct, func(e *setup.Entry) { e.Missing = "serena"; e.Why = "It is not found." }, Warn, "warn: Codex starts a program that is not found: " + at + " starts serena | "},
+		"missing behind": {setup.Shared, func(e *setup.Entry) { e.Missing = "uvx" }, Warn, at + " starts uvx | "},
+		"another's program": {
+			setup.Direct, func(e *setup.Entry) { e.Missing, e.Serena = "np\x1b[2Jx", false }, Warn, at + " starts np",
+		},
+		"through bash":  {setup.Direct, func(e *setup.Entry) { e.Serena = false; e.Why = "It starts Serena through bash -c." }, OK, "ok: Codex starts a server that lamplighter setup leaves alone: " + at + " | It starts Serena through bash -c. | \n"},
+		"alone":         {setup.Shared, func(e *setup.Entry) { e.Alone = "no project is named" }, OK, "that is not shared, because no project is named: " + at},
+		"of no Serena":  {setup.Direct, func(e *setup.Entry) { e.Serena = false }, OK, ""},
+		"at an address": {setup.Remote, func(e *setup.Entry) { e.Serena = false }, OK, ""},
+		"odd":           {setup.Odd, func(e *setup.Entry) { e.Why = "Its args are no list of strings." }, Warn, "warn: Codex has an entry that is not understood: " + at + " | Its args are no list of strings. | \n"},
+		"opens":         {setup.Direct, func(e *setup.Entry) { e.OpensPage = true }, Warn, "warn: each server of these entries opens a page of Serena's own in the browser: Codex's " + at + " | Those that are shared do not. | lamplighter setup --no-page; or for all of them set web_dashboard_open_on_launch: false, or web_dashboard_interface: tray_manager, in /h/.serena/serena_config.yml.\n"},
+		"off":           {setup.Gone, func(e *setup.Entry) { e.Off, e.OpensPage, e.Missing = true, true, "x" }, OK, ""},
+	} {
+		f := clientsFacts{home: true, listed: listed{all: []setup.Client{codex(serenaEntry(test.state, test.change))}}, serena: "/h/.serena/serena_config.yml"}
+		lines := finish(Clients, judgeClients(f))
+		text := said(lines)
+		if worst(lines) != test.mark || !strings.Contains(text, test.want) || strings.ContainsAny(text, "\x1b") {
+			t.Errorf("%s: want %s with %q:\n%s", name, test.mark, test.want, text)
+		}
+		if test.want == "" && len(lines) != 1 {
+			t.Errorf("%s: more than the sum:\n%s", name, text)
+		}
+		encoded, err := Report{Lines: lines}.MarshalJSON()
+		if err != nil || strings.Contains(string(encoded), "hunter2") {
+			t.Errorf("%s: %v, a secret is shown: %s", name, err, encoded)
+		}
+	}
+}
+
+// What is wrong comes before what is only to be known.
+func TestOrderOfFindings(t *testing.T) {
+	c := codex(
+		serenaEntry(setup.Direct, nil), serenaEntry(setup.Other, nil), serenaEntry(setup.Gone, nil),
+	)
+	var marks []Mark
+	for _, l := range judgeClient(c) {
+		marks = append(marks, l.Mark)
+	}
+	if fmt.Sprint(marks) != "[ok broken warn ok]" {
+		t.Error(marks)
+	}
+}
+
+// A project's file is changed only when that is said.
+func TestProjectsFile(t *testing.T) {
+	c := codex(serenaEntry(setup.Gone, nil))
+	c.Files[0].Scope = setup.Project
+	lines := judgeClient(c)
+	apptest.Contains(t, said(lines), "lamplighter setup codex --project; or take it out: lamplighter setup codex --undo")
+	apptest.Contains(t, Report{Lines: lines}.Text(Style{}), "    /h/.codex/config.toml (the project's): through a lamplighter-connect that is not there: serena\n")
+}
+
+func TestClientsThatCannotBeListed(t *testing.T) {
+	for name, test := range map[string]struct {
+		f    clientsFacts
+		mark Mark
+		want string
+	}{
+		"no home":      {clientsFacts{}, Warn, "there is no home directory"},
+		"failed":       {clientsFacts{home: true, listed: listed{err: errors.New("oh")}}, Warn, "cannot be looked at: oh"},
+		"none there":   {clientsFacts{home: true, listed: listed{all: []setup.Client{{Name: "Codex"}, {Name: "Cursor"}}}}, OK, "no settings of MCP clients are there; known are those of Codex, Cursor"},
+		"empty":        {clientsFacts{home: true, listed: listed{all: []setup.Client{codex()}}}, OK, "Codex: no MCP servers"},
+		"not readable": {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("It is not valid TOML: line 3, column 1.")}}}, Warn, "Codex: /h/.codex/config.toml: It is not valid TOML: line 3, column 1. | lamplighter setup leaves this file as it is."},
+		"with path":    {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("/h/.codex/config.toml is a pipe.")}}}, Warn, "Codex: /h/.codex/config.toml is a pipe."},
+	} {
+		lines := judgeClients(test.f)
+		if len(lines) != 1 || lines[0].Mark != test.mark || !strings.Contains(said(lines), test.want) {
+			t.Errorf("%s: want %s with %q:\n%s", name, test.mark, test.want, said(lines))
+		}
+	}
+}
+
+func broken(problem string) setup.Client {
+	c := codex()
+	c.Files[0].Problem = problem
+	return c
+}
+
+// Many entries stay readable for people, and programs get all of them.
+func TestManyEntries(t *testing.T) {
+	var entries []setup.Entry
+	for i := range 40 {
+		e := serenaEntry(setup.Direct, func(e *setup.Entry) { e.OpensPage = true })
+		e.Name, e.Line = fmt.Sprintf("server-%d-%s", i, strings.Repeat("x", 100)), i+1
+		entries = append(entries, e)
+	}
+	entries = append(entries, serenaEntry(setup.Shared, nil), serenaEntry(setup.Direct, func(e *setup.Entry) { e.Off = true }))
+	c := codex(entries...)
+	c.Files = append(c.Files, setup.File{Path: "/p/.codex/config.toml"}, setup.File{Path: "/p/empty.toml", Exists: true})
+	report := Report{Lines: finish(Clients, judgeClients(clientsFacts{home: true, listed: listed{all: []setup.Client{c}}}))}
+	text := report.Text(Style{Width: 100})
+	words := strings.Join(strings.Fields(text), " ")
+	apptest.Contains(t, words, "✓ Codex: 42 MCP servers, 1 through lamplighter-connect /h/.codex/config.toml: shared: serena; direct: server-0-", " and 35 more /p/empty.toml: no MCP servers ✓ Codex starts Serena directly: server-0-", ":3) and 37 more")
+	if n := strings.Count(text, "\n"); n > 40 {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+	for line := range strings.Lines(text) {
+		if monitor.Columns(strings.TrimSuffix(line, "\n")) > 100 {
+			t.Errorf("too wide: %q", line)
+		}
+	}
+	encoded, err := report.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told struct {
+		Lines []struct{ Files []ClientFile }
+	}
+	if err := json.Unmarshal(encoded, &told); err != nil {
+		t.Fatal(err)
+	}
+	files := told.Lines[0].Files
+	if len(files) != 2 || len(files[0].Entries) != 42 || files[0].Entries[39].Name != entries[39].Name || files[0].Entries[40] != (FileEntry{"serena", 12, setup.Shared, true, false}) || !files[0].Entries[41].Off || files[1].Entries == nil {
+		t.Errorf("%s", encoded)
+	}
+}
+
+// Serena's page is told of once: here for the entries that start it, else with
+// Serena's settings.
+func TestPageIsToldOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		clients []setup.Client
+		want    bool // in Settings
+	}{
+		"nobody is known to start it": {[]setup.Client{codex(serenaEntry(setup.Direct, func(e *setup.Entry) { e.Serena = false }))}, true},
+		"only one that is off":        {[]setup.Client{codex(serenaEntry(setup.Direct, func(e *setup.Entry) { e.Off = true }))}, true},
+		"an entry that opens it":      {[]setup.Client{codex(serenaEntry(setup.Direct, func(e *setup.Entry) { e.OpensPage = true }))}, false},
+		"one that does not":           {[]setup.Client{codex(serenaEntry(setup.Shared, nil))}, false},
+	} {
+		lines := judgeSerenas(settingsFacts{serenaPath: "/h/s.yml", file: serenaFile{exists: true}, elsewhere: startsSerena(test.clients)})
+		if strings.Contains(said(lines), "opens a page") != test.want {
+			t.Errorf("%s:\n%s", name, said(lines))
+		}
+	}
+}
+
+// lister is a Lister of a few words.
+type lister func(ctx context.Context) ([]setup.Client, error)
+
+func (l lister) List(ctx context.Context, _ setup.Wanted) ([]setup.Client, error) { return l(ctx) }
+
+// Settings on a folder that hangs hold up nothing.
+func TestListThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		l := listClients(t.Context(), time.Second, lister(func(context.Context) ([]setup.Client, error) {
+			<-release
+			return nil, nil
+		}))
+		if !errors.Is(l.err, errSlow) {
+			t.Error(l.err)
+		}
+	})
+	l := listClients(t.Context(), time.Minute, lister(func(context.Context) ([]setup.Client, error) { panic("oh") }))
+	if l.err == nil || !strings.Contains(l.err.Error(), "failed inside") {
+		t.Error(l.err)
+	}
+}
