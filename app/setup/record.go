@@ -1,0 +1,247 @@
+package setup
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"lamplighter/app/setup/document"
+	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
+)
+
+const (
+	// recordName is the file in our state that says what setup has changed.
+	recordName = "setup.json"
+	// recordVersion is that of its form. Older ones are read as well.
+	recordVersion = 1
+	// maxRecord is how large it may be, in bytes: the text of an entry is a part of
+	// a file of at most 32 MiB.
+	maxRecord = 128 << 20
+	// remembered is how long a step counts whose file and backup are both gone, in
+	// case the disk with them comes back.
+	remembered = 30 * 24 * time.Hour
+)
+
+// errRecord says that a file cannot be a record.
+var errRecord = errors.New("it is not what setup has written there")
+
+// step is one change of one file. It is noted before the file is written, so that
+// it may not have happened.
+type step struct {
+	Path    string      `json:"path"`   // of the file itself, behind links
+	Client  string      `json:"client"` // its ID; "" for a file that is nobody's
+	At      time.Time   `json:"at"`
+	Before  string      `json:"before_sha256"` // see sum
+	After   string      `json:"after_sha256"`
+	Backup  string      `json:"backup"` // path; "" for none
+	Entries []stepEntry `json:"entries"`
+}
+
+// stepEntry is an entry that a step has changed.
+type stepEntry struct {
+	Path   []string        `json:"path"` // as in document.Entry
+	Before document.Source `json:"before"`
+	After  document.Source `json:"after"`
+}
+
+// is tells whether two steps are the same one.
+func (s step) is(other step) bool {
+	return s.Path == other.Path && s.At.Equal(other.At) && s.Before == other.Before && s.After == other.After && s.Backup == other.Backup
+}
+
+// valid tells whether setup can have written a step.
+func (s step) valid() bool {
+	return filepath.IsAbs(s.Path) && isHex(s.Before) && isHex(s.After) && (s.Backup == "" || filepath.IsAbs(s.Backup)) &&
+		!slices.ContainsFunc(s.Entries, func(e stepEntry) bool { return len(e.Path) == 0 })
+}
+
+func isHex(s string) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// sum is the SHA-256 of a file, in hexadecimal digits.
+func sum(content []byte) string {
+	s := sha256.Sum256(content)
+	return hex.EncodeToString(s[:])
+}
+
+// record is what setup has changed and not yet undone. It is not safe for
+// concurrent use: whoever changes it has the lock of setup since before it was
+// loaded. After an error it is as before, here and on the disk.
+type record struct {
+	path string
+	all  []step // the oldest first
+
+	// unread says why the file, or a part of it, is not known, as a sentence's
+	// part with its path; nil when all is. The file is set aside before it is
+	// written.
+	unread error
+}
+
+// loadRecord reads the record in a directory, and changes nothing. What cannot be
+// understood is left out, see unread. The error says that the file cannot be read
+// at all, or that a newer version has written it.
+func loadRecord(dir string) (*record, error) {
+	r := &record{path: filepath.Join(dir, recordName)}
+	data, err := plainfile.Read(r.path, maxRecord)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, nil
+	case err != nil:
+		return nil, fmt.Errorf("what setup has changed before is not known: %w", err)
+	case len(bytes.TrimSpace(data)) == 0:
+		return r, nil
+	}
+	all, err := parseRecord(data)
+	var newer newerRecord
+	if errors.As(err, &newer) {
+		return nil, fmt.Errorf("%s: %w", monitor.Clean(r.path), err)
+	}
+	r.all = all
+	if err != nil {
+		r.unread = fmt.Errorf("%s: %w; what it says is left out, and it is set aside by the next change", monitor.Clean(r.path), err)
+	}
+	return r, nil
+}
+
+// newerRecord is the version of a form that is not known here.
+type newerRecord float64
+
+func (v newerRecord) Error() string {
+	return fmt.Sprintf("a newer lamplighter has written it (version %v, and this one knows %d); use that one", float64(v), recordVersion)
+}
+
+// parseRecord reads what encodeRecord wrote. With an error that Is errRecord come
+// the steps that can be understood all the same; it Is a newerRecord for a form
+// that is not known.
+func parseRecord(data []byte) ([]step, error) {
+	if len(data) > maxRecord {
+		return nil, fmt.Errorf("%w: it is larger than %s", errRecord, monitor.Memory(maxRecord))
+	}
+	var form struct {
+		Version float64         `json:"version"`
+		Steps   json.RawMessage `json:"steps"`
+	}
+	if err := json.Unmarshal(data, &form); err != nil {
+		return nil, fmt.Errorf("%w: %s", errRecord, monitor.Clean(err.Error()))
+	}
+	switch {
+	case form.Version > recordVersion:
+		return nil, newerRecord(form.Version)
+	case form.Version != recordVersion:
+		return nil, fmt.Errorf("%w: it has no version", errRecord)
+	}
+	var steps []json.RawMessage
+	if err := json.Unmarshal(form.Steps, &steps); err != nil || steps == nil {
+		return nil, fmt.Errorf("%w: it has no list of steps", errRecord)
+	}
+	var all []step
+	for _, text := range steps {
+		var s step
+		if json.Unmarshal(text, &s) == nil && s.valid() {
+			all = append(all, s)
+		}
+	}
+	if n := len(steps) - len(all); n > 0 {
+		return all, fmt.Errorf("%w: %d of %d steps cannot be understood", errRecord, n, len(steps))
+	}
+	return all, nil
+}
+
+func encodeRecord(all []step) ([]byte, error) {
+	if all == nil {
+		all = []step{}
+	}
+	data, err := json.MarshalIndent(struct {
+		Version int    `json:"version"`
+		Steps   []step `json:"steps"`
+	}{recordVersion, all}, "", "\t")
+	return append(data, '\n'), err
+}
+
+// steps are those of a file, the oldest first, and the caller's. The path is that
+// of the file itself, behind links.
+func (r *record) steps(path string) []step {
+	var its []step
+	for _, s := range r.all {
+		if s.Path == path {
+			its = append(its, s)
+		}
+	}
+	return its
+}
+
+// paths are the files that there are steps of, in the order in which they were
+// changed first.
+func (r *record) paths() []string {
+	var list []string
+	for _, s := range r.all {
+		if !slices.Contains(list, s.Path) {
+			list = append(list, s.Path)
+		}
+	}
+	return list
+}
+
+// push notes a step. It is on the disk then. Steps of files that are gone for
+// long are forgotten.
+func (r *record) push(s step) error {
+	if !utf8.ValidString(s.Path) || !utf8.ValidString(s.Backup) { // JSON would make another of it
+		return fmt.Errorf("%s: its name is not UTF-8, so that it cannot be noted what was changed", monitor.Clean(s.Path))
+	}
+	if !s.valid() {
+		return fmt.Errorf("%s: the step cannot be noted: %w", monitor.Clean(s.Path), errRecord)
+	}
+	all := slices.DeleteFunc(slices.Clone(r.all), func(old step) bool {
+		return s.At.Sub(old.At) > remembered && isGone(old.Path) && (old.Backup == "" || isGone(old.Backup))
+	})
+	return r.save(append(all, s))
+}
+
+func isGone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// drop forgets a step. One that is not there is forgotten already.
+func (r *record) drop(s step) error {
+	i := slices.IndexFunc(r.all, s.is)
+	if i < 0 {
+		return nil
+	}
+	return r.save(slices.Delete(slices.Clone(r.all), i, i+1))
+}
+
+// save writes the file. The error names it.
+func (r *record) save(all []step) error {
+	data, err := encodeRecord(all)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: what setup changes cannot be noted: %w", monitor.Clean(r.path), err)
+	case len(data) > maxRecord:
+		return fmt.Errorf("%s: what setup changes cannot be noted: the file would be larger than %s", monitor.Clean(r.path), monitor.Memory(maxRecord))
+	}
+	if r.unread != nil {
+		if _, err := plainfile.SetAside(r.path, time.Now()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w; that failed: %w", r.unread, err)
+		}
+		r.unread = nil
+	}
+	_ = plainfile.Sweep(r.path) // what cannot be removed is in nobody's way
+	if err := plainfile.Replace(r.path, data); err != nil {
+		return fmt.Errorf("what setup changes cannot be noted: %w", err)
+	}
+	r.all = all
+	return nil
+}
