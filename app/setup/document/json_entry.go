@@ -1,0 +1,149 @@
+package document
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/tailscale/hujson"
+)
+
+// jsonURLs are the members that hold the address of a server: Claude Code, VS
+// Code and Cursor write url, the Gemini CLI also httpUrl, which it prefers, and
+// Windsurf serverUrl.
+var jsonURLs = []string{"httpUrl", "url", "serverUrl"}
+
+// jsonEntry reads the value of a server, all but where it stands. The names in it
+// are there once.
+func jsonEntry(value hujson.ValueTrimmed) Entry {
+	object, ok := value.(*hujson.Object)
+	if !ok {
+		return Entry{Odd: "it is no object"}
+	}
+	var e Entry
+	var command, args hujson.ValueTrimmed
+	for _, m := range object.Members {
+		switch name := jsonText(m.Name.Value); name {
+		case "command":
+			command = m.Value.Value
+		case "args":
+			args = m.Value.Value
+		case "cwd":
+			e.Dir = jsonText(m.Value.Value)
+		case "disabled":
+			e.Off = e.Off || m.Value.Value.Kind() == 't'
+		case "enabled":
+			e.Off = e.Off || m.Value.Value.Kind() == 'f'
+		}
+	}
+	for _, name := range jsonURLs {
+		if at := jsonMember(object, name); at >= 0 && e.URL == "" {
+			e.URL = jsonText(object.Members[at].Value.Value)
+		}
+	}
+	if e.Odd = jsonOdd(command, args, e.URL); e.Odd != "" || command == nil {
+		return e
+	}
+	e.Command, _ = jsonString(command)
+	if args != nil {
+		e.Args, _ = jsonStrings(args)
+	}
+	return e
+}
+
+// jsonOdd is Entry.Odd for what an entry has; nil is what it has not.
+func jsonOdd(command, args hujson.ValueTrimmed, url string) string {
+	if command != nil {
+		switch word, ok := jsonString(command); {
+		case command.Kind() != '"':
+			return "its command is no string"
+		case !ok:
+			return "its command holds a character that no command can hold"
+		case word == "":
+			return "its command is empty"
+		case url != "":
+			return "it has both a command and an address"
+		}
+	} else if url == "" {
+		return "it has neither a command nor an address"
+	}
+	if args != nil {
+		if _, ok := jsonStrings(args); !ok {
+			return "its args are no list of strings"
+		}
+	}
+	return ""
+}
+
+// jsonMember is the index of the member with a name, -1 for none.
+func jsonMember(object *hujson.Object, name string) int {
+	return slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool {
+		return jsonText(m.Name.Value) == name
+	})
+}
+
+// jsonString is a string that can be a word of a command, exactly: without a NUL
+// and without half of a surrogate pair.
+func jsonString(v hujson.ValueTrimmed) (word string, ok bool) {
+	literal, ok := v.(hujson.Literal)
+	if !ok || literal.Kind() != '"' || jsonHalfPair(string(literal)) {
+		return "", false
+	}
+	word = jsonText(literal)
+	return word, !strings.ContainsRune(word, 0)
+}
+
+// jsonStrings is a list of such strings, never nil when it is one.
+func jsonStrings(v hujson.ValueTrimmed) (words []string, ok bool) {
+	list, ok := v.(*hujson.Array)
+	if !ok {
+		return nil, false
+	}
+	words = make([]string, 0, len(list.Elements))
+	for _, e := range list.Elements {
+		word, ok := jsonString(e.Value)
+		if !ok {
+			return nil, false
+		}
+		words = append(words, word)
+	}
+	return words, true
+}
+
+// jsonHalfPair tells whether a valid literal has an escape that is half of a
+// surrogate pair.
+func jsonHalfPair(literal string) bool {
+	for {
+		at := strings.IndexByte(literal, '\\')
+		if at < 0 {
+			return false
+		}
+		r := jsonEscape(literal[at:])
+		if r < 0 {
+			literal = literal[at+len(`\n`):]
+			continue
+		}
+		literal = literal[at+len(`\u0000`):]
+		if !utf16.IsSurrogate(r) {
+			continue
+		}
+		if utf16.DecodeRune(r, jsonEscape(literal)) == '\uFFFD' {
+			return true
+		}
+		literal = literal[len(`\u0000`):]
+	}
+}
+
+// jsonEscape is the number that \uXXXX at the beginning of s stands for, -1 when
+// there is none.
+func jsonEscape(s string) rune {
+	if len(s) < len(`\u0000`) || !strings.HasPrefix(s, `\u`) {
+		return -1
+	}
+	n, err := strconv.ParseUint(s[len(`\u`):len(`\u0000`)], 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}

@@ -1,0 +1,266 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// jsonTestTables are what the tests look for.
+func jsonTestTables() [][]string {
+	return [][]string{{"mcpServers"}, {"projects", "*", "mcpServers"}}
+}
+
+func mustParseJSON(t *testing.T, text string) *Document {
+	t.Helper()
+	d, err := Parse(JSON, []byte(text), jsonTestTables())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if got := string(d.Bytes()); got != text {
+		t.Fatalf("parsed only, it is\n%q, not\n%q", got, text)
+	}
+	return d
+}
+
+func TestJSONEntries(t *testing.T) {
+	d := mustParseJSON(t, "\uFEFF// mine\r\n{\r\n"+
+		`  "projects": {"/w.x/a": {"mcpServers": {"b.c": {"command": "x"}}}, "/none": {"history": []}, "/odd": 7, "*": {"mcpServers": {}}},`+"\r\n"+
+		`  "theme": 1, "theme": 2,`+"\r\n"+
+		`  "mcp\u0053ervers": {`+"\r\n"+
+		`    "serena": { /* s */`+"\r\n"+
+		`      "command": "C:\\bin\\ser\u0065na", // "command": 3`+"\r\n"+
+		`      "args": ["start", "\ud83d\ude00é",], "env": {"A": "1", "A": "2"}, "cwd": "/w", "disabled": true,`+"\r\n"+
+		`    },`+"\r\n"+
+		`    "": {"httpUrl": "https://a/mcp", "url": "", "enabled": false},`+"\r\n"+
+		`    "w": {"serverUrl": "https://b", "disabled": false, "enabled": true, "args": []},`+"\r\n"+
+		`    "7": 7, "list": [], "null": null,`+"\r\n"+
+		`    "c": {"command": ["x"]}, "d": {"command": null}, "e": {"command": ""}, "f": {},`+"\r\n"+
+		`    "g": {"command": "x", "args": "y"}, "h": {"command": "x", "args": ["y", 1]}, "i": {"command": "x", "args": null},`+"\r\n"+
+		`    "j": {"command": "x", "url": "https://c"}, "k": {"command": "\ud83d"}, "l": {"command": "x", "args": ["\u0000"]},`+"\r\n"+
+		`    "m": {"command": "\ude00\ud83d"}, "n": {"command": "\\ud83d"}`+"\r\n"+
+		"  },\r\n}\r\n// the end")
+	in := func(name string) []string { return []string{"mcpServers", name} }
+	want := []Entry{
+		{Path: []string{"projects", "/w.x/a", "mcpServers", "b.c"}, Line: 3, Command: "x"},
+		{Path: in("serena"), Line: 6, Command: `C:\bin\serena`, Args: []string{"start", "😀é"}, Dir: "/w", Off: true},
+		{Path: in(""), Line: 10, URL: "https://a/mcp", Off: true},
+		{Path: in("w"), Line: 11, URL: "https://b"},
+		{Path: in("7"), Line: 12, Odd: "it is no object"},
+		{Path: in("list"), Line: 12, Odd: "it is no object"},
+		{Path: in("null"), Line: 12, Odd: "it is no object"},
+		{Path: in("c"), Line: 13, Odd: "its command is no string"},
+		{Path: in("d"), Line: 13, Odd: "its command is no string"},
+		{Path: in("e"), Line: 13, Odd: "its command is empty"},
+		{Path: in("f"), Line: 13, Odd: "it has neither a command nor an address"},
+		{Path: in("g"), Line: 14, Odd: "its args are no list of strings"},
+		{Path: in("h"), Line: 14, Odd: "its args are no list of strings"},
+		{Path: in("i"), Line: 14, Odd: "its args are no list of strings"},
+		{Path: in("j"), Line: 15, URL: "https://c", Odd: "it has both a command and an address"},
+		{Path: in("k"), Line: 15, Odd: "its command holds a character that no command can hold"},
+		{Path: in("l"), Line: 15, Odd: "its args are no list of strings"},
+		{Path: in("m"), Line: 16, Odd: "its command holds a character that no command can hold"},
+		{Path: in("n"), Line: 16, Command: `\ud83d`},
+	}
+	got := d.Entries()
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || !reflect.DeepEqual(got[i], want[i]) {
+			t.Errorf("entry %d is not as wanted: %+v\n%+v", i, got[min(i, len(got)-1)], want[min(i, len(want)-1)])
+		}
+	}
+	for _, e := range got {
+		if e.Odd == "" && e.URL == "" {
+			continue
+		}
+		before := d.Bytes()
+		if err := d.Set(e.Path, "x", nil); err == nil {
+			t.Errorf("%v was set", e.Path)
+		}
+		if _, err := d.Source(e.Path); err == nil {
+			t.Errorf("%v has a source", e.Path)
+		}
+		if err := d.Restore(e.Path, Source{Command: `"x"`}); err == nil {
+			t.Errorf("%v was restored", e.Path)
+		}
+		if !bytes.Equal(before, d.Bytes()) {
+			t.Fatal("an edit that failed has changed something")
+		}
+	}
+}
+
+func TestJSONTables(t *testing.T) {
+	text := `{"servers": {"a": {"command": "x"}}, "b": {"command": "y"}, "mcp": {"servers": {"c": {"command": "z"}}}, "n": null}`
+	for _, test := range []struct {
+		tables [][]string
+		want   []string
+	}{
+		{nil, nil},
+		{[][]string{{"none"}, {"none", "*"}, {"servers", "none"}}, nil},
+		{[][]string{{"mcp", "servers"}, {"servers"}}, []string{"a", "c"}},
+		{[][]string{{"servers"}, {"*"}, {"servers"}}, []string{"a", "command", "servers"}},
+		{[][]string{{"*", "servers"}}, []string{"c"}},
+		{[][]string{{}}, []string{"servers", "b", "mcp", "n"}},
+	} {
+		d, err := Parse(JSON, []byte(text), test.tables)
+		if err != nil {
+			t.Errorf("%v: %v", test.tables, err)
+			continue
+		}
+		var got []string
+		for _, e := range d.Entries() {
+			got = append(got, e.Path[len(e.Path)-1])
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%v: %q, not %q", test.tables, got, test.want)
+		}
+	}
+}
+
+// A server may lie inside of another one, however odd; edits of both are kept
+// apart.
+func TestJSONTableInEntry(t *testing.T) {
+	text := "{\"t\": {\"a\": {\n \"command\": \"x\",\n \"args\": {\"c\": {\"command\": \"y\"}},\n \"b\": {\"command\": \"z\"}}}}"
+	d, err := Parse(JSON, []byte(text), [][]string{{"t"}, {"t", "a"}, {"t", "a", "args"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Set([]string{"t", "a", "b"}, "q", []string{"1"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Replace(text, `"z"`, `"q", "args": ["1"]`, 1); string(d.Bytes()) != want {
+		t.Errorf("%s", d.Bytes())
+	}
+	text = "{\"t\": {\"a\": {\n \"command\": \"x\",\n \"b\": {\"command\": \"z\"}}}}"
+	d, err = Parse(JSON, []byte(text), [][]string{{"t"}, {"t", "a"}, {"t", "a", "args"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Set([]string{"t", "a"}, "x", []string{"1"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Entries(); len(got) == 0 {
+		t.Error("the entries are gone")
+	}
+}
+
+func TestJSONNothing(t *testing.T) {
+	for _, text := range []string{"", "\uFEFF", " \t\r\n", "// nothing", "\uFEFF// nothing\r\n/* yet */", "{}", "{\"mcpServers\":{}}// x"} {
+		d := mustParseJSON(t, text)
+		if got := d.Entries(); len(got) != 0 {
+			t.Errorf("%q has %v", text, got)
+		}
+		if d.Set([]string{"mcpServers", "a"}, "x", nil) == nil || string(d.Bytes()) != text {
+			t.Errorf("%q was set", text)
+		}
+		if _, err := d.Source(nil); err == nil {
+			t.Errorf("%q has a source", text)
+		}
+	}
+}
+
+func TestJSONSyntax(t *testing.T) {
+	for _, test := range []struct {
+		text         string
+		line, column int
+		says         string
+	}{
+		{"{", 1, 2, "the text ends too early"},
+		{"{\n\"a\": 1", 2, 7, "the text ends too early"},
+		{"{\n\"é😀\": sk-secret}", 2, 7, "this is no value of JSON"},
+		{"\uFEFF{\"é\" 1}", 1, 6, "invalid character '1' after object name"},
+		{"{\r\n  \"a\": \"sk-\\q\"}", 2, 8, "in this string is"},
+		{"{\r\n  \"a\": \"b\r\n\"}", 2, 8, "in this string is"},
+		{"{} x", 1, 4, "invalid character 'x' after top-level value"},
+		{"{}\x00", 1, 3, `invalid character '\u0000' after top-level value`},
+		{"{\"a\x00\": 1}", 1, 2, "in this string is"},
+		{"{\n /* b", 2, 2, "this comment has no end"},
+		{"{\"a\": 'b'}", 1, 7, `invalid character '\''`},
+		{"{,}", 1, 2, "invalid character ','"},
+		{"[1}", 1, 3, "invalid character '}'"},
+		{"{a: 1}", 1, 2, "no value of JSON"},
+		{"{\n\"\xff\": 1}", 2, 2, "this is not UTF-8"},
+		{"// \xc3\n{}", 1, 4, "this is not UTF-8"},
+		{"\xff\xfe{\x00}\x00", 1, 1, "this is not UTF-8"},
+		{"{\x00\"\x00", 1, 2, `invalid character '\u0000'`},
+		{"[]", 1, 1, "these settings are no object"},
+		{" \"x\"", 1, 2, "these settings are no object"},
+		{"{\n \"mcpServers\": []}", 2, 16, `"mcpServers" is no object`},
+		{"{\n \"mcpServers\": null}", 2, 16, `"mcpServers" is no object`},
+		{"{\"projects\": 1}", 1, 14, `"projects" is no object`},
+		{"{\"projects\": {\"a\": {\"mcpServers\": 1}}}", 1, 35, `"mcpServers" is no object`},
+		{"{\"mcpServers\": {},\n \"mcp\\u0053ervers\": {}}", 2, 2, `"mcpServers" is there a second time`},
+		{"{\"projects\": {},\n \"projects\": {}}", 2, 2, `"projects" is there a second time`},
+		{"{\"projects\": {\"/é\": 1,\n \"/é\": {}}}", 2, 2, `"/é" is there a second time`},
+		{"{\"projects\": {\"/\": {\"mcpServers\": {}, \"é\": 1, \"mcpServers\": {}}}}", 1, 47, `"mcpServers" is there a second time`},
+		{"{\"mcpServers\": {\"a\": 1,\n  \"a\": 2}}", 2, 3, `"a" is there a second time`},
+		{"{\"mcpServers\": {\"a\": {\"command\": \"\",\n  \"command\": 2}}}", 2, 3, `"command" is there a second time`},
+		{"{\"mcpServers\": {\"\\u001b[2J\": 1, \"\\u001b[2J\": 2}}", 1, 33, `"[2J" is there a second time`},
+		{"{\"mcpServers\": {\"" + strings.Repeat("n", 100) + "\": 1, \"" + strings.Repeat("n", 100) + "\": 2}}", 1, 124, `n…" is there a second time`},
+		{strings.Repeat("[", jsonMaxDepth) + "\n[", 2, 1, "nested more than 1000 levels deep"},
+		{`{"` + strings.Repeat(`a":{"`, 8_000_000), 1, 2 + 5*1000 - 1, "nested more than 1000 levels deep"},
+		{"[" + strings.Repeat("[],", 5_000_000), 1, 3_000_001, "there are more than 2000000 values"},
+		{"{" + strings.Repeat(" ", 8_000_000) + strings.Repeat("/", 8_000_000) + strings.Repeat("\n", 8_000_000), 8_000_001, 1, "the text ends too early"},
+		{`"` + strings.Repeat(`\`, 32_000_000), 1, 32_000_002, "the text ends too early"},
+		{"/*" + strings.Repeat(" /*", 8_000_000), 1, 1, "this comment has no end"},
+	} {
+		_, err := Parse(JSON, []byte(test.text), jsonTestTables())
+		var syntax *SyntaxError
+		if !errors.As(err, &syntax) {
+			t.Errorf("%.60q: %v", test.text, err)
+			continue
+		}
+		if syntax.Line != test.line || syntax.Column != test.column || !strings.Contains(syntax.Text, test.says) {
+			t.Errorf("%.60q: %v, want %d:%d %s", test.text, err, test.line, test.column, test.says)
+		}
+		if len(syntax.Text) > 200 || strings.Contains(syntax.Text, "sk-") || strings.Contains(syntax.Text, "\x1b") {
+			t.Errorf("%.60q: it shows %q", test.text, syntax.Text)
+		}
+	}
+}
+
+// Brackets in strings and comments are none.
+func TestJSONDepth(t *testing.T) {
+	deep := strings.Repeat("[", 5000)
+	mustParseJSON(t, `{"a\\": "`+deep+`\"`+deep+`" /* `+deep+" */ // "+deep+"\n}")
+	mustParseJSON(t, `{"a": `+strings.Repeat("[", jsonMaxDepth-1)+strings.Repeat("]", jsonMaxDepth-1)+"}")
+}
+
+func TestJSONLarge(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("{\"history\": [\n")
+	for b.Len() < 16<<20 {
+		b.WriteString("  {\"display\": \"" + strings.Repeat("word ", 40) + "\", \"n\": 1}, // c\n")
+	}
+	b.WriteString("],\n\"mcpServers\": {")
+	const n = 1000
+	for i := range n {
+		b.WriteString("\n\"" + strings.Repeat("s", i+1) + "\": {\"command\": \"serena\"},")
+	}
+	b.WriteString("}}")
+	d := mustParseJSON(t, b.String())
+	sources := map[string]Source{}
+	for _, e := range d.Entries() {
+		s, err := d.Source(e.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources[jsonKey(e.Path)] = s
+		if err := d.Set(e.Path, "/opt/lamplighter-connect", []string{"connect", "--", "serena"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := d.Entries(); len(got) != n || len(got[n-1].Args) != 3 {
+		t.Fatalf("%d entries", len(got))
+	}
+	for _, e := range d.Entries() {
+		if err := d.Restore(e.Path, sources[jsonKey(e.Path)]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(d.Bytes()) != b.String() {
+		t.Error("it is not as before")
+	}
+}
