@@ -424,3 +424,24 @@ func TestSourcesAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// The way up from a directory ends, on each system, whatever the directory is
+// called.
+func FuzzProjects(f *testing.F) {
+	f.Add("windows", `\\server\share\\a/b\`, `C:\Users\ada`)
+	f.Add("windows", `C:\`, `C:\`)
+	f.Add("linux", "//a/../..//", "/home/ada")
+	f.Fuzz(func(t *testing.T, goos, dir, home string) {
+		s := system{goos: goos, home: home, getenv: env()}
+		steps := 0
+		found := s.projects(dir, func(string) bool {
+			if steps++; steps > len(dir)+1 {
+				t.Fatalf("from %q it looks up for ever", dir)
+			}
+			return false
+		})
+		if len(found) > 1 || len(found) == 1 && (found[0] != dir || !s.absolute(dir)) {
+			t.Errorf("%q has %q", dir, found)
+		}
+	})
+}

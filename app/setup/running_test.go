@@ -4,6 +4,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -150,4 +151,21 @@ func TestRunningPrograms(t *testing.T) {
 	if all[i].Exe == "" || !slices.Equal(all[i].Args, os.Args) {
 		t.Errorf("we are %+v", all[i])
 	}
+}
+
+// Whatever a command line holds, a program has one client at most, and ours none.
+func FuzzClientOf(f *testing.F) {
+	f.Add("/usr/bin/node", "node\x00--title\x00x\x00/usr/bin/gemini")
+	f.Add(`C:\claude.exe`, "claude\x00--type=")
+	f.Add("", " \x00--require")
+	f.Fuzz(func(t *testing.T, exe, args string) {
+		p := Program{Exe: exe, Args: strings.Split(args, "\x00")}
+		id := clientOf(p)
+		if id != "" && !slices.ContainsFunc(knownClients(), func(c knownClient) bool { return c.id == id }) {
+			t.Errorf("%+v is %q", p, id)
+		}
+		if id := clientOf(Program{Exe: "/usr/bin/lamplighter-connect", Args: p.Args}); id != "" {
+			t.Errorf("ours with %q is %q", p.Args, id)
+		}
+	})
 }
