@@ -7,10 +7,7 @@
 // app/setup/foreignfile.
 package setup
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // State is what a client does with an entry.
 type State string
@@ -182,11 +179,9 @@ type Setup struct{ o Options }
 // New returns a Setup. It looks at nothing yet.
 func New(o Options) *Setup { return &Setup{o} }
 
-// List looks at the settings of all clients, of one, or at one file. Nothing is
-// changed. The error says that there is no such client, or no such file.
-func (s *Setup) List(ctx context.Context, w Wanted) ([]Client, error) { return nil, nil }
-
-// Do changes settings, or undoes it. What is wrong with one file is in its
-// Change; the others are done. The error says that nothing was tried: there is no
-// such client, no lamplighter-connect, or another setup is at work.
-func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) { return Result{}, nil }
+func (s *Setup) now() time.Time {
+	if s.o.Now != nil {
+		return s.o.Now()
+	}
+	return time.Now()
+}

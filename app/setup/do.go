@@ -1,0 +1,349 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lamplighter/app/setup/document"
+	"lamplighter/app/setup/foreignfile"
+	"lamplighter/monitor"
+)
+
+// mostTries is how often a file is read again that somebody else writes.
+const mostTries = 3
+
+// lockName is the file in our state that one setup at a time holds.
+const lockName = "setup.lock"
+
+// Do changes settings, or undoes it. What is wrong with one file is in its
+// Change; the others are done. The error says that nothing was tried: there is no
+// such client or server, no lamplighter-connect, or another setup is at work. An
+// error of ctx comes with what was done until then.
+func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
+	all, err := s.places(w)
+	if err != nil {
+		return Result{}, err
+	}
+	if !w.Undo {
+		if err := s.checkConnect(); err != nil {
+			return Result{}, err
+		}
+	}
+	if !w.DryRun {
+		unlock, err := foreignfile.Lock(ctx, filepath.Join(s.o.State, lockName))
+		if err != nil {
+			return Result{}, err
+		}
+		defer unlock()
+	}
+	rec, err := loadRecord(s.o.State)
+	if err != nil {
+		return Result{}, err
+	}
+	if w.Undo {
+		all = append(all, recorded(rec, w, all)...)
+	}
+	if err := known(all, w); err != nil {
+		return Result{}, err
+	}
+	run := run{s: s, m: s.machine(), w: w, rec: rec}
+	var result Result
+	touched := map[string]bool{}
+	for _, p := range all {
+		if err := ctx.Err(); err != nil {
+			return result, err
+		}
+		c, pages := run.file(p)
+		if w.File != "" && errors.Is(c.Err, fs.ErrNotExist) {
+			return result, c.Err
+		}
+		if errors.Is(c.Err, fs.ErrNotExist) {
+			continue
+		}
+		result.Page = result.Page || pages
+		if len(c.Entries) > 0 && c.Problem == "" {
+			touched[p.client] = true
+		}
+		if len(c.Entries) > 0 || len(c.Left) > 0 || c.Problem != "" {
+			result.Changes = append(result.Changes, c)
+		}
+	}
+	result.Running = s.mustRestart(all, touched)
+	return result, nil
+}
+
+// mustRestart are the names of the clients of which a file was changed and that
+// run.
+func (s *Setup) mustRestart(all []place, touched map[string]bool) []string {
+	if len(touched) == 0 {
+		return nil
+	}
+	running := s.running()
+	var names []string
+	for _, p := range all {
+		if touched[p.client] && len(running[p.client]) > 0 && !slices.Contains(names, p.name) {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// known says that a server that is named is nowhere. Where a file cannot be
+// read, it may be there.
+func known(all []place, w Wanted) error {
+	missing := slices.Clone(w.Servers)
+	if len(missing) == 0 {
+		return nil
+	}
+	for _, p := range all {
+		set, err := p.read()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil
+		}
+		missing = slices.DeleteFunc(missing, func(name string) bool {
+			return slices.ContainsFunc(set.entries, func(e document.Entry) bool { return nameOf(e) == name })
+		})
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: no settings have an entry with the name %s", ErrNoServer, monitor.Clean(strings.Join(missing, ", ")))
+}
+
+// run is one Do.
+type run struct {
+	s   *Setup
+	m   machine
+	w   Wanted
+	rec *record
+}
+
+// edit is what is to become of a file.
+type edit struct {
+	settings
+	after   []byte
+	changed []document.Entry // as they are then
+	left    []Entry
+	final   []document.Entry // all of them
+}
+
+// file does one file. The Change's Err is fs.ErrNotExist for one that is not
+// there. pages tells that there are entries whose servers open Serena's own page.
+func (r run) file(p place) (c Change, pages bool) {
+	do := r.put
+	if r.w.Undo {
+		do = r.take
+	}
+	var e edit
+	var err error
+	for range mostTries {
+		c = Change{Client: p.name, Path: p.path}
+		if e, err = do(p, &c); !errors.Is(err, foreignfile.ErrChanged) {
+			break
+		}
+	}
+	if err != nil {
+		c.Entries, c.Left, c.Whole, c.Before, c.After = nil, nil, false, nil, nil
+		c.Err, c.Problem = err, problem(err)
+		return c, false
+	}
+	c.Before, c.After, c.Left = e.file.Content, e.after, e.left
+	for _, entry := range e.changed {
+		v := r.m.judge(entry, r.w, p.closed(r.w))
+		v.Becomes, v.Why = "", ""
+		c.Entries = append(c.Entries, v.Entry)
+	}
+	for _, entry := range e.final {
+		pages = pages || r.m.judge(entry, r.w, p.closed(r.w)).OpensPage
+	}
+	return c, pages
+}
+
+// put puts lamplighter-connect into a file.
+func (r run) put(p place, c *Change) (edit, error) {
+	set, err := p.read()
+	if err != nil {
+		return edit{}, err
+	}
+	if err := r.prune(set.file); err != nil {
+		return edit{}, err
+	}
+	e := edit{settings: set, after: set.file.Content, final: set.entries}
+	st := step{Path: set.file.Target, Client: p.client, At: r.s.now(), Before: sum(set.file.Content)}
+	written := map[string][]string{}
+	for _, entry := range set.entries {
+		v := r.m.judge(entry, r.w, p.closed(r.w))
+		if v.words == nil {
+			if v.meant && v.Why != "" {
+				e.left = append(e.left, v.Entry)
+			}
+			continue
+		}
+		before, err := set.doc.Source(entry.Path)
+		if err == nil {
+			err = set.doc.Set(entry.Path, v.words[0], v.words[1:])
+		}
+		if err != nil {
+			v.Becomes, v.Why = "", sentence(monitor.Clean(err.Error()))
+			e.left = append(e.left, v.Entry)
+			continue
+		}
+		written[pathKey(entry.Path)] = v.words
+		st.Entries = append(st.Entries, stepEntry{Path: entry.Path, Before: before})
+	}
+	if len(written) == 0 {
+		return e, nil
+	}
+	for i := range st.Entries {
+		if st.Entries[i].After, err = set.doc.Source(st.Entries[i].Path); err != nil {
+			return edit{}, fmt.Errorf("%s is left as it is: %w", monitor.Clean(p.path), err)
+		}
+	}
+	e.after = set.doc.Bytes()
+	if e.final, err = check(p, e.after, set.entries, written); err != nil {
+		return edit{}, err
+	}
+	e.changed = differing(set.entries, e.final)
+	if err := set.file.Writable(); err != nil || r.w.DryRun {
+		return e, err
+	}
+	st.After = sum(e.after)
+	if st.Backup, err = set.file.Backup(); err != nil {
+		return edit{}, err
+	}
+	if err := r.rec.push(st); err != nil {
+		return edit{}, errors.Join(fmt.Errorf("%s is left as it is, because what undo needs cannot be kept: %w", monitor.Clean(p.path), err), foreignfile.RemoveBackup(st.Backup, set.file.Content))
+	}
+	if err := set.file.Replace(e.after); err != nil {
+		return edit{}, errors.Join(err, r.rec.drop(st), foreignfile.RemoveBackup(st.Backup, set.file.Content))
+	}
+	c.Backup = st.Backup
+	return e, r.still(p, written)
+}
+
+// still looks whether a file has what was just written: a client that runs may
+// have written its own settings over it.
+func (r run) still(p place, written map[string][]string) error {
+	set, err := p.read()
+	if err == nil {
+		kept := 0
+		for _, e := range set.entries {
+			if want, ok := written[pathKey(e.Path)]; ok && slices.Equal(want, wordsOf(e)) {
+				kept++
+			}
+		}
+		if kept == len(written) {
+			return nil
+		}
+		err = errors.New("what was written is not in it any more")
+	}
+	return fmt.Errorf("%s was written by another program right after setup: %w; end the client and try again", monitor.Clean(p.path), err)
+}
+
+// check reads what is to be written, and looks that it is what was meant: the
+// written entries, by their paths, are so, and all others as before.
+func check(p place, after []byte, before []document.Entry, written map[string][]string) ([]document.Entry, error) {
+	doc, err := document.Parse(p.format, after, p.tables)
+	if err != nil {
+		return nil, fmt.Errorf("%s is left as it is: the change would break it: %w", monitor.Clean(p.path), err)
+	}
+	entries := doc.Entries()
+	same := len(entries) == len(before)
+	for i := 0; same && i < len(entries); i++ {
+		now, then := entries[i], before[i]
+		if words, ok := written[pathKey(then.Path)]; ok {
+			if words != nil {
+				then.Command, then.Args = words[0], words[1:]
+			} else {
+				then.Command, then.Args = now.Command, now.Args
+			}
+		}
+		same = equal(now, then)
+	}
+	if !same {
+		return nil, fmt.Errorf("%s is left as it is: the change would be another than what was meant; please report this", monitor.Clean(p.path))
+	}
+	return entries, nil
+}
+
+// equal tells whether two entries say the same, wherever they stand.
+func equal(a, b document.Entry) bool {
+	return slices.Equal(a.Path, b.Path) && a.Command == b.Command && slices.Equal(a.Args, b.Args) &&
+		a.Dir == b.Dir && a.URL == b.URL && a.Off == b.Off && a.Odd == b.Odd
+}
+
+// differing are the entries that say something else than before.
+func differing(before, after []document.Entry) []document.Entry {
+	then := map[string]document.Entry{}
+	for _, e := range before {
+		then[pathKey(e.Path)] = e
+	}
+	var list []document.Entry
+	for _, e := range after {
+		if was, ok := then[pathKey(e.Path)]; !ok || !equal(was, e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// pathKey is the same for equal paths of names only.
+func pathKey(path []string) string { return fmt.Sprintf("%q", path) }
+
+func wordsOf(e document.Entry) []string { return append([]string{e.Command}, e.Args...) }
+
+func isSum(content []byte, want string) bool { return sum(content) == want }
+
+// happened is how many of the steps, the oldest first, have been taken: a file
+// that is as it was before one of them never got it, or has been put back.
+func happened(steps []step, content []byte) int {
+	now := sum(content)
+	if i := slices.IndexFunc(steps, func(st step) bool { return st.Before == now }); i >= 0 {
+		return i
+	}
+	return len(steps)
+}
+
+// prune takes out of the record what has not happened, with its backups.
+func (r run) prune(file *foreignfile.File) error {
+	if r.w.DryRun {
+		return nil
+	}
+	steps := r.rec.steps(file.Target)
+	for _, st := range slices.Backward(steps[happened(steps, file.Content):]) {
+		if err := r.rec.drop(st); err != nil {
+			return err
+		}
+		r.removeBackup(st)
+	}
+	return nil
+}
+
+// removeBackup removes the backup of a step that is undone, unless somebody has
+// changed it. One that cannot be removed is in nobody's way.
+func (r run) removeBackup(st step) {
+	if content, ok := backupOf(st); ok {
+		_ = foreignfile.RemoveBackup(st.Backup, content)
+	}
+}
+
+// backupOf reads the backup of a step, if it is there and as it was.
+func backupOf(st step) ([]byte, bool) {
+	if st.Backup == "" {
+		return nil, false
+	}
+	file, err := foreignfile.Read(st.Backup)
+	if err != nil || !isSum(file.Content, st.Before) {
+		return nil, false
+	}
+	return bytes.Clone(file.Content), true
+}

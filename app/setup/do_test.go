@@ -1,0 +1,402 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter/app/setup/foreignfile"
+)
+
+const (
+	cursorFile = ".cursor/mcp.json"
+	codexFile  = ".codex/config.toml"
+	direct     = `{"mcpServers": {"serena": {"command": "serena", "args": ["start-mcp-server", "--context", "ide"]}}}`
+)
+
+// shared is direct behind our lamplighter-connect.
+func (b *bed) shared() string {
+	return fmt.Sprintf(`{"mcpServers": {"serena": {"command": "%s", "args": ["connect", "--", "serena", "start-mcp-server", "--context", "ide"]}}}`, inJSON(b.connect))
+}
+
+func TestDoAndUndo(t *testing.T) {
+	for name, test := range map[string]struct{ file, text, want string }{
+		"JSON": {
+			cursorFile, "{\n  // mine\n  \"mcpServers\": {\n    \"serena\": {\n      \"command\": \"serena\", // this\n      \"args\": [\"start-mcp-server\", \"--context\", \"ide\",],\n      \"env\": {\"K\": \"v\"},\n    },\n  },\n}\n",
+			"// mine",
+		},
+		"BOM and CRLF": {cursorFile, "\ufeff{\r\n\t\"mcpServers\": {\r\n\t\t\"serena\": {\r\n\t\t\t\"command\": \"serena\",\r\n\t\t\t\"args\": [\r\n\t\t\t\t\"start-mcp-server\"\r\n\t\t\t]\r\n\t\t}\r\n\t}\r\n}\r\n", "\r\n"},
+		"TOML":         {codexFile, "# mine\nmodel = 'x'\n[mcp_servers.serena]\ncommand = 'serena' # this\nargs = ['start-mcp-server', # that\n  '--context', 'codex']\nenv = { K = 'v' }\n", "# mine"},
+		"without args": {codexFile, "[mcp_servers.serena]\ncommand = \"serena-mcp-server\"\n[x]\n", "[x]"},
+		"off":          {cursorFile, strings.Replace(direct, `{"command"`, `{"disabled": true, "command"`, 1), "disabled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			b.program("bin", "serena-mcp-server")
+			path := b.write(test.file, test.text)
+
+			dry := b.done(Wanted{DryRun: true})
+			if b.read(path) != test.text || len(b.beside(path)) > 0 || isThere(b.state) {
+				t.Fatalf("a dry run wrote: %q, %q", b.read(path), b.beside(path))
+			}
+			c := b.done(Wanted{})
+			after := b.read(path)
+			if after == test.text || string(c.Before) != test.text || string(c.After) != after || string(dry.After) != after || !strings.Contains(after, test.want) {
+				t.Fatalf("%s\n%s", c.After, after)
+			}
+			if len(c.Entries) != 1 || c.Entries[0].State != Shared || c.Entries[0].Becomes != "" || c.Entries[0].Why != "" || len(c.Left) > 0 {
+				t.Errorf("%+v", c)
+			}
+			if c.Backup != path+".lamplighter-backup" || b.read(c.Backup) != test.text || dry.Backup != "" {
+				t.Errorf("backup %q", c.Backup)
+			}
+			if e := b.listed(path, "serena"); e.State != Shared || e.Becomes != "" {
+				t.Errorf("%+v", e)
+			}
+			if r := b.do(Wanted{}); len(r.Changes) > 0 || b.read(path) != after || len(b.beside(path)) != 1 {
+				t.Errorf("the second time: %+v", r)
+			}
+			list, err := New(b.o).List(t.Context(), Wanted{File: path})
+			if err != nil || list[0].Files[0].Changed == nil || list[0].Files[0].Backup != c.Backup {
+				t.Errorf("%+v, %v", list, err)
+			}
+
+			dry = b.done(Wanted{Undo: true, DryRun: true})
+			if b.read(path) != after || string(dry.After) != test.text || !dry.Whole || len(b.beside(path)) != 1 {
+				t.Errorf("a dry undo: %+v", dry)
+			}
+			c = b.done(Wanted{Undo: true})
+			if b.read(path) != test.text || !c.Whole || c.Backup != "" || len(b.beside(path)) > 0 {
+				t.Errorf("undone: %q, %+v, %q", b.read(path), c, b.beside(path))
+			}
+			if len(c.Entries) != 1 || c.Entries[0].State != Direct {
+				t.Errorf("%+v", c.Entries)
+			}
+			if r := b.do(Wanted{Undo: true}); len(r.Changes) > 0 {
+				t.Errorf("undone again: %+v", r)
+			}
+			list, err = New(b.o).List(t.Context(), Wanted{File: path})
+			if err != nil || list[0].Files[0].Changed != nil || list[0].Files[0].Backup != "" {
+				t.Errorf("%+v, %v", list, err)
+			}
+		})
+	}
+}
+
+// What cannot be understood or written is left as it is, and told.
+func TestRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		file, text, want string
+	}{
+		"no JSON":                 {cursorFile, "{\n  \"mcpServers\": {,}\n}", "line 2, column 18"},
+		"half JSON":               {cursorFile, direct[:60], "line 1"},
+		"no TOML":                 {codexFile, "[mcp_servers.serena]\ncommand = serena\n", "line 2, column 11"},
+		"twice in JSON":           {cursorFile, strings.Replace(direct, `}}}`, `}, "serena": {"command": "x"}}}`, 1), "line 1"},
+		"twice in TOML":           {codexFile, "[mcp_servers.serena]\ncommand = 'serena'\n[mcp_servers.serena]\ncommand = 'x'\n", "line 3"},
+		"not UTF-8":               {cursorFile, strings.Replace(direct, "ide", "\xff", 1), ""},
+		"a table that is none":    {cursorFile, `{"mcpServers": []}`, "line 1"},
+		"a table of TOML is none": {codexFile, "mcp_servers = 3\n", "line 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			path := b.write(test.file, test.text)
+			for _, w := range []Wanted{{}, {DryRun: true}, {Undo: true}} {
+				r := b.do(w)
+				if len(r.Changes) != 1 || !r.Failed() || r.Changes[0].Err == nil || !strings.Contains(r.Changes[0].Problem, test.want) || strings.Count(r.Changes[0].Problem, path) != 1 || r.Changes[0].After != nil {
+					t.Errorf("%+v: %+v", w, r)
+				}
+			}
+			if b.read(path) != test.text || len(b.beside(path)) > 0 {
+				t.Errorf("%q, %q", b.read(path), b.beside(path))
+			}
+			list, err := New(b.o).List(t.Context(), Wanted{File: path})
+			if err != nil || !strings.Contains(list[0].Files[0].Problem, test.want) || !list[0].Files[0].Exists {
+				t.Errorf("%+v, %v", list, err)
+			}
+		})
+	}
+}
+
+// Nothing that is wrong with one file keeps the others from being done.
+func TestOneIsWrong(t *testing.T) {
+	b := newBed(t)
+	b.write(codexFile, "x")
+	path := b.write(cursorFile, direct)
+	r := b.do(Wanted{})
+	if len(r.Changes) != 2 || r.Changes[0].Problem == "" || r.Changes[1].Problem != "" || b.read(path) != b.shared() {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestNothingTried(t *testing.T) {
+	b := newBed(t)
+	b.write(cursorFile, direct)
+	s := New(b.o)
+	for name, test := range map[string]struct {
+		w    Wanted
+		want error
+	}{
+		"client": {Wanted{Client: "emacs"}, ErrNoClient},
+		"server": {Wanted{Servers: []string{"serena", "emacs"}}, ErrNoServer},
+		"file":   {Wanted{File: filepath.Join(b.home, "emacs.json")}, fs.ErrNotExist},
+	} {
+		if r, err := s.Do(t.Context(), test.w); !errors.Is(err, test.want) || len(r.Changes) > 0 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if _, err := s.List(t.Context(), test.w); !errors.Is(err, test.want) && name != "server" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	unlock, err := foreignfile.Lock(t.Context(), filepath.Join(b.state, lockName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Do(ctx, Wanted{}); !errors.Is(err, context.Canceled) {
+		t.Error("busy:", err)
+	}
+	if r, err := s.Do(t.Context(), Wanted{DryRun: true}); err != nil || len(r.Changes) != 1 {
+		t.Error("a dry run waits for nobody:", err)
+	}
+	unlock()
+	for _, connect := range []string{"", filepath.Join(b.home, "nowhere"), b.home, "lamplighter-connect"} {
+		b.o.Connect = connect
+		if _, err := New(b.o).Do(t.Context(), Wanted{}); !errors.Is(err, ErrNoConnect) {
+			t.Errorf("%q: %v", connect, err)
+		}
+	}
+	if b.read(filepath.Join(b.home, cursorFile)) != direct {
+		t.Error("something was written")
+	}
+	if r, err := New(b.o).Do(t.Context(), Wanted{Undo: true}); err != nil || len(r.Changes) > 0 {
+		t.Error("undo needs no lamplighter-connect:", err)
+	}
+}
+
+func TestWhatIsMeant(t *testing.T) {
+	b := newBed(t)
+	gone := inJSON(filepath.Join(b.home, "gone", "lamplighter-connect"))
+	path := b.write(cursorFile, `{"mcpServers": {
+		"serena": {"command": "serena", "args": ["start-mcp-server"]},
+		"lost": {"command": "/no/serena", "args": ["start-mcp-server"]},
+		"files": {"command": "serena", "args": ["x"]},
+		"shell": {"command": "bash", "args": ["-c", "serena start-mcp-server"]},
+		"moved": {"command": "`+gone+`", "args": ["connect", "--or-direct", "--", "files"]},
+		"far": {"url": "https://h/mcp"},
+		"serena-odd": {"command": 3}
+	}}`)
+	c := b.done(Wanted{DryRun: true})
+	if names(c.Entries) != "serena moved" || names(c.Left) != "lost shell serena-odd" {
+		t.Errorf("%s; %s", names(c.Entries), names(c.Left))
+	}
+	c = b.done(Wanted{DryRun: true, Servers: []string{"files", "shell", "far"}})
+	if names(c.Entries) != "files shell" || names(c.Left) != "far" {
+		t.Errorf("%s; %s", names(c.Entries), names(c.Left))
+	}
+	b.done(Wanted{})
+	text := b.read(path)
+	for _, part := range []string{`["connect", "--or-direct", "--", "files"]`, `"url": "https://h/mcp"`, `"command": 3`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s is not in %s", part, text)
+		}
+	}
+	if strings.Contains(text, gone) || strings.Count(text, inJSON(b.connect)) != 2 {
+		t.Error(text)
+	}
+}
+
+func names(list []Entry) string {
+	var all []string
+	for _, e := range list {
+		all = append(all, e.Name)
+	}
+	return strings.Join(all, " ")
+}
+
+// A file of the project is changed only when that is said.
+func TestProject(t *testing.T) {
+	b := newBed(t)
+	path := b.write(filepath.Join(b.dir, ".mcp.json"), direct)
+	c := b.done(Wanted{})
+	if len(c.Entries) > 0 || names(c.Left) != "serena" || !strings.Contains(c.Left[0].Why, "Others may use this file") || b.read(path) != direct || len(b.beside(path)) != 1 {
+		t.Errorf("%+v", c)
+	}
+	for _, w := range []Wanted{{Project: true}, {File: path}} {
+		if c := b.done(w); c.Client != "Claude Code" || b.read(path) != b.shared() {
+			t.Errorf("%+v", c)
+		}
+		if c := b.done(Wanted{Undo: true}); !c.Whole || b.read(path) != direct {
+			t.Errorf("%+v", c)
+		}
+	}
+	// What others have put there is theirs.
+	b.write(path, b.shared())
+	if c := b.done(Wanted{Undo: true}); len(c.Entries) > 0 || len(c.Left) != 1 || b.read(path) != b.shared() {
+		t.Errorf("%+v", c)
+	}
+	if c := b.done(Wanted{Undo: true, Project: true}); len(c.Entries) != 1 || b.read(path) != direct {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, direct)
+	if r := b.do(Wanted{}); r.Page {
+		t.Errorf("one that is shared opens no page: %+v", r)
+	}
+	b.done(Wanted{OrDirect: true, NoPage: true})
+	want := strings.Replace(strings.Replace(b.shared(), `"--",`, `"--or-direct", "--",`, 1), `"ide"`, `"ide", "--open-web-dashboard", "false"`, 1)
+	if b.read(path) != want {
+		t.Errorf("%s\n%s", b.read(path), want)
+	}
+	if r := b.do(Wanted{}); len(r.Changes) > 0 {
+		t.Errorf("--or-direct is not kept: %+v", r)
+	}
+	if c := b.done(Wanted{Undo: true}); !c.Whole || b.read(path) != direct || len(b.beside(path)) > 0 {
+		t.Errorf("both are undone at once: %+v, %q", c, b.beside(path))
+	}
+}
+
+// Servers that open their own page are told about.
+func TestPageRemains(t *testing.T) {
+	b := newBed(t)
+	b.write(cursorFile, strings.ReplaceAll(direct, `"ide"`, `"codex"`)) // it runs alone
+	if r := b.do(Wanted{DryRun: true}); !r.Page {
+		t.Errorf("%+v", r)
+	}
+	if r := b.do(Wanted{NoPage: true}); r.Page {
+		t.Errorf("%+v", r)
+	}
+	b.done(Wanted{Undo: true})
+	b.o.PageOpens = func() bool { return false }
+	if r := b.do(Wanted{DryRun: true}); r.Page {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRunningClientsAreTold(t *testing.T) {
+	b := newBed(t)
+	b.o.Programs = func() ([]Program, error) {
+		return []Program{{PID: 7, Exe: "/usr/bin/codex", Args: []string{"codex"}}}, errors.New("not all could be read")
+	}
+	b.write(cursorFile, direct)
+	if r := b.do(Wanted{}); len(r.Running) > 0 {
+		t.Errorf("%+v", r.Running)
+	}
+	b.write(codexFile, "[mcp_servers.serena]\ncommand = 'serena'\nargs = ['start-mcp-server']\n")
+	if r := b.do(Wanted{}); !slices.Equal(r.Running, []string{"Codex"}) {
+		t.Errorf("%+v", r.Running)
+	}
+}
+
+// Two at once wait for each other, and the second finds nothing to do.
+func TestTwoAtOnce(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, direct)
+	results := make(chan Result)
+	for range 2 {
+		go func() {
+			r, err := New(b.o).Do(t.Context(), Wanted{})
+			if err != nil {
+				t.Error(err)
+			}
+			results <- r
+		}()
+	}
+	first, second := <-results, <-results
+	if len(first.Changes)+len(second.Changes) != 1 || b.read(path) != b.shared() || len(b.beside(path)) != 1 {
+		t.Errorf("%+v, %+v, %q", first, second, b.beside(path))
+	}
+}
+
+// A backup takes no name that is taken.
+func TestBackupNames(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, direct)
+	b.write(path+".lamplighter-backup", "mine")
+	c := b.done(Wanted{})
+	if c.Backup != path+".lamplighter-backup-2" || b.read(path+".lamplighter-backup") != "mine" {
+		t.Errorf("%+v", c)
+	}
+	if b.done(Wanted{Undo: true}); b.read(path+".lamplighter-backup") != "mine" || len(b.beside(path)) != 1 {
+		t.Errorf("%q", b.beside(path))
+	}
+}
+
+// Where what undo needs cannot be kept, nothing is written.
+func TestRecordCannotBeWritten(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, direct)
+	if err := os.MkdirAll(filepath.Join(b.state, recordName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(b.o).Do(t.Context(), Wanted{}); err == nil || b.read(path) != direct || len(b.beside(path)) > 0 {
+		t.Errorf("%v, %q", err, b.beside(path))
+	}
+}
+
+func TestList(t *testing.T) {
+	b := newBed(t)
+	secret := "sk-proj-abcdefghijklmnop"
+	for _, path := range []string{".claude.json", cursorFile, ".gemini/settings.json"} {
+		b.write(path, strings.Replace(direct, `"--context"`, `"--api-key", "`+secret+`", "--context"`, 1))
+	}
+	b.write(codexFile, "[mcp_servers.serena]\ncommand = 'serena'\nargs = ['start-mcp-server']\nenv = { K = '"+secret+"' }\n")
+	list, err := New(b.o).List(t.Context(), Wanted{OrDirect: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, c := range list {
+		if c.Found() {
+			found = append(found, c.ID)
+		}
+		for _, f := range c.Files {
+			if f.Exists && (len(f.Entries) != 1 || f.Problem != "" || !strings.Contains(f.Entries[0].Becomes, "--or-direct") || f.Entries[0].Line == 0) {
+				t.Errorf("%s: %+v", c.ID, f)
+			}
+		}
+	}
+	if want := []string{"claude-code", "codex", "cursor", "gemini-cli"}; !slices.Equal(found, want) || len(list) != 6 {
+		t.Errorf("%q of %d", found, len(list))
+	}
+	if strings.Contains(fmt.Sprintf("%+v", list), secret) {
+		t.Errorf("a secret is shown: %+v", list)
+	}
+	one, err := New(b.o).List(t.Context(), Wanted{Client: "codex"})
+	if err != nil || len(one) != 1 || one[0].Name != "Codex" {
+		t.Errorf("%+v, %v", one, err)
+	}
+	if isThere(b.state) {
+		t.Error("a list has written something")
+	}
+}
+
+// Any file of the usual shape can be named.
+func TestNamedFile(t *testing.T) {
+	b := newBed(t)
+	path := b.write("other/settings.jsonc", direct)
+	if r := b.do(Wanted{}); len(r.Changes) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if c := b.done(Wanted{File: path}); c.Client != "" || b.read(path) != b.shared() {
+		t.Errorf("%+v", c)
+	}
+	// To undo everything, it need not be named again.
+	if c := b.done(Wanted{Undo: true}); !c.Whole || b.read(path) != direct {
+		t.Errorf("%+v", c)
+	}
+	text := b.write("other/settings.yaml", "x")
+	r := b.do(Wanted{File: text})
+	if len(r.Changes) != 1 || !strings.Contains(r.Changes[0].Problem, ".toml") {
+		t.Errorf("%+v", r)
+	}
+}

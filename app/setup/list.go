@@ -1,0 +1,192 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"lamplighter/app/setup/document"
+	"lamplighter/app/setup/foreignfile"
+	"lamplighter/monitor"
+)
+
+// Why nothing was tried.
+var (
+	ErrNoClient  = errors.New("no such client")
+	ErrNoServer  = errors.New("no such server")
+	ErrNoConnect = errors.New("lamplighter-connect is not there")
+	ErrBusy      = foreignfile.ErrBusy
+)
+
+// places are the files that w is about, in the order in which clients are shown.
+// The error Is ErrNoClient.
+func (s *Setup) places(w Wanted) ([]place, error) {
+	all := places(runtime.GOOS, s.o, s.o.Getenv)
+	if w.File != "" {
+		path := filepath.Clean(w.File)
+		for _, p := range all {
+			if filepath.Clean(p.path) == path {
+				return []place{p}, nil
+			}
+		}
+		return []place{{path: path, scope: User, tables: tablesFor(path), format: document.FormatOf(path)}}, nil
+	}
+	if w.Client == "" {
+		return all, nil
+	}
+	var its []place
+	var known []string
+	for _, p := range all {
+		if p.client == w.Client {
+			its = append(its, p)
+		}
+		if !slices.Contains(known, p.client) {
+			known = append(known, p.client)
+		}
+	}
+	if its == nil {
+		return nil, fmt.Errorf("%w: %q; there are %s", ErrNoClient, w.Client, strings.Join(known, ", "))
+	}
+	return its, nil
+}
+
+// settings is a file of settings as it was read.
+type settings struct {
+	place
+	file    *foreignfile.File
+	doc     *document.Document
+	entries []document.Entry
+}
+
+// read reads the file of a place. The error Is fs.ErrNotExist when there is none.
+func (p place) read() (settings, error) {
+	file, err := foreignfile.Read(p.path)
+	if err != nil {
+		return settings{}, err
+	}
+	if p.format == "" {
+		return settings{}, fmt.Errorf("%s: settings are read from files that end in .json, .jsonc or .toml", monitor.Clean(p.path))
+	}
+	doc, err := document.Parse(p.format, file.Content, p.tables)
+	if err != nil {
+		return settings{}, unparsed(p, err)
+	}
+	return settings{place: p, file: file, doc: doc, entries: doc.Entries()}, nil
+}
+
+// unparsed says what is wrong with a text, and what to do.
+func unparsed(p place, err error) error {
+	return fmt.Errorf("%s is left as it is, because it cannot be understood: %w; correct it first", monitor.Clean(p.path), err)
+}
+
+// closed tells whether Do leaves a file alone because others may use it.
+func (p place) closed(w Wanted) bool {
+	return p.scope == Project && !w.Project && w.File == "" && !w.Undo
+}
+
+// List looks at the settings of all clients, of one, or at one file. Nothing is
+// changed. The error says that there is no such client, or no such file.
+func (s *Setup) List(ctx context.Context, w Wanted) ([]Client, error) {
+	all, err := s.places(w)
+	if err != nil {
+		return nil, err
+	}
+	running := s.running()
+	m := s.machine()
+	rec, err := loadRecord(s.o.State)
+	if err != nil {
+		rec = nil // it is for Changed and Backup alone
+	}
+	w.Undo = false
+	var clients []Client
+	for _, p := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		file := s.look(m, p, w, rec)
+		if w.File != "" && !file.Exists {
+			return nil, fmt.Errorf("%s: %w", monitor.Clean(p.path), fs.ErrNotExist)
+		}
+		i := slices.IndexFunc(clients, func(c Client) bool { return c.ID == p.client })
+		if i < 0 {
+			i = len(clients)
+			clients = append(clients, Client{ID: p.client, Name: p.name, Running: running[p.client]})
+		}
+		clients[i].Files = append(clients[i].Files, file)
+	}
+	return clients, nil
+}
+
+// look is what List says of one file.
+func (s *Setup) look(m machine, p place, w Wanted, rec *record) File {
+	f := File{Path: p.path, Scope: p.scope}
+	set, err := p.read()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return f
+	case err != nil:
+		f.Exists, f.Problem = true, problem(err)
+	default:
+		f.Exists = true
+		for _, e := range set.entries {
+			f.Entries = append(f.Entries, m.judge(e, w, p.closed(w)).Entry)
+		}
+	}
+	if rec == nil {
+		return f
+	}
+	target := p.path
+	if set.file != nil {
+		target = set.file.Target
+	} else if real, err := filepath.EvalSymlinks(p.path); err == nil {
+		target = real
+	}
+	steps := rec.steps(target)
+	if set.file != nil {
+		steps = slices.Clone(steps[:happened(steps, set.file.Content)])
+	}
+	if len(steps) > 0 {
+		f.Changed = &steps[len(steps)-1].At
+	}
+	for _, st := range slices.Backward(steps) {
+		if isThere(st.Backup) {
+			f.Backup = st.Backup
+			break
+		}
+	}
+	return f
+}
+
+// running are the pids of clients, by their IDs.
+func (s *Setup) running() map[string][]int {
+	list := s.o.Programs
+	if list == nil {
+		list = runningPrograms
+	}
+	all, _ := list() // with an error comes what could be read
+	return running(all)
+}
+
+// clientName is what a client is called, "" for none that is known.
+func clientName(id string) string {
+	for _, c := range knownClients() {
+		if c.id == id {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// problem is an error as a sentence for people.
+func problem(err error) string {
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}

@@ -1,0 +1,200 @@
+package setup
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// finder finds programs as clients would, who may have another PATH than we
+// have: it looks where installers put them as well.
+type finder struct {
+	goos   string
+	home   string
+	getenv func(string) string
+}
+
+// lookPath is the default of Options.LookPath. The error Is exec.ErrNotFound.
+func (f finder) lookPath(program string) (string, error) {
+	if strings.ContainsRune(program, '/') || strings.ContainsRune(program, filepath.Separator) {
+		if path := f.in(filepath.Dir(program), filepath.Base(program)); path != "" && filepath.IsAbs(program) {
+			return path, nil
+		}
+		return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
+	}
+	for _, dir := range f.dirs() {
+		if path := f.in(dir, program); path != "" {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
+}
+
+// dirs are those of the PATH, then those of installers. Those that depend on
+// where a client is started are left out.
+func (f finder) dirs() []string {
+	var dirs []string
+	for _, dir := range slices.Concat(filepath.SplitList(f.getenv("PATH")), f.installed()) {
+		if filepath.IsAbs(dir) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// in is the path of a program in a directory, "" when it is not there.
+func (f finder) in(dir, name string) string {
+	for _, ending := range f.endings(name) {
+		path := filepath.Join(dir, name+ending)
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() && (f.goos == "windows" || info.Mode().Perm()&0o111 != 0) {
+			return path
+		}
+	}
+	return ""
+}
+
+// endings are what Windows adds to the name of a program, in its order.
+func (f finder) endings(name string) []string {
+	if f.goos != "windows" {
+		return []string{""}
+	}
+	all := []string{".com", ".exe", ".bat", ".cmd"}
+	if slices.Contains(all, strings.ToLower(filepath.Ext(name))) {
+		return []string{""}
+	}
+	return all
+}
+
+// installed are the directories where installers put programs. Sources: the
+// documentation of uv (storage), pipx (installation), npm (folders), pnpm, Yarn,
+// Bun, Volta, nvm, pyenv, mise, asdf, Homebrew, Scoop, WinGet. The versions of
+// Python and the environments of tools are app/launch's, which starts servers.
+func (f finder) installed() []string {
+	var dirs []string
+	below := func(base string, rest ...string) {
+		if filepath.IsAbs(base) {
+			dirs = append(dirs, filepath.Join(append([]string{base}, rest...)...))
+		}
+	}
+	for _, name := range []string{"UV_TOOL_BIN_DIR", "XDG_BIN_HOME", "PIPX_BIN_DIR", "PNPM_HOME"} {
+		below(f.getenv(name))
+	}
+	below(f.home, ".local", "bin")
+	below(f.home, ".cargo", "bin")
+	below(f.home, ".bun", "bin")
+	below(f.home, ".deno", "bin")
+	if f.goos == "windows" {
+		local, roaming := f.getenv("LOCALAPPDATA"), f.getenv("APPDATA")
+		below(f.getenv("NPM_CONFIG_PREFIX"))
+		below(roaming, "npm")
+		below(f.getenv("PROGRAMFILES"), "nodejs")
+		below(local, "Programs", "nodejs")
+		below(local, "Programs", "uv")
+		below(local, "pnpm")
+		below(local, "Volta", "bin")
+		below(local, "Microsoft", "WinGet", "Links")
+		below(local, "Programs", "Python", "Launcher")
+		if scoop := f.getenv("SCOOP"); scoop != "" {
+			below(scoop, "shims")
+		}
+		below(f.home, "scoop", "shims")
+		below(f.getenv("PROGRAMDATA"), "chocolatey", "bin")
+		below(f.getenv("SYSTEMROOT"), "System32")
+		below(f.getenv("SYSTEMROOT"))
+		return dirs
+	}
+	below(f.getenv("NPM_CONFIG_PREFIX"), "bin")
+	below(f.home, ".npm-global", "bin")
+	below(f.home, ".volta", "bin")
+	below(f.home, ".yarn", "bin")
+	below(f.home, ".pyenv", "shims")
+	below(f.home, ".asdf", "shims")
+	below(f.home, ".local", "share", "mise", "shims")
+	below(f.home, ".nix-profile", "bin")
+	// The current version of nvm is chosen by a shell; any will do to say that a
+	// program is there.
+	nvm := f.getenv("NVM_DIR")
+	if nvm == "" {
+		nvm = filepath.Join(f.home, ".nvm")
+	}
+	if versions, err := os.ReadDir(filepath.Join(nvm, "versions", "node")); err == nil {
+		for _, v := range versions {
+			below(nvm, "versions", "node", v.Name(), "bin")
+		}
+	}
+	below(f.getenv("HOMEBREW_PREFIX"), "bin")
+	if f.goos == "darwin" {
+		below("/opt/homebrew/bin")
+		below("/opt/local/bin")
+		below(f.home, "Library", "pnpm")
+	} else {
+		below("/home/linuxbrew/.linuxbrew/bin")
+		below(f.home, ".linuxbrew", "bin")
+		below(f.home, ".local", "share", "pnpm")
+		below("/snap/bin")
+		below("/run/current-system/sw/bin")
+	}
+	for _, dir := range []string{"/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"} {
+		below(dir)
+	}
+	return dirs
+}
+
+// sameFile tells whether two paths lead to one file. Of one that is not there the
+// path counts.
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// machine is this machine as it is now. What it has found it remembers.
+func (s *Setup) machine() machine {
+	look := s.o.LookPath
+	if look == nil {
+		look = finder{runtime.GOOS, s.o.Home, s.o.Getenv}.lookPath
+	}
+	found := map[string]string{}
+	m := machine{
+		goos: runtime.GOOS, connect: s.o.Connect, same: sameFile,
+		find: func(program string) string {
+			path, known := found[program]
+			if !known {
+				path, _ = look(program) // what cannot be looked at is not found
+				found[program] = path
+			}
+			return path
+		},
+	}
+	opens := s.o.PageOpens
+	if opens == nil {
+		opens = func() bool { return serenaOpensPage(s.o.Home, s.o.Getenv) }
+	}
+	m.pageOpens = opens()
+	return m
+}
+
+// checkConnect says why nothing can be put in front of servers.
+func (s *Setup) checkConnect() error {
+	switch info, err := os.Stat(s.o.Connect); {
+	case s.o.Connect == "":
+		return fmt.Errorf("%w; it belongs beside lamplighter: install both again", ErrNoConnect)
+	case err != nil:
+		return fmt.Errorf("%w: %w; install lamplighter again", ErrNoConnect, err)
+	case !info.Mode().IsRegular() || !filepath.IsAbs(s.o.Connect):
+		return fmt.Errorf("%w: %s is %w", ErrNoConnect, s.o.Connect, fs.ErrInvalid)
+	}
+	return nil
+}

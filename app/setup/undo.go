@@ -1,0 +1,287 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"lamplighter/app/setup/document"
+	"lamplighter/app/setup/foreignfile"
+	"lamplighter/monitor"
+)
+
+// recorded are the files that were changed and are no places any more, or were
+// named: those that all lists are left out.
+func recorded(rec *record, w Wanted, all []place) []place {
+	if w.File != "" {
+		return nil
+	}
+	var list []place
+	for _, path := range rec.paths() {
+		steps := rec.steps(path)
+		client := ""
+		if len(steps) > 0 {
+			client = steps[len(steps)-1].Client
+		}
+		is := func(p place) bool {
+			real, err := filepath.EvalSymlinks(p.path)
+			return p.path == path || err == nil && real == path
+		}
+		if w.Client != "" && client != w.Client || slices.ContainsFunc(all, is) {
+			continue
+		}
+		list = append(list, place{
+			client: client, name: clientName(client), path: path, scope: Project,
+			tables: tablesFor(path), format: document.FormatOf(path),
+		})
+	}
+	return list
+}
+
+// reversal is how a file comes back to what it was.
+type reversal struct {
+	cur     []byte             // the file, as far as it is reversed
+	doc     *document.Document // of cur
+	entries []document.Entry   // of cur, as it was parsed
+	// done are the entries that are written: the words, or nil where the file's own
+	// text was put back.
+	done map[string][]string
+	left map[string]Entry
+	// byWords tells that entries were taken apart of which no text is known.
+	byWords bool
+}
+
+// take takes lamplighter-connect out of a file.
+func (r run) take(p place, c *Change) (edit, error) {
+	set, err := p.read()
+	if err != nil {
+		return edit{}, err
+	}
+	if err := r.prune(set.file); err != nil {
+		return edit{}, err
+	}
+	steps := r.rec.steps(set.file.Target)
+	steps = steps[:happened(steps, set.file.Content)]
+	v := reversal{cur: set.file.Content, done: map[string][]string{}, left: map[string]Entry{}}
+	back := len(steps) // those from here on are undone as a whole
+	if r.allChosen(set.entries) {
+		for ; back > 0 && isSum(v.cur, steps[back-1].After); back-- {
+			content, ok := backupOf(steps[back-1])
+			if !ok {
+				break
+			}
+			v.cur = content
+		}
+	}
+	if v.doc, err = document.Parse(p.format, v.cur, p.tables); err != nil {
+		return edit{}, unparsed(p, err)
+	}
+	v.entries = v.doc.Entries()
+	if err := r.bySources(&v, steps[:back]); err != nil {
+		return edit{}, err
+	}
+	if err := r.byWords(&v, p, steps[:back]); err != nil {
+		return edit{}, err
+	}
+	e := edit{settings: set, after: v.doc.Bytes()}
+	if e.final, err = check(p, e.after, v.entries, v.done); err != nil {
+		return edit{}, err
+	}
+	e.changed = differing(set.entries, e.final)
+	for _, key := range slices.Sorted(maps.Keys(v.left)) {
+		e.left = append(e.left, v.left[key])
+	}
+	if !bytes.Equal(e.after, set.file.Content) {
+		if err := set.file.Writable(); err != nil {
+			return e, err
+		}
+	}
+	c.Whole = len(steps) > 0 && isSum(e.after, steps[0].Before)
+	return e, r.finish(e, v, steps, back, c)
+}
+
+// finish writes what was reversed, then the record, and then removes the backups
+// that nobody needs.
+func (r run) finish(e edit, v reversal, steps []step, back int, c *Change) error {
+	if !c.Whole {
+		for _, st := range steps[:back] {
+			if isThere(st.Backup) {
+				c.Backup = st.Backup
+				break
+			}
+		}
+	}
+	if r.w.DryRun {
+		return nil
+	}
+	if !bytes.Equal(e.after, e.file.Content) {
+		var err error
+		// What is taken apart by its words may have had comments in it.
+		made := v.byWords && c.Backup == "" && !c.Whole
+		if made {
+			if c.Backup, err = e.file.Backup(); err != nil {
+				return err
+			}
+		}
+		if err := e.file.Replace(e.after); err != nil {
+			if made {
+				err = errors.Join(err, foreignfile.RemoveBackup(c.Backup, e.file.Content))
+				c.Backup = ""
+			}
+			return err
+		}
+	}
+	for i, st := range slices.Backward(steps) {
+		whole := c.Whole || i >= back
+		if !whole && r.remains(st, e.final) {
+			continue
+		}
+		if err := r.rec.drop(st); err != nil {
+			return fmt.Errorf("%s is as it was, but that could not be noted: %w", monitor.Clean(e.path), err)
+		}
+		if whole {
+			r.removeBackup(st)
+		}
+	}
+	return nil
+}
+
+// remains tells whether an entry of a step still runs lamplighter-connect.
+func (r run) remains(st step, entries []document.Entry) bool {
+	return slices.ContainsFunc(entries, func(e document.Entry) bool {
+		_, ours, _ := readConnection(r.m.goos, wordsOf(e))
+		return ours && slices.ContainsFunc(st.Entries, func(se stepEntry) bool { return slices.Equal(se.Path, e.Path) })
+	})
+}
+
+// allChosen tells whether all that is ours in a file is meant.
+func (r run) allChosen(entries []document.Entry) bool {
+	return !slices.ContainsFunc(entries, func(e document.Entry) bool {
+		_, ours, _ := readConnection(r.m.goos, wordsOf(e))
+		return ours && !r.chosen(e.Path)
+	})
+}
+
+func (r run) chosen(path []string) bool {
+	return len(r.w.Servers) == 0 || slices.Contains(r.w.Servers, path[len(path)-1])
+}
+
+// bySources puts back the text of entries where it is still what a step has
+// written, the newest step first.
+func (r run) bySources(v *reversal, steps []step) error {
+	settled := map[string]bool{}
+	for _, st := range slices.Backward(steps) {
+		for _, se := range slices.Backward(st.Entries) {
+			key := pathKey(se.Path)
+			if len(se.Path) == 0 || !r.chosen(se.Path) {
+				continue
+			}
+			now, err := v.doc.Source(se.Path)
+			switch {
+			case err == nil && now == se.After:
+				if err := v.doc.Restore(se.Path, se.Before); err != nil {
+					return err
+				}
+				v.done[key] = nil
+				settled[key] = true
+			case err == nil && now == se.Before:
+				settled[key] = true // it is undone already
+			case err != nil:
+				v.left[key] = gone(se.Path, "It is no longer in the file, or cannot be understood.")
+			default:
+				v.left[key] = gone(se.Path, "It has been changed since, and no longer runs lamplighter-connect.")
+			}
+		}
+	}
+	for key := range settled {
+		delete(v.left, key)
+	}
+	return nil
+}
+
+// byWords takes apart what still is ours: the command behind connect is what the
+// client would run. In a file that others may use this is done for what setup has
+// written there alone.
+func (r run) byWords(v *reversal, p place, steps []step) error {
+	now, err := document.Parse(p.format, v.doc.Bytes(), p.tables)
+	if err != nil {
+		return unparsed(p, err)
+	}
+	for _, e := range now.Entries() {
+		c, ours, why := readConnection(r.m.goos, wordsOf(e))
+		if !ours || !r.chosen(e.Path) {
+			continue
+		}
+		key := pathKey(e.Path)
+		delete(v.left, key)
+		original, recorded := firstSource(steps, e.Path)
+		switch {
+		case why != "":
+			v.left[key] = r.leftAlone(e, sentence(why))
+			continue
+		case !recorded && p.scope == Project && !r.w.Project && r.w.File == "":
+			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. With --project it is taken out all the same.")
+			continue
+		}
+		words := c.unwrap()
+		if before, ok := wordsOfSource(p, now.Bytes(), e.Path, original); recorded && ok {
+			words = reopenPage(r.m.goos, words, before)
+		}
+		if err := v.doc.Set(e.Path, words[0], words[1:]); err != nil {
+			v.left[key] = r.leftAlone(e, sentence(monitor.Clean(err.Error())))
+			continue
+		}
+		v.done[key] = words
+		v.byWords = true
+	}
+	return nil
+}
+
+// leftAlone is an entry that undo does not touch.
+func (r run) leftAlone(e document.Entry, why string) Entry {
+	shown := r.m.judge(e, Wanted{}, false).Entry
+	shown.Becomes, shown.Why = "", why
+	return shown
+}
+
+// gone is an entry of which nothing is known but its path.
+func gone(path []string, why string) Entry {
+	e := Entry{State: Odd, Why: why}
+	for _, name := range path {
+		e.Path = append(e.Path, monitor.Clean(name))
+	}
+	e.Name = e.Path[len(e.Path)-1]
+	return e
+}
+
+// firstSource is how an entry was written before the oldest step.
+func firstSource(steps []step, path []string) (document.Source, bool) {
+	for _, st := range steps {
+		for _, se := range st.Entries {
+			if slices.Equal(se.Path, path) {
+				return se.Before, true
+			}
+		}
+	}
+	return document.Source{}, false
+}
+
+// wordsOfSource is the command that a text of an entry says.
+func wordsOfSource(p place, content []byte, path []string, s document.Source) ([]string, bool) {
+	doc, err := document.Parse(p.format, content, p.tables)
+	if err != nil || doc.Restore(path, s) != nil {
+		return nil, false
+	}
+	if doc, err = document.Parse(p.format, doc.Bytes(), p.tables); err != nil {
+		return nil, false
+	}
+	for _, e := range doc.Entries() {
+		if slices.Equal(e.Path, path) && e.Command != "" {
+			return wordsOf(e), true
+		}
+	}
+	return nil, false
+}
