@@ -13,7 +13,6 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/doctor"
 	"lamplighter/app/launch"
-	"lamplighter/app/setup"
 	"lamplighter/monitor"
 )
 
@@ -108,13 +107,14 @@ func (p *program) examined() doctor.Options {
 			return s.Instances, nil
 		},
 	}
-	if home != "" {
-		connect, err := p.besideUs(connectName)
-		if err != nil {
-			connect = "" // of which there is a line of its own
-		}
-		// What counts is the environment of this command, as for the verb setup.
-		o.Clients = setup.New(setup.Options{Home: home, Getenv: p.getenv, Dir: directory, State: o.Places.StateDir, Connect: connect})
+	connect, err := p.besideUs(connectName)
+	if err != nil {
+		connect = "" // of which there is a line of its own
+	}
+	// What counts is the environment of this command, as for the verb setup, and not
+	// that of the background process.
+	if settings, err := p.settingsOfClients(connect); err == nil { // else there is no home directory
+		o.Clients = settings
 	}
 	return o
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter/app/launch"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
 )
@@ -101,7 +102,7 @@ func judgeClient(c setup.Client) []Line {
 			continue
 		}
 		for _, e := range file.Entries {
-			if about, note := judgeEntry(c, file.Scope, e); about != (finding{}) {
+			if about, note := judgeEntry(c, file, e); about != (finding{}) {
 				found.add(about, placeOf(file, e)+note)
 			}
 		}
@@ -153,7 +154,7 @@ func inAll(files []ClientFile) string {
 	case servers == 0:
 		return "no MCP servers"
 	case shared == 0:
-		return counted(servers, "MCP server") + ", none through lamplighter-connect"
+		return counted(servers, "MCP server")
 	}
 	return fmt.Sprintf("%s, %d through lamplighter-connect", counted(servers, "MCP server"), shared)
 }
@@ -171,13 +172,23 @@ var stateWords = []struct {
 	{setup.Odd, "not understood: "},
 }
 
-// inShort is a file for people, with the names of some of many entries.
+// inShort is a file for people, with the names of some of many entries, those of
+// Serena first.
 func (f ClientFile) inShort() string {
 	const most = 6
+	entries := slices.SortedStableFunc(slices.Values(f.Entries), func(a, b FileEntry) int {
+		switch {
+		case a.Serena == b.Serena:
+			return 0
+		case a.Serena:
+			return -1
+		}
+		return 1
+	})
 	var parts []string
 	for _, s := range stateWords {
 		var names []string
-		for _, e := range f.Entries {
+		for _, e := range entries {
 			if e.State != s.state {
 				continue
 			}
@@ -225,11 +236,12 @@ type finding struct {
 
 // judgeEntry says what an entry needs, none when that is nothing, and what is to
 // be said of this one alone.
-func judgeEntry(c setup.Client, scope setup.Scope, e setup.Entry) (about finding, note string) {
+func judgeEntry(c setup.Client, file setup.File, e setup.Entry) (about finding, note string) {
 	verb := "lamplighter setup " + c.ID
-	undo := verb + " --undo" // of a project's file, too
-	if scope == setup.Project {
-		verb += " --project"
+	undo := verb + " --undo"
+	if file.Scope == setup.Project {
+		// Without its name only what setup has written there is taken out.
+		verb, undo = verb+" --project", "lamplighter setup --file "+launch.Quoted([]string{file.Path})+" --undo"
 	}
 	switch {
 	case e.Off: // the client does not start it

@@ -91,7 +91,7 @@ func TestProjectsFile(t *testing.T) {
 	c := codex(serenaEntry(setup.Gone, nil))
 	c.Files[0].Scope = setup.Project
 	lines := judgeClient(c)
-	apptest.Contains(t, said(lines), "lamplighter setup codex --project; or take it out: lamplighter setup codex --undo")
+	apptest.Contains(t, said(lines), "lamplighter setup codex --project; or take it out: lamplighter setup --file /h/.codex/config.toml --undo")
 	apptest.Contains(t, Report{Lines: lines}.Text(Style{}), "    /h/.codex/config.toml (the project's): through a lamplighter-connect that is not there: serena\n")
 }
 
@@ -129,13 +129,17 @@ func TestManyEntries(t *testing.T) {
 		e.Name, e.Line = fmt.Sprintf("server-%d-%s", i, strings.Repeat("x", 100)), i+1
 		entries = append(entries, e)
 	}
+	entries[30].Name = "late"
+	for i := range 30 {
+		entries[i].Serena = false
+	}
 	entries = append(entries, serenaEntry(setup.Shared, nil), serenaEntry(setup.Direct, func(e *setup.Entry) { e.Off = true }))
 	c := codex(entries...)
 	c.Files = append(c.Files, setup.File{Path: "/p/.codex/config.toml"}, setup.File{Path: "/p/empty.toml", Exists: true})
 	report := Report{Lines: finish(Clients, judgeClients(clientsFacts{home: true, listed: listed{all: []setup.Client{c}}}))}
 	text := report.Text(Style{Width: 100})
 	words := strings.Join(strings.Fields(text), " ")
-	apptest.Contains(t, words, "✓ Codex: 42 MCP servers, 1 through lamplighter-connect /h/.codex/config.toml: shared: serena; direct: server-0-", " and 35 more /p/empty.toml: no MCP servers ✓ Codex starts Serena directly: server-0-", ":3) and 37 more")
+	apptest.Contains(t, words, "✓ Codex: 42 MCP servers, 1 through lamplighter-connect /h/.codex/config.toml: shared: serena; direct: late, server-31-", " and 35 more /p/empty.toml: no MCP servers ✓ Codex starts Serena directly: late (/h/.codex/config.toml:31), server-31-", ":33) and 7 more")
 	if n := strings.Count(text, "\n"); n > 40 {
 		t.Errorf("%d lines:\n%s", n, text)
 	}

@@ -130,11 +130,15 @@ func TestNothingIsChanged(t *testing.T) {
 	m.write(t, "web_dashboard: true\n", ".serena/serena_config.yml")
 	m.write(t, `{"instances": {"4194305": {"pid": 4194305}}}`, ".serena/instances.json")
 	m.write(t, "", ".serena/instances.lock")
+	m.write(t, `{"mcpServers": {"serena": {"command": "lamplighter-connect", "args": ["connect", "--", "serena", "start-mcp-server"]}}}`, ".claude.json")
+	m.write(t, `{"version": 1, "steps": []}`, ".local/state/lamplighter/setup.json")
 	m.write(t, "", "run/lamplighter/left")
 	check("all of it there")
 	m.write(t, "\x00", ".config/lamplighter/config.yaml")
 	m.write(t, "[", ".serena/serena_config.yml")
 	m.write(t, "{", ".serena/instances.json")
+	m.write(t, "{", ".claude.json")
+	m.write(t, "{", ".local/state/lamplighter/setup.json")
 	check("broken")
 }
 
@@ -365,13 +369,18 @@ func TestSerenaOfTheProject(t *testing.T) {
 	apptest.Contains(t, said(m.of(t, Serena)), "ok: Serena 2.1.0 starts with "+own+" (PATH of this command) for a session on "+m.o.Directory)
 }
 
+func makePipe(t *testing.T, path string) {
+	t.Helper()
+	if out, err := exec.Command("mkfifo", path).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
 // Files that are pipes, which to open could wait for ever, are not opened.
 func TestPipesForFiles(t *testing.T) {
 	m := newMachine(t)
-	if out, err := exec.Command("mkfifo", filepath.Join(m.home, "pipe")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	pipe := filepath.Join(m.home, "pipe")
+	makePipe(t, pipe)
 	for _, name := range []string{".serena/serena_config.yml", ".config/lamplighter/config.yaml", ".serena/instances.lock", ".config/autostart/lamplighter.desktop"} {
 		path := filepath.Join(m.home, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(pipe, path)); err != nil {
