@@ -206,9 +206,6 @@ func (p *program) setUp(ctx context.Context, o setupOptions) error {
 	case o.asJSON && !o.dryRun && o.asks() && p.keyboard != nil:
 		return usageError{errors.New("with --json nobody is asked; add --yes to change the files, or --dry-run to look at what would change")}
 	}
-	if name := noEntry(clients, o.servers); name != "" {
-		return fmt.Errorf("no entry is called %q; lamplighter setup --list shows them", monitor.Clean(name))
-	}
 	if text := words.passing(p.self, p.base.TempDir); text != "" && !o.undo {
 		p.say("%s", text)
 	}
@@ -265,24 +262,6 @@ func noClient(written string, all []setup.Client) string {
 		text += "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return text + "; known are " + strings.Join(ids, ", ") + ", and any file with --file"
-}
-
-// noEntry is the first of the names that no entry has, "" when each has one.
-func noEntry(clients []setup.Client, names []string) string {
-	there := map[string]bool{}
-	for _, c := range clients {
-		for _, f := range c.Files {
-			for _, e := range f.Entries {
-				there[e.Name] = true
-			}
-		}
-	}
-	for _, name := range names {
-		if !there[monitor.Clean(name)] && !there[name] {
-			return name
-		}
-	}
-	return ""
 }
 
 func (p *program) print(text string) error {

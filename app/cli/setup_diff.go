@@ -10,8 +10,11 @@ import (
 	"lamplighter/monitor"
 )
 
-// Limits of a diff, in characters: settings without line breaks are one line.
+// Limits of a diff. Those of a line are in characters: settings without line
+// breaks are one line.
 const (
+	linesAround = 1 // lines of a diff around what differs
+
 	diffLine  = 240 // a longer line is cut to what differs
 	diffAbout = 40  // what is left before and behind that
 	diffMost  = 1000
@@ -28,7 +31,7 @@ func (s setupWords) diff(c setup.Change) string {
 	if !ok {
 		return path + " changes. How is not shown, because what is secret in it cannot be told.\n"
 	}
-	unified, err := udiff.ToUnified(path, path, before, udiff.Lines(before, after), 1)
+	unified, err := udiff.ToUnified(path, path, before, udiff.Lines(before, after), linesAround)
 	if err != nil {
 		return path + " changes. How cannot be shown: " + monitor.Clean(err.Error()) + "\n"
 	}
@@ -52,9 +55,10 @@ func maskedPair(c setup.Change) (before, after string, ok bool) {
 	if formats[0] == "" {
 		formats = []document.Format{document.JSON, document.TOML}
 	}
+	inBefore, inAfter := differing(c.Before, c.After)
 	for _, f := range formats {
-		before, first := masked(f, c.Before)
-		after, second := masked(f, c.After)
+		before, first := masked(f, c.Before, inBefore)
+		after, second := masked(f, c.After, inAfter)
 		if first && second {
 			return before, after, true
 		}
@@ -64,26 +68,32 @@ func maskedPair(c setup.Change) (before, after string, ok bool) {
 
 // cutDiff cuts long lines to what differs from the line that takes their place.
 func cutDiff(lines []string) {
-	for i := 2; i < len(lines); {
-		minus := i
-		for i < len(lines) && strings.HasPrefix(lines[i], "-") {
-			i++
+	var minus, plus []int // lines of one change, without what is said of their ends
+	replace := func() {
+		for k := range min(len(minus), len(plus)) {
+			lines[minus[k]], lines[plus[k]] = cutBoth([]rune(lines[minus[k]]), []rune(lines[plus[k]]))
 		}
-		plus := i
-		for i < len(lines) && strings.HasPrefix(lines[i], "+") {
-			i++
+		for _, i := range append(minus, plus...) {
+			lines[i] = limited(lines[i], diffMost)
 		}
-		for k := 0; minus+k < plus && plus+k < i; k++ {
-			lines[minus+k], lines[plus+k] = cutBoth([]rune(lines[minus+k]), []rune(lines[plus+k]))
-		}
-		for k := minus; k < i; k++ {
-			lines[k] = limited(lines[k], diffMost)
-		}
-		if minus == i {
+		minus, plus = nil, nil
+	}
+	for i := 2; i < len(lines); i++ { // the first two name the file
+		switch lines[i][:min(1, len(lines[i]))] {
+		case "-":
+			if len(plus) > 0 {
+				replace()
+			}
+			minus = append(minus, i)
+		case "+":
+			plus = append(plus, i)
+		case `\`:
+		default:
+			replace()
 			lines[i] = limited(lines[i], diffLine)
-			i++
 		}
 	}
+	replace()
 }
 
 // cutBoth leaves out most of what two lines have in common at their ends, beside

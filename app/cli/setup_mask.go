@@ -28,30 +28,71 @@ type literal struct {
 
 // masked is settings with what looks like a secret left out: values of members
 // with such a name, all that is below env and headers, and words in commands and
-// comments that look like one. It keeps line for line. Not ok: it cannot be
-// understood, so nobody knows what is secret in it.
-func masked(f document.Format, content []byte) (text string, ok bool) {
+// comments that look like one. It keeps line for line; of what is not in shown
+// nothing is left but the line breaks. Not ok: it cannot be understood, so nobody
+// knows what is secret in it.
+func masked(f document.Format, content []byte, shown span) (text string, ok bool) {
 	read := jsonLiterals
 	if f == document.TOML {
 		read = tomlLiterals
 	}
-	list, ok := read(bytes.TrimPrefix(content, []byte("\uFEFF")))
+	mark := len(content)
+	content = bytes.TrimPrefix(content, []byte("\uFEFF"))
+	mark -= len(content)
+	list, ok := read(content)
 	if !ok {
 		return "", false
 	}
-	content = bytes.TrimPrefix(content, []byte("\uFEFF"))
 	var b strings.Builder
 	at := 0
+	write := func(end int, show func(part string) string) {
+		part := string(content[at:end])
+		if end+mark < shown.from || at+mark > shown.to {
+			b.WriteString(strings.Repeat("\n", strings.Count(part, "\n")))
+		} else {
+			b.WriteString(show(part))
+		}
+		at = end
+	}
+	between := func(part string) string { return maskedBetween(f, part) }
 	for _, l := range list {
 		if l.start < at || l.end < l.start || l.end > len(content) {
 			return "", false // the parser has told nonsense
 		}
-		b.WriteString(maskedBetween(f, string(content[at:l.start])))
-		b.WriteString(maskedLiteral(l, string(content[l.start:l.end])))
-		at = l.end
+		write(l.start, between)
+		write(l.end, func(part string) string { return maskedLiteral(l, part) })
 	}
-	b.WriteString(maskedBetween(f, string(content[at:])))
+	write(len(content), between)
 	return b.String(), true
+}
+
+// span is a part of a text.
+type span struct{ from, to int }
+
+// differing are the parts of two texts that differ, with the lines around them
+// that a diff shows.
+func differing(a, b []byte) (inA, inB span) {
+	shortest := min(len(a), len(b))
+	head, tail := 0, 0
+	for head < shortest && a[head] == b[head] {
+		head++
+	}
+	for tail < shortest-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	around := func(text []byte) span {
+		from, to := head, len(text)-tail
+		for range linesAround + 2 {
+			from = max(bytes.LastIndexByte(text[:from], '\n'), 0)
+			if n := bytes.IndexByte(text[to:], '\n'); n >= 0 {
+				to += n + 1
+			} else {
+				to = len(text)
+			}
+		}
+		return span{from, to}
+	}
+	return around(a), around(b)
 }
 
 // maskedLiteral is a literal as it is shown.
@@ -183,6 +224,9 @@ func maskedText(text, before string) string {
 	if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secretName(before) && !strings.HasPrefix(text, "-") {
 		return hidden
 	}
+	if len(text) < 8 && !strings.ContainsAny(text, "=:@") {
+		return text // most words of large settings are short
+	}
 	if at := secretValue.FindStringIndex(text); at != nil && at[1] < len(text) {
 		text = text[:at[1]] + hidden
 	}
@@ -228,7 +272,8 @@ func random(word string) bool {
 
 // jsonLiterals are those of JSON with comments, in their order.
 func jsonLiterals(content []byte) ([]literal, bool) {
-	value, err := hujson.Parse(content)
+	// A comment has to end with its line, also the last one.
+	value, err := hujson.Parse(append(bytes.Clone(content), '\n'))
 	if err != nil {
 		return nil, false
 	}

@@ -279,9 +279,8 @@ func (s setupWords) change(c setup.Change, dry bool) (lines []string, problem st
 	if c.Problem != "" {
 		problem = s.short(c.Problem)
 		if !strings.Contains(problem, path) {
-			problem = path + ": " + problem
+			problem = path + " is not changed: " + problem
 		}
-		problem = "not changed: " + problem
 	}
 	if len(c.Entries) > 0 && c.Problem == "" {
 		lines = append(lines, s.changed(c, path, dry))
@@ -318,7 +317,7 @@ func (s setupWords) changed(c setup.Change, path string, dry bool) string {
 			line = "Would take lamplighter-connect out of " + path + ": " + names + ". Nothing else in it would change."
 		}
 		if backup != "" {
-			line += " Before setup: " + backup
+			line += " Backup: " + backup
 		}
 		return line
 	case dry:

@@ -28,8 +28,13 @@ var errNotAll = toldError{errors.New("not all files were changed")}
 // do is Do, where an interruption has words.
 func (r *setupRun) do(ctx context.Context, w setup.Wanted) (setup.Result, error) {
 	result, err := r.settings.Do(ctx, w)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err != nil && ctx.Err() != nil && w.DryRun:
+		return result, errors.New("interrupted; nothing was changed")
+	case err != nil && ctx.Err() != nil:
 		return result, errors.New("interrupted; lamplighter setup --list shows what is changed")
+	case errors.Is(err, setup.ErrNoServer):
+		return result, fmt.Errorf("%w; lamplighter setup --list shows them", err)
 	}
 	return result, err
 }

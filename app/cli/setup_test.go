@@ -1,0 +1,392 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter/app/api"
+	"lamplighter/app/apptest"
+	"lamplighter/app/setup"
+)
+
+// fakeSettings are settings of clients that are only talked about.
+type fakeSettings struct {
+	clients []setup.Client
+	result  setup.Result
+	err     error
+	options setup.Options
+	asked   []setup.Wanted // of Do
+}
+
+func (f *fakeSettings) List(_ context.Context, w setup.Wanted) ([]setup.Client, error) {
+	return f.clients, nil
+}
+
+func (f *fakeSettings) Do(_ context.Context, w setup.Wanted) (setup.Result, error) {
+	f.asked = append(f.asked, w)
+	return f.result, f.err
+}
+
+// withSettings has the program talk about settings, beside a lamplighter-connect.
+func (d *desktop) withSettings(t *testing.T) *fakeSettings {
+	t.Helper()
+	d.withConnect(t)
+	d.base.Home = t.TempDir()
+	serena := setup.Entry{
+		Name: "serena", Path: []string{"mcp_servers", "serena"}, State: setup.Direct, Serena: true,
+		Runs: "serena start-mcp-server", Becomes: "lamplighter-connect connect -- serena start-mcp-server",
+	}
+	codex := d.home(".codex", "config.toml")
+	f := &fakeSettings{
+		clients: []setup.Client{
+			{ID: "claude-code", Name: "Claude Code", Files: []setup.File{{Path: d.home(".claude.json"), Scope: setup.User}}},
+			{ID: "claude-desktop", Name: "Claude Desktop"},
+			{ID: "codex", Name: "Codex", Files: []setup.File{{Path: codex, Scope: setup.User, Exists: true, Entries: []setup.Entry{serena}}}},
+		},
+		result: setup.Result{Changes: []setup.Change{{
+			Client: "Codex", Path: codex, Entries: []setup.Entry{serena}, Backup: codex + ".lamplighter-backup",
+			Before: []byte("command = 'serena'\n"), After: []byte("command = 'lamplighter-connect'\n"),
+		}}},
+	}
+	d.setup = func(o setup.Options) api.Setup { f.options = o; return f }
+	return f
+}
+
+func (d *desktop) home(parts ...string) string {
+	return filepath.Join(append([]string{d.base.Home}, parts...)...)
+}
+
+const (
+	codexChanged = "Changed ~/.codex/config.toml: serena. Before: config.toml.lamplighter-backup\n"
+	startIt      = "Lamplighter does not run now, and these clients need it: start it with lamplighter run.\n"
+)
+
+// slashed is text with the paths of another system written like ours.
+func slashed(text string) string { return strings.ReplaceAll(text, `\`, "/") }
+
+func TestSetupActs(t *testing.T) {
+	for name, test := range map[string]struct {
+		args string
+		want setup.Wanted
+	}{
+		"nobody to ask": {"setup", setup.Wanted{}},
+		"a client":      {"setup codex", setup.Wanted{Client: "codex"}},
+		"at once":       {"setup --yes --no-page --project", setup.Wanted{NoPage: true, Project: true}},
+		"entries":       {"setup codex --server serena --or-direct", setup.Wanted{Client: "codex", Servers: []string{"serena"}, OrDirect: true}},
+		"undo":          {"setup codex --undo", setup.Wanted{Client: "codex", Undo: true}},
+	} {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		status := d.runs(t, strings.Fields(test.args)...)
+		if status != statusFine || len(f.asked) != 1 {
+			t.Fatalf("%s: status %d, asked %+v, said %s", name, status, f.asked, d.err.String())
+		}
+		got := f.asked[0]
+		if got.Client != test.want.Client || !slices.Equal(got.Servers, test.want.Servers) || got.Undo != test.want.Undo || got.DryRun ||
+			got.OrDirect != test.want.OrDirect || got.NoPage != test.want.NoPage || got.Project != test.want.Project {
+			t.Errorf("%s: asked %+v", name, got)
+		}
+		if o := f.options; o.Home != d.base.Home || o.State != d.places().StateDir || o.Connect == "" || o.Dir == "" || o.Getenv == nil {
+			t.Errorf("%s: options %+v", name, o)
+		}
+		if !test.want.Undo {
+			apptest.Contains(t, slashed(d.out.String()), codexChanged)
+		}
+	}
+}
+
+func TestSetupFileIsAbsolute(t *testing.T) {
+	d := newDesktop(t)
+	f := d.withSettings(t)
+	d.keyboard = strings.NewReader("n\n") // is not asked
+	want, err := filepath.Abs("some.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := d.runs(t, "setup", "--file", "some.json"); status != statusFine || len(f.asked) != 1 || f.asked[0].File != want {
+		t.Errorf("status %d, asked %+v", status, f.asked)
+	}
+}
+
+// Each is wrong usage, and changes nothing.
+func TestSetupUsage(t *testing.T) {
+	for _, test := range []struct{ args, want string }{
+		{"setup codex cursor", "setup takes one client at most"},
+		{"setup codex --file x.json", "setup takes either a client or --file"},
+		{"setup --file=", "the name behind --file is empty"},
+		{"setup --server=", "the name behind --server is empty"},
+		{"setup --list --undo", "--list changes nothing; leave --undo out"},
+		{"setup --list --server x", "--list changes nothing; leave --server out"},
+		{"setup --list --yes", "--list changes nothing; leave --yes out"},
+		{"setup --undo --server x", "--undo takes out what setup has written; leave --server out"},
+		{"setup --undo --no-page", "leave --no-page out"},
+		{"setup --undo --or-direct", "leave --or-direct out"},
+		{"setup --undo --project", "leave --project out"},
+		{"setup --dry-run --yes", "--dry-run changes nothing; leave --yes out"},
+		{"setup --undoo", "unknown flag: --undoo"},
+		{"setup nosuch", `there is no client "nosuch"; known are claude-code, claude-desktop, codex, and any file with --file`},
+		{"setup codx", `there is no client "codx"; did you mean codex?; known are`},
+		{"setup claude", `did you mean claude-code or claude-desktop?`},
+		{"setup Claude_Code", `did you mean claude-code?`},
+		{"setup \x1b[31mx", `there is no client "[31mx"`},
+		{"setup --json", "with --json nobody is asked; add --yes"},
+	} {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		d.keyboard = strings.NewReader("y\ny\n")
+		status := d.runs(t, strings.Fields(test.args)...)
+		if said := d.err.String(); status != statusUsage || !strings.Contains(said, test.want) || len(f.asked) != 0 || d.out.String() != "" {
+			t.Errorf("%q: status %d, said %q %q, asked %v", test.args, status, said, d.out.String(), f.asked)
+		}
+	}
+	d := newDesktop(t)
+	d.withSettings(t)
+	if status := d.runs(t, "setup", ""); status != statusUsage {
+		t.Errorf("an empty client: status %d", status)
+	}
+}
+
+func TestSetupRefuses(t *testing.T) {
+	t.Run("no entry of that name", func(t *testing.T) {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		f.err = fmt.Errorf("%w: no settings have an entry with the name nosuch", setup.ErrNoServer)
+		if status := d.runs(t, "setup", "--server", "nosuch"); status != statusFailed {
+			t.Errorf("status %d", status)
+		}
+		apptest.Contains(t, d.err.String(), "with the name nosuch; lamplighter setup --list shows them")
+	})
+	t.Run("no home", func(t *testing.T) {
+		d := newDesktop(t)
+		d.withSettings(t)
+		d.base.Home = ""
+		if status := d.runs(t, "setup", "--yes"); status != statusFailed {
+			t.Errorf("status %d", status)
+		}
+		apptest.Contains(t, d.err.String(), "there is no home directory")
+	})
+	t.Run("busy", func(t *testing.T) {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		f.err = errors.New("another setup is at work; try again when it is done")
+		if status := d.runs(t, "setup", "--yes"); status != statusFailed || strings.Contains(d.out.String(), "Changed") {
+			t.Errorf("status %d", status)
+		}
+		apptest.Contains(t, d.err.String(), "setup: another setup is at work")
+	})
+	t.Run("no lamplighter-connect", func(t *testing.T) {
+		for args, want := range map[string]int{"setup --yes": statusFailed, "setup --dry-run": statusFailed, "setup --list": statusFine, "setup --undo": statusFine} {
+			d := newDesktop(t)
+			f := d.withSettings(t)
+			d.self = filepath.Join(t.TempDir(), "lamplighter")
+			if status := d.runs(t, strings.Fields(args)...); status != want {
+				t.Errorf("%s: status %d", args, status)
+			}
+			if want == statusFailed {
+				apptest.Contains(t, d.err.String(), "setup: there is no ", "install both again")
+			}
+			if f.options.Connect != "" || want == statusFailed && len(f.asked) > 0 {
+				t.Errorf("%s: %+v %v", args, f.options, f.asked)
+			}
+		}
+	})
+}
+
+func TestSetupAsks(t *testing.T) {
+	const question = "Change this file? [y/N] "
+	const pageQuestion = "Serena opens a page of its own for every server. Stop that too? [y/N] "
+	for name, test := range map[string]struct {
+		args, typed string
+		page        bool
+		said        string
+		acts        bool
+		noPage      bool
+	}{
+		"yes":                  {"setup", "y\n", false, question, true, false},
+		"YES":                  {"setup", " Yes \r\n", false, question, true, false},
+		"no":                   {"setup", "n\n", false, question, false, false},
+		"enter":                {"setup", "\n", false, question, false, false},
+		"the end":              {"setup", "", false, question + "\n", false, false},
+		"something":            {"setup", "yep\n", false, question, false, false},
+		"much":                 {"setup", strings.Repeat("y", 1<<16), false, question + "\n", false, false},
+		"an unfinished line":   {"setup", "y", false, question + "\n", true, false},
+		"the page too":         {"setup", "y\ny\n", true, question + pageQuestion, true, true},
+		"the page not":         {"setup", "y\nn\n", true, question + pageQuestion, true, false},
+		"no, and no page":      {"setup", "n\ny\n", true, question, false, false},
+		"the page is said":     {"setup --no-page", "y\n", true, question, true, true},
+		"undo":                 {"setup --undo", "y\n", true, "Undo it in this file? [y/N] ", true, false},
+		"undo, no":             {"setup --undo", "\n", true, "Undo it in this file? [y/N] ", false, false},
+		"entries of a name":    {"setup --server serena", "y\n", false, question, true, false},
+		"a client is no guess": {"setup codex", "", false, "", true, false},
+	} {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		f.result.Page = test.page
+		d.keyboard = strings.NewReader(test.typed)
+		status := d.runs(t, strings.Fields(test.args)...)
+		said := d.err.String()
+		if warning := strings.Index(said, "\n"); strings.HasPrefix(said, "lamplighter: ") {
+			said = said[warning+1:] // that we run from a temporary folder
+		}
+		if status != statusFine || said != test.said {
+			t.Errorf("%s: status %d, said %q", name, status, said)
+		}
+		acted := len(f.asked) > 0 && !f.asked[len(f.asked)-1].DryRun
+		if acted != test.acts || acted && f.asked[len(f.asked)-1].NoPage != test.noPage {
+			t.Errorf("%s: asked for %+v", name, f.asked)
+		}
+		if test.said != "" && !f.asked[0].DryRun {
+			t.Errorf("%s: not shown first", name)
+		}
+		if !acted {
+			apptest.Contains(t, d.out.String(), "-command = 'serena'\n+command = 'lamplighter-connect'\n", "Nothing was changed.\n")
+		}
+		if said := strings.Count(d.out.String(), "--no-page"); said != 0 && test.said != "" {
+			t.Errorf("%s: told what was asked", name)
+		}
+	}
+}
+
+// Where only Serena's own page is left to stop, that is asked alone.
+func TestSetupAsksForThePageAlone(t *testing.T) {
+	for typed, want := range map[string]int{"y\n": 2, "\n": 1} {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		f.result = setup.Result{Page: true}
+		d.keyboard = strings.NewReader(typed)
+		if status := d.runs(t, "setup"); status != statusFine || len(f.asked) != want || want == 2 && !f.asked[1].NoPage {
+			t.Errorf("%q: status %d, asked %+v", typed, status, f.asked)
+		}
+		if got := strings.Contains(d.out.String(), "Nothing was changed."); got != (want == 1) {
+			t.Errorf("%q: %s", typed, d.out.String())
+		}
+	}
+}
+
+// stuck is a terminal at which nobody types.
+type stuck struct{ closed chan struct{} }
+
+func (s stuck) Read([]byte) (int, error) { <-s.closed; return 0, io.EOF }
+
+func TestSetupInterrupted(t *testing.T) {
+	d := newDesktop(t)
+	f := d.withSettings(t)
+	keyboard := stuck{make(chan struct{})}
+	defer close(keyboard.closed)
+	d.keyboard = keyboard
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() { ended <- d.main(ctx, []string{"setup"}) }()
+	apptest.Eventually(t, "the question", func() bool { return strings.Contains(d.err.String(), "[y/N]") })
+	cancel()
+	if status := <-ended; status != statusFailed || len(f.asked) != 1 {
+		t.Errorf("status %d, asked %v", status, f.asked)
+	}
+	apptest.Contains(t, d.err.String(), "setup: interrupted; nothing was changed")
+}
+
+func TestSetupDryRun(t *testing.T) {
+	d := newDesktop(t)
+	f := d.withSettings(t)
+	f.result.Page = true
+	f.result.Changes[0].Backup = ""
+	d.keyboard = strings.NewReader("") // is not asked
+	if status := d.runs(t, "setup", "codex", "--dry-run"); status != statusFine || len(f.asked) != 1 || !f.asked[0].DryRun {
+		t.Errorf("status %d, asked %+v", status, f.asked)
+	}
+	const want = `--- ~/.codex/config.toml
++++ ~/.codex/config.toml
+@@ -1 +1 @@
+-command = 'serena'
++command = 'lamplighter-connect'
+Would change ~/.codex/config.toml: serena. It would be kept beside it as it is now.
+Serena opens a page of its own for every server. To stop that: lamplighter setup codex --no-page
+`
+	if got := slashed(d.out.String()); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestSetupJSON(t *testing.T) {
+	d := newDesktop(t)
+	f := d.withSettings(t)
+	f.result.Changes[0].Problem = "it is not valid"
+	f.result.Changes[0].Before = nil
+	if status := d.runs(t, "setup", "--json"); status != statusFailed {
+		t.Errorf("status %d", status)
+	}
+	var result setup.Result
+	if err := json.Unmarshal([]byte(d.out.String()), &result); err != nil || !result.Failed() || !strings.Contains(d.out.String(), `"running":[]`) {
+		t.Errorf("%v %s", err, d.out.String())
+	}
+	d.out = apptest.Buffer{}
+	if status := d.runs(t, "setup", "--list", "--json"); status != statusFine {
+		t.Errorf("status %d", status)
+	}
+	var list struct{ Clients []setup.Client }
+	if err := json.Unmarshal([]byte(d.out.String()), &list); err != nil || len(list.Clients) != 3 {
+		t.Errorf("%v %s", err, d.out.String())
+	}
+	f.clients, f.result = nil, setup.Result{}
+	for args, want := range map[string]string{"setup --list --json": `{"clients":[]}`, "setup --dry-run --json": `{"changes":[],"running":[],"page":false}`} {
+		d.out = apptest.Buffer{}
+		if d.runs(t, strings.Fields(args)...); d.out.String() != want+"\n" {
+			t.Errorf("%s: %s", args, d.out.String())
+		}
+	}
+}
+
+// What is wrong with one file does not keep the others from being told.
+func TestSetupProblem(t *testing.T) {
+	d := newDesktop(t)
+	f := d.withSettings(t)
+	f.result.Changes = append([]setup.Change{{Client: "Claude Code", Path: d.home(".claude.json"), Problem: "Line 3, column 1: a name is missing."}}, f.result.Changes...)
+	f.result.Running = []string{"Codex", "Claude Code"}
+	if status := d.runs(t, "setup", "--yes"); status != statusFailed {
+		t.Errorf("status %d", status)
+	}
+	if want := codexChanged + "Restart Codex and Claude Code to use it.\n" + startIt; slashed(d.out.String()) != want {
+		t.Errorf("said %q", d.out.String())
+	}
+	apptest.Contains(t, slashed(d.err.String()), "lamplighter: ~/.claude.json is not changed: Line 3, column 1: a name is missing.\n")
+	// With a terminal it is told once.
+	d.err = apptest.Buffer{}
+	d.keyboard = strings.NewReader("y\n")
+	if status := d.runs(t, "setup"); status != statusFailed || strings.Count(d.err.String(), "column 1") != 1 {
+		t.Errorf("status %d, said %s", status, d.err.String())
+	}
+}
+
+func TestSetupCompletes(t *testing.T) {
+	d := newDesktop(t)
+	d.withSettings(t)
+	d.runs(t, "__complete", "setup", "")
+	apptest.Contains(t, d.out.String(), "claude-code\tClaude Code\n", "codex\tCodex\n")
+	d.out = apptest.Buffer{}
+	d.runs(t, "__complete", "setup", "codex", "--server", "")
+	apptest.Contains(t, d.out.String(), "serena\tCodex\n")
+	d.out = apptest.Buffer{}
+	d.runs(t, "__complete", "setup", "codex", "")
+	if strings.Contains(d.out.String(), "claude") {
+		t.Errorf("offers a second client: %s", d.out.String())
+	}
+}
+
+func TestSetupWhereLamplighterRuns(t *testing.T) {
+	d := newDesktop(t)
+	d.withSettings(t)
+	d.serveBackground(t, &model{current: d.snap})
+	if d.runs(t, "setup", "codex"); slashed(d.out.String()) != codexChanged {
+		t.Errorf("said %q", d.out.String())
+	}
+}
+
+var changedAt = time.Date(2026, 11, 20, 12, 3, 0, 0, time.Local)
