@@ -185,7 +185,7 @@ func TestWhatIsMeant(t *testing.T) {
 	gone := inJSON(filepath.Join(b.home, "gone", "lamplighter-connect"))
 	path := b.write(cursorFile, `{"mcpServers": {
 		"serena": {"command": "serena", "args": ["start-mcp-server"]},
-		"lost": {"command": "/no/serena", "args": ["start-mcp-server"]},
+		"lost": {"command": "`+inJSON(filepath.Join(b.home, "no", "serena"))+`", "args": ["start-mcp-server"]},
 		"files": {"command": "serena", "args": ["x"]},
 		"shell": {"command": "bash", "args": ["-c", "serena start-mcp-server"]},
 		"moved": {"command": "`+gone+`", "args": ["connect", "--or-direct", "--", "files"]},
@@ -294,6 +294,27 @@ func TestRunningClientsAreTold(t *testing.T) {
 	b.write(codexFile, "[mcp_servers.serena]\ncommand = 'serena'\nargs = ['start-mcp-server']\n")
 	if r := b.do(Wanted{}); !slices.Equal(r.Running, []string{"Codex"}) {
 		t.Errorf("%+v", r.Running)
+	}
+}
+
+// A client that writes its own settings over ours is told about.
+func TestWrittenOver(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, b.shared())
+	all, err := New(b.o).places(Wanted{File: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := pathKey([]string{"mcpServers", "serena"})
+	words := []string{b.connect, "connect", "--", "serena", "start-mcp-server", "--context", "ide"}
+	if err := (run{}).still(all[0], map[string][]string{key: words}); err != nil {
+		t.Error(err)
+	}
+	for _, over := range []string{direct, "{}", "{"} {
+		b.write(path, over)
+		if err := (run{}).still(all[0], map[string][]string{key: words}); err == nil || !strings.Contains(err.Error(), "another program") {
+			t.Errorf("%s: %v", over, err)
+		}
 	}
 }
 

@@ -128,8 +128,8 @@ func (m machine) decide(v *verdict, c connection, words []string, named bool, w 
 
 // stateOf says whose lamplighter-connect an entry runs.
 func (m machine) stateOf(c connection) State {
-	if unknowable(c.program) {
-		return Other
+	if m.unknowable(c.program) {
+		return Shared // it is left as somebody has written it
 	}
 	path := m.find(c.program)
 	if path == "" {
@@ -154,7 +154,7 @@ func (m machine) stateOf(c connection) State {
 // missing is the program of a command when it is not found, safe to show.
 func (m machine) missing(words []string) string {
 	_, words = cutShell(m.goos, words)
-	if len(words) == 0 || unknowable(words[0]) || m.find(words[0]) != "" {
+	if len(words) == 0 || m.unknowable(words[0]) || m.find(words[0]) != "" {
 		return ""
 	}
 	return monitor.Shorten(monitor.Clean(showWord(words[0])), 200)
@@ -162,11 +162,11 @@ func (m machine) missing(words []string) string {
 
 // unknowable tells whether only the client knows what program is meant: it puts
 // values in the place of variables, and has a working directory of its own.
-func unknowable(program string) bool {
+func (m machine) unknowable(program string) bool {
 	if strings.ContainsAny(program, "$%") {
 		return true
 	}
-	return strings.ContainsAny(program, `/\`) && !filepath.IsAbs(program) && !strings.HasPrefix(program, "~")
+	return strings.ContainsAny(program, `/\`) && !(system{goos: m.goos}).absolute(program) && !strings.HasPrefix(program, "~")
 }
 
 // launchers are programs that start others, and what more of their command says

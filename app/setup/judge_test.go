@@ -17,14 +17,14 @@ func bench() machine {
 		find: func(program string) string {
 			switch program {
 			case "serena", "uvx", "npx", "bash", "docker", "lamplighter-connect", "lamplighter":
-				return filepath.Join("/opt", program)
+				return "/opt/" + program
 			}
-			if slices.Contains(programs, program) {
+			if slices.Contains(programs, filepath.ToSlash(program)) {
 				return program
 			}
 			return ""
 		},
-		same: func(a, b string) bool { return a == b },
+		same: func(a, b string) bool { return filepath.ToSlash(a) == filepath.ToSlash(b) },
 	}
 }
 
@@ -76,7 +76,7 @@ func TestJudge(t *testing.T) {
 		{command: "/gone/lamplighter-connect connect -- npx x", state: Gone, alone: "not a Serena", becomes: shared + "npx x"},
 		{command: "/gone/lamplighter-connect connect -- lost", state: Gone, alone: "not a Serena", missing: "lost", becomes: shared + "lost"},
 		{command: "/gone/lamplighter-connect connect -- serena" + tail, closed: true, state: Gone, serena: true, why: "Others may use"},
-		{command: "${HOME}/lamplighter-connect connect -- serena" + tail, state: Other, serena: true, becomes: shared + "serena" + tail},
+		{command: "${HOME}/lamplighter-connect connect -- serena" + tail, state: Shared, serena: true},
 		{command: "lamplighter-connect keep", state: Odd, why: "It runs lamplighter-connect without connect."},
 
 		{command: "npx -y @modelcontextprotocol/server-filesystem /home/u/serena", state: Direct, unmeant: true, alone: "not a Serena"},
