@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2/unstable"
-
-	"lamplighter/monitor"
 )
 
 // tomlEditor edits TOML 1.0, and what the library takes of 1.1: the ranges of
@@ -152,7 +150,7 @@ func (e *tomlEditor) server(path []string) (*tomlServer, error) {
 
 // tomlNameOf is a path as people read it.
 func tomlNameOf(path []string) string {
-	return "the entry " + monitor.Shorten(monitor.Clean(strings.Join(path, " › ")), 120)
+	return "the entry " + shown(strings.Join(path, " › "), 120)
 }
 
 // tomlEdit replaces a part of the text.

@@ -10,8 +10,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
-
-	"lamplighter/monitor"
 )
 
 // tomlReader finds the servers of a text and checks that all of it is TOML. The
@@ -28,6 +26,10 @@ type tomlReader struct {
 	// line is the number of line ends before the offset counted.
 	line, counted int
 }
+
+// tomlDepth is how many parts a key can have; the library allows as many values
+// within each other.
+const tomlDepth = 10000
 
 // readTOML returns the servers of a text without byte order mark, in their order.
 func readTOML(text []byte, tables [][]string) ([]*tomlServer, error) {
@@ -58,8 +60,11 @@ func readTOML(text []byte, tables [][]string) ([]*tomlServer, error) {
 // header makes the table of a header the current one.
 func (r *tomlReader) header(n *unstable.Node) error {
 	parent, parts := 0, n.Key()
-	for parts.Next() {
+	for depth := 0; parts.Next(); depth++ {
 		part := parts.Node()
+		if depth > tomlDepth {
+			return r.fault(part, "is too deep in a dotted key")
+		}
 		id, found := r.find(parent, part)
 		switch {
 		case !parts.IsLast() && !found:
@@ -107,8 +112,11 @@ func (r *tomlReader) header(n *unstable.Node) error {
 func (r *tomlReader) keyValue(parent int, n, in *unstable.Node, before, after int) error {
 	parts := n.Key()
 	first := -1
-	for parts.Next() {
+	for depth := 0; parts.Next(); depth++ {
 		part := parts.Node()
+		if depth > tomlDepth {
+			return r.fault(part, "is too deep in a dotted key")
+		}
 		if first < 0 {
 			first = spanOf(part.Raw).start
 		}
@@ -188,13 +196,16 @@ func (r *tomlReader) value(id int, n *unstable.Node) error {
 // scalar checks what the parser leaves to its user: that a number is not too
 // large, and that a date exists.
 func (r *tomlReader) scalar(n *unstable.Node) error {
-	const short = 16 // digits always fit into an integer, also hexadecimal ones
-	if n.Kind == unstable.Integer && len(n.Data) <= short {
+	// Most numbers are small, and asking takes its time.
+	const digits, places = 16, 300 // of an integer, also a hexadecimal one, and of a float
+	switch {
+	case n.Kind == unstable.Integer && len(n.Data) <= digits,
+		n.Kind == unstable.Float && len(n.Data) <= places && !bytes.ContainsAny(n.Data, "eE"):
 		return nil
 	}
 	var v any
 	if err := toml.Unmarshal(slices.Concat([]byte("v = "), n.Data), &v); err != nil {
-		return r.at(spanOf(n.Raw).start, sentencePart(strings.TrimPrefix(err.Error(), "toml: ")))
+		return r.at(spanOf(n.Raw).start, shown(strings.TrimPrefix(err.Error(), "toml: "), 200))
 	}
 	return nil
 }
@@ -222,13 +233,12 @@ func (r *tomlReader) refused(err error) error {
 		// A part of the text reaches to the end of its array, as the text does.
 		offset = cap(r.text) - cap(wrong.Highlight)
 	}
-	return r.at(min(max(offset, 0), len(r.text)), sentencePart(err.Error()))
+	return r.at(min(max(offset, 0), len(r.text)), shown(err.Error(), 200))
 }
 
 // fault is what is wrong with a name.
 func (r *tomlReader) fault(part *unstable.Node, wrong string) error {
-	name := monitor.Shorten(monitor.Clean(string(part.Data)), 60)
-	return r.at(spanOf(part.Raw).start, fmt.Sprintf("the name %q %s", name, wrong))
+	return r.at(spanOf(part.Raw).start, fmt.Sprintf("the name %q %s", shown(string(part.Data), 60), wrong))
 }
 
 // at is what is wrong at an offset.
@@ -245,9 +255,4 @@ func skipBlank(text []byte, i int) int {
 		i++
 	}
 	return i
-}
-
-// sentencePart makes a message of the library one that can be shown.
-func sentencePart(message string) string {
-	return monitor.Shorten(monitor.Clean(message), 200)
 }

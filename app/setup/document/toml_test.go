@@ -2,6 +2,7 @@ package document
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -45,8 +46,8 @@ func parsedTOML(t testing.TB, text string, tables [][]string) *Document {
 	return d
 }
 
-// withoutPath is an entry without what each of them has.
-func short(e Entry) string {
+// tomlShort is an entry on one line.
+func tomlShort(e Entry) string {
 	parts := []string{strings.Join(e.Path, "/"), e.Command, strings.Join(e.Args, ","), e.Dir, e.URL, e.Odd}
 	if e.Off {
 		parts = append(parts, "off")
@@ -105,7 +106,7 @@ func TestTOMLEntries(t *testing.T) {
 			d := parsedTOML(t, c.text, codexTables)
 			var got []string
 			for _, e := range d.Entries() {
-				got = append(got, short(e))
+				got = append(got, tomlShort(e))
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("entries\n%q, want\n%q", got, c.want)
@@ -145,8 +146,11 @@ func TestTOMLSyntaxErrors(t *testing.T) {
 		"NUL":                               {"a = 'x\x00'\n", 1, 7, "control"},
 		"NUL between":                       {"a = 1\n\x00", 2, 1, "key"},
 		"lone carriage return":              {"a = 1\rb = 2\n", 1, 6, "newline"},
-		"deep nesting":                      {"a = " + strings.Repeat("[", 1<<20), 1, 10005, "nested"},
-		"deep inline tables":                {"a = " + strings.Repeat("{a=", 1<<20), 1, 30005, "nested"},
+		"deep nesting":                      {"a = " + strings.Repeat("[", 1<<16), 1, 10005, "nested"},
+		"deep inline tables":                {"a = " + strings.Repeat("{a=", 1<<16), 1, 30005, "nested"},
+		"deep key":                          {"a" + strings.Repeat(".a", 1<<16) + "=1", 1, 20003, "too deep"},
+		"deep header":                       {"[a" + strings.Repeat(".a", 1<<16) + "]", 1, 20004, "too deep"},
+		"float too large":                   {"a = -1e999\n", 1, 5, "float"},
 		"number too large":                  {"a = 1\nb = [99999999999999999999]\n", 2, 6, "too large"},
 		"impossible date":                   {"a = { b = 2025-02-30 }\n", 1, 11, "date"},
 		"key twice":                         {"[mcp_servers.s]\ncommand='s'\ncommand='t'\n", 3, 1, `"command" is there twice`},
@@ -174,6 +178,12 @@ func TestTOMLSyntaxErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTOMLMayNestDeeply(t *testing.T) {
+	const deep = 9999
+	parsedTOML(t, "a = "+strings.Repeat("[", deep)+strings.Repeat("]", deep), codexTables)
+	parsedTOML(t, "a"+strings.Repeat(".a", deep)+" = "+strings.Repeat("{a=", deep)+"1"+strings.Repeat("}", deep), codexTables)
 }
 
 func TestTOMLListsOfTablesMayRepeatNames(t *testing.T) {
@@ -292,5 +302,38 @@ func TestTOMLSet(t *testing.T) {
 				t.Errorf("after Restore\n%q, want\n%q", got, c.before)
 			}
 		})
+	}
+}
+
+// TestTOMLLarge reads and edits a large file, which must not take the square of
+// its size: that would be hours.
+func TestTOMLLarge(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("[mcp_servers.s]\ncommand='c'\n[many]\n")
+	for i := 0; b.Len() < 4<<20; i++ {
+		fmt.Fprintf(&b, "%d=1\n", i)
+	}
+	d := parsedTOML(t, b.String(), codexTables)
+	if err := d.Set([]string{"mcp_servers", "s"}, "x", []string{"a"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Replace(b.String(), "'c'", "\"x\"\nargs=[\"a\"]", 1); string(d.Bytes()) != want {
+		t.Error("Set has changed something else")
+	}
+}
+
+// TestTOMLLongList changes a list that is too long to compare all of its words.
+func TestTOMLLongList(t *testing.T) {
+	words := make([]string, 100_000)
+	for i := range words {
+		words[i] = fmt.Sprint("w", i)
+	}
+	d := parsedTOML(t, "[mcp_servers.s]\ncommand='c'\nargs="+tomlArrayOf(words), codexTables)
+	slices.Reverse(words)
+	if err := d.Set([]string{"mcp_servers", "s"}, "c", words); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(d.Entries()[0].Args, words) {
+		t.Error("the words are not those that were set")
 	}
 }
