@@ -89,7 +89,8 @@ type Asker struct {
 	limit   time.Duration // lookLimit, unless a test says otherwise
 	wait    time.Duration // waitLimit, likewise
 
-	asking singleflight.Group // who else is logged in
+	asking    singleflight.Group // who else is logged in
+	resolving singleflight.Group // what version a command runs, by the key of resolved
 
 	mu       sync.Mutex
 	others   others

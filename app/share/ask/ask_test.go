@@ -335,3 +335,36 @@ func TestFingerprints(t *testing.T) {
 		t.Error("what is not known is never the same")
 	}
 }
+
+// slow is a Resolver that takes its time.
+type slow struct {
+	taker
+	begun, goOn chan struct{}
+}
+
+func (r slow) Resolve(ctx context.Context, w launch.Wanted) (launch.Resolution, error) {
+	r.begun <- struct{}{}
+	<-r.goOn
+	return r.taker.Resolve(ctx, w)
+}
+
+// TestWhoGivesUpMayAskAgain: a client waits a few seconds only. What was begun for
+// it is there for its next try.
+func TestWhoGivesUpMayAskAgain(t *testing.T) {
+	m := newMachine(t)
+	w := m.wish(m.repo("alpha"), fromCwd)
+	finder := slow{taker{version: "2.1.0"}, make(chan struct{}), make(chan struct{})}
+	a := asker(func(o *Options) { o.Finder = finder })
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		<-finder.begun
+		leave()
+	}()
+	if p, err := a.Plan(ctx, w); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	close(finder.goOn)
+	if p := plan(t, a, w); p.Version != "2.1.0" || p.Key == "" { // nobody takes note of a second beginning
+		t.Errorf("%+v", p)
+	}
+}

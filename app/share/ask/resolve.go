@@ -37,7 +37,22 @@ func (a *Asker) resolve(ctx context.Context, program []string, from origin) (res
 	if age := time.Since(known.at); ok && age < resolvedFor {
 		return known, nil
 	}
-	r, err := a.o.Finder.Resolve(ctx, launch.Wanted{Command: program, Project: from.project, Serena: true})
+	// Who asked may give up sooner than it is found out, and ask again.
+	asked := a.resolving.DoChan(key, func() (any, error) {
+		return a.find(context.WithoutCancel(ctx), key, program, from.project)
+	})
+	select {
+	case result := <-asked:
+		found, _ := result.Val.(resolved)
+		return found, result.Err
+	case <-ctx.Done():
+		return resolved{}, ctx.Err()
+	}
+}
+
+// find asks the Finder, and remembers what it has found.
+func (a *Asker) find(ctx context.Context, key string, program []string, project string) (resolved, error) {
+	r, err := a.o.Finder.Resolve(ctx, launch.Wanted{Command: program, Project: project, Serena: true})
 	var none *launch.NotFoundError
 	if err != nil && !errors.As(err, &none) {
 		return resolved{}, err
