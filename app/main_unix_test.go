@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a test waits before it gives up; no test measures time.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // home is one user's world: nothing outside of it is read or written, there is
 // no desktop, and a browser only writes down what it was asked to open.

@@ -17,7 +17,7 @@ import (
 	"lamplighter/monitor/process"
 )
 
-const patience = 30 * time.Second
+const patience = time.Minute
 
 func TestLifeOfAnInstance(t *testing.T) {
 	t.Parallel()

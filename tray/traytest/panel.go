@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = 15 * time.Second
+const patience = time.Minute
 
 // Names of the protocol: StatusNotifierItem and com.canonical.dbusmenu.
 const (
