@@ -223,7 +223,7 @@ func (p *program) setUp(ctx context.Context, o setupOptions) error {
 
 // listed are the clients that w means. An unknown one is wrong usage.
 func listed(ctx context.Context, settings api.Setup, w setup.Wanted) ([]setup.Client, error) {
-	all, err := settings.List(ctx, setup.Wanted{File: w.File})
+	all, err := settings.List(ctx, setup.Wanted{File: w.File, Project: w.Project})
 	if err != nil || w.Client == "" {
 		return all, err
 	}

@@ -131,9 +131,9 @@ func (s setupWords) file(b *strings.Builder, c setup.Client, f setup.File, wides
 	}
 	b.WriteString(head + "\n")
 	if f.Changed != nil {
-		note := "changed by setup on " + f.Changed.Local().Format("2 Jan 2006 15:04")
+		note := "Changed by setup on " + f.Changed.Local().Format("2 Jan 2006 15:04") + "."
 		if f.Backup != "" {
-			note += "; before: " + s.beside(f.Backup, f.Path)
+			note += " Before: " + s.beside(f.Backup, f.Path)
 		}
 		b.WriteString(s.note(note, 2))
 	}
@@ -141,7 +141,7 @@ func (s setupWords) file(b *strings.Builder, c setup.Client, f setup.File, wides
 	case f.Problem != "":
 		b.WriteString(s.note(s.short(f.Problem), 2))
 	case len(f.Entries) == 0:
-		b.WriteString("  no MCP servers\n")
+		b.WriteString("  No MCP servers.\n")
 	}
 	for _, e := range f.Entries {
 		name := monitor.Shorten(s.entry(e), entryMost)
@@ -202,27 +202,36 @@ func (s setupWords) notes(c setup.Client, e setup.Entry) []string {
 		if c.Name != "" {
 			by = monitor.Clean(c.Name)
 		}
-		list = append(list, "switched off in "+by)
+		list = append(list, "Switched off in "+by+".")
 	}
 	switch e.State {
 	case setup.Other:
-		list = append(list, "another lamplighter-connect than that of this installation")
+		list = append(list, "It runs the lamplighter-connect of another installation.")
 	case setup.Gone:
-		list = append(list, "its lamplighter-connect is not there")
+		list = append(list, "Its lamplighter-connect is not there.")
 	}
 	switch {
 	case e.Why != "":
 		list = append(list, s.short(e.Why))
 	case e.Missing != "":
-		list = append(list, "its program "+s.short(e.Missing)+" is not found")
+		list = append(list, "Its program "+s.short(e.Missing)+" is not found.")
 	}
 	if e.Alone != "" && e.Serena {
-		list = append(list, "cannot be shared, so its server is its own: "+s.short(e.Alone))
+		list = append(list, "It cannot be shared, so its server is its own: "+s.short(e.Alone)+".")
 	}
-	if e.OpensPage {
-		list = append(list, "opens Serena's own page for every server; --no-page stops that")
+	switch {
+	case pageStops(e):
+		list = append(list, "It opens Serena's own page for every server; --no-page stops that.")
+	case e.OpensPage:
+		list = append(list, "It opens Serena's own page for every server.")
 	}
 	return list
+}
+
+// pageStops tells whether an entry opens Serena's own page, also when its server
+// runs below Lamplighter, and --no-page would put an end to that.
+func pageStops(e setup.Entry) bool {
+	return e.OpensPage && e.Alone != "" && (e.Becomes != "" || e.State == setup.Shared)
 }
 
 func (s setupWords) noClients(clients []setup.Client) string {

@@ -26,11 +26,11 @@ func sixClients() []setup.Client {
 	return []setup.Client{
 		{ID: "claude-code", Name: "Claude Code", Running: []int{4711}, Files: []setup.File{
 			file(".claude.json", setup.User,
-				setup.Entry{Name: "serena", Path: []string{"mcpServers", "serena"}, State: setup.Direct, Serena: true, Runs: "serena start-mcp-server --context claude-code", Becomes: "x", OpensPage: true},
+				setup.Entry{Name: "serena", Path: []string{"mcpServers", "serena"}, State: setup.Direct, Serena: true, Runs: "serena start-mcp-server --context claude-code", Becomes: "x", OpensPage: true, Alone: "its context can change the project"},
 				setup.Entry{Name: "serena", Path: []string{"projects", setupHome + "/alpha", "mcpServers", "serena"}, State: setup.Direct, Serena: true, Missing: "serenna", Why: "Its program serenna is not found.", Runs: "serenna start-mcp-server"},
 				setup.Entry{Name: "\x1b[31mnotes", Path: []string{"mcpServers", "notes"}, State: setup.Remote, Runs: "https://…@example.org/mcp"},
 			),
-			file("alpha/.mcp.json", setup.Project, setup.Entry{Name: "odd", State: setup.Odd, Why: "Its args are no list of strings."}),
+			file("alpha/.mcp.json", setup.Project, setup.Entry{Name: "odd", State: setup.Odd, Why: "Its args are no list of strings.", OpensPage: true}),
 		}},
 		{ID: "codex", Name: "Codex", Files: []setup.File{codex}},
 		{ID: "cursor", Name: "Cursor", Files: []setup.File{{Path: setupHome + "/.cursor/mcp.json"}}},
@@ -43,22 +43,24 @@ func sixClients() []setup.Client {
 func TestSetupList(t *testing.T) {
 	const want = `Claude Code, ~/.claude.json (it runs)
   direct  serena              serena start-mcp-server --context claude-code
-    opens Serena's own page for every server; --no-page stops that
+    It cannot be shared, so its server is its own: its context can change the project.
+    It opens Serena's own page for every server; --no-page stops that.
   direct  serena for ~/alpha  serenna start-mcp-server
     Its program serenna is not found.
   remote  [31mnotes           https://…@example.org/mcp
 Claude Code, ~/alpha/.mcp.json (of the project here; it runs)
   odd     odd                 -
     Its args are no list of strings.
+    It opens Serena's own page for every server.
 Codex, ~/.codex/config.toml
-  changed by setup on 20 Nov 2026 12:03; before: config.toml.lamplighter-backup
+  Changed by setup on 20 Nov 2026 12:03. Before: config.toml.lamplighter-backup
   shared  serena              serena start-mcp-server --context ide
-    cannot be shared, so its server is its own: its context codex can change the project
+    It cannot be shared, so its server is its own: its context codex can change the project.
   gone    old                 serena start-mcp-server
-    switched off in Codex
-    its lamplighter-connect is not there
+    Switched off in Codex.
+    Its lamplighter-connect is not there.
 VS Code, ~/.config/Code/User/mcp.json
-  no MCP servers
+  No MCP servers.
 Gemini CLI, ~/.gemini/settings.json
   Line 3, column 7: a comma is missing.
 lamplighter setup would change 2 entries; with --dry-run it shows how.

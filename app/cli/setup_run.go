@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"lamplighter/app/api"
@@ -59,7 +60,7 @@ func (r *setupRun) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if result.Page && !r.wanted.NoPage && !r.wanted.Undo {
+	if r.pageStops(result) {
 		if err := r.print(r.words.page()); err != nil {
 			return err
 		}
@@ -92,7 +93,6 @@ func (r *setupRun) tell(result setup.Result, w setup.Wanted) error {
 			r.told[problem] = true
 			r.say("%s", problem)
 		}
-		said = said || problem != ""
 		for _, line := range lines {
 			said = true
 			if r.told[line] {
@@ -104,10 +104,31 @@ func (r *setupRun) tell(result setup.Result, w setup.Wanted) error {
 			}
 		}
 	}
-	if !said && !result.Page {
-		return r.print(r.words.nothing(r.clients))
+	switch {
+	case said:
+		return nil
+	case result.Failed() && w.DryRun:
+		return r.print("Nothing would change.\n")
+	case result.Failed():
+		return r.print("Nothing was changed.\n")
 	}
-	return nil
+	return r.print(r.words.nothing(r.clients))
+}
+
+// pageStops tells whether Serena's own page opens for an entry that is meant, and
+// --no-page would stop that.
+func (r *setupRun) pageStops(result setup.Result) bool {
+	if !result.Page || r.wanted.NoPage || r.wanted.Undo || len(r.wanted.Servers) > 0 {
+		return false
+	}
+	for _, c := range r.clients {
+		for _, f := range c.Files {
+			if slices.ContainsFunc(f.Entries, pageStops) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ask shows what would change, asks, and acts.
@@ -125,16 +146,13 @@ func (r *setupRun) ask(ctx context.Context) error {
 			return errors.Join(r.print("Nothing was changed.\n"), failedOf(result))
 		}
 	}
-	asked := result.Page && !r.wanted.Undo && !r.wanted.NoPage
+	asked := r.pageStops(result)
 	if asked {
 		if r.wanted.NoPage, err = r.yes(ctx, "Serena opens a page of its own for every server. Stop that too?"); err != nil {
 			return err
 		}
 	}
-	switch {
-	case files == 0 && !r.wanted.NoPage && asked:
-		return errors.Join(r.print("Nothing was changed.\n"), failedOf(result))
-	case files == 0 && !r.wanted.NoPage:
+	if files == 0 && !(asked && r.wanted.NoPage) {
 		return failedOf(result)
 	}
 	return r.carryOut(ctx, asked)
@@ -158,7 +176,7 @@ func (r *setupRun) carryOut(ctx context.Context, asked bool) error {
 	if filesOf(result) > 0 && !w.Undo && !w.OrDirect && !r.backgroundRuns(ctx) {
 		text += "Lamplighter does not run now, and these clients need it: start it with lamplighter run.\n"
 	}
-	if result.Page && !w.NoPage && !w.Undo && !asked {
+	if !asked && r.pageStops(result) {
 		text += r.words.page()
 	}
 	return errors.Join(r.print(text), failedOf(result))
