@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"slices"
 
@@ -14,8 +15,7 @@ import (
 )
 
 // Setup reads and changes the settings of MCP clients: app/setup. Errors are
-// sentences for people, and wrap foreignfile.ErrBusy while another one changes
-// them.
+// sentences for people, and wrap those of that package.
 type Setup interface {
 	List(ctx context.Context, w setup.Wanted) ([]setup.Client, error)
 	Do(ctx context.Context, w setup.Wanted) (setup.Result, error)
@@ -52,8 +52,8 @@ func (r routes) clients(w http.ResponseWriter, req *http.Request) {
 }
 
 // changeClients changes settings, undoes it, or says what would be changed. Only
-// files that clients shows are touched: a request is no way to write elsewhere.
-// Once begun it goes on, also when the client goes away.
+// files that clients shows can be named: a request is no way to write elsewhere.
+// Once begun it goes on, also when whoever asked goes away.
 func (r routes) changeClients(w http.ResponseWriter, req *http.Request) {
 	wanted, ok := bodyOf(r, w, req, parseSetupOrder)
 	if !ok {
@@ -71,6 +71,12 @@ func (r routes) changeClients(w http.ResponseWriter, req *http.Request) {
 	}
 	result, err := r.parts.Setup.Do(ctx, wanted)
 	switch {
+	case errors.Is(err, setup.ErrNoClient), errors.Is(err, fs.ErrNotExist): // it has gone since
+		r.fail(w, http.StatusNotFound, monitor.Clean(err.Error()))
+		return
+	case errors.Is(err, setup.ErrBusy), errors.Is(err, setup.ErrNoConnect):
+		r.fail(w, http.StatusConflict, monitor.Clean(err.Error()))
+		return
 	case err != nil:
 		r.fail(w, http.StatusInternalServerError, monitor.Clean(err.Error()))
 		return

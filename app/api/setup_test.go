@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -150,9 +152,17 @@ func TestChangeClients(t *testing.T) {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}
 	}
-	d.err = errors.New("there is no lamplighter-connect\u202e beside lamplighter")
-	if w := try(t, h, "POST", setupPath, `{"client":""}`); w.Code != 500 || !strings.Contains(w.Body.String(), "there is no lamplighter-connect beside lamplighter") {
-		t.Errorf("%d %s", w.Code, w.Body)
+	for status, err := range map[int]error{500: errors.New("no space\u202e left"), 409: fmt.Errorf("no space left: %w", setup.ErrBusy)} {
+		d.err = err
+		if w := try(t, h, "POST", setupPath, `{"client":""}`); w.Code != status || !strings.Contains(w.Body.String(), "no space left") {
+			t.Errorf("%v: %d %s", err, w.Code, w.Body)
+		}
+	}
+	for err, status := range map[error]int{setup.ErrNoConnect: 409, setup.ErrNoClient: 404, fs.ErrNotExist: 404} {
+		d.err = err
+		if w := try(t, h, "POST", setupPath, `{"client":""}`); w.Code != status {
+			t.Errorf("%v: %d %s", err, w.Code, w.Body)
+		}
 	}
 }
 

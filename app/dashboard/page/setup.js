@@ -6,9 +6,11 @@ import { plural } from './format.js';
 const states = ['direct', 'shared', 'other', 'gone', 'remote', 'odd'];
 
 // markOf is the mark of an entry: a Serena that could be shared and is not is
-// told from another server, about which nothing is to be done.
-export function markOf({ state, serena }) {
+// told from another server, about which nothing is to be done, and one that is
+// shared from one that only runs through lamplighter-connect.
+export function markOf({ state, serena, alone }) {
   if (state === 'direct') return serena ? 'direct' : 'plain';
+  if (state === 'shared' && serena && alone) return 'alone';
   return states.includes(state) ? state : 'odd';
 }
 
@@ -30,13 +32,15 @@ export function notes(entry) {
   if (entry.state === 'gone') all.push('The lamplighter-connect that it runs is not there, so it cannot start.');
   if (entry.why) all.push(entry.why);
   else if (entry.missing) all.push(`Its program ${entry.missing} is not found.`);
-  if (entry.serena && entry.alone) all.push(`It cannot be shared, so its server is its own: ${sentence(entry.alone)}`);
+  if (entry.serena && entry.alone) all.push(`It cannot be shared, so its server is its own: ${entry.alone}.`);
   if (entry.opens_page) all.push('Serena’s own page opens for every server.');
   return all;
 }
 
-function sentence(text) {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+// sentence ends a text as one, and begins it so where it begins with a word.
+export function sentence(text) {
+  const begun = text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
 function entriesOf(client) {
@@ -53,13 +57,16 @@ export function shownFiles(client) {
   return client.files.filter((file) => file.exists || file.problem || file.entries.length > 0);
 }
 
+const isShared = ({ state, alone }) => state === 'shared' && !alone;
+
 // standing is how a client stands, in short.
 export function standing(client) {
   const serenas = entriesOf(client).filter((one) => one.serena);
-  const shared = serenas.filter((one) => one.state === 'shared').length;
+  const shared = serenas.filter(isShared).length;
   if (serenas.length === 0) return client.files.some((file) => file.problem) ? 'cannot be read' : 'no Serena';
   if (shared === serenas.length) return shared === 1 ? 'its Serena is shared' : `all ${shared} Serenas are shared`;
-  return serenas.length === 1 ? 'its Serena is not shared' : `${shared} of ${serenas.length} Serenas are shared`;
+  if (serenas.length > 1) return `${shared} of ${serenas.length} Serenas are shared`;
+  return serenas[0].state === 'shared' ? 'its Serena runs through Lamplighter, alone' : 'its Serena is not shared';
 }
 
 // summary is how all stand.
@@ -67,7 +74,7 @@ export function summary(clients) {
   const found = clients.filter(isFound);
   if (found.length === 0) return '';
   const serenas = found.flatMap(entriesOf).filter((one) => one.serena);
-  const shared = serenas.filter((one) => one.state === 'shared').length;
+  const shared = serenas.filter(isShared).length;
   const here = plural(found.length, 'client', 'clients');
   return serenas.length === 0 ? `${here}, no Serena` : `${here}, ${shared} of ${plural(serenas.length, 'Serena', 'Serenas')} shared`;
 }
@@ -121,7 +128,7 @@ export function plan(client, result) {
       problem: change.problem,
       entries: change.entries.map((then) => {
         const was = before.find((one) => key(one) === key(then));
-        return { name: nameOf(then), before: was ? command(was) : '', after: afterwards(was, then) };
+        return { name: nameOf(then), before: was ? command(was) : '', after: afterwards(was, then), alone: then.serena && isOurs(then) ? then.alone : '' };
       }),
       left: change.left.map((one) => ({ name: nameOf(one), why: one.why })),
     };
@@ -158,7 +165,7 @@ export function outcome(result, { undo = false } = {}) {
   const done = sentences.length > 0;
   const problems = result.changes.filter((one) => one.problem);
   for (const one of problems) sentences.push(`Nothing was done here: ${trouble(one)}`);
-  for (const one of result.changes.flatMap((change) => change.left)) if (one.why) sentences.push(`${nameOf(one)} is left alone: ${sentence(one.why)}`);
+  for (const one of result.changes.flatMap((change) => change.left)) if (one.why) sentences.push(`${nameOf(one)} is left alone. ${sentence(one.why)}`);
   if (done) sentences.push(restarts(result.running));
   const text = sentences.filter(Boolean).join(' ');
   return { text: text || 'There was nothing to change.', kind: problems.length > 0 ? 'bad' : done ? 'good' : 'plain' };

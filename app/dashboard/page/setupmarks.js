@@ -1,7 +1,7 @@
-// The marks of entries in the settings of clients, 16 px, told apart by shape
-// first. Words stand beside them.
+// How an entry in the settings of a client is drawn: its mark, 16 px, told apart
+// by shape first, beside which words stand; and its command.
 
-import { svg } from './dom.js';
+import { h, svg } from './dom.js';
 
 const ring = { cx: 8, cy: 8, r: 5, fill: 'none', stroke: 'currentColor', 'stroke-width': 2 };
 const line = { fill: 'none', stroke: 'currentColor', 'stroke-width': 1.8, 'stroke-linecap': 'round', 'stroke-linejoin': 'round' };
@@ -10,7 +10,8 @@ const shapes = {
   shared: () => svg('circle', { cx: 8, cy: 8, r: 6, fill: 'currentColor' }),
   direct: () => svg('circle', ring),
   plain: () => svg('circle', { ...ring, r: 3.5, 'stroke-width': 1.6 }),
-  other: () => [svg('circle', ring), svg('circle', { cx: 8, cy: 8, r: 1.8, fill: 'currentColor' })],
+  other: () => svg('circle', { ...ring, 'stroke-dasharray': '3.2 2.04' }),
+  alone: () => [svg('circle', ring), svg('circle', { cx: 8, cy: 8, r: 2, fill: 'currentColor' })],
   gone: () => [
     svg('path', { d: 'M8 1.2 15.4 14.4H.6Z', fill: 'currentColor', stroke: 'currentColor', 'stroke-linejoin': 'round' }),
     svg('path', { d: 'M8 5.6v4.2M8 11.4v1.8', class: 'mark-cut', 'stroke-width': 1.8 }),
@@ -21,4 +22,10 @@ const shapes = {
 
 export function entryMark(kind) {
   return svg('svg', { class: `mark setup-mark-${kind}`, viewBox: '0 0 16 16', width: 16, height: 16, 'aria-hidden': 'true' }, shapes[kind]());
+}
+
+// commandLine shows a command, which is broken between words where it can be: a
+// line that ends within --project reads as another option.
+export function commandLine(text) {
+  return h('code', { dir: 'ltr' }, text.split(' ').map((word, i) => [i > 0 && ' ', h('span', { class: 'setup-argument' }, word)]));
 }

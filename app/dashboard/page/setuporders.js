@@ -5,7 +5,8 @@ import { confirm, tell } from './dialog.js';
 import { h, replace } from './dom.js';
 import { Failure, queued, send } from './http.js';
 import { say } from './notice.js';
-import { isNothing, mayQuiet, outcome, plan, restarts } from './setup.js';
+import { isNothing, mayQuiet, outcome, plan, restarts, sentence } from './setup.js';
+import { commandLine } from './setupmarks.js';
 
 const order = (wish) => send('POST', 'setup', wish, { limit: queued });
 
@@ -16,8 +17,10 @@ export async function change(client, { undo = false, quiet = false } = {}) {
   const wish = undo ? { client: client.id, undo } : { client: client.id, no_page: quiet };
   try {
     const first = await order({ ...wish, dry_run: true });
-    if (isNothing(plan(client, first))) {
-      await tell({ title: `There is nothing to change for ${client.name}`, body: planned(client, first, { undo }), kind: 'dialog-setup' });
+    const files = plan(client, first);
+    if (isNothing(files)) {
+      const cannot = files.some((file) => file.problem);
+      await tell({ title: cannot ? `The settings of ${client.name} cannot be changed now` : `There is nothing to change for ${client.name}`, body: planned(client, first, { undo }), kind: 'dialog-setup' });
       return false;
     }
     const { body, chosen } = question(client, first, wish, { undo, choice: !undo && !quiet && mayQuiet(client) });
@@ -73,16 +76,17 @@ function plannedFile(file, { undo }) {
   const after = file.entries.length > 0 || file.whole;
   return h('section', { class: 'setup-plan' },
     h('h3', { class: 'mono', dir: 'ltr' }, file.path),
-    file.problem && h('p', { class: 'setup-problem', dir: 'auto' }, `Nothing is done here: ${file.problem}`),
+    file.problem && h('p', { class: 'setup-problem', dir: 'auto' }, file.problem),
     file.entries.map((one) => h('dl', { class: 'setup-change' },
-      h('dt', null, h('span', { class: 'unseen' }, `${one.name}, `), 'before'), h('dd', null, h('code', { dir: 'ltr' }, one.before || 'not known')),
-      h('dt', null, h('span', { class: 'unseen' }, `${one.name}, `), 'after'), h('dd', null, h('code', { dir: 'ltr' }, one.after)))),
-    file.left.map((one) => h('p', { class: 'muted', dir: 'auto' }, `${one.name} is left alone. ${one.why}`)),
+      h('dt', null, h('span', { class: 'unseen' }, `${one.name}, `), 'before'), h('dd', null, commandLine(one.before || 'not known')),
+      h('dt', null, h('span', { class: 'unseen' }, `${one.name}, `), 'after'), h('dd', null, commandLine(one.after)))),
+    file.entries.map((one) => one.alone && h('p', { class: 'muted', dir: 'auto' }, h('strong', null, one.name), ` cannot be shared, so its server is its own: ${one.alone}.`)),
+    file.left.map((one) => h('p', { class: 'muted', dir: 'auto' }, h('strong', null, one.name), ` is left alone. ${sentence(one.why)}`)),
     !file.problem && after && h('p', { class: 'muted' }, fate(file, { undo })));
 }
 
 // fate says what becomes of the rest of a file.
 function fate({ whole }, { undo }) {
   if (!undo) return 'Everything else in the file stays as it is. The file as it is now is kept beside it.';
-  return whole ? 'The file from before is put back, byte for byte.' : 'It was edited since. Only this is taken out; everything else stays as it is.';
+  return whole ? 'The file from before is put back, byte for byte.' : 'Only this is taken out; everything else in the file stays as it is.';
 }

@@ -5,8 +5,8 @@ import { h, keyed, replace, setAttribute, setText } from './dom.js';
 import { get } from './http.js';
 import { announce } from './notice.js';
 import { skeleton } from './section.js';
-import { isFound, markOf, nameOf, notes, offers, running, shownFiles, standing, summary } from './setup.js';
-import { entryMark } from './setupmarks.js';
+import { isFound, markOf, nameOf, notes, offers, running, sentence, shownFiles, standing, summary } from './setup.js';
+import { commandLine, entryMark } from './setupmarks.js';
 import { change } from './setuporders.js';
 import { time } from './times.js';
 
@@ -64,7 +64,7 @@ export function clientsView({ opener }) {
     setAttribute(body, 'aria-busy', String(busy));
     setAttribute(again, 'aria-disabled', String(busy));
     setText(again, busy ? 'Looking…' : trouble ? 'Try again' : 'Look again');
-    setText(failed, trouble && (clients ? `${trouble} What is shown is from before.` : trouble));
+    setText(failed, trouble && (clients ? `${sentence(trouble)} What is shown is from before.` : sentence(trouble)));
     failed.hidden = trouble === '';
     waiting.hidden = clients !== null || !busy;
     const found = (clients ?? []).filter(isFound);
@@ -178,6 +178,6 @@ function entryOf(entry) {
     h('span', { class: 'setup-word' }, entry.state),
     h('span', { class: 'setup-name' }, h('strong', { dir: 'auto' }, nameOf(entry)), entry.off && [' ', h('span', { class: 'tag', title: 'The client is told not to use it' }, 'off')]),
     h('div', { class: 'setup-what' },
-      entry.runs && h('code', { dir: 'ltr' }, entry.runs),
+      entry.runs && commandLine(entry.runs),
       notes(entry).map((text) => h('p', { dir: 'auto' }, text))));
 }

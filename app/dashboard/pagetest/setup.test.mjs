@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  command, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, shownFiles, standing, summary, trouble,
+  command, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, sentence, shownFiles, standing, summary, trouble,
 } from '../page/setup.js';
 
 const connect = '/opt/lamplighter/lamplighter-connect connect -- ';
@@ -22,6 +22,7 @@ test('a mark for each state, and for one of a later version', () => {
   const table = { direct: 'direct', shared: 'shared', other: 'other', gone: 'gone', remote: 'remote', odd: 'odd', later: 'odd', toString: 'odd' };
   for (const [state, mark] of Object.entries(table)) assert.equal(markOf(entry({ state })), mark, state);
   assert.equal(markOf(other()), 'plain');
+  assert.equal(markOf(shared({ alone: 'its context codex can change the project' })), 'alone');
   for (const [state, ours] of Object.entries({ direct: false, shared: true, other: true, gone: true, remote: false, odd: false })) assert.equal(isOurs({ state }), ours, state);
 });
 
@@ -53,6 +54,7 @@ test('how a client stands', () => {
     [[file([], { problem: 'It is not valid JSON.' })], 'cannot be read'],
     [[file([entry()])], 'its Serena is not shared'],
     [[file([shared(), other()])], 'its Serena is shared'],
+    [[file([shared({ alone: 'it is' })])], 'its Serena runs through Lamplighter, alone'],
     [[file([shared()]), file([shared()])], 'all 2 Serenas are shared'],
     [[file([shared(), entry()]), file([shared({ state: 'gone' })])], '1 of 3 Serenas are shared'],
   ]) assert.equal(standing(client(files)), want);
@@ -101,7 +103,7 @@ test('the plan has the commands before and after', () => {
     [entry({ path: ['elsewhere', 'serena'] }), shared(), '', `lamplighter-connect connect -- ${runs}`],
   ]) {
     const [first] = plan(client([file([other(), was])]), result([changed([then])]));
-    assert.deepEqual(first.entries, [{ name: 'serena', before, after }]);
+    assert.deepEqual(first.entries, [{ name: 'serena', before, after, alone: '' }]);
   }
   const none = plan(client([file([entry()])]), result([changed([], { left: [other({ why: 'Because.' })] })]));
   assert.deepEqual(none[0].left, [{ name: 'memory', why: 'Because.' }]);
@@ -122,9 +124,12 @@ test('what was done is told with what to do next', () => {
     [result([changed([], { whole: true })]), true, `${path} is as it was before.`, 'good'],
     [result([changed([], { problem: 'It is read-only.' })], { running: ['Codex'] }), false, `Nothing was done here: ${path}: It is read-only.`, 'bad'],
     [result([changed([shared()]), changed([], { path: '/b', problem: '/b is not valid JSON.' })]), false, `Changed in ${path}: serena. Nothing was done here: /b is not valid JSON.`, 'bad'],
-    [result([changed([], { left: [other({ why: 'it is no Serena' })] })]), false, 'memory is left alone: it is no Serena.', 'plain'],
+    [result([changed([], { left: [other({ why: 'it is no Serena' })] })]), false, 'memory is left alone. It is no Serena.', 'plain'],
   ]) assert.deepEqual(outcome(made, { undo }), { text, kind });
   assert.equal(trouble({ path: '/b', problem: 'It is read-only.' }), '/b: It is read-only.');
+  assert.equal(sentence('no space left'), 'No space left.');
+  assert.equal(sentence('/a/b: no space.'), '/a/b: no space.');
+  assert.equal(sentence('serena.json: no space'), 'serena.json: no space.');
   assert.equal(restarts([]), '');
   assert.equal(restarts(['A', 'B', 'C']), 'A, B and C run now and see this only when you start them again.');
   assert.equal(command(entry({ state: 'remote', runs: 'https://example.com/mcp' })), 'https://example.com/mcp');
