@@ -198,9 +198,7 @@ func (p *program) setUp(ctx context.Context, o setupOptions) error {
 	words := setupWords{home: p.base.Home, screen: p.screen, options: o}
 	switch {
 	case o.list && o.asJSON:
-		return p.printJSON(struct {
-			Clients []setup.Client `json:"clients"`
-		}{append([]setup.Client{}, clients...)})
+		return p.printJSON(listJSON(clients))
 	case o.list:
 		return p.print(words.list(clients))
 	case o.asJSON && !o.dryRun && o.asks() && p.keyboard != nil:

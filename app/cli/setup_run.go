@@ -46,9 +46,7 @@ func (r *setupRun) inJSON(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result.Changes = append([]setup.Change{}, result.Changes...)
-	result.Running = append([]string{}, result.Running...)
-	if err := r.printJSON(result); err != nil {
+	if err := r.printJSON(resultJSON(result)); err != nil {
 		return err
 	}
 	return failedOf(result)

@@ -331,7 +331,7 @@ func TestSetupJSON(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	var result setup.Result
-	if err := json.Unmarshal([]byte(d.out.String()), &result); err != nil || !result.Failed() || !strings.Contains(d.out.String(), `"running":[]`) {
+	if err := json.Unmarshal([]byte(d.out.String()), &result); err != nil || !result.Failed() || !strings.Contains(d.out.String(), `"running":[]`) || !strings.Contains(d.out.String(), `"left":[]`) {
 		t.Errorf("%v %s", err, d.out.String())
 	}
 	d.out = apptest.Buffer{}
@@ -339,7 +339,7 @@ func TestSetupJSON(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	var list struct{ Clients []setup.Client }
-	if err := json.Unmarshal([]byte(d.out.String()), &list); err != nil || len(list.Clients) != 3 {
+	if err := json.Unmarshal([]byte(d.out.String()), &list); err != nil || len(list.Clients) != 3 || strings.Contains(d.out.String(), `"entries":null`) || strings.Contains(d.out.String(), `"running":null`) {
 		t.Errorf("%v %s", err, d.out.String())
 	}
 	f.clients, f.result = nil, setup.Result{}
