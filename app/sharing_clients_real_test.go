@@ -21,14 +21,20 @@ import (
 func clientsHome(t *testing.T) (m *manager, env []string) {
 	t.Helper()
 	m = sharingHome(t)
+	return m, withClients(t, m.env)
+}
+
+// withClients is an environment with these clients on its PATH.
+func withClients(t *testing.T, of []string) (env []string) {
+	t.Helper()
 	tools := serenatest.Tools(t)
-	for _, kv := range m.env {
+	for _, kv := range of {
 		if path, is := strings.CutPrefix(kv, "PATH="); is {
 			kv = "PATH=" + strings.Join([]string{filepath.Join(tools, "node", "bin"), filepath.Join(tools, "clients", "node_modules", ".bin"), path}, ":")
 		}
 		env = append(env, kv)
 	}
-	return m, env
+	return env
 }
 
 // tool runs a client's program to its end.

@@ -22,7 +22,14 @@ type tomlEditor struct {
 	servers []*tomlServer
 }
 
+// maxTOML is how large a file may be, in bytes. The parser keeps a hundred times
+// as much of it in memory.
+const maxTOML = 4 << 20
+
 func parseTOML(text []byte, tables [][]string) (editor, error) {
+	if len(text) > maxTOML {
+		return nil, &SyntaxError{Line: 1, Column: 1, Text: "the file is larger than 4 MiB, which no settings in TOML are"}
+	}
 	rest := bytes.TrimPrefix(text, []byte("\uFEFF"))
 	e := &tomlEditor{mark: bytes.Clone(text[:len(text)-len(rest)]), text: bytes.Clone(rest), tables: tables}
 	var err error

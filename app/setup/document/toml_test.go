@@ -41,7 +41,7 @@ func parsedTOML(t testing.TB, text string, tables [][]string) *Document {
 	t.Helper()
 	d, err := Parse(TOML, []byte(text), tables)
 	if err != nil {
-		t.Fatalf("Parse(%q): %v", text, err)
+		t.Fatalf("Parse(%.300q): %v", text, err)
 	}
 	return d
 }
@@ -310,7 +310,7 @@ func TestTOMLSet(t *testing.T) {
 func TestTOMLLarge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("[mcp_servers.s]\ncommand='c'\n[many]\n")
-	for i := 0; b.Len() < 4<<20; i++ {
+	for i := 0; b.Len() < maxTOML/2; i++ {
 		fmt.Fprintf(&b, "%d=1\n", i)
 	}
 	d := parsedTOML(t, b.String(), codexTables)
@@ -319,6 +319,9 @@ func TestTOMLLarge(t *testing.T) {
 	}
 	if want := strings.Replace(b.String(), "'c'", "\"x\"\nargs=[\"a\"]", 1); string(d.Bytes()) != want {
 		t.Error("Set has changed something else")
+	}
+	if _, err := Parse(TOML, make([]byte, maxTOML+1), codexTables); err == nil || !strings.Contains(err.Error(), "4 MiB") {
+		t.Errorf("too large: %v", err)
 	}
 }
 
