@@ -184,6 +184,7 @@ func TestClientsOnThePage(t *testing.T) {
 	const view, codexFile = ".setup", ".codex/config.toml"
 	share := browsertest.Button("Share its Serena… Codex")
 	undo := browsertest.Button("Take it out again… Codex")
+	closed := browsertest.Thing{Role: "checkbox", Name: "Keep Serena’s own page closed", Within: openDialog}
 	focused := func(t *testing.T, want string) {
 		t.Helper()
 		apptest.Eventually(t, "the focus is on "+want, func() bool { return p.Focused(t) == want })
@@ -245,11 +246,10 @@ func TestClientsOnThePage(t *testing.T) {
 		p.Focus(t, share)
 		p.Press(t, kb.Enter)
 		p.AwaitText(t, openDialog, "Share the Serena of Codex?")
-		p.Click(t, browsertest.Thing{Role: "checkbox", Name: "Keep Serena’s own page closed", Within: openDialog})
-		p.AwaitText(t, openDialog, "--project-from-cwd --open-web-dashboard false")
-		p.Click(t, browsertest.Thing{Role: "checkbox", Name: "Keep Serena’s own page closed", Within: openDialog})
-		p.AwaitNoText(t, openDialog, "--open-web-dashboard")
-		p.Focus(t, browsertest.Button("Share").In(openDialog))
+		if p.Find(t, closed) != nil {
+			t.Error("its page is to be kept closed, which a shared one never opens")
+		}
+		focused(t, "button Share")
 		p.Press(t, kb.Enter)
 		p.AwaitText(t, notices, "Changed in "+c.path(codexFile)+": serena.", codexFile+".lamplighter-backup", "Codex runs now and sees this only when you start it again.")
 		p.AwaitText(t, view, "its Serena is shared", "changed by Lamplighter")
@@ -296,6 +296,11 @@ func TestClientsOnThePage(t *testing.T) {
 	t.Run("corrected", func(t *testing.T) {
 		p.Click(t, browsertest.Button("Share its Serena… Gemini CLI"))
 		p.AwaitText(t, openDialog, "after", c.path("program/lamplighter-connect")+" connect -- serena start-mcp-server --project /src/alpha")
+		p.Click(t, closed)
+		p.AwaitText(t, openDialog, "--project /src/alpha --open-web-dashboard false")
+		looks(t, "choice")
+		p.Click(t, closed)
+		p.AwaitNoText(t, openDialog, "--open-web-dashboard")
 		p.Click(t, browsertest.Button("Share").In(openDialog))
 		p.AwaitText(t, notices, "Changed in "+c.path(".gemini/settings.json"))
 		p.AwaitText(t, view, "its Serena runs through Lamplighter, alone")

@@ -2,11 +2,15 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -244,4 +248,76 @@ func FuzzParseSetupOrder(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The real part behind the routes: what is seen, changed and undone is a file.
+func TestSetupOfRealFiles(t *testing.T) {
+	home := t.TempDir()
+	const before = "# mine\n[mcp_servers.serena]\ncommand = \"serena\"\nargs = [\"start-mcp-server\", \"--project-from-cwd\"]\nenv = { TOKEN = \"hunter2\" }\n"
+	codex, connect := filepath.Join(home, ".codex", "config.toml"), filepath.Join(home, "lamplighter-connect")
+	if err := errors.Join(os.Mkdir(filepath.Dir(codex), 0o700), os.WriteFile(codex, []byte(before), 0o600), os.WriteFile(connect, nil, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	h := withSetup(setup.New(setup.Options{
+		Home: home, Getenv: func(string) string { return "" }, State: filepath.Join(home, "state"), Connect: connect,
+		Programs:  func() ([]setup.Program, error) { return nil, nil },
+		LookPath:  func(command string) (string, error) { return command, nil },
+		PageOpens: func() bool { return true },
+	}))
+	file := func() string {
+		t.Helper()
+		content, err := os.ReadFile(codex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	order := func(body string) setup.Result {
+		t.Helper()
+		w := try(t, h, "POST", setupPath, body)
+		var result setup.Result
+		if err := json.Unmarshal(w.Body.Bytes(), &result); err != nil || w.Code != 200 || len(result.Changes) != 1 || result.Changes[0].Path != codex || result.Failed() {
+			t.Fatalf("%s: %d %s, %v", body, w.Code, w.Body, err)
+		}
+		if strings.Contains(w.Body.String(), "hunter2") {
+			t.Errorf("%s: a secret is in %s", body, w.Body)
+		}
+		return result
+	}
+	var seen SetupClients
+	w := try(t, h, "GET", setupPath, "")
+	if err := json.Unmarshal(w.Body.Bytes(), &seen); err != nil || strings.Contains(w.Body.String(), "hunter2") {
+		t.Fatalf("%d %s, %v", w.Code, w.Body, err)
+	}
+	i := slices.IndexFunc(seen.Clients, func(c setup.Client) bool { return c.ID == "codex" })
+	if i < 0 || len(seen.Clients[i].Files) != 1 || len(seen.Clients[i].Files[0].Entries) != 1 {
+		t.Fatalf("got %+v", seen)
+	}
+	if e := seen.Clients[i].Files[0].Entries[0]; e.State != setup.Direct || !e.Serena || !strings.Contains(e.Becomes, "connect -- serena start-mcp-server") {
+		t.Errorf("got %+v", e)
+	}
+	order(`{"client":"codex","dry_run":true}`)
+	if file() != before {
+		t.Errorf("a look changed it: %s", file())
+	}
+	quoted, err := json.Marshal(codex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if order(`{"path":` + string(quoted) + `}`); !strings.Contains(file(), "lamplighter-connect") || !strings.Contains(file(), "# mine") {
+		t.Errorf("got %s", file())
+	}
+	if result := order(`{"client":"codex","undo":true}`); file() != before || !result.Changes[0].Whole {
+		t.Errorf("%+v: %s", result, file())
+	}
+	if err := os.WriteFile(filepath.Join(home, "other.toml"), []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	quoted, err = json.Marshal(filepath.Join(home, "other.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := try(t, h, "POST", setupPath, `{"path":`+string(quoted)+`}`); w.Code != 404 {
+		t.Errorf("a file of nobody: %d %s", w.Code, w.Body)
+	}
 }

@@ -16,20 +16,20 @@ type clientSettings struct {
 }
 
 func (c clientSettings) List(ctx context.Context, w setup.Wanted) ([]setup.Client, error) {
-	return c.setup().List(ctx, w)
+	return c.part().List(ctx, w)
 }
 
 func (c clientSettings) Do(ctx context.Context, w setup.Wanted) (setup.Result, error) {
-	return c.setup().Do(ctx, w)
+	return c.part().Do(ctx, w)
 }
 
-// setup is for no project: our directory is nobody's.
-func (c clientSettings) setup() *setup.Setup {
+// part is for no project: our directory is nobody's.
+func (c clientSettings) part() api.Setup {
 	connect, err := c.program.besideUs(connectName)
 	if err != nil {
 		connect = "" // which Do says, and List does not need
 	}
-	return setup.New(setup.Options{Home: c.program.base.Home, Getenv: c.program.getenv, State: c.state, Connect: connect})
+	return c.program.setup(setup.Options{Home: c.program.base.Home, Getenv: c.program.getenv, State: c.state, Connect: connect})
 }
 
 // setupPart is what the page asks for settings of clients; nil where nothing

@@ -92,13 +92,14 @@ export function offers(client) {
   return {
     share,
     undo: client.files.some((file) => file.changed) || all.some(isOurs),
-    quiet: !share && all.some((one) => one.serena && one.opens_page && isOurs(one)),
+    quiet: !share && mayQuiet(client),
   };
 }
 
-// mayQuiet tells whether some page would still open after sharing.
+// mayQuiet tells whether Serena's own page opens also where it runs through
+// Lamplighter, and that could be stopped. Of a shared one it never opens.
 export function mayQuiet(client) {
-  return entriesOf(client).some((one) => one.serena && one.opens_page && (one.becomes || isOurs(one)));
+  return entriesOf(client).some((one) => one.serena && one.opens_page && one.alone && (one.becomes || one.state === 'shared'));
 }
 
 // command is what stands in the settings, as far as it is known to the page.

@@ -77,9 +77,9 @@ function plannedFile(file, { undo }) {
   return h('section', { class: 'setup-plan' },
     h('h3', { class: 'mono', dir: 'ltr' }, file.path),
     file.problem && h('p', { class: 'setup-problem', dir: 'auto' }, file.problem),
-    file.entries.map((one) => h('dl', { class: 'setup-change' },
+    file.entries.map((one) => [file.entries.length > 1 && h('p', null, h('strong', { dir: 'auto' }, one.name)), h('dl', { class: 'setup-change' },
       h('dt', null, h('span', { class: 'unseen' }, `${one.name}, `), 'before'), h('dd', null, commandLine(one.before || 'not known')),
-      h('dt', null, h('span', { class: 'unseen' }, `${one.name}, `), 'after'), h('dd', null, commandLine(one.after)))),
+      h('dt', null, h('span', { class: 'unseen' }, `${one.name}, `), 'after'), h('dd', null, commandLine(one.after)))]),
     file.entries.map((one) => one.alone && h('p', { class: 'muted', dir: 'auto' }, h('strong', null, one.name), ` cannot be shared, so its server is its own: ${one.alone}.`)),
     file.left.map((one) => h('p', { class: 'muted', dir: 'auto' }, h('strong', null, one.name), ` is left alone. ${sentence(one.why)}`)),
     !file.problem && after && h('p', { class: 'muted' }, fate(file, { undo })));

@@ -88,8 +88,9 @@ test('only what makes sense is offered', () => {
     [[other()], { share: false, undo: true, quiet: false }, { changed: '2026-11-22T12:00:00Z' }],
   ]) assert.deepEqual(offers(client([file(entries, more)])), want, JSON.stringify(entries.map((one) => one.state)));
   assert.equal(mayQuiet(client([file([entry()])])), false);
-  assert.equal(mayQuiet(client([file([entry({ opens_page: true })])])), true);
-  assert.equal(mayQuiet(client([file([entry({ opens_page: true, becomes: '' })])])), false);
+  for (const [more, want] of [[{}, false], [{ alone: 'it is' }, true], [{ alone: 'it is', becomes: '' }, false], [{ alone: 'it is', becomes: '', state: 'shared' }, true]]) {
+    assert.equal(mayQuiet(client([file([entry({ opens_page: true, ...more })])])), want, JSON.stringify(more));
+  }
 });
 
 test('the plan has the commands before and after', () => {
