@@ -206,9 +206,11 @@ func TestClientsOnThePage(t *testing.T) {
 
 	t.Run("opened by a key", func(t *testing.T) {
 		p.AwaitText(t, mainPart, "24282 - alpha")
-		if c.part.looks != 0 {
-			t.Errorf("%d looks before anybody asked", c.part.looks)
-		}
+		c.part.change(func() {
+			if c.part.looks != 0 {
+				t.Errorf("%d looks before anybody asked", c.part.looks)
+			}
+		})
 		hold := make(chan struct{})
 		c.part.change(func() { c.part.hold = hold })
 		p.Press(t, "g", "c")
@@ -371,10 +373,10 @@ func TestClientsOnThePage(t *testing.T) {
 		c.part.change(func() { c.part.looks = 0 })
 		p.Press(t, "g", "o")
 		p.AwaitText(t, mainPart, "24282 - alpha")
-		c.part.mu.Lock()
-		defer c.part.mu.Unlock()
-		if c.part.looks != 0 {
-			t.Errorf("%d looks that nobody asked for", c.part.looks)
-		}
+		c.part.change(func() {
+			if c.part.looks != 0 {
+				t.Errorf("%d looks that nobody asked for", c.part.looks)
+			}
+		})
 	})
 }
