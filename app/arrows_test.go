@@ -63,7 +63,7 @@ func mayImport(from, to string) bool {
 	case from == "app/socket": // whoever connects
 		return to == "app/config" || below(to, "monitor")
 	case from == "app/setup/document": // bytes, and no file
-		return false
+		return to == "monitor"
 	case from == "app/setup/foreignfile": // files, whatever is in them
 		return to == "monitor" || to == "monitor/plainfile"
 	case from == "app/setup": // settings of clients, and no server

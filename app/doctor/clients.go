@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter/app/launch"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
 )
@@ -241,7 +240,7 @@ func judgeEntry(c setup.Client, file setup.File, e setup.Entry) (about finding, 
 	undo := verb + " --undo"
 	if file.Scope == setup.Project {
 		// Without its name only what setup has written there is taken out.
-		verb, undo = verb+" --project", "lamplighter setup --file "+launch.Quoted([]string{file.Path})+" --undo"
+		verb, undo = verb+" --project", "lamplighter setup --file "+monitor.Quoted([]string{file.Path})+" --undo"
 	}
 	switch {
 	case e.Off: // the client does not start it

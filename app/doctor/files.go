@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"lamplighter/app/api"
-	"lamplighter/app/launch"
 	"lamplighter/monitor"
 	"lamplighter/monitor/registry"
 )
@@ -118,7 +117,7 @@ func judgeSocket(f fileFacts) []Line {
 	case f.runs && d.exists && d.mode.Perm()&0o077 != 0:
 		lines = append(lines, Line{
 			Mark: Warn, Text: fmt.Sprintf("%s has mode %04o, not 0600", name, d.mode.Perm()), Means: "Others may connect to it; they are turned away.",
-			Do: "chmod 600 " + launch.Quoted([]string{f.socket}),
+			Do: "chmod 600 " + monitor.Quoted([]string{f.socket}),
 		})
 	case f.runs:
 		lines = append(lines, Line{Mark: OK, Text: name + " answers, and is yours alone"})
@@ -149,7 +148,7 @@ func judgeSocketFolder(f fileFacts) []Line {
 	case d.owner >= 0 && d.mode.Perm()&0o022 != 0 && !sticky:
 		return []Line{{
 			Mark: Broken, Text: fmt.Sprintf("others may write to the folder of the control socket, %s (mode %04o)", dir, d.mode.Perm()),
-			Means: "Somebody else could put a socket of his own there.", Do: "chmod go-w " + launch.Quoted([]string{dir}),
+			Means: "Somebody else could put a socket of his own there.", Do: "chmod go-w " + monitor.Quoted([]string{dir}),
 		}}
 	}
 	return nil
@@ -189,12 +188,12 @@ func judgeState(f fileFacts) []Line {
 	case d.owner >= 0 && d.mode.Perm()&0o022 != 0 && filepath.Base(f.state) != "lamplighter":
 		lines[0] = Line{
 			Mark: Broken, Text: fmt.Sprintf("others may write to %s (mode %04o)", name, d.mode.Perm()), Means: "It is not used: " + means,
-			Do: "chmod go-w " + launch.Quoted([]string{f.state}),
+			Do: "chmod go-w " + monitor.Quoted([]string{f.state}),
 		}
 	case d.owner >= 0 && d.mode.Perm()&0o077 != 0:
 		lines[0] = Line{
 			Mark: Warn, Text: fmt.Sprintf("%s has mode %04o, not 0700", name, d.mode.Perm()), Means: "Others may look into it. The next start of lamplighter sets it right where the folder bears its name.",
-			Do: "chmod 700 " + launch.Quoted([]string{f.state}),
+			Do: "chmod 700 " + monitor.Quoted([]string{f.state}),
 		}
 	}
 	return append(lines, judgeSpace(f.free, f.nearest)...)

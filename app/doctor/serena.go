@@ -232,7 +232,7 @@ func shown(command []string) string {
 			short[i] = "…"
 		}
 	}
-	return launch.Quoted(short)
+	return monitor.Quoted(short)
 }
 
 func orUnknown(version string) string {

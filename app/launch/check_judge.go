@@ -55,7 +55,7 @@ func needsPython(o outcome) bool {
 // judge explains what a candidate said. It is pure.
 func judge(a hearing) Verdict {
 	v := Verdict{Candidate: a.candidate, Stderr: lastSaid(a.outcome.stderr, mostLines)}
-	o, command := a.outcome, Quoted(a.asked)
+	o, command := a.outcome, monitor.Quoted(a.asked)
 	fail := func(p Problem, format string, args ...any) Verdict {
 		v.Problem, v.Detail = p, fmt.Sprintf(format, args...)
 		return v
@@ -96,7 +96,7 @@ func judge(a hearing) Verdict {
 // module is installed, but elsewhere.
 func (a hearing) missing(v Verdict, module string) Verdict {
 	v.Problem = ModuleNotFound
-	who := "the interpreter of " + Quoted(a.candidate.Command[:1])
+	who := "the interpreter of " + monitor.Quoted(a.candidate.Command[:1])
 	if a.python != nil {
 		v.Interpreter, v.SysPath = a.python.Executable, slices.Clone(a.python.Path)
 		who = fmt.Sprintf("%s (Python %s)", monitor.Clean(a.python.Executable), a.python.Version)
@@ -121,10 +121,10 @@ func (a hearing) missing(v Verdict, module string) Verdict {
 		say("It looked in %s.", monitor.Clean(strings.Join(v.SysPath, ", ")))
 	}
 	if relative := relativeEntries(a.pythonPath); len(relative) > 0 {
-		say("PYTHONPATH has %s, which means a folder of the directory where the server runs, and that is not the project.", Quoted(relative))
+		say("PYTHONPATH has %s, which means a folder of the directory where the server runs, and that is not the project.", monitor.Quoted(relative))
 	}
 	if len(a.leftOut) > 0 {
-		say("PYTHONPATH has %s, which lies in the project and is left out: it is used only where the settings name a file of the project.", Quoted(a.leftOut))
+		say("PYTHONPATH has %s, which lies in the project and is left out: it is used only where the settings name a file of the project.", monitor.Quoted(a.leftOut))
 	}
 	if top == "serena" {
 		say("A pip of another interpreter, a virtual environment that is not active here, or the working directory do not help it.")
@@ -158,7 +158,7 @@ func relativeEntries(value string) []string {
 func (a hearing) versionless(v Verdict) Verdict {
 	switch {
 	case a.python == nil || a.python.Serena == "":
-		v.Problem, v.Detail = WrongVersion, fmt.Sprintf("%s does not know --version, so it is not Serena or one of its first versions. To have the newest: uv tool install %s", Quoted(a.candidate.Command), packageName)
+		v.Problem, v.Detail = WrongVersion, fmt.Sprintf("%s does not know --version, so it is not Serena or one of its first versions. To have the newest: uv tool install %s", monitor.Quoted(a.candidate.Command), packageName)
 	case CompareVersions(a.python.Serena, oldest) < 0:
 		v.Version = a.python.Serena
 		v.Problem, v.Detail = WrongVersion, fmt.Sprintf("This is Serena %s, and %s or newer is needed: %s", v.Version, oldest, upgrade(a))
@@ -193,7 +193,7 @@ func (a hearing) beside() string {
 	if a.python == nil || a.python.Script == "" {
 		return ""
 	}
-	return ", here " + Quoted([]string{a.python.Script})
+	return ", here " + monitor.Quoted([]string{a.python.Script})
 }
 
 func upgrade(a hearing) string {
@@ -203,9 +203,9 @@ func upgrade(a hearing) string {
 	case p.Pipx:
 		return "pipx upgrade " + packageName
 	case p.Pip:
-		return Quoted([]string{p.Executable, "-m", "pip", "install", "--upgrade", packageName})
+		return monitor.Quoted([]string{p.Executable, "-m", "pip", "install", "--upgrade", packageName})
 	default:
-		return Quoted([]string{"uv", "pip", "install", "--python", p.Executable, "--upgrade", packageName})
+		return monitor.Quoted([]string{"uv", "pip", "install", "--python", p.Executable, "--upgrade", packageName})
 	}
 }
 

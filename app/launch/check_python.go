@@ -117,7 +117,7 @@ func (i *interpreter) install(again bool) string {
 	if again {
 		command = append(command, "--force-reinstall")
 	}
-	return "To install it there: " + Quoted(append(command, packageName))
+	return "To install it there: " + monitor.Quoted(append(command, packageName))
 }
 
 // behind returns the interpreter that a script names in its first lines, or that

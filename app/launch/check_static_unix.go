@@ -5,6 +5,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"lamplighter/monitor"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,7 +15,7 @@ const notFoundHint = ""
 
 func executable(path, shown string) seen {
 	if err := unix.Access(path, unix.X_OK); err != nil {
-		return seen{NotExecutable, fmt.Sprintf("%s may not be run (%v). To allow it: chmod +x %s", shown, err, Quoted([]string{path}))}
+		return seen{NotExecutable, fmt.Sprintf("%s may not be run (%v). To allow it: chmod +x %s", shown, err, monitor.Quoted([]string{path}))}
 	}
 	return seen{}
 }

@@ -36,17 +36,6 @@ func lastSaid(text string, n int) []string {
 	return lines
 }
 
-// Quoted writes a command so that a person can copy it.
-func Quoted(command []string) string {
-	words := slices.Clone(command)
-	for i, word := range words {
-		if word == "" || strings.ContainsAny(word, " \t\n'\"$&|;<>()*?`") {
-			words[i] = `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
-		}
-	}
-	return monitor.Clean(strings.Join(words, " "))
-}
-
 // Setting is the line of the settings file that names a candidate.
 func (c Candidate) Setting() string { return "session_command: " + flow(c.Command) }
 

@@ -87,11 +87,11 @@ const mostDetail = 200
 func (e *NotFoundError) Error() string {
 	what := "Serena"
 	if len(e.Wanted.Command) > 0 {
-		what = Quoted(e.Wanted.Command)
+		what = monitor.Quoted(e.Wanted.Command)
 	}
 	tried := make([]string, 0, len(e.Tried))
 	for _, v := range e.Tried {
-		tried = append(tried, Quoted(v.Command[:1])+" ("+v.Source+"): "+monitor.Shorten(v.Detail, mostDetail))
+		tried = append(tried, monitor.Quoted(v.Command[:1])+" ("+v.Source+"): "+monitor.Shorten(v.Detail, mostDetail))
 	}
 	return "found no way to start " + what + " (run: lamplighter doctor). Tried: " + strings.Join(tried, " | ")
 }

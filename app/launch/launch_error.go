@@ -35,7 +35,7 @@ func (e *StartError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "starting %s: ", monitor.Clean(e.Server))
 	if len(e.Chosen.Command) > 0 {
-		fmt.Fprintf(&b, "%s (%s): ", Quoted(e.Chosen.Command), e.Chosen.Source)
+		fmt.Fprintf(&b, "%s (%s): ", monitor.Quoted(e.Chosen.Command), e.Chosen.Source)
 	}
 	b.WriteString(strings.TrimSuffix(e.Why, "."))
 	if len(e.Stderr) > 0 {
@@ -48,7 +48,7 @@ func (e *StartError) Error() string {
 		b.WriteString("; lamplighter doctor explains it. Tried:")
 	}
 	for _, v := range e.Tried {
-		fmt.Fprintf(&b, TriedMark+"%s (%s): %s", Quoted(v.Command), v.Source, strings.TrimSuffix(monitor.Clean(v.Detail), "."))
+		fmt.Fprintf(&b, TriedMark+"%s (%s): %s", monitor.Quoted(v.Command), v.Source, strings.TrimSuffix(monitor.Clean(v.Detail), "."))
 	}
 	return b.String()
 }

@@ -74,7 +74,7 @@ func (s *start) run(ctx context.Context) (*Server, error) {
 	s.tried, s.chosen = resolved.Tried, resolved.Chosen.Candidate
 	if t.Command != nil && len(s.tried) > 0 {
 		s.l.o.Log.Warn("the command of the settings does not work, so another one is used", "server", t.Name,
-			"settings", Quoted(t.Command), "used", Quoted(s.chosen.Command), "why", s.tried[0].Detail)
+			"settings", monitor.Quoted(t.Command), "used", monitor.Quoted(s.chosen.Command), "why", s.tried[0].Detail)
 	}
 	leave, err := s.turn(ctx, resolved.Chosen.Version)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"lamplighter/app/launch"
 	"lamplighter/monitor"
 )
 
@@ -45,7 +44,7 @@ func showCommand(words []string) string {
 		follows = i > 0 && secretOption.MatchString(word)
 		shown[i] = showWord(word)
 	}
-	return monitor.Shorten(launch.Quoted(shown), mostShown)
+	return monitor.Shorten(monitor.Quoted(shown), mostShown)
 }
 
 // showAddress writes the address of a server for people.

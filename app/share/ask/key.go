@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"lamplighter/app/launch"
 	"lamplighter/monitor"
 )
 
@@ -29,12 +28,12 @@ func keyOf(plan *Plan, identity string, from origin) *key {
 	k.fact("project " + plan.Spec.Project)
 	k.add("program", append([]string{identity}, t.Command[1:]...)...)
 	k.add("version", plan.Version)
-	k.fact("Serena " + plan.Version + ", started with " + launch.Quoted(append([]string{identity}, t.Command[1:]...)))
+	k.fact("Serena " + plan.Version + ", started with " + monitor.Quoted(append([]string{identity}, t.Command[1:]...)))
 	k.add("arguments", t.Arguments...)
 	k.add("directory", t.Directory)
 	k.fact("context " + plan.Context)
 	if len(t.Arguments) > 0 {
-		k.fact("arguments " + launch.Quoted(t.Arguments))
+		k.fact("arguments " + monitor.Quoted(t.Arguments))
 	}
 	k.add("home", from.home)
 	k.add("SERENA_HOME", from.serenaHome)

@@ -30,7 +30,7 @@ type resolved struct {
 
 // resolve asks what version a client's command runs. The program is absolute.
 func (a *Asker) resolve(ctx context.Context, program []string, from origin) (resolved, error) {
-	key := from.stamp + " " + launch.Quoted(program)
+	key := from.stamp + " " + monitor.Quoted(program)
 	a.mu.Lock()
 	known, ok := a.resolved[key]
 	a.mu.Unlock()
