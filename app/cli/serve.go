@@ -117,6 +117,7 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 	})
 	starting := b.sessions.supervisor(b.log)
 	starting.Add(service{"shared servers", b.sharing.broker.Serve})
+	starting.Add(service{"what can be shared", b.sharing.asker.Serve})
 	launching := starting.ServeBackground(ctx)
 	ended := supervisor.ServeBackground(ctx)
 	if err := b.serveTray(ctx); errors.Is(err, tray.ErrBusLost) || errors.Is(err, tray.ErrClosed) {

@@ -65,6 +65,7 @@ func gatherSharing(ctx context.Context, o Options, w world) sharingFacts {
 	planned := ask.New(ask.Options{
 		Finder: w.finder, OthersLoggedIn: func() ([]string, error) { return nil, nil }, Allowed: func() bool { return true },
 	})
+	defer planned.Close()
 	f.plan, f.planning = planned.Plan(ctx, ask.Wish{Dir: o.Directory, Command: exampleCommand, Env: relevant(o.Environ)})
 	f.here = o.Directory
 	return f

@@ -91,13 +91,16 @@ type Asker struct {
 
 	asking    singleflight.Group // who else is logged in
 	resolving singleflight.Group // what version a command runs, by the key of resolved
+	finding   sync.WaitGroup     // those that run
+	lifetime  context.Context    // of the Asker, from New to Close
+	end       context.CancelFunc
 
 	mu       sync.Mutex
 	others   others
 	resolved map[string]resolved
 }
 
-// New returns an Asker. It looks at nothing yet.
+// New returns an Asker. It looks at nothing yet. Whoever has it closes it.
 func New(o Options) *Asker {
 	if o.Environment == nil {
 		o.Environment = func(context.Context) []string { return os.Environ() }
@@ -117,7 +120,36 @@ func New(o Options) *Asker {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	home, _ := os.UserHomeDir() // then a client without HOME has none either
-	return &Asker{o: o, home: home, looking: make(chan struct{}, mostLooks), limit: lookLimit, wait: waitLimit, resolved: map[string]resolved{}}
+	a := &Asker{o: o, home: home, looking: make(chan struct{}, mostLooks), limit: lookLimit, wait: waitLimit, resolved: map[string]resolved{}}
+	a.lifetime, a.end = context.WithCancel(context.Background())
+	return a
+}
+
+// Close ends what was begun for clients that have given up since, and returns
+// when that has gone. Nothing is found out any more.
+func (a *Asker) Close() {
+	a.mu.Lock()
+	a.end()
+	a.mu.Unlock()
+	a.finding.Wait()
+}
+
+// Serve closes the Asker when ctx ends, whose error it returns.
+func (a *Asker) Serve(ctx context.Context) error {
+	<-ctx.Done()
+	a.Close()
+	return ctx.Err()
+}
+
+// begin counts one more that runs, unless Close was called.
+func (a *Asker) begin() (ctx context.Context, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lifetime.Err() != nil {
+		return nil, false
+	}
+	a.finding.Add(1)
+	return a.lifetime, true
 }
 
 // oldest is the first Serena that is safe with several clients at once.

@@ -368,3 +368,42 @@ func TestWhoGivesUpMayAskAgain(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestClose ends what was begun for a client that has given up.
+func TestClose(t *testing.T) {
+	m := newMachine(t)
+	w := m.wish(m.repo("alpha"), fromCwd)
+	begun, ended := make(chan struct{}), make(chan struct{})
+	a := asker(func(o *Options) {
+		o.Finder = resolver(func(ctx context.Context) {
+			close(begun)
+			<-ctx.Done()
+			close(ended)
+		})
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		<-begun
+		leave()
+	}()
+	if p, err := a.Plan(ctx, w); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	a.Close()
+	select {
+	case <-ended:
+	default:
+		t.Error("it goes on")
+	}
+	if p, err := a.Plan(t.Context(), w); !errors.Is(err, context.Canceled) {
+		t.Errorf("after that: %+v, %v", p, err)
+	}
+}
+
+// resolver is a Resolver that finds nothing.
+type resolver func(context.Context)
+
+func (r resolver) Resolve(ctx context.Context, _ launch.Wanted) (launch.Resolution, error) {
+	r(ctx)
+	return launch.Resolution{}, ctx.Err()
+}

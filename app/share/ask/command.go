@@ -20,7 +20,8 @@ const (
 )
 
 // split divides a command into what starts the server, up to its subcommand,
-// and the server's own arguments; or says why it is none that can be shared.
+// and the server's own arguments; or says why it is none that can be shared. Where
+// that is for fromTheDir the arguments are known as well.
 func split(goos string, command []string) (program, args []string, why string) {
 	if goos == "windows" {
 		command = withoutShell(command)
@@ -44,7 +45,7 @@ func split(goos string, command []string) (program, args []string, why string) {
 		case len(launcher) > 2 && launcher[0] == "tool" && launcher[1] == "run":
 		case launcher[0] == "run":
 			if !hasPlace(launcher[1:]) {
-				return nil, nil, fromTheDir
+				return nil, command[i+1:], fromTheDir
 			}
 		default:
 			return nil, nil, notSerena

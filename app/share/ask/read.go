@@ -21,7 +21,7 @@ type Reading struct {
 func Read(goos string, command []string) Reading {
 	_, args, why := split(goos, command)
 	if why != "" {
-		return Reading{Serena: why == fromTheDir, Alone: why}
+		return Reading{Serena: why == fromTheDir, Alone: why, Page: page(args)}
 	}
 	r := Reading{Serena: true, Page: page(args)}
 	parsed, why := parseArguments(args, "")
@@ -36,6 +36,9 @@ func Read(goos string, command []string) Reading {
 func page(args []string) string {
 	says := map[string]string{}
 	for i, word := range args {
+		if word == "--" { // what follows is no option
+			break
+		}
 		option, value, joined := strings.Cut(word, "=")
 		if option != "--open-web-dashboard" && option != "--enable-web-dashboard" {
 			continue

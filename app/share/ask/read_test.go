@@ -17,6 +17,8 @@ func TestRead(t *testing.T) {
 		{"linux", "serena start-mcp-server --context ide --enable-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "false"}},
 		{"linux", "serena start-mcp-server --context ide --open-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "true"}},
 		{"linux", "uv run serena start-mcp-server --context ide", Reading{Serena: true, Alone: fromTheDir}},
+		{"linux", "uv run serena start-mcp-server --open-web-dashboard false", Reading{Serena: true, Alone: fromTheDir, Page: "false"}},
+		{"linux", "serena start-mcp-server --context ide -- --open-web-dashboard", Reading{Serena: true}},
 		{"linux", "serena start-mcp-server --transport sse", Reading{Serena: true, Alone: "it is to speak sse, and not stdio with its client"}},
 		{"linux", "bash -c serena", Reading{Alone: notSerena}},
 		{"linux", "cmd /c serena start-mcp-server --context ide", Reading{Alone: notSerena}},

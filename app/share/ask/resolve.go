@@ -31,15 +31,15 @@ type resolved struct {
 // resolve asks what version a client's command runs. The program is absolute.
 func (a *Asker) resolve(ctx context.Context, program []string, from origin) (resolved, error) {
 	key := from.stamp + " " + monitor.Quoted(program)
-	a.mu.Lock()
-	known, ok := a.resolved[key]
-	a.mu.Unlock()
-	if age := time.Since(known.at); ok && age < resolvedFor {
+	if known, ok := a.known(key); ok {
 		return known, nil
 	}
 	// Who asked may give up sooner than it is found out, and ask again.
 	asked := a.resolving.DoChan(key, func() (any, error) {
-		return a.find(context.WithoutCancel(ctx), key, program, from.project)
+		if known, ok := a.known(key); ok { // another has just asked
+			return known, nil
+		}
+		return a.find(key, program, from.project)
 	})
 	select {
 	case result := <-asked:
@@ -50,8 +50,22 @@ func (a *Asker) resolve(ctx context.Context, program []string, from origin) (res
 	}
 }
 
-// find asks the Finder, and remembers what it has found.
-func (a *Asker) find(ctx context.Context, key string, program []string, project string) (resolved, error) {
+// known is what was found a moment ago.
+func (a *Asker) known(key string) (resolved, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known, ok := a.resolved[key]
+	return known, ok && time.Since(known.at) < resolvedFor
+}
+
+// find asks the Finder, until it has an answer or Close is called, and remembers
+// what it has found.
+func (a *Asker) find(key string, program []string, project string) (resolved, error) {
+	ctx, begun := a.begin()
+	if !begun {
+		return resolved{}, context.Canceled
+	}
+	defer a.finding.Done()
 	r, err := a.o.Finder.Resolve(ctx, launch.Wanted{Command: program, Project: project, Serena: true})
 	var none *launch.NotFoundError
 	if err != nil && !errors.As(err, &none) {
