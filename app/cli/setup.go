@@ -31,11 +31,11 @@ Without CLIENT it shows on a terminal what it would change, and asks. With CLIEN
 --file or --yes, or where nobody can be asked, it acts at once. The file as it was
 is kept beside it, as FILE.lamplighter-backup. --undo puts that back, byte for
 byte; where you have edited the file since, it takes out what setup has written
-and leaves your edits.
+and leaves your edits. With --server it takes out these entries alone.
 
 A settings file that belongs to a project is changed with --project or --file
-only: others may use it, and a path on this machine would not work for them. A
-file that is not valid, that is read-only or that changes while it is worked on
+only: others may use it, and a path on this machine would not work for them. For
+--undo this holds for what setup has not written there itself. A file that is not valid, that is read-only or that changes while it is worked on
 is left as it is, and you are told why.
 
 A client that runs is never ended. It reads its settings when it starts, so start
@@ -66,8 +66,8 @@ Secrets are not shown: … stands in their place.`,
 	flags.BoolVar(&o.list, "list", false, "show each entry and what it runs, and change nothing")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show as a diff what would change, and change nothing")
 	flags.BoolVar(&o.undo, "undo", false, "take it out again")
-	flags.StringArrayVar(&o.servers, "server", nil, "change the entries of this `NAME`, Serena or not; may be repeated")
-	flags.BoolVar(&o.project, "project", false, "change the settings file of the project here, too")
+	flags.StringArrayVar(&o.servers, "server", nil, "change or undo the entries of this `NAME` alone, Serena or not; may be repeated")
+	flags.BoolVar(&o.project, "project", false, "change the settings files of the project here, too")
 	flags.BoolVar(&o.orDirect, "or-direct", false, "have clients run the command themselves when Lamplighter cannot be reached")
 	flags.BoolVar(&o.noPage, "no-page", false, "stop Serena from opening a page of its own for every server")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
@@ -103,7 +103,7 @@ func (o *setupOptions) check(cmd *cobra.Command, args []string) error {
 	case o.list:
 		with = given("undo", "dry-run", "server", "project", "or-direct", "no-page", "yes")
 	case o.undo:
-		with = given("server", "project", "or-direct", "no-page")
+		with = given("or-direct", "no-page")
 	}
 	switch {
 	case len(args) == 1 && args[0] == "":
@@ -129,7 +129,7 @@ func (o *setupOptions) check(cmd *cobra.Command, args []string) error {
 
 // again is a command line for the same files.
 func (o setupOptions) again(flag string) string {
-	words := []string{"lamplighter setup"}
+	words := []string{"lamplighter", "setup"}
 	switch {
 	case o.client != "":
 		words = append(words, o.client)
@@ -141,7 +141,7 @@ func (o setupOptions) again(flag string) string {
 	for _, name := range o.servers {
 		words = append(words, "--server", name)
 	}
-	return monitor.Clean(strings.Join(append(words, flag), " "))
+	return monitor.Quoted(append(words, flag))
 }
 
 // asks tells whether the user is to be asked first: nothing on the command line

@@ -138,6 +138,39 @@ func TestSetupHomeProject(t *testing.T) {
 	}
 }
 
+// What somebody else has written into a project's file is taken out when the
+// project is named, and of several entries those that are.
+func TestSetupHomeUndoNames(t *testing.T) {
+	d := newDesktop(t)
+	codex := d.withHome(t)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	const theirs = `{"mcpServers": {"serena": {"command": "/x/lamplighter-connect", "args": ["connect", "--", "serena", "start-mcp-server"]}}}`
+	writeSettings(t, filepath.Join(dir, ".mcp.json"), theirs)
+	d.says(t, statusFine, "setup", "codex")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "claude-code", "--undo"), "Left alone: serena in ", "With --project")
+	if settingsAt(t, ".mcp.json") != theirs {
+		t.Error("it is taken out")
+	}
+	apptest.Contains(t, d.says(t, statusFine, "setup", "claude-code", "--undo", "--project"), "Took lamplighter-connect out of ", ".mcp.json: serena.")
+	if text := settingsAt(t, ".mcp.json"); strings.Contains(text, "lamplighter") {
+		t.Errorf("it is not taken out: %s", text)
+	}
+
+	const notes = "[mcp_servers.notes]\ncommand = \"serena\"\nargs = [\"x\"]\n"
+	writeSettings(t, codex, codexSettings+notes)
+	d.says(t, statusFine, "setup", "codex", "--server", "notes", "--server", "serena")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--server", "notes"), "Took lamplighter-connect out of ~/.codex/config.toml: notes.")
+	if text := settingsAt(t, codex); !strings.HasSuffix(text, notes) || !strings.Contains(text, "lamplighter-connect") {
+		t.Errorf("not this entry alone is taken out: %s", text)
+	}
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--server", "notes"), "Nothing to take out: these entries do not run lamplighter-connect.")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo"), "serena")
+	if text := settingsAt(t, codex); text != codexSettings+notes {
+		t.Errorf("it is not as it was: %s", text)
+	}
+}
+
 func TestSetupHomeRefuses(t *testing.T) {
 	d := newDesktop(t)
 	d.withHome(t)

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -150,14 +148,15 @@ func (s setupWords) file(b *strings.Builder, c setup.Client, f setup.File, wides
 		if runs == "" {
 			runs = "-"
 		}
-		state := string(e.State) + strings.Repeat(" ", max(stateWidth-len(e.State), 0))
+		state := entryWord(e)
+		state += strings.Repeat(" ", max(stateWidth-len(state), 0))
 		room := s.screen.width
 		if room < narrowest {
 			room = 0
 		}
 		line := cut("  "+state+"  "+name+"  "+s.short(runs), room)
 		if s.screen.colour {
-			line = strings.Replace(line, state, colourOf(e.State)+state+"\x1b[0m", 1)
+			line = strings.Replace(line, state, colourOf(e)+state+"\x1b[0m", 1)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		for _, note := range s.notes(c, e) {
@@ -169,13 +168,23 @@ func (s setupWords) file(b *strings.Builder, c setup.Client, f setup.File, wides
 // stateWidth is that of the longest state.
 const stateWidth = 6
 
-func colourOf(state setup.State) string {
-	switch state {
-	case setup.Shared:
+// entryWord is the state of an entry for people. A Serena that runs through
+// lamplighter-connect and cannot be shared is not called shared.
+func entryWord(e setup.Entry) string {
+	if e.State == setup.Shared && e.Serena && e.Alone != "" {
+		return "alone"
+	}
+	return string(e.State)
+}
+
+func colourOf(e setup.Entry) string {
+	switch {
+	case entryWord(e) != string(e.State):
+	case e.State == setup.Shared:
 		return "\x1b[32m"
-	case setup.Other, setup.Odd:
+	case e.State == setup.Other, e.State == setup.Odd:
 		return "\x1b[33m"
-	case setup.Gone:
+	case e.State == setup.Gone:
 		return "\x1b[31m"
 	}
 	return "\x1b[90m"
@@ -270,6 +279,8 @@ func (s setupWords) nothing(clients []setup.Client) string {
 		}
 	}
 	switch {
+	case s.options.undo && len(s.options.servers) > 0:
+		return "Nothing to take out: these entries do not run lamplighter-connect. lamplighter setup --list shows them.\n"
 	case s.options.undo:
 		return "Nothing to take out: no entry runs lamplighter-connect.\n"
 	case found == 0:
@@ -361,44 +372,4 @@ func (s setupWords) restart(running []string) string {
 // page says how Serena's own page is stopped.
 func (s setupWords) page() string {
 	return "Serena opens a page of its own for every server. To stop that: " + s.options.again("--no-page") + "\n"
-}
-
-// passing says that this program is where it may not stay, "" when it is not. The
-// clients would run what lies there.
-func (s setupWords) passing(self, temp string) string {
-	why := passingBecause(self, []string{temp, os.TempDir(), "/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/folders"}, func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil
-	})
-	if why == "" {
-		return ""
-	}
-	return s.short(filepath.Dir(self)) + " is " + why + ": when it goes, your clients' servers do not start any more. Put lamplighter and " + connectName + " into a folder that stays, and run setup from there"
-}
-
-// passingBecause says as a part of a sentence why a program may not stay where it
-// is, "" when nothing speaks against it.
-func passingBecause(self string, temps []string, exists func(path string) bool) string {
-	if self == "" {
-		return ""
-	}
-	dir := filepath.Dir(self)
-	parts := strings.FieldsFunc(dir, func(r rune) bool { return r == '/' || r == '\\' })
-	if slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, "go-build") }) {
-		return "a folder of go run"
-	}
-	for _, folder := range []string{dir, filepath.Dir(dir)} {
-		if exists(filepath.Join(folder, "go.mod")) {
-			return "a folder that lamplighter was built in"
-		}
-	}
-	for _, temp := range temps {
-		if temp == "" {
-			continue
-		}
-		if rest, err := filepath.Rel(temp, dir); err == nil && filepath.IsLocal(rest) {
-			return "a folder for temporary files"
-		}
-	}
-	return ""
 }

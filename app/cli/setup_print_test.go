@@ -18,6 +18,7 @@ func sixClients() []setup.Client {
 	}
 	codex := file(".codex/config.toml", setup.User,
 		setup.Entry{Name: "serena", Path: []string{"mcp_servers", "serena"}, State: setup.Shared, Serena: true, Runs: "serena start-mcp-server --context ide", Alone: "its context codex can change the project"},
+		setup.Entry{Name: "plain", Path: []string{"mcp_servers", "plain"}, State: setup.Shared, Serena: true, Runs: "serena start-mcp-server"},
 		setup.Entry{Name: "old", Path: []string{"mcp_servers", "old"}, State: setup.Gone, Serena: true, Runs: "serena start-mcp-server", Becomes: "x", Off: true},
 	)
 	codex.Changed, codex.Backup = &at, codex.Path+".lamplighter-backup"
@@ -54,8 +55,9 @@ Claude Code, ~/alpha/.mcp.json (of the project here; it runs)
     It opens Serena's own page for every server.
 Codex, ~/.codex/config.toml
   Changed by setup on 20 Nov 2026 12:03. Before: config.toml.lamplighter-backup
-  shared  serena              serena start-mcp-server --context ide
+  alone   serena              serena start-mcp-server --context ide
     It cannot be shared, so its server is its own: its context codex can change the project.
+  shared  plain               serena start-mcp-server
   gone    old                 serena start-mcp-server
     Switched off in Codex.
     Its lamplighter-connect is not there.
@@ -82,7 +84,7 @@ func TestSetupListFits(t *testing.T) {
 		apptest.Contains(t, strings.Join(strings.Fields(got), " "), "its server is its own: its context codex can change the project")
 	}
 	coloured := setupWords{home: setupHome, screen: screen{terminal: true, colour: true, width: 100}}.list(sixClients())
-	apptest.Contains(t, coloured, "  \x1b[32mshared\x1b[0m  serena", "  \x1b[31mgone  \x1b[0m  old")
+	apptest.Contains(t, coloured, "  \x1b[90malone \x1b[0m  serena", "  \x1b[32mshared\x1b[0m  plain", "  \x1b[31mgone  \x1b[0m  old")
 }
 
 func TestSetupListOfNothing(t *testing.T) {
@@ -101,7 +103,11 @@ func TestSetupListOfNothing(t *testing.T) {
 			"Nothing to change: no Serena was found. lamplighter setup --list shows what is there",
 		},
 		"all shared": {setupWords{home: setupHome}.nothing(sixClients()), "Nothing to change: every Serena that was found runs through lamplighter-connect.\n"},
-		"undo":       {setupWords{options: setupOptions{undo: true}}.nothing(none), "Nothing to take out: no entry runs lamplighter-connect.\n"},
+		"undo of a name": {
+			setupWords{options: setupOptions{undo: true, servers: []string{"notes"}}}.nothing(none),
+			"Nothing to take out: these entries do not run lamplighter-connect. lamplighter setup --list shows them.\n",
+		},
+		"undo": {setupWords{options: setupOptions{undo: true}}.nothing(none), "Nothing to take out: no entry runs lamplighter-connect.\n"},
 	} {
 		if !strings.HasPrefix(test.got, test.want) {
 			t.Errorf("%s: %q", name, test.got)
@@ -137,24 +143,6 @@ func TestSetupChange(t *testing.T) {
 		lines, problem := setupWords{home: setupHome, options: test.options}.change(test.change, test.dry)
 		if got := strings.Join(lines, "\n"); got != test.want || problem != test.problem {
 			t.Errorf("%s:\n%s\n%s", name, got, problem)
-		}
-	}
-}
-
-func TestPassing(t *testing.T) {
-	for self, want := range map[string]string{
-		"":                                        "",
-		"/usr/local/bin/lamplighter":              "",
-		"/home/me/.local/bin/lamplighter":         "",
-		"/tmp/x/lamplighter":                      "a folder for temporary files",
-		"/tmporary/lamplighter":                   "",
-		"/home/me/lamplighter/bin/lamplighter":    "a folder that lamplighter was built in",
-		"/home/me/lamplighter/lamplighter":        "a folder that lamplighter was built in",
-		"/var/x/go-build123/b001/exe/lamplighter": "a folder of go run",
-	} {
-		exists := func(path string) bool { return strings.ReplaceAll(path, `\`, "/") == "/home/me/lamplighter/go.mod" }
-		if got := passingBecause(self, []string{"", "/tmp"}, exists); got != want {
-			t.Errorf("%s: %q", self, got)
 		}
 	}
 }

@@ -89,6 +89,7 @@ func TestSetupActs(t *testing.T) {
 		"at once":       {"setup --yes --no-page --project", setup.Wanted{NoPage: true, Project: true}},
 		"entries":       {"setup codex --server serena --or-direct", setup.Wanted{Client: "codex", Servers: []string{"serena"}, OrDirect: true}},
 		"undo":          {"setup codex --undo", setup.Wanted{Client: "codex", Undo: true}},
+		"undo some":     {"setup --undo --project --server serena", setup.Wanted{Undo: true, Project: true, Servers: []string{"serena"}}},
 	} {
 		d := newDesktop(t)
 		f := d.withSettings(t)
@@ -106,6 +107,20 @@ func TestSetupActs(t *testing.T) {
 		}
 		if !test.want.Undo {
 			apptest.Contains(t, slashed(d.out.String()), codexChanged)
+		}
+	}
+}
+
+// A command line that is shown can be copied.
+func TestSetupAgain(t *testing.T) {
+	for want, o := range map[string]setupOptions{
+		"lamplighter setup codex --server x --no-page":         {client: "codex", servers: []string{"x"}},
+		"lamplighter setup --project --no-page":                {project: true},
+		`lamplighter setup --file "/My Work/a.json" --no-page`: {file: "/My Work/a.json"},
+		`lamplighter setup --server "my \"notes\"" --no-page`:  {servers: []string{`my "notes"`}},
+	} {
+		if got := o.again("--no-page"); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
@@ -133,10 +148,8 @@ func TestSetupUsage(t *testing.T) {
 		{"setup --list --undo", "--list changes nothing; leave --undo out"},
 		{"setup --list --server x", "--list changes nothing; leave --server out"},
 		{"setup --list --yes", "--list changes nothing; leave --yes out"},
-		{"setup --undo --server x", "--undo takes out what setup has written; leave --server out"},
-		{"setup --undo --no-page", "leave --no-page out"},
+		{"setup --undo --no-page", "--undo takes out what setup has written; leave --no-page out"},
 		{"setup --undo --or-direct", "leave --or-direct out"},
-		{"setup --undo --project", "leave --project out"},
 		{"setup --dry-run --yes", "--dry-run changes nothing; leave --yes out"},
 		{"setup --undoo", "unknown flag: --undoo"},
 		{"setup nosuch", `there is no client "nosuch"; known are claude-code, claude-desktop, codex, and any file with --file`},
