@@ -137,7 +137,7 @@ type edit struct {
 }
 
 // file does one file. The Change's Err is fs.ErrNotExist for one that is not
-// there. pages tells that there are entries whose servers open Serena's own page.
+// there. pages tells that NoPage would stop pages of Serena.
 func (r run) file(p place) (c Change, pages bool) {
 	do := r.put
 	if r.w.Undo {
@@ -163,14 +163,39 @@ func (r run) file(p place) (c Change, pages bool) {
 		c.Entries = append(c.Entries, v.Entry)
 	}
 	for _, entry := range e.final {
-		pages = pages || r.m.judge(entry, r.w, p.closed(r.w)).OpensPage
+		pages = pages || !r.w.Undo && r.m.judge(entry, r.w, p.closed(r.w)).PageStops
 	}
 	return c, pages
 }
 
+// read reads the file of a place, and refuses one that is not as it was shown.
+func (r run) read(p place, c *Change) (settings, error) {
+	set, err := p.read()
+	if err != nil {
+		return settings{}, err
+	}
+	c.Sum = sum(set.file.Content)
+	if shown, ok := r.w.Expect[p.path]; ok && shown != c.Sum {
+		return settings{}, outdated(p)
+	}
+	return set, nil
+}
+
+// expected refuses a change of which nothing was shown.
+func (r run) expected(p place) error {
+	if _, ok := r.w.Expect[p.path]; !ok && r.w.Expect != nil {
+		return outdated(p)
+	}
+	return nil
+}
+
+func outdated(p place) error {
+	return fmt.Errorf("%s is left as it is: %w", monitor.Clean(p.path), ErrOutdated)
+}
+
 // put puts lamplighter-connect into a file.
 func (r run) put(p place, c *Change) (edit, error) {
-	set, err := p.read()
+	set, err := r.read(p, c)
 	if err != nil {
 		return edit{}, err
 	}
@@ -202,6 +227,9 @@ func (r run) put(p place, c *Change) (edit, error) {
 	}
 	if len(written) == 0 {
 		return e, nil
+	}
+	if err := r.expected(p); err != nil {
+		return edit{}, err
 	}
 	for i := range st.Entries {
 		if st.Entries[i].After, err = set.doc.Source(st.Entries[i].Path); err != nil {

@@ -421,3 +421,40 @@ func TestNamedFile(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// What was shown is what is done: a file that has changed since is left as it is,
+// and so is one of which nothing was shown.
+func TestExpect(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		b := newBed(t)
+		before := direct
+		if undo {
+			before = b.shared()
+		}
+		path := b.write(cursorFile, before)
+		w := Wanted{Undo: undo, DryRun: true}
+		shown := b.done(w)
+		w.DryRun, w.Expect = false, map[string]string{path: shown.Sum}
+		refused := func(why string) {
+			t.Helper()
+			was, beside := b.read(path), len(b.beside(path))
+			r := b.do(w)
+			if len(r.Changes) != 1 || !errors.Is(r.Changes[0].Err, ErrOutdated) || b.read(path) != was || len(b.beside(path)) != beside {
+				t.Errorf("%s, undo %v: %+v", why, undo, r)
+			}
+		}
+		b.write(path, before+"\n")
+		refused("changed")
+		b.write(path, before)
+		w.Expect = map[string]string{}
+		refused("not shown")
+		w.Expect = map[string]string{path: shown.Sum}
+		if c := b.done(w); c.Sum != shown.Sum || b.read(path) == before {
+			t.Errorf("undo %v: %+v", undo, c)
+		}
+		w.Expect = map[string]string{}
+		if r := b.do(w); len(r.Changes) > 0 {
+			t.Errorf("nothing is to be done, undo %v: %+v", undo, r)
+		}
+	}
+}

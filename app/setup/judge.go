@@ -90,6 +90,7 @@ func (m machine) judge(e document.Entry, w Wanted, closed bool) verdict {
 		return v
 	}
 	m.decide(&v, c, words, named, w)
+	v.PageStops = v.OpensPage && v.Alone != "" && !closed && (v.words != nil || v.State == Shared)
 	if v.words == nil {
 		return v
 	}

@@ -144,3 +144,34 @@ func TestJudgeWhatIsNotStarted(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// NoPage is said to help only where it does.
+func TestPageStops(t *testing.T) {
+	b := newBed(t)
+	alone := strings.ReplaceAll(direct, `"ide"`, `"codex"`)
+	for text, want := range map[string]bool{
+		direct: false, // shared, it opens none
+		alone:  true,
+		strings.ReplaceAll(b.shared(), `"ide"`, `"codex"`):                               true,
+		strings.Replace(alone, `"serena", "args"`, `"`+inJSON(filepath.Join(b.home, "no", "serena"))+`", "args"`, 1):       false, // left alone
+		strings.Replace(alone, `"codex"`, `"codex", "--open-web-dashboard", "false"`, 1): false,
+	} {
+		path := b.write(cursorFile, text)
+		if e := b.listed(path, "serena"); e.PageStops != want {
+			t.Errorf("%s: %+v", text, e)
+		}
+		if e := b.do(Wanted{DryRun: true, NoPage: true}); e.Page {
+			t.Errorf("%s: %+v", text, e)
+		}
+	}
+	path := b.write(filepath.Join(b.dir, ".mcp.json"), alone)
+	list, err := New(b.o).List(t.Context(), Wanted{Client: "claude-code"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list[0].Files {
+		if f.Path == path && (f.Entries[0].PageStops || !f.Entries[0].OpensPage) {
+			t.Errorf("a file that is not changed: %+v", f.Entries[0])
+		}
+	}
+}

@@ -23,6 +23,9 @@ var (
 	ErrBusy      = foreignfile.ErrBusy
 )
 
+// ErrOutdated says that a file is not what Wanted.Expect says.
+var ErrOutdated = errors.New("it has changed since it was shown; look again")
+
 // places are the files that w is about, in the order in which clients are shown.
 // The error Is ErrNoClient.
 func (s *Setup) places(w Wanted) ([]place, error) {

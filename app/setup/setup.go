@@ -48,6 +48,9 @@ type Entry struct {
 	Missing string `json:"missing"`
 	// OpensPage tells that each of its servers opens Serena's own page.
 	OpensPage bool `json:"opens_page"`
+	// PageStops tells that this is so behind lamplighter-connect as well, and that
+	// NoPage would stop it.
+	PageStops bool `json:"page_stops"`
 }
 
 // File is a file of settings, there or not.
@@ -103,12 +106,20 @@ type Wanted struct {
 
 	OrDirect bool // the client's server runs by itself when Lamplighter does not
 	NoPage   bool // Serena's own page does not open
+
+	// Expect is what was shown before: Change.Sum by Change.Path. When it is not nil,
+	// files that differ, and others in which something would change, are left as
+	// they are: the Err of their Change Is ErrOutdated.
+	Expect map[string]string
 }
 
 // Change is what became of one file.
 type Change struct {
 	Client string `json:"client"` // its name; "" for a file that is nobody's
 	Path   string `json:"path"`
+	// Sum is the SHA-256 of the file as it was before, in hexadecimal digits, for
+	// Wanted.Expect; "" when it could not be read.
+	Sum string `json:"sum"`
 	// Entries are the ones that were changed, or would be, as they are then.
 	Entries []Entry `json:"entries"`
 	// Left are those that were meant and are left alone, with Why.
@@ -131,7 +142,8 @@ type Result struct {
 	// Running are the names of clients that run and will see the change only when
 	// they are started again.
 	Running []string `json:"running"`
-	// Page tells that entries remain whose servers open Serena's own page.
+	// Page tells that entries remain whose servers open Serena's own page, and that
+	// NoPage would stop it.
 	Page bool `json:"page"`
 }
 

@@ -56,7 +56,7 @@ type reversal struct {
 
 // take takes lamplighter-connect out of a file.
 func (r run) take(p place, c *Change) (edit, error) {
-	set, err := p.read()
+	set, err := r.read(p, c)
 	if err != nil {
 		return edit{}, err
 	}
@@ -95,6 +95,9 @@ func (r run) take(p place, c *Change) (edit, error) {
 		e.left = append(e.left, v.left[key])
 	}
 	if !bytes.Equal(e.after, set.file.Content) {
+		if err := r.expected(p); err != nil {
+			return e, err
+		}
 		if err := set.file.Writable(); err != nil {
 			return e, err
 		}
