@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lamplighter/app/apptest"
+	"lamplighter/app/config"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
 )
@@ -176,7 +177,7 @@ func TestPageIsToldOnce(t *testing.T) {
 		"an entry that opens it":      {[]setup.Client{codex(serenaEntry(setup.Direct, func(e *setup.Entry) { e.OpensPage = true }))}, false},
 		"one that does not":           {[]setup.Client{codex(serenaEntry(setup.Shared, nil))}, false},
 	} {
-		lines := judgeSerenas(settingsFacts{serenaPath: "/h/s.yml", file: serenaFile{exists: true}, elsewhere: startsSerena(test.clients)})
+		lines := judgeSerenas(settingsFacts{serenaPath: "/h/s.yml", file: config.SerenaPage{Exists: true}, elsewhere: startsSerena(test.clients)})
 		if strings.Contains(said(lines), "opens a page") != test.want {
 			t.Errorf("%s:\n%s", name, said(lines))
 		}

@@ -18,7 +18,7 @@ type settingsFacts struct {
 
 	serenaPath string
 	serenas    error // with what it says to us
-	file       serenaFile
+	file       config.SerenaPage
 	elsewhere  bool // the lines about clients say whose page opens
 }
 
@@ -30,7 +30,7 @@ func gatherSettings(o Options, w world) settingsFacts {
 	}
 	f.elsewhere = startsSerena(w.clients.all)
 	if f.serenaPath = serenaSettings(o); f.serenaPath != "" {
-		f.file = readSerenaFile(f.serenaPath)
+		f.file = config.ReadSerenaPage(f.serenaPath)
 	}
 	return f
 }

@@ -59,7 +59,7 @@ func TestJudgeSerenas(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, serenas := config.NewSerenaWatcher(home, nil).Load()
-		lines := judgeSerenas(settingsFacts{serenaPath: path, serenas: serenas, file: readSerenaFile(path)})
+		lines := judgeSerenas(settingsFacts{serenaPath: path, serenas: serenas, file: config.ReadSerenaPage(path)})
 		if worst(lines) != test.mark || !strings.Contains(said(lines), test.want) {
 			t.Errorf("%s: want %s with %q:\n%s", name, test.mark, test.want, said(lines))
 		}
@@ -68,23 +68,12 @@ func TestJudgeSerenas(t *testing.T) {
 		t.Errorf("without a place: %s", said(lines))
 	}
 	none := filepath.Join(t.TempDir(), config.SerenaFile)
-	if lines := judgeSerenas(settingsFacts{serenaPath: none, file: readSerenaFile(none)}); worst(lines) != OK || !strings.Contains(said(lines), "no settings yet") {
+	if lines := judgeSerenas(settingsFacts{serenaPath: none, file: config.ReadSerenaPage(none)}); worst(lines) != OK || !strings.Contains(said(lines), "no settings yet") {
 		t.Errorf("none: %s", said(lines))
 	}
-	for _, file := range []serenaFile{readSerenaFile(t.TempDir()), {exists: true, err: &fs.PathError{Err: syscall.EACCES}}} {
+	for _, file := range []config.SerenaPage{config.ReadSerenaPage(t.TempDir()), {Exists: true, Err: &fs.PathError{Err: syscall.EACCES}}} {
 		if lines := judgeSerenas(settingsFacts{serenaPath: "/s.yml", file: file}); worst(lines) != Broken || !strings.Contains(said(lines), "cannot be read") {
 			t.Errorf("unreadable: %s", said(lines))
 		}
 	}
-}
-
-func FuzzParseSerenaFile(f *testing.F) {
-	f.Add([]byte("web_dashboard: true\nweb_dashboard_open_on_launch:\n"))
-	f.Add([]byte("- [}\n"))
-	f.Add([]byte("a: &x [*x]\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if got := parseSerenaFile(text); !got.exists {
-			t.Error("a file that was read is not there")
-		}
-	})
 }
