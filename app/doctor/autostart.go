@@ -12,6 +12,7 @@ type autostart struct {
 	kind    string // in words: "systemd user unit"
 	path    string // where it stands
 	on      bool   // it is switched on
+	enable  string // how to switch it on, as a sentence
 	program string // what it starts, "" when it could not be told
 	missing error  // why that cannot be started
 	err     error  // it cannot be read
@@ -26,12 +27,12 @@ func judgeAutostart(list []autostart) []Line {
 		case a.err != nil:
 			lines = append(lines, Line{Mark: Warn, Text: fmt.Sprintf("%s cannot be read: %v", at, reason(a.err))})
 		case !a.on:
-			lines = append(lines, Line{Mark: Warn, Text: at + " is there, but switched off", Do: "lamplighter install switches it on."})
+			lines = append(lines, Line{Mark: Warn, Text: at + " is there, but switched off", Do: a.enable})
 		case errors.Is(a.missing, fs.ErrNotExist):
 			started = true
 			lines = append(lines, Line{
 				Mark: Broken, Text: fmt.Sprintf("%s starts %s, which is not there", at, a.program), Means: "Lamplighter does not start at login.",
-				Do: "lamplighter install sets it right; lamplighter uninstall takes it out.",
+				Do: "Correct the path in it, or delete it.",
 			})
 		case a.missing != nil:
 			started = true
@@ -46,7 +47,7 @@ func judgeAutostart(list []autostart) []Line {
 	}
 	if !started {
 		lines = append(lines, Line{
-			Mark: Warn, Text: "lamplighter does not start at login", Means: "That is no fault: it runs when you start it.", Do: "To have it: lamplighter install",
+			Mark: Warn, Text: "lamplighter does not start at login", Means: "That is no fault: it runs when you start it.", Do: toAutostart,
 		})
 	}
 	return lines

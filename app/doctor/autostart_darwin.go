@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// toAutostart says how to have lamplighter started at login.
+const toAutostart = "To have it, put a launch agent lamplighter.plist that runs lamplighter run into ~/Library/LaunchAgents."
+
 // gatherAutostart looks for a launch agent of the user or of all users.
 //
 // Source: launchd.plist(5).

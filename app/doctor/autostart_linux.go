@@ -19,6 +19,9 @@ const (
 	desktopName = "lamplighter.desktop"
 )
 
+// toAutostart says how to have lamplighter started at login.
+const toAutostart = "To have it, put an autostart entry " + desktopName + " that runs lamplighter run into ~/.config/autostart."
+
 // gatherAutostart looks for a systemd user unit and for a desktop entry.
 //
 // Source: systemd.unit(5), "User Unit Search Path"; the Desktop Application
@@ -70,7 +73,8 @@ func (a autostart) checked(folders []string) autostart {
 
 // unitAt reads a unit. It is switched on when some target wants it.
 func unitAt(path string, dirs []string) (autostart, bool) {
-	a := autostart{kind: "the systemd user unit", path: path}
+	// Works for units without [Install] too.
+	a := autostart{kind: "the systemd user unit", path: path, enable: "Switch it on: systemctl --user add-wants graphical-session.target " + unitName}
 	keys, err := readKeys(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, false
@@ -87,7 +91,7 @@ func unitAt(path string, dirs []string) (autostart, bool) {
 
 // entryOf reads a desktop entry.
 func entryOf(path string) (autostart, bool) {
-	a := autostart{kind: "the autostart entry", path: path}
+	a := autostart{kind: "the autostart entry", path: path, enable: "Take Hidden=true and X-GNOME-Autostart-enabled=false out of it."}
 	keys, err := readKeys(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, false

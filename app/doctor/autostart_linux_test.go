@@ -30,7 +30,7 @@ func TestGatherAutostart(t *testing.T) {
 
 	unit := filepath.Join(home, ".config/systemd/user/lamplighter.service")
 	write(t, unit, "[Unit]\nDescription=x\n[Service]\n# ExecStart=/other\nExecStart=-\""+program+"\" run\n")
-	has("switched off")
+	has("switched off |  | Switch it on: systemctl --user add-wants graphical-session.target lamplighter.service\n")
 	link := filepath.Join(home, ".config/systemd/user/graphical-session.target.wants/lamplighter.service")
 	if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o700), os.Symlink(unit, link)); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestGatherAutostart(t *testing.T) {
 	write(t, entry, "[Desktop Entry]\nExec=nosuch\n")
 	has("starts nosuch, which is not there")
 	write(t, entry, "[Desktop Entry]\nExec=lamplighter\nHidden=true\n")
-	has("warn: the autostart entry " + entry + " is there, but switched off")
+	has("warn: the autostart entry " + entry + " is there, but switched off |  | Take Hidden=true and X-GNOME-Autostart-enabled=false out of it.")
 
 	// Another place for the user's files.
 	o.Environ = append(o.Environ, "XDG_CONFIG_HOME="+filepath.Join(home, "other"))

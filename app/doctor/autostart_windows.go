@@ -11,6 +11,9 @@ import (
 // runKey is where Windows looks for what it starts at login.
 const runKey = `Software\Microsoft\Windows\CurrentVersion\Run`
 
+// toAutostart says how to have lamplighter started at login.
+const toAutostart = `To have it, add a value Lamplighter that runs lamplighter run to HKCU\` + runKey + "."
+
 // gatherAutostart looks into the registry of Windows.
 //
 // Source: "Run and RunOnce Registry Keys" of the Windows documentation.
