@@ -23,7 +23,7 @@ import (
 const (
 	// recordName is the file in our state that says what setup has changed.
 	recordName = "setup.json"
-	// recordVersion is that of its form. Older ones are read as well.
+	// recordVersion is that of its form. No other has ever been written.
 	recordVersion = 1
 	// maxRecord is how large it may be, in bytes: the text of an entry is a part of
 	// a file of at most 32 MiB.
@@ -60,6 +60,31 @@ func (s step) is(other step) bool {
 	return s.Path == other.Path && s.At.Equal(other.At) && s.Before == other.Before && s.After == other.After && s.Backup == other.Backup
 }
 
+// sources takes out of a step the entries whose text from before no file can have
+// had, so that undo takes those apart by their words and puts back the others. It
+// tells whether there were none.
+func (s *step) sources() bool {
+	n := len(s.Entries)
+	s.Entries = slices.DeleteFunc(s.Entries, func(e stepEntry) bool { return !isSource(document.FormatOf(s.Path), e.Before) })
+	return len(s.Entries) == n
+}
+
+// isSource tells whether a text can be the command of an entry: whether it can be
+// put into one. Of a format that is not known nothing can be told.
+func isSource(f document.Format, s document.Source) bool {
+	var text string
+	switch f {
+	case document.JSON:
+		text = `{"servers": {"it": {"command": "it", "args": []}}}`
+	case document.TOML:
+		text = "[servers.it]\ncommand = \"it\"\nargs = []\n"
+	default:
+		return true
+	}
+	doc, err := document.Parse(f, []byte(text), [][]string{{"servers"}})
+	return err == nil && doc.Restore([]string{"servers", "it"}, s) == nil
+}
+
 // valid tells whether setup can have written a step.
 func (s step) valid() bool {
 	return filepath.IsAbs(s.Path) && isHex(s.Before) && isHex(s.After) && (s.Backup == "" || filepath.IsAbs(s.Backup)) &&
@@ -84,22 +109,29 @@ type record struct {
 	all  []step // the oldest first
 
 	// unread says why the file, or a part of it, is not known, as a sentence's
-	// part with its path; nil when all is. The file is set aside before it is
-	// written.
+	// part with its path; nil when all is. Where it Is errRecord the file is set
+	// aside when it is written. Else nothing is written: it may be read another
+	// time.
 	unread error
+
+	replace func(path string, data []byte) error // replaced by tests of faults
 }
 
 // loadRecord reads the record in a directory, and changes nothing. What cannot be
-// understood is left out, see unread. The error says that the file cannot be read
-// at all, or that a newer version has written it.
+// read or understood is left out, see unread: undo needs none of it. The error
+// says that a newer version has written the file.
 func loadRecord(dir string) (*record, error) {
-	r := &record{path: filepath.Join(dir, recordName)}
+	r := &record{path: filepath.Join(dir, recordName), replace: plainfile.Replace}
 	data, err := plainfile.Read(r.path, maxRecord)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
+	case err != nil && isOther(r.path):
+		r.unread = r.without(fmt.Errorf("%w: it is no file", errRecord))
+		return r, nil
 	case err != nil:
-		return nil, fmt.Errorf("what setup has changed before is not known: %w", err)
+		r.unread = fmt.Errorf("what setup has changed before is not known: %w", err)
+		return r, nil
 	case len(bytes.TrimSpace(data)) == 0:
 		return r, nil
 	}
@@ -110,9 +142,21 @@ func loadRecord(dir string) (*record, error) {
 	}
 	r.all = all
 	if err != nil {
-		r.unread = fmt.Errorf("%s: %w; what it says is left out, and it is set aside by the next change", monitor.Clean(r.path), err)
+		r.unread = r.without(err)
 	}
 	return r, nil
+}
+
+// without says that the record, or a part of it, is none.
+func (r *record) without(err error) error {
+	return fmt.Errorf("%s: %w; what it says is left out, and it is set aside by the next change", monitor.Clean(r.path), err)
+}
+
+// isOther tells whether something lies at path that is no file, as a link, which
+// is not followed.
+func isOther(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.Mode().IsRegular()
 }
 
 // newerRecord is the version of a form that is not known here.
@@ -139,22 +183,30 @@ func parseRecord(data []byte) ([]step, error) {
 	switch {
 	case form.Version > recordVersion:
 		return nil, newerRecord(form.Version)
-	case form.Version != recordVersion:
+	case form.Version == 0:
 		return nil, fmt.Errorf("%w: it has no version", errRecord)
+	case form.Version != recordVersion:
+		return nil, fmt.Errorf("%w: there is no version %v of it", errRecord, form.Version)
 	}
 	var steps []json.RawMessage
 	if err := json.Unmarshal(form.Steps, &steps); err != nil || steps == nil {
 		return nil, fmt.Errorf("%w: it has no list of steps", errRecord)
 	}
 	var all []step
+	bad := 0
 	for _, text := range steps {
 		var s step
-		if json.Unmarshal(text, &s) == nil && s.valid() {
-			all = append(all, s)
+		if json.Unmarshal(text, &s) != nil || !s.valid() {
+			bad++
+			continue
 		}
+		if !s.sources() {
+			bad++ // in part: it still tells how to put back the whole file
+		}
+		all = append(all, s)
 	}
-	if n := len(steps) - len(all); n > 0 {
-		return all, fmt.Errorf("%w: %d of %d steps cannot be understood", errRecord, n, len(steps))
+	if bad > 0 {
+		return all, fmt.Errorf("%w: %d of %d steps cannot be understood", errRecord, bad, len(steps))
 	}
 	return all, nil
 }
@@ -232,16 +284,39 @@ func (r *record) save(all []step) error {
 	case len(data) > maxRecord:
 		return fmt.Errorf("%s: what setup changes cannot be noted: the file would be larger than %s", monitor.Clean(r.path), monitor.Memory(maxRecord))
 	}
+	undo := func() error { return nil }
 	if r.unread != nil {
-		if _, err := plainfile.SetAside(r.path, time.Now()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(r.unread, errRecord) {
+			return r.unread
+		}
+		if undo, err = r.setAside(); err != nil {
 			return fmt.Errorf("%w; that failed: %w", r.unread, err)
 		}
-		r.unread = nil
 	}
 	_ = plainfile.Sweep(r.path) // what cannot be removed is in nobody's way
-	if err := plainfile.Replace(r.path, data); err != nil {
-		return fmt.Errorf("what setup changes cannot be noted: %w", err)
+	if err := r.replace(r.path, data); err != nil {
+		return errors.Join(fmt.Errorf("what setup changes cannot be noted: %w", err), undo())
 	}
-	r.all = all
+	r.all, r.unread = all, nil
 	return nil
+}
+
+// setAside keeps what is no record under another name, before it is written over.
+// A file stays where it is as well, so that being killed loses nothing; what is
+// no file, and one on a disk that knows no hard links, is moved. undo takes it
+// back. The error does not name the file.
+func (r *record) setAside() (undo func() error, err error) {
+	if !isOther(r.path) {
+		if aside, err := plainfile.KeepAside(r.path, time.Now()); err == nil {
+			return func() error { return os.Remove(aside) }, nil
+		}
+	}
+	aside, err := plainfile.SetAside(r.path, time.Now())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return func() error { return nil }, nil
+	case err != nil:
+		return nil, err
+	}
+	return func() error { return os.Rename(aside, r.path) }, nil
 }

@@ -115,12 +115,15 @@ func TestRecordUnread(t *testing.T) {
 		"null":               {"null", "no version", 0},
 		"no version":         {strings.Replace(whole, `"version": 1`, `"revision": 1`, 1), "no version", 0},
 		"version 0":          {strings.Replace(whole, `"version": 1`, `"version": 0`, 1), "no version", 0},
+		"version 0.5":        {strings.Replace(whole, `"version": 1`, `"version": 0.5`, 1), "no version 0.5", 0},
 		"a word for version": {strings.Replace(whole, `"version": 1`, `"version": "2"`, 1), "cannot unmarshal string", 0},
 		"no steps":           {`{"version": 1}`, "no list of steps", 0},
 		"null steps":         {`{"version": 1, "steps": null}`, "no list of steps", 0},
 		"a bad step":         {strings.Replace(whole, "[\n\t\t{", "[null, 7, {\"path\": \"x\"}, {", 1), "3 of 4 steps", 1},
 		"a relative path":    {strings.Replace(whole, `"path": "`, `"path": "x`, 1), "1 of 1 steps", 0},
 		"no sum":             {strings.Replace(whole, good.After, strings.Repeat("X", 64), 1), "1 of 1 steps", 0},
+		"no literal":         {strings.Replace(whole, `\"serena\"`, `serena`, 1), "1 of 1 steps", 1},
+		"no list":            {strings.Replace(whole, `"args": "[\n`, `"args": "{\n`, 1), "1 of 1 steps", 1},
 		"a nameless entry":   {strings.Replace(whole, `"entries": [`, `"entries": [{"path": []},`, 1), "1 of 1 steps", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,15 +174,87 @@ func TestRecordRefused(t *testing.T) {
 			t.Errorf("it holds %q, %v", got, err)
 		}
 	}
-	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := loadRecord(dir); err == nil || strings.Count(err.Error(), path) != 1 || !strings.Contains(err.Error(), "a directory") {
-		t.Error(err)
-	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
 		t.Error(entries, err)
+	}
+}
+
+// What is no file, and is kept, is no reason to refuse anything either. Where
+// nothing can be written it stays as it was.
+func TestRecordOther(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, recordName)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lay(t, filepath.Join(path, "in"), "")
+	r := load(t, dir)
+	if !errors.Is(r.unread, errRecord) || strings.Count(r.unread.Error(), path) != 1 || !strings.Contains(r.unread.Error(), "no file") {
+		t.Fatal(r.unread)
+	}
+	s := aStep(dir, "a.json", 1)
+	full := errors.New("the disk is full")
+	r.replace = func(string, []byte) error { return full }
+	if err := r.push(s); !errors.Is(err, full) || r.unread == nil || isGone(filepath.Join(path, "in")) {
+		t.Fatal(err, r.unread)
+	}
+	if err := load(t, dir).push(s); err != nil {
+		t.Fatal(err)
+	}
+	if r := load(t, dir); r.unread != nil || len(r.all) != 1 {
+		t.Errorf("%+v", r)
+	}
+	if aside, err := filepath.Glob(path + ".corrupt-*/in"); err != nil || len(aside) != 1 {
+		t.Error(aside, err)
+	}
+}
+
+// A record that cannot be understood lies at its place until another does.
+func TestRecordUnreadStays(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, recordName)
+	const text = "no record"
+	lay(t, path, text)
+	r := load(t, dir)
+	full := errors.New("the disk is full")
+	r.replace = func(string, []byte) error {
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("one that is killed now leaves %q, %v", got, err)
+		}
+		return full
+	}
+	for range 2 {
+		if err := r.push(aStep(dir, "a.json", 1)); !errors.Is(err, full) || !errors.Is(r.unread, errRecord) || len(r.all) > 0 {
+			t.Errorf("%v, %v, %d steps", err, r.unread, len(r.all))
+		}
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != 1 {
+			t.Error(left, err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("it holds %q, %v", got, err)
+		}
+	}
+}
+
+// What may be read another time is not set aside, and undo does without it.
+func TestRecordUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, recordName)
+	lay(t, path, "")
+	trouble := errors.New("input/output error")
+	r := load(t, dir)
+	r.unread = trouble
+	s := aStep(dir, "a.json", 1)
+	if err := r.push(s); !errors.Is(err, trouble) {
+		t.Error(err)
+	}
+	if err := r.drop(s); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Error(left, err)
 	}
 }
 

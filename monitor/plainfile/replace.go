@@ -43,12 +43,12 @@ func Replace(path string, data []byte) (err error) {
 	}
 	file, err := os.CreateTemp(dir, tempPrefix(path)+"*"+tempSuffix) // mode 0600
 	if err != nil {
-		return fmt.Errorf("%s: %w", monitor.Clean(dir), cause(err))
+		return fmt.Errorf("%s: %w", monitor.Clean(dir), Cause(err))
 	}
 	defer func() {
 		if err != nil {
 			_ = file.Close() // it may be closed already
-			err = errors.Join(fmt.Errorf("%s: %w", monitor.Clean(path), cause(err)), os.Remove(file.Name()))
+			err = errors.Join(fmt.Errorf("%s: %w", monitor.Clean(path), Cause(err)), os.Remove(file.Name()))
 		}
 	}()
 	if _, err := file.Write(data); err != nil {
@@ -95,15 +95,32 @@ func Sweep(path string) error {
 // SetAside moves a file that cannot be read out of the way, and tells where to.
 // The error does not name the file.
 func SetAside(path string, now time.Time) (aside string, err error) {
+	aside = asideOf(path, now)
+	if err := os.Rename(path, aside); err != nil {
+		return "", Cause(err)
+	}
+	return aside, nil
+}
+
+// KeepAside is SetAside, except that the file stays at path as well, as a hard
+// link, until it is replaced: whatever happens meanwhile, it is not missing. The
+// error may be that the disk knows no hard links.
+func KeepAside(path string, now time.Time) (aside string, err error) {
+	aside = asideOf(path, now)
+	if err := os.Link(path, aside); err != nil {
+		return "", Cause(err)
+	}
+	return aside, nil
+}
+
+// asideOf is a name beside a file that nothing has.
+func asideOf(path string, now time.Time) string {
 	prefix := path + ".corrupt-" + now.UTC().Format("20060102T150405.000Z")
-	aside = prefix
+	aside := prefix
 	for n := 2; exists(aside); n++ {
 		aside = prefix + "-" + strconv.Itoa(n)
 	}
-	if err := os.Rename(path, aside); err != nil {
-		return "", cause(err)
-	}
-	return aside, nil
+	return aside
 }
 
 func exists(path string) bool {
@@ -111,9 +128,9 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// cause is a system's error without the names of the files, of which one is only
-// for a moment.
-func cause(err error) error {
+// Cause is a system's error without the names of files, where they are said
+// otherwise, or one is only for a moment.
+func Cause(err error) error {
 	var pathErr *fs.PathError
 	var linkErr *os.LinkError
 	switch {

@@ -52,7 +52,7 @@ type File struct {
 func Read(path string) (*File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", monitor.Clean(path), cause(err))
+		return nil, fmt.Errorf("%s: %w", monitor.Clean(path), plainfile.Cause(err))
 	}
 	f := &File{Path: path, Target: path, write: write}
 	if f.Target, err = filepath.EvalSymlinks(path); err != nil {
@@ -61,9 +61,9 @@ func Read(path string) (*File, error) {
 			err = why
 		}
 		if _, lost := os.Lstat(path); lost == nil && errors.Is(err, fs.ErrNotExist) {
-			return nil, f.failed(fmt.Errorf("it is a symbolic link that leads nowhere: %w", cause(err)))
+			return nil, f.failed(fmt.Errorf("it is a symbolic link that leads nowhere: %w", plainfile.Cause(err)))
 		}
-		return nil, f.failed(cause(err))
+		return nil, f.failed(plainfile.Cause(err))
 	}
 	if err := f.read(); err != nil {
 		return nil, f.failed(err)
@@ -90,10 +90,10 @@ func (f *File) read() error {
 	}
 	defer file.Close()
 	if f.info, err = file.Stat(); err != nil {
-		return cause(err)
+		return plainfile.Cause(err)
 	}
 	if f.kept, err = attributesOf(file, f.info); err != nil {
-		return cause(err)
+		return plainfile.Cause(err)
 	}
 	f.Mode = f.info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 	if f.info.Size() > MaxSize {
@@ -101,7 +101,7 @@ func (f *File) read() error {
 	}
 	// The size is that of a moment ago.
 	if f.Content, err = io.ReadAll(io.LimitReader(file, MaxSize+1)); err != nil {
-		return cause(err)
+		return plainfile.Cause(err)
 	}
 	if len(f.Content) > MaxSize {
 		return ErrTooLarge
@@ -112,7 +112,7 @@ func (f *File) read() error {
 func (f *File) plain() error {
 	info, err := os.Lstat(f.Target)
 	if err != nil {
-		return cause(err)
+		return plainfile.Cause(err)
 	}
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -174,17 +174,4 @@ func (f *File) failed(err error) error {
 		return fmt.Errorf("%s: %w", monitor.Clean(f.Path), err)
 	}
 	return fmt.Errorf("%s, which leads to %s: %w", monitor.Clean(f.Path), monitor.Clean(f.Target), err)
-}
-
-// cause is a system's error without the names of files.
-func cause(err error) error {
-	var pathErr *fs.PathError
-	var linkErr *os.LinkError
-	switch {
-	case errors.As(err, &pathErr):
-		return pathErr.Err
-	case errors.As(err, &linkErr):
-		return linkErr.Err
-	}
-	return err
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"lamplighter/monitor/plainfile"
 )
 
 // attributes are what a file has beside its mode.
@@ -42,7 +44,7 @@ func (a attributes) apply(file *os.File, mode fs.FileMode) error {
 	}
 	if now.uid != a.uid || now.gid != a.gid {
 		if err := file.Chown(a.uid, a.gid); err != nil {
-			return fmt.Errorf("%w (%w)", ErrOwner, cause(err))
+			return fmt.Errorf("%w (%w)", ErrOwner, plainfile.Cause(err))
 		}
 	}
 	return file.Chmod(mode)

@@ -110,7 +110,7 @@ func rename(from, to string, check func() error) error {
 		case !held:
 			return err
 		case time.Now().After(end):
-			return fmt.Errorf("another program has it open; close that and try again (%w)", cause(err))
+			return fmt.Errorf("another program has it open; close that and try again (%w)", plainfile.Cause(err))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (f *File) Replace(content []byte) error {
 	}
 	if err := rename(temp, f.Target, f.unchanged); err != nil {
 		remove(temp)
-		return f.failed(fmt.Errorf("it cannot be replaced: %w", cause(err)))
+		return f.failed(fmt.Errorf("it cannot be replaced: %w", plainfile.Cause(err)))
 	}
 	syncDir(filepath.Dir(f.Target))
 	return nil
@@ -47,12 +47,12 @@ func (f *File) Backup() (path string, err error) {
 	path, err = reserve(f.Target + ".lamplighter-backup")
 	if err != nil {
 		remove(temp)
-		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", cause(err)))
+		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", plainfile.Cause(err)))
 	}
 	if err := rename(temp, path, func() error { return nil }); err != nil {
 		remove(temp)
 		remove(path)
-		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", cause(err)))
+		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", plainfile.Cause(err)))
 	}
 	syncDir(filepath.Dir(path))
 	return path, nil
@@ -104,13 +104,13 @@ func (f *File) beside(content []byte) (path string, err error) {
 	_ = plainfile.Sweep(ours)
 	file, err := os.CreateTemp(filepath.Dir(ours), "."+filepath.Base(ours)+".*.tmp") // mode 0600
 	if err != nil {
-		return "", cause(err)
+		return "", plainfile.Cause(err)
 	}
 	defer func() {
 		if err != nil {
 			_ = file.Close() // it may be closed already
 			remove(file.Name())
-			err = cause(err)
+			err = plainfile.Cause(err)
 		}
 	}()
 	if err := f.write(file, content); err != nil {
