@@ -69,7 +69,7 @@ func (r *setupRun) look(ctx context.Context) error {
 // preview prints the diff of each file, and says what would happen.
 func (r *setupRun) preview(ctx context.Context) (setup.Result, error) {
 	w := r.wanted
-	w.DryRun = true
+	w.DryRun, w.Contents = true, true
 	result, err := r.do(ctx, w)
 	if err != nil {
 		return result, err

@@ -28,32 +28,32 @@ const lockName = "setup.lock"
 func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 	all, err := s.places(w)
 	if err != nil {
-		return Result{}, err
+		return nothing(), err
 	}
 	if !w.Undo {
 		if err := s.checkConnect(); err != nil {
-			return Result{}, err
+			return nothing(), err
 		}
 	}
 	if !w.DryRun {
 		unlock, err := foreignfile.Lock(ctx, filepath.Join(s.o.State, lockName))
 		if err != nil {
-			return Result{}, err
+			return nothing(), err
 		}
 		defer unlock()
 	}
 	rec, err := loadRecord(s.o.State)
 	if err != nil {
-		return Result{}, err
+		return nothing(), err
 	}
 	if w.Undo {
 		all = append(all, recorded(rec, w, all)...)
 	}
 	if err := known(all, w); err != nil {
-		return Result{}, err
+		return nothing(), err
 	}
 	run := run{s: s, m: s.machine(), w: w, rec: rec}
-	var result Result
+	result := nothing()
 	touched := map[string]bool{}
 	for _, p := range all {
 		if err := ctx.Err(); err != nil {
@@ -78,14 +78,17 @@ func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 	return result, nil
 }
 
+// nothing is the result of nothing.
+func nothing() Result { return Result{Changes: []Change{}, Running: []string{}} }
+
 // mustRestart are the names of the clients of which a file was changed and that
 // run.
 func (s *Setup) mustRestart(all []place, touched map[string]bool) []string {
 	if len(touched) == 0 {
-		return nil
+		return []string{}
 	}
 	running := s.running()
-	var names []string
+	names := []string{}
 	for _, p := range all {
 		if touched[p.client] && len(running[p.client]) > 0 && !slices.Contains(names, p.name) {
 			names = append(names, p.name)
@@ -146,17 +149,19 @@ func (r run) file(p place) (c Change, pages bool) {
 	var e edit
 	var err error
 	for range mostTries {
-		c = Change{Client: p.name, Path: p.path}
+		c = Change{Client: p.name, Path: p.path, Entries: []Entry{}, Left: []Entry{}}
 		if e, err = do(p, &c); !errors.Is(err, foreignfile.ErrChanged) {
 			break
 		}
 	}
 	if err != nil {
-		c.Entries, c.Left, c.Whole, c.Before, c.After = nil, nil, false, nil, nil
-		c.Err, c.Problem = err, problem(err)
+		c.Whole, c.Err, c.Problem = false, err, problem(err)
 		return c, false
 	}
-	c.Before, c.After, c.Left = e.file.Content, e.after, e.left
+	if r.w.Contents {
+		c.Before, c.After = e.file.Content, e.after
+	}
+	c.Left = append(c.Left, e.left...)
 	for _, entry := range e.changed {
 		v := r.m.judge(entry, r.w, p.closed(r.w))
 		v.Becomes, v.Why = "", ""

@@ -41,11 +41,11 @@ func TestDoAndUndo(t *testing.T) {
 			b.program("bin", "serena-mcp-server")
 			path := b.write(test.file, test.text)
 
-			dry := b.done(Wanted{DryRun: true})
+			dry := b.done(Wanted{DryRun: true, Contents: true})
 			if b.read(path) != test.text || len(b.beside(path)) > 0 || isThere(b.state) {
 				t.Fatalf("a dry run wrote: %q, %q", b.read(path), b.beside(path))
 			}
-			c := b.done(Wanted{})
+			c := b.done(Wanted{Contents: true})
 			after := b.read(path)
 			if after == test.text || string(c.Before) != test.text || string(c.After) != after || string(dry.After) != after || !strings.Contains(after, test.want) {
 				t.Fatalf("%s\n%s", c.After, after)
@@ -67,7 +67,7 @@ func TestDoAndUndo(t *testing.T) {
 				t.Errorf("%+v, %v", list, err)
 			}
 
-			dry = b.done(Wanted{Undo: true, DryRun: true})
+			dry = b.done(Wanted{Undo: true, DryRun: true, Contents: true})
 			if b.read(path) != after || string(dry.After) != test.text || !dry.Whole || len(b.beside(path)) != 1 {
 				t.Errorf("a dry undo: %+v", dry)
 			}

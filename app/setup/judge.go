@@ -34,7 +34,7 @@ type verdict struct {
 // judge looks at an entry. closed tells that its file is not to be changed,
 // because others may use it.
 func (m machine) judge(e document.Entry, w Wanted, closed bool) verdict {
-	v := verdict{Entry: Entry{Line: e.Line, Off: e.Off, State: Direct}}
+	v := verdict{Entry: Entry{Path: []string{}, Line: e.Line, Off: e.Off, State: Direct}}
 	for _, name := range e.Path {
 		v.Path = append(v.Path, monitor.Clean(name))
 	}

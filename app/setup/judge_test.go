@@ -152,9 +152,9 @@ func TestPageStops(t *testing.T) {
 	for text, want := range map[string]bool{
 		direct: false, // shared, it opens none
 		alone:  true,
-		strings.ReplaceAll(b.shared(), `"ide"`, `"codex"`):                               true,
-		strings.Replace(alone, `"serena", "args"`, `"`+inJSON(filepath.Join(b.home, "no", "serena"))+`", "args"`, 1):       false, // left alone
-		strings.Replace(alone, `"codex"`, `"codex", "--open-web-dashboard", "false"`, 1): false,
+		strings.ReplaceAll(b.shared(), `"ide"`, `"codex"`):                                                           true,
+		strings.Replace(alone, `"serena", "args"`, `"`+inJSON(filepath.Join(b.home, "no", "serena"))+`", "args"`, 1): false, // left alone
+		strings.Replace(alone, `"codex"`, `"codex", "--open-web-dashboard", "false"`, 1):                             false,
 	} {
 		path := b.write(cursorFile, text)
 		if e := b.listed(path, "serena"); e.PageStops != want {

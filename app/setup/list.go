@@ -106,7 +106,7 @@ func (s *Setup) List(ctx context.Context, w Wanted) ([]Client, error) {
 		rec = nil // it is for Changed and Backup alone
 	}
 	w.Undo = false
-	var clients []Client
+	clients := []Client{}
 	for _, p := range all {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (s *Setup) List(ctx context.Context, w Wanted) ([]Client, error) {
 		i := slices.IndexFunc(clients, func(c Client) bool { return c.ID == p.client })
 		if i < 0 {
 			i = len(clients)
-			clients = append(clients, Client{ID: p.client, Name: p.name, Running: running[p.client]})
+			clients = append(clients, Client{ID: p.client, Name: p.name, Running: append([]int{}, running[p.client]...)})
 		}
 		clients[i].Files = append(clients[i].Files, file)
 	}
@@ -127,7 +127,7 @@ func (s *Setup) List(ctx context.Context, w Wanted) ([]Client, error) {
 
 // look is what List says of one file.
 func (s *Setup) look(m machine, p place, w Wanted, rec *record) File {
-	f := File{Path: p.path, Scope: p.scope}
+	f := File{Path: p.path, Scope: p.scope, Entries: []Entry{}}
 	set, err := p.read()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

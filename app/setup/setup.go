@@ -23,7 +23,8 @@ const (
 )
 
 // Entry is an MCP server in the settings of a client. All texts are safe to show,
-// with what looks like a secret left out.
+// with what looks like a secret left out. No list that this package returns is
+// nil.
 type Entry struct {
 	Name   string   `json:"name"`
 	Path   []string `json:"path"` // of names in the file, the last is Name
@@ -104,6 +105,8 @@ type Wanted struct {
 	Undo   bool
 	DryRun bool // nothing is written
 
+	Contents bool // Change.Before and Change.After are wanted
+
 	OrDirect bool // the client's server runs by itself when Lamplighter does not
 	NoPage   bool // Serena's own page does not open
 
@@ -131,7 +134,9 @@ type Change struct {
 	// Problem says why nothing was done, as a sentence; "" when there is no problem.
 	Problem string `json:"problem"`
 
-	Before, After []byte `json:"-"` // content of the file; nil with Problem
+	// Before and After are the content of the file; nil with Problem, and unless
+	// Wanted.Contents says so.
+	Before, After []byte `json:"-"`
 	Err           error  `json:"-"` // behind Problem
 }
 
