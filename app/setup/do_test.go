@@ -356,11 +356,24 @@ func TestBackupNames(t *testing.T) {
 func TestRecordCannotBeWritten(t *testing.T) {
 	b := newBed(t)
 	path := b.write(cursorFile, direct)
-	if err := os.MkdirAll(filepath.Join(b.state, recordName), 0o700); err != nil {
+	record := filepath.Join(b.state, recordName)
+	if err := errors.Join(os.MkdirAll(b.state, 0o700), os.WriteFile(record, []byte(`{"version": 2}`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := New(b.o).Do(t.Context(), Wanted{}); err == nil || b.read(path) != direct || len(b.beside(path)) > 0 {
 		t.Errorf("%v, %q", err, b.beside(path))
+	}
+}
+
+// What lies in the place of the record keeps nobody from undo.
+func TestUndoWithoutRecord(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, b.shared())
+	if err := os.MkdirAll(filepath.Join(b.state, recordName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if b.done(Wanted{Undo: true}); b.read(path) == b.shared() {
+		t.Error("it was not undone")
 	}
 }
 
