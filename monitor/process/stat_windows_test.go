@@ -58,7 +58,11 @@ func TestReadAnotherProgram(t *testing.T) {
 		stdin.Close()
 		_ = cmd.Wait()
 	}()
-	got, err := Read(cmd.Process.Pid)
+	var got Info
+	eventually(t, "it has arguments", func() bool { // which the system lays down after it has begun
+		got, err = Read(cmd.Process.Pid)
+		return err != nil || len(got.Args) > 0
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
