@@ -2,10 +2,13 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -48,7 +51,7 @@ func (r routes) clients(w http.ResponseWriter, req *http.Request) {
 		r.fail(w, http.StatusInternalServerError, monitor.Clean(err.Error()))
 		return
 	}
-	r.answer(w, http.StatusOK, encodeClients(list))
+	r.answer(w, http.StatusOK, setupClients{list})
 }
 
 // changeClients changes settings, undoes it, or says what would be changed. Only
@@ -71,11 +74,11 @@ func (r routes) changeClients(w http.ResponseWriter, req *http.Request) {
 	}
 	result, err := r.parts.Setup.Do(ctx, wanted)
 	switch {
+	case errors.Is(err, setup.ErrBusy), errors.Is(err, setup.ErrNoConnect): // the latter Is fs.ErrNotExist too
+		r.fail(w, http.StatusConflict, monitor.Clean(err.Error()))
+		return
 	case errors.Is(err, setup.ErrNoClient), errors.Is(err, fs.ErrNotExist): // it has gone since
 		r.fail(w, http.StatusNotFound, monitor.Clean(err.Error()))
-		return
-	case errors.Is(err, setup.ErrBusy), errors.Is(err, setup.ErrNoConnect):
-		r.fail(w, http.StatusConflict, monitor.Clean(err.Error()))
 		return
 	case err != nil:
 		r.fail(w, http.StatusInternalServerError, monitor.Clean(err.Error()))
@@ -87,7 +90,7 @@ func (r routes) changeClients(w http.ResponseWriter, req *http.Request) {
 				"changed", len(change.Entries), "left", len(change.Left), "problem", change.Problem)
 		}
 	}
-	r.answer(w, http.StatusOK, encodeSetupResult(result))
+	r.answer(w, http.StatusOK, result)
 }
 
 // unlisted says of what is not among the clients and their files that it is not;
@@ -106,12 +109,12 @@ func unlisted(list []setup.Client, w setup.Wanted) string {
 	return ""
 }
 
-// parseSetupOrder reads a SetupOrder and nothing else: what is misspelt in an
+// parseSetupOrder reads a setupOrder and nothing else: what is misspelt in an
 // order to rewrite files must not be overlooked.
 func parseSetupOrder(body []byte) (setup.Wanted, error) {
-	const like = `the body is not like {"client":"codex","dry_run":true}, with "" for all clients, and "path", "undo", "no_page", "or_direct" or "project"`
-	const client, path, noPage, orDirect = "client", "path", "no_page", "or_direct"
-	values, err := payload.Object(body, client, path, "undo", noPage, orDirect, "project", "dry_run")
+	const like = `the body is not like {"client":"codex","dry_run":true}, with "" for all clients, and "path", "undo", "no_page", "or_direct" or "expect"`
+	const client, expect = "client", "expect"
+	values, err := payload.Object(body, client, "path", "undo", "no_page", "or_direct", "dry_run", expect)
 	if err != nil {
 		return setup.Wanted{}, fmt.Errorf(like+": %s", monitor.Clean(err.Error()))
 	}
@@ -120,9 +123,14 @@ func parseSetupOrder(body []byte) (setup.Wanted, error) {
 			return setup.Wanted{}, fmt.Errorf("%s is null; leave it out", name)
 		}
 	}
-	var order SetupOrder
+	var order setupOrder
 	if err := json.Unmarshal(body, &order); err != nil {
 		return setup.Wanted{}, fmt.Errorf(like+": %s", monitor.Clean(err.Error()))
+	}
+	if value, given := values[expect]; given {
+		if err := checkExpect(value, order.Expect); err != nil {
+			return setup.Wanted{}, fmt.Errorf("expect is not what a dry run said, the sum of each path: %s", monitor.Clean(err.Error()))
+		}
 	}
 	_, named := values[client]
 	switch {
@@ -132,7 +140,20 @@ func parseSetupOrder(body []byte) (setup.Wanted, error) {
 		return setup.Wanted{}, errors.New("no_page and or_direct are for what is shared, not for undo")
 	}
 	return setup.Wanted{
-		Client: order.Client, File: order.Path, Project: order.Project,
-		Undo: order.Undo, DryRun: order.DryRun, OrDirect: order.OrDirect, NoPage: order.NoPage,
+		Client: order.Client, File: order.Path, Undo: order.Undo, DryRun: order.DryRun,
+		OrDirect: order.OrDirect, NoPage: order.NoPage, Expect: order.Expect,
 	}, nil
+}
+
+// checkExpect refuses a path that is given twice, and what is no SHA-256.
+func checkExpect(value []byte, expect map[string]string) error {
+	if _, err := payload.Object(value, slices.Collect(maps.Keys(expect))...); err != nil {
+		return err
+	}
+	for _, sum := range expect {
+		if bytes, err := hex.DecodeString(sum); err != nil || len(bytes) != sha256.Size || hex.EncodeToString(bytes) != sum {
+			return errors.New("a sum has 64 hexadecimal digits, in small letters")
+		}
+	}
+	return nil
 }

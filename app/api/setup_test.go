@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -55,17 +56,22 @@ func (d *desktop) told() []setup.Wanted {
 	return wanted
 }
 
+// aSum is the SHA-256 of nothing.
+const aSum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
 func newDesktop() *desktop {
 	return &desktop{
 		list: []setup.Client{
 			{ID: "codex", Name: "Codex", Running: []int{7}, Files: []setup.File{{
 				Path: "/home/u/.codex/config.toml", Scope: setup.User, Exists: true,
-				Entries: []setup.Entry{{Name: "serena", Path: []string{"mcp_servers", "serena"}, Line: 3, State: setup.Direct, Serena: true, Runs: "serena\u202e"}, {Name: "odd", State: setup.Odd}},
+				Entries: []setup.Entry{{Name: "serena", Path: []string{"mcp_servers", "serena"}, Line: 3, State: setup.Direct, Serena: true, Runs: "serena\u202e"}},
 			}}},
-			{ID: "cursor", Name: "Cursor", Files: []setup.File{{Path: "/home/u/.cursor/mcp.json", Scope: setup.User}}},
-			{ID: "gemini-cli", Name: "Gemini CLI"},
+			{ID: "cursor", Name: "Cursor", Running: []int{}, Files: []setup.File{{Path: "/home/u/.cursor/mcp.json", Scope: setup.User, Entries: []setup.Entry{}}}},
+			{ID: "gemini-cli", Name: "Gemini CLI", Running: []int{}, Files: []setup.File{}},
 		},
-		result: setup.Result{Changes: []setup.Change{{Client: "Codex", Path: "/home/u/.codex/config.toml", Before: []byte("secret"), After: []byte("secret")}}},
+		result: setup.Result{Running: []string{}, Changes: []setup.Change{{
+			Client: "Codex", Path: "/home/u/.codex/config.toml", Sum: aSum, Entries: []setup.Entry{}, Left: []setup.Entry{}, Before: []byte("secret"), After: []byte("secret"),
+		}}},
 	}
 }
 
@@ -78,20 +84,13 @@ func withSetup(s Setup) http.Handler {
 func TestClients(t *testing.T) {
 	const entry = `"becomes":"","why":"","alone":"","missing":"","opens_page":false,"page_stops":false}`
 	want := `{"clients":[{"id":"codex","name":"Codex","running":[7],"files":[{"path":"/home/u/.codex/config.toml","scope":"user","exists":true,"problem":"","entries":[` +
-		`{"name":"serena","path":["mcp_servers","serena"],"line":3,"state":"direct","serena":true,"off":false,"runs":"serena\u202e",` + entry + `,` +
-		`{"name":"odd","path":[],"line":0,"state":"odd","serena":false,"off":false,"runs":"",` + entry + `],"changed":null,"backup":""}]},` +
+		`{"name":"serena","path":["mcp_servers","serena"],"line":3,"state":"direct","serena":true,"off":false,"runs":"serena\u202e",` + entry + `],"changed":null,"backup":""}]},` +
 		`{"id":"cursor","name":"Cursor","running":[],"files":[{"path":"/home/u/.cursor/mcp.json","scope":"user","exists":false,"problem":"","entries":[],"changed":null,"backup":""}]},` +
 		`{"id":"gemini-cli","name":"Gemini CLI","running":[],"files":[]}]}`
 	d := newDesktop()
 	h := withSetup(d)
 	if w := try(t, h, "GET", setupPath, ""); w.Code != 200 || strings.TrimSpace(w.Body.String()) != want || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("got  %d %s\nwant %s", w.Code, w.Body, want)
-	}
-	if d.list[1].Running != nil {
-		t.Error("what the part knows was changed")
-	}
-	if w := try(t, withSetup(&desktop{}), "GET", setupPath, ""); strings.TrimSpace(w.Body.String()) != `{"clients":[]}` {
-		t.Errorf("none: %s", w.Body)
 	}
 	for _, method := range []string{"PUT", "DELETE", "PATCH"} {
 		if w := try(t, h, method, setupPath, "{}"); w.Code != 405 || w.Header().Get("Allow") != "GET, POST, HEAD" {
@@ -117,20 +116,22 @@ func TestChangeClients(t *testing.T) {
 	h := withSetup(d)
 	const codex = "/home/u/.codex/config.toml"
 	for body, want := range map[string]setup.Wanted{
-		`{"client":""}`:                        {},
-		` {"dry_run":true, "client":"codex" }`: {Client: "codex", DryRun: true},
-		`{"client":"codex","undo":true}`:       {Client: "codex", Undo: true},
-		`{"client":"cursor","no_page":true,"or_direct":true,"project":true,"path":""}`: {Client: "cursor", NoPage: true, OrDirect: true, Project: true},
-		`{"path":"` + codex + `"}`:                                  {File: codex},
-		`{"client":"codex","path":"` + codex + `","dry_run":false}`: {Client: "codex", File: codex},
+		`{"client":""}`:                                                               {},
+		` {"dry_run":true, "client":"codex" }`:                                        {Client: "codex", DryRun: true},
+		`{"client":"codex","undo":true}`:                                              {Client: "codex", Undo: true},
+		`{"client":"cursor","no_page":true,"or_direct":true,"path":""}`:               {Client: "cursor", NoPage: true, OrDirect: true},
+		`{"path":"` + codex + `"}`:                                                    {File: codex},
+		`{"client":"codex","path":"` + codex + `","dry_run":false}`:                   {Client: "codex", File: codex},
+		`{"client":"codex","expect":{}}`:                                              {Client: "codex", Expect: map[string]string{}},
+		`{"client":"","expect":{"` + codex + `":"` + aSum + `","/b":"` + aSum + `"}}`: {Expect: map[string]string{codex: aSum, "/b": aSum}},
 	} {
 		w := try(t, h, "POST", setupPath, body)
 		told := d.told()
-		const answer = `{"changes":[{"client":"Codex","path":"/home/u/.codex/config.toml","sum":"","entries":[],"left":[],"backup":"","whole":false,"problem":""}],"running":[],"page":false}`
+		const answer = `{"changes":[{"client":"Codex","path":"/home/u/.codex/config.toml","sum":"` + aSum + `","entries":[],"left":[],"backup":"","whole":false,"problem":""}],"running":[],"page":false}`
 		if w.Code != 200 || strings.TrimSpace(w.Body.String()) != answer {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}
-		if len(told) != 1 || told[0].Servers != nil || told[0].Client != want.Client || told[0].File != want.File || told[0].Project != want.Project ||
+		if len(told) != 1 || told[0].Servers != nil || told[0].Client != want.Client || told[0].File != want.File || told[0].Project || !reflect.DeepEqual(told[0].Expect, want.Expect) ||
 			told[0].Undo != want.Undo || told[0].DryRun != want.DryRun || told[0].OrDirect != want.OrDirect || told[0].NoPage != want.NoPage {
 			t.Errorf("%s: told %+v, want %+v", body, told, want)
 		}
@@ -140,6 +141,9 @@ func TestChangeClients(t *testing.T) {
 		`{"client":"codex","client":"cursor"}`, `{"client":"codex"}{}`, `{"client":"codex"`, `{"client":"codex","undo":1}`, `{"client":"codex","undo":null}`,
 		`{"client":"codex","dry_run":"true"}`, `{"client":"codex","dryrun":true}`, `{"dry_run":true}`, `{"path":""}`, `{"path":null,"client":"codex"}`,
 		`{"client":"codex","servers":["x"]}`, `{"client":"codex","undo":true,"no_page":true}`, `{"client":"codex","undo":true,"or_direct":true}`,
+		`{"client":"codex","project":true}`, `{"client":"codex","expect":null}`, `{"client":"codex","expect":[]}`, `{"client":"codex","expect":"` + aSum + `"}`,
+		`{"client":"codex","expect":{"/b":null}}`, `{"client":"codex","expect":{"/b":""}}`, `{"client":"codex","expect":{"/b":"` + aSum[1:] + `"}}`, `{"client":"codex","expect":{"/b":"` + strings.ToUpper(aSum) + `"}}`,
+		`{"client":"codex","expect":{"/b":"` + aSum + `","/b":"` + aSum + `"}}`, `{"client":"codex","expect":{"\u202e":1}}`, `{"client":"codex","Expect":{}}`,
 		`{"client":"\ud800"}`, "{\"client\":\"\xff\"}",
 	} {
 		if w := try(t, h, "POST", setupPath, body); w.Code != 400 || d.told() != nil || !strings.HasPrefix(w.Body.String(), `{"error":`) {
@@ -162,7 +166,8 @@ func TestChangeClients(t *testing.T) {
 			t.Errorf("%v: %d %s", err, w.Code, w.Body)
 		}
 	}
-	for err, status := range map[error]int{setup.ErrNoConnect: 409, setup.ErrNoClient: 404, fs.ErrNotExist: 404} {
+	gone := fmt.Errorf("%w: %w; install lamplighter again", setup.ErrNoConnect, fs.ErrNotExist) // as setup has it
+	for err, status := range map[error]int{setup.ErrNoConnect: 409, gone: 409, setup.ErrNoClient: 404, fs.ErrNotExist: 404} {
 		d.err = err
 		if w := try(t, h, "POST", setupPath, `{"client":""}`); w.Code != status {
 			t.Errorf("%v: %d %s", err, w.Code, w.Body)
@@ -225,6 +230,7 @@ func FuzzParseSetupOrder(f *testing.F) {
 	for _, seed := range []string{
 		`{"client":"codex","dry_run":true}`, `{"client":""}`, `{"path":"/a"}`, `{"client":"codex","undo":true,"no_page":true}`, `{"client":null}`, `{}`, "", "[]",
 		`{"client":"a","client":"b"}`, "{\"\xff\":1}", `{"\u202e\u001b[2J":true}`, `{"client":"codex"}{}`,
+		`{"client":"codex","expect":{"/a":"` + aSum + `"}}`, `{"client":"codex","expect":{"/a":"x","/a":"\u001b"}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -234,15 +240,15 @@ func FuzzParseSetupOrder(f *testing.F) {
 			if strings.ContainsFunc(err.Error(), monitor.Unprintable) {
 				t.Errorf("%q: %q", body, err)
 			}
-			if wanted.Client != "" || wanted.File != "" || wanted.Undo || wanted.Project || wanted.NoPage || wanted.OrDirect {
+			if wanted.Client != "" || wanted.File != "" || wanted.Undo || wanted.NoPage || wanted.OrDirect || wanted.Expect != nil {
 				t.Errorf("%q: %+v, %v", body, wanted, err)
 			}
 			return
 		}
-		if wanted.Undo && (wanted.NoPage || wanted.OrDirect) || wanted.Servers != nil || !strings.Contains(string(body), "client") && wanted.File == "" && !strings.Contains(string(body), `\u`) {
+		if wanted.Undo && (wanted.NoPage || wanted.OrDirect) || wanted.Servers != nil || wanted.Project || !strings.Contains(string(body), "client") && wanted.File == "" && !strings.Contains(string(body), `\u`) {
 			t.Errorf("%q: %+v", body, wanted)
 		}
-		for name, set := range map[string]bool{"undo": wanted.Undo, "project": wanted.Project, "no_page": wanted.NoPage, "or_direct": wanted.OrDirect} {
+		for name, set := range map[string]bool{"undo": wanted.Undo, "expect": wanted.Expect != nil, "no_page": wanted.NoPage, "or_direct": wanted.OrDirect} {
 			if set && !strings.Contains(string(body), name) && !strings.Contains(string(body), `\u`) {
 				t.Errorf("%q: %s", body, name)
 			}
@@ -284,9 +290,9 @@ func TestSetupOfRealFiles(t *testing.T) {
 		}
 		return result
 	}
-	var seen SetupClients
+	var seen setupClients
 	w := try(t, h, "GET", setupPath, "")
-	if err := json.Unmarshal(w.Body.Bytes(), &seen); err != nil || strings.Contains(w.Body.String(), "hunter2") {
+	if err := json.Unmarshal(w.Body.Bytes(), &seen); err != nil || strings.Contains(w.Body.String(), "hunter2") || strings.Contains(strings.ReplaceAll(w.Body.String(), `"changed":null`, ""), "null") {
 		t.Fatalf("%d %s, %v", w.Code, w.Body, err)
 	}
 	i := slices.IndexFunc(seen.Clients, func(c setup.Client) bool { return c.ID == "codex" })
@@ -296,7 +302,7 @@ func TestSetupOfRealFiles(t *testing.T) {
 	if e := seen.Clients[i].Files[0].Entries[0]; e.State != setup.Direct || !e.Serena || !strings.Contains(e.Becomes, "connect -- serena start-mcp-server") {
 		t.Errorf("got %+v", e)
 	}
-	order(`{"client":"codex","dry_run":true}`)
+	shown := order(`{"client":"codex","dry_run":true}`)
 	if file() != before {
 		t.Errorf("a look changed it: %s", file())
 	}
@@ -304,7 +310,18 @@ func TestSetupOfRealFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if order(`{"path":` + string(quoted) + `}`); !strings.Contains(file(), "lamplighter-connect") || !strings.Contains(file(), "# mine") {
+	// What was not shown is not changed.
+	expect := `,"expect":{` + string(quoted) + `:"` + shown.Changes[0].Sum + `"}}`
+	if err := os.WriteFile(codex, []byte(before+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if w := try(t, h, "POST", setupPath, `{"client":"codex"`+expect); w.Code != 200 || !strings.Contains(w.Body.String(), "changed since it was shown") || file() != before+"\n" {
+		t.Errorf("%d %s: %s", w.Code, w.Body, file())
+	}
+	if err := os.WriteFile(codex, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if order(`{"path":` + string(quoted) + expect); !strings.Contains(file(), "lamplighter-connect") || !strings.Contains(file(), "# mine") {
 		t.Errorf("got %s", file())
 	}
 	if result := order(`{"client":"codex","undo":true}`); file() != before || !result.Changes[0].Whole {
