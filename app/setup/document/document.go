@@ -8,6 +8,7 @@ package document
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -89,10 +90,15 @@ type editor interface {
 
 // Parse reads settings. The tables are the paths of names below which servers
 // stand, where "*" is any name: {{"mcpServers"}, {"projects", "*", "mcpServers"}};
-// those that are not there are left out. The error is a *SyntaxError: for what the
-// format forbids, for names that are there twice where an entry would be looked
-// for or within one, and for a table that is none.
+// those that are not there, or null, are left out. A table may not stand below an
+// entry of another one. The error is a *SyntaxError: for what the format forbids,
+// for names that are there twice where an entry would be looked for or within one,
+// and for what stands where a table would, when there is no other table; beside
+// one that can be used it is left out.
 func Parse(f Format, text []byte, tables [][]string) (*Document, error) {
+	if within(tables) {
+		return nil, fmt.Errorf("servers cannot be looked for below %q: one is below another", tables)
+	}
 	var e editor
 	var err error
 	switch f {
@@ -107,4 +113,19 @@ func Parse(f Format, text []byte, tables [][]string) (*Document, error) {
 		return nil, err
 	}
 	return &Document{e}, nil
+}
+
+// within tells whether a table may be found below an entry of another one. Edits of
+// such an entry would move what was found.
+func within(tables [][]string) bool {
+	for _, outer := range tables {
+		for _, inner := range tables {
+			if len(inner) > len(outer) && slices.EqualFunc(outer, inner[:len(outer)], func(a, b string) bool {
+				return a == b || a == "*" || b == "*"
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -5,25 +5,20 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
-
-	"lamplighter/monitor"
 )
 
 // jsonDocument is JSON with comments and trailing commas, as the syntax tree of
 // hujson, which packs to the bytes that it was parsed from.
 type jsonDocument struct {
-	bom    bool          // there is a byte order mark
-	root   *hujson.Value // nil when there is no value at all
-	blank  []byte        // the text without the mark, when there is no value
-	tables [][]string
+	bom   bool          // there is a byte order mark
+	root  *hujson.Value // nil when there is no value at all
+	blank []byte        // the text without the mark, when there is no value
 
 	servers []jsonServer   // in the order of the file
 	at      map[string]int // key of a path → index in servers
-	edited  bool           // since the offsets in servers were found
+	edited  bool           // since the offsets in the tree were found
 }
 
 const jsonBOM = "\uFEFF"
@@ -33,10 +28,10 @@ const jsonBOM = "\uFEFF"
 const jsonEnd = "\n"
 
 func parseJSON(text []byte, tables [][]string) (editor, error) {
-	d := &jsonDocument{tables: tables, at: map[string]int{}}
+	d := &jsonDocument{at: map[string]int{}}
 	text, d.bom = bytes.CutPrefix(text, []byte(jsonBOM))
 	if fault := jsonBounds(text); fault != nil {
-		return nil, fault.in(text)
+		return nil, wrongAt(text, fault.offset, fault.text)
 	}
 	// The tree points into what it was parsed from, so this is a copy.
 	parsed := slices.Concat(text, []byte(jsonEnd))
@@ -46,11 +41,12 @@ func parseJSON(text []byte, tables [][]string) (editor, error) {
 	}
 	root, err := hujson.Parse(parsed)
 	if err != nil {
-		return nil, jsonSyntaxFault(parsed, err).in(text)
+		fault := jsonSyntaxFault(parsed, err)
+		return nil, wrongAt(text, fault.offset, fault.text)
 	}
 	servers, fault := jsonServers(&root, tables)
 	if fault != nil {
-		return nil, fault.in(text)
+		return nil, wrongAt(text, fault.offset, fault.text)
 	}
 	d.root, d.servers = &root, servers
 	for i, s := range servers {
@@ -76,19 +72,14 @@ func (d *jsonDocument) Entries() []Entry {
 	}
 	if d.edited {
 		d.root.UpdateOffsets()
-		// It can only fail where a table lies inside of an entry and an edit has put a
-		// list there; then the places from before are the best there are.
-		if servers, fault := jsonServers(d.root, d.tables); fault == nil {
-			d.servers = servers
-		}
 		d.edited = false
 	}
 	text := d.root.Pack()
 	entries := make([]Entry, 0, len(d.servers))
 	line, counted := 1, 0
 	for _, s := range d.servers {
-		line += bytes.Count(text[counted:s.offset], []byte("\n"))
-		counted = s.offset
+		line += bytes.Count(text[counted:s.name.StartOffset], []byte("\n"))
+		counted = s.name.StartOffset
 		e := jsonEntry(s.value)
 		e.Path, e.Line = slices.Clone(s.path), line
 		entries = append(entries, e)
@@ -115,13 +106,8 @@ func (d *jsonDocument) Set(path []string, command string, args []string) error {
 	if err != nil {
 		return err
 	}
-	if command == "" {
-		return fmt.Errorf("%s cannot be changed: there is no command to write", jsonName(path))
-	}
-	for _, word := range append([]string{command}, args...) {
-		if !utf8.ValidString(word) || strings.ContainsRune(word, 0) {
-			return fmt.Errorf("%s cannot be changed: the command to write is not UTF-8, or holds a NUL", jsonName(path))
-		}
+	if err := writable(command, args); err != nil {
+		return fmt.Errorf("%s cannot be changed: %w", entryName(path), err)
 	}
 	d.edited = true
 	at := jsonMember(object, "command")
@@ -148,7 +134,7 @@ func (d *jsonDocument) Restore(path []string, s Source) error {
 	}
 	command, args, err := jsonSource(s)
 	if err != nil {
-		return fmt.Errorf("%s cannot be put back: %w", jsonName(path), err)
+		return fmt.Errorf("%s cannot be put back: %w", entryName(path), err)
 	}
 	d.edited = true
 	object.Members[jsonMember(object, "command")].Value.Value = command
@@ -167,14 +153,14 @@ func (d *jsonDocument) Restore(path []string, s Source) error {
 func (d *jsonDocument) entry(path []string) (*hujson.Object, error) {
 	at, found := d.at[jsonKey(path)]
 	if !found {
-		return nil, fmt.Errorf("%s is not in the settings", jsonName(path))
+		return nil, fmt.Errorf("%s is not in the settings", entryName(path))
 	}
 	value := d.servers[at].value
 	switch e := jsonEntry(value); {
 	case e.Odd != "":
-		return nil, fmt.Errorf("%s cannot be edited: %s", jsonName(path), e.Odd)
+		return nil, fmt.Errorf("%s cannot be edited: %s", entryName(path), e.Odd)
 	case e.Command == "":
-		return nil, fmt.Errorf("%s cannot be edited: it has no command", jsonName(path))
+		return nil, fmt.Errorf("%s cannot be edited: it has no command", entryName(path))
 	}
 	return value.(*hujson.Object), nil
 }
@@ -204,11 +190,12 @@ func jsonSource(s Source) (command hujson.Literal, args *hujson.Array, err error
 // jsonValue parses a value that has nothing around it.
 func jsonValue(text string) (hujson.ValueTrimmed, error) {
 	if fault := jsonBounds([]byte(text)); fault != nil {
-		return nil, fault.in([]byte(text))
+		return nil, wrongAt([]byte(text), fault.offset, fault.text)
 	}
 	v, err := hujson.Parse([]byte(text))
 	if err != nil {
-		return nil, jsonSyntaxFault([]byte(text), err).in([]byte(text))
+		fault := jsonSyntaxFault([]byte(text), err)
+		return nil, wrongAt([]byte(text), fault.offset, fault.text)
 	}
 	if v.BeforeExtra != nil || v.AfterExtra != nil {
 		return nil, fmt.Errorf("there is more than a value")
@@ -223,13 +210,4 @@ func jsonKey(path []string) string {
 		b = strconv.AppendQuote(b, name)
 	}
 	return string(b)
-}
-
-// jsonName is a path as people read it.
-func jsonName(path []string) string {
-	name := monitor.Clean(strings.Join(path, " › "))
-	if runes := []rune(name); len(runes) > 120 {
-		name = string(runes[:120]) + "…"
-	}
-	return "the entry " + name
 }

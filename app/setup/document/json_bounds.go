@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // The bounds keep hujson, which descends by recursion and takes a hundred bytes
@@ -23,29 +22,12 @@ type jsonFault struct {
 	text   string
 }
 
-// in is the fault as those who show it want it. A line ends with \n.
-func (f *jsonFault) in(text []byte) *SyntaxError {
-	before := text[:min(f.offset, len(text))]
-	line := before[bytes.LastIndexByte(before, '\n')+1:]
-	return &SyntaxError{
-		Line:   1 + bytes.Count(before, []byte("\n")),
-		Column: 1 + utf8.RuneCount(line),
-		Text:   f.text,
-	}
-}
-
 // jsonBounds tells what in a text must not get to hujson, nil when all may. It
 // knows strings and comments as hujson does, so that what it counts is never less
 // than what hujson will meet.
 func jsonBounds(text []byte) *jsonFault {
-	if !utf8.Valid(text) {
-		for i := 0; ; {
-			r, n := utf8.DecodeRune(text[i:])
-			if r == utf8.RuneError && n == 1 {
-				return &jsonFault{i, "this is not UTF-8"}
-			}
-			i += n
-		}
+	if at := firstNotUTF8(text); at >= 0 {
+		return &jsonFault{at, notUTF8}
 	}
 	depth, values := 0, 0
 	for i := 0; i < len(text); i++ {
@@ -103,7 +85,8 @@ func jsonCommentEnd(text []byte, i int) int {
 }
 
 // jsonSyntaxFault is an error of hujson.Parse. Of the text it repeats one
-// character at most: what is wrong may be a secret.
+// character at most: what is wrong may be a secret. hujson tells the place in the
+// words of its error alone; without one it is the beginning.
 func jsonSyntaxFault(text []byte, err error) *jsonFault {
 	f := &jsonFault{text: "this is not JSON"}
 	var line, column int

@@ -19,7 +19,7 @@ var jsonURLs = []string{"httpUrl", "url", "serverUrl"}
 func jsonEntry(value hujson.ValueTrimmed) Entry {
 	object, ok := value.(*hujson.Object)
 	if !ok {
-		return Entry{Odd: "it is no object"}
+		return Entry{Odd: oddNoObject}
 	}
 	var e Entry
 	var command, args hujson.ValueTrimmed
@@ -54,26 +54,17 @@ func jsonEntry(value hujson.ValueTrimmed) Entry {
 
 // jsonOdd is Entry.Odd for what an entry has; nil is what it has not.
 func jsonOdd(command, args hujson.ValueTrimmed, url string) string {
+	var c commandRead
 	if command != nil {
-		switch word, ok := jsonString(command); {
-		case command.Kind() != '"':
-			return "its command is no string"
-		case !ok:
-			return "its command holds a character that no command can hold"
-		case word == "":
-			return "its command is empty"
-		case url != "":
-			return "it has both a command and an address"
-		}
-	} else if url == "" {
-		return "it has neither a command nor an address"
+		c.there, c.isString = true, command.Kind() == '"'
+		c.text, c.fits = jsonString(command)
 	}
+	argsWrong := false
 	if args != nil {
-		if _, ok := jsonStrings(args); !ok {
-			return "its args are no list of strings"
-		}
+		_, ok := jsonStrings(args)
+		argsWrong = !ok
 	}
-	return ""
+	return oddOf(c, url, argsWrong)
 }
 
 // jsonMember is the index of the member with a name, -1 for none.

@@ -14,12 +14,14 @@ import (
 )
 
 // jsonWriter writes settings as no sane person would. Each comment outside of an
-// args list is there once and is to be there forever.
+// args list is there once and is to be there forever; one in a list as long as no
+// word goes.
 type jsonWriter struct {
 	t    *rapid.T
 	b    strings.Builder
 	keep []string
-	list bool // within args
+	list bool     // within args
+	args []string // the comments in lists
 }
 
 func (w *jsonWriter) space() {
@@ -42,7 +44,9 @@ func (w *jsonWriter) space() {
 
 func (w *jsonWriter) comment(start string) string {
 	if w.list {
-		return start + "é [{\"*"
+		c := fmt.Sprintf("%sé [{\"%d\"* ", start, len(w.args))
+		w.args = append(w.args, c)
+		return c
 	}
 	c := fmt.Sprintf("%s{[\"%d\",* ", start, len(w.keep))
 	w.keep = append(w.keep, c)
@@ -191,11 +195,26 @@ func TestJSONProperties(t *testing.T) {
 				continue
 			}
 			args := rapid.SliceOfN(rapid.SampledFrom(jsonTestWords()), 0, 6).Draw(t, "args")
-			if rapid.Bool().Draw(t, "around") {
+			keep := w.keep
+			switch rapid.IntRange(0, 3).Draw(t, "change") {
+			case 0:
 				args = slices.Concat([]string{"connect", "--", e.Command}, e.Args, args)
+				keep = slices.Concat(keep, w.args)
+			case 1: // between
+				at := rapid.IntRange(0, len(e.Args)).Draw(t, "at")
+				args = slices.Concat(e.Args[:at], args, e.Args[at:])
+				keep = slices.Concat(keep, w.args)
+			case 2: // words for others
+				args = slices.Clone(e.Args)
+				for i := range args {
+					if rapid.Bool().Draw(t, "other") {
+						args[i] = fmt.Sprint("other", i)
+					}
+				}
+				keep = slices.Concat(keep, w.args)
 			}
 			after := jsonRoundTrip(t, []byte(text), e.Path, rapid.SampledFrom([]string{"/c", e.Command}).Draw(t, "becomes"), args)
-			for _, c := range w.keep {
+			for _, c := range keep {
 				if !bytes.Contains(after, []byte(c)) {
 					t.Fatalf("the comment %q is gone:\n%q\n%q", c, text, after)
 				}

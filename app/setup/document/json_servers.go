@@ -7,45 +7,56 @@ import (
 	"slices"
 
 	"github.com/tailscale/hujson"
-
-	"lamplighter/monitor"
 )
 
-// jsonServer is a place in the tree where a server stands.
+// jsonServer is a place in the tree where a server stands. Edits are within value,
+// so it is there as long as the tree.
 type jsonServer struct {
-	path   []string
-	offset int // of its name, in bytes
-	value  hujson.ValueTrimmed
+	path  []string
+	name  *hujson.Value
+	value hujson.ValueTrimmed
+}
+
+// jsonFinder looks for servers.
+type jsonFinder struct {
+	servers []jsonServer
+	usable  bool       // there is a table of servers
+	wrong   *jsonFault // what there is instead of one, the first in the text
 }
 
 // jsonServers finds the members of all tables, in the order of the file.
 func jsonServers(root *hujson.Value, tables [][]string) ([]jsonServer, *jsonFault) {
-	var all []jsonServer
+	if _, ok := root.Value.(*hujson.Object); !ok {
+		return nil, &jsonFault{root.StartOffset, "these settings are no object"}
+	}
+	var f jsonFinder
 	for _, table := range tables {
-		found, fault := jsonTable(root, nil, table)
-		if fault != nil {
+		if fault := f.table(root, nil, table); fault != nil {
 			return nil, fault
 		}
-		all = append(all, found...)
 	}
-	slices.SortStableFunc(all, func(a, b jsonServer) int { return cmp.Compare(a.offset, b.offset) })
+	if !f.usable && f.wrong != nil {
+		return nil, f.wrong
+	}
+	slices.SortStableFunc(f.servers, func(a, b jsonServer) int { return cmp.Compare(a.name.StartOffset, b.name.StartOffset) })
 	// Two tables may be the same one.
-	return slices.CompactFunc(all, func(a, b jsonServer) bool { return a.offset == b.offset }), nil
+	return slices.CompactFunc(f.servers, func(a, b jsonServer) bool { return a.name == b.name }), nil
 }
 
-// jsonTable finds the servers below v, which is at path, where rest are the names
-// that are still to go.
-func jsonTable(v *hujson.Value, path, rest []string) ([]jsonServer, *jsonFault) {
+// table finds the servers below v, which is at path, where rest are the names that
+// are still to go.
+func (f *jsonFinder) table(v *hujson.Value, path, rest []string) *jsonFault {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
-		what := "these settings are no object"
-		if len(path) > 0 {
-			what = fmt.Sprintf("%s is no object", jsonQuoted(path[len(path)-1]))
+		// Some write null for what they do not have.
+		if v.Value.Kind() != 'n' && (f.wrong == nil || v.StartOffset < f.wrong.offset) {
+			f.wrong = &jsonFault{v.StartOffset, fmt.Sprintf("%s is no object", jsonQuoted(path[len(path)-1]))}
 		}
-		return nil, &jsonFault{v.StartOffset, what}
+		return nil
 	}
 	if len(rest) == 0 {
-		return jsonMembers(object, path)
+		f.usable = true
+		return f.members(object, path)
 	}
 	if rest[0] != "*" {
 		var next *hujson.Value
@@ -55,52 +66,49 @@ func jsonTable(v *hujson.Value, path, rest []string) ([]jsonServer, *jsonFault) 
 				continue
 			}
 			if next != nil {
-				return nil, jsonTwice(m.Name)
+				return jsonTwice(m.Name)
 			}
 			next = &m.Value
 		}
 		if next == nil {
-			return nil, nil
+			return nil
 		}
-		return jsonTable(next, append(slices.Clone(path), rest[0]), rest[1:])
+		return f.table(next, append(slices.Clone(path), rest[0]), rest[1:])
 	}
 	if fault := jsonUnique(object); fault != nil {
-		return nil, fault
+		return fault
 	}
-	var all []jsonServer
 	for i := range object.Members {
 		m := &object.Members[i]
 		if m.Value.Value.Kind() != '{' {
 			continue // any name is not one that has to be a table
 		}
-		found, fault := jsonTable(&m.Value, append(slices.Clone(path), jsonText(m.Name.Value)), rest[1:])
-		if fault != nil {
-			return nil, fault
+		if fault := f.table(&m.Value, append(slices.Clone(path), jsonText(m.Name.Value)), rest[1:]); fault != nil {
+			return fault
 		}
-		all = append(all, found...)
 	}
-	return all, nil
+	return nil
 }
 
-// jsonMembers are the servers of a table.
-func jsonMembers(table *hujson.Object, path []string) ([]jsonServer, *jsonFault) {
+// members are the servers of a table.
+func (f *jsonFinder) members(table *hujson.Object, path []string) *jsonFault {
 	if fault := jsonUnique(table); fault != nil {
-		return nil, fault
+		return fault
 	}
-	servers := make([]jsonServer, 0, len(table.Members))
-	for _, m := range table.Members {
+	for i := range table.Members {
+		m := &table.Members[i]
 		if entry, ok := m.Value.Value.(*hujson.Object); ok {
 			if fault := jsonUnique(entry); fault != nil {
-				return nil, fault
+				return fault
 			}
 		}
-		servers = append(servers, jsonServer{
-			path:   append(slices.Clone(path), jsonText(m.Name.Value)),
-			offset: m.Name.StartOffset,
-			value:  m.Value.Value,
+		f.servers = append(f.servers, jsonServer{
+			path:  append(slices.Clone(path), jsonText(m.Name.Value)),
+			name:  &m.Name,
+			value: m.Value.Value,
 		})
 	}
-	return servers, nil
+	return nil
 }
 
 // jsonUnique tells of a name that an object has twice.
@@ -132,10 +140,4 @@ func jsonText(v hujson.ValueTrimmed) string {
 }
 
 // jsonQuoted is a name of the file, safe to show.
-func jsonQuoted(name string) string {
-	name = monitor.Clean(name)
-	if runes := []rune(name); len(runes) > 60 {
-		name = string(runes[:60]) + "…"
-	}
-	return `"` + name + `"`
-}
+func jsonQuoted(name string) string { return `"` + shown(name, 60) + `"` }

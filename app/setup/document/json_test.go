@@ -3,10 +3,13 @@ package document
 import (
 	"bytes"
 	"errors"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tailscale/hujson"
 )
 
 // jsonTestTables are what the tests look for.
@@ -98,7 +101,7 @@ func TestJSONTables(t *testing.T) {
 		want   []string
 	}{
 		{nil, nil},
-		{[][]string{{"none"}, {"none", "*"}, {"servers", "none"}}, nil},
+		{[][]string{{"none"}, {"none"}, {"mcp", "none"}}, nil},
 		{[][]string{{"mcp", "servers"}, {"servers"}}, []string{"a", "c"}},
 		{[][]string{{"servers"}, {"*"}, {"servers"}}, []string{"a", "command", "servers"}},
 		{[][]string{{"*", "servers"}}, []string{"c"}},
@@ -119,30 +122,110 @@ func TestJSONTables(t *testing.T) {
 	}
 }
 
-// A server may lie inside of another one, however odd; edits of both are kept
-// apart.
-func TestJSONTableInEntry(t *testing.T) {
-	text := "{\"t\": {\"a\": {\n \"command\": \"x\",\n \"args\": {\"c\": {\"command\": \"y\"}},\n \"b\": {\"command\": \"z\"}}}}"
-	d, err := Parse(JSON, []byte(text), [][]string{{"t"}, {"t", "a"}, {"t", "a", "args"}})
-	if err != nil {
-		t.Fatal(err)
+// Edits of an entry would move what stands in it.
+func TestTablesWithinEntriesAreRefused(t *testing.T) {
+	for _, tables := range [][][]string{
+		{{"t"}, {"t", "a"}},
+		{{"t", "a", "args"}, {"t"}},
+		{{"*"}, {"t", "a"}},
+		{{"t", "a"}, {"t", "*", "b"}},
+		{{}, {"t"}},
+	} {
+		for _, f := range []Format{JSON, TOML} {
+			if _, err := Parse(f, nil, tables); err == nil {
+				t.Errorf("%s: %q was taken", f, tables)
+			}
+		}
 	}
-	if err := d.Set([]string{"t", "a", "b"}, "q", []string{"1"}); err != nil {
-		t.Fatal(err)
+}
+
+// What is no table is left out beside one.
+func TestJSONTablesThatAreNone(t *testing.T) {
+	tables := [][]string{{"mcpServers"}, {"projects", "*", "mcpServers"}, {"mcp", "servers"}, {"servers"}}
+	for _, test := range []struct {
+		text string
+		want []string
+		says string
+	}{
+		{text: `{"mcpServers": {"a": {}}, "servers": ["eu"]}`, want: []string{"a"}},
+		{text: `{"servers": "http://x", "mcpServers": {"a": {}}, "mcp": {"servers": 1}}`, want: []string{"a"}},
+		{text: `{"mcpServers": {"a": {}}, "mcp": [], "projects": 1}`, want: []string{"a"}},
+		{text: `{"projects": {"/v": {"mcpServers": null}, "/w": {"mcpServers": {"b": {}}}}}`, want: []string{"b"}},
+		{text: `{"projects": {"/v": {"mcpServers": 7}, "/w": {"mcpServers": {"b": {}}}}}`, want: []string{"b"}},
+		{text: `{"mcpServers": null, "projects": null, "mcp": {"servers": null}}`},
+		{text: `{"mcpServers": null, "servers": {"c": {}}}`, want: []string{"c"}},
+		{text: `{"mcpServers": {}, "servers": 1}`},
+		{text: `{"mcpServers": [], "servers": 1}`, says: `line 1, column 16: "mcpServers" is no object`},
+		{text: `{"servers": 1, "mcpServers": []}`, says: `line 1, column 13: "servers" is no object`},
+		{text: `{"mcpServers": {}, "servers": 1, "servers": 1}`, says: "a second time"},
+		{text: `null`, says: "these settings are no object"},
+	} {
+		d, err := Parse(JSON, []byte(test.text), tables)
+		if test.says != "" || err != nil {
+			if err == nil || test.says == "" || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s: error %v, want %q", test.text, err, test.says)
+			}
+			continue
+		}
+		var got []string
+		for _, e := range d.Entries() {
+			got = append(got, e.Path[len(e.Path)-1])
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, not %q", test.text, got, test.want)
+		}
 	}
-	if want := strings.Replace(text, `"z"`, `"q", "args": ["1"]`, 1); string(d.Bytes()) != want {
-		t.Errorf("%s", d.Bytes())
+}
+
+// An edit moves the entries behind it.
+func TestJSONLinesAfterEdits(t *testing.T) {
+	d := mustParseJSON(t, "{\"mcpServers\": {\"a\": {\n \"command\": \"x\"\n}, \"b\": {\"command\": \"y\"},\n\"c\": {\"command\": \"z\"}}}")
+	for i, name := range []string{"a", "b", "c"} {
+		if err := d.Set([]string{"mcpServers", name}, "/c", []string{"connect"}); err != nil {
+			t.Fatal(err)
+		}
+		again := mustParseJSON(t, string(d.Bytes())).Entries()
+		if got := d.Entries(); !reflect.DeepEqual(got, again) {
+			t.Errorf("after edit %d there are\n%+v, and, read again,\n%+v", i, got, again)
+		}
 	}
-	text = "{\"t\": {\"a\": {\n \"command\": \"x\",\n \"b\": {\"command\": \"z\"}}}}"
-	d, err = Parse(JSON, []byte(text), [][]string{{"t"}, {"t", "a"}, {"t", "a", "args"}})
-	if err != nil {
-		t.Fatal(err)
+}
+
+func TestIsServer(t *testing.T) {
+	d := mustParseJSON(t, `{"mcpServers": {"a": {}, "b": 1, "c": {"env": {}, "args": []}, "d": {"command": 7}, "e": {"url": "x"}, "f": {"command": "x", "url": "y"}, "g": {"command": "x"}}}`)
+	var got []string
+	for _, e := range d.Entries() {
+		if e.IsServer() {
+			got = append(got, e.Path[1])
+		}
 	}
-	if err := d.Set([]string{"t", "a"}, "x", []string{"1"}); err != nil {
-		t.Fatal(err)
+	if want := []string{"d", "e", "f", "g"}; !slices.Equal(got, want) {
+		t.Errorf("%q are servers, not %q", got, want)
 	}
-	if got := d.Entries(); len(got) == 0 {
-		t.Error("the entries are gone")
+}
+
+// The place of a fault is taken out of the words of hujson's error, which has it
+// nowhere else; a version that words it otherwise would have all faults told at
+// the beginning of the file.
+func TestPlacesInErrorsOfHujson(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\n\t\"a\" 1}": "hujson: line 2, column 6: invalid character '1' after object name",
+		"{\n \"é\": x}": "hujson: line 2, column 8: invalid literal: x", // columns are bytes
+		"{}\n\n x":      "hujson: line 3, column 2: invalid character 'x' after top-level value",
+		"[\n1,\n/* c":   "hujson: line 3, column 1: ",
+		"{\n\"a\": \"b": "hujson: line 2, column 8: ",
+	} {
+		_, err := hujson.Parse([]byte(text))
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+			continue
+		}
+		if errors.Unwrap(err) == nil {
+			t.Errorf("%q: the error holds no other one", text)
+		}
+		if strings.HasSuffix(want, ": ") && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%q: %v does not tell that the text ends", text, err)
+		}
 	}
 }
 
@@ -188,7 +271,6 @@ func TestJSONSyntax(t *testing.T) {
 		{"[]", 1, 1, "these settings are no object"},
 		{" \"x\"", 1, 2, "these settings are no object"},
 		{"{\n \"mcpServers\": []}", 2, 16, `"mcpServers" is no object`},
-		{"{\n \"mcpServers\": null}", 2, 16, `"mcpServers" is no object`},
 		{"{\"projects\": 1}", 1, 14, `"projects" is no object`},
 		{"{\"projects\": {\"a\": {\"mcpServers\": 1}}}", 1, 35, `"mcpServers" is no object`},
 		{"{\"mcpServers\": {},\n \"mcp\\u0053ervers\": {}}", 2, 2, `"mcpServers" is there a second time`},
@@ -198,7 +280,7 @@ func TestJSONSyntax(t *testing.T) {
 		{"{\"mcpServers\": {\"a\": 1,\n  \"a\": 2}}", 2, 3, `"a" is there a second time`},
 		{"{\"mcpServers\": {\"a\": {\"command\": \"\",\n  \"command\": 2}}}", 2, 3, `"command" is there a second time`},
 		{"{\"mcpServers\": {\"\\u001b[2J\": 1, \"\\u001b[2J\": 2}}", 1, 33, `"[2J" is there a second time`},
-		{"{\"mcpServers\": {\"" + strings.Repeat("n", 100) + "\": 1, \"" + strings.Repeat("n", 100) + "\": 2}}", 1, 124, `n…" is there a second time`},
+		{"{\"mcpServers\": {\"" + strings.Repeat("n", 100) + "\": 1, \"" + strings.Repeat("n", 100) + "\": 2}}", 1, 124, `…nnn`},
 		{strings.Repeat("[", jsonMaxDepth) + "\n[", 2, 1, "nested more than 1000 levels deep"},
 		{`{"` + strings.Repeat(`a":{"`, 8_000_000), 1, 2 + 5*1000 - 1, "nested more than 1000 levels deep"},
 		{"[" + strings.Repeat("[],", 5_000_000), 1, 3_000_001, "there are more than 2000000 values"},

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -32,6 +30,10 @@ func parseTOML(text []byte, tables [][]string) (editor, error) {
 	}
 	rest := bytes.TrimPrefix(text, []byte("\uFEFF"))
 	e := &tomlEditor{mark: bytes.Clone(text[:len(text)-len(rest)]), text: bytes.Clone(rest), tables: tables}
+	// The library's word for it is one about a character.
+	if at := firstNotUTF8(e.text); at >= 0 {
+		return nil, wrongAt(e.text, at, notUTF8)
+	}
 	var err error
 	if e.servers, err = readTOML(e.text, tables); err != nil {
 		return nil, err
@@ -57,7 +59,7 @@ func (e *tomlEditor) Entries() []Entry {
 func (e *tomlEditor) Source(path []string) (Source, error) {
 	s, err := e.server(path)
 	if err != nil {
-		return Source{}, fmt.Errorf("%s cannot be edited: %w", tomlNameOf(path), err)
+		return Source{}, fmt.Errorf("%s cannot be edited: %w", entryName(path), err)
 	}
 	source := Source{Command: s.members["command"].value.of(e.text)}
 	if m := s.members["args"]; m != nil {
@@ -73,13 +75,8 @@ func (e *tomlEditor) Set(path []string, command string, args []string) error {
 		if err != nil {
 			return err
 		}
-		if command == "" {
-			return errors.New("there is no command to write")
-		}
-		for _, word := range slices.Concat([]string{command}, args) {
-			if !utf8.ValidString(word) || strings.ContainsRune(word, 0) {
-				return errors.New("the command to write is not UTF-8, or holds a NUL")
-			}
+		if err := writable(command, args); err != nil {
+			return err
 		}
 		var edits []tomlEdit
 		if s.entry.Command != command {
@@ -94,7 +91,7 @@ func (e *tomlEditor) Set(path []string, command string, args []string) error {
 		return e.edit(s, edits, command, args)
 	}()
 	if err != nil {
-		return fmt.Errorf("%s cannot be changed: %w", tomlNameOf(path), err)
+		return fmt.Errorf("%s cannot be changed: %w", entryName(path), err)
 	}
 	return nil
 }
@@ -133,7 +130,7 @@ func (e *tomlEditor) Restore(path []string, source Source) error {
 		return e.edit(s, edits, command.text, words)
 	}()
 	if err != nil {
-		return fmt.Errorf("%s cannot be put back: %w", tomlNameOf(path), err)
+		return fmt.Errorf("%s cannot be put back: %w", entryName(path), err)
 	}
 	return nil
 }
@@ -155,19 +152,17 @@ func (e *tomlEditor) server(path []string) (*tomlServer, error) {
 	return nil, errors.New("it is not in the settings")
 }
 
-// tomlNameOf is a path as people read it.
-func tomlNameOf(path []string) string {
-	return "the entry " + shown(strings.Join(path, " › "), 120)
-}
-
 // tomlEdit replaces a part of the text.
 type tomlEdit struct {
 	at   span
 	text string
 }
 
-// edit applies edits that do not overlap, and takes them over when the result
-// says that the server has this command, and all else is as it was.
+// edit applies edits that do not overlap, and takes them over when the result is
+// TOML in which the server has this command and all entries are otherwise as they
+// were. What is no entry is not compared: no byte of it is in an edit. Reading the
+// result gives the places for the next edit, and takes as long as reading the file
+// did, for each edit.
 func (e *tomlEditor) edit(s *tomlServer, edits []tomlEdit, command string, args []string) error {
 	slices.SortStableFunc(edits, func(a, b tomlEdit) int { return a.at.start - b.at.start })
 	var text []byte

@@ -78,7 +78,7 @@ func FuzzTOML(f *testing.F) {
 		if (err == nil) != (library == nil) {
 			t.Fatalf("%q: %v, the library says %v", text, err, library)
 		}
-		if len(command) == 0 || !utf8.ValidString(command+args) || strings.ContainsRune(command+args, 0) {
+		if len(command) == 0 || !utf8.ValidString(command) || !utf8.ValidString(args) || strings.ContainsRune(command+args, 0) {
 			return
 		}
 		checkTOMLRoundTrip(t, text, command, strings.Split(args, " "))

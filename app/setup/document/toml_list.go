@@ -1,9 +1,6 @@
 package document
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // tomlList is a list of strings as it is written: behind the bracket what opens
 // says, then each item, then what closes says.
@@ -132,82 +129,18 @@ func (l tomlList) replaced(words []string) []tomlListItem {
 	for i, item := range l.items {
 		old[i] = item.text
 	}
-	var items []tomlListItem
-	var pending []string // words for the old items from done up to the next that stays
-	done := 0
-	flush := func(upTo int) {
-		for i, word := range pending {
-			item := tomlListItem{lead: l.lead, tail: ",", text: word}
-			if done+i < upTo {
-				item = l.items[done+i]
-			}
-			item.raw = tomlString(word)
-			items = append(items, item)
+	items := make([]tomlListItem, 0, len(words))
+	for i, at := range placed(old, words) {
+		item := tomlListItem{lead: l.lead, tail: ","}
+		if at >= 0 {
+			item = l.items[at]
 		}
-		pending, done = nil, upTo
-	}
-	for i, at := range kept(old, words) {
-		if at < 0 {
-			pending = append(pending, words[i])
-			continue
+		if at < 0 || item.text != words[i] {
+			item.text, item.raw = words[i], tomlString(words[i])
 		}
-		flush(at)
-		items = append(items, l.items[at])
-		done = at + 1
+		items = append(items, item)
 	}
-	flush(len(l.items))
 	return items
-}
-
-// kept tells for each of the new words which of the old ones it is, -1 for none.
-// It finds the most that can stay in their order; in very long lists only those
-// at the beginning and at the end.
-func kept(old, words []string) []int {
-	const many = 1 << 20 // steps
-	at := make([]int, len(words))
-	for i := range at {
-		at[i] = -1
-	}
-	// The end first: words are mostly put before others.
-	n, m := len(old), len(words)
-	for n > 0 && m > 0 && old[n-1] == words[m-1] {
-		n, m = n-1, m-1
-		at[m] = n
-	}
-	start := 0
-	for start < n && start < m && old[start] == words[start] {
-		at[start] = start
-		start++
-	}
-	old, middle := old[start:n], words[start:m]
-	if len(old) == 0 || len(middle) == 0 || len(old) > many/len(middle) {
-		return at
-	}
-	// most[i][j] is how many words can stay of old[i:] and middle[j:].
-	most := make([][]int, len(old)+1)
-	for i := range most {
-		most[i] = make([]int, len(middle)+1)
-	}
-	for i, word := range slices.Backward(old) {
-		for j := len(middle) - 1; j >= 0; j-- {
-			most[i][j] = max(most[i+1][j], most[i][j+1])
-			if word == middle[j] {
-				most[i][j] = most[i+1][j+1] + 1
-			}
-		}
-	}
-	for i, j := 0, 0; i < len(old) && j < len(middle); {
-		switch {
-		case old[i] == middle[j]:
-			at[start+j] = start + i
-			i, j = i+1, j+1
-		case most[i+1][j] >= most[i][j+1]:
-			i++
-		default:
-			j++
-		}
-	}
-	return at
 }
 
 // commaBefore returns where the comma stands behind an element, -1 for none

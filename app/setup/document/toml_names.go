@@ -70,10 +70,10 @@ func (r *tomlReader) add(parent int, part *unstable.Node, kind tomlKind) (int, e
 		}
 	}
 	if kind == tomlArray && !server {
-		if !named {
-			return id, nil
+		if named && r.wrong == nil {
+			r.wrong = r.fault(part, "is there for a list of tables, not for a table")
 		}
-		return 0, r.fault(part, "is there for a list of tables, not for a table")
+		return id, nil
 	}
 	if !server && len(open) == 0 {
 		return id, nil
@@ -83,12 +83,20 @@ func (r *tomlReader) add(parent int, part *unstable.Node, kind tomlKind) (int, e
 		p.server = &tomlServer{members: map[string]*tomlMember{}}
 		p.server.entry = Entry{Path: p.path, Line: r.lineOf(spanOf(part.Raw).start)}
 		if kind == tomlArray {
-			p.server.entry.Odd = "it is a list of tables"
+			p.server.entry.Odd = oddList
 		}
 		r.servers = append(r.servers, p.server)
 	}
 	r.nodes[id].place = p
+	if kind == tomlTable || kind == tomlDotted {
+		r.usable = r.usable || p.holds()
+	}
 	return id, nil
+}
+
+// holds tells whether servers stand right below the place.
+func (p *tomlPlace) holds() bool {
+	return slices.ContainsFunc(p.open, func(rest []string) bool { return len(rest) == 0 })
 }
 
 // serverAt returns the server that a node is, nil for none.

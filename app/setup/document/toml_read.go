@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -23,6 +22,9 @@ type tomlReader struct {
 	current int // the table that keys are added to
 	servers []*tomlServer
 
+	usable bool  // there is a table of servers
+	wrong  error // what there is instead of one, the first in the text
+
 	// line is the number of line ends before the offset counted.
 	line, counted int
 }
@@ -33,8 +35,9 @@ const tomlDepth = 10000
 
 // readTOML returns the servers of a text without byte order mark, in their order.
 func readTOML(text []byte, tables [][]string) ([]*tomlServer, error) {
-	r := tomlReader{text: text, names: map[tomlName]int{}}
-	r.nodes = append(r.nodes, tomlNode{kind: tomlTable, explicit: true, place: &tomlPlace{open: tables}})
+	root := &tomlPlace{open: tables}
+	r := tomlReader{text: text, names: map[tomlName]int{}, usable: root.holds()}
+	r.nodes = append(r.nodes, tomlNode{kind: tomlTable, explicit: true, place: root})
 	r.parser.Reset(text)
 	for r.parser.NextExpression() {
 		n := r.parser.Expression()
@@ -50,6 +53,9 @@ func readTOML(text []byte, tables [][]string) ([]*tomlServer, error) {
 	}
 	if err := r.parser.Error(); err != nil {
 		return nil, r.refused(err)
+	}
+	if !r.usable && r.wrong != nil {
+		return nil, r.wrong
 	}
 	for _, s := range r.servers {
 		s.understand()
@@ -137,13 +143,14 @@ func (r *tomlReader) keyValue(parent int, n, in *unstable.Node, before, after in
 				m.inline, m.before, m.after = in != nil, before, after
 				s.members[string(part.Data)] = m
 			}
-			if p := r.nodes[id].place; p != nil && value.Kind != unstable.InlineTable {
-				if p.server == nil && p.named {
-					return r.fault(part, "is there for a value, not for a table")
-				}
-				if p.server != nil {
-					p.server.entry.Odd = "it is no table"
-				}
+			switch p := r.nodes[id].place; {
+			case p == nil:
+			case value.Kind == unstable.InlineTable:
+				r.usable = r.usable || p.holds()
+			case p.server != nil:
+				p.server.entry.Odd = oddNoTable
+			case p.named && r.wrong == nil:
+				r.wrong = r.fault(part, "is there for a value, not for a table")
 			}
 			return r.value(id, value)
 		}
@@ -205,7 +212,7 @@ func (r *tomlReader) scalar(n *unstable.Node) error {
 	}
 	var v any
 	if err := toml.Unmarshal(slices.Concat([]byte("v = "), n.Data), &v); err != nil {
-		return r.at(spanOf(n.Raw).start, shown(strings.TrimPrefix(err.Error(), "toml: "), 200))
+		return wrongAt(r.text, spanOf(n.Raw).start, shown(strings.TrimPrefix(err.Error(), "toml: "), 200))
 	}
 	return nil
 }
@@ -233,20 +240,12 @@ func (r *tomlReader) refused(err error) error {
 		// A part of the text reaches to the end of its array, as the text does.
 		offset = cap(r.text) - cap(wrong.Highlight)
 	}
-	return r.at(min(max(offset, 0), len(r.text)), shown(err.Error(), 200))
+	return wrongAt(r.text, min(max(offset, 0), len(r.text)), shown(err.Error(), 200))
 }
 
 // fault is what is wrong with a name.
 func (r *tomlReader) fault(part *unstable.Node, wrong string) error {
-	return r.at(spanOf(part.Raw).start, fmt.Sprintf("the name %q %s", shown(string(part.Data), 60), wrong))
-}
-
-// at is what is wrong at an offset.
-func (r *tomlReader) at(offset int, text string) error {
-	before := r.text[:offset]
-	line := bytes.Count(before, []byte{'\n'}) + 1
-	before = before[bytes.LastIndexByte(before, '\n')+1:]
-	return &SyntaxError{Line: line, Column: utf8.RuneCount(before) + 1, Text: text}
+	return wrongAt(r.text, spanOf(part.Raw).start, fmt.Sprintf("the name %q %s", shown(string(part.Data), 60), wrong))
 }
 
 // skipBlank returns the first offset from i on that is no space and no tab.

@@ -73,25 +73,12 @@ func (s *tomlServer) understand() {
 
 // odd says why the command cannot be understood, "" when it can.
 func (s *tomlServer) odd() string {
-	url := s.text("url", unstable.String)
+	var command commandRead
 	if m := s.members["command"]; m != nil {
-		switch {
-		case m.kind != unstable.String:
-			return "its command is no string"
-		case strings.ContainsRune(m.text, 0):
-			return "its command holds a character that no command can hold"
-		case m.text == "":
-			return "its command is empty"
-		case url != "":
-			return "it has both a command and an address"
-		}
-	} else if url == "" {
-		return "it has neither a command nor an address"
+		command = commandRead{true, m.kind == unstable.String, !strings.ContainsRune(m.text, 0), m.text}
 	}
-	if m := s.members["args"]; m != nil && !m.isWords() {
-		return "its args are no list of strings"
-	}
-	return ""
+	args := s.members["args"]
+	return oddOf(command, s.text("url", unstable.String), args != nil && !args.isWords())
 }
 
 // isWords tells whether the value is a list of strings that can be words of a

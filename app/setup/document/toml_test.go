@@ -141,8 +141,10 @@ func TestTOMLSyntaxErrors(t *testing.T) {
 		"column of characters":              {"a = 'äöü' x\n", 1, 11, "newline"},
 		"behind a byte order mark":          {"\uFEFFa a\n", 1, 3, "="},
 		"JSON":                              {"{\"a\": 1}", 1, 1, "key"},
-		"not UTF-8":                         {"a = 1\n# \xff\n", 2, 3, "UTF-8"},
-		"UTF-16":                            {"\xff\xfea\x00=\x001\x00", 1, 1, "key"},
+		"not UTF-8":                         {"a = 1\n# \xff\n", 2, 3, "this is not UTF-8"},
+		"not UTF-8, in a string":            {"a = 'é\xff'\n", 1, 7, "this is not UTF-8"},
+		"Latin 1":                           {"a = 1\nb\xfc = 2\n", 2, 2, "this is not UTF-8"},
+		"UTF-16":                            {"\xff\xfea\x00=\x001\x00", 1, 1, "this is not UTF-8"},
 		"NUL":                               {"a = 'x\x00'\n", 1, 7, "control"},
 		"NUL between":                       {"a = 1\n\x00", 2, 1, "key"},
 		"lone carriage return":              {"a = 1\rb = 2\n", 1, 6, "newline"},
@@ -177,6 +179,41 @@ func TestTOMLSyntaxErrors(t *testing.T) {
 				t.Errorf("%v, want line %d, column %d with %q", wrong, c.line, c.column, c.says)
 			}
 		})
+	}
+}
+
+// What is no table is left out beside one.
+func TestTOMLTablesThatAreNone(t *testing.T) {
+	tables := [][]string{{"mcp_servers"}, {"profiles", "*", "mcp_servers"}, {"mcpServers"}, {"servers"}}
+	for _, c := range []struct {
+		text string
+		want []string
+		says string
+	}{
+		{text: "[mcpServers.a]\n[[servers]]\nip='x'\n[[servers]]\n", want: []string{"a"}},
+		{text: "servers='http://x'\n[mcpServers.a]\n", want: []string{"a"}},
+		{text: "servers=['x']\nmcp_servers={a={}}\n", want: []string{"a"}},
+		{text: "servers=[{b={}}]\nprofiles=1\nmcp_servers.a.url='x'\n", want: []string{"a"}},
+		{text: "profiles.x.mcp_servers=1\nprofiles.y.mcp_servers.b={}\n", want: []string{"b"}},
+		{text: "servers=1\n[mcp_servers]\n"},
+		{text: "servers=1\nmcp_servers={}\n"},
+		{text: "[[servers]]\n[[mcp_servers]]\n", says: `"servers" is there for a list of tables`},
+		{text: "mcp_servers=1\nservers=1\n", says: `"mcp_servers" is there for a value`},
+	} {
+		d, err := Parse(TOML, []byte(c.text), tables)
+		if c.says != "" || err != nil {
+			if err == nil || c.says == "" || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: error %v, want %q", c.text, err, c.says)
+			}
+			continue
+		}
+		var got []string
+		for _, e := range d.Entries() {
+			got = append(got, e.Path[len(e.Path)-1])
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, not %q", c.text, got, c.want)
+		}
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"unicode"
 
 	"github.com/pelletier/go-toml/v2/unstable"
-
-	"lamplighter/monitor"
 )
 
 // tomlString writes a string on one line: as a literal one when backslashes
@@ -141,10 +139,4 @@ func indentBefore(text []byte, offset int) string {
 		start--
 	}
 	return string(text[start:offset])
-}
-
-// shown is foreign text of any length as it can be shown.
-func shown(text string, columns int) string {
-	const enough = 2000 // bytes, for shortening takes its time
-	return monitor.Shorten(monitor.Clean(text[:min(len(text), enough)]), columns)
 }
