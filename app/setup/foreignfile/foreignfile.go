@@ -1,7 +1,7 @@
 // Package foreignfile reads and replaces files that belong to other programs,
-// who know nothing of us: it follows symbolic links, keeps owner and mode, and
-// gives up rather than lose what somebody else writes meanwhile. A file is
-// always the old one or the new one, whole.
+// who know nothing of us: it follows symbolic links, keeps owner, mode and, on
+// Linux and Windows, the access list, and gives up rather than lose what somebody
+// else writes meanwhile. A file is always the old one or the new one, whole.
 //
 // Files of our own are the business of monitor/plainfile.
 package foreignfile
@@ -25,11 +25,11 @@ const MaxSize = 32 << 20
 
 // Why a file is left as it is.
 var (
-	ErrTooLarge = errors.New("it is larger than 32 MiB, which no settings are")
-	ErrNotPlain = errors.New("not a file") // the error says what it is
-	ErrReadOnly = errors.New("it is read-only and is left as it is; make it writable to have it changed")
-	ErrLinked   = errors.New("it has more than one name (hard links), which replacing it would part; change it by hand")
-	ErrOwner    = errors.New("its owner and group could not be kept, so it is left as it is; do this as its owner")
+	errTooLarge = errors.New("it is larger than 32 MiB, which no settings are")
+	errNotPlain = errors.New("not a file") // the error says what it is
+	errReadOnly = errors.New("it is read-only and is left as it is; make it writable to have it changed")
+	errLinked   = errors.New("it has more than one name (hard links), which replacing it would part; change it by hand")
+	errOwner    = errors.New("its owner and who may use it could not be kept, so it is left as it is; do this as its owner")
 	ErrChanged  = errors.New("another program has changed it meanwhile; try again")
 )
 
@@ -43,18 +43,20 @@ type File struct {
 	info fs.FileInfo // tells it from another at the same place
 	kept attributes
 
-	write func(*os.File, []byte) error // replaced by tests of faults
+	// Replaced by tests of faults.
+	write func(*os.File, []byte) error
+	link  func(from, to string) error
 }
 
 // Read reads the file at path, through links. It waits for no pipe. The error
 // names the path once; it Is fs.ErrNotExist, also for a link that leads nowhere,
-// ErrTooLarge or ErrNotPlain, or wraps the system's.
+// says that it is too large or no file, or wraps the system's.
 func Read(path string) (*File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", monitor.Clean(path), plainfile.Cause(err))
 	}
-	f := &File{Path: path, Target: path, write: write}
+	f := &File{Path: path, Target: path, write: write, link: os.Link}
 	if f.Target, err = filepath.EvalSymlinks(path); err != nil {
 		f.Target = path
 		if _, why := os.Stat(path); why != nil { // it says more simply that links lead in a circle
@@ -97,14 +99,14 @@ func (f *File) read() error {
 	}
 	f.Mode = f.info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 	if f.info.Size() > MaxSize {
-		return ErrTooLarge
+		return errTooLarge
 	}
 	// The size is that of a moment ago.
 	if f.Content, err = io.ReadAll(io.LimitReader(file, MaxSize+1)); err != nil {
 		return plainfile.Cause(err)
 	}
 	if len(f.Content) > MaxSize {
-		return ErrTooLarge
+		return errTooLarge
 	}
 	return nil
 }
@@ -118,30 +120,31 @@ func (f *File) plain() error {
 	case mode.IsRegular():
 		return nil
 	case mode.IsDir():
-		return fmt.Errorf("it is a directory, %w", ErrNotPlain)
+		return fmt.Errorf("it is a directory, %w", errNotPlain)
 	case mode&fs.ModeSymlink != 0:
 		return ErrChanged // links were followed a moment ago
 	case mode&fs.ModeNamedPipe != 0:
-		return fmt.Errorf("it is a pipe, %w", ErrNotPlain)
+		return fmt.Errorf("it is a pipe, %w", errNotPlain)
 	case mode&fs.ModeDevice != 0:
-		return fmt.Errorf("it is a device, %w", ErrNotPlain)
+		return fmt.Errorf("it is a device, %w", errNotPlain)
 	case mode&fs.ModeSocket != 0:
-		return fmt.Errorf("it is a socket, %w", ErrNotPlain)
+		return fmt.Errorf("it is a socket, %w", errNotPlain)
 	}
-	return fmt.Errorf("it is %w", ErrNotPlain)
+	return fmt.Errorf("it is %w", errNotPlain)
 }
 
 // Writable says why Replace would refuse the file, as far as that can be known
-// without writing. The error names the path once; it Is ErrReadOnly, ErrLinked or
-// ErrOwner, or wraps the system's for the directory.
+// without writing. The error names the path once, and says that the file is
+// read-only, has hard links or is another's, or wraps the system's for the
+// directory.
 func (f *File) Writable() error {
 	switch {
 	// Whoever takes the right from himself means it, also the superuser, who
 	// is not kept from anything.
 	case f.Mode&0o222 == 0:
-		return f.failed(ErrReadOnly)
+		return f.failed(errReadOnly)
 	case f.kept.names > 1:
-		return f.failed(ErrLinked)
+		return f.failed(errLinked)
 	}
 	if err := f.permitted(); err != nil {
 		return f.failed(err)
@@ -158,7 +161,7 @@ func (f *File) unchanged() error {
 	}
 	now := &File{Path: f.Path, Target: f.Target}
 	switch err := now.read(); {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrTooLarge), errors.Is(err, ErrNotPlain), errors.Is(err, ErrChanged):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errTooLarge), errors.Is(err, errNotPlain), errors.Is(err, ErrChanged):
 		return ErrChanged
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrChanged, err)

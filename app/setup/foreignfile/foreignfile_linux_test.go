@@ -1,6 +1,7 @@
 package foreignfile
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -39,12 +40,12 @@ func TestOwner(t *testing.T) {
 	put(t, path, "old", 0o644)
 	f := read(t, path)
 	mine := f.kept
-	for _, c := range []attributes{{mine.uid + 12345, mine.gid, 1}, {mine.uid, mine.gid + 12345, 1}} {
+	for _, c := range []attributes{{uid: mine.uid + 12345, gid: mine.gid, names: 1}, {uid: mine.uid, gid: mine.gid + 12345, names: 1}} {
 		f.kept = c
 		err := f.Replace([]byte("new"))
 		_, backupErr := f.Backup()
 		for _, err := range []error{err, backupErr} {
-			if !errors.Is(err, ErrOwner) {
+			if !errors.Is(err, errOwner) {
 				t.Errorf("%+v: %v", c, err)
 			}
 			says(t, err, path, "as its owner")
@@ -80,6 +81,71 @@ func TestOwnerStays(t *testing.T) {
 	}
 }
 
+// accessList is an access list as in acl(5): of the owner, of one user besides,
+// who is ourselves, as others are not known in a namespace, of the group, the
+// mask and of others.
+func accessList(user, group, mask uint16) string {
+	const nobody = 1<<32 - 1
+	list := binary.LittleEndian.AppendUint32(nil, 2) // the version
+	for _, e := range []struct {
+		tag, may uint16
+		id       uint32
+	}{{1, 6, nobody}, {2, user, uint32(os.Geteuid())}, {4, group, nobody}, {16, mask, nobody}, {32, 0, nobody}} {
+		list = binary.LittleEndian.AppendUint16(list, e.tag)
+		list = binary.LittleEndian.AppendUint16(list, e.may)
+		list = binary.LittleEndian.AppendUint32(list, e.id)
+	}
+	return string(list)
+}
+
+// Who may use a file are the same afterwards: those that its access list names,
+// and not those that the directory names for new files.
+func TestAccessListStays(t *testing.T) {
+	listed, inherits := accessList(4, 0, 4), accessList(6, 4, 6)
+	for name, want := range map[string]string{"listed": listed, "not listed": ""} {
+		dir := temporary(t)
+		path := filepath.Join(dir, "settings.json")
+		put(t, path, "old", 0o640)
+		if want != "" {
+			if err := unix.Setxattr(path, accessListName, []byte(want), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := unix.Setxattr(dir, "system.posix_acl_default", []byte(inherits), 0); err != nil {
+			t.Fatal(err)
+		}
+		f := read(t, path)
+		backup, err := f.Backup()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Replace([]byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{path, backup} {
+			if f := read(t, path); f.kept.access != want || f.Mode != 0o640 {
+				t.Errorf("%s: %s: %x, %v", name, path, f.kept.access, f.Mode)
+			}
+		}
+
+		// One that is given meanwhile counts as a change, and one that cannot be
+		// given refuses.
+		f = read(t, path)
+		if err := unix.Setxattr(path, accessListName, []byte(inherits), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Replace([]byte("newer")); !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		f = read(t, path)
+		f.kept.access = "no list"
+		if err := f.Replace([]byte("newer")); !errors.Is(err, errOwner) || content(t, path) != "new" {
+			t.Errorf("%s: %v", name, err)
+		}
+		lies(t, dir, "settings.json", "settings.json.lamplighter-backup")
+	}
+}
+
 func TestNotPermitted(t *testing.T) {
 	without(t, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH)
 	dir := temporary(t)
@@ -100,7 +166,7 @@ func TestNotPermitted(t *testing.T) {
 	}
 	f := put2(0o466)
 	for _, err := range []error{f.Writable(), f.Replace([]byte("new"))} {
-		if !errors.Is(err, ErrReadOnly) {
+		if !errors.Is(err, errReadOnly) {
 			t.Error(err)
 		}
 	}
@@ -187,7 +253,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range []error{f.Writable(), f.Replace([]byte("new"))} {
-		if !errors.Is(err, ErrReadOnly) {
+		if !errors.Is(err, errReadOnly) {
 			t.Error(err)
 		}
 	}

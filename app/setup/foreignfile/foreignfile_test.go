@@ -47,7 +47,7 @@ func TestReadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
-		"missing": fs.ErrNotExist, "no/where": fs.ErrNotExist, "large": ErrTooLarge, "directory": ErrNotPlain,
+		"missing": fs.ErrNotExist, "no/where": fs.ErrNotExist, "large": errTooLarge, "directory": errNotPlain,
 	} {
 		if _, err := Read(at(name)); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
@@ -59,7 +59,7 @@ func TestReadRefuses(t *testing.T) {
 	if len(f.Content) != MaxSize {
 		t.Errorf("%d bytes were read", len(f.Content))
 	}
-	says(t, f.Replace(make([]byte, MaxSize+1)), at("just"), ErrTooLarge.Error())
+	says(t, f.Replace(make([]byte, MaxSize+1)), at("just"), errTooLarge.Error())
 	if got := len(content(t, at("just"))); got != MaxSize {
 		t.Errorf("%d bytes are left", got)
 	}
@@ -72,7 +72,7 @@ func TestReadOnly(t *testing.T) {
 	defer os.Chmod(path, 0o600) // for Windows, which could not remove it
 	f := read(t, path)
 	for _, err := range []error{f.Writable(), f.Replace([]byte("new"))} {
-		if !errors.Is(err, ErrReadOnly) {
+		if !errors.Is(err, errReadOnly) {
 			t.Error(err)
 		}
 		says(t, err, path, "it is read-only")
@@ -93,7 +93,7 @@ func TestHardLinks(t *testing.T) {
 	}
 	f := read(t, path)
 	for _, err := range []error{f.Writable(), f.Replace([]byte("new"))} {
-		if !errors.Is(err, ErrLinked) {
+		if !errors.Is(err, errLinked) {
 			t.Error(err)
 		}
 		says(t, err, path, "hard links")
@@ -225,6 +225,35 @@ func TestBackup(t *testing.T) {
 	lies(t, dir, "settings.json", "settings.json.lamplighter-backup-2", "settings.json.lamplighter-backup-3")
 	if again, err := read(t, path).Backup(); err != nil || again != first {
 		t.Error(again, err)
+	}
+}
+
+// A backup has its content from the moment on at which it has its name. Where that
+// is not possible it is made all the same.
+func TestBackupIsNeverEmpty(t *testing.T) {
+	for name, fault := range map[string]error{"links": nil, "no links": syscall.EPERM} {
+		dir := temporary(t)
+		path := filepath.Join(dir, "settings.json")
+		put(t, path, "one", 0o600)
+		put(t, path+".lamplighter-backup", "mine", 0o600)
+		f := read(t, path)
+		f.link = func(from, to string) error {
+			if _, err := os.Lstat(to); err == nil && to != path+".lamplighter-backup" {
+				t.Errorf("%s: %s is there before its content", name, to)
+			}
+			if fault != nil {
+				return fault
+			}
+			return os.Link(from, to)
+		}
+		backup, err := f.Backup()
+		if err != nil || backup != path+".lamplighter-backup-2" || content(t, backup) != "one" || read(t, backup).kept.names != 1 {
+			t.Error(name, backup, err)
+		}
+		lies(t, dir, "settings.json", "settings.json.lamplighter-backup", "settings.json.lamplighter-backup-2")
+		if got := content(t, path+".lamplighter-backup"); got != "mine" {
+			t.Errorf("%s: another's holds %q", name, got)
+		}
 	}
 }
 

@@ -19,20 +19,27 @@ import (
 type attributes struct {
 	uid, gid int
 	names    uint64 // hard links
+	access   string // see accessListOf
 }
 
-func attributesOf(_ *os.File, info fs.FileInfo) (attributes, error) {
+func attributesOf(file *os.File, info fs.FileInfo) (attributes, error) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return attributes{}, errors.New("its owner cannot be found out")
 	}
-	return attributes{int(stat.Uid), int(stat.Gid), uint64(stat.Nlink)}, nil
+	access, err := accessListOf(file)
+	if err != nil {
+		return attributes{}, fmt.Errorf("its access list cannot be read: %w", err)
+	}
+	return attributes{int(stat.Uid), int(stat.Gid), uint64(stat.Nlink), access}, nil
 }
 
 func (a attributes) same(b attributes) bool { return a == b }
 
 // apply gives them to a new file, and then the mode, which the system narrows
-// when the owner changes. The error Is ErrOwner when that is not allowed.
+// when the owner changes. The access list comes before the mode, which would widen
+// one that the file has from its directory. The error Is errOwner when that is not
+// allowed.
 func (a attributes) apply(file *os.File, mode fs.FileMode) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -44,7 +51,12 @@ func (a attributes) apply(file *os.File, mode fs.FileMode) error {
 	}
 	if now.uid != a.uid || now.gid != a.gid {
 		if err := file.Chown(a.uid, a.gid); err != nil {
-			return fmt.Errorf("%w (%w)", ErrOwner, plainfile.Cause(err))
+			return fmt.Errorf("%w (%w)", errOwner, plainfile.Cause(err))
+		}
+	}
+	if now.access != a.access {
+		if err := setAccessList(file, a.access); err != nil {
+			return fmt.Errorf("%w (%w)", errOwner, err)
 		}
 	}
 	return file.Chmod(mode)
@@ -57,10 +69,10 @@ func (f *File) permitted() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrChanged
 	case err != nil:
-		return ErrReadOnly
+		return errReadOnly
 	}
 	if user := os.Geteuid(); user != 0 && user != f.kept.uid {
-		return ErrOwner
+		return errOwner
 	}
 	if err := unix.Faccessat(unix.AT_FDCWD, filepath.Dir(f.Target), unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
 		return fmt.Errorf("it cannot be replaced, because nothing can be written into its directory: %w", err)

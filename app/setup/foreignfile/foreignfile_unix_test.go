@@ -44,9 +44,9 @@ func TestReadFollowsLinks(t *testing.T) {
 		says string
 	}{
 		at("dangling"): {fs.ErrNotExist, "a symbolic link that leads nowhere"}, at("loop"): {nil, "too many levels of symbolic links"},
-		at("to-dir"): {ErrNotPlain, "it is a directory, not a file"}, at("pipe"): {ErrNotPlain, "it is a pipe, not a file"},
-		at("to-pipe"): {ErrNotPlain, "it is a pipe, not a file"}, at("socket"): {ErrNotPlain, "it is a socket, not a file"},
-		at("to-device"): {ErrNotPlain, "which leads to /dev/null: it is a device, not a file"}, "/dev/zero": {ErrNotPlain, "it is a device"},
+		at("to-dir"): {errNotPlain, "it is a directory, not a file"}, at("pipe"): {errNotPlain, "it is a pipe, not a file"},
+		at("to-pipe"): {errNotPlain, "it is a pipe, not a file"}, at("socket"): {errNotPlain, "it is a socket, not a file"},
+		at("to-device"): {errNotPlain, "which leads to /dev/null: it is a device, not a file"}, "/dev/zero": {errNotPlain, "it is a device"},
 	} {
 		_, err := Read(path)
 		if c.is != nil && !errors.Is(err, c.is) {

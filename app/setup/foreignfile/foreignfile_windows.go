@@ -58,11 +58,11 @@ func (a attributes) apply(file *os.File, _ fs.FileMode) error {
 	if a.access != nil {
 		list, _, err := a.access.DACL()
 		if err != nil {
-			return fmt.Errorf("%w (%w)", ErrOwner, err)
+			return fmt.Errorf("%w (%w)", errOwner, err)
 		}
 		const what = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
 		if err := windows.SetNamedSecurityInfo(file.Name(), windows.SE_FILE_OBJECT, what, nil, nil, list, nil); err != nil {
-			return fmt.Errorf("%w (%w)", ErrOwner, err)
+			return fmt.Errorf("%w (%w)", errOwner, err)
 		}
 	}
 	if a.flags == 0 {
@@ -83,7 +83,7 @@ func (f *File) permitted() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrChanged
 	case errors.Is(err, windows.ERROR_ACCESS_DENIED):
-		return ErrReadOnly
+		return errReadOnly
 	case err == nil:
 		return file.Close()
 	}
@@ -109,10 +109,30 @@ func rename(from, to string, check func() error) error {
 		switch {
 		case !held:
 			return err
-		case time.Now().After(end):
+		case time.Now().Before(end):
+		case errors.Is(err, windows.ERROR_ACCESS_DENIED) && !isHeld(to):
+			return err
+		default:
 			return fmt.Errorf("another program has it open; close that and try again (%w)", plainfile.Cause(err))
 		}
 	}
+}
+
+// isHeld tells whether another program has a file open and does not let it be
+// replaced. Renaming calls that an access that is denied, as it does what the
+// user has no right to.
+func isHeld(path string) bool {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return false
+	}
+	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	h, err := windows.CreateFile(name, windows.DELETE, share, nil, windows.OPEN_EXISTING, windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
+	if err != nil {
+		return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_LOCK_VIOLATION)
+	}
+	_ = windows.CloseHandle(h)
+	return false
 }
 
 // syncDir does nothing: Windows brings names to the disk by itself.

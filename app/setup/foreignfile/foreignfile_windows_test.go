@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/windows"
@@ -34,6 +35,20 @@ func TestHeldOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := f.Replace([]byte("new")); err != nil || content(t, path) != "new" {
+		t.Error(err)
+	}
+}
+
+// What the system does not let anybody replace is not told as open.
+func TestDeniedIsNotHeld(t *testing.T) {
+	dir := temporary(t)
+	from, to := filepath.Join(dir, "file"), filepath.Join(dir, "directory")
+	put(t, from, "new", 0o600)
+	if err := os.Mkdir(to, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err := rename(from, to, func() error { return nil })
+	if !errors.Is(err, windows.ERROR_ACCESS_DENIED) || strings.Contains(err.Error(), "another program") {
 		t.Error(err)
 	}
 }

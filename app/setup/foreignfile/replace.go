@@ -19,7 +19,7 @@ import (
 // is used up: the next one needs to be read.
 func (f *File) Replace(content []byte) error {
 	if len(content) > MaxSize {
-		return f.failed(ErrTooLarge)
+		return f.failed(errTooLarge)
 	}
 	if err := f.Writable(); err != nil {
 		return err
@@ -44,33 +44,48 @@ func (f *File) Backup() (path string, err error) {
 	if err != nil {
 		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", err))
 	}
-	path, err = reserve(f.Target + ".lamplighter-backup")
-	if err != nil {
+	if path, err = f.moveToFree(temp, f.Target+".lamplighter-backup"); err != nil {
 		remove(temp)
-		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", plainfile.Cause(err)))
-	}
-	if err := rename(temp, path, func() error { return nil }); err != nil {
-		remove(temp)
-		remove(path)
 		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", plainfile.Cause(err)))
 	}
 	syncDir(filepath.Dir(path))
 	return path, nil
 }
 
-// reserve makes an empty file with a name that nothing has: name, name-2, ….
-func reserve(name string) (path string, err error) {
+// moveToFree moves a file to a name that nothing has: name, name-2, …. It has its
+// content from the first moment on, except on a disk that knows no hard links,
+// where an empty file keeps the name meanwhile.
+func (f *File) moveToFree(temp, name string) (path string, err error) {
 	path = name
 	for n := 2; ; n++ {
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		switch {
-		case err == nil:
-			return path, file.Close()
-		case !errors.Is(err, fs.ErrExist):
-			return "", err
+		if err = f.link(temp, path); err == nil {
+			remove(temp)
+			return path, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			err = renameNew(temp, path)
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return path, err
 		}
 		path = name + "-" + strconv.Itoa(n)
 	}
+}
+
+// renameNew moves a file to where nothing lies. The error Is fs.ErrExist when
+// something does.
+func renameNew(from, to string) error {
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = file.Close(); err == nil {
+		err = rename(from, to, func() error { return nil })
+	}
+	if err != nil {
+		remove(to)
+	}
+	return err
 }
 
 // RemoveBackup removes a backup, but only when it holds exactly want. One that is
