@@ -20,6 +20,12 @@ export function nameOf({ name, path }) {
   return [name, ...path.slice(0, -1).filter((part) => /[/\\]/.test(part)).map((folder) => `for ${folder}`)].join(' ');
 }
 
+// wordOf is the state of an entry in a word.
+export function wordOf(entry) {
+  const kind = markOf(entry);
+  return kind === 'alone' ? kind : entry.state;
+}
+
 // isOurs tells whether it runs a lamplighter-connect, be it there or not.
 export function isOurs({ state }) {
   return ['shared', 'other', 'gone'].includes(state);
@@ -97,9 +103,9 @@ export function offers(client) {
 }
 
 // mayQuiet tells whether Serena's own page opens also where it runs through
-// Lamplighter, and that could be stopped. Of a shared one it never opens.
+// Lamplighter, and that could be stopped.
 export function mayQuiet(client) {
-  return entriesOf(client).some((one) => one.serena && one.opens_page && one.alone && (one.becomes || one.state === 'shared'));
+  return entriesOf(client).some((one) => one.page_stops);
 }
 
 // command is what stands in the settings, as far as it is known to the page.
@@ -139,6 +145,12 @@ export function plan(client, result) {
 // isNothing tells whether no file would be changed.
 export function isNothing(files) {
   return files.every((file) => file.problem || file.entries.length === 0 && !file.whole);
+}
+
+// expected is what of a preview its order is held to: the sum of each file that
+// would be changed. Another file, or one that is not as it was, stays as it is.
+export function expected({ changes }) {
+  return Object.fromEntries(changes.filter((one) => !one.problem).map((one) => [one.path, one.sum]));
 }
 
 // restarts says who sees a change only later.

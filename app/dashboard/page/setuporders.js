@@ -5,7 +5,7 @@ import { confirm, tell } from './dialog.js';
 import { h, replace } from './dom.js';
 import { Failure, queued, send } from './http.js';
 import { say } from './notice.js';
-import { isNothing, mayQuiet, outcome, plan, restarts, sentence } from './setup.js';
+import { expected, isNothing, mayQuiet, outcome, plan, restarts, sentence } from './setup.js';
 import { commandLine } from './setupmarks.js';
 
 const order = (wish) => send('POST', 'setup', wish, { limit: queued });
@@ -40,9 +40,11 @@ function title({ name }, { undo, quiet }) {
   return quiet ? `Keep Serena’s own page closed for ${name}?` : `Share the Serena of ${name}?`;
 }
 
-// question is the body of the dialog; chosen is what is wished at its end.
+// question is the body of the dialog; chosen is what is wished at its end, of the
+// files as they were shown last.
 function question(client, first, wish, { undo, choice }) {
   let now = wish;
+  let expect = expected(first);
   const shown = h('div', { 'aria-live': 'polite' }, planned(client, first, { undo }));
   const body = h('div', { class: 'setup-question' }, shown);
   if (choice) {
@@ -51,18 +53,22 @@ function question(client, first, wish, { undo, choice }) {
       const mine = now = { ...wish, no_page: box.checked };
       shown.setAttribute('aria-busy', 'true');
       let content;
+      let sums = {}; // of nothing that could be shown nothing is changed
       try {
-        content = planned(client, await order({ ...mine, dry_run: true }), { undo });
+        const result = await order({ ...mine, dry_run: true });
+        content = planned(client, result, { undo });
+        sums = expected(result);
       } catch (error) {
         content = h('p', { class: 'setup-problem' }, error.message);
       }
       if (now !== mine) return; // it was changed again
+      expect = sums;
       shown.removeAttribute('aria-busy');
       replace(shown, content);
     });
     body.append(h('label', { class: 'setup-choice' }, box, h('span', null, 'Keep Serena’s own page closed, which opens for every server')));
   }
-  return { body, chosen: () => now };
+  return { body, chosen: () => ({ ...now, expect }) };
 }
 
 // planned shows the files and the commands before and after.

@@ -5,7 +5,7 @@ import { h, keyed, replace, setAttribute, setText } from './dom.js';
 import { get } from './http.js';
 import { announce } from './notice.js';
 import { skeleton } from './section.js';
-import { isFound, markOf, nameOf, notes, offers, running, sentence, shownFiles, standing, summary } from './setup.js';
+import { isFound, markOf, nameOf, notes, offers, running, sentence, shownFiles, standing, summary, wordOf } from './setup.js';
 import { commandLine, entryMark } from './setupmarks.js';
 import { change } from './setuporders.js';
 import { time } from './times.js';
@@ -175,7 +175,7 @@ function fileOf(file) {
 function entryOf(entry) {
   return h('li', { class: 'setup-entry', dataset: { kind: markOf(entry) } },
     entryMark(markOf(entry)),
-    h('span', { class: 'setup-word' }, entry.state),
+    h('span', { class: 'setup-word' }, wordOf(entry)),
     h('span', { class: 'setup-name' }, h('strong', { dir: 'auto' }, nameOf(entry)), entry.off && [' ', h('span', { class: 'tag', title: 'The client is told not to use it' }, 'off')]),
     h('div', { class: 'setup-what' },
       entry.runs && commandLine(entry.runs),

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  command, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, sentence, shownFiles, standing, summary, trouble,
+  command, expected, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, sentence, shownFiles, standing, summary, trouble, wordOf,
 } from '../page/setup.js';
 
 const connect = '/opt/lamplighter/lamplighter-connect connect -- ';
 const runs = 'serena start-mcp-server --context codex';
 const entry = (more = {}) => ({
   name: 'serena', path: ['mcpServers', 'serena'], line: 3, state: 'direct', serena: true, off: false, runs, becomes: connect + runs,
-  why: '', alone: '', missing: '', opens_page: false, ...more,
+  why: '', alone: '', missing: '', opens_page: false, page_stops: false, ...more,
 });
 const shared = (more = {}) => entry({ state: 'shared', becomes: '', ...more });
 const other = (more = {}) => entry({ name: 'memory', path: ['mcpServers', 'memory'], serena: false, runs: 'npx memory', becomes: '', ...more });
@@ -23,6 +23,9 @@ test('a mark for each state, and for one of a later version', () => {
   for (const [state, mark] of Object.entries(table)) assert.equal(markOf(entry({ state })), mark, state);
   assert.equal(markOf(other()), 'plain');
   assert.equal(markOf(shared({ alone: 'its context codex can change the project' })), 'alone');
+  assert.equal(wordOf(shared({ alone: 'its context codex can change the project' })), 'alone');
+  assert.equal(wordOf(entry({ alone: 'its context codex can change the project' })), 'direct');
+  for (const one of [entry(), other(), shared(), entry({ state: 'later' })]) assert.equal(wordOf(one), one.state);
   for (const [state, ours] of Object.entries({ direct: false, shared: true, other: true, gone: true, remote: false, odd: false })) assert.equal(isOurs({ state }), ours, state);
 });
 
@@ -83,14 +86,13 @@ test('only what makes sense is offered', () => {
     [[entry({ becomes: '', missing: 'serena', opens_page: true })], { share: false, undo: false, quiet: false }],
     [[shared()], { share: false, undo: true, quiet: false }],
     [[shared(), entry({ opens_page: true })], { share: true, undo: true, quiet: false }],
-    [[shared({ alone: 'it is', opens_page: true })], { share: false, undo: true, quiet: true }],
+    [[shared({ alone: 'it is', opens_page: true, page_stops: true })], { share: false, undo: true, quiet: true }],
     [[entry({ state: 'gone' })], { share: true, undo: true, quiet: false }],
     [[other()], { share: false, undo: true, quiet: false }, { changed: '2026-11-22T12:00:00Z' }],
   ]) assert.deepEqual(offers(client([file(entries, more)])), want, JSON.stringify(entries.map((one) => one.state)));
   assert.equal(mayQuiet(client([file([entry()])])), false);
-  for (const [more, want] of [[{}, false], [{ alone: 'it is' }, true], [{ alone: 'it is', becomes: '' }, false], [{ alone: 'it is', becomes: '', state: 'shared' }, true]]) {
-    assert.equal(mayQuiet(client([file([entry({ opens_page: true, ...more })])])), want, JSON.stringify(more));
-  }
+  assert.equal(mayQuiet(client([file([entry({ opens_page: true, alone: 'it is' })])])), false);
+  assert.equal(mayQuiet(client([file([entry(), entry({ page_stops: true })])])), true);
 });
 
 test('the plan has the commands before and after', () => {
@@ -113,6 +115,13 @@ test('the plan has the commands before and after', () => {
   assert.equal(isNothing(plan(client([]), result([changed([shared()], { problem: 'It is read-only.' })]))), true);
   assert.equal(isNothing(plan(client([]), result([changed([], { whole: true })]))), false);
   assert.equal(isNothing(plan(client([]), result([changed([]), changed([shared()])]))), false);
+});
+
+test('an order is held to what was shown', () => {
+  assert.deepEqual(expected(result([])), {});
+  assert.deepEqual(expected(result([changed([shared()], { sum: 'a' }), changed([], { path: '/b', sum: 'b', problem: 'It is read-only.' }), changed([], { path: '/c', sum: 'c', whole: true })])), {
+    '/home/u/.codex/config.toml': 'a', '/c': 'c',
+  });
 });
 
 test('what was done is told with what to do next', () => {
