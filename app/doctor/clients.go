@@ -295,27 +295,43 @@ func (f *findings) lines() []Line {
 	return lines
 }
 
-// judgePages is about Serena's own page. The area Settings says it where no entry
-// is known (see startsSerena).
+// judgePages is about Serena's own page, by what keeps it closed. The area
+// Settings says it where no entry is known (see startsSerena).
 func judgePages(f clientsFacts) []Line {
 	var found findings
-	about := finding{
-		mark: Warn, text: "each server of these entries opens a page of Serena's own in the browser", means: "Those that are shared do not.",
-		do: "lamplighter setup --no-page",
-	}
-	if f.serena != "" {
-		about.do += "; or for all of them set web_dashboard_open_on_launch: false, or web_dashboard_interface: tray_manager, in " + f.serena + "."
-	}
 	for _, c := range f.all {
 		for _, file := range c.Files {
 			for _, e := range file.Entries {
 				if e.OpensPage && !e.Off {
-					found.add(about, c.Name+"'s "+placeOf(file, e))
+					found.add(pageOf(e, f.serena), c.Name+"'s "+placeOf(file, e))
 				}
 			}
 		}
 	}
 	return found.lines()
+}
+
+// pageOf is about an entry that opens Serena's own page. serena is the path of
+// Serena's settings, "" when it is not known.
+func pageOf(e setup.Entry, serena string) finding {
+	about := finding{mark: Warn, text: "each server of these entries opens a page of Serena's own in the browser", means: "Those that are shared do not."}
+	var ways []string
+	switch {
+	case e.PageStops:
+		ways = append(ways, "lamplighter setup --no-page")
+	case e.Becomes != "":
+		ways = append(ways, "To share them: lamplighter setup")
+	}
+	if serena != "" {
+		const closed = "set web_dashboard_open_on_launch: false, or web_dashboard_interface: tray_manager, in "
+		if ways == nil {
+			ways = append(ways, "For all servers "+closed+serena+".")
+		} else {
+			ways = append(ways, "or for all servers "+closed+serena+".")
+		}
+	}
+	about.do = strings.Join(ways, "; ")
+	return about
 }
 
 // startsSerena tells whether a client is known to start Serena, so that the lines

@@ -33,6 +33,8 @@ func serenaEntry(state setup.State, change func(*setup.Entry)) setup.Entry {
 func TestJudgeClients(t *testing.T) {
 	plain := func(*setup.Entry) {}
 	const at = "serena (/h/.codex/config.toml:12)"
+	const opens = "warn: each server of these entries opens a page of Serena's own in the browser: Codex's " + at + " | Those that are shared do not. | "
+	const closed = "set web_dashboard_open_on_launch: false, or web_dashboard_interface: tray_manager, in /h/.serena/serena_config.yml.\n"
 	for name, test := range map[string]struct {
 		state  setup.State
 		change func(*setup.Entry)
@@ -49,13 +51,15 @@ func TestJudgeClients(t *testing.T) {
 		"another's program": {
 			setup.Direct, func(e *setup.Entry) { e.Missing, e.Serena = "np\x1b[2Jx", false }, Warn, at + " starts np",
 		},
-		"through bash":  {setup.Direct, func(e *setup.Entry) { e.Serena = false; e.Why = "It starts Serena through bash -c." }, OK, "ok: Codex starts a server that lamplighter setup leaves alone: " + at + " | It starts Serena through bash -c. | \n"},
-		"alone":         {setup.Shared, func(e *setup.Entry) { e.Alone = "no project is named" }, OK, "that is not shared, because no project is named: " + at},
-		"of no Serena":  {setup.Direct, func(e *setup.Entry) { e.Serena = false }, OK, ""},
-		"at an address": {setup.Remote, func(e *setup.Entry) { e.Serena = false }, OK, ""},
-		"odd":           {setup.Odd, func(e *setup.Entry) { e.Why = "Its args are no list of strings." }, Warn, "warn: Codex has an entry that is not understood: " + at + " | Its args are no list of strings. | \n"},
-		"opens":         {setup.Direct, func(e *setup.Entry) { e.OpensPage = true }, Warn, "warn: each server of these entries opens a page of Serena's own in the browser: Codex's " + at + " | Those that are shared do not. | lamplighter setup --no-page; or for all of them set web_dashboard_open_on_launch: false, or web_dashboard_interface: tray_manager, in /h/.serena/serena_config.yml.\n"},
-		"off":           {setup.Gone, func(e *setup.Entry) { e.Off, e.OpensPage, e.Missing = true, true, "x" }, OK, ""},
+		"through bash":    {setup.Direct, func(e *setup.Entry) { e.Serena = false; e.Why = "It starts Serena through bash -c." }, OK, "ok: Codex starts a server that lamplighter setup leaves alone: " + at + " | It starts Serena through bash -c. | \n"},
+		"alone":           {setup.Shared, func(e *setup.Entry) { e.Alone = "no project is named" }, OK, "that is not shared, because no project is named: " + at},
+		"of no Serena":    {setup.Direct, func(e *setup.Entry) { e.Serena = false }, OK, ""},
+		"at an address":   {setup.Remote, func(e *setup.Entry) { e.Serena = false }, OK, ""},
+		"odd":             {setup.Odd, func(e *setup.Entry) { e.Why = "Its args are no list of strings." }, Warn, "warn: Codex has an entry that is not understood: " + at + " | Its args are no list of strings. | \n"},
+		"opens":           {setup.Direct, func(e *setup.Entry) { e.OpensPage, e.PageStops = true, true }, Warn, opens + "lamplighter setup --no-page; or for all servers " + closed},
+		"opens, to share": {setup.Direct, func(e *setup.Entry) { e.OpensPage = true }, Warn, opens + "To share them: lamplighter setup; or for all servers " + closed},
+		"opens, left":     {setup.Direct, func(e *setup.Entry) { e.OpensPage, e.Becomes, e.Why = true, "", "It is in a file of others." }, Warn, opens + "For all servers " + closed},
+		"off":             {setup.Gone, func(e *setup.Entry) { e.Off, e.OpensPage, e.Missing = true, true, "x" }, OK, ""},
 	} {
 		f := clientsFacts{home: true, listed: listed{all: []setup.Client{codex(serenaEntry(test.state, test.change))}}, serena: "/h/.serena/serena_config.yml"}
 		lines := finish(Clients, judgeClients(f))
