@@ -70,7 +70,7 @@ func newDesktop() *desktop {
 			{ID: "gemini-cli", Name: "Gemini CLI", Running: []int{}, Files: []setup.File{}},
 		},
 		result: setup.Result{Running: []string{}, Changes: []setup.Change{{
-			Client: "Codex", Path: "/home/u/.codex/config.toml", Sum: aSum, Entries: []setup.Entry{}, Left: []setup.Entry{}, Before: []byte("secret"), After: []byte("secret"),
+			Client: "Codex", Path: "/home/u/.codex/config.toml", Sum: aSum, Entries: []setup.Entry{}, Left: []setup.Entry{}, Kept: []string{}, Before: []byte("secret"), After: []byte("secret"),
 		}}},
 	}
 }
@@ -127,7 +127,7 @@ func TestChangeClients(t *testing.T) {
 	} {
 		w := try(t, h, "POST", setupPath, body)
 		told := d.told()
-		const answer = `{"changes":[{"client":"Codex","path":"/home/u/.codex/config.toml","sum":"` + aSum + `","entries":[],"left":[],"backup":"","whole":false,"problem":""}],"running":[],"page":false}`
+		const answer = `{"changes":[{"client":"Codex","path":"/home/u/.codex/config.toml","sum":"` + aSum + `","entries":[],"left":[],"backup":"","kept":[],"whole":false,"problem":""}],"running":[],"page":false}`
 		if w.Code != 200 || strings.TrimSpace(w.Body.String()) != answer {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}

@@ -148,7 +148,7 @@ func TestSetupHomeUndoNames(t *testing.T) {
 	const theirs = `{"mcpServers": {"serena": {"command": "/x/lamplighter-connect", "args": ["connect", "--", "serena", "start-mcp-server"]}}}`
 	writeSettings(t, filepath.Join(dir, ".mcp.json"), theirs)
 	d.says(t, statusFine, "setup", "codex")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "claude-code", "--undo"), "Left alone: serena in ", "With --project")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "claude-code", "--undo"), "Left alone: serena in ", "--project")
 	if settingsAt(t, ".mcp.json") != theirs {
 		t.Error("it is taken out")
 	}

@@ -316,6 +316,9 @@ func (s setupWords) change(c setup.Change, dry bool) (lines []string, problem st
 	for _, e := range c.Left {
 		lines = append(lines, "Left alone: "+s.entry(e)+" in "+path+". "+s.short(e.Why))
 	}
+	for _, kept := range c.Kept {
+		lines = append(lines, "An older text of "+path+" stays in "+s.beside(kept, c.Path)+".")
+	}
 	return lines, problem
 }
 

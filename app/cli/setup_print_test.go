@@ -130,6 +130,7 @@ func TestSetupChange(t *testing.T) {
 		problem string
 	}{
 		"changed":           {setupOptions{}, setup.Change{Path: path, Entries: []setup.Entry{serena}, Backup: path + ".lamplighter-backup-2"}, false, "Changed ~/.codex/config.toml: serena. Before: config.toml.lamplighter-backup-2", ""},
+		"an older backup":   {setupOptions{}, setup.Change{Path: path, Kept: []string{path + ".lamplighter-backup-2"}}, false, "An older text of ~/.codex/config.toml stays in config.toml.lamplighter-backup-2.", ""},
 		"a link":            {setupOptions{}, setup.Change{Path: path, Entries: []setup.Entry{serena}, Backup: setupHome + "/dots/codex.toml.lamplighter-backup"}, false, "Changed ~/.codex/config.toml: serena. Before: ~/dots/codex.toml.lamplighter-backup", ""},
 		"alone and missing": {setupOptions{}, setup.Change{Path: path, Entries: []setup.Entry{alone}}, false, "Changed ~/.codex/config.toml: serena.\n  serena cannot be shared, so its server is its own: its context codex can change the project.\n  serena will not start: its program serena is not found.", ""},
 		"left":              {setupOptions{}, setup.Change{Path: path, Left: []setup.Entry{left}}, false, "Left alone: serena in ~/.codex/config.toml. Others may use this file.", ""},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/foreignfile"
@@ -35,13 +36,15 @@ func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 			return nothing(), err
 		}
 	}
+	unlock := func() {}
 	if !w.DryRun {
-		unlock, err := foreignfile.Lock(ctx, filepath.Join(s.o.State, lockName))
+		held, err := foreignfile.Lock(ctx, filepath.Join(s.o.State, lockName))
 		if err != nil {
 			return nothing(), err
 		}
-		defer unlock()
+		unlock = sync.OnceFunc(held)
 	}
+	defer unlock()
 	rec, err := loadRecord(s.o.State)
 	if err != nil {
 		return nothing(), err
@@ -54,28 +57,29 @@ func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 	}
 	run := run{s: s, m: s.machine(), w: w, rec: rec}
 	result := nothing()
-	touched := map[string]bool{}
-	for _, p := range all {
-		if err := ctx.Err(); err != nil {
-			return result, err
+	touched := map[string]bool{} // by targetOf
+	for _, p := range joined(all) {
+		if err = ctx.Err(); err != nil {
+			break
 		}
 		c, pages := run.file(p)
-		if w.File != "" && errors.Is(c.Err, fs.ErrNotExist) {
-			return result, c.Err
-		}
-		if errors.Is(c.Err, fs.ErrNotExist) {
+		if errors.Is(c.Err, errSkipped) {
+			if w.File != "" {
+				return result, c.Err
+			}
 			continue
 		}
 		result.Page = result.Page || pages
 		if len(c.Entries) > 0 && c.Problem == "" {
-			touched[p.client] = true
+			touched[targetOf(p.path)] = true
 		}
-		if len(c.Entries) > 0 || len(c.Left) > 0 || c.Problem != "" {
+		if len(c.Entries) > 0 || len(c.Left) > 0 || len(c.Kept) > 0 || c.Problem != "" {
 			result.Changes = append(result.Changes, c)
 		}
 	}
+	unlock() // looking for programs takes its time
 	result.Running = s.mustRestart(all, touched)
-	return result, nil
+	return result, err
 }
 
 // nothing is the result of nothing.
@@ -90,36 +94,37 @@ func (s *Setup) mustRestart(all []place, touched map[string]bool) []string {
 	running := s.running()
 	names := []string{}
 	for _, p := range all {
-		if touched[p.client] && len(running[p.client]) > 0 && !slices.Contains(names, p.name) {
+		if touched[targetOf(p.path)] && len(running[p.client]) > 0 && !slices.Contains(names, p.name) {
 			names = append(names, p.name)
 		}
 	}
 	return names
 }
 
-// known says that a server that is named is nowhere. Where a file cannot be
-// read, it may be there.
+// known says that a server that is named is nowhere. In a file that cannot be
+// understood it may be when its name is.
 func known(all []place, w Wanted) error {
 	missing := slices.Clone(w.Servers)
 	if len(missing) == 0 {
 		return nil
 	}
+	unread := ""
 	for _, p := range all {
 		set, err := p.read()
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return nil
+			unread = " that can be understood"
 		}
 		missing = slices.DeleteFunc(missing, func(name string) bool {
-			return slices.ContainsFunc(set.entries, func(e document.Entry) bool { return nameOf(e) == name })
+			return err != nil && set.file != nil && bytes.Contains(set.file.Content, []byte(name)) || slices.ContainsFunc(set.entries, func(e document.Entry) bool { return nameOf(e) == name })
 		})
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: no settings have an entry with the name %s", ErrNoServer, monitor.Clean(strings.Join(missing, ", ")))
+	return fmt.Errorf("%w: no settings%s have an entry with the name %s", ErrNoServer, unread, monitor.Clean(strings.Join(missing, ", ")))
 }
 
 // run is one Do.
@@ -139,8 +144,11 @@ type edit struct {
 	final   []document.Entry // all of them
 }
 
-// file does one file. The Change's Err is fs.ErrNotExist for one that is not
-// there. pages tells that NoPage would stop pages of Serena.
+// errSkipped says that a file has nothing to do with it, and need not be told
+// about.
+var errSkipped = errors.New("nothing is to be done")
+
+// file does one file. The Change's Err may be errSkipped. pages tells that NoPage would stop pages of Serena.
 func (r run) file(p place) (c Change, pages bool) {
 	do := r.put
 	if r.w.Undo {
@@ -148,9 +156,14 @@ func (r run) file(p place) (c Change, pages bool) {
 	}
 	var e edit
 	var err error
-	for range mostTries {
-		c = Change{Client: p.name, Path: p.path, Entries: []Entry{}, Left: []Entry{}}
-		if e, err = do(p, &c); !errors.Is(err, foreignfile.ErrChanged) {
+	kept := []string{}
+	for try := range mostTries {
+		c = Change{Client: p.name, Path: p.path, Entries: []Entry{}, Left: []Entry{}, Kept: kept}
+		e, err = do(p, &c)
+		if try > 0 && errors.Is(err, errSkipped) { // it was there a moment ago
+			err = fmt.Errorf("%s was there, and was removed meanwhile by another program; nothing was written", monitor.Clean(p.path))
+		}
+		if kept = c.Kept; !errors.Is(err, foreignfile.ErrChanged) {
 			break
 		}
 	}
@@ -174,9 +187,23 @@ func (r run) file(p place) (c Change, pages bool) {
 }
 
 // read reads the file of a place, and refuses one that is not as it was shown.
+// The error Is errSkipped for one that is not there, and for one that cannot be
+// understood and that there is nothing to undo in.
 func (r run) read(p place, c *Change) (settings, error) {
 	set, err := p.read()
-	if err != nil {
+	_, shown := r.w.Expect[p.path]
+	switch {
+	case err == nil:
+	case r.w.Undo && r.lost(p) != "":
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s is not there any more. As it was before setup it is in %s: put it back by hand, or remove that", monitor.Clean(p.path), monitor.Clean(r.lost(p)))
+		}
+		return settings{}, err
+	case errors.Is(err, fs.ErrNotExist) && shown:
+		return settings{}, outdated(p)
+	case errors.Is(err, fs.ErrNotExist), r.w.Undo && r.w.File == "" && !r.mayBeOurs(p, set.file):
+		return settings{}, fmt.Errorf("%w: %w", errSkipped, err)
+	default:
 		return settings{}, err
 	}
 	c.Sum = sum(set.file.Content)
@@ -204,7 +231,7 @@ func (r run) put(p place, c *Change) (edit, error) {
 	if err != nil {
 		return edit{}, err
 	}
-	if err := r.prune(set.file); err != nil {
+	if err := r.prune(set.file, c); err != nil {
 		return edit{}, err
 	}
 	e := edit{settings: set, after: set.file.Content, final: set.entries}
@@ -256,11 +283,22 @@ func (r run) put(p place, c *Change) (edit, error) {
 	if err := r.rec.push(st); err != nil {
 		return edit{}, errors.Join(fmt.Errorf("%s is left as it is, because what undo needs cannot be kept: %w", monitor.Clean(p.path), err), foreignfile.RemoveBackup(st.Backup, set.file.Content))
 	}
-	if err := set.file.Replace(e.after); err != nil {
+	if err := r.replace(set.file, e.after); err != nil {
 		return edit{}, errors.Join(err, r.rec.drop(st), foreignfile.RemoveBackup(st.Backup, set.file.Content))
 	}
 	c.Backup = st.Backup
 	return e, r.still(p, written)
+}
+
+// replace writes a file.
+func (r run) replace(file *foreignfile.File, content []byte) error {
+	if err := file.Replace(content); err != nil {
+		return err
+	}
+	if r.s.written != nil {
+		r.s.written(file.Target)
+	}
+	return nil
 }
 
 // still looks whether a file has what was just written: a client that runs may
@@ -333,50 +371,3 @@ func differing(before, after []document.Entry) []document.Entry {
 func pathKey(path []string) string { return fmt.Sprintf("%q", path) }
 
 func wordsOf(e document.Entry) []string { return append([]string{e.Command}, e.Args...) }
-
-func isSum(content []byte, want string) bool { return sum(content) == want }
-
-// happened is how many of the steps, the oldest first, have been taken: a file
-// that is as it was before one of them never got it, or has been put back.
-func happened(steps []step, content []byte) int {
-	now := sum(content)
-	if i := slices.IndexFunc(steps, func(st step) bool { return st.Before == now }); i >= 0 {
-		return i
-	}
-	return len(steps)
-}
-
-// prune takes out of the record what has not happened, with its backups.
-func (r run) prune(file *foreignfile.File) error {
-	if r.w.DryRun {
-		return nil
-	}
-	steps := r.rec.steps(file.Target)
-	for _, st := range slices.Backward(steps[happened(steps, file.Content):]) {
-		if err := r.rec.drop(st); err != nil {
-			return err
-		}
-		r.removeBackup(st)
-	}
-	return nil
-}
-
-// removeBackup removes the backup of a step that is undone, unless somebody has
-// changed it. One that cannot be removed is in nobody's way.
-func (r run) removeBackup(st step) {
-	if content, ok := backupOf(st); ok {
-		_ = foreignfile.RemoveBackup(st.Backup, content)
-	}
-}
-
-// backupOf reads the backup of a step, if it is there and as it was.
-func backupOf(st step) ([]byte, bool) {
-	if st.Backup == "" {
-		return nil, false
-	}
-	file, err := foreignfile.Read(st.Backup)
-	if err != nil || !isSum(file.Content, st.Before) {
-		return nil, false
-	}
-	return bytes.Clone(file.Content), true
-}

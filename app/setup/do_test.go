@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lamplighter/app/setup/foreignfile"
 )
@@ -106,7 +107,7 @@ func TestRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
 			path := b.write(test.file, test.text)
-			for _, w := range []Wanted{{}, {DryRun: true}, {Undo: true}} {
+			for _, w := range []Wanted{{}, {DryRun: true}, {Undo: true, File: path}} {
 				r := b.do(w)
 				if len(r.Changes) != 1 || !r.Failed() || r.Changes[0].Err == nil || !strings.Contains(r.Changes[0].Problem, test.want) || strings.Count(r.Changes[0].Problem, path) != 1 || r.Changes[0].After != nil {
 					t.Errorf("%+v: %+v", w, r)
@@ -152,6 +153,17 @@ func TestNothingTried(t *testing.T) {
 		if _, err := s.List(t.Context(), test.w); !errors.Is(err, test.want) && name != "server" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// A file that cannot be understood may have an entry only where it has its name.
+	b.write(codexFile, "[mcp_servers.emacs")
+	if r, err := s.Do(t.Context(), Wanted{Servers: []string{"vim"}}); !errors.Is(err, ErrNoServer) || !strings.Contains(err.Error(), "can be understood") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := s.Do(t.Context(), Wanted{Servers: []string{"emacs"}}); err != nil || len(r.Changes) != 1 || !r.Failed() {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := os.Remove(filepath.Join(b.home, codexFile)); err != nil {
+		t.Fatal(err)
 	}
 	unlock, err := foreignfile.Lock(t.Context(), filepath.Join(b.state, lockName))
 	if err != nil {
@@ -294,6 +306,102 @@ func TestRunningClientsAreTold(t *testing.T) {
 	b.write(codexFile, "[mcp_servers.serena]\ncommand = 'serena'\nargs = ['start-mcp-server']\n")
 	if r := b.do(Wanted{}); !slices.Equal(r.Running, []string{"Codex"}) {
 		t.Errorf("%+v", r.Running)
+	}
+}
+
+// The lock is for files alone: looking for programs takes its time.
+func TestLooksForProgramsWithoutTheLock(t *testing.T) {
+	b := newBed(t)
+	b.write(cursorFile, direct)
+	b.o.Programs = func() ([]Program, error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // waits for nobody
+		unlock, err := foreignfile.Lock(ctx, filepath.Join(b.state, lockName))
+		if err != nil {
+			t.Error(err)
+			return nil, err
+		}
+		unlock()
+		return []Program{{PID: 7, Exe: "/usr/share/cursor/cursor", Args: []string{"cursor"}}}, nil
+	}
+	if r := b.do(Wanted{}); !slices.Equal(r.Running, []string{"Cursor"}) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// An interruption tells what was done until then.
+func TestInterrupted(t *testing.T) {
+	b := newBed(t)
+	b.write(codexFile, "[mcp_servers.serena]\ncommand = 'serena'\nargs = ['start-mcp-server']\n")
+	path := b.write(cursorFile, direct)
+	b.o.Programs = func() ([]Program, error) { return []Program{{PID: 7, Exe: "/usr/bin/codex"}}, nil }
+	s := New(b.o)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.written = func(string) { cancel() }
+	r, err := s.Do(ctx, Wanted{})
+	if !errors.Is(err, context.Canceled) || len(r.Changes) != 1 || r.Changes[0].Client != "Codex" || !slices.Equal(r.Running, []string{"Codex"}) || b.read(path) != direct {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Two places that lead to one file are one file.
+func TestTwoPlacesOneFile(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, direct)
+	b.o.Dir = b.home // whose .mcp.json is the project's
+	if err := os.Symlink(path, filepath.Join(b.home, ".mcp.json")); err != nil {
+		t.Log(err) // where links are not allowed
+		return
+	}
+	for _, w := range []Wanted{{DryRun: true}, {}, {Undo: true, DryRun: true}, {Undo: true}} {
+		if c := b.done(w); len(c.Entries) != 1 {
+			t.Errorf("%+v: %+v", w, c)
+		}
+	}
+	if b.read(path) != direct || len(b.beside(path)) > 0 {
+		t.Errorf("%s, %q", b.read(path), b.beside(path))
+	}
+}
+
+// What happens right after writing, or right before, is told: it is not as if the
+// file had never been there.
+func TestGoneMeanwhile(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		b := newBed(t)
+		path := b.write(cursorFile, direct)
+		if undo {
+			b.done(Wanted{})
+		}
+		s := New(b.o)
+		s.written = func(string) {
+			if err := os.Remove(path); err != nil {
+				t.Error(err)
+			}
+		}
+		r, err := s.Do(t.Context(), Wanted{Undo: undo})
+		if err != nil || len(r.Changes) != 1 || !strings.Contains(r.Changes[0].Problem, "right after setup") || len(b.beside(path)) != 1 {
+			t.Errorf("undo %v: %+v, %v", undo, r, err)
+		}
+	}
+	b := newBed(t)
+	path := b.write(cursorFile, direct)
+	b.o.Now = func() time.Time { // between reading and writing
+		if err := os.Remove(path); err != nil {
+			t.Error(err)
+		}
+		return time.Unix(1e9, 0)
+	}
+	if r := b.do(Wanted{}); len(r.Changes) != 1 || !strings.Contains(r.Changes[0].Problem, "was removed meanwhile") || len(b.beside(path)) > 0 {
+		t.Errorf("%+v, %q", r, b.beside(path))
+	}
+	b = newBed(t)
+	path = b.write(cursorFile, direct)
+	shown := b.done(Wanted{DryRun: true})
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.do(Wanted{Expect: map[string]string{path: shown.Sum}}); len(r.Changes) != 1 || !errors.Is(r.Changes[0].Err, ErrOutdated) {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -81,22 +81,22 @@ func (m machine) judge(e document.Entry, w Wanted, closed bool) verdict {
 	if !v.meant && len(w.Servers) == 0 {
 		if by := startsSerenaBy(words); by != "" {
 			v.meant = true
-			v.Why = "It starts Serena through " + by + ", which cannot be shared. Write the command itself, or name the entry with --server " +
-				v.Name + " to have lamplighter run it as it is."
+			v.Why = "It starts Serena through " + by + ", which cannot be shared. Write the command itself, or name the entry, with " +
+				chooses(raw) + ", to have lamplighter run it as it is."
 		}
 		return v
 	}
 	if !v.meant {
 		return v
 	}
-	m.decide(&v, c, words, named, w)
+	m.decide(&v, e, c, words, named, w)
 	v.PageStops = v.OpensPage && v.Alone != "" && !closed && (v.words != nil || v.State == Shared)
 	if v.words == nil {
 		return v
 	}
 	if closed {
 		v.words = nil
-		v.Why = "Others may use this file, and a path on this machine would not work for them. With --project it is changed all the same."
+		v.Why = "Others may use this file, and a path on this machine would not work for them. lamplighter setup --project changes it all the same."
 		return v
 	}
 	v.Becomes = showCommand(v.words)
@@ -104,7 +104,7 @@ func (m machine) judge(e document.Entry, w Wanted, closed bool) verdict {
 }
 
 // decide says what would be written for an entry that is meant.
-func (m machine) decide(v *verdict, c connection, words []string, named bool, w Wanted) {
+func (m machine) decide(v *verdict, e document.Entry, c connection, words []string, named bool, w Wanted) {
 	if m.connect == "" {
 		return // Do says so
 	}
@@ -121,7 +121,7 @@ func (m machine) decide(v *verdict, c connection, words []string, named bool, w 
 		}
 		v.words = c.through(m.connect, w.OrDirect)
 	case v.Missing != "" && !named:
-		v.Why = "Its program " + v.Missing + " is not found. Install it, or correct the path; or name the entry with --server " + v.Name + "."
+		v.Why = "Its program " + v.Missing + " is not found. Install it, or correct the path; or name the entry, with " + chooses(nameOf(e)) + ", to share it all the same."
 	default:
 		v.words = wrap(m.connect, w.OrDirect, inner)
 	}
@@ -222,6 +222,11 @@ func mentionsSerena(text string) bool {
 func isScript(word string) bool {
 	name := strings.ToLower(word[strings.LastIndexAny(word, `/\`)+1:])
 	return strings.Contains(name, "serena") && slices.Contains([]string{".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd"}, filepath.Ext(name))
+}
+
+// chooses is the command that chooses an entry by its name.
+func chooses(name string) string {
+	return monitor.Quoted([]string{"lamplighter", "setup", "--server", name})
 }
 
 func nameOf(e document.Entry) string {

@@ -81,7 +81,7 @@ func TestJudge(t *testing.T) {
 
 		{command: "npx -y @modelcontextprotocol/server-filesystem /home/u/serena", state: Direct, unmeant: true, alone: "not a Serena"},
 		{name: "files", command: "npx x", w: Wanted{Servers: []string{"files"}}, state: Direct, alone: "not a Serena", becomes: shared + "npx x"},
-		{command: "bash -c serena|start-mcp-server", state: Direct, why: "through bash -c, which cannot be shared. Write the command itself, or name the entry with --server serena", alone: "not a Serena"},
+		{command: "bash -c serena|start-mcp-server", state: Direct, why: "through bash -c, which cannot be shared. Write the command itself, or name the entry, with lamplighter setup --server serena", alone: "not a Serena"},
 		{command: "bash -c serena|start-mcp-server", w: Wanted{Servers: []string{"serena"}}, state: Direct, alone: "not a Serena", becomes: shared + `bash -c "serena start-mcp-server"`},
 		{command: "docker run -i ghcr.io/oraios/serena:latest serena start-mcp-server", state: Direct, why: "through docker run", alone: "not a Serena"},
 		{command: "npx -y serena-mcp-server", state: Direct, why: "through npx", alone: "not a Serena", m: nil},
@@ -142,6 +142,17 @@ func TestJudgeWhatIsNotStarted(t *testing.T) {
 	}
 	if got := m.judge(document.Entry{Path: []string{"mcpServers", "x"}}, Wanted{}, false); got.State != Odd || got.Why == "" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A command that is shown can be copied.
+func TestWhyQuotesNames(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, `{"mcpServers": {"my serena": {"command": "bash", "args": ["-c", "serena start-mcp-server"]}, "your serena": {"command": "`+inJSON(filepath.Join(b.home, "no", "serena"))+`", "args": ["start-mcp-server"]}}}`)
+	for _, name := range []string{"my serena", "your serena"} {
+		if e := b.listed(path, name); !strings.Contains(e.Why, `lamplighter setup --server "`+name+`"`) {
+			t.Errorf("%+v", e)
+		}
 	}
 }
 

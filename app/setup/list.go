@@ -58,6 +58,45 @@ func (s *Setup) places(w Wanted) ([]place, error) {
 	return its, nil
 }
 
+// targetOf is the file itself, behind links, also when it is not there.
+func targetOf(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// joined are places of which no two lead to one file, as links do. What is the
+// user's and a project's is the user's.
+func joined(all []place) []place {
+	var list []place
+	at := map[string]int{}
+	for _, p := range all {
+		target := targetOf(p.path)
+		i, ok := at[target]
+		if !ok {
+			at[target] = len(list)
+			list = append(list, p)
+			continue
+		}
+		both := list[i]
+		if both.scope == Project && p.scope == User {
+			both = p
+		}
+		both.tables = slices.Clone(both.tables)
+		for _, table := range slices.Concat(list[i].tables, p.tables) {
+			if !slices.ContainsFunc(both.tables, func(t []string) bool { return slices.Equal(t, table) }) {
+				both.tables = append(both.tables, table)
+			}
+		}
+		list[i] = both
+	}
+	return list
+}
+
 // settings is a file of settings as it was read.
 type settings struct {
 	place
@@ -67,6 +106,7 @@ type settings struct {
 }
 
 // read reads the file of a place. The error Is fs.ErrNotExist when there is none.
+// With an error about its text comes the file.
 func (p place) read() (settings, error) {
 	file, err := foreignfile.Read(p.path)
 	if err != nil {
@@ -77,7 +117,7 @@ func (p place) read() (settings, error) {
 	}
 	doc, err := document.Parse(p.format, file.Content, p.tables)
 	if err != nil {
-		return settings{}, unparsed(p, err)
+		return settings{place: p, file: file}, unparsed(p, err)
 	}
 	return settings{place: p, file: file, doc: doc, entries: doc.Entries()}, nil
 }
@@ -143,13 +183,7 @@ func (s *Setup) look(m machine, p place, w Wanted, rec *record) File {
 	if rec == nil {
 		return f
 	}
-	target := p.path
-	if set.file != nil {
-		target = set.file.Target
-	} else if real, err := filepath.EvalSymlinks(p.path); err == nil {
-		target = real
-	}
-	steps := rec.steps(target)
+	steps := rec.steps(targetOf(p.path))
 	if set.file != nil {
 		steps = slices.Clone(steps[:happened(steps, set.file.Content)])
 	}

@@ -129,6 +129,9 @@ type Change struct {
 	Left []Entry `json:"left"`
 	// Backup is the path of the file as it was before; "" when there is none.
 	Backup string `json:"backup"`
+	// Kept are the paths of older backups that undo no longer knows, but that hold a
+	// text of the file that may be nowhere else.
+	Kept []string `json:"kept"`
 	// Whole tells that undoing gave back the file from before, byte for byte.
 	Whole bool `json:"whole"`
 	// Problem says why nothing was done, as a sentence; "" when there is no problem.
@@ -191,10 +194,13 @@ type Program struct {
 
 // Setup knows the settings of MCP clients. It is safe for concurrent use, also by
 // several processes.
-type Setup struct{ o Options }
+type Setup struct {
+	o       Options
+	written func(path string) // called after a file was written; for tests
+}
 
 // New returns a Setup. It looks at nothing yet.
-func New(o Options) *Setup { return &Setup{o} }
+func New(o Options) *Setup { return &Setup{o: o} }
 
 func (s *Setup) now() time.Time {
 	if s.o.Now != nil {

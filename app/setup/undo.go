@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"lamplighter/app/setup/document"
@@ -26,10 +25,7 @@ func recorded(rec *record, w Wanted, all []place) []place {
 		if len(steps) > 0 {
 			client = steps[len(steps)-1].Client
 		}
-		is := func(p place) bool {
-			real, err := filepath.EvalSymlinks(p.path)
-			return p.path == path || err == nil && real == path
-		}
+		is := func(p place) bool { return targetOf(p.path) == path }
 		if w.Client != "" && client != w.Client || slices.ContainsFunc(all, is) {
 			continue
 		}
@@ -60,7 +56,7 @@ func (r run) take(p place, c *Change) (edit, error) {
 	if err != nil {
 		return edit{}, err
 	}
-	if err := r.prune(set.file); err != nil {
+	if err := r.prune(set.file, c); err != nil {
 		return edit{}, err
 	}
 	steps := r.rec.steps(set.file.Target)
@@ -80,9 +76,7 @@ func (r run) take(p place, c *Change) (edit, error) {
 		return edit{}, unparsed(p, err)
 	}
 	v.entries = v.doc.Entries()
-	if err := r.bySources(&v, steps[:back]); err != nil {
-		return edit{}, err
-	}
+	r.bySources(&v, steps[:back])
 	if err := r.byWords(&v, p, steps[:back]); err != nil {
 		return edit{}, err
 	}
@@ -129,24 +123,45 @@ func (r run) finish(e edit, v reversal, steps []step, back int, c *Change) error
 				return err
 			}
 		}
-		if err := e.file.Replace(e.after); err != nil {
+		if err := r.replace(e.file, e.after); err != nil {
 			if made {
 				err = errors.Join(err, foreignfile.RemoveBackup(c.Backup, e.file.Content))
 				c.Backup = ""
 			}
 			return err
 		}
+		written := map[string][]string{}
+		for _, entry := range e.changed {
+			written[pathKey(entry.Path)] = wordsOf(entry)
+		}
+		if err := r.still(e.place, written); err != nil {
+			return err // what undo needs stays
+		}
 	}
-	for i, st := range slices.Backward(steps) {
-		whole := c.Whole || i >= back
-		if !whole && r.remains(st, e.final) {
+	if err := r.dropUndone(e, steps, back, c); err != nil {
+		return fmt.Errorf("%s is as it was, but that could not be noted: %w", monitor.Clean(e.path), err)
+	}
+	return nil
+}
+
+// dropUndone takes out of the record what is undone, the newest step first: those
+// from back on with their backups.
+func (r run) dropUndone(e edit, steps []step, back int, c *Change) error {
+	for _, st := range slices.Backward(steps[back:]) {
+		if err := r.rec.drop(st); err != nil {
+			return err
+		}
+		r.removeBackup(st)
+	}
+	if c.Whole {
+		return r.forget(steps[:back], 0, e.after, c)
+	}
+	for _, st := range slices.Backward(steps[:back]) {
+		if r.remains(st, e.final) {
 			continue
 		}
 		if err := r.rec.drop(st); err != nil {
-			return fmt.Errorf("%s is as it was, but that could not be noted: %w", monitor.Clean(e.path), err)
-		}
-		if whole {
-			r.removeBackup(st)
+			return err
 		}
 	}
 	return nil
@@ -174,7 +189,7 @@ func (r run) chosen(path []string) bool {
 
 // bySources puts back the text of entries where it is still what a step has
 // written, the newest step first.
-func (r run) bySources(v *reversal, steps []step) error {
+func (r run) bySources(v *reversal, steps []step) {
 	settled := map[string]bool{}
 	for _, st := range slices.Backward(steps) {
 		for _, se := range slices.Backward(st.Entries) {
@@ -186,7 +201,8 @@ func (r run) bySources(v *reversal, steps []step) error {
 			switch {
 			case err == nil && now == se.After:
 				if err := v.doc.Restore(se.Path, se.Before); err != nil {
-					return err
+					v.left[key] = gone(se.Path, "How it was before cannot be put back: "+monitor.Clean(err.Error())+".")
+					continue // with its words, it may be taken apart
 				}
 				v.done[key] = nil
 				settled[key] = true
@@ -202,7 +218,6 @@ func (r run) bySources(v *reversal, steps []step) error {
 	for key := range settled {
 		delete(v.left, key)
 	}
-	return nil
 }
 
 // byWords takes apart what still is ours: the command behind connect is what the
@@ -226,7 +241,7 @@ func (r run) byWords(v *reversal, p place, steps []step) error {
 			v.left[key] = r.leftAlone(e, sentence(why))
 			continue
 		case !recorded && p.scope == Project && !r.w.Project && r.w.File == "":
-			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. With --project it is taken out all the same.")
+			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. lamplighter setup --undo --project takes it out all the same.")
 			continue
 		}
 		words := c.unwrap()

@@ -206,6 +206,70 @@ func TestKilledBeforeTheRecordWasDropped(t *testing.T) {
 	}
 }
 
+// A backup with the only copy of what somebody wrote stays, and is told.
+func TestBackupWithTheOnlyCopy(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		b := newBed(t)
+		path := b.write(cursorFile, direct)
+		b.done(Wanted{})
+		edited := strings.Replace(direct, "serena\": {", "notes\": {\"command\": \"n\"}, \"serena\": {", 1)
+		b.write(path, edited)
+		second := b.done(Wanted{})
+		b.write(path, direct) // as git puts it back
+		c := b.done(Wanted{Undo: undo})
+		if b.read(second.Backup) != edited || len(c.Kept) != 1 || c.Kept[0] != second.Backup {
+			t.Errorf("undo %v: %+v, %q", undo, c, b.beside(path))
+		}
+		if b.do(Wanted{Undo: true}); b.read(path) != direct || len(b.beside(path)) != 1 {
+			t.Errorf("undo %v: %s, %q", undo, b.read(path), b.beside(path))
+		}
+	}
+}
+
+// Of a file that has gone, undo tells where it is kept.
+func TestUndoOfAFileThatHasGone(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, direct)
+	backup := b.done(Wanted{}).Backup
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []Wanted{{Undo: true}, {Undo: true, DryRun: true}, {Undo: true, File: path}} {
+		if r := b.do(w); len(r.Changes) != 1 || !strings.Contains(r.Changes[0].Problem, backup) || b.read(backup) != direct {
+			t.Errorf("%+v: %+v", w, r)
+		}
+	}
+	if r := b.do(Wanted{}); len(r.Changes) > 0 {
+		t.Errorf("there is nothing to share: %+v", r)
+	}
+	if err := os.Remove(backup); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.do(Wanted{Undo: true}); len(r.Changes) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A file that cannot be understood is told about only where it may be ours.
+func TestUndoOfBrokenFiles(t *testing.T) {
+	b := newBed(t)
+	b.write(codexFile, "x")
+	path := b.write(cursorFile, direct)
+	b.done(Wanted{Client: "cursor"})
+	if c := b.done(Wanted{Undo: true}); !c.Whole {
+		t.Errorf("%+v", c)
+	}
+	b.done(Wanted{Client: "cursor"})
+	b.write(path, "{")
+	if r := b.do(Wanted{Undo: true}); len(r.Changes) != 1 || r.Changes[0].Path != path || !r.Failed() {
+		t.Errorf("with a record: %+v", r)
+	}
+	b.write(codexFile, "Lamplighter-connect")
+	if r := b.do(Wanted{Undo: true}); len(r.Changes) != 2 {
+		t.Errorf("with our name: %+v", r)
+	}
+}
+
 // A backup that somebody has changed is not put back, and not removed.
 func TestBackupWasChanged(t *testing.T) {
 	b := newBed(t)
