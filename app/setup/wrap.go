@@ -78,21 +78,13 @@ func readConnection(goos string, words []string) (c connection, ours bool, why s
 // word. Source: app/connect/connect_options.go.
 var followed = []string{"--socket", "--flag", "--web-dashboard-global-port", "--idle-shutdown-minutes"}
 
-// cutShell takes "cmd /c" from the front of a command, with which many settings
-// on Windows start programs. A command in one word stays: cmd takes it apart.
+// cutShell takes "cmd /c" from the front of a command.
 func cutShell(goos string, words []string) (shell, rest []string) {
-	if goos != "windows" || len(words) == 0 || monitor.ProgramName(words[0]) != "cmd" {
+	if goos != "windows" {
 		return nil, words
 	}
-	for i, word := range words[1:] {
-		switch {
-		case strings.EqualFold(word, "/c"):
-			return words[:i+2], words[i+2:]
-		case !strings.HasPrefix(word, "/"):
-			return nil, words
-		}
-	}
-	return nil, words
+	rest = ask.WithoutShell(words)
+	return words[:len(words)-len(rest)], rest
 }
 
 // wrap puts lamplighter-connect in front of a command. The words behind "--" are

@@ -24,7 +24,7 @@ const (
 // that is for fromTheDir the arguments are known as well.
 func split(goos string, command []string) (program, args []string, why string) {
 	if goos == "windows" {
-		command = withoutShell(command)
+		command = WithoutShell(command)
 	}
 	if len(command) == 0 {
 		return nil, nil, notSerena
@@ -60,9 +60,9 @@ func split(goos string, command []string) (program, args []string, why string) {
 	return slices.Clip(command[:i+1]), command[i+1:], ""
 }
 
-// withoutShell leaves out "cmd /c", with which many configurations of Windows
-// start programs. A command in one word stays: cmd would take it apart.
-func withoutShell(command []string) []string {
+// WithoutShell leaves out "cmd /c", with which many configurations of Windows
+// start programs; what is left is the end of the command. A command in one word stays: cmd would take it apart.
+func WithoutShell(command []string) []string {
 	if len(command) == 0 || monitor.ProgramName(command[0]) != "cmd" {
 		return command
 	}
