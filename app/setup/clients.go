@@ -1,6 +1,10 @@
 package setup
 
-import "lamplighter/app/setup/document"
+import (
+	"slices"
+
+	"lamplighter/app/setup/document"
+)
 
 // place is a file in which a client keeps MCP servers, there or not.
 type place struct {
@@ -10,6 +14,29 @@ type place struct {
 	scope  Scope
 	tables [][]string // below which its servers stand, see document.Parse
 	format document.Format
+	// guessed tells that it is no known place, and that the tables are those of
+	// tablesFor.
+	guessed bool
+}
+
+// guess is the place of a file that is no known one.
+func guess(client, path string, scope Scope) place {
+	return place{
+		client: client, name: clientName(client), path: path, scope: scope,
+		tables: tablesFor(path), format: document.FormatOf(path), guessed: true,
+	}
+}
+
+// entries are those of a document of its file. What a guessed "servers" has need
+// not be for MCP.
+func (p place) entries(doc *document.Document) []document.Entry {
+	all := doc.Entries()
+	if !p.guessed {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(e document.Entry) bool {
+		return len(e.Path) == 2 && e.Path[0] == "servers" && !e.IsServer()
+	})
 }
 
 // The names of tables, and who uses them. The sources are beside the places.

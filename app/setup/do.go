@@ -327,7 +327,7 @@ func check(p place, after []byte, before []document.Entry, written map[string][]
 	if err != nil {
 		return nil, fmt.Errorf("%s is left as it is: the change would break it: %w", monitor.Clean(p.path), err)
 	}
-	entries := doc.Entries()
+	entries := p.entries(doc)
 	same := len(entries) == len(before)
 	for i := 0; same && i < len(entries); i++ {
 		now, then := entries[i], before[i]

@@ -536,6 +536,19 @@ func TestNamedFile(t *testing.T) {
 	if c := b.done(Wanted{Undo: true}); !c.Whole || b.read(path) != direct {
 		t.Errorf("%+v", c)
 	}
+	// The servers of such a file may be others than those of MCP.
+	many := b.write("other/app.json", `{"servers": {"eu": {"host": "h"}, "us": 3, "serena": {"command": "serena", "args": ["start-mcp-server"]}, "odd": {"command": 3}}}`)
+	list, err := New(b.o).List(t.Context(), Wanted{File: many})
+	if err != nil || names(list[0].Files[0].Entries) != "serena odd" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	before := b.read(many)
+	if c := b.done(Wanted{File: many}); names(c.Entries) != "serena" || names(c.Left) != "" {
+		t.Errorf("%+v", c)
+	}
+	if c := b.done(Wanted{Undo: true}); !c.Whole || b.read(many) != before {
+		t.Errorf("%+v", c)
+	}
 	text := b.write("other/settings.yaml", "x")
 	r := b.do(Wanted{File: text})
 	if len(r.Changes) != 1 || !strings.Contains(r.Changes[0].Problem, ".toml") {

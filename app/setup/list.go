@@ -37,7 +37,7 @@ func (s *Setup) places(w Wanted) ([]place, error) {
 				return []place{p}, nil
 			}
 		}
-		return []place{{path: path, scope: User, tables: tablesFor(path), format: document.FormatOf(path)}}, nil
+		return []place{guess("", path, User)}, nil
 	}
 	if w.Client == "" {
 		return all, nil
@@ -119,7 +119,7 @@ func (p place) read() (settings, error) {
 	if err != nil {
 		return settings{place: p, file: file}, unparsed(p, err)
 	}
-	return settings{place: p, file: file, doc: doc, entries: doc.Entries()}, nil
+	return settings{place: p, file: file, doc: doc, entries: p.entries(doc)}, nil
 }
 
 // unparsed says what is wrong with a text, and what to do.

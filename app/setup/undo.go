@@ -29,10 +29,7 @@ func recorded(rec *record, w Wanted, all []place) []place {
 		if w.Client != "" && client != w.Client || slices.ContainsFunc(all, is) {
 			continue
 		}
-		list = append(list, place{
-			client: client, name: clientName(client), path: path, scope: Project,
-			tables: tablesFor(path), format: document.FormatOf(path),
-		})
+		list = append(list, guess(client, path, Project))
 	}
 	return list
 }
@@ -75,7 +72,7 @@ func (r run) take(p place, c *Change) (edit, error) {
 	if v.doc, err = document.Parse(p.format, v.cur, p.tables); err != nil {
 		return edit{}, unparsed(p, err)
 	}
-	v.entries = v.doc.Entries()
+	v.entries = p.entries(v.doc)
 	r.bySources(&v, steps[:back])
 	if err := r.byWords(&v, p, steps[:back]); err != nil {
 		return edit{}, err
@@ -228,7 +225,7 @@ func (r run) byWords(v *reversal, p place, steps []step) error {
 	if err != nil {
 		return unparsed(p, err)
 	}
-	for _, e := range now.Entries() {
+	for _, e := range p.entries(now) {
 		c, ours, why := readConnection(r.m.goos, wordsOf(e))
 		if !ours || !r.chosen(e.Path) {
 			continue

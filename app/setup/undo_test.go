@@ -206,6 +206,36 @@ func TestKilledBeforeTheRecordWasDropped(t *testing.T) {
 	}
 }
 
+// A text that cannot be put back does not keep the entry from being undone.
+func TestUndoWhereTheTextCannotBePutBack(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, b.shared())
+	all, err := New(b.o).places(Wanted{File: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := all[0].read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := set.entries[0].Path
+	after, err := set.doc.Source(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := after
+	bad.Command = "serena" // without its quotation marks
+	r := run{s: New(b.o), m: New(b.o).machine(), w: Wanted{Undo: true}}
+	v := reversal{doc: set.doc, done: map[string][]string{}, left: map[string]Entry{}}
+	steps := []step{{Entries: []stepEntry{{Path: name, Before: bad, After: after}}}}
+	if r.bySources(&v, steps); len(v.left) != 1 || len(v.done) > 0 {
+		t.Errorf("%+v", v)
+	}
+	if err := r.byWords(&v, all[0], steps); err != nil || len(v.left) > 0 || string(v.doc.Bytes()) != direct {
+		t.Errorf("%+v, %v: %s", v.left, err, v.doc.Bytes())
+	}
+}
+
 // A backup with the only copy of what somebody wrote stays, and is told.
 func TestBackupWithTheOnlyCopy(t *testing.T) {
 	for _, undo := range []bool{false, true} {
