@@ -64,6 +64,13 @@ func (w *wardrobe) change(do func()) {
 	do()
 }
 
+// looked is how often somebody looked so far.
+func (w *wardrobe) looked() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.looks
+}
+
 // closet is a home with settings of clients.
 type closet struct {
 	dir  string
@@ -206,11 +213,6 @@ func TestClientsOnThePage(t *testing.T) {
 
 	t.Run("opened by a key", func(t *testing.T) {
 		p.AwaitText(t, mainPart, "24282 - alpha")
-		c.part.change(func() {
-			if c.part.looks != 0 {
-				t.Errorf("%d looks before anybody asked", c.part.looks)
-			}
-		})
 		hold := make(chan struct{})
 		c.part.change(func() { c.part.hold = hold })
 		p.Press(t, "g", "c")
@@ -223,6 +225,9 @@ func TestClientsOnThePage(t *testing.T) {
 			"https://developers.openai.com/mcp", "It starts Serena through bash -c", "serena for /src/alpha", "/opt/missing/serena is not found",
 			"The lamplighter-connect that it runs is not there", "line 2", "Not found: Claude Desktop", "Look again")
 		p.AwaitNoText(t, view, "verysecret", "never_read_by_us")
+		if n := c.part.looked(); n != 1 {
+			t.Errorf("%d looks, and one was asked for", n)
+		}
 		p.Await(t, "the title says it", "document.title === 'Clients · Lamplighter' && location.hash === '#/clients'")
 		looks(t, "clients")
 		p.Press(t, "g", "o")
@@ -287,7 +292,7 @@ func TestClientsOnThePage(t *testing.T) {
 	})
 	t.Run("left alone", func(t *testing.T) {
 		p.Click(t, browsertest.Button("Share its Serena… Claude Code"))
-		p.AwaitText(t, openDialog, c.path(".claude.json"), "in a shell is left alone. It starts Serena through bash -c", "serena for /src/alpha is left alone.")
+		p.AwaitText(t, openDialog, c.path(".claude.json"), "in a shell is left alone. It starts Serena through bash -c", `lamplighter setup --server "in a shell"`, "serena for /src/alpha is left alone.")
 		looks(t, "left")
 		p.Click(t, browsertest.Button("Cancel").In(openDialog))
 		p.AwaitNoThing(t, browsertest.Thing{Role: "dialog"})
@@ -321,9 +326,7 @@ func TestClientsOnThePage(t *testing.T) {
 		if now := c.read(t, ".gemini/settings.json"); strings.Contains(now, "lamplighter") || strings.Contains(now, "dashboard") {
 			t.Errorf("got %s", now) // also what was there before, and pointed nowhere
 		}
-		for range 3 {
-			p.Click(t, browsertest.Button("Dismiss").In(notices))
-		}
+		dismissAll(t, p)
 	})
 	t.Run("refused", func(t *testing.T) {
 		if err := os.Chmod(c.path(codexFile), 0o444); err != nil {
@@ -340,12 +343,24 @@ func TestClientsOnThePage(t *testing.T) {
 	t.Run("changed between the question and the answer", func(t *testing.T) {
 		p.Click(t, share)
 		p.AwaitText(t, openDialog, "Share the Serena of Codex?")
+		const edited = codexSettings + "# and more\n"
+		c.write(t, codexFile, edited)
+		p.Click(t, browsertest.Button("Share").In(openDialog))
+		p.AwaitText(t, notices, "Nothing was done here: "+c.path(codexFile)+" is left as it is: it has changed since it was shown; look again.")
+		if c.read(t, codexFile) != edited {
+			t.Error("what was not shown was changed")
+		}
+		c.none(t, codexFile+".*")
+		dismissAll(t, p)
+		p.Click(t, share)
+		p.AwaitText(t, openDialog, "Share the Serena of Codex?")
 		if err := os.Remove(c.path(codexFile)); err != nil {
 			t.Fatal(err)
 		}
 		p.Click(t, browsertest.Button("Share").In(openDialog))
-		p.AwaitText(t, notices, "There was nothing to change.")
+		p.AwaitText(t, notices, "Nothing was done here: "+c.path(codexFile)+" is left as it is: it has changed since it was shown; look again.")
 		p.AwaitText(t, view, "Not found: Claude Desktop, Codex")
+		dismissAll(t, p)
 		c.write(t, codexFile, codexSettings)
 		p.Click(t, browsertest.Button("Look again"))
 		p.AwaitText(t, view, "runs now")
@@ -370,13 +385,20 @@ func TestClientsOnThePage(t *testing.T) {
 		looks(t, "empty")
 	})
 	t.Run("never by itself", func(t *testing.T) {
-		c.part.change(func() { c.part.looks = 0 })
+		before := c.part.looked()
 		p.Press(t, "g", "o")
 		p.AwaitText(t, mainPart, "24282 - alpha")
-		c.part.change(func() {
-			if c.part.looks != 0 {
-				t.Errorf("%d looks that nobody asked for", c.part.looks)
-			}
-		})
+		p.Press(t, "g", "c")
+		apptest.Eventually(t, "it looks when it is opened", func() bool { return c.part.looked() > before })
+		p.AwaitText(t, view, "No settings of a client were found.", "Look again")
+		if n := c.part.looked() - before; n != 1 {
+			t.Errorf("%d looks, and one was asked for", n)
+		}
 	})
+}
+
+// dismissAll takes all notices away. Some may go by themselves meanwhile.
+func dismissAll(t *testing.T, p *browsertest.Page) {
+	t.Helper()
+	p.Await(t, "no notice is left", `(document.querySelectorAll('#notices [aria-label="Dismiss"]').forEach(one => one.click()), document.getElementById('notices').childElementCount === 0)`)
 }

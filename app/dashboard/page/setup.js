@@ -174,6 +174,7 @@ export function outcome(result, { undo = false } = {}) {
     if (names) sentences.push(undo ? `Taken out of ${change.path}: ${names}.` : `Changed in ${change.path}: ${names}.`);
     if (change.whole) sentences.push(names ? 'The file is as it was before.' : `${change.path} is as it was before.`);
     else if (change.backup && names) sentences.push(`The file from before is ${change.backup}.`);
+    if (change.kept.length > 0) sentences.push(`An older text of it stays in ${change.kept.join(', ')}.`);
   }
   const done = sentences.length > 0;
   const problems = result.changes.filter((one) => one.problem);

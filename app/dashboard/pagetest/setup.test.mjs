@@ -15,7 +15,7 @@ const shared = (more = {}) => entry({ state: 'shared', becomes: '', ...more });
 const other = (more = {}) => entry({ name: 'memory', path: ['mcpServers', 'memory'], serena: false, runs: 'npx memory', becomes: '', ...more });
 const file = (entries, more = {}) => ({ path: '/home/u/.codex/config.toml', scope: 'user', exists: true, problem: '', entries, changed: null, backup: '', ...more });
 const client = (files, more = {}) => ({ id: 'codex', name: 'Codex', running: [], files, ...more });
-const changed = (entries, more = {}) => ({ client: 'Codex', path: '/home/u/.codex/config.toml', entries, left: [], backup: '', whole: false, problem: '', ...more });
+const changed = (entries, more = {}) => ({ client: 'Codex', path: '/home/u/.codex/config.toml', entries, left: [], backup: '', kept: [], whole: false, problem: '', ...more });
 const result = (changes, more = {}) => ({ changes, running: [], page: false, ...more });
 
 test('a mark for each state, and for one of a later version', () => {
@@ -130,6 +130,7 @@ test('what was done is told with what to do next', () => {
   for (const [made, undo, text, kind] of [
     [result([]), false, 'There was nothing to change.', 'plain'],
     [result([changed([shared()], { backup })], { running: ['Codex'] }), false, `Changed in ${path}: serena. The file from before is ${backup}. Codex runs now and sees this only when you start it again.`, 'good'],
+    [result([changed([shared()], { backup, kept: [`${backup}-2`] })]), false, `Changed in ${path}: serena. The file from before is ${backup}. An older text of it stays in ${backup}-2.`, 'good'],
     [result([changed([entry()], { whole: true })]), true, `Taken out of ${path}: serena. The file is as it was before.`, 'good'],
     [result([changed([], { whole: true })]), true, `${path} is as it was before.`, 'good'],
     [result([changed([], { problem: 'It is read-only.' })], { running: ['Codex'] }), false, `Nothing was done here: ${path}: It is read-only.`, 'bad'],
