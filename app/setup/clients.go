@@ -1,43 +1,8 @@
 package setup
 
 import (
-	"slices"
-
 	"lamplighter/app/setup/document"
 )
-
-// place is a file in which a client keeps MCP servers, there or not.
-type place struct {
-	client string // its ID: claude-code
-	name   string // Claude Code
-	path   string // absolute
-	scope  Scope
-	tables [][]string // below which its servers stand, see document.Parse
-	format document.Format
-	// guessed tells that it is no known place, and that the tables are those of
-	// tablesFor.
-	guessed bool
-}
-
-// guess is the place of a file that is no known one.
-func guess(client, path string, scope Scope) place {
-	return place{
-		client: client, name: clientName(client), path: path, scope: scope,
-		tables: tablesFor(path), format: document.FormatOf(path), guessed: true,
-	}
-}
-
-// entries are those of a document of its file. What a guessed "servers" has need
-// not be for MCP.
-func (p place) entries(doc *document.Document) []document.Entry {
-	all := doc.Entries()
-	if !p.guessed {
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(e document.Entry) bool {
-		return len(e.Path) == 2 && e.Path[0] == "servers" && !e.IsServer()
-	})
-}
 
 // The names of tables, and who uses them. The sources are beside the places.
 func tableMCPServers() [][]string { return [][]string{{"mcpServers"}} }
@@ -81,9 +46,9 @@ func tablesFor(path string) [][]string {
 	return nil
 }
 
-// look is what is asked of the disk to find places. Each may be asked of a path
+// onDisk is what is asked of the disk to find places. Each may be asked of a path
 // that is not there.
-type look struct {
+type onDisk struct {
 	exists func(path string) bool
 	list   func(dir string) []string // the names of the folders in it
 }
@@ -91,7 +56,7 @@ type look struct {
 // placesWith is where clients keep MCP servers on a system: in the order in
 // which clients are shown, the user's files before the project's. It is a pure
 // function of what it is given.
-func placesWith(goos, home, dir string, getenv func(string) string, l look) []place {
+func placesWith(goos, home, dir string, getenv func(string) string, l onDisk) []place {
 	s := system{goos: goos, home: home, getenv: getenv}
 	if !s.absolute(home) {
 		return nil
@@ -124,7 +89,7 @@ func placesWith(goos, home, dir string, getenv func(string) string, l look) []pl
 // knownClient is a program whose settings are known.
 type knownClient struct {
 	id, name string
-	user     func(system, look) []place // path and tables alone
+	user     func(system, onDisk) []place // path and tables alone
 	// project is its file within a project, as names; none when it has none.
 	project       []string
 	projectTables [][]string
@@ -175,7 +140,7 @@ func knownClients() []knownClient {
 // Source: the page "Environment variables" (code.claude.com/docs/en/env-vars) for
 // the folder, the issue 48448 of anthropics/claude-code for the file: "claude mcp
 // add-json --scope user" writes .claude.json in it.
-func placesOfClaudeCode(s system, _ look) []place {
+func placesOfClaudeCode(s system, _ onDisk) []place {
 	dir := s.directory("CLAUDE_CONFIG_DIR", s.home)
 	return []place{{path: s.join(dir, ".claude.json"), tables: tablesOfClaudeCode()}}
 }
@@ -189,7 +154,7 @@ func placesOfClaudeCode(s system, _ look) []place {
 // modelcontextprotocol/modelcontextprotocol (macOS and Windows); the issues 25579
 // and 26073 of anthropics/claude-code (the package); the page "app" of Electron's
 // documentation, appData (Linux).
-func placesOfClaudeDesktop(s system, l look) []place {
+func placesOfClaudeDesktop(s system, l onDisk) []place {
 	const file = "claude_desktop_config.json"
 	found := []place{{path: s.join(s.programs(), "Claude", file), tables: tableMCPServers()}}
 	if s.goos != "windows" {
@@ -208,12 +173,12 @@ func placesOfClaudeDesktop(s system, l look) []place {
 // placesOfCodex: Source: docs/config.md of openai/codex, "The $CODEX_HOME/config.toml
 // configuration file". Codex takes a relative CODEX_HOME from where it is
 // started, which is not known here.
-func placesOfCodex(s system, _ look) []place {
+func placesOfCodex(s system, _ onDisk) []place {
 	dir := s.directory("CODEX_HOME", s.join(s.home, ".codex"))
 	return []place{{path: s.join(dir, "config.toml"), tables: tableCodex()}}
 }
 
-func placesOfCursor(s system, _ look) []place {
+func placesOfCursor(s system, _ onDisk) []place {
 	return []place{{path: s.join(s.home, ".cursor", "mcp.json"), tables: tableMCPServers()}}
 }
 
@@ -225,7 +190,7 @@ func placesOfCursor(s system, _ look) []place {
 // (mcpResource, profilesHome), nameShort of product.json (Code); the names of
 // Insiders and of VSCodium are those of their folders in the page "User and
 // workspace settings" and in docs/migration.md of VSCodium/vscodium.
-func placesOfVSCode(s system, l look) []place {
+func placesOfVSCode(s system, l onDisk) []place {
 	var found []place
 	for _, product := range []string{"Code", "Code - Insiders", "VSCodium"} {
 		user := s.join(s.programs(), product, "User")
@@ -239,7 +204,7 @@ func placesOfVSCode(s system, l look) []place {
 }
 
 // placesOfGemini: GEMINI_CLI_HOME stands for the home, not for the folder in it.
-func placesOfGemini(s system, _ look) []place {
+func placesOfGemini(s system, _ onDisk) []place {
 	home := s.directory("GEMINI_CLI_HOME", s.home)
 	return []place{{path: s.join(home, ".gemini", "settings.json"), tables: tableMCPServers()}}
 }

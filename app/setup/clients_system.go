@@ -7,11 +7,6 @@ import (
 	"strings"
 )
 
-// places is where clients keep MCP servers on this machine, as the disk is now.
-func places(goos string, o Options, getenv func(string) string) []place {
-	return placesWith(goos, o.Home, o.Dir, getenv, look{exists: isThere, list: foldersIn})
-}
-
 func isThere(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

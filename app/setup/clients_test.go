@@ -13,8 +13,8 @@ import (
 )
 
 // disk is a look at paths that are there.
-func disk(paths ...string) look {
-	return look{
+func disk(paths ...string) onDisk {
+	return onDisk{
 		exists: func(path string) bool { return slices.Contains(paths, path) },
 		list: func(dir string) []string {
 			var names []string
@@ -258,7 +258,7 @@ func TestPlacesOnDisk(t *testing.T) {
 	if goos == "darwin" {
 		goos = "linux"
 	}
-	got := said(places(goos, Options{Home: home, Dir: filepath.Join(project, "cmd")}, getenv))
+	got := said(placesHere(goos, Options{Home: home, Dir: filepath.Join(project, "cmd")}, getenv))
 	for _, line := range want {
 		if !slices.Contains(got, line) {
 			t.Errorf("%q is missing in\n%s", line, strings.Join(got, "\n"))

@@ -10,19 +10,6 @@ import (
 	"lamplighter/monitor"
 )
 
-// machine is what entries are judged by, besides what they say.
-type machine struct {
-	goos      string
-	connect   string // our lamplighter-connect, "" when it is not there
-	pageOpens bool   // Serena's own page does, unless a command says otherwise
-
-	// find returns the path of the program that a client starts by that name, ""
-	// when there is none.
-	find func(program string) string
-	// same tells whether two paths are those of one file.
-	same func(a, b string) bool
-}
-
 // verdict is what an entry is and what becomes of it.
 type verdict struct {
 	Entry

@@ -1,12 +1,9 @@
 package setup
 
 import (
-	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -144,57 +141,4 @@ func (f finder) installed() []string {
 		below(dir)
 	}
 	return dirs
-}
-
-// sameFile tells whether two paths lead to one file. Of one that is not there the
-// path counts.
-func sameFile(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
-// machine is this machine as it is now. What it has found it remembers.
-func (s *Setup) machine() machine {
-	look := s.o.LookPath
-	if look == nil {
-		look = finder{runtime.GOOS, s.o.Home, s.o.Getenv}.lookPath
-	}
-	found := map[string]string{}
-	m := machine{
-		goos: runtime.GOOS, connect: s.o.Connect, same: sameFile,
-		find: func(program string) string {
-			path, known := found[program]
-			if !known {
-				path, _ = look(program) // what cannot be looked at is not found
-				found[program] = path
-			}
-			return path
-		},
-	}
-	opens := s.o.PageOpens
-	if opens == nil {
-		opens = func() bool { return serenaOpensPage(s.o.Home, s.o.Getenv) }
-	}
-	m.pageOpens = opens()
-	return m
-}
-
-// checkConnect says why nothing can be put in front of servers.
-func (s *Setup) checkConnect() error {
-	switch info, err := os.Stat(s.o.Connect); {
-	case s.o.Connect == "":
-		return fmt.Errorf("%w; it belongs beside lamplighter: install both again", ErrNoConnect)
-	case err != nil:
-		return fmt.Errorf("%w: %w; install lamplighter again", ErrNoConnect, err)
-	case !info.Mode().IsRegular() || !filepath.IsAbs(s.o.Connect):
-		return fmt.Errorf("%w: %s is %w", ErrNoConnect, s.o.Connect, fs.ErrInvalid)
-	}
-	return nil
 }

@@ -23,10 +23,10 @@ func runningPrograms() ([]Program, error) {
 	return all, err
 }
 
-// running tells which clients run: their pids in ascending order, by the ID of the
+// runningOf tells which clients run: their pids in ascending order, by the ID of the
 // client. A client that does not run is not in it. Of a program with windows only
 // the main process counts, not the helpers that it starts.
-func running(all []Program) map[string][]int {
+func runningOf(all []Program) map[string][]int {
 	found := map[string][]int{}
 	for _, p := range all {
 		if id := clientOf(p); id != "" {

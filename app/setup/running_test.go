@@ -100,7 +100,7 @@ func TestClientOf(t *testing.T) {
 }
 
 func TestRunning(t *testing.T) {
-	got := running([]Program{
+	got := runningOf([]Program{
 		{PID: 30, Exe: "/usr/bin/claude", Args: []string{"claude"}},
 		{PID: 4, Exe: "/usr/bin/node", Args: []string{"node", "/usr/bin/claude"}},
 		{PID: 5, Exe: "/usr/share/code/code", Args: []string{"code"}},
@@ -112,7 +112,7 @@ func TestRunning(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := running(nil); len(got) != 0 {
+	if got := runningOf(nil); len(got) != 0 {
 		t.Errorf("nothing runs, got %v", got)
 	}
 }

@@ -1,10 +1,18 @@
 // Package setup puts lamplighter-connect into the settings of MCP clients, in
 // front of the servers that they start, and takes it out again.
 //
-// What is to be changed is decided by pure functions over entries (judge.go,
-// wrap.go). The settings of each client are known to clients.go, their formats
-// to app/setup/document, and files are only touched through
+// What is to be changed is decided by pure functions over entries: judge.go says
+// what becomes of one, wrap.go and pageoption.go what its command is then,
+// secrets.go how it is shown. machine.go and lookpath.go look at what they are to
+// know of this machine, pageopens.go at Serena's settings.
+//
+// clients.go and clients_system.go know where clients have settings, place.go
+// which of them are meant, and running.go which clients run. settings.go reads a
+// file; its format is app/setup/document's, and files are only touched through
 // app/setup/foreignfile.
+//
+// list.go looks, do.go changes, undo.go takes it back. What undo needs is in
+// record.go and backups.go.
 package setup
 
 import "time"

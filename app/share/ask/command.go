@@ -61,7 +61,8 @@ func split(goos string, command []string) (program, args []string, why string) {
 }
 
 // WithoutShell leaves out "cmd /c", with which many configurations of Windows
-// start programs; what is left is the end of the command. A command in one word stays: cmd would take it apart.
+// start programs; what is left is the end of the command. A command in one word
+// stays: cmd would take it apart.
 func WithoutShell(command []string) []string {
 	if len(command) == 0 || monitor.ProgramName(command[0]) != "cmd" {
 		return command
