@@ -64,6 +64,8 @@ func mayImport(from, to string) bool {
 		return to == "app/config" || below(to, "monitor")
 	case from == "app/setup/document": // bytes, and no file
 		return to == "monitor"
+	case from == "app/setup/secret": // texts, whosever they are
+		return false
 	case from == "app/setup/foreignfile": // files, whatever is in them
 		return to == "monitor" || to == "monitor/plainfile"
 	case from == "app/setup": // settings of clients, and no server
@@ -183,6 +185,8 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/share/front", "app/share/sharetest", false},
 		{"app/socket", "app/api", false},
 		{"app/api", "app/socket", true},
+		{"app/setup", "app/setup/secret", true},
+		{"app/setup/secret", "monitor", false},
 		{"app/session", "app/launch", true},
 		{"app/policies", "monitor/policy", true},
 		{"app/policies", "monitor/stop", true},

@@ -5,16 +5,13 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/tailscale/hujson"
 
 	"lamplighter/app/setup/document"
+	"lamplighter/app/setup/secret"
 )
-
-// hidden stands in the place of a secret.
-const hidden = "…"
 
 // literal is a name or a value in settings.
 type literal struct {
@@ -103,24 +100,24 @@ func maskedLiteral(l literal, raw string) string {
 	show := l.text
 	switch {
 	case secretPath(l.path):
-		show = hidden
+		show = secret.Hidden
 		if raw == "true" || raw == "false" || raw == "null" {
 			return raw
 		}
 	case l.quoted:
-		show = maskedText(l.text, l.before)
+		show = secret.Behind(l.before, l.text)
 	}
 	if show == l.text {
 		return raw
 	}
 	if !l.quoted {
-		return hidden
+		return secret.Hidden
 	}
 	var quoted bytes.Buffer
 	encoder := json.NewEncoder(&quoted)
 	encoder.SetEscapeHTML(false)
 	if encoder.Encode(show) != nil {
-		return `"` + hidden + `"`
+		return `"` + secret.Hidden + `"`
 	}
 	return strings.TrimSuffix(quoted.String(), "\n") + strings.Repeat("\n", strings.Count(raw, "\n"))
 }
@@ -179,9 +176,9 @@ var settingsInComment = regexp.MustCompile(`["'=]|:(?:[^/]|$)`)
 // maskedComment is a line of a comment. What is no prose may hold anything.
 func maskedComment(line string) string {
 	if at := settingsInComment.FindStringIndex(line); at != nil && strings.TrimSpace(line[at[1]:]) != "" {
-		return line[:at[0]+1] + hidden
+		return line[:at[0]+1] + secret.Hidden
 	}
-	return maskedText(line, "")
+	return secret.Text(line)
 }
 
 // secretPath tells whether what is below these names is secret. The names of
@@ -193,7 +190,7 @@ func secretPath(path []string) bool {
 			continue
 		}
 		lower := strings.ToLower(name)
-		if secretName(name) || i < len(path)-1 && (strings.HasPrefix(lower, "env") || strings.Contains(lower, "header")) || lower == "env" {
+		if secret.Name(name) || i < len(path)-1 && (strings.HasPrefix(lower, "env") || strings.Contains(lower, "header")) || lower == "env" {
 			return true
 		}
 	}
@@ -202,73 +199,6 @@ func secretPath(path []string) bool {
 
 // serverTables are those whose members are called as users like.
 var serverTables = map[string]bool{"mcpServers": true, "mcp_servers": true, "servers": true, "context_servers": true}
-
-// secretWords are parts of names of secrets. Rather too much is hidden than too
-// little.
-const secretWords = `key|token|secret|passw|passphrase|pwd|auth|credential|cookie|bearer`
-
-var (
-	inSecretName = regexp.MustCompile(`(?i)` + secretWords)
-	// A value behind the name of a secret, or the word that says what it is.
-	secretValue = regexp.MustCompile(`(?i)[\w.-]*(?:` + secretWords + `)[\w.-]*\\?["']?\s*[=:]\s*|\b(?:bearer|basic)\s+`)
-	userInfo    = regexp.MustCompile(`://[^/\s@"']+@`)
-	secretStart = regexp.MustCompile(`\b(?:sk-|pk-|gh[a-z]_|github_pat_|xox[a-z]-|glpat-|AKIA|AIza|hf_|npm_)[A-Za-z0-9_-]{8,}`)
-	longRun     = regexp.MustCompile(`[A-Za-z0-9_-]{16,}`)
-)
-
-func secretName(name string) bool { return inSecretName.MatchString(name) }
-
-// maskedText is a word of a command, or a line, with what looks like a secret
-// left out. before is the word before it.
-func maskedText(text, before string) string {
-	if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && secretName(before) && !strings.HasPrefix(text, "-") {
-		return hidden
-	}
-	if len(text) < 8 && !strings.ContainsAny(text, "=:@") {
-		return text // most words of large settings are short
-	}
-	if at := secretValue.FindStringIndex(text); at != nil && at[1] < len(text) {
-		text = text[:at[1]] + hidden
-	}
-	text = userInfo.ReplaceAllString(text, "://"+hidden+"@")
-	text = secretStart.ReplaceAllString(text, hidden)
-	if strings.ContainsAny(text, `/\`) && !strings.Contains(text, "://") && !strings.ContainsAny(text, "=?&") {
-		return text // parts of paths look random often enough, and are no secrets
-	}
-	return longRun.ReplaceAllStringFunc(text, func(run string) string {
-		if random(run) {
-			return hidden
-		}
-		return run
-	})
-}
-
-// random tells whether a word is one that nobody would think of: the kind of its
-// characters changes all the time.
-func random(word string) bool {
-	const none, lower, upper, digit = 0, 1, 2, 3
-	last, changes, count := none, 0, 0
-	for _, r := range word {
-		kind := none
-		switch {
-		case unicode.IsDigit(r):
-			kind = digit
-		case unicode.IsUpper(r):
-			kind = upper
-		case unicode.IsLower(r):
-			kind = lower
-		}
-		if kind != none {
-			count++
-		}
-		// A capital begins a word, so that it and what follows are one kind.
-		if kind != last && kind != none && last != none && !(last == upper && kind == lower) {
-			changes++
-		}
-		last = kind
-	}
-	return count >= 16 && changes*5 >= count
-}
 
 // jsonLiterals are those of JSON with comments, in their order.
 func jsonLiterals(content []byte) ([]literal, bool) {

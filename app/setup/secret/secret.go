@@ -1,0 +1,154 @@
+// Package secret leaves out of commands and settings what looks like a secret, so
+// that the rest can be shown to people. It goes by the names in front of values
+// and by their looks, and rather leaves out too much than too little. What other
+// characters are in a text is not its concern: see monitor.Clean.
+package secret
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Hidden stands in the place of a secret.
+const Hidden = "…"
+
+// words are parts of names of secrets.
+const words = `key|token|secret|passw|passphrase|pwd|auth|credential|cookie|bearer`
+
+var (
+	inName = regexp.MustCompile(`(?i)` + words)
+	// A name of a secret with what stands between it and the value, the word that
+	// says what the value is, or an option in the line of a shell.
+	beforeValue = regexp.MustCompile(`(?i)[\w.-]*(?:` + words + `)[\w.-]*\\?["']?\s*[=:]\s*|\b(?:bearer|basic)\s+|(?:^|\s)--?[\w.-]*(?:` + words + `)[\w.-]*\s+`)
+	// A password may have any character, and is not always escaped.
+	userInfo = regexp.MustCompile(`://(?:[^/\s@:]*:\S*|[^/\s@]+)@`)
+	// How keys of well-known services begin.
+	knownKey = regexp.MustCompile(`\b(?:[spr]k[-_]|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|npm_|hf_|pypi-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_-]{8,}`)
+
+	// Options that are no value of the option before them.
+	isOption = regexp.MustCompile(`^(?:--|-[A-Za-z]|--[a-z][a-z0-9-]*(?:=.*)?)$`)
+	// Options that have no value.
+	isSwitch = regexp.MustCompile(`^--?(?:no|disable|skip|without)-`)
+
+	field = regexp.MustCompile(`\S+`)
+	// What may stand in front of a path in a word: --project=, NAME= and quotation
+	// marks.
+	beforePath = regexp.MustCompile(`^["'(]*(?:[\w.-]+=)?["']?`)
+	// How a path begins. Base64 has slashes, too, but seldom there.
+	pathStart = regexp.MustCompile(`^(?:/[^/*]|\\|~|\.\.?[/\\]|[A-Za-z]:[/\\]|\$\w+[/\\]|\$\{[^}]*\}[/\\]|%\w+%[/\\]|file:///)`)
+	// What may be a secret by its looks alone, in an address and elsewhere.
+	longPart = regexp.MustCompile(`[A-Za-z0-9_+-]{16,}={0,2}`)
+	longRun  = regexp.MustCompile(`[A-Za-z0-9_+/-]{16,}={0,2}`)
+)
+
+// Name tells whether the value of an option, a variable, a header or a member of
+// that name is a secret.
+func Name(name string) bool { return inName.MatchString(name) }
+
+// Words are the words of a command, the program first, as they may be shown.
+func Words(command []string) []string {
+	shown := make([]string, len(command))
+	for i, word := range command {
+		before := ""
+		if i > 1 {
+			before = command[i-1]
+		}
+		shown[i] = Behind(before, word)
+	}
+	return shown
+}
+
+// Behind is a word as it may be shown. before is the one before it in the same
+// command, "" for none and for the program.
+func Behind(before, word string) string {
+	if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && Name(before) && !isSwitch.MatchString(before) && !isOption.MatchString(word) {
+		return Hidden
+	}
+	return Text(word)
+}
+
+// Text is a word by itself, an address or a line as it may be shown.
+func Text(text string) string {
+	if len(text) < 8 && !strings.ContainsAny(text, "=:@") {
+		return text // most words of large settings are short
+	}
+	text = userInfo.ReplaceAllString(text, "://"+Hidden+"@")
+	text = withoutValues(text)
+	text = knownKey.ReplaceAllString(text, Hidden)
+	return field.ReplaceAllStringFunc(text, withoutRandom)
+}
+
+// withoutValues leaves out the values of names. Where one ends is only known in
+// the query of an address; elsewhere all that follows is left out.
+func withoutValues(text string) string {
+	for from := 0; ; {
+		at := beforeValue.FindStringIndex(text[from:])
+		if at == nil {
+			return text
+		}
+		start, end := from+at[0], from+at[1]
+		from = end
+		if start > 1 && strings.ContainsRune("/@", rune(text[start-1])) && !unicode.IsSpace(rune(text[start-2])) && text[end-1] != '=' {
+			continue // of a host or an image, with its port or tag
+		}
+		rest := text[end:]
+		if rest == "" {
+			return text
+		}
+		next := -1
+		if address := strings.Index(text[:start], "://"); address >= 0 && strings.Contains(text[address:start], "?") && len(strings.Fields(text)) == 1 {
+			next = strings.IndexByte(rest, '&')
+		}
+		if next < 0 {
+			return text[:end] + Hidden
+		}
+		text = text[:end] + Hidden + rest[next:]
+		from = end + len(Hidden)
+	}
+}
+
+// withoutRandom leaves out of a word what nobody would think of.
+func withoutRandom(word string) string {
+	path := word[len(beforePath.FindString(word)):]
+	if pathStart.MatchString(path) && !strings.ContainsAny(path, "=?&") {
+		return word // parts of paths look random often enough, and are no secrets
+	}
+	hide := func(part string) string {
+		if random(part) {
+			return Hidden
+		}
+		return part
+	}
+	if !strings.Contains(word, "://") {
+		word = longRun.ReplaceAllStringFunc(word, hide)
+	}
+	return longPart.ReplaceAllStringFunc(word, hide)
+}
+
+// random tells whether a word is one that nobody would think of: the kind of its
+// characters changes all the time.
+func random(word string) bool {
+	const none, lower, upper, digit = 0, 1, 2, 3
+	last, changes, count := none, 0, 0
+	for _, r := range word {
+		kind := none
+		switch {
+		case unicode.IsDigit(r):
+			kind = digit
+		case unicode.IsUpper(r):
+			kind = upper
+		case unicode.IsLower(r):
+			kind = lower
+		}
+		if kind != none {
+			count++
+		}
+		// A capital begins a word, so that it and what follows are one kind.
+		if kind != last && kind != none && last != none && !(last == upper && kind == lower) {
+			changes++
+		}
+		last = kind
+	}
+	return count >= 16 && changes*5 >= count
+}

@@ -1,0 +1,88 @@
+package secret
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWords(t *testing.T) {
+	for _, test := range []struct{ words, want string }{
+		{"serena|start-mcp-server|--context|claude-code|--project|/home/u/My Work", ""},
+		{"uvx|--from|git+https://github.com/oraios/serena@v0.1.4|serena|start-mcp-server", ""},
+		{"npx|x|--api-key|abc|y", "npx|x|--api-key|…|y"},
+		{"npx|x|--api-key|-abc|y", "npx|x|--api-key|…|y"},
+		{"npx|x|--api-key|--aBc|y", "npx|x|--api-key|…|y"},
+		{"npx|x|--token=abc", "npx|x|--token=…"},
+		{"npx|x|--no-auth|--port|1", ""},
+		{"npx|x|--no-auth|here", ""},
+		{"npx|x|-password|--abc", ""},
+		{"npx|x|--auth|-y|--|serena", ""},
+		{"docker|run|-e|API_KEY=abc&def|image", "docker|run|-e|API_KEY=…|image"},
+		{"docker|run|-e|API_KEY|ghcr.io/keycloak/keycloak:26", ""},
+		{"env|GITHUB_TOKEN=ghp|NAME=v|x", "env|GITHUB_TOKEN=…|NAME=v|x"},
+		{"npx|mcp-remote|https://u:pw@host/x|--header|Authorization: Bearer abc def", "npx|mcp-remote|https://…@host/x|--header|Authorization: …"},
+		{"x|https://u:p/w@host/x|https://u:p@w/@host/x", "x|https://…@host/x|https://…@host/x"},
+		{"x|https://ghp@host/x", "x|https://…@host/x"},
+		{"x|https://auth.example.org:8080/mcp", ""},
+		{"x|https://host/x?api_key=abc&y=1&token=def&z", "x|https://host/x?api_key=…&y=1&token=…&z"},
+		{"x|https://mcp.host/s/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA/mcp", "x|https://mcp.host/s/…/mcp"},
+		{"bash|-c|PORT=1 SECRET='a b' serena start", "bash|-c|PORT=1 SECRET=…"},
+		{`bash|-c|run --port 1 --token "a b"; x`, `bash|-c|run --port 1 --token …`},
+		{`x|{"password":"abc"}`, `x|{"password":…`},
+		{"x|/token:abc", "x|/token:…"},
+		{"x|sk-proj-abcdefghijklmnop", "x|…"},
+		{"x|AKIAIOSFODNN7EXAMPLE", "x|…"},
+		{"x|3f786850e387550fdab836ed7e6dc881de23001b", "x|…"},
+		{"x|wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "x|…"},
+		{"x|q83vEjRWeJ/rze8SNFZ4+g==", "x|…"},
+		{"x|-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA", "x|…"},
+		{"x|see //Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA", "x|see …"},
+		{"/nix/store/0c5b1xq1kq3nc4a2g6a9fsq6g7b0n5kd-serena/bin/serena|x", ""},
+		{`x|--project=/run/0c5b1xq1kq3nc4a2g6a9fsq6g7b0n5kd/x|C:\a\0c5b1xq1kq3nc4a2g6a9fsq6g7b0n5kd|${HOME}/0c5b1xq1kq3nc4a2g6a9fsq6g7b0n5kd`, ""},
+		{"x|@modelcontextprotocol/server-filesystem@2025.8.21", ""},
+		{"/opt/token/serena|start-mcp-server", ""},
+	} {
+		if test.want == "" {
+			test.want = test.words
+		}
+		if got := strings.Join(Words(strings.Split(test.words, "|")), "|"); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.words, got, test.want)
+		}
+	}
+}
+
+func TestRandom(t *testing.T) {
+	for word, want := range map[string]bool{
+		"9f86d081884c7d659a2feaa0c55ad015":       true,
+		"c2b1a1e4-7d5f-4e6a-9b3c-0f1e2d3c4b5a":   true,
+		"dGhpcyBpcyBub3QgYSBzZWNyZXQ":            true,
+		"start-mcp-server":                       false,
+		"sequential-thinking-2025-06-18":         false,
+		"JavaNamesAreWrittenLikeThis":            false,
+		"lamplighter-connect":                    false,
+		"TestSetupInAFolder1234567890":           false,
+		"modelcontextprotocol_server_everything": false,
+	} {
+		if got := random(word); got != want {
+			t.Errorf("%s: %v", word, got)
+		}
+	}
+}
+
+// Whatever stands before them in a command, these are left out.
+func FuzzWords(f *testing.F) {
+	f.Add("npx\x00--api-key\x00abc")
+	f.Add("x\x00Authorization: Bearer abc")
+	f.Add("x\x00https://h?a=1&token=b&c")
+	f.Fuzz(func(t *testing.T, text string) {
+		command := append([]string{"x"}, strings.Split(text, "\x00")...)
+		command = append(command, "--password", "Geheim-12", "--token", "-Geheim-13", "API_KEY=Geheim-14", "https://u:Gehe/im-15@h/")
+		shown := Words(command)
+		if len(shown) != len(command) {
+			t.Fatalf("%q became %q", command, shown)
+		}
+		if last := strings.Join(shown[len(shown)-6:], " "); strings.Contains(last, "im-1") {
+			t.Errorf("%q", last)
+		}
+	})
+}
