@@ -177,6 +177,11 @@ func (p *program) settingsOfClients(connect string) (api.Setup, error) {
 	return p.setup(setup.Options{Home: p.base.Home, Getenv: p.getenv, Dir: dir, State: state, Connect: connect}), nil
 }
 
+// clientsJSON is what --list --json prints.
+type clientsJSON struct {
+	Clients []setup.Client `json:"clients"`
+}
+
 // setUp is the verb.
 func (p *program) setUp(ctx context.Context, o setupOptions) error {
 	connect, missing := p.besideUs(connectName)
@@ -198,7 +203,7 @@ func (p *program) setUp(ctx context.Context, o setupOptions) error {
 	words := setupWords{home: p.base.Home, screen: p.screen, options: o}
 	switch {
 	case o.list && o.asJSON:
-		return p.printJSON(listJSON(clients))
+		return p.printJSON(clientsJSON{clients})
 	case o.list:
 		return p.print(words.list(clients))
 	case o.asJSON && !o.dryRun && o.asks() && p.keyboard != nil:

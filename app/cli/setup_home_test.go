@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,6 +137,49 @@ func TestSetupHomeProject(t *testing.T) {
 	if settingsAt(t, ".mcp.json") != shared {
 		t.Error("it is not as it was")
 	}
+}
+
+// What changes under the question is not what was shown.
+func TestSetupHomeChanges(t *testing.T) {
+	d := newDesktop(t)
+	codex := d.withHome(t)
+	const later = "# later\n" + codexSettings
+	d.keyboard = &typist{types: func() string { writeSettings(t, codex, later); return "y\n" }}
+	apptest.Contains(t, d.says(t, statusFailed, "setup"), "Would change ~/.codex/config.toml", "changed since it was shown; look again")
+	if settingsAt(t, codex) != later {
+		t.Error("it is changed")
+	}
+}
+
+// typist is who types when asked.
+type typist struct {
+	types func() string
+	text  io.Reader
+}
+
+func (r *typist) Read(p []byte) (int, error) {
+	if r.text == nil {
+		r.text = strings.NewReader(r.types())
+	}
+	return r.text.Read(p)
+}
+
+// A list without members is [] for programs; null would mean that it is not known.
+func TestSetupHomeJSON(t *testing.T) {
+	d := newDesktop(t)
+	codex := d.withHome(t)
+	d.says(t, statusFine, "setup", "codex")
+	for _, args := range []string{"setup --list --json", "setup --dry-run --json", "setup --undo --json"} {
+		if text := strings.ReplaceAll(d.says(t, statusFine, strings.Fields(args)...), `"changed":null`, ""); strings.Contains(text, "null") {
+			t.Errorf("%s: %s", args, text)
+		}
+	}
+	if err := os.RemoveAll(codex); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--list", "--json"), `"running":[]`, `"entries":[]`)
+	d.says(t, statusFine, "setup", "--dry-run", "--json")
+	apptest.Contains(t, d.out.String(), `{"changes":[],"running":[],"page":false}`)
 }
 
 // What somebody else has written into a project's file is taken out when the

@@ -229,18 +229,12 @@ func (s setupWords) notes(c setup.Client, e setup.Entry) []string {
 		list = append(list, "It cannot be shared, so its server is its own: "+s.short(e.Alone)+".")
 	}
 	switch {
-	case pageStops(e):
+	case e.PageStops:
 		list = append(list, "It opens Serena's own page for every server; --no-page stops that.")
 	case e.OpensPage:
 		list = append(list, "It opens Serena's own page for every server.")
 	}
 	return list
-}
-
-// pageStops tells whether an entry opens Serena's own page, also when its server
-// runs below Lamplighter, and --no-page would put an end to that.
-func pageStops(e setup.Entry) bool {
-	return e.OpensPage && e.Alone != "" && (e.Becomes != "" || e.State == setup.Shared)
 }
 
 func (s setupWords) noClients(clients []setup.Client) string {

@@ -27,7 +27,7 @@ func sixClients() []setup.Client {
 	return []setup.Client{
 		{ID: "claude-code", Name: "Claude Code", Running: []int{4711}, Files: []setup.File{
 			file(".claude.json", setup.User,
-				setup.Entry{Name: "serena", Path: []string{"mcpServers", "serena"}, State: setup.Direct, Serena: true, Runs: "serena start-mcp-server --context claude-code", Becomes: "x", OpensPage: true, Alone: "its context can change the project"},
+				setup.Entry{Name: "serena", Path: []string{"mcpServers", "serena"}, State: setup.Direct, Serena: true, Runs: "serena start-mcp-server --context claude-code", Becomes: "x", OpensPage: true, PageStops: true, Alone: "its context can change the project"},
 				setup.Entry{Name: "serena", Path: []string{"projects", setupHome + "/alpha", "mcpServers", "serena"}, State: setup.Direct, Serena: true, Missing: "serenna", Why: "Its program serenna is not found.", Runs: "serenna start-mcp-server"},
 				setup.Entry{Name: "\x1b[31mnotes", Path: []string{"mcpServers", "notes"}, State: setup.Remote, Runs: "https://…@example.org/mcp"},
 			),

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,14 +27,19 @@ type setupRun struct {
 // been told.
 var errNotAll = toldError{errors.New("not all files were changed")}
 
+// errInterrupted comes with what was done before.
+var errInterrupted = errors.New("interrupted; the files that are not named were left as they are")
+
 // do is Do, where an interruption has words.
 func (r *setupRun) do(ctx context.Context, w setup.Wanted) (setup.Result, error) {
 	result, err := r.settings.Do(ctx, w)
 	switch {
 	case err != nil && ctx.Err() != nil && w.DryRun:
 		return result, errors.New("interrupted; nothing was changed")
+	case err != nil && ctx.Err() != nil && len(result.Changes) > 0:
+		return result, errInterrupted
 	case err != nil && ctx.Err() != nil:
-		return result, errors.New("interrupted; lamplighter setup --list shows what is changed")
+		return result, errors.New("interrupted; nothing was changed")
 	case errors.Is(err, setup.ErrNoServer):
 		return result, fmt.Errorf("%w; lamplighter setup --list shows them", err)
 	}
@@ -42,14 +48,14 @@ func (r *setupRun) do(ctx context.Context, w setup.Wanted) (setup.Result, error)
 
 // inJSON acts, or looks, and prints what came of it for programs.
 func (r *setupRun) inJSON(ctx context.Context) error {
-	result, err := r.do(ctx, r.wanted)
-	if err != nil {
+	result, interrupted := r.do(ctx, r.wanted)
+	if interrupted != nil && !errors.Is(interrupted, errInterrupted) {
+		return interrupted
+	}
+	if err := r.printJSON(result); err != nil {
 		return err
 	}
-	if err := r.printJSON(resultJSON(result)); err != nil {
-		return err
-	}
-	return failedOf(result)
+	return cmp.Or(interrupted, failedOf(result))
 }
 
 // look shows what would change.
@@ -58,7 +64,7 @@ func (r *setupRun) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.pageStops(result) {
+	if result.Page {
 		if err := r.print(r.words.page()); err != nil {
 			return err
 		}
@@ -113,15 +119,16 @@ func (r *setupRun) tell(result setup.Result, w setup.Wanted) error {
 	return r.print(r.words.nothing(r.clients))
 }
 
-// pageStops tells whether Serena's own page opens for an entry that is meant, and
-// --no-page would stop that.
-func (r *setupRun) pageStops(result setup.Result) bool {
-	if !result.Page || r.wanted.NoPage || r.wanted.Undo || len(r.wanted.Servers) > 0 {
+// pageStops tells whether an entry that is meant opens Serena's own page, and
+// --no-page would stop that. It is known before anything is looked up for a
+// change; of entries that are named Result.Page tells.
+func (r *setupRun) pageStops() bool {
+	if r.wanted.NoPage || r.wanted.Undo || len(r.wanted.Servers) > 0 {
 		return false
 	}
 	for _, c := range r.clients {
 		for _, f := range c.Files {
-			if slices.ContainsFunc(f.Entries, pageStops) {
+			if slices.ContainsFunc(f.Entries, func(e setup.Entry) bool { return e.PageStops }) {
 				return true
 			}
 		}
@@ -129,29 +136,35 @@ func (r *setupRun) pageStops(result setup.Result) bool {
 	return false
 }
 
-// ask shows what would change, asks, and acts.
+// ask asks what is left open, shows what would change, asks, and does what was
+// shown.
 func (r *setupRun) ask(ctx context.Context) error {
+	asked := r.pageStops()
+	if asked {
+		var err error
+		if r.wanted.NoPage, err = r.yes(ctx, "Serena opens a page of its own for every server. Stop that?"); err != nil {
+			return err
+		}
+	}
 	result, err := r.preview(ctx)
 	if err != nil {
 		return err
 	}
 	files := filesOf(result)
-	if files > 0 {
-		switch yes, err := r.yes(ctx, changeQuestion(files, r.wanted.Undo)); {
-		case err != nil:
-			return err
-		case !yes:
-			return errors.Join(r.print("Nothing was changed.\n"), failedOf(result))
-		}
-	}
-	asked := r.pageStops(result)
-	if asked {
-		if r.wanted.NoPage, err = r.yes(ctx, "Serena opens a page of its own for every server. Stop that too?"); err != nil {
-			return err
-		}
-	}
-	if files == 0 && !(asked && r.wanted.NoPage) {
+	if files == 0 {
 		return failedOf(result)
+	}
+	switch yes, err := r.yes(ctx, changeQuestion(files, r.wanted.Undo)); {
+	case err != nil:
+		return err
+	case !yes:
+		return cmp.Or(r.print("Nothing was changed.\n"), failedOf(result))
+	}
+	r.wanted.Expect = map[string]string{}
+	for _, c := range result.Changes {
+		if c.Sum != "" {
+			r.wanted.Expect[c.Path] = c.Sum
+		}
 	}
 	return r.carryOut(ctx, asked)
 }
@@ -163,21 +176,21 @@ func (r *setupRun) act(ctx context.Context) error { return r.carryOut(ctx, false
 // the user has been asked about Serena's own page.
 func (r *setupRun) carryOut(ctx context.Context, asked bool) error {
 	w := r.wanted
-	result, err := r.do(ctx, w)
-	if err != nil {
-		return err
+	result, interrupted := r.do(ctx, w)
+	if interrupted != nil && !errors.Is(interrupted, errInterrupted) {
+		return interrupted
 	}
 	if err := r.tell(result, w); err != nil {
 		return err
 	}
 	text := r.words.restart(result.Running)
-	if filesOf(result) > 0 && !w.Undo && !w.OrDirect && !r.backgroundRuns(ctx) {
+	if interrupted == nil && filesOf(result) > 0 && !w.Undo && !w.OrDirect && !r.backgroundRuns(ctx) {
 		text += "Lamplighter does not run now, and these clients need it: start it with lamplighter run.\n"
 	}
-	if !asked && r.pageStops(result) {
+	if interrupted == nil && !asked && result.Page {
 		text += r.words.page()
 	}
-	return errors.Join(r.print(text), failedOf(result))
+	return cmp.Or(r.print(text), interrupted, failedOf(result))
 }
 
 func failedOf(result setup.Result) error {

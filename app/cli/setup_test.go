@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +33,9 @@ func (f *fakeSettings) List(_ context.Context, w setup.Wanted) ([]setup.Client, 
 
 func (f *fakeSettings) Do(_ context.Context, w setup.Wanted) (setup.Result, error) {
 	f.asked = append(f.asked, w)
-	return f.result, f.err
+	result := f.result
+	result.Page = result.Page && !w.NoPage && !w.Undo && len(w.Servers) == 0
+	return result, f.err
 }
 
 // withSettings has the program talk about settings, beside a lamplighter-connect.
@@ -52,7 +55,7 @@ func (d *desktop) withSettings(t *testing.T) *fakeSettings {
 			{ID: "codex", Name: "Codex", Files: []setup.File{{Path: codex, Scope: setup.User, Exists: true, Entries: []setup.Entry{serena}}}},
 		},
 		result: setup.Result{Changes: []setup.Change{{
-			Client: "Codex", Path: codex, Entries: []setup.Entry{serena}, Backup: codex + ".lamplighter-backup",
+			Client: "Codex", Path: codex, Entries: []setup.Entry{serena}, Backup: codex + ".lamplighter-backup", Sum: "5e1f",
 			Before: []byte("command = 'serena'\n"), After: []byte("command = 'lamplighter-connect'\n"),
 		}}},
 	}
@@ -64,7 +67,7 @@ func (d *desktop) withSettings(t *testing.T) *fakeSettings {
 func (f *fakeSettings) page() {
 	f.result.Page = true
 	e := &f.clients[2].Files[0].Entries[0]
-	e.OpensPage, e.Alone = true, "its context can change the project"
+	e.OpensPage, e.PageStops, e.Alone = true, true, "its context can change the project"
 }
 
 func (d *desktop) home(parts ...string) string {
@@ -222,7 +225,7 @@ func TestSetupRefuses(t *testing.T) {
 
 func TestSetupAsks(t *testing.T) {
 	const question = "Change this file? [y/N] "
-	const pageQuestion = "Serena opens a page of its own for every server. Stop that too? [y/N] "
+	const pageQuestion = "Serena opens a page of its own for every server. Stop that? [y/N] "
 	for name, test := range map[string]struct {
 		args, typed string
 		page        bool
@@ -238,9 +241,9 @@ func TestSetupAsks(t *testing.T) {
 		"something":            {"setup", "yep\n", false, question, false, false},
 		"much":                 {"setup", strings.Repeat("y", 1<<16), false, question + "\n", false, false},
 		"an unfinished line":   {"setup", "y", false, question + "\n", true, false},
-		"the page too":         {"setup", "y\ny\n", true, question + pageQuestion, true, true},
-		"the page not":         {"setup", "y\nn\n", true, question + pageQuestion, true, false},
-		"no, and no page":      {"setup", "n\ny\n", true, question, false, false},
+		"the page too":         {"setup", "y\ny\n", true, pageQuestion + question, true, true},
+		"the page not":         {"setup", "n\ny\n", true, pageQuestion + question, true, false},
+		"no, and no page":      {"setup", "y\nn\n", true, pageQuestion + question, false, false},
 		"the page is said":     {"setup --no-page", "y\n", true, question, true, true},
 		"undo":                 {"setup --undo", "y\n", true, "Undo it in this file? [y/N] ", true, false},
 		"undo, no":             {"setup --undo", "\n", true, "Undo it in this file? [y/N] ", false, false},
@@ -268,25 +271,15 @@ func TestSetupAsks(t *testing.T) {
 		if test.said != "" && !f.asked[0].DryRun {
 			t.Errorf("%s: not shown first", name)
 		}
+		// What is done is what was shown.
+		if acted && test.said != "" && (f.asked[0].NoPage != test.noPage || !maps.Equal(f.asked[1].Expect, map[string]string{f.result.Changes[0].Path: "5e1f"})) {
+			t.Errorf("%s: asked for %+v", name, f.asked)
+		}
 		if !acted {
 			apptest.Contains(t, d.out.String(), "-command = 'serena'\n+command = 'lamplighter-connect'\n", "Nothing was changed.\n")
 		}
 		if said := strings.Count(d.out.String(), "--no-page"); said != 0 && test.said != "" {
 			t.Errorf("%s: told what was asked", name)
-		}
-	}
-}
-
-// Where only Serena's own page is left to stop, that is asked alone.
-func TestSetupAsksForThePageAlone(t *testing.T) {
-	for typed, want := range map[string]int{"y\n": 2, "\n": 1} {
-		d := newDesktop(t)
-		f := d.withSettings(t)
-		f.result = setup.Result{}
-		f.page()
-		d.keyboard = strings.NewReader(typed)
-		if status := d.runs(t, "setup"); status != statusFine || len(f.asked) != want || want == 2 && !f.asked[1].NoPage {
-			t.Errorf("%q: status %d, asked %+v", typed, status, f.asked)
 		}
 	}
 }
@@ -311,6 +304,25 @@ func TestSetupInterrupted(t *testing.T) {
 		t.Errorf("status %d, asked %v", status, f.asked)
 	}
 	apptest.Contains(t, d.err.String(), "setup: interrupted; nothing was changed")
+}
+
+// What was done before an interruption is told.
+func TestSetupInterruptedAtWork(t *testing.T) {
+	for args, want := range map[string]string{"setup --yes": codexChanged + "Restart Codex to use it.\n", "setup --yes --json": `"path":`} {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		f.page()
+		f.result.Running, f.err = []string{"Codex"}, context.Canceled
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if status := d.main(ctx, strings.Fields(args)); status != statusFailed {
+			t.Errorf("%s: status %d", args, status)
+		}
+		apptest.Contains(t, d.err.String(), "setup: interrupted; the files that are not named were left as they are")
+		if got := slashed(d.out.String()); !strings.Contains(got, want) || want[0] != '"' && got != want {
+			t.Errorf("%s: said %q", args, got)
+		}
+	}
 }
 
 func TestSetupDryRun(t *testing.T) {
@@ -344,7 +356,7 @@ func TestSetupJSON(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	var result setup.Result
-	if err := json.Unmarshal([]byte(d.out.String()), &result); err != nil || !result.Failed() || !strings.Contains(d.out.String(), `"running":[]`) || !strings.Contains(d.out.String(), `"left":[]`) {
+	if err := json.Unmarshal([]byte(d.out.String()), &result); err != nil || !result.Failed() {
 		t.Errorf("%v %s", err, d.out.String())
 	}
 	d.out = apptest.Buffer{}
@@ -352,15 +364,8 @@ func TestSetupJSON(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	var list struct{ Clients []setup.Client }
-	if err := json.Unmarshal([]byte(d.out.String()), &list); err != nil || len(list.Clients) != 3 || strings.Contains(d.out.String(), `"entries":null`) || strings.Contains(d.out.String(), `"running":null`) {
+	if err := json.Unmarshal([]byte(d.out.String()), &list); err != nil || len(list.Clients) != 3 {
 		t.Errorf("%v %s", err, d.out.String())
-	}
-	f.clients, f.result = nil, setup.Result{}
-	for args, want := range map[string]string{"setup --list --json": `{"clients":[]}`, "setup --dry-run --json": `{"changes":[],"running":[],"page":false}`} {
-		d.out = apptest.Buffer{}
-		if d.runs(t, strings.Fields(args)...); d.out.String() != want+"\n" {
-			t.Errorf("%s: %s", args, d.out.String())
-		}
 	}
 }
 
