@@ -97,8 +97,9 @@ func TestUndoWithoutARecord(t *testing.T) {
 	}
 
 	b = newBed(t)
-	path = b.write(cursorFile, ours("lamplighter-connect", `"connect", "--"`))
-	if c := b.done(Wanted{Undo: true}); len(c.Entries) > 0 || len(c.Left) != 1 || !strings.Contains(c.Left[0].Why, "without the command") {
+	empty := ours("lamplighter-connect", `"connect", "--"`)
+	path = b.write(cursorFile, empty)
+	if c := b.done(Wanted{Undo: true}); len(c.Entries) > 0 || b.read(path) != empty || len(c.Left) != 1 || !strings.Contains(c.Left[0].Why, "without the command") {
 		t.Errorf("%+v", c)
 	}
 }
