@@ -48,22 +48,13 @@ func (s setupWords) diff(c setup.Change) string {
 	return b.String()
 }
 
-// maskedPair is both contents without secrets. A file whose name says no format
-// is read as either.
+// maskedPair is both contents without secrets.
 func maskedPair(c setup.Change) (before, after string, ok bool) {
-	formats := []document.Format{document.FormatOf(c.Path)}
-	if formats[0] == "" {
-		formats = []document.Format{document.JSON, document.TOML}
-	}
+	f := document.FormatOf(c.Path)
 	inBefore, inAfter := differing(c.Before, c.After)
-	for _, f := range formats {
-		before, first := masked(f, c.Before, inBefore)
-		after, second := masked(f, c.After, inAfter)
-		if first && second {
-			return before, after, true
-		}
-	}
-	return "", "", false
+	before, first := masked(f, c.Before, inBefore)
+	after, second := masked(f, c.After, inAfter)
+	return before, after, first && second
 }
 
 // cutDiff cuts long lines to what differs from the line that takes their place.

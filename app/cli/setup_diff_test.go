@@ -152,9 +152,6 @@ func TestSetupDiffIsCalm(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	t.Run("a name without a format", func(t *testing.T) {
-		apptest.Contains(t, diffOf("/a.conf", "a = 1\n", "a = 2\n", screen{}), "-a = 1\n+a = 2\n")
-	})
 	t.Run("all in one line", func(t *testing.T) {
 		much := strings.Repeat(`"x",`, 1<<13)
 		got := diffOf("/a.json", `{"a": [`+much+`"y"], "command": "serena", "b": [`+much+`"y"]}`, `{"a": [`+much+`"y"], "command": "lamplighter-connect", "b": [`+much+`"y"]}`, screen{})
