@@ -103,15 +103,26 @@ func (m machine) decide(v *verdict, e document.Entry, c connection, words []stri
 	case v.ours:
 		pageChanges := !slices.Equal(inner, words)
 		c.command = inner
-		if v.State == Shared && !pageChanges && (!w.OrDirect || c.orDirect()) {
+		socket := m.socketFor(c)
+		if v.State == Shared && !pageChanges && socket == "" && (!w.OrDirect || c.orDirect()) {
 			return
 		}
-		v.words = c.through(m.connect, w.OrDirect)
+		v.words = c.through(m.connect, socket, w.OrDirect)
 	case v.Missing != "" && !named:
 		v.Why = "Its program " + v.Missing + " is not found. Install it, or correct the path; or name the entry, with " + chooses(nameOf(e)) + ", to share it all the same."
 	default:
-		v.words = wrap(m.connect, w.OrDirect, inner)
+		v.words = wrap(m.connect, m.socket, w.OrDirect, inner)
 	}
+}
+
+// socketFor is the socket that an entry of ours has to name and does not: "" when
+// it is right as it is, or when only the client knows what it means.
+func (m machine) socketFor(c connection) string {
+	named, _ := c.cutSocket()
+	if named == m.socket || m.unknowable(c.program) || strings.ContainsAny(named, "$%") {
+		return ""
+	}
+	return m.socket
 }
 
 // stateOf says whose lamplighter-connect an entry runs.

@@ -31,6 +31,7 @@ func bench() machine {
 func TestJudge(t *testing.T) {
 	const tail = " start-mcp-server --context ide"
 	const shared = "/opt/lamplighter-connect connect -- "
+	away := func(m *machine) { m.socket = "/x/s" }
 	for _, test := range []struct {
 		name    string // of the entry; serena
 		command string
@@ -71,6 +72,15 @@ func TestJudge(t *testing.T) {
 		{command: "/opt/lamplighter-connect connect --or-direct -- serena" + tail, w: Wanted{OrDirect: true}, state: Shared, serena: true},
 		{command: "/opt/lamplighter-connect connect -- serena" + tail, w: Wanted{NoPage: true}, state: Shared, serena: true, becomes: shared + "serena" + tail + " --open-web-dashboard false"},
 		{command: "/opt/lamplighter-connect connect -- serena" + tail, w: Wanted{NoPage: true, Servers: []string{"x"}}, state: Shared, serena: true, unmeant: true},
+		{command: "serena" + tail, m: away, state: Direct, serena: true, page: true, becomes: "/opt/lamplighter-connect connect --socket /x/s -- serena" + tail},
+		{command: "/opt/lamplighter-connect connect --or-direct -- serena" + tail, m: away, state: Shared, serena: true, becomes: "/opt/lamplighter-connect connect --socket /x/s --or-direct -- serena" + tail},
+		{command: "/opt/lamplighter-connect connect --socket=/y/s -- serena" + tail, m: away, state: Shared, serena: true, becomes: "/opt/lamplighter-connect connect --socket /x/s -- serena" + tail},
+		{command: "/old/lamplighter-connect connect --socket /x/s -- serena" + tail, m: away, state: Other, serena: true, becomes: "/opt/lamplighter-connect connect --socket /x/s -- serena" + tail},
+		{command: "lamplighter-connect connect --socket /x/s -- serena" + tail, m: away, state: Shared, serena: true},
+		{command: "lamplighter-connect connect --socket ${S} -- serena" + tail, m: away, state: Shared, serena: true},
+		{command: "${HOME}/lamplighter-connect connect -- serena" + tail, m: away, state: Shared, serena: true},
+		{command: "/opt/lamplighter-connect connect -- serena" + tail, m: away, closed: true, state: Shared, serena: true, why: "Others may use"},
+		{command: "/opt/lamplighter-connect connect --socket /y/s -- serena" + tail, state: Shared, serena: true}, // the usual places do
 		{command: "/old/lamplighter-connect connect --or-direct -- serena" + tail, state: Other, serena: true, becomes: "/opt/lamplighter-connect connect --or-direct -- serena" + tail},
 		{command: "/old/lamplighter connect serena" + tail, state: Other, serena: true, becomes: shared + "serena" + tail},
 		{command: "/gone/lamplighter-connect connect -- npx x", state: Gone, alone: "not a Serena", becomes: shared + "npx x"},

@@ -12,6 +12,7 @@ import (
 type machine struct {
 	goos      string
 	connect   string // our lamplighter-connect, "" when it is not there
+	socket    string // that entries have to name, "" for none
 	pageOpens bool   // Serena's own page does, unless a command says otherwise
 
 	// find returns the path of the program that a client starts by that name, ""
@@ -29,7 +30,7 @@ func (s *Setup) machine() machine {
 	}
 	found := map[string]string{}
 	m := machine{
-		goos: runtime.GOOS, connect: s.o.Connect, same: sameFile,
+		goos: runtime.GOOS, connect: s.o.Connect, socket: s.o.Socket, same: sameFile,
 		find: func(program string) string {
 			path, known := found[program]
 			if !known {

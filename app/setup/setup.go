@@ -180,6 +180,9 @@ type Options struct {
 	Dir     string              // where the user is, whose project's files count; "" for none
 	State   string              // directory of our own for what Undo needs; needed
 	Connect string              // path of lamplighter-connect; "" when it is not there
+	// Socket is where lamplighter-connect is to connect to, as entries have to say
+	// it; "" when it finds that without being told. What an entry says then stays.
+	Socket string
 
 	// Programs lists the programs that run, to find clients. Default: those of the
 	// process table.

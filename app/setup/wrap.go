@@ -16,6 +16,7 @@ const (
 	mainProgram    = "lamplighter" // it puts lamplighter-connect in its place
 	connectVerb    = "connect"
 	orDirectFlag   = "--or-direct"
+	socketFlag     = "--socket"
 )
 
 // connection is a command that runs lamplighter-connect in front of a server.
@@ -76,7 +77,7 @@ func readConnection(goos string, words []string) (c connection, ours bool, why s
 
 // followed are the options of connect that may have their value in the next
 // word. Source: app/connect/connect_options.go.
-var followed = []string{"--socket", "--flag", "--web-dashboard-global-port", "--idle-shutdown-minutes"}
+var followed = []string{socketFlag, "--flag", "--web-dashboard-global-port", "--idle-shutdown-minutes"}
 
 // cutShell takes "cmd /c" from the front of a command.
 func cutShell(goos string, words []string) (shell, rest []string) {
@@ -89,20 +90,51 @@ func cutShell(goos string, words []string) (shell, rest []string) {
 
 // wrap puts lamplighter-connect in front of a command. The words behind "--" are
 // what the client ran, so that they can be had back.
-func wrap(connect string, orDirect bool, words []string) []string {
-	return connection{command: words}.through(connect, orDirect)
+func wrap(connect, socket string, orDirect bool, words []string) []string {
+	return connection{command: words}.through(connect, socket, orDirect)
 }
 
 // through is the same server behind the lamplighter-connect of this
-// installation. What else connect was told stays. A "cmd /c" before it goes: it is
-// needed for scripts only, and takes quotation marks away.
-func (c connection) through(connect string, orDirect bool) []string {
+// installation. A socket takes the place of the one that it names; what else connect
+// was told stays. A "cmd /c" before it goes: it is needed for scripts only, and
+// takes quotation marks away.
+func (c connection) through(connect, socket string, orDirect bool) []string {
 	words := []string{connect, connectVerb}
 	if orDirect && !c.orDirect() {
 		words = append(words, orDirectFlag)
 	}
-	words = append(append(words, c.flags...), "--")
+	flags := c.flags
+	if socket != "" {
+		words = append(words, socketFlag, socket)
+		_, flags = c.cutSocket()
+	}
+	words = append(append(words, flags...), "--")
 	return append(words, c.command...)
+}
+
+// cutSocket is the socket that connect is told, "" for none, and what else it is
+// told.
+func (c connection) cutSocket() (socket string, rest []string) {
+	for i := 0; i < len(c.flags); i++ {
+		flag := c.flags[i]
+		value, inline := strings.CutPrefix(flag, socketFlag+"=")
+		two := slices.Contains(followed, flag) && i+1 < len(c.flags)
+		if two {
+			i++
+			value = c.flags[i]
+		}
+		switch {
+		case inline || flag == socketFlag:
+			if inline || two {
+				socket = value // the last one counts
+			}
+		case two:
+			rest = append(rest, flag, value)
+		default:
+			rest = append(rest, flag)
+		}
+	}
+	return socket, rest
 }
 
 func (c connection) orDirect() bool {

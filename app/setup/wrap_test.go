@@ -58,6 +58,7 @@ func TestReadConnection(t *testing.T) {
 func TestThroughAndUnwrap(t *testing.T) {
 	for _, test := range []struct {
 		goos, words   string
+		socket        string
 		orDirect      bool
 		through, back string
 	}{
@@ -66,6 +67,11 @@ func TestThroughAndUnwrap(t *testing.T) {
 		{words: "/x/lamplighter-connect connect --or-direct --socket /s -- serena", through: "/l connect --or-direct --socket /s -- serena", back: "serena"},
 		{words: "/x/lamplighter-connect connect --or-direct -- serena", orDirect: true, through: "/l connect --or-direct -- serena", back: "serena"},
 		{words: "lamplighter-connect connect --flag --or-direct -- serena", orDirect: true, through: "/l connect --or-direct --flag --or-direct -- serena", back: "serena"},
+		{words: "lamplighter-connect connect -- serena", socket: "/n", orDirect: true, through: "/l connect --or-direct --socket /n -- serena", back: "serena"},
+		{
+			words: "lamplighter-connect connect --flag --socket --socket /a --or-direct --socket=/b --idle-shutdown-minutes 5 --socket -- serena --socket /c", socket: "/n",
+			through: "/l connect --socket /n --flag --socket --or-direct --idle-shutdown-minutes 5 -- serena --socket /c", back: "serena --socket /c",
+		},
 		{goos: "windows", words: "cmd /c lamplighter-connect connect -- npx x", through: "/l connect -- npx x", back: "cmd /c npx x"},
 		{goos: "windows", words: "cmd /c lamplighter-connect connect -- cmd /c npx x", through: "/l connect -- cmd /c npx x", back: "cmd /c npx x"},
 	} {
@@ -73,7 +79,7 @@ func TestThroughAndUnwrap(t *testing.T) {
 		if !ours || why != "" {
 			t.Fatal(test.words, why)
 		}
-		if got := strings.Join(c.through("/l", test.orDirect), " "); got != test.through {
+		if got := strings.Join(c.through("/l", test.socket, test.orDirect), " "); got != test.through {
 			t.Errorf("%s: through %s", test.words, got)
 		}
 		if got := strings.Join(c.unwrap(), " "); got != test.back {
@@ -86,19 +92,23 @@ func TestThroughAndUnwrap(t *testing.T) {
 // for a shim.
 func TestWrapThenUnwrap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
+		socket := rapid.SampledFrom([]string{"", "/s"}).Draw(t, "socket")
 		words := rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"--", "connect", "--or-direct", "lamplighter-connect", "cmd", "/c", "serena"})), 1, 8).Draw(t, "words")
 		if words[0] == "" {
 			words[0] = "x"
 		}
 		goos := rapid.SampledFrom([]string{"linux", "windows"}).Draw(t, "goos")
 		orDirect := rapid.Bool().Draw(t, "orDirect")
-		wrapped := wrap("/opt/lamplighter-connect", orDirect, words)
+		wrapped := wrap("/opt/lamplighter-connect", socket, orDirect, words)
 		if !rules.IsShim("/opt/lamplighter-connect", wrapped) {
 			t.Fatalf("no shim: %q", wrapped)
 		}
 		c, ours, why := readConnection(goos, wrapped)
 		if !ours || why != "" || c.orDirect() != orDirect || !slices.Equal(c.unwrap(), words) {
 			t.Fatalf("%q: %+v, %v, %q", wrapped, c, ours, why)
+		}
+		if named, _ := c.cutSocket(); named != socket {
+			t.Fatalf("%q names %q", wrapped, named)
 		}
 	})
 }
