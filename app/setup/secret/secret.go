@@ -13,23 +13,37 @@ import (
 // Hidden stands in the place of a secret.
 const Hidden = "…"
 
-// words are parts of names of secrets.
-const words = `key|token|secret|passw|passphrase|pwd|auth|credential|cookie|bearer`
+// What names of secrets are made of: words are anywhere in them, short ones are
+// whole parts, as in db_pass and dbPass. "path" and "spin" are none.
+const (
+	words = `[\w.-]*(?:key|token|secret|passw|passphrase|pwd|auth|credential|cookie|bearer)[\w.-]*`
+	short = `\b(?:[\w.-]*[_.-])?(?:pass|pin|pat|psk|otp|sig|signature)(?:[_.-][\w.-]*)?`
+	camel = `(?-i:\w*[a-z](?:Pass|Pin|Pat|Sig))`
+	name  = `(?:` + words + `|` + short + `|` + camel + `)`
+)
 
 var (
-	inName = regexp.MustCompile(`(?i)` + words)
+	inName = regexp.MustCompile(`(?i)(?:` + words + `|(?:` + short + `|` + camel + `)$)`)
 	// A name of a secret with what stands between it and the value, the word that
 	// says what the value is, or an option in the line of a shell.
-	beforeValue = regexp.MustCompile(`(?i)[\w.-]*(?:` + words + `)[\w.-]*\\?["']?\s*[=:]\s*|\b(?:bearer|basic)\s+|(?:^|\s)--?[\w.-]*(?:` + words + `)[\w.-]*\s+`)
+	beforeValue = regexp.MustCompile(`(?i)` + name + `(?:\\?["']?\s*[=:]|\\?["']\s*,)\s*|\b(?:bearer|basic)\s+|(?:^|[\s"'(])(?:--?|/)` + name + `\s+`)
 	// A password may have any character, and is not always escaped.
 	userInfo = regexp.MustCompile(`://(?:[^/\s@:]*:\S*|[^/\s@]+)@`)
 	// How keys of well-known services begin.
-	knownKey = regexp.MustCompile(`\b(?:[spr]k[-_]|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|npm_|hf_|pypi-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_-]{8,}`)
+	knownKey = regexp.MustCompile(`\b(?:[spr]k[-_]|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|npm_|hf_|pypi-|AKIA|ASIA|AIza)[A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*`)
 
 	// Options that are no value of the option before them.
 	isOption = regexp.MustCompile(`^(?:--|-[A-Za-z]|--[a-z][a-z0-9-]*(?:=.*)?)$`)
 	// Options that have no value.
 	isSwitch = regexp.MustCompile(`^--?(?:no|disable|skip|without)-`)
+
+	// Options of one letter, and those of them that stand for a password, a key and
+	// a token often enough.
+	shortOption = regexp.MustCompile(`^-[A-Za-z]$`)
+	mayBeSecret = regexp.MustCompile(`^-[pkt]$`)
+	// What they stand for otherwise: a port, a version, a package, an address, a
+	// folder that a variable names, and a transport.
+	noSecret = regexp.MustCompile(`^(?:\d+(?:[.:]\d+)+|@.*|.*://.*|\.|\.\.|\$\w+|\$\{[^}]*\}|%\w+%|stdio|sse|http|streamable-http|tcp|udp)$`)
 
 	field = regexp.MustCompile(`\S+`)
 	// What may stand in front of a path in a word: --project=, NAME= and quotation
@@ -62,21 +76,72 @@ func Words(command []string) []string {
 // Behind is a word as it may be shown. before is the one before it in the same
 // command, "" for none and for the program.
 func Behind(before, word string) string {
-	if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && Name(before) && !isSwitch.MatchString(before) && !isOption.MatchString(word) {
+	if isValue(before, word) {
 		return Hidden
 	}
 	return Text(word)
 }
 
+// isValue tells whether a word is the value of the option before it, and secret.
+func isValue(before, word string) bool {
+	switch {
+	case word == "" || isOption.MatchString(word):
+		return false
+	case mayBeSecret.MatchString(before):
+		return !noSecret.MatchString(word) && !pathStart.MatchString(word)
+	case shortOption.MatchString(before):
+		return !pathStart.MatchString(word) && !strings.ContainsAny(word, "/=") && randomFrom(word, 8, 3)
+	case strings.HasPrefix(before, "-"), strings.LastIndexByte(before, '/') == 0:
+		return !strings.Contains(before, "=") && Name(before) && !isSwitch.MatchString(before)
+	}
+	return false
+}
+
 // Text is a word by itself, an address or a line as it may be shown.
 func Text(text string) string {
-	if len(text) < 8 && !strings.ContainsAny(text, "=:@") {
+	if len(text) < 8 && !strings.ContainsAny(text, "=:@ ") {
 		return text // most words of large settings are short
 	}
 	text = userInfo.ReplaceAllString(text, "://"+Hidden+"@")
 	text = withoutValues(text)
 	text = knownKey.ReplaceAllString(text, Hidden)
-	return field.ReplaceAllStringFunc(text, withoutRandom)
+	return wordByWord(text)
+}
+
+// quotes are those of a shell, and what else may stand around a word in a line.
+const quotes = "\"'`()\\"
+
+// wordByWord looks at the words of a line, which may be one for a shell, as at
+// those of a command. A value in quotation marks ends with them.
+func wordByWord(line string) string {
+	var b strings.Builder
+	before, at := "", 0
+	for at < len(line) {
+		place := field.FindStringIndex(line[at:])
+		if place == nil {
+			break
+		}
+		start, end := at+place[0], at+place[1]
+		b.WriteString(line[at:start])
+		word := line[start:end]
+		bare := strings.Trim(word, quotes)
+		if isValue(before, bare) {
+			if opened := strings.TrimLeft(word, `\`); strings.ContainsRune("\"'", rune(opened[0])) {
+				from := end - len(opened) + 1
+				if n := strings.IndexByte(line[from:], opened[0]); n < 0 {
+					end = len(line)
+				} else if from+n+1 > end {
+					end = from + n + 1
+				}
+			}
+			word = Hidden
+		} else {
+			word = withoutRandom(word)
+		}
+		b.WriteString(word)
+		before, at = bare, end
+	}
+	return b.String() + line[at:]
 }
 
 // withoutValues leaves out the values of names. Where one ends is only known in
@@ -126,9 +191,12 @@ func withoutRandom(word string) string {
 	return longPart.ReplaceAllStringFunc(word, hide)
 }
 
-// random tells whether a word is one that nobody would think of: the kind of its
-// characters changes all the time.
-func random(word string) bool {
+// random tells whether a word is one that nobody would think of, by itself.
+func random(word string) bool { return randomFrom(word, 16, 5) }
+
+// randomFrom tells whether the kind of a word's characters changes all the time:
+// it has as many as least, and there is a change for each few of them.
+func randomFrom(word string, least, few int) bool {
 	const none, lower, upper, digit = 0, 1, 2, 3
 	last, changes, count := none, 0, 0
 	for _, r := range word {
@@ -150,5 +218,5 @@ func random(word string) bool {
 		}
 		last = kind
 	}
-	return count >= 16 && changes*5 >= count
+	return count >= least && changes*few >= count
 }

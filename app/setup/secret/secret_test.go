@@ -41,6 +41,24 @@ func TestWords(t *testing.T) {
 		{`x|--project=/run/0c5b1xq1kq3nc4a2g6a9fsq6g7b0n5kd/x|C:\a\0c5b1xq1kq3nc4a2g6a9fsq6g7b0n5kd|${HOME}/0c5b1xq1kq3nc4a2g6a9fsq6g7b0n5kd`, ""},
 		{"x|@modelcontextprotocol/server-filesystem@2025.8.21", ""},
 		{"/opt/token/serena|start-mcp-server", ""},
+		{"x|--pass|abc|--pin|1234|y", "x|--pass|…|--pin|…|y"},
+		{"x|--pass=abc|--db-pass=abc|DB_PASS=abc|/pass|abc", "x|--pass=…|--db-pass=…|DB_PASS=…|/pass|…"},
+		{"x|--bypass|here|--path|there|--spin=1|--compass=2", ""},
+		{"x|-p|hunter2|-k|abc|-t|abc", "x|-p|…|-k|…|-t|…"},
+		{"x|-p|8080:80|-p|3.12|-p|.|-p|/src|-p|@a/b|-t|stdio|-p|--x|-p|git+https://h/x", ""},
+		{"x|-a|Xk29dPq1|-a|serena|-v|/src/a1b2c3d4", "x|-a|…|-a|serena|-v|/src/a1b2c3d4"},
+		{"bash|-c|run -p hunter2 x", "bash|-c|run -p … x"},
+		{"bash|-c|run -p 'a b' x -k \"c d\" y", "bash|-c|run -p … x -k … y"},
+		{"bash|-c|sh -c 'run -p abc'; x", "bash|-c|sh -c 'run -p … x"},
+		{"bash|-c|run --pass a b", "bash|-c|run --pass …"},
+		{"bash|-c|run '--token' abc", "bash|-c|run '--token' …"},
+		{"cmd|/c|run /password abc def", "cmd|/c|run /password …"},
+		{"bash|-c|exec serena start-mcp-server --context ide -p /src/a", ""},
+		{`x|{"apiKey":"x"}`, `x|{"apiKey":…`},
+		{`x|{"dbPass": "x"}|{"pin":1}`, `x|{"dbPass": …|{"pin":…`},
+		{`x|["--token","abc"]`, `x|["--token",…`},
+		{"x|eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.aaaabbbbccccdddd", "x|…"},
+		{"x|https://h/x?sig=abc&y=1", "x|https://h/x?sig=…&y=1"},
 	} {
 		if test.want == "" {
 			test.want = test.words
@@ -76,12 +94,12 @@ func FuzzWords(f *testing.F) {
 	f.Add("x\x00https://h?a=1&token=b&c")
 	f.Fuzz(func(t *testing.T, text string) {
 		command := append([]string{"x"}, strings.Split(text, "\x00")...)
-		command = append(command, "--password", "Geheim-12", "--token", "-Geheim-13", "API_KEY=Geheim-14", "https://u:Gehe/im-15@h/")
+		command = append(command, "--password", "Geheim-12", "--token", "-Geheim-13", "--pass", "Geheim-16", "-p", "Geheim-17", "run -k Geheim-18", "API_KEY=Geheim-14", "https://u:Gehe/im-15@h/")
 		shown := Words(command)
 		if len(shown) != len(command) {
 			t.Fatalf("%q became %q", command, shown)
 		}
-		if last := strings.Join(shown[len(shown)-6:], " "); strings.Contains(last, "im-1") {
+		if last := strings.Join(shown[len(shown)-11:], " "); strings.Contains(last, "im-1") {
 			t.Errorf("%q", last)
 		}
 	})
