@@ -174,7 +174,7 @@ func (p *program) settingsOfClients(connect string) (api.Setup, error) {
 	if err != nil {
 		dir = "" // then no project is looked at
 	}
-	return p.setup(setup.Options{Home: p.base.Home, Getenv: p.getenv, Dir: dir, State: state, Connect: connect}), nil
+	return p.setup(setup.Options{Home: p.base.Home, Getenv: p.getenv, Dir: dir, State: state, Connect: connect, Socket: p.socketForClients()}), nil
 }
 
 // clientsJSON is what --list --json prints.

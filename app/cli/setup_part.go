@@ -29,7 +29,7 @@ func (c clientSettings) part() api.Setup {
 	if err != nil {
 		connect = "" // which Do says, and List does not need
 	}
-	return c.program.setup(setup.Options{Home: c.program.base.Home, Getenv: c.program.getenv, State: c.state, Connect: connect})
+	return c.program.setup(setup.Options{Home: c.program.base.Home, Getenv: c.program.getenv, State: c.state, Connect: connect, Socket: c.program.socketForClients()})
 }
 
 // setupPart is what the page asks for settings of clients; nil where nothing
