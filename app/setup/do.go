@@ -55,7 +55,7 @@ func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 	if err := known(all, w); err != nil {
 		return nothing(), err
 	}
-	run := run{s: s, m: s.machine(), w: w, rec: rec}
+	run := run{s: s, m: s.machine(), w: w, rec: rec, partly: rec.unread != nil}
 	result := nothing()
 	touched := map[string]bool{} // by targetOf
 	for _, p := range joined(all) {
@@ -133,6 +133,8 @@ type run struct {
 	m   machine
 	w   Wanted
 	rec *record
+	// partly tells that a part of the record could not be read.
+	partly bool
 }
 
 // edit is what is to become of a file.

@@ -43,6 +43,10 @@ type reversal struct {
 	// text was put back.
 	done map[string][]string
 	left map[string]Entry
+	// asBefore are the entries that are as they were before setup has changed them.
+	asBefore map[string]bool
+	// known tells that the record says what setup has written here.
+	known bool
 	// byWords tells that entries were taken apart of which no text is known.
 	byWords bool
 }
@@ -53,12 +57,13 @@ func (r run) take(p place, c *Change) (edit, error) {
 	if err != nil {
 		return edit{}, err
 	}
+	steps := r.rec.steps(set.file.Target)
+	v := reversal{cur: set.file.Content, done: map[string][]string{}, left: map[string]Entry{}, asBefore: map[string]bool{}}
+	v.known = len(steps) > 0 && !r.partly
 	if err := r.prune(set.file, c); err != nil {
 		return edit{}, err
 	}
-	steps := r.rec.steps(set.file.Target)
 	steps = steps[:happened(steps, set.file.Content)]
-	v := reversal{cur: set.file.Content, done: map[string][]string{}, left: map[string]Entry{}}
 	back := len(steps) // those from here on are undone as a whole
 	if r.allChosen(set.entries) {
 		for ; back > 0 && isSum(v.cur, steps[back-1].After); back-- {
@@ -67,6 +72,9 @@ func (r run) take(p place, c *Change) (edit, error) {
 				break
 			}
 			v.cur = content
+			for _, se := range steps[back-1].Entries {
+				v.asBefore[pathKey(se.Path)] = true
+			}
 		}
 	}
 	if v.doc, err = document.Parse(p.format, v.cur, p.tables); err != nil {
@@ -135,7 +143,7 @@ func (r run) finish(e edit, v reversal, steps []step, back int, c *Change) error
 			return err // what undo needs stays
 		}
 	}
-	if err := r.dropUndone(e, steps, back, c); err != nil {
+	if err := r.dropUndone(e, v, steps, back, c); err != nil {
 		return fmt.Errorf("%s is as it was, but that could not be noted: %w", monitor.Clean(e.path), err)
 	}
 	return nil
@@ -143,7 +151,7 @@ func (r run) finish(e edit, v reversal, steps []step, back int, c *Change) error
 
 // dropUndone takes out of the record what is undone, the newest step first: those
 // from back on with their backups.
-func (r run) dropUndone(e edit, steps []step, back int, c *Change) error {
+func (r run) dropUndone(e edit, v reversal, steps []step, back int, c *Change) error {
 	for _, st := range slices.Backward(steps[back:]) {
 		if err := r.rec.drop(st); err != nil {
 			return err
@@ -154,7 +162,7 @@ func (r run) dropUndone(e edit, steps []step, back int, c *Change) error {
 		return r.forget(steps[:back], 0, e.after, c)
 	}
 	for _, st := range slices.Backward(steps[:back]) {
-		if r.remains(st, e.final) {
+		if r.remains(v, st, e.final) {
 			continue
 		}
 		if err := r.rec.drop(st); err != nil {
@@ -164,11 +172,12 @@ func (r run) dropUndone(e edit, steps []step, back int, c *Change) error {
 	return nil
 }
 
-// remains tells whether an entry of a step still runs lamplighter-connect.
-func (r run) remains(st step, entries []document.Entry) bool {
+// remains tells whether an entry of a step still runs lamplighter-connect, and did
+// not before setup came.
+func (r run) remains(v reversal, st step, entries []document.Entry) bool {
 	return slices.ContainsFunc(entries, func(e document.Entry) bool {
 		_, ours, _ := readConnection(r.m.goos, wordsOf(e))
-		return ours && slices.ContainsFunc(st.Entries, func(se stepEntry) bool { return slices.Equal(se.Path, e.Path) })
+		return ours && !v.asBefore[pathKey(e.Path)] && slices.ContainsFunc(st.Entries, func(se stepEntry) bool { return slices.Equal(se.Path, e.Path) })
 	})
 }
 
@@ -180,14 +189,14 @@ func (r run) allChosen(entries []document.Entry) bool {
 	})
 }
 
-func (r run) chosen(path []string) bool {
-	return len(r.w.Servers) == 0 || slices.Contains(r.w.Servers, path[len(path)-1])
-}
+func (r run) chosen(path []string) bool { return len(r.w.Servers) == 0 || r.named(path) }
+
+func (r run) named(path []string) bool { return slices.Contains(r.w.Servers, path[len(path)-1]) }
 
 // bySources puts back the text of entries where it is still what a step has
 // written, the newest step first.
 func (r run) bySources(v *reversal, steps []step) {
-	settled := map[string]bool{}
+	settled := maps.Clone(v.asBefore)
 	for _, st := range slices.Backward(steps) {
 		for _, se := range slices.Backward(st.Entries) {
 			key := pathKey(se.Path)
@@ -195,6 +204,7 @@ func (r run) bySources(v *reversal, steps []step) {
 				continue
 			}
 			now, err := v.doc.Source(se.Path)
+			v.asBefore[key] = false // until the oldest step of it is undone
 			switch {
 			case err == nil && now == se.After:
 				if err := v.doc.Restore(se.Path, se.Before); err != nil {
@@ -202,9 +212,9 @@ func (r run) bySources(v *reversal, steps []step) {
 					continue // with its words, it may be taken apart
 				}
 				v.done[key] = nil
-				settled[key] = true
+				settled[key], v.asBefore[key] = true, true
 			case err == nil && now == se.Before:
-				settled[key] = true // it is undone already
+				settled[key], v.asBefore[key] = true, true // it is undone already
 			case err != nil:
 				v.left[key] = gone(se.Path, "It is no longer in the file, or cannot be understood.")
 			default:
@@ -218,13 +228,15 @@ func (r run) bySources(v *reversal, steps []step) {
 }
 
 // byWords takes apart what still is ours: the command behind connect is what the
-// client would run. In a file that others may use this is done for what setup has
-// written there alone.
+// client would run. Where the record says what setup has written, this is done for
+// that alone, and for what is named; in a file that others may use for what setup
+// has written there alone.
 func (r run) byWords(v *reversal, p place, steps []step) error {
 	now, err := document.Parse(p.format, v.doc.Bytes(), p.tables)
 	if err != nil {
 		return unparsed(p, err)
 	}
+	before := wordsBefore(p, now.Bytes(), steps)
 	for _, e := range p.entries(now) {
 		c, ours, why := readConnection(r.m.goos, wordsOf(e))
 		if !ours || !r.chosen(e.Path) {
@@ -232,19 +244,19 @@ func (r run) byWords(v *reversal, p place, steps []step) error {
 		}
 		key := pathKey(e.Path)
 		delete(v.left, key)
-		original, recorded := firstSource(steps, e.Path)
+		words, recorded := before[key]
 		switch {
 		case why != "":
 			v.left[key] = r.leftAlone(e, sentence(why))
+			continue
+		case !r.named(e.Path) && (v.asBefore[key] || v.known && !recorded):
+			v.left[key] = r.leftAlone(e, "Setup did not write it. To take it out: "+r.takesOut(p, e)+".")
 			continue
 		case !recorded && p.scope == Project && !r.w.Project && r.w.File == "":
 			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. lamplighter setup --undo --project takes it out all the same.")
 			continue
 		}
-		words := c.unwrap()
-		if before, ok := wordsOfSource(p, now.Bytes(), e.Path, original); recorded && ok {
-			words = reopenPage(r.m.goos, words, before)
-		}
+		words = r.withoutSetup(c, words, r.named(e.Path))
 		if err := v.doc.Set(e.Path, words[0], words[1:]); err != nil {
 			v.left[key] = r.leftAlone(e, sentence(monitor.Clean(err.Error())))
 			continue
@@ -272,31 +284,60 @@ func gone(path []string, why string) Entry {
 	return e
 }
 
-// firstSource is how an entry was written before the oldest step.
-func firstSource(steps []step, path []string) (document.Source, bool) {
-	for _, st := range steps {
-		for _, se := range st.Entries {
-			if slices.Equal(se.Path, path) {
-				return se.Before, true
-			}
-		}
+// takesOut is the command that takes out an entry that setup has not written.
+func (r run) takesOut(p place, e document.Entry) string {
+	words := []string{"lamplighter", "setup", "--undo", "--server", nameOf(e)}
+	switch {
+	case r.w.File != "":
+		words = append(words, "--file", r.w.File)
+	case p.scope == Project:
+		words = append(words, "--project")
 	}
-	return document.Source{}, false
+	return monitor.Quoted(words)
 }
 
-// wordsOfSource is the command that a text of an entry says.
-func wordsOfSource(p place, content []byte, path []string, s document.Source) ([]string, bool) {
+// withoutSetup is a command of ours as it was before setup: before are its words
+// then, nil when they are not known. Where it was behind another
+// lamplighter-connect then, that comes back, unless all is to go.
+func (r run) withoutSetup(c connection, before []string, all bool) []string {
+	if before == nil {
+		return c.unwrap()
+	}
+	if other, ours, why := readConnection(r.m.goos, before); ours && why == "" && !all {
+		other.command = reopenPage(r.m.goos, c.command, other.command)
+		return slices.Concat(other.shell, []string{other.program, connectVerb}, other.flags, []string{"--"}, other.command)
+	}
+	return reopenPage(r.m.goos, c.unwrap(), before)
+}
+
+// wordsBefore are the commands of the entries of steps before the oldest one, by
+// their paths: nil for one whose text says none any more.
+func wordsBefore(p place, content []byte, steps []step) map[string][]string {
+	words, restored := map[string][]string{}, map[string]bool{}
+	if len(steps) == 0 {
+		return words
+	}
 	doc, err := document.Parse(p.format, content, p.tables)
-	if err != nil || doc.Restore(path, s) != nil {
-		return nil, false
-	}
-	if doc, err = document.Parse(p.format, doc.Bytes(), p.tables); err != nil {
-		return nil, false
-	}
-	for _, e := range doc.Entries() {
-		if slices.Equal(e.Path, path) && e.Command != "" {
-			return wordsOf(e), true
+	for _, st := range steps {
+		for _, se := range st.Entries {
+			key := pathKey(se.Path)
+			if _, ok := words[key]; ok {
+				continue
+			}
+			words[key] = nil
+			restored[key] = err == nil && doc.Restore(se.Path, se.Before) == nil
 		}
 	}
-	return nil, false
+	if err != nil {
+		return words
+	}
+	if doc, err = document.Parse(p.format, doc.Bytes(), p.tables); err != nil {
+		return words
+	}
+	for _, e := range doc.Entries() {
+		if restored[pathKey(e.Path)] && e.Command != "" {
+			words[pathKey(e.Path)] = wordsOf(e)
+		}
+	}
+	return words
 }

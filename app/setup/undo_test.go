@@ -227,7 +227,7 @@ func TestUndoWhereTheTextCannotBePutBack(t *testing.T) {
 	bad := after
 	bad.Command = "serena" // without its quotation marks
 	r := run{s: New(b.o), m: New(b.o).machine(), w: Wanted{Undo: true}}
-	v := reversal{doc: set.doc, done: map[string][]string{}, left: map[string]Entry{}}
+	v := reversal{doc: set.doc, done: map[string][]string{}, left: map[string]Entry{}, asBefore: map[string]bool{}}
 	steps := []step{{Entries: []stepEntry{{Path: name, Before: bad, After: after}}}}
 	if r.bySources(&v, steps); len(v.left) != 1 || len(v.done) > 0 {
 		t.Errorf("%+v", v)

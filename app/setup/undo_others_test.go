@@ -1,0 +1,92 @@
+package setup
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Undo reverses what setup has done, and leaves what others have put behind
+// lamplighter-connect.
+func TestUndoLeavesWhatOthersWrote(t *testing.T) {
+	for _, elsewhere := range []string{"", "\n// new\n"} {
+		for name, notes := range map[string]string{
+			"by hand":  `"lamplighter-connect", "args": ["connect", "--or-direct", "--", "notes-server"]`,
+			"the verb": `"lamplighter", "args": ["connect", "--", "notes-server"]`,
+		} {
+			b := newBed(t)
+			b.env["PATH"] += string(filepath.ListSeparator) + filepath.Dir(b.connect)
+			b.program("opt", "lamplighter")
+			text := `{"mcpServers": {"notes": {"command": ` + notes + `}, "serena": {"command": "serena", "args": ["start-mcp-server"]}}}`
+			path := b.write(cursorFile, text)
+			if c := b.done(Wanted{}); names(c.Entries) != "serena" {
+				t.Fatalf("%s: %+v", name, c)
+			}
+			b.write(path, b.read(path)+elsewhere)
+			c := b.done(Wanted{Undo: true})
+			if b.read(path) != text+elsewhere || names(c.Entries) != "serena" || c.Whole != (elsewhere == "") {
+				t.Errorf("%s: %+v\n%s", name, c, b.read(path))
+			}
+			if names(c.Left) != "notes" || !strings.Contains(c.Left[0].Why, "did not write it") || !strings.Contains(c.Left[0].Why, "lamplighter setup --undo --server notes") {
+				t.Errorf("%s: %+v", name, c.Left)
+			}
+			if c := b.done(Wanted{Undo: true, Servers: []string{"notes"}}); names(c.Entries) != "notes" || strings.Contains(b.read(path), "connect") {
+				t.Errorf("%s: %+v\n%s", name, c, b.read(path))
+			}
+		}
+	}
+}
+
+// Also where setup knows of a step, naming an entry takes it out.
+func TestUndoByNameOfWhatOthersWrote(t *testing.T) {
+	b := newBed(t)
+	b.env["PATH"] += string(filepath.ListSeparator) + filepath.Dir(b.connect)
+	path := b.write(cursorFile, `{"mcpServers": {"notes": {"command": "lamplighter-connect", "args": ["connect", "--", "n"]}, "serena": {"command": "serena", "args": ["start-mcp-server"]}}}`)
+	b.done(Wanted{})
+	if c := b.done(Wanted{Undo: true, Servers: []string{"notes"}}); names(c.Entries) != "notes" || b.listed(path, "notes").State != Direct || b.listed(path, "serena").State != Shared {
+		t.Errorf("%+v\n%s", c, b.read(path))
+	}
+	if c := b.done(Wanted{Undo: true}); names(c.Entries) != "serena" || len(c.Left) > 0 || strings.Contains(b.read(path), "connect") {
+		t.Errorf("%+v\n%s", c, b.read(path))
+	}
+}
+
+// An entry of another installation, there or not, is that again.
+func TestUndoOfARepointedEntry(t *testing.T) {
+	for _, there := range []bool{true, false} {
+		for change, from := range map[string]string{"": "", "\n# new\n": "", "with other args": `"start-mcp-server"`} {
+			b := newBed(t)
+			other := filepath.Join(filepath.Dir(b.home), "gone", "lamplighter-connect")
+			if there {
+				other = b.program("other", "lamplighter-connect")
+			}
+			text := "[mcp_servers.serena]\ncommand = \"" + inJSON(other) + "\" # mine\nargs = [ \"connect\",\"--flag\",\"a\",\"--\", \"serena\", \"start-mcp-server\" ]\n"
+			path := b.write(codexFile, text)
+			b.done(Wanted{NoPage: true, OrDirect: true})
+			want := text
+			if from == "" {
+				b.write(path, b.read(path)+change)
+				want += change
+			} else {
+				b.write(path, strings.Replace(b.read(path), from, from+`, "--log-level", "DEBUG"`, 1))
+			}
+			c := b.done(Wanted{Undo: true})
+			got := b.read(path)
+			if from != "" {
+				e := b.listed(path, "serena")
+				if (e.State != Other && e.State != Gone) || !strings.Contains(e.Runs, "DEBUG") || strings.Contains(e.Runs, pageOption) || !strings.Contains(got, inJSON(other)) || !strings.Contains(got, `"--flag"`) || strings.Contains(got, orDirectFlag) {
+					t.Errorf("there %v, %q: %+v\n%s", there, change, c, got)
+				}
+			} else if got != want || c.Whole != (change == "") || names(c.Left) != "serena" {
+				t.Errorf("there %v, %q: %+v\n%s", there, change, c, got)
+			}
+			if rec, err := loadRecord(b.state); err != nil || len(rec.all) > 0 && from == "" {
+				t.Errorf("there %v, %q: %+v, %v", there, change, rec, err)
+			}
+			b.done(Wanted{Undo: true, Servers: []string{"serena"}})
+			if e := b.listed(path, "serena"); e.State != Direct {
+				t.Errorf("there %v, %q: %+v", there, change, e)
+			}
+		}
+	}
+}
