@@ -260,6 +260,8 @@ func judgeEntry(c setup.Client, file setup.File, e setup.Entry) (about finding, 
 		return finding{OK, c.Name + " runs a Serena through lamplighter-connect that is not shared, because " + e.Alone, "", ""}, ""
 	case e.State == setup.Direct && e.Why != "":
 		return finding{OK, c.Name + " starts a server that lamplighter setup leaves alone", e.Why, ""}, ""
+	case e.State == setup.Direct && e.Serena && e.Alone != "":
+		return finding{OK, c.Name + " starts a Serena directly that cannot be shared, because " + e.Alone, "Each of its windows has a server of its own.", "To see it in Lamplighter all the same: " + verb}, ""
 	case e.State == setup.Direct && e.Serena:
 		return finding{OK, c.Name + " starts Serena directly", "Each of its windows has a server of its own.", "To share one: " + verb}, ""
 	}

@@ -53,6 +53,7 @@ func TestJudgeClients(t *testing.T) {
 		},
 		"through bash":    {setup.Direct, func(e *setup.Entry) { e.Serena = false; e.Why = "It starts Serena through bash -c." }, OK, "ok: Codex starts a server that lamplighter setup leaves alone: " + at + " | It starts Serena through bash -c. | \n"},
 		"alone":           {setup.Shared, func(e *setup.Entry) { e.Alone = "no project is named" }, OK, "that is not shared, because no project is named: " + at},
+		"direct, alone":   {setup.Direct, func(e *setup.Entry) { e.Alone = "its context codex can change the project" }, OK, "ok: Codex starts a Serena directly that cannot be shared, because its context codex can change the project: " + at + " | Each of its windows has a server of its own. | To see it in Lamplighter all the same: lamplighter setup codex\n"},
 		"of no Serena":    {setup.Direct, func(e *setup.Entry) { e.Serena = false }, OK, ""},
 		"at an address":   {setup.Remote, func(e *setup.Entry) { e.Serena = false }, OK, ""},
 		"odd":             {setup.Odd, func(e *setup.Entry) { e.Why = "Its args are no list of strings." }, Warn, "warn: Codex has an entry that is not understood: " + at + " | Its args are no list of strings. | \n"},

@@ -102,6 +102,13 @@ export function offers(client) {
   };
 }
 
+// staysAlone tells whether none of the Serenas that would be changed can be
+// shared, so that to share is not what is offered.
+export function staysAlone(client) {
+  const changing = entriesOf(client).filter((one) => one.becomes);
+  return changing.length > 0 && changing.every((one) => one.serena && one.alone);
+}
+
 // mayQuiet tells whether Serena's own page opens also where it runs through
 // Lamplighter, and that could be stopped.
 export function mayQuiet(client) {

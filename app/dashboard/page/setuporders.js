@@ -5,7 +5,7 @@ import { confirm, tell } from './dialog.js';
 import { h, replace } from './dom.js';
 import { Failure, queued, send } from './http.js';
 import { say } from './notice.js';
-import { expected, isNothing, mayQuiet, outcome, plan, restarts, sentence } from './setup.js';
+import { expected, isNothing, mayQuiet, outcome, plan, restarts, sentence, staysAlone } from './setup.js';
 import { commandLine } from './setupmarks.js';
 
 const order = (wish) => send('POST', 'setup', wish, { limit: queued });
@@ -24,7 +24,7 @@ export async function change(client, { undo = false, quiet = false } = {}) {
       return false;
     }
     const { body, chosen } = question(client, first, wish, { undo, choice: !undo && !quiet && mayQuiet(client) });
-    if (!await confirm({ title: title(client, { undo, quiet }), body, action: undo ? 'Take it out' : quiet ? 'Keep it closed' : 'Share' })) return false;
+    if (!await confirm({ title: title(client, { undo, quiet }), body, action: undo ? 'Take it out' : quiet ? 'Keep it closed' : staysAlone(client) ? 'Run it through Lamplighter' : 'Share' })) return false;
     const { text, kind } = outcome(await order(chosen()), { undo });
     say(text, { kind, stays: kind !== 'plain' });
     return true;
@@ -35,9 +35,11 @@ export async function change(client, { undo = false, quiet = false } = {}) {
   }
 }
 
-function title({ name }, { undo, quiet }) {
+function title(client, { undo, quiet }) {
+  const { name } = client;
   if (undo) return `Take Lamplighter out of the settings of ${name}?`;
-  return quiet ? `Keep Serena’s own page closed for ${name}?` : `Share the Serena of ${name}?`;
+  if (quiet) return `Keep Serena’s own page closed for ${name}?`;
+  return staysAlone(client) ? `Run the Serena of ${name} through Lamplighter?` : `Share the Serena of ${name}?`;
 }
 
 // question is the body of the dialog; chosen is what is wished at its end, of the

@@ -5,7 +5,7 @@ import { h, keyed, replace, setAttribute, setText } from './dom.js';
 import { get } from './http.js';
 import { announce } from './notice.js';
 import { skeleton } from './section.js';
-import { isFound, markOf, nameOf, notes, offers, running, sentence, shownFiles, standing, summary, wordOf } from './setup.js';
+import { isFound, markOf, nameOf, notes, offers, running, sentence, shownFiles, standing, staysAlone, summary, wordOf } from './setup.js';
 import { commandLine, entryMark } from './setupmarks.js';
 import { change } from './setuporders.js';
 import { time } from './times.js';
@@ -111,9 +111,9 @@ function card(id, look) {
   const state = h('p', { class: 'muted' });
   const runs = h('span', { class: 'tag' });
   const owner = () => h('span', { class: 'unseen', dir: 'auto' });
-  const button = (text, wish) => h('button', { type: 'button', class: 'small', onclick: () => run(wish) }, text, owner());
+  const button = (text, wish) => h('button', { type: 'button', class: 'small', onclick: () => run(wish) }, h('span', null, text), owner());
   const buttons = {
-    share: button('Share its Serena…', {}),
+    share: button('', {}),
     quiet: button('Keep its page closed…', { quiet: true }),
     undo: button('Take it out again…', { undo: true }),
   };
@@ -149,6 +149,7 @@ function card(id, look) {
     setAttribute(runs, 'title', client.running.length > 0 ? `pid ${client.running.join(', ')}` : null);
     runs.hidden = client.running.length === 0;
     const offered = offers(client);
+    setText(buttons.share.firstElementChild, staysAlone(client) ? 'Run its Serena through Lamplighter…' : 'Share its Serena…');
     const focused = document.activeElement;
     for (const [kind, one] of Object.entries(buttons)) {
       one.hidden = !offered[kind];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  command, expected, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, sentence, shownFiles, standing, summary, trouble, wordOf,
+  command, expected, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, sentence, shownFiles, standing, staysAlone, summary, trouble, wordOf,
 } from '../page/setup.js';
 
 const connect = '/opt/lamplighter/lamplighter-connect connect -- ';
@@ -93,6 +93,14 @@ test('only what makes sense is offered', () => {
   assert.equal(mayQuiet(client([file([entry()])])), false);
   assert.equal(mayQuiet(client([file([entry({ opens_page: true, alone: 'it is' })])])), false);
   assert.equal(mayQuiet(client([file([entry(), entry({ page_stops: true })])])), true);
+});
+
+test('what cannot be shared is not offered to be', () => {
+  const alone = entry({ alone: 'its context codex can change the project' });
+  for (const [entries, want] of [
+    [[], false], [[entry()], false], [[alone], true], [[alone, other()], true], [[alone, entry()], false], [[alone, entry({ state: 'gone', serena: false })], false],
+    [[shared({ alone: 'it is' })], false],
+  ]) assert.equal(staysAlone(client([file(entries)])), want, JSON.stringify(entries));
 });
 
 test('the plan has the commands before and after', () => {

@@ -131,10 +131,13 @@ func contextAlone(name string, isOwn func(name string) bool) string {
 	case slices.Contains(singleProject, name):
 		return ""
 	case slices.Contains(projectSwitching, name):
-		return "its context " + shown + " can change the project"
+		return "its context " + shown + " can change the project" + wayOut
 	}
-	return "its context " + shown + " is not known, and may let clients change the project"
+	return "its context " + shown + " is not known, and may let clients change the project" + wayOut
 }
+
+// wayOut is what can be done about a context.
+const wayOut = " (with --context ide in its place it can be shared)"
 
 // looksLikePath is as in serena/config/context_mode.py, but both separators
 // count everywhere.

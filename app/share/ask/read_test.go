@@ -12,7 +12,7 @@ func TestRead(t *testing.T) {
 	}{
 		{"linux", "serena start-mcp-server --context ide --project-from-cwd", Reading{Serena: true}},
 		{"linux", "uvx --from serena-agent serena start-mcp-server --context claude-code --project /w", Reading{Serena: true}},
-		{"linux", "serena-mcp-server --context codex", Reading{Serena: true, Alone: "its context codex can change the project"}},
+		{"linux", "serena-mcp-server --context codex", Reading{Serena: true, Alone: "its context codex can change the project (with --context ide in its place it can be shared)"}},
 		{"linux", "uvx --from git+https://github.com/oraios/serena serena start-mcp-server --context=ide --open-web-dashboard=False", Reading{Serena: true, Page: "false"}},
 		{"linux", "serena start-mcp-server --context ide --enable-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "false"}},
 		{"linux", "serena start-mcp-server --context ide --open-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "true"}},
