@@ -21,6 +21,7 @@ func (d *desktop) withHome(t *testing.T) (codex string) {
 	d.withConnect(t)
 	d.base.Home = t.TempDir()
 	d.setup = func(o setup.Options) api.Setup {
+		o.Socket = "" // lamplighter is where it usually is
 		o.Programs = func() ([]setup.Program, error) { return nil, nil }
 		o.PageOpens = func() bool { return true }
 		o.LookPath = func(command string) (string, error) {
