@@ -7,25 +7,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"lamplighter/app/apptest"
 )
-
-// setupHome is a home with real clients, whose shim finds the background process
-// without a word about where: Codex and Gemini CLI pass on HOME and little else.
-func setupHome(t *testing.T) (m *manager, env []string) {
-	t.Helper()
-	m = serenaHome(t)
-	m.initialised(t)
-	m.set(t, patientStart+"log_level: debug\n")
-	clients := m.env
-	m.env = append(clients[:len(clients):len(clients)], "LAMPLIGHTER_SOCKET="+filepath.Join(m.state(), "run", "share.sock"))
-	m.begin(t)
-	m.env = clients
-	return m, withClients(t, m.env)
-}
 
 // setsUp runs the verb setup, which has to succeed.
 func (m *manager) setsUp(t *testing.T, dir string, env []string, args ...string) string {
@@ -46,7 +33,7 @@ func contentOf(t *testing.T, path string) string {
 // changed, read back by them, used, and given back byte for byte.
 func TestSetupWithRealClients(t *testing.T) {
 	t.Parallel()
-	m, env := setupHome(t)
+	m, env := clientsHome(t)
 	project := namedProject(t, "alpha")
 	codex, gemini := m.path(".codex", "config.toml"), m.path(".gemini", "settings.json")
 
@@ -81,6 +68,13 @@ func TestSetupWithRealClients(t *testing.T) {
 	apptest.Contains(t, tool(t, project, env, "codex", "mcp", "list"), connectProgram(), "elsewhere")
 	apptest.Contains(t, tool(t, project, env, "codex", "mcp", "get", "serena"), connectProgram(), "start-mcp-server")
 
+	// They pass on HOME and little else, so that their entries say where lamplighter is.
+	share := m.path("run", "lamplighter", "share.sock")
+	for path := range before {
+		apptest.Contains(t, contentOf(t, path), `"--socket"`, `"`+share+`"`)
+	}
+	bare := slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "XDG_RUNTIME_DIR=") })
+
 	// It gives a server 5 s, which the first start may need on a busy machine.
 	var said string
 	t.Cleanup(func() {
@@ -89,10 +83,10 @@ func TestSetupWithRealClients(t *testing.T) {
 		}
 	})
 	apptest.Eventually(t, "Gemini CLI is connected", func() bool {
-		said = tool(t, project, env, "gemini", "mcp", "list")
+		said = tool(t, project, bare, "gemini", "mcp", "list")
 		return strings.Contains(said, "Connected")
 	})
-	inspected := tool(t, project, env, "mcp-inspector", "--cli", "--config", gemini, "--server", "serena", "--connect-timeout", "120000", "--method", "tools/list")
+	inspected := tool(t, project, bare, "mcp-inspector", "--cli", "--config", gemini, "--server", "serena", "--connect-timeout", "120000", "--method", "tools/list")
 	apptest.Contains(t, inspected, "get_symbols_overview")
 	// What else they pass on of their environment differs, and with it the server.
 	if len(m.shared(t)) == 0 {
@@ -141,7 +135,7 @@ func TestSetupBesideACodexThatWrites(t *testing.T) {
 // the line ends of Windows, which MCP Inspector then reads.
 func TestSetupOfAFile(t *testing.T) {
 	t.Parallel()
-	m, env := setupHome(t)
+	m, env := clientsHome(t)
 	project := namedProject(t, "gamma")
 	args, err := json.Marshal(serenaCommand[1:])
 	if err != nil {
