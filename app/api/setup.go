@@ -74,7 +74,7 @@ func (r routes) changeClients(w http.ResponseWriter, req *http.Request) {
 	}
 	result, err := r.parts.Setup.Do(ctx, wanted)
 	switch {
-	case errors.Is(err, setup.ErrBusy), errors.Is(err, setup.ErrNoConnect): // the latter Is fs.ErrNotExist too
+	case errors.Is(err, setup.ErrBusy), errors.Is(err, setup.ErrUnfitConnect), errors.Is(err, setup.ErrNoConnect): // the latter Is fs.ErrNotExist too
 		r.fail(w, http.StatusConflict, monitor.Clean(err.Error()))
 		return
 	case errors.Is(err, setup.ErrNoClient), errors.Is(err, fs.ErrNotExist): // it has gone since

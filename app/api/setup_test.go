@@ -82,7 +82,7 @@ func withSetup(s Setup) http.Handler {
 }
 
 func TestClients(t *testing.T) {
-	const entry = `"becomes":"","why":"","alone":"","missing":"","opens_page":false,"page_stops":false}`
+	const entry = `"becomes":"","why":"","alone":"","broken":"","missing":"","opens_page":false,"page_stops":false}`
 	want := `{"clients":[{"id":"codex","name":"Codex","running":[7],"files":[{"path":"/home/u/.codex/config.toml","scope":"user","exists":true,"problem":"","entries":[` +
 		`{"name":"serena","path":["mcp_servers","serena"],"line":3,"state":"direct","serena":true,"off":false,"runs":"serena\u202e",` + entry + `],"changed":null,"backup":""}]},` +
 		`{"id":"cursor","name":"Cursor","running":[],"files":[{"path":"/home/u/.cursor/mcp.json","scope":"user","exists":false,"problem":"","entries":[],"changed":null,"backup":""}]},` +
@@ -127,7 +127,7 @@ func TestChangeClients(t *testing.T) {
 	} {
 		w := try(t, h, "POST", setupPath, body)
 		told := d.told()
-		const answer = `{"changes":[{"client":"Codex","path":"/home/u/.codex/config.toml","sum":"` + aSum + `","entries":[],"left":[],"backup":"","kept":[],"whole":false,"problem":""}],"running":[],"page":false}`
+		const answer = `{"changes":[{"client":"Codex","path":"/home/u/.codex/config.toml","sum":"` + aSum + `","entries":[],"left":[],"backup":"","kept":[],"whole":false,"problem":"","written":false}],"running":[],"page":false,"notes":null}`
 		if w.Code != 200 || strings.TrimSpace(w.Body.String()) != answer {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}

@@ -180,7 +180,7 @@ func TestSetupHomeJSON(t *testing.T) {
 	}
 	apptest.Contains(t, d.says(t, statusFine, "setup", "--list", "--json"), `"running":[]`, `"entries":[]`)
 	d.says(t, statusFine, "setup", "--dry-run", "--json")
-	apptest.Contains(t, d.out.String(), `{"changes":[],"running":[],"page":false}`)
+	apptest.Contains(t, d.out.String(), `{"changes":[],"running":[],"page":false,"notes":[]}`)
 }
 
 // What somebody else has written into a project's file is taken out when the

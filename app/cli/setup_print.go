@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -217,7 +218,7 @@ func (s setupWords) notes(c setup.Client, e setup.Entry) []string {
 	case setup.Other:
 		list = append(list, "It runs the lamplighter-connect of another installation.")
 	case setup.Gone:
-		list = append(list, "Its lamplighter-connect is not there.")
+		list = append(list, "Its lamplighter-connect "+cmp.Or(e.Broken, "is not there")+".")
 	}
 	switch {
 	case e.Why != "":

@@ -91,8 +91,16 @@ func (r *setupRun) preview(ctx context.Context) (setup.Result, error) {
 // tell says what came of each file, or would: problems to standard error.
 func (r *setupRun) tell(result setup.Result, w setup.Wanted) error {
 	said := false
+	for _, note := range result.Notes {
+		if r.told[note] {
+			continue
+		}
+		r.told[note] = true
+		r.say("%s", r.words.short(note))
+	}
 	for _, c := range result.Changes {
 		lines, problem := r.words.change(c, w.DryRun)
+		said = said || c.Written
 		if problem != "" && !r.told[problem] {
 			r.told[problem] = true
 			r.say("%s", problem)

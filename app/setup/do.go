@@ -57,6 +57,9 @@ func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 	}
 	run := run{s: s, m: s.machine(), w: w, rec: rec, partly: rec.unread != nil}
 	result := nothing()
+	if w.Undo && rec.unread != nil {
+		result.Notes = append(result.Notes, run.unread())
+	}
 	touched := map[string]bool{} // by targetOf
 	for _, p := range joined(all) {
 		if err = ctx.Err(); err != nil {
@@ -70,7 +73,7 @@ func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 			continue
 		}
 		result.Page = result.Page || pages
-		if len(c.Entries) > 0 && c.Problem == "" {
+		if len(c.Entries) > 0 && c.Problem == "" || c.Written {
 			touched[targetOf(p.path)] = true
 		}
 		if len(c.Entries) > 0 || len(c.Left) > 0 || len(c.Kept) > 0 || c.Problem != "" {
@@ -82,8 +85,21 @@ func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 	return result, err
 }
 
+// unread says what of the record undo has to do without. What is no record is set
+// aside, so that it can be looked at.
+func (r run) unread() string {
+	why := r.rec.unread
+	text := problem(why)
+	if !r.w.DryRun && errors.Is(why, errRecord) {
+		if err := r.rec.save(r.rec.all); err != nil {
+			text = problem(err)
+		}
+	}
+	return text + " What it does not tell is taken out by its words: the command behind lamplighter-connect is what remains."
+}
+
 // nothing is the result of nothing.
-func nothing() Result { return Result{Changes: []Change{}, Running: []string{}} }
+func nothing() Result { return Result{Changes: []Change{}, Running: []string{}, Notes: []string{}} }
 
 // mustRestart are the names of the clients of which a file was changed and that
 // run.
@@ -289,7 +305,9 @@ func (r run) put(p place, c *Change) (edit, error) {
 		return edit{}, errors.Join(err, r.rec.drop(st), foreignfile.RemoveBackup(st.Backup, set.file.Content))
 	}
 	c.Backup = st.Backup
-	return e, r.still(p, written)
+	err = r.still(p, written)
+	c.Written = err != nil
+	return e, err
 }
 
 // replace writes a file.

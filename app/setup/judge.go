@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,7 +56,12 @@ func (m machine) judge(e document.Entry, w Wanted, closed bool) verdict {
 	v.ours = ours
 	if ours {
 		words = c.command
-		v.State = m.stateOf(c)
+		if v.State = m.stateOf(c); v.State == Gone {
+			v.Broken = "is not there"
+			if m.unfit != nil {
+				v.Broken = cmp.Or(m.unfit(c.program), v.Broken)
+			}
+		}
 	}
 	reading := ask.Read(m.goos, words)
 	v.Serena, v.Alone = reading.Serena, reading.Alone

@@ -17,7 +17,9 @@ var (
 	ErrNoClient  = errors.New("no such client")
 	ErrNoServer  = errors.New("no such server")
 	ErrNoConnect = errors.New("lamplighter-connect is not there")
-	ErrBusy      = foreignfile.ErrBusy
+	// ErrUnfitConnect says that what lies in its place cannot be run.
+	ErrUnfitConnect = errors.New("lamplighter-connect cannot be run")
+	ErrBusy         = foreignfile.ErrBusy
 )
 
 // ErrOutdated says that a file is not what Wanted.Expect says.

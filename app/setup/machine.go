@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"lamplighter/monitor"
 )
 
 // machine is what entries are judged by, besides what they say.
@@ -18,6 +20,9 @@ type machine struct {
 	// find returns the path of the program that a client starts by that name, ""
 	// when there is none.
 	find func(program string) string
+	// unfit says why a program that is not found cannot be run, as a part of a
+	// sentence, "" when it is not there; nil for not to be asked.
+	unfit func(program string) string
 	// same tells whether two paths are those of one file.
 	same func(a, b string) bool
 }
@@ -30,7 +35,7 @@ func (s *Setup) machine() machine {
 	}
 	found := map[string]string{}
 	m := machine{
-		goos: runtime.GOOS, connect: s.o.Connect, socket: s.o.Socket, same: sameFile,
+		goos: runtime.GOOS, connect: s.o.Connect, socket: s.o.Socket, same: sameFile, unfit: unfit,
 		find: func(program string) string {
 			path, known := found[program]
 			if !known {
@@ -64,13 +69,33 @@ func sameFile(a, b string) bool {
 
 // checkConnect says why nothing can be put in front of servers.
 func (s *Setup) checkConnect() error {
-	switch info, err := os.Stat(s.o.Connect); {
+	switch _, err := os.Stat(s.o.Connect); {
 	case s.o.Connect == "":
 		return fmt.Errorf("%w; it belongs beside lamplighter: install both again", ErrNoConnect)
 	case err != nil:
 		return fmt.Errorf("%w: %w; install lamplighter again", ErrNoConnect, err)
-	case !info.Mode().IsRegular() || !filepath.IsAbs(s.o.Connect):
+	case !filepath.IsAbs(s.o.Connect):
 		return fmt.Errorf("%w: %s is %w", ErrNoConnect, s.o.Connect, fs.ErrInvalid)
 	}
+	if why := unfit(s.o.Connect); why != "" {
+		return fmt.Errorf("%w: %s %s; install lamplighter again", ErrUnfitConnect, monitor.Clean(s.o.Connect), why)
+	}
 	return nil
+}
+
+// unfit says why what lies at a path cannot be run, as a part of a sentence, ""
+// when nothing speaks against it or nothing lies there.
+func unfit(path string) string {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || !filepath.IsAbs(path):
+		return ""
+	case info.IsDir():
+		return "is a directory"
+	case !info.Mode().IsRegular():
+		return "is not a program"
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
+		return fmt.Sprintf("may not be run (its mode is %04o)", info.Mode().Perm())
+	}
+	return ""
 }

@@ -149,7 +149,7 @@ func loadRecord(dir string) (*record, error) {
 
 // without says that the record, or a part of it, is none.
 func (r *record) without(err error) error {
-	return fmt.Errorf("%s: %w; what it says is left out, and it is set aside by the next change", monitor.Clean(r.path), err)
+	return fmt.Errorf("%s: %w; what it says there is left out, and the next change sets it aside, as a copy with another name beside it", monitor.Clean(r.path), err)
 }
 
 // isOther tells whether something lies at path that is no file, as a link, which

@@ -53,6 +53,9 @@ type Entry struct {
 	// Alone says why its server cannot be shared, as a part of a sentence; "" when
 	// it can as far as the command tells.
 	Alone string `json:"alone"`
+	// Broken says what is wrong with the lamplighter-connect of one that is Gone, as a
+	// part of a sentence: "is not there".
+	Broken string `json:"broken"`
 	// Missing is the program that is not found, "" for none.
 	Missing string `json:"missing"`
 	// OpensPage tells that each of its servers opens Serena's own page.
@@ -142,8 +145,11 @@ type Change struct {
 	Kept []string `json:"kept"`
 	// Whole tells that undoing gave back the file from before, byte for byte.
 	Whole bool `json:"whole"`
-	// Problem says why nothing was done, as a sentence; "" when there is no problem.
+	// Problem says why nothing was done, or with Written what went wrong after that,
+	// as a sentence; "" when there is no problem.
 	Problem string `json:"problem"`
+	// Written tells that the file was written though there is a Problem.
+	Written bool `json:"written"`
 
 	// Before and After are the content of the file; nil with Problem, and unless
 	// Wanted.Contents says so.
@@ -161,9 +167,11 @@ type Result struct {
 	// Page tells that entries remain whose servers open Serena's own page, and that
 	// NoPage would stop it.
 	Page bool `json:"page"`
+	// Notes are sentences about what was done otherwise than one would expect.
+	Notes []string `json:"notes"`
 }
 
-// Failed tells whether a file could not be changed.
+// Failed tells whether a file could not be changed, or not all that belongs to it.
 func (r Result) Failed() bool {
 	for _, c := range r.Changes {
 		if c.Problem != "" {

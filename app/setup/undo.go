@@ -140,11 +140,20 @@ func (r run) finish(e edit, v reversal, steps []step, back int, c *Change) error
 			written[pathKey(entry.Path)] = wordsOf(entry)
 		}
 		if err := r.still(e.place, written); err != nil {
+			c.Written = true
 			return err // what undo needs stays
 		}
 	}
 	if err := r.dropUndone(e, v, steps, back, c); err != nil {
-		return fmt.Errorf("%s is as it was, but that could not be noted: %w", monitor.Clean(e.path), err)
+		c.Written = !bytes.Equal(e.after, e.file.Content)
+		what := "there is nothing left to undo in " + monitor.Clean(e.path)
+		switch {
+		case c.Written && c.Whole:
+			what = monitor.Clean(e.path) + " was put back as it was"
+		case c.Written:
+			what = "lamplighter-connect was taken out of " + monitor.Clean(e.path)
+		}
+		return fmt.Errorf("%s, but that could not be noted: %w", what, err)
 	}
 	return nil
 }

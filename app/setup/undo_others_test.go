@@ -1,7 +1,10 @@
 package setup
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -87,6 +90,81 @@ func TestUndoOfARepointedEntry(t *testing.T) {
 			if e := b.listed(path, "serena"); e.State != Direct {
 				t.Errorf("there %v, %q: %+v", there, change, e)
 			}
+		}
+	}
+}
+
+// A record that is none is told about before anything is done, and kept.
+func TestUndoTellsOfABrokenRecord(t *testing.T) {
+	for _, text := range []string{"{", "garbage", `{"version": 0, "steps": []}`, `{"version": 1, "steps": [{}]}`} {
+		b := newBed(t)
+		b.write(cursorFile, direct)
+		b.done(Wanted{})
+		b.write(filepath.Join(b.state, recordName), text)
+		for _, dry := range []bool{true, false} {
+			r := b.do(Wanted{Undo: true, DryRun: dry})
+			if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "not what setup has written") || !strings.HasSuffix(r.Notes[0], ".") || len(r.Changes) != 1 {
+				t.Errorf("%q: %+v", text, r)
+			}
+		}
+		var kept bool
+		for _, name := range b.beside(filepath.Join(b.state, recordName)) {
+			kept = kept || name != lockName && b.read(filepath.Join(b.state, name)) == text
+		}
+		if !kept {
+			t.Errorf("%q is gone", text)
+		}
+		if r := b.do(Wanted{Undo: true}); len(r.Notes) > 0 {
+			t.Errorf("again: %+v", r)
+		}
+	}
+}
+
+// What was written is not denied where it cannot be noted.
+func TestUndoThatCannotBeNoted(t *testing.T) {
+	b := newBed(t)
+	path := b.write(cursorFile, direct)
+	b.done(Wanted{})
+	s := New(b.o)
+	s.written = func(string) {
+		if err := errors.Join(os.Remove(filepath.Join(b.state, recordName)), os.MkdirAll(filepath.Join(b.state, recordName, "x"), 0o700)); err != nil {
+			t.Error(err)
+		}
+	}
+	r, err := s.Do(t.Context(), Wanted{Undo: true})
+	if err != nil || len(r.Changes) != 1 || !r.Failed() || !r.Changes[0].Written || !strings.Contains(r.Changes[0].Problem, "was put back as it was, but that could not be noted") || b.read(path) != direct {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A lamplighter-connect that cannot be run is none, and what is wrong with it is
+// told.
+func TestConnectThatCannotBeRun(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // it has no modes
+	}
+	for want, make := range map[string]func(path string) error{
+		"is a directory": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+		"may not be run": func(path string) error { return os.Chmod(path, 0o644) },
+		"is not there":   os.Remove,
+	} {
+		b := newBed(t)
+		path := b.write(cursorFile, direct)
+		b.done(Wanted{})
+		written := b.read(path)
+		if err := make(b.connect); err != nil {
+			t.Fatal(err)
+		}
+		if e := b.listed(path, "serena"); e.State != Gone || !strings.HasPrefix(e.Broken, want) {
+			t.Errorf("%s: %+v", want, e)
+		}
+		b.write(path, direct)
+		_, err := New(b.o).Do(t.Context(), Wanted{})
+		if wrong := ErrUnfitConnect; want == "is not there" && !errors.Is(err, ErrNoConnect) || want != "is not there" && (!errors.Is(err, wrong) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", want, err)
+		}
+		if b.read(path) != direct || written == direct {
+			t.Errorf("%s: %s", want, b.read(path))
 		}
 	}
 }

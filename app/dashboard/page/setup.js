@@ -173,19 +173,21 @@ export function trouble({ path, problem }) {
   return problem.includes(path) ? problem : `${path}: ${problem}`;
 }
 
-// outcome tells what was done: {text, kind}.
+// outcome tells what was done: {text, kind}. After undo a backup is not named: it
+// may have gone with what it was for, and the card of the client names one that is
+// there.
 export function outcome(result, { undo = false } = {}) {
-  const sentences = [];
+  const sentences = [...(result.notes ?? [])];
   for (const change of result.changes.filter((one) => !one.problem)) {
     const names = change.entries.map(nameOf).join(', ');
     if (names) sentences.push(undo ? `Taken out of ${change.path}: ${names}.` : `Changed in ${change.path}: ${names}.`);
     if (change.whole) sentences.push(names ? 'The file is as it was before.' : `${change.path} is as it was before.`);
-    else if (change.backup && names) sentences.push(`The file from before is ${change.backup}.`);
+    else if (change.backup && names && !undo) sentences.push(`The file from before is ${change.backup}.`);
     if (change.kept.length > 0) sentences.push(`An older text of it stays in ${change.kept.join(', ')}.`);
   }
-  const done = sentences.length > 0;
+  const done = result.changes.some((one) => one.written || !one.problem && (one.entries.length > 0 || one.whole || one.kept.length > 0));
   const problems = result.changes.filter((one) => one.problem);
-  for (const one of problems) sentences.push(`Nothing was done here: ${trouble(one)}`);
+  for (const one of problems) sentences.push(one.written ? sentence(trouble(one)) : `Nothing was done here: ${trouble(one)}`);
   for (const one of result.changes.flatMap((change) => change.left)) if (one.why) sentences.push(`${nameOf(one)} is left alone. ${sentence(one.why)}`);
   if (done) sentences.push(restarts(result.running));
   const text = sentences.filter(Boolean).join(' ');

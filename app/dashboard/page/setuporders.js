@@ -77,7 +77,7 @@ function question(client, first, wish, { undo, choice }) {
 function planned(client, result, { undo }) {
   const files = plan(client, result);
   if (files.length === 0) return h('p', null, undo ? 'Nothing of Lamplighter is in its settings.' : 'Its settings have no Serena that could be shared and is not.');
-  return [files.map((file) => plannedFile(file, { undo })), restarts(result.running) && h('p', null, restarts(result.running))];
+  return [(result.notes ?? []).map((note) => h('p', { class: 'setup-problem' }, note)), files.map((file) => plannedFile(file, { undo })), restarts(result.running) && h('p', null, restarts(result.running))];
 }
 
 function plannedFile(file, { undo }) {
