@@ -27,7 +27,8 @@ type ClientFile struct {
 // FileEntry is an MCP server in a client's settings.
 type FileEntry struct {
 	Name   string      `json:"name"`
-	Line   int         `json:"line"` // in the file, from 1
+	Folder string      `json:"folder,omitempty"` // that it counts for, "" for all
+	Line   int         `json:"line"`             // in the file, from 1
 	State  setup.State `json:"state"`
 	Serena bool        `json:"serena"`
 	Off    bool        `json:"off"` // the client is told not to use it
@@ -97,7 +98,11 @@ func judgeClient(c setup.Client) []Line {
 		case !file.Exists:
 			continue
 		case file.Problem != "":
-			broken = append(broken, Line{Mark: Warn, Text: c.Name + ": " + naming(file), Means: "lamplighter setup leaves this file as it is."})
+			line := Line{Mark: Warn, Text: c.Name + ": " + naming(file)}
+			if !strings.Contains(file.Problem, "left as it is") {
+				line.Means = "lamplighter setup leaves this file as it is."
+			}
+			broken = append(broken, line)
 			continue
 		}
 		for _, e := range file.Entries {
@@ -131,11 +136,22 @@ func clientFiles(c setup.Client) []ClientFile {
 		}
 		seen := ClientFile{Path: file.Path, Project: file.Scope == setup.Project, Entries: []FileEntry{}}
 		for _, e := range file.Entries {
-			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off})
+			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Folder: folderOf(e), Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off})
 		}
 		list = append(list, seen)
 	}
 	return list
+}
+
+// folderOf is the folder that an entry counts for, "" for all: a file may have a
+// table for each.
+func folderOf(e setup.Entry) string {
+	for _, table := range e.Path[:max(len(e.Path)-1, 0)] {
+		if strings.ContainsAny(table, `/\`) {
+			return table
+		}
+	}
+	return ""
 }
 
 // inAll is the number of entries.
@@ -192,6 +208,9 @@ func (f ClientFile) inShort() string {
 				continue
 			}
 			name := shortName(e.Name)
+			if e.Folder != "" {
+				name += " for " + monitor.Clean(e.Folder)
+			}
 			if e.Off {
 				name += " (off)"
 			}

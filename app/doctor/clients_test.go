@@ -101,6 +101,15 @@ func TestProjectsFile(t *testing.T) {
 	apptest.Contains(t, Report{Lines: lines}.Text(Style{}), "    /h/.codex/config.toml (the project's): through a lamplighter-connect that is not there: serena\n")
 }
 
+// Entries of one name are told apart by the folders that they count for.
+func TestEntriesOfFolders(t *testing.T) {
+	of := func(folder string) setup.Entry {
+		return serenaEntry(setup.Direct, func(e *setup.Entry) { e.Path = []string{"projects", folder, "mcpServers", "serena"} })
+	}
+	lines := judgeClient(codex(serenaEntry(setup.Direct, nil), of("/src/alpha"), of(`C:\src\beta`)))
+	apptest.Contains(t, Report{Lines: lines}.Text(Style{}), `direct: serena, serena for /src/alpha, serena for C:\src\beta`)
+}
+
 func TestClientsThatCannotBeListed(t *testing.T) {
 	for name, test := range map[string]struct {
 		f    clientsFacts
@@ -112,6 +121,7 @@ func TestClientsThatCannotBeListed(t *testing.T) {
 		"none there":   {clientsFacts{home: true, listed: listed{all: []setup.Client{{Name: "Codex"}, {Name: "Cursor"}}}}, OK, "no settings of MCP clients are there; known are those of Codex, Cursor"},
 		"empty":        {clientsFacts{home: true, listed: listed{all: []setup.Client{codex()}}}, OK, "Codex: no MCP servers"},
 		"not readable": {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("It is not valid TOML: line 3, column 1.")}}}, Warn, "Codex: /h/.codex/config.toml: It is not valid TOML: line 3, column 1. | lamplighter setup leaves this file as it is."},
+		"told already": {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("/h/.codex/config.toml is left as it is, because it is a pipe; correct it first.")}}}, Warn, "because it is a pipe; correct it first. |  | "},
 		"with path":    {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("/h/.codex/config.toml is a pipe.")}}}, Warn, "Codex: /h/.codex/config.toml is a pipe."},
 	} {
 		lines := judgeClients(test.f)
@@ -165,7 +175,7 @@ func TestManyEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := told.Lines[0].Files
-	if len(files) != 2 || len(files[0].Entries) != 42 || files[0].Entries[39].Name != entries[39].Name || files[0].Entries[40] != (FileEntry{"serena", 12, setup.Shared, true, false}) || !files[0].Entries[41].Off || files[1].Entries == nil {
+	if len(files) != 2 || len(files[0].Entries) != 42 || files[0].Entries[39].Name != entries[39].Name || files[0].Entries[40] != (FileEntry{"serena", "", 12, setup.Shared, true, false}) || !files[0].Entries[41].Off || files[1].Entries == nil {
 		t.Errorf("%s", encoded)
 	}
 }
