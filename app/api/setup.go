@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"lamplighter/app/payload"
 	"lamplighter/app/setup"
@@ -97,9 +98,13 @@ func (r routes) changeClients(w http.ResponseWriter, req *http.Request) {
 // "" when all that is wanted is.
 func unlisted(list []setup.Client, w setup.Wanted) string {
 	if w.Client != "" {
+		known := make([]string, len(list))
+		for i, c := range list {
+			known[i] = c.ID
+		}
 		list = slices.DeleteFunc(slices.Clone(list), func(c setup.Client) bool { return c.ID != w.Client })
 		if len(list) == 0 {
-			return fmt.Sprintf("no client is %q", monitor.Shorten(monitor.Clean(w.Client), 40))
+			return fmt.Sprintf("no client is %q; known are %s", monitor.Shorten(monitor.Clean(w.Client), 40), monitor.Clean(strings.Join(known, ", ")))
 		}
 	}
 	ours := func(f setup.File) bool { return f.Path == w.File }
@@ -125,7 +130,7 @@ func parseSetupOrder(body []byte) (setup.Wanted, error) {
 	}
 	var order setupOrder
 	if err := json.Unmarshal(body, &order); err != nil {
-		return setup.Wanted{}, fmt.Errorf(like+": %s", monitor.Clean(err.Error()))
+		return setup.Wanted{}, errors.New(like + ": " + wrongType(values))
 	}
 	if value, given := values[expect]; given {
 		if err := checkExpect(value, order.Expect); err != nil {
@@ -143,6 +148,25 @@ func parseSetupOrder(body []byte) (setup.Wanted, error) {
 		Client: order.Client, File: order.Path, Undo: order.Undo, DryRun: order.DryRun,
 		OrDirect: order.OrDirect, NoPage: order.NoPage, Expect: order.Expect,
 	}, nil
+}
+
+// wrongType says of values that a setupOrder cannot hold which one is no such
+// value.
+func wrongType(values map[string]json.RawMessage) string {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		var into any = new(bool)
+		kind := "neither true nor false"
+		switch name {
+		case "client", "path":
+			into, kind = new(string), "no string"
+		case "expect":
+			into, kind = new(map[string]string), "no object of strings"
+		}
+		if json.Unmarshal(values[name], into) != nil {
+			return name + " is " + kind
+		}
+	}
+	return "a value has the wrong type"
 }
 
 // checkExpect refuses a path that is given twice, and what is no SHA-256.

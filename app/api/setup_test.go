@@ -150,6 +150,21 @@ func TestChangeClients(t *testing.T) {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}
 	}
+	for body, want := range map[string]string{
+		`{"client":7}`:                                              "client is no string",
+		`{"client":"","path":[]}`:                                   "path is no string",
+		`{"client":"","undo":1}`:                                    "undo is neither true nor false",
+		`{"client":"","dry_run":"true"}`:                            "dry_run is neither true nor false",
+		`{"client":"codex","expect":[]}`:                            "expect is no object of strings",
+		`{"client":"codex","expect":{"/b":{"sum":"` + aSum + `"}}}`: "expect is no object of strings",
+	} {
+		if w := try(t, h, "POST", setupPath, body); !strings.Contains(w.Body.String(), want) || strings.Contains(w.Body.String(), "unmarshal") {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	if w := try(t, h, "POST", setupPath, `{"client":"Codex"}`); !strings.Contains(w.Body.String(), "known are codex, cursor, gemini-cli") {
+		t.Error(w.Body)
+	}
 	// Only what is shown can be changed.
 	for _, body := range []string{
 		`{"client":"nosuch"}`, `{"client":"Codex"}`, `{"client":"\u202e"}`, `{"path":"/etc/passwd"}`, `{"path":"config.toml"}`, `{"path":"/home/u/.codex/../.codex/config.toml"}`,

@@ -139,6 +139,7 @@ test('what was done is told with what to do next', () => {
     [result([]), false, 'There was nothing to change.', 'plain'],
     [result([changed([shared()], { backup })], { running: ['Codex'] }), false, `Changed in ${path}: serena. The file from before is ${backup}. Codex runs now and sees this only when you start it again.`, 'good'],
     [result([changed([shared()], { backup, kept: [`${backup}-2`] })]), false, `Changed in ${path}: serena. The file from before is ${backup}. An older text of it stays in ${backup}-2.`, 'good'],
+    [result([changed([entry()], { backup })]), true, `Taken out of ${path}: serena.`, 'good'],
     [result([changed([entry()], { whole: true })]), true, `Taken out of ${path}: serena. The file is as it was before.`, 'good'],
     [result([changed([], { whole: true })]), true, `${path} is as it was before.`, 'good'],
     [result([changed([], { problem: 'It is read-only.' })], { running: ['Codex'] }), false, `Nothing was done here: ${path}: It is read-only.`, 'bad'],
