@@ -275,6 +275,8 @@ func judgeEntry(c setup.Client, file setup.File, e setup.Entry) (about finding, 
 		}, " starts " + monitor.Shorten(monitor.Clean(e.Missing), 80)
 	case e.State == setup.Other:
 		return finding{Warn, c.Name + " runs the lamplighter-connect of another installation", "It works as long as that one stays.", "Point it to this one: " + verb}, ""
+	case e.State == setup.Shared && e.Becomes != "": // nothing else changes one that is shared
+		return finding{Warn, c.Name + " is not told the right place of Lamplighter's socket", "It may pass on too little of its environment for lamplighter-connect to find it.", "To name it: " + verb}, ""
 	case e.State == setup.Shared && e.Serena && e.Alone != "":
 		return finding{OK, c.Name + " runs a Serena through lamplighter-connect that is not shared, because " + e.Alone, "", ""}, ""
 	case e.State == setup.Direct && e.Why != "":

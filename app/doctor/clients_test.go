@@ -24,6 +24,9 @@ func codex(entries ...setup.Entry) setup.Client {
 // serenaEntry is one of that name at line 12.
 func serenaEntry(state setup.State, change func(*setup.Entry)) setup.Entry {
 	e := setup.Entry{Name: "serena", Path: []string{"mcp_servers", "serena"}, Line: 12, State: state, Serena: true, Runs: "serena --token hunter2", Becomes: "x hunter2"}
+	if state == setup.Shared {
+		e.Becomes = ""
+	}
 	if change != nil {
 		change(&e)
 	}
@@ -42,6 +45,7 @@ func TestJudgeClients(t *testing.T) {
 		want   string // "" for no line but the sum
 	}{
 		"shared":         {setup.Shared, plain, OK, ""},
+		"no socket":      {setup.Shared, func(e *setup.Entry) { e.Becomes = "x hunter2" }, Warn, "warn: Codex is not told the right place of Lamplighter's socket: " + at + " | It may pass on too little of its environment for lamplighter-connect to find it. | To name it: lamplighter setup codex\n"},
 		"direct":         {setup.Direct, plain, OK, "ok: Codex starts Serena directly: " + at + " | Each of its windows has a server of its own. | To share one: lamplighter setup codex\n"},
 		"gone":           {setup.Gone, plain, Broken, "broken: Codex runs a lamplighter-connect that is not there: " + at + " | It cannot start the server. | Point it to this installation: lamplighter setup codex; or take it out: lamplighter setup codex --undo\n"},
 		"gone, not ours": {setup.Gone, func(e *setup.Entry) { e.Serena = false }, Broken, "that is not there: " + at},
