@@ -78,7 +78,9 @@ type editor interface {
 	Source(path []string) (Source, error)
 	// Set changes the command and the arguments of an entry, and nothing else. Where
 	// there are no args they come right behind the command, in the style of the
-	// entry. After an error nothing has changed.
+	// entry. After an error nothing has changed. That the result would not be what it
+	// should may also be the error of a later call, for this entry or another; then
+	// Bytes are those from before, and nothing can be edited any more.
 	Set(path []string, command string, args []string) error
 	// Restore writes the command and the arguments of an entry as s says. After Set
 	// alone it gives back the bytes from before, also where Set has added the args.
