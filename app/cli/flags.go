@@ -45,6 +45,21 @@ func (f switchFlag) Set(text string) error {
 func (f switchFlag) String() string { return "" }
 func (f switchFlag) Type() string   { return "bool" }
 
+// wordFlag is a flag that is true when it is said.
+type wordFlag struct{ into *bool }
+
+func (f wordFlag) Set(text string) error {
+	var said *bool
+	err := switchFlag{&said}.Set(text)
+	if err == nil {
+		*f.into = *said
+	}
+	return err
+}
+
+func (f wordFlag) String() string { return strconv.FormatBool(f.into != nil && *f.into) }
+func (f wordFlag) Type() string   { return "bool" }
+
 // portFlag is a port that may not be said.
 type portFlag struct{ into **config.Port }
 

@@ -42,7 +42,7 @@ A client that runs is never ended. It reads its settings when it starts, so star
 it again. Lamplighter has to run for its clients; with --or-direct they do
 without where it does not.
 
-Secrets are not shown: … stands in their place.`,
+Secrets are not shown: … stands in their place, and where a long text is cut.`,
 		Example: `  lamplighter setup
   lamplighter setup --list
   lamplighter setup --dry-run
@@ -63,15 +63,15 @@ Secrets are not shown: … stands in their place.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.file, "file", "", "change this `FILE` alone, whosever settings it is")
-	flags.BoolVar(&o.list, "list", false, "show each entry and what it runs, and change nothing")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "show as a diff what would change, and change nothing")
-	flags.BoolVar(&o.undo, "undo", false, "take it out again")
+	flags.VarPF(wordFlag{&o.list}, "list", "", "show each entry and what it runs, and change nothing").NoOptDefVal = "true"
+	flags.VarPF(wordFlag{&o.dryRun}, "dry-run", "", "show as a diff what would change, and change nothing").NoOptDefVal = "true"
+	flags.VarPF(wordFlag{&o.undo}, "undo", "", "take it out again").NoOptDefVal = "true"
 	flags.StringArrayVar(&o.servers, "server", nil, "change or undo the entries of this `NAME` alone, Serena or not; may be repeated")
-	flags.BoolVar(&o.project, "project", false, "change the settings files of the project here, too")
-	flags.BoolVar(&o.orDirect, "or-direct", false, "have clients run the command themselves when Lamplighter cannot be reached")
-	flags.BoolVar(&o.noPage, "no-page", false, "stop Serena from opening a page of its own for every server")
-	flags.BoolVar(&o.yes, "yes", false, "do not ask")
-	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
+	flags.VarPF(wordFlag{&o.project}, "project", "", "change the settings files of the project here, too").NoOptDefVal = "true"
+	flags.VarPF(wordFlag{&o.orDirect}, "or-direct", "", "have clients run the command themselves when Lamplighter cannot be reached").NoOptDefVal = "true"
+	flags.VarPF(wordFlag{&o.noPage}, "no-page", "", "stop Serena from opening a page of its own for every server").NoOptDefVal = "true"
+	flags.VarPF(wordFlag{&o.yes}, "yes", "", "do not ask").NoOptDefVal = "true"
+	flags.VarPF(wordFlag{&o.asJSON}, "json", "", "print JSON").NoOptDefVal = "true"
 	// The error would say that there is no such flag.
 	_ = cmd.RegisterFlagCompletionFunc("server", p.completeEntries)
 	return cmd
@@ -200,6 +200,9 @@ func (p *program) setUp(ctx context.Context, o setupOptions) error {
 	if err != nil {
 		return err
 	}
+	if w.Client != "" {
+		o.client, w.Client = clients[0].ID, clients[0].ID
+	}
 	words := setupWords{home: p.base.Home, screen: p.screen, options: o}
 	switch {
 	case o.list && o.asJSON:
@@ -208,9 +211,6 @@ func (p *program) setUp(ctx context.Context, o setupOptions) error {
 		return p.print(words.list(clients))
 	case o.asJSON && !o.dryRun && o.asks() && p.keyboard != nil:
 		return usageError{errors.New("with --json nobody is asked; add --yes to change the files, or --dry-run to look at what would change")}
-	}
-	if text := words.passing(p.self, p.base.TempDir); text != "" && !o.undo {
-		p.say("%s", text)
 	}
 	run := &setupRun{program: p, settings: settings, wanted: w, words: words, clients: clients, told: map[string]bool{}}
 	switch {
@@ -231,11 +231,17 @@ func listed(ctx context.Context, settings api.Setup, w setup.Wanted) ([]setup.Cl
 		return all, err
 	}
 	for _, c := range all {
-		if c.ID == w.Client {
+		if isCalled(c, w.Client) {
 			return []setup.Client{c}, nil
 		}
 	}
 	return nil, usageError{errors.New(noClient(w.Client, all))}
+}
+
+// isCalled tells whether a client is meant by what is written: its ID, its name, or
+// the name of its command, in letters of any case.
+func isCalled(c setup.Client, written string) bool {
+	return strings.EqualFold(written, c.ID) || strings.EqualFold(written, c.Name) || c.ID == "vscode" && strings.EqualFold(written, "code")
 }
 
 // noClient says that there is no such client, and which one may be meant.
@@ -289,7 +295,7 @@ func (p *program) completeEntries(cmd *cobra.Command, args []string, _ string) (
 	var offers []cobra.Completion
 	seen := map[string]bool{}
 	for _, c := range p.glanceAtClients(cmd.Context()) {
-		if len(args) > 0 && c.ID != args[0] {
+		if len(args) > 0 && !isCalled(c, args[0]) {
 			continue
 		}
 		for _, f := range c.Files {

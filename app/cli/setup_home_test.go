@@ -225,6 +225,6 @@ func TestSetupHomeRefuses(t *testing.T) {
 	if err := os.RemoveAll(d.home(".codex")); err != nil {
 		t.Fatal(err)
 	}
-	apptest.Contains(t, d.says(t, statusFine, "setup"), "No settings of an MCP client found, of Claude Code, ", "lamplighter setup --file FILE")
+	apptest.Contains(t, d.says(t, statusFine, "setup"), "No settings of MCP clients were found. Looked for those of Claude Code, ", "lamplighter setup --file FILE")
 	apptest.Contains(t, d.says(t, statusFine, "setup", "codex"), "Codex has no settings yet: there is no ~/.codex/config.toml.")
 }

@@ -251,11 +251,19 @@ func (s setupWords) noClients(clients []setup.Client) string {
 	for i, c := range clients {
 		names[i] = monitor.Clean(c.Name)
 	}
-	line := "No settings of an MCP client found"
+	line := "No settings of MCP clients were found."
 	if len(names) > 0 {
-		line += ", of " + strings.Join(names, ", ")
+		line += " Looked for those of " + strings.Join(names, ", ") + "."
 	}
-	return line + ".\nAdd Serena in your client, then run this again; or name its file: lamplighter setup --file FILE\n"
+	return line + "\nAdd Serena in your client, then run this again; or name its file: lamplighter setup --file FILE\n"
+}
+
+// nothingElse says that there is nothing to do but what is left alone.
+func (s setupWords) nothingElse() string {
+	if s.options.undo {
+		return "Nothing else to take out.\n"
+	}
+	return "Nothing else to change.\n"
 }
 
 // nothing says why there is nothing to do.

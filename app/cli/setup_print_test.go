@@ -92,12 +92,12 @@ func TestSetupListOfNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		got, want string
 	}{
-		"no client": {setupWords{home: setupHome}.list(none), "No settings of an MCP client found, of Codex, Cursor.\nAdd Serena in your client, then run this again; or name its file: lamplighter setup --file FILE\n"},
+		"no client": {setupWords{home: setupHome}.list(none), "No settings of MCP clients were found. Looked for those of Codex, Cursor.\nAdd Serena in your client, then run this again; or name its file: lamplighter setup --file FILE\n"},
 		"not this client": {
 			setupWords{home: setupHome, options: setupOptions{client: "codex"}}.list(none[:1]),
 			"Codex has no settings yet: there is no ~/.codex/config.toml. Start it once, or add a server with it, then run this again.\n",
 		},
-		"nothing to do": {setupWords{home: setupHome}.nothing(none), "No settings of an MCP client found, of Codex, Cursor.\nAdd Serena"},
+		"nothing to do": {setupWords{home: setupHome}.nothing(none), "No settings of MCP clients were found. Looked for those of Codex, Cursor.\nAdd Serena"},
 		"no Serena": {
 			setupWords{home: setupHome}.nothing([]setup.Client{{Files: []setup.File{{Exists: true}}}}),
 			"Nothing to change: no Serena was found. lamplighter setup --list shows what is there",

@@ -52,6 +52,7 @@ func (r *setupRun) inJSON(ctx context.Context) error {
 	if interrupted != nil && !errors.Is(interrupted, errInterrupted) {
 		return interrupted
 	}
+	r.warn(result)
 	if err := r.printJSON(result); err != nil {
 		return err
 	}
@@ -88,8 +89,17 @@ func (r *setupRun) preview(ctx context.Context) (setup.Result, error) {
 	return result, r.tell(result, w)
 }
 
+// warn says that what is written, or would be, names a folder that does not stay.
+func (r *setupRun) warn(result setup.Result) {
+	if text := r.words.passing(r.self, r.base.TempDir); text != "" && !r.wanted.Undo && filesOf(result) > 0 && !r.told[text] {
+		r.told[text] = true
+		r.say("%s", text)
+	}
+}
+
 // tell says what came of each file, or would: problems to standard error.
 func (r *setupRun) tell(result setup.Result, w setup.Wanted) error {
+	r.warn(result)
 	said := false
 	for _, note := range result.Notes {
 		if r.told[note] {
@@ -116,7 +126,12 @@ func (r *setupRun) tell(result setup.Result, w setup.Wanted) error {
 			}
 		}
 	}
+	changed := slices.ContainsFunc(result.Changes, func(c setup.Change) bool {
+		return c.Written || c.Problem == "" && (len(c.Entries) > 0 || len(c.Kept) > 0 || c.Whole)
+	})
 	switch {
+	case said && !changed && !result.Failed():
+		return r.print(r.words.nothingElse())
 	case said:
 		return nil
 	case result.Failed() && w.DryRun:
@@ -166,7 +181,7 @@ func (r *setupRun) ask(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !yes:
-		return cmp.Or(r.print("Nothing was changed.\n"), failedOf(result))
+		return r.print("Nothing was changed.\n") // as the user wished, whatever else could not be
 	}
 	r.wanted.Expect = map[string]string{}
 	for _, c := range result.Changes {

@@ -145,6 +145,7 @@ func TestSetupFileIsAbsolute(t *testing.T) {
 func TestSetupUsage(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"setup codex cursor", "setup takes one client at most"},
+		{"setup --no-page=maybe", `"maybe" is not one of true, false`},
 		{"setup codex --file x.json", "setup takes either a client or --file"},
 		{"setup --file=", "the name behind --file is empty"},
 		{"setup --server=", "the name behind --server is empty"},
@@ -258,8 +259,8 @@ func TestSetupAsks(t *testing.T) {
 		d.keyboard = strings.NewReader(test.typed)
 		status := d.runs(t, strings.Fields(test.args)...)
 		said := d.err.String()
-		if warning := strings.Index(said, "\n"); strings.HasPrefix(said, "lamplighter: ") {
-			said = said[warning+1:] // that we run from a temporary folder
+		if before, behind, warned := strings.Cut(said, "lamplighter: "); warned { // that we run from a temporary folder
+			said = before + behind[strings.Index(behind, "\n")+1:]
 		}
 		if status != statusFine || said != test.said {
 			t.Errorf("%s: status %d, said %q", name, status, said)
@@ -415,3 +416,68 @@ func TestSetupWhereLamplighterRuns(t *testing.T) {
 }
 
 var changedAt = time.Date(2026, 11, 20, 12, 3, 0, 0, time.Local)
+
+// A client may be called as people call it.
+func TestSetupNamesOfClients(t *testing.T) {
+	for _, called := range []string{"codex", "Codex", "CODEX"} {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		if status := d.runs(t, "setup", called); status != statusFine || len(f.asked) != 1 || f.asked[0].Client != "codex" {
+			t.Errorf("%s: status %d, asked %+v", called, status, f.asked)
+		}
+	}
+	for called, id := range map[string]string{"Claude Code": "claude-code", "VS CODE": "vscode", "code": "vscode", "Gemini CLI": "gemini", "cod": "", "claude": "", "": ""} {
+		got := ""
+		for _, c := range sixClients() {
+			if isCalled(c, called) {
+				got += c.ID
+			}
+		}
+		if got != id {
+			t.Errorf("%s: %q", called, got)
+		}
+	}
+}
+
+// What is left alone is no change.
+func TestSetupOnlyLeft(t *testing.T) {
+	for args, want := range map[string]string{"setup --yes": "Nothing else to change.\n", "setup --dry-run": "Nothing else to change.\n", "setup --undo --yes": "Nothing else to take out.\n"} {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		c := &f.result.Changes[0]
+		c.Left, c.Entries, c.Backup = c.Entries, nil, ""
+		c.Left[0].Why = "Others may use this file."
+		if status := d.runs(t, strings.Fields(args)...); status != statusFine || !strings.HasSuffix(d.out.String(), "Others may use this file.\n"+want) {
+			t.Errorf("%s: status %d, %q", args, status, d.out.String())
+		}
+		// Nothing is written that names the folder of this program.
+		if d.err.String() != "" {
+			t.Errorf("%s: said %q", args, d.err.String())
+		}
+	}
+}
+
+// Who says no has got what was wished, also where a file could not be changed.
+func TestSetupNoWithABrokenFile(t *testing.T) {
+	d := newDesktop(t)
+	f := d.withSettings(t)
+	f.result.Changes = append(f.result.Changes, setup.Change{Client: "Claude Code", Path: d.home(".claude.json"), Problem: "Line 3, column 1: a name is missing.", Err: errors.New("a name is missing")})
+	d.keyboard = strings.NewReader("n\n")
+	if status := d.runs(t, "setup"); status != statusFine || !strings.HasSuffix(d.out.String(), "Nothing was changed.\n") {
+		t.Errorf("status %d, %q", status, d.out.String())
+	}
+}
+
+// The folder of this program is warned of where something is written, or would be.
+func TestSetupWarnsOfItsFolder(t *testing.T) {
+	const warning = "is a folder for temporary files"
+	for args, want := range map[string]int{"setup --yes": 1, "setup --dry-run": 1, "setup --yes --json": 1, "setup --undo --yes": 0, "setup --list": 0} {
+		d := newDesktop(t)
+		d.withSettings(t)
+		d.base.TempDir = filepath.Dir(d.self)
+		d.runs(t, strings.Fields(args)...)
+		if got := strings.Count(d.err.String(), warning); got != want {
+			t.Errorf("%s: %d times in %q", args, got, d.err.String())
+		}
+	}
+}
