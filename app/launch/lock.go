@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -55,26 +54,15 @@ func (a *aliveLock) take(ctx context.Context) error {
 }
 
 func (a *aliveLock) add(ctx context.Context) error {
-	fail := func(err error) error {
+	lock, err := plainfile.Lock(ctx, a.path, os.O_RDONLY, lockEvery)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
+			err = errAliveTaken
+		}
 		return fmt.Errorf("the lock %s cannot be taken: %w", monitor.Clean(a.path), err)
 	}
-	tick := time.NewTicker(lockEvery)
-	defer tick.Stop()
-	for {
-		lock, err := tryLock(a.path)
-		if err != nil {
-			return fail(err)
-		}
-		if lock != nil {
-			a.held = append(a.held, lock)
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fail(errAliveTaken)
-		}
-	}
+	a.held = append(a.held, lock)
+	return nil
 }
 
 // current makes sure that the file at the path is one that is locked: a keeper
@@ -111,41 +99,4 @@ func (a *aliveLock) release() error {
 	}
 	a.held = nil
 	return failed
-}
-
-// tryLock tries once; nil means that it is taken. No link is followed, and the
-// lock counts only while its file lies at the path.
-func tryLock(path string) (*flock.Flock, error) {
-	if err := plainfile.Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|plainfile.NoFollow), flock.SetPermissions(0o600))
-	ok, err := lock.TryLock()
-	if err != nil {
-		lock.Close()
-		return nil, plainfile.Error(err, path)
-	}
-	if !ok {
-		return nil, lock.Close()
-	}
-	if err := plainfile.CheckOpened(lock, path); err != nil {
-		lock.Close()
-		return nil, err
-	}
-	now, err := os.Lstat(path)
-	if err == nil {
-		var held os.FileInfo
-		if held, err = lock.Stat(); err == nil && os.SameFile(now, held) {
-			return lock, nil
-		}
-	}
-	return nil, errors.Join(lock.Close(), ignoreMissing(err))
-}
-
-// ignoreMissing drops the error of a file that has just been removed.
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -44,25 +43,18 @@ func lockKey(ctx context.Context, dir, key string) (*keyLock, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lockTime, errTaken)
 	defer cancel()
-	tick := time.NewTicker(lockEvery)
-	defer tick.Stop()
-	for {
-		lock, err := tryKey(path)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("the lock %s cannot be taken: %w", path, err)
-		case lock != nil:
-			return lock, nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			if !errors.Is(context.Cause(ctx), errTaken) {
-				return nil, context.Cause(ctx)
-			}
-			return nil, &lockTaken{path: path, pid: holder(path)}
-		}
+	lock, err := plainfile.Lock(ctx, path, os.O_RDWR, lockEvery)
+	switch {
+	case errors.Is(err, errTaken):
+		return nil, &lockTaken{path: path, pid: holder(path)}
+	case err != nil && errors.Is(err, context.Cause(ctx)):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("the lock %s cannot be taken: %w", path, err)
 	}
+	// For who is refused. Where the system refuses that, too, the lock is as good.
+	_ = os.WriteFile(path, strconv.AppendInt(nil, int64(os.Getpid()), 10), 0o600)
+	return &keyLock{path, lock}, nil
 }
 
 // isKey tells whether a key may be part of a name of a file.
@@ -72,41 +64,6 @@ func isKey(key string) bool {
 
 // errTaken is why waiting for a lock ends.
 var errTaken = errors.New("another program keeps it")
-
-// tryKey tries once; nil means that it is taken. The lock counts only while its
-// file lies at the path, because who lets go of one removes it.
-func tryKey(path string) (*keyLock, error) {
-	if err := plainfile.Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|plainfile.NoFollow), flock.SetPermissions(0o600))
-	ok, err := lock.TryLock()
-	if err != nil {
-		lock.Close()
-		return nil, plainfile.Error(err, path)
-	}
-	if !ok {
-		return nil, lock.Close()
-	}
-	if err := plainfile.CheckOpened(lock, path); err != nil {
-		lock.Close()
-		return nil, err
-	}
-	now, err := os.Lstat(path)
-	if err == nil {
-		var held os.FileInfo
-		if held, err = lock.Stat(); err == nil && os.SameFile(now, held) {
-			// For who is refused. Where the system refuses that, too, the
-			// lock is as good.
-			_ = os.WriteFile(path, strconv.AppendInt(nil, int64(os.Getpid()), 10), 0o600)
-			return &keyLock{path, lock}, nil
-		}
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return nil, errors.Join(lock.Close(), err)
-}
 
 // holder is the process that has written itself into a lock, 0 when none has.
 func holder(path string) int {

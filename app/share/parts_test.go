@@ -242,8 +242,8 @@ func TestLocked(t *testing.T) {
 		if _, err := os.Stat(path); w.count() != 0 || runtime.GOOS != "windows" && err == nil {
 			t.Error("the lock stays")
 		}
-		free, err := tryKey(path)
-		if err != nil || free == nil {
+		free, err := lockKey(t.Context(), dir, "aa")
+		if err != nil {
 			t.Fatalf("the lock is taken: %v", err)
 		}
 		free.release()
@@ -261,15 +261,17 @@ func TestAdoptedIsLocked(t *testing.T) {
 		b := New(o)
 		end := served(t, b)
 		after(time.Second)
-		if lock, err := tryKey(filepath.Join(dir, "aa.lock")); err != nil || lock != nil {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if lock, err := lockKey(ctx, dir, "aa"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the lock is free: %v, %v", lock, err)
 		}
 		end()
 		if w.count() != 1 {
 			t.Error("it has ended")
 		}
-		lock, err := tryKey(filepath.Join(dir, "aa.lock"))
-		if err != nil || lock == nil {
+		lock, err := lockKey(t.Context(), dir, "aa")
+		if err != nil {
 			t.Fatalf("the lock stays: %v", err)
 		}
 		lock.release()
