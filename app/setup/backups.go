@@ -51,6 +51,22 @@ func (r run) forget(steps []step, from int, now []byte, c *Change) error {
 	return nil
 }
 
+// forgetReplaced drops the steps of a file that has been replaced by another since:
+// their backup is not there any more, and no entry of theirs runs
+// lamplighter-connect. Undo could make nothing of them, and would take the backup
+// that comes next for theirs.
+func (r run) forgetReplaced(set settings) error {
+	for _, st := range slices.Backward(r.rec.steps(set.file.Target)) {
+		if _, there := backupOf(st); there || r.remains(reversal{}, st, set.entries) {
+			continue
+		}
+		if err := r.rec.drop(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // removeBackup removes the backup of a step that is undone, unless somebody has
 // changed it. One that cannot be removed is in nobody's way.
 func (r run) removeBackup(st step) {

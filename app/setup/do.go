@@ -219,7 +219,7 @@ func (r run) read(p place, c *Change) (settings, error) {
 		return settings{}, err
 	case errors.Is(err, fs.ErrNotExist) && shown:
 		return settings{}, outdated(p)
-	case errors.Is(err, fs.ErrNotExist), r.w.Undo && r.w.File == "" && !r.mayBeOurs(p, set.file):
+	case errors.Is(err, fs.ErrNotExist) && (r.w.Undo || isGone(p.path)), r.w.Undo && r.w.File == "" && !r.mayBeOurs(p, set.file):
 		return settings{}, fmt.Errorf("%w: %w", errSkipped, err)
 	default:
 		return settings{}, err
@@ -295,6 +295,9 @@ func (r run) put(p place, c *Change) (edit, error) {
 		return e, err
 	}
 	st.After = sum(e.after)
+	if err := r.forgetReplaced(set); err != nil {
+		return edit{}, err
+	}
 	if st.Backup, err = set.file.Backup(); err != nil {
 		return edit{}, err
 	}

@@ -63,7 +63,7 @@ func (s *Setup) fileOf(m machine, p place, w Wanted, rec *record) File {
 	f := File{Path: p.path, Scope: p.scope, Entries: []Entry{}}
 	set, err := p.read()
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && isGone(p.path):
 		return f
 	case err != nil:
 		f.Exists, f.Problem = true, problem(err)

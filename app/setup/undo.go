@@ -110,7 +110,7 @@ func (r run) take(p place, c *Change) (edit, error) {
 func (r run) finish(e edit, v reversal, steps []step, back int, c *Change) error {
 	if !c.Whole {
 		for _, st := range steps[:back] {
-			if isThere(st.Backup) {
+			if _, there := backupOf(st); there {
 				c.Backup = st.Backup
 				break
 			}

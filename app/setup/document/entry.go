@@ -35,8 +35,9 @@ type commandRead struct {
 }
 
 // oddOf is Entry.Odd for a command, an address, "" for none, and args, which are
-// wrong when they are there and no list of words.
-func oddOf(command commandRead, url string, argsWrong bool) string {
+// wrong when they are there and no list of strings, and unfit when one of these
+// cannot be a word.
+func oddOf(command commandRead, url string, argsWrong, argsUnfit bool) string {
 	switch {
 	case !command.there && url == "":
 		return oddNothing
@@ -50,6 +51,8 @@ func oddOf(command commandRead, url string, argsWrong bool) string {
 		return "it has both a command and an address"
 	case argsWrong:
 		return "its args are no list of strings"
+	case argsUnfit:
+		return "its args hold a character that no command can hold"
 	}
 	return ""
 }

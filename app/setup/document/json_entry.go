@@ -59,12 +59,14 @@ func jsonOdd(command, args hujson.ValueTrimmed, url string) string {
 		c.there, c.isString = true, command.Kind() == '"'
 		c.text, c.fits = jsonString(command)
 	}
-	argsWrong := false
+	argsWrong, argsUnfit := false, false
 	if args != nil {
-		_, ok := jsonStrings(args)
-		argsWrong = !ok
+		list, isList := args.(*hujson.Array)
+		argsWrong = !isList || slices.ContainsFunc(list.Elements, func(e hujson.Value) bool { return e.Value.Kind() != '"' })
+		_, fits := jsonStrings(args)
+		argsUnfit = !fits
 	}
-	return oddOf(c, url, argsWrong)
+	return oddOf(c, url, argsWrong, argsUnfit)
 }
 
 // jsonMember is the index of the member with a name, -1 for none.

@@ -64,7 +64,7 @@ func TestJSONEntries(t *testing.T) {
 		{Path: in("i"), Line: 14, Odd: "its args are no list of strings"},
 		{Path: in("j"), Line: 15, URL: "https://c", Odd: "it has both a command and an address"},
 		{Path: in("k"), Line: 15, Odd: "its command holds a character that no command can hold"},
-		{Path: in("l"), Line: 15, Odd: "its args are no list of strings"},
+		{Path: in("l"), Line: 15, Odd: "its args hold a character that no command can hold"},
 		{Path: in("m"), Line: 16, Odd: "its command holds a character that no command can hold"},
 		{Path: in("n"), Line: 16, Command: `\ud83d`},
 	}

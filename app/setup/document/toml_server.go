@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -78,7 +79,11 @@ func (s *tomlServer) odd() string {
 		command = commandRead{true, m.kind == unstable.String, !strings.ContainsRune(m.text, 0), m.text}
 	}
 	args := s.members["args"]
-	return oddOf(command, s.text("url", unstable.String), args != nil && !args.isWords())
+	return oddOf(command, s.text("url", unstable.String), args != nil && !args.isStrings(), args != nil && !args.isWords())
+}
+
+func (m *tomlMember) isStrings() bool {
+	return m.kind == unstable.Array && !slices.ContainsFunc(m.items, func(item tomlItem) bool { return item.kind != unstable.String })
 }
 
 // isWords tells whether the value is a list of strings that can be words of a

@@ -98,7 +98,7 @@ func TestTOMLEntries(t *testing.T) {
 		"args are a string":             {"[mcp_servers.s]\ncommand='s'\nargs='a b'\n", []string{"mcp_servers/s|||||its args are no list of strings"}},
 		"args with a number":            {"[mcp_servers.s]\ncommand='s'\nargs=['a',1]\n", []string{"mcp_servers/s|||||its args are no list of strings"}},
 		"args with a list":              {"[mcp_servers.s]\ncommand='s'\nargs=[['a']]\n", []string{"mcp_servers/s|||||its args are no list of strings"}},
-		"args with a NUL":               {"[mcp_servers.s]\ncommand='s'\nargs=[\"\\u0000\"]\n", []string{"mcp_servers/s|||||its args are no list of strings"}},
+		"args with a NUL":               {"[mcp_servers.s]\ncommand='s'\nargs=[\"\\u0000\"]\n", []string{"mcp_servers/s|||||its args hold a character that no command can hold"}},
 		"args are a table":              {"[mcp_servers.s]\ncommand='s'\n[mcp_servers.s.args]\n", []string{"mcp_servers/s|||||its args are no list of strings"}},
 		"both a command and an address": {"[mcp_servers.s]\ncommand='s'\nurl='u'\n", []string{"mcp_servers/s||||u|it has both a command and an address"}},
 	} {
