@@ -228,3 +228,19 @@ func TestSetupHomeRefuses(t *testing.T) {
 	apptest.Contains(t, d.says(t, statusFine, "setup"), "No settings of MCP clients were found. Looked for those of Claude Code, ", "lamplighter setup --file FILE")
 	apptest.Contains(t, d.says(t, statusFine, "setup", "codex"), "Codex has no settings yet: there is no ~/.codex/config.toml.")
 }
+
+// Who names an entry that is then left alone learns it from the exit status, and
+// an empty file has no servers.
+func TestSetupHomeNamed(t *testing.T) {
+	d := newDesktop(t)
+	d.withHome(t)
+	dir := t.TempDir()
+	remote, empty := filepath.Join(dir, "remote.json"), filepath.Join(dir, "empty.json")
+	for path, text := range map[string]string{remote: `{"mcpServers": {"far": {"url": "https://example.org/mcp"}}}`, empty: ""} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apptest.Contains(t, d.says(t, statusFailed, "setup", "--file", remote, "--server", "far"), "Left alone: far")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--file", empty), "has no MCP servers")
+}

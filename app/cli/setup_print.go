@@ -290,6 +290,8 @@ func (s setupWords) nothing(clients []setup.Client) string {
 		return s.noClients(clients)
 	case len(s.options.servers) > 0:
 		return "Nothing to change: these entries are as they should be. lamplighter setup --list shows them.\n"
+	case s.options.file != "" && len(clients) == 1 && len(clients[0].Files) == 1 && len(clients[0].Files[0].Entries) == 0 && clients[0].Files[0].Problem == "":
+		return "Nothing to change: " + s.short(clients[0].Files[0].Path) + " has no MCP servers.\n"
 	case shared > 0:
 		return "Nothing to change: every Serena that was found runs through lamplighter-connect.\n"
 	}

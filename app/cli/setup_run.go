@@ -11,6 +11,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/setup"
+	"lamplighter/monitor"
 )
 
 // setupRun changes settings, or shows what would change.
@@ -56,7 +57,7 @@ func (r *setupRun) inJSON(ctx context.Context) error {
 	if err := r.printJSON(result); err != nil {
 		return err
 	}
-	return cmp.Or(interrupted, failedOf(result))
+	return cmp.Or(interrupted, r.failed(result))
 }
 
 // look shows what would change.
@@ -70,7 +71,7 @@ func (r *setupRun) look(ctx context.Context) error {
 			return err
 		}
 	}
-	return failedOf(result)
+	return r.failed(result)
 }
 
 // preview prints the diff of each file, and says what would happen.
@@ -175,7 +176,7 @@ func (r *setupRun) ask(ctx context.Context) error {
 	}
 	files := filesOf(result)
 	if files == 0 {
-		return failedOf(result)
+		return r.failed(result)
 	}
 	switch yes, err := r.yes(ctx, changeQuestion(files, r.wanted.Undo)); {
 	case err != nil:
@@ -213,7 +214,7 @@ func (r *setupRun) carryOut(ctx context.Context, asked bool) error {
 	if interrupted == nil && !asked && result.Page {
 		text += r.words.page()
 	}
-	return cmp.Or(r.print(text), interrupted, failedOf(result))
+	return cmp.Or(r.print(text), interrupted, r.failed(result))
 }
 
 func failedOf(result setup.Result) error {
@@ -221,6 +222,23 @@ func failedOf(result setup.Result) error {
 		return errNotAll
 	}
 	return nil
+}
+
+// failed is failedOf, also for an entry that was named and is left alone in all
+// files.
+func (r *setupRun) failed(result setup.Result) error {
+	for _, name := range r.wanted.Servers {
+		done, left := false, false
+		is := func(e setup.Entry) bool { return e.Name == monitor.Clean(name) }
+		for _, c := range result.Changes {
+			done = done || slices.ContainsFunc(c.Entries, is)
+			left = left || slices.ContainsFunc(c.Left, is)
+		}
+		if left && !done {
+			return errNotAll
+		}
+	}
+	return failedOf(result)
 }
 
 // filesOf counts the files that are changed, or would be.
