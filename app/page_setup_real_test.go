@@ -301,14 +301,14 @@ func TestClientsOnThePage(t *testing.T) {
 		}
 	})
 	t.Run("corrected", func(t *testing.T) {
-		p.Click(t, browsertest.Button("Share its Serena… Gemini CLI"))
+		p.Click(t, browsertest.Button("Run its Serena through Lamplighter… Gemini CLI"))
 		p.AwaitText(t, openDialog, "after", c.path("program/lamplighter-connect")+" connect -- serena start-mcp-server --project /src/alpha")
 		p.Click(t, closed)
 		p.AwaitText(t, openDialog, "--project /src/alpha --open-web-dashboard false")
 		looks(t, "choice")
 		p.Click(t, closed)
 		p.AwaitNoText(t, openDialog, "--open-web-dashboard")
-		p.Click(t, browsertest.Button("Share").In(openDialog))
+		p.Click(t, browsertest.Button("Run it through Lamplighter").In(openDialog))
 		p.AwaitText(t, notices, "Changed in "+c.path(".gemini/settings.json"))
 		p.AwaitText(t, view, "its Serena runs through Lamplighter, alone")
 		focused(t, "button Keep its page closed… Gemini CLI")
@@ -323,8 +323,8 @@ func TestClientsOnThePage(t *testing.T) {
 		p.Press(t, kb.Enter)
 		p.Click(t, browsertest.Button("Take it out").In(openDialog))
 		p.AwaitText(t, notices, "Taken out of "+c.path(".gemini/settings.json"))
-		if now := c.read(t, ".gemini/settings.json"); strings.Contains(now, "lamplighter") || strings.Contains(now, "dashboard") {
-			t.Errorf("got %s", now) // also what was there before, and pointed nowhere
+		if now := c.read(t, ".gemini/settings.json"); !strings.Contains(now, `"/gone/lamplighter-connect", "args": ["connect"`) || strings.Contains(now, "dashboard") {
+			t.Errorf("got %s", now) // as it was before, when it pointed nowhere
 		}
 		dismissAll(t, p)
 	})
