@@ -74,6 +74,8 @@ func kept(old, words []string) []int {
 		case old[i] == middle[j]:
 			at[start+j] = start + i
 			i, j = i+1, j+1
+		case most[i+1][j+1] == most[i][j]: // one in the place of the other
+			i, j = i+1, j+1
 		case most[i+1][j] >= most[i][j+1]:
 			i++
 		default:
