@@ -181,7 +181,7 @@ var stateWords = []struct {
 }{
 	{setup.Shared, "shared: "},
 	{setup.Other, "through another installation: "},
-	{setup.Gone, "through a lamplighter-connect that is not there: "},
+	{setup.Gone, "through a lamplighter-connect that cannot run: "},
 	{setup.Direct, "direct: "},
 	{setup.Remote, "at an address: "},
 	{setup.Odd, "not understood: "},
@@ -267,7 +267,7 @@ func judgeEntry(c setup.Client, file setup.File, e setup.Entry) (about finding, 
 	case e.State == setup.Odd:
 		return finding{Warn, c.Name + " has an entry that is not understood", e.Why, ""}, ""
 	case e.State == setup.Gone:
-		return finding{Broken, c.Name + " runs a lamplighter-connect that is not there", "It cannot start the server.", "Point it to this installation: " + verb + "; or take it out: " + undo}, ""
+		return finding{Broken, c.Name + " runs a lamplighter-connect that " + e.Broken, "It cannot start the server.", "Point it to this installation: " + verb + "; or take it out: " + undo}, ""
 	case e.Missing != "":
 		return finding{
 			Warn, c.Name + " starts a program that is not found", "Where its PATH leads to it neither, it cannot start the server.",

@@ -27,6 +27,9 @@ func serenaEntry(state setup.State, change func(*setup.Entry)) setup.Entry {
 	if state == setup.Shared {
 		e.Becomes = ""
 	}
+	if state == setup.Gone {
+		e.Broken = "is not there"
+	}
 	if change != nil {
 		change(&e)
 	}
@@ -102,7 +105,7 @@ func TestProjectsFile(t *testing.T) {
 	c.Files[0].Scope = setup.Project
 	lines := judgeClient(c)
 	apptest.Contains(t, said(lines), "lamplighter setup codex --project; or take it out: lamplighter setup --file /h/.codex/config.toml --undo")
-	apptest.Contains(t, Report{Lines: lines}.Text(Style{}), "    /h/.codex/config.toml (the project's): through a lamplighter-connect that is not there: serena\n")
+	apptest.Contains(t, Report{Lines: lines}.Text(Style{}), "    /h/.codex/config.toml (the project's): through a lamplighter-connect that cannot run: serena\n")
 }
 
 // Entries of one name are told apart by the folders that they count for.

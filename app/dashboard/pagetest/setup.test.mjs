@@ -40,7 +40,7 @@ test('an entry is named with the folder that it counts for', () => {
 test('what else there is to say of an entry', () => {
   for (const [more, want] of [
     [{}, []],
-    [{ state: 'gone' }, ['The lamplighter-connect that it runs is not there, so it cannot start.']],
+    [{ state: 'gone', broken: 'is a directory' }, ['The lamplighter-connect that it runs is a directory, so it cannot start.']],
     [{ state: 'other', why: 'Because.' }, ['It runs the lamplighter-connect of another installation.', 'Because.']],
     [{ missing: 'serena' }, ['Its program serena is not found.']],
     [{ missing: 'serena', why: 'Its program serena is not found. Install it.' }, ['Its program serena is not found. Install it.']],
