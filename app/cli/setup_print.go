@@ -318,6 +318,9 @@ func (s setupWords) change(c setup.Change, dry bool) (lines []string, problem st
 			}
 		}
 	}
+	if c.Problem != "" && c.Written && c.Backup != "" {
+		lines = append(lines, "What "+path+" was before is in "+s.beside(c.Backup, c.Path)+".")
+	}
 	for _, e := range c.Left {
 		lines = append(lines, "Left alone: "+s.entry(e)+" in "+path+". "+s.short(e.Why))
 	}

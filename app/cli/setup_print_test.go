@@ -129,7 +129,9 @@ func TestSetupChange(t *testing.T) {
 		want    string
 		problem string
 	}{
-		"changed":           {setupOptions{}, setup.Change{Path: path, Entries: []setup.Entry{serena}, Backup: path + ".lamplighter-backup-2"}, false, "Changed ~/.codex/config.toml: serena. Before: config.toml.lamplighter-backup-2", ""},
+		"changed": {setupOptions{}, setup.Change{Path: path, Entries: []setup.Entry{serena}, Backup: path + ".lamplighter-backup-2"}, false, "Changed ~/.codex/config.toml: serena. Before: config.toml.lamplighter-backup-2", ""},
+		"written all the same": {setupOptions{}, setup.Change{Path: path, Backup: path + ".lamplighter-backup", Problem: path + " was written by another program.", Written: true}, false,
+			"What ~/.codex/config.toml was before is in config.toml.lamplighter-backup.", "~/.codex/config.toml was written by another program."},
 		"an older backup":   {setupOptions{}, setup.Change{Path: path, Kept: []string{path + ".lamplighter-backup-2"}}, false, "An older text of ~/.codex/config.toml stays in config.toml.lamplighter-backup-2.", ""},
 		"a link":            {setupOptions{}, setup.Change{Path: path, Entries: []setup.Entry{serena}, Backup: setupHome + "/dots/codex.toml.lamplighter-backup"}, false, "Changed ~/.codex/config.toml: serena. Before: ~/dots/codex.toml.lamplighter-backup", ""},
 		"alone and missing": {setupOptions{}, setup.Change{Path: path, Entries: []setup.Entry{alone}}, false, "Changed ~/.codex/config.toml: serena.\n  serena cannot be shared, so its server is its own: its context codex can change the project.\n  serena will not start: its program serena is not found.", ""},

@@ -13,8 +13,8 @@ import (
 func (p *program) socketForClients() string {
 	usual := usualShareSockets(runtime.GOOS, p.base.Home, os.Getuid(), p.base.SharePipe)
 	return namedSocket(p.places().ShareSocket, usual, func(path string) bool {
-		if runtime.GOOS == "windows" {
-			return false // to look at a pipe is to connect to it
+		if runtime.GOOS == "windows" || p.getenv("LAMPLIGHTER_SOCKET") != "" {
+			return false // to look at a pipe is to connect to it, and what is named is meant
 		}
 		_, err := os.Lstat(path)
 		return err == nil

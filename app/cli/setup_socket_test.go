@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,8 +68,10 @@ func TestNamedSocket(t *testing.T) {
 func TestSetupIsToldTheSocket(t *testing.T) {
 	d := newDesktop(t)
 	d.base.Home = t.TempDir()
+	// It is named, so that it counts though only another one is there by now.
 	want := filepath.Join(d.base.Home, "away.sock")
-	if err := os.WriteFile(want, nil, 0o600); err != nil {
+	left := filepath.Join(d.base.Home, ".local", "state", "lamplighter", "run", "share.sock")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.WriteFile(left, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	d.getenv = func(name string) string {

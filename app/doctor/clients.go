@@ -256,9 +256,8 @@ type finding struct {
 // be said of this one alone.
 func judgeEntry(c setup.Client, file setup.File, e setup.Entry) (about finding, note string) {
 	verb := "lamplighter setup " + c.ID
-	undo := verb + " --undo"
+	undo := verb + " --undo --server NAME" // without its name only what setup has written is taken out
 	if file.Scope == setup.Project {
-		// Without its name only what setup has written there is taken out.
 		verb, undo = verb+" --project", "lamplighter setup --file "+monitor.Quoted([]string{file.Path})+" --undo"
 	}
 	switch {

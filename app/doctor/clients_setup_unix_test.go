@@ -52,7 +52,7 @@ args = ["start-mcp-server", "--open-web-dashboard", "true"]
 		"warn: Claude Code starts a program that is not found: notes ("+filepath.Join(m.home, ".claude.json")+":5) starts no-such-program",
 		"warn: Claude Code has an entry that is not understood: odd (",
 		"broken: Codex runs a lamplighter-connect that is not there: serena ("+codex+":1) |",
-		"; or take it out: lamplighter setup codex --undo\n",
+		"; or take it out: lamplighter setup codex --undo --server NAME\n",
 		"warn: each server of these entries opens a page of Serena's own in the browser: Codex's opens ("+codex+":5)",
 		"ok: Cursor: 1 MCP server, 1 through lamplighter-connect |",
 		"warn: Gemini CLI: "+gemini+" ",
@@ -72,7 +72,7 @@ args = ["start-mcp-server", "--open-web-dashboard", "true"]
 // What doctor says to do about a program that is gone does it: to point to the
 // one that is there, and to take it out.
 func TestGoneAndWhatToDo(t *testing.T) {
-	for name, wanted := range map[string]setup.Wanted{"setup codex": {Client: "codex"}, "setup codex --undo": {Client: "codex", Undo: true}} {
+	for name, wanted := range map[string]setup.Wanted{"setup codex": {Client: "codex"}, "setup codex --undo --server serena": {Client: "codex", Undo: true, Servers: []string{"serena"}}} {
 		m := newMachine(t)
 		serena := m.write(t, "#!/bin/sh\n", "bin", "serena")
 		m.write(t, "#!/bin/sh\n", "bin", "lamplighter-connect")

@@ -50,7 +50,7 @@ func TestJudgeClients(t *testing.T) {
 		"shared":         {setup.Shared, plain, OK, ""},
 		"no socket":      {setup.Shared, func(e *setup.Entry) { e.Becomes = "x hunter2" }, Warn, "warn: Codex is not told the right place of Lamplighter's socket: " + at + " | It may pass on too little of its environment for lamplighter-connect to find it. | To name it: lamplighter setup codex\n"},
 		"direct":         {setup.Direct, plain, OK, "ok: Codex starts Serena directly: " + at + " | Each of its windows has a server of its own. | To share one: lamplighter setup codex\n"},
-		"gone":           {setup.Gone, plain, Broken, "broken: Codex runs a lamplighter-connect that is not there: " + at + " | It cannot start the server. | Point it to this installation: lamplighter setup codex; or take it out: lamplighter setup codex --undo\n"},
+		"gone":           {setup.Gone, plain, Broken, "broken: Codex runs a lamplighter-connect that is not there: " + at + " | It cannot start the server. | Point it to this installation: lamplighter setup codex; or take it out: lamplighter setup codex --undo --server NAME\n"},
 		"gone, not ours": {setup.Gone, func(e *setup.Entry) { e.Serena = false }, Broken, "that is not there: " + at},
 		"other":          {setup.Other, plain, Warn, "warn: Codex runs the lamplighter-connect of another installation: " + at + " | It works as long as that one stays. | Point it to this one: lamplighter setup codex\n"},
 		"missing":        {setup.Direct, func(e *setup.Entry) { e.Missing = "serena"; e.Why = "It is not found." }, Warn, "warn: Codex starts a program that is not found: " + at + " starts serena | "},

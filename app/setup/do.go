@@ -55,7 +55,7 @@ func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 	if err := known(all, w); err != nil {
 		return nothing(), err
 	}
-	run := run{s: s, m: s.machine(), w: w, rec: rec, partly: rec.unread != nil}
+	run := run{s: s, m: s.machine(), w: w, rec: rec, whole: rec.whole()}
 	result := nothing()
 	if w.Undo && rec.unread != nil {
 		result.Notes = append(result.Notes, run.unread())
@@ -93,6 +93,8 @@ func (r run) unread() string {
 	if !r.w.DryRun && errors.Is(why, errRecord) {
 		if err := r.rec.save(r.rec.all); err != nil {
 			text = problem(err)
+		} else {
+			text = strings.Replace(text, "the next change sets it aside", "it is set aside", 1)
 		}
 	}
 	return text + " What it does not tell is taken out by its words: the command behind lamplighter-connect is what remains."
@@ -149,8 +151,8 @@ type run struct {
 	m   machine
 	w   Wanted
 	rec *record
-	// partly tells that a part of the record could not be read.
-	partly bool
+	// whole tells that what the record does not know setup has not written.
+	whole bool
 }
 
 // edit is what is to become of a file.

@@ -107,6 +107,9 @@ func sum(content []byte) string {
 type record struct {
 	path string
 	all  []step // the oldest first
+	// exists tells that there was a record, and partly that what one has said was
+	// lost at some time: then it does not know all that setup has written.
+	exists, partly bool
 
 	// unread says why the file, or a part of it, is not known, as a sentence's
 	// part with its path; nil when all is. Where it Is errRecord the file is set
@@ -127,6 +130,7 @@ func loadRecord(dir string) (*record, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
 	case err != nil && isOther(r.path):
+		r.exists = true
 		r.unread = r.without(fmt.Errorf("%w: it is no file", errRecord))
 		return r, nil
 	case err != nil:
@@ -135,17 +139,21 @@ func loadRecord(dir string) (*record, error) {
 	case len(bytes.TrimSpace(data)) == 0:
 		return r, nil
 	}
-	all, err := parseRecord(data)
+	r.exists = true
+	all, partly, err := parseRecord(data)
 	var newer newerRecord
 	if errors.As(err, &newer) {
 		return nil, fmt.Errorf("%s: %w", monitor.Clean(r.path), err)
 	}
-	r.all = all
+	r.all, r.partly = all, partly
 	if err != nil {
 		r.unread = r.without(err)
 	}
 	return r, nil
 }
+
+// whole tells whether the record knows all that setup has written.
+func (r *record) whole() bool { return r.exists && !r.partly && r.unread == nil }
 
 // without says that the record, or a part of it, is none.
 func (r *record) without(err error) error {
@@ -166,33 +174,33 @@ func (v newerRecord) Error() string {
 	return fmt.Sprintf("a newer lamplighter has written it (version %v, and this one knows %d); use that one", float64(v), recordVersion)
 }
 
-// parseRecord reads what encodeRecord wrote. With an error that Is errRecord come
+// parseRecord reads what encodeRecord wrote; partly is as in record. With an error that Is errRecord come
 // the steps that can be understood all the same; it Is a newerRecord for a form
 // that is not known.
-func parseRecord(data []byte) ([]step, error) {
+func parseRecord(data []byte) (all []step, partly bool, err error) {
 	if len(data) > maxRecord {
-		return nil, fmt.Errorf("%w: it is larger than %s", errRecord, monitor.Memory(maxRecord))
+		return nil, false, fmt.Errorf("%w: it is larger than %s", errRecord, monitor.Memory(maxRecord))
 	}
 	var form struct {
 		Version float64         `json:"version"`
+		Partly  bool            `json:"partly"`
 		Steps   json.RawMessage `json:"steps"`
 	}
 	if err := json.Unmarshal(data, &form); err != nil {
-		return nil, fmt.Errorf("%w: %s", errRecord, monitor.Clean(err.Error()))
+		return nil, false, fmt.Errorf("%w: %s", errRecord, monitor.Clean(err.Error()))
 	}
 	switch {
 	case form.Version > recordVersion:
-		return nil, newerRecord(form.Version)
+		return nil, false, newerRecord(form.Version)
 	case form.Version == 0:
-		return nil, fmt.Errorf("%w: it has no version", errRecord)
+		return nil, false, fmt.Errorf("%w: it has no version", errRecord)
 	case form.Version != recordVersion:
-		return nil, fmt.Errorf("%w: there is no version %v of it", errRecord, form.Version)
+		return nil, false, fmt.Errorf("%w: there is no version %v of it", errRecord, form.Version)
 	}
 	var steps []json.RawMessage
 	if err := json.Unmarshal(form.Steps, &steps); err != nil || steps == nil {
-		return nil, fmt.Errorf("%w: it has no list of steps", errRecord)
+		return nil, false, fmt.Errorf("%w: it has no list of steps", errRecord)
 	}
-	var all []step
 	bad := 0
 	for _, text := range steps {
 		var s step
@@ -206,19 +214,20 @@ func parseRecord(data []byte) ([]step, error) {
 		all = append(all, s)
 	}
 	if bad > 0 {
-		return all, fmt.Errorf("%w: %d of %d steps cannot be understood", errRecord, bad, len(steps))
+		return all, form.Partly, fmt.Errorf("%w: %d of %d steps cannot be understood", errRecord, bad, len(steps))
 	}
-	return all, nil
+	return all, form.Partly, nil
 }
 
-func encodeRecord(all []step) ([]byte, error) {
+func encodeRecord(all []step, partly bool) ([]byte, error) {
 	if all == nil {
 		all = []step{}
 	}
 	data, err := json.MarshalIndent(struct {
 		Version int    `json:"version"`
+		Partly  bool   `json:"partly,omitempty"`
 		Steps   []step `json:"steps"`
-	}{recordVersion, all}, "", "\t")
+	}{recordVersion, partly, all}, "", "\t")
 	return append(data, '\n'), err
 }
 
@@ -277,7 +286,8 @@ func (r *record) drop(s step) error {
 
 // save writes the file. The error names it.
 func (r *record) save(all []step) error {
-	data, err := encodeRecord(all)
+	partly := r.partly || r.unread != nil
+	data, err := encodeRecord(all, partly)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: what setup changes cannot be noted: %w", monitor.Clean(r.path), err)
@@ -297,7 +307,7 @@ func (r *record) save(all []step) error {
 	if err := r.replace(r.path, data); err != nil {
 		return errors.Join(fmt.Errorf("what setup changes cannot be noted: %w", err), undo())
 	}
-	r.all, r.unread = all, nil
+	r.all, r.unread, r.exists, r.partly = all, nil, true, partly
 	return nil
 }
 

@@ -45,8 +45,6 @@ type reversal struct {
 	left map[string]Entry
 	// asBefore are the entries that are as they were before setup has changed them.
 	asBefore map[string]bool
-	// known tells that the record says what setup has written here.
-	known bool
 	// byWords tells that entries were taken apart of which no text is known.
 	byWords bool
 }
@@ -59,7 +57,6 @@ func (r run) take(p place, c *Change) (edit, error) {
 	}
 	steps := r.rec.steps(set.file.Target)
 	v := reversal{cur: set.file.Content, done: map[string][]string{}, left: map[string]Entry{}, asBefore: map[string]bool{}}
-	v.known = len(steps) > 0 && !r.partly
 	if err := r.prune(set.file, c); err != nil {
 		return edit{}, err
 	}
@@ -206,6 +203,7 @@ func (r run) named(path []string) bool { return slices.Contains(r.w.Servers, pat
 // written, the newest step first.
 func (r run) bySources(v *reversal, steps []step) {
 	settled := maps.Clone(v.asBefore)
+	put := map[string]stepEntry{} // the text of its entries was put back
 	for _, st := range slices.Backward(steps) {
 		for _, se := range slices.Backward(st.Entries) {
 			key := pathKey(se.Path)
@@ -220,7 +218,7 @@ func (r run) bySources(v *reversal, steps []step) {
 					v.left[key] = gone(se.Path, "How it was before cannot be put back: "+monitor.Clean(err.Error())+".")
 					continue // with its words, it may be taken apart
 				}
-				v.done[key] = nil
+				v.done[key], put[key] = nil, se
 				settled[key], v.asBefore[key] = true, true
 			case err == nil && now == se.Before:
 				settled[key], v.asBefore[key] = true, true // it is undone already
@@ -231,21 +229,28 @@ func (r run) bySources(v *reversal, steps []step) {
 			}
 		}
 	}
+	for key, se := range put { // some edits are made only when the text is asked for
+		if now, err := v.doc.Source(se.Path); err != nil || now != se.Before {
+			delete(v.done, key)
+			delete(settled, key)
+			v.asBefore[key] = false
+		}
+	}
 	for key := range settled {
 		delete(v.left, key)
 	}
 }
 
 // byWords takes apart what still is ours: the command behind connect is what the
-// client would run. Where the record says what setup has written, this is done for
-// that alone, and for what is named; in a file that others may use for what setup
-// has written there alone.
+// client would run. Where the record knows what setup has written, this is done
+// for that alone, and for what is asked for; in a file that others may use always.
 func (r run) byWords(v *reversal, p place, steps []step) error {
 	now, err := document.Parse(p.format, v.doc.Bytes(), p.tables)
 	if err != nil {
 		return unparsed(p, err)
 	}
 	before := wordsBefore(p, now.Bytes(), steps)
+	asked := r.w.File != "" || r.w.Project && p.scope == Project // for this file
 	for _, e := range p.entries(now) {
 		c, ours, why := readConnection(r.m.goos, wordsOf(e))
 		if !ours || !r.chosen(e.Path) {
@@ -258,11 +263,11 @@ func (r run) byWords(v *reversal, p place, steps []step) error {
 		case why != "":
 			v.left[key] = r.leftAlone(e, sentence(why))
 			continue
-		case !r.named(e.Path) && (v.asBefore[key] || v.known && !recorded):
-			v.left[key] = r.leftAlone(e, "Setup did not write it. To take it out: "+r.takesOut(p, e)+".")
-			continue
-		case !recorded && p.scope == Project && !r.w.Project && r.w.File == "":
+		case !recorded && p.scope == Project && !p.guessed && !asked:
 			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. lamplighter setup --undo --project takes it out all the same.")
+			continue
+		case r.whole && !r.named(e.Path) && (v.asBefore[key] || !recorded && !asked):
+			v.left[key] = r.leftAlone(e, "Setup did not write it, as far as its record goes. To take it out: "+r.takesOut(p, e)+".")
 			continue
 		}
 		words = r.withoutSetup(c, words, r.named(e.Path))
@@ -296,13 +301,10 @@ func gone(path []string, why string) Entry {
 // takesOut is the command that takes out an entry that setup has not written.
 func (r run) takesOut(p place, e document.Entry) string {
 	words := []string{"lamplighter", "setup", "--undo", "--server", nameOf(e)}
-	switch {
-	case r.w.File != "":
-		words = append(words, "--file", r.w.File)
-	case p.scope == Project:
-		words = append(words, "--project")
+	if p.client == "" || p.guessed || p.scope == Project {
+		return monitor.Quoted(append(words, "--file", p.path))
 	}
-	return monitor.Quoted(words)
+	return monitor.Quoted(slices.Insert(words, 2, p.client))
 }
 
 // withoutSetup is a command of ours as it was before setup: before are its words

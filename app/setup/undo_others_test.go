@@ -30,8 +30,11 @@ func TestUndoLeavesWhatOthersWrote(t *testing.T) {
 			if b.read(path) != text+elsewhere || names(c.Entries) != "serena" || c.Whole != (elsewhere == "") {
 				t.Errorf("%s: %+v\n%s", name, c, b.read(path))
 			}
-			if names(c.Left) != "notes" || !strings.Contains(c.Left[0].Why, "did not write it") || !strings.Contains(c.Left[0].Why, "lamplighter setup --undo --server notes") {
+			if names(c.Left) != "notes" || !strings.Contains(c.Left[0].Why, "did not write it") || !strings.Contains(c.Left[0].Why, "lamplighter setup cursor --undo --server notes") {
 				t.Errorf("%s: %+v", name, c.Left)
+			}
+			if c := b.done(Wanted{Undo: true}); len(c.Entries) > 0 || names(c.Left) != "notes" || b.read(path) != text+elsewhere {
+				t.Errorf("%s, again: %+v\n%s", name, c, b.read(path))
 			}
 			if c := b.done(Wanted{Undo: true, Servers: []string{"notes"}}); names(c.Entries) != "notes" || strings.Contains(b.read(path), "connect") {
 				t.Errorf("%s: %+v\n%s", name, c, b.read(path))
@@ -51,6 +54,25 @@ func TestUndoByNameOfWhatOthersWrote(t *testing.T) {
 	}
 	if c := b.done(Wanted{Undo: true}); names(c.Entries) != "serena" || len(c.Left) > 0 || strings.Contains(b.read(path), "connect") {
 		t.Errorf("%+v\n%s", c, b.read(path))
+	}
+}
+
+// A record of which a part was lost does not know what setup has written, from
+// then on: what is ours is taken out by its words.
+func TestUndoWithAPartOfTheRecord(t *testing.T) {
+	b := newBed(t)
+	cursor, codex := b.write(cursorFile, direct), b.write(codexFile, "[mcp_servers.serena]\ncommand = \"serena\"\nargs = [\"start-mcp-server\"]\n")
+	b.do(Wanted{Client: "cursor"})
+	record := filepath.Join(b.state, recordName)
+	b.write(record, strings.Replace(b.read(record), `"before_sha256": "`, `"before_sha256": "?`, 1))
+	b.do(Wanted{Client: "codex"}) // writes the rest of it
+	if r := b.do(Wanted{Undo: true}); r.Failed() || len(r.Changes) != 2 || len(r.Changes[0].Left)+len(r.Changes[1].Left) > 0 {
+		t.Errorf("%+v", r)
+	}
+	for _, path := range []string{cursor, codex} {
+		if strings.Contains(b.read(path), "connect") {
+			t.Errorf("%s", b.read(path))
+		}
 	}
 }
 
