@@ -186,11 +186,11 @@ func TestPoliciesOnThePage(t *testing.T) {
 	server := httptest.NewServer(api.Handler(api.Parts{
 		Source: o, Policies: o, Stop: o, Events: o, Returned: o, Version: "1.2.3-test", Log: slog.New(slog.DiscardHandler),
 	}))
-	p := browsertest.Start(t).Open(t, server.URL+"/global-dashboard/", browsertest.Options{})
-	t.Cleanup(func() {
+	t.Cleanup(func() { // after the page, which would complain
 		server.CloseClientConnections() // a stream does not end by itself
 		server.Close()
 	})
+	p := browsertest.Start(t).Open(t, server.URL+"/global-dashboard/", browsertest.Options{})
 	p.Forgive("the server responded with a status of 404") // nobody has recorded a history
 	p.Forgive("the server responded with a status of 500") // where the office is broken
 	const rows, because, red = ".servers tbody", "because no call for 30 min", "because its client"

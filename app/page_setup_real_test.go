@@ -180,11 +180,11 @@ func TestClientsOnThePage(t *testing.T) {
 	server := httptest.NewServer(api.Handler(api.Parts{
 		Source: newOffice(t), Setup: c.part, Version: "1.2.3-test", Log: slog.New(slog.DiscardHandler),
 	}))
-	p := browsertest.Start(t).Open(t, server.URL+"/global-dashboard/", browsertest.Options{})
-	t.Cleanup(func() {
+	t.Cleanup(func() { // after the page, which would complain
 		server.CloseClientConnections() // a stream does not end by itself
 		server.Close()
 	})
+	p := browsertest.Start(t).Open(t, server.URL+"/global-dashboard/", browsertest.Options{})
 	p.Forgive("the server responded with a status of 404") // nobody has recorded a history
 	p.Forgive("the server responded with a status of 500") // where it is broken
 	p.Forgive("the server responded with a status of 503") // there are no policies
