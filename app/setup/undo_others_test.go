@@ -99,7 +99,7 @@ func TestUndoOfARepointedEntry(t *testing.T) {
 			got := b.read(path)
 			if from != "" {
 				e := b.listed(path, "serena")
-				if (e.State != Other && e.State != Gone) || !strings.Contains(e.Runs, "DEBUG") || strings.Contains(e.Runs, pageOption) || !strings.Contains(got, inJSON(other)) || !strings.Contains(got, `"--flag"`) || strings.Contains(got, orDirectFlag) {
+				if (e.State != Other && e.State != Gone) || !strings.Contains(e.Runs, "DEBUG") || strings.Contains(e.Runs, pageOption) || !strings.Contains(got, inJSON(other)) && !strings.Contains(got, "'"+other+"'") || !strings.Contains(got, `"--flag"`) || strings.Contains(got, orDirectFlag) {
 					t.Errorf("there %v, %q: %+v\n%s", there, change, c, got)
 				}
 			} else if got != want || c.Whole != (change == "") || names(c.Left) != "serena" {
