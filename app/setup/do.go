@@ -274,7 +274,7 @@ func (r run) put(p place, c *Change) (edit, error) {
 			e.left = append(e.left, v.Entry)
 			continue
 		}
-		written[pathKey(entry.Path)] = v.words
+		written[document.Key(entry.Path)] = v.words
 		st.Entries = append(st.Entries, stepEntry{Path: entry.Path, Before: before})
 	}
 	if len(written) == 0 {
@@ -333,7 +333,7 @@ func (r run) still(p place, written map[string][]string) error {
 	if err == nil {
 		kept := 0
 		for _, e := range set.entries {
-			if want, ok := written[pathKey(e.Path)]; ok && slices.Equal(want, wordsOf(e)) {
+			if want, ok := written[document.Key(e.Path)]; ok && slices.Equal(want, wordsOf(e)) {
 				kept++
 			}
 		}
@@ -356,7 +356,7 @@ func check(p place, after []byte, before []document.Entry, written map[string][]
 	same := len(entries) == len(before)
 	for i := 0; same && i < len(entries); i++ {
 		now, then := entries[i], before[i]
-		if words, ok := written[pathKey(then.Path)]; ok {
+		if words, ok := written[document.Key(then.Path)]; ok {
 			if words != nil {
 				then.Command, then.Args = words[0], words[1:]
 			} else {
@@ -381,18 +381,15 @@ func equal(a, b document.Entry) bool {
 func differing(before, after []document.Entry) []document.Entry {
 	then := map[string]document.Entry{}
 	for _, e := range before {
-		then[pathKey(e.Path)] = e
+		then[document.Key(e.Path)] = e
 	}
 	var list []document.Entry
 	for _, e := range after {
-		if was, ok := then[pathKey(e.Path)]; !ok || !equal(was, e) {
+		if was, ok := then[document.Key(e.Path)]; !ok || !equal(was, e) {
 			list = append(list, e)
 		}
 	}
 	return list
 }
-
-// pathKey is the same for equal paths of names only.
-func pathKey(path []string) string { return fmt.Sprintf("%q", path) }
 
 func wordsOf(e document.Entry) []string { return append([]string{e.Command}, e.Args...) }

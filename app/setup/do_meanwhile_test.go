@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/foreignfile"
 )
 
@@ -98,7 +99,7 @@ func TestWrittenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := pathKey([]string{"mcpServers", "serena"})
+	key := document.Key([]string{"mcpServers", "serena"})
 	words := []string{b.connect, "connect", "--", "serena", "start-mcp-server", "--context", "ide"}
 	if err := (run{}).still(all[0], map[string][]string{key: words}); err != nil {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lamplighter/app/setup/document"
+	"lamplighter/app/setup/secret"
 	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
 )
@@ -162,7 +163,7 @@ func (m machine) missing(words []string) string {
 	if len(words) == 0 || m.unknowable(words[0]) || m.find(words[0]) != "" {
 		return ""
 	}
-	return monitor.Shorten(monitor.Clean(showWord(words[0])), 200)
+	return monitor.Shorten(monitor.Clean(secret.Text(words[0])), 200)
 }
 
 // unknowable tells whether only the client knows what program is meant: it puts

@@ -15,7 +15,5 @@ func showCommand(words []string) string {
 
 // showAddress writes the address of a server for people.
 func showAddress(address string) string {
-	return monitor.Shorten(monitor.Clean(showWord(address)), mostShown)
+	return monitor.Shorten(monitor.Clean(secret.Text(address)), mostShown)
 }
-
-func showWord(word string) string { return secret.Text(word) }

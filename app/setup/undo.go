@@ -70,7 +70,7 @@ func (r run) take(p place, c *Change) (edit, error) {
 			}
 			v.cur = content
 			for _, se := range steps[back-1].Entries {
-				v.asBefore[pathKey(se.Path)] = true
+				v.asBefore[document.Key(se.Path)] = true
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func (r run) finish(e edit, v reversal, steps []step, back int, c *Change) error
 		}
 		written := map[string][]string{}
 		for _, entry := range e.changed {
-			written[pathKey(entry.Path)] = wordsOf(entry)
+			written[document.Key(entry.Path)] = wordsOf(entry)
 		}
 		if err := r.still(e.place, written); err != nil {
 			c.Written = true
@@ -183,7 +183,7 @@ func (r run) dropUndone(e edit, v reversal, steps []step, back int, c *Change) e
 func (r run) remains(v reversal, st step, entries []document.Entry) bool {
 	return slices.ContainsFunc(entries, func(e document.Entry) bool {
 		_, ours, _ := readConnection(r.m.goos, wordsOf(e))
-		return ours && !v.asBefore[pathKey(e.Path)] && slices.ContainsFunc(st.Entries, func(se stepEntry) bool { return slices.Equal(se.Path, e.Path) })
+		return ours && !v.asBefore[document.Key(e.Path)] && slices.ContainsFunc(st.Entries, func(se stepEntry) bool { return slices.Equal(se.Path, e.Path) })
 	})
 }
 
@@ -206,7 +206,7 @@ func (r run) bySources(v *reversal, steps []step) {
 	put := map[string]stepEntry{} // the text of its entries was put back
 	for _, st := range slices.Backward(steps) {
 		for _, se := range slices.Backward(st.Entries) {
-			key := pathKey(se.Path)
+			key := document.Key(se.Path)
 			if len(se.Path) == 0 || !r.chosen(se.Path) {
 				continue
 			}
@@ -256,7 +256,7 @@ func (r run) byWords(v *reversal, p place, steps []step) error {
 		if !ours || !r.chosen(e.Path) {
 			continue
 		}
-		key := pathKey(e.Path)
+		key := document.Key(e.Path)
 		delete(v.left, key)
 		words, recorded := before[key]
 		switch {
@@ -331,7 +331,7 @@ func wordsBefore(p place, content []byte, steps []step) map[string][]string {
 	doc, err := document.Parse(p.format, content, p.tables)
 	for _, st := range steps {
 		for _, se := range st.Entries {
-			key := pathKey(se.Path)
+			key := document.Key(se.Path)
 			if _, ok := words[key]; ok {
 				continue
 			}
@@ -346,8 +346,8 @@ func wordsBefore(p place, content []byte, steps []step) map[string][]string {
 		return words
 	}
 	for _, e := range doc.Entries() {
-		if restored[pathKey(e.Path)] && e.Command != "" {
-			words[pathKey(e.Path)] = wordsOf(e)
+		if restored[document.Key(e.Path)] && e.Command != "" {
+			words[document.Key(e.Path)] = wordsOf(e)
 		}
 	}
 	return words

@@ -59,6 +59,9 @@ type Entry struct {
 	Odd string
 }
 
+// Key is the same for equal paths of entries only.
+func Key(path []string) string { return fmt.Sprintf("%q", path) }
+
 // Source is how the command of an entry is written in the file, to put it back.
 type Source struct {
 	Command string `json:"command"`  // as in the file, with its quotation marks

@@ -61,14 +61,11 @@ func (e *tomlEditor) take(text []byte, servers []*tomlServer) {
 	e.text, e.servers = text, servers
 	e.pending, e.taken, e.at = map[*tomlServer]tomlChange{}, nil, make(map[string]*tomlServer, len(servers))
 	for _, s := range servers {
-		if key := keyOf(s.entry.Path); e.at[key] == nil {
+		if key := Key(s.entry.Path); e.at[key] == nil {
 			e.at[key] = s
 		}
 	}
 }
-
-// keyOf is the same for equal paths only.
-func keyOf(path []string) string { return fmt.Sprintf("%q", path) }
 
 // Bytes returns a copy. Where edits could not be applied it is the text from before
 // them, which Source tells.
@@ -167,10 +164,10 @@ func (e *tomlEditor) Restore(path []string, source Source) error {
 // server returns the server at path, when its command can be edited. Nothing of it
 // is pending.
 func (e *tomlEditor) server(path []string) (*tomlServer, error) {
-	s := e.at[keyOf(path)]
+	s := e.at[Key(path)]
 	if _, changed := e.pending[s]; changed {
 		e.apply()
-		s = e.at[keyOf(path)]
+		s = e.at[Key(path)]
 	}
 	switch {
 	case e.wrong != nil:
