@@ -258,12 +258,13 @@ func Read(pid int) (Info, error) {
 }
 
 // StartedAt is the wall-clock time at which the process started, for showing
-// only: it moves when the clock is set. It is rounded to a second so that two
-// calls agree. The process need not exist any more.
+// only: it moves when the clock is set. It is cut to a second so that two calls
+// agree, and never rounded up: a process that has begun did so in the past. The
+// process need not exist any more.
 func StartedAt(id monitor.Identity) (time.Time, error) {
 	boot := sinceBoot()
 	if boot == 0 {
 		return time.Time{}, errors.New("reading the time since boot: the system does not say")
 	}
-	return time.Now().Add(ticks(id.Start) - boot).Round(time.Second), nil
+	return time.Now().Add(ticks(id.Start) - boot).Truncate(time.Second), nil
 }

@@ -254,6 +254,9 @@ func TestStartedAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if now := time.Now(); at.After(now) {
+		t.Errorf("it says %v, which is to come at %v", at, now)
+	}
 	if d := at.Sub(before); d < -2*time.Second || d > 20*time.Second {
 		t.Errorf("it says %v after it was started: %v", at, d)
 	}
