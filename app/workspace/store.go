@@ -1,0 +1,203 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/uuid"
+
+	"lamplighter/monitor/plainfile"
+)
+
+// What is in the directory of a store.
+const (
+	recordsDir  = "records"  // ID.json each
+	locksDir    = "locks"    // ID.lock each, and "store.lock"
+	dataDir     = "data"     // ID/: tmp, env, versions
+	treesDir    = "trees"    // the usual place of trees
+	archivesDir = "archives" // NAME.tar.zst
+	makingDir   = "making"   // ID.json: how far something has come
+)
+
+// recordLimit bounds what is read of a record.
+const recordLimit = 1 << 20
+
+// verb is a step that takes time, and that a crash may interrupt.
+type verb string
+
+const (
+	stepCreate  verb = "create"
+	stepArchive verb = "archive"
+	stepRestore verb = "restore"
+	stepRemove  verb = "remove"
+	stepEnd     verb = "end" // the tree alone goes
+)
+
+// step is what was about to be done. Whoever holds the workspace's lock and finds
+// one finishes or undoes it.
+type step struct {
+	Verb    verb   `json:"verb"`
+	By      string `json:"by"`
+	Staging string `json:"staging,omitempty"` // absolute: is to become something, and may be removed
+	Trash   string `json:"trash,omitempty"`   // absolute: what was there, and is to go once the step is done
+	Version int    `json:"version,omitempty"` // of restore
+	Force   bool   `json:"force,omitempty"`
+}
+
+// happening is one line of a workspace's history.
+type happening struct {
+	At     time.Time `json:"at"`
+	What   string    `json:"what"` // an event's kind without its "workspace_"
+	Detail string    `json:"detail"`
+}
+
+// mostHappenings bounds the history of one workspace.
+const mostHappenings = 100
+
+// record is what is remembered of a workspace. What is told of it, such as when
+// it ends, is worked out.
+type record struct {
+	Workspace
+	Schema           int         `json:"schema"` // 1
+	RetentionSeconds int64       `json:"retention_seconds"`
+	Used             Stamp       `json:"used"` // when UsedAt was, by other clocks too
+	Done             *Stamp      `json:"done"`
+	Root             string      `json:"root"` // identity of the tree's directory, see tree.Identity; "" before it is made
+	Step             *step       `json:"step"`
+	History          []happening `json:"history"`
+}
+
+// note writes a line into the history; the record is not written by it.
+func (r *record) note(at time.Time, what, detail string) {
+	r.History = append(r.History, happening{At: at.UTC(), What: what, Detail: detail})
+	if over := len(r.History) - mostHappenings; over > 0 {
+		r.History = slices.Delete(r.History, 0, over)
+	}
+}
+
+// store keeps records as files. Its methods are safe for concurrent use, also by
+// several processes; who changes a record holds its lock.
+type store struct{ dir string }
+
+func (s store) path(parts ...string) string {
+	return filepath.Join(append([]string{s.dir}, parts...)...)
+}
+
+func (s store) recordPath(id string) string { return s.path(recordsDir, id+".json") }
+
+// data is the directory for what belongs to a workspace besides its tree.
+func (s store) data(id string) string { return s.path(dataDir, id) }
+
+// prepare makes the directories.
+func (s store) prepare() error {
+	for _, name := range []string{"", recordsDir, locksDir, dataDir, treesDir, archivesDir, makingDir} {
+		if err := os.MkdirAll(s.path(name), 0o700); err != nil {
+			return fmt.Errorf("making a directory for workspaces: %w", err)
+		}
+	}
+	return nil
+}
+
+// read reads a record. The error Is fs.ErrNotExist when there is none.
+func (s store) read(id string) (*record, error) {
+	if err := uuid.Validate(id); err != nil || strings.ToLower(id) != id {
+		return nil, fmt.Errorf("%q is no id: %w", id, fs.ErrNotExist)
+	}
+	path := s.recordPath(id)
+	data, err := plainfile.Read(path, recordLimit)
+	if err != nil {
+		return nil, err
+	}
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if r.ID != id || r.Path == "" || !filepath.IsAbs(r.Path) || r.Name == "" || filepath.Base(r.Path) != r.Name {
+		return nil, fmt.Errorf("reading %s: it is not the record of a workspace", path)
+	}
+	r.Retention = time.Duration(r.RetentionSeconds) * time.Second
+	return &r, nil
+}
+
+// write replaces a record. The caller holds its lock.
+func (s store) write(r *record) error {
+	r.Schema, r.RetentionSeconds = 1, int64(r.Retention/time.Second)
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := plainfile.Replace(s.recordPath(r.ID), data); err != nil {
+		return fmt.Errorf("writing down a workspace: %w", err)
+	}
+	return nil
+}
+
+// all are the records, in the order in which they were made. What cannot be read
+// is left out, and in the error with what can be.
+func (s store) all() ([]*record, error) {
+	entries, err := os.ReadDir(s.path(recordsDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the workspaces: %w", err)
+	}
+	var list []*record
+	var bad []error
+	for _, entry := range entries {
+		id, ok := strings.CutSuffix(entry.Name(), ".json")
+		if !ok || uuid.Validate(id) != nil {
+			continue
+		}
+		r, err := s.read(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has gone since
+		}
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b *record) int { return strings.Compare(a.ID, b.ID) }) // version 7 sorts by time
+	return list, errors.Join(bad...)
+}
+
+// lockPause is between two tries for a lock that another process holds.
+const lockPause = 20 * time.Millisecond
+
+// reserve takes the lock of the whole store, which is held for moments only: to
+// count, and to take a name.
+func (s store) reserve(ctx context.Context) (release func(), err error) {
+	return s.take(ctx, "store.lock")
+}
+
+// hold takes the lock of one workspace, and waits for it until ctx ends; the
+// error Is ErrBusy then. Steps of a minute are taken under it.
+func (s store) hold(ctx context.Context, id string) (release func(), err error) {
+	release, err = s.take(ctx, id+".lock")
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return nil, fmt.Errorf("%w; wait until that is done", ErrBusy)
+	}
+	return release, err
+}
+
+func (s store) take(ctx context.Context, name string) (func(), error) {
+	lock, err := plainfile.Lock(ctx, s.path(locksDir, name), os.O_RDWR, lockPause)
+	if err != nil {
+		return nil, fmt.Errorf("taking the lock of a workspace: %w", err)
+	}
+	return func() { unlock(lock) }, nil
+}
+
+// unlock lets go of a lock. Its file stays: whoever waits for it has it open.
+func unlock(lock *flock.Flock) { _ = lock.Close() }
