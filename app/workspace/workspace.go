@@ -153,6 +153,10 @@ type Request struct {
 	Serve     bool          // start a server on it
 	Wait      bool          // for a place, where there are too many
 	Copy      bool          // copy From also where it is a git repository: with what is not committed
+
+	// Begun is told the id and the name once nothing stands against it any more:
+	// before it waits for a place, and before anything is copied. nil is not told.
+	Begun func(Making)
 }
 
 // Phase is what is being done.
