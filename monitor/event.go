@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -44,6 +45,18 @@ const (
 	EventRuleSwitched    EventKind = "rule_switched" // on or off, by whom
 )
 
+// What becomes of a workspace, see app/workspace. ID is its UUID, and PID 0.
+const (
+	EventWorkspaceCreated   EventKind = "workspace_created"
+	EventWorkspaceKept      EventKind = "workspace_kept"      // which version
+	EventWorkspaceCompleted EventKind = "workspace_completed" // its job has ended
+	EventWorkspaceArchived  EventKind = "workspace_archived"
+	EventWorkspaceRestored  EventKind = "workspace_restored"
+	EventWorkspaceTreeEnded EventKind = "workspace_tree_ended" // its versions stay
+	EventWorkspaceRemoved   EventKind = "workspace_removed"
+	EventWorkspaceLeft      EventKind = "workspace_left" // it was due, and why it stays
+)
+
 // The rungs of the stop ladder.
 const (
 	EventStopOrdered EventKind = "stop_ordered" // by whom stands in the detail
@@ -78,6 +91,12 @@ func (k EventKind) Words() string {
 		return "will shut down"
 	case EventPlanDropped:
 		return "goes on"
+	case EventWorkspaceTreeEnded:
+		return "tree removed"
+	case EventWorkspaceLeft:
+		return "workspace left"
+	case EventWorkspaceCreated, EventWorkspaceKept, EventWorkspaceCompleted, EventWorkspaceArchived, EventWorkspaceRestored, EventWorkspaceRemoved:
+		return strings.Replace(string(k), "_", " ", 1)
 	case EventPolicyRefused:
 		return "left alone"
 	case EventPoliciesPaused:

@@ -49,7 +49,7 @@ func (o *owner) click(slot int) {
 	within := func(first, size int) bool { return slot >= first && slot < first+size }
 	usable := o.shown.slots[slot].Visible && o.shown.slots[slot].Enabled
 	switch {
-	case slot == slotHead || slot == slotGlobal || slot == slotMore || slot == slotGiven || slot == slotKeepMore:
+	case slot == slotHead || slot == slotGlobal || slot == slotMore || slot == slotGiven || slot == slotKeepMore || within(slotWorkspaceFirst, workspaceLines+1):
 		go o.actions.OpenGlobal()
 	case slot == slotQuit:
 		go o.actions.Quit()

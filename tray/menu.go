@@ -30,17 +30,19 @@ type Menu struct {
 	Instances []Entry // in the order of the snapshot
 	More      string  // how many found no room, empty for none
 	Recent    []Line  // what happened, newest first
-	Keep      []Entry // those that can be kept for an hour
-	Pins      []Entry // those that can be pinned or unpinned
-	KeepMore  string  // how many of either found no room, empty for none
-	Policies  PolicyLines
-	GivenBack string // the memory of those that were ended, empty for none
-	Warnings  []string
-	StopAll   []Group // orders for all of a kind
-	Stop      []Entry // those that can be stopped, in the same order
-	StopMore  string  // how many of them found no room, empty for none
-	About     string
-	Quit      string // with what becomes of the servers
+	// Workspaces are those of jobs.
+	Workspaces Workspaces
+	Keep       []Entry // those that can be kept for an hour
+	Pins       []Entry // those that can be pinned or unpinned
+	KeepMore   string  // how many of either found no room, empty for none
+	Policies   PolicyLines
+	GivenBack  string // the memory of those that were ended, empty for none
+	Warnings   []string
+	StopAll    []Group // orders for all of a kind
+	Stop       []Entry // those that can be stopped, in the same order
+	StopMore   string  // how many of them found no room, empty for none
+	About      string
+	Quit       string // with what becomes of the servers
 
 	// Said is what the next menu needs to know about this one.
 	Said Said
@@ -153,6 +155,7 @@ func BuildMenu(snap *monitor.Snapshot, now time.Time, opts MenuOptions) Menu {
 		m.StopMore = fmt.Sprintf("and %d more: lamplighter stop", stopOver)
 	}
 	m.Recent = recent(snap, now)
+	m.Workspaces = workspaceList(snap.Workspaces, now)
 	warnings := snap.Warnings
 	if e := orders.refused(snap); e != nil {
 		warnings = append(refusedWords(e), warnings...)
@@ -323,6 +326,7 @@ func NextChange(snap *monitor.Snapshot, now time.Time) (time.Duration, bool) {
 		sooner(untold(e, now))
 	}
 	sooner(nextRecent(snap, now))
+	sooner(nextWorkspaces(snap.Workspaces, now))
 	return next, next > 0
 }
 
@@ -341,6 +345,7 @@ func Held(shown, next Menu) Menu {
 	held.Policies = shown.Policies.inPlace(next.Policies)
 	held.GivenBack = inPlace(shown.GivenBack, next.GivenBack)
 	held.Recent = shown.Recent // a newer event would move all others
+	held.Workspaces = shown.Workspaces
 	held.Hint = inPlace(shown.Hint, next.Hint)
 	held.More = inPlace(shown.More, next.More)
 	held.StopMore = inPlace(shown.StopMore, next.StopMore)

@@ -28,25 +28,29 @@ const (
 // before slotGlobal and before slotStop, so that what ends something is apart
 // from what opens something, and before the rules of the policies.
 const (
-	slotHead     = 0
-	slotHint     = 1
-	slotFirst    = 2 // of the instances
-	slotMore     = slotFirst + poolSize
-	slotGlobal   = slotMore + 1
-	slotRecent   = slotGlobal + 1 // a submenu
-	slotKeep     = slotRecent + 1 // a submenu
-	slotPolicies = slotKeep + 1   // a submenu
-	slotGiven    = slotPolicies + 1
-	slotWarning  = slotGiven + 1              // the first of warningLines
-	slotStop     = slotWarning + warningLines // a submenu
-	slotAbout    = slotStop + 1
-	slotQuit     = slotAbout + 1
-	slotTop      = slotQuit + 1 // the number of slots that are in no submenu
+	slotHead       = 0
+	slotHint       = 1
+	slotFirst      = 2 // of the instances
+	slotMore       = slotFirst + poolSize
+	slotGlobal     = slotMore + 1
+	slotRecent     = slotGlobal + 1     // a submenu
+	slotWorkspaces = slotRecent + 1     // a submenu
+	slotKeep       = slotWorkspaces + 1 // a submenu
+	slotPolicies   = slotKeep + 1       // a submenu
+	slotGiven      = slotPolicies + 1
+	slotWarning    = slotGiven + 1              // the first of warningLines
+	slotStop       = slotWarning + warningLines // a submenu
+	slotAbout      = slotStop + 1
+	slotQuit       = slotAbout + 1
+	slotTop        = slotQuit + 1 // the number of slots that are in no submenu
 
 	slotRecentFirst = slotTop // of recentLines under slotRecent
 
-	slotKeepHead  = slotRecentFirst + recentLines // what the lines below it are for
-	slotKeepFirst = slotKeepHead + 1              // of keepSize under slotKeep
+	slotWorkspaceFirst = slotRecentFirst + recentLines // of workspaceLines under slotWorkspaces
+	slotWorkspaceMore  = slotWorkspaceFirst + workspaceLines
+
+	slotKeepHead  = slotWorkspaceMore + 1 // what the lines below it are for
+	slotKeepFirst = slotKeepHead + 1      // of keepSize under slotKeep
 	slotPinHead   = slotKeepFirst + keepSize
 	slotPinFirst  = slotPinHead + 1 // of keepSize
 	slotKeepMore  = slotPinFirst + keepSize
@@ -69,8 +73,10 @@ func slotAbove(slot int) int {
 	switch {
 	case slot < slotTop:
 		return -1
-	case slot < slotKeepHead:
+	case slot < slotWorkspaceFirst:
 		return slotRecent
+	case slot < slotKeepHead:
+		return slotWorkspaces
 	case slot < slotPauseShort:
 		return slotKeep
 	case slot < slotStopOrphans:
@@ -81,7 +87,7 @@ func slotAbove(slot int) int {
 
 // opensSubmenu tells whether a slot opens a submenu.
 func opensSubmenu(slot int) bool {
-	return slot == slotRecent || slot == slotKeep || slot == slotPolicies || slot == slotStop
+	return slot == slotRecent || slot == slotWorkspaces || slot == slotKeep || slot == slotPolicies || slot == slotStop
 }
 
 // separated tells whether a separator stands before a slot.
@@ -131,6 +137,11 @@ func slotsOf(m Menu, placed places) []Slot {
 	for i, l := range m.Recent {
 		line(slotRecentFirst+i, l.Title, "", true) // to be read, also where a click does nothing
 	}
+	line(slotWorkspaces, m.Workspaces.Title, "", true)
+	for i, title := range m.Workspaces.Lines {
+		line(slotWorkspaceFirst+i, title, "", true)
+	}
+	line(slotWorkspaceMore, m.Workspaces.More, "", true)
 	if len(m.Keep)+len(m.Pins) > 0 {
 		line(slotKeep, "Keep", "", true)
 	}

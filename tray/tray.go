@@ -358,7 +358,7 @@ func sameLines(a, b Menu) bool {
 	return slices.EqualFunc(a.Instances, b.Instances, sameID) && slices.EqualFunc(a.Stop, b.Stop, sameID) &&
 		slices.EqualFunc(a.Keep, b.Keep, sameID) && slices.EqualFunc(a.Pins, b.Pins, sameID) &&
 		sameGroups(a.StopAll, b.StopAll) && a.Policies.sameLines(b.Policies) &&
-		slices.Equal(a.Recent, b.Recent) && len(a.Warnings) == len(b.Warnings) &&
+		slices.Equal(a.Recent, b.Recent) && a.Workspaces.equal(b.Workspaces) && len(a.Warnings) == len(b.Warnings) &&
 		(a.KeepMore == "") == (b.KeepMore == "") && (a.GivenBack == "") == (b.GivenBack == "") &&
 		(a.Hint == "") == (b.Hint == "") && (a.More == "") == (b.More == "") && (a.StopMore == "") == (b.StopMore == "")
 }

@@ -29,6 +29,7 @@ type Settings struct {
 	SessionKeys
 	PolicyKeys
 	SharingKeys
+	WorkspaceKeys
 }
 
 // Default is what holds where the file says nothing.

@@ -72,7 +72,7 @@ const (
 // than a second of what the policies mean to do is nothing to tell.
 func compare(a, b *monitor.Snapshot) change {
 	if !slices.Equal(a.Warnings, b.Warnings) || !slices.Equal(a.Recent, b.Recent) || len(a.Instances) != len(b.Instances) ||
-		!samePolicy(a.Policy, b.Policy) {
+		!samePolicy(a.Policy, b.Policy) || !slices.Equal(a.Workspaces, b.Workspaces) {
 		return news
 	}
 	result := same

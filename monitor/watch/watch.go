@@ -67,11 +67,12 @@ type Watch struct {
 	shared     shares
 	happened   happened
 
-	mu       sync.Mutex
-	warnings []string
-	rules    Rules
-	ruling   int // how often they were replaced
-	nudge    chan struct{}
+	mu         sync.Mutex
+	warnings   []string
+	workspaces []monitor.Workspace // see SetWorkspaces; never changed
+	rules      Rules
+	ruling     int // how often they were replaced
+	nudge      chan struct{}
 
 	recording sync.Mutex // held while an event is told, so that all get them in one order
 }
@@ -128,6 +129,15 @@ func (w *Watch) SetWarnings(list []string) {
 	w.wake()
 }
 
+// SetWorkspaces replaces the workspaces that every snapshot carries. It is safe for
+// concurrent use.
+func (w *Watch) SetWorkspaces(list []monitor.Workspace) {
+	w.mu.Lock()
+	w.workspaces = slices.Clone(list)
+	w.mu.Unlock()
+	w.wake()
+}
+
 // SetRules replaces the rules that servers other than Serena are recognised by.
 // What no rule knows any more leaves the model. It is safe for concurrent use.
 func (w *Watch) SetRules(r Rules) {
@@ -165,6 +175,12 @@ func (w *Watch) given() (warnings []string, r Rules, ruling int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.warnings, w.rules, w.ruling
+}
+
+func (w *Watch) workspacesNow() []monitor.Workspace {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.workspaces
 }
 
 // Serve watches until ctx ends. It may be called again after it returned, not
@@ -251,7 +267,9 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	l.judge(now)
 	before := w.feed.latest()
 	warnings, _, _ := w.given()
-	after := &monitor.Snapshot{Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: warnings}
+	after := &monitor.Snapshot{
+		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: warnings, Workspaces: w.workspacesNow(),
+	}
 	for _, e := range l.untold {
 		w.note(e)
 	}

@@ -1,0 +1,12 @@
+//go:build unix
+
+package config
+
+import "testing"
+
+func TestWorkspaceDir(t *testing.T) {
+	settings, problems := Parse([]byte("workspace_dir: /srv/../work/\n"))
+	if got := settings.Workspaces().Dir; len(problems) > 0 || got != "/work" {
+		t.Errorf("got %q, %v", got, problems)
+	}
+}
