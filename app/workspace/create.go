@@ -11,3 +11,6 @@ var errUnbuilt = errors.New("not built yet")
 func (m *Manager) Create(ctx context.Context, q Request, progress func(Progress)) (Workspace, error) {
 	return Workspace{}, errUnbuilt
 }
+
+// undoCreate takes away what was made of a workspace that is not whole.
+func (m *Manager) undoCreate(ctx context.Context, r *record) error { return errUnbuilt }

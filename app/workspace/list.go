@@ -1,29 +1,199 @@
 package workspace
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+)
 
 // List are the workspaces that are whole, in the order in which they were made.
-func (m *Manager) List(ctx context.Context) ([]Workspace, error) { return nil, errUnbuilt }
+// The error tells of records that cannot be read; the others are in the list
+// nevertheless.
+func (m *Manager) List(ctx context.Context) ([]Workspace, error) {
+	records, err := m.store.all()
+	list := make([]Workspace, 0, len(records))
+	for _, r := range records {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if r.listed() {
+			list = append(list, m.view(r))
+		}
+	}
+	return list, err
+}
+
+// listed tells whether a workspace is whole: one that is being made is not, and
+// neither is one that was going to be removed, whoever was about that.
+func (r *record) listed() bool {
+	switch r.State {
+	case Ready, Ended, Archived:
+		return r.Step == nil || r.Step.Verb != stepRemove && r.Step.Verb != stepCreate
+	}
+	return false
+}
 
 // Find is the one with an id, the beginning of one (8 characters at least), a
 // name, or a job. The error Is ErrUnknown, or is an *Ambiguous; of several with one
 // job's name only one that is Ready is meant.
 func (m *Manager) Find(ctx context.Context, name string) (Workspace, error) {
-	return Workspace{}, errUnbuilt
+	if ctx.Err() != nil {
+		return Workspace{}, context.Cause(ctx)
+	}
+	r, err := m.find(name)
+	if err != nil {
+		return Workspace{}, err
+	}
+	return m.view(r), nil
+}
+
+// shortest is how much of an id has to be said.
+const shortest = 8
+
+// find is Find for the other files: the record as it is on disk.
+func (m *Manager) find(name string) (*record, error) {
+	if id := strings.ToLower(name); uuid.Validate(id) == nil && len(id) == 36 {
+		r, err := m.store.read(id)
+		switch {
+		case err == nil && r.listed():
+			return r, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	records, broken := m.store.all()
+	r, err := meant(records, name)
+	if err != nil && broken != nil {
+		return nil, errors.Join(err, broken) // it may be what was meant
+	}
+	return r, err
+}
+
+// meant is the one of the records that a name means.
+func meant(records []*record, name string) (*record, error) {
+	lower := strings.ToLower(name)
+	var found []*record
+	for _, r := range records {
+		switch {
+		case name == "" || !r.listed():
+		case r.ID == lower || r.Name == lower:
+			return r, nil
+		case r.Job == name, len(lower) >= shortest && strings.HasPrefix(r.ID, lower):
+			found = append(found, r)
+		}
+	}
+	if len(found) > 1 {
+		ready := slices.DeleteFunc(slices.Clone(found), func(r *record) bool { return r.State != Ready })
+		if len(ready) > 0 {
+			found = ready
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("looking for %q: %w; `lamplighter workspace list` shows those that there are", name, ErrUnknown)
+	case 1:
+		return found[0], nil
+	}
+	ambiguous := &Ambiguous{Name: name}
+	for _, r := range found {
+		ambiguous.IDs = append(ambiguous.IDs, r.ID)
+	}
+	return nil, ambiguous
 }
 
 // Touch writes down that a workspace is used now.
-func (m *Manager) Touch(ctx context.Context, id string) error { return errUnbuilt }
+func (m *Manager) Touch(ctx context.Context, id string) error {
+	return m.change(ctx, id, func(r *record) error {
+		m.touch(r)
+		return nil
+	})
+}
 
-// find is Find for the other files: the record as it is on disk.
-func (m *Manager) find(name string) (*record, error) { return nil, errUnbuilt }
+// touch is Touch of a record that the caller writes.
+func (m *Manager) touch(r *record) {
+	r.Used = m.o.Clock()
+	r.UsedAt = r.Used.Wall.UTC()
+}
 
 // change holds a workspace's lock, reads its record anew, finishes what a crash
 // has left, calls do, and writes the record when do returns no error. do may write it in between.
+// The error Is ErrBusy when somebody else is at work on it for longer than one
+// waits for, and ErrUnknown when there is none, or none any more.
 func (m *Manager) change(ctx context.Context, id string, do func(*record) error) error {
-	return errUnbuilt
+	if _, err := m.store.read(id); err != nil {
+		return unknown(id, err)
+	}
+	waiting, cancel := context.WithTimeout(ctx, m.patience)
+	release, err := m.store.hold(waiting, id)
+	cancel()
+	if err != nil {
+		return err
+	}
+	defer release()
+	r, err := m.store.read(id)
+	if err == nil && r.Step != nil {
+		if err := m.recover(ctx, r); err != nil {
+			return err
+		}
+		r, err = m.store.read(id)
+	}
+	if err != nil {
+		return unknown(id, err)
+	}
+	if !r.listed() {
+		return unknown(id, fs.ErrNotExist)
+	}
+	if err := do(r); err != nil {
+		return err
+	}
+	return m.store.write(r)
+}
+
+// unknown says of a record that is not there that it is none.
+func unknown(id string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("looking for %q: %w; it may have been removed", id, ErrUnknown)
+	}
+	return err
 }
 
 // view is what is told of a record: EndsAt, Ends and the number of versions are
 // worked out.
-func (m *Manager) view(r *record) Workspace { return r.Workspace }
+func (m *Manager) view(r *record) Workspace {
+	w := r.Workspace
+	w.Shares = slices.Clone(w.Shares)
+	if w.Shares == nil {
+		w.Shares = []Share{}
+	}
+	w.Versions = m.countVersions(r)
+	if r.Step != nil && r.Step.Verb == stepEnd {
+		w.State = Ended // its tree may have gone in part
+	}
+	return w
+}
+
+// countVersions counts what versions reads: a directory gets its number when it
+// is whole.
+func (m *Manager) countVersions(r *record) int {
+	if r.Kind == Temp {
+		return 0
+	}
+	entries, err := os.ReadDir(m.store.path(dataDir, r.ID, "versions"))
+	if err != nil {
+		return 0
+	}
+	count := 0
+	for _, entry := range entries {
+		if n, err := strconv.Atoi(entry.Name()); err == nil && n > 0 && entry.IsDir() {
+			count++
+		}
+	}
+	return count
+}

@@ -45,6 +45,24 @@ type Manager struct {
 	o     Options
 	store store
 	hub   *hub // of Subscribe
+
+	// patience is how long change waits for whoever is at work on a workspace.
+	patience time.Duration
+	// crash is called between each two effects of an operation, with where that
+	// is. Tests end it there; else it is nil.
+	crash func(point string)
+}
+
+// usualPatience is longer than a version of a middle-sized tree takes, and not
+// longer than somebody at a terminal waits.
+const usualPatience = 10 * time.Second
+
+// at says that an operation has come to a point between two effects, where a
+// crash may end it.
+func (m *Manager) at(point string) {
+	if m.crash != nil {
+		m.crash(point)
+	}
 }
 
 // New returns a Manager. Nothing is read or made before a method is called.
@@ -61,5 +79,5 @@ func New(o Options) *Manager {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Manager{o: o, store: store{o.Dir}, hub: newHub()}
+	return &Manager{o: o, store: store{o.Dir}, hub: newHub(), patience: usualPatience}
 }

@@ -191,6 +191,13 @@ func (s store) hold(ctx context.Context, id string) (release func(), err error) 
 	return release, err
 }
 
+// try is hold that does not wait.
+func (s store) try(id string) (release func(), err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return s.hold(ctx, id)
+}
+
 func (s store) take(ctx context.Context, name string) (func(), error) {
 	lock, err := plainfile.Lock(ctx, s.path(locksDir, name), os.O_RDWR, lockPause)
 	if err != nil {
