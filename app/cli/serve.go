@@ -67,6 +67,9 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 		Source: b.model, Show: desk, Stop: orders, Events: log, Pins: pins, Policies: policing.engine, Record: b.record,
 		Version: b.version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(),
 	}
+	if spaces := b.startWorkspaces(); spaces != nil {
+		add("workspaces", b.serveWorkspaces(spaces))
+	}
 	web := b.webShare()
 	add("MCP over HTTP", web.Serve)
 	parts.MCP = web

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"lamplighter/app/config"
+	"lamplighter/app/workspace"
+	"lamplighter/monitor"
+)
+
+// workspaceOptions are those of the settings. by says who acts, in words.
+func workspaceOptions(places config.Places, settings config.Settings, by string) (workspace.Options, error) {
+	if places.StateDir == "" {
+		return workspace.Options{}, errors.New("workspaces: there is no directory where they could be remembered; set LAMPLIGHTER_STATE_DIR")
+	}
+	holds := settings.Workspaces()
+	return workspace.Options{
+		Dir: filepath.Join(places.StateDir, "workspaces"), Trees: holds.Dir, Limit: holds.Limit, Retention: holds.Retention,
+		Cleanup: workspace.Cleanup(holds.Cleanup), Budget: holds.Budget, By: by,
+	}, nil
+}
+
+// workspaces is what the verbs work with: the same as the background process does,
+// and without it.
+func (p *program) workspaces() (*workspace.Manager, error) {
+	o, err := workspaceOptions(p.places(), p.settings(), "the command line")
+	if err != nil {
+		return nil, err
+	}
+	return workspace.New(o), nil
+}
+
+// startWorkspaces makes the part; nil where nothing can be remembered.
+func (b *background) startWorkspaces() *workspace.Manager {
+	o, err := workspaceOptions(b.places, b.settings, "lamplighter")
+	if err != nil {
+		return nil
+	}
+	o.Log = b.log
+	return workspace.New(o)
+}
+
+// serveWorkspaces does what is due, and has the views show what there is.
+func (b *background) serveWorkspaces(m *workspace.Manager) func(context.Context) error {
+	return func(ctx context.Context) error {
+		views, cancel := m.Subscribe()
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- m.Serve(ctx, b.model.Record) }()
+		for {
+			select {
+			case v := <-views:
+				b.model.SetWorkspaces(shownWorkspaces(v.Workspaces))
+			case err := <-ended:
+				return err
+			}
+		}
+	}
+}
+
+// shownWorkspaces are workspaces as views show them.
+func shownWorkspaces(list []workspace.Workspace) []monitor.Workspace {
+	shown := make([]monitor.Workspace, len(list))
+	for i := range list {
+		w := &list[i]
+		shown[i] = monitor.Workspace{
+			ID: w.ID, Name: w.Name, Job: monitor.Clean(w.Job), Project: monitor.Clean(w.Project), Kind: string(w.Kind), State: string(w.State),
+			Path: w.Path, SizeBytes: w.SizeBytes, CreatedAt: w.CreatedAt.UTC().Round(0), Ends: monitor.Clean(w.Ends), Problem: monitor.Clean(w.Problem),
+		}
+		if w.EndsAt != nil {
+			shown[i].EndsAt = w.EndsAt.UTC().Round(0)
+		}
+	}
+	return shown
+}
