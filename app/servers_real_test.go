@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"lamplighter/app/apptest"
 	"lamplighter/monitor"
@@ -121,14 +122,19 @@ func TestEveryServerIsSeenAndStopped(t *testing.T) {
 		})
 	}
 	// At the menu.
-	var stop *traytest.Line
-	apptest.Eventually(t, "the menu offers to stop it", func() bool {
+	var stop traytest.Line
+	var since time.Time // when it came to its place: a click on a line that has just moved is no order
+	apptest.Eventually(t, "the menu offers to stop it, and its line has settled", func() bool {
 		for _, line := range panel.Find(t, sender, "Stop").Lines {
 			if strings.Contains(line.Label, " - alpha") {
-				stop = &line
+				if line.ID != stop.ID {
+					stop, since = line, time.Now()
+				}
+				return time.Since(since) > 2*time.Second
 			}
 		}
-		return stop != nil
+		stop = traytest.Line{}
+		return false
 	})
 	panel.Event(t, sender, panel.Find(t, sender, "Stop").ID, "opened")
 	panel.Event(t, sender, stop.ID, "clicked")
