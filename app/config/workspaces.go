@@ -76,7 +76,7 @@ type RetentionHours time.Duration
 
 // The bounds of RetentionHours, in hours.
 const (
-	leastRetention = 0.01
+	leastRetention = 0.001
 	mostRetention  = 87_600 // ten years
 )
 

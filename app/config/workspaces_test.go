@@ -14,16 +14,16 @@ func TestWorkspaces(t *testing.T) {
 		return w
 	}
 	for text, want := range map[string]Workspaces{
-		"":                                usual,
-		"workspace_limit: 3\n":            with(func(w *Workspaces) { w.Limit = 3 }),
-		"workspace_retention_hours: 0.5":  with(func(w *Workspaces) { w.Retention = 30 * time.Minute }),
-		"workspace_retention_hours: 168":  with(func(w *Workspaces) { w.Retention = 7 * 24 * time.Hour }),
-		"workspace_cleanup: archive":      with(func(w *Workspaces) { w.Cleanup = "archive" }),
-		"workspace_budget: 20 GB":         with(func(w *Workspaces) { w.Budget = 20e9 }),
-		"workspace_budget: none":          usual,
-		"workspace_budget: null":          usual,
-		"workspace_limit: 10000":          with(func(w *Workspaces) { w.Limit = 10000 }),
-		"workspace_retention_hours: 0.01": with(func(w *Workspaces) { w.Retention = 36 * time.Second }),
+		"":                                 usual,
+		"workspace_limit: 3\n":             with(func(w *Workspaces) { w.Limit = 3 }),
+		"workspace_retention_hours: 0.5":   with(func(w *Workspaces) { w.Retention = 30 * time.Minute }),
+		"workspace_retention_hours: 168":   with(func(w *Workspaces) { w.Retention = 7 * 24 * time.Hour }),
+		"workspace_cleanup: archive":       with(func(w *Workspaces) { w.Cleanup = "archive" }),
+		"workspace_budget: 20 GB":          with(func(w *Workspaces) { w.Budget = 20e9 }),
+		"workspace_budget: none":           usual,
+		"workspace_budget: null":           usual,
+		"workspace_limit: 10000":           with(func(w *Workspaces) { w.Limit = 10000 }),
+		"workspace_retention_hours: 0.001": with(func(w *Workspaces) { w.Retention = 3600 * time.Millisecond }),
 	} {
 		settings, problems := Parse([]byte(text))
 		if got := settings.Workspaces(); len(problems) > 0 || got != want {
@@ -38,7 +38,7 @@ func TestParseRefusesWorkspaces(t *testing.T) {
 		"workspace_dir: ~/work":             "is not the absolute path of a directory",
 		"workspace_limit: 0":                "is not a whole number from 1 to 10000",
 		"workspace_limit: many":             "is not a whole number from 1 to 10000",
-		"workspace_retention_hours: 0":      "is not a number of hours from 0.01 to 87600; workspace_cleanup: manual keeps workspaces for ever",
+		"workspace_retention_hours: 0":      "is not a number of hours from 0.001 to 87600; workspace_cleanup: manual keeps workspaces for ever",
 		"workspace_retention_hours: none":   "is not a number of hours",
 		"workspace_cleanup: never":          "is not one of completion, retention, manual, archive",
 		"workspace_budget: 20":              "is not an amount of at least 1 MB, such as 500 MB or 20 GB; write none for no limit",
