@@ -21,7 +21,7 @@ usage: ./build.sh VERB [ARGUMENT…]
   test-full [--skip-test]  test, then Windows under Wine, fuzzing and repetitions
   test-wine [PACKAGE…]   the tests as Windows programs, under Wine
   bench [PART…]          what it costs, compared with what people have today; parts: starts, page,
-                         registrations, launch, servers, stand-ins
+                         registrations, launch, sharing, workspaces, servers, stand-ins
   package                not yet
 
 build and run need Go 1.26 and install nothing. The others install what they
@@ -197,8 +197,8 @@ do_bench() {
   local part parts log=$cache/bench.log
   for part; do
     case $part in
-      starts | page | registrations | launch | sharing | servers | stand-ins) ;;
-      *) die "bench has no part $part" "run: ./build.sh bench [starts|page|registrations|launch|sharing|servers|stand-ins]…" ;;
+      starts | page | registrations | launch | sharing | workspaces | servers | stand-ins) ;;
+      *) die "bench has no part $part" "run: ./build.sh bench [starts|page|registrations|launch|sharing|workspaces|servers|stand-ins]…" ;;
     esac
   done
   parts=$(IFS='|' && echo "$*")

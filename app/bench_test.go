@@ -72,6 +72,7 @@ func TestBench(t *testing.T) {
 	t.Run("registrations", func(t *testing.T) { b.registrations(t) })
 	t.Run("launch", func(t *testing.T) { b.launch(t) })
 	t.Run("sharing", func(t *testing.T) { b.sharing(t) })
+	t.Run("workspaces", func(t *testing.T) { b.workspaces(t) })
 	t.Run("servers", func(t *testing.T) { b.realServers(t) })
 	t.Run("stand-ins", func(t *testing.T) { b.standIns(t) })
 }
