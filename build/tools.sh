@@ -43,6 +43,11 @@ debian_isolated=(
   ip:iproute2
   curl:curl # with which the tests ask as users do
 )
+debian_trees=( # that workspaces are made from, and where
+  git:git
+  mkfs.btrfs:btrfs-progs
+  losetup:mount
+)
 debian_desktop=(
   dbus-daemon:dbus
   gdbus:libglib2.0-bin
@@ -337,7 +342,7 @@ locked() {
 # need_all sets up everything that `test` uses.
 need_all() (
   locked
-  need_debian "${debian_race[@]}" "${debian_lint[@]}" "${debian_isolated[@]}" "${debian_desktop[@]}" "${debian_browser[@]}"
+  need_debian "${debian_race[@]}" "${debian_lint[@]}" "${debian_isolated[@]}" "${debian_trees[@]}" "${debian_desktop[@]}" "${debian_browser[@]}"
   need_go_tools gopls staticcheck govulncheck &
   local compiling=$!
   (need_uvx && need_older_serenas && need_npx && need_clients && need_axe) || { wait; exit 1; }
