@@ -70,6 +70,12 @@ func mayImport(from, to string) bool {
 		return to == "monitor" || to == "monitor/plainfile"
 	case from == "app/setup": // settings of clients, and no server
 		return below(to, "monitor") || below(to, "app/setup") || slices.Contains([]string{"app/share/ask", "app/config"}, to)
+	case slices.Contains([]string{"app/workspace/tree", "app/workspace/gitwork", "app/workspace/inuse", "app/workspace/confine"}, from): // know no workspace
+		return to == "monitor/process" || to == "monitor/plainfile"
+	case from == "app/workspace/assistant": // speaks for workspaces, and knows nothing of files
+		return to == "app/workspace" || to == "monitor"
+	case from == "app/workspace": // files and jobs, and neither servers nor views
+		return below(to, "app/workspace") && to != "app/workspace/assistant" || slices.Contains([]string{"monitor", "monitor/plainfile", "monitor/process"}, to)
 	case from == "app/cli": // composes
 		return to != "app"
 	case below(from, "app"):
@@ -91,6 +97,8 @@ func mayUse(file, pkg string) bool {
 		return file == "app/notify/system.go"
 	case strings.HasPrefix(pkg, "github.com/coreos/go-systemd/"):
 		return path.Dir(file) == "app/socket"
+	case strings.HasPrefix(pkg, "github.com/modelcontextprotocol/") && path.Dir(file) == "app/workspace/assistant":
+		return true
 	case strings.HasPrefix(pkg, "github.com/modelcontextprotocol/"), strings.HasPrefix(pkg, "github.com/chromedp/"):
 		return testSupport(path.Dir(file))
 	}
@@ -192,6 +200,15 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/policies", "monitor/stop", true},
 		{"app/policies", "monitor/watch", false},
 		{"app/policies", "app/config", false},
+		{"app/workspace", "app/workspace/tree", true},
+		{"app/workspace", "app/workspace/assistant", false},
+		{"app/workspace", "app/session", false},
+		{"app/workspace/tree", "monitor/plainfile", true},
+		{"app/workspace/gitwork", "app/workspace/tree", false},
+		{"app/workspace/inuse", "monitor", false},
+		{"app/workspace/confine", "app/workspace", false},
+		{"app/workspace/assistant", "app/workspace", true},
+		{"app/workspace/assistant", "app/workspace/tree", false},
 		{"tray", "icons", true},
 		{"tray", "monitor/watch", true},
 		{"tray", "app/dashboard", false},
@@ -214,7 +231,7 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		}
 	}
 	if mayUse("tray/menu.go", "fyne.io/systray") || !mayUse("tray/systray.go", "fyne.io/systray") ||
-		mayUse("app/share/share.go", "github.com/modelcontextprotocol/go-sdk/mcp") ||
+		mayUse("app/share/share.go", "github.com/modelcontextprotocol/go-sdk/mcp") || !mayUse("app/workspace/assistant/tools.go", "github.com/modelcontextprotocol/go-sdk/mcp") ||
 		mayUse("app/cli/run.go", "github.com/coreos/go-systemd/v22/activation") || !mayUse("app/socket/inherited.go", "github.com/coreos/go-systemd/v22/activation") {
 		t.Error("a foreign package is judged wrongly")
 	}
