@@ -1,22 +1,67 @@
 // Package inuse finds the processes that work inside a directory: that are in it,
 // run a program of it, or have a file of it open.
+//
+// What it can see differs. Linux shows working and root directories, programs,
+// open and mapped files of all processes of our user, in whatever mount namespace
+// they are, and of everybody to root. macOS is asked through lsof(8). Windows shows
+// working directories and programs only; but there a directory in which something
+// is open cannot be renamed, so whoever wants to remove one tries that first.
+//
+// A process that cannot be looked at (another user's, or one of ours that may
+// not be traced, such as ssh-agent) does not count as working inside: else nothing
+// could ever be removed. Only where its command line names something in the
+// directory does it count. A shell from which such a program was started counts by
+// itself.
 package inuse
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 )
 
 // Process is one that works inside a directory.
 type Process struct {
 	PID  int
 	Name string // as the system names it, not cleaned
-	How  string // "works in DIR", "has FILE open", "runs FILE"
+	How  string // "works in DIR", "has FILE open", "runs FILE"; not cleaned
 }
 
 // In are the processes that work inside dir, whoever's they are, as far as the
-// system shows them; our own process is left out unless it has a file open there.
-// The error tells that nobody could look.
+// system shows them, by their pids; our own process is left out unless it has a
+// file open there. In a directory that is not there nobody works. The error tells
+// that nobody could look.
 func In(ctx context.Context, dir string) ([]Process, error) {
-	return nil, errors.New("looking for processes: not built yet")
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is not a directory")
+	}
+	var path string
+	if err == nil {
+		path, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	var found []Process
+	if err == nil {
+		found, err = within(ctx, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for processes in %q: %w", dir, err)
+	}
+	return found, nil
 }
+
+// The ways in which a process works inside, by what is in the way most.
+func worksIn(dir string) string    { return "works in " + dir }
+func runs(file string) string      { return "runs " + file }
+func hasOpen(file string) string   { return "has " + file + " open" }
+func rootedIn(dir string) string   { return "has its root in " + dir }
+func startedOn(file string) string { return "was started on " + file }
