@@ -1,16 +1,21 @@
 // Package tree copies, measures, compares, packs and removes directory trees. It
-// follows no symbolic link, opens nothing that is no file or directory, and works
-// below the directories that it is given, whatever is done to their content
-// meanwhile.
+// follows no symbolic link, not even where a root that it is given is one. It opens
+// nothing that is no file or directory, and works below the directories that it is
+// given, whatever is done to their content meanwhile: each name is looked up in a
+// directory that is open.
+//
+// copy.go, measure.go, remove.go, compare.go, pack.go and unpack.go are an operation
+// each. dir_unix.go and dir_windows.go are what they need of the system, and pool.go
+// shares the work among a few workers.
 package tree
 
 import (
-	"context"
 	"errors"
-	"io"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
 )
-
-var errUnbuilt = errors.New("not built yet")
 
 // Count is of files and of their bytes: as they would be read.
 type Count struct {
@@ -18,77 +23,88 @@ type Count struct {
 	Bytes int64
 }
 
-// Options say how to copy.
-type Options struct {
-	// Skip leaves out a path below the root, with slashes, and all below it.
-	Skip func(path string) bool
-	// Base is a directory with an older copy: what is the same there (content and
-	// mode) becomes a hard link to it where it cannot be cloned. "" is none.
-	Base string
-	// Progress is told of what has been copied, 10 times a second at most.
-	Progress func(done Count)
-	// ReadOnly takes the permission to write from files, not from directories.
-	ReadOnly bool
+// mostLeft bounds what is told of what was left out.
+const mostLeft = 20
+
+// kind is what an entry of a directory is.
+type kind uint8
+
+const (
+	unknown kind = iota // the directory does not tell
+	regular
+	directory
+	link
+	other // a pipe, a socket, a device, a junction of Windows
+)
+
+// entry is a name in a directory.
+type entry struct {
+	name string
+	kind kind
 }
 
-// Copied is what came of a copy.
-type Copied struct {
-	Count
-	Cloned int64 // files that share their blocks with the source
-	Linked int64 // files that are hard links to Base
-	// Left are what was left out because it is neither file, directory nor link,
-	// or because it was gone or changed while it was read: "path: why", the first 20.
-	Left []string
+// fileID tells files of one running system apart.
+type fileID struct{ dev, ino uint64 }
+
+// moment is a time as the system has it.
+type moment struct{ sec, nsec int64 }
+
+func (m moment) time() time.Time { return time.Unix(m.sec, m.nsec) }
+
+// meta is what is known of a file.
+type meta struct {
+	kind  kind
+	perm  fs.FileMode // the nine bits
+	size  int64
+	taken int64 // bytes on the disk
+	mtime moment
+	atime moment
+	ctime moment
+	id    fileID
+	links uint64
 }
 
-// Copy copies what is in the directory from into the directory to, which is
-// there and empty. Modes, times, links and holes are kept, hard links among the
-// files too; owners are not. Blocks are shared where the file system can do that
-// (FICLONE, clonefile, and ReFS not). A source that changes meanwhile gives each file as it was at some
-// moment. When it fails, also because the disk is full or ctx ends, what is in to is the caller's to remove.
-func Copy(ctx context.Context, from, to string, o Options) (Copied, error) {
-	return Copied{}, errUnbuilt
+// word names a kind for people.
+func (m meta) word() string {
+	switch m.kind {
+	case regular:
+		return "file"
+	case directory:
+		return "directory"
+	case link:
+		return "link"
+	}
+	return "pipe, socket or device"
 }
 
-// Measure counts what is below dir; files with several links in it once, with
-// the bytes that they take on the disk as Bytes.
-func Measure(ctx context.Context, dir string, skip func(string) bool) (Count, error) {
-	return Count{}, errUnbuilt
+// errChanged says that a name means something else than a moment before.
+var errChanged = errors.New("it was replaced meanwhile")
+
+// vanished tells whether something is not there any more, or not as what it was.
+func vanished(err error) bool {
+	if errors.As(err, new(damaged)) {
+		return false
+	}
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errChanged) || isStale(err)
 }
 
-// Identity names a directory itself, whatever path leads to it: "dev:inode" or
-// what the system has. A symbolic link is an error.
-func Identity(dir string) (string, error) { return "", errUnbuilt }
-
-// Remove removes dir and all below it, also where it holds directories without permissions,
-// when its Identity is identity; "" is any. It is not followed where it is a link, and no
-// other file system that is mounted below it is touched: then the error says so
-// before anything is removed. It is no error when dir is not there.
-func Remove(ctx context.Context, dir, identity string, progress func(Count)) error {
-	return errUnbuilt
+// join is path with a name below it; "" is the root.
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "/" + name
 }
 
-// Difference is one path that differs.
-type Difference struct {
-	Path string
-	What string // added, removed, changed, mode
+// shown is a path below a root for people.
+func shown(path string) string {
+	if path == "" {
+		return "the directory itself"
+	}
+	return fmt.Sprintf("%q", path)
 }
 
-// Compare tells what differs from directory a to directory b: content, kind,
-// link target, and permissions other than to write. Up to most differences are returned; 0 is all.
-func Compare(ctx context.Context, a, b string, skip func(string) bool, most int) ([]Difference, error) {
-	return nil, errUnbuilt
-}
-
-// Pack writes the directories, each under its name, as a tar compressed with zstd.
-func Pack(ctx context.Context, w io.Writer, dirs map[string]string, o Options) (Count, error) {
-	return Count{}, errUnbuilt
-}
-
-// Unpack reads what Pack wrote: the content of each name into the directory that
-// dirs has for it; other names are left out. Nothing is written outside of these,
-// whatever the archive says, and no more than limit bytes in all. Unpack with nil dirs
-// verifies that an archive is whole.
-func Unpack(ctx context.Context, r io.Reader, dirs map[string]string, limit int64, progress func(Count)) (Count, error) {
-	return Count{}, errUnbuilt
+// plain tells whether a name is one name, in every system.
+func plain(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
 }

@@ -1,0 +1,655 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Options say how to copy.
+type Options struct {
+	// Skip leaves out a path below the root, with slashes, and all below it. It is
+	// called by several goroutines.
+	Skip func(path string) bool
+	// Base is a directory with an older copy: what is the same there (content and
+	// mode) becomes a hard link to it where it cannot be cloned; its times are those of the
+	// older copy then. "" is none.
+	Base string
+	// Progress is told of what has been copied, 10 times a second at most, and at
+	// the end. It is called by one goroutine at a time.
+	Progress func(done Count)
+	// ReadOnly takes the permission to write from files, not from directories.
+	ReadOnly bool
+}
+
+// perm is what a copy of a file is allowed.
+func (o *Options) perm(m meta) fs.FileMode {
+	if o.ReadOnly {
+		return m.perm &^ 0o222
+	}
+	return m.perm
+}
+
+func (o *Options) skips(path string) bool { return o.Skip != nil && o.Skip(path) }
+
+// Copied is what came of a copy.
+type Copied struct {
+	Count
+	Cloned int64 // files that share their blocks with the source
+	Linked int64 // files that are hard links to Base
+	// Left are what was left out because it is neither file, directory nor link, or
+	// because it was gone while it was read; and files that were written to
+	// all the time while they were read, which are copied: "path: why", the first 20.
+	Left []string
+}
+
+// batch is how many entries of a directory one task copies.
+const batch = 64
+
+// Copy copies what is in the directory from into the directory to, which is there
+// and empty. Modes without the bits beyond permissions, times, links and holes are
+// kept, hard links among the files too; owners and extended attributes are not.
+// Blocks are shared where the file system can do that (FICLONE, clonefile; not on
+// Windows). A source that changes meanwhile gives each file as it was at some moment.
+// What cannot be read is an error. When it fails, also because the disk is full or ctx
+// ends, what is in to is the caller's to remove.
+func Copy(ctx context.Context, from, to string, o Options) (Copied, error) {
+	c := &copier{o: o, toPath: to, basePath: o.Base, linked: map[fileID]*original{}}
+	c.tally.tell = o.Progress
+	root, err := c.begin(from, to)
+	if err != nil {
+		return Copied{}, fmt.Errorf("copying %s to %s: %w", from, to, err)
+	}
+	defer c.links.Close()
+	err = run(ctx, func(p *pool) {
+		c.pool = p
+		c.directory(root)
+	})
+	if err == nil {
+		err = c.finish()
+	}
+	if err != nil {
+		err = fmt.Errorf("copying %s to %s: %w", from, to, err)
+	}
+	return Copied{Count: c.tally.end(), Cloned: c.cloned.Load(), Linked: c.fromBase.Load(), Left: c.left.list}, err
+}
+
+// leftOut collects what is told of what was left out.
+type leftOut struct {
+	mu   sync.Mutex
+	list []string // guarded by mu
+}
+
+func (l *leftOut) note(path string, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) < mostLeft {
+		l.list = append(l.list, path+": "+why.Error())
+	}
+}
+
+// original is the first of the names that a file has in the source.
+type original struct {
+	mu   sync.Mutex // held while it is copied
+	path string     // guarded by mu; "" when it could not be copied
+}
+
+// late is a directory that gets its permissions last, because they would hinder us.
+type late struct {
+	path string
+	perm fs.FileMode
+}
+
+type copier struct {
+	o                Options
+	toPath, basePath string
+	pool             *pool
+	target           fileID   // the root of the copy, which is not copied itself
+	links            *os.Root // likewise, to find originals in it
+
+	tally            tally
+	cloned, fromBase atomic.Int64
+	never            atomic.Bool // nothing can be cloned
+	left             leftOut
+
+	mu     sync.Mutex
+	linked map[fileID]*original // guarded by mu
+	late   []late               // likewise
+}
+
+// node is a directory that is being copied.
+type node struct {
+	parent         *node
+	name           string
+	from, to, base *dir // base may be nil
+	meta           meta
+	users          atomic.Int32 // tasks that need the directories open
+}
+
+// path is where a directory lies below the root.
+func (n *node) path() string {
+	var names []string
+	for ; n.parent != nil; n = n.parent {
+		names = append(names, n.name)
+	}
+	slices.Reverse(names)
+	return strings.Join(names, "/")
+}
+
+// begin opens the roots.
+func (c *copier) begin(from, to string) (_ *node, err error) {
+	n := &node{}
+	defer func() {
+		if err != nil {
+			n.close()
+		}
+	}()
+	if n.from, err = openDir(from); err != nil {
+		return nil, err
+	}
+	if n.to, err = openDir(to); err != nil {
+		return nil, err
+	}
+	there, err := n.to.entries()
+	if err != nil {
+		return nil, err
+	}
+	if len(there) > 0 {
+		return nil, fmt.Errorf("%s is not empty; name a directory that is", to)
+	}
+	if n.meta, err = n.from.stat(); err != nil {
+		return nil, err
+	}
+	target, err := n.to.stat()
+	if err != nil {
+		return nil, err
+	}
+	c.target = target.id
+	if c.o.Base != "" {
+		if n.base, err = openDir(c.o.Base); err != nil {
+			return nil, err
+		}
+	}
+	if c.links, err = os.OpenRoot(to); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *node) close() {
+	n.from.close()
+	n.to.close()
+	n.base.close()
+}
+
+// fail gives up because of a path.
+func (c *copier) fail(path string, err error) {
+	c.pool.fail(fmt.Errorf("%s: %w", shown(path), err))
+}
+
+// directory copies what is in a directory that has been opened.
+func (c *copier) directory(n *node) {
+	n.users.Store(1)
+	defer c.release(n)
+	if c.pool.over() {
+		return
+	}
+	if n.meta.id == c.target {
+		c.fail(n.path(), errors.New("the copy would lie in what is copied; name another place for it"))
+		return
+	}
+	entries, err := n.from.entries()
+	if err != nil {
+		if n.parent != nil && vanished(err) {
+			c.left.note(n.path(), err)
+			return
+		}
+		c.fail(n.path(), err)
+		return
+	}
+	var files []entry
+	for _, e := range entries {
+		if c.o.Skip != nil && c.o.Skip(join(n.path(), e.name)) {
+			continue
+		}
+		if e.kind == unknown {
+			m, err := n.from.lstat(e.name)
+			if err != nil {
+				c.trouble(n, e.name, err)
+				continue
+			}
+			e.kind = m.kind
+		}
+		if e.kind != directory {
+			files = append(files, e)
+			continue
+		}
+		n.users.Add(1)
+		c.pool.add(func() { c.child(n, e.name) })
+	}
+	for len(files) > batch {
+		part := files[:batch]
+		files = files[batch:]
+		n.users.Add(1)
+		c.pool.add(func() {
+			defer c.release(n)
+			c.files(n, part)
+		})
+	}
+	c.files(n, files)
+}
+
+// trouble is what to do when something in a directory cannot be copied.
+func (c *copier) trouble(n *node, name string, err error) {
+	if vanished(err) {
+		c.left.note(join(n.path(), name), err)
+		return
+	}
+	c.fail(join(n.path(), name), err)
+}
+
+// child makes a directory and opens it, and goes on in it.
+func (c *copier) child(n *node, name string) {
+	child, err := c.enter(n, name)
+	c.release(n)
+	if err != nil {
+		c.trouble(n, name, err)
+		return
+	}
+	if child != nil {
+		c.directory(child)
+	}
+}
+
+// enter opens a directory below n, and makes it in the copy.
+func (c *copier) enter(n *node, name string) (*node, error) {
+	if c.pool.over() {
+		return nil, nil
+	}
+	child := &node{parent: n, name: name}
+	var err error
+	if child.from, err = n.from.sub(name); err != nil {
+		return nil, err
+	}
+	if child.meta, err = child.from.stat(); err == nil {
+		if err = n.to.mkdir(name); err == nil {
+			child.to, err = n.to.sub(name)
+		}
+		if err != nil {
+			err = ours(err)
+		}
+	}
+	if err != nil {
+		child.close()
+		return nil, err
+	}
+	if n.base != nil {
+		child.base, _ = n.base.sub(name) // without it all is copied
+	}
+	c.tally.add(1, 0)
+	return child, nil
+}
+
+// damaged is an error in the copy, which is never excused as the source's.
+type damaged struct{ error }
+
+func ours(err error) error { return damaged{fmt.Errorf("making the copy: %w", err)} }
+
+// Unwrap is what is wrong.
+func (d damaged) Unwrap() error { return d.error }
+
+// release lets go of a directory. Whoever is the last gives it its times and
+// closes it: nothing is made in it any more.
+func (c *copier) release(n *node) {
+	if n.users.Add(-1) > 0 {
+		return
+	}
+	defer n.close()
+	if c.pool.over() {
+		return
+	}
+	if err := n.to.setOwnTimes(n.meta); err != nil {
+		c.fail(n.path(), ours(err))
+		return
+	}
+	if n.parent == nil { // its permissions are the caller's
+		return
+	}
+	if n.meta.perm&0o700 != 0o700 { // originals of hard links are found by their paths
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.late = append(c.late, late{n.path(), n.meta.perm})
+		return
+	}
+	if err := n.to.setOwnMode(n.meta.perm); err != nil {
+		c.fail(n.path(), ours(err))
+	}
+}
+
+// finish gives directories the permissions that would have been in the way.
+func (c *copier) finish() error {
+	slices.SortFunc(c.late, func(a, b late) int { return strings.Count(b.path, "/") - strings.Count(a.path, "/") })
+	for _, l := range c.late {
+		if err := c.links.Chmod(filepath.FromSlash(l.path), l.perm); err != nil {
+			return fmt.Errorf("%s: %w", shown(l.path), ours(err))
+		}
+	}
+	return nil
+}
+
+func (c *copier) files(n *node, entries []entry) {
+	for _, e := range entries {
+		if c.pool.over() {
+			return
+		}
+		var err error
+		switch e.kind {
+		case regular:
+			err = c.file(n, e.name)
+		case link:
+			err = c.symlink(n, e.name)
+		default:
+			m, lerr := n.from.lstat(e.name)
+			if err = lerr; err == nil {
+				c.left.note(join(n.path(), e.name), fmt.Errorf("it is a %s", m.word()))
+			}
+		}
+		if err != nil {
+			c.trouble(n, e.name, err)
+		}
+	}
+}
+
+func (c *copier) symlink(n *node, name string) error {
+	m, err := n.from.lstat(name)
+	if err != nil {
+		return err
+	}
+	target, err := n.from.readlink(name)
+	if err != nil {
+		return err
+	}
+	if err := n.to.symlink(target, name); err != nil {
+		return ours(err)
+	}
+	if err := n.to.setTimes(name, m); err != nil {
+		return ours(err)
+	}
+	c.tally.add(1, 0)
+	return nil
+}
+
+func (c *copier) file(n *node, name string) error {
+	from, m, err := n.from.open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.close() }()
+	if m.links < 2 {
+		return c.content(n, name, from, m)
+	}
+
+	c.mu.Lock()
+	o := c.linked[m.id]
+	if o == nil {
+		o = &original{}
+		c.linked[m.id] = o
+	}
+	c.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if path := join(n.path(), name); o.path == "" {
+		if err = c.content(n, name, from, m); err == nil {
+			o.path = path
+		}
+		return err
+	} else if c.links.Link(filepath.FromSlash(o.path), filepath.FromSlash(path)) == nil {
+		c.tally.add(1, m.size)
+		return nil
+	}
+	return c.content(n, name, from, m) // a file cannot have so many names there, or only one
+}
+
+// mostTries is how often a file is read that is written to meanwhile.
+const mostTries = 3
+
+var errTorn = errors.New("it was written to all the while; its copy may be of several moments")
+
+// worthCloning is the size from which on a file is cloned; below it reading and
+// writing takes less time, and hardly more room.
+const worthCloning = 1
+
+// content makes the copy of one file.
+func (c *copier) content(n *node, name string, from *file, m meta) (err error) {
+	perm := c.o.perm(m)
+	var to *file
+	cloned := false
+	if m.size >= worthCloning && !c.never.Load() {
+		var never bool
+		if to, cloned, never, err = n.to.clone(name, from); err != nil {
+			return ours(err)
+		}
+		if never {
+			c.never.Store(true)
+		}
+	}
+	defer func() {
+		if to != nil {
+			_ = to.close()
+		}
+	}()
+	if !cloned && n.base != nil {
+		if linked, err := c.link(n, name, from, to, m, perm); linked || err != nil {
+			return err
+		}
+	}
+	if !cloned {
+		if to == nil {
+			if to, err = n.to.create(name); err != nil {
+				return ours(err)
+			}
+		}
+		if m, err = c.bytes(n, name, from, to, m); err != nil {
+			return err
+		}
+	}
+	if err := n.to.settle(name, to, perm, m); err != nil {
+		return ours(err)
+	}
+	if cloned {
+		c.cloned.Add(1)
+		c.tally.add(1, m.size)
+	} else {
+		c.tally.add(1, 0)
+	}
+	return nil
+}
+
+// link makes a link to the file of the base with that content and those
+// permissions; false says that there is none. An empty file that was made before is
+// nil, or gives way to it.
+func (c *copier) link(n *node, name string, from, to *file, m meta, perm fs.FileMode) (bool, error) {
+	old, om, err := n.base.open(name)
+	if err != nil {
+		return false, nil // it is new
+	}
+	defer func() { _ = old.close() }()
+	if om.size != m.size || om.perm != perm {
+		return false, nil
+	}
+	equal, err := sameContent(c.pool.ctx, from, old)
+	if err != nil {
+		return false, err
+	}
+	if err := from.seek(0); err != nil || !equal {
+		return false, err
+	}
+	const aside = ".lamplighter-link" // where the source has such a file it is copied
+	as := name
+	if to != nil {
+		as = aside
+	}
+	if n.base.link(name, n.to, as) != nil {
+		return false, nil // a file cannot have so many names, or lies elsewhere
+	}
+	got, err := n.to.lstat(as)
+	if err == nil && got.id != om.id {
+		err = n.to.remove(as)
+		return false, asOurs(err)
+	}
+	if err == nil && to != nil {
+		err = n.to.move(as, n.to, name)
+	}
+	if err != nil {
+		return false, ours(err)
+	}
+	c.fromBase.Add(1)
+	c.tally.add(1, m.size)
+	return true, nil
+}
+
+// bytes copies by reading and writing, again while the file changes, and returns
+// what is true of what was copied.
+func (c *copier) bytes(n *node, name string, from, to *file, m meta) (meta, error) {
+	for try := 1; ; try++ {
+		before := m
+		if err := transfer(c.pool.ctx, from, to, m, func(n int64) { c.tally.add(0, n) }); err != nil {
+			return m, err
+		}
+		after, err := from.stat()
+		if err != nil {
+			return m, err
+		}
+		if after.mtime == before.mtime && after.size == before.size && after.ctime == before.ctime {
+			return m, nil
+		}
+		m = after
+		if try == mostTries {
+			c.left.note(join(n.path(), name), errTorn)
+			return m, nil
+		}
+		if err := from.seek(0); err != nil {
+			return m, err
+		}
+		if err := to.truncate(0); err != nil {
+			return m, ours(err)
+		}
+		if err := to.seek(0); err != nil {
+			return m, ours(err)
+		}
+		c.tally.add(0, -before.size)
+	}
+}
+
+// Sizes of what is copied at once.
+const (
+	bufferSize = 128 << 10
+	chunkSize  = 8 << 20 // by the kernel, between two looks at whether to go on
+)
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// transfer copies the content of a file that is m to an empty one, without its
+// holes, and tells of all bytes, of holes too.
+func transfer(ctx context.Context, from, to *file, m meta, tell func(int64)) error {
+	told := int64(0)
+	part := func(begin, end int64) error {
+		if begin > told {
+			tell(begin - told)
+			told = begin
+		}
+		if m.taken < m.size { // the search for holes has moved on
+			if err := from.seek(begin); err != nil {
+				return err
+			}
+			if err := to.seek(begin); err != nil {
+				return ours(err)
+			}
+		}
+		return between(ctx, from, to, begin, end, func(n int64) {
+			told += n
+			tell(n)
+		})
+	}
+	var err error
+	switch {
+	case m.size == 0:
+		// What says that it is empty and is not lies in /proc or in FUSE.
+		err = between(ctx, from, to, 0, 1<<62, func(int64) {})
+	case m.taken < m.size:
+		if err = from.ranges(m.size, part); err == nil {
+			err = asOurs(to.truncate(m.size))
+		}
+	default:
+		err = part(0, m.size)
+	}
+	if err == nil && told < m.size {
+		tell(m.size - told)
+	}
+	return err
+}
+
+func asOurs(err error) error {
+	if err == nil {
+		return nil
+	}
+	return ours(err)
+}
+
+// between copies a part that both files stand at; less where the file ends before.
+func between(ctx context.Context, from, to *file, begin, end int64, tell func(int64)) error {
+	at := begin
+	for byKernel := end-begin >= chunkSize && end < 1<<62; byKernel && at < end; {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		n, err := copyRange(from, to, at, min(chunkSize, end-at))
+		if err != nil || n == 0 {
+			byKernel = false // what is wrong is told by reading and writing
+			break
+		}
+		at += n
+		tell(n)
+	}
+	if at == end {
+		return nil
+	}
+	if at != begin { // the kernel has not moved the offsets
+		if err := from.seek(at); err != nil {
+			return err
+		}
+		if err := to.seek(at); err != nil {
+			return ours(err)
+		}
+	}
+	buf := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buf)
+	for at < end {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		n, err := from.Read(buf[:min(bufferSize, end-at)])
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return ours(err)
+			}
+			at += int64(n)
+			tell(int64(n))
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
