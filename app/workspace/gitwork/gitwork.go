@@ -1,15 +1,21 @@
 // Package gitwork speaks to git, in its own program, about worktrees. What a
 // repository's settings would run (hooks, monitors, pagers, external diffs) is
 // switched off: a worktree that somebody else has written to is looked at here.
+//
+// It works with git 2.25 and newer. What it reads of git's own files is described
+// in gitrepository-layout(5) and git-worktree(1).
 package gitwork
 
 import (
 	"context"
 	"errors"
-	"time"
-)
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
-var errUnbuilt = errors.New("not built yet")
+	"lamplighter/monitor"
+)
 
 // What may be wrong.
 var (
@@ -18,84 +24,128 @@ var (
 	ErrNoRef  = errors.New("the repository has no such commit, branch or tag")
 )
 
-// Repo is a repository.
+// Repo is a repository. One with nothing but Common works for all that does not
+// need Top. Its methods are safe for concurrent use.
 type Repo struct {
 	Common string // its common directory, absolute
 	Top    string // of the working tree that was asked about; "" where it is bare
 	Name   string // for people: of its main working tree
+
+	wary bool
+}
+
+// Wary is the same repository, of whose own settings nothing is run, not even the
+// filters of file contents (filter.NAME.clean): it is for repositories that
+// somebody has put there. Files that need such a filter may then seem changed.
+// Filters of the user's own settings are run.
+func (r Repo) Wary() Repo {
+	r.wary = true
+	return r
 }
 
 // Open finds the repository that dir is in. The error Is ErrNoRepo or ErrNoGit.
-func Open(ctx context.Context, dir string) (Repo, error) { return Repo{}, errUnbuilt }
+func Open(ctx context.Context, dir string) (Repo, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Repo{}, err
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return Repo{}, fmt.Errorf("looking for a git repository: %w", err)
+	} else if !info.IsDir() {
+		return Repo{}, fmt.Errorf("%s is a file, and %w", monitor.Clean(dir), ErrNoRepo)
+	}
+	ask := func(question string) (string, error) {
+		out, err := git{dir: dir}.read(ctx, "rev-parse", question)
+		return line(out), err
+	}
+	common, err := ask("--git-common-dir")
+	var failed *failure
+	if errors.As(err, &failed) && strings.Contains(failed.says, "not a git repository") {
+		return Repo{}, fmt.Errorf("%s is %w", monitor.Clean(dir), ErrNoRepo)
+	}
+	if err != nil {
+		return Repo{}, fmt.Errorf("looking for the repository of %s: %w", monitor.Clean(dir), err)
+	}
+	if common, err = settled(dir, common); err != nil {
+		return Repo{}, err
+	}
+	r := Repo{Common: common, Name: nameOf(common)}
+	inside, err := ask("--is-inside-work-tree")
+	if err != nil {
+		return Repo{}, fmt.Errorf("looking for the working tree of %s: %w", monitor.Clean(dir), err)
+	}
+	if inside != "true" {
+		return r, nil
+	}
+	top, err := ask("--show-toplevel")
+	if err != nil {
+		return Repo{}, fmt.Errorf("looking for the working tree of %s: %w", monitor.Clean(dir), err)
+	}
+	r.Top, err = settled(dir, top)
+	return r, err
+}
+
+// settled is a path as git tells it, seen from dir, absolute and without links.
+func settled(dir, path string) (string, error) {
+	path = filepath.FromSlash(path)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("looking for a git repository: %w", err)
+	}
+	return path, nil
+}
+
+// nameOf is what people call the repository with a common directory.
+func nameOf(common string) string {
+	base := filepath.Base(common)
+	if base == ".git" {
+		return filepath.Base(filepath.Dir(common))
+	}
+	if name := strings.TrimSuffix(base, ".git"); name != "" {
+		return name
+	}
+	return base
+}
 
 // Resolve is the commit that a ref names; "" is what is checked out in Top. The
 // error Is ErrNoRef. A ref that looks like an option is none.
 func (r Repo) Resolve(ctx context.Context, ref string) (commit string, err error) {
-	return "", errUnbuilt
+	asked := ref
+	if ref == "" {
+		ref = "HEAD"
+	}
+	none := fmt.Errorf("%q: %w", monitor.Clean(asked), ErrNoRef)
+	if asked == "" {
+		none = fmt.Errorf("%s has no commit yet: %w", monitor.Clean(r.Name), ErrNoRef)
+	}
+	if strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, "\x00\r\n") {
+		return "", none
+	}
+	g := r.common()
+	if r.Top != "" {
+		g = git{dir: r.Top}
+	}
+	out, err := g.read(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+	var failed *failure
+	if errors.As(err, &failed) {
+		return "", none
+	}
+	if err != nil {
+		return "", fmt.Errorf("resolving %s: %w", monitor.Clean(ref), err)
+	}
+	if commit = line(out); !isHash(commit) { // "^HEAD" comes back with its sign
+		return "", none
+	}
+	return commit, nil
 }
 
-// Worktree is a working tree of a repository besides its main one, or that.
-type Worktree struct {
-	Path      string
-	Admin     string // its own directory below the common one
-	Head      string // commit
-	Branch    string // short; "" when detached
-	Locked    bool
-	LockedWhy string
-	Prunable  string // why git would forget it; "" when it is whole
-	Main      bool
+// isHash tells a whole object name, of either kind.
+func isHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Add makes a worktree at path, which is not there or empty, with a new branch at
-// commit. progress is told files and their total. When it fails nothing is left of it.
-func (r Repo) Add(ctx context.Context, path, branch, commit string, progress func(files, total int64)) (Worktree, error) {
-	return Worktree{}, errUnbuilt
-}
-
-// Attach makes a worktree at path of a branch that is there.
-func (r Repo) Attach(ctx context.Context, path, branch string, progress func(files, total int64)) (Worktree, error) {
-	return Worktree{}, errUnbuilt
-}
-
-// Adopt makes what is checked out at path, which is whole but for its .git, a worktree of a branch
-// without touching its files, so that git status tells what differs.
-func (r Repo) Adopt(ctx context.Context, path, branch string) (Worktree, error) {
-	return Worktree{}, errUnbuilt
-}
-
-// List are the worktrees, the main one first.
-func (r Repo) List(ctx context.Context) ([]Worktree, error) { return nil, errUnbuilt }
-
-// Forget removes what the repository remembers of a worktree whose tree has gone
-// or is about to go; admin as Worktree tells it, path as it was made. The tree itself is not touched. It is no
-// error when it is not there.
-func (r Repo) Forget(ctx context.Context, admin, path string) error { return errUnbuilt }
-
-// Status is what a worktree has that is nowhere else.
-type Status struct {
-	Uncommitted []string // paths, changed, staged or untracked and not ignored; the first 20
-	More        int
-	Commits     []string // "1a2b3c4 subject": on HEAD, and on no other branch (than own) and no remote; the first 20
-	MoreCommits int
-	Merged      bool      // HEAD is on another branch or a remote
-	Pushed      bool      // HEAD is on a remote
-	Submodules  []string  // that have work of their own
-	Busy        string    // "rebase", "merge", "bisect", … is going on; "" none
-	HeadAt      time.Time // of the last commit
-}
-
-// Status looks at the worktree at path. admin is what its .git has to lead to:
-// one that leads elsewhere is not trusted, and an error; "" trusts it.
-func (r Repo) Status(ctx context.Context, path, admin string) (Status, error) {
-	return Status{}, errUnbuilt
-}
-
-// DropBranch removes a branch when all its commits are elsewhere, and says
-// whether it did.
-func (r Repo) DropBranch(ctx context.Context, branch string) (dropped bool, err error) {
-	return false, errUnbuilt
-}
-
-// Remove has git remove a worktree, with force also one with changes. A locked
-// one is refused.
-func (r Repo) Remove(ctx context.Context, path string, force bool) error { return errUnbuilt }
+// noHash is the object name that stands for none, where names are as long as that.
+func noHash(like string) string { return strings.Repeat("0", len(like)) }

@@ -1,0 +1,263 @@
+package gitwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
+)
+
+// mostShown is how many paths and commits are told.
+const mostShown = 20
+
+// Status is what a worktree has that is nowhere else. Paths and subjects are as
+// they are. The stash belongs to the repository and stays.
+type Status struct {
+	Uncommitted []string // paths, changed, staged or untracked and not ignored; the first 20
+	More        int
+	Commits     []string // "1a2b3c4 subject": on HEAD, and on no other branch (than own), no tag and no remote; the first 20
+	MoreCommits int
+	Merged      bool      // HEAD is on another branch, a tag or a remote
+	Pushed      bool      // HEAD is on a remote
+	Submodules  []string  // that have work of their own
+	Busy        string    // "rebase", "merge", "bisect", … is going on; "" none
+	HeadAt      time.Time // of the last commit; zero when there is none
+}
+
+// Status looks at the worktree at path. admin is what its .git has to lead to:
+// one that leads elsewhere is not trusted, and an error. With "" that is whatever
+// worktree of this repository, or its main one.
+func (r Repo) Status(ctx context.Context, path, admin string) (Status, error) {
+	s, err := r.status(ctx, path, admin)
+	if err != nil {
+		return Status{}, fmt.Errorf("looking at the worktree %s: %w", monitor.Clean(path), err)
+	}
+	return s, nil
+}
+
+func (r Repo) status(ctx context.Context, path, admin string) (Status, error) {
+	if !filepath.IsAbs(path) {
+		return Status{}, errors.New("its path is not absolute")
+	}
+	own, err := r.adminFor(path)
+	if err != nil {
+		return Status{}, err
+	}
+	if admin != "" && !sameDir(own, admin) {
+		return Status{}, fmt.Errorf("its .git leads to %s and not to %s: somebody has changed it", monitor.Clean(own), monitor.Clean(admin))
+	}
+	g := git{dir: path, admin: own, tree: path}
+	if g.settings, err = r.filters(ctx, own); err != nil {
+		return Status{}, err
+	}
+	s := Status{Busy: busy(own)}
+	if s.Uncommitted, s.More, err = g.uncommitted(ctx); err != nil {
+		return Status{}, err
+	}
+	if err := g.commits(ctx, &s); err != nil {
+		return Status{}, err
+	}
+	if s.Submodules, err = g.submodules(ctx); err != nil {
+		return Status{}, err
+	}
+	return s, nil
+}
+
+// adminFor is the own directory of the tree at path, which is verified: that of a
+// worktree, or the common one of the main tree.
+func (r Repo) adminFor(path string) (string, error) {
+	info, err := os.Lstat(filepath.Join(path, gitFile))
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() {
+		if !sameDir(filepath.Join(path, gitFile), r.Common) {
+			return "", errors.New("its .git is a repository of its own: somebody has changed it")
+		}
+		return r.Common, nil
+	}
+	admin, err := leadsTo(path)
+	if err != nil {
+		return "", err
+	}
+	if sameDir(admin, r.Common) { // of a submodule, or one with a separate directory
+		return r.Common, nil
+	}
+	if err := r.verify(admin); err != nil {
+		return "", err
+	}
+	tree, err := treeOf(admin)
+	if err != nil {
+		return "", err
+	}
+	if !samePlace(tree, path) {
+		return "", fmt.Errorf("its .git leads to what belongs to %s; `git worktree repair` there mends what was moved", monitor.Clean(tree))
+	}
+	return filepath.Join(r.Common, worktreesDir, filepath.Base(admin)), nil
+}
+
+// uncommitted are the paths that differ from HEAD, and how many there are beyond
+// the first ones. Submodules count here when another commit of theirs is checked
+// out; what else they have is not looked at, because git would run what their
+// settings say.
+func (g git) uncommitted(ctx context.Context) (paths []string, more int, err error) {
+	out, err := g.read(ctx, "status", "--porcelain=v2", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
+	if err != nil {
+		return nil, 0, err
+	}
+	paths = parseStatus(string(out))
+	if over := len(paths) - mostShown; over > 0 {
+		return paths[:mostShown:mostShown], over, nil
+	}
+	return paths, 0, nil
+}
+
+// parseStatus reads the paths of what `git status --porcelain=v2 -z` prints.
+func parseStatus(text string) []string {
+	var paths []string
+	before := map[string]int{"1": 8, "2": 9, "u": 10, "?": 1} // fields before the path, by kind
+	skip := false
+	for record := range strings.SplitSeq(text, "\x00") {
+		if skip { // the path that what was renamed had before
+			skip = false
+			continue
+		}
+		kind, _, _ := strings.Cut(record, " ")
+		fields, known := before[kind]
+		skip = kind == "2"
+		if !known { // headers, and what is ignored
+			continue
+		}
+		if parts := strings.SplitN(record, " ", fields+1); len(parts) == fields+1 && parts[fields] != "" {
+			paths = append(paths, parts[fields])
+		}
+	}
+	return paths
+}
+
+// commits fills in what is told of commits.
+func (g git) commits(ctx context.Context, s *Status) error {
+	var failed *failure
+	out, err := g.read(ctx, "rev-list", "-n", "1", "--format=%ct", "HEAD")
+	if errors.As(err, &failed) {
+		if _, err := g.read(ctx, "symbolic-ref", "--quiet", "HEAD"); err == nil {
+			return nil // a branch without a commit
+		}
+	}
+	if err != nil {
+		return err
+	}
+	// A line "commit 1a2b3c…", and one of seconds.
+	head, seconds, _ := strings.Cut(strings.TrimPrefix(line(out), "commit "), "\n")
+	if at, err := strconv.ParseInt(seconds, 10, 64); err == nil {
+		s.HeadAt = time.Unix(at, 0)
+	}
+	if !isHash(head) {
+		return fmt.Errorf("git does not say what its HEAD is: %q", monitor.Clean(line(out)))
+	}
+	out, err = g.read(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if err != nil && !errors.As(err, &failed) {
+		return err
+	}
+	own := ""
+	if err == nil {
+		own = strings.TrimPrefix(line(out), "refs/heads/")
+	}
+	list := func(args ...string) (string, error) {
+		out, err := g.read(ctx, append([]string{"rev-list"}, args...)...)
+		return line(out), err
+	}
+	mine, err := list(append([]string{"--count", head}, elsewhere(own)...)...)
+	if err != nil {
+		return err
+	}
+	count, err := strconv.Atoi(mine)
+	if err != nil {
+		return fmt.Errorf("git does not count its commits: %q", monitor.Clean(mine))
+	}
+	if s.Merged = count == 0; !s.Merged {
+		text, err := list(append([]string{"--oneline", "-n", strconv.Itoa(mostShown), head}, elsewhere(own)...)...)
+		if err != nil {
+			return err
+		}
+		s.Commits = strings.Split(text, "\n")
+		s.MoreCommits = count - len(s.Commits)
+	}
+	missing, err := list("-n", "1", head, "--not", "--remotes")
+	s.Pushed = missing == "" && err == nil
+	return err
+}
+
+// busy is what is going on in a worktree, from its own directory: the files are
+// those that `git status` looks at.
+func busy(admin string) string {
+	for _, sign := range []struct{ file, what string }{
+		{"rebase-merge", "rebase"},
+		{"rebase-apply/applying", "am"},
+		{"rebase-apply", "rebase"},
+		{"MERGE_HEAD", "merge"},
+		{"CHERRY_PICK_HEAD", "cherry-pick"},
+		{"REVERT_HEAD", "revert"},
+		{"BISECT_LOG", "bisect"},
+		{"sequencer", "cherry-pick or revert"},
+	} {
+		if _, err := os.Lstat(filepath.Join(admin, filepath.FromSlash(sign.file))); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return sign.what
+		}
+	}
+	return ""
+}
+
+// filters are settings that switch off the filters of the repository's own
+// settings, where it is a wary one.
+func (r Repo) filters(ctx context.Context, admin string) ([]string, error) {
+	if !r.wary {
+		return nil, nil
+	}
+	return git{dir: r.Common, admin: admin}.filters(ctx)
+}
+
+// filters are settings that switch off what the repository's own settings say
+// that is to be run on file contents, gitattributes(5).
+func (g git) filters(ctx context.Context) ([]string, error) {
+	var settings []string
+	scopes := [][]string{{"--local"}}
+	// Read as a file: git refuses to read it as what it is where it is not used.
+	if own := filepath.Join(g.admin, "config.worktree"); plainfile.Check(own) == nil {
+		scopes = append(scopes, []string{"--file", own})
+	}
+	for _, scope := range scopes {
+		args := append([]string{"config"}, scope...)
+		out, err := g.read(ctx, append(args, "--includes", "-z", "--name-only", "--get-regexp", `^filter\.`)...)
+		var failed *failure
+		if errors.As(err, &failed) && failed.status == 1 {
+			continue // there are none
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading its settings: %w", err)
+		}
+		for name := range strings.SplitSeq(string(out), "\x00") {
+			name = strings.TrimPrefix(name, "filter.")
+			dot := strings.LastIndexByte(name, '.')
+			if dot < 0 {
+				continue
+			}
+			// A name with these could not be named on a command line.
+			if name = name[:dot]; strings.ContainsAny(name, "=\n") {
+				return nil, fmt.Errorf("its settings have a filter with the odd name %q, which is not trusted", monitor.Clean(name))
+			}
+			for _, off := range []string{"clean=", "smudge=", "process=", "required=false"} {
+				settings = append(settings, "filter."+name+"."+off)
+			}
+		}
+	}
+	return settings, nil
+}
