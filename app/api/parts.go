@@ -44,6 +44,8 @@ type Parts struct {
 	Sessions SessionManager      // nil: no sessions can be had
 	MCP      MCP                 // nil: no servers are shared over HTTP
 	Setup    Setup               // nil: the settings of clients are not looked at
+
+	Workspaces Workspaces // nil: none can be had
 }
 
 // Forwarder answers a request with what an instance's own dashboard answers:

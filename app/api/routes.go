@@ -30,6 +30,7 @@ type routes struct {
 	startedAt time.Time
 	streams   chan struct{} // holds one for each that is open
 	sheet     *sheet
+	makings   *makings
 	heartbeat time.Duration // between two comments of a stream
 }
 
@@ -45,7 +46,7 @@ func newRoutes(p Parts, streams int) routes {
 		p.Recorder = dashboard.NewRecorder(dashboard.RecorderOptions{Source: p.Source}) // which knows nothing
 	}
 	return routes{
-		parts: p, startedAt: time.Now(), streams: make(chan struct{}, streams), sheet: &sheet{}, heartbeat: 15 * time.Second,
+		parts: p, startedAt: time.Now(), streams: make(chan struct{}, streams), sheet: &sheet{}, makings: newMakings(), heartbeat: 15 * time.Second,
 	}
 }
 
@@ -85,15 +86,17 @@ func (r routes) table() []route {
 	}
 	table = append(table, r.setupTable()...)
 	table = append(table, r.mcpTable()...)
+	table = append(table, r.workspaceTable()...)
 	return append(table, r.sessionTable()...)
 }
 
 func (r routes) handler() http.Handler { return r.router(r.table()) }
 
 // router serves a table. Only plain paths reach the mux, which would redirect
-// others to where they might lead.
+// others to where they might lead. Of two paths of the table that a request may
+// mean it means the more exact one, whether that has its method or not.
 func (r routes) router(table []route) http.Handler {
-	mux := http.NewServeMux()
+	mux, paths := http.NewServeMux(), http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, t := range table {
 		mux.HandleFunc(t.method+" "+t.path, t.serve)
@@ -111,9 +114,9 @@ func (r routes) router(table []route) http.Handler {
 		if path == showPath {
 			other = onSocket(r, other)
 		}
-		mux.HandleFunc(path, other)
+		paths.HandleFunc(path, other)
 	}
-	mux.HandleFunc("/", r.nothing)
+	paths.HandleFunc("/", r.nothing)
 	return r.recovered(func(w http.ResponseWriter, req *http.Request) {
 		switch plain, err := plainPath(req); {
 		case err != nil:
@@ -121,7 +124,12 @@ func (r routes) router(table []route) http.Handler {
 		case !plain:
 			r.nothing(w, req)
 		default:
-			mux.ServeHTTP(w, req)
+			_, path := paths.Handler(req)
+			if _, found := mux.Handler(req); strings.HasSuffix(found, " "+path) {
+				mux.ServeHTTP(w, req)
+				return
+			}
+			paths.ServeHTTP(w, req)
 		}
 	})
 }

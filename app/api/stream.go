@@ -15,21 +15,11 @@ import (
 // change. A reader that does not keep up misses what came in between; only this
 // goroutine waits for it.
 func (r routes) stream(w http.ResponseWriter, req *http.Request) {
-	select {
-	case r.streams <- struct{}{}:
-		defer func() { <-r.streams }()
-	default:
-		w.Header().Set("Connection", "close") // it has a place too
-		r.fail(w, http.StatusServiceUnavailable, fmt.Sprintf("%d streams are open, which is the most; close one and ask again", cap(r.streams)))
+	done, ok := r.openStream(w, req)
+	if !ok {
 		return
 	}
-	header := w.Header()
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
-	if req.Method == http.MethodHead {
-		return
-	}
+	defer done()
 	if conn, web := webConnOf(req.Context()); web {
 		defer conn.web.watch()()
 	}
@@ -64,6 +54,29 @@ func (r routes) stream(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	r.parts.Log.Error("an event cannot be sent", "error", err)
+}
+
+// openStream takes a place for a stream and sets its header; done gives the place
+// back. ok is false when there is no place, which was answered, or nothing to
+// send.
+func (r routes) openStream(w http.ResponseWriter, req *http.Request) (done func(), ok bool) {
+	select {
+	case r.streams <- struct{}{}:
+	default:
+		w.Header().Set("Connection", "close") // it has a place too
+		r.fail(w, http.StatusServiceUnavailable, fmt.Sprintf("%d streams are open, which is the most; close one and ask again", cap(r.streams)))
+		return nil, false
+	}
+	done = func() { <-r.streams }
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	if req.Method == http.MethodHead {
+		done()
+		return nil, false
+	}
+	return done, true
 }
 
 // send sends parts of an answer at once.

@@ -1,0 +1,186 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"lamplighter/app/workspace"
+	"lamplighter/monitor"
+)
+
+// workspaceGivenUp answers a client that has closed its end, and may still read.
+const workspaceGivenUp = `the connection was closed before the workspace was whole, so it is undone; keep it open until the answer, or ask with "async": true`
+
+// createWorkspace answers when the workspace is whole or, where async is asked
+// for, when its id is known. Whoever waits for it and goes away has none.
+func (r routes) createWorkspace(w http.ResponseWriter, req *http.Request) {
+	order, ok := bodyOf(r, w, req, parseCreate)
+	if !ok {
+		return
+	}
+	if order.async {
+		r.beginWorkspace(w, req, order.Request)
+		return
+	}
+	made, err := r.parts.Workspaces.Create(req.Context(), order.Request, nil)
+	switch {
+	case err != nil && req.Context().Err() != nil:
+		r.fail(w, http.StatusServiceUnavailable, workspaceGivenUp)
+	case err != nil:
+		r.failWorkspace(w, err)
+	default:
+		err := req.Context().Err()
+		if err == nil {
+			err = r.deliver(w, http.StatusCreated, EncodeWorkspace(made))
+		}
+		if err != nil {
+			r.takeBackWorkspace(req.Context(), made, err)
+		}
+	}
+}
+
+// takeBackWorkspace removes a workspace whose answer did not arrive: nobody
+// knows of it, and nobody has worked in it.
+func (r routes) takeBackWorkspace(ctx context.Context, made workspace.Workspace, why error) {
+	r.parts.Log.Info("who asked for a workspace did not take the answer; it is removed", "workspace", made.Name, "error", why)
+	if _, err := r.parts.Workspaces.Remove(context.WithoutCancel(ctx), made.ID, workspace.Removal{By: "its client has gone"}); err != nil {
+		r.parts.Log.Warn("a workspace that nobody knows of stays", "workspace", made.Name, "error", err)
+	}
+}
+
+// beginWorkspace answers when the id is known, and has the workspace made beside
+// the request. When this process ends before that, what is half made is undone
+// like after any crash.
+func (r routes) beginWorkspace(w http.ResponseWriter, req *http.Request, q workspace.Request) {
+	release, ok := r.makings.reserve()
+	if !ok {
+		w.Header().Set("Retry-After", "1")
+		r.fail(w, http.StatusServiceUnavailable, fmt.Sprintf("%d workspaces are being made here, which is the most; ask again when one is whole", mostBegun))
+		return
+	}
+	mine, began := &beginning{}, make(chan workspace.Making, 1)
+	q.Begun = func(m workspace.Making) {
+		if r.makings.begin(mine, m) {
+			began <- m
+		}
+	}
+	ended := make(chan error, 1)
+	go func() {
+		defer release()
+		err := r.makeWorkspace(context.WithoutCancel(req.Context()), q, func(p workspace.Progress) { r.makings.progress(mine, p) })
+		if name := r.makings.end(mine, err); err != nil && name != "" {
+			r.parts.Log.Warn("a workspace was not made", "workspace", name, "error", err)
+		}
+		ended <- err
+	}()
+	select {
+	case m := <-began:
+		r.answer(w, http.StatusAccepted, encodeMaking(m))
+	case err := <-ended:
+		select {
+		case m := <-began: // it did not take long
+			r.answer(w, http.StatusAccepted, encodeMaking(m))
+		default:
+			if err == nil {
+				err = errors.New("the workspace was made, and nobody said which one it is; look for it among all")
+			}
+			r.failWorkspace(w, err)
+		}
+	}
+}
+
+func (r routes) makeWorkspace(ctx context.Context, q workspace.Request, progress func(workspace.Progress)) (err error) {
+	defer r.recoverInto(&err, "making a workspace")
+	_, err = r.parts.Workspaces.Create(ctx, q, progress)
+	return err
+}
+
+// The bounds of what is remembered of workspaces that were begun.
+const (
+	mostBegun  = 64 // at once
+	mostFailed = 100
+)
+
+// makings are the workspaces that are being made beside their requests, and why
+// the last of them could not be. It is safe for concurrent use.
+type makings struct {
+	places chan struct{}
+
+	mu     sync.Mutex
+	making map[string]*beginning // by id
+	failed []string              // ids, oldest first
+}
+
+// beginning is one of them.
+type beginning struct {
+	making workspace.Making
+	failed error // nil: it is being made
+}
+
+func newMakings() *makings {
+	return &makings{places: make(chan struct{}, mostBegun), making: map[string]*beginning{}}
+}
+
+// reserve takes a place; ok is false when there is none.
+func (b *makings) reserve() (release func(), ok bool) {
+	select {
+	case b.places <- struct{}{}:
+		return func() { <-b.places }, true
+	default:
+		return nil, false
+	}
+}
+
+// begin tells whether this was not known yet.
+func (b *makings) begin(one *beginning, m workspace.Making) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if one.making.ID != "" {
+		return false
+	}
+	one.making = m
+	b.making[m.ID] = one
+	return true
+}
+
+func (b *makings) progress(one *beginning, p workspace.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one.making.Progress = p
+}
+
+// end forgets one that is whole, and remembers for a while why one is not. Its
+// name is "" when it had not begun.
+func (b *makings) end(one *beginning, err error) (name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id := one.making.ID
+	switch {
+	case id == "":
+		return ""
+	case err == nil:
+		delete(b.making, id)
+		return one.making.Name
+	}
+	one.failed = fmt.Errorf("%s was not made: %w", monitor.Clean(one.making.Name), err)
+	b.failed = append(b.failed, id)
+	if len(b.failed) > mostFailed {
+		delete(b.making, b.failed[0])
+		b.failed = slices.Delete(b.failed, 0, 1)
+	}
+	return one.making.Name
+}
+
+// find is one as it is now, by its id.
+func (b *makings) find(id string) (beginning, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if one := b.making[id]; one != nil {
+		return *one, true
+	}
+	return beginning{}, false
+}
