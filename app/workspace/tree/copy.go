@@ -485,7 +485,7 @@ func (c *copier) link(n *node, name string, from, to *file, m meta, perm fs.File
 	if om.size != m.size || om.perm != perm {
 		return false, nil
 	}
-	equal, err := sameContent(c.pool.ctx, from, old)
+	equal, err := sameFiles(c.pool.ctx, from, old, m, om)
 	if err != nil {
 		return false, err
 	}
