@@ -61,7 +61,7 @@ func TestResistingProcesses(t *testing.T) {
 			id := g.shell(c.script)
 			eventually(t, "it has started what it starts", func() bool {
 				alive := g.alive()
-				return slices.ContainsFunc(alive, func(pid int) bool { return nameOf(pid) == "sleep" })
+				return slices.ContainsFunc(alive, func(pid int) bool { return runs(pid) == "sleep" })
 			})
 			if c.suspend {
 				for _, pid := range g.alive() {
@@ -117,7 +117,7 @@ func TestDaemonsAreNotPursued(t *testing.T) {
 	eventually(t, "the daemon has another parent", func() bool {
 		for _, pid := range g.alive() {
 			s, err := process.ReadStat(pid)
-			if err == nil && pid != id.PID && s.Parent != id.PID && nameOf(pid) == "sleep" {
+			if err == nil && pid != id.PID && s.Parent != id.PID && runs(pid) == "sleep" {
 				parent, err := process.ReadStat(s.Parent)
 				daemon = s.Identity
 				return err == nil && !g.marked(parent.PID)
@@ -142,7 +142,7 @@ func TestWhatPeopleWorkIn(t *testing.T) {
 		names := map[string]bool{}
 		for _, pid := range g.alive() {
 			names[nameOf(pid)] = true
-			if s, err := process.ReadStat(pid); err == nil && nameOf(pid) == "firefox" {
+			if s, err := process.ReadStat(pid); err == nil && runs(pid) == "firefox" {
 				page = s.Identity
 			}
 		}
@@ -193,7 +193,7 @@ func TestSupervisorAbove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it runs", func() bool { return nameOf(pid) == "sleep" })
+	eventually(t, "it runs", func() bool { return runs(pid) == "sleep" })
 	limits := quick()
 	limits.Respawn = 20 * time.Second
 	r := stopped(t, New(Options{Limits: limits}), generic(identityOf(t, pid)), Order{})
@@ -215,7 +215,7 @@ func TestTwins(t *testing.T) {
 	in := generic(g.shell(same))
 	before := g.shell(same)
 	for _, id := range []monitor.Identity{in.Identity, before} {
-		eventually(t, "it runs", func() bool { return nameOf(id.PID) == "sleep" })
+		eventually(t, "it runs", func() bool { return runs(id.PID) == "sleep" })
 	}
 	l := New(Options{Limits: quick()})
 	p, err := l.hold(&in, Order{})

@@ -219,6 +219,15 @@ func (g *group) start(cmd *exec.Cmd) (monitor.Identity, *bufio.Scanner) {
 	return id, bufio.NewScanner(out)
 }
 
+// runs is the name of a process that has become its program, "" while it has no
+// arguments yet: whoever looks then takes it for another one.
+func runs(pid int) string {
+	if info, err := process.Read(pid); err != nil || len(info.Args) == 0 {
+		return ""
+	}
+	return nameOf(pid)
+}
+
 // shell runs a script whose first line of output says that it is ready.
 func (g *group) shell(script string) monitor.Identity {
 	g.t.Helper()

@@ -139,7 +139,7 @@ func TestRealSerenaAtWork(t *testing.T) {
 		}
 		tree, err := process.Tree(in.Identity)
 		for _, p := range tree {
-			if nameOf(p.PID) == "sleep" {
+			if runs(p.PID) == "sleep" {
 				return true
 			}
 		}
