@@ -23,6 +23,7 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/setup"
+	"lamplighter/app/workspace/confine"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
@@ -80,6 +81,9 @@ type logReader interface {
 // Main runs the program with the arguments after its name and returns the exit
 // status. linked is the version that the linker was given, if any.
 func Main(linked string, args []string) int {
+	if inside, status := confine.Main(args); inside { // before there is anything that would be left to a job
+		return status
+	}
 	// Libraries (net/http) write remarks about strange peers to the standard
 	// logger, whose output is our standard error. Errors reach us without it.
 	log.SetOutput(io.Discard)
