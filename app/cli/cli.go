@@ -61,6 +61,10 @@ type program struct {
 
 	setup func(setup.Options) api.Setup // on the settings of MCP clients
 
+	// spaces is what the verb workspace works with; nil: the workspaces of the
+	// settings.
+	spaces func() (workspaceManager, error)
+
 	// become runs another program in our place. It returns when that is not
 	// possible or, where the system knows no such thing, with the exit status.
 	become func(path string, args []string) (status int, err error)
@@ -160,7 +164,7 @@ be reached.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate(p.versionLine() + "\n")
 	p.runFlags(root)
-	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.sessionVerb(), p.connectVerb(), p.setupVerb(), p.doctorVerb(), p.versionVerb())
+	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.sessionVerb(), p.connectVerb(), p.setupVerb(), p.workspaceVerb(), p.doctorVerb(), p.versionVerb())
 	root.SetHelpCommand(helpVerb(root))
 	// Made by the library, which would take an unknown shell for a question.
 	root.InitDefaultCompletionCmd()

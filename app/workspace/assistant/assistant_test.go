@@ -256,16 +256,6 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// What was made is told, also when something that belongs to it is missing.
-func TestCreateInPart(t *testing.T) {
-	f := &fake{made: example(), err: workspace.ErrNoServer}
-	session, _, _ := talk(t, f, nil)
-	text, made, failed := call(t, session, "workspace_create", map[string]any{"kind": "temp", "job": "fix", "serve": true})
-	if failed || made["id"] != example().ID || !strings.Contains(text, "no server could be started") || !strings.Contains(text, example().Path) {
-		t.Errorf("%v %v %s", failed, made, text)
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	in3h := time.Now().Add(3*time.Hour + time.Minute)
 	for name, test := range map[string]struct {

@@ -99,13 +99,7 @@ func (t tools) create(ctx context.Context, req *mcp.CallToolRequest, in createAr
 	if errors.As(err, &full) {
 		return nil, out, fmt.Errorf("%w: %s. Call it again with wait to wait for a place, or remove one that is not needed any more", err, full.Held(time.Now()))
 	}
-	if err != nil && w.ID == "" {
-		return nil, out, interrupted(ctx, err, "nothing was made")
-	}
-	if err != nil { // it was made, and something that was asked for besides is missing
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf("Made %s. But: %v", w.Path, err)}}}, describe(w), nil
-	}
-	return nil, describe(w), nil
+	return nil, describe(w), interrupted(ctx, err, "nothing was made")
 }
 
 // mostRetention is a hundred years.
@@ -270,7 +264,7 @@ func (t tools) find(ctx context.Context, name string) (workspace.Workspace, erro
 	}
 	w, err := t.manager.Find(ctx, name)
 	if errors.Is(err, workspace.ErrUnknown) {
-		return w, fmt.Errorf("%w; workspace_list shows them", err)
+		return w, fmt.Errorf("%w: %q; workspace_list shows them", workspace.ErrUnknown, name)
 	}
 	return w, err
 }

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"lamplighter/app/workspace"
+	"lamplighter/monitor"
+)
+
+func (p *program) workspaceRunVerb() *cobra.Command {
+	var confine bool
+	var writable []string
+	cmd := &cobra.Command{
+		Use:   "run ID [flags] -- COMMAND [ARG…]",
+		Short: "Run a job in a workspace",
+		Long: `Runs a command in a workspace, with WORKSPACE set to its path and TMPDIR to its own
+directory for temporary files. {workspace} in its arguments is replaced by the
+path. The exit status is the job's, 128 and the number for a signal.
+
+When the job has ended, a temp workspace is completed: it is taken away, unless
+work would be lost. Of a hybrid one the tree goes, if it is as in its last version.
+
+--confine keeps the job inside, on Linux: it sees the rest of the machine, and can
+write nothing but the workspace, its own temporary files and what --writable
+names. Where the system cannot do that the job is not run, and you are told why.`,
+		Example: `  lamplighter workspace run fix-login -- claude --add-dir {workspace}
+  lamplighter workspace run fix-login --confine --writable ~/.cache -- make test`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch dash := cmd.ArgsLenAtDash(); {
+			case dash < 0 || len(args) == dash:
+				return errors.New("run takes a workspace, and behind -- the command, as in lamplighter workspace run fix-login -- make test")
+			case dash != 1:
+				return errors.New("run takes one workspace before the --: its id, name or job")
+			case args[1] == "":
+				return errors.New("the name of the command is empty")
+			case len(writable) > 0 && !confine:
+				return errors.New("--writable is for --confine; without that a job may write where you may")
+			}
+			for _, dir := range writable {
+				if err := checkDir(dir); err != nil {
+					return fmt.Errorf("--writable: %w", err)
+				}
+			}
+			return named(args[0])
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault // programs and files
+			}
+			return p.completeWorkspaces(1, func(w workspace.Workspace) bool { return w.State == workspace.Ready })(cmd, args, word)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return p.onWorkspace(ctx, "run", args[0], func(m workspaceManager, w workspace.Workspace) error {
+				return p.workspaceRun(ctx, m, w, workspace.Job{Command: args[1:], Confine: confine, Writable: writable})
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&confine, "confine", false, "let the job write nothing outside (Linux)")
+	flags.StringArrayVar(&writable, "writable", nil, "let a confined job write this `DIR`, too; may be repeated")
+	_ = cmd.RegisterFlagCompletionFunc("writable", completeDirs)
+	return cmd
+}
+
+// workspaceRun runs a job, whose status is ours.
+func (p *program) workspaceRun(ctx context.Context, m workspaceManager, w workspace.Workspace, j workspace.Job) error {
+	for i, dir := range j.Writable {
+		full, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		j.Writable[i] = full
+	}
+	status, outcome, err := m.Run(ctx, w.ID, j)
+	if err != nil {
+		return err
+	}
+	if outcome != nil && (!outcome.Done || outcome.Kept != "") { // that it has gone is what was to be expected
+		fmt.Fprint(p.stderr, p.outcomeText(monitor.Clean(w.Name), *outcome))
+	}
+	if status != statusFine {
+		return toldError{statusError(status)}
+	}
+	return nil
+}
+
+func (p *program) workspaceCompleteVerb() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "complete ID",
+		Short: "Say that the job of a workspace has ended",
+		Long: `Says that the job of a workspace has ended, and does what its clean-up says: a temp
+one is taken away, of a hybrid one the tree, a persistent one stays. What stands
+against that is told, and it is tried again later.`,
+		Example:           `  lamplighter workspace complete fix-login`,
+		Args:              oneWorkspace,
+		ValidArgsFunction: p.completeWorkspaces(1, func(w workspace.Workspace) bool { return w.State == workspace.Ready }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return p.onWorkspace(ctx, "complete", args[0], func(m workspaceManager, w workspace.Workspace) error {
+				p.progress("Completing " + w.Name + "…")
+				outcome, err := m.Complete(ctx, w.ID, "the command line")
+				p.progress("")
+				switch {
+				case err != nil:
+					return interruptedOr(ctx, err, "lamplighter workspace show says how it is now")
+				case asJSON:
+					return p.printJSON(outcome)
+				}
+				return p.print(p.outcomeText(monitor.Clean(w.Name), outcome))
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
