@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"lamplighter/monitor"
 )
 
 // List are the workspaces that are whole, in the order in which they were made.
@@ -78,14 +80,14 @@ func (m *Manager) find(name string) (*record, error) {
 
 // meant is the one of the records that a name means.
 func meant(records []*record, name string) (*record, error) {
-	lower := strings.ToLower(name)
+	lower, job := strings.ToLower(name), monitor.Clean(name)
 	var found []*record
 	for _, r := range records {
 		switch {
 		case name == "" || !r.listed():
 		case r.ID == lower || r.Name == lower:
 			return r, nil
-		case r.Job == name, len(lower) >= shortest && strings.HasPrefix(r.ID, lower):
+		case r.Job == job, len(lower) >= shortest && strings.HasPrefix(r.ID, lower):
 			found = append(found, r)
 		}
 	}
@@ -173,6 +175,7 @@ func (m *Manager) view(r *record) Workspace {
 		w.Shares = []Share{}
 	}
 	w.Versions = m.countVersions(r)
+	w.EndsAt, w.Ends = plan(r, m.o, m.o.Clock())
 	if r.Step != nil && r.Step.Verb == stepEnd {
 		w.State = Ended // its tree may have gone in part
 	}

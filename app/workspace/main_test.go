@@ -21,13 +21,8 @@ import (
 )
 
 // helperVariable names what a test binary that was started by a test is to do
-// instead of testing.
+// instead of testing, see helpers.
 const helperVariable = "LAMPLIGHTER_WORKSPACE_HELPER"
-
-// helpers are what such a binary can do; each says with which status it ends.
-func helpers() map[string]func() int {
-	return map[string]func() int{}
-}
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(helperVariable); name != "" {
@@ -46,6 +41,8 @@ type lab struct {
 	t   testing.TB
 	dir string // a place for what a test needs, without links in its path
 	o   Options
+
+	places []string // where trees are made besides the usual place, see sound
 
 	mu      sync.Mutex
 	now     Stamp

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/google/uuid"
 )
 
 // Recover finishes or undoes what was interrupted, of all workspaces that nobody
@@ -20,9 +24,44 @@ func (m *Manager) Recover(ctx context.Context) error {
 			failed = append(failed, fmt.Errorf("recovering %s: %w", r.Name, err))
 		}
 		if ctx.Err() != nil {
-			failed = append(failed, context.Cause(ctx))
-			break
+			return errors.Join(append(failed, context.Cause(ctx))...)
 		}
+	}
+	failed = append(failed, m.recoverNotes())
+	return errors.Join(failed...)
+}
+
+// recoverNotes removes what processes have left that were killed while they wrote
+// a record, or had written down how far something had come.
+func (m *Manager) recoverNotes() error {
+	left := map[string]bool{}
+	for _, dir := range []string{recordsDir, makingDir} {
+		entries, err := os.ReadDir(m.store.path(dir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("looking for what was left: %w", err)
+		}
+		for _, entry := range entries {
+			name, part := strings.CutPrefix(entry.Name(), ".")
+			id, _, note := strings.Cut(name, ".json")
+			if note && (part || dir == makingDir) && uuid.Validate(id) == nil {
+				left[id] = true
+			}
+		}
+	}
+	var failed []error
+	for id := range left {
+		release, err := m.store.try(id)
+		if err != nil {
+			continue // somebody is at work
+		}
+		failed = append(failed, m.store.sweep(id))
+		if err := os.Remove(m.store.makingPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = append(failed, err)
+		}
+		if _, err := os.Lstat(m.store.recordPath(id)); errors.Is(err, fs.ErrNotExist) {
+			m.store.dropLock(id) // it had waited for a place
+		}
+		release()
 	}
 	return errors.Join(failed...)
 }

@@ -141,6 +141,41 @@ func (s store) write(r *record) error {
 	return nil
 }
 
+// drop removes a record, and what writing it may have left. The caller holds its
+// lock, of which the file goes too: nobody knows the id any more.
+func (s store) drop(id string) error {
+	if err := s.sweep(id); err != nil {
+		return err
+	}
+	if err := os.Remove(s.recordPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the record of a workspace: %w", err)
+	}
+	s.dropLock(id)
+	return nil
+}
+
+// dropLock removes the file of a lock that the caller holds. Where it cannot be
+// removed while it is open it stays, and does no harm.
+func (s store) dropLock(id string) { _ = os.Remove(s.path(locksDir, id+".lock")) }
+
+// sweep removes what processes have left that were killed while they wrote a
+// record, or how far something had come. The caller holds its lock.
+func (s store) sweep(id string) error {
+	var failed []error
+	for _, pattern := range []string{s.path(recordsDir, "."+id+".json.*.tmp"), s.path(makingDir, "."+id+".json.*.tmp")} {
+		left, err := filepath.Glob(pattern)
+		if err != nil {
+			return err
+		}
+		for _, path := range left {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = append(failed, err)
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
 // all are the records, in the order in which they were made. What cannot be read
 // is left out, and in the error with what can be.
 func (s store) all() ([]*record, error) {
