@@ -38,6 +38,7 @@ type facts struct {
 	Used      Stamp
 	Done      *Stamp
 	Problem   bool  // something stood against its clean-up when it was last tried
+	Waits     bool  // and it is too early to try again
 	Bytes     int64 // -1: nobody knows
 }
 
@@ -85,6 +86,17 @@ type verdict struct {
 
 // Due tells whether it is to be done now.
 func (v verdict) Due() bool { return v.Action != actNothing && v.In <= 0 }
+
+// sentence is Words with who is meant.
+func (v verdict) sentence() string {
+	switch {
+	case strings.HasPrefix(v.Words, "its "):
+		return v.Words
+	case v.Action == actNothing:
+		return "it " + v.Words
+	}
+	return "it is " + v.Words
+}
 
 // due decides what clean-up does with a workspace, and when. What stands against
 // it is not its business.
@@ -152,10 +164,11 @@ func plan(r *record, o Options, clock Stamp) (at *time.Time, words string) {
 // overBudget are the ids of those that have to go so that the others stay within
 // a budget, in the order in which they go: what was not used for the longest time
 // first. What cannot go for another reason is the caller's to find, who asks again
-// without it. Those that are left to be removed by hand never go.
-func overBudget(all []facts, budget int64, clock Stamp) []string {
+// with Waits in it. Those that are left to be removed by hand never go. When there
+// are too few of them, again tells when there may be more of them, 0: never.
+func overBudget(all []facts, budget int64, clock Stamp) (leave []string, again time.Duration) {
 	if budget <= 0 {
-		return nil
+		return nil, 0
 	}
 	var total int64
 	var may []facts
@@ -164,8 +177,14 @@ func overBudget(all []facts, budget int64, clock Stamp) []string {
 			continue
 		}
 		total += f.Bytes
-		if due(f, clock).Action != actNothing && left(f.Used, budgetRest, clock) <= 0 {
+		if due(f, clock).Action == actNothing || f.Waits {
+			continue
+		}
+		switch rest := left(f.Used, budgetRest, clock); {
+		case rest <= 0:
 			may = append(may, f)
+		case again == 0 || rest < again:
+			again = rest
 		}
 	}
 	slices.SortStableFunc(may, func(a, b facts) int {
@@ -177,7 +196,6 @@ func overBudget(all []facts, budget int64, clock Stamp) []string {
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	var leave []string
 	for _, f := range may {
 		if total <= budget {
 			break
@@ -185,5 +203,8 @@ func overBudget(all []facts, budget int64, clock Stamp) []string {
 		total -= f.Bytes
 		leave = append(leave, f.ID)
 	}
-	return leave
+	if total <= budget {
+		again = 0
+	}
+	return leave, again
 }

@@ -2,31 +2,377 @@ package workspace
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
 	"time"
 
-	"lamplighter/monitor"
+	"github.com/google/uuid"
 )
 
-// Sweep does what is due, and says when something is next; zero: nothing is.
+// How long is waited before something is tried again.
+const (
+	inUsePause  = 10 * time.Minute // somebody works inside
+	standsPause = time.Hour        // work would be lost, or it did not work
+	busyPause   = time.Minute      // somebody else is at work on it, or has left it half done
+)
+
+// When sizes are measured.
+const (
+	measureSoon  = time.Hour      // after it was measured, when it was used since
+	measureAgain = 24 * time.Hour // in any case: not all that is done in one is a verb of ours
+)
+
+// Sweep does what is due, and says when something is next; zero: nothing is. The
+// error tells what could not be done.
 func (m *Manager) Sweep(ctx context.Context) (next time.Time, err error) {
-	return time.Time{}, errUnbuilt
+	wait, err := m.sweep(ctx, tries{})
+	if wait > 0 {
+		next = m.o.Clock().Wall.Add(wait)
+	}
+	return next, err
 }
 
-// View is what there is at one moment.
-type View struct {
-	Workspaces []Workspace
-	Making     []Making
+// tries are those that something stood against, by id.
+type tries map[string]try
+
+// try is one of them.
+type try struct {
+	at    Stamp
+	pause time.Duration
+	used  Stamp // of the record by then: who has used it since may have cleared the way
 }
 
-// hub hands out views.
-type hub struct{}
+// rest is how long a workspace is to be left alone, 0 when it may be tried.
+func (t tries) rest(r *record, clock Stamp) time.Duration {
+	last, tried := t[r.ID]
+	if !tried || last.used != r.Used {
+		return 0
+	}
+	return max(last.pause-elapsed(last.at, clock), 0)
+}
 
-func newHub() *hub { return &hub{} }
+func (t tries) note(r *record, clock Stamp, pause time.Duration) {
+	t[r.ID] = try{at: clock, pause: pause, used: r.Used}
+}
 
-// Subscribe hands out the view now and at each change, while Serve runs; the newest wins.
-func (m *Manager) Subscribe() (views <-chan View, cancel func()) { return nil, func() {} }
+// sooner is the shorter of two times to wait, of which 0 is for ever.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
 
-// Serve recovers, and then does what is due when it is due, notices what other
-// processes do, and tells record of all that happens. One process does this for a
-// directory: another one waits for its turn, and only watches.
-func (m *Manager) Serve(ctx context.Context, record func(monitor.Event)) error { return errUnbuilt }
+// sweep does what is due but what was tried lately, and says after what time to
+// come again, 0: never.
+func (m *Manager) sweep(ctx context.Context, t tries) (wait time.Duration, err error) {
+	records, err := m.store.all()
+	failed := []error{err}
+	m.dropNotes()
+	clock := m.o.Clock()
+	for id := range t {
+		if !known(records, id) {
+			delete(t, id)
+		}
+	}
+	for _, r := range records {
+		if ctx.Err() != nil {
+			break
+		}
+		again, err := m.attend(ctx, r, t, clock)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", r.Name, err))
+		}
+		wait = sooner(wait, again)
+	}
+	again, err := m.economise(ctx, t)
+	failed = append(failed, err)
+	wait = sooner(wait, again)
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	return wait, errors.Join(failed...)
+}
+
+func known(records []*record, id string) bool {
+	for _, r := range records {
+		if r.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// attend does what is due with one workspace, and says when to come again.
+func (m *Manager) attend(ctx context.Context, r *record, t tries, clock Stamp) (again time.Duration, err error) {
+	switch {
+	case r.Step != nil:
+		return m.recoverAgain(ctx, r, t, clock)
+	case r.State == Removed:
+		if rest := left(r.Used, removedRest, clock); rest > 0 {
+			return rest, nil
+		}
+		return 0, m.forgetRecord(r.ID)
+	case r.State != Ready:
+		return 0, nil
+	}
+	if m.isAside(r) {
+		return busyPause, m.locked(r.ID, func(r *record) error {
+			_, err := m.finishAside(ctx, r)
+			return err
+		})
+	}
+	v := due(factsOf(r, m.o), clock)
+	switch {
+	case v.Due():
+		return m.tidy(ctx, r, v.Action, t, clock)
+	case r.Problem != "" && m.o.Budget <= 0 && leftKind(r.Problem) != "":
+		// It was used again, so that nothing is due that something could stand against.
+		err = m.locked(r.ID, func(r *record) error {
+			if due(factsOf(r, m.o), m.o.Clock()).Due() || leftKind(r.Problem) == "" {
+				return nil
+			}
+			r.Problem = ""
+			return m.store.write(r)
+		})
+	}
+	measured, measureErr := m.measureDue(ctx, r, clock)
+	wait := sooner(v.In, measured)
+	if v.Action == actNothing {
+		wait = measured
+	}
+	return wait, errors.Join(err, measureErr)
+}
+
+// recoverAgain finishes or undoes what was left half done, when whoever did it has
+// ended.
+func (m *Manager) recoverAgain(ctx context.Context, r *record, t tries, clock Stamp) (time.Duration, error) {
+	if rest := t.rest(r, clock); rest > 0 {
+		return rest, nil
+	}
+	err := m.recoverOne(ctx, r.ID)
+	pause := busyPause
+	if err != nil {
+		pause = inUsePause
+		t.note(r, clock, pause)
+	}
+	return pause, err
+}
+
+// tidy cleans up one workspace, and says when to try again.
+func (m *Manager) tidy(ctx context.Context, r *record, a action, t tries, clock Stamp) (time.Duration, error) {
+	if rest := t.rest(r, clock); rest > 0 {
+		return rest, nil
+	}
+	problem, err := m.act(ctx, r.ID, a)
+	switch {
+	case errors.Is(err, ErrBusy):
+		return busyPause, nil // what is done to it is written down at its end
+	case err != nil:
+		t.note(r, clock, standsPause)
+		return standsPause, err
+	case problem == "":
+		delete(t, r.ID)
+		return 0, nil
+	}
+	pause := standsPause
+	if leftKind(problem) == leftInUse {
+		pause = inUsePause
+	}
+	t.note(r, clock, pause)
+	return pause, nil
+}
+
+// act cleans up one workspace, which is looked at anew: it may have been used
+// meanwhile. It says what stands against it.
+func (m *Manager) act(ctx context.Context, id string, a action) (problem string, err error) {
+	if a == actArchive {
+		return m.putAway(ctx, id)
+	}
+	release, err := m.store.try(id)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	r, err := m.store.read(id)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (r.Step != nil || r.State != Ready) {
+		return "", nil // the next look tells
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := m.cleanUp(ctx, r, a, m.o.By+", as was to be"); err != nil {
+		return "", err
+	}
+	return r.Problem, m.store.write(r)
+}
+
+// putAway archives a workspace.
+func (m *Manager) putAway(ctx context.Context, id string) (problem string, err error) {
+	r, err := m.store.read(id)
+	if err != nil {
+		return "", err
+	}
+	users, err := m.inside(ctx, r, r.Path)
+	if err == nil {
+		err = inUse(r.Name, users)
+	}
+	if err == nil {
+		_, err = m.Archive(ctx, id, nil)
+	}
+	if err == nil || errors.Is(err, ErrUnknown) {
+		return "", nil
+	}
+	if errors.Is(err, ErrBusy) || ctx.Err() != nil {
+		return "", err
+	}
+	return problem, m.locked(id, func(r *record) error {
+		m.leave(r, err)
+		problem = r.Problem
+		return m.store.write(r)
+	})
+}
+
+// locked does something with a record, as it is now, when nobody is at work on it;
+// else nothing is done.
+func (m *Manager) locked(id string, do func(*record) error) error {
+	release, err := m.store.try(id)
+	if errors.Is(err, ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	r, err := m.store.read(id)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && r.Step != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return do(r)
+}
+
+// isAside tells whether finishAside has something to do.
+func (m *Manager) isAside(r *record) bool {
+	for _, verb := range []verb{stepRemove, stepEnd} {
+		if lies, err := m.lies(r, m.trash(r, verb)); err == nil && lies == ours {
+			return true
+		}
+	}
+	return false
+}
+
+// economise takes away what has to go for the budget, one after the other: what
+// each of them really gives back is known afterwards.
+func (m *Manager) economise(ctx context.Context, t tries) (again time.Duration, err error) {
+	if m.o.Budget <= 0 {
+		return 0, nil
+	}
+	var failed []error
+	done := map[string]bool{}
+	for ctx.Err() == nil {
+		records, _ := m.store.all() // what cannot be read was told
+		clock := m.o.Clock()
+		list := make([]facts, 0, len(records))
+		for _, r := range records {
+			if r.Step != nil {
+				continue
+			}
+			f := factsOf(r, m.o)
+			rest := t.rest(r, clock)
+			f.Waits = done[r.ID] || rest > 0
+			list = append(list, f)
+		}
+		leave, more := overBudget(list, m.o.Budget, clock)
+		again = sooner(again, more)
+		if len(leave) == 0 {
+			break
+		}
+		id := leave[0]
+		done[id] = true
+		for _, r := range records {
+			if r.ID == id {
+				rest, err := m.tidy(ctx, r, due(factsOf(r, m.o), clock).Action, t, clock)
+				again = sooner(again, rest)
+				failed = append(failed, err)
+			}
+		}
+	}
+	return again, errors.Join(failed...)
+}
+
+// measureDue measures a workspace when that is due, and says when it is again.
+func (m *Manager) measureDue(ctx context.Context, r *record, clock Stamp) (time.Duration, error) {
+	if r.MeasuredAt != nil && r.SizeBytes >= 0 {
+		since := clock.Wall.Sub(*r.MeasuredAt)
+		after := measureAgain
+		if r.UsedAt.After(*r.MeasuredAt) {
+			after = measureSoon
+		}
+		if rest := after - max(since, 0); rest > 0 {
+			return rest, nil
+		}
+	} else if r.MeasuredAt != nil && clock.Wall.Sub(*r.MeasuredAt) < measureSoon {
+		return measureSoon, nil // it could not be measured
+	}
+	size := m.size(ctx, r)
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	err := m.locked(r.ID, func(r *record) error {
+		if r.State != Ready {
+			return nil
+		}
+		at := clock.Wall.UTC()
+		r.MeasuredAt, r.SizeBytes, r.Files = &at, size.Bytes, int(size.Files)
+		return m.store.write(r)
+	})
+	return measureSoon, err
+}
+
+// forgetRecord forgets a workspace that was removed long ago, with its lock.
+func (m *Manager) forgetRecord(id string) error {
+	release, err := m.store.try(id)
+	if errors.Is(err, ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	r, err := m.store.read(id)
+	if err != nil || r.State != Removed || r.Step != nil {
+		return nil
+	}
+	if err := os.Remove(m.store.recordPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forgetting a removed workspace: %w", err)
+	}
+	// Whoever waits for the lock finds that its file has gone, and looks again. On
+	// Windows it stays while it is open.
+	_ = os.Remove(m.store.path(locksDir, id+".lock"))
+	return nil
+}
+
+// dropNotes removes what processes that have ended have left of how far they had
+// come.
+func (m *Manager) dropNotes() {
+	entries, err := os.ReadDir(m.store.path(makingDir))
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		id, ok := strings.CutSuffix(entry.Name(), ".json")
+		if !ok || uuid.Validate(id) != nil {
+			continue
+		}
+		if release, err := m.store.try(id); err == nil {
+			_ = os.Remove(m.store.makingPath(id)) // it is looked at again
+			release()
+		}
+	}
+}

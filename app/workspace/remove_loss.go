@@ -1,0 +1,184 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lamplighter/app/workspace/gitwork"
+	"lamplighter/app/workspace/tree"
+	"lamplighter/monitor"
+)
+
+// loss is what would be lost with all of a workspace.
+func (m *Manager) loss(ctx context.Context, r *record) (Loss, error) {
+	return m.lossWith(ctx, r, stepRemove)
+}
+
+// lossWith is what would be lost with all of a workspace (stepRemove), or with its
+// tree alone (stepEnd): what the last version has is not lost then. The error is
+// that ctx has ended; what could not be found out is Loss.Unknown.
+func (m *Manager) lossWith(ctx context.Context, r *record, verb verb) (Loss, error) {
+	loss := Loss{Uncommitted: []string{}, Commits: []string{}, Submodules: []string{}}
+	if r.State != Ready {
+		return loss, nil // there is no tree
+	}
+	busy := ""
+	switch lies, err := m.lies(r, r.Path); {
+	case err != nil:
+		loss.Unknown = err.Error()
+	case lies == nothing:
+		return loss, nil // what there was has been taken away by somebody else
+	case lies == another:
+		loss.Unknown = fmt.Sprintf("what lies at %s is not what was made there", monitor.Clean(r.Path))
+	default:
+		busy = m.look(ctx, r, verb, &loss)
+	}
+	if ctx.Err() != nil {
+		return loss, context.Cause(ctx)
+	}
+	loss.Words = lossWords(loss, busy)
+	return loss, nil
+}
+
+// look fills in what would be lost with a tree that is ours, and says what git is
+// about there.
+func (m *Manager) look(ctx context.Context, r *record, verb verb, loss *Loss) (busy string) {
+	if r.Source.Kind == FromGit {
+		status, err := m.gitStatus(ctx, r)
+		if err != nil {
+			loss.Unknown = err.Error()
+			return ""
+		}
+		for _, path := range status.Uncommitted {
+			shared := slices.ContainsFunc(r.Shares, func(s Share) bool { return s.To == strings.TrimSuffix(path, "/") })
+			if !shared { // a link that we have made
+				loss.Uncommitted = append(loss.Uncommitted, monitor.Clean(path))
+			}
+		}
+		loss.More = status.More
+		for _, commit := range status.Commits {
+			loss.Commits = append(loss.Commits, monitor.Clean(commit))
+		}
+		for _, path := range status.Submodules {
+			loss.Submodules = append(loss.Submodules, monitor.Clean(path))
+		}
+		busy = monitor.Clean(status.Busy)
+	}
+	if r.Kind == Temp || r.Source.Kind == FromGit && verb != stepEnd {
+		return busy
+	}
+	changed, err := m.changed(ctx, r)
+	switch {
+	case err != nil:
+		loss.Unknown = err.Error()
+	case changed:
+		loss.Changed = true
+	default: // all that is in the tree is in its last version too
+		loss.Uncommitted, loss.More = []string{}, 0
+	}
+	return busy
+}
+
+func (m *Manager) gitStatus(ctx context.Context, r *record) (gitwork.Status, error) {
+	repo, err := gitwork.Open(ctx, r.Source.Repository)
+	if err != nil {
+		return gitwork.Status{}, err
+	}
+	return repo.Status(ctx, r.Path, r.Source.Admin)
+}
+
+// lossWords say in a sentence what would be lost, "" when nothing would be.
+func lossWords(loss Loss, busy string) string {
+	var words []string
+	if n := len(loss.Uncommitted) + loss.More; n > 0 {
+		words = append(words, fmt.Sprintf("%s not committed (%s)", number(n, "file is", "files are"), some(loss.Uncommitted, n)))
+	}
+	if n := len(loss.Commits); n > 0 {
+		words = append(words, fmt.Sprintf("%s on no other branch and no remote (%s)", number(n, "commit is", "commits are"), some(loss.Commits, n)))
+	}
+	if busy != "" {
+		words = append(words, "a "+busy+" is going on")
+	}
+	if n := len(loss.Submodules); n > 0 {
+		words = append(words, fmt.Sprintf("%s work of %s own (%s)", number(n, "submodule has", "submodules have"), its(n), some(loss.Submodules, n)))
+	}
+	if loss.Changed {
+		words = append(words, "it differs from its last version, or has none")
+	}
+	if loss.Unknown != "" {
+		words = append(words, "what would be lost could not be found out: "+loss.Unknown)
+	}
+	return strings.Join(words, ", ")
+}
+
+func its(n int) string {
+	if n == 1 {
+		return "its"
+	}
+	return "their"
+}
+
+func number(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// some names the first of a number of things.
+func some(list []string, of int) string {
+	const most = 3
+	text := strings.Join(list[:min(len(list), most)], ", ")
+	if of > most {
+		text += ", …"
+	}
+	return text
+}
+
+// lying is what is at the place of a tree.
+type lying int
+
+const (
+	ours lying = iota
+	nothing
+	another
+)
+
+// lies tells what is at a path where the tree of a workspace may be. The error
+// tells that this cannot be known: also where the directory around it has gone,
+// which may be on a drive that is not there for now.
+func (m *Manager) lies(r *record, path string) (lying, error) {
+	identity, err := tree.Identity(path)
+	switch {
+	case err == nil && identity == r.Root && r.Root != "":
+		return ours, nil
+	case err == nil:
+		return another, nil
+	}
+	if _, there := os.Lstat(path); there == nil {
+		return another, nil // a file or a link
+	} else if !errors.Is(there, fs.ErrNotExist) {
+		return another, there
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nothing, fmt.Errorf("the directory that it was made in cannot be looked at: %w", err)
+	}
+	return nothing, nil
+}
+
+// empty tells whether there is nothing in a directory, or no directory.
+func empty(dir string) bool {
+	file, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer file.Close()
+	names, _ := file.Readdirnames(1)
+	return len(names) == 0
+}

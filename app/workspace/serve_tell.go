@@ -1,0 +1,119 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"reflect"
+	"slices"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
+)
+
+// toldFile remembers what was told, so that it is told once, also what happens
+// while no background process runs.
+const toldFile = "told.json"
+
+// toldLimit bounds what is read of it.
+const toldLimit = 8 << 20
+
+// teller makes events of the histories of workspaces.
+type teller struct {
+	m      *Manager
+	record func(monitor.Event)
+	told   map[string]happening // the last line that was told, by id
+}
+
+// toldLines is the content of toldFile.
+type toldLines struct {
+	Told map[string]happening `json:"told"`
+}
+
+func (m *Manager) newTeller(record func(monitor.Event)) *teller {
+	t := &teller{m: m, record: record, told: map[string]happening{}}
+	data, err := plainfile.Read(m.store.path(toldFile), toldLimit)
+	var lines toldLines
+	if err == nil {
+		err = json.Unmarshal(data, &lines)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.o.Log.Warn("what was told of workspaces cannot be read; it is told again", "error", err)
+	}
+	if err == nil && lines.Told != nil {
+		t.told = lines.Told
+	}
+	return t
+}
+
+// serve tells whenever the bell rings.
+func (t *teller) serve(ctx context.Context, happened bell) error {
+	for {
+		if err := happened.wait(ctx, 0); err != nil {
+			return err
+		}
+		t.all()
+	}
+}
+
+// all tells what has not been told yet, in the order in which it happened, and
+// writes down that it was.
+func (t *teller) all() {
+	records, err := t.m.store.all()
+	if err != nil {
+		t.m.o.Log.Debug("reading what happened to workspaces", "error", err) // the others are told
+	}
+	before := maps.Clone(t.told)
+	var events []monitor.Event
+	known := map[string]bool{}
+	for _, r := range records {
+		known[r.ID] = true
+		last, any := t.told[r.ID]
+		for _, h := range untold(r.History, last, any) {
+			events = append(events, monitor.Event{
+				At: h.At, Kind: monitor.EventKind("workspace_" + h.What), ID: r.ID, Label: monitor.Clean(r.Name), Detail: monitor.Clean(h.Detail),
+			})
+			t.told[r.ID] = h
+		}
+	}
+	if err == nil {
+		maps.DeleteFunc(t.told, func(id string, _ happening) bool { return !known[id] })
+	}
+	slices.SortStableFunc(events, func(a, b monitor.Event) int { return a.At.Compare(b.At) })
+	for _, e := range events {
+		t.record(e)
+	}
+	if maps.EqualFunc(before, t.told, happening.equal) {
+		return
+	}
+	data, err := json.Marshal(toldLines{Told: t.told})
+	if err == nil {
+		err = plainfile.Replace(t.m.store.path(toldFile), data)
+	}
+	if err != nil {
+		t.m.o.Log.Warn("writing down what was told of workspaces", "error", err)
+	}
+}
+
+func (h happening) equal(other happening) bool {
+	return h.At.Equal(other.At) && h.What == other.What && h.Detail == other.Detail
+}
+
+// untold are the lines of a history after the last one that was told. When that is
+// no longer in it, because a history is bounded, all of it is news.
+func untold(history []happening, last happening, any bool) []happening {
+	if !any {
+		return history
+	}
+	for i := len(history) - 1; i >= 0; i-- {
+		if history[i].equal(last) {
+			return history[i+1:]
+		}
+	}
+	return history
+}
+
+// same tells whether two views show the same.
+func same(a, b View) bool { return reflect.DeepEqual(a, b) }
