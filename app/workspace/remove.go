@@ -118,8 +118,11 @@ func (m *Manager) cleanUp(ctx context.Context, r *record, a action, by string) (
 func (m *Manager) leave(r *record, err error) {
 	why := leftFailed + err.Error()
 	var stands *standsAgainst
-	if errors.As(err, &stands) {
+	switch {
+	case errors.As(err, &stands):
 		why = stands.left()
+	case errors.Is(err, ErrInUse): // of Archive
+		why = leftInUse + err.Error()
 	}
 	kind := leftKind(why)
 	known := r.Problem != "" && leftKind(r.Problem) == kind
@@ -198,13 +201,13 @@ func inUse(name string, users []User) error {
 	if len(users) == 0 {
 		return nil
 	}
-	return &standsAgainst{name, ErrInUse, insideWords(users)}
+	return &standsAgainst{name, ErrInUse, usersWords(users)}
 }
 
 // mostUsers bounds how many are named in a sentence.
 const mostUsers = 3
 
-func insideWords(users []User) string {
+func usersWords(users []User) string {
 	var words []string
 	for i, u := range users {
 		if i == mostUsers {

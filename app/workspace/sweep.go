@@ -212,17 +212,7 @@ func (m *Manager) act(ctx context.Context, id string, a action) (problem string,
 
 // putAway archives a workspace.
 func (m *Manager) putAway(ctx context.Context, id string) (problem string, err error) {
-	r, err := m.store.read(id)
-	if err != nil {
-		return "", err
-	}
-	users, err := m.inside(ctx, r, r.Path)
-	if err == nil {
-		err = inUse(r.Name, users)
-	}
-	if err == nil {
-		_, err = m.Archive(ctx, id, nil)
-	}
+	_, err = m.Archive(ctx, id, nil)
 	if err == nil || errors.Is(err, ErrUnknown) {
 		return "", nil
 	}
