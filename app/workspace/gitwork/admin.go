@@ -73,6 +73,11 @@ func treeOf(dir string) (string, error) {
 	return "", fmt.Errorf("%s: %w", monitor.Clean(dir), errAdmin)
 }
 
+// Leads is the directory that the .git file of the tree at path names, which may
+// be gone. Where there is no .git the error Is fs.ErrNotExist; where it is no file
+// it is another one.
+func Leads(path string) (string, error) { return leadsTo(path) }
+
 // leadsTo is the directory that the .git file of a tree names.
 func leadsTo(tree string) (string, error) {
 	text, err := small(filepath.Join(tree, gitFile))

@@ -21,15 +21,16 @@ const mostShown = 20
 // Status is what a worktree has that is nowhere else. Paths and subjects are as
 // they are. The stash belongs to the repository and stays.
 type Status struct {
-	Uncommitted []string // paths, changed, staged or untracked and not ignored; the first 20
-	More        int
-	Commits     []string // "1a2b3c4 subject": on HEAD, and on no other branch (than own), no tag and no remote; the first 20
-	MoreCommits int
-	Merged      bool      // HEAD is on another branch, a tag or a remote
-	Pushed      bool      // HEAD is on a remote
-	Submodules  []string  // that have work of their own
-	Busy        string    // "rebase", "merge", "bisect", … is going on; "" none
-	HeadAt      time.Time // of the last commit; zero when there is none
+	Uncommitted   []string // paths, changed, staged or untracked and not ignored; the first 20
+	More          int
+	Commits       []string // "1a2b3c4 subject": on HEAD, and on no other branch (than own), no tag and no remote; the first 20
+	MoreCommits   int
+	Merged        bool      // HEAD is on another branch, a tag or a remote
+	Pushed        bool      // HEAD is on a remote
+	Submodules    []string  // that have work of their own
+	HasSubmodules bool      // some are, or were, checked out: git removes it only when forced
+	Busy          string    // "rebase", "merge", "bisect", … is going on; "" none
+	HeadAt        time.Time // of the last commit; zero when there is none
 }
 
 // Status looks at the worktree at path. admin is what its .git has to lead to:
@@ -65,7 +66,7 @@ func (r Repo) status(ctx context.Context, path, admin string) (Status, error) {
 	if err := g.commits(ctx, &s); err != nil {
 		return Status{}, err
 	}
-	if s.Submodules, err = g.submodules(ctx); err != nil {
+	if s.Submodules, s.HasSubmodules, err = g.submodules(ctx); err != nil {
 		return Status{}, err
 	}
 	return s, nil
@@ -143,12 +144,40 @@ func parseStatus(text string) []string {
 	return paths
 }
 
+// Remembered is Status of a worktree whose tree has gone: what its repository
+// remembers of it and of nothing else.
+func (r Repo) Remembered(ctx context.Context, w Worktree) (Status, error) {
+	s, err := r.remembered(ctx, w)
+	if err != nil {
+		return Status{}, fmt.Errorf("looking at what is left of the worktree %s: %w", monitor.Clean(w.Path), err)
+	}
+	return s, nil
+}
+
+func (r Repo) remembered(ctx context.Context, w Worktree) (Status, error) {
+	if err := r.verify(w.Admin); err != nil {
+		return Status{}, err
+	}
+	g := git{dir: w.Admin, admin: w.Admin}
+	s := Status{Busy: busy(w.Admin)}
+	if err := g.commits(ctx, &s); err != nil {
+		return Status{}, err
+	}
+	var err error
+	s.Submodules, err = g.moduleWork(ctx, nil)
+	return s, err
+}
+
 // commits fills in what is told of commits.
 func (g git) commits(ctx context.Context, s *Status) error {
+	own, err := g.branch(ctx)
+	if err != nil {
+		return err
+	}
 	var failed *failure
-	out, err := g.read(ctx, "rev-list", "-n", "1", "--format=%ct", "HEAD")
-	if errors.As(err, &failed) {
-		if _, err := g.read(ctx, "symbolic-ref", "--quiet", "HEAD"); err == nil {
+	out, err := g.read(ctx, "rev-list", "-n", "1", "--format=%ct", "HEAD", "--")
+	if errors.As(err, &failed) && own != "" {
+		if _, err := g.read(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+own); errors.As(err, &failed) && failed.status == 1 {
 			return nil // a branch without a commit
 		}
 	}
@@ -162,14 +191,6 @@ func (g git) commits(ctx context.Context, s *Status) error {
 	}
 	if !isHash(head) {
 		return fmt.Errorf("git does not say what its HEAD is: %q", monitor.Clean(line(out)))
-	}
-	out, err = g.read(ctx, "symbolic-ref", "--quiet", "HEAD")
-	if err != nil && !errors.As(err, &failed) {
-		return err
-	}
-	own := ""
-	if err == nil {
-		own = strings.TrimPrefix(line(out), "refs/heads/")
 	}
 	list := func(args ...string) (string, error) {
 		out, err := g.read(ctx, append([]string{"rev-list"}, args...)...)
@@ -194,6 +215,16 @@ func (g git) commits(ctx context.Context, s *Status) error {
 	missing, err := list("-n", "1", head, "--not", "--remotes")
 	s.Pushed = missing == "" && err == nil
 	return err
+}
+
+// branch is the branch that HEAD is on, "" when it is detached.
+func (g git) branch(ctx context.Context) (string, error) {
+	out, err := g.read(ctx, "symbolic-ref", "--quiet", "HEAD")
+	var failed *failure
+	if errors.As(err, &failed) && failed.status == 1 {
+		return "", nil
+	}
+	return strings.TrimPrefix(line(out), "refs/heads/"), err
 }
 
 // busy is what is going on in a worktree, from its own directory: the files are

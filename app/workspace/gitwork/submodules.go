@@ -23,14 +23,13 @@ const (
 )
 
 // submodules are those that have work of their own: paths in the tree, or names
-// of what is not checked out. All of a submodule's repository goes with the
+// of what is not checked out; present tells whether there are any submodules. All of a submodule's repository goes with the
 // worktree, so a commit counts that is on no remote and no tag. A repository in
 // the tree itself counts always: its settings are not trusted, so nobody asks it.
-func (g git) submodules(ctx context.Context) ([]string, error) {
-	var with []string
+func (g git) submodules(ctx context.Context) (with []string, present bool, err error) {
 	links, err := g.links(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	seen := map[string]bool{}
 	for _, link := range links {
@@ -38,7 +37,7 @@ func (g git) submodules(ctx context.Context) ([]string, error) {
 		own, err := g.moduleOf(tree)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			continue
+			continue // none is checked out there
 		case err != nil:
 			with = append(with, link)
 			continue
@@ -46,16 +45,27 @@ func (g git) submodules(ctx context.Context) ([]string, error) {
 		seen[own] = true
 		work, err := git{dir: tree, admin: own, tree: tree}.work(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("looking at the submodule %s: %w", monitor.Clean(link), err)
+			return nil, true, fmt.Errorf("looking at the submodule %s: %w", monitor.Clean(link), err)
 		}
 		if work {
 			with = append(with, link)
 		}
 	}
+	kept, err := g.moduleWork(ctx, seen)
+	with = append(with, kept...)
+	slices.Sort(with)
+	_, none := os.Lstat(filepath.Join(g.admin, modulesDir))
+	return slices.Compact(with), len(links) > 0 || none == nil, err
+}
+
+// moduleWork are the names of the repositories of submodules, but for those that
+// were seen, that have work of their own.
+func (g git) moduleWork(ctx context.Context, seen map[string]bool) ([]string, error) {
 	modules, err := g.modules()
 	if err != nil {
 		return nil, err
 	}
+	var with []string
 	for _, own := range modules {
 		if seen[own] {
 			continue
@@ -69,8 +79,7 @@ func (g git) submodules(ctx context.Context) ([]string, error) {
 			with = append(with, filepath.ToSlash(name))
 		}
 	}
-	slices.Sort(with)
-	return slices.Compact(with), nil
+	return with, nil
 }
 
 // links are the paths in the index that are submodules.
@@ -182,7 +191,7 @@ func (g git) work(ctx context.Context) (bool, error) {
 	if unpushed, err := g.unpushed(ctx); err != nil || unpushed {
 		return unpushed, err
 	}
-	inner, err := g.submodules(ctx)
+	inner, _, err := g.submodules(ctx)
 	return len(inner) > 0, err
 }
 
