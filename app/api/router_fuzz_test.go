@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 	"lamplighter/monitor/stop"
 )
@@ -46,6 +47,13 @@ func FuzzRouter(f *testing.F) {
 		{"POST", "/request-session", ours, "", "", "", "", "application/json", `{"project_path":"/p"}`},
 		{"POST", "/request-session", ours, "https://evil", "cross-site", "cors", "empty", "text/plain", `{"project_path":"/p"}`},
 		{"POST", "/mcp?project=/p", ours, "", "", "", "", "application/json", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`},
+		{"GET", "/workspaces", ours, "", "", "", "", "", ""},
+		{"POST", "/workspaces", ours, "", "", "", "", "application/json", `{"kind":"temp","job":"a","async":true}`},
+		{"POST", "/workspaces", ours, "https://evil", "cross-site", "no-cors", "empty", "text/plain", `{"kind":"temp","job":"a"}`},
+		{"DELETE", "/workspaces/fix?force=true", ours, "", "cross-site", "", "", "", ""},
+		{"DELETE", "/workspaces/stream", ours, "", "", "", "", "", ""},
+		{"POST", "/workspaces/fix/keep", ours, "", "", "", "", "application/json", `{"message":"a"}`},
+		{"POST", "/workspaces/scan/remove", "evil", "", "", "", "", "application/json", `{"path":"/a","force":true}`},
 		{"DELETE", "/mcp", ours, "https://evil", "cross-site", "cors", "empty", "", ""},
 		{"POST", "/release-session", ours, "null", "same-site", "navigate", "document", "application/json", `{"session_id":7}`},
 	} {
@@ -60,6 +68,8 @@ func FuzzRouter(f *testing.F) {
 	told, mcp := &policyBook{}, &speaker{}
 	p.Proxy, p.Stop, p.Pins, p.Recorder, p.Sessions, p.Policies = fwd, l, pins, &book{}, manager, told
 	p.MCP = mcp
+	spaces := &yard{list: []workspace.Workspace{aWorkspace(anID, "fix"), aWorkspace(anotherID, "stream")}}
+	p.Workspaces = spaces
 	web := NewWeb(WebOptions{Handler: Handler(p), Log: quiet()})
 	guarded := web.guarded(25282)
 	conn := ourConn(f)
@@ -85,12 +95,25 @@ func FuzzRouter(f *testing.F) {
 		}
 		fwd.asked, l.orders, l.ids, pins.pinned = nil, nil, nil, nil
 		manager.asked, manager.released, told.told, mcp.asked = nil, nil, nil, nil
+		spaces.asked()
+		before, _ := spaces.count()
 		w := httptest.NewRecorder()
 		guarded.ServeHTTP(w, req)
 
 		foreign := !slices.Contains([]string{ours, "localhost:25282", "[::1]:25282"}, req.Host) || origin != "" && origin != "http://"+req.Host
 		fromPage := site != "" && site != "same-origin" && site != "none"
 		managed := len(manager.asked) + len(manager.released) + len(told.told)
+		for _, asked := range spaces.asked() {
+			if !strings.HasPrefix(asked, "diff ") && !strings.HasPrefix(asked, "scan ") {
+				managed++
+			}
+			if strings.HasPrefix(asked, "remove ") && strings.Contains(asked, anotherID) && !strings.Contains(target, anotherID) {
+				t.Errorf("%s %s: %s", method, target, asked)
+			}
+		}
+		if after, _ := spaces.count(); after > before {
+			managed++
+		}
 		acted := len(fwd.asked) + len(l.orders) + len(pins.pinned) + len(mcp.asked) + managed
 		if foreign && (w.Code < 400 || acted > 0) {
 			t.Errorf("foreign, and answered with %d; did %d", w.Code, acted)

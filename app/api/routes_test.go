@@ -34,6 +34,8 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/show", 405, "POST", `{"error":"GET is not possible here; use POST"}`},
 		{"DELETE", "/health", 405, "GET, HEAD", `{"error":`},
 		{"POST", "/global-dashboard/stream", 405, "GET, HEAD", `{"error":`},
+		{"GET", "/workspaces", 503, "", `{"error":"no workspaces can be had here"}`},
+		{"DELETE", "/workspaces/stream", 405, "GET, HEAD", `{"error":`},
 		{"GET", "/", 302, "", ""},
 		{"GET", "/global-dashboard/instances/", 404, "", `{"error":`},
 		{"GET", "/%1b%5b2J%e2%80%ae", 404, "", `{"error":"there is nothing at /\u001b[2J\u202e"}`},
