@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
 )
 
@@ -33,13 +34,44 @@ func (m *Manager) List(ctx context.Context) ([]Workspace, error) {
 }
 
 // listed tells whether a workspace is whole: one that is being made is not, and
-// neither is one that was going to be removed, whoever was about that.
+// neither is one that is being removed, from when its tree is not where it was.
 func (r *record) listed() bool {
-	switch r.State {
-	case Ready, Ended, Archived:
-		return r.Step == nil || r.Step.Verb != stepRemove && r.Step.Verb != stepCreate
+	switch {
+	case r.State != Ready && r.State != Ended && r.State != Archived, r.Step != nil && r.Step.Verb == stepCreate:
+		return false
+	case r.Step != nil && r.Step.Verb == stepRemove:
+		return r.State == Ready && r.hasTree()
 	}
-	return false
+	return true
+}
+
+// hasTree tells whether the tree is where it was made.
+func (r *record) hasTree() bool {
+	id, err := tree.Identity(r.Path)
+	return err == nil && id == r.Root
+}
+
+// settle finishes or undoes what was interrupted of a workspace that somebody
+// asks for by name: there may be nobody else who does, and it may be there or not
+// after that. Somebody who is at work on it is left alone.
+func (m *Manager) settle(ctx context.Context, r *record) (*record, error) {
+	if r.Step == nil {
+		return r, nil
+	}
+	if err := m.recoverOne(ctx, r.ID); err != nil {
+		m.o.Log.Warn("recovering a workspace", "name", r.Name, "error", err)
+		if !r.listed() {
+			return nil, err
+		}
+	}
+	now, err := m.store.read(r.ID)
+	if err != nil {
+		return nil, unknown(r.ID, err)
+	}
+	if !now.listed() {
+		return nil, unknown(r.ID, fs.ErrNotExist)
+	}
+	return now, nil
 }
 
 // Find is the one with an id, the beginning of one (8 characters at least), a
@@ -50,6 +82,9 @@ func (m *Manager) Find(ctx context.Context, name string) (Workspace, error) {
 		return Workspace{}, context.Cause(ctx)
 	}
 	r, err := m.find(name)
+	if err == nil {
+		r, err = m.settle(ctx, r)
+	}
 	if err != nil {
 		return Workspace{}, err
 	}
@@ -59,12 +94,18 @@ func (m *Manager) Find(ctx context.Context, name string) (Workspace, error) {
 // shortest is how much of an id has to be said.
 const shortest = 8
 
+// known tells whether a workspace may be asked for: also one whose removal was
+// interrupted, so that it comes to an end.
+func (r *record) known() bool {
+	return r.State == Ready || r.State == Ended || r.State == Archived
+}
+
 // find is Find for the other files: the record as it is on disk.
 func (m *Manager) find(name string) (*record, error) {
 	if id := strings.ToLower(name); uuid.Validate(id) == nil && len(id) == 36 {
 		r, err := m.store.read(id)
 		switch {
-		case err == nil && r.listed():
+		case err == nil && r.known():
 			return r, nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
@@ -84,7 +125,7 @@ func meant(records []*record, name string) (*record, error) {
 	var found []*record
 	for _, r := range records {
 		switch {
-		case name == "" || !r.listed():
+		case name == "" || !r.known():
 		case r.ID == lower || r.Name == lower:
 			return r, nil
 		case r.Job == job, len(lower) >= shortest && strings.HasPrefix(r.ID, lower):
@@ -176,8 +217,8 @@ func (m *Manager) view(r *record) Workspace {
 	}
 	w.Versions = m.countVersions(r)
 	w.EndsAt, w.Ends = plan(r, m.o, m.o.Clock())
-	if r.Step != nil && r.Step.Verb == stepEnd {
-		w.State = Ended // its tree may have gone in part
+	if r.Step != nil && r.Step.Verb == stepEnd && r.State == Ready && !r.hasTree() {
+		w.State = Ended
 	}
 	return w
 }

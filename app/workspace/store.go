@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -176,6 +177,10 @@ func (s store) sweep(id string) error {
 	return errors.Join(failed...)
 }
 
+// mostReaders is how many records are read at once: a page shows a thousand of
+// them.
+const mostReaders = 4
+
 // all are the records, in the order in which they were made. What cannot be read
 // is left out, and in the error with what can be.
 func (s store) all() ([]*record, error) {
@@ -186,22 +191,32 @@ func (s store) all() ([]*record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the workspaces: %w", err)
 	}
+	var ids []string
+	for _, entry := range entries {
+		if id, ok := strings.CutSuffix(entry.Name(), ".json"); ok && uuid.Validate(id) == nil {
+			ids = append(ids, id)
+		}
+	}
+	records, failed := make([]*record, len(ids)), make([]error, len(ids))
+	readers := min(mostReaders, len(ids))
+	var all sync.WaitGroup
+	for first := range readers {
+		all.Go(func() {
+			for i := first; i < len(ids); i += readers {
+				records[i], failed[i] = s.read(ids[i])
+			}
+		})
+	}
+	all.Wait()
 	var list []*record
 	var bad []error
-	for _, entry := range entries {
-		id, ok := strings.CutSuffix(entry.Name(), ".json")
-		if !ok || uuid.Validate(id) != nil {
-			continue
-		}
-		r, err := s.read(id)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it has gone since
-		}
-		if err != nil {
+	for i, r := range records {
+		switch err := failed[i]; {
+		case err == nil:
+			list = append(list, r)
+		case !errors.Is(err, fs.ErrNotExist): // else it has gone since
 			bad = append(bad, err)
-			continue
 		}
-		list = append(list, r)
 	}
 	slices.SortFunc(list, func(a, b *record) int { return strings.Compare(a.ID, b.ID) }) // version 7 sorts by time
 	return list, errors.Join(bad...)
