@@ -1,12 +1,419 @@
 package workspace
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
-// Archive packs all of a workspace and takes its tree away. What would be lost
-// with a removal is in the archive, or on a branch.
-func (m *Manager) Archive(ctx context.Context, id string, progress func(Progress)) (Workspace, error) {
-	return Workspace{}, errUnbuilt
+	"lamplighter/app/workspace/tree"
+	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
+)
+
+// An archive holds directories under these names.
+const (
+	packedTree     = "tree"     // when there was one
+	packedVersions = "versions" // likewise
+	packedModules  = "modules"  // git's directories of the submodules of a worktree, likewise
+	packedFacts    = "facts"
+)
+
+const (
+	archiveSuffix = ".tar.zst"
+	partSuffix    = ".part"
+	trashSuffix   = ".old"
+	factsFile     = "facts.json" // in packedFacts, which lies in the data of a workspace too
+)
+
+// packedAs is what an archive says of what is in it.
+type packedAs struct {
+	Schema int      `json:"schema"` // 1
+	Record *record  `json:"record"`
+	Tree   bool     `json:"tree"`
+	Git    *commits `json:"git,omitempty"` // of the worktree that the tree was
 }
 
-// finishArchive and undoArchive are for recover.
-func (m *Manager) recoverArchive(ctx context.Context, r *record) error { return errUnbuilt }
+// Archive packs all of a workspace and takes its tree away. What would be lost
+// with a removal is in the archive, or on a branch. The error Is ErrInUse while a
+// process works in it, and ErrState when it is archived already.
+func (m *Manager) Archive(ctx context.Context, id string, progress func(Progress)) (Workspace, error) {
+	found, err := m.find(id)
+	if err != nil {
+		return Workspace{}, err
+	}
+	var w Workspace
+	err = m.change(ctx, found.ID, func(r *record) error {
+		tell, end := m.telling(r.Workspace, progress)
+		defer end()
+		if err := m.archive(ctx, r, tell); err != nil {
+			return err
+		}
+		w = m.view(r)
+		return nil
+	})
+	return w, err
+}
+
+// archive is Archive of a record whose lock the caller holds.
+//
+// The tree is renamed once the archive is whole, and looked at again: nobody may
+// have changed it since it was packed. Until it is written down that this is so
+// (the step has no Staging any more) all can be taken back, and a crash has that
+// done; from then on it is finished.
+func (m *Manager) archive(ctx context.Context, r *record, tell func(Progress)) error {
+	if err := m.mayArchive(ctx, r); err != nil {
+		return fmt.Errorf("archiving %s: %w", r.Name, err)
+	}
+	s := &step{Verb: stepArchive, By: m.o.By, Staging: m.freeArchive(r.Name) + partSuffix}
+	if r.State == Ready {
+		s.Trash = beside(r.Path, trashSuffix)
+		if !absent(s.Trash) {
+			return fmt.Errorf("archiving %s: %w: %s lies in the way; look at it, and move it away", r.Name, ErrState, monitor.Clean(s.Trash))
+		}
+	}
+	r.Step = s
+	if err := m.store.write(r); err != nil {
+		r.Step = nil
+		return err
+	}
+	m.at("archive: step")
+	if err := m.pack(ctx, r, tell); err != nil {
+		err = fmt.Errorf("archiving %s: %w%s; the workspace is as it was", r.Name, err, advice(err))
+		return errors.Join(err, m.undoArchive(context.WithoutCancel(ctx), r))
+	}
+	// It is archived: what has gone wrong from here on is done again.
+	return m.finishArchive(context.WithoutCancel(ctx), r, tell)
+}
+
+// mayArchive tells what stands against an archive, and ends the server.
+func (m *Manager) mayArchive(ctx context.Context, r *record) error {
+	switch r.State {
+	case Archived:
+		return fmt.Errorf("%w: it is archived already, in %s", ErrState, monitor.Clean(r.Archive.Path))
+	case Ended:
+		return nil
+	}
+	if err := m.atTree(r); err != nil {
+		return err
+	}
+	if err := m.endServer(ctx, r); err != nil {
+		return err
+	}
+	return m.refuseInUse(ctx, r)
+}
+
+// endServer ends the server of a workspace when nobody uses it.
+func (m *Manager) endServer(ctx context.Context, r *record) error {
+	if r.Server == nil || m.o.Servers == nil {
+		return nil
+	}
+	if err := m.o.Servers.End(ctx, r.Path); err != nil {
+		return fmt.Errorf("ending its server: %w", err)
+	}
+	r.Server = nil
+	return nil
+}
+
+// refuseInUse says who works in the tree of a workspace, or with its temporary
+// files. The error Is ErrInUse then, and also when nobody could look.
+func (m *Manager) refuseInUse(ctx context.Context, r *record) error {
+	var users []User
+	for _, dir := range []string{r.Path, m.tempDir(r.ID)} {
+		if absent(dir) {
+			continue
+		}
+		found, err := m.o.InUse(ctx, dir)
+		if err != nil {
+			return fmt.Errorf("%w, or none does: %w", ErrInUse, err)
+		}
+		for _, p := range found {
+			if !slices.ContainsFunc(users, func(u User) bool { return u.PID == p.PID }) {
+				users = append(users, User{PID: p.PID, Name: monitor.Clean(p.Name), How: monitor.Clean(p.How)})
+			}
+		}
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s; end that first", ErrInUse, usersWords(users))
+}
+
+// beside is a hidden name beside a directory.
+func beside(path, suffix string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+suffix)
+}
+
+// freeArchive is a path for an archive at which nothing lies.
+func (m *Manager) freeArchive(name string) string {
+	path := m.store.path(archivesDir, name+archiveSuffix)
+	for n := 2; !absent(path) || !absent(path+partSuffix); n++ {
+		path = m.store.path(archivesDir, fmt.Sprintf("%s-%d%s", name, n, archiveSuffix))
+	}
+	return path
+}
+
+// pack makes the archive, and takes the tree out of its place.
+func (m *Manager) pack(ctx context.Context, r *record, tell func(Progress)) (err error) {
+	if err := m.sweepParts(ctx, r.ID); err != nil {
+		return err
+	}
+	facts := packedAs{Schema: 1, Record: r, Tree: r.State == Ready}
+	dirs := map[string]string{}
+	var before string
+	if facts.Tree {
+		dirs[packedTree] = r.Path
+		if before, err = fingerprint(ctx, r.Path); err != nil {
+			return err
+		}
+		if facts.Git, err = m.saveCommits(ctx, r); err != nil {
+			return err
+		}
+		m.at("archive: commits saved")
+		if modules := filepath.Join(r.Source.Admin, packedModules); r.Source.Kind == FromGit && isDir(modules) {
+			dirs[packedModules] = modules
+		}
+	}
+	if versions := m.versionsPath(r.ID); isDir(versions) {
+		dirs[packedVersions] = versions
+	}
+	if dirs[packedFacts], err = m.writeFacts(r.ID, facts); err != nil {
+		return err
+	}
+	m.at("archive: facts")
+	if err := writeArchive(ctx, r, dirs, inTree(m.skipped(r)), tell); err != nil {
+		return err
+	}
+	m.at("archive: packed")
+	if err := verifyArchive(ctx, r.Step.Staging, tell); err != nil {
+		return err
+	}
+	m.at("archive: verified")
+	whole := strings.TrimSuffix(r.Step.Staging, partSuffix)
+	if err := os.Rename(r.Step.Staging, whole); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Dir(whole)); err != nil {
+		return err
+	}
+	m.at("archive: in place")
+	if err := m.writeArchived(r, whole); err != nil {
+		return err
+	}
+	if facts.Tree {
+		if err := m.takeOut(ctx, r, before); err != nil {
+			return err
+		}
+	}
+	return m.decideArchive(r)
+}
+
+// takeOut renames the tree, when nobody works in it and it is what was packed.
+func (m *Manager) takeOut(ctx context.Context, r *record, before string) error {
+	if err := m.refuseInUse(ctx, r); err != nil {
+		return err
+	}
+	if err := rename(r.Path, r.Step.Trash, r.Root); err != nil {
+		return err
+	}
+	m.at("archive: taken out")
+	return unchanged(ctx, r.Step.Trash, before)
+}
+
+// unchanged makes sure that a tree is what it was at a fingerprint. The error Is
+// ErrInUse when it is not.
+func unchanged(ctx context.Context, dir, before string) error {
+	after, err := fingerprint(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if after != before {
+		return fmt.Errorf("%w, or worked in it a moment ago: something was changed meanwhile; try again when nobody does", ErrInUse)
+	}
+	return nil
+}
+
+// writeArchived writes down that a workspace is archived, so that nobody takes its
+// tree for whole.
+func (m *Manager) writeArchived(r *record, path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	state := r.State
+	r.State, r.Archive = Archived, &Archive{Path: path, Bytes: info.Size(), At: m.o.Clock().Wall.UTC()}
+	if err := m.store.write(r); err != nil {
+		r.State, r.Archive = state, nil
+		return err
+	}
+	m.at("archive: written down")
+	return nil
+}
+
+// decideArchive writes down that the archive stays.
+func (m *Manager) decideArchive(r *record) error {
+	was := *r
+	s := *r.Step
+	s.Staging = ""
+	r.Step, r.Problem = &s, ""
+	r.History = slices.Clone(r.History)
+	r.note(r.Archive.At, "archived", fmt.Sprintf("into %s, %s", monitor.Clean(r.Archive.Path), Size(r.Archive.Bytes)))
+	if err := m.store.write(r); err != nil {
+		*r = was
+		return err
+	}
+	m.at("archive: decided")
+	return nil
+}
+
+// writeFacts writes what an archive says of itself, and returns the directory.
+func (m *Manager) writeFacts(id string, facts packedAs) (string, error) {
+	dir := m.store.path(dataDir, id, packedFacts)
+	data, err := json.Marshal(facts)
+	if err != nil {
+		return "", err
+	}
+	return dir, plainfile.Replace(filepath.Join(dir, factsFile), data)
+}
+
+// inTree leaves out of an archive what skip leaves out of the tree.
+func inTree(skip func(string) bool) func(string) bool {
+	return func(path string) bool {
+		path, ok := strings.CutPrefix(path, packedTree+"/")
+		return ok && skip(path)
+	}
+}
+
+// writeArchive packs directories into the file that the step names.
+func writeArchive(ctx context.Context, r *record, dirs map[string]string, skip func(string) bool, tell func(Progress)) error {
+	tell(Progress{Phase: Counting, FilesTotal: -1, BytesTotal: -1, Percent: -1, Left: -1})
+	var total tree.Count
+	for _, dir := range dirs {
+		count, err := tree.Measure(ctx, dir, nil)
+		if err != nil {
+			return err
+		}
+		total.Files, total.Bytes = total.Files+count.Files, total.Bytes+count.Bytes
+	}
+	file, err := plainfile.Open(r.Step.Staging, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = tree.Pack(ctx, file, dirs, tree.Options{Skip: skip, Progress: pace(tell, Packing, total)})
+	if errors.Is(err, tree.ErrBusyTree) {
+		err = fmt.Errorf("%w: %w", ErrInUse, err)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// verifyArchive reads an archive to its end.
+func verifyArchive(ctx context.Context, path string, tell func(Progress)) error {
+	file, err := plainfile.Open(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := tree.Unpack(ctx, file, nil, math.MaxInt64, pace(tell, Checking, tree.Count{})); err != nil {
+		return fmt.Errorf("reading the archive again: %w", err)
+	}
+	return nil
+}
+
+// Checking is the phase in which an archive is read again.
+const Checking Phase = "checking"
+
+// recoverArchive finishes an archive that is to stay, and takes back one of which
+// that was not decided.
+func (m *Manager) recoverArchive(ctx context.Context, r *record) error {
+	if r.State == Archived && r.Step.Staging == "" {
+		return m.finishArchive(ctx, r, func(Progress) {})
+	}
+	return m.undoArchive(ctx, r)
+}
+
+// undoArchive puts the tree back and removes what was packed.
+func (m *Manager) undoArchive(ctx context.Context, r *record) error {
+	failed := func(err error) error {
+		return fmt.Errorf("taking back the archive of %s that was not made: %w; this is tried again", r.Name, err)
+	}
+	s := r.Step
+	if r.State == Archived {
+		r.State = Ended
+		if s.Trash != "" {
+			r.State = Ready
+			if isDir(s.Trash) {
+				if err := rename(s.Trash, r.Path, r.Root); err != nil {
+					return failed(fmt.Errorf("its tree lies in %s: %w", monitor.Clean(s.Trash), err))
+				}
+				m.at("undo archive: tree back")
+			}
+		}
+		r.Archive = nil
+		if err := m.store.write(r); err != nil {
+			return failed(err)
+		}
+		m.at("undo archive: written down")
+	}
+	for _, path := range []string{strings.TrimSuffix(s.Staging, partSuffix), s.Staging} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failed(err)
+		}
+	}
+	m.at("undo archive: file removed")
+	if err := tree.Remove(ctx, m.store.path(dataDir, r.ID, packedFacts), "", nil); err != nil {
+		return failed(err)
+	}
+	r.Step = nil
+	if err := m.store.write(r); err != nil {
+		return failed(err)
+	}
+	return nil
+}
+
+// finishArchive takes away what is in the archive. It may be called again at each
+// point.
+func (m *Manager) finishArchive(ctx context.Context, r *record, tell func(Progress)) error {
+	failed := func(err error) error {
+		return fmt.Errorf("%s is archived in %s, but not all of it could be removed where it was: %w; this is tried again", r.Name, monitor.Clean(r.Archive.Path), err)
+	}
+	if r.Step.Trash != "" {
+		if err := tree.Remove(ctx, r.Step.Trash, r.Root, pace(tell, Removing, tree.Count{})); err != nil {
+			return failed(err)
+		}
+		m.at("archive: tree removed")
+		m.forgetWorktree(ctx, r)
+		m.at("archive: worktree forgotten")
+	}
+	versions, err := m.versions(r.ID)
+	if err != nil {
+		return failed(err)
+	}
+	for _, v := range versions {
+		if v.Path == "" {
+			continue
+		}
+		// Its description stays: listings have it, and numbers go on from there.
+		if err := tree.Remove(ctx, v.Path, "", nil); err != nil {
+			return failed(err)
+		}
+		m.at("archive: version removed")
+	}
+	if err := tree.Remove(ctx, m.tempDir(r.ID), "", nil); err != nil {
+		return failed(err)
+	}
+	m.at("archive: data removed")
+	r.Root, r.Step = "", nil
+	r.SizeBytes = r.Archive.Bytes
+	at := r.Archive.At
+	r.MeasuredAt = &at
+	return m.store.write(r)
+}

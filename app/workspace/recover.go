@@ -92,6 +92,8 @@ func (m *Manager) recover(ctx context.Context, r *record) error {
 	switch r.Step.Verb {
 	case stepCreate:
 		return m.undoCreate(ctx, r)
+	case stepKeep:
+		return m.recoverKeep(ctx, r)
 	case stepArchive:
 		return m.recoverArchive(ctx, r)
 	case stepRestore:

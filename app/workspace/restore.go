@@ -1,12 +1,182 @@
 package workspace
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"lamplighter/app/workspace/tree"
+	"lamplighter/monitor"
+)
 
 // Restore brings an archived workspace back (version 0), or puts a version into the tree, which
 // is kept as a version before when it differs from its last one, so that nothing
-// is lost. A tree that has gone is made anew.
+// is lost. A tree that has gone is made anew. The error is a *TooMany where there is
+// no place for a tree.
 func (m *Manager) Restore(ctx context.Context, id string, version int, progress func(Progress)) (Workspace, error) {
-	return Workspace{}, errUnbuilt
+	if version < 0 {
+		return Workspace{}, fmt.Errorf("restoring: %w: versions count from 1", ErrBadRequest)
+	}
+	found, err := m.find(id)
+	if err != nil {
+		return Workspace{}, err
+	}
+	var w Workspace
+	err = m.change(ctx, found.ID, func(r *record) error {
+		tell, end := m.telling(r.Workspace, progress)
+		defer end()
+		if err := m.restore(ctx, r, version, tell); err != nil {
+			return fmt.Errorf("restoring %s: %w", r.Name, err)
+		}
+		w = m.view(r)
+		return nil
+	})
+	return w, err
 }
 
-func (m *Manager) recoverRestore(ctx context.Context, r *record) error { return errUnbuilt }
+// restore is Restore of a record whose lock the caller holds.
+func (m *Manager) restore(ctx context.Context, r *record, version int, tell func(Progress)) error {
+	versions, err := m.versions(r.ID)
+	if err != nil {
+		return err
+	}
+	if version > 0 { // before anything is done
+		if _, err := versionAt(r, versions, version); err != nil && !(errors.Is(err, ErrState) && r.State == Archived) {
+			return err
+		}
+	}
+	if r.State == Archived {
+		done, err := m.unarchive(ctx, r, tell)
+		if err != nil {
+			return err
+		}
+		if done && version == 0 {
+			return nil
+		}
+		if versions, err = m.versions(r.ID); err != nil {
+			return err
+		}
+	}
+	if version == 0 && r.State == Ready {
+		return fmt.Errorf("%w: its tree is there; say which version is to be put into it, with --version", ErrState)
+	}
+	if version == 0 {
+		version = before(versions, 0)
+	}
+	dir, err := versionAt(r, versions, version)
+	if err != nil {
+		return err
+	}
+	if r.State == Ready {
+		return m.putVersion(ctx, r, version, dir, tell)
+	}
+	s := step{Verb: stepRestore, By: m.o.By, Version: version}
+	return m.bring(ctx, r, s, fmt.Sprintf("version %d", version), tell, func(to string) error {
+		return m.copyVersion(ctx, dir, to, tell)
+	})
+}
+
+// copyVersion copies a version into an empty directory, as its files were.
+func (m *Manager) copyVersion(ctx context.Context, dir, to string, tell func(Progress)) error {
+	total, err := tree.Measure(ctx, dir, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := tree.Copy(ctx, dir, to, tree.Options{Progress: pace(tell, Copying, total)}); err != nil {
+		return err
+	}
+	m.at("restore: copied")
+	return giveModes(ctx, to, m.readModes(filepath.Dir(dir)))
+}
+
+// bring makes the tree of a workspace that has none: fill fills a directory
+// beside its place, which is then renamed. Until that it is undone when it fails,
+// and from then on it is finished.
+func (m *Manager) bring(ctx context.Context, r *record, s step, what string, tell func(Progress), fill func(to string) error) error {
+	s.Staging = beside(r.Path, partSuffix)
+	if err := m.mayBring(r, s.Staging); err != nil {
+		return err
+	}
+	r.Step, r.Root = &s, ""
+	if err := m.takePlace(ctx, r, false, tell); err != nil {
+		r.Step = nil
+		return err
+	}
+	m.at("restore: step")
+	if err := m.stage(ctx, r, fill); err != nil {
+		return errors.Join(fmt.Errorf("%w%s; nothing has changed", err, advice(err)), m.undoRestore(context.WithoutCancel(ctx), r))
+	}
+	return m.finishRestore(context.WithoutCancel(ctx), r, what)
+}
+
+// mayBring tells what stands against a tree in its place.
+func (m *Manager) mayBring(r *record, staging string) error {
+	for _, path := range []string{r.Path, staging} {
+		if !absent(path) {
+			return fmt.Errorf("%w: its place is taken, by %s; move that away", ErrState, monitor.Clean(path))
+		}
+	}
+	parent := filepath.Dir(r.Path)
+	if trees := m.usualTrees(); absent(parent) && parent == trees {
+		return os.MkdirAll(parent, 0o700)
+	}
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		return fmt.Errorf("%w: the directory that it was in, %s, has gone; make it again", ErrState, monitor.Clean(parent))
+	}
+	return nil
+}
+
+// usualTrees is where trees are made that name no place.
+func (m *Manager) usualTrees() string {
+	if m.o.Trees != "" {
+		return m.o.Trees
+	}
+	return m.store.path(treesDir)
+}
+
+// stage fills the staging directory and puts it into its place.
+func (m *Manager) stage(ctx context.Context, r *record, fill func(to string) error) error {
+	dir := r.Step.Staging
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	m.at("restore: directory made")
+	if err := fill(dir); err != nil {
+		return err
+	}
+	m.at("restore: filled")
+	if err := m.linkShares(dir, r); err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return err
+	}
+	if err := flush(dir); err != nil {
+		return err
+	}
+	var err error
+	if r.Root, err = tree.Identity(dir); err != nil {
+		return err
+	}
+	if err := m.store.write(r); err != nil {
+		return err
+	}
+	m.at("restore: directory written down")
+	if err := rename(dir, r.Path, r.Root); err != nil {
+		return err
+	}
+	m.at("restore: in place")
+	return nil
+}
+
+// linkShares puts the shares of a record into a new tree. What an archive has in
+// the place of one was a link to it.
+func (m *Manager) linkShares(dir string, r *record) error {
+	var shares []share
+	for _, s := range r.Shares {
+		shares = append(shares, share{Share: s, asked: s.To})
+	}
+	return linkShares(dir, shares)
+}

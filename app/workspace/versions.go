@@ -1,30 +1,451 @@
 package workspace
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"lamplighter/app/workspace/tree"
+	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
+)
+
+// What is in the directory of a workspace's versions, and in that of each: N/tree,
+// N/version.json and N/modes.
+const (
+	versionsDir = "versions"
+	versionTree = "tree"
+	versionFile = "version.json" // a version counts when it is there
+	versionLast = "last-version" // beside them: the highest number that was ever given
+	partPrefix  = ".part-"       // of a version that is being made
+)
+
+const (
+	// longestMessage is how many characters the message of a version may have.
+	longestMessage = 10_000
+	// versionLimit bounds what is read of a version's file: a character of the
+	// message takes six bytes at most.
+	versionLimit = 1 << 17
+)
 
 // Keep makes a version of the tree as it is. The error Is ErrState for a temp one.
+// Processes may work in the tree meanwhile: each file is kept as it was at one
+// moment.
 func (m *Manager) Keep(ctx context.Context, id, message string, progress func(Progress)) (Version, error) {
-	return Version{}, errUnbuilt
+	if err := checkMessage(message); err != nil {
+		return Version{}, err
+	}
+	found, err := m.find(id)
+	if err != nil {
+		return Version{}, err
+	}
+	var v Version
+	err = m.change(ctx, found.ID, func(r *record) error {
+		tell, end := m.telling(r.Workspace, progress)
+		defer end()
+		var err error
+		v, err = m.keep(ctx, r, message, tell)
+		return err
+	})
+	return v, err
 }
 
-// Versions are those of a workspace, oldest first.
-func (m *Manager) Versions(ctx context.Context, id string) ([]Version, error) { return nil, errUnbuilt }
+// checkMessage refuses a message that says nothing, or too much.
+func checkMessage(message string) error {
+	switch {
+	case !utf8.ValidString(message):
+		return fmt.Errorf("keeping a version: %w: its message is not UTF-8", ErrBadRequest)
+	case utf8.RuneCountInString(message) > longestMessage:
+		return fmt.Errorf("keeping a version: %w: its message is longer than %d characters", ErrBadRequest, longestMessage)
+	case monitor.Clean(message) == "":
+		return fmt.Errorf("keeping a version: %w: it needs a message that says what is kept", ErrBadRequest)
+	}
+	return nil
+}
+
+// keep is Keep of a record whose lock the caller holds, and which the caller
+// writes.
+func (m *Manager) keep(ctx context.Context, r *record, message string, tell func(Progress)) (_ Version, err error) {
+	if r.Kind == Temp {
+		return Version{}, fmt.Errorf("keeping a version of %s: %w: a temporary workspace has no versions; make a hybrid or a persistent one, or copy out what is to stay", r.Name, ErrState)
+	}
+	if err := m.atTree(r); err != nil {
+		return Version{}, fmt.Errorf("keeping a version of %s: %w", r.Name, err)
+	}
+	v, err := m.makeVersion(ctx, r, message, tell)
+	if err != nil {
+		return Version{}, fmt.Errorf("keeping a version of %s: %w%s; nothing has changed", r.Name, err, advice(err))
+	}
+	m.touch(r)
+	m.noteVersion(r, v)
+	r.Step = nil
+	return v.Version, nil
+}
+
+// noteVersion writes into the history of a record that a version was kept.
+func (m *Manager) noteVersion(r *record, v filled) {
+	detail := fmt.Sprintf("version %d: %s", v.Number, monitor.Shorten(v.Message, 200))
+	if v.left > 0 {
+		detail += fmt.Sprintf(" (%d were left out or changed all the while: %s)", v.left, monitor.Clean(v.why))
+	}
+	r.note(v.At, "kept", detail)
+}
+
+// makeVersion makes a version beside the others, and renames it when it is whole.
+func (m *Manager) makeVersion(ctx context.Context, r *record, message string, tell func(Progress)) (v filled, err error) {
+	dir := m.versionsPath(r.ID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return v, err
+	}
+	before, err := m.versions(r.ID)
+	if err != nil {
+		return v, err
+	}
+	number, err := m.nextVersion(r.ID)
+	if err != nil {
+		return v, err
+	}
+	r.Step = &step{Verb: stepKeep, By: m.o.By, Version: number}
+	if err := m.store.write(r); err != nil {
+		r.Step = nil
+		return v, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, m.undoKeep(context.WithoutCancel(ctx), r))
+		}
+	}()
+	m.at("keep: step")
+	part, err := os.MkdirTemp(dir, partPrefix+"*") // 0700
+	if err != nil {
+		return v, err
+	}
+	m.at("keep: directory made")
+	base := ""
+	if len(before) > 0 {
+		base = before[len(before)-1].Path
+	}
+	if v, err = m.fillVersion(ctx, r, part, base, tell); err != nil {
+		return v, err
+	}
+	v.Number, v.Message, v.At = number, message, m.o.Clock().Wall.UTC()
+	if err := writeVersion(part, v); err != nil {
+		return v, err
+	}
+	if err := flush(part); err != nil {
+		return v, err
+	}
+	m.at("keep: written")
+	whole := filepath.Join(dir, strconv.Itoa(number))
+	if err := os.Rename(part, whole); err != nil {
+		return v, err
+	}
+	m.at("keep: in place")
+	for _, err := range []error{syncDir(dir), m.noteNumber(r.ID, number)} {
+		if err != nil { // it is there nevertheless
+			m.o.Log.Warn("writing down a version", "workspace", r.Name, "version", number, "error", err)
+		}
+	}
+	m.at("keep: numbered")
+	v.Message, v.Path = monitor.Clean(message), filepath.Join(whole, versionTree)
+	return v, nil
+}
+
+// stepKeep is the step of making a version.
+const stepKeep verb = "keep"
+
+// undoKeep removes a version that is not whole.
+func (m *Manager) undoKeep(ctx context.Context, r *record) error {
+	if err := m.sweepParts(ctx, r.ID); err != nil {
+		return fmt.Errorf("removing a version that is not whole: %w; this is tried again", err)
+	}
+	r.Step = nil
+	return m.store.write(r)
+}
+
+// recoverKeep removes a version that was not whole, and writes into the history
+// that one was kept that is.
+func (m *Manager) recoverKeep(ctx context.Context, r *record) error {
+	number := r.Step.Version
+	dir := filepath.Join(m.versionsPath(r.ID), strconv.Itoa(number))
+	if v, err := readVersion(dir, number); err == nil {
+		m.noteVersion(r, filled{Version: v})
+		if err := m.noteNumber(r.ID, number); err != nil {
+			return err
+		}
+	}
+	return m.undoKeep(ctx, r)
+}
+
+// filled is a version that was copied, with what was left out of it.
+type filled struct {
+	Version
+	left int
+	why  string // of the first
+}
+
+// fillVersion copies the tree of a record into a version that is being made.
+func (m *Manager) fillVersion(ctx context.Context, r *record, part, base string, tell func(Progress)) (filled, error) {
+	to := filepath.Join(part, versionTree)
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return filled{}, err
+	}
+	skip := m.skipped(r)
+	tell(Progress{Phase: Counting, FilesTotal: -1, BytesTotal: -1, Percent: -1, Left: -1})
+	total, err := tree.Measure(ctx, r.Path, skip)
+	if err != nil {
+		return filled{}, err
+	}
+	copied, err := tree.Copy(ctx, r.Path, to, tree.Options{
+		Skip: skip, Base: base, ReadOnly: true, Progress: pace(tell, Copying, total),
+	})
+	if err != nil {
+		return filled{}, err
+	}
+	m.at("keep: copied")
+	modes, err := modesOf(r.Path, to)
+	if err != nil {
+		return filled{}, err
+	}
+	if err := writeModes(part, modes); err != nil {
+		return filled{}, err
+	}
+	f := filled{Version: Version{Files: int(copied.Files), Bytes: copied.Bytes}, left: len(copied.Left)}
+	if f.left > 0 {
+		f.why = copied.Left[0]
+	}
+	return f, nil
+}
+
+// skipped tells what belongs to no version: the link to git at the top of a
+// worktree, and what is shared.
+func (m *Manager) skipped(r *record) func(string) bool {
+	return func(path string) bool {
+		return r.Source.Kind == FromGit && path == gitLink ||
+			slices.ContainsFunc(r.Shares, func(s Share) bool { return s.To == path })
+	}
+}
+
+// gitLink is the file at the top of a worktree that leads to its repository.
+const gitLink = ".git"
+
+// atTree makes sure that a workspace has its tree, that what lies at its path is
+// that, and that its link to git is none of somebody else's. The error Is
+// ErrState.
+func (m *Manager) atTree(r *record) error {
+	if r.State != Ready {
+		return fmt.Errorf("%w: it is %s and has no tree; `lamplighter workspace restore %s` brings it back", ErrState, r.State, r.ID)
+	}
+	identity, err := tree.Identity(r.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: its tree is not at %s any more; put it back, or remove the workspace", ErrState, monitor.Clean(r.Path))
+	case err != nil:
+		return fmt.Errorf("%w: its tree cannot be looked at: %w", ErrState, err)
+	case identity != r.Root:
+		return fmt.Errorf("%w: what lies at %s is not the directory that was made for it; put that back, or remove the workspace", ErrState, monitor.Clean(r.Path))
+	}
+	if r.Source.Kind != FromGit {
+		return nil
+	}
+	info, err := os.Lstat(filepath.Join(r.Path, gitLink))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: %s is not the file that git made there; move away what is", ErrState, monitor.Clean(filepath.Join(r.Path, gitLink)))
+	}
+	return nil
+}
+
+func (m *Manager) versionsPath(id string) string { return m.store.path(dataDir, id, versionsDir) }
+
+// sweepParts removes what a Keep that was interrupted has left. The caller holds
+// the workspace's lock.
+func (m *Manager) sweepParts(ctx context.Context, id string) error {
+	dir := m.versionsPath(id)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), partPrefix) {
+			failed = append(failed, tree.Remove(ctx, filepath.Join(dir, entry.Name()), "", nil))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// Versions are those of a workspace, oldest first. Those of an archived one have
+// no Path: their trees are in the archive.
+func (m *Manager) Versions(ctx context.Context, id string) ([]Version, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	r, err := m.find(id)
+	if err != nil {
+		return nil, err
+	}
+	return m.versions(r.ID)
+}
 
 // versions reads them from the disk, which alone knows.
-func (m *Manager) versions(id string) ([]Version, error) { return nil, errUnbuilt }
-
-// Changed tells whether the tree differs from its last version, and true when
-// there is none.
-func (m *Manager) changed(ctx context.Context, r *record) (bool, error) { return true, errUnbuilt }
-
-// Change is one file that differs between two versions.
-type Change struct {
-	Path string `json:"path"`
-	What string `json:"what"`           // added, removed, changed, mode
-	Diff string `json:"diff,omitempty"` // unified, of texts up to 1 MiB
+func (m *Manager) versions(id string) ([]Version, error) {
+	dir := m.versionsPath(id)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the versions of a workspace: %w", err)
+	}
+	list := []Version{}
+	for _, entry := range entries {
+		number, ok := versionNumber(entry.Name())
+		if !ok || !entry.IsDir() {
+			continue
+		}
+		if v, err := readVersion(filepath.Join(dir, entry.Name()), number); err == nil {
+			list = append(list, v)
+		}
+	}
+	slices.SortFunc(list, func(a, b Version) int { return a.Number - b.Number })
+	return list, nil
 }
 
-// Diff is what differs from version from to version to; 0 as to is the tree.
-func (m *Manager) Diff(ctx context.Context, id string, from, to int) ([]Change, error) {
-	return nil, errUnbuilt
+// versionNumber is the number of which name is the directory's.
+func versionNumber(name string) (int, bool) {
+	n, err := strconv.Atoi(name)
+	return n, err == nil && n > 0 && strconv.Itoa(n) == name
+}
+
+// nextVersion is the number of the next version: higher than any that there was,
+// also when that has gone.
+func (m *Manager) nextVersion(id string) (int, error) {
+	entries, err := os.ReadDir(m.versionsPath(id))
+	if err != nil {
+		return 0, err
+	}
+	last := 0
+	for _, entry := range entries {
+		if n, ok := versionNumber(entry.Name()); ok {
+			last = max(last, n)
+		}
+	}
+	data, err := plainfile.Read(m.store.path(dataDir, id, versionLast), 32)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	if n, ok := versionNumber(strings.TrimSpace(string(data))); ok {
+		last = max(last, n)
+	}
+	return last + 1, nil
+}
+
+// noteNumber writes down the highest number that was ever given to a version.
+func (m *Manager) noteNumber(id string, number int) error {
+	return plainfile.Replace(m.store.path(dataDir, id, versionLast), []byte(strconv.Itoa(number)+"\n"))
+}
+
+// describing is what is written down of a version besides its tree.
+type describing struct {
+	Schema  int       `json:"schema"` // 1
+	Number  int       `json:"version"`
+	Message string    `json:"message"` // as it was given
+	At      time.Time `json:"at"`
+	Files   int       `json:"files"`
+	Bytes   int64     `json:"size_bytes"`
+	Left    int       `json:"left,omitempty"` // how many could not be copied; the first 20 are counted
+}
+
+func writeVersion(dir string, f filled) error {
+	v := f.Version
+	data, err := json.Marshal(describing{Schema: 1, Number: v.Number, Message: v.Message, At: v.At, Files: v.Files, Bytes: v.Bytes, Left: f.left})
+	if err != nil {
+		return err
+	}
+	return plainfile.Replace(filepath.Join(dir, versionFile), data)
+}
+
+// readVersion reads a version. One whose description cannot be read is a version
+// nevertheless: its tree is there. The error Is fs.ErrNotExist when it is none.
+func readVersion(dir string, number int) (Version, error) {
+	v := Version{Number: number, Path: filepath.Join(dir, versionTree)}
+	if _, err := os.Lstat(v.Path); errors.Is(err, fs.ErrNotExist) {
+		v.Path = ""
+	}
+	var d describing
+	data, err := plainfile.Read(filepath.Join(dir, versionFile), versionLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Version{}, err
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &d)
+	}
+	if err != nil || d.Schema != 1 {
+		v.Message = "(its description cannot be read)"
+		if info, err := os.Lstat(dir); err == nil {
+			v.At = info.ModTime().UTC()
+		}
+		return v, nil
+	}
+	v.Message, v.At, v.Files, v.Bytes = monitor.Clean(d.Message), d.At, d.Files, d.Bytes
+	return v, nil
+}
+
+// changed tells whether the tree differs from its last version, and true when
+// there is none.
+func (m *Manager) changed(ctx context.Context, r *record) (bool, error) {
+	versions, err := m.versions(r.ID)
+	if err != nil {
+		return false, err
+	}
+	if len(versions) == 0 {
+		return true, nil
+	}
+	if err := m.atTree(r); err != nil {
+		return false, err
+	}
+	last := versions[len(versions)-1]
+	differences, err := tree.Compare(ctx, last.Path, r.Path, m.skipped(r), 1)
+	if err != nil {
+		return false, fmt.Errorf("comparing %s with its version %d: %w", r.Name, last.Number, err)
+	}
+	return len(differences) > 0, nil
+}
+
+// pace tells how far a copy has come, and how long it will take if it goes on as
+// it went.
+func pace(tell func(Progress), phase Phase, total tree.Count) func(tree.Count) {
+	began := time.Now()
+	return func(done tree.Count) { tell(paceOf(phase, done, total, time.Since(began))) }
+}
+
+// paceOf is what is told of done when that took so long. A source that grows
+// meanwhile has no more than all of it done.
+func paceOf(phase Phase, done, total tree.Count, took time.Duration) Progress {
+	p := Progress{
+		Phase: phase, Files: done.Files, FilesTotal: max(total.Files, done.Files),
+		Bytes: done.Bytes, BytesTotal: max(total.Bytes, done.Bytes), Percent: -1, Left: -1,
+	}
+	part, whole := p.Bytes, p.BytesTotal
+	if whole == 0 {
+		part, whole = p.Files, p.FilesTotal
+	}
+	if whole == 0 {
+		return p
+	}
+	share := float64(part) / float64(whole)
+	p.Percent = int(100 * share)
+	if part > 0 {
+		p.Left = time.Duration(float64(took) * (1 - share) / share)
+	}
+	return p
 }
