@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter/app/session"
+	"lamplighter/app/workspace"
+	"lamplighter/monitor"
+)
+
+// onWorkspace are servers on a directory, below it, and elsewhere.
+func onWorkspace(dir string) ([]session.Session, []monitor.Instance) {
+	client := monitor.Client{Identity: monitor.Identity{PID: 7}, Name: "Codex"}
+	sessions := []session.Session{
+		{ID: 1, State: session.StateRunning, ProjectPath: dir, MCPURL: "http://127.0.0.1:1/mcp"},
+		{ID: 2, State: session.StateRunning, ProjectPath: filepath.Join(dir, "part"), MCPURL: "http://127.0.0.1:2/mcp"},
+		{ID: 3, State: session.StateRunning, ProjectPath: dir + "-other", MCPURL: "http://127.0.0.1:3/mcp"},
+		{State: session.StateStarting, ProjectPath: dir},
+		{ID: 4711, State: session.StateRunning, ProjectPath: filepath.Dir(dir), MCPURL: "http://127.0.0.1:40000/mcp", DashboardPort: 24282},
+	}
+	instance := func(pid int, root string, state monitor.State, sharing *monitor.Sharing) monitor.Instance {
+		return monitor.Instance{
+			Identity: monitor.Identity{PID: pid, Start: 1}, Kind: monitor.KindSerena, ProjectName: "one", ProjectRoot: root, State: state, Sharing: sharing,
+		}
+	}
+	instances := []monitor.Instance{
+		instance(11, dir, monitor.StateProject, &monitor.Sharing{}),
+		instance(12, dir, monitor.StateProject, &monitor.Sharing{Clients: []monitor.Client{client}}),
+		instance(13, dir, monitor.StateProject, nil),
+		instance(14, dir, monitor.StateParked, &monitor.Sharing{}),
+		instance(15, dir+"-other", monitor.StateProject, &monitor.Sharing{}),
+		instance(16, dir, monitor.StateProject, &monitor.Sharing{Alone: "it is", Clients: []monitor.Client{client}}),
+	}
+	return sessions, instances
+}
+
+// servers are both kinds, over the same fakes.
+func servers(t *testing.T, dir string) (map[string]workspace.Servers, *fakeSessions, *desktop) {
+	t.Helper()
+	sessions, instances := onWorkspace(dir)
+	d, m := sessionDesktopWith(t, sessions, instances)
+	snapshot := func() *monitor.Snapshot { return &monitor.Snapshot{Instances: instances} }
+	return map[string]workspace.Servers{
+		"ours":   ourServers{m, snapshot, d.background},
+		"theirs": theirServers{d.places().ControlSocket},
+	}, m, d
+}
+
+func sessionDesktopWith(t *testing.T, sessions []session.Session, instances []monitor.Instance) (*desktop, *fakeSessions) {
+	t.Helper()
+	m := &fakeSessions{status: session.Terminated, list: sessions}
+	d := newDesktop(t)
+	d.sessions = m
+	d.serveBackground(t, &model{current: &monitor.Snapshot{Seq: 1, Instances: instances}})
+	return d, m
+}
+
+func TestWorkspaceServersStart(t *testing.T) {
+	dir := t.TempDir()
+	all, m, _ := servers(t, dir)
+	for name, s := range all {
+		m.asked = nil
+		m.err = nil
+		server, err := s.Start(t.Context(), dir)
+		if err != nil || server.SessionID != 4711 || len(m.asked) != 1 || m.asked[0].ProjectPath != dir {
+			t.Errorf("%s: %+v, %v, %+v", name, server, err, m.asked)
+		}
+		if name == "theirs" && (server.MCPURL != "http://127.0.0.1:40000/mcp" || server.DashboardPort != 24282) {
+			t.Errorf("%+v", server)
+		}
+		m.err = &session.TooMany{Live: 3, Limit: 3}
+		if _, err := s.Start(t.Context(), dir); !errors.Is(err, workspace.ErrNoServer) || !strings.Contains(err.Error(), "the limit is 3") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestWorkspaceServersEnd(t *testing.T) {
+	dir := t.TempDir()
+	for name := range map[string]int{"ours": 0, "theirs": 0} {
+		all, m, d := servers(t, dir)
+		if err := all[name].End(t.Context(), dir); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !slices.Equal(m.released, []int{1, 2}) {
+			t.Errorf("%s: released %v", name, m.released)
+		}
+		if want := []string{monitor.Identity{PID: 11, Start: 1}.String()}; !slices.Equal(d.background.ids, want) {
+			t.Errorf("%s: ended %q", name, d.background.ids)
+		}
+		for _, order := range d.background.orders {
+			if order.Force {
+				t.Errorf("%s: by force", name)
+			}
+		}
+	}
+}
+
+// What cannot be ended is named.
+func TestWorkspaceServersLeft(t *testing.T) {
+	dir := t.TempDir()
+	for name := range map[string]int{"ours": 0, "theirs": 0} {
+		sessions, instances := onWorkspace(dir)
+		instances[0].ProjectName = "never"
+		d, m := sessionDesktopWith(t, sessions, instances)
+		m.refusal = errors.New("it still runs")
+		all := map[string]workspace.Servers{
+			"ours":   ourServers{m, func() *monitor.Snapshot { return &monitor.Snapshot{Instances: instances} }, d.background},
+			"theirs": theirServers{d.places().ControlSocket},
+		}
+		err := all[name].End(t.Context(), dir)
+		if err == nil {
+			t.Fatal(name)
+		}
+		for _, want := range []string{"session 1 ", "session 2 ", "pid 11"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestWorkspaceServersWithoutBackground(t *testing.T) {
+	s := theirServers{newDesktop(t).places().ControlSocket}
+	if _, err := s.Start(t.Context(), t.TempDir()); !errors.Is(err, workspace.ErrNoServer) || !strings.Contains(err.Error(), "start lamplighter") {
+		t.Error(err)
+	}
+	if err := s.End(t.Context(), t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOnDirectory(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil { // not everybody may on Windows
+		link = dir
+	}
+	on := onDirectory(link)
+	for path, want := range map[string]bool{
+		link: true, dir: true, filepath.Join(dir, "a", "b"): true, filepath.Join(link, "..a"): true,
+		dir + "-other": false, filepath.Dir(dir): false, "": false, "relative": false,
+	} {
+		if on(path) != want {
+			t.Errorf("%q: %v", path, !want)
+		}
+	}
+}
