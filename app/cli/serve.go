@@ -67,7 +67,8 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 		Source: b.model, Show: desk, Stop: orders, Events: log, Pins: pins, Policies: policing.engine, Record: b.record,
 		Version: b.version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(),
 	}
-	if spaces := b.startWorkspaces(); spaces != nil {
+	if spaces := b.startWorkspaces(orders); spaces != nil {
+		parts.Workspaces = spaces
 		add("workspaces", b.serveWorkspaces(spaces))
 	}
 	web := b.webShare()

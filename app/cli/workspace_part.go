@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
@@ -29,16 +30,17 @@ func (p *program) workspaces() (*workspace.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Servers = theirServers{p.places().ControlSocket}
 	return workspace.New(o), nil
 }
 
 // startWorkspaces makes the part; nil where nothing can be remembered.
-func (b *background) startWorkspaces() *workspace.Manager {
+func (b *background) startWorkspaces(orders api.Stopper) *workspace.Manager {
 	o, err := workspaceOptions(b.places, b.settings, "lamplighter")
 	if err != nil {
 		return nil
 	}
-	o.Log = b.log
+	o.Log, o.Servers = b.log, ourServers{sessions: b.sessions.manager, instances: b.model.Snapshot, stop: orders}
 	return workspace.New(o)
 }
 
