@@ -18,7 +18,8 @@ import (
 // package.
 type Workspaces interface {
 	Create(ctx context.Context, q workspace.Request, progress func(workspace.Progress)) (workspace.Workspace, error)
-	List(ctx context.Context) ([]workspace.Workspace, error)
+	// View is what there is, also where the error tells of some that cannot be read.
+	View(ctx context.Context) (workspace.View, error)
 	Find(ctx context.Context, name string) (workspace.Workspace, error)
 	// Subscribe hands out what there is, now and at each change; the newest wins.
 	Subscribe() (views <-chan workspace.View, cancel func())
@@ -65,42 +66,32 @@ func (r routes) workspaceTable() []route {
 	return table
 }
 
-// firstView is how long an answer waits to hear what is being made.
-const firstView = 500 * time.Millisecond
-
-// workspaces answers with all workspaces, and with what is being made.
+// workspaces answers with all workspaces, and with what is being made. What
+// cannot be read keeps nobody from the rest.
 func (r routes) workspaces(w http.ResponseWriter, req *http.Request) {
-	list, err := r.parts.Workspaces.List(req.Context())
-	if err != nil {
+	view, err := r.parts.Workspaces.View(req.Context())
+	if err != nil && view.Workspaces == nil {
 		r.failWorkspace(w, err)
 		return
 	}
-	views, cancel := r.parts.Workspaces.Subscribe()
-	defer cancel()
-	late := time.NewTimer(firstView)
-	defer late.Stop()
-	view := workspace.View{Workspaces: list}
-	select {
-	case seen := <-views:
-		view.Making = seen.Making
-	case <-late.C: // nobody watches yet
-	case <-req.Context().Done():
+	list := encodeView(view)
+	if err != nil {
+		list.Problem = monitor.Clean(err.Error())
 	}
-	r.answer(w, http.StatusOK, encodeView(view))
+	r.answer(w, http.StatusOK, list)
 }
 
-// workspace answers with one and its versions. One that is being made because it
-// was asked for here is told as 202, and why it could not be made as its own
+// workspace answers with one and its versions. One that is still being made is
+// told as 202, and why one that was asked for here could not be made, as its own
 // request would have been told.
 func (r routes) workspace(w http.ResponseWriter, req *http.Request) {
 	found, err := r.parts.Workspaces.Find(req.Context(), req.PathValue("id"))
 	if errors.Is(err, workspace.ErrUnknown) {
-		if one, known := r.makings.find(req.PathValue("id")); known {
-			if one.failed != nil {
-				r.failWorkspace(w, one.failed)
-				return
-			}
-			r.answer(w, http.StatusAccepted, encodeMaking(one.making))
+		making, failed := r.inTheMaking(req)
+		if failed != nil {
+			err = failed
+		} else if making != nil {
+			r.answer(w, http.StatusAccepted, encodeMaking(*making))
 			return
 		}
 	}
@@ -114,6 +105,25 @@ func (r routes) workspace(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	r.answer(w, http.StatusOK, WorkspaceShown{Workspace: EncodeWorkspace(found), Versions: encodeVersions(versions)})
+}
+
+// inTheMaking is the one of a request if somebody makes it, or why it could not be
+// made, as far as that is remembered.
+func (r routes) inTheMaking(req *http.Request) (*workspace.Making, error) {
+	id := req.PathValue("id")
+	if one, known := r.makings.find(id); known {
+		return &one.making, one.failed
+	}
+	view, err := r.parts.Workspaces.View(req.Context())
+	if err != nil {
+		r.parts.Log.Debug("looking at workspaces", "error", err)
+	}
+	for _, m := range view.Making {
+		if m.ID == id || m.Name == id {
+			return &m, nil
+		}
+	}
+	return nil, nil
 }
 
 // found finds the workspace of a request; ok is false when that was answered.

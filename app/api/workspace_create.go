@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
@@ -62,34 +63,65 @@ func (r routes) beginWorkspace(w http.ResponseWriter, req *http.Request, q works
 		r.fail(w, http.StatusServiceUnavailable, fmt.Sprintf("%d workspaces are being made here, which is the most; ask again when one is whole", mostBegun))
 		return
 	}
-	mine, began := &beginning{}, make(chan workspace.Making, 1)
+	mine, began, ended := &beginning{}, make(chan workspace.Making, 1), make(chan error, 1)
 	q.Begun = func(m workspace.Making) {
 		if r.makings.begin(mine, m) {
 			began <- m
 		}
 	}
-	ended := make(chan error, 1)
+	goesOn := make(chan struct{}, 1)
+	progress := func(p workspace.Progress) {
+		if r.makings.progress(mine, p) {
+			select {
+			case goesOn <- struct{}{}:
+			default:
+			}
+		}
+	}
 	go func() {
 		defer release()
-		err := r.makeWorkspace(context.WithoutCancel(req.Context()), q, func(p workspace.Progress) { r.makings.progress(mine, p) })
+		err := r.makeWorkspace(context.WithoutCancel(req.Context()), q, progress)
 		if name := r.makings.end(mine, err); err != nil && name != "" {
 			r.parts.Log.Warn("a workspace was not made", "workspace", name, "error", err)
 		}
 		ended <- err
 	}()
+	var making workspace.Making
 	select {
-	case m := <-began:
-		r.answer(w, http.StatusAccepted, encodeMaking(m))
+	case making = <-began:
 	case err := <-ended:
-		select {
-		case m := <-began: // it did not take long
-			r.answer(w, http.StatusAccepted, encodeMaking(m))
-		default:
-			if err == nil {
-				err = errors.New("the workspace was made, and nobody said which one it is; look for it among all")
-			}
-			r.failWorkspace(w, err)
-		}
+		r.answerBegun(w, began, err)
+		return
+	}
+	// That there is no place for it shows a moment after it has its id.
+	soon := time.NewTimer(soonRefused)
+	defer soon.Stop()
+	select {
+	case err := <-ended:
+		began <- making
+		r.answerBegun(w, began, err)
+		return
+	case <-goesOn:
+	case <-soon.C:
+	}
+	r.answer(w, http.StatusAccepted, encodeMaking(making))
+}
+
+// soonRefused is how long a workspace that is made beside its request can be
+// refused in the answer to it.
+const soonRefused = time.Second
+
+// answerBegun answers where a workspace was whole, or refused, at once.
+func (r routes) answerBegun(w http.ResponseWriter, began <-chan workspace.Making, err error) {
+	if err != nil {
+		r.failWorkspace(w, err)
+		return
+	}
+	select {
+	case making := <-began:
+		r.answer(w, http.StatusAccepted, encodeMaking(making))
+	default:
+		r.failWorkspace(w, errors.New("the workspace was made, and nobody said which one it is; look for it among all"))
 	}
 }
 
@@ -147,10 +179,12 @@ func (b *makings) begin(one *beginning, m workspace.Making) bool {
 	return true
 }
 
-func (b *makings) progress(one *beginning, p workspace.Progress) {
+// progress tells whether it has begun.
+func (b *makings) progress(one *beginning, p workspace.Progress) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	one.making.Progress = p
+	return one.making.ID != ""
 }
 
 // end forgets one that is whole, and remembers for a while why one is not. Its

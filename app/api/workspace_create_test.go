@@ -57,8 +57,12 @@ func TestTooManyWorkspaces(t *testing.T) {
 			{&past, []workspace.Workspace{holder}, "1", fix + `"2000-01-01T00:01:29.5Z"}],"free_at":"1999-12-31T23:00:00Z"}`},
 			{nil, nil, "", `{"error":"there are 0 workspaces and the limit is 1","holders":[],"free_at":null}`},
 		} {
-			y := &yard{err: &workspace.TooMany{Limit: 1, Holders: test.holders, FreeAt: test.free}}
-			for _, body := range []string{`{"kind":"temp","job":"a"}`, `{"kind":"temp","job":"a","async":true}`} {
+			many := &workspace.TooMany{Limit: 1, Holders: test.holders, FreeAt: test.free}
+			for body, y := range map[string]*yard{
+				`{"kind":"temp","job":"a"}`:                               {err: many},
+				`{"kind":"temp","job":"a","async":true}`:                  {err: many},
+				`{"kind":"temp","job":"a","async":true, "wait": false  }`: {late: many}, // once it has its id
+			} {
 				w := try(t, withWorkspaces(y), "POST", "/workspaces", body)
 				if w.Code != 429 || w.Header().Get("Retry-After") != test.after || strings.TrimSpace(w.Body.String()) != test.answer {
 					t.Errorf("%s: %d, Retry-After %q, %s", body, w.Code, w.Header().Get("Retry-After"), w.Body)
@@ -95,14 +99,27 @@ func TestCreateWorkspaceBeside(t *testing.T) {
 			}
 			continue
 		}
-		if w.Code != 202 {
+		if w.Code != 500 || !strings.Contains(w.Body.String(), "lamplighter failed at this") {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
-		apptest.Eventually(t, name+" is told", func() bool {
-			w := try(t, h, "GET", "/workspaces/"+anID, "")
-			return w.Code == 500 && w.Body.String() == `{"error":"alpha-fix-000000a1 was not made: making a workspace: lamplighter failed at this; its log says why"}`+"\n"
-		})
+		w = try(t, h, "GET", "/workspaces/"+anID, "")
+		if w.Code != 500 || w.Body.String() != `{"error":"alpha-fix-000000a1 was not made: making a workspace: lamplighter failed at this; its log says why"}`+"\n" {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
 	}
+}
+
+// What nobody tells any progress of is not waited for for long.
+func TestCreateWorkspaceQuietly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := &yard{held: make(chan struct{}), quietly: true}
+		began := time.Now()
+		w := try(t, withWorkspaces(y), "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true}`)
+		if waited := time.Since(began); w.Code != 202 || waited != soonRefused {
+			t.Errorf("after %v: %d %s", waited, w.Code, w.Body)
+		}
+		close(y.held)
+	})
 }
 
 func TestManyWorkspacesBeside(t *testing.T) {
@@ -173,7 +190,7 @@ func TestWorkspaceClientGoesAway(t *testing.T) {
 			}
 			s.stop() // which waits for what the connection has begun
 			close(y.held)
-			apptest.Eventually(t, "it is made", func() bool { list, _ := y.List(t.Context()); return len(list) == 1 })
+			apptest.Eventually(t, "it is made", func() bool { view, _ := y.View(t.Context()); return len(view.Workspaces) == 1 })
 			if _, undone := y.count(); undone != 0 {
 				t.Error("it was given up")
 			}

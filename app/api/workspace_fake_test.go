@@ -28,8 +28,9 @@ type yard struct {
 	scanned  workspace.Scanned
 	err      error // of whatever is asked but to find and to list
 	findErr  error
-	silent   bool          // nobody watches
 	unsaid   bool          // Create tells no id
+	late     error         // is what Create says after it has told the id
+	quietly  bool          // Create tells no progress
 	panics   bool          // Create does
 	held     chan struct{} // if not nil, Create, Scan and Remove wait for it or for ctx
 	told     []string
@@ -90,7 +91,10 @@ func (y *yard) Create(ctx context.Context, q workspace.Request, progress func(wo
 	q.Begun = nil
 	y.requests = append(y.requests, q)
 	made := aWorkspace(anID, "fix")
-	err, unsaid, panics := y.err, y.unsaid, y.panics
+	err, unsaid, panics, late := y.err, y.unsaid, y.panics, y.late
+	if y.quietly {
+		progress = nil
+	}
 	y.mu.Unlock()
 	if err != nil {
 		return workspace.Workspace{}, err
@@ -98,8 +102,11 @@ func (y *yard) Create(ctx context.Context, q workspace.Request, progress func(wo
 	if begun != nil && !unsaid {
 		begun(workspace.Making{ID: made.ID, Name: made.Name, Job: q.Job})
 	}
+	if late != nil {
+		return workspace.Workspace{}, late
+	}
 	if panics {
-		panic("at the disco")
+		panic("in the yard")
 	}
 	if progress != nil {
 		progress(workspace.Progress{Phase: workspace.Copying, Bytes: 5, BytesTotal: 10, FilesTotal: -1, Percent: 50, Left: 1500 * time.Millisecond})
@@ -115,10 +122,10 @@ func (y *yard) Create(ctx context.Context, q workspace.Request, progress func(wo
 	return made, nil
 }
 
-func (y *yard) List(context.Context) ([]workspace.Workspace, error) {
+func (y *yard) View(context.Context) (workspace.View, error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	return y.list, y.findErr
+	return workspace.View{Workspaces: y.list, Making: y.making}, y.findErr
 }
 
 func (y *yard) Find(_ context.Context, name string) (workspace.Workspace, error) {
@@ -139,9 +146,7 @@ func (y *yard) Subscribe() (<-chan workspace.View, func()) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	c := make(chan workspace.View, 1)
-	if !y.silent {
-		c <- workspace.View{Workspaces: y.list, Making: y.making}
-	}
+	c <- workspace.View{Workspaces: y.list, Making: y.making}
 	if y.readers == nil {
 		y.readers = map[chan workspace.View]bool{}
 	}

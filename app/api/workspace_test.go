@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"lamplighter/app/apptest"
@@ -53,8 +52,11 @@ func TestWorkspaces(t *testing.T) {
 	if got := y.asked(); !slices.Equal(got, want) || y.canceled {
 		t.Errorf("asked %q, which a client can end: %v", got, y.canceled)
 	}
-	if n := y.subscribers(); n != 0 {
-		t.Errorf("%d subscriptions are left", n)
+	for target, status := range map[string]int{anotherID: 202, "alpha-b-1": 202, "01936f3e-7c00-7000-8000-0000000000a3": 404} {
+		w := try(t, h, "GET", "/workspaces/"+target, "")
+		if w.Code != status || status == 202 && !strings.HasPrefix(w.Body.String(), `{"id":"`+anotherID+`","name":"alpha-b-1",`) {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
 	}
 	if w := try(t, withWorkspaces(&yard{}), "GET", "/workspaces", ""); w.Body.String() != `{"workspaces":[],"making":[]}`+"\n" {
 		t.Errorf("none: %s", w.Body)
@@ -66,15 +68,16 @@ func TestWorkspaces(t *testing.T) {
 	apptest.Contains(t, w.Body.String(), `"size_bytes":0,"files":7,"problem":"in use","archive":{"path":"/a.tar.zst","bytes":5,"at":"2026-11-22T10:00:00Z"}`)
 }
 
-// What is made is told as soon as somebody watches; nobody waits for long.
-func TestWorkspacesWhileNobodyWatches(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		w := try(t, withWorkspaces(&yard{silent: true, list: []workspace.Workspace{aWorkspace(anID, "fix")}}), "GET", "/workspaces", "")
-		if waited := time.Since(began); w.Code != 200 || !strings.Contains(w.Body.String(), anID) || waited != firstView {
-			t.Errorf("after %v: %d %s", waited, w.Code, w.Body)
-		}
-	})
+// What cannot be read keeps nobody from the rest.
+func TestWorkspacesThatCannotBeRead(t *testing.T) {
+	broken := errors.New("reading x.json\x1b: it is not the record of a workspace")
+	w := try(t, withWorkspaces(&yard{findErr: broken, list: []workspace.Workspace{aWorkspace(anID, "fix")}}), "GET", "/workspaces", "")
+	if w.Code != 200 || !strings.HasSuffix(w.Body.String(), `}],"making":[],"problem":"reading x.json: it is not the record of a workspace"}`+"\n") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := try(t, withWorkspaces(&yard{findErr: broken}), "GET", "/workspaces", ""); w.Code != 500 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }
 
 func TestWorkspaceRoutesWithoutTheirPart(t *testing.T) {

@@ -28,8 +28,9 @@ type WorkspaceShown struct {
 
 // WorkspaceList is the body of GET /workspaces, and each event of its stream.
 type WorkspaceList struct {
-	Workspaces []Workspace       `json:"workspaces"` // in the order in which they were made
-	Making     []WorkspaceMaking `json:"making"`     // those that are being made or worked on
+	Workspaces []Workspace       `json:"workspaces"`        // in the order in which they were made
+	Making     []WorkspaceMaking `json:"making"`            // those that are being made or worked on
+	Problem    string            `json:"problem,omitempty"` // what could not be read; not in the stream
 }
 
 // WorkspaceMaking is one that is being made or worked on.
