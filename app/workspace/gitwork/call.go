@@ -67,9 +67,37 @@ type call struct {
 	hear  func(line string) // of what git says besides, as it comes
 }
 
+// halfMade is what git says, and gives up, when it comes upon a worktree that
+// another git is just making: its file is there and still empty. That is over in a
+// moment, and git has taken back what it began itself.
+func halfMade(says string) bool {
+	return strings.Contains(says, "failed to read") && strings.Contains(says, commondirFile)
+}
+
+// How often git is run again then, and when.
+const (
+	halfMadeTries = 100
+	halfMadePause = 20 * time.Millisecond
+)
+
 // run runs git and returns what it answers. The error is a *failure when git
 // itself says so, and Is the cause of ctx when that has ended.
 func (g git) run(ctx context.Context, c call) ([]byte, error) {
+	for tries := 1; ; tries++ {
+		out, err := g.once(ctx, c)
+		var failed *failure
+		if !errors.As(err, &failed) || !halfMade(failed.says) || tries == halfMadeTries {
+			return out, err
+		}
+		select {
+		case <-time.After(halfMadePause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("git %s was given up: %w", c.args[0], context.Cause(ctx))
+		}
+	}
+}
+
+func (g git) once(ctx context.Context, c call) ([]byte, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
 		return nil, ErrNoGit

@@ -1,17 +1,27 @@
 package gitwork
 
 import (
-	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// Of whoever runs the tests nothing counts.
+	for name, value := range map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1"} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // run runs git as people do, with a name and nothing else of theirs, and returns
 // what it answers.
@@ -20,7 +30,6 @@ func run(t testing.TB, dir string, args ...string) string {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	cmd.Env = append(environment(os.Environ()),
-		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org",
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always",
 		"GIT_CONFIG_KEY_1=init.defaultBranch", "GIT_CONFIG_VALUE_1=main")
@@ -91,9 +100,48 @@ func add(t testing.TB, r Repo, name, branch string) Worktree {
 	return w
 }
 
+// gone checks that nothing is at a path.
+func gone(t testing.TB, path string) {
+	t.Helper()
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there (%v)", path, err)
+	}
+}
+
+// trees are the names of the worktrees besides the main one, and branches those
+// of the branches.
+func trees(t testing.TB, r Repo) []string {
+	t.Helper()
+	list, err := r.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, w := range list[1:] {
+		names = append(names, filepath.Base(w.Path))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func branches(t testing.TB, r Repo) []string {
+	t.Helper()
+	return strings.Fields(run(t, r.Common, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"))
+}
+
+// origin gives a repository a remote that has its main branch.
+func origin(t testing.TB, r Repo) string {
+	t.Helper()
+	bare := filepath.Join(temp(t), "origin.git")
+	run(t, r.Top, "clone", "-q", "--bare", r.Top, bare)
+	run(t, r.Top, "remote", "add", "origin", bare)
+	run(t, r.Top, "fetch", "-q", "origin")
+	return bare
+}
+
 func status(t testing.TB, r Repo, w Worktree) Status {
 	t.Helper()
-	s, err := r.Status(context.Background(), w.Path, w.Admin)
+	s, err := r.Status(t.Context(), w.Path, w.Admin)
 	if err != nil {
 		t.Fatal(err)
 	}
