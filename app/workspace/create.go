@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/google/uuid"
@@ -58,10 +59,17 @@ func (b *blueprint) phase() Phase {
 	return Copying
 }
 
+// gitCannotWrite is what git says of a file that does not fit on the disk, and
+// not why; entry.c of git.
+const gitCannotWrite = "unable to write file"
+
 // advice is what to do about an error, where that is known.
 func advice(err error) string {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "; free some space there, or say another place to make it in"
+	case strings.Contains(err.Error(), gitCannotWrite):
+		return "; if the disk is full, free some space there, or say another place to make it in"
 	}
 	return ""
 }
@@ -310,5 +318,3 @@ func isDir(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.IsDir()
 }
-
-var errUnbuilt = errors.New("not built yet")

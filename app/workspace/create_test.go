@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -562,4 +563,43 @@ func TestCreateTellsItsIDAtOnce(t *testing.T) {
 	if len(begun) != 1 || begun[0].ID != w.ID || begun[0].Name != w.Name || begun[0].Job != w.Job || !slices.Equal(making, begun) {
 		t.Errorf("%+v, %+v", begun, making)
 	}
+}
+
+// A source that somebody works in meanwhile is copied as it is found.
+func TestCreateFromWhatChanges(t *testing.T) {
+	l := newLab(t)
+	m := l.manager(nil)
+	files := map[string]string{}
+	for i := range 200 {
+		files[fmt.Sprintf("stays%d/file", i)] = "whole"
+		files[fmt.Sprintf("goes%d/file", i)] = "whole"
+	}
+	from := l.source("from", files)
+	stop := make(chan struct{})
+	var worker sync.WaitGroup
+	worker.Go(func() {
+		for i := 0; ; i = (i + 1) % 200 {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			dir := filepath.Join(from, fmt.Sprintf("goes%d", i))
+			if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "file"), []byte("whole"), 0o600)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 5 {
+		got := content(t, l.create(m, Request{From: from}).Path)
+		for name, text := range files {
+			if copied, ok := got[name]; strings.HasPrefix(name, "stays") && !ok || ok && copied != text && !(strings.HasPrefix(name, "goes") && copied == "") {
+				t.Errorf("%s is %q, %v", name, copied, ok)
+			}
+		}
+	}
+	close(stop)
+	worker.Wait()
+	l.clean(m, 5)
 }

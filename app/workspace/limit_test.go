@@ -168,3 +168,21 @@ func TestWaitForAPlaceIsGivenUp(t *testing.T) {
 	}
 	l.clean(m, 1)
 }
+
+// What is due to go makes room for what is asked for.
+func TestLimitIsNotHeldByWhatIsDue(t *testing.T) {
+	l := newLab(t)
+	m := l.limited(1)
+	first := l.create(m, Request{Kind: Temp, Job: "first"})
+	l.passes(UsualRetention + time.Minute)
+	second := l.create(m, Request{Kind: Temp, Job: "second"})
+	if got := content(t, first.Path); got != nil {
+		t.Errorf("the first is there: %q", got)
+	}
+	if _, err := m.Find(t.Context(), first.ID); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+	if list, err := m.List(t.Context()); err != nil || len(list) != 1 || list[0].ID != second.ID {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
