@@ -74,7 +74,7 @@ func (m *Manager) settle(ctx context.Context, r *record) (*record, error) {
 	return now, nil
 }
 
-// Find is the one with an id, the beginning of one (8 characters at least), a
+// Find is the one with an id, the beginning or the end of one (8 characters at least), a
 // name, or a job. The error Is ErrUnknown, or is an *Ambiguous; of several with one
 // job's name only one that is Ready is meant.
 func (m *Manager) Find(ctx context.Context, name string) (Workspace, error) {
@@ -128,7 +128,7 @@ func meant(records []*record, name string) (*record, error) {
 		case name == "" || !r.known():
 		case r.ID == lower || r.Name == lower:
 			return r, nil
-		case r.Job == job, len(lower) >= shortest && strings.HasPrefix(r.ID, lower):
+		case r.Job == job, len(lower) >= shortest && (strings.HasPrefix(r.ID, lower) || strings.HasSuffix(r.ID, lower)):
 			found = append(found, r)
 		}
 	}

@@ -128,7 +128,7 @@ func TestMeant(t *testing.T) {
 	}{
 		{a.ID, a, nil}, {strings.ToUpper(b.ID), b, nil}, {b.Name, b, nil}, {"a", a, nil}, {"A", nil, nil},
 		{"b", b, nil}, {"c", nil, []string{older.ID, oldest.ID}}, {"01800000", old, nil}, {"0180000", nil, nil},
-		{"01900000", nil, []string{a.ID, b.ID}}, {"01900000-1", nil, []string{b.ID, odd.ID}}, {"01900000-11", b, nil},
+		{"01900000", nil, []string{a.ID, b.ID}}, {"01900000-1", nil, []string{b.ID, odd.ID}}, {"01900000-11", b, nil}, {"000000aa", a, nil}, {"00000AA", nil, nil},
 		{"", nil, nil}, {"gone", nil, nil}, {gone.ID, nil, nil}, {"../a", nil, nil},
 	} {
 		r, err := meant(all, c.name)
