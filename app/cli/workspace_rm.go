@@ -97,10 +97,14 @@ func (p *program) workspaceRemove(ctx context.Context, args []string, o removeOp
 		if r.Error != "" {
 			p.say("workspace rm: %s: %s", p.homely(arg), r.Error)
 		}
-		if o.asJSON || r.Error != "" && !o.dryRun {
+		if o.asJSON || r.Error != "" {
 			continue
 		}
-		if err := p.print(p.outcomeText(p.labelOf(r.Outcome, arg), r.Outcome)); err != nil {
+		label := p.homely(arg)
+		if !isPath(arg) && r.Workspace.Name != "" {
+			label = monitor.Clean(r.Workspace.Name)
+		}
+		if err := p.print(p.outcomeText(label, r.Outcome)); err != nil {
 			return err
 		}
 	}
@@ -139,14 +143,6 @@ func removeOne(ctx context.Context, m workspaceManager, arg string, q workspace.
 // same name as a directory here where that was made in it.
 func isPath(arg string) bool {
 	return arg == "." || arg == ".." || strings.ContainsRune(arg, filepath.Separator) || strings.Contains(arg, "/")
-}
-
-// labelOf is how one calls what an outcome is of.
-func (p *program) labelOf(o workspace.Outcome, otherwise string) string {
-	if o.Workspace.Name != "" {
-		return monitor.Clean(o.Workspace.Name)
-	}
-	return p.homely(otherwise)
 }
 
 // outcomeText is what was done, or would be, and what stays.

@@ -53,9 +53,9 @@ func (p *program) workspaceFacts(w workspace.Workspace, now time.Time) string {
 	if w.SizeBytes >= 0 {
 		size = workspace.Size(w.SizeBytes) + " in " + plural(w.Files, "file", "files")
 	}
-	ends := w.Ends
+	due := ""
 	if w.EndsAt != nil {
-		ends += " (" + inTime(*w.EndsAt, now) + ")"
+		due = inTime(*w.EndsAt, now)
 	}
 	list := facts{
 		{"id", w.ID}, {"path", p.homely(w.Path)}, {"job", w.Job}, {"project", w.Project}, {"kind", string(w.Kind)}, {"state", stateOf(&w)},
@@ -64,7 +64,7 @@ func (p *program) workspaceFacts(w workspace.Workspace, now time.Time) string {
 	for _, s := range w.Shares {
 		list = append(list, fact{"shares", s.To + ", which is " + p.homely(s.From)})
 	}
-	list = append(list, fact{"age", used}, fact{"size", size}, fact{"then", ends}, fact{"but", w.Problem})
+	list = append(list, fact{"age", used}, fact{"size", size}, fact{"then", w.Ends}, fact{"due", due}, fact{"but", w.Problem})
 	if w.Server != nil {
 		list = append(list, fact{"server", w.Server.MCPURL + ", session " + strconv.Itoa(w.Server.SessionID)})
 	}
@@ -75,6 +75,9 @@ func (p *program) workspaceFacts(w workspace.Workspace, now time.Time) string {
 	return monitor.Clean(w.Name) + "\n" + list.text("  ")
 }
 
+// shortCommit is how much of a commit's name people read.
+const shortCommit = 9
+
 func (p *program) sourceWords(s workspace.Source) string {
 	switch s.Kind {
 	case workspace.FromGit:
@@ -83,7 +86,7 @@ func (p *program) sourceWords(s workspace.Source) string {
 			text += " at " + s.Ref
 		}
 		if s.Commit != "" {
-			text += " (" + monitor.Shorten(s.Commit, 9) + ")"
+			text += " (" + s.Commit[:min(len(s.Commit), shortCommit)] + ")"
 		}
 		return text
 	case workspace.FromDirectory:

@@ -25,9 +25,9 @@ func TestWorkspaceList(t *testing.T) {
 	f.list[0].Job = "日本語の仕事\x1b[31m" + strings.Repeat("長", 60)
 	for width, want := range map[int]string{
 		150: "/trees/alpha-fix-1a2b3c4d\n  stays for now: in use: sh (7)[2J works in it\n",
-		80: "1a2b3c4d",
-		40: "1a2b3c4d",
-		5:  "1a2b3c4d",
+		80:  "1a2b3c4d",
+		40:  "1a2b3c4d",
+		5:   "1a2b3c4d",
 	} {
 		d.out, d.screen.width = apptest.Buffer{}, width
 		if d.runs(t, "workspace", "list") != 0 || !strings.Contains(d.out.String(), want) {
@@ -123,8 +123,8 @@ func TestWorkspaceShow(t *testing.T) {
 	if d.runs(t, "workspace", "show", "fix") != 0 {
 		t.Fatal(d.err.String())
 	}
-	apptest.Contains(t, d.out.String(), "alpha-fix-1a2b3c4d\n  id ", "  from         git, /src/alpha at main (0123…cdef)\n", "  shares       node_modules, which is /src/alpha/node_modules\n",
-		"  age          made 3 h ago, used 60 min ago\n", "  size         1.2 GB in 5010 files\n", "  then         removed when its job ends (in 23 h)\n", "  but          in use\n",
+	apptest.Contains(t, d.out.String(), "alpha-fix-1a2b3c4d\n  id ", "  from         git, /src/alpha at main (012345678)\n", "  shares       node_modules, which is /src/alpha/node_modules\n",
+		"  age          made 3 h ago, used 60 min ago\n", "  size         1.2 GB in 5010 files\n", "  then         removed when its job ends\n  due          in 23 h\n", "  but          in use\n",
 		"http://127.0.0.1:4/mcp, session 4711", "/archives/x.tar.zst, 3.0 MB, packed 0 s ago", "TMPDIR", "/data/env", "\nVERSION", "fi[31mrst\n")
 	d.out = apptest.Buffer{}
 	if d.runs(t, "workspace", "show", "fix", "--json") != 0 {

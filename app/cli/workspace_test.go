@@ -384,7 +384,8 @@ func TestWorkspaceDryRun(t *testing.T) {
 	}
 	d.out, d.err = apptest.Buffer{}, apptest.Buffer{}
 	f.outcome.What, f.outcome.Why = "would not be removed", "a process works in this workspace: sh (7)"
-	if got := d.runs(t, "workspace", "rm", "--dry-run", "--force", "fix"); got != 1 || !strings.Contains(d.err.String(), "sh (7)") || !strings.Contains(d.out.String(), "would not be removed") {
+	if got := d.runs(t, "workspace", "rm", "--dry-run", "--force", "fix"); got != 1 || d.out.String() != "" ||
+		d.err.String() != "lamplighter: workspace rm: fix: a process works in this workspace: sh (7)\n" {
 		t.Errorf("%d %s%s", got, d.out.String(), d.err.String())
 	}
 }
