@@ -1,0 +1,129 @@
+package workspace
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lamplighter/app/workspace/confine"
+)
+
+// A job is set up by our program, which is the test's here.
+func init() {
+	if inside, status := confine.Main(os.Args[1:]); inside {
+		os.Exit(status)
+	}
+}
+
+// elsewhere is a lab that is not where temporary files are, which a confined job
+// does not see.
+func elsewhere(t *testing.T) *lab {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/lib", "workspace")
+	if err != nil { // we are not root, then
+		dir, err = os.MkdirTemp(".", "workspace")
+	}
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	return newLab(t)
+}
+
+func TestRunConfined(t *testing.T) {
+	l := elsewhere(t)
+	m := l.manager(nil)
+	for name, value := range map[string]string{
+		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.com",
+		"GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.com",
+	} {
+		t.Setenv(name, value)
+	}
+	t.Setenv("HOME", l.source("home", nil))
+	repository := l.repository("repository", map[string]string{"file": "first\n", ".gitignore": "/modules\n", "modules/m": "m"})
+	in := l.source("in", nil)
+	w := l.create(m, Request{Kind: Persistent, Job: "own", From: repository, Share: []string{"modules"}})
+	other := l.create(m, Request{Kind: Persistent, Job: "other", In: in})
+	third := l.create(m, Request{Kind: Persistent, Job: "third"})
+	extra := l.source("extra", nil)
+	common := filepath.Join(repository, ".git")
+	for what, test := range map[string]struct {
+		script string
+		want   bool
+	}{
+		"commits":                   {"echo more >> file && git add file && git commit -qm second", true},
+		"commits again":             {"echo most >> file && git commit -qam third", true},
+		"makes a branch":            {"git branch lamplighter/more", true},
+		"moves main":                {"git branch -f main HEAD", false},
+		"makes a tag":               {"git tag mine", false},
+		"writes settings":           {"git config core.hooksPath /tmp/x", false},
+		"writes settings by hand":   {"echo '[core]' >> " + common + "/config", false},
+		"writes a hook":             {"mkdir -p " + common + "/hooks && echo x > " + common + "/hooks/post-commit", false},
+		"writes packed refs":        {"git pack-refs --all", false},
+		"leads git elsewhere":       {"echo 'gitdir: /tmp/x' > .git", false},
+		"puts a repository there":   {"rm -f .git && git init -q .", false},
+		"leads the worktree away":   {"echo /tmp/x > $(git rev-parse --git-dir)/commondir", false},
+		"writes the main tree":      {"echo x > " + repository + "/file", false},
+		"reads a share":             {"test $(cat modules/m) = m", true},
+		"writes a share":            {"echo x > modules/m", false},
+		"sees another one":          {"ls " + other.Path + "/* " + other.Path + "/.??* 2>&1 | grep -v 'No such' | grep .", false},
+		"writes another one":        {"touch " + other.Path + "/x", false},
+		"sees the third":            {"test -e " + third.Path, false},
+		"sees records":              {"ls " + m.store.path(recordsDir), false},
+		"sees others' data":         {"ls " + m.store.data(third.ID), false},
+		"writes its environment":    {"echo x > " + w.EnvFile, false},
+		"reads it":                  {". " + w.EnvFile, true},
+		"writes TMPDIR":             {"echo x > $TMPDIR/x && test -e /tmp/x", true},
+		"writes what is named":      {"echo x > " + extra + "/x", true},
+		"writes the home directory": {"touch $HOME/x", false},
+		"runs out of its tree":      {"cp $(which true) t && ./t", true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			status, _, out := sh(t, m, w.ID, Job{Confine: true, Writable: []string{extra}}, test.script)
+			if (status == 0) != test.want {
+				t.Errorf("%d: %s", status, out)
+			}
+		})
+	}
+	if subject := git(t, w.Path, "log", "--format=%s", "main"); subject != "first" {
+		t.Errorf("main: %q", subject)
+	}
+	if names := names(t, other.Path); len(names) != 0 {
+		t.Errorf("%q", names)
+	}
+	for path, want := range map[string]string{filepath.Join(repository, "file"): "first\n", filepath.Join(repository, "modules/m"): "m"} {
+		if data, err := os.ReadFile(path); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", path, data, err)
+		}
+	}
+	if config := git(t, repository, "config", "--list", "--local"); strings.Contains(config, "hookspath") {
+		t.Error(config)
+	}
+}
+
+// A job that is not confined writes where it likes, but for what is shared.
+func TestRunWithShare(t *testing.T) {
+	l := elsewhere(t)
+	m := l.manager(nil)
+	source := l.source("source", map[string]string{"modules/m": "m", "file": "x"})
+	w := l.create(m, Request{From: source, Share: []string{"modules"}})
+	for script, want := range map[string]bool{
+		"echo x > modules/m":                    false,
+		"cat modules/m":                         true,
+		"echo x > file":                         true,
+		fmt.Sprintf("echo y > %s/file", source): true,
+	} {
+		warned := ""
+		status, _, out := sh(t, m, w.ID, Job{Warn: func(text string) { warned = text }}, script)
+		if (status == 0) != want || warned != "" {
+			t.Errorf("%s: %d, %s, %s", script, status, out, warned)
+		}
+	}
+}
