@@ -191,7 +191,8 @@ func (m made) undo(all bool) error {
 		return err
 	}
 	if !all && admin == "" {
-		return m.empty() // git has taken it back itself, or has refused
+		m.empty() // git has taken it back itself, or has refused
+		return nil
 	}
 	if !all {
 		err = os.Remove(filepath.Join(m.path, gitFile))
@@ -206,16 +207,16 @@ func (m made) undo(all bool) error {
 			return err
 		}
 	}
-	return m.empty()
+	m.empty()
+	return nil
 }
 
 // empty removes the directory where it was not there before. One with something
 // in it is somebody else's.
-func (m made) empty() error {
+func (m made) empty() {
 	if !m.there {
 		_ = os.Remove(m.path)
 	}
-	return nil
 }
 
 // freePlace makes sure that path is absolute, and that nothing is there.

@@ -289,8 +289,8 @@ func TestUpdated(t *testing.T) {
 		"Updating files: 5% (4/3)":                  {},
 		"Updating files: 5% (-4/3)":                 {},
 		"Updating files: 5% (9999999999999999999/)": {},
-		"fatal: no":                                 {},
-		"":                                          {},
+		"fatal: no": {},
+		"":          {},
 	} {
 		files, total, ok := updated(text)
 		if files != want[0] || total != want[1] || ok != (want[2] == 1) {

@@ -34,11 +34,11 @@ func (g git) submodules(ctx context.Context) (with []string, present bool, err e
 	seen := map[string]bool{}
 	for _, link := range links {
 		tree := filepath.Join(g.tree, filepath.FromSlash(link))
-		own, err := g.moduleOf(tree)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(filepath.Join(tree, gitFile)); errors.Is(err, fs.ErrNotExist) {
 			continue // none is checked out there
-		case err != nil:
+		}
+		own, err := g.moduleOf(tree)
+		if err != nil {
 			with = append(with, link)
 			continue
 		}
@@ -106,15 +106,9 @@ func parseLinks(text string) []string {
 	return slices.Compact(links) // of one that is merged there are up to three stages
 }
 
-// moduleOf is the repository of the submodule at tree, where git keeps it. The
-// error Is fs.ErrNotExist when none is checked out.
+// moduleOf is the repository of the submodule at tree, where git keeps it. One
+// elsewhere is an error.
 func (g git) moduleOf(tree string) (string, error) {
-	if _, err := os.Lstat(filepath.Join(tree, gitFile)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", fs.ErrNotExist
-		}
-		return "", err
-	}
 	own, err := leadsTo(tree)
 	if err != nil {
 		return "", err
