@@ -106,7 +106,7 @@ func lossWords(loss Loss, busy string) string {
 		words = append(words, "a "+busy+" is going on")
 	}
 	if n := len(loss.Submodules); n > 0 {
-		words = append(words, fmt.Sprintf("%s work of %s own (%s)", number(n, "submodule has", "submodules have"), its(n), some(loss.Submodules, n)))
+		words = append(words, fmt.Sprintf("%s (%s)", number(n, "submodule has work of its own", "submodules have work of their own"), some(loss.Submodules, n)))
 	}
 	if loss.Changed {
 		words = append(words, "it differs from its last version, or has none")
@@ -115,13 +115,6 @@ func lossWords(loss Loss, busy string) string {
 		words = append(words, "what would be lost could not be found out: "+loss.Unknown)
 	}
 	return strings.Join(words, ", ")
-}
-
-func its(n int) string {
-	if n == 1 {
-		return "its"
-	}
-	return "their"
 }
 
 func number(n int, one, many string) string {
