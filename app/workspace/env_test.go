@@ -10,7 +10,7 @@ func FuzzEnvText(f *testing.F) {
 	f.Add("$(x)", "`\\\n\"")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		if strings.ContainsRune(a+b, 0) {
-			t.Skip("no environment holds that")
+			return // no environment holds that
 		}
 		text := string(envText("name", []string{"A=" + a, "B=" + b}))
 		// Read as sh does: within quotes nothing is special, and between them there is
