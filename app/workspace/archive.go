@@ -187,7 +187,7 @@ func (m *Manager) pack(ctx context.Context, r *record, tell func(Progress)) (err
 		return err
 	}
 	m.at("archive: facts")
-	if err := writeArchive(ctx, r, dirs, inTree(m.skipped(r)), tell); err != nil {
+	if err := writeArchive(ctx, r, dirs, tell); err != nil {
 		return err
 	}
 	m.at("archive: packed")
@@ -282,16 +282,10 @@ func (m *Manager) writeFacts(id string, facts packedAs) (string, error) {
 	return dir, plainfile.Replace(filepath.Join(dir, factsFile), data)
 }
 
-// inTree leaves out of an archive what skip leaves out of the tree.
-func inTree(skip func(string) bool) func(string) bool {
-	return func(path string) bool {
-		path, ok := strings.CutPrefix(path, packedTree+"/")
-		return ok && skip(path)
-	}
-}
-
-// writeArchive packs directories into the file that the step names.
-func writeArchive(ctx context.Context, r *record, dirs map[string]string, skip func(string) bool, tell func(Progress)) error {
+// writeArchive packs directories into the file that the step names. The links of a
+// tree to its repository and to what is shared are packed too: what a job has put
+// in their place is its own.
+func writeArchive(ctx context.Context, r *record, dirs map[string]string, tell func(Progress)) error {
 	tell(Progress{Phase: Counting, FilesTotal: -1, BytesTotal: -1, Percent: -1, Left: -1})
 	var total tree.Count
 	for _, dir := range dirs {
@@ -305,7 +299,7 @@ func writeArchive(ctx context.Context, r *record, dirs map[string]string, skip f
 	if err != nil {
 		return err
 	}
-	_, err = tree.Pack(ctx, file, dirs, tree.Options{Skip: skip, Progress: pace(tell, Packing, total)})
+	_, err = tree.Pack(ctx, file, dirs, tree.Options{Progress: pace(tell, Packing, total)})
 	if errors.Is(err, tree.ErrBusyTree) {
 		err = fmt.Errorf("%w: %w", ErrInUse, err)
 	}

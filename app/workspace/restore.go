@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -172,10 +173,24 @@ func (m *Manager) stage(ctx context.Context, r *record, fill func(to string) err
 }
 
 // linkShares puts the shares of a record into a new tree. What an archive has in
-// the place of one was a link to it.
+// the place of one was a link to it, or is the job's own, and stays then.
 func (m *Manager) linkShares(dir string, r *record) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	var shares []share
 	for _, s := range r.Shares {
+		place := filepath.FromSlash(s.To)
+		if info, err := root.Lstat(place); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			if err := root.Remove(place); err != nil {
+				return err
+			}
+		} else if err == nil {
+			m.o.Log.Info("something else lies in the place of a share", "workspace", r.Name, "share", s.To)
+			continue
+		}
 		shares = append(shares, share{Share: s, asked: s.To})
 	}
 	return linkShares(dir, shares)

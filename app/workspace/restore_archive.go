@@ -47,9 +47,13 @@ func (m *Manager) unarchive(ctx context.Context, r *record, tell func(Progress))
 		return false, m.bringVersions(ctx, r, s, aside, tell)
 	}
 	return true, m.bring(ctx, r, s, "from its archive", tell, func(to string) error {
-		return m.unpack(ctx, archive, map[string]string{
+		err := m.unpack(ctx, archive, map[string]string{
 			packedTree: to, packedVersions: filepath.Join(aside, packedVersions), packedModules: filepath.Join(aside, packedModules),
 		}, tell)
+		if err == nil && r.Source.Kind == FromGit {
+			err = removeGitLink(to) // it is made anew
+		}
+		return err
 	})
 }
 

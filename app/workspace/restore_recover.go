@@ -15,16 +15,16 @@ import (
 type remedy int
 
 const (
-	takeBack remedy = iota // what was to become the tree goes
-	goOn                   // all is there that is needed
-	settle                 // a version was being put into a tree that was there
+	takeBack      remedy = iota // what was to become the tree goes
+	goOn                        // all is there that is needed
+	settlePutting               // a version was being put into a tree that was there
 )
 
 // remedyFor decides that. inPlace tells that the new tree is in its place.
 func remedyFor(state State, s step, inPlace bool) remedy {
 	switch {
 	case s.Version > 0 && s.Trash != "":
-		return settle
+		return settlePutting
 	case state == Ready, // it was written down
 		state == Ended && s.Version == 0,     // likewise, of one without a tree
 		state == Archived && s.Staging == "", // likewise, and its versions are unpacked
@@ -46,7 +46,7 @@ func (m *Manager) recoverRestore(ctx context.Context, r *record) error {
 		inPlace = err == nil && identity == r.Root
 	}
 	switch remedyFor(r.State, *r.Step, inPlace) {
-	case settle:
+	case settlePutting:
 		return m.settlePut(ctx, r)
 	case goOn:
 		return m.finishRestore(ctx, r, restoredFrom(r))
