@@ -152,7 +152,8 @@ func (r routes) failTooMany(w http.ResponseWriter, err error, many *workspace.To
 		wait := math.Ceil(time.Until(*many.FreeAt).Seconds())
 		w.Header().Set("Retry-After", strconv.Itoa(int(max(wait, 1))))
 	}
-	refused := TooManyWorkspaces{Error: monitor.Clean(err.Error()), Holders: []WorkspaceHolder{}}
+	text := fmt.Sprintf(`%v: %s; "wait": true waits for a place, and DELETE /workspaces/ID removes one`, err, many.Held(time.Now()))
+	refused := TooManyWorkspaces{Error: monitor.Clean(text), Holders: []WorkspaceHolder{}}
 	for _, holder := range many.Holders {
 		refused.Holders = append(refused.Holders, WorkspaceHolder{ID: holder.ID, Name: holder.Name, Job: holder.Job, EndsAt: timeOf(holder.EndsAt)})
 	}

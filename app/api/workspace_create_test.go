@@ -47,15 +47,19 @@ func TestTooManyWorkspaces(t *testing.T) {
 		past := time.Now().Add(-time.Hour)
 		holder := aWorkspace(anID, "fix")
 		holder.EndsAt = &free
-		const fix = `{"error":"there are 1 workspaces and the limit is 1","holders":[{"id":"` + anID + `","name":"alpha-fix-000000a1","job":"fix","ends_at":`
+		said := func(held string) string {
+			return `{"error":"there are ` + held + `; \"wait\": true waits for a place, and DELETE /workspaces/ID removes one",`
+		}
+		const holders = `"holders":[{"id":"` + anID + `","name":"alpha-fix-000000a1","job":"fix","ends_at":"2000-01-01T00:01:29.5Z"}],"free_at":`
+		const one = "1 workspaces and the limit is 1: they are held by alpha-fix-000000a1; one is due to be free "
 		for _, test := range []struct {
 			free          *time.Time
 			holders       []workspace.Workspace
 			after, answer string
 		}{
-			{&free, []workspace.Workspace{holder}, "90", fix + `"2000-01-01T00:01:29.5Z"}],"free_at":"2000-01-01T00:01:29.5Z"}`},
-			{&past, []workspace.Workspace{holder}, "1", fix + `"2000-01-01T00:01:29.5Z"}],"free_at":"1999-12-31T23:00:00Z"}`},
-			{nil, nil, "", `{"error":"there are 0 workspaces and the limit is 1","holders":[],"free_at":null}`},
+			{&free, []workspace.Workspace{holder}, "90", said(one+"in 1 min") + holders + `"2000-01-01T00:01:29.5Z"}`},
+			{&past, []workspace.Workspace{holder}, "1", said(one+"now") + holders + `"1999-12-31T23:00:00Z"}`},
+			{nil, nil, "", said("0 workspaces and the limit is 1: none of them has an end that is known") + `"holders":[],"free_at":null}`},
 		} {
 			many := &workspace.TooMany{Limit: 1, Holders: test.holders, FreeAt: test.free}
 			for body, y := range map[string]*yard{

@@ -112,7 +112,7 @@ func encodeMaking(m workspace.Making) WorkspaceMaking {
 	wire := WorkspaceMaking{ID: m.ID, Name: m.Name, Job: m.Job, Progress: WorkspaceProgress{
 		Phase: known(p.Phase), Files: p.Files, FilesTotal: total(p.FilesTotal), Bytes: p.Bytes, BytesTotal: total(p.BytesTotal), Percent: total(p.Percent),
 	}}
-	if p.Left > 0 {
+	if p.Left >= 0 && p.Percent >= 0 {
 		left := int64(math.Ceil(p.Left.Seconds()))
 		wire.Progress.LeftSeconds = &left
 	}
