@@ -123,8 +123,8 @@ func (o *createOptions) check(cmd *cobra.Command, args []string) error {
 		return errors.New("--ref is of a git repository, which is named with --from")
 	case o.ref != "" && o.copy:
 		return errors.New("--copy takes the directory as it is; leave --ref out")
-	case len(o.share) > 0 && o.from == "":
-		return errors.New("--share shares directories of a source, which is named with --from")
+	case o.from == "" && slices.ContainsFunc(o.share, func(dir string) bool { return !filepath.IsAbs(dir) }):
+		return errors.New("--share is relative to the source, which is named with --from; or name an absolute path")
 	case o.copy && o.from == "":
 		return errors.New("--copy copies a directory, which is named with --from")
 	}
@@ -231,8 +231,8 @@ func (list facts) text(indent string) string {
 // spanFlag is a length of time: what Go reads, and days.
 type spanFlag struct{ into *time.Duration }
 
-// longestSpan is a hundred years.
-const longestSpan = 100 * 365 * 24 * time.Hour
+// longestSpan is ten years: nobody means more.
+const longestSpan = 10 * 365 * 24 * time.Hour
 
 func (f spanFlag) Set(text string) error {
 	d, err := time.ParseDuration(text)

@@ -25,9 +25,11 @@ path. The exit status is the job's, 128 and the number for a signal.
 When the job has ended, a temp workspace is completed: it is taken away, unless
 work would be lost. Of a hybrid one the tree goes, if it is as in its last version.
 
---confine keeps the job inside, on Linux: it sees the rest of the machine, and can
-write nothing but the workspace, its own temporary files and what --writable
-names. Where the system cannot do that the job is not run, and you are told why.`,
+--confine keeps the job inside, on Linux: it can write the workspace, its own
+temporary files, what git needs for a commit there and what --writable names; it
+sees the rest of your files, but no other workspace and no other process, and has
+the network. Where the system cannot do that the job is not run, and you are told
+why.`,
 		Example: `  lamplighter workspace run fix-login -- claude --add-dir {workspace}
   lamplighter workspace run fix-login --confine --writable ~/.cache -- make test`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -57,7 +59,7 @@ names. Where the system cannot do that the job is not run, and you are told why.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return p.onWorkspace(ctx, "run", args[0], func(m workspaceManager, w workspace.Workspace) error {
-				return p.workspaceRun(ctx, m, w, workspace.Job{Command: args[1:], Confine: confine, Writable: writable})
+				return p.workspaceRun(ctx, m, w, workspace.Job{Command: args[1:], Confine: confine, Writable: writable, Warn: p.warns})
 			})
 		},
 	}
@@ -68,6 +70,9 @@ names. Where the system cannot do that the job is not run, and you are told why.
 	_ = cmd.RegisterFlagCompletionFunc("writable", completeDirs)
 	return cmd
 }
+
+// warns says what is to be known and ends nothing.
+func (p *program) warns(text string) { p.say("%s", text) }
 
 // workspaceRun runs a job, whose status is ours.
 func (p *program) workspaceRun(ctx context.Context, m workspaceManager, w workspace.Workspace, j workspace.Job) error {

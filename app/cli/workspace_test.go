@@ -146,7 +146,7 @@ func TestWorkspaceUsage(t *testing.T) {
 		{"create --kind temp --job x extra", "create takes no argument; the job is named with --job"},
 		{"create --kind temp --job x --ref main", "--ref is of a git repository, which is named with --from"},
 		{"create --kind temp --job x --from . --ref main --copy", "--copy takes the directory as it is; leave --ref out"},
-		{"create --kind temp --job x --share a", "--share shares directories of a source"},
+		{"create --kind temp --job x --share a", "--share is relative to the source"},
 		{"create --kind temp --job x --copy", "--copy copies a directory"},
 		{"create --kind temp --job x --from=", "--from: the name of the directory is empty"},
 		{"create --kind temp --job x --in=", "--in: the name of the directory is empty"},
@@ -323,6 +323,11 @@ func TestWorkspaceRun(t *testing.T) {
 	if got != 7 || d.out.String() != "" || d.err.String() != "alpha-fix-1a2b3c4d: left as it is\n  work would be lost: a.txt\n" {
 		t.Errorf("%d %s%s", got, d.out.String(), d.err.String())
 	}
+	f.job.Warn("shared things can be \x1b[2Jwritten")
+	if got := d.err.String(); !strings.HasSuffix(got, "lamplighter: shared things can be [2Jwritten\n") {
+		t.Errorf("%q", got)
+	}
+	f.job.Warn = nil
 	if want := (workspace.Job{Command: []string{"make", "--job", "{workspace}"}, Confine: true, Writable: []string{absolute(t, "cache")}}); fmt.Sprint(f.job) != fmt.Sprint(want) {
 		t.Errorf("%+v", f.job)
 	}

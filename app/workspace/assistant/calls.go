@@ -102,8 +102,8 @@ func (t tools) create(ctx context.Context, req *mcp.CallToolRequest, in createAr
 	return nil, describe(w), interrupted(ctx, err, "nothing was made")
 }
 
-// mostRetention is a hundred years.
-const mostRetention = 100 * 365 * 24 * time.Hour
+// mostRetention is ten years.
+const mostRetention = 10 * 365 * 24 * time.Hour
 
 func (t tools) list(ctx context.Context, _ *mcp.CallToolRequest, _ nothing) (*mcp.CallToolResult, listed, error) {
 	list, err := t.manager.List(ctx)
