@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/google/uuid"
@@ -35,13 +36,23 @@ func (m *Manager) Create(ctx context.Context, q Request, progress func(Progress)
 	tell, end := m.telling(r.Workspace, progress)
 	defer end()
 	start := Progress{Phase: b.phase(), FilesTotal: -1, BytesTotal: -1, Percent: -1, Left: -1}
-	tell(start)
-	if q.Begun != nil {
-		q.Begun(Making{ID: r.ID, Name: r.Name, Job: r.Job, Progress: start})
+	begun := sync.OnceFunc(func() {
+		tell(start)
+		if q.Begun != nil {
+			q.Begun(Making{ID: r.ID, Name: r.Name, Job: r.Job, Progress: start})
+		}
+	})
+	waits := func(p Progress) {
+		start = p
+		begun()
 	}
-	if err := m.takePlace(ctx, r, q.Wait, tell); err != nil {
+	if err := m.takePlace(ctx, r, q.Wait, waits); err != nil {
 		m.store.dropLock(r.ID)
 		return Workspace{}, err
+	}
+	if begun(); start.Phase == Waiting {
+		start.Phase = b.phase()
+		tell(start)
 	}
 	m.at("create: written down")
 	if err := m.build(ctx, r, b, tell); err != nil {

@@ -21,6 +21,12 @@ import (
 // longestJob is how many characters the name of a job or a project may have.
 const longestJob = 200
 
+// What else bounds a record.
+const (
+	longestRef = 1000 // bytes
+	mostShares = 100
+)
+
 // longestRetention is ten years: nobody means more, and it can be added to any time.
 const longestRetention = 10 * 365 * 24 * time.Hour
 
@@ -46,6 +52,10 @@ func (q Request) check() error {
 		return refuse("it has the ref %q and no repository; say where to make it from", q.Ref)
 	case q.Ref != "" && q.Copy:
 		return refuse("it has the ref %q and is to be a copy of what lies in the directory; only one of both is possible", q.Ref)
+	case len(q.Ref) > longestRef:
+		return refuse("its ref has %d bytes; %d may be", len(q.Ref), longestRef)
+	case len(q.Share) > mostShares:
+		return refuse("%d directories are to be shared; %d may be", len(q.Share), mostShares)
 	case strings.ContainsFunc(q.Ref, monitor.Unprintable):
 		return refuse("its ref %q has control characters", q.Ref)
 	}
@@ -198,12 +208,20 @@ func (m *Manager) place(p *blueprint) error {
 		return refuse("it cannot be made in %s: %w", monitor.Clean(in), err)
 	}
 	if p.from != "" && !p.git {
-		if id, err := tree.Identity(p.from); err != nil || within[id] {
+		id, err := tree.Identity(p.from)
+		if err != nil {
+			return refuse("it cannot be made from %s: %w", monitor.Clean(p.from), err)
+		}
+		if within[id] {
 			return refuse("it would be a part of itself: %s is in %s; say another place to make it in", monitor.Clean(p.in), monitor.Clean(p.from))
 		}
 	}
 	if p.git {
-		if id, err := tree.Identity(p.repo.Common); err != nil || within[id] {
+		id, err := tree.Identity(p.repo.Common)
+		if err != nil {
+			return refuse("the repository of %s cannot be opened: %w", monitor.Clean(p.from), err)
+		}
+		if within[id] {
 			return refuse("%s is in what git keeps of the repository; say another place to make it in", monitor.Clean(p.in))
 		}
 	}
@@ -255,14 +273,20 @@ func directory(path string) (string, error) {
 
 // ancestry are the identities of a directory and of all that it is in, so that
 // spelling does not matter.
-func ancestry(dir string) (map[string]bool, error) {
+func ancestry(dir string) (map[string]bool, error) { return lineage(dir, tree.Identity) }
+
+// lineage is ancestry by a way to tell an identity. What may not be read is left
+// out: it is no source of a copy, no share and no workspace of ours.
+func lineage(dir string, identity func(string) (string, error)) (map[string]bool, error) {
 	ids := map[string]bool{}
 	for {
-		id, err := tree.Identity(dir)
-		if err != nil {
+		id, err := identity(dir)
+		switch {
+		case err == nil:
+			ids[id] = true
+		case !errors.Is(err, fs.ErrPermission):
 			return nil, err
 		}
-		ids[id] = true
 		parent := filepath.Dir(dir)
 		if parent == dir {
 			return ids, nil

@@ -194,6 +194,28 @@ func TestCreateIn(t *testing.T) {
 	}
 }
 
+// Nobody has to be able to read all that a place is in.
+func TestLineage(t *testing.T) {
+	l := newLab(t)
+	dir := l.source("a/b/c", nil)
+	identity := func(path string) (string, error) {
+		switch path {
+		case l.path("a/b"):
+			return "", &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
+		case l.path("broken"):
+			return "", errors.New("broken")
+		}
+		return path, nil
+	}
+	ids, err := lineage(dir, identity)
+	if err != nil || !ids[dir] || ids[l.path("a/b")] || !ids[l.path("a")] || !ids[l.dir] {
+		t.Errorf("%v, %v", ids, err)
+	}
+	if _, err := lineage(l.path("broken/x"), identity); err == nil {
+		t.Error("what cannot be looked at is passed over")
+	}
+}
+
 // What is refused leaves nothing, not even a record.
 func TestCreateRefuses(t *testing.T) {
 	l := newLab(t)
@@ -226,6 +248,8 @@ func TestCreateRefuses(t *testing.T) {
 		"ref of nothing":               {Request{Kind: Temp, Job: "j", Ref: "main"}, "ref"},
 		"ref of a directory":           {Request{Kind: Temp, Job: "j", From: from, Ref: "main"}, "no git repository"},
 		"ref of a copy":                {Request{Kind: Temp, Job: "j", From: repo, Ref: "main", Copy: true}, "copy"},
+		"long ref":                     {Request{Kind: Temp, Job: "j", From: repo, Ref: strings.Repeat("r", 2000)}, "2000 bytes"},
+		"many shares":                  {Request{Kind: Temp, Job: "j", From: repo, Share: make([]string, 101)}, "101 directories"},
 		"ref that is none":             {Request{Kind: Temp, Job: "j", From: repo, Ref: "nowhere"}, "nowhere"},
 		"ref that is an option":        {Request{Kind: Temp, Job: "j", From: repo, Ref: "--output=/tmp/x"}, "--output"},
 		"no commit":                    {Request{Kind: Temp, Job: "j", From: unborn}, "no commit"},

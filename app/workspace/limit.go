@@ -14,7 +14,8 @@ const sweepPause = time.Minute
 
 // takePlace writes down a new record when there are less trees than there may be;
 // the error is a *TooMany else. What was left by processes that have ended, and
-// what is due, is done away with before that is said, and before anybody waits.
+// what is due, is done away with before that is said, and before anybody waits, of
+// which tell is told.
 func (m *Manager) takePlace(ctx context.Context, r *record, wait bool, tell func(Progress)) error {
 	full, err := m.tryPlace(ctx, r)
 	if full == nil || err != nil {

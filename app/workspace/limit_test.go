@@ -23,6 +23,9 @@ func TestLimit(t *testing.T) {
 	if !errors.As(err, &full) || full.Limit != 2 || len(full.Holders) != 2 || full.Holders[0].ID != first.ID || full.Holders[1].Job != "second" {
 		t.Fatalf("%v", err)
 	}
+	if begun != 0 {
+		t.Error("what is refused has begun")
+	}
 	if full.FreeAt == nil || !full.FreeAt.Equal(first.CreatedAt.Add(UsualRetention)) || second.EndsAt != nil {
 		t.Errorf("%v", full.FreeAt)
 	}
@@ -119,11 +122,12 @@ func TestWaitForAPlace(t *testing.T) {
 	done := make(chan made, 1)
 	waits := make(chan struct{}, 1)
 	go func() {
-		w, err := m.Create(t.Context(), Request{Kind: Temp, Job: "second", Wait: true}, func(p Progress) {
-			if p.Phase == Waiting {
-				waits <- struct{}{}
+		w, err := m.Create(t.Context(), Request{Kind: Temp, Job: "second", Wait: true, Begun: func(b Making) {
+			if b.Progress.Phase != Waiting {
+				t.Errorf("it does not wait: %+v", b)
 			}
-		})
+			waits <- struct{}{}
+		}}, nil)
 		done <- made{w, err}
 	}()
 	<-waits

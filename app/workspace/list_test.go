@@ -218,3 +218,21 @@ func BenchmarkList(b *testing.B) {
 		}
 	}
 }
+
+// Whatever happens to a workspace, its record can be read.
+func TestRecordsStayReadable(t *testing.T) {
+	l := newLab(t)
+	m := l.manager(nil)
+	r := l.records(m, 1, nil)[0]
+	for range 3 * mostHappenings {
+		r.note(r.CreatedAt, "left", strings.Repeat("<ü\u2028", 10000))
+	}
+	r.note(r.CreatedAt, "left", "the last")
+	if err := m.store.write(r); err != nil {
+		t.Fatal(err)
+	}
+	got := l.record(m, r.ID)
+	if len(got.History) != mostHappenings || got.History[mostHappenings-1].Detail != "the last" {
+		t.Errorf("%d lines", len(got.History))
+	}
+}

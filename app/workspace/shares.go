@@ -34,7 +34,11 @@ func (p *blueprint) planShares() ([]share, error) {
 		if err != nil {
 			return nil, refuse("%q cannot be shared: %w", asked, err)
 		}
-		if id, err := tree.Identity(s.From); err != nil || within[id] {
+		id, err := tree.Identity(s.From)
+		if err != nil {
+			return nil, refuse("%q cannot be shared: %w", asked, err)
+		}
+		if within[id] {
 			return nil, refuse("%q cannot be shared: the workspace would be in it", asked)
 		}
 		for _, other := range list {

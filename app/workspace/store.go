@@ -61,8 +61,11 @@ type happening struct {
 	Detail string    `json:"detail"`
 }
 
-// mostHappenings bounds the history of one workspace.
-const mostHappenings = 100
+// What bounds the history of one workspace, so that its record can be read.
+const (
+	mostHappenings = 100
+	mostDetail     = 1000 // bytes
+)
 
 // record is what is remembered of a workspace. What is told of it, such as when
 // it ends, is worked out.
@@ -79,6 +82,9 @@ type record struct {
 
 // note writes a line into the history; the record is not written by it.
 func (r *record) note(at time.Time, what, detail string) {
+	if len(detail) > mostDetail {
+		detail = strings.ToValidUTF8(detail[:mostDetail], "") + "…"
+	}
 	r.History = append(r.History, happening{At: at.UTC(), What: what, Detail: detail})
 	if over := len(r.History) - mostHappenings; over > 0 {
 		r.History = slices.Delete(r.History, 0, over)
