@@ -92,6 +92,9 @@ func (c *comparer) look(d *dir, path string) (map[string]meta, error) {
 		return nil, nil
 	}
 	entries, err := d.entries()
+	if vanished(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

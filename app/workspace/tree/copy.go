@@ -423,16 +423,12 @@ const mostTries = 3
 
 var errTorn = errors.New("it was written to all the while; its copy may be of several moments")
 
-// worthCloning is the size from which on a file is cloned; below it reading and
-// writing takes less time, and hardly more room.
-const worthCloning = 1
-
 // content makes the copy of one file.
 func (c *copier) content(n *node, name string, from *file, m meta) (err error) {
 	perm := c.o.perm(m)
 	var to *file
 	cloned := false
-	if m.size >= worthCloning && !c.never.Load() {
+	if m.size > 0 && !c.never.Load() {
 		var never bool
 		if to, cloned, never, err = n.to.clone(name, from); err != nil {
 			return ours(err)

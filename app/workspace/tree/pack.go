@@ -22,9 +22,8 @@ const holes = "LAMPLIGHTER.holes"
 var ErrBusyTree = errors.New("it was written to meanwhile; try again when nothing works there")
 
 // Pack writes the directories, each under its name, as a tar compressed with zstd
-// (RFC 8878; pax as in POSIX.1-2017). Skip of o is asked for paths as they are in the
-// archive: the name, a slash, and the path below the directory. Base and ReadOnly are
-// not looked at. Modes, times, links and holes are kept, hard links inside of each directory too; what
+// (RFC 8878; pax as in POSIX.1-2017). Skip of o is asked for paths below each of the
+// directories. Base and ReadOnly are not looked at. Modes, times, links and holes are kept, hard links inside of each directory too; what
 // is neither file, directory nor link is left out. A file that changes while it is read is
 // an ErrBusyTree, because whoever packs means to remove. As many directories are open at
 // a time as the tree is deep.
@@ -43,6 +42,9 @@ func Pack(ctx context.Context, w io.Writer, dirs map[string]string, o Options) (
 	}
 	if err == nil {
 		err = p.tar.Close()
+	}
+	if err != nil {
+		compressed.Reset(io.Discard) // what is not whole gets no end
 	}
 	err = errors.Join(err, compressed.Close())
 	if err != nil {
@@ -84,7 +86,7 @@ func (p *packer) directory(d *dir, path string, root bool) error {
 		p.tally.add(1, 0)
 	}
 	entries, err := d.entries()
-	if err != nil {
+	if err != nil && !vanished(err) {
 		return fmt.Errorf("%q: %w", path, err)
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
@@ -93,7 +95,7 @@ func (p *packer) directory(d *dir, path string, root bool) error {
 		if p.ctx.Err() != nil {
 			return context.Cause(p.ctx)
 		}
-		if p.o.skips(at) {
+		if _, below, _ := strings.Cut(at, "/"); p.o.skips(below) {
 			continue
 		}
 		m, err := d.lstat(e.name)

@@ -168,7 +168,7 @@ func (r *remover) directory(n *doomed) {
 		return
 	}
 	entries, err := n.dir.entries()
-	if err != nil {
+	if err != nil && !vanished(err) {
 		r.trouble(n, "", err)
 		return
 	}

@@ -81,11 +81,12 @@ func (u *unpacker) open(dirs map[string]string) error {
 
 // all reads the whole archive.
 func (u *unpacker) all(r io.Reader) error {
-	plain, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(mostWindow))
+	frames, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(mostWindow))
 	if err != nil {
 		return err
 	}
-	defer plain.Close()
+	defer frames.Close()
+	plain := &ending{r: frames}
 	in := tar.NewReader(plain)
 	entries, written := 0, int64(0)
 	for ; ; entries++ {
@@ -110,8 +111,8 @@ func (u *unpacker) all(r io.Reader) error {
 			return fmt.Errorf("%q: %w", h.Name, err)
 		}
 	}
-	if entries == 0 {
-		return fmt.Errorf("%w: it is empty", ErrArchive)
+	if entries == 0 || plain.ended { // tar's reader takes that for an end
+		return fmt.Errorf("%w: its end is missing", ErrArchive)
 	}
 	// The checksum comes after the end of the tar, and nothing else may.
 	if n, err := io.Copy(io.Discard, io.LimitReader(plain, mostTrailer)); err != nil {
@@ -120,6 +121,18 @@ func (u *unpacker) all(r io.Reader) error {
 		return fmt.Errorf("%w: something follows it", ErrArchive)
 	}
 	return nil
+}
+
+// ending notes that there was nothing more to read.
+type ending struct {
+	r     io.Reader
+	ended bool
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.r.Read(p)
+	e.ended = e.ended || n == 0 && errors.Is(err, io.EOF)
+	return n, err
 }
 
 // mostTrailer is more than tar programs write after the end.
