@@ -6,7 +6,7 @@ import { absolute, bytes, head } from './format.js';
 import { filter } from './filter.js';
 import { icon } from './icons.js';
 import { bind, means, showKeys } from './keys.js';
-import { address, clientsWord, router } from './router.js';
+import { address, clientsWord, router, workspacesWord } from './router.js';
 import { stream } from './stream.js';
 import { nextTheme, setTheme, theme } from './theme.js';
 
@@ -18,11 +18,12 @@ export function header(element, warnings) {
   const again = h('button', { type: 'button', class: 'small', hidden: true, onclick: () => stream.retry() }, 'Try now');
   const connection = h('div', { class: 'connection' }, h('span', { class: 'pulse', 'aria-hidden': 'true' }), words, again);
   const box = filterBox();
-  const clients = clientsLink();
+  const clients = viewLink({ word: clientsWord, key: 'g c', name: 'Clients', kind: 'clients', about: 'Clients: what they start, and sharing' });
+  const spaces = viewLink({ word: workspacesWord, key: 'g w', name: 'Workspaces', kind: 'workspaces', about: 'Workspaces: directories of jobs, and when they go' });
   replace(element,
     h('a', { class: 'brand', href: '#/', title: 'Overview' }, h('img', { src: 'assets/lantern.svg', alt: '', width: 24, height: 24 }), h('h1', null, 'Lamplighter')),
     h('div', { class: 'truth' }, totals, freed, connection),
-    box.element, clients, themeButton(), helpButton());
+    box.element, spaces, clients, themeButton(), helpButton());
   const warn = warningStrip(warnings);
   return (state) => {
     setText(totals, state.loaded ? head(state.instances) : state.trouble ? '' : 'Looking for servers');
@@ -69,12 +70,12 @@ function filterBox() {
   };
 }
 
-// clientsLink leads to the settings of clients, and is where the focus returns
-// to from there.
-function clientsLink() {
-  bind('g c', 'go to the clients', () => router.go(clientsWord));
-  const link = h('a', { id: 'clients-link', class: 'button quiet clients-link', href: address(clientsWord), title: 'Clients: what they start, and sharing (g c)' }, icon('clients'), h('span', null, 'Clients'));
-  const show = () => setAttribute(link, 'aria-current', router.route.word === clientsWord ? 'page' : null);
+// viewLink leads to a view that is no server's, such as the settings of clients,
+// and is where the focus returns to from there.
+function viewLink({ word, key, name, kind, about }) {
+  bind(key, `go to the ${name.toLowerCase()}`, () => router.go(word));
+  const link = h('a', { id: `${kind}-link`, class: 'button quiet view-link', href: address(word), title: `${about} (${key})` }, icon(kind), h('span', null, name));
+  const show = () => setAttribute(link, 'aria-current', router.route.word === word ? 'page' : null);
   router.subscribe(show);
   show();
   return link;

@@ -57,12 +57,13 @@ export function instance(id) {
   };
 }
 
-// request is fetch below the page's address, with the proof of who asks.
+// request is fetch below the page's address, or of a path that begins with a
+// slash, with the proof of who asks.
 export function request(path, init = {}) {
   const headers = new Headers(init.headers);
   const token = sessionStorage.getItem(tokenName);
   if (token) headers.set('Authorization', `Bearer ${token}`);
-  return fetch(base + path, { cache: 'no-store', credentials: 'omit', redirect: 'error', ...init, headers });
+  return fetch(path.startsWith('/') ? path : base + path, { cache: 'no-store', credentials: 'omit', redirect: 'error', ...init, headers });
 }
 
 async function ask(path, init, { signal, limit = limitOf(path) } = {}) {

@@ -6,11 +6,12 @@ import { header } from './header.js';
 import { takeToken } from './http.js';
 import { instanceView } from './instance.js';
 import { overview } from './overview.js';
-import { clientsWord, router } from './router.js';
+import { clientsWord, router, workspacesWord } from './router.js';
 import { clientsTitle, clientsView } from './setuppanel.js';
 import { store } from './store.js';
 import { stream } from './stream.js';
 import { tabId, tabs } from './tabs.js';
+import { workspacesTitle, workspacesView } from './workspacespanel.js';
 
 takeToken();
 
@@ -21,11 +22,15 @@ const announce = announcer();
 const all = overview();
 const one = instanceView();
 const clients = clientsView({ opener: () => byId('clients-link') });
+const spaces = workspacesView({ opener: () => byId('workspaces-link') });
+// The views that are no server's, by their word in the address.
+const views = { [clientsWord]: { view: clients, title: 'Clients' }, [workspacesWord]: { view: spaces, title: 'Workspaces' } };
 
 const panels = {
   overview: h('section', { id: 'panel-overview', role: 'tabpanel', tabindex: 0, 'aria-labelledby': tabId('') }, all.element),
   instance: h('section', { id: 'panel-instance', role: 'tabpanel', tabindex: 0, hidden: true }, one.element),
   clients: h('section', { tabindex: 0, hidden: true, 'aria-labelledby': clientsTitle }, clients.element),
+  workspaces: h('section', { tabindex: 0, hidden: true, 'aria-labelledby': workspacesTitle }, spaces.element),
   missing: h('section', { class: 'missing', hidden: true }),
 };
 byId('main').append(...Object.values(panels));
@@ -37,17 +42,17 @@ function draw() {
   const { state } = store;
   const { word, section } = router.route;
   const found = foundBy(word, section);
-  const kind = word === clientsWord ? 'clients' : found ? 'instance' : word && state.loaded ? 'missing' : word ? null : 'overview';
-  if (kind !== 'clients') clients.hide(); // while it still has the focus
+  const kind = Object.hasOwn(views, word) ? word : found ? 'instance' : word && state.loaded ? 'missing' : word ? null : 'overview';
+  for (const [name, { view }] of Object.entries(views)) if (name !== kind) view.hide(); // while it still has the focus
   for (const [name, panel] of Object.entries(panels)) panel.hidden = name !== kind;
-  if (kind === 'clients') clients.show({ focus: begun });
+  if (Object.hasOwn(views, kind ?? '')) views[kind].view.show({ focus: begun });
   if (kind === 'overview') all.show(state);
   else all.hide();
   drawInstance(found, word, section);
   if (kind === 'missing') drawMissing(word);
   drawTabs(state, found ? found.instance.id : word ? null : '');
   drawHeader(state);
-  const title = found ? `${found.instance.label} · Lamplighter` : kind === 'clients' ? 'Clients · Lamplighter' : 'Lamplighter';
+  const title = found ? `${found.instance.label} · Lamplighter` : Object.hasOwn(views, kind ?? '') ? `${views[kind].title} · Lamplighter` : 'Lamplighter';
   if (document.title !== title) document.title = title;
 }
 

@@ -1,9 +1,10 @@
-// The address of the page: #/24284/logs, #/clients. Links are addresses, so Back works and
+// The address of the page: #/24284/logs, #/clients, #/workspaces. Links are addresses, so Back works and
 // any view can be kept as a bookmark.
 
 import { store } from './store.js';
 
 export const clientsWord = 'clients'; // not an instance, whose words are numbers
+export const workspacesWord = 'workspaces'; // likewise
 
 export const sections = ['logs', 'history', 'events', 'memories'];
 
