@@ -140,7 +140,7 @@ func (s *scanning) lookAtAll(ctx context.Context, repos map[string]gitwork.Repo,
 			}
 			all.Go(func() {
 				defer func() { <-places }()
-				stale := s.m.lookAt(ctx, repos[common], w, s.known[w.Path])
+				stale := s.m.lookAt(ctx, repos[common], w, oursAt(s.known, w.Path))
 				if ctx.Err() != nil {
 					return // half of it may be missing
 				}
@@ -252,4 +252,18 @@ func (m *Manager) ourTrees() (map[string]*record, error) {
 		}
 	}
 	return known, err
+}
+
+// oursAt is the record of the tree at a path, nil when it is none of ours. A path
+// can be written in several ways where case or short names do not count.
+func oursAt(known map[string]*record, path string) *record {
+	if r := known[path]; r != nil {
+		return r
+	}
+	for at, r := range known {
+		if sameFile(at, path) {
+			return r
+		}
+	}
+	return nil
 }

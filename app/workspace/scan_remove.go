@@ -26,7 +26,7 @@ func (m *Manager) RemoveStale(ctx context.Context, path string, q Removal) (Outc
 		return Outcome{}, fmt.Errorf("%w: %w", ErrBadRequest, err)
 	}
 	known, err := m.ourTrees()
-	if r := known[path]; r != nil {
+	if r := oursAt(known, path); r != nil {
 		return m.Remove(ctx, r.ID, q)
 	}
 	if err != nil {
