@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -196,7 +197,7 @@ func (c *changes) follow(ctx context.Context, changed func(records bool)) error 
 		case e := <-events:
 			dir, name := filepath.Split(e.Name)
 			switch {
-			case e.Has(fsnotify.Remove|fsnotify.Rename) && !strings.HasSuffix(name, ".json"):
+			case e.Has(fsnotify.Remove|fsnotify.Rename) && slices.Contains(c.dirs(), e.Name):
 				c.again()
 				changed(true)
 			case e.Op == fsnotify.Chmod, strings.HasPrefix(name, "."), !strings.HasSuffix(name, ".json"):

@@ -16,7 +16,8 @@ import (
 const (
 	inUsePause  = 10 * time.Minute // somebody works inside
 	standsPause = time.Hour        // work would be lost, or it did not work
-	busyPause   = time.Minute      // somebody else is at work on it, or has left it half done
+	busyPause   = time.Minute      // somebody else is at work on it, who says when he has done
+	stepPause   = 5 * time.Second  // somebody else is at work on it, or has left it half done: the end of a process is not told
 )
 
 // When sizes are measured.
@@ -120,7 +121,7 @@ func (m *Manager) attend(ctx context.Context, r *record, t tries, clock Stamp) (
 		return 0, nil
 	}
 	if m.isAside(r) {
-		return busyPause, m.locked(r.ID, func(r *record) error {
+		return stepPause, m.locked(r.ID, func(r *record) error {
 			_, err := m.finishAside(ctx, r)
 			return err
 		})
@@ -154,12 +155,11 @@ func (m *Manager) recoverAgain(ctx context.Context, r *record, t tries, clock St
 		return rest, nil
 	}
 	err := m.recoverOne(ctx, r.ID)
-	pause := busyPause
 	if err != nil {
-		pause = inUsePause
-		t.note(r, clock, pause)
+		t.note(r, clock, inUsePause)
+		return inUsePause, err
 	}
-	return pause, err
+	return stepPause, nil
 }
 
 // tidy cleans up one workspace, and says when to try again.
