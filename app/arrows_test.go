@@ -71,7 +71,7 @@ func mayImport(from, to string) bool {
 	case from == "app/setup": // settings of clients, and no server
 		return below(to, "monitor") || below(to, "app/setup") || slices.Contains([]string{"app/share/ask", "app/config"}, to)
 	case slices.Contains([]string{"app/workspace/tree", "app/workspace/gitwork", "app/workspace/inuse", "app/workspace/confine"}, from): // know no workspace
-		return to == "monitor/process" || to == "monitor/plainfile"
+		return slices.Contains([]string{"monitor", "monitor/plainfile", "monitor/process"}, to)
 	case from == "app/workspace/assistant": // speaks for workspaces, and knows nothing of files
 		return to == "app/workspace" || to == "monitor"
 	case from == "app/workspace": // files and jobs, and neither servers nor views
@@ -205,7 +205,7 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/workspace", "app/session", false},
 		{"app/workspace/tree", "monitor/plainfile", true},
 		{"app/workspace/gitwork", "app/workspace/tree", false},
-		{"app/workspace/inuse", "monitor", false},
+		{"app/workspace/inuse", "monitor", true},
 		{"app/workspace/confine", "app/workspace", false},
 		{"app/workspace/assistant", "app/workspace", true},
 		{"app/workspace/assistant", "app/workspace/tree", false},
