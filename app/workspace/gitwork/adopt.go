@@ -15,7 +15,8 @@ import (
 // Adopt makes what is checked out at path, which is whole but for its .git, a
 // worktree of a branch without touching its files, so that git status tells what
 // differs. A .git that leads to nothing any more is replaced; any other one is
-// refused. When it fails the tree is as it was.
+// refused. When it fails the tree is as it was; what a crash leaves is cleared away
+// by the next try.
 func (r Repo) Adopt(ctx context.Context, path, branch string) (Worktree, error) {
 	w, err := r.adopt(ctx, path, branch)
 	if err != nil {
@@ -41,17 +42,19 @@ func (r Repo) adopt(ctx context.Context, path, branch string) (w Worktree, err e
 	}
 	// git makes a worktree only where nothing is: beside the tree, under its name,
 	// after which its own directory is called.
-	aside, err := os.MkdirTemp(filepath.Dir(path), ".adopt-*")
-	if err != nil {
+	side := beside(path)
+	if err := r.clear(path, side); err != nil {
+		return w, fmt.Errorf("clearing away what was left of another try: %w", err)
+	}
+	if err := os.Mkdir(filepath.Dir(side), 0o700); err != nil {
 		return w, err
 	}
-	side := filepath.Join(aside, filepath.Base(path))
-	defer func() { err = errors.Join(err, os.RemoveAll(aside)) }()
+	defer func() { err = errors.Join(err, r.clear("", side)) }()
 	if _, err := r.common().write(ctx, "worktree", "add", "--quiet", "--no-checkout", side, branch); err != nil {
-		return w, errors.Join(err, made{repo: r, path: side}.undo(true))
+		return w, err
 	}
 	if w, err = r.at(ctx, side, branch); err != nil {
-		return Worktree{}, errors.Join(err, made{repo: r, path: side}.undo(true))
+		return Worktree{}, err
 	}
 	w.Path = path
 	if err := lead(ctx, w); err != nil {
@@ -62,6 +65,36 @@ func (r Repo) adopt(ctx context.Context, path, branch string) (w Worktree, err e
 		return Worktree{}, errors.Join(err, undone)
 	}
 	return w, nil
+}
+
+// beside is where a worktree is made that is to be that of the tree at path.
+func beside(path string) string {
+	base := filepath.Base(path)
+	return filepath.Join(filepath.Dir(path), "."+base+".adopt", base)
+}
+
+// clear takes away what a worktree made beside has left: what git remembers of it,
+// also when its own directory leads to the tree at path already, which has no .git
+// then; "" is none. No files but its .git are removed.
+func (r Repo) clear(path, side string) error {
+	for _, tree := range []string{path, side} {
+		if tree == "" {
+			continue
+		}
+		admin, err := r.adminOf(tree)
+		if err == nil && admin != "" {
+			err = forget(admin)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, place := range []string{filepath.Join(side, gitFile), side, filepath.Dir(side)} {
+		if err := os.Remove(place); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // noRepository makes sure that the tree at path has no .git that leads anywhere,
@@ -85,11 +118,11 @@ func noRepository(path string) error {
 // in the index from HEAD. The files are compared with that once, so that git need
 // not do so each time.
 func lead(ctx context.Context, w Worktree) error {
-	for path, text := range map[string]string{
-		filepath.Join(w.Admin, gitdirFile): filepath.ToSlash(filepath.Join(w.Path, gitFile)),
-		filepath.Join(w.Path, gitFile):     "gitdir: " + filepath.ToSlash(w.Admin),
+	for _, link := range []struct{ path, text string }{
+		{filepath.Join(w.Admin, gitdirFile), filepath.ToSlash(filepath.Join(w.Path, gitFile))},
+		{filepath.Join(w.Path, gitFile), "gitdir: " + filepath.ToSlash(w.Admin)},
 	} {
-		if err := plainfile.Replace(path, []byte(text+"\n")); err != nil {
+		if err := plainfile.Replace(link.path, []byte(link.text+"\n")); err != nil {
 			return err
 		}
 	}

@@ -110,3 +110,42 @@ func TestAdoptOverADeadLink(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// What a crash leaves of adopting is cleared away by the next try.
+func TestAdoptAgain(t *testing.T) {
+	for name, crash := range map[string]func(t *testing.T, r Repo, path, side string){
+		"directory": func(t *testing.T, _ Repo, _, side string) {
+			if err := os.Mkdir(filepath.Dir(side), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"worktree": func(t *testing.T, r Repo, _, side string) {
+			run(t, r.Top, "worktree", "add", "-q", "--no-checkout", side, "x")
+		},
+		"led": func(t *testing.T, r Repo, path, side string) {
+			run(t, r.Top, "worktree", "add", "-q", "--no-checkout", side, "x")
+			admin, err := leadsTo(side)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(admin, gitdirFile), filepath.Join(path, gitFile)+"\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := repository(t)
+			path := uprooted(t, r)
+			crash(t, r, path, beside(path))
+			w, err := r.Adopt(t.Context(), path, "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := status(t, r, w); len(s.Uncommitted) > 0 {
+				t.Errorf("%+v", s)
+			}
+			if got := trees(t, r); !slices.Equal(got, []string{"tree"}) {
+				t.Error(got)
+			}
+			gone(t, filepath.Dir(beside(path)))
+		})
+	}
+}
