@@ -59,12 +59,17 @@ func helper(text string) int {
 }
 
 // users are those that tests run jobs as: we, and nobody in particular too where
-// we are root.
-func users() map[string]int {
+// we are root of all users.
+func users(t *testing.T) map[string]int {
+	t.Helper()
 	if os.Getuid() != 0 {
 		return map[string]int{"user": os.Getuid()}
 	}
-	return map[string]int{"root": 0, "nobody": 65534}
+	const nobody = 65534
+	if err := os.Lchown(t.TempDir(), nobody, nobody); err != nil {
+		return map[string]int{"root": 0} // in a namespace with no other user
+	}
+	return map[string]int{"root": 0, "nobody": nobody}
 }
 
 // placeOf is a directory of a user's, outside of what is for temporary files,

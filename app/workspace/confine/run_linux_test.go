@@ -20,7 +20,7 @@ func TestCheck(t *testing.T) {
 
 // TestConfined tries what a job must not be able to do, and what it must.
 func TestConfined(t *testing.T) {
-	for name, uid := range users() {
+	for name, uid := range users(t) {
 		t.Run(name, func(t *testing.T) {
 			base := placeOf(t, uid)
 			at := func(name string) string { return filepath.Join(base, name) }
@@ -158,7 +158,7 @@ except OSError as e:
 }
 
 func TestStatus(t *testing.T) {
-	for name, uid := range users() {
+	for name, uid := range users(t) {
 		base := placeOf(t, uid)
 		for _, confine := range []bool{true, false} {
 			s := Spec{Dir: base, Confine: confine, Writable: []string{base}}
@@ -179,7 +179,7 @@ func TestStatus(t *testing.T) {
 
 // TestOnlyReadOnly are jobs that are not confined.
 func TestOnlyReadOnly(t *testing.T) {
-	for name, uid := range users() {
+	for name, uid := range users(t) {
 		t.Run(name, func(t *testing.T) {
 			base := placeOf(t, uid)
 			at := func(name string) string { return filepath.Join(base, name) }
@@ -223,7 +223,7 @@ func TestNotRun(t *testing.T) {
 
 // TestSignals has a signal reach a job, which decides what to do.
 func TestSignals(t *testing.T) {
-	for name, uid := range users() {
+	for name, uid := range users(t) {
 		for _, confine := range []bool{true, false} {
 			base := placeOf(t, uid)
 			for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
