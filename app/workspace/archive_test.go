@@ -422,6 +422,7 @@ func TestCrashArchive(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			var before map[string]string
 			crashAtEach(t, crashCase{
 				shallow: c.shallow,

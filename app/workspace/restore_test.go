@@ -359,6 +359,7 @@ func TestCrashRestore(t *testing.T) {
 		{"ready worktree", true, 1, func(l *lab, m *Manager) Workspace { return make(l, m, l.repository("repo", one)) }, one},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			crashAtEach(t, crashCase{
 				shallow: c.shallow, before: c.make,
 				do: func(ctx context.Context, m *Manager, w Workspace) error {

@@ -18,6 +18,9 @@ const pins = "refs/lamplighter/"
 func (r Repo) MakeBranch(ctx context.Context, branch, commit string) error {
 	err := goodBranch(branch)
 	if err == nil {
+		err = goodCommit(commit)
+	}
+	if err == nil { // "branch" says no to what no branch may be called
 		_, err = r.common().write(ctx, "branch", "--no-track", branch, commit)
 	}
 	if err != nil {
@@ -41,8 +44,8 @@ func (r Repo) advance(ctx context.Context, branch, commit string) (bool, error) 
 	if err := goodBranch(branch); err != nil {
 		return false, err
 	}
-	if !isHash(commit) {
-		return false, fmt.Errorf("%q is not a whole commit's name", commit)
+	if err := goodCommit(commit); err != nil {
+		return false, err
 	}
 	ref := "refs/heads/" + branch
 	tip, err := r.Resolve(ctx, ref)
@@ -78,6 +81,9 @@ func (r Repo) advance(ctx context.Context, branch, commit string) (bool, error) 
 func (r Repo) Pin(ctx context.Context, name, commit string) error {
 	err := goodPin(name)
 	if err == nil {
+		err = goodCommit(commit)
+	}
+	if err == nil {
 		_, err = r.common().write(ctx, "update-ref", "--no-deref", pins+name, commit)
 	}
 	if err != nil {
@@ -103,4 +109,13 @@ func goodPin(name string) error {
 		return fmt.Errorf("%q cannot be the name of a ref", monitor.Clean(name))
 	}
 	return goodBranch(name)
+}
+
+// goodCommit refuses what is not the whole name of a commit: git would take it for
+// an option, or for whatever is called so.
+func goodCommit(commit string) error {
+	if !isHash(commit) {
+		return fmt.Errorf("%q is not the whole name of a commit", monitor.Clean(commit))
+	}
+	return nil
 }
