@@ -53,7 +53,7 @@ func TestConfined(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer abstract.Close()
-			bystander := exec.Command("sleep", "600")
+			bystander := exec.Command("sleep", "86400")
 			if uid != os.Getuid() {
 				bystander.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 			}
@@ -105,8 +105,8 @@ func TestConfined(t *testing.T) {
 				"makes one beside itself":    {"mkdir ../more", false},
 				"writes /etc":                {"touch /etc/lamplighter-confine", false},
 				"writes /proc/sys":           {"cat /proc/sys/kernel/core_pattern > /tmp/p && cat /tmp/p > /proc/sys/kernel/core_pattern", false},
-				"sees a bystander":           {"test -e /proc/" + pid, false},
-				"kills a bystander":          {"kill -0 " + pid, false},
+				"sees a bystander":           {"cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep 'sleep 86[4]00'", false},
+				"kills a bystander":          {"grep -q '^sleep.86[4]00' /proc/" + pid + "/cmdline && kill -0 " + pid, false}, // its pid may be that of another one inside
 				"mounts":                     {"mount -t tmpfs none /mnt", false},
 				"remounts":                   {"mount -o remount,bind,rw " + at("home"), false},
 				"remounts all":               {"mount -o remount,bind,rw /", false},
@@ -115,7 +115,7 @@ func TestConfined(t *testing.T) {
 				"enters the first":           {"nsenter -t 1 -m -- true", false},
 				"unmounts as its own root":   {"unshare -r -m sh -c 'umount " + at("store") + "'", false},
 				"remounts as its own root":   {"unshare -r -m sh -c 'mount -o remount,bind,rw " + at("home") + "; echo new > " + at("home/file") + "'", false},
-				"enters its bystander":       {"nsenter -t " + pid + " -m -- true", false},
+				"enters a bystander":         {"nsenter -t " + pid + " -m -- touch " + at("home/entered"), false},
 				"reaches the user's bus":     {connect(at("run/bus")), false},
 				"sees the runtime directory": {"test $(ls " + at("run") + " | wc -l) != 0", false},
 				"reaches who listens":        {connect(at("home/listens")), false},
