@@ -83,6 +83,10 @@ func (x *machine) step(t *rapid.T) {
 		return
 	}
 	x.tree = tree
+	kept := func(v map[string]string) bool { return maps.Equal(v, before) }
+	if !maps.Equal(tree, before) && !slices.ContainsFunc(x.versions, kept) {
+		t.Fatalf("%q gave way to %q and was not kept", before, tree)
+	}
 }
 
 // interrupted tells whether do ended by a crash.
