@@ -26,14 +26,15 @@ import (
 func (m *Manager) takeAway(ctx context.Context, r *record, verb verb, q Removal) (out Outcome, err error) {
 	defer func() { out.Workspace = m.view(r) }()
 	server := r.Server
+	size := m.measuring(ctx, *r)
 	err = m.stands(ctx, r, verb, q, &out)
+	before := size(err == nil)
 	if err != nil {
 		if server != r.Server { // it has been ended all the same
 			err = errors.Join(err, m.store.write(r))
 		}
 		return out, err
 	}
-	before := m.freed(ctx, r, false)
 	trash, err := freeName(m.trash(r, verb))
 	if err != nil {
 		return out, fmt.Errorf("removing %s: %w", r.Name, err)
@@ -282,6 +283,21 @@ func (m *Manager) forget(ctx context.Context, r *record, branch bool) (kept stri
 		return "what git remembers of it in " + monitor.Clean(r.Source.Repository)
 	}
 	return ""
+}
+
+// measuring measures what would be given back with a workspace while something else
+// is done; size waits for that, or gives it up.
+func (m *Manager) measuring(ctx context.Context, r record) (size func(wanted bool) int64) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan int64, 1)
+	go func() { done <- m.freed(ctx, &r, false) }()
+	return func(wanted bool) int64 {
+		defer cancel()
+		if !wanted {
+			cancel()
+		}
+		return <-done
+	}
 }
 
 // freed is what would be given back with a workspace, 0 where that is not known.
