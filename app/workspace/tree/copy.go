@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -62,7 +61,7 @@ const batch = 64
 // What cannot be read is an error. When it fails, also because the disk is full or ctx
 // ends, what is in to is the caller's to remove.
 func Copy(ctx context.Context, from, to string, o Options) (Copied, error) {
-	c := &copier{o: o, toPath: to, basePath: o.Base, linked: map[fileID]*original{}}
+	c := &copier{o: o, never: map[uint64]bool{}, linked: map[fileID]*original{}}
 	c.tally.tell = o.Progress
 	root, err := c.begin(from, to)
 	if err != nil {
@@ -109,19 +108,18 @@ type late struct {
 }
 
 type copier struct {
-	o                Options
-	toPath, basePath string
-	pool             *pool
-	target           fileID   // the root of the copy, which is not copied itself
-	links            *os.Root // likewise, to find originals in it
+	o      Options
+	pool   *pool
+	target fileID   // the root of the copy, which is not copied itself
+	links  *os.Root // likewise, to find originals in it
 
 	tally            tally
 	cloned, fromBase atomic.Int64
-	never            atomic.Bool // nothing can be cloned
 	left             leftOut
 
 	mu     sync.Mutex
-	linked map[fileID]*original // guarded by mu
+	never  map[uint64]bool      // guarded by mu; file systems of which nothing can be cloned to the copy's
+	linked map[fileID]*original // likewise
 	late   []late               // likewise
 }
 
@@ -180,6 +178,9 @@ func (c *copier) begin(from, to string) (_ *node, err error) {
 	}
 	if c.links, err = os.OpenRoot(to); err != nil {
 		return nil, err
+	}
+	if id, err := idOf(c.links); err != nil || id != c.target {
+		return nil, errors.Join(errChanged, err, c.links.Close())
 	}
 	return n, nil
 }
@@ -301,7 +302,15 @@ func (c *copier) enter(n *node, name string) (*node, error) {
 // damaged is an error in the copy, which is never excused as the source's.
 type damaged struct{ error }
 
-func ours(err error) error { return damaged{fmt.Errorf("making the copy: %w", err)} }
+func ours(err error) error {
+	switch {
+	case isFull(err):
+		return damaged{fmt.Errorf("making the copy: %w; make room on that disk, then try again", err)}
+	case errors.Is(err, fs.ErrExist):
+		return damaged{fmt.Errorf("making the copy: %w; two names of the source are one there, as where capitals are no others", err)}
+	}
+	return damaged{fmt.Errorf("making the copy: %w", err)}
+}
 
 // Unwrap is what is wrong.
 func (d damaged) Unwrap() error { return d.error }
@@ -416,236 +425,4 @@ func (c *copier) file(n *node, name string) error {
 		return nil
 	}
 	return c.content(n, name, from, m) // a file cannot have so many names there, or only one
-}
-
-// mostTries is how often a file is read that is written to meanwhile.
-const mostTries = 3
-
-var errTorn = errors.New("it was written to all the while; its copy may be of several moments")
-
-// content makes the copy of one file.
-func (c *copier) content(n *node, name string, from *file, m meta) (err error) {
-	perm := c.o.perm(m)
-	var to *file
-	cloned := false
-	if m.size > 0 && !c.never.Load() {
-		var never bool
-		if to, cloned, never, err = n.to.clone(name, from); err != nil {
-			return ours(err)
-		}
-		if never {
-			c.never.Store(true)
-		}
-	}
-	defer func() {
-		if to != nil {
-			_ = to.close()
-		}
-	}()
-	if !cloned && n.base != nil {
-		if linked, err := c.link(n, name, from, to, m, perm); linked || err != nil {
-			return err
-		}
-	}
-	if !cloned {
-		if to == nil {
-			if to, err = n.to.create(name); err != nil {
-				return ours(err)
-			}
-		}
-		if m, err = c.bytes(n, name, from, to, m); err != nil {
-			return err
-		}
-	}
-	if err := n.to.settle(name, to, perm, m); err != nil {
-		return ours(err)
-	}
-	if cloned {
-		c.cloned.Add(1)
-		c.tally.add(1, m.size)
-	} else {
-		c.tally.add(1, 0)
-	}
-	return nil
-}
-
-// link makes a link to the file of the base with that content and those
-// permissions; false says that there is none. An empty file that was made before is
-// nil, or gives way to it.
-func (c *copier) link(n *node, name string, from, to *file, m meta, perm fs.FileMode) (bool, error) {
-	old, om, err := n.base.open(name)
-	if err != nil {
-		return false, nil // it is new
-	}
-	defer func() { _ = old.close() }()
-	if om.size != m.size || om.perm != perm {
-		return false, nil
-	}
-	equal, err := sameFiles(c.pool.ctx, from, old, m, om)
-	if err != nil {
-		return false, err
-	}
-	if err := from.seek(0); err != nil || !equal {
-		return false, err
-	}
-	const aside = ".lamplighter-link" // where the source has such a file it is copied
-	as := name
-	if to != nil {
-		as = aside
-	}
-	if n.base.link(name, n.to, as) != nil {
-		return false, nil // a file cannot have so many names, or lies elsewhere
-	}
-	got, err := n.to.lstat(as)
-	if err == nil && got.id != om.id {
-		err = n.to.remove(as)
-		return false, asOurs(err)
-	}
-	if err == nil && to != nil {
-		err = n.to.move(as, n.to, name)
-	}
-	if err != nil {
-		return false, ours(err)
-	}
-	c.fromBase.Add(1)
-	c.tally.add(1, m.size)
-	return true, nil
-}
-
-// bytes copies by reading and writing, again while the file changes, and returns
-// what is true of what was copied.
-func (c *copier) bytes(n *node, name string, from, to *file, m meta) (meta, error) {
-	for try := 1; ; try++ {
-		before := m
-		if err := transfer(c.pool.ctx, from, to, m, func(n int64) { c.tally.add(0, n) }); err != nil {
-			return m, err
-		}
-		after, err := from.stat()
-		if err != nil {
-			return m, err
-		}
-		if after.mtime == before.mtime && after.size == before.size && after.ctime == before.ctime {
-			return m, nil
-		}
-		m = after
-		if try == mostTries {
-			c.left.note(join(n.path(), name), errTorn)
-			return m, nil
-		}
-		if err := from.seek(0); err != nil {
-			return m, err
-		}
-		if err := to.truncate(0); err != nil {
-			return m, ours(err)
-		}
-		if err := to.seek(0); err != nil {
-			return m, ours(err)
-		}
-		c.tally.add(0, -before.size)
-	}
-}
-
-// Sizes of what is copied at once.
-const (
-	bufferSize = 128 << 10
-	chunkSize  = 8 << 20 // by the kernel, between two looks at whether to go on
-)
-
-var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
-
-// transfer copies the content of a file that is m to an empty one, without its
-// holes, and tells of all bytes, of holes too.
-func transfer(ctx context.Context, from, to *file, m meta, tell func(int64)) error {
-	told := int64(0)
-	part := func(begin, end int64) error {
-		if begin > told {
-			tell(begin - told)
-			told = begin
-		}
-		if m.taken < m.size { // the search for holes has moved on
-			if err := from.seek(begin); err != nil {
-				return err
-			}
-			if err := to.seek(begin); err != nil {
-				return ours(err)
-			}
-		}
-		return between(ctx, from, to, begin, end, func(n int64) {
-			told += n
-			tell(n)
-		})
-	}
-	var err error
-	switch {
-	case m.size == 0:
-		// What says that it is empty and is not lies in /proc or in FUSE.
-		err = between(ctx, from, to, 0, 1<<62, func(int64) {})
-	case m.taken < m.size:
-		if err = from.ranges(m.size, part); err == nil {
-			err = asOurs(to.truncate(m.size))
-		}
-	default:
-		err = part(0, m.size)
-	}
-	if err == nil && told < m.size {
-		tell(m.size - told)
-	}
-	return err
-}
-
-func asOurs(err error) error {
-	if err == nil {
-		return nil
-	}
-	return ours(err)
-}
-
-// between copies a part that both files stand at; less where the file ends before.
-func between(ctx context.Context, from, to *file, begin, end int64, tell func(int64)) error {
-	at := begin
-	for byKernel := end-begin >= chunkSize && end < 1<<62; byKernel && at < end; {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		n, err := copyRange(from, to, at, min(chunkSize, end-at))
-		if err != nil || n == 0 {
-			byKernel = false // what is wrong is told by reading and writing
-			break
-		}
-		at += n
-		tell(n)
-	}
-	if at == end {
-		return nil
-	}
-	if at != begin { // the kernel has not moved the offsets
-		if err := from.seek(at); err != nil {
-			return err
-		}
-		if err := to.seek(at); err != nil {
-			return ours(err)
-		}
-	}
-	buf := buffers.Get().(*[bufferSize]byte)
-	defer buffers.Put(buf)
-	for at < end {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		n, err := from.Read(buf[:min(bufferSize, end-at)])
-		if n > 0 {
-			if _, err := to.Write(buf[:n]); err != nil {
-				return ours(err)
-			}
-			at += int64(n)
-			tell(int64(n))
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,6 +58,9 @@ func openDir(path string) (*dir, error) {
 // isStale tells whether a server of files has forgotten a file.
 func isStale(err error) bool { return errors.Is(err, unix.ESTALE) }
 
+// isFull tells whether there is no more room.
+func isFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
 // replaced is the error of opening a name that was something else a moment before.
 func replaced(err error) error {
 	switch err {
@@ -90,6 +94,17 @@ func statOf(fd int) (meta, error) {
 	return metaOf(&st), nil
 }
 
+// idOf is which directory a root is.
+func idOf(root *os.Root) (fileID, error) {
+	f, err := root.Open(".")
+	if err != nil {
+		return fileID{}, err
+	}
+	defer func() { _ = f.Close() }()
+	m, err := statOf(int(f.Fd()))
+	return m.id, err
+}
+
 func (d *dir) lstat(name string) (meta, error) {
 	var st unix.Stat_t
 	if err := again(func() error { return unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
@@ -98,9 +113,7 @@ func (d *dir) lstat(name string) (meta, error) {
 	return metaOf(&st), nil
 }
 
-// metaOf reads what the systems name alike and size differently.
-//
-//nolint:unconvert // the types differ between systems
+// metaOf reads what the systems name alike; the sizes of the numbers differ.
 func metaOf(st *unix.Stat_t) meta {
 	return meta{
 		kind: kindOf(uint32(st.Mode)), perm: fs.FileMode(uint32(st.Mode) & 0o777),

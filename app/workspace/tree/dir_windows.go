@@ -50,6 +50,11 @@ func checked(root *os.Root, before fs.FileInfo) (*dir, error) {
 
 func isStale(error) bool { return false }
 
+// isFull tells whether there is no more room.
+func isFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
+}
+
 func (d *dir) sub(name string) (*dir, error) {
 	before, err := d.root.Lstat(name)
 	if err != nil {
@@ -110,13 +115,21 @@ func kindOf(mode fs.FileMode) kind {
 	return other // fs.ModeIrregular: a junction, among others
 }
 
-func (d *dir) stat() (meta, error) {
-	f, err := d.root.Open(".")
+func (d *dir) stat() (meta, error) { return statOfRoot(d.root) }
+
+func statOfRoot(root *os.Root) (meta, error) {
+	f, err := root.Open(".")
 	if err != nil {
 		return meta{}, err
 	}
 	defer func() { _ = f.Close() }()
 	return statOf(f)
+}
+
+// idOf is which directory a root is.
+func idOf(root *os.Root) (fileID, error) {
+	m, err := statOfRoot(root)
+	return m.id, err
 }
 
 func (d *dir) lstat(name string) (meta, error) {
@@ -132,8 +145,8 @@ func (d *dir) lstat(name string) (meta, error) {
 func metaOf(info fs.FileInfo) meta {
 	at := momentOf(info.ModTime().UnixNano())
 	m := meta{kind: kindOf(info.Mode()), perm: info.Mode().Perm(), size: info.Size(), taken: info.Size(), mtime: at, atime: at, ctime: at, links: 1}
-	if m.kind != regular {
-		m.size, m.taken = 0, 0
+	if m.kind != regular { // directories have no permissions here
+		m.perm, m.size, m.taken = 0o777, 0, 0
 	}
 	if data, ok := info.Sys().(*syscall.Win32FileAttributeData); ok {
 		m.atime = momentOf(data.LastAccessTime.Nanoseconds())
@@ -216,7 +229,14 @@ func (d *dir) create(name string) (*file, error) {
 
 func (d *dir) mkdir(name string) error { return d.root.Mkdir(name, 0o700) }
 
-func (d *dir) symlink(target, name string) error { return d.root.Symlink(target, name) }
+// symlink makes a link, which Windows allows to few.
+func (d *dir) symlink(target, name string) error {
+	err := d.root.Symlink(target, name)
+	if errors.Is(err, windows.ERROR_PRIVILEGE_NOT_HELD) {
+		return fmt.Errorf("%w; turn on the Developer Mode of Windows, which lets you make links", err)
+	}
+	return err
+}
 
 func (d *dir) readlink(name string) (string, error) { return d.root.Readlink(name) }
 

@@ -218,6 +218,9 @@ func TestUnpackOfTheHostile(t *testing.T) {
 		"bits beyond":              {[]tar.Header{root, {Name: "tree/s", Typeflag: tar.TypeReg, Mode: 0o6755}}, nil},
 		"the root twice":           {[]tar.Header{root, fileHeader("tree/f"), root}, nil},
 	} {
+		if !unixLike && slices.ContainsFunc(c.list, func(h tar.Header) bool { return h.Typeflag == tar.TypeSymlink }) {
+			continue // few may make links there
+		}
 		t.Run(name, func(t *testing.T) {
 			parent := newDir(t)
 			to := filepath.Join(parent, "to")
@@ -286,7 +289,6 @@ func FuzzUnpack(f *testing.F) {
 	if _, err := Pack(f.Context(), &archive, map[string]string{"tree": from}, Options{}); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(archive.Bytes())
 	for _, list := range [][]tar.Header{
 		{dirHeader("tree"), fileHeader("tree/../f")},
 		{dirHeader("tree"), {Name: "tree/l", Typeflag: tar.TypeSymlink, Linkname: ".."}, fileHeader("tree/l/f")},
@@ -295,43 +297,28 @@ func FuzzUnpack(f *testing.F) {
 		f.Add(plainTar(f, tarOf(f, list...)))
 	}
 	f.Add(plainTar(f, archive.Bytes()))
+	// The tar alone: nothing that a fuzzer changes passes the checksum of zstd.
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// What the fuzzer changes in an uncompressed tar gets further than in a
-		// compressed one, which has a checksum.
-		var compressed bytes.Buffer
-		w, err := zstd.NewWriter(&compressed, zstd.WithEncoderLevel(zstd.SpeedFastest))
-		if err != nil {
+		parent := newDir(t)
+		to := filepath.Join(parent, "to")
+		if err := os.Mkdir(to, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Write(data); err != nil {
+		u := &unpacker{ctx: t.Context(), limit: 1 << 20, roots: map[string]*unpacked{}}
+		if err := u.open(map[string]string{"tree": to}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
+		root := u.roots["tree"]
+		err := u.tar(bytes.NewReader(data))
+		if err == nil {
+			err = root.finish()
 		}
-		for _, input := range [][]byte{data, compressed.Bytes()} {
-			parent := newDir(t)
-			to := filepath.Join(parent, "to")
-			if err := os.Mkdir(to, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			got, err := Unpack(t.Context(), bytes.NewReader(input), map[string]string{"tree": to}, 1<<20, nil)
-			if got.Bytes > 1<<20 {
-				t.Errorf("%d bytes", got.Bytes)
-			}
-			if there, err := os.ReadDir(parent); err != nil || len(there) != 1 || !there[0].IsDir() {
-				t.Errorf("%q, %v", there, err)
-			}
-			if err == nil {
-				again := newDir(t)
-				repacked(t, to, again)
-				if found, err := Compare(t.Context(), to, again, nil, 0); err != nil || len(found) > 0 {
-					t.Errorf("%v, %v", found, err)
-				}
-			}
-			if err := Remove(t.Context(), to, "", nil); err != nil {
-				t.Error(err)
-			}
+		root.close()
+		if got := u.tally.count(); got.Bytes > 1<<20 {
+			t.Errorf("%d bytes, %v", got.Bytes, err)
+		}
+		if there, err := os.ReadDir(parent); err != nil || len(there) != 1 || !there[0].IsDir() {
+			t.Errorf("%q, %v", there, err)
 		}
 	})
 }
