@@ -172,7 +172,7 @@ func workspaceStatus(err error) int {
 		return http.StatusBadRequest
 	case errors.Is(err, workspace.ErrUnknown):
 		return http.StatusNotFound
-	case stands(err), errors.Is(err, workspace.ErrState), errors.As(err, &ambiguous):
+	case stands(err), errors.As(err, &ambiguous):
 		return http.StatusConflict
 	case errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable
@@ -180,9 +180,9 @@ func workspaceStatus(err error) int {
 	return http.StatusInternalServerError
 }
 
-// stands tells an error that says what stands against taking something away.
+// stands tells an error that says what stands against doing something now.
 func stands(err error) bool {
-	return errors.Is(err, workspace.ErrLoss) || errors.Is(err, workspace.ErrInUse) || errors.Is(err, workspace.ErrBusy)
+	return errors.Is(err, workspace.ErrLoss) || errors.Is(err, workspace.ErrInUse) || errors.Is(err, workspace.ErrBusy) || errors.Is(err, workspace.ErrState)
 }
 
 // recoverInto turns a panic into an error, so that work that no request waits

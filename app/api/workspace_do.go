@@ -67,7 +67,7 @@ func (r routes) completeWorkspace(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	outcome, err := r.parts.Workspaces.Complete(ctx, found.ID, orderedBy(req))
-	r.answerOutcome(w, outcome, err)
+	r.answerOutcome(w, outcome, false, err)
 }
 
 func (r routes) removeWorkspace(w http.ResponseWriter, req *http.Request) {
@@ -77,19 +77,26 @@ func (r routes) removeWorkspace(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	outcome, err := r.parts.Workspaces.Remove(ctx, found.ID, q)
-	r.answerOutcome(w, outcome, err)
+	r.answerOutcome(w, outcome, q.DryRun, err)
 }
 
 // answerOutcome says what was done. What stands against it is in the answer as
-// well.
-func (r routes) answerOutcome(w http.ResponseWriter, o workspace.Outcome, err error) {
+// well; a dry run has succeeded when it can say that.
+func (r routes) answerOutcome(w http.ResponseWriter, o workspace.Outcome, dryRun bool, err error) {
 	if err != nil && !stands(err) {
 		r.failWorkspace(w, err)
 		return
 	}
 	answer, status := encodeOutcome(o), http.StatusOK
+	answer.DryRun = dryRun
 	if err != nil {
-		answer.Error, status = monitor.Clean(err.Error()), http.StatusConflict
+		text := monitor.Clean(err.Error())
+		if answer.Why == "" {
+			answer.Why = text
+		}
+		if !dryRun {
+			answer.Error, status = text, http.StatusConflict
+		}
 	}
 	r.answer(w, status, answer)
 }
@@ -146,5 +153,5 @@ func (r routes) removeStale(w http.ResponseWriter, req *http.Request) {
 	}
 	order.By = orderedBy(req)
 	outcome, err := r.parts.Workspaces.RemoveStale(context.WithoutCancel(req.Context()), order.path, order.Removal)
-	r.answerOutcome(w, outcome, err)
+	r.answerOutcome(w, outcome, order.DryRun, err)
 }

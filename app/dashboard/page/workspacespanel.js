@@ -38,7 +38,7 @@ export function workspacesView({ opener }) {
   const scan = scanPanel();
   const element = h('div', { class: 'workspaces' },
     h('div', { class: 'setup-head' }, title, short, h('span', { class: 'grow' }), tools),
-    h('p', { class: 'setup-about muted' }, 'A directory of its own for each job, taken away in time. What is not kept elsewhere is never lost without being asked.'),
+    h('p', { class: 'setup-about muted' }, 'A directory of its own for each job, taken away in time. Work that is nowhere else is not lost unless you say so.'),
     failed, waiting, makings, items, nothing, more, none, scan.element);
 
   const stream = follower({
@@ -94,7 +94,7 @@ export function workspacesView({ opener }) {
     title.focus({ preventScroll: true });
   }
 
-  bind('/', 'filter the workspaces', () => { field.focus(); field.select(); }, { when: () => shown && !tools.hidden });
+  bind('/', 'filter the workspaces', () => { field.focus(); field.select(); }, { when: () => shown });
   document.addEventListener('visibilitychange', () => {
     if (!shown) return;
     if (document.hidden) stream.stop();
