@@ -46,7 +46,7 @@ type facts struct {
 func factsOf(r *record, o Options) facts {
 	f := facts{
 		ID: r.ID, State: r.State, Kind: r.Kind, Cleanup: r.Cleanup, Retention: r.Retention,
-		Used: r.Used, Done: r.Done, Problem: r.Problem != "", Bytes: r.SizeBytes,
+		Used: r.Used, Done: r.Done, Problem: leftKind(r.Problem) != "", Bytes: r.SizeBytes,
 	}
 	if f.Used.Wall.IsZero() {
 		f.Used = Stamp{Wall: r.UsedAt}

@@ -176,6 +176,10 @@ func TestPlan(t *testing.T) {
 	if at, words := plan(r, Options{}, stamp("a", 3*time.Hour)); at != nil || !strings.Contains(words, "as soon as") {
 		t.Errorf("stuck: %v, %q", at, words)
 	}
+	r.Problem = "it is a directory without git now" // that is no reason to stay
+	if at, _ := plan(r, Options{}, stamp("a", 3*time.Hour)); at == nil {
+		t.Error("another problem keeps it")
+	}
 	r.State = Archived
 	if at, words := plan(r, Options{}, stamp("a", 3*time.Hour)); at != nil || words == "" {
 		t.Errorf("archived: %v, %q", at, words)
