@@ -45,9 +45,7 @@ func (m *Manager) wouldRemove(ctx context.Context, r *record, q Removal) Outcome
 		out.What, out.Why = "would not be removed", err.Error()
 	}
 	out.Freed = m.freed(ctx, r, true)
-	if out.Loss != nil && len(out.Loss.Commits) > 0 && r.Source.Branch != "" {
-		out.Kept = "the branch " + monitor.Clean(r.Source.Branch) + ", with commits that are nowhere else"
-	}
+	out.Kept = m.wouldKeep(ctx, r, out.Loss)
 	return out
 }
 

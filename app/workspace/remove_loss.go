@@ -15,11 +15,6 @@ import (
 	"lamplighter/monitor"
 )
 
-// loss is what would be lost with all of a workspace.
-func (m *Manager) loss(ctx context.Context, r *record) (Loss, error) {
-	return m.lossWith(ctx, r, stepRemove)
-}
-
 // lossWith is what would be lost with all of a workspace (stepRemove), or with its
 // tree alone (stepEnd): what the last version has is not lost then. The error is
 // that ctx has ended; what could not be found out is Loss.Unknown.
@@ -65,6 +60,7 @@ func (m *Manager) look(ctx context.Context, r *record, verb verb, loss *Loss) (b
 		for _, commit := range status.Commits {
 			loss.Commits = append(loss.Commits, monitor.Clean(commit))
 		}
+		loss.MoreCommits = status.MoreCommits
 		for _, path := range status.Submodules {
 			loss.Submodules = append(loss.Submodules, monitor.Clean(path))
 		}
@@ -99,7 +95,7 @@ func lossWords(loss Loss, busy string) string {
 	if n := len(loss.Uncommitted) + loss.More; n > 0 {
 		words = append(words, fmt.Sprintf("%s not committed (%s)", number(n, "file is", "files are"), some(loss.Uncommitted, n)))
 	}
-	if n := len(loss.Commits); n > 0 {
+	if n := len(loss.Commits) + loss.MoreCommits; n > 0 {
 		words = append(words, fmt.Sprintf("%s on no other branch and no remote (%s)", number(n, "commit is", "commits are"), some(loss.Commits, n)))
 	}
 	if busy != "" {

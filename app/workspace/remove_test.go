@@ -233,6 +233,17 @@ func TestRemoveFromGit(t *testing.T) {
 			git(t, dir, "commit", "--all", "--message=work")
 			git(t, dir, "branch", "elsewhere")
 		}, "", false},
+		{"committed without a branch", func(t *testing.T, dir string) {
+			git(t, dir, "checkout", "--detach")
+			write(t, dir, map[string]string{"a": "other"})
+			git(t, dir, "commit", "--all", "--message=work")
+		}, "1 commit is on no other branch and no remote", true},
+		{"committed without a branch, which went another way", func(t *testing.T, dir string) {
+			git(t, dir, "commit", "--allow-empty", "--message=on the branch")
+			git(t, dir, "checkout", "--detach", "HEAD~")
+			git(t, dir, "commit", "--allow-empty", "--message=work")
+		}, "1 commit is on no other branch and no remote", true},
+		{"without a branch, nothing done", func(t *testing.T, dir string) { git(t, dir, "checkout", "--detach") }, "", false},
 		{"no git any more", func(t *testing.T, dir string) {
 			if err := os.Remove(filepath.Join(dir, ".git")); err != nil {
 				t.Fatal(err)
@@ -660,6 +671,7 @@ func TestLossWords(t *testing.T) {
 		"1 file is not committed (a)": {Uncommitted: []string{"a"}},
 		"5 files are not committed (a, b, c, …)":                                                    {Uncommitted: []string{"a", "b", "c", "d"}, More: 1},
 		"2 commits are on no other branch and no remote (x, y)":                                     {Commits: []string{"x", "y"}},
+		"25 commits are on no other branch and no remote (x, y, z, …)":                              {Commits: []string{"x", "y", "z", "w"}, MoreCommits: 21},
 		"1 submodule has work of its own (lib)":                                                     {Submodules: []string{"lib"}},
 		"it differs from its last version, or has none":                                             {Changed: true},
 		"1 file is not committed (a), what would be lost could not be found out: git cannot be run": {Uncommitted: []string{"a"}, Unknown: "git cannot be run"},
@@ -670,5 +682,86 @@ func TestLossWords(t *testing.T) {
 	}
 	if got := lossWords(Loss{}, "rebase"); got != "a rebase is going on" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What a forced removal keeps is what was checked out, wherever that leads.
+func TestRemoveKeepsCommits(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		work   []string // before the commit
+		others int      // branches that are kept besides the workspace's own
+	}{
+		{"a detached HEAD", []string{"checkout", "--quiet", "--detach"}, 0},
+		{"a detached HEAD beside a branch that went on", []string{"checkout", "--quiet", "--detach", "HEAD~"}, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var repo string
+			var tip string
+			crashAtEach(t, crashCase{
+				shallow: true,
+				before: func(l *lab, m *Manager) Workspace {
+					repo = l.repository("repo", map[string]string{"a": "a"})
+					w := l.create(m, Request{Kind: Temp, From: repo})
+					git(t, w.Path, "commit", "--quiet", "--allow-empty", "--message=on the branch")
+					git(t, w.Path, test.work...)
+					git(t, w.Path, "commit", "--quiet", "--allow-empty", "--message=work")
+					tip = git(t, w.Path, "rev-parse", "HEAD")
+					return w
+				},
+				do: func(ctx context.Context, m *Manager, w Workspace) error {
+					out, err := m.Remove(ctx, w.ID, Removal{Force: true})
+					if err == nil && (!strings.Contains(out.Kept, w.Source.Branch) || strings.Contains(out.Kept, " and ") != (test.others > 0)) {
+						t.Errorf("kept: %q", out.Kept)
+					}
+					return err
+				},
+				after: func(l *lab, m *Manager, w Workspace, crashed string) {
+					l.gone(m, w)
+					branches := strings.Fields(git(t, repo, "for-each-ref", "--format=%(refname:short)", "refs/heads/lamplighter"))
+					if len(branches) != 1+test.others || !slices.Contains(branches, w.Source.Branch) {
+						t.Errorf("branches: %q", branches)
+					}
+					if git(t, repo, "for-each-ref", "--contains="+tip) == "" {
+						t.Error("the commit is lost")
+					}
+					if got := git(t, repo, "worktree", "list"); strings.Contains(got, "\n") {
+						t.Errorf("worktrees: %s", got)
+					}
+				},
+			})
+		})
+	}
+}
+
+// The ref that holds the commits of an archived workspace goes with it, unless they
+// are nowhere else.
+func TestRemoveArchivedWithCommits(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		l := newLab(t)
+		m := l.manager(nil)
+		repo := l.repository("repo", map[string]string{"a": "a"})
+		w := l.create(m, Request{Kind: Temp, From: repo})
+		git(t, w.Path, "commit", "--quiet", "--allow-empty", "--message=on the branch")
+		git(t, w.Path, "checkout", "--quiet", "--detach", "HEAD~")
+		git(t, w.Path, "commit", "--quiet", "--allow-empty", "--message=work")
+		if _, err := m.Archive(t.Context(), w.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+		ref := "refs/lamplighter/" + w.ID
+		if elsewhere {
+			git(t, repo, "branch", "elsewhere", ref)
+		}
+		dry, err := m.Remove(t.Context(), w.ID, Removal{DryRun: true})
+		if err != nil || strings.Contains(dry.Kept, ref) == elsewhere {
+			t.Errorf("%+v, %v", dry, err)
+		}
+		out, err := m.Remove(t.Context(), w.ID, Removal{})
+		if err != nil || strings.Contains(out.Kept, ref) == elsewhere || !strings.Contains(out.Kept, w.Source.Branch) {
+			t.Errorf("%+v, %v", out, err)
+		}
+		if got := git(t, repo, "for-each-ref", "refs/lamplighter"); (got == "") != elsewhere {
+			t.Errorf("%v: %q", elsewhere, got)
+		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"lamplighter/app/workspace/gitwork"
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
 )
@@ -174,6 +173,15 @@ func (m *Manager) finishRemoval(ctx context.Context, r *record) (kept string, er
 		return "", err
 	}
 	m.at("remove: decided")
+	var commits worktreeCommits
+	goes := there != another && (unseen == nil || !fresh || r.Root == "")
+	if goes {
+		commits = m.saveHead(ctx, r)
+		if ctx.Err() != nil {
+			return "", fmt.Errorf("removing %s: what is left of it is tried again: %w", r.Name, context.Cause(ctx))
+		}
+		m.at("remove: commits saved")
+	}
 	tell, told := m.telling(r.Workspace, nil)
 	defer told()
 	progress := func(done tree.Count) {
@@ -201,12 +209,12 @@ func (m *Manager) finishRemoval(ctx context.Context, r *record) (kept string, er
 	}
 	m.at("remove: data removed")
 	switch {
-	case fresh && r.Root != "" && unseen != nil:
-		kept = "what may lie at " + monitor.Clean(r.Path) + ", which cannot be looked at now"
+	case goes:
+		kept = m.forget(ctx, r, commits, !end)
 	case there == another:
 		kept = "what lies at " + monitor.Clean(r.Path) + ", which was not made there by Lamplighter"
 	default:
-		kept = m.forget(ctx, r, !end)
+		kept = "what may lie at " + monitor.Clean(r.Path) + ", which cannot be looked at now"
 	}
 	m.at("remove: forgotten by git")
 	m.removed(ctx, r, kept)
@@ -256,33 +264,6 @@ func (m *Manager) removeData(ctx context.Context, r *record, progress func(tree.
 		return err
 	}
 	return nil
-}
-
-// forget has the repository of a worktree forget it, and drops its branch when all
-// its commits are elsewhere; it says what stays. It keeps nothing from being
-// removed that git cannot be asked: git finds out by itself that a tree has gone.
-func (m *Manager) forget(ctx context.Context, r *record, branch bool) (kept string) {
-	if r.Source.Kind != FromGit {
-		return ""
-	}
-	repo, err := gitwork.Open(ctx, r.Source.Repository)
-	if errors.Is(err, gitwork.ErrNoRepo) {
-		return "" // it has gone, and all that it remembered
-	}
-	if err == nil && r.Source.Admin != "" && r.State != Archived {
-		err = repo.Forget(ctx, r.Source.Admin, r.Path)
-	}
-	if err == nil && branch && r.Source.Branch != "" {
-		var dropped bool
-		if dropped, err = repo.DropBranch(ctx, r.Source.Branch); err == nil && !dropped {
-			return "the branch " + monitor.Clean(r.Source.Branch) + ", with commits that are nowhere else"
-		}
-	}
-	if err != nil {
-		m.o.Log.Warn("git could not be asked to forget a worktree", "workspace", r.Name, "error", err)
-		return "what git remembers of it in " + monitor.Clean(r.Source.Repository)
-	}
-	return ""
 }
 
 // measuring measures what would be given back with a workspace while something else

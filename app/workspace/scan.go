@@ -189,7 +189,7 @@ func (m *Manager) lookAt(ctx context.Context, repo gitwork.Repo, w gitwork.Workt
 // lossOf is what would be lost with a worktree of a status, which may not have
 // been found out.
 func lossOf(status gitwork.Status, err error) Loss {
-	loss := Loss{Uncommitted: cleaned(status.Uncommitted), More: status.More, Commits: cleaned(status.Commits), Submodules: cleaned(status.Submodules)}
+	loss := Loss{Uncommitted: cleaned(status.Uncommitted), More: status.More, Commits: cleaned(status.Commits), MoreCommits: status.MoreCommits, Submodules: cleaned(status.Submodules)}
 	if err != nil {
 		loss.Unknown = monitor.Clean(err.Error())
 	}

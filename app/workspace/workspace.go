@@ -196,6 +196,7 @@ type Loss struct {
 	Uncommitted []string `json:"uncommitted"`       // paths, the first 20
 	More        int      `json:"more"`              // how many beyond those
 	Commits     []string `json:"commits"`           // "1a2b3c4 subject" that are on no other branch and no remote, the first 20
+	MoreCommits int      `json:"more_commits"`      // how many beyond those
 	Changed     bool     `json:"changed"`           // differs from its last version, where it has versions
 	Submodules  []string `json:"submodules"`        // with work of their own
 	Words       string   `json:"words"`             // all of it in a sentence, "" when nothing would be lost

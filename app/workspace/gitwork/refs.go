@@ -104,6 +104,35 @@ func (r Repo) Unpin(ctx context.Context, name string) error {
 	return nil
 }
 
+// Pinned is the commit that Pin holds, "" when it holds none, and whether that is on
+// a branch, a tag or a remote too.
+func (r Repo) Pinned(ctx context.Context, name string) (commit string, safe bool, err error) {
+	doing := "looking at what is held as " + monitor.Clean(name)
+	if err := goodPin(name); err != nil {
+		return "", false, fmt.Errorf("%s: %w", doing, err)
+	}
+	commit, err = r.Resolve(ctx, pins+name)
+	if errors.Is(err, ErrNoRef) {
+		return "", false, nil
+	}
+	if err == nil {
+		safe, err = r.Safe(ctx, commit)
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("%s: %w", doing, err)
+	}
+	return commit, safe, nil
+}
+
+// Safe tells whether a commit is on a branch, a tag or a remote.
+func (r Repo) Safe(ctx context.Context, commit string) (bool, error) {
+	if err := goodCommit(commit); err != nil {
+		return false, err
+	}
+	own, err := r.common().read(ctx, append([]string{"rev-list", "-n", "1", commit}, elsewhere("")...)...)
+	return err == nil && len(own) == 0, err
+}
+
 func goodPin(name string) error {
 	if name == "" || strings.Contains(name, "/") {
 		return fmt.Errorf("%q cannot be the name of a ref", monitor.Clean(name))

@@ -105,3 +105,30 @@ func TestPin(t *testing.T) {
 		}
 	}
 }
+
+func TestPinned(t *testing.T) {
+	r := repository(t)
+	if held, safe, err := r.Pinned(t.Context(), "name"); held != "" || safe || err != nil {
+		t.Errorf("%q, %v, %v", held, safe, err)
+	}
+	run(t, r.Top, "checkout", "--quiet", "--detach")
+	lone := commit(t, r.Top, "lone")
+	if err := r.Pin(t.Context(), "name", lone); err != nil {
+		t.Fatal(err)
+	}
+	if held, safe, err := r.Pinned(t.Context(), "name"); held != lone || safe || err != nil {
+		t.Errorf("%q, %v, %v", held, safe, err)
+	}
+	run(t, r.Top, "tag", "kept", lone)
+	if held, safe, err := r.Pinned(t.Context(), "name"); held != lone || !safe || err != nil {
+		t.Errorf("%q, %v, %v", held, safe, err)
+	}
+	if _, _, err := r.Pinned(t.Context(), "-d"); err == nil {
+		t.Error("an option is a name")
+	}
+	for _, text := range []string{"HEAD", "--all", ""} {
+		if _, err := r.Safe(t.Context(), text); err == nil {
+			t.Errorf("%q is a commit", text)
+		}
+	}
+}
