@@ -34,6 +34,27 @@ type crashCase struct {
 // crash is what a crash in a test panics with.
 type crash struct{ point string }
 
+// inMemory is a temporary directory, in memory where there is such a place: tests
+// that do a thing hundreds of times would wait most of the time until the disk has
+// written what they throw away. Ends by a panic lose nothing that was not written.
+func inMemory(t testing.TB) string {
+	t.Helper()
+	const memory = "/dev/shm" // of Linux
+	if !isDir(memory) {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(memory, "lamplighter-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := tree.Remove(context.Background(), dir, "", nil); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // crashAtEach runs the case once to its end, then once to each point, and then
 // once to each point and each point of the recovery from that.
 func crashAtEach(t *testing.T, c crashCase) {
@@ -59,7 +80,7 @@ func crashAtEach(t *testing.T, c crashCase) {
 // point at[1], and so on; the last one goes to its end, and its points are returned.
 func crashes(t *testing.T, c crashCase, at []int) (points []string) {
 	t.Helper()
-	l := newLab(t)
+	l := newLabIn(t, inMemory(t))
 	var w Workspace
 	if c.before != nil {
 		w = c.before(l, l.manager(nil))

@@ -53,7 +53,12 @@ type lab struct {
 // newLab is a lab at noon of a day, an hour after its boot.
 func newLab(t testing.TB) *lab {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	return newLabIn(t, t.TempDir())
+}
+
+func newLabIn(t testing.TB, dir string) *lab {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type machine struct {
 // and the tree is what it was before or what it was to be.
 func TestVersionsMachine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		l := newLab(t)
+		l := newLabIn(t, inMemory(t))
 		m := l.manager(nil)
 		files := map[string]string{"a": "a", "d/b": "b"}
 		x := &machine{l: l, m: m, w: l.create(m, Request{From: l.source("from", files)}), state: Ready, tree: files}
