@@ -121,10 +121,10 @@ func (m *Manager) endServer(ctx context.Context, r *record) error {
 	return nil
 }
 
-// refuseInUse says who works in the tree of a workspace, or with its temporary
-// files. The error Is ErrInUse then, and also when nobody could look.
+// refuseInUse says who runs a job in a workspace, or works in its tree or with its
+// temporary files. The error Is ErrInUse then, and also when nobody could look.
 func (m *Manager) refuseInUse(ctx context.Context, r *record) error {
-	var users []User
+	users := m.jobs(r.ID)
 	for _, dir := range []string{r.Path, m.tempDir(r.ID)} {
 		if absent(dir) {
 			continue

@@ -62,7 +62,7 @@ func (m *Manager) Complete(ctx context.Context, id, by string) (Outcome, error) 
 	out := Outcome{Workspace: m.view(found), InUse: []User{}}
 	err = m.change(ctx, found.ID, func(r *record) error {
 		clock := m.o.Clock()
-		if f := factsOf(r, m.o); !f.completed() {
+		if f := factsOf(r, m.limits()); !f.completed() {
 			at := clock.Wall.UTC()
 			r.Done, r.DoneAt, r.Problem = &clock, &at, ""
 			r.note(at, "completed", "by "+by)
@@ -71,7 +71,7 @@ func (m *Manager) Complete(ctx context.Context, id, by string) (Outcome, error) 
 			}
 			m.at("complete: noted")
 		}
-		f := factsOf(r, m.o)
+		f := factsOf(r, m.limits())
 		v := due(f, clock)
 		if v.Due() && v.Action != actArchive { // Sweep archives, for that takes long
 			out, err = m.cleanUp(ctx, r, v.Action, by)
@@ -217,10 +217,13 @@ func usersWords(users []User) string {
 	return strings.Join(words, ", ")
 }
 
-// inside are the processes that work in the tree of a workspace, which lies at
-// path, or with its temporary files. The error tells that nobody could look.
+// inside are the processes that run a job in a workspace, or work in its tree, which
+// lies at path, or with its temporary files. The error tells that nobody could
+// look.
 func (m *Manager) inside(ctx context.Context, r *record, path string) ([]User, error) {
-	users := []User{}
+	// A job counts wherever its processes are: it may be about to begin, and one in a
+	// container cannot be seen.
+	users := append([]User{}, m.jobs(r.ID)...)
 	var dirs []string
 	if r.State == Ready {
 		dirs = append(dirs, path)

@@ -765,3 +765,46 @@ func TestRemoveArchivedWithCommits(t *testing.T) {
 		}
 	}
 }
+
+// A job counts as long as whoever runs it says so, whatever its processes do.
+func TestRunningJobKeepsWorkspace(t *testing.T) {
+	l := newLab(t)
+	m := l.manager(nil)
+	for _, q := range []Request{{Kind: Temp}, {Kind: Hybrid}} {
+		w := l.create(m, q)
+		write(t, w.Path, map[string]string{"a": "a"})
+		if q.Kind == Hybrid {
+			if _, err := m.Keep(t.Context(), w.ID, "first", nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, mark, err := l.manager(nil).beginJob(t.Context(), w.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, force := range []bool{false, true} {
+			if out, err := m.Remove(t.Context(), w.ID, Removal{Force: force}); !errors.Is(err, ErrInUse) || len(out.InUse) != 1 || out.InUse[0].PID != os.Getpid() {
+				t.Errorf("%+v, %v", out, err)
+			}
+		}
+		if out, err := m.Remove(t.Context(), w.ID, Removal{DryRun: true}); err != nil || !strings.Contains(out.Why, "runs a job in it") {
+			t.Errorf("%+v, %v", out, err)
+		}
+		if _, err := m.Archive(t.Context(), w.ID, nil); !errors.Is(err, ErrInUse) {
+			t.Errorf("archived: %v", err)
+		}
+		if _, err := m.Restore(t.Context(), w.ID, 1, nil); q.Kind == Hybrid && !errors.Is(err, ErrInUse) {
+			t.Errorf("restored: %v", err)
+		}
+		if out, err := m.Complete(t.Context(), w.ID, "another one"); err != nil || out.Done || !strings.Contains(out.Why, "runs a job in it") {
+			t.Errorf("%+v, %v", out, err)
+		}
+		l.passes(25 * time.Hour)
+		l.sweeps(m, tries{})
+		l.stays(m, w, map[string]string{"a": "a"})
+		mark.end(t.Context())
+		if out, err := m.Complete(t.Context(), w.ID, "the end of its job"); err != nil || !out.Done {
+			t.Errorf("%+v, %v", out, err)
+		}
+	}
+}
