@@ -104,6 +104,9 @@ func lossWords(loss Loss, busy string) string {
 	if n := len(loss.Submodules); n > 0 {
 		words = append(words, fmt.Sprintf("%s (%s)", number(n, "submodule has work of its own", "submodules have work of their own"), some(loss.Submodules, n)))
 	}
+	if n := len(loss.Nested); n > 0 {
+		words = append(words, fmt.Sprintf("%s (%s)", number(n, "other worktree or repository in it has work of its own", "other worktrees and repositories in it have work of their own"), some(loss.Nested, n)))
+	}
 	if loss.Changed {
 		words = append(words, "it differs from its last version, or has none")
 	}

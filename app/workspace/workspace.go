@@ -199,6 +199,7 @@ type Loss struct {
 	MoreCommits int      `json:"more_commits"`      // how many beyond those
 	Changed     bool     `json:"changed"`           // differs from its last version, where it has versions
 	Submodules  []string `json:"submodules"`        // with work of their own
+	Nested      []string `json:"nested,omitempty"`  // paths of other worktrees and repositories in it, with work of their own
 	Words       string   `json:"words"`             // all of it in a sentence, "" when nothing would be lost
 	Unknown     string   `json:"unknown,omitempty"` // why it could not be found out
 }

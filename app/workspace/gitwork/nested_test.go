@@ -76,3 +76,45 @@ func TestNestedIsBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWork(t *testing.T) {
+	r := repository(t)
+	dir := filepath.Dir(r.Top)
+	clone := func(name string) string {
+		path := filepath.Join(dir, name)
+		run(t, dir, "clone", "-q", r.Top, path)
+		return path
+	}
+	clean, dirty, ahead, branch, stash, others := clone("clean"), clone("dirty"), clone("ahead"), clone("branch"), clone("stash"), clone("others")
+	write(t, filepath.Join(dirty, "new"), "x")
+	commit(t, ahead, "mine")
+	run(t, branch, "checkout", "-q", "-b", "side")
+	commit(t, branch, "mine")
+	run(t, branch, "checkout", "-q", "main")
+	write(t, filepath.Join(stash, "read me.txt"), "x")
+	run(t, stash, "stash", "-q")
+	run(t, others, "worktree", "add", "-q", "-b", "x", filepath.Join(dir, "of others"))
+	tree, changed, detached, own := add(t, r, "tree", "tree"), add(t, r, "changed", "changed"), add(t, r, "detached", "detached"), filepath.Join(dir, "own")
+	write(t, filepath.Join(changed.Path, "new"), "x")
+	run(t, detached.Path, "checkout", "-q", "--detach")
+	commit(t, detached.Path, "mine")
+	run(t, dir, "init", "-q", own)
+	commit(t, own, "never pushed")
+	for path, want := range map[string]string{
+		clean: "", dirty: "changes", ahead: "commits", branch: "commits", stash: "commits", others: "worktrees", own: "commits",
+		tree.Path: "", changed.Path: "not committed", detached.Path: "no other branch",
+	} {
+		words, err := Work(t.Context(), path)
+		if err != nil || (words == "") != (want == "") || !strings.Contains(words, want) {
+			t.Errorf("%s: %q, %v", path, words, err)
+		}
+	}
+	write(t, filepath.Join(dir, "odd", ".git"), "nothing\n")
+	write(t, filepath.Join(dir, "lost", ".git"), "gitdir: /nowhere/.git/worktrees/x\n")
+	write(t, filepath.Join(dir, "empty", ".git", "x"), "")
+	for _, name := range []string{"odd", "lost", "empty", "none"} {
+		if words, err := Work(t.Context(), filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s: %q", name, words)
+		}
+	}
+}
