@@ -185,8 +185,13 @@ func TestWorkspacesOnThePage(t *testing.T) {
 		p.Click(t, browsertest.Button(name).In(openDialog))
 	}
 
-	t.Run("none yet", func(t *testing.T) {
+	t.Run("loaded when it is asked for", func(t *testing.T) {
 		p.AwaitText(t, mainPart, "24282 - alpha")
+		if browsertest.Eval[bool](t, p, "performance.getEntriesByType('resource').some(one => one.name.endsWith('/workspacespanel.js'))") {
+			t.Error("its files are loaded before anybody wants to see it")
+		}
+	})
+	t.Run("none yet", func(t *testing.T) {
 		p.Press(t, "g", "w")
 		p.AwaitText(t, view, "No workspaces yet", "lamplighter workspace create", "none yet")
 		focused(t, "heading Workspaces")
@@ -411,6 +416,39 @@ func TestWorkspacesOnThePage(t *testing.T) {
 			t.Error("a name is markup")
 		}
 	})
+}
+
+// TestWorkspacesThatCannotBeLoaded: where lamplighter has ended before the files
+// of the view were loaded, that is said.
+func TestWorkspacesThatCannotBeLoaded(t *testing.T) {
+	y := newYard(t)
+	h := api.Handler(api.Parts{Source: newOffice(t), Workspaces: y, Version: "1.2.3-test", Log: slog.New(slog.DiscardHandler)})
+	gone := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		select {
+		case <-gone:
+			if strings.HasSuffix(req.URL.Path, "/workspacesrow.js") {
+				panic(http.ErrAbortHandler)
+			}
+		default:
+		}
+		h.ServeHTTP(w, req)
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	p := browsertest.Start(t).Open(t, server.URL+"/global-dashboard/", browsertest.Options{})
+	p.Forgive("the server responded with a status of 404")
+	p.Forgive("the server responded with a status of 503")
+	p.Forgive("net::ERR_")
+	p.AwaitText(t, mainPart, "24282 - alpha")
+	close(gone)
+	p.Press(t, "g", "w")
+	p.AwaitText(t, ".later", "Workspaces", "This part of the page could not be loaded: Lamplighter does not answer.", "Reload the page")
+	p.Audit(t, "not loaded")
+	p.Press(t, "g", "o")
+	p.AwaitText(t, mainPart, "24282 - alpha")
 }
 
 // lodgers is a view of so many workspaces, with names of every sort, and of one that

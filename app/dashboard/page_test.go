@@ -20,8 +20,12 @@ import (
 	"lamplighter/monitor"
 )
 
-// transferLimit is what the whole page may cost on the wire.
-const transferLimit = 200 << 10
+// What the page may cost on the wire: when it is opened, and with all that is
+// loaded once somebody wants to see it.
+const (
+	transferLimit = 200 << 10
+	wholeLimit    = 240 << 10
+)
 
 func ask(t *testing.T, h http.Handler, method, target string, header ...string) *http.Response {
 	t.Helper()
@@ -164,6 +168,7 @@ func TestTakesGzip(t *testing.T) {
 var (
 	inHTML = regexp.MustCompile(`(?:src|href)="([^"]*)"`)
 	inJS   = regexp.MustCompile(`(?m)(?:\bfrom\s+|\bimport\s+|\bimport\(\s*|new URL\(\s*)['"]([^'"]+)['"]`)
+	later  = regexp.MustCompile(`\bimport\(\s*['"]([^'"]+)['"]`)
 	inCSS  = regexp.MustCompile(`(?:url\(\s*["']?|@import\s+["'])([^"')]+)`)
 
 	comments = regexp.MustCompile(`(?s)/\*.*?\*/|(?m:^\s*//.*$)`)
@@ -233,9 +238,28 @@ func TestPageHasWhatItAsksForAndNoMore(t *testing.T) {
 	}
 }
 
+// first are those of the files that are loaded when the page is opened.
+func first(t *testing.T) []string {
+	t.Helper()
+	names := []string{pageIndex}
+	for i := 0; i < len(names); i++ {
+		text := embeddedFile(t, names[i])
+		if path.Ext(names[i]) == ".js" {
+			text = later.ReplaceAllString(text, "")
+		}
+		for _, name := range references(names[i], text) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 func TestPageIsSmall(t *testing.T) {
 	h := Page()
-	total := 0
+	opened, whole := 0, 0
+	begins := first(t)
 	for _, name := range used(t) {
 		target := pageAssets + name
 		if name == pageIndex {
@@ -246,12 +270,18 @@ func TestPageIsSmall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		total += len(wire)
+		whole += len(wire)
+		if slices.Contains(begins, name) {
+			opened += len(wire)
+		}
 		t.Logf("%7d %s", len(wire), name)
 	}
-	t.Logf("%7d in all", total)
-	if total > transferLimit {
-		t.Errorf("the page takes %d bytes on the wire, more than %d", total, transferLimit)
+	t.Logf("%7d when it is opened, %d in all", opened, whole)
+	if opened > transferLimit || whole > wholeLimit {
+		t.Errorf("the page takes %d bytes on the wire when it is opened and %d in all, more than %d and %d", opened, whole, transferLimit, wholeLimit)
+	}
+	if slices.Contains(begins, "workspacespanel.js") || !slices.Contains(begins, "main.js") {
+		t.Errorf("when it is opened it takes %q", begins)
 	}
 }
 

@@ -5,13 +5,13 @@ import { h, replace, setAttribute } from './dom.js';
 import { header } from './header.js';
 import { takeToken } from './http.js';
 import { instanceView } from './instance.js';
+import { laterView } from './later.js';
 import { overview } from './overview.js';
 import { clientsWord, router, workspacesWord } from './router.js';
 import { clientsTitle, clientsView } from './setuppanel.js';
 import { store } from './store.js';
 import { stream } from './stream.js';
 import { tabId, tabs } from './tabs.js';
-import { workspacesTitle, workspacesView } from './workspacespanel.js';
 
 takeToken();
 
@@ -22,7 +22,11 @@ const announce = announcer();
 const all = overview();
 const one = instanceView();
 const clients = clientsView({ opener: () => byId('clients-link') });
-const spaces = workspacesView({ opener: () => byId('workspaces-link') });
+const workspacesTitle = 'workspaces-title';
+const spaces = laterView({
+  title: 'Workspaces', heading: workspacesTitle,
+  load: async () => (await import('./workspacespanel.js')).workspacesView({ heading: workspacesTitle, opener: () => byId('workspaces-link') }),
+});
 // The views that are no server's, by their word in the address.
 const views = { [clientsWord]: { view: clients, title: 'Clients' }, [workspacesWord]: { view: spaces, title: 'Workspaces' } };
 

@@ -11,19 +11,18 @@ import { follower } from './workspacesfollow.js';
 import { makingRow, row } from './workspacesrow.js';
 import { scanPanel } from './workspacesscan.js';
 
-export const workspacesTitle = 'workspaces-title';
-
 const portion = 200; // rows that are drawn without being asked for
 
-// workspacesView returns {element, show({focus}), hide()}, as clientsView.
-export function workspacesView({ opener }) {
+// workspacesView returns {element, show({focus}), hide()}, as clientsView. heading
+// is the id of its heading.
+export function workspacesView({ heading, opener }) {
   let known = null; // {workspaces, making, problem} as they were told last
   let trouble = '';
   let most = portion;
   let shown = false;
   const opened = new Set();
 
-  const title = h('h2', { id: workspacesTitle, tabindex: -1 }, 'Workspaces');
+  const title = h('h2', { id: heading, tabindex: -1 }, 'Workspaces');
   const short = h('p', { class: 'muted' });
   const field = h('input', { type: 'search', 'aria-label': 'Filter workspaces', placeholder: 'Filter workspaces', autocomplete: 'off', spellcheck: 'false', dir: 'auto', oninput: () => { most = portion; draw(); } });
   const order = h('select', { 'aria-label': 'Order of the workspaces', onchange: draw }, orders.map(({ key, words }) => h('option', { value: key }, words)));
