@@ -39,6 +39,9 @@ type Stale struct {
 	WorkspaceID string    `json:"workspace_id,omitempty"` // it is one of ours
 	Removable   bool      `json:"removable"`              // nothing stands against it
 	Why         string    `json:"why"`                    // what stands against it, or why it is safe, in words
+
+	with   []string // worktrees and repositories in it that go with it, without work of their own
+	barred string   // what stands against it whatever is forced, in words
 }
 
 // Scanned is what was found.
@@ -140,7 +143,7 @@ func (s *scanning) lookAtAll(ctx context.Context, repos map[string]gitwork.Repo,
 			}
 			all.Go(func() {
 				defer func() { <-places }()
-				stale := s.m.lookAt(ctx, repos[common], w, oursAt(s.known, w.Path))
+				stale := s.m.lookAt(ctx, repos[common], w, s.known)
 				if ctx.Err() != nil {
 					return // half of it may be missing
 				}
@@ -154,8 +157,9 @@ func (s *scanning) lookAtAll(ctx context.Context, repos map[string]gitwork.Repo,
 	all.Wait()
 }
 
-// lookAt looks at a worktree and judges it; r is its record where it is ours.
-func (m *Manager) lookAt(ctx context.Context, repo gitwork.Repo, w gitwork.Worktree, r *record) Stale {
+// lookAt looks at a worktree and judges it; known are the records of ours. What
+// takes long comes first, and who works in it last.
+func (m *Manager) lookAt(ctx context.Context, repo gitwork.Repo, w gitwork.Worktree, known map[string]*record) Stale {
 	s := Stale{
 		Path: w.Path, Repository: repo.Common, Project: monitor.Clean(repo.Name),
 		Branch: monitor.Clean(w.Branch), Head: w.Head, Main: w.Main,
@@ -163,12 +167,22 @@ func (m *Manager) lookAt(ctx context.Context, repo gitwork.Repo, w gitwork.Workt
 	}
 	s.MadeBy = madeBy(w.Path, w.Branch)
 	also := besides{prunable: monitor.Clean(w.Prunable), now: m.o.Clock().Wall}
-	if r != nil {
+	if r := oursAt(known, w.Path); r != nil {
 		s.WorkspaceID, s.MadeBy = r.ID, "lamplighter"
 		also.job, also.busy, also.done = monitor.Clean(r.Job), r.Step != nil || r.State != Ready, r.Done != nil
 	}
-	_, err := os.Lstat(w.Path)
+	info, err := os.Lstat(w.Path)
 	s.Missing = errors.Is(err, os.ErrNotExist)
+	var in nested
+	switch {
+	case s.Missing:
+	case err == nil && !info.IsDir(): // git would follow a link
+		s.barred = "what lies there is no directory, but a link or a file; look what it is, and remove that by hand"
+	default:
+		m.measure(ctx, &s, w.Admin, also.now)
+		in = nestedIn(ctx, w.Path, known)
+		s.barred = barredWords(in.ours, tree.Mounted(w.Path))
+	}
 	var status gitwork.Status
 	if s.Missing {
 		status, err = repo.Remembered(ctx, w)
@@ -177,9 +191,15 @@ func (m *Manager) lookAt(ctx context.Context, repo gitwork.Repo, w gitwork.Workt
 	}
 	s.Merged, s.Pushed, s.Dirty = status.Merged, status.Pushed, len(status.Uncommitted) > 0
 	s.Loss = lossOf(status, err)
-	s.UsedAt = status.HeadAt.UTC()
+	s.Loss.Nested, s.with = in.work, in.clean
+	if s.Loss.Unknown == "" {
+		s.Loss.Unknown = in.unknown
+	}
+	s.Loss.Words = lossWords(s.Loss, monitor.Clean(status.Busy))
+	if s.UsedAt.Before(status.HeadAt) {
+		s.UsedAt = status.HeadAt.UTC()
+	}
 	if !s.Missing {
-		m.measure(ctx, &s, w.Admin, also.now)
 		also.unseen = m.workIn(ctx, &s)
 	}
 	s.Removable, s.Why = judge(s, also)

@@ -1,10 +1,14 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"lamplighter/app/workspace/tree"
+	"lamplighter/monitor"
 )
 
 // besides is what a judgement needs to know that Stale does not tell.
@@ -23,6 +27,8 @@ func judge(s Stale, also besides) (removable bool, why string) {
 	switch {
 	case s.Main:
 		return false, "it is the main working tree of its repository"
+	case s.barred != "":
+		return false, s.barred
 	case len(s.InUse) > 0:
 		return false, "in use: " + usersWords(s.InUse)
 	case also.unseen != nil:
@@ -46,10 +52,37 @@ func judge(s Stale, also besides) (removable bool, why string) {
 	} else {
 		why += "on another branch or a tag"
 	}
+	if with := withWords(s.with); with != "" {
+		why += "; it goes " + with
+	}
 	if !s.UsedAt.IsZero() && !also.now.Before(s.UsedAt) {
 		why += "; last used " + Span(also.now.Sub(s.UsedAt)) + " ago"
 	}
 	return true, why
+}
+
+// barredWords say what stands against removing a tree whatever is forced: the
+// names of workspaces in it, and the error of looking what is mounted there.
+func barredWords(ours []string, mounted error) string {
+	switch {
+	case errors.Is(mounted, tree.ErrMounted):
+		return monitor.Clean(mounted.Error())
+	case mounted != nil:
+		return "nobody could find out whether a file system is mounted in it: " + monitor.Clean(mounted.Error())
+	case len(ours) == 1:
+		return fmt.Sprintf("the workspace %s lies in it; remove that first", ours[0])
+	case len(ours) > 1:
+		return fmt.Sprintf("%d workspaces lie in it (%s); remove those first", len(ours), some(ours, len(ours)))
+	}
+	return ""
+}
+
+// withWords say what goes with a tree, "" when there is nothing.
+func withWords(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("with %s in it (%s)", number(len(paths), "other worktree or repository", "other worktrees and repositories"), some(paths, len(paths)))
 }
 
 // lockedWords say that a worktree is locked, and what to do.

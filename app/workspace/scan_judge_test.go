@@ -37,6 +37,8 @@ func TestJudge(t *testing.T) {
 		{"ours", Stale{}, besides{job: "fix"}, false, []string{`"fix"`, "not ended"}},
 		{"ours, completed", Stale{Merged: true}, besides{job: "fix", done: true}, true, []string{"nothing would be lost"}},
 		{"ours, being made", Stale{}, besides{job: "fix", done: true, busy: true}, false, []string{"worked on"}},
+		{"with another", Stale{Merged: true, with: []string{"built/inner"}}, besides{}, true, []string{"nothing would be lost", "built/inner"}},
+		{"barred", Stale{InUse: user, Missing: true, barred: "a file system is mounted"}, besides{}, false, []string{"mounted"}},
 		{"of the future", Stale{UsedAt: now.Add(time.Hour)}, besides{}, true, []string{"nothing would be lost"}},
 	} {
 		test.also.now = now

@@ -18,8 +18,9 @@ import (
 
 // RemoveStale removes a worktree that Scan would find, through git; one of ours
 // as Remove does. Its branch stays, and Outcome.Kept says so. The error Is
-// ErrBadRequest when path is no such worktree, ErrState when it is locked, ErrInUse, or
-// ErrLoss; Outcome says the same in Why. A locked one and one in use stay also with Force.
+// ErrBadRequest when path is no such worktree, ErrState when it is locked, or when a
+// file system is mounted or a workspace lies in it, ErrInUse, or ErrLoss; Outcome says
+// the same in Why. With Force only ErrLoss is none.
 func (m *Manager) RemoveStale(ctx context.Context, path string, q Removal) (Outcome, error) {
 	path, err := placeOf(path)
 	if err != nil {
@@ -36,7 +37,7 @@ func (m *Manager) RemoveStale(ctx context.Context, path string, q Removal) (Outc
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := m.removeStale(ctx, repo, w, q)
+	out, err := m.removeStale(ctx, repo, w, known, q)
 	out.DryRun = q.DryRun
 	if err != nil && out.Why == "" {
 		out.Why = monitor.Clean(err.Error())
@@ -113,8 +114,8 @@ func (m *Manager) worktreeAt(ctx context.Context, path string) (gitwork.Repo, gi
 
 // removeStale removes a worktree of somebody else's when nothing stands against
 // it.
-func (m *Manager) removeStale(ctx context.Context, repo gitwork.Repo, w gitwork.Worktree, q Removal) (Outcome, error) {
-	s := m.lookAt(ctx, repo, w, nil)
+func (m *Manager) removeStale(ctx context.Context, repo gitwork.Repo, w gitwork.Worktree, known map[string]*record, q Removal) (Outcome, error) {
+	s := m.lookAt(ctx, repo, w, known)
 	out := Outcome{
 		Workspace: Workspace{
 			Name: monitor.Clean(filepath.Base(w.Path)), Path: w.Path, Project: s.Project, Shares: []Share{}, UsedAt: s.UsedAt, SizeBytes: s.SizeBytes, Files: int(s.Files),
@@ -130,6 +131,8 @@ func (m *Manager) removeStale(ctx context.Context, repo gitwork.Repo, w gitwork.
 		return out, fmt.Errorf("%s was not removed: %w: %s", monitor.Clean(w.Path), why, words)
 	}
 	switch {
+	case s.barred != "":
+		return refuse(ErrState, s.barred)
 	case len(s.InUse) > 0:
 		return refuse(ErrInUse, usersWords(s.InUse)+"; end that first")
 	case !s.Removable && !s.Missing && s.Loss.Words == "" && !s.Locked:
@@ -139,8 +142,12 @@ func (m *Manager) removeStale(ctx context.Context, repo gitwork.Repo, w gitwork.
 	case s.Loss.Words != "" && !q.Force:
 		return refuse(ErrLoss, s.Loss.Words)
 	}
+	with := withWords(s.with)
+	if with != "" {
+		with = " " + with
+	}
 	if out.Freed = s.SizeBytes; q.DryRun {
-		out.What = "would be removed"
+		out.What = "would be removed" + with
 		return out, nil
 	}
 	if s.Branch == "" && !s.Merged && w.Head != "" { // commits are never lost
@@ -154,7 +161,7 @@ func (m *Manager) removeStale(ctx context.Context, repo gitwork.Repo, w gitwork.
 		out.Freed, out.What = 0, "not removed"
 		return out, err
 	}
-	out.Done, out.What = true, "removed"
+	out.Done, out.What = true, "removed"+with
 	m.o.Log.Info("a worktree was removed", "path", w.Path, "by", q.By, "forced", q.Force)
 	return out, nil
 }

@@ -100,8 +100,10 @@ func TestWork(t *testing.T) {
 	commit(t, detached.Path, "mine")
 	run(t, dir, "init", "-q", own)
 	commit(t, own, "never pushed")
+	locked := add(t, r, "locked", "locked")
+	run(t, r.Top, "worktree", "lock", locked.Path)
 	for path, want := range map[string]string{
-		clean: "", dirty: "changes", ahead: "commits", branch: "commits", stash: "commits", others: "worktrees", own: "commits",
+		locked.Path: "lock", clean: "", dirty: "changes", ahead: "commits", branch: "commits", stash: "commits", others: "worktrees", own: "commits",
 		tree.Path: "", changed.Path: "not committed", detached.Path: "no other branch",
 	} {
 		words, err := Work(t.Context(), path)

@@ -37,7 +37,10 @@ func workAt(ctx context.Context, path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		_, locked := locked(own)
 		switch {
+		case locked:
+			return "a lock of `git worktree lock`", nil
 		case len(s.Uncommitted) > 0:
 			return "changes that are not committed", nil
 		case len(s.Commits) > 0:
