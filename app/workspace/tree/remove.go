@@ -195,15 +195,7 @@ func (r *remover) directory(n *doomed) {
 			r.child(n, e.name)
 		})
 	}
-	for len(files) > batch {
-		part := files[:batch]
-		files = files[batch:]
-		n.left.Add(1)
-		r.pool.add(func() {
-			defer r.release(n)
-			r.files(n, part)
-		})
-	}
+	// One worker is enough for a directory: the system removes one name of it at a time.
 	r.files(n, files)
 }
 
