@@ -122,6 +122,7 @@ func (b *background) reloaded(s config.Settings, err error) {
 	b.log.Info("settings changed")
 	b.level.Set(s.LogLevel.Level())
 	b.model.SetRules(rules.New(s.Servers))
+	b.configureWorkspaces(s)
 	b.layers.change(func(l *layers) { l.ours, l.lost = s, false }, b.holds)
 	hidden := b.settings.TrayIcon == config.TrayIconHidden
 	switch {

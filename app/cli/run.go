@@ -20,6 +20,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/dashboard"
 	"lamplighter/app/socket"
+	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 	"lamplighter/monitor/watch"
 	"lamplighter/tray"
@@ -53,6 +54,8 @@ type background struct {
 	ours    *config.Watcher
 	serenas *config.SerenaWatcher
 	layers  layers
+
+	ourSpaces *workspace.Manager // nil where nothing can be remembered
 
 	model    *watch.Watch
 	icon     *tray.Tray

@@ -16,11 +16,15 @@ func workspaceOptions(places config.Places, settings config.Settings, by string)
 	if places.StateDir == "" {
 		return workspace.Options{}, errors.New("workspaces: there is no directory where they could be remembered; set LAMPLIGHTER_STATE_DIR")
 	}
+	return workspace.Options{Dir: filepath.Join(places.StateDir, "workspaces"), Limits: workspaceLimits(settings), By: by}, nil
+}
+
+// workspaceLimits are those of the settings.
+func workspaceLimits(settings config.Settings) workspace.Limits {
 	holds := settings.Workspaces()
-	return workspace.Options{
-		Dir: filepath.Join(places.StateDir, "workspaces"), Trees: holds.Dir, Limit: holds.Limit, Retention: holds.Retention,
-		Cleanup: workspace.Cleanup(holds.Cleanup), Budget: holds.Budget, By: by,
-	}, nil
+	return workspace.Limits{
+		Trees: holds.Dir, Limit: holds.Limit, Retention: holds.Retention, Cleanup: workspace.Cleanup(holds.Cleanup), Budget: holds.Budget,
+	}
 }
 
 // workspaces is what the verbs work with: the same as the background process does,
@@ -34,14 +38,23 @@ func (p *program) workspaces() (*workspace.Manager, error) {
 	return workspace.New(o), nil
 }
 
-// startWorkspaces makes the part; nil where nothing can be remembered.
+// startWorkspaces makes the part, before settings are watched; nil where nothing can
+// be remembered.
 func (b *background) startWorkspaces(orders api.Stopper) *workspace.Manager {
 	o, err := workspaceOptions(b.places, b.settings, "lamplighter")
 	if err != nil {
 		return nil
 	}
 	o.Log, o.Servers = b.log, ourServers{sessions: b.sessions.manager, instances: b.model.Snapshot, stop: orders}
-	return workspace.New(o)
+	b.ourSpaces = workspace.New(o)
+	return b.ourSpaces
+}
+
+// configureWorkspaces takes changed settings over.
+func (b *background) configureWorkspaces(s config.Settings) {
+	if b.ourSpaces != nil {
+		b.ourSpaces.Configure(workspaceLimits(s))
+	}
 }
 
 // serveWorkspaces does what is due, and has the views show what there is.

@@ -101,13 +101,13 @@ func (m *Manager) begin(ctx context.Context, b blueprint) (*record, func(), erro
 	r.Path = filepath.Join(b.in, r.Name)
 	r.Step = &step{Verb: stepCreate, By: m.o.By}
 	if r.Cleanup == "" {
-		r.Cleanup = m.o.Cleanup
+		r.Cleanup = m.limits().Cleanup
 	}
 	if r.Cleanup == "" {
 		r.Cleanup = usualCleanup(r.Kind)
 	}
 	if r.Retention == 0 {
-		r.Retention = m.o.Retention
+		r.Retention = m.limits().Retention
 	}
 	m.touch(r)
 	r.CreatedAt = r.UsedAt

@@ -188,7 +188,7 @@ func (m *Manager) place(p *blueprint) error {
 	if err := m.store.prepare(); err != nil {
 		return err
 	}
-	trees := m.o.Trees
+	trees := m.limits().Trees
 	if trees == "" {
 		trees = m.store.path(treesDir)
 	}

@@ -42,8 +42,8 @@ type facts struct {
 	Bytes     int64 // -1: nobody knows
 }
 
-// factsOf are those of a record, with what Options say where it says nothing.
-func factsOf(r *record, o Options) facts {
+// factsOf are those of a record, with what Limits say where it says nothing.
+func factsOf(r *record, o Limits) facts {
 	f := facts{
 		ID: r.ID, State: r.State, Kind: r.Kind, Cleanup: r.Cleanup, Retention: r.Retention,
 		Used: r.Used, Done: r.Done, Problem: leftKind(r.Problem) != "", Bytes: r.SizeBytes,
@@ -149,7 +149,7 @@ func left(since Stamp, of time.Duration, clock Stamp) time.Duration {
 
 // plan is when clean-up comes to a workspace, nil when it does not by itself, and
 // what happens then, in words.
-func plan(r *record, o Options, clock Stamp) (at *time.Time, words string) {
+func plan(r *record, o Limits, clock Stamp) (at *time.Time, words string) {
 	f := factsOf(r, o)
 	v := due(f, clock)
 	if v.Action == actNothing || v.In <= 0 && f.Problem {

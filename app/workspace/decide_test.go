@@ -142,21 +142,21 @@ func TestStates(t *testing.T) {
 
 func TestFactsOf(t *testing.T) {
 	r := &record{Workspace: Workspace{State: Ready, Kind: Hybrid, UsedAt: noon}}
-	f := factsOf(r, Options{})
+	f := factsOf(r, Limits{})
 	if f.Cleanup != AtCompletion || f.Retention != UsualRetention || !f.Used.Wall.Equal(noon) {
 		t.Errorf("%+v", f)
 	}
-	f = factsOf(r, Options{Cleanup: ToArchive, Retention: time.Minute})
+	f = factsOf(r, Limits{Cleanup: ToArchive, Retention: time.Minute})
 	if f.Cleanup != ToArchive || f.Retention != time.Minute {
 		t.Errorf("by options: %+v", f)
 	}
 	r.Cleanup, r.Retention = AtRetention, time.Hour
-	f = factsOf(r, Options{Cleanup: ToArchive, Retention: time.Minute})
+	f = factsOf(r, Limits{Cleanup: ToArchive, Retention: time.Minute})
 	if f.Cleanup != AtRetention || f.Retention != time.Hour {
 		t.Errorf("by the record: %+v", f)
 	}
 	r.Kind, r.Cleanup = Persistent, ""
-	if f = factsOf(r, Options{}); f.Cleanup != ByHand {
+	if f = factsOf(r, Limits{}); f.Cleanup != ByHand {
 		t.Errorf("persistent: %+v", f)
 	}
 }
@@ -164,24 +164,24 @@ func TestFactsOf(t *testing.T) {
 func TestPlan(t *testing.T) {
 	done := stamp("a", 2*time.Hour)
 	r := &record{Workspace: Workspace{State: Ready, Kind: Temp, Cleanup: AtCompletion, Retention: day}, Used: stamp("a", time.Hour)}
-	at, words := plan(r, Options{}, stamp("a", 3*time.Hour+time.Millisecond))
+	at, words := plan(r, Limits{}, stamp("a", 3*time.Hour+time.Millisecond))
 	if at == nil || !at.Equal(noon.Add(25*time.Hour)) || words == "" {
 		t.Errorf("%v, %q", at, words)
 	}
 	r.Done = &done
-	if at, _ := plan(r, Options{}, stamp("a", 3*time.Hour)); at == nil || !at.Equal(noon.Add(3*time.Hour)) {
+	if at, _ := plan(r, Limits{}, stamp("a", 3*time.Hour)); at == nil || !at.Equal(noon.Add(3*time.Hour)) {
 		t.Errorf("completed: %v", at)
 	}
 	r.Problem = leftInUse + "bash (1)"
-	if at, words := plan(r, Options{}, stamp("a", 3*time.Hour)); at != nil || !strings.Contains(words, "as soon as") {
+	if at, words := plan(r, Limits{}, stamp("a", 3*time.Hour)); at != nil || !strings.Contains(words, "as soon as") {
 		t.Errorf("stuck: %v, %q", at, words)
 	}
 	r.Problem = "it is a directory without git now" // that is no reason to stay
-	if at, _ := plan(r, Options{}, stamp("a", 3*time.Hour)); at == nil {
+	if at, _ := plan(r, Limits{}, stamp("a", 3*time.Hour)); at == nil {
 		t.Error("another problem keeps it")
 	}
 	r.State = Archived
-	if at, words := plan(r, Options{}, stamp("a", 3*time.Hour)); at != nil || words == "" {
+	if at, words := plan(r, Limits{}, stamp("a", 3*time.Hour)); at != nil || words == "" {
 		t.Errorf("archived: %v, %q", at, words)
 	}
 }

@@ -41,18 +41,18 @@ func (m *Manager) tryPlace(ctx context.Context, r *record) (*TooMany, error) {
 		return nil, err
 	}
 	defer release()
-	if m.o.Limit > 0 {
+	if most := m.limits().Limit; most > 0 {
 		records, err := m.store.all()
 		if err != nil { // it may be a place that is held, or not
 			m.o.Log.Warn("counting workspaces", "error", err)
 		}
-		full := &TooMany{Limit: m.o.Limit}
+		full := &TooMany{Limit: most}
 		for _, other := range records {
 			if other.State == Creating || other.State == Ready {
 				full.add(m.view(other))
 			}
 		}
-		if len(full.Holders) >= m.o.Limit {
+		if len(full.Holders) >= most {
 			return full, nil
 		}
 	}
@@ -93,6 +93,7 @@ func (m *Manager) waitForPlace(ctx context.Context, r *record) error {
 	}
 	var least time.Duration // until the next sweep
 	for {
+		known := m.holding.Load()
 		full, err := m.tryPlace(ctx, r)
 		if full == nil || err != nil {
 			return err
@@ -105,6 +106,7 @@ func (m *Manager) waitForPlace(ctx context.Context, r *record) error {
 		}
 		select {
 		case <-watcher.Events:
+		case <-known.over:
 		case err := <-watcher.Errors: // events were lost: it is looked at again
 			m.o.Log.Warn("waiting for a place", "error", err)
 		case <-due:

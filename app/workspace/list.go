@@ -216,7 +216,7 @@ func (m *Manager) view(r *record) Workspace {
 		w.Shares = []Share{}
 	}
 	w.Versions = m.countVersions(r)
-	w.EndsAt, w.Ends = plan(r, m.o, m.o.Clock())
+	w.EndsAt, w.Ends = plan(r, m.limits(), m.o.Clock())
 	if r.Step != nil && r.Step.Verb == stepEnd && r.State == Ready && !r.hasTree() {
 		w.State = Ended
 	}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"lamplighter/app/workspace/inuse"
@@ -20,19 +21,30 @@ type Servers interface {
 
 // Options are what a Manager works with. Dir is needed.
 type Options struct {
-	Dir       string        // of records and of what belongs to workspaces, absolute; it is made
-	Trees     string        // where workspaces are made that name no place; "" is in Dir
-	Limit     int           // how many trees there may be; 0: any number
-	Retention time.Duration // how long what nobody uses stays; 0 is a day
-	Cleanup   Cleanup       // of what does not name one; "" is by its kind
-	Budget    int64         // bytes of all trees and versions; 0: no limit
-	Servers   Servers       // nil: none can be had
-	By        string        // who asks, in words, for histories
+	Dir     string  // of records and of what belongs to workspaces, absolute; it is made
+	Limits          // to begin with, see Configure
+	Servers Servers // nil: none can be had
+	By      string  // who asks, in words, for histories
 
 	// The following are the system's where they are nil.
 	InUse func(ctx context.Context, dir string) ([]inuse.Process, error)
 	Clock func() Stamp
 	Log   *slog.Logger
+}
+
+// Limits are what settings say of workspaces.
+type Limits struct {
+	Trees     string        // where workspaces are made that name no place; "" is in Dir
+	Limit     int           // how many trees there may be; 0: any number
+	Retention time.Duration // how long what nobody uses stays, of workspaces that are made from now on; 0 is a day
+	Cleanup   Cleanup       // of what does not name one; "" is by its kind
+	Budget    int64         // bytes of all trees and versions; 0: no limit
+}
+
+// holding are Limits for as long as they hold.
+type holding struct {
+	Limits
+	over chan struct{} // is closed when others hold
 }
 
 // UsualRetention is how long a workspace that nobody uses stays.
@@ -42,9 +54,10 @@ const UsualRetention = 24 * time.Hour
 // for concurrent use, also beside Managers of other processes on the same
 // directory.
 type Manager struct {
-	o     Options
-	store store
-	hub   *hub // of Subscribe
+	o       Options // its Limits are in holding
+	store   store
+	hub     *hub // of Subscribe
+	holding atomic.Pointer[holding]
 
 	// patience is how long change waits for whoever is at work on a workspace.
 	patience time.Duration
@@ -67,9 +80,6 @@ func (m *Manager) at(point string) {
 
 // New returns a Manager. Nothing is read or made before a method is called.
 func New(o Options) *Manager {
-	if o.Retention == 0 {
-		o.Retention = UsualRetention
-	}
 	if o.Clock == nil {
 		o.Clock = now
 	}
@@ -79,5 +89,38 @@ func New(o Options) *Manager {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Manager{o: o, store: store{o.Dir}, hub: newHub(), patience: usualPatience}
+	m := &Manager{store: store{o.Dir}, hub: newHub(), patience: usualPatience}
+	m.Configure(o.Limits)
+	o.Limits = Limits{}
+	m.o = o
+	return m
+}
+
+// Configure has other Limits hold from now on, and Serve and those who wait for a
+// place look anew what that means. What a workspace has been made with stays.
+func (m *Manager) Configure(l Limits) {
+	if l.Retention == 0 {
+		l.Retention = UsualRetention
+	}
+	before := m.holding.Swap(&holding{l, make(chan struct{})})
+	if before != nil {
+		close(before.over)
+	}
+}
+
+// limits are the Limits that hold now.
+func (m *Manager) limits() Limits { return m.holding.Load().Limits }
+
+// reconfigured calls changed whenever other Limits hold, until ctx ends.
+func (m *Manager) reconfigured(ctx context.Context, changed func()) error {
+	known := m.holding.Load()
+	for {
+		select {
+		case <-known.over:
+			known = m.holding.Load()
+			changed()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }

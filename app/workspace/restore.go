@@ -131,8 +131,8 @@ func (m *Manager) mayBring(r *record, staging string) error {
 
 // usualTrees is where trees are made that name no place.
 func (m *Manager) usualTrees() string {
-	if m.o.Trees != "" {
-		return m.o.Trees
+	if trees := m.limits().Trees; trees != "" {
+		return trees
 	}
 	return m.store.path(treesDir)
 }

@@ -33,8 +33,8 @@ func (m *Manager) boundsOf(r *record, j Job) confine.Spec {
 // hiddenFrom are the places of the other workspaces.
 func (m *Manager) hiddenFrom(r *record) []string {
 	hidden := []string{m.o.Dir}
-	if m.o.Trees != "" {
-		hidden = append(hidden, m.o.Trees)
+	if trees := m.limits().Trees; trees != "" {
+		hidden = append(hidden, trees)
 	}
 	others, _ := m.store.all() // of one that cannot be read the usual place is hidden
 	for _, other := range others {

@@ -58,6 +58,12 @@ func (m *Manager) Serve(ctx context.Context, record func(monitor.Event)) error {
 	})
 	g.Go(func() error { return m.publish(ctx, look) })
 	g.Go(func() error {
+		return m.reconfigured(ctx, func() {
+			look.ring()
+			due.ring()
+		})
+	})
+	g.Go(func() error {
 		lock, err := plainfile.Lock(ctx, m.store.path(locksDir, serveLock), os.O_RDWR, turnPause)
 		if err != nil {
 			return fmt.Errorf("waiting for the turn to look after workspaces: %w", err)

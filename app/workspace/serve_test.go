@@ -139,7 +139,7 @@ func TestServeSweeps(t *testing.T) {
 // The timer goes off without anybody writing anything.
 func TestServeTimer(t *testing.T) {
 	l := newLab(t)
-	m := New(Options{Dir: l.o.Dir, InUse: l.inUse, Retention: 2 * time.Second})
+	m := New(Options{Dir: l.o.Dir, InUse: l.inUse, Limits: Limits{Retention: 2 * time.Second}})
 	views, cancel := m.Subscribe()
 	defer cancel()
 	var e events

@@ -126,14 +126,14 @@ func (m *Manager) attend(ctx context.Context, r *record, t tries, clock Stamp) (
 			return err
 		})
 	}
-	v := due(factsOf(r, m.o), clock)
+	v := due(factsOf(r, m.limits()), clock)
 	switch {
 	case v.Due():
 		return m.tidy(ctx, r, v.Action, t, clock)
-	case r.Problem != "" && m.o.Budget <= 0 && leftKind(r.Problem) != "":
+	case r.Problem != "" && m.limits().Budget <= 0 && leftKind(r.Problem) != "":
 		// It was used again, so that nothing is due that something could stand against.
 		err = m.locked(r.ID, func(r *record) error {
-			if due(factsOf(r, m.o), m.o.Clock()).Due() || leftKind(r.Problem) == "" {
+			if due(factsOf(r, m.limits()), m.o.Clock()).Due() || leftKind(r.Problem) == "" {
 				return nil
 			}
 			r.Problem = ""
@@ -260,7 +260,7 @@ func (m *Manager) isAside(r *record) bool {
 // economise takes away what has to go for the budget, one after the other: what
 // each of them really gives back is known afterwards.
 func (m *Manager) economise(ctx context.Context, t tries) (again time.Duration, err error) {
-	if m.o.Budget <= 0 {
+	if m.limits().Budget <= 0 {
 		return 0, nil
 	}
 	var failed []error
@@ -273,12 +273,12 @@ func (m *Manager) economise(ctx context.Context, t tries) (again time.Duration, 
 			if r.Step != nil {
 				continue
 			}
-			f := factsOf(r, m.o)
+			f := factsOf(r, m.limits())
 			rest := t.rest(r, clock)
 			f.Waits = done[r.ID] || rest > 0
 			list = append(list, f)
 		}
-		leave, more := overBudget(list, m.o.Budget, clock)
+		leave, more := overBudget(list, m.limits().Budget, clock)
 		again = sooner(again, more)
 		if len(leave) == 0 {
 			break
@@ -287,7 +287,7 @@ func (m *Manager) economise(ctx context.Context, t tries) (again time.Duration, 
 		done[id] = true
 		for _, r := range records {
 			if r.ID == id {
-				rest, err := m.tidy(ctx, r, due(factsOf(r, m.o), clock).Action, t, clock)
+				rest, err := m.tidy(ctx, r, due(factsOf(r, m.limits()), clock).Action, t, clock)
 				again = sooner(again, rest)
 				failed = append(failed, err)
 			}

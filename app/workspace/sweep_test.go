@@ -178,7 +178,7 @@ func TestSweepBudget(t *testing.T) {
 	}
 	// Nothing goes that is used just now.
 	fresh := l.create(m, Request{Kind: Temp, From: from})
-	m.o.Budget = one / 2
+	m.Configure(Limits{Budget: one / 2})
 	l.works(all[3].Path, shell)
 	if wait := l.sweeps(m, tries{}); wait != inUsePause && wait != budgetRest || l.is(m, fresh) != Ready {
 		t.Errorf("again in %v", wait)
