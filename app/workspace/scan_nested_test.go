@@ -1,11 +1,14 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lamplighter/app/workspace/inuse"
 )
 
 // What lies in a directory that git ignores is not lost with a worktree.
@@ -89,5 +92,37 @@ func TestScanOfALinkInTheWay(t *testing.T) {
 	scan, _ := l.scanned(m, "projects")
 	if s := scan["clean"]; s.Removable || !strings.Contains(s.Why, "link") {
 		t.Errorf("%+v", s)
+	}
+}
+
+// Whoever comes while a worktree is looked at is seen, and so is what is committed.
+func TestRemoveStaleThatChanges(t *testing.T) {
+	for name, test := range map[string]struct {
+		meanwhile func(l *lab, path string)
+		want      error
+	}{
+		"used":     {func(l *lab, path string) { l.works(path, inuse.Process{PID: 7, Name: "node", How: "works in it"}) }, ErrInUse},
+		"commit":   {func(l *lab, path string) { git(l.t, path, "commit", "--quiet", "--allow-empty", "--message=late") }, ErrState},
+		"locked":   {func(l *lab, path string) { git(l.t, path, "worktree", "lock", path) }, ErrState},
+		"detached": {func(l *lab, path string) { git(l.t, path, "checkout", "--quiet", "--detach") }, ErrState},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			top := l.shop()
+			path := filepath.Join(top, ".claude", "worktrees", "clean")
+			looks := 0
+			m := l.manager(func(o *Options) {
+				o.InUse = func(ctx context.Context, dir string) ([]inuse.Process, error) {
+					if looks++; looks == 1 {
+						defer test.meanwhile(l, path)
+					}
+					return l.inUse(ctx, dir)
+				}
+			})
+			out, err := m.RemoveStale(t.Context(), path, Removal{Force: true})
+			if !errors.Is(err, test.want) || out.Done || out.Why == "" || out.Freed != 0 || !isDir(path) {
+				t.Errorf("%+v, %v", out, err)
+			}
+		})
 	}
 }

@@ -150,6 +150,15 @@ func (m *Manager) removeStale(ctx context.Context, repo gitwork.Repo, w gitwork.
 		out.What = "would be removed" + with
 		return out, nil
 	}
+	// Measuring and looking has taken its time.
+	switch words, err := m.changedSince(ctx, repo, w, &s); {
+	case ctx.Err() != nil:
+		out.Freed = 0
+		return out, context.Cause(ctx)
+	case err != nil:
+		out.Freed, out.InUse = 0, s.InUse
+		return refuse(err, words)
+	}
 	if s.Branch == "" && !s.Merged && w.Head != "" { // commits are never lost
 		kept, err := m.keepHead(ctx, repo, w)
 		if err != nil {
@@ -164,6 +173,33 @@ func (m *Manager) removeStale(ctx context.Context, repo gitwork.Repo, w gitwork.
 	out.Done, out.What = true, "removed"+with
 	m.o.Log.Info("a worktree was removed", "path", w.Path, "by", q.By, "forced", q.Force)
 	return out, nil
+}
+
+// changedSince looks again at what a decision was based on and may be gone with in
+// a moment; it fills in who works in the worktree. The error is what now stands
+// against removing it, and the words say so.
+func (m *Manager) changedSince(ctx context.Context, repo gitwork.Repo, w gitwork.Worktree, s *Stale) (words string, why error) {
+	list, err := repo.List(ctx)
+	if err != nil {
+		return monitor.Clean(err.Error()), ErrState
+	}
+	if now, ok := knows(list, w.Path); !ok || now != w {
+		return "it has changed while it was looked at; look at it again", ErrState
+	}
+	if s.Missing {
+		return "", nil
+	}
+	if barred := barredWords(nil, tree.Mounted(w.Path)); barred != "" {
+		return barred, ErrState
+	}
+	s.InUse = []User{}
+	if err := m.workIn(ctx, s); err != nil {
+		return "nobody could find out whether it is in use: " + monitor.Clean(err.Error()), ErrState
+	}
+	if len(s.InUse) > 0 {
+		return usersWords(s.InUse) + "; end that first", ErrInUse
+	}
+	return "", nil
 }
 
 // takeThroughGit removes a worktree about which all is decided.
