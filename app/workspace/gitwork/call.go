@@ -29,6 +29,7 @@ type git struct {
 	admin    string // of the repository
 	tree     string // of the working tree; "" where none is needed
 	settings []string
+	index    string // instead of the repository's own; "" for that
 }
 
 // common is git without a working tree.
@@ -108,6 +109,9 @@ func (g git) once(ctx context.Context, c call) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, program, g.arguments(program, c.args)...)
 	cmd.Dir, cmd.SysProcAttr = g.dir, apart()
 	cmd.Env = append(environment(os.Environ()), c.env...)
+	if g.index != "" {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+g.index)
+	}
 	cmd.Stdin = strings.NewReader(c.input)
 	answer, says := bounded{most: outputLimit}, speech{hear: c.hear}
 	cmd.Stdout, cmd.Stderr = &answer, &says

@@ -110,6 +110,11 @@ func (r Repo) adminFor(path string) (string, error) {
 // out; what else they have is not looked at, because git would run what their
 // settings say.
 func (g git) uncommitted(ctx context.Context) (paths []string, more int, err error) {
+	g, done, err := g.seeing(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer done()
 	out, err := g.read(ctx, "status", "--porcelain=v2", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, 0, err
