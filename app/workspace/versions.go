@@ -94,8 +94,8 @@ func (m *Manager) keep(ctx context.Context, r *record, message string, tell func
 // noteVersion writes into the history of a record that a version was kept.
 func (m *Manager) noteVersion(r *record, v filled) {
 	detail := fmt.Sprintf("version %d: %s", v.Number, monitor.Shorten(v.Message, 200))
-	if v.left > 0 {
-		detail += fmt.Sprintf(" (%d were left out or changed all the while: %s)", v.left, monitor.Clean(v.why))
+	if v.Left > 0 {
+		detail += fmt.Sprintf(" (%d were left out or changed all the while: %s)", v.Left, monitor.Clean(v.why))
 	}
 	r.note(v.At, "kept", detail)
 }
@@ -189,8 +189,7 @@ func (m *Manager) recoverKeep(ctx context.Context, r *record) error {
 // filled is a version that was copied, with what was left out of it.
 type filled struct {
 	Version
-	left int
-	why  string // of the first
+	why string // the first of Left was
 }
 
 // fillVersion copies the tree of a record into a version that is being made.
@@ -219,19 +218,26 @@ func (m *Manager) fillVersion(ctx context.Context, r *record, part, base string,
 	if err := writeModes(part, modes); err != nil {
 		return filled{}, err
 	}
-	f := filled{Version: Version{Files: int(copied.Files), Bytes: copied.Bytes}, left: len(copied.Left)}
-	if f.left > 0 {
+	f := filled{Version: Version{Files: int(copied.Files), Bytes: copied.Bytes, Left: len(copied.Left)}}
+	if f.Left > 0 {
 		f.why = copied.Left[0]
 	}
 	return f, nil
 }
 
 // skipped tells what belongs to no version: the link to git at the top of a
-// worktree, and what is shared.
+// worktree, and the links to what is shared. What a job has put in the place of one
+// is its own.
 func (m *Manager) skipped(r *record) func(string) bool {
+	var links []string
+	for _, s := range r.Shares {
+		to, err := os.Readlink(filepath.Join(r.Path, filepath.FromSlash(s.To)))
+		if err != nil && absent(filepath.Join(r.Path, filepath.FromSlash(s.To))) || err == nil && filepath.Clean(to) == filepath.Clean(s.From) {
+			links = append(links, s.To)
+		}
+	}
 	return func(path string) bool {
-		return r.Source.Kind == FromGit && path == gitLink ||
-			slices.ContainsFunc(r.Shares, func(s Share) bool { return s.To == path })
+		return r.Source.Kind == FromGit && path == gitLink || slices.Contains(links, path)
 	}
 }
 
@@ -266,9 +272,24 @@ func (m *Manager) atTree(r *record) error {
 
 func (m *Manager) versionsPath(id string) string { return m.store.path(dataDir, id, versionsDir) }
 
+// ownData makes sure that the versions of a workspace lie where they were made: a
+// link there leads to something that is not ours. It is no error that there are none.
+// The error Is ErrState.
+func (m *Manager) ownData(id string) error {
+	for _, dir := range []string{m.store.data(id), m.versionsPath(id)} {
+		if !absent(dir) && !isDir(dir) {
+			return fmt.Errorf("%w: %s is not the directory that was made there any more; put that back", ErrState, monitor.Clean(dir))
+		}
+	}
+	return nil
+}
+
 // sweepParts removes what a Keep that was interrupted has left. The caller holds
 // the workspace's lock.
 func (m *Manager) sweepParts(ctx context.Context, id string) error {
+	if err := m.ownData(id); err != nil {
+		return err
+	}
 	dir := m.versionsPath(id)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -301,6 +322,9 @@ func (m *Manager) Versions(ctx context.Context, id string) ([]Version, error) {
 
 // versions reads them from the disk, which alone knows.
 func (m *Manager) versions(id string) ([]Version, error) {
+	if err := m.ownData(id); err != nil {
+		return nil, fmt.Errorf("reading the versions of a workspace: %w", err)
+	}
 	dir := m.versionsPath(id)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -367,7 +391,7 @@ type describing struct {
 
 func writeVersion(dir string, f filled) error {
 	v := f.Version
-	data, err := json.Marshal(describing{Schema: 1, Number: v.Number, Message: v.Message, At: v.At, Files: v.Files, Bytes: v.Bytes, Left: f.left})
+	data, err := json.Marshal(describing{Schema: 1, Number: v.Number, Message: v.Message, At: v.At, Files: v.Files, Bytes: v.Bytes, Left: v.Left})
 	if err != nil {
 		return err
 	}
@@ -396,7 +420,7 @@ func readVersion(dir string, number int) (Version, error) {
 		}
 		return v, nil
 	}
-	v.Message, v.At, v.Files, v.Bytes = monitor.Clean(d.Message), d.At, d.Files, d.Bytes
+	v.Message, v.At, v.Files, v.Bytes, v.Left = monitor.Clean(d.Message), d.At, d.Files, d.Bytes, d.Left
 	return v, nil
 }
 

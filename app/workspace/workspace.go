@@ -103,8 +103,9 @@ type Version struct {
 	Message string    `json:"message"`
 	At      time.Time `json:"at"`
 	Files   int       `json:"files"`
-	Bytes   int64     `json:"size_bytes"` // of its files, shared with other versions or not
-	Path    string    `json:"path"`       // of its tree, for reading
+	Bytes   int64     `json:"size_bytes"`         // of its files, shared with other versions or not
+	Left    int       `json:"left_out,omitempty"` // pipes, sockets and devices, which it has not, and files that changed all the while; 20 at most
+	Path    string    `json:"path"`               // of its tree, for reading
 }
 
 // Workspace is a workspace as it was at one moment. Texts that came from others
