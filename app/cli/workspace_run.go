@@ -13,7 +13,7 @@ import (
 )
 
 func (p *program) workspaceRunVerb() *cobra.Command {
-	var confine bool
+	var confine, commit bool
 	var writable []string
 	cmd := &cobra.Command{
 		Use:   "run ID [flags] -- COMMAND [ARG…]",
@@ -26,10 +26,15 @@ When the job has ended, a temp workspace is completed: it is taken away, unless
 work would be lost. Of a hybrid one the tree goes, if it is as in its last version.
 
 --confine keeps the job inside, on Linux: it can write the workspace, its own
-temporary files, what git needs for a commit there and what --writable names; it
-sees the rest of your files, but no other workspace and no other process, and has
-the network. Where the system cannot do that the job is not run, and you are told
-why.`,
+temporary files and what --writable names; it sees the rest of your files, but no
+other workspace and no other process, and has the network. Where the system cannot
+do that the job is not run, and you are told why.
+
+It writes nothing of the git repository that the workspace was made from, so it
+makes no commit; do that afterwards. --commit allows it: then the job can write
+all branches of workspaces, and all objects of the repository, which it could
+damage or delete, and with them your history. Settings and hooks it can never
+write.`,
 		Example: `  lamplighter workspace run fix-login -- claude --add-dir {workspace}
   lamplighter workspace run fix-login --confine --writable ~/.cache -- make test`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -42,6 +47,8 @@ why.`,
 				return errors.New("the name of the command is empty")
 			case len(writable) > 0 && !confine:
 				return errors.New("--writable is for --confine; without that a job may write where you may")
+			case commit && !confine:
+				return errors.New("--commit is for --confine; without that a job may commit anyway")
 			}
 			for _, dir := range writable {
 				if err := checkDir(dir); err != nil {
@@ -59,13 +66,14 @@ why.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return p.onWorkspace(ctx, "run", args[0], func(m workspaceManager, w workspace.Workspace) error {
-				return p.workspaceRun(ctx, m, w, workspace.Job{Command: args[1:], Confine: confine, Writable: writable, Warn: p.warns})
+				return p.workspaceRun(ctx, m, w, workspace.Job{Command: args[1:], Confine: confine, Commit: commit, Writable: writable, Warn: p.warns})
 			})
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&confine, "confine", false, "let the job write nothing outside (Linux)")
+	flags.BoolVar(&commit, "commit", false, "let a confined job commit; it could damage the repository's objects")
 	flags.StringArrayVar(&writable, "writable", nil, "let a confined job write this `DIR`, too; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("writable", completeDirs)
 	return cmd

@@ -172,6 +172,7 @@ func TestWorkspaceUsage(t *testing.T) {
 		{"run -- make", "run takes one workspace before the --"},
 		{"run a b -- make", "run takes one workspace before the --"},
 		{"run fix --writable . -- make", "--writable is for --confine"},
+		{"run fix --commit -- make", "--commit is for --confine"},
 		{"run fix --confine --writable= -- make", "--writable: the name of the directory is empty"},
 		{"rm", "rm takes at least one workspace or path"},
 		{"scan", "scan takes at least one directory; . is this one"},
@@ -319,7 +320,7 @@ func TestWorkspaceRun(t *testing.T) {
 	f.status, f.ended = 7, &workspace.Outcome{What: "left as it is", Why: "work would be lost: a.txt"}
 	dir := t.TempDir()
 	t.Chdir(dir)
-	got := d.runs(t, "workspace", "run", "fix", "--confine", "--writable", "cache", "--", "make", "--job", "{workspace}")
+	got := d.runs(t, "workspace", "run", "fix", "--confine", "--commit", "--writable", "cache", "--", "make", "--job", "{workspace}")
 	if got != 7 || d.out.String() != "" || d.err.String() != "alpha-fix-1a2b3c4d: left as it is\n  work would be lost: a.txt\n" {
 		t.Errorf("%d %s%s", got, d.out.String(), d.err.String())
 	}
@@ -328,7 +329,7 @@ func TestWorkspaceRun(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	f.job.Warn = nil
-	if want := (workspace.Job{Command: []string{"make", "--job", "{workspace}"}, Confine: true, Writable: []string{absolute(t, "cache")}}); fmt.Sprint(f.job) != fmt.Sprint(want) {
+	if want := (workspace.Job{Command: []string{"make", "--job", "{workspace}"}, Confine: true, Commit: true, Writable: []string{absolute(t, "cache")}}); fmt.Sprint(f.job) != fmt.Sprint(want) {
 		t.Errorf("%+v", f.job)
 	}
 	for _, quiet := range []*workspace.Outcome{nil, {Done: true, What: "removed"}} {

@@ -20,8 +20,12 @@ import (
 type Job struct {
 	// Command is the program and its arguments. {workspace} is replaced by the path
 	// of the workspace in each word, and nothing else is.
-	Command  []string
-	Confine  bool
+	Command []string
+	Confine bool
+	// Commit lets a confined job write what git needs for a commit on the branches
+	// of workspaces: all objects of the repository too, which it could damage. Without
+	// it the job writes nothing of the repository.
+	Commit   bool
 	Writable []string // directories that a confined job may write besides; absolute
 	Env      []string // NAME=VALUE besides those of the workspace
 
@@ -77,6 +81,9 @@ func (j Job) check() error {
 	if len(j.Command) == 0 || j.Command[0] == "" {
 		return fmt.Errorf("running a job: %w: there is no command; name one", ErrBadRequest)
 	}
+	if j.Commit && !j.Confine {
+		return fmt.Errorf("running a job: %w: commits can be allowed to a job that is confined; any other may make them anyway", ErrBadRequest)
+	}
 	for _, dir := range j.Writable {
 		if !filepath.IsAbs(dir) {
 			return fmt.Errorf("running a job: %w: the directory %q that it may write is not absolute", ErrBadRequest, dir)
@@ -124,7 +131,11 @@ func (m *Manager) beginJob(ctx context.Context, id string) (*record, *jobMark, e
 // runJob runs a job to its end.
 func (m *Manager) runJob(ctx context.Context, r *record, j Job) (status int, err error) {
 	words := withPath(j.Command, r.Path)
-	env := slices.Concat(os.Environ(), m.environment(r), j.Env)
+	env := slices.Concat(os.Environ(), m.environment(r))
+	if j.Confine && !j.Commit {
+		env = append(env, "GIT_OPTIONAL_LOCKS=0") // git status writes nothing, then
+	}
+	env = append(env, j.Env...)
 	stdin, stdout, stderr := io.Reader(os.Stdin), io.Writer(os.Stdout), io.Writer(os.Stderr)
 	if j.Stdin != nil {
 		stdin = j.Stdin
@@ -138,10 +149,13 @@ func (m *Manager) runJob(ctx context.Context, r *record, j Job) (status int, err
 	signals, stop := forJobs()
 	defer stop()
 	if j.Confine || len(r.Shares) > 0 {
-		s := m.boundsOf(r, j)
+		s, err := m.boundsOf(r, j)
+		if err != nil {
+			return 0, err
+		}
 		s.Dir, s.Command, s.Env, s.Signals = r.Path, words, latest(env), signals
 		s.Stdin, s.Stdout, s.Stderr = stdin, stdout, stderr
-		status, err := confine.Run(ctx, s)
+		status, err = confine.Run(ctx, s)
 		if j.Confine || !errors.Is(err, confine.ErrUnavailable) {
 			return status, err
 		}

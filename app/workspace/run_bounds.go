@@ -1,6 +1,9 @@
 package workspace
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -9,25 +12,28 @@ import (
 
 // boundsOf are the places that a job may write and see. One that is not confined
 // is only kept from writing what is shared.
-func (m *Manager) boundsOf(r *record, j Job) confine.Spec {
+func (m *Manager) boundsOf(r *record, j Job) (confine.Spec, error) {
 	s := confine.Spec{Confine: j.Confine}
 	for _, share := range r.Shares {
 		s.ReadOnly = append(s.ReadOnly, share.From)
 	}
 	if !j.Confine {
 		s.ReadOnly = existing(s.ReadOnly...)
-		return s
+		return s, nil
 	}
 	s.TempDir = m.tempDir(r.ID)
 	s.Writable = append([]string{r.Path, s.TempDir}, j.Writable...)
 	s.ReadOnly = append(s.ReadOnly, m.envFile(r.ID), m.store.path(dataDir, r.ID, "versions"))
 	s.Hidden = m.hiddenFrom(r)
 	if r.Source.Kind == FromGit {
-		writable, readOnly := gitBounds(r)
+		writable, readOnly, err := gitBounds(r, j)
+		if err != nil {
+			return confine.Spec{}, err
+		}
 		s.Writable, s.ReadOnly = append(s.Writable, writable...), append(s.ReadOnly, readOnly...)
 	}
 	s.ReadOnly = existing(s.ReadOnly...)
-	return s
+	return s, nil
 }
 
 // hiddenFrom are the places of the other workspaces.
@@ -45,28 +51,49 @@ func (m *Manager) hiddenFrom(r *record) []string {
 	return hidden
 }
 
-// branchesDir is where the branches of workspaces are, below refs and logs.
-const branchesDir = "refs/heads/lamplighter"
-
-// gitBounds are what git needs to write to commit in a worktree, and what it must
-// not: its settings and hooks, which run where the user works, and what leads from
-// the worktree to them.
+// gitBounds are what a job may write of a repository and what it must not. It
+// writes nothing of it but with Commit: what it could damage there is the work of
+// all other branches. Its settings and hooks, which run where the user works, and
+// what leads from the worktree to them, it never writes.
 //
 // Source: gitrepository-layout(5), git-worktree(1) "DETAILS".
-func gitBounds(r *record) (writable, readOnly []string) {
+func gitBounds(r *record, j Job) (writable, readOnly []string, err error) {
 	common, admin := r.Source.Repository, r.Source.Admin
-	branches := []string{filepath.Join(common, branchesDir), filepath.Join(common, "logs", branchesDir)}
+	readOnly = []string{common, filepath.Join(r.Path, ".git")}
+	if !j.Commit {
+		return nil, append(readOnly, admin), nil
+	}
+	own := filepath.Join(admin, "config.worktree")
+	if err := emptyFile(own); err != nil {
+		return nil, nil, fmt.Errorf("keeping the job from git's settings: %w", err)
+	}
+	branches := branchDirs(r)
 	for _, dir := range branches {
 		// git makes them with the first branch, and removes them when they are empty.
 		// What cannot be made is missing to the job alone.
 		_ = os.MkdirAll(dir, 0o777)
 	}
 	writable = existing(append(branches, admin, filepath.Join(common, "objects"))...)
-	readOnly = []string{
-		common, filepath.Join(r.Path, ".git"),
-		filepath.Join(admin, "commondir"), filepath.Join(admin, "gitdir"), filepath.Join(admin, "config.worktree"),
+	return writable, append(readOnly, filepath.Join(admin, "commondir"), filepath.Join(admin, "gitdir"), own), nil
+}
+
+// branchDirs is where the branches of workspaces are, and their logs.
+func branchDirs(r *record) []string {
+	const dir = "refs/heads/lamplighter"
+	return []string{filepath.Join(r.Source.Repository, dir), filepath.Join(r.Source.Repository, "logs", dir)}
+}
+
+// emptyFile makes a file where there is nothing: what is not there cannot be kept
+// from being made in a directory that may be written.
+func emptyFile(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	return writable, readOnly
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // existing are those of the paths where something is.

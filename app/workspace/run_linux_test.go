@@ -37,16 +37,21 @@ func elsewhere(t *testing.T) *lab {
 	return newLab(t)
 }
 
-func TestRunConfined(t *testing.T) {
-	l := elsewhere(t)
-	m := l.manager(nil)
+// forCommits lets jobs commit, as nobody in particular.
+func forCommits(t *testing.T, l *lab) {
+	t.Helper()
 	for name, value := range map[string]string{
 		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.com",
-		"GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.com",
+		"GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.com", "HOME": l.source("home", nil),
 	} {
 		t.Setenv(name, value)
 	}
-	t.Setenv("HOME", l.source("home", nil))
+}
+
+func TestRunConfined(t *testing.T) {
+	l := elsewhere(t)
+	m := l.manager(nil)
+	forCommits(t, l)
 	repository := l.repository("repository", map[string]string{"file": "first\n", ".gitignore": "/modules\n", "modules/m": "m"})
 	in := l.source("in", nil)
 	w := l.create(m, Request{Kind: Persistent, Job: "own", From: repository, Share: []string{"modules"}})
@@ -86,7 +91,7 @@ func TestRunConfined(t *testing.T) {
 		"runs out of its tree":      {"cp $(which true) t && ./t", true},
 	} {
 		t.Run(what, func(t *testing.T) {
-			status, _, out := sh(t, m, w.ID, Job{Confine: true, Writable: []string{extra}}, test.script)
+			status, _, out := sh(t, m, w.ID, Job{Confine: true, Commit: true, Writable: []string{extra}}, test.script)
 			if (status == 0) != test.want {
 				t.Errorf("%d: %s", status, out)
 			}
@@ -105,6 +110,54 @@ func TestRunConfined(t *testing.T) {
 	}
 	if config := git(t, repository, "config", "--list", "--local"); strings.Contains(config, "hookspath") {
 		t.Error(config)
+	}
+}
+
+// A confined job writes nothing of the repository unless it may commit.
+func TestRunConfinedReadsGit(t *testing.T) {
+	l := elsewhere(t)
+	m := l.manager(nil)
+	forCommits(t, l)
+	repository := l.repository("repository", map[string]string{"file": "first\n"})
+	w := l.create(m, Request{Kind: Persistent, From: repository})
+	admin := git(t, w.Path, "rev-parse", "--absolute-git-dir")
+	all := func() string {
+		var list []string
+		err := filepath.WalkDir(filepath.Join(repository, ".git"), func(path string, entry os.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				list = append(list, path)
+				return err
+			}
+			data, err := os.ReadFile(path)
+			list = append(list, fmt.Sprintf("%s %q", path, data))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(list, "\n")
+	}
+	before := all()
+	for what, test := range map[string]struct {
+		script string
+		want   bool
+	}{
+		"looks":                   {"echo more >> file && git status --short && git diff && git log", true},
+		"would refresh nothing":   {"test $GIT_OPTIONAL_LOCKS = 0", true},
+		"stages":                  {"git add file", false},
+		"commits":                 {"git commit --allow-empty -qm second", false},
+		"makes a branch":          {"git branch lamplighter/more", false},
+		"removes objects":         {"rm -rf " + repository + "/.git/objects/*", false},
+		"makes an object":         {"echo x | git hash-object -w --stdin", false},
+		"writes its directory":    {"touch " + admin + "/x", false},
+		"has settings of its own": {"touch " + admin + "/config.worktree", false},
+	} {
+		if status, _, out := sh(t, m, w.ID, Job{Confine: true}, test.script); (status == 0) != test.want {
+			t.Errorf("%s: %d: %s", what, status, out)
+		}
+	}
+	if after := all(); after != before {
+		t.Errorf("the repository was\n%s\nand is\n%s", before, after)
 	}
 }
 

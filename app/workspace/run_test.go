@@ -38,6 +38,7 @@ func TestRunRefuses(t *testing.T) {
 		"a relative one": {ready.ID, Job{Command: []string{"x"}, Writable: []string{"here"}}, ErrBadRequest},
 		"one that is no": {ready.ID, Job{Command: []string{"x"}, Writable: []string{file}}, ErrBadRequest},
 		"one missing":    {ready.ID, Job{Command: []string{"x"}, Writable: []string{file + "-"}}, ErrBadRequest},
+		"only a commit":  {ready.ID, Job{Command: []string{"x"}, Commit: true}, ErrBadRequest},
 		"an unknown one": {"none", Job{Command: []string{"x"}}, ErrUnknown},
 		"no such one":    {ready.ID, Job{Command: []string{"lamplighter-no-such-command"}}, nil},
 	} {
