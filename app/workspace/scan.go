@@ -56,7 +56,8 @@ const lookers = 4
 // Scan finds the worktrees of the repositories in and below dirs (and of those
 // that these belong to), also below .claude/worktrees, .codex, .cursor and where temporary files
 // are. It changes nothing in them; which repositories remember worktrees that have
-// gone is noted in the store, for RemoveStale. With the error comes what was found.
+// gone is noted in the store, for RemoveStale. With the error comes what was found;
+// it Is ErrBadRequest when none of dirs is a directory.
 // progress is called by one goroutine at a time.
 func (m *Manager) Scan(ctx context.Context, dirs []string, progress func(found int, at string)) (Scanned, error) {
 	return m.scan(ctx, dirs, usualPlaces(), progress)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"lamplighter/app/workspace/gitwork"
 	"lamplighter/monitor"
@@ -70,22 +71,27 @@ func (f *finder) commons() []string { return slices.Sorted(maps.Keys(f.repos)) }
 
 // find finds the repositories in and below dirs, and those that these belong to.
 // In places it finds trees that repositories have forgotten. The error tells that
-// nothing can be found.
+// nothing can be found; it Is ErrBadRequest when none of dirs can be looked at.
 func (f *finder) find(ctx context.Context, dirs, places []string) error {
 	f.loose = map[string]string{}
 	left := scanMost
+	none := true
 	for _, dir := range dirs {
 		path, err := resolved(dir)
 		if err != nil {
 			f.problem("%v", err)
 			continue
 		}
+		none = false
 		if err := f.open(ctx, path); err != nil {
 			return err
 		}
 		if err := f.walk(ctx, path, scanDepth, &left); err != nil {
 			return err
 		}
+	}
+	if none {
+		return fmt.Errorf("%w: there is no directory to look through: %s", ErrBadRequest, strings.Join(f.said(), "; "))
 	}
 	if left <= 0 {
 		f.problem("there are more than %d directories; name those to scan more closely", scanMost)

@@ -157,6 +157,9 @@ func TestScanOfNothing(t *testing.T) {
 	if _, err := m.Scan(t.Context(), nil, nil); !errors.Is(err, ErrBadRequest) {
 		t.Error(err)
 	}
+	if result, err := m.Scan(t.Context(), []string{l.path("nowhere"), l.path("file")}, nil); !errors.Is(err, ErrBadRequest) || !strings.Contains(err.Error(), "nowhere") || len(result.Problems) != 2 {
+		t.Errorf("%+v, %v", result, err)
+	}
 	_, result := l.scanned(m, "dir", "nowhere", "file")
 	if len(result.Problems) != 2 || result.Worktrees == nil || len(result.Worktrees) > 0 {
 		t.Errorf("%+v", result)
