@@ -14,6 +14,7 @@ import (
 	"lamplighter/app/session"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/stop"
 )
 
@@ -40,23 +41,37 @@ func (o ourServers) Start(ctx context.Context, dir string) (workspace.Server, er
 	return workspace.Server{SessionID: s.ID, MCPURL: s.MCPURL, DashboardPort: s.DashboardPort}, nil
 }
 
-// End ends the sessions on a directory and below it, and the servers there that
-// nobody shares any more.
-func (o ourServers) End(ctx context.Context, dir string) error {
-	on := onDirectory(dir)
-	var left []error
+// On tells of the sessions and the shared servers on a directory and below it.
+func (o ourServers) On(_ context.Context, dir string, own int) (workspace.Started, error) {
+	return o.on(dir, own).started, nil
+}
+
+func (o ourServers) on(dir string, own int) serversOn {
+	var sessions []sessionOn
 	for _, s := range o.sessions.List() {
-		if s.ID == 0 || !on(s.ProjectPath) {
-			continue
+		one := sessionOn{id: s.ID, path: s.ProjectPath, ending: s.State == session.StateEnding}
+		if s.AskedBy != nil {
+			one.asker = *s.AskedBy
 		}
-		if _, err := o.sessions.Release(ctx, s.ID, forWorkspace); err != nil && !errors.Is(err, session.ErrUnknown) {
-			left = append(left, fmt.Errorf("session %d on it was not ended: %w", s.ID, err))
+		sessions = append(sessions, one)
+	}
+	var snapshot *monitor.Snapshot
+	if o.instances != nil {
+		snapshot = o.instances()
+	}
+	return judgeServers(sessions, snapshot, onDirectory(dir), own, hasGone)
+}
+
+// End ends the idle ones of them.
+func (o ourServers) End(ctx context.Context, dir string, own int) error {
+	found := o.on(dir, own)
+	var left []error
+	for _, id := range found.sessions {
+		if _, err := o.sessions.Release(ctx, id, forWorkspace); err != nil && !errors.Is(err, session.ErrUnknown) {
+			left = append(left, fmt.Errorf("session %d on it was not ended: %w", id, err))
 		}
 	}
-	if o.instances == nil {
-		return errors.Join(left...)
-	}
-	for _, in := range unshared(o.instances(), on) {
+	for _, in := range found.shared {
 		result, err := o.stop.Stop(ctx, in, stop.Order{By: "for " + forWorkspace})
 		if err != nil && result.Outcome != stop.Gone {
 			left = append(left, fmt.Errorf("%s (pid %d) on it was not ended: %w", in.Label(), in.Identity.PID, err))
@@ -96,9 +111,46 @@ func (t theirServers) Start(ctx context.Context, dir string) (workspace.Server, 
 	return server, nil
 }
 
-// End has the background process do it. Where it does not run there are no
-// sessions; what it has left behind it cannot end.
-func (t theirServers) End(ctx context.Context, dir string) error {
+// On asks the background process. Where it does not run there are no sessions;
+// what it has left behind it cannot end.
+func (t theirServers) On(ctx context.Context, dir string, own int) (workspace.Started, error) {
+	client, _, err := api.Dial(ctx, t.socket)
+	if errors.Is(err, api.ErrUnreachable) {
+		return workspace.Started{}, nil
+	}
+	if err != nil {
+		return workspace.Started{}, err
+	}
+	defer client.Close()
+	found, err := theirServersOn(ctx, client, dir, own)
+	return found.started, err
+}
+
+func theirServersOn(ctx context.Context, client *api.Client, dir string, own int) (serversOn, error) {
+	list, err := client.Sessions(ctx)
+	if err != nil {
+		return serversOn{}, err
+	}
+	wire, err := client.Instances(ctx)
+	if err != nil {
+		return serversOn{}, err
+	}
+	var sessions []sessionOn
+	for _, s := range list.Sessions {
+		one := sessionOn{path: s.ProjectPath, ending: s.State == session.StateEnding}
+		if s.SessionID != nil {
+			one.id = *s.SessionID
+		}
+		if s.AskedBy != nil {
+			one.asker = monitor.Client{Identity: monitor.Identity{PID: s.AskedBy.PID}, Name: s.AskedBy.Name}
+		}
+		sessions = append(sessions, one)
+	}
+	return judgeServers(sessions, api.Decode(wire, time.Now()), onDirectory(dir), own, hasGone), nil
+}
+
+// End has the background process end the idle ones of them.
+func (t theirServers) End(ctx context.Context, dir string, own int) error {
 	client, _, err := api.Dial(ctx, t.socket)
 	if errors.Is(err, api.ErrUnreachable) {
 		return nil
@@ -107,25 +159,17 @@ func (t theirServers) End(ctx context.Context, dir string) error {
 		return err
 	}
 	defer client.Close()
-	on := onDirectory(dir)
-	list, err := client.Sessions(ctx)
+	found, err := theirServersOn(ctx, client, dir, own)
 	if err != nil {
 		return err
 	}
 	var left []error
-	for _, s := range list.Sessions {
-		if s.SessionID == nil || !on(s.ProjectPath) {
-			continue
-		}
-		if _, err := client.ReleaseSession(ctx, *s.SessionID); err != nil && !errors.Is(err, api.ErrNoSession) {
-			left = append(left, fmt.Errorf("session %d on it was not ended: %w", *s.SessionID, err))
+	for _, id := range found.sessions {
+		if _, err := client.ReleaseSession(ctx, id); err != nil && !errors.Is(err, api.ErrNoSession) {
+			left = append(left, fmt.Errorf("session %d on it was not ended: %w", id, err))
 		}
 	}
-	wire, err := client.Instances(ctx)
-	if err != nil {
-		return errors.Join(append(left, err)...)
-	}
-	for _, in := range unshared(api.Decode(wire, time.Now()), on) {
+	for _, in := range found.shared {
 		killed, err := client.Kill(ctx, in.ID(), api.KillOrder{})
 		if err == nil && killed.Outcome != stop.Ended && killed.Outcome != stop.Gone {
 			err = errors.New(killed.Error)
@@ -139,18 +183,72 @@ func (t theirServers) End(ctx context.Context, dir string) error {
 
 func noServer(err error) error { return fmt.Errorf("%w: %w", workspace.ErrNoServer, err) }
 
-// unshared are the shared servers that run on a directory and that no client has.
-func unshared(s *monitor.Snapshot, on func(path string) bool) []monitor.Instance {
-	var list []monitor.Instance
-	if s == nil {
-		return nil
-	}
-	for _, in := range s.Instances {
-		if in.State != monitor.StateParked && in.IsShared() && len(in.Sharing.Clients) == 0 && on(in.ProjectRoot) {
-			list = append(list, in)
+// sessionOn is what is to be known of a session.
+type sessionOn struct {
+	id     int // 0 while it starts
+	path   string
+	ending bool
+	asker  monitor.Client // zero when that is not known; its Start may be 0
+}
+
+// serversOn is what there is on a directory, and what of it can be ended.
+type serversOn struct {
+	started  workspace.Started
+	sessions []int
+	shared   []monitor.Instance
+}
+
+// judgeServers tells which servers on a directory nobody needs any more: the
+// session of its workspace, own, or all with AnySession, those for which whoever
+// asked has gone, and shared servers without a client.
+func judgeServers(sessions []sessionOn, snapshot *monitor.Snapshot, on func(path string) bool, own int, gone func(monitor.Identity) bool) serversOn {
+	var found serversOn
+	for _, s := range sessions {
+		if !on(s.path) {
+			continue
+		}
+		mine := own == workspace.AnySession || s.id == own
+		switch {
+		case s.id == 0:
+			found.started.Used = append(found.started.Used, workspace.User{PID: s.asker.PID, Name: nameOr(s.asker.Name, "somebody"), How: "has asked for a server on it, which starts"})
+		case mine, s.ending, s.asker.PID > 0 && gone(s.asker.Identity):
+			found.sessions = append(found.sessions, s.id)
+			found.started.Idle = append(found.started.Idle, s.id)
+		default:
+			how := fmt.Sprintf("is a session that %s has asked for; `lamplighter session release %d` ends it", nameOr(s.asker.Name, "somebody"), s.id)
+			found.started.Used = append(found.started.Used, workspace.User{PID: s.id, Name: "a server", How: how})
 		}
 	}
-	return list
+	if snapshot == nil {
+		return found
+	}
+	for _, in := range snapshot.Instances {
+		if in.State == monitor.StateParked || !in.IsShared() || !on(in.ProjectRoot) {
+			continue
+		}
+		if len(in.Sharing.Clients) == 0 {
+			found.shared = append(found.shared, in)
+			found.started.Idle = append(found.started.Idle, in.Identity.PID)
+			continue
+		}
+		how := "is shared by " + nameOr(in.Sharing.Clients[0].Name, "a client")
+		found.started.Used = append(found.started.Used, workspace.User{PID: in.Identity.PID, Name: in.Label(), How: how})
+	}
+	return found
+}
+
+func nameOr(name, otherwise string) string {
+	if name == "" {
+		return otherwise
+	}
+	return name
+}
+
+// hasGone tells whether a process has ended for sure. Without a Start it is
+// whatever process has that pid.
+func hasGone(id monitor.Identity) bool {
+	now, err := process.ReadStat(id.PID)
+	return errors.Is(err, process.ErrGone) || err == nil && id.Start != 0 && now.Identity != id
 }
 
 // onDirectory tells of paths whether they are a directory or below it, whether

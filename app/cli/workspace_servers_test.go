@@ -11,14 +11,19 @@ import (
 	"lamplighter/app/session"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
 
 // onWorkspace are servers on a directory, below it, and elsewhere.
 func onWorkspace(dir string) ([]session.Session, []monitor.Instance) {
 	client := monitor.Client{Identity: monitor.Identity{PID: 7}, Name: "Codex"}
+	alive := monitor.Client{Identity: monitor.Identity{PID: os.Getpid()}, Name: "Codex"}
+	gone := monitor.Client{Identity: monitor.Identity{PID: 1 << 30}, Name: "Claude Code"}
 	sessions := []session.Session{
 		{ID: 1, State: session.StateRunning, ProjectPath: dir, MCPURL: "http://127.0.0.1:1/mcp"},
-		{ID: 2, State: session.StateRunning, ProjectPath: filepath.Join(dir, "part"), MCPURL: "http://127.0.0.1:2/mcp"},
+		{ID: 2, State: session.StateRunning, ProjectPath: filepath.Join(dir, "part"), MCPURL: "http://127.0.0.1:2/mcp", AskedBy: &gone},
+		{ID: 5, State: session.StateRunning, ProjectPath: dir, MCPURL: "http://127.0.0.1:5/mcp", AskedBy: &alive},
+		{ID: 6, State: session.StateRunning, ProjectPath: dir, MCPURL: "http://127.0.0.1:6/mcp"},
 		{ID: 3, State: session.StateRunning, ProjectPath: dir + "-other", MCPURL: "http://127.0.0.1:3/mcp"},
 		{State: session.StateStarting, ProjectPath: dir},
 		{ID: 4711, State: session.StateRunning, ProjectPath: filepath.Dir(dir), MCPURL: "http://127.0.0.1:40000/mcp", DashboardPort: 24282},
@@ -84,7 +89,7 @@ func TestWorkspaceServersEnd(t *testing.T) {
 	dir := t.TempDir()
 	for name := range map[string]int{"ours": 0, "theirs": 0} {
 		all, m, d := servers(t, dir)
-		if err := all[name].End(t.Context(), dir); err != nil {
+		if err := all[name].End(t.Context(), dir, 1); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !slices.Equal(m.released, []int{1, 2}) {
@@ -113,7 +118,7 @@ func TestWorkspaceServersLeft(t *testing.T) {
 			"ours":   ourServers{m, func() *monitor.Snapshot { return &monitor.Snapshot{Instances: instances} }, d.background},
 			"theirs": theirServers{d.places().ControlSocket},
 		}
-		err := all[name].End(t.Context(), dir)
+		err := all[name].End(t.Context(), dir, 1)
 		if err == nil {
 			t.Fatal(name)
 		}
@@ -130,7 +135,7 @@ func TestWorkspaceServersWithoutBackground(t *testing.T) {
 	if _, err := s.Start(t.Context(), t.TempDir()); !errors.Is(err, workspace.ErrNoServer) || !strings.Contains(err.Error(), "start lamplighter") {
 		t.Error(err)
 	}
-	if err := s.End(t.Context(), t.TempDir()); err != nil {
+	if err := s.End(t.Context(), t.TempDir(), 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -151,6 +156,62 @@ func TestOnDirectory(t *testing.T) {
 	} {
 		if on(path) != want {
 			t.Errorf("%q: %v", path, !want)
+		}
+	}
+}
+
+// What a client uses, or may use, is told and not ended.
+func TestWorkspaceServersOn(t *testing.T) {
+	dir := t.TempDir()
+	all, m, d := servers(t, dir)
+	for name, s := range all {
+		for _, test := range []struct {
+			own  int
+			idle []int
+			used []int
+		}{
+			{1, []int{1, 2, 11}, []int{5, 6, 0, 12}},
+			{0, []int{2, 11}, []int{1, 5, 6, 0, 12}},
+			{5, []int{2, 5, 11}, []int{1, 6, 0, 12}},
+			{workspace.AnySession, []int{1, 2, 5, 6, 11}, []int{0, 12}},
+		} {
+			started, err := s.On(t.Context(), dir, test.own)
+			var used []int
+			for _, u := range started.Used {
+				used = append(used, u.PID)
+				if u.Name == "" || u.How == "" {
+					t.Errorf("%s: %+v", name, u)
+				}
+			}
+			if err != nil || !slices.Equal(started.Idle, test.idle) || !slices.Equal(used, test.used) {
+				t.Errorf("%s: for %d idle are %v, used are %v, %v", name, test.own, started.Idle, used, err)
+			}
+		}
+	}
+	if len(m.released) > 0 || len(d.background.ids) > 0 {
+		t.Errorf("ended %v and %q", m.released, d.background.ids)
+	}
+	if started, err := (theirServers{newDesktop(t).places().ControlSocket}).On(t.Context(), dir, 1); err != nil || len(started.Idle)+len(started.Used) > 0 {
+		t.Errorf("without a background process: %+v, %v", started, err)
+	}
+}
+
+func TestHasGone(t *testing.T) {
+	now, err := process.ReadStat(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		id   monitor.Identity
+		gone bool
+	}{
+		"we":                        {now.Identity, false},
+		"we, as far as is known":    {monitor.Identity{PID: os.Getpid()}, false},
+		"somebody before us":        {monitor.Identity{PID: os.Getpid(), Start: now.Start - 1}, true},
+		"a process that is no more": {monitor.Identity{PID: 1 << 30}, true},
+	} {
+		if got := hasGone(test.id); got != test.gone {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func (m *Manager) endServer(ctx context.Context, r *record) error {
 	if r.Server == nil || m.o.Servers == nil {
 		return nil
 	}
-	if err := m.o.Servers.End(ctx, r.Path); err != nil {
+	if err := m.o.Servers.End(ctx, r.Path, r.Server.SessionID); err != nil {
 		return fmt.Errorf("ending its server: %w", err)
 	}
 	r.Server = nil

@@ -264,7 +264,7 @@ func (m *Manager) undoCreate(ctx context.Context, r *record) error {
 
 func (m *Manager) unmake(ctx context.Context, r *record) error {
 	if r.Server != nil && m.o.Servers != nil {
-		if err := m.o.Servers.End(ctx, r.Path); err != nil {
+		if err := m.o.Servers.End(ctx, r.Path, AnySession); err != nil {
 			return err
 		}
 		m.at("undo: server ended")

@@ -97,7 +97,11 @@ type fakeServers struct {
 	running map[string]int // by directory
 	broken  error
 	stuck   error // what ending says
+	used    []User
 }
+
+// fakeServer is a process that is none.
+const fakeServer = 1 << 30
 
 func (s *fakeServers) Start(_ context.Context, dir string) (Server, error) {
 	s.mu.Lock()
@@ -112,7 +116,17 @@ func (s *fakeServers) Start(_ context.Context, dir string) (Server, error) {
 	return Server{SessionID: len(s.running), MCPURL: "http://127.0.0.1/mcp"}, nil
 }
 
-func (s *fakeServers) End(_ context.Context, dir string) error {
+func (s *fakeServers) On(_ context.Context, dir string, _ int) (Started, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	started := Started{Used: s.used}
+	if s.running[dir] > 0 {
+		started.Idle = []int{fakeServer}
+	}
+	return started, nil
+}
+
+func (s *fakeServers) End(_ context.Context, dir string, _ int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stuck != nil {

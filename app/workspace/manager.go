@@ -13,10 +13,24 @@ import (
 type Servers interface {
 	// Start starts a server on a directory and waits until it is ready.
 	Start(ctx context.Context, dir string) (Server, error)
-	// End ends what Lamplighter has started on a directory or below it and what no
-	// client uses. It says which processes are left, which is none when all has
-	// ended.
-	End(ctx context.Context, dir string) error
+	// On tells what Lamplighter has started on a directory or below it. own is the
+	// session of its workspace, 0 when that has none, or AnySession.
+	On(ctx context.Context, dir string, own int) (Started, error)
+	// End ends what is idle by On. The error says what was not ended.
+	End(ctx context.Context, dir string, own int) error
+}
+
+// AnySession has all sessions on a directory taken for those of its workspace: on
+// one that nobody was told of yet.
+const AnySession = -1
+
+// Started is what Lamplighter has started on a directory.
+type Started struct {
+	// Idle are the processes of servers that nobody needs any more: of the session
+	// of the workspace, of those whose asker has gone, and of shared servers without a
+	// client.
+	Idle []int
+	Used []User // the others
 }
 
 // Options are what a Manager works with. Dir is needed.

@@ -166,8 +166,8 @@ func (e *standsAgainst) left() string {
 }
 
 // stands finds what stands against taking a workspace or its tree away, which is a
-// *standsAgainst, and tells out of it. Servers that Lamplighter has started there,
-// and that no client uses, are ended on the way, except in a dry run.
+// *standsAgainst, and tells out of it. When nothing but servers of ours that nobody
+// needs does, they are ended, except in a dry run.
 func (m *Manager) stands(ctx context.Context, r *record, verb verb, q Removal, out *Outcome) error {
 	loss, err := m.lossWith(ctx, r, verb)
 	if err != nil {
@@ -177,20 +177,11 @@ func (m *Manager) stands(ctx context.Context, r *record, verb verb, q Removal, o
 	if loss.Words != "" && !q.Force {
 		return &standsAgainst{r.Name, ErrLoss, loss.Words}
 	}
-	if m.o.Servers != nil && !q.DryRun && r.State == Ready {
-		if err := m.o.Servers.End(ctx, r.Path); err != nil {
-			m.o.Log.Info("ending the server of a workspace", "workspace", r.Name, "error", err) // who works inside tells
-		} else {
-			r.Server = nil
-		}
-	}
-	out.InUse, err = m.inside(ctx, r, r.Path)
+	users, err := m.vacate(ctx, r, q.DryRun)
 	if err != nil {
 		return err
 	}
-	if q.DryRun && r.Server != nil {
-		out.InUse = withoutServer(out.InUse, *r.Server)
-	}
+	out.InUse = users
 	return inUse(r.Name, out.InUse)
 }
 

@@ -1,54 +1,96 @@
 package workspace
 
 import (
-	"net/url"
+	"context"
 	"slices"
-	"strconv"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
 
-// withoutServer leaves the processes of a server out of those that work inside:
-// it would be ended first. They are the one that listens on the server's port,
-// what it has started, and the launchers that it was started through. What cannot
-// be found out stays in.
-func withoutServer(users []User, server Server) []User {
-	at, err := url.Parse(server.MCPURL)
-	if err != nil {
-		return users
+// vacate says who works in a workspace besides servers of ours that nobody needs.
+// When that is nobody those are ended, except in a dry run, and it is looked again.
+// The caller holds the lock, and writes the record.
+func (m *Manager) vacate(ctx context.Context, r *record, dry bool) ([]User, error) {
+	users, err := m.inside(ctx, r, r.Path)
+	if err != nil || m.o.Servers == nil || r.State != Ready {
+		return users, err
 	}
-	port, err := strconv.Atoi(at.Port())
-	if err != nil {
-		return users
+	own := 0
+	if r.Server != nil {
+		own = r.Server.SessionID
 	}
+	started, err := m.o.Servers.On(ctx, r.Path, own)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil { // their processes tell
+		m.o.Log.Info("asking for the servers of a workspace", "workspace", r.Name, "error", err)
+		return users, nil
+	}
+	users = withoutIdle(users, started, branch)
+	if len(users) > 0 || dry {
+		return users, nil
+	}
+	if len(started.Idle) > 0 {
+		err := m.o.Servers.End(ctx, r.Path, own)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			return []User{{PID: started.Idle[0], Name: "its server", How: "was not ended: " + monitor.Clean(err.Error())}}, nil
+		}
+	}
+	r.Server = nil
+	return m.inside(ctx, r, r.Path)
+}
+
+// withoutIdle are the processes that work inside without those of servers that would
+// be ended, and with those of the others. Of a server are its process, what it has
+// started, and what it was started through as far as that works inside too: branch
+// tells those of one, and is given who works inside. What cannot be found out stays
+// in.
+func withoutIdle(users []User, started Started, branch func(pid int, inside []int) []int) []User {
 	var pids []int
 	for _, u := range users {
 		pids = append(pids, u.PID)
 	}
-	listeners, err := process.NewPorts().Listeners(pids)
-	if err != nil {
-		return users
-	}
 	drop := map[int]bool{}
-	for _, l := range listeners {
-		if int(l.Addr.Port()) != port {
-			continue
-		}
-		drop[l.PID] = true
-		above, _ := process.Ancestors(l.PID)
-		for _, id := range above {
-			if !slices.Contains(pids, id.PID) {
-				break
-			}
-			drop[id.PID] = true
-		}
-		if now, err := process.ReadStat(l.PID); err == nil {
-			below, _ := process.Tree(monitor.Identity(now.Identity))
-			for _, s := range below {
-				drop[s.PID] = true
-			}
+	for _, server := range started.Idle {
+		for _, pid := range branch(server, pids) {
+			drop[pid] = true
 		}
 	}
-	return slices.DeleteFunc(users, func(u User) bool { return drop[u.PID] })
+	left := []User{}
+	for _, u := range started.Used {
+		left = append(left, User{PID: u.PID, Name: monitor.Clean(u.Name), How: monitor.Clean(u.How)})
+	}
+	for _, u := range users {
+		if !drop[u.PID] && !slices.ContainsFunc(left, func(l User) bool { return l.PID == u.PID }) {
+			left = append(left, u)
+		}
+	}
+	return left
+}
+
+// branch are a process, those right above it that work inside, and all below the
+// topmost of them.
+func branch(pid int, inside []int) []int {
+	list := []int{pid}
+	above, _ := process.Ancestors(pid)
+	for _, id := range above {
+		if !slices.Contains(inside, id.PID) {
+			break
+		}
+		list = append(list, id.PID)
+	}
+	top, err := process.ReadStat(list[len(list)-1])
+	if err != nil {
+		return list
+	}
+	below, _ := process.Tree(top.Identity)
+	for _, s := range below {
+		list = append(list, s.PID)
+	}
+	return list
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lamplighter/app/workspace/inuse"
+	"lamplighter/monitor"
 )
 
 var shell = inuse.Process{PID: 4711, Name: "bash", How: "works in it"}
@@ -180,28 +181,79 @@ func TestRemoveSomebodyComesIn(t *testing.T) {
 	l.gone(m, w)
 }
 
+// A server of a workspace is ended when nothing else stands against its removal.
 func TestRemoveEndsServers(t *testing.T) {
 	l := newLab(t)
 	servers := &fakeServers{}
 	m := l.manager(func(o *Options) { o.Servers = servers })
-	w := l.create(m, Request{Kind: Temp, Serve: true})
-	servers.stuck = errors.New("a client uses it")
-	l.works(w.Path, shell)
-	if _, err := m.Remove(t.Context(), w.ID, Removal{}); !errors.Is(err, ErrInUse) || l.record(m, w.ID).Server == nil {
+	w := l.create(m, Request{Kind: Temp, Serve: true, From: l.repository("repo", map[string]string{"a": "a"})})
+	serena := inuse.Process{PID: fakeServer, Name: "serena", How: "works in it"}
+	l.works(w.Path, serena)
+	refused := func(why error, q Removal) {
+		t.Helper()
+		if _, err := m.Remove(t.Context(), w.ID, q); !errors.Is(err, why) {
+			t.Errorf("%v, want %v", err, why)
+		}
+		if servers.count() != 1 || l.record(m, w.ID).Server == nil {
+			t.Errorf("its server was ended although it was not removed: %v", why)
+		}
+	}
+	write(t, w.Path, map[string]string{"new": "x"})
+	refused(ErrLoss, Removal{})
+	l.works(w.Path, serena, shell)
+	refused(ErrInUse, Removal{Force: true})
+	l.works(w.Path, serena)
+	servers.used = []User{{PID: 7, Name: "a server", How: "is a session that Codex has asked for"}}
+	refused(ErrInUse, Removal{Force: true})
+	if out, err := m.Remove(t.Context(), w.ID, Removal{DryRun: true, Force: true}); err != nil || len(out.InUse) != 1 || !strings.Contains(out.Why, "Codex") {
+		t.Errorf("%+v, %v", out, err)
+	}
+	servers.used = nil
+	servers.stuck = errors.New("it is at work")
+	refused(ErrInUse, Removal{Force: true})
+	servers.stuck = nil
+	if out, err := m.Remove(t.Context(), w.ID, Removal{DryRun: true, Force: true}); err != nil || out.Why != "" || len(out.InUse) != 0 || servers.count() != 1 {
+		t.Errorf("a dry run: %+v, %v", out, err)
+	}
+	// Its processes have to go with it.
+	if _, err := m.Remove(t.Context(), w.ID, Removal{Force: true}); !errors.Is(err, ErrInUse) || servers.count() != 0 || l.record(m, w.ID).Server != nil {
 		t.Error(err)
 	}
-	servers.stuck = nil
-	if _, err := m.Remove(t.Context(), w.ID, Removal{DryRun: true}); err != nil || servers.count() != 1 {
-		t.Errorf("a dry run has ended it: %v", err)
-	}
-	if _, err := m.Remove(t.Context(), w.ID, Removal{}); !errors.Is(err, ErrInUse) || l.record(m, w.ID).Server != nil || servers.count() != 0 {
-		t.Errorf("%v, %+v", err, l.record(m, w.ID).Server)
-	}
 	l.works(w.Path)
-	if _, err := m.Remove(t.Context(), w.ID, Removal{}); err != nil {
+	if _, err := m.Remove(t.Context(), w.ID, Removal{Force: true}); err != nil {
 		t.Error(err)
 	}
 	l.gone(m, w)
+}
+
+func TestWithoutIdle(t *testing.T) {
+	named := func(pid int) User { return User{PID: pid, Name: "p", How: "works in it"} }
+	client := User{PID: 20, Name: "a server", How: "is shared"}
+	family := func(pid int, inside []int) []int {
+		if pid != 10 {
+			return []int{pid}
+		}
+		if !slices.Equal(inside, []int{9, 10, 11, 12, 20}) {
+			t.Errorf("%v", inside)
+		}
+		return []int{10, 9, 11}
+	}
+	users := []User{named(9), named(10), named(11), named(12), named(20)}
+	for name, test := range map[string]struct {
+		started Started
+		want    []User
+	}{
+		"nothing of ours":       {Started{}, users},
+		"one that is idle":      {Started{Idle: []int{10}}, []User{named(12), named(20)}},
+		"idle, and not inside":  {Started{Idle: []int{30}}, users},
+		"one that is used":      {Started{Used: []User{client}}, []User{client, named(9), named(10), named(11), named(12)}},
+		"used, and not inside":  {Started{Idle: []int{10}, Used: []User{{PID: 31, Name: "a", How: "b"}}}, []User{{PID: 31, Name: "a", How: "b"}, named(12), named(20)}},
+		"one that nobody knows": {Started{Used: []User{{Name: "a\x1b[31m", How: "b"}}}, append([]User{{Name: monitor.Clean("a\x1b[31m"), How: "b"}}, users...)},
+	} {
+		if got := withoutIdle(users, test.started, family); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
+	}
 }
 
 func TestRemoveFromGit(t *testing.T) {
