@@ -129,7 +129,7 @@ func (m *Manager) attend(ctx context.Context, r *record, t tries, clock Stamp) (
 	v := due(factsOf(r, m.limits()), clock)
 	switch {
 	case v.Due():
-		return m.tidy(ctx, r, v.Action, t, clock)
+		return m.tidy(ctx, r, chore{v.Action, false}, t, clock)
 	case r.Problem != "" && m.limits().Budget <= 0 && leftKind(r.Problem) != "":
 		// It was used again, so that nothing is due that something could stand against.
 		err = m.locked(r.ID, func(r *record) error {
@@ -162,13 +162,31 @@ func (m *Manager) recoverAgain(ctx context.Context, r *record, t tries, clock St
 	return stepPause, nil
 }
 
+// chore is what is to be done with a workspace.
+type chore struct {
+	action
+	early bool // before it is due, for the budget
+}
+
+// errUsed is that a chore is none any more.
+var errUsed = errors.New("it was used meanwhile")
+
+// still tells whether a chore is to be done with a record as it is now, which was
+// seen when that was decided. The caller holds its lock.
+func (m *Manager) still(c chore, seen, now *record) bool {
+	v := due(factsOf(now, m.limits()), m.o.Clock())
+	return v.Action == c.action && (v.Due() || c.early && now.Used == seen.Used)
+}
+
 // tidy cleans up one workspace, and says when to try again.
-func (m *Manager) tidy(ctx context.Context, r *record, a action, t tries, clock Stamp) (time.Duration, error) {
+func (m *Manager) tidy(ctx context.Context, r *record, c chore, t tries, clock Stamp) (time.Duration, error) {
 	if rest := t.rest(r, clock); rest > 0 {
 		return rest, nil
 	}
-	problem, err := m.act(ctx, r.ID, a)
+	problem, err := m.act(ctx, r, c)
 	switch {
+	case errors.Is(err, errUsed):
+		return stepPause, nil
 	case errors.Is(err, ErrBusy):
 		return busyPause, nil // what is done to it is written down at its end
 	case err != nil:
@@ -187,39 +205,49 @@ func (m *Manager) tidy(ctx context.Context, r *record, a action, t tries, clock 
 }
 
 // act cleans up one workspace, which is looked at anew: it may have been used
-// meanwhile. It says what stands against it.
-func (m *Manager) act(ctx context.Context, id string, a action) (problem string, err error) {
-	if a == actArchive {
-		return m.putAway(ctx, id)
+// since it was seen, and the error Is errUsed then. It says what stands against it.
+func (m *Manager) act(ctx context.Context, seen *record, c chore) (problem string, err error) {
+	if c.action == actArchive {
+		return m.putAway(ctx, seen, c)
 	}
-	release, err := m.store.try(id)
+	release, err := m.store.try(seen.ID)
 	if err != nil {
 		return "", err
 	}
 	defer release()
-	r, err := m.store.read(id)
+	r, err := m.store.read(seen.ID)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (r.Step != nil || r.State != Ready) {
 		return "", nil // the next look tells
 	}
 	if err != nil {
 		return "", err
 	}
-	if _, err := m.cleanUp(ctx, r, a, m.o.By+", as was to be"); err != nil {
+	if !m.still(c, seen, r) {
+		return "", errUsed
+	}
+	if _, err := m.cleanUp(ctx, r, c.action, m.o.By+", as was to be"); err != nil {
 		return "", err
 	}
 	return r.Problem, m.store.write(r)
 }
 
 // putAway archives a workspace.
-func (m *Manager) putAway(ctx context.Context, id string) (problem string, err error) {
-	_, err = m.Archive(ctx, id, nil)
+func (m *Manager) putAway(ctx context.Context, seen *record, c chore) (problem string, err error) {
+	err = m.change(ctx, seen.ID, func(r *record) error {
+		if !m.still(c, seen, r) {
+			return errUsed
+		}
+		tell, end := m.telling(r.Workspace, nil)
+		defer end()
+		return m.archive(ctx, r, tell)
+	})
 	if err == nil || errors.Is(err, ErrUnknown) {
 		return "", nil
 	}
-	if errors.Is(err, ErrBusy) || ctx.Err() != nil {
+	if errors.Is(err, ErrBusy) || errors.Is(err, errUsed) || ctx.Err() != nil {
 		return "", err
 	}
-	return problem, m.locked(id, func(r *record) error {
+	return problem, m.locked(seen.ID, func(r *record) error {
 		m.leave(r, err)
 		problem = r.Problem
 		return m.store.write(r)
@@ -287,7 +315,7 @@ func (m *Manager) economise(ctx context.Context, t tries) (again time.Duration, 
 		done[id] = true
 		for _, r := range records {
 			if r.ID == id {
-				rest, err := m.tidy(ctx, r, due(factsOf(r, m.limits()), clock).Action, t, clock)
+				rest, err := m.tidy(ctx, r, chore{due(factsOf(r, m.limits()), clock).Action, true}, t, clock)
 				again = sooner(again, rest)
 				failed = append(failed, err)
 			}
