@@ -25,7 +25,7 @@ func (m *Manager) saveCommits(ctx context.Context, r *record) (*commits, error) 
 		return nil, nil
 	}
 	repo := gitwork.Repo{Common: r.Source.Repository}
-	status, err := repo.Status(ctx, r.Path, r.Source.Admin)
+	status, err := repo.Wary().Status(ctx, r.Path, r.Source.Admin)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (m *Manager) gitStatus(ctx context.Context, r *record) (gitwork.Status, err
 	if err != nil {
 		return gitwork.Status{}, err
 	}
-	return repo.Status(ctx, r.Path, r.Source.Admin)
+	return repo.Wary().Status(ctx, r.Path, r.Source.Admin)
 }
 
 // lossWords say in a sentence what would be lost, "" when nothing would be.

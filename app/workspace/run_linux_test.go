@@ -161,6 +161,32 @@ func TestRunConfinedReadsGit(t *testing.T) {
 	}
 }
 
+// What a job leaves in settings is not run outside when it has ended.
+func TestRunConfinedLeavesNoSettings(t *testing.T) {
+	l := elsewhere(t)
+	m := l.manager(nil)
+	forCommits(t, l)
+	repository := l.repository("repository", map[string]string{"file": "first\n"})
+	git(t, repository, "config", "extensions.worktreeConfig", "true") // as git sparse-checkout does
+	mark := l.path("home/escaped")
+	own := git(t, repository, "rev-parse", "--absolute-git-dir") // of settings that whoever else has changed
+	for what, file := range map[string]string{"of the worktree": "$(git rev-parse --git-dir)/config.worktree", "of the repository": own + "/config"} {
+		w := l.create(m, Request{Kind: Temp, From: repository})
+		script := `printf '[filter "x"]\n\tclean = "touch ` + mark + `; cat"\n' >> ` + file + `; echo '* filter=x' > .gitattributes; printf other > file`
+		j := Job{Confine: true, Commit: true}
+		if file == own+"/config" {
+			j = Job{}
+		}
+		status, outcome, out := sh(t, m, w.ID, j, script)
+		if status != 0 || outcome == nil || outcome.Done {
+			t.Errorf("%s: %d, %+v, %s", what, status, outcome, out)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Errorf("%s: we have run the job's program", what)
+		}
+	}
+}
+
 // A job that is not confined writes where it likes, but for what is shared.
 func TestRunWithShare(t *testing.T) {
 	l := elsewhere(t)
