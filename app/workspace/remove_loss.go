@@ -52,7 +52,7 @@ func (m *Manager) look(ctx context.Context, r *record, verb verb, loss *Loss) (b
 		}
 		for _, path := range status.Uncommitted {
 			shared := slices.ContainsFunc(r.Shares, func(s Share) bool { return s.To == strings.TrimSuffix(path, "/") })
-			if !shared { // a link that we have made
+			if !shared && !m.ofSerena(r.Path, path) { // a link that we have made
 				loss.Uncommitted = append(loss.Uncommitted, monitor.Clean(path))
 			}
 		}
@@ -74,7 +74,7 @@ func (m *Manager) look(ctx context.Context, r *record, verb verb, loss *Loss) (b
 	case err != nil:
 		loss.Unknown = err.Error()
 	case changed:
-		loss.Changed = true
+		loss.Changed = !m.nothingMade(r)
 	default: // all that is in the tree is in its last version too
 		loss.Uncommitted, loss.More = []string{}, 0
 	}
