@@ -156,6 +156,11 @@ func (m *Manager) runJob(ctx context.Context, r *record, j Job) (status int, err
 		s.Dir, s.Command, s.Env, s.Signals = r.Path, words, latest(env), signals
 		s.Stdin, s.Stdout, s.Stderr = stdin, stdout, stderr
 		status, err = confine.Run(ctx, s)
+		if j.Commit && r.Source.Kind == FromGit {
+			if failed := clearLinks(r); failed != nil && j.Warn != nil {
+				j.Warn(fmt.Sprintf("links that the job may have left in %s could not be removed, and git may write where they lead: %v", r.Source.Admin, failed))
+			}
+		}
 		if j.Confine || !errors.Is(err, confine.ErrUnavailable) {
 			return status, err
 		}

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"lamplighter/app/workspace/confine"
+	"lamplighter/monitor"
 )
 
 // boundsOf are the places that a job may write and see. One that is not confined
@@ -67,6 +69,12 @@ func gitBounds(r *record, j Job) (writable, readOnly []string, err error) {
 	if err := emptyFile(own); err != nil {
 		return nil, nil, fmt.Errorf("keeping the job from git's settings: %w", err)
 	}
+	leading := []string{filepath.Join(admin, "commondir"), filepath.Join(admin, "gitdir"), own}
+	for _, path := range leading { // of a link only what it leads to would be kept
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			return nil, nil, fmt.Errorf("keeping the job from git's settings: %s is not a file, so somebody has changed it; see to that first", monitor.Clean(path))
+		}
+	}
 	branches := branchDirs(r)
 	for _, dir := range branches {
 		// git makes them with the first branch, and removes them when they are empty.
@@ -74,7 +82,39 @@ func gitBounds(r *record, j Job) (writable, readOnly []string, err error) {
 		_ = os.MkdirAll(dir, 0o777)
 	}
 	writable = existing(append(branches, admin, filepath.Join(common, "objects"))...)
-	return writable, append(readOnly, filepath.Join(admin, "commondir"), filepath.Join(admin, "gitdir"), own), nil
+	return writable, append(readOnly, leading...), nil
+}
+
+// clearLinks removes the links and pipes that a job may have left where it could
+// write of a repository: git, run by somebody else, would write through them. A
+// HEAD that is a link to a branch is one that git makes itself, when it is told to.
+func clearLinks(r *record) error {
+	var failed []error
+	for _, dir := range append(branchDirs(r), r.Source.Admin) {
+		root, err := os.OpenRoot(dir) // which no other job can lead out of
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		_ = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type()&(fs.ModeSymlink|fs.ModeNamedPipe) != 0 {
+				target, _ := root.Readlink(path)
+				if path == "HEAD" && strings.HasPrefix(target, "refs/heads/") && filepath.IsLocal(target) && filepath.Clean(target) == target {
+					return nil
+				}
+				err = root.Remove(path)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // git removes what is empty
+				failed = append(failed, err)
+			}
+			return nil // one that cannot be looked at hides no other
+		})
+		failed = append(failed, root.Close())
+	}
+	return errors.Join(failed...)
 }
 
 // branchDirs is where the branches of workspaces are, and their logs.

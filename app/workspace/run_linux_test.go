@@ -187,6 +187,58 @@ func TestRunConfinedLeavesNoSettings(t *testing.T) {
 	}
 }
 
+// Git writes nowhere else after a job that has left links.
+func TestRunConfinedLeavesNoLinks(t *testing.T) {
+	l := elsewhere(t)
+	m := l.manager(nil)
+	forCommits(t, l)
+	precious := filepath.Join(l.source("precious", map[string]string{"file": "precious"}), "file")
+	repository := l.repository("repository", map[string]string{"file": "first\n"})
+	w := l.create(m, Request{Kind: Persistent, From: repository})
+	branches := filepath.Join(repository, ".git/logs/refs/heads/lamplighter")
+	status, _, out := sh(t, m, w.ID, Job{Confine: true, Commit: true}, `set -e
+d=$(git rev-parse --git-dir) p=$1 b=$2
+ln -sf $p $d/COMMIT_EDITMSG; rm $d/logs/HEAD; ln -s $p $d/logs/HEAD; mkfifo $d/ORIG_HEAD
+rm -r $b/*; mkdir -p $b/in; ln -s $p $b/in/log; ln -s $(dirname $p) $b/dir
+echo more > file; git add file`, precious, branches)
+	if status != 0 {
+		t.Fatalf("%d: %s", status, out)
+	}
+	for _, dir := range []string{git(t, w.Path, "rev-parse", "--absolute-git-dir"), branches} {
+		err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() && !entry.Type().IsRegular() {
+				t.Errorf("%s is left", path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	git(t, w.Path, "commit", "--quiet", "--message=by the user")
+	if data, err := os.ReadFile(precious); err != nil || string(data) != "precious" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// What leads git to its settings has to be files to be kept from a job.
+func TestRunConfinedWithoutSettings(t *testing.T) {
+	l := elsewhere(t)
+	m := l.manager(nil)
+	forCommits(t, l)
+	w := l.create(m, Request{Kind: Persistent, From: l.repository("repository", map[string]string{"file": "first\n"})})
+	own := filepath.Join(git(t, w.Path, "rev-parse", "--absolute-git-dir"), "config.worktree")
+	if err := os.Symlink(w.EnvFile, own); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := m.Run(t.Context(), w.ID, Job{Command: []string{"true"}, Confine: true, Commit: true}); err == nil || !strings.Contains(err.Error(), "config.worktree") {
+		t.Error(err)
+	}
+	if status, _, out := sh(t, m, w.ID, Job{Confine: true}, "true"); status != 0 {
+		t.Errorf("%d: %s", status, out)
+	}
+}
+
 // A job that is not confined writes where it likes, but for what is shared.
 func TestRunWithShare(t *testing.T) {
 	l := elsewhere(t)
