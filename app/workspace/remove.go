@@ -150,7 +150,7 @@ type standsAgainst struct {
 func (e *standsAgainst) Error() string {
 	what := "end that first"
 	if e.is == ErrLoss {
-		what = "keep it elsewhere first, or remove it with --force"
+		what = "keep it elsewhere first, or remove it with force"
 	}
 	return fmt.Sprintf("removing %s: %v: %s; %s", e.name, e.is, e.words, what)
 }

@@ -311,7 +311,7 @@ func TestRemoveFromGit(t *testing.T) {
 			before := content(t, w.Path)
 			out, err := m.Remove(t.Context(), w.ID, Removal{})
 			if test.words != "" {
-				if !errors.Is(err, ErrLoss) || out.Loss == nil || !strings.Contains(out.Loss.Words, test.words) || !strings.Contains(err.Error(), "--force") {
+				if !errors.Is(err, ErrLoss) || out.Loss == nil || !strings.Contains(out.Loss.Words, test.words) || !strings.Contains(err.Error(), "with force") {
 					t.Errorf("%+v, %v", out.Loss, err)
 				}
 				l.stays(m, w, before)
