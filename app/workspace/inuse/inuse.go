@@ -21,6 +21,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
 )
 
 // Process is one that works inside a directory.
@@ -51,12 +54,52 @@ func In(ctx context.Context, dir string) ([]Process, error) {
 	}
 	var found []Process
 	if err == nil {
-		found, err = within(ctx, path)
+		found, err = settled(ctx, func() ([]Process, error) { return within(ctx, path) }, ownName(), lookAgain)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for processes in %q: %w", dir, err)
 	}
 	return found, nil
+}
+
+// lookAgain is between two looks at processes that may be about to become others.
+const lookAgain = 100 * time.Millisecond
+
+// mostLooks bounds how often is looked.
+const mostLooks = 4
+
+// settled looks again while nobody but processes of our own program are found: a
+// child that has not begun its program yet has all open that its parent has, for a
+// moment. own is how the system names us. Who works inside for longer stays found.
+func settled(ctx context.Context, look func() ([]Process, error), own string, pause time.Duration) ([]Process, error) {
+	for n := 1; ; n++ {
+		found, err := look()
+		other := func(p Process) bool { return p.Name != own }
+		if err != nil || len(found) == 0 || n == mostLooks || slices.ContainsFunc(found, other) {
+			return found, err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// ownName is how the system names processes of our program. Linux cuts names
+// after 15 bytes.
+func ownName() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	name := filepath.Base(path)
+	if runtime.GOOS == "linux" {
+		name = name[:min(len(name), 15)]
+	}
+	return name
 }
 
 // The ways in which a process works inside, by what is in the way most.
