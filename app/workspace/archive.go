@@ -50,6 +50,10 @@ func (m *Manager) Archive(ctx context.Context, id string, progress func(Progress
 	}
 	var w Workspace
 	err = m.change(ctx, found.ID, func(r *record) error {
+		if r.State == Archived && (found.State != Archived || found.Step != nil) { // another has just done it, or it had been interrupted
+			w = m.view(r)
+			return nil
+		}
 		tell, end := m.telling(r.Workspace, progress)
 		defer end()
 		if err := m.archive(ctx, r, tell); err != nil {
@@ -68,7 +72,11 @@ func (m *Manager) Archive(ctx context.Context, id string, progress func(Progress
 // (the step has no Staging any more) all can be taken back, and a crash has that
 // done; from then on it is finished.
 func (m *Manager) archive(ctx context.Context, r *record, tell func(Progress)) error {
-	if err := m.mayArchive(ctx, r); err != nil {
+	served, err := m.mayArchive(ctx, r)
+	if served {
+		defer func() { m.serveAgain(ctx, r) }()
+	}
+	if err != nil {
 		return fmt.Errorf("archiving %s: %w", r.Name, err)
 	}
 	s := &step{Verb: stepArchive, By: m.o.By, Staging: m.freeArchive(r.Name) + partSuffix}
@@ -92,40 +100,28 @@ func (m *Manager) archive(ctx context.Context, r *record, tell func(Progress)) e
 	return m.finishArchive(context.WithoutCancel(ctx), r, tell)
 }
 
-// mayArchive tells what stands against an archive, and ends the server.
-func (m *Manager) mayArchive(ctx context.Context, r *record) error {
+// mayArchive tells what stands against an archive. A server that nobody uses is
+// ended when nothing else does: served tells that there was one.
+func (m *Manager) mayArchive(ctx context.Context, r *record) (served bool, err error) {
 	switch r.State {
 	case Archived:
-		return fmt.Errorf("%w: it is archived already, in %s", ErrState, monitor.Clean(r.Archive.Path))
+		return false, fmt.Errorf("%w: it is archived already, in %s", ErrState, monitor.Clean(r.Archive.Path))
 	case Ended:
-		return nil
+		return false, nil
 	}
 	if err := m.atTree(r); err != nil {
-		return err
+		return false, err
 	}
-	if err := m.endServer(ctx, r); err != nil {
-		return err
-	}
-	return m.refuseInUse(ctx, r)
-}
-
-// endServer ends the server of a workspace when nobody uses it.
-func (m *Manager) endServer(ctx context.Context, r *record) error {
-	if r.Server == nil || m.o.Servers == nil {
-		return nil
-	}
-	if err := m.o.Servers.End(ctx, r.Path, r.Server.SessionID); err != nil {
-		return fmt.Errorf("ending its server: %w", err)
-	}
-	r.Server = nil
-	return nil
+	return m.endServer(ctx, r)
 }
 
 // refuseInUse says who runs a job in a workspace, or works in its tree or with its
 // temporary files. The error Is ErrInUse then, and also when nobody could look.
-func (m *Manager) refuseInUse(ctx context.Context, r *record) error {
+// The tree lies at path; of servers of ours those that are idle do not count, and
+// those that are not do.
+func (m *Manager) refuseInUse(ctx context.Context, r *record, path string, servers Started) error {
 	users := m.jobs(r.ID)
-	for _, dir := range []string{r.Path, m.tempDir(r.ID)} {
+	for _, dir := range []string{path, m.tempDir(r.ID)} {
 		if absent(dir) {
 			continue
 		}
@@ -139,6 +135,7 @@ func (m *Manager) refuseInUse(ctx context.Context, r *record) error {
 			}
 		}
 	}
+	users = withoutIdle(users, servers, branch)
 	if len(users) == 0 {
 		return nil
 	}
@@ -166,13 +163,16 @@ func (m *Manager) pack(ctx context.Context, r *record, tell func(Progress)) (err
 	}
 	facts := packedAs{Schema: 1, Record: r, Tree: r.State == Ready}
 	dirs := map[string]string{}
-	var before string
+	var before, left string
 	if facts.Tree {
 		dirs[packedTree] = r.Path
 		if before, err = fingerprint(ctx, r.Path); err != nil {
 			return err
 		}
 		if facts.Git, err = m.saveCommits(ctx, r); err != nil {
+			return err
+		}
+		if left, err = specials(ctx, r.Path); err != nil {
 			return err
 		}
 		m.at("archive: commits saved")
@@ -211,19 +211,33 @@ func (m *Manager) pack(ctx context.Context, r *record, tell func(Progress)) (err
 			return err
 		}
 	}
-	return m.decideArchive(r)
+	return m.decideArchive(r, left)
 }
 
 // takeOut renames the tree, when nobody works in it and it is what was packed.
 func (m *Manager) takeOut(ctx context.Context, r *record, before string) error {
-	if err := m.refuseInUse(ctx, r); err != nil {
+	if err := m.refuseInUse(ctx, r, r.Path, Started{}); err != nil {
 		return err
 	}
 	if err := rename(r.Path, r.Step.Trash, r.Root); err != nil {
 		return err
 	}
 	m.at("archive: taken out")
-	return unchanged(ctx, r.Step.Trash, before)
+	return m.leftAlone(ctx, r, before)
+}
+
+// leftAlone makes sure that nobody works in a tree that was renamed to the Trash of
+// its step, and that it is what it was at a fingerprint. Who came in before the
+// rename may begin to write while that is looked at: who works in it is asked again.
+func (m *Manager) leftAlone(ctx context.Context, r *record, before string) error {
+	if err := m.refuseInUse(ctx, r, r.Step.Trash, Started{}); err != nil {
+		return err
+	}
+	if err := unchanged(ctx, r.Step.Trash, before); err != nil {
+		return err
+	}
+	m.at("set aside: unchanged")
+	return m.refuseInUse(ctx, r, r.Step.Trash, Started{})
 }
 
 // unchanged makes sure that a tree is what it was at a fingerprint. The error Is
@@ -256,14 +270,20 @@ func (m *Manager) writeArchived(r *record, path string) error {
 	return nil
 }
 
-// decideArchive writes down that the archive stays.
-func (m *Manager) decideArchive(r *record) error {
+// decideArchive writes down that the archive stays, which does not have what is
+// named in left.
+func (m *Manager) decideArchive(r *record, left string) error {
 	was := *r
 	s := *r.Step
 	s.Staging = ""
 	r.Step, r.Problem = &s, ""
 	r.History = slices.Clone(r.History)
-	r.note(r.Archive.At, "archived", fmt.Sprintf("into %s, %s", monitor.Clean(r.Archive.Path), Size(r.Archive.Bytes)))
+	detail := fmt.Sprintf("into %s, %s", monitor.Clean(r.Archive.Path), Size(r.Archive.Bytes))
+	if left != "" {
+		r.Problem = notKept + left
+		detail += "; " + r.Problem
+	}
+	r.note(r.Archive.At, "archived", detail)
 	if err := m.store.write(r); err != nil {
 		*r = was
 		return err
@@ -344,7 +364,7 @@ func (m *Manager) undoArchive(ctx context.Context, r *record) error {
 		r.State = Ended
 		if s.Trash != "" {
 			r.State = Ready
-			if isDir(s.Trash) {
+			if id, err := tree.Identity(s.Trash); err == nil && id == r.Root { // else it was not taken out
 				if err := rename(s.Trash, r.Path, r.Root); err != nil {
 					return failed(fmt.Errorf("its tree lies in %s: %w", monitor.Clean(s.Trash), err))
 				}

@@ -8,6 +8,9 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strings"
+
+	"lamplighter/monitor"
 )
 
 // fingerprint is of the names, kinds, sizes and times of all that is below dir:
@@ -48,4 +51,37 @@ func fingerprint(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// mostSpecials bounds how many are named in a sentence.
+const mostSpecials = 3
+
+// specials names what is below dir that neither versions nor archives have: pipes,
+// sockets and devices; "" when there is nothing of the kind.
+func specials(ctx context.Context, dir string) (string, error) {
+	var names []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if d == nil || err != nil && errors.Is(err, fs.ErrPermission) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) == 0 {
+			return nil
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if names = append(names, monitor.Clean(name)); len(names) > mostSpecials {
+			names[mostSpecials] = "…"
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return strings.Join(names, ", "), err
 }

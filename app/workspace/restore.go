@@ -26,6 +26,10 @@ func (m *Manager) Restore(ctx context.Context, id string, version int, progress 
 	}
 	var w Workspace
 	err = m.change(ctx, found.ID, func(r *record) error {
+		if version == 0 && r.State == Ready && (found.State != Ready || found.Step != nil && found.Step.Verb == stepRestore) { // another has just done it, or it had been interrupted
+			w = m.view(r)
+			return nil
+		}
 		tell, end := m.telling(r.Workspace, progress)
 		defer end()
 		if err := m.restore(ctx, r, version, tell); err != nil {
@@ -60,6 +64,9 @@ func (m *Manager) restore(ctx context.Context, r *record, version int, tell func
 			return err
 		}
 	}
+	if r.State == Ready && m.treeGone(r) {
+		return m.anew(ctx, r, versions, version, tell)
+	}
 	if version == 0 && r.State == Ready {
 		return fmt.Errorf("%w: its tree is there; say which version is to be put into it, with --version", ErrState)
 	}
@@ -77,6 +84,50 @@ func (m *Manager) restore(ctx context.Context, r *record, version int, tell func
 	return m.bring(ctx, r, s, fmt.Sprintf("version %d", version), tell, func(to string) error {
 		return m.copyVersion(ctx, dir, to, tell)
 	})
+}
+
+// treeGone tells whether somebody has removed the tree of a workspace.
+func (m *Manager) treeGone(r *record) bool {
+	lies, err := m.lies(r, r.Path)
+	return err == nil && lies == nothing
+}
+
+// anew makes the tree of a workspace again that somebody has removed, from a version;
+// 0 is the last one. What was committed in it stays.
+func (m *Manager) anew(ctx context.Context, r *record, versions []Version, version int, tell func(Progress)) (err error) {
+	if version == 0 {
+		version = before(versions, 0)
+	}
+	if version == 0 {
+		return fmt.Errorf("%w: its tree is not at %s any more, and it has no version; put the tree back, or remove the workspace", ErrState, monitor.Clean(r.Path))
+	}
+	dir, err := versionAt(r, versions, version)
+	if err != nil {
+		return err
+	}
+	saved := m.saveHead(ctx, r)
+	if saved.err != nil {
+		return fmt.Errorf("keeping what was committed in its tree, which has gone: %w", saved.err)
+	}
+	what := fmt.Sprintf("version %d, because its tree had gone", version)
+	if saved.branch != "" {
+		what += "; what was committed there is on the branch " + monitor.Clean(saved.branch)
+	}
+	root := r.Root
+	r.State, r.Root = Ended, ""
+	if err := m.store.write(r); err != nil {
+		r.State, r.Root = Ready, root
+		return err
+	}
+	m.at("restore: ended")
+	err = m.bring(ctx, r, step{Verb: stepRestore, By: m.o.By, Version: version}, what, tell, func(to string) error {
+		return m.copyVersion(ctx, dir, to, tell)
+	})
+	if err != nil && r.Step == nil { // the tree may come back to its place
+		r.State, r.Root = Ready, root
+		err = errors.Join(err, m.store.write(r))
+	}
+	return err
 }
 
 // copyVersion copies a version into an empty directory, as its files were.
@@ -140,10 +191,10 @@ func (m *Manager) usualTrees() string {
 // stage fills the staging directory and puts it into its place.
 func (m *Manager) stage(ctx context.Context, r *record, fill func(to string) error) error {
 	dir := r.Step.Staging
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := m.makeStaging(r); err != nil {
 		return err
 	}
-	m.at("restore: directory made")
+	m.at("restore: directory noted")
 	if err := fill(dir); err != nil {
 		return err
 	}
@@ -157,10 +208,7 @@ func (m *Manager) stage(ctx context.Context, r *record, fill func(to string) err
 	if err := flush(dir); err != nil {
 		return err
 	}
-	var err error
-	if r.Root, err = tree.Identity(dir); err != nil {
-		return err
-	}
+	r.Root = r.Step.Made
 	if err := m.store.write(r); err != nil {
 		return err
 	}
@@ -170,6 +218,21 @@ func (m *Manager) stage(ctx context.Context, r *record, fill func(to string) err
 	}
 	m.at("restore: in place")
 	return nil
+}
+
+// makeStaging makes the staging directory of a step, and writes down which it is:
+// what else may lie there some time is not ours.
+func (m *Manager) makeStaging(r *record) error {
+	if err := os.Mkdir(r.Step.Staging, 0o700); err != nil {
+		return err
+	}
+	m.at("restore: directory made")
+	made, err := tree.Identity(r.Step.Staging)
+	if err != nil {
+		return err
+	}
+	r.Step.Made = made
+	return m.store.write(r)
 }
 
 // linkShares puts the shares of a record into a new tree. What an archive has in

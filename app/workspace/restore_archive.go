@@ -53,6 +53,9 @@ func (m *Manager) unarchive(ctx context.Context, r *record, tell func(Progress))
 		if err == nil && r.Source.Kind == FromGit {
 			err = removeGitLink(to) // it is made anew
 		}
+		if err == nil {
+			err = flush(aside) // the tree may be on another disk
+		}
 		return err
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
@@ -20,8 +21,11 @@ const linkLimit = 64 << 10
 // putVersion puts a version, which lies in dir, into the place of the tree. What
 // the tree has that no version has is kept before.
 func (m *Manager) putVersion(ctx context.Context, r *record, version int, dir string, tell func(Progress)) error {
-	s := step{Verb: stepRestore, By: m.o.By, Version: version, Staging: beside(r.Path, partSuffix), Trash: beside(r.Path, trashSuffix)}
+	s := step{Verb: stepRestore, By: m.o.By, Version: version, Staging: beside(r.Path, partSuffix), Trash: beside(r.Path, trashSuffix), Was: r.Root}
 	served, err := m.mayPut(ctx, r, s)
+	if served { // also when it comes to nothing
+		defer func() { m.serveAgain(ctx, r) }()
+	}
 	if err != nil {
 		return err
 	}
@@ -50,16 +54,7 @@ func (m *Manager) putVersion(ctx context.Context, r *record, version int, dir st
 	if err != nil {
 		return errors.Join(fmt.Errorf("%w%s; the tree is as it was", err, advice(err)), m.settlePut(context.WithoutCancel(ctx), r))
 	}
-	if err := m.settlePut(context.WithoutCancel(ctx), r); err != nil {
-		return err
-	}
-	if served {
-		if err := m.startServer(ctx, r); err != nil {
-			r.Server = nil
-			m.o.Log.Warn("the server of a restored workspace was not started again", "workspace", r.Name, "error", err)
-		}
-	}
-	return nil
+	return m.settlePut(context.WithoutCancel(ctx), r)
 }
 
 // mayPut tells what stands against another tree in the place of one. A server that
@@ -73,20 +68,16 @@ func (m *Manager) mayPut(ctx context.Context, r *record, s step) (served bool, e
 			return false, fmt.Errorf("%w: %s lies in the way; look at it, and move it away", ErrState, monitor.Clean(path))
 		}
 	}
-	served = r.Server != nil && m.o.Servers != nil
-	if err := m.endServer(ctx, r); err != nil {
-		return false, err
-	}
-	return served, m.refuseInUse(ctx, r)
+	return m.endServer(ctx, r)
 }
 
 // stageVersion makes the new tree beside the old one.
 func (m *Manager) stageVersion(ctx context.Context, r *record, dir string, tell func(Progress)) error {
 	to := r.Step.Staging
-	if err := os.Mkdir(to, 0o700); err != nil {
+	if err := m.makeStaging(r); err != nil {
 		return err
 	}
-	m.at("put: directory made")
+	m.at("put: directory written down")
 	if err := m.copyVersion(ctx, dir, to, tell); err != nil {
 		return err
 	}
@@ -110,11 +101,7 @@ func (m *Manager) stageVersion(ctx context.Context, r *record, dir string, tell 
 // swap puts the new tree into the place of the old one, when nobody works in that
 // and nobody has since it was looked at.
 func (m *Manager) swap(ctx context.Context, r *record, before string) error {
-	if err := m.refuseInUse(ctx, r); err != nil {
-		return err
-	}
-	identity, err := tree.Identity(r.Step.Staging)
-	if err != nil {
+	if err := m.refuseInUse(ctx, r, r.Path, Started{}); err != nil {
 		return err
 	}
 	r.State = Ended // while there is no tree
@@ -126,15 +113,18 @@ func (m *Manager) swap(ctx context.Context, r *record, before string) error {
 		return err
 	}
 	m.at("put: old tree aside")
-	if err := unchanged(ctx, r.Step.Trash, before); err != nil {
+	if err := m.leftAlone(ctx, r, before); err != nil {
 		return err
 	}
-	if err := rename(r.Step.Staging, r.Path, identity); err != nil {
+	if err := rename(r.Step.Staging, r.Path, r.Step.Made); err != nil {
 		return err
 	}
 	m.at("put: new tree in place")
 	return nil
 }
+
+// notKept begins what is told of what a version cannot have.
+const notKept = "what is neither file, directory nor link was not kept: "
 
 // settlePut finishes what swap has done, or takes it back where it has not come to
 // its end. The old tree goes only when the new one is in its place.
@@ -142,27 +132,49 @@ func (m *Manager) settlePut(ctx context.Context, r *record) error {
 	failed := func(err error) error {
 		return fmt.Errorf("putting a version into the tree: %w; this is tried again", err)
 	}
-	state, staging, trash := Ready, r.Step.Staging, r.Step.Trash
-	old, err := tree.Identity(trash)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return failed(err)
+	if _, err := m.lies(r, r.Path); err != nil {
+		return failed(err) // the drive is not there
+	}
+	state, staging, trash, was, made := Ready, r.Step.Staging, r.Step.Trash, r.Step.Was, r.Step.Made
+	aside := false // the old tree lies in trash
+	if isDir(trash) {
+		old, err := tree.Identity(trash)
+		if err != nil {
+			return failed(err)
+		}
+		aside = old == was
 	}
 	switch now, err := tree.Identity(r.Path); {
-	case errors.Is(err, fs.ErrNotExist) && old == r.Root:
-		if err := rename(trash, r.Path, r.Root); err != nil {
+	case errors.Is(err, fs.ErrNotExist) && aside:
+		if err := rename(trash, r.Path, was); err != nil {
 			return failed(fmt.Errorf("its tree lies in %s: %w", monitor.Clean(trash), err))
 		}
 		m.at("put: old tree back")
-	case errors.Is(err, fs.ErrNotExist) && old == "":
+		aside = false
+	case errors.Is(err, fs.ErrNotExist):
 		// Somebody has removed it. What it had is a version.
 		state, r.Root = Ended, ""
 	case err != nil:
 		return failed(err)
-	case now == r.Root:
-	case old == r.Root && absent(staging):
+	case now == was, now == r.Root:
+	case now == made:
+		what := restoredFrom(r)
+		if strings.HasPrefix(r.Problem, notKept) { // by another restore
+			r.Problem = ""
+		}
+		if aside {
+			left, err := specials(ctx, trash)
+			if err != nil {
+				return failed(err)
+			}
+			if left != "" {
+				r.Problem = notKept + left
+				what += "; " + r.Problem
+			}
+		}
 		r.Root, r.State = now, Ready
 		m.touch(r)
-		r.note(r.UsedAt, "restored", restoredFrom(r))
+		r.note(r.UsedAt, "restored", what)
 		if err := m.store.write(r); err != nil {
 			return failed(err)
 		}
@@ -170,8 +182,12 @@ func (m *Manager) settlePut(ctx context.Context, r *record) error {
 	default:
 		return failed(fmt.Errorf("something else lies at %s; move it away: its tree lies in %s", monitor.Clean(r.Path), monitor.Clean(trash)))
 	}
-	for _, dir := range []string{staging, trash} {
-		if err := tree.Remove(ctx, dir, "", nil); err != nil {
+	if err := removeMade(ctx, staging, made); err != nil {
+		return failed(err)
+	}
+	m.at("put: removed")
+	if aside {
+		if err := tree.Remove(ctx, trash, was, nil); err != nil {
 			return failed(err)
 		}
 		m.at("put: removed")

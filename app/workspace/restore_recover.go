@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"lamplighter/app/workspace/tree"
+	"lamplighter/monitor"
 )
 
 // remedy is what is done about a restore that was interrupted.
@@ -76,6 +77,13 @@ func (m *Manager) finishRestore(ctx context.Context, r *record, what string) err
 		}
 	}
 	if archive := r.Step.Trash; archive != "" {
+		// The names of all that came out of it reach the disk before it goes.
+		for _, dir := range []string{filepath.Dir(r.Path), m.store.data(r.ID), m.store.path(recordsDir)} {
+			if err := syncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return failed(err)
+			}
+		}
+		m.at("restore: all on the disk")
 		if err := os.Remove(archive); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return failed(err)
 		}
@@ -101,11 +109,13 @@ func (m *Manager) bringRest(ctx context.Context, r *record, unpacked, what strin
 			return err
 		}
 	}
-	plain := ""
+	plain, modules := "", ""
 	if facts.Tree && r.Source.Kind == FromGit {
 		plain = m.worktreeOf(ctx, r, facts.Git)
-		if plain == "" {
-			m.putModules(ctx, r, filepath.Join(unpacked, packedModules))
+		m.at("restore: modules")
+		var err error
+		if modules, err = m.putModules(ctx, r, filepath.Join(unpacked, packedModules), plain == ""); err != nil {
+			return err
 		}
 	}
 	m.at("restore: worktree")
@@ -133,6 +143,18 @@ func (m *Manager) bringRest(ctx context.Context, r *record, unpacked, what strin
 	if plain != "" {
 		r.Source.Kind = FromDirectory
 		r.Problem = "it is a directory without git now: " + plain
+		if r.Kind == Temp { // what nobody has committed is nowhere else, and no copy of a directory
+			r.Kind, r.Cleanup = Persistent, ByHand
+			r.Problem += "; it is persistent now, and stays until it is removed"
+		}
+	}
+	if modules != "" {
+		if r.Problem != "" {
+			r.Problem += "; "
+		}
+		r.Problem += "what git has kept of its submodules lies in " + monitor.Clean(modules)
+	}
+	if r.Problem != "" {
 		what += "; " + r.Problem
 	}
 	m.touch(r)
@@ -144,19 +166,46 @@ func (m *Manager) bringRest(ctx context.Context, r *record, unpacked, what strin
 	return nil
 }
 
-// putModules gives a worktree back what git kept of its submodules.
-func (m *Manager) putModules(ctx context.Context, r *record, from string) {
+// keptModules is the directory in the data of a workspace for what git has kept of
+// its submodules and could not be given back.
+const keptModules = "submodules"
+
+// putModules gives a worktree back what git has kept of its submodules, which was
+// unpacked to from. Commits may be in there that are nowhere else: where it cannot
+// be given back it is put aside, and kept says where. It may be called again at
+// each point.
+func (m *Manager) putModules(ctx context.Context, r *record, from string, worktree bool) (kept string, err error) {
+	aside := m.store.path(dataDir, r.ID, keptModules)
 	entries, err := os.ReadDir(from)
-	if err != nil || len(entries) == 0 {
-		return
-	}
-	to := filepath.Join(r.Source.Admin, packedModules)
-	if err = os.Mkdir(to, 0o700); err == nil {
-		_, err = tree.Copy(ctx, from, to, tree.Options{})
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		if isDir(aside) {
+			return aside, nil
+		}
+		return "", nil
 	}
 	if err != nil {
+		return "", err
+	}
+	if worktree {
+		to := filepath.Join(r.Source.Admin, packedModules)
+		if err = os.Mkdir(to, 0o700); err == nil {
+			if _, err = tree.Copy(ctx, from, to, tree.Options{}); err == nil {
+				err = flush(to)
+			}
+			if err == nil {
+				return "", nil
+			}
+			err = errors.Join(err, tree.Remove(ctx, to, "", nil))
+		}
+		if ctx.Err() != nil {
+			return "", err
+		}
 		m.o.Log.Warn("the submodules of a restored workspace have no repositories; `git submodule update --init` makes them again", "workspace", r.Name, "error", err)
 	}
+	if aside, err = freeName(aside); err != nil {
+		return "", err
+	}
+	return aside, os.Rename(from, aside)
 }
 
 // removeGitLink removes the file that leads from a tree to a repository; anything
@@ -175,13 +224,14 @@ func (m *Manager) undoRestore(ctx context.Context, r *record) error {
 	failed := func(err error) error {
 		return fmt.Errorf("taking back what was not restored: %w; this is tried again", err)
 	}
-	if staging := r.Step.Staging; staging != "" {
-		if err := tree.Remove(ctx, staging, "", nil); err != nil {
+	unpacked := m.store.path(dataDir, r.ID, unpacking)
+	if staging := r.Step.Staging; staging != "" && staging != unpacked {
+		if err := removeMade(ctx, staging, r.Step.Made); err != nil {
 			return failed(err)
 		}
 	}
 	m.at("undo restore: tree removed")
-	if err := tree.Remove(ctx, m.store.path(dataDir, r.ID, unpacking), "", nil); err != nil {
+	if err := tree.Remove(ctx, unpacked, "", nil); err != nil {
 		return failed(err)
 	}
 	m.at("undo restore: data removed")

@@ -49,7 +49,9 @@ type step struct {
 	Verb    verb   `json:"verb"`
 	By      string `json:"by"`
 	Staging string `json:"staging,omitempty"` // absolute: is to become something, and may be removed
+	Made    string `json:"made,omitempty"`    // of restore: identity of the directory that was made at Staging
 	Trash   string `json:"trash,omitempty"`   // absolute: what was there, and is to go once the step is done
+	Was     string `json:"was,omitempty"`     // of restore: identity of the tree that is to go to Trash
 	Version int    `json:"version,omitempty"` // of restore
 	Force   bool   `json:"force,omitempty"`
 }
