@@ -3,14 +3,15 @@ package workspace
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// sweepPause is between two tries to make a place by doing what is due, when the
-// first has not made one.
-const sweepPause = time.Minute
+// usualPlacePause is between two tries of one who waits to make a place by
+// recovering, and by doing what is due.
+const usualPlacePause = time.Minute
 
 // takePlace writes down a new record when there are less trees than there may be;
 // the error is a *TooMany else. What was left by processes that have ended, and
@@ -21,7 +22,7 @@ func (m *Manager) takePlace(ctx context.Context, r *record, wait bool, tell func
 	if full == nil || err != nil {
 		return err
 	}
-	m.makePlace(ctx, full)
+	m.makePlace(ctx)
 	full, err = m.tryPlace(ctx, r)
 	if full == nil || err != nil {
 		return err
@@ -48,7 +49,7 @@ func (m *Manager) tryPlace(ctx context.Context, r *record) (*TooMany, error) {
 		}
 		full := &TooMany{Limit: most}
 		for _, other := range records {
-			if other.State == Creating || other.State == Ready {
+			if other.ID != r.ID && other.holdsPlace() {
 				full.add(m.view(other))
 			}
 		}
@@ -57,6 +58,11 @@ func (m *Manager) tryPlace(ctx context.Context, r *record) (*TooMany, error) {
 		}
 	}
 	return nil, m.store.write(r)
+}
+
+// holdsPlace tells whether a workspace has a tree, or is about to.
+func (r *record) holdsPlace() bool {
+	return r.State == Creating || r.State == Ready || r.Step != nil && r.Step.Verb == stepRestore
 }
 
 // add adds one that has a place.
@@ -69,11 +75,14 @@ func (e *TooMany) add(w Workspace) {
 
 // makePlace does away with what holds a place without a right to it. That it
 // cannot is said by the places that are still held.
-func (m *Manager) makePlace(ctx context.Context, full *TooMany) {
+func (m *Manager) makePlace(ctx context.Context) {
 	if err := m.Recover(ctx); err != nil {
 		m.o.Log.Warn("recovering workspaces for a new one", "error", err)
 	}
-	if full.FreeAt == nil || full.FreeAt.After(m.o.Clock().Wall) {
+	records, _ := m.store.all() // what cannot be read was told
+	clock := m.o.Clock()
+	isDue := func(r *record) bool { return due(factsOf(r, m.limits()), clock).Due() }
+	if !slices.ContainsFunc(records, isDue) {
 		return
 	}
 	if _, err := m.Sweep(ctx); err != nil {
@@ -82,6 +91,8 @@ func (m *Manager) makePlace(ctx context.Context, full *TooMany) {
 }
 
 // waitForPlace waits until a record changes or one is due to go, and tries again.
+// Every so often it makes a place itself: whoever holds one may have ended without
+// a word, and what stood against clean-up may have gone.
 func (m *Manager) waitForPlace(ctx context.Context, r *record) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -91,27 +102,30 @@ func (m *Manager) waitForPlace(ctx context.Context, r *record) error {
 	if err := watcher.Add(m.store.path(recordsDir)); err != nil {
 		return fmt.Errorf("waiting for a place: %w", err)
 	}
-	var least time.Duration // until the next sweep
+	tried := time.Now() // to make one
+	timer := time.NewTimer(m.placePause)
+	defer timer.Stop()
 	for {
 		known := m.holding.Load()
 		full, err := m.tryPlace(ctx, r)
 		if full == nil || err != nil {
 			return err
 		}
-		var due <-chan time.Time
+		rest := max(m.placePause-time.Since(tried), 0)
 		if full.FreeAt != nil {
-			timer := time.NewTimer(max(full.FreeAt.Sub(m.o.Clock().Wall), least))
-			defer timer.Stop()
-			due = timer.C
+			if due := full.FreeAt.Sub(m.o.Clock().Wall); due > 0 {
+				rest = min(rest, due+time.Second) // it is told to the second
+			}
 		}
+		timer.Reset(rest)
 		select {
 		case <-watcher.Events:
 		case <-known.over:
 		case err := <-watcher.Errors: // events were lost: it is looked at again
 			m.o.Log.Warn("waiting for a place", "error", err)
-		case <-due:
-			m.makePlace(ctx, full)
-			least = sweepPause
+		case <-timer.C:
+			m.makePlace(ctx)
+			tried = time.Now()
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for a place: %w; %w", context.Cause(ctx), full)
 		}

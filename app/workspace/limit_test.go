@@ -190,3 +190,70 @@ func TestLimitIsNotHeldByWhatIsDue(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
+
+// What stood against clean-up does not keep its place for ever: who asks looks
+// anew, and so does who waits.
+func TestLimitIsNotHeldByWhatStoodOnce(t *testing.T) {
+	for _, wait := range []bool{false, true} {
+		l := newLab(t)
+		m := l.limited(1)
+		m.placePause = time.Millisecond
+		first := l.create(m, Request{Kind: Temp, Job: "first"})
+		l.works(first.Path, shell)
+		l.passes(UsualRetention + time.Minute)
+		if _, err := m.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		q := Request{Kind: Temp, Job: "second", Wait: wait, Begun: func(Making) { l.works(first.Path) }}
+		if !wait {
+			l.works(first.Path)
+		}
+		if w, err := m.Create(t.Context(), q, nil); err != nil || w.Job != "second" {
+			t.Errorf("%+v, %v", w, err)
+		}
+	}
+}
+
+// One who waits gets the place of one that is half made when its maker has ended.
+func TestWaitForThePlaceOfTheDead(t *testing.T) {
+	l := newLab(t)
+	m := l.limited(1)
+	m.placePause = time.Millisecond
+	half := l.records(m, 1, func(_ int, r *record) {
+		r.State, r.Step = Creating, &step{Verb: stepCreate}
+	})[0]
+	release, err := m.store.hold(t.Context(), half.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Create(t.Context(), Request{Kind: Temp, Job: "second", Wait: true, Begun: func(b Making) {
+		if b.Progress.Phase != Waiting {
+			t.Errorf("%+v", b)
+		}
+		release() // it has died
+	}}, nil)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLimitCountsWhatIsRestored(t *testing.T) {
+	l := newLab(t)
+	m := l.limited(1)
+	a := l.create(m, Request{Job: "a"})
+	if _, err := m.Archive(t.Context(), a.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	m.crash = func(at string) {
+		if at != "restore: step" {
+			return
+		}
+		var full *TooMany
+		if _, err := l.limited(1).Create(t.Context(), Request{Kind: Temp, Job: "b"}, nil); !errors.As(err, &full) {
+			t.Errorf("two have one place: %v", err)
+		}
+	}
+	if _, err := m.Restore(t.Context(), a.ID, 0, nil); err != nil {
+		t.Error(err)
+	}
+}

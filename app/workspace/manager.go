@@ -75,6 +75,8 @@ type Manager struct {
 
 	// patience is how long change waits for whoever is at work on a workspace.
 	patience time.Duration
+	// placePause is how often one who waits for a place tries to make one.
+	placePause time.Duration
 	// crash is called between each two effects of an operation, with where that
 	// is. Tests end it there; else it is nil.
 	crash func(point string)
@@ -103,7 +105,7 @@ func New(o Options) *Manager {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{store: store{o.Dir}, hub: newHub(), patience: usualPatience}
+	m := &Manager{store: store{o.Dir}, hub: newHub(), patience: usualPatience, placePause: usualPlacePause}
 	m.Configure(o.Limits)
 	o.Limits = Limits{}
 	m.o = o
