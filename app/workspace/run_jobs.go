@@ -80,8 +80,12 @@ func marked(dir string) []int {
 		case errors.Is(err, context.Canceled): // somebody has it
 			pids = append(pids, n)
 		case err == nil:
+			// While it is locked: whoever is about to lock it finds that it has gone.
+			_ = os.Remove(path)
 			unlock(lock)
-			_ = os.Remove(path) // else whoever comes next does
+			// Where that cannot be done to an open file. There it stays, too, when somebody
+			// has it open by now.
+			_ = os.Remove(path)
 		}
 	}
 	return pids
