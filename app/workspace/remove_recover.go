@@ -21,9 +21,10 @@ func (m *Manager) recoverRemove(ctx context.Context, r *record) error {
 }
 
 // decideAnew tells whether a removal that was begun goes on. When it does not, its
-// step is undone and the reason is in the record.
+// step is undone and the reason is in the record. A tree that was not set aside stays:
+// whoever has used it since may have work in it that was not there when it was asked
+// for. Clean-up decides for itself.
 func (m *Manager) decideAnew(ctx context.Context, r *record) (bool, error) {
-	var out Outcome
 	aside, err := m.lies(r, r.Step.Trash)
 	switch {
 	case err != nil:
@@ -38,13 +39,7 @@ func (m *Manager) decideAnew(ctx context.Context, r *record) (bool, error) {
 		}
 		return true, nil
 	}
-	if err := m.stands(ctx, r, r.Step.Verb, Removal{By: r.Step.By, Force: r.Step.Force}, &out); err != nil {
-		return false, m.given(r, m.undo(r, err))
-	}
-	if _, err := m.setAside(ctx, r); err != nil {
-		return false, m.given(r, err)
-	}
-	return true, nil
+	return false, m.undo(r, nil)
 }
 
 // given remembers why a removal was given up, when that is what err says and its

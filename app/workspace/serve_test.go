@@ -130,6 +130,9 @@ func TestServeSweeps(t *testing.T) {
 	seen(t, views, "a new one", func(v View) bool { return len(v.Workspaces) == 1 })
 	r := l.record(m, w.ID)
 	r.Step = &step{Verb: stepRemove, By: "a test", Trash: m.trash(r, stepRemove)}
+	if err := os.Rename(w.Path, r.Step.Trash); err != nil {
+		t.Fatal(err)
+	}
 	if err := m.store.write(r); err != nil {
 		t.Fatal(err)
 	}
