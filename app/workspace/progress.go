@@ -38,16 +38,19 @@ func (s store) makingPath(id string) string { return s.path(makingDir, id+".json
 // workspace's lock until it has called end: the note counts as long as it is held.
 // That it cannot be written is no reason to give up what is done.
 func (m *Manager) telling(w Workspace, progress func(Progress)) (tell func(Progress), end func()) {
-	var mu sync.Mutex
+	var turn, mu sync.Mutex // of progress, and of the note
 	var last time.Time
 	var phase Phase
 	path := m.store.makingPath(w.ID)
 	tell = func(p Progress) {
+		if progress != nil {
+			// One after the other, and beside the note: whoever is told may take his time.
+			turn.Lock()
+			progress(p)
+			turn.Unlock()
+		}
 		mu.Lock()
 		defer mu.Unlock()
-		if progress != nil {
-			progress(p)
-		}
 		at := time.Now()
 		if p.Phase == phase && at.Sub(last) < makingPause {
 			return
