@@ -28,6 +28,7 @@ func (m *Manager) Create(ctx context.Context, q Request, progress func(Progress)
 	if err != nil {
 		return Workspace{}, err
 	}
+	m.recoverFirst(ctx)
 	r, release, err := m.begin(ctx, b)
 	if err != nil {
 		return Workspace{}, err
@@ -47,7 +48,6 @@ func (m *Manager) Create(ctx context.Context, q Request, progress func(Progress)
 		begun()
 	}
 	if err := m.takePlace(ctx, r, q.Wait, waits); err != nil {
-		m.store.dropLock(r.ID)
 		return Workspace{}, err
 	}
 	if begun(); start.Phase == Waiting {

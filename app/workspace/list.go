@@ -19,7 +19,16 @@ import (
 // List are the workspaces that are whole, in the order in which they were made.
 // The error tells of records that cannot be read; the others are in the list
 // nevertheless.
+//
+// What was interrupted is finished or undone first: there may be nobody else who
+// does.
 func (m *Manager) List(ctx context.Context) ([]Workspace, error) {
+	m.recoverFirst(ctx)
+	return m.list(ctx)
+}
+
+// list is List of what there is, whether it was interrupted or not.
+func (m *Manager) list(ctx context.Context) ([]Workspace, error) {
 	records, err := m.store.all()
 	list := make([]Workspace, 0, len(records))
 	for _, r := range records {
@@ -74,9 +83,10 @@ func (m *Manager) settle(ctx context.Context, r *record) (*record, error) {
 	return now, nil
 }
 
-// Find is the one with an id, the beginning or the end of one (8 characters at least), a
-// name, or a job. The error Is ErrUnknown, or is an *Ambiguous; of several with one
-// job's name only one that is Ready is meant.
+// Find is the one with an id, the end of one (8 characters at least), the beginning
+// of one (16 at least: what comes before tells the time alone), a name, or a job. The
+// error Is ErrUnknown, or is an *Ambiguous; of several with one job's name only one
+// that is Ready is meant.
 func (m *Manager) Find(ctx context.Context, name string) (Workspace, error) {
 	if ctx.Err() != nil {
 		return Workspace{}, context.Cause(ctx)
@@ -93,6 +103,10 @@ func (m *Manager) Find(ctx context.Context, name string) (Workspace, error) {
 
 // shortest is how much of an id has to be said.
 const shortest = 8
+
+// timeDigits is how many characters at the beginning of an id tell the time alone
+// and the version, with the hyphens.
+const timeDigits = len("01900000-0000-7")
 
 // known tells whether a workspace may be asked for: also one whose removal was
 // interrupted, so that it comes to an end.
@@ -122,20 +136,33 @@ func (m *Manager) find(name string) (*record, error) {
 // meant is the one of the records that a name means.
 func meant(records []*record, name string) (*record, error) {
 	lower, job := strings.ToLower(name), monitor.Clean(name)
-	var found []*record
+	var found, gone []*record
+	byID := false
 	for _, r := range records {
+		part := len(lower) >= shortest && strings.HasSuffix(r.ID, lower) || len(lower) > timeDigits && strings.HasPrefix(r.ID, lower)
 		switch {
-		case name == "" || !r.known():
+		case name == "" || !part && r.Job != job && r.ID != lower && r.Name != lower:
+		case !r.known():
+			gone = append(gone, r)
 		case r.ID == lower || r.Name == lower:
 			return r, nil
-		case r.Job == job, len(lower) >= shortest && (strings.HasPrefix(r.ID, lower) || strings.HasSuffix(r.ID, lower)):
+		default:
 			found = append(found, r)
+			byID = byID || part
 		}
 	}
 	if len(found) > 1 {
 		ready := slices.DeleteFunc(slices.Clone(found), func(r *record) bool { return r.State != Ready })
-		if len(ready) > 0 {
+		if len(ready) > 0 && !byID {
 			found = ready
+		}
+	}
+	if len(found) == 1 {
+		// The name that has meant one that was removed means no other one after that.
+		for _, r := range gone {
+			if byID || found[0].State != Ready && after(r.Used, Stamp{Wall: found[0].CreatedAt}) {
+				found = append(found, r)
+			}
 		}
 	}
 	switch len(found) {
@@ -151,15 +178,7 @@ func meant(records []*record, name string) (*record, error) {
 	return nil, ambiguous
 }
 
-// Touch writes down that a workspace is used now.
-func (m *Manager) Touch(ctx context.Context, id string) error {
-	return m.change(ctx, id, func(r *record) error {
-		m.touch(r)
-		return nil
-	})
-}
-
-// touch is Touch of a record that the caller writes.
+// touch says that a workspace is used now; the caller writes the record.
 func (m *Manager) touch(r *record) {
 	r.Used = m.o.Clock()
 	r.UsedAt = r.Used.Wall.UTC()

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -83,8 +85,8 @@ func TestListWhatIsWhole(t *testing.T) {
 	if err := os.WriteFile(m.store.path(recordsDir, "notes.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, err := m.List(t.Context())
-	if err == nil || strings.Count(err.Error(), "reading ") != 3 {
+	list, err := m.list(t.Context())
+	if err == nil || strings.Count(err.Error(), "reading ") != 3 || strings.Count(err.Error(), "Mend that file") != 3 {
 		t.Errorf("of broken records is told %v", err)
 	}
 	var got, want []string
@@ -127,8 +129,9 @@ func TestMeant(t *testing.T) {
 		many []string
 	}{
 		{a.ID, a, nil}, {strings.ToUpper(b.ID), b, nil}, {b.Name, b, nil}, {"a", a, nil}, {"A", nil, nil},
-		{"b", b, nil}, {"c", nil, []string{older.ID, oldest.ID}}, {"01800000", old, nil}, {"0180000", nil, nil},
-		{"01900000", nil, []string{a.ID, b.ID}}, {"01900000-1", nil, []string{b.ID, odd.ID}}, {"01900000-11", b, nil}, {"000000aa", a, nil}, {"00000AA", nil, nil},
+		{"b", b, nil}, {"c", nil, []string{older.ID, oldest.ID}}, {"000000cc", old, nil}, {"01800000", nil, nil},
+		// What begins an id tells when it was made.
+		{"01900000", nil, nil}, {"01900000-1111-7", nil, nil}, {"01900000-1111-70", b, nil}, {"01900000-1", odd, nil}, {"000000aa", a, nil}, {"00000AA", nil, nil},
 		{"", nil, nil}, {"gone", nil, nil}, {gone.ID, nil, nil}, {"../a", nil, nil},
 	} {
 		r, err := meant(all, c.name)
@@ -235,4 +238,158 @@ func TestRecordsStayReadable(t *testing.T) {
 	if len(got.History) != mostHappenings || got.History[mostHappenings-1].Detail != "the last" {
 		t.Errorf("%d lines", len(got.History))
 	}
+}
+
+// A name that has meant a workspace that was removed means no other one.
+func TestMeantAfterRemoval(t *testing.T) {
+	one := func(id, job string, state State, made, used int) *record {
+		at := func(hours int) time.Time { return time.Date(2026, 3, 4, hours, 0, 0, 0, time.UTC) }
+		return &record{Workspace: Workspace{ID: id, Name: nameOf("p", job, id), Job: job, State: state, CreatedAt: at(made)}, Used: Stamp{Wall: at(used)}}
+	}
+	gone := one("01900000-1111-7000-8000-0000000000aa", "job", Removed, 3, 9)
+	sibling := one("01900000-1111-7000-9000-0000000000bb", "other", Ready, 3, 4)
+	for _, name := range []string{"01900000-1111-7000", "01900000-1111-70"} {
+		var many *Ambiguous
+		if r, err := meant([]*record{gone, sibling}, name); !errors.As(err, &many) {
+			t.Errorf("%q: %v, %v", name, r, err)
+		}
+	}
+	for _, c := range []struct {
+		what  string
+		other *record
+		found bool
+	}{
+		{"has versions, and is older than the removal", one("01900000-2222-7000-9000-0000000000cc", "job", Ended, 2, 3), false},
+		{"is archived, and is older than the removal", one("01900000-2222-7000-9000-0000000000cc", "job", Archived, 2, 3), false},
+		{"has its tree", one("01900000-2222-7000-9000-0000000000cc", "job", Ready, 2, 3), true},
+		{"was made since", one("01900000-2222-7000-9000-0000000000cc", "job", Ended, 10, 11), true},
+	} {
+		r, err := meant([]*record{gone, c.other}, "job")
+		var many *Ambiguous
+		if c.found != (r == c.other) || !c.found && !errors.As(err, &many) {
+			t.Errorf("one that %s: %v, %v", c.what, r, err)
+		}
+	}
+}
+
+// A lock of what is not there, or not any more, leaves no file, wherever the store is.
+func TestLocksDoNotPileUp(t *testing.T) {
+	l := newLab(t)
+	m := l.manager(func(o *Options) { o.Dir = l.path("st[or]e") })
+	w := l.create(m, Request{Kind: Temp})
+	stranger := uuid.NewString()
+	for _, path := range []string{m.store.makingPath(stranger), m.store.path(recordsDir, "."+stranger+".json.1.tmp")} {
+		if err := os.WriteFile(path, []byte(fmt.Sprintf(`{"id":%q}`, stranger)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := m.Making(); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	m.dropNotes()
+	if err := m.Recover(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := names(t, m.store.path(recordsDir)); len(got) != 1 {
+		t.Errorf("records: %q", got)
+	}
+	// It goes while somebody waits for its lock.
+	release, err := m.store.hold(t.Context(), w.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- m.Touch(t.Context(), w.ID) }()
+	if err := os.Remove(m.store.recordPath(w.ID)); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if err := <-ended; !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+	if got := names(t, m.store.path(locksDir)); runtime.GOOS != "windows" && !slices.Equal(got, []string{"store.lock"}) {
+		t.Errorf("locks: %q", got)
+	}
+}
+
+// What was interrupted is found by the next verb, without the background process: a
+// workspace that was half made goes, and one whose removal was begun stays with all
+// that was written since.
+func TestVerbsRecoverFirst(t *testing.T) {
+	verbs := map[string]func(l *lab, m *Manager) error{
+		"list": func(l *lab, m *Manager) error {
+			_, err := m.List(l.t.Context())
+			return err
+		},
+		"create": func(l *lab, m *Manager) error {
+			_, err := m.Create(l.t.Context(), Request{Kind: Temp, Job: "next"}, nil)
+			return err
+		},
+		"scan": func(l *lab, m *Manager) error {
+			_, err := m.Scan(l.t.Context(), []string{l.source("projects", nil)}, nil)
+			return err
+		},
+		"rm PATH": func(l *lab, m *Manager) error {
+			_, err := m.RemoveStale(l.t.Context(), l.source("projects", nil), Removal{})
+			if errors.Is(err, ErrBadRequest) {
+				return nil
+			}
+			return err
+		},
+	}
+	for name, do := range verbs {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			m := l.manager(nil)
+			diesAt := func(point string, do func()) {
+				defer func() { m.crash = nil; _ = recover() }()
+				m.crash = func(at string) {
+					if at == point {
+						panic(crash{at})
+					}
+				}
+				do()
+				t.Error("it lives")
+			}
+			kept := l.create(m, Request{Kind: Temp})
+			diesAt("remove: begun", func() { _, _ = m.Remove(t.Context(), kept.ID, Removal{Force: true}) })
+			write(t, kept.Path, map[string]string{"work": "hours"})
+			half := ""
+			diesAt("create: filled", func() {
+				_, _ = m.Create(t.Context(), Request{Kind: Temp, Job: "half", Begun: func(b Making) { half = b.ID }}, nil)
+			})
+			if err := do(l, l.manager(nil)); err != nil {
+				t.Error(err)
+			}
+			if r := l.record(m, kept.ID); r.Step != nil || r.State != Ready || content(t, kept.Path)["work"] != "hours" {
+				t.Errorf("%s, %+v, %q", r.State, r.Step, content(t, kept.Path))
+			}
+			if _, err := m.store.read(half); err == nil {
+				t.Error("what is half made is there")
+			}
+			if got := names(t, m.store.path(makingDir)); len(got) != 0 {
+				t.Errorf("making: %q", got)
+			}
+		})
+	}
+}
+
+// Whoever is told how far something has come may take his time.
+func TestProgressKeepsNobodyWaiting(t *testing.T) {
+	l := newLab(t)
+	m := l.manager(nil)
+	w := l.create(m, Request{})
+	begun, ended, further := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	tell, end := m.telling(w, func(Progress) {
+		close(begun)
+		<-further
+	})
+	go func() {
+		defer close(ended)
+		tell(Progress{Phase: Copying})
+	}()
+	<-begun
+	end()
+	close(further)
+	<-ended
 }

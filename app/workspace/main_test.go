@@ -82,6 +82,14 @@ func (l *lab) manager(change func(*Options)) *Manager {
 	return New(o)
 }
 
+// Touch writes down that a workspace is used now, as each verb of ours does.
+func (m *Manager) Touch(ctx context.Context, id string) error {
+	return m.change(ctx, id, func(r *record) error {
+		m.touch(r)
+		return nil
+	})
+}
+
 func (l *lab) clock() Stamp {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -31,6 +31,14 @@ func (m *Manager) Recover(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// recoverFirst is Recover before something else is done, which goes on whatever comes
+// of it.
+func (m *Manager) recoverFirst(ctx context.Context) {
+	if err := m.Recover(ctx); err != nil && ctx.Err() == nil {
+		m.o.Log.Warn("recovering workspaces", "error", err)
+	}
+}
+
 // recoverNotes removes what processes have left that were killed while they wrote
 // a record, or had written down how far something had come.
 func (m *Manager) recoverNotes() error {
@@ -57,9 +65,6 @@ func (m *Manager) recoverNotes() error {
 		failed = append(failed, m.store.sweep(id))
 		if err := os.Remove(m.store.makingPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = append(failed, err)
-		}
-		if _, err := os.Lstat(m.store.recordPath(id)); errors.Is(err, fs.ErrNotExist) {
-			m.store.dropLock(id) // it had waited for a place
 		}
 		release()
 	}

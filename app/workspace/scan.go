@@ -77,6 +77,7 @@ func (m *Manager) scan(ctx context.Context, dirs, places []string, progress func
 			progress(found, at)
 		}
 	}
+	m.recoverFirst(ctx)
 	f := &finder{repos: map[string]gitwork.Repo{}, tell: func(at string) { tell(0, at) }}
 	if err := f.find(ctx, dirs, places); err != nil {
 		return Scanned{Worktrees: []Stale{}, Problems: f.said()}, fmt.Errorf("looking for worktrees: %w", err)

@@ -26,6 +26,7 @@ func (m *Manager) RemoveStale(ctx context.Context, path string, q Removal) (Outc
 	if err != nil {
 		return Outcome{}, fmt.Errorf("%w: %w", ErrBadRequest, err)
 	}
+	m.recoverFirst(ctx)
 	known, err := m.ourTrees()
 	if r := oursAt(known, path); r != nil {
 		return m.Remove(ctx, r.ID, q)

@@ -263,7 +263,7 @@ type View struct {
 // View looks what there is. The error tells what cannot be read; the rest is in
 // the view.
 func (m *Manager) View(ctx context.Context) (View, error) {
-	list, err := m.List(ctx)
+	list, err := m.list(ctx)
 	making, makingErr := m.Making()
 	return View{Workspaces: list, Making: making}, errors.Join(err, makingErr)
 }

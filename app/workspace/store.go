@@ -128,13 +128,18 @@ func (s store) read(id string) (*record, error) {
 	}
 	var r record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, broken(path, id, err)
 	}
 	if r.ID != id || r.Path == "" || !filepath.IsAbs(r.Path) || r.Name == "" || filepath.Base(r.Path) != r.Name {
-		return nil, fmt.Errorf("reading %s: it is not the record of a workspace", path)
+		return nil, broken(path, id, errors.New("it is not the record of a workspace"))
 	}
 	r.Retention = time.Duration(r.RetentionSeconds) * time.Second
 	return &r, nil
+}
+
+// broken says of a record that tells nothing what can be done.
+func broken(path, id string, err error) error {
+	return fmt.Errorf("reading %s: %w; nothing is done with this workspace. Mend that file, or remove it: then Lamplighter has forgotten the workspace, and its directory, whose name ends with %s, is yours to remove", path, err, id[len(id)-shortest:])
 }
 
 // write replaces a record. The caller holds its lock.
@@ -151,7 +156,7 @@ func (s store) write(r *record) error {
 }
 
 // drop removes a record, and what writing it may have left. The caller holds its
-// lock, of which the file goes too: nobody knows the id any more.
+// lock.
 func (s store) drop(id string) error {
 	if err := s.sweep(id); err != nil {
 		return err
@@ -159,25 +164,24 @@ func (s store) drop(id string) error {
 	if err := os.Remove(s.recordPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the record of a workspace: %w", err)
 	}
-	s.dropLock(id)
 	return nil
 }
-
-// dropLock removes the file of a lock that the caller holds. Where it cannot be
-// removed while it is open it stays, and does no harm.
-func (s store) dropLock(id string) { _ = os.Remove(s.path(locksDir, id+".lock")) }
 
 // sweep removes what processes have left that were killed while they wrote a
 // record, or how far something had come. The caller holds its lock.
 func (s store) sweep(id string) error {
 	var failed []error
-	for _, pattern := range []string{s.path(recordsDir, "."+id+".json.*.tmp"), s.path(makingDir, "."+id+".json.*.tmp")} {
-		left, err := filepath.Glob(pattern)
-		if err != nil {
-			return err
+	for _, dir := range []string{recordsDir, makingDir} {
+		entries, err := os.ReadDir(s.path(dir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = append(failed, err)
 		}
-		for _, path := range left {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		for _, entry := range entries {
+			name := entry.Name()
+			if !strings.HasPrefix(name, "."+id+".json.") || !strings.HasSuffix(name, ".tmp") {
+				continue
+			}
+			if err := os.Remove(s.path(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				failed = append(failed, err)
 			}
 		}
@@ -241,12 +245,25 @@ func (s store) reserve(ctx context.Context) (release func(), err error) {
 
 // hold takes the lock of one workspace, and waits for it until ctx ends; the
 // error Is ErrBusy then. Steps of a minute are taken under it.
+//
+// With an id that has no record when the lock is released goes the lock's file:
+// nobody knows such an id. Where it cannot be removed while it is open it stays, and
+// does no harm.
 func (s store) hold(ctx context.Context, id string) (release func(), err error) {
-	release, err = s.take(ctx, id+".lock")
+	name := id + ".lock"
+	free, err := s.take(ctx, name)
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return nil, fmt.Errorf("%w; wait until that is done", ErrBusy)
 	}
-	return release, err
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		if _, err := os.Lstat(s.recordPath(id)); errors.Is(err, fs.ErrNotExist) {
+			_ = os.Remove(s.path(locksDir, name))
+		}
+		free()
+	}, nil
 }
 
 // try is hold that does not wait.
