@@ -43,7 +43,9 @@ func (p *program) workspaceList(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	if err != nil { // the others are to be seen nevertheless
-		p.say("%v", err)
+		for _, problem := range each(err) {
+			p.say("%v", problem)
+		}
 	}
 	if asJSON {
 		described := make([]describedWorkspace, len(list))
@@ -55,6 +57,14 @@ func (p *program) workspaceList(ctx context.Context, asJSON bool) error {
 		}{described})
 	}
 	return p.print(p.workspaceTable(list, time.Now()))
+}
+
+// each are the errors that one joins.
+func each(err error) []error {
+	if all, joined := err.(interface{ Unwrap() []error }); joined {
+		return all.Unwrap()
+	}
+	return []error{err}
 }
 
 const noWorkspaces = "No workspaces. lamplighter workspace create --kind temp --from . --job NAME makes one.\n"

@@ -251,3 +251,12 @@ func TestWorkspaceMCP(t *testing.T) {
 		t.Error(d.err.String())
 	}
 }
+
+// Of each record that cannot be read is told in a line of its own.
+func TestWorkspaceListTellsEachProblem(t *testing.T) {
+	d, f := workspaceDesktop(t)
+	f.listErr = errors.Join(errors.New("reading /records/x.json: no"), errors.New("reading /records/y.json: no"))
+	if got := d.runs(t, "workspace", "list"); got != 0 || d.err.String() != "lamplighter: reading /records/x.json: no\nlamplighter: reading /records/y.json: no\n" {
+		t.Errorf("%d, %q", got, d.err.String())
+	}
+}
