@@ -11,7 +11,8 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
-	"time"
+
+	"lamplighter/app/apptest"
 )
 
 // runVariable makes the test binary run a job, its arguments, in the workspace
@@ -33,9 +34,11 @@ func init() {
 
 // running is another process of ours that runs a script as a job, which has said
 // that it is ready. The job ends with stdin.
+// It is apart from the terminal of the tests, if there is one.
 func running(t *testing.T, l *lab, id, script string) (cmd *exec.Cmd, stdin io.Closer) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0], id, "sh", "-c", script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Env = append(os.Environ(), runVariable+"="+l.o.Dir, "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -90,12 +93,7 @@ func TestRunKilled(t *testing.T) {
 	}
 	_ = cmd.Wait() // it was killed
 	stdin.Close()
-	deadline := time.Now().Add(20 * time.Second)
-	for len(m.jobs(w.ID)) > 0 { // the lock goes a moment later than its process
-		if time.Now().After(deadline) {
-			t.Fatalf("%+v", m.jobs(w.ID))
-		}
-	}
+	apptest.Eventually(t, "the lock goes, a moment later than its process", func() bool { return len(m.jobs(w.ID)) == 0 })
 	if _, outcome, _ := sh(t, m, w.ID, Job{}, "true"); outcome == nil || !outcome.Done {
 		t.Errorf("it has gone: %+v", outcome)
 	}

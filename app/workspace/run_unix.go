@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,10 +21,11 @@ func forJobs() (signals <-chan os.Signal, stop func()) {
 	if len(caught) > 0 { // none would mean all
 		signal.Notify(raw, caught...)
 	}
+	besides := watchGroup()
 	go func() {
 		defer close(ended)
 		for sig := range raw {
-			if typed(sig) && inForeground() {
+			if typed(sig) && inForeground() && besides.hasGot(time.Now()) {
 				continue // the job has got it, too
 			}
 			select {
@@ -36,6 +38,7 @@ func forJobs() (signals <-chan os.Signal, stop func()) {
 		signal.Stop(raw)
 		close(raw)
 		<-ended
+		besides.stop()
 	}
 }
 
