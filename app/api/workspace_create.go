@@ -13,7 +13,7 @@ import (
 	"lamplighter/monitor"
 )
 
-// workspaceGivenUp answers a client that has closed its end, and may still read.
+// workspaceGivenUp is told a client that has closed its end, and may still read.
 const workspaceGivenUp = `the connection was closed before the workspace was whole, so it is undone; keep it open until the answer, or ask with "async": true`
 
 // createWorkspace answers when the workspace is whole or, where async is asked
@@ -30,7 +30,7 @@ func (r routes) createWorkspace(w http.ResponseWriter, req *http.Request) {
 	made, err := r.parts.Workspaces.Create(req.Context(), order.Request, nil)
 	switch {
 	case err != nil && req.Context().Err() != nil:
-		r.fail(w, http.StatusServiceUnavailable, workspaceGivenUp)
+		r.failGivenUp(req.Context(), w, err)
 	case err != nil:
 		r.failWorkspace(w, err)
 	default:
@@ -42,6 +42,14 @@ func (r routes) createWorkspace(w http.ResponseWriter, req *http.Request) {
 			r.takeBackWorkspace(req.Context(), made, err)
 		}
 	}
+}
+
+// failGivenUp answers a client that has closed its end. What more there is to the
+// error is logged, since it may not read that.
+func (r routes) failGivenUp(ctx context.Context, w http.ResponseWriter, err error) {
+	err = workspace.Interrupted(ctx, err, workspaceGivenUp)
+	r.parts.Log.Info("who asked for a workspace has gone", "error", err)
+	r.fail(w, http.StatusServiceUnavailable, monitor.Clean(err.Error()))
 }
 
 // takeBackWorkspace removes a workspace whose answer did not arrive: nobody

@@ -101,14 +101,6 @@ func (p *program) onWorkspace(ctx context.Context, verb, what string, do func(m 
 	return err
 }
 
-// interruptedOr says of an error of what was interrupted what that means.
-func interruptedOr(ctx context.Context, err error, now string) error {
-	if err != nil && ctx.Err() != nil {
-		return errors.New("interrupted; " + now)
-	}
-	return err
-}
-
 // lineEvery is the least time between two lines of progress.
 const lineEvery = 100 * time.Millisecond
 

@@ -26,7 +26,7 @@ lamplighter workspace restore brings it back.`,
 				w, err := m.Archive(ctx, w.ID, p.progressOf(w.Name))
 				p.progress("")
 				if err != nil {
-					return interruptedOr(ctx, err, "lamplighter workspace show says how it is now")
+					return workspace.Interrupted(ctx, err, "lamplighter workspace show says how it is now")
 				}
 				if asJSON {
 					return p.printJSON(describeWorkspace(w))
@@ -70,7 +70,7 @@ kept as a version before, so that nothing is lost.`,
 				w, err := m.Restore(ctx, w.ID, version, p.progressOf(w.Name))
 				p.progress("")
 				if err != nil {
-					return interruptedOr(ctx, err, "lamplighter workspace show says how it is now")
+					return workspace.Interrupted(ctx, err, "lamplighter workspace show says how it is now")
 				}
 				if asJSON {
 					return p.printJSON(describeWorkspace(w))

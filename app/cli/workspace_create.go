@@ -170,7 +170,7 @@ func (p *program) workspaceCreate(ctx context.Context, o createOptions) error {
 	var full *workspace.TooMany
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return errors.New("interrupted; nothing was made")
+		return workspace.Interrupted(ctx, err, "nothing was made")
 	case errors.As(err, &full):
 		return fmt.Errorf("%w: %s. With --wait it waits for a place; lamplighter workspace rm removes one", err, full.Held(time.Now()))
 	case err != nil:

@@ -39,12 +39,16 @@ the file system can share them.`,
 				v, err := m.Keep(ctx, w.ID, message, p.progressOf(w.Name))
 				p.progress("")
 				if err != nil {
-					return interruptedOr(ctx, err, "no version was made")
+					return workspace.Interrupted(ctx, err, "no version was made")
 				}
 				if asJSON {
 					return p.printJSON(v)
 				}
-				return p.print(fmt.Sprintf("Kept: version %d of %s, %s in %s.\n", v.Number, monitor.Clean(w.Name), workspace.Size(v.Bytes), plural(v.Files, "file", "files")))
+				left := ""
+				if v.Left > 0 { // the history says which
+					left = fmt.Sprintf(" %s left out, or changed all the while.", plural(v.Left, "pipe, socket or file was", "pipes, sockets or files were"))
+				}
+				return p.print(fmt.Sprintf("Kept: version %d of %s, %s in %s.%s\n", v.Number, monitor.Clean(w.Name), workspace.Size(v.Bytes), plural(v.Files, "file", "files"), left))
 			})
 		},
 	}
@@ -120,7 +124,7 @@ func (p *program) workspaceDiff(ctx context.Context, m workspaceManager, w works
 	}
 	changes, err := m.Diff(ctx, w.ID, between[0], between[1])
 	if err != nil {
-		return interruptedOr(ctx, err, "nothing was changed")
+		return workspace.Interrupted(ctx, err, "nothing was changed")
 	}
 	if asJSON {
 		return p.printJSON(struct {

@@ -123,7 +123,7 @@ against that is told, and it is tried again later.`,
 				p.progress("")
 				switch {
 				case err != nil:
-					return interruptedOr(ctx, err, "lamplighter workspace show says how it is now")
+					return workspace.Interrupted(ctx, err, "lamplighter workspace show says how it is now")
 				case asJSON:
 					return p.printJSON(outcome)
 				}

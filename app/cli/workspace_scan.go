@@ -73,7 +73,7 @@ func (p *program) workspaceScan(ctx context.Context, args []string, asJSON bool)
 	found, err := m.Scan(ctx, dirs, progress)
 	p.progress("")
 	if err != nil {
-		return interruptedOr(ctx, err, "nothing was changed")
+		return workspace.Interrupted(ctx, err, "nothing was changed")
 	}
 	if asJSON {
 		found.Worktrees = append([]workspace.Stale{}, found.Worktrees...)

@@ -62,7 +62,7 @@ func Serve(ctx context.Context, o Options) error {
 		Logger:       o.Log,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // and no logging: that goes to the log
 	})
-	if err := addTools(server, tools{manager: o.Manager, dir: o.Dir, every: progressEvery}); err != nil {
+	if err := addTools(server, tools{manager: o.Manager, dir: o.Dir, every: progressEvery, log: o.Log}); err != nil {
 		return err
 	}
 	server.AddReceivingMiddleware(until(ctx))

@@ -52,6 +52,7 @@ type fake struct {
 	tells    []workspace.Progress
 	working  chan struct{} // is closed when a Create waits for its end; nil: it does not wait
 	ended    bool          // it has ended
+	late     bool          // it has made it all the same
 	request  workspace.Request
 }
 
@@ -76,6 +77,9 @@ func (f *fake) Create(ctx context.Context, q workspace.Request, progress func(wo
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.ended = true
+		if f.late {
+			return f.made, nil
+		}
 		return workspace.Workspace{}, ctx.Err()
 	}
 	return f.made, f.err
@@ -406,6 +410,28 @@ func TestWorkIsCancelled(t *testing.T) {
 			apptest.Eventually(t, "the end of the work", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.ended })
 		})
 	}
+}
+
+// What was made for a request that is cancelled meanwhile is removed: nobody knows
+// of it.
+func TestMadeForNobody(t *testing.T) {
+	f := &fake{working: make(chan struct{}), late: true, made: example()}
+	session, _, _ := talk(t, f, nil)
+	ctx, request := context.WithCancel(t.Context())
+	defer request()
+	answered := make(chan error, 1)
+	go func() {
+		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "workspace_create", Arguments: map[string]any{"kind": "temp", "job": "x"}})
+		answered <- err
+	}()
+	<-f.working
+	request()
+	<-answered
+	apptest.Eventually(t, "it is removed", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return slices.Contains(f.asked, "remove "+example().ID+" {Force:false DryRun:false By:its client has gone}")
+	})
 }
 
 // The end of the input ends what is at work, and Serve without an error.

@@ -96,10 +96,23 @@ func (t tools) create(ctx context.Context, req *mcp.CallToolRequest, in createAr
 	var w workspace.Workspace
 	t.noting(ctx, req, func(progress func(workspace.Progress)) { w, err = t.manager.Create(ctx, q, progress) })
 	var full *workspace.TooMany
-	if errors.As(err, &full) {
+	if errors.As(err, &full) && ctx.Err() == nil {
 		return nil, out, fmt.Errorf("%w: %s. Call it again with wait to wait for a place, or remove one that is not needed any more", err, full.Held(time.Now()))
 	}
-	return nil, describe(w), interrupted(ctx, err, "nothing was made")
+	if err == nil && ctx.Err() != nil {
+		err = t.takeBack(ctx, w)
+	}
+	return nil, describe(w), workspace.Interrupted(ctx, err, "nothing was made")
+}
+
+// takeBack removes a workspace whose answer nobody takes: nobody knows of it, and
+// nobody has worked in it. The error is never nil.
+func (t tools) takeBack(ctx context.Context, w workspace.Workspace) error {
+	if _, err := t.manager.Remove(context.WithoutCancel(ctx), w.ID, workspace.Removal{By: "its client has gone"}); err != nil {
+		t.log.Warn("a workspace that nobody knows of stays", "workspace", w.Name, "error", err)
+		return fmt.Errorf("the workspace %s is made, and could not be taken back: %w", w.Name, err)
+	}
+	return context.Cause(ctx)
 }
 
 // mostRetention is ten years.
@@ -138,7 +151,7 @@ func (t tools) keep(ctx context.Context, req *mcp.CallToolRequest, in keepArgume
 		return nil, v, err
 	}
 	t.noting(ctx, req, func(progress func(workspace.Progress)) { v, err = t.manager.Keep(ctx, w.ID, in.Message, progress) })
-	return nil, v, interrupted(ctx, err, "no version was made")
+	return nil, v, workspace.Interrupted(ctx, err, "no version was made")
 }
 
 func (t tools) diff(ctx context.Context, _ *mcp.CallToolRequest, in diffArguments) (_ *mcp.CallToolResult, out differing, err error) {
@@ -182,7 +195,7 @@ func (t tools) archive(ctx context.Context, req *mcp.CallToolRequest, in nameArg
 		return nil, out, err
 	}
 	t.noting(ctx, req, func(progress func(workspace.Progress)) { w, err = t.manager.Archive(ctx, w.ID, progress) })
-	return nil, describe(w), interrupted(ctx, err, "workspace_show says how it is now")
+	return nil, describe(w), workspace.Interrupted(ctx, err, "workspace_show says how it is now")
 }
 
 func (t tools) restore(ctx context.Context, req *mcp.CallToolRequest, in restoreArguments) (_ *mcp.CallToolResult, out described, err error) {
@@ -194,7 +207,7 @@ func (t tools) restore(ctx context.Context, req *mcp.CallToolRequest, in restore
 		return nil, out, errors.New("versions are numbered from 1; workspace_show lists them")
 	}
 	t.noting(ctx, req, func(progress func(workspace.Progress)) { w, err = t.manager.Restore(ctx, w.ID, in.Version, progress) })
-	return nil, describe(w), interrupted(ctx, err, "workspace_show says how it is now")
+	return nil, describe(w), workspace.Interrupted(ctx, err, "workspace_show says how it is now")
 }
 
 func (t tools) complete(ctx context.Context, req *mcp.CallToolRequest, in nameArgument) (*mcp.CallToolResult, workspace.Outcome, error) {
@@ -286,12 +299,4 @@ func (t tools) absolute(path string) string {
 		return path
 	}
 	return filepath.Join(t.dir, path)
-}
-
-// interrupted says of an error of what was cancelled what that means.
-func interrupted(ctx context.Context, err error, now string) error {
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("interrupted; %s", now)
-	}
-	return err
 }

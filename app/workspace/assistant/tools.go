@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"fmt"
+	"log/slog"
 	"reflect"
 	"time"
 
@@ -30,6 +31,7 @@ type tools struct {
 	manager Manager
 	dir     string
 	every   time.Duration // least time between two notes of progress
+	log     *slog.Logger
 }
 
 // addTools gives a server all of them.
