@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lamplighter/app/apptest"
@@ -272,6 +273,10 @@ func TestWorkspaceLimit(t *testing.T) {
 
 // Progress is for who looks at a terminal.
 func TestWorkspaceProgress(t *testing.T) {
+	synctest.Test(t, progressIsShown) // so that no time goes by
+}
+
+func progressIsShown(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		d, f := workspaceDesktop(t)
 		d.errScreen = screen{terminal: terminal, width: 80}
