@@ -47,8 +47,8 @@ export function follower({ got, lost }) {
     } finally {
       leave?.();
     }
+    if (abort !== mine) return; // the watch is of another one, or has ended
     clearTimeout(watch);
-    if (abort !== mine) return;
     if (!again) lost(why);
     timer = setTimeout(open, again || pause(failed++));
   }
