@@ -172,6 +172,8 @@ func workspaceStatus(err error) int {
 		return http.StatusBadRequest
 	case errors.Is(err, workspace.ErrUnknown):
 		return http.StatusNotFound
+	case errors.Is(err, errGivenUp):
+		return http.StatusGone
 	case stands(err), errors.As(err, &ambiguous):
 		return http.StatusConflict
 	case errors.Is(err, context.Canceled):

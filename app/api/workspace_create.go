@@ -65,13 +65,18 @@ func (r routes) takeBackWorkspace(ctx context.Context, made workspace.Workspace,
 // the request. When this process ends before that, what is half made is undone
 // like after any crash.
 func (r routes) beginWorkspace(w http.ResponseWriter, req *http.Request, q workspace.Request) {
-	release, ok := r.makings.reserve()
+	release, ok := r.makings.reserve(q.Wait)
 	if !ok {
+		text := fmt.Sprintf("%d workspaces are being made here, which is the most; ask again when one is whole", mostBegun)
+		if q.Wait {
+			text = fmt.Sprintf("%d workspaces that may wait for a place are being made here, which is the most; ask again when one is whole, or DELETE one of them", mostWaiting)
+		}
 		w.Header().Set("Retry-After", "1")
-		r.fail(w, http.StatusServiceUnavailable, fmt.Sprintf("%d workspaces are being made here, which is the most; ask again when one is whole", mostBegun))
+		r.fail(w, http.StatusServiceUnavailable, text)
 		return
 	}
-	mine, began, ended := &beginning{}, make(chan workspace.Making, 1), make(chan error, 1)
+	ctx, giveUp := context.WithCancel(context.WithoutCancel(req.Context()))
+	mine, began, ended := &beginning{giveUp: giveUp, over: make(chan struct{})}, make(chan workspace.Making, 1), make(chan error, 1)
 	q.Begun = func(m workspace.Making) {
 		if r.makings.begin(mine, m) {
 			began <- m
@@ -88,7 +93,12 @@ func (r routes) beginWorkspace(w http.ResponseWriter, req *http.Request, q works
 	}
 	go func() {
 		defer release()
-		err := r.makeWorkspace(context.WithoutCancel(req.Context()), q, progress)
+		defer giveUp()
+		defer close(mine.over)
+		err := r.makeWorkspace(ctx, q, progress)
+		if err != nil && ctx.Err() != nil && workspace.OnlyEnded(ctx, err) {
+			err = errGivenUp
+		}
 		if name := r.makings.end(mine, err); err != nil && name != "" {
 			r.parts.Log.Warn("a workspace was not made", "workspace", name, "error", err)
 		}
@@ -113,6 +123,40 @@ func (r routes) beginWorkspace(w http.ResponseWriter, req *http.Request, q works
 	case <-soon.C:
 	}
 	r.answer(w, http.StatusAccepted, encodeMaking(making))
+}
+
+// errGivenUp is why a workspace was not made that a client has given up.
+var errGivenUp = errors.New("it was given up while it was made, and nothing of it stays")
+
+// giveUpWorkspace ends the making of a workspace beside its request, and waits until
+// what was made of it is undone. It answers nothing and returns false when there is
+// none, and when that was whole before, so that it is to be removed like others.
+func (r routes) giveUpWorkspace(w http.ResponseWriter, req *http.Request, dryRun bool) (answered bool) {
+	id := req.PathValue("id")
+	one, known := r.makings.find(id)
+	switch {
+	case !known || one.failed != nil:
+		return false
+	case dryRun:
+		r.answerOutcome(w, workspace.Outcome{What: "its making would be given up"}, true, nil)
+		return true
+	}
+	one.giveUp()
+	select {
+	case <-one.over:
+	case <-req.Context().Done(): // it goes on being undone
+		return true
+	}
+	one, known = r.makings.find(id)
+	switch {
+	case !known:
+		return false
+	case errors.Is(one.failed, errGivenUp):
+		r.answerOutcome(w, workspace.Outcome{Done: true, What: "its making was given up"}, false, nil)
+	default:
+		r.failWorkspace(w, one.failed)
+	}
+	return true
 }
 
 // soonRefused is how long a workspace that is made beside its request can be
@@ -141,14 +185,15 @@ func (r routes) makeWorkspace(ctx context.Context, q workspace.Request, progress
 
 // The bounds of what is remembered of workspaces that were begun.
 const (
-	mostBegun  = 64 // at once
-	mostFailed = 100
+	mostBegun   = 64  // at once
+	mostWaiting = 256 // at once of those that may wait for a place
+	mostFailed  = 100
 )
 
 // makings are the workspaces that are being made beside their requests, and why
 // the last of them could not be. It is safe for concurrent use.
 type makings struct {
-	places chan struct{}
+	places, waiting chan struct{}
 
 	mu     sync.Mutex
 	making map[string]*beginning // by id
@@ -158,18 +203,25 @@ type makings struct {
 // beginning is one of them.
 type beginning struct {
 	making workspace.Making
-	failed error // nil: it is being made
+	failed error         // nil: it is being made
+	giveUp func()        // ends that
+	over   chan struct{} // is closed when it has ended
 }
 
 func newMakings() *makings {
-	return &makings{places: make(chan struct{}, mostBegun), making: map[string]*beginning{}}
+	return &makings{places: make(chan struct{}, mostBegun), waiting: make(chan struct{}, mostWaiting), making: map[string]*beginning{}}
 }
 
-// reserve takes a place; ok is false when there is none.
-func (b *makings) reserve() (release func(), ok bool) {
+// reserve takes a place; ok is false when there is none. Those that may wait have
+// places of their own, so that they keep nobody else from being made.
+func (b *makings) reserve(waits bool) (release func(), ok bool) {
+	places := b.places
+	if waits {
+		places = b.waiting
+	}
 	select {
-	case b.places <- struct{}{}:
-		return func() { <-b.places }, true
+	case places <- struct{}{}:
+		return func() { <-places }, true
 	default:
 		return nil, false
 	}

@@ -93,24 +93,30 @@ func TestCreateWorkspaceBeside(t *testing.T) {
 	})
 	close(y.held)
 	apptest.Eventually(t, "it is whole", func() bool { return try(t, h, "GET", "/workspaces/"+anID, "").Code == 200 })
+}
 
-	for name, broken := range map[string]*yard{"a panic": {panics: true}, "nobody says its id": {unsaid: true}} {
-		h := withWorkspaces(broken)
-		w := try(t, h, "POST", "/workspaces", order)
-		if broken.unsaid {
-			if w.Code != 500 || !strings.Contains(w.Body.String(), "nobody said which one it is") {
+// What goes wrong at once is told in the answer to the request.
+func TestCreateWorkspaceBrokenBeside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // at once, however long the machine takes
+		const order = `{"kind":"temp","job":"fix","async":true}`
+		for name, broken := range map[string]*yard{"a panic": {panics: true}, "nobody says its id": {unsaid: true}} {
+			h := withWorkspaces(broken)
+			w := try(t, h, "POST", "/workspaces", order)
+			if broken.unsaid {
+				if w.Code != 500 || !strings.Contains(w.Body.String(), "nobody said which one it is") {
+					t.Errorf("%s: %d %s", name, w.Code, w.Body)
+				}
+				continue
+			}
+			if w.Code != 500 || !strings.Contains(w.Body.String(), "lamplighter failed at this") {
 				t.Errorf("%s: %d %s", name, w.Code, w.Body)
 			}
-			continue
+			w = try(t, h, "GET", "/workspaces/"+anID, "")
+			if w.Code != 500 || w.Body.String() != `{"error":"alpha-fix-000000a1 was not made: making a workspace: lamplighter failed at this; its log says why"}`+"\n" {
+				t.Errorf("%s: %d %s", name, w.Code, w.Body)
+			}
 		}
-		if w.Code != 500 || !strings.Contains(w.Body.String(), "lamplighter failed at this") {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
-		}
-		w = try(t, h, "GET", "/workspaces/"+anID, "")
-		if w.Code != 500 || w.Body.String() != `{"error":"alpha-fix-000000a1 was not made: making a workspace: lamplighter failed at this; its log says why"}`+"\n" {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
-		}
-	}
+	})
 }
 
 // What nobody tells any progress of is not waited for for long.
@@ -144,6 +150,81 @@ func TestManyWorkspacesBeside(t *testing.T) {
 		y.mu.Lock()
 		defer y.mu.Unlock()
 		return len(y.list) == len(y.requests)
+	})
+}
+
+// One that is made beside its request can be given up, also while it waits for a
+// place.
+func TestGiveUpWorkspace(t *testing.T) {
+	y := &yard{held: make(chan struct{})}
+	h := withWorkspaces(y)
+	if w := try(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true,"wait":true}`); w.Code != 202 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	for _, test := range []struct {
+		method, query string
+		status        int
+		answer        string
+		undone        int
+	}{
+		{"DELETE", "?dry_run=true", 200, `"done":false,"dry_run":true,"what":"its making would be given up"`, 0},
+		{"GET", "", 202, `"id":"` + anID + `"`, 0},
+		{"DELETE", "", 200, `"done":true,"dry_run":false,"what":"its making was given up"`, 1},
+		{"GET", "", 410, "alpha-fix-000000a1 was not made: it was given up while it was made, and nothing of it stays", 1},
+		{"DELETE", "", 404, "no such workspace", 1},
+	} {
+		w := try(t, h, test.method, "/workspaces/"+anID+test.query, "")
+		_, undone := y.count()
+		if w.Code != test.status || !strings.Contains(w.Body.String(), test.answer) || undone != test.undone {
+			t.Errorf("%s %s: %d %s, %d given up", test.method, test.query, w.Code, w.Body, undone)
+		}
+	}
+}
+
+// One that was whole when it was given up is removed, and what could not be undone
+// is told.
+func TestGiveUpWorkspaceTooLate(t *testing.T) {
+	for name, test := range map[string]struct {
+		y      *yard
+		status int
+		answer string
+		told   []string
+	}{
+		"it is whole":      {&yard{held: make(chan struct{}), whole: true, outcome: workspace.Outcome{Done: true, What: "removed"}}, 200, `"what":"removed"`, []string{"remove " + anID + " {Force:false DryRun:false By:a request}"}},
+		"it is not undone": {&yard{held: make(chan struct{}), stuck: errors.New("it cannot be undone")}, 503, "it cannot be undone", nil},
+	} {
+		h := withWorkspaces(test.y)
+		if w := try(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true}`); w.Code != 202 {
+			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
+		}
+		w := try(t, h, "DELETE", "/workspaces/"+anID, "")
+		if told := test.y.asked(); w.Code != test.status || !strings.Contains(w.Body.String(), test.answer) || !slices.Equal(told, test.told) {
+			t.Errorf("%s: %d %s, %q", name, w.Code, w.Body, told)
+		}
+	}
+}
+
+// Those that may wait for a place keep nobody else from being made.
+func TestManyWorkspacesWait(t *testing.T) {
+	y := &yard{held: make(chan struct{})}
+	h := withWorkspaces(y)
+	const order = `{"kind":"temp","job":"fix","async":true,"wait":true}`
+	for range mostWaiting {
+		if w := try(t, h, "POST", "/workspaces", order); w.Code != 202 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	if w := try(t, h, "POST", "/workspaces", order); w.Code != 503 || !strings.Contains(w.Body.String(), "256 workspaces that may wait for a place") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := try(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true}`); w.Code != 202 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	close(y.held)
+	apptest.Eventually(t, "all are whole", func() bool {
+		y.mu.Lock()
+		defer y.mu.Unlock()
+		return len(y.list) == mostWaiting+1
 	})
 }
 

@@ -71,12 +71,15 @@ func (r routes) completeWorkspace(w http.ResponseWriter, req *http.Request) {
 }
 
 func (r routes) removeWorkspace(w http.ResponseWriter, req *http.Request) {
-	parse := func(body []byte) (workspace.Removal, error) { return removalOf(req, body) }
-	ctx, found, q, ok := ordered(r, w, req, parse)
+	q, ok := bodyOf(r, w, req, func(body []byte) (workspace.Removal, error) { return removalOf(req, body) })
+	if !ok || r.giveUpWorkspace(w, req, q.DryRun) {
+		return
+	}
+	found, ok := r.found(w, req)
 	if !ok {
 		return
 	}
-	outcome, err := r.parts.Workspaces.Remove(ctx, found.ID, q)
+	outcome, err := r.parts.Workspaces.Remove(context.WithoutCancel(req.Context()), found.ID, q)
 	r.answerOutcome(w, outcome, q.DryRun, err)
 }
 

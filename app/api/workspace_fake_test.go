@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -32,6 +33,8 @@ type yard struct {
 	late     error         // is what Create says after it has told the id
 	quietly  bool          // Create tells no progress
 	panics   bool          // Create does
+	whole    bool          // Create has made it when it is given up
+	stuck    error         // is what Create says besides when it is given up
 	held     chan struct{} // if not nil, Create, Scan and Remove wait for it or for ctx
 	told     []string
 	requests []workspace.Request
@@ -111,8 +114,8 @@ func (y *yard) Create(ctx context.Context, q workspace.Request, progress func(wo
 	if progress != nil {
 		progress(workspace.Progress{Phase: workspace.Copying, Bytes: 5, BytesTotal: 10, FilesTotal: -1, Percent: 50, Left: 1500 * time.Millisecond})
 	}
-	if err := y.wait(ctx); err != nil {
-		return workspace.Workspace{}, err
+	if err := y.wait(ctx); err != nil && !y.whole {
+		return workspace.Workspace{}, errors.Join(err, y.stuck)
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()

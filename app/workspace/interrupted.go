@@ -13,25 +13,26 @@ func Interrupted(ctx context.Context, err error, now string) error {
 	switch {
 	case err == nil || ctx.Err() == nil:
 		return err
-	case onlyEnded(ctx, err):
+	case OnlyEnded(ctx, err):
 		return errors.New("interrupted; " + now)
 	}
 	return fmt.Errorf("interrupted: %w", err)
 }
 
-// onlyEnded tells whether all that an error says is that ctx has ended. Who had the
-// places that were waited for means nothing then.
-func onlyEnded(ctx context.Context, err error) bool {
+// OnlyEnded tells of an error of what was given up, because ctx has ended, whether
+// that is all that it says. Who had the places that were waited for means nothing
+// then.
+func OnlyEnded(ctx context.Context, err error) bool {
 	switch wraps := err.(type) {
 	case interface{ Unwrap() []error }:
 		for _, one := range wraps.Unwrap() {
-			if !onlyEnded(ctx, one) {
+			if !OnlyEnded(ctx, one) {
 				return false
 			}
 		}
 		return true
 	case interface{ Unwrap() error }:
-		return onlyEnded(ctx, wraps.Unwrap())
+		return OnlyEnded(ctx, wraps.Unwrap())
 	case *TooMany:
 		return true
 	}
