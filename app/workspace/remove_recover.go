@@ -30,11 +30,7 @@ func (m *Manager) decideAnew(ctx context.Context, r *record) (bool, error) {
 	case err != nil:
 		return false, err // the drive is not there
 	case aside == ours:
-		users, err := m.inside(ctx, r, r.Step.Trash)
-		if err == nil {
-			err = inUse(r.Name, users)
-		}
-		if err != nil {
+		if _, err := m.aloneIn(ctx, r); err != nil {
 			return false, m.given(r, m.putBack(r, err))
 		}
 		return true, nil
@@ -57,8 +53,10 @@ func (m *Manager) given(r *record, err error) error {
 }
 
 // finishAside finishes what a crash has interrupted while the disk was too full
-// for its step to be written down: a tree that was set aside tells by its name. The
-// caller holds the lock. It tells whether there was something to do.
+// for its step to be written down: a tree that was set aside tells by its name.
+// What would be lost with it nobody knows any more, so that it is put back where
+// that may be something, and where somebody works in it. The caller holds the lock.
+// It tells whether there was something to do.
 func (m *Manager) finishAside(ctx context.Context, r *record) (bool, error) {
 	if r.State != Ready || r.Step != nil {
 		return false, nil
@@ -68,9 +66,21 @@ func (m *Manager) finishAside(ctx context.Context, r *record) (bool, error) {
 		if lies, err := m.lies(r, trash); err != nil || lies != ours {
 			continue
 		}
-		r.Step = &step{Verb: verb, By: m.o.By, Trash: trash, Force: true}
+		r.Step = &step{Verb: verb, By: m.o.By, Trash: trash}
+		if _, err := m.aloneIn(ctx, r); err != nil {
+			return true, m.given(r, m.putBack(r, err))
+		}
+		if r.Kind != Temp || r.Source.Kind == FromGit {
+			if err := m.putBack(r, errAside); !errors.Is(err, errAside) || r.Step != nil {
+				return true, err
+			}
+			return true, nil
+		}
 		_, err := m.finishRemoval(ctx, r)
 		return true, err
 	}
 	return false, nil
 }
+
+// errAside is why a tree is put back of which nobody knows what it has.
+var errAside = errors.New("its removal was interrupted")

@@ -19,14 +19,22 @@ import (
 // left to be finished by recover.
 //
 // First the step is written down. Then the tree is renamed beside its place, so
-// that nobody comes in any more, and it is looked again who is inside: until then
-// all can be undone. With the State that is written then it is decided, and a crash
+// that nobody comes in any more, and it is looked again who is inside, and whether
+// somebody was since it was looked what would be lost: until then all can be undone. With the State that is written then it is decided, and a crash
 // does not keep it from being finished.
 func (m *Manager) takeAway(ctx context.Context, r *record, verb verb, q Removal) (out Outcome, err error) {
 	defer func() { out.Workspace = m.view(r) }()
 	server := r.Server
 	size := m.measuring(ctx, *r)
-	err = m.stands(ctx, r, verb, q, &out)
+	print, err := m.treePrint(ctx, r, q)
+	if err == nil {
+		err = m.stands(ctx, r, verb, q, &out)
+	}
+	if err == nil && server != r.Server { // it may have written at its end
+		if print, err = m.treePrint(ctx, r, q); err == nil {
+			err = m.stands(ctx, r, verb, q, &out)
+		}
+	}
 	before := size(err == nil)
 	if err != nil {
 		if server != r.Server { // it has been ended all the same
@@ -38,7 +46,7 @@ func (m *Manager) takeAway(ctx context.Context, r *record, verb verb, q Removal)
 	if err != nil {
 		return out, fmt.Errorf("removing %s: %w", r.Name, err)
 	}
-	r.Step = &step{Verb: verb, By: q.By, Trash: trash, Force: q.Force}
+	r.Step = &step{Verb: verb, By: q.By, Trash: trash, Force: q.Force, Print: print}
 	if err := m.store.write(r); err != nil && !diskFull(err) {
 		// On a full disk the name of what is set aside has to say it, see finishAside.
 		r.Step = nil
@@ -107,10 +115,7 @@ func (m *Manager) setAside(ctx context.Context, r *record) ([]User, error) {
 		return none, m.undo(r, m.notRenamed(r, err))
 	}
 	m.at("remove: set aside")
-	users, err := m.inside(ctx, r, r.Step.Trash)
-	if err == nil {
-		err = inUse(r.Name, users)
-	}
+	users, err := m.aloneIn(ctx, r)
 	if lies, missing := m.lies(r, r.Step.Trash); err == nil && lies != ours {
 		err = errors.Join(fmt.Errorf("removing %s: it was replaced meanwhile", r.Name), missing)
 	}

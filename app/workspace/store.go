@@ -54,6 +54,7 @@ type step struct {
 	Was     string `json:"was,omitempty"`     // of restore: identity of the tree that is to go to Trash
 	Version int    `json:"version,omitempty"` // of restore
 	Force   bool   `json:"force,omitempty"`
+	Print   string `json:"print,omitempty"` // of a removal: what the tree was when it was looked what would be lost; "" does not matter
 }
 
 // happening is one line of a workspace's history.

@@ -121,10 +121,18 @@ func (m *Manager) attend(ctx context.Context, r *record, t tries, clock Stamp) (
 		return 0, nil
 	}
 	if m.isAside(r) {
-		return stepPause, m.locked(r.ID, func(r *record) error {
+		if rest := t.rest(r, clock); rest > 0 {
+			return rest, nil
+		}
+		err := m.locked(r.ID, func(r *record) error {
 			_, err := m.finishAside(ctx, r)
 			return err
 		})
+		if err != nil {
+			t.note(r, clock, inUsePause)
+			return inUsePause, err
+		}
+		return stepPause, nil
 	}
 	v := due(factsOf(r, m.limits()), clock)
 	switch {
