@@ -145,6 +145,7 @@ func (m *Manager) build(ctx context.Context, r *record, b blueprint, tell func(P
 	if r.Root, err = tree.Identity(dir); err != nil {
 		return err
 	}
+	r.Around = aroundOf(r.Path)
 	if err := m.store.write(r); err != nil {
 		return err
 	}

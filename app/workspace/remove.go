@@ -11,7 +11,7 @@ import (
 )
 
 // Remove takes a workspace away with its versions, or says what would be lost:
-// the error Is ErrLoss, ErrInUse or ErrBusy then, and Outcome is filled in. A dry
+// the error Is ErrLoss, ErrInUse, ErrState or ErrBusy then, and Outcome is filled in. A dry
 // run changes nothing, and is no error where something stands against it:
 // Outcome.Why says what. Commits are never lost: a branch with commits of its own
 // stays, and Outcome.Kept says so.
@@ -92,6 +92,7 @@ const (
 	leftInUse  = "in use: "
 	leftLoss   = "work would be lost: "
 	leftFailed = "it did not work: "
+	leftBarred = "it cannot be removed: "
 )
 
 // cleanUp takes a workspace or its tree away without being asked; the caller holds
@@ -132,7 +133,7 @@ func (m *Manager) leave(r *record, err error) {
 
 // leftKind is which of the reasons something is; "" is none of them.
 func leftKind(problem string) string {
-	for _, kind := range []string{leftInUse, leftLoss, leftFailed} {
+	for _, kind := range []string{leftInUse, leftLoss, leftFailed, leftBarred} {
 		if strings.HasPrefix(problem, kind) {
 			return kind
 		}
@@ -140,7 +141,8 @@ func leftKind(problem string) string {
 	return ""
 }
 
-// standsAgainst is why something is not taken away: is is ErrLoss or ErrInUse.
+// standsAgainst is why something is not taken away: is is ErrLoss, ErrInUse or
+// ErrState.
 type standsAgainst struct {
 	name  string
 	is    error
@@ -149,8 +151,11 @@ type standsAgainst struct {
 
 func (e *standsAgainst) Error() string {
 	what := "end that first"
-	if e.is == ErrLoss {
+	switch e.is {
+	case ErrLoss:
 		what = "keep it elsewhere first, or remove it with force"
+	case ErrState:
+		return fmt.Sprintf("removing %s: %v: %s", e.name, e.is, e.words)
 	}
 	return fmt.Sprintf("removing %s: %v: %s; %s", e.name, e.is, e.words, what)
 }
@@ -159,8 +164,11 @@ func (e *standsAgainst) Unwrap() error { return e.is }
 
 // left is the reason as a Problem.
 func (e *standsAgainst) left() string {
-	if e.is == ErrInUse {
+	switch e.is {
+	case ErrInUse:
 		return leftInUse + e.words
+	case ErrState:
+		return leftBarred + e.words
 	}
 	return leftLoss + e.words + "; keep it or remove it"
 }
@@ -174,6 +182,9 @@ func (m *Manager) stands(ctx context.Context, r *record, verb verb, q Removal, o
 		return err
 	}
 	out.Loss = &loss
+	if barred := m.barred(r); barred != "" {
+		return &standsAgainst{r.Name, ErrState, barred}
+	}
 	if loss.Words != "" && !q.Force {
 		return &standsAgainst{r.Name, ErrLoss, loss.Words}
 	}

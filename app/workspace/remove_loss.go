@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"lamplighter/app/workspace/gitwork"
@@ -20,15 +19,19 @@ import (
 // that ctx has ended; what could not be found out is Loss.Unknown.
 func (m *Manager) lossWith(ctx context.Context, r *record, verb verb) (Loss, error) {
 	loss := Loss{Uncommitted: []string{}, Commits: []string{}, Submodules: []string{}}
+	if verb == stepRemove { // an archive and versions are what was kept
+		loss.Archive, loss.Versions = r.State == Archived && r.Archive != nil, m.countVersions(r)
+	}
 	if r.State != Ready {
+		loss.Words = lossWords(loss, "")
 		return loss, nil // there is no tree
 	}
 	busy := ""
 	switch lies, err := m.lies(r, r.Path); {
 	case err != nil:
 		loss.Unknown = err.Error()
-	case lies == nothing:
-		return loss, nil // what there was has been taken away by somebody else
+	case lies == nothing: // what there was has been taken away by somebody else
+		busy = m.remembered(ctx, r, verb, &loss)
 	case lies == another:
 		loss.Unknown = fmt.Sprintf("what lies at %s is not what was made there", monitor.Clean(r.Path))
 	default:
@@ -50,21 +53,18 @@ func (m *Manager) look(ctx context.Context, r *record, verb verb, loss *Loss) (b
 			loss.Unknown = err.Error()
 			return ""
 		}
-		for _, path := range status.Uncommitted {
-			shared := slices.ContainsFunc(r.Shares, func(s Share) bool { return s.To == strings.TrimSuffix(path, "/") })
-			if !shared && !m.ofSerena(r.Path, path) { // a link that we have made
-				loss.Uncommitted = append(loss.Uncommitted, monitor.Clean(path))
-			}
-		}
-		loss.More = status.More
-		for _, commit := range status.Commits {
-			loss.Commits = append(loss.Commits, monitor.Clean(commit))
-		}
-		loss.MoreCommits = status.MoreCommits
-		for _, path := range status.Submodules {
-			loss.Submodules = append(loss.Submodules, monitor.Clean(path))
-		}
+		m.takeStatus(r, verb, status, loss)
 		busy = monitor.Clean(status.Busy)
+	}
+	if r.Kind != Temp || r.Source.Kind == FromGit {
+		known, err := m.ourTrees()
+		in := nestedIn(ctx, r.Path, known)
+		if loss.Nested = in.work; err != nil {
+			in.unknown = monitor.Clean(err.Error())
+		}
+		if loss.Unknown == "" {
+			loss.Unknown = in.unknown
+		}
 	}
 	if r.Kind == Temp || r.Source.Kind == FromGit && verb != stepEnd {
 		return busy
@@ -76,7 +76,7 @@ func (m *Manager) look(ctx context.Context, r *record, verb verb, loss *Loss) (b
 	case changed:
 		loss.Changed = !m.nothingMade(r)
 	default: // all that is in the tree is in its last version too
-		loss.Uncommitted, loss.More = []string{}, 0
+		loss.Uncommitted, loss.More, loss.Nested = []string{}, 0, nil
 	}
 	return busy
 }
@@ -106,6 +106,12 @@ func lossWords(loss Loss, busy string) string {
 	}
 	if n := len(loss.Nested); n > 0 {
 		words = append(words, fmt.Sprintf("%s (%s)", number(n, "other worktree or repository in it has work of its own", "other worktrees and repositories in it have work of their own"), some(loss.Nested, n)))
+	}
+	if loss.Archive {
+		words = append(words, "its archive")
+	}
+	if loss.Versions > 0 {
+		words = append(words, number(loss.Versions, "kept version", "kept versions"))
 	}
 	if loss.Changed {
 		words = append(words, "it differs from its last version, or has none")
@@ -160,6 +166,9 @@ func (m *Manager) lies(r *record, path string) (lying, error) {
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nothing, fmt.Errorf("the directory that it was made in cannot be looked at: %w", err)
+	}
+	if r.moved() {
+		return nothing, fmt.Errorf("%s is not the directory that it was made in, which may be on a drive that is not there now", monitor.Clean(filepath.Dir(path)))
 	}
 	return nothing, nil
 }

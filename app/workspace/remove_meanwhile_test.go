@@ -12,8 +12,12 @@ import (
 // What somebody saves after it was looked what would be lost is not lost either.
 func TestRemoveWrittenMeanwhile(t *testing.T) {
 	for name, from := range map[string]func(l *lab) Request{
-		"git":       func(l *lab) Request { return Request{Kind: Temp, From: l.repository("repo", map[string]string{"a": "a"})} },
-		"directory": func(l *lab) Request { return Request{Kind: Hybrid, From: l.source("from", map[string]string{"a": "a"})} },
+		"git": func(l *lab) Request {
+			return Request{Kind: Temp, From: l.repository("repo", map[string]string{"a": "a"})}
+		},
+		"directory": func(l *lab) Request {
+			return Request{Kind: Hybrid, From: l.source("from", map[string]string{"a": "a"})}
+		},
 	} {
 		for _, crashed := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {

@@ -571,7 +571,7 @@ func TestCompleteHybrid(t *testing.T) {
 		if out, err := m.Complete(t.Context(), w.ID, "a test"); err != nil || out.Why != "" {
 			t.Errorf("once more: %+v, %v", out, err)
 		}
-		if out, err := m.Remove(t.Context(), w.ID, Removal{}); err != nil || !out.Done {
+		if out, err := m.Remove(t.Context(), w.ID, Removal{Force: true}); err != nil || !out.Done {
 			t.Errorf("%+v, %v", out, err)
 		}
 		l.gone(m, w)
@@ -818,11 +818,11 @@ func TestRemoveArchivedWithCommits(t *testing.T) {
 		if elsewhere {
 			git(t, repo, "branch", "elsewhere", ref)
 		}
-		dry, err := m.Remove(t.Context(), w.ID, Removal{DryRun: true})
+		dry, err := m.Remove(t.Context(), w.ID, Removal{Force: true, DryRun: true})
 		if err != nil || strings.Contains(dry.Kept, ref) == elsewhere {
 			t.Errorf("%+v, %v", dry, err)
 		}
-		out, err := m.Remove(t.Context(), w.ID, Removal{})
+		out, err := m.Remove(t.Context(), w.ID, Removal{Force: true})
 		if err != nil || strings.Contains(out.Kept, ref) == elsewhere || !strings.Contains(out.Kept, w.Source.Branch) {
 			t.Errorf("%+v, %v", out, err)
 		}

@@ -209,6 +209,7 @@ func (m *Manager) stage(ctx context.Context, r *record, fill func(to string) err
 		return err
 	}
 	r.Root = r.Step.Made
+	r.Around = aroundOf(r.Path)
 	if err := m.store.write(r); err != nil {
 		return err
 	}

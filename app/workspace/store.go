@@ -78,7 +78,8 @@ type record struct {
 	RetentionSeconds int64       `json:"retention_seconds"`
 	Used             Stamp       `json:"used"` // when UsedAt was, by other clocks too
 	Done             *Stamp      `json:"done"`
-	Root             string      `json:"root"` // identity of the tree's directory, see tree.Identity; "" before it is made
+	Root             string      `json:"root"`             // identity of the tree's directory, see tree.Identity; "" before it is made
+	Around           string      `json:"around,omitempty"` // identity of the directory around it when it was made; "" where that is not known
 	Step             *step       `json:"step"`
 	History          []happening `json:"history"`
 }

@@ -201,7 +201,7 @@ func TestSweepArchives(t *testing.T) {
 	if l.sound(m); l.is(m, w) != Archived {
 		t.Errorf("it is %s", l.is(m, w))
 	}
-	if out, err := m.Remove(t.Context(), w.ID, Removal{}); err != nil || out.Freed <= 0 {
+	if out, err := m.Remove(t.Context(), w.ID, Removal{Force: true}); err != nil || out.Freed <= 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	l.gone(m, w)

@@ -201,6 +201,8 @@ type Loss struct {
 	Changed     bool     `json:"changed"`           // differs from its last version, where it has versions
 	Submodules  []string `json:"submodules"`        // with work of their own
 	Nested      []string `json:"nested,omitempty"`  // paths of other worktrees and repositories in it, with work of their own
+	Archive     bool     `json:"archive"`           // it is what was kept
+	Versions    int      `json:"versions"`          // likewise, how many
 	Words       string   `json:"words"`             // all of it in a sentence, "" when nothing would be lost
 	Unknown     string   `json:"unknown,omitempty"` // why it could not be found out
 }
