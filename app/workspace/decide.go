@@ -163,21 +163,26 @@ func plan(r *record, o Limits, clock Stamp) (at *time.Time, words string) {
 
 // overBudget are the ids of those that have to go so that the others stay within
 // a budget, in the order in which they go: what was not used for the longest time
-// first. What cannot go for another reason is the caller's to find, who asks again
+// first. Where all that may go would not be enough none of them goes; over is by how much
+// what stays for good is too much. What cannot go for another reason is the caller's to find, who asks again
 // with Waits in it. Those that are left to be removed by hand never go. When there
 // are too few of them, again tells when there may be more of them, 0: never.
-func overBudget(all []facts, budget int64, clock Stamp) (leave []string, again time.Duration) {
+func overBudget(all []facts, budget int64, clock Stamp) (leave []string, again time.Duration, over int64) {
 	if budget <= 0 {
-		return nil, 0
+		return nil, 0, 0
 	}
-	var total int64
+	var total, stays, fixed int64 // stays: now; fixed: until somebody removes it
 	var may []facts
 	for _, f := range all {
 		if f.State != Ready && f.State != Ended || f.Bytes <= 0 {
 			continue
 		}
 		total += f.Bytes
+		if due(f, clock).Action == actNothing {
+			fixed += f.Bytes
+		}
 		if due(f, clock).Action == actNothing || f.Waits {
+			stays += f.Bytes
 			continue
 		}
 		switch rest := left(f.Used, budgetRest, clock); {
@@ -196,6 +201,12 @@ func overBudget(all []facts, budget int64, clock Stamp) (leave []string, again t
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
+	switch {
+	case fixed > budget:
+		return nil, 0, fixed - budget
+	case stays > budget:
+		return nil, again, 0
+	}
 	for _, f := range may {
 		if total <= budget {
 			break
@@ -206,5 +217,5 @@ func overBudget(all []facts, budget int64, clock Stamp) (leave []string, again t
 	if total <= budget {
 		again = 0
 	}
-	return leave, again
+	return leave, again, 0
 }

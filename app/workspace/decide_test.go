@@ -201,22 +201,25 @@ func TestOverBudget(t *testing.T) {
 		budget int64
 		leave  []string
 		again  time.Duration
+		over   int64
 	}{
-		{"no limit", []facts{of("a", day, 1000, nil)}, 0, nil, 0},
-		{"within it", []facts{of("a", day, 60, nil), of("b", day, 40, nil)}, 100, nil, 0},
-		{"oldest first", []facts{of("a", time.Hour, 60, nil), of("b", 2*day, 40, nil), of("c", day, 10, nil)}, 100, []string{"b"}, 0},
-		{"as many as it takes", []facts{of("a", time.Hour, 60, nil), of("b", 2*day, 40, nil), of("c", day, 10, nil)}, 60, []string{"b", "c"}, 0},
-		{"by hand stays", []facts{of("a", 9*day, 90, func(f *facts) { f.Cleanup = ByHand }), of("b", day, 20, nil)}, 100, []string{"b"}, 0},
-		{"what waits stays", []facts{of("a", 9*day, 90, func(f *facts) { f.Waits = true }), of("b", day, 20, nil)}, 100, []string{"b"}, 0},
-		{"versions count", []facts{of("a", 9*day, 90, func(f *facts) { f.State = Ended }), of("b", day, 20, nil)}, 100, []string{"b"}, 0},
-		{"archives do not", []facts{of("a", 9*day, 90, func(f *facts) { f.State = Archived }), of("b", day, 20, nil)}, 100, nil, 0},
-		{"unknown sizes do not", []facts{of("a", 9*day, -1, nil), of("b", day, 20, nil)}, 10, []string{"b"}, 0},
-		{"just used", []facts{of("a", 4*time.Minute, 900, nil), of("b", time.Minute, 900, nil)}, 100, nil, 6 * time.Minute},
-		{"just used, but enough others", []facts{of("a", 4*time.Minute, 90, nil), of("b", day, 90, nil)}, 100, []string{"b"}, 0},
-		{"the same moment", []facts{of("b", day, 90, nil), of("a", day, 90, nil)}, 100, []string{"a"}, 0},
+		{"no limit", []facts{of("a", day, 1000, nil)}, 0, nil, 0, 0},
+		{"within it", []facts{of("a", day, 60, nil), of("b", day, 40, nil)}, 100, nil, 0, 0},
+		{"oldest first", []facts{of("a", time.Hour, 60, nil), of("b", 2*day, 40, nil), of("c", day, 10, nil)}, 100, []string{"b"}, 0, 0},
+		{"as many as it takes", []facts{of("a", time.Hour, 60, nil), of("b", 2*day, 40, nil), of("c", day, 10, nil)}, 60, []string{"b", "c"}, 0, 0},
+		{"by hand stays", []facts{of("a", 9*day, 90, func(f *facts) { f.Cleanup = ByHand }), of("b", day, 20, nil)}, 100, []string{"b"}, 0, 0},
+		{"what waits stays", []facts{of("a", 9*day, 90, func(f *facts) { f.Waits = true }), of("b", day, 20, nil)}, 100, []string{"b"}, 0, 0},
+		{"versions count", []facts{of("a", 9*day, 90, func(f *facts) { f.State = Ended }), of("b", day, 20, nil)}, 100, []string{"b"}, 0, 0},
+		{"archives do not", []facts{of("a", 9*day, 90, func(f *facts) { f.State = Archived }), of("b", day, 20, nil)}, 100, nil, 0, 0},
+		{"unknown sizes do not", []facts{of("a", 9*day, -1, nil), of("b", day, 20, nil)}, 10, []string{"b"}, 0, 0},
+		{"just used", []facts{of("a", 4*time.Minute, 900, nil), of("b", time.Minute, 900, nil)}, 100, nil, 6 * time.Minute, 0},
+		{"just used, but enough others", []facts{of("a", 4*time.Minute, 90, nil), of("b", day, 90, nil)}, 100, []string{"b"}, 0, 0},
+		{"the same moment", []facts{of("b", day, 90, nil), of("a", day, 90, nil)}, 100, []string{"a"}, 0, 0},
+		{"by hand alone is too much", []facts{of("a", day, 120, func(f *facts) { f.Cleanup = ByHand }), of("b", 2*day, 20, nil)}, 100, nil, 0, 20},
+		{"in use and too much", []facts{of("a", day, 120, func(f *facts) { f.Waits = true }), of("b", 2*day, 20, nil)}, 100, nil, 0, 0},
 	} {
-		leave, again := overBudget(test.all, test.budget, clock)
-		if !slices.Equal(leave, test.leave) || again != test.again {
+		leave, again, over := overBudget(test.all, test.budget, clock)
+		if !slices.Equal(leave, test.leave) || again != test.again || over != test.over {
 			t.Errorf("%s: %q, %v, want %q, %v", test.name, leave, again, test.leave, test.again)
 		}
 	}
@@ -301,7 +304,7 @@ func TestOverBudgetHolds(t *testing.T) {
 			all = append(all, f)
 		}
 		budget := rapid.Int64Range(1, 300).Draw(t, "budget")
-		leave, _ := overBudget(all, budget, clock)
+		leave, _, over := overBudget(all, budget, clock)
 		total := int64(0)
 		byID := map[string]facts{}
 		for _, f := range all {
@@ -309,6 +312,9 @@ func TestOverBudgetHolds(t *testing.T) {
 			if f.State == Ready || f.State == Ended {
 				total += max(f.Bytes, 0)
 			}
+		}
+		if over > 0 && len(leave) > 0 {
+			t.Fatalf("%q go for nothing", leave)
 		}
 		for i, id := range leave {
 			f := byID[id]

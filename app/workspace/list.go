@@ -46,12 +46,19 @@ func (m *Manager) list(ctx context.Context) ([]Workspace, error) {
 // neither is one that is being removed, from when its tree is not where it was.
 func (r *record) listed() bool {
 	switch {
+	case r.unfinished():
+		return true
 	case r.State != Ready && r.State != Ended && r.State != Archived, r.Step != nil && r.Step.Verb == stepCreate:
 		return false
 	case r.Step != nil && r.Step.Verb == stepRemove:
 		return r.State == Ready && r.hasTree()
 	}
 	return true
+}
+
+// unfinished tells whether a removal has failed, so that something of it is left.
+func (r *record) unfinished() bool {
+	return r.State == Removed && r.Step != nil && leftKind(r.Problem) == leftFailed
 }
 
 // hasTree tells whether the tree is where it was made.
@@ -111,7 +118,7 @@ const timeDigits = len("01900000-0000-7")
 // known tells whether a workspace may be asked for: also one whose removal was
 // interrupted, so that it comes to an end.
 func (r *record) known() bool {
-	return r.State == Ready || r.State == Ended || r.State == Archived
+	return r.State == Ready || r.State == Ended || r.State == Archived || r.unfinished()
 }
 
 // find is Find for the other files: the record as it is on disk.

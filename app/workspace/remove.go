@@ -64,6 +64,10 @@ func (m *Manager) Complete(ctx context.Context, id, by string) (Outcome, error) 
 		clock := m.o.Clock()
 		if f := factsOf(r, m.limits()); !f.completed() {
 			at := clock.Wall.UTC()
+			if after(r.Used, clock) { // by a clock that was wrong
+				m.touch(r)
+				clock = r.Used
+			}
 			r.Done, r.DoneAt, r.Problem = &clock, &at, ""
 			r.note(at, "completed", "by "+by)
 			if err := m.store.write(r); err != nil && !diskFull(err) {
@@ -227,10 +231,10 @@ func (m *Manager) inside(ctx context.Context, r *record, path string) ([]User, e
 	// container cannot be seen.
 	users := append([]User{}, m.jobs(r.ID)...)
 	var dirs []string
-	if r.State == Ready {
-		dirs = append(dirs, path)
+	if lies, err := m.lies(r, path); r.State == Ready && (lies == ours || err != nil) {
+		dirs = append(dirs, path) // what else lies there stays
 	}
-	if temp := m.tempDir(r.ID); !empty(temp) {
+	if temp := m.tempDir(r.ID); isDir(temp) {
 		dirs = append(dirs, temp)
 	}
 	for _, dir := range dirs {

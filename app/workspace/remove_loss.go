@@ -172,14 +172,3 @@ func (m *Manager) lies(r *record, path string) (lying, error) {
 	}
 	return nothing, nil
 }
-
-// empty tells whether there is nothing in a directory, or no directory.
-func empty(dir string) bool {
-	file, err := os.Open(dir)
-	if err != nil {
-		return true
-	}
-	defer file.Close()
-	names, _ := file.Readdirnames(1)
-	return len(names) == 0
-}

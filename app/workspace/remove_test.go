@@ -849,11 +849,14 @@ func TestRunningJobKeepsWorkspace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, force := range []bool{false, true} {
+			if q.Kind == Hybrid && !force {
+				continue // its version stands against it first
+			}
 			if out, err := m.Remove(t.Context(), w.ID, Removal{Force: force}); !errors.Is(err, ErrInUse) || len(out.InUse) != 1 || out.InUse[0].PID != os.Getpid() {
 				t.Errorf("%+v, %v", out, err)
 			}
 		}
-		if out, err := m.Remove(t.Context(), w.ID, Removal{DryRun: true}); err != nil || !strings.Contains(out.Why, "runs a job in it") {
+		if out, err := m.Remove(t.Context(), w.ID, Removal{Force: true, DryRun: true}); err != nil || !strings.Contains(out.Why, "runs a job in it") {
 			t.Errorf("%+v, %v", out, err)
 		}
 		if _, err := m.Archive(t.Context(), w.ID, nil); !errors.Is(err, ErrInUse) {

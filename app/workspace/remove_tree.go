@@ -59,6 +59,10 @@ func (m *Manager) takeAway(ctx context.Context, r *record, verb verb, q Removal)
 	}
 	out.Kept, err = m.finishRemoval(ctx, r)
 	if err != nil {
+		if r.Step != nil && ctx.Err() == nil { // it is listed with that, until it has gone
+			r.Problem = leftFailed + err.Error()
+			err = errors.Join(err, m.store.write(r))
+		}
 		return out, err
 	}
 	out.Freed = before

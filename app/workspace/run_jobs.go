@@ -81,11 +81,13 @@ func marked(dir string) []int {
 			pids = append(pids, n)
 		case err == nil:
 			// While it is locked: whoever is about to lock it finds that it has gone.
-			_ = os.Remove(path)
+			open := os.Remove(path)
 			unlock(lock)
-			// Where that cannot be done to an open file. There it stays, too, when somebody
-			// has it open by now.
-			_ = os.Remove(path)
+			if open != nil {
+				// Where that cannot be done to an open file. There it stays, too, when
+				// somebody has it open by now.
+				_ = os.Remove(path)
+			}
 		}
 	}
 	return pids

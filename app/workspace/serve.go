@@ -24,7 +24,8 @@ const serveLock = "serve.lock"
 const (
 	// turnPause is between two looks whether it is our turn to do what is due.
 	turnPause = 2 * time.Second
-	// viewPause is between two views, at least.
+	// viewPause is between two views, two sweeps, and two looks for what is to be
+	// told, at least: each of them reads all records.
 	viewPause = 500 * time.Millisecond
 	// makingLook is how soon is looked again while something is being made: whoever
 	// makes it may have ended without a word.
@@ -99,6 +100,9 @@ func (m *Manager) keepTidy(ctx context.Context, due, look bell) error {
 			said = ""
 		}
 		look.ring() // what is due has changed with the time
+		if err := rest(ctx, viewPause); err != nil {
+			return err
+		}
 		if err := due.wait(ctx, clockWait(wait)); err != nil {
 			return err
 		}
@@ -244,13 +248,21 @@ func (m *Manager) publish(ctx context.Context, look bell) error {
 			m.o.Log.Debug("looking at workspaces", "error", err) // what can be read is in it
 		}
 		m.hub.publish(view)
-		timer := time.NewTimer(viewPause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
+		if err := rest(ctx, viewPause); err != nil {
+			return err
 		}
+	}
+}
+
+// rest waits for a time, or until ctx ends.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

@@ -55,6 +55,9 @@ func (t *teller) serve(ctx context.Context, happened bell) error {
 			return err
 		}
 		t.all()
+		if err := rest(ctx, viewPause); err != nil {
+			return err
+		}
 	}
 }
 

@@ -20,6 +20,9 @@ const (
 	stepPause   = 5 * time.Second  // somebody else is at work on it, or has left it half done: the end of a process is not told
 )
 
+// clockRest is how long after the system has started its clock is taken for set.
+const clockRest = time.Hour
+
 // When sizes are measured.
 const (
 	measureSoon  = time.Hour      // after it was measured, when it was used since
@@ -133,6 +136,16 @@ func (m *Manager) attend(ctx context.Context, r *record, t tries, clock Stamp) (
 			return inUsePause, err
 		}
 		return stepPause, nil
+	}
+	if after(r.Used, clock) && (clock.Boot == "" || clock.SinceBoot >= clockRest) {
+		// By a clock that was wrong: it counts from now on.
+		return stepPause, m.locked(r.ID, func(r *record) error {
+			if !after(r.Used, m.o.Clock()) {
+				return nil
+			}
+			m.touch(r)
+			return m.store.write(r)
+		})
 	}
 	v := due(factsOf(r, m.limits()), clock)
 	switch {
@@ -314,8 +327,11 @@ func (m *Manager) economise(ctx context.Context, t tries) (again time.Duration, 
 			f.Waits = done[r.ID] || rest > 0
 			list = append(list, f)
 		}
-		leave, more := overBudget(list, m.limits().Budget, clock)
+		leave, more, over := overBudget(list, m.limits().Budget, clock)
 		again = sooner(again, more)
+		if over > 0 {
+			failed = append(failed, fmt.Errorf("what stays until it is removed by hand takes %s more than the budget of %s; remove some of it, or allow more", Size(over), Size(m.limits().Budget)))
+		}
 		if len(leave) == 0 {
 			break
 		}
@@ -336,11 +352,14 @@ func (m *Manager) economise(ctx context.Context, t tries) (again time.Duration, 
 func (m *Manager) measureDue(ctx context.Context, r *record, clock Stamp) (time.Duration, error) {
 	if r.MeasuredAt != nil && r.SizeBytes >= 0 {
 		since := clock.Wall.Sub(*r.MeasuredAt)
-		after := measureAgain
-		if r.UsedAt.After(*r.MeasuredAt) {
-			after = measureSoon
+		if since < 0 { // by a clock that was wrong
+			since = measureAgain
 		}
-		if rest := after - max(since, 0); rest > 0 {
+		limit := measureAgain
+		if r.UsedAt.After(*r.MeasuredAt) {
+			limit = measureSoon
+		}
+		if rest := limit - since; rest > 0 {
 			return rest, nil
 		}
 	} else if r.MeasuredAt != nil && clock.Wall.Sub(*r.MeasuredAt) < measureSoon {

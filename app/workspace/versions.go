@@ -85,7 +85,12 @@ func (m *Manager) keep(ctx context.Context, r *record, message string, tell func
 	if err != nil {
 		return Version{}, fmt.Errorf("keeping a version of %s: %w%s; nothing has changed", r.Name, err, advice(err))
 	}
+	completed := factsOf(r, m.limits()).completed()
 	m.touch(r)
+	if completed { // a version of what a job has left does not begin another one
+		done := r.Used
+		r.Done = &done
+	}
 	m.noteVersion(r, v)
 	r.Step = nil
 	return v.Version, nil
