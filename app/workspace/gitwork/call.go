@@ -49,10 +49,12 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("git %s ended with status %d: %s", f.command, f.status, monitor.Clean(f.says))
 }
 
-// read asks a question. Nothing is written for it, and nothing fetched.
+// read asks a question. Nothing is written for it, and nothing fetched: git before
+// 2.45 knows no other way than to allow no protocol, and of the settings for that
+// only the variable stands above those of a repository, see git(1).
 func (g git) read(ctx context.Context, args ...string) ([]byte, error) {
 	g.settings = append(slices.Clip(g.settings), "protocol.allow=never")
-	return g.run(ctx, call{args: args, env: []string{"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1"}})
+	return g.run(ctx, call{args: args, env: []string{"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}})
 }
 
 // write has git change something.

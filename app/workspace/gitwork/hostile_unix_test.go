@@ -247,3 +247,29 @@ func TestSwappedSubmodule(t *testing.T) {
 		unsprung(t, mark)
 	}
 }
+
+// What a repository lacks is not fetched, whatever its settings allow: a remote may
+// be a program, git-remote-ext(1).
+func TestNothingIsFetched(t *testing.T) {
+	r := repository(t)
+	program, mark := trap(t)
+	w := add(t, r, "tree", "tree")
+	for name, value := range map[string]string{
+		"remote.origin.url": "ext::" + program, "remote.origin.promisor": "true", "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*",
+		"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin", "protocol.ext.allow": "always", "protocol.allow": "always",
+	} {
+		run(t, r.Top, "config", name, value)
+	}
+	lost := run(t, r.Top, "rev-parse", "HEAD^{tree}")
+	if err := os.Remove(filepath.Join(r.Common, "objects", lost[:2], lost[2:])); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(w.Path, "read me.txt"), "changed\n")
+	if s, err := r.Status(t.Context(), w.Path, w.Admin); err == nil {
+		t.Errorf("%+v", s)
+	}
+	if words, err := Work(t.Context(), r.Top); err == nil && words == "" {
+		t.Error("nothing would be lost")
+	}
+	unsprung(t, mark)
+}
