@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/api"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 )
@@ -20,7 +21,8 @@ func (p *program) workspaceRunVerb() *cobra.Command {
 		Short: "Run a job in a workspace",
 		Long: `Runs a command in a workspace, with WORKSPACE set to its path and TMPDIR to its own
 directory for temporary files. {workspace} in its arguments is replaced by the
-path. The exit status is the job's, 128 and the number for a signal.
+path. The exit status is the job's, 128 and the number for a signal; 127
+where there is no such command, 126 where it cannot be executed.
 
 When the job has ended, a temp workspace is completed: it is taken away, unless
 work would be lost. Of a hybrid one the tree goes, if it is as in its last version.
@@ -92,7 +94,12 @@ func (p *program) workspaceRun(ctx context.Context, m workspaceManager, w worksp
 		j.Writable[i] = full
 	}
 	status, outcome, err := m.Run(ctx, w.ID, j)
-	if err != nil {
+	switch {
+	case errors.Is(err, workspace.ErrNoCommand):
+		return failedWith{err, statusNoCommand}
+	case errors.Is(err, workspace.ErrNotExecutable):
+		return failedWith{err, statusNotExecutable}
+	case err != nil:
 		return err
 	}
 	if outcome != nil && (!outcome.Done || outcome.Kept != "") { // that it has gone is what was to be expected
@@ -103,6 +110,20 @@ func (p *program) workspaceRun(ctx context.Context, m workspaceManager, w worksp
 	}
 	return nil
 }
+
+// The exit statuses of shells for a command that cannot be started.
+const (
+	statusNotExecutable statusError = 126
+	statusNoCommand     statusError = 127
+)
+
+// failedWith is a failure with an exit status of its own.
+type failedWith struct {
+	error
+	status statusError
+}
+
+func (e failedWith) Unwrap() []error { return []error{e.error, e.status} }
 
 func (p *program) workspaceCompleteVerb() *cobra.Command {
 	var asJSON bool
@@ -125,7 +146,7 @@ against that is told, and it is tried again later.`,
 				case err != nil:
 					return workspace.Interrupted(ctx, err, "lamplighter workspace show says how it is now")
 				case asJSON:
-					return p.printJSON(outcome)
+					return p.printJSON(api.EncodeOutcome(outcome))
 				}
 				return p.print(p.outcomeText(monitor.Clean(w.Name), outcome))
 			})

@@ -347,6 +347,12 @@ func TestWorkspaceRun(t *testing.T) {
 	if got := d.runs(t, "workspace", "run", "fix", "--", "none"); got != 1 || !strings.Contains(d.err.String(), "workspace run: no such program\n") {
 		t.Errorf("%d %s", got, d.err.String())
 	}
+	for failed, want := range map[error]int{workspace.ErrNoCommand: 127, workspace.ErrNotExecutable: 126} {
+		d.err, f.err = apptest.Buffer{}, fmt.Errorf("running a job: %w: none", failed)
+		if got := d.runs(t, "workspace", "run", "fix", "--", "none"); got != want || d.err.String() != "lamplighter: workspace run: "+f.err.Error()+"\n" {
+			t.Errorf("%d %s", got, d.err.String())
+		}
+	}
 }
 
 // Each argument has its own outcome, and one that fails holds up no other.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,12 @@ import (
 	"lamplighter/app/workspace/confine"
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
+)
+
+// What stands against starting the command of a job.
+var (
+	ErrNoCommand     = errors.New("there is no such command")
+	ErrNotExecutable = errors.New("the command cannot be executed")
 )
 
 // Job is a command to run in a workspace.
@@ -41,7 +48,8 @@ type Job struct {
 
 // Run runs a job, in the tree, with our environment and that of the workspace, and
 // says with which status it ended, 128+N for signal N; the error tells that it
-// could not be run. When it has ended, and no other job runs there, a workspace
+// could not be run: when it Is ErrNoCommand or ErrNotExecutable, because of the
+// command, and the workspace is as it was. When it has ended, and no other job runs there, a workspace
 // that is temp or hybrid is completed, and outcome says what came of that; it is
 // nil when it was not.
 //
@@ -64,6 +72,9 @@ func (m *Manager) Run(ctx context.Context, id string, j Job) (status int, outcom
 	status, err = m.runJob(ctx, r, j)
 	last := mark.end(ctx)
 	if err != nil {
+		if errors.Is(err, ErrNoCommand) || errors.Is(err, ErrNotExecutable) {
+			_ = m.takeBack(ctx, r, found) // else it counts as used, and stays for longer
+		}
 		return 0, nil, fmt.Errorf("running a job in %s: %w", r.Name, err)
 	}
 	if !last || r.Kind == Persistent {
@@ -97,10 +108,8 @@ func (j Job) check() error {
 
 // beginJob marks a workspace as one that a job runs in. From then on nobody takes
 // it away.
-func (m *Manager) beginJob(ctx context.Context, id string) (*record, *jobMark, error) {
-	var begun *record
-	var mark *jobMark
-	err := m.change(ctx, id, func(r *record) error {
+func (m *Manager) beginJob(ctx context.Context, id string) (begun *record, mark *jobMark, err error) {
+	err = m.change(ctx, id, func(r *record) error {
 		if r.State != Ready {
 			return fmt.Errorf("running a job in %s: %w: it is %s; bring its tree back with `lamplighter workspace restore %s`", r.Name, ErrState, r.State, r.ID)
 		}
@@ -126,6 +135,30 @@ func (m *Manager) beginJob(ctx context.Context, id string) (*record, *jobMark, e
 		mark.end(context.WithoutCancel(ctx))
 	}
 	return begun, mark, err
+}
+
+// takeBack makes a workspace what it was before a job that has never run, unless
+// somebody has used it since.
+func (m *Manager) takeBack(ctx context.Context, begun, before *record) error {
+	return m.change(ctx, begun.ID, func(r *record) error {
+		if r.UsedAt.Equal(begun.UsedAt) {
+			r.Used, r.UsedAt = before.Used, before.UsedAt
+			r.Done, r.DoneAt, r.Problem = before.Done, before.DoneAt, before.Problem
+		}
+		return nil
+	})
+}
+
+// notStarted says of an error of starting a command which of ours it is.
+func notStarted(err error) error {
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path) && path.Op == "chdir":
+		return err
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", ErrNoCommand, err)
+	}
+	return fmt.Errorf("%w: %w", ErrNotExecutable, err)
 }
 
 // runJob runs a job to its end.
@@ -161,6 +194,9 @@ func (m *Manager) runJob(ctx context.Context, r *record, j Job) (status int, err
 				j.Warn(fmt.Sprintf("links that the job may have left in %s could not be removed, and git may write where they lead: %v", r.Source.Admin, failed))
 			}
 		}
+		if errors.Is(err, confine.ErrNotStarted) {
+			return 0, notStarted(err)
+		}
 		if j.Confine || !errors.Is(err, confine.ErrUnavailable) {
 			return status, err
 		}
@@ -171,7 +207,7 @@ func (m *Manager) runJob(ctx context.Context, r *record, j Job) (status int, err
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Path, env, stdin, stdout, stderr
 	if err := cmd.Start(); err != nil {
-		return 0, err
+		return 0, notStarted(err)
 	}
 	ended, passed := make(chan struct{}), make(chan struct{})
 	go func() {

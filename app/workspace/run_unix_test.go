@@ -4,6 +4,7 @@ package workspace
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,6 +56,36 @@ func TestRunStatus(t *testing.T) {
 		if status, outcome, out := sh(t, m, w.ID, Job{}, script); status != want || outcome != nil {
 			t.Errorf("%s: %d, %+v, %s", script, status, outcome, out)
 		}
+	}
+}
+
+// A command that cannot be started leaves all as it was.
+func TestRunNotStarted(t *testing.T) {
+	l := newLab(t)
+	m := l.manager(nil)
+	w := l.create(m, Request{Kind: Temp})
+	if err := os.WriteFile(filepath.Join(w.Path, "text"), []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.change(t.Context(), w.ID, func(r *record) error {
+		used := r.Used
+		r.Done, r.DoneAt, r.Problem = &used, &r.UsedAt, "somebody works in it"
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	before := l.record(m, w.ID)
+	for command, want := range map[string]error{
+		"lamplighter-no-such-command": ErrNoCommand, "./none": ErrNoCommand, "./text": ErrNotExecutable, w.Path: ErrNotExecutable,
+	} {
+		_, outcome, err := m.Run(t.Context(), w.ID, Job{Command: []string{command}})
+		if !errors.Is(err, want) || outcome != nil {
+			t.Errorf("%s: %v, %+v", command, err, outcome)
+		}
+	}
+	after := l.record(m, w.ID)
+	if after.State != Ready || after.Problem != before.Problem || after.Done == nil || after.DoneAt == nil || !after.UsedAt.Equal(before.UsedAt) {
+		t.Errorf("%+v\nwas %+v", after, before)
 	}
 }
 

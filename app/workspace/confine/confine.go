@@ -25,6 +25,10 @@ import (
 // ErrUnavailable is wrapped with why nothing can be confined here.
 var ErrUnavailable = errors.New("jobs cannot be confined here")
 
+// ErrNotStarted is wrapped with what stands against starting the command itself;
+// with fs.ErrNotExist there is no such command.
+var ErrNotStarted = errors.New("the command cannot be started")
+
 // Spec is what to run, and where it may write. All paths are absolute.
 type Spec struct {
 	Dir     string // working directory

@@ -51,12 +51,21 @@ func Main(args []string) (inside bool, status int) {
 		return true, status
 	}
 	r := report{Job: job, Text: err.Error()}
-	errors.As(err, &r.Errno)
+	var start startError
+	r.Start = errors.As(err, &start)
+	if !errors.As(err, &r.Errno) && errors.Is(err, exec.ErrNotFound) {
+		r.Errno = unix.ENOENT
+	}
 	if json.NewEncoder(told).Encode(r) != nil {
 		fmt.Fprintln(os.Stderr, "lamplighter:", err) // nobody is told otherwise
 	}
 	return true, statusWrong
 }
+
+// startError is that of the command that is the job.
+type startError struct{ error }
+
+func (e startError) Unwrap() error { return e.error }
 
 // begin sets the namespaces up and becomes the job, or its first process. job
 // tells that what failed is the job.
@@ -98,11 +107,15 @@ func begin(told *os.File) (job bool, err error) {
 		}
 	} else {
 		if path, err = exec.LookPath(o.Command[0]); err != nil {
-			return true, err
+			return true, startError{err}
 		}
 		args = o.Command
 	}
-	return true, &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, args, os.Environ())}
+	err = &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, args, os.Environ())}
+	if !o.Confine {
+		err = startError{err}
+	}
+	return true, err
 }
 
 // closeAll is CloseRange for kernels before Linux 5.11.
@@ -134,11 +147,11 @@ func initialize(told *os.File, command []string) (status int, err error) {
 	}
 	path, err := exec.LookPath(command[0])
 	if err != nil {
-		return 0, err
+		return 0, startError{err}
 	}
 	pid, err := syscall.ForkExec(path, command, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
 	if err != nil {
-		return 0, &os.PathError{Op: "exec", Path: path, Err: err}
+		return 0, startError{&os.PathError{Op: "exec", Path: path, Err: err}}
 	}
 	told.Close()
 	go func() {

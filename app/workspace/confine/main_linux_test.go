@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -52,7 +53,11 @@ func helper(text string) int {
 	os.Unsetenv(helperSpec)
 	status, err := Run(context.Background(), s.Spec)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "unavailable=%v: %v\n", errors.Is(err, ErrUnavailable), err)
+		how := fmt.Sprintf("unavailable=%v", errors.Is(err, ErrUnavailable))
+		if errors.Is(err, ErrNotStarted) {
+			how += fmt.Sprintf(", not started, missing=%v", errors.Is(err, fs.ErrNotExist))
+		}
+		fmt.Fprintf(os.Stderr, "%s: %v\n", how, err)
 		return notRun
 	}
 	return status

@@ -24,7 +24,8 @@ type order struct {
 
 // report is what it tells when it fails.
 type report struct {
-	Job   bool          `json:"job"` // the job could not be started; else it could not be confined
+	Job   bool          `json:"job"`   // the job could not be started; else it could not be confined
+	Start bool          `json:"start"` // because of the command
 	Text  string        `json:"error"`
 	Errno syscall.Errno `json:"errno"`
 }
@@ -65,6 +66,9 @@ func Run(ctx context.Context, s Spec) (status int, err error) {
 	}
 	if told != nil {
 		_ = cmd.Wait() // its status tells the same
+		if told.Start {
+			return 0, fmt.Errorf("%w: %w", ErrNotStarted, told)
+		}
 		if told.Job {
 			return 0, fmt.Errorf("running the job: %w", told)
 		}

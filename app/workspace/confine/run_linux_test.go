@@ -207,15 +207,17 @@ func TestNotRun(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		"no such command": {Spec{Dir: base, Confine: true, Command: []string{"no-such-command"}}, "no-such-command"},
-		"not confined":    {Spec{Dir: base, Command: []string{"no-such-command"}}, "no-such-command"},
+		"no such command": {Spec{Dir: base, Confine: true, Command: []string{"no-such-command"}}, "not started, missing=true: the command cannot be started: exec: \"no-such-command\""},
+		"not confined":    {Spec{Dir: base, Command: []string{"no-such-command"}}, "not started, missing=true: the command cannot be started: exec: \"no-such-command\""},
+		"no program":      {Spec{Dir: base, Confine: true, Command: []string{base}}, "not started, missing=false"},
+		"none either":     {Spec{Dir: base, Command: []string{base}}, "not started, missing=false"},
 		"no such place":   {Spec{Dir: base, Confine: true, Command: []string{"true"}, Writable: []string{base + "/none"}}, "none"},
 		"not absolute":    {Spec{Dir: base, Confine: true, Command: []string{"true"}, ReadOnly: []string{"none"}}, "not absolute"},
 		"no directory":    {Spec{Dir: base + "/none", Confine: true, Command: []string{"true"}}, "none"},
 	} {
 		cmd := command(t, os.Getuid(), test.spec)
 		out, _ := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != notRun || !strings.Contains(string(out), test.want) || !strings.Contains(string(out), "unavailable=false") {
+		if cmd.ProcessState.ExitCode() != notRun || !strings.Contains(string(out), test.want) || strings.Contains(string(out), "not started") != strings.Contains(test.want, "not started") || !strings.Contains(string(out), "unavailable=false") {
 			t.Errorf("%s: %d, %s", what, cmd.ProcessState.ExitCode(), out)
 		}
 	}
