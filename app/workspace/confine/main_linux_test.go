@@ -82,7 +82,10 @@ func users(t *testing.T) map[string]int {
 func placeOf(t *testing.T, uid int) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/var/lib", "confine")
-	if err != nil { // we are not root, then
+	if home, _ := os.UserHomeDir(); err != nil && home != "" && !strings.HasPrefix(home, "/tmp/") && !strings.HasPrefix(home, "/var/tmp/") {
+		dir, err = os.MkdirTemp(home, "confine") // we are not root; the path of a socket has to be short
+	}
+	if err != nil {
 		dir, err = os.MkdirTemp(".", "confine")
 	}
 	if err == nil {
