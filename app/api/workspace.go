@@ -104,7 +104,7 @@ func (r routes) workspace(w http.ResponseWriter, req *http.Request) {
 		r.failWorkspace(w, err)
 		return
 	}
-	r.answer(w, http.StatusOK, WorkspaceShown{Workspace: EncodeWorkspace(found), Versions: encodeVersions(versions)})
+	r.answer(w, http.StatusOK, EncodeShown(found, versions))
 }
 
 // inTheMaking is the one of a request if somebody makes it, or why it could not be

@@ -90,7 +90,7 @@ func (r routes) answerOutcome(w http.ResponseWriter, o workspace.Outcome, dryRun
 		r.failWorkspace(w, err)
 		return
 	}
-	answer, status := encodeOutcome(o), http.StatusOK
+	answer, status := EncodeOutcome(o), http.StatusOK
 	answer.DryRun = dryRun
 	if err != nil {
 		text := monitor.Clean(err.Error())
@@ -146,7 +146,7 @@ func (r routes) scan(w http.ResponseWriter, req *http.Request) {
 		r.failWorkspace(w, err)
 		return
 	}
-	r.answer(w, http.StatusOK, encodeScanned(scanned))
+	r.answer(w, http.StatusOK, EncodeScanned(scanned))
 }
 
 func (r routes) removeStale(w http.ResponseWriter, req *http.Request) {

@@ -127,11 +127,13 @@ func total[T int | int64](n T) *T {
 	return &n
 }
 
-func encodeVersions(list []workspace.Version) []workspace.Version {
-	return append([]workspace.Version{}, list...)
+// EncodeShown turns a workspace and its versions into their wire form.
+func EncodeShown(w workspace.Workspace, versions []workspace.Version) WorkspaceShown {
+	return WorkspaceShown{Workspace: EncodeWorkspace(w), Versions: append([]workspace.Version{}, versions...)}
 }
 
-func encodeOutcome(o workspace.Outcome) WorkspaceOutcome {
+// EncodeOutcome turns an outcome into its wire form.
+func EncodeOutcome(o workspace.Outcome) WorkspaceOutcome {
 	wire := WorkspaceOutcome{Outcome: o, InUse: append([]workspace.User{}, o.InUse...)}
 	if o.Workspace.ID != "" {
 		shown := EncodeWorkspace(o.Workspace)
@@ -149,7 +151,8 @@ func encodeLoss(l workspace.Loss) workspace.Loss {
 	return l
 }
 
-func encodeScanned(s workspace.Scanned) workspace.Scanned {
+// EncodeScanned turns what a scan has found into its wire form.
+func EncodeScanned(s workspace.Scanned) workspace.Scanned {
 	wire := workspace.Scanned{Worktrees: append([]workspace.Stale{}, s.Worktrees...), Problems: append([]string{}, s.Problems...)}
 	for i := range wire.Worktrees {
 		one := &wire.Worktrees[i]
@@ -161,17 +164,9 @@ func encodeScanned(s workspace.Scanned) workspace.Scanned {
 // mostDiff bounds the texts of one answer, in bytes.
 const mostDiff = 8 << 20
 
-// encodeDiff leaves out the texts that would make the answer too long.
 func encodeDiff(from, to int, changes []workspace.Change) WorkspaceDiff {
-	wire := WorkspaceDiff{From: from, To: to, Changes: append([]workspace.Change{}, changes...)}
-	length := 0
-	for i := range wire.Changes {
-		one := &wire.Changes[i]
-		if length += len(one.Diff); length > mostDiff && one.Diff != "" {
-			one.Diff = ""
-			wire.LeftOut++
-		}
-	}
+	wire := WorkspaceDiff{From: from, To: to}
+	wire.Changes, wire.LeftOut = workspace.FitDiffs(changes, mostDiff)
 	return wire
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/api"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 )
@@ -29,7 +30,7 @@ lamplighter workspace restore brings it back.`,
 					return workspace.Interrupted(ctx, err, "lamplighter workspace show says how it is now")
 				}
 				if asJSON {
-					return p.printJSON(describeWorkspace(w))
+					return p.printJSON(api.EncodeWorkspace(w))
 				}
 				text := "Archived: " + monitor.Clean(w.Name)
 				if a := w.Archive; a != nil {
@@ -73,7 +74,7 @@ kept as a version before, so that nothing is lost.`,
 					return workspace.Interrupted(ctx, err, "lamplighter workspace show says how it is now")
 				}
 				if asJSON {
-					return p.printJSON(describeWorkspace(w))
+					return p.printJSON(api.EncodeWorkspace(w))
 				}
 				return p.print(fmt.Sprintf("Restored: %s, in %s\n", monitor.Clean(w.Name), p.homely(w.Path)))
 			})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/api"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 )
@@ -182,22 +183,9 @@ func (p *program) workspaceCreate(ctx context.Context, o createOptions) error {
 	return nil
 }
 
-// describedWorkspace is a workspace in JSON.
-type describedWorkspace struct {
-	workspace.Workspace
-	RetentionSeconds int64 `json:"retention_seconds"`
-}
-
-func describeWorkspace(w workspace.Workspace) describedWorkspace {
-	if w.Shares == nil {
-		w.Shares = []workspace.Share{}
-	}
-	return describedWorkspace{w, int64(w.Retention / time.Second)}
-}
-
 func (p *program) printMade(w workspace.Workspace, asJSON bool) error {
 	if asJSON {
-		return p.printJSON(describeWorkspace(w))
+		return p.printJSON(api.EncodeWorkspace(w))
 	}
 	lines := facts{{"id", w.ID}, {"path", w.Path}, {"kind", string(w.Kind)}, {"job", w.Job}, {"branch", w.Source.Branch}, {"then", w.Ends}}
 	if w.Server != nil {

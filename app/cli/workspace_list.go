@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/api"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 )
@@ -48,13 +49,13 @@ func (p *program) workspaceList(ctx context.Context, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		described := make([]describedWorkspace, len(list))
+		encoded := make([]api.Workspace, len(list))
 		for i, w := range list {
-			described[i] = describeWorkspace(w)
+			encoded[i] = api.EncodeWorkspace(w)
 		}
 		return p.printJSON(struct {
-			Workspaces []describedWorkspace `json:"workspaces"`
-		}{described})
+			Workspaces []api.Workspace `json:"workspaces"`
+		}{encoded})
 	}
 	return p.print(p.workspaceTable(list, time.Now()))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/api"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 )
@@ -66,8 +67,7 @@ type removeOptions struct{ force, dryRun, asJSON bool }
 // removedWorkspace is what came of one argument, also in JSON.
 type removedWorkspace struct {
 	Argument string `json:"argument"`
-	workspace.Outcome
-	Error string `json:"error,omitempty"`
+	api.WorkspaceOutcome
 }
 
 func (p *program) workspaceRemove(ctx context.Context, args []string, o removeOptions) error {
@@ -79,13 +79,14 @@ func (p *program) workspaceRemove(ctx context.Context, args []string, o removeOp
 	results := make([]removedWorkspace, len(args))
 	failed := false
 	for i, arg := range args {
-		r := removedWorkspace{Argument: arg}
+		var outcome workspace.Outcome
 		err := errors.New("interrupted before its turn; it is left as it is")
 		if ctx.Err() == nil {
 			p.progress("Removing " + p.homely(arg) + "…")
-			r.Outcome, err = removeOne(ctx, m, arg, q)
+			outcome, err = removeOne(ctx, m, arg, q)
 			p.progress("")
 		}
+		r := removedWorkspace{arg, api.EncodeOutcome(outcome)}
 		switch {
 		case err != nil:
 			r.Error = err.Error()
@@ -101,10 +102,10 @@ func (p *program) workspaceRemove(ctx context.Context, args []string, o removeOp
 			continue
 		}
 		label := p.homely(arg)
-		if !isPath(arg) && r.Workspace.Name != "" {
-			label = monitor.Clean(r.Workspace.Name)
+		if !isPath(arg) && outcome.Workspace.Name != "" {
+			label = monitor.Clean(outcome.Workspace.Name)
 		}
-		if err := p.print(p.outcomeText(label, r.Outcome)); err != nil {
+		if err := p.print(p.outcomeText(label, outcome)); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/api"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 )
@@ -76,9 +77,7 @@ func (p *program) workspaceScan(ctx context.Context, args []string, asJSON bool)
 		return workspace.Interrupted(ctx, err, "nothing was changed")
 	}
 	if asJSON {
-		found.Worktrees = append([]workspace.Stale{}, found.Worktrees...)
-		found.Problems = append([]string{}, found.Problems...)
-		return p.printJSON(found)
+		return p.printJSON(api.EncodeScanned(found))
 	}
 	for _, problem := range found.Problems {
 		p.say("%s", problem)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/api"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 )
@@ -35,10 +36,7 @@ func (p *program) workspaceShow(ctx context.Context, m workspaceManager, w works
 		return err
 	}
 	if asJSON {
-		return p.printJSON(struct {
-			describedWorkspace
-			Kept []workspace.Version `json:"versions"`
-		}{describeWorkspace(w), append([]workspace.Version{}, versions...)})
+		return p.printJSON(api.EncodeShown(w, versions))
 	}
 	return p.print(p.workspaceFacts(w, time.Now()) + p.versionTable(versions))
 }

@@ -176,16 +176,8 @@ func (t tools) diff(ctx context.Context, _ *mcp.CallToolRequest, in diffArgument
 	if err != nil {
 		return nil, out, err
 	}
-	out = differing{From: in.From, To: in.To, Changes: append([]workspace.Change{}, changes...)}
-	room := diffMost
-	for i := range out.Changes {
-		text := &out.Changes[i].Diff
-		if len(*text) > room {
-			*text = ""
-			out.Left++
-		}
-		room -= len(*text)
-	}
+	out = differing{From: in.From, To: in.To}
+	out.Changes, out.Left = workspace.FitDiffs(changes, diffMost)
 	return nil, out, nil
 }
 
