@@ -103,8 +103,7 @@ func ownName() string {
 }
 
 // The ways in which a process works inside, by what is in the way most.
-func worksIn(dir string) string    { return "works in " + dir }
-func runs(file string) string      { return "runs " + file }
-func hasOpen(file string) string   { return "has " + file + " open" }
-func rootedIn(dir string) string   { return "has its root in " + dir }
-func startedOn(file string) string { return "was started on " + file }
+func worksIn(dir string) string  { return "works in " + dir }
+func runs(file string) string    { return "runs " + file }
+func hasOpen(file string) string { return "has " + file + " open" }
+func rootedIn(dir string) string { return "has its root in " + dir }

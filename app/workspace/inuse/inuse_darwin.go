@@ -8,6 +8,11 @@ import (
 	"os/exec"
 )
 
+// lsofArgs ask lsof(8) for all open files of all processes: without names of hosts
+// and ports, without warnings, and one field a line. To have it look below one
+// directory would make it read all of that.
+var lsofArgs = []string{"-w", "-n", "-P", "-F", "pcfn"}
+
 // lsof is part of macOS.
 const lsof = "/usr/sbin/lsof"
 

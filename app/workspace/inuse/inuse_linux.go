@@ -271,7 +271,7 @@ func (s *search) started(base string) string {
 			if i == 0 {
 				return runs(arg)
 			}
-			return startedOn(arg)
+			return "was started on " + arg
 		}
 	}
 	return ""

@@ -5,11 +5,6 @@ import (
 	"strings"
 )
 
-// lsofArgs ask lsof(8) for all open files of all processes: without names of hosts
-// and ports, without warnings, and one field a line. To have it look below one
-// directory would make it read all of that.
-var lsofArgs = []string{"-w", "-n", "-P", "-F", "pcfn"}
-
 // parseLsof finds in what lsof says the processes that work inside dir. See
 // "OUTPUT FOR OTHER PROGRAMS" in lsof(8): a line begins with the letter of its field,
 // p (pid), c (command), f (file descriptor: a number, or cwd, rtd, txt, mem) and n
