@@ -209,7 +209,7 @@ func rename(from, to, identity string) error {
 func (m *Manager) fill(ctx context.Context, r *record, b blueprint, dir string, tell func(Progress)) (string, error) {
 	switch {
 	case b.git:
-		made, err := b.repo.Add(ctx, dir, r.Source.Branch, b.commit, checkout(tell))
+		made, err := b.repo.Holding(dir).Add(ctx, dir, r.Source.Branch, b.commit, checkout(tell))
 		if err != nil {
 			return "", err
 		}
@@ -273,6 +273,10 @@ func (m *Manager) unmake(ctx context.Context, r *record) error {
 	repo := gitwork.Repo{Common: r.Source.Repository}
 	worktree := r.Source.Kind == FromGit && isDir(repo.Common)
 	if worktree {
+		// That of a process that was killed goes on for a while.
+		if err := gitwork.AwaitGit(ctx, r.Path); err != nil {
+			return err
+		}
 		if err := repo.Forget(ctx, r.Source.Admin, r.Path); err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func (r Repo) add(ctx context.Context, path, branch string, progress func(files,
 	}
 	w, err := r.at(ctx, path, branch)
 	if err == nil {
-		err = checkout(ctx, w, progress)
+		err = r.checkout(ctx, w, progress)
 	}
 	if err != nil {
 		return Worktree{}, errors.Join(err, place.undo(true))
@@ -136,8 +136,8 @@ const mostWriters = 8
 
 // checkout writes the files of a worktree that has none. What `git worktree add`
 // does itself is the same, with one writer and without a word.
-func checkout(ctx context.Context, w Worktree, progress func(files, total int64)) error {
-	g := git{dir: w.Path, admin: w.Admin, tree: w.Path}
+func (r Repo) checkout(ctx context.Context, w Worktree, progress func(files, total int64)) error {
+	g := git{dir: w.Path, admin: w.Admin, tree: w.Path, held: r.held}
 	g.settings = []string{"checkout.workers=" + strconv.Itoa(min(runtime.NumCPU(), mostWriters))}
 	c := call{args: []string{"read-tree", "--reset", "-u", "HEAD"}}
 	if progress != nil {

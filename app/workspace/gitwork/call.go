@@ -30,10 +30,11 @@ type git struct {
 	tree     string // of the working tree; "" where none is needed
 	settings []string
 	index    string // instead of the repository's own; "" for that
+	held     string // see Holding; "" is nothing
 }
 
 // common is git without a working tree.
-func (r Repo) common() git { return git{dir: r.Common, admin: r.Common} }
+func (r Repo) common() git { return git{dir: r.Common, admin: r.Common, held: r.held} }
 
 // failure is git that ended with a status.
 type failure struct {
@@ -125,6 +126,8 @@ func (g git) once(ctx context.Context, c call) ([]byte, error) {
 		return cmd.Process.Kill()
 	}
 	cmd.WaitDelay = leaveTime
+	defer hold(g.held, cmd)()
+	defer tie(cmd)()
 	err = cmd.Run()
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("git %s was given up: %w", c.args[0], context.Cause(ctx))

@@ -32,6 +32,14 @@ type Repo struct {
 	Name   string // for people: of its main working tree
 
 	wary bool
+	held string
+}
+
+// Holding is the same repository, whose git holds the directory at dir as long as
+// it lives, also when we are killed meanwhile: see AwaitGit.
+func (r Repo) Holding(dir string) Repo {
+	r.held = dir
+	return r
 }
 
 // Wary is the same repository, of whose own settings nothing is run, not even the

@@ -24,13 +24,23 @@ var ErrMounted = errors.New("a file system is mounted in it; unmount that first"
 // be removed is left with the directories that lead to it, and told; the rest is
 // removed. Progress is called as that of Options is.
 func Remove(ctx context.Context, dir, identity string, progress func(Count)) error {
-	if err := remove(ctx, dir, identity, progress); err != nil {
-		return fmt.Errorf("removing %s: %w", dir, err)
+	done := tally{tell: progress}
+	for tries := 1; ; tries++ {
+		err := remove(ctx, dir, identity, &done)
+		if err == nil {
+			return nil
+		}
+		// A directory in which somebody has made something after it was read.
+		if !errors.Is(err, fs.ErrExist) || tries == removeTries || ctx.Err() != nil {
+			return fmt.Errorf("removing %s: %w", dir, err)
+		}
 	}
-	return nil
 }
 
-func remove(ctx context.Context, path, identity string, progress func(Count)) error {
+// removeTries is how often what others write to meanwhile is removed.
+const removeTries = 5
+
+func remove(ctx context.Context, path, identity string, done *tally) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -69,8 +79,7 @@ func remove(ctx context.Context, path, identity string, progress func(Count)) er
 		top.close()
 		return err
 	}
-	r := &remover{dev: m.id.dev, top: &doomed{dir: top, name: name, parent: &doomed{dir: parent}}}
-	r.tally.tell = progress
+	r := &remover{dev: m.id.dev, tally: done, top: &doomed{dir: top, name: name, parent: &doomed{dir: parent}}}
 	err = run(ctx, func(p *pool) {
 		r.pool = p
 		r.directory(r.top)
@@ -114,7 +123,7 @@ type remover struct {
 	dev   uint64
 	top   *doomed
 	moved atomic.Int64 // directories that were moved up
-	tally tally
+	tally *tally
 
 	mu       sync.Mutex
 	problems []error // guarded by mu, the first

@@ -41,6 +41,22 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// What somebody makes in a directory while it is removed goes too.
+func TestRemoveOfWhatIsWrittenTo(t *testing.T) {
+	dir := newDir(t)
+	plant(t, dir, "a/b/one=1", "a/b/two=2")
+	late := 0
+	if err := Remove(t.Context(), dir, "", func(c Count) {
+		if c.Files == 1 {
+			plant(t, dir, "a/b/late=3")
+			late++
+		}
+	}); err != nil || late == 0 {
+		t.Errorf("after %d late ones: %v", late, err)
+	}
+	gone(t, dir)
+}
+
 func TestRemoveNothing(t *testing.T) {
 	dir := newDir(t)
 	for _, path := range []string{"none", "none/none"} {
