@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -262,38 +263,70 @@ func (r Repo) filters(ctx context.Context, admin string) ([]string, error) {
 }
 
 // filters are settings that switch off what the repository's own settings say
-// that is to be run on file contents, gitattributes(5).
+// that is to be run on file contents, gitattributes(5). All settings are read at
+// once, as git itself reads them: whether a file is included may hang on what
+// another one says.
 func (g git) filters(ctx context.Context) ([]string, error) {
-	var settings []string
-	scopes := [][]string{{"--local"}}
-	// Read as a file: git refuses to read it as what it is where it is not used.
-	if own := filepath.Join(g.admin, "config.worktree"); plainfile.Check(own) == nil {
-		scopes = append(scopes, []string{"--file", own})
+	if err := plainfile.Check(filepath.Join(g.admin, "config.worktree")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading its settings: %w", err)
 	}
-	for _, scope := range scopes {
-		args := append([]string{"config"}, scope...)
-		out, err := g.read(ctx, append(args, "--includes", "-z", "--name-only", "--get-regexp", `^filter\.`)...)
-		var failed *failure
-		if errors.As(err, &failed) && failed.status == 1 {
-			continue // there are none
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading its settings: %w", err)
-		}
-		for name := range strings.SplitSeq(string(out), "\x00") {
-			name = strings.TrimPrefix(name, "filter.")
-			dot := strings.LastIndexByte(name, '.')
-			if dot < 0 {
-				continue
-			}
-			// A name with these could not be named on a command line.
-			if name = name[:dot]; strings.ContainsAny(name, "=\n") {
-				return nil, fmt.Errorf("its settings have a filter with the odd name %q, which is not trusted", monitor.Clean(name))
-			}
-			for _, off := range []string{"clean=", "smudge=", "process=", "required=false"} {
-				settings = append(settings, "filter."+name+"."+off)
-			}
+	var failed *failure
+	scoped := true
+	ask := []string{"config", "--includes", "-z", "--name-only", "--get-regexp", `^filter\.`}
+	out, err := g.read(ctx, slices.Insert(slices.Clone(ask), 1, "--show-scope")...)
+	if errors.As(err, &failed) && failed.status == 129 { // wrong usage: git before 2.26
+		scoped = false
+		out, err = g.read(ctx, ask...)
+	}
+	if errors.As(err, &failed) && failed.status == 1 {
+		return nil, nil // there are none
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading its settings: %w", err)
+	}
+	names, err := parseFilters(string(out), scoped)
+	if err != nil {
+		return nil, err
+	}
+	var settings []string
+	for _, name := range names {
+		for _, off := range []string{"clean=", "smudge=", "process=", "required=false"} {
+			settings = append(settings, "filter."+name+"."+off)
 		}
 	}
 	return settings, nil
+}
+
+// parseFilters reads the names of filters of what `git config -z --name-only`
+// prints. With scopes those of the user's and the system's own settings are left
+// out.
+func parseFilters(text string, scoped bool) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var names []string
+	fields := strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
+	for len(fields) > 0 {
+		scope := ""
+		if scoped {
+			scope, fields = fields[0], fields[1:]
+		}
+		if len(fields) == 0 {
+			return nil, errors.New("its settings cannot be read: git says where one is, and not which")
+		}
+		name, is := strings.CutPrefix(fields[0], "filter.")
+		fields = fields[1:]
+		dot := strings.LastIndexByte(name, '.')
+		if !is || dot < 0 || scope == "global" || scope == "system" {
+			continue
+		}
+		// A name with these could not be named on a command line.
+		if name = name[:dot]; strings.ContainsAny(name, "=\n") {
+			return nil, fmt.Errorf("its settings have a filter with the odd name %q, which is not trusted", monitor.Clean(name))
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
