@@ -20,7 +20,7 @@ type Options struct {
 	Skip func(path string) bool
 	// Base is a directory with an older copy: what is the same there (content and
 	// mode) becomes a hard link to it where it cannot be cloned; its times are those of the
-	// older copy then. "" is none.
+	// older copy then. Each file there is linked to once at most. "" is none.
 	Base string
 	// Progress is told of what has been copied, 10 times a second at most, and at
 	// the end. It is called by one goroutine at a time.
@@ -61,7 +61,7 @@ const batch = 64
 // What cannot be read is an error. When it fails, also because the disk is full or ctx
 // ends, what is in to is the caller's to remove.
 func Copy(ctx context.Context, from, to string, o Options) (Copied, error) {
-	c := &copier{o: o, never: map[uint64]bool{}, linked: map[fileID]*original{}}
+	c := &copier{o: o, never: map[uint64]bool{}, linked: map[fileID]*original{}, claimed: map[fileID]bool{}}
 	c.tally.tell = o.Progress
 	root, err := c.begin(from, to)
 	if err != nil {
@@ -120,7 +120,9 @@ type copier struct {
 	mu     sync.Mutex
 	never  map[uint64]bool      // guarded by mu; file systems of which nothing can be cloned to the copy's
 	linked map[fileID]*original // likewise
-	late   []late               // likewise
+	// claimed are files of the base that are linked to; guarded by mu.
+	claimed map[fileID]bool
+	late    []late // likewise
 }
 
 // node is a directory that is being copied.

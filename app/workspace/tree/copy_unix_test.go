@@ -166,6 +166,31 @@ func TestCopyKeepsHoles(t *testing.T) {
 	}
 }
 
+// Two files that became equal do not become one, where the older copy has one file
+// under both names.
+func TestCopyLinksOnce(t *testing.T) {
+	from, base, to, again := newDir(t), newDir(t), newDir(t), newDir(t)
+	plant(t, base, "a=same")
+	if err := os.Link(filepath.Join(base, "a"), filepath.Join(base, "b")); err != nil {
+		t.Fatal(err)
+	}
+	plant(t, from, "a=same", "b=same")
+	copied, err := Copy(t.Context(), from, to, Options{Base: base})
+	if err != nil || copied.Linked > 1 {
+		t.Errorf("%+v, %v", copied, err)
+	}
+	if _, err := Copy(t.Context(), to, again, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{to, again} {
+		a, errA := os.Stat(filepath.Join(dir, "a"))
+		b, errB := os.Stat(filepath.Join(dir, "b"))
+		if errA != nil || errB != nil || os.SameFile(a, b) {
+			t.Errorf("they are one file: %v, %v", errA, errB)
+		}
+	}
+}
+
 // A directory that becomes a link to another place while it is copied, or
 // removed, leads nowhere else.
 func TestSwappedDirectories(t *testing.T) {

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -91,10 +92,12 @@ func (c *copier) link(n *node, name string, from, to *file, m meta, perm fs.File
 	if err := from.seek(0); err != nil || !equal {
 		return false, err
 	}
-	const aside = ".lamplighter-link" // where the source has such a file it is copied
+	if !c.claim(om.id) {
+		return false, nil
+	}
 	as := name
 	if to != nil {
-		as = aside
+		as = ".lamplighter-" + rand.Text() // nobody has chosen that
 	}
 	if n.base.link(name, n.to, as) != nil {
 		return false, nil // a file cannot have so many names, or lies elsewhere
@@ -115,6 +118,19 @@ func (c *copier) link(n *node, name string, from, to *file, m meta, perm fs.File
 	c.fromBase.Add(1)
 	c.tally.add(1, m.size)
 	return true, nil
+}
+
+// claim takes a file of the base to link to. Each is taken once: two files of the
+// source that are not one must not become one in the copy, where writing to one
+// would change the other.
+func (c *copier) claim(id fileID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.claimed[id] {
+		return false
+	}
+	c.claimed[id] = true
+	return true
 }
 
 // bytes copies by reading and writing, again while the file changes, and returns
