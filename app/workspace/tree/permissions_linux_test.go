@@ -125,6 +125,16 @@ func TestRemoveOfTheForbidden(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "in"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	// Another one that is shut stays as it is.
+	if err := os.Chmod(shut, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := Remove(t.Context(), shut, "another", nil); !errors.Is(err, ErrReplaced) {
+		t.Error(err)
+	}
+	if info, err := os.Stat(shut); err != nil || info.Mode().Perm() != 0 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
 	if err := Remove(t.Context(), shut, "", nil); err != nil {
 		t.Error(err)
 	}

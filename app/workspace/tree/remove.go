@@ -71,6 +71,10 @@ func remove(ctx context.Context, path, identity string, done *tally) error {
 	is, err := top.identity()
 	if err == nil && identity != "" && is != identity {
 		err = ErrReplaced
+		// Where it was opened to us it is not ours to change.
+		if now, serr := top.stat(); serr == nil && now.id == m.id && now.perm != m.perm {
+			err = errors.Join(err, top.setOwnMode(m.perm))
+		}
 	}
 	if err == nil {
 		err = mountedBelow(top)
