@@ -91,23 +91,47 @@ func leadsTo(tree string) (string, error) {
 	return from(tree, text), nil
 }
 
-// adminOf finds the own directory of the tree at path, which may be gone: "" when
-// there is none.
-func (r Repo) adminOf(path string) (string, error) {
+// admins are the own directories of trees, by the last name of the tree's path.
+type admins map[string][]owned
+
+// owned is a tree with its own directory.
+type owned struct{ dir, tree string }
+
+// admins reads them all.
+func (r Repo) admins() (admins, error) {
 	entries, err := os.ReadDir(filepath.Join(r.Common, worktreesDir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading the worktrees of a repository: %w", err)
+		return nil, fmt.Errorf("reading the worktrees of a repository: %w", err)
 	}
+	all := admins{}
 	for _, entry := range entries {
 		dir := filepath.Join(r.Common, worktreesDir, entry.Name())
-		if tree, err := treeOf(dir); err == nil && samePlace(tree, path) {
-			return dir, nil
+		if tree, err := treeOf(dir); err == nil {
+			name := filepath.Base(tree)
+			all[name] = append(all[name], owned{dir, tree})
 		}
 	}
-	return "", nil
+	return all, nil
+}
+
+// of finds that of the tree at path, which may be gone: "" when there is none.
+func (a admins) of(path string) string {
+	path = filepath.Clean(path)
+	for _, one := range a[filepath.Base(path)] { // else it is another place, see samePlace
+		if samePlace(one.tree, path) {
+			return one.dir
+		}
+	}
+	return ""
+}
+
+// adminOf finds the own directory of the tree at path, as admins.of does.
+func (r Repo) adminOf(path string) (string, error) {
+	all, err := r.admins()
+	return all.of(path), err
 }
 
 // locked says whether a worktree is locked, and why.

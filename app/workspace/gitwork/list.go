@@ -37,6 +37,10 @@ func (r Repo) List(ctx context.Context) ([]Worktree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the worktrees of %s: %w", monitor.Clean(r.Common), err)
 	}
+	admins, err := r.admins()
+	if err != nil {
+		return nil, err
+	}
 	var list []Worktree
 	for i, w := range parseList(string(out), end) {
 		if w.Main = i == 0; w.Main {
@@ -44,10 +48,7 @@ func (r Repo) List(ctx context.Context) ([]Worktree, error) {
 			list = append(list, w)
 			continue
 		}
-		if w.Admin, err = r.adminOf(w.Path); err != nil {
-			return nil, err
-		}
-		if w.Admin == "" {
+		if w.Admin = admins.of(w.Path); w.Admin == "" {
 			continue
 		}
 		w.LockedWhy, w.Locked = locked(w.Admin)
