@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"lamplighter/monitor"
 )
@@ -39,7 +40,7 @@ func (r Repo) Forget(ctx context.Context, admin, path string) error {
 	}
 	tree, err := treeOf(admin)
 	if errors.Is(err, fs.ErrNotExist) {
-		_ = os.Remove(admin) // where we were stopped at the last step; nothing else is empty
+		forgetEmpty(admin)
 		return nil
 	}
 	if err != nil {
@@ -52,6 +53,18 @@ func (r Repo) Forget(ctx context.Context, admin, path string) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return nil
+}
+
+// newTime is for git to put something into a directory that it has made.
+const newTime = time.Minute
+
+// forgetEmpty removes what is left of a worktree's own directory where we were
+// stopped at the last step. A new one is empty too, of whoever makes a worktree
+// just now: that stays, and what is ours is forgotten the next time, or by git.
+func forgetEmpty(admin string) {
+	if info, err := os.Lstat(admin); err == nil && time.Since(info.ModTime()) > newTime {
+		_ = os.Remove(admin)
+	}
 }
 
 // forget removes a worktree's own directory, as git does. What says whose it is
