@@ -10,6 +10,7 @@ import (
 	prettytable "github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 )
 
@@ -230,17 +231,7 @@ func idle(in *monitor.Instance, now time.Time) string {
 }
 
 // roughly tells a length of time in its largest unit.
-func roughly(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return strconv.Itoa(int(max(d, 0)/time.Second)) + " s"
-	case d < 2*time.Hour:
-		return strconv.Itoa(int(d/time.Minute)) + " min"
-	case d < 48*time.Hour:
-		return strconv.Itoa(int(d/time.Hour)) + " h"
-	}
-	return strconv.Itoa(int(d/(24*time.Hour))) + " d"
-}
+func roughly(d time.Duration) string { return workspace.Span(d) }
 
 // paint puts the state's colour around a word (SGR: green, yellow, red, grey).
 func paint(s monitor.State, word string) string {
