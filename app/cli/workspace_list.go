@@ -116,7 +116,8 @@ func stateOf(w *workspace.Workspace) string {
 
 // then says in few words what will happen to a workspace, and when.
 func then(w *workspace.Workspace, now time.Time) string {
-	if w.EndsAt == nil {
+	held := w.State == workspace.Ready && w.Cleanup != workspace.ByHand && w.Problem != ""
+	if w.EndsAt == nil && !held {
 		return "stays"
 	}
 	what := "tree removed"
@@ -125,6 +126,9 @@ func then(w *workspace.Workspace, now time.Time) string {
 		what = "archived"
 	case w.Kind == workspace.Temp:
 		what = "removed"
+	}
+	if held && w.EndsAt == nil {
+		return what + " when nothing stands against it"
 	}
 	rest := w.EndsAt.Sub(now)
 	switch {

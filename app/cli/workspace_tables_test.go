@@ -98,6 +98,7 @@ func TestWhatHappensThen(t *testing.T) {
 		want string
 	}{
 		{workspace.Workspace{Kind: workspace.Persistent, Cleanup: workspace.ByHand}, "stays"},
+		{workspace.Workspace{Kind: workspace.Temp, State: workspace.Ready, Cleanup: workspace.AtCompletion, Problem: "in use"}, "removed when nothing stands against it"},
 		{workspace.Workspace{Kind: workspace.Temp, Cleanup: workspace.AtCompletion, EndsAt: &soon}, "removed at its end, or in 26 h"},
 		{workspace.Workspace{Kind: workspace.Temp, Cleanup: workspace.AtCompletion, EndsAt: &past, DoneAt: &past}, "removed now"},
 		{workspace.Workspace{Kind: workspace.Hybrid, Cleanup: workspace.AtRetention, EndsAt: &soon}, "tree removed in 26 h"},
