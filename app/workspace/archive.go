@@ -120,6 +120,19 @@ func (m *Manager) mayArchive(ctx context.Context, r *record) (served bool, err e
 // The tree lies at path; of servers of ours those that are idle do not count, and
 // those that are not do.
 func (m *Manager) refuseInUse(ctx context.Context, r *record, path string, servers Started) error {
+	users, err := besidesIdle(servers, func() ([]User, error) { return m.insideOrTemp(ctx, r, path) })
+	if err != nil {
+		return fmt.Errorf("%w, or none does: %w", ErrInUse, err)
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s; end that first", ErrInUse, usersWords(users))
+}
+
+// insideOrTemp are the processes that work in a tree at path, or where a workspace
+// has its temporary files.
+func (m *Manager) insideOrTemp(ctx context.Context, r *record, path string) ([]User, error) {
 	users := m.jobs(r.ID)
 	for _, dir := range []string{path, m.tempDir(r.ID)} {
 		if absent(dir) {
@@ -127,7 +140,7 @@ func (m *Manager) refuseInUse(ctx context.Context, r *record, path string, serve
 		}
 		found, err := m.o.InUse(ctx, dir)
 		if err != nil {
-			return fmt.Errorf("%w, or none does: %w", ErrInUse, err)
+			return nil, err
 		}
 		for _, p := range found {
 			if !slices.ContainsFunc(users, func(u User) bool { return u.PID == p.PID }) {
@@ -135,11 +148,7 @@ func (m *Manager) refuseInUse(ctx context.Context, r *record, path string, serve
 			}
 		}
 	}
-	users = withoutIdle(users, servers, branch)
-	if len(users) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %s; end that first", ErrInUse, usersWords(users))
+	return users, nil
 }
 
 // beside is a hidden name beside a directory.

@@ -28,9 +28,9 @@ func (m *Manager) vacate(ctx context.Context, r *record, dry bool) ([]User, erro
 		m.o.Log.Info("asking for the servers of a workspace", "workspace", r.Name, "error", err)
 		return users, nil
 	}
-	users = withoutIdle(users, started, branch)
-	if len(users) > 0 || dry {
-		return users, nil
+	users, err = besidesIdle(started, func() ([]User, error) { return m.inside(ctx, r, r.Path) })
+	if err != nil || len(users) > 0 || dry {
+		return users, err
 	}
 	if len(started.Idle) > 0 {
 		err := m.o.Servers.End(ctx, r.Path, own)
@@ -43,6 +43,24 @@ func (m *Manager) vacate(ctx context.Context, r *record, dry bool) ([]User, erro
 	}
 	r.Server = nil
 	return m.inside(ctx, r, r.Path)
+}
+
+// idleLooks is how often it is looked who works inside besides idle servers. These
+// start programs that may have ended before it is asked whose they are.
+const idleLooks = 3
+
+// besidesIdle are the processes that look finds, without those of servers that would
+// be ended.
+func besidesIdle(started Started, look func() ([]User, error)) ([]User, error) {
+	for try := 1; ; try++ {
+		users, err := look()
+		if err != nil {
+			return nil, err
+		}
+		if users = withoutIdle(users, started, branch); len(users) == 0 || len(started.Idle) == 0 || try == idleLooks {
+			return users, nil
+		}
+	}
 }
 
 // withoutIdle are the processes that work inside without those of servers that would

@@ -268,6 +268,32 @@ func TestWithoutIdle(t *testing.T) {
 	}
 }
 
+// What an idle server has started and what has ended before it was asked whose it is
+// is not taken for somebody.
+func TestBesidesIdle(t *testing.T) {
+	passing, somebody := User{PID: 1 << 29, Name: "go"}, User{PID: 1<<29 + 1, Name: "bash"}
+	for name, test := range map[string]struct {
+		idle  []int
+		looks [][]User
+		want  []User
+	}{
+		"one that passes":       {[]int{1 << 30}, [][]User{{passing}, {}}, []User{}},
+		"one that stays":        {[]int{1 << 30}, [][]User{{passing, somebody}, {somebody}, {somebody}}, []User{somebody}},
+		"without idle servers":  {nil, [][]User{{passing}}, []User{passing}},
+		"nobody from the start": {[]int{1 << 30}, [][]User{{}}, []User{}},
+	} {
+		looks := test.looks
+		got, err := besidesIdle(Started{Idle: test.idle}, func() ([]User, error) {
+			now := looks[0]
+			looks = looks[1:]
+			return now, nil
+		})
+		if err != nil || len(looks) != 0 || !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, %v; %d looks too few", name, got, err, len(looks))
+		}
+	}
+}
+
 func TestRemoveFromGit(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -30,7 +30,7 @@ func TestVersionsOnAFullDisk(t *testing.T) {
 	points := map[string][]string{
 		"keep":    {"keep: step", "keep: directory made", "keep: copied", "keep: written", "keep: in place"},
 		"archive": {"archive: step", "archive: facts", "archive: packed", "archive: verified", "archive: in place", "archive: written down", "archive: taken out", "archive: decided"},
-		"put":     {"keep: written", "put: step", "put: directory made", "put: filled", "put: begun", "put: old tree aside", "put: new tree in place"},
+		"put":     {"keep: written", "put: step", "put: directory written down", "put: filled", "put: begun", "put: old tree aside", "put: new tree in place"},
 		"restore": {"restore: step", "restore: directory made", "restore: filled", "restore: directory written down", "restore: in place", "restore: written down", "restore: archive removed"},
 	}
 	for name, points := range points {
