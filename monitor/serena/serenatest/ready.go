@@ -40,6 +40,56 @@ func (s *Server) WaitReady(t testing.TB) (dashboardPort int) {
 	return s.DashboardPort
 }
 
+// turn is held by the one Serena that may be looking for a port for its dashboard.
+// It tries the ports from 24282 on and binds the first free one a moment later, so
+// that of two that look at once one may be left without a dashboard.
+var turn = make(chan struct{}, 1)
+
+// The ports that a dashboard takes, and how long one is waited for that may have none.
+const (
+	firstPort = 24282
+	lastPort  = firstPort + 100
+	turnLimit = 10 * time.Second
+)
+
+// startInTurn starts the server once the one before listens.
+func (s *Server) startInTurn() error {
+	if s.other {
+		return s.start()
+	}
+	turn <- struct{}{}
+	if err := s.start(); err != nil {
+		<-turn
+		return err
+	}
+	go func() {
+		defer func() { <-turn }()
+		limit, tick := time.After(turnLimit), time.NewTicker(100*time.Millisecond)
+		defer tick.Stop()
+		for !s.hasDashboard() {
+			select {
+			case <-tick.C:
+			case <-s.done:
+				return
+			case <-limit:
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+func (s *Server) hasDashboard() bool {
+	for _, pid := range s.Pids() {
+		for _, port := range listening(pid) {
+			if port >= firstPort && port <= lastPort {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // look finds the process whose dashboard answers, and the other port on which
 // that process listens.
 func (s *Server) look(ctx context.Context) bool {

@@ -133,7 +133,7 @@ func Start(t testing.TB, o Options) *Server {
 	}
 	s.Cmd.Env = append(environment(os.Environ(), tools, home, s.other), s.mark)
 	s.Cmd.Env = append(s.Cmd.Env, o.Env...)
-	if err := s.start(); err != nil {
+	if err := s.startInTurn(); err != nil {
 		t.Fatalf("starting %q: %v", command, err)
 	}
 	s.PID = s.Cmd.Process.Pid
