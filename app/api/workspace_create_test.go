@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -23,17 +24,17 @@ func decode(w *httptest.ResponseRecorder, into any) error {
 func TestCreateWorkspace(t *testing.T) {
 	y := &yard{}
 	h := withWorkspaces(y)
-	w := try(t, h, "POST", "/workspaces", `{"kind":"hybrid","from":"/src/a","ref":"main","in":"/in","job":"fix","project":"p","share":["node_modules","/c"],"cleanup":"archive",`+
+	w := tryHere(t, h, "POST", "/workspaces", `{"kind":"hybrid","from":"/src/a","ref":"main","in":"/in","job":"fix","project":"p","share":["node_modules","/c"],"cleanup":"archive",`+
 		`"retention_seconds":3600,"serve":true,"wait":true,"copy":true,"async":false}`)
 	if w.Code != 201 || strings.TrimSpace(w.Body.String()) != `{"id":"`+anID+`",`+aWire+`}` {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	q := y.requests[0]
-	if q.Kind != workspace.Hybrid || q.From != "/src/a" || q.Ref != "main" || q.In != "/in" || q.Job != "fix" || q.Project != "p" || !slices.Equal(q.Share, []string{"node_modules", "/c"}) ||
+	if q.Kind != workspace.Hybrid || fmt.Sprintf("%q", q.From) != onSystem(`"/src/a"`) || q.Ref != "main" || fmt.Sprintf("%q", q.In) != onSystem(`"/in"`) || q.Job != "fix" || q.Project != "p" || fmt.Sprintf("%q", q.Share) != onSystem(`["node_modules" "/c"]`) ||
 		q.Cleanup != workspace.ToArchive || q.Retention != time.Hour || !q.Serve || !q.Wait || !q.Copy {
 		t.Errorf("asked for %+v", q)
 	}
-	if w := try(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix"}`); w.Code != 201 {
+	if w := tryHere(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix"}`); w.Code != 201 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if q := y.requests[1]; q.Kind != workspace.Temp || q.From != "" || q.Share != nil || q.Cleanup != "" || q.Retention != 0 || q.Serve || q.Wait || q.Copy {
@@ -67,7 +68,7 @@ func TestTooManyWorkspaces(t *testing.T) {
 				`{"kind":"temp","job":"a","async":true}`:                  {err: many},
 				`{"kind":"temp","job":"a","async":true, "wait": false  }`: {late: many}, // once it has its id
 			} {
-				w := try(t, withWorkspaces(y), "POST", "/workspaces", body)
+				w := tryHere(t, withWorkspaces(y), "POST", "/workspaces", body)
 				if w.Code != 429 || w.Header().Get("Retry-After") != test.after || strings.TrimSpace(w.Body.String()) != test.answer {
 					t.Errorf("%s: %d, Retry-After %q, %s", body, w.Code, w.Header().Get("Retry-After"), w.Body)
 				}
@@ -82,17 +83,17 @@ func TestCreateWorkspaceBeside(t *testing.T) {
 	y := &yard{held: make(chan struct{})}
 	h := withWorkspaces(y)
 	const order = `{"kind":"temp","job":"fix\u202e","async":true}`
-	w := try(t, h, "POST", "/workspaces", order)
+	w := tryHere(t, h, "POST", "/workspaces", order)
 	const begun = `{"id":"` + anID + `","name":"alpha-fix-000000a1","job":"fix\u202e","progress":{"phase":`
 	if w.Code != 202 || !strings.HasPrefix(w.Body.String(), begun+`null,"files":0,`) {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	apptest.Eventually(t, "its progress is told", func() bool {
-		w := try(t, h, "GET", "/workspaces/"+anID, "")
+		w := tryHere(t, h, "GET", "/workspaces/"+anID, "")
 		return w.Code == 202 && strings.TrimSpace(w.Body.String()) == begun+`"copying","files":0,"files_total":null,"bytes":5,"bytes_total":10,"percent":50,"left_seconds":2}}`
 	})
 	close(y.held)
-	apptest.Eventually(t, "it is whole", func() bool { return try(t, h, "GET", "/workspaces/"+anID, "").Code == 200 })
+	apptest.Eventually(t, "it is whole", func() bool { return tryHere(t, h, "GET", "/workspaces/"+anID, "").Code == 200 })
 }
 
 // What goes wrong at once is told in the answer to the request.
@@ -101,7 +102,7 @@ func TestCreateWorkspaceBrokenBeside(t *testing.T) {
 		const order = `{"kind":"temp","job":"fix","async":true}`
 		for name, broken := range map[string]*yard{"a panic": {panics: true}, "nobody says its id": {unsaid: true}} {
 			h := withWorkspaces(broken)
-			w := try(t, h, "POST", "/workspaces", order)
+			w := tryHere(t, h, "POST", "/workspaces", order)
 			if broken.unsaid {
 				if w.Code != 500 || !strings.Contains(w.Body.String(), "nobody said which one it is") {
 					t.Errorf("%s: %d %s", name, w.Code, w.Body)
@@ -111,7 +112,7 @@ func TestCreateWorkspaceBrokenBeside(t *testing.T) {
 			if w.Code != 500 || !strings.Contains(w.Body.String(), "lamplighter failed at this") {
 				t.Errorf("%s: %d %s", name, w.Code, w.Body)
 			}
-			w = try(t, h, "GET", "/workspaces/"+anID, "")
+			w = tryHere(t, h, "GET", "/workspaces/"+anID, "")
 			if w.Code != 500 || w.Body.String() != `{"error":"alpha-fix-000000a1 was not made: making a workspace: lamplighter failed at this; its log says why"}`+"\n" {
 				t.Errorf("%s: %d %s", name, w.Code, w.Body)
 			}
@@ -124,7 +125,7 @@ func TestCreateWorkspaceQuietly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		y := &yard{held: make(chan struct{}), quietly: true}
 		began := time.Now()
-		w := try(t, withWorkspaces(y), "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true}`)
+		w := tryHere(t, withWorkspaces(y), "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true}`)
 		if waited := time.Since(began); w.Code != 202 || waited != soonRefused {
 			t.Errorf("after %v: %d %s", waited, w.Code, w.Body)
 		}
@@ -137,15 +138,15 @@ func TestManyWorkspacesBeside(t *testing.T) {
 	h := withWorkspaces(y)
 	const order = `{"kind":"temp","job":"fix","async":true}`
 	for range mostBegun {
-		if w := try(t, h, "POST", "/workspaces", order); w.Code != 202 {
+		if w := tryHere(t, h, "POST", "/workspaces", order); w.Code != 202 {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 	}
-	if w := try(t, h, "POST", "/workspaces", order); w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "64 workspaces are being made here") {
+	if w := tryHere(t, h, "POST", "/workspaces", order); w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "64 workspaces are being made here") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	close(y.held)
-	apptest.Eventually(t, "there is a place again", func() bool { return try(t, h, "POST", "/workspaces", order).Code == 202 })
+	apptest.Eventually(t, "there is a place again", func() bool { return tryHere(t, h, "POST", "/workspaces", order).Code == 202 })
 	apptest.Eventually(t, "all are whole", func() bool {
 		y.mu.Lock()
 		defer y.mu.Unlock()
@@ -158,7 +159,7 @@ func TestManyWorkspacesBeside(t *testing.T) {
 func TestGiveUpWorkspace(t *testing.T) {
 	y := &yard{held: make(chan struct{})}
 	h := withWorkspaces(y)
-	if w := try(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true,"wait":true}`); w.Code != 202 {
+	if w := tryHere(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true,"wait":true}`); w.Code != 202 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	for _, test := range []struct {
@@ -173,7 +174,7 @@ func TestGiveUpWorkspace(t *testing.T) {
 		{"GET", "", 410, "alpha-fix-000000a1 was not made: it was given up while it was made, and nothing of it stays", 1},
 		{"DELETE", "", 404, "no such workspace", 1},
 	} {
-		w := try(t, h, test.method, "/workspaces/"+anID+test.query, "")
+		w := tryHere(t, h, test.method, "/workspaces/"+anID+test.query, "")
 		_, undone := y.count()
 		if w.Code != test.status || !strings.Contains(w.Body.String(), test.answer) || undone != test.undone {
 			t.Errorf("%s %s: %d %s, %d given up", test.method, test.query, w.Code, w.Body, undone)
@@ -194,10 +195,10 @@ func TestGiveUpWorkspaceTooLate(t *testing.T) {
 		"it is not undone": {&yard{held: make(chan struct{}), stuck: errors.New("it cannot be undone")}, 503, "it cannot be undone", nil},
 	} {
 		h := withWorkspaces(test.y)
-		if w := try(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true}`); w.Code != 202 {
+		if w := tryHere(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true}`); w.Code != 202 {
 			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
 		}
-		w := try(t, h, "DELETE", "/workspaces/"+anID, "")
+		w := tryHere(t, h, "DELETE", "/workspaces/"+anID, "")
 		if told := test.y.asked(); w.Code != test.status || !strings.Contains(w.Body.String(), test.answer) || !slices.Equal(told, test.told) {
 			t.Errorf("%s: %d %s, %q", name, w.Code, w.Body, told)
 		}
@@ -210,14 +211,14 @@ func TestManyWorkspacesWait(t *testing.T) {
 	h := withWorkspaces(y)
 	const order = `{"kind":"temp","job":"fix","async":true,"wait":true}`
 	for range mostWaiting {
-		if w := try(t, h, "POST", "/workspaces", order); w.Code != 202 {
+		if w := tryHere(t, h, "POST", "/workspaces", order); w.Code != 202 {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 	}
-	if w := try(t, h, "POST", "/workspaces", order); w.Code != 503 || !strings.Contains(w.Body.String(), "256 workspaces that may wait for a place") {
+	if w := tryHere(t, h, "POST", "/workspaces", order); w.Code != 503 || !strings.Contains(w.Body.String(), "256 workspaces that may wait for a place") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := try(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true}`); w.Code != 202 {
+	if w := tryHere(t, h, "POST", "/workspaces", `{"kind":"temp","job":"fix","async":true}`); w.Code != 202 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	close(y.held)
@@ -261,7 +262,7 @@ func TestWorkspaceClientGoesAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			y := &yard{held: make(chan struct{})}
 			s := serveWeb(t, withWorkspaces(y), nil)
-			conn := openRequest(t, s.at(t), test.route, test.body)
+			conn := openRequest(t, s.at(t), test.route, onSystem(test.body))
 			apptest.Eventually(t, "it is asked", func() bool { requests, _ := y.count(); return requests == 1 || len(y.asked()) == 1 })
 			if test.undone == 0 {
 				if resp, body := receive(t, bufio.NewReader(conn)); resp.StatusCode != http.StatusAccepted {

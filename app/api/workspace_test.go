@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +18,23 @@ import (
 const aWire = `"name":"alpha-fix-000000a1","path":"/home/u/trees/alpha-fix-000000a1","kind":"temp","job":"fix","project":"alpha","state":"ready","source":{"kind":"empty"},` +
 	`"cleanup":"completion","created_at":"2026-11-22T10:00:00Z","used_at":"2026-11-22T10:00:00Z","completed_at":null,"ends_at":null,"ends":"removed when its job ends",` +
 	`"measured_at":null,"version_count":0,"tmpdir":"/t","env_file":"/e","shares":[],"size_bytes":null,"files":null,"problem":null,"archive":null,"server":null,"retention_seconds":86400`
+
+// onSystem has the paths in a body, or in what is asked for, begin as absolute ones do on this system.
+func onSystem(text string) string {
+	if runtime.GOOS != "windows" {
+		return text
+	}
+	return strings.ReplaceAll(text, `"/`, `"C:/`)
+}
+
+// aStale is /w as it is asked for on this system.
+var aStale = strings.Trim(onSystem(`"/w"`), `"`)
+
+// tryHere is try with paths of this system in the body.
+func tryHere(t *testing.T, h http.Handler, method, path, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	return try(t, h, method, path, onSystem(body))
+}
 
 func TestWorkspaces(t *testing.T) {
 	y := &yard{
@@ -39,7 +58,7 @@ func TestWorkspaces(t *testing.T) {
 		{"POST", one + "/archive", "", `{"id":"` + anID + `",` + strings.Replace(aWire, "ready", "archived", 1) + `}`},
 		{"POST", one + "/archive", "{}", `{"id":"` + anID + `",` + strings.Replace(aWire, "ready", "archived", 1) + `}`},
 	} {
-		w := try(t, h, test.method, test.target, test.body)
+		w := tryHere(t, h, test.method, test.target, test.body)
 		status := 200
 		if strings.HasSuffix(test.target, "/keep") {
 			status = 201
@@ -53,29 +72,29 @@ func TestWorkspaces(t *testing.T) {
 		t.Errorf("asked %q, which a client can end: %v", got, y.canceled)
 	}
 	for target, status := range map[string]int{anotherID: 202, "alpha-b-1": 202, "01936f3e-7c00-7000-8000-0000000000a3": 404} {
-		w := try(t, h, "GET", "/workspaces/"+target, "")
+		w := tryHere(t, h, "GET", "/workspaces/"+target, "")
 		if w.Code != status || status == 202 && !strings.HasPrefix(w.Body.String(), `{"id":"`+anotherID+`","name":"alpha-b-1",`) {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
 	}
-	if w := try(t, withWorkspaces(&yard{}), "GET", "/workspaces", ""); w.Body.String() != `{"workspaces":[],"making":[]}`+"\n" {
+	if w := tryHere(t, withWorkspaces(&yard{}), "GET", "/workspaces", ""); w.Body.String() != `{"workspaces":[],"making":[]}`+"\n" {
 		t.Errorf("none: %s", w.Body)
 	}
 	measured := aWorkspace(anID, "fix")
 	measured.SizeBytes, measured.Files, measured.MeasuredAt, measured.Problem = 0, 7, &measured.UsedAt, "in use"
 	measured.Archive = &workspace.Archive{Path: "/a.tar.zst", Bytes: 5, At: measured.UsedAt}
-	w := try(t, withWorkspaces(&yard{list: []workspace.Workspace{measured}}), "GET", "/workspaces", "")
+	w := tryHere(t, withWorkspaces(&yard{list: []workspace.Workspace{measured}}), "GET", "/workspaces", "")
 	apptest.Contains(t, w.Body.String(), `"size_bytes":0,"files":7,"problem":"in use","archive":{"path":"/a.tar.zst","bytes":5,"at":"2026-11-22T10:00:00Z"}`)
 }
 
 // What cannot be read keeps nobody from the rest.
 func TestWorkspacesThatCannotBeRead(t *testing.T) {
 	broken := errors.New("reading x.json\x1b: it is not the record of a workspace")
-	w := try(t, withWorkspaces(&yard{findErr: broken, list: []workspace.Workspace{aWorkspace(anID, "fix")}}), "GET", "/workspaces", "")
+	w := tryHere(t, withWorkspaces(&yard{findErr: broken, list: []workspace.Workspace{aWorkspace(anID, "fix")}}), "GET", "/workspaces", "")
 	if w.Code != 200 || !strings.HasSuffix(w.Body.String(), `}],"making":[],"problem":"reading x.json: it is not the record of a workspace"}`+"\n") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := try(t, withWorkspaces(&yard{findErr: broken}), "GET", "/workspaces", ""); w.Code != 500 {
+	if w := tryHere(t, withWorkspaces(&yard{findErr: broken}), "GET", "/workspaces", ""); w.Code != 500 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -83,7 +102,7 @@ func TestWorkspacesThatCannotBeRead(t *testing.T) {
 func TestWorkspaceRoutesWithoutTheirPart(t *testing.T) {
 	h := withWorkspaces(nil)
 	for _, r := range newRoutes(parts(newModel(), shower{}), 1).workspaceTable() {
-		w := try(t, h, r.method, strings.ReplaceAll(r.path, "{id}", anID), "")
+		w := tryHere(t, h, r.method, strings.ReplaceAll(r.path, "{id}", anID), "")
 		if w.Code != http.StatusServiceUnavailable || w.Body.String() != `{"error":"`+noWorkspaces+`"}`+"\n" {
 			t.Errorf("%s %s: %d %s", r.method, r.path, w.Code, w.Body)
 		}
@@ -105,19 +124,19 @@ func TestWorkspaceMethods(t *testing.T) {
 		{"GET", "/workspaces/" + anID + "/keep", "POST"},
 		{"POST", "/workspaces/" + anID + "/diff", "GET, HEAD"},
 	} {
-		if w := try(t, h, test.method, test.target, ""); w.Code != 405 || w.Header().Get("Allow") != test.allow {
+		if w := tryHere(t, h, test.method, test.target, ""); w.Code != 405 || w.Header().Get("Allow") != test.allow {
 			t.Errorf("%s %s: %d, Allow %q, %s", test.method, test.target, w.Code, w.Header().Get("Allow"), w.Body)
 		}
 	}
 	for _, target := range []string{"/workspaces/", "/workspaces/" + anID + "/", "/workspaces/" + anID + "/x", "/workspaces/a%20b", "/workspaces/..", "/workspaces/scan/x", "/workspacesx"} {
-		if w := try(t, h, "GET", target, ""); w.Code != 404 {
+		if w := tryHere(t, h, "GET", target, ""); w.Code != 404 {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
 	}
 	if told := y.asked(); told != nil {
 		t.Errorf("asked %q", told)
 	}
-	w := try(t, h, "HEAD", "/workspaces/stream", "")
+	w := tryHere(t, h, "HEAD", "/workspaces/stream", "")
 	if w.Code != 200 || w.Header().Get("Content-Type") != "text/event-stream" || w.Body.Len() != 0 {
 		t.Errorf("HEAD: %d %s", w.Code, w.Body)
 	}
@@ -177,7 +196,7 @@ func TestBadOrdersOfWorkspaces(t *testing.T) {
 		{"GET", one + "/diff?from=1&to=x", "", "to is the number of a version"},
 		{"GET", one + "/diff?version=1", "", "there is no such parameter here"},
 	} {
-		w := try(t, h, test.method, test.target, test.body)
+		w := tryHere(t, h, test.method, test.target, test.body)
 		if w.Code != 400 || !strings.Contains(w.Body.String(), test.error) {
 			t.Errorf("%s %s %.80s: %d %s", test.method, test.target, test.body, w.Code, w.Body)
 		}
@@ -185,7 +204,7 @@ func TestBadOrdersOfWorkspaces(t *testing.T) {
 	if told := y.asked(); told != nil || len(y.requests) > 0 {
 		t.Errorf("asked %q, %+v", told, y.requests)
 	}
-	if w := try(t, h, "GET", one+"/diff", ""); w.Code != 409 || !strings.Contains(w.Body.String(), "no versions yet") {
+	if w := tryHere(t, h, "GET", one+"/diff", ""); w.Code != 409 || !strings.Contains(w.Body.String(), "no versions yet") {
 		t.Errorf("no version: %d %s", w.Code, w.Body)
 	}
 }
@@ -216,7 +235,7 @@ func TestErrorsOfWorkspaces(t *testing.T) {
 		y := &yard{list: []workspace.Workspace{aWorkspace(anID, "fix")}, err: test.err}
 		h := withWorkspaces(y)
 		for _, r := range routes {
-			w := try(t, h, r[0], r[1], r[2])
+			w := tryHere(t, h, r[0], r[1], r[2])
 			var refusal Failure
 			if w.Code != test.status || decode(w, &refusal) != nil || refusal.Error == "" || strings.ContainsAny(w.Body.String(), "\x1b\u202e") {
 				t.Errorf("%v: %s %s: %d %s", test.err, r[0], r[1], w.Code, w.Body)
@@ -225,13 +244,13 @@ func TestErrorsOfWorkspaces(t *testing.T) {
 	}
 	missing := withWorkspaces(&yard{})
 	for _, r := range routes[2:10] {
-		if w := try(t, missing, r[0], r[1], r[2]); w.Code != 404 {
+		if w := tryHere(t, missing, r[0], r[1], r[2]); w.Code != 404 {
 			t.Errorf("%s %s: %d %s", r[0], r[1], w.Code, w.Body)
 		}
 	}
 	broken := withWorkspaces(&yard{findErr: errors.New("records cannot be read")})
 	for _, r := range append(routes[2:10], [3]string{"GET", "/workspaces", ""}) {
-		if w := try(t, broken, r[0], r[1], r[2]); w.Code != 500 || !strings.Contains(w.Body.String(), "records cannot be read") {
+		if w := tryHere(t, broken, r[0], r[1], r[2]); w.Code != 500 || !strings.Contains(w.Body.String(), "records cannot be read") {
 			t.Errorf("%s %s: %d %s", r[0], r[1], w.Code, w.Body)
 		}
 	}
@@ -258,16 +277,16 @@ func TestOutcomesOfWorkspaces(t *testing.T) {
 			"remove " + anID + " {Force:true DryRun:false By:a request}"},
 		"would not be": {"POST", "/workspaces/scan/remove", `{"path":"/w","dry_run":true}`, workspace.Outcome{}, fmt.Errorf("%w: it is locked", workspace.ErrState), 200,
 			`{"done":false,"dry_run":true,"what":"","freed_bytes":0,"kept":"","why":"this is not possible in its state: it is locked","workspace":null,"in_use":[],"loss":null}`,
-			"remove stale /w {Force:false DryRun:true By:a request}"},
+			"remove stale " + aStale + " {Force:false DryRun:true By:a request}"},
 		"in use": {"POST", "/workspaces/scan/remove", `{"path":"/w","force":true}`, workspace.Outcome{InUse: []workspace.User{{PID: 7, Name: "vim", How: "works in it"}}}, workspace.ErrInUse, 409,
 			`{"done":false,"dry_run":false,"what":"","freed_bytes":0,"kept":"","why":"a process works in this workspace","workspace":null,"in_use":[{"pid":7,"name":"vim","how":"works in it"}],"loss":null,"error":"a process works in this workspace"}`,
-			"remove stale /w {Force:true DryRun:false By:a request}"},
+			"remove stale " + aStale + " {Force:true DryRun:false By:a request}"},
 		"completed": {"POST", one + "/complete", "", workspace.Outcome{Why: "in use"}, nil, 200,
 			`{"done":false,"dry_run":false,"what":"","freed_bytes":0,"kept":"","why":"in use","workspace":null,"in_use":[],"loss":null}`, "complete " + anID + " by a request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			y := &yard{list: []workspace.Workspace{ours}, outcome: test.outcome, err: test.err}
-			w := try(t, withWorkspaces(y), test.method, test.target, test.body)
+			w := tryHere(t, withWorkspaces(y), test.method, test.target, test.body)
 			if told := y.asked(); w.Code != test.status || strings.TrimSpace(w.Body.String()) != test.answer || !slices.Equal(told, []string{test.told}) || y.canceled {
 				t.Errorf("%d %s\nwant %s\ntold %q; ends with its client: %v", w.Code, w.Body, test.answer, told, y.canceled)
 			}
@@ -277,12 +296,12 @@ func TestOutcomesOfWorkspaces(t *testing.T) {
 
 func TestScanOfWorktrees(t *testing.T) {
 	y := &yard{scanned: workspace.Scanned{Worktrees: []workspace.Stale{{Path: "/w", Removable: true}}}}
-	w := try(t, withWorkspaces(y), "POST", "/workspaces/scan", `{"dirs":["/a","/b"]}`)
+	w := tryHere(t, withWorkspaces(y), "POST", "/workspaces/scan", `{"dirs":["/a","/b"]}`)
 	apptest.Contains(t, w.Body.String(), `{"worktrees":[{"path":"/w",`, `"in_use":[],"loss":{"uncommitted":[],`, `"removable":true`, `"problems":[]}`)
-	if told := y.asked(); w.Code != 200 || !slices.Equal(told, []string{`scan ["/a" "/b"]`}) {
+	if told := y.asked(); w.Code != 200 || !slices.Equal(told, []string{onSystem(`scan ["/a" "/b"]`)}) {
 		t.Errorf("%d, told %q", w.Code, told)
 	}
-	if w := try(t, withWorkspaces(&yard{}), "POST", "/workspaces/scan", `{"dirs":["/a"]}`); w.Body.String() != `{"worktrees":[],"problems":[]}`+"\n" {
+	if w := tryHere(t, withWorkspaces(&yard{}), "POST", "/workspaces/scan", `{"dirs":["/a"]}`); w.Body.String() != `{"worktrees":[],"problems":[]}`+"\n" {
 		t.Errorf("nothing: %s", w.Body)
 	}
 }
@@ -294,7 +313,7 @@ func TestLongDiff(t *testing.T) {
 		changes = append(changes, workspace.Change{Path: fmt.Sprint(i), What: "changed", Diff: strings.Repeat("x", 1<<20)})
 	}
 	y := &yard{list: []workspace.Workspace{aWorkspace(anID, "fix")}, changes: changes}
-	w := try(t, withWorkspaces(y), "GET", "/workspaces/"+anID+"/diff?from=1", "")
+	w := tryHere(t, withWorkspaces(y), "GET", "/workspaces/"+anID+"/diff?from=1", "")
 	var diff WorkspaceDiff
 	if err := decode(w, &diff); err != nil || w.Code != 200 || len(diff.Changes) != 12 || diff.LeftOut != 4 || w.Body.Len() > mostDiff+4096 {
 		t.Errorf("%v: %d, %d changes, %d left out, %d bytes", err, w.Code, len(diff.Changes), diff.LeftOut, w.Body.Len())
