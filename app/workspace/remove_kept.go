@@ -62,9 +62,9 @@ func (m *Manager) remembered(ctx context.Context, r *record, verb verb, loss *Lo
 // takeStatus takes over what git says would be lost. Commits on the branch of the
 // workspace are lost with all of it only: when its tree ends that branch stays.
 func (m *Manager) takeStatus(r *record, verb verb, status gitwork.Status, loss *Loss) {
+	links := r.ownShares()
 	for _, path := range status.Uncommitted {
-		shared := slices.ContainsFunc(r.Shares, func(s Share) bool { return s.To == strings.TrimSuffix(path, "/") })
-		if !shared && !m.ofSerena(r.Path, path) { // a link that we have made
+		if !slices.Contains(links, path) && !m.ofSerena(r.Path, path) {
 			loss.Uncommitted = append(loss.Uncommitted, monitor.Clean(path))
 		}
 	}

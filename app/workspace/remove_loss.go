@@ -21,6 +21,7 @@ func (m *Manager) lossWith(ctx context.Context, r *record, verb verb) (Loss, err
 	loss := Loss{Uncommitted: []string{}, Commits: []string{}, Submodules: []string{}}
 	if verb == stepRemove { // an archive and versions are what was kept
 		loss.Archive, loss.Versions = r.State == Archived && r.Archive != nil, m.countVersions(r)
+		loss.Submodules = m.submodulesAside(r)
 	}
 	if r.State != Ready {
 		loss.Words = lossWords(loss, "")
@@ -42,6 +43,29 @@ func (m *Manager) lossWith(ctx context.Context, r *record, verb verb) (Loss, err
 	}
 	loss.Words = lossWords(loss, busy)
 	return loss, nil
+}
+
+// submodulesAside are the submodules whose repositories are in the data of a
+// workspace, because they could not be given back: see putModules.
+func (m *Manager) submodulesAside(r *record) []string {
+	names := []string{}
+	dirs, err := os.ReadDir(m.store.data(r.ID))
+	if err != nil {
+		return names
+	}
+	for _, dir := range dirs {
+		if !strings.HasPrefix(dir.Name(), keptModules) {
+			continue
+		}
+		modules, err := os.ReadDir(filepath.Join(m.store.data(r.ID), dir.Name()))
+		if err != nil {
+			names = append(names, dir.Name())
+		}
+		for _, module := range modules {
+			names = append(names, monitor.Clean(module.Name()))
+		}
+	}
+	return names
 }
 
 // look fills in what would be lost with a tree that is ours, and says what git is

@@ -55,12 +55,13 @@ func (m *Manager) nothingMade(r *record) bool {
 	if versions, err := m.versions(r.ID); err != nil || len(versions) > 0 {
 		return false
 	}
+	links := r.ownShares()
 	err := filepath.WalkDir(r.Path, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		to, err := filepath.Rel(r.Path, path)
-		if err != nil || !slices.ContainsFunc(r.Shares, func(s Share) bool { return s.To == filepath.ToSlash(to) }) {
+		if err != nil || !slices.Contains(links, filepath.ToSlash(to)) {
 			return fs.ErrExist
 		}
 		return nil

@@ -197,7 +197,7 @@ func (m *Manager) finishRemoval(ctx context.Context, r *record) (kept string, er
 		tell(Progress{Phase: Removing, Files: done.Files, FilesTotal: -1, Bytes: done.Bytes, BytesTotal: -1, Percent: -1, Left: -1})
 	}
 	lies, err := m.lies(r, r.Step.Trash)
-	if err != nil && !fresh {
+	if err != nil && !fresh && r.Root != "" { // without a Root it had no tree to set aside
 		return "", fmt.Errorf("removing %s: what is left of it is tried again: %w", r.Name, err)
 	}
 	if err == nil && lies == ours {

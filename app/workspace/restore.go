@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -105,6 +104,9 @@ func (m *Manager) anew(ctx context.Context, r *record, versions []Version, versi
 	if err != nil {
 		return err
 	}
+	if err := m.mayForget(ctx, r); err != nil {
+		return err
+	}
 	saved := m.saveHead(ctx, r)
 	if saved.err != nil {
 		return fmt.Errorf("keeping what was committed in its tree, which has gone: %w", saved.err)
@@ -128,6 +130,25 @@ func (m *Manager) anew(ctx context.Context, r *record, versions []Version, versi
 		err = errors.Join(err, m.store.write(r))
 	}
 	return err
+}
+
+// mayForget refuses to make a tree again where git remembers of the one that has gone
+// what would be lost with that: work in submodules, a rebase, or a lock.
+func (m *Manager) mayForget(ctx context.Context, r *record) error {
+	if r.Source.Kind != FromGit {
+		return nil
+	}
+	why := m.barred(r)
+	if why == "" {
+		var loss Loss
+		if busy := m.remembered(ctx, r, stepRemove, &loss); busy != "" || len(loss.Submodules) > 0 {
+			why = "git remembers of its tree: " + lossWords(Loss{Submodules: loss.Submodules}, busy)
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: its tree is not at %s any more, and %s; put the tree back first", ErrState, monitor.Clean(r.Path), why)
 }
 
 // copyVersion copies a version into an empty directory, as its files were.
@@ -247,11 +268,11 @@ func (m *Manager) linkShares(dir string, r *record) error {
 	var shares []share
 	for _, s := range r.Shares {
 		place := filepath.FromSlash(s.To)
-		if info, err := root.Lstat(place); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if to, err := root.Readlink(place); err == nil && filepath.Clean(to) == filepath.Clean(s.From) {
 			if err := root.Remove(place); err != nil {
 				return err
 			}
-		} else if err == nil {
+		} else if _, err := root.Lstat(place); err == nil {
 			m.o.Log.Info("something else lies in the place of a share", "workspace", r.Name, "share", s.To)
 			continue
 		}

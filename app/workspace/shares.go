@@ -160,6 +160,19 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
+// ownShares are the places of shares, with slashes, at which a tree still has the
+// link that we have made. What a job has put there instead is its own.
+func (r *record) ownShares() []string {
+	var places []string
+	for _, s := range r.Shares {
+		to, err := os.Readlink(filepath.Join(r.Path, filepath.FromSlash(s.To)))
+		if err == nil && filepath.Clean(to) == filepath.Clean(s.From) {
+			places = append(places, s.To)
+		}
+	}
+	return places
+}
+
 // linkShares puts the shares into a tree. Nothing outside of it is touched,
 // whatever links are in it.
 func linkShares(dir string, shares []share) error {

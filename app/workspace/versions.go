@@ -234,10 +234,9 @@ func (m *Manager) fillVersion(ctx context.Context, r *record, part, base string,
 // worktree, and the links to what is shared. What a job has put in the place of one
 // is its own.
 func (m *Manager) skipped(r *record) func(string) bool {
-	var links []string
+	links := r.ownShares()
 	for _, s := range r.Shares {
-		to, err := os.Readlink(filepath.Join(r.Path, filepath.FromSlash(s.To)))
-		if err != nil && absent(filepath.Join(r.Path, filepath.FromSlash(s.To))) || err == nil && filepath.Clean(to) == filepath.Clean(s.From) {
+		if absent(filepath.Join(r.Path, filepath.FromSlash(s.To))) {
 			links = append(links, s.To)
 		}
 	}
