@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -143,19 +144,27 @@ func (f *fake) RemoveStale(_ context.Context, path string, q workspace.Removal) 
 	return f.outcome, f.err
 }
 
+// pipe is one of the system, except on Windows, where closing one waits for whoever
+// reads from it.
+func pipe(t *testing.T) (io.ReadCloser, io.WriteCloser) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		return io.Pipe()
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return from, to
+}
+
 // talk connects a client of the SDK with a server on f, over a pipe of the system,
 // and returns besides what the server has written. end ends the server's ctx, and
 // returns what Serve has returned.
 func talk(t *testing.T, f *fake, o *mcp.ClientOptions) (session *mcp.ClientSession, wrote *apptest.Buffer, end func() error) {
 	t.Helper()
-	fromClient, toServer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fromServer, toClient, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fromClient, toServer := pipe(t)
+	fromServer, toClient := pipe(t)
 	wrote = &apptest.Buffer{}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -165,7 +174,7 @@ func talk(t *testing.T, f *fake, o *mcp.ClientOptions) (session *mcp.ClientSessi
 		ended <- err
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: "tester", Title: "Test\x1b[31mer", Version: "1"}, o)
-	session, err = client.Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
