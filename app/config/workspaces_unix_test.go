@@ -5,8 +5,8 @@ package config
 import "testing"
 
 func TestWorkspaceDir(t *testing.T) {
-	settings, problems := Parse([]byte("workspace_dir: /srv/../work/\n"))
-	if got := settings.Workspaces().Dir; len(problems) > 0 || got != "/work" {
+	settings, problems := Parse([]byte("workspace_dir: /srv/../spaces/\n"))
+	if got := settings.Workspaces().Dir; len(problems) > 0 || got != "/spaces" {
 		t.Errorf("got %q, %v", got, problems)
 	}
 }
