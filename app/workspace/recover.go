@@ -73,6 +73,17 @@ func (m *Manager) recoverNotes() error {
 
 // recoverOne recovers one workspace unless somebody is at work on it.
 func (m *Manager) recoverOne(ctx context.Context, id string) error {
+	return m.unlessBusy(id, func(r *record) error {
+		if r.Step == nil {
+			return nil
+		}
+		return m.recover(ctx, r)
+	})
+}
+
+// unlessBusy does something with a record, as it is now, under its lock. When
+// somebody is at work on it, or it has gone, nothing is done.
+func (m *Manager) unlessBusy(id string, do func(*record) error) error {
 	release, err := m.store.try(id)
 	if errors.Is(err, ErrBusy) {
 		return nil
@@ -85,10 +96,10 @@ func (m *Manager) recoverOne(ctx context.Context, id string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil || r.Step == nil {
+	if err != nil {
 		return err
 	}
-	return m.recover(ctx, r)
+	return do(r)
 }
 
 // recover finishes or undoes the step of a record whose lock the caller holds.

@@ -275,25 +275,15 @@ func (m *Manager) putAway(ctx context.Context, seen *record, c chore) (problem s
 	})
 }
 
-// locked does something with a record, as it is now, when nobody is at work on it;
-// else nothing is done.
+// locked does something with a record, as it is now, when nobody is at work on it
+// and nothing is left to finish; else nothing is done.
 func (m *Manager) locked(id string, do func(*record) error) error {
-	release, err := m.store.try(id)
-	if errors.Is(err, ErrBusy) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer release()
-	r, err := m.store.read(id)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && r.Step != nil {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return do(r)
+	return m.unlessBusy(id, func(r *record) error {
+		if r.Step != nil {
+			return nil
+		}
+		return do(r)
+	})
 }
 
 // isAside tells whether finishAside has something to do.
