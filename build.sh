@@ -18,11 +18,20 @@ usage: ./build.sh VERB [ARGUMENT…]
 
   lint                   every check that reads the source
   test                   lint, and all tests, with real Serena servers and a real desktop
-  test-full [--skip-test]  test, then Windows under Wine, fuzzing and repetitions
+  test-full [--skip-test]  test, then Wine, fuzzing, faults, packages, repetitions
   test-wine [PACKAGE…]   the tests as Windows programs, under Wine
-  bench [PART…]          what it costs, compared with what people have today; parts: starts, page,
-                         registrations, launch, sharing, workspaces, servers, stand-ins
-  package                not yet
+  test-setup             the setup for Windows, under Wine; on Windows those that were made for that on Linux
+  test-here              the tests that need nothing but Go, on any system
+  faults                 the program killed, its disk full, its bus ended, its clock stepped
+  fuzz [SECONDS [PACKAGE…]]  the fuzz targets, each for so long
+  soak [MINUTES]         hundreds of servers and their clients come, go, hang and crash, for 5 minutes if nothing is said
+  bench [--json] [--write] [PART…]
+                         what it costs, compared with what people have today, as a table, or as JSON, and into
+                         docs/performance.md; parts: starts, page, registrations, launch, sharing, workspaces,
+                         servers, stand-ins
+  package [KIND…]        what people install, in dist, with checksums; kinds: deb, rpm, archive, setup (Windows),
+                         app (macOS), by default all that this system can make; sums: the checksums alone
+  draft-release TAG      a draft of a release on GitHub of what is in dist
 
 build and run need Go 1.26 and install nothing. The others install what they
 need into .cache, each at a fixed version, and as Debian packages when root.
@@ -39,6 +48,8 @@ die() {
 
 # shellcheck source=build/tools.sh
 . build/tools.sh
+# shellcheck source=build/links.sh
+. build/links.sh
 # shellcheck source=build/lint.sh
 . build/lint.sh
 # shellcheck source=build/servers.sh
@@ -47,6 +58,22 @@ die() {
 . build/demo.sh
 # shellcheck source=build/wine.sh
 . build/wine.sh
+# shellcheck source=build/package.sh
+. build/package.sh
+# shellcheck source=build/package-windows.sh
+. build/package-windows.sh
+# shellcheck source=build/package-macos.sh
+. build/package-macos.sh
+# shellcheck source=build/package-wine-test.sh
+. build/package-wine-test.sh
+# shellcheck source=build/release.sh
+. build/release.sh
+# shellcheck source=build/bench.sh
+. build/bench.sh
+# shellcheck source=build/fuzz.sh
+. build/fuzz.sh
+# shellcheck source=build/soak.sh
+. build/soak.sh
 
 need_go() {
   local next="install Go 1.26 or newer (https://go.dev/dl/), put its bin folder on the PATH, then run this again"
@@ -70,6 +97,11 @@ version_of_tree() {
     printf '0.1.0-dev+%s\n' "$(git describe --always --dirty 2>/dev/null || echo unknown)"
 }
 
+# stamped VERSION prints the linker's flags for what a program calls itself, and
+# for the stamp by which doctor finds that in the file of a copy. The second is
+# of lamplighter alone, and nothing to lamplighter-connect.
+stamped() { printf -- '-X main.version=%s -X main.stamp=lamplighter-version=%s;' "$1" "$1"; }
+
 # do_build builds the program, and the one that it starts above each server,
 # which it looks for beside itself.
 do_build() {
@@ -80,8 +112,8 @@ do_build() {
   # The tray library needs C on macOS, and only there.
   [[ $(go env GOOS) == darwin ]] && cgo=1
   mkdir -p bin
-  { CGO_ENABLED=$cgo go build -trimpath -ldflags "-s -w -X main.version=$version" -o "bin/lamplighter$exe" ./app &&
-    CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$version" -o "bin/lamplighter-connect$exe" ./app/connect; } ||
+  { CGO_ENABLED=$cgo go build -trimpath -ldflags "-s -w $(stamped "$version")" -o "bin/lamplighter$exe" ./app &&
+    CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $(stamped "$version")" -o "bin/lamplighter-connect$exe" ./app/connect; } ||
     die "the build failed" "see the messages of the compiler above"
 }
 
@@ -95,7 +127,7 @@ do_lint() {
   (
     locked
     need_debian "${debian_lint[@]}"
-    need_go_tools staticcheck govulncheck
+    need_go_tools staticcheck govulncheck actionlint
   )
   lint || die "lint: ${#lint_failed[@]} of its checks failed: $(printf '%s; ' "${lint_failed[@]}")" \
     "mend what is named above, then run: ./build.sh lint"
@@ -122,56 +154,17 @@ do_test() {
   [[ $linted == 'lint: ok' ]] || die "lint failed" "look for FAILED above, then run: ./build.sh lint"
 }
 
-# fuzzing_only_ended LOG: did the fuzzer report nothing but its own time being up? Go before 1.27 calls that a failure
-# when a worker is busy at that moment (go.dev/issue/75804). A finding always writes its input, or says how it died.
-fuzzing_only_ended() {
-  grep -Eq '^ +context deadline exceeded$' "$1" && ! grep -Eqi 'failing input|panic|hung|fatal error|DATA RACE|_test\.go:' "$1"
-}
-
-# fuzz_all runs each fuzz target for 10 s, less when there are many.
-fuzz_all() {
-  local list=$cache/fuzz-targets.log log=$cache/fuzz.log targets=() pending=() first second failed=() each
-  go_test -list '^Fuzz' ./... >"$list" || die "the fuzz targets could not be listed" "run: ./build.sh test"
-  while read -r first second _; do
-    case $first in
-      Fuzz*) pending+=("$first") ;;
-      ok)
-        local name
-        for name in ${pending[@]+"${pending[@]}"}; do targets+=("$second $name"); done
-        pending=()
-        ;;
-    esac
-  done <"$list"
-  ((${#targets[@]})) || { say "no fuzz targets"; return 0; }
-  each=$((600 / ${#targets[@]}))
-  ((each <= 10)) || each=10
-  say "fuzzing ${#targets[@]} targets for $each s each"
-  local target
-  for target in "${targets[@]}"; do
-    read -r first second <<<"$target"
-    if go_test -run '^$' -fuzz "^$second\$" -fuzztime "${each}s" -timeout 5m "$first" >"$log" 2>&1; then
-      printf 'fuzz: %-60s ok\n' "$target"
-    elif fuzzing_only_ended "$log"; then
-      printf 'fuzz: %-60s ok (ended while busy)\n' "$target"
-    else
-      printf 'fuzz: %-60s FAILED\n' "$target"
-      cat "$log"
-      failed+=("$second")
-    fi
-  done
-  ((${#failed[@]} == 0)) || die "fuzzing failed: ${failed[*]}" \
-    "the input was written below testdata/fuzz of its package: mend, keep it as a seed, run again"
-}
-
-# test_socket_activation has a real systemd start lamplighter for its clients.
-test_socket_activation() {
-  need_debian "${debian_systemd[@]}"
-  do_build
+# test_systemd has a real systemd start lamplighter for its clients, and with a
+# desktop.
+test_systemd() {
+  need_debian "${debian_systemd[@]}" "${debian_desktop[@]}"
+  local prefix version below
+  for version in 1.0.0 99.0.0; do build_linux "$cache/linux/$version" "$version"; done
   say "running below a real systemd --user"
-  local prefix
   prefix=$("$cache/venv/bin/python" -c 'import sys; print(sys.base_prefix)')
-  "$root/build/systemd-user.sh" --reads "$prefix" --reads "$cache" --reads "$root/bin" "$root/build/socket-activation.sh" "$root/bin" "$cache" ||
-    die "socket activation failed" "see above"
+  below=("$root/build/systemd-user.sh" --reads "$prefix" --reads "$cache")
+  "${below[@]}" "$root/build/socket-activation.sh" "$cache/linux/1.0.0" "$cache" || die "socket activation failed" "see above"
+  "${below[@]}" "$root/build/installed.sh" "$cache/linux/1.0.0" "$cache/linux/99.0.0" "$cache" || die "installing failed" "see above"
 }
 
 do_test_full() {
@@ -185,33 +178,28 @@ do_test_full() {
   say "playing the scenes that the recorded situations are from"
   go_test -tags 'real full' -count=1 -run '^TestRecordSituations$' ./app ||
     die "a scene is not decided as it was recorded" "look for FAIL above"
-  test_socket_activation
+  test_faults
+  test_systemd
+  test_packages
+  test_setup
+  test_macos
   say "repeating the tests of tray and monitor/watch"
   go_test -race -tags real -count=2 -timeout 30m ./tray/... ./monitor/watch/... ||
     die "a repeated test failed" "look for FAIL above; a test that fails now and then is a fault"
   printf '\nfull test: ok, took %d s\n' "$SECONDS"
 }
 
-# do_bench [PART…] prints the table that the benchmarks make, a line each.
-do_bench() {
-  local part parts log=$cache/bench.log
-  for part; do
-    case $part in
-      starts | page | registrations | launch | sharing | workspaces | servers | stand-ins) ;;
-      *) die "bench has no part $part" "run: ./build.sh bench [starts|page|registrations|launch|sharing|workspaces|servers|stand-ins]…" ;;
-    esac
-  done
-  parts=$(IFS='|' && echo "$*")
+# test_faults kills the program, fills its disk, ends its bus, steps its clock and
+# takes its file descriptors.
+test_faults() {
+  say "killing the program, filling its disk, ending its bus, stepping its clock"
+  go_test -tags 'real full' -timeout 30m -run '^TestFault' -v ./app || die "a fault was not survived" "look for FAIL above"
+}
+
+do_faults() {
   need_go
   need_all
-  need_mcp_proxy
-  say "measuring; this takes some minutes (all of it: $log)"
-  LAMPLIGHTER_TEST_BENCH_LONG=${LAMPLIGHTER_BENCH_LONG-} \
-    go_test -tags 'real bench' -run "^TestBench\$/${parts:+^($parts)\$}" -v -timeout 30m ./app >"$log" 2>&1 || {
-    tail -n 40 "$log" >&2
-    die "a benchmark failed" "see above (all of it: $log)"
-  }
-  sed -n 's/^.*bench|/bench|/p' "$log"
+  test_faults
 }
 
 verb=${1-help}
@@ -225,8 +213,14 @@ case $verb in
   test) do_test ;;
   test-full) do_test_full "$@" ;;
   test-wine) test_wine "$@" ;;
+  test-setup) test_setup ;;
+  test-here) do_test_here ;;
   bench) do_bench "$@" ;;
-  package) die "packages cannot be made yet" "run: ./build.sh build, and use bin/lamplighter" ;;
+  faults) do_faults ;;
+  fuzz) do_fuzz "$@" ;;
+  soak) do_soak "$@" ;;
+  package) do_package "$@" ;;
+  draft-release) do_draft_release "$@" ;;
   help | -h | --help) usage ;;
   *)
     usage >&2

@@ -28,8 +28,10 @@ func mayImport(from, to string) bool {
 		return false
 	case below(from, "icons"):
 		return below(to, "icons")
+	case from == "installer/gen": // writes what lies around the programs, and is in none
+		return to == "app/cli" || to == "installer"
 	case below(from, "installer"):
-		return below(to, "installer")
+		return below(to, "installer") && to != "installer/gen"
 	case from == "monitor/situation": // decides again, and sends no signal
 		return slices.Contains([]string{
 			"monitor", "monitor/policy", "monitor/stop", "monitor/serena", "monitor/rules", "monitor/process", "monitor/bystander",
@@ -71,13 +73,17 @@ func mayImport(from, to string) bool {
 	case from == "app/setup": // settings of clients, and no server
 		return below(to, "monitor") || below(to, "app/setup") || slices.Contains([]string{"app/share/ask", "app/config"}, to)
 	case slices.Contains([]string{"app/workspace/tree", "app/workspace/gitwork", "app/workspace/inuse", "app/workspace/confine"}, from): // know no workspace
-		return slices.Contains([]string{"monitor", "monitor/plainfile", "monitor/process"}, to)
+		return slices.Contains([]string{"monitor", "monitor/plainfile", "monitor/process", "app/workspace/mounts"}, to)
+	case from == "app/workspace/mounts": // a text, whosever it is
+		return false
 	case from == "app/workspace/assistant": // speaks for workspaces, and knows nothing of files
 		return to == "app/workspace" || to == "monitor"
 	case from == "app/workspace": // files and jobs, and neither servers nor views
 		return below(to, "app/workspace") && to != "app/workspace/assistant" || slices.Contains([]string{"monitor", "monitor/plainfile", "monitor/process"}, to)
 	case from == "app/cli": // composes
 		return to != "app"
+	case from == "app/doctor" && to == "installer": // shows how start at login stands
+		return true
 	case below(from, "app"):
 		return below(to, "monitor") || strings.HasPrefix(to, "app/") && to != "app/cli"
 	}
@@ -223,6 +229,13 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"icons/generate", "monitor", false},
 		{"icons/generate", "icons", true},
 		{"installer", "app/config", false},
+		{"installer", "installer/gen", false},
+		{"installer/gen", "app/cli", true},
+		{"installer/gen", "app/config", false},
+		{"app/cli", "installer", true},
+		{"app/doctor", "installer", true},
+		{"app/api", "installer", false},
+		{"tray", "installer", false},
 		{"app/cli", "monitor/serena/serenatest", false},
 		{"monitor/watch", "monitor/serena/serenatest", false},
 	} {

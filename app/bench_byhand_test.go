@@ -89,7 +89,7 @@ func (m *manager) byHand(t *testing.T, c learned) (hand, time.Duration) {
 	args, port := append([]string(nil), c.args...), 0
 	for i, arg := range args {
 		if arg == strconv.Itoa(c.port) {
-			port = nextPort(t)
+			port = freePort(t)
 			args[i] = strconv.Itoa(port)
 		}
 	}

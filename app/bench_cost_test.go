@@ -3,12 +3,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,18 +24,17 @@ type usage struct {
 	switches int // of context, of all threads: how often one of them woke or was put aside
 }
 
-// usageOf adds up all threads. A thread that ends takes its figures with it;
-// neither of the programs that are measured ends any while it is idle.
+// usageOf adds up all threads. A thread that ends takes its figures with it.
 func usageOf(t *testing.T, pid int) usage {
 	t.Helper()
 	u := usage{switches: switchesOf(t, pid)}
 	for _, task := range tasksOf(t, pid) {
 		// Nanoseconds on a CPU come first (Documentation/scheduler/sched-stats.rst).
-		ran, err := os.ReadFile(filepath.Join(task, "schedstat"))
-		if err != nil {
-			t.Fatal(err)
+		ran, there := ofThread(t, filepath.Join(task, "schedstat"))
+		if !there {
+			continue
 		}
-		u.cpu += time.Duration(toNumber(t, strings.Fields(string(ran))[0]))
+		u.cpu += time.Duration(toNumber(t, strings.Fields(ran)[0]))
 	}
 	return u
 }
@@ -41,17 +43,32 @@ func switchesOf(t *testing.T, pid int) int {
 	t.Helper()
 	sum := 0
 	for _, task := range tasksOf(t, pid) {
-		text, err := os.ReadFile(filepath.Join(task, "status"))
-		if err != nil {
-			t.Fatal(err)
+		text, there := ofThread(t, filepath.Join(task, "status"))
+		if !there {
+			continue
 		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(text) {
 			if name, count, _ := strings.Cut(line, ":"); strings.HasSuffix(name, "voluntary_ctxt_switches") {
 				sum += toNumber(t, strings.TrimSpace(count)) // nonvoluntary, too
 			}
 		}
 	}
 	return sum
+}
+
+// ofThread reads a file of a thread, and tells whether that is there still: it may
+// end after it was listed, or while it is read. The process that has none left
+// is noticed by tasksOf.
+func ofThread(t *testing.T, file string) (text string, there bool) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH):
+		return "", false
+	case err != nil:
+		t.Fatal(err)
+	}
+	return string(content), true
 }
 
 func tasksOf(t *testing.T, pid int) []string {

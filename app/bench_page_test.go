@@ -53,13 +53,13 @@ func (b *bench) page(t *testing.T) {
 		row{what: "… requests of it", theirs: theirs.requests, ours: ours.requests, target: unknown},
 		row{what: "… requests to other hosts, which fail here", theirs: theirs.foreign, ours: ours.foreign, target: 0},
 		row{what: "… first contentful paint, p50 of " + strconv.Itoa(loads), theirs: percentile(theirs.paints, 50), ours: percentile(ours.paints, 50), unit: "ms", target: 500},
-		row{what: "page shown, requests to the instance", theirs: theirs.shown.asked, ours: ours.shown.asked, unit: "/s", target: 1},
+		row{what: "page shown, requests to the instance (today: Serena's page)", theirs: theirs.shown.asked, ours: ours.shown.asked, unit: "/s", target: 1},
 		row{what: "… bytes of all answers", theirs: theirs.shown.bytes, ours: ours.shown.bytes, unit: "B/s", target: unknown},
 		row{what: "… script of the page", theirs: theirs.shown.script, ours: ours.shown.script, unit: "ms/s", target: unknown},
 		row{what: "… CPU of the instance", theirs: theirs.shown.cpu[0], ours: ours.shown.cpu[0], unit: "%", target: unknown},
 		row{what: "… CPU of lamplighter (today: of the instance)", theirs: theirs.shown.cpu[0], ours: ours.shown.cpu[1], unit: "%", target: 1},
 		row{what: "… VmRSS of lamplighter", theirs: unknown, ours: megabytes(t, p.cmd.Process.Pid, "status", "VmRSS"), unit: "MB", target: 28},
-		row{what: "page hidden, requests", theirs: theirs.hidden.all, ours: ours.hidden.all, unit: "/s", target: 0},
+		row{what: "page hidden, requests (today: Serena's page)", theirs: theirs.hidden.all, ours: ours.hidden.all, unit: "/s", target: 0},
 		row{what: "… bytes of all answers", theirs: theirs.hidden.bytes, ours: ours.hidden.bytes, unit: "B/s", target: unknown},
 		row{what: "… CPU of lamplighter (today: of the instance)", theirs: theirs.hidden.cpu[0], ours: ours.hidden.cpu[1], unit: "%", target: unknown},
 	)
@@ -127,6 +127,7 @@ func (w watched) watch(t *testing.T, browser *browsertest.Browser, pids ...int) 
 			c.load += float64(r.Bytes) / 1e3
 		}
 	}
+	t.Logf("%s loads:\n%s", w.name, before)
 	c.shown = w.rates(t, p, pids)
 	p.Hide(t)
 	<-time.After(pageSettling)
@@ -159,6 +160,18 @@ func (w watched) rates(t *testing.T, p *browsertest.Page, pids []int) (r pageRat
 	return r
 }
 
+// noteEnds makes the page note when a tab says that its instance has ended, in
+// milliseconds since 1970, by the port that its label begins with.
+const noteEnds = `(() => {
+  window.endedAt = {};
+  new MutationObserver((changes) => {
+    for (const { target } of changes) {
+      if (target.classList.contains('ended')) endedAt[parseInt(target.title, 10)] ??= performance.timeOrigin + performance.now();
+    }
+  }).observe(document.getElementById('tabs'), { subtree: true, attributeFilter: ['class'] });
+  return true;
+})()`
+
 // updates measures what the overview of n instances needs to show that one of
 // them has ended.
 func (b *bench) updates(t *testing.T, browser *browsertest.Browser, address string, watching *sightings, all []*stand, n int) {
@@ -166,17 +179,23 @@ func (b *bench) updates(t *testing.T, browser *browsertest.Browser, address stri
 	p.Await(t, "all are shown", fmt.Sprintf("document.querySelectorAll('#tabs [role=tab]').length > %d", n))
 	name := func(what string) string { return fmt.Sprintf("%s, %d instances", what, n) }
 	b.add(row{what: name("first contentful paint"), theirs: unknown, ours: paint(t, p), unit: "ms", target: 500})
+	browsertest.Eval[bool](t, p, noteEnds)
 	<-time.After(pageSettling)
-	var script, work []float64
+	var script, work, shown []float64
 	for i := range updates {
 		before := p.Metrics(t)
+		killed := time.Now()
 		all[i].end()
 		watching.awaitGone(t, all[i].port)
 		<-time.After(updateSettles)
 		after := p.Metrics(t)
 		script = append(script, 1000*(after["ScriptDuration"]-before["ScriptDuration"]))
 		work = append(work, 1000*(after["TaskDuration"]-before["TaskDuration"]))
+		end := fmt.Sprintf("endedAt[%d]", all[i].port)
+		p.Await(t, "the tab says that it has ended", end+" !== undefined")
+		shown = append(shown, browsertest.Eval[float64](t, p, end)-float64(killed.UnixMicro())/1e3)
 	}
+	b.add(spread(name("death of a server to its tab in the page"), nil, shown, 150)...)
 	b.add(spread(name("script per update"), nil, script, 50)...)
 	b.add(spread(name("all work of the page per update"), nil, work, unknown)...)
 	b.add(row{what: name("heap of the page"), theirs: unknown, ours: p.Metrics(t)["JSHeapUsedSize"] / 1e6, unit: "MB", target: unknown})

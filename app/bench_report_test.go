@@ -4,14 +4,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"text/tabwriter"
 	"time"
 )
 
@@ -20,13 +19,16 @@ import (
 var unknown = math.NaN()
 
 // row is one line of the table: what people have today beside what we need,
-// and the most that we want to need.
+// and the most that we want to need. A name that begins with "…" goes on with
+// that of the row above, and "(today: X)" in a name tells what it is beside.
 type row struct {
 	what         string
 	theirs, ours float64
 	unit         string
 	target       float64
 	below        bool // the target itself is too much
+
+	part, beside string // filled in by add
 }
 
 func (r row) ratio() string {
@@ -70,25 +72,45 @@ func (r row) figure(n float64) string {
 	return strings.TrimSpace(strconv.FormatFloat(n, 'f', 0, 64) + " " + r.unit)
 }
 
-// report is the table. It is printed as it grows, and aligned at the end.
-type report struct{ rows []row }
+// report is the table. A line is printed when it is measured, and all of it at
+// the end.
+type report struct {
+	rows   []row
+	part   string   // that is being measured
+	failed []string // parts whose rows are missing, all or some
+}
+
+// usual is what people have today where a row does not say.
+const usual = "Serena's tray manager"
+
+var besideWords = regexp.MustCompile(` \(today: ([^)]*)\)`)
 
 func (r *report) add(rows ...row) {
 	for _, line := range rows {
+		line.part, line.beside = r.part, r.besideOf(line)
+		line.what = besideWords.ReplaceAllString(line.what, "")
 		fmt.Printf("measured: %s: %s, today %s\n", line.what, line.figure(line.ours), line.figure(line.theirs))
+		r.rows = append(r.rows, line)
 	}
-	r.rows = append(r.rows, rows...)
 }
 
-// print writes the lines that ./build.sh bench shows: each begins with "bench|".
-func (r *report) print(to io.Writer) {
-	table := tabwriter.NewWriter(to, 0, 0, 1, ' ', 0)
-	line := func(cells ...string) { fmt.Fprintln(table, "bench|\t"+strings.Join(cells, "\t| ")) }
-	line("what", "today", "ours", "times less", "target", "result")
-	for _, each := range r.rows {
-		line(each.what, each.figure(each.theirs), each.figure(each.ours), each.ratio(), each.wanted(), each.verdict())
+// besideOf names what a row is beside: what it says itself, or what the row says
+// with which it goes on.
+func (r *report) besideOf(line row) string {
+	if math.IsNaN(line.theirs) {
+		return ""
 	}
-	table.Flush()
+	var said []string
+	for _, each := range besideWords.FindAllStringSubmatch(line.what, -1) {
+		said = append(said, each[1])
+	}
+	switch {
+	case len(said) > 0:
+		return strings.Join(said, ", ")
+	case strings.HasPrefix(line.what, "…") && len(r.rows) > 0 && r.rows[len(r.rows)-1].beside != "":
+		return r.rows[len(r.rows)-1].beside
+	}
+	return usual
 }
 
 // percentile is the smallest sample that is not below p percent of them.

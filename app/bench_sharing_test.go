@@ -35,6 +35,7 @@ func (b *bench) sharing(t *testing.T) {
 	m.run = m.startAs(t, b.ours, "run")
 	m.ready(t)
 	project := namedProject(t, "alpha")
+	floor := b.startFloor(t)
 	ours := append([]string{b.ours + "-connect", "connect", "--"}, serenaCommand...)
 	direct := append([]string{m.path("bin", "serena")}, serenaCommand[1:]...)
 	start := func(line []string) (*shim, float64) {
@@ -65,6 +66,7 @@ func (b *bench) sharing(t *testing.T) {
 		m.does(t, "stop", "--all", "--force")
 		m.noServerLeft(t)
 	}
+	t.Logf("in turns, ms: by stdio %.0f, ours %.0f", byHand, first)
 	b.add(row{what: "first start of a server until a call is answered (today: stdio)", theirs: percentile(byHand, 50), ours: percentile(first, 50), unit: "ms", target: 1.05 * percentile(byHand, 50)})
 
 	var alone, shared []*shim
@@ -79,8 +81,17 @@ func (b *bench) sharing(t *testing.T) {
 		<-s.ended
 	}
 	m.noServerLeft(t)
-	var next []float64
+	var next, bare []float64
 	for i := range sharers {
+		if i > 0 {
+			began := time.Now()
+			s := m.wrapAs(t, project, floor.line)
+			s.send(t, `{"id":0}`)
+			s.await(t, "0")
+			bare = append(bare, inMilliseconds(time.Since(began)))
+			s.in.Close()
+			<-s.ended
+		}
 		s, after := start(ours)
 		if i == 0 {
 			s.overview(t, 1)
@@ -94,15 +105,16 @@ func (b *bench) sharing(t *testing.T) {
 	}
 	own := megabytes(t, m.run.cmd.Process.Pid, "smaps_rollup", "Pss")
 	b.add(
-		row{what: fmt.Sprintf("Pss of %d clients' servers (ours: with shims, keeper and lamplighter)", sharers), theirs: memory, ours: proportional(t, m, 0) + own, unit: "MB", target: 175 * 1.048576},
-		row{what: "a further client ready, p50", theirs: percentile(ready, 50), ours: percentile(next, 50), unit: "ms", target: 10},
+		row{what: fmt.Sprintf("Pss of %d clients' servers (today: a server each) with shims, keeper and lamplighter", sharers), theirs: memory, ours: proportional(t, m, 0) + own, unit: "MB", target: 175 * 1.048576},
+		row{what: "a further client ready, from the start of its shim, p50 (today: stdio, a server of its own)", theirs: percentile(ready, 50), ours: percentile(next, 50), unit: "ms", target: 10},
+		row{what: "… (today: the floor, a relay from its start to its first echo)", theirs: percentile(bare, 50), ours: percentile(next, 50), unit: "ms", target: unknown},
 	)
 	pid := shared[0].cmd.Process.Pid
 	b.add(
-		row{what: "shim, VmRSS", theirs: unknown, ours: megabytes(t, pid, "status", "VmRSS"), unit: "MB", target: unknown},
-		row{what: "shim, Pss", theirs: unknown, ours: megabytes(t, pid, "smaps_rollup", "Pss"), unit: "MB", target: 2.5 * 1.048576},
+		row{what: "shim of a client, of ten, VmRSS", theirs: unknown, ours: megabytes(t, pid, "status", "VmRSS"), unit: "MB", target: unknown},
+		row{what: "shim of a client, of ten, Pss", theirs: unknown, ours: megabytes(t, pid, "smaps_rollup", "Pss"), unit: "MB", target: 2.5 * 1.048576},
 	)
-	b.add(b.sharedLatency(t, m, project, direct, shared[0])...)
+	b.add(b.sharedLatency(t, m, project, direct, shared[0], floor)...)
 	m.ends(t, os.Interrupt)
 }
 
@@ -113,29 +125,52 @@ func (m *manager) noServerLeft(t *testing.T) {
 	apptest.Eventually(t, "no server is left", func() bool { return len(m.servers()) == 1 })
 }
 
-// proportional is the memory of all that runs in a home besides lamplighter
-// itself.
-func proportional(t *testing.T, m *manager, but int) float64 {
+// settled waits until no language server runs the go command, whose memory is that
+// of a moment, or has just done so.
+func (m *manager) settled(t *testing.T) {
 	t.Helper()
-	var sum float64
-	for pid := range m.servers() {
-		if pid != but && pid != m.run.cmd.Process.Pid {
-			// What a language server runs for a moment may be gone.
-			if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid)); err == nil {
-				_, rest, _ := strings.Cut(string(text), "\nPss:")
-				var kilobytes float64
-				if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
-					t.Fatal(err)
-				}
-				sum += kilobytes * 1024 / 1e6
+	quiet := 0
+	apptest.Eventually(t, "the language servers have loaded their projects", func() bool {
+		quiet++
+		for _, line := range m.servers() {
+			if name := filepath.Base(strings.Fields(line)[0]); name == "go" || name == "compile" || name == "cgo" {
+				quiet = 0
 			}
 		}
+		return quiet > 100
+	})
+}
+
+// proportional is the memory of all that runs in a home besides lamplighter
+// itself, in MB.
+func proportional(t *testing.T, m *manager, but int) float64 {
+	t.Helper()
+	m.settled(t)
+	var sum float64
+	by := map[string]float64{}
+	for pid, line := range m.servers() {
+		if pid == but || pid == m.run.cmd.Process.Pid {
+			continue
+		}
+		// What a language server runs for a moment may be gone.
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(text), "\nPss:")
+		var kilobytes float64
+		if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
+			t.Fatal(err)
+		}
+		sum += kilobytes * 1024 / 1e6
+		by[filepath.Base(strings.Fields(line)[0])] += kilobytes * 1024 / 1e6
 	}
+	t.Logf("Pss by program, MB: %v", by)
 	return sum
 }
 
 // sharedLatency measures a call each way, in turns.
-func (b *bench) sharedLatency(t *testing.T, m *manager, project string, direct []string, s *shim) []row {
+func (b *bench) sharedLatency(t *testing.T, m *manager, project string, direct []string, s *shim, f floor) []row {
 	t.Helper()
 	stdio := m.wrapAs(t, project, direct)
 	stdio.handshake(t)
@@ -150,6 +185,7 @@ func (b *bench) sharedLatency(t *testing.T, m *manager, project string, direct [
 	proxied := m.wrapAs(t, project, []string{filepath.Join(serenatest.Tools(t), "venv-mcp-proxy", "bin", "mcp-proxy"), "--transport", "streamablehttp", url})
 	proxied.handshake(t)
 	byHTTP := rawHTTP(t, url)
+	relay := m.wrapAs(t, project, f.line)
 
 	by := map[string][]float64{}
 	measure := func(name string, call func()) {
@@ -167,16 +203,27 @@ func (b *bench) sharedLatency(t *testing.T, m *manager, project string, direct [
 		measure("stdio", func() { ask(stdio, uncached, id) })
 		measure("HTTP", func() { byHTTP(fmt.Sprintf(uncached, id)) })
 		measure("ours", func() { ask(s, uncached, id) })
+		// What comes before leaves work behind, so that both have each place as often.
+		both := []func(){
+			func() { measure("ping", func() { ask(s, ping, 10_000+i) }) },
+			func() { measure("echo", func() { ask(relay, ping, 10_000+i) }) },
+		}
 		measure("mcp-proxy", func() { ask(proxied, uncached, id) })
-		measure("ping", func() { ask(s, ping, 10_000+i) })
+		both[i%2]()
+		both[1-i%2]()
 		measure("stdio ping", func() { ask(stdio, ping, 10_000+i) })
 	}
+	proxy := proxied.cmd.Process.Pid
 	median := func(name string) float64 { return percentile(by[name], 50) }
 	return []row{
+		{what: "shim that carries calls, VmRSS (today: mcp-proxy)", theirs: megabytes(t, proxy, "status", "VmRSS"), ours: megabytes(t, s.cmd.Process.Pid, "status", "VmRSS"), unit: "MB", target: unknown},
+		{what: "shim that carries calls, Pss (today: mcp-proxy)", theirs: megabytes(t, proxy, "smaps_rollup", "Pss"), ours: megabytes(t, s.cmd.Process.Pid, "smaps_rollup", "Pss"), unit: "MB", target: 2.5 * 1.048576},
+		// mcp-mux, which is not to be had here, is a target, too: it was 1.02 times HTTP.
 		{what: "an uncached call, p50 (today: HTTP by itself)", theirs: median("HTTP"), ours: median("ours"), unit: "ms", target: 1.15 * median("HTTP")},
-		{what: "an uncached call, p50 (today: stdio by itself)", theirs: median("stdio"), ours: median("ours"), unit: "ms", target: 0.88},
+		{what: "an uncached call, p50 (today: stdio by itself)", theirs: median("stdio"), ours: median("ours"), unit: "ms", target: unknown},
 		{what: "an uncached call, p50 (today: mcp-proxy)", theirs: median("mcp-proxy"), ours: median("ours"), unit: "ms", target: unknown},
 		{what: "a ping, p50 (today: stdio by itself)", theirs: median("stdio ping"), ours: median("ping"), unit: "ms", target: 0.25},
+		{what: "… (today: the floor, an echo through a relay and a socket)", theirs: median("echo"), ours: median("ping"), unit: "ms", target: unknown},
 	}
 }
 

@@ -11,6 +11,19 @@ import (
 	"lamplighter/app/apptest"
 )
 
+// takesClients waits until lamplighter listens on the share socket, which it does
+// some time after it listens on the control socket.
+func (h *home) takesClients(t *testing.T) {
+	t.Helper()
+	apptest.Eventually(t, "clients can connect", func() bool {
+		conn, err := net.Dial("unix", filepath.Join(filepath.Dir(h.socket()), "share.sock"))
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+}
+
 // The verb becomes lamplighter-connect, with the place of the socket and the
 // words of the command as they are.
 func TestConnectVerb(t *testing.T) {
@@ -36,6 +49,7 @@ func TestConnectVerb(t *testing.T) {
 func TestFlagsOfClients(t *testing.T) {
 	h := newHome(t)
 	h.background(t)
+	h.takesClients(t)
 	direct := func(port string) string {
 		t.Helper()
 		// A command that cannot be shared, so that it runs here.

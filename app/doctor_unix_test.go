@@ -63,6 +63,24 @@ func TestDoctorWithoutBackground(t *testing.T) {
 	}
 }
 
+// The version of a real build is read from its file, and not asked for.
+func TestDoctorReadsTheVersionOfACopy(t *testing.T) {
+	h := newHome(t)
+	program, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := h.path("copies", "lamplighter")
+	// Another program, by what follows, and one that nobody could run.
+	h.write(t, "no program\n"+string(program), "copies", "lamplighter")
+	if err := os.Chmod(copied, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "PATH="+filepath.Dir(copied)+":"+h.path("bin"))
+	_, all := h.doctor(t)
+	apptest.Contains(t, all, copied+" (1.2.3-test)")
+}
+
 // The background process has an environment of its own, that of the desktop: it
 // is the one that counts, not that of the terminal.
 func TestDoctorSeesTheBackgroundsEnvironment(t *testing.T) {
@@ -76,11 +94,11 @@ func TestDoctorSeesTheBackgroundsEnvironment(t *testing.T) {
 	pid := "(pid " + strconv.Itoa(p.cmd.Process.Pid) + ")"
 	apptest.Eventually(t, "it has its ports", func() bool {
 		_, all := h.doctor(t)
-		return strings.Contains(all, "port 24224, for registrations of Serena: the background process has it")
+		return strings.Contains(all, "port 24224, for registrations of Serena: the background process has it") &&
+			strings.Contains(all, "port 25282, for the global dashboard: the background process has it")
 	})
 	_, all := h.doctor(t)
-	apptest.Contains(t, all, "the background process runs "+pid+", the same version", "control.sock answers, and is yours alone", "port 25282, for the global dashboard: the background process has it",
-		"is yours and can be written to")
+	apptest.Contains(t, all, "the background process runs "+pid+", the same version", "control.sock answers, and is yours alone", "is yours and can be written to")
 	if runtime.GOOS != "linux" {
 		return // no other system shows the environment of a process
 	}

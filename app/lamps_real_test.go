@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,43 +118,52 @@ func TestThreeLampsOnTheDesktop(t *testing.T) {
 // the background process.
 func statusOfThree(t *testing.T, h *home, green, yellow, red int) {
 	alone := &home{dir: h.dir, env: append(append([]string{}, h.env...), "LAMPLIGHTER_CONTROL_SOCKET="+filepath.Join(t.TempDir(), "none"))}
+	want := map[int]string{
+		green: string(monitor.StateProject), yellow: string(monitor.StateNoProject) + " MCP",
+		red: string(monitor.StateZombie) + " " + string(monitor.CauseSuspended),
+	}
 	for name, from := range map[string]*home{"asking the background process": h, "by itself": alone} {
-		code, out, errs := from.does(t, "status", "--json")
-		var answer struct {
-			Instances []struct {
-				Port         int
-				State, Cause *string
-				Version      *string
-				MCPURL       *string `json:"mcp_url"`
-				Client       *struct{ Name string }
-			}
-		}
-		if err := json.Unmarshal([]byte(out), &answer); err != nil || code != 0 {
-			t.Fatalf("%s: %v, exit status %d, %s", name, err, code, errs)
-		}
-		states := make(map[int]string)
-		for _, in := range answer.Instances {
-			states[in.Port] = *in.State
-			if in.Cause != nil {
-				states[in.Port] += " " + *in.Cause
-			}
-			if in.Client == nil || (in.MCPURL != nil) != (in.Port == yellow) {
-				t.Errorf("%s: %d: client %v, MCP %v", name, in.Port, in.Client, in.MCPURL)
-			}
-		}
-		want := map[int]string{
-			green: string(monitor.StateProject), yellow: string(monitor.StateNoProject),
-			red: string(monitor.StateZombie) + " " + string(monitor.CauseSuspended),
-		}
-		if len(states) != len(want) || states[green] != want[green] || states[yellow] != want[yellow] || states[red] != want[red] {
-			t.Errorf("%s: got %v, want %v", name, states, want)
-		}
+		// A single look gives a server a second, which a busy machine may miss.
+		apptest.Eventually(t, name+": three states", func() bool { return maps.Equal(statesOf(t, from, name), want) })
 	}
 	code, out, _ := h.does(t, "status")
 	if code != 0 {
 		t.Errorf("exit status %d", code)
 	}
 	apptest.Contains(t, out, strconv.Itoa(green)+" - alpha", strconv.Itoa(yellow)+" - NO PROJECT", "über_größe", "suspended")
+}
+
+// statesOf are the states that status tells, by the ports, with whether there is
+// an address for clients.
+func statesOf(t *testing.T, from *home, name string) map[int]string {
+	t.Helper()
+	code, out, errs := from.does(t, "status", "--json")
+	var answer struct {
+		Instances []struct {
+			Port         int
+			State, Cause *string
+			Version      *string
+			MCPURL       *string `json:"mcp_url"`
+			Client       *struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != 0 {
+		t.Fatalf("%s: %v, exit status %d, %s", name, err, code, errs)
+	}
+	states := make(map[int]string)
+	for _, in := range answer.Instances {
+		states[in.Port] = *in.State
+		if in.Cause != nil {
+			states[in.Port] += " " + *in.Cause
+		}
+		if in.Client == nil {
+			states[in.Port] += " and no client"
+		}
+		if in.MCPURL != nil {
+			states[in.Port] += " MCP"
+		}
+	}
+	return states
 }
 
 // staysQuiet checks that nothing is sent on the bus while nothing changes,
@@ -168,7 +178,7 @@ func staysQuiet(t *testing.T, panel *traytest.Host, sender string, h *home, run 
 	defer panel.Conn.RemoveMatchSignal(dbus.WithMatchSender(sender))
 	// Memory may still settle after the start; a step of it is a change.
 	const calm = 35 * time.Second
-	deadline := time.After(3 * time.Minute)
+	deadline := time.After(6 * time.Minute) // they also move when a busy machine answers late
 	quiet := time.NewTimer(calm)
 	defer quiet.Stop()
 	for {

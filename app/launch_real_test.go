@@ -40,9 +40,7 @@ func (m *manager) refusal(t *testing.T, project string) string {
 	if err != nil || status != http.StatusInternalServerError || json.Unmarshal([]byte(answer), &failure) != nil || len(failure) != 1 {
 		t.Fatalf("%d %s, %v", status, answer, err)
 	}
-	if left := m.servers(); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
+	m.nothingLeft(t)
 	t.Log(failure["error"])
 	return failure["error"]
 }

@@ -6,6 +6,7 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"lamplighter/app/cli"
 )
@@ -13,6 +14,14 @@ import (
 // version is set by the linker: -ldflags "-X main.version=1.2.3".
 var version string
 
+// stamp is set with it: -X main.stamp=lamplighter-version=1.2.3; by which the
+// doctor of another copy finds the version in this program's file. What is not
+// used would not be linked, so it also does alone.
+var stamp string
+
 func main() {
-	os.Exit(cli.Main(version, os.Args[1:]))
+	if version == "" {
+		_, version, _ = strings.Cut(strings.TrimSuffix(stamp, ";"), "=")
+	}
+	exit(cli.Main(version, os.Args[1:]))
 }

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(dir)
 		binary = filepath.Join(dir, "lamplighter")
 		for program, pkg := range map[string]string{binary: ".", binary + "-connect": "./connect"} {
-			build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3-test", "-o", program, pkg)
+			build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3-test -X main.stamp=lamplighter-version=1.2.3-test;", "-o", program, pkg)
 			if out, err := build.CombinedOutput(); err != nil {
 				fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 				return 1
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a test waits before it gives up; no test measures time.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // home is one user's world: nothing outside of it is read or written, there is
 // no desktop, and a browser only writes down what it was asked to open.
@@ -83,10 +83,13 @@ func (h *home) path(elem ...string) string { return filepath.Join(append([]strin
 func (h *home) socket() string { return h.path("run", "lamplighter", "control.sock") }
 func (h *home) state() string  { return h.path(".local", "state", "lamplighter") }
 
+// write makes a file, or another of it at once, as editors do: nobody sees an empty
+// one.
 func (h *home) write(t *testing.T, text string, elem ...string) {
 	t.Helper()
 	name := h.path(elem...)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+	aside := filepath.Join(filepath.Dir(name), ".aside")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(aside, []byte(text), 0o600), os.Rename(aside, name)); err != nil {
 		t.Fatal(err)
 	}
 }

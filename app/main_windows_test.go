@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 			if _, err := os.Stat(p.program); err == nil {
 				continue
 			}
-			build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3-test"+p.flags, "-o", p.program, p.pkg)
+			build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3-test -X main.stamp=lamplighter-version=1.2.3-test;"+p.flags, "-o", p.program, p.pkg)
 			if out, err := build.CombinedOutput(); err != nil {
 				fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 				return 1

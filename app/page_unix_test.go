@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -34,11 +35,23 @@ func holdPort(t *testing.T) (port int, release func()) {
 	return l.Addr().(*net.TCPAddr).Port, func() { l.Close() }
 }
 
-func freePort(t *testing.T) int {
+// ownPort is the port that was handed out last. The system gives none from this
+// range to anybody by itself.
+var ownPort atomic.Int32
+
+// freePort is a port that no other test has.
+func freePort(t testing.TB) int {
 	t.Helper()
-	port, release := holdPort(t)
-	release()
-	return port
+	ownPort.CompareAndSwap(0, 19000)
+	for range 1000 {
+		port := int(ownPort.Add(1))
+		if l, err := net.Listen("tcp4", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			l.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
 }
 
 // fetch asks as curl does. A port that nobody serves gives status 0.
@@ -64,6 +77,18 @@ func serves(t *testing.T, address string) {
 		status, _, body := fetch(t, address)
 		return status == http.StatusOK && strings.Contains(body, `id="main"`)
 	})
+}
+
+// tellsOfServers waits until the page tells of the servers, and returns what: it is
+// there before the first look for them.
+func tellsOfServers(t *testing.T, page string) (body string) {
+	t.Helper()
+	apptest.Eventually(t, "it has looked for servers", func() bool {
+		var status int
+		status, _, body = fetch(t, page+"instances")
+		return status == http.StatusOK
+	})
+	return body
 }
 
 // leaves waits until nobody serves an address any more.
@@ -113,8 +138,8 @@ func TestThePageIsServedAndOpened(t *testing.T) {
 	if code, _, body := fetch(t, page+"status"); code != http.StatusOK || json.Unmarshal([]byte(body), &status) != nil || status.Address != page || len(status.Warnings) > 0 {
 		t.Errorf("%d %+v", code, status)
 	}
-	if code, _, body := fetch(t, page+"instances"); code != http.StatusOK || !strings.HasPrefix(body, `{"instances":[`) {
-		t.Errorf("%d %s", code, body)
+	if body := tellsOfServers(t, page); !strings.HasPrefix(body, `{"instances":[`) {
+		t.Error(body)
 	}
 
 	// By open, and by a second start.

@@ -445,7 +445,7 @@ func TestWorkspacesThatCannotBeLoaded(t *testing.T) {
 	p.AwaitText(t, mainPart, "24282 - alpha")
 	close(gone)
 	p.Press(t, "g", "w")
-	p.AwaitText(t, ".later", "Workspaces", "This part of the page could not be loaded: Lamplighter does not answer.", "Reload the page")
+	p.AwaitText(t, ".later:has(#workspaces-title)", "Workspaces", "This part of the page could not be loaded: Lamplighter does not answer.", "Reload the page")
 	p.Audit(t, "not loaded")
 	p.Press(t, "g", "o")
 	p.AwaitText(t, mainPart, "24282 - alpha")

@@ -14,6 +14,7 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/monitor"
+	facts "lamplighter/monitor/process"
 	"lamplighter/monitor/serena/serenatest"
 )
 
@@ -65,6 +66,31 @@ func policed(t *testing.T, settings string) *home {
 	return h
 }
 
+// settled waits until a Serena has moved its conversation.
+func settled(t *testing.T, server *serenatest.Server) {
+	t.Helper()
+	apptest.Eventually(t, "the server has moved its conversation", func() bool {
+		return hasMoved(identityOf(t, server.ServerPID))
+	})
+}
+
+// hasMoved tells whether a Serena that moves its conversation away from descriptors
+// 0 and 1 has moved both: between the two nobody can tell what its ends are.
+func hasMoved(server monitor.Identity) bool {
+	ends, err := facts.Descriptors(server)
+	return err == nil && !slices.ContainsFunc(ends, func(d facts.Descriptor) bool { return d.FD <= 1 && d.Kind != 0 })
+}
+
+// identityOf is who a living process is.
+func identityOf(t *testing.T, pid int) monitor.Identity {
+	t.Helper()
+	st, err := facts.ReadStat(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Identity
+}
+
 // A client that is killed while its server hangs leaves an orphan, which ends
 // after the grace period with all that it has started, whatever language the
 // client was written in and whatever stands between.
@@ -102,6 +128,7 @@ func TestPolicyEndsOrphans(t *testing.T) {
 		t.Fatal(errs)
 	}
 	for _, s := range servers {
+		settled(t, s)
 		s.Signal(t, syscall.SIGSTOP) // and stays so: to be orphaned outranks it
 		if err := syscall.Kill(s.PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
@@ -123,15 +150,16 @@ func TestPolicyEndsOrphans(t *testing.T) {
 // A server over HTTP that nobody calls ends after its time, and never while a
 // call runs; one over stdio whose client is connected is only told of.
 func TestPolicyEndsIdleServers(t *testing.T) {
-	h := policed(t, soon)
+	h := policed(t, "idle_shutdown_minutes: 0.2\n")
+	attached := serenatest.Start(t, serenatest.Options{Args: []string{"--agent-interface", "tools"}})
+	attached.WaitReady(t)
+	// Its time runs from its start on, until it is called.
 	busy := serenatest.Start(t, serenatest.Options{
 		HTTP: true, Context: "desktop-app", Project: serenatest.GoProject(t, "alpha"), Args: []string{"--agent-interface", "tools"},
 	})
-	attached := serenatest.Start(t, serenatest.Options{Args: []string{"--agent-interface", "tools"}})
 	busy.WaitReady(t)
-	attached.WaitReady(t)
 	busy.Initialize(t)
-	answer := busy.Begin(t, "execute_shell_command", map[string]any{"command": "sleep 25 && echo slept"})
+	answer := busy.Begin(t, "execute_shell_command", map[string]any{"command": "sleep 30 && echo slept"})
 	h.tells(t, monitor.EventNotified, attached, "is connected")
 	if text := answer(t); !strings.Contains(text, "slept") {
 		t.Errorf("the call under way came to %q", text)

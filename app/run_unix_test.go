@@ -309,11 +309,26 @@ func TestSettings(t *testing.T) {
 		want := broken(h) + `:3: unknown setting "tray_icn"; did you mean "tray_icon"?; the defaults are used`
 		p.says(t, "lamplighter: settings: "+want)
 		apptest.Eventually(t, "it is in the log", func() bool { return strings.Contains(h.log(t), "config.yaml:3: unknown setting") })
-		_, _, said := h.does(t, "status")
-		apptest.Contains(t, said, want)
+		// The views have it with the first snapshot.
+		apptest.Eventually(t, "status says so", func() bool {
+			_, _, said := h.does(t, "status")
+			return strings.Contains(said, want)
+		})
 		if n := strings.Count(p.err.String(), "settings:"); n != 1 {
 			t.Errorf("said %d times", n)
 		}
+	})
+	t.Run("broken twice", func(t *testing.T) {
+		h := newHome(t)
+		h.write(t, "tray_icn: dark\nlog_level: loud\n", ".config", "lamplighter", "config.yaml")
+		p := h.background(t)
+		p.says(t, "lamplighter: settings: "+broken(h)+`:2: log_level: "loud" is not one of debug, info, warn, error; the defaults are used, and no policy ends anything, until you correct them`)
+		line := "lamplighter: settings: " + broken(h) + `:1: unknown setting "tray_icn"; did you mean "tray_icon"?` + "\n"
+		p.says(t, line)
+		apptest.Eventually(t, "status says so in a line of its own", func() bool {
+			_, _, said := h.does(t, "status")
+			return strings.Contains(said, line)
+		})
 	})
 	t.Run("named file missing", func(t *testing.T) {
 		h := newHome(t)

@@ -147,6 +147,7 @@ func scenes(t *testing.T) []scene {
 			play: func(t *testing.T, s *stage) {
 				server := serenatest.Start(t, serenatest.Options{Client: python})
 				server.WaitReady(t)
+				settled(t, server)
 				send(t, server.ServerPID, syscall.SIGSTOP)
 				send(t, server.PID, syscall.SIGKILL)
 				s.await(t, "server", "alone", func(in seen) bool { return in.PID == server.ServerPID && in.Client == nil })

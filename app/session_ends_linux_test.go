@@ -13,6 +13,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"lamplighter/app/apptest"
+	facts "lamplighter/monitor/process"
 	"lamplighter/monitor/programtest"
 	"lamplighter/tray/traytest"
 )
@@ -210,7 +211,18 @@ func TestSessionsAfterACrash(t *testing.T) {
 	// The very same command line, by hand; and of another lamplighter.
 	same := strings.Split(commandLine(left[0].ID), " ")
 	byHand, byHandGoesOn := m.bystander(t, same)
-	_, foreignGoesOn := m.bystander(t, same, "LAMPLIGHTER_LAUNCH=00000000-0000-4000-8000-000000000000")
+	foreign, foreignGoesOn := m.bystander(t, same, "LAMPLIGHTER_LAUNCH=00000000-0000-4000-8000-000000000000")
+	// Each writes its port into the folder of the record, which is cleared away.
+	for _, pid := range []int{byHand, foreign} {
+		apptest.Eventually(t, "it answers on its port", func() bool {
+			ports, err := facts.NewPorts().Listeners([]int{pid})
+			if err != nil || len(ports) == 0 {
+				return false
+			}
+			status, _, _ := fetch(t, fmt.Sprintf("http://%s/", ports[0].Addr))
+			return status != 0
+		})
+	}
 	m.staleRecord(t, byHand)
 
 	m.begin(t)

@@ -4,12 +4,9 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"lamplighter/app/apptest"
@@ -26,29 +23,11 @@ type manager struct {
 	mark string
 }
 
-// ownPort is the port that was handed out last. The system gives none from this
-// range to anybody by itself.
-var ownPort atomic.Int32
-
-func nextPort(t testing.TB) int {
-	t.Helper()
-	ownPort.CompareAndSwap(0, 19000)
-	for range 1000 {
-		port := int(ownPort.Add(1))
-		if l, err := net.Listen("tcp4", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			l.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
-}
-
 // managerHome is a home in which lamplighter does not run yet, with ports that
 // no other test has.
 func managerHome(t *testing.T) *manager {
 	t.Helper()
-	m := &manager{home: newHome(t), port: nextPort(t), page: nextPort(t), mark: "STREET=" + rand.Text()}
+	m := &manager{home: newHome(t), port: freePort(t), page: freePort(t), mark: "STREET=" + rand.Text()}
 	m.env = append(m.env, m.mark)
 	t.Cleanup(func() {
 		killAll(t, m.mark)
@@ -133,14 +112,21 @@ type onPage struct {
 	ProjectRoot *string `json:"project_root"`
 }
 
+// instances reads what the global dashboard says of all servers, once it says
+// anything: sessions may be had before the page.
+func (m *manager) instances(t *testing.T, list any) {
+	t.Helper()
+	body := tellsOfServers(t, pageAt(m.page))
+	if err := json.Unmarshal([]byte(body), list); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+}
+
 // instance is what the global dashboard says of a pid; nil: nothing.
 func (m *manager) instance(t *testing.T, pid int) *onPage {
 	t.Helper()
-	_, _, body := fetch(t, pageAt(m.page)+"instances")
 	var list struct{ Instances []onPage }
-	if err := json.Unmarshal([]byte(body), &list); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
+	m.instances(t, &list)
 	for _, in := range list.Instances {
 		if in.PID != nil && *in.PID == pid {
 			return &in

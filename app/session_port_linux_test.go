@@ -54,7 +54,7 @@ func TestSessionPortIsThePages(t *testing.T) {
 	if _, _, said := m.does(t, "status"); said != "" || strings.Contains(m.log(t), "was taken") {
 		t.Errorf("status says %q", said)
 	}
-	m.port = nextPort(t)
+	m.port = freePort(t)
 	m.set(t, acmeSettings(t))
 	m.ready(t)
 	serves(t, pageAt(m.page))
@@ -90,14 +90,14 @@ func TestSessionSettingsAtRunTime(t *testing.T) {
 
 	// Another port; sessions stay.
 	old := m.at("/health")
-	m.port = nextPort(t)
+	m.port = freePort(t)
 	m.set(t, acmeSettings(t))
 	m.ready(t)
 	apptest.Eventually(t, "the old port is shut", func() bool { status, _, _ := fetch(t, old); return status == 0 })
 	if list := m.sessions(t); len(list) != 1 || *list[0].SessionID != first.ID {
 		t.Errorf("%+v", list)
 	}
-	m.settings(t, fmt.Sprintf("session_port: %d\nsession_limit: 0\n%s", nextPort(t), portSetting(m.page)))
+	m.settings(t, fmt.Sprintf("session_port: %d\nsession_limit: 0\n%s", freePort(t), portSetting(m.page)))
 	apptest.Eventually(t, "it is said", func() bool {
 		_, _, said := m.does(t, "status")
 		return strings.Contains(said, "config.yaml:2: session_limit:")

@@ -13,10 +13,10 @@ import (
 	"lamplighter/monitor/serena/serenatest"
 )
 
-// The README's whole life of a session: a real Serena, a real call of a tool,
-// and nothing left afterwards.
-func TestWholeSessionAsTheReadmeSays(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
+// The whole life of a session as docs/sessions.md has it: a real Serena, a real
+// call of a tool, and nothing left afterwards.
+func TestWholeSessionAsItsDocumentSays(t *testing.T) {
+	text, err := os.ReadFile("../docs/sessions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestWholeSessionAsTheReadmeSays(t *testing.T) {
 	_, block, _ := strings.Cut(section, "```sh\n")
 	block, _, found := strings.Cut(block, "```")
 	if !found {
-		t.Fatal("the README has no such commands")
+		t.Fatal("docs/sessions.md has no such commands")
 	}
 	m := serenaHome(t)
 	m.port, m.page = 8888, 25282

@@ -10,12 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"lamplighter/app/apptest"
+	facts "lamplighter/monitor/process"
 )
 
 // connectProgram is the shim, as a client's settings name it.
@@ -200,7 +202,8 @@ func (s *shim) terminated(t *testing.T) {
 }
 
 // serenas are the pids of the servers themselves: what the interpreter runs, and
-// no keeper or shim above it.
+// no keeper or shim above it. What a server starts looks like it until it
+// has a program of its own.
 func (m *manager) serenas() []int {
 	var found []int
 	for _, pid := range m.running("start-mcp-server") {
@@ -209,7 +212,10 @@ func (m *manager) serenas() []int {
 			found = append(found, pid)
 		}
 	}
-	return found
+	return slices.DeleteFunc(slices.Clone(found), func(pid int) bool {
+		st, err := facts.ReadStat(pid)
+		return err != nil || slices.Contains(found, st.Parent)
+	})
 }
 
 // sharedOn is what the global dashboard says of a shared server.
@@ -227,11 +233,8 @@ type sharedOn struct {
 // shared are the shared servers, as the global dashboard has them.
 func (m *manager) shared(t *testing.T) []sharedOn {
 	t.Helper()
-	_, _, body := fetch(t, pageAt(m.page)+"instances")
 	var list struct{ Instances []sharedOn }
-	if err := json.Unmarshal([]byte(body), &list); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
+	m.instances(t, &list)
 	var found []sharedOn
 	for _, in := range list.Instances {
 		if in.SharedBy != nil {

@@ -27,6 +27,7 @@ func sharingHome(t *testing.T, env ...string) *manager {
 	clients := m.env
 	m.env = append(clients[:len(clients):len(clients)], env...)
 	m.begin(t)
+	m.takesClients(t)
 	m.env = clients
 	return m
 }

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lamplighter/app/apptest"
-	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	facts "lamplighter/monitor/process"
 	"lamplighter/monitor/serena/serenatest"
@@ -109,16 +108,6 @@ func (s *stage) orphan(t *testing.T, role string, client int) {
 	send(t, server, syscall.SIGSTOP)
 	send(t, client, syscall.SIGKILL)
 	s.await(t, role, "orphaned", func(in seen) bool { return in.PID == server && in.Orphaned && in.ClientGone })
-}
-
-// identityOf is who a living process is.
-func identityOf(t *testing.T, pid int) monitor.Identity {
-	t.Helper()
-	st, err := facts.ReadStat(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st.Identity
 }
 
 func send(t *testing.T, pid int, signal syscall.Signal) {

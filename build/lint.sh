@@ -24,11 +24,12 @@ go_files() {
 gofmt_all() { go_files | xargs -r gofmt -l; }
 
 # The scripts that are not executable are read where others source them.
-shellcheck_all() { find build.sh build .ci -type f -perm -u+x -exec shellcheck --external-sources --check-sourced {} +; }
+shellcheck_all() { find build.sh build .ci installer/package -type f -perm -u+x -exec shellcheck --external-sources --check-sourced {} +; }
 
-# vet_darwin type-checks for macOS. The tray library's half for it is C, so that
-# without a Mac it is vetted in a copy of the library with a stand-in for that.
-vet_darwin() {
+# darwin_stub makes .cache/darwin/go.mod, with which Go builds for macOS without a
+# Mac. The tray library's half for it is C: the copy of the library there has a
+# stand-in for that, with which nothing is shown.
+darwin_stub() {
   local dir copy=$cache/darwin
   dir=$(go list -m -f '{{.Dir}}' fyne.io/systray) || return 1
   rm -rf "$copy"
@@ -38,8 +39,15 @@ vet_darwin() {
   cp build/systray_stub_darwin.go.txt "$copy/systray/systray_stub_darwin.go"
   cp go.mod go.sum "$copy"
   go mod edit -replace "fyne.io/systray=$copy/systray" "$copy/go.mod"
-  GOOS=darwin CGO_ENABLED=0 go vet -modfile "$copy/go.mod" "$@" ./...
 }
+
+# vet_darwin type-checks for macOS.
+vet_darwin() {
+  darwin_stub && GOOS=darwin CGO_ENABLED=0 go vet -modfile "$cache/darwin/go.mod" "$@" ./...
+}
+
+# actionlint_all checks the workflows, and what shell they hold with shellcheck.
+actionlint_all() { "$cache/bin/actionlint" .github/workflows/*.yml; }
 
 # vulnerabilities runs govulncheck, whose status is 3 when it found some. Its
 # data comes from the network, which not every machine has: that is no failure.
@@ -63,14 +71,16 @@ lint() {
   check 'go mod tidy' go mod tidy -diff
   check 'go mod verify' go mod verify
   check shellcheck shellcheck_all
+  check 'actionlint (silent)' actionlint_all
+  check 'links of documents (silent)' links_all
   check 'go vet' go vet ./...
-  check 'go vet, with all tests' go vet -tags 'real bench full' ./...
+  check 'go vet, with all tests' go vet -tags 'real bench full soak' ./...
   check 'go vet for windows' env GOOS=windows CGO_ENABLED=0 go vet ./...
-  check 'go vet for windows, real tests' env GOOS=windows CGO_ENABLED=0 go vet -tags real ./...
+  check 'go vet for windows, real tests' env GOOS=windows CGO_ENABLED=0 go vet -tags 'real packaged' ./...
   check 'go vet for darwin' vet_darwin
   check 'go vet for darwin, real tests' vet_darwin -tags real
-  check staticcheck "$cache/bin/staticcheck" -tags 'real bench full' ./...
-  check 'staticcheck for windows' env GOOS=windows CGO_ENABLED=0 "$cache/bin/staticcheck" -tags real ./...
+  check staticcheck "$cache/bin/staticcheck" -tags 'real bench full soak' ./...
+  check 'staticcheck for windows' env GOOS=windows CGO_ENABLED=0 "$cache/bin/staticcheck" -tags 'real packaged' ./...
   vulnerabilities
   ((${#lint_failed[@]} == 0))
 }

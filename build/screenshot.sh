@@ -184,9 +184,25 @@ take_page() {
   for picture in "$pictures"/page-*.png; do say "made $picture"; done
 }
 
+# workspaces makes some, as jobs would have left them. The projects become
+# repositories of their own first: they lie in ours.
+workspaces() {
+  local project
+  for project in street-lamps harbour-lights; do
+    git -C "$demo/$project" init --quiet
+    git -C "$demo/$project" add .
+    git -C "$demo/$project" -c user.name=Demo -c user.email=demo@example.test commit --quiet --message Begin
+  done
+  bin/lamplighter workspace create --kind temp --from "$demo/street-lamps" --job fix-login
+  bin/lamplighter workspace create --kind hybrid --from "$demo/harbour-lights" --job report
+  bin/lamplighter workspace keep report --message "the numbers are right"
+  bin/lamplighter workspace create --kind persistent --job notes
+}
+
 trap 'say "failed in line $LINENO; the logs are in $log"' ERR
 # The processes end with their namespace; so does what the servers left behind.
 start_servers
+workspaces >"$log/workspaces.log"
 panel_settings
 desktop_start
 bin/lamplighter run >"$log/lamplighter.log" 2>&1 &

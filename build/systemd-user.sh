@@ -3,8 +3,9 @@
 #
 # Runs SCRIPT below a real `systemd --user` of a user that exists only there, in
 # mount, process, network and control group namespaces of its own. It has its
-# own home, and DBUS_SESSION_BUS_ADDRESS is that of its manager. DIR is made
-# readable for that user in there, whatever is above it. Needs root.
+# own home, whose name has a space, and displays of its own, and
+# DBUS_SESSION_BUS_ADDRESS is that of its manager. DIR is made readable for that
+# user in there, whatever is above it. Needs root.
 set -euo pipefail
 
 uid=4711
@@ -89,7 +90,7 @@ if [[ $stage == --namespace ]]; then
     done
   done
   cp /etc/passwd "$work/passwd"
-  echo "lamplighter-test:x:$uid:$uid::$work/home:/bin/bash" >>"$work/passwd"
+  echo "lamplighter-test:x:$uid:$uid::$work/my home:/bin/bash" >>"$work/passwd"
   chmod 644 "$work/passwd"
   mount --bind "$work/passwd" /etc/passwd
   chmod 755 "$work"
@@ -99,13 +100,16 @@ if [[ $stage == --namespace ]]; then
     shift 2
   done
   for each in "${wanted[@]}"; do reads "$each"; done
-  mkdir "$work/home"
-  chown "$uid:$uid" "$work/home"
+  mkdir "$work/my home"
+  chown "$uid:$uid" "$work/my home"
+  # Displays are numbered in /tmp, which is the whole machine's.
+  mkdir -p /tmp/.X11-unix
+  mount -t tmpfs -o mode=1777 tmpfs /tmp/.X11-unix
   mount -t tmpfs tmpfs /run
   mkdir -p /run/systemd/system "/run/user/$uid"
   chown "$uid:$uid" "/run/user/$uid"
   chmod 700 "/run/user/$uid"
-  exec setpriv --reuid "$uid" --regid "$uid" --clear-groups env -i PATH="$PATH" HOME="$work/home" USER=lamplighter-test \
+  exec setpriv --reuid "$uid" --regid "$uid" --clear-groups env -i PATH="$PATH" HOME="$work/my home" USER=lamplighter-test \
     LANG=C.UTF-8 XDG_RUNTIME_DIR="/run/user/$uid" "$BASH" "$here/${0##*/}" --user "$@"
 fi
 

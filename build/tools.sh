@@ -25,6 +25,9 @@ go_tools=(
   golang.org/x/tools/gopls@v0.23.0
   honnef.co/go/tools/cmd/staticcheck@v0.8.2
   golang.org/x/vuln/cmd/govulncheck@v1.8.0
+  github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2 # newer ones need modules that the module proxy does not give
+  github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+  github.com/tc-hib/go-winres@v0.3.3
 )
 
 # What must be there (a command, or a pattern of files), and the Debian package
@@ -57,6 +60,7 @@ debian_desktop=(
   xfconf-query:xfconf
   '/usr/lib/*/xfce4/notifyd/xfce4-notifyd:xfce4-notifyd'
   xdotool:xdotool
+  desktop-file-validate:desktop-file-utils
   import:imagemagick
   /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:fonts-dejavu-core
 )
@@ -65,6 +69,13 @@ debian_systemd=(
   systemd-socket-activate:systemd
   setpriv:util-linux
   /usr/lib/systemd/user/dbus.socket:dbus-user-session
+)
+debian_package=(libdeflate-gzip:libdeflate-tools)
+debian_package_tests=(
+  rpm:rpm
+  lintian:lintian
+  desktop-file-validate:desktop-file-utils
+  man:man-db
 )
 debian_browser=(
   chromium:chromium
@@ -342,8 +353,8 @@ locked() {
 # need_all sets up everything that `test` uses.
 need_all() (
   locked
-  need_debian "${debian_race[@]}" "${debian_lint[@]}" "${debian_isolated[@]}" "${debian_trees[@]}" "${debian_desktop[@]}" "${debian_browser[@]}"
-  need_go_tools gopls staticcheck govulncheck &
+  need_debian "${debian_race[@]}" "${debian_lint[@]}" "${debian_isolated[@]}" "${debian_trees[@]}" "${debian_desktop[@]}" "${debian_browser[@]}" "${debian_systemd[@]}"
+  need_go_tools gopls staticcheck govulncheck actionlint &
   local compiling=$!
   (need_uvx && need_older_serenas && need_npx && need_clients && need_axe) || { wait; exit 1; }
   wait "$compiling" || exit 1

@@ -66,13 +66,16 @@ need_windows_node() {
 # command line, the one that has no console and is for the tray, and the one
 # above each server, which would need a console process of its own if it had one.
 build_windows() {
-  local linked="-s -w -X main.version=$2"
+  local linked programs=("$1/lamplighter.exe" "$1/lamplighter-tray.exe" "$1/lamplighter-connect.exe")
+  linked="-s -w $(stamped "$2")"
   mkdir -p "$1"
-  local build=(env GOOS=windows CGO_ENABLED=0 go build -trimpath)
+  rm -f "${programs[@]}"
+  local build=(env GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build -trimpath)
   { "${build[@]}" -ldflags "$linked" -o "$1/lamplighter.exe" ./app &&
     "${build[@]}" -ldflags "$linked -H=windowsgui" -o "$1/lamplighter-tray.exe" ./app &&
     "${build[@]}" -ldflags "$linked -H=windowsgui" -o "$1/lamplighter-connect.exe" ./app/connect; } ||
     die "the build for Windows failed" "see the messages of the compiler above"
+  add_resources "$2" "${programs[@]}"
 }
 
 # test_wine [PACKAGE…] runs the tests of these packages, by default of all, as

@@ -1,12 +1,13 @@
 // Package icons holds the artwork of the tray and its menu, one small file per
 // state, drawn by the generator in icons/gen and embedded here in the form the
-// platform shows: PNG, on Windows ICO.
+// platform shows: PNG, on Windows ICO. Beside it, in app, are the pictures of the
+// application for menus and packages, of which a program holds one.
 //
 // What a state is and which of them is worst is decided elsewhere; this
 // package only knows their names, which are those of the JSON interface.
 package icons
 
-//go:generate go run ./gen art
+//go:generate go run ./gen art app
 
 import "path"
 

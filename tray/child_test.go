@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lamplighter/monitor"
@@ -23,6 +24,9 @@ const childEnv = "LAMPLIGHTER_TEST_TRAY_CHILD"
 // childPolicies makes the child offer what the policies can be told, and say how
 // much was given back.
 const childPolicies = childEnv + "_POLICIES=1"
+
+// childLogin makes the child offer to start at login, which is off at first.
+const childLogin = childEnv + "_LOGIN=1"
 
 type childSource chan *monitor.Snapshot
 
@@ -50,6 +54,21 @@ func (a childActions) Pin(id string, pinned bool)  { a.say(fmt.Sprint("pin ", id
 func (a childActions) Pause(until time.Time)       { a.say("pause " + until.Format(time.RFC3339)) }
 func (a childActions) Resume()                     { a.say("resume") }
 func (a childActions) Switch(rule string, on bool) { a.say(fmt.Sprint("switch ", rule, " ", on)) }
+
+// loginSwitch is a Login that can be switched.
+type loginSwitch struct {
+	on     atomic.Bool
+	say    func(string)
+	redraw func()
+}
+
+func (l *loginSwitch) AtLogin() (on, can bool) { return l.on.Load(), true }
+
+func (l *loginSwitch) SetAtLogin(on bool) {
+	l.on.Store(on)
+	l.say(fmt.Sprint("at login ", on))
+	l.redraw()
+}
 
 // runChild returns the exit status: 0 served and ended, 3 no bus, 4 bus lost.
 func runChild() int {
@@ -90,6 +109,9 @@ func runChild() int {
 	if name, value, _ := strings.Cut(childPolicies, "="); os.Getenv(name) == value {
 		opts.Policies = actions
 		opts.GivenBack = func() (uint64, time.Time) { return 3_210 * megabyte, time.Now().AddDate(0, 0, -2) }
+	}
+	if name, value, _ := strings.Cut(childLogin, "="); os.Getenv(name) == value {
+		opts.Login = &loginSwitch{say: actions.say, redraw: func() { t.Redraw() }}
 	}
 	t = New(opts)
 	go func() {

@@ -53,6 +53,10 @@ func (o *owner) click(slot int) {
 		go o.actions.OpenGlobal()
 	case slot == slotQuit:
 		go o.actions.Quit()
+	case slot == slotLogin:
+		if o.login != nil && usable {
+			go o.login.SetAtLogin(!o.shown.slots[slot].Checked)
+		}
 	case within(slotFirst, poolSize):
 		if id := o.shown.placed.instances[slot-slotFirst]; id != "" {
 			go o.actions.OpenInstance(id)

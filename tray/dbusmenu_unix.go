@@ -117,7 +117,7 @@ func (m *dbusMenu) serve() error {
 func (m *dbusMenu) do(ops []Op) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.slots = Apply(m.slots, ops)
+	m.slots = apply(m.slots, ops)
 	if !m.served {
 		return nil
 	}
@@ -396,5 +396,5 @@ func shows(id int32) menuEvent {
 
 // checkable tells whether a slot has a check mark, or room for one.
 func checkable(slot int) bool {
-	return slot >= slotPinFirst && slot < slotPinFirst+keepSize || slot >= slotRuleFirst && slot < slotRuleFirst+ruleLines
+	return slot == slotLogin || slot >= slotPinFirst && slot < slotPinFirst+keepSize || slot >= slotRuleFirst && slot < slotRuleFirst+ruleLines
 }

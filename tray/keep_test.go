@@ -38,7 +38,7 @@ func TestWhatIsSaidUnderKeep(t *testing.T) {
 		{"parked and pinned", func(in *monitor.Instance) { in.State, in.Pinned = monitor.StateParked, true }, "", "parked - alpha", true},
 		{"not recognised", func(in *monitor.Instance) { in.Recognised = false }, "", "", false},
 	} {
-		m := BuildMenu(snapshot(with(alpha, c.change)), noon, MenuOptions{Policies: true})
+		m := buildMenu(snapshot(with(alpha, c.change)), noon, menuOptions{Policies: true})
 		line := func(list []Entry) (e Entry) {
 			for _, e = range list {
 			}
@@ -47,13 +47,13 @@ func TestWhatIsSaidUnderKeep(t *testing.T) {
 		if keep, pin := line(m.Keep), line(m.Pins); keep.Title != c.keep || pin.Title != c.pin || pin.Checked != c.checked {
 			t.Errorf("%s: %q and %q, checked %v", c.name, keep.Title, pin.Title, pin.Checked)
 		}
-		if m := BuildMenu(snapshot(with(alpha, c.change)), noon, MenuOptions{Stop: true}); len(m.Keep)+len(m.Pins) > 0 || m.KeepMore != "" {
+		if m := buildMenu(snapshot(with(alpha, c.change)), noon, menuOptions{Stop: true}); len(m.Keep)+len(m.Pins) > 0 || m.KeepMore != "" {
 			t.Errorf("%s: offered what nobody can do", c.name)
 		}
 	}
 	snap := snapshot(alpha)
 	snap.Recent = []monitor.Event{event(monitor.EventStopOrdered, alpha, 0, "by the policy idle")}
-	if m := BuildMenu(snap, noon, MenuOptions{Policies: true}); m.Keep[0].Title != "24284 - alpha · ending…" || m.Pins[0].Title != m.Keep[0].Title {
+	if m := buildMenu(snap, noon, menuOptions{Policies: true}); m.Keep[0].Title != "24284 - alpha · ending…" || m.Pins[0].Title != m.Keep[0].Title {
 		t.Errorf("ending: %q and %q", m.Keep[0].Title, m.Pins[0].Title)
 	}
 }
@@ -72,7 +72,7 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 			list = append(list, in)
 		}
 		snap := snapshot(list...)
-		m := BuildMenu(snap, noon, MenuOptions{Policies: true})
+		m := buildMenu(snap, noon, menuOptions{Policies: true})
 		over := 0
 		check := func(what string, shown []Entry, fit, first func(*monitor.Instance) bool) {
 			at, fits, missing := -1, 0, 0
@@ -122,17 +122,17 @@ func TestHeldLinesUnderKeep(t *testing.T) {
 		list = append(list, serena(24282+i, fmt.Sprintf("p%03d", i), 0, 10))
 	}
 	menu := func(list ...monitor.Instance) Menu {
-		return BuildMenu(snapshot(slices.Clone(list)...), noon, MenuOptions{Policies: true})
+		return buildMenu(snapshot(slices.Clone(list)...), noon, menuOptions{Policies: true})
 	}
 	shown := menu(list...)
 	list[keepLines].Plan.ShutdownAt = noon.Add(5 * time.Minute)
 	list[0].Pinned = true
 	last := keepLines - 1
-	held := Held(shown, menu(list...))
+	held := hold(shown, menu(list...))
 	if e := held.Keep[last]; e.Ended || e.ID != shown.Keep[last].ID || !held.Pins[0].Checked {
 		t.Errorf("%+v, %+v", held.Keep[last], held.Pins[0])
 	}
-	held = Held(held, menu(list[:last]...))
+	held = hold(held, menu(list[:last]...))
 	if e := held.Keep[last]; !e.Ended || e.Title != "24292 - p010 · ended" {
 		t.Errorf("%+v", e)
 	}

@@ -41,6 +41,7 @@ type Menu struct {
 	StopAll    []Group // orders for all of a kind
 	Stop       []Entry // those that can be stopped, in the same order
 	StopMore   string  // how many of them found no room, empty for none
+	Login      LoginLine
 	About      string
 	Quit       string // with what becomes of the servers
 
@@ -77,23 +78,24 @@ type Said struct {
 	byInstance map[string]int
 }
 
-// MenuOptions are the things that a menu says besides the snapshot.
-type MenuOptions struct {
+// menuOptions are the things that a menu says besides the snapshot.
+type menuOptions struct {
 	Version string
 	Before  Said // of the menu shown until now
 	Stop    bool // offer to stop instances
 	// Policies offers what the policies can be told.
 	Policies bool
+	Login    LoginLine
 	// GivenBack is the memory, in bytes, that ended instances gave back since
 	// GivenSince; 0 for none.
 	GivenBack  uint64
 	GivenSince time.Time
 }
 
-// BuildMenu puts a snapshot in words. A nil snapshot is one that nobody has
+// buildMenu puts a snapshot in words. A nil snapshot is one that nobody has
 // taken yet. The result shares nothing with its arguments.
-func BuildMenu(snap *monitor.Snapshot, now time.Time, opts MenuOptions) Menu {
-	m := Menu{About: "About Lamplighter " + monitor.Clean(opts.Version), Quit: quit(monitor.Totals{})}
+func buildMenu(snap *monitor.Snapshot, now time.Time, opts menuOptions) Menu {
+	m := Menu{Login: opts.Login, About: "About Lamplighter " + monitor.Clean(opts.Version), Quit: quit(monitor.Totals{})}
 	if snap == nil {
 		m.Head = "Looking for servers"
 		m.Tooltip = "Lamplighter: looking for servers"
@@ -290,12 +292,12 @@ func (e Entry) ended() Entry {
 	return e
 }
 
-// NextChange is the time after now at which the same snapshot reads
+// nextChange is the time after now at which the same snapshot reads
 // differently: an idle time grows into its next step, the time until a policy
 // ends an instance shrinks, what was said about an
 // order to stop has been said for long enough, or a day ends, so that events of
 // today become events of a date. It is false when that never happens.
-func NextChange(snap *monitor.Snapshot, now time.Time) (time.Duration, bool) {
+func nextChange(snap *monitor.Snapshot, now time.Time) (time.Duration, bool) {
 	if snap == nil {
 		return 0, false
 	}
@@ -330,11 +332,11 @@ func NextChange(snap *monitor.Snapshot, now time.Time) (time.Duration, bool) {
 	return next, next > 0
 }
 
-// Held is the menu to show while one is open on the screen: every line of
+// hold is the menu to show while one is open on the screen: every line of
 // shown stays where it is and says what is new, lines that next no longer has
 // stay and say so, and lines that next adds wait. Nothing then moves under the
 // pointer.
-func Held(shown, next Menu) Menu {
+func hold(shown, next Menu) Menu {
 	held := next
 	held.Instances = inPlaces(shown.Instances, next.Instances)
 	held.StopAll = groupsInPlace(shown.StopAll, next.StopAll)
@@ -344,6 +346,7 @@ func Held(shown, next Menu) Menu {
 	held.KeepMore = inPlace(shown.KeepMore, next.KeepMore)
 	held.Policies = shown.Policies.inPlace(next.Policies)
 	held.GivenBack = inPlace(shown.GivenBack, next.GivenBack)
+	held.Login.Shown = shown.Login.Shown
 	held.Recent = shown.Recent // a newer event would move all others
 	held.Workspaces = shown.Workspaces
 	held.Hint = inPlace(shown.Hint, next.Hint)

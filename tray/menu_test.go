@@ -98,7 +98,7 @@ func TestTitles(t *testing.T) {
 		{"control and bidi", func(in *monitor.Instance) { in.ProjectName = "a\x1b[31m\u202eb\u200b\n\tc" }, "24284 - a[31mb c · idle 10 min · 150 MB"},
 	}
 	for _, c := range cases {
-		m := BuildMenu(snapshot(with(alpha, c.change)), noon, MenuOptions{})
+		m := buildMenu(snapshot(with(alpha, c.change)), noon, menuOptions{})
 		if got := m.Instances[0].Title; got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
 		}
@@ -125,7 +125,7 @@ func TestHead(t *testing.T) {
 		{snapshot(with(a, func(in *monitor.Instance) { in.RSSBytes = 0 })), "1 server"},
 	}
 	for _, c := range cases {
-		if got := BuildMenu(c.snap, noon, MenuOptions{}).Head; got != c.want {
+		if got := buildMenu(c.snap, noon, menuOptions{}).Head; got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
@@ -134,7 +134,7 @@ func TestHead(t *testing.T) {
 func TestMenuAroundTheInstances(t *testing.T) {
 	snap := snapshot()
 	snap.Warnings = []string{"settings:\x1b[2J line 3 is not understood", "b", "c"}
-	m := BuildMenu(snap, noon, MenuOptions{Version: "1.2.3"})
+	m := buildMenu(snap, noon, menuOptions{Version: "1.2.3"})
 	if m.Hint == "" || m.More != "" || m.Worst != "" {
 		t.Errorf("empty menu: %+v", m)
 	}
@@ -148,32 +148,32 @@ func TestMenuAroundTheInstances(t *testing.T) {
 	for i := range 300 {
 		list = append(list, serena(24282+i, "p", 0, 10))
 	}
-	m = BuildMenu(snapshot(list...), noon, MenuOptions{})
+	m = buildMenu(snapshot(list...), noon, menuOptions{})
 	if len(m.Instances) != listLines || m.More != "and 285 more: lamplighter status" || m.Hint != "" {
 		t.Errorf("%d entries, more %q, hint %q", len(m.Instances), m.More, m.Hint)
 	}
 }
 
 func TestTooltipTellsReasonClientAndRoot(t *testing.T) {
-	got := BuildMenu(snapshot(serena(1, "alpha", 0, 0)), noon, MenuOptions{}).Instances[0].Tooltip
+	got := buildMenu(snapshot(serena(1, "alpha", 0, 0)), noon, menuOptions{}).Instances[0].Tooltip
 	want := "its dashboard answers and a project is active\nstarted by Claude Code\n/home/u/alpha"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	managed := with(serena(1, "alpha", 0, 0), func(in *monitor.Instance) { in.Managed, in.Client.Name = true, "cu\nrl" })
 	want = "its dashboard answers and a project is active\nmanaged, for cu rl\n/home/u/alpha"
-	if got := BuildMenu(snapshot(managed), noon, MenuOptions{}).Instances[0].Tooltip; got != want {
+	if got := buildMenu(snapshot(managed), noon, menuOptions{}).Instances[0].Tooltip; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	plan := func(in *monitor.Instance) {
 		in.Plan = monitor.Plan{ShutdownAt: noon.Add(4 * time.Minute), Reason: "no call\nfor 30 min", KeptUntil: noon.Add(time.Hour)}
 	}
 	want = "its dashboard answers and a project is active\nwill shut down at 12:04, because no call for 30 min\nkept until 13:00\nstarted by Claude Code\n/home/u/alpha"
-	if got := BuildMenu(snapshot(with(serena(1, "alpha", 0, 0), plan)), noon, MenuOptions{}).Instances[0].Tooltip; got != want {
+	if got := buildMenu(snapshot(with(serena(1, "alpha", 0, 0), plan)), noon, menuOptions{}).Instances[0].Tooltip; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	announced := with(serena(1, "alpha", 0, 0), func(in *monitor.Instance) { in.Recognised = false })
-	if got := BuildMenu(snapshot(announced), noon, MenuOptions{}).Instances[0].Tooltip; !strings.Contains(got, "it registered itself, so it is shown, and never ended") {
+	if got := buildMenu(snapshot(announced), noon, menuOptions{}).Instances[0].Tooltip; !strings.Contains(got, "it registered itself, so it is shown, and never ended") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -227,8 +227,8 @@ func TestNothingIsReadDifferentlyBeforeNextChange(t *testing.T) {
 		}
 		snap := snapshot(list...)
 		snap.Recent, snap.Policy = genEvents(t, list), genPolicy(t)
-		menu := func(at time.Time) Menu { return BuildMenu(snap, at, MenuOptions{Stop: true, Policies: true}) }
-		next, ok := NextChange(snap, noon)
+		menu := func(at time.Time) Menu { return buildMenu(snap, at, menuOptions{Stop: true, Policies: true}) }
+		next, ok := nextChange(snap, noon)
 		if !ok {
 			next = 1000 * time.Hour
 		}
@@ -255,7 +255,7 @@ func FuzzTitle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		used := with(serena(24284, name, time.Hour, 1234), func(in *monitor.Instance) { in.Client.Name = name })
 		used.Plan = monitor.Plan{ShutdownAt: noon.Add(14 * time.Minute), Reason: name}
-		m := BuildMenu(snapshot(used), noon, MenuOptions{Version: name, Stop: true, Policies: true})
+		m := buildMenu(snapshot(used), noon, menuOptions{Version: name, Stop: true, Policies: true})
 		for _, s := range []string{
 			m.Instances[0].Title, m.Instances[0].ended().Title, m.Stop[0].Title, m.Stop[0].ended().Title, m.Keep[0].Title, m.Pins[0].Title,
 		} {
@@ -285,7 +285,7 @@ func TestSharedServers(t *testing.T) {
 		in.State, in.Managed, in.Reason = monitor.StateParked, true, "no request for 10 min; wakes at the next request"
 		in.Sharing = &monitor.Sharing{Clients: clients[:1], SavedBytes: 108 * megabyte}
 	})
-	m := BuildMenu(snapshot(shared, parked), noon, MenuOptions{Stop: true, Policies: true})
+	m := buildMenu(snapshot(shared, parked), noon, menuOptions{Stop: true, Policies: true})
 	if want := "2 servers, 1 parked, 100 MB, sharing saves 300 MB"; m.Head != want {
 		t.Errorf("%q, want %q", m.Head, want)
 	}
@@ -324,11 +324,11 @@ func TestQuit(t *testing.T) {
 		"Quit Lamplighter (1 session ends, other servers go on)":                              {found, session},
 		"Quit Lamplighter (2 sessions end, other servers go on)":                              {session, shared, session},
 	} {
-		if got := BuildMenu(&monitor.Snapshot{Seq: 1, Instances: servers}, time.Time{}, MenuOptions{}).Quit; got != want {
+		if got := buildMenu(&monitor.Snapshot{Seq: 1, Instances: servers}, time.Time{}, menuOptions{}).Quit; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := BuildMenu(nil, time.Time{}, MenuOptions{}).Quit; got != "Quit Lamplighter (servers go on)" {
+	if got := buildMenu(nil, time.Time{}, menuOptions{}).Quit; got != "Quit Lamplighter (servers go on)" {
 		t.Errorf("before the first look: %q", got)
 	}
 }

@@ -9,7 +9,7 @@ import "time"
 // it, so that a click lands on another server, and the menu keeps its old
 // size, so that the last lines fall off behind a scroll arrow. A new title or
 // icon of a line that stays is harmless. So while the menu is open only such
-// changes are made (see Held), and the rest waits.
+// changes are made (see hold), and the rest waits.
 //
 // That the menu opens is told by the desktop: KDE and GNOME send the event
 // "opened", the xfce panel and other users of libdbusmenu only call AboutToShow

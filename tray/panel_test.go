@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 func waitFor(t *testing.T, what string, f func() bool) {
 	t.Helper()

@@ -13,8 +13,8 @@ func newPlaces() places {
 // of finds places for a menu, those of p as far as they can stay.
 func (p places) of(m Menu) places {
 	return places{
-		instances: Place(p.instances, ids(m.Instances)), stops: Place(p.stops, ids(m.Stop)),
-		keeps: Place(p.keeps, ids(m.Keep)), pins: Place(p.pins, ids(m.Pins)),
+		instances: place(p.instances, ids(m.Instances)), stops: place(p.stops, ids(m.Stop)),
+		keeps: place(p.keeps, ids(m.Keep)), pins: place(p.pins, ids(m.Pins)),
 	}
 }
 
@@ -26,13 +26,13 @@ func ids(entries []Entry) []string {
 	return ids
 }
 
-// Place decides which slot of the pool shows which instance. pool has the id
+// place decides which slot of the pool shows which instance. pool has the id
 // in each slot, "" for a free one; ids are those to show, in order and at most
 // as many as slots. Order is kept, and whatever can stay in its slot stays:
 // newcomers go into the free slots between their neighbours, so that one
 // server that starts or ends changes one line and not all those below it. Only
 // when there is no room left in between, all are spread anew.
-func Place(pool, ids []string) []string {
+func place(pool, ids []string) []string {
 	stays := stayers(pool, ids)
 	placed := make([]string, len(pool))
 	if fill(placed, ids, stays) {

@@ -53,11 +53,11 @@ func TestPolicyLines(t *testing.T) {
 	} {
 		snap := snapshot()
 		snap.Policy = c.policy
-		got := BuildMenu(snap, noon, MenuOptions{Policies: true}).Policies
+		got := buildMenu(snap, noon, menuOptions{Policies: true}).Policies
 		if got.Title != c.want || got.Paused != c.policy.Paused {
 			t.Errorf("%s: %+v", c.name, got)
 		}
-		if got := BuildMenu(snap, noon, MenuOptions{Stop: true}).Policies; got.Title != "" {
+		if got := buildMenu(snap, noon, menuOptions{Stop: true}).Policies; got.Title != "" {
 			t.Errorf("%s: offered what nobody can do", c.name)
 		}
 	}
@@ -88,7 +88,7 @@ func TestGivenBack(t *testing.T) {
 		{161 * megabyte, 20 * day, "150 MB given back since 9 Feb"},
 		{1, 0, "under 10 MB given back this week"},
 	} {
-		m := BuildMenu(snapshot(), noon, MenuOptions{GivenBack: c.bytes, GivenSince: noon.Add(-c.ago)})
+		m := buildMenu(snapshot(), noon, menuOptions{GivenBack: c.bytes, GivenSince: noon.Add(-c.ago)})
 		if m.GivenBack != c.want {
 			t.Errorf("got %q, want %q", m.GivenBack, c.want)
 		}
@@ -102,16 +102,16 @@ func TestStopAllOfAKind(t *testing.T) {
 	snap := snapshot(serena(1, "alpha", 0, 0))
 	snap.Policy = monitor.Policy{Idle: 2, Orphans: 1}
 	want := []Group{{What: "orphans", Title: "Stop 1 orphaned"}, {What: "idle", Title: "Stop 2 idle"}}
-	shown := BuildMenu(snap, noon, MenuOptions{Policies: true})
+	shown := buildMenu(snap, noon, menuOptions{Policies: true})
 	if !reflect.DeepEqual(shown.StopAll, want) {
 		t.Errorf("got %+v, want %+v", shown.StopAll, want)
 	}
-	if got := BuildMenu(snap, noon, MenuOptions{Stop: true}).StopAll; got != nil {
+	if got := buildMenu(snap, noon, menuOptions{Stop: true}).StopAll; got != nil {
 		t.Errorf("offered what nobody can do: %+v", got)
 	}
 	snap.Policy = monitor.Policy{Idle: 3}
 	want[0].Ended, want[1].Title = true, "Stop 3 idle"
-	if got := Held(shown, BuildMenu(snap, noon, MenuOptions{Policies: true})).StopAll; !reflect.DeepEqual(got, want) {
+	if got := hold(shown, buildMenu(snap, noon, menuOptions{Policies: true})).StopAll; !reflect.DeepEqual(got, want) {
 		t.Errorf("held: got %+v, want %+v", got, want)
 	}
 }
@@ -120,16 +120,16 @@ func TestHeldPolicies(t *testing.T) {
 	menu := func(p monitor.Policy) Menu {
 		snap := snapshot()
 		snap.Policy = p
-		return BuildMenu(snap, noon, MenuOptions{Policies: true})
+		return buildMenu(snap, noon, menuOptions{Policies: true})
 	}
 	shown := menu(monitor.Policy{Active: true, Rules: rules()[:2]})
 	next := rules()
 	next[0].On = false
-	held := Held(shown, menu(monitor.Policy{Active: true, Paused: true, Rules: next[:1]})).Policies
+	held := hold(shown, menu(monitor.Policy{Active: true, Paused: true, Rules: next[:1]})).Policies
 	if held.Title != "Policies (paused until resumed)" || held.Paused || len(held.Rules) != 2 || held.Rules[0].On || held.Rules[1].Set {
 		t.Errorf("%+v", held)
 	}
-	if held := Held(shown, menu(monitor.Policy{})).Policies; held.Title != "Policies" || held.Rules[0].Set {
+	if held := hold(shown, menu(monitor.Policy{})).Policies; held.Title != "Policies" || held.Rules[0].Set {
 		t.Errorf("%+v", held)
 	}
 }

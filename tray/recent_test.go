@@ -63,7 +63,7 @@ func TestRecentLines(t *testing.T) {
 	} {
 		snap := snapshot(alpha, long)
 		snap.Recent = []monitor.Event{c.e}
-		got := BuildMenu(snap, noon, MenuOptions{}).Recent
+		got := buildMenu(snap, noon, menuOptions{}).Recent
 		if len(got) != 1 || got[0].Title != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
@@ -74,7 +74,7 @@ func TestRecentLines(t *testing.T) {
 	east := time.FixedZone("east", 3*3600)
 	snap := snapshot(alpha)
 	snap.Recent = []monitor.Event{event(monitor.EventStarted, alpha, 15*time.Hour, "")}
-	if got := BuildMenu(snap, noon.In(east), MenuOptions{}).Recent[0].Title; got != "00:00 started: 24284 - alpha" {
+	if got := buildMenu(snap, noon.In(east), menuOptions{}).Recent[0].Title; got != "00:00 started: 24284 - alpha" {
 		t.Errorf("in another zone: %q", got)
 	}
 }
@@ -86,14 +86,14 @@ func TestRecentOpensWhatLives(t *testing.T) {
 		snap.Recent = append(snap.Recent, event(monitor.EventStarted, in, 0, ""))
 	}
 	var opens []string
-	for _, l := range BuildMenu(snap, noon, MenuOptions{}).Recent {
+	for _, l := range buildMenu(snap, noon, menuOptions{}).Recent {
 		opens = append(opens, l.Open)
 	}
 	if want := []string{alpha.ID(), other.ID(), ""}; !slices.Equal(opens, want) {
 		t.Errorf("opens %q, want %q", opens, want)
 	}
 	snap.Recent = slices.Repeat(snap.Recent, 9)
-	if n := len(BuildMenu(snap, noon, MenuOptions{}).Recent); n != recentLines {
+	if n := len(buildMenu(snap, noon, menuOptions{}).Recent); n != recentLines {
 		t.Errorf("%d lines", n)
 	}
 }
@@ -127,7 +127,7 @@ func TestWhatIsSaidOfAnOrderToStop(t *testing.T) {
 		snap := snapshot(alpha)
 		snap.Recent = c.recent
 		snap.Warnings = []string{"a", "b"}
-		m := BuildMenu(snap, noon, MenuOptions{Stop: true})
+		m := buildMenu(snap, noon, menuOptions{Stop: true})
 		want := []string{c.warning, "a"}
 		if c.warning == "" {
 			want = snap.Warnings
@@ -170,7 +170,7 @@ func TestRefusalsKeepTheirReason(t *testing.T) {
 		refusal := stop.Check(c.facts, stop.Order{})
 		snap := snapshot(long)
 		snap.Recent = []monitor.Event{event(monitor.EventStopRefused, long, 0, "it "+refusal.Why)}
-		got := BuildMenu(snap, noon, MenuOptions{}).Warnings
+		got := buildMenu(snap, noon, menuOptions{}).Warnings
 		want := []string{"Not ended: " + c.why}
 		if c.instead != "" {
 			want = append(want, c.instead)
@@ -203,7 +203,7 @@ func TestEventsOfADayEndWithIt(t *testing.T) {
 	} {
 		snap := snapshot(alpha)
 		snap.Recent = []monitor.Event{{At: c.now.Add(-c.before), Kind: monitor.EventStarted, Label: "x"}}
-		if got, ok := NextChange(snap, c.now); got != c.want || ok != (c.want > 0) {
+		if got, ok := nextChange(snap, c.now); got != c.want || ok != (c.want > 0) {
 			t.Errorf("%v after: %v, want %v", c.before, got, c.want)
 		}
 	}
@@ -243,7 +243,7 @@ func TestWhatCanBeStopped(t *testing.T) {
 		}, "24284 - custome…ervices · idle 10 min · client an assi…g name · 150 MB"},
 	} {
 		in := with(alpha, func(in *monitor.Instance) { in.Client = &monitor.Client{Name: "Claude Code"} })
-		m := BuildMenu(snapshot(with(in, c.change)), noon, MenuOptions{Stop: true})
+		m := buildMenu(snapshot(with(in, c.change)), noon, menuOptions{Stop: true})
 		got := ""
 		if len(m.Stop) > 0 {
 			got = m.Stop[0].Title
@@ -259,7 +259,7 @@ func TestStopHasRoomForSome(t *testing.T) {
 	for i := range 120 {
 		list = append(list, with(serena(24282+i, "p", 0, 10), func(in *monitor.Instance) { in.Recognised = i%2 == 0 || i > 90 }))
 	}
-	m := BuildMenu(snapshot(list...), noon, MenuOptions{Stop: true})
+	m := buildMenu(snapshot(list...), noon, menuOptions{Stop: true})
 	if len(m.Stop) != listLines || m.StopMore != "and 60 more: lamplighter stop" || m.More != "and 105 more: lamplighter status" {
 		t.Errorf("%d entries, more %q, %q", len(m.Stop), m.StopMore, m.More)
 	}
@@ -268,7 +268,7 @@ func TestStopHasRoomForSome(t *testing.T) {
 			t.Fatalf("line %d under Stop is %q", i, e.Title)
 		}
 	}
-	m = BuildMenu(snapshot(list...), noon, MenuOptions{})
+	m = buildMenu(snapshot(list...), noon, menuOptions{})
 	if len(m.Stop) != 0 || m.StopMore != "" {
 		t.Error("offered what nobody can do")
 	}
@@ -283,8 +283,8 @@ func FuzzEvent(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kind, label, detail string, at int64) {
 		snap := &monitor.Snapshot{Recent: []monitor.Event{{At: time.Unix(at, 0), Kind: monitor.EventKind(kind), Label: label, Detail: detail}}}
-		m := BuildMenu(snap, noon, MenuOptions{Stop: true})
-		NextChange(snap, noon)
+		m := buildMenu(snap, noon, menuOptions{Stop: true})
+		nextChange(snap, noon)
 		for _, s := range append(m.Warnings, m.Recent[0].Title) {
 			if !utf8.ValidString(s) || strings.ContainsFunc(s, monitor.Unprintable) {
 				t.Errorf("%q is not printable", s)

@@ -40,7 +40,8 @@ const (
 	slotGiven      = slotPolicies + 1
 	slotWarning    = slotGiven + 1              // the first of warningLines
 	slotStop       = slotWarning + warningLines // a submenu
-	slotAbout      = slotStop + 1
+	slotLogin      = slotStop + 1
+	slotAbout      = slotLogin + 1
 	slotQuit       = slotAbout + 1
 	slotTop        = slotQuit + 1 // the number of slots that are in no submenu
 
@@ -167,6 +168,7 @@ func slotsOf(m Menu, placed places) []Slot {
 	for i, w := range m.Warnings {
 		line(slotWarning+i, w, "", true) // to be read
 	}
+	slots[slotLogin] = m.Login.slot()
 	line(slotAbout, m.About, "", false)
 	line(slotQuit, m.Quit, "Servers that others started go on running.", true)
 	return slots
@@ -223,11 +225,11 @@ type Op struct {
 	Mark icons.Mark // of OpIcon
 }
 
-// Diff lists what has to be done so that slots that show one thing show
+// diff lists what has to be done so that slots that show one thing show
 // another. What is equal is not touched, and neither is a hidden slot: its
 // fields are set when it is shown again, before it is shown. Both lists have
 // the same length.
-func Diff(shown, want []Slot) []Op {
+func diff(shown, want []Slot) []Op {
 	var ops []Op
 	for i, w := range want {
 		s := shown[i]
@@ -267,8 +269,8 @@ func Diff(shown, want []Slot) []Op {
 	return ops
 }
 
-// Apply gives the slots after ops; shown stays as it is.
-func Apply(shown []Slot, ops []Op) []Slot {
+// apply gives the slots after ops; shown stays as it is.
+func apply(shown []Slot, ops []Op) []Slot {
 	slots := append([]Slot(nil), shown...)
 	for _, op := range ops {
 		s := &slots[op.Slot]

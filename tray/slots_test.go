@@ -34,8 +34,8 @@ func TestDiffAndApply(t *testing.T) {
 		n := rapid.IntRange(0, 8).Draw(t, "n")
 		shown, want := genSlots(t, "shown", n), genSlots(t, "want", n)
 		before := slices.Clone(shown)
-		ops := Diff(shown, want)
-		got := Apply(shown, ops)
+		ops := diff(shown, want)
+		got := apply(shown, ops)
 		if !reflect.DeepEqual(shown, before) {
 			t.Fatal("Apply changed its argument")
 		}
@@ -44,12 +44,12 @@ func TestDiffAndApply(t *testing.T) {
 				t.Fatalf("slot %d shows %+v, want %+v", i, got[i], want[i])
 			}
 		}
-		if more := Diff(got, want); len(more) != 0 {
+		if more := diff(got, want); len(more) != 0 {
 			t.Fatalf("what is equal gives %v", more)
 		}
 		hidden := map[int]bool{}
 		for i, op := range ops {
-			if one := Apply(shown, ops[i:i+1]); one[op.Slot] == shown[op.Slot] {
+			if one := apply(shown, ops[i:i+1]); one[op.Slot] == shown[op.Slot] {
 				t.Fatalf("%+v touches what does not change", op)
 			}
 			if hidden[op.Slot] {
@@ -71,12 +71,12 @@ func TestPlaceKeepsOrderAndPlaces(t *testing.T) {
 		pool := make([]string, size)
 		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
 			ids := genIDs(t, "ids", size)
-			placed := Place(pool, ids)
+			placed := place(pool, ids)
 			got := slices.DeleteFunc(slices.Clone(placed), func(s string) bool { return s == "" })
 			if len(placed) != size || !slices.Equal(got, ids) {
 				t.Fatalf("%q placed as %q", ids, placed)
 			}
-			if again := Place(placed, ids); !slices.Equal(again, placed) {
+			if again := place(placed, ids); !slices.Equal(again, placed) {
 				t.Fatalf("%q moved to %q for nothing", placed, again)
 			}
 			pool = placed
@@ -88,9 +88,9 @@ func TestOneThatComesOrGoesChangesOneSlot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := genIDs(t, "ids", listLines)
 		slices.Sort(ids)
-		pool := Place(make([]string, poolSize), ids)
+		pool := place(make([]string, poolSize), ids)
 		changed := func(ids []string) (n int) {
-			for i, id := range Place(pool, ids) {
+			for i, id := range place(pool, ids) {
 				if id != pool[i] {
 					n++
 				}
@@ -126,19 +126,20 @@ func genMenu(t *rapid.T, label string) Menu {
 	snap.Recent, snap.Policy = genEvents(t, snap.Instances), genPolicy(t)
 	monitor.Sort(snap.Instances)
 	snap.Warnings = rapid.SliceOfN(rapid.SampledFrom([]string{"w1", "w2"}), 0, 3).Draw(t, "warnings")
-	return BuildMenu(snap, noon, MenuOptions{
-		Stop: rapid.Bool().Draw(t, "stop"), Policies: rapid.Bool().Draw(t, "policies"), GivenBack: rapid.Uint64().Draw(t, "given back"),
+	return buildMenu(snap, noon, menuOptions{
+		Login: LoginLine{Shown: rapid.Bool().Draw(t, "login"), On: rapid.Bool().Draw(t, "at login"), Can: rapid.Bool().Draw(t, "can")},
+		Stop:  rapid.Bool().Draw(t, "stop"), Policies: rapid.Bool().Draw(t, "policies"), GivenBack: rapid.Uint64().Draw(t, "given back"),
 	})
 }
 
 func TestHeldMenuMovesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shown, next := genMenu(t, "shown"), genMenu(t, "next")
-		held := Held(shown, next)
+		held := hold(shown, next)
 		if !sameLines(shown, held) {
 			t.Fatalf("lines moved:\n%+v\n%+v", shown, held)
 		}
-		if !reflect.DeepEqual(Held(held, next), held) {
+		if !reflect.DeepEqual(hold(held, next), held) {
 			t.Fatal("holding twice is not holding once")
 		}
 		renewed := func(held, next []Entry, mark icons.Mark) {
@@ -166,7 +167,7 @@ func TestHeldMenuMovesNothing(t *testing.T) {
 		if again := placed.of(held); !reflect.DeepEqual(again, placed) {
 			t.Fatal("a held menu takes other slots")
 		}
-		for _, op := range Diff(slotsOf(shown, placed), slotsOf(held, placed)) {
+		for _, op := range diff(slotsOf(shown, placed), slotsOf(held, placed)) {
 			if op.Kind == OpShow || op.Kind == OpHide {
 				t.Fatalf("a held menu gives %+v", op)
 			}
@@ -178,8 +179,8 @@ func TestHeldMenuMovesNothing(t *testing.T) {
 }
 
 func TestHeldEntryThatEnded(t *testing.T) {
-	shown := BuildMenu(snapshot(serena(24284, "alpha", time.Hour, 100)), noon, MenuOptions{})
-	e := Held(shown, BuildMenu(snapshot(), noon, MenuOptions{})).Instances[0]
+	shown := buildMenu(snapshot(serena(24284, "alpha", time.Hour, 100)), noon, menuOptions{})
+	e := hold(shown, buildMenu(snapshot(), noon, menuOptions{})).Instances[0]
 	if e.Title != "24284 - alpha · ended" || e.Mark != icons.Ended || !e.Ended {
 		t.Errorf("%+v", e)
 	}

@@ -55,6 +55,7 @@ type Options struct {
 	Stopper Stopper // nil: the menu does not offer to stop anything
 	// Policies nil: the menu does not offer to tell them anything.
 	Policies Policies
+	Login    Login // nil: the menu does not say whether the program is started at login
 	// GivenBack is how much memory, in bytes, ended instances gave back, and
 	// since when. It is asked each time the menu is drawn, on one goroutine, and
 	// must not wait. The menu shows nothing for nil or 0.
@@ -89,6 +90,8 @@ type Tray struct {
 
 	styling sync.Mutex  // held to send
 	styles  chan string // holds the newest one not yet shown
+
+	redraws chan struct{} // holds one when the menu is to be drawn again
 }
 
 // New makes a tray that is not shown yet.
@@ -99,7 +102,7 @@ func New(opts Options) *Tray {
 	if opts.Tell == nil {
 		opts.Tell = func(text string) { opts.Log.Warn(text) }
 	}
-	return &Tray{opts: opts, styles: make(chan string, 1)}
+	return &Tray{opts: opts, styles: make(chan string, 1), redraws: make(chan struct{}, 1)}
 }
 
 // SetStyle changes the style of the icon, as Options.Style has it, also while
@@ -145,8 +148,8 @@ func (t *Tray) Serve(ctx context.Context) error {
 	desk := newDesktop(ctx.Done(), bus)
 	settled := bus.settled(ctx)
 	o := &owner{
-		paint: desk, actions: t.opts.Actions, stopper: t.opts.Stopper, policies: t.opts.Policies, given: t.opts.GivenBack, now: time.Now,
-		version: t.opts.Version, style: t.opts.Style, snapshots: snapshots, styles: t.styles,
+		paint: desk, actions: t.opts.Actions, stopper: t.opts.Stopper, policies: t.opts.Policies, login: t.opts.Login, given: t.opts.GivenBack, now: time.Now,
+		version: t.opts.Version, style: t.opts.Style, snapshots: snapshots, styles: t.styles, redraws: t.redraws,
 		clicks: desk.clicks, menuEvents: desk.menuEvents, settled: settled,
 		lost: bus.lost(),
 	}
@@ -196,6 +199,7 @@ type owner struct {
 	actions  Actions
 	stopper  Stopper                    // nil for none
 	policies Policies                   // nil for none
+	login    Login                      // nil for none
 	given    func() (uint64, time.Time) // nil for none
 	now      func() time.Time
 	version  string
@@ -203,6 +207,7 @@ type owner struct {
 
 	snapshots  <-chan *monitor.Snapshot
 	styles     <-chan string
+	redraws    <-chan struct{}
 	clicks     <-chan int // slots
 	menuEvents <-chan menuEvent
 	settled    <-chan struct{} // closed when loop begins if the desktop has taken the item in only now
@@ -265,6 +270,8 @@ func (o *owner) loop(ctx context.Context) error {
 			err = o.draw()
 		case o.style = <-o.styles:
 			err = o.draw()
+		case <-o.redraws:
+			err = o.draw()
 		case slot := <-o.clicks:
 			o.click(slot)
 			err = o.menuEvent(menuClicked)
@@ -290,7 +297,7 @@ func (o *owner) sleep() time.Duration {
 	if o.waiting {
 		return max(o.open.until.Sub(now), 0)
 	}
-	if d, ok := NextChange(o.snap, now); ok {
+	if d, ok := nextChange(o.snap, now); ok {
 		at := now.Add(d).Truncate(sleepStep)
 		if at.Sub(now) < d {
 			at = at.Add(sleepStep)
@@ -302,6 +309,9 @@ func (o *owner) sleep() time.Duration {
 
 func (o *owner) menuEvent(e menuEvent) error {
 	now := o.now()
+	if e == menuOpened && o.login != nil {
+		o.login.AtLogin() // so that who answers from memory looks whether it still holds
+	}
 	next, renew := o.open.after(e, now)
 	o.open = next
 	if !renew || !o.waiting {
@@ -317,21 +327,21 @@ func (o *owner) draw() error {
 
 // drawAs shows the snapshot as it reads now; held keeps every line in place.
 func (o *owner) drawAs(now time.Time, held bool) error {
-	opts := MenuOptions{Version: o.version, Before: o.said, Stop: o.stopper != nil, Policies: o.policies != nil}
+	opts := menuOptions{Version: o.version, Before: o.said, Stop: o.stopper != nil, Policies: o.policies != nil, Login: loginLine(o.login)}
 	if o.given != nil {
 		opts.GivenBack, opts.GivenSince = o.given()
 	}
-	menu := BuildMenu(o.snap, now, opts)
+	menu := buildMenu(o.snap, now, opts)
 	o.said = menu.Said
 	o.waiting = false
 	if held {
 		want := menu
-		menu = Held(o.shown.menu, want)
+		menu = hold(o.shown.menu, want)
 		o.waiting = !sameLines(menu, want)
 	}
 	placed := o.shown.placed.of(menu)
 	o.moved = o.moved.after(o.shown.menu, menu, o.shown.placed, placed, now)
-	ops := Diff(o.shown.slots, slotsOf(menu, placed))
+	ops := diff(o.shown.slots, slotsOf(menu, placed))
 	if len(ops) > 0 {
 		if err := o.paint.do(ops); err != nil {
 			return err
@@ -347,7 +357,7 @@ func (o *owner) drawAs(now time.Time, held bool) error {
 			return err
 		}
 	}
-	o.shown.slots, o.shown.placed, o.shown.menu = Apply(o.shown.slots, ops), placed, menu
+	o.shown.slots, o.shown.placed, o.shown.menu = apply(o.shown.slots, ops), placed, menu
 	o.shown.style, o.shown.drawn = o.style, true
 	return nil
 }
@@ -357,7 +367,7 @@ func sameLines(a, b Menu) bool {
 	sameID := func(a, b Entry) bool { return a.ID == b.ID }
 	return slices.EqualFunc(a.Instances, b.Instances, sameID) && slices.EqualFunc(a.Stop, b.Stop, sameID) &&
 		slices.EqualFunc(a.Keep, b.Keep, sameID) && slices.EqualFunc(a.Pins, b.Pins, sameID) &&
-		sameGroups(a.StopAll, b.StopAll) && a.Policies.sameLines(b.Policies) &&
+		sameGroups(a.StopAll, b.StopAll) && a.Policies.sameLines(b.Policies) && a.Login.Shown == b.Login.Shown &&
 		slices.Equal(a.Recent, b.Recent) && a.Workspaces.equal(b.Workspaces) && len(a.Warnings) == len(b.Warnings) &&
 		(a.KeepMore == "") == (b.KeepMore == "") && (a.GivenBack == "") == (b.GivenBack == "") &&
 		(a.Hint == "") == (b.Hint == "") && (a.More == "") == (b.More == "") && (a.StopMore == "") == (b.StopMore == "")

@@ -41,7 +41,7 @@ func (c *canvas) slots() []Slot {
 func (c *canvas) do(ops []Op) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.shown = Apply(c.shown, ops)
+	c.shown = apply(c.shown, ops)
 	c.ops = append(c.ops, ops...)
 	return c.fail
 }
@@ -250,7 +250,7 @@ func TestLoopHandsOutClicksAndEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- o.loop(ctx) }()
-	slot := slotFirst + slices.Index(Place(make([]string, poolSize), []string{"x"}), "x")
+	slot := slotFirst + slices.Index(place(make([]string, poolSize), []string{"x"}), "x")
 	for _, c := range []struct {
 		slot int
 		want string

@@ -35,12 +35,21 @@ func workspaceList(list []monitor.Workspace, now time.Time) Workspaces {
 	}
 	w.Title = fmt.Sprintf("Workspaces: %d", len(list))
 	if bytes > 0 {
-		w.Title += ", " + monitor.Memory(bytes)
+		w.Title += ", " + onDisk(bytes)
 	}
 	if over := len(list) - len(w.Lines); over > 0 {
 		w.More = fmt.Sprintf("and %d more: lamplighter workspace list", over)
 	}
 	return w
+}
+
+// onDisk says how large workspaces are, in the words for memory; theirs may be
+// less than those tell.
+func onDisk(bytes uint64) string {
+	if bytes < 1_000_000 {
+		return "under 1 MB"
+	}
+	return monitor.Memory(bytes)
 }
 
 // workspaceLine is one workspace: its job, its project, how large it is, since
@@ -49,7 +58,7 @@ func workspaceLine(w *monitor.Workspace, now time.Time) string {
 	job := monitor.Clean(w.Job)
 	words := []string{monitor.Shorten(monitor.Clean(w.Project), eventColumns)}
 	if w.SizeBytes > 0 {
-		words = append(words, monitor.Memory(uint64(w.SizeBytes)))
+		words = append(words, onDisk(uint64(w.SizeBytes)))
 	}
 	ends := monitor.Clean(w.Ends)
 	if ends != "" && !w.EndsAt.IsZero() {

@@ -26,6 +26,10 @@ func TestWorkspaceList(t *testing.T) {
 	if none := workspaceList(nil, now); !none.equal(Workspaces{}) {
 		t.Errorf("of none %q", none)
 	}
+	small := monitor.Workspace{Job: "notes", SizeBytes: 135_000, CreatedAt: now}
+	if got := workspaceList([]monitor.Workspace{small}, now); got.Title != "Workspaces: 1, under 1 MB" || !strings.Contains(got.Lines[0], "under 1 MB") {
+		t.Errorf("of a small one %q", got)
+	}
 	many := workspaceList(make([]monitor.Workspace, 40), now)
 	if len(many.Lines) != workspaceLines || many.More != "and 25 more: lamplighter workspace list" || many.Title != "Workspaces: 40" {
 		t.Errorf("of many %q", many)

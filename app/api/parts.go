@@ -44,8 +44,14 @@ type Parts struct {
 	Sessions SessionManager      // nil: no sessions can be had
 	MCP      MCP                 // nil: no servers are shared over HTTP
 	Setup    Setup               // nil: the settings of clients are not looked at
+	Login    LoginSwitch         // nil: start at login cannot be seen
+	Welcome  Welcomer            // nil: nobody is welcomed
 
 	Workspaces Workspaces // nil: none can be had
+
+	// Quit ends the process, and does not wait for that; restart says that another
+	// one starts at once. nil: it cannot be ended from here.
+	Quit func(restart bool)
 }
 
 // Forwarder answers a request with what an instance's own dashboard answers:

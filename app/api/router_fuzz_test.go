@@ -34,6 +34,8 @@ func FuzzRouter(f *testing.F) {
 		{"PUT", "/global-dashboard/policy", ours, "http://" + ours, "same-origin", "", "", "application/json", `{"paused":true,"minutes":null}`},
 		{"PUT", "/global-dashboard/policy", ours, "https://evil", "cross-site", "", "", "application/json", `{"rule":"idle","on":false}`},
 		{"GET", "/global-dashboard/decisions?what=idle", ours, "", "", "", "", "", ""},
+		{"PUT", "/global-dashboard/login", ours, "https://evil", "cross-site", "", "", "application/json", `{"on":true}`},
+		{"PUT", "/global-dashboard/welcome", ours, "http://" + ours, "same-origin", "", "", "application/json", `{"dismissed":true}`},
 		{"PUT", "/global-dashboard/instance/7/shutdown", "evil", "", "", "", "", "", ""},
 		{"GET", "/global-dashboard/instance/7/get_tool_stats", ours, "null", "", "", "", "", ""},
 		{"GET", "/global-dashboard/instance/7/../../health", ours, "", "", "", "", "", ""},
@@ -44,6 +46,7 @@ func FuzzRouter(f *testing.F) {
 		{"TRACE", "/%00\u202e", ours, "", "", "", "", "text/plain", "x"},
 		{"GET", "http://evil/health", ours, "", "", "", "", "", ""},
 		{"POST", "/show", ours, "", "", "", "", "", ""},
+		{"POST", "/quit", ours, "", "", "", "", "application/json", `{"restart":true}`},
 		{"POST", "/request-session", ours, "", "", "", "", "application/json", `{"project_path":"/p"}`},
 		{"POST", "/request-session", ours, "https://evil", "cross-site", "cors", "empty", "text/plain", `{"project_path":"/p"}`},
 		{"POST", "/mcp?project=/p", ours, "", "", "", "", "application/json", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`},
@@ -68,6 +71,8 @@ func FuzzRouter(f *testing.F) {
 	told, mcp := &policyBook{}, &speaker{}
 	p.Proxy, p.Stop, p.Pins, p.Recorder, p.Sessions, p.Policies = fwd, l, pins, &book{}, manager, told
 	p.MCP = mcp
+	login := &loginBook{}
+	p.Login, p.Welcome = login, login
 	spaces := &yard{list: []workspace.Workspace{aWorkspace(anID, "fix"), aWorkspace(anotherID, "stream")}}
 	p.Workspaces = spaces
 	web := NewWeb(WebOptions{Handler: Handler(p), Log: quiet()})
@@ -95,6 +100,7 @@ func FuzzRouter(f *testing.F) {
 		}
 		fwd.asked, l.orders, l.ids, pins.pinned = nil, nil, nil, nil
 		manager.asked, manager.released, told.told, mcp.asked = nil, nil, nil, nil
+		login.told, login.dismissed = nil, 0
 		spaces.asked()
 		before, _ := spaces.count()
 		w := httptest.NewRecorder()
@@ -102,7 +108,7 @@ func FuzzRouter(f *testing.F) {
 
 		foreign := !slices.Contains([]string{ours, "localhost:25282", "[::1]:25282"}, req.Host) || origin != "" && origin != "http://"+req.Host
 		fromPage := site != "" && site != "same-origin" && site != "none"
-		managed := len(manager.asked) + len(manager.released) + len(told.told)
+		managed := len(manager.asked) + len(manager.released) + len(told.told) + len(login.told) + login.dismissed
 		for _, asked := range spaces.asked() {
 			if !strings.HasPrefix(asked, "diff ") && !strings.HasPrefix(asked, "scan ") {
 				managed++

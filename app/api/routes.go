@@ -80,11 +80,13 @@ func (r routes) table() []route {
 		// It opens a window, which no page and no other program that only
 		// reaches the port is to do.
 		{http.MethodPost, showPath, onSocket(r, r.postShow)},
+		{http.MethodPost, quitPath, onSocket(r, r.quit)},
 	}
 	for _, forwarded := range dashboard.Routes() {
 		table = append(table, route{forwarded.Method, one + forwarded.Name, r.forward(forwarded)})
 	}
 	table = append(table, r.setupTable()...)
+	table = append(table, r.loginTable()...)
 	table = append(table, r.mcpTable()...)
 	table = append(table, r.workspaceTable()...)
 	return append(table, r.sessionTable()...)
@@ -111,7 +113,7 @@ func (r routes) router(table []route) http.Handler {
 			w.Header().Set("Allow", allow)
 			r.fail(w, http.StatusMethodNotAllowed, req.Method+" is not possible here; use "+allow)
 		}
-		if path == showPath {
+		if path == showPath || path == quitPath {
 			other = onSocket(r, other)
 		}
 		paths.HandleFunc(path, other)

@@ -158,6 +158,8 @@ func TestWebServes(t *testing.T) {
 		{get("/nothing"), 404, `{"error":"there is nothing at /nothing"}`},
 		{"POST /show HTTP/1.1\r\nHost: $HOST\r\n\r\n", 404, `{"error":"there is nothing at /show"}`},
 		{get("/show"), 404, `{"error":"there is nothing at /show"}`},
+		{"POST /quit HTTP/1.1\r\nHost: $HOST\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{\"restart\":true}", 404, `{"error":"there is nothing at /quit"}`},
+		{get("/quit"), 404, `{"error":"there is nothing at /quit"}`},
 		{get("/health", "Origin: https://evil.example"), 403, `{"error":"a page from elsewhere asks"}`},
 		{get("/global-dashboard/stream", "Sec-Fetch-Site: cross-site"), 403, `{"error":`},
 		{"GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403, `{"error":"the request is meant for another host; ask 127.0.0.1:`},

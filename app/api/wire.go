@@ -95,6 +95,17 @@ type Health struct {
 // Program is how our background process names itself in Health.
 const Program = "lamplighter"
 
+// IsProgram tells whether an executable is self, under whatever name, or bears the name
+// of one that can be our background process: on Windows that has a name of its own. The
+// executable of a process of another user, "", is not.
+func IsProgram(exe, self string) bool {
+	if exe == "" {
+		return false
+	}
+	name := monitor.ProgramName(exe)
+	return exe == self || name == Program || name == Program+"-tray"
+}
+
 // Shown is the answer to POST /show: the address that was opened, or null and
 // the reason.
 type Shown struct {

@@ -243,3 +243,17 @@ func FuzzMarshal(f *testing.F) {
 		}
 	})
 }
+
+func TestIsProgram(t *testing.T) {
+	for exe, want := range map[string]bool{
+		"": false, "/usr/bin/lamplighter": true, "/usr/bin/lamplighter (deleted)": true, `C:\x\Lamplighter.exe`: true, `C:\x\lamplighter-tray.exe`: true,
+		"/opt/renamed": true, "/usr/bin/lamplighter-connect": false, "/usr/bin/lamplighter-tray-2": false, "/lamplighter/python3": false,
+	} {
+		if got := IsProgram(exe, "/opt/renamed"); got != want {
+			t.Errorf("%q: %v", exe, got)
+		}
+	}
+	if IsProgram("", "") {
+		t.Error("nothing is a lamplighter")
+	}
+}

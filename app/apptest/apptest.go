@@ -1,4 +1,8 @@
 // Package apptest has what the tests of the application's packages share.
+//
+// What stands in for a server is app/share/sharetest's, real servers are
+// monitor/serena/serenatest's, and a browser is app/browsertest's. Only tests
+// import any of them.
 package apptest
 
 import (
@@ -10,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits before it gives up; no test measures time.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // Eventually waits until ok.
 func Eventually(t testing.TB, what string, ok func() bool) {

@@ -16,13 +16,13 @@ import (
 // every violation of WCAG 2.2 AA and of good practice that it finds.
 func (p *Page) Audit(t testing.TB, what string) {
 	t.Helper()
-	for _, violation := range p.Violations(t) {
+	for _, violation := range p.violations(t) {
 		t.Errorf("accessibility of %s: %s", what, violation)
 	}
 }
 
-// Violations is what axe-core finds, one text for each rule.
-func (p *Page) Violations(t testing.TB) []string {
+// violations is what axe-core finds, one text for each rule.
+func (p *Page) violations(t testing.TB) []string {
 	t.Helper()
 	p.Settle(t) // colours in between are nobody's choice
 	path := filepath.Join(serenatest.Tools(t), "axe", "axe.min.js")

@@ -56,7 +56,7 @@ func TestBrowser(t *testing.T) {
 	if got := p.Focused(t); got != "textbox Name" {
 		t.Errorf("focused: %q", got)
 	}
-	p.PressWith(t, kb.Tab, 8) // Shift
+	p.pressWith(t, kb.Tab, 8) // Shift
 	p.Press(t, kb.Enter)
 	p.AwaitText(t, "#out", "clicked 2")
 
@@ -79,7 +79,7 @@ func TestBrowser(t *testing.T) {
 	// What is wrong is found.
 	Eval[any](t, p, "document.getElementById('out').setAttribute('style', 'color: #eee; width: 900px')")
 	Eval[any](t, p, "Object.assign(document.getElementById('out').style, {color: '#eee', background: '#fff', width: '900px'})")
-	if found := p.Violations(t); len(found) != 1 || !strings.HasPrefix(found[0], "color-contrast (serious)") {
+	if found := p.violations(t); len(found) != 1 || !strings.HasPrefix(found[0], "color-contrast (serious)") {
 		t.Errorf("violations: %q", found)
 	}
 	if wide := p.WiderThanWindow(t); len(wide) == 0 {

@@ -239,8 +239,8 @@ func (p *Page) Press(t testing.TB, keys ...string) {
 	}
 }
 
-// PressWith presses a key together with others.
-func (p *Page) PressWith(t testing.TB, key string, modifiers ...chromedp.Modifier) {
+// pressWith presses a key together with others.
+func (p *Page) pressWith(t testing.TB, key string, modifiers ...chromedp.Modifier) {
 	t.Helper()
 	p.do(t, fmt.Sprintf("pressing %q", key), chromedp.KeyEvent(key, chromedp.KeyModifiers(modifiers...)))
 }
@@ -249,6 +249,6 @@ func (p *Page) PressWith(t testing.TB, key string, modifiers ...chromedp.Modifie
 func (p *Page) Fill(t testing.TB, field Thing, words string) {
 	t.Helper()
 	p.Click(t, field)
-	p.PressWith(t, "a", chromedp.ModifierCtrl)
+	p.pressWith(t, "a", chromedp.ModifierCtrl)
 	p.Press(t, words)
 }

@@ -132,17 +132,6 @@ func (p *Page) AwaitNoText(t testing.TB, selector string, parts ...string) {
 	}, func() string { text, _ := p.text(selector); return "it says:\n" + text })
 }
 
-// Text is the visible text of the first element of a selector, "" when there is
-// none.
-func (p *Page) Text(t testing.TB, selector string) string {
-	t.Helper()
-	text, err := p.text(selector)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
 func (p *Page) text(selector string) (string, error) {
 	return eval[string](p, "document.querySelector("+quote(selector)+")?.innerText ?? ''")
 }

@@ -34,6 +34,14 @@ func TestPictures(t *testing.T) {
 		p.PictureTo(t, filepath.Join(dir, "page-"+name+".png"))
 	}
 	p.Look(t, Options{})
+	p.Click(t, Link("Workspaces"))
+	p.AwaitText(t, "#main", "fix-login", "report", "notes")
+	for name, o := range map[string]Options{"light": {}, "dark": {Dark: true}} {
+		p.Look(t, o)
+		p.Settle(t)
+		p.PictureTo(t, filepath.Join(dir, "page-workspaces-"+name+".png"))
+	}
+	p.Look(t, Options{})
 	p.Click(t, Tab("street-lamps"))
 	p.AwaitText(t, "#main", "Tool Usage", "find_symbol", "Last Execution", "idle")
 	for name, o := range map[string]Options{"light": {}, "dark": {Dark: true}} {

@@ -45,7 +45,11 @@ func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
 			list = append(list, "…")
 			break
 		}
-		list = append(list, fmt.Sprintf("%s (%s %s)", in.Label(), how, handle(in)))
+		label, named := in.Label(), how+" "+handle(in)
+		if !strings.HasPrefix(label, named+" ") { // as that of one without a port does
+			label += " (" + named + ")"
+		}
+		list = append(list, label)
 	}
 	return nil, fmt.Errorf("%d servers are %q: %s; choose one by its %s", len(found), what, strings.Join(list, ", "), how)
 }

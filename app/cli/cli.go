@@ -1,5 +1,6 @@
-// Package cli is the command line: one file per verb, and in run.go the
-// composition of the background process, which is what the verb run is.
+// Package cli is the command line: one file per verb, and in run.go
+// and serve.go the composition of the background process, which is what the verb
+// run is.
 //
 // Nothing is decided here about instances: the verbs show snapshots, which they
 // get from the background process (app/api) or, where that does not run, by a
@@ -72,6 +73,18 @@ type program struct {
 	self    string                              // path of our executable, "" when unknown
 	process func(pid int) (process.Info, error) // what is known about any process
 
+	atLogin bool // the flag --at-login: started by nobody who looks
+
+	// command runs a program of the system and returns what it printed; nil: the
+	// real one.
+	command func(ctx context.Context, name string, args ...string) ([]byte, error)
+	// launch starts a program that outlives us, and tells when it has ended.
+	launch func(path string, args ...string) (ended <-chan error, err error)
+	// terminate asks a process to end, and does not wait for it.
+	terminate func(ctx context.Context, id monitor.Identity) error
+	// account is whose account this process has, as far as files are concerned.
+	account func(home string) account
+
 	configFile   string // of the flag --config
 	flags        config.Layer
 	settingsTold bool // what is wrong with them
@@ -114,7 +127,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 	case err == nil:
 		return statusFine
 	case !began:
-		p.fail("%v; see %s --help", err, verb.CommandPath())
+		p.fail("%s", seeHelp(err.Error(), verb.CommandPath()))
 		return statusUsage
 	}
 	var told toldError
@@ -132,6 +145,15 @@ func (p *program) main(ctx context.Context, args []string) int {
 		return statusUnreachable
 	}
 	return statusFailed
+}
+
+// seeHelp ends what is said of wrong usage, which may be a question, with where the
+// right one is.
+func seeHelp(text, verb string) string {
+	if strings.HasSuffix(text, "?") {
+		return text + " See " + verb + " --help"
+	}
+	return text + "; see " + verb + " --help"
 }
 
 // usageError is wrong usage that only a verb itself can see.
@@ -164,7 +186,7 @@ be reached.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate(p.versionLine() + "\n")
 	p.runFlags(root)
-	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.sessionVerb(), p.connectVerb(), p.setupVerb(), p.workspaceVerb(), p.doctorVerb(), p.versionVerb())
+	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.sessionVerb(), p.connectVerb(), p.setupVerb(), p.workspaceVerb(), p.installVerb(), p.uninstallVerb(), p.doctorVerb(), p.versionVerb())
 	root.SetHelpCommand(helpVerb(root))
 	// Made by the library, which would take an unknown shell for a question.
 	root.InitDefaultCompletionCmd()

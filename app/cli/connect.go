@@ -28,7 +28,8 @@ and output. Lamplighter runs COMMAND once for all clients that would run the sam
 for the same project, parks it when nobody asks for anything, and wakes it with
 the next request. A server that cannot be shared runs for this client alone.
 
-Lamplighter has to run: connect starts it never. Without it connect fails, with
+Lamplighter has to run: connect never starts it itself (once it is installed,
+systemd or launchd does with the first client). Without it connect fails, with
 --or-direct it runs COMMAND itself.
 
 It runs lamplighter-connect, which lies beside lamplighter, is much smaller and

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net/http"
 	"sync"
 
@@ -34,6 +34,7 @@ func (b *background) dashboard(add func(name string, serve func(context.Context)
 	add("global dashboard", b.web.Serve)
 	b.opener = newOpener(b.web, b.open, newLoginMark(b.base.RuntimeDir, b.places.StateDir), b.pause, b.log)
 	add("opening the global dashboard", b.opener.Serve)
+	add("greeting", b.greet)
 	b.serveSessions(add, parts)
 	b.layers.change(func(*layers) {}, b.holds)
 	return handler
@@ -116,7 +117,7 @@ func (b *background) watchSettings(serve func(context.Context) error) func(conte
 func (b *background) reloaded(s config.Settings, err error) {
 	if err != nil {
 		b.log.Warn("the settings cannot be used", "error", err)
-		b.notices.set(aboutSettings, monitor.Clean(fmt.Sprintf("settings: %v; the last good settings stay until you correct it", err)))
+		b.notices.set(aboutSettings, settingsFaults("settings", err, "the last good settings stay until you correct")...)
 		return
 	}
 	b.log.Info("settings changed")
@@ -141,7 +142,7 @@ func (b *background) reloaded(s config.Settings, err error) {
 func (b *background) serenaReloaded(l config.Layer, err error) {
 	if err != nil {
 		b.log.Warn("settings in Serena's file cannot be used", "error", err)
-		b.notices.set(aboutSerenaSettings, serenaProblem(err, "the last good settings stay"))
+		b.notices.set(aboutSerenaSettings, settingsFaults(serenasFile, err, "the last good settings stay until you correct")...)
 	} else {
 		b.log.Info("settings in Serena's file changed")
 		b.notices.set(aboutSerenaSettings)
@@ -149,7 +150,24 @@ func (b *background) serenaReloaded(l config.Layer, err error) {
 	b.layers.change(func(said *layers) { said.serenas = l }, b.holds)
 }
 
-// serenaProblem says what is wrong with Serena's file, and what that means.
-func serenaProblem(err error, meaning string) string {
-	return monitor.Clean(fmt.Sprintf("settings in Serena's file: %v; %s until you correct it", err, meaning))
+// serenasFile is what Serena's own file is called where something is wrong in it.
+const serenasFile = "settings in Serena's file"
+
+// settingsFaults say what is wrong with settings, a sentence each, and in the last
+// one what holds until that is corrected.
+func settingsFaults(whose string, err error, holds string) []string {
+	faults := []string{err.Error()}
+	var file *config.FileError
+	if errors.As(err, &file) {
+		faults = file.Lines()
+	}
+	object := "it"
+	if len(faults) > 1 {
+		object = "them"
+	}
+	for i, fault := range faults {
+		faults[i] = monitor.Clean(whose + ": " + fault)
+	}
+	faults[len(faults)-1] += "; " + holds + " " + object
+	return faults
 }

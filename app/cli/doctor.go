@@ -95,6 +95,7 @@ func (p *program) examined() doctor.Options {
 	}
 	o := doctor.Options{
 		Version: p.version, Self: p.self, Home: home, Places: p.places(), Environ: os.Environ(), Directory: directory,
+		Installer: p.installer(),
 		Finder: func(environ []string) doctor.Finder {
 			// Without a state directory: what is found is remembered nowhere.
 			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home, Log: slog.New(slog.DiscardHandler)})

@@ -139,16 +139,10 @@ func (p *program) lockHolder(path string) int {
 	if pid <= 0 || pid == os.Getpid() {
 		return 0
 	}
-	if info, err := p.process(pid); err != nil || !p.isLamplighter(info.Exe) {
+	if info, err := p.process(pid); err != nil || !api.IsProgram(info.Exe, p.self) {
 		return 0
 	}
 	return pid
-}
-
-// isLamplighter tells whether exe is this program, under whatever name, or
-// bears its name. The executable of another user's process cannot be read.
-func (p *program) isLamplighter(exe string) bool {
-	return exe != "" && (exe == p.self || monitor.ProgramName(exe) == api.Program)
 }
 
 func readPID(path string) int {

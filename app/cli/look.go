@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"syscall"
@@ -56,6 +57,15 @@ func (p *program) lookAndStay(ctx context.Context) (view, *api.Client, error) {
 	p.explainScan(err)
 	v, err := p.scanned(ctx)
 	return v, nil, err
+}
+
+// dial reaches the background process for what only that can do.
+func (p *program) dial(ctx context.Context) (*api.Client, error) {
+	client, _, err := api.Dial(ctx, p.places().ControlSocket)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		err = fmt.Errorf("%w; start it with: lamplighter", err)
+	}
+	return client, err
 }
 
 // explainScan tells why there is a scan, unless the background process simply

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -76,6 +78,9 @@ func newDesktop(t *testing.T, list ...monitor.Instance) *desktop {
 		logs:  noLogs{},
 		pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		exit:  func(int) {},
+		command: func(_ context.Context, name string, _ ...string) ([]byte, error) {
+			return nil, fmt.Errorf("%s: %w", name, exec.ErrNotFound)
+		},
 	}
 	d.base.StateHome = t.TempDir()
 	d.pageAddress = func() string { return d.address }

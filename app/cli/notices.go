@@ -25,6 +25,7 @@ const (
 	aboutRegistry
 	aboutPins
 	aboutPolicies
+	aboutLogin
 )
 
 // notices are the sentences that every view shows, by what they are about. The

@@ -40,6 +40,9 @@ func newProgram(version string) *program {
 		become:    become,
 		self:      self,
 		process:   process.Read,
+		launch:    launchDetached,
+		terminate: terminate,
+		account:   accountOf,
 		setup:     func(o setup.Options) api.Setup { return setup.New(o) },
 	}
 	if typed(os.Stdin) {
@@ -65,7 +68,7 @@ func (p *program) settings() config.Settings {
 	settings, err := config.Load(places.Config, places.ConfigNamed)
 	if err != nil && !p.settingsTold {
 		p.settingsTold = true
-		p.say("settings: %v; the defaults are used until you correct it", err)
+		p.warn(settingsFaults("settings", err, "the defaults are used until you correct"))
 	}
 	return settings
 }

@@ -28,7 +28,7 @@ pin goes with its server, and holds also when lamplighter is started again.`,
 func (p *program) unpinVerb() *cobra.Command {
 	return p.pinning(false, &cobra.Command{
 		Use:     "unpin ID|PID|PROJECT…",
-		Short:   "Take that back",
+		Short:   "Take a pin back: policies may end the servers again",
 		Long:    `Takes back what "lamplighter pin" does.`,
 		Example: `  lamplighter unpin alpha`,
 	})

@@ -21,14 +21,15 @@ type policing struct {
 	source  api.Source
 
 	mu    sync.Mutex
-	shown map[string]policies.Notice // by subject, for the answers
-	loud  bool                       // the settings want notifications
+	shown map[string]policies.Notice  // by subject, for the answers
+	loud  bool                        // the settings want notifications
+	own   map[string]func(key string) // by subject: who hears the answers to what is not of the policies
 }
 
 // startPolicies makes them. The model exists by now, and asks the engine for its
 // plans; only who holds the lock acts.
 func (b *background) startPolicies(orders api.Stopper, lockHeld bool) *policing {
-	p := &policing{source: b.model, shown: map[string]policies.Notice{}}
+	p := &policing{source: b.model, shown: map[string]policies.Notice{}, own: map[string]func(string){}}
 	p.notices = notify.New(notify.Options{App: "Lamplighter", Icon: "lamplighter", Chosen: p.chosen, Log: b.log})
 	o := policies.Options{
 		Source: b.model, Stop: orders, Confirm: b.model,
@@ -120,8 +121,26 @@ func (p *policing) withdraw(subject string) {
 func (p *policing) chosen(subject, key string) {
 	p.mu.Lock()
 	n, known := p.shown[subject]
+	own := p.own[subject]
 	p.mu.Unlock()
-	if known {
+	switch {
+	case own != nil:
+		own(key)
+	case known:
 		p.engine.Chosen(n, key)
+	}
+}
+
+// announce shows a notification that is not of the policies, if the settings want
+// any. chosen hears its answer; nil: it has no buttons.
+func (p *policing) announce(n notify.Notification, chosen func(key string)) {
+	p.mu.Lock()
+	loud := p.loud
+	if loud && chosen != nil {
+		p.own[n.ID] = chosen
+	}
+	p.mu.Unlock()
+	if loud {
+		p.notices.Show(n)
 	}
 }

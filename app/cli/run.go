@@ -38,6 +38,7 @@ does the rest. When it already runs, the running one opens the global dashboard.
 		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
 	}
 	p.runFlags(cmd)
+	cmd.Flags().BoolVar(&p.atLogin, "at-login", false, "start as at login: when it already runs, do nothing")
 	return cmd
 }
 
@@ -71,6 +72,9 @@ type background struct {
 // run is the background process. It returns when it is told to end, or at once
 // when another one already runs.
 func (p *program) run(ctx context.Context) error {
+	if p.atLogin && p.handedOver(ctx) {
+		return nil
+	}
 	keepDescriptors()
 	ctx, quit := context.WithCancel(withHangup(ctx))
 	defer quit()
@@ -103,12 +107,13 @@ func (p *program) run(ctx context.Context) error {
 		return nil
 	case lock != nil:
 		defer lock.Close()
+		b.claimSocket(ctx)
 	}
 	if settingsErr != nil {
-		b.warn(aboutSettings, "settings: %v; the defaults are used until you correct it, and no policy ends anything", settingsErr)
+		b.current(aboutSettings, settingsFaults("settings", settingsErr, "the defaults are used, and no policy ends anything, until you correct")...)
 	}
 	if serenaErr != nil {
-		b.warn(aboutSerenaSettings, "%s", serenaProblem(serenaErr, "it counts as not said"))
+		b.current(aboutSerenaSettings, settingsFaults(serenasFile, serenaErr, "that counts as not said until you correct")...)
 	}
 	if stateErr != nil {
 		b.warn(aboutState, "the state directory cannot be used (%v); going on without a log file and without a record of what happens", stateErr)
@@ -213,6 +218,12 @@ func (b *background) becomeFirst(ctx context.Context, stateUsable bool) (*flock.
 			if lock != nil {
 				defer lock.Close()
 			}
+			if b.atLogin { // nobody asks to see anything
+				if b.passed != nil {
+					b.leaveSocket(ctx)
+				}
+				return nil, errLocked
+			}
 			if b.passed != nil { // a client has started us, who wants to see nothing
 				return nil, silentError{fmt.Errorf("it already runs%s, without the share socket that this one was started for; end that one, and this one starts with the next client", pidInWords(health.PID))}
 			}
@@ -228,6 +239,25 @@ func (b *background) becomeFirst(ctx context.Context, stateUsable bool) (*flock.
 		if err := b.pause(ctx, rivalPoll); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// leaveSocket leaves the share socket that we have been passed to the process that
+// already runs: it makes its own as soon as nobody else has it.
+func (b *background) leaveSocket(ctx context.Context) {
+	if err := b.notBySocket(ctx); err != nil {
+		b.log.Warn("clients cannot share servers until the socket unit is stopped", "error", err)
+	}
+}
+
+// claimSocket has the system listen for clients no more where it has not passed us the
+// share socket, which we make ourselves then.
+func (b *background) claimSocket(ctx context.Context) {
+	if b.passed != nil {
+		return
+	}
+	if err := b.listenOurselves(ctx); err != nil {
+		b.log.Warn("clients cannot share servers until the socket unit is stopped", "error", err)
 	}
 }
 

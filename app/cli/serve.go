@@ -14,6 +14,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
+	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
 	"lamplighter/monitor/process"
@@ -44,6 +45,7 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 	}
 
 	store := openPins(b.places.StateDir, b.log)
+	store.Sweep()
 	b.model = watch.New(watch.Options{
 		Log: b.log, Rules: rules.New(b.settings.Servers), SerenaHome: b.places.SerenaHome, Pins: store, Plan: b.plan,
 		Record: func(e monitor.Event) { record(e); b.recorder.Note(e); b.opener.happened(e) },
@@ -65,9 +67,12 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 	}
 	parts := api.Parts{
 		Source: b.model, Show: desk, Stop: orders, Events: log, Pins: pins, Policies: policing.engine, Record: b.record,
-		Version: b.version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(),
+		Version: b.version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(), Quit: b.ending(ctx, quit),
 	}
-	if spaces := b.startWorkspaces(orders); spaces != nil {
+	atLogin, welcome := b.startLogin(policing.announce), b.startWelcome(policing.announce, desk.OpenGlobal)
+	parts.Login, parts.Welcome = atLogin, welcome
+	add("welcome", welcome.Serve)
+	if spaces := b.startWorkspaces(orders, workspace.Chronicle{Flush: flush, Written: log.Events}); spaces != nil {
 		parts.Workspaces = spaces
 		add("workspaces", b.serveWorkspaces(spaces))
 	}
@@ -113,6 +118,7 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 		Actions:   desk,
 		Stopper:   desk,
 		Policies:  desk,
+		Login:     atLogin,
 		GivenBack: givenBack,
 		Style:     string(b.settings.TrayIcon),
 		Version:   b.version,

@@ -102,7 +102,7 @@ func (p *program) told(err error) error {
 const requestTime = 6 * time.Minute
 
 func (p *program) sessionRequest(ctx context.Context, dir, server string, asJSON bool) error {
-	client, _, err := api.Dial(ctx, p.places().ControlSocket)
+	client, err := p.dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (p *program) sessionRelease(ctx context.Context, text string, asJSON bool) 
 	if err != nil {
 		return err
 	}
-	client, _, err := api.Dial(ctx, p.places().ControlSocket)
+	client, err := p.dial(ctx)
 	if err != nil {
 		return err
 	}

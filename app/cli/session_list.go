@@ -40,7 +40,7 @@ func (p *program) sessionListVerb() *cobra.Command {
 
 // sessions are those that the background process knows.
 func (p *program) sessions(ctx context.Context) (api.Sessions, error) {
-	client, _, err := api.Dial(ctx, p.places().ControlSocket)
+	client, err := p.dial(ctx)
 	if err != nil {
 		return api.Sessions{}, err
 	}

@@ -100,7 +100,7 @@ func TestSessionVerbs(t *testing.T) {
 		{[]string{"release"}, nil, "", 2, "", "release takes one session: its id"},
 		{[]string{"release", "x\x1b"}, nil, "", 2, "", `"x" is no id of a session; lamplighter session list shows them`},
 		{[]string{"release", "0"}, nil, "", 2, "", `"0" is no id`},
-		{[]string{"lst"}, nil, "", 2, "", `there is no verb "lst"; did you mean list?; see lamplighter session --help`},
+		{[]string{"lst"}, nil, "", 2, "", `there is no verb "lst"; did you mean list? See lamplighter session --help`},
 		{nil, nil, "", 2, "", "session takes one of request, release, list"},
 	} {
 		d.out, d.err, m.err, m.status = apptest.Buffer{}, apptest.Buffer{}, test.err, test.status
@@ -214,7 +214,7 @@ func TestSessionVerbsWithoutBackground(t *testing.T) {
 	d := newDesktop(t)
 	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"request", t.TempDir()}, {"release", "7"}} {
 		d.err = apptest.Buffer{}
-		if got := d.runs(t, append([]string{"session"}, args...)...); got != statusUnreachable || !strings.Contains(d.err.String(), "session "+args[0]+": the background process cannot be reached") {
+		if got := d.runs(t, append([]string{"session"}, args...)...); got != statusUnreachable || !strings.Contains(d.err.String(), "session "+args[0]+": the background process cannot be reached") || !strings.Contains(d.err.String(), "; start it with: lamplighter\n") {
 			t.Errorf("session %q: %d %s", args, got, d.err.String())
 		}
 	}

@@ -35,8 +35,9 @@ and leaves your edits. With --server it takes out these entries alone.
 
 A settings file that belongs to a project is changed with --project or --file
 only: others may use it, and a path on this machine would not work for them. For
---undo this holds for what setup has not written there itself. A file that is not valid, that is read-only or that changes while it is worked on
-is left as it is, and you are told why.
+--undo this holds for what setup has not written there itself. A file that is not
+valid, that is read-only or that changes while it is worked on is left as it is,
+and you are told why.
 
 A client that runs is never ended. It reads its settings when it starts, so start
 it again. Lamplighter has to run for its clients; with --or-direct they do
@@ -268,7 +269,7 @@ func noClient(written string, all []setup.Client) string {
 		}
 	}
 	if len(near) > 0 {
-		text += "; did you mean " + strings.Join(near, " or ") + "?"
+		return text + "; did you mean " + strings.Join(near, " or ") + "? Known are " + strings.Join(ids, ", ") + ", and any file with --file"
 	}
 	return text + "; known are " + strings.Join(ids, ", ") + ", and any file with --file"
 }

@@ -265,17 +265,17 @@ func changeQuestion(files int, undo bool) string {
 
 // yes asks a question on the terminal. Anything but a yes is a no, and so is the
 // end of what is typed.
-func (r *setupRun) yes(ctx context.Context, question string) (bool, error) {
-	fmt.Fprint(r.stderr, question+" [y/N] ")
+func (p *program) yes(ctx context.Context, question string) (bool, error) {
+	fmt.Fprint(p.stderr, question+" [y/N] ")
 	answer := make(chan string, 1)
-	go func() { answer <- typedLine(r.keyboard) }() // a terminal cannot be told to stop waiting; we end with it
+	go func() { answer <- typedLine(p.keyboard) }() // a terminal cannot be told to stop waiting; we end with it
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(r.stderr)
+		fmt.Fprintln(p.stderr)
 		return false, errors.New("interrupted; nothing was changed")
 	case line := <-answer:
 		if !strings.HasSuffix(line, "\n") {
-			fmt.Fprintln(r.stderr)
+			fmt.Fprintln(p.stderr)
 		}
 		switch strings.ToLower(strings.TrimSpace(line)) {
 		case "y", "yes":

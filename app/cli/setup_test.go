@@ -157,7 +157,7 @@ func TestSetupUsage(t *testing.T) {
 		{"setup --dry-run --yes", "--dry-run changes nothing; leave --yes out"},
 		{"setup --undoo", "unknown flag: --undoo"},
 		{"setup nosuch", `there is no client "nosuch"; known are claude-code, claude-desktop, codex, and any file with --file`},
-		{"setup codx", `there is no client "codx"; did you mean codex?; known are`},
+		{"setup codx", `there is no client "codx"; did you mean codex? Known are`},
 		{"setup claude", `did you mean claude-code or claude-desktop?`},
 		{"setup Claude_Code", `did you mean claude-code?`},
 		{"setup \x1b[31mx", `there is no client "[31mx"`},

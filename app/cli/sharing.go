@@ -175,6 +175,9 @@ const parkTime = 10 * time.Second
 // known to be followed by a start, so that nothing is left running for one.
 func (b *background) quitByUser(ctx context.Context, quit func()) {
 	defer quit()
+	if err := b.notBySocket(ctx); err != nil {
+		b.log.Warn("the next client starts lamplighter again", "error", err)
+	}
 	running := 0
 	for _, s := range b.sharing.broker.Shared() {
 		if s.Alone == "" && !s.Parked && !s.Starting {
@@ -191,6 +194,17 @@ func (b *background) quitByUser(ctx context.Context, quit func()) {
 	ctx, cancel := context.WithTimeout(ctx, parkTime)
 	defer cancel()
 	b.sharing.broker.ParkAll(ctx) // one may start, or not be found yet
+}
+
+// ending ends us when another program asks for it. It does not wait for the end.
+func (b *background) ending(ctx context.Context, quit func()) func(restart bool) {
+	return func(restart bool) {
+		if restart {
+			quit() // the next one takes over what is shared
+			return
+		}
+		go b.quitByUser(ctx, quit)
+	}
 }
 
 // unused waits until nobody needs us.

@@ -50,6 +50,7 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 		header, rows = without(name, header, rows)
 	}
 	t.AppendHeader(header)
+	clients := slices.Contains(header, any("CLIENT"))
 	room := serverRoom(header, rows, sc.width)
 	for i := range s.Instances {
 		rows[i][serverColumn] = shortLabel(&s.Instances[i], room)
@@ -61,7 +62,7 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 		if i == 0 || i > len(s.Instances) {
 			continue
 		}
-		if why := why(&s.Instances[i-1], now); why != "" {
+		if why := why(&s.Instances[i-1], now, clients); why != "" {
 			b.WriteString(cut("  "+why, sc.width) + "\n")
 		}
 	}
@@ -169,8 +170,8 @@ func stateWord(in *monitor.Instance) string {
 // why says what is to be known about an instance beyond its state: the cause
 // and the reason of whatever is not plainly live, who shares it or why nobody
 // does, what the policies mean to do, that it is pinned, and that it may not be
-// ended.
-func why(in *monitor.Instance, now time.Time) string {
+// ended. clients says that its clients stand in the line above.
+func why(in *monitor.Instance, now time.Time, clients bool) string {
 	var words []string
 	switch in.State {
 	case monitor.StateProject:
@@ -181,7 +182,11 @@ func why(in *monitor.Instance, now time.Time) string {
 	case monitor.StateStarting, monitor.StateZombie, monitor.StateParked:
 		words = append(words, cause(in))
 	}
-	words = append(words, in.SharingWords()...)
+	sharing := in.SharingWords()
+	if clients && len(sharing) > 0 && sharing[0] == in.ClientWords(clientMost) { // "no clients"
+		sharing = sharing[1:]
+	}
+	words = append(words, sharing...)
 	words = append(words, planned(in, now))
 	if in.Pinned {
 		words = append(words, "pinned")

@@ -111,11 +111,14 @@ parked  parked - beta  Codex       -             -    -     -      -    -
 live    24303 - gamma  Codex       -             -    -     -      -   23
   not shared: its context codex can change the project
 live    24304 - omega  no clients  -             -    -     -      -   24
-  no clients
 Sharing saves 324 MB.
 `
 	if got := table(s, noon, screen{}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	// Where the column has no room it is said below.
+	if got := table(&monitor.Snapshot{Instances: []monitor.Instance{lingers}}, noon, screen{terminal: true, width: 40}); !strings.HasSuffix(got, "\n  no clients\n") {
+		t.Errorf("narrow:\n%s", got)
 	}
 	if got := condition(&parked); got != "it is parked: no request for 10 min; wakes at the next request" {
 		t.Errorf("%q", got)
@@ -170,7 +173,7 @@ func TestTableIsHarmless(t *testing.T) {
 		got := table(&monitor.Snapshot{Instances: list}, noon, screen{terminal: width > 0, width: width, colour: colour})
 		want := 1 + len(list)
 		for _, in := range list {
-			if why(&in, noon) != "" {
+			if why(&in, noon, true) != "" {
 				want++
 			}
 		}

@@ -32,7 +32,7 @@ func TestExitStatus(t *testing.T) {
 		{"open nosuch", 1, `lamplighter: open: no server is "nosuch"; lamplighter status lists them`},
 		{"logs nosuch", 1, `lamplighter: logs: no server is "nosuch"; lamplighter status lists them`},
 		{"open", 69, "start lamplighter for the global dashboard, or name a server to open its own"},
-		{"statsu", 2, `there is no verb "statsu"; did you mean status?; see lamplighter --help`},
+		{"statsu", 2, `there is no verb "statsu"; did you mean status? See lamplighter --help`},
 		{"nosuch", 2, `there is no verb "nosuch"; see`},
 		{"\x1b[31mx", 2, `there is no verb "[31mx"; see`},
 		{"status extra", 2, "status takes no argument"},
@@ -300,4 +300,15 @@ func TestChooseByWhatIsUnique(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whoever has to choose by a pid reads it once, also of a server without a port.
+func TestChooseNamesAPidOnce(t *testing.T) {
+	list := []monitor.Instance{serenaAt(1, 0, "a"), serenaAt(2, 24283, "a")}
+	list[0].DashboardURL = ""
+	_, err := choose(&monitor.Snapshot{Instances: list}, "a")
+	const want = `2 servers are "a": pid 1 - a, 24283 - a (pid 2); choose one by its pid`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 }

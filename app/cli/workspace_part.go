@@ -40,12 +40,13 @@ func (p *program) workspaces() (*workspace.Manager, error) {
 
 // startWorkspaces makes the part, before settings are watched; nil where nothing can
 // be remembered.
-func (b *background) startWorkspaces(orders api.Stopper) *workspace.Manager {
+func (b *background) startWorkspaces(orders api.Stopper, chronicle workspace.Chronicle) *workspace.Manager {
 	o, err := workspaceOptions(b.places, b.settings, "lamplighter")
 	if err != nil {
 		return nil
 	}
-	o.Log, o.Servers = b.log, ourServers{sessions: b.sessions.manager, instances: b.model.Snapshot, stop: orders}
+	o.Log, o.Chronicle = b.log, chronicle
+	o.Servers = ourServers{sessions: b.sessions.manager, instances: b.model.Snapshot, stop: orders}
 	b.ourSpaces = workspace.New(o)
 	return b.ourSpaces
 }

@@ -14,7 +14,7 @@ func TestWorkspaceSettingsAreTakenOver(t *testing.T) {
 	b := &background{program: d.program, places: d.places(), log: slog.New(slog.DiscardHandler), sessions: &sessions{}}
 	b.configureWorkspaces(config.Default()) // before there are any
 	b.settings = config.Default()
-	m := b.startWorkspaces(nil)
+	m := b.startWorkspaces(nil, workspace.Chronicle{})
 	one, two := workspace.Request{Kind: workspace.Temp, Job: "one"}, workspace.Request{Kind: workspace.Temp, Job: "two"}
 	if _, err := m.Create(t.Context(), one, nil); err != nil {
 		t.Fatal(err)

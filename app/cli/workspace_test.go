@@ -140,7 +140,7 @@ func TestWorkspaceUsage(t *testing.T) {
 		want string
 	}{
 		{"", "workspace takes one of create, list, show, run,"},
-		{"lst", `there is no verb "lst"; did you mean list?; see lamplighter workspace --help`},
+		{"lst", `there is no verb "lst"; did you mean list? See lamplighter workspace --help`},
 		{"create", "create takes --kind temp, persistent or hybrid; see lamplighter workspace create --help"},
 		{"create --kind big --job x", "create takes --kind temp, persistent or hybrid"},
 		{"create --kind temp", "create takes the name of the job, as in --job fix-login"},

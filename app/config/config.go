@@ -75,8 +75,8 @@ func (l *LogLevel) UnmarshalText(text []byte) error {
 // Level makes a LogLevel usable as a slog.Leveler.
 func (l LogLevel) Level() slog.Level { return slog.Level(l) }
 
-// MaxSize is the largest settings file that is read, in bytes.
-const MaxSize = 64 << 10
+// maxSize is the largest settings file that is read, in bytes.
+const maxSize = 64 << 10
 
 // FileError says what is wrong with a settings file.
 type FileError struct {
@@ -91,24 +91,24 @@ type Problem struct {
 }
 
 // Error names at most three problems in one line.
-func (e *FileError) Error() string {
+func (e *FileError) Error() string { return strings.Join(e.Lines(), "; ") }
+
+// Lines are at most three problems, a line each, and one that says how many more
+// there are.
+func (e *FileError) Lines() []string {
 	const most = 3
-	var b strings.Builder
+	var lines []string
 	for i, p := range e.Problems {
 		if i == most {
-			fmt.Fprintf(&b, "; and %d more", len(e.Problems)-most)
-			break
+			return append(lines, fmt.Sprintf("and %d more", len(e.Problems)-most))
 		}
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(e.Path)
+		line := e.Path
 		if p.Line > 0 {
-			fmt.Fprintf(&b, ":%d", p.Line)
+			line += fmt.Sprintf(":%d", p.Line)
 		}
-		b.WriteString(": " + p.Text)
+		lines = append(lines, line+": "+p.Text)
 	}
-	return b.String()
+	return lines
 }
 
 // Load reads the file at path. The settings it returns can always be used:
@@ -119,7 +119,7 @@ func Load(path string, required bool) (Settings, error) {
 	if path == "" {
 		return Default(), nil
 	}
-	text, err := read(path, MaxSize)
+	text, err := read(path, maxSize)
 	return judge(path, required, text, err)
 }
 
@@ -131,7 +131,7 @@ func judge(path string, required bool, text []byte, err error) (Settings, error)
 	if err != nil {
 		return Default(), &FileError{Path: path, Problems: []Problem{{Text: unreadable(err)}}}
 	}
-	settings, problems := Parse(text)
+	settings, problems := parse(text)
 	if len(problems) > 0 {
 		return Default(), &FileError{Path: path, Problems: problems}
 	}

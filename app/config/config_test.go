@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 		"tab after colon": {"tray_icon:\tdark\n", Settings{TrayIcon: TrayIconDark}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, problems := Parse([]byte(test.text))
+			got, problems := parse([]byte(test.text))
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -78,7 +78,7 @@ func TestParseRefuses(t *testing.T) {
 		"bidi name":     {"tray\u202eicon: dark\n", 1, `unknown setting "trayicon"; did you mean "tray_icon"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, problems := Parse([]byte(test.text))
+			got, problems := parse([]byte(test.text))
 			if len(problems) != 1 {
 				t.Fatalf("want one problem, got %+v", problems)
 			}
@@ -93,7 +93,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestParseTellsEveryProblem(t *testing.T) {
-	_, problems := Parse([]byte("tray_icn: dark\nlog_level: loud\ntray_icon: dark\n"))
+	_, problems := parse([]byte("tray_icn: dark\nlog_level: loud\ntray_icon: dark\n"))
 	err := &FileError{Path: "config.yaml", Problems: problems}
 	const want = `config.yaml:1: unknown setting "tray_icn"; did you mean "tray_icon"?; ` +
 		`config.yaml:2: log_level: "loud" is not one of debug, info, warn, error`
@@ -103,10 +103,14 @@ func TestParseTellsEveryProblem(t *testing.T) {
 }
 
 func TestFileErrorStaysShort(t *testing.T) {
-	_, problems := Parse([]byte("a: 1\nb: 1\nc: 1\nd: 1\ne: 1\n"))
+	_, problems := parse([]byte("a: 1\nb: 1\nc: 1\nd: 1\ne: 1\n"))
 	text := (&FileError{Path: "x", Problems: problems}).Error()
 	if !strings.HasSuffix(text, "; and 2 more") || strings.Count(text, "unknown setting") != 3 {
 		t.Error(text)
+	}
+	lines := (&FileError{Path: "x", Problems: problems}).Lines()
+	if len(lines) != 4 || !strings.HasPrefix(lines[1], `x:2: unknown setting "b"`) || lines[3] != "and 2 more" {
+		t.Errorf("%q", lines)
 	}
 }
 
@@ -209,10 +213,10 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if len(text) > MaxSize {
+		if len(text) > maxSize {
 			return
 		}
-		settings, problems := Parse(text)
+		settings, problems := parse(text)
 		if len(problems) > 0 && !reflect.DeepEqual(settings, Default()) {
 			t.Errorf("a broken file gave %+v", settings)
 		}

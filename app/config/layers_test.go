@@ -74,11 +74,11 @@ func firstSaid[T any](layers []Layer, of func(Layer) *T, otherwise T) T {
 }
 
 func TestParseLayer(t *testing.T) {
-	settings, problems := Parse([]byte("web_dashboard_global: false\ntray_icon: dark\nweb_dashboard_global_open_on_launch: true\nweb_dashboard_global_port: 4000\n"))
+	settings, problems := parse([]byte("web_dashboard_global: false\ntray_icon: dark\nweb_dashboard_global_open_on_launch: true\nweb_dashboard_global_port: 4000\n"))
 	if want := layer(false, true, 4000); len(problems) > 0 || Layers(settings.Layer) != Layers(want) || settings.TrayIcon != TrayIconDark {
 		t.Errorf("%+v, %v", Layers(settings.Layer), problems)
 	}
-	if settings, problems := Parse([]byte("tray_icon: dark\n")); len(problems) > 0 || settings.Layer != (Layer{}) {
+	if settings, problems := parse([]byte("tray_icon: dark\n")); len(problems) > 0 || settings.Layer != (Layer{}) {
 		t.Errorf("nothing is said: %+v, %v", settings.Layer, problems)
 	}
 	for text, want := range map[string]string{
@@ -100,7 +100,7 @@ func TestParseLayer(t *testing.T) {
 		"Layer: true":                                             `unknown setting "Layer"`,
 		"web_dashboard_global: true\nweb_dashboard_global: false": "already defined",
 	} {
-		settings, problems := Parse([]byte("# mine\n\n" + text + "\n"))
+		settings, problems := parse([]byte("# mine\n\n" + text + "\n"))
 		if len(problems) != 1 || problems[0].Line < 3 || !strings.Contains(problems[0].Text, want) || settings.Layer != (Layer{}) {
 			t.Errorf("%s: got %v, want %q", text, problems, want)
 		}

@@ -20,10 +20,10 @@ import (
 // grows with the square of the depth (65,000 brackets: 19 s).
 const maxBrackets = 1000
 
-// Parse reads the text of a settings file. With problems the settings are
+// parse reads the text of a settings file. With problems the settings are
 // Default. A byte order mark and CRLF line ends, as editors on Windows write
 // them, are accepted.
-func Parse(text []byte) (Settings, []Problem) {
+func parse(text []byte) (Settings, []Problem) {
 	settings := Default()
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if p := notText(text); p != nil {

@@ -13,8 +13,8 @@ import (
 // shutdown then.
 const (
 	DefaultOrphanGrace = 10 * time.Minute
-	DefaultZombiePrune = 10 * time.Minute
-	DefaultMemory      = 2_000_000_000 // bytes
+	defaultZombiePrune = 10 * time.Minute
+	defaultMemory      = 2_000_000_000 // bytes
 )
 
 // PolicyKeys is what the file says of the policies besides
@@ -37,8 +37,8 @@ type PolicyKeys struct {
 func (s Settings) Policies(layers ...Layer) policy.Rules {
 	r := policy.Rules{
 		OrphanGrace:  DefaultOrphanGrace,
-		ZombieAfter:  DefaultZombiePrune,
-		MemoryOver:   DefaultMemory,
+		ZombieAfter:  defaultZombiePrune,
+		MemoryOver:   defaultMemory,
 		IdleAttached: s.IdleShutdownAttached == ActionStop,
 		MemoryEnd:    s.MemoryAction == ActionStop,
 		Duplicates:   s.DuplicatesAction != DuplicatesOff,

@@ -71,7 +71,7 @@ func TestParsePolicies(t *testing.T) {
 		"attached alone": {"idle_shutdown_attached: stop\n", func(r *policy.Rules) { r.IdleAttached = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			settings, problems := Parse([]byte(test.text))
+			settings, problems := parse([]byte(test.text))
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -132,7 +132,7 @@ func TestParseRefusesPolicies(t *testing.T) {
 		"idle_shutdown_repl: true\nidle_shutdown_minutes: null":                                              {1, "idle_shutdown_repl: true does nothing"},
 		"log_level: info\nmemory_action: stop\nmemory_notify: none":                                          {2, "memory_action: stop does nothing while memory_notify is none"},
 	} {
-		settings, problems := Parse([]byte(text + "\n"))
+		settings, problems := parse([]byte(text + "\n"))
 		if len(problems) != 1 || !strings.Contains(problems[0].Text, test.want) {
 			t.Errorf("%q: %v", text, problems)
 			continue
@@ -173,7 +173,7 @@ func TestIdleShutdownByLayer(t *testing.T) {
 
 func TestNotificationsAreOnUnlessSaid(t *testing.T) {
 	for text, want := range map[string]bool{"": true, "notifications: true\n": true, "notifications: false\n": false} {
-		if settings, problems := Parse([]byte(text)); len(problems) > 0 || settings.Notifications() != want {
+		if settings, problems := parse([]byte(text)); len(problems) > 0 || settings.Notifications() != want {
 			t.Errorf("%q: %v, %v", text, settings.Notifications(), problems)
 		}
 	}

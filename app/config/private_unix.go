@@ -20,8 +20,17 @@ func makePrivate(dir, variable string, uid int) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("its directory cannot be made: %w", err)
 	}
-	info, err := os.Stat(dir)
+	info, err := os.Lstat(dir)
 	if err != nil {
+		return err
+	}
+	// Where others may make files, such as in /tmp, one could lead us to any
+	// directory of ours, and elsewhere later.
+	if uid := foreignLink(info, uid); uid >= 0 {
+		return fmt.Errorf("%w: %s is a symbolic link of user id %d; set %s to a place in a directory of your own",
+			ErrNotPrivate, dir, uid, variable)
+	}
+	if info, err = os.Stat(dir); err != nil {
 		return err
 	}
 	owner := int(info.Sys().(*syscall.Stat_t).Uid)
@@ -41,6 +50,16 @@ func makePrivate(dir, variable string, uid int) error {
 	}
 	return fmt.Errorf("%w: others may write to %s (mode %04o); run chmod go-w on it, or set %s to another place",
 		ErrNotPrivate, dir, info.Mode().Perm(), variable)
+}
+
+// foreignLink is whose symbolic link this is, if that is neither the user nor
+// root, and else -1.
+func foreignLink(info fs.FileInfo, uid int) int {
+	owner := int(info.Sys().(*syscall.Stat_t).Uid)
+	if info.Mode()&fs.ModeSymlink == 0 || owner == uid || owner == 0 {
+		return -1
+	}
+	return owner
 }
 
 type verdict int

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -63,5 +64,62 @@ func TestMakePrivate(t *testing.T) {
 	}
 	if info, err := os.Stat(mine); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("not tightened: %v, %v", info.Mode(), err)
+	}
+}
+
+// linked is a symbolic link, or a directory, of some user.
+type linked struct {
+	fs.FileInfo
+	mode fs.FileMode
+	uid  uint32
+}
+
+func (l linked) Mode() fs.FileMode { return l.mode }
+func (l linked) Sys() any          { return &syscall.Stat_t{Uid: l.uid} }
+
+func TestForeignLink(t *testing.T) {
+	const me, root, other = 7, 0, 8
+	for _, test := range []struct {
+		mode fs.FileMode
+		uid  uint32
+		want int
+	}{
+		{fs.ModeSymlink | 0o777, me, -1},
+		{fs.ModeSymlink | 0o777, root, -1}, // /tmp of macOS
+		{fs.ModeSymlink | 0o777, other, other},
+		{fs.ModeDir | 0o700, other, -1}, // whose directory it is, is judged elsewhere
+	} {
+		if got := foreignLink(linked{mode: test.mode, uid: test.uid}, me); got != test.want {
+			t.Errorf("%v of %d: %d, want %d", test.mode, test.uid, got, test.want)
+		}
+	}
+}
+
+// A link is judged by whose it is, whatever it leads to.
+func TestMakePrivateBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	own, link := filepath.Join(dir, "own"), filepath.Join(dir, "link")
+	if err := errors.Join(os.Mkdir(own, 0o700), os.Symlink(own, link)); err != nil {
+		t.Fatal(err)
+	}
+	if err := MakePrivate(link, "VARIABLE"); err != nil {
+		t.Errorf("a link of one's own: %v", err)
+	}
+	info, err := os.Lstat(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Sys().(*syscall.Stat_t).Uid == 0 {
+		// Only root may give it away, and only where there are other users.
+		if err := os.Lchown(link, 1, 1); err != nil {
+			return
+		}
+	}
+	err = makePrivate(link, "VARIABLE", os.Getuid()+2)
+	if os.Getuid() == 0 {
+		err = MakePrivate(link, "VARIABLE")
+	}
+	if !errors.Is(err, ErrNotPrivate) || !strings.Contains(err.Error(), "symbolic link of user id") {
+		t.Errorf("a link of another user: %v", err)
 	}
 }

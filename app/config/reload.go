@@ -63,7 +63,7 @@ func (w *Watcher) look() {
 	}
 }
 
-func readSettings(path string) ([]byte, error) { return read(path, MaxSize) }
+func readSettings(path string) ([]byte, error) { return read(path, maxSize) }
 
 func errorText(err error) string {
 	if err == nil {

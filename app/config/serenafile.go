@@ -32,12 +32,12 @@ const (
 // serenaNames are how the names of all our settings begin.
 var serenaNames = [...]string{"web_dashboard_global", "idle_shutdown_minutes"}
 
-// ParseSerena reads the settings that are ours from the text of Serena's file.
+// parseSerena reads the settings that are ours from the text of Serena's file.
 // Everything else in it is Serena's business and not looked at: a text without
 // one of our names has no problem. What cannot be read is as it was before, each
 // setting by itself, or all of them where the whole text cannot be read. What is
 // null counts as not said.
-func ParseSerena(text []byte, before Layer) (Layer, []Problem) {
+func parseSerena(text []byte, before Layer) (Layer, []Problem) {
 	if !speaksToUs(text) {
 		return Layer{}, nil
 	}
@@ -206,7 +206,7 @@ func judgeSerena(path string, text []byte, err error, before Layer) (Layer, erro
 	if err != nil {
 		return before, &FileError{Path: path, Problems: []Problem{{Text: unreadable(err)}}}
 	}
-	layer, problems := ParseSerena(text, before)
+	layer, problems := parseSerena(text, before)
 	if len(problems) > 0 {
 		return layer, &FileError{Path: path, Problems: problems}
 	}

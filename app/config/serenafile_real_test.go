@@ -21,10 +21,10 @@ func TestSerenasOwnFile(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		must(t, err)
-		if l, problems := ParseSerena(text, Layer{}); l != (Layer{}) || len(problems) > 0 {
+		if l, problems := parseSerena(text, Layer{}); l != (Layer{}) || len(problems) > 0 {
 			t.Errorf("%s: %+v, %v", file, l, problems)
 		}
-		l, problems := ParseSerena(append(text, "\nweb_dashboard_global_port: 4000\n"...), Layer{})
+		l, problems := parseSerena(append(text, "\nweb_dashboard_global_port: 4000\n"...), Layer{})
 		if len(problems) > 0 || Layers(l).Port != 4000 {
 			t.Errorf("%s: %+v, %v", file, Layers(l), problems)
 		}

@@ -56,7 +56,7 @@ func TestParseSerena(t *testing.T) {
 		"deep, not ours":             {strings.Repeat("a: [\n", 2000), Layer{}, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, problems := ParseSerena([]byte(test.text), Layer{})
+			got, problems := parseSerena([]byte(test.text), Layer{})
 			if Layers(got, layer(true, false, 25282)) != Layers(test.want, layer(true, false, 25282)) {
 				t.Errorf("got %+v", Layers(got))
 			}
@@ -91,7 +91,7 @@ func TestSerenaIdleShutdown(t *testing.T) {
 		"idle_shutdown_minutes: 0\n":                              5 * time.Minute, // refused: what held before stays
 		"idle_shutdown_minutes: -1\nweb_dashboard_global: true\n": 5 * time.Minute,
 	} {
-		got, problems := ParseSerena([]byte(text), Layer{IdleShutdownMinutes: &before})
+		got, problems := parseSerena([]byte(text), Layer{IdleShutdownMinutes: &before})
 		refused := want == 5*time.Minute
 		if refused != (len(problems) == 1) || (want == nil) != (got.IdleShutdownMinutes == nil) {
 			t.Errorf("%q: %v, %v", text, got.IdleShutdownMinutes, problems)
@@ -125,7 +125,7 @@ func TestParseSerenaAfterAnother(t *testing.T) {
 		"in UTF-16":           {utf16le("web_dashboard_global: true\n"), before, false},
 		"further down, wrong": {"a:\n  web_dashboard_global: 1\n", Layer{}, true},
 	} {
-		got, problems := ParseSerena([]byte(test.text), before)
+		got, problems := parseSerena([]byte(test.text), before)
 		if !reflect.DeepEqual(got, test.want) || (len(problems) == 0) != test.ok {
 			t.Errorf("%s: got %+v, %v", name, got, problems)
 		}
@@ -282,7 +282,7 @@ func FuzzParseSerena(f *testing.F) {
 		if len(text) > maxSerenaSize {
 			return
 		}
-		got, problems := ParseSerena(slices.Clone(text), Layer{})
+		got, problems := parseSerena(slices.Clone(text), Layer{})
 		if d := Layers(got); d.Port < 1024 || d.Port > 65535 {
 			t.Errorf("port %d", d.Port)
 		}

@@ -31,7 +31,7 @@ func TestParseServers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, problems := Parse([]byte(test.text))
+			got, problems := parse([]byte(test.text))
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -77,7 +77,7 @@ func TestParseRefusesServers(t *testing.T) {
 		"escape in value": {"servers:\n- name: \"a\\e[1m\"\n  program: acme-mcp\n", 2, "cannot be shown"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, problems := Parse([]byte(test.text))
+			got, problems := parse([]byte(test.text))
 			if len(problems) != 1 {
 				t.Fatalf("want one problem, got %+v", problems)
 			}

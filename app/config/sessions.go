@@ -12,9 +12,9 @@ import (
 
 // What holds for sessions where the file says nothing.
 const (
-	DefaultSessionPort  = 8888
-	DefaultSessionLimit = 20
-	DefaultSessionStart = 10 * time.Second
+	defaultSessionPort  = 8888
+	defaultSessionLimit = 20
+	defaultSessionStart = 10 * time.Second
 )
 
 // SessionKeys is what the file says of sessions. A field is nil or empty where
@@ -51,7 +51,7 @@ type Serena struct {
 // Sessions is what holds, each setting being its default where nothing is said.
 func (s Settings) Sessions() Sessions {
 	all := Sessions{
-		Port: DefaultSessionPort, Limit: DefaultSessionLimit, StartLimit: DefaultSessionStart, Server: monitor.KindSerena,
+		Port: defaultSessionPort, Limit: defaultSessionLimit, StartLimit: defaultSessionStart, Server: monitor.KindSerena,
 		Serena: Serena{
 			Transport: s.SessionTransport.or(StreamableHTTP), Command: s.SessionCommand,
 			Arguments: []string{"--context", "desktop-app", "--agent-interface", "tools"},

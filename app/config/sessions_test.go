@@ -78,7 +78,7 @@ func TestParseSessions(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			settings, problems := Parse([]byte(test.text))
+			settings, problems := parse([]byte(test.text))
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -199,7 +199,7 @@ func TestParseRefusesSessions(t *testing.T) {
 		"list of words":       {"templates:\n- notes\n", 2, "templates wants lines of the form name: value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, problems := Parse([]byte(test.text))
+			got, problems := parse([]byte(test.text))
 			if len(problems) != 1 {
 				t.Fatalf("want one problem, got %+v", problems)
 			}
@@ -225,7 +225,7 @@ func TestPortBesideTheDashboards(t *testing.T) {
 		"web_dashboard_global: false\n":                                                    8888,
 		"web_dashboard_global: false\nweb_dashboard_global_port: 9000\nsession_port: 9000": 9000,
 	} {
-		settings, problems := Parse([]byte(text))
+		settings, problems := parse([]byte(text))
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// DefaultPark is how long nobody asks a shared server for anything before it is
+// defaultPark is how long nobody asks a shared server for anything before it is
 // parked, where the file says nothing.
-const DefaultPark = 10 * time.Minute
+const defaultPark = 10 * time.Minute
 
 // SharingKeys is what the file says of servers that clients share. A field is nil
 // where it says nothing; Settings.Sharing tells what holds.
@@ -31,7 +31,7 @@ type Sharing struct {
 // over replaces the time until a server is parked, unless it is 0: see
 // IdleShutdown.
 func (s Settings) Sharing(over time.Duration) Sharing {
-	all := Sharing{ParkAfter: DefaultPark}
+	all := Sharing{ParkAfter: defaultPark}
 	switch {
 	case over != 0:
 		all.ParkAfter = over
@@ -60,21 +60,21 @@ func (m *ParkMinutes) UnmarshalText(text []byte) error {
 // Null switches it off.
 func (m *ParkMinutes) Null() { *m = 0 }
 
-// IdleShutdownVariable sets the time until a shared server is parked, in seconds,
+// idleShutdownVariable sets the time until a shared server is parked, in seconds,
 // whatever the settings say.
-const IdleShutdownVariable = "LAMPLIGHTER_IDLE_SHUTDOWN_SECS"
+const idleShutdownVariable = "LAMPLIGHTER_IDLE_SHUTDOWN_SECS"
 
-// IdleShutdown is what IdleShutdownVariable says: more than 0, and 0 when it says
+// IdleShutdown is what idleShutdownVariable says: more than 0, and 0 when it says
 // nothing. With an error, which is a sentence for people, it counts as not said.
 func IdleShutdown(getenv func(string) string) (time.Duration, error) {
-	text := getenv(IdleShutdownVariable)
+	text := getenv(idleShutdownVariable)
 	if text == "" {
 		return 0, nil
 	}
 	const most = mostMinutes * 60
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n < 1 || n > most {
-		return 0, fmt.Errorf("%s: %s is not a whole number of seconds from 1 to %d; it is not used", IdleShutdownVariable, excerpt(text), most)
+		return 0, fmt.Errorf("%s: %s is not a whole number of seconds from 1 to %d; it is not used", idleShutdownVariable, excerpt(text), most)
 	}
 	return time.Duration(n) * time.Second, nil
 }

@@ -17,7 +17,7 @@ func TestSharing(t *testing.T) {
 		"share_with_other_users: true\n": {ParkAfter: 10 * time.Minute, WithOtherUsers: true},
 		"share_with_other_users: false\npark_after_minutes: 1\n": {ParkAfter: time.Minute},
 	} {
-		settings, problems := Parse([]byte(text))
+		settings, problems := parse([]byte(text))
 		if got := settings.Sharing(0); len(problems) > 0 || got != want {
 			t.Errorf("%q: got %+v, want %+v, %v", text, got, want, problems)
 		}
@@ -43,8 +43,8 @@ func TestParseRefusesSharing(t *testing.T) {
 		"SharingKeys: {}":                  `unknown setting "SharingKeys"`,
 		"park_after_minutes: 999999999999": minutes,
 	} {
-		settings, problems := Parse([]byte("# mine\n" + text + "\n"))
-		if len(problems) != 1 || problems[0].Line != 2 || !strings.Contains(problems[0].Text, want) || settings.Sharing(0) != (Sharing{ParkAfter: DefaultPark}) {
+		settings, problems := parse([]byte("# mine\n" + text + "\n"))
+		if len(problems) != 1 || problems[0].Line != 2 || !strings.Contains(problems[0].Text, want) || settings.Sharing(0) != (Sharing{ParkAfter: defaultPark}) {
 			t.Errorf("%s: got %v, want %q", text, problems, want)
 		}
 	}

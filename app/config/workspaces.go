@@ -8,8 +8,8 @@ import (
 
 // What holds for workspaces where the file says nothing.
 const (
-	DefaultWorkspaceLimit     = 32
-	DefaultWorkspaceRetention = 24 * time.Hour
+	defaultWorkspaceLimit     = 32
+	defaultWorkspaceRetention = 24 * time.Hour
 )
 
 // WorkspaceKeys is what the file says of workspaces. A field is nil or empty where
@@ -34,7 +34,7 @@ type Workspaces struct {
 // Workspaces is what holds, each setting being its default where nothing is said.
 func (s Settings) Workspaces() Workspaces {
 	all := Workspaces{
-		Dir: string(s.WorkspaceDir), Limit: DefaultWorkspaceLimit, Retention: DefaultWorkspaceRetention, Cleanup: string(s.WorkspaceCleanup),
+		Dir: string(s.WorkspaceDir), Limit: defaultWorkspaceLimit, Retention: defaultWorkspaceRetention, Cleanup: string(s.WorkspaceCleanup),
 	}
 	if s.WorkspaceLimit != nil {
 		all.Limit = int(*s.WorkspaceLimit)

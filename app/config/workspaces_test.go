@@ -25,7 +25,7 @@ func TestWorkspaces(t *testing.T) {
 		"workspace_limit: 10000":           with(func(w *Workspaces) { w.Limit = 10000 }),
 		"workspace_retention_hours: 0.001": with(func(w *Workspaces) { w.Retention = 3600 * time.Millisecond }),
 	} {
-		settings, problems := Parse([]byte(text))
+		settings, problems := parse([]byte(text))
 		if got := settings.Workspaces(); len(problems) > 0 || got != want {
 			t.Errorf("%q: got %+v, want %+v, %v", text, got, want, problems)
 		}
@@ -45,7 +45,7 @@ func TestParseRefusesWorkspaces(t *testing.T) {
 		"workspace_retentions_hours: 1":     `did you mean "workspace_retention_hours"?`,
 		"workspace_retention_hours: [1, 2]": "wants one plain value",
 	} {
-		settings, problems := Parse([]byte("# mine\n" + text + "\n"))
+		settings, problems := parse([]byte("# mine\n" + text + "\n"))
 		if len(problems) != 1 || problems[0].Line != 2 || !strings.Contains(problems[0].Text, want) || settings.Workspaces() != (Default().Workspaces()) {
 			t.Errorf("%s: got %v, want %q", text, problems, want)
 		}

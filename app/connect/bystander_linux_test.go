@@ -131,6 +131,7 @@ func TestFirstTheyAreLeftAlone(t *testing.T) {
 	k := w.script(t, sparing, program+` 600 & echo ready`)
 	k.prints(t, "ready\n")
 	k.says(t, "exited")
+	apptest.Eventually(t, "it runs", func() bool { return len(w.named(t, program)) == 1 })
 	if left := k.below(t); len(left) != 1 || !k.isRunning() {
 		t.Errorf("below the keeper: %v", left)
 	}

@@ -39,4 +39,8 @@
 //
 // It runs once per server and once per client, all day long. So it is small, and
 // does nothing but wait in blocking calls.
+//
+// What can be shared, which servers run and when they are to end is decided in the
+// background process (app/share, app/launch); who is a program that people work in
+// is monitor/bystander's.
 package main

@@ -16,6 +16,9 @@ func help(mode string) {
 	switch mode {
 	case "own":
 		err = helpOwn(os.Args[1])
+	case "follow":
+		fmt.Println("ready", os.Getpid())
+		err = helpOwn(os.Args[1])
 	case "serve":
 		fmt.Println("ready", os.Getpid())
 		sleep()

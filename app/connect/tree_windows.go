@@ -49,7 +49,8 @@ func start(c child) (*tree, error) {
 }
 
 // create makes a process that does not run yet. It inherits nothing but its
-// standard handles: ours, or no input and the output that is given.
+// standard handles: ours, or no input and the output that is given. We have no
+// console that it could share, so that it would get one of its own, with a window.
 func create(c child) (info windows.ProcessInformation, err error) {
 	program, err := windows.UTF16PtrFromString(c.path)
 	if err != nil {
@@ -60,7 +61,7 @@ func create(c child) (info windows.ProcessInformation, err error) {
 		return info, err
 	}
 	input, output, complaints := os.Stdin, os.Stdout, os.Stderr
-	flags := uint32(windows.CREATE_SUSPENDED | windows.EXTENDED_STARTUPINFO_PRESENT)
+	const flags = windows.CREATE_SUSPENDED | windows.EXTENDED_STARTUPINFO_PRESENT | windows.CREATE_NO_WINDOW
 	if c.out != nil {
 		in, err := os.Open(os.DevNull)
 		if err != nil {
@@ -68,7 +69,6 @@ func create(c child) (info windows.ProcessInformation, err error) {
 		}
 		defer in.Close()
 		input, output, complaints = in, c.out, c.out
-		flags |= windows.CREATE_NO_WINDOW
 	}
 	var handles []windows.Handle // without those that are not there, and none twice
 	for _, file := range []*os.File{input, output, complaints} {

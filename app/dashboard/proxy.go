@@ -32,6 +32,7 @@ type Proxy struct {
 	peers peers
 	shelf shelf
 	large chan struct{} // holds one for each large answer in memory
+	quick time.Duration // quickTime, but in tests, where a machine may be slower
 }
 
 // maxLarge is how many large answers are held at once, each of up to 64 MiB.
@@ -39,7 +40,7 @@ const maxLarge = 2
 
 // NewProxy makes a Proxy. It runs nothing of its own.
 func NewProxy(o ProxyOptions) *Proxy {
-	p := &Proxy{log: o.Log, owner: o.Owner, large: make(chan struct{}, maxLarge)}
+	p := &Proxy{log: o.Log, owner: o.Owner, large: make(chan struct{}, maxLarge), quick: quickTime}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
@@ -111,7 +112,7 @@ func forwardable(in *monitor.Instance) *failure {
 // change sends what changes something. Once sent it is seen through: whether it
 // was done must not depend on who still listens.
 func (p *Proxy) change(ctx context.Context, in *monitor.Instance, r rule, body []byte) answer {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.limit(in.Version))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.limit(r, in.Version))
 	defer cancel()
 	defer p.shelf.drop(in.Identity) // also after a failure: it may have been done
 	return p.send(ctx, in, r, body)
@@ -122,18 +123,18 @@ func (p *Proxy) change(ctx context.Context, in *monitor.Instance, r rule, body [
 func (p *Proxy) ask(w http.ResponseWriter, req *http.Request, in *monitor.Instance, r rule, body []byte) {
 	q := question{in.Identity, in.Port, r.Name, string(body)}
 	c := p.shelf.join(req.Context(), q, r.lingers(in.Version), func(ctx context.Context) answer {
-		ctx, cancel := context.WithTimeout(ctx, r.limit(in.Version))
+		ctx, cancel := context.WithTimeout(ctx, p.limit(r, in.Version))
 		defer cancel()
 		return p.send(ctx, in, r, body)
 	})
 	defer c.leave()
-	patience := time.NewTimer(r.patience())
+	patience := time.NewTimer(p.patience(r))
 	defer patience.Stop()
 	select {
 	case <-c.done:
 		c.answer.write(w)
 	case <-patience.C:
-		late(in, r, true, r.patience()).write(w)
+		late(in, r, true, p.patience(r)).write(w)
 	case <-req.Context().Done():
 		// Nobody is there to read an answer.
 	}

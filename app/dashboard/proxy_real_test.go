@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lamplighter/app/apptest"
 	"lamplighter/monitor"
@@ -41,6 +42,13 @@ type asker struct {
 	in    monitor.Instance
 }
 
+// patientProxy is for real instances, which may be slow on a machine that is busy.
+func patientProxy() *Proxy {
+	p := NewProxy(ProxyOptions{})
+	p.quick = time.Minute
+	return p
+}
+
 // good asks and wants an answer.
 func (a asker) good(route, body string) map[string]any {
 	a.Helper()
@@ -66,7 +74,7 @@ func TestRealVersions(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			project := serenatest.GoProject(t, "alpha")
 			s := serenatest.Start(t, serenatest.Options{Version: version, Project: project, Context: "desktop-app"})
-			a := asker{t, NewProxy(ProxyOptions{}), instanceOf(t, s, "alpha", version)}
+			a := asker{t, patientProxy(), instanceOf(t, s, "alpha", version)}
 			used := map[string]bool{}
 			good := func(route, body string) map[string]any { used[route] = true; return a.good(route, body) }
 			says := func(route, body, status string) { used[route] = true; a.says(route, body, status) }
@@ -144,7 +152,7 @@ func TestRealToolRuns(t *testing.T) {
 	for _, version := range []string{serenatest.Version15, serenatest.Version17, serenatest.Version} {
 		t.Run(version, func(t *testing.T) {
 			s := serenatest.Start(t, serenatest.Options{Version: version, Project: serenatest.GoProject(t, "alpha"), Context: "desktop-app"})
-			a := asker{t, NewProxy(ProxyOptions{}), instanceOf(t, s, "alpha", version)}
+			a := asker{t, patientProxy(), instanceOf(t, s, "alpha", version)}
 			s.Initialize(t)
 			apptest.Eventually(t, "the overview comes", func() bool { return forward(t, a.proxy, a.in, "GET get_config_overview", "").Code == 200 })
 			a.says("POST save_memory", `{"memory_name":"m","content":"text"}`, "success") // drops the kept overview
@@ -185,7 +193,7 @@ func TestRealToolRuns(t *testing.T) {
 // client hangs up.
 func TestRealREPLAndEnd(t *testing.T) {
 	s := serenatest.Start(t, serenatest.Options{Project: serenatest.GoProject(t, "alpha"), Args: []string{"--agent-interface", "REPL"}})
-	a := asker{t, NewProxy(ProxyOptions{}), instanceOf(t, s, "alpha", "2.1.0")}
+	a := asker{t, patientProxy(), instanceOf(t, s, "alpha", "2.1.0")}
 	apptest.Eventually(t, "the overview comes", func() bool { return forward(t, a.proxy, a.in, "GET get_config_overview", "").Code == 200 })
 	for _, r := range rules {
 		if len(r.fields) == 0 && r.Method == "GET" {
@@ -206,7 +214,7 @@ func TestRealREPLAndEnd(t *testing.T) {
 // gone does not keep a place.
 func TestRealClientGoesAway(t *testing.T) {
 	s := serenatest.Start(t, serenatest.Options{Project: serenatest.GoProject(t, "alpha"), Context: "desktop-app"})
-	a := asker{t, NewProxy(ProxyOptions{}), instanceOf(t, s, "alpha", serenatest.Version)}
+	a := asker{t, patientProxy(), instanceOf(t, s, "alpha", serenatest.Version)}
 	s.Initialize(t)
 	goOn, began := filepath.Join(t.TempDir(), "go on"), filepath.Join(t.TempDir(), "began")
 	answer := s.Begin(t, "execute_shell_command", map[string]any{

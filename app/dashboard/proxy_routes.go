@@ -88,21 +88,21 @@ func ruleOf(route Route) (rule, bool) {
 }
 
 // patience is how long somebody who asks is kept waiting.
-func (r rule) patience() time.Duration {
+func (p *Proxy) patience(r rule) time.Duration {
 	if r.queues {
 		return queueTime
 	}
-	return quickTime
+	return p.quick
 }
 
 // limit is how long the instance may take. It is longer than the patience where
 // a question that is given up stays in the queue of the instance, so that asking
 // again would only lengthen it: who asks again waits for the first answer.
-func (r rule) limit(version string) time.Duration {
+func (p *Proxy) limit(r rule, version string) time.Duration {
 	if r.lingers(version) {
 		return queueTime
 	}
-	return r.patience()
+	return p.patience(r)
 }
 
 // lingers is true of the overview up to Serena 1.5.3, which is a task there.

@@ -70,7 +70,7 @@ func over(conn net.Conn) *http.Transport {
 func (p *Proxy) fault(in *monitor.Instance, r rule, sent bool, err error, what string) answer {
 	p.log.Debug("an instance could not be asked", "instance", named(in), "route", r.Name, "error", err)
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return late(in, r, sent, r.limit(in.Version))
+		return late(in, r, sent, p.limit(r, in.Version))
 	}
 	after := ""
 	if sent && r.changes {
@@ -122,7 +122,13 @@ func (p *Proxy) read(in *monitor.Instance, r rule, resp *http.Response) answer {
 		default:
 			return failed(http.StatusServiceUnavailable, "lamplighter is reading %d other answers as large as the one of %s; ask again in a moment", cap(p.large), named(in))
 		}
-		body.Grow(int(max(resp.ContentLength-int64(body.Len()), 0)) + bytes.MinRead)
+		// All of it at once: to double it as it comes takes three times as much.
+		whole := resp.ContentLength
+		if whole < 0 {
+			whole = limit + 1
+		}
+		room := make([]byte, 0, int(min(whole, limit+1))+bytes.MinRead)
+		body = *bytes.NewBuffer(append(room, body.Bytes()...))
 		_, err = body.ReadFrom(io.LimitReader(resp.Body, limit-int64(body.Len())+1))
 	}
 	var a answer

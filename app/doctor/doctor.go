@@ -6,6 +6,7 @@
 // made: no folder of ours, no file, no lock. Candidates for starting Serena are
 // run to ask for their version, with a home for Serena and uv that is thrown
 // away afterwards; uv may note something in its own cache, where there is one.
+// Other copies of this program are not run: their versions are read from their files.
 package doctor
 
 import (
@@ -123,6 +124,8 @@ type Options struct {
 	// Finder makes a finder that sees this environment. Where the environment of
 	// the background process can be read, it is that one.
 	Finder func(environ []string) Finder
+	// Installer tells how this program is installed.
+	Installer Installer
 	// Scan lists the servers where no background process does.
 	Scan func(ctx context.Context) ([]monitor.Instance, error)
 	// Clients lists the settings of MCP clients, as this command would find them;

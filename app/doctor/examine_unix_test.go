@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/launch"
 	"lamplighter/app/setup"
+	"lamplighter/installer"
 	"lamplighter/monitor"
 	"lamplighter/monitor/programtest"
 	"lamplighter/tray/traytest"
@@ -56,6 +58,10 @@ func newMachine(t *testing.T) *machine {
 		Scan: func(context.Context) ([]monitor.Instance, error) { return nil, nil },
 	}
 	m.places()
+	m.o.Installer = installer.New(installer.Options{
+		OS: runtime.GOOS, Home: home, ConfigHome: filepath.Join(home, ".config"), DataHome: filepath.Join(home, ".local/share"), StateDir: m.o.Places.StateDir,
+		ConfigDir: filepath.Dir(m.o.Places.Config), Self: m.o.Self, Version: m.o.Version, Getenv: func(name string) string { return variable(m.o.Environ, name) },
+	})
 	m.o.Clients = setup.New(setup.Options{
 		Home: home, Getenv: func(name string) string { return variable(m.o.Environ, name) }, Dir: m.o.Directory, State: m.o.Places.StateDir, Connect: filepath.Join(home, "bin", "lamplighter-connect"),
 		Programs: func() ([]setup.Program, error) { return nil, nil },
@@ -301,6 +307,7 @@ func TestLoginShell(t *testing.T) {
 	// The system's own files set PATH anew.
 	m.write(t, "PATH="+variable(m.o.Environ, "PATH")+":"+filepath.Join(m.home, "go", "bin")+"\n", ".profile")
 	apptest.Contains(t, said(m.of(t, Path)), "has 1 folder more: "+filepath.Join(m.home, "go/bin"), "warn: only the login shell finds gopls ("+filepath.Join(m.home, "go/bin")+")")
+	m.write(t, "sleep 600\n", ".profile")
 	m.o.Finder = func(environ []string) Finder {
 		return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: m.home, Passwd: os.DevNull, ShellLimit: 1}) // a nanosecond
 	}
@@ -388,7 +395,7 @@ func TestPipesForFiles(t *testing.T) {
 		}
 	}
 	text := said(Examine(t.Context(), m.o).Lines)
-	apptest.Contains(t, text, "config.yaml: is a pipe, not a file", "serena_config.yml cannot be read: it is not a file", "lamplighter.desktop cannot be read: it is not a file", "instances.lock cannot be taken")
+	apptest.Contains(t, text, "config.yaml: is a pipe, not a file", "serena_config.yml cannot be read: it is not a file", "lamplighter.desktop cannot be used: it is not a file", "instances.lock cannot be taken")
 	if strings.Contains(text, "no answer within") {
 		t.Errorf("something hung:\n%s", text)
 	}

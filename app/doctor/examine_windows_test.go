@@ -11,6 +11,7 @@ import (
 	"lamplighter/app/apptest"
 	"lamplighter/app/config"
 	"lamplighter/app/launch"
+	"lamplighter/installer"
 	"lamplighter/monitor"
 )
 
@@ -31,7 +32,8 @@ func TestWinError2(t *testing.T) {
 		Finder: func(environ []string) Finder {
 			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home})
 		},
-		Scan: func(context.Context) ([]monitor.Instance, error) { return nil, nil },
+		Installer: installer.New(installer.Options{OS: "windows", Home: home, StateDir: state, LocalApps: filepath.Join(home, "Programs"), Self: filepath.Join(home, "lamplighter.exe"), Getenv: func(string) string { return "" }}),
+		Scan:      func(context.Context) ([]monitor.Instance, error) { return nil, nil },
 	}
 	report := Examine(t.Context(), o)
 	text := said(report.Lines)

@@ -12,7 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"lamplighter/app/api"
+	"lamplighter/installer"
 	"lamplighter/monitor/process"
 )
 
@@ -20,8 +20,6 @@ import (
 type programFacts struct {
 	version   string
 	self      string    // its path, "" when it is not known
-	onPath    string    // what a shell would run as lamplighter; "" for nothing
-	same      bool      // that is this file
 	connect   string    // where lamplighter-connect has to be
 	connectIs error     // nil: it is there and can be run
 	builds    [2]string // the revisions that this program and that one were built from, "" where that is not recorded
@@ -29,13 +27,12 @@ type programFacts struct {
 	background background
 	socket     string
 	home       bool // there is a home directory
+	installed  installedFacts
+	copies     copies
 }
 
 func gatherProgram(o Options, w world) programFacts {
-	f := programFacts{version: o.Version, self: o.Self, background: w.background, socket: o.Places.ControlSocket, home: o.Home != ""}
-	if f.onPath = lookIn(pathFolders(variable(o.Environ, "PATH")), api.Program); f.onPath != "" {
-		f.same = sameFile(f.onPath, o.Self)
-	}
+	f := programFacts{version: o.Version, self: o.Self, background: w.background, socket: o.Places.ControlSocket, home: o.Home != "", installed: gatherInstalled(w), copies: w.copies}
 	if o.Self != "" {
 		f.connect = beside(o.Self, "lamplighter-connect")
 		if f.connectIs = runnable(f.connect); f.connectIs == nil {
@@ -97,27 +94,14 @@ func beside(self, name string) string {
 	return filepath.Join(filepath.Dir(self), name)
 }
 
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
-}
-
 func judgeProgram(f programFacts) []Line {
 	system := runtime.GOOS + "/" + runtime.GOARCH
 	lines := []Line{{Mark: OK, Text: fmt.Sprintf("lamplighter %s (%s) is %s", f.version, system, f.self)}}
 	if f.self == "" {
 		lines[0] = Line{Mark: Warn, Text: fmt.Sprintf("lamplighter %s (%s); the system does not tell where it lies", f.version, system)}
 	}
-	if f.onPath != "" && !f.same {
-		lines = append(lines, Line{
-			Mark: Warn, Text: "a shell runs another lamplighter: " + f.onPath,
-			Means: "Two are installed. What you type may not be what runs in the background.", Do: "Remove the one that you do not want.",
-		})
-	}
+	lines = append(lines, judgeInstalled(f.installed)...)
+	lines = append(lines, judgeCopies(f.copies, f.installed.command)...)
 	if f.connect != "" {
 		lines = append(lines, judgeConnect(f.connect, f.connectIs, f.builds))
 	}
@@ -159,14 +143,14 @@ func judgeBackground(f programFacts) []Line {
 	case b.runs() && b.health.Version != f.version:
 		return append([]Line{{
 			Mark: Warn, Text: fmt.Sprintf("the background process (pid %d) is lamplighter %s, not %s", b.health.PID, b.health.Version, f.version),
-			Means: "It goes on as it was when it started.", Do: "Quit it from its menu, then start lamplighter.",
+			Means: "It goes on as it was when it started.", Do: f.replaceRunning(),
 		}}, judgeSilent(b.silent, true, f.socket)...)
 	case b.runs():
 		l := Line{Mark: OK, Text: fmt.Sprintf("the background process runs (pid %d), the same version", b.health.PID)}
 		if strings.HasSuffix(b.exe, " (deleted)") {
 			l = Line{
 				Mark: Warn, Text: fmt.Sprintf("the background process (pid %d) runs a program that was replaced since", b.health.PID),
-				Means: "It goes on as it was when it started.", Do: "Quit it from its menu, then start lamplighter.",
+				Means: "It goes on as it was when it started.", Do: "Quit it from its menu, then start the new one: " + f.installed.command + " run",
 			}
 		}
 		return append([]Line{l}, judgeSilent(b.silent, true, f.socket)...)
@@ -175,10 +159,18 @@ func judgeBackground(f programFacts) []Line {
 	case b.absent(), f.socket == "":
 		return []Line{{
 			Mark: Warn, Text: "the background process does not run",
-			Means: "There is no icon, no page and no session manager; status, stop and events look for themselves.", Do: "Start it: lamplighter run",
+			Means: "There is no icon, no page and no session manager; status, stop and events look for themselves.", Do: "Start it: " + f.installed.command + " run",
 		}}
 	}
 	return []Line{{Mark: Broken, Text: b.err.Error(), Means: "The verbs cannot ask the background process anything."}}
+}
+
+// replaceRunning is how to have this version run in place of another one.
+func (f programFacts) replaceRunning() string {
+	if f.installed.Kind == installer.None || f.installed.Kind == "" {
+		return "Quit it from its menu, then start this one: " + f.installed.command + " run"
+	}
+	return "Have this one run in its place: " + f.installed.command + " install"
 }
 
 // judgeSilent is about background processes that do not answer on the control

@@ -103,7 +103,12 @@ func judgeSerena(f serenaFacts) []Line {
 		}
 		lines = append(lines, l)
 	}
-	lines = append(lines, judgeRunning(f.running, f.unknown)...)
+	for _, l := range judgeRunning(f.running, f.unknown) {
+		// What a version cannot do is said of the one to start already.
+		if !slices.ContainsFunc(lines, func(said Line) bool { return said.Mark == l.Mark && said.Text == l.Text }) {
+			lines = append(lines, l)
+		}
+	}
 	return append(lines, judgeProject(f.project)...)
 }
 

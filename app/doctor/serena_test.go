@@ -106,6 +106,16 @@ func TestJudgeRunning(t *testing.T) {
 	apptest.Contains(t, said(judgeRunning(nil, true)), "warn: which servers run is not known")
 }
 
+// What a version cannot do is said once, although it is the one to start and runs.
+func TestJudgeSerenaSaysALimitationOnce(t *testing.T) {
+	running := monitor.Instance{Kind: monitor.KindSerena, Version: "2.1.0"}
+	text := said(judgeSerena(serenaFacts{verdicts: []launch.Verdict{works("2.1.0", "x", "/s")}, running: []monitor.Instance{running}}))
+	apptest.Contains(t, text, "1 running server is Serena 2.1.0")
+	if n := strings.Count(text, "agent interface REPL"); n != 1 {
+		t.Errorf("it is said %d times:\n%s", n, text)
+	}
+}
+
 func TestJudgeStarters(t *testing.T) {
 	lines := judgeSerena(serenaFacts{verdicts: []launch.Verdict{works("2.1.0", "x", "/s")}, starters: []starter{{"notes", works("", "x", "/usr/bin/node", "x.js")}, {"acme", verdict("x", launch.NotFound, "There is no acme.", "acme")}}})
 	apptest.Contains(t, said(lines), "ok: template notes starts /usr/bin/node x.js", "broken: template acme: There is no acme.")

@@ -30,6 +30,9 @@ type world struct {
 	away       throwaway
 	noAway     error  // why there is none
 	finder     Finder // sees environ, with what candidates make thrown away
+	installerFound
+	copies  copies
+	command string // what to type for this program
 }
 
 // background is what is known of the background process.
@@ -74,6 +77,14 @@ func look(ctx context.Context, o Options) world {
 		})
 		table <- list
 	}()
+	installed := make(chan installerFound, 1)
+	go func() {
+		found, err := within(ctx, limit, func(ctx context.Context) installerFound { return lookAtInstaller(ctx, o.Installer) })
+		if err != nil {
+			found.installedErr = err
+		}
+		installed <- found
+	}()
 	clients := make(chan listed, 1)
 	go func() { clients <- listClients(ctx, limit, o.Clients) }()
 	// Each of its questions has a limit of its own, so this one is never met.
@@ -86,6 +97,7 @@ func look(ctx context.Context, o Options) world {
 	w.settings, w.wrong, w.serena, w.serenas = r.settings, r.wrong, r.serena, r.serenas
 	w.table = <-table
 	w.clients = <-clients
+	w.installerFound = <-installed
 	w.background.silent = silent(w.table, w.background.health.PID, os.Getpid(), o.Self)
 	if pid := w.background.health.PID; pid != 0 {
 		if info, err := process.Read(pid); err == nil {
@@ -95,6 +107,11 @@ func look(ctx context.Context, o Options) world {
 			w.environ, w.ofDesktop = environ, true
 		}
 	}
+	if l, err := within(ctx, limit, func(context.Context) copies { return gatherCopies(o, &w) }); err == nil {
+		w.copies = l
+	}
+	w.copies.readVersions(ctx)
+	w.command = w.copies.command(o.Self)
 	// One finder for all: each asks the login shell for itself.
 	environ := w.environ
 	if w.away, w.noAway = newThrowaway(); w.noAway == nil {
@@ -132,21 +149,11 @@ func (b background) absent() bool {
 func silent(table []process.Info, answers, self int, exe string) []process.Info {
 	var list []process.Info
 	for _, in := range table {
-		if in.PID != answers && in.PID != self && isOurs(in.Exe, exe) && inBackground(in.Args) {
+		if in.PID != answers && in.PID != self && api.IsProgram(in.Exe, exe) && inBackground(in.Args) {
 			list = append(list, in)
 		}
 	}
 	return list
-}
-
-// isOurs tells whether a process runs this program, under whatever name, or one
-// that bears its name.
-func isOurs(exe, self string) bool {
-	if exe == "" {
-		return false
-	}
-	name := monitor.ProgramName(exe)
-	return exe == self || name == api.Program || name == api.Program+"-tray"
 }
 
 // inBackground tells whether a command line is that of the background process:

@@ -52,17 +52,17 @@ func TestKillingInEveryOrder(t *testing.T) {
 					l, stop := running(t, state, nil)
 					apptest.Eventually(t, "what was left is dealt with", func() bool {
 						left, err := os.ReadDir(filepath.Join(state, serversDir))
-						return err == nil && len(left) == len(l.Adopted())
+						return err == nil && len(left) == len(l.adopted())
 					})
 					if lifetime == Shared && kill == "us" {
-						adopted := l.Adopted()
+						adopted := l.adopted()
 						if len(adopted) != 1 || adopted[0].Identity() != s.server {
 							t.Fatalf("adopted: %v", adopted)
 						}
 						if err := adopted[0].End(t.Context(), "the test"); err != nil {
 							t.Error(err)
 						}
-					} else if len(l.Adopted()) != 0 {
+					} else if len(l.adopted()) != 0 {
 						t.Error("something was adopted")
 					}
 					stop()
@@ -73,6 +73,7 @@ func TestKillingInEveryOrder(t *testing.T) {
 					})
 					b.end(t)
 				}
+				dead(t, s.keeper, s.server)
 				allGone(t, state, s.id, s.keeper, s.server)
 			})
 		}
@@ -106,17 +107,17 @@ func TestTheEndOfABackgroundProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	allGone(t, state, session.ID(), session.Keeper(), session.Identity())
+	allGone(t, state, session.ID(), session.ids.keeper, session.Identity())
 	if !lives(shared.Identity()) {
 		t.Fatal("the shared one has ended")
 	}
 
 	var told []monitor.Launch
 	second, stop := running(t, state, func(l *Launcher) { l.o.Tell = func(m monitor.Launch) { told = append(told, m) } })
-	apptest.Eventually(t, "it is adopted", func() bool { return len(second.Adopted()) == 1 })
-	s := second.Adopted()[0]
-	if s.Identity() != shared.Identity() || s.MCPURL() != shared.MCPURL() || s.Key() != "key" || s.AskedBy().Name != "the test" ||
-		!slices.Equal(s.Command(), shared.Command()) || !s.StartedAt().Equal(shared.StartedAt()) {
+	apptest.Eventually(t, "it is adopted", func() bool { return len(second.adopted()) == 1 })
+	s := second.adopted()[0]
+	if s.Identity() != shared.Identity() || s.MCPURL() != shared.MCPURL() || s.Key() != "key" || s.rec.client().Name != "the test" ||
+		!slices.Equal(s.command(), shared.command()) || !s.StartedAt().Equal(shared.StartedAt()) {
 		t.Errorf("%+v", s.rec)
 	}
 	// It is seen to as if it had been started by this one.
@@ -126,7 +127,7 @@ func TestTheEndOfABackgroundProcess(t *testing.T) {
 	if len(told) != 1 || told[0].Server != s.Identity() || told[0].Lifetime != "shared" {
 		t.Errorf("%+v", told)
 	}
-	allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 	nobody(t)
 }
 
@@ -152,11 +153,11 @@ func TestRecordsThatCannotBeReadNow(t *testing.T) {
 			return readRecord(dir, id)
 		}
 	})
-	apptest.Eventually(t, "it is adopted", func() bool { return len(second.Adopted()) == 1 })
-	if second.Adopted()[0].Identity() != s.Identity() {
-		t.Errorf("%v instead of %v", second.Adopted()[0].Identity(), s.Identity())
+	apptest.Eventually(t, "it is adopted", func() bool { return len(second.adopted()) == 1 })
+	if second.adopted()[0].Identity() != s.Identity() {
+		t.Errorf("%v instead of %v", second.adopted()[0].Identity(), s.Identity())
 	}
-	if err := second.Adopted()[0].End(t.Context(), "the test"); err != nil {
+	if err := second.adopted()[0].End(t.Context(), "the test"); err != nil {
 		t.Error(err)
 	}
 }
@@ -183,5 +184,5 @@ func TestSurvivors(t *testing.T) {
 	if err := s.End(t.Context(), "the test"); err != nil {
 		t.Error(err)
 	}
-	allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 }

@@ -30,8 +30,8 @@ func TestKeepersAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id, err := keeperOf(s.ID()); err != nil || id != s.Keeper() {
-		t.Errorf("%v, %v, not %v", id, err, s.Keeper())
+	if id, err := keeperOf(s.ID()); err != nil || id != s.ids.keeper {
+		t.Errorf("%v, %v, not %v", id, err, s.ids.keeper)
 	}
 	if id, err := keeperOf(someID); err != nil || id != (monitor.Identity{}) {
 		t.Errorf("%v, %v", id, err)

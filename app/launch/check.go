@@ -79,7 +79,7 @@ func (f *Finder) ask(ctx context.Context, c Candidate, env []string, offline boo
 		extra = append(extra, "UV_OFFLINE=1")
 	}
 	r := run{
-		env: environment(f.o.GOOS, env, "", extra), dir: NeutralDir(f.o.Home, f.o.StateDir),
+		env: environment(f.o.GOOS, env, "", extra), dir: neutralDir(f.o.Home, f.o.StateDir),
 		mark: newMark(), limit: f.o.VersionLimit,
 	}
 	python := interpreterOf(c.Command)
@@ -147,9 +147,10 @@ func (f *Finder) checkAll(ctx context.Context, candidates []Candidate, serena bo
 // mostChecks run at the same time: each one is an interpreter that loads a lot.
 const mostChecks = 4
 
-// How long a program may take to say its version.
+// How long a program may take to say its version. It is an interpreter that loads a
+// lot: seconds, and many of them while a desktop starts.
 const (
-	versionLimit  = 15 * time.Second
+	versionLimit  = 60 * time.Second
 	downloadLimit = 60 * time.Second
 	shellLimit    = 5 * time.Second
 )

@@ -220,7 +220,7 @@ func TestNeutralDir(t *testing.T) {
 	state := t.TempDir()
 	want := filepath.Join(state, neutralName)
 	for range 2 {
-		if got := NeutralDir("/home", state); got != want {
+		if got := neutralDir("/home", state); got != want {
 			t.Errorf("got %s", got)
 		}
 	}
@@ -228,7 +228,7 @@ func TestNeutralDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, state := range []string{state, "", filepath.Join(state, "none")} {
-		if got := NeutralDir("/home", state); got != "/" {
+		if got := neutralDir("/home", state); got != "/" {
 			t.Errorf("with the state %q: %s", state, got)
 		}
 	}

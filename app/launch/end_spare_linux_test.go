@@ -118,9 +118,9 @@ func TestWhatPeopleWorkIn(t *testing.T) {
 		}},
 		{"the end of lamplighter", monitor.KindSerena, theirs, func(_ *testing.T, _ *Launcher, _ *Server, stop func()) { stop() }},
 		{"the server is killed", monitor.KindSerena, theirs, func(t *testing.T, _ *Launcher, s *Server, _ func()) { killed(t, s.Identity()) }},
-		{"the keeper is killed", monitor.KindSerena, theirs, func(t *testing.T, _ *Launcher, s *Server, _ func()) { killed(t, s.Keeper()) }},
+		{"the keeper is killed", monitor.KindSerena, theirs, func(t *testing.T, _ *Launcher, s *Server, _ func()) { killed(t, s.ids.keeper) }},
 		{"the keeper hangs", monitor.KindSerena, theirs, func(t *testing.T, l *Launcher, s *Server, _ func()) {
-			h, err := process.Hold(s.Keeper())
+			h, err := process.Hold(s.ids.keeper)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestWhatPeopleWorkIn(t *testing.T) {
 			q.settle(t, s.ID())
 			c.end(t, l, s, stop)
 			<-s.Done()
-			q.check(t, state, c.want, s.Keeper(), s.Identity())
+			q.check(t, state, c.want, s.ids.keeper, s.Identity())
 		})
 	}
 }
@@ -199,6 +199,7 @@ func TestWhatPeopleWorkInAfterACrash(t *testing.T) {
 				return err == nil && len(left) == 0
 			})
 			stop()
+			dead(t, s.keeper, s.server)
 			q.check(t, state, c.want, s.keeper, s.server)
 		})
 	}

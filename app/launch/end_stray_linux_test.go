@@ -78,9 +78,9 @@ func TestShellsOfOthers(t *testing.T) {
 		}},
 		{"the end of lamplighter", func(_ *testing.T, _ *Launcher, _ *Server, stop func()) { stop() }},
 		{"the server is killed", func(t *testing.T, _ *Launcher, s *Server, _ func()) { killed(t, s.Identity()) }},
-		{"the keeper is killed", func(t *testing.T, _ *Launcher, s *Server, _ func()) { killed(t, s.Keeper()) }},
+		{"the keeper is killed", func(t *testing.T, _ *Launcher, s *Server, _ func()) { killed(t, s.ids.keeper) }},
 		{"the keeper hangs", func(t *testing.T, l *Launcher, s *Server, _ func()) {
-			h, err := process.Hold(s.Keeper())
+			h, err := process.Hold(s.ids.keeper)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestShellsOfOthers(t *testing.T) {
 			askedShell(t, s.ID())
 			c.end(t, l, s, stop)
 			<-s.Done()
-			onlyTheShell(t, state, s.ID(), s.Keeper(), s.Identity())
+			onlyTheShell(t, state, s.ID(), s.ids.keeper, s.Identity())
 		})
 	}
 }
@@ -145,6 +145,7 @@ func TestShellsOfOthersAfterACrash(t *testing.T) {
 				return err == nil && len(left) == 0
 			})
 			stop()
+			dead(t, s.keeper, s.server)
 			onlyTheShell(t, state, s.id, s.keeper, s.server)
 		})
 	}

@@ -23,7 +23,7 @@ type FinderOptions struct {
 	Log      *slog.Logger
 
 	// How long a program may take to say its version, when it may have to be
-	// downloaded, and a login shell to say its PATH. Default: 15 s, 60 s, 5 s.
+	// downloaded, and a login shell to say its PATH. Default: 60 s, 60 s, 5 s.
 	VersionLimit, DownloadLimit, ShellLimit time.Duration
 
 	Passwd string           // where shells of users are listed; default /etc/passwd
@@ -96,8 +96,8 @@ func (e *NotFoundError) Error() string {
 	return "found no way to start " + what + " (run: lamplighter doctor). Tried: " + strings.Join(tried, " | ")
 }
 
-// Candidates returns the ordered list of what could start the command.
-func (f *Finder) Candidates(ctx context.Context, w Wanted) []Candidate {
+// candidates returns the ordered list of what could start the command.
+func (f *Finder) candidates(ctx context.Context, w Wanted) []Candidate {
 	return candidatesFor(f.gather(ctx, w), w, f.serena(w))
 }
 
@@ -109,7 +109,7 @@ func (f *Finder) serena(w Wanted) bool { return w.Serena || isSerena(w.Command) 
 // in Tried and Chosen, for the caller to say so.
 func (f *Finder) Resolve(ctx context.Context, w Wanted) (Resolution, error) {
 	var r Resolution
-	for _, c := range f.Candidates(ctx, w) {
+	for _, c := range f.candidates(ctx, w) {
 		v, err := f.check(ctx, c, f.serena(w), false)
 		if err != nil {
 			return r, err
@@ -129,7 +129,7 @@ func (f *Finder) Resolve(ctx context.Context, w Wanted) (Resolution, error) {
 // CheckAll checks every candidate, for the doctor, at most 4 at the same time.
 // Nothing is downloaded for it.
 func (f *Finder) CheckAll(ctx context.Context, w Wanted) []Verdict {
-	return f.checkAll(ctx, f.Candidates(ctx, w), f.serena(w))
+	return f.checkAll(ctx, f.candidates(ctx, w), f.serena(w))
 }
 
 // Environment returns the environment of what we start: this process's without

@@ -199,12 +199,13 @@ func TestManyAskOnce(t *testing.T) {
 }
 
 func TestCheckAllKeepsTheOrderAndDownloadsNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // others may check there at the same time
 	f, home := finder(t, nil)
 	says(t, filepath.Join(home, "path", "serena"), "2.1.0")
 	says(t, filepath.Join(home, "login", "serena"), "1.7.0")
 	script(t, filepath.Join(home, ".local/bin/uvx"), `[ "$UV_OFFLINE" = 1 ] && { echo "the network was disabled" >&2; exit 1; }; echo Serena 9.9.9`)
 	w := Wanted{Project: filepath.Join(home, "p")}
-	candidates := f.Candidates(t.Context(), w)
+	candidates := f.candidates(t.Context(), w)
 	verdicts := f.CheckAll(t.Context(), w)
 	if len(verdicts) != len(candidates) {
 		t.Fatalf("%d of %d", len(verdicts), len(candidates))

@@ -184,10 +184,10 @@ func TestThePathOfNewSessions(t *testing.T) {
 
 func TestNeutralDirOfWindows(t *testing.T) {
 	state := t.TempDir()
-	if got, want := NeutralDir(`C:\`, state), filepath.Join(state, neutralName); got != want {
+	if got, want := neutralDir(`C:\`, state), filepath.Join(state, neutralName); got != want {
 		t.Errorf("got %s", got)
 	}
-	if got := NeutralDir(`C:\`, ""); !strings.EqualFold(got, os.Getenv("SYSTEMROOT")) {
+	if got := neutralDir(`C:\`, ""); !strings.EqualFold(got, os.Getenv("SYSTEMROOT")) {
 		t.Errorf("got %s", got)
 	}
 }

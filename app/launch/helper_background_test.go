@@ -41,7 +41,7 @@ func actBackground(args []string) int {
 			fmt.Println("error:", err)
 			continue
 		}
-		fmt.Println("ready", s.ID(), s.Keeper(), s.Identity(), s.Port())
+		fmt.Println("ready", s.ID(), s.ids.keeper, s.Identity(), s.Port())
 	}
 	cancel()
 	<-served

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -259,4 +260,9 @@ func order(args ...string) Spec {
 			return monitor.Client{Identity: monitor.Identity{PID: os.Getpid()}, Name: "the test"}
 		},
 	}
+}
+
+// adopted are the servers that an earlier run of the program has started.
+func (l *Launcher) adopted() []*Server {
+	return slices.DeleteFunc(l.Servers(), func(s *Server) bool { return !s.adopted })
 }

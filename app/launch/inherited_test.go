@@ -40,7 +40,7 @@ func TestInherited(t *testing.T) {
 	}
 	close(readable)
 	<-second.Inherited()
-	adopted := second.Adopted()
+	adopted := second.adopted()
 	if len(adopted) != 1 {
 		t.Fatalf("adopted: %v", adopted)
 	}
@@ -57,5 +57,5 @@ func TestInherited(t *testing.T) {
 	}
 	<-s.Done()
 	apptest.Eventually(t, "it is forgotten", func() bool { return len(second.Servers()) == 0 })
-	allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 }

@@ -52,12 +52,12 @@ type Spec struct {
 	// it before.
 	AskedBy func() monitor.Client
 	// Limit is how long it may take to accept MCP, counted from the start of
-	// its process; 0 is DefaultLimit.
+	// its process; 0 is defaultLimit.
 	Limit time.Duration
 }
 
-// DefaultLimit is how long a server may take to accept MCP.
-const DefaultLimit = 10 * time.Second
+// defaultLimit is how long a server may take to accept MCP.
+const defaultLimit = 10 * time.Second
 
 // Options are what a Launcher needs.
 type Options struct {

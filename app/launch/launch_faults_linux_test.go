@@ -99,7 +99,7 @@ func TestServersThatFork(t *testing.T) {
 	if err := s.End(t.Context(), "the test"); err != nil {
 		t.Error(err)
 	}
-	allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 	nobody(t)
 }
 
@@ -111,7 +111,7 @@ func TestKeepersThatDie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	killed(t, s.Keeper())
+	killed(t, s.ids.keeper)
 	<-s.Done()
 	if s.Ending() != "ended because its keeper had died" {
 		t.Error(s.Ending())

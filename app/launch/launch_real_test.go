@@ -140,7 +140,7 @@ func TestRealSerenas(t *testing.T) {
 			if got := strings.Join(events, " "); got != "stop_ordered asked terminated ended" {
 				t.Error(got)
 			}
-			allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+			allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 			if answers(s.Port()) || answers(s.DashboardPort()) {
 				t.Error("it still listens")
 			}
@@ -172,7 +172,7 @@ func TestSerenaFoundByItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Command()[0]; got != filepath.Join(local, "serena") {
+		if got := s.command()[0]; got != filepath.Join(local, "serena") {
 			t.Error(got)
 		}
 		if err := s.End(t.Context(), "the test"); err != nil {
@@ -217,7 +217,7 @@ func TestFirstStartsAreMadeOneAtATime(t *testing.T) {
 	servers := l.Servers()
 	stop()
 	for _, s := range servers {
-		allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+		allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 	}
 }
 
@@ -255,7 +255,7 @@ func TestRealTemplates(t *testing.T) {
 			if err := s.End(t.Context(), "the test"); err != nil {
 				t.Error(err)
 			}
-			allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+			allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 		})
 	}
 }

@@ -205,8 +205,8 @@ func (s *start) order(ctx context.Context, chosen Verdict, v values, dir string)
 	if len(chosen.Command) == 0 || !filepath.IsAbs(chosen.Command[0]) {
 		return keep{}, fmt.Errorf("the command %.200q has no absolute path", chosen.Command)
 	}
-	home, _ := os.UserHomeDir() // NeutralDir has other places, too
-	workDir := NeutralDir(home, s.l.o.StateDir)
+	home, _ := os.UserHomeDir() // neutralDir has other places, too
+	workDir := neutralDir(home, s.l.o.StateDir)
 	if t.Directory != "" {
 		workDir = v.fill(t.Directory)
 	}
@@ -250,7 +250,7 @@ func (s *start) ready(ctx context.Context, k *keeper, r record, v values, dir st
 	}
 	limit := s.spec.Limit
 	if limit <= 0 {
-		limit = DefaultLimit
+		limit = defaultLimit
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

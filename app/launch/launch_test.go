@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +33,13 @@ func allGone(t *testing.T, state, id string, ids ...monitor.Identity) {
 	if _, err := os.Stat(filepath.Join(state, serversDir, id)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("its directory: %v", err)
 	}
+}
+
+// dead waits for the end of processes that are ended already. One that is killed
+// has lost its mark, by which it would be found, before it lives no more.
+func dead(t *testing.T, ids ...monitor.Identity) {
+	t.Helper()
+	apptest.Eventually(t, "who was killed lives no more", func() bool { return !slices.ContainsFunc(ids, lives) })
 }
 
 // nothingLeft checks that no launch has left anything in a state directory.
@@ -93,10 +101,10 @@ func TestLaunch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !lives(s.Identity()) || !lives(s.Keeper()) || s.Identity() == s.Keeper() {
-				t.Errorf("keeper %v, server %v", s.Keeper(), s.Identity())
+			if !lives(s.Identity()) || !lives(s.ids.keeper) || s.Identity() == s.ids.keeper {
+				t.Errorf("keeper %v, server %v", s.ids.keeper, s.Identity())
 			}
-			now, err := looker(s.Keeper())()
+			now, err := looker(s.ids.keeper)()
 			if owner, ok := now.owner(s.Port()); err != nil || !ok || owner != s.Identity() {
 				t.Errorf("port %d belongs to %v, not to %v: %v", s.Port(), owner, s.Identity(), err)
 			}
@@ -114,7 +122,7 @@ func TestLaunch(t *testing.T) {
 			if len(told) != 1 || told[0].Server != s.Identity() || told[0].AskedBy.Name != "the test" || told[0].Kind != spec.Template.Name {
 				t.Errorf("%+v", told)
 			}
-			if list := l.Servers(); len(list) != 1 || list[0] != s || len(l.Adopted()) != 0 {
+			if list := l.Servers(); len(list) != 1 || list[0] != s || len(l.adopted()) != 0 {
 				t.Errorf("%v", list)
 			}
 			var each sync.WaitGroup
@@ -133,7 +141,7 @@ func TestLaunch(t *testing.T) {
 			if got := strings.Join(events, " "); got != "stop_ordered terminated ended" {
 				t.Error(got)
 			}
-			allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+			allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 			if answers(s.Port()) || len(l.Servers()) != 0 {
 				t.Error("it is still there")
 			}
@@ -191,11 +199,11 @@ func TestWhoAsked(t *testing.T) {
 		return monitor.Client{Identity: monitor.Identity{PID: 7, Start: 8}, Name: "Codex"}
 	}
 	s, err := l.Launch(t.Context(), spec)
-	if err != nil || asked != 1 || s.AskedBy().Name != "Codex" {
+	if err != nil || asked != 1 || s.rec.client().Name != "Codex" {
 		t.Fatalf("asked %d times, %v", asked, err)
 	}
 	spec.AskedBy = nil
-	if s, err = l.Launch(t.Context(), spec); err != nil || s.AskedBy() != (monitor.Client{}) {
+	if s, err = l.Launch(t.Context(), spec); err != nil || s.rec.client() != (monitor.Client{}) {
 		t.Errorf("%v", err)
 	}
 }
@@ -265,7 +273,7 @@ func TestServersThatEnd(t *testing.T) {
 		}
 		h.Close()
 		<-s.Done()
-		allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+		allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 		if s.Ending() == "" {
 			t.Error("it does not say how it ended")
 		}
@@ -358,7 +366,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	stop()
 	for _, s := range servers {
-		allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+		allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 		if s.Ending() != "ended by the end of lamplighter" {
 			t.Error(s.Ending())
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,29 +107,19 @@ func (l *Launcher) forget(id string) error {
 }
 
 // Servers are those that run, in the order in which they were started.
-func (l *Launcher) Servers() []*Server { return l.list(func(*Server) bool { return true }) }
-
-// Adopted are those of them that an earlier run of this program has started.
-func (l *Launcher) Adopted() []*Server { return l.list(func(s *Server) bool { return s.adopted }) }
-
-// Inherited is closed when Serve has dealt with all that earlier runs of this
-// program have left. Until then more of it may still be adopted.
-func (l *Launcher) Inherited() <-chan struct{} { return l.dealt }
-
-func (l *Launcher) list(wanted func(*Server) bool) []*Server {
+func (l *Launcher) Servers() []*Server {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var list []*Server
-	for _, s := range l.servers {
-		if wanted(s) {
-			list = append(list, s)
-		}
-	}
+	list := slices.Collect(maps.Values(l.servers))
 	slices.SortFunc(list, func(a, b *Server) int {
 		return cmp.Or(a.rec.StartedAt.Compare(b.rec.StartedAt), cmp.Compare(a.rec.ID, b.rec.ID))
 	})
 	return list
 }
+
+// Inherited is closed when Serve has dealt with all that earlier runs of this
+// program have left. Until then more of it may still be adopted.
+func (l *Launcher) Inherited() <-chan struct{} { return l.dealt }
 
 // begin admits a start, unless nothing can be launched, and returns a context
 // that also ends when we do.

@@ -41,5 +41,5 @@ func TestAnEndAtOnce(t *testing.T) {
 			return false
 		}
 	})
-	allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 }

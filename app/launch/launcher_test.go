@@ -63,7 +63,7 @@ func TestStartsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	allGone(t, state, s.ID(), s.Keeper(), s.Identity())
+	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 	if _, err := l.Launch(t.Context(), order()); !errors.Is(err, errClosing) {
 		t.Error(err)
 	}

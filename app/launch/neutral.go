@@ -9,12 +9,12 @@ import (
 // neutralName is below the state directory, and empty.
 const neutralName = "neutral"
 
-// NeutralDir returns the directory in which what we start runs, with no file of
+// neutralDir returns the directory in which what we start runs, with no file of
 // a project in sight: interpreters and tools look for modules and settings where
 // they run. It is an empty one below state, made when state is there; without
 // state it is the top of the file system, or on Windows that of the system. home
 // is the last resort.
-func NeutralDir(home, state string) string {
+func neutralDir(home, state string) string {
 	if state != "" {
 		dir := filepath.Join(state, neutralName)
 		if err := os.Mkdir(dir, 0o700); err == nil || isEmpty(dir) {

@@ -46,9 +46,6 @@ func (s *Server) ID() string { return s.rec.ID }
 // Identity is the server's own process: the one that owns the MCP port.
 func (s *Server) Identity() monitor.Identity { return s.ids.server }
 
-// Keeper is the process above all of it.
-func (s *Server) Keeper() monitor.Identity { return s.ids.keeper }
-
 // Port is where it speaks MCP, on 127.0.0.1.
 func (s *Server) Port() int { return s.rec.Port }
 
@@ -70,14 +67,11 @@ func (s *Server) Lifetime() Lifetime { return s.rec.Lifetime }
 // Key is what it is shared by.
 func (s *Server) Key() string { return s.rec.Key }
 
-// AskedBy is the client it was started for; zero when that is not known.
-func (s *Server) AskedBy() monitor.Client { return s.rec.client() }
-
 // StartedAt is when its process was started.
 func (s *Server) StartedAt() time.Time { return s.rec.StartedAt }
 
-// Command is what was run, without the keeper.
-func (s *Server) Command() []string { return slices.Clone(s.rec.Command) }
+// command is what was run, without the keeper.
+func (s *Server) command() []string { return slices.Clone(s.rec.Command) }
 
 // Done is closed when all of it has gone, its record too.
 func (s *Server) Done() <-chan struct{} { return s.done }
@@ -191,7 +185,7 @@ func (s *Server) launch() monitor.Launch {
 	l := monitor.Launch{
 		Server: s.ids.server, Keeper: s.ids.keeper, Kind: s.rec.Kind,
 		Port: s.rec.Port, DashboardPort: s.rec.DashboardPort, MCPURL: s.url,
-		Project: s.rec.Project, Lifetime: string(s.rec.Lifetime), Command: s.Command(),
+		Project: s.rec.Project, Lifetime: string(s.rec.Lifetime), Command: s.command(),
 	}
 	if client := s.rec.client(); client.PID > 0 {
 		l.AskedBy = &client

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"lamplighter/monitor/plainfile"
 )
 
 const (
@@ -67,6 +69,9 @@ func (s *verdicts) get(key string) (Verdict, bool) {
 	defer s.mu.Unlock()
 	if !s.loaded {
 		s.loaded = true
+		if s.path != "" {
+			_ = plainfile.Sweep(s.path) // it is in nobody's way
+		}
 		s.merge(loadVerdicts(s.path))
 	}
 	r, ok := s.known[key]

@@ -80,6 +80,8 @@ func saveVerdicts(path string, known map[string]remembered) (err error) {
 	if err != nil {
 		return err
 	}
+	// What one that was killed has left; it is tried again with the next.
+	_ = plainfile.Sweep(path)
 	fresh, err := os.CreateTemp(filepath.Dir(path), "."+verdictsName+".*.tmp") // mode 0600
 	if err != nil {
 		return err

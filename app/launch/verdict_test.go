@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"lamplighter/monitor/plainfile"
 )
 
 // clock is a time that the test moves.
@@ -103,6 +106,28 @@ func TestAVerdictFileThatIsNone(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
 		t.Error("a directory was made")
+	}
+}
+
+// What a save has left that was killed goes with the next start, also when that saves
+// nothing.
+func TestVerdictsSweep(t *testing.T) {
+	dir := t.TempDir()
+	old, fresh := filepath.Join(dir, "."+verdictsName+".1.tmp"), filepath.Join(dir, "."+verdictsName+".2.tmp")
+	for _, path := range []string{old, fresh} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-2*plainfile.Abandoned)); err != nil {
+		t.Fatal(err)
+	}
+	newVerdicts(filepath.Join(dir, verdictsName), time.Now).get(key(1))
+	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what was left: %v", err)
+	}
+	if _, err := os.Stat(fresh); err != nil {
+		t.Errorf("what somebody may be writing: %v", err)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 // The bounds of a body.
 const (
-	Max  = 1 << 20 // bytes
-	Time = 5 * time.Second
+	Max      = 1 << 20 // bytes
+	bodyTime = 5 * time.Second
 )
 
 // What may be wrong with a body, in sentences for people.
@@ -32,7 +32,7 @@ func Expect(w http.ResponseWriter, req *http.Request) {
 	if req.ContentLength != 0 {
 		// Where there is no deadline (a recorder in a test) there is no
 		// connection either.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(Time))
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	}
 }
 

@@ -111,6 +111,5 @@ func writeSaid(path, boot string, s said) error {
 	if err != nil {
 		return err
 	}
-	_ = plainfile.Sweep(path) // it is tried again with the next write
 	return plainfile.Replace(path, data)
 }

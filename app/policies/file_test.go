@@ -186,8 +186,31 @@ func TestNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// What a write that was killed has left is removed, what may be another's not.
+// What a write that was killed has left is removed, what may be another's not: by
+// a later write, and by the start of the program that acts.
 func TestSweep(t *testing.T) {
+	engine := func(active bool) func(path string) error {
+		return func(path string) error {
+			o := newWorld().options()
+			o.Path, o.Active = path, active
+			New(o)
+			return nil
+		}
+	}
+	for name, tc := range map[string]struct {
+		do   func(path string) error
+		want []string
+	}{
+		"write":                 {func(path string) error { return writeSaid(path, "b", said{}) }, []string{".pins.json.3.tmp", ".policy.json.2.tmp", "policy.json"}},
+		"start":                 {engine(true), []string{".pins.json.3.tmp", ".policy.json.2.tmp"}},
+		"start of a second one": {engine(false), []string{".pins.json.3.tmp", ".policy.json.1.tmp", ".policy.json.2.tmp"}},
+	} {
+		t.Run(name, func(t *testing.T) { sweeps(t, tc.do, tc.want) })
+	}
+}
+
+func sweeps(t *testing.T, do func(path string) error, want []string) {
+	t.Helper()
 	path := fileIn(t)
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -203,11 +226,11 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := writeSaid(path, "b", said{}); err != nil {
+	if err := do(path); err != nil {
 		t.Fatal(err)
 	}
-	if list := names(t, path); !slices.Equal(list, []string{".pins.json.3.tmp", ".policy.json.2.tmp", "policy.json"}) {
-		t.Errorf("%v", list)
+	if list := names(t, path); !slices.Equal(list, want) {
+		t.Errorf("%v, want %v", list, want)
 	}
 }
 

@@ -37,6 +37,12 @@ func (e *Engine) load() {
 	if e.o.Path == "" {
 		return
 	}
+	if e.o.Active {
+		// Each write sweeps too, but most runs of the program write nothing.
+		if err := plainfile.Sweep(e.o.Path); err != nil {
+			e.o.Log.Warn("a file that an interrupted write of the policies has left cannot be removed", "error", err)
+		}
+	}
 	s, err := e.readSaid()
 	switch {
 	case err == nil:

@@ -174,9 +174,14 @@ func (x *machine) release(rt *rapid.T) {
 func (x *machine) beginEnd(rt *rapid.T) {
 	e := &end{answer: make(chan released, 1), hold: make(chan struct{})}
 	e.id, e.server = x.pick(rt)
-	e.server.change(func() { e.server.hold = e.hold })
+	before, ends := 0, 0
+	e.server.change(func() { e.server.hold, before = e.hold, e.server.ends })
 	go e.release(x.m)
-	apptest.Eventually(x.t, "it is being ended", func() bool { return x.m.state(e.id) == StateEnding })
+	// Also for the server, so that what it notes is not taken for another's end.
+	apptest.Eventually(x.t, "it is being ended", func() bool {
+		e.server.change(func() { ends = e.server.ends })
+		return x.m.state(e.id) == StateEnding && ends > before
+	})
 	delete(x.running, e.id)
 	x.ending = append(x.ending, e)
 }

@@ -71,7 +71,7 @@ func TestAdopts(t *testing.T) {
 		if list := b.Shared(); len(list) != 3 || len(list[2].Clients) != 0 || list[2].Project != "/work/c" || list[2].Kind != monitor.KindSerena {
 			t.Errorf("%+v", list)
 		}
-		after(DefaultIdle)
+		after(defaultIdle)
 		if w.count() != 0 || len(b.Shared()) != 2 {
 			t.Errorf("%d run: %+v", w.count(), b.Shared())
 		}
@@ -89,7 +89,7 @@ func TestAdoptsTooMany(t *testing.T) {
 		if m.ServerID() != first.ID() {
 			t.Error("it has another server")
 		}
-		after(DefaultIdle)
+		after(defaultIdle)
 		if w.the(t) != first {
 			t.Error("the wrong ones were ended")
 		}

@@ -79,7 +79,7 @@ func TestSavedMemory(t *testing.T) {
 			b.Shared()
 			return true
 		})
-		after(DefaultIdle)
+		after(defaultIdle)
 		if s := one(t, b); !s.Parked || s.SavedBytes != 113 {
 			t.Errorf("%+v", s)
 		}
@@ -126,7 +126,7 @@ func TestNotParked(t *testing.T) {
 		},
 		"never": {
 			func(w *world, _ *Member) { w.idle = 0 },
-			func(w *world, _ *Member) { w.idle = DefaultIdle },
+			func(w *world, _ *Member) { w.idle = defaultIdle },
 		},
 		"variables": {
 			func(w *world, m *Member) { m.Seen("x"); w.holds = "it holds x" },
@@ -146,7 +146,7 @@ func TestNotParked(t *testing.T) {
 					t.Fatal("requests have it no more")
 				}
 				w.change(func() { test.over(w, m) })
-				after(DefaultIdle + 2*time.Minute)
+				after(defaultIdle + 2*time.Minute)
 				if w.count() != 0 || !one(t, b).Parked {
 					t.Error("it was not parked later")
 				}
@@ -204,7 +204,7 @@ func TestARequestWhileItIsLookedAt(t *testing.T) {
 						during(t, m)
 					}
 				})
-				after(DefaultIdle + 2*time.Second)
+				after(defaultIdle + 2*time.Second)
 				if w.count() != 1 {
 					t.Error("it was ended")
 				}
@@ -235,7 +235,7 @@ func TestARequestWhileItIsParked(t *testing.T) {
 			time.Sleep(time.Second) // of the bubble
 			return true
 		})
-		after(DefaultIdle)
+		after(defaultIdle)
 		if url := <-got; url == first.URL || w.launched != 2 {
 			t.Errorf("it has got %s", url)
 		}
@@ -260,7 +260,7 @@ func TestLingers(t *testing.T) {
 			t.Error("another server")
 		}
 		m.Leave()
-		after(DefaultIdle)
+		after(defaultIdle)
 		since, idle := b.Idle()
 		if w.count() != 0 || len(b.Shared()) != 0 || !idle || time.Since(since) > time.Second || w.kinds() != "" {
 			t.Errorf("after its time: %+v, idle %v since %v, %s", b.Shared(), idle, since, w.kinds())
@@ -282,7 +282,7 @@ func TestDoesNotLingerForEver(t *testing.T) {
 			t.Fatal("it was parked")
 		}
 		m.Leave()
-		after(DefaultIdle)
+		after(defaultIdle)
 		if w.count() != 0 || len(b.Shared()) != 0 {
 			t.Errorf("it stays: %+v", b.Shared())
 		}
@@ -376,7 +376,7 @@ func TestCached(t *testing.T) {
 		if _, ok := m.Cached("tools/list", "u"); ok {
 			t.Error("it runs")
 		}
-		after(DefaultIdle)
+		after(defaultIdle)
 		if got, ok := m.Cached("tools/list", "u"); !ok || string(got) != `{"tools":[]}` {
 			t.Errorf("%s, %v", got, ok)
 		}
@@ -391,7 +391,7 @@ func TestCached(t *testing.T) {
 		request(t, m)
 		m.Forget()
 		m.Store("tools/list", "u", []byte("{}"))
-		after(DefaultIdle)
+		after(defaultIdle)
 		if _, ok := m.Cached("tools/list", "u"); ok {
 			t.Error("what it says is not what the settings say")
 		}
@@ -399,7 +399,7 @@ func TestCached(t *testing.T) {
 		request(t, m)
 		m.Store("tools/list", "u", []byte("{}"))
 		m.Leave()
-		after(DefaultIdle)
+		after(defaultIdle)
 		if _, ok := b.Join(t.Context(), p, claude).Cached("tools/list", "u"); !ok {
 			t.Error("it was forgotten")
 		}

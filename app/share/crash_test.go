@@ -113,7 +113,7 @@ func TestSurvives(t *testing.T) {
 		m := b.Join(t.Context(), plan("a"), claude)
 		request(t, m)
 		w.change(func() { w.stubborn = errors.New("something of it still runs") })
-		after(DefaultIdle)
+		after(defaultIdle)
 		if err := refused(t, m); !errors.Is(err, errSurvives) || !strings.Contains(err.Error(), "something of it") {
 			t.Error(err)
 		}

@@ -164,7 +164,7 @@ func (x *machine) speak(rt *rapid.T) {
 				c.stays = !c.stays
 			}
 		case "idle":
-			x.w.idle = map[time.Duration]time.Duration{0: time.Second, time.Second: DefaultIdle}[x.w.idle]
+			x.w.idle = map[time.Duration]time.Duration{0: time.Second, time.Second: defaultIdle}[x.w.idle]
 		}
 	})
 }
@@ -235,7 +235,7 @@ func (x *machine) settle(rt *rapid.T) {
 		if x.w.hold != nil {
 			close(x.w.hold)
 		}
-		x.w.hold, x.w.spare, x.w.busy, x.w.holds, x.w.odd, x.w.idle = nil, "", false, "", nil, DefaultIdle
+		x.w.hold, x.w.spare, x.w.busy, x.w.holds, x.w.odd, x.w.idle = nil, "", false, "", nil, defaultIdle
 		for _, c := range x.members {
 			c.stays = false
 		}

@@ -53,7 +53,7 @@ type world struct {
 }
 
 func newWorld() *world {
-	w := &world{pid: 100, inherited: make(chan struct{}), idle: DefaultIdle, rss: 100}
+	w := &world{pid: 100, inherited: make(chan struct{}), idle: defaultIdle, rss: 100}
 	close(w.inherited)
 	return w
 }

@@ -36,7 +36,7 @@ type standing struct {
 // time alone does not bring that about.
 func (s standing) due(idle time.Duration) (time.Time, bool) {
 	if idle <= 0 && s.leases == 0 {
-		idle = DefaultIdle // nobody would ever end it
+		idle = defaultIdle // nobody would ever end it
 	}
 	if s.forbidden {
 		idle = 0 // as soon as nothing speaks against it

@@ -29,7 +29,7 @@ func TestARequestWhileItIsRefusedToPark(t *testing.T) {
 			time.Sleep(time.Second) // of the bubble; it waits by now
 			return false
 		})
-		after(DefaultIdle)
+		after(defaultIdle)
 		refused := time.Now()
 		time.Sleep(time.Second)
 		if err := <-got; err != nil || time.Since(refused) > time.Second {
@@ -53,7 +53,7 @@ func TestWaitsForAnEndThatFails(t *testing.T) {
 			time.Sleep(time.Second) // of the bubble
 			return true
 		})
-		after(DefaultIdle)
+		after(defaultIdle)
 		at := time.Now()
 		time.Sleep(time.Second)
 		if err := <-got; !errors.Is(err, w.stubborn) || time.Since(at) > time.Second {
@@ -71,7 +71,7 @@ func TestLeasesParkTogether(t *testing.T) {
 			request(t, m)
 			m.OnPark(func() bool { time.Sleep(2 * time.Second); return true })
 		}
-		after(DefaultIdle + time.Second)
+		after(defaultIdle + time.Second)
 		began := time.Now()
 		request(t, b.Join(t.Context(), plan("a"), claude))
 		if waited := time.Since(began); waited != time.Second || w.launched != 2 { // of the bubble

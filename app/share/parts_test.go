@@ -236,7 +236,7 @@ func TestLocked(t *testing.T) {
 		}
 		lock.release()
 		request(t, m)
-		after(DefaultIdle)
+		after(defaultIdle)
 		// Windows removes no file that is open, so that an empty one stays there.
 		path := filepath.Join(dir, "aa.lock")
 		if _, err := os.Stat(path); w.count() != 0 || runtime.GOOS != "windows" && err == nil {

@@ -81,7 +81,7 @@ type Options struct {
 	Launch Launcher
 	// Idle is how long nobody has to have asked anything before a server is
 	// parked, and how long one stays that no client has; 0 is for ever, and
-	// DefaultIdle for one that no client has. It may change. nil: DefaultIdle.
+	// defaultIdle for one that no client has. It may change. nil: defaultIdle.
 	Idle func() time.Duration
 	// Limit is how long a server may take to start; 0 is the launcher's. nil: 0.
 	Limit func() time.Duration
@@ -122,13 +122,13 @@ type Options struct {
 	Now func() time.Time
 }
 
-// DefaultIdle is after how long a server is parked that nobody asks.
-const DefaultIdle = 10 * time.Minute
+// defaultIdle is after how long a server is parked that nobody asks.
+const defaultIdle = 10 * time.Minute
 
 // fill puts in what was left out.
 func (o *Options) fill() {
 	if o.Idle == nil {
-		o.Idle = func() time.Duration { return DefaultIdle }
+		o.Idle = func() time.Duration { return defaultIdle }
 	}
 	if o.Limit == nil {
 		o.Limit = func() time.Duration { return 0 }

@@ -1,6 +1,8 @@
 // Package socket makes the private sockets of the background process, through
 // which programs of the same user, and nobody else, reach it: Unix sockets, on
 // Windows named pipes.
+//
+// What is said through them is the business of app/api and app/share/front.
 package socket
 
 import (

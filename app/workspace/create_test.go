@@ -19,7 +19,7 @@ func TestCreateEmpty(t *testing.T) {
 	l := newLab(t)
 	m := l.manager(nil)
 	w := l.create(m, Request{Kind: Temp, Job: "Fix  it\u200b", Project: "My Shop"})
-	if w.State != Ready || w.Kind != Temp || w.Cleanup != AtCompletion || w.Retention != UsualRetention || w.Source.Kind != FromNothing ||
+	if w.State != Ready || w.Kind != Temp || w.Cleanup != AtCompletion || w.Retention != usualRetention || w.Source.Kind != FromNothing ||
 		w.Job != "Fix it" || w.Project != "My Shop" || w.Name != nameOf("My Shop", "Fix it", w.ID) || w.Path != filepath.Join(m.store.path(treesDir), w.Name) {
 		t.Errorf("%+v", w)
 	}

@@ -61,7 +61,7 @@ func factsOf(r *record, o Limits) facts {
 		f.Retention = o.Retention
 	}
 	if f.Retention <= 0 {
-		f.Retention = UsualRetention
+		f.Retention = usualRetention
 	}
 	return f
 }
@@ -84,8 +84,8 @@ type verdict struct {
 	Words  string        // what happens when
 }
 
-// Due tells whether it is to be done now.
-func (v verdict) Due() bool { return v.Action != actNothing && v.In <= 0 }
+// due tells whether it is to be done now.
+func (v verdict) due() bool { return v.Action != actNothing && v.In <= 0 }
 
 // sentence is Words with who is meant.
 func (v verdict) sentence() string {

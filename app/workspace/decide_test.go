@@ -97,11 +97,11 @@ func TestDue(t *testing.T) {
 func TestUsedAfterCompletion(t *testing.T) {
 	done := stamp("a", time.Hour)
 	f := facts{State: Ready, Kind: Temp, Cleanup: AtCompletion, Retention: day, Used: stamp("a", 2*time.Hour), Done: &done}
-	if v := due(f, stamp("a", 3*time.Hour)); v.Due() || v.In != 23*time.Hour {
+	if v := due(f, stamp("a", 3*time.Hour)); v.due() || v.In != 23*time.Hour {
 		t.Errorf("%+v", v)
 	}
 	f.Used = done
-	if v := due(f, stamp("a", 3*time.Hour)); !v.Due() {
+	if v := due(f, stamp("a", 3*time.Hour)); !v.due() {
 		t.Errorf("used and completed at once: %+v", v)
 	}
 }
@@ -143,7 +143,7 @@ func TestStates(t *testing.T) {
 func TestFactsOf(t *testing.T) {
 	r := &record{Workspace: Workspace{State: Ready, Kind: Hybrid, UsedAt: noon}}
 	f := factsOf(r, Limits{})
-	if f.Cleanup != AtCompletion || f.Retention != UsualRetention || !f.Used.Wall.Equal(noon) {
+	if f.Cleanup != AtCompletion || f.Retention != usualRetention || !f.Used.Wall.Equal(noon) {
 		t.Errorf("%+v", f)
 	}
 	f = factsOf(r, Limits{Cleanup: ToArchive, Retention: time.Minute})
@@ -269,7 +269,7 @@ func TestDueHolds(t *testing.T) {
 		if v.Action == actRemove && f.Kind != Temp {
 			t.Fatal("versions are removed without being asked")
 		}
-		if v.Due() {
+		if v.due() {
 			completed := f.Cleanup == AtCompletion && f.completed()
 			if !completed && elapsed(f.Used, clock) < f.Retention {
 				t.Fatalf("due after %v of %v", elapsed(f.Used, clock), f.Retention)
@@ -287,7 +287,7 @@ func TestDueHolds(t *testing.T) {
 			} else {
 				later.Wall = later.Wall.Add(v.In)
 			}
-			if again := due(f, later); !again.Due() && !after(f.Used, clock) {
+			if again := due(f, later); !again.due() && !after(f.Used, clock) {
 				t.Fatalf("%+v at %+v, then %+v at %+v", v, clock, again, later)
 			}
 		}

@@ -81,7 +81,7 @@ func (m *Manager) makePlace(ctx context.Context) {
 	}
 	records, _ := m.store.all() // what cannot be read was told
 	clock := m.o.Clock()
-	isDue := func(r *record) bool { return due(factsOf(r, m.limits()), clock).Due() }
+	isDue := func(r *record) bool { return due(factsOf(r, m.limits()), clock).due() }
 	if !slices.ContainsFunc(records, isDue) {
 		return
 	}

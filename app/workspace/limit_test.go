@@ -26,7 +26,7 @@ func TestLimit(t *testing.T) {
 	if begun != 0 {
 		t.Error("what is refused has begun")
 	}
-	if full.FreeAt == nil || !full.FreeAt.Equal(first.CreatedAt.Add(UsualRetention)) || second.EndsAt != nil {
+	if full.FreeAt == nil || !full.FreeAt.Equal(first.CreatedAt.Add(usualRetention)) || second.EndsAt != nil {
 		t.Errorf("%v", full.FreeAt)
 	}
 	l.clean(m, 2)
@@ -178,7 +178,7 @@ func TestLimitIsNotHeldByWhatIsDue(t *testing.T) {
 	l := newLab(t)
 	m := l.limited(1)
 	first := l.create(m, Request{Kind: Temp, Job: "first"})
-	l.passes(UsualRetention + time.Minute)
+	l.passes(usualRetention + time.Minute)
 	second := l.create(m, Request{Kind: Temp, Job: "second"})
 	if got := content(t, first.Path); got != nil {
 		t.Errorf("the first is there: %q", got)
@@ -200,7 +200,7 @@ func TestLimitIsNotHeldByWhatStoodOnce(t *testing.T) {
 		m.placePause = time.Millisecond
 		first := l.create(m, Request{Kind: Temp, Job: "first"})
 		l.works(first.Path, shell)
-		l.passes(UsualRetention + time.Minute)
+		l.passes(usualRetention + time.Minute)
 		if _, err := m.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}

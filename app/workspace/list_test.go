@@ -25,7 +25,7 @@ func (l *lab) records(m *Manager, n int, change func(i int, r *record)) []*recor
 	for i := range n {
 		id := uuid.Must(uuid.NewV7()).String()
 		job := fmt.Sprintf("job %d", i)
-		r := &record{Workspace: Workspace{ID: id, Name: nameOf("project", job, id), Kind: Persistent, Job: job, State: Ready, Cleanup: AtRetention, Retention: UsualRetention}}
+		r := &record{Workspace: Workspace{ID: id, Name: nameOf("project", job, id), Kind: Persistent, Job: job, State: Ready, Cleanup: AtRetention, Retention: usualRetention}}
 		r.Path = filepath.Join(m.store.path(treesDir), r.Name)
 		m.touch(r)
 		r.CreatedAt = r.UsedAt
@@ -187,7 +187,7 @@ func TestChange(t *testing.T) {
 	if !errors.Is(err, broken) || l.record(m, r.ID).Job != r.Job {
 		t.Errorf("what failed was written: %v", err)
 	}
-	l.passes(UsualRetention / 2)
+	l.passes(usualRetention / 2)
 	if err := m.Touch(t.Context(), r.ID); err != nil {
 		t.Fatal(err)
 	}

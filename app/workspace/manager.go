@@ -44,6 +44,8 @@ type Options struct {
 	InUse func(ctx context.Context, dir string) ([]inuse.Process, error)
 	Clock func() Stamp
 	Log   *slog.Logger
+
+	Chronicle Chronicle // where Serve tells what happens
 }
 
 // Limits are what settings say of workspaces.
@@ -61,8 +63,8 @@ type holding struct {
 	over chan struct{} // is closed when others hold
 }
 
-// UsualRetention is how long a workspace that nobody uses stays.
-const UsualRetention = 24 * time.Hour
+// usualRetention is how long a workspace that nobody uses stays.
+const usualRetention = 24 * time.Hour
 
 // Manager makes workspaces, finds them, and takes them away. Its methods are safe
 // for concurrent use, also beside Managers of other processes on the same
@@ -116,7 +118,7 @@ func New(o Options) *Manager {
 // place look anew what that means. What a workspace has been made with stays.
 func (m *Manager) Configure(l Limits) {
 	if l.Retention == 0 {
-		l.Retention = UsualRetention
+		l.Retention = usualRetention
 	}
 	before := m.holding.Swap(&holding{l, make(chan struct{})})
 	if before != nil {

@@ -13,7 +13,7 @@ import (
 func TestConfigure(t *testing.T) {
 	l := newLab(t)
 	m := l.manager(nil)
-	if got := m.limits(); got.Retention != UsualRetention || got.Limit != 0 {
+	if got := m.limits(); got.Retention != usualRetention || got.Limit != 0 {
 		t.Errorf("to begin with: %+v", got)
 	}
 	place := l.path("elsewhere")
@@ -26,7 +26,7 @@ func TestConfigure(t *testing.T) {
 		t.Error("the limit does not hold")
 	}
 	m.Configure(Limits{})
-	if next := l.create(m, Request{Kind: Temp}); next.Retention != UsualRetention || next.Cleanup != AtCompletion {
+	if next := l.create(m, Request{Kind: Temp}); next.Retention != usualRetention || next.Cleanup != AtCompletion {
 		t.Errorf("%+v", next)
 	}
 	if r := l.record(m, w.ID); r.Retention != time.Hour {

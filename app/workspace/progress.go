@@ -213,3 +213,32 @@ func estimate(phase Phase, elapsed time.Duration, done tree.Count, total *tree.C
 	}
 	return p
 }
+
+// pace tells how far a copy has come, and how long it will take if it goes on as
+// it went.
+func pace(tell func(Progress), phase Phase, total tree.Count) func(tree.Count) {
+	began := time.Now()
+	return func(done tree.Count) { tell(paceOf(phase, done, total, time.Since(began))) }
+}
+
+// paceOf is what is told of done when that took so long. A source that grows
+// meanwhile has no more than all of it done.
+func paceOf(phase Phase, done, total tree.Count, took time.Duration) Progress {
+	p := Progress{
+		Phase: phase, Files: done.Files, FilesTotal: max(total.Files, done.Files),
+		Bytes: done.Bytes, BytesTotal: max(total.Bytes, done.Bytes), Percent: -1, Left: -1,
+	}
+	part, whole := p.Bytes, p.BytesTotal
+	if whole == 0 {
+		part, whole = p.Files, p.FilesTotal
+	}
+	if whole == 0 {
+		return p
+	}
+	share := float64(part) / float64(whole)
+	p.Percent = int(100 * share)
+	if part > 0 {
+		p.Left = time.Duration(float64(took) * (1 - share) / share)
+	}
+	return p
+}

@@ -77,7 +77,7 @@ func (m *Manager) Complete(ctx context.Context, id, by string) (Outcome, error) 
 		}
 		f := factsOf(r, m.limits())
 		v := due(f, clock)
-		if v.Due() && v.Action != actArchive { // Sweep archives, for that takes long
+		if v.due() && v.Action != actArchive { // Sweep archives, for that takes long
 			out, err = m.cleanUp(ctx, r, v.Action, by)
 			return err
 		}

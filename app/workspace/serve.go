@@ -70,6 +70,12 @@ func (m *Manager) Serve(ctx context.Context, record func(monitor.Event)) error {
 			return fmt.Errorf("waiting for the turn to look after workspaces: %w", err)
 		}
 		defer unlock(lock)
+		for _, name := range []string{toldFile, scannedFile} {
+			// Each write sweeps too, but may not come for long.
+			if err := plainfile.Sweep(m.store.path(name)); err != nil {
+				m.o.Log.Warn("a file that an interrupted write has left cannot be removed", "error", err)
+			}
+		}
 		tell := m.newTeller(record)
 		tell.all()
 		inner, ctx := errgroup.WithContext(ctx)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/plainfile"
@@ -20,12 +21,28 @@ const toldFile = "told.json"
 // toldLimit bounds what is read of it.
 const toldLimit = 8 << 20
 
+// Chronicle is what Serve has to know of where it tells what happens, so that
+// nothing goes lost and nothing is told twice when the process is killed. Each may
+// be nil: then that is not known.
+type Chronicle struct {
+	// Flush returns when all that was told is written down, or why it is not.
+	Flush func() error
+	// Written returns what of since then is written down.
+	Written func(since time.Time) ([]monitor.Event, error)
+}
+
 // teller makes events of the histories of workspaces.
 type teller struct {
-	m      *Manager
-	record func(monitor.Event)
-	told   map[string]happening // the last line that was told, by id
+	m       *Manager
+	record  func(monitor.Event)
+	told    map[string]happening // the last line that was told, by id
+	checked bool                 // that what an earlier process has told is left out
+	unsaved bool                 // that told is not in its file yet
 }
+
+// saveAgain is when writing down what was told is tried again after it failed, as
+// on a full disk.
+const saveAgain = time.Minute
 
 // toldLines is the content of toldFile.
 type toldLines struct {
@@ -51,7 +68,11 @@ func (m *Manager) newTeller(record func(monitor.Event)) *teller {
 // serve tells whenever the bell rings.
 func (t *teller) serve(ctx context.Context, happened bell) error {
 	for {
-		if err := happened.wait(ctx, 0); err != nil {
+		var limit time.Duration // none
+		if t.unsaved {
+			limit = saveAgain
+		}
+		if err := happened.wait(ctx, limit); err != nil {
 			return err
 		}
 		t.all()
@@ -85,11 +106,17 @@ func (t *teller) all() {
 		maps.DeleteFunc(t.told, func(id string, _ happening) bool { return !known[id] })
 	}
 	slices.SortStableFunc(events, func(a, b monitor.Event) int { return a.At.Compare(b.At) })
-	for _, e := range events {
+	for _, e := range t.unwritten(events) {
 		t.record(e)
 	}
-	if maps.EqualFunc(before, t.told, happening.equal) {
+	if !maps.EqualFunc(before, t.told, happening.equal) {
+		t.unsaved = true
+	}
+	if !t.unsaved {
 		return
+	}
+	if flush := t.m.o.Chronicle.Flush; flush != nil && flush() != nil {
+		return // it is told again after a crash, unless it comes to be written
 	}
 	data, err := json.Marshal(toldLines{Told: t.told})
 	if err == nil {
@@ -97,7 +124,36 @@ func (t *teller) all() {
 	}
 	if err != nil {
 		t.m.o.Log.Warn("writing down what was told of workspaces", "error", err)
+		return
 	}
+	t.unsaved = false
+}
+
+// unwritten leaves out what a process has told that was killed before it could
+// write down that it had. The events are in their order; this process tells none
+// twice, so that only the first ones are looked up.
+func (t *teller) unwritten(events []monitor.Event) []monitor.Event {
+	written := t.m.o.Chronicle.Written
+	if t.checked || len(events) == 0 || written == nil {
+		return events
+	}
+	t.checked = true
+	// What is written down is in milliseconds.
+	list, err := written(events[0].At.Truncate(time.Millisecond))
+	if err != nil {
+		t.m.o.Log.Debug("reading what was told of workspaces; some of it may be told again", "error", err)
+	}
+	type line struct {
+		at               int64
+		kind             monitor.EventKind
+		id, label, words string
+	}
+	lineOf := func(e *monitor.Event) line { return line{e.At.UnixMilli(), e.Kind, e.ID, e.Label, e.Detail} }
+	known := make(map[line]bool, len(list))
+	for i := range list {
+		known[lineOf(&list[i])] = true
+	}
+	return slices.DeleteFunc(events, func(e monitor.Event) bool { return known[lineOf(&e)] })
 }
 
 func (h happening) equal(other happening) bool {

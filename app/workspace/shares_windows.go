@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/windows"
 )
 
 // link makes a link at place in root that leads to a directory: a symbolic one
@@ -24,7 +26,10 @@ func link(root *os.Root, to, place string) error {
 		}
 	}
 	cmd := exec.Command("cmd.exe")
-	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "mklink /J "` + path + `" "` + to + `""`, HideWindow: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		CmdLine:       `cmd.exe /d /s /c "mklink /J "` + path + `" "` + to + `""`,
+		CreationFlags: windows.CREATE_NO_WINDOW, HideWindow: true,
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return errors.Join(symbolic, fmt.Errorf("making a junction: %w: %q", err, out))
 	}

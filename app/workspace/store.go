@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,8 +133,12 @@ func (s store) read(id string) (*record, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, broken(path, id, err)
 	}
-	if r.ID != id || r.Path == "" || !filepath.IsAbs(r.Path) || r.Name == "" || filepath.Base(r.Path) != r.Name {
+	if r.ID != id || !filepath.IsAbs(r.Path) || filepath.Clean(r.Path) != r.Path || filepath.Dir(r.Path) == r.Path || filepath.Base(r.Path) != r.Name {
 		return nil, broken(path, id, errors.New("it is not the record of a workspace"))
+	}
+	if r.RetentionSeconds < 0 || r.RetentionSeconds > int64(math.MaxInt64/time.Second) {
+		// It would be over at once.
+		return nil, broken(path, id, fmt.Errorf("a retention of %d s is none", r.RetentionSeconds))
 	}
 	r.Retention = time.Duration(r.RetentionSeconds) * time.Second
 	return &r, nil

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,12 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
 )
 
 // What is in the directory of a workspace's versions, and in that of each: N/tree,
@@ -311,123 +308,6 @@ func (m *Manager) sweepParts(ctx context.Context, id string) error {
 	return errors.Join(failed...)
 }
 
-// Versions are those of a workspace, oldest first. Those of an archived one have
-// no Path: their trees are in the archive.
-func (m *Manager) Versions(ctx context.Context, id string) ([]Version, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	r, err := m.find(id)
-	if err != nil {
-		return nil, err
-	}
-	return m.versions(r.ID)
-}
-
-// versions reads them from the disk, which alone knows.
-func (m *Manager) versions(id string) ([]Version, error) {
-	if err := m.ownData(id); err != nil {
-		return nil, fmt.Errorf("reading the versions of a workspace: %w", err)
-	}
-	dir := m.versionsPath(id)
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading the versions of a workspace: %w", err)
-	}
-	list := []Version{}
-	for _, entry := range entries {
-		number, ok := versionNumber(entry.Name())
-		if !ok || !entry.IsDir() {
-			continue
-		}
-		if v, err := readVersion(filepath.Join(dir, entry.Name()), number); err == nil {
-			list = append(list, v)
-		}
-	}
-	slices.SortFunc(list, func(a, b Version) int { return a.Number - b.Number })
-	return list, nil
-}
-
-// versionNumber is the number of which name is the directory's.
-func versionNumber(name string) (int, bool) {
-	n, err := strconv.Atoi(name)
-	return n, err == nil && n > 0 && strconv.Itoa(n) == name
-}
-
-// nextVersion is the number of the next version: higher than any that there was,
-// also when that has gone.
-func (m *Manager) nextVersion(id string) (int, error) {
-	entries, err := os.ReadDir(m.versionsPath(id))
-	if err != nil {
-		return 0, err
-	}
-	last := 0
-	for _, entry := range entries {
-		if n, ok := versionNumber(entry.Name()); ok {
-			last = max(last, n)
-		}
-	}
-	data, err := plainfile.Read(m.store.path(dataDir, id, versionLast), 32)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, err
-	}
-	if n, ok := versionNumber(strings.TrimSpace(string(data))); ok {
-		last = max(last, n)
-	}
-	return last + 1, nil
-}
-
-// noteNumber writes down the highest number that was ever given to a version.
-func (m *Manager) noteNumber(id string, number int) error {
-	return plainfile.Replace(m.store.path(dataDir, id, versionLast), []byte(strconv.Itoa(number)+"\n"))
-}
-
-// describing is what is written down of a version besides its tree.
-type describing struct {
-	Schema  int       `json:"schema"` // 1
-	Number  int       `json:"version"`
-	Message string    `json:"message"` // as it was given
-	At      time.Time `json:"at"`
-	Files   int       `json:"files"`
-	Bytes   int64     `json:"size_bytes"`
-	Left    int       `json:"left,omitempty"` // how many could not be copied; the first 20 are counted
-}
-
-func writeVersion(dir string, f filled) error {
-	v := f.Version
-	data, err := json.Marshal(describing{Schema: 1, Number: v.Number, Message: v.Message, At: v.At, Files: v.Files, Bytes: v.Bytes, Left: v.Left})
-	if err != nil {
-		return err
-	}
-	return plainfile.Replace(filepath.Join(dir, versionFile), data)
-}
-
-// readVersion reads a version. One whose description cannot be read is a version
-// nevertheless: its tree is there. The error Is fs.ErrNotExist when it is none.
-func readVersion(dir string, number int) (Version, error) {
-	v := Version{Number: number, Path: filepath.Join(dir, versionTree)}
-	if _, err := os.Lstat(v.Path); errors.Is(err, fs.ErrNotExist) {
-		v.Path = ""
-	}
-	var d describing
-	data, err := plainfile.Read(filepath.Join(dir, versionFile), versionLimit)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Version{}, err
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &d)
-	}
-	if err != nil || d.Schema != 1 {
-		v.Message = "(its description cannot be read)"
-		if info, err := os.Lstat(dir); err == nil {
-			v.At = info.ModTime().UTC()
-		}
-		return v, nil
-	}
-	v.Message, v.At, v.Files, v.Bytes, v.Left = monitor.Clean(d.Message), d.At, d.Files, d.Bytes, d.Left
-	return v, nil
-}
-
 // changed tells whether the tree differs from its last version, and true when
 // there is none.
 func (m *Manager) changed(ctx context.Context, r *record) (bool, error) {
@@ -447,33 +327,4 @@ func (m *Manager) changed(ctx context.Context, r *record) (bool, error) {
 		return false, fmt.Errorf("comparing %s with its version %d: %w", r.Name, last.Number, err)
 	}
 	return len(differences) > 0, nil
-}
-
-// pace tells how far a copy has come, and how long it will take if it goes on as
-// it went.
-func pace(tell func(Progress), phase Phase, total tree.Count) func(tree.Count) {
-	began := time.Now()
-	return func(done tree.Count) { tell(paceOf(phase, done, total, time.Since(began))) }
-}
-
-// paceOf is what is told of done when that took so long. A source that grows
-// meanwhile has no more than all of it done.
-func paceOf(phase Phase, done, total tree.Count, took time.Duration) Progress {
-	p := Progress{
-		Phase: phase, Files: done.Files, FilesTotal: max(total.Files, done.Files),
-		Bytes: done.Bytes, BytesTotal: max(total.Bytes, done.Bytes), Percent: -1, Left: -1,
-	}
-	part, whole := p.Bytes, p.BytesTotal
-	if whole == 0 {
-		part, whole = p.Files, p.FilesTotal
-	}
-	if whole == 0 {
-		return p
-	}
-	share := float64(part) / float64(whole)
-	p.Percent = int(100 * share)
-	if part > 0 {
-		p.Left = time.Duration(float64(took) * (1 - share) / share)
-	}
-	return p
 }

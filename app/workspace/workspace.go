@@ -15,6 +15,9 @@
 // Trees are copied, compared and removed by app/workspace/tree, git is spoken to
 // by app/workspace/gitwork, who works inside is found by app/workspace/inuse, and
 // app/workspace/confine keeps a job inside.
+//
+// Servers are handed in (Options.Servers), and what views show of workspaces is
+// theirs: nothing here knows an instance.
 package workspace
 
 import (

@@ -134,19 +134,31 @@ func lantern(k ink, worst icons.Mark) drawing {
 	}
 }
 
+// outlines are the corners of a lantern whose middle is at cx.
+func outlines(cx float64) (glass, roof, foot []float64) {
+	return []float64{cx - 7.4, 11, cx + 7.4, 11, cx + 5.8, 27, cx - 5.8, 27},
+		[]float64{cx - 4, 6, cx + 4, 6, cx + 10, 12, cx - 10, 12},
+		[]float64{cx - 7.6, 26, cx + 7.6, 26, cx + 9, 30, cx - 9, 30}
+}
+
+// tip is the upper part of a lantern's flame, whose lower one is a disc.
+func tip(cx float64) []float64 { return []float64{cx, 13.4, cx + 2.6, 19.2, cx - 2.6, 19.2} }
+
+// The ring to hang a lantern by, its frame and its flame.
+const (
+	ringY, ringRadius, ringHole = 5.2, 4.4, 2.2
+	frameWidth                  = 2.2
+	flameY, flameRadius         = 20.2, 2.8
+)
+
 // body is the lantern itself, its middle at cx.
 func body(k ink, cx float64, lit bool) []layer {
-	glass := []float64{cx - 7.4, 11, cx + 7.4, 11, cx + 5.8, 27, cx - 5.8, 27}
-	metal := union(
-		disc(cx, 5.2, 4.4), // the ring to hang it by
-		polygon(cx-4, 6, cx+4, 6, cx+10, 12, cx-10, 12),     // the roof
-		outline(2.2, glass...),                              // the frame of the glass
-		polygon(cx-7.6, 26, cx+7.6, 26, cx+9, 30, cx-9, 30), // the foot
-	)
-	metal = minus(metal, disc(cx, 5.2, 2.2))
+	glass, roof, foot := outlines(cx)
+	metal := union(disc(cx, ringY, ringRadius), polygon(roof...), outline(frameWidth, glass...), polygon(foot...))
+	metal = minus(metal, disc(cx, ringY, ringHole))
 	if !lit {
 		return []layer{{metal, k.cold}}
 	}
-	flame := union(disc(cx, 20.2, 2.8), polygon(cx, 13.4, cx+2.6, 19.2, cx-2.6, 19.2))
+	flame := union(disc(cx, flameY, flameRadius), polygon(tip(cx)...))
 	return []layer{{polygon(glass...), k.glass}, {metal, k.metal}, {flame, k.flame}}
 }

@@ -19,24 +19,24 @@ func TestFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("are those committed", func(t *testing.T) { sameAsCommitted(t, files) })
+	t.Run("are those committed", func(t *testing.T) { sameAsCommitted(t, "art", files) })
 	t.Run("are small", func(t *testing.T) { small(t, files) })
 }
 
-func sameAsCommitted(t *testing.T, files map[string][]byte) {
-	entries, err := os.ReadDir(filepath.Join("..", "art"))
+func sameAsCommitted(t *testing.T, dir string, files map[string][]byte) {
+	entries, err := os.ReadDir(filepath.Join("..", dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
 		if _, ok := files[e.Name()]; !ok {
-			t.Errorf("art/%s is not drawn by the generator", e.Name())
+			t.Errorf("%s/%s is not drawn by the generator", dir, e.Name())
 		}
 	}
 	for name, want := range files {
-		got, err := os.ReadFile(filepath.Join("..", "art", name))
+		got, err := os.ReadFile(filepath.Join("..", dir, name))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("art/%s differs from what is drawn (error %v): run go generate ./icons", name, err)
+			t.Errorf("%s/%s differs from what is drawn (error %v): run go generate ./icons", dir, name, err)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Command gen draws the icons and writes them into the directory it is given:
+// Command gen draws the icons and writes them into the directories it is given,
+// those of the tray and those of the application:
 //
 //	go generate ./icons
 //
@@ -42,22 +43,24 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("want one argument, the directory to write to, got %d", len(args))
+	if len(args) != 2 {
+		return fmt.Errorf("want two arguments, the directories to write to, got %d", len(args))
 	}
-	files, err := draw()
-	if err != nil {
-		return err
-	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(args[0], name), data, 0o644); err != nil {
-			return fmt.Errorf("write an icon: %w", err)
+	for i, draw := range []func() (map[string][]byte, error){draw, drawApp} {
+		files, err := draw()
+		if err != nil {
+			return err
+		}
+		for name, data := range files {
+			if err := os.WriteFile(filepath.Join(args[i], name), data, 0o644); err != nil {
+				return fmt.Errorf("write an icon: %w", err)
+			}
 		}
 	}
 	return nil
 }
 
-// draw gives every icon by its file name.
+// draw gives every icon of the tray and its menu by its file name.
 func draw() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, m := range icons.Marks() {

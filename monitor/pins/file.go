@@ -110,8 +110,18 @@ func (s *Store) save(pinned set) error {
 	if err != nil {
 		return err
 	}
+	s.Sweep()
+	return plainfile.Replace(s.path, data)
+}
+
+// Sweep removes what saves that were killed have left beside the file. Each save
+// does so too, but most runs of the program save nothing. What cannot be removed is
+// logged. It is not for those who only look.
+func (s *Store) Sweep() {
+	if s.path == "" {
+		return
+	}
 	if err := plainfile.Sweep(s.path); err != nil {
 		s.log.Warn("a file that an interrupted save of the pins has left cannot be removed", "error", err)
 	}
-	return plainfile.Replace(s.path, data)
 }

@@ -46,7 +46,7 @@ func (b background) sees(t *testing.T, id monitor.Identity, pinned bool) monitor
 	t.Helper()
 	snapshots, cancel := b.model.Subscribe()
 	defer cancel()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		select {
 		case s := <-snapshots:

@@ -51,8 +51,25 @@ func TestPinsStay(t *testing.T) {
 	}
 }
 
-// What a save leaves when it is killed is removed by a later one.
+// What a save leaves when it is killed is removed by a later one, and by a start of
+// the program that saves nothing; who only looks removes nothing.
 func TestLeftovers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		do   func(*Store)
+		want []string
+	}{
+		"saves":  {func(s *Store) { pin(t, s, 1) }, []string{".other.json.1.tmp", ".pins.json.4.tmp", ".pins.json.bak", "pins.json", "pins.json.1.tmp"}},
+		"starts": {(*Store).Sweep, []string{".other.json.1.tmp", ".pins.json.4.tmp", ".pins.json.bak", "pins.json.1.tmp"}},
+		"looks": {func(s *Store) { holds(t, s) }, []string{
+			".other.json.1.tmp", ".pins.json.1.tmp", ".pins.json.23.tmp", ".pins.json.4.tmp", ".pins.json.bak", "pins.json.1.tmp",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) { leftovers(t, tc.do, tc.want) })
+	}
+}
+
+func leftovers(t *testing.T, do func(*Store), want []string) {
+	t.Helper()
 	w, path := &world{boot: "b1"}, fileIn(t)
 	beside := func(name string) string { return filepath.Join(filepath.Dir(path), name) }
 	for _, name := range []string{".pins.json.1.tmp", ".pins.json.23.tmp", ".pins.json.4.tmp", ".other.json.1.tmp", "pins.json.1.tmp", ".pins.json.bak"} {
@@ -65,8 +82,7 @@ func TestLeftovers(t *testing.T) {
 		}
 	}
 	s, said := w.open(path)
-	pin(t, s, 1)
-	want := []string{".other.json.1.tmp", ".pins.json.4.tmp", ".pins.json.bak", "pins.json", "pins.json.1.tmp"}
+	do(s)
 	if got := names(t, path); !slices.Equal(got, want) || said.Len() > 0 {
 		t.Errorf("left are %q, want %q; said %q", got, want, said)
 	}

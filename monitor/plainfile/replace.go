@@ -31,7 +31,8 @@ func Read(path string, most int64) ([]byte, error) {
 
 // Replace writes the file at path, with mode 0600, so that whoever reads it sees
 // the old content or the new one, whole. It makes the directory where it is
-// missing. After an error the old content stands, and nothing lies beside it.
+// missing. After an error the old content stands, and nothing lies beside it; what
+// one that was killed has left is swept.
 func Replace(path string, data []byte) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -41,6 +42,8 @@ func Replace(path string, data []byte) (err error) {
 	if err := Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	// What one that was killed has left; it is tried again with the next.
+	_ = Sweep(path)
 	file, err := os.CreateTemp(dir, tempPrefix(path)+"*"+tempSuffix) // mode 0600
 	if err != nil {
 		return fmt.Errorf("%s: %w", monitor.Clean(dir), Cause(err))

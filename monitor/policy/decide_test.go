@@ -319,7 +319,7 @@ func TestNext(t *testing.T) {
 		{"idle", server(), settings(), time.Time{}},
 		{"idle, not yet", server(idleFor(26 * time.Minute)), settings(), noon.Add(4 * time.Minute)},
 		{"idle, attached, not yet", server(stdio, idleFor(26*time.Minute)), settings(), noon.Add(4 * time.Minute)},
-		{"idle, not yet, the rule has no time", server(idleFor(time.Minute)), settings(func(r *Rules) { r.IdleAfter = 0 }), noon.Add(IdleForOrder - time.Minute)},
+		{"idle, not yet, the rule has no time", server(idleFor(time.Minute)), settings(func(r *Rules) { r.IdleAfter = 0 }), noon.Add(idleForOrder - time.Minute)},
 		{"idle for long, the rule has no time", server(), settings(func(r *Rules) { r.IdleAfter = 0 }), time.Time{}},
 		{"idle, attached, not yet, the rule has no time", server(stdio, idleFor(time.Minute)), settings(func(r *Rules) { r.IdleAfter = 0 }), time.Time{}},
 		{"idle, pinned, not yet, the rule has no time", server(pin, idleFor(time.Minute)), settings(func(r *Rules) { r.IdleAfter = 0 }), time.Time{}},

@@ -102,6 +102,6 @@ const (
 	WhatAll     What = "all"
 )
 
-// IdleForOrder is how long an instance has to have been idle for an order to stop
+// idleForOrder is how long an instance has to have been idle for an order to stop
 // the idle ones, when the settings say nothing.
-const IdleForOrder = 30 * time.Minute
+const idleForOrder = 30 * time.Minute

@@ -7,9 +7,9 @@ import (
 	"lamplighter/monitor"
 )
 
-// IdleForMemory is how long an instance has to have been idle before it is ended
+// idleForMemory is how long an instance has to have been idle before it is ended
 // for its memory: between two calls there are pauses.
-const IdleForMemory = 10 * time.Minute
+const idleForMemory = 10 * time.Minute
 
 // memoryBand is the part of the limit by which an instance has to fall below it
 // before its end, which people were told of, is called off. Memory goes up and
@@ -138,7 +138,7 @@ func (c *look) large() finding {
 	case needed != "":
 		f.because = needed
 	default:
-		f.do, f.at = End, c.due(c.in.Evidence.IdleSince, IdleForMemory)
+		f.do, f.at = End, c.due(c.in.Evidence.IdleSince, idleForMemory)
 	}
 	return f
 }

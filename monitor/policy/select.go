@@ -69,7 +69,7 @@ func (c *look) idleForOrder() time.Duration {
 	if after := c.r.settingsFor(c.in).idleAfter; after > 0 {
 		return after
 	}
-	return IdleForOrder
+	return idleForOrder
 }
 
 // meantFrom is from when an order to stop the idle ones ends the instance, if

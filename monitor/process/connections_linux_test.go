@@ -96,20 +96,24 @@ func TestConnectionsFromText(t *testing.T) {
 	_, from := dial(t, "tcp6", at.String())
 	buf := make([]byte, 4096)
 	var near, far []tcpSocket
-	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		b, err := readWhole(name, &buf)
-		if err != nil {
-			t.Fatal(err)
+	eventually(t, "both ends are connected", func() bool {
+		near, far = nil, nil
+		for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+			b, err := readWhole(name, &buf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parseNetTCP(b, func(s tcpSocket) {
+				if s.state == tcpEstablished && s.local == at {
+					near = append(near, s)
+				}
+				if s.state == tcpEstablished && s.remote == at {
+					far = append(far, s)
+				}
+			})
 		}
-		parseNetTCP(b, func(s tcpSocket) {
-			if s.state == tcpEstablished && s.local == at {
-				near = append(near, s)
-			}
-			if s.state == tcpEstablished && s.remote == at {
-				far = append(far, s)
-			}
-		})
-	}
+		return len(near) > 0 && len(far) > 0
+	})
 	if len(near) != 1 || len(far) != 1 || near[0].remote != from || far[0].local != from || far[0].inode == 0 || far[0].uid != uint32(os.Getuid()) {
 		t.Errorf("near %v, far %v", near, far)
 	}

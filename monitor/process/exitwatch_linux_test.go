@@ -51,7 +51,7 @@ func watch(t testing.TB, w *ExitWatch, id monitor.Identity) {
 
 func nextExit(t testing.TB, w *ExitWatch) monitor.Identity {
 	t.Helper()
-	deadline := time.NewTimer(20 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	select {
 	case id := <-w.Exits():

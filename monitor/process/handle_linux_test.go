@@ -334,7 +334,7 @@ func TestHoldingMoreThanDescriptorsAllow(t *testing.T) {
 	for _, h := range handles {
 		do(t, h.Kill)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, h := range handles {
 		do(t, func() error { return h.Wait(ctx) })

@@ -1,4 +1,6 @@
 // Package programtest writes programs for tests that run them.
+//
+// What is in the programs is the business of each test. Only tests import it.
 package programtest
 
 import (

@@ -133,32 +133,6 @@ func (d *document) correct(i int, want Entry, created bool, now time.Time) bool 
 	return e.done()
 }
 
-// updateProject makes the record of a pid say which project is active, "" for
-// none, and the state that follows.
-func (d *document) updateProject(i int, name, root string) bool {
-	have := d.slots[i].entry
-	state := monitor.StateNoProject
-	if name != "" {
-		state = monitor.StateProject
-	}
-	e := d.edit(i)
-	e.project(have, name, root)
-	if have.State != state {
-		e.set(fieldState, literal(string(state)))
-		e.heal(state)
-	}
-	return e.done()
-}
-
-// touch makes the record's heartbeat at, unless that is older.
-func (d *document) touch(i int, at time.Time) bool {
-	e := d.edit(i)
-	if at.Sub(d.slots[i].entry.LastHeartbeat) >= time.Microsecond {
-		e.set(fieldHeartbeat, literal(seconds(at)))
-	}
-	return e.done()
-}
-
 // edit is a change to one record.
 type edit struct {
 	slot    *slot

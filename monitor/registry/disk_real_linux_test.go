@@ -57,7 +57,7 @@ func onSmallDisk(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	r := reg(8, 24290)
-	if err := f.Register(t.Context(), r.id, r.Entry); !errors.Is(err, unix.ENOSPC) {
+	if err := put(t.Context(), f, r); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("on a full disk: %v", err)
 	}
 	if got := names(t, dir); got != "ballast "+fileName || content(t, f.path) != before {
@@ -75,7 +75,7 @@ func onSmallDisk(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	r = reg(9, 24291)
-	if err := f.Register(t.Context(), r.id, r.Entry); !errors.Is(err, unix.EROFS) {
+	if err := put(t.Context(), f, r); !errors.Is(err, unix.EROFS) {
 		t.Errorf("on a read-only disk: %v", err)
 	}
 	if list, err := f.List(t.Context()); err != nil || len(list) != 2 {

@@ -25,7 +25,7 @@ func lockHolder(file fs.FileInfo) (pid int, name string) {
 	if err != nil {
 		return 0, ""
 	}
-	if pid = parseLocks(list, stat.Ino); pid <= 0 {
+	if pid = parseLocks(list, stat.Ino); pid == 0 {
 		return 0, ""
 	}
 	info, err := process.Read(pid)
@@ -43,7 +43,7 @@ func parseLocks(list []byte, inode uint64) int {
 		if len(f) < 6 || string(f[1]) != "FLOCK" || !bytes.HasSuffix(f[5], end) {
 			continue
 		}
-		if pid, err := strconv.Atoi(string(f[4])); err == nil {
+		if pid, err := strconv.Atoi(string(f[4])); err == nil && pid > 0 {
 			return pid
 		}
 	}

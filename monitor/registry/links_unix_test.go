@@ -63,7 +63,7 @@ func TestLinkToNoFile(t *testing.T) {
 	}
 	link(t, pipe, f.path)
 	r := reg(7, 24282)
-	if err := f.Register(t.Context(), r.id, r.Entry); !errors.Is(err, errNotRegular) {
+	if err := put(t.Context(), f, r); !errors.Is(err, errNotRegular) {
 		t.Errorf("%v", err)
 	}
 	if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
@@ -75,7 +75,7 @@ func TestLinkInACircle(t *testing.T) {
 	f := open(t, t.TempDir())
 	link(t, f.path, f.path)
 	r := reg(7, 24282)
-	if err := f.Register(t.Context(), r.id, r.Entry); err == nil {
+	if err := put(t.Context(), f, r); err == nil {
 		t.Error("registered nowhere")
 	}
 }

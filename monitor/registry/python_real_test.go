@@ -61,7 +61,7 @@ func TestTwoWritersAtOnce(t *testing.T) {
 		running.Go(func() {
 			for i := range each {
 				r := reg(1000*(w+11)+i, 24282)
-				if err := f.Register(t.Context(), r.id, r.Entry); err != nil {
+				if err := put(t.Context(), f, r); err != nil {
 					t.Error(err)
 				}
 			}
@@ -115,7 +115,7 @@ func TestPythonHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := reg(7, 24282)
-	if err := f.Register(t.Context(), r.id, r.Entry); !errors.Is(err, ErrLocked) {
+	if err := put(t.Context(), f, r); !errors.Is(err, ErrLocked) {
 		t.Errorf("%v", err)
 	}
 	if exists(f.path) {
@@ -123,7 +123,7 @@ func TestPythonHolds(t *testing.T) {
 	}
 	f.limit = time.Minute
 	done := make(chan error)
-	go func() { done <- f.Register(t.Context(), r.id, r.Entry) }()
+	go func() { done <- put(t.Context(), f, r) }()
 	if err := in.Close(); err != nil {
 		t.Error(err)
 	}
@@ -170,7 +170,7 @@ func TestPythonLoads(t *testing.T) {
 		if state == monitor.StateNoProject {
 			r.ProjectName, r.ProjectRoot, r.Context, r.Modes = "", "", "", nil
 		}
-		if err := f.Register(t.Context(), r.id, r.Entry); err != nil {
+		if err := put(t.Context(), f, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,16 +179,23 @@ func TestPythonLoads(t *testing.T) {
 	}
 	r := reg(1000, 1000)
 	r.State, r.LastHeartbeat, r.StartedAt = monitor.StateZombie, time.Now().Add(time.Hour), time.Now()
-	if err := f.Register(t.Context(), r.id, r.Entry); err != nil {
+	if err := put(t.Context(), f, r); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.UpdateProject(t.Context(), r.id, "<ö>", "/ö"); err != nil {
+	r.ProjectName, r.ProjectRoot, r.State = "<ö>", "/ö", monitor.StateProject
+	if err := put(t.Context(), f, r); err != nil {
 		t.Fatal(err)
 	}
 	if got := loads(t, dir); got != "1 2 3 1000" {
 		t.Errorf("%s", got)
 	}
-	if err := f.Unregister(t.Context(), r.id); err != nil {
+	f.look = func(pid int) (alive, bool) {
+		if pid == r.PID {
+			return alive{}, false
+		}
+		return everybody(pid)
+	}
+	if _, err := f.sync(t.Context(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := loads(t, dir); got != "1 2 3" {

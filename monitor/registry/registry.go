@@ -44,15 +44,6 @@ const (
 // milliseconds.
 const lockLimit = 2 * time.Second
 
-// Errors of operations, for errors.Is. See also ErrLocked.
-var (
-	// ErrTaken says that another program keeps an entry under this pid, as one
-	// in a container may, which has pids of its own.
-	ErrTaken = errors.New("another program keeps an entry under this pid")
-	// ErrNotRegistered says that there is no entry of this process.
-	ErrNotRegistered = errors.New("the instance is not registered")
-)
-
 // Options of a File. The zero value works.
 type Options struct {
 	Log *slog.Logger // nil: silent
@@ -119,75 +110,6 @@ func lookAt(pid int) (alive, bool) {
 		began = time.Time{}
 	}
 	return alive{st.Start, began}, true
-}
-
-// Register writes the entry of an instance, or corrects it. e.StartedAt is the
-// start of its process, e.State one of StateProject, StateNoProject and
-// StateZombie; e.PID is taken from id. An entry that the instance has written
-// itself is changed only where it is wrong.
-func (f *File) Register(ctx context.Context, id monitor.Identity, e Entry) error {
-	switch e.State {
-	case monitor.StateProject, monitor.StateNoProject, monitor.StateZombie:
-	default:
-		return fmt.Errorf("register pid %d: the state %q is not one of the registry", id.PID, e.State)
-	}
-	e.PID = id.PID
-	var out outcome
-	_, err := f.change(ctx, true, func(d *document, known notes, now time.Time) change {
-		var c change
-		out = c.register(d, registration{id, e}, known, now)
-		return c
-	})
-	if err == nil && out == taken {
-		err = ErrTaken
-	}
-	return f.failed(fmt.Sprintf("register pid %d in", id.PID), err)
-}
-
-// UpdateProject says which project is active, "" for none.
-func (f *File) UpdateProject(ctx context.Context, id monitor.Identity, name, root string) error {
-	return f.update(ctx, id, func(d *document, i int) bool { return d.updateProject(i, name, root) })
-}
-
-// Touch notes a heartbeat.
-func (f *File) Touch(ctx context.Context, id monitor.Identity, at time.Time) error {
-	return f.update(ctx, id, func(d *document, i int) bool { return d.touch(i, at) })
-}
-
-// update changes the record of an instance that was registered.
-func (f *File) update(ctx context.Context, id monitor.Identity, fn func(*document, int) bool) error {
-	found := false
-	_, err := f.change(ctx, false, func(d *document, known notes, _ time.Time) change {
-		i := d.findKnown(id, known)
-		if found = i >= 0; !found {
-			return change{}
-		}
-		return change{changed: fn(d, i)}
-	})
-	if err == nil && !found {
-		err = ErrNotRegistered
-	}
-	return f.failed(fmt.Sprintf("update pid %d in", id.PID), err)
-}
-
-// Unregister takes out the entry of an instance that was registered. That
-// there is none is no error.
-func (f *File) Unregister(ctx context.Context, id monitor.Identity) error {
-	_, err := f.change(ctx, false, func(d *document, known notes, _ time.Time) change {
-		n, noted := known[id.PID]
-		if !noted || n.Start != id.Start {
-			return change{}
-		}
-		delete(known, id.PID)
-		removed, _ := d.remove(func(e Entry) reason {
-			if e.PID == id.PID && n.of(e) {
-				return ended
-			}
-			return stays
-		})
-		return change{changed: len(removed) > 0}
-	})
-	return f.failed(fmt.Sprintf("take pid %d out of", id.PID), err)
 }
 
 // List returns the entries that can be understood, those of dead processes

@@ -64,43 +64,37 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
+// put writes the entry of one instance, or corrects it.
+func put(ctx context.Context, f *File, r registration) error {
+	_, err := f.sync(ctx, []registration{r}, map[int]bool{r.PID: true})
+	return err
+}
+
 func register(t *testing.T, f *File, pid int) registration {
 	t.Helper()
 	r := reg(pid, 24282+pid)
-	if err := f.Register(t.Context(), r.id, r.Entry); err != nil {
+	if err := put(t.Context(), f, r); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func TestOperations(t *testing.T) {
+// TestSync follows two instances from the first to the end of one.
+func TestSync(t *testing.T) {
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), "not", "there")
 	f := open(t, dir)
-	r := reg(7, 24289)
-	for name, err := range map[string]error{
-		"update project": f.UpdateProject(ctx, r.id, "x", "/x"),
-		"touch":          f.Touch(ctx, r.id, now),
-	} {
-		if !errors.Is(err, ErrNotRegistered) {
-			t.Errorf("%s of nobody: %v", name, err)
-		}
-	}
 	if list, err := f.List(ctx); err != nil || list != nil {
 		t.Errorf("list of nothing: %v, %v", list, err)
 	}
-	if err := f.Unregister(ctx, r.id); err != nil {
+	if _, err := f.sync(ctx, nil, nil); err != nil {
 		t.Error(err)
 	}
 	if exists(dir) {
 		t.Fatal("a folder was made for nothing")
 	}
-	r.State = monitor.StateStarting
-	if err := f.Register(ctx, r.id, r.Entry); err == nil || exists(dir) {
-		t.Error("registered as starting")
-	}
 
-	register(t, f, 7)
+	r := register(t, f, 7)
 	register(t, f, 8)
 	if got, want := compact(t, []byte(content(t, f.path))), `{"instances":{"7":`+string(reg(7, 24289).record())+`,"8":`+string(reg(8, 24290).record())+`}}`; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -108,31 +102,26 @@ func TestOperations(t *testing.T) {
 	if info, err := os.Stat(f.path); err != nil || (runtime.GOOS != "windows" && info.Mode().Perm() != 0o600) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if err := f.UpdateProject(ctx, r.id, "", ""); err != nil {
-		t.Error(err)
-	}
-	if err := f.Touch(ctx, r.id, now.Add(time.Second)); err != nil {
+	r.ProjectName, r.ProjectRoot, r.State = "", "", monitor.StateNoProject
+	r.LastHeartbeat = now.Add(touchAfter)
+	if err := put(ctx, f, r); err != nil {
 		t.Error(err)
 	}
 	list, err := f.List(ctx)
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	if e := list[0]; e.ProjectName != "" || e.ProjectRoot != "" || e.State != monitor.StateNoProject || !e.LastHeartbeat.Equal(now.Add(time.Second)) {
+	if e := list[0]; e.ProjectName != "" || e.ProjectRoot != "" || e.State != monitor.StateNoProject || !e.LastHeartbeat.Equal(r.LastHeartbeat) {
 		t.Errorf("%+v", e)
 	}
-	other := monitor.Identity{PID: 7, Start: 1}
-	if err := f.Touch(ctx, other, now); !errors.Is(err, ErrNotRegistered) {
-		t.Errorf("touched another process: %v", err)
-	}
-	if err := f.Unregister(ctx, other); err != nil {
-		t.Error(err)
-	}
-	if list, err := f.List(ctx); err != nil || len(list) != 2 {
-		t.Fatalf("unregistered another process: %v, %v", list, err)
+	f.look = func(pid int) (alive, bool) {
+		if pid == 7 {
+			return alive{}, false
+		}
+		return everybody(pid)
 	}
 	for range 2 {
-		if err := f.Unregister(ctx, r.id); err != nil {
+		if _, err := f.sync(ctx, nil, nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -148,10 +137,7 @@ func TestTaken(t *testing.T) {
 	f := open(t, t.TempDir())
 	theirs := `{"instances":{"7":{"pid":7,"port":1,"started_at":` + string(literal(seconds(now))) + `,"last_heartbeat":` + string(literal(seconds(now))) + `}}}`
 	write(t, f.path, theirs)
-	r := reg(7, 24282)
-	if err := f.Register(t.Context(), r.id, r.Entry); !errors.Is(err, ErrTaken) {
-		t.Errorf("%v", err)
-	}
+	register(t, f, 7)
 	if got := content(t, f.path); got != theirs {
 		t.Errorf("written to: %s", got)
 	}
@@ -255,7 +241,7 @@ func TestFullDisk(t *testing.T) {
 		before := content(t, f.path)
 		f.write = fault
 		r := reg(8, 24290)
-		if err := f.Register(t.Context(), r.id, r.Entry); !errors.Is(err, syscall.ENOSPC) {
+		if err := put(t.Context(), f, r); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := names(t, f.dir()); got != fileName || content(t, f.path) != before {
@@ -277,7 +263,7 @@ func TestLocked(t *testing.T) {
 	}
 	r := reg(7, 24282)
 	write(t, f.path, "[]")
-	if err := f.Register(t.Context(), r.id, r.Entry); !errors.Is(err, ErrLocked) {
+	if err := put(t.Context(), f, r); !errors.Is(err, ErrLocked) {
 		t.Errorf("%v", err)
 	}
 	if _, err := f.List(t.Context()); !errors.Is(err, ErrLocked) {
@@ -285,7 +271,7 @@ func TestLocked(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := f.Register(ended, r.id, r.Entry); !errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked) {
+	if err := put(ended, f, r); !errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked) {
 		t.Errorf("%v", err)
 	}
 	if got := content(t, f.path); got != "[]" {
@@ -294,7 +280,7 @@ func TestLocked(t *testing.T) {
 	// It is let go while we wait.
 	f.limit = time.Minute
 	done := make(chan error)
-	go func() { done <- f.Register(t.Context(), r.id, r.Entry) }()
+	go func() { done <- put(t.Context(), f, r) }()
 	if err := other.Unlock(); err != nil {
 		t.Error(err)
 	}
@@ -312,7 +298,7 @@ func TestLockIsNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := reg(7, 24282)
-	if err := f.Register(t.Context(), r.id, r.Entry); err == nil || errors.Is(err, ErrLocked) {
+	if err := put(t.Context(), f, r); err == nil || errors.Is(err, ErrLocked) {
 		t.Errorf("%v", err)
 	}
 }

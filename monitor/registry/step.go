@@ -34,20 +34,6 @@ func (c *change) pruned(e Entry, id monitor.Identity, why reason, now time.Time)
 	c.events = append(c.events, event)
 }
 
-// findKnown is the position of the record that is known to be that of a
-// process, -1 for none.
-func (d *document) findKnown(id monitor.Identity, known notes) int {
-	n, noted := known[id.PID]
-	if !noted || n.Start != id.Start {
-		return -1
-	}
-	i := d.find(id.PID)
-	if i >= 0 && !n.of(d.slots[i].entry) {
-		return -1
-	}
-	return i
-}
-
 // sync brings the document in step: every instance that is wanted has a right
 // record, those of dead processes are gone. The records of live instances that
 // are not wanted, such as one that has only just started, are left alone.

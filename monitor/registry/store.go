@@ -92,6 +92,8 @@ func replace(path string, data []byte, write func(*os.File, []byte) error) (info
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	// What one that was killed has left; it is tried again with the next.
+	_ = plainfile.Sweep(path)
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // mode 0600
 	if err != nil {
 		return nil, err

@@ -2,12 +2,12 @@ package rules
 
 import "slices"
 
-// Builtin returns the rules that need no settings. Several may share a name:
+// builtin returns the rules that need no settings. Several may share a name:
 // the ways in which one server is started. Only names and places are listed
 // that belong to the published server and nothing else: an entry point in the
 // directory where installers put it, or the script inside its package. They
 // were taken from the packages' own manifests and from running servers.
-func Builtin() []Rule {
+func builtin() []Rule {
 	return slices.Concat(
 		reference("filesystem", "filesystem"),
 		image("filesystem", "mcp/filesystem"),

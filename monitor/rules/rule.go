@@ -116,7 +116,7 @@ func (r Rule) checkDisabled() error {
 		return wrong("disabled", "a rule that is disabled has nothing but a name; remove the rest, or remove disabled")
 	}
 	var names []string
-	for _, b := range Builtin() {
+	for _, b := range builtin() {
 		if strings.EqualFold(b.Name, r.Name) {
 			return nil
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestBuiltinRulesAreValid(t *testing.T) {
-	for _, r := range Builtin() {
+	for _, r := range builtin() {
 		if err := r.Check(); err != nil {
 			t.Errorf("%+v: %v", r, err)
 		}
@@ -300,7 +300,7 @@ func isTitle(r Rule) bool { return len(r.Arguments) > 0 && strings.HasPrefix(r.A
 
 func TestMentionsNeverMatch(t *testing.T) {
 	var mentions []string
-	for _, r := range Builtin() {
+	for _, r := range builtin() {
 		mentions = append(mentions, append(slices.Clone(r.Arguments), r.Program)...)
 	}
 	set := New(nil)

@@ -32,7 +32,7 @@ func New(user []Rule) *Set {
 			s.add(r)
 		}
 	}
-	for _, r := range Builtin() {
+	for _, r := range builtin() {
 		if !replaced[r.Key()] {
 			s.add(r)
 		}

@@ -75,7 +75,7 @@ func TestAutomaticIsRefusedMore(t *testing.T) {
 			g := newGroup(t)
 			in, _ := g.server(c.mood)
 			rec := &recorder{}
-			l := New(Options{Limits: quick(), Record: rec.record})
+			l := g.ladder(Options{Limits: quick(), Record: rec.record})
 			if c.change != nil {
 				c.change(&in, l)
 			}
@@ -99,7 +99,7 @@ func TestAutomaticEndsOrphans(t *testing.T) {
 	} {
 		orphan(&in)
 		confirmed := 0
-		r := stopped(t, New(Options{Limits: quick()}), in, Order{By: "the policy orphans", Automatic: true, Confirm: func(context.Context) error {
+		r := stopped(t, g.ladder(Options{Limits: quick()}), in, Order{By: "the policy orphans", Automatic: true, Confirm: func(context.Context) error {
 			confirmed++
 			return nil
 		}})
@@ -108,13 +108,13 @@ func TestAutomaticEndsOrphans(t *testing.T) {
 		}
 	}
 	idle, _ := g.server("well")
-	if r := stopped(t, New(Options{Limits: quick()}), idle, Order{Automatic: true}); kinds(r.Steps) != "stop_ordered asked ended" {
+	if r := stopped(t, g.ladder(Options{Limits: quick()}), idle, Order{Automatic: true}); kinds(r.Steps) != "stop_ordered asked ended" {
 		t.Errorf("idle: %s", kinds(r.Steps))
 	}
 	// One whose port is another's by now is ended, and the other is not asked to.
 	moved, _ := g.server("well")
 	orphan(&moved)
-	l := New(Options{Limits: quick()})
+	l := g.ladder(Options{Limits: quick()})
 	r := stopped(t, l, moved, Order{Automatic: true, Confirm: func(context.Context) error {
 		l.src.listeners = func([]int) ([]process.Listener, error) { return nil, nil }
 		return nil
@@ -129,7 +129,7 @@ func TestAutomaticEndsOrphans(t *testing.T) {
 func TestBusyBetweenDecisionAndSignal(t *testing.T) {
 	g := newGroup(t)
 	rec := &recorder{}
-	l := New(Options{Limits: quick(), Record: rec.record})
+	l := g.ladder(Options{Limits: quick(), Record: rec.record})
 	in, _ := g.server("turning")
 	leftAlone(t, l, rec, in, Order{Confirm: func(ctx context.Context) error {
 		signalTo(t, in.Identity.PID, syscall.SIGUSR1)
@@ -175,9 +175,7 @@ func TestConfirmRefuses(t *testing.T) {
 	g := newGroup(t)
 	in, _ := g.server("well")
 	rec := &recorder{}
-	limits := quick()
-	limits.Check = 5 * time.Second
-	l := New(Options{Limits: limits, Record: rec.record})
+	l := g.ladder(Options{Limits: quick(), Record: rec.record})
 	back := func(ctx context.Context) error {
 		if _, limited := ctx.Deadline(); !limited {
 			t.Error("it may take for ever")
@@ -221,7 +219,7 @@ func TestConfirmRefuses(t *testing.T) {
 func TestAPolicyIsNoExcuse(t *testing.T) {
 	g := newGroup(t)
 	in, _ := g.server("well")
-	l := New(Options{Limits: quick()})
+	l := g.ladder(Options{Limits: quick()})
 	var wait sync.WaitGroup
 	asked, answer := make(chan struct{}), make(chan struct{})
 	wait.Go(func() {
@@ -251,7 +249,7 @@ func TestAPolicyIsNoExcuse(t *testing.T) {
 			<-goOn
 		}
 	}}
-	l = New(Options{Limits: quick(), Record: rec.record})
+	l = g.ladder(Options{Limits: quick(), Record: rec.record})
 	wait.Go(func() {
 		if r, err := l.Stop(t.Context(), in, Order{By: "the menu"}); err != nil || r.Outcome != Ended {
 			t.Errorf("the user: %+v, %v", r, err)
@@ -305,8 +303,7 @@ func TestClockIsSet(t *testing.T) {
 	g := newGroup(t)
 	slow := generic(g.shell(`trap "sleep 0.2; exit 0" TERM; echo ready; while :; do sleep 600 & wait; done`))
 	deaf := generic(g.shell(`trap "" TERM; echo ready; while :; do sleep 600; done`))
-	limits := quick()
-	limits.Root = 20 * time.Second
+	limits := willing()
 	for in, want := range map[*monitor.Instance]string{
 		&slow: "stop_ordered terminated terminated ended",
 		&deaf: "stop_ordered terminated terminated force_killed ended",
@@ -315,7 +312,7 @@ func TestClockIsSet(t *testing.T) {
 		if in == &deaf {
 			limits = quick()
 		}
-		l := New(Options{Limits: limits})
+		l := g.ladder(Options{Limits: limits})
 		days := 0
 		l.now = func() time.Time {
 			days++
@@ -352,5 +349,5 @@ func TestAutomaticInUse(t *testing.T) {
 	in, mcp := g.server("well")
 	g.helper("connect " + strconv.Itoa(mcp))
 	rec := &recorder{}
-	leftAlone(t, New(Options{Limits: quick(), Record: rec.record}), rec, in, Order{Force: true}, ErrInUse)
+	leftAlone(t, g.ladder(Options{Limits: quick(), Record: rec.record}), rec, in, Order{Force: true}, ErrInUse)
 }

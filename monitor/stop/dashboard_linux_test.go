@@ -29,11 +29,11 @@ func TestAskedToEnd(t *testing.T) {
 	} {
 		g := newGroup(t)
 		in, _ := g.server(mood)
-		limits := quick()
+		limits := willing()
 		if mood == "deaf" {
-			limits.Ask = limits.Root
+			limits.Ask = quick().Root
 		}
-		if r := stopped(t, New(Options{Limits: limits}), in, Order{}); kinds(r.Steps) != want {
+		if r := stopped(t, g.ladder(Options{Limits: limits}), in, Order{}); kinds(r.Steps) != want {
 			t.Errorf("%s: %s", mood, kinds(r.Steps))
 		}
 	}
@@ -57,7 +57,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGroup(t)
 			in, _ := g.server(c.mood)
-			l := New(Options{Limits: quick()})
+			l := g.ladder(Options{Limits: quick()})
 			if c.change != nil {
 				c.change(&in, l)
 			}
@@ -85,14 +85,14 @@ func withService(s sources, unit string, err error) sources {
 // TestFactsTakeTheirTime: a service manager that never answers is waited for
 // within the limit only.
 func TestFactsTakeTheirTime(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	g := newGroup(t)
 	idle, _ := g.server("well")
 	busy, _ := g.server("busy")
 	limits := quick()
 	limits.Check = 200 * time.Millisecond
-	l := New(Options{Limits: limits})
+	l := g.ladder(Options{Limits: limits})
 	l.src.serviceOf = func(ctx context.Context, _ []monitor.Identity) (string, error) {
 		<-ctx.Done()
 		return "", ctx.Err()
@@ -114,7 +114,7 @@ func TestHungServersNeedNoForce(t *testing.T) {
 	suspended, _ := g.server("well")
 	signalTo(t, suspended.Identity.PID, syscall.SIGSTOP)
 	waitForState(t, suspended.Identity.PID, process.Stopped)
-	l := New(Options{Limits: quick()})
+	l := g.ladder(Options{Limits: quick()})
 	stopped(t, l, hung, Order{})
 	if r := stopped(t, l, suspended, Order{}); strings.Contains(kinds(r.Steps), "asked") {
 		t.Errorf("a suspended server was asked: %s", kinds(r.Steps))
@@ -124,7 +124,7 @@ func TestHungServersNeedNoForce(t *testing.T) {
 func TestInUseByAnotherProgram(t *testing.T) {
 	g := newGroup(t)
 	in, mcp := g.server("well")
-	l := New(Options{Limits: quick()})
+	l := g.ladder(Options{Limits: quick()})
 
 	// Ourselves, and whoever looks at the dashboard, is no use.
 	for _, port := range []int{mcp, in.Port} {
@@ -158,7 +158,7 @@ func TestOtherServersInUse(t *testing.T) {
 	below, deep := g.server("below")
 	for port, in := range map[int]monitor.Instance{mcp: direct, deep: below} {
 		in.Kind, in.Port, in.MCPURL = "test-server", port, ""
-		l := New(Options{Limits: quick()})
+		l := g.ladder(Options{Limits: quick()})
 		if r, err := l.Stop(t.Context(), in, Order{DryRun: true}); err != nil {
 			t.Errorf("nobody uses it: %+v, %v", r, err)
 		}
@@ -182,7 +182,7 @@ func TestAnotherAddressIsNotAsked(t *testing.T) {
 	other := &httptest.Server{Listener: at, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) })}}
 	other.Start()
 	defer other.Close()
-	l := New(Options{Limits: quick()})
+	l := g.ladder(Options{Limits: willing()})
 	if _, err := l.Stop(t.Context(), in, Order{}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("%v", err)
 	}
@@ -224,7 +224,7 @@ func TestAForeignPortIsNotAsked(t *testing.T) {
 	g := newGroup(t)
 	in, _ := g.server("well")
 	in.Port = other.Listener.Addr().(*net.TCPAddr).Port
-	l := New(Options{Limits: quick()})
+	l := g.ladder(Options{Limits: willing()})
 	if _, err := l.Stop(t.Context(), in, Order{}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("%v", err)
 	}

@@ -46,7 +46,7 @@ func below(t *testing.T, top monitor.Identity, name string) (found monitor.Ident
 	eventually(t, name+" runs", func() bool {
 		tree, err := process.Tree(top)
 		for _, s := range tree {
-			if nameOf(s.PID) == name {
+			if runs(s.PID) == name {
 				found = s.Identity
 			}
 		}

@@ -28,9 +28,8 @@ func stopped(t *testing.T, l *Ladder, in monitor.Instance, o Order) Result {
 	if err != nil || r.Outcome != Ended {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if n := descriptors(t); n > before {
-		t.Errorf("%d descriptors became %d", before, n)
-	}
+	// A connection to its dashboard is closed beside us.
+	eventually(t, fmt.Sprintf("there are %d descriptors as before", before), func() bool { return descriptors(t) <= before })
 	if lives(in.Identity) {
 		t.Errorf("it says %q and lives", r.Detail)
 	}
@@ -70,7 +69,11 @@ func TestResistingProcesses(t *testing.T) {
 				}
 			}
 			rec := &recorder{}
-			r := stopped(t, New(Options{Limits: quick(), Record: rec.record}), generic(id), Order{By: "a test"})
+			limits := quick()
+			if !strings.Contains(c.want, "force_killed") { // it ends by itself, however slow the machine is
+				limits = willing()
+			}
+			r := stopped(t, New(Options{Limits: limits, Record: rec.record}), generic(id), Order{By: "a test"})
 			if left := g.alive(); len(left) > 0 {
 				t.Errorf("%v are left", left)
 			}
@@ -141,9 +144,12 @@ func TestWhatPeopleWorkIn(t *testing.T) {
 	eventually(t, "both run", func() bool {
 		names := map[string]bool{}
 		for _, pid := range g.alive() {
-			names[nameOf(pid)] = true
-			if s, err := process.ReadStat(pid); err == nil && runs(pid) == "firefox" {
-				page = s.Identity
+			name := runs(pid)
+			if s, err := process.ReadStat(pid); err == nil {
+				names[name] = true
+				if name == "firefox" {
+					page = s.Identity
+				}
 			}
 		}
 		return names["firefox"] && names["sleep"]
@@ -179,7 +185,7 @@ time.sleep(600)
 	}
 	id := g.shell("exec python3 " + script)
 	limits := quick()
-	limits.Respawn = 2 * time.Second // while it becomes python again it has no arguments
+	limits.Respawn = 10 * time.Second // while it becomes python again it has no arguments
 	r := stopped(t, New(Options{Limits: limits}), generic(id), Order{})
 	if left := g.alive(); len(left) > 0 && !strings.Contains(r.Detail, fmt.Sprintf("rocess %d", left[0])) {
 		t.Errorf("%v is left, and it is said: %s", left, r.Detail)
@@ -195,7 +201,7 @@ func TestSupervisorAbove(t *testing.T) {
 	}
 	eventually(t, "it runs", func() bool { return runs(pid) == "sleep" })
 	limits := quick()
-	limits.Respawn = 20 * time.Second
+	limits.Respawn = time.Minute
 	r := stopped(t, New(Options{Limits: limits}), generic(identityOf(t, pid)), Order{})
 	if !strings.Contains(r.Detail, "has started it again as process ") || !strings.Contains(r.Detail, fmt.Sprintf("(%d)", supervisor.PID)) {
 		t.Errorf("it says %q", r.Detail)
@@ -240,7 +246,9 @@ func TestForeignerBornOnTheWay(t *testing.T) {
 	g := newGroup(t)
 	id := g.shell(`trap 'sleep 603 &' TERM; echo ready; while :; do :; done`)
 	rec := &recorder{}
-	l := New(Options{Limits: quick(), Record: rec.record})
+	limits := quick()
+	limits.Root = 5 * time.Second // until then its trap has to run
+	l := New(Options{Limits: limits, Record: rec.record})
 	// It is another user's from its fork on, when it is still a shell.
 	l.src.sameUser = func(pid int) (bool, error) {
 		p, err := process.Read(pid)
@@ -348,7 +356,7 @@ func TestDryRun(t *testing.T) {
 	g := newGroup(t)
 	in, _ := g.server("well")
 	rec := &recorder{}
-	l := New(Options{Record: rec.record})
+	l := g.ladder(Options{Record: rec.record})
 	r, err := l.Stop(t.Context(), in, Order{DryRun: true})
 	if err != nil || r.Outcome != WouldEnd || len(r.Steps) > 0 || r.Processes != 1 {
 		t.Errorf("%+v, %v", r, err)

@@ -2,6 +2,7 @@ package stop
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 // helperMode makes the test binary one of the helper programs below.
@@ -154,11 +156,12 @@ func helperSupervise(command string) {
 type group struct {
 	t    *testing.T
 	mark string
+	mute map[int]bool // dashboards that never answer
 }
 
 func newGroup(t *testing.T) *group {
 	t.Helper()
-	g := &group{t, "LAMPLIGHTER_STOP_TEST=" + rand.Text()}
+	g := &group{t, "LAMPLIGHTER_STOP_TEST=" + rand.Text(), map[int]bool{}}
 	t.Cleanup(func() {
 		eventually(t, "everything the test has started is gone", func() bool {
 			alive := g.alive()
@@ -263,7 +266,25 @@ func (g *group) server(mood string) (in monitor.Instance, mcp int) {
 		g.t.Fatalf("%s: %q", mood, out.Text())
 	}
 	in.MCPURL = fmt.Sprintf("http://127.0.0.1:%d/mcp", mcp)
+	g.mute[in.Port] = mood == "mute"
 	return in, mcp
+}
+
+// ladder is a Ladder for which the dashboards of the group are never too slow: one
+// that answers has a minute instead of a second to do so.
+func (g *group) ladder(o Options) *Ladder {
+	l := New(o)
+	queue := l.src.queue
+	l.src.queue = func(ctx context.Context, port int) ([]serena.Task, error) {
+		if !g.mute[port] {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			defer cancel()
+		}
+		return queue(ctx, port)
+	}
+	l.src.shutdown = ask
+	return l
 }
 
 func generic(id monitor.Identity) monitor.Instance {
@@ -303,7 +324,7 @@ func waitForState(t testing.TB, pid int, want process.RunState) {
 // eventually waits until cond holds.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(30 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -345,7 +366,18 @@ func kinds(events []monitor.Event) string {
 
 // quick are limits for processes that are known to resist.
 func quick() Limits {
-	return Limits{Ask: 5 * time.Second, Root: 300 * time.Millisecond, Rest: 300 * time.Millisecond, Kill: 20 * time.Second, Respawn: time.Millisecond}
+	return Limits{
+		Check: time.Minute, Ask: time.Minute, Root: 300 * time.Millisecond, Rest: 300 * time.Millisecond, Kill: time.Minute,
+		Freeze: time.Minute, Respawn: time.Millisecond,
+	}
+}
+
+// willing are limits for processes that end when they are told to, however slow
+// the machine is.
+func willing() Limits {
+	l := quick()
+	l.Root, l.Rest = time.Minute, time.Minute
+	return l
 }
 
 func descriptors(t testing.TB) int {

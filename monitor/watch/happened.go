@@ -16,10 +16,13 @@ type happened struct {
 	mu     sync.Mutex
 	recent []monitor.Event // newest first; replaced, never changed
 	ended  []string        // ids of the instances that were ended last, on somebody's word
+	gone   []string        // ids of those whose end was told last
+	untold map[string]bool // ids of those that are shown without a process, and whose end was not told
 }
 
-// mostEnded bounds what is remembered of those that were ended: long enough for
-// a parent that takes its time to reap them.
+// mostEnded bounds what is remembered of those that were ended, or whose end was
+// told: long enough for a parent that takes its time to reap them, and for clients
+// that hold a place without a process.
 const mostEnded = 100
 
 // note takes in an event. When an instance has been ended, or was not, the steps
@@ -29,6 +32,10 @@ func (h *happened) note(e monitor.Event) {
 	defer h.mu.Unlock()
 	if e.Kind == monitor.EventEnded {
 		h.ended = append(h.ended[max(0, len(h.ended)-mostEnded+1):], e.ID)
+	}
+	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked || e.Kind == monitor.EventStopped {
+		h.gone = append(h.gone[max(0, len(h.gone)-mostEnded+1):], e.ID)
+		delete(h.untold, e.ID)
 	}
 	if e.Kind == monitor.EventStopped && slices.ContainsFunc(h.recent, func(old monitor.Event) bool {
 		return old.ID == e.ID && (old.Kind == monitor.EventEnded || old.Kind == monitor.EventParked)
@@ -78,6 +85,37 @@ func (h *happened) withoutEnded(list []monitor.Instance) []monitor.Instance {
 	return slices.DeleteFunc(list, func(in monitor.Instance) bool {
 		return in.Cause == monitor.CauseDefunct && slices.Contains(h.ended, in.ID())
 	})
+}
+
+// departed is what remains to be told when one that clients share has ended. As
+// long as it has clients its place stays, without a process, and whoever keeps it
+// says that it is parked. When the last client leaves in the moment between, nobody
+// says anything: then it has stopped.
+func (h *happened) departed(before, after *monitor.Snapshot) []monitor.Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := make(map[monitor.Identity]bool) // those without a process
+	for i := range after.Instances {
+		if in := &after.Instances[i]; in.State == monitor.StateParked {
+			now[in.Identity] = true
+		}
+	}
+	var events []monitor.Event
+	for i := range before.Instances {
+		in := &before.Instances[i]
+		switch id := in.ID(); {
+		case now[in.Identity]:
+			if in.State != monitor.StateParked && in.Cause != monitor.CauseDefunct && !slices.Contains(h.gone, id) {
+				if h.untold == nil {
+					h.untold = make(map[string]bool)
+				}
+				h.untold[id] = true
+			}
+		case in.State == monitor.StateParked && h.untold[id]:
+			events = append(events, monitor.Event{At: after.At, Kind: monitor.EventStopped, ID: id, PID: in.Identity.PID, Label: in.Label()})
+		}
+	}
+	return events
 }
 
 // Record takes in an event that the watch cannot see by itself, such as a rung

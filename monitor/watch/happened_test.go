@@ -109,3 +109,50 @@ func TestMovesAreNoEvents(t *testing.T) {
 		}
 	}
 }
+
+// One that clients share has ended once, whoever says so.
+func TestDeparted(t *testing.T) {
+	runs, parked := running(serverOne), running(serverOne)
+	parked.State = monitor.StateParked
+	defunct := running(serverOne)
+	defunct.State, defunct.Cause = monitor.StateZombie, monitor.CauseDefunct
+	never := parked
+	never.Identity = monitor.Identity{Start: 7}
+	shows := func(list ...monitor.Instance) *monitor.Snapshot { return &monitor.Snapshot{Instances: list} }
+	for _, c := range []struct {
+		name  string
+		steps []any // a snapshot, or a kind of event that somebody records
+		want  int
+	}{
+		{"parked, as is told before it is seen", []any{shows(runs), monitor.EventParked, shows(parked), shows()}, 0},
+		{"parked, as is told afterwards", []any{shows(runs), shows(parked), monitor.EventParked, shows()}, 0},
+		{"its last client has left before anybody told", []any{shows(runs), shows(parked), shows(parked), shows(), shows()}, 1},
+		{"ended by an order", []any{shows(runs), monitor.EventEnded, shows(parked), shows()}, 0},
+		{"its end was told as it was seen defunct", []any{shows(runs), shows(defunct), shows(parked), shows()}, 0},
+		{"another has its place", []any{shows(runs), shows(parked), shows(running(serverTwo))}, 1},
+		{"woken, and told", []any{shows(runs), shows(parked), monitor.EventParked, shows(running(serverTwo))}, 0},
+		{"it never ran", []any{shows(never), shows()}, 0},
+		{"it goes without having been parked", []any{shows(runs), shows()}, 0},
+	} {
+		var h happened
+		got, before := 0, shows()
+		for _, step := range c.steps {
+			switch step := step.(type) {
+			case monitor.EventKind:
+				h.note(monitor.Event{Kind: step, ID: runs.ID()})
+			case *monitor.Snapshot:
+				for _, e := range h.departed(before, step) {
+					if e.Kind != monitor.EventStopped || e.ID != runs.ID() || e.PID != serverOne.PID || e.Label == "" {
+						t.Errorf("%s: %+v", c.name, e)
+					}
+					h.note(e)
+					got++
+				}
+				before = step
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: told %d times, want %d", c.name, got, c.want)
+		}
+	}
+}

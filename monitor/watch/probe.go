@@ -199,13 +199,20 @@ func (l *loop) absorb(r result, now time.Time) {
 		t.failed(r, now)
 		return
 	}
-	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) {
+	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) && !listensOn(t.in.Identity.PID, r.port) {
 		l.moveTo(t, r.owner)
 	}
 	t.succeeded(r, now)
 	if now.Sub(t.treeAt) >= time.Second {
 		l.sampleTree(t, now)
 	}
+}
+
+// listensOn tells whether a process listens on a port. A child holds the sockets of
+// its parent, too, until it has become another program.
+func listensOn(pid, port int) bool {
+	_, err := serena.PortOwner(pid, port)
+	return err == nil
 }
 
 // moveTo makes the process that owns the dashboard port the server of the

@@ -19,7 +19,7 @@ func awaitPort(t *testing.T, w *Watch, port int, what string, want func(*monitor
 	t.Helper()
 	snapshots, cancel := w.Subscribe()
 	defer cancel()
-	deadline := time.After(time.Minute)
+	deadline := time.After(2 * time.Minute)
 	var last *monitor.Instance
 	for {
 		select {

@@ -37,6 +37,7 @@ func TestParkedKeepsItsPlace(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	s.Parked, s.Reason = true, "its process was killed"
+	w.Record(monitor.Event{At: time.Now(), Kind: monitor.EventParked, ID: a.Server.String(), PID: f.pid, Detail: "as who keeps it says"})
 	w.SetShared([]monitor.Shared{s})
 	await(t, w, f.pid, "parked", patience, func(in *monitor.Instance) bool {
 		return in != nil && in.Reason == "its process was killed; wakes at the next request"
@@ -51,7 +52,7 @@ func TestParkedKeepsItsPlace(t *testing.T) {
 	await(t, w, again.pid, "under another process", patience, func(in *monitor.Instance) bool { return in != nil && in.IsShared() })
 	w.SetShared(nil)
 	await(t, w, again.pid, "nobody's", patience, func(in *monitor.Instance) bool { return in != nil && in.Sharing == nil })
-	if got := events.of(f.pid); len(got) != 1 || !strings.HasPrefix(got[0], "started ") {
+	if got := events.of(f.pid); len(got) != 2 || !strings.HasPrefix(got[0], "started ") || !strings.HasPrefix(got[1], "parked") {
 		t.Errorf("events %q", got)
 	}
 }

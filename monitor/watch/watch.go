@@ -215,6 +215,8 @@ func (w *Watch) Serve(ctx context.Context) error {
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	next := time.Now()
+	together := newGathering()
+	defer together.stop()
 	for {
 		urgent := true
 		select {
@@ -229,6 +231,12 @@ func (w *Watch) Serve(ctx context.Context) error {
 			l.exited(id, time.Now())
 		case r := <-l.results:
 			l.absorb(r, time.Now())
+			urgent = false
+			if together.goOn(l.inFlight) {
+				continue
+			}
+		case <-together.due.C:
+			together.over()
 			urgent = false
 		case q := <-w.inquiries:
 			q.answer <- l.standing(q.id)
@@ -278,6 +286,9 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 		if e, tell := l.judgeEvent(e, before, after); tell {
 			w.note(e)
 		}
+	}
+	for _, e := range w.happened.departed(before, after) {
+		w.note(e)
 	}
 	clear(l.moved)
 	after.Recent = w.happened.list()

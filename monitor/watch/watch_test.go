@@ -17,7 +17,7 @@ import (
 	"lamplighter/monitor/process"
 )
 
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 func TestLifeOfAnInstance(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,8 @@
 
 // Package traytest is for tests of the tray on a real session bus: a private
 // bus, and the part of a panel that reads an item and its menu from it.
+//
+// It knows nothing of what the tray is to show. Only tests import it.
 package traytest
 
 import (
@@ -19,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // Names of the protocol: StatusNotifierItem and com.canonical.dbusmenu.
 const (

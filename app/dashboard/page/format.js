@@ -150,6 +150,16 @@ export function middle(text, most) {
   return all.slice(0, left).join('').trimEnd() + '…' + all.slice(all.length - (room - left)).join('').trimStart();
 }
 
+// sentence begins a text as one, where it begins with a word, and ends it so.
+export function sentence(text) {
+  return ended((text ?? '').replace(/^\p{Ll}(?=\p{L}*(?:[ ,:]|$))/u, (letter) => letter.toLocaleUpperCase()));
+}
+
+// ended ends a text as a sentence.
+export function ended(text) {
+  return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
 function isNumber(n) {
   return typeof n === 'number' && Number.isFinite(n);
 }

@@ -3,20 +3,23 @@
 import { h, setAttribute } from './dom.js';
 import { eventsView } from './events.js';
 import { askable } from './facts.js';
-import { historyView } from './history.js';
 import { instanceHead } from './instancehead.js';
 import { instanceOverview } from './instanceoverview.js';
 import { bind } from './keys.js';
 import { answered } from './kept.js';
-import { knownView } from './known.js';
-import { logsView } from './logs.js';
+import { laterSection } from './later.js';
 import { memoriesView } from './memories.js';
 import { budget } from './poll.js';
 import { router } from './router.js';
 import { store } from './store.js';
 import { subtabBar, subtabs } from './subtabs.js';
 
-const makers = { overview: instanceOverview, known: knownView, logs: logsView, history: historyView, events: eventsView, memories: memoriesView };
+const makers = {
+  overview: instanceOverview, events: eventsView, memories: memoriesView,
+  known: () => laterSection({ title: 'What is known', load: async () => (await import('./known.js')).knownView() }),
+  history: () => laterSection({ title: 'History', load: async () => (await import('./history.js')).historyView() }),
+  logs: () => laterSection({ title: 'Logs', load: async () => (await import('./logs.js')).logsView() }),
+};
 const asking = ['logs', 'memories']; // sections that only a dashboard has
 
 // instanceView shows what it is given: {instance, ended_at, why} of the store.

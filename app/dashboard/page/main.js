@@ -8,7 +8,6 @@ import { instanceView } from './instance.js';
 import { laterView } from './later.js';
 import { overview } from './overview.js';
 import { clientsWord, router, workspacesWord } from './router.js';
-import { clientsTitle, clientsView } from './setuppanel.js';
 import { store } from './store.js';
 import { stream } from './stream.js';
 import { tabId, tabs } from './tabs.js';
@@ -21,7 +20,11 @@ const drawTabs = tabs(byId('tabbar'), byId('tabs'));
 const announce = announcer();
 const all = overview();
 const one = instanceView();
-const clients = clientsView({ opener: () => byId('clients-link') });
+const clientsTitle = 'clients-title';
+const clients = laterView({
+  title: 'Clients', heading: clientsTitle,
+  load: async () => (await import('./setuppanel.js')).clientsView({ heading: clientsTitle, opener: () => byId('clients-link') }),
+});
 const workspacesTitle = 'workspaces-title';
 const spaces = laterView({
   title: 'Workspaces', heading: workspacesTitle,

@@ -15,6 +15,7 @@ import { saves } from './sharing.js';
 import { tableHead } from './sorting.js';
 import { tableRows } from './tablerows.js';
 import { selection } from './selection.js';
+import { welcome } from './welcome.js';
 
 // overview returns {element, show(state), hide()}; it is drawn only between
 // show and hide.
@@ -39,7 +40,8 @@ export function overview() {
   const bar = toolbar();
   const policies = policyPanel();
   const events = eventsFold();
-  const element = h('div', { class: 'overview' }, bar.element, box, nothing, waiting, empty, policies.element, events.element);
+  const greeting = welcome();
+  const element = h('div', { class: 'overview' }, greeting.element, bar.element, box, nothing, waiting, empty, policies.element, events.element);
 
   function draw() {
     if (!state) return;
@@ -49,6 +51,7 @@ export function overview() {
     waiting.hidden = state.loaded;
     events.element.hidden = !state.loaded;
     policies.draw(state);
+    greeting.draw(state);
     setText(waiting, state.trouble ? `${state.trouble}.`.replace(/\.\.$/, '.') : 'Looking for servers');
     box.hidden = none;
     bar.element.hidden = none;
@@ -116,7 +119,9 @@ export function overview() {
       state = newer;
       draw();
       events.follow(true);
-      if (back) box.scrollTop = top;
+      if (!back) return;
+      box.scrollTop = top;
+      greeting.again();
     },
     hide() {
       state = null;

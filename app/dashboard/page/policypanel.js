@@ -1,7 +1,9 @@
-// The policies below the overview: how they stand, the switch of each rule, and
-// how to pause them.
+// The policies below the overview: how they stand, the switch of each rule, how to
+// pause them, and the switch of start at login.
 
 import { stop } from './actions.js';
+import { atLogin } from './atlogin.js';
+import { atLoginSwitch } from './atloginswitch.js';
 import { h, keyed, setAttribute, setText } from './dom.js';
 import { get, send } from './http.js';
 import { say } from './notice.js';
@@ -11,7 +13,7 @@ import { store } from './store.js';
 
 // policyPanel returns {element, draw(state)}.
 export function policyPanel() {
-  const frame = folded('Policies', { name: 'policies' });
+  const frame = folded('Policies', { name: 'policies', opened: () => atLogin.look() });
   const words = h('p', { class: 'muted' });
   const button = (text, run) => h('button', { type: 'button', class: 'small', onclick: run }, text);
   const pauses = [
@@ -24,8 +26,12 @@ export function policyPanel() {
   const groups = ['idle', 'orphans'].map((what) => ({ what, node: h('button', { type: 'button', class: 'small danger outlined', onclick: () => end(what) }) }));
   const ends = h('p', { class: 'policy-buttons policy-ends' }, groups.map((one) => one.node));
   const rules = h('ul', { class: 'policy-rules', 'aria-label': 'Rules' });
-  frame.body.append(h('div', { class: 'policy' }, rules,
-    h('div', { class: 'policy-standing' }, words, h('p', { class: 'policy-buttons' }, pauses, resume), freed, ends)));
+  frame.body.append(
+    h('div', { class: 'policy' }, rules,
+      h('div', { class: 'policy-standing' }, words, h('p', { class: 'policy-buttons' }, pauses, resume), freed, ends)),
+    h('div', { class: 'policy-login' }, atLoginSwitch()));
+  // The menu of the icon switches it too.
+  document.addEventListener('visibilitychange', () => { if (!document.hidden && frame.element.open) atLogin.look(); });
 
   function draw({ status, loaded }) {
     const policy = status?.policy;

@@ -1,6 +1,6 @@
 // The settings of clients, and what would become of them, in words. Pure.
 
-import { plural } from './format.js';
+import { plural, sentence } from './format.js';
 
 // The words of entries are those of `lamplighter setup --list`.
 const states = ['direct', 'shared', 'other', 'gone', 'remote', 'odd'];
@@ -41,12 +41,6 @@ export function notes(entry) {
   if (entry.serena && entry.alone) all.push(`It cannot be shared, so its server is its own: ${entry.alone}.`);
   if (entry.opens_page) all.push('Serena’s own page opens for every server.');
   return all;
-}
-
-// sentence ends a text as one, and begins it so where it begins with a word.
-export function sentence(text) {
-  const begun = text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
 function entriesOf(client) {

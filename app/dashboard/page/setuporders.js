@@ -3,9 +3,10 @@
 
 import { confirm, tell } from './dialog.js';
 import { h, replace } from './dom.js';
+import { sentence } from './format.js';
 import { Failure, queued, send } from './http.js';
 import { say } from './notice.js';
-import { expected, isNothing, mayQuiet, outcome, plan, restarts, sentence, staysAlone } from './setup.js';
+import { expected, isNothing, mayQuiet, outcome, plan, restarts, staysAlone } from './setup.js';
 import { commandLine } from './setupmarks.js';
 
 const order = (wish) => send('POST', 'setup', wish, { limit: queued });

@@ -2,27 +2,26 @@
 // looks when it is opened and when it is told to, and not in between.
 
 import { h, keyed, replace, setAttribute, setText } from './dom.js';
+import { sentence } from './format.js';
 import { get } from './http.js';
 import { announce } from './notice.js';
 import { skeleton } from './section.js';
-import { isFound, markOf, nameOf, notes, offers, running, sentence, shownFiles, standing, staysAlone, summary, wordOf } from './setup.js';
+import { isFound, markOf, nameOf, notes, offers, running, shownFiles, standing, staysAlone, summary, wordOf } from './setup.js';
 import { commandLine, entryMark } from './setupmarks.js';
 import { change } from './setuporders.js';
 import { time } from './times.js';
 
-export const clientsTitle = 'clients-title';
-
 // clientsView returns {element, show({focus}), hide()}. With focus, whoever came
 // by a link or a key goes on here. The focus goes to opener() when the view is
-// hidden while it has it.
-export function clientsView({ opener }) {
+// hidden while it has it. heading is the id of its heading.
+export function clientsView({ heading, opener }) {
   let clients = null; // as they were at the last look
   let at = null; // when that was
   let trouble = ''; // why a later look failed
   let looking = null; // AbortController of a look that is under way
   let shown = false;
 
-  const title = h('h2', { id: clientsTitle, tabindex: -1 }, 'Clients');
+  const title = h('h2', { id: heading, tabindex: -1 }, 'Clients');
   const short = h('p', { class: 'muted' });
   const age = h('p', { class: 'setup-age muted' });
   const again = h('button', { type: 'button', class: 'small', onclick: () => look() }, 'Look again');

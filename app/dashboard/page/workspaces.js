@@ -1,6 +1,6 @@
 // Workspaces, and what is done to them, in words. Pure.
 
-import { count, moment, plural, unknown } from './format.js';
+import { count, ended, moment, plural, sentence, unknown } from './format.js';
 
 const units = ['kB', 'MB', 'GB', 'TB', 'PB'];
 
@@ -146,16 +146,6 @@ export function losses(loss) {
 // user says who works inside.
 export function user({ pid, name, how }) {
   return `${name || 'a process'} (process ${pid}) ${how}`;
-}
-
-// sentence begins a text as one, where it begins with a word, and ends it so.
-export function sentence(text) {
-  return ended((text ?? '').replace(/^\p{Ll}(?=\p{L}*(?:[ ,:]|$))/u, (letter) => letter.toLocaleUpperCase()));
-}
-
-// ended ends a text as a sentence.
-export function ended(text) {
-  return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 // removed tells what was done: {text, kind}.

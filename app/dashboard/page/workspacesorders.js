@@ -3,9 +3,10 @@
 
 import { confirm, prompt, tell } from './dialog.js';
 import { h } from './dom.js';
+import { ended, sentence } from './format.js';
 import { Failure, get, send } from './http.js';
 import { announce, say } from './notice.js';
-import { changeWord, changesWords, diffLines, ended, losses, removed, sentence, size, user, verdict } from './workspaces.js';
+import { changeWord, changesWords, diffLines, losses, removed, size, user, verdict } from './workspaces.js';
 
 const long = 600_000; // ms: what is large takes its time
 

@@ -2,11 +2,11 @@
 // worktrees that others have left behind. It follows them while it is shown.
 
 import { h, keyed, setAttribute, setText } from './dom.js';
-import { count, plural } from './format.js';
+import { count, plural, sentence } from './format.js';
 import { bind } from './keys.js';
 import { announce } from './notice.js';
 import { skeleton } from './section.js';
-import { matching, orders, sentence, sorted, summary } from './workspaces.js';
+import { matching, orders, sorted, summary } from './workspaces.js';
 import { follower } from './workspacesfollow.js';
 import { makingRow, row } from './workspacesrow.js';
 import { scanPanel } from './workspacesscan.js';

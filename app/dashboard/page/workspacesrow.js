@@ -2,12 +2,12 @@
 // its versions and what can be done to it.
 
 import { h, replace, setAttribute, setText, setTitle } from './dom.js';
-import { absolute, count } from './format.js';
+import { absolute, count, sentence } from './format.js';
 import { Failure, get } from './http.js';
 import { icon } from './icons.js';
 import { setMark } from './marks.js';
 import { setTime, time } from './times.js';
-import { kindOf, markOf, offers, progressWords, sentence, size, source, stateOf } from './workspaces.js';
+import { kindOf, markOf, offers, progressWords, size, source, stateOf } from './workspaces.js';
 import { archive, compare, copy, keep, remove, restore } from './workspacesorders.js';
 
 // row makes the item of a workspace. Its method update takes a newer state.

@@ -2,10 +2,11 @@
 // and removed one by one.
 
 import { h, keyed, setAttribute, setText } from './dom.js';
+import { sentence } from './format.js';
 import { Failure, send } from './http.js';
 import { announce } from './notice.js';
 import { time } from './times.js';
-import { found, sentence, traits } from './workspaces.js';
+import { found, traits } from './workspaces.js';
 import { removeWorktree } from './workspacesorders.js';
 
 const long = 600_000; // ms: large directories take their time

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { absolute, ago, bytes, clockTime, count, duration, head, middle, name, percent, plural, state, until } from '../page/format.js';
+import { absolute, ago, bytes, clockTime, count, duration, head, middle, name, percent, plural, sentence, state, until } from '../page/format.js';
 import { next } from '../page/next.js';
 import { words } from '../page/times.js';
 
@@ -95,4 +95,11 @@ test('what happens next is said only as far as it is known', () => {
   const because = (reason) => next({ ...well, shutdown_at: 'T', shutdown_reason: reason }).because;
   assert.equal(because('no call for 30 min'), ', because no call for 30 min');
   assert.equal(because(null), '');
+});
+
+test('sentences begin and end as such', () => {
+  table(sentence, [
+    ['', ''], ['in use: vim', 'In use: vim.'], ['/a/b is gone', '/a/b is gone.'], ['Done.', 'Done.'], ['busy', 'Busy.'], ['fix.go is new', 'fix.go is new.'], ['élan vital', 'Élan vital.'], [null, ''],
+    ['/a/b: no space.', '/a/b: no space.'], ['serena.json: no space', 'serena.json: no space.'],
+  ]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  command, expected, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, sentence, shownFiles, standing, staysAlone, summary, trouble, wordOf,
+  command, expected, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, shownFiles, standing, staysAlone, summary, trouble, wordOf,
 } from '../page/setup.js';
 
 const connect = '/opt/lamplighter/lamplighter-connect connect -- ';
@@ -147,9 +147,6 @@ test('what was done is told with what to do next', () => {
     [result([changed([], { left: [other({ why: 'it is no Serena' })] })]), false, 'memory is left alone. It is no Serena.', 'plain'],
   ]) assert.deepEqual(outcome(made, { undo }), { text, kind });
   assert.equal(trouble({ path: '/b', problem: 'It is read-only.' }), '/b: It is read-only.');
-  assert.equal(sentence('no space left'), 'No space left.');
-  assert.equal(sentence('/a/b: no space.'), '/a/b: no space.');
-  assert.equal(sentence('serena.json: no space'), 'serena.json: no space.');
   assert.equal(restarts([]), '');
   assert.equal(restarts(['A', 'B', 'C']), 'A, B and C run now and see this only when you start them again.');
   assert.equal(command(entry({ state: 'remote', runs: 'https://example.com/mcp' })), 'https://example.com/mcp');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  changeWord, changesWords, diffLines, found, kindOf, losses, markOf, matching, offers, orders, progressWords, removed, sentence, size, sorted, source, span, stateOf, summary, traits, user, verdict,
+  changeWord, changesWords, diffLines, found, kindOf, losses, markOf, matching, offers, orders, progressWords, removed, size, sorted, source, span, stateOf, summary, traits, user, verdict,
 } from '../page/workspaces.js';
 
 const one = (more = {}) => ({
@@ -94,10 +94,6 @@ test('what was done is told with what stays', () => {
   assert.deepEqual(removed({ done: true, what: '', freed_bytes: 0, kept: '' }, 'fix'), { text: 'fix: removed.', kind: 'good' });
   assert.deepEqual(removed({ done: false, why: 'in use' }, 'fix'), { text: 'fix was not removed. In use.', kind: 'bad' });
   assert.deepEqual(removed({ done: false, error: 'busy' }, 'fix'), { text: 'fix was not removed. Busy.', kind: 'bad' });
-});
-
-test('sentences begin and end as such', () => {
-  for (const [text, want] of [['', ''], ['in use: vim', 'In use: vim.'], ['/a/b is gone', '/a/b is gone.'], ['Done.', 'Done.'], ['busy', 'Busy.'], ['fix.go is new', 'fix.go is new.'], ['élan vital', 'Élan vital.'], [null, '']]) assert.equal(sentence(text), want);
 });
 
 test('what differs', () => {

@@ -20,8 +20,8 @@ import (
 	"lamplighter/monitor/plainfile"
 )
 
-// MaxSize is how large a file may be, in bytes.
-const MaxSize = 32 << 20
+// maxSize is how large a file may be, in bytes.
+const maxSize = 32 << 20
 
 // Why a file is left as it is.
 var (
@@ -37,7 +37,7 @@ var (
 type File struct {
 	Path    string      // absolute
 	Target  string      // what Path leads to; Path where there are no links
-	Content []byte      // of which there are at most MaxSize
+	Content []byte      // of which there are at most maxSize
 	Mode    fs.FileMode // permissions
 
 	info fs.FileInfo // tells it from another at the same place
@@ -98,14 +98,14 @@ func (f *File) read() error {
 		return plainfile.Cause(err)
 	}
 	f.Mode = f.info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
-	if f.info.Size() > MaxSize {
+	if f.info.Size() > maxSize {
 		return errTooLarge
 	}
 	// The size is that of a moment ago.
-	if f.Content, err = io.ReadAll(io.LimitReader(file, MaxSize+1)); err != nil {
+	if f.Content, err = io.ReadAll(io.LimitReader(file, maxSize+1)); err != nil {
 		return plainfile.Cause(err)
 	}
-	if len(f.Content) > MaxSize {
+	if len(f.Content) > maxSize {
 		return errTooLarge
 	}
 	return nil

@@ -42,7 +42,7 @@ func TestReadRefuses(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	put(t, at("large"), "", 0o600)
 	put(t, at("just"), "", 0o600)
-	err := errors.Join(os.Truncate(at("large"), MaxSize+1), os.Truncate(at("just"), MaxSize), os.Mkdir(at("directory"), 0o700))
+	err := errors.Join(os.Truncate(at("large"), maxSize+1), os.Truncate(at("just"), maxSize), os.Mkdir(at("directory"), 0o700))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,11 +56,11 @@ func TestReadRefuses(t *testing.T) {
 		}
 	}
 	f := read(t, at("just"))
-	if len(f.Content) != MaxSize {
+	if len(f.Content) != maxSize {
 		t.Errorf("%d bytes were read", len(f.Content))
 	}
-	says(t, f.Replace(make([]byte, MaxSize+1)), at("just"), errTooLarge.Error())
-	if got := len(content(t, at("just"))); got != MaxSize {
+	says(t, f.Replace(make([]byte, maxSize+1)), at("just"), errTooLarge.Error())
+	if got := len(content(t, at("just"))); got != maxSize {
 		t.Errorf("%d bytes are left", got)
 	}
 }
@@ -114,7 +114,7 @@ func TestChanged(t *testing.T) {
 		"a longer content":                 func(path string) error { return os.WriteFile(path, []byte("other and more"), 0o600) },
 		"gone":                             os.Remove,
 		"a directory":                      func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
-		"too large":                        func(path string) error { return os.Truncate(path, MaxSize+1) },
+		"too large":                        func(path string) error { return os.Truncate(path, maxSize+1) },
 		"another file with the same content": func(path string) error {
 			return errors.Join(os.WriteFile(path+".new", []byte("other"), 0o600), os.Rename(path+".new", path))
 		},

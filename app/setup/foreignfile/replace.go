@@ -18,7 +18,7 @@ import (
 // old content stands, and nothing of ours lies beside it. After Replace the File
 // is used up: the next one needs to be read.
 func (f *File) Replace(content []byte) error {
-	if len(content) > MaxSize {
+	if len(content) > maxSize {
 		return f.failed(errTooLarge)
 	}
 	if err := f.Writable(); err != nil {

@@ -1,6 +1,8 @@
 // Package sharetest has an MCP server for the tests of what shares servers. It
 // speaks streamable HTTP as Serena does, is part of the test's process, and does
 // on demand what servers do wrong.
+//
+// Only tests import it. A real Serena is monitor/serena/serenatest's.
 package sharetest
 
 import (

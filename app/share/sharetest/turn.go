@@ -43,17 +43,28 @@ func (t *turn) begin() bool {
 }
 
 func (t *turn) end() {
-	s := t.server
-	s.mu.Lock()
-	delete(t.session.inFlight, string(t.id))
-	s.mu.Unlock()
+	t.settle()
 	if t.next != nil {
 		close(t.next)
 	}
 }
 
-// send writes a message of the answer; last is the response itself.
+// settle takes the request out of those in flight, unless it is another's by now.
+func (t *turn) settle() {
+	s := t.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.session.inFlight[string(t.id)] == t.cancelled {
+		delete(t.session.inFlight, string(t.id))
+	}
+}
+
+// send writes a message of the answer; last is the response itself. Who has that
+// may use the id again at once, so the request is settled before.
 func (t *turn) send(line []byte, last bool) {
+	if last {
+		t.settle()
+	}
 	if t.behaviour.JSON {
 		if !last {
 			return

@@ -10,6 +10,9 @@
 // everything after initialize; DELETE at the end; 404 from a server that does not
 // know the session. Events are never asked for again with Last-Event-ID: Serena
 // does not keep them.
+//
+// Which server it is, whose MCP session, and what becomes of a request when it ends
+// is decided in app/share/lease.
 package upstream
 
 import (
@@ -82,8 +85,9 @@ type Options struct {
 const (
 	dialTimeout = 10 * time.Second // the loopback answers at once or never
 	// uvicorn, with which Serena serves, closes a connection that was idle for
-	// 5 s: a request must not meet that.
-	idleTimeout = 4 * time.Second
+	// 5 s: a request must not meet that, also when the server has been looking at its
+	// clock for seconds because the machine is busy.
+	idleTimeout = 2 * time.Second
 	// continueTimeout is how long a server may leave a long request's header
 	// without an answer before the rest is sent anyway: older ones never
 	// answer, and a busy one blocks for seconds.

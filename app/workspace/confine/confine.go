@@ -31,8 +31,8 @@ var ErrNotStarted = errors.New("the command cannot be started")
 
 // Spec is what to run, and where it may write. All paths are absolute.
 type Spec struct {
-	Dir     string // working directory
-	Command []string
+	Dir     string   // working directory
+	Command []string // never empty
 	Env     []string // NAME=VALUE, all that it has
 	// Writable are directories. What is in Hidden can be written all the same where
 	// it is in Writable too.

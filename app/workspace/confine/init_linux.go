@@ -94,9 +94,6 @@ func begin(told *os.File) (job bool, err error) {
 			return false, err
 		}
 	}
-	if len(o.Command) == 0 {
-		return false, nil
-	}
 	if err := os.Chdir(o.Dir); err != nil {
 		return true, err
 	}

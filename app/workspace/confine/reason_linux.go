@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"lamplighter/app/workspace/mounts"
 )
 
 // facts are what tells why no namespaces can be had.
@@ -57,25 +59,23 @@ func look() facts {
 		return strings.TrimSpace(string(data))
 	}
 	_, noUserns := os.Stat("/proc/self/ns/user")
-	mounts := text("/proc/self/mountinfo")
+	table := text("/proc/self/mountinfo")
 	return facts{
 		root: os.Geteuid() == 0, userns: noUserns == nil,
 		clone:    text("/proc/sys/kernel/unprivileged_userns_clone"),
 		apparmor: text("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
 		most:     text("/proc/sys/user/max_user_namespaces"),
 		// The root of a chroot is no mount point, usually.
-		chrooted:  mounts != "" && !mountedAt(mounts, "/"),
+		chrooted:  table != "" && !mountedAt(table, "/"),
 		filtered:  strings.Contains(text("/proc/self/status"), "\nSeccomp:\t2"),
-		maskedFor: mountedAt(mounts, "/proc/kcore") || mountedAt(mounts, "/proc/keys"),
+		maskedFor: mountedAt(table, "/proc/kcore") || mountedAt(table, "/proc/keys"),
 	}
 }
 
 // mountedAt tells whether a /proc/self/mountinfo has something mounted at a path.
-//
-// Source: proc_pid_mountinfo(5): the fifth field is the mount point.
 func mountedAt(mountinfo, path string) bool {
-	for line := range strings.Lines(mountinfo) {
-		if fields := strings.Fields(line); len(fields) > 5 && fields[4] == path {
+	for m := range mounts.All(mountinfo) {
+		if m.At == path {
 			return true
 		}
 	}

@@ -36,13 +36,6 @@ const (
 	reportFile = 4
 )
 
-// Check tells whether jobs can be confined, by trying; the error Is
-// ErrUnavailable.
-func Check(ctx context.Context) error {
-	_, err := Run(ctx, Spec{Confine: true, Dir: "/"})
-	return err
-}
-
 // Run runs the job to its end, with all that it has started when it is confined,
 // and says with which status it ended, 128+N for signal N. When ctx ends it is
 // killed. The error tells that it could not be run; it Is ErrUnavailable when

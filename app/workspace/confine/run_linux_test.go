@@ -12,12 +12,6 @@ import (
 	"testing"
 )
 
-func TestCheck(t *testing.T) {
-	if err := Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestConfined tries what a job must not be able to do, and what it must.
 func TestConfined(t *testing.T) {
 	for name, uid := range users(t) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"lamplighter/app/workspace/mounts"
 )
 
 // setUp makes the mount namespace that we are in that of a job. Nothing of it
@@ -174,7 +176,7 @@ func remount(path string, only, all bool) error {
 	return nil
 }
 
-// mounted is one line of a /proc/self/mountinfo.
+// mounted is a mount, as a remount needs it.
 type mounted struct {
 	path  string
 	flags uintptr // that a remount has to repeat
@@ -187,31 +189,20 @@ var mountFlags = map[string]uintptr{
 
 // mountsAt are the mounts at a path, and those in it with all, each path once with
 // what was mounted there last.
-//
-// Source: proc_pid_mountinfo(5).
 func mountsAt(mountinfo, path string, all bool) []mounted {
 	var list []mounted
-	for line := range strings.Lines(mountinfo) {
-		fields := strings.Fields(line)
-		if len(fields) < 6 {
-			continue
-		}
-		m := mounted{path: unescape(fields[4])}
+	for line := range mounts.All(mountinfo) {
+		m := mounted{path: line.At}
 		if m.path != path && !(all && within(m.path, path)) {
 			continue
 		}
-		for option := range strings.SplitSeq(fields[5], ",") {
+		for option := range strings.SplitSeq(line.Options, ",") {
 			m.flags |= mountFlags[option]
 		}
 		list = slices.DeleteFunc(list, func(other mounted) bool { return other.path == m.path })
 		list = append(list, m)
 	}
 	return list
-}
-
-// unescape undoes the octal numbers that stand for white space and backslashes.
-func unescape(text string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(text)
 }
 
 // ownProc shows the job its own processes alone. What root could change there

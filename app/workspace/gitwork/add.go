@@ -59,37 +59,6 @@ func (r Repo) mend(ctx context.Context, args ...string) error {
 	return err
 }
 
-// Attach makes a worktree at path of a branch that is there. When it fails
-// nothing is left of it, but for the branch.
-func (r Repo) Attach(ctx context.Context, path, branch string, progress func(files, total int64)) (Worktree, error) {
-	doing := "making a worktree at " + monitor.Clean(path)
-	if err := freePlace(path); err != nil {
-		return Worktree{}, fmt.Errorf("%s: %w", doing, err)
-	}
-	if err := r.hasBranch(ctx, branch); err != nil {
-		return Worktree{}, fmt.Errorf("%s: %w", doing, err)
-	}
-	w, err := r.add(ctx, path, branch, progress)
-	if err != nil {
-		return Worktree{}, fmt.Errorf("%s: %w", doing, err)
-	}
-	return w, nil
-}
-
-// hasBranch makes sure that a branch is there: git would otherwise make one that
-// follows a remote's of its name.
-func (r Repo) hasBranch(ctx context.Context, branch string) error {
-	if err := goodBranch(branch); err != nil {
-		return err
-	}
-	_, err := r.common().read(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
-	var failed *failure
-	if errors.As(err, &failed) {
-		return fmt.Errorf("branch %s: %w", monitor.Clean(branch), ErrNoRef)
-	}
-	return err
-}
-
 // add makes a worktree of a branch at a place that is free, and takes it back
 // when that fails.
 func (r Repo) add(ctx context.Context, path, branch string, progress func(files, total int64)) (Worktree, error) {

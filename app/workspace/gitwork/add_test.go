@@ -247,39 +247,6 @@ func TestAddToBare(t *testing.T) {
 	}
 }
 
-func TestAttach(t *testing.T) {
-	r := repository(t)
-	head := run(t, r.Top, "rev-parse", "HEAD")
-	run(t, r.Top, "branch", "topic")
-	run(t, r.Top, "tag", "topic") // of the same name
-	path := filepath.Join(temp(t), "tree")
-	w, err := r.Attach(t.Context(), path, "topic", nil)
-	if err != nil || w.Branch != "topic" || w.Head != head {
-		t.Fatalf("%+v, %v", w, err)
-	}
-	if got := run(t, path, "symbolic-ref", "HEAD"); got != "refs/heads/topic" {
-		t.Error(got)
-	}
-	other := path + "2"
-	for _, branch := range []string{"topic", "main", "none", "-", "--detach", head, "refs/heads/topic", ""} {
-		if w, err := r.Attach(t.Context(), other, branch, nil); err == nil {
-			t.Errorf("%q: %+v", branch, w)
-		}
-		gone(t, other)
-	}
-	// A branch of a remote is none of ours.
-	run(t, r.Top, "update-ref", "refs/remotes/origin/theirs", head)
-	if _, err := r.Attach(t.Context(), other, "theirs", nil); !errors.Is(err, ErrNoRef) {
-		t.Error(err)
-	}
-	if got := branches(t, r); !slices.Equal(got, []string{"main", "topic"}) {
-		t.Error(got)
-	}
-	if got := trees(t, r); !slices.Equal(got, []string{"tree"}) {
-		t.Error(got)
-	}
-}
-
 func TestUpdated(t *testing.T) {
 	for text, want := range map[string][3]int64{
 		"Updating files:  12% (6000/50000)":         {6000, 50000, 1},

@@ -137,3 +137,17 @@ func lead(ctx context.Context, w Worktree) error {
 	}
 	return err
 }
+
+// hasBranch makes sure that a branch is there: git would otherwise make one that
+// follows a remote's of its name.
+func (r Repo) hasBranch(ctx context.Context, branch string) error {
+	if err := goodBranch(branch); err != nil {
+		return err
+	}
+	_, err := r.common().read(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
+	var failed *failure
+	if errors.As(err, &failed) {
+		return fmt.Errorf("branch %s: %w", monitor.Clean(branch), ErrNoRef)
+	}
+	return err
+}

@@ -72,13 +72,15 @@ func TestAdoptRefuses(t *testing.T) {
 	living := add(t, r, "living", "y")
 	own := filepath.Join(temp(t), "own")
 	run(t, filepath.Dir(own), "init", "-q", own)
+	// A branch of a remote is none of ours.
+	run(t, r.Top, "update-ref", "refs/remotes/origin/theirs", "HEAD")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, test := range []struct {
 		ctx          context.Context
 		path, branch string
 	}{
-		{t.Context(), path, "none"}, {t.Context(), path, "main"}, {t.Context(), path, "-f"}, {t.Context(), path, "y"}, {ctx, path, "x"},
+		{t.Context(), path, "none"}, {t.Context(), path, "theirs"}, {t.Context(), path, "main"}, {t.Context(), path, "-f"}, {t.Context(), path, "y"}, {ctx, path, "x"},
 		{t.Context(), living.Path, "x"}, {t.Context(), own, "x"}, {t.Context(), path + "2", "x"}, {t.Context(), filepath.Join(path, "read me.txt"), "x"}, {t.Context(), "tree", "x"},
 	} {
 		if w, err := r.Adopt(test.ctx, test.path, test.branch); err == nil {

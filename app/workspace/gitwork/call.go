@@ -145,8 +145,10 @@ func (g git) once(ctx context.Context, c call) ([]byte, error) {
 	return answer.Bytes(), nil
 }
 
-// arguments are those of git for a command: nothing that a repository names is
-// run. Settings on the command line stand above all others, also in submodules.
+// arguments are those of git for a command: of what a repository names, no hook,
+// no monitor of files and no clean-up is run. Its filters of file contents are,
+// unless g.settings switch them off, see Repo.Wary. Settings on the command line
+// stand above all others, also in submodules.
 func (g git) arguments(program string, args []string) []string {
 	hooks := os.DevNull
 	if runtime.GOOS == "windows" {

@@ -4,6 +4,8 @@
 //
 // It works with git 2.25 and newer. What it reads of git's own files is described
 // in gitrepository-layout(5) and git-worktree(1).
+//
+// What counts as a loss, and what is removed, is decided in app/workspace.
 package gitwork
 
 import (

@@ -53,7 +53,7 @@ func everything(t *testing.T, r Repo) {
 	if err := r.Remove(ctx, w.Path, true); err != nil {
 		t.Error(err)
 	}
-	if w, err = r.Attach(ctx, filepath.Join(dir, "b"), "trap/a", nil); err != nil {
+	if w, err = r.Add(ctx, filepath.Join(dir, "b"), "trap/b", head, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(w.Path, ".git")); err != nil {
@@ -62,13 +62,13 @@ func everything(t *testing.T, r Repo) {
 	if err := r.Forget(ctx, w.Admin, w.Path); err != nil {
 		t.Error(err)
 	}
-	if w, err = r.Adopt(ctx, w.Path, "trap/a"); err != nil {
+	if w, err = r.Adopt(ctx, w.Path, "trap/b"); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Remove(ctx, w.Path, true); err != nil {
 		t.Error(err)
 	}
-	if dropped, err := r.DropBranch(ctx, "trap/a"); err != nil || !dropped {
+	if dropped, err := r.DropBranch(ctx, "trap/b"); err != nil || !dropped {
 		t.Error(dropped, err)
 	}
 }

@@ -12,6 +12,9 @@
 // could ever be removed. Only where its command line names something in the
 // directory does it count. A shell from which such a program was started counts by
 // itself.
+//
+// Nothing is ended or removed here, and whether somebody who works inside stands
+// against that is decided in app/workspace.
 package inuse
 
 import (

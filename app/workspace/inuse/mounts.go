@@ -1,12 +1,13 @@
 package inuse
 
 import (
-	"bytes"
 	"path"
 	"strings"
+
+	"lamplighter/app/workspace/mounts"
 )
 
-// mount is one line of /proc/PID/mountinfo, see proc_pid_mountinfo(5).
+// mount is what a name of a directory depends on.
 type mount struct {
 	device string // major:minor
 	root   string // what of the file system is mounted
@@ -16,39 +17,14 @@ type mount struct {
 // parseMounts reads /proc/PID/mountinfo; lines that are not understood are left
 // out.
 func parseMounts(text []byte) []mount {
-	var mounts []mount
-	for line := range bytes.Lines(text) {
-		fields := strings.Fields(string(line))
-		if len(fields) < 5 {
-			continue
+	var list []mount
+	for m := range mounts.All(string(text)) {
+		if path.IsAbs(m.Root) && path.IsAbs(m.At) { // else it has no place in a file system, such as a namespace
+			list = append(list, mount{device: m.Device, root: m.Root, at: m.At})
 		}
-		m := mount{device: fields[2], root: unescape(fields[3]), at: unescape(fields[4])}
-		if !path.IsAbs(m.root) || !path.IsAbs(m.at) {
-			continue // what has no place in a file system, such as a namespace
-		}
-		mounts = append(mounts, m)
 	}
-	return mounts
+	return list
 }
-
-// unescape reads the octal escapes of white space and backslashes.
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) && octal(s[i+1]) && octal(s[i+2]) && octal(s[i+3]) {
-			b.WriteByte((s[i+1]-'0')<<6 | (s[i+2]-'0')<<3 | (s[i+3] - '0'))
-			i += 3
-			continue
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-func octal(c byte) bool { return '0' <= c && c <= '7' }
 
 // below tells whether name is dir or in it, and what of it is below.
 func below(name, dir string) (rest string, ok bool) {

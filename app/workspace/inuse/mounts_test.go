@@ -61,10 +61,21 @@ func TestBelow(t *testing.T) {
 	}
 }
 
+// FuzzMounts: what the kernel writes of a mount is read, whatever it is called, and any
+// other text has paths or nothing.
 func FuzzMounts(f *testing.F) {
 	f.Add([]byte(mountinfo), "/home/ann/work/ws")
 	f.Add([]byte(`1 1 0:1 \057 \ `), "/")
+	f.Add([]byte(nil), "/no-break\u00a0space")
+	f.Add([]byte(nil), "/a\r\v\f\u0085\u2003b\\040\t\n")
+	// As show_mountinfo in fs/proc_namespace.c of Linux.
+	escaped := strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)
 	f.Fuzz(func(t *testing.T, text []byte, dir string) {
+		want := mount{device: "8:2", root: "/" + dir, at: path.Join("/mnt", dir)}
+		line := "25 22 8:2 " + escaped.Replace(want.root) + " " + escaped.Replace(want.at) + " rw - ext4 /dev/sda2 rw\n"
+		if got := parseMounts([]byte(line)); len(got) != 1 || got[0] != want {
+			t.Errorf("%q, not %q", got, want)
+		}
 		mounts := parseMounts(text)
 		for _, m := range mounts {
 			if !path.IsAbs(m.at) || !path.IsAbs(m.root) {

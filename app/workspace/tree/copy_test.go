@@ -164,8 +164,8 @@ func TestCopyWithBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := copied.Linked + copied.Cloned; copied.Linked > 0 && got != 3 || copied.Linked == 0 && copied.Cloned == 0 {
-		t.Errorf("%d are links, %d clones", copied.Linked, copied.Cloned)
+	if got := copied.linked + copied.cloned; copied.linked > 0 && got != 3 || copied.linked == 0 && copied.cloned == 0 {
+		t.Errorf("%d are links, %d clones", copied.linked, copied.cloned)
 	}
 	samePicture(t, before, picture(t, base))
 	if found, err := Compare(t.Context(), from, to, nil, 0); err != nil || len(found) > 0 {

@@ -154,7 +154,7 @@ func TestCopyKeepsHoles(t *testing.T) {
 	if found, err := Compare(t.Context(), from, to, nil, 0); err != nil || len(found) > 0 {
 		t.Errorf("compared: %v, %v", found, err)
 	}
-	if linked, err := Copy(t.Context(), from, third, Options{Base: to}); err != nil || linked.Linked+linked.Cloned != 1 {
+	if linked, err := Copy(t.Context(), from, third, Options{Base: to}); err != nil || linked.linked+linked.cloned != 1 {
 		t.Errorf("%+v, %v", linked, err)
 	}
 	// One byte in a hole is a difference.
@@ -176,7 +176,7 @@ func TestCopyLinksOnce(t *testing.T) {
 	}
 	plant(t, from, "a=same", "b=same")
 	copied, err := Copy(t.Context(), from, to, Options{Base: base})
-	if err != nil || copied.Linked > 1 {
+	if err != nil || copied.linked > 1 {
 		t.Errorf("%+v, %v", copied, err)
 	}
 	if _, err := Copy(t.Context(), to, again, Options{}); err != nil {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"sync"
 )
 
@@ -25,6 +27,79 @@ func (c *copier) neverFrom(dev uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.never[dev] = true
+}
+
+func (c *copier) files(n *node, entries []entry) {
+	for _, e := range entries {
+		if c.pool.over() {
+			return
+		}
+		var err error
+		switch e.kind {
+		case regular:
+			err = c.file(n, e.name)
+		case link:
+			err = c.symlink(n, e.name)
+		default:
+			m, lerr := n.from.lstat(e.name)
+			if err = lerr; err == nil {
+				c.left.note(join(n.path(), e.name), fmt.Errorf("it is a %s", m.word()))
+			}
+		}
+		if err != nil {
+			c.trouble(n, e.name, err)
+		}
+	}
+}
+
+func (c *copier) symlink(n *node, name string) error {
+	m, err := n.from.lstat(name)
+	if err != nil {
+		return err
+	}
+	target, err := n.from.readlink(name)
+	if err != nil {
+		return err
+	}
+	if err := n.to.symlink(target, name); err != nil {
+		return ours(err)
+	}
+	if err := n.to.setTimes(name, m); err != nil {
+		return ours(err)
+	}
+	c.tally.add(1, 0)
+	return nil
+}
+
+func (c *copier) file(n *node, name string) error {
+	from, m, err := n.from.open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.close() }()
+	if m.links < 2 {
+		return c.content(n, name, from, m)
+	}
+
+	c.mu.Lock()
+	o := c.linked[m.id]
+	if o == nil {
+		o = &original{}
+		c.linked[m.id] = o
+	}
+	c.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if path := join(n.path(), name); o.path == "" {
+		if err = c.content(n, name, from, m); err == nil {
+			o.path = path
+		}
+		return err
+	} else if c.links.Link(filepath.FromSlash(o.path), filepath.FromSlash(path)) == nil {
+		c.tally.add(1, m.size)
+		return nil
+	}
+	return c.content(n, name, from, m) // a file cannot have so many names there, or only one
 }
 
 // content makes the copy of one file.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"lamplighter/app/workspace/mounts"
 )
 
 func isMounted(err error) bool { return errors.Is(err, unix.EXDEV) || errors.Is(err, unix.EBUSY) }
@@ -31,30 +33,10 @@ func mountedBelow(d *dir) error {
 
 // mountBelow finds a mount in proc_pid_mountinfo(5) on a path or below it.
 func mountBelow(table, path string) (string, bool) {
-	for line := range strings.Lines(table) {
-		fields := strings.Fields(line)
-		if len(fields) < 5 {
-			continue
-		}
-		if at := unescape(fields[4]); at == path || strings.HasPrefix(at, strings.TrimSuffix(path, "/")+"/") {
-			return at, true
+	for m := range mounts.All(table) {
+		if m.At == path || strings.HasPrefix(m.At, strings.TrimSuffix(path, "/")+"/") {
+			return m.At, true
 		}
 	}
 	return "", false
-}
-
-// unescape reads \040 and its like.
-func unescape(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+3 < len(text) {
-			if n, err := strconv.ParseUint(text[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String()
 }

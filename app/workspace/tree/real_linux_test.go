@@ -115,7 +115,7 @@ func TestCloneOnBtrfs(t *testing.T) {
 	want := picture(t, from)
 	before := free(t, root)
 	copied, err := Copy(t.Context(), from, to, Options{})
-	if err != nil || copied.Cloned < files {
+	if err != nil || copied.cloned < files {
 		t.Fatalf("%+v, %v", copied, err)
 	}
 	samePicture(t, want, picture(t, to))
@@ -129,7 +129,7 @@ func TestCloneOnBtrfs(t *testing.T) {
 	}
 	// A clone is preferred to a link, which would have the times of the older copy.
 	kept, err := Copy(t.Context(), to, version, Options{Base: from, ReadOnly: true})
-	if err != nil || kept.Linked > 1 || kept.Cloned < files {
+	if err != nil || kept.linked > 1 || kept.cloned < files {
 		t.Errorf("%+v, %v", kept, err)
 	}
 	// What is written to one is not seen in the other.
@@ -147,7 +147,7 @@ func TestCopyOntoAnotherFileSystem(t *testing.T) {
 	from, to := btrfs(t), newDir(t)
 	plant(t, from, everyday...)
 	copied, err := Copy(t.Context(), from, to, Options{})
-	if err != nil || copied.Cloned != 0 {
+	if err != nil || copied.cloned != 0 {
 		t.Errorf("%+v, %v", copied, err)
 	}
 	samePicture(t, picture(t, from), picture(t, to))

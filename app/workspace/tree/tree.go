@@ -7,6 +7,8 @@
 // copy.go, measure.go, remove.go, compare.go, pack.go and unpack.go are an operation
 // each. dir_unix.go and dir_windows.go are what they need of the system, and pool.go
 // shares the work among a few workers.
+//
+// Whose trees they are, and whether one may go, is decided in app/workspace.
 package tree
 
 import (

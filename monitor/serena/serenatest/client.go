@@ -11,7 +11,7 @@ import (
 )
 
 // callBudget covers a first call, which waits for the language server.
-const callBudget = 2 * time.Minute
+const callBudget = 4 * time.Minute
 
 // Initialize makes the test the server's client: the handshake of MCP over
 // stdio or, after WaitReady, over HTTP. From then on the ServerPID of another

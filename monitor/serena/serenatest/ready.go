@@ -7,14 +7,16 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	gopsnet "github.com/shirou/gopsutil/v3/net"
+	"github.com/shirou/gopsutil/v3/process"
 )
 
 // startBudget is far more than a start takes, on a busy machine too.
-const startBudget = 90 * time.Second
+const startBudget = 3 * time.Minute
 
 // WaitReady waits until the server's dashboard answers, and over HTTP until it
 // listens for clients as well. From then on ServerPID, DashboardPort and MCPURL
@@ -49,7 +51,7 @@ var turn = make(chan struct{}, 1)
 const (
 	firstPort = 24282
 	lastPort  = firstPort + 100
-	turnLimit = 10 * time.Second
+	turnLimit = time.Minute
 )
 
 // startInTurn starts the server once the one before listens.
@@ -145,7 +147,8 @@ func heartbeat(ctx context.Context, port int) bool {
 }
 
 // Signal sends a signal to the server itself, not to what is above it. Its
-// ServerPID must be known.
+// ServerPID must be known. With SIGSTOP it waits until the server stands still,
+// which it may not when the signal has been sent.
 func (s *Server) Signal(t testing.TB, sig os.Signal) {
 	t.Helper()
 	if s.ServerPID == 0 {
@@ -157,5 +160,27 @@ func (s *Server) Signal(t testing.TB, sig os.Signal) {
 	}
 	if err != nil {
 		t.Fatalf("sending %v to the server with pid %d: %v", sig, s.ServerPID, err)
+	}
+	if suspends(sig) {
+		s.awaitStop(t)
+	}
+}
+
+func (s *Server) awaitStop(t testing.TB) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	p := &process.Process{Pid: int32(s.ServerPID)}
+	for {
+		status, err := p.Status()
+		if err == nil && slices.Contains(status, process.Stop) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("the server with pid %d does not stand still: %v, %v", s.ServerPID, status, err)
+		}
 	}
 }

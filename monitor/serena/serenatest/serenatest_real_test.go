@@ -109,9 +109,12 @@ func TestClientInFront(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-s.Done()
-		if !heartbeat(t.Context(), s.DashboardPort) {
-			t.Error("the server went with its client")
+		for range 20 { // each gives it 2 s, which a busy machine may need
+			if heartbeat(t.Context(), s.DashboardPort) {
+				return
+			}
 		}
+		t.Error("the server went with its client")
 	})
 	gone(t, s)
 }

@@ -61,7 +61,7 @@ func innermost(pid int, pids []int) int {
 // killMarked kills all processes with the mark, and waits until they are gone
 // with all that they held open: a dying process loses its environment first.
 func killMarked(mark string) error {
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	dying := map[int]*os.Process{}

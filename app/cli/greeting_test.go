@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"lamplighter/app/config"
+)
+
+func TestStartWords(t *testing.T) {
+	const page = "http://127.0.0.1:25282/global-dashboard/"
+	for name, test := range map[string]struct {
+		icon bool
+		page string
+		want string
+	}{
+		"a desktop": {true, page, "Lamplighter runs. Ctrl-C ends it.\n" +
+			"  Tray: the lantern; its menu has an entry for each server\n  Page: " + page + "\n"},
+		"no desktop": {false, page + "#token=x", "Lamplighter runs. Ctrl-C ends it.\n  Page: " + page + "#token=x\n"},
+		"no page":    {false, "", "Lamplighter runs. Ctrl-C ends it.\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := startWords(test.icon, test.page); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// Only who looks at a terminal is greeted, with the page when there is one; the end
+// does not wait for a page that does not come.
+func TestGreetOnATerminalAlone(t *testing.T) {
+	for name, test := range map[string]struct {
+		terminal, served bool
+	}{
+		"a terminal":                 {true, true},
+		"a terminal without a page":  {true, false},
+		"a file":                     {false, true},
+		"the journal of the service": {false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesktop(t)
+			d.screen.terminal = test.terminal
+			page := &fakePage{}
+			if test.served {
+				page.url, page.token = pageURL, "x"
+			}
+			b := &background{program: d.program, opener: newOpener(page, nil, loginMark{}, d.pause, nil)}
+			if !test.served {
+				b.opener.set(config.Dashboard{})
+			}
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- b.greet(ctx) }()
+				synctest.Wait()
+				cancel()
+				if err := <-ended; !errors.Is(err, context.Canceled) {
+					t.Errorf("it ended with %v", err)
+				}
+			})
+			got := d.out.String()
+			if (got != "") != test.terminal || strings.Contains(got, pageURL+"#token=x") != (test.terminal && test.served) {
+				t.Errorf("printed %q", got)
+			}
+		})
+	}
+}

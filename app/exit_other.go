@@ -1,0 +1,7 @@
+//go:build !windows
+
+package main
+
+import "os"
+
+func exit(status int) { os.Exit(status) }

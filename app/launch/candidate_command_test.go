@@ -1,0 +1,63 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestIsSerena(t *testing.T) {
+	for _, test := range []struct {
+		command string
+		want    bool
+	}{
+		{"", true},
+		{"serena", true},
+		{`C:\x\Serena.exe start-mcp-server`, true},
+		{"/a/serena-mcp-server", true},
+		{"serena-agent", true},
+		{"py -3.12 -m serena.mcp", true},
+		{"python3 -P -m serena.cli", true},
+		{"python3 /v/bin/serena", true},
+		{"python3 -c import_serena.cli", true},
+		{"uvx --from serena-agent serena", true},
+		{"uvx --from git+https://github.com/oraios/serena serena", true},
+		{"uv run --directory /src/serena serena", true},
+		{"python3 -m mcp_server_time", false},
+		{"npx -y @modelcontextprotocol/server-memory", false},
+		{"node /src/serena/index.js", false},
+		{"server", false},
+	} {
+		if got := isSerena(strings.Fields(test.command)); got != test.want {
+			t.Errorf("%q: %t", test.command, got)
+		}
+	}
+}
+
+func TestPartsOfCommands(t *testing.T) {
+	for _, test := range []struct{ command, asking, interpreter, module string }{
+		{"/v/serena", "/v/serena --version", "", ""},
+		{"/v/serena start-mcp-server --port 1", "/v/serena --version", "", ""},
+		{"py -3.12 -m serena.mcp", "py -3.12 -m serena.mcp --version", "py -3.12", "serena.mcp"},
+		{"py -V:3.13 -P -m serena.cli", "py -V:3.13 -P -m serena.cli --version", "py -V:3.13", "serena.cli"},
+		{"python -mserena", "python -mserena --version", "python", "serena"},
+		{"python -P -c code", "python -P -c code --version", "python", ""},
+		{"python script.py -m x", "python script.py -m x --version", "python", ""},
+		{"python -m", "python -m --version", "python", ""},
+	} {
+		command := strings.Fields(test.command)
+		before := slices.Clone(command)
+		if got := strings.Join(asking(command), " "); got != test.asking {
+			t.Errorf("%s: asking %q", test.command, got)
+		}
+		if got := strings.Join(interpreterOf(command), " "); got != test.interpreter {
+			t.Errorf("%s: interpreter %q", test.command, got)
+		}
+		if got := moduleOf(command); got != test.module {
+			t.Errorf("%s: module %q", test.command, got)
+		}
+		if !slices.Equal(command, before) {
+			t.Errorf("%s was changed to %q", test.command, command)
+		}
+	}
+}

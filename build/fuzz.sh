@@ -1,0 +1,155 @@
+# shellcheck shell=bash
+# Sourced by build.sh: fuzzing.
+
+fuzz_seconds=20  # for a target of a named kind, and the most for any other
+fuzz_minutes=13  # for all of them together, two at a time; making the test programs takes a minute or two more
+fuzz_longest=86400
+
+# fuzz_named prints the targets that read what comes from outside: "PACKAGE TARGET…" in lines, below a comment for each
+# kind. A target that is not named here gets what time is left over.
+fuzz_named() {
+  cat <<'TEXT'
+# proc files
+monitor/process FuzzParseStat FuzzParseCmdline FuzzParsePIDs FuzzParseLastPID FuzzParseDirents FuzzParseSocketLink
+monitor/process FuzzParseDescriptor FuzzParseNetTCP FuzzParseUsers FuzzParseSchedstat FuzzParseCgroups
+monitor/registry FuzzParseLocks
+app/connect FuzzParseStat
+app/doctor FuzzListensIn
+app/workspace/inuse FuzzMounts FuzzMappedIn
+app/workspace/confine FuzzListening
+installer FuzzMountBelow
+# netlink, and inotify beside it
+monitor/process FuzzParseDiag FuzzParseTCPDiag FuzzParseUnixDiag
+monitor/watch FuzzInotifyNames
+# answers of dashboards
+monitor/serena FuzzAnswer
+app/dashboard FuzzAnswer FuzzForward
+# bodies with which instances register
+monitor/serena FuzzTrayBody
+# settings
+app/config FuzzParse FuzzParseSerena FuzzSerenaPage FuzzIdleShutdown FuzzAmounts
+# registry
+monitor/registry FuzzParseDocument FuzzParseNotes
+# hello
+app/share/wire FuzzParseHello FuzzParseHeader
+# framing of JSON-RPC
+app/share/wire FuzzSplit FuzzErrorLine
+app/share/front FuzzFrames
+app/share/lease FuzzReadHead FuzzTake
+app/connect FuzzFrames FuzzLines
+app/launch FuzzAnswer
+app/workspace/assistant FuzzServe
+# SSE
+app/share/upstream FuzzEvents FuzzAnswer
+app/api FuzzReadEvents
+# settings of clients
+app/setup/document FuzzJSON FuzzJSONRestore FuzzTOML
+app/setup FuzzRecord FuzzProjects
+TEXT
+}
+
+# fuzzing_only_ended LOG: did the fuzzer report nothing but its own time being up? Go before 1.27 calls that a failure
+# when a worker is busy at that moment (go.dev/issue/75804). A finding always writes its input, or says how it died.
+fuzzing_only_ended() {
+  grep -Eq '^ +context deadline exceeded$' "$1" && ! grep -Eqi 'failing input|panic|hung|fatal error|DATA RACE|_test\.go:' "$1"
+}
+
+# fuzz_made DIR PACKAGE makes the test program of a package as the fuzzer needs it, and lists its targets.
+fuzz_made() {
+  local program=$1/${2//\//-}
+  {
+    go test -c -fuzz=. -o "$program.test" "./$2" >"$program.log" 2>&1 &&
+      (cd "$2" && "$root/build/isolated.sh" "$program.test" -test.list '^Fuzz' >"$program.listed" 2>>"$program.log") &&
+      mv "$program.listed" "$program.list"
+  } || cat "$program.log"
+}
+
+# fuzz_one DIR PACKAGE TARGET SECONDS runs one target, on a machine of its own. What it finds beside failures is kept
+# where go test -fuzz keeps it, and begun with the next time.
+fuzz_one() {
+  local program=$1/${2//\//-} log=$1/${2//\//-}.$3.log
+  if (
+    cd "$2" && LAMPLIGHTER_TEST_TOOLS=$cache "$root/build/isolated.sh" "$program.test" -test.run '^$' -test.fuzz "^$3\$" \
+      -test.fuzztime "$4s" -test.fuzzminimizetime 1s -test.parallel 1 -test.fuzzcachedir "$fuzz_corpora/$2"
+  ) >"$log" 2>&1; then
+    printf 'fuzz: %-60s ok\n' "$2 $3"
+  elif fuzzing_only_ended "$log"; then
+    printf 'fuzz: %-60s ok (ended while busy)\n' "$2 $3"
+  else
+    mv "$log" "$log.failed"
+    printf 'fuzz: %-60s FAILED\n%s\n' "$2 $3" "$(<"$log.failed")"
+  fi
+}
+
+# fuzz_all [SECONDS [PACKAGE…]] runs the fuzz targets of the packages, or of all, two at a time: each for so long, or those
+# of the named kinds for $fuzz_seconds and the others for what is left, and no longer than that.
+fuzz_all() {
+  local all=${1-} dir=$cache/fuzz packages=() targets=() named=() failed=() package target line
+  (($# == 0)) || shift
+  packages=("$@")
+  if ((${#packages[@]} == 0)); then
+    mapfile -t packages < <(grep -rl --include='*_test.go' '^func Fuzz' app icons installer monitor tray | sed 's|/[^/]*$||' | sort -u)
+  fi
+  rm -rf "$dir"
+  mkdir -p "$dir"
+  fuzz_corpora=$(go env GOCACHE)/fuzz/$(go list -m)
+  export root cache fuzz_corpora
+  export -f fuzzing_only_ended fuzz_made fuzz_one
+  say "making the test programs of ${#packages[@]} packages"
+  printf '%s\n' "${packages[@]}" | xargs -P 2 -I '{}' bash -c 'fuzz_made "$@"' _ "$dir" '{}'
+  for package in "${packages[@]}"; do
+    [[ -f $dir/${package//\//-}.list ]] || die "the fuzz targets of $package could not be listed" "run: ./build.sh test"
+    while read -r target; do targets+=("$package $target"); done < <(grep '^Fuzz' "$dir/${package//\//-}.list")
+  done
+  ((${#targets[@]})) || { say "no fuzz targets"; return 0; }
+
+  while read -r package line; do
+    [[ $package != '#' ]] || continue
+    for target in $line; do named+=("$package $target"); done
+  done < <(fuzz_named)
+  local among each=$fuzz_seconds most=$all others=$all
+  among=$(printf '%s\n' "${targets[@]}")
+  if (($# == 0)); then
+    for target in "${named[@]}"; do
+      grep -qxF "$target" <<<"$among" || die "there is no fuzz target $target" "mend the list in build/fuzz.sh"
+    done
+  fi
+  if [[ -z $all ]]; then
+    most=$fuzz_seconds
+    others=$((${#targets[@]} - ${#named[@]}))
+    ((others == 0)) || others=$(((2 * 60 * fuzz_minutes - fuzz_seconds * ${#named[@]}) / others))
+    ((others <= most)) || others=$most
+    ((others >= 2)) || die "the fuzz targets of the named kinds leave no time for the others" "give them more in build/fuzz.sh"
+  fi
+  say "fuzzing ${#targets[@]} targets, two at a time: the named kinds for $most s each, others for $others s"
+  for target in "${targets[@]}"; do
+    each=$others
+    ! grep -qxF "$target" < <(printf '%s\n' "${named[@]}") || each=$most
+    printf '%s %s\n' "$target" "$each"
+  done | xargs -P 2 -L 1 bash -c 'fuzz_one "$@"' _ "$dir"
+  mapfile -t failed < <(cd "$dir" && find . -name '*.failed' | sed 's|.*\.\(Fuzz[A-Za-z0-9_]*\)\..*|\1|' | sort)
+  ((${#failed[@]} == 0)) || die "fuzzing failed: ${failed[*]}" \
+    "the input was written below testdata/fuzz of its package: mend, keep it as a seed, run again"
+}
+
+# do_fuzz [SECONDS [PACKAGE…]] is fuzz_all by hand.
+do_fuzz() {
+  local seconds=${1-$fuzz_seconds} package packages=()
+  { [[ $seconds =~ ^[1-9][0-9]{0,4}$ ]] && ((seconds <= fuzz_longest)); } ||
+    die "fuzz does not know how long $seconds is" "run: ./build.sh fuzz [SECONDS [PACKAGE…]], with at most $fuzz_longest seconds for a target"
+  (($# == 0)) || shift
+  for package; do
+    package=${package#./}
+    package=${package%/}
+    { compgen -G "$package/*_test.go" >/dev/null && grep -q '^func Fuzz' "$package"/*_test.go; } ||
+      die "there is no fuzz target in $package" "name a folder, such as monitor/serena"
+    packages+=("$package")
+  done
+  [[ $(uname -s) == Linux ]] || die "fuzzing needs Linux" "elsewhere, run: go test -fuzz TARGET ./PACKAGE"
+  need_go
+  (
+    locked
+    need_debian "${debian_isolated[@]}"
+  )
+  fuzz_all "$seconds" ${packages[@]+"${packages[@]}"}
+}

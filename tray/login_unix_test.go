@@ -1,0 +1,34 @@
+//go:build !windows && !darwin
+
+package tray
+
+import (
+	"strings"
+	"testing"
+
+	"lamplighter/tray/traytest"
+)
+
+func TestPanelSwitchesStartAtLogin(t *testing.T) {
+	address, _ := traytest.StartBus(t)
+	h := traytest.NewHost(t, address)
+	h.Appear(t)
+	c := startChild(t, address, snapshot(liveNow(24284, "alpha")), childLogin)
+	sender := h.AwaitItem(t)
+	want := strings.Join([]string{
+		"1 server, 100 MB", "24284 - alpha · 100 MB", "-", "Open global dashboard",
+		"-", "Stop", "Start at login", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",
+	}, "\n")
+	waitFor(t, "the menu", func() bool { return h.Labels(t, sender) == want })
+	for _, on := range []bool{true, false} {
+		line := h.Find(t, sender, "Start at login")
+		if !line.Checkable || line.Checked == on || !line.Enabled {
+			t.Errorf("%+v, is to be switched %v", line, on)
+		}
+		h.Event(t, sender, line.ID, "clicked")
+		waitFor(t, "the check mark", func() bool { return h.Find(t, sender, "Start at login").Checked == on })
+	}
+	if got := strings.Count(c.said(), "at login true\nat login false\n"); got != 1 {
+		t.Errorf("ordered\n%s", c.said())
+	}
+}
