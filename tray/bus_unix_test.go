@@ -284,7 +284,7 @@ func TestHostThatRestartsOrComesLate(t *testing.T) {
 func TestForgottenItemRegistersAgain(t *testing.T) {
 	address, _ := traytest.StartBus(t)
 	h := traytest.NewHost(t, address)
-	h.Deaf = 1
+	h.Forget()
 	h.Appear(t)
 	startChild(t, address, snapshot())
 	if first, again := h.AwaitItem(t), h.AwaitItem(t); first != again {

@@ -79,7 +79,8 @@ func TestButtonsOfAnExpiredOne(t *testing.T) {
 func TestNewestReplaces(t *testing.T) {
 	address, _ := bus(t)
 	s := newService(t, address, everything...).appear(t)
-	s.hold = make(chan struct{})
+	hold := make(chan struct{})
+	s.set(func() { s.hold = hold })
 	n := serve(t)
 	n.Show(Notification{ID: "alpha", Summary: "1"})
 	s.told(t, 0)
@@ -88,7 +89,7 @@ func TestNewestReplaces(t *testing.T) {
 	n.Show(Notification{ID: "gamma", Summary: "c"})
 	n.Show(Notification{ID: "alpha", Summary: "3"})
 	n.Withdraw("gamma")
-	close(s.hold)
+	close(hold)
 	if got := s.told(t, 1); got.summary != "3" || got.replaces != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -146,7 +147,8 @@ func TestServiceEndsOverOne(t *testing.T) {
 	n := serve(t)
 	for i := range 2 {
 		s := newService(t, address, everything...)
-		s.hold = make(chan struct{})
+		hold := make(chan struct{})
+		s.set(func() { s.hold = hold })
 		s.appear(t)
 		if i == 0 {
 			n.Show(Notification{ID: "poison"})
@@ -155,7 +157,7 @@ func TestServiceEndsOverOne(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		s.conn.Close()
-		close(s.hold)
+		close(hold)
 	}
 	apptest.Eventually(t, "it is logged", func() bool { return strings.Contains(n.log.String(), "the notification service ends over one") })
 	s := newService(t, address, everything...).appear(t)
@@ -168,7 +170,9 @@ func TestServiceEndsOverOne(t *testing.T) {
 func TestServiceRefuses(t *testing.T) {
 	address, _ := bus(t)
 	s := newService(t, address, everything...).appear(t)
-	s.refuses = dbus.NewError("org.freedesktop.Notifications.Error.ExcessNotificationGeneration", nil)
+	s.set(func() {
+		s.refuses = dbus.NewError("org.freedesktop.Notifications.Error.ExcessNotificationGeneration", nil)
+	})
 	n := serve(t)
 	n.Show(Notification{ID: "alpha"})
 	n.Show(Notification{ID: "beta"})

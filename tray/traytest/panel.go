@@ -67,7 +67,7 @@ type Host struct {
 
 	registered chan string // senders
 	mu         sync.Mutex
-	Deaf       int // registrations to forget; set it before there are any
+	forgets    int // registrations to come
 	items      []string
 }
 
@@ -80,23 +80,30 @@ func NewHost(t testing.TB, address string) *Host {
 	}
 	t.Cleanup(func() { conn.Close() })
 	h := &Host{Conn: conn, registered: make(chan string, 16)}
-	if err := conn.Export(h, HostPath, HostName); err != nil {
-		t.Fatal(err)
-	}
 	h.props, err = prop.Export(conn, HostPath, prop.Map{HostName: {
 		"RegisteredStatusNotifierItems": {Value: []string{}, Emit: prop.EmitFalse},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := conn.Export(h, HostPath, HostName); err != nil { // from here on calls come in
+		t.Fatal(err)
+	}
 	return h
+}
+
+// Forget makes the panel forget the next registration.
+func (h *Host) Forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.forgets++
 }
 
 // RegisterStatusNotifierItem is called by items over the bus.
 func (h *Host) RegisterStatusNotifierItem(sender dbus.Sender, path string) *dbus.Error {
 	h.mu.Lock()
-	if h.Deaf > 0 {
-		h.Deaf--
+	if h.forgets > 0 {
+		h.forgets--
 	} else {
 		h.items = append(h.items, string(sender)+path)
 		h.props.SetMust(HostName, "RegisteredStatusNotifierItems", h.items)
