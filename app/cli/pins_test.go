@@ -102,7 +102,7 @@ func TestPinsThatCannotBeRead(t *testing.T) {
 		t.Errorf("forced: %v, %+v", err, ladder.orders)
 	}
 
-	lay("")
+	lay("{}")
 	if r, err := c.Stop(t.Context(), in, stop.Order{}); err != nil || r.Outcome != stop.Ended || len(shown) > 0 || model.looks != 1 {
 		t.Errorf("mended: %+v, %v; shown %q, %d looks", r, err, shown, model.looks)
 	}
@@ -111,6 +111,12 @@ func TestPinsThatCannotBeRead(t *testing.T) {
 	p.store = openPins(dir, nil)
 	if p.unknown() == nil || len(shown) != 1 {
 		t.Errorf("shown %q", shown)
+	}
+	if err := p.Pin(in, true, "a request"); err == nil || len(shown) != 1 || p.unknown() == nil {
+		t.Errorf("pinned where others may be: %v, shown %q", err, shown)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
 	}
 	if err := p.Pin(in, true, "a request"); err != nil || len(shown) > 0 || p.unknown() != nil {
 		t.Errorf("pinned anew: %v, shown %q", err, shown)

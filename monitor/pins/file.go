@@ -75,8 +75,6 @@ func (s *Store) load() (set, error) {
 	}
 	then, pinned, leftOut, err := parse(data)
 	switch {
-	case len(bytes.TrimSpace(data)) == 0:
-		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", monitor.Clean(s.path), err)
 	case then != boot:

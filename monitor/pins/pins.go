@@ -40,9 +40,10 @@ type set map[monitor.Identity]struct{}
 
 // Open reads the file at path, which need not exist; "" remembers nothing
 // beyond this process. What cannot be read is logged, Err tells of it, and
-// nothing of it is lost: a file that is no list of pins stands until something is
-// pinned, and is then set aside under another name beside it; of what may be one
-// nothing is overwritten before it can be read. A nil log is silent.
+// nothing is written over it until it is mended or removed: a pin of its own
+// would take all others with it. A file that is broken later, when it is known
+// who is pinned, is set aside under another name beside it with the next change.
+// A nil log is silent.
 func Open(path string, log *slog.Logger) *Store {
 	return open(path, log, bootID, lives)
 }
@@ -56,7 +57,7 @@ func open(path string, log *slog.Logger, boot func() (string, error), lives func
 		return s
 	}
 	if err := s.look(); err != nil {
-		log.Warn("cannot read which servers are pinned; none is until you pin it again", "error", err)
+		log.Warn("cannot read which servers are pinned; nothing is ended unless forced until that file is mended or removed", "error", err)
 	}
 	return s
 }
@@ -131,14 +132,18 @@ func (s *Store) set(id monitor.Identity, pinned bool) error {
 		return fmt.Errorf("it has ended: %w", process.ErrGone)
 	}
 	s.mu.RLock()
-	before := s.pinned
+	before, known := s.pinned, s.unknown == nil
 	s.mu.RUnlock()
 	var written set // what the file says, nil when it says nothing
 	if s.path != "" {
 		var err error
 		written, err = s.load()
-		if errors.Is(err, errCorrupt) {
+		switch {
+		case !errors.Is(err, errCorrupt):
+		case known:
 			err = s.setAside(err)
+		default:
+			err = fmt.Errorf("%w, and others may be pinned in it; mend or remove it", err)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
