@@ -87,7 +87,7 @@ func (r *setupRun) preview(ctx context.Context) (setup.Result, error) {
 			return result, err
 		}
 	}
-	return result, r.tell(result, w)
+	return result, r.tell(ctx, result, w)
 }
 
 // warn says that what is written, or would be, names a folder that does not stay.
@@ -99,7 +99,7 @@ func (r *setupRun) warn(result setup.Result) {
 }
 
 // tell says what came of each file, or would: problems to standard error.
-func (r *setupRun) tell(result setup.Result, w setup.Wanted) error {
+func (r *setupRun) tell(ctx context.Context, result setup.Result, w setup.Wanted) error {
 	r.warn(result)
 	said := false
 	for _, note := range result.Notes {
@@ -140,7 +140,12 @@ func (r *setupRun) tell(result setup.Result, w setup.Wanted) error {
 	case result.Failed():
 		return r.print("Nothing was changed.\n")
 	}
-	return r.print(r.words.nothing(r.clients))
+	// Another setup may have done it since they were listed.
+	clients, err := listed(ctx, r.settings, r.wanted)
+	if err != nil {
+		return err
+	}
+	return r.print(r.words.nothing(clients))
 }
 
 // pageStops tells whether an entry that is meant opens Serena's own page, and
@@ -204,7 +209,7 @@ func (r *setupRun) carryOut(ctx context.Context, asked bool) error {
 	if interrupted != nil && !errors.Is(interrupted, errInterrupted) {
 		return interrupted
 	}
-	if err := r.tell(result, w); err != nil {
+	if err := r.tell(ctx, result, w); err != nil {
 		return err
 	}
 	text := r.words.restart(result.Running)

@@ -25,9 +25,13 @@ type fakeSettings struct {
 	err     error
 	options setup.Options
 	asked   []setup.Wanted // of Do
+	lists   func()         // before each answer of List, nil for nothing
 }
 
 func (f *fakeSettings) List(_ context.Context, w setup.Wanted) ([]setup.Client, error) {
+	if f.lists != nil {
+		f.lists()
+	}
 	return f.clients, nil
 }
 
@@ -111,6 +115,22 @@ func TestSetupActs(t *testing.T) {
 		if !test.want.Undo {
 			apptest.Contains(t, slashed(d.out.String()), codexChanged)
 		}
+	}
+}
+
+// Another setup is done with the files after this one has seen them.
+func TestSetupsAtOnce(t *testing.T) {
+	d := newDesktop(t)
+	f := d.withSettings(t)
+	f.result = setup.Result{}
+	states := []setup.State{setup.Direct, setup.Shared}
+	f.lists = func() {
+		entry := f.clients[2].Files[0].Entries[0]
+		entry.State, states = states[0], states[1:]
+		f.clients[2].Files[0].Entries = []setup.Entry{entry}
+	}
+	if status := d.runs(t, "setup"); status != statusFine || d.out.String() != "Nothing to change: every Serena that was found runs through lamplighter-connect.\n" {
+		t.Errorf("status %d, %q", status, d.out.String())
 	}
 }
 
