@@ -198,6 +198,23 @@ func TestSecondStartWithTheTokenByHand(t *testing.T) {
 	}
 }
 
+// What a second start is told holds for nobody, and is not dropped in silence.
+func TestSecondStartWithFlags(t *testing.T) {
+	for args, told := range map[string]bool{
+		"run":                                  false,
+		"run --config /nope.yml":               true,
+		"run --web-dashboard-global-port 4711": true,
+		"run --web-dashboard-global=false":     true,
+	} {
+		d := newDesktop(t)
+		d.serveBackground(t, &model{current: &monitor.Snapshot{Seq: 1}})
+		d.runs(t, strings.Fields(args)...)
+		if said := strings.Contains(d.err.String(), "the flags of this start change nothing there"); said != told {
+			t.Errorf("%s: said %q", args, d.err.String())
+		}
+	}
+}
+
 func TestBrowserOpensNothingElse(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"http://127.0.0.1:24282/dashboard/index.html": true, "http://localhost:1/": true, "http://[::1]:1/": true, "http://127.9.9.9/": true,

@@ -192,9 +192,10 @@ func (b *background) current(about subject, sentences ...string) {
 }
 
 // The time that another background process gets to finish its start or its
-// end before we say that it runs but does not answer.
+// end before we say that it runs but does not answer. Its end alone may take
+// exitTime and sessionsTime, in silence.
 const (
-	rivalTime = 3 * time.Second
+	rivalTime = 10 * time.Second
 	rivalPoll = 50 * time.Millisecond
 )
 
@@ -209,7 +210,7 @@ type silentError struct{ error }
 // been passed the share socket, which only it could serve. Any other error is that
 // of takeLock.
 func (b *background) becomeFirst(ctx context.Context, stateUsable bool) (*flock.Flock, error) {
-	deadline := time.Now().Add(rivalTime)
+	deadline := time.Now().Add(b.rivalTime)
 	for {
 		lock, err := takeLock(b.places, stateUsable)
 		client, health, dialErr := api.Dial(ctx, b.places.ControlSocket)
@@ -283,6 +284,9 @@ func pidInWords(pid int) string {
 // showFirst asks the process that already runs to show itself.
 func (b *background) showFirst(ctx context.Context, client *api.Client, health api.Health) {
 	running := "it already runs" + pidInWords(health.PID)
+	if b.configFile != "" || b.flags != (config.Layer{}) {
+		b.say("%s; the flags of this start change nothing there: end it first, or put them into its settings", running)
+	}
 	shown, err := client.Show(ctx)
 	switch {
 	case err != nil:
