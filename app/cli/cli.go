@@ -57,8 +57,12 @@ type program struct {
 	ladder func(record func(monitor.Event)) api.Stopper                        // without a background process
 	logs   logReader
 	pause  func(ctx context.Context, d time.Duration) error
-	exit   func(status int)  // at once, when a part does not stop in time
-	alert  func(text string) // shows why the program ends to who cannot read stderr; nil when one can
+	// rivalTime is what another background process gets to answer before it
+	// counts as silent; 0: it is looked at once.
+	rivalTime time.Duration
+
+	exit  func(status int)  // at once, when a part does not stop in time
+	alert func(text string) // shows why the program ends to who cannot read stderr; nil when one can
 
 	setup func(setup.Options) api.Setup // on the settings of MCP clients
 

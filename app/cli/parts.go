@@ -35,6 +35,7 @@ func newProgram(version string) *program {
 		open:      newBrowser().open,
 		logs:      serena.NewClient(),
 		pause:     pause,
+		rivalTime: rivalTime,
 		exit:      os.Exit,
 		alert:     newAlert(),
 		become:    become,

@@ -40,7 +40,7 @@ const (
 // just started, or be ending; or when that cannot be told.
 func (p *program) findRunning(ctx context.Context) (*running, error) {
 	places := p.places()
-	deadline := time.Now().Add(rivalTime)
+	deadline := time.Now().Add(p.rivalTime)
 	for {
 		client, health, err := api.Dial(ctx, places.ControlSocket)
 		if err == nil {
