@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -119,6 +120,14 @@ func (h *home) opened(t *testing.T) []string {
 	return strings.Fields(string(text))
 }
 
+// awaitOpened is opened, once it is that many: who orders one does not wait for a
+// browser that takes long to start.
+func (h *home) awaitOpened(t *testing.T, many int) []string {
+	t.Helper()
+	apptest.Eventually(t, fmt.Sprintf("%d opened", many), func() bool { return len(h.opened(t)) >= many })
+	return h.opened(t)
+}
+
 func portSetting(port int) string { return "web_dashboard_global_port: " + strconv.Itoa(port) + "\n" }
 
 func TestThePageIsServedAndOpened(t *testing.T) {
@@ -151,7 +160,7 @@ func TestThePageIsServedAndOpened(t *testing.T) {
 		t.Errorf("a second start: %d", code)
 	}
 	apptest.Contains(t, errs, "it already runs", "opened "+page)
-	if got := h.opened(t); len(got) != 2 || got[0] != page || got[1] != page {
+	if got := h.awaitOpened(t, 2); !slices.Equal(got, []string{page, page}) {
 		t.Errorf("opened %q", got)
 	}
 }
@@ -321,7 +330,7 @@ func TestThePageOpensOncePerLogin(t *testing.T) {
 					t.Fatalf("open: %d, %q", code, errs)
 				}
 				orders++
-				if got := h.opened(t); len(got) != times+orders || got[0] != page {
+				if got := h.awaitOpened(t, times+orders); len(got) != times+orders || got[0] != page {
 					t.Fatalf("%s: opened %q, %d of them by order", what, got, orders)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -166,6 +167,11 @@ func TestSecondRunWhileTheFirstHangs(t *testing.T) {
 	first := h.background(t)
 	first.signal(t, syscall.SIGSTOP)
 	defer first.signal(t, syscall.SIGCONT)
+	apptest.Eventually(t, "it hangs", func() bool {
+		var how syscall.WaitStatus
+		pid, err := syscall.Wait4(first.cmd.Process.Pid, &how, syscall.WUNTRACED|syscall.WNOHANG, nil)
+		return err == nil && pid > 0 && how.Stopped()
+	})
 	status, _, said := h.does(t, "run")
 	if status != 1 {
 		t.Errorf("exit status %d", status)
@@ -433,9 +439,8 @@ func TestOpenKeepsTheBrowserQuiet(t *testing.T) {
 	if status != 0 || out != url+"\n" || said != "" {
 		t.Errorf("%d, %q, %q", status, out, said)
 	}
-	opened, err := os.ReadFile(h.path("opened"))
-	if err != nil || string(opened) != url+"\n" {
-		t.Errorf("opened %q, %v", opened, err)
+	if opened := h.awaitOpened(t, 1); !slices.Equal(opened, []string{url}) {
+		t.Errorf("opened %q", opened)
 	}
 }
 
