@@ -95,7 +95,7 @@ func (p *program) completeInstances(most int, fit func(*monitor.Instance) bool) 
 
 // glance is look for a completion: quick and silent.
 func (p *program) glance(ctx context.Context) (*monitor.Snapshot, error) {
-	ask, cancel := context.WithTimeout(ctx, askTime)
+	ask, cancel := context.WithTimeout(ctx, p.askTime)
 	defer cancel()
 	client, _, err := api.Dial(ask, p.places().ControlSocket)
 	if err == nil {

@@ -60,6 +60,7 @@ type program struct {
 	// rivalTime is what another background process gets to answer before it
 	// counts as silent; 0: it is looked at once.
 	rivalTime time.Duration
+	askTime   time.Duration // what it gets to answer for a completion
 
 	exit  func(status int)  // at once, when a part does not stop in time
 	alert func(text string) // shows why the program ends to who cannot read stderr; nil when one can

@@ -78,6 +78,8 @@ func newDesktop(t *testing.T, list ...monitor.Instance) *desktop {
 		logs:  noLogs{},
 		pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		exit:  func(int) {},
+		// A completion has no other way to know what runs.
+		askTime: time.Minute,
 		command: func(_ context.Context, name string, _ ...string) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", name, exec.ErrNotFound)
 		},

@@ -36,6 +36,7 @@ func newProgram(version string) *program {
 		logs:      serena.NewClient(),
 		pause:     pause,
 		rivalTime: rivalTime,
+		askTime:   askTime,
 		exit:      os.Exit,
 		alert:     newAlert(),
 		become:    become,

@@ -119,14 +119,14 @@ func TestWorkspaceShow(t *testing.T) {
 	w := &f.list[0]
 	w.Problem, w.Shares = "in use", []workspace.Share{{From: "/src/alpha/node_modules", To: "node_modules"}}
 	w.Server = &workspace.Server{SessionID: 4711, MCPURL: "http://127.0.0.1:4/mcp"}
-	w.Archive = &workspace.Archive{Path: "/archives/x.tar.zst", Bytes: 3e6, At: time.Now()}
+	w.Archive = &workspace.Archive{Path: "/archives/x.tar.zst", Bytes: 3e6, At: time.Now().Add(-3 * time.Hour)}
 	f.versions = []workspace.Version{{Number: 1, Message: "fi\x1b[31mrst", At: noon, Files: 12, Bytes: 5}}
 	if d.runs(t, "workspace", "show", "fix") != 0 {
 		t.Fatal(d.err.String())
 	}
 	apptest.Contains(t, d.out.String(), "alpha-fix-1a2b3c4d\n  id ", "  from         git, /src/alpha at main (012345678)\n", "  shares       node_modules, which is /src/alpha/node_modules\n",
 		"  age          made 3 h ago, used 60 min ago\n", "  size         1.2 GB in 5010 files\n", "  then         removed when its job ends\n  due          in 23 h\n", "  but          in use\n",
-		"http://127.0.0.1:4/mcp, session 4711", "/archives/x.tar.zst, 3.0 MB, packed 0 s ago", "TMPDIR", "/data/env", "\nVERSION", "fi[31mrst\n")
+		"http://127.0.0.1:4/mcp, session 4711", "/archives/x.tar.zst, 3.0 MB, packed 3 h ago", "TMPDIR", "/data/env", "\nVERSION", "fi[31mrst\n")
 	d.out = apptest.Buffer{}
 	if d.runs(t, "workspace", "show", "fix", "--json") != 0 {
 		t.Fatal(d.err.String())
