@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lamplighter/app/apptest"
+	facts "lamplighter/monitor/process"
 	"lamplighter/monitor/serena/serenatest"
 )
 
@@ -31,10 +32,16 @@ func (b *bench) registrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ours []float64
-	for i := range registered {
+	for range registered {
 		s := serenatest.Start(t, serenatest.Options{Command: []string{python, script}})
-		port := firstDashboard + i
+		// Not always the next port: one that an earlier part has used rests for a minute.
+		var port int
 		apptest.Eventually(t, "the dashboard answers", func() bool {
+			found, err := facts.NewPorts().Listeners([]int{s.PID})
+			if err != nil || len(found) != 1 {
+				return false
+			}
+			port = int(found[0].Addr.Port())
 			return answersAt("http://127.0.0.1:" + strconv.Itoa(port) + "/heartbeat")
 		})
 		began := time.Now()
