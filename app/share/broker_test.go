@@ -105,16 +105,16 @@ func TestNotParked(t *testing.T) {
 			func(_ *world, m *Member) { m.Ended() },
 		},
 		"spared": {
-			func(w *world, _ *Member) { w.spare = "it is pinned" },
-			func(w *world, _ *Member) { w.spare = "" },
+			func(w *world, _ *Member) { w.change(func() { w.spare = "it is pinned" }) },
+			func(w *world, _ *Member) { w.change(func() { w.spare = "" }) },
 		},
 		"busy": {
-			func(w *world, _ *Member) { w.busy = true },
-			func(w *world, _ *Member) { w.busy = false },
+			func(w *world, _ *Member) { w.change(func() { w.busy = true }) },
+			func(w *world, _ *Member) { w.change(func() { w.busy = false }) },
 		},
 		"nobody knows": {
-			func(w *world, _ *Member) { w.odd = errors.New("no answer") },
-			func(w *world, _ *Member) { w.odd = nil },
+			func(w *world, _ *Member) { w.change(func() { w.odd = errors.New("no answer") }) },
+			func(w *world, _ *Member) { w.change(func() { w.odd = nil }) },
 		},
 		"the lease refuses": {
 			func(_ *world, m *Member) { m.OnPark(func() bool { return false }) },
@@ -125,19 +125,19 @@ func TestNotParked(t *testing.T) {
 			func(*world, *Member) {},
 		},
 		"never": {
-			func(w *world, _ *Member) { w.idle = 0 },
-			func(w *world, _ *Member) { w.idle = defaultIdle },
+			func(w *world, _ *Member) { w.change(func() { w.idle = 0 }) },
+			func(w *world, _ *Member) { w.change(func() { w.idle = defaultIdle }) },
 		},
 		"variables": {
-			func(w *world, m *Member) { m.Seen("x"); w.holds = "it holds x" },
-			func(w *world, m *Member) { w.holds = ""; m.Began(); m.Ended() },
+			func(w *world, m *Member) { m.Seen("x"); w.change(func() { w.holds = "it holds x" }) },
+			func(w *world, m *Member) { w.change(func() { w.holds = "" }); m.Began(); m.Ended() },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, func(t *testing.T, w *world, b *Broker) {
 				m := b.Join(t.Context(), plan("a"), claude)
 				first := request(t, m)
-				w.change(func() { test.against(w, m) })
+				test.against(w, m)
 				after(time.Hour)
 				if w.count() != 1 {
 					t.Fatal("it was ended")
@@ -145,7 +145,7 @@ func TestNotParked(t *testing.T) {
 				if s, ok := m.Running(); !ok || s.URL != first.URL {
 					t.Fatal("requests have it no more")
 				}
-				w.change(func() { test.over(w, m) })
+				test.over(w, m)
 				after(defaultIdle + 2*time.Minute)
 				if w.count() != 0 || !one(t, b).Parked {
 					t.Error("it was not parked later")
@@ -274,7 +274,7 @@ func TestLingers(t *testing.T) {
 // Also where servers are never parked one goes that no client has.
 func TestDoesNotLingerForEver(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		w.idle = 0
+		w.change(func() { w.idle = 0 })
 		m := b.Join(t.Context(), plan("a"), claude)
 		request(t, m)
 		after(time.Hour)

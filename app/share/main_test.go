@@ -183,7 +183,8 @@ func (w *world) Servers() []Server {
 
 func (w *world) Inherited() <-chan struct{} { return w.inherited }
 
-// change changes the world under its lock.
+// change changes the world under its lock. The broker asks the world with its own
+// lock held, so how must not call the broker.
 func (w *world) change(how func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

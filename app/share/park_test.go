@@ -110,7 +110,7 @@ func TestTheEndWhileOneIsEnded(t *testing.T) {
 func TestForbidden(t *testing.T) {
 	const why = "another user is logged in, bob"
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		w.idle = 0
+		w.change(func() { w.idle = 0 })
 		m := b.Join(t.Context(), plan("a"), claude)
 		request(t, m)
 		m.Began()
