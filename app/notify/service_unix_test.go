@@ -195,6 +195,20 @@ func serve(t *testing.T) served {
 	return served{n, chosen, log, end}
 }
 
+// settle waits until it knows the number of all that the service has been told of,
+// which answers after that: what a service says of a number, or that it has ended,
+// may come before the answer. The service is told of one more, and to withdraw that.
+func (s served) settle(t *testing.T, by *service) {
+	t.Helper()
+	before := len(by.notices())
+	s.Show(Notification{ID: "settled"})
+	by.told(t, before)
+	s.Withdraw("settled")
+	if got := by.told(t, before+1); !got.withdrawn {
+		t.Fatalf("not settled: %+v", got)
+	}
+}
+
 // chooses waits for a choice.
 func (s served) chooses(t *testing.T, want string) {
 	t.Helper()

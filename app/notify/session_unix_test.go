@@ -31,6 +31,7 @@ func TestButtons(t *testing.T) {
 	if got := s.told(t, 0); !reflect.DeepEqual(got, want) {
 		t.Errorf("told %+v, want %+v", got, want)
 	}
+	n.settle(t, s)
 	// Somebody else, a number that is not ours, a key that was not offered.
 	newService(t, address).pretend(t, s.client, 1, "stop")
 	s.emit(t, pressed, uint32(7), "stop")
@@ -39,11 +40,11 @@ func TestButtons(t *testing.T) {
 	s.emit(t, pressed, uint32(1), "keep")
 	s.emit(t, pressed, uint32(1), "stop") // it was chosen before
 	n.chooses(t, "alpha keep")
-	if got := s.told(t, 1); !got.withdrawn || got.id != 1 {
+	if got := s.told(t, 3); !got.withdrawn || got.id != 1 {
 		t.Errorf("after the choice: %+v", got)
 	}
 	n.Show(Notification{ID: "alpha", Summary: "again"})
-	if got := s.told(t, 2); got.replaces != 0 || got.id != 2 || got.urgency != urgencyNormal {
+	if got := s.told(t, 4); got.replaces != 0 || got.id != 3 || got.urgency != urgencyNormal {
 		t.Errorf("a new one: %+v", got)
 	}
 	if len(n.chosen) != 0 {
@@ -60,6 +61,7 @@ func TestButtonsOfAnExpiredOne(t *testing.T) {
 		n.Show(Notification{ID: id, Actions: buttons})
 		s.told(t, i)
 	}
+	n.settle(t, s)
 	const dismissed = uint32(2)
 	s.emit(t, closed, uint32(1), reasonExpired)
 	s.emit(t, closed, uint32(2), dismissed)
@@ -67,7 +69,7 @@ func TestButtonsOfAnExpiredOne(t *testing.T) {
 	s.emit(t, pressed, uint32(1), "stop")
 	n.chooses(t, "alpha stop")
 	n.Show(Notification{ID: "beta"})
-	if got := s.told(t, 3); got.replaces != 0 {
+	if got := s.told(t, 5); got.replaces != 0 {
 		t.Errorf("the user has closed what it replaces: %+v", got)
 	}
 	if len(n.chosen) != 0 {
@@ -112,6 +114,7 @@ func TestServiceRestarts(t *testing.T) {
 	n := serve(t)
 	n.Show(Notification{ID: "alpha", Actions: buttons})
 	s.told(t, 0)
+	n.settle(t, s)
 	s.conn.Close()
 	next := newService(t, address, "body").appear(t)
 	next.emit(t, pressed, uint32(1), "stop") // of somebody else
