@@ -23,6 +23,7 @@ type turn struct {
 	message   wire.Message
 	behaviour Behaviour
 	cancelled chan struct{}
+	release   chan struct{} // of the server, when it began: who sees it in flight can let it go
 	streaming bool
 	ours      chan struct{} // closed when it is our turn; see Behaviour.Reverse
 	next      chan struct{} // closed when we have answered
@@ -38,7 +39,7 @@ func (t *turn) begin() bool {
 		refuse(t.w, http.StatusConflict, "the id is in flight")
 		return false
 	}
-	t.session.inFlight[string(t.id)] = t.cancelled
+	t.session.inFlight[string(t.id)], t.release = t.cancelled, s.release
 	return true
 }
 
@@ -216,10 +217,7 @@ func (t *turn) call() {
 			t.text("slept")
 		}
 	case "wait":
-		t.server.mu.Lock()
-		release := t.server.release
-		t.server.mu.Unlock()
-		if t.pause(release, 0) {
+		if t.pause(t.release, 0) {
 			t.text("waited")
 		}
 	case "big":
