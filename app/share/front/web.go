@@ -121,8 +121,8 @@ func (w *Web) add(s *session, besides func()) error {
 		w.mu.Lock()
 		delete(w.sessions, s.id)
 		w.mu.Unlock()
-		close(s.ended)
 		s.member.Leave()
+		close(s.ended) // of which who ends it is told
 		s.log.Debug("an MCP session over HTTP has ended", "error", err)
 	})
 	return nil
