@@ -14,6 +14,7 @@ import (
 func TestLinesStayInOrder(t *testing.T) {
 	server := sharetest.New(t)
 	c := join(t, behind(t, server), nil)
+	c.taking = time.Minute // a server may be slower than a client is held up for it
 	c.greet()
 	waits := c.call("w", "wait", "{}") // holds up nothing
 	var want []string

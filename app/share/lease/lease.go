@@ -128,7 +128,8 @@ const (
 type Lease struct {
 	o      Options
 	dialer dialer
-	limit  int // maxHeld, or what tests make of it
+	limit  int           // maxHeld, or what tests make of it
+	taking time.Duration // requestLimit, likewise
 
 	out    sync.Mutex // held while something is written
 	broken bool       // of out: the client has gone
@@ -174,7 +175,7 @@ func newLease(o Options, d dialer) *Lease {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	l := &Lease{
-		o: o, dialer: d, limit: maxHeld,
+		o: o, dialer: d, limit: maxHeld, taking: requestLimit,
 		pending: map[string]*item{}, asked: map[string]asker{}, stale: map[string]time.Time{},
 		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
 	}

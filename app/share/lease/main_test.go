@@ -227,6 +227,17 @@ func (g *group) fell() {
 	}
 }
 
+// killed is the death of the server's process. Its end is known while its
+// connections end, which may take longer than a lease waits for that.
+func (g *group) killed(server *sharetest.Server) {
+	dead := server.Dead()
+	var ends sync.WaitGroup
+	ends.Go(server.Kill)
+	<-dead
+	g.fell()
+	ends.Wait()
+}
+
 func (g *group) id() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

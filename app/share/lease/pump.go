@@ -171,7 +171,7 @@ func (l *Lease) request(pumping, calls context.Context, it *item) {
 	l.wanted++
 	l.mu.Unlock()
 	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) })
-	limit := requestLimit + time.Duration(len(it.line)/perMillis)*time.Millisecond
+	limit := l.taking + time.Duration(len(it.line)/perMillis)*time.Millisecond
 	go func() {
 		<-c.Done()
 		l.callDone(calls, lk, it, c.Err())

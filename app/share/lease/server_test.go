@@ -26,8 +26,7 @@ func TestTheServerIsKilledWithRequestsInFlight(t *testing.T) {
 		seqs = append(seqs, c.call(i, "wait", "{}"))
 	}
 	apptest.Eventually(t, "they wait", func() bool { return server.InFlight() == 20 })
-	server.Kill()
-	g.fell()
+	g.killed(server)
 	for i, seq := range seqs {
 		isError(t, c.get(seq), fmt.Sprint(i), wire.CodeInternal, "it was killed", "may have been carried out")
 	}
@@ -145,8 +144,7 @@ func TestAnswersDoNotReachTheNextServer(t *testing.T) {
 	c.greet()
 	asks := c.call(1, "ask", "{}")
 	apptest.Eventually(t, "the client is asked", func() bool { return c.holds("sampling/createMessage") })
-	server.Kill()
-	g.fell()
+	g.killed(server)
 	isError(t, c.get(asks), "1", wire.CodeInternal, "it was killed")
 	apptest.Eventually(t, "the client hears that nobody waits", func() bool { return c.holds("notifications/cancelled", `"requestId":1,`) })
 	c.get(c.call(2, "echo", "{}"))
