@@ -62,7 +62,7 @@ func TestRealSerenaUnderItsKeeper(t *testing.T) {
 			if c.suspended {
 				s.Signal(t, syscall.SIGSTOP)
 			}
-			l := New(Options{})
+			l := patient()
 			r, err := l.Stop(t.Context(), in, Order{By: "the menu"})
 			if err != nil || r.Outcome != Ended {
 				t.Fatalf("%+v, %v", r, err)
