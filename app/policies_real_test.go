@@ -150,16 +150,21 @@ func TestPolicyEndsOrphans(t *testing.T) {
 // A server over HTTP that nobody calls ends after its time, and never while a
 // call runs; one over stdio whose client is connected is only told of.
 func TestPolicyEndsIdleServers(t *testing.T) {
-	h := policed(t, "idle_shutdown_minutes: 0.2\n")
+	h := policed(t, "idle_shutdown_minutes: none\n")
 	attached := serenatest.Start(t, serenatest.Options{Args: []string{"--agent-interface", "tools"}})
 	attached.WaitReady(t)
-	// Its time runs from its start on, until it is called.
 	busy := serenatest.Start(t, serenatest.Options{
 		HTTP: true, Context: "desktop-app", Project: serenatest.GoProject(t, "alpha"), Args: []string{"--agent-interface", "tools"},
 	})
 	busy.WaitReady(t)
 	busy.Initialize(t)
 	answer := busy.Begin(t, "execute_shell_command", map[string]any{"command": "sleep 30 && echo slept"})
+	// Its time would run from its start on until then, however long that takes.
+	apptest.Eventually(t, "it is known to be at work", func() bool {
+		in := h.listing(t)[busy.ServerPID]
+		return in.Busy != nil && *in.Busy
+	})
+	h.settings(t, "idle_shutdown_minutes: 0.2\n")
 	h.tells(t, monitor.EventNotified, attached, "is connected")
 	if text := answer(t); !strings.Contains(text, "slept") {
 		t.Errorf("the call under way came to %q", text)

@@ -25,6 +25,7 @@ type listed struct {
 	Port                   *int
 	Version, Cause         *string
 	Processes              int
+	Busy                   *bool
 	Client                 *struct {
 		PID  int
 		Name string
