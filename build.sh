@@ -112,6 +112,7 @@ do_build() {
   # The tray library needs C on macOS, and only there.
   [[ $(go env GOOS) == darwin ]] && cgo=1
   mkdir -p bin
+  say "building bin/lamplighter$exe and bin/lamplighter-connect$exe, which takes minutes the first time" >&2
   { CGO_ENABLED=$cgo go build -trimpath -ldflags "-s -w $(stamped "$version")" -o "bin/lamplighter$exe" ./app &&
     CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $(stamped "$version")" -o "bin/lamplighter-connect$exe" ./app/connect; } ||
     die "the build failed" "see the messages of the compiler above"
