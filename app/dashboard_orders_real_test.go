@@ -120,9 +120,7 @@ func (s *street) keyboard(t *testing.T) {
 	if len(victim.Pids()) == 0 {
 		t.Fatal("Enter alone ended it")
 	}
-	if got := p.Focused(t); !strings.Contains(got, "button Stop") {
-		t.Errorf("the focus went to %q", got)
-	}
+	apptest.Eventually(t, "the focus goes back", func() bool { return strings.Contains(p.Focused(t), "button Stop") })
 	p.Press(t, kb.Enter)
 	p.AwaitThing(t, browsertest.Button("Stop").In(openDialog))
 	onto("button Stop", kb.Tab)
@@ -130,13 +128,19 @@ func (s *street) keyboard(t *testing.T) {
 	apptest.Eventually(t, "it is gone", func() bool { return len(victim.Pids()) == 0 })
 	p.AwaitText(t, notices, "Ended: ")
 
-	p.Press(t, "/")
-	if got := p.Focused(t); !strings.HasPrefix(got, "searchbox ") && !strings.HasPrefix(got, "textbox ") {
-		t.Errorf("after / the focus is on %q", got)
+	filters := func() {
+		t.Helper()
+		p.Press(t, "/")
+		apptest.Eventually(t, "the focus is on a field to search with", func() bool {
+			got := p.Focused(t)
+			return strings.HasPrefix(got, "searchbox ") || strings.HasPrefix(got, "textbox ")
+		})
+		p.Press(t, "alpha")
 	}
-	p.Press(t, "alpha")
+	filters()
 	p.Go(t, s.address)
-	p.Press(t, "/", "alpha")
+	p.AwaitText(t, mainPart, "über_größe")
+	filters()
 	p.AwaitNoText(t, mainPart, "über_größe")
 	p.AwaitText(t, mainPart, "alpha")
 	p.Press(t, kb.Escape)

@@ -138,7 +138,7 @@ func (o *office) GivenBack() (bytes uint64, since time.Time) {
 }
 
 // newOffice has a server that was idle for long and is to end, an orphan, one
-// that works, and one that a client holds.
+// that works, and one that a client holds. None is due while a test runs.
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	now := time.Now()
@@ -150,7 +150,7 @@ func newOffice(t *testing.T) *office {
 		return m
 	}
 	codex := &monitor.Client{Identity: monitor.Identity{PID: os.Getpid()}, Name: "Codex"}
-	idle := now.Add(-28 * time.Minute)
+	idle := now.Add(-5 * time.Minute)
 	o := &office{
 		readers: map[chan *monitor.Snapshot]bool{},
 		rules: policy.Rules{
@@ -164,7 +164,7 @@ func newOffice(t *testing.T) *office {
 			server(12, 24283, "beta", monitor.Instance{
 				State: monitor.StateZombie, Cause: monitor.CauseOrphaned, Reason: "its client has closed the connection and is gone", Client: codex, Busy: &no,
 				Evidence: monitor.Evidence{
-					Transport: "stdio", Orphaned: true, ClientGone: true, AloneSince: now.Add(-4 * time.Minute), RedSince: now.Add(-4 * time.Minute), IdleSince: now.Add(-5 * time.Minute), KeepsState: &no,
+					Transport: "stdio", Orphaned: true, ClientGone: true, AloneSince: now.Add(-time.Minute), RedSince: now.Add(-time.Minute), IdleSince: idle, KeepsState: &no,
 				},
 			}),
 			server(13, 24284, "gamma", monitor.Instance{State: monitor.StateProject, Busy: &yes, Client: codex, Evidence: monitor.Evidence{Transport: "stdio"}}),
@@ -277,7 +277,7 @@ func TestPoliciesOnThePage(t *testing.T) {
 		if box := p.AwaitThing(t, checkbox("End idle servers")); box.Properties["checked"] != "true" {
 			t.Errorf("it is shown as done: %+v", box)
 		}
-		p.Click(t, browsertest.Button("Dismiss").In(notices))
+		dismissAll(t, p)
 	})
 	t.Run("stop the orphaned", func(t *testing.T) {
 		p.Click(t, browsertest.Button("Stop 1 orphaned"))

@@ -38,7 +38,7 @@ func (h *home) onlyPage(t *testing.T, page string, byItself int, orders *int) {
 		t.Fatalf("open: %d, %q", code, errs)
 	}
 	*orders++
-	got := h.opened(t)
+	got := h.awaitOpened(t, byItself+*orders)
 	if len(got) != byItself+*orders || strings.Count(strings.Join(got, " "), page) != len(got) {
 		t.Errorf("opened %q, %d of them by order; want %d by itself", got, *orders, byItself)
 	}
@@ -132,7 +132,7 @@ func TestOpenOfAServerWithoutADashboard(t *testing.T) {
 	if code, out, errs := h.does(t, "open", "memory"); code != 0 || out != want+"\n" {
 		t.Errorf("%d, %q, %q", code, out, errs)
 	}
-	if got := h.opened(t); len(got) != 1 || got[0] != want {
+	if got := h.awaitOpened(t, 1); len(got) != 1 || got[0] != want {
 		t.Errorf("opened %q", got)
 	}
 }

@@ -274,7 +274,7 @@ func TestClientsOnThePage(t *testing.T) {
 		if c.read(t, ".claude.json") != claudeSettings || c.read(t, ".gemini/settings.json") != geminiSettings {
 			t.Error("another client was changed")
 		}
-		p.Click(t, browsertest.Button("Dismiss").In(notices))
+		dismissAll(t, p)
 	})
 	t.Run("taken out again", func(t *testing.T) {
 		p.Click(t, undo)
@@ -288,7 +288,7 @@ func TestClientsOnThePage(t *testing.T) {
 			t.Errorf("got %s", c.read(t, codexFile))
 		}
 		c.none(t, codexFile+".*")
-		p.Click(t, browsertest.Button("Dismiss").In(notices))
+		dismissAll(t, p)
 	})
 	t.Run("left alone", func(t *testing.T) {
 		p.Click(t, browsertest.Button("Share its Serena… Claude Code"))
@@ -372,7 +372,7 @@ func TestClientsOnThePage(t *testing.T) {
 		looks(t, "trouble")
 		p.Click(t, share)
 		p.AwaitText(t, notices, "the list of programs cannot be read")
-		p.Click(t, browsertest.Button("Dismiss").In(notices))
+		dismissAll(t, p)
 		p.Go(t, server.URL+"/global-dashboard/#/clients")
 		p.Go(t, server.URL+"/global-dashboard/?#/clients")
 		p.AwaitText(t, view, "The list of programs cannot be read; try again.", "Try again")

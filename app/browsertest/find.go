@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -231,11 +233,14 @@ func (p *Page) Focused(t testing.TB) string {
 }
 
 // Press presses keys, one after the other: characters, or those of the package
-// kb such as kb.Tab.
+// kb such as kb.Tab. To the page they come within a moment, however long each takes
+// to get there.
 func (p *Page) Press(t testing.TB, keys ...string) {
 	t.Helper()
-	for _, key := range keys {
-		p.do(t, fmt.Sprintf("pressing %q", key), chromedp.KeyEvent(key))
+	began := time.Now()
+	for i, key := range keys {
+		at := input.TimeSinceEpoch(float64(began.Add(time.Duration(i)*time.Millisecond).UnixMicro()) / 1e6)
+		p.do(t, fmt.Sprintf("pressing %q", key), chromedp.KeyEvent(key, func(e *input.DispatchKeyEventParams) { e.Timestamp = at }))
 	}
 }
 
