@@ -91,6 +91,6 @@ func (s *shim) refuse(began time.Time, why string) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(time.Until(began.Add(s.limits.refuse))):
+	case <-time.After(max(time.Until(began.Add(s.limits.refuse)), s.limits.refuseNow)):
 	}
 }

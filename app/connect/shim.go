@@ -19,6 +19,7 @@ type limits struct {
 	waiting   int           // bytes of lines that wait, from which on the client is not read
 	connect   time.Duration // at first, until there is a background process
 	refuse    time.Duration // from the start on, for a request to refuse
+	refuseNow time.Duration // the same from when it is known that we refuse, at least: the machine may be slow
 	heard     time.Duration // after connecting, for the first word of the background process
 	pending   time.Duration // of a request while there is none, or it says nothing
 	finish    time.Duration // after the client's end, for what is open
@@ -29,7 +30,7 @@ type limits struct {
 
 var usual = limits{
 	line: wire.MaxLine, waiting: 64 << 20,
-	connect: time.Second, heard: 1500 * time.Millisecond, refuse: 2 * time.Second, pending: 60 * time.Second, finish: 39 * time.Second, unread: 30 * time.Second,
+	connect: time.Second, heard: 1500 * time.Millisecond, refuse: 2 * time.Second, refuseNow: 500 * time.Millisecond, pending: 60 * time.Second, finish: 39 * time.Second, unread: 30 * time.Second,
 	firstWait: 20 * time.Millisecond, lastWait: time.Second,
 }
 
