@@ -143,7 +143,7 @@ func (s *served) stop(t *testing.T) {
 	select {
 	case err := <-s.ended:
 		s.ended <- err
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the server does not stop")
 	}
 }

@@ -118,7 +118,7 @@ func TestSlowReader(t *testing.T) {
 	cancel()
 	<-ended
 
-	if err := slow.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := slow.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer

@@ -284,7 +284,7 @@ func TestSlowReaderIsDropped(t *testing.T) {
 		large[i] = instance(i+1, strings.Repeat("x", 2000))
 	}
 	m.set(snapshot(large...))
-	s := serveWeb(t, Handler(parts(m, shower{})), func(w *Web) { w.patience = time.Second / 2 })
+	s := serveWeb(t, Handler(parts(m, shower{})), func(w *Web) { w.patience = 3 * time.Second })
 	slow := connect(t, s.at(t))
 	if _, err := io.WriteString(slow, strings.ReplaceAll(get("/global-dashboard/stream"), "$HOST", s.at(t))); err != nil {
 		t.Fatal(err)
