@@ -101,7 +101,7 @@ func instance(pid int) monitor.Instance {
 // until waits for a condition, under the lock of the world.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		w.mu.Lock()
 		ok := holds()

@@ -57,7 +57,7 @@ func TestTwoWritersAtOnce(t *testing.T) {
 			}
 		})
 		f := open(t, dir)
-		f.limit = time.Minute
+		f.limit = time.Hour // whoever asks now and then may have to wait for long
 		running.Go(func() {
 			for i := range each {
 				r := reg(1000*(w+11)+i, 24282)

@@ -59,7 +59,7 @@ def save(path, data, instances):
 def main():
     what, directory = sys.argv[1], pathlib.Path(sys.argv[2])
     path = directory / "instances.json"
-    lock = filelock.FileLock(str(directory / "instances.lock"), timeout=60)
+    lock = filelock.FileLock(str(directory / "instances.lock"))
     if what == "hold":
         with lock:
             print("held", flush=True)
