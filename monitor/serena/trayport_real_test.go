@@ -83,6 +83,8 @@ func realTray(t *testing.T, log *sink) <-chan news {
 	return told
 }
 
+// next waits for what is told next, which may be the begin of a server that was
+// started just now.
 func next(t *testing.T, told <-chan news, kind string) news {
 	t.Helper()
 	select {
@@ -91,7 +93,7 @@ func next(t *testing.T, told <-chan news, kind string) news {
 			t.Fatalf("told %s %+v, want %s", n.kind, n.Registration, kind)
 		}
 		return n
-	case <-time.After(time.Minute):
+	case <-time.After(3 * time.Minute):
 		t.Fatalf("never told: %s", kind)
 		return news{}
 	}
