@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // deadline is how long a test waits for what has to happen.
-const deadline = 20 * time.Second
+const deadline = 2 * time.Minute
 
 // news is what a watcher told.
 type news struct {

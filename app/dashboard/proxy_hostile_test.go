@@ -93,7 +93,8 @@ func TestHostileAnswers(t *testing.T) {
 			if w.Code != c.status || !strings.Contains(text, c.text) {
 				t.Errorf("%d %.200s", w.Code, text)
 			}
-			if n := len(d.requests()); n != 1 {
+			// Where the limit is that for users, a busy machine may take it for nothing.
+			if n := len(d.requests()); n > 1 || n == 0 && c.status != 504 {
 				t.Errorf("asked %d times", n)
 			}
 		})
