@@ -5,6 +5,7 @@ package workspace
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lamplighter/app/apptest"
 )
 
 // createUntilKilled is a process that makes workspaces without end, and says
@@ -50,6 +53,8 @@ func TestKilledWhileCreating(t *testing.T) {
 			for _, id := range killedAfter(t, l, from, random.IntN(30), time.Duration(random.Int64N(int64(10*time.Millisecond)))) {
 				made[id] = true
 			}
+			// A git that was being started has the locks of its parent until it is git.
+			apptest.Eventually(t, "nobody is at work", func() bool { return l.free(m) })
 			if err := m.Recover(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -86,6 +91,26 @@ func TestKilledWhileCreating(t *testing.T) {
 			}
 		}
 	}
+}
+
+// free tells whether nobody is at work on any workspace.
+func (l *lab) free(m *Manager) bool {
+	l.t.Helper()
+	records, err := m.store.all()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, r := range records {
+		release, err := m.store.try(r.ID)
+		if errors.Is(err, ErrBusy) {
+			return false
+		}
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		release()
+	}
+	return true
 }
 
 // killedAfter runs a process that makes workspaces, kills it so long after it has

@@ -60,7 +60,7 @@ func serve(t *testing.T, m *Manager, e *events) (end func()) {
 // seen waits for a view that is as it should be.
 func seen(t *testing.T, views <-chan View, what string, ok func(View) bool) View {
 	t.Helper()
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	var last View
 	for {
@@ -89,6 +89,8 @@ func TestServeTells(t *testing.T) {
 	apptest.Eventually(t, "what happened before is told", func() bool { return e.kinds() == "workspace_created" })
 	w := l.create(other, Request{Kind: Persistent, Job: "second"})
 	seen(t, views, "a new one", func(v View) bool { return len(v.Workspaces) == 2 })
+	// What happens to two at once is told in any order.
+	apptest.Eventually(t, "that is told", func() bool { return e.kinds() == "workspace_created workspace_created" })
 	if _, err := other.Remove(t.Context(), before.ID, Removal{By: "somebody"}); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +147,8 @@ func TestServeSweeps(t *testing.T) {
 // The timer goes off without anybody writing anything.
 func TestServeTimer(t *testing.T) {
 	l := newLab(t)
-	m := New(Options{Dir: l.o.Dir, InUse: l.inUse, Limits: Limits{Retention: 2 * time.Second}})
+	const retention = 2 * time.Second
+	m := l.manager(func(o *Options) { o.Limits = Limits{Retention: retention} })
 	views, cancel := m.Subscribe()
 	defer cancel()
 	var e events
@@ -155,6 +158,7 @@ func TestServeTimer(t *testing.T) {
 	if shown.Workspaces[0].EndsAt == nil {
 		t.Error("nobody knows when it ends")
 	}
+	l.passes(retention) // not before it was seen
 	seen(t, views, "it has gone", func(v View) bool { return len(v.Workspaces) == 0 })
 	apptest.Eventually(t, "all of it", func() bool { return l.record(m, w.ID).Step == nil })
 	end()
