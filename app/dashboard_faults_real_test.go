@@ -21,12 +21,12 @@ import (
 // hidden: a page that nobody sees asks nothing, and is up to date when it is
 // shown again.
 func (s *street) hidden(t *testing.T) {
-	p := s.browser.Open(t, s.at(s.green, ""), browsertest.Options{})
+	p := s.open(t, s.at(s.green, ""))
 	p.AwaitText(t, mainPart, "Tool Usage", "Last Execution")
 	p.Hide(t)
 	// A second page tells when it would have asked.
 	before := len(p.Traffic())
-	other := s.browser.Open(t, s.at(s.green, ""), browsertest.Options{})
+	other := s.open(t, s.at(s.green, ""))
 	other.AwaitText(t, mainPart, "Tool Usage", "Last Execution")
 	started := len(other.Traffic())
 	s.red.Signal(t, syscall.SIGCONT)
@@ -46,7 +46,7 @@ func (s *street) hidden(t *testing.T) {
 // windows: where others hold all the places for streams, a window looks every few
 // seconds, and follows again as soon as a place is free.
 func (s *street) windows(t *testing.T) {
-	p := s.browser.Open(t, s.address, browsertest.Options{})
+	p := s.open(t, s.address)
 	p.AwaitText(t, "#header", "Connected")
 	p.Hide(t)
 	browsertest.Eval[any](t, p, `Promise.all([0, 1, 2].map(n => new Promise(taken =>

@@ -78,6 +78,18 @@ func (s *street) at(server *serenatest.Server, section string) string {
 	return address
 }
 
+// open opens a page. The browser itself logs an error for each answer that is one: of
+// a server that hangs or is busy, of one that has just ended, and of one that is not
+// found again yet.
+func (s *street) open(t *testing.T, address string) *browsertest.Page {
+	t.Helper()
+	p := s.browser.Open(t, address, browsertest.Options{})
+	for _, status := range []string{"504 (Gateway Timeout)", "502 (Bad Gateway)", "404 (Not Found)", "503 (Service Unavailable)"} {
+		p.Forgive("the server responded with a status of " + status + " " + s.address + "instance/")
+	}
+	return p
+}
+
 // TestPage is the page's main job, in a real browser, with real servers. Its
 // parts share them, and follow each other as in a user's day; the page is never
 // loaded again unless a part says so.
@@ -90,11 +102,8 @@ func TestPage(t *testing.T) {
 		}
 	})
 	s := &street{home: h, run: run, browser: browsertest.Start(t), address: h.page(t)}
-	s.page = s.browser.Open(t, s.address, browsertest.Options{})
-	// The browser itself logs an error for each answer that is one: of a server
-	// that hangs, and of an order that is refused.
-	s.page.Forgive("the server responded with a status of 504")
-	s.page.Forgive("the server responded with a status of 409")
+	s.page = s.open(t, s.address)
+	s.page.Forgive("the server responded with a status of 409") // an order that is refused
 	t.Run("nobody there", s.nobodyThere)
 	s.start(t)
 	failed := 0
@@ -214,7 +223,7 @@ func (s *street) addresses(t *testing.T) {
 	p.Back(t)
 	p.AwaitText(t, mainPart, "live", "NO PROJECT")
 
-	other := s.browser.Open(t, s.at(s.green, "logs"), browsertest.Options{})
+	other := s.open(t, s.at(s.green, "logs"))
 	other.AwaitText(t, mainPart, "Initializing Serena MCP server")
 	if title := browsertest.Eval[string](t, other, "document.title"); !strings.Contains(title, "alpha") {
 		t.Errorf("the title is %q", title)
@@ -227,7 +236,7 @@ func (s *street) addresses(t *testing.T) {
 
 // twoPages both follow what happens.
 func (s *street) twoPages(t *testing.T) {
-	second := s.browser.Open(t, s.address, browsertest.Options{})
+	second := s.open(t, s.address)
 	second.AwaitText(t, mainPart, "suspended")
 	s.red.Signal(t, syscall.SIGCONT)
 	for _, p := range []*browsertest.Page{s.page, second} {
