@@ -35,7 +35,7 @@ func TestSessionSparesWhatPeopleWorkIn(t *testing.T) {
 		{"quit", func(t *testing.T, m *manager, _ asked) { m.ends(t, syscall.SIGTERM) }},
 		{"killed", func(t *testing.T, m *manager, _ asked) { m.ends(t, syscall.SIGKILL) }},
 		{"killed with the keepers", func(t *testing.T, m *manager, _ asked) {
-			m.run.signal(t, syscall.SIGSTOP)
+			suspend(t, m.run.cmd.Process.Pid)
 			for _, pid := range m.running("lamplighter-connect") {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 					t.Fatal(err)

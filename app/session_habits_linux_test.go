@@ -29,7 +29,7 @@ func TestSessionServersWithBadHabits(t *testing.T) {
 		"stubborn": {"--stubborn", "--child"},
 		"daemon":   {"--fork", "--stubborn", "--child"},
 	}
-	settings := "session_start_seconds: 60\ntemplates:\n"
+	settings := "session_start_seconds: 300\ntemplates:\n"
 	for name, flags := range habits {
 		settings += template(t, name, acmeServer(t, flags...))
 	}
@@ -93,7 +93,7 @@ func TestSessionEnvironment(t *testing.T) {
 func TestSessionServersThatCannotStart(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "no-such-server")
-	patient := newManager(t, "session_start_seconds: 60\ntemplates:\n"+
+	patient := newManager(t, "session_start_seconds: 300\ntemplates:\n"+
 		template(t, "complains", acmeServer(t, "--say", "the database of lamps is locked"))+
 		template(t, "missing", []string{missing, "{port}"})+
 		template(t, "quits", []string{"/bin/true", "{port}"})+

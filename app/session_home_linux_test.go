@@ -77,7 +77,7 @@ func (m *manager) at(path string) string { return fmt.Sprintf("http://127.0.0.1:
 // names another.
 func acmeSettings(t testing.TB, habits ...string) string {
 	t.Helper()
-	return "session_server: acme\nsession_start_seconds: 60\ntemplates:\n" + template(t, "acme", acmeServer(t, habits...))
+	return "session_server: acme\nsession_start_seconds: 300\ntemplates:\n" + template(t, "acme", acmeServer(t, habits...))
 }
 
 // template is one of a settings file.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"lamplighter/app/apptest"
@@ -17,13 +18,35 @@ import (
 // alive tells whether a process runs; one that only waits to be reaped does
 // not. Its first thread is a zombie while others still end.
 func alive(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
+	fields := statOf(pid)
+	if fields == nil {
 		return false
 	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	const state, threads = 0, 17
 	return fields[state] != "Z" && fields[state] != "X" || fields[threads] != "0" && fields[threads] != "1"
+}
+
+// statOf are the fields of a process behind its name, the first of which is its
+// state; nil when it is gone.
+func statOf(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+}
+
+// suspend stops a process, and waits until it stands still: it goes on for a moment
+// after the signal.
+func suspend(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Eventually(t, fmt.Sprintf("pid %d is suspended", pid), func() bool {
+		fields := statOf(pid)
+		return fields != nil && fields[0] == "T"
+	})
 }
 
 // marked are the processes with a mark in their environment.

@@ -57,7 +57,7 @@ func (m *manager) initialised(t *testing.T) {
 	m.serenaSettings(t, "language_backend: LSP\ngui_log_window: false\nweb_dashboard: true\nweb_dashboard_open_on_launch: false\nprojects: []\n")
 }
 
-const patientStart = "session_start_seconds: 60\n"
+const patientStart = "session_start_seconds: 300\n"
 
 // TestSessionAcceptance is R1's own, on its port: a real project, real calls on
 // the returned port, and nothing left after the release.

@@ -201,11 +201,13 @@ func TestSharingParksAndWakes(t *testing.T) {
 		t.Errorf("a ping has started %v", found)
 	}
 	apptest.Contains(t, s.overview(t, 3), "greet")
-	if found := m.serenas(); len(found) != 1 {
+	if found := m.serenas(); len(found) > 1 { // one has answered, and may be parked again by now
 		t.Errorf("servers: %v", found)
 	}
-	_, out, _ = m.does(t, "events")
-	apptest.Contains(t, out, "parked", "woke")
+	apptest.Eventually(t, "the events tell it", func() bool {
+		_, out, _ := m.does(t, "events")
+		return strings.Contains(out, "parked") && strings.Contains(out, "woke")
+	})
 	s.terminated(t)
 	m.nothingLeft(t) // it lingers for the idle time only
 }
@@ -241,9 +243,7 @@ func TestSharingServerIsKilled(t *testing.T) {
 	if len(server) != 1 {
 		t.Fatalf("servers: %v", server)
 	}
-	if err := syscall.Kill(server[0], syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	suspend(t, server[0])
 	const calls = 20
 	for i := range calls {
 		s.call(t, 100+i, "find_symbol", map[string]any{"name_path_pattern": "greet"})

@@ -284,7 +284,7 @@ func TestWorkspaceWithASerena(t *testing.T) {
 	tools := serenatest.Tools(t)
 	j.write(t, "language_backend: LSP\ngui_log_window: false\nweb_dashboard: true\nprojects: []\n", ".serena", "serena_config.yml")
 	j.env = append(j.env, "PATH="+filepath.Join(tools, "bin")+":"+os.Getenv("PATH"), "SERENA_USAGE_REPORTING=false")
-	j.set(t, fmt.Sprintf("session_start_seconds: 60\nsession_command: [%q]\n", filepath.Join(tools, "venv", "bin", "serena")))
+	j.set(t, fmt.Sprintf("session_start_seconds: 300\nsession_command: [%q]\n", filepath.Join(tools, "venv", "bin", "serena")))
 	j.begin(t)
 	made := j.creates(t, "--kind", "temp", "--from", j.repo, "--job", "served", "--serve")
 	if made.Server == nil || made.Server.SessionID == 0 || !strings.HasPrefix(made.Server.MCPURL, "http://127.0.0.1:") {
@@ -304,7 +304,10 @@ func TestWorkspaceWithASerena(t *testing.T) {
 	if !isGone(made.Path) {
 		t.Error("the tree stays")
 	}
-	apptest.Eventually(t, "its server has ended", func() bool { return len(j.listing(t)) == 0 })
+	apptest.Eventually(t, "its server has ended", func() bool { // others are those of other tests
+		_, left := j.listing(t)[made.Server.SessionID]
+		return !left
+	})
 }
 
 // TestWorkspaceInUse: what somebody works in is never taken away.
