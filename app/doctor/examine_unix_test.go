@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/godbus/dbus/v5"
 	"github.com/godbus/dbus/v5/prop"
@@ -53,7 +54,7 @@ func newMachine(t *testing.T) *machine {
 		Version: "1.2.3", Self: filepath.Join(home, "bin", "lamplighter"), Home: home, Directory: filepath.Join(home, "project"),
 		Environ: []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":/usr/bin:/bin", "SHELL=/bin/sh", "XDG_RUNTIME_DIR=" + filepath.Join(home, "run"), "LANG=C.UTF-8"},
 		Finder: func(environ []string) Finder {
-			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home, Passwd: os.DevNull})
+			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home, Passwd: os.DevNull, ShellLimit: time.Minute})
 		},
 		Scan: func(context.Context) ([]monitor.Instance, error) { return nil, nil },
 	}
