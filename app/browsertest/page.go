@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits before it gives up; no test measures time.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // Page is an open page. Its methods are for the goroutine of the test, because
 // they end the test when they fail.
