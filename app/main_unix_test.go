@@ -35,8 +35,10 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		binary = filepath.Join(dir, "lamplighter")
+		// How fast it ends is no matter of these tests, but that it does so cleanly.
+		const linked = "-X main.version=1.2.3-test -X main.stamp=lamplighter-version=1.2.3-test; -X lamplighter/app/cli.slack=10s"
 		for program, pkg := range map[string]string{binary: ".", binary + "-connect": "./connect"} {
-			build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3-test -X main.stamp=lamplighter-version=1.2.3-test;", "-o", program, pkg)
+			build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", linked, "-o", program, pkg)
 			if out, err := build.CombinedOutput(); err != nil {
 				fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 				return 1

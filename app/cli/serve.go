@@ -29,7 +29,7 @@ import (
 // calling goroutine, which must be the main one: macOS allows its windows
 // nothing else.
 func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) error {
-	supervisor := newSupervisor(b.log, stopTime)
+	supervisor := newSupervisor(b.log, patient(stopTime))
 	add := func(name string, serve func(context.Context) error) { supervisor.Add(service{name, serve}) }
 
 	log := lifecycle{dir: b.places.StateDir}
@@ -194,7 +194,7 @@ func ownPeer(local, remote netip.AddrPort) error {
 // exitInTime ends the process when a part hangs after the order to end.
 func (b *background) exitInTime(ctx context.Context, stopped <-chan struct{}) {
 	<-ctx.Done()
-	allowed := exitTime
+	allowed := patient(exitTime)
 	if b.sessions.live() || len(b.sharing.broker.Shared()) > 0 { // one may be about to start
 		allowed += sessionsTime
 	}
