@@ -73,6 +73,9 @@ func (l *Launcher) finish(s *Server, by string) error {
 		note(monitor.EventStopFailed, err.Error())
 		return err
 	}
+	if byItself && heard.exited == "" && heard.child == s.ids.server {
+		heard.exited = s.keeper.news().exited // of before we did anything: its keeper was slow to say it
+	}
 	if err := l.forget(s.rec.ID); err != nil {
 		l.o.Log.Warn("what a server has left on disk cannot be removed", "server", s.label(), "error", err)
 	}
@@ -168,7 +171,7 @@ func (l *Launcher) endTree(t target) error {
 	b := newBroom(t.id, bystander.Browses(t.kind), t.keeper.id, t.keeper.news().child, t.server)
 	if !t.keeper.isGone() {
 		terminate(t.keeper.id)
-		if !t.keeper.wait(keeperTime, l.hurry) {
+		if !t.keeper.wait(l.keeping, l.hurry) {
 			if t.forced != nil {
 				t.forced()
 			}

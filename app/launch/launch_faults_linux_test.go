@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lamplighter/monitor/process"
 )
 
 // TestFullDisks start nothing, and say so.
@@ -118,6 +120,37 @@ func TestKeepersThatDie(t *testing.T) {
 	}
 	allGone(t, state, s.ID(), s.Identity())
 	nobody(t)
+}
+
+// TestKeepersThatAreSlow say only when they are ended how their server did.
+func TestKeepersThatAreSlow(t *testing.T) {
+	state := t.TempDir()
+	l, _ := running(t, state, nil)
+	s, err := l.Launch(t.Context(), order())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := process.Hold(s.ids.keeper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := h.Suspend(); err != nil {
+		t.Fatal(err)
+	}
+	server, err := process.Hold(s.Identity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	if err := server.Kill(); err != nil { // nobody reaps it before the keeper goes on
+		t.Fatal(err)
+	}
+	<-s.Done()
+	if s.Ending() != "was ended by signal 9" {
+		t.Error(s.Ending())
+	}
+	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 }
 
 // TestServersThatDieWhenReady: either Launch fails, or their end is told. The

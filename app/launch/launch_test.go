@@ -96,6 +96,7 @@ func TestLaunch(t *testing.T) {
 			l, stop := running(t, state, func(l *Launcher) {
 				l.o.Tell = func(m monitor.Launch) { told = append(told, m) }
 				l.o.Record = func(e monitor.Event) { events = append(events, string(e.Kind)) }
+				l.keeping = time.Minute // nothing is to be killed because the machine is slow
 			})
 			s, err := l.Launch(t.Context(), spec)
 			if err != nil {

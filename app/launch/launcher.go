@@ -49,6 +49,7 @@ type Launcher struct {
 	exits     exitWatch
 	bootID    string
 	linger    time.Duration
+	keeping   time.Duration // keeperTime, unless a test says otherwise
 	retry     time.Duration // until what has failed is tried again for the first time
 	freePort  func() (int, error)
 
@@ -88,7 +89,7 @@ func New(o Options) *Launcher {
 	}
 	return &Launcher{
 		o: o, finder: o.Finder, dashboard: serena.NewClient(), ask: newMCPProbe(),
-		turns: newTurns(cpus()), exits: process.NewExitWatch(), linger: lingerTime, retry: retryFirst, freePort: freePort, readRecord: readRecord, look: process.ReadStat,
+		turns: newTurns(cpus()), exits: process.NewExitWatch(), linger: lingerTime, keeping: keeperTime, retry: retryFirst, freePort: freePort, readRecord: readRecord, look: process.ReadStat,
 		alive:    aliveLock{path: AliveLock(o.StateDir)},
 		lost:     make(chan struct{}, 1),
 		opened:   make(chan struct{}),
