@@ -46,8 +46,6 @@ func asked(t *testing.T, text string, change func(*run)) outcome {
 	return o
 }
 
-func briefly(r *run) { r.limit = 300 * time.Millisecond }
-
 func TestExecute(t *testing.T) {
 	o := asked(t, `echo out; echo err >&2; read x && echo "got $x"; test -t 0 || echo no terminal; exit 3`, nil)
 	if o.stdout != "out\nno terminal\n" || o.stderr != "err\n" || o.code != 3 || o.timedOut || o.startErr != nil {
@@ -62,6 +60,22 @@ func TestExecuteKeepsTheEndOfAFlood(t *testing.T) {
 	o := asked(t, `head -c 100000000 /dev/zero | tr '\0' x >&2; echo end >&2; head -c 300000 /dev/zero; echo Serena 2.1.0`, nil)
 	if !strings.HasSuffix(o.stderr, "xend\n") || !strings.HasSuffix(o.stdout, "Serena 2.1.0\n") || len(o.stderr) > mostOutput || len(o.stdout) > mostOutput {
 		t.Errorf("kept %d and %d bytes, code %d", len(o.stdout), len(o.stderr), o.code)
+	}
+}
+
+// withTime does what is ended after a short time, and again with more of it, until
+// that was enough to begin: then so many pids are in the file whose name it returns.
+func withTime(t *testing.T, pids int, do func(limit time.Duration) (file string)) {
+	t.Helper()
+	const most = 2 * time.Minute
+	for limit := 300 * time.Millisecond; ; limit *= 2 {
+		data, err := os.ReadFile(do(limit))
+		switch {
+		case err == nil && len(strings.Fields(string(data))) >= pids:
+			return
+		case limit > most:
+			t.Fatalf("after %v there is %q, %v", limit, data, err)
+		}
 	}
 }
 
@@ -84,26 +98,30 @@ func gone(t *testing.T, file string) {
 func TestExecuteEndsAllOfIt(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
-		change     func(*run)
-		timedOut   bool
+		pids       int // that it writes
+		hangs      bool
 	}{
-		{"hangs", `echo $$ >"$PIDS"; exec sleep 1000`, briefly, true},
-		{"ignores TERM, with children", `trap '' TERM HUP INT; (sleep 1000 & echo $! >>"$PIDS"; sleep 1000) & echo $$ $! >>"$PIDS"; wait`, briefly, true},
-		{"floods without end", `echo $$ >"$PIDS"; exec yes`, briefly, true},
-		{"forks and ends", `sleep 1000 & echo $! >"$PIDS"; echo done`, nil, false},
-		{"forks, ends, and the child has closed its output", `sleep 1000 >/dev/null 2>&1 & echo $! >"$PIDS"; echo done`, nil, false},
+		{"hangs", `echo $$ >"$PIDS"; exec sleep 1000`, 1, true},
+		{"ignores TERM, with children", `trap '' TERM HUP INT; (sleep 1000 & echo $! >>"$PIDS"; sleep 1000) & echo $$ $! >>"$PIDS"; wait`, 3, true},
+		{"floods without end", `echo $$ >"$PIDS"; exec yes`, 1, true},
+		{"forks and ends", `sleep 1000 & echo $! >"$PIDS"; echo done`, 1, false},
+		{"forks, ends, and the child has closed its output", `sleep 1000 >/dev/null 2>&1 & echo $! >"$PIDS"; echo done`, 1, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			pids := filepath.Join(t.TempDir(), "pids")
-			o := asked(t, test.text, func(r *run) {
-				r.env = append(r.env, "PIDS="+pids)
-				if test.change != nil {
-					test.change(r)
+			var pids string
+			withTime(t, test.pids, func(limit time.Duration) string {
+				pids = filepath.Join(t.TempDir(), "pids")
+				o := asked(t, test.text, func(r *run) {
+					r.env = append(r.env, "PIDS="+pids)
+					if test.hangs {
+						r.limit = limit
+					}
+				})
+				if o.timedOut != test.hangs {
+					t.Errorf("got %+v", o)
 				}
+				return pids
 			})
-			if o.timedOut != test.timedOut {
-				t.Errorf("got %+v", o)
-			}
 			gone(t, pids)
 		})
 	}

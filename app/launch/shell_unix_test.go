@@ -58,14 +58,19 @@ func TestLoginPath(t *testing.T) {
 }
 
 func TestAShellThatHangsIsEnded(t *testing.T) {
-	f, home := withShell(t, "/bin/bash", map[string]string{
-		".bash_profile": "echo $$ >>~/pids; (trap '' TERM; sleep 1000 & echo $! >>~/pids; wait) & setsid sleep 1000 & echo $! >>~/pids; sleep 1000",
-	}, func(o *FinderOptions) { o.ShellLimit = time.Second })
-	path, err := f.LoginPath(t.Context())
-	if path == "" && (err == nil || !strings.Contains(err.Error(), "start-up files")) {
-		t.Errorf("got %q, %v", path, err)
-	}
-	gone(t, filepath.Join(home, "pids"))
+	var pids string
+	withTime(t, 3, func(limit time.Duration) string {
+		f, home := withShell(t, "/bin/bash", map[string]string{
+			".bash_profile": "echo $$ >>~/pids; (trap '' TERM; sleep 1000 & echo $! >>~/pids; wait) & setsid sleep 1000 & echo $! >>~/pids; sleep 1000",
+		}, func(o *FinderOptions) { o.ShellLimit = 3 * limit })
+		path, err := f.LoginPath(t.Context())
+		if path == "" && (err == nil || !strings.Contains(err.Error(), "start-up files")) {
+			t.Errorf("got %q, %v", path, err)
+		}
+		pids = filepath.Join(home, "pids")
+		return pids
+	})
+	gone(t, pids)
 }
 
 func TestAShellThatHangsOnlyForPeople(t *testing.T) {
