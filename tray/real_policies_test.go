@@ -24,21 +24,12 @@ func testXfcePolicies(t *testing.T, theme string) {
 	c := startChild(t, address, snapshot(), "DISPLAY=", childPolicies)
 	d.hasIcon()
 	empty := d.atRest("")
-	// closed takes the pointer away, or a tooltip shows.
-	closed := func() {
-		t.Helper()
-		d.pointer("mousemove", "900", "700", "key", "Escape", "Escape")
-		waitFor(t, "the closed menu", func() bool { return drawn(empty, d.screen("")).Empty() })
-	}
-	// open opens the menu, and the submenu that is so many lines from the end.
+	closed := func() { t.Helper(); d.closeMenu(empty) }
+	// open opens the submenu that is so many lines from the end.
 	open := func(name string, up int) image.Image {
 		t.Helper()
-		d.pointer("mousemove", "16", "16", "click", "1")
-		waitFor(t, "the open menu", func() bool { return drawn(empty, d.screen("")).Dy() > 100 })
-		menu := drawn(empty, d.atRest(""))
-		d.pointer(append(append([]string{"key"}, strings.Fields(strings.Repeat("Up ", up))...), "Right")...)
-		waitFor(t, "the submenu", func() bool { return drawn(empty, d.screen("")).Max.X > menu.Max.X+50 })
-		return d.atRest(name)
+		_, opened := d.submenu(empty, name, 50, append(strings.Fields(strings.Repeat("Up ", up)), "Right")...)
+		return opened
 	}
 	// Above Quit stand About, which is passed over, Stop, and what was given back.
 	const stop, policies, keep = 2, 4, 5
@@ -87,12 +78,7 @@ func TestXfceKeepFitsTheScreen(t *testing.T) {
 	startChild(t, address, snap, "DISPLAY=", childPolicies)
 	d.hasIcon()
 	empty := d.atRest("")
-	d.pointer("mousemove", "16", "16", "click", "1")
-	waitFor(t, "the open menu", func() bool { return drawn(empty, d.screen("")).Dy() > 100 })
-	menu := drawn(empty, d.atRest(""))
-	d.pointer("key", "Up", "Up", "Up", "Up", "Up", "Right")
-	waitFor(t, "the submenu", func() bool { return drawn(empty, d.screen("")).Max.X > menu.Max.X+50 })
-	opened := d.atRest("keep-long")
+	menu, opened := d.submenu(empty, "keep-long", 50, "Up", "Up", "Up", "Up", "Up", "Right")
 	// A menu that does not fit begins at the edge of the screen, with an arrow.
 	right := image.Rect(menu.Max.X, 0, opened.Bounds().Max.X, opened.Bounds().Max.Y)
 	var box image.Rectangle
