@@ -74,6 +74,7 @@ type TrayEndpoint struct {
 	retry  time.Duration // from one try to take the port to the next
 	settle time.Duration // an instance may register before it listens
 	header time.Duration // from the opening of a connection to the end of a request's header
+	write  time.Duration // from there to the end of the answer
 	alive  func(monitor.Identity) bool
 	places chan struct{} // one for each registration that is looked at or waits for that
 	checks chan struct{} // one for each look at the process table
@@ -109,6 +110,7 @@ func NewTrayEndpoint(o TrayOptions) *TrayEndpoint {
 		retry:   time.Minute,
 		settle:  time.Second,
 		header:  time.Second,
+		write:   8 * time.Second,
 		alive:   isAlive,
 		places:  make(chan struct{}, mostWaiting),
 		checks:  make(chan struct{}, mostChecks),
@@ -175,7 +177,7 @@ func (e *TrayEndpoint) answer(ctx context.Context, l net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: e.header,
 		ReadTimeout:       e.header + 2*time.Second,
-		WriteTimeout:      8 * time.Second,
+		WriteTimeout:      e.write,
 		MaxHeaderBytes:    8 << 10,
 		ErrorLog:          slog.NewLogLogger(e.log.Handler(), slog.LevelDebug),
 	}

@@ -102,7 +102,7 @@ func serveTray(t *testing.T, change func(*tray)) *tray {
 		Log:           slog.New(slog.NewTextHandler(e.log, nil)),
 	})
 	e.settle = 50 * time.Millisecond
-	e.header = time.Minute // our requests come whole, however slowly
+	e.header, e.write = time.Minute, 2*time.Minute // our requests come whole, however slowly, and may wait
 	if change != nil {
 		change(e)
 	}
