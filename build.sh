@@ -18,7 +18,7 @@ usage: ./build.sh VERB [ARGUMENT…]
 
   lint                   every check that reads the source
   test                   lint, and all tests, with real Serena servers and a real desktop
-  test-full [--skip-test]  test, then Wine, fuzzing, faults, packages, repetitions
+  test-full [--skip-test]  test, then Wine, fuzzing, faults, a soak of 5 minutes, packages, repetitions
   test-wine [PACKAGE…]   the tests as Windows programs, under Wine
   test-setup             the setup for Windows, under Wine; on Windows those that were made for that on Linux
   test-here              the tests that need nothing but Go, on any system
@@ -180,6 +180,7 @@ do_test_full() {
   go_test -tags 'real full' -count=1 -run '^TestRecordSituations$' ./app ||
     die "a scene is not decided as it was recorded" "look for FAIL above"
   test_faults
+  do_soak 5
   test_systemd
   test_packages
   test_setup
