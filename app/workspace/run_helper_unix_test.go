@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 
@@ -64,6 +65,11 @@ func TestRunPassesSignalsOn(t *testing.T) {
 	l := newLab(t)
 	m := l.manager(nil)
 	w := l.create(m, Request{})
+	// Tests below nohup, or in the background of a shell, ignore some of them, and so
+	// would the job, which cannot trap those then.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP, syscall.SIGINT)
+	defer signal.Stop(heard)
 	for sig, want := range map[syscall.Signal]int{syscall.SIGTERM: 7, syscall.SIGHUP: 8, syscall.SIGINT: 9} {
 		cmd, _ := running(t, l, w.ID, `trap 'exit 7' TERM; trap 'exit 8' HUP; trap 'exit 9' INT; echo ready; while :; do sleep 0.01; done`)
 		if err := cmd.Process.Signal(sig); err != nil {
