@@ -233,7 +233,7 @@ func TestOtherVersionsOfTheProtocol(t *testing.T) {
 
 // Nothing that a stranger of our own user may send does any harm.
 func TestWhatNoShimSends(t *testing.T) {
-	s := serve(t, newWorld(t), func(o *Options) { o.HelloTime = time.Second })
+	s := serve(t, newWorld(t), func(o *Options) { o.HelloTime = time.Minute })
 	hello := func(g wire.Greeting) string {
 		payload := wire.AppendHello(nil, g)
 		return string(append(wire.AppendHeader(nil, wire.Header{Type: wire.Hello, Length: len(payload)}), payload...))
@@ -243,41 +243,43 @@ func TestWhatNoShimSends(t *testing.T) {
 	}
 	line := func(seq uint64, text string) string { return head(wire.Line, seq, len(text)) + text }
 	good := hello(greeting("/x"))
-	for name, bytes := range map[string]string{
-		"nothing":                 "",
-		"HTTP":                    "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
-		"garbage":                 strings.Repeat("\xff\x00garbage", 1000),
-		"half a header":           "H\x00\x00",
-		"half a hello":            good[:len(good)/2],
-		"a hello that lies":       head(wire.Hello, 0, wire.MaxHello) + "1:1",
-		"a hello too long":        head(wire.Hello, 0, 1<<31-1),
-		"an empty hello":          head(wire.Hello, 0, 0),
-		"no hello":                line(1, "{}"),
-		"two hellos":              good + good,
-		"half a line":             good + head(wire.Line, 1, 1000) + `{"jsonrpc"`,
-		"a line that lies":        good + head(wire.Line, 1, wire.MaxLine) + "{}",
-		"a line too long":         good + head(wire.Line, 1, 1<<31-1),
-		"no number":               good + line(0, "{}"),
-		"the same number":         good + line(5, "{}") + line(5, "{}"),
-		"numbers going back":      good + line(5, "{}") + line(4, "{}"),
-		"frames of the other end": good + head(wire.Accept, 1, 0),
-		"no frame":                good + strings.Repeat("?", 100),
-		"an own one that talks":   hello(wire.Greeting{Dir: "/", Command: []string{"alone"}}) + line(1, "{}"),
-		"a server that is none":   hello(wire.Greeting{Dir: "/", Command: []string{"serena"}, Own: "x"}) + head(wire.Ran, 0, 0) + head(wire.End, 0, 0),
-		"kept garbage":            hello(wire.Greeting{Dir: "/y", Command: []string{"serena"}, Kept: []byte("{}garbage")}),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := s.connect(t)
-			_, _ = io.WriteString(c.conn, bytes) // it may be closed already
-			if u, ok := c.conn.(interface{ CloseWrite() error }); ok {
-				_ = u.CloseWrite()
-			} else {
-				return // a pipe has no half end
-			}
-			c.ended()
-		})
-	}
+	t.Run("each", func(t *testing.T) { // which ends after all of them
+		for name, bytes := range map[string]string{
+			"nothing":                 "",
+			"HTTP":                    "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+			"garbage":                 strings.Repeat("\xff\x00garbage", 1000),
+			"half a header":           "H\x00\x00",
+			"half a hello":            good[:len(good)/2],
+			"a hello that lies":       head(wire.Hello, 0, wire.MaxHello) + "1:1",
+			"a hello too long":        head(wire.Hello, 0, 1<<31-1),
+			"an empty hello":          head(wire.Hello, 0, 0),
+			"no hello":                line(1, "{}"),
+			"two hellos":              good + good,
+			"half a line":             good + head(wire.Line, 1, 1000) + `{"jsonrpc"`,
+			"a line that lies":        good + head(wire.Line, 1, wire.MaxLine) + "{}",
+			"a line too long":         good + head(wire.Line, 1, 1<<31-1),
+			"no number":               good + line(0, "{}"),
+			"the same number":         good + line(5, "{}") + line(5, "{}"),
+			"numbers going back":      good + line(5, "{}") + line(4, "{}"),
+			"frames of the other end": good + head(wire.Accept, 1, 0),
+			"no frame":                good + strings.Repeat("?", 100),
+			"an own one that talks":   hello(wire.Greeting{Dir: "/", Command: []string{"alone"}}) + line(1, "{}"),
+			"a server that is none":   hello(wire.Greeting{Dir: "/", Command: []string{"serena"}, Own: "x"}) + head(wire.Ran, 0, 0) + head(wire.End, 0, 0),
+			"kept garbage":            hello(wire.Greeting{Dir: "/y", Command: []string{"serena"}, Kept: []byte("{}garbage")}),
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				c := s.connect(t)
+				_, _ = io.WriteString(c.conn, bytes) // it may be closed already
+				if u, ok := c.conn.(interface{ CloseWrite() error }); ok {
+					_ = u.CloseWrite()
+				} else {
+					return // a pipe has no half end
+				}
+				c.ended()
+			})
+		}
+	})
 	t.Run("afterwards", func(t *testing.T) {
 		c := s.begin(t, "/a")
 		c.call(1, "echo", "{}")
