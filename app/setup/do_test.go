@@ -259,10 +259,12 @@ func TestProject(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	b := newBed(t)
-	path := b.write(cursorFile, direct)
+	b.write(cursorFile, strings.ReplaceAll(direct, `"ide"`, `"ide", "--project-from-cwd"`))
 	if r := b.do(Wanted{}); r.Page {
 		t.Errorf("one that is shared opens no page: %+v", r)
 	}
+	b = newBed(t)
+	path := b.write(cursorFile, direct)
 	b.done(Wanted{OrDirect: true, NoPage: true})
 	want := strings.Replace(strings.Replace(b.shared(), `"--",`, `"--or-direct", "--",`, 1), `"ide"`, `"ide", "--open-web-dashboard", "false"`, 1)
 	if b.read(path) != want {

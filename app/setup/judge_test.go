@@ -29,7 +29,7 @@ func bench() machine {
 }
 
 func TestJudge(t *testing.T) {
-	const tail = " start-mcp-server --context ide"
+	const tail = " start-mcp-server --context ide --project-from-cwd"
 	const shared = "/opt/lamplighter-connect connect -- "
 	away := func(m *machine) { m.socket = "/x/s" }
 	for _, test := range []struct {
@@ -171,7 +171,8 @@ func TestPageStops(t *testing.T) {
 	b := newBed(t)
 	alone := strings.ReplaceAll(direct, `"ide"`, `"codex"`)
 	for text, want := range map[string]bool{
-		direct: false, // shared, it opens none
+		strings.ReplaceAll(direct, `"ide"`, `"ide", "--project-from-cwd"`): false, // shared, it opens none
+		direct: true, // no project is named
 		alone:  true,
 		strings.ReplaceAll(b.shared(), `"ide"`, `"codex"`):                                                           true,
 		strings.Replace(alone, `"serena", "args"`, `"`+inJSON(filepath.Join(b.home, "no", "serena"))+`", "args"`, 1): false, // left alone

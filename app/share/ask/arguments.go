@@ -15,7 +15,7 @@ type arguments struct {
 	fromCwd    bool
 	context    string
 	modes      []string
-	kept       []string // what is not about transport, project and page, in its order, each option with its value behind it
+	kept       []string // what is not about transport, project and page, in its order, each option with its value behind it; the context last
 }
 
 // withValue are the options that take one. Source: serena/cli.py of 1.5.3 to
@@ -31,7 +31,7 @@ var withValue = []string{
 // counts. Whatever it does not take is a reason not to share.
 func parseArguments(args []string, dir string) (arguments, string) {
 	a := arguments{context: "desktop-app"} // DEFAULT_CONTEXT
-	projects := 0
+	projects, named := 0, false // named: the context
 	project := func(value string) {
 		a.project, a.hasProject = value, true
 		projects++
@@ -75,7 +75,8 @@ func parseArguments(args []string, dir string) (arguments, string) {
 			}
 			continue
 		case "--context":
-			a.context = value
+			a.context, named = value, true
+			continue
 		case "--mode", "--add-mode":
 			if (filepath.Separator != '/' || !strings.Contains(value, `\`)) && looksLikePath(value) && !filepath.IsAbs(value) {
 				value = filepath.Join(dir, value)
@@ -83,6 +84,9 @@ func parseArguments(args []string, dir string) (arguments, string) {
 			a.modes = append(a.modes, value)
 		}
 		a.kept = append(a.kept, option, value)
+	}
+	if named { // where it stands among the others means nothing, so that all who name it share
+		a.kept = append(a.kept, "--context", a.context)
 	}
 	switch {
 	case projects > 1:

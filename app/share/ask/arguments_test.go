@@ -14,13 +14,13 @@ func TestArguments(t *testing.T) {
 		{"", "", "", ""},
 		{"--project a --context ide", "--context ide", "a", ""},
 		{"--project=a --context=ide", "--context ide", "a", ""},
-		{"--context ide a --mode planning", "--context ide --mode planning", "a", ""},
+		{"--context ide a --mode planning", "--mode planning --context ide", "a", ""},
 		{"--context ide -- -a", "--context ide", "-a", ""},
 		{"--project-file a", "", "a", ""},
 		{"--project-from-cwd --context ide", "--context ide", "", ""},
 		{"--transport stdio --host 0.0.0.0 --port 9121 --open-web-dashboard true --project a", "", "a", ""},
 		{"--agent-interface tools --project a --log-level INFO --tool-timeout -1", "--agent-interface tools --log-level INFO --tool-timeout -1", "a", ""},
-		{"--context codex --context ide", "--context codex --context ide", "", ""},
+		{"--context codex --mode a --context ide --log-level INFO", "--mode a --log-level INFO --context ide", "", ""},
 		{"--transport sse", "", "", "it is to speak sse, and not stdio with its client"},
 		{"--transport=streamable-http", "", "", "it is to speak streamable-http"},
 		{"--transport stdio --transport sse", "", "", "it is to speak sse"},
@@ -84,7 +84,7 @@ func TestContexts(t *testing.T) {
 func TestUseSingleProject(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                                   "--context claude-code",
-		"--context ide --mode a":             "--context ide --mode a",
+		"--context ide --mode a":             "--mode a --context ide",
 		"--context codex --mode a":           "--mode a --context claude-code",
 		"--context ide --mode a --context x": "--mode a --context claude-code",
 	} {

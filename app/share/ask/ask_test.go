@@ -118,7 +118,7 @@ func TestASpec(t *testing.T) {
 	p := plan(t, a, w)
 	tmpl := p.Spec.Template
 	serena := filepath.Join(m.bin, "serena"+exe)
-	want := []string{"--context", "claude-code", "--mode", "{project}", "--agent-interface", "tools"}
+	want := []string{"--mode", "{project}", "--agent-interface", "tools", "--context", "claude-code"}
 	if !slices.Equal(tmpl.Command, []string{serena, subcommand}) || !slices.Equal(tmpl.Arguments, want) {
 		t.Errorf("%q %q", tmpl.Command, tmpl.Arguments)
 	}

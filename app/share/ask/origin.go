@@ -84,15 +84,26 @@ func projectOf(dir string, args arguments) (root, why string) {
 	switch {
 	case args.fromCwd:
 		return rootAbove(dir)
-	case !args.hasProject:
-		return "", "no project is named at its start (add --project-from-cwd)"
-	case !isPath(args.project):
-		return "", "its project " + monitor.Shorten(monitor.Clean(args.project), 100) + " may be a name that Serena knows (write its path, or add --project-from-cwd instead)"
+	case args.nowhere() != "":
+		return "", args.nowhere()
 	}
 	if root = directory(args.project, dir); root == "" {
 		return "", "its project " + monitor.Shorten(monitor.Clean(args.project), 100) + " is not the path of a directory"
 	}
 	return root, ""
+}
+
+// nowhere says why the arguments alone tell no project, "" when they do.
+func (a *arguments) nowhere() string {
+	switch {
+	case a.fromCwd:
+		return ""
+	case !a.hasProject:
+		return "no project is named at its start (add --project-from-cwd)"
+	case !isPath(a.project):
+		return "its project " + monitor.Shorten(monitor.Clean(a.project), 100) + " may be a name that Serena knows (write its path, or add --project-from-cwd instead)"
+	}
+	return ""
 }
 
 // isPath tells whether a value of --project can only be a path. Serena looks for

@@ -28,6 +28,9 @@ func Read(goos string, command []string) Reading {
 	if why == "" {
 		why = contextAlone(parsed.context, func(string) bool { return false })
 	}
+	if why == "" && !strings.Contains(parsed.project, "$") { // else the client puts something in its place
+		why = parsed.nowhere()
+	}
 	r.Alone = why
 	return r
 }
