@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"lamplighter/app/apptest"
 	"lamplighter/monitor"
@@ -165,8 +166,13 @@ func FuzzForward(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at int, body, answer []byte) {
 		raw.Store(&answer)
 		r := rules[int(uint(at)%uint(len(rules)))]
-		w := forward(t, trusting(), in, r.Method+" "+r.Name, string(body))
-		if w.Code == 504 {
+		p := trusting()
+		ends := r.Name == "shutdown"
+		if ends { // after a strange answer it waits so long for the end of the process, which is this one
+			p.quick = 50 * time.Millisecond
+		}
+		w := forward(t, p, in, r.Method+" "+r.Name, string(body))
+		if w.Code == 504 && !ends {
 			t.Error("it did answer")
 		}
 	})
