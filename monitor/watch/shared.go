@@ -81,6 +81,10 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 		if i, shown := at[id]; shown && list[i].Cause != monitor.CauseDefunct {
 			in := &list[i]
 			in.Sharing, in.Client = s.Sharing(), nil
+			// What is told of it is from the last change; a server grows meanwhile.
+			if n := len(s.Clients); n > 0 && !s.Parked && in.RSSBytes > 0 {
+				in.Sharing.SavedBytes = in.RSSBytes * uint64(n-1)
+			}
 			if len(s.Clients) > 0 {
 				in.Client = &in.Sharing.Clients[0]
 			}

@@ -69,6 +69,27 @@ func TestSharedRuns(t *testing.T) {
 	}
 }
 
+// What others save goes by the memory that the view shows beside it, except while
+// the server is about to go.
+func TestSavedBytesGrow(t *testing.T) {
+	grown := running(serverOne)
+	grown.RSSBytes = 100
+	for name, test := range map[string]struct {
+		change func(*monitor.Shared)
+		want   uint64
+	}{
+		"two clients": {nil, 100},
+		"one":         {func(s *monitor.Shared) { s.Clients = s.Clients[:1] }, 0},
+		"none":        {func(s *monitor.Shared) { s.Clients = nil }, 5},
+		"it ends":     {func(s *monitor.Shared) { s.Parked = true }, 5},
+	} {
+		got := (&loop{}).told([]monitor.Instance{grown}, group(test.change))
+		if len(got) != 1 || got[0].Sharing.SavedBytes != test.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 func TestSharedWithoutAProcess(t *testing.T) {
 	none := monitor.Identity{}
 	parked := func(s *monitor.Shared) { s.Parked, s.Reason, s.Waiting = true, "no request for 10 min", 0 }
