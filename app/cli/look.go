@@ -63,7 +63,7 @@ func (p *program) lookAndStay(ctx context.Context) (view, *api.Client, error) {
 func (p *program) dial(ctx context.Context) (*api.Client, error) {
 	client, _, err := api.Dial(ctx, p.places().ControlSocket)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		err = fmt.Errorf("%w; start it with: lamplighter", err)
+		err = fmt.Errorf("%w; start it with: lamplighter run", err)
 	}
 	return client, err
 }

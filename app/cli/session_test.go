@@ -214,7 +214,7 @@ func TestSessionVerbsWithoutBackground(t *testing.T) {
 	d := newDesktop(t)
 	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"request", t.TempDir()}, {"release", "7"}} {
 		d.err = apptest.Buffer{}
-		if got := d.runs(t, append([]string{"session"}, args...)...); got != statusUnreachable || !strings.Contains(d.err.String(), "session "+args[0]+": the background process cannot be reached") || !strings.Contains(d.err.String(), "; start it with: lamplighter\n") {
+		if got := d.runs(t, append([]string{"session"}, args...)...); got != statusUnreachable || !strings.Contains(d.err.String(), "session "+args[0]+": the background process cannot be reached") || !strings.Contains(d.err.String(), "; start it with: lamplighter run\n") {
 			t.Errorf("session %q: %d %s", args, got, d.err.String())
 		}
 	}

@@ -34,7 +34,7 @@ func connect(o connectOptions) int {
 		complain(unreachable(paths, err) + ", so that the command runs without it")
 		return direct(o.command)
 	case err != nil:
-		why := unreachable(paths, err) + "; start it with: lamplighter"
+		why := unreachable(paths, err) + "; start it with: lamplighter run"
 		if err == errSilent {
 			why = unreachable(paths, err) + "; have it go on, or end it and start it again"
 		}

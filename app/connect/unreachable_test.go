@@ -23,7 +23,7 @@ func TestNoBackgroundProcess(t *testing.T) {
 	c.refused(`"d"`, "-32601")
 	c.refused("1.50", "-32000", "lamplighter")
 	c.nothingMore(exitUnavailable)
-	apptest.Contains(t, c.errs.String(), filepath.Base(path), "start it with: lamplighter", "--or-direct")
+	apptest.Contains(t, c.errs.String(), filepath.Base(path), "start it with: lamplighter run", "--or-direct")
 	if n := strings.Count(c.errs.String(), "\n"); n != 1 {
 		t.Errorf("it complained %q", c.errs.String())
 	}
