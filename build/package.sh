@@ -149,7 +149,7 @@ package_system() {
 package_linux() {
   local version=$1 out=$2 arch kind one
   shift 2
-  need_package_tools || exit
+  need_package_tools "$@" || exit
   for arch in "${package_architectures[@]}"; do
     build_linux "$package_work/programs-$arch" "$(version_of_tree)" "$arch"
   done
@@ -247,12 +247,14 @@ package_into() {
   rm -rf "$package_work"
 }
 
-# need_package_tools installs what packages for Linux are made with.
+# need_package_tools KIND… installs what packages for Linux of these kinds are made with.
 need_package_tools() (
   [[ $(uname -s) == Linux ]] || die "packages for Linux are made on Linux" "run: ./build.sh package $(package_here)"
   locked
   need_debian "${debian_package[@]}"
-  need_go_tools nfpm
+  case " $* " in
+    *' deb '* | *' rpm '*) need_go_tools nfpm ;;
+  esac
 )
 
 # test_package_versions compares the versions of packages with what was meant, and
