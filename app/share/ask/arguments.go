@@ -31,7 +31,7 @@ var withValue = []string{
 // counts. Whatever it does not take is a reason not to share.
 func parseArguments(args []string, dir string) (arguments, string) {
 	a := arguments{context: "desktop-app"} // DEFAULT_CONTEXT
-	projects, named := 0, false // named: the context
+	projects, named := 0, false            // named: the context
 	project := func(value string) {
 		a.project, a.hasProject = value, true
 		projects++
