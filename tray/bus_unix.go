@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -34,6 +35,9 @@ const (
 	lookStep = 5 * time.Millisecond
 	// settleStep is how long the library takes to note that it has, generously.
 	settleStep = 60 * time.Millisecond
+	// nameLimit is how long the library may take to get its name on the bus. That it
+	// cannot have it is no error to the library.
+	nameLimit = 2 * time.Second
 )
 
 // available tells whether a tray icon can be shown here at all: nil, or an
@@ -107,13 +111,25 @@ func (b *bus) settled(ctx context.Context) <-chan struct{} {
 		tick := time.NewTicker(lookStep)
 		defer tick.Stop()
 		self := b.conn.Object(b.conn.Names()[0], menuPath)
-		for exported := false; !exported; {
+		name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", os.Getpid()) // of the library
+		began := time.Now()
+		for named, exported := false, false; !exported; {
 			select {
 			case <-ctx.Done():
 				return
 			case <-b.lost():
 				return
 			case <-tick.C:
+			}
+			// The library asks for its name when it has exported item and menu. Before
+			// that a question to the menu has godbus read the interfaces of the item, by
+			// a way without a lock, while they are written, which may end the program.
+			if !named {
+				err := b.conn.BusObject().Call(busIface+".NameHasOwner", 0, name).Store(&named)
+				if err == nil && !named && time.Since(began) < nameLimit {
+					continue
+				}
+				named = true
 			}
 			// The menu's properties are the last thing to be exported.
 			_, err := self.GetProperty(menuIface + ".Version")
