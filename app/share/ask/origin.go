@@ -81,11 +81,11 @@ func notFound(name string, dirs []string) error {
 
 // projectOf finds the project of a server as Serena does.
 func projectOf(dir string, args arguments) (root, why string) {
-	switch {
-	case args.fromCwd:
+	if args.fromCwd {
 		return rootAbove(dir)
-	case args.nowhere() != "":
-		return "", args.nowhere()
+	}
+	if why := args.nowhere(); why != "" {
+		return "", why
 	}
 	if root = directory(args.project, dir); root == "" {
 		return "", "its project " + monitor.Shorten(monitor.Clean(args.project), 100) + " is not the path of a directory"
