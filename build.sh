@@ -24,6 +24,7 @@ usage: ./build.sh VERB [ARGUMENT…]
   test-here              the tests that need nothing but Go, on any system
   faults                 the program killed, its disk full, its bus ended, its clock stepped
   fuzz [SECONDS [PACKAGE…]]  the fuzz targets, each for so long
+  fuzz --keep            what they found since, into build/fuzz-corpora.tar.gz, with which the next machine begins
   soak [MINUTES]         hundreds of servers and their clients come, go, hang and crash, for 5 minutes if nothing is said
   bench [--json] [--write] [PART…]
                          what it costs, compared with what people have today, as a table, or as JSON, and into

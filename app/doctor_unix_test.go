@@ -102,5 +102,5 @@ func TestDoctorSeesTheBackgroundsEnvironment(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // no other system shows the environment of a process
 	}
-	apptest.Contains(t, all, "the PATH of the background process has 1 folder", "only this terminal finds gopls ("+h.path("venv")+")")
+	apptest.Contains(t, all, "the PATH of the background process has 1 directory", "only this terminal finds gopls ("+h.path("venv")+")")
 }

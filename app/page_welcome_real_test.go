@@ -239,7 +239,7 @@ func TestWelcomeOnThePage(t *testing.T) {
 			door.refusal, door.state = nil, api.LoginState{Can: true}
 		})
 		p.Click(t, browsertest.Thing{Role: "DisclosureTriangle", Name: "Policies"})
-		p.Focus(t, browsertest.Link("Put it into my clients’ settings…"))
+		p.Focus(t, browsertest.Link("Share servers among my clients…"))
 		p.Press(t, kb.Enter)
 		p.AwaitText(t, ".setup", "Clients", "Codex")
 		focused(t, "heading Clients")
@@ -359,7 +359,7 @@ func TestWelcomeAfterInstalling(t *testing.T) {
 		t.Error("it is on, and the autostart entry is not there")
 	}
 
-	p.Click(t, browsertest.Link("Put it into my clients’ settings…"))
+	p.Click(t, browsertest.Link("Share servers among my clients…"))
 	p.AwaitText(t, ".setup", "Codex", "its Serena is not shared")
 	p.Press(t, "g", "o")
 	p.Click(t, browsertest.Button("Close the welcome"))

@@ -146,7 +146,7 @@ func TestArchive(t *testing.T) {
 		t.Errorf("left are %q; it said %s", left, out)
 	}
 	if _, err := os.Lstat(u.apps); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("its folder is left: %v", err)
+		t.Errorf("its directory is left: %v", err)
 	}
 	if strings.Contains(out, unpacked) {
 		t.Errorf("it speaks of where it came from: %s", out)

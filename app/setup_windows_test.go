@@ -178,7 +178,7 @@ func (u *user) uninstall(t *testing.T) {
 	if status := u.start(t, words[0], words[1:]...).status(t); status != 0 {
 		t.Fatalf("the uninstaller ended with %d", status)
 	}
-	apptest.Eventually(t, "its folder is gone", func() bool { return len(u.installed(t)) == 0 })
+	apptest.Eventually(t, "its directory is gone", func() bool { return len(u.installed(t)) == 0 })
 	apptest.Eventually(t, "its entry is gone", func() bool { return value(t, uninstallKey, "UninstallString") == "" })
 }
 

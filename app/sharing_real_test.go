@@ -284,8 +284,10 @@ func TestSharingOutlivesLamplighter(t *testing.T) {
 	if found := m.serenas(); len(found) != 1 || len(server) != 1 || found[0] != server[0] {
 		t.Errorf("servers: %v, before %v", found, server)
 	}
-	// So does an ordinary end.
+	// So does an ordinary end, which says so.
+	before := m.run
 	m.ends(t, syscall.SIGTERM)
+	before.says(t, "lamplighter: ending; 1 client stays attached; 1 shared server goes on for two minutes, for a lamplighter that starts by then\n")
 	m.begin(t)
 	apptest.Contains(t, s.overview(t, 4), "greet")
 	if found := m.serenas(); len(found) != 1 || found[0] != server[0] {

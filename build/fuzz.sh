@@ -4,6 +4,9 @@
 fuzz_seconds=20  # for a target of a named kind, and the most for any other
 fuzz_minutes=13  # for all of them together, two at a time; making the test programs takes a minute or two more
 fuzz_longest=86400
+fuzz_kept=build/fuzz-corpora.tar.gz  # what earlier runs found worth keeping, for machines that have no cache
+fuzz_kept_inputs=150                 # of a target, the shortest first: many small ones cover more than few long ones
+fuzz_kept_size=2048                  # bytes of one
 
 # fuzz_named prints the targets that read what comes from outside: "PACKAGE TARGET…" in lines, below a comment for each
 # kind. A target that is not named here gets what time is left over.
@@ -93,6 +96,7 @@ fuzz_all() {
   rm -rf "$dir"
   mkdir -p "$dir"
   fuzz_corpora=$(go env GOCACHE)/fuzz/$(go list -m)
+  fuzz_begun_with
   export root cache fuzz_corpora
   export -f fuzzing_only_ended fuzz_made fuzz_one
   say "making the test programs of ${#packages[@]} packages"
@@ -132,8 +136,37 @@ fuzz_all() {
     "the input was written below testdata/fuzz of its package: mend, keep it as a seed, run again"
 }
 
-# do_fuzz [SECONDS [PACKAGE…]] is fuzz_all by hand.
+# fuzz_begun_with puts the kept inputs beside those that the cache has.
+fuzz_begun_with() {
+  mkdir -p "$fuzz_corpora"
+  [[ ! -f $fuzz_kept ]] || tar -xzf "$fuzz_kept" -C "$fuzz_corpora" --skip-old-files
+}
+
+# fuzz_keep packs what fuzzing has found by now, the same bytes for the same inputs.
+fuzz_keep() {
+  fuzz_corpora=$(go env GOCACHE)/fuzz/$(go list -m)
+  fuzz_begun_with
+  local target
+  while read -r target; do
+    # A target that is no more takes what it found with it.
+    grep -qs "^func ${target##*/}(" "${target%/*}"/*_test.go || continue
+    find "$fuzz_corpora/$target" -type f -size "-$((fuzz_kept_size + 1))c" -printf "%s $target/%P\n" | LC_ALL=C sort -n -k1,1 -k2 |
+      sed -n "1,${fuzz_kept_inputs}s/^[0-9]* //p"
+  done < <(find "$fuzz_corpora" -type d -name 'Fuzz*' -printf '%P\n' | LC_ALL=C sort) >"$cache/fuzz-corpora.list"
+  tar -c --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -C "$fuzz_corpora" -T "$cache/fuzz-corpora.list" |
+    gzip -n9 >"$cache/fuzz-corpora.tar.gz"
+  mv "$cache/fuzz-corpora.tar.gz" "$fuzz_kept"
+  say "$(tar -tzf "$fuzz_kept" | wc -l) inputs are in $fuzz_kept"
+}
+
+# do_fuzz [SECONDS [PACKAGE…]] is fuzz_all by hand; do_fuzz --keep is fuzz_keep.
 do_fuzz() {
+  if [[ ${1-} == --keep ]]; then
+    (($# == 1)) || die "fuzz --keep takes nothing else" "run: ./build.sh fuzz --keep"
+    need_go
+    fuzz_keep
+    return
+  fi
   local seconds=${1-$fuzz_seconds} package packages=()
   { [[ $seconds =~ ^[1-9][0-9]{0,4}$ ]] && ((seconds <= fuzz_longest)); } ||
     die "fuzz does not know how long $seconds is" "run: ./build.sh fuzz [SECONDS [PACKAGE…]], with at most $fuzz_longest seconds for a target"

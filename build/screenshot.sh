@@ -205,6 +205,8 @@ start_servers
 workspaces >"$log/workspaces.log"
 panel_settings
 desktop_start
+# Only who has installed it is welcomed by the page.
+bin/lamplighter install --in-place --no-start >"$log/install.log"
 bin/lamplighter run >"$log/lamplighter.log" 2>&1 &
 suspend_red "$runtime/lamplighter/control.sock"
 until_true "three lamps of three colours" states_there

@@ -32,7 +32,7 @@ func (i *Installer) Do(ctx context.Context, p Plan, tell func(c Change, err erro
 		tell = func(Change, error) {}
 	}
 	if !filepath.IsAbs(i.o.StateDir) {
-		return fmt.Errorf("nothing was changed: %w for the receipt; set HOME or LAMPLIGHTER_STATE_DIR to a folder of yours", ErrNoHome)
+		return fmt.Errorf("nothing was changed: %w for the receipt; set HOME or LAMPLIGHTER_STATE_DIR to a directory of yours", ErrNoHome)
 	}
 	if p.empty() && !i.interrupted() {
 		return nil
@@ -40,20 +40,20 @@ func (i *Installer) Do(ctx context.Context, p Plan, tell func(c Change, err erro
 	if err := p.sound(); err != nil {
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
-	made, err := makeFolders(missingFolders(i.o.StateDir), 0o700)
+	made, err := makeDirs(missingDirs(i.o.StateDir), 0o700)
 	if err != nil {
-		removeFolders(made)
+		removeDirs(made)
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	lock, err := i.lock(ctx)
 	if err != nil {
-		removeFolders(made)
+		removeDirs(made)
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	forgotten := p.forget
 	defer func() {
 		unlocked := lock.Close()
-		// The lock and its folder go with what they are for.
+		// The lock and its directory go with what they are for.
 		receipt, _, rerr := i.loadReceipt()
 		if nothing := receipt == nil && rerr == nil && !i.interrupted(); nothing && (forgotten || err != nil) {
 			i.forgetPlace(made)
@@ -121,7 +121,7 @@ type transaction struct {
 	tell   func(Change, error)
 	plan   Plan
 	before *Receipt // nil for none
-	made   []string // folders that were made for the state directory
+	made   []string // directories that were made for the state directory
 	j      *journal
 	trees  []tree // that go at the end
 }
@@ -265,8 +265,8 @@ func (i *Installer) run(ctx context.Context, words []string) error {
 	return fmt.Errorf("%s: %w", strings.Join(words, " "), err)
 }
 
-// missingFolders are those that are to be made for path, the outermost first.
-func missingFolders(path string) []string {
+// missingDirs are those that are to be made for path, the outermost first.
+func missingDirs(path string) []string {
 	var missing []string
 	for {
 		if _, err := os.Stat(path); err == nil {
@@ -283,28 +283,28 @@ func missingFolders(path string) []string {
 	return missing
 }
 
-// makeFolders makes folders, the outermost first, and returns those that it made.
-func makeFolders(paths []string, mode os.FileMode) (made []string, err error) {
+// makeDirs makes directories, the outermost first, and returns those that it made.
+func makeDirs(paths []string, mode os.FileMode) (made []string, err error) {
 	for _, path := range paths {
 		if err := os.Mkdir(path, mode); err != nil {
 			if info, serr := os.Stat(path); serr == nil && info.IsDir() {
 				continue // another made it
 			}
-			return made, failure("the folder cannot be made:", path, err)
+			return made, failure("the directory cannot be made:", path, err)
 		}
 		made = append(made, path)
 	}
 	return made, nil
 }
 
-// removeFolders removes those of them that are empty, the deepest first.
-func removeFolders(paths []string) {
+// removeDirs removes those of them that are empty, the deepest first.
+func removeDirs(paths []string) {
 	for _, path := range deepestFirst(paths) {
 		removeEmpty(path)
 	}
 }
 
-// removeEmpty removes a folder that is empty and no link, and tells whether it
+// removeEmpty removes a directory that is empty and no link, and tells whether it
 // is gone.
 func removeEmpty(path string) bool {
 	info, err := os.Lstat(path)

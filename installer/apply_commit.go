@@ -66,16 +66,16 @@ func (i *Installer) put(s *step) error {
 
 // sync has the names of what was put on the disk.
 func (j *journal) sync() error {
-	var folders []string
+	var dirs []string
 	for _, s := range j.Steps {
 		if s.Op != OpSetValue && s.Op != OpDeleteValue {
-			folders = append(folders, filepath.Dir(s.Path))
+			dirs = append(dirs, filepath.Dir(s.Path))
 		}
 	}
-	slices.Sort(folders)
-	for _, folder := range slices.Compact(folders) {
-		if err := syncFolder(folder); err != nil {
-			return failure("it cannot be written to the disk:", folder, err)
+	slices.Sort(dirs)
+	for _, dir := range slices.Compact(dirs) {
+		if err := syncDir(dir); err != nil {
+			return failure("it cannot be written to the disk:", dir, err)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func found(path string) (string, error) {
 	return "content " + digest, err
 }
 
-// isGone tells an error of what is not there. A file in what is no folder any
+// isGone tells an error of what is not there. A file in what is no directory any
 // more is not there, either.
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 

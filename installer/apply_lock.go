@@ -18,6 +18,7 @@ const lockName = "install.lock"
 const (
 	lockTime  = 30 * time.Second // more than the commands of another take
 	lockEvery = 50 * time.Millisecond
+	lockLost  = 20 // times that the directory of the lock goes while it is made
 )
 
 func (i *Installer) lockPath() string { return filepath.Join(i.o.StateDir, lockName) }
@@ -28,11 +29,15 @@ func (i *Installer) lock(ctx context.Context) (*flock.Flock, error) {
 	defer cancel()
 	tick := time.NewTicker(lockEvery)
 	defer tick.Stop()
-	for {
+	for lost := 0; ; {
 		lock, err := tryLock(i.lockPath())
-		if errors.Is(err, fs.ErrNotExist) { // whoever has uninstalled took the folder with him
+		if errors.Is(err, fs.ErrNotExist) { // whoever has uninstalled took the directory with him
 			if err = os.MkdirAll(i.o.StateDir, 0o700); err == nil {
 				continue
+			}
+			// One that gives up removes what is above it meanwhile.
+			if lost++; lost < lockLost && errors.Is(err, fs.ErrNotExist) {
+				err = nil
 			}
 		}
 		if err != nil {
@@ -76,7 +81,7 @@ func tryLock(path string) (*flock.Flock, error) {
 	return nil, errors.Join(lock.Close(), err)
 }
 
-// forgetPlace removes the lock, which nobody holds, and the folders that were
+// forgetPlace removes the lock, which nobody holds, and the directories that were
 // made for it. Whoever takes the lock meanwhile notices.
 func (i *Installer) forgetPlace(made []string) {
 	lock, err := tryLock(i.lockPath())
@@ -93,5 +98,5 @@ func (i *Installer) forgetPlace(made []string) {
 	if filepath.Base(i.o.StateDir) == ownName {
 		made = append(made, i.o.StateDir)
 	}
-	removeFolders(made)
+	removeDirs(made)
 }

@@ -27,7 +27,7 @@ const (
 	stampForm = `\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}`
 )
 
-// ownedThings are all of them. In a folder that the user chose anything of the
+// ownedThings are all of them. In a directory that the user chose anything of the
 // user's may have such a name, so that a name alone is enough only when it says
 // Lamplighter's, or is a UUID, a digest or a time.
 func ownedThings() []owned {
@@ -40,12 +40,12 @@ func ownedThings() []owned {
 		{"control.sock", nil, isSocket}, {"share.sock", nil, isSocket}, {"run/control.sock", nil, isSocket}, {"run/share.sock", nil, isSocket},
 		{"control.sock.lock", nil, isLock}, {"run/control.sock.lock", nil, isLock},
 		{"keys/*.lock", exactly(keyForm + `\.lock`), isLock}, {"run/keys/*.lock", exactly(keyForm + `\.lock`), isLock},
-		{"servers/*", exactly(uuidForm), isFolder}, {"neutral", nil, isEmpty},
+		{"servers/*", exactly(uuidForm), isDir}, {"neutral", nil, isEmpty},
 		{"events.jsonl", nil, holds("at", "kind")}, {"events-*.jsonl", exactly(`events-` + stampForm + `\.jsonl`), isFile},
 		{journalName + ".corrupt*", exactly(regexp.QuoteMeta(journalName) + `\.corrupt(-\d+)?`), isFile},
 		// Of workspaces all but what keeps order there has gone before.
 		{"workspaces/records/*", exactly(uuidForm + `\.json`), isFile}, {"workspaces/making/*", exactly(uuidForm + `\.json`), isFile},
-		{"workspaces/data/*", exactly(uuidForm), isFolder},
+		{"workspaces/data/*", exactly(uuidForm), isDir},
 		{"workspaces/locks/*", exactly(`(` + uuidForm + `|store)\.lock`), isLock}, {"workspaces/serve.lock", nil, isLock},
 		{"workspaces/told.json", nil, holds("told")}, {"workspaces/scanned.json", nil, holds("repositories")},
 	}
@@ -62,7 +62,7 @@ func ownedThings() []owned {
 	return list
 }
 
-// ownedIn are the things of Lamplighter's in a folder, as whole paths. Nothing
+// ownedIn are the things of Lamplighter's in a directory, as whole paths. Nothing
 // behind a link is in it.
 func ownedIn(dir string) []string {
 	var list []string
@@ -85,7 +85,7 @@ func ownedIn(dir string) []string {
 	return list
 }
 
-// ownedNames makes a test for the names that Lamplighter gives right in a folder of
+// ownedNames makes a test for the names that Lamplighter gives right in a directory of
 // its own.
 func ownedNames() func(name string) bool {
 	list := ownedThings()
@@ -111,7 +111,7 @@ func ownedNames() func(name string) bool {
 	}
 }
 
-// behindLink tells whether a folder between dir and a name in it is none, or a
+// behindLink tells whether a directory between dir and a name in it is none, or a
 // link.
 func behindLink(dir, name string) bool {
 	parts := strings.Split(name, "/")
@@ -124,16 +124,16 @@ func behindLink(dir, name string) bool {
 	return false
 }
 
-// ownedFolders are the folders that Lamplighter makes for what of its own was at
+// ownedDirs are the directories that Lamplighter makes for what of its own was at
 // some paths in dir, the deepest first: they go when they are empty.
-func ownedFolders(dir string, paths []string) []string {
+func ownedDirs(dir string, paths []string) []string {
 	var list []string
 	for _, path := range paths {
 		for parent := filepath.Dir(path); parent != dir && within(parent, dir); parent = filepath.Dir(parent) {
 			list = append(list, parent)
 		}
 	}
-	// Whoever locks the store has made all of its folders.
+	// Whoever locks the store has made all of its directories.
 	if store := filepath.Join(dir, workspacesName); slices.Contains(paths, filepath.Join(store, "locks", "store.lock")) {
 		for _, name := range []string{"records", "data", "trees", "archives", "making"} {
 			list = append(list, filepath.Join(store, name))
@@ -142,10 +142,10 @@ func ownedFolders(dir string, paths []string) []string {
 	return deepestFirst(list)
 }
 
-func isFile(_ string, info fs.FileInfo) bool   { return info.Mode().IsRegular() }
-func isFolder(_ string, info fs.FileInfo) bool { return info.IsDir() }
+func isFile(_ string, info fs.FileInfo) bool { return info.Mode().IsRegular() }
+func isDir(_ string, info fs.FileInfo) bool  { return info.IsDir() }
 
-// isEmpty tells whether there is a folder with nothing in it.
+// isEmpty tells whether there is a directory with nothing in it.
 func isEmpty(path string, info fs.FileInfo) bool {
 	entries, err := os.ReadDir(path)
 	return info.IsDir() && err == nil && len(entries) == 0

@@ -64,7 +64,7 @@ func (i *Installer) rollBack(j *journal) error {
 	if failed != nil {
 		return failed
 	}
-	removeFolders(j.Folders)
+	removeDirs(j.Folders)
 	if err := i.at("forget the journal"); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (i *Installer) complete(j *journal) error {
 
 // close is the end of what was completed.
 func (i *Installer) close(j *journal) error {
-	removeFolders(j.Gone)
+	removeDirs(j.Gone)
 	if err := i.at("forget the journal"); err != nil {
 		return err
 	}
@@ -218,6 +218,6 @@ func (i *Installer) removeOwn(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failure("it cannot be removed:", path, err)
 	}
-	_ = syncFolder(filepath.Dir(path)) // else it is done again
+	_ = syncDir(filepath.Dir(path)) // else it is done again
 	return nil
 }

@@ -69,11 +69,11 @@ var changes = map[string]func(l *lab, path string){
 		l.write(path, "mine")
 	},
 	"removed": func(l *lab, path string) { l.remove(path) },
-	"a folder": func(l *lab, path string) {
+	"a directory": func(l *lab, path string) {
 		l.remove(path)
 		l.write(filepath.Join(path, "x"), "mine")
 	},
-	"no folder any more": func(l *lab, path string) {
+	"no directory any more": func(l *lab, path string) {
 		if err := os.RemoveAll(filepath.Dir(path)); err != nil {
 			l.t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func beside(path, suffix string) string {
 // that it removes what an old installation has left to be removed.
 func (t *transaction) prepare() error {
 	t.j = &journal{Form: journalForm, Home: t.i.o.Home, Forget: t.plan.forget}
-	var folders []string
+	var dirs []string
 	for n, c := range t.plan.Changes {
 		t.j.Words = append(t.j.Words, c.String())
 		if c.Path == t.i.receiptPath() && c.Op != OpRemoveTree {
@@ -47,8 +47,8 @@ func (t *transaction) prepare() error {
 				continue
 			}
 			if c.Op != OpRemove {
-				missing := missingFolders(filepath.Dir(c.Path))
-				folders = append(folders, missing...)
+				missing := missingDirs(filepath.Dir(c.Path))
+				dirs = append(dirs, missing...)
 			}
 		case OpSetValue, OpDeleteValue:
 			if err := t.i.lookValue(&s, c); err != nil {
@@ -66,8 +66,8 @@ func (t *transaction) prepare() error {
 		}
 		t.j.Steps = append(t.j.Steps, s)
 	}
-	slices.Sort(folders) // so that a folder comes before what is in it
-	t.j.Folders = slices.Compact(folders)
+	slices.Sort(dirs) // so that a directory comes before what is in it
+	t.j.Folders = slices.Compact(dirs)
 	t.remember()
 	return nil
 }
@@ -106,7 +106,7 @@ func (s *step) look(c Change, sweep bool) (bool, error) {
 	case err != nil:
 		return false, failure("it cannot be told what lies at", c.Path, err)
 	case info.IsDir():
-		return false, fmt.Errorf("%s is a folder, and a file is to be there; move it away", shown(c.Path))
+		return false, fmt.Errorf("%s is a directory, and a file is to be there; move it away", shown(c.Path))
 	default:
 		s.Existed = true
 	}
@@ -125,7 +125,7 @@ func (s *step) look(c Change, sweep bool) (bool, error) {
 	}
 	s.Staged = beside(c.Path, stagedSuffix)
 	if info, err := os.Lstat(s.Staged); err == nil && info.IsDir() {
-		return false, fmt.Errorf("%s is a folder, and a file is to be there for a moment; move it away", shown(s.Staged))
+		return false, fmt.Errorf("%s is a directory, and a file is to be there for a moment; move it away", shown(s.Staged))
 	}
 	return true, nil
 }
@@ -194,11 +194,11 @@ func (i *Installer) lookValue(s *step, c Change) error {
 
 // stage writes all that is to be put somewhere beside its place, and to the disk.
 func (t *transaction) stage(ctx context.Context) error {
-	for _, folder := range t.j.Folders {
-		if err := t.i.at("make " + folder); err != nil {
+	for _, dir := range t.j.Folders {
+		if err := t.i.at("make " + dir); err != nil {
 			return err
 		}
-		if _, err := makeFolders([]string{folder}, 0o755); err != nil {
+		if _, err := makeDirs([]string{dir}, 0o755); err != nil {
 			return err
 		}
 	}

@@ -90,9 +90,9 @@ func TestDoRefuses(t *testing.T) {
 	l.write(l.home("file"), "x")
 	l.mkdir(l.home("folder"))
 	for name, changes := range map[string][]Change{
-		"a folder in the way":           {{Op: OpWrite, Path: l.home("folder")}},
-		"a folder to be removed":        {{Op: OpRemove, Path: l.home("folder")}},
-		"a file where a folder is":      {{Op: OpWrite, Path: l.home("file", "x")}},
+		"a directory in the way":        {{Op: OpWrite, Path: l.home("folder")}},
+		"a directory to be removed":     {{Op: OpRemove, Path: l.home("folder")}},
+		"a file where a directory is":   {{Op: OpWrite, Path: l.home("file", "x")}},
 		"a file that is not there":      {{Op: OpCopy, Path: l.home("y"), From: l.home("none")}},
 		"no whole path":                 {{Op: OpWrite, Path: "x"}},
 		"the same twice":                {{Op: OpWrite, Path: l.home("z")}, {Op: OpRemove, Path: l.home("z")}},

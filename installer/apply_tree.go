@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ownName is that of folders that are Lamplighter's by it.
+// ownName is that of directories that are Lamplighter's by it.
 const ownName = "lamplighter"
 
 const (
@@ -18,7 +18,7 @@ const (
 	settingsName   = "config.yaml"
 )
 
-// whole tells whether a folder is Lamplighter's by its name and by where it is,
+// whole tells whether a directory is Lamplighter's by its name and by where it is,
 // so that all of our names in it may go, whatever is in them. One that the user chose, that is a link, that
 // is above something else, or that is a working copy is not.
 func (i *Installer) whole(path string) bool {
@@ -40,7 +40,7 @@ func (i *Installer) whole(path string) bool {
 	return true
 }
 
-// within tells whether path is dir or below it. Nothing is below no folder.
+// within tells whether path is dir or below it. Nothing is below no directory.
 func within(path, dir string) bool {
 	if dir == "" {
 		return false
@@ -49,7 +49,7 @@ func within(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// removeTree removes a folder, or of it what may go. Its own files, of which the
+// removeTree removes a directory, or of it what may go. Its own files, of which the
 // lock is held, stay until the end.
 func (i *Installer) removeTree(tr tree) error {
 	if !filepath.IsAbs(tr.Path) {
@@ -60,7 +60,7 @@ func (i *Installer) removeTree(tr tree) error {
 		return nil
 	}
 	if err != nil {
-		return failure("the folder cannot be read:", tr.Path, err)
+		return failure("the directory cannot be read:", tr.Path, err)
 	}
 	var failed error
 	going := i.going(tr, entries)
@@ -71,7 +71,7 @@ func (i *Installer) removeTree(tr tree) error {
 		return failed
 	}
 	if tr.Known {
-		removeFolders(ownedFolders(tr.Path, going))
+		removeDirs(ownedDirs(tr.Path, going))
 	}
 	if filepath.Base(tr.Path) == ownName {
 		removeEmpty(tr.Path)
@@ -109,7 +109,7 @@ func (i *Installer) going(tr tree, entries []fs.DirEntry) []string {
 	return list
 }
 
-// holdsWork tells whether the folder of workspaces has more in it than what keeps
+// holdsWork tells whether the directory of workspaces has more in it than what keeps
 // order there, also when that cannot be told.
 func holdsWork(dir string) bool {
 	entries, err := os.ReadDir(dir)
@@ -127,7 +127,7 @@ func holdsWork(dir string) bool {
 	return false
 }
 
-// removeAll removes a folder with all in it, also where folders in it are not to
+// removeAll removes a directory with all in it, also where directories in it are not to
 // be written. Links are removed and not followed.
 func removeAll(path string) error {
 	err := os.RemoveAll(path)

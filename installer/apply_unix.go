@@ -51,14 +51,14 @@ func putBack(aside, path string) error {
 // discard removes what was set aside.
 func discard(aside string) error { return os.Remove(aside) }
 
-// syncFolder has the names in a folder written to the disk.
-func syncFolder(path string) error {
+// syncDir has the names in a directory written to the disk.
+func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	if err := dir.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) { // where folders cannot be synced
+	if err := dir.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) { // where directories cannot be synced
 		return err
 	}
 	return nil

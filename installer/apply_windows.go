@@ -99,5 +99,5 @@ func discard(aside string) error {
 	return err
 }
 
-// syncFolder does nothing: NTFS keeps its own journal of names.
-func syncFolder(string) error { return nil }
+// syncDir does nothing: NTFS keeps its own journal of names.
+func syncDir(string) error { return nil }

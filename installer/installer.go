@@ -21,7 +21,7 @@ var (
 )
 
 // Options say whose installation it is. Directories are absolute; an empty one
-// has no place. Nothing outside of them is written, except the folders of the
+// has no place. Nothing outside of them is written, except the directories of the
 // user that the platform reads autostart entries from.
 type Options struct {
 	OS         string // runtime.GOOS, which tests may change for all that is pure

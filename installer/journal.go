@@ -31,12 +31,12 @@ type journal struct {
 	Phase   phase    `json:"phase"`
 	Home    string   `json:"home,omitempty"` // as in Receipt
 	Words   []string `json:"words"`          // the changes
-	Folders []string `json:"folders"`        // that are made, a folder before what is in it
+	Folders []string `json:"folders"`        // that are made, a directory before what is in it
 	Steps   []step   `json:"steps"`
 	// What is done once all is in its place.
 	Receipt *Receipt `json:"receipt,omitempty"` // nil: it stays as it is
 	Forget  bool     `json:"forget,omitempty"`  // it goes instead
-	Gone    []string `json:"gone,omitempty"`    // folders that go with it when they are empty
+	Gone    []string `json:"gone,omitempty"`    // directories that go with it when they are empty
 }
 
 // step is one change of a file or a value, and what is needed to take it back.
@@ -56,7 +56,7 @@ type step struct {
 	After   *value `json:"after,omitempty"`
 }
 
-// tree is a folder that is to go. No journal names one: whoever finds that of an
+// tree is a directory that is to go. No journal names one: whoever finds that of an
 // uninstallation that was killed has perhaps written there since, and is asked anew.
 type tree struct {
 	Path  string
@@ -206,7 +206,7 @@ func replaceFile(path string, data []byte) error {
 		return failure("it cannot be written:", path, err)
 	}
 	// The new one stands, whether or not the system has written that down yet.
-	_ = syncFolder(filepath.Dir(path))
+	_ = syncDir(filepath.Dir(path))
 	return nil
 }
 

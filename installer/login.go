@@ -58,6 +58,8 @@ type startAtLogin interface {
 	// silence completes off: it plans what keeps others' entries from starting
 	// it for this user, or says in an error why that is not ours to do.
 	silence(p *Plan) error
+	// odd says in a sentence what is odd about how it stands, "" for nothing.
+	odd(l Login) string
 	// resident leaves out of a plan what would end or disturb the running one.
 	resident(p *Plan)
 }
@@ -86,8 +88,8 @@ func (i *Installer) Login() Login {
 			l.Why = fmt.Sprintf("The %s %s cannot be used: %v.", e.How, shown(e.Path), e.Err)
 		}
 	}
-	if unit, entry := l.by(howUnit), l.by(howEntry); l.Why == "" && unit != nil && entry != nil && !unit.On && entry.On && entry.Ours {
-		l.Why = fmt.Sprintf("The unit %s is switched off: desktops that systemd starts do not start it.", shown(unit.Path))
+	if l.Why == "" {
+		l.Why = s.odd(l)
 	}
 	if _, err := i.planSwitch(s, !l.On); err != nil {
 		l.Why = sentence(err.Error())

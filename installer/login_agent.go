@@ -12,7 +12,7 @@ import (
 
 // launchAgents is start at login on macOS.
 type launchAgents struct {
-	dirs   []string // folders of launch agents, the user's first where there is one
+	dirs   []string // directories of launch agents, the user's first where there is one
 	own    string   // the user's, "" for none
 	socket string   // where clients connect to
 	uid    int
@@ -31,7 +31,7 @@ func (i *Installer) launchd() launchAgents {
 func (l launchAgents) entries() ([]LoginEntry, *LoginEntry) {
 	var list []LoginEntry
 	for _, dir := range l.dirs {
-		files, _ := os.ReadDir(dir) // none where there is no such folder
+		files, _ := os.ReadDir(dir) // none where there is no such directory
 		for _, file := range files {
 			name := strings.ToLower(file.Name())
 			if !strings.Contains(name, "lamplighter") || !strings.HasSuffix(name, ".plist") {
@@ -119,6 +119,8 @@ func (l launchAgents) silence(p *Plan) error {
 	p.Notes = nil
 	return nil
 }
+
+func (l launchAgents) odd(Login) string { return "" }
 
 // resident leaves out launchctl but for what only notes something: bootout would
 // end the running one, and bootstrap would take the path of its socket over.

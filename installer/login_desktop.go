@@ -15,8 +15,8 @@ import (
 // not reach the target of those.
 type desktop struct {
 	home       string
-	units      []string // folders of units, the one that counts most first
-	autostart  []string // folders of autostart entries, likewise
+	units      []string // directories of units, the one that counts most first
+	autostart  []string // directories of autostart entries, likewise
 	ownUnits   string   // the user's one of those, "" for none
 	ownEntries string
 	current    []string // names of the desktop
@@ -80,7 +80,7 @@ func once(list []string) []string {
 	return kept
 }
 
-// dirsOf are the folders that a variable lists, or those that stand for it.
+// dirsOf are the directories that a variable lists, or those that stand for it.
 func dirsOf(list string, instead ...string) []string {
 	if list == "" {
 		return instead
@@ -220,7 +220,7 @@ func (d desktop) unitsOn(p *Plan, program string, o InstallOptions) error {
 	return nil
 }
 
-// packageUnits is the folder of units for all users that start program, which
+// packageUnits is the directory of units for all users that start program, which
 // need not be written for this one; "" for none, or when others would count.
 func (d desktop) packageUnits(program string) string {
 	for _, dir := range d.units {
@@ -352,6 +352,17 @@ func (p *Plan) leave(path string) {
 		}
 	}
 	p.Changes = kept
+}
+
+// odd: desktops that systemd starts leave the entry alone, also where the unit is
+// switched off. Where systemd does not run the machine the unit of a package is off as
+// it should be: nobody reads it.
+func (d desktop) odd(l Login) string {
+	unit, entry := l.by(howUnit), l.by(howEntry)
+	if unit == nil || entry == nil || unit.On || !entry.On || !entry.Ours || !d.systemd && !unit.Ours {
+		return ""
+	}
+	return fmt.Sprintf("The unit %s is switched off: desktops that systemd starts do not start it.", shown(unit.Path))
 }
 
 // resident: systemd's commands end nothing, and on leaves a socket that is there

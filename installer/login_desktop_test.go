@@ -185,7 +185,7 @@ func TestForeignFiles(t *testing.T) {
 		"a link to nothing": {func(m machine) { m.link(entry, "/no/such") }, "in the way", true},
 		"empty":             {func(m machine) { m.write(unit, "") }, "in the way", true},
 		"huge":              {func(m machine) { m.write(unit, "# "+marker+"\n"+strings.Repeat("#\n", mostBytes)) }, "in the way", true},
-		"a folder":          {func(m machine) { m.write(unit+"/x", "") }, "is a folder", false},
+		"a directory":       {func(m machine) { m.write(unit+"/x", "") }, "is a directory", false},
 		"a pipe": {func(m machine) {
 			m.write(filepath.Dir(entry)+"/x", "")
 			if err := syscall.Mkfifo(m.at(entry), 0o600); err != nil {
@@ -203,7 +203,7 @@ func TestForeignFiles(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("on: %v", err)
 			}
-			if test.put != errors.Is(err, ErrForeign) && !strings.Contains(test.want, "folder") && !strings.Contains(test.want, "link") {
+			if test.put != errors.Is(err, ErrForeign) && !strings.Contains(test.want, "directory") && !strings.Contains(test.want, "link") {
 				t.Errorf("it is not said that it is not ours: %v", err)
 			}
 			m.carryOut(must(t)(m.d.off()))
@@ -250,7 +250,7 @@ func TestUnitFiles(t *testing.T) {
 		"masked, empty":    {map[string]string{lib + serviceName: service("/a"), etc + serviceName: "", own + "default.target.wants/" + serviceName: "→ /x"}, etc, false, "", nil},
 		"a link":           {map[string]string{own + serviceName: "→ ../../../x.service", "home/x.service": service("/a")}, own, false, "/a", nil},
 		"to nothing":       {map[string]string{own + serviceName: "→ /no/such", lib + serviceName: service("/a")}, own, false, "", syscall.ENOENT},
-		"to a folder":      {map[string]string{own + serviceName: "→ .."}, own, false, "", errNoFile},
+		"to a directory":   {map[string]string{own + serviceName: "→ .."}, own, false, "", errNoFile},
 		"huge":             {map[string]string{own + serviceName: strings.Repeat("#\n", mostBytes), own + "default.target.wants/" + serviceName: "→ /x"}, own, false, "", errHuge},
 		"two":              {map[string]string{own + serviceName: service("/a") + service("/b"), own + "default.target.wants/" + serviceName: "→ /x"}, own, false, "/a", errManyCommands},
 		"nothing":          {map[string]string{own + serviceName: "[Service]\n"}, own, false, "", errNoCommand},
@@ -365,5 +365,31 @@ func TestSilence(t *testing.T) {
 				t.Errorf("%+v", list)
 			}
 		})
+	}
+}
+
+// An entry of ours that starts it stands beside a unit that does not: that of a
+// package where systemd does not run the machine, which is as it should be, or one
+// that somebody has switched off.
+func TestAUnitThatIsOff(t *testing.T) {
+	for _, systemd := range []bool{false, true} {
+		m := newMachine(t)
+		m.d.systemd, m.d.manager = systemd, false
+		m.write("usr/lib/systemd/user/lamplighter.service", "[Service]\nExecStart="+program+"\n")
+		m.write("usr/lib/systemd/user/lamplighter.socket", "[Socket]\n")
+		m.carryOut(must(t)(m.d.on(Programs{Main: program}, InstallOptions{})))
+		stands := func() (l Login) { l.Entries, l.Socket = m.d.entries(); return l }
+		if got := m.d.odd(stands()); got != "" {
+			t.Errorf("systemd %v: installed, %q", systemd, got)
+		}
+		if !systemd {
+			continue
+		}
+		if err := os.Remove(m.at("home/.config/systemd/user/graphical-session.target.wants/lamplighter.service")); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.d.odd(stands()); !strings.HasPrefix(got, "The unit ") || !strings.Contains(got, "/lamplighter.service is switched off: desktops that systemd starts") {
+			t.Errorf("switched off: %q", got)
+		}
 	}
 }

@@ -90,7 +90,7 @@ const (
 
 // lying looks at the path of a file that is to have a content. Links are not
 // followed: nobody has us write elsewhere. The error is about one that cannot be
-// read, or a folder, which no file of ours takes the place of.
+// read, or a directory, which no file of ours takes the place of.
 func lying(path string, content []byte) (lie, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -99,7 +99,7 @@ func lying(path string, content []byte) (lie, error) {
 	case err != nil:
 		return liesForeign, fmt.Errorf("cannot look at %s: %w", shown(path), bare(err))
 	case info.IsDir():
-		return liesForeign, fmt.Errorf("%s is a folder, where a file is to be: %w. Move it away", shown(path), ErrForeign)
+		return liesForeign, fmt.Errorf("%s is a directory, where a file is to be: %w. Move it away", shown(path), ErrForeign)
 	case !info.Mode().IsRegular():
 		return liesForeign, nil
 	}

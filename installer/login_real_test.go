@@ -14,7 +14,7 @@ import (
 )
 
 // folders are names that make paths which have to be quoted one way or another.
-var folders = []string{
+var dirs = []string{
 	"plain", "with space", "per%cent %h %% %", "dollar $HOME ${PATH} $$ $", "o'brien", `quo"te`, `back\slash \n \`,
 	"semi;colon&<>|*?#()`~", "eq=ual", "eq=ual $X", "日本語 ünï", "-dash", ":at@", "trailing ", " leading", "a // b",
 }
@@ -23,9 +23,9 @@ var folders = []string{
 // beside itself.
 const argument = "#!/bin/sh\nprintf '%s\\n' \"$0\" \"$@\" >\"$0.part\"\nmv \"$0.part\" \"$0.said\"\n"
 
-// inFolders calls f with a program in each of the folders.
-func inFolders(t *testing.T, f func(t *testing.T, program string)) {
-	for _, name := range folders {
+// inDirs calls f with a program in each of the folders.
+func inDirs(t *testing.T, f func(t *testing.T, program string)) {
+	for _, name := range dirs {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), name, "lamplighter")
 			if err := errors.Join(os.MkdirAll(filepath.Dir(program), 0o700), os.WriteFile(program, []byte(argument), 0o700)); err != nil {
@@ -69,7 +69,7 @@ func said(t *testing.T, program string) string {
 // is run through the shell it does not look for, so that the shell is run, too.
 func TestSystemdTakesTheUnits(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	inFolders(t, func(t *testing.T, program string) {
+	inDirs(t, func(t *testing.T, program string) {
 		for _, headless := range []bool{false, true} {
 			dir := t.TempDir()
 			text, err := ServiceUnit(program, headless)
@@ -98,7 +98,7 @@ func TestSystemdTakesTheUnits(t *testing.T) {
 
 // The library of the GNOME and Xfce desktops starts what the entries name.
 func TestDesktopsStartTheEntries(t *testing.T) {
-	inFolders(t, func(t *testing.T, program string) {
+	inDirs(t, func(t *testing.T, program string) {
 		menu, err := MenuEntry(program)
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ with open(sys.argv[1], "rb") as f: p = plistlib.load(f)
 want = {"Label": "lamplighter", "ProgramArguments": [sys.argv[2], "run", "--at-login"], "RunAtLoad": True, "KeepAlive": {"SuccessfulExit": False},
   "LimitLoadToSessionType": "Aqua", "ProcessType": "Interactive", "AbandonProcessGroup": True, "Sockets": {"share": {"SockPathName": sys.argv[3], "SockPathMode": 0o600}}}
 sys.exit(0 if p == want else repr(p))`
-	for _, name := range append(folders, "<a>&b;]]>") {
+	for _, name := range append(dirs, "<a>&b;]]>") {
 		program, socket := "/Users/"+name+"/lamplighter", "/Users/"+name+"/run/share.sock"
 		text, err := launchAgent(program, socket)
 		path := filepath.Join(t.TempDir(), agentName)

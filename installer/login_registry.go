@@ -233,5 +233,7 @@ func (r runKeys) silence(p *Plan) error {
 	return nil
 }
 
+func (r runKeys) odd(Login) string { return "" }
+
 // resident: nothing of it disturbs a program that runs.
 func (r runKeys) resident(*Plan) {}

@@ -23,7 +23,7 @@ type unit struct {
 // starts tells whether it starts something at login.
 func (u unit) starts() bool { return u.path != "" && u.wanted && !u.masked }
 
-// unit reads the unit of a name: the first one in the folders counts.
+// unit reads the unit of a name: the first one in the directories counts.
 func (d desktop) unit(name string) unit { return d.unitBut(name, false) }
 
 // unitBut is unit, as if what is ours were gone.
@@ -76,7 +76,7 @@ func (d desktop) unitBut(name string, oursGone bool) unit {
 
 // wanting are the links that have a target start the unit of a name. Where a
 // link leads is of no matter, unless it is to nowhere: that takes the place of
-// those in later folders. What is no link does so, too, and enables nothing.
+// those in later directories. What is no link does so, too, and enables nothing.
 //
 // Source: systemd.unit(5), ".wants/ and .requires/", and what systemd 252 does.
 func wanting(dirs []string, name string) []string {
@@ -98,7 +98,7 @@ func wanting(dirs []string, name string) []string {
 }
 
 // dropIns are the files that change a unit, in the order in which they do: by
-// their names, of which the one in the first folder counts.
+// their names, of which the one in the first directory counts.
 func dropIns(dirs []string, name string) []string {
 	found := map[string]string{}
 	for _, dir := range dirs {

@@ -9,7 +9,7 @@ import (
 )
 
 // mountedIn refuses a tree when something is mounted on what goes of it, or below
-// that, also a folder of the same file system: what is there lies elsewhere, too,
+// that, also a directory of the same file system: what is there lies elsewhere, too,
 // and would be gone there.
 func (i *Installer) mountedIn(tr tree) error {
 	entries, err := os.ReadDir(tr.Path)

@@ -14,7 +14,7 @@ const (
 	OpCopy        Op = "copy"         // the file From to Path
 	OpLink        Op = "link"         // make Path a symbolic link to From
 	OpRemove      Op = "remove"       // the file or link Path
-	OpRemoveTree  Op = "remove_tree"  // the folder Path with all that is in it
+	OpRemoveTree  Op = "remove_tree"  // the directory Path with all that is in it
 	OpSetValue    Op = "set_value"    // Windows: the text Content as the value Name of the registry key Path, "HKCU\…"
 	OpDeleteValue Op = "delete_value" // Windows: the value Name of the registry key Path
 	OpRun         Op = "run"          // the command Command
@@ -38,11 +38,11 @@ type Change struct {
 	// Optional: that it fails is told and stops nothing, as where no manager
 	// runs that could be told of a new unit.
 	Optional bool
-	// Keep are the names right below the folder Path that OpRemoveTree leaves, and
-	// the folder with them. Workspaces are left only when there are any.
+	// Keep are the names right below the directory Path that OpRemoveTree leaves, and
+	// the directory with them. Workspaces are left only when there are any.
 	Keep []string
 	// Known makes OpRemoveTree remove only what Lamplighter has written, as far as
-	// that can be told, where the folder is one that the user chose.
+	// that can be told, where the directory is one that the user chose.
 	Known bool
 	// Why is the reason in words, for a dry run: "so that it starts with the desktop".
 	Why string

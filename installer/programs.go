@@ -73,7 +73,7 @@ func (i *Installer) home() error {
 	}
 	info, err := os.Stat(i.o.Home)
 	if err == nil && !info.IsDir() {
-		err = errors.New("it is no folder")
+		err = errors.New("it is no directory")
 	}
 	if err != nil {
 		return fmt.Errorf("%w to install into: %w%s", ErrNoHome, failure("there is nothing to be put into", i.o.Home, err), advice)
@@ -184,7 +184,7 @@ func (i *Installer) missing(path, name string) error {
 	if name == mainName {
 		return fmt.Errorf("%w: %s is not there any more, it was removed or replaced while it ran; start it from where it is now", ErrNoPrograms, shown(path))
 	}
-	return fmt.Errorf("%w: %s is not beside %s; unpack or build both programs into one folder", ErrNoPrograms, i.exe(name), shown(i.self()))
+	return fmt.Errorf("%w: %s is not beside %s; unpack or build both programs into one directory", ErrNoPrograms, i.exe(name), shown(i.self()))
 }
 
 func (w *wanted) program(from, to string, gui bool) {
@@ -213,7 +213,7 @@ func (w *wanted) file(c Change) {
 		w.refused = append(w.refused, failure("it cannot be told what lies at", c.Path, err))
 		return
 	case info.IsDir():
-		w.refused = append(w.refused, fmt.Errorf("%s is a folder, and a file is to be there; move it away", shown(c.Path)))
+		w.refused = append(w.refused, fmt.Errorf("%s is a directory, and a file is to be there; move it away", shown(c.Path)))
 		return
 	case !info.Mode().IsRegular():
 		c.Backup = true

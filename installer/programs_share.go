@@ -72,7 +72,7 @@ func (w *wanted) icon() {
 	}
 }
 
-// startedFrom are the folders of programs that start at login names as it is.
+// startedFrom are the directories of programs that start at login names as it is.
 func (w *wanted) startedFrom() []string {
 	var dirs []string
 	list, socket := w.i.startAtLogin().entries()

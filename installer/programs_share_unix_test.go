@@ -88,6 +88,6 @@ func TestIsLamplighter(t *testing.T) {
 		}
 	}
 	if isLamplighter(dir) || isLamplighter(filepath.Join(dir, "none")) {
-		t.Error("a folder, or nothing, is a program")
+		t.Error("a directory, or nothing, is a program")
 	}
 }

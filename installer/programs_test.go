@@ -179,8 +179,8 @@ type inTheWay struct {
 func TestInstallFindsSomethingInTheWay(t *testing.T) {
 	all := linksInTheWay()
 	maps.Copy(all, map[string]inTheWay{
-		"a file":   {func(l *lab, path string) { l.write(path, "mine") }, true},
-		"a folder": {func(l *lab, path string) { l.write(filepath.Join(path, "x"), "mine") }, false},
+		"a file":      {func(l *lab, path string) { l.write(path, "mine") }, true},
+		"a directory": {func(l *lab, path string) { l.write(filepath.Join(path, "x"), "mine") }, false},
 	})
 	for name, test := range all {
 		t.Run(name, func(t *testing.T) {

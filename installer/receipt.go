@@ -27,7 +27,7 @@ type Receipt struct {
 	Headless bool   `json:"headless,omitempty"`
 	// Files are those that were written, in the order in which they were.
 	Files []InstalledFile `json:"files"`
-	// Folders are those that were made for them, the deepest first.
+	// Directories are those that were made for them, the deepest first.
 	Folders []string `json:"folders"`
 	// Unfinished holds the changes that may or may not have been made when an
 	// installation was interrupted, in words. It is read from the journal.
@@ -155,7 +155,7 @@ func (r *Receipt) file(path string) *InstalledFile {
 }
 
 // same tells whether two receipts remember the same, but for when it was, for
-// folders and for the order of files.
+// directories and for the order of files.
 func (r *Receipt) same(other *Receipt) bool {
 	if r == nil || other == nil {
 		return r == other

@@ -102,7 +102,7 @@ func (i *Installer) planPrograms(p *Plan, old *Receipt, o UninstallOptions) {
 	}
 }
 
-// planTrees plans to remove the folders that the program writes into.
+// planTrees plans to remove the directories that the program writes into.
 func (i *Installer) planTrees(p *Plan, o UninstallOptions) {
 	add := func(path, why string, keep ...string) {
 		if !filepath.IsAbs(path) {
@@ -156,7 +156,7 @@ func (i *Installer) planTrees(p *Plan, o UninstallOptions) {
 	}
 }
 
-// others are names in a folder of ours that Lamplighter does not give.
+// others are names in a directory of ours that Lamplighter does not give.
 func (i *Installer) others(tr tree, entries []fs.DirEntry) []string {
 	var names []string
 	known := ownedNames()
@@ -174,9 +174,9 @@ func (i *Installer) lockAlone(tr tree, entries []fs.DirEntry) bool {
 	return sameFile(tr.Path, i.o.StateDir) && len(entries) == 1 && entries[0].Name() == lockName && (!tr.Known || filepath.Base(tr.Path) == ownName)
 }
 
-// settingsIn are the names right below a folder that lead to settings which stay,
-// by whatever path the folder is one above them.
-func (i *Installer) settingsIn(folder string, purge bool) []string {
+// settingsIn are the names right below a directory that lead to settings which stay,
+// by whatever path the directory is one above them.
+func (i *Installer) settingsIn(dir string, purge bool) []string {
 	files := []string{i.o.Settings}
 	if !purge && i.o.ConfigDir != "" {
 		files = append(files, filepath.Join(i.o.ConfigDir, settingsName))
@@ -194,7 +194,7 @@ func (i *Installer) settingsIn(folder string, purge bool) []string {
 		}
 		for _, path := range paths {
 			for parent := filepath.Dir(path); ; path, parent = parent, filepath.Dir(parent) {
-				if name := filepath.Base(path); sameFile(parent, folder) && !slices.Contains(names, name) {
+				if name := filepath.Base(path); sameFile(parent, dir) && !slices.Contains(names, name) {
 					names = append(names, name)
 				}
 				if parent == filepath.Dir(parent) {

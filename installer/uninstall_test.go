@@ -120,7 +120,7 @@ func TestUninstallFromOddStateDirectories(t *testing.T) {
 			l.write(l.home("lamplighter", ".git", "HEAD"), "ref")
 			return l.home("lamplighter")
 		},
-		"a folder of documents": func(l *lab) string { return l.home("Documents") },
+		"a directory of documents": func(l *lab) string { return l.home("Documents") },
 	})
 	for name, place := range all {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestUninstallLeavesWhatOnlyHasSuchAName(t *testing.T) {
 	l.unpack("1")
 	l.install(noLogin)
 	l.uninstall(UninstallOptions{Purge: true})
-	sameContent(t, "empty folders", content(t, l.o.Home), before)
+	sameContent(t, "empty directories", content(t, l.o.Home), before)
 }
 
 // Settings stay wherever they are.

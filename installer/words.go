@@ -38,9 +38,9 @@ func (c Change) what() string {
 	case OpRemove:
 		return "remove " + shown(c.Path)
 	case OpRemoveTree:
-		text := "remove the folder " + shown(c.Path)
+		text := "remove the directory " + shown(c.Path)
 		if c.Known {
-			text = "remove what Lamplighter has written into the folder " + shown(c.Path)
+			text = "remove what Lamplighter has written into the directory " + shown(c.Path)
 		}
 		if len(c.Keep) > 0 {
 			text += ", but not " + strings.Join(c.Keep, ", ")

@@ -162,9 +162,9 @@ func (in *Instance) ClientWords(most int) string {
 		case 0:
 			return ClientsInWords(nil)
 		case 1:
-			return cmp.Or(Shorten(Clean(clients[0].Name), most), countClients(1))
+			return cmp.Or(Shorten(Clean(clients[0].Name), most), Plural(1, "client", "clients"))
 		default:
-			return countClients(len(clients))
+			return Plural(len(clients), "client", "clients")
 		}
 	}
 	name := ""

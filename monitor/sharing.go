@@ -49,18 +49,11 @@ func ClientsInWords(list []Client) string {
 		}
 		names = append(names, p.name)
 	}
-	words := countClients(len(list)) + ": " + strings.Join(names, ", ")
+	words := Plural(len(list), "client", "clients") + ": " + strings.Join(names, ", ")
 	if left > 0 {
 		words += fmt.Sprintf(" and %d more", left)
 	}
 	return words
-}
-
-func countClients(n int) string {
-	if n == 1 {
-		return "1 client"
-	}
-	return fmt.Sprintf("%d clients", n)
 }
 
 // SharingWords tells what is known of the clients that have an instance through

@@ -15,3 +15,11 @@ func TestMemory(t *testing.T) {
 		}
 	}
 }
+
+func TestPlural(t *testing.T) {
+	for n, want := range map[int]string{0: "0 entries", 1: "1 entry", 2: "2 entries", 1000: "1000 entries"} {
+		if got := Plural(n, "entry", "entries"); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

@@ -20,7 +20,7 @@ type moved struct {
 }
 
 // after is what has moved once the menu before is replaced by next at now.
-func (m moved) after(before, next Menu, was, is places, now time.Time) moved {
+func (m moved) after(before, next menu, was, is places, now time.Time) moved {
 	if !slices.Equal(was.stops, is.stops) || !sameGroups(before.StopAll, next.StopAll) {
 		m.stops = now
 	}
@@ -34,8 +34,8 @@ func (m moved) after(before, next Menu, was, is places, now time.Time) moved {
 }
 
 // sameGroups tells whether both have the same lines.
-func sameGroups(a, b []Group) bool {
-	return slices.EqualFunc(a, b, func(a, b Group) bool { return a.What == b.What })
+func sameGroups(a, b []stopGroup) bool {
+	return slices.EqualFunc(a, b, func(a, b stopGroup) bool { return a.What == b.What })
 }
 
 // aimed tells whether a click on lines that moved at some time was aimed at

@@ -43,7 +43,7 @@ type dbusMenu struct {
 
 	mu       sync.Mutex
 	served   bool // it is on the bus
-	slots    []Slot
+	slots    []menuSlot
 	revision uint32
 	// readers are the panels that have asked for the menu: what is to come
 	// before they see the submenus, nil when they do.
@@ -114,7 +114,7 @@ func (m *dbusMenu) serve() error {
 // do makes changes, which are seen together. Each is announced by itself and
 // then as a new layout, because an answer that was made before may arrive
 // after the announcement.
-func (m *dbusMenu) do(ops []Op) error {
+func (m *dbusMenu) do(ops []slotOp) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.slots = apply(m.slots, ops)
@@ -141,22 +141,22 @@ func (m *dbusMenu) layoutUpdated() error {
 }
 
 // changes are the properties that ops change, line by line.
-func changes(ops []Op) []lineProperties {
+func changes(ops []slotOp) []lineProperties {
 	var all []lineProperties
 	for _, op := range ops {
 		name, value := "", any(nil)
 		switch op.Kind {
-		case OpTitle:
+		case opTitle:
 			name, value = "label", escape(runtime.GOOS, op.Text)
-		case OpIcon:
+		case opIcon:
 			name, value = "icon-data", picture(op.Mark)
-		case OpEnable, OpDisable:
-			name, value = "enabled", op.Kind == OpEnable
-		case OpShow, OpHide:
-			name, value = "visible", op.Kind == OpShow
-		case OpCheck, OpUncheck:
-			name, value = "toggle-state", toggle(op.Kind == OpCheck)
-		case OpTooltip: // panels show none
+		case opEnable, opDisable:
+			name, value = "enabled", op.Kind == opEnable
+		case opShow, opHide:
+			name, value = "visible", op.Kind == opShow
+		case opCheck, opUncheck:
+			name, value = "toggle-state", toggle(op.Kind == opCheck)
+		case opTooltip: // panels show none
 			continue
 		}
 		id := idOf(op.Slot)

@@ -19,7 +19,7 @@ func pinnable(in *monitor.Instance) bool { return stoppable(in) || in.Pinned }
 // keep fills the two lists under Keep: those that can be kept for an hour, and
 // those that can be pinned. Where there is no room for all, those that will be
 // ended or are kept come first, and those that are pinned.
-func (m *Menu) keep(snap *monitor.Snapshot, orders orders, now time.Time) {
+func (m *menu) keep(snap *monitor.Snapshot, orders orders, now time.Time) {
 	concerned := func(in *monitor.Instance) bool { return planned(in, now) || kept(in, now) }
 	pinned := func(in *monitor.Instance) bool { return in.Pinned }
 	keeps, keepsOver := chosen(snap, stoppable, concerned)
@@ -70,8 +70,8 @@ func chosen(snap *monitor.Snapshot, fit, first func(*monitor.Instance) bool) (li
 
 // keepEntry says what will become of an instance that is not kept, and why:
 // "24284 - alpha · ends in 4 min: no call for 30 min".
-func keepEntry(in *monitor.Instance, orders orders, now time.Time) Entry {
-	e := Entry{ID: in.ID(), Label: in.Label(), Name: in.Name(), Mark: icons.None}
+func keepEntry(in *monitor.Instance, orders orders, now time.Time) menuEntry {
+	e := menuEntry{ID: in.ID(), Label: in.Label(), Name: in.Name(), Mark: icons.None}
 	var words string
 	switch {
 	case orders.ending(e.ID):
@@ -93,8 +93,8 @@ func keepEntry(in *monitor.Instance, orders orders, now time.Time) Entry {
 }
 
 // pinEntry says little, because its check mark says the rest.
-func pinEntry(in *monitor.Instance, orders orders) Entry {
-	e := Entry{ID: in.ID(), Label: in.Label(), Name: in.Name(), Mark: icons.None, Checked: in.Pinned}
+func pinEntry(in *monitor.Instance, orders orders) menuEntry {
+	e := menuEntry{ID: in.ID(), Label: in.Label(), Name: in.Name(), Mark: icons.None, Checked: in.Pinned}
 	words := ""
 	if orders.ending(e.ID) {
 		words = endingWords
@@ -105,7 +105,7 @@ func pinEntry(in *monitor.Instance, orders orders) Entry {
 
 // keptInPlaces renews entries under Keep that are shown. Unlike elsewhere one
 // that is not in next may still run: others may have taken its room.
-func keptInPlaces(shown, next []Entry, running map[string]bool) []Entry {
+func keptInPlaces(shown, next []menuEntry, running map[string]bool) []menuEntry {
 	held := inPlaces(shown, next)
 	for i, e := range held {
 		if e.Ended && running[e.ID] {

@@ -39,7 +39,7 @@ func TestWhatIsSaidUnderKeep(t *testing.T) {
 		{"not recognised", func(in *monitor.Instance) { in.Recognised = false }, "", "", false},
 	} {
 		m := buildMenu(snapshot(with(alpha, c.change)), noon, menuOptions{Policies: true})
-		line := func(list []Entry) (e Entry) {
+		line := func(list []menuEntry) (e menuEntry) {
 			for _, e = range list {
 			}
 			return e
@@ -74,7 +74,7 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 		snap := snapshot(list...)
 		m := buildMenu(snap, noon, menuOptions{Policies: true})
 		over := 0
-		check := func(what string, shown []Entry, fit, first func(*monitor.Instance) bool) {
+		check := func(what string, shown []menuEntry, fit, first func(*monitor.Instance) bool) {
 			at, fits, missing := -1, 0, 0
 			for i := range snap.Instances {
 				in := &snap.Instances[i]
@@ -82,7 +82,7 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 					continue
 				}
 				fits++
-				k := slices.IndexFunc(shown, func(e Entry) bool { return e.ID == in.ID() })
+				k := slices.IndexFunc(shown, func(e menuEntry) bool { return e.ID == in.ID() })
 				if k >= 0 && k <= at {
 					t.Fatalf("%s: out of order", what)
 				}
@@ -121,7 +121,7 @@ func TestHeldLinesUnderKeep(t *testing.T) {
 	for i := range keepLines + 1 {
 		list = append(list, serena(24282+i, fmt.Sprintf("p%03d", i), 0, 10))
 	}
-	menu := func(list ...monitor.Instance) Menu {
+	menu := func(list ...monitor.Instance) menu {
 		return buildMenu(snapshot(slices.Clone(list)...), noon, menuOptions{Policies: true})
 	}
 	shown := menu(list...)

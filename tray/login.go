@@ -12,28 +12,28 @@ type Login interface {
 	SetAtLogin(on bool)
 }
 
-// LoginLine is the line of start at login. The zero value is not shown.
-type LoginLine struct {
+// loginEntry is the line of start at login. The zero value is not shown.
+type loginEntry struct {
 	Shown bool
 	On    bool
 	Can   bool // it can be switched
 }
 
 // loginLine asks how start at login stands; nil gives no line.
-func loginLine(l Login) LoginLine {
+func loginLine(l Login) loginEntry {
 	if l == nil {
-		return LoginLine{}
+		return loginEntry{}
 	}
 	on, can := l.AtLogin()
-	return LoginLine{Shown: true, On: on, Can: can}
+	return loginEntry{Shown: true, On: on, Can: can}
 }
 
 // slot is the line on the desktop.
-func (l LoginLine) slot() Slot {
+func (l loginEntry) slot() menuSlot {
 	if !l.Shown {
-		return Slot{}
+		return menuSlot{}
 	}
-	return Slot{Visible: true, Enabled: l.Can, Title: "Start at login", Checked: l.On}
+	return menuSlot{Visible: true, Enabled: l.Can, Title: "Start at login", Checked: l.On}
 }
 
 // Redraw has the menu drawn again, as what it says besides the snapshots may have

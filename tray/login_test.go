@@ -23,13 +23,13 @@ func TestStartAtLogin(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		on, can bool
-		want    Slot
+		want    menuSlot
 		order   string
 	}{
-		{"off", false, true, Slot{Visible: true, Enabled: true, Title: "Start at login"}, "at login true"},
-		{"on", true, true, Slot{Visible: true, Enabled: true, Title: "Start at login", Checked: true}, "at login false"},
-		{"an administrator's", true, false, Slot{Visible: true, Title: "Start at login", Checked: true}, ""},
-		{"not possible", false, false, Slot{Visible: true, Title: "Start at login"}, ""},
+		{"off", false, true, menuSlot{Visible: true, Enabled: true, Title: "Start at login"}, "at login true"},
+		{"on", true, true, menuSlot{Visible: true, Enabled: true, Title: "Start at login", Checked: true}, "at login false"},
+		{"an administrator's", true, false, menuSlot{Visible: true, Title: "Start at login", Checked: true}, ""},
+		{"not possible", false, false, menuSlot{Visible: true, Title: "Start at login"}, ""},
 	} {
 		o, canvas, _ := drawer(t)
 		orders := o.actions.(clicked)
@@ -81,7 +81,7 @@ func TestStartAtLoginInAnOpenMenu(t *testing.T) {
 	l.on = true
 	canvas.ops = nil
 	o.see(t, snapshot())
-	if len(canvas.ops) != 1 || canvas.ops[0] != (Op{Slot: slotLogin, Kind: OpCheck}) {
+	if len(canvas.ops) != 1 || canvas.ops[0] != (slotOp{Slot: slotLogin, Kind: opCheck}) {
 		t.Errorf("%+v", canvas.ops)
 	}
 }

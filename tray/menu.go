@@ -19,40 +19,40 @@ const (
 	recentLines = monitor.RecentEvents
 )
 
-// Menu is everything the tray says at one moment, as plain data. It knows
+// menu is everything the tray says at one moment, as plain data. It knows
 // nothing of slots or of a desktop.
-type Menu struct {
+type menu struct {
 	Worst   monitor.State // what the icon shows; empty without an instance
 	Tooltip string        // of the icon
 
-	Head      string  // the whole truth in one line
-	Hint      string  // what to do when there is nothing to show
-	Instances []Entry // in the order of the snapshot
-	More      string  // how many found no room, empty for none
-	Recent    []Line  // what happened, newest first
+	Head      string      // the whole truth in one line
+	Hint      string      // what to do when there is nothing to show
+	Instances []menuEntry // in the order of the snapshot
+	More      string      // how many found no room, empty for none
+	Recent    []eventLine // what happened, newest first
 	// Workspaces are those of jobs.
-	Workspaces Workspaces
-	Keep       []Entry // those that can be kept for an hour
-	Pins       []Entry // those that can be pinned or unpinned
-	KeepMore   string  // how many of either found no room, empty for none
-	Policies   PolicyLines
+	Workspaces workspaceMenu
+	Keep       []menuEntry // those that can be kept for an hour
+	Pins       []menuEntry // those that can be pinned or unpinned
+	KeepMore   string      // how many of either found no room, empty for none
+	Policies   policyMenu
 	GivenBack  string // the memory of those that were ended, empty for none
 	Warnings   []string
-	StopAll    []Group // orders for all of a kind
-	Stop       []Entry // those that can be stopped, in the same order
-	StopMore   string  // how many of them found no room, empty for none
-	Login      LoginLine
+	StopAll    []stopGroup // orders for all of a kind
+	Stop       []menuEntry // those that can be stopped, in the same order
+	StopMore   string      // how many of them found no room, empty for none
+	Login      loginEntry
 	About      string
 	Quit       string // with what becomes of the servers
 
 	// Said is what the next menu needs to know about this one.
-	Said Said
+	Said said
 	// running has every instance, also those that found no room.
 	running map[string]bool
 }
 
-// Entry is one instance in the menu.
-type Entry struct {
+// menuEntry is one instance in the menu.
+type menuEntry struct {
 	ID      string // of the instance
 	Label   string // "24284 - alpha", whole
 	Name    string // the part of Label that may be shortened
@@ -63,16 +63,16 @@ type Entry struct {
 	Ended   bool // it is gone, and its line only waits for the menu to close
 }
 
-// Line is one event in the menu.
-type Line struct {
+// eventLine is one event in the menu.
+type eventLine struct {
 	Title string
 	Open  string // the instance that a click opens, empty for none
 }
 
-// Said remembers the memory figures that a menu shows, in MB, so that the next
+// said remembers the memory figures that a menu shows, in MB, so that the next
 // one keeps to them while they are still about right. The zero value is that
 // of a first menu.
-type Said struct {
+type said struct {
 	total      int
 	saved      int
 	byInstance map[string]int
@@ -81,11 +81,11 @@ type Said struct {
 // menuOptions are the things that a menu says besides the snapshot.
 type menuOptions struct {
 	Version string
-	Before  Said // of the menu shown until now
+	Before  said // of the menu shown until now
 	Stop    bool // offer to stop instances
 	// Policies offers what the policies can be told.
 	Policies bool
-	Login    LoginLine
+	Login    loginEntry
 	// GivenBack is the memory, in bytes, that ended instances gave back since
 	// GivenSince; 0 for none.
 	GivenBack  uint64
@@ -94,8 +94,8 @@ type menuOptions struct {
 
 // buildMenu puts a snapshot in words. A nil snapshot is one that nobody has
 // taken yet. The result shares nothing with its arguments.
-func buildMenu(snap *monitor.Snapshot, now time.Time, opts menuOptions) Menu {
-	m := Menu{Login: opts.Login, About: "About Lamplighter " + monitor.Clean(opts.Version), Quit: quit(monitor.Totals{})}
+func buildMenu(snap *monitor.Snapshot, now time.Time, opts menuOptions) menu {
+	m := menu{Login: opts.Login, About: "About Lamplighter " + monitor.Clean(opts.Version), Quit: quit(monitor.Totals{})}
 	if snap == nil {
 		m.Head = "Looking for servers"
 		m.Tooltip = "Lamplighter: looking for servers"
@@ -103,7 +103,7 @@ func buildMenu(snap *monitor.Snapshot, now time.Time, opts menuOptions) Menu {
 	}
 	m.Worst = snap.Worst()
 	totals := snap.Totals()
-	m.Said = Said{
+	m.Said = said{
 		total:      quantise(totals.RSSBytes, opts.Before.total),
 		saved:      quantise(totals.SavedBytes, opts.Before.saved),
 		byInstance: make(map[string]int, len(snap.Instances)),
@@ -174,9 +174,9 @@ func head(t monitor.Totals, mb, saved int) string {
 	if t.Instances == 0 {
 		return "No servers yet"
 	}
-	s := plural(t.Instances, "server", "servers")
+	s := monitor.Plural(t.Instances, "server", "servers")
 	if t.Attention > 0 {
-		s += ", " + plural(t.Attention, "needs attention", "need attention")
+		s += ", " + monitor.Plural(t.Attention, "needs attention", "need attention")
 	}
 	if t.Parked > 0 {
 		s += fmt.Sprintf(", %d parked", t.Parked)
@@ -195,10 +195,10 @@ func head(t monitor.Totals, mb, saved int) string {
 func quit(t monitor.Totals) string {
 	var becomes []string
 	if t.Sessions > 0 {
-		becomes = append(becomes, plural(t.Sessions, "session ends", "sessions end"))
+		becomes = append(becomes, monitor.Plural(t.Sessions, "session ends", "sessions end"))
 	}
 	if t.Shared > 0 {
-		becomes = append(becomes, plural(t.Shared, "shared server is parked", "shared servers are parked"))
+		becomes = append(becomes, monitor.Plural(t.Shared, "shared server is parked", "shared servers are parked"))
 	}
 	switch rest := t.Instances - t.Sessions - t.Shared - t.Parked; {
 	case len(becomes) == 0:
@@ -227,8 +227,8 @@ func presentWords(in *monitor.Instance, orders orders, now time.Time) (words []s
 // entry puts one instance in words, for example "24284 - alpha · idle 10 min ·
 // 150 MB". words are those between label and memory. One that ends has only
 // those, so that its name keeps its room.
-func entry(in *monitor.Instance, words []string, ends bool, mb int, now time.Time) Entry {
-	e := Entry{ID: in.ID(), Label: in.Label(), Name: in.Name(), Mark: icons.Mark(in.State)}
+func entry(in *monitor.Instance, words []string, ends bool, mb int, now time.Time) menuEntry {
+	e := menuEntry{ID: in.ID(), Label: in.Label(), Name: in.Name(), Mark: icons.Mark(in.State)}
 	lines := []string{in.Reason}
 	if ends {
 		lines = append(lines, planSentence(in, now))
@@ -271,7 +271,7 @@ func stoppable(in *monitor.Instance) bool {
 // toStop is the entry as it stands under Stop, where it also says who would
 // lose the server. It has no icon: panels read the whole menu again after each
 // change, and twice the icons would double what that costs.
-func (e Entry) toStop(in *monitor.Instance, words []string, mb int) Entry {
+func (e menuEntry) toStop(in *monitor.Instance, words []string, mb int) menuEntry {
 	pinned := ""
 	if in.Pinned {
 		pinned = "pinned"
@@ -282,7 +282,7 @@ func (e Entry) toStop(in *monitor.Instance, words []string, mb int) Entry {
 }
 
 // ended is the entry of an instance that has gone while the menu was open.
-func (e Entry) ended() Entry {
+func (e menuEntry) ended() menuEntry {
 	e.Title = title(labelColumns, e.Label, e.Name, "ended")
 	e.Tooltip = ""
 	if e.Mark != icons.None {
@@ -336,7 +336,7 @@ func nextChange(snap *monitor.Snapshot, now time.Time) (time.Duration, bool) {
 // shown stays where it is and says what is new, lines that next no longer has
 // stay and say so, and lines that next adds wait. Nothing then moves under the
 // pointer.
-func hold(shown, next Menu) Menu {
+func hold(shown, next menu) menu {
 	held := next
 	held.Instances = inPlaces(shown.Instances, next.Instances)
 	held.StopAll = groupsInPlace(shown.StopAll, next.StopAll)
@@ -363,12 +363,12 @@ func hold(shown, next Menu) Menu {
 }
 
 // inPlaces renews entries that are shown, and neither adds nor takes one away.
-func inPlaces(shown, next []Entry) []Entry {
-	fresh := make(map[string]Entry, len(next))
+func inPlaces(shown, next []menuEntry) []menuEntry {
+	fresh := make(map[string]menuEntry, len(next))
 	for _, e := range next {
 		fresh[e.ID] = e
 	}
-	held := make([]Entry, len(shown))
+	held := make([]menuEntry, len(shown))
 	for i, e := range shown {
 		if f, ok := fresh[e.ID]; ok {
 			held[i] = f

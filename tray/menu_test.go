@@ -227,7 +227,7 @@ func TestNothingIsReadDifferentlyBeforeNextChange(t *testing.T) {
 		}
 		snap := snapshot(list...)
 		snap.Recent, snap.Policy = genEvents(t, list), genPolicy(t)
-		menu := func(at time.Time) Menu { return buildMenu(snap, at, menuOptions{Stop: true, Policies: true}) }
+		menu := func(at time.Time) menu { return buildMenu(snap, at, menuOptions{Stop: true, Policies: true}) }
 		next, ok := nextChange(snap, noon)
 		if !ok {
 			next = 1000 * time.Hour

@@ -11,14 +11,14 @@ func newPlaces() places {
 }
 
 // of finds places for a menu, those of p as far as they can stay.
-func (p places) of(m Menu) places {
+func (p places) of(m menu) places {
 	return places{
 		instances: place(p.instances, ids(m.Instances)), stops: place(p.stops, ids(m.Stop)),
 		keeps: place(p.keeps, ids(m.Keep)), pins: place(p.pins, ids(m.Pins)),
 	}
 }
 
-func ids(entries []Entry) []string {
+func ids(entries []menuEntry) []string {
 	ids := make([]string, len(entries))
 	for i, e := range entries {
 		ids[i] = e.ID

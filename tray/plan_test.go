@@ -62,7 +62,7 @@ func TestCountdownsChangeTogether(t *testing.T) {
 			t.Errorf("drawn after %d s: %v", second, c.ops)
 		}
 		for _, op := range c.ops {
-			if op.Kind != OpTitle {
+			if op.Kind != opTitle {
 				t.Errorf("after %d s: %+v", second, op)
 			}
 		}

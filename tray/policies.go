@@ -28,34 +28,34 @@ const (
 // shortPause is the shortest pause that is offered.
 const shortPause = time.Hour
 
-// Group is an order to stop all instances of a kind.
-type Group struct {
+// stopGroup is an order to stop all instances of a kind.
+type stopGroup struct {
 	What  string
 	Title string // "Stop 2 idle"
 	Ended bool   // none is left, and its line only waits for the menu to close
 }
 
 // groups offers to stop those that the policies call orphaned and idle.
-func groups(p monitor.Policy) []Group {
-	var list []Group
+func groups(p monitor.Policy) []stopGroup {
+	var list []stopGroup
 	if p.Orphans > 0 {
-		list = append(list, Group{What: whatOrphans, Title: "Stop " + plural(p.Orphans, "orphaned", "orphaned")})
+		list = append(list, stopGroup{What: whatOrphans, Title: "Stop " + monitor.Plural(p.Orphans, "orphaned", "orphaned")})
 	}
 	if p.Idle > 0 {
-		list = append(list, Group{What: whatIdle, Title: "Stop " + plural(p.Idle, "idle", "idle")})
+		list = append(list, stopGroup{What: whatIdle, Title: "Stop " + monitor.Plural(p.Idle, "idle", "idle")})
 	}
 	return list
 }
 
-// PolicyLines is the submenu of the policies.
-type PolicyLines struct {
+// policyMenu is the submenu of the policies.
+type policyMenu struct {
 	Title  string // of the submenu, with how they stand; empty when they are not offered
 	Paused bool   // it offers to resume them
-	Rules  []RuleLine
+	Rules  []ruleLine
 }
 
-// RuleLine is a rule with its switch.
-type RuleLine struct {
+// ruleLine is a rule with its switch.
+type ruleLine struct {
 	Name  string // as monitor.PolicyRule has it
 	Title string
 	On    bool
@@ -66,11 +66,11 @@ type RuleLine struct {
 const ruleLines = 8
 
 // policyLines is empty before the policies have been heard of.
-func policyLines(p monitor.Policy, now time.Time) PolicyLines {
+func policyLines(p monitor.Policy, now time.Time) policyMenu {
 	if len(p.Rules) == 0 {
-		return PolicyLines{}
+		return policyMenu{}
 	}
-	lines := PolicyLines{Title: "Policies", Paused: p.Paused}
+	lines := policyMenu{Title: "Policies", Paused: p.Paused}
 	switch {
 	case p.Paused:
 		lines.Title = "Policies (paused " + pauseWords(p.PausedUntil, now) + ")"
@@ -78,7 +78,7 @@ func policyLines(p monitor.Policy, now time.Time) PolicyLines {
 		lines.Title = "Policies (another Lamplighter acts)"
 	}
 	for _, r := range p.Rules[:min(len(p.Rules), ruleLines)] {
-		lines.Rules = append(lines.Rules, RuleLine{
+		lines.Rules = append(lines.Rules, ruleLine{
 			Name: r.Name, Title: cutEnd(monitor.Clean(r.Words), ruleColumns), On: r.On && r.Set, Set: r.Set,
 		})
 	}
@@ -121,7 +121,7 @@ func givenWords(bytes uint64, since, now time.Time) string {
 }
 
 // groupsInPlace renews the groups that are shown.
-func groupsInPlace(shown, next []Group) []Group {
+func groupsInPlace(shown, next []stopGroup) []stopGroup {
 	held := slices.Clone(shown)
 	for i := range held {
 		held[i].Ended = true
@@ -136,8 +136,8 @@ func groupsInPlace(shown, next []Group) []Group {
 
 // inPlace renews the lines that are shown. Whether they offer to pause or to
 // resume waits for the menu to close.
-func (l PolicyLines) inPlace(next PolicyLines) PolicyLines {
-	held := PolicyLines{Title: inPlace(l.Title, next.Title), Paused: l.Paused, Rules: slices.Clone(l.Rules)}
+func (l policyMenu) inPlace(next policyMenu) policyMenu {
+	held := policyMenu{Title: inPlace(l.Title, next.Title), Paused: l.Paused, Rules: slices.Clone(l.Rules)}
 	for i := range held.Rules {
 		held.Rules[i].Set = false // unless it is still there
 		for _, r := range next.Rules {
@@ -150,7 +150,7 @@ func (l PolicyLines) inPlace(next PolicyLines) PolicyLines {
 }
 
 // sameLines tells whether both have the same lines in the same places.
-func (l PolicyLines) sameLines(other PolicyLines) bool {
+func (l policyMenu) sameLines(other policyMenu) bool {
 	return (l.Title == "") == (other.Title == "") && l.Paused == other.Paused &&
-		slices.EqualFunc(l.Rules, other.Rules, func(a, b RuleLine) bool { return a.Name == b.Name })
+		slices.EqualFunc(l.Rules, other.Rules, func(a, b ruleLine) bool { return a.Name == b.Name })
 }

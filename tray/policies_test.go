@@ -61,7 +61,7 @@ func TestPolicyLines(t *testing.T) {
 			t.Errorf("%s: offered what nobody can do", c.name)
 		}
 	}
-	want := []RuleLine{
+	want := []ruleLine{
 		{"orphans", "End orphaned servers after 10 min", true, true},
 		{"idle", "End idle servers", false, false},
 		{"memory", "Tell of servers over 2 GB", false, true},
@@ -101,7 +101,7 @@ func TestGivenBack(t *testing.T) {
 func TestStopAllOfAKind(t *testing.T) {
 	snap := snapshot(serena(1, "alpha", 0, 0))
 	snap.Policy = monitor.Policy{Idle: 2, Orphans: 1}
-	want := []Group{{What: "orphans", Title: "Stop 1 orphaned"}, {What: "idle", Title: "Stop 2 idle"}}
+	want := []stopGroup{{What: "orphans", Title: "Stop 1 orphaned"}, {What: "idle", Title: "Stop 2 idle"}}
 	shown := buildMenu(snap, noon, menuOptions{Policies: true})
 	if !reflect.DeepEqual(shown.StopAll, want) {
 		t.Errorf("got %+v, want %+v", shown.StopAll, want)
@@ -117,7 +117,7 @@ func TestStopAllOfAKind(t *testing.T) {
 }
 
 func TestHeldPolicies(t *testing.T) {
-	menu := func(p monitor.Policy) Menu {
+	menu := func(p monitor.Policy) menu {
 		snap := snapshot()
 		snap.Policy = p
 		return buildMenu(snap, noon, menuOptions{Policies: true})

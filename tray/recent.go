@@ -12,16 +12,16 @@ import (
 
 // recent puts the last events in words, the newest first, for example "10:42
 // started: 24284 - alpha by Claude Code".
-func recent(snap *monitor.Snapshot, now time.Time) []Line {
+func recent(snap *monitor.Snapshot, now time.Time) []eventLine {
 	lives := make(map[string]bool, len(snap.Instances))
 	for i := range snap.Instances {
 		lives[snap.Instances[i].ID()] = true
 	}
-	var lines []Line
+	var lines []eventLine
 	for i := range recentOf(snap) {
 		e := &snap.Recent[i]
 		when := clock(e.At, now) + " "
-		l := Line{Title: when + eventWords(e, recentColumns-len(when))}
+		l := eventLine{Title: when + eventWords(e, recentColumns-len(when))}
 		if lives[e.ID] {
 			l.Open = e.ID
 		}

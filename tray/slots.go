@@ -4,10 +4,10 @@ import (
 	"lamplighter/icons"
 )
 
-// Slot is one line of the menu on the desktop. There is a fixed number of
+// menuSlot is one line of the menu on the desktop. There is a fixed number of
 // them, made once and never removed: desktops cannot insert or reorder lines,
 // and a menu that is rebuilt closes under the pointer.
-type Slot struct {
+type menuSlot struct {
 	Visible bool
 	Enabled bool
 	Title   string
@@ -97,8 +97,8 @@ func separated(slot int) bool {
 }
 
 // hiddenSlots is a menu before anything is shown.
-func hiddenSlots() []Slot {
-	slots := make([]Slot, slotCount)
+func hiddenSlots() []menuSlot {
+	slots := make([]menuSlot, slotCount)
 	for i := range slots {
 		slots[i].Enabled = true
 	}
@@ -109,16 +109,16 @@ func hiddenSlots() []Slot {
 const warningLines = 2
 
 // slotsOf spreads a menu over the slots, as placed for the same menu.
-func slotsOf(m Menu, placed places) []Slot {
-	slots := make([]Slot, slotCount)
+func slotsOf(m menu, placed places) []menuSlot {
+	slots := make([]menuSlot, slotCount)
 	line := func(i int, title, tooltip string, enabled bool) {
-		slots[i] = Slot{Visible: title != "", Enabled: enabled, Title: title, Tooltip: tooltip}
+		slots[i] = menuSlot{Visible: title != "", Enabled: enabled, Title: title, Tooltip: tooltip}
 	}
 	// Enabled, because panels grey the text of a line that is not, and this one
 	// is meant to be read.
 	line(slotHead, m.Head, "", true)
 	line(slotHint, m.Hint, "", false)
-	pool := func(first int, ids []string, entries []Entry) {
+	pool := func(first int, ids []string, entries []menuEntry) {
 		next := 0
 		for i, id := range ids {
 			if id == "" {
@@ -126,7 +126,7 @@ func slotsOf(m Menu, placed places) []Slot {
 			}
 			e := entries[next]
 			next++
-			slots[first+i] = Slot{Visible: true, Enabled: !e.Ended, Title: e.Title, Tooltip: e.Tooltip, Mark: e.Mark, Checked: e.Checked}
+			slots[first+i] = menuSlot{Visible: true, Enabled: !e.Ended, Title: e.Title, Tooltip: e.Tooltip, Mark: e.Mark, Checked: e.Checked}
 		}
 	}
 	pool(slotFirst, placed.instances, m.Instances)
@@ -183,7 +183,7 @@ func slotOfGroup(what string) int {
 }
 
 // policySlots spreads the lines of the policies over their slots.
-func policySlots(l PolicyLines, line func(i int, title, tooltip string, enabled bool), slots []Slot) {
+func policySlots(l policyMenu, line func(i int, title, tooltip string, enabled bool), slots []menuSlot) {
 	if l.Title == "" {
 		return
 	}
@@ -201,97 +201,97 @@ func policySlots(l PolicyLines, line func(i int, title, tooltip string, enabled 
 	}
 }
 
-// OpKind is what an Op does.
-type OpKind int
+// opKind is what a slotOp does.
+type opKind int
 
 // The operations on a slot.
 const (
-	OpTitle OpKind = iota
-	OpTooltip
-	OpIcon
-	OpEnable
-	OpDisable
-	OpCheck
-	OpUncheck
-	OpShow
-	OpHide
+	opTitle opKind = iota
+	opTooltip
+	opIcon
+	opEnable
+	opDisable
+	opCheck
+	opUncheck
+	opShow
+	opHide
 )
 
-// Op is one change of one slot.
-type Op struct {
+// slotOp is one change of one slot.
+type slotOp struct {
 	Slot int
-	Kind OpKind
-	Text string     // of OpTitle and OpTooltip
-	Mark icons.Mark // of OpIcon
+	Kind opKind
+	Text string     // of opTitle and opTooltip
+	Mark icons.Mark // of opIcon
 }
 
 // diff lists what has to be done so that slots that show one thing show
 // another. What is equal is not touched, and neither is a hidden slot: its
 // fields are set when it is shown again, before it is shown. Both lists have
 // the same length.
-func diff(shown, want []Slot) []Op {
-	var ops []Op
+func diff(shown, want []menuSlot) []slotOp {
+	var ops []slotOp
 	for i, w := range want {
 		s := shown[i]
 		if !w.Visible {
 			if s.Visible {
-				ops = append(ops, Op{Slot: i, Kind: OpHide})
+				ops = append(ops, slotOp{Slot: i, Kind: opHide})
 			}
 			continue
 		}
 		if s.Title != w.Title {
-			ops = append(ops, Op{Slot: i, Kind: OpTitle, Text: w.Title})
+			ops = append(ops, slotOp{Slot: i, Kind: opTitle, Text: w.Title})
 		}
 		if s.Tooltip != w.Tooltip {
-			ops = append(ops, Op{Slot: i, Kind: OpTooltip, Text: w.Tooltip})
+			ops = append(ops, slotOp{Slot: i, Kind: opTooltip, Text: w.Tooltip})
 		}
 		if s.Mark != w.Mark {
-			ops = append(ops, Op{Slot: i, Kind: OpIcon, Mark: w.Mark})
+			ops = append(ops, slotOp{Slot: i, Kind: opIcon, Mark: w.Mark})
 		}
 		if s.Enabled != w.Enabled {
-			kind := OpEnable
+			kind := opEnable
 			if !w.Enabled {
-				kind = OpDisable
+				kind = opDisable
 			}
-			ops = append(ops, Op{Slot: i, Kind: kind})
+			ops = append(ops, slotOp{Slot: i, Kind: kind})
 		}
 		if s.Checked != w.Checked {
-			kind := OpCheck
+			kind := opCheck
 			if !w.Checked {
-				kind = OpUncheck
+				kind = opUncheck
 			}
-			ops = append(ops, Op{Slot: i, Kind: kind})
+			ops = append(ops, slotOp{Slot: i, Kind: kind})
 		}
 		if !s.Visible {
-			ops = append(ops, Op{Slot: i, Kind: OpShow})
+			ops = append(ops, slotOp{Slot: i, Kind: opShow})
 		}
 	}
 	return ops
 }
 
 // apply gives the slots after ops; shown stays as it is.
-func apply(shown []Slot, ops []Op) []Slot {
-	slots := append([]Slot(nil), shown...)
+func apply(shown []menuSlot, ops []slotOp) []menuSlot {
+	slots := append([]menuSlot(nil), shown...)
 	for _, op := range ops {
 		s := &slots[op.Slot]
 		switch op.Kind {
-		case OpTitle:
+		case opTitle:
 			s.Title = op.Text
-		case OpTooltip:
+		case opTooltip:
 			s.Tooltip = op.Text
-		case OpIcon:
+		case opIcon:
 			s.Mark = op.Mark
-		case OpEnable:
+		case opEnable:
 			s.Enabled = true
-		case OpDisable:
+		case opDisable:
 			s.Enabled = false
-		case OpCheck:
+		case opCheck:
 			s.Checked = true
-		case OpUncheck:
+		case opUncheck:
 			s.Checked = false
-		case OpShow:
+		case opShow:
 			s.Visible = true
-		case OpHide:
+		case opHide:
 			s.Visible = false
 		}
 	}

@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func genSlots(t *rapid.T, label string, n int) []Slot {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Slot {
-		return Slot{
+func genSlots(t *rapid.T, label string, n int) []menuSlot {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) menuSlot {
+		return menuSlot{
 			Visible: rapid.Bool().Draw(t, "visible"), Enabled: rapid.Bool().Draw(t, "enabled"),
 			Title: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "title"), Tooltip: rapid.SampledFrom([]string{"", "t"}).Draw(t, "tooltip"),
 			Mark: rapid.SampledFrom([]icons.Mark{icons.Project, icons.Zombie}).Draw(t, "mark"), Checked: rapid.Bool().Draw(t, "checked"),
@@ -25,8 +25,8 @@ func genSlots(t *rapid.T, label string, n int) []Slot {
 }
 
 // seen is what a person sees of slots.
-func seen(slots []Slot) []Slot {
-	return slices.DeleteFunc(slices.Clone(slots), func(s Slot) bool { return !s.Visible })
+func seen(slots []menuSlot) []menuSlot {
+	return slices.DeleteFunc(slices.Clone(slots), func(s menuSlot) bool { return !s.Visible })
 }
 
 func TestDiffAndApply(t *testing.T) {
@@ -55,7 +55,7 @@ func TestDiffAndApply(t *testing.T) {
 			if hidden[op.Slot] {
 				t.Fatalf("%+v changes a slot after it was hidden", op)
 			}
-			hidden[op.Slot] = op.Kind == OpHide
+			hidden[op.Slot] = op.Kind == opHide
 		}
 	})
 }
@@ -110,7 +110,7 @@ func TestOneThatComesOrGoesChangesOneSlot(t *testing.T) {
 	})
 }
 
-func genMenu(t *rapid.T, label string) Menu {
+func genMenu(t *rapid.T, label string) menu {
 	snap := &monitor.Snapshot{}
 	for _, id := range genIDs(t, label, 8) {
 		pid, err := strconv.Atoi(id)
@@ -127,7 +127,7 @@ func genMenu(t *rapid.T, label string) Menu {
 	monitor.Sort(snap.Instances)
 	snap.Warnings = rapid.SliceOfN(rapid.SampledFrom([]string{"w1", "w2"}), 0, 3).Draw(t, "warnings")
 	return buildMenu(snap, noon, menuOptions{
-		Login: LoginLine{Shown: rapid.Bool().Draw(t, "login"), On: rapid.Bool().Draw(t, "at login"), Can: rapid.Bool().Draw(t, "can")},
+		Login: loginEntry{Shown: rapid.Bool().Draw(t, "login"), On: rapid.Bool().Draw(t, "at login"), Can: rapid.Bool().Draw(t, "can")},
 		Stop:  rapid.Bool().Draw(t, "stop"), Policies: rapid.Bool().Draw(t, "policies"), GivenBack: rapid.Uint64().Draw(t, "given back"),
 	})
 }
@@ -142,8 +142,8 @@ func TestHeldMenuMovesNothing(t *testing.T) {
 		if !reflect.DeepEqual(hold(held, next), held) {
 			t.Fatal("holding twice is not holding once")
 		}
-		renewed := func(held, next []Entry, mark icons.Mark) {
-			fresh := map[string]Entry{}
+		renewed := func(held, next []menuEntry, mark icons.Mark) {
+			fresh := map[string]menuEntry{}
 			for _, e := range next {
 				fresh[e.ID] = e
 			}
@@ -168,7 +168,7 @@ func TestHeldMenuMovesNothing(t *testing.T) {
 			t.Fatal("a held menu takes other slots")
 		}
 		for _, op := range diff(slotsOf(shown, placed), slotsOf(held, placed)) {
-			if op.Kind == OpShow || op.Kind == OpHide {
+			if op.Kind == opShow || op.Kind == opHide {
 				t.Fatalf("a held menu gives %+v", op)
 			}
 		}

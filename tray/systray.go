@@ -29,7 +29,7 @@ type desktop struct {
 // lines are the lines of a menu that is not the library's.
 type lines interface {
 	// do makes changes, which are seen together.
-	do(ops []Op) error
+	do(ops []slotOp) error
 }
 
 // newDesktop returns a painter that hands on clicks until ended is closed.
@@ -74,7 +74,7 @@ func (d *desktop) run(settled <-chan struct{}, prepare, start func()) (err error
 
 func (d *desktop) quit() { systray.Quit() }
 
-func (d *desktop) slots() []Slot {
+func (d *desktop) slots() []menuSlot {
 	if isDBus {
 		// Elsewhere this is text beside the icon. Here it is its name, by
 		// which a panel remembers what its user decided about it.
@@ -107,7 +107,7 @@ func (d *desktop) slots() []Slot {
 	return hiddenSlots()
 }
 
-func (d *desktop) do(ops []Op) error {
+func (d *desktop) do(ops []slotOp) error {
 	if d.lines == nil {
 		for _, op := range ops {
 			if err := d.call(func() { d.change(op) }); err != nil {
@@ -127,31 +127,31 @@ func (d *desktop) do(ops []Op) error {
 }
 
 // change changes a line of the library's menu.
-func (d *desktop) change(op Op) {
+func (d *desktop) change(op slotOp) {
 	item := d.items[op.Slot]
 	switch op.Kind {
-	case OpTitle:
+	case opTitle:
 		item.SetTitle(escape(runtime.GOOS, op.Text))
-	case OpTooltip:
+	case opTooltip:
 		// Elsewhere no line of a menu has one, and setting it would
 		// only repaint.
 		if runtime.GOOS == "darwin" {
 			item.SetTooltip(op.Text)
 		}
-	case OpIcon:
+	case opIcon:
 		item.SetIcon(icons.Item(string(op.Mark)))
-	case OpEnable:
+	case opEnable:
 		item.Enable()
-	case OpDisable:
+	case opDisable:
 		item.Disable()
-	case OpCheck:
+	case opCheck:
 		item.Check()
-	case OpUncheck:
+	case opUncheck:
 		item.Uncheck()
-	case OpShow:
+	case opShow:
 		d.listen(op.Slot)
 		item.Show()
-	case OpHide:
+	case opHide:
 		item.Hide()
 	}
 }

@@ -1,6 +1,6 @@
 // Package tray shows a snapshot as an icon with a menu on the desktop.
 //
-// A snapshot becomes a Menu (menu.go, pure), the menu is placed on a fixed set
+// A snapshot becomes a menu (menu.go, pure), the menu is placed on a fixed set
 // of slots (place.go, slots.go, pure), the difference to what the slots show
 // becomes operations, and only those reach the desktop (systray.go, the one
 // file that knows fyne.io/systray; where a menu is an object on the session bus
@@ -185,9 +185,9 @@ func (t *Tray) Serve(ctx context.Context) error {
 type painter interface {
 	// slots makes the lines of the menu, all hidden, and returns them as they
 	// are then.
-	slots() []Slot
+	slots() []menuSlot
 	// do makes changes of the menu, in that order.
-	do(ops []Op) error
+	do(ops []slotOp) error
 	// icon and tooltip change those in the panel.
 	icon(style string, worst monitor.State) error
 	tooltip(text string) error
@@ -215,11 +215,11 @@ type owner struct {
 
 	snap  *monitor.Snapshot
 	open  opening
-	said  Said
+	said  said
 	shown struct {
-		menu   Menu
+		menu   menu
 		placed places
-		slots  []Slot
+		slots  []menuSlot
 		style  string
 		drawn  bool // the icon and its tooltip at least once
 	}
@@ -363,8 +363,8 @@ func (o *owner) drawAs(now time.Time, held bool) error {
 }
 
 // sameLines tells whether two menus have the same lines in the same places.
-func sameLines(a, b Menu) bool {
-	sameID := func(a, b Entry) bool { return a.ID == b.ID }
+func sameLines(a, b menu) bool {
+	sameID := func(a, b menuEntry) bool { return a.ID == b.ID }
 	return slices.EqualFunc(a.Instances, b.Instances, sameID) && slices.EqualFunc(a.Stop, b.Stop, sameID) &&
 		slices.EqualFunc(a.Keep, b.Keep, sameID) && slices.EqualFunc(a.Pins, b.Pins, sameID) &&
 		sameGroups(a.StopAll, b.StopAll) && a.Policies.sameLines(b.Policies) && a.Login.Shown == b.Login.Shown &&

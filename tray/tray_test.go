@@ -26,19 +26,19 @@ func TestMain(m *testing.M) {
 // canvas is a painter that records.
 type canvas struct {
 	mu    sync.Mutex
-	shown []Slot
-	ops   []Op
+	shown []menuSlot
+	ops   []slotOp
 	icons []string // style and worst state
 	tips  []string
 	fail  error
 }
 
-func (c *canvas) slots() []Slot {
+func (c *canvas) slots() []menuSlot {
 	c.shown = hiddenSlots()
 	return slices.Clone(c.shown)
 }
 
-func (c *canvas) do(ops []Op) error {
+func (c *canvas) do(ops []slotOp) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shown = apply(c.shown, ops)

@@ -239,14 +239,6 @@ func cutEnd(s string, columns int) string {
 	return strings.TrimRight(b.String(), " ,") + "…"
 }
 
-// plural counts things: "1 server", "5 servers".
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // escape keeps a label as it is written: desktops read one character as the
 // mark of a keyboard shortcut. goos is a runtime.GOOS.
 func escape(goos, label string) string {

@@ -11,8 +11,8 @@ import (
 // workspaceLines is the number of workspaces in the menu; the page has them all.
 const workspaceLines = 15
 
-// Workspaces are the workspaces of jobs in the menu.
-type Workspaces struct {
+// workspaceMenu is the submenu of the workspaces of jobs.
+type workspaceMenu struct {
 	Title string   // of the submenu, empty for none
 	Lines []string // the youngest first
 	More  string   // how many found no room, empty for none
@@ -20,11 +20,11 @@ type Workspaces struct {
 
 // workspaceList puts workspaces in words. Times in it are of the clock, so that it
 // reads the same until a day ends.
-func workspaceList(list []monitor.Workspace, now time.Time) Workspaces {
+func workspaceList(list []monitor.Workspace, now time.Time) workspaceMenu {
 	if len(list) == 0 {
-		return Workspaces{}
+		return workspaceMenu{}
 	}
-	var w Workspaces
+	var w workspaceMenu
 	var bytes uint64
 	for i := len(list) - 1; i >= 0; i-- {
 		one := &list[i]
@@ -81,6 +81,6 @@ func nextWorkspaces(list []monitor.Workspace, now time.Time) (next time.Duration
 	return next
 }
 
-func (w Workspaces) equal(o Workspaces) bool {
+func (w workspaceMenu) equal(o workspaceMenu) bool {
 	return w.Title == o.Title && w.More == o.More && slices.Equal(w.Lines, o.Lines)
 }

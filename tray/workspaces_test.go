@@ -16,14 +16,14 @@ func TestWorkspaceList(t *testing.T) {
 		Job: "чистка\n логов", Project: "beta", SizeBytes: -1, CreatedAt: now.Add(-time.Hour), EndsAt: now.Add(2 * time.Hour), Ends: "removed", Problem: "in use",
 	}
 	got := workspaceList([]monitor.Workspace{old, young}, now)
-	want := Workspaces{Title: "Workspaces: 2, 1.2 GB", Lines: []string{
+	want := workspaceMenu{Title: "Workspaces: 2, 1.2 GB", Lines: []string{
 		"чистка логов · beta · since 11:00 · removed 14:00 · in use",
 		"refactor · alpha · 1.2 GB · since 27 Feb 12:00 · stays until it is removed",
 	}}
 	if !got.equal(want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if none := workspaceList(nil, now); !none.equal(Workspaces{}) {
+	if none := workspaceList(nil, now); !none.equal(workspaceMenu{}) {
 		t.Errorf("of none %q", none)
 	}
 	small := monitor.Workspace{Job: "notes", SizeBytes: 135_000, CreatedAt: now}

@@ -12,11 +12,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// picturesVariable names the folder into which pictures are put. Without it
+// picturesVariable names the directory into which pictures are put. Without it
 // none are made.
 const picturesVariable = "LAMPLIGHTER_TEST_PICTURES"
 
-// Picture makes a picture of the window, TEST-NAME.png, in the folder that
+// Picture makes a picture of the window, TEST-NAME.png, in the directory that
 // LAMPLIGHTER_TEST_PICTURES names.
 func (p *Page) Picture(t testing.TB, name string) {
 	t.Helper()

@@ -5,6 +5,7 @@ package browsertest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -27,29 +28,44 @@ func TestPictures(t *testing.T) {
 	address := status.Address
 	useProject(t, socket, "street-lamps")
 	p := Start(t).Open(t, address, Options{})
-	p.AwaitText(t, "#main", "street-lamps", "harbour-lights", "NO PROJECT", "suspended")
-	for name, o := range map[string]Options{"light": {}, "dark": {Dark: true}, "narrow": {Width: 390, Height: 844}} {
-		p.Look(t, o)
-		p.Settle(t)
-		p.PictureTo(t, filepath.Join(dir, "page-"+name+".png"))
+	servers := []string{"street-lamps", "harbour-lights", "NO PROJECT", "suspended"}
+	pictures := func(view, parts string, looks map[string]Options) {
+		t.Helper()
+		for name, o := range looks {
+			if o.Width == 0 {
+				o.Width, o.Height = 1280, 800
+				p.Look(t, o)
+				p.Settle(t)
+				o.Height = Eval[int](t, p, fmt.Sprintf(lowest, quote(parts))) + 16
+			}
+			p.Look(t, o)
+			p.Settle(t)
+			p.PictureTo(t, filepath.Join(dir, "page-"+view+name+".png"))
+		}
+		p.Look(t, Options{})
 	}
-	p.Look(t, Options{})
+	both := map[string]Options{"light": {}, "dark": {Dark: true}}
+
+	p.AwaitText(t, ".welcome", "Welcome to Lamplighter", "It ends")
+	p.AwaitText(t, "#main", servers...)
+	pictures("welcome-", ".welcome", both)
+	p.Click(t, Button("Close the welcome"))
+	p.Await(t, "the welcome is gone", "!document.querySelector('.welcome')")
+	pictures("", all, map[string]Options{"light": {}, "dark": {Dark: true}, "narrow": {Width: 390, Height: 844}})
 	p.Click(t, Link("Workspaces"))
 	p.AwaitText(t, "#main", "fix-login", "report", "notes")
-	for name, o := range map[string]Options{"light": {}, "dark": {Dark: true}} {
-		p.Look(t, o)
-		p.Settle(t)
-		p.PictureTo(t, filepath.Join(dir, "page-workspaces-"+name+".png"))
-	}
-	p.Look(t, Options{})
+	pictures("workspaces-", all, both)
 	p.Click(t, Tab("street-lamps"))
 	p.AwaitText(t, "#main", "Tool Usage", "find_symbol", "Last Execution", "idle")
-	for name, o := range map[string]Options{"light": {}, "dark": {Dark: true}} {
-		p.Look(t, o)
-		p.Settle(t)
-		p.PictureTo(t, filepath.Join(dir, "page-instance-"+name+".png"))
-	}
+	pictures("instance-", all, both)
 }
+
+// all are the parts of every view.
+const all = ".card, .section, .table-box"
+
+// lowest is where such parts end, in pixels from the top of the window.
+const lowest = `Math.ceil(Math.max(...[...document.querySelectorAll('#main > section:not([hidden]) :is(' + %s + ')')]
+	.filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect().bottom)))`
 
 // askSocket reads a route at a control socket.
 func askSocket(t *testing.T, socket, route string, into any) {

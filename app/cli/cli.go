@@ -125,10 +125,16 @@ func (p *program) main(ctx context.Context, args []string) int {
 	// Whatever fails before a verb begins is wrong usage.
 	began := false
 	root := p.root()
+	// The library writes help and completions, and keeps to itself that it cannot.
+	out := &output{to: p.stdout}
+	root.SetOut(out)
 	root.PersistentPreRun = func(*cobra.Command, []string) { began = true }
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
 	switch {
+	case err == nil && out.failed != nil:
+		p.fail("%v", out.failed)
+		return statusFailed
 	case err == nil:
 		return statusFine
 	case !began:
@@ -137,7 +143,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 	}
 	var told toldError
 	if !errors.As(err, &told) {
-		p.fail("%v", err)
+		p.fail("%s", oneLine(err))
 	}
 	var usage usageError
 	var status statusError
@@ -150,6 +156,31 @@ func (p *program) main(ctx context.Context, args []string) int {
 		return statusUnreachable
 	}
 	return statusFailed
+}
+
+// output notes the first failure of what is written, and takes nothing more then. Who
+// writes is not told: the library would call it wrong usage, or say it its own way.
+type output struct {
+	to     io.Writer
+	failed error
+}
+
+func (w *output) Write(b []byte) (int, error) {
+	if w.failed == nil {
+		_, w.failed = w.to.Write(b)
+	}
+	return len(b), nil
+}
+
+// oneLine puts an error into one line, also several that were joined.
+func oneLine(err error) string {
+	var each []string
+	for line := range strings.Lines(err.Error()) {
+		if line = monitor.Clean(line); line != "" {
+			each = append(each, line)
+		}
+	}
+	return strings.Join(each, "; ")
 }
 
 // seeHelp ends what is said of wrong usage, which may be a question, with where the

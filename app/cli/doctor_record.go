@@ -9,6 +9,7 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/doctor"
+	"lamplighter/monitor"
 )
 
 // record writes down the situation of this machine, for a report.
@@ -51,15 +52,11 @@ func (p *program) record(ctx context.Context, path string) error {
 }
 
 func written(path string, instances, processes int) string {
-	servers := "1 server"
-	if instances != 1 {
-		servers = fmt.Sprintf("%d servers", instances)
-	}
-	return fmt.Sprintf("Wrote %s: %s, %d processes.", path, servers, processes)
+	return fmt.Sprintf("Wrote %s: %s, %d processes.", path, monitor.Plural(instances, "server", "servers"), processes)
 }
 
 // handingOut is what to know before the file is given to anybody.
 const handingOut = `What looked like a secret in an argument, your name and your home directory were
-removed. What your programs, folders and projects are called is still in it, so
+removed. What your programs, directories and projects are called is still in it, so
 read it before you share it. Then change "expect" to what should be decided, and
 say what happened in "story".`

@@ -103,7 +103,7 @@ type eventPrinter struct {
 
 func (p *eventPrinter) print(list events.List) error {
 	if n := list.Skipped; n > 0 {
-		p.say("%s of the lifecycle log cannot be read and %s left out", plural(n, "line", "lines"), wasWere(n))
+		p.say("%s of the lifecycle log cannot be read and %s left out", monitor.Plural(n, "line", "lines"), wasWere(n))
 	}
 	if len(list.Events) == 0 {
 		return nil
@@ -183,13 +183,6 @@ func (l lifecycle) Events(since time.Time) ([]monitor.Event, error) {
 
 // eventsAnswered bounds an answer: some 3 MB.
 const eventsAnswered = 10_000
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
 
 func wasWere(n int) string {
 	if n == 1 {

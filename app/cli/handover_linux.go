@@ -37,7 +37,7 @@ func (p *program) listenOurselves(ctx context.Context) error {
 // Source: systemctl(1), and the states of sockets in socket-util of systemd:
 // "listening" without the service, "running" with it.
 func (p *program) takeSocket(ctx context.Context, path string) error {
-	if path == "" || path != inFolder(p.base.RuntimeDir, "lamplighter", "share.sock") {
+	if path == "" || path != inDir(p.base.RuntimeDir, "lamplighter", "share.sock") {
 		return nil
 	}
 	if _, err := os.Lstat(path); err != nil {

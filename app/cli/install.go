@@ -128,7 +128,7 @@ func (r *installRun) unseenVariables() []string {
 	}
 	note := "What starts at login does not have " + strings.Join(set, " and ") + " of this terminal, and goes without."
 	if runtime.GOOS == "linux" {
-		note += " For it to have that, write it into " + r.homely(inFolder(r.base.ConfigHome, "environment.d", "lamplighter.conf")) + ", and log in again."
+		note += " For it to have that, write it into " + r.homely(inDir(r.base.ConfigHome, "environment.d", "lamplighter.conf")) + ", and log in again."
 	}
 	return []string{note}
 }
@@ -139,17 +139,8 @@ func undone(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return errors.New("interrupted; nothing was changed")
 	}
-	if err != nil && strings.Contains(err.Error(), "\n") {
-		return joinedError{err}
-	}
 	return err
 }
-
-// joinedError is several errors, in one line.
-type joinedError struct{ error }
-
-func (e joinedError) Error() string { return oneLine(e.error) }
-func (e joinedError) Unwrap() error { return e.error }
 
 // show is the dry run.
 func (r *installRun) show() error {
@@ -272,7 +263,7 @@ func (r *installRun) stale() bool {
 	return r.running.exe != "" && main != "" && !sameFile(filepath.Dir(r.running.exe), filepath.Dir(main))
 }
 
-// sameFile tells whether two paths lead to one file or folder: homes are often behind
+// sameFile tells whether two paths lead to one file or directory: homes are often behind
 // links.
 func sameFile(a, b string) bool {
 	if a == b {

@@ -25,7 +25,7 @@ func (r *installRun) carryOut(ctx context.Context) error {
 	}
 	done, err := r.do(ctx)
 	if err != nil {
-		return joinedError{errors.Join(undone(ctx, err), r.startForeign(ctx))}
+		return errors.Join(undone(ctx, err), r.startForeign(ctx))
 	}
 	after, err := r.installer.Installed()
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *installRun) startedText(after installer.Installation, health *api.Healt
 	case r.options.noStart, !r.installer.Login().On:
 		return "To start it: " + r.called(programOf(after, r.self)) + " run\n"
 	}
-	return "There is no desktop here to start it on now. It starts when you log in.\n"
+	return "There is no desktop here to start it on now. It starts when you log in to one.\n"
 }
 
 // called is how the program is called from a shell: by its name where that is found.

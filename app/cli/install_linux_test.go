@@ -99,7 +99,7 @@ func TestInstallUpgrades(t *testing.T) {
 	}{
 		"another version":         {old: &fakeBackground{pid: 4711, version: "1.2.2"}, quits: []bool{true}},
 		"another build":           {old: &fakeBackground{pid: 4711, version: "1.2.3"}, changed: true, quits: []bool{true}},
-		"from another folder":     {old: &fakeBackground{pid: 4711, version: "1.2.3"}, exe: "/opt/lamplighter/lamplighter", quits: []bool{true}},
+		"from another directory":  {old: &fakeBackground{pid: 4711, version: "1.2.3"}, exe: "/opt/lamplighter/lamplighter", quits: []bool{true}},
 		"one too old to be told":  {old: &fakeBackground{pid: 4711, version: "0.9.0", older: true}, exe: "/opt/lamplighter", ended: []int{4711}},
 		"what was not recognised": {old: &fakeBackground{pid: 4711, version: "1.2.3"}},
 	} {
@@ -220,7 +220,7 @@ func TestInstallDoesNotStart(t *testing.T) {
 	m := newMachine(t)
 	delete(m.env, "DISPLAY")
 	out, _ := m.says(t, statusFine, "install")
-	apptest.Contains(t, out, "There is no desktop here to start it on now. It starts when you log in.\n")
+	apptest.Contains(t, out, "There is no desktop here to start it on now. It starts when you log in to one.\n")
 	if len(m.launched) != 0 {
 		t.Errorf("launched %q", m.launched)
 	}
@@ -263,7 +263,7 @@ func TestInstallRefused(t *testing.T) {
 		"another home":   {func(m *machine) { m.account = func(string) account { return account{uid: 1000, owner: 1001} } }, "is not yours; set HOME to your own\n"},
 		"no home":        {func(m *machine) { m.base.Home, m.base.ConfigHome, m.base.StateHome = "", "", "" }, "there is no home directory"},
 		"half a program": {func(m *machine) { os.Remove(filepath.Join(filepath.Dir(m.self), "lamplighter-connect")) }, "a program is missing"},
-		"a file for a folder": {func(m *machine) {
+		"a file for a directory": {func(m *machine) {
 			os.MkdirAll(m.home(".local"), 0o700)
 			os.WriteFile(m.home(".local", "bin"), nil, 0o600)
 		}, "/.local/bin/lamplighter: not a directory; "},

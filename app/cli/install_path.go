@@ -9,7 +9,7 @@ import (
 )
 
 // pathAdvice says how to have the programs found by their names, "" when they are:
-// path is PATH, and dir the folder of the programs.
+// path is PATH, and dir the directory of the programs.
 func pathAdvice(system, path, dir, home, shell string) string {
 	if dir == "" || onPath(system, path, dir) {
 		return ""
@@ -17,7 +17,7 @@ func pathAdvice(system, path, dir, home, shell string) string {
 	if system == "windows" {
 		return "To call lamplighter by its name, add " + monitor.Clean(dir) + " to Path in the environment variables of your account.\n"
 	}
-	if strings.Contains(dir, ":") { // which parts the folders of PATH
+	if strings.Contains(dir, ":") { // which parts the directories of PATH
 		return ""
 	}
 	quoted := shellPath(home, dir)
@@ -31,7 +31,7 @@ func pathAdvice(system, path, dir, home, shell string) string {
 	return "To call lamplighter by its name, add this line to " + file + ", and log in again:\n  " + monitor.Clean(line) + "\n"
 }
 
-// onPath tells whether a folder is on PATH.
+// onPath tells whether a directory is on PATH.
 func onPath(system, path, dir string) bool {
 	list := strings.Split(path, ":")
 	same := func(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) }

@@ -24,7 +24,7 @@ func TestPathAdvice(t *testing.T) {
 		"on windows":    {"windows", `C:\Windows;c:/users/A/lamplighter\`, `C:\Users\a\Lamplighter`, `C:\Users\a`, "", ""},
 		"an escape":     {"linux", "/bin", "/opt/\x1b[2J", "/home/a", "", "export PATH"},
 		"a colon":       {"linux", "/bin", "/home/a:b/.local/bin", "/home/a:b", "", ""},
-		"no folder":     {"linux", "/bin", "", "/home/a", "", ""},
+		"no directory":  {"linux", "/bin", "", "/home/a", "", ""},
 	} {
 		got := pathAdvice(test.system, test.path, test.dir, test.home, test.shell)
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) || strings.Contains(got, "\x1b") {

@@ -27,21 +27,21 @@ func (p *program) installation(system string) installer.Options {
 		Getenv:     p.getenv,
 		Command:    p.command,
 	}
-	// Settings that the user keeps elsewhere are in a folder of the user's.
-	o.ConfigDir = inFolder(p.base.ConfigHome, "lamplighter")
+	// Settings that the user keeps elsewhere are in a directory of the user's.
+	o.ConfigDir = inDir(p.base.ConfigHome, "lamplighter")
 	if places.ConfigNamed {
 		o.Settings = places.Config
 	}
 	o.DataHome = p.dataHome(system)
 	if p.base.PipeName == "" {
-		o.RuntimeDir = inFolder(p.base.RuntimeDir, "lamplighter")
+		o.RuntimeDir = inDir(p.base.RuntimeDir, "lamplighter")
 	}
 	if system == "windows" {
 		local := p.getenv("LOCALAPPDATA")
 		if !filepath.IsAbs(local) {
-			local = inFolder(p.base.Home, "AppData", "Local")
+			local = inDir(p.base.Home, "AppData", "Local")
 		}
-		o.LocalApps = inFolder(local, "Programs")
+		o.LocalApps = inDir(local, "Programs")
 	}
 	return o
 }
@@ -55,15 +55,15 @@ func (p *program) dataHome(system string) string {
 	}
 	switch system {
 	case "windows":
-		return inFolder(p.base.Home, "AppData", "Local")
+		return inDir(p.base.Home, "AppData", "Local")
 	case "darwin":
-		return inFolder(p.base.Home, "Library", "Application Support")
+		return inDir(p.base.Home, "Library", "Application Support")
 	}
-	return inFolder(p.base.Home, ".local", "share")
+	return inDir(p.base.Home, ".local", "share")
 }
 
-// inFolder is a path below a directory, "" where there is no directory.
-func inFolder(dir string, names ...string) string {
+// inDir is a path below a directory, "" where there is no directory.
+func inDir(dir string, names ...string) string {
 	if dir == "" {
 		return ""
 	}

@@ -59,6 +59,25 @@ func (p *program) lookAndStay(ctx context.Context) (view, *api.Client, error) {
 	return v, nil, err
 }
 
+// lookToChange is lookAndStay before something is changed that the background
+// process knows by itself: where it runs it has to answer. The caller closes the
+// client.
+func (p *program) lookToChange(ctx context.Context) (view, *api.Client, error) {
+	v, client, err := p.lookAndStay(ctx)
+	if err != nil || client != nil {
+		return v, client, err
+	}
+	running, err := p.findRunning(ctx)
+	if running == nil {
+		return v, nil, err
+	}
+	v, client, err = p.lookAndStay(ctx) // it answers by now
+	if err == nil && client == nil {
+		err = fmt.Errorf("lamplighter runs%s and did not answer; do this again", pidInWords(running.pid))
+	}
+	return v, client, err
+}
+
 // dial reaches the background process for what only that can do.
 func (p *program) dial(ctx context.Context) (*api.Client, error) {
 	client, _, err := api.Dial(ctx, p.places().ControlSocket)

@@ -122,3 +122,35 @@ func TestPinsThatCannotBeRead(t *testing.T) {
 		t.Errorf("pinned anew: %v, shown %q", err, shown)
 	}
 }
+
+// A background process that does not answer would not know of a pin, and go by
+// what it knows.
+func TestPinWhileTheBackgroundIsSilent(t *testing.T) {
+	d := newDesktop(t, serenaAt(1, 24282, "alpha"))
+	stat, err := process.ReadStat(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.snap.Instances[0].Identity = stat.Identity
+	lock, err := takeLock(d.places(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	for verb, done := range map[string]string{"pin": "pinned", "unpin": "unpinned"} {
+		d.out, d.err = apptest.Buffer{}, apptest.Buffer{}
+		if status := d.runs(t, verb, "alpha"); status != 1 || d.out.String() != "" {
+			t.Errorf("%s: %d, %q", verb, status, d.out.String())
+		}
+		apptest.Contains(t, d.err.String(), verb+": nothing was "+done+": a program that does not answer holds the lock "+lock.Path())
+	}
+	if d.pins().Pinned(stat.Identity) {
+		t.Error("it is pinned all the same")
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status := d.runs(t, "pin", "alpha"); status != 0 || !d.pins().Pinned(stat.Identity) {
+		t.Errorf("where none runs: %d, %q", status, d.err.String())
+	}
+}

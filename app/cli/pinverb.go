@@ -66,13 +66,13 @@ type pinResult struct {
 // pinAll pins what the arguments mean, or takes that back, through the
 // background process where that runs, so that every view shows it.
 func (p *program) pinAll(ctx context.Context, args []string, pinned, asJSON bool) error {
-	v, client, err := p.lookAndStay(ctx)
-	if err != nil {
-		return err
-	}
 	done := "unpinned"
 	if pinned {
 		done = "pinned"
+	}
+	v, client, err := p.lookToChange(ctx)
+	if err != nil {
+		return fmt.Errorf("nothing was %s: %w", done, err)
 	}
 	instances, err := chooseAll(v.snapshot, args, done)
 	if err != nil {

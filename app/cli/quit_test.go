@@ -99,3 +99,29 @@ func TestQuitByUser(t *testing.T) {
 		t.Errorf("without servers: it quits %d times, and says %q", quits-1, out.String())
 	}
 }
+
+// Whoever ends it by a signal learns what becomes of clients; without any there is
+// nothing to say.
+func TestEndingWords(t *testing.T) {
+	clients := make([]monitor.Client, 3)
+	const wait, asks = " on for two minutes, for a lamplighter that starts by then", "a request waits for a minute until lamplighter runs again"
+	for _, test := range []struct {
+		list     []monitor.Shared
+		sessions int
+		want     string
+	}{
+		{nil, 0, ""},
+		{[]monitor.Shared{{Alone: "its context", Clients: clients[:1]}}, 0, ""},
+		{[]monitor.Shared{{Clients: clients[:1]}}, 0, "ending; 1 client stays attached; 1 shared server goes" + wait},
+		{[]monitor.Shared{{Clients: clients[:1]}, {Clients: clients[:2]}, {Clients: clients[:1], Parked: true}}, 0, "ending; 4 clients stay attached; 2 shared servers go" + wait},
+		{[]monitor.Shared{{Clients: clients, Parked: true}}, 0, "ending; 3 clients stay attached; " + asks},
+		{[]monitor.Shared{{Clients: clients[:1], Starting: true}}, 0, "ending; 1 client stays attached; " + asks},
+		{[]monitor.Shared{{}}, 0, "ending; 1 shared server goes" + wait},
+		{nil, 1, "ending; 1 session ends"},
+		{[]monitor.Shared{{Clients: clients[:2]}}, 2, "ending; 2 clients stay attached; 1 shared server goes" + wait + "; 2 sessions end"},
+	} {
+		if got := endingWords(test.list, test.sessions); got != test.want {
+			t.Errorf("%v, %d sessions: %q, want %q", test.list, test.sessions, got, test.want)
+		}
+	}
+}

@@ -76,8 +76,7 @@ func (p *program) run(ctx context.Context) error {
 		return nil
 	}
 	keepDescriptors()
-	ctx, quit := context.WithCancel(withHangup(ctx))
-	defer quit()
+	ctx = withHangup(ctx)
 
 	b := &background{program: p, places: p.places()}
 	b.ours = config.NewWatcher(b.places.Config, b.places.ConfigNamed, b.reloaded)
@@ -133,7 +132,7 @@ func (p *program) run(ctx context.Context) error {
 	}
 	b.log.Info("started", "version", p.version, "pid", os.Getpid())
 	defer b.log.Info("stopped")
-	return b.serve(ctx, quit, lock != nil)
+	return b.serve(ctx, lock != nil)
 }
 
 // withHangup ends a context at SIGHUP too, which is the end of the session,

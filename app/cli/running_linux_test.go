@@ -77,7 +77,7 @@ func TestEndOfAnother(t *testing.T) {
 func TestHeldOf(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) lockPlace { return lockPlace{filepath.Join(dir, name), "X"} }
-	places := []lockPlace{at("none"), at("folder"), at("link"), at("first"), at("second")}
+	places := []lockPlace{at("none"), at("directory"), at("link"), at("first"), at("second")}
 	for _, err := range []error{
 		os.Mkdir(places[1].path, 0o700), os.Symlink(dir, places[2].path), os.WriteFile(places[3].path, nil, 0o600), os.WriteFile(places[4].path, nil, 0o600),
 	} {

@@ -25,10 +25,12 @@ import (
 	"lamplighter/tray"
 )
 
-// serve composes the parts and runs them until ctx ends. The tray has the
-// calling goroutine, which must be the main one: macOS allows its windows
-// nothing else.
-func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) error {
+// serve composes the parts and runs them until ordered ends, or the user quits. The
+// tray has the calling goroutine, which must be the main one: macOS allows its
+// windows nothing else.
+func (b *background) serve(ordered context.Context, lockHeld bool) error {
+	ctx, quit := context.WithCancel(context.WithoutCancel(ordered))
+	defer quit()
 	supervisor := newSupervisor(b.log, patient(stopTime))
 	add := func(name string, serve func(context.Context) error) { supervisor.Add(service{name, serve}) }
 
@@ -61,6 +63,19 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 	policing.add(add)
 	b.startSessions(ctx)
 	b.startSharing(pins.unknown)
+	// Looked at while the clients are there still, and said when all else is done:
+	// whoever does not read, or has gone, must not hold the end up or cut it short.
+	last := make(chan string, 1)
+	defer context.AfterFunc(ordered, func() {
+		words := make(chan string, 1)
+		go func() { words <- endingWords(b.sharing.broker.Shared(), len(b.sessions.manager.List())) }()
+		select {
+		case text := <-words:
+			last <- text
+		case <-time.After(lastLook): // the end does not wait for it
+		}
+		quit()
+	})()
 	desk := &desk{
 		source: b.model, open: b.open, stop: orders, pins: pins, policies: policing.engine,
 		quit: func() { b.quitByUser(ctx, quit) }, log: b.log,
@@ -138,6 +153,14 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 	}
 	isUnseen()
 	<-ctx.Done()
+	words := ""
+	select {
+	case words = <-last:
+	default:
+	}
+	if words != "" && b.logged {
+		b.log.Warn(words)
+	}
 	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 		b.log.Warn("the parts did not all stop", "error", err)
 	}
@@ -147,6 +170,9 @@ func (b *background) serve(ctx context.Context, quit func(), lockHeld bool) erro
 	orders.close()
 	if err := flush(); err != nil { // what the others said as they ended
 		b.log.Warn("the last events were not written", "error", err)
+	}
+	if words != "" {
+		b.say("%s", words)
 	}
 	return nil
 }

@@ -182,7 +182,7 @@ func maskedComment(line string) string {
 }
 
 // secretPath tells whether what is below these names is secret. The names of
-// servers and folders say nothing.
+// servers and directories say nothing.
 func secretPath(path []string) bool {
 	for i, name := range path {
 		server := i > 0 && serverTables[path[i-1]] && i < len(path)-1

@@ -14,7 +14,7 @@ func (s setupWords) passing(self, temp string) string {
 	if why == "" {
 		return ""
 	}
-	return s.short(filepath.Dir(self)) + " is " + why + ": when it goes, your clients' servers do not start any more. Put lamplighter and " + connectName + " into a folder that stays, and run setup from there"
+	return s.short(filepath.Dir(self)) + " is " + why + ": when it goes, your clients' servers do not start any more. Put lamplighter and " + connectName + " into a directory that stays, and run setup from there"
 }
 
 // passingBecause says as a part of a sentence why a program may not stay where it
@@ -26,14 +26,14 @@ func passingBecause(self string, temps []string) string {
 	dir := filepath.Dir(self)
 	parts := strings.FieldsFunc(dir, func(r rune) bool { return r == '/' || r == '\\' })
 	if slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, "go-build") }) {
-		return "a folder of go run"
+		return "a directory of go run"
 	}
 	for _, temp := range temps {
 		if temp == "" {
 			continue
 		}
 		if rest, err := filepath.Rel(temp, dir); err == nil && filepath.IsLocal(rest) {
-			return "a folder for temporary files"
+			return "a directory for temporary files"
 		}
 	}
 	return ""

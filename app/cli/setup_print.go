@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -33,7 +32,7 @@ func (s setupWords) short(line string) string {
 	return line
 }
 
-// entry is the name of an entry, with the folder that it counts for where the
+// entry is the name of an entry, with the directory that it counts for where the
 // file has several.
 func (s setupWords) entry(e setup.Entry) string {
 	name := monitor.Clean(e.Name)
@@ -54,7 +53,7 @@ func (s setupWords) entries(list []setup.Entry) string {
 }
 
 // beside is a path as one says it to who knows of another: its name, when both
-// are in one folder.
+// are in one directory.
 func (s setupWords) beside(path, other string) string {
 	if filepath.Dir(path) == filepath.Dir(other) {
 		return monitor.Clean(filepath.Base(path))
@@ -105,11 +104,7 @@ func (s setupWords) list(clients []setup.Client) string {
 }
 
 func changeable(entries int) string {
-	what := "1 entry"
-	if entries > 1 {
-		what = fmt.Sprintf("%d entries", entries)
-	}
-	return "lamplighter setup would change " + what + "; with --dry-run it shows how."
+	return "lamplighter setup would change " + monitor.Plural(entries, "entry", "entries") + "; with --dry-run it shows how."
 }
 
 // file draws one file of a client.

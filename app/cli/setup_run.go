@@ -90,7 +90,7 @@ func (r *setupRun) preview(ctx context.Context) (setup.Result, error) {
 	return result, r.tell(ctx, result, w)
 }
 
-// warn says that what is written, or would be, names a folder that does not stay.
+// warn says that what is written, or would be, names a directory that does not stay.
 func (r *setupRun) warn(result setup.Result) {
 	if text := r.words.passing(r.self, r.base.TempDir); text != "" && !r.wanted.Undo && filesOf(result) > 0 && !r.told[text] {
 		r.told[text] = true

@@ -386,7 +386,7 @@ func TestSetupNoWithABrokenFile(t *testing.T) {
 
 // The folder of this program is warned of where something is written, or would be.
 func TestSetupWarnsOfItsFolder(t *testing.T) {
-	const warning = "is a folder for temporary files"
+	const warning = "is a directory for temporary files"
 	for args, want := range map[string]int{"setup --yes": 1, "setup --dry-run": 1, "setup --yes --json": 1, "setup --undo --yes": 0, "setup --list": 0} {
 		d := newDesktop(t)
 		d.withSettings(t)

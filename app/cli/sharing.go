@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -119,7 +120,7 @@ func (s *sharing) note() {
 	}
 }
 
-// keyLocks is the folder for the locks that keep two lamplighters from starting
+// keyLocks is the directory for the locks that keep two lamplighters from starting
 // two servers for the same.
 func keyLocks(places config.Places) string {
 	const name = "keys"
@@ -185,15 +186,45 @@ func (b *background) quitByUser(ctx context.Context, quit func()) {
 		}
 	}
 	if running > 0 {
-		noun := "shared servers are"
-		if running == 1 {
-			noun = "shared server is"
-		}
-		b.tell("ending; %d %s parked, and the next request of a client wakes one when lamplighter runs again", running, noun)
+		are := monitor.Plural(running, "shared server is", "shared servers are")
+		b.tell("ending; %s parked, and the next request of a client wakes one when lamplighter runs again", are)
 	}
 	ctx, cancel := context.WithTimeout(ctx, parkTime)
 	defer cancel()
 	b.sharing.broker.ParkAll(ctx) // one may start, or not be found yet
+}
+
+// endingWords say what becomes of clients when we end without having been asked to
+// quit: so many sessions, and what is shared. "" when there is nobody.
+func endingWords(list []monitor.Shared, sessions int) string {
+	clients, running := 0, 0
+	for i := range list {
+		s := &list[i]
+		if s.Alone != "" { // it never was behind us
+			continue
+		}
+		clients += len(s.Clients)
+		if !s.Parked && !s.Starting {
+			running++
+		}
+	}
+	var parts []string
+	if clients > 0 {
+		parts = append(parts, monitor.Plural(clients, "client stays", "clients stay")+" attached")
+	}
+	switch {
+	case running > 0: // as long as their keepers wait
+		parts = append(parts, monitor.Plural(running, "shared server goes", "shared servers go")+" on for two minutes, for a lamplighter that starts by then")
+	case clients > 0:
+		parts = append(parts, "a request waits for a minute until lamplighter runs again")
+	}
+	if sessions > 0 {
+		parts = append(parts, monitor.Plural(sessions, "session ends", "sessions end"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "ending; " + strings.Join(parts, "; ")
 }
 
 // ending ends us when another program asks for it. It does not wait for the end.

@@ -12,8 +12,10 @@ import (
 
 // stopTime is what the parts get to stop, and exitTime what the whole process
 // gets after the order to end. Servers that end with us get sessionsTime more;
-// whatever is left of them then, their keepers end.
+// whatever is left of them then, their keepers end. Before all that, for lastLook at
+// most, it is looked who has them.
 const (
+	lastLook     = 2 * time.Second
 	stopTime     = 600 * time.Millisecond
 	exitTime     = 900 * time.Millisecond
 	sessionsTime = 4 * time.Second

@@ -142,7 +142,7 @@ func row(in *monitor.Instance, now time.Time, colour bool) prettytable.Row {
 	if colour {
 		state = paint(in.State, state)
 	}
-	r := prettytable.Row{state, in.Label(), orDash(in.ClientWords(clientMost)), orDash(monitor.Shorten(monitor.Clean(in.Context), clientMost)), "-", "-", idle(in, now), "-", "-"}
+	r := prettytable.Row{state, in.Label(), orDash(clientCell(in)), orDash(monitor.Shorten(monitor.Clean(in.Context), clientMost)), "-", "-", idle(in, now), "-", "-"}
 	if in.RSSBytes > 0 {
 		r[4] = monitor.Memory(in.RSSBytes)
 	}
@@ -156,6 +156,19 @@ func row(in *monitor.Instance, now time.Time, colour bool) prettytable.Row {
 		r[8] = strconv.Itoa(in.Identity.PID)
 	}
 	return r
+}
+
+// clientCell names the client of an instance. Of one that we have started and nobody
+// says whom for, as without the background process, there is none to name: why says it.
+func clientCell(in *monitor.Instance) string {
+	if askedByNobody(in) {
+		return ""
+	}
+	return in.ClientWords(clientMost)
+}
+
+func askedByNobody(in *monitor.Instance) bool {
+	return in.Managed && !in.IsShared() && (in.Client == nil || monitor.Clean(in.Client.Name) == "")
 }
 
 // stateWord is the state of an instance in words, those of the menu. A server
@@ -187,6 +200,9 @@ func why(in *monitor.Instance, now time.Time, clients bool) string {
 		sharing = sharing[1:]
 	}
 	words = append(words, sharing...)
+	if askedByNobody(in) {
+		words = append(words, "started by Lamplighter")
+	}
 	words = append(words, planned(in, now))
 	if in.Pinned {
 		words = append(words, "pinned")

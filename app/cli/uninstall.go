@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lamplighter/installer"
+	"lamplighter/monitor"
 )
 
 func (p *program) uninstallVerb() *cobra.Command {
@@ -223,13 +224,13 @@ func (r *uninstallRun) summary() string {
 		}
 	}
 	if files > 0 {
-		text = fmt.Sprintf("  remove %s that were installed\n", counted(files, "file")) + text
+		text = fmt.Sprintf("  remove %s that were installed\n", monitor.Plural(files, "file", "files")) + text
 	}
 	if r.running != nil {
 		text = fmt.Sprintf("  end the Lamplighter that runs%s\n", pidInWords(r.running.pid)) + text
 	}
 	if n := len(r.spaces.going); n > 0 {
-		text += fmt.Sprintf("  remove %s\n", counted(n, "workspace"))
+		text += fmt.Sprintf("  remove %s\n", monitor.Plural(n, "workspace", "workspaces"))
 	}
 	return "This will:\n" + text + r.stays() + notesText(r.plan.Notes) + "lamplighter uninstall --dry-run shows every file.\n"
 }
@@ -299,14 +300,6 @@ func interrupted(ctx context.Context, err error) error {
 		return errors.New("interrupted")
 	}
 	return err
-}
-
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // connectOf is the path of the lamplighter-connect that is taken away.

@@ -30,9 +30,9 @@ func (r *uninstallRun) programsLeft() []string {
 	if r.belongs.Receipt != nil || r.belongs.Kind == installer.Package || r.options.keepPrograms {
 		return nil
 	}
-	dir, end := inFolder(r.base.Home, ".local", "bin"), ""
+	dir, end := inDir(r.base.Home, ".local", "bin"), ""
 	if runtime.GOOS == "windows" {
-		dir, end = inFolder(r.installation(runtime.GOOS).LocalApps, "Lamplighter"), ".exe"
+		dir, end = inDir(r.installation(runtime.GOOS).LocalApps, "Lamplighter"), ".exe"
 	}
 	if dir == "" {
 		return nil

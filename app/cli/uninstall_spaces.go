@@ -71,7 +71,7 @@ func (r *uninstallRun) lookAtSpaces(ctx context.Context) (spacesLeft, error) {
 
 // spacesDir is where what is known of workspaces lies, and usually their trees; ""
 // for nowhere.
-func (p *program) spacesDir() string { return inFolder(p.places().StateDir, "workspaces") }
+func (p *program) spacesDir() string { return inDir(p.places().StateDir, "workspaces") }
 
 // errWorkspaces: --purge would take away workspaces that have to stay.
 var errWorkspaces = errors.New("workspaces stand against it")
@@ -102,11 +102,6 @@ func (s spacesLeft) unjudged(p *program) string {
 		why = append(why, "no record tells what this is: "+strings.Join(homelyPaths(p, s.strays), ", ")+". Move it away, or remove it by hand when nothing of it is needed")
 	}
 	return strings.Join(why, "; ")
-}
-
-// oneLine puts errors that were joined into one line.
-func oneLine(err error) string {
-	return monitor.Clean(strings.Join(strings.Split(err.Error(), "\n"), "; "))
 }
 
 // homelyPaths are some of many paths.
@@ -169,7 +164,7 @@ func (s spacesLeft) remove(ctx context.Context, p *program, o uninstallOptions) 
 			p.say("uninstall: %s: stays: %s", monitor.Clean(w.Name), monitor.Clean(out.Kept))
 		}
 	}
-	// Somebody may have made another one meanwhile, and the folder goes now.
+	// Somebody may have made another one meanwhile, and the directory goes now.
 	var err error
 	if s.strays, err = strays(p.spacesDir(), nil); err != nil {
 		s.unread = fmt.Errorf("the workspaces cannot be seen: %w", err)

@@ -12,14 +12,14 @@ import (
 )
 
 // strays are what lies among workspaces in our state and belongs to none of list:
-// nobody can tell what would be lost with it. Empty folders are no work. What is set
+// nobody can tell what would be lost with it. Empty directories are no work. What is set
 // aside of a workspace that is being removed belongs to it.
 func strays(dir string, list []workspace.Workspace) ([]string, error) {
 	trees, data, archives := filepath.Join(dir, "trees"), filepath.Join(dir, "data"), filepath.Join(dir, "archives")
 	var known []string
 	for _, w := range list {
 		known = append(known, filepath.Join(data, w.ID))
-		// The record may name the folder by another way, as through a link.
+		// The record may name the directory by another way, as through a link.
 		for _, path := range []string{w.Path, archiveOf(w)} {
 			for _, in := range []string{trees, archives} {
 				if rest, within := wayIn(path, in); within {
@@ -44,7 +44,7 @@ func archiveOf(w workspace.Workspace) string {
 	return w.Archive.Path
 }
 
-// wayIn is the way from a folder to a path in it, however the path gets there.
+// wayIn is the way from a directory to a path in it, however the path gets there.
 func wayIn(path, dir string) (string, bool) {
 	rest := ""
 	for path != "" && filepath.Dir(path) != path {
@@ -93,7 +93,7 @@ func isAside(path, tree string) bool {
 		(strings.HasPrefix(filepath.Base(path), name+".trash") || strings.HasPrefix(filepath.Base(path), name+".ended"))
 }
 
-// isEmpty tells whether nothing is in a folder.
+// isEmpty tells whether nothing is in a directory.
 func isEmpty(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && len(entries) == 0

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -77,6 +79,52 @@ func TestExitStatus(t *testing.T) {
 		if strings.Count(said, "\n") > 1 {
 			t.Errorf("%q said more than one line: %q", test.args, said)
 		}
+	}
+}
+
+// fullDisk takes some bytes, and then no more.
+type fullDisk struct{ room int }
+
+func (w *fullDisk) Write(b []byte) (int, error) {
+	n := min(len(b), w.room)
+	w.room -= n
+	if n < len(b) {
+		return n, errors.New("write: no space left on device")
+	}
+	return n, nil
+}
+
+// What the library prints fails like all else that we print, once and in our words.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	for _, verb := range []string{"help", "help logs", "--help", "logs --help", "--version", "version", "status", "completion", "completion bash", "completion zsh", "completion fish", "completion powershell"} {
+		for _, room := range []int{0, 3} {
+			d := newDesktop(t)
+			d.stdout = &fullDisk{room}
+			if got := d.runs(t, strings.Fields(verb)...); got != statusFailed || d.err.String() != "lamplighter: write: no space left on device\n" {
+				t.Errorf("%s, room for %d bytes: %d, %q", verb, room, got, d.err.String())
+			}
+		}
+	}
+}
+
+// Errors that were joined are told in one line, in which each is to be told apart.
+func TestErrorsInOneLine(t *testing.T) {
+	for want, err := range map[string]error{
+		"a":             errors.New("a"),
+		"a; b":          errors.Join(errors.New("a"), errors.New("b")),
+		"verb: a; b; c": fmt.Errorf("verb: %w", errors.Join(errors.New("a"), errors.Join(errors.New("b\n"), errors.New("c")))),
+		"a; b [31mc":    errors.New("a\r\n\n b \x1b[31mc\n"),
+	} {
+		if got := oneLine(err); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	d := newDesktop(t)
+	d.scan = func(context.Context) (*monitor.Snapshot, error) {
+		return nil, errors.Join(errors.New("no processes"), errors.New("no ports"))
+	}
+	if got := d.runs(t, "status"); got != statusFailed || d.err.String() != "lamplighter: status: no processes; no ports\n" {
+		t.Errorf("%d, %q", got, d.err.String())
 	}
 }
 

@@ -46,9 +46,9 @@ the file system can share them.`,
 				}
 				left := ""
 				if v.Left > 0 { // the history says which
-					left = fmt.Sprintf(" %s left out, or changed all the while.", plural(v.Left, "pipe, socket or file was", "pipes, sockets or files were"))
+					left = fmt.Sprintf(" %s left out, or changed all the while.", monitor.Plural(v.Left, "pipe, socket or file was", "pipes, sockets or files were"))
 				}
-				return p.print(fmt.Sprintf("Kept: version %d of %s, %s in %s.%s\n", v.Number, monitor.Clean(w.Name), workspace.Size(v.Bytes), plural(v.Files, "file", "files"), left))
+				return p.print(fmt.Sprintf("Kept: version %d of %s, %s in %s.%s\n", v.Number, monitor.Clean(w.Name), workspace.Size(v.Bytes), monitor.Plural(v.Files, "file", "files"), left))
 			})
 		},
 	}

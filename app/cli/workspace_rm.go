@@ -154,7 +154,7 @@ func (p *program) outcomeText(label string, o workspace.Outcome) string {
 		if o.DryRun {
 			gives = "would be given back"
 		}
-		line += ", " + workspace.Size(o.Freed) + " " + gives
+		line += ", " + workspace.Freed(o.Freed) + " " + gives
 	}
 	line += "\n"
 	if o.DryRun && o.Loss != nil && o.Loss.Words != "" && o.Why == "" {

@@ -68,7 +68,7 @@ func (p *program) workspaceScan(ctx context.Context, args []string, asJSON bool)
 	var progress func(int, string)
 	if line := p.progressLine(); line != nil {
 		progress = func(found int, at string) {
-			line(plural(found, "worktree", "worktrees")+" found, looking in "+p.homely(at), false)
+			line(monitor.Plural(found, "worktree", "worktrees")+" found, looking in "+p.homely(at), false)
 		}
 	}
 	found, err := m.Scan(ctx, dirs, progress)
@@ -119,7 +119,7 @@ func (p *program) staleTable(list []workspace.Stale, now time.Time) string {
 		}
 		t.rows, t.below = append(t.rows, row), append(t.below, below)
 	}
-	last := fmt.Sprintf("%s, %s; ", plural(len(list), "worktree", "worktrees"), workspace.Size(total))
+	last := fmt.Sprintf("%s, %s; ", monitor.Plural(len(list), "worktree", "worktrees"), workspace.Size(total))
 	if len(removable) == 0 {
 		return t.text() + last + "none can be removed without a loss.\n"
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -106,7 +104,7 @@ func (t theirServers) Start(ctx context.Context, dir string) (workspace.Server, 
 	}
 	server := workspace.Server{SessionID: given.SessionID, MCPURL: *s.MCPURL}
 	if s.DashboardURL != nil {
-		server.DashboardPort = portOf(*s.DashboardURL)
+		server.DashboardPort = monitor.PortOf(*s.DashboardURL)
 	}
 	return server, nil
 }
@@ -269,16 +267,4 @@ func onDirectory(dir string) func(path string) bool {
 		}
 		return false
 	}
-}
-
-func portOf(address string) int {
-	u, err := url.Parse(address)
-	if err != nil {
-		return 0
-	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		return 0
-	}
-	return port
 }

@@ -49,7 +49,7 @@ func (p *program) workspaceFacts(w workspace.Workspace, now time.Time) string {
 	}
 	size := "not measured yet"
 	if w.SizeBytes >= 0 {
-		size = workspace.Size(w.SizeBytes) + " in " + plural(w.Files, "file", "files")
+		size = workspace.Size(w.SizeBytes) + " in " + monitor.Plural(w.Files, "file", "files")
 	}
 	due := ""
 	if w.EndsAt != nil {

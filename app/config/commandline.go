@@ -77,7 +77,7 @@ func (c SerenaCommand) ofSerena() []string {
 		return c[i:]
 	}
 	for i := len(c) - 1; i >= 0; i-- {
-		// Behind an option it is a package, or a folder.
+		// Behind an option it is a package, or a directory.
 		program := i == 0 && isSerena(monitor.ProgramName(c[0])) || isSerena(c[i]) && i > 0 && !strings.HasPrefix(c[i-1], "-")
 		if program {
 			return c[i+1:]

@@ -17,7 +17,7 @@ type Places struct {
 	ControlSocket string // a socket's path, on Windows the name of a pipe
 	ShareSocket   string // likewise; where lamplighter-connect connects to
 	LockFallback  string // the lock's path where StateDir cannot be used
-	SerenaHome    string // Serena's own folder, which need not exist
+	SerenaHome    string // Serena's own directory, which need not exist
 }
 
 // Base is what the platform says about itself. SystemBase fills it; a field is
@@ -49,7 +49,7 @@ func SystemBase() Base {
 }
 
 // socket is the place of a socket: the named one, the pipe of this user, or a file
-// in the folder of the user's session, or else of our state.
+// in the directory of the user's session, or else of our state.
 func (p *Places) socket(named, pipe, runtimeDir, file string) string {
 	switch {
 	case named != "":

@@ -57,11 +57,11 @@ func TestFind(t *testing.T) {
 		"a relative state directory": {env: map[string]string{"LAMPLIGHTER_STATE_DIR": "rel/s"}, want: Places{
 			StateDir: at("rel/s"), ControlSocket: at("rel/s/run/control.sock"), LockFallback: at("rel/s/run/control.sock.lock"), ShareSocket: at("rel/s/run/share.sock"),
 		}},
-		"Serena's folder": {base: Base{Home: at("/h")}, want: Places{SerenaHome: at("/h/.serena")}},
-		"Serena's folder, by environment": {base: Base{Home: at("/h")}, env: map[string]string{"SERENA_HOME": " " + at("/s") + " "}, want: Places{
+		"Serena's directory": {base: Base{Home: at("/h")}, want: Places{SerenaHome: at("/h/.serena")}},
+		"Serena's directory, by environment": {base: Base{Home: at("/h")}, env: map[string]string{"SERENA_HOME": " " + at("/s") + " "}, want: Places{
 			SerenaHome: at("/s"),
 		}},
-		"Serena's folder, relative": {base: Base{Home: at("/h")}, env: map[string]string{"SERENA_HOME": "s"}},
+		"Serena's directory, relative": {base: Base{Home: at("/h")}, env: map[string]string{"SERENA_HOME": "s"}},
 		"windows": {base: Base{StateHome: at("/l"), PipeName: "pipe", SharePipe: "share", TempDir: at("/t")}, want: Places{
 			StateDir: at("/l/lamplighter"), ControlSocket: "pipe", ShareSocket: "share", LockFallback: at("/t/lamplighter.lock"),
 		}},

@@ -169,9 +169,9 @@ func (list Overrides) Check() error {
 			}
 			switch {
 			case above.Never:
-				return fmt.Errorf("entry %d is never used, because entry %d is about the same instances and more, and says that none of them is ended; remove one of them", i+1, k+1)
+				return fmt.Errorf("entry %d is never used, because entry %d is about the same servers and more, and says that none of them is ended; remove one of them", i+1, k+1)
 			case !below.Never:
-				return fmt.Errorf("entry %d is never used, because entry %d is about the same instances and more; put it above that one", i+1, k+1)
+				return fmt.Errorf("entry %d is never used, because entry %d is about the same servers and more; put it above that one", i+1, k+1)
 			}
 		}
 	}

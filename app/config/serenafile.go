@@ -16,7 +16,7 @@ import (
 	"lamplighter/monitor/plainfile"
 )
 
-// SerenaFile is the name of Serena's own settings file in its folder. Serena
+// SerenaFile is the name of Serena's own settings file in its directory. Serena
 // tolerates and keeps settings in it that it does not know (serena/config/
 // serena_config.py, 1.5.3 to 2.1.0), so ours may stand there. We never write it.
 const SerenaFile = "serena_config.yml"
@@ -113,7 +113,7 @@ type SerenaWatcher struct {
 	problem string // with the file as it is now, empty when there is none
 }
 
-// NewSerenaWatcher watches the settings file in Serena's folder, which need not
+// NewSerenaWatcher watches the settings file in Serena's directory, which need not
 // exist; an empty home has none. changed gets what holds each time that is
 // something else than before, with a *FileError about what the file says
 // wrongly: of that the last good settings stay. It is called by the goroutine of

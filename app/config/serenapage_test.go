@@ -40,7 +40,7 @@ func TestReadSerenaPage(t *testing.T) {
 		t.Errorf("none: %+v", got)
 	}
 	if got := ReadSerenaPage(dir); !got.Exists || got.Err == nil || !got.OpensPage() {
-		t.Errorf("a folder: %+v", got)
+		t.Errorf("a directory: %+v", got)
 	}
 	if err := os.WriteFile(path, []byte("web_dashboard_open_on_launch: false\n"), 0o600); err != nil {
 		t.Fatal(err)

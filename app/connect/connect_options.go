@@ -17,7 +17,7 @@ all clients that would run the same. Lamplighter has to run.
 
   --or-direct    run COMMAND itself when lamplighter cannot be reached
   --socket PATH  of lamplighter, where neither LAMPLIGHTER_SOCKET nor the user's
-                 own folders lead to it
+                 own directories lead to it
   FLAG           is for lamplighter: --web-dashboard-global[=true|false],
                  --web-dashboard-global-open-on-launch[=true|false],
                  --web-dashboard-global-port PORT, --idle-shutdown-minutes N,

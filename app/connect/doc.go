@@ -11,7 +11,7 @@
 // background process. Without one it refuses the client's first request and
 // exits with 69, or with --or-direct becomes COMMAND. Once it is connected, it
 // outlives the background process: it waits for the next one. --socket is needed
-// where LAMPLIGHTER_SOCKET, or else the user's own folders, do not lead to the
+// where LAMPLIGHTER_SOCKET, or else the user's own directories, do not lead to the
 // right one. A --flag is passed on, and so are the flags --web-dashboard-global,
 // --web-dashboard-global-port, --web-dashboard-global-open-on-launch and
 // --idle-shutdown-minutes of lamplighter. The exit status is 0 when the client

@@ -87,8 +87,9 @@ func numbered(dir string) []int {
 // stat is what we need of /proc/PID/stat.
 type stat struct {
 	proc
-	parent int
-	name   string
+	parent    int
+	name      string
+	suspended bool // by a signal or by a debugger
 }
 
 // readStat reads who has a pid now.
@@ -115,7 +116,7 @@ func parseStat(text string) (stat, bool) {
 	if len(fields) <= start {
 		return stat{}, false
 	}
-	s := stat{name: rest[:end]}
+	s := stat{name: rest[:end], suspended: fields[0] == "T" || fields[0] == "t"}
 	var errs [3]error
 	s.pid, errs[0] = strconv.Atoi(pid)
 	s.parent, errs[1] = strconv.Atoi(fields[parent])

@@ -15,9 +15,11 @@ import (
 func TestParseStat(t *testing.T) {
 	const tail = " S 7 1 1 0 -1 4194560 1 0 0 0 3 4 0 0 20 0 1 0 12345 1 2 3\n"
 	for _, name := range []string{"sleep", "a b", ") S 1 (", "", "x\ny", "(("} {
-		want := stat{proc{42, 12345}, 7, name}
-		if got, ok := parseStat("42 (" + name + ")" + tail); !ok || got != want {
-			t.Errorf("%q: %v, %v", name, got, ok)
+		for state, suspended := range map[string]bool{"S": false, "R": false, "T": true, "t": true} {
+			want := stat{proc{42, 12345}, 7, name, suspended}
+			if got, ok := parseStat("42 (" + name + ") " + state + tail[2:]); !ok || got != want {
+				t.Errorf("%q, %s: %v, %v", name, state, got, ok)
+			}
 		}
 	}
 	for _, text := range []string{
@@ -37,6 +39,7 @@ func FuzzParseStat(f *testing.F) {
 	}
 	f.Add(string(own))
 	f.Add("42 (a) b) S 7")
+	f.Add(strings.Replace(string(own), ") R ", ") T ", 1))
 	f.Fuzz(func(t *testing.T, text string) {
 		if s, ok := parseStat(text); ok && (s.pid <= 0 || s.parent < 0) {
 			t.Errorf("%+v", s)

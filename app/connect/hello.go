@@ -29,20 +29,32 @@ func greetingOf(o connectOptions) wire.Greeting {
 // does for it, and does nothing.
 var errSilent = errors.New("it says nothing, as if it were suspended")
 
-// patience hangs up on a link when nothing comes for some time. The answer is to
-// be called once, and tells whether it has.
-func patience(l link, limit time.Duration) (hungUp func() bool) {
-	done := make(chan struct{})
-	timer := time.AfterFunc(limit, func() {
-		defer close(done)
-		l.hangUp()
-	})
-	return func() bool {
-		if timer.Stop() {
-			return false
+// patience hangs up on a link when nothing comes for the first limit, or for the
+// second while the other end is seen to run: the machine may be busy. The answer
+// is to be called once, and tells whether it has.
+func patience(l link, limit, most time.Duration) (hungUp func() bool) {
+	came, done := make(chan struct{}), make(chan bool, 1)
+	go func() {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		for waited := limit; ; waited += limit {
+			select {
+			case <-came:
+				done <- false
+				return
+			case <-timer.C:
+			}
+			if r, ok := l.(interface{ runs() bool }); !ok || waited >= most || !r.runs() {
+				l.hangUp()
+				done <- true
+				return
+			}
+			timer.Reset(limit)
 		}
-		<-done // or it would hang up on somebody else's descriptor
-		return true
+	}()
+	return func() bool {
+		close(came)
+		return <-done // or it would hang up on somebody else's descriptor
 	}
 }
 
@@ -55,7 +67,7 @@ func (s *shim) greet(l link) (mode wire.WelcomeMode, why string, f *frames, err 
 		s.exit(2)
 	}
 	hello := wire.AppendHeader(nil, wire.Header{Type: wire.Hello, Length: len(payload)})
-	hungUp := patience(l, s.heard)
+	hungUp := patience(l, s.heard, s.slow)
 	if err := l.write(append(hello, payload...)); err != nil {
 		if hungUp() {
 			err = errSilent

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,6 +48,60 @@ func TestPending(t *testing.T) {
 			t.Errorf("printed %q", got)
 		}
 		i.leave(second)
+	})
+}
+
+// slowTalker says nothing for a while, and may be seen to run meanwhile.
+type slowTalker struct {
+	*talker
+	suspended atomic.Bool
+}
+
+func (t *slowTalker) runs() bool { return !t.suspended.Load() }
+
+// TestSlow: who is seen to run is waited for longer than who may be suspended.
+func TestSlow(t *testing.T) {
+	for name, test := range map[string]struct {
+		link          func() link
+		after, before time.Duration
+	}{
+		"not to be seen": {func() link { return newTalker() }, 0, usual.heard},
+		"runs":           {func() link { return &slowTalker{talker: newTalker()} }, usual.slow - time.Second, usual.slow},
+		"suspended": {func() link {
+			t := &slowTalker{talker: newTalker()}
+			t.suspended.Store(true)
+			return t
+		}, 0, usual.heard},
+		"suspended later": {func() link {
+			t := &slowTalker{talker: newTalker()}
+			time.AfterFunc(2*usual.heard-time.Millisecond, func() { t.suspended.Store(true) })
+			return t
+		}, usual.heard, 2 * usual.heard},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, began := test.link(), time.Now()
+				hungUp := patience(l, usual.heard, usual.slow)
+				_, err := l.read(make([]byte, 1))
+				took := time.Since(began)
+				if !hungUp() || err == nil || took <= test.after || took > test.before {
+					t.Errorf("%v after %s", err, took)
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		l := &slowTalker{talker: newTalker()}
+		hungUp := patience(l, usual.heard, usual.slow)
+		go func() {
+			time.Sleep(usual.slow - time.Second)
+			l.frame(wire.Welcome, 0, "S")
+		}()
+		if n, err := l.read(make([]byte, 1)); n != 1 || err != nil || hungUp() {
+			t.Errorf("it was not waited for: %v", err)
+		}
+		l.hangUp()
+		synctest.Wait()
 	})
 }
 

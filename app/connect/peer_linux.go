@@ -13,6 +13,17 @@ func checkPeer(fd int) error {
 	return checkUID(peer.Uid)
 }
 
+// runs tells that who listens is seen to run: it is not suspended. Who only made
+// the socket, as systemd does, counts for who serves it.
+func (s socket) runs() bool {
+	peer, err := unix.GetsockoptUcred(s.fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return false
+	}
+	who, ok := readStat(int(peer.Pid))
+	return ok && !who.suspended
+}
+
 // watchOutput calls gone when nobody reads our output any more, though nothing
 // is written. It returns where that cannot be known.
 func watchOutput(gone func()) {

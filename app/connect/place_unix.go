@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// usualSockets are in the folder of the user's session, which has its place
+// usualSockets are in the directory of the user's session, which has its place
 // where systemd runs even when the environment does not say so, and in that of
 // our state.
 func usualSockets() []string {

@@ -204,7 +204,7 @@ func ofAnotherHome(path, home string) bool {
 	return filepath.Dir(homes) != homes && below(path, homes) && filepath.Dir(path) != homes
 }
 
-// below tells whether a path is that folder or in it.
+// below tells whether a path is that directory or in it.
 func below(path, dir string) bool {
 	path, dir = filepath.Clean(path), filepath.Clean(dir)
 	if runtime.GOOS == "windows" {

@@ -60,10 +60,10 @@ func gatherAutostart(o Options, w world) loginFacts {
 	if w.background.runs() && f.runs != nil && f.runs.runs {
 		f.pid = w.background.health.PID
 	}
-	folders := pathFolders(variable(o.Environ, "PATH"))
+	dirs := pathDirs(variable(o.Environ, "PATH"))
 	for _, e := range w.login.Entries {
 		found := loginEntry{LoginEntry: e, foreign: ofAnotherHome(e.Program, o.Home)}
-		switch path := started(e.Program, folders); {
+		switch path := started(e.Program, dirs); {
 		case e.Program == "":
 		case path == "":
 			found.missing = fs.ErrNotExist

@@ -11,7 +11,7 @@ import (
 )
 
 // How long checks may take. A check that asks nothing but files and the kernel
-// is quick unless a network folder hangs.
+// is quick unless a network drive hangs.
 const (
 	quick   = 8 * time.Second
 	bus     = 8 * time.Second
@@ -20,7 +20,7 @@ const (
 )
 
 // check is one area. run need not heed its context: it is left alone when its
-// time is over, because nothing can interrupt a look at a network folder.
+// time is over, because nothing can interrupt a look at a network drive.
 type check struct {
 	area  Area
 	what  string // it looks at, for the line that says that this hangs
@@ -111,7 +111,7 @@ func failed(c check, err error) Line {
 	if errors.Is(err, errSlow) {
 		return Line{
 			Mark: Warn, Text: fmt.Sprintf("%s: no answer within %v", c.what, c.limit),
-			Means: "Something it asks hangs: a network folder, the session bus or a login shell.",
+			Means: "Something it asks hangs: a network drive, the session bus or a login shell.",
 			Do:    "See what hangs (df and ls also do then), then run lamplighter doctor again.",
 		}
 	}

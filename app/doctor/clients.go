@@ -143,7 +143,7 @@ func clientFiles(c setup.Client) []ClientFile {
 	return list
 }
 
-// folderOf is the folder that an entry counts for, "" for all: a file may have a
+// folderOf is the directory that an entry counts for, "" for all: a file may have a
 // table for each.
 func folderOf(e setup.Entry) string {
 	for _, table := range e.Path[:max(len(e.Path)-1, 0)] {
@@ -169,9 +169,9 @@ func inAll(files []ClientFile) string {
 	case servers == 0:
 		return "no MCP servers"
 	case shared == 0:
-		return counted(servers, "MCP server")
+		return monitor.Plural(servers, "MCP server", "MCP servers")
 	}
-	return fmt.Sprintf("%s, %d through lamplighter-connect", counted(servers, "MCP server"), shared)
+	return fmt.Sprintf("%s, %d through lamplighter-connect", monitor.Plural(servers, "MCP server", "MCP servers"), shared)
 }
 
 // stateWords are how a list of entries begins, in the order in which they are told.

@@ -110,8 +110,8 @@ func TestProjectsFile(t *testing.T) {
 
 // Entries of one name are told apart by the folders that they count for.
 func TestEntriesOfFolders(t *testing.T) {
-	of := func(folder string) setup.Entry {
-		return serenaEntry(setup.Direct, func(e *setup.Entry) { e.Path = []string{"projects", folder, "mcpServers", "serena"} })
+	of := func(dir string) setup.Entry {
+		return serenaEntry(setup.Direct, func(e *setup.Entry) { e.Path = []string{"projects", dir, "mcpServers", "serena"} })
 	}
 	lines := judgeClient(codex(serenaEntry(setup.Direct, nil), of("/src/alpha"), of(`C:\src\beta`)))
 	apptest.Contains(t, Report{Lines: lines}.Text(Style{}), `direct: serena, serena for /src/alpha, serena for C:\src\beta`)

@@ -14,7 +14,7 @@ import (
 	"lamplighter/monitor"
 )
 
-// copyOf is one installed lamplighter: the programs of one folder.
+// copyOf is one installed lamplighter: the programs of one directory.
 type copyOf struct {
 	path    string // as it was found first
 	key     string // the same for all programs of one copy, by whatever path
@@ -55,7 +55,7 @@ func (c *copyOf) uses() string {
 }
 
 // copyKey names the copy that a program belongs to, by its path without links:
-// lamplighter and lamplighter-tray of one folder are one.
+// lamplighter and lamplighter-tray of one directory are one.
 func copyKey(path string) string {
 	if runtime.GOOS == "windows" {
 		path = strings.ToLower(path)
@@ -124,15 +124,15 @@ func gatherCopies(o Options, w *world) copies {
 		}
 	}
 	use(o.Self, func(c *copyOf) { c.self = true })
-	folders := pathFolders(variable(o.Environ, "PATH"))
-	use(lookIn(folders, api.Program), func(c *copyOf) { c.typed = true })
-	for _, dir := range folders {
+	dirs := pathDirs(variable(o.Environ, "PATH"))
+	use(lookIn(dirs, api.Program), func(c *copyOf) { c.typed = true })
+	for _, dir := range dirs {
 		l.add(lookIn([]string{dir}, api.Program))
 	}
 	use(w.background.exe, func(c *copyOf) { c.runs = true })
 	for _, e := range w.login.Entries {
 		if e.On && e.Err == nil {
-			use(started(e.Program, folders), func(c *copyOf) { c.login = true })
+			use(started(e.Program, dirs), func(c *copyOf) { c.login = true })
 		}
 	}
 	if r := w.installed.Receipt; r != nil {
@@ -184,11 +184,11 @@ func sumOf(path string) (sum [sha256.Size]byte, err error) {
 }
 
 // started is the path of what an entry starts.
-func started(program string, folders []string) string {
+func started(program string, dirs []string) string {
 	if program == "" || filepath.IsAbs(program) {
 		return program
 	}
-	return lookIn(folders, program)
+	return lookIn(dirs, program)
 }
 
 // packageOf is the kind of package that a program came with, "" for none.

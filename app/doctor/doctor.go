@@ -3,7 +3,7 @@
 //
 // Each area has a file of its own: facts are gathered at the edge, within a time
 // limit and side by side, and a pure function judges them. Nothing is changed or
-// made: no folder of ours, no file, no lock. Candidates for starting Serena are
+// made: no directory of ours, no file, no lock. Candidates for starting Serena are
 // run to ask for their version, with a home for Serena and uv that is thrown
 // away afterwards; uv may note something in its own cache, where there is one.
 // Other copies of this program are not run: their versions are read from their files.

@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/godbus/dbus/v5"
-	"github.com/godbus/dbus/v5/prop"
 	"github.com/gofrs/flock"
 
 	"lamplighter/app/apptest"
@@ -27,7 +25,6 @@ import (
 	"lamplighter/installer"
 	"lamplighter/monitor"
 	"lamplighter/monitor/programtest"
-	"lamplighter/tray/traytest"
 )
 
 // machine is a user's world to be examined.
@@ -226,7 +223,7 @@ func TestControlSocket(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	apptest.Contains(t, said(m.of(t, Files)), "others may write to the folder of the control socket, "+dir)
+	apptest.Contains(t, said(m.of(t, Files)), "others may write to the directory of the control socket, "+dir)
 }
 
 // Another program that holds the lock for servers is named, and the lock is
@@ -245,69 +242,13 @@ func TestLockForServers(t *testing.T) {
 	apptest.Contains(t, said(m.of(t, Files)), "broken: the lock "+path+" is held by ", "No session can be started.")
 }
 
-// A private bus with a watcher for icons and without one, and no bus.
-func TestDesktopOnBus(t *testing.T) {
-	m := newMachine(t)
-	apptest.Contains(t, said(m.of(t, Desktop)), "no desktop session here")
-	address, kill := traytest.StartBus(t)
-	bare := m.o.Environ
-	m.o.Environ = append(bare, "DBUS_SESSION_BUS_ADDRESS="+address, "XDG_CURRENT_DESKTOP=GNOME", "DISPLAY=:9")
-	apptest.Contains(t, said(m.of(t, Desktop)), "ok: the session bus answers", "warn: this desktop has no place for tray icons", "AppIndicator")
-
-	host := traytest.NewHost(t, address)
-	host.Appear(t)
-	apptest.Contains(t, said(m.of(t, Desktop)), "ok: the desktop has a place for tray icons (doctor.test)")
-	host.Vanish(t)
-
-	// A watcher that knows of no panel.
-	conn, err := dbus.Connect(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := prop.Export(conn, watcherPath, prop.Map{watcherName: {"IsStatusNotifierHostRegistered": {Value: false}}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Export(notifier{}, notifierPath, notifierName); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{watcherName, notifierName} {
-		if r, err := conn.RequestName(name, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
-			t.Fatal(r, err)
-		}
-	}
-	apptest.Contains(t, said(m.of(t, Desktop)), "no panel shows them (doctor.test)", "ok: notifications are shown by test 1.0")
-	kill()
-	apptest.Contains(t, said(m.of(t, Desktop)), "warn: there is no session bus")
-}
-
-// notifier shows no notification, but says who it is.
-type notifier struct{}
-
-func (notifier) GetServerInformation() (name, vendor, version, spec string, err *dbus.Error) {
-	return "test", "us", "1.0", "1.2", nil
-}
-
-// A bus that takes connections and says nothing.
-func TestMuteBus(t *testing.T) {
-	m := newMachine(t)
-	path := filepath.Join(m.home, "run", "bus")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	m.o.Environ = append(m.o.Environ, "DISPLAY=:9")
-	apptest.Contains(t, said(m.of(t, Desktop)), "broken: the session bus does not answer")
-}
-
 // What the login shell alone finds.
 func TestLoginShell(t *testing.T) {
 	m := newMachine(t)
 	m.write(t, "#!/bin/sh\n", "go", "bin", "gopls")
 	// The system's own files set PATH anew.
 	m.write(t, "PATH="+variable(m.o.Environ, "PATH")+":"+filepath.Join(m.home, "go", "bin")+"\n", ".profile")
-	apptest.Contains(t, said(m.of(t, Path)), "has 1 folder more: "+filepath.Join(m.home, "go/bin"), "warn: only the login shell finds gopls ("+filepath.Join(m.home, "go/bin")+")")
+	apptest.Contains(t, said(m.of(t, Path)), "has 1 directory more: "+filepath.Join(m.home, "go/bin"), "warn: only the login shell finds gopls ("+filepath.Join(m.home, "go/bin")+")")
 	m.write(t, "sleep 600\n", ".profile")
 	m.o.Finder = func(environ []string) Finder {
 		return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: m.home, Passwd: os.DevNull, ShellLimit: 1}) // a nanosecond
@@ -358,9 +299,9 @@ func TestRealInterpreterWithoutSerena(t *testing.T) {
 	lacks("-m", "The working directory does not help")
 	bare := m.o.Environ
 	m.o.Environ = append(bare, "PYTHONPATH=src")
-	lacks("PYTHONPATH", `PYTHONPATH has "src", which is another folder wherever a server starts`)
+	lacks("PYTHONPATH", `PYTHONPATH has "src", which is another directory wherever a server starts`)
 	m.o.Environ = append(bare, "PYTHONPATH="+m.home)
-	lacks("PYTHONPATH of no use", "PYTHONPATH has "+m.home+", in which there is no folder serena")
+	lacks("PYTHONPATH of no use", "PYTHONPATH has "+m.home+", in which there is no directory serena")
 	if l := named("serena-mcp-server"); l.Mark != Broken || l.Candidate.Problem != launch.NotFound {
 		t.Errorf("serena-mcp-server: %+v", l)
 	}

@@ -15,7 +15,7 @@ import (
 type surroundings struct {
 	pythonPath []string        // PYTHONPATH, as it is written
 	here       string          // PYTHONPATH of the terminal, where the other process has another one
-	holds      map[string]bool // folders in which interpreters look, and whether there is a Serena in them
+	holds      map[string]bool // directories in which interpreters look, and whether there is a Serena in them
 	have       []string        // interpreters that have Serena
 	pyPython   string          // PY_PYTHON, which the py launcher heeds
 }
@@ -69,10 +69,10 @@ func explain(v launch.Verdict, s surroundings) (means, do string) {
 				"Take serena-mcp-server out of session_command of the settings; Serena is then found by itself."
 		}
 	case launch.TimedOut:
-		return "Its start hangs or is very slow: a virus scanner, a network folder, or something that asks a question.",
+		return "Its start hangs or is very slow: a virus scanner, a network drive, or something that asks a question.",
 			"Run it by hand: " + shown(v.Command) + " --version"
 	case launch.Silent:
-		return "Whatever looks there waits: a network folder whose server has gone, or a mount whose program hangs.",
+		return "Whatever looks there waits: a network drive whose server has gone, or a mount whose program hangs.",
 			"Unmount it or bring it back, or take it out of PATH."
 	case launch.NoProblem, launch.NotExecutable, launch.WrongVersion, launch.Failed:
 	}
@@ -116,11 +116,11 @@ func explainPythonPath(v launch.Verdict, s surroundings) []string {
 		switch {
 		case dir == "":
 		case !filepath.IsAbs(dir):
-			say = append(say, fmt.Sprintf("PYTHONPATH has %q, which is another folder wherever a server starts, so it is left out: write it as a full path.", dir))
+			say = append(say, fmt.Sprintf("PYTHONPATH has %q, which is another directory wherever a server starts, so it is left out: write it as a full path.", dir))
 		case !slices.Contains(v.SysPath, filepath.Clean(dir)) && !slices.Contains(v.SysPath, dir):
 			say = append(say, fmt.Sprintf("PYTHONPATH has %s, but that interpreter does not look there: it was told to ignore it (-I, -E or a ._pth file), or it lies in the project.", dir))
 		case !s.holds[filepath.Clean(dir)] && !s.holds[dir]:
-			say = append(say, fmt.Sprintf("PYTHONPATH has %s, in which there is no folder serena.", dir))
+			say = append(say, fmt.Sprintf("PYTHONPATH has %s, in which there is no directory serena.", dir))
 		}
 	}
 	return say

@@ -17,7 +17,7 @@ import (
 // fileFacts are the places of our files and what the system says about them.
 type fileFacts struct {
 	socket    string
-	pipe      bool // it is the name of a pipe, which has no folder and no mode
+	pipe      bool // it is the name of a pipe, which has no directory and no mode
 	reach     error
 	runs      bool
 	socketIs  entry
@@ -25,7 +25,7 @@ type fileFacts struct {
 
 	state    string
 	stateIs  entry
-	nearest  string // the state directory, or the folder that exists above it
+	nearest  string // the state directory, or the directory that exists above it
 	writable error  // whether files can be made in nearest
 	free     space
 
@@ -75,7 +75,7 @@ func entryAt(path string) entry {
 	return entry{mode: info.Mode(), owner: ownerOfFile(info), us: os.Getuid(), exists: true}
 }
 
-// nearest is a folder, or the one that exists above it.
+// nearest is a directory, or the one that exists above it.
 func nearest(dir string) string {
 	for {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +93,7 @@ func judgeFiles(f fileFacts) []Line {
 	return slices.Concat(judgeSocket(f), judgeState(f), judgeAlive(f.alive, f.background))
 }
 
-const ownPlace = "Set LAMPLIGHTER_CONTROL_SOCKET to a place in a folder of your own."
+const ownPlace = "Set LAMPLIGHTER_CONTROL_SOCKET to a place in a directory of your own."
 
 func judgeSocket(f fileFacts) []Line {
 	what := "the control socket"
@@ -109,7 +109,7 @@ func judgeSocket(f fileFacts) []Line {
 	}
 	var lines []Line
 	if f.socketDir.exists {
-		lines = judgeSocketFolder(f)
+		lines = judgeSocketDir(f)
 	}
 	switch d := f.socketIs; {
 	case f.runs && f.pipe:
@@ -135,19 +135,19 @@ func judgeSocket(f fileFacts) []Line {
 	return lines
 }
 
-// judgeSocketFolder is about the folder of the control socket, where others
+// judgeSocketDir is about the directory of the control socket, where others
 // could put one of their own.
-func judgeSocketFolder(f fileFacts) []Line {
+func judgeSocketDir(f fileFacts) []Line {
 	dir, d := filepath.Dir(f.socket), f.socketDir
 	sticky := d.mode&fs.ModeSticky != 0
 	switch {
 	case !d.mode.IsDir():
-		return []Line{{Mark: Broken, Text: dir + " is not a folder", Means: "The control socket has no place.", Do: "Move it away, or set LAMPLIGHTER_CONTROL_SOCKET to another path."}}
+		return []Line{{Mark: Broken, Text: dir + " is not a directory", Means: "The control socket has no place.", Do: "Move it away, or set LAMPLIGHTER_CONTROL_SOCKET to another path."}}
 	case d.owner >= 0 && d.owner != d.us && (d.owner != 0 || !sticky):
-		return []Line{{Mark: Broken, Text: fmt.Sprintf("the folder of the control socket, %s, belongs to user id %d", dir, d.owner), Means: "The background process does not serve a socket there.", Do: ownPlace}}
+		return []Line{{Mark: Broken, Text: fmt.Sprintf("the directory of the control socket, %s, belongs to user id %d", dir, d.owner), Means: "The background process does not serve a socket there.", Do: ownPlace}}
 	case d.owner >= 0 && d.mode.Perm()&0o022 != 0 && !sticky:
 		return []Line{{
-			Mark: Broken, Text: fmt.Sprintf("others may write to the folder of the control socket, %s (mode %04o)", dir, d.mode.Perm()),
+			Mark: Broken, Text: fmt.Sprintf("others may write to the directory of the control socket, %s (mode %04o)", dir, d.mode.Perm()),
 			Means: "Somebody else could put a socket of his own there.", Do: "chmod go-w " + monitor.Quoted([]string{dir}),
 		}}
 	}
@@ -163,7 +163,7 @@ const (
 
 func judgeState(f fileFacts) []Line {
 	const means = "There is no log, no record of what happens, and no server can be started."
-	const elsewhere = "or set LAMPLIGHTER_STATE_DIR to another folder."
+	const elsewhere = "or set LAMPLIGHTER_STATE_DIR to another directory."
 	if f.state == "" {
 		return []Line{{Mark: Broken, Text: "the state directory has no place", Means: means, Do: "Set HOME, " + elsewhere}}
 	}
@@ -175,7 +175,7 @@ func judgeState(f fileFacts) []Line {
 	case !d.exists && !errors.Is(d.err, fs.ErrNotExist):
 		return []Line{{Mark: Broken, Text: fmt.Sprintf("%s cannot be looked at: %v", name, reason(d.err)), Means: means, Do: "Make it yours, " + elsewhere}}
 	case d.exists && !d.mode.IsDir():
-		return []Line{{Mark: Broken, Text: name + " is not a folder", Means: means, Do: "Move it away, " + elsewhere}}
+		return []Line{{Mark: Broken, Text: name + " is not a directory", Means: means, Do: "Move it away, " + elsewhere}}
 	case d.exists && d.owner >= 0 && d.owner != d.us:
 		return []Line{{Mark: Broken, Text: fmt.Sprintf("%s belongs to user id %d", name, d.owner), Means: means, Do: "Make it yours, " + elsewhere}}
 	case f.writable != nil && !errors.Is(f.writable, errors.ErrUnsupported):
@@ -192,7 +192,7 @@ func judgeState(f fileFacts) []Line {
 		}
 	case d.owner >= 0 && d.mode.Perm()&0o077 != 0:
 		lines[0] = Line{
-			Mark: Warn, Text: fmt.Sprintf("%s has mode %04o, not 0700", name, d.mode.Perm()), Means: "Others may look into it. The next start of lamplighter sets it right where the folder bears its name.",
+			Mark: Warn, Text: fmt.Sprintf("%s has mode %04o, not 0700", name, d.mode.Perm()), Means: "Others may look into it. The next start of lamplighter sets it right where the directory bears its name.",
 			Do: "chmod 700 " + monitor.Quoted([]string{f.state}),
 		}
 	}

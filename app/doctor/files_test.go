@@ -35,12 +35,12 @@ func TestJudgeSocket(t *testing.T) {
 		"unreadable": {func(f *fileFacts) {
 			f.runs, f.socketIs = false, entry{err: &fs.PathError{Op: "lstat", Path: "x", Err: syscall.EACCES}}
 		}, Broken, syscall.EACCES.Error()},
-		"another's folder": {func(f *fileFacts) { f.socketDir.owner = 8 }, Broken, "belongs to user id 8"},
-		"sticky, of root":  {func(f *fileFacts) { f.socketDir.owner, f.socketDir.mode = 0, fs.ModeDir|fs.ModeSticky|0o777 }, OK, "yours alone"},
-		"open folder":      {func(f *fileFacts) { f.socketDir.mode = fs.ModeDir | 0o777 }, Broken, "others may write to the folder"},
-		"folder is a file": {func(f *fileFacts) { f.socketDir.mode = 0o600 }, Broken, "is not a folder"},
-		"pipe":             {func(f *fileFacts) { *f = fileFacts{socket: `\\.\pipe\x`, pipe: true, runs: true} }, OK, `control pipe \\.\pipe\x answers`},
-		"no pipe":          {func(f *fileFacts) { *f = fileFacts{socket: `\\.\pipe\x`, pipe: true, reach: fs.ErrNotExist} }, OK, "nobody serves it"},
+		"another's directory": {func(f *fileFacts) { f.socketDir.owner = 8 }, Broken, "belongs to user id 8"},
+		"sticky, of root":     {func(f *fileFacts) { f.socketDir.owner, f.socketDir.mode = 0, fs.ModeDir|fs.ModeSticky|0o777 }, OK, "yours alone"},
+		"open directory":      {func(f *fileFacts) { f.socketDir.mode = fs.ModeDir | 0o777 }, Broken, "others may write to the directory"},
+		"directory is a file": {func(f *fileFacts) { f.socketDir.mode = 0o600 }, Broken, "is not a directory"},
+		"pipe":                {func(f *fileFacts) { *f = fileFacts{socket: `\\.\pipe\x`, pipe: true, runs: true} }, OK, `control pipe \\.\pipe\x answers`},
+		"no pipe":             {func(f *fileFacts) { *f = fileFacts{socket: `\\.\pipe\x`, pipe: true, reach: fs.ErrNotExist} }, OK, "nobody serves it"},
 	} {
 		f := well
 		test.change(&f)
@@ -67,7 +67,7 @@ func TestJudgeState(t *testing.T) {
 		}, Broken, "cannot be made: /h: " + syscall.EACCES.Error()},
 		"read-only":       {func(f *fileFacts) { f.writable = syscall.EROFS }, Broken, "nothing can be written to"},
 		"another's":       {func(f *fileFacts) { f.stateIs.owner = 8 }, Broken, "belongs to user id 8"},
-		"a file":          {func(f *fileFacts) { f.stateIs.mode = 0o600 }, Broken, "is not a folder"},
+		"a file":          {func(f *fileFacts) { f.stateIs.mode = 0o600 }, Broken, "is not a directory"},
 		"hidden":          {func(f *fileFacts) { f.stateIs = entry{err: fs.ErrPermission} }, Broken, "cannot be looked at"},
 		"readable":        {func(f *fileFacts) { f.stateIs.mode = fs.ModeDir | 0o755 }, Warn, "mode 0755, not 0700"},
 		"others' to fill": {func(f *fileFacts) { f.stateIs.mode, f.state = fs.ModeDir|0o777, "/h/x" }, Broken, "others may write"},
@@ -95,7 +95,7 @@ func TestFreeSpaceAndWritable(t *testing.T) {
 		t.Error(err)
 	}
 	if writable(dir+"/none") == nil || freeSpace(dir+"/none").err == nil {
-		t.Error("a folder that is not there is fine")
+		t.Error("a directory that is not there is fine")
 	}
 	if got := nearest(dir + "/a/b/c"); got != dir {
 		t.Errorf("got %s, want %s", got, dir)

@@ -13,10 +13,10 @@ func isPipe(path string) bool { return strings.HasPrefix(path, `\\.\pipe\`) }
 
 func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
-// ownerOfFile: folders of the profile are protected by its access list.
+// ownerOfFile: directories of the profile are protected by its access list.
 func ownerOfFile(fs.FileInfo) int { return -1 }
 
-// writable tells whether files can be made in a folder, without making one: it
+// writable tells whether files can be made in a directory, without making one: it
 // is opened with the right to.
 func writable(dir string) error {
 	name, err := windows.UTF16PtrFromString(dir)

@@ -2,9 +2,9 @@ package doctor
 
 import "path/filepath"
 
-// pathFolders are the folders of a PATH that count for us: absolute ones, each
+// pathDirs are the directories of a PATH that count for us: absolute ones, each
 // once, in their order.
-func pathFolders(path string) []string {
+func pathDirs(path string) []string {
 	var list []string
 	seen := map[string]bool{}
 	for _, dir := range filepath.SplitList(path) {
@@ -19,10 +19,10 @@ func pathFolders(path string) []string {
 	return list
 }
 
-// lookIn is the path of the program of that name in the first of these folders
+// lookIn is the path of the program of that name in the first of these directories
 // that has one; "" for none.
-func lookIn(folders []string, name string) string {
-	for _, dir := range folders {
+func lookIn(dirs []string, name string) string {
+	for _, dir := range dirs {
 		for _, ending := range programEndings {
 			if path := filepath.Join(dir, name+ending); runnable(path) == nil {
 				return path

@@ -41,11 +41,11 @@ func gatherPath(ctx context.Context, o Options, w world) pathFacts {
 	}
 	f.login, f.err = w.finder.LoginPath(ctx)
 	if f.err == nil && f.login != "" {
-		f.only = onlyIn(pathFolders(f.login), pathFolders(f.desktop), lookIn)
+		f.only = onlyIn(pathDirs(f.login), pathDirs(f.desktop), lookIn)
 	}
 	if w.ofDesktop {
-		others := append(pathFolders(f.desktop), pathFolders(f.login)...)
-		f.here = onlyIn(pathFolders(variable(o.Environ, "PATH")), others, lookIn)
+		others := append(pathDirs(f.desktop), pathDirs(f.login)...)
+		f.here = onlyIn(pathDirs(variable(o.Environ, "PATH")), others, lookIn)
 	}
 	return f
 }
@@ -58,9 +58,9 @@ func (w world) whose() string {
 	return "this command"
 }
 
-// onlyIn are the tools that these folders have and those others have not.
-func onlyIn(folders, others []string, look func([]string, string) string) map[string]string {
-	more := slices.DeleteFunc(slices.Clone(folders), func(dir string) bool { return slices.Contains(others, dir) })
+// onlyIn are the tools that these directories have and those others have not.
+func onlyIn(dirs, others []string, look func([]string, string) string) map[string]string {
+	more := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return slices.Contains(others, dir) })
 	only := map[string]string{}
 	for _, tool := range tools {
 		if at := look(more, tool); at != "" && look(others, tool) == "" {
@@ -71,9 +71,9 @@ func onlyIn(folders, others []string, look func([]string, string) string) map[st
 }
 
 func judgePath(f pathFacts) []Line {
-	lines := []Line{judgeFolders(f)}
-	login := pathFolders(f.login)
-	desktop := pathFolders(f.desktop)
+	lines := []Line{judgeDirs(f)}
+	login := pathDirs(f.login)
+	desktop := pathDirs(f.desktop)
 	more := slices.DeleteFunc(slices.Clone(login), func(dir string) bool { return slices.Contains(desktop, dir) })
 	switch {
 	case errors.Is(f.err, errors.ErrUnsupported):
@@ -88,7 +88,7 @@ func judgePath(f pathFacts) []Line {
 		lines = append(lines, Line{Mark: OK, Text: f.who + "'s PATH has nothing more"})
 	default:
 		lines = append(lines, Line{
-			Mark: OK, Text: fmt.Sprintf("%s's PATH has %s more: %s", f.who, plural(len(more), "folder", "folders"), strings.Join(more, ", ")),
+			Mark: OK, Text: fmt.Sprintf("%s's PATH has %s more: %s", f.who, monitor.Plural(len(more), "directory", "directories"), strings.Join(more, ", ")),
 			Means: "Servers that Lamplighter starts get both.",
 		})
 	}
@@ -120,34 +120,27 @@ func namesOf(found map[string]string) string {
 	return strings.Join(names, ", ")
 }
 
-// judgeFolders is about the PATH itself.
-func judgeFolders(f pathFacts) Line {
+// judgeDirs is about the PATH itself.
+func judgeDirs(f pathFacts) Line {
 	var odd []string
 	for _, dir := range filepath.SplitList(f.desktop) {
 		if !filepath.IsAbs(dir) {
 			odd = append(odd, `"`+monitor.Clean(dir)+`"`)
 		}
 	}
-	folders := pathFolders(f.desktop)
+	dirs := pathDirs(f.desktop)
 	switch {
-	case len(folders) == 0:
+	case len(dirs) == 0:
 		return Line{
 			Mark: Warn, Text: "the PATH of " + f.whose + " is empty", Means: "No program is found by its name.",
 			Do: "Start lamplighter from the desktop or a login shell, or set PATH.",
 		}
 	case len(odd) > 0:
 		return Line{
-			Mark: Warn, Text: fmt.Sprintf("the PATH of %s has a folder that is not absolute: %s", f.whose, strings.Join(odd, ", ")),
-			Means: "It is another folder in every project, so a project could put its own program there. Lamplighter passes over it; others may not.",
+			Mark: Warn, Text: fmt.Sprintf("the PATH of %s has a directory that is not absolute: %s", f.whose, strings.Join(odd, ", ")),
+			Means: "It is another directory in every project, so a project could put its own program there. Lamplighter passes over it; others may not.",
 			Do:    "Take it out of PATH.",
 		}
 	}
-	return Line{Mark: OK, Text: fmt.Sprintf("the PATH of %s has %s", f.whose, plural(len(folders), "folder", "folders"))}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return Line{Mark: OK, Text: fmt.Sprintf("the PATH of %s has %s", f.whose, monitor.Plural(len(dirs), "directory", "directories"))}
 }

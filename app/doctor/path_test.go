@@ -23,15 +23,15 @@ func TestJudgePath(t *testing.T) {
 		mark  Mark
 		want  []string
 	}{
-		"same":         {pathFacts{desktop: joined("/bin", "/usr/bin"), login: joined("/usr/bin", "/bin")}, OK, []string{"us has 2 folders", "the shell's PATH has nothing more"}},
-		"more":         {pathFacts{desktop: joined("/bin"), login: joined("/bin", "/go/bin")}, OK, []string{"us has 1 folder", "has 1 folder more: " + rooted("/go/bin")}},
+		"same":         {pathFacts{desktop: joined("/bin", "/usr/bin"), login: joined("/usr/bin", "/bin")}, OK, []string{"us has 2 directories", "the shell's PATH has nothing more"}},
+		"more":         {pathFacts{desktop: joined("/bin"), login: joined("/bin", "/go/bin")}, OK, []string{"us has 1 directory", "has 1 directory more: " + rooted("/go/bin")}},
 		"missing":      {pathFacts{desktop: joined("/bin"), login: joined("/go/bin"), only: map[string]string{"gopls": rooted("/go/bin/gopls"), "uvx": rooted("/u/uvx")}}, Warn, []string{"only the shell finds uvx (" + filepath.FromSlash(rooted("/u")) + "), gopls ("}},
 		"terminal":     {pathFacts{desktop: joined("/bin"), here: map[string]string{"serena": rooted("/v/serena")}}, Warn, []string{"only this terminal finds serena"}},
 		"shell hangs":  {pathFacts{desktop: joined("/bin"), err: errors.New("no answer within 5s")}, Warn, []string{"the shell does not tell its PATH: no answer within 5s"}},
-		"no shell":     {pathFacts{desktop: joined("/bin"), err: errors.ErrUnsupported}, OK, []string{"us has 1 folder"}},
+		"no shell":     {pathFacts{desktop: joined("/bin"), err: errors.ErrUnsupported}, OK, []string{"us has 1 directory"}},
 		"empty":        {pathFacts{}, Warn, []string{"the PATH of us is empty"}},
 		"relative":     {pathFacts{desktop: joined("/bin", ".", "")}, Warn, []string{`not absolute: "."`}},
-		"login has it": {pathFacts{desktop: joined("/bin", "/bin"), login: joined("/bin")}, OK, []string{"us has 1 folder"}},
+		"login has it": {pathFacts{desktop: joined("/bin", "/bin"), login: joined("/bin")}, OK, []string{"us has 1 directory"}},
 	} {
 		test.facts.whose, test.facts.who = "us", "the shell"
 		lines := judgePath(test.facts)
@@ -62,8 +62,8 @@ func TestOnlyIn(t *testing.T) {
 	}
 }
 
-func TestPathFolders(t *testing.T) {
-	got := pathFolders(joined("/a", "", ".", "/b/../b", "/a"))
+func TestPathDirs(t *testing.T) {
+	got := pathDirs(joined("/a", "", ".", "/b/../b", "/a"))
 	want := []string{filepath.FromSlash(rooted("/a")), filepath.FromSlash(rooted("/b"))}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

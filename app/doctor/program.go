@@ -119,7 +119,7 @@ func judgeProgram(f programFacts) []Line {
 func judgeConnect(path string, err error, builds [2]string) Line {
 	l := Line{
 		Mark: Broken, Means: "It runs above each server that Lamplighter starts; without it none can be started.",
-		Do: "Install Lamplighter again: both programs come together and have to lie in one folder.",
+		Do: "Install Lamplighter again: both programs come together and have to lie in one directory.",
 	}
 	switch {
 	case err == nil && builds[0] != builds[1] && builds[0] != "" && builds[1] != "":

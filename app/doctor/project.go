@@ -16,7 +16,7 @@ type projectFacts struct {
 	directory string
 }
 
-func gatherProject(dir, home string, folders, environ []string) projectFacts {
+func gatherProject(dir, home string, dirs, environ []string) projectFacts {
 	f := projectFacts{directory: dir}
 	if dir == "" {
 		return f
@@ -29,12 +29,12 @@ func gatherProject(dir, home string, folders, environ []string) projectFacts {
 	if !f.python {
 		return f
 	}
-	f.uvx = lookIn(folders, "uvx") != ""
+	f.uvx = lookIn(dirs, "uvx") != ""
 	downloads := variable(environ, "UV_PYTHON_DOWNLOADS")
 	f.offline = variable(environ, "UV_OFFLINE") != "" || downloads == "never" || downloads == "manual"
-	f.has313 = lookIn(folders, "python3.13") != ""
+	f.has313 = lookIn(dirs, "python3.13") != ""
 	for _, base := range uvPythons(home, environ) {
-		list, _ := os.ReadDir(base) // none where there is no such folder
+		list, _ := os.ReadDir(base) // none where there is no such directory
 		for _, e := range list {
 			f.has313 = f.has313 || strings.HasPrefix(e.Name(), "cpython-3.13")
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/registry"
 )
 
@@ -36,19 +37,19 @@ func judgeRegistry(h registry.Health) []Line {
 	case !h.Exists:
 		lines = append(lines, Line{Mark: OK, Text: "there is no registry " + h.Path + " yet; it is made with the first server"})
 	default:
-		lines = append(lines, Line{Mark: OK, Text: fmt.Sprintf("%s can be read: %s", h.Path, plural(h.Entries, "server", "servers"))})
+		lines = append(lines, Line{Mark: OK, Text: fmt.Sprintf("%s can be read: %s", h.Path, monitor.Plural(h.Entries, "server", "servers"))})
 	}
 	if h.Strange > 0 {
 		lines = append(lines, Line{
-			Mark: Warn, Text: fmt.Sprintf("%s there cannot be understood", plural(h.Strange, "entry", "entries")),
+			Mark: Warn, Text: fmt.Sprintf("%s there cannot be understood", monitor.Plural(h.Strange, "entry", "entries")),
 			Means: "They are left as they are; other programs may fail on them.",
 		})
 	}
 	if h.Dead > 0 {
-		l := Line{Mark: OK, Text: fmt.Sprintf("%s ended; Lamplighter takes it out ten minutes after the last heartbeat", plural(h.Dead, "server there has", "servers there have"))}
+		l := Line{Mark: OK, Text: fmt.Sprintf("%s ended; Lamplighter takes it out ten minutes after the last heartbeat", monitor.Plural(h.Dead, "server there has", "servers there have"))}
 		if h.OldestDead > oldHeartbeat {
 			l = Line{
-				Mark: Warn, Text: fmt.Sprintf("%s ended long ago", plural(h.Dead, "server there has", "servers there have")),
+				Mark: Warn, Text: fmt.Sprintf("%s ended long ago", monitor.Plural(h.Dead, "server there has", "servers there have")),
 				Means: "Programs that read it believe that they run.", Do: "lamplighter run takes them out.",
 			}
 		}

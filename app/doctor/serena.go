@@ -43,8 +43,8 @@ func examineSerena(ctx context.Context, o Options, w world) []Line {
 	}
 	f.gatherVerdicts(ctx, o, w)
 	login, _ := w.finder.LoginPath(ctx) // what is wrong with it stands below PATH
-	folders := append(pathFolders(variable(w.environ, "PATH")), pathFolders(login)...)
-	f.project = gatherProject(o.Directory, o.Home, folders, w.environ)
+	dirs := append(pathDirs(variable(w.environ, "PATH")), pathDirs(login)...)
+	f.project = gatherProject(o.Directory, o.Home, dirs, w.environ)
 	f.starters = gatherStarters(ctx, o, w)
 	return judgeSerena(f)
 }
@@ -139,7 +139,7 @@ func judgeCandidates(f serenaFacts) []Line {
 		})
 	default:
 		l := Line{
-			Mark: Broken, Text: fmt.Sprintf("Serena cannot be started%s: none of %s works, with the environment of %s", f.session(), plural(len(f.verdicts), "way", "ways"), f.whose),
+			Mark: Broken, Text: fmt.Sprintf("Serena cannot be started%s: none of %s works, with the environment of %s", f.session(), monitor.Plural(len(f.verdicts), "way", "ways"), f.whose),
 			Means: "A session that is asked for is refused with these reasons. Servers that your assistants start are not concerned.",
 			Do:    "Install it: uv tool install -p 3.13 serena-agent. Or name the command in session_command of the settings.",
 		}
@@ -271,10 +271,10 @@ func judgeRunning(list []monitor.Instance, unknown bool) []Line {
 	var lines []Line
 	for _, v := range versions {
 		if v == "" {
-			lines = append(lines, Line{Mark: OK, Text: fmt.Sprintf("%s not told which version it is (before 1.1.0, starting, or not answering)", plural(count[v], "running server has", "running servers have"))})
+			lines = append(lines, Line{Mark: OK, Text: fmt.Sprintf("%s not told which version it is (before 1.1.0, starting, or not answering)", monitor.Plural(count[v], "running server has", "running servers have"))})
 			continue
 		}
-		lines = append(lines, Line{Mark: OK, Text: fmt.Sprintf("%s Serena %s", plural(count[v], "running server is", "running servers are"), v)})
+		lines = append(lines, Line{Mark: OK, Text: fmt.Sprintf("%s Serena %s", monitor.Plural(count[v], "running server is", "running servers are"), v)})
 		lines = append(lines, limitations(v)...)
 	}
 	return lines

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lamplighter/app/config"
+	"lamplighter/app/setup"
 	"lamplighter/app/share/ask"
 	"lamplighter/app/share/wire"
 	"lamplighter/app/socket"
@@ -30,11 +31,12 @@ type sharingFacts struct {
 	others []string
 	users  error // others is not known
 	holds  config.Sharing
-	wrong  error // with IdleShutdownVariable
+	wrong  error    // with IdleShutdownVariable
+	needed []string // names of clients that connect to it, by their settings
 
 	instances []monitor.Instance
 
-	here     string // the folder whose Serena would be shared; "" when that was not looked at
+	here     string // the directory whose Serena would be shared; "" when that was not looked at
 	plan     ask.Plan
 	planning error
 }
@@ -48,6 +50,7 @@ func gatherSharing(ctx context.Context, o Options, w world) sharingFacts {
 	}
 	over, err := config.IdleShutdown(func(name string) string { return variable(w.environ, name) })
 	f.holds, f.wrong = w.settings.Sharing(over), err
+	f.needed = connecting(w.clients.all)
 	f.others, f.users = ask.LoggedIn()
 	switch {
 	case f.place == "":
@@ -69,6 +72,20 @@ func gatherSharing(ctx context.Context, o Options, w world) sharingFacts {
 	f.plan, f.planning = planned.Plan(ctx, ask.Wish{Dir: o.Directory, Command: exampleCommand, Env: relevant(o.Environ)})
 	f.here = o.Directory
 	return f
+}
+
+// connecting are the names of the clients that start a server through
+// lamplighter-connect.
+func connecting(all []setup.Client) []string {
+	var names []string
+	for _, c := range all {
+		if slices.ContainsFunc(c.Files, func(file setup.File) bool {
+			return slices.ContainsFunc(file.Entries, func(e setup.Entry) bool { return !e.Off && (e.State == setup.Shared || e.State == setup.Other) })
+		}) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // relevant are those variables that a client's lamplighter-connect would send.
@@ -105,8 +122,7 @@ func judgeSharing(f sharingFacts) []Line {
 
 // judgeShareSocket is about where clients connect.
 func judgeShareSocket(f sharingFacts) Line {
-	const means, another = "No client can share a server.", "Set LAMPLIGHTER_SOCKET, for Lamplighter and for its clients, to a short absolute path in a folder of your own."
-	const away = "Clients that run connect fail until Lamplighter runs, or with --or-direct have a server of their own."
+	const means, another = "No client can share a server.", "Set LAMPLIGHTER_SOCKET, for Lamplighter and for its clients, to a short absolute path in a directory of your own."
 	name := "the share socket " + f.place
 	if f.pipe {
 		name = "the share pipe " + f.place
@@ -130,13 +146,24 @@ func judgeShareSocket(f sharingFacts) Line {
 	case f.waits:
 		return Line{Mark: OK, Text: name + " waits for a client, with which Lamplighter starts"}
 	case f.at.exists && f.known:
-		return Line{Mark: OK, Text: name + " was left behind; the next start replaces it", Means: away}
+		return missed(f, name+" was left behind; the next start replaces it")
 	case f.at.exists:
-		return Line{Mark: OK, Text: name + " is there, and Lamplighter does not run", Means: away}
+		return missed(f, name+" is there, and Lamplighter does not run")
 	case f.at.err != nil && !errors.Is(f.at.err, fs.ErrNotExist):
 		return Line{Mark: Broken, Text: fmt.Sprintf("%s cannot be looked at: %v", name, reason(f.at.err)), Means: means, Do: another}
 	}
-	return Line{Mark: OK, Text: name + " is not there, as Lamplighter does not run", Means: away}
+	return missed(f, name+" is not there, as Lamplighter does not run")
+}
+
+// missed is about a share socket that nobody serves because Lamplighter does not run,
+// which matters once a client is set up to connect to it.
+func missed(f sharingFacts, text string) Line {
+	l := Line{Mark: OK, Text: text, Means: "Clients that run connect fail until Lamplighter runs, or with --or-direct have a server of their own."}
+	if len(f.needed) > 0 {
+		l.Mark, l.Text = Warn, text+"; those that connect to it: "+strings.Join(f.needed, ", ")
+		l.Do = "Start it: lamplighter run. To have it start by itself: lamplighter install."
+	}
+	return l
 }
 
 // judgeOthers is about other users, who could reach a server that listens.
@@ -191,7 +218,7 @@ func judgeShared(instances []monitor.Instance) []Line {
 	return lines
 }
 
-// judgeKey says what a command of the user's folder would be shared by.
+// judgeKey says what a command of the user's directory would be shared by.
 func judgeKey(f sharingFacts) []Line {
 	command := strings.Join(exampleCommand, " ")
 	switch {
@@ -221,20 +248,13 @@ func factsInShort(facts []string) []string {
 	}
 	var rest []string
 	if programs > 0 {
-		rest = append(rest, counted(programs, "program")+" of the PATH")
+		rest = append(rest, monitor.Plural(programs, "program", "programs")+" of the PATH")
 	}
 	if variables > 0 {
-		rest = append(rest, counted(variables, "variable"))
+		rest = append(rest, monitor.Plural(variables, "variable", "variables"))
 	}
 	if len(rest) > 0 {
 		short = append(short, strings.Join(rest, ", ")+" (all of it with --json)")
 	}
 	return short
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

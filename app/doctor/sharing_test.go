@@ -13,6 +13,7 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/config"
+	"lamplighter/app/setup"
 	"lamplighter/app/share/ask"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
@@ -50,14 +51,25 @@ func TestJudgeSharing(t *testing.T) {
 			}, Broken,
 			"cannot be reached, although Lamplighter runs (pid 12)",
 		},
-		"does not run":  {func(f *sharingFacts) { away(f); f.at = entry{err: fs.ErrNotExist, owner: -1} }, OK, "is not there, as Lamplighter does not run | Clients that run connect fail until"},
-		"a pipe":        {func(f *sharingFacts) { away(f); f.pipe, f.at, f.known = true, entry{}, false }, OK, "the share pipe /r/share.sock is not there"},
-		"left behind":   {away, OK, "was left behind; the next start replaces it"},
-		"nobody knows":  {func(f *sharingFacts) { away(f); f.known = false }, OK, "is there, and Lamplighter does not run"},
-		"waits":         {func(f *sharingFacts) { away(f); f.waits = true }, OK, "waits for a client, with which Lamplighter starts"},
-		"no socket":     {func(f *sharingFacts) { away(f); f.at.mode = 0o644 }, Broken, "is not a socket: something else lies there"},
-		"another's":     {func(f *sharingFacts) { away(f); f.at.owner = 8 }, Broken, "belongs to user id 8"},
-		"not permitted": {func(f *sharingFacts) { away(f); f.at = entry{err: fs.ErrPermission, owner: -1} }, Broken, "cannot be looked at: "},
+		"does not run": {func(f *sharingFacts) { away(f); f.at = entry{err: fs.ErrNotExist, owner: -1} }, OK, "is not there, as Lamplighter does not run | Clients that run connect fail until"},
+		"missed": {
+			func(f *sharingFacts) {
+				away(f)
+				f.at, f.needed = entry{err: fs.ErrNotExist, owner: -1}, []string{"Codex", "Cursor"}
+			}, Warn,
+			"is not there, as Lamplighter does not run; those that connect to it: Codex, Cursor | Clients that run connect fail until Lamplighter runs, or with --or-direct have a server of their own. | Start it: lamplighter run.",
+		},
+		"missed, left behind":     {func(f *sharingFacts) { away(f); f.needed = []string{"Codex"} }, Warn, "was left behind; the next start replaces it; those that connect to it: Codex |"},
+		"missed, nobody knows":    {func(f *sharingFacts) { away(f); f.known, f.needed = false, []string{"Codex"} }, Warn, "is there, and Lamplighter does not run; those that connect to it: Codex |"},
+		"not missed, as it runs":  {func(f *sharingFacts) { f.needed = []string{"Codex"} }, OK, "answers; Lamplighter (pid 12) runs"},
+		"not missed, as it waits": {func(f *sharingFacts) { away(f); f.waits, f.needed = true, []string{"Codex"} }, OK, "waits for a client, with which Lamplighter starts"},
+		"a pipe":                  {func(f *sharingFacts) { away(f); f.pipe, f.at, f.known = true, entry{}, false }, OK, "the share pipe /r/share.sock is not there"},
+		"left behind":             {away, OK, "was left behind; the next start replaces it"},
+		"nobody knows":            {func(f *sharingFacts) { away(f); f.known = false }, OK, "is there, and Lamplighter does not run"},
+		"waits":                   {func(f *sharingFacts) { away(f); f.waits = true }, OK, "waits for a client, with which Lamplighter starts"},
+		"no socket":               {func(f *sharingFacts) { away(f); f.at.mode = 0o644 }, Broken, "is not a socket: something else lies there"},
+		"another's":               {func(f *sharingFacts) { away(f); f.at.owner = 8 }, Broken, "belongs to user id 8"},
+		"not permitted":           {func(f *sharingFacts) { away(f); f.at = entry{err: fs.ErrPermission, owner: -1} }, Broken, "cannot be looked at: "},
 		"a wrong variable": {
 			func(f *sharingFacts) {
 				_, f.wrong = config.IdleShutdown(func(string) string { return "soon" })
@@ -86,6 +98,24 @@ func TestJudgeSharing(t *testing.T) {
 	quiet.planning = fmt.Errorf("no Serena")
 	if lines := judgeSharing(quiet); len(lines) != 1 {
 		t.Errorf("without a Serena:\n%s", said(lines))
+	}
+}
+
+// TestConnecting: a client needs the share socket for what it starts through
+// lamplighter-connect, also that of another installation, and for nothing else.
+func TestConnecting(t *testing.T) {
+	client := func(name string, entries ...setup.Entry) setup.Client {
+		return setup.Client{Name: name, Files: []setup.File{{}, {Exists: true, Entries: entries}}}
+	}
+	got := connecting([]setup.Client{
+		client("none"),
+		client("Codex", setup.Entry{State: setup.Direct}, setup.Entry{State: setup.Shared}, setup.Entry{State: setup.Shared}),
+		client("Cursor", setup.Entry{State: setup.Other}),
+		client("off", setup.Entry{State: setup.Shared, Off: true}),
+		client("others", setup.Entry{State: setup.Direct}, setup.Entry{State: setup.Remote}, setup.Entry{State: setup.Odd}, setup.Entry{State: setup.Gone}),
+	})
+	if !slices.Equal(got, []string{"Codex", "Cursor"}) {
+		t.Errorf("%q", got)
 	}
 }
 

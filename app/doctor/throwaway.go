@@ -6,11 +6,11 @@ import (
 	"runtime"
 )
 
-// throwaway is a folder in which what candidates make when they are asked for
-// their version is thrown away: Serena makes its home, uv its folders.
+// throwaway is a directory in which what candidates make when they are asked for
+// their version is thrown away: Serena makes its home, uv its directories.
 type throwaway struct{ dir string }
 
-// newThrowaway makes it in the folder for temporary files.
+// newThrowaway makes it in the directory for temporary files.
 func newThrowaway() (throwaway, error) {
 	dir, err := os.MkdirTemp("", "lamplighter-doctor-")
 	return throwaway{dir}, err
@@ -26,7 +26,7 @@ func (t throwaway) remove() {
 }
 
 // environ is the environment for candidates: theirs, except that nothing of the
-// user's is made or fetched. Folders of uv that exist are used, since what uv
+// user's is made or fetched. Directories of uv that exist are used, since what uv
 // can do without a network depends on them.
 func (t throwaway) environ(of []string, home string) []string {
 	env := append(of[:len(of):len(of)],
@@ -40,7 +40,7 @@ func (t throwaway) environ(of []string, home string) []string {
 	return env
 }
 
-// uvPlace is a folder of uv and the variable that sets it.
+// uvPlace is a directory of uv and the variable that sets it.
 type uvPlace struct{ variable, path string }
 
 // uvPlaces are where uv keeps what it has fetched and installed.

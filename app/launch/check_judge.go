@@ -121,7 +121,7 @@ func (a hearing) missing(v Verdict, module string) Verdict {
 		say("It looked in %s.", monitor.Clean(strings.Join(v.SysPath, ", ")))
 	}
 	if relative := relativeEntries(a.pythonPath); len(relative) > 0 {
-		say("PYTHONPATH has %s, which means a folder of the directory where the server runs, and that is not the project.", monitor.Quoted(relative))
+		say("PYTHONPATH has %s, which means one below the directory where the server runs, and that is not the project.", monitor.Quoted(relative))
 	}
 	if len(a.leftOut) > 0 {
 		say("PYTHONPATH has %s, which lies in the project and is left out: it is used only where the settings name a file of the project.", monitor.Quoted(a.leftOut))

@@ -64,7 +64,7 @@ type Options struct {
 	StateDir   string  // for the lock and the records; "" means that nothing can be launched
 	Program    string  // path of lamplighter-connect; "" is beside this program
 	Finder     *Finder // needed
-	SerenaHome string  // Serena's own folder; "" when it has none
+	SerenaHome string  // Serena's own directory; "" when it has none
 	Log        *slog.Logger
 	// Tell is called for each server that is ready or adopted, before Launch
 	// returns it. It must not block.

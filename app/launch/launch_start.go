@@ -15,7 +15,7 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// serenaSettings is the file that Serena makes in its folder when it starts for
+// serenaSettings is the file that Serena makes in its directory when it starts for
 // the first time.
 const serenaSettings = "serena_config.yml"
 
@@ -89,7 +89,7 @@ func (s *start) run(ctx context.Context) (*Server, error) {
 }
 
 // turn waits until the server may start. Serenas start one at a time while
-// their folder has no settings yet, and up to 1.7 always, because they race for
+// their directory has no settings yet, and up to 1.7 always, because they race for
 // that file; and on a project of which none has made its settings, because one
 // that reads them half written has no language server.
 func (s *start) turn(ctx context.Context, version string) (leave func(), err error) {

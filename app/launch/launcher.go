@@ -6,13 +6,13 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
@@ -104,7 +104,7 @@ func (l *Launcher) dirOf(id string) string { return filepath.Join(l.serversDir()
 
 // forget removes what there is on disk of a launch.
 func (l *Launcher) forget(id string) error {
-	return again(func() error { return os.RemoveAll(l.dirOf(id)) })
+	return plainfile.RemoveAll(l.dirOf(id))
 }
 
 // Servers are those that run, in the order in which they were started.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -69,7 +68,7 @@ func writeRecord(dir string, r *record) error {
 		os.Remove(next)
 		return err
 	}
-	return again(func() error { return os.Rename(next, filepath.Join(dir, recordFile)) })
+	return plainfile.Rename(next, filepath.Join(dir, recordFile))
 }
 
 // readRecord reads the record of a server by its id.
@@ -91,12 +90,7 @@ func isUnreadable(err error) bool {
 
 // readFile reads a plain file of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
-	f, err := plainfile.Open(path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	text, err := plainfile.Read(path, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -98,6 +98,5 @@ func saveVerdicts(path string, known map[string]remembered) (err error) {
 	if err = fresh.Close(); err != nil {
 		return err
 	}
-	// Somebody may be reading the old one.
-	return again(func() error { return os.Rename(fresh.Name(), path) })
+	return plainfile.Rename(fresh.Name(), path)
 }

@@ -88,7 +88,7 @@ var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // tame makes text harmless for the notifications of Windows. The library puts
 // it into XML as CDATA without looking into it, and that into a script for
 // PowerShell where the system's own way fails, in a string that PowerShell
-// expands: a folder named $(…) would be run. Lines are joined, because a line
+// expands: a directory named $(…) would be run. Lines are joined, because a line
 // of its own can end that string.
 func tame(text string) string {
 	return taming.Replace(strings.Join(strings.Fields(text), " "))

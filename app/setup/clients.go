@@ -50,7 +50,7 @@ func tablesFor(path string) [][]string {
 // that is not there.
 type onDisk struct {
 	exists func(path string) bool
-	list   func(dir string) []string // the names of the folders in it
+	list   func(dir string) []string // the names of the directories in it
 }
 
 // placesWith is where clients keep MCP servers on a system: in the order in
@@ -138,16 +138,16 @@ func knownClients() []knownClient {
 // otherwise is beside it, into itself.
 //
 // Source: the page "Environment variables" (code.claude.com/docs/en/env-vars) for
-// the folder, the issue 48448 of anthropics/claude-code for the file: "claude mcp
+// the directory, the issue 48448 of anthropics/claude-code for the file: "claude mcp
 // add-json --scope user" writes .claude.json in it.
 func placesOfClaudeCode(s system, _ onDisk) []place {
 	dir := s.directory("CLAUDE_CONFIG_DIR", s.home)
 	return []place{{path: s.join(dir, ".claude.json"), tables: tablesOfClaudeCode()}}
 }
 
-// placesOfClaudeDesktop: the folder that Electron gives a program named Claude. What is
+// placesOfClaudeDesktop: the directory that Electron gives a program named Claude. What is
 // installed from a package of Windows (the Store's, and by now also the one of
-// the download page) sees a folder of that package in its place; both may be
+// the download page) sees a directory of that package in its place; both may be
 // there, after a change from one to the other.
 //
 // Sources: docs/docs/develop/connect-local-servers.mdx of
@@ -186,9 +186,9 @@ func placesOfCursor(s system, _ onDisk) []place {
 // settings.json, where servers were until version 1.102.
 //
 // Sources, in microsoft/vscode: src/vs/platform/environment/node/userDataPath.ts
-// (the folder), src/vs/platform/userDataProfile/common/userDataProfile.ts
+// (the directory), src/vs/platform/userDataProfile/common/userDataProfile.ts
 // (mcpResource, profilesHome), nameShort of product.json (Code); the names of
-// Insiders and of VSCodium are those of their folders in the page "User and
+// Insiders and of VSCodium are those of their directories in the page "User and
 // workspace settings" and in docs/migration.md of VSCodium/vscodium.
 func placesOfVSCode(s system, l onDisk) []place {
 	var found []place
@@ -203,7 +203,7 @@ func placesOfVSCode(s system, l onDisk) []place {
 	return found
 }
 
-// placesOfGemini: GEMINI_CLI_HOME stands for the home, not for the folder in it.
+// placesOfGemini: GEMINI_CLI_HOME stands for the home, not for the directory in it.
 func placesOfGemini(s system, _ onDisk) []place {
 	home := s.directory("GEMINI_CLI_HOME", s.home)
 	return []place{{path: s.join(home, ".gemini", "settings.json"), tables: tableMCPServers()}}

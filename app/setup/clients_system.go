@@ -12,9 +12,9 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// foldersIn are the names of the folders in dir, also of those behind symbolic
-// links, in the order of their names. A folder that cannot be read has none.
-func foldersIn(dir string) []string {
+// dirsIn are the names of the directories in dir, also of those behind symbolic
+// links, in the order of their names. A directory that cannot be read has none.
+func dirsIn(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -36,7 +36,7 @@ type system struct {
 	getenv func(string) string
 }
 
-// programs is the folder in which programs with a window keep the user's
+// programs is the directory in which programs with a window keep the user's
 // settings.
 //
 // Sources: appData in the page "app" of Electron's documentation, and

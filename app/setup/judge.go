@@ -199,7 +199,7 @@ func startsSerenaBy(words []string) string {
 }
 
 // mentionsSerena tells whether a word of a command, or a line of a shell in it,
-// names Serena as something to run. A folder of that name is none.
+// names Serena as something to run. A directory of that name is none.
 func mentionsSerena(text string) bool {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()\"'`", r) }) {
 		if word == subcommand || strings.Contains(strings.ToLower(word), "oraios/serena") {

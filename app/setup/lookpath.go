@@ -69,7 +69,7 @@ func (f finder) endings(name string) []string {
 }
 
 // installed are the directories where installers put programs. Sources: the
-// documentation of uv (storage), pipx (installation), npm (folders), pnpm, Yarn,
+// documentation of uv (storage), pipx (installation), npm (directories), pnpm, Yarn,
 // Bun, Volta, nvm, pyenv, mise, asdf, Homebrew, Scoop, WinGet. The versions of
 // Python and the environments of tools are app/launch's, which starts servers.
 func (f finder) installed() []string {

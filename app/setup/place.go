@@ -33,7 +33,7 @@ func guess(client, path string, scope Scope) place {
 
 // placesHere is where clients keep MCP servers on this machine, as the disk is now.
 func placesHere(goos string, o Options, getenv func(string) string) []place {
-	return placesWith(goos, o.Home, o.Dir, getenv, onDisk{exists: isThere, list: foldersIn})
+	return placesWith(goos, o.Home, o.Dir, getenv, onDisk{exists: isThere, list: dirsIn})
 }
 
 // places are the files that w is about, in the order in which clients are shown.

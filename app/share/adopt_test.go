@@ -10,6 +10,7 @@ import (
 	"lamplighter/monitor"
 )
 
+// Who does not wait for what an earlier run has left gets it nevertheless.
 func TestAdoptsForWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -36,6 +37,8 @@ func TestAdoptsForWhoWaits(t *testing.T) {
 	})
 }
 
+// What an earlier run has left is had by who comes back, and ended when nobody
+// does. Nothing is started before it is known.
 func TestAdopts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -78,6 +81,7 @@ func TestAdopts(t *testing.T) {
 	})
 }
 
+// Two of one key, and one of no key, are ended; the first one is had.
 func TestAdoptsTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -98,6 +102,8 @@ func TestAdoptsTooMany(t *testing.T) {
 	})
 }
 
+// A launcher that never finishes its look keeps servers from being started, and
+// that is said.
 func TestNotSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -111,6 +117,8 @@ func TestNotSettled(t *testing.T) {
 	})
 }
 
+// At the end of the program servers go on, for the next one; what starts is given
+// up, and who waits is told.
 func TestTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -142,6 +150,7 @@ func TestTheEnd(t *testing.T) {
 	})
 }
 
+// When the user ends lamplighter all is ended, also what works.
 func TestParkAll(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		for _, key := range []string{"a", "b"} {

@@ -10,6 +10,8 @@ import (
 	"lamplighter/monitor"
 )
 
+// A crash is said, and the next request starts it again; not so when it crashes
+// again and again.
 func TestCrashes(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m := b.Join(t.Context(), plan("a"), claude)
@@ -87,6 +89,7 @@ func TestWhyComesLate(t *testing.T) {
 	}
 }
 
+// What a user has ended is no crash, and comes back with the next request only.
 func TestStoppedByTheUser(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m := b.Join(t.Context(), plan("a"), claude)
@@ -108,6 +111,7 @@ func TestStoppedByTheUser(t *testing.T) {
 	})
 }
 
+// A server that cannot be ended is said, and tried again.
 func TestSurvives(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m := b.Join(t.Context(), plan("a"), claude)
@@ -126,6 +130,8 @@ func TestSurvives(t *testing.T) {
 	})
 }
 
+// The process of a server has ended, and something of it goes on: clients know at
+// once, and nobody waits for ever.
 func TestSomethingSurvives(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m := b.Join(t.Context(), plan("a"), claude)

@@ -148,13 +148,15 @@ func (x *machine) pass(rt *rapid.T) {
 
 // speak changes what speaks against the end of servers.
 func (x *machine) speak(rt *rapid.T) {
-	what := rapid.SampledFrom([]string{"spare", "busy", "holds", "odd", "refuse", "idle"}).Draw(rt, "what")
+	what := rapid.SampledFrom([]string{"spare", "busy", "holds", "other", "odd", "refuse", "idle"}).Draw(rt, "what")
 	x.w.change(func() {
 		switch what {
 		case "spare":
 			x.w.spare = map[string]string{"": "it is pinned"}[x.w.spare]
 		case "busy":
 			x.w.busy = !x.w.busy
+		case "other":
+			x.w.other = map[string]string{"": "curl (8) is connected to it"}[x.w.other]
 		case "holds":
 			x.w.holds = map[string]string{"": "it holds x"}[x.w.holds]
 		case "odd":
@@ -235,7 +237,7 @@ func (x *machine) settle(rt *rapid.T) {
 		if x.w.hold != nil {
 			close(x.w.hold)
 		}
-		x.w.hold, x.w.spare, x.w.busy, x.w.holds, x.w.odd, x.w.idle = nil, "", false, "", nil, defaultIdle
+		x.w.hold, x.w.spare, x.w.busy, x.w.holds, x.w.other, x.w.odd, x.w.idle = nil, "", false, "", "", nil, defaultIdle
 		for _, c := range x.members {
 			c.stays = false
 		}

@@ -42,7 +42,8 @@ type world struct {
 	bar   string // that of Forbid
 	busy  bool
 	holds string
-	odd   error      // of busy and holds
+	odd   error      // of busy, holds and direct
+	other string     // the answer of Direct
 	asked [][]string // the sessions that were
 	// during is called while it is looked whether a server works, if not nil.
 	during func()
@@ -260,6 +261,11 @@ func (w *world) options() Options {
 			defer w.mu.Unlock()
 			w.asked = append(w.asked, sessions)
 			return w.holds, w.odd
+		},
+		Direct: func(context.Context, Server) (string, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.other, w.odd
 		},
 		Transport: func() http.RoundTripper { return http.DefaultTransport },
 		Show:      func(list []monitor.Shared) { w.change(func() { w.shown = list }) },

@@ -135,7 +135,11 @@ func (b *Broker) endIdle(forbidden string) (next time.Duration, some bool) {
 // tryEnd ends a server that nobody needs, or that must not be shared now, unless
 // something speaks against it.
 func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, quiet time.Duration, forbidden string) {
-	if why, held := b.against(ctx, g, r, quiet); why != "" {
+	why, held := b.against(ctx, g, r, quiet)
+	if why == "" && forbidden == "" { // else whoever is connected may be the other user
+		why = b.usedDirectly(ctx, r)
+	}
+	if why != "" {
 		b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
 		b.goesOn(g, r, used, held)
 		return
@@ -187,6 +191,15 @@ func (b *Broker) against(ctx context.Context, g *group, r *run, quiet time.Durat
 		return what, true
 	}
 	return "", false
+}
+
+// usedDirectly says who has a server without a lease, "" when nobody does.
+func (b *Broker) usedDirectly(ctx context.Context, r *run) string {
+	who, err := b.o.Direct(ctx, r.server)
+	if err != nil {
+		return fmt.Sprintf("whether somebody else has it cannot be told: %v", err)
+	}
+	return who
 }
 
 // goesOn notes that a server is not ended now.

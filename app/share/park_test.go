@@ -125,7 +125,7 @@ func TestForbidden(t *testing.T) {
 		if w.count() != 1 {
 			t.Fatal("it was ended at work")
 		}
-		w.change(func() { w.busy = false })
+		w.change(func() { w.busy, w.other = false, "a program that may be bob's is connected to it" })
 		after(2 * lookMost)
 		if s := one(t, b); w.count() != 0 || s.Reason != why {
 			t.Errorf("it goes on: %+v", s)
@@ -140,5 +140,195 @@ func TestForbidden(t *testing.T) {
 		}
 		w.change(func() { w.bar = "" })
 		request(t, m)
+	})
+}
+
+// A server whose last lease has gone stays for who has it without one.
+func TestUsedWithoutALease(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		request(t, m)
+		w.change(func() { w.other = "a program in a container is connected to it" })
+		m.Leave()
+		after(time.Hour)
+		if w.count() != 1 {
+			t.Fatal("it was ended")
+		}
+		w.change(func() { w.other = "" })
+		after(2 * lookMost)
+		if w.count() != 0 {
+			t.Error("it goes on for nobody")
+		}
+	})
+}
+
+// A parked server gives back what it had when it was ended, not what its start took.
+func TestSavedMemory(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		w.rss = 429
+		m := b.Join(t.Context(), plan("a"), claude)
+		request(t, m)
+		after(time.Second)
+		b.Shared()
+		w.change(func() { w.rss = 113 })
+		m.OnPark(func() bool {
+			w.change(func() { w.rss = 5 }) // of what is left of it
+			b.Shared()
+			return true
+		})
+		after(defaultIdle)
+		if s := one(t, b); !s.Parked || s.SavedBytes != 113 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// What speaks against parking, and that it is asked again.
+func TestNotParked(t *testing.T) {
+	for name, test := range map[string]struct {
+		against, over func(w *world, m *Member)
+	}{
+		"in flight": {
+			func(_ *world, m *Member) { m.Began() },
+			func(_ *world, m *Member) { m.Ended() },
+		},
+		"spared": {
+			func(w *world, _ *Member) { w.change(func() { w.spare = "it is pinned" }) },
+			func(w *world, _ *Member) { w.change(func() { w.spare = "" }) },
+		},
+		"busy": {
+			func(w *world, _ *Member) { w.change(func() { w.busy = true }) },
+			func(w *world, _ *Member) { w.change(func() { w.busy = false }) },
+		},
+		"somebody else has it": {
+			func(w *world, _ *Member) { w.change(func() { w.other = "curl (8) is connected to it" }) },
+			func(w *world, _ *Member) { w.change(func() { w.other = "" }) },
+		},
+		"nobody knows": {
+			func(w *world, _ *Member) { w.change(func() { w.odd = errors.New("no answer") }) },
+			func(w *world, _ *Member) { w.change(func() { w.odd = nil }) },
+		},
+		"the lease refuses": {
+			func(_ *world, m *Member) { m.OnPark(func() bool { return false }) },
+			func(_ *world, m *Member) { m.OnPark(func() bool { return true }) },
+		},
+		"lingering": {
+			func(_ *world, m *Member) { m.Lingering(time.Hour + time.Second) },
+			func(*world, *Member) {},
+		},
+		"never": {
+			func(w *world, _ *Member) { w.change(func() { w.idle = 0 }) },
+			func(w *world, _ *Member) { w.change(func() { w.idle = defaultIdle }) },
+		},
+		"variables": {
+			func(w *world, m *Member) { m.Seen("x"); w.change(func() { w.holds = "it holds x" }) },
+			func(w *world, m *Member) { w.change(func() { w.holds = "" }); m.Began(); m.Ended() },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			within(t, func(t *testing.T, w *world, b *Broker) {
+				m := b.Join(t.Context(), plan("a"), claude)
+				first := request(t, m)
+				test.against(w, m)
+				after(time.Hour)
+				if w.count() != 1 {
+					t.Fatal("it was ended")
+				}
+				if s, ok := m.Running(); !ok || s.URL != first.URL {
+					t.Fatal("requests have it no more")
+				}
+				test.over(w, m)
+				after(defaultIdle + 2*time.Minute)
+				if w.count() != 0 || !one(t, b).Parked {
+					t.Error("it was not parked later")
+				}
+			})
+		})
+	}
+}
+
+// The REPL is asked for each session that was seen, but not again and again while
+// nobody asks for anything.
+func TestAsksForVariables(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		w.holds = "it holds x"
+		m := b.Join(t.Context(), plan("a"), claude)
+		m.Seen("one") // before the server runs
+		request(t, m)
+		m.Seen("two")
+		m.Seen("one")
+		after(5 * time.Hour)
+		if len(w.asked) != 1 || strings.Join(w.asked[0], " ") != "two one" {
+			t.Errorf("asked %q", w.asked)
+		}
+		// What nobody can name any more is not worth keeping.
+		m.Leave()
+		after(time.Hour)
+		if w.count() != 0 || len(w.asked) != 1 {
+			t.Errorf("%d servers run; asked %q", w.count(), w.asked)
+		}
+	})
+}
+
+// What comes while it is looked whether the server works is in time.
+func TestARequestWhileItIsLookedAt(t *testing.T) {
+	for name, during := range map[string]func(t *testing.T, m *Member){
+		"in flight": func(_ *testing.T, m *Member) { m.Began() },
+		"answered": func(t *testing.T, m *Member) {
+			time.Sleep(time.Second) // of the bubble
+			request(t, m)
+		},
+		"acquired": func(t *testing.T, m *Member) {
+			time.Sleep(time.Second)
+			if _, err := m.Acquire(context.Background()); err != nil {
+				t.Error(err)
+			}
+		},
+		"lingers": func(_ *testing.T, m *Member) { m.Lingering(time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			within(t, func(t *testing.T, w *world, b *Broker) {
+				m := b.Join(t.Context(), plan("a"), claude)
+				request(t, m)
+				w.change(func() {
+					w.during = func() {
+						w.change(func() { w.during = nil })
+						during(t, m)
+					}
+				})
+				after(defaultIdle + 2*time.Second)
+				if w.count() != 1 {
+					t.Error("it was ended")
+				}
+			})
+		})
+	}
+}
+
+// A lease closes its session before the server ends, and a request that comes
+// meanwhile waits for the next one.
+func TestARequestWhileItIsParked(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m, other := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("a"), claude)
+		first := request(t, m)
+		got := make(chan string, 1)
+		m.OnPark(func() bool {
+			if w.count() != 1 {
+				t.Error("the server has ended before the sessions with it")
+			}
+			go func() {
+				s, err := other.Acquire(context.Background())
+				got <- s.URL
+				if err != nil {
+					t.Error(err)
+				}
+			}()
+			time.Sleep(time.Second) // of the bubble
+			return true
+		})
+		after(defaultIdle)
+		if url := <-got; url == first.URL || w.launched != 2 {
+			t.Errorf("it has got %s", url)
+		}
 	})
 }

@@ -104,6 +104,10 @@ type Options struct {
 	// that were seen, as a part of a sentence; "" when nothing would be. nil: the
 	// server is asked. An error counts as something.
 	Holds func(ctx context.Context, s Server, sessions []string) (what string, err error)
+	// Direct says who else is connected to a server, past us, as a part of a
+	// sentence; "" when nobody is. nil: the system is asked. An error counts as
+	// somebody.
+	Direct func(ctx context.Context, s Server) (who string, err error)
 	// Transport makes that for all requests to one server; nil:
 	// upstream.NewTransport.
 	Transport func() http.RoundTripper
@@ -147,6 +151,9 @@ func (o *Options) fill() {
 	}
 	if o.Holds == nil {
 		o.Holds = repl{log: o.Log}.holds
+	}
+	if o.Direct == nil {
+		o.Direct = direct
 	}
 	if o.Transport == nil {
 		o.Transport = newTransport

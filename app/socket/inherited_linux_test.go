@@ -119,12 +119,12 @@ func TestInheritedIsRefused(t *testing.T) {
 		file  *os.File
 		want  string
 	}{
-		"TCP":             {"share", overTCP, "no Unix stream socket"},
-		"datagrams":       {"share", datagrams, "it is no"},
-		"a file":          {"share", plain, "it is no socket"},
-		"another":         {"web", passed(t, filepath.Join(dir, "w")), `neither called "share" nor at `},
-		"everybody's":     {"share", abstract, "does not begin with /"},
-		"a public folder": {"share", passed(t, filepath.Join(open, "s")), "others may write to"},
+		"TCP":                {"share", overTCP, "no Unix stream socket"},
+		"datagrams":          {"share", datagrams, "it is no"},
+		"a file":             {"share", plain, "it is no socket"},
+		"another":            {"web", passed(t, filepath.Join(dir, "w")), `neither called "share" nor at `},
+		"everybody's":        {"share", abstract, "does not begin with /"},
+		"a public directory": {"share", passed(t, filepath.Join(open, "s")), "others may write to"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := heir(t, test.names, filepath.Join(dir, "s"), test.file).CombinedOutput()

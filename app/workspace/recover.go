@@ -12,16 +12,22 @@ import (
 )
 
 // Recover finishes or undoes what was interrupted, of all workspaces that nobody
-// is at work on. The error names what could not be.
+// is at work on, and forgets those that were removed long ago: there may be nobody
+// who sweeps. The error names what could not be.
 func (m *Manager) Recover(ctx context.Context) error {
 	records, broken := m.store.all()
 	failed := []error{broken}
+	clock := m.o.Clock()
 	for _, r := range records {
-		if r.Step == nil {
+		switch {
+		case r.Step != nil:
+			if err := m.recoverOne(ctx, r.ID); err != nil {
+				failed = append(failed, fmt.Errorf("recovering %s: %w", r.Name, err))
+			}
+		case r.State == Removed && left(r.Used, removedRest, clock) <= 0:
+			failed = append(failed, m.forgetRecord(r.ID))
+		default:
 			continue
-		}
-		if err := m.recoverOne(ctx, r.ID); err != nil {
-			failed = append(failed, fmt.Errorf("recovering %s: %w", r.Name, err))
 		}
 		if ctx.Err() != nil {
 			return errors.Join(append(failed, context.Cause(ctx))...)

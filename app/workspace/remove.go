@@ -186,7 +186,7 @@ func (m *Manager) stands(ctx context.Context, r *record, verb verb, q Removal, o
 		return err
 	}
 	out.Loss = &loss
-	if barred := m.barred(r); barred != "" {
+	if barred := m.barred(ctx, r); barred != "" {
 		return &standsAgainst{r.Name, ErrState, barred}
 	}
 	if loss.Words != "" && !q.Force {

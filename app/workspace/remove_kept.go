@@ -91,7 +91,7 @@ func (r *record) onBranch() bool {
 
 // barred is what keeps a workspace from being removed whatever is asked for, "" when
 // nothing does: that git was told to keep its worktree, and workspaces in its tree.
-func (m *Manager) barred(r *record) string {
+func (m *Manager) barred(ctx context.Context, r *record) string {
 	if r.State != Ready {
 		return ""
 	}
@@ -103,7 +103,7 @@ func (m *Manager) barred(r *record) string {
 	if lies, err := m.lies(r, r.Path); err != nil || lies != ours {
 		return ""
 	}
-	known, _ := m.ourTrees() // what cannot be read was told
+	known, err := m.ourTrees() // that nobody could look is a loss
 	var names []string
 	for path, other := range known {
 		if other.ID != r.ID && below(path, r.Path) {
@@ -111,8 +111,8 @@ func (m *Manager) barred(r *record) string {
 		}
 	}
 	if len(names) == 0 {
-		return ""
+		return unreadIn(ctx, r.Path, err)
 	}
 	slices.Sort(names)
-	return number(len(names), "other workspace lies", "other workspaces lie") + " in it (" + some(names, len(names)) + "); remove that first"
+	return monitor.Plural(len(names), "other workspace lies", "other workspaces lie") + " in it (" + some(names, len(names)) + "); remove that first"
 }

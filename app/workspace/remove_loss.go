@@ -83,7 +83,8 @@ func (m *Manager) look(ctx context.Context, r *record, verb verb, loss *Loss) (b
 	if r.Kind != Temp || r.Source.Kind == FromGit {
 		known, err := m.ourTrees()
 		in := nestedIn(ctx, r.Path, known)
-		if loss.Nested = in.work; err != nil {
+		var unread *unreadable // which stand against it where they may lie in it, see barred
+		if loss.Nested = in.work; err != nil && !errors.As(err, &unread) {
 			in.unknown = monitor.Clean(err.Error())
 		}
 		if loss.Unknown == "" {
@@ -117,25 +118,25 @@ func (m *Manager) gitStatus(ctx context.Context, r *record) (gitwork.Status, err
 func lossWords(loss Loss, busy string) string {
 	var words []string
 	if n := len(loss.Uncommitted) + loss.More; n > 0 {
-		words = append(words, fmt.Sprintf("%s not committed (%s)", number(n, "file is", "files are"), some(loss.Uncommitted, n)))
+		words = append(words, fmt.Sprintf("%s not committed (%s)", monitor.Plural(n, "file is", "files are"), some(loss.Uncommitted, n)))
 	}
 	if n := len(loss.Commits) + loss.MoreCommits; n > 0 {
-		words = append(words, fmt.Sprintf("%s on no other branch and no remote (%s)", number(n, "commit is", "commits are"), some(loss.Commits, n)))
+		words = append(words, fmt.Sprintf("%s on no other branch and no remote (%s)", monitor.Plural(n, "commit is", "commits are"), some(loss.Commits, n)))
 	}
 	if busy != "" {
 		words = append(words, "a "+busy+" is going on")
 	}
 	if n := len(loss.Submodules); n > 0 {
-		words = append(words, fmt.Sprintf("%s (%s)", number(n, "submodule has work of its own", "submodules have work of their own"), some(loss.Submodules, n)))
+		words = append(words, fmt.Sprintf("%s (%s)", monitor.Plural(n, "submodule has work of its own", "submodules have work of their own"), some(loss.Submodules, n)))
 	}
 	if n := len(loss.Nested); n > 0 {
-		words = append(words, fmt.Sprintf("%s (%s)", number(n, "other worktree or repository in it has work of its own", "other worktrees and repositories in it have work of their own"), some(loss.Nested, n)))
+		words = append(words, fmt.Sprintf("%s (%s)", monitor.Plural(n, "other worktree or repository in it has work of its own", "other worktrees and repositories in it have work of their own"), some(loss.Nested, n)))
 	}
 	if loss.Archive {
 		words = append(words, "its archive")
 	}
 	if loss.Versions > 0 {
-		words = append(words, number(loss.Versions, "kept version", "kept versions"))
+		words = append(words, monitor.Plural(loss.Versions, "kept version", "kept versions"))
 	}
 	if loss.Changed {
 		words = append(words, "it differs from its last version, or has none")
@@ -144,13 +145,6 @@ func lossWords(loss Loss, busy string) string {
 		words = append(words, "what would be lost could not be found out: "+loss.Unknown)
 	}
 	return strings.Join(words, ", ")
-}
-
-func number(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // some names the first of a number of things.

@@ -138,7 +138,7 @@ func (m *Manager) mayForget(ctx context.Context, r *record) error {
 	if r.Source.Kind != FromGit {
 		return nil
 	}
-	why := m.barred(r)
+	why := m.barred(ctx, r)
 	if why == "" {
 		var loss Loss
 		if busy := m.remembered(ctx, r, stepRemove, &loss); busy != "" || len(loss.Submodules) > 0 {

@@ -82,7 +82,7 @@ func withWords(paths []string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("with %s in it (%s)", number(len(paths), "other worktree or repository", "other worktrees and repositories"), some(paths, len(paths)))
+	return fmt.Sprintf("with %s in it (%s)", monitor.Plural(len(paths), "other worktree or repository", "other worktrees and repositories"), some(paths, len(paths)))
 }
 
 // lockedWords say that a worktree is locked, and what to do.

@@ -31,8 +31,12 @@ func (m *Manager) RemoveStale(ctx context.Context, path string, q Removal) (Outc
 	if r := oursAt(known, path); r != nil {
 		return m.Remove(ctx, r.ID, q)
 	}
-	if err != nil {
+	var unread *unreadable
+	if err != nil && !errors.As(err, &unread) {
 		return Outcome{}, fmt.Errorf("nobody can tell whether %s is a workspace: %w", monitor.Clean(path), err)
+	}
+	if claim := unreadIn(ctx, path, err); claim != "" {
+		return Outcome{}, fmt.Errorf("%s was not removed: %w: %s", monitor.Clean(path), ErrState, claim)
 	}
 	repo, w, err := m.worktreeAt(ctx, path)
 	if err != nil {

@@ -201,7 +201,7 @@ func (s store) sweep(id string) error {
 const mostReaders = 4
 
 // all are the records, in the order in which they were made. What cannot be read
-// is left out, and in the error with what can be.
+// is left out, and the error is an *unreadable then.
 func (s store) all() ([]*record, error) {
 	entries, err := os.ReadDir(s.path(recordsDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -228,17 +228,20 @@ func (s store) all() ([]*record, error) {
 	}
 	all.Wait()
 	var list []*record
-	var bad []error
+	bad := &unreadable{}
 	for i, r := range records {
 		switch err := failed[i]; {
 		case err == nil:
 			list = append(list, r)
 		case !errors.Is(err, fs.ErrNotExist): // else it has gone since
-			bad = append(bad, err)
+			bad.ids, bad.errs = append(bad.ids, ids[i]), append(bad.errs, err)
 		}
 	}
 	slices.SortFunc(list, func(a, b *record) int { return strings.Compare(a.ID, b.ID) }) // version 7 sorts by time
-	return list, errors.Join(bad...)
+	if len(bad.ids) > 0 {
+		return list, bad
+	}
+	return list, nil
 }
 
 // lockPause is between two tries for a lock that another process holds.

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -205,6 +206,37 @@ func TestSweepArchives(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 	l.gone(m, w)
+}
+
+// One that was removed long ago is forgotten by whoever comes next.
+func TestForgetsRemoved(t *testing.T) {
+	for name, comes := range map[string]func(l *lab, m *Manager){
+		"sweep": func(l *lab, m *Manager) { l.sweeps(m, tries{}) },
+		"list": func(l *lab, m *Manager) {
+			if list, err := m.List(t.Context()); err != nil || len(list) != 1 {
+				t.Errorf("%+v, %v", list, err)
+			}
+		},
+	} {
+		l := newLab(t)
+		m := l.manager(nil)
+		stays, w := l.create(m, Request{Kind: Persistent}), l.create(m, Request{Kind: Temp})
+		if _, err := m.Remove(t.Context(), w.ID, Removal{}); err != nil {
+			t.Fatal(err)
+		}
+		l.passes(removedRest - time.Minute)
+		comes(l, m)
+		l.gone(m, w)
+		l.passes(2 * time.Minute)
+		comes(l, m)
+		if _, err := m.store.read(w.ID); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: it is remembered: %v", name, err)
+		}
+		if l.is(m, stays) != Ready {
+			t.Errorf("%s: the other one is %s", name, l.is(m, stays))
+		}
+		l.sound(m)
+	}
 }
 
 func TestSweepEndsPersistent(t *testing.T) {

@@ -52,6 +52,15 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%.0f %s", value, unit)
 }
 
+// Freed tells how much is given back. Of a few bytes it says no more than that: what
+// they take on a disk is another number anyway.
+func Freed(bytes int64) string {
+	if bytes < 1000 {
+		return "less than 1 kB"
+	}
+	return Size(bytes)
+}
+
 // Span tells a length of time in its largest unit.
 func Span(d time.Duration) string {
 	switch {

@@ -35,6 +35,15 @@ func TestSize(t *testing.T) {
 	}
 }
 
+// A few bytes are not worth a number, and what is is told as any other size.
+func TestFreed(t *testing.T) {
+	for bytes, want := range map[int64]string{1: "less than 1 kB", 999: "less than 1 kB", 1000: "1.0 kB", 1_200_000_000: "1.2 GB"} {
+		if got := Freed(bytes); got != want {
+			t.Errorf("%d: %q, want %q", bytes, got, want)
+		}
+	}
+}
+
 func TestWhoHoldsThePlaces(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	soon := at.Add(3 * time.Hour)

@@ -1,6 +1,7 @@
 package loopback
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -76,6 +77,9 @@ func (l *Listener) accept() {
 		}
 		l.work.Go(func() {
 			welcome, err := l.options.Welcome(conn)
+			if err == nil && severed(conn) {
+				err = errSevered
+			}
 			if err == nil {
 				<-l.asking
 				l.hand(welcome)
@@ -87,6 +91,14 @@ func (l *Listener) accept() {
 		})
 	}
 }
+
+// errSevered is why a connection is closed about which nothing is known.
+//
+// Its other end has reset it. What that has sent can be read all the same, and
+// its address was free from then on: who had it when Welcome looked may be
+// another user's program that came later, or one of ours, whose port is easily
+// foreseen.
+var errSevered = errors.New("who connected has broken the connection off")
 
 // hand gives a connection to Accept, if there is a place for it.
 func (l *Listener) hand(conn net.Conn) {

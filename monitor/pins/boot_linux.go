@@ -1,12 +1,6 @@
 package pins
 
-import (
-	"os"
-	"strings"
-)
+import "lamplighter/monitor/process"
 
 // bootID names this boot: start times count from it.
-func bootID() (string, error) {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(id)), err
-}
+func bootID() (string, error) { return process.BootID() }

@@ -1,7 +1,9 @@
-// Package plainfile opens files of ours in directories where somebody may have
-// put something else in their place: it follows no symbolic link, waits for no
-// pipe, and takes nothing but a regular file. What is in the files, and whether
-// their directory is private, is the business of others.
+// Package plainfile opens, reads, replaces and locks files of ours in directories
+// where somebody may have put something else in their place: it follows no
+// symbolic link, waits for no pipe, and takes nothing but a regular file.
+//
+// What is in the files, and whether their directory is private, is the business of
+// others. Files of other programs are app/setup/foreignfile's.
 package plainfile
 
 import (

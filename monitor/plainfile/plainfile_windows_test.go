@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/windows"
 )
 
 // Wine makes no symbolic links. That one is not followed is left to the flag
@@ -90,5 +92,36 @@ func TestOpenTruncates(t *testing.T) {
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || info.Size() != 0 {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// Somebody who has the file open and lets nobody rename it is waited for.
+func TestAgainWaitsForAReader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := windows.CreateFile(name, windows.GENERIC_READ, windows.FILE_SHARE_READ, nil, windows.OPEN_EXISTING, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again(func() error {
+		err := os.Rename(path, path+".old")
+		if reader != 0 { // the first time
+			if !isHeld(err) {
+				t.Errorf("it is open: %v", err)
+			}
+			if err := windows.CloseHandle(reader); err != nil {
+				t.Error(err)
+			}
+			reader = 0
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
 	}
 }

@@ -63,7 +63,7 @@ func Replace(path string, data []byte) (err error) {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), path)
+	return Rename(file.Name(), path)
 }
 
 const tempSuffix = ".tmp"
@@ -99,7 +99,7 @@ func Sweep(path string) error {
 // The error does not name the file.
 func SetAside(path string, now time.Time) (aside string, err error) {
 	aside = asideOf(path, now)
-	if err := os.Rename(path, aside); err != nil {
+	if err := Rename(path, aside); err != nil {
 		return "", Cause(err)
 	}
 	return aside, nil

@@ -46,7 +46,7 @@ func (c *look) evidence() []string {
 		facts = append(facts, c.attention())
 	}
 	if c.in.RSSBytes > 0 {
-		facts = append(facts, "it uses "+monitor.Memory(c.in.RSSBytes)+" in "+processes(c.in.Processes))
+		facts = append(facts, "it uses "+monitor.Memory(c.in.RSSBytes)+" in "+monitor.Plural(c.in.Processes, "process", "processes"))
 	}
 	if awake := c.r.AwakeSince; !awake.IsZero() && (within(awake, c.in.Evidence.IdleSince) || within(awake, c.in.Evidence.AloneSince)) {
 		facts = append(facts, "the machine woke or its clock was set at "+clock(awake, c.now)+": times count from then")

@@ -102,10 +102,3 @@ func units(d, large time.Duration, largeName string, small time.Duration, smallN
 	}
 	return text
 }
-
-func processes(n int) string {
-	if n == 1 {
-		return "1 process"
-	}
-	return strconv.Itoa(n) + " processes"
-}

@@ -17,7 +17,7 @@ import (
 // each of them.
 //
 // One call reads the descriptors of every process of ours that it may look at,
-// so it is for a user's order, not for a timer. It knows our own network
+// so it is for an order to end something, not for each tick. It knows our own network
 // namespace only: a server in a container has no connections here.
 func Connections(port int) ([]Connection, error) {
 	if err := checkPort(port); err != nil {
@@ -151,8 +151,9 @@ func (d *diagSocket) peer(local, remote netip.AddrPort) (tcpSocket, error) {
 	var found tcpSocket
 	err := d.one(req, func(b []byte) {
 		// Where there is no such connection the kernel shows a socket that
-		// listens there.
-		if s, ok := parseTCPDiag(b); ok && s.state != tcpListen && s.local == remote && s.remote == local {
+		// listens there, or one that is only about to connect from there: the end
+		// that was there before has gone without a word.
+		if s, ok := parseTCPDiag(b); ok && s.state != tcpListen && s.state != tcpConnecting && s.local == remote && s.remote == local {
 			found = s
 		}
 	})

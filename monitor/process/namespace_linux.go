@@ -10,14 +10,22 @@ import (
 // not lives in a container or a sandbox.
 //
 // Source: pid_namespaces(7).
-func SameNamespace(pid int) (bool, error) {
-	theirs, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
+func SameNamespace(pid int) (bool, error) { return sameNamespace(pid, "pid") }
+
+// SameNetwork tells whether a process has the network that we have. Of another
+// one nobody sees here who is connected.
+//
+// Source: network_namespaces(7).
+func SameNetwork(pid int) (bool, error) { return sameNamespace(pid, "net") }
+
+func sameNamespace(pid int, kind string) (bool, error) {
+	theirs, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/" + kind)
 	if err != nil {
-		return false, fmt.Errorf("finding out the namespace of process %d: %w", pid, err)
+		return false, fmt.Errorf("finding out the %s namespace of process %d: %w", kind, pid, err)
 	}
-	ours, err := os.Readlink("/proc/self/ns/pid")
+	ours, err := os.Readlink("/proc/self/ns/" + kind)
 	if err != nil {
-		return false, fmt.Errorf("finding out our own namespace: %w", err)
+		return false, fmt.Errorf("finding out our own %s namespace: %w", kind, err)
 	}
 	return theirs == ours, nil
 }

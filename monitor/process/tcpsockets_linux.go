@@ -15,6 +15,7 @@ import (
 // States of net/tcp_states.h.
 const (
 	tcpEstablished = 1
+	tcpConnecting  = 2 // TCP_SYN_SENT
 	tcpListen      = 10
 )
 

@@ -13,7 +13,7 @@ import (
 const (
 	// heartbeatOld is how old the heartbeat of somebody else's entry must be
 	// before the entry may go, besides that its process is gone. Containers
-	// share the folder and have pids of their own, so a pid that does not exist
+	// share the directory and have pids of their own, so a pid that does not exist
 	// here proves nothing.
 	heartbeatOld = 10 * time.Minute
 	// heartbeatAhead is how far in the future a heartbeat may lie and still

@@ -71,7 +71,7 @@ func TestRegister(t *testing.T) {
 		{"another state", record7(change("live_with_project", "live_no_project")), nil, corrected, record7(right)},
 		{"called a zombie", record7(change("live_with_project", "zombie") + `,"zombie_detected_at":1.5,"x":1`), nil, corrected, record7(right + `,"zombie_detected_at":null,"x":1`)},
 		{"no project", record7(change(`"project_name":"lamp","project_root":"/w/lamp"`, `"project_name":null,"project_root":null`)), nil, corrected, record7(right)},
-		{"the folder spelled otherwise", record7(change("/w/lamp", "/w/lamp/")), nil, unchanged, ""},
+		{"the directory spelled otherwise", record7(change("/w/lamp", "/w/lamp/")), nil, unchanged, ""},
 		{"its own context and modes", record7(change(`"context":"ide","modes":["editing"]`, `"context":"mine","modes":["x"]`)), theirs, unchanged, ""},
 		{"modes that we wrote", record7(change(`["editing"]`, `["x"]`)), ours, corrected, record7(right)},
 		{"another port, known", record7(change("24282", "24290")), ours, corrected, record7(right)},

@@ -31,7 +31,7 @@ type Health struct {
 	HolderName string
 }
 
-// Examine looks at the registry in a folder of Serena, and changes and makes
+// Examine looks at the registry in a directory of Serena, and changes and makes
 // nothing: not even the lock file, which is taken for a moment where it is
 // there. It takes at most about two seconds.
 func Examine(ctx context.Context, dir string) Health {

@@ -64,7 +64,7 @@ func TestExamineNoFolder(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Error("the folder was made")
+		t.Error("the directory was made")
 	}
 }
 

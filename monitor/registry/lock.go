@@ -76,8 +76,7 @@ func current(lock *flock.Flock) bool {
 }
 
 // passing tells whether a failure may be over in a moment: Windows refuses to
-// open a file that somebody has removed and not closed yet, and to replace one
-// that somebody has open.
+// open a file that somebody has removed and not closed yet.
 func passing(err error) bool {
 	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
 }

@@ -220,7 +220,7 @@ func (s *session) write(ctx context.Context) {
 		s.tell(result.entries)
 	}
 	if !s.lookAt.IsZero() {
-		s.look(now) // we may have made the folder
+		s.look(now) // we may have made the directory
 	}
 	s.warn()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/plainfile"
 )
 
 // source is a watch whose snapshots the test makes.
@@ -273,7 +274,7 @@ func TestMirrorFinds(t *testing.T) {
 		w.until("the lock is free", func() bool { ok, err := lock.TryLock(); return ok && err == nil })
 		temporary := filepath.Join(dir, "instances.tmp")
 		write(t, temporary, `{"instances":{`+strings.Join(entries, ",")+`}}`)
-		if err := errors.Join(rename(temporary, w.file.path), lock.Unlock()); err != nil {
+		if err := errors.Join(plainfile.Rename(temporary, w.file.path), lock.Unlock()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,5 +5,5 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: a new file takes owner and rights from its folder.
+// keepOwner does nothing: a new file takes owner and rights from its directory.
 func keepOwner(*os.File, fs.FileInfo) {}

@@ -34,7 +34,7 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// The names of the registry and its lock in the folder of Serena.
+// The names of the registry and its lock in the directory of Serena.
 const (
 	fileName = "instances.json"
 	lockName = "instances.lock"
@@ -75,7 +75,7 @@ type File struct {
 	notesFailed repeated
 }
 
-// Open names the registry in a folder of Serena (SERENA_HOME), which need not
+// Open names the registry in a directory of Serena (SERENA_HOME), which need not
 // exist. It reads and makes nothing.
 func Open(dir string, o Options) *File {
 	if o.Log == nil {
@@ -113,7 +113,7 @@ func lookAt(pid int) (alive, bool) {
 }
 
 // List returns the entries that can be understood, those of dead processes
-// included. It changes nothing, and a folder that does not exist is empty.
+// included. It changes nothing, and a directory that does not exist is empty.
 func (f *File) List(ctx context.Context) ([]Entry, error) {
 	path, err := target(f.path)
 	if err != nil {
@@ -194,7 +194,7 @@ func (f *File) changeLocked(ctx context.Context, create bool, fn func(*document,
 		return found{}, change{}, nil
 	}
 	if create {
-		// The server that runs will want the folder too.
+		// The server that runs will want the directory too.
 		if err := os.MkdirAll(f.dir(), 0o700); err != nil {
 			return found{}, change{}, err
 		}

@@ -91,7 +91,7 @@ func TestSync(t *testing.T) {
 		t.Error(err)
 	}
 	if exists(dir) {
-		t.Fatal("a folder was made for nothing")
+		t.Fatal("a directory was made for nothing")
 	}
 
 	r := register(t, f, 7)

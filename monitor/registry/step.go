@@ -20,7 +20,7 @@ func (c *change) register(d *document, r registration, known notes, now time.Tim
 	known[r.PID] = note{Start: r.id.Start, Entry: e.StartedAt.UnixMicro(), Created: created, Present: true}
 	c.changed = c.changed || out != unchanged
 	if out == replaced {
-		c.pruned(had, monitor.Identity{}, "its pid belongs to another instance now", now)
+		c.pruned(had, monitor.Identity{}, "its pid belongs to another server now", now)
 	}
 	return out
 }

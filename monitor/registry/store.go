@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -119,19 +118,7 @@ func replace(path string, data []byte, write func(*os.File, []byte) error) (info
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	return info, rename(file.Name(), path)
-}
-
-// rename is os.Rename. Windows lets no file be replaced that somebody has open,
-// and readers are done in a moment.
-func rename(from, to string) (err error) {
-	for range 20 {
-		if err = os.Rename(from, to); err == nil || !passing(err) {
-			return err
-		}
-		time.Sleep(lockEvery)
-	}
-	return err
+	return info, plainfile.Rename(file.Name(), path)
 }
 
 // writeSynced writes and waits until the disk has it: a rename may reach the
@@ -166,11 +153,8 @@ func setAside(path string, now time.Time) (aside, lost string, err error) {
 			return "", "", fmt.Errorf("it cannot be set aside, because %d others are: %w", len(kept), err)
 		}
 	}
-	aside = prefix + now.UTC().Format("20060102T150405.000Z")
-	for n := 2; exists(aside); n++ {
-		aside = prefix + now.UTC().Format("20060102T150405.000Z") + "-" + strconv.Itoa(n)
-	}
-	return aside, lost, os.Rename(path, aside)
+	aside, err = plainfile.SetAside(path, now)
+	return aside, lost, err
 }
 
 func exists(path string) bool {

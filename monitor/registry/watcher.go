@@ -8,8 +8,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// watcher hears of changes to the registry. The folder is watched, because
-// every writer puts a new file in the place of the old one, and the folder to
+// watcher hears of changes to the registry. The directory is watched, because
+// every writer puts a new file in the place of the old one, and the directory to
 // which a link leads as well.
 type watcher struct {
 	file   *File
@@ -20,7 +20,7 @@ type watcher struct {
 }
 
 // look makes sure that what should be watched is. It is not complete while a
-// folder does not exist or the system refuses: look again later.
+// directory does not exist or the system refuses: look again later.
 func (w *watcher) look() (complete bool) {
 	if w.notify == nil {
 		notify, err := fsnotify.NewWatcher()
@@ -65,7 +65,7 @@ func (w *watcher) concerns(e fsnotify.Event) (registry, moved bool) {
 	gone := e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)
 	switch name := filepath.Clean(e.Name); {
 	case gone && (name == w.file.dir() || name == filepath.Dir(w.target)):
-		_ = w.notify.Remove(name) // what is watched is the folder, not its name
+		_ = w.notify.Remove(name) // what is watched is the directory, not its name
 		return true, true
 	case name != w.file.path && name != w.target:
 		return false, false

@@ -61,7 +61,7 @@ func IsLauncher(exe string, args []string) bool {
 
 // isRunner tells whether a tool, called with args, runs one command.
 func isRunner(name string, args []string) bool {
-	if strings.HasPrefix(name, "yarn-") { // a release in the project's own folder
+	if strings.HasPrefix(name, "yarn-") { // a release in the project's own directory
 		name = "yarn"
 	}
 	switch name {

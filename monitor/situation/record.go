@@ -38,7 +38,7 @@ const (
 //
 // Secrets are removed: what looks like one in an argument, credentials and queries
 // of addresses, the home directory and the names of users. The environment is
-// never read. What programs, folders and projects are called stays, because the
+// never read. What programs, directories and projects are called stays, because the
 // rules go by it.
 //
 // What ends meanwhile is left out. Name, Source and Settings are for the caller to
@@ -298,8 +298,10 @@ func (r *recorder) process(t *taken) Process {
 	if text, err := process.Cgroup(p.PID); err == nil {
 		p.Cgroup = r.hide.cgroup(text)
 	}
-	if same, err := process.SameNamespace(p.PID); err == nil && !same {
-		p.Contained = true
+	for _, same := range []func(int) (bool, error){process.SameNamespace, process.SameNetwork} {
+		if same, err := same(p.PID); err == nil && !same {
+			p.Contained = true
+		}
 	}
 	for _, d := range t.ends {
 		p.Descriptors = append(p.Descriptors, r.descriptor(d))

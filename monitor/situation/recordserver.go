@@ -3,8 +3,6 @@ package situation
 import (
 	"context"
 	"errors"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +18,7 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, t
 	v := Server{
 		PID: in.Identity.PID, StartedAt: in.StartedAt.Round(0),
 		AloneSince: e.AloneSince.Round(0), IdleSince: e.IdleSince.Round(0), RedSince: e.RedSince.Round(0),
-		MCPPort: portOf(in.MCPURL), Managed: in.Managed, Lifetime: in.Lifetime, Pinned: in.Pinned,
+		MCPPort: monitor.PortOf(in.MCPURL), Managed: in.Managed, Lifetime: in.Lifetime, Pinned: in.Pinned,
 	}
 	if r.take(in.Keeper.PID) != nil {
 		v.Keeper = in.Keeper.PID
@@ -124,16 +122,4 @@ func (r *recorder) dashboard(ctx context.Context, in *monitor.Instance, t *taken
 		d.Queue = append(d.Queue, task.Name)
 	}
 	return d
-}
-
-func portOf(address string) int {
-	u, err := url.Parse(address)
-	if err != nil {
-		return 0
-	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		return 0
-	}
-	return port
 }

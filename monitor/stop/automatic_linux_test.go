@@ -66,6 +66,9 @@ func TestAutomaticIsRefusedMore(t *testing.T) {
 		{"in a container", "well", func(_ *monitor.Instance, l *Ladder) {
 			l.src.sameSpace = func(int) (bool, error) { return false, nil }
 		}, ErrContained},
+		{"with a network of its own", "well", func(_ *monitor.Instance, l *Ladder) {
+			l.src.sameNetwork = func(int) (bool, error) { return false, nil }
+		}, ErrContained},
 		{"another user's", "well", func(in *monitor.Instance, l *Ladder) {
 			orphan(in)
 			l.src.sameUser = func(int) (bool, error) { return false, nil }

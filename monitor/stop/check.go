@@ -11,7 +11,7 @@ var (
 	ErrRefused = errors.New("refused")
 
 	// These stand, whoever insists.
-	ErrNotRecognised = errors.New("not recognised as an instance")
+	ErrNotRecognised = errors.New("not recognised as an MCP server")
 	ErrOurs          = errors.New("it holds a process of ours")
 	ErrAncestor      = errors.New("it holds an ancestor of ours")
 	ErrOtherUser     = errors.New("it holds a process of another user")
@@ -96,7 +96,7 @@ type Facts struct {
 	Foreign []Process // another user's, or nobody could tell whose
 
 	Service   string    // the unit that manages it, "" = none
-	Contained bool      // it runs in a container or a sandbox, with processes of its own counting
+	Contained bool      // it runs in a container or a sandbox, with a count of processes or a network of its own
 	Users     []Process // connected to its MCP port, ourselves and its own processes left out
 	Work      Work
 	Call      string // with Busy: what it does, safe to show, "" = unknown

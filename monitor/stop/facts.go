@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
-	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"lamplighter/monitor"
@@ -100,11 +98,14 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, o O
 	// What does not answer this does not answer the request to end either.
 	f.CanAsk = owned && !suspended && f.Work != Silent
 	l.connected(in, p, listeners, &f)
-	same, err := l.src.sameSpace(p.server.PID)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("whether it runs in a container is not known: %w", err))
+	// Of a server with a network of its own nobody here sees the clients.
+	for _, same := range []func(int) (bool, error){l.src.sameSpace, l.src.sameNetwork} {
+		same, err := same(p.server.PID)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("whether it runs in a container is not known: %w", err))
+		}
+		f.Contained = f.Contained || err == nil && !same
 	}
-	f.Contained = err == nil && !same
 	unit, err := l.src.serviceOf(ctx, p.identities()) // last, because it may use up all the time
 	if err != nil && !errors.Is(err, process.ErrGone) {
 		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("whether a service manager runs it is not known: %w", err))
@@ -207,7 +208,7 @@ func (l *Ladder) users(in *monitor.Instance, p *party, listeners []process.Liste
 			ports[int(n.Addr.Port())] = true
 		}
 	}
-	if port := portOf(in.MCPURL); port > 0 {
+	if port := monitor.PortOf(in.MCPURL); port > 0 {
 		ports[port] = true
 	}
 	if in.Kind == monitor.KindSerena {
@@ -235,19 +236,6 @@ func (l *Ladder) users(in *monitor.Instance, p *party, listeners []process.Liste
 	}
 	slices.SortFunc(users, func(a, b Process) int { return a.PID - b.PID })
 	return users, nil
-}
-
-// portOf is the port of an address, 0 when it has none.
-func portOf(address string) int {
-	u, err := url.Parse(address)
-	if err != nil {
-		return 0
-	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		return 0
-	}
-	return port
 }
 
 // sparedFor names the members that are spared for one reason.

@@ -92,7 +92,7 @@ func (j *journal) finish(ctx context.Context, p *party, respawned func() string)
 	r := Result{Processes: len(p.members) - len(left)}
 	if len(left) == 0 {
 		r.Outcome, r.FreedBytes = Ended, p.rss
-		what := fmt.Sprintf("%s, about %s given back", plural(r.Processes, "process", "processes"), monitor.Memory(r.FreedBytes))
+		what := fmt.Sprintf("%s, about %s given back", monitor.Plural(r.Processes, "process", "processes"), monitor.Memory(r.FreedBytes))
 		span := j.ladder.now().Sub(j.began).Round(10 * time.Millisecond)
 		again := ""
 		if len(p.beside) > 0 {
@@ -139,13 +139,6 @@ func everybody(processes []Process) string {
 		names = append(names, p.String())
 	}
 	return strings.Join(names, ", ")
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // sentence gives words a capital letter and a full stop.

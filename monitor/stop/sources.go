@@ -17,6 +17,7 @@ type sources struct {
 	read        func(pid int) (process.Info, error)
 	sameUser    func(pid int) (bool, error)
 	sameSpace   func(pid int) (bool, error)
+	sameNetwork func(pid int) (bool, error)
 	serviceOf   func(context.Context, []monitor.Identity) (string, error)
 	connections func(port int) ([]process.Connection, error)
 	listeners   func(pids []int) ([]process.Listener, error)
@@ -34,6 +35,7 @@ func realSources() sources {
 		read:        process.Read,
 		sameUser:    process.SameUser,
 		sameSpace:   process.SameNamespace,
+		sameNetwork: process.SameNetwork,
 		serviceOf:   process.ServiceOf,
 		connections: process.Connections,
 		listeners:   func(pids []int) ([]process.Listener, error) { return process.NewPorts().Listeners(pids) },

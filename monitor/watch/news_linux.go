@@ -61,14 +61,14 @@ func serveNews(ctx context.Context, home string, each func(pid int)) error {
 	}
 }
 
-// hearOf watches the folders in which something may be made: where the log files
+// hearOf watches the directories in which something may be made: where the log files
 // are, and those above. They are made as they are needed, today's by the first
 // server of the day. To watch one again changes nothing, and one that cannot be
 // watched, mostly because it does not exist yet, is tried again after the next
 // news.
 func hearOf(fd int, home string, now time.Time) {
-	add := func(folder string) error {
-		_, err := unix.InotifyAddWatch(fd, folder, unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ONLYDIR)
+	add := func(dir string) error {
+		_, err := unix.InotifyAddWatch(fd, dir, unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ONLYDIR)
 		return err
 	}
 	logs := filepath.Join(home, "logs")

@@ -39,7 +39,7 @@ type Options struct {
 	Log      *slog.Logger // nil: silent
 	Warnings []string     // shown in every snapshot until SetWarnings
 	Rules    Rules        // nil: those that are built in
-	// SerenaHome is the folder (SERENA_HOME) whose log files tell of servers
+	// SerenaHome is the directory (SERENA_HOME) whose log files tell of servers
 	// that start; empty: only the scan does.
 	SerenaHome string
 	// Record is called with each event in its order and must not block; nil:

@@ -56,7 +56,7 @@ export function usageSection({ changed }) {
       return;
     }
     if (!box.isConnected) frame.body.replaceChildren(box);
-    setText(hint, `${estimator ? `Tokens are estimated (${estimator}). ` : ''}Serena does not count failed calls.`);
+    setText(hint, `${estimator ? `Tokens are estimated (\u2068${estimator}\u2069). ` : ''}Serena does not count failed calls.`);
     if (record.value === shown.rows && !first) return;
     shown.rows = record.value;
     draw(before ? grown(before, record.value) : []);

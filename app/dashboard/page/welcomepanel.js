@@ -36,7 +36,7 @@ export function welcomePanel(answer, { closed }) {
   }
 
   function renew(newer) {
-    setText(link, newer.clients === 0 ? 'Look at my clients’ settings' : 'Put it into my clients’ settings…');
+    setText(link, newer.clients === 0 ? 'Look at my clients’ settings' : 'Share servers among my clients…');
     setText(offered, offer(newer.clients));
     atLogin.take(newer.login);
   }

@@ -17,6 +17,11 @@ export function size(bytes) {
   return value < 9.95 && unit !== 'B' ? `${value.toFixed(1)} ${unit}` : `${Math.round(value)} ${unit}`;
 }
 
+// freedWords tell how much is given back; of a few bytes no more than that.
+export function freedWords(bytes) {
+  return bytes < 1000 ? 'less than 1 kB' : size(bytes);
+}
+
 // span tells seconds in their largest unit.
 export function span(seconds) {
   const s = Math.max(0, Math.ceil(seconds));
@@ -151,7 +156,7 @@ export function user({ pid, name, how }) {
 // removed tells what was done: {text, kind}.
 export function removed(outcome, name) {
   if (!outcome.done) return { text: `${name} was not removed. ${sentence(outcome.why || outcome.error || 'nobody said why')}`, kind: 'bad' };
-  const freed = outcome.freed_bytes > 0 ? ` ${size(outcome.freed_bytes)} given back.` : '';
+  const freed = outcome.freed_bytes > 0 ? ` ${sentence(`${freedWords(outcome.freed_bytes)} given back`)}` : '';
   return { text: `${name}: ${ended(outcome.what || 'removed')}${freed}${outcome.kept ? ` What stays: ${ended(outcome.kept)}` : ''}`, kind: 'good' };
 }
 

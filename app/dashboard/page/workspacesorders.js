@@ -6,7 +6,7 @@ import { h } from './dom.js';
 import { ended, sentence } from './format.js';
 import { Failure, get, send } from './http.js';
 import { announce, say } from './notice.js';
-import { changeWord, changesWords, diffLines, losses, removed, size, user, verdict } from './workspaces.js';
+import { changeWord, changesWords, diffLines, freedWords, losses, removed, size, user, verdict } from './workspaces.js';
 
 const long = 600_000; // ms: what is large takes its time
 
@@ -114,7 +114,7 @@ function planned(result, { path, versions, kind }) {
   return h('div', null, pathLine(path),
     kind === 'loss' ? lossOf(result.loss) : h('p', null, 'Nothing would be lost that is not elsewhere or temporary.'),
     versions > 0 && h('p', { class: 'loss' }, `Its ${versions === 1 ? 'version goes' : `${versions} versions go`} with it.`),
-    result.freed_bytes > 0 && h('p', null, `${size(result.freed_bytes)} would be given back.`),
+    result.freed_bytes > 0 && h('p', null, sentence(`${freedWords(result.freed_bytes)} would be given back`)),
     result.kept && h('p', { dir: 'auto' }, `What stays: ${ended(result.kept)}`));
 }
 

@@ -91,6 +91,7 @@ test('what a removal means', () => {
 
 test('what was done is told with what stays', () => {
   assert.deepEqual(removed({ done: true, what: 'removed', freed_bytes: 5e6, kept: 'the branch x' }, 'fix'), { text: 'fix: removed. 5.0 MB given back. What stays: the branch x.', kind: 'good' });
+  assert.deepEqual(removed({ done: true, what: 'removed', freed_bytes: 2, kept: '' }, 'fix'), { text: 'fix: removed. Less than 1 kB given back.', kind: 'good' });
   assert.deepEqual(removed({ done: true, what: '', freed_bytes: 0, kept: '' }, 'fix'), { text: 'fix: removed.', kind: 'good' });
   assert.deepEqual(removed({ done: false, why: 'in use' }, 'fix'), { text: 'fix was not removed. In use.', kind: 'bad' });
   assert.deepEqual(removed({ done: false, error: 'busy' }, 'fix'), { text: 'fix was not removed. Busy.', kind: 'bad' });

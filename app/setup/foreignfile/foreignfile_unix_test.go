@@ -25,13 +25,13 @@ func TestReadFollowsLinks(t *testing.T) {
 	put(t, at("file"), "text", 0o640)
 	err = errors.Join(
 		os.Symlink("file", at("link")), os.Symlink(at("link"), at("chain")), os.Symlink("nothing", at("dangling")), os.Symlink("loop", at("loop")),
-		os.Mkdir(at("dir"), 0o700), os.Symlink("dir", at("folder")), os.WriteFile(at("dir/in"), []byte("in"), 0o600), os.Symlink("dir", at("to-dir")),
+		os.Mkdir(at("dir"), 0o700), os.Symlink("dir", at("directory")), os.WriteFile(at("dir/in"), []byte("in"), 0o600), os.Symlink("dir", at("to-dir")),
 		unix.Mkfifo(at("pipe"), 0o600), os.Symlink("pipe", at("to-pipe")), os.Symlink("/dev/null", at("to-device")), os.WriteFile(at("a\x1bb"), nil, 0o600),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, target := range map[string]string{"file": "file", "link": "file", "chain": "file", "folder/in": "dir/in"} {
+	for path, target := range map[string]string{"file": "file", "link": "file", "chain": "file", "directory/in": "dir/in"} {
 		if f := read(t, at(path)); f.Path != at(path) || f.Target != at(target) || string(f.Content) != content(t, at(target)) {
 			t.Errorf("%s: %+v", path, f)
 		}

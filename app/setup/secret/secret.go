@@ -42,7 +42,7 @@ var (
 	shortOption = regexp.MustCompile(`^-[A-Za-z]$`)
 	mayBeSecret = regexp.MustCompile(`^-[pkt]$`)
 	// What they stand for otherwise: a port, a version, a package, an address, a
-	// folder that a variable names, and a transport.
+	// directory that a variable names, and a transport.
 	noSecret = regexp.MustCompile(`^(?:\d+(?:[.:]\d+)+|@.*|.*://.*|\.|\.\.|\$\w+|\$\{[^}]*\}|%\w+%|stdio|sse|http|streamable-http|tcp|udp)$`)
 
 	field = regexp.MustCompile(`\S+`)

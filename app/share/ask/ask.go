@@ -226,7 +226,7 @@ func (a *Asker) ForProject(ctx context.Context, dir string, usual launch.Templat
 	}
 	if home, err := os.UserHomeDir(); filepath.Dir(root) == root || err == nil && root == directory(home, "") {
 		// Serena would make a project of it, in which all others lie.
-		return plan, &InputError{fmt.Sprintf("%s is no project, but the folder of all of them", monitor.Clean(root))}
+		return plan, &InputError{fmt.Sprintf("%s is no project, but the directory of all of them", monitor.Clean(root))}
 	}
 	plan.Spec.Project = root
 	fill := func(text string) string { return strings.ReplaceAll(text, "{project}", root) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime"
 	"time"
 
 	"lamplighter/app/share/ask"
@@ -14,6 +15,7 @@ import (
 	"lamplighter/app/share/wire"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
 
 // client is one connection of a shim.
@@ -24,6 +26,10 @@ type client struct {
 	out    *outlet
 	log    *slog.Logger
 	last   uint64 // number of the last line
+
+	pid       int    // of the shim, unless
+	unknown   error  // says why that is not known
+	elsewhere string // why its paths mean nothing here: a part of a sentence; "" = they do
 }
 
 // attend serves one connection to its end, or to that of ctx.
@@ -40,7 +46,9 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 		case errors.Is(err, io.EOF): // somebody looks whether we are there
 			c.log.Debug("a client went away at once")
 		default:
-			c.log.Info("refused a client", "error", err)
+			if count, log := c.refused.more(); log {
+				c.log.Info("refused a client", "error", err, "count", count)
+			}
 		}
 		return
 	}
@@ -52,6 +60,8 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 	if err != nil {
 		c.log.Debug("who connects cannot be told", "error", err)
 	}
+	c.pid, c.unknown = pid, err
+	c.elsewhere = elsewhere(pid, err, greeting.Dir, process.SharesDirectory)
 	who, known := clientOf(pid)
 	c.log = c.log.With("client", shown(who.Name), "pid", who.PID)
 	warnings := s.options.Flags(greeting.Flags)
@@ -60,6 +70,36 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 	}
 	c.serve(ctx, greeting, who, known, warnings)
 }
+
+// elsewhere says why the paths of a shim mean nothing here, "" when they may mean
+// what they mean to it: a socket can be passed into a container, where the project
+// of that name is another one. unknown is why its pid is not known.
+func elsewhere(pid int, unknown error, dir string, shares func(pid int, dir string) (bool, error)) string {
+	if unknown != nil {
+		return ""
+	}
+	if pid == 0 && runtime.GOOS == "linux" { // others do not count processes in several ways
+		return "it runs outside of the container that lamplighter is in"
+	}
+	another := make(chan bool, 1)
+	go func() {
+		same, err := shares(pid, dir)
+		another <- err == nil && !same // of what may not be looked at nothing is known
+	}()
+	timer := time.NewTimer(dirsTime)
+	defer timer.Stop()
+	select {
+	case yes := <-another:
+		if yes {
+			return "it runs in a container or a sandbox, where " + monitor.Clean(monitor.Shorten(dir, 200)) + " is another directory than here"
+		}
+	case <-timer.C: // a mount hangs
+	}
+	return ""
+}
+
+// dirsTime is how long directories may take to be looked at.
+const dirsTime = 2 * time.Second
 
 // hello reads what the shim says of itself.
 func (c *client) hello() (wire.Greeting, error) {
@@ -125,7 +165,14 @@ func (c *client) serve(ctx context.Context, greeting wire.Greeting, who monitor.
 	}
 
 	wish := ask.Wish{Dir: greeting.Dir, Command: greeting.Command, Env: greeting.Env}
-	plan, err := c.options.Ask.Plan(deciding, wish)
+	plan, err := ask.Plan{Alone: c.elsewhere}, error(nil)
+	if c.elsewhere == "" {
+		plan, err = c.options.Ask.Plan(deciding, wish)
+	}
+	if err == nil && plan.Alone == "" && plan.Spec.Project != "" {
+		// The command can name another place than the one it is called in.
+		plan.Alone = elsewhere(c.pid, c.unknown, plan.Spec.Project, process.SharesPath)
+	}
 	switch {
 	case deciding.Err() != nil:
 	case greeting.Own != "" || err == nil && plan.Alone != "":
@@ -238,7 +285,9 @@ func (c *client) inOrder(h wire.Header) error {
 func (c *client) noteEnd(err error) {
 	switch {
 	case errors.Is(err, wire.ErrFrame):
-		c.log.Warn("ended the connection of a client that sends what no lamplighter-connect does", "error", err)
+		if count, log := c.garbled.more(); log {
+			c.log.Warn("ended the connection of a client that sends what no lamplighter-connect does", "error", err, "count", count)
+		}
 	case !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed):
 		c.log.Debug("the connection of a client was lost", "error", err)
 	}

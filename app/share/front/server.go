@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lamplighter/app/launch"
@@ -52,6 +53,19 @@ type Options struct {
 type Server struct {
 	options  Options
 	listener net.Listener // made by Open, taken over by Serve
+
+	// What anybody can bring about as often as he likes.
+	notLetIn, tooMany, refused, garbled often
+}
+
+// often counts what is logged the more rarely the more there is. It is safe for
+// concurrent use.
+type often struct{ count atomic.Int64 }
+
+// more counts one, and tells whether it is to be logged, with how many there were.
+func (o *often) more() (count int64, log bool) {
+	count = o.count.Add(1)
+	return count, count&(count-1) == 0
 }
 
 // New returns a server that does not listen yet.
@@ -113,7 +127,9 @@ func (s *Server) Serve(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", s.options.Place, err)
 		case err != nil: // such as too many files: others may close some
 			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
-			s.options.Log.Warn("a client of the "+s.options.Place.Name+" could not be let in", "error", err)
+			if count, log := s.notLetIn.more(); log {
+				s.options.Log.Warn("a client of the "+s.options.Place.Name+" could not be let in", "error", err, "count", count)
+			}
 			pause(ctx, wait)
 			continue
 		}
@@ -125,7 +141,9 @@ func (s *Server) Serve(ctx context.Context) error {
 				s.attend(ctx, conn)
 			})
 		default:
-			s.options.Log.Warn("refused a client: too many are connected", "most", s.options.Most)
+			if count, log := s.tooMany.more(); log {
+				s.options.Log.Warn("refused a client: too many are connected", "most", s.options.Most, "count", count)
+			}
 			clients.Go(func() { s.turnAway(ctx, conn) })
 		}
 	}

@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -120,4 +121,26 @@ func TestNextProcessGoesOn(t *testing.T) {
 	if after := w.server("/a").Sessions(); len(after) != 1 || after[0] != before[0] {
 		t.Errorf("sessions %q, before %q", after, before)
 	}
+}
+
+// What anybody may send as often as he likes does not fill the log.
+func TestGarbageIsLoggedRarely(t *testing.T) {
+	var log apptest.Buffer
+	s := serve(t, newWorld(t), func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	const clients = 20
+	for range clients {
+		c := s.connect(t)
+		_, _ = io.WriteString(c.conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // it may be closed already
+		c.ended()
+		c = s.begin(t, "/a")
+		c.must(wire.Accept, 1, nil)
+		c.ended()
+	}
+	s.stop() // which waits for all that is at work
+	for _, text := range []string{"refused a client", "sends what no lamplighter-connect does"} {
+		if n := strings.Count(log.String(), text); n != 5 { // 1, 2, 4, 8, 16
+			t.Errorf("%q was logged %d times for %d clients", text, n, clients)
+		}
+	}
+	apptest.Contains(t, log.String(), "count=16")
 }

@@ -1,9 +1,11 @@
 package front
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 	"lamplighter/app/share/sharetest"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
 
 func TestClientsShareAServer(t *testing.T) {
@@ -141,6 +144,26 @@ func TestAlone(t *testing.T) {
 	}
 	again.must(wire.Line, 1, []byte("{}"))
 	again.ended()
+}
+
+// Whose paths mean nothing here has a server of its own, where it is.
+func TestElsewhere(t *testing.T) {
+	if why := elsewhere(os.Getpid(), nil, "/nowhere", process.SharesDirectory); why != "" {
+		t.Errorf("who sees what we see: %q", why)
+	}
+	if why := elsewhere(0, errors.ErrUnsupported, "/a", process.SharesDirectory); why != "" {
+		t.Errorf("where the system does not tell: %q", why)
+	}
+	if why := elsewhere(1<<30, nil, "/a", process.SharesDirectory); why != "" {
+		t.Errorf("who has gone: %q", why)
+	}
+	want := ""
+	if runtime.GOOS == "linux" {
+		want = "it runs outside of the container that lamplighter is in"
+	}
+	if why := elsewhere(0, nil, "/a", process.SharesDirectory); why != want {
+		t.Errorf("who is not ours to see: %q", why)
+	}
 }
 
 // What cannot be served is told where a client shows it to its user.

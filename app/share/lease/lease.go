@@ -107,12 +107,14 @@ type Options struct {
 
 // Limits of one lease.
 const (
-	maxSent    = 128         // requests that the server works on at a time
-	maxWorking = 8 * maxSent // likewise, with those that the client does not wait for any more
-	maxHeld    = 64 << 20    // bytes of lines that wait or are worked on, before Take blocks
-	perLine    = 512         // bytes that a line costs besides
-	maxAsks    = 1000        // requests of the server that the client has not answered
-	retries    = 3           // of a request that was surely not carried out
+	maxSent      = 128         // requests that the server works on at a time
+	maxWorking   = 8 * maxSent // likewise, with those that the client does not wait for any more
+	maxHeld      = 64 << 20    // bytes of lines that wait or are worked on, before Take blocks
+	perLine      = 512         // bytes that a line costs besides
+	maxAsks      = 1000        // requests of the server that the client has not answered
+	maxAskID     = 4 << 10     // bytes of the id of such a request
+	mostRefusals = 32          // of requests of the server, that it has not taken yet
+	retries      = 3           // of a request that was surely not carried out
 )
 
 // Times.
@@ -149,6 +151,7 @@ type Lease struct {
 	leaving  bool                 // and leaves the MCP session to the next process
 	asked    map[string]asker     // requests of the server that the client is to answer
 	stale    map[string]time.Time // those of servers that have gone, and when that was
+	refusing int                  // requests of servers that are being refused
 	odd      bool                 // an odd message was logged
 	overdue  *time.Timer          // nil when it does not run
 

@@ -29,6 +29,10 @@ func (l *Lease) incoming(lk *link, of *item, line []byte) {
 	case wire.Response:
 		l.incomingAnswer(lk, of, m, line)
 	case wire.Request:
+		if len(m.ID) > maxAskID {
+			l.noteOdd("The server has asked something under a very long id", len(line))
+			return
+		}
 		if l.ask(lk, m.ID) {
 			l.keep() // first: the next process is to know who waits for the answer
 			l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
@@ -93,15 +97,34 @@ func (l *Lease) ask(lk *link, id []byte) bool {
 		delete(l.stale, key)
 		l.asked[key] = asker{lk, bytes.Clone(id)}
 	}
-	session := lk.session
 	l.mu.Unlock()
 	if refused == "" {
 		return true
 	}
-	if session != nil {
-		session.Begin(context.Background(), wire.ErrorLine(id, wire.CodeInternal, refused), func([]byte) {})
-	}
+	l.refuse(lk, id, refused)
 	return false
+}
+
+// refuse answers a request of the server with an error. A server that takes no
+// such answers gets no more of them after a while: each costs a connection.
+func (l *Lease) refuse(lk *link, id []byte, why string) {
+	l.mu.Lock()
+	session := lk.session
+	possible := session != nil && l.refusing < mostRefusals
+	if possible {
+		l.refusing++
+	}
+	l.mu.Unlock()
+	if !possible {
+		return
+	}
+	c := session.Begin(context.Background(), wire.ErrorLine(id, wire.CodeInternal, why), func([]byte) {})
+	go func() {
+		<-c.Done()
+		l.mu.Lock()
+		l.refusing--
+		l.mu.Unlock()
+	}()
 }
 
 // askedLocked returns the ids of what the server that is sent to has asked, as many

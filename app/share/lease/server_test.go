@@ -2,7 +2,9 @@ package lease
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -135,6 +137,66 @@ func TestRequestsOfTheServer(t *testing.T) {
 	c.seq++
 	c.TakeLong(c.seq, []byte(`{"id":2,"result":{"text":"xxxx`))
 	apptest.Contains(t, c.get(asks), "256 MiB")
+}
+
+// A server that asks for ever, and takes no refusal, costs few connections and
+// little memory.
+func TestAServerThatAsksForEver(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-1") })
+	ask := func(id any) {
+		t.Helper()
+		if !server.Notify("session-1", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"ping"}`, id)) {
+			t.Fatal("nobody listens")
+		}
+	}
+	refusals := func() (n int) {
+		for _, line := range server.Lines("session-1") {
+			if strings.Contains(line, "too many requests") {
+				n++
+			}
+		}
+		return n
+	}
+	// That the client has a later line says that those before were dealt with.
+	dealt := func(what string) {
+		t.Helper()
+		server.Notify("session-1", fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":%q}}`, what))
+		apptest.Eventually(t, what, func() bool { return c.holds("notifications/message", what) })
+	}
+	long := strings.Repeat("x", maxAskID)
+	ask(strconv.Quote(long))
+	for id := range maxAsks {
+		ask(id)
+	}
+	dealt("all of them have come")
+	if c.holds(long) {
+		t.Error("the client was asked under a very long id")
+	}
+	take := func(hang bool) {
+		server.Set(func(b *sharetest.Behaviour) {
+			b.Instead = func(r sharetest.Received) *sharetest.Reaction {
+				if r.HTTP == http.MethodPost && r.Method == "" {
+					return &sharetest.Reaction{Status: http.StatusAccepted, Hang: hang}
+				}
+				return nil
+			}
+		})
+	}
+	take(true)
+	for id := range 3 * mostRefusals {
+		ask(maxAsks + id)
+	}
+	dealt("more than that have come")
+	apptest.Eventually(t, "some are refused", func() bool { return refusals() == mostRefusals })
+	take(false)
+	server.Release()
+	apptest.Eventually(t, "another one is refused", func() bool {
+		ask(10 * maxAsks)
+		return refusals() > mostRefusals
+	})
 }
 
 func TestAnswersDoNotReachTheNextServer(t *testing.T) {

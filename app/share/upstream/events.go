@@ -65,7 +65,9 @@ func (e *events) feed(piece []byte, each func([]byte)) error {
 		if end < 0 {
 			return nil
 		}
-		e.endLine(each)
+		if err := e.endLine(each); err != nil {
+			return err
+		}
 		piece = piece[end+1:]
 	}
 	return nil
@@ -86,7 +88,9 @@ func (e *events) take(text []byte) error {
 		if colon < 0 {
 			return nil
 		}
-		e.named()
+		if err := e.named(); err != nil {
+			return err
+		}
 		text = text[colon+1:]
 		e.part = toValue
 	}
@@ -107,7 +111,7 @@ func (e *events) take(text []byte) error {
 		e.data = grow(e.data, len(text))
 		e.data = append(e.data, text...)
 	case "event":
-		e.kind = append(e.kind, text[:min(len(text), longName)]...)
+		e.kind = append(e.kind, text[:min(len(text), longName-len(e.kind))]...)
 	}
 	return nil
 }
@@ -125,7 +129,7 @@ func grow(b []byte, n int) []byte {
 }
 
 // named is called when the name of the field is complete.
-func (e *events) named() {
+func (e *events) named() error {
 	if !e.begun {
 		e.begun = true
 		e.name = bytes.TrimPrefix(e.name, []byte(byteOrderMark))
@@ -135,23 +139,29 @@ func (e *events) named() {
 		if e.filled {
 			// Data on several lines is joined with an end of a line, which is
 			// white space in JSON. The message has to be one line.
+			if len(e.data) >= e.limit {
+				return errTooLong
+			}
 			e.data = append(e.data, ' ')
 		}
 		e.filled = true
 	case "event":
 		e.kind = e.kind[:0]
 	}
+	return nil
 }
 
-func (e *events) endLine(each func([]byte)) {
+func (e *events) endLine(each func([]byte)) error {
 	if e.part == inName {
-		e.named() // a line without a colon is a field without a value
+		if err := e.named(); err != nil { // a line without a colon is a field without a value
+			return err
+		}
 	}
 	blank := e.part == inName && len(e.name) == 0
 	e.part = inName
 	e.name = e.name[:0]
 	if !blank {
-		return
+		return nil
 	}
 	data, ours := e.data, len(e.kind) == 0 || string(e.kind) == "message"
 	e.data, e.kind, e.filled = nil, e.kind[:0], false
@@ -159,6 +169,7 @@ func (e *events) endLine(each func([]byte)) {
 	if ours && len(bytes.TrimLeft(data, " \t")) > 0 {
 		each(data)
 	}
+	return nil
 }
 
 // pieces are what streams are read into. An open stream holds one all the time.

@@ -91,6 +91,29 @@ func TestEndlessMessage(t *testing.T) {
 	if err := e.feed([]byte("data: 01234\ndata: 56789"), nil); !errors.Is(err, errTooLong) {
 		t.Errorf("on two lines: %v", err)
 	}
+	for _, empty := range []string{"data\n", "data:\r\n", "data: \n"} {
+		e = events{limit: 10}
+		if err := e.feed([]byte(strings.Repeat(empty, 11)), nil); err != nil {
+			t.Errorf("%q, as often as there is room: %v", empty, err)
+		}
+		if err := e.feed([]byte(empty), nil); !errors.Is(err, errTooLong) || len(e.data) > e.limit {
+			t.Errorf("%q once more: %v, %d bytes", empty, err, len(e.data))
+		}
+	}
+}
+
+// The type of an event that goes on for ever takes no more than that of others.
+func TestEndlessTypeOfAnEvent(t *testing.T) {
+	e := events{limit: 10}
+	for _, piece := range []string{"event: ", "message", strings.Repeat("x", 100), "y", "z", strings.Repeat("y", 100)} {
+		if err := e.feed([]byte(piece), nil); err != nil || len(e.kind) > longName {
+			t.Fatalf("after %.10q: %v, %d bytes", piece, err, len(e.kind))
+		}
+	}
+	each := func([]byte) { t.Error("it counts as a message") }
+	if err := e.feed([]byte("\ndata: {}\n\n"), each); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestLinesAreTheReceivers(t *testing.T) {

@@ -1,0 +1,155 @@
+package lease
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter/app/share/sharetest"
+	"lamplighter/app/share/upstream"
+)
+
+// group is the server behind leases.
+type group struct {
+	mu         sync.Mutex
+	server     *Server // nil = parked
+	gone       chan struct{}
+	generation uint64
+	wake       func() Server // starts it
+	refuse     error
+	hold       chan struct{} // where Acquire waits, if not nil
+	acquired   int
+	began      int
+	ended      int
+	lingering  []time.Duration
+	cache      map[string][]byte
+	forgotten  int
+	seen       []string
+	why        string
+}
+
+func (g *group) Acquire(ctx context.Context) (Server, error) {
+	g.mu.Lock()
+	hold := g.hold
+	g.acquired++
+	g.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return Server{}, ctx.Err()
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.refuse != nil {
+		return Server{}, g.refuse
+	}
+	if g.server == nil {
+		g.generation++
+		s := g.wake()
+		g.gone = make(chan struct{})
+		s.Generation, s.Gone, s.Why = g.generation, g.gone, func() string { return g.why }
+		g.server = &s
+	}
+	return *g.server, nil
+}
+
+func (g *group) Running() (Server, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.server == nil {
+		return Server{}, false
+	}
+	return *g.server, true
+}
+
+// fell is the end of the server's process.
+func (g *group) fell() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.server != nil {
+		close(g.gone)
+		g.server = nil
+	}
+}
+
+// killed is the death of the server's process. Its end is known while its
+// connections end, which may take longer than a lease waits for that.
+func (g *group) killed(server *sharetest.Server) {
+	dead := server.Dead()
+	var ends sync.WaitGroup
+	ends.Go(server.Kill)
+	<-dead
+	g.fell()
+	ends.Wait()
+}
+
+func (g *group) id() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.server == nil {
+		return ""
+	}
+	return fmt.Sprint("server-", g.generation)
+}
+
+func (g *group) Began() { g.change(func() { g.began++ }) }
+func (g *group) Ended() { g.change(func() { g.ended++ }) }
+func (g *group) Lingering(d time.Duration) {
+	g.change(func() { g.lingering = append(g.lingering, d) })
+}
+func (g *group) Forget()             { g.change(func() { g.forgotten++; g.cache = nil }) }
+func (g *group) Seen(session string) { g.change(func() { g.seen = append(g.seen, session) }) }
+
+func (g *group) Cached(method, under string) ([]byte, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	result, ok := g.cache[method+" "+under]
+	return result, ok && g.server == nil
+}
+
+func (g *group) Store(method, under string, result []byte) {
+	g.change(func() {
+		if g.cache == nil {
+			g.cache = map[string][]byte{}
+		}
+		g.cache[method+" "+under] = result
+	})
+}
+
+func (g *group) change(how func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	how()
+}
+
+// open is how many brackets are open.
+func (g *group) open() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.began - g.ended
+}
+
+func (g *group) starts() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return int(g.generation)
+}
+
+// behind is a group of a server of sharetest, which is started again when it was
+// killed.
+func behind(t *testing.T, server *sharetest.Server) *group {
+	transport := upstream.NewTransport()
+	t.Cleanup(transport.CloseIdleConnections)
+	running := true
+	return &group{why: "it was killed", wake: func() Server {
+		if !running {
+			server.Restart()
+		}
+		running = false
+		return Server{URL: server.URL(), Transport: transport}
+	}}
+}

@@ -1,0 +1,27 @@
+//go:build unix
+
+package loopback
+
+import (
+	"net"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// severed tells that a connection was reset: only then it has no other end any
+// more. Nobody else can have connected from the same address as long as it has
+// one.
+func severed(conn net.Conn) bool {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return true // it is closed
+	}
+	var unconnected error
+	err = raw.Control(func(fd uintptr) { _, unconnected = unix.Getpeername(int(fd)) })
+	return err != nil || unconnected != nil
+}
