@@ -183,21 +183,19 @@ func messages(answer *http.Response, each func([]byte)) error {
 
 var errTooLong = fmt.Errorf("it is longer than %d MiB", wire.MaxLine>>20)
 
-// readAll reads a body of JSON.
+// readAll reads a body of JSON. What a server says of its length is not believed:
+// memory is taken as bytes arrive.
 func readAll(answer *http.Response) ([]byte, error) {
-	switch {
-	case answer.ContentLength > wire.MaxLine:
-		return nil, errTooLong
-	case answer.ContentLength >= 0:
-		text := make([]byte, answer.ContentLength)
-		_, err := io.ReadFull(answer.Body, text)
-		return text, err
-	}
-	text, err := io.ReadAll(io.LimitReader(answer.Body, wire.MaxLine+1))
-	if err == nil && len(text) > wire.MaxLine {
+	if answer.ContentLength > wire.MaxLine {
 		return nil, errTooLong
 	}
-	return text, err
+	var text bytes.Buffer
+	text.Grow(int(min(max(answer.ContentLength, 0), 64<<10)) + bytes.MinRead)
+	_, err := text.ReadFrom(io.LimitReader(answer.Body, wire.MaxLine+1))
+	if err == nil && text.Len() > wire.MaxLine {
+		return nil, errTooLong
+	}
+	return text.Bytes(), err
 }
 
 // oneLine makes JSON that may stand on several lines one line, in place: what
