@@ -38,8 +38,11 @@ func (l *Lease) incoming(lk *link, of *item, line []byte) {
 			l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
 		}
 	case wire.Notification:
-		if strings.HasSuffix(m.Method, "/list_changed") {
+		switch {
+		case strings.HasSuffix(m.Method, "/list_changed"):
 			l.o.Servers.Forget()
+		case m.Method == "notifications/cancelled":
+			l.withdraw(lk, cancelledKey(m.Params))
 		}
 		l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
 	default:
@@ -103,6 +106,17 @@ func (l *Lease) ask(lk *link, id []byte) bool {
 	}
 	l.refuse(lk, id, refused)
 	return false
+}
+
+// withdraw forgets a request that its server has cancelled, which a client does not
+// answer. One that answers all the same answers nobody (MCP 2025-06-18,
+// "Cancellation").
+func (l *Lease) withdraw(lk *link, key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asked[key].link == lk {
+		delete(l.asked, key)
+	}
 }
 
 // refuse answers a request of the server with an error. A server that takes no

@@ -199,6 +199,31 @@ func TestAServerThatAsksForEver(t *testing.T) {
 	})
 }
 
+// What a server asks and cancels is not waited for, however often it does.
+func TestAServerThatCancelsWhatItAsked(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-1") })
+	say := func(format string, args ...any) {
+		t.Helper()
+		if !server.Notify("session-1", fmt.Sprintf(format, args...)) {
+			t.Fatal("nobody listens")
+		}
+	}
+	for id := range maxAsks {
+		say(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id)
+		say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)
+	}
+	say(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)
+	apptest.Eventually(t, "the client is asked once more", func() bool { return c.holds(`"id":"last"`) })
+	c.put(`{"jsonrpc":"2.0","id":0,"result":{}}`) // a violation if it arrived
+	c.get(c.call(1, "echo", "{}"))
+	if lines := strings.Join(server.Lines("session-1"), "\n"); strings.Contains(lines, "too many requests") {
+		t.Error("a request was refused, although those before were cancelled")
+	}
+}
+
 func TestAnswersDoNotReachTheNextServer(t *testing.T) {
 	server := sharetest.New(t)
 	g := behind(t, server)
