@@ -89,7 +89,7 @@ func (b *Broker) groupOf(key string) *group {
 	g := b.groups[key]
 	if g == nil {
 		now := b.o.Now()
-		g = &group{key: key, since: now, left: now}
+		g = &group{key: key, since: now, turned: now}
 		b.groups[key] = g
 	}
 	return g

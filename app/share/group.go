@@ -36,12 +36,12 @@ type group struct {
 	since  time.Time        // of being parked, starting or running
 	rss    uint64           // of the server, when it was seen last
 
-	used  time.Time // the last answer, or the start
-	left  time.Time // when the last member has left
-	until time.Time // something may run on unseen until then
-	wait  time.Time // nothing is to be ended before
-	held  bool      // the last look found what would be lost, and nobody has asked anything since
-	look  bool      // somebody is looking whether it can be ended
+	used   time.Time // the last answer, or the start
+	turned time.Time // when it got its first member, or lost its last
+	until  time.Time // something may run on unseen until then
+	wait   time.Time // nothing is to be ended before
+	held   bool      // the last look found what would be lost, and nobody has asked anything since
+	look   bool      // somebody is looking whether it can be ended
 }
 
 // start is one try to start the server. Who waits for done may read err.
@@ -273,7 +273,7 @@ func (b *Broker) take(g *group, r *run) {
 	g.wait, g.held = time.Time{}, false
 	g.kind, g.where = r.server.Name(), r.server.Project()
 	if len(g.members) == 0 {
-		g.left = now
+		g.turned = now
 	}
 	b.change()
 	ended := b.ended

@@ -40,6 +40,9 @@ func (b *Broker) Join(ctx context.Context, plan ask.Plan, client monitor.Client)
 	if !g.runs() && g.reason == "" {
 		g.reason = "it starts with the first request"
 	}
+	if len(g.members) == 0 {
+		g.turned = b.o.Now() // who comes is about to ask for something
+	}
 	g.members = append(g.members, m)
 	b.rest()
 	b.change()
@@ -267,7 +270,7 @@ func (m *Member) Leave() {
 	g.members = slices.DeleteFunc(g.members, func(other *Member) bool { return other == m })
 	g.wait = time.Time{}
 	if len(g.members) == 0 {
-		g.left = b.o.Now()
+		g.turned = b.o.Now()
 		b.leftIdle(g)
 	}
 	b.change()

@@ -25,7 +25,7 @@ func lookAgain(idle time.Duration) time.Duration {
 type standing struct {
 	leases, inFlight int
 	used             time.Time // the last answer, or the start
-	left             time.Time // when the last lease has gone; counts without leases
+	turned           time.Time // when the first lease came, or the last one went
 	until            time.Time // something may run on unseen until then
 	wait             time.Time // nothing is to be ended before
 	held             bool      // it holds what leases would lose
@@ -47,8 +47,8 @@ func (s standing) due(idle time.Duration) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	since := s.used
-	if s.leases == 0 && s.left.After(since) {
-		since = s.left
+	if s.turned.After(since) {
+		since = s.turned
 	}
 	at := since.Add(idle)
 	for _, later := range []time.Time{s.until, s.wait} {
@@ -61,7 +61,7 @@ func (s standing) due(idle time.Duration) (time.Time, bool) {
 
 func (g *group) standing() standing {
 	return standing{
-		leases: len(g.members), inFlight: g.inFlight(), used: g.used, left: g.left, until: g.until, wait: g.wait, held: g.held,
+		leases: len(g.members), inFlight: g.inFlight(), used: g.used, turned: g.turned, until: g.until, wait: g.wait, held: g.held,
 	}
 }
 
