@@ -95,6 +95,14 @@ func (d *smallDisk) content(t *testing.T) map[string]string {
 	return all
 }
 
+// begin starts lamplighter and waits for its first look: what is there before that
+// was found, and has not started.
+func (d *smallDisk) begin(t *testing.T) {
+	t.Helper()
+	d.faulty.begin(t)
+	tellsOfServers(t, pageAt(d.page))
+}
+
 // told are the lines of the lifecycle log, all of them whole.
 func (d *smallDisk) told(t *testing.T) []string {
 	t.Helper()
@@ -127,7 +135,6 @@ func TestFaultDiskFull(t *testing.T) {
 	d := onSmallDisk(t)
 	d.set(t, patientStart)
 	d.begin(t)
-	tellsOfServers(t, pageAt(d.page)) // what is there before the first look was found, and has not started
 	one, two := d.finds(t), d.finds(t)
 	d.lists(t, one.pid(), two.pid())
 	if status, answer := d.pins(one.pid(), true); status != http.StatusOK {
