@@ -17,8 +17,9 @@ usage: ./build.sh VERB [ARGUMENT…]
   demo --screenshot DIR  the same on a private desktop and in a browser, as pictures in DIR
 
   lint                   every check that reads the source
-  test                   lint, and all tests, with real Serena servers and a real desktop
-  test-full [--skip-test]  test, then Wine, fuzzing, faults, a soak of 5 minutes, packages, repetitions
+  test                   lint, and all tests, with real Serena servers, a real browser and a real desktop
+  test-slow              what CI runs besides: the race detector, Wine, ten kills, a minute of soak, systemd, packages
+  endurance              what searches with random inputs, for hours: fuzzing, faults, soak, scenes, repetitions
   test-wine [PACKAGE…]   the tests as Windows programs, under Wine
   test-setup             the setup for Windows, under Wine; on Windows those that were made for that on Linux
   test-here              the tests that need nothing but Go, on any system
@@ -46,6 +47,10 @@ die() {
   printf 'build.sh: %s\n          %s\n' "$1" "$2" >&2
   exit 1
 }
+
+# Nothing ends without a sentence, not even a command that says nothing itself.
+set -E
+trap 'printf "build.sh: failed at %s:%s\n" "${BASH_SOURCE[0]##*/}" "$LINENO" >&2' ERR
 
 # shellcheck source=build/tools.sh
 . build/tools.sh
@@ -87,7 +92,8 @@ need_go() {
   esac
   # In a tree of another owner git tells Go nothing, which would be an error;
   # the version comes from do_build.
-  GOFLAGS="$(go env GOFLAGS) -buildvcs=false"
+  # With paths left out, what one command or clone has compiled serves all others.
+  GOFLAGS="$(go env GOFLAGS) -buildvcs=false -trimpath"
   export GOFLAGS
 }
 
@@ -129,31 +135,113 @@ do_lint() {
   (
     locked
     need_debian "${debian_lint[@]}"
-    need_go_tools staticcheck govulncheck actionlint
+    need_go_tools staticcheck actionlint
   )
-  lint || die "lint: ${#lint_failed[@]} of its checks failed: $(printf '%s; ' "${lint_failed[@]}")" \
-    "mend what is named above, then run: ./build.sh lint"
+  lint_all
 }
+
+# test_programs is where the programs lie that black-box tests run; empty: each package builds its own.
+test_programs=
 
 # go_test ARGUMENT… is go test with each package's tests on a machine of their
 # own (see build/isolated.sh).
 go_test() {
-  LAMPLIGHTER_TEST_TOOLS=$cache go test -exec "'$root/build/isolated.sh'" -count=1 "$@"
+  LAMPLIGHTER_TEST_TOOLS=$cache LAMPLIGHTER_TEST_PROGRAMS=$test_programs go test -vet=off -exec "'$root/build/isolated.sh'" -count=1 "$@"
 }
 
-# packages PATTERN LOG counts the lines of LOG that `go test` closed a package with.
-packages() { grep -cE "^($1)\s" "$2" || true; }
+# stage NAME COMMAND… runs one part of the tests, and notes how long it took. The
+# others run although it fails.
+stages=() stages_failed=()
+stage() {
+  local name=$1 start=$SECONDS status=0
+  shift
+  say "$name"
+  set +e
+  # In a shell of its own, which ends at the first command that fails.
+  (
+    set -e
+    "$@"
+  ) </dev/null
+  status=$?
+  set -e
+  ((status == 0)) || stages_failed+=("$name")
+  stages+=("$(printf '%5d s  %-28s %s' $((SECONDS - start)) "$name" "$( ((status == 0)) && echo ok || echo FAILED)")")
+}
+
+# stages_end prints what the stages took, and fails if one of them did.
+stages_end() {
+  printf '\n'
+  printf '%s\n' "${stages[@]}"
+  printf '%5d s  in all\n' "$SECONDS"
+  ((${#stages_failed[@]} == 0)) ||
+    die "these stages failed: $(printf '%s; ' "${stages_failed[@]}")" "look for FAIL above"
+}
+
+# long_tests are the packages whose tests take longest, the longest first. go test
+# starts packages in the order in which they are named, and each once.
+long_tests=(
+  ./app/launch ./monitor/watch ./app/connect ./app/workspace ./app/share/ask
+  ./monitor/stop ./monitor/serena ./installer ./app/workspace/gitwork
+)
+
+# raced prints the packages that the race detector is for, the longest first: those
+# that start goroutines or have locks, of those that end their tests with goleak.
+raced() {
+  local package packages=("${long_tests[@]}")
+  mapfile -t -O "${#packages[@]}" packages < <(git ls-files '*_test.go' | xargs grep -l goleak | sed 's|^|./|; s|/[^/]*$||' | sort -u)
+  for package in "${packages[@]}"; do
+    find "$package" -maxdepth 1 -name '*.go' ! -name '*_test.go' -exec grep -qE '\bgo (func|[a-zA-Z.]+\()|\.Go\(|\bchan |sync\.(RW)?Mutex|atomic\.' {} + || continue
+    printf '%s\n' "$package"
+  done
+}
+
+# built_programs builds what the black-box tests run, once for all of them.
+built_programs() {
+  build_linux "$test_programs" 1.2.3-test
+}
+
+# lint_all says which of the checks failed, and ends with that.
+lint_all() {
+  lint || die "lint: ${#lint_failed[@]} of its checks failed: $(printf '%s; ' "${lint_failed[@]}")" "fix what is named above, then run: ./build.sh lint"
+}
+
+# fixed_inputs has whatever draws by chance draw the same each time.
+fixed_inputs() { export LAMPLIGHTER_TEST_SEED=1 RAPID_SEED=1; }
+
+# test_units has the tests of each room, with what fuzzing once found as inputs. The
+# tag adds what needs both the inside of a room and a real disk, lock or system.
+test_units() {
+  local all
+  mapfile -t all < <(go list ./... | grep -vE '^lamplighter/app/(contract|e2e/)')
+  trap fuzz_clear EXIT
+  fuzz_unpack
+  go_test -p 4 -tags real -timeout 15m "${long_tests[@]}" "${all[@]}" # much of their time they wait
+}
+
+test_contract() { go_test -tags contract ./app/contract; }
+
+# test_e2e has one test for each real boundary.
+test_e2e() { go_test -tags real -timeout 20m ./app/e2e/sharing ./app/e2e/page ./app/e2e/desktop; }
+
+test_race() {
+  local packages
+  mapfile -t packages < <(raced)
+  ((${#packages[@]})) || die "there are no packages for the race detector" "see raced in build.sh"
+  go_test -race -p 4 "${packages[@]}"
+}
 
 do_test() {
   need_go
-  need_all
-  local linted='lint: ok' tested=0 log=$cache/test.log
-  lint || linted="lint: FAILED ($(printf '%s; ' "${lint_failed[@]}"))"
-  go_test -race -tags real -timeout 20m ./... 2>&1 | tee "$log" || tested=1
-  printf '\n%s\npackages: %d passed, %d failed\ntook %d s\n' "$linted" \
-    "$(packages ok "$log")" "$(packages 'FAIL\s+\S+' "$log")" "$SECONDS"
-  ((tested == 0)) || die "tests failed" "look for FAIL above (all of it: $log)"
-  [[ $linted == 'lint: ok' ]] || die "lint failed" "look for FAILED above, then run: ./build.sh lint"
+  stage 'set up' need_all
+  ((${#stages_failed[@]} == 0)) || stages_end
+  stage 'lint' lint_all
+  fixed_inputs
+  test_programs=$cache/programs
+  stage 'build the programs' built_programs
+  stage 'unit tests' test_units
+  stage 'contract' test_contract
+  stage 'end to end' test_e2e
+  stages_end
 }
 
 # test_systemd has a real systemd start lamplighter for its clients, and with a
@@ -162,47 +250,70 @@ test_systemd() {
   need_debian "${debian_systemd[@]}" "${debian_desktop[@]}"
   local prefix version below
   for version in 1.0.0 99.0.0; do build_linux "$cache/linux/$version" "$version"; done
-  say "running below a real systemd --user"
   prefix=$("$cache/venv/bin/python" -c 'import sys; print(sys.base_prefix)')
   below=("$root/build/systemd-user.sh" --reads "$prefix" --reads "$cache")
   "${below[@]}" "$root/build/socket-activation.sh" "$cache/linux/1.0.0" "$cache" || die "socket activation failed" "see above"
   "${below[@]}" "$root/build/installed.sh" "$cache/linux/1.0.0" "$cache/linux/99.0.0" "$cache" || die "installing failed" "see above"
 }
 
-do_test_full() {
-  case ${1-} in
-    '') do_test ;;
-    --skip-test) need_go && need_all ;;
-    *) die "test-full does not know $1" "run: ./build.sh test-full [--skip-test]" ;;
-  esac
-  test_wine
-  fuzz_all
-  say "playing the scenes that the recorded situations are from"
-  go_test -tags 'real full' -count=1 -run '^TestRecordSituations$' ./app ||
-    die "a scene is not decided as it was recorded" "look for FAIL above"
-  test_faults
-  do_soak 5
-  test_systemd
-  test_packages
-  test_setup
-  test_macos
-  say "repeating the tests of tray and monitor/watch"
-  go_test -race -tags real -count=2 -timeout 30m ./tray/... ./monitor/watch/... ||
-    die "a repeated test failed" "look for FAIL above; a test that fails now and then is a fault"
-  printf '\nfull test: ok, took %d s\n' "$SECONDS"
+# do_test_slow has the same inputs every time: what searches is do_endurance.
+do_test_slow() {
+  need_go
+  stage 'set up' need_slow
+  ((${#stages_failed[@]} == 0)) || stages_end
+  fixed_inputs
+  test_programs=$cache/programs
+  stage 'build the programs' built_programs
+  stage 'race detector' test_race
+  stage 'faults' test_faults 10
+  stage 'soak of a minute' do_soak 1
+  stage 'systemd' test_systemd
+  stage 'packages for Linux' test_packages
+  stage 'setup for Windows' test_setup
+  stage 'bundle for macOS' test_macos
+  stage 'Wine' test_wine
+  stages_end
 }
 
-# test_faults kills the program, fills its disk, ends its bus, steps its clock and
-# takes its file descriptors.
+# do_endurance looks for what the fixed inputs do not show. What it finds becomes
+# one of them.
+do_endurance() {
+  need_go
+  stage 'set up' need_all
+  ((${#stages_failed[@]} == 0)) || stages_end
+  test_programs=$cache/programs
+  stage 'build the programs' built_programs
+  stage 'vulnerabilities' vulnerabilities
+  stage 'staticcheck for Windows' staticcheck_windows
+  stage 'fuzzing' do_fuzz 60
+  stage 'scenes' test_scenes
+  stage 'faults' test_faults 50
+  stage 'soak' do_soak 40
+  stage 'packages twice' test_packages twice
+  stage 'setup for Windows' test_setup compressed
+  stage 'repetitions' test_repeated
+  stages_end
+}
+
+# test_scenes plays what the recorded situations are from.
+test_scenes() {
+  go_test -tags 'real full' -timeout 30m -run '^TestRecordSituations$' ./app/e2e/endurance || die "a scene is not decided as it was recorded" "look for FAIL above"
+}
+
+test_repeated() {
+  go_test -race -tags real -count=5 -timeout 60m ./tray/... ./monitor/watch/... || die "a repeated test failed" "a test that fails now and then is a fault"
+}
+
+# test_faults KILLS kills the program so often, fills its disk, ends its bus, steps
+# its clock and takes its file descriptors.
 test_faults() {
-  say "killing the program, filling its disk, ending its bus, stepping its clock"
-  go_test -tags 'real full' -timeout 30m -run '^TestFault' -v ./app || die "a fault was not survived" "look for FAIL above"
+  LAMPLIGHTER_TEST_KILLS=$1 go_test -tags 'real full' -timeout 30m -run '^TestFault' -v ./app/e2e/endurance || die "a fault was not survived" "look for FAIL above"
 }
 
 do_faults() {
   need_go
   need_all
-  test_faults
+  test_faults 50
 }
 
 verb=${1-help}
@@ -214,9 +325,10 @@ case $verb in
   demo) do_demo "$@" ;;
   lint) do_lint ;;
   test) do_test ;;
-  test-full) do_test_full "$@" ;;
+  test-slow) do_test_slow ;;
+  endurance) do_endurance ;;
   test-wine) test_wine "$@" ;;
-  test-setup) test_setup ;;
+  test-setup) test_setup "$@" ;;
   test-here) do_test_here ;;
   bench) do_bench "$@" ;;
   faults) do_faults ;;

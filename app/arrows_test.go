@@ -26,16 +26,18 @@ func mayImport(from, to string) bool {
 		return testSupport(from)
 	case from == "monitor":
 		return false
+	case from == "monitor/command": // reads command lines, and knows no server
+		return to == "monitor"
+	case from == "monitor/rules": // decides, and looks at nothing
+		return to == "monitor" || to == "monitor/command"
 	case below(from, "icons"):
 		return below(to, "icons")
 	case from == "installer/gen": // writes what lies around the programs, and is in none
 		return to == "app/cli" || to == "installer"
 	case below(from, "installer"):
-		return below(to, "installer") && to != "installer/gen"
-	case from == "monitor/situation": // decides again, and sends no signal
-		return slices.Contains([]string{
-			"monitor", "monitor/policy", "monitor/stop", "monitor/serena", "monitor/rules", "monitor/process", "monitor/bystander",
-		}, to)
+		return below(to, "installer") && to != "installer/gen" || to == "monitor/statefile"
+	case from == "monitor/situation": // records, and decides nothing
+		return slices.Contains([]string{"monitor", "monitor/serena", "monitor/rules", "monitor/process", "monitor/command"}, to)
 	case below(from, "monitor"):
 		return below(to, "monitor")
 	case below(from, "tray"):
@@ -43,13 +45,13 @@ func mayImport(from, to string) bool {
 	case from == "app":
 		return to == "app/cli"
 	case from == "app/launch":
-		return to == "monitor" || to == "monitor/process" || to == "monitor/serena" || to == "monitor/plainfile" || to == "monitor/bystander"
+		return to == "monitor" || to == "monitor/process" || to == "monitor/serena" || to == "monitor/statefile" || to == "monitor/command"
 	case from == "app/notify": // shows what it is told
 		return to == "monitor"
 	case from == "app/policies": // decides nothing, and ends nothing itself
-		return slices.Contains([]string{"monitor", "monitor/policy", "monitor/stop", "monitor/process", "monitor/plainfile"}, to)
+		return slices.Contains([]string{"monitor", "monitor/policy", "monitor/stop", "monitor/process", "monitor/statefile"}, to)
 	case from == "app/connect": // is to be tiny
-		return to == "monitor/bystander" || to == "app/share/wire"
+		return to == "monitor/command" || to == "app/share/wire"
 	case from == "app/share/wire": // is in both programs
 		return false
 	case from == "app/share/upstream": // knows a server and its protocol, and no client
@@ -69,30 +71,36 @@ func mayImport(from, to string) bool {
 	case from == "app/setup/secret": // texts, whosever they are
 		return false
 	case from == "app/setup/foreignfile": // files, whatever is in them
-		return to == "monitor" || to == "monitor/plainfile"
+		return to == "monitor" || to == "monitor/statefile"
 	case from == "app/setup": // settings of clients, and no server
 		return below(to, "monitor") || below(to, "app/setup") || slices.Contains([]string{"app/share/ask", "app/config"}, to)
 	case slices.Contains([]string{"app/workspace/tree", "app/workspace/gitwork", "app/workspace/inuse", "app/workspace/confine"}, from): // know no workspace
-		return slices.Contains([]string{"monitor", "monitor/plainfile", "monitor/process", "app/workspace/mounts"}, to)
+		return slices.Contains([]string{"monitor", "monitor/statefile", "monitor/process", "app/workspace/mounts"}, to)
 	case from == "app/workspace/mounts": // a text, whosever it is
 		return false
 	case from == "app/workspace/assistant": // speaks for workspaces, and knows nothing of files
 		return to == "app/workspace" || to == "monitor"
 	case from == "app/workspace": // files and jobs, and neither servers nor views
-		return below(to, "app/workspace") && to != "app/workspace/assistant" || slices.Contains([]string{"monitor", "monitor/plainfile", "monitor/process"}, to)
-	case from == "app/cli": // composes
-		return to != "app"
+		return below(to, "app/workspace") && to != "app/workspace/assistant" || slices.Contains([]string{"monitor", "monitor/statefile", "monitor/process"}, to)
+	case from == "app/cli": // shows what is, and orders
+		return below(to, "monitor") || below(to, "app/setup") || below(to, "app/workspace") || slices.Contains([]string{
+			"app/daemon", "app/api", "app/config", "app/doctor", "app/launch", "app/session", "installer",
+		}, to)
+	case from == "app/daemon": // composes
+		return to != "app" && to != "app/cli"
 	case from == "app/doctor" && to == "installer": // shows how start at login stands
 		return true
 	case below(from, "app"):
-		return below(to, "monitor") || strings.HasPrefix(to, "app/") && to != "app/cli"
+		return below(to, "monitor") || strings.HasPrefix(to, "app/") && to != "app/cli" && to != "app/daemon"
 	}
 	return true
 }
 
 // testSupport tells a package that only tests import, such as
 // monitor/serena/serenatest. No part of the product may import one.
-func testSupport(dir string) bool { return strings.HasSuffix(dir, "test") }
+func testSupport(dir string) bool {
+	return strings.HasSuffix(dir, "test") || dir == "app/e2e" || strings.HasPrefix(dir, "app/e2e/")
+}
 
 // mayUse says which file of ours may import a package of others.
 func mayUse(file, pkg string) bool {
@@ -101,8 +109,10 @@ func mayUse(file, pkg string) bool {
 		return file == "tray/systray.go"
 	case pkg == "github.com/gen2brain/beeep": // is not needed on a freedesktop
 		return file == "app/notify/system.go"
+	case pkg == "github.com/spf13/cobra": // is the command line
+		return slices.Contains([]string{"app/cli", "installer/gen"}, path.Dir(file))
 	case strings.HasPrefix(pkg, "github.com/coreos/go-systemd/"):
-		return path.Dir(file) == "app/socket"
+		return path.Dir(file) == "app/socket" || file == "monitor/process/service_linux.go"
 	case strings.HasPrefix(pkg, "github.com/modelcontextprotocol/") && path.Dir(file) == "app/workspace/assistant":
 		return true
 	case strings.HasPrefix(pkg, "github.com/modelcontextprotocol/"), strings.HasPrefix(pkg, "github.com/chromedp/"):
@@ -161,10 +171,21 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 	}{
 		{"app", "app/cli", true},
 		{"app", "monitor", false},
-		{"app/cli", "tray", true},
-		{"app/cli", "app/dashboard", true},
+		{"app", "app/daemon", false},
+		{"app/cli", "app/daemon", true},
+		{"app/cli", "app/doctor", true},
+		{"app/cli", "tray", false},
+		{"app/cli", "app/share", false},
+		{"app/cli", "app/dashboard", false},
+		{"app/daemon", "tray", true},
+		{"app/daemon", "app/dashboard", true},
+		{"app/daemon", "installer", true},
+		{"app/daemon", "app/cli", false},
+		{"app/daemon", "app/daemon/daemontest", false},
+		{"app/doctor", "app/daemon", false},
 		{"app/api", "monitor", true},
 		{"app/api", "app/cli", false},
+		{"app/api", "app/daemon", false},
 		{"app/dashboard", "app/api", true},
 		{"app/dashboard", "tray", false},
 		{"app/dashboard", "icons", false},
@@ -173,13 +194,17 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/launch", "monitor/serena", true},
 		{"app/launch", "monitor/watch", false},
 		{"app/launch", "monitor/stop", false},
-		{"app/launch", "monitor/bystander", true},
+		{"app/launch", "monitor/command", true},
 		{"app/notify", "monitor", true},
 		{"app/notify", "monitor/policy", false},
 		{"app/notify", "icons", false},
+		{"monitor/command", "monitor", true},
+		{"monitor/command", "monitor/process", false},
+		{"monitor/rules", "monitor/command", true},
+		{"monitor/rules", "monitor/process", false},
 		{"app/connect", "monitor", false},
 		{"app/connect", "monitor/process", false},
-		{"app/connect", "monitor/bystander", true},
+		{"app/connect", "monitor/command", true},
 		{"app/connect", "app/share/wire", true},
 		{"app/connect", "app/share/upstream", false},
 		{"app/share/wire", "monitor", false},
@@ -209,7 +234,7 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/workspace", "app/workspace/tree", true},
 		{"app/workspace", "app/workspace/assistant", false},
 		{"app/workspace", "app/session", false},
-		{"app/workspace/tree", "monitor/plainfile", true},
+		{"app/workspace/tree", "monitor/statefile", true},
 		{"app/workspace/gitwork", "app/workspace/tree", false},
 		{"app/workspace/inuse", "monitor", true},
 		{"app/workspace/confine", "app/workspace", false},
@@ -220,8 +245,8 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"tray", "app/dashboard", false},
 		{"monitor/watch", "monitor/process", true},
 		{"monitor/watch", "tray", false},
-		{"monitor/situation", "monitor/policy", true},
-		{"monitor/situation", "monitor/stop", true},
+		{"monitor/situation", "monitor/policy", false},
+		{"monitor/situation", "monitor/stop", false},
 		{"monitor/situation", "monitor/watch", false},
 		{"app/doctor", "monitor/situation", true},
 		{"monitor", "monitor/watch", false},
@@ -230,6 +255,8 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"icons/generate", "icons", true},
 		{"installer", "app/config", false},
 		{"installer", "installer/gen", false},
+		{"installer", "monitor/statefile", true},
+		{"installer", "monitor", false},
 		{"installer/gen", "app/cli", true},
 		{"installer/gen", "app/config", false},
 		{"app/cli", "installer", true},
@@ -237,6 +264,9 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/api", "installer", false},
 		{"tray", "installer", false},
 		{"app/cli", "monitor/serena/serenatest", false},
+		{"app/cli", "app/e2e", false},
+		{"app/e2e", "monitor/serena/serenatest", true},
+		{"app/e2e/page", "app/e2e", true},
 		{"monitor/watch", "monitor/serena/serenatest", false},
 	} {
 		if got := mayImport(test.from, test.to); got != test.want {
@@ -245,7 +275,8 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 	}
 	if mayUse("tray/menu.go", "fyne.io/systray") || !mayUse("tray/systray.go", "fyne.io/systray") ||
 		mayUse("app/share/share.go", "github.com/modelcontextprotocol/go-sdk/mcp") || !mayUse("app/workspace/assistant/tools.go", "github.com/modelcontextprotocol/go-sdk/mcp") ||
-		mayUse("app/cli/run.go", "github.com/coreos/go-systemd/v22/activation") || !mayUse("app/socket/inherited.go", "github.com/coreos/go-systemd/v22/activation") {
+		mayUse("app/daemon/run.go", "github.com/coreos/go-systemd/v22/activation") || !mayUse("app/socket/inherited.go", "github.com/coreos/go-systemd/v22/activation") ||
+		mayUse("app/daemon/clientflags.go", "github.com/spf13/cobra") || !mayUse("app/cli/run.go", "github.com/spf13/cobra") {
 		t.Error("a foreign package is judged wrongly")
 	}
 }

@@ -18,8 +18,8 @@ import (
 // CREATE_NO_WINDOW: a console program would flash a window otherwise when it is
 // started by the program for the tray, which has no console that it could share.
 var givers = map[string]string{
-	"app/cli/startinstalled.go":       "app/cli/systemprogram_windows.go",
-	"app/cli/systemprogram.go":        "app/cli/systemprogram_windows.go",
+	"app/cli/startinstalled.go":       "app/cli/detached_windows.go",
+	"app/daemon/systemprogram.go":     "app/daemon/systemprogram_windows.go",
 	"app/connect/tree_windows.go":     "app/connect/tree_windows.go",
 	"app/launch/check_run.go":         "app/launch/check_run_windows.go",
 	"app/launch/keeper.go":            "app/launch/keeper_windows.go",
@@ -28,6 +28,7 @@ var givers = map[string]string{
 	"installer/command.go":            "installer/command_windows.go",
 	"app/cli/become_windows.go":       inOurConsole, // what a client has us be
 	"app/workspace/run.go":            inOurConsole, // a job, which its user watches
+	"icons/gen/main.go":               inOurConsole, // who develops runs it
 }
 
 // inOurConsole stands for a program that only a verb of the command line starts,

@@ -31,9 +31,9 @@ do_bench() {
     say "measuring; this takes some minutes (all of it: $log)"
   } >&2
   rm -f "$cache/bench.md" "$cache/bench.json"
-  LAMPLIGHTER_TEST_BENCH_LONG=${LAMPLIGHTER_BENCH_LONG-} LAMPLIGHTER_TEST_BENCH_DIR=$cache \
+  LAMPLIGHTER_TEST_DISK=yes LAMPLIGHTER_TEST_BENCH_LONG=${LAMPLIGHTER_BENCH_LONG-} LAMPLIGHTER_TEST_BENCH_DIR=$cache \
     LAMPLIGHTER_TEST_BENCH_REVISION=$(version_of_tree) LAMPLIGHTER_TEST_BENCH_PARTS=${parts[*]:-all} \
-    go_test -tags 'real bench' -run "^TestBench\$$pattern" -v -timeout 90m ./app >"$log" 2>&1 || failed=1
+    go_test -tags 'real bench' -run "^TestBench\$$pattern" -v -timeout 90m ./app/e2e/bench >"$log" 2>&1 || failed=1
   # A part that failed does not take the others with it: the table says which it was.
   [[ -z $write || ! -f $cache/bench.md ]] || bench_into "$doc" "$cache/bench.md"
   if [[ -n $failed ]]; then

@@ -1,55 +1,11 @@
 # shellcheck shell=bash
 # Sourced by build.sh: fuzzing.
 
-fuzz_seconds=20  # for a target of a named kind, and the most for any other
-fuzz_minutes=13  # for all of them together, two at a time; making the test programs takes a minute or two more
-fuzz_longest=86400
+fuzz_seconds=20  # for a target
 fuzz_kept=build/fuzz-corpora.tar.gz  # what earlier runs found worth keeping, for machines that have no cache
 fuzz_kept_inputs=150                 # of a target, the shortest first: many small ones cover more than few long ones
 fuzz_kept_size=2048                  # bytes of one
-
-# fuzz_named prints the targets that read what comes from outside: "PACKAGE TARGET…" in lines, below a comment for each
-# kind. A target that is not named here gets what time is left over.
-fuzz_named() {
-  cat <<'TEXT'
-# proc files
-monitor/process FuzzParseStat FuzzParseCmdline FuzzParsePIDs FuzzParseLastPID FuzzParseDirents FuzzParseSocketLink
-monitor/process FuzzParseDescriptor FuzzParseNetTCP FuzzParseUsers FuzzParseSchedstat FuzzParseCgroups
-monitor/registry FuzzParseLocks
-app/connect FuzzParseStat
-app/doctor FuzzListensIn
-app/workspace/inuse FuzzMounts FuzzMappedIn
-app/workspace/confine FuzzListening
-installer FuzzMountBelow
-# netlink, and inotify beside it
-monitor/process FuzzParseDiag FuzzParseTCPDiag FuzzParseUnixDiag
-monitor/watch FuzzInotifyNames
-# answers of dashboards
-monitor/serena FuzzAnswer
-app/dashboard FuzzAnswer FuzzForward
-# bodies with which instances register
-monitor/serena FuzzTrayBody
-# settings
-app/config FuzzParse FuzzParseSerena FuzzSerenaPage FuzzIdleShutdown FuzzAmounts
-# registry
-monitor/registry FuzzParseDocument FuzzParseNotes
-# hello
-app/share/wire FuzzParseHello FuzzParseHeader
-# framing of JSON-RPC
-app/share/wire FuzzSplit FuzzErrorLine
-app/share/front FuzzFrames
-app/share/lease FuzzReadHead FuzzTake
-app/connect FuzzFrames FuzzLines
-app/launch FuzzAnswer
-app/workspace/assistant FuzzServe
-# SSE
-app/share/upstream FuzzEvents FuzzAnswer
-app/api FuzzReadEvents
-# settings of clients
-app/setup/document FuzzJSON FuzzJSONRestore FuzzTOML
-app/setup FuzzRecord FuzzProjects
-TEXT
-}
+fuzz_longest=86400
 
 # fuzzing_only_ended LOG: did the fuzzer report nothing but its own time being up? Go before 1.27 calls that a failure
 # when a worker is busy at that moment (go.dev/issue/75804). A finding always writes its input, or says how it died.
@@ -84,15 +40,17 @@ fuzz_one() {
   fi
 }
 
-# fuzz_all [SECONDS [PACKAGE…]] runs the fuzz targets of the packages, or of all, two at a time: each for so long, or those
-# of the named kinds for $fuzz_seconds and the others for what is left, and no longer than that.
+# fuzz_packages prints the packages that have fuzz targets.
+fuzz_packages() {
+  grep -rl --include='*_test.go' '^func Fuzz' app icons installer monitor tray | sed 's|/[^/]*$||' | sort -u
+}
+
+# fuzz_all [SECONDS [PACKAGE…]] runs the fuzz targets of the packages, or of all, two at a time, each for so long.
 fuzz_all() {
-  local all=${1-} dir=$cache/fuzz packages=() targets=() named=() failed=() package target line
+  local seconds=${1-$fuzz_seconds} dir=$cache/fuzz packages=() targets=() failed=() package target
   (($# == 0)) || shift
   packages=("$@")
-  if ((${#packages[@]} == 0)); then
-    mapfile -t packages < <(grep -rl --include='*_test.go' '^func Fuzz' app icons installer monitor tray | sed 's|/[^/]*$||' | sort -u)
-  fi
+  ((${#packages[@]})) || mapfile -t packages < <(fuzz_packages)
   rm -rf "$dir"
   mkdir -p "$dir"
   fuzz_corpora=$(go env GOCACHE)/fuzz/$(go list -m)
@@ -103,37 +61,27 @@ fuzz_all() {
   printf '%s\n' "${packages[@]}" | xargs -P 2 -I '{}' bash -c 'fuzz_made "$@"' _ "$dir" '{}'
   for package in "${packages[@]}"; do
     [[ -f $dir/${package//\//-}.list ]] || die "the fuzz targets of $package could not be listed" "run: ./build.sh test"
-    while read -r target; do targets+=("$package $target"); done < <(grep '^Fuzz' "$dir/${package//\//-}.list")
+    while read -r target; do targets+=("$package $target $seconds"); done < <(grep '^Fuzz' "$dir/${package//\//-}.list")
   done
   ((${#targets[@]})) || { say "no fuzz targets"; return 0; }
-
-  while read -r package line; do
-    [[ $package != '#' ]] || continue
-    for target in $line; do named+=("$package $target"); done
-  done < <(fuzz_named)
-  local among each=$fuzz_seconds most=$all others=$all
-  among=$(printf '%s\n' "${targets[@]}")
-  if (($# == 0)); then
-    for target in "${named[@]}"; do
-      grep -qxF "$target" <<<"$among" || die "there is no fuzz target $target" "mend the list in build/fuzz.sh"
-    done
-  fi
-  if [[ -z $all ]]; then
-    most=$fuzz_seconds
-    others=$((${#targets[@]} - ${#named[@]}))
-    ((others == 0)) || others=$(((2 * 60 * fuzz_minutes - fuzz_seconds * ${#named[@]}) / others))
-    ((others <= most)) || others=$most
-    ((others >= 2)) || die "the fuzz targets of the named kinds leave no time for the others" "give them more in build/fuzz.sh"
-  fi
-  say "fuzzing ${#targets[@]} targets, two at a time: the named kinds for $most s each, others for $others s"
-  for target in "${targets[@]}"; do
-    each=$others
-    ! grep -qxF "$target" < <(printf '%s\n' "${named[@]}") || each=$most
-    printf '%s %s\n' "$target" "$each"
-  done | xargs -P 2 -L 1 bash -c 'fuzz_one "$@"' _ "$dir"
+  say "fuzzing ${#targets[@]} targets for $seconds s each, two at a time"
+  printf '%s\n' "${targets[@]}" | xargs -P 2 -L 1 bash -c 'fuzz_one "$@"' _ "$dir"
   mapfile -t failed < <(cd "$dir" && find . -name '*.failed' | sed 's|.*\.\(Fuzz[A-Za-z0-9_]*\)\..*|\1|' | sort)
   ((${#failed[@]} == 0)) || die "fuzzing failed: ${failed[*]}" \
     "the input was written below testdata/fuzz of its package: mend, keep it as a seed, run again"
+}
+
+# fuzz_unpack puts the kept inputs where go test takes the seeds of a target from, beside those that are there for ever.
+# By their names git does not see them. What an earlier run left is taken away first, so that none outlives its target.
+fuzz_unpack() {
+  fuzz_clear
+  tar -xzf "$fuzz_kept" --transform 's|/\(Fuzz[^/]*\)/|/testdata/fuzz/\1/kept-|'
+}
+
+# fuzz_clear takes them away again.
+fuzz_clear() {
+  find app icons installer monitor tray -path '*/testdata/fuzz/Fuzz*/kept-*' -delete
+  find app icons installer monitor tray -path '*/testdata*' -type d -empty -delete
 }
 
 # fuzz_begun_with puts the kept inputs beside those that the cache has.

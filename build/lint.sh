@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # Sourced by build.sh: every check that reads the source without running it.
 
+all_tests='real contract record bench full soak' # the tags of all tests for Linux
+
 # check NAME COMMAND… runs COMMAND, which must succeed and, for a NAME that
 # ends in "(silent)", must print nothing. Failures are counted in lint_failed.
 check() {
@@ -41,9 +43,9 @@ darwin_stub() {
   go mod edit -replace "fyne.io/systray=$copy/systray" "$copy/go.mod"
 }
 
-# vet_darwin type-checks for macOS.
+# vet_darwin type-checks for macOS, on the processor that test_macos builds for.
 vet_darwin() {
-  darwin_stub && GOOS=darwin CGO_ENABLED=0 go vet -modfile "$cache/darwin/go.mod" "$@" ./...
+  darwin_stub && GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet -modfile "$cache/darwin/go.mod" "$@" ./...
 }
 
 # actionlint_all checks the workflows, and what shell they hold with shellcheck.
@@ -52,16 +54,19 @@ actionlint_all() { "$cache/bin/actionlint" .github/workflows/*.yml; }
 # vulnerabilities runs govulncheck, whose status is 3 when it found some. Its
 # data comes from the network, which not every machine has: that is no failure.
 vulnerabilities() {
-  local output status=0 start=$SECONDS
+  local output status=0
+  need_go_tools govulncheck
   output=$(timeout 300 "$cache/bin/govulncheck" ./... 2>&1) || status=$?
   case $status in
-    0) printf 'lint: %-34s ok %3ds\n' govulncheck $((SECONDS - start)) ;;
-    3)
-      printf 'lint: %-34s FAILED\n%s\n' govulncheck "$output"
-      lint_failed+=(govulncheck)
-      ;;
-    *) printf 'lint: %-34s not run: %s\n' govulncheck "$(head -n 1 <<<"$output")" ;;
+    0) ;;
+    3) die "$output" "update what is named above" ;;
+    *) say "govulncheck could not run: $(head -n 1 <<<"$output")" ;;
   esac
+}
+
+staticcheck_windows() {
+  need_go_tools staticcheck
+  GOOS=windows CGO_ENABLED=0 "$cache/bin/staticcheck" -tags 'real packaged' ./... || die "staticcheck for Windows found something" "see above"
 }
 
 # lint runs all checks, and then says which failed.
@@ -73,14 +78,9 @@ lint() {
   check shellcheck shellcheck_all
   check 'actionlint (silent)' actionlint_all
   check 'links of documents (silent)' links_all
-  check 'go vet' go vet ./...
-  check 'go vet, with all tests' go vet -tags 'real bench full soak' ./...
-  check 'go vet for windows' env GOOS=windows CGO_ENABLED=0 go vet ./...
-  check 'go vet for windows, real tests' env GOOS=windows CGO_ENABLED=0 go vet -tags 'real packaged' ./...
-  check 'go vet for darwin' vet_darwin
-  check 'go vet for darwin, real tests' vet_darwin -tags real
-  check staticcheck "$cache/bin/staticcheck" -tags 'real bench full soak' ./...
-  check 'staticcheck for windows' env GOOS=windows CGO_ENABLED=0 "$cache/bin/staticcheck" -tags 'real packaged' ./...
-  vulnerabilities
+  check 'go vet' go vet -tags "$all_tests" ./...
+  check 'go vet for windows' env GOOS=windows CGO_ENABLED=0 go vet -tags 'real packaged' ./...
+  check 'go vet for darwin' vet_darwin -tags real
+  check staticcheck "$cache/bin/staticcheck" -tags "$all_tests" ./...
   ((${#lint_failed[@]} == 0))
 }

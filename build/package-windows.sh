@@ -63,11 +63,11 @@ stage_windows() {
   package_dated "$1"
 }
 
-# windows_setup STAGE VERSION SETUP makes a setup program of what is staged.
+# windows_setup STAGE VERSION SETUP [-DQUICK] makes a setup program of what is staged.
 windows_setup() {
   quietly makensis.log makensis -V2 -WX -NOCD \
     "-DVERSION=$2" "-DNUMBER=$(windows_number "$2")" "-DPROGRAMS=$1" \
-    "-DICON=$root/icons/app/lamplighter.ico" "-DOUT=$3" "$root/installer/package/lamplighter.nsi" ||
+    "-DICON=$root/icons/app/lamplighter.ico" "-DOUT=$3" "${@:4}" "$root/installer/package/lamplighter.nsi" ||
     die "the setup for Windows could not be made" "see above (all of it: $cache/makensis.log)"
 }
 

@@ -14,7 +14,7 @@ do_soak() {
   say "soaking for $minutes min (all of it: $log)"
   # What the load leaves needs some minutes to settle, on a busy machine too.
   LAMPLIGHTER_TEST_SOAK=${minutes}m \
-    go_test -tags 'real soak' -run '^TestSoak$' -v -timeout "$((minutes + 15))m" ./app >"$log" 2>&1 || {
+    go_test -tags 'real soak' -run '^TestSoak$' -v -timeout "$((minutes + 15))m" ./app/e2e/endurance >"$log" 2>&1 || {
     sed -n 's/^.*soak|/soak|/p' "$log"
     grep -E '^ +soak_[a-z]+_test\.go:' "$log" | head -n 40 >&2 || true
     die "the soak found a fault" "see above (all of it: $log); LAMPLIGHTER_TEST_SEED=SEED repeats it"

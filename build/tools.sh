@@ -354,10 +354,31 @@ locked() {
 need_all() (
   locked
   need_debian "${debian_race[@]}" "${debian_lint[@]}" "${debian_isolated[@]}" "${debian_trees[@]}" "${debian_desktop[@]}" "${debian_browser[@]}" "${debian_systemd[@]}"
-  need_go_tools gopls staticcheck govulncheck actionlint &
+  need_go_tools gopls staticcheck actionlint &
   local compiling=$!
-  (need_uvx && need_older_serenas && need_npx && need_clients && need_axe) || { wait; exit 1; }
-  wait "$compiling" || exit 1
+  trap 'wait' EXIT
+  # Not in one && list, in which bash goes on after a step that failed.
+  need_uvx
+  need_older_serenas
+  need_npx
+  need_clients
+  need_axe
+  wait "$compiling"
   need_namespaces
   quietly modules.log go mod download || die "the Go modules could not be downloaded" "see above; then run this again"
 )
+
+# need_slow sets up what `test-slow` uses.
+need_slow() {
+  need_all
+  (
+    locked
+    need_debian "${debian_package[@]}" "${debian_package_tests[@]}" "${debian_windows[@]}" "${debian_wine[@]}"
+    need_go_tools nfpm go-winres & # which needs the processors, and Wine the network
+    compiling=$!
+    trap 'wait' EXIT
+    need_wine
+    need_windows_node
+    wait "$compiling"
+  )
+}

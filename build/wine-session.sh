@@ -3,7 +3,7 @@
 #
 # Runs COMMAND where build/wine-exec.sh runs Windows programs: on a display and
 # with a Windows desktop of its own. Run it through isolated.sh, whose folders
-# it uses; ./build.sh test-full does. COMMAND itself is no Windows program.
+# it uses; ./build.sh test-slow does. COMMAND itself is no Windows program.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -25,7 +25,7 @@ die() {
 }
 
 base=$root/.cache/wine
-[[ -x $base/usr/lib/wine/wine64 ]] || die "there is no Wine in .cache/wine" "run: ./build.sh test-full"
+[[ -x $base/usr/lib/wine/wine64 ]] || die "there is no Wine in .cache/wine" "run: ./build.sh test-slow"
 area=$XDG_RUNTIME_DIR/wine
 wine=$area/root
 export LAMPLIGHTER_TEST_WINE=$wine

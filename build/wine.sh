@@ -78,9 +78,22 @@ build_windows() {
   add_resources "$2" "${programs[@]}"
 }
 
-# test_wine [PACKAGE…] runs the tests of these packages, by default of all, as
-# Windows programs; those for other systems are not among them. One package
-# after the other, because they share one Windows.
+# windows_packages prints the packages that have files of their own for Windows.
+windows_packages() {
+  git ls-files '*_windows.go' '*_windows_test.go' | sed 's|^|./|; s|/[^/]*$||' | sort -u
+}
+
+# wine_tests TAGS PACKAGE… runs the tests of these packages in a Windows of their own,
+# one package after the other, because they share it.
+wine_tests() {
+  (($# > 1)) || return 0
+  LAMPLIGHTER_TEST_TOOLS=$cache LAMPLIGHTER_TEST_PROGRAMS=$cache/windows GOOS=windows CGO_ENABLED=0 \
+    "$root/build/isolated.sh" "$root/build/wine-session.sh" \
+    go test -vet=off -exec "'$root/build/wine-exec.sh'" -p 1 -count=1 -timeout 15m -tags "$1" "${@:2}"
+}
+
+# test_wine [PACKAGE…] runs the tests of these packages, by default of those with
+# files of their own for Windows, as Windows programs.
 test_wine() {
   need_go
   (
@@ -90,29 +103,33 @@ test_wine() {
     need_npx
     need_windows_node
   ) || exit
-  local log=$cache/wine-test.log start=$SECONDS failed=0 package plain=() real=()
-  (($#)) || set -- ./...
+  local log=$cache/wine-test.log start=$SECONDS failed=0 package plain=() long=() real=()
+  # shellcheck disable=SC2046 # no folder has a space in its name
+  (($#)) || set -- $(windows_packages)
   # Outside programs are there for the tests of the application only. What
   # starts them in tests is for Linux.
   while read -r package; do
     case $package in
-      */app) real+=("$package") ;;
+      */app/e2e/windows) real+=("$package") ;;
       */serenatest | */browsertest) ;;
       # No registry has git for Windows, which nearly all of these speak to.
       */app/workspace | */app/workspace/gitwork) ;;
+      # These two take as long as all others together.
+      lamplighter/app/launch | lamplighter/installer) long+=("$package") ;;
       *) plain+=("$package") ;;
     esac
   done < <(GOOS=windows go list "$@")
+  ((${#plain[@]} + ${#long[@]} + ${#real[@]})) || die "there are no packages to test under Wine" "see above"
   say "running the tests under Wine $wine_version (all of it: $log)"
   build_windows "$cache/windows" 1.2.3-test
-  # shellcheck disable=SC2016 # the inner shell fills it in
-  LAMPLIGHTER_TEST_TOOLS=$cache LAMPLIGHTER_TEST_PROGRAMS=$cache/windows GOOS=windows CGO_ENABLED=0 \
-    "$root/build/isolated.sh" "$root/build/wine-session.sh" "$BASH" -c '
-      status=0
-      run=(go test -exec "$1" -p 1 -count=1 -timeout 5m)
-      [[ -z $2 ]] || "${run[@]}" $2 || status=1
-      [[ -z $3 ]] || "${run[@]}" -tags real $3 || status=1
-      exit "$status"' bash "'$root/build/wine-exec.sh'" "${plain[*]-}" "${real[*]-}" 2>&1 |
+  (
+    status=0
+    wine_tests '' "${long[@]}" &
+    wine_tests '' "${plain[@]}" || status=1
+    wine_tests real "${real[@]}" || status=1
+    wait $! || status=1
+    exit "$status"
+  ) 2>&1 |
     tee "$log" | awk '
       $1 == "ok" { sub("^lamplighter/", "", $2); printf "wine: %-34s ok %s\n", $2, $3; next }
       $1 == "FAIL" && NF > 1 { sub("^lamplighter/", "", $2); printf "wine: %-34s FAILED\n", $2; next }

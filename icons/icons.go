@@ -7,7 +7,7 @@
 // package only knows their names, which are those of the JSON interface.
 package icons
 
-//go:generate go run ./gen art app
+//go:generate go run ./gen
 
 import "path"
 
@@ -18,6 +18,7 @@ type Mark string
 const (
 	Project   Mark = "live_with_project" // filled disc, green
 	NoProject Mark = "live_no_project"   // ring, yellow
+	Live      Mark = "live"              // as Project: a server without projects
 	Zombie    Mark = "zombie"            // triangle with an exclamation mark, red
 	Starting  Mark = "starting"          // dashed ring, grey
 	Parked    Mark = "parked"            // crescent, grey
@@ -39,6 +40,9 @@ func Marks() []Mark { return []Mark{Project, NoProject, Zombie, Starting, Parked
 // Item is the icon of a menu entry, 32 px (ICO: 16 and 32 px). An unknown mark
 // gives the one of Ended. The caller must not change the bytes.
 func Item(mark string) []byte {
+	if mark == string(Live) {
+		mark = string(Project)
+	}
 	if b := art("item-" + mark); b != nil {
 		return b
 	}

@@ -68,18 +68,3 @@ func TestParseAgent(t *testing.T) {
 		}
 	}
 }
-
-func FuzzAgent(f *testing.F) {
-	text, err := launchAgent("/a b/lamplighter", "/s")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text)
-	f.Add("<dict><key>Program</key><array><dict/></array></dict>")
-	f.Fuzz(func(t *testing.T, text string) {
-		a, err := parseAgent(text)
-		if err != nil && a != (agent{}) {
-			t.Errorf("%+v with %v", a, err)
-		}
-	})
-}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+
+	"lamplighter/monitor/statefile"
 )
 
 // commit puts everything in its place, one after the other. The journal says
@@ -57,7 +59,7 @@ func (i *Installer) put(s *step) error {
 		if there(s.Path) && !(s.Existed && sameName(s.Path, s.Aside)) {
 			return changed(s.Path)
 		}
-		if err := rename(s.Staged, s.Path); err != nil {
+		if err := statefile.Rename(s.Staged, s.Path); err != nil {
 			return failure("it cannot be put there:", s.Path, err)
 		}
 	}
@@ -74,7 +76,7 @@ func (j *journal) sync() error {
 	}
 	slices.Sort(dirs)
 	for _, dir := range slices.Compact(dirs) {
-		if err := syncDir(dir); err != nil {
+		if err := statefile.SyncDir(dir); err != nil {
 			return failure("it cannot be written to the disk:", dir, err)
 		}
 	}

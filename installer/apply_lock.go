@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"lamplighter/monitor/statefile"
 )
 
 const lockName = "install.lock"
@@ -30,7 +32,7 @@ func (i *Installer) lock(ctx context.Context) (*flock.Flock, error) {
 	tick := time.NewTicker(lockEvery)
 	defer tick.Stop()
 	for lost := 0; ; {
-		lock, err := tryLock(i.lockPath())
+		lock, err := statefile.TryLock(i.lockPath())
 		if errors.Is(err, fs.ErrNotExist) { // whoever has uninstalled took the directory with him
 			if err = os.MkdirAll(i.o.StateDir, 0o700); err == nil {
 				continue
@@ -57,34 +59,10 @@ func (i *Installer) lock(ctx context.Context) (*flock.Flock, error) {
 	}
 }
 
-// tryLock tries once; nil means that it is taken. The lock counts only while its
-// file lies at the path: whoever lets go of one may remove it.
-func tryLock(path string) (*flock.Flock, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "lock", Path: path, Err: errors.New("it is not a regular file; remove it")}
-	}
-	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))
-	ok, err := lock.TryLock()
-	if err != nil || !ok {
-		return nil, errors.Join(err, lock.Close())
-	}
-	now, err := os.Lstat(path)
-	if err == nil {
-		var held os.FileInfo
-		if held, err = lock.Stat(); err == nil && os.SameFile(now, held) {
-			return lock, nil
-		}
-	}
-	if errors.Is(err, fs.ErrNotExist) { // the next try makes it anew
-		err = nil
-	}
-	return nil, errors.Join(lock.Close(), err)
-}
-
 // forgetPlace removes the lock, which nobody holds, and the directories that were
 // made for it. Whoever takes the lock meanwhile notices.
 func (i *Installer) forgetPlace(made []string) {
-	lock, err := tryLock(i.lockPath())
+	lock, err := statefile.TryLock(i.lockPath())
 	if err != nil || lock == nil {
 		return
 	}

@@ -10,7 +10,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"lamplighter/monitor/statefile"
 )
 
 // owned are things that Lamplighter writes into a state or runtime directory.
@@ -30,7 +33,7 @@ const (
 // ownedThings are all of them. In a directory that the user chose anything of the
 // user's may have such a name, so that a name alone is enough only when it says
 // Lamplighter's, or is a UUID, a digest or a time.
-func ownedThings() []owned {
+var ownedThings = sync.OnceValue(func() []owned {
 	exactly := func(form string) *regexp.Regexp { return regexp.MustCompile(`^(` + form + `)$`) }
 	list := []owned{
 		{"lamplighter.lock", nil, isNote}, {"lamplighter.log", nil, isFile}, {"lamplighter-*.log", exactly(`lamplighter-` + stampForm + `\.log`), isFile},
@@ -60,7 +63,7 @@ func ownedThings() []owned {
 			owned{"." + name + stagedSuffix, nil, isFile})
 	}
 	return list
-}
+})
 
 // ownedIn are the things of Lamplighter's in a directory, as whole paths. Nothing
 // behind a link is in it.
@@ -182,7 +185,7 @@ func short(path string, info fs.FileInfo) (string, bool) {
 	if !info.Mode().IsRegular() || info.Size() > most {
 		return "", false
 	}
-	text, err := readPlain(path)
+	text, err := statefile.Read(path, most)
 	return string(text), err == nil
 }
 
@@ -192,7 +195,7 @@ func holds(keys ...string) func(path string, info fs.FileInfo) bool {
 		if !info.Mode().IsRegular() {
 			return false
 		}
-		file, err := openPlain(path)
+		file, err := statefile.Open(path, os.O_RDONLY, 0)
 		if err != nil {
 			return false
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"lamplighter/monitor/statefile"
 )
 
 // isAside tells whether what lay at path can have been set aside as name.
@@ -35,7 +37,7 @@ func (i *Installer) recover(ctx context.Context) (bool, error) {
 			return false, ferr
 		}
 		i.o.Log.Warn("the journal of an installation cannot be read and is put aside", "as", aside, "error", err)
-		return true, rename(i.journalPath(), aside)
+		return true, statefile.Rename(i.journalPath(), aside)
 	}
 	if err != nil || j == nil {
 		return false, err
@@ -218,6 +220,6 @@ func (i *Installer) removeOwn(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failure("it cannot be removed:", path, err)
 	}
-	_ = syncDir(filepath.Dir(path)) // else it is done again
+	_ = statefile.SyncDir(filepath.Dir(path)) // else it is done again
 	return nil
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"lamplighter/monitor/statefile"
 )
 
 func TestDoTellsInOrder(t *testing.T) {
@@ -127,7 +128,7 @@ func TestLockIsHeld(t *testing.T) {
 	l.unpack("1")
 	p := l.plan(noLogin)
 	l.mkdir(l.o.StateDir)
-	held, err := tryLock(l.installer().lockPath())
+	held, err := statefile.TryLock(l.installer().lockPath())
 	if err != nil || held == nil {
 		t.Fatal(held, err)
 	}
@@ -296,29 +297,4 @@ func TestUninstallWithoutAUsableReceipt(t *testing.T) {
 	if _, err := os.Lstat(l.o.StateDir); err == nil {
 		t.Error("the state directory is still there")
 	}
-}
-
-func FuzzReceiptAndJournal(f *testing.F) {
-	f.Add([]byte(`{"version": "1", "files": [{"path": "/a/b", "sha256": "00"}], "folders": ["/a"], "home": "/home/x"}`))
-	f.Add([]byte(`{"form": 1, "phase": "committing", "steps": [{"op": "write", "path": "/a/b", "staged": "/a/.b.lamplighter-new", "existed": true, "aside": "/a/.b.lamplighter-old-2"}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if r, err := parseReceipt(data); err == nil {
-			r.move("/somewhere/else")
-			for _, file := range r.Files {
-				if !filepath.IsAbs(file.Path) || filepath.Clean(file.Path) != file.Path {
-					t.Errorf("%q", file.Path)
-				}
-			}
-		}
-		if j, err := parseJournal(data); err == nil {
-			for _, s := range j.Steps {
-				for _, path := range []string{s.Staged, s.Aside} {
-					if path != "" && (s.Op == OpWrite || s.Op == OpCopy) && filepath.Dir(path) != filepath.Dir(s.Path) {
-						t.Errorf("%q beside %q", path, s.Path)
-					}
-				}
-			}
-			j.move("/somewhere/else")
-		}
-	})
 }

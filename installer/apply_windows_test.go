@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/sys/windows"
 	winreg "golang.org/x/sys/windows/registry"
+
+	"lamplighter/monitor/statefile"
 )
 
 // runs starts a program, which runs until the test ends or the function that it
@@ -190,7 +192,7 @@ func TestAPathThatOthersHaveOpen(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file, err := openPlain(path)
+	file, err := statefile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

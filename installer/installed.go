@@ -2,11 +2,12 @@ package installer
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"lamplighter/monitor/statefile"
 )
 
 // Installed tells what the program that runs belongs to. With an error, that of
@@ -54,12 +55,7 @@ const archiveWord = "archive"
 
 // readMark reads the word that a package puts beside its files; "" for none.
 func readMark(path string) string {
-	file, err := openPlain(path)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, 64))
+	data, err := statefile.Read(path, 64)
 	word := strings.TrimSpace(string(data))
 	if err != nil || word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return ""

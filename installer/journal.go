@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"lamplighter/monitor/statefile"
 )
 
 // phase is how far an installation has come.
@@ -87,7 +89,7 @@ func (i *Installer) journal() (*journal, error) {
 	if i.o.StateDir == "" {
 		return nil, nil
 	}
-	data, err := readPlain(i.journalPath())
+	data, err := statefile.Read(i.journalPath(), receiptLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -187,37 +189,12 @@ func (t *transaction) save() error {
 	return replaceFile(t.i.journalPath(), append(data, '\n'))
 }
 
-// replaceFile writes a file of ours, with mode 0600, so that whoever reads it
-// sees the old content or the new one, whole. After an error the old one stands.
+// replaceFile writes a file of ours, see statefile.Replace.
 func replaceFile(path string, data []byte) error {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file; move it away", shown(path))
-	}
-	fresh := beside(path, stagedSuffix)
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return failure("it cannot be written:", path, err)
-	}
-	err := writeWhole(fresh, data)
-	if err == nil {
-		err = rename(fresh, path)
-	}
-	if err != nil {
-		_ = os.Remove(fresh) // it may not be there
+	if err := statefile.Replace(path, data); err != nil {
 		return failure("it cannot be written:", path, err)
 	}
 	// The new one stands, whether or not the system has written that down yet.
-	_ = syncDir(filepath.Dir(path))
+	_ = statefile.SyncDir(filepath.Dir(path))
 	return nil
-}
-
-func writeWhole(path string, data []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"unicode"
 	"unicode/utf8"
+
+	"lamplighter/monitor/statefile"
 )
 
 // marker is a line of each file that we write for start at login.
@@ -46,36 +48,27 @@ var (
 func readSmall(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, bare(err)
+		return nil, statefile.Cause(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errNoFile
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, bare(err)
+		return nil, statefile.Cause(err)
 	}
 	defer file.Close()
 	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
 		err = errNoFile
 	}
 	if err != nil {
-		return nil, bare(err)
+		return nil, statefile.Cause(err)
 	}
 	content, err := io.ReadAll(io.LimitReader(file, mostBytes+1))
 	if err == nil && len(content) > mostBytes {
 		err = errHuge
 	}
-	return content, bare(err)
-}
-
-// bare is an error without the path, which whoever tells of it names.
-func bare(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
+	return content, statefile.Cause(err)
 }
 
 // lie is what lies at the path of a file of ours.
@@ -97,7 +90,7 @@ func lying(path string, content []byte) (lie, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return liesNothing, nil
 	case err != nil:
-		return liesForeign, fmt.Errorf("cannot look at %s: %w", shown(path), bare(err))
+		return liesForeign, fmt.Errorf("cannot look at %s: %w", shown(path), statefile.Cause(err))
 	case info.IsDir():
 		return liesForeign, fmt.Errorf("%s is a directory, where a file is to be: %w. Move it away", shown(path), ErrForeign)
 	case !info.Mode().IsRegular():

@@ -15,8 +15,8 @@ import (
 
 // folders are names that make paths which have to be quoted one way or another.
 var dirs = []string{
-	"plain", "with space", "per%cent %h %% %", "dollar $HOME ${PATH} $$ $", "o'brien", `quo"te`, `back\slash \n \`,
-	"semi;colon&<>|*?#()`~", "eq=ual", "eq=ual $X", "日本語 ünï", "-dash", ":at@", "trailing ", " leading", "a // b",
+	"plain", "with space, per%cent %h %% %, dollar $HOME ${PATH} $$ $", `o'brien quo"te back\slash \n \`,
+	"semi;colon&<>|*?#()`~ eq=ual $X", "-dash", ":at@ 日本語 ünï", "trailing ", " leading",
 }
 
 // argument is the script of a program that writes its path and its arguments
@@ -67,7 +67,7 @@ func said(t *testing.T, program string) string {
 
 // systemd finds the program of each unit, and has nothing to say about it. What
 // is run through the shell it does not look for, so that the shell is run, too.
-func TestSystemdTakesTheUnits(t *testing.T) {
+func TestRealSystemdTakesTheUnits(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	inDirs(t, func(t *testing.T, program string) {
 		for _, headless := range []bool{false, true} {
@@ -97,7 +97,7 @@ func TestSystemdTakesTheUnits(t *testing.T) {
 }
 
 // The library of the GNOME and Xfce desktops starts what the entries name.
-func TestDesktopsStartTheEntries(t *testing.T) {
+func TestRealDesktopsStartTheEntries(t *testing.T) {
 	inDirs(t, func(t *testing.T, program string) {
 		menu, err := MenuEntry(program)
 		if err != nil {
@@ -136,7 +136,7 @@ func TestDesktopsStartTheEntries(t *testing.T) {
 }
 
 // What systemd makes of autostart entries leaves ours to our unit.
-func TestSystemdLeavesTheEntryToTheUnit(t *testing.T) {
+func TestRealSystemdLeavesTheEntryToTheUnit(t *testing.T) {
 	const generator = "/usr/lib/systemd/user-generators/systemd-xdg-autostart-generator"
 	config, out := t.TempDir(), t.TempDir()
 	program := filepath.Join(config, "bin", "lamplighter")
@@ -162,16 +162,18 @@ func TestSystemdLeavesTheEntryToTheUnit(t *testing.T) {
 }
 
 // Python reads the property list as it is meant.
-func TestPythonReadsTheAgent(t *testing.T) {
+func TestRealPythonReadsTheAgent(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		python = filepath.Join(os.Getenv("LAMPLIGHTER_TEST_TOOLS"), "venv", "bin", "python")
 	}
 	const script = `import plistlib, sys
-with open(sys.argv[1], "rb") as f: p = plistlib.load(f)
-want = {"Label": "lamplighter", "ProgramArguments": [sys.argv[2], "run", "--at-login"], "RunAtLoad": True, "KeepAlive": {"SuccessfulExit": False},
-  "LimitLoadToSessionType": "Aqua", "ProcessType": "Interactive", "AbandonProcessGroup": True, "Sockets": {"share": {"SockPathName": sys.argv[3], "SockPathMode": 0o600}}}
-sys.exit(0 if p == want else repr(p))`
+for path, program, socket in zip(*[iter(sys.argv[1:])] * 3):
+  with open(path, "rb") as f: p = plistlib.load(f)
+  want = {"Label": "lamplighter", "ProgramArguments": [program, "run", "--at-login"], "RunAtLoad": True, "KeepAlive": {"SuccessfulExit": False},
+    "LimitLoadToSessionType": "Aqua", "ProcessType": "Interactive", "AbandonProcessGroup": True, "Sockets": {"share": {"SockPathName": socket, "SockPathMode": 0o600}}}
+  if p != want: sys.exit(repr(p))`
+	args := []string{"-c", script}
 	for _, name := range append(dirs, "<a>&b;]]>") {
 		program, socket := "/Users/"+name+"/lamplighter", "/Users/"+name+"/run/share.sock"
 		text, err := launchAgent(program, socket)
@@ -179,6 +181,7 @@ sys.exit(0 if p == want else repr(p))`
 		if err := errors.Join(err, os.WriteFile(path, markedList(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		tool(t, python, "-c", script, path, program, socket)
+		args = append(args, path, program, socket)
 	}
+	tool(t, python, args...)
 }

@@ -140,18 +140,3 @@ func TestRunLine(t *testing.T) {
 		t.Errorf("%s, %v", line, err)
 	}
 }
-
-func FuzzRunProgram(f *testing.F) {
-	f.Add(`"C:\Program Files\l.exe" run`)
-	f.Add(`C:\Program Files\L.EXE run`)
-	f.Add("İ.exe x")
-	f.Fuzz(func(t *testing.T, line string) {
-		program := runProgram(line)
-		if !strings.Contains(line, program) {
-			t.Errorf("%q of %q", program, line)
-		}
-		if again, err := runLine(program); err == nil && runProgram(again) != program {
-			t.Errorf("%q, then %q", program, runProgram(again))
-		}
-	})
-}

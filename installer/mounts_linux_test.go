@@ -10,10 +10,11 @@ func TestMountBelow(t *testing.T) {
 	const table = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 8:1 /data /home/ann/st/keys/a\040b rw,relatime shared:1 - ext4 /dev/sda1 rw
 short
-`
+` + "31 22 8:1 / /home/bob/no-break\u00a0space/\v\f\u0085\u2003b rw - ext4 /dev/sda1 rw\n"
 	for path, want := range map[string]string{
 		"/home/ann/st": "/home/ann/st/keys/a b", "/home/ann/st/keys/a b": "/home/ann/st/keys/a b",
 		"/home/ann/s": "", "/home/ann/st/keys/a b/c": "", "/home/ann/st/servers": "",
+		"/home/bob/no-break\u00a0space": "/home/bob/no-break\u00a0space/\v\f\u0085\u2003b",
 	} {
 		if got, ok := mountBelow(table, path); got != want || ok != (want != "") {
 			t.Errorf("below %s it finds %q", path, got)

@@ -3,6 +3,9 @@ package installer
 import (
 	"bytes"
 	"io"
+	"os"
+
+	"lamplighter/monitor/statefile"
 )
 
 // programMarks stand in our programs, where Go says what they were built from.
@@ -20,7 +23,7 @@ func programMarks() [][]byte {
 // by what Go writes into them. The library that reads it properly knows the formats
 // of all systems, and would make this program half a megabyte larger.
 func isLamplighter(path string) bool {
-	file, err := openPlain(path)
+	file, err := statefile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return false
 	}

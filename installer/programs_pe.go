@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"lamplighter/monitor/statefile"
 )
 
 // Where the subsystem of a Windows program is written, and which it is.
@@ -56,7 +58,7 @@ func (c Change) open() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(c.Content)), nil
 	}
 	if !c.GUI {
-		return openShared(c.From)
+		return statefile.OpenShared(c.From)
 	}
 	program, err := os.ReadFile(c.From)
 	if err != nil {

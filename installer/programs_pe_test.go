@@ -51,19 +51,6 @@ func TestWithoutConsole(t *testing.T) {
 	}
 }
 
-func FuzzWithoutConsole(f *testing.F) {
-	f.Add(peProgram(subsystemCUI))
-	f.Add(peProgram(9))
-	f.Add([]byte("MZ"))
-	f.Add([]byte("\x7fELF"))
-	f.Fuzz(func(t *testing.T, program []byte) {
-		before := bytes.Clone(program)
-		if err := withoutConsole(program); err != nil && !bytes.Equal(program, before) {
-			t.Error("what is no program was changed")
-		}
-	})
-}
-
 func TestOpenOfWhatIsNoProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.exe")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"lamplighter/monitor/statefile"
 )
 
 // Receipt is what an installation by hand has put where: install.json in the
@@ -57,7 +59,7 @@ func (i *Installer) loadReceipt() (r *Receipt, digest string, err error) {
 	if i.o.StateDir == "" {
 		return nil, "", nil
 	}
-	data, err := readPlain(i.receiptPath())
+	data, err := statefile.Read(i.receiptPath(), receiptLimit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, "", nil
@@ -187,7 +189,7 @@ func hashOf(data []byte) string {
 
 // digestFile is the digest of a regular file's content. A link is not followed.
 func digestFile(path string) (string, error) {
-	file, err := openPlain(path)
+	file, err := statefile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return "", err
 	}
@@ -197,46 +199,4 @@ func digestFile(path string) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
-}
-
-// openPlain opens a regular file for reading. Anything else is an error.
-func openPlain(path string) (*os.File, error) {
-	for range 10 {
-		before, err := os.Lstat(path)
-		if err != nil {
-			return nil, err
-		}
-		if !before.Mode().IsRegular() {
-			return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
-		}
-		file, err := openShared(path)
-		if err != nil {
-			return nil, err
-		}
-		now, err := file.Stat()
-		if err == nil && os.SameFile(before, now) {
-			return file, nil
-		}
-		if err := errors.Join(err, file.Close()); err != nil {
-			return nil, err
-		}
-	}
-	return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is replaced all the time")}
-}
-
-// readPlain reads a file of ours that is not large.
-func readPlain(path string) ([]byte, error) {
-	file, err := openPlain(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, receiptLimit+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > receiptLimit {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is too large")}
-	}
-	return data, nil
 }

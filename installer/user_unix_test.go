@@ -110,7 +110,7 @@ func TestReceiptIsALink(t *testing.T) {
 	if err := os.Symlink(l.home("far"), l.installer().receiptPath()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.installer().PlanInstall(t.Context(), noLogin); err == nil || !strings.Contains(err.Error(), "regular") {
+	if _, err := l.installer().PlanInstall(t.Context(), noLogin); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 		t.Error(err)
 	}
 }

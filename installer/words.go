@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
+
+	"lamplighter/monitor/statefile"
 )
 
 // String is the change in words, as a dry run prints it.
@@ -82,15 +83,6 @@ func failure(doing, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var pathErr *fs.PathError
-	var linkErr *os.LinkError
-	cause := err
-	switch {
-	case errors.As(err, &pathErr):
-		cause = pathErr.Err
-	case errors.As(err, &linkErr):
-		cause = linkErr.Err
-	}
 	advice := ""
 	switch {
 	case errors.Is(err, syscall.ENOSPC), isFull(err):
@@ -100,5 +92,5 @@ func failure(doing, path string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		advice = "; give yourself the right to write there"
 	}
-	return fmt.Errorf("%s %s: %w%s", doing, shown(path), cause, advice)
+	return fmt.Errorf("%s %s: %w%s", doing, shown(path), statefile.Cause(err), advice)
 }

@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"fmt"
 	"strings"
 	"time"
 )
@@ -194,14 +193,5 @@ func ran(in *Instance, until time.Time) string {
 	if in.StartedAt.IsZero() || until.Before(in.StartedAt) {
 		return ""
 	}
-	d := until.Sub(in.StartedAt)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("ran %d s", int(d/time.Second))
-	case d < time.Hour:
-		return fmt.Sprintf("ran %d min", int(d/time.Minute))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("ran %d h", int(d/time.Hour))
-	}
-	return fmt.Sprintf("ran %d days", int(d/(24*time.Hour)))
+	return "ran " + Span(until.Sub(in.StartedAt))
 }

@@ -111,7 +111,7 @@ type Instance struct {
 // ID is the instance's stable name within this boot.
 func (in *Instance) ID() string { return in.Identity.String() }
 
-// Name is what to call the instance beside its port: the project, the rule for
+// Name is what to call the instance beside its pid: the project, the rule for
 // a server that is not Serena, or NO PROJECT. It is safe to show.
 func (in *Instance) Name() string {
 	if in.Kind != KindSerena && in.Kind != "" {
@@ -123,16 +123,13 @@ func (in *Instance) Name() string {
 	return "NO PROJECT"
 }
 
-// Label is "24284 - PROJECT", the form users asked for. An instance whose port
-// is not known is told apart by its pid; a parked one has neither.
+// Label is "4711 - PROJECT", with the pid of the server, the form users asked
+// for. A parked one has no process.
 func (in *Instance) Label() string {
-	switch {
-	case in.State == StateParked:
+	if in.State == StateParked {
 		return "parked - " + in.Name()
-	case in.Port == 0:
-		return fmt.Sprintf("pid %d - %s", in.Identity.PID, in.Name())
 	}
-	return fmt.Sprintf("%d - %s", in.Port, in.Name())
+	return fmt.Sprintf("%d - %s", in.Identity.PID, in.Name())
 }
 
 // Origin tells in words where the instance comes from: "by VS Code", "asked for

@@ -21,7 +21,7 @@ func TestIdentityRoundTrip(t *testing.T) {
 			t.Fatalf("%v became %v, %v", id, got, err)
 		}
 	})
-	for _, bad := range []string{"", "7", "-", "7-", "-7", "a-1", "0-1", "7-x", "7-1-2"} {
+	for _, bad := range []string{"", "7", "-", "7-", "-7", "a-1", "0-1", "7-x", "7-1-2", "-7-70", "7-18446744073709551616", "9223372036854775808-1", "7\n-70", "٧-٧"} {
 		if id, err := ParseIdentity(bad); err == nil {
 			t.Errorf("%q became %v", bad, id)
 		}
@@ -33,11 +33,10 @@ func TestLabel(t *testing.T) {
 		in   Instance
 		want string
 	}{
-		{Instance{Kind: KindSerena, Port: 24284, ProjectName: "alpha"}, "24284 - alpha"},
-		{Instance{Kind: KindSerena, Port: 24284}, "24284 - NO PROJECT"},
-		{Instance{Kind: KindSerena, Port: 24284, ProjectName: "\u202e\x1b"}, "24284 - NO PROJECT"},
-		{Instance{Kind: KindSerena, Identity: Identity{PID: 7295}, ProjectName: "alpha"}, "pid 7295 - alpha"},
-		{Instance{Kind: "playwright", Port: 24285, ProjectName: "alpha"}, "24285 - playwright"},
+		{Instance{Kind: KindSerena, Identity: Identity{PID: 4}}, "4 - NO PROJECT"},
+		{Instance{Kind: KindSerena, Identity: Identity{PID: 4}, ProjectName: "\u202e\x1b"}, "4 - NO PROJECT"},
+		{Instance{Kind: KindSerena, Identity: Identity{PID: 7295}, Port: 24284, ProjectName: "alpha"}, "7295 - alpha"},
+		{Instance{Kind: "playwright", Identity: Identity{PID: 5}, Port: 24285, ProjectName: "alpha"}, "5 - playwright"},
 		{Instance{Kind: KindSerena, State: StateParked, ProjectName: "alpha"}, "parked - alpha"},
 	} {
 		if got := c.in.Label(); got != c.want {

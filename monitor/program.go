@@ -17,14 +17,3 @@ func ProgramName(path string) string {
 	}
 	return path
 }
-
-// IsPython tells whether a ProgramName is that of an interpreter of Python: it
-// accepts python, python3, python3.13t, pythonw, pypy3, py.
-func IsPython(name string) bool {
-	for _, p := range []string{"pythonw", "python", "pypy"} {
-		if v, ok := strings.CutPrefix(name, p); ok {
-			return strings.Trim(strings.TrimSuffix(v, "t"), "0123456789.") == ""
-		}
-	}
-	return name == "py" || name == "pyw"
-}

@@ -69,10 +69,8 @@ func (in *Instance) SharingWords() []string {
 		return []string{"not shared: " + Clean(s.Alone)}
 	}
 	words := []string{ClientsInWords(s.Clients)}
-	if s.Waiting == 1 {
-		words = append(words, "1 request under way")
-	} else if s.Waiting > 1 {
-		words = append(words, fmt.Sprintf("%d requests under way, one after another", s.Waiting))
+	if s.Waiting > 0 {
+		words = append(words, Plural(s.Waiting, "request under way", "requests under way, one after another"))
 	}
 	if s.SavedBytes > 0 {
 		words = append(words, "saves "+Memory(s.SavedBytes))

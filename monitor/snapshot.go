@@ -33,15 +33,14 @@ func (s *Snapshot) Instance(id Identity) *Instance {
 	return nil
 }
 
-// Find returns the instances that a word of the user means: an id, a number, which
-// may be the pid of one and the port of another, the path of a project, its name
-// or the whole label. More than one may share a project.
+// Find returns the instances that a word of the user means: an id, a pid, else a
+// port, the path of a project, its name or the whole label. More than one may share
+// a project.
 func (s *Snapshot) Find(what string) []*Instance {
 	by := []func(*Instance) bool{
 		func(in *Instance) bool { return in.ID() == what },
-		func(in *Instance) bool {
-			return in.State != StateParked && itoa(in.Identity.PID) == what || in.Port != 0 && itoa(in.Port) == what
-		},
+		func(in *Instance) bool { return in.State != StateParked && itoa(in.Identity.PID) == what },
+		func(in *Instance) bool { return in.Port != 0 && itoa(in.Port) == what },
 		func(in *Instance) bool { return itoa(in.Identity.PID) == what }, // that a parked one had
 		func(in *Instance) bool { return in.ProjectRoot != "" && in.ProjectRoot == what },
 		func(in *Instance) bool { return in.ProjectName != "" && in.ProjectName == what },
@@ -111,14 +110,13 @@ func (s *Snapshot) Totals() Totals {
 }
 
 // Sort puts instances in the order of every listing: those that need attention
-// first, then by name, then by port and pid, so that entries keep their place
+// first, then by name, then by pid, so that entries keep their place
 // while others come and go.
 func Sort(list []Instance) {
 	slices.SortFunc(list, func(a, b Instance) int {
 		return cmp.Or(
 			cmp.Compare(attention(&b), attention(&a)),
 			cmp.Compare(strings.ToLower(a.Name()), strings.ToLower(b.Name())),
-			cmp.Compare(a.Port, b.Port),
 			cmp.Compare(a.Identity.PID, b.Identity.PID),
 			cmp.Compare(a.Identity.Start, b.Identity.Start),
 		)

@@ -13,6 +13,7 @@ const (
 	StateStarting  State = "starting"          // grey ring
 	StateProject   State = "live_with_project" // green
 	StateNoProject State = "live_no_project"   // yellow
+	StateLive      State = "live"              // green: a server without projects, or without a dashboard
 	StateZombie    State = "zombie"            // red, always with a Cause
 	StateParked    State = "parked"            // grey crescent
 )
@@ -22,7 +23,7 @@ func (s State) Words() string {
 	switch s {
 	case StateStarting:
 		return "starting"
-	case StateProject:
+	case StateProject, StateLive:
 		return "live"
 	case StateNoProject:
 		return "no project"
@@ -42,7 +43,7 @@ func (s State) severity() int {
 		return 3
 	case StateNoProject:
 		return 2
-	case StateProject:
+	case StateProject, StateLive:
 		return 1
 	}
 	return 0
@@ -137,7 +138,7 @@ func Judge(f Facts) Verdict {
 	}
 	switch {
 	case f.NoDashboard:
-		return Verdict{State: StateNoProject, Reason: "it runs; this kind of server has no dashboard"}
+		return Verdict{State: StateLive, Reason: "it runs; this kind of server has no dashboard"}
 	case f.Answered && f.Project:
 		return Verdict{State: StateProject, Reason: "its dashboard answers and a project is active"}
 	case f.Answered:
@@ -145,7 +146,7 @@ func Judge(f Facts) Verdict {
 	case f.Age < StartBudget || f.Listens:
 		return Verdict{State: StateStarting, Reason: "its dashboard has not answered yet"}
 	}
-	return Verdict{State: StateNoProject, Reason: "it runs without a dashboard"}
+	return Verdict{State: StateLive, Reason: "it runs without a dashboard"}
 }
 
 // alone tells whether a server without a client has had its time to end.

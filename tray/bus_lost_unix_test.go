@@ -70,7 +70,7 @@ func TestBusThatDoesNotAnswer(t *testing.T) {
 	}
 	defer mute.Close()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(dir, "s"))
-	if err := available(); !errors.Is(err, ErrNoBus) || !strings.Contains(err.Error(), "the session bus does not answer within 3s") {
+	if err := available(); !errors.Is(err, ErrNoBus) || !strings.Contains(err.Error(), "the session bus does not answer within 3 s") {
 		t.Errorf("available: %v", err)
 	}
 }

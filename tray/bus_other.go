@@ -17,8 +17,8 @@ func (*bus) lost() <-chan struct{} { return nil }
 
 func (*bus) watchHost(context.Context, *slog.Logger, func(string)) {}
 
-// lines is nil: the menu is the library's.
-func (*bus) lines(<-chan struct{}, chan<- int, chan<- menuEvent) lines { return nil }
+// newMenu is nil: the menu is the library's.
+func (*bus) newMenu(<-chan struct{}, chan<- int, chan<- menuEvent) ownMenu { return nil }
 
 // settled never comes: what is set here takes effect at once.
 func (*bus) settled(context.Context) <-chan struct{} { return nil }

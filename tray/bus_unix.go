@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"lamplighter/monitor"
 )
 
 // Names of the StatusNotifierItem specification (freedesktop.org) and of
@@ -40,7 +42,7 @@ const (
 	nameLimit = 2 * time.Second
 )
 
-// available tells whether a tray icon can be shown here at all: nil, or an
+// available reports whether a tray icon can be shown here at all: nil, or an
 // error that Is ErrNoBus. Whether the desktop has a place for it is another
 // matter, which may change at any time; Serve waits for one.
 func available() error {
@@ -69,7 +71,7 @@ func available() error {
 type mute struct{ limit time.Duration }
 
 func (m mute) Error() string {
-	return fmt.Sprintf("the session bus does not answer within %v, so there is no tray icon; everything else works (log in again, then start lamplighter again)", m.limit)
+	return fmt.Sprintf("the session bus does not answer within %s, so there is no tray icon; everything else works (log in again, then start lamplighter again)", monitor.Span(m.limit))
 }
 
 func (mute) Unwrap() error { return ErrNoBus }
@@ -77,7 +79,7 @@ func (mute) Unwrap() error { return ErrNoBus }
 // bus is the session bus, seen from the tray.
 type bus struct {
 	conn *dbus.Conn // the one that fyne.io/systray uses too
-	menu *dbusMenu  // nil before lines
+	menu *dbusMenu  // nil before newMenu
 }
 
 func openBus(context.Context) (*bus, error) {
@@ -94,8 +96,8 @@ func openBus(context.Context) (*bus, error) {
 // lost is closed when the bus is gone, or the tray has ended.
 func (b *bus) lost() <-chan struct{} { return b.conn.Context().Done() }
 
-// lines makes the menu, which hands on what panels tell until ended is closed.
-func (b *bus) lines(ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) lines {
+// newMenu makes the menu, which hands on what panels tell until ended is closed.
+func (b *bus) newMenu(ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) ownMenu {
 	b.menu = newDBusMenu(b.conn, ended, clicks, events)
 	return b.menu
 }

@@ -84,7 +84,7 @@ func TestPanelReadsTheMenu(t *testing.T) {
 	if !showsIcon(h, t, sender, "auto", "zombie") {
 		t.Error("the icon is not the one with the worst state")
 	}
-	for prefix, order := range map[string]string{"24284": "open 24285-7", "24283": "open 24284-7", "5 servers": "global", "Open global": "global"} {
+	for prefix, order := range map[string]string{"24284": "open 24284-7", "24283": "open 24283-7", "5 servers": "global", "Open global": "global"} {
 		h.Event(t, sender, h.Find(t, sender, prefix).ID, "clicked")
 		waitFor(t, order, func() bool { return strings.Contains(c.said(), order+"\n") })
 	}

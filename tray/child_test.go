@@ -28,9 +28,12 @@ const childPolicies = childEnv + "_POLICIES=1"
 // childLogin makes the child offer to start at login, which is off at first.
 const childLogin = childEnv + "_LOGIN=1"
 
-type childSource chan *monitor.Snapshot
+type childSource struct {
+	feed monitor.Feed[*monitor.Snapshot]
+}
 
-func (s childSource) Subscribe() (<-chan *monitor.Snapshot, func()) { return s, func() {} }
+func (s *childSource) Snapshot() *monitor.Snapshot                   { return s.feed.Latest() }
+func (s *childSource) Subscribe() (<-chan *monitor.Snapshot, func()) { return s.feed.Subscribe() }
 
 type childActions struct {
 	mu   *sync.Mutex
@@ -74,7 +77,7 @@ func (l *loginSwitch) SetAtLogin(on bool) {
 func runChild() int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	source := make(childSource, 1)
+	source := &childSource{}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 64<<20)
 	var t *Tray
@@ -91,11 +94,7 @@ func runChild() int {
 			fmt.Println("bad snapshot:", err)
 			return false
 		}
-		select {
-		case <-source: // newest wins
-		default:
-		}
-		source <- &snap
+		source.feed.Publish(&snap)
 		return true
 	}
 	if !read() {

@@ -4,6 +4,8 @@ package tray
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"runtime"
 	"slices"
 	"sync"
@@ -38,12 +40,12 @@ import (
 type dbusMenu struct {
 	conn   *dbus.Conn
 	ended  <-chan struct{} // closed when nobody receives the following
-	clicks chan<- int      // slots
+	clicks chan<- int      // lines
 	events chan<- menuEvent
 
 	mu       sync.Mutex
 	served   bool // it is on the bus
-	slots    []menuSlot
+	lines    menu
 	revision uint32
 	// readers are the panels that have asked for the menu: what is to come
 	// before they see the submenus, nil when they do.
@@ -83,7 +85,7 @@ type lineEvent struct {
 func newDBusMenu(conn *dbus.Conn, ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) *dbusMenu {
 	return &dbusMenu{
 		conn: conn, ended: ended, clicks: clicks, events: events,
-		slots: hiddenSlots(), revision: 1, readers: map[dbus.Sender]*time.Timer{},
+		revision: 1, readers: map[dbus.Sender]*time.Timer{},
 	}
 }
 
@@ -111,27 +113,38 @@ func (m *dbusMenu) serve() error {
 	return m.layoutUpdated() // for who has read the library's
 }
 
-// do makes changes, which are seen together. Each is announced by itself and
-// then as a new layout, because an answer that was made before may arrive
-// after the announcement.
-func (m *dbusMenu) do(ops []slotOp) error {
+// build shows a menu for the first time.
+func (m *dbusMenu) build(lines menu) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.slots = apply(m.slots, ops)
-	if !m.served {
+	m.lines = slices.Clone(lines)
+	return nil
+}
+
+// show makes changes, which are seen together. Each is announced by itself and
+// then as a new layout, because an answer that was made before may arrive
+// after the announcement.
+func (m *dbusMenu) show(changes []change) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var changed []lineProperties
+	for _, c := range changes {
+		m.lines[c.ID] = c.Now
+		if props := changedProperties(c); len(props) > 0 {
+			changed = append(changed, lineProperties{int32(c.ID), props})
+		}
+	}
+	if !m.served || len(changed) == 0 {
 		return nil
 	}
 	type removed struct {
 		ID    int32
 		Names []string
 	}
-	if changed := changes(ops); len(changed) > 0 {
-		if err := m.conn.Emit(menuPath, menuIface+".ItemsPropertiesUpdated", changed, []removed{}); err != nil {
-			return err
-		}
-		return m.layoutUpdated()
+	if err := m.conn.Emit(menuPath, menuIface+".ItemsPropertiesUpdated", changed, []removed{}); err != nil {
+		return err
 	}
-	return nil
+	return m.layoutUpdated()
 }
 
 // layoutUpdated makes panels read the menu again. mu is held.
@@ -140,124 +153,76 @@ func (m *dbusMenu) layoutUpdated() error {
 	return m.conn.Emit(menuPath, menuIface+".LayoutUpdated", m.revision, int32(0))
 }
 
-// changes are the properties that ops change, line by line.
-func changes(ops []slotOp) []lineProperties {
-	var all []lineProperties
-	for _, op := range ops {
-		name, value := "", any(nil)
-		switch op.Kind {
-		case opTitle:
-			name, value = "label", escape(runtime.GOOS, op.Text)
-		case opIcon:
-			name, value = "icon-data", picture(op.Mark)
-		case opEnable, opDisable:
-			name, value = "enabled", op.Kind == opEnable
-		case opShow, opHide:
-			name, value = "visible", op.Kind == opShow
-		case opCheck, opUncheck:
-			name, value = "toggle-state", toggle(op.Kind == opCheck)
-		case opTooltip: // panels show none
-			continue
-		}
-		id := idOf(op.Slot)
-		i := slices.IndexFunc(all, func(p lineProperties) bool { return p.ID == id })
-		if i < 0 {
-			i = len(all)
-			all = append(all, lineProperties{id, map[string]dbus.Variant{}})
-		}
-		all[i].Props[name] = dbus.MakeVariant(value)
-	}
-	return all
-}
-
-// toggle is the state of a check mark.
-func toggle(checked bool) int32 {
-	if checked {
-		return 1
-	}
-	return 0
-}
-
-func picture(mark icons.Mark) []byte {
-	if mark == icons.None {
-		return []byte{}
-	}
-	return icons.Item(string(mark))
-}
-
-// The menu itself is line 0, the slots follow, then the separators, which are
-// numbered by the slot that each stands before.
-func idOf(slot int) int32        { return int32(slot) + 1 }
-func separatorOf(slot int) int32 { return int32(slotCount+slot) + 1 }
-
-// slotOf is false for the menu itself, a separator, and what does not exist.
-func slotOf(id int32) (slot int, ok bool) {
-	return int(id) - 1, id > 0 && id <= slotCount
-}
-
-// propertiesOf gives those of a line that are asked for by names, all for no
-// names; false when there is no such line. mu is held.
-func (m *dbusMenu) propertiesOf(id int32, names []string) (map[string]dbus.Variant, bool) {
+// properties are those of a line. One that had an icon once always has one. What
+// the panel shows of the menu itself are properties of the item.
+func properties(l line) map[string]dbus.Variant {
 	props := map[string]dbus.Variant{}
-	set := func(name string, value any) {
-		if len(names) == 0 || slices.Contains(names, name) {
-			props[name] = dbus.MakeVariant(value)
-		}
-	}
-	slot, ok := slotOf(id)
-	switch before := int(id) - 1 - slotCount; {
-	case ok:
-		s := m.slots[slot]
-		set("label", escape(runtime.GOOS, s.Title))
-		set("enabled", s.Enabled)
-		set("visible", s.Visible)
-		if s.Mark != icons.None {
-			set("icon-data", picture(s.Mark))
-		}
-		if checkable(slot) {
-			set("toggle-type", "checkmark")
-			set("toggle-state", toggle(s.Checked))
-		}
-		if opensSubmenu(slot) {
-			set("children-display", "submenu")
-		}
-	case id == 0:
+	set := func(name string, value any) { props[name] = dbus.MakeVariant(value) }
+	if l.Opens {
 		set("children-display", "submenu")
-	case before >= 0 && before < slotCount && separated(before):
+	}
+	switch {
+	case l.Separator:
 		set("type", "separator")
-	default:
-		return nil, false
+		return props
+	case l.Key == iconKey:
+		return props
 	}
-	return props, true
+	set("label", escape(runtime.GOOS, l.Title))
+	set("enabled", !l.Disabled)
+	set("visible", !l.hidden())
+	if l.Mark != icons.None {
+		set("icon-data", icons.Item(string(l.Mark)))
+	}
+	if l.Checkable {
+		state := int32(0)
+		if l.Checked {
+			state = 1
+		}
+		set("toggle-type", "checkmark")
+		set("toggle-state", state)
+	}
+	return props
 }
 
-// lineOf gives a line with depth levels of those below it, all for a negative
+// changedProperties are those that a change changes. Of a line that is hidden
+// nothing else matters, and one that was gets all.
+func changedProperties(c change) map[string]dbus.Variant {
+	if c.Now.hidden() {
+		return map[string]dbus.Variant{"visible": dbus.MakeVariant(false)}
+	}
+	now := properties(c.Now)
+	if !c.Was.hidden() {
+		was := properties(c.Was)
+		maps.DeleteFunc(now, func(name string, value dbus.Variant) bool { return reflect.DeepEqual(value, was[name]) })
+	}
+	return now
+}
+
+// named keeps the properties with these names, all for no names.
+func named(props map[string]dbus.Variant, names []string) map[string]dbus.Variant {
+	if len(names) > 0 {
+		maps.DeleteFunc(props, func(name string, _ dbus.Variant) bool { return !slices.Contains(names, name) })
+	}
+	return props
+}
+
+// has reports whether there is such a line. The menu itself is line 0. mu is held.
+func (m *dbusMenu) has(id int32) bool { return id >= 0 && int(id) < len(m.lines) }
+
+// layout gives a line with depth levels of those below it, all for a negative
 // depth. mu is held.
-func (m *dbusMenu) lineOf(id, depth int32, names []string) (menuLine, bool) {
-	props, ok := m.propertiesOf(id, names)
-	l := menuLine{ID: id, Props: props, Kids: []dbus.Variant{}}
-	if ok && depth != 0 {
-		for _, kid := range below(id) {
-			k, _ := m.lineOf(kid, depth-1, names)
-			l.Kids = append(l.Kids, dbus.MakeVariant(k))
+func (m *dbusMenu) layout(id, depth int32, names []string) menuLine {
+	l := menuLine{ID: id, Props: named(properties(m.lines[id]), names), Kids: []dbus.Variant{}}
+	if depth == 0 || !m.lines[id].Opens {
+		return l
+	}
+	for below := id + 1; m.has(below); below++ {
+		if m.lines[below].Above == int(id) {
+			l.Kids = append(l.Kids, dbus.MakeVariant(m.layout(below, depth-1, names)))
 		}
 	}
-	return l, ok
-}
-
-// below are the lines in the submenu of a line.
-func below(id int32) []int32 {
-	var ids []int32
-	for slot := range slotCount {
-		if above := slotAbove(slot); idOf(above) != id { // -1 is the menu itself
-			continue
-		}
-		if separated(slot) {
-			ids = append(ids, separatorOf(slot))
-		}
-		ids = append(ids, idOf(slot))
-	}
-	return ids
+	return l
 }
 
 func noLine(id int32) *dbus.Error {
@@ -267,17 +232,16 @@ func noLine(id int32) *dbus.Error {
 func (m *dbusMenu) getLayout(sender dbus.Sender, id, depth int32, names []string) (uint32, menuLine, *dbus.Error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if !m.has(id) {
+		return 0, menuLine{}, noLine(id)
+	}
 	if id == 0 && (depth < 0 || depth > 1) && !m.mayReadAll(sender) {
 		depth = 1
 	}
-	l, ok := m.lineOf(id, depth, names)
-	if !ok {
-		return 0, menuLine{}, noLine(id)
-	}
-	return m.revision, l, nil
+	return m.revision, m.layout(id, depth, names), nil
 }
 
-// mayReadAll tells whether a panel may see the submenus. mu is held.
+// mayReadAll reports whether a panel may see the submenus. mu is held.
 func (m *dbusMenu) mayReadAll(sender dbus.Sender) bool {
 	wait, known := m.readers[sender]
 	switch {
@@ -302,14 +266,14 @@ func (m *dbusMenu) getGroupProperties(sender dbus.Sender, ids []int32, names []s
 		wait.Reset(readerSettles)
 	}
 	if len(ids) == 0 {
-		for slot := range slotCount {
-			ids = append(ids, idOf(slot))
+		for id := int32(0); m.has(id); id++ {
+			ids = append(ids, id)
 		}
 	}
 	all := []lineProperties{}
 	for _, id := range ids {
-		if props, ok := m.propertiesOf(id, names); ok {
-			all = append(all, lineProperties{id, props})
+		if m.has(id) {
+			all = append(all, lineProperties{id, named(properties(m.lines[id]), names)})
 		}
 	}
 	return all, nil
@@ -318,11 +282,10 @@ func (m *dbusMenu) getGroupProperties(sender dbus.Sender, ids []int32, names []s
 func (m *dbusMenu) getProperty(id int32, name string) (dbus.Variant, *dbus.Error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	props, ok := m.propertiesOf(id, []string{name})
-	if !ok {
+	if !m.has(id) {
 		return dbus.Variant{}, noLine(id)
 	}
-	value, ok := props[name]
+	value, ok := properties(m.lines[id])[name]
 	if !ok {
 		return dbus.Variant{}, dbus.NewError(menuIface+".Error", []any{fmt.Sprintf("line %d has no property %q", id, name)})
 	}
@@ -331,11 +294,13 @@ func (m *dbusMenu) getProperty(id int32, name string) (dbus.Variant, *dbus.Error
 
 func (m *dbusMenu) event(id int32, what string, _ dbus.Variant, _ uint32) *dbus.Error {
 	if what == "clicked" {
-		// A click on what opens a submenu is no order.
-		if slot, ok := slotOf(id); ok && !opensSubmenu(slot) {
+		m.mu.Lock()
+		order := m.has(id) && !m.lines[id].Opens // a click on what opens a submenu is none
+		m.mu.Unlock()
+		if order {
 			select {
 			case <-m.ended:
-			case m.clicks <- slot:
+			case m.clicks <- int(id):
 			}
 		}
 		return nil
@@ -392,9 +357,4 @@ func shows(id int32) menuEvent {
 		return menuOpened
 	}
 	return menuUsed
-}
-
-// checkable tells whether a slot has a check mark, or room for one.
-func checkable(slot int) bool {
-	return slot == slotLogin || slot >= slotPinFirst && slot < slotPinFirst+keepSize || slot >= slotRuleFirst && slot < slotRuleFirst+ruleLines
 }

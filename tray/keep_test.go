@@ -38,23 +38,16 @@ func TestWhatIsSaidUnderKeep(t *testing.T) {
 		{"parked and pinned", func(in *monitor.Instance) { in.State, in.Pinned = monitor.StateParked, true }, "", "parked - alpha", true},
 		{"not recognised", func(in *monitor.Instance) { in.Recognised = false }, "", "", false},
 	} {
-		m := buildMenu(snapshot(with(alpha, c.change)), noon, menuOptions{Policies: true})
-		line := func(list []menuEntry) (e menuEntry) {
-			for _, e = range list {
-			}
-			return e
-		}
-		if keep, pin := line(m.Keep), line(m.Pins); keep.Title != c.keep || pin.Title != c.pin || pin.Checked != c.checked {
-			t.Errorf("%s: %q and %q, checked %v", c.name, keep.Title, pin.Title, pin.Checked)
-		}
-		if m := buildMenu(snapshot(with(alpha, c.change)), noon, menuOptions{Stop: true}); len(m.Keep)+len(m.Pins) > 0 || m.KeepMore != "" {
-			t.Errorf("%s: offered what nobody can do", c.name)
+		m := menuAt(snapshot(with(alpha, c.change)), menuOptions{Policies: true})
+		if keep, pin := titles(m.of(keepOne)), titles(m.of(pinOne)); keep != c.keep || pin != c.pin || m.line("pin 24284-7").Checked != c.checked {
+			t.Errorf("%s: %q and %q, checked %v", c.name, keep, pin, !c.checked)
 		}
 	}
 	snap := snapshot(alpha)
 	snap.Recent = []monitor.Event{event(monitor.EventStopOrdered, alpha, 0, "by the policy idle")}
-	if m := buildMenu(snap, noon, menuOptions{Policies: true}); m.Keep[0].Title != "24284 - alpha · ending…" || m.Pins[0].Title != m.Keep[0].Title {
-		t.Errorf("ending: %q and %q", m.Keep[0].Title, m.Pins[0].Title)
+	m := menuAt(snap, menuOptions{Policies: true})
+	if keep, pin := titles(m.of(keepOne)), titles(m.of(pinOne)); keep != "24284 - alpha · ending…" || pin != keep {
+		t.Errorf("ending: %q and %q", keep, pin)
 	}
 }
 
@@ -72,9 +65,9 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 			list = append(list, in)
 		}
 		snap := snapshot(list...)
-		m := buildMenu(snap, noon, menuOptions{Policies: true})
+		m := menuAt(snap, menuOptions{Policies: true})
 		over := 0
-		check := func(what string, shown []menuEntry, fit, first func(*monitor.Instance) bool) {
+		check := func(what string, shown menu, fit, first func(*monitor.Instance) bool) {
 			at, fits, missing := -1, 0, 0
 			for i := range snap.Instances {
 				in := &snap.Instances[i]
@@ -82,7 +75,7 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 					continue
 				}
 				fits++
-				k := slices.IndexFunc(shown, func(e menuEntry) bool { return e.ID == in.ID() })
+				k := slices.IndexFunc(shown, func(l line) bool { return l.Action.ID == in.ID() })
 				if k >= 0 && k <= at {
 					t.Fatalf("%s: out of order", what)
 				}
@@ -96,44 +89,21 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 				t.Fatalf("%s: %d lines for %d", what, len(shown), fits)
 			}
 			for _, e := range shown {
-				i := slices.IndexFunc(snap.Instances, func(in monitor.Instance) bool { return in.ID() == e.ID })
+				i := slices.IndexFunc(snap.Instances, func(in monitor.Instance) bool { return in.ID() == e.Action.ID })
 				if missing > 0 && !first(&snap.Instances[i]) {
 					t.Fatalf("%s: %s has the room of another", what, e.Title)
 				}
 			}
 			over = max(over, fits-len(shown))
 		}
-		check("keep", m.Keep, stoppable, func(in *monitor.Instance) bool { return planned(in, noon) })
-		check("pins", m.Pins, pinnable, func(in *monitor.Instance) bool { return in.Pinned })
+		check("keep", m.of(keepOne), stoppable, func(in *monitor.Instance) bool { return planned(in, noon) })
+		check("pins", m.of(pinOne), pinnable, func(in *monitor.Instance) bool { return in.Pinned })
 		want := ""
 		if over > 0 {
 			want = fmt.Sprintf("and %d more: global dashboard", over)
 		}
-		if m.KeepMore != want {
-			t.Fatalf("more %q, want %q", m.KeepMore, want)
+		if more := m.line("more to keep").Title; more != want {
+			t.Fatalf("more %q, want %q", more, want)
 		}
 	})
-}
-
-// One that loses its room to another while the menu is open has not ended.
-func TestHeldLinesUnderKeep(t *testing.T) {
-	var list []monitor.Instance
-	for i := range keepLines + 1 {
-		list = append(list, serena(24282+i, fmt.Sprintf("p%03d", i), 0, 10))
-	}
-	menu := func(list ...monitor.Instance) menu {
-		return buildMenu(snapshot(slices.Clone(list)...), noon, menuOptions{Policies: true})
-	}
-	shown := menu(list...)
-	list[keepLines].Plan.ShutdownAt = noon.Add(5 * time.Minute)
-	list[0].Pinned = true
-	last := keepLines - 1
-	held := hold(shown, menu(list...))
-	if e := held.Keep[last]; e.Ended || e.ID != shown.Keep[last].ID || !held.Pins[0].Checked {
-		t.Errorf("%+v, %+v", held.Keep[last], held.Pins[0])
-	}
-	held = hold(held, menu(list[:last]...))
-	if e := held.Keep[last]; !e.Ended || e.Title != "24292 - p010 · ended" {
-		t.Errorf("%+v", e)
-	}
 }

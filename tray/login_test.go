@@ -23,26 +23,25 @@ func TestStartAtLogin(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		on, can bool
-		want    menuSlot
 		order   string
 	}{
-		{"off", false, true, menuSlot{Visible: true, Enabled: true, Title: "Start at login"}, "at login true"},
-		{"on", true, true, menuSlot{Visible: true, Enabled: true, Title: "Start at login", Checked: true}, "at login false"},
-		{"an administrator's", true, false, menuSlot{Visible: true, Title: "Start at login", Checked: true}, ""},
-		{"not possible", false, false, menuSlot{Visible: true, Title: "Start at login"}, ""},
+		{"off", false, true, "at login true"},
+		{"on", true, true, "at login false"},
+		{"an administrator's", true, false, ""},
+		{"not possible", false, false, ""},
 	} {
 		o, canvas, _ := drawer(t)
-		orders := o.actions.(clicked)
-		o.login = &loginBook{on: c.on, can: c.can, orders: orders}
-		for _, snap := range []*monitor.Snapshot{nil, snapshot(), snapshot(serena(1, "alpha", 0, 0))} {
+		orders := o.opts.Actions.(clicked)
+		o.opts.Login = &loginBook{on: c.on, can: c.can, orders: orders}
+		for _, snap := range []*monitor.Snapshot{nil, snapshot(), snapshot(serena(2, "alpha", 0, 0))} {
 			o.see(t, snap)
-			if got := canvas.shown[slotLogin]; got != c.want {
-				t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+			if got := canvas.shown.line("login"); got.Title != "Start at login" || !got.Checkable || got.Checked != c.on || got.Disabled == c.can {
+				t.Errorf("%s: %+v", c.name, got)
 			}
 		}
-		o.click(slotLogin)
+		o.click(o.id("login"))
 		if c.order == "" {
-			o.click(slotQuit) // so that there is something to wait for
+			o.click(o.id("quit")) // so that there is something to wait for
 			c.order = "quit"
 		}
 		if got := <-orders; got != c.order || len(orders) > 0 {
@@ -51,25 +50,12 @@ func TestStartAtLogin(t *testing.T) {
 	}
 }
 
-func TestStartAtLoginOfNobody(t *testing.T) {
-	o, canvas, _ := drawer(t)
-	o.see(t, snapshot(serena(1, "alpha", 0, 0)))
-	if canvas.shown[slotLogin].Visible {
-		t.Errorf("shows %+v", canvas.shown[slotLogin])
-	}
-	o.click(slotLogin)
-	o.click(slotQuit)
-	if got := <-o.actions.(clicked); got != "quit" {
-		t.Errorf("ordered %q", got)
-	}
-}
-
 // A switch that changes while the menu is open moves nothing, and an opening menu
 // asks whether it still holds.
 func TestStartAtLoginInAnOpenMenu(t *testing.T) {
 	o, canvas, _ := drawer(t)
 	l := &loginBook{can: true}
-	o.login = l
+	o.opts.Login = l
 	o.see(t, snapshot())
 	asked := l.asked
 	if err := o.menuEvent(menuOpened); err != nil {
@@ -79,10 +65,10 @@ func TestStartAtLoginInAnOpenMenu(t *testing.T) {
 		t.Error("not asked as the menu opened")
 	}
 	l.on = true
-	canvas.ops = nil
+	canvas.drawn = nil
 	o.see(t, snapshot())
-	if len(canvas.ops) != 1 || canvas.ops[0] != (slotOp{Slot: slotLogin, Kind: opCheck}) {
-		t.Errorf("%+v", canvas.ops)
+	if len(canvas.drawn) != 1 || canvas.drawn[0].ID != o.id("login") || !canvas.drawn[0].Now.Checked {
+		t.Errorf("%+v", canvas.drawn)
 	}
 }
 
@@ -92,7 +78,7 @@ func TestRedraw(t *testing.T) {
 	tray.Redraw() // does not wait
 	c, orders, clicks := &canvas{}, make(clicked, 1), make(chan int)
 	l := &loginBook{can: true}
-	o := &owner{paint: c, actions: orders, login: l, now: time.Now, redraws: tray.redraws, clicks: clicks}
+	o := &owner{paint: c, opts: Options{Actions: orders, Login: l}, now: time.Now, redraws: tray.redraws, clicks: clicks}
 	if err := o.first(); err != nil {
 		t.Fatal(err)
 	}
@@ -102,12 +88,12 @@ func TestRedraw(t *testing.T) {
 	go func() { done <- o.loop(ctx) }()
 	for { // until it is drawn
 		c.mu.Lock()
-		drawn := c.shown[slotLogin].Checked
+		drawn := c.shown.line("login").Checked
 		c.mu.Unlock()
 		if drawn {
 			break
 		}
-		clicks <- slotAbout // which does nothing, and waits for the loop
+		clicks <- 0 // which does nothing, and waits for the loop
 	}
 	cancel()
 	if err := <-done; err != nil {

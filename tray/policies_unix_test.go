@@ -64,7 +64,7 @@ func TestPanelReadsThePolicies(t *testing.T) {
 		line int
 		want string
 	}{
-		{"Stop", 0, "stop all orphans"}, {"Stop", 1, "stop all idle"}, {"Keep", 1, "keep 24285-7"}, {"Keep", 4, "pin 24285-7 true"}, {"Keep", 5, "pin 24286-7 false"},
+		{"Stop", 0, "stop all orphans"}, {"Stop", 1, "stop all idle"}, {"Keep", 1, "keep 24284-7"}, {"Keep", 4, "pin 24284-7 true"}, {"Keep", 5, "pin 24285-7 false"},
 		{"Policies", 2, "pause 0001-01-01T00:00:00Z"}, {"Policies", 4, "switch orphans false"}, {"Policies", 6, "switch memory true"},
 	} {
 		waitFor(t, order.want, func() bool { // once the lines have settled

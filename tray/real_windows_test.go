@@ -102,14 +102,14 @@ func TestMenuOnWindows(t *testing.T) {
 		return logged.Write(p)
 	}))
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
-	snaps, orders := make(childSource, 1), make(clicked, 8)
+	snaps, orders := new(childSource), make(clicked, 8)
 	tray := New(Options{Source: snaps, Actions: orders, Stopper: orders, Policies: orders, Version: "1.2.3"})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	alpha := serena(24284, "alpha", 0, 0)
 	alpha.LastActivity = time.Now()
 	started := monitor.Event{At: time.Now(), Kind: monitor.EventStarted, ID: alpha.ID(), Label: alpha.Label()}
-	snaps <- snapshot()
+	snaps.feed.Publish(snapshot())
 	go func() { done <- tray.Serve(ctx) }()
 	wait := func(what string, f func() bool) {
 		t.Helper()
@@ -144,21 +144,21 @@ func TestMenuOnWindows(t *testing.T) {
 	shows(empty)
 	one := snapshot(alpha)
 	one.Recent = []monitor.Event{started}
-	snaps <- one
+	snaps.feed.Publish(one)
 	now := started.At.Format("15:04")
 	first := shows("1 server | 24284 - alpha |  | Open global dashboard | Recent [" + now + " started: 24284 - alpha] | " +
 		"Keep [For 1 h: | 24284 - alpha | Until unpinned: | 24284 - alpha] |  | " +
 		"Stop [24284 - alpha · client Claude Code] | About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)")
 	click := func(l winLine) { postMessage.Call(trayWindow(), wmCommand, l.id, 0) }
 	click(first[4].lines[0])
-	if got := <-orders; got != "open 24285-7" {
+	if got := <-orders; got != "open 24284-7" {
 		t.Errorf("ordered %q", got)
 	}
 	wait("the order to stop", func() bool { // once the lines have settled
 		click(first[7].lines[0])
 		select {
 		case got := <-orders:
-			if got != "stop 24285-7" {
+			if got != "stop 24284-7" {
 				t.Errorf("ordered %q", got)
 			}
 			return true
@@ -168,7 +168,7 @@ func TestMenuOnWindows(t *testing.T) {
 	})
 	policed := snapshot(with(alpha, func(in *monitor.Instance) { in.Pinned = true }))
 	policed.Policy = monitor.Policy{Active: true, Rules: rules(), Idle: 2}
-	snaps <- policed
+	snaps.feed.Publish(policed)
 	lines := shows("1 server | 24284 - alpha |  | Open global dashboard | " +
 		"Keep [For 1 h: | 24284 - alpha · pinned | Until unpinned: | 24284 - alpha] | " +
 		"Policies [Pause for 1 h | Pause for today | Pause until resumed |  | End orphaned servers after 10 min | End idle servers | Tell of servers over 2 GB] |  | " +
@@ -186,9 +186,9 @@ func TestMenuOnWindows(t *testing.T) {
 	if got := <-orders; got != "switch memory true" {
 		t.Errorf("ordered %q", got)
 	}
-	snaps <- snapshot()
+	snaps.feed.Publish(snapshot())
 	shows(empty)
-	snaps <- one
+	snaps.feed.Publish(one)
 	shows(titlesOf(first))
 	cancel()
 	if err := <-done; err != nil {

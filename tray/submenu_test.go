@@ -11,7 +11,7 @@ import (
 
 func TestOpenMenuKeepsItsSubmenus(t *testing.T) {
 	o, c, now := drawer(t)
-	alpha, beta, gamma := serena(1, "alpha", 0, 0), serena(2, "beta", 0, 0), serena(3, "gamma", 0, 0)
+	alpha, beta, gamma := serena(2, "alpha", 0, 0), serena(3, "beta", 0, 0), serena(4, "gamma", 0, 0)
 	with := func(e monitor.Event, list ...monitor.Instance) *monitor.Snapshot {
 		s := snapshot(list...)
 		s.Recent = []monitor.Event{e}
@@ -19,13 +19,13 @@ func TestOpenMenuKeepsItsSubmenus(t *testing.T) {
 	}
 	check := func(when, stop, recent string) {
 		t.Helper()
-		if got := c.under(slotStop); got != stop {
+		if got := c.under("stop"); got != stop {
 			t.Errorf("%s:\n got %s\nwant %s", when, got, stop)
 		}
-		if got := c.under(slotRecent); got != recent {
+		if got := c.under("recent"); got != recent {
 			t.Errorf("%s:\n got %s\nwant %s", when, got, recent)
 		}
-		if c.shown[slotStop].Visible != (stop != "") || c.shown[slotRecent].Visible != (recent != "") {
+		if (c.shown.line("stop").Title != "") != (stop != "") || (c.shown.line("recent").Title != "") != (recent != "") {
 			t.Errorf("%s: a submenu and its lines are not shown together", when)
 		}
 	}
@@ -38,18 +38,18 @@ func TestOpenMenuKeepsItsSubmenus(t *testing.T) {
 	started := func(in monitor.Instance) monitor.Event { return event(monitor.EventStarted, in, 0, "") }
 	check("empty", "", "")
 	o.see(t, with(started(beta), alpha, beta))
-	const both, of = "1 - alpha · client Claude Code | 2 - beta · client Claude Code", "12:00 started: 2 - beta"
+	const both, of = "2 - alpha · client Claude Code | 3 - beta · client Claude Code", "12:00 started: 3 - beta"
 	check("closed", both, of)
 	tell(menuOpened)
 	*now = now.Add(openLimit - time.Second)
 	tell(menuUsed)
 	*now = now.Add(openLimit - time.Second)
 	o.see(t, with(started(gamma), alpha, gamma))
-	check("open", "1 - alpha · client Claude Code | 2 - beta · ended", of)
+	check("open", "2 - alpha · client Claude Code | 3 - beta · ended", of)
 	tell(menuUsed)
-	check("used", "1 - alpha · client Claude Code | 2 - beta · ended", of)
+	check("used", "2 - alpha · client Claude Code | 3 - beta · ended", of)
 	tell(menuClicked)
-	check("closed", "1 - alpha · client Claude Code | 3 - gamma · client Claude Code", "12:00 started: 3 - gamma")
+	check("closed", "2 - alpha · client Claude Code | 4 - gamma · client Claude Code", "12:00 started: 4 - gamma")
 	tell(menuUsed) // of no menu
 	o.see(t, snapshot())
 	check("empty", "", "")
@@ -62,20 +62,21 @@ func TestOpenMenuKeepsItsSubmenus(t *testing.T) {
 
 func TestClicksInTheSubmenus(t *testing.T) {
 	o, c, now := drawer(t)
-	orders := o.actions.(clicked)
-	alpha, beta, gone := serena(1, "alpha", 0, 0), serena(2, "beta", 0, 0), serena(3, "gone", 0, 0)
+	orders := o.opts.Actions.(clicked)
+	alpha, beta, gone := serena(2, "alpha", 0, 0), serena(3, "beta", 0, 0), serena(4, "gone", 0, 0)
 	snap := snapshot(alpha, beta)
 	snap.Recent = []monitor.Event{event(monitor.EventStopped, gone, 0, ""), event(monitor.EventStarted, beta, 0, "")}
 	o.see(t, snap)
-	line := func(id string) int { return slotStopFirst + slices.Index(o.shown.placed.stops, id) }
-	click := func(when string, slot int, want string) {
+	click := func(when, key, want string) {
 		t.Helper()
-		o.click(slot)
+		if id := o.id(key); id >= 0 {
+			o.click(id)
+		}
 		all := []string{"quit"}
 		if want != "" {
 			all = append(all, want)
 		}
-		o.click(slotQuit) // so that there is something to wait for
+		o.click(o.id("quit")) // so that there is something to wait for
 		var got []string
 		for range all {
 			got = append(got, <-orders)
@@ -86,50 +87,36 @@ func TestClicksInTheSubmenus(t *testing.T) {
 			t.Errorf("%s: ordered %q, want %q", when, got, all)
 		}
 	}
-	click("at once", line("2-7"), "")
+	click("at once", "stop 2-7", "")
 	*now = now.Add(settleTime)
-	click("settled", line("2-7"), "stop 2-7")
-	click("settled", line("3-7"), "stop 3-7")
-	click("a hidden line", line("2-7")+1, "")
-	click("what opens a submenu", slotStop, "")
-	click("what opens a submenu", slotRecent, "")
-	click("the rest", slotStopMore, "")
-	click("an event of one that has gone", slotRecentFirst, "")
-	click("an event", slotRecentFirst+1, "open 3-7")
-	click("no event", slotRecentFirst+2, "")
+	click("settled", "stop 2-7", "stop 2-7")
+	click("settled", "stop 3-7", "stop 3-7")
+	click("a hidden line", "", "")
+	click("what opens a submenu", "stop", "")
+	click("what opens a submenu", "recent", "")
+	click("an event of one that has gone", o.shown.under("recent")[0].Key, "")
+	click("an event", o.shown.under("recent")[1].Key, "open 3-7")
 
 	// A title that changes moves nothing, a server that comes may.
-	at := line("2-7")
 	alpha.Busy = ptr(true)
 	o.see(t, snapshot(alpha, beta))
-	click("renamed", at, "stop 2-7")
-	o.see(t, snapshot(alpha, beta, serena(4, "new", 0, 0)))
-	click("one has come", at, "")
+	click("renamed", "stop 2-7", "stop 2-7")
+	o.see(t, snapshot(alpha, beta, serena(5, "new", 0, 0)))
+	click("one has come", "stop 2-7", "")
 	*now = now.Add(settleTime)
-	click("settled", at, "stop 2-7")
+	click("settled", "stop 2-7", "stop 2-7")
 	*now = now.Add(time.Minute)
 	o.see(t, snapshot(alpha, beta)) // which waits for nothing
 	if err := o.menuEvent(menuOpened); err != nil {
 		t.Fatal(err)
 	}
-	click("not moved since it opened", line("2-7"), "stop 2-7")
+	click("not moved since it opened", "stop 2-7", "stop 2-7")
 	o.see(t, snapshot(beta))
-	click("ended", line("2-7"), "")
+	click("ended", "stop 2-7", "")
 	if len(orders) != 0 {
 		t.Errorf("ordered more: %q", <-orders)
 	}
-	if !strings.Contains(c.under(slotStop), "alpha · ended") {
-		t.Errorf("shows %s", c.under(slotStop))
-	}
-}
-
-func TestNothingIsOfferedThatNobodyDoes(t *testing.T) {
-	o, c, now := drawer(t)
-	o.stopper = nil
-	o.see(t, snapshot(serena(1, "alpha", 0, 0)))
-	*now = now.Add(settleTime)
-	o.click(slotStopFirst + stopSize/2)
-	if c.shown[slotStop].Visible || c.under(slotStop) != "" {
-		t.Errorf("shows %q", c.under(slotStop))
+	if !strings.Contains(c.under("stop"), "alpha · ended") {
+		t.Errorf("shows %s", c.under("stop"))
 	}
 }

@@ -28,7 +28,7 @@ func TestPanelReadsTheSubmenus(t *testing.T) {
 			"24287 - delta · starting · client Claude Code · 100 MB",
 			"24286 - NO PROJECT · client Claude Code · 100 MB",
 		}, "\n"),
-		"Recent": clock + " started: 24284 - al__pha by Claude Code\n20 Nov 10:42 stopped: 24282 - old",
+		"Recent": clock + " started: 24284 - al__pha by Claude Code\n20 Nov 2020 10:42 stopped: 24282 - old",
 	} {
 		waitFor(t, label, func() bool { return h.Under(t, sender, label) == want })
 		l := h.Find(t, sender, label)
@@ -46,10 +46,10 @@ func TestPanelReadsTheSubmenus(t *testing.T) {
 	}
 	click("Recent", 1) // gone
 	click("Recent", 0)
-	waitFor(t, "a dashboard", func() bool { return strings.Contains(c.said(), "open 24285-7\n") })
+	waitFor(t, "a dashboard", func() bool { return strings.Contains(c.said(), "open 24284-7\n") })
 	waitFor(t, "an order to stop", func() bool { // once the lines have settled
 		click("Stop", 1)
-		return strings.Contains(c.said(), "stop 24285-7\n")
+		return strings.Contains(c.said(), "stop 24284-7\n")
 	})
 	if n := strings.Count(c.said(), "open "); n != 1 {
 		t.Errorf("%d dashboards opened", n)
@@ -120,11 +120,12 @@ func TestWhatPanelsAskOfOneLine(t *testing.T) {
 		}
 	}
 	var some []lineProperties
-	err := menu.Call(menuIface+".GetGroupProperties", 0, []int32{idOf(slotStop), 1 << 30, -1}, []string{"children-display", "label"}).Store(&some)
+	stop := h.Find(t, sender, "Stop").ID
+	err := menu.Call(menuIface+".GetGroupProperties", 0, []int32{stop, 1 << 30, -1}, []string{"children-display", "label"}).Store(&some)
 	if err != nil || len(some) != 1 || len(some[0].Props) != 2 || some[0].Props["children-display"].Value() != "submenu" {
 		t.Errorf("properties %v, %v", some, err)
 	}
-	if err := menu.Call(menuIface+".GetGroupProperties", 0, []int32{}, []string{"label"}).Store(&some); err != nil || len(some) != slotCount {
+	if err := menu.Call(menuIface+".GetGroupProperties", 0, []int32{}, []string{"label"}).Store(&some); err != nil || len(some) != len(menuAt(nil, menuOptions{})) {
 		t.Errorf("%d lines, %v", len(some), err)
 	}
 	h.Event(t, sender, 1<<30, "clicked") // harms nothing

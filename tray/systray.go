@@ -7,7 +7,6 @@ import (
 	"fyne.io/systray"
 
 	"lamplighter/icons"
-	"lamplighter/monitor"
 )
 
 // isDBus tells the desktops whose tray is an object on the session bus.
@@ -19,23 +18,24 @@ const isDBus = runtime.GOOS != "windows" && runtime.GOOS != "darwin"
 type desktop struct {
 	ended      <-chan struct{}     // closed when nobody receives clicks any more
 	lost       <-chan struct{}     // closed when the bus is gone
-	lines      lines               // nil where the menu is the library's
-	items      []*systray.MenuItem // of the library's menu
+	own        ownMenu             // nil where the menu is the library's
+	items      []*systray.MenuItem // of the library's menu; nil for separators
 	listening  []bool
 	clicks     chan int
 	menuEvents chan menuEvent
 }
 
-// lines are the lines of a menu that is not the library's.
-type lines interface {
-	// do makes changes, which are seen together.
-	do(ops []slotOp) error
+// ownMenu is a menu that is not the library's.
+type ownMenu interface {
+	build(m menu) error
+	// show makes changes, which are seen together.
+	show(changes []change) error
 }
 
 // newDesktop returns a painter that hands on clicks until ended is closed.
 func newDesktop(ended <-chan struct{}, b *bus) *desktop {
 	d := &desktop{ended: ended, lost: b.lost(), clicks: make(chan int, 8), menuEvents: make(chan menuEvent, 8)}
-	d.lines = b.lines(ended, d.clicks, d.menuEvents)
+	d.own = b.newMenu(ended, d.clicks, d.menuEvents)
 	return d
 }
 
@@ -74,50 +74,50 @@ func (d *desktop) run(settled <-chan struct{}, prepare, start func()) (err error
 
 func (d *desktop) quit() { systray.Quit() }
 
-func (d *desktop) slots() []menuSlot {
+func (d *desktop) build(m menu) error {
 	if isDBus {
 		// Elsewhere this is text beside the icon. Here it is its name, by
 		// which a panel remembers what its user decided about it.
 		systray.SetTitle("Lamplighter")
 	}
-	if d.lines != nil {
-		return hiddenSlots()
+	if d.own != nil {
+		return d.own.build(m)
 	}
-	d.items = make([]*systray.MenuItem, slotCount)
-	d.listening = make([]bool, slotCount)
-	for i := range d.items {
-		above := slotAbove(i)
-		switch {
-		case !separated(i):
-		case above >= 0:
-			d.items[above].AddSeparator()
-		default:
+	d.items = make([]*systray.MenuItem, len(m))
+	d.listening = make([]bool, len(m))
+	for i := 1; i < len(m); i++ {
+		d.listening[i] = m[i].Opens // a click on what opens a submenu is no order
+		switch above := d.items[m[i].Above]; {
+		case m[i].Separator && above != nil:
+			above.AddSeparator()
+		case m[i].Separator:
 			systray.AddSeparator()
-		}
-		if above >= 0 {
-			d.items[i] = d.items[above].AddSubMenuItem("", "")
-		} else {
+		case above != nil:
+			d.items[i] = above.AddSubMenuItem("", "")
+		default:
 			d.items[i] = systray.AddMenuItem("", "")
 		}
 	}
 	// Only now, because Windows cannot add a submenu to a hidden line.
 	for _, item := range d.items {
-		item.Hide()
+		if item != nil {
+			item.Hide()
+		}
 	}
-	return hiddenSlots()
+	return d.show(diff(make(menu, len(m)), m))
 }
 
-func (d *desktop) do(ops []slotOp) error {
-	if d.lines == nil {
-		for _, op := range ops {
-			if err := d.call(func() { d.change(op) }); err != nil {
+func (d *desktop) show(changes []change) error {
+	if d.own == nil {
+		for _, c := range changes {
+			if err := d.call(func() { d.change(c) }); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	var err error
-	if lost := d.call(func() { err = d.lines.do(ops) }); lost != nil {
+	if lost := d.call(func() { err = d.own.show(changes) }); lost != nil {
 		return lost
 	}
 	if err != nil {
@@ -126,37 +126,47 @@ func (d *desktop) do(ops []slotOp) error {
 	return nil
 }
 
-// change changes a line of the library's menu.
-func (d *desktop) change(op slotOp) {
-	item := d.items[op.Slot]
-	switch op.Kind {
-	case opTitle:
-		item.SetTitle(escape(runtime.GOOS, op.Text))
-	case opTooltip:
-		// Elsewhere no line of a menu has one, and setting it would
-		// only repaint.
-		if runtime.GOOS == "darwin" {
-			item.SetTooltip(op.Text)
-		}
-	case opIcon:
-		item.SetIcon(icons.Item(string(op.Mark)))
-	case opEnable:
-		item.Enable()
-	case opDisable:
-		item.Disable()
-	case opCheck:
-		item.Check()
-	case opUncheck:
-		item.Uncheck()
-	case opShow:
-		d.listen(op.Slot)
-		item.Show()
-	case opHide:
+// change changes a line of the library's menu. One that was hidden gets all that
+// it shows, as it may have shown something else before.
+func (d *desktop) change(c change) {
+	item, was, now := d.items[c.ID], c.Was, c.Now
+	if now.hidden() {
 		item.Hide()
+		return
+	}
+	fresh := was.hidden()
+	if fresh || was.Title != now.Title {
+		item.SetTitle(escape(runtime.GOOS, now.Title))
+	}
+	// Elsewhere no line of a menu has a tooltip, and setting it would only repaint.
+	if runtime.GOOS == "darwin" && (fresh || was.Tooltip != now.Tooltip) {
+		item.SetTooltip(now.Tooltip)
+	}
+	if now.Mark != icons.None && (fresh || was.Mark != now.Mark) {
+		item.SetIcon(icons.Item(string(now.Mark)))
+	}
+	if fresh || was.Disabled != now.Disabled {
+		set(now.Disabled, item.Disable, item.Enable)
+	}
+	if fresh || was.Checked != now.Checked {
+		set(now.Checked, item.Check, item.Uncheck)
+	}
+	if fresh {
+		d.listen(c.ID)
+		item.Show()
 	}
 }
 
-func (d *desktop) icon(style string, worst monitor.State) error {
+// set calls yes or no.
+func set(on bool, yes, no func()) {
+	if on {
+		yes()
+	} else {
+		no()
+	}
+}
+
+func (d *desktop) icon(style string, worst icons.Mark) error {
 	return d.call(func() {
 		picture := icons.Tray(style, string(worst))
 		if runtime.GOOS == "darwin" && style != icons.StyleLight && style != icons.StyleDark {
@@ -189,14 +199,14 @@ func (d *desktop) call(f func()) (err error) {
 	return nil
 }
 
-// listen hands on the clicks on a slot, from the first time it is shown. The
+// listen hands on the clicks on a line, from the first time it is shown. The
 // library drops a click that nobody waits for.
-func (d *desktop) listen(slot int) {
-	if d.listening[slot] || opensSubmenu(slot) {
-		return // a click on what opens a submenu is no order
+func (d *desktop) listen(id int) {
+	if d.listening[id] {
+		return
 	}
-	d.listening[slot] = true
-	clicked := d.items[slot].ClickedCh
+	d.listening[id] = true
+	clicked := d.items[id].ClickedCh
 	go func() {
 		for {
 			select {
@@ -210,7 +220,7 @@ func (d *desktop) listen(slot int) {
 			select {
 			case <-d.ended:
 				return
-			case d.clicks <- slot:
+			case d.clicks <- id:
 			}
 		}
 	}()

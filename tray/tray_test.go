@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"lamplighter/icons"
 	"lamplighter/monitor"
 
 	"go.uber.org/goleak"
@@ -26,58 +26,40 @@ func TestMain(m *testing.M) {
 // canvas is a painter that records.
 type canvas struct {
 	mu    sync.Mutex
-	shown []menuSlot
-	ops   []slotOp
+	shown menu
+	drawn []change
 	icons []string // style and worst state
 	tips  []string
 	fail  error
 }
 
-func (c *canvas) slots() []menuSlot {
-	c.shown = hiddenSlots()
-	return slices.Clone(c.shown)
-}
-
-func (c *canvas) do(ops []slotOp) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.shown = apply(c.shown, ops)
-	c.ops = append(c.ops, ops...)
+func (c *canvas) build(m menu) error {
+	c.shown = slices.Clone(m)
 	return c.fail
 }
 
-func (c *canvas) icon(style string, worst monitor.State) error {
+func (c *canvas) show(changes []change) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown = apply(c.shown, changes)
+	c.drawn = append(c.drawn, changes...)
+	return c.fail
+}
+
+func (c *canvas) icon(style string, worst icons.Mark) error {
 	c.icons = append(c.icons, style+" "+string(worst))
 	return nil
 }
 
 func (c *canvas) tooltip(text string) error { c.tips = append(c.tips, text); return nil }
 
-// titles are those from the top to the dashboard.
-func (c *canvas) titles() string { return c.between(0, slotGlobal) }
+// titles are those of the instances, after the first line.
+func (c *canvas) titles() string {
+	return titles(append(menu{c.shown[1]}, c.shown.of(openDashboard)...))
+}
 
 // under are the titles in a submenu.
-func (c *canvas) under(slot int) string {
-	first := slotTop
-	for slotAbove(first) != slot {
-		first++
-	}
-	end := first
-	for end < slotCount && slotAbove(end) == slot {
-		end++
-	}
-	return c.between(first, end)
-}
-
-func (c *canvas) between(first, end int) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var t []string
-	for _, s := range seen(c.shown[first:end]) {
-		t = append(t, s.Title)
-	}
-	return strings.Join(t, " | ")
-}
+func (c *canvas) under(key string) string { return titles(c.shown.under(key)) }
 
 // clicked records what the menu orders.
 type clicked chan string
@@ -100,11 +82,16 @@ func drawer(t *testing.T) (*owner, *canvas, *time.Time) {
 	now := noon
 	c := &canvas{}
 	orders := make(clicked, 8)
-	o := &owner{paint: c, actions: orders, stopper: orders, now: func() time.Time { return now }}
+	o := &owner{paint: c, opts: Options{Actions: orders, Stopper: orders}, now: func() time.Time { return now }}
 	if err := o.first(); err != nil {
 		t.Fatal(err)
 	}
 	return o, c, &now
+}
+
+// id is the index of the line with that key.
+func (o *owner) id(key string) int {
+	return slices.IndexFunc(o.shown, func(l line) bool { return l.Key == key })
 }
 
 func (o *owner) see(t *testing.T, snap *monitor.Snapshot) {
@@ -117,22 +104,22 @@ func (o *owner) see(t *testing.T, snap *monitor.Snapshot) {
 
 func TestNothingIsDrawnTwice(t *testing.T) {
 	o, c, now := drawer(t)
-	o.see(t, snapshot(serena(1, "alpha", 0, 100), serena(2, "beta", 0, 100)))
-	c.ops, c.icons, c.tips = nil, nil, nil
+	o.see(t, snapshot(serena(2, "alpha", 0, 100), serena(3, "beta", 0, 100)))
+	c.drawn, c.icons, c.tips = nil, nil, nil
 	for i := range 10 {
 		*now = now.Add(20 * time.Second)
-		o.see(t, snapshot(serena(1, "alpha", 0, 100+uint64(i)), serena(2, "beta", 0, 100-uint64(i))))
+		o.see(t, snapshot(serena(2, "alpha", 0, 100+uint64(i)), serena(3, "beta", 0, 100-uint64(i))))
 	}
-	if len(c.ops)+len(c.icons)+len(c.tips) != 0 {
-		t.Errorf("drawn for nothing: %v %v %v", c.ops, c.icons, c.tips)
+	if len(c.drawn)+len(c.icons)+len(c.tips) != 0 {
+		t.Errorf("drawn for nothing: %v %v %v", c.drawn, c.icons, c.tips)
 	}
 }
 
 func TestOpenMenuKeepsItsLines(t *testing.T) {
 	o, c, now := drawer(t)
-	alpha, beta := serena(1, "alpha", 0, 0), serena(2, "beta", 0, 0)
+	alpha, beta := serena(2, "alpha", 0, 0), serena(3, "beta", 0, 0)
 	red := with(beta, func(in *monitor.Instance) { in.State, in.Cause = monitor.StateZombie, monitor.CauseSuspended })
-	gamma := serena(3, "gamma", 0, 0)
+	gamma := serena(4, "gamma", 0, 0)
 	check := func(when, want string) {
 		t.Helper()
 		if got := c.titles(); got != want {
@@ -148,38 +135,38 @@ func TestOpenMenuKeepsItsLines(t *testing.T) {
 	o.see(t, snapshot(alpha, beta))
 	event(menuOpened)
 	o.see(t, snapshot(red, gamma))
-	check("open", "2 servers, 1 needs attention | 1 - alpha · ended | 2 - beta · suspended")
+	check("open", "2 servers, 1 needs attention | 2 - alpha · ended | 3 - beta · suspended")
 	event(menuClosed)
-	check("closed, a click may follow", "2 servers, 1 needs attention | 1 - alpha · ended | 2 - beta · suspended")
+	check("closed, a click may follow", "2 servers, 1 needs attention | 2 - alpha · ended | 3 - beta · suspended")
 	if d := o.sleep(); d != clickComes {
 		t.Errorf("waits %v, want %v", d, clickComes)
 	}
 	event(menuClicked)
-	check("clicked", "2 servers, 1 needs attention | 2 - beta · suspended | 3 - gamma")
+	check("clicked", "2 servers, 1 needs attention | 3 - beta · suspended | 4 - gamma")
 
 	event(menuOpened)
 	o.see(t, snapshot(gamma, red))
 	event(menuClosed)
 	*now = now.Add(clickComes)
 	o.see(t, snapshot(red, gamma))
-	check("closed", "2 servers, 1 needs attention | 2 - beta · suspended | 3 - gamma")
+	check("closed", "2 servers, 1 needs attention | 3 - beta · suspended | 4 - gamma")
 
 	event(menuOpened)
 	o.see(t, snapshot(gamma))
 	event(menuOpened)
-	check("told of the same opening twice", "1 server | 2 - beta · ended | 3 - gamma")
+	check("told of the same opening twice", "1 server | 3 - beta · ended | 4 - gamma")
 	*now = now.Add(2 * sameOpening)
 	event(menuOpened)
-	check("opened again", "1 server | 3 - gamma")
+	check("opened again", "1 server | 4 - gamma")
 
 	o.see(t, snapshot(gamma, alpha))
-	check("open", "2 servers | 3 - gamma")
+	check("open", "2 servers | 4 - gamma")
 	if d := o.sleep(); d != openLimit {
 		t.Errorf("waits %v, want %v", d, openLimit)
 	}
 	*now = now.Add(openLimit)
 	o.see(t, o.snap)
-	check("after the limit", "2 servers | 1 - alpha | 3 - gamma")
+	check("after the limit", "2 servers | 2 - alpha | 4 - gamma")
 	if o.waiting {
 		t.Error("still waiting")
 	}
@@ -188,15 +175,15 @@ func TestOpenMenuKeepsItsLines(t *testing.T) {
 func TestSetStyle(t *testing.T) {
 	tray := New(Options{})
 	tray.SetStyle("light")
-	tray.SetStyle("dark") // does not wait
-	if got := <-tray.styles; got != "dark" {
+	tray.SetStyle("dark")
+	if got := tray.styles.Latest(); got != "dark" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestIconFollowsTheWorstStateAndTheStyle(t *testing.T) {
 	o, c, _ := drawer(t)
-	green := serena(1, "alpha", 0, 0)
+	green := serena(2, "alpha", 0, 0)
 	red := with(green, func(in *monitor.Instance) { in.State = monitor.StateZombie })
 	for _, s := range []*monitor.Snapshot{snapshot(), snapshot(green), snapshot(green), snapshot(red), snapshot(green)} {
 		o.see(t, s)
@@ -210,66 +197,64 @@ func TestIconFollowsTheWorstStateAndTheStyle(t *testing.T) {
 	}
 }
 
-func TestSleep(t *testing.T) {
-	o, _, _ := drawer(t)
+// Time alone changes the menu at full minutes, and only one that tells times.
+func TestDrawsOnTheMinute(t *testing.T) {
+	alpha := serena(2, "alpha", 0, 0)
+	old := snapshot()
+	old.Recent = []monitor.Event{event(monitor.EventStopped, alpha, time.Hour, "")}
+	paused := snapshot()
+	paused.Policy.Paused = true
 	for _, c := range []struct {
-		idle time.Duration
-		want time.Duration
-	}{{0, 5 * time.Minute}, {7 * time.Minute, 3 * time.Minute}, {5*time.Minute - time.Second, sleepStep}, {90 * time.Minute, 30 * time.Minute}} {
-		o.see(t, snapshot(serena(1, "alpha", c.idle, 0)))
+		name  string
+		after time.Duration // noon
+		snap  *monitor.Snapshot
+		want  time.Duration
+	}{
+		{"nothing is known", 0, nil, 24 * time.Hour},
+		{"no servers", 0, snapshot(), 24 * time.Hour},
+		{"a server", 0, snapshot(alpha), time.Minute},
+		{"a server, soon", 50 * time.Second, snapshot(alpha), 10 * time.Second},
+		{"an event", time.Second, old, 59 * time.Second},
+		{"a pause", time.Second, paused, 59 * time.Second},
+	} {
+		o, _, now := drawer(t)
+		*now = noon.Add(c.after)
+		o.see(t, c.snap)
 		if got := o.sleep(); got != c.want {
-			t.Errorf("idle %v: sleeps %v, want %v", c.idle, got, c.want)
+			t.Errorf("%s: sleeps %v, want %v", c.name, got, c.want)
 		}
-	}
-}
-
-func TestSleepsToTheFullMinute(t *testing.T) {
-	o, _, now := drawer(t)
-	*now = noon.Add(50 * time.Second)
-	in := serena(1, "alpha", 0, 0)
-	in.Plan.ShutdownAt = noon.Add(4*time.Minute + 10*time.Second)
-	o.see(t, snapshot(in))
-	if got := o.sleep(); got != 10*time.Second {
-		t.Errorf("sleeps %v to the next minute", got)
-	}
-	in.Plan = monitor.Plan{KeptUntil: noon.Add(time.Minute + time.Second)}
-	o.see(t, snapshot(in))
-	if got := o.sleep(); got != time.Minute+10*time.Second {
-		t.Errorf("sleeps %v to the minute after", got)
 	}
 }
 
 func TestLoopHandsOutClicksAndEnds(t *testing.T) {
 	snaps, clicks, orders := make(chan *monitor.Snapshot, 1), make(chan int), make(clicked, 8)
 	c := &canvas{}
-	o := &owner{paint: c, actions: orders, now: time.Now, snapshots: snaps, clicks: clicks}
-	snaps <- snapshot(serena(1, "alpha", 0, 0))
+	o := &owner{paint: c, opts: Options{Actions: orders}, now: time.Now, snapshots: snaps, clicks: clicks}
+	snaps <- snapshot(serena(2, "alpha", 0, 0))
 	if err := o.first(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- o.loop(ctx) }()
-	slot := slotFirst + slices.Index(place(make([]string, poolSize), []string{"x"}), "x")
+	entry := o.id("open 2-7")
 	for _, c := range []struct {
-		slot int
+		id   int
 		want string
-	}{{slot, "open 2-7"}, {slotHead, "global"}, {slotGlobal, "global"}, {slotMore, "global"}, {slotQuit, "quit"}} {
-		clicks <- c.slot
+	}{{entry, "open 2-7"}, {o.id("head"), "global"}, {o.id("global"), "global"}, {o.id("quit"), "quit"}} {
+		clicks <- c.id
 		if got := <-orders; got != c.want {
-			t.Errorf("slot %d: %s, want %s", c.slot, got, c.want)
+			t.Errorf("line %d: %s, want %s", c.id, got, c.want)
 		}
 		if len(orders) != 0 {
-			t.Errorf("slot %d ordered more: %s", c.slot, <-orders)
+			t.Errorf("line %d ordered more: %s", c.id, <-orders)
 		}
 	}
-	clicks <- slot + 1 // hidden
-	clicks <- slotRecentFirst
-	clicks <- slotStopFirst
-	clicks <- slotHint
-	clicks <- slotAbout
+	for _, id := range []int{0, entry + 1, o.id("hint"), o.id("about")} {
+		clicks <- id
+	}
 	close(snaps) // a source that ends does not end the tray
-	clicks <- slotQuit
+	clicks <- o.id("quit")
 	if got := <-orders; got != "quit" {
 		t.Errorf("a line without meaning ordered %q", got)
 	}

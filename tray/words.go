@@ -53,20 +53,15 @@ func memoryStep(mb int) int {
 	return 100
 }
 
-// memorySlip is how far the measured value may be from the shown one, when the
-// lower of both is so many MB.
-func memorySlip(mb int) int {
-	return max(min(mb/6, memoryStep(max(mb, 200))*4/5), 4)
-}
-
 // quantise rounds bytes to the MB that are shown, given the MB shown before
-// (0 for none). Unknown memory, 0 bytes, stays 0.
+// (0 for none), which stay while they are off by at most 15 %, or 4 MB. Unknown
+// memory, 0 bytes, stays 0.
 func quantise(bytes uint64, before int) int {
 	if bytes == 0 {
 		return 0
 	}
 	mb := int(min(bytes, 1<<50) / megabyte)
-	if slip := memorySlip(min(mb, before)); before >= leastMemory && mb-before <= slip && before-mb <= slip {
+	if slip := max(before*15/100, 4); before >= leastMemory && mb-before <= slip && before-mb <= slip {
 		return before
 	}
 	if mb < leastMemory {
@@ -84,7 +79,7 @@ func memoryWords(mb int) string {
 	case underLeast:
 		return fmt.Sprintf("under %d MB", leastMemory)
 	}
-	return monitor.Memory(uint64(mb) * megabyte)
+	return monitor.Memory(mb * megabyte)
 }
 
 // idleStep is how coarse an idle time is told: by 5 minutes in the first hour,
@@ -101,34 +96,22 @@ func idleStep(d time.Duration) time.Duration {
 
 // idleWords tells an idle time; below the first step it is empty.
 func idleWords(d time.Duration) string {
-	n := int(d / idleStep(d))
-	switch idleStep(d) {
-	case 5 * time.Minute:
-		if n == 0 {
-			return ""
-		}
-		return fmt.Sprintf("idle %d min", 5*n)
-	case time.Hour:
-		return fmt.Sprintf("idle %d h", n)
-	}
-	return fmt.Sprintf("idle %d days", n)
-}
-
-// nextIdle is the time until idleWords(d) will say something else.
-func nextIdle(d time.Duration) time.Duration {
 	step := idleStep(d)
-	return (d/step+1)*step - d
+	if d < step {
+		return ""
+	}
+	return "idle " + monitor.Span(d.Truncate(step))
 }
 
 // stateWords says what state an instance is in, unless its label or the
 // silence says so: green is not mentioned, NO PROJECT and parked stand in the
-// label, and a server that is not Serena has no projects.
+// label.
 func stateWords(in *monitor.Instance) string {
 	switch in.State {
-	case monitor.StateProject, monitor.StateParked:
+	case monitor.StateProject, monitor.StateLive, monitor.StateParked:
 		return ""
 	case monitor.StateNoProject:
-		if in.Kind != monitor.KindSerena || in.ProjectName == "" || in.DashboardURL == "" {
+		if in.ProjectName == "" {
 			return ""
 		}
 	case monitor.StateZombie:
@@ -146,7 +129,7 @@ func stateWords(in *monitor.Instance) string {
 // reachWords says of a server that runs that it has no dashboard of its own: a
 // click shows it on the global one.
 func reachWords(in *monitor.Instance) string {
-	if in.State == monitor.StateNoProject && in.DashboardURL == "" {
+	if in.State == monitor.StateLive && in.DashboardURL == "" {
 		return "no dashboard"
 	}
 	return ""
@@ -184,7 +167,7 @@ func idleTime(in *monitor.Instance, now time.Time) (time.Duration, bool) {
 }
 
 func live(in *monitor.Instance) bool {
-	return in.State == monitor.StateProject || in.State == monitor.StateNoProject
+	return in.State == monitor.StateProject || in.State == monitor.StateNoProject || in.State == monitor.StateLive
 }
 
 // clientWords names the client that a server would be taken from, unless it
@@ -205,7 +188,7 @@ func clientWords(in *monitor.Instance) string {
 	return "client " + words
 }
 
-// title joins a label such as "24284 - alpha", which ends in name, with the
+// title joins a label such as "4711 - alpha", which ends in name, with the
 // words after it. The name gives way when all together is wider than columns.
 func title(columns int, label, name string, words ...string) string {
 	rest := ""

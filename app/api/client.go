@@ -209,7 +209,7 @@ func (c *Client) failure(ctx context.Context, err error, limit time.Duration) er
 	var dialing dialError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%w: nothing answers on %s within %v", ErrUnreachable, c.path, limit)
+		return fmt.Errorf("%w: nothing answers on %s within %s", ErrUnreachable, c.path, monitor.Span(limit))
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
 	case errors.As(err, &dialing):

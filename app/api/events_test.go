@@ -24,7 +24,7 @@ func (r recorded) Events(since time.Time) ([]monitor.Event, error) {
 }
 
 func step(kind monitor.EventKind) monitor.Event {
-	return monitor.Event{At: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Kind: kind, ID: "7-7", PID: 7, Label: "24282 - alpha", Detail: "so\u202e"}
+	return monitor.Event{At: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Kind: kind, ID: "7-7", PID: 7, Label: "2 - alpha", Detail: "so\u202e"}
 }
 
 func TestEvents(t *testing.T) {

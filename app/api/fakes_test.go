@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,10 +15,8 @@ import (
 
 // book is a Recorder that the test fills.
 type book struct {
-	mu      sync.Mutex
-	ended   []dashboard.Ended
+	ended   monitor.Feed[[]dashboard.Ended]
 	history map[monitor.Identity]dashboard.History
-	readers map[chan []dashboard.Ended]bool
 }
 
 func (b *book) History(id monitor.Identity) (dashboard.History, bool) {
@@ -25,39 +24,15 @@ func (b *book) History(id monitor.Identity) (dashboard.History, bool) {
 	return h, ok
 }
 
-func (b *book) Ended() []dashboard.Ended {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.ended
-}
+func (b *book) Ended() []dashboard.Ended { return b.ended.Latest() }
 
 func (b *book) Subscribe() (<-chan []dashboard.Ended, func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c := make(chan []dashboard.Ended, 1)
-	c <- b.ended
-	if b.readers == nil {
-		b.readers = map[chan []dashboard.Ended]bool{}
-	}
-	b.readers[c] = true
-	return c, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.readers, c)
-	}
+	b.add()
+	return b.ended.Subscribe()
 }
 
-func (b *book) add(e dashboard.Ended) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.ended = append(b.ended[:len(b.ended):len(b.ended)], e)
-	for c := range b.readers {
-		select {
-		case <-c:
-		default:
-		}
-		c <- b.ended
-	}
+func (b *book) add(more ...dashboard.Ended) {
+	b.ended.Publish(append(slices.Clip(b.ended.Latest()), more...))
 }
 
 // pinner notes what is pinned.

@@ -48,7 +48,7 @@ func help(task, with string) int {
 		}
 		defer resp.Body.Close()
 		fmt.Println(resp.StatusCode)
-	case "connect-unix", "connect-tcp4", "connect-tcp6": // to an address, which is to close at once
+	case "connect-unix", "connect-tcp6": // to an address, which is to close at once
 		_, network, _ := strings.Cut(task, "-")
 		conn, err := net.Dial(network, with)
 		if err != nil {

@@ -157,31 +157,6 @@ func asStranger(t *testing.T, dir string, cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// As root, a real other user tries the port; otherwise there is none to try
-// with.
-func TestAnotherRealUserIsRefusedOverTCP(t *testing.T) {
-	if os.Getuid() != 0 {
-		return
-	}
-	m := newModel()
-	m.set(snapshot(instance(7, "alpha")))
-	s := serveWeb(t, Handler(parts(m, shower{})), nil)
-	dir := strangersDir(t)
-	for range 3 {
-		if out, err := asStranger(t, dir, helper(t, "connect-tcp4", s.at(t))).CombinedOutput(); err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
-	}
-	apptest.Eventually(t, "it is told", func() bool { return strings.Contains(s.log.String(), "another user's program connects") })
-	if out, err := asStranger(t, dir, helper(t, "kill", "http://"+s.at(t)+"/global-dashboard/instance/7/kill")).CombinedOutput(); err == nil {
-		t.Errorf("an order was answered: %s", out)
-	}
-	// The same program as our user is let in.
-	if out, err := helper(t, "connect-tcp4", s.at(t)).CombinedOutput(); err == nil || !strings.Contains(string(out), "200 OK") {
-		t.Errorf("ours: %v: %s", err, out)
-	}
-}
-
 // As root, a real other user has the port at [::1], or asks there.
 func TestAnotherRealUserAtIPv6(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -208,8 +183,8 @@ func TestAnotherRealUserAtIPv6(t *testing.T) {
 }
 
 // foreign is a socket at which another program answers each request, or greets
-// before one, with text, and then closes, or stays silent.
-func foreign(t *testing.T, greets, silent bool, text string) (path string) {
+// before one, with text, and then closes.
+func foreign(t *testing.T, greets bool, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
@@ -234,7 +209,7 @@ func foreign(t *testing.T, greets, silent bool, text string) (path string) {
 				if _, err := io.WriteString(conn, text); err != nil {
 					return
 				}
-				if silent || greets {
+				if greets {
 					_, _ = io.Copy(io.Discard, conn) // until the client gives up
 				}
 			})
@@ -252,15 +227,14 @@ func TestDial(t *testing.T) {
 		"nothing there": {none, "connecting to " + none + ": no such file or directory"},
 		"too long":      {"/" + strings.Repeat("x", 200), "too long for a socket"},
 		"abstract":      {"@abstract", "does not begin with /; set LAMPLIGHTER_CONTROL_SOCKET"},
-		"a greeting":    {foreign(t, true, false, "220 mail\r\n"), "another program serves "},
-		"garbage":       {foreign(t, false, false, "\x00\x01\x02\x03"), "another program serves "},
-		"not JSON":      {foreign(t, false, false, answer("hello")), "another program serves "},
-		"other JSON":    {foreign(t, false, false, answer(`["hello"]`)), "another program serves "},
-		"another name":  {foreign(t, false, false, answer(`{"program":"x"}`)), "another program serves "},
-		"not found":     {foreign(t, false, false, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "another program serves "},
-		"half":          {foreign(t, false, false, answer(`{"program":`)), "was closed before it answered"},
-		"closes":        {foreign(t, false, false, ""), "was closed before it answered"},
-		"silent":        {foreign(t, false, true, ""), "nothing answers on "},
+		"a greeting":    {foreign(t, true, "220 mail\r\n"), "another program serves "},
+		"garbage":       {foreign(t, false, "\x00\x01\x02\x03"), "another program serves "},
+		"not JSON":      {foreign(t, false, answer("hello")), "another program serves "},
+		"other JSON":    {foreign(t, false, answer(`["hello"]`)), "another program serves "},
+		"another name":  {foreign(t, false, answer(`{"program":"x"}`)), "another program serves "},
+		"not found":     {foreign(t, false, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "another program serves "},
+		"half":          {foreign(t, false, answer(`{"program":`)), "was closed before it answered"},
+		"closes":        {foreign(t, false, ""), "was closed before it answered"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := Dial(t.Context(), test.path)

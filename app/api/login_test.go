@@ -178,24 +178,6 @@ func TestFirstWelcome(t *testing.T) {
 	}
 }
 
-func TestWelcomeWithoutTheRest(t *testing.T) {
-	m := newModel()
-	m.set(snapshot())
-	p := parts(m, shower{})
-	p.Welcome = &loginBook{show: true, installed: "hand"}
-	const want = `{"show":true,"version":"1.2.3","installed":"hand","login":null,"servers":0,"clients":null,"page_url":null}`
-	p.Version = "1.2.3"
-	if w := try(t, Handler(p), "GET", welcomePath, ""); w.Code != 200 || strings.TrimSpace(w.Body.String()) != want {
-		t.Errorf("got  %d %s\nwant %s", w.Code, w.Body, want)
-	}
-	broken := newDesktop()
-	broken.listErr = errors.New("no home")
-	p.Setup = broken
-	if w := try(t, Handler(p), "GET", welcomePath, ""); w.Code != 200 || strings.TrimSpace(w.Body.String()) != want {
-		t.Errorf("settings that cannot be read: %d %s", w.Code, w.Body)
-	}
-}
-
 func TestClientsThatSetupCouldChange(t *testing.T) {
 	with := func(becomes ...string) setup.Client {
 		var entries []setup.Entry

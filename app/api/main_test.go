@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -8,7 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,56 +28,34 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/Microsoft/go-winio.ioCompletionProcessor"))
 }
 
-// model is a Source whose snapshots the test sets, newest wins. One with the
-// number 0 is that of a model that has not looked yet, which is not handed out.
+// model is a Source whose snapshots the test sets. The zero value has not looked yet.
 type model struct {
-	mu      sync.Mutex
-	current *monitor.Snapshot
-	readers map[chan *monitor.Snapshot]bool
+	feed    monitor.Feed[*monitor.Snapshot]
+	readers atomic.Int32
 }
 
 func newModel() *model {
-	return &model{current: &monitor.Snapshot{Seq: 1, At: time.Now()}, readers: map[chan *monitor.Snapshot]bool{}}
+	m := &model{}
+	m.set(&monitor.Snapshot{Seq: 1, At: time.Now()})
+	return m
 }
 
-func (m *model) Snapshot() *monitor.Snapshot {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.current
-}
+func (m *model) Snapshot() *monitor.Snapshot { return cmp.Or(m.feed.Latest(), &monitor.Snapshot{}) }
 
-func (m *model) Subscribe() (<-chan *monitor.Snapshot, func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c := make(chan *monitor.Snapshot, 1)
-	if m.current.Seq > 0 {
-		c <- m.current
-	}
-	m.readers[c] = true
+func (m *model) Subscribe() (<-chan *monitor.Snapshot, func()) { return counted(&m.feed, &m.readers) }
+
+func (m *model) set(s *monitor.Snapshot) { m.feed.Publish(s) }
+
+func (m *model) subscribers() int { return int(m.readers.Load()) }
+
+// counted subscribes to a feed, and counts those that have.
+func counted[T any](feed *monitor.Feed[T], readers *atomic.Int32) (<-chan T, func()) {
+	c, cancel := feed.Subscribe()
+	readers.Add(1)
 	return c, func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.readers, c)
+		cancel()
+		readers.Add(-1)
 	}
-}
-
-func (m *model) set(s *monitor.Snapshot) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.current = s
-	for c := range m.readers {
-		select {
-		case <-c:
-		default:
-		}
-		c <- s
-	}
-}
-
-func (m *model) subscribers() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.readers)
 }
 
 // shower answers POST /show.
@@ -96,7 +75,7 @@ func (nothing) Stop(context.Context, monitor.Instance, stop.Order) (stop.Result,
 	return stop.Result{}, errors.New("nothing can be ended here")
 }
 
-func parts(source Source, show Shower) Parts {
+func parts(source monitor.Source, show Shower) Parts {
 	return Parts{Source: source, Show: show, Stop: nothing{}, Events: nothing{}, Version: "1.2.3", Log: quiet()}
 }
 
@@ -109,7 +88,7 @@ type served struct {
 	ended  chan error
 }
 
-func serve(t *testing.T, source Source, show Shower, change func(*Options)) *served {
+func serve(t *testing.T, source monitor.Source, show Shower, change func(*Options)) *served {
 	t.Helper()
 	o := Options{
 		Path:     controlPath(t),

@@ -22,7 +22,7 @@ const (
 )
 
 var allStates = []monitor.State{
-	monitor.StateStarting, monitor.StateProject, monitor.StateNoProject, monitor.StateZombie, monitor.StateParked,
+	monitor.StateStarting, monitor.StateProject, monitor.StateNoProject, monitor.StateLive, monitor.StateZombie, monitor.StateParked,
 }
 
 // metrics answers in Prometheus' text format, version 0.0.4. What is not known

@@ -11,12 +11,6 @@ import (
 	"lamplighter/monitor/policy"
 )
 
-// Source hands out snapshots: monitor/watch.
-type Source interface {
-	Snapshot() *monitor.Snapshot
-	Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func())
-}
-
 // Shower opens what a second start asks for, in a browser.
 type Shower interface {
 	// Show returns the address it opened. The error is a sentence for people.
@@ -26,7 +20,7 @@ type Shower interface {
 // Parts are what the routes work with. Source and Log are needed, and whatever
 // the routes that are asked for take; all of them in the background process.
 type Parts struct {
-	Source  Source
+	Source  monitor.Source
 	Show    Shower
 	Stop    Stopper
 	Events  Eventer
@@ -48,6 +42,8 @@ type Parts struct {
 	Welcome  Welcomer            // nil: nobody is welcomed
 
 	Workspaces Workspaces // nil: none can be had
+
+	Limits Limits
 
 	// Quit ends the process, and does not wait for that; restart says that another
 	// one starts at once. nil: it cannot be ended from here.

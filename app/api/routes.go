@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -31,7 +32,7 @@ type routes struct {
 	streams   chan struct{} // holds one for each that is open
 	sheet     *sheet
 	makings   *makings
-	heartbeat time.Duration // between two comments of a stream
+	heartbeat time.Duration // see Limits
 }
 
 // newRoutes takes the number of streams that may be open at once.
@@ -46,7 +47,7 @@ func newRoutes(p Parts, streams int) routes {
 		p.Recorder = dashboard.NewRecorder(dashboard.RecorderOptions{Source: p.Source}) // which knows nothing
 	}
 	return routes{
-		parts: p, startedAt: time.Now(), streams: make(chan struct{}, streams), sheet: &sheet{}, makings: newMakings(), heartbeat: 15 * time.Second,
+		parts: p, startedAt: time.Now(), streams: make(chan struct{}, streams), sheet: &sheet{}, makings: newMakings(), heartbeat: cmp.Or(p.Limits.Heartbeat, 15*time.Second),
 	}
 }
 
@@ -161,12 +162,15 @@ func (r routes) toThePage(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (r routes) health(w http.ResponseWriter, _ *http.Request) {
+	s := r.parts.Source.Snapshot()
 	r.answer(w, http.StatusOK, Health{
 		Status:   "ok",
 		Program:  Program,
 		Version:  r.parts.Version,
 		PID:      os.Getpid(),
-		Warnings: append([]string{}, r.parts.Source.Snapshot().Warnings...),
+		Ready:    s.Seq > 0, // the model publishes nothing before
+		Seq:      s.Seq,
+		Warnings: append([]string{}, s.Warnings...),
 	})
 }
 

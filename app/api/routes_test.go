@@ -1,7 +1,10 @@
 package api
 
 import (
+	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lamplighter/app/apptest"
 	"lamplighter/monitor"
 )
 
@@ -25,7 +29,7 @@ func TestRoutes(t *testing.T) {
 		allow, body   string // body: part of it
 	}{
 		{"GET", "/health", 200, "", `{"status":"ok","program":"lamplighter","version":"1.2.3","pid":`},
-		{"GET", "/health", 200, "", `"warnings":["the settings are broken"]}`},
+		{"GET", "/health", 200, "", `,"ready":true,"seq":1,"warnings":["the settings are broken"]}`},
 		{"HEAD", "/health", 200, "", ""},
 		{"HEAD", "/global-dashboard/stream", 200, "", ""},
 		{"GET", "/global-dashboard/instances", 200, "", `{"instances":[{"id":"7-7","pid":7,`},
@@ -83,6 +87,36 @@ func TestClientInstances(t *testing.T) {
 	}
 }
 
+// Whoever takes what is asked and says nothing is not waited for for ever.
+func TestNothingAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		go func() { _, _ = io.Copy(io.Discard, theirs) }() // until we hang up
+		c := &Client{path: "/s", http: &http.Client{Transport: &http.Transport{
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return ours, nil },
+		}}}
+		began := time.Now()
+		var health Health
+		err := c.ask(t.Context(), http.MethodGet, "/health", &health)
+		if !errors.Is(err, ErrUnreachable) || !strings.HasSuffix(err.Error(), "nothing answers on /s within 3 s") || time.Since(began) != answerTime {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		c.Close()
+	})
+}
+
+// Both ports tell whether the model has looked, and how often that has changed something.
+func TestHealthTellsWhenReady(t *testing.T) {
+	m := newModel()
+	for seq, want := range map[uint64]string{0: `"ready":false,"seq":0,`, 1: `"ready":true,"seq":1,`, 7: `"ready":true,"seq":7,`} {
+		m.set(&monitor.Snapshot{Seq: seq})
+		for _, h := range []http.Handler{Handler(parts(m, shower{})), SessionHandler(parts(m, shower{}))} {
+			apptest.Contains(t, try(t, h, http.MethodGet, "/health", "").Body.String(), want)
+		}
+	}
+}
+
 // Nobody is told that there is nothing before the model has looked.
 func TestInstancesWaitForTheFirstLook(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -95,8 +129,7 @@ func TestInstancesWaitForTheFirstLook(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newModel()
-				m.set(&monitor.Snapshot{})
+				m := &model{}
 				w := httptest.NewRecorder()
 				answered := make(chan struct{})
 				began := time.Now()

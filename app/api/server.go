@@ -12,13 +12,15 @@ import (
 	"lamplighter/app/socket"
 )
 
-// Options of a Server. All fields are needed except CheckEvery.
+// Options of a Server. All fields are needed except CheckEvery
+// and Limits.
 type Options struct {
 	Path       string // of the control socket
 	LockHeld   bool   // see socket.Listen
 	Handler    http.Handler
 	Log        *slog.Logger
 	CheckEvery time.Duration // see socket.Options
+	Limits     Limits        // of which it has Body
 }
 
 // Server serves the routes on the control socket.
@@ -60,7 +62,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	// Requests end with this call, also when it fails.
 	ctx, cancel := context.WithCancel(ctx)
 	server := &http.Server{
-		Handler:           expecting(s.options.Handler),
+		Handler:           expecting(s.options.Handler, s.options.Limits.Body),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       withPeer,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -86,9 +88,9 @@ func (s *Server) Serve(ctx context.Context) error {
 }
 
 // expecting gives the body of each request its time.
-func expecting(h http.Handler) http.Handler {
+func expecting(h http.Handler, within time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		payload.Expect(w, req)
+		payload.Expect(w, req, within)
 		h.ServeHTTP(w, req)
 	})
 }

@@ -1,11 +1,9 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // badObjects are bodies that are no order to anybody; PATH stands for a value
@@ -60,39 +58,4 @@ func filled(key, value string) []string {
 		all = append(all, strings.NewReplacer("KEY", key, "ESCAPED", fmt.Sprintf(`\u%04x%s`, key[0], key[1:]), "Key", strings.ToUpper(key[:1])+key[1:], "VALUE", value).Replace(body))
 	}
 	return all
-}
-
-// Whatever comes, what is read is what stands there.
-func FuzzSessionBodies(f *testing.F) {
-	for _, body := range append(filled("project_path", `"/p"`), filled("session_id", "7")...) {
-		if len(body) < 1000 {
-			f.Add([]byte(body))
-		}
-	}
-	f.Add([]byte(`{"project_path":"/p"}`))
-	f.Add([]byte(`{"project_path":"/p\ud800","server":"x"}`))
-	f.Add([]byte(`{"session_id":7}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		order, err := parseSessionOrder(body)
-		id, errID := parseSessionID(body)
-		if err != nil && order != (SessionOrder{}) || errID != nil && id != 0 {
-			t.Fatalf("%+v, %v; %d, %v", order, err, id, errID)
-		}
-		if err != nil && errID != nil {
-			return
-		}
-		var all map[string]any
-		if json.Unmarshal(body, &all) != nil || !utf8.Valid(body) {
-			t.Fatal("it is not JSON")
-		}
-		if errID == nil && (id <= 0 || all["session_id"] != float64(id)) {
-			t.Errorf("read %d", id)
-		}
-		if err == nil && all["project_path"] != order.ProjectPath {
-			t.Errorf("read %q", order.ProjectPath)
-		}
-		if server := all["server"]; err == nil && server != order.Server && (server != nil || order.Server != "") {
-			t.Errorf("read %q", order.Server)
-		}
-	})
 }

@@ -155,30 +155,6 @@ func TestSessionsAreListed(t *testing.T) {
 	apptest.Contains(t, w.Body.String(), `lamplighter_sessions{state="starting"} 1`, `lamplighter_sessions{state="running"} 1`, `lamplighter_sessions{state="ending"} 0`)
 }
 
-// Where nobody manages sessions, that is said.
-func TestNoSessionManager(t *testing.T) {
-	for _, test := range [][2]string{{"POST", "/request-session"}, {"POST", "/release-session"}, {"GET", "/sessions"}} {
-		if w := try(t, Handler(withSessions(nil)), test[0], test[1], ""); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), `{"error":"no sessions can be had here"}`) {
-			t.Errorf("%v: %d %s", test, w.Code, w.Body)
-		}
-	}
-}
-
-// The port of sessions has nothing else.
-func TestSessionHandlerServesNothingElse(t *testing.T) {
-	h := SessionHandler(withSessions(&sessions{}))
-	for _, r := range newRoutes(withSessions(&sessions{}), 1).table() {
-		path := strings.NewReplacer("{id}", "7", "{name}", "main.js", "{$}", "").Replace(r.path)
-		w := try(t, h, r.method, path, "")
-		if ours := slices.Contains([]string{"/request-session", "/release-session", "/sessions", "/health"}, path); ours == (w.Code == http.StatusNotFound && strings.Contains(w.Body.String(), "there is nothing at")) {
-			t.Errorf("%s %s: %d %s", r.method, path, w.Code, w.Body)
-		}
-	}
-	if w := try(t, h, http.MethodGet, "/request-session", ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "POST" {
-		t.Errorf("%d, Allow %q", w.Code, w.Header().Get("Allow"))
-	}
-}
-
 // Who asks is the process at the other end, over both listeners, under the name
 // that people call it.
 func TestWhoAsksForASession(t *testing.T) {

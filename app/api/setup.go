@@ -117,9 +117,9 @@ func unlisted(list []setup.Client, w setup.Wanted) string {
 // parseSetupOrder reads a setupOrder and nothing else: what is misspelt in an
 // order to rewrite files must not be overlooked.
 func parseSetupOrder(body []byte) (setup.Wanted, error) {
-	const like = `the body is not like {"client":"codex","dry_run":true}, with "" for all clients, and "path", "undo", "no_page", "or_direct" or "expect"`
+	const like = `the body is not like {"client":"codex","dry_run":true}, with "" for all clients, and "path", "undo", "no_page" or "expect"`
 	const client, expect = "client", "expect"
-	values, err := payload.Object(body, client, "path", "undo", "no_page", "or_direct", "dry_run", expect)
+	values, err := payload.Object(body, client, "path", "undo", "no_page", "dry_run", expect)
 	if err != nil {
 		return setup.Wanted{}, fmt.Errorf(like+": %s", monitor.Clean(err.Error()))
 	}
@@ -141,12 +141,12 @@ func parseSetupOrder(body []byte) (setup.Wanted, error) {
 	switch {
 	case !named && order.Path == "":
 		return setup.Wanted{}, errors.New(like + ": neither a client nor a path is given")
-	case order.Undo && (order.NoPage || order.OrDirect):
-		return setup.Wanted{}, errors.New("no_page and or_direct are for what is shared, not for undo")
+	case order.Undo && order.NoPage:
+		return setup.Wanted{}, errors.New("no_page is for what is shared, not for undo")
 	}
 	return setup.Wanted{
 		Client: order.Client, File: order.Path, Undo: order.Undo, DryRun: order.DryRun,
-		OrDirect: order.OrDirect, NoPage: order.NoPage, Expect: order.Expect,
+		NoPage: order.NoPage, Expect: order.Expect,
 	}, nil
 }
 

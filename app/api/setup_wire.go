@@ -11,11 +11,10 @@ type setupClients struct {
 // setupOrder is the body of POST /global-dashboard/setup, whose answer is a
 // setup.Result.
 type setupOrder struct {
-	Client   string            `json:"client"` // its ID; "" for all
-	Path     string            `json:"path"`   // this file alone, one of those of the client; "" for all
-	Undo     bool              `json:"undo"`
-	NoPage   bool              `json:"no_page"`
-	OrDirect bool              `json:"or_direct"`
-	DryRun   bool              `json:"dry_run"`
-	Expect   map[string]string `json:"expect"` // setup.Wanted's
+	Client string            `json:"client"` // its ID; "" for all
+	Path   string            `json:"path"`   // this file alone, one of those of the client; "" for all
+	Undo   bool              `json:"undo"`
+	NoPage bool              `json:"no_page"`
+	DryRun bool              `json:"dry_run"`
+	Expect map[string]string `json:"expect"` // setup.Wanted's
 }

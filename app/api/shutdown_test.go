@@ -20,7 +20,7 @@ import (
 // protected, and who ordered it is recorded before it is sent.
 func TestShutdownAsksTheLadder(t *testing.T) {
 	refusal := func(forceable bool) *stop.Refusal {
-		return &stop.Refusal{Label: "24282 - alpha", Kind: stop.ErrPinned, Why: "is pinned.", Forceable: forceable}
+		return &stop.Refusal{Label: "2 - alpha", Kind: stop.ErrPinned, Why: "is pinned.", Forceable: forceable}
 	}
 	unsure := errors.New("the processes cannot be listed")
 	for name, test := range map[string]struct {
@@ -31,12 +31,12 @@ func TestShutdownAsksTheLadder(t *testing.T) {
 	}{
 		"may end": {stop.Result{Outcome: stop.WouldEnd}, nil, 200, `{"asked":"PUT shutdown of 7-7"}`},
 		"refused": {
-			stop.Result{Outcome: stop.Refused, Detail: "Not ended: 24282 - alpha is pinned."}, refusal(true),
-			409, `{"error":"Not ended: 24282 - alpha is pinned. To force it, use kill with {\"force\":true}.","outcome":"refused",`,
+			stop.Result{Outcome: stop.Refused, Detail: "Not ended: 2 - alpha is pinned."}, refusal(true),
+			409, `{"error":"Not ended: 2 - alpha is pinned. To force it, use kill with {\"force\":true}.","outcome":"refused",`,
 		},
 		"refused for good": {
-			stop.Result{Outcome: stop.Refused, Detail: "Not ended: 24282 - alpha is ours."}, refusal(false),
-			409, `{"error":"Not ended: 24282 - alpha is ours.","outcome":"refused",`,
+			stop.Result{Outcome: stop.Refused, Detail: "Not ended: 2 - alpha is ours."}, refusal(false),
+			409, `{"error":"Not ended: 2 - alpha is ours.","outcome":"refused",`,
 		},
 		"gone":   {stop.Result{Outcome: stop.Gone, Detail: "It has ended."}, process.ErrGone, 404, `{"error":"It has ended."`},
 		"unsure": {stop.Result{Outcome: stop.Failed}, unsure, 500, `{"error":"` + unsure.Error()},
@@ -70,7 +70,7 @@ func TestShutdownAsksTheLadder(t *testing.T) {
 			}
 			var want []string
 			if test.err == nil {
-				want = []string{"stop_ordered 7-7 7 " + m.current.Instances[0].Label() + " by " + by + " after 0"}
+				want = []string{"stop_ordered 7-7 7 " + m.Snapshot().Instances[0].Label() + " by " + by + " after 0"}
 			}
 			if !reflect.DeepEqual(told, want) || len(fwd.asked) != len(want) {
 				t.Errorf("%s, on %s: recorded %q and forwarded %q, want %q", name, listener, told, fwd.asked, want)

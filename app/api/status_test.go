@@ -38,7 +38,9 @@ func TestStatus(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	gone := instance(5, "\u202egone")
 	gone.LastActivity = at.Add(-time.Minute)
-	p.Recorder = &book{ended: []dashboard.Ended{{Instance: gone, At: at, Why: "stopped from the page"}}}
+	ended := &book{}
+	ended.add(dashboard.Ended{Instance: gone, At: at, Why: "stopped from the page"})
+	p.Recorder = ended
 	p.Returned = returned{4 << 20, at}
 	p.Address = func() string { return "http://127.0.0.1:25282/global-dashboard/" }
 	w = try(t, Handler(p), "GET", path, "")

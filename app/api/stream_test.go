@@ -15,39 +15,14 @@ import (
 	"lamplighter/monitor"
 )
 
-func TestStream(t *testing.T) {
+func TestStreamEndsWithTheReadersError(t *testing.T) {
 	m := newModel()
 	srv := serve(t, m, shower{}, nil)
-	got := make(chan int)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	client := srv.dial(t)
-	go func() {
-		ended <- client.Stream(ctx, func(list Instances) error {
-			got <- len(list.Instances)
-			return nil
-		})
-	}()
-	if n := <-got; n != 0 {
-		t.Fatalf("first event has %d instances", n)
-	}
-	m.set(snapshot(instance(1, "a")))
-	if n := <-got; n != 1 {
-		t.Fatalf("second event has %d instances", n)
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("ended with %v", err)
-	}
-	apptest.Eventually(t, "the server forgets the reader", func() bool { return m.subscribers() == 0 })
-}
-
-func TestStreamEndsWithTheReadersError(t *testing.T) {
-	srv := serve(t, newModel(), shower{}, nil)
 	enough := errors.New("enough")
 	if err := srv.dial(t).Stream(t.Context(), func(Instances) error { return enough }); !errors.Is(err, enough) {
 		t.Error(err)
 	}
+	apptest.Eventually(t, "the server forgets the reader", func() bool { return m.subscribers() == 0 })
 }
 
 func TestStreamEndsWithTheServer(t *testing.T) {
@@ -191,16 +166,3 @@ func TestReadEvents(t *testing.T) {
 type zeroes struct{}
 
 func (zeroes) Read(p []byte) (int, error) { clear(p); return len(p), nil }
-
-func FuzzReadEvents(f *testing.F) {
-	for _, seed := range []string{"", "data: a\n\n", "data\n\ndata:\r\n\r\n", ":\n\n\n", "data: {}\ndata:x", "\xff\ndata: \x00\n\n"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		total := 0
-		err := readEvents(bytes.NewReader(text), func(data []byte) error { total += len(data); return nil })
-		if err == nil || total > len(text) {
-			t.Errorf("%q: %d bytes, %v", text, total, err)
-		}
-	})
-}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"lamplighter/app/payload"
+	"lamplighter/monitor"
 	"lamplighter/monitor/loopback"
 	"lamplighter/monitor/process"
 )
@@ -35,6 +37,16 @@ type WebOptions struct {
 	// Like is one whose token counts here, too, and whose address Instead gives;
 	// nil: there is a token of its own. It is not served yet when this is made.
 	Like *Web
+
+	Limits Limits
+}
+
+// Limits are how long views, ports and bodies are waited for. A zero field means the default.
+type Limits struct {
+	Reader    time.Duration // how long a reader may take nothing
+	Retry     time.Duration // from one try to take a port to the next; 5 s where there is no other, as clients expect it nowhere else
+	Heartbeat time.Duration // between two comments of a stream
+	Body      time.Duration // how long the body of a request may take
 }
 
 // Web serves routes to the browsers of this machine, on a port of 127.0.0.1 and
@@ -46,13 +58,12 @@ type WebOptions struct {
 type Web struct {
 	options WebOptions
 	token   string
-	changed chan struct{} // holds one when want may have changed
+	changed monitor.Bell // rings when want may have changed
 
 	listen    func(ctx context.Context, port int) (net.Listener, error) // loopback.ListenBoth
 	ours      func(local, remote netip.AddrPort) (bool, error)          // process.PeerIsOurs
 	forwarded bool                                                      // connections may come from outside of this system
-	patience  time.Duration                                             // how long a reader may take nothing
-	retry     time.Duration                                             // from one try to take a port to the next
+	limits    Limits
 
 	watchers atomic.Int64
 	told     string    // what was logged about the port last; of Serve alone
@@ -80,16 +91,18 @@ func NewWeb(o WebOptions) *Web {
 		o.Serves, o.Root = "the global dashboard", pageRoot
 	}
 	w := &Web{
-		options: o, token: newToken(), changed: make(chan struct{}, 1),
-		listen: loopback.ListenBoth, ours: process.PeerIsOurs, forwarded: forwarded(), patience: 30 * time.Second, retry: time.Minute,
+		options: o, token: newToken(), changed: monitor.NewBell(),
+		listen: loopback.ListenBoth, ours: process.PeerIsOurs, forwarded: forwarded(), limits: o.Limits,
 	}
 	if o.Like != nil {
 		w.token = o.Like.token
 		o.Like.alike = append(o.Like.alike, w)
 	}
+	w.limits.Reader = cmp.Or(w.limits.Reader, 30*time.Second)
 	if o.Instead != nil {
-		w.retry = 5 * time.Second // clients expect it nowhere else
+		w.limits.Retry = cmp.Or(w.limits.Retry, 5*time.Second)
 	}
+	w.limits.Retry = cmp.Or(w.limits.Retry, time.Minute)
 	return w
 }
 
@@ -100,15 +113,7 @@ func (w *Web) Set(on bool, port int) {
 	defer w.mu.Unlock()
 	if want := (place{on, port}); want != w.want {
 		w.want = want
-		w.wake()
-	}
-}
-
-// wake makes Serve look again what it has to do.
-func (w *Web) wake() {
-	select {
-	case w.changed <- struct{}{}:
-	default:
+		w.changed.Ring()
 	}
 }
 
@@ -186,15 +191,15 @@ func (w *Web) Serve(ctx context.Context) error {
 		listener, err := w.open(ctx, want.port)
 		if err != nil {
 			w.came(want, "")
-			w.pause(ctx, w.retry)
+			w.pause(ctx, w.limits.Retry)
 			continue
 		}
 		for listener != nil && err == nil {
 			listener, err = w.serve(ctx, listener, want)
 		}
 		if err != nil {
-			w.warn("%s is not served: its port failed (%v); it is tried again within %v", w.options.Serves, cause(err), w.retry)
-			w.pause(ctx, w.retry)
+			w.warn("%s is not served: its port failed (%v); it is tried again within %s", w.options.Serves, cause(err), monitor.Span(w.limits.Retry))
+			w.pause(ctx, w.limits.Retry)
 		}
 	}
 	return ctx.Err()
@@ -273,7 +278,7 @@ func (w *Web) came(failed place, url string) {
 	defer w.mu.Unlock()
 	w.failed, w.url = failed, url
 	for _, other := range w.alike {
-		other.wake()
+		other.changed.Ring()
 	}
 }
 
@@ -281,7 +286,7 @@ func (w *Web) came(failed place, url string) {
 func (w *Web) guarded(port int) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		secure(rw.Header())
-		payload.Expect(rw, req)
+		payload.Expect(rw, req, w.limits.Body)
 		refused := guard(req, port)
 		if refused == nil && asksForWorker(req) {
 			w.removeWorker(rw)

@@ -111,7 +111,7 @@ func (c *webConn) Write(b []byte) (int, error) {
 }
 
 // SetWriteDeadline sets when writing is to end, also for a reader that goes on
-// taking something. Zero means that only our patience ends it.
+// taking something. Zero means that only Limits.Reader ends it.
 func (c *webConn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	c.limit = t
@@ -125,11 +125,11 @@ func (c *webConn) SetDeadline(t time.Time) error {
 }
 
 // hurry sets the deadline of what is written next, or is being written: the end
-// of our patience, or the limit if that comes first.
+// of Limits.Reader, or the limit if that comes first.
 func (c *webConn) hurry() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	due := time.Now().Add(c.web.patience)
+	due := time.Now().Add(c.web.limits.Reader)
 	if !c.limit.IsZero() && c.limit.Before(due) {
 		due = c.limit
 	}

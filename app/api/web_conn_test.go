@@ -178,7 +178,7 @@ func TestWriteDeadline(t *testing.T) {
 			_, err = w.Write(part)
 		}
 		failed <- err
-	}), func(w *Web) { w.patience = 500 * time.Millisecond })
+	}), func(w *Web) { w.limits.Reader = 500 * time.Millisecond })
 	taken := connect(t, s.at(t))
 	if _, err := io.WriteString(taken, strings.ReplaceAll(get("/limited"), "$HOST", s.at(t))); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func TestOwnPortTaken(t *testing.T) {
 	defer held.Close()
 	wanted := held.Addr().(*net.TCPAddr).Port
 	s := serveSessions(t, nil, func(w *Web) {
-		w.retry = 10 * time.Millisecond
+		w.limits.Retry = 10 * time.Millisecond
 		w.Set(false, 0)
 	})
 	s.Set(true, wanted)
@@ -88,7 +88,7 @@ func TestOwnPortTakenWhileTheOtherStarts(t *testing.T) {
 	}
 	own := serveSessions(t, page, func(w *Web) {
 		w.options.Instead = func() string { return "at " + page.URL() }
-		w.retry = time.Hour
+		w.limits.Retry = time.Hour
 		w.Set(false, 0)
 	})
 	own.Set(true, taken)

@@ -15,7 +15,7 @@ import (
 func TestWebSaysThatItsListenerFailed(t *testing.T) {
 	listeners := make(chan net.Listener, 2)
 	s := serveWeb(t, http.NotFoundHandler(), func(w *Web) {
-		w.retry = time.Hour
+		w.limits.Retry = time.Hour
 		_, taken := holdPort(t, "127.0.0.1:0")
 		w.Set(true, taken)
 		listen := w.listen
@@ -33,7 +33,7 @@ func TestWebSaysThatItsListenerFailed(t *testing.T) {
 	(<-listeners).Close()
 	apptest.Eventually(t, "it says that it is not served", func() bool {
 		said := s.warnings()
-		return len(said) == 1 && strings.HasPrefix(said[0], "the global dashboard is not served: its port failed (") && strings.HasSuffix(said[0], "); it is tried again within 1h0m0s")
+		return len(said) == 1 && strings.HasPrefix(said[0], "the global dashboard is not served: its port failed (") && strings.HasSuffix(said[0], "); it is tried again within 1 h")
 	})
 	if s.URL() != "" || !strings.Contains(s.log.String(), "the global dashboard is not served") {
 		t.Errorf("at %q, logged %s", s.URL(), s.log.String())

@@ -65,7 +65,7 @@ func (w *Web) wayBack(port int, want place) (tick <-chan time.Time, stop func())
 	if want.port == 0 || port == want.port {
 		return nil, func() {}
 	}
-	ticker := time.NewTicker(w.retry)
+	ticker := time.NewTicker(w.limits.Retry)
 	return ticker.C, ticker.Stop
 }
 

@@ -89,6 +89,8 @@ type Health struct {
 	Program  string   `json:"program"` // Program
 	Version  string   `json:"version"`
 	PID      int      `json:"pid"`
+	Ready    bool     `json:"ready"`    // the first look at the servers is complete
+	Seq      uint64   `json:"seq"`      // the number of the newest snapshot, 0 before the first
 	Warnings []string `json:"warnings"` // what the user should know, one sentence each
 }
 

@@ -82,13 +82,10 @@ func (r routes) beginWorkspace(w http.ResponseWriter, req *http.Request, q works
 			began <- m
 		}
 	}
-	goesOn := make(chan struct{}, 1)
+	goesOn := monitor.NewBell()
 	progress := func(p workspace.Progress) {
 		if r.makings.progress(mine, p) {
-			select {
-			case goesOn <- struct{}{}:
-			default:
-			}
+			goesOn.Ring()
 		}
 	}
 	go func() {

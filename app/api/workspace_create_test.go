@@ -58,7 +58,7 @@ func TestTooManyWorkspaces(t *testing.T) {
 			holders       []workspace.Workspace
 			after, answer string
 		}{
-			{&free, []workspace.Workspace{holder}, "90", said(one+"in 1 min") + holders + `"2000-01-01T00:01:29.5Z"}`},
+			{&free, []workspace.Workspace{holder}, "90", said(one+"in 2 min") + holders + `"2000-01-01T00:01:29.5Z"}`},
 			{&past, []workspace.Workspace{holder}, "1", said(one+"now") + holders + `"1999-12-31T23:00:00Z"}`},
 			{nil, nil, "", said("0 workspaces and the limit is 1: none of them has an end that is known") + `"holders":[],"free_at":null}`},
 		} {

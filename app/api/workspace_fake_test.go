@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lamplighter/app/workspace"
+	"lamplighter/monitor"
 )
 
 // The ids of the tests.
@@ -40,7 +42,8 @@ type yard struct {
 	requests []workspace.Request
 	undone   int  // were given up because ctx has ended
 	canceled bool // ctx had ended, or can, when something was asked that must go on
-	readers  map[chan workspace.View]bool
+	views    monitor.Feed[workspace.View]
+	readers  atomic.Int32
 }
 
 func aWorkspace(id, job string) workspace.Workspace {
@@ -146,19 +149,8 @@ func (y *yard) Find(_ context.Context, name string) (workspace.Workspace, error)
 }
 
 func (y *yard) Subscribe() (<-chan workspace.View, func()) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	c := make(chan workspace.View, 1)
-	c <- workspace.View{Workspaces: y.list, Making: y.making}
-	if y.readers == nil {
-		y.readers = map[chan workspace.View]bool{}
-	}
-	y.readers[c] = true
-	return c, func() {
-		y.mu.Lock()
-		defer y.mu.Unlock()
-		delete(y.readers, c)
-	}
+	y.change(func() {})
+	return counted(&y.views, &y.readers)
 }
 
 // change does something and tells the readers.
@@ -166,20 +158,10 @@ func (y *yard) change(do func()) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	do()
-	for c := range y.readers {
-		select {
-		case <-c:
-		default:
-		}
-		c <- workspace.View{Workspaces: y.list, Making: y.making}
-	}
+	y.views.Publish(workspace.View{Workspaces: y.list, Making: y.making})
 }
 
-func (y *yard) subscribers() int {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	return len(y.readers)
-}
+func (y *yard) subscribers() int { return int(y.readers.Load()) }
 
 // goesOn notes a ctx that could be cancelled.
 func (y *yard) goesOn(ctx context.Context) {

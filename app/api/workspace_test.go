@@ -99,16 +99,6 @@ func TestWorkspacesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestWorkspaceRoutesWithoutTheirPart(t *testing.T) {
-	h := withWorkspaces(nil)
-	for _, r := range newRoutes(parts(newModel(), shower{}), 1).workspaceTable() {
-		w := tryHere(t, h, r.method, strings.ReplaceAll(r.path, "{id}", anID), "")
-		if w.Code != http.StatusServiceUnavailable || w.Body.String() != `{"error":"`+noWorkspaces+`"}`+"\n" {
-			t.Errorf("%s %s: %d %s", r.method, r.path, w.Code, w.Body)
-		}
-	}
-}
-
 func TestWorkspaceMethods(t *testing.T) {
 	y := &yard{list: []workspace.Workspace{aWorkspace(anID, "stream"), aWorkspace(anotherID, "scan")}}
 	h := withWorkspaces(y)

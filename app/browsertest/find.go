@@ -20,7 +20,6 @@ import (
 // contains the words, as a screen reader tells them.
 type Thing struct {
 	Role, Name string
-	Exact      bool   // the name is Name
 	Within     string // a selector; default the whole page
 }
 
@@ -87,7 +86,7 @@ func (p *Page) find(g Thing) ([]Found, error) {
 			continue
 		}
 		f := Found{Name: text(node.Name), Description: text(node.Description), Properties: map[string]string{}, node: node}
-		if g.Exact && f.Name != g.Name || !strings.Contains(f.Name, g.Name) {
+		if !strings.Contains(f.Name, g.Name) {
 			continue
 		}
 		for _, property := range node.Properties {

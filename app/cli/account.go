@@ -50,8 +50,8 @@ func (p *program) mayInstall() error {
 	if p.account == nil {
 		return nil
 	}
-	return p.account(p.base.Home).wrong(p.base.Home, sudo{user: p.getenv("SUDO_USER"), command: p.getenv("SUDO_COMMAND")})
+	return p.account(p.Base.Home).wrong(p.Base.Home, sudo{user: p.Getenv("SUDO_USER"), command: p.Getenv("SUDO_COMMAND")})
 }
 
 // isRoot tells whether root installs.
-func (p *program) isRoot() bool { return p.account != nil && p.account(p.base.Home).uid == 0 }
+func (p *program) isRoot() bool { return p.account != nil && p.account(p.Base.Home).uid == 0 }

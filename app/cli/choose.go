@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,9 +14,6 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/monitor"
 )
-
-// errNoInstance: nothing runs that could be opened.
-var errNoInstance = errors.New("no server with a dashboard is running; start your assistant and try again")
 
 // choose finds the one instance that the user means.
 func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
@@ -33,11 +29,6 @@ func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
 	case 1:
 		return found[0], nil
 	}
-	// A number may be the pid of one server and the port of another.
-	how, handle := "pid", func(in *monitor.Instance) string { return strconv.Itoa(in.Identity.PID) }
-	if _, err := strconv.Atoi(what); err == nil {
-		how, handle = "id", (*monitor.Instance).ID
-	}
 	const most = 5
 	var list []string
 	for i, in := range found {
@@ -45,36 +36,20 @@ func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
 			list = append(list, "…")
 			break
 		}
-		label, named := in.Label(), how+" "+handle(in)
-		if !strings.HasPrefix(label, named+" ") { // as that of one without a port does
-			label += " (" + named + ")"
+		label := in.Label()
+		if in.State == monitor.StateParked {
+			label += fmt.Sprintf(" (pid %d)", in.Identity.PID) // that it had
 		}
 		list = append(list, label)
 	}
-	return nil, fmt.Errorf("%d servers are %q: %s; choose one by its %s", len(found), what, strings.Join(list, ", "), how)
-}
-
-// newest is the instance that started last and has a dashboard, nil when there
-// is none.
-func newest(s *monitor.Snapshot) *monitor.Instance {
-	var last *monitor.Instance
-	for i := range s.Instances {
-		in := &s.Instances[i]
-		if in.DashboardURL != "" && (last == nil || in.StartedAt.After(last.StartedAt)) {
-			last = in
-		}
-	}
-	return last
+	return nil, fmt.Errorf("%d servers are %q: %s; choose one by its pid", len(found), what, strings.Join(list, ", "))
 }
 
 // many is the number of arguments of a verb that takes any number.
 const many = 1 << 20
 
-// The time that a completion may take: a user waits for it.
-const (
-	askTime  = 500 * time.Millisecond // to ask the background process
-	scanTime = 1500 * time.Millisecond
-)
+// scanTime is what a completion may take without the background process: a user waits.
+const scanTime = 1500 * time.Millisecond
 
 // completeInstances offers pids and names of the instances that fit, for up to
 // most arguments; what is meant by those that stand there is not offered again.
@@ -95,9 +70,9 @@ func (p *program) completeInstances(most int, fit func(*monitor.Instance) bool) 
 
 // glance is look for a completion: quick and silent.
 func (p *program) glance(ctx context.Context) (*monitor.Snapshot, error) {
-	ask, cancel := context.WithTimeout(ctx, p.askTime)
+	ask, cancel := context.WithTimeout(ctx, p.Limits.Glance)
 	defer cancel()
-	client, _, err := api.Dial(ask, p.places().ControlSocket)
+	client, _, err := api.Dial(ask, p.Places().ControlSocket)
 	if err == nil {
 		defer client.Close()
 		var list api.Instances
@@ -127,14 +102,14 @@ func completions(s *monitor.Snapshot, given []string, fit func(*monitor.Instance
 			continue
 		}
 		if in.State != monitor.StateParked {
-			list = append(list, cobra.CompletionWithDesc(strconv.Itoa(in.Identity.PID), in.Label()))
+			list = append(list, cobra.CompletionWithDesc(strconv.Itoa(in.Identity.PID), in.Name()))
 		}
 		name := in.Name()
 		if in.Kind == monitor.KindSerena && in.ProjectName == "" || seen[name] || strings.HasPrefix(name, "-") || !slices.Contains(s.Find(name), in) {
 			continue
 		}
 		seen[name] = true
-		list = append(list, cobra.CompletionWithDesc(name, stateWord(in)))
+		list = append(list, cobra.CompletionWithDesc(name, in.State.Words()))
 	}
 	return list
 }

@@ -1,6 +1,5 @@
-// Package cli is the command line: one file per verb, and in run.go
-// and serve.go the composition of the background process, which is what the verb
-// run is.
+// Package cli is the command line: one file per verb. The background process,
+// which is what the verb run is, is app/daemon.
 //
 // Nothing is decided here about instances: the verbs show snapshots, which they
 // get from the background process (app/api) or, where that does not run, by a
@@ -17,16 +16,13 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"lamplighter/app/api"
-	"lamplighter/app/config"
-	"lamplighter/app/setup"
+	"lamplighter/app/daemon"
 	"lamplighter/app/workspace/confine"
 	"lamplighter/monitor"
-	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
 
@@ -40,32 +36,19 @@ const (
 
 // program is one run of the command line with everything it touches outside.
 type program struct {
-	version string
-	stdout  io.Writer
-	stderr  io.Writer
-	screen  screen // of stdout
+	daemon.Program
+	screen screen // of standard output
+	// errScreen is that of standard error, where progress is shown.
+	errScreen screen
 	// keyboard is standard input where somebody types it, else nil.
 	keyboard io.Reader
-	// errScreen is that of stderr, where progress is shown.
-	errScreen screen
-	getenv    func(string) string
-	base      config.Base
 
-	open   func(url string) error                                              // in a browser
 	scan   func(ctx context.Context) (*monitor.Snapshot, error)                // once
 	follow func(ctx context.Context, each func(*monitor.Snapshot) error) error // after each change, until ctx ends
 	ladder func(record func(monitor.Event)) api.Stopper                        // without a background process
 	logs   logReader
-	pause  func(ctx context.Context, d time.Duration) error
-	// rivalTime is what another background process gets to answer before it
-	// counts as silent; 0: it is looked at once.
-	rivalTime time.Duration
-	askTime   time.Duration // what it gets to answer for a completion
 
-	exit  func(status int)  // at once, when a part does not stop in time
-	alert func(text string) // shows why the program ends to who cannot read stderr; nil when one can
-
-	setup func(setup.Options) api.Setup // on the settings of MCP clients
+	alert func(text string) // shows why the program ends to who cannot read standard error; nil when one can
 
 	// spaces is what the verb workspace works with; nil: the workspaces of the
 	// settings.
@@ -75,14 +58,6 @@ type program struct {
 	// possible or, where the system knows no such thing, with the exit status.
 	become func(path string, args []string) (status int, err error)
 
-	self    string                              // path of our executable, "" when unknown
-	process func(pid int) (process.Info, error) // what is known about any process
-
-	atLogin bool // the flag --at-login: started by nobody who looks
-
-	// command runs a program of the system and returns what it printed; nil: the
-	// real one.
-	command func(ctx context.Context, name string, args ...string) ([]byte, error)
 	// launch starts a program that outlives us, and tells when it has ended.
 	launch func(path string, args ...string) (ended <-chan error, err error)
 	// terminate asks a process to end, and does not wait for it.
@@ -90,8 +65,6 @@ type program struct {
 	// account is whose account this process has, as far as files are concerned.
 	account func(home string) account
 
-	configFile   string // of the flag --config
-	flags        config.Layer
 	settingsTold bool // what is wrong with them
 }
 
@@ -126,7 +99,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 	began := false
 	root := p.root()
 	// The library writes help and completions, and keeps to itself that it cannot.
-	out := &output{to: p.stdout}
+	out := &output{to: p.Stdout}
 	root.SetOut(out)
 	root.PersistentPreRun = func(*cobra.Command, []string) { began = true }
 	root.SetArgs(args)
@@ -211,14 +184,14 @@ desktop, like "lamplighter run".
 Exit status: 0 fine, 1 failed, 2 wrong usage, 69 the background process cannot
 be reached.`,
 		Args:              p.noSuchVerb,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return p.Run(cmd.Context()) },
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		Version:           p.version,
+		Version:           p.Version,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	root.SetOut(p.stdout)
-	root.SetErr(p.stderr)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate(p.versionLine() + "\n")
 	p.runFlags(root)
@@ -277,13 +250,8 @@ func helpVerb(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// places are where our files are, by flag, environment and platform.
-func (p *program) places() config.Places {
-	return config.Find(p.configFile, p.getenv, p.base)
-}
-
 func (p *program) shownConfig() string {
-	if path := p.places().Config; path != "" {
+	if path := p.Places().Config; path != "" {
 		return path
 	}
 	return "none, there is no home directory"
@@ -291,14 +259,8 @@ func (p *program) shownConfig() string {
 
 // fail says why the program ends.
 func (p *program) fail(format string, args ...any) {
-	p.say(format, args...)
+	p.Say(format, args...)
 	if p.alert != nil {
 		p.alert(monitor.Clean(fmt.Sprintf(format, args...)))
 	}
-}
-
-// say writes one line to standard error. What comes from outside cannot
-// disturb the terminal.
-func (p *program) say(format string, args ...any) {
-	fmt.Fprintf(p.stderr, "lamplighter: %s\n", monitor.Clean(fmt.Sprintf(format, args...)))
 }

@@ -13,11 +13,11 @@ import (
 // is made on, and is not for running.
 func Command(version string) *cobra.Command {
 	p := newProgram(version)
-	p.getenv = func(string) string { return "" }
-	p.base = config.Base{Home: "~", ConfigHome: "~/.config", StateHome: "~/.local/state"}
+	p.Getenv = func(string) string { return "" }
+	p.Base = config.Base{Home: "~", ConfigHome: "~/.config", StateHome: "~/.local/state"}
 	if runtime.GOOS == "darwin" {
-		p.base.ConfigHome = "~/Library/Application Support"
-		p.base.StateHome = p.base.ConfigHome
+		p.Base.ConfigHome = "~/Library/Application Support"
+		p.Base.StateHome = p.Base.ConfigHome
 	}
 	return p.root()
 }

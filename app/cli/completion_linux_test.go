@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lamplighter/app/apptest"
+	"lamplighter/app/daemon/daemontest"
 	"lamplighter/monitor"
 )
 
@@ -50,13 +51,13 @@ printf '%s\n' "${COMPREPLY[@]}"`
 // A shell takes what projects are called for words, not for commands.
 func TestBashCompletes(t *testing.T) {
 	dir := t.TempDir()
-	d := newDesktop(t, serenaAt(4711, 24284, "$(touch pwned)"), serenaAt(4712, 24285, "`touch pwned`"), serenaAt(50, 24286, "my project"),
-		serenaAt(51, 24287, "a;touch pwned"), serenaAt(52, 24288, "x\n$(touch pwned)"))
+	d := newDesktop(t, daemontest.SerenaAt(4711, 24284, "$(touch pwned)"), daemontest.SerenaAt(4712, 24285, "`touch pwned`"), daemontest.SerenaAt(50, 24286, "my project"),
+		daemontest.SerenaAt(51, 24287, "a;touch pwned"), daemontest.SerenaAt(52, 24288, "x\n$(touch pwned)"))
 	for _, test := range []struct{ line, want string }{
 		{"lamplighter|stop|my", `my\ project`},
 		{"lamplighter|stop|a", `a\;touch\ pwned`},
 		{"lamplighter|stop|--fo", "--force"},
-		{"lamplighter|stop|471", "4711  (24284 - $(touch pwned))\n4712  (24285 - `touch pwned`)"},
+		{"lamplighter|stop|471", "4711  ($(touch pwned))\n4712  (`touch pwned`)"},
 	} {
 		if got := d.completes(t, dir, strings.Split(test.line, "|")...); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.line, got, test.want)

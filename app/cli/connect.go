@@ -3,19 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"lamplighter/app/config"
+	"lamplighter/app/daemon"
 )
-
-// connectName is the program that stands between a client and the server that it
-// shares.
-const connectName = "lamplighter-connect"
 
 func (p *program) connectVerb() *cobra.Command {
 	var said config.Layer
@@ -47,7 +40,7 @@ can stand in a client's settings with the same arguments.`,
 		},
 		RunE: func(_ *cobra.Command, command []string) error { return p.connect(said, orDirect, command) },
 	}
-	addLayerFlags(cmd, &said)
+	daemon.AddLayerFlags(cmd.Flags(), &said)
 	cmd.Flags().BoolVar(&orDirect, "or-direct", false, "run COMMAND itself when Lamplighter cannot be reached")
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().SortFlags = false
@@ -56,17 +49,17 @@ can stand in a client's settings with the same arguments.`,
 
 // connect puts lamplighter-connect in our place.
 func (p *program) connect(said config.Layer, orDirect bool, command []string) error {
-	path, err := p.besideUs(connectName)
+	path, err := p.BesideUs(daemon.ConnectName)
 	if err != nil {
 		return err
 	}
 	// It looks for the socket itself, and in more places than we would name: some
 	// clients pass on little of the environment.
-	args := []string{connectName, "connect"}
+	args := []string{daemon.ConnectName, "connect"}
 	if orDirect {
 		args = append(args, "--or-direct")
 	}
-	args = append(append(args, argumentsOf(said)...), "--")
+	args = append(append(args, daemon.ArgumentsOf(said)...), "--")
 	status, err := p.become(path, append(args, command...))
 	if err != nil {
 		return fmt.Errorf("%s cannot be run: %w; see lamplighter doctor", path, err)
@@ -77,26 +70,9 @@ func (p *program) connect(said config.Layer, orDirect bool, command []string) er
 	return nil
 }
 
-// besideUs is the path of another program of this installation.
-func (p *program) besideUs(name string) (string, error) {
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if p.self == "" {
-		return "", fmt.Errorf("where lamplighter lies is not known, so %s cannot be found; name that program itself in your client's settings", name)
-	}
-	path := filepath.Join(filepath.Dir(p.self), name)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("there is no %s; it belongs beside lamplighter: install both again", path)
-	} else if err != nil {
-		return "", fmt.Errorf("%s cannot be run: %w; see lamplighter doctor", path, err)
-	}
-	return path, nil
-}
-
 // statusError is the exit status of a program that ran in our place.
 type statusError int
 
 func (e statusError) Error() string {
-	return fmt.Sprintf("%s ended with status %d", connectName, int(e))
+	return fmt.Sprintf("%s ended with status %d", daemon.ConnectName, int(e))
 }

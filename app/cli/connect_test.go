@@ -20,7 +20,7 @@ func (d *desktop) withConnect(t *testing.T) string {
 		name += ".exe"
 	}
 	dir := t.TempDir()
-	d.self = filepath.Join(dir, "lamplighter")
+	d.Self = filepath.Join(dir, "lamplighter")
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, nil, 0o700); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lamplighter/app/api"
+	"lamplighter/app/daemon"
 	"lamplighter/app/doctor"
 	"lamplighter/app/launch"
 	"lamplighter/monitor"
@@ -73,11 +74,11 @@ func (p *program) printDoctor(ctx context.Context, asJSON bool) error {
 	} else {
 		// A console of Windows takes any character, whatever the variables say.
 		text = report.Text(doctor.Style{
-			ASCII:  !doctor.UTF8(p.getenv) && (!wideConsole || !p.screen.terminal),
+			ASCII:  !doctor.UTF8(p.Getenv) && (!wideConsole || !p.OnScreen),
 			Colour: p.screen.colour, Width: p.screen.width,
 		})
 	}
-	if _, err := io.WriteString(p.stdout, text); err != nil {
+	if _, err := io.WriteString(p.Stdout, text); err != nil {
 		return err
 	}
 	if report.Broken() {
@@ -88,14 +89,14 @@ func (p *program) printDoctor(ctx context.Context, asJSON bool) error {
 
 // examined is what the doctor looks at.
 func (p *program) examined() doctor.Options {
-	home := p.base.Home
+	home := p.Base.Home
 	directory, err := os.Getwd()
 	if err != nil {
 		directory = "" // then no project is looked at
 	}
 	o := doctor.Options{
-		Version: p.version, Self: p.self, Home: home, Places: p.places(), Environ: os.Environ(), Directory: directory,
-		Installer: p.installer(),
+		Version: p.Version, Self: p.Self, Home: home, Places: p.Places(), Environ: os.Environ(), Directory: directory,
+		Installer: p.Installer(),
 		Finder: func(environ []string) doctor.Finder {
 			// Without a state directory: what is found is remembered nowhere.
 			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home, Log: slog.New(slog.DiscardHandler)})
@@ -108,7 +109,7 @@ func (p *program) examined() doctor.Options {
 			return s.Instances, nil
 		},
 	}
-	connect, err := p.besideUs(connectName)
+	connect, err := p.BesideUs(daemon.ConnectName)
 	if err != nil {
 		connect = "" // of which there is a line of its own
 	}

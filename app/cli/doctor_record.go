@@ -14,8 +14,8 @@ import (
 
 // record writes down the situation of this machine, for a report.
 func (p *program) record(ctx context.Context, path string) error {
-	o := doctor.Recording{Path: path, Version: p.version, Background: os.Getpid()} // whoever looks is not to be ended either
-	client, health, err := api.Dial(ctx, p.places().ControlSocket)
+	o := doctor.Recording{Path: path, Version: p.Version, Background: os.Getpid()} // whoever looks is not to be ended either
+	client, health, err := api.Dial(ctx, p.Places().ControlSocket)
 	if err == nil {
 		defer client.Close()
 		list, err := client.Instances(ctx)
@@ -39,20 +39,20 @@ func (p *program) record(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	places := p.places()
+	places := p.Places()
 	settings, _ := config.Load(places.Config, places.ConfigNamed) // with an error come the defaults
 	serena, _ := config.NewSerenaWatcher(places.SerenaHome, nil).Load()
-	o.Servers, o.Policies = settings.Servers, settings.Policies(p.flags, settings.Layer, serena)
+	o.Servers, o.Policies = settings.Servers, settings.Policies(p.Flags, settings.Layer, serena)
 	s, err := doctor.Record(ctx, o)
 	if err != nil {
 		return fmt.Errorf("recording the situation: %w", err)
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s\n\n%s\n", written(path, len(o.Snapshot.Instances), len(s.Processes)), handingOut)
+	_, err = fmt.Fprintf(p.Stdout, "%s\n\n%s\n", written(path, len(o.Snapshot.Instances), len(s.Processes)), handingOut)
 	return err
 }
 
 func written(path string, instances, processes int) string {
-	return fmt.Sprintf("Wrote %s: %s, %d processes.", path, monitor.Plural(instances, "server", "servers"), processes)
+	return fmt.Sprintf("Wrote %s: %s, %s.", path, monitor.Plural(instances, "server", "servers"), monitor.Plural(processes, "process", "processes"))
 }
 
 // handingOut is what to know before the file is given to anybody.

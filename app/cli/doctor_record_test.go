@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter/app/apptest"
+	"lamplighter/app/daemon/daemontest"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/situation"
@@ -19,7 +20,7 @@ func recordable(t *testing.T) monitor.Instance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := serenaAt(s.PID, 24282, "alpha")
+	in := daemontest.SerenaAt(s.PID, 24282, "alpha")
 	in.Identity, in.Port = s.Identity, 0
 	return in
 }
@@ -31,7 +32,7 @@ func TestDoctorRecords(t *testing.T) {
 			d := newDesktop(t, in)
 			d.snap.At = time.Now()
 			if background {
-				d.serveBackground(t, &model{current: d.snap})
+				d.serveBackground(t, &daemontest.Model{Current: d.snap})
 			}
 			path := filepath.Join(t.TempDir(), "wrong.json")
 			if status := d.runs(t, "doctor", "--record", path); status != statusFine {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"lamplighter/app/api"
+	"lamplighter/app/daemon"
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
 )
@@ -66,9 +68,9 @@ func (p *program) printEvents(ctx context.Context, o eventsOptions) error {
 		}
 		q = events.Query{Since: since}
 	}
-	dir := p.places().StateDir
+	dir := p.Places().StateDir
 	if dir == "" {
-		return errNoStateDir
+		return daemon.ErrNoStateDir
 	}
 	printer := eventPrinter{program: p, asJSON: o.asJSON}
 	if o.follow {
@@ -80,9 +82,30 @@ func (p *program) printEvents(ctx context.Context, o eventsOptions) error {
 	}
 	list, err := events.Read(dir, q)
 	if len(list.Events) == 0 && err == nil && !o.asJSON {
-		_, err = fmt.Fprint(p.stdout, nothingHappened(o.since))
+		_, err = fmt.Fprint(p.Stdout, nothingHappened(o.since))
 	}
 	return errors.Join(printer.print(list), err)
+}
+
+// recorder returns a function that writes an event down, for verbs that act without
+// the background process. It says once that it cannot.
+func (p *program) recorder() func(monitor.Event) {
+	dir := p.Places().StateDir
+	unusable := daemon.StateDirectory(dir)
+	var mu sync.Mutex
+	failed := false
+	return func(e monitor.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		err := unusable
+		if err == nil {
+			_, err = events.Write(dir, e)
+		}
+		if err != nil && !failed {
+			failed = true
+			p.Say("what happens is not written down (%v)", err)
+		}
+	}
 }
 
 func nothingHappened(since string) string {
@@ -103,7 +126,7 @@ type eventPrinter struct {
 
 func (p *eventPrinter) print(list events.List) error {
 	if n := list.Skipped; n > 0 {
-		p.say("%s of the lifecycle log cannot be read and %s left out", monitor.Plural(n, "line", "lines"), wasWere(n))
+		p.Say("%s", monitor.Plural(n, "line of the lifecycle log cannot be read and was left out", "lines of the lifecycle log cannot be read and were left out"))
 	}
 	if len(list.Events) == 0 {
 		return nil
@@ -135,7 +158,7 @@ func (p *eventPrinter) print(list events.List) error {
 		line := p.line(e.At.Local().Format(time.DateTime), what, shown, shortEventLabel(e), e.Detail)
 		b.WriteString(cut(line, p.screen.width) + "\n")
 	}
-	_, err := fmt.Fprint(p.stdout, b.String())
+	_, err := fmt.Fprint(p.Stdout, b.String())
 	return err
 }
 
@@ -167,26 +190,4 @@ func paintEvent(k monitor.EventKind, word string) string {
 		monitor.EventPinned, monitor.EventUnpinned, monitor.EventParked:
 	}
 	return paint(monitor.StateStarting, word)
-}
-
-// lifecycle is the lifecycle log in a state directory, for the routes.
-type lifecycle struct{ dir string }
-
-// Events reads what happened since then, the newest eventsAnswered at most.
-func (l lifecycle) Events(since time.Time) ([]monitor.Event, error) {
-	if l.dir == "" {
-		return nil, errNoStateDir
-	}
-	list, err := events.Read(l.dir, events.Query{Since: since, Last: eventsAnswered})
-	return list.Events, err
-}
-
-// eventsAnswered bounds an answer: some 3 MB.
-const eventsAnswered = 10_000
-
-func wasWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lamplighter/app/api"
+	"lamplighter/app/daemon"
 	"lamplighter/installer"
 	"lamplighter/monitor"
 )
@@ -37,7 +37,7 @@ FILE.lamplighter-backup.`,
 		Args:              func(cmd *cobra.Command, args []string) error { return o.check(cmd, args) },
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.install(withHangup(cmd.Context()), o); err != nil {
+			if err := p.install(daemon.WithHangup(cmd.Context()), o); err != nil {
 				return fmt.Errorf("install: %w", err)
 			}
 			return nil
@@ -88,7 +88,7 @@ func (p *program) install(ctx context.Context, o installOptions) error {
 	if err := p.mayInstall(); err != nil {
 		return err
 	}
-	r := &installRun{program: p, installer: p.installer(), options: o}
+	r := &installRun{program: p, installer: p.Installer(), options: o}
 	var err error
 	r.before, _ = r.installer.Installed() // the plan tells of a receipt that cannot be used, or fails by it
 	r.plan, err = r.installer.PlanInstall(ctx, installer.InstallOptions{
@@ -97,7 +97,7 @@ func (p *program) install(ctx context.Context, o installOptions) error {
 	if err != nil {
 		return undone(ctx, err)
 	}
-	var silent silentError
+	var silent daemon.SilentError
 	switch r.running, err = p.findRunning(ctx); {
 	case errors.As(err, &silent):
 		r.silent = silent
@@ -106,7 +106,7 @@ func (p *program) install(ctx context.Context, o installOptions) error {
 	}
 	r.plan.Notes = append(r.plan.Notes, r.unseenVariables()...)
 	if r.running != nil && !r.visible() {
-		r.managed = p.isService(ctx, r.running.pid)
+		r.managed = p.IsService(ctx, r.running.pid)
 	}
 	r.foreign = p.activeUnits(ctx, replacedUnits(r.plan.Changes))
 	if o.dryRun {
@@ -119,7 +119,7 @@ func (p *program) install(ctx context.Context, o installOptions) error {
 func (r *installRun) unseenVariables() []string {
 	var set []string
 	for _, name := range []string{"LAMPLIGHTER_STATE_DIR", "LAMPLIGHTER_CONFIG", "LAMPLIGHTER_CONTROL_SOCKET", "LAMPLIGHTER_SOCKET"} {
-		if r.getenv(name) != "" {
+		if r.Getenv(name) != "" {
 			set = append(set, name)
 		}
 	}
@@ -128,7 +128,7 @@ func (r *installRun) unseenVariables() []string {
 	}
 	note := "What starts at login does not have " + strings.Join(set, " and ") + " of this terminal, and goes without."
 	if runtime.GOOS == "linux" {
-		note += " For it to have that, write it into " + r.homely(inDir(r.base.ConfigHome, "environment.d", "lamplighter.conf")) + ", and log in again."
+		note += " For it to have that, write it into " + r.homely(daemon.InDir(r.Base.ConfigHome, "environment.d", "lamplighter.conf")) + ", and log in again."
 	}
 	return []string{note}
 }
@@ -149,9 +149,9 @@ func (r *installRun) show() error {
 	}
 	text := planText("Would", r.plan.Changes, r.options.verbose)
 	if text == "" {
-		text = "Lamplighter " + r.version + " is installed already.\n"
+		text = "Lamplighter " + r.Version + " is installed already.\n"
 	} else {
-		text += "To remember that, install.json and install.lock are kept in " + r.homely(r.places().StateDir) + ".\n"
+		text += "To remember that, install.json and install.lock are kept in " + r.homely(r.Places().StateDir) + ".\n"
 	}
 	if next := r.next(); next != "" {
 		text += next + "\n"
@@ -171,7 +171,7 @@ func (r *installRun) next() string {
 	}
 	switch r.step() {
 	case stepRestart:
-		return first + fmt.Sprintf("Would then restart the Lamplighter that runs%s.", pidInWords(r.running.pid))
+		return first + fmt.Sprintf("Would then restart the Lamplighter that runs%s.", daemon.PIDInWords(r.running.pid))
 	case stepStart:
 		return first + "Would then start it."
 	}
@@ -191,7 +191,7 @@ func (r *installRun) goesOn() string {
 	if r.installer.Login().On || r.options.dryRun && !r.options.noLogin {
 		until = "the next login"
 	}
-	return fmt.Sprintf("Lamplighter %s still runs%s, and goes on until %s.", monitor.Clean(r.running.version), pidInWords(r.running.pid), until)
+	return fmt.Sprintf("Lamplighter %s still runs%s, and goes on until %s.", monitor.Clean(r.running.version), daemon.PIDInWords(r.running.pid), until)
 }
 
 // step is what becomes of the background process behind an installation.
@@ -211,7 +211,7 @@ func (r *installRun) step() step {
 
 // visible tells whether what is started here has a desktop for its icon, or wants none.
 func (r *installRun) visible() bool {
-	return desktopIn(runtime.GOOS, r.getenv) || r.options.headless || r.before.Receipt != nil && r.before.Receipt.Headless
+	return daemon.DesktopIn(runtime.GOOS, r.Getenv) || r.options.headless || r.before.Receipt != nil && r.before.Receipt.Headless
 }
 
 // startFacts are what nextStep decides by.
@@ -245,7 +245,7 @@ func (r *installRun) stale() bool {
 	if r.running == nil {
 		return false
 	}
-	if r.running.version != r.version {
+	if r.running.version != r.Version {
 		return true
 	}
 	for _, c := range r.plan.Changes {
@@ -253,28 +253,14 @@ func (r *installRun) stale() bool {
 			return true
 		}
 	}
-	main := programOf(r.before, r.self)
+	main := programOf(r.before, r.Self)
 	// One that was not recognised need not be the process that it says it is.
 	if r.running.exe != "" {
 		if other, known := runsOther(r.running.pid, main); known {
 			return other
 		}
 	}
-	return r.running.exe != "" && main != "" && !sameFile(filepath.Dir(r.running.exe), filepath.Dir(main))
-}
-
-// sameFile tells whether two paths lead to one file or directory: homes are often behind
-// links.
-func sameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
+	return r.running.exe != "" && main != "" && !daemon.SameFile(filepath.Dir(r.running.exe), filepath.Dir(main))
 }
 
 // programOf is the program that an installation starts.

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"lamplighter/app/api"
+	"lamplighter/app/daemon"
 	"lamplighter/installer"
 	"lamplighter/monitor"
 )
@@ -29,7 +30,7 @@ func (r *installRun) carryOut(ctx context.Context) error {
 	}
 	after, err := r.installer.Installed()
 	if err != nil {
-		r.say("install: %v", err)
+		r.Say("install: %v", err)
 	}
 	if !r.options.asJSON {
 		if err := r.print(r.installed(after)); err != nil {
@@ -49,7 +50,7 @@ func (r *installRun) carryOut(ctx context.Context) error {
 	}
 	switch {
 	case err != nil:
-		r.say("install: it is installed; %v", err)
+		r.Say("install: it is installed; %v", err)
 		return errNotRunning
 	case r.options.asJSON:
 		return nil
@@ -70,11 +71,11 @@ func (r *installRun) do(ctx context.Context) ([]installer.Change, error) {
 	err := r.installer.Do(ctx, r.plan, func(c installer.Change, err error) {
 		switch {
 		case err != nil:
-			r.say("install: not done: %s: %v", c, err)
+			r.Say("install: not done: %s: %v", c, err)
 		default:
 			done = append(done, c)
 			if r.options.verbose && !r.options.asJSON {
-				fmt.Fprintln(r.stdout, shownLine(c))
+				fmt.Fprintln(r.Stdout, shownLine(c))
 			}
 		}
 	})
@@ -83,15 +84,15 @@ func (r *installRun) do(ctx context.Context) ([]installer.Change, error) {
 
 // installed says what is installed now, and how it starts.
 func (r *installRun) installed(after installer.Installation) string {
-	where := r.homely(filepath.Dir(programOf(after, r.self)))
-	text := "Installed Lamplighter " + r.version + " in " + where + ".\n"
+	where := r.homely(filepath.Dir(programOf(after, r.Self)))
+	text := "Installed Lamplighter " + r.Version + " in " + where + ".\n"
 	switch before := r.before.Receipt; {
 	case len(r.plan.Changes) == 0:
-		text = "Lamplighter " + r.version + " is installed already, in " + where + ".\n"
-	case before != nil && before.Version != "" && before.Version != r.version:
-		text = "Lamplighter in " + where + " is " + r.version + " now; it was " + monitor.Clean(before.Version) + ".\n"
+		text = "Lamplighter " + r.Version + " is installed already, in " + where + ".\n"
+	case before != nil && before.Version != "" && before.Version != r.Version:
+		text = "Lamplighter in " + where + " is " + r.Version + " now; it was " + monitor.Clean(before.Version) + ".\n"
 	case after.Kind == installer.Package:
-		text = "Lamplighter " + r.version + " is set up for you; its programs stay in " + where + ".\n"
+		text = "Lamplighter " + r.Version + " is set up for you; its programs stay in " + where + ".\n"
 	}
 	login := r.installer.Login()
 	switch {
@@ -107,7 +108,7 @@ func (r *installRun) installed(after installer.Installation) string {
 }
 
 // restartTime is longer than all that a restart waits for.
-const restartTime = replaceTime + 5*managerTime + 2*unitTime + startTime
+const restartTime = replaceTime + 5*daemon.ManagerTime + 2*daemon.UnitTime + startTime
 
 // bringUp replaces or starts the background process where that is due; nil when
 // nothing was.
@@ -135,7 +136,7 @@ func (r *installRun) bringUp(ctx context.Context, after installer.Installation) 
 		}
 	}
 	r.progress("Starting…")
-	health, err := r.startInstalled(ctx, startable(programOf(after, r.self), runtime.GOOS))
+	health, err := r.startInstalled(ctx, startable(programOf(after, r.Self), runtime.GOOS))
 	r.progress("")
 	if err != nil {
 		return nil, err
@@ -162,29 +163,29 @@ func (r *installRun) startedText(after installer.Installation, health *api.Healt
 	case err != nil:
 		return ""
 	case health != nil:
-		if other := otherVersion(*health, r.version); other != "" {
+		if other := otherVersion(*health, r.Version); other != "" {
 			return other + "\n"
 		}
-		return fmt.Sprintf("It runs now%s.\n", pidInWords(health.PID))
+		return fmt.Sprintf("It runs now%s.\n", daemon.PIDInWords(health.PID))
 	case r.running != nil && r.stale():
 		return r.goesOn() + "\n"
 	case r.running != nil:
-		return fmt.Sprintf("It runs%s.\n", pidInWords(r.running.pid))
+		return fmt.Sprintf("It runs%s.\n", daemon.PIDInWords(r.running.pid))
 	case r.options.noStart, !r.installer.Login().On:
-		return "To start it: " + r.called(programOf(after, r.self)) + " run\n"
+		return "To start it: " + r.called(programOf(after, r.Self)) + " run\n"
 	}
 	return "There is no desktop here to start it on now. It starts when you log in to one.\n"
 }
 
 // called is how the program is called from a shell: by its name where that is found.
 func (r *installRun) called(path string) string {
-	if path == "" || onPath(runtime.GOOS, r.getenv("PATH"), filepath.Dir(path)) {
+	if path == "" || onPath(runtime.GOOS, r.Getenv("PATH"), filepath.Dir(path)) {
 		return "lamplighter"
 	}
 	if runtime.GOOS == "windows" {
 		return monitor.Quoted([]string{path})
 	}
-	return monitor.Clean(shellPath(r.base.Home, path))
+	return monitor.Clean(shellPath(r.Base.Home, path))
 }
 
 // advice is what the user should know, or may do next.
@@ -194,7 +195,7 @@ func (r *installRun) advice(after installer.Installation) string {
 		text = rootNote + "\n" + text
 	}
 	if after.Kind != installer.Package && len(r.plan.Changes) > 0 {
-		text += pathAdvice(runtime.GOOS, r.getenv("PATH"), filepath.Dir(programOf(after, r.self)), r.base.Home, r.getenv("SHELL"))
+		text += pathAdvice(runtime.GOOS, r.Getenv("PATH"), filepath.Dir(programOf(after, r.Self)), r.Base.Home, r.Getenv("SHELL"))
 	}
 	if len(r.plan.Changes) > 0 && r.before.Receipt == nil {
 		text += "To have your clients share servers: lamplighter setup\n"

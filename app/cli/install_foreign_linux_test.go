@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter/app/daemon"
 	"lamplighter/installer"
 )
 
@@ -51,16 +52,16 @@ func TestInstallStopsForeignUnits(t *testing.T) {
 		"ours":             {changes: ours, answers: map[string]string{ask + "service": "active", ask + "socket": "active"}, would: "Would then start it."},
 	} {
 		m := newMachine(t)
-		m.system.answers = test.answers
+		m.system.Answers = test.answers
 		r := &installRun{program: m.program, options: installOptions{noStart: test.noStart}, plan: installer.Plan{Changes: test.changes}}
 		r.foreign = m.activeUnits(t.Context(), replacedUnits(r.plan.Changes))
 		if next := r.next(); next != test.would {
 			t.Errorf("%s: %s", name, next)
 		}
 		err := r.stopForeign(t.Context())
-		stopped := slices.DeleteFunc(m.system.changed(), func(line string) bool { return !strings.Contains(line, " stop ") })
+		stopped := slices.DeleteFunc(m.system.Changed(), func(line string) bool { return !strings.Contains(line, " stop ") })
 		if (err != nil) != test.fails || !slices.Equal(stopped, test.stopped) {
-			t.Errorf("%s: %v, ran %q", name, err, m.system.ran)
+			t.Errorf("%s: %v, ran %q", name, err, m.system.Ran)
 		}
 	}
 }
@@ -74,15 +75,15 @@ func TestInstallStartsForeignUnitsAgain(t *testing.T) {
 		changed []string
 	}{"done": {changed: []string{stop}}, "taken back": {full: true, changed: []string{stop, start}}} {
 		m := newMachine(t)
-		m.system.answers = map[string]string{ask: "active", stop: "", start: ""}
-		r := &installRun{program: m.program, installer: m.installer(), foreign: []string{serviceUnit}}
+		m.system.Answers = map[string]string{ask: "active", stop: "", start: ""}
+		r := &installRun{program: m.program, installer: m.Installer(), foreign: []string{daemon.ServiceUnit}}
 		if test.full {
 			r.plan.Changes = []installer.Change{{Op: installer.OpCopy, From: m.home("nothing"), Path: m.home("to")}}
 		}
 		if err := r.carryOut(t.Context()); (err != nil) != test.full {
 			t.Errorf("%s: %v", name, err)
 		}
-		if changed := m.system.changed(); len(changed) < len(test.changed) || !slices.Equal(changed[:len(test.changed)], test.changed) {
+		if changed := m.system.Changed(); len(changed) < len(test.changed) || !slices.Equal(changed[:len(test.changed)], test.changed) {
 			t.Errorf("%s: ran %q", name, changed)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lamplighter/app/apptest"
+	"lamplighter/app/daemon"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
@@ -109,11 +110,11 @@ func TestInstallUpgrades(t *testing.T) {
 			t.Errorf("%s: started: %q", name, m.launched)
 		}
 		if test.changed {
-			if err := os.WriteFile(m.self, []byte("program, built anew"), 0o755); err != nil {
+			if err := os.WriteFile(m.Self, []byte("program, built anew"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
-		m.process = func(pid int) (process.Info, error) {
+		m.Process = func(pid int) (process.Info, error) {
 			return process.Info{Identity: monitor.Identity{PID: pid, Start: 7}, Exe: test.exe}, nil
 		}
 		terminate := m.terminate
@@ -145,7 +146,7 @@ func TestInstallAfterAnotherBuild(t *testing.T) {
 	defer other.Wait()
 	defer other.Process.Kill()
 	m.says(t, statusFine, "install", "--no-start")
-	m.process = func(pid int) (process.Info, error) {
+	m.Process = func(pid int) (process.Info, error) {
 		return process.Info{Identity: monitor.Identity{PID: pid, Start: 7}, Exe: m.installed() + " (deleted)"}, nil
 	}
 	old := &fakeBackground{pid: other.Process.Pid, version: "1.2.3"}
@@ -191,7 +192,7 @@ func TestInstallBesideWhatStays(t *testing.T) {
 // nothing is removed.
 func TestInstallBesideASilentOne(t *testing.T) {
 	m := newMachine(t)
-	lock, err := takeLock(m.places(), true)
+	lock, err := daemon.TakeLock(m.Places(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,8 +262,8 @@ func TestInstallRefused(t *testing.T) {
 			m.env["SUDO_USER"], m.account = "alice", func(string) account { return account{uid: 0, owner: 1000} }
 		}, "do this as alice, without sudo\n"},
 		"another home":   {func(m *machine) { m.account = func(string) account { return account{uid: 1000, owner: 1001} } }, "is not yours; set HOME to your own\n"},
-		"no home":        {func(m *machine) { m.base.Home, m.base.ConfigHome, m.base.StateHome = "", "", "" }, "there is no home directory"},
-		"half a program": {func(m *machine) { os.Remove(filepath.Join(filepath.Dir(m.self), "lamplighter-connect")) }, "a program is missing"},
+		"no home":        {func(m *machine) { m.Base.Home, m.Base.ConfigHome, m.Base.StateHome = "", "", "" }, "there is no home directory"},
+		"half a program": {func(m *machine) { os.Remove(filepath.Join(filepath.Dir(m.Self), "lamplighter-connect")) }, "a program is missing"},
 		"a file for a directory": {func(m *machine) {
 			os.MkdirAll(m.home(".local"), 0o700)
 			os.WriteFile(m.home(".local", "bin"), nil, 0o600)
@@ -276,7 +277,7 @@ func TestInstallRefused(t *testing.T) {
 		test.change(m)
 		_, failed := m.says(t, statusFailed, "install")
 		apptest.Contains(t, failed, "lamplighter: install: ", test.said)
-		if len(m.launched) != 0 || m.base.Home != "" && slices.Contains(m.files(t), ".local/bin/lamplighter") {
+		if len(m.launched) != 0 || m.Base.Home != "" && slices.Contains(m.files(t), ".local/bin/lamplighter") {
 			t.Errorf("%s: launched %q", name, m.launched)
 		}
 	}
@@ -290,7 +291,7 @@ func TestInstallOnAFullOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	m.stdout = full
+	m.Stdout = full
 	_, failed := m.says(t, statusFailed, "install", "--no-start")
 	apptest.Contains(t, failed, "install: it is installed; ", "no space left on device")
 }

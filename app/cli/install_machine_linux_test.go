@@ -15,6 +15,8 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/apptest"
+	"lamplighter/app/daemon"
+	"lamplighter/app/daemon/daemontest"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -60,7 +62,7 @@ func (f *fakeBackground) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // serve has it run until it is stopped, or the test ends.
 func (f *fakeBackground) serve(t *testing.T, d *desktop) {
 	t.Helper()
-	server := api.NewServer(api.Options{Path: d.places().ControlSocket, LockHeld: true, Handler: f, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	server := api.NewServer(api.Options{Path: d.Places().ControlSocket, LockHeld: true, Handler: f, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err := server.Open(); err != nil {
 		t.Error(err)
 		return
@@ -75,7 +77,7 @@ func (f *fakeBackground) serve(t *testing.T, d *desktop) {
 // machine is a desktop into which Lamplighter can be installed.
 type machine struct {
 	*desktop
-	system   *fakeSystem
+	system   *daemontest.System
 	env      map[string]string
 	launched []string        // command lines
 	next     *fakeBackground // that a launch starts; nil: it ends at once
@@ -86,7 +88,7 @@ type machine struct {
 func newMachine(t *testing.T) *machine {
 	t.Helper()
 	d := newDesktop(t)
-	m := &machine{desktop: d, system: &fakeSystem{}, env: map[string]string{"PATH": "/usr/bin:/bin", "DISPLAY": ":0"}}
+	m := &machine{desktop: d, system: &daemontest.System{}, env: map[string]string{"PATH": "/usr/bin:/bin", "DISPLAY": ":0"}}
 	home := filepath.Join(t.TempDir(), "my home")
 	unpacked := filepath.Join(t.TempDir(), "unpacked")
 	for _, dir := range []string{home, unpacked} {
@@ -94,18 +96,18 @@ func newMachine(t *testing.T) *machine {
 			t.Fatal(err)
 		}
 	}
-	d.base.Home, d.base.ConfigHome, d.base.StateHome = home, filepath.Join(home, ".config"), filepath.Join(home, ".local", "state")
-	d.self = filepath.Join(unpacked, "lamplighter")
+	d.Base.Home, d.Base.ConfigHome, d.Base.StateHome = home, filepath.Join(home, ".config"), filepath.Join(home, ".local", "state")
+	d.Self = filepath.Join(unpacked, "lamplighter")
 	for _, name := range []string{"lamplighter", "lamplighter-connect"} {
 		if err := os.WriteFile(filepath.Join(unpacked, name), []byte("program "+name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d.getenv = func(name string) string { return m.env[name] }
-	d.command = m.system.run
+	d.Getenv = func(name string) string { return m.env[name] }
+	d.Command = m.system.Run
 	d.account = func(string) account { return account{uid: 1000, owner: 1000} }
-	d.pause = pause
-	d.process = func(int) (process.Info, error) { return process.Info{}, process.ErrGone }
+	d.Pause = daemon.Pause
+	d.Process = func(int) (process.Info, error) { return process.Info{}, process.ErrGone }
 	m.next = &fakeBackground{pid: 4712, version: "1.2.3"}
 	d.launch = func(path string, args ...string) (<-chan error, error) {
 		m.launched = append(m.launched, strings.Join(append([]string{path}, args...), " "))
@@ -122,7 +124,7 @@ func newMachine(t *testing.T) *machine {
 		return nil
 	}
 	m.settings = &fakeSettings{}
-	d.setup = func(o setup.Options) api.Setup { m.settings.options = o; return m.settings }
+	d.Setup = func(o setup.Options) api.Setup { m.settings.options = o; return m.settings }
 	return m
 }
 
@@ -133,9 +135,9 @@ func (m *machine) installed() string { return m.home(".local", "bin", "lamplight
 func (m *machine) files(t *testing.T) []string {
 	t.Helper()
 	var list []string
-	err := filepath.WalkDir(m.base.Home, func(path string, e os.DirEntry, err error) error {
+	err := filepath.WalkDir(m.Base.Home, func(path string, e os.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
-			list = append(list, strings.TrimPrefix(path, m.base.Home+"/"))
+			list = append(list, strings.TrimPrefix(path, m.Base.Home+"/"))
 		}
 		return err
 	})
@@ -153,10 +155,10 @@ func (m *machine) says(t *testing.T, want int, args ...string) (out, failed stri
 		t.Errorf("%q: status %d, said %s%s", args, status, m.out.String(), m.err.String())
 	}
 	homely := func(text string) string {
-		if m.base.Home == "" {
+		if m.Base.Home == "" {
 			return text
 		}
-		return strings.ReplaceAll(text, m.base.Home, "~")
+		return strings.ReplaceAll(text, m.Base.Home, "~")
 	}
 	return homely(m.out.String()), homely(m.err.String())
 }

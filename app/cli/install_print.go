@@ -112,7 +112,7 @@ type loginJSON struct {
 }
 
 func (r *installRun) json(changes []installer.Change, dryRun bool, health *api.Health, err error) installJSON {
-	out := installJSON{Version: r.version, DryRun: dryRun, Changes: []changeJSON{}, Notes: append([]string{}, r.plan.Notes...), Next: string(r.step())}
+	out := installJSON{Version: r.Version, DryRun: dryRun, Changes: []changeJSON{}, Notes: append([]string{}, r.plan.Notes...), Next: string(r.step())}
 	for _, c := range changes {
 		out.Changes = append(out.Changes, encodeChange(c))
 	}

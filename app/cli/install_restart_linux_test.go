@@ -59,7 +59,7 @@ func TestInstallTwiceAtOnce(t *testing.T) {
 	errs := make([]error, 2)
 	for i := range errs {
 		other := *m.program
-		other.stdout, other.stderr = io.Discard, io.Discard
+		other.Stdout, other.Stderr = io.Discard, io.Discard
 		both.Go(func() { errs[i] = other.install(t.Context(), installOptions{noStart: true}) })
 	}
 	both.Wait()
@@ -92,7 +92,7 @@ func TestInstallWithoutADesktopBesideAnOlder(t *testing.T) {
 	} {
 		m := newMachine(t)
 		delete(m.env, "DISPLAY")
-		m.system.answers = map[string]string{ask: test.answer}
+		m.system.Answers = map[string]string{ask: test.answer}
 		old := &fakeBackground{pid: 4711, version: "1.2.2"}
 		old.serve(t, m.desktop)
 		out, _ := m.says(t, statusFine, strings.Fields(test.args)...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/daemon"
 	"lamplighter/monitor"
 )
 
@@ -50,14 +51,14 @@ func (p *program) printLogs(ctx context.Context, what string, follow bool) error
 		return err
 	}
 	if !hasLog(in) {
-		return fmt.Errorf("%s has no dashboard to read a log from (%s)", in.Label(), condition(in))
+		return fmt.Errorf("%s has no dashboard to read a log from (%s)", in.Label(), daemon.Condition(in))
 	}
 	next, err := p.printLogPage(ctx, in.Port, 0)
 	switch {
 	case err == nil && !follow:
 		return nil
 	case err != nil && in.State == monitor.StateZombie:
-		return fmt.Errorf("%s does not answer (%s): %w", in.Label(), cause(in), err)
+		return fmt.Errorf("%s does not answer (%s): %w", in.Label(), daemon.Cause(in), err)
 	case err != nil:
 		return fmt.Errorf("%s does not answer: %w", in.Label(), err)
 	}
@@ -80,7 +81,7 @@ func hasLog(in *monitor.Instance) bool {
 func (p *program) followLog(ctx context.Context, in *monitor.Instance, next int) error {
 	wait := logPoll
 	for {
-		if err := p.pause(ctx, wait); err != nil {
+		if err := p.Pause(ctx, wait); err != nil {
 			return err
 		}
 		after, err := p.printLogPage(ctx, in.Port, next)
@@ -97,7 +98,7 @@ func (p *program) followLog(ctx context.Context, in *monitor.Instance, next int)
 			return lookErr
 		}
 		if !there {
-			p.say("%s has ended", in.Label())
+			p.Say("%s has ended", in.Label())
 			return nil
 		}
 		if err == nil {
@@ -105,7 +106,7 @@ func (p *program) followLog(ctx context.Context, in *monitor.Instance, next int)
 			continue
 		}
 		if wait == logPoll {
-			p.say("%s does not answer (%v); trying again", in.Label(), err)
+			p.Say("%s does not answer (%v); trying again", in.Label(), err)
 		}
 		wait = min(2*wait, logPollMax)
 	}
@@ -135,7 +136,7 @@ func (p *program) printLogPage(ctx context.Context, port, start int) (next int, 
 	for _, m := range page.Messages {
 		b.WriteString(strings.TrimSuffix(cleanLog(m), "\n") + "\n")
 	}
-	if _, err := fmt.Fprint(p.stdout, b.String()); err != nil {
+	if _, err := fmt.Fprint(p.Stdout, b.String()); err != nil {
 		return start, outputError{err}
 	}
 	return max(page.MaxIdx+1, 0), nil

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lamplighter/app/apptest"
+	"lamplighter/app/daemon/daemontest"
 	"lamplighter/monitor"
 	"lamplighter/monitor/serena"
 )
@@ -40,7 +41,7 @@ func (s *script) Logs(ctx context.Context, _ int, start int) (serena.LogPage, er
 }
 
 func TestLogs(t *testing.T) {
-	d := newDesktop(t, serenaAt(1, 24282, "alpha"))
+	d := newDesktop(t, daemontest.SerenaAt(1, 24282, "alpha"))
 	d.logs = &script{answers: []answer{{[]string{"one\x1b[31m\u202e", "two\n  lines\tand a tab\r\n", "水\xff\x00"}, 2, nil}}}
 	if got := d.runs(t, "logs", "alpha"); got != 0 || d.err.String() != "" {
 		t.Fatal(got, d.err.String())
@@ -51,19 +52,19 @@ func TestLogs(t *testing.T) {
 }
 
 func TestLogsFail(t *testing.T) {
-	red := serenaAt(2, 24283, "red")
+	red := daemontest.SerenaAt(2, 24283, "red")
 	red.State, red.Cause, red.Reason = monitor.StateZombie, monitor.CauseSuspended, "stopped"
-	other := serenaAt(3, 0, "")
+	other := daemontest.SerenaAt(3, 0, "")
 	other.Kind = "other"
-	left := serenaAt(4, 24285, "left")
+	left := daemontest.SerenaAt(4, 24285, "left")
 	left.State, left.Cause, left.Reason = monitor.StateZombie, monitor.CauseDefunct, "it has exited"
 	for what, want := range map[string]string{
-		"left":  "logs: 24285 - left has no dashboard to read a log from (defunct: it has exited)",
-		"alpha": "logs: 24282 - alpha does not answer: connection refused",
-		"red":   "logs: 24283 - red does not answer (suspended: stopped): connection refused",
-		"other": "logs: pid 3 - other has no dashboard to read a log from (only Serena has one)",
+		"left":  "logs: 4 - left has no dashboard to read a log from (defunct: it has exited)",
+		"alpha": "logs: 1 - alpha does not answer: connection refused",
+		"red":   "logs: 2 - red does not answer (suspended: stopped): connection refused",
+		"other": "logs: 3 - other has no dashboard to read a log from (only Serena has one)",
 	} {
-		d := newDesktop(t, serenaAt(1, 24282, "alpha"), red, other, left)
+		d := newDesktop(t, daemontest.SerenaAt(1, 24282, "alpha"), red, other, left)
 		if got := d.runs(t, "logs", what); got != 1 || d.err.String() != "lamplighter: "+want+"\n" {
 			t.Errorf("%s: %d, %q", what, got, d.err.String())
 		}
@@ -71,7 +72,7 @@ func TestLogsFail(t *testing.T) {
 }
 
 func TestLogsFollow(t *testing.T) {
-	d := newDesktop(t, serenaAt(1, 24282, "alpha"))
+	d := newDesktop(t, daemontest.SerenaAt(1, 24282, "alpha"))
 	broken := errors.New("timeout")
 	log := &script{answers: []answer{
 		{[]string{"a", "b"}, 1, nil}, {nil, 1, nil}, {[]string{"c"}, 2, nil},
@@ -81,7 +82,7 @@ func TestLogsFollow(t *testing.T) {
 	log.last = func() { d.snap = &monitor.Snapshot{} }
 	d.logs = log
 	var waits []time.Duration
-	d.pause = func(ctx context.Context, w time.Duration) error {
+	d.Pause = func(ctx context.Context, w time.Duration) error {
 		waits = append(waits, w/time.Second)
 		return ctx.Err()
 	}
@@ -91,7 +92,7 @@ func TestLogsFollow(t *testing.T) {
 	if got := d.out.String(); got != "a\nb\nc\nd\nafter clearing\n" {
 		t.Errorf("printed %q", got)
 	}
-	if got := d.err.String(); got != "lamplighter: 24282 - alpha does not answer (timeout); trying again\nlamplighter: 24282 - alpha has ended\n" {
+	if got := d.err.String(); got != "lamplighter: 1 - alpha does not answer (timeout); trying again\nlamplighter: 1 - alpha has ended\n" {
 		t.Errorf("said %q", got)
 	}
 	if want := []int{0, 2, 2, 3, 3, 3, 4, 0, 1, 1}; !slices.Equal(log.starts, want) {
@@ -104,24 +105,24 @@ func TestLogsFollow(t *testing.T) {
 
 // Another instance may get the port between two polls. Its log is not ours.
 func TestLogsFollowNoticesAnotherInstance(t *testing.T) {
-	defunct := serenaAt(1, 24282, "alpha")
+	defunct := daemontest.SerenaAt(1, 24282, "alpha")
 	defunct.State, defunct.Cause = monitor.StateZombie, monitor.CauseDefunct
 	for name, list := range map[string][]monitor.Instance{
-		"ours has ended":        {serenaAt(2, 24282, "beta")},
-		"ours has exited":       {defunct, serenaAt(2, 24282, "beta")},
-		"ours has another port": {serenaAt(1, 24290, "alpha"), serenaAt(2, 24282, "beta")},
+		"ours has ended":        {daemontest.SerenaAt(2, 24282, "beta")},
+		"ours has exited":       {defunct, daemontest.SerenaAt(2, 24282, "beta")},
+		"ours has another port": {daemontest.SerenaAt(1, 24290, "alpha"), daemontest.SerenaAt(2, 24282, "beta")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesktop(t, serenaAt(1, 24282, "alpha"))
+			d := newDesktop(t, daemontest.SerenaAt(1, 24282, "alpha"))
 			d.logs = &script{answers: []answer{{[]string{"a", "b", "c"}, 2, nil}, {nil, 0, nil}}}
-			d.pause = func(ctx context.Context, _ time.Duration) error {
+			d.Pause = func(ctx context.Context, _ time.Duration) error {
 				d.snap = &monitor.Snapshot{Instances: list}
 				return ctx.Err()
 			}
 			if got := d.runs(t, "logs", "-f", "alpha"); got != 0 || d.out.String() != "a\nb\nc\n" {
 				t.Errorf("status %d, printed %q", got, d.out.String())
 			}
-			if got := d.err.String(); got != "lamplighter: 24282 - alpha has ended\n" {
+			if got := d.err.String(); got != "lamplighter: 1 - alpha has ended\n" {
 				t.Errorf("said %q", got)
 			}
 		})
@@ -129,10 +130,10 @@ func TestLogsFollowNoticesAnotherInstance(t *testing.T) {
 }
 
 func TestLogsFollowIsInterrupted(t *testing.T) {
-	d := newDesktop(t, serenaAt(1, 24282, "alpha"))
+	d := newDesktop(t, daemontest.SerenaAt(1, 24282, "alpha"))
 	d.logs = &script{answers: []answer{{[]string{"a"}, 0, nil}}}
 	ctx, cancel := context.WithCancel(t.Context())
-	d.pause = func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }
+	d.Pause = func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }
 	if got := d.main(ctx, []string{"logs", "-f", "alpha"}); got != 0 || d.err.String() != "" {
 		t.Errorf("status %d, said %q", got, d.err.String())
 	}
@@ -143,9 +144,9 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestLogsFollowEndsWhenTheOutputFails(t *testing.T) {
-	d := newDesktop(t, serenaAt(1, 24282, "alpha"))
+	d := newDesktop(t, daemontest.SerenaAt(1, 24282, "alpha"))
 	d.logs = &script{answers: []answer{{nil, -1, nil}, {[]string{"a"}, 0, nil}}}
-	d.stdout = full{}
+	d.Stdout = full{}
 	if got := d.runs(t, "logs", "-f", "alpha"); got != 1 {
 		t.Errorf("status %d", got)
 	}

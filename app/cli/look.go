@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter/app/api"
+	"lamplighter/app/daemon"
 	"lamplighter/monitor"
 )
 
@@ -43,7 +44,7 @@ func (p *program) look(ctx context.Context) (view, error) {
 // lookAndStay is look that keeps the client of the background process, nil
 // where that does not run. The caller closes it.
 func (p *program) lookAndStay(ctx context.Context) (view, *api.Client, error) {
-	client, health, err := api.Dial(ctx, p.places().ControlSocket)
+	client, health, err := api.Dial(ctx, p.Places().ControlSocket)
 	if err == nil {
 		var list api.Instances
 		if list, err = client.Instances(ctx); err == nil {
@@ -73,14 +74,14 @@ func (p *program) lookToChange(ctx context.Context) (view, *api.Client, error) {
 	}
 	v, client, err = p.lookAndStay(ctx) // it answers by now
 	if err == nil && client == nil {
-		err = fmt.Errorf("lamplighter runs%s and did not answer; do this again", pidInWords(running.pid))
+		err = fmt.Errorf("lamplighter runs%s and did not answer; do this again", daemon.PIDInWords(running.pid))
 	}
 	return v, client, err
 }
 
 // dial reaches the background process for what only that can do.
 func (p *program) dial(ctx context.Context) (*api.Client, error) {
-	client, _, err := api.Dial(ctx, p.places().ControlSocket)
+	client, _, err := api.Dial(ctx, p.Places().ControlSocket)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 		err = fmt.Errorf("%w; start it with: lamplighter run", err)
 	}
@@ -90,10 +91,10 @@ func (p *program) dial(ctx context.Context) (*api.Client, error) {
 // explainScan tells why there is a scan, unless the background process simply
 // does not run, which is nothing unusual.
 func (p *program) explainScan(err error) {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || p.places().ControlSocket == "" {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || p.Places().ControlSocket == "" {
 		return
 	}
-	p.say("%v; looking at the processes instead", err)
+	p.Say("%v; looking at the processes instead", err)
 }
 
 func received(list api.Instances, health api.Health) view {

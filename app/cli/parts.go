@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
-	"time"
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
+	"lamplighter/app/daemon"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
 	"lamplighter/monitor/pins"
@@ -24,28 +24,33 @@ func newProgram(version string) *program {
 	if err != nil {
 		self = "" // then only the name tells a lamplighter
 	}
+	out, onScreen := screenOf(os.Stdout, os.Getenv)
+	errOut, errOnScreen := screenOf(os.Stderr, os.Getenv)
 	p := &program{
-		version:   version,
-		stdout:    os.Stdout,
-		stderr:    os.Stderr,
-		screen:    screenOf(os.Stdout, os.Getenv),
-		getenv:    os.Getenv,
-		base:      config.SystemBase(),
-		errScreen: screenOf(os.Stderr, os.Getenv),
-		open:      newBrowser().open,
+		Program: daemon.Program{
+			Version:     version,
+			Stdout:      os.Stdout,
+			Stderr:      os.Stderr,
+			OnScreen:    onScreen,
+			ErrOnScreen: errOnScreen,
+			Getenv:      os.Getenv,
+			Base:        config.SystemBase(),
+			Open:        daemon.NewBrowser().Open,
+			Pause:       daemon.Pause,
+			Limits:      daemon.Limits{}.OrDefault(),
+			Exit:        os.Exit,
+			Setup:       func(o setup.Options) api.Setup { return setup.New(o) },
+			Self:        self,
+			Process:     process.Read,
+		},
+		screen:    out,
+		errScreen: errOut,
 		logs:      serena.NewClient(),
-		pause:     pause,
-		rivalTime: rivalTime,
-		askTime:   askTime,
-		exit:      os.Exit,
 		alert:     newAlert(),
 		become:    become,
-		self:      self,
-		process:   process.Read,
 		launch:    launchDetached,
 		terminate: terminate,
 		account:   accountOf,
-		setup:     func(o setup.Options) api.Setup { return setup.New(o) },
 	}
 	if typed(os.Stdin) {
 		p.keyboard = os.Stdin
@@ -55,7 +60,7 @@ func newProgram(version string) *program {
 	}
 	p.ladder = func(record func(monitor.Event)) api.Stopper {
 		current, pinned := p.rules(), p.pins()
-		return newLadder(nil, record, func() matcher { return current }, pinned, pinned.Err)
+		return daemon.NewLadder(p.Limits.Stop, nil, record, func() daemon.Matcher { return current }, pinned, pinned.Err)
 	}
 	p.follow = func(ctx context.Context, each func(*monitor.Snapshot) error) error {
 		return followWatch(ctx, p.watching(), each)
@@ -66,11 +71,11 @@ func newProgram(version string) *program {
 // settings are those of our file. What is wrong with them is said once per run,
 // and then the defaults have to do.
 func (p *program) settings() config.Settings {
-	places := p.places()
+	places := p.Places()
 	settings, err := config.Load(places.Config, places.ConfigNamed)
 	if err != nil && !p.settingsTold {
 		p.settingsTold = true
-		p.warn(settingsFaults("settings", err, "the defaults are used until you correct"))
+		p.warn(daemon.SettingsFaults("settings", err, "the defaults are used until you correct"))
 	}
 	return settings
 }
@@ -82,19 +87,19 @@ func (p *program) rules() *rules.Set { return rules.New(p.settings().Servers) }
 // said to the policies since, the background process knows.
 func (p *program) policyRules() policy.Rules {
 	settings := p.settings()
-	serenas, _ := config.NewSerenaWatcher(p.places().SerenaHome, nil).Load() // what is wrong there, the background process says
-	return settings.Policies(p.flags, settings.Layer, serenas)
+	serenas, _ := config.NewSerenaWatcher(p.Places().SerenaHome, nil).Load() // what is wrong there, the background process says
+	return settings.Policies(p.Flags, settings.Layer, serenas)
 }
 
 // pins are those that are remembered now.
-func (p *program) pins() *pins.Store { return openPins(p.places().StateDir, nil) }
+func (p *program) pins() *pins.Store { return daemon.OpenPins(p.Places().StateDir, nil) }
 
 // watching is how a watch of our own looks.
 func (p *program) watching() watch.Options {
 	pinned := p.pins()
-	o := watch.Options{Rules: p.rules(), Pins: pinned}
+	o := watch.Options{Rules: p.rules(), Pins: pinned, Limits: p.Limits.Watch}
 	if err := pinned.Err(); err != nil {
-		o.Warnings = []string{pinsProblem(err)}
+		o.Warnings = []string{daemon.PinsProblem(err)}
 	}
 	return o
 }
@@ -126,15 +131,4 @@ func ignoreCancel(err error) error {
 		return nil
 	}
 	return err
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

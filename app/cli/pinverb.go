@@ -82,14 +82,13 @@ func (p *program) pinAll(ctx context.Context, args []string, pinned, asJSON bool
 	if client != nil {
 		defer client.Close()
 	} else {
-		o := p.withoutBackground()
-		defer o.close()
+		record := p.recorder()
 		store := p.pins()
 		pin = func(in *monitor.Instance) error {
 			before := store.Pinned(in.Identity)
 			err := store.Set(in.Identity, pinned)
 			if err == nil && before != pinned {
-				o.record(monitor.PinEvent(in, pinned, "the command line", time.Now()))
+				record(monitor.PinEvent(in, pinned, "the command line", time.Now()))
 			}
 			return err
 		}
@@ -109,9 +108,9 @@ func (p *program) pinAll(ctx context.Context, args []string, pinned, asJSON bool
 		switch {
 		case asJSON:
 		case err != nil:
-			p.say("Not %s: %s: %v.", done, in.Label(), err)
+			p.Say("Not %s: %s: %v.", done, in.Label(), err)
 		default:
-			if _, err := fmt.Fprintf(p.stdout, "%s: %s.\n", strings.ToUpper(done[:1])+done[1:], monitor.Clean(in.Label())); err != nil {
+			if _, err := fmt.Fprintf(p.Stdout, "%s: %s.\n", strings.ToUpper(done[:1])+done[1:], monitor.Clean(in.Label())); err != nil {
 				return err
 			}
 		}

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"lamplighter/app/api"
-	"lamplighter/app/config"
+	"lamplighter/app/daemon"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
 	"lamplighter/monitor/process"
 )
 
@@ -27,20 +23,18 @@ type running struct {
 	id      monitor.Identity // zero when it was not recognised as a lamplighter
 }
 
-// What the running one gets to end: for another one, or for good, when it ends what
-// is shared before.
+// replaceTime is what the running one gets to end for another one.
 const (
 	replaceTime = 10 * time.Second
-	quitTime    = parkTime + sessionsTime + managerTime + exitTime + 3*time.Second
 	endPoll     = 50 * time.Millisecond
 )
 
 // findRunning finds the background process; nil when none runs. The error is a
-// silentError when one runs that does not answer, also after a while: it may have
+// SilentError when one runs that does not answer, also after a while: it may have
 // just started, or be ending; or when that cannot be told.
 func (p *program) findRunning(ctx context.Context) (*running, error) {
-	places := p.places()
-	deadline := time.Now().Add(p.rivalTime)
+	places := p.Places()
+	deadline := time.Now().Add(p.Limits.Rival)
 	for {
 		client, health, err := api.Dial(ctx, places.ControlSocket)
 		if err == nil {
@@ -50,28 +44,28 @@ func (p *program) findRunning(ctx context.Context) (*running, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		lock, lockErr := heldLock(places)
+		lock, lockErr := daemon.HeldLock(places)
 		late := time.Now().After(deadline)
 		switch {
 		case lockErr != nil && late:
-			return nil, silentError{lockErr}
+			return nil, daemon.SilentError{Err: lockErr}
 		case lockErr == nil && lock == "":
 			return nil, nil
 		case late:
-			return nil, silentError{p.holdsInSilence(lock)}
+			return nil, daemon.SilentError{Err: p.holdsInSilence(lock)}
 		}
-		if err := p.pause(ctx, endPoll); err != nil {
+		if err := p.Pause(ctx, endPoll); err != nil {
 			return nil, err
 		}
 	}
 }
 
 func (p *program) holdsInSilence(lock string) error {
-	if pid := p.lockHolder(lock); pid != 0 {
-		if runtime.GOOS == "linux" && p.base.RuntimeDir == "" {
-			return fmt.Errorf("lamplighter runs%s and does not answer where it is looked for; XDG_RUNTIME_DIR is not set here: set it as in your desktop, or else end that process, and do this again", pidInWords(pid))
+	if pid := p.LockHolder(lock); pid != 0 {
+		if runtime.GOOS == "linux" && p.Base.RuntimeDir == "" {
+			return fmt.Errorf("lamplighter runs%s and does not answer where it is looked for; XDG_RUNTIME_DIR is not set here: set it as in your desktop, or else end that process, and do this again", daemon.PIDInWords(pid))
 		}
-		return fmt.Errorf("lamplighter runs%s and does not answer; end that process, and do this again", pidInWords(pid))
+		return fmt.Errorf("lamplighter runs%s and does not answer; end that process, and do this again", daemon.PIDInWords(pid))
 	}
 	return fmt.Errorf("a program that does not answer holds the lock %s; end it, and do this again", monitor.Clean(lock))
 }
@@ -80,62 +74,24 @@ func (p *program) holdsInSilence(lock string) error {
 // a lamplighter counts.
 func (p *program) recognised(health api.Health) *running {
 	r := &running{pid: health.PID, version: health.Version}
-	if health.PID <= 0 || health.PID == os.Getpid() || p.process == nil {
+	if health.PID <= 0 || health.PID == os.Getpid() || p.Process == nil {
 		return r
 	}
-	if info, err := p.process(health.PID); err == nil && api.IsProgram(info.Exe, p.self) {
+	if info, err := p.Process(health.PID); err == nil && api.IsProgram(info.Exe, p.Self) {
 		r.exe, r.id = info.Exe, info.Identity
 	}
 	return r
-}
-
-// heldLock is the lock that a background process holds, "" for none. It makes no file.
-// The error says that it cannot be told.
-func heldLock(places config.Places) (string, error) {
-	return heldOf(lockPlaces(places, true), tryLock)
-}
-
-// heldOf is heldLock of these places: try tells whether nobody holds the lock of a file.
-func heldOf(places []lockPlace, try func(path string) (free bool, err error)) (string, error) {
-	for _, place := range places {
-		if _, err := os.Lstat(place.path); errors.Is(err, fs.ErrPermission) {
-			return "", unknownLock(err, place.path)
-		}
-		if plainfile.Check(place.path) != nil {
-			continue // nobody takes a lock there
-		}
-		free, err := try(place.path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // it went meanwhile
-		case err != nil:
-			return "", unknownLock(err, place.path)
-		case !free:
-			return place.path, nil
-		}
-	}
-	return "", nil
-}
-
-func unknownLock(err error, path string) error {
-	return fmt.Errorf("whether lamplighter runs cannot be told: %w; quit it, remove that file, and do this again", plainfile.Error(err, path))
-}
-
-// tryLock takes the lock of a file that is there for a moment.
-func tryLock(path string) (bool, error) {
-	lock := flock.New(path, flock.SetFlag(os.O_RDONLY|plainfile.NoFollow))
-	defer lock.Close()
-	return lock.TryLock()
 }
 
 // end has the background process end, and returns when it has: the one that was
 // found, or the one that has taken its place since. restart: another one is started
 // then, and takes over what is shared.
 func (p *program) end(ctx context.Context, r *running, restart bool) error {
-	limit := quitTime
+	limit := p.Limits.Park + daemon.ManagerTime + p.Limits.Exit + 3*time.Second
 	if restart {
 		limit = replaceTime
 	}
-	client, health, err := api.Dial(ctx, p.places().ControlSocket)
+	client, health, err := api.Dial(ctx, p.Places().ControlSocket)
 	if err == nil {
 		if health.PID != r.pid { // which has taken its place since
 			r = p.recognised(health)
@@ -150,7 +106,7 @@ func (p *program) end(ctx context.Context, r *running, restart bool) error {
 		}
 	case errors.Is(err, api.ErrUnreachable) && ctx.Err() == nil: // it may be ending already
 	case err != nil:
-		return fmt.Errorf("lamplighter%s does not end: %w; quit it in its menu", pidInWords(r.pid), err)
+		return fmt.Errorf("lamplighter%s does not end: %w; quit it in its menu", daemon.PIDInWords(r.pid), err)
 	}
 	return p.ended(ctx, r, limit)
 }
@@ -158,10 +114,10 @@ func (p *program) end(ctx context.Context, r *running, restart bool) error {
 // terminateOlder ends a background process of before the order to end.
 func (p *program) terminateOlder(ctx context.Context, r *running) error {
 	if r.id == (monitor.Identity{}) {
-		return fmt.Errorf("lamplighter %s%s is %w; quit it in its menu", monitor.Clean(r.version), pidInWords(r.pid), errTooOld)
+		return fmt.Errorf("lamplighter %s%s is %w; quit it in its menu", monitor.Clean(r.version), daemon.PIDInWords(r.pid), errTooOld)
 	}
 	if err := p.terminate(ctx, r.id); err != nil && !errors.Is(err, process.ErrGone) {
-		return fmt.Errorf("lamplighter%s does not end: %w; quit it in its menu", pidInWords(r.pid), err)
+		return fmt.Errorf("lamplighter%s does not end: %w; quit it in its menu", daemon.PIDInWords(r.pid), err)
 	}
 	return nil
 }
@@ -178,9 +134,9 @@ func (p *program) ended(ctx context.Context, r *running, limit time.Duration) er
 			return ctx.Err()
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("lamplighter%s has not ended within %v; end that process, and do this again", pidInWords(r.pid), limit)
+			return fmt.Errorf("lamplighter%s has not ended within %s; end that process, and do this again", daemon.PIDInWords(r.pid), monitor.Span(limit))
 		}
-		if err := p.pause(ctx, endPoll); err != nil {
+		if err := p.Pause(ctx, endPoll); err != nil {
 			return err
 		}
 	}
@@ -189,7 +145,7 @@ func (p *program) ended(ctx context.Context, r *running, limit time.Duration) er
 // hasEnded tells whether that one has ended. One that was not recognised may go on
 // in silence as long as somebody holds the lock.
 func (p *program) hasEnded(ctx context.Context, r *running) bool {
-	client, health, err := api.Dial(ctx, p.places().ControlSocket)
+	client, health, err := api.Dial(ctx, p.Places().ControlSocket)
 	if err == nil {
 		client.Close()
 		return health.PID != r.pid
@@ -197,7 +153,7 @@ func (p *program) hasEnded(ctx context.Context, r *running) bool {
 	if p.gone(r.id) {
 		return true
 	}
-	lock, err := heldLock(p.places())
+	lock, err := daemon.HeldLock(p.Places())
 	return err == nil && lock == ""
 }
 
@@ -206,6 +162,6 @@ func (p *program) gone(id monitor.Identity) bool {
 	if id == (monitor.Identity{}) {
 		return false
 	}
-	info, err := p.process(id.PID)
+	info, err := p.Process(id.PID)
 	return errors.Is(err, process.ErrGone) || err == nil && info.Identity != id
 }

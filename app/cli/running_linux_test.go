@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"lamplighter/app/daemon"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
@@ -35,13 +31,13 @@ func TestHasEnded(t *testing.T) {
 		"nobody has the lock":              {found: running{pid: 4711}, free: true, want: true},
 	} {
 		m := newMachine(t)
-		m.process = func(int) (process.Info, error) {
+		m.Process = func(int) (process.Info, error) {
 			if test.process == (monitor.Identity{}) {
 				return process.Info{}, process.ErrGone
 			}
 			return process.Info{Identity: test.process}, nil
 		}
-		lock, err := takeLock(m.places(), true)
+		lock, err := daemon.TakeLock(m.Places(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,48 +66,5 @@ func TestEndOfAnother(t *testing.T) {
 	}
 	if !m.hasEnded(t.Context(), &running{pid: 4712}) {
 		t.Error("it goes on")
-	}
-}
-
-// A lock that cannot be tried is not a free one.
-func TestHeldOf(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) lockPlace { return lockPlace{filepath.Join(dir, name), "X"} }
-	places := []lockPlace{at("none"), at("directory"), at("link"), at("first"), at("second")}
-	for _, err := range []error{
-		os.Mkdir(places[1].path, 0o700), os.Symlink(dir, places[2].path), os.WriteFile(places[3].path, nil, 0o600), os.WriteFile(places[4].path, nil, 0o600),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	gone := &fs.PathError{Op: "open", Path: places[3].path, Err: syscall.ENOENT}
-	for name, test := range map[string]struct {
-		free bool // the first one
-		err  error
-		held bool // the second one
-		want string
-		told string
-	}{
-		"free":              {free: true},
-		"held":              {want: places[3].path},
-		"the second":        {free: true, held: true, want: places[4].path},
-		"gone meanwhile":    {err: gone, held: true, want: places[4].path},
-		"no locks there":    {err: syscall.ENOLCK, told: places[3].path + ": no locks available; quit it, remove that file, and do this again"},
-		"it cannot be read": {err: &fs.PathError{Op: "open", Path: places[3].path, Err: syscall.EACCES}, told: places[3].path + ": permission denied; quit it"},
-	} {
-		got, err := heldOf(places, func(path string) (bool, error) {
-			switch path {
-			case places[3].path:
-				return test.free, test.err
-			case places[4].path:
-				return !test.held, nil
-			}
-			t.Errorf("%s: tried %s", name, path)
-			return false, nil
-		})
-		if got != test.want || (err != nil) != (test.told != "") || err != nil && !strings.Contains(err.Error(), test.told) {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
 	}
 }

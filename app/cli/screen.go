@@ -5,27 +5,25 @@ import (
 	"strings"
 )
 
-// screen is what is known about standard output.
+// screen is what is known about the terminal that an output is.
 type screen struct {
-	terminal bool
-	colour   bool
-	width    int // columns; 0: unknown or no terminal
-	height   int // lines, likewise
+	colour bool
+	width  int // columns; 0: unknown or no terminal
+	height int // lines, likewise
 }
 
-// screenOf looks at a file. Colour is for terminals that know it, unless
-// NO_COLOR is set to anything (no-color.org).
-func screenOf(f *os.File, getenv func(string) string) screen {
+// screenOf looks at a file, which may be no terminal. Colour is for terminals
+// that know it, unless NO_COLOR is set to anything (no-color.org).
+func screenOf(f *os.File, getenv func(string) string) (s screen, terminal bool) {
 	width, height, ok := windowSize(f)
 	if !ok {
-		return screen{}
+		return screen{}, false
 	}
 	return screen{
-		terminal: true,
-		colour:   getenv("NO_COLOR") == "" && getenv("TERM") != "dumb",
-		width:    width,
-		height:   height,
-	}
+		colour: getenv("NO_COLOR") == "" && getenv("TERM") != "dumb",
+		width:  width,
+		height: height,
+	}, true
 }
 
 // redraw puts text in the place of what was drawn before. Each line clears its

@@ -44,17 +44,18 @@ func TestScreenOf(t *testing.T) {
 	}
 	defer null.Close()
 	for _, test := range []struct {
-		file *os.File
-		env  map[string]string
-		want screen
+		file     *os.File
+		env      map[string]string
+		want     screen
+		terminal bool
 	}{
-		{terminal, nil, screen{terminal: true, colour: true, width: 91, height: 33}},
-		{terminal, map[string]string{"NO_COLOR": "1"}, screen{terminal: true, width: 91, height: 33}},
-		{terminal, map[string]string{"TERM": "dumb"}, screen{terminal: true, width: 91, height: 33}},
-		{null, nil, screen{}},
+		{terminal, nil, screen{colour: true, width: 91, height: 33}, true},
+		{terminal, map[string]string{"NO_COLOR": "1"}, screen{width: 91, height: 33}, true},
+		{terminal, map[string]string{"TERM": "dumb"}, screen{width: 91, height: 33}, true},
+		{null, nil, screen{}, false},
 	} {
-		if got := screenOf(test.file, env(test.env)); got != test.want {
-			t.Errorf("%s, %v: %+v, want %+v", test.file.Name(), test.env, got, test.want)
+		if got, terminal := screenOf(test.file, env(test.env)); got != test.want || terminal != test.terminal {
+			t.Errorf("%s, %v: %+v, %v; want %+v, %v", test.file.Name(), test.env, got, terminal, test.want, test.terminal)
 		}
 	}
 }

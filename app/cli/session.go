@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"lamplighter/app/api"
+	"lamplighter/app/daemon"
 	"lamplighter/app/launch"
 	"lamplighter/app/session"
 	"lamplighter/monitor"
@@ -92,14 +91,10 @@ func (p *program) told(err error) error {
 	parts := strings.Split(err.Error(), launch.TriedMark)
 	p.fail("%s", parts[0])
 	for _, tried := range parts[1:] {
-		fmt.Fprintf(p.stderr, "  %s\n", monitor.Clean(tried))
+		fmt.Fprintf(p.Stderr, "  %s\n", monitor.Clean(tried))
 	}
 	return toldError{err}
 }
-
-// requestTime is how long a session is waited for: the longest time that the
-// settings give a server, and what others take that come before it.
-const requestTime = 6 * time.Minute
 
 func (p *program) sessionRequest(ctx context.Context, dir, server string, asJSON bool) error {
 	client, err := p.dial(ctx)
@@ -118,7 +113,7 @@ func (p *program) sessionRequest(ctx context.Context, dir, server string, asJSON
 		return err
 	}
 	p.progress("Starting a server for " + monitor.Clean(dir) + "…")
-	given, err := client.RequestSession(ctx, api.SessionOrder{ProjectPath: dir, Server: server}, requestTime)
+	given, err := client.RequestSession(ctx, api.SessionOrder{ProjectPath: dir, Server: server}, daemon.RequestTime)
 	p.progress("")
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -127,52 +122,21 @@ func (p *program) sessionRequest(ctx context.Context, dir, server string, asJSON
 		return err
 	}
 	if err := p.printSession(ctx, client, given, asJSON); err != nil {
-		return takeBack(ctx, client, given.SessionID, err)
+		return daemon.TakeBackSession(ctx, client, given.SessionID, err)
 	}
 	return nil
 }
 
 func (p *program) printSession(ctx context.Context, client *api.Client, given api.SessionGiven, asJSON bool) error {
-	s, err := sessionOf(ctx, client, given)
+	s, err := daemon.SessionOf(ctx, client, given)
 	if err != nil {
 		return err
 	}
 	if asJSON {
 		return p.printJSON(s)
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s\nsession %d\n", monitor.Clean(*s.MCPURL), given.SessionID)
+	_, err = fmt.Fprintf(p.Stdout, "%s\nsession %d\n", monitor.Clean(*s.MCPURL), given.SessionID)
 	return err
-}
-
-// takeBack releases a session that nobody was told of, and returns why that is
-// so and what came of it.
-func takeBack(ctx context.Context, client *api.Client, id int, why error) error {
-	if ctx.Err() != nil {
-		why = errors.New("interrupted")
-	}
-	released, err := client.ReleaseSession(context.WithoutCancel(ctx), id)
-	switch {
-	case err != nil && !errors.Is(err, api.ErrNoSession):
-		return fmt.Errorf("%w; session %d was not ended (%w): try lamplighter session release %d", why, id, err, id)
-	case released.Status == session.Terminated:
-		return fmt.Errorf("%w; the server is ended again", why)
-	}
-	return why
-}
-
-// sessionOf is what the background process knows of a session that it gave.
-func sessionOf(ctx context.Context, client *api.Client, given api.SessionGiven) (api.Session, error) {
-	list, err := client.Sessions(ctx)
-	if err != nil {
-		return api.Session{}, err
-	}
-	i := slices.IndexFunc(list.Sessions, func(s api.Session) bool {
-		return s.SessionID != nil && *s.SessionID == given.SessionID && s.MCPURL != nil
-	})
-	if i < 0 {
-		return api.Session{}, fmt.Errorf("session %d has ended as soon as it was ready; lamplighter events tells more", given.SessionID)
-	}
-	return list.Sessions[i], nil
 }
 
 func (p *program) sessionReleaseVerb() *cobra.Command {
@@ -235,7 +199,7 @@ func (p *program) sessionRelease(ctx context.Context, text string, asJSON bool) 
 	if released.Status == session.AlreadyGone {
 		came = "Ended already"
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: session %d.\n", came, id)
+	_, err = fmt.Fprintf(p.Stdout, "%s: session %d.\n", came, id)
 	return err
 }
 
@@ -244,7 +208,7 @@ func (p *program) completeSessions(cmd *cobra.Command, args []string, _ string) 
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), askTime)
+	ctx, cancel := context.WithTimeout(cmd.Context(), p.Limits.Glance)
 	defer cancel()
 	list, err := p.sessions(ctx)
 	if err != nil {
@@ -264,6 +228,6 @@ func (p *program) printJSON(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s\n", line)
+	_, err = fmt.Fprintf(p.Stdout, "%s\n", line)
 	return err
 }

@@ -30,7 +30,7 @@ func (p *program) sessionListVerb() *cobra.Command {
 			if asJSON {
 				return p.printJSON(list)
 			}
-			_, err = io.WriteString(p.stdout, sessionTable(list.Sessions, p.screen.width))
+			_, err = io.WriteString(p.Stdout, sessionTable(list.Sessions, p.screen.width))
 			return err
 		},
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,58 +8,25 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/config"
+	"lamplighter/app/daemon/daemontest"
 	"lamplighter/app/launch"
 	"lamplighter/app/session"
 	"lamplighter/monitor"
 )
 
-// fakeSessions is a manager that gives what it is told.
-type fakeSessions struct {
-	err  error
-	list []session.Session
-
-	asked    []session.Request
-	released []int
-	status   session.Status
-	refusal  error  // of a release
-	listing  func() // is called before sessions are listed; nil: nothing is
-}
-
-func (s *fakeSessions) Request(_ context.Context, r session.Request) (session.Session, error) {
-	s.asked = append(s.asked, r)
-	if s.err != nil {
-		return session.Session{}, s.err
-	}
-	return session.Session{ID: 4711, Port: 40000}, nil
-}
-
-func (s *fakeSessions) Release(_ context.Context, id int, _ string) (session.Status, error) {
-	s.released = append(s.released, id)
-	return s.status, cmp.Or(s.refusal, s.err)
-}
-
-func (s *fakeSessions) List() []session.Session {
-	if s.listing != nil {
-		s.listing()
-	}
-	return s.list
-}
-
-func sessionDesktop(t *testing.T) (*desktop, *fakeSessions) {
+func sessionDesktop(t *testing.T) (*desktop, *daemontest.Sessions) {
 	t.Helper()
 	client := monitor.Client{Identity: monitor.Identity{PID: 7}, Name: "Codex\x1b[31m"}
-	m := &fakeSessions{status: session.Terminated, list: []session.Session{
-		{ID: 4711, State: session.StateRunning, ProjectPath: "/home/u/a project", Server: "serena", Port: 40000, MCPURL: "http://127.0.0.1:40000/mcp", StartedAt: noon, AskedBy: &client},
-		{State: session.StateStarting, ProjectPath: "/" + strings.Repeat("long/", 40) + "end", Server: "other", StartedAt: noon},
+	m := &daemontest.Sessions{Status: session.Terminated, Listed: []session.Session{
+		{ID: 4711, State: session.StateRunning, ProjectPath: "/home/u/a project", Server: "serena", Port: 40000, MCPURL: "http://127.0.0.1:40000/mcp", StartedAt: daemontest.Noon, AskedBy: &client},
+		{State: session.StateStarting, ProjectPath: "/" + strings.Repeat("long/", 40) + "end", Server: "other", StartedAt: daemontest.Noon},
 	}}
 	d := newDesktop(t)
 
 	d.sessions = m
-	d.serveBackground(t, &model{current: &monitor.Snapshot{Seq: 1}})
+	d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1}})
 	return d, m
 }
 
@@ -103,13 +69,13 @@ func TestSessionVerbs(t *testing.T) {
 		{[]string{"lst"}, nil, "", 2, "", `there is no verb "lst"; did you mean list? See lamplighter session --help`},
 		{nil, nil, "", 2, "", "session takes one of request, release, list"},
 	} {
-		d.out, d.err, m.err, m.status = apptest.Buffer{}, apptest.Buffer{}, test.err, test.status
+		d.out, d.err, m.Err, m.Status = apptest.Buffer{}, apptest.Buffer{}, test.err, test.status
 		got := d.runs(t, append([]string{"session"}, test.args...)...)
 		if got != test.want || d.out.String() != test.out || !strings.Contains(d.err.String(), test.say) || (test.say == "") != (d.err.String() == "") {
 			t.Errorf("session %q: %d\n%s%s", test.args, got, d.out.String(), d.err.String())
 		}
 	}
-	for _, r := range m.asked {
+	for _, r := range m.Asked {
 		if r.ProjectPath != dir || r.AskedBy().PID == 0 {
 			t.Errorf("asked for %+v", r)
 		}
@@ -132,20 +98,20 @@ func TestSessionRequestTakenBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, m := sessionDesktop(t)
-			m.status, m.refusal, m.list = test.status, test.refusal, nil
+			m.Status, m.Refusal, m.Listed = test.status, test.refusal, nil
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			returned := make(chan struct{})
 			if test.interrupted {
-				m.listing = func() { cancel(); <-returned } // the list does not arrive any more
+				m.Listing = func() { cancel(); <-returned } // the list does not arrive any more
 			}
 			got := d.main(ctx, []string{"session", "request", t.TempDir()})
 			close(returned)
 			if got != 1 || d.out.String() != "" || !strings.HasSuffix(d.err.String(), test.say) {
 				t.Errorf("%d %s%s", got, d.out.String(), d.err.String())
 			}
-			if len(m.released) != 1 || m.released[0] != 4711 {
-				t.Errorf("released %v", m.released)
+			if len(m.Released) != 1 || m.Released[0] != 4711 {
+				t.Errorf("released %v", m.Released)
 			}
 		})
 	}
@@ -156,49 +122,13 @@ func TestSessionRequestFromHere(t *testing.T) {
 	d, m := sessionDesktop(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if d.runs(t, "session", "request", ".") != 0 || len(m.asked) != 1 {
+	if d.runs(t, "session", "request", ".") != 0 || len(m.Asked) != 1 {
 		t.Fatal(d.err.String())
 	}
-	if got := m.asked[0].ProjectPath; got != dir {
+	if got := m.Asked[0].ProjectPath; got != dir {
 		if a, err := filepath.EvalSymlinks(got); err != nil || a == got {
 			t.Errorf("asked for %s, not %s", got, dir)
 		}
-	}
-}
-
-func TestSessionList(t *testing.T) {
-	d, m := sessionDesktop(t)
-	d.screen.width = 100
-	if d.runs(t, "session", "list") != 0 {
-		t.Fatal(d.err.String())
-	}
-	const want = "SESSION  PROJECT                           STATE     MCP                         SERVER  ASKED BY\n" +
-		"   4711  /home/u/a project                 running   http://127.0.0.1:40000/mcp  serena  Codex[31m\n" +
-		"      -  /long/long/long/…g/long/long/end  starting  -                           other   -\n"
-	if got := d.out.String(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	for width, want := range map[int]string{
-		80: "SESSION  PROJECT                            STATE     PORT   SERVER  ASKED BY\n" +
-			"   4711  /home/u/a project                  running   40000  serena  Codex[31m\n",
-		60: "SESSION  PROJECT                   STATE     PORT   SERVER\n" +
-			"   4711  /home/u/a project         running   40000  serena\n",
-		50: "SESSION  PROJECT                 STATE     PORT\n" +
-			"   4711  /home/u/a project       running   40000\n",
-	} {
-		d.out, d.screen.width = apptest.Buffer{}, width
-		if d.runs(t, "session", "list") != 0 || !strings.HasPrefix(d.out.String(), want) {
-			t.Errorf("%d columns: got\n%s\nwant\n%s", width, d.out.String(), want)
-		}
-	}
-	d.out = apptest.Buffer{}
-	m.list = nil
-	if d.runs(t, "session", "list") != 0 || d.out.String() != noSessions {
-		t.Errorf("none: %s", d.out.String())
-	}
-	d.out = apptest.Buffer{}
-	if d.runs(t, "session", "list", "--json") != 0 || d.out.String() != `{"sessions":[]}`+"\n" {
-		t.Errorf("none, in JSON: %s", d.out.String())
 	}
 }
 
@@ -207,48 +137,5 @@ func TestSessionsAreCompleted(t *testing.T) {
 	d.runs(t, "__complete", "session", "release", "")
 	if got := d.out.String(); got != "4711\tserena for /home/u/a project\n:4\n" {
 		t.Errorf("%q", got)
-	}
-}
-
-func TestSessionVerbsWithoutBackground(t *testing.T) {
-	d := newDesktop(t)
-	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"request", t.TempDir()}, {"release", "7"}} {
-		d.err = apptest.Buffer{}
-		if got := d.runs(t, append([]string{"session"}, args...)...); got != statusUnreachable || !strings.Contains(d.err.String(), "session "+args[0]+": the background process cannot be reached") || !strings.Contains(d.err.String(), "; start it with: lamplighter run\n") {
-			t.Errorf("session %q: %d %s", args, got, d.err.String())
-		}
-	}
-}
-
-func TestWhereSessionsAreAskedFor(t *testing.T) {
-	for page, want := range map[string]string{
-		"": "sessions are asked for on the control socket alone; another port can be set with session_port",
-		"http://127.0.0.1:25282/global-dashboard/": "sessions are asked for at the global dashboard's port alone, http://127.0.0.1:25282/request-session; another port can be set with session_port",
-	} {
-		if got := askedAt(page); got != want {
-			t.Errorf("%q: %s", page, got)
-		}
-	}
-}
-
-// What is started is what the settings say.
-func TestSessionSpec(t *testing.T) {
-	holds := config.Default().Sessions()
-	holds.Templates = []config.Template{{Name: "acme", Command: config.Command{"acme", "{port}"}, Transport: config.SSE, Path: "/sse", Directory: "{project}", Env: config.Environment{"A": "b"}}}
-	var s sessions
-	s.holds.Store(&holds)
-	serena, err := s.spec("/p", "")
-	if got := serena.Template; err != nil || got.Name != monitor.KindSerena || got.Command != nil || len(got.Arguments) != 4 || got.Transport != launch.StreamableHTTP || serena.Limit != 10*time.Second {
-		t.Errorf("%+v, %v", serena, err)
-	}
-	for _, name := range []string{"acme", ""} {
-		holds.Server = "acme"
-		acme, err := s.spec("/p", name)
-		if got := acme.Template; err != nil || got.Name != "acme" || len(got.Command) != 2 || got.Transport != launch.SSE || got.Path != "/sse" || got.Directory != "{project}" || got.Env["A"] != "b" {
-			t.Errorf("%+v, %v", acme, err)
-		}
-	}
-	if _, err := s.spec("/p", "none"); !errors.Is(err, session.ErrNoServer) || !strings.Contains(err.Error(), `"none"`) {
-		t.Error(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
+	"lamplighter/app/daemon"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
 )
@@ -27,10 +28,10 @@ Gemini CLI, and puts lamplighter-connect in front of the command of every Serena
 so that clients share one. Only command and args of those entries change:
 comments, order and formatting stay as they are, and so does every other entry.
 
-Without CLIENT it shows on a terminal what it would change, and asks. With CLIENT,
---file or --yes, or where nobody can be asked, it acts at once. The file as it was
-is kept beside it, as FILE.lamplighter-backup. --undo puts that back, byte for
-byte; where you have edited the file since, it takes out what setup has written
+It shows what it would change, and asks. With CLIENT or --file, and with --yes, it
+acts at once. Without a terminal it changes nothing unless --yes is given. The file
+as it was is kept beside it, as FILE.lamplighter-backup. --undo puts that back, byte
+for byte; where you have edited the file since, it takes out what setup has written
 and leaves your edits. With --server it takes out these entries alone.
 
 A settings file that belongs to a project is changed with --project or --file
@@ -40,15 +41,14 @@ valid, that is read-only or that changes while it is worked on is left as it is,
 and you are told why.
 
 A client that runs is never ended. It reads its settings when it starts, so start
-it again. Lamplighter has to run for its clients; with --or-direct they do
-without where it does not.
+it again. Where Lamplighter does not run, its clients start their servers themselves.
 
 Secrets are not shown: … stands in their place, and where a long text is cut.`,
 		Example: `  lamplighter setup
   lamplighter setup --list
   lamplighter setup --dry-run
   lamplighter setup codex
-  lamplighter setup --file .mcp.json --or-direct
+  lamplighter setup --file .mcp.json
   lamplighter setup claude-code --server notes
   lamplighter setup --no-page
   lamplighter setup --undo`,
@@ -69,7 +69,6 @@ Secrets are not shown: … stands in their place, and where a long text is cut.`
 	flags.VarPF(wordFlag{&o.undo}, "undo", "", "take it out again").NoOptDefVal = "true"
 	flags.StringArrayVar(&o.servers, "server", nil, "change or undo the entries of this `NAME` alone, Serena or not; may be repeated")
 	flags.VarPF(wordFlag{&o.project}, "project", "", "change the settings files of the project here, too").NoOptDefVal = "true"
-	flags.VarPF(wordFlag{&o.orDirect}, "or-direct", "", "have clients run the command themselves when Lamplighter cannot be reached").NoOptDefVal = "true"
 	flags.VarPF(wordFlag{&o.noPage}, "no-page", "", "stop Serena from opening a page of its own for every server").NoOptDefVal = "true"
 	flags.VarPF(wordFlag{&o.yes}, "yes", "", "do not ask").NoOptDefVal = "true"
 	flags.VarPF(wordFlag{&o.asJSON}, "json", "", "print JSON").NoOptDefVal = "true"
@@ -83,7 +82,7 @@ type setupOptions struct {
 	client, file string
 	servers      []string
 
-	list, dryRun, undo, project, orDirect, noPage, yes, asJSON bool
+	list, dryRun, undo, project, noPage, yes, asJSON bool
 }
 
 // check refuses what would have to be guessed. It takes over the argument.
@@ -102,9 +101,9 @@ func (o *setupOptions) check(cmd *cobra.Command, args []string) error {
 	var with string // what a listing or an undoing has no use for
 	switch {
 	case o.list:
-		with = given("undo", "dry-run", "server", "project", "or-direct", "no-page", "yes")
+		with = given("undo", "dry-run", "server", "project", "no-page", "yes")
 	case o.undo:
-		with = given("or-direct", "no-page")
+		with = given("no-page")
 	}
 	switch {
 	case len(args) == 1 && args[0] == "":
@@ -152,7 +151,7 @@ func (o setupOptions) asks() bool { return o.client == "" && o.file == "" && !o.
 func (o setupOptions) wanted() (setup.Wanted, error) {
 	w := setup.Wanted{
 		Client: o.client, Servers: o.servers, Project: o.project,
-		Undo: o.undo, DryRun: o.dryRun, OrDirect: o.orDirect, NoPage: o.noPage,
+		Undo: o.undo, DryRun: o.dryRun, NoPage: o.noPage,
 	}
 	if o.file != "" {
 		path, err := filepath.Abs(o.file)
@@ -167,15 +166,15 @@ func (o setupOptions) wanted() (setup.Wanted, error) {
 // settingsOfClients are those that can be reached from here. connect is the path of
 // lamplighter-connect, "" when it is not known.
 func (p *program) settingsOfClients(connect string) (api.Setup, error) {
-	state := p.places().StateDir
-	if p.base.Home == "" || state == "" {
+	state := p.Places().StateDir
+	if p.Base.Home == "" || state == "" {
 		return nil, errors.New("there is no home directory in which settings could be; set HOME to yours")
 	}
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "" // then no project is looked at
 	}
-	return p.setup(setup.Options{Home: p.base.Home, Getenv: p.getenv, Dir: dir, State: state, Connect: connect, Socket: p.socketForClients()}), nil
+	return p.Setup(setup.Options{Home: p.Base.Home, Getenv: p.Getenv, Dir: dir, State: state, Connect: connect, Socket: p.SocketForClients()}), nil
 }
 
 // clientsJSON is what --list --json prints.
@@ -185,7 +184,10 @@ type clientsJSON struct {
 
 // setUp is the verb.
 func (p *program) setUp(ctx context.Context, o setupOptions) error {
-	connect, missing := p.besideUs(connectName)
+	if p.keyboard == nil && !o.list && !o.dryRun && !o.yes {
+		return usageError{errors.New("nobody can be asked here, and nothing was changed; add --yes to change the files, or --dry-run to look at what would change")}
+	}
+	connect, missing := p.BesideUs(daemon.ConnectName)
 	if missing != nil && !o.list && !o.undo {
 		return missing
 	}
@@ -204,13 +206,13 @@ func (p *program) setUp(ctx context.Context, o setupOptions) error {
 	if w.Client != "" {
 		o.client, w.Client = clients[0].ID, clients[0].ID
 	}
-	words := setupWords{home: p.base.Home, screen: p.screen, options: o}
+	words := setupWords{home: p.Base.Home, screen: p.screen, options: o}
 	switch {
 	case o.list && o.asJSON:
 		return p.printJSON(clientsJSON{clients})
 	case o.list:
 		return p.print(words.list(clients))
-	case o.asJSON && !o.dryRun && o.asks() && p.keyboard != nil:
+	case o.asJSON && !o.dryRun && o.asks():
 		return usageError{errors.New("with --json nobody is asked; add --yes to change the files, or --dry-run to look at what would change")}
 	}
 	run := &setupRun{program: p, settings: settings, wanted: w, words: words, clients: clients, told: map[string]bool{}}
@@ -219,7 +221,7 @@ func (p *program) setUp(ctx context.Context, o setupOptions) error {
 		return run.inJSON(ctx)
 	case o.dryRun:
 		return run.look(ctx)
-	case o.asks() && p.keyboard != nil:
+	case o.asks():
 		return run.ask(ctx)
 	}
 	return run.act(ctx)
@@ -275,7 +277,7 @@ func noClient(written string, all []setup.Client) string {
 }
 
 func (p *program) print(text string) error {
-	_, err := fmt.Fprint(p.stdout, text)
+	_, err := fmt.Fprint(p.Stdout, text)
 	return err
 }
 
@@ -313,9 +315,9 @@ func (p *program) completeEntries(cmd *cobra.Command, args []string, _ string) (
 
 // glanceAtClients lists the clients for a completion: quick and silent.
 func (p *program) glanceAtClients(ctx context.Context) []setup.Client {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, p.Limits.Glance)
 	defer cancel()
-	connect, err := p.besideUs(connectName)
+	connect, err := p.BesideUs(daemon.ConnectName)
 	if err != nil {
 		connect = "" // what an entry runs is not asked for
 	}
@@ -332,9 +334,9 @@ func (p *program) glanceAtClients(ctx context.Context) []setup.Client {
 
 // backgroundRuns tells whether there is somebody for lamplighter-connect to ask.
 func (p *program) backgroundRuns(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, p.Limits.Glance)
 	defer cancel()
-	client, _, err := api.Dial(ctx, p.places().ControlSocket)
+	client, _, err := api.Dial(ctx, p.Places().ControlSocket)
 	if err != nil {
 		return false
 	}

@@ -121,7 +121,7 @@ func TestSetupDiff(t *testing.T) {
 	if got := diffOf("/home/me/.codex/config.toml", before, after, screen{}); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	coloured := diffOf("/home/me/.codex/config.toml", before, after, screen{terminal: true, colour: true})
+	coloured := diffOf("/home/me/.codex/config.toml", before, after, screen{colour: true})
 	apptest.Contains(t, coloured, "\x1b[31m-command = \"serena\"\x1b[0m\n", "\x1b[36m@@ -4,4 +4,4 @@\x1b[0m\n", "\x1b[1m--- ~/.codex/config.toml\x1b[0m\n", "\x1b[32m+command")
 }
 

@@ -19,8 +19,8 @@ const codexSettings = "# mine\n[mcp_servers.serena]\ncommand = \"serena\" # the 
 func (d *desktop) withHome(t *testing.T) (codex string) {
 	t.Helper()
 	d.withConnect(t)
-	d.base.Home = t.TempDir()
-	d.setup = func(o setup.Options) api.Setup {
+	d.Base.Home = t.TempDir()
+	d.Setup = func(o setup.Options) api.Setup {
 		o.Socket = "" // lamplighter is where it usually is
 		o.Programs = func() ([]setup.Program, error) { return nil, nil }
 		o.PageOpens = func() bool { return true }
@@ -71,7 +71,7 @@ func TestSetupHome(t *testing.T) {
 	codex := d.withHome(t)
 	apptest.Contains(t, d.says(t, statusFine, "setup", "--list"), "Codex, ~/.codex/config.toml\n  direct  serena  serena start-mcp-server --context ide --project-from-cwd\n", "lamplighter setup would change 1 entry", "Not found: Claude Code, ")
 	looked := d.says(t, statusFine, "setup", "--dry-run")
-	apptest.Contains(t, looked, "\n-command = \"serena\" # the one of uv\n", "\n+args = [\"connect\", \"--\", \"serena\", ", "Would change ~/.codex/config.toml: serena.")
+	apptest.Contains(t, looked, "\n-command = \"serena\" # the one of uv\n", "\n+args = [\"connect\", \"--or-direct\", \"--\", \"serena\", ", "Would change ~/.codex/config.toml: serena.")
 	if strings.Contains(looked, "hunter2") || settingsAt(t, codex) != codexSettings {
 		t.Errorf("a look at it: %s\n%s", looked, settingsAt(t, codex))
 	}
@@ -79,17 +79,17 @@ func TestSetupHome(t *testing.T) {
 		t.Errorf("a look left %v, %v", files, err)
 	}
 
-	apptest.Contains(t, d.says(t, statusFine, "setup", "codex"), codexChanged)
-	apptest.Contains(t, settingsAt(t, codex), "lamplighter-connect", "# the one of uv", "hunter2", `["connect", "--", "serena", "start-mcp-server"`)
+	apptest.Contains(t, d.says(t, statusFine, "setup", "codex", "--yes"), codexChanged)
+	apptest.Contains(t, settingsAt(t, codex), "lamplighter-connect", "# the one of uv", "hunter2", `["connect", "--or-direct", "--", "serena", "start-mcp-server"`)
 	apptest.Contains(t, d.says(t, statusFine, "setup", "--list"), "  shared  serena  serena start-mcp-server", "Before: config.toml.lamplighter-backup")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "codex"), "Nothing to change: every Serena that was found runs through lamplighter-connect.")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "codex", "--yes"), "Nothing to change: every Serena that was found runs through lamplighter-connect.")
 
 	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--dry-run"), "Would put back ~/.codex/config.toml as it was, byte for byte: serena.", "+command = \"serena\"")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo"), "Put back ~/.codex/config.toml as it was, byte for byte: serena.")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--yes"), "Put back ~/.codex/config.toml as it was, byte for byte: serena.")
 	if got := settingsAt(t, codex); got != codexSettings {
 		t.Errorf("it is not as it was: %s", got)
 	}
-	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo"), "Nothing to take out")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--yes"), "Nothing to take out")
 }
 
 func TestSetupHomeEdited(t *testing.T) {
@@ -98,8 +98,8 @@ func TestSetupHomeEdited(t *testing.T) {
 	d.says(t, statusFine, "setup", "--yes")
 	writeSettings(t, codex, settingsAt(t, codex)+"[tui]\ntheme = \"dark\"\n")
 	// It can be taken out without lamplighter-connect.
-	d.self = filepath.Join(t.TempDir(), "lamplighter")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "codex", "--undo"), "Took lamplighter-connect out of ~/.codex/config.toml: serena. Nothing else in it was changed.")
+	d.Self = filepath.Join(t.TempDir(), "lamplighter")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "codex", "--undo", "--yes"), "Took lamplighter-connect out of ~/.codex/config.toml: serena. Nothing else in it was changed.")
 	if got := settingsAt(t, codex); got != codexSettings+"[tui]\ntheme = \"dark\"\n" {
 		t.Errorf("it is not as it was: %s", got)
 	}
@@ -116,7 +116,7 @@ func TestSetupHomeBroken(t *testing.T) {
 	if settingsAt(t, d.home(".claude.json")) != broken || settingsAt(t, codex) == codexSettings {
 		t.Errorf("said %s", said)
 	}
-	apptest.Contains(t, d.says(t, statusFailed, "setup", "claude-code"), "Nothing was changed.", "line 1, column ")
+	apptest.Contains(t, d.says(t, statusFailed, "setup", "claude-code", "--yes"), "Nothing was changed.", "line 1, column ")
 	apptest.Contains(t, d.says(t, statusFine, "setup", "--list"), "Claude Code, ~/.claude.json\n", "line 1, column ")
 }
 
@@ -133,8 +133,8 @@ func TestSetupHomeProject(t *testing.T) {
 	if settingsAt(t, ".mcp.json") != shared {
 		t.Error("it is changed")
 	}
-	apptest.Contains(t, d.says(t, statusFine, "setup", "--file", ".mcp.json"), "Changed ", ".mcp.json: serena. Before: .mcp.json.lamplighter-backup")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--file", ".mcp.json"), "as it was, byte for byte: serena")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--file", ".mcp.json", "--yes"), "Changed ", ".mcp.json: serena. Before: .mcp.json.lamplighter-backup")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--file", ".mcp.json", "--yes"), "as it was, byte for byte: serena")
 	if settingsAt(t, ".mcp.json") != shared {
 		t.Error("it is not as it was")
 	}
@@ -169,8 +169,8 @@ func (r *typist) Read(p []byte) (int, error) {
 func TestSetupHomeJSON(t *testing.T) {
 	d := newDesktop(t)
 	codex := d.withHome(t)
-	d.says(t, statusFine, "setup", "codex")
-	for _, args := range []string{"setup --list --json", "setup --dry-run --json", "setup --undo --json"} {
+	d.says(t, statusFine, "setup", "codex", "--yes")
+	for _, args := range []string{"setup --list --json", "setup --dry-run --json", "setup --undo --yes --json"} {
 		if text := strings.ReplaceAll(d.says(t, statusFine, strings.Fields(args)...), `"changed":null`, ""); strings.Contains(text, "null") {
 			t.Errorf("%s: %s", args, text)
 		}
@@ -192,25 +192,25 @@ func TestSetupHomeUndoNames(t *testing.T) {
 	t.Chdir(dir)
 	const theirs = `{"mcpServers": {"serena": {"command": "/x/lamplighter-connect", "args": ["connect", "--", "serena", "start-mcp-server"]}}}`
 	writeSettings(t, filepath.Join(dir, ".mcp.json"), theirs)
-	d.says(t, statusFine, "setup", "codex")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "claude-code", "--undo"), "Left alone: serena in ", "--project")
+	d.says(t, statusFine, "setup", "codex", "--yes")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "claude-code", "--undo", "--yes"), "Left alone: serena in ", "--project")
 	if settingsAt(t, ".mcp.json") != theirs {
 		t.Error("it is taken out")
 	}
-	apptest.Contains(t, d.says(t, statusFine, "setup", "claude-code", "--undo", "--project"), "Took lamplighter-connect out of ", ".mcp.json: serena.")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "claude-code", "--undo", "--project", "--yes"), "Took lamplighter-connect out of ", ".mcp.json: serena.")
 	if text := settingsAt(t, ".mcp.json"); strings.Contains(text, "lamplighter") {
 		t.Errorf("it is not taken out: %s", text)
 	}
 
 	const notes = "[mcp_servers.notes]\ncommand = \"serena\"\nargs = [\"x\"]\n"
 	writeSettings(t, codex, codexSettings+notes)
-	d.says(t, statusFine, "setup", "codex", "--server", "notes", "--server", "serena")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--server", "notes"), "Took lamplighter-connect out of ~/.codex/config.toml: notes.")
+	d.says(t, statusFine, "setup", "codex", "--server", "notes", "--server", "serena", "--yes")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--server", "notes", "--yes"), "Took lamplighter-connect out of ~/.codex/config.toml: notes.")
 	if text := settingsAt(t, codex); !strings.HasSuffix(text, notes) || !strings.Contains(text, "lamplighter-connect") {
 		t.Errorf("not this entry alone is taken out: %s", text)
 	}
-	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--server", "notes"), "Nothing to take out: these entries do not run lamplighter-connect.")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo"), "serena")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--server", "notes", "--yes"), "Nothing to take out: these entries do not run lamplighter-connect.")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--undo", "--yes"), "serena")
 	if text := settingsAt(t, codex); text != codexSettings+notes {
 		t.Errorf("it is not as it was: %s", text)
 	}
@@ -219,14 +219,14 @@ func TestSetupHomeUndoNames(t *testing.T) {
 func TestSetupHomeRefuses(t *testing.T) {
 	d := newDesktop(t)
 	d.withHome(t)
-	apptest.Contains(t, d.says(t, statusFailed, "setup", "--server", "nosuch"), "nosuch", "lamplighter setup --list shows them")
-	apptest.Contains(t, d.says(t, statusFailed, "setup", "--file", "nosuch.json"), "nosuch.json")
-	apptest.Contains(t, d.says(t, statusUsage, "setup", "claude"), "did you mean claude-code or claude-desktop?")
+	apptest.Contains(t, d.says(t, statusFailed, "setup", "--server", "nosuch", "--yes"), "nosuch", "lamplighter setup --list shows them")
+	apptest.Contains(t, d.says(t, statusFailed, "setup", "--file", "nosuch.json", "--yes"), "nosuch.json")
+	apptest.Contains(t, d.says(t, statusUsage, "setup", "claude", "--yes"), "did you mean claude-code or claude-desktop?")
 	if err := os.RemoveAll(d.home(".codex")); err != nil {
 		t.Fatal(err)
 	}
-	apptest.Contains(t, d.says(t, statusFine, "setup"), "No settings of MCP clients were found. Looked for those of Claude Code, ", "lamplighter setup --file FILE")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "codex"), "Codex has no settings yet: there is no ~/.codex/config.toml.")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--yes"), "No settings of MCP clients were found. Looked for those of Claude Code, ", "lamplighter setup --file FILE")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "codex", "--yes"), "Codex has no settings yet: there is no ~/.codex/config.toml.")
 }
 
 // Who names an entry that is then left alone learns it from the exit status, and
@@ -241,6 +241,6 @@ func TestSetupHomeNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	apptest.Contains(t, d.says(t, statusFailed, "setup", "--file", remote, "--server", "far"), "Left alone: far")
-	apptest.Contains(t, d.says(t, statusFine, "setup", "--file", empty), "has no MCP servers")
+	apptest.Contains(t, d.says(t, statusFailed, "setup", "--file", remote, "--server", "far", "--yes"), "Left alone: far")
+	apptest.Contains(t, d.says(t, statusFine, "setup", "--file", empty, "--yes"), "has no MCP servers")
 }

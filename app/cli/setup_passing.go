@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"lamplighter/app/daemon"
 )
 
 // passing says that this program is where it may not stay, "" when it is not. The
@@ -14,7 +16,7 @@ func (s setupWords) passing(self, temp string) string {
 	if why == "" {
 		return ""
 	}
-	return s.short(filepath.Dir(self)) + " is " + why + ": when it goes, your clients' servers do not start any more. Put lamplighter and " + connectName + " into a directory that stays, and run setup from there"
+	return s.short(filepath.Dir(self)) + " is " + why + ": when it goes, your clients' servers do not start any more. Put lamplighter and " + daemon.ConnectName + " into a directory that stays, and run setup from there"
 }
 
 // passingBecause says as a part of a sentence why a program may not stay where it

@@ -92,9 +92,9 @@ func (r *setupRun) preview(ctx context.Context) (setup.Result, error) {
 
 // warn says that what is written, or would be, names a directory that does not stay.
 func (r *setupRun) warn(result setup.Result) {
-	if text := r.words.passing(r.self, r.base.TempDir); text != "" && !r.wanted.Undo && filesOf(result) > 0 && !r.told[text] {
+	if text := r.words.passing(r.Self, r.Base.TempDir); text != "" && !r.wanted.Undo && filesOf(result) > 0 && !r.told[text] {
 		r.told[text] = true
-		r.say("%s", text)
+		r.Say("%s", text)
 	}
 }
 
@@ -107,14 +107,14 @@ func (r *setupRun) tell(ctx context.Context, result setup.Result, w setup.Wanted
 			continue
 		}
 		r.told[note] = true
-		r.say("%s", r.words.short(note))
+		r.Say("%s", r.words.short(note))
 	}
 	for _, c := range result.Changes {
 		lines, problem := r.words.change(c, w.DryRun)
 		said = said || c.Written
 		if problem != "" && !r.told[problem] {
 			r.told[problem] = true
-			r.say("%s", problem)
+			r.Say("%s", problem)
 		}
 		for _, line := range lines {
 			said = true
@@ -213,8 +213,8 @@ func (r *setupRun) carryOut(ctx context.Context, asked bool) error {
 		return err
 	}
 	text := r.words.restart(result.Running)
-	if interrupted == nil && filesOf(result) > 0 && !w.Undo && !w.OrDirect && !r.backgroundRuns(ctx) {
-		text += "Lamplighter does not run now, and these clients need it: start it with lamplighter run.\n"
+	if interrupted == nil && filesOf(result) > 0 && !w.Undo && !r.backgroundRuns(ctx) {
+		text += "Lamplighter does not run now. Until you start it, with lamplighter run, these clients start their servers themselves.\n"
 	}
 	if interrupted == nil && !asked && result.Page {
 		text += r.words.page()
@@ -230,8 +230,13 @@ func failedOf(result setup.Result) error {
 }
 
 // failed is failedOf, also for an entry that was named and is left alone in all
-// files.
+// files, and for one that would not start after an uninstall.
 func (r *setupRun) failed(result setup.Result) error {
+	for _, c := range result.Changes {
+		if r.wanted.Uninstall && slices.ContainsFunc(c.Left, wouldNotStart) {
+			return errNotAll
+		}
+	}
 	for _, name := range r.wanted.Servers {
 		done, left := false, false
 		is := func(e setup.Entry) bool { return e.Name == monitor.Clean(name) }
@@ -271,16 +276,16 @@ func changeQuestion(files int, undo bool) string {
 // yes asks a question on the terminal. Anything but a yes is a no, and so is the
 // end of what is typed.
 func (p *program) yes(ctx context.Context, question string) (bool, error) {
-	fmt.Fprint(p.stderr, question+" [y/N] ")
+	fmt.Fprint(p.Stderr, question+" [y/N] ")
 	answer := make(chan string, 1)
 	go func() { answer <- typedLine(p.keyboard) }() // a terminal cannot be told to stop waiting; we end with it
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(p.stderr)
+		fmt.Fprintln(p.Stderr)
 		return false, errors.New("interrupted; nothing was changed")
 	case line := <-answer:
 		if !strings.HasSuffix(line, "\n") {
-			fmt.Fprintln(p.stderr)
+			fmt.Fprintln(p.Stderr)
 		}
 		switch strings.ToLower(strings.TrimSpace(line)) {
 		case "y", "yes":

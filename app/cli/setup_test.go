@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/apptest"
+	"lamplighter/app/daemon/daemontest"
 	"lamplighter/app/setup"
 )
 
@@ -44,10 +46,10 @@ func (f *fakeSettings) Do(_ context.Context, w setup.Wanted) (setup.Result, erro
 func (d *desktop) withSettings(t *testing.T) *fakeSettings {
 	t.Helper()
 	d.withConnect(t)
-	d.base.Home = t.TempDir()
+	d.Base.Home = t.TempDir()
 	serena := setup.Entry{
 		Name: "serena", Path: []string{"mcp_servers", "serena"}, State: setup.Direct, Serena: true,
-		Runs: "serena start-mcp-server", Becomes: "lamplighter-connect connect -- serena start-mcp-server",
+		Runs: "serena start-mcp-server", Becomes: "lamplighter-connect connect --or-direct -- serena start-mcp-server",
 	}
 	codex := d.home(".codex", "config.toml")
 	f := &fakeSettings{
@@ -61,7 +63,7 @@ func (d *desktop) withSettings(t *testing.T) *fakeSettings {
 			Before: []byte("command = 'serena'\n"), After: []byte("command = 'lamplighter-connect'\n"),
 		}}},
 	}
-	d.setup = func(o setup.Options) api.Setup { f.options = o; return f }
+	d.Setup = func(o setup.Options) api.Setup { f.options = o; return f }
 	return f
 }
 
@@ -73,12 +75,12 @@ func (f *fakeSettings) page() {
 }
 
 func (d *desktop) home(parts ...string) string {
-	return filepath.Join(append([]string{d.base.Home}, parts...)...)
+	return filepath.Join(append([]string{d.Base.Home}, parts...)...)
 }
 
 const (
 	codexChanged = "Changed ~/.codex/config.toml: serena. Before: config.toml.lamplighter-backup\n"
-	startIt      = "Lamplighter does not run now, and these clients need it: start it with lamplighter run.\n"
+	startIt      = "Lamplighter does not run now. Until you start it, with lamplighter run, these clients start their servers themselves.\n"
 )
 
 // slashed is text with the paths of another system written like ours.
@@ -89,12 +91,12 @@ func TestSetupActs(t *testing.T) {
 		args string
 		want setup.Wanted
 	}{
-		"nobody to ask": {"setup", setup.Wanted{}},
-		"a client":      {"setup codex", setup.Wanted{Client: "codex"}},
-		"at once":       {"setup --yes --no-page --project", setup.Wanted{NoPage: true, Project: true}},
-		"entries":       {"setup codex --server serena --or-direct", setup.Wanted{Client: "codex", Servers: []string{"serena"}, OrDirect: true}},
-		"undo":          {"setup codex --undo", setup.Wanted{Client: "codex", Undo: true}},
-		"undo some":     {"setup --undo --project --server serena", setup.Wanted{Undo: true, Project: true, Servers: []string{"serena"}}},
+		"all":       {"setup --yes", setup.Wanted{}},
+		"a client":  {"setup codex --yes", setup.Wanted{Client: "codex"}},
+		"at once":   {"setup --yes --no-page --project", setup.Wanted{NoPage: true, Project: true}},
+		"entries":   {"setup codex --server serena --yes", setup.Wanted{Client: "codex", Servers: []string{"serena"}}},
+		"undo":      {"setup codex --undo --yes", setup.Wanted{Client: "codex", Undo: true}},
+		"undo some": {"setup --undo --project --server serena --yes", setup.Wanted{Undo: true, Project: true, Servers: []string{"serena"}}},
 	} {
 		d := newDesktop(t)
 		f := d.withSettings(t)
@@ -104,10 +106,10 @@ func TestSetupActs(t *testing.T) {
 		}
 		got := f.asked[0]
 		if got.Client != test.want.Client || !slices.Equal(got.Servers, test.want.Servers) || got.Undo != test.want.Undo || got.DryRun ||
-			got.OrDirect != test.want.OrDirect || got.NoPage != test.want.NoPage || got.Project != test.want.Project {
+			got.NoPage != test.want.NoPage || got.Project != test.want.Project {
 			t.Errorf("%s: asked %+v", name, got)
 		}
-		if o := f.options; o.Home != d.base.Home || o.State != d.places().StateDir || o.Connect == "" || o.Dir == "" || o.Getenv == nil {
+		if o := f.options; o.Home != d.Base.Home || o.State != d.Places().StateDir || o.Connect == "" || o.Dir == "" || o.Getenv == nil {
 			t.Errorf("%s: options %+v", name, o)
 		}
 		if !test.want.Undo {
@@ -127,7 +129,7 @@ func TestSetupsAtOnce(t *testing.T) {
 		entry.State, states = states[0], states[1:]
 		f.clients[2].Files[0].Entries = []setup.Entry{entry}
 	}
-	if status := d.runs(t, "setup"); status != statusFine || d.out.String() != "Nothing to change: every Serena that was found runs through lamplighter-connect.\n" {
+	if status := d.runs(t, "setup", "--yes"); status != statusFine || d.out.String() != "Nothing to change: every Serena that was found runs through lamplighter-connect.\n" {
 		t.Errorf("status %d, %q", status, d.out.String())
 	}
 }
@@ -171,7 +173,6 @@ func TestSetupUsage(t *testing.T) {
 		{"setup --list --server x", "--list changes nothing; leave --server out"},
 		{"setup --list --yes", "--list changes nothing; leave --yes out"},
 		{"setup --undo --no-page", "--undo takes out what setup has written; leave --no-page out"},
-		{"setup --undo --or-direct", "leave --or-direct out"},
 		{"setup --dry-run --yes", "--dry-run changes nothing; leave --yes out"},
 		{"setup --undoo", "unknown flag: --undoo"},
 		{"setup nosuch", `there is no client "nosuch"; known are claude-code, claude-desktop, codex, and any file with --file`},
@@ -196,12 +197,31 @@ func TestSetupUsage(t *testing.T) {
 	}
 }
 
+// Where nobody can be asked, nothing is changed that --yes does not say.
+func TestSetupWithoutATerminal(t *testing.T) {
+	for _, args := range []string{"setup", "setup codex", "setup --file x.json", "setup --server serena", "setup --undo", "setup codex --undo", "setup --json"} {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		status := d.runs(t, strings.Fields(args)...)
+		if said := d.err.String(); status != statusUsage || !strings.Contains(said, "add --yes to change the files, or --dry-run to look") || len(f.asked) != 0 || d.out.String() != "" {
+			t.Errorf("%s: status %d, said %q %q, asked %v", args, status, said, d.out.String(), f.asked)
+		}
+	}
+	for _, args := range []string{"setup --list", "setup --list --json", "setup --dry-run", "setup --undo --dry-run", "setup --dry-run --json"} {
+		d := newDesktop(t)
+		f := d.withSettings(t)
+		if status := d.runs(t, strings.Fields(args)...); status != statusFine || d.out.String() == "" || len(f.asked) > 0 && !f.asked[0].DryRun {
+			t.Errorf("%s: status %d, said %q, asked %v", args, status, d.err.String(), f.asked)
+		}
+	}
+}
+
 func TestSetupRefuses(t *testing.T) {
 	t.Run("no entry of that name", func(t *testing.T) {
 		d := newDesktop(t)
 		f := d.withSettings(t)
 		f.err = fmt.Errorf("%w: no settings have an entry with the name nosuch", setup.ErrNoServer)
-		if status := d.runs(t, "setup", "--server", "nosuch"); status != statusFailed {
+		if status := d.runs(t, "setup", "--server", "nosuch", "--yes"); status != statusFailed {
 			t.Errorf("status %d", status)
 		}
 		apptest.Contains(t, d.err.String(), "with the name nosuch; lamplighter setup --list shows them")
@@ -209,7 +229,7 @@ func TestSetupRefuses(t *testing.T) {
 	t.Run("no home", func(t *testing.T) {
 		d := newDesktop(t)
 		d.withSettings(t)
-		d.base.Home = ""
+		d.Base.Home = ""
 		if status := d.runs(t, "setup", "--yes"); status != statusFailed {
 			t.Errorf("status %d", status)
 		}
@@ -225,10 +245,10 @@ func TestSetupRefuses(t *testing.T) {
 		apptest.Contains(t, d.err.String(), "setup: another setup is at work")
 	})
 	t.Run("no lamplighter-connect", func(t *testing.T) {
-		for args, want := range map[string]int{"setup --yes": statusFailed, "setup --dry-run": statusFailed, "setup --list": statusFine, "setup --undo": statusFine} {
+		for args, want := range map[string]int{"setup --yes": statusFailed, "setup --dry-run": statusFailed, "setup --list": statusFine, "setup --undo --yes": statusFine} {
 			d := newDesktop(t)
 			f := d.withSettings(t)
-			d.self = filepath.Join(t.TempDir(), "lamplighter")
+			d.Self = filepath.Join(t.TempDir(), "lamplighter")
 			if status := d.runs(t, strings.Fields(args)...); status != want {
 				t.Errorf("%s: status %d", args, status)
 			}
@@ -269,7 +289,7 @@ func TestSetupJSON(t *testing.T) {
 	f := d.withSettings(t)
 	f.result.Changes[0].Problem = "it is not valid"
 	f.result.Changes[0].Before = nil
-	if status := d.runs(t, "setup", "--json"); status != statusFailed {
+	if status := d.runs(t, "setup", "--yes", "--json"); status != statusFailed {
 		t.Errorf("status %d", status)
 	}
 	var result setup.Result
@@ -325,8 +345,8 @@ func TestSetupCompletes(t *testing.T) {
 func TestSetupWhereLamplighterRuns(t *testing.T) {
 	d := newDesktop(t)
 	d.withSettings(t)
-	d.serveBackground(t, &model{current: d.snap})
-	if d.runs(t, "setup", "codex"); slashed(d.out.String()) != codexChanged {
+	d.serveBackground(t, &daemontest.Model{Current: d.snap})
+	if d.runs(t, "setup", "codex", "--yes"); slashed(d.out.String()) != codexChanged {
 		t.Errorf("said %q", d.out.String())
 	}
 }
@@ -338,7 +358,7 @@ func TestSetupNamesOfClients(t *testing.T) {
 	for _, called := range []string{"codex", "Codex", "CODEX"} {
 		d := newDesktop(t)
 		f := d.withSettings(t)
-		if status := d.runs(t, "setup", called); status != statusFine || len(f.asked) != 1 || f.asked[0].Client != "codex" {
+		if status := d.runs(t, "setup", called, "--yes"); status != statusFine || len(f.asked) != 1 || f.asked[0].Client != "codex" {
 			t.Errorf("%s: status %d, asked %+v", called, status, f.asked)
 		}
 	}
@@ -390,10 +410,39 @@ func TestSetupWarnsOfItsFolder(t *testing.T) {
 	for args, want := range map[string]int{"setup --yes": 1, "setup --dry-run": 1, "setup --yes --json": 1, "setup --undo --yes": 0, "setup --list": 0} {
 		d := newDesktop(t)
 		d.withSettings(t)
-		d.base.TempDir = filepath.Dir(d.self)
+		d.Base.TempDir = filepath.Dir(d.Self)
 		d.runs(t, strings.Fields(args)...)
 		if got := strings.Count(d.err.String(), warning); got != want {
 			t.Errorf("%s: %d times in %q", args, got, d.err.String())
 		}
+	}
+}
+
+// The verb and the doctor name the socket that the page names, too.
+func TestSetupIsToldTheSocket(t *testing.T) {
+	d := newDesktop(t)
+	d.Base.Home = t.TempDir()
+	// It is named, so that it counts though only another one is there by now.
+	want := filepath.Join(d.Base.Home, "away.sock")
+	left := filepath.Join(d.Base.Home, ".local", "state", "lamplighter", "run", "share.sock")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.WriteFile(left, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d.Getenv = func(name string) string {
+		if name == "LAMPLIGHTER_SOCKET" {
+			return want
+		}
+		return ""
+	}
+	var asked []string
+	d.Setup = func(o setup.Options) api.Setup {
+		asked = append(asked, o.Socket)
+		return setup.New(o)
+	}
+	if _, err := d.settingsOfClients("connect"); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(asked, []string{want}) {
+		t.Errorf("%q", asked)
 	}
 }

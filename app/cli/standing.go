@@ -15,21 +15,13 @@ func planned(in *monitor.Instance, now time.Time) string {
 	case !at.IsZero():
 		when := "now"
 		if wait := at.Sub(now); wait > 0 {
-			when = "in " + upcoming(wait)
+			when = "in " + monitor.Span(wait)
 		}
 		return strings.TrimSuffix("will end "+when+": "+monitor.Clean(in.Plan.Reason), ": ")
 	case until.After(now):
-		return "kept for " + upcoming(until.Sub(now))
+		return "kept for " + monitor.Span(until.Sub(now))
 	}
 	return ""
-}
-
-// upcoming tells how long something takes yet, rounded.
-func upcoming(d time.Duration) string {
-	if d >= time.Minute {
-		d = d.Round(time.Minute)
-	}
-	return roughly(max(d, time.Second))
 }
 
 // standing tells what the background process says of the policies and of what
@@ -50,28 +42,16 @@ func standingLines(s api.Status, now time.Time) string {
 	lines := ""
 	switch {
 	case s.Policy.Paused && s.Policy.PausedUntil != nil:
-		lines = "The policies are paused until " + onClock(*s.Policy.PausedUntil, now) + ".\n"
+		lines = "The policies are paused until " + monitor.Clock(*s.Policy.PausedUntil, now) + ".\n"
 	case s.Policy.Paused:
 		lines = "The policies are paused until you resume them.\n"
 	}
 	if s.GivenBackBytes > 0 {
 		lines += monitor.Memory(s.GivenBackBytes) + " given back"
 		if s.GivenBackSince != nil {
-			lines += " since " + onClock(*s.GivenBackSince, now)
+			lines += " since " + monitor.Clock(*s.GivenBackSince, now)
 		}
 		lines += ".\n"
 	}
 	return lines
-}
-
-// onClock is a moment on the user's clock, with its day unless that is today.
-func onClock(t, now time.Time) string {
-	t = t.In(now.Location())
-	switch {
-	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
-		return t.Format("15:04")
-	case t.Year() == now.Year():
-		return t.Format("2 Jan 15:04")
-	}
-	return t.Format("2 Jan 2006")
 }

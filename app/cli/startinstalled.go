@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter/app/api"
+	"lamplighter/app/daemon"
 	"lamplighter/installer"
 	"lamplighter/monitor"
 )
@@ -42,7 +43,7 @@ func (p *program) startInstalled(ctx context.Context, path string) (api.Health, 
 	}
 	deadline := time.Now().Add(startTime)
 	for {
-		client, health, err := api.Dial(ctx, p.places().ControlSocket)
+		client, health, err := api.Dial(ctx, p.Places().ControlSocket)
 		if err == nil {
 			client.Close()
 			return health, nil
@@ -58,7 +59,7 @@ func (p *program) startInstalled(ctx context.Context, path string) (api.Health, 
 		if time.Now().After(deadline) {
 			return api.Health{}, fmt.Errorf("lamplighter has been started and does not answer (%w); lamplighter doctor says more", err)
 		}
-		if err := p.pause(ctx, endPoll); err != nil {
+		if err := p.Pause(ctx, endPoll); err != nil {
 			return api.Health{}, err
 		}
 	}
@@ -68,7 +69,7 @@ func (p *program) startInstalled(ctx context.Context, path string) (api.Health, 
 func (p *program) startedBySystem(ctx context.Context, program string) bool {
 	switch runtime.GOOS {
 	case "linux":
-		return p.handOver(ctx, startedAs{}, program)
+		return p.StartAsService(ctx, program)
 	case "darwin":
 		return p.kickstart(ctx) == nil
 	}
@@ -79,7 +80,7 @@ func (p *program) startedBySystem(ctx context.Context, program string) bool {
 func replacedUnits(changes []installer.Change) []string {
 	var units []string
 	for _, c := range changes {
-		if name := filepath.Base(c.Path); c.Op == installer.OpWrite && c.Backup && (name == serviceUnit || name == socketUnit) {
+		if name := filepath.Base(c.Path); c.Op == installer.OpWrite && c.Backup && (name == daemon.ServiceUnit || name == daemon.SocketUnit) {
 			units = append(units, name)
 		}
 	}
@@ -90,7 +91,7 @@ func replacedUnits(changes []installer.Change) []string {
 func (p *program) activeUnits(ctx context.Context, units []string) []string {
 	var active []string
 	for _, unit := range units {
-		state, err := p.asked(ctx, managerTime, "systemctl", "--user", "show", "--property=ActiveState", "--value", unit)
+		state, err := p.Asked(ctx, daemon.ManagerTime, "systemctl", "--user", "show", "--property=ActiveState", "--value", unit)
 		if err == nil && state != "inactive" && state != "failed" {
 			active = append(active, unit)
 		}
@@ -104,7 +105,7 @@ func (r *installRun) stopForeign(ctx context.Context) error {
 	if len(r.foreign) == 0 || r.step() == stepNone {
 		return nil
 	}
-	if _, err := r.asked(ctx, unitTime, "systemctl", append([]string{"--user", "stop"}, r.foreign...)...); err != nil {
+	if _, err := r.Asked(ctx, daemon.UnitTime, "systemctl", append([]string{"--user", "stop"}, r.foreign...)...); err != nil {
 		return fmt.Errorf("%s, which is to be put aside, does not stop, and nothing was changed: %w", strings.Join(r.foreign, " and "), err)
 	}
 	return nil
@@ -116,7 +117,7 @@ func (r *installRun) startForeign(ctx context.Context) error {
 	if len(r.foreign) == 0 || r.step() == stepNone {
 		return nil
 	}
-	if _, err := r.asked(context.WithoutCancel(ctx), unitTime, "systemctl", append([]string{"--user", "start"}, r.foreign...)...); err != nil {
+	if _, err := r.Asked(context.WithoutCancel(ctx), daemon.UnitTime, "systemctl", append([]string{"--user", "start"}, r.foreign...)...); err != nil {
 		return fmt.Errorf("%s was stopped for it, and does not start: %w", strings.Join(r.foreign, " and "), err)
 	}
 	return nil
@@ -126,7 +127,7 @@ func (r *installRun) startForeign(ctx context.Context) error {
 //
 // Source: launchctl(1).
 func (p *program) kickstart(ctx context.Context) error {
-	_, err := p.asked(ctx, unitTime, "launchctl", "kickstart", fmt.Sprintf("gui/%d/lamplighter", p.account(p.base.Home).uid))
+	_, err := p.Asked(ctx, daemon.UnitTime, "launchctl", "kickstart", fmt.Sprintf("gui/%d/lamplighter", p.account(p.Base.Home).uid))
 	return err
 }
 
@@ -136,5 +137,5 @@ func otherVersion(health api.Health, version string) string {
 	if health.Version == version {
 		return ""
 	}
-	return fmt.Sprintf("What runs now%s is Lamplighter %s, and not %s; lamplighter doctor says more.", pidInWords(health.PID), monitor.Clean(health.Version), version)
+	return fmt.Sprintf("What runs now%s is Lamplighter %s, and not %s; lamplighter doctor says more.", daemon.PIDInWords(health.PID), monitor.Clean(health.Version), version)
 }

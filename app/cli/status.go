@@ -55,7 +55,7 @@ func (p *program) printStatus(v view, asJSON bool) error {
 	if !asJSON {
 		p.warn(v.snapshot.Warnings)
 	}
-	_, err = fmt.Fprint(p.stdout, text)
+	_, err = fmt.Fprint(p.Stdout, text)
 	return err
 }
 
@@ -69,7 +69,7 @@ func (p *program) statusText(v view, asJSON bool) (string, error) {
 
 func (p *program) warn(warnings []string) {
 	for _, w := range warnings {
-		p.say("%s", w)
+		p.Say("%s", w)
 	}
 }
 
@@ -89,10 +89,10 @@ func (p *program) statusWatch(ctx context.Context, asJSON bool) error {
 		}
 		first := last == ""
 		last = text
-		if p.screen.terminal && !asJSON {
+		if p.OnScreen && !asJSON {
 			text = p.screen.redraw(text, first)
 		}
-		_, err = fmt.Fprint(p.stdout, text)
+		_, err = fmt.Fprint(p.Stdout, text)
 		return err
 	}
 	err := p.watchBackground(ctx, asJSON, show)
@@ -109,7 +109,7 @@ func (p *program) statusWatch(ctx context.Context, asJSON bool) error {
 // watchBackground shows what the background process streams. It always ends
 // with an error.
 func (p *program) watchBackground(ctx context.Context, asJSON bool, show func(view) error) error {
-	client, health, err := api.Dial(ctx, p.places().ControlSocket)
+	client, health, err := api.Dial(ctx, p.Places().ControlSocket)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lamplighter/app/api"
+	"lamplighter/app/daemon"
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/stop"
@@ -124,10 +125,9 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 		return client.Kill(ctx, r.ID, api.KillOrder{Force: o.force, DryRun: o.dryRun, Rule: o.rule()})
 	}
 	if client == nil {
-		self := p.withoutBackground()
-		defer self.close()
+		ladder := p.ladder(p.recorder())
 		end = func(ctx context.Context, r *stopped) (api.Killed, error) {
-			result, err := self.Stop(ctx, *r.in, stop.Order{Force: o.force, DryRun: o.dryRun, By: "the command line", Confirm: d.confirm(r.in)})
+			result, err := ladder.Stop(ctx, *r.in, stop.Order{Force: o.force, DryRun: o.dryRun, By: "the command line", Confirm: d.confirm(r.in)})
 			return api.AnswerTo(result, err), nil
 		}
 	}
@@ -162,15 +162,11 @@ func chooseAll(s *monitor.Snapshot, args []string, done string) ([]*monitor.Inst
 	return targets, nil
 }
 
-// atOnce is how many servers are ended at the same time: each may take its
-// time, and has not much to do with the others.
-const atOnce = 4
-
 // endAll ends the targets that are not left alone and prints what came of each,
 // in their order, or that there are none.
 func (p *program) endAll(ctx context.Context, targets []*stopped, o stopOptions, none func() string, end func(context.Context, *stopped) (api.Killed, error)) error {
 	done := make([]chan struct{}, len(targets))
-	places := make(chan struct{}, atOnce)
+	places := make(chan struct{}, daemon.AtOnce)
 	var running sync.WaitGroup
 	defer running.Wait()
 	for i, r := range targets {
@@ -208,7 +204,7 @@ func (p *program) endAll(ctx context.Context, targets []*stopped, o stopOptions,
 			return err
 		}
 	case len(targets) == 0:
-		if _, err := fmt.Fprintln(p.stdout, none()); err != nil {
+		if _, err := fmt.Fprintln(p.Stdout, none()); err != nil {
 			return err
 		}
 	}
@@ -224,7 +220,7 @@ func (p *program) endAll(ctx context.Context, targets []*stopped, o stopOptions,
 // progress says on a terminal what is waited for, in a line that the next one
 // takes the place of.
 func (p *program) progress(text string) {
-	if p.errScreen.terminal {
-		fmt.Fprint(p.stderr, "\r\x1b[K"+cut(text, p.errScreen.width-1))
+	if p.ErrOnScreen {
+		fmt.Fprint(p.Stderr, "\r\x1b[K"+cut(text, p.errScreen.width-1))
 	}
 }

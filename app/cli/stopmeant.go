@@ -57,7 +57,7 @@ func (d *decider) named(ctx context.Context, args []string) ([]*stopped, error) 
 	}
 	known, err := d.known(ctx)
 	if err != nil { // the order does not need it
-		d.say("what is known about their use cannot be told: %v", err)
+		d.Say("what is known about their use cannot be told: %v", err)
 	}
 	targets := make([]*stopped, len(instances))
 	for i, in := range instances {
@@ -134,9 +134,9 @@ func (d *decider) notMeant(in *monitor.Instance, now time.Time) string {
 	case d.client == nil:
 		return "one look cannot tell for how long it has been idle"
 	case !last.IsZero() && !last.Before(since):
-		return "it answered a call " + roughly(now.Sub(last)) + " ago"
+		return "it answered a call " + monitor.Span(now.Sub(last)) + " ago"
 	case !since.IsZero():
-		return "it was seen idle for " + roughly(now.Sub(since)) + " only"
+		return "it was seen idle for " + monitor.Span(now.Sub(since)) + " only"
 	}
 	return "it has not been idle for long enough"
 }
@@ -173,7 +173,7 @@ func (d *decider) oneLook(targets []*stopped) error {
 	if d.options.orphans {
 		what = "whether its client has left a server"
 	}
-	d.say("one look at the processes cannot tell %s; start lamplighter and order this later, or name the servers", what)
+	d.Say("one look at the processes cannot tell %s; start lamplighter and order this later, or name the servers", what)
 	return toldError{fmt.Errorf("nobody has watched: %w", api.ErrUnreachable)}
 }
 

@@ -5,34 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"lamplighter/app/api"
 	"lamplighter/app/apptest"
+	"lamplighter/app/daemon"
+	"lamplighter/app/daemon/daemontest"
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
-	"lamplighter/monitor/policy"
 	"lamplighter/monitor/process"
 )
-
-// selecting selects by the rules of a settings file that says nothing. Nothing
-// else is asked of it here.
-type selecting struct{ api.Policies }
-
-func (selecting) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
-	return policy.Select(s, w, policy.Rules{}, time.Now())
-}
-
-// Confirm says what it was asked, which refuses an order that asks.
-func (selecting) Confirm(in monitor.Instance, w policy.What) func(context.Context) error {
-	return func(context.Context) error { return fmt.Errorf("asked whether %s is of %s", in.ID(), w) }
-}
 
 // pinning notes what is pinned, by id. One that has ended cannot be.
 type pinning map[string]bool
@@ -45,28 +31,6 @@ func (p pinning) Pin(in monitor.Instance, pinned bool, _ string) error {
 	return nil
 }
 
-// watched are servers about whose use something is known.
-func watched() []monitor.Instance {
-	yes, no := true, false
-	now := time.Now()
-	idle := func(pid int, name string, since time.Duration) monitor.Instance {
-		in := serenaAt(pid, 24280+pid, name)
-		in.Busy = &no
-		in.Evidence = monitor.Evidence{Transport: "http", IdleSince: now.Add(-since), KeepsState: &no}
-		return in
-	}
-	fresh := idle(2, "fresh", 10*time.Minute)
-	fresh.LastActivity = now.Add(-2*time.Minute - 5*time.Second)
-	working := idle(3, "working", time.Hour)
-	working.Busy, working.Evidence.IdleSince = &yes, time.Time{}
-	pinned := idle(4, "pinned", time.Hour)
-	pinned.Pinned = true
-	orphan := idle(6, "orphan", 5*time.Minute)
-	orphan.Evidence.Transport, orphan.Evidence.Orphaned, orphan.Evidence.ClientGone = "stdio", true, true
-	orphan.Client = &monitor.Client{Identity: monitor.Identity{PID: 9}, Name: "Codex"}
-	return []monitor.Instance{idle(1, "idle", 42*time.Minute), fresh, working, pinned, serenaAt(5, 24285, "unknown"), orphan}
-}
-
 func TestStopWhatIsMeant(t *testing.T) {
 	const freed = ", 3 processes, about 152 MB given back.\n"
 	for _, test := range []struct {
@@ -77,46 +41,46 @@ func TestStopWhatIsMeant(t *testing.T) {
 		err    []string // likewise
 	}{
 		{"--idle", 0, "1-10", []string{
-			"Ended: 24281 - idle" + freed, "Not ended: 24284 - pinned is pinned.\n", "Not ended: 24285 - unknown: whether it is at work cannot be told.\n",
+			"Ended: 1 - idle" + freed, "Not ended: 4 - pinned is pinned.\n", "Not ended: 5 - unknown: whether it is at work cannot be told.\n",
 		}, nil},
 		{"--idle --force", 0, "1-10", []string{
-			"Ended: 24281 - idle" + freed, "Not ended: 24284 - pinned is pinned.\n", "Not ended: 24285 - unknown: whether it is at work cannot be told.\n",
+			"Ended: 1 - idle" + freed, "Not ended: 4 - pinned is pinned.\n", "Not ended: 5 - unknown: whether it is at work cannot be told.\n",
 		}, nil},
-		{"--orphans", 0, "6-60", []string{"Ended: 24286 - orphan" + freed}, nil},
+		{"--orphans", 0, "6-60", []string{"Ended: 6 - orphan" + freed}, nil},
 		{"--all", 1, "1-10 2-20 5-50 6-60", []string{
-			"Ended: 24281 - idle" + freed, "Ended: 24282 - fresh" + freed, "Ended: 24285 - unknown" + freed, "Ended: 24286 - orphan" + freed,
-		}, []string{"lamplighter: Not ended: 24283 - working is at work (--force).\n", "lamplighter: Not ended: 24284 - pinned is pinned (--force).\n"}},
+			"Ended: 1 - idle" + freed, "Ended: 2 - fresh" + freed, "Ended: 5 - unknown" + freed, "Ended: 6 - orphan" + freed,
+		}, []string{"lamplighter: Not ended: 3 - working is at work (--force).\n", "lamplighter: Not ended: 4 - pinned is pinned (--force).\n"}},
 		{"--all --force", 0, "1-10 2-20 3-30 4-40 5-50 6-60", []string{
-			"Ended: 24281 - idle", "Ended: 24282 - fresh", "Ended: 24283 - working", "Ended: 24284 - pinned", "Ended: 24285 - unknown", "Ended: 24286 - orphan",
+			"Ended: 1 - idle", "Ended: 2 - fresh", "Ended: 3 - working", "Ended: 4 - pinned", "Ended: 5 - unknown", "Ended: 6 - orphan",
 		}, nil},
 		{"--idle --dry-run", 0, "1-10", []string{
-			"Would end 24281 - idle.\n", "  by the rule idle: no call for 30 min\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ",
-			"Not ended: 24284 - pinned is pinned.\n", "  by the rule idle: no call for 30 min\n", "  it is pinned\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ",
-			"Not ended: 24285 - unknown: whether it is at work cannot be told.\n", "  by the rule idle: it may be idle\n", "  how it is reached is not known\n",
+			"Would end 1 - idle.\n", "  by the rule idle: no call for 30 min\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ",
+			"Not ended: 4 - pinned is pinned.\n", "  by the rule idle: no call for 30 min\n", "  it is pinned\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ",
+			"Not ended: 5 - unknown: whether it is at work cannot be told.\n", "  by the rule idle: it may be idle\n", "  how it is reached is not known\n",
 			"  whether it is at work is not known, which counts as busy\n",
-			"Not ended: 24282 - fresh answered a call 2 min ago.\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ", "  its last call was at ",
-			"Not ended: 24283 - working is at work.\n", "  it is reached over HTTP\n", "  asked: a call runs or waits\n",
-			"Not ended: 24286 - orphan was seen idle for 5 min only.\n", "  its client Codex (9) has closed the connection and has ended\n", "  asked: no call runs\n", "  idle since ",
+			"Not ended: 2 - fresh answered a call 2 min ago.\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ", "  its last call was at ",
+			"Not ended: 3 - working is at work.\n", "  it is reached over HTTP\n", "  asked: a call runs or waits\n",
+			"Not ended: 6 - orphan was seen idle for 5 min only.\n", "  its client Codex (9) has closed the connection and has ended\n", "  asked: no call runs\n", "  idle since ",
 		}, nil},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			d := newDesktop(t)
-			d.serveBackground(t, &model{current: &monitor.Snapshot{Seq: 1, Instances: watched()}})
+			d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.Watched()}})
 			status := d.runs(t, append([]string{"stop"}, strings.Fields(test.args)...)...)
 			if status != test.status || !begin(d.out.String(), test.out) || !begin(d.err.String(), test.err) {
 				t.Errorf("status %d, want %d\nprinted\n%s\nwant\n%s\nsaid\n%s\nwant\n%s", status, test.status, d.out.String(), strings.Join(test.out, "|"), d.err.String(), strings.Join(test.err, "|"))
 			}
-			if ids := strings.Join(slices.Sorted(slices.Values(d.background.ids)), " "); ids != test.ids {
+			if ids := strings.Join(slices.Sorted(slices.Values(d.background.IDs)), " "); ids != test.ids {
 				t.Errorf("ordered the end of %q, want %q", ids, test.ids)
 			}
-			for i, o := range d.background.orders {
+			for i, o := range d.background.Orders {
 				asked := "nothing"
 				if o.Confirm != nil {
 					asked = fmt.Sprint(o.Confirm(t.Context()))
 				}
 				want := "nothing"
 				if what, _, _ := strings.Cut(strings.TrimPrefix(test.args, "--"), " "); what != "all" {
-					want = fmt.Sprintf("asked whether %s is of %s", d.background.ids[i], what)
+					want = fmt.Sprintf("asked whether %s is of %s", d.background.IDs[i], what)
 				}
 				if asked != want {
 					t.Errorf("just before its end: %s, want %s", asked, want)
@@ -141,23 +105,23 @@ func TestStopNothingMeant(t *testing.T) {
 		out  string
 	}{
 		{nil, "--idle", "Nothing to end: no server runs.\n"},
-		{watched()[1:3], "--idle", "Nothing to end: no server has been idle for long enough. With --dry-run you are told of each.\n"},
-		{watched()[:3], "--orphans", "Nothing to end: no server is orphaned.\n"},
+		{daemontest.Watched()[1:3], "--idle", "Nothing to end: no server has been idle for long enough. With --dry-run you are told of each.\n"},
+		{daemontest.Watched()[:3], "--orphans", "Nothing to end: no server is orphaned.\n"},
 		{nil, "--all", "Nothing to end: no server runs.\n"},
 		{nil, "--all --json", `{"results":[]}` + "\n"},
 		{nil, "--idle --dry-run", "Nothing to end: no server runs.\n"},
 	} {
 		d := newDesktop(t)
-		d.serveBackground(t, &model{current: &monitor.Snapshot{Seq: 1, Instances: test.list}})
-		if got := d.runs(t, append([]string{"stop"}, strings.Fields(test.args)...)...); got != 0 || d.out.String() != test.out || d.err.String() != "" || d.background.ids != nil {
-			t.Errorf("%s: %d, %q, %q, %v", test.args, got, d.out.String(), d.err.String(), d.background.ids)
+		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: test.list}})
+		if got := d.runs(t, append([]string{"stop"}, strings.Fields(test.args)...)...); got != 0 || d.out.String() != test.out || d.err.String() != "" || d.background.IDs != nil {
+			t.Errorf("%s: %d, %q, %q, %v", test.args, got, d.out.String(), d.err.String(), d.background.IDs)
 		}
 	}
 }
 
 func TestStopWhatIsMeantJSON(t *testing.T) {
 	d := newDesktop(t)
-	d.serveBackground(t, &model{current: &monitor.Snapshot{Seq: 1, Instances: watched()[:4]}})
+	d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.Watched()[:4]}})
 	if got := d.runs(t, "stop", "--idle", "--dry-run", "--json"); got != 0 || d.err.String() != "" {
 		t.Fatal(got, d.err.String())
 	}
@@ -173,10 +137,10 @@ func TestStopWhatIsMeantJSON(t *testing.T) {
 		}
 	}
 	want := []string{
-		"1-10|would_end|idle|no call for 30 min||Would end 24281 - idle.",
-		"4-40|refused|idle|no call for 30 min|it is pinned|Not ended: 24284 - pinned is pinned.",
-		"2-20|refused|||it answered a call 2 min ago|Not ended: 24282 - fresh answered a call 2 min ago.",
-		"3-30|refused|||it is at work|Not ended: 24283 - working is at work.",
+		"1-10|would_end|idle|no call for 30 min||Would end 1 - idle.",
+		"4-40|refused|idle|no call for 30 min|it is pinned|Not ended: 4 - pinned is pinned.",
+		"2-20|refused|||it answered a call 2 min ago|Not ended: 2 - fresh answered a call 2 min ago.",
+		"3-30|refused|||it is at work|Not ended: 3 - working is at work.",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -186,7 +150,7 @@ func TestStopWhatIsMeantJSON(t *testing.T) {
 // Without a background process there is one look, which says what it cannot
 // know. All servers can be ended by it.
 func TestStopByOneLook(t *testing.T) {
-	list := watched()[1:3]
+	list := daemontest.Watched()[1:3]
 	for i := range list {
 		list[i].Evidence = monitor.Evidence{}
 	}
@@ -197,16 +161,16 @@ func TestStopByOneLook(t *testing.T) {
 		ids      int
 		out, err string // parts
 	}{
-		{"--idle", 69, 0, "Not ended: 24282 - fresh: whether it is at work cannot be told.\n", unwatched + "for how long a server has had no call; start lamplighter"},
-		{"--idle --dry-run", 69, 0, "Not ended: 24283 - working is at work.\n  how it is reached is not known\n", unwatched + "for how long"},
+		{"--idle", 69, 0, "Not ended: 2 - fresh: whether it is at work cannot be told.\n", unwatched + "for how long a server has had no call; start lamplighter"},
+		{"--idle --dry-run", 69, 0, "Not ended: 3 - working is at work.\n  how it is reached is not known\n", unwatched + "for how long"},
 		{"--orphans", 69, 0, "Nothing was ended.\n", unwatched + "whether its client has left a server"},
-		{"--orphans --dry-run", 69, 0, "Not ended: 24282 - fresh is not orphaned.\n", unwatched + "whether"},
-		{"--all", 1, 1, "Ended: 24282 - fresh, 3 processes", "lamplighter: Not ended: 24283 - working is at work (--force).\n"},
+		{"--orphans --dry-run", 69, 0, "Not ended: 2 - fresh is not orphaned.\n", unwatched + "whether"},
+		{"--all", 1, 1, "Ended: 2 - fresh, 3 processes", "lamplighter: Not ended: 3 - working is at work (--force).\n"},
 	} {
 		d := newDesktop(t, slices.Clone(list)...)
 		got := d.runs(t, append([]string{"stop"}, strings.Fields(test.args)...)...)
-		if got != test.status || len(d.alone.ids) != test.ids {
-			t.Errorf("%s: %d, ended %v", test.args, got, d.alone.ids)
+		if got != test.status || len(d.alone.IDs) != test.ids {
+			t.Errorf("%s: %d, ended %v", test.args, got, d.alone.IDs)
 		}
 		apptest.Contains(t, d.out.String(), test.out)
 		apptest.Contains(t, d.err.String(), test.err)
@@ -216,7 +180,7 @@ func TestStopByOneLook(t *testing.T) {
 // Who looks alone looks again just before: what has ended its idleness is not
 // ended.
 func TestConfirmByOneLook(t *testing.T) {
-	list := watched()
+	list := daemontest.Watched()
 	for _, test := range []struct {
 		options stopOptions
 		in      monitor.Instance
@@ -243,30 +207,6 @@ func TestConfirmByOneLook(t *testing.T) {
 	}
 }
 
-// The menu ends what is idle or orphaned when it is chosen, and is still just
-// before its end.
-func TestMenuStopsAll(t *testing.T) {
-	for what, want := range map[string]string{"idle": "1-10", "orphans": "6-60"} {
-		ladder := &fakeLadder{}
-		d := &desk{source: &model{current: &monitor.Snapshot{Seq: 1, Instances: watched()}}, policies: selecting{}, stop: ladder, log: slog.New(slog.DiscardHandler)}
-		d.StopAll(what)
-		if got := strings.Join(ladder.ids, " "); got != want {
-			t.Fatalf("%s: ended %q", what, got)
-		}
-		o := ladder.orders[0]
-		if o.Confirm == nil || o.Automatic || o.Force {
-			t.Fatalf("%s: ordered %+v", what, o)
-		}
-		if err := o.Confirm(t.Context()); err == nil || err.Error() != "asked whether "+want+" is of "+what {
-			t.Error(err)
-		}
-		d.StopInstance("2-20")
-		if o := ladder.orders[1]; o.Confirm != nil {
-			t.Error("one that the user names needs a reason")
-		}
-	}
-}
-
 func TestPinVerbs(t *testing.T) {
 	for _, test := range []struct {
 		args   string
@@ -275,15 +215,15 @@ func TestPinVerbs(t *testing.T) {
 		out    string
 		err    string
 	}{
-		{"pin 24281", 0, map[string]bool{"1-10": true}, "Pinned: 24281 - alpha.\n", ""},
-		{"pin alpha 24282", 0, map[string]bool{"1-10": true, "2-20": true}, "Pinned: 24281 - alpha.\nPinned: 24282 - beta.\n", ""},
-		{"unpin alpha", 0, map[string]bool{"1-10": false}, "Unpinned: 24281 - alpha.\n", ""},
-		{"unpin alpha --json", 0, map[string]bool{"1-10": false}, `{"results":[{"id":"1-10","label":"24281 - alpha","pinned":false}]}` + "\n", ""},
-		{"pin gone alpha", 1, map[string]bool{"1-10": true}, "Pinned: 24281 - alpha.\n", "lamplighter: Not pinned: 24287 - gone: process is gone.\n"},
-		{"pin beta alpha", 1, nil, "", `lamplighter: pin: 2 servers are "beta": 24282 - beta (pid 2), 24283 - beta (pid 3); choose one by its pid; nothing was pinned` + "\n"},
+		{"pin 24281", 0, map[string]bool{"1-10": true}, "Pinned: 1 - alpha.\n", ""},
+		{"pin alpha 24282", 0, map[string]bool{"1-10": true, "2-20": true}, "Pinned: 1 - alpha.\nPinned: 2 - beta.\n", ""},
+		{"unpin alpha", 0, map[string]bool{"1-10": false}, "Unpinned: 1 - alpha.\n", ""},
+		{"unpin alpha --json", 0, map[string]bool{"1-10": false}, `{"results":[{"id":"1-10","label":"1 - alpha","pinned":false}]}` + "\n", ""},
+		{"pin gone alpha", 1, map[string]bool{"1-10": true}, "Pinned: 1 - alpha.\n", "lamplighter: Not pinned: 7 - gone: process is gone.\n"},
+		{"pin beta alpha", 1, nil, "", `lamplighter: pin: 2 servers are "beta": 2 - beta, 3 - beta; choose one by its pid; nothing was pinned` + "\n"},
 	} {
 		d := newDesktop(t)
-		d.serveBackground(t, &model{current: &monitor.Snapshot{Seq: 1, Instances: stoppable()}})
+		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: stoppable()}})
 		got := d.runs(t, strings.Fields(test.args)...)
 		if got != test.status || d.out.String() != test.out || d.err.String() != test.err {
 			t.Errorf("%s: %d\nprinted %q\nwant    %q\nsaid %q\nwant %q", test.args, got, d.out.String(), test.out, d.err.String(), test.err)
@@ -305,7 +245,7 @@ func TestPinAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := serenaAt(1, 24281, "alpha")
+	in := daemontest.SerenaAt(1, 24281, "alpha")
 	in.Identity = stat.Identity
 	d := newDesktop(t, in)
 	for _, verb := range []string{"pin", "pin", "unpin", "pin"} {
@@ -313,10 +253,10 @@ func TestPinAlone(t *testing.T) {
 			t.Fatal(verb, got, d.err.String())
 		}
 	}
-	if d.out.String() != "Pinned: 24281 - alpha.\nPinned: 24281 - alpha.\nUnpinned: 24281 - alpha.\nPinned: 24281 - alpha.\n" || !d.pins().Pinned(in.Identity) {
+	if d.out.String() != strings.ReplaceAll("Pinned: PID - alpha.\nPinned: PID - alpha.\nUnpinned: PID - alpha.\nPinned: PID - alpha.\n", "PID", strconv.Itoa(os.Getpid())) || !d.pins().Pinned(in.Identity) {
 		t.Errorf("%q, pinned %v", d.out.String(), d.pins().Pinned(in.Identity))
 	}
-	list, err := events.Read(d.places().StateDir, events.Query{})
+	list, err := events.Read(d.Places().StateDir, events.Query{})
 	var kinds []monitor.EventKind
 	for _, e := range list.Events {
 		kinds = append(kinds, e.Kind)
@@ -326,11 +266,43 @@ func TestPinAlone(t *testing.T) {
 	}
 	// What cannot be remembered is not pinned.
 	d = newDesktop(t, in)
-	dir := d.places().StateDir
+	dir := d.Places().StateDir
 	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(filepath.Join(dir, "pins.json"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.runs(t, "pin", "alpha"); got != 1 || d.out.String() != "" || !strings.Contains(d.err.String(), "lamplighter: Not pinned: 24281 - alpha: ") {
+	if got := d.runs(t, "pin", "alpha"); got != 1 || d.out.String() != "" || !strings.Contains(d.err.String(), "lamplighter: Not pinned: "+in.Label()+": ") {
 		t.Errorf("%d, %q, %q", got, d.out.String(), d.err.String())
+	}
+}
+
+// A background process that does not answer would not know of a pin, and go by
+// what it knows.
+func TestPinWhileTheBackgroundIsSilent(t *testing.T) {
+	d := newDesktop(t, daemontest.SerenaAt(1, 24282, "alpha"))
+	stat, err := process.ReadStat(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.snap.Instances[0].Identity = stat.Identity
+	lock, err := daemon.TakeLock(d.Places(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	for verb, done := range map[string]string{"pin": "pinned", "unpin": "unpinned"} {
+		d.out, d.err = apptest.Buffer{}, apptest.Buffer{}
+		if status := d.runs(t, verb, "alpha"); status != 1 || d.out.String() != "" {
+			t.Errorf("%s: %d, %q", verb, status, d.out.String())
+		}
+		apptest.Contains(t, d.err.String(), verb+": nothing was "+done+": a program that does not answer holds the lock "+lock.Path())
+	}
+	if d.pins().Pinned(stat.Identity) {
+		t.Error("it is pinned all the same")
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status := d.runs(t, "pin", "alpha"); status != 0 || !d.pins().Pinned(stat.Identity) {
+		t.Errorf("where none runs: %d, %q", status, d.err.String())
 	}
 }

@@ -86,10 +86,10 @@ func ended(o stop.Outcome) bool { return o == stop.Ended || o == stop.WouldEnd |
 // if that was asked for.
 func (p *program) printStopped(r *stopped, o stopOptions) error {
 	var b strings.Builder
-	to, width := p.stdout, p.screen.width
+	to, width := p.Stdout, p.screen.width
 	if r.failed(o) {
-		p.say("%s", outcomeLine(r))
-		to, width = p.stderr, p.errScreen.width
+		p.Say("%s", outcomeLine(r))
+		to, width = p.Stderr, p.errScreen.width
 	} else {
 		b.WriteString(monitor.Clean(outcomeLine(r)) + "\n")
 	}

@@ -10,7 +10,7 @@ import (
 	prettytable "github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"lamplighter/app/workspace"
+	"lamplighter/app/daemon"
 	"lamplighter/monitor"
 )
 
@@ -36,9 +36,9 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 		{Name: "CPU", Align: text.AlignRight, AlignHeader: text.AlignRight},
 		{Name: "IDLE", Align: text.AlignRight, AlignHeader: text.AlignRight},
 		{Name: "CALLS", Align: text.AlignRight, AlignHeader: text.AlignRight},
-		{Name: "PID", Align: text.AlignRight, AlignHeader: text.AlignRight},
+		{Name: "PORT", Align: text.AlignRight, AlignHeader: text.AlignRight},
 	})
-	header := prettytable.Row{"STATE", "SERVER", "CLIENT", "CONTEXT", "MEMORY", "CPU", "IDLE", "CALLS", "PID"}
+	header := prettytable.Row{"STATE", "SERVER", "CLIENT", "CONTEXT", "MEMORY", "CPU", "IDLE", "CALLS", "PORT"}
 	rows := make([]prettytable.Row, len(s.Instances))
 	for i := range s.Instances {
 		rows[i] = row(&s.Instances[i], now, sc.colour)
@@ -127,7 +127,7 @@ func without(name string, header prettytable.Row, rows []prettytable.Row) (prett
 	return cut(header), rows
 }
 
-// shortLabel is the label with its name shortened, so that the port stays.
+// shortLabel is the label with its name shortened, so that the pid stays.
 func shortLabel(in *monitor.Instance, room int) string {
 	label, name := in.Label(), in.Name()
 	head := strings.TrimSuffix(label, name)
@@ -138,7 +138,7 @@ func shortLabel(in *monitor.Instance, room int) string {
 const clientMost = 20
 
 func row(in *monitor.Instance, now time.Time, colour bool) prettytable.Row {
-	state := stateWord(in)
+	state := in.State.Words()
 	if colour {
 		state = paint(in.State, state)
 	}
@@ -152,8 +152,8 @@ func row(in *monitor.Instance, now time.Time, colour bool) prettytable.Row {
 	if in.ToolCalls != nil {
 		r[7] = strconv.FormatInt(*in.ToolCalls, 10)
 	}
-	if in.State != monitor.StateParked {
-		r[8] = strconv.Itoa(in.Identity.PID)
+	if in.Port != 0 {
+		r[8] = strconv.Itoa(in.Port)
 	}
 	return r
 }
@@ -171,15 +171,6 @@ func askedByNobody(in *monitor.Instance) bool {
 	return in.Managed && !in.IsShared() && (in.Client == nil || monitor.Clean(in.Client.Name) == "")
 }
 
-// stateWord is the state of an instance in words, those of the menu. A server
-// that is not Serena has no projects, so that it has none is not worth a word.
-func stateWord(in *monitor.Instance) string {
-	if in.State == monitor.StateNoProject && in.Kind != monitor.KindSerena && in.Kind != "" {
-		return "no dashboard"
-	}
-	return in.State.Words()
-}
-
 // why says what is to be known about an instance beyond its state: the cause
 // and the reason of whatever is not plainly live, who shares it or why nobody
 // does, what the policies mean to do, that it is pinned, and that it may not be
@@ -187,13 +178,13 @@ func stateWord(in *monitor.Instance) string {
 func why(in *monitor.Instance, now time.Time, clients bool) string {
 	var words []string
 	switch in.State {
-	case monitor.StateProject:
-	case monitor.StateNoProject:
-		if in.Kind == monitor.KindSerena && in.DashboardURL == "" {
-			words = append(words, cause(in))
+	case monitor.StateProject, monitor.StateNoProject:
+	case monitor.StateLive:
+		if in.Kind == monitor.KindSerena { // of which one expects a dashboard
+			words = append(words, daemon.Cause(in))
 		}
 	case monitor.StateStarting, monitor.StateZombie, monitor.StateParked:
-		words = append(words, cause(in))
+		words = append(words, daemon.Cause(in))
 	}
 	sharing := in.SharingWords()
 	if clients && len(sharing) > 0 && sharing[0] == in.ClientWords(clientMost) { // "no clients"
@@ -213,28 +204,6 @@ func why(in *monitor.Instance, now time.Time, clients bool) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
 }
 
-func cause(in *monitor.Instance) string {
-	reason := monitor.Clean(in.Reason)
-	if in.Cause == monitor.CauseNone {
-		return reason
-	}
-	return string(in.Cause) + ": " + reason
-}
-
-// condition says why an instance has no dashboard: its state in words, of a red
-// one the reason.
-func condition(in *monitor.Instance) string {
-	switch {
-	case in.State == monitor.StateZombie:
-		return cause(in)
-	case in.State == monitor.StateParked:
-		return "it is parked: " + cause(in)
-	case in.Kind != monitor.KindSerena && in.Kind != "":
-		return "only Serena has one"
-	}
-	return stateWord(in)
-}
-
 // idle tells how long nothing was asked of an instance. One that needs
 // attention is not asked: what it last said may have been long ago.
 func idle(in *monitor.Instance, now time.Time) string {
@@ -248,17 +217,14 @@ func idle(in *monitor.Instance, now time.Time) string {
 	if !ok {
 		return "-"
 	}
-	return roughly(d)
+	return monitor.Span(d)
 }
-
-// roughly tells a length of time in its largest unit.
-func roughly(d time.Duration) string { return workspace.Span(d) }
 
 // paint puts the state's colour around a word (SGR: green, yellow, red, grey).
 func paint(s monitor.State, word string) string {
 	code := "90"
 	switch s {
-	case monitor.StateProject:
+	case monitor.StateProject, monitor.StateLive:
 		code = "32"
 	case monitor.StateNoProject:
 		code = "33"

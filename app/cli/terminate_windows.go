@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"lamplighter/app/daemon"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
@@ -34,10 +35,10 @@ func terminate(ctx context.Context, id monitor.Identity) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, terminateTime)
 	defer cancel()
-	output, err := systemProgram(ctx, program, "/PID", strconv.Itoa(id.PID))
+	output, err := daemon.SystemProgram(ctx, program, "/PID", strconv.Itoa(id.PID))
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("taskkill: nothing came of it within %v: %w", terminateTime, ctx.Err())
+		return fmt.Errorf("taskkill: nothing came of it within %s: %w", monitor.Span(terminateTime), ctx.Err())
 	case err != nil:
 		return fmt.Errorf("taskkill: %w: %s", err, monitor.Clean(strings.TrimSpace(string(output))))
 	}

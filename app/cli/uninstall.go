@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/daemon"
 	"lamplighter/installer"
 	"lamplighter/monitor"
 )
@@ -23,8 +24,10 @@ written since. Your settings stay; with --purge nothing does. What you have chan
 of an installed file stays, too, and you are told.
 
 Clients that run lamplighter-connect could not start their servers any more: it is
-taken out of their settings when you agree. --undo-setup and --keep-setup say so
-beforehand, and where nobody can be asked one of them is needed.
+taken out of their settings when you agree, whoever wrote it there, and so is one that
+is gone already. --undo-setup and --keep-setup say so beforehand, and where nobody can
+be asked one of them is needed. While it cannot be taken out of all settings, nothing
+is uninstalled; you are told which.
 
 Workspaces are your work and stay. With --purge they are removed as by lamplighter
 workspace rm: it is refused where work would be lost, unless with --force, and while
@@ -38,7 +41,7 @@ Of a package only your part is taken away.`,
 		Args:              func(cmd *cobra.Command, args []string) error { return o.check(cmd, args) },
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.uninstall(withHangup(cmd.Context()), o); err != nil {
+			if err := p.uninstall(daemon.WithHangup(cmd.Context()), o); err != nil {
 				return fmt.Errorf("uninstall: %w", err)
 			}
 			return nil
@@ -91,7 +94,7 @@ func (p *program) uninstall(ctx context.Context, o uninstallOptions) error {
 	if err := p.mayInstall(); err != nil {
 		return err
 	}
-	r := &uninstallRun{program: p, installer: p.installer(), options: o}
+	r := &uninstallRun{program: p, installer: p.Installer(), options: o}
 	if err := r.look(ctx); err != nil {
 		return undone(ctx, err)
 	}
@@ -130,7 +133,7 @@ func (r *uninstallRun) look(ctx context.Context) error {
 	if r.left = r.programsLeft(); len(r.left) > 0 {
 		r.plan.Notes = append(r.plan.Notes, r.leftWords())
 	}
-	var silent silentError
+	var silent daemon.SilentError
 	switch r.running, err = r.findRunning(ctx); {
 	case errors.As(err, &silent):
 		r.silent = silent
@@ -165,7 +168,7 @@ func (r *uninstallRun) show() error {
 		text += how + ":\n" + r.setup.text()
 	}
 	if r.running != nil {
-		text += fmt.Sprintf("Would end the Lamplighter that runs%s.\n", pidInWords(r.running.pid))
+		text += fmt.Sprintf("Would end the Lamplighter that runs%s.\n", daemon.PIDInWords(r.running.pid))
 	}
 	if len(r.spaces.going) > 0 {
 		text += "Would remove workspaces:\n" + r.spaces.goingText(r.program)
@@ -177,6 +180,8 @@ func (r *uninstallRun) show() error {
 	switch {
 	case r.silent != nil:
 		return fmt.Errorf("this would be refused now: %w", r.silent)
+	case r.options.undoSetup && r.setup.stuck() != nil:
+		return fmt.Errorf("this would be refused now: %w", r.setup.stuck())
 	case r.options.purge:
 		return r.spaces.refusal(r.program, r.options.force)
 	}
@@ -227,7 +232,7 @@ func (r *uninstallRun) summary() string {
 		text = fmt.Sprintf("  remove %s that were installed\n", monitor.Plural(files, "file", "files")) + text
 	}
 	if r.running != nil {
-		text = fmt.Sprintf("  end the Lamplighter that runs%s\n", pidInWords(r.running.pid)) + text
+		text = fmt.Sprintf("  end the Lamplighter that runs%s\n", daemon.PIDInWords(r.running.pid)) + text
 	}
 	if n := len(r.spaces.going); n > 0 {
 		text += fmt.Sprintf("  remove %s\n", monitor.Plural(n, "workspace", "workspaces"))
@@ -238,12 +243,12 @@ func (r *uninstallRun) summary() string {
 // stays says what of the user's is left.
 func (r *uninstallRun) stays() string {
 	text := ""
-	if dir := r.installation("").ConfigDir; dir != "" && !r.options.purge {
+	if dir := r.Installation("").ConfigDir; dir != "" && !r.options.purge {
 		if _, err := os.Lstat(dir); err == nil {
 			text += "Your settings stay: " + r.homely(dir) + "\n"
 		}
 	}
-	if named := r.places(); named.ConfigNamed && r.options.purge {
+	if named := r.Places(); named.ConfigNamed && r.options.purge {
 		if _, err := os.Lstat(named.Config); err == nil {
 			text += "Your settings lie elsewhere, and stay: " + r.homely(named.Config) + "\n"
 		}
@@ -259,7 +264,7 @@ func (r *uninstallRun) carryOut(ctx context.Context) error {
 	}
 	if r.setup.any() && r.options.undoSetup {
 		if err := r.setup.undo(ctx, r.program); err != nil {
-			r.say("uninstall: lamplighter-connect was not taken out of all settings, so that Lamplighter is still there")
+			r.Say("uninstall: lamplighter-connect was not taken out of all settings, so that Lamplighter is still there")
 			return err
 		}
 	}
@@ -277,7 +282,7 @@ func (r *uninstallRun) carryOut(ctx context.Context) error {
 	}
 	err := r.installer.Do(ctx, r.plan, func(c installer.Change, err error) {
 		if err != nil {
-			r.say("uninstall: not done: %s: %v", c, err)
+			r.Say("uninstall: not done: %s: %v", c, err)
 		}
 	})
 	if err != nil {
@@ -304,8 +309,8 @@ func interrupted(ctx context.Context, err error) error {
 
 // connectOf is the path of the lamplighter-connect that is taken away.
 func (r *uninstallRun) connectOf() string {
-	if main := programOf(r.belongs, r.self); main != "" && (r.belongs.Programs.Connect == "" || main != r.belongs.Programs.Main) {
-		return filepath.Join(filepath.Dir(main), connectName+filepath.Ext(main))
+	if main := programOf(r.belongs, r.Self); main != "" && (r.belongs.Programs.Connect == "" || main != r.belongs.Programs.Main) {
+		return filepath.Join(filepath.Dir(main), daemon.ConnectName+filepath.Ext(main))
 	}
 	return r.belongs.Programs.Connect
 }

@@ -39,8 +39,8 @@ func (r *uninstallRun) lookAgain(ctx context.Context) error {
 func (r *uninstallRun) endAll(ctx context.Context) error {
 	const most = 3
 	for range most {
-		if err := r.notBySocket(ctx); err != nil && ctx.Err() == nil {
-			r.say("uninstall: systemd goes on listening for clients: %v", err)
+		if err := r.StopSocket(ctx); err != nil && ctx.Err() == nil {
+			r.Say("uninstall: systemd goes on listening for clients: %v", err)
 		}
 		found, err := r.findRunning(ctx)
 		if err != nil || found == nil {

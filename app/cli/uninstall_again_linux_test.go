@@ -30,7 +30,7 @@ func TestUninstallLooksAgain(t *testing.T) {
 	m := newMachine(t)
 	m.says(t, statusFine, "install", "--no-start")
 	m.spaces = func() (workspaceManager, error) { return &fakeSpaces{}, nil }
-	work := filepath.Join(m.places().StateDir, "workspaces", "trees", "new", "work.txt")
+	work := filepath.Join(m.Places().StateDir, "workspaces", "trees", "new", "work.txt")
 	m.keyboard = &meanwhile{func() {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(work), 0o700), os.WriteFile(work, []byte("hours"), 0o600)); err != nil {
 			t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 
+	"lamplighter/app/daemon"
 	"lamplighter/installer"
 )
 
@@ -18,7 +19,7 @@ func (r *uninstallRun) isNotHere() error {
 		return errors.New("nothing was taken away: " + r.leftWords())
 	}
 	text := "Lamplighter is not installed here, and nothing of it is left.\n"
-	if _, err := os.Lstat(r.places().StateDir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(r.Places().StateDir); !errors.Is(err, fs.ErrNotExist) {
 		text = "Lamplighter is not installed here.\n"
 	}
 	return r.print(text + notesText(r.plan.Notes))
@@ -30,15 +31,15 @@ func (r *uninstallRun) programsLeft() []string {
 	if r.belongs.Receipt != nil || r.belongs.Kind == installer.Package || r.options.keepPrograms {
 		return nil
 	}
-	dir, end := inDir(r.base.Home, ".local", "bin"), ""
+	dir, end := daemon.InDir(r.Base.Home, ".local", "bin"), ""
 	if runtime.GOOS == "windows" {
-		dir, end = inDir(r.installation(runtime.GOOS).LocalApps, "Lamplighter"), ".exe"
+		dir, end = daemon.InDir(r.Installation(runtime.GOOS).LocalApps, "Lamplighter"), ".exe"
 	}
 	if dir == "" {
 		return nil
 	}
 	var left []string
-	for _, name := range []string{"lamplighter", connectName, "lamplighter-tray"} {
+	for _, name := range []string{"lamplighter", daemon.ConnectName, "lamplighter-tray"} {
 		path := filepath.Join(dir, name+end)
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 			left = append(left, path)
@@ -48,13 +49,13 @@ func (r *uninstallRun) programsLeft() []string {
 }
 
 func (r *uninstallRun) leftWords() string {
-	return strings.Join(homelyPaths(r.program, r.left), ", ") + " stay: no receipt of an installation that could be used lies in " + r.homely(r.places().StateDir) +
+	return strings.Join(homelyPaths(r.program, r.left), ", ") + " stay: no receipt of an installation that could be used lies in " + r.homely(r.Places().StateDir) +
 		". Did you install with another LAMPLIGHTER_STATE_DIR? Else remove them by hand."
 }
 
 // linkedSettings notes that what goes lies behind a link, which stays.
 func (r *uninstallRun) linkedSettings() []string {
-	dir := r.installation(runtime.GOOS).ConfigDir
+	dir := r.Installation(runtime.GOOS).ConfigDir
 	to, err := os.Readlink(dir)
 	if err != nil || !r.options.purge {
 		return nil

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter/app/api"
 	"lamplighter/app/apptest"
+	"lamplighter/app/daemon"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -24,10 +26,9 @@ func typing(lines ...string) io.Reader { return strings.NewReader(strings.Join(l
 
 // shared has Codex run the lamplighter-connect that is installed.
 func (m *machine) shared() {
-	m.settings.clients = []setup.Client{{ID: "codex", Name: "Codex", Files: []setup.File{{
-		Path: m.home(".codex", "config.toml"), Scope: setup.User, Exists: true, Entries: []setup.Entry{{Name: "serena", State: setup.Shared}, {Name: "notes", State: setup.Other}},
-	}}}}
-	m.settings.result = setup.Result{Changes: []setup.Change{{Client: "Codex", Path: m.home(".codex", "config.toml"), Entries: []setup.Entry{{Name: "serena"}}, Written: true}}}
+	m.settings.result = setup.Result{Changes: []setup.Change{{
+		Client: "Codex", Path: m.home(".codex", "config.toml"), Entries: []setup.Entry{{Name: "serena"}}, Left: []setup.Entry{{Name: "lost", State: setup.Odd}}, Written: true,
+	}}}
 }
 
 func TestUninstallAsks(t *testing.T) {
@@ -70,7 +71,7 @@ func TestUninstallAsks(t *testing.T) {
 		if gone := !slices.Contains(m.files(t), ".local/bin/lamplighter"); gone != test.gone {
 			t.Errorf("%s: gone %v, said %s%s", name, gone, out, failed)
 		}
-		undone := len(m.settings.asked) > 0 && m.settings.asked[0].Undo && !m.settings.asked[0].DryRun
+		undone := slices.ContainsFunc(m.settings.asked, func(w setup.Wanted) bool { return w.Undo && w.Uninstall && !w.DryRun })
 		if undone != test.undone {
 			t.Errorf("%s: asked %+v", name, m.settings.asked)
 		}
@@ -94,6 +95,66 @@ func TestUninstallWhereSettingsCannotBeChanged(t *testing.T) {
 	apptest.Contains(t, failed, "a name is missing", "Lamplighter is still there\n")
 	if !slices.Equal(m.files(t), before) || len(m.next.quits) != 0 {
 		t.Errorf("quits %v", m.next.quits)
+	}
+}
+
+// No client is left with a program that is gone, whoever has written it into its
+// settings; what runs another installation stays.
+func TestUninstallLeavesNoClientBehind(t *testing.T) {
+	m := newMachine(t)
+	m.Setup = func(o setup.Options) api.Setup {
+		o.Socket, o.Programs = "", func() ([]setup.Program, error) { return nil, nil }
+		return setup.New(o)
+	}
+	m.says(t, statusFine, "install", "--no-start")
+	other := filepath.Join(t.TempDir(), daemon.ConnectName)
+	if err := os.WriteFile(other, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	connect := filepath.Join(filepath.Dir(m.installed()), daemon.ConnectName)
+	entry := func(program string) string {
+		return `{"mcpServers": {"notes": {"command": "` + program + `", "args": ["connect", "--or-direct", "--", "notes-server"]}}}`
+	}
+	const direct = `{"mcpServers": {"notes": {"command": "notes-server", "args": []}}}`
+	files := map[string][2]string{
+		".claude.json":          {entry(connect), direct},
+		".cursor/mcp.json":      {entry("/gone/" + daemon.ConnectName), direct},
+		".gemini/settings.json": {entry(other), entry(other)},
+	}
+	for path, texts := range files {
+		writeSettings(t, m.home(path), texts[0])
+	}
+	_, failed := m.says(t, statusFailed, "uninstall", "--yes")
+	apptest.Contains(t, failed, "Claude Code, Cursor; add --undo-setup to take it out of them, or --keep-setup to leave them")
+
+	// What others may use is not changed unasked, and nothing goes before it is.
+	project := t.TempDir()
+	t.Chdir(project)
+	writeSettings(t, filepath.Join(project, ".mcp.json"), entry(connect))
+	before := m.files(t)
+	out, failed := m.says(t, statusFailed, "uninstall", "--dry-run", "--undo-setup")
+	apptest.Contains(t, out+failed, ".mcp.json (notes). Others may use this file", "this would be refused now: lamplighter-connect cannot be taken out of all settings")
+	if !slices.Equal(m.files(t), before) {
+		t.Errorf("a dry run left %q", m.files(t))
+	}
+	out, failed = m.says(t, statusFailed, "uninstall", "--yes", "--undo-setup")
+	apptest.Contains(t, out+failed, "Left alone: notes in ", "lamplighter setup --undo --project takes it out all the same", "Lamplighter is still there\n")
+	if !slices.Contains(m.files(t), ".local/bin/lamplighter") {
+		t.Error("it is gone")
+	}
+
+	writeSettings(t, filepath.Join(project, ".mcp.json"), direct)
+	for path, texts := range files {
+		writeSettings(t, m.home(path), texts[0])
+	}
+	out, failed = m.says(t, statusFine, "uninstall", "--yes", "--undo-setup")
+	for path, texts := range files {
+		if got := settingsAt(t, m.home(path)); got != texts[1] {
+			t.Errorf("%s: %s, said %s%s", path, got, out, failed)
+		}
+	}
+	if slices.Contains(m.files(t), ".local/bin/lamplighter") {
+		t.Errorf("it is not gone: %s%s", out, failed)
 	}
 }
 
@@ -199,7 +260,7 @@ func TestUninstallLinkedSettings(t *testing.T) {
 // Where nobody says where sockets are, that is a cause of silence.
 func TestUninstallBesideASilentOneElsewhere(t *testing.T) {
 	m := newMachine(t)
-	lock, err := takeLock(m.places(), true)
+	lock, err := daemon.TakeLock(m.Places(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,12 +268,12 @@ func TestUninstallBesideASilentOneElsewhere(t *testing.T) {
 	if err := os.WriteFile(lock.Path(), []byte("4711\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.process = func(pid int) (process.Info, error) {
+	m.Process = func(pid int) (process.Info, error) {
 		return process.Info{Identity: monitor.Identity{PID: pid, Start: 7}, Exe: m.installed()}, nil
 	}
 	_, failed := m.says(t, statusFailed, "uninstall")
 	apptest.Contains(t, failed, "lamplighter runs (pid 4711) and does not answer; end that process")
-	m.base.RuntimeDir = ""
+	m.Base.RuntimeDir = ""
 	_, failed = m.says(t, statusFailed, "uninstall")
 	apptest.Contains(t, failed, "XDG_RUNTIME_DIR is not set here")
 }

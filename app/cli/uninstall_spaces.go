@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter/app/daemon"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 )
@@ -71,7 +72,7 @@ func (r *uninstallRun) lookAtSpaces(ctx context.Context) (spacesLeft, error) {
 
 // spacesDir is where what is known of workspaces lies, and usually their trees; ""
 // for nowhere.
-func (p *program) spacesDir() string { return inDir(p.places().StateDir, "workspaces") }
+func (p *program) spacesDir() string { return daemon.InDir(p.Places().StateDir, "workspaces") }
 
 // errWorkspaces: --purge would take away workspaces that have to stay.
 var errWorkspaces = errors.New("workspaces stand against it")
@@ -128,7 +129,7 @@ func (s spacesLeft) stayText(p *program) string {
 	if s.unread != nil {
 		unread = "Not all workspaces are known, but all stay (" + oneLine(s.unread) + ").\n"
 	}
-	state := p.places().StateDir + string(filepath.Separator)
+	state := p.Places().StateDir + string(filepath.Separator)
 	elsewhere := slices.DeleteFunc(slices.Clone(s.staying), func(w workspace.Workspace) bool { return strings.HasPrefix(w.Path, state) })
 	if len(elsewhere) == 0 {
 		return unread
@@ -161,7 +162,7 @@ func (s spacesLeft) remove(ctx context.Context, p *program, o uninstallOptions) 
 			return interrupted(ctx, err)
 		}
 		if out.Kept != "" {
-			p.say("uninstall: %s: stays: %s", monitor.Clean(w.Name), monitor.Clean(out.Kept))
+			p.Say("uninstall: %s: stays: %s", monitor.Clean(w.Name), monitor.Clean(out.Kept))
 		}
 	}
 	// Somebody may have made another one meanwhile, and the directory goes now.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter/app/daemon"
 	"lamplighter/app/workspace"
 )
 
@@ -49,7 +50,7 @@ func wayIn(path, dir string) (string, bool) {
 	rest := ""
 	for path != "" && filepath.Dir(path) != path {
 		rest, path = filepath.Join(filepath.Base(path), rest), filepath.Dir(path)
-		if sameFile(path, dir) {
+		if daemon.SameFile(path, dir) {
 			return rest, true
 		}
 	}

@@ -15,14 +15,14 @@ func (p *program) versionVerb() *cobra.Command {
 		Args:              takes(0, 0, "no argument"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(p.stdout, p.versionLine())
+			_, err := fmt.Fprintln(p.Stdout, p.versionLine())
 			return err
 		},
 	}
 }
 
 func (p *program) versionLine() string {
-	return fmt.Sprintf("lamplighter %s (%s, %s/%s)", p.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("lamplighter %s (%s, %s/%s)", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versionOf is what the linker was given, else what the build recorded.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lamplighter/app/daemon"
 	"lamplighter/app/workspace"
 	"lamplighter/app/workspace/assistant"
 	"lamplighter/monitor"
@@ -117,7 +118,7 @@ func (p *program) progressOf(what string) func(workspace.Progress) {
 // progressLine shows a line, seldom enough to be read, and at once when it is the
 // last one. It is safe for concurrent use; nil where nobody looks.
 func (p *program) progressLine() func(text string, last bool) {
-	if !p.errScreen.terminal {
+	if !p.ErrOnScreen {
 		return nil
 	}
 	var mu sync.Mutex
@@ -134,7 +135,7 @@ func (p *program) progressLine() func(text string, last bool) {
 
 // homely is a path for people, with ~ for the home directory.
 func (p *program) homely(path string) string {
-	return setupWords{home: p.base.Home}.short(path)
+	return setupWords{home: p.Base.Home}.short(path)
 }
 
 // shortID is the end of an id, which is in names, too: the beginning tells the time
@@ -166,7 +167,7 @@ func anyWorkspace(workspace.Workspace) bool { return true }
 
 // glanceAtWorkspaces lists them for a completion: quick and silent.
 func (p *program) glanceAtWorkspaces(ctx context.Context) []workspace.Workspace {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, p.Limits.Glance)
 	defer cancel()
 	p.settingsTold = true
 	m, err := p.manager()
@@ -180,4 +181,15 @@ func (p *program) glanceAtWorkspaces(ctx context.Context) []workspace.Workspace 
 // completeDirs offers directories.
 func completeDirs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// workspaces is what the verbs work with: the same as the background process does,
+// and without it.
+func (p *program) workspaces() (*workspace.Manager, error) {
+	o, err := daemon.WorkspaceOptions(p.Places(), p.settings(), "the command line")
+	if err != nil {
+		return nil, err
+	}
+	o.Servers = daemon.TheirServers{Socket: p.Places().ControlSocket}
+	return workspace.New(o), nil
 }

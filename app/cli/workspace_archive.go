@@ -34,7 +34,7 @@ lamplighter workspace restore brings it back.`,
 				}
 				text := "Archived: " + monitor.Clean(w.Name)
 				if a := w.Archive; a != nil {
-					text += ", " + workspace.Size(a.Bytes) + ", in " + p.homely(a.Path)
+					text += ", " + monitor.Memory(a.Bytes) + ", in " + p.homely(a.Path)
 				}
 				return p.print(text + "\n")
 			})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter/app/daemon/daemontest"
 	"lamplighter/app/workspace"
 )
 
@@ -61,7 +62,7 @@ func (f *fakeSpaces) Find(_ context.Context, name string) (workspace.Workspace, 
 }
 
 func (f *fakeSpaces) Keep(_ context.Context, id, message string, _ func(workspace.Progress)) (workspace.Version, error) {
-	return workspace.Version{Number: 3, Message: message, Files: 1, Bytes: 1500, At: noon}, f.ask("keep %s %s", id, message)
+	return workspace.Version{Number: 3, Message: message, Files: 1, Bytes: 1500, At: daemontest.Noon}, f.ask("keep %s %s", id, message)
 }
 
 func (f *fakeSpaces) Versions(context.Context, string) ([]workspace.Version, error) {

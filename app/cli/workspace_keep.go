@@ -48,7 +48,7 @@ the file system can share them.`,
 				if v.Left > 0 { // the history says which
 					left = fmt.Sprintf(" %s left out, or changed all the while.", monitor.Plural(v.Left, "pipe, socket or file was", "pipes, sockets or files were"))
 				}
-				return p.print(fmt.Sprintf("Kept: version %d of %s, %s in %s.%s\n", v.Number, monitor.Clean(w.Name), workspace.Size(v.Bytes), monitor.Plural(v.Files, "file", "files"), left))
+				return p.print(fmt.Sprintf("Kept: version %d of %s, %s in %s.%s\n", v.Number, monitor.Clean(w.Name), monitor.Memory(v.Bytes), monitor.Plural(v.Files, "file", "files"), left))
 			})
 		},
 	}
@@ -145,7 +145,7 @@ func (p *program) changesText(changes []workspace.Change) string {
 			fmt.Fprintf(&b, "%s: %s\n", monitor.Clean(c.What), monitor.Clean(c.Path))
 			continue
 		}
-		if !p.screen.terminal {
+		if !p.OnScreen {
 			b.WriteString(c.Diff)
 			continue
 		}
@@ -176,7 +176,7 @@ func (p *program) completeVersions(most int) cobra.CompletionFunc {
 
 // versionsOf offers the versions of a workspace: quick and silent.
 func (p *program) versionsOf(ctx context.Context, what string) []cobra.Completion {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, p.Limits.Glance)
 	defer cancel()
 	p.settingsTold = true
 	m, err := p.manager()

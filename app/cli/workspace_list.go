@@ -45,7 +45,7 @@ func (p *program) workspaceList(ctx context.Context, asJSON bool) error {
 	}
 	if err != nil { // the others are to be seen nevertheless
 		for _, problem := range each(err) {
-			p.say("%v", problem)
+			p.Say("%v", problem)
 		}
 	}
 	if asJSON {
@@ -89,7 +89,7 @@ func (p *program) workspaceTable(list []workspace.Workspace, now time.Time) stri
 	for i := range list {
 		w := &list[i]
 		t.rows = append(t.rows, []string{
-			shortID(w.ID), shown(w.Job, jobMost), string(w.Kind), sizeOrDash(w.SizeBytes), roughly(now.Sub(w.CreatedAt)), stateOf(w), then(w, now), p.homely(w.Path),
+			shortID(w.ID), shown(w.Job, jobMost), string(w.Kind), sizeOrDash(w.SizeBytes), monitor.Span(now.Sub(w.CreatedAt)), stateOf(w), then(w, now), p.homely(w.Path),
 		})
 		below := ""
 		if w.Problem != "" {
@@ -104,7 +104,7 @@ func sizeOrDash(bytes int64) string {
 	if bytes < 0 {
 		return "-"
 	}
-	return workspace.Size(bytes)
+	return monitor.Memory(bytes)
 }
 
 func stateOf(w *workspace.Workspace) string {
@@ -135,9 +135,9 @@ func then(w *workspace.Workspace, now time.Time) string {
 	case rest <= 0:
 		return what + " now"
 	case w.Cleanup == workspace.AtCompletion && w.DoneAt == nil:
-		return what + " at its end, or in " + roughly(rest)
+		return what + " at its end, or in " + monitor.Span(rest)
 	}
-	return what + " in " + roughly(rest)
+	return what + " in " + monitor.Span(rest)
 }
 
 // fittedTable is a table that fits into a terminal: one column has what the others

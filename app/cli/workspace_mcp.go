@@ -49,8 +49,8 @@ func (p *program) workspaceMCP(ctx context.Context, in io.Reader) error {
 		input = io.NopCloser(in)
 	}
 	err = assistant.Serve(ctx, assistant.Options{
-		Manager: m, Dir: dir, Version: p.version, In: input, Out: p.stdout,
-		Log: slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Manager: m, Dir: dir, Version: p.Version, In: input, Out: p.Stdout,
+		Log: slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if ctx.Err() != nil {
 		return nil // the normal end

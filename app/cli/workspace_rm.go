@@ -96,7 +96,7 @@ func (p *program) workspaceRemove(ctx context.Context, args []string, o removeOp
 		results[i] = r
 		failed = failed || r.Error != ""
 		if r.Error != "" {
-			p.say("workspace rm: %s: %s", p.homely(arg), r.Error)
+			p.Say("workspace rm: %s: %s", p.homely(arg), r.Error)
 		}
 		if o.asJSON || r.Error != "" {
 			continue
@@ -154,7 +154,7 @@ func (p *program) outcomeText(label string, o workspace.Outcome) string {
 		if o.DryRun {
 			gives = "would be given back"
 		}
-		line += ", " + workspace.Freed(o.Freed) + " " + gives
+		line += ", " + monitor.Memory(o.Freed) + " " + gives
 	}
 	line += "\n"
 	if o.DryRun && o.Loss != nil && o.Loss.Words != "" && o.Why == "" {

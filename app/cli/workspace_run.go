@@ -82,7 +82,7 @@ write.`,
 }
 
 // warns says what is to be known and ends nothing.
-func (p *program) warns(text string) { p.say("%s", text) }
+func (p *program) warns(text string) { p.Say("%s", text) }
 
 // workspaceRun runs a job, whose status is ours.
 func (p *program) workspaceRun(ctx context.Context, m workspaceManager, w workspace.Workspace, j workspace.Job) error {
@@ -103,7 +103,7 @@ func (p *program) workspaceRun(ctx context.Context, m workspaceManager, w worksp
 		return err
 	}
 	if outcome != nil && (!outcome.Done || outcome.Kept != "") { // that it has gone is what was to be expected
-		fmt.Fprint(p.stderr, p.outcomeText(monitor.Clean(w.Name), *outcome))
+		fmt.Fprint(p.Stderr, p.outcomeText(monitor.Clean(w.Name), *outcome))
 	}
 	if status != statusFine {
 		return toldError{statusError(status)}

@@ -80,7 +80,7 @@ func (p *program) workspaceScan(ctx context.Context, args []string, asJSON bool)
 		return p.printJSON(api.EncodeScanned(found))
 	}
 	for _, problem := range found.Problems {
-		p.say("%s", problem)
+		p.Say("%s", problem)
 	}
 	return p.print(p.staleTable(found.Worktrees, time.Now()))
 }
@@ -106,7 +106,7 @@ func (p *program) staleTable(list []workspace.Stale, now time.Time) string {
 	var total, free int64
 	var removable []workspace.Stale
 	for _, s := range list {
-		row := []string{sizeOrDash(s.SizeBytes), roughly(now.Sub(s.UsedAt)), "no", staleState(s), shown(s.Branch, jobMost), shown(s.MadeBy, clientMost), p.homely(s.Path)}
+		row := []string{sizeOrDash(s.SizeBytes), monitor.Span(now.Sub(s.UsedAt)), "no", staleState(s), shown(s.Branch, jobMost), shown(s.MadeBy, clientMost), p.homely(s.Path)}
 		below := s.Why
 		if s.UsedAt.IsZero() {
 			row[1] = "-"
@@ -119,11 +119,11 @@ func (p *program) staleTable(list []workspace.Stale, now time.Time) string {
 		}
 		t.rows, t.below = append(t.rows, row), append(t.below, below)
 	}
-	last := fmt.Sprintf("%s, %s; ", monitor.Plural(len(list), "worktree", "worktrees"), workspace.Size(total))
+	last := fmt.Sprintf("%s, %s; ", monitor.Plural(len(list), "worktree", "worktrees"), monitor.Memory(total))
 	if len(removable) == 0 {
 		return t.text() + last + "none can be removed without a loss.\n"
 	}
-	return t.text() + last + fmt.Sprintf("%d can be removed, %s:\n", len(removable), workspace.Size(free)) + "  " + removeLine(removable) + "\n"
+	return t.text() + last + fmt.Sprintf("%d can be removed, %s:\n", len(removable), monitor.Memory(free)) + "  " + removeLine(removable) + "\n"
 }
 
 // staleState says in words what is known of a worktree.

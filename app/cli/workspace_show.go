@@ -49,7 +49,7 @@ func (p *program) workspaceFacts(w workspace.Workspace, now time.Time) string {
 	}
 	size := "not measured yet"
 	if w.SizeBytes >= 0 {
-		size = workspace.Size(w.SizeBytes) + " in " + monitor.Plural(w.Files, "file", "files")
+		size = monitor.Memory(w.SizeBytes) + " in " + monitor.Plural(w.Files, "file", "files")
 	}
 	due := ""
 	if w.EndsAt != nil {
@@ -67,7 +67,7 @@ func (p *program) workspaceFacts(w workspace.Workspace, now time.Time) string {
 		list = append(list, fact{"server", w.Server.MCPURL + ", session " + strconv.Itoa(w.Server.SessionID)})
 	}
 	if w.Archive != nil {
-		list = append(list, fact{"archive", p.homely(w.Archive.Path) + ", " + workspace.Size(w.Archive.Bytes) + ", packed " + ago(w.Archive.At, now)})
+		list = append(list, fact{"archive", p.homely(w.Archive.Path) + ", " + monitor.Memory(w.Archive.Bytes) + ", packed " + ago(w.Archive.At, now)})
 	}
 	list = append(list, fact{"TMPDIR", p.homely(w.TempDir)}, fact{"environment", p.homely(w.EnvFile)})
 	return monitor.Clean(w.Name) + "\n" + list.text("  ")
@@ -104,17 +104,17 @@ func (p *program) versionTable(versions []workspace.Version) string {
 	}
 	for _, v := range versions {
 		t.rows = append(t.rows, []string{
-			strconv.Itoa(v.Number), v.At.Local().Format("2 Jan 2006 15:04"), strconv.Itoa(v.Files), workspace.Size(v.Bytes), monitor.Clean(v.Message),
+			strconv.Itoa(v.Number), v.At.Local().Format("2 Jan 2006 15:04"), strconv.Itoa(v.Files), monitor.Memory(v.Bytes), monitor.Clean(v.Message),
 		})
 	}
 	return "\n" + t.text()
 }
 
-func ago(at, now time.Time) string { return roughly(now.Sub(at)) + " ago" }
+func ago(at, now time.Time) string { return monitor.Span(now.Sub(at)) + " ago" }
 
 func inTime(at, now time.Time) string {
 	if !at.After(now) {
 		return "now"
 	}
-	return "in " + roughly(at.Sub(now))
+	return "in " + monitor.Span(at.Sub(now))
 }

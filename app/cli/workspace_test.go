@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"lamplighter/app/apptest"
@@ -140,44 +139,6 @@ func TestWorkspaceRequest(t *testing.T) {
 	}
 	if fmt.Sprintf("%+v", f.request) != fmt.Sprintf("%+v", want) {
 		t.Errorf("asked for %+v", f.request)
-	}
-}
-
-func TestWorkspaceLimit(t *testing.T) {
-	d, f := workspaceDesktop(t)
-	free := time.Now().Add(3*time.Hour + time.Minute)
-	f.err = &workspace.TooMany{Limit: 1, Holders: f.list, FreeAt: &free}
-	const want = "lamplighter: workspace create: there are 1 workspaces and the limit is 1: they are held by alpha-fix-1a2b3c4d; one is due to be free in 3 h. " +
-		"With --wait it waits for a place; lamplighter workspace rm removes one\n"
-	if got := d.runs(t, "workspace", "create", "--kind", "temp", "--job", "x"); got != 1 || d.err.String() != want {
-		t.Errorf("%d %s", got, d.err.String())
-	}
-}
-
-// Progress is for who looks at a terminal.
-func TestWorkspaceProgress(t *testing.T) {
-	synctest.Test(t, progressIsShown) // so that no time goes by
-}
-
-func progressIsShown(t *testing.T) {
-	for _, terminal := range []bool{true, false} {
-		d, f := workspaceDesktop(t)
-		d.errScreen = screen{terminal: terminal, width: 80}
-		f.tells = []workspace.Progress{
-			{Phase: workspace.Copying, Percent: 45, Bytes: 1.2e9, BytesTotal: 2.6e9, Left: 12 * time.Second},
-			{Phase: workspace.Copying, Percent: 46, Bytes: 1.2e9, BytesTotal: 2.6e9, Left: 12 * time.Second}, // too soon to be read
-			{Phase: workspace.Copying, Percent: 100, Bytes: 2.6e9, BytesTotal: 2.6e9},
-		}
-		d.runs(t, "workspace", "create", "--kind", "temp", "--job", "fix")
-		d.runs(t, "workspace", "scan", "/x")
-		want := "\r\x1b[Kfix: copying: 45 %, 1.2 GB of 2.6 GB, 12 s left\r\x1b[Kfix: copying: 100 %, 2.6 GB of 2.6 GB\r\x1b[K" +
-			"\r\x1b[K7 worktrees found, looking in /some/where\r\x1b[K"
-		if !terminal {
-			want = ""
-		}
-		if got := d.err.String(); got != want {
-			t.Errorf("%v: %q", terminal, got)
-		}
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"lamplighter/monitor"
+	"lamplighter/monitor/command"
+	"lamplighter/monitor/serena"
 )
 
 // maxWord bounds one word of a command line, in bytes: as long as a path may be.
@@ -76,18 +77,10 @@ func (c SerenaCommand) ofSerena() []string {
 	if i := slices.Index(c, startWord); i > 0 {
 		return c[i:]
 	}
-	for i := len(c) - 1; i >= 0; i-- {
-		// Behind an option it is a package, or a directory.
-		program := i == 0 && isSerena(monitor.ProgramName(c[0])) || isSerena(c[i]) && i > 0 && !strings.HasPrefix(c[i-1], "-")
-		if program {
-			return c[i+1:]
-		}
+	if serena.Runs(c) {
+		return command.Parse("", c).Args
 	}
 	return nil
-}
-
-func isSerena(name string) bool {
-	return name == "serena" || name == "serena-agent" || name == "serena-mcp-server"
 }
 
 // checkOptions refuses options of Serena that every session decides itself. What

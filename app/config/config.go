@@ -15,8 +15,8 @@ import (
 	"strings"
 	"syscall"
 
-	"lamplighter/monitor/plainfile"
 	"lamplighter/monitor/rules"
+	"lamplighter/monitor/statefile"
 )
 
 // Settings is everything that the file can say. It shares no memory with the
@@ -160,7 +160,7 @@ func read(path string, limit int64) ([]byte, error) {
 	case info.Size() > limit:
 		return nil, tooLarge(limit)
 	}
-	f, err := plainfile.OpenShared(path)
+	f, err := statefile.OpenShared(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
+
+	"lamplighter/monitor"
 )
 
 // mostTold bounds what waits to be taken; what comes beyond it counts as
@@ -24,7 +26,7 @@ type told struct {
 // its news before it answers Add: if whoever calls that were also the one to
 // take the news, both would wait for each other for ever.
 type inbox struct {
-	arrived chan struct{} // holds one while something waits
+	arrived monitor.Bell  // rings one while something waits
 	emptied chan struct{} // closed when the watcher has been closed and nothing is at work
 
 	mu      sync.Mutex
@@ -33,7 +35,7 @@ type inbox struct {
 
 // newInbox takes from notify until that is closed.
 func newInbox(notify *fsnotify.Watcher) *inbox {
-	b := &inbox{arrived: make(chan struct{}, 1), emptied: make(chan struct{})}
+	b := &inbox{arrived: monitor.NewBell(), emptied: make(chan struct{})}
 	go b.fill(notify)
 	return b
 }
@@ -69,10 +71,7 @@ func (b *inbox) add(t told) {
 	default:
 		b.waiting[mostTold-1] = told{err: fsnotify.ErrEventOverflow}
 	}
-	select {
-	case b.arrived <- struct{}{}:
-	default:
-	}
+	b.arrived.Ring()
 }
 
 // take returns what has arrived, in its order.

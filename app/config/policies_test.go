@@ -178,19 +178,3 @@ func TestNotificationsAreOnUnlessSaid(t *testing.T) {
 		}
 	}
 }
-
-func FuzzAmounts(f *testing.F) {
-	for _, seed := range []string{"30", "0.5", "none", "2 GB", "1.5mib", "9999999999999999999 gb", "..", "", "1.2.3"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		var m Minutes
-		if err := m.UnmarshalText([]byte(text)); err == nil && text != none && (time.Duration(m) < 500*time.Millisecond || time.Duration(m) > 366*24*time.Hour) {
-			t.Errorf("%q: %v", text, time.Duration(m))
-		}
-		var l MemoryLimit
-		if err := l.UnmarshalText([]byte(text)); err == nil && text != none && (l < 1e6 || l > 1e15) {
-			t.Errorf("%q: %d", text, l)
-		}
-	})
-}

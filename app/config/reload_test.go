@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"lamplighter/monitor"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,13 +50,10 @@ func newWatched(t *testing.T, path string, required bool) *watched {
 // serve runs Serve and returns when it watches.
 func (w *watched) serve() {
 	w.t.Helper()
-	ready := make(chan struct{}, 1)
+	ready := monitor.NewBell()
 	inner := w.Watcher.read
 	w.Watcher.read = func(path string) ([]byte, error) {
-		select {
-		case ready <- struct{}{}:
-		default:
-		}
+		ready.Ring()
 		return inner(path)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -13,7 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // SerenaFile is the name of Serena's own settings file in its directory. Serena
@@ -157,7 +157,7 @@ func readSerena(path string) ([]byte, error) {
 	if !errors.As(err, &large) {
 		return text, err
 	}
-	f, openErr := plainfile.OpenShared(path)
+	f, openErr := statefile.OpenShared(path)
 	if openErr != nil {
 		return nil, openErr
 	}

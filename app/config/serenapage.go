@@ -10,7 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // maxSerenaBrackets bounds the nesting in Serena's file: the YAML parser's time
@@ -52,7 +52,7 @@ func ReadSerenaPage(path string) SerenaPage {
 	if err != nil {
 		return SerenaPage{Exists: true, Err: err}
 	}
-	file, err := plainfile.OpenShared(path)
+	file, err := statefile.OpenShared(path)
 	if err != nil {
 		return SerenaPage{Exists: true, Err: err}
 	}

@@ -70,14 +70,3 @@ func TestIdleShutdown(t *testing.T) {
 		}
 	}
 }
-
-func FuzzIdleShutdown(f *testing.F) {
-	f.Add("600")
-	f.Add("18446744073709551615")
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := IdleShutdown(func(string) string { return text })
-		if (got == 0) != (err != nil || text == "") || got < 0 || got > 366*24*time.Hour {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	})
-}

@@ -56,6 +56,7 @@ func TestWhatPeopleWorkIn(t *testing.T) {
 				t.Parallel()
 				program := called(t, "firefox")
 				w := newWorld(t)
+				w.impatient = true
 				owner := w.own(t)
 				k := w.script(t, sparing, strings.ReplaceAll(server.script, "PROGRAM", program))
 				k.prints(t, "ready\n")

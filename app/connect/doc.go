@@ -42,5 +42,5 @@
 //
 // What can be shared, which servers run and when they are to end is decided in the
 // background process (app/share, app/launch); who is a program that people work in
-// is monitor/bystander's.
+// is monitor/command's.
 package main

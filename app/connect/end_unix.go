@@ -50,10 +50,7 @@ func (t *tree) end(reasons <-chan reason) {
 
 // note says that something has ended.
 func (t *tree) note() {
-	select {
-	case t.ended <- struct{}{}:
-	default: // it is said already
-	}
+	poke(t.ended)
 }
 
 // terminating asks a process to end. One that is stopped hears it only when it

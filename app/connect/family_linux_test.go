@@ -32,21 +32,6 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-func FuzzParseStat(f *testing.F) {
-	own, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(string(own))
-	f.Add("42 (a) b) S 7")
-	f.Add(strings.Replace(string(own), ") R ", ") T ", 1))
-	f.Fuzz(func(t *testing.T, text string) {
-		if s, ok := parseStat(text); ok && (s.pid <= 0 || s.parent < 0) {
-			t.Errorf("%+v", s)
-		}
-	})
-}
-
 // crowd starts children that live until the test ends.
 func crowd(t *testing.T, n int) []proc {
 	t.Helper()

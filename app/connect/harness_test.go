@@ -80,10 +80,20 @@ func testBinary(t testing.TB) string {
 	return path
 }
 
+// impatient is ourselves, but all that we end has little time for it: for tests of
+// what is left, which take many servers that do not end when they are asked to.
+// Others have the program as it is.
+func impatient(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), helperMode+"=impatient", "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
 // world is where a keeper lives: its directory and the lock.
 type world struct {
 	dir, alive string
 	mark       string // KEY=VALUE in the environment of the keeper and of all below it
+	impatient  bool   // the keeper gives less time to what it ends
 }
 
 func newWorld(t testing.TB) *world {
@@ -114,8 +124,12 @@ type keeper struct {
 // keeperCommand is the keeper above a command, as the launcher runs it.
 func (w *world) keeperCommand(options []string, command ...string) *exec.Cmd {
 	args := append([]string{"keep", "--dir", w.dir, "--alive", w.alive}, options...)
-	cmd := exec.Command(program, append(append(args, "--"), command...)...)
-	cmd.Env = append(os.Environ(), w.mark)
+	args = append(append(args, "--"), command...)
+	cmd := exec.Command(program, args...)
+	if w.impatient {
+		cmd = impatient(args...)
+	}
+	cmd.Env = append(cmd.Environ(), w.mark)
 	cmd.SysProcAttr = apart()
 	return cmd
 }

@@ -36,8 +36,13 @@ func help(mode string) {
 		fmt.Println(helpPlaces())
 	case "client":
 		err = helpClient(os.Args[1], os.Args[2:])
-	case "impatient": // is ourselves, with little patience
+	case "impatient": // is ourselves, with little patience with what we end
 		usual.unread = time.Millisecond
+		endSoon()
+		main()
+	case "hasty": // is ourselves, with little patience with the background process
+		usual.heard, usual.slow = time.Millisecond, time.Millisecond
+		os.Setenv(helperMode, "exit") // of a command that we become
 		main()
 	case "hear":
 		err = helpHear()

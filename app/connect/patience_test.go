@@ -105,6 +105,41 @@ func TestSlow(t *testing.T) {
 	})
 }
 
+// TestSuspendedLater: a shim that was welcome goes on to try.
+func TestSuspendedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i, first, others := talking(usual)
+		i.write(request(1) + "\n")
+		first.hangUp()
+		synctest.Wait()
+		second := newTalker() // says nothing
+		others <- second
+		time.Sleep(usual.lastWait + usual.heard)
+		if _, err := second.says.Read(nil); err == nil {
+			t.Error("it waits on")
+		}
+		third := newTalker()
+		others <- third
+		third.frame(wire.Welcome, 0, "S")
+		synctest.Wait()
+		third.frame(wire.Accept, 1, lost(1))
+		third.frame(wire.Deliver, 1, result(1))
+		synctest.Wait()
+		if got := i.lines(); !slices.Equal(got, []string{result(1)}) {
+			t.Errorf("printed %q", got)
+		}
+		i.in.Close()
+		synctest.Wait()
+		if _, end := third.sent(); !end {
+			t.Error("it did not say that the client has ended")
+		}
+		i.leave(third)
+		if status := <-i.status; status != 0 {
+			t.Errorf("exit status %d", status)
+		}
+	})
+}
+
 // TestMuchWaits: the client is not read while too much waits, and then again.
 func TestMuchWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

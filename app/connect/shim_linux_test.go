@@ -25,7 +25,6 @@ func TestTerminated(t *testing.T) {
 	defer signal.Stop(hangups)
 	for name, reach := range map[string]func(*fake, *client){
 		"before the welcome": func(f *fake, _ *client) { f.conn().hello() },
-		"idle":               func(f *fake, _ *client) { f.welcome(wire.Shared, "") },
 		"open": func(f *fake, c *client) {
 			conn, _ := f.welcome(wire.Shared, "")
 			c.write(request(1))
@@ -172,6 +171,7 @@ func helpPlaces() string {
 
 // TestNoSocket: the system's own words would mislead.
 func TestNoSocket(t *testing.T) {
+	t.Parallel() // it waits
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

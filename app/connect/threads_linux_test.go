@@ -16,7 +16,7 @@ func TestNoThreadIsMade(t *testing.T) {
 	owner := w.own(t)
 	k := w.script(t, session, `trap "" TERM
 		echo ready
-		i=0; while [ $i -lt 1000 ]; do sleep 600 & i=$((i+1)); done
+		i=0; while [ $i -lt 200 ]; do sleep 600 & i=$((i+1)); done
 		while :; do echo much; done`)
 	k.prints(t, "much\n")
 	tasks := "/proc/" + strconv.Itoa(k.cmd.Process.Pid) + "/task"

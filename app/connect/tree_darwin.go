@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lamplighter/monitor/bystander"
+	"lamplighter/monitor/command"
 )
 
 // zombie is SZOMB of sys/proc.h: a process that has ended and is not reaped.
@@ -137,7 +137,7 @@ func (t *tree) group() (all []proc, theirs map[int]bool) {
 		all = append(all, p)
 		parents[p.pid] = int(list[i].Eproc.Ppid)
 		// The server itself is never what people work in, whatever it is called.
-		if p != t.first && bystander.Is(executable(p.pid), unix.ByteSliceToString(list[i].Proc.P_comm[:]), t.spare) && p != t.server() {
+		if p != t.first && command.IsUserApp(executable(p.pid), unix.ByteSliceToString(list[i].Proc.P_comm[:]), t.spare) && p != t.server() {
 			theirs[p.pid] = true
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lamplighter/monitor/bystander"
+	"lamplighter/monitor/command"
 )
 
 // A child gets its SIGTERM when the *thread* that started it ends. So main
@@ -74,7 +74,7 @@ func (t *tree) family() *family {
 // is called.
 func (t *tree) spares(s stat) bool {
 	exe, _ := os.Readlink("/proc/" + strconv.Itoa(s.pid) + "/exe") // not everybody's may be read
-	theirs := s.proc != t.first && bystander.Is(exe, s.name, t.spare) && s.proc != t.server()
+	theirs := s.proc != t.first && command.IsUserApp(exe, s.name, t.spare) && s.proc != t.server()
 	t.inhabited = t.inhabited || theirs
 	return theirs
 }

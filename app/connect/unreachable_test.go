@@ -14,6 +14,7 @@ import (
 // TestNoBackgroundProcess: the client gets an error for its first request, and
 // is told what to do.
 func TestNoBackgroundProcess(t *testing.T) {
+	t.Parallel() // it waits
 	path := fakePath(t)
 	c := connectTo(t, path, nil, "serena")
 	c.write(`{"method":"notifications/early"}`)
@@ -29,20 +30,20 @@ func TestNoBackgroundProcess(t *testing.T) {
 	}
 }
 
-// TestNobodyAsks: it ends also when the client says nothing, or ends itself.
+// TestNobodyAsks: it ends also when the client says nothing.
 func TestNobodyAsks(t *testing.T) {
+	t.Parallel() // it waits
 	c := connectTo(t, fakePath(t), nil, "serena")
-	c.nothingMore(exitUnavailable)
-	c = connectTo(t, fakePath(t), nil, "serena")
-	c.in.Close()
 	c.nothingMore(exitUnavailable)
 }
 
 // TestBackgroundProcessThatIsNone: whoever hangs up, or talks another language,
 // is no background process, and nobody waits for it for long.
 func TestBackgroundProcessThatIsNone(t *testing.T) {
+	t.Parallel() // it waits
 	for name, answer := range map[string]string{"hangs up": "", "another language": "HTTP/1.1 400 Bad Request\r\n\r\n"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f := newFake(t)
 			listener, conns := f.listener, f.conns
 			done := make(chan struct{})
@@ -67,37 +68,19 @@ func TestBackgroundProcessThatIsNone(t *testing.T) {
 // process that does nothing.
 func TestSuspended(t *testing.T) {
 	f := newFake(t)
-	c := connectTo(t, f.path, nil, "serena")
+	hasty := func(arguments ...string) *client {
+		cmd := exec.Command(testBinary(t), append([]string{"connect", "--socket", f.path}, arguments...)...)
+		cmd.Env = append(os.Environ(), helperMode+"=hasty")
+		return startClient(t, cmd)
+	}
+	c := hasty("--", "serena")
 	c.write(request(1))
+	direct := hasty("--or-direct", "--", testBinary(t)) // both wait at once
 	c.refused("1", "suspended")
 	c.nothingMore(exitUnavailable)
 	apptest.Contains(t, c.errs.String(), "suspended", "--or-direct")
-
-	t.Setenv(helperMode, "exit")
-	c = connectTo(t, f.path, []string{"--or-direct"}, testBinary(t))
-	c.wants("hello")
-	c.nothingMore(3)
-}
-
-// TestSuspendedLater: a shim that was welcome goes on to try.
-func TestSuspendedLater(t *testing.T) {
-	f := newFake(t)
-	c := connectTo(t, f.path, nil, "serena")
-	conn, _ := f.welcome(wire.Shared, "")
-	c.write(request(1))
-	conn.want(wire.Line, 1)
-	conn.close()
-	conn = f.conn()
-	conn.want(wire.Hello, 0) // and says nothing
-	conn.closed()
-	conn, _ = f.welcome(wire.Shared, "")
-	conn.accept(1, lost(1))
-	conn.send(wire.Deliver, 1, result(1))
-	c.wants(result(1))
-	c.in.Close()
-	conn.want(wire.End, 0)
-	conn.send(wire.Bye, 0, "\x00")
-	c.nothingMore(0)
+	direct.wants("hello")
+	direct.nothingMore(3)
 }
 
 // TestNotWelcome: a background process that says why is quoted, and not tried
@@ -136,18 +119,12 @@ func TestLateBackgroundProcess(t *testing.T) {
 	c.nothingMore(0)
 }
 
-// TestOrDirect: the command runs without lamplighter, with all that the client
-// gave.
-func TestOrDirect(t *testing.T) {
-	t.Setenv(helperMode, "exit")
-	c := connectTo(t, fakePath(t), []string{"--or-direct"}, testBinary(t))
-	c.wants("hello")
-	c.nothingMore(3)
-	apptest.Contains(t, c.errs.String(), "without")
+// TestOrDirectOfNothing: a command that is missing is no server either.
+func TestOrDirectOfNothing(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
-	c = connectTo(t, fakePath(t), []string{"--or-direct"}, missing)
+	c := connectTo(t, fakePath(t), []string{"--or-direct"}, missing)
 	c.nothingMore(exitNotFound)
-	apptest.Contains(t, c.errs.String(), "missing")
+	apptest.Contains(t, c.errs.String(), "without", "missing")
 }
 
 // TestConnectWrongUsage: nothing is started.

@@ -10,11 +10,3 @@
 // The routes, their guards and the wire types live in app/api, which uses this
 // package. The page's own code is in page, without a build step.
 package dashboard
-
-import "lamplighter/monitor"
-
-// Source hands out snapshots: monitor/watch.
-type Source interface {
-	Snapshot() *monitor.Snapshot
-	Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func())
-}

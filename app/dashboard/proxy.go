@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -16,7 +17,14 @@ type ProxyOptions struct {
 	Log *slog.Logger // nil: nothing is logged
 	// Owner returns the process with that pid if it listens on that port of the
 	// loopback interface, as serena.PortOwner does, which nil means.
-	Owner func(pid, port int) (monitor.Identity, error)
+	Owner  func(pid, port int) (monitor.Identity, error)
+	Limits Limits
+}
+
+// Limits are how long an instance may take. A zero field means the default.
+type Limits struct {
+	// Quick is for an answer that Serena gives at once: a second, as users are promised.
+	Quick time.Duration
 }
 
 // Proxy forwards requests to the dashboards of instances. It is safe for
@@ -32,7 +40,7 @@ type Proxy struct {
 	peers peers
 	shelf shelf
 	large chan struct{} // holds one for each large answer in memory
-	quick time.Duration // quickTime, but in tests, where a machine may be slower
+	quick time.Duration // see Limits
 }
 
 // maxLarge is how many large answers are held at once, each of up to 64 MiB.
@@ -40,7 +48,7 @@ const maxLarge = 2
 
 // NewProxy makes a Proxy. It runs nothing of its own.
 func NewProxy(o ProxyOptions) *Proxy {
-	p := &Proxy{log: o.Log, owner: o.Owner, large: make(chan struct{}, maxLarge), quick: quickTime}
+	p := &Proxy{log: o.Log, owner: o.Owner, large: make(chan struct{}, maxLarge), quick: cmp.Or(o.Limits.Quick, time.Second)}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}

@@ -127,7 +127,7 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%v: a GET takes no body and changes nothing", route)
 		}
 		for _, version := range []string{"", "1.5.3", "1.6.0", "2.1.0"} {
-			if limit, patience := p.limit(r, version), p.patience(r); limit < patience || !r.queues && patience != quickTime {
+			if limit, patience := p.limit(r, version), p.patience(r); limit < patience || !r.queues && patience != p.quick {
 				t.Errorf("%v of %q: limit %v, patience %v", route, version, limit, patience)
 			}
 		}

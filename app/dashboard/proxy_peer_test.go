@@ -16,8 +16,7 @@ func TestOnlyTheInstanceIsAsked(t *testing.T) {
 	stranger := serveRaw(t, says(ok(`{"stranger":true}`)))
 	id, end := child(t)
 	in := ours(t, stranger.port)
-	p := NewProxy(ProxyOptions{})
-	p.quick = time.Minute
+	p := NewProxy(ProxyOptions{Limits: Limits{Quick: time.Minute}})
 	both := func(what string, status int, text string) {
 		t.Helper()
 		for _, route := range []string{"GET last_execution", "PUT shutdown"} {

@@ -41,11 +41,8 @@ type rule struct {
 	ends bool
 }
 
-// The limits of one request.
+// The limits of one request, beside Limits.
 const (
-	// quickTime is what an answer may take that Serena gives at once. It is
-	// promised to users.
-	quickTime = time.Second
 	// queueTime is what one may take that waits for the tool that runs. Most
 	// calls end within it, and nobody looks at a page much longer.
 	queueTime = 30 * time.Second

@@ -92,7 +92,7 @@ func late(in *monitor.Instance, r rule, sent bool, limit time.Duration) answer {
 	case r.queues, r.lingers(in.Version):
 		next = "this waits for the tool that runs there; ask again when that has ended"
 	}
-	a := failed(http.StatusGatewayTimeout, "%s did not answer within %g s; %s", named(in), limit.Seconds(), next)
+	a := failed(http.StatusGatewayTimeout, "%s did not answer within %s; %s", named(in), monitor.Span(limit), next)
 	if !sent {
 		a.failure = r.unsent(a.failure)
 	}

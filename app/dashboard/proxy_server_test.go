@@ -23,7 +23,7 @@ import (
 )
 
 // rawDashboard is a program that answers with bytes of a test's choice, where
-// the dashboard of an instance should be. Real ones are in proxy_real_test.go.
+// the dashboard of an instance should be. What real ones say is in proxy_versions_test.go.
 type rawDashboard struct {
 	port int
 

@@ -219,7 +219,7 @@ func TestHungInstance(t *testing.T) {
 	if w := forward(t, p, second, "GET last_execution", ""); w.Code != 200 {
 		t.Errorf("the other instance: %d %s", w.Code, w.Body)
 	}
-	p.quick = quickTime
+	p.quick = hurried().quick
 	if w := forward(t, p, in, "GET last_execution", ""); w.Code != 504 {
 		t.Errorf("the hung instance: %d %s", w.Code, w.Body)
 	}

@@ -10,7 +10,7 @@ import (
 
 // RecorderOptions of a Recorder.
 type RecorderOptions struct {
-	Source Source
+	Source monitor.Source
 	Now    func() time.Time // nil: time.Now
 }
 
@@ -18,12 +18,13 @@ type RecorderOptions struct {
 // instance went, and which ones have ended. Make one with NewRecorder. It is
 // safe for concurrent use.
 type Recorder struct {
-	source Source
+	source monitor.Source
 	now    func() time.Time
 
-	mu      sync.Mutex
-	book    *book
-	readers map[chan []Ended]struct{}
+	mu   sync.Mutex
+	book *book
+
+	ended monitor.Feed[[]Ended]
 }
 
 // NewRecorder makes a Recorder that knows nothing until Serve runs.
@@ -31,10 +32,9 @@ func NewRecorder(o RecorderOptions) *Recorder {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Recorder{
-		source: o.Source, now: o.Now,
-		book: newBook(), readers: make(map[chan []Ended]struct{}),
-	}
+	r := &Recorder{source: o.Source, now: o.Now, book: newBook()}
+	r.ended.Publish(r.book.list())
+	return r
 }
 
 // Serve records until ctx ends. It may be called again after it returned, and
@@ -75,16 +75,8 @@ func (r *Recorder) Note(e monitor.Event) {
 func (r *Recorder) change(how func(*book, time.Time) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !how(r.book, r.now()) {
-		return
-	}
-	list := r.book.list()
-	for c := range r.readers {
-		select {
-		case <-c:
-		default:
-		}
-		c <- list // it has room for one, and only the holder of mu sends
+	if how(r.book, r.now()) {
+		r.ended.Publish(r.book.list())
 	}
 }
 
@@ -111,25 +103,10 @@ func (r *Recorder) History(id monitor.Identity) (History, bool) {
 // Ended are the instances that ended in the last ten minutes, newest last, a
 // hundred at most. One that came back is not among them, nor one that is
 // defunct, which every snapshot still has.
-func (r *Recorder) Ended() []Ended {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.book.list()
-}
+func (r *Recorder) Ended() []Ended { return r.ended.Latest() }
 
 // Subscribe returns a channel that holds the newest list of Ended that has not
 // been received yet, beginning with that of now. A slow reader skips lists. They
 // are shared and must not be changed. The channel is never closed; cancel ends
 // the subscription and may be called more than once.
-func (r *Recorder) Subscribe() (<-chan []Ended, func()) {
-	c := make(chan []Ended, 1)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.readers[c] = struct{}{}
-	c <- r.book.list()
-	return c, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.readers, c)
-	}
-}
+func (r *Recorder) Subscribe() (<-chan []Ended, func()) { return r.ended.Subscribe() }

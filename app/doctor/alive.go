@@ -3,13 +3,11 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"lamplighter/app/launch"
-	"lamplighter/monitor/process"
-	"lamplighter/monitor/registry"
+	"lamplighter/monitor/statefile"
 )
 
 // aliveLimit is how long the lock for servers is tried. Who keeps it keeps it
@@ -18,30 +16,21 @@ const aliveLimit = 300 * time.Millisecond
 
 // gatherAlive looks at the lock that the background process holds as long as it
 // may start servers.
-func gatherAlive(ctx context.Context, state string) registry.Health {
-	if state == "" {
-		return registry.Health{}
-	}
-	ctx, cancel := context.WithTimeout(ctx, aliveLimit)
-	defer cancel()
-	return registry.ExamineLock(ctx, launch.AliveLock(state))
+func gatherAlive(ctx context.Context, state string) lockFacts {
+	return tryLock(ctx, launch.AliveLock(state), aliveLimit)
 }
 
-// judgeAlive is about who holds that lock. Where that is not known, the process
-// that runs is taken to be the one.
-func judgeAlive(h registry.Health, b background) []Line {
+// judgeAlive is about that lock. A background process that runs holds it, or warns
+// that it does not.
+func judgeAlive(f lockFacts, b background) []Line {
 	l := Line{Mark: Broken, Means: "No session can be started."}
-	ours := h.Holder == b.health.PID && b.runs() || slices.ContainsFunc(b.silent, func(in process.Info) bool { return !b.runs() && in.PID == h.Holder })
 	switch {
-	case h.LockErr != nil:
-		l.Text, l.Do = fmt.Sprintf("the lock %s cannot be taken: %v", h.Lock, reason(h.LockErr)), "Move it away."
-	case !h.Held, ours, b.runs() && h.Holder == 0:
-		return nil
-	case h.Holder == 0:
-		l.Text, l.Do = fmt.Sprintf("the lock %s is held by another program", h.Lock), "End that program."
+	case f.err != nil:
+		l.Text, l.Do = fmt.Sprintf("the lock %s cannot be taken: %v", f.path, statefile.Cause(f.err)), "Move it away."
+	case f.held && !b.runs() && len(b.silent) == 0:
+		l.Text, l.Do = fmt.Sprintf("the lock %s is held by another program", f.path), "End that program."
 	default:
-		l.Text = fmt.Sprintf("the lock %s is held by %s (pid %d)", h.Lock, h.HolderName, h.Holder)
-		l.Do = fmt.Sprintf("End pid %d.", h.Holder)
+		return nil
 	}
 	return []Line{l}
 }

@@ -9,7 +9,6 @@ import (
 	"lamplighter/app/launch"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/registry"
 )
 
 func TestJudgeAlive(t *testing.T) {
@@ -17,25 +16,18 @@ func TestJudgeAlive(t *testing.T) {
 	none := background{err: errors.New("not there")}
 	mute := none
 	mute.silent = []process.Info{{Identity: monitor.Identity{PID: 8}}}
-	second := runs
-	second.silent = mute.silent
-	held := func(pid int) registry.Health {
-		return registry.Health{Lock: "/s/alive.lock", Held: true, Holder: pid, HolderName: "flock"}
-	}
+	free := lockFacts{path: "/s/alive.lock"}
+	held := lockFacts{path: "/s/alive.lock", held: true}
 	for name, test := range map[string]struct {
-		lock registry.Health
+		lock lockFacts
 		b    background
 		want string // "" for no line
 	}{
-		"free":             {registry.Health{}, none, ""},
-		"ours":             {held(7), runs, ""},
-		"not known":        {held(0), runs, ""},
-		"of a mute one":    {held(8), mute, ""},
-		"another's":        {held(9), runs, "the lock /s/alive.lock is held by flock (pid 9) | No session can be started. | End pid 9."},
-		"a second's":       {held(8), second, "is held by flock (pid 8)"},
-		"nobody runs":      {held(9), none, "is held by flock (pid 9)"},
-		"nobody, by whom?": {held(0), none, "is held by another program"},
-		"no file":          {registry.Health{Lock: "/s/alive.lock", LockErr: errors.New("it is not a regular file")}, runs, "cannot be taken: it is not a regular file"},
+		"free":          {free, none, ""},
+		"ours":          {held, runs, ""},
+		"of a mute one": {held, mute, ""},
+		"another's":     {held, none, "the lock /s/alive.lock is held by another program | No session can be started. | End that program."},
+		"no file":       {lockFacts{path: "/s/alive.lock", err: errors.New("it is not a regular file")}, runs, "cannot be taken: it is not a regular file"},
 	} {
 		lines := judgeAlive(test.lock, test.b)
 		if test.want == "" && len(lines) > 0 || test.want != "" && (worst(lines) != Broken || !strings.Contains(said(lines), test.want)) {

@@ -110,7 +110,7 @@ func within[T any](outer context.Context, limit time.Duration, fn func(context.C
 func failed(c check, err error) Line {
 	if errors.Is(err, errSlow) {
 		return Line{
-			Mark: Warn, Text: fmt.Sprintf("%s: no answer within %v", c.what, c.limit),
+			Mark: Warn, Text: fmt.Sprintf("%s: no answer within %s", c.what, monitor.Span(c.limit)),
 			Means: "Something it asks hangs: a network drive, the session bus or a login shell.",
 			Do:    "See what hangs (df and ls also do then), then run lamplighter doctor again.",
 		}

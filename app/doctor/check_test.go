@@ -40,7 +40,7 @@ func TestHangs(t *testing.T) {
 		if len(lines) != 2 || lines[0].Mark != Warn || lines[1].Text != "context deadline exceeded" {
 			t.Fatalf("got %+v", lines)
 		}
-		apptest.Contains(t, said(lines), "the files: no answer within 8s", "network drive")
+		apptest.Contains(t, said(lines), "the files: no answer within 8 s", "network drive")
 	})
 }
 

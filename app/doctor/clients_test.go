@@ -2,18 +2,14 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"lamplighter/app/apptest"
 	"lamplighter/app/config"
 	"lamplighter/app/setup"
-	"lamplighter/monitor"
 )
 
 // codex is a client with these entries in one file of the user's.
@@ -85,38 +81,6 @@ func TestJudgeClients(t *testing.T) {
 	}
 }
 
-// What is wrong comes before what is only to be known.
-func TestOrderOfFindings(t *testing.T) {
-	c := codex(
-		serenaEntry(setup.Direct, nil), serenaEntry(setup.Other, nil), serenaEntry(setup.Gone, nil),
-	)
-	var marks []Mark
-	for _, l := range judgeClient(c) {
-		marks = append(marks, l.Mark)
-	}
-	if fmt.Sprint(marks) != "[ok broken warn ok]" {
-		t.Error(marks)
-	}
-}
-
-// A project's file is changed only when that is said.
-func TestProjectsFile(t *testing.T) {
-	c := codex(serenaEntry(setup.Gone, nil))
-	c.Files[0].Scope = setup.Project
-	lines := judgeClient(c)
-	apptest.Contains(t, said(lines), "lamplighter setup codex --project; or take it out: lamplighter setup --file /h/.codex/config.toml --undo")
-	apptest.Contains(t, Report{Lines: lines}.Text(Style{}), "    /h/.codex/config.toml (the project's): through a lamplighter-connect that cannot run: serena\n")
-}
-
-// Entries of one name are told apart by the folders that they count for.
-func TestEntriesOfFolders(t *testing.T) {
-	of := func(dir string) setup.Entry {
-		return serenaEntry(setup.Direct, func(e *setup.Entry) { e.Path = []string{"projects", dir, "mcpServers", "serena"} })
-	}
-	lines := judgeClient(codex(serenaEntry(setup.Direct, nil), of("/src/alpha"), of(`C:\src\beta`)))
-	apptest.Contains(t, Report{Lines: lines}.Text(Style{}), `direct: serena, serena for /src/alpha, serena for C:\src\beta`)
-}
-
 func TestClientsThatCannotBeListed(t *testing.T) {
 	for name, test := range map[string]struct {
 		f    clientsFacts
@@ -142,49 +106,6 @@ func broken(problem string) setup.Client {
 	c := codex()
 	c.Files[0].Problem = problem
 	return c
-}
-
-// Many entries stay readable for people, and programs get all of them.
-func TestManyEntries(t *testing.T) {
-	var entries []setup.Entry
-	for i := range 40 {
-		e := serenaEntry(setup.Direct, func(e *setup.Entry) { e.OpensPage = true })
-		e.Name, e.Line = fmt.Sprintf("server-%d-%s", i, strings.Repeat("x", 100)), i+1
-		entries = append(entries, e)
-	}
-	entries[30].Name = "late"
-	for i := range 30 {
-		entries[i].Serena = false
-	}
-	entries = append(entries, serenaEntry(setup.Shared, nil), serenaEntry(setup.Direct, func(e *setup.Entry) { e.Off = true }))
-	c := codex(entries...)
-	c.Files = append(c.Files, setup.File{Path: "/p/.codex/config.toml"}, setup.File{Path: "/p/empty.toml", Exists: true})
-	report := Report{Lines: finish(Clients, judgeClients(clientsFacts{home: true, listed: listed{all: []setup.Client{c}}}))}
-	text := report.Text(Style{Width: 100})
-	words := strings.Join(strings.Fields(text), " ")
-	apptest.Contains(t, words, "✓ Codex: 42 MCP servers, 1 through lamplighter-connect /h/.codex/config.toml: shared: serena; direct: late, server-31-", " and 35 more /p/empty.toml: no MCP servers ✓ Codex starts Serena directly: late (/h/.codex/config.toml:31), server-31-", ":33) and 7 more")
-	if n := strings.Count(text, "\n"); n > 40 {
-		t.Errorf("%d lines:\n%s", n, text)
-	}
-	for line := range strings.Lines(text) {
-		if monitor.Columns(strings.TrimSuffix(line, "\n")) > 100 {
-			t.Errorf("too wide: %q", line)
-		}
-	}
-	encoded, err := report.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var told struct {
-		Lines []struct{ Files []ClientFile }
-	}
-	if err := json.Unmarshal(encoded, &told); err != nil {
-		t.Fatal(err)
-	}
-	files := told.Lines[0].Files
-	if len(files) != 2 || len(files[0].Entries) != 42 || files[0].Entries[39].Name != entries[39].Name || files[0].Entries[40] != (FileEntry{"serena", "", 12, setup.Shared, true, false}) || !files[0].Entries[41].Off || files[1].Entries == nil {
-		t.Errorf("%s", encoded)
-	}
 }
 
 // Serena's page is told of once: here for the entries that start it, else with

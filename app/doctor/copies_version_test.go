@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,15 +48,4 @@ func TestVersionOfNoProgram(t *testing.T) {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
-}
-
-func FuzzVersionIn(f *testing.F) {
-	f.Add([]byte("lamplighter-version=1.2.3;"))
-	f.Add([]byte("lamplighter-version=lamplighter-version=\x1b;"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		v := versionIn(bytes.NewReader(text))
-		if strings.ContainsFunc(v, func(r rune) bool { return !ofVersion(r) }) || len(v) > versionLength || v != "" && !bytes.Contains(text, []byte(v+";")) {
-			t.Errorf("%q", v)
-		}
-	})
 }

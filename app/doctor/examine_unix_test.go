@@ -51,7 +51,7 @@ func newMachine(t *testing.T) *machine {
 		Version: "1.2.3", Self: filepath.Join(home, "bin", "lamplighter"), Home: home, Directory: filepath.Join(home, "project"),
 		Environ: []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":/usr/bin:/bin", "SHELL=/bin/sh", "XDG_RUNTIME_DIR=" + filepath.Join(home, "run"), "LANG=C.UTF-8"},
 		Finder: func(environ []string) Finder {
-			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home, Passwd: os.DevNull, ShellLimit: time.Minute})
+			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home, Passwd: os.DevNull, Limits: launch.Limits{Shell: time.Minute}})
 		},
 		Scan: func(context.Context) ([]monitor.Instance, error) { return nil, nil },
 	}
@@ -251,7 +251,7 @@ func TestLoginShell(t *testing.T) {
 	apptest.Contains(t, said(m.of(t, Path)), "has 1 directory more: "+filepath.Join(m.home, "go/bin"), "warn: only the login shell finds gopls ("+filepath.Join(m.home, "go/bin")+")")
 	m.write(t, "sleep 600\n", ".profile")
 	m.o.Finder = func(environ []string) Finder {
-		return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: m.home, Passwd: os.DevNull, ShellLimit: 1}) // a nanosecond
+		return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: m.home, Passwd: os.DevNull, Limits: launch.Limits{Shell: 1}}) // a nanosecond
 	}
 	apptest.Contains(t, said(m.of(t, Path)), "warn: the login shell does not tell its PATH")
 }

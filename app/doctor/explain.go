@@ -9,6 +9,7 @@ import (
 
 	"lamplighter/app/launch"
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 )
 
 // surroundings are what helps to explain why a candidate does not work.
@@ -34,7 +35,7 @@ func gatherSurroundings(verdicts []launch.Verdict, o Options, w world) surroundi
 				s.holds[dir] = err == nil && info.IsDir()
 			}
 		}
-		if v.OK && monitor.IsPython(program(v)) {
+		if v.OK && command.IsPython(program(v)) {
 			s.have = append(s.have, v.Command[0])
 		}
 	}

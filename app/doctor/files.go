@@ -11,7 +11,6 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/monitor"
-	"lamplighter/monitor/registry"
 )
 
 // fileFacts are the places of our files and what the system says about them.
@@ -29,7 +28,7 @@ type fileFacts struct {
 	writable error  // whether files can be made in nearest
 	free     space
 
-	alive      registry.Health // the lock for servers
+	alive      lockFacts // the lock for servers
 	background background
 }
 

@@ -59,7 +59,7 @@ func TestJudgeState(t *testing.T) {
 		mark   Mark
 		want   string
 	}{
-		"well":      {func(*fileFacts) {}, OK, "the disk has 53.7 GB free"},
+		"well":      {func(*fileFacts) {}, OK, "the disk has 54 GB free"},
 		"no place":  {func(f *fileFacts) { *f = fileFacts{} }, Broken, "has no place"},
 		"not there": {func(f *fileFacts) { f.stateIs, f.nearest = entry{err: fs.ErrNotExist}, "/h" }, OK, "it can be made"},
 		"cannot be made": {func(f *fileFacts) {
@@ -72,7 +72,7 @@ func TestJudgeState(t *testing.T) {
 		"readable":        {func(f *fileFacts) { f.stateIs.mode = fs.ModeDir | 0o755 }, Warn, "mode 0755, not 0700"},
 		"others' to fill": {func(f *fileFacts) { f.stateIs.mode, f.state = fs.ModeDir|0o777, "/h/x" }, Broken, "others may write"},
 		"no inodes":       {func(f *fileFacts) { f.free.noFiles = true }, Broken, "inodes"},
-		"full":            {func(f *fileFacts) { f.free.bytes = 1 << 20 }, Broken, "the disk is full: 1 MB"},
+		"full":            {func(f *fileFacts) { f.free.bytes = 1 << 20 }, Broken, "the disk is full: 1.0 MB"},
 		"nearly full":     {func(f *fileFacts) { f.free.bytes = 100 << 20 }, Warn, "nearly full: 105 MB"},
 		"room unknown":    {func(f *fileFacts) { f.free = space{err: syscall.EIO} }, Warn, "not known"},
 		"room not told":   {func(f *fileFacts) { f.free = space{err: errors.ErrUnsupported} }, OK, "can be written to"},

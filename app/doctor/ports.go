@@ -11,6 +11,7 @@ import (
 
 	"lamplighter/app/config"
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
@@ -98,17 +99,14 @@ func holderOf(ctx context.Context, port int, all []process.Listener, table []pro
 // programOf names a process; of an interpreter also what it runs.
 func programOf(in process.Info) string {
 	name := monitor.Shorten(monitor.Clean(in.Name), 40)
-	if monitor.IsPython(monitor.ProgramName(in.Exe)) && len(in.Args) > 1 {
-		for i, a := range in.Args[1:] {
-			if a == "-m" && i+2 < len(in.Args) {
-				return name + " -m " + monitor.Shorten(monitor.Clean(in.Args[i+2]), 40)
-			}
-			if a != "" && a[0] != '-' {
-				return name + " " + monitor.Shorten(monitor.Clean(monitor.ProgramName(a)), 40)
-			}
-		}
+	c := command.Parse(in.Exe, in.Args)
+	if c.Runtime == 0 {
+		return name
 	}
-	return name
+	if c.Flag != "" {
+		name += " " + c.Flag
+	}
+	return name + " " + monitor.Shorten(monitor.Clean(c.Label()), 40)
 }
 
 func (h holder) String() string {

@@ -16,53 +16,6 @@ var sample = Report{Lines: []Line{
 	{Area: Desktop, Mark: Warn, Text: "there is no desktop session here"},
 }}
 
-func TestText(t *testing.T) {
-	want := `Lamplighter
-  ✓ lamplighter 1.2.3 is /usr/bin/lamplighter
-
-Serena
-  ✗ Serena cannot be started
-    A session is refused.
-    → Install it: uv tool install serena-agent
-  ✗ python3 -P -c … (Python): it ended
-      it said: b
-      it said: c
-      it said: d
-
-Desktop
-  ! there is no desktop session here
-
-1 broken, 1 to know about.
-`
-	if got := sample.Text(Style{}); got != want {
-		t.Errorf("got\n%s", got)
-	}
-	want = strings.NewReplacer("  ✓ ", "  ok ", "  ✗ ", "  x  ", "  ! ", "  !  ", "    → ", "     -> ", "    A", "     A", "      it", "       it", "…", "...").Replace(want)
-	if got := sample.Text(Style{ASCII: true}); got != want {
-		t.Errorf("ASCII:\n%s", got)
-	}
-}
-
-func TestSummary(t *testing.T) {
-	for want, marks := range map[string][]Mark{
-		"All is well.":                        {OK, OK},
-		"Nothing is broken; 2 to know about.": {Warn, OK, Warn},
-		"1 broken.":                           {OK, Broken},
-		"1 broken, 1 to know about.":          {Warn, Broken},
-	} {
-		var r Report
-		for _, m := range marks {
-			r.Lines = append(r.Lines, Line{Mark: m})
-		}
-		if got := r.summary(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-		if r.Broken() != strings.Contains(want, "broken.") && !strings.Contains(want, "1 broken,") {
-			t.Errorf("%v: Broken is %v", marks, r.Broken())
-		}
-	}
-}
-
 // Nothing is wider than the terminal unless a word is, and the marks stand alone
 // at the left.
 func TestWraps(t *testing.T) {
@@ -82,18 +35,6 @@ func TestWraps(t *testing.T) {
 	}
 	if n := strings.Count(long.Text(Style{Width: 20}), "\n"); n != 6 {
 		t.Errorf("a terminal that is too narrow wraps: %d lines", n)
-	}
-}
-
-func TestColour(t *testing.T) {
-	text := sample.Text(Style{Colour: true})
-	for _, want := range []string{"\x1b[32m✓\x1b[0m", "\x1b[33m!\x1b[0m", "\x1b[31m✗\x1b[0m"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing", want)
-		}
-	}
-	if strings.Contains(sample.Text(Style{}), "\x1b") {
-		t.Error("colour without a terminal")
 	}
 }
 

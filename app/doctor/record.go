@@ -1,12 +1,14 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +33,7 @@ type Recording struct {
 }
 
 // Record writes the situation that this machine is in to a file, with what is
-// private removed and what would be decided now as what is expected. Only the
+// private removed and what the policies decide now as what is expected. Only the
 // user may read the file.
 func Record(ctx context.Context, o Recording) (*situation.Situation, error) {
 	s, err := situation.Record(ctx, o.Snapshot, o.Background)
@@ -40,18 +42,30 @@ func Record(ctx context.Context, o Recording) (*situation.Situation, error) {
 	}
 	s.Name = strings.TrimSuffix(filepath.Base(o.Path), ".json")
 	s.Source = fmt.Sprintf("recorded by lamplighter %s with doctor --record", o.Version)
-	s.Settings = situation.Of(o.policies())
+	policies := o.policies()
+	s.Settings = settingsOf(policies)
 	for _, r := range o.Servers {
 		if !r.Disabled {
 			s.Rules = append(s.Rules, situation.Rule{Name: r.Name, Program: r.Program, Arguments: r.Arguments})
 		}
 	}
-	s.Expect = s.Decided()
+	s.Expect = expected(s, policy.Decide(o.Snapshot, policies, o.Snapshot.At))
 	text, err := s.Marshal()
 	if err != nil {
 		return nil, err
 	}
 	return s, writeNew(o.Path, text)
+}
+
+// expected are the decisions about the processes that are recorded.
+func expected(s *situation.Situation, actions []policy.Action) []situation.Expectation {
+	list := []situation.Expectation{}
+	for _, a := range actions {
+		if slices.ContainsFunc(s.Processes, func(p situation.Process) bool { return p.PID == a.ID.PID }) {
+			list = append(list, situation.Expectation{PID: a.ID.PID, Do: string(a.Do), Rule: string(a.Rule), Because: a.Because})
+		}
+	}
+	return list
 }
 
 // policies are the settings with what the user has decided since.
@@ -69,6 +83,39 @@ func (o Recording) policies() policy.Rules {
 		}
 	}
 	return r
+}
+
+// settingsOf are the settings that make these rules.
+func settingsOf(r policy.Rules) situation.Settings {
+	s := situation.Settings{
+		IdleMinutes: inMinutes(&r.IdleAfter), OrphanMinutes: inMinutes(&r.OrphanGrace), ZombieMinutes: inMinutes(&r.ZombieAfter),
+		IdleAttached: r.IdleAttached, IdleREPL: r.IdleREPL, MemoryBytes: &r.MemoryOver, MemoryEnd: r.MemoryEnd, DuplicatesOff: !r.Duplicates,
+		Paused: r.Paused, AwakeSince: r.AwakeSince.Round(0),
+	}
+	for _, o := range r.Overrides {
+		s.Overrides = append(s.Overrides, situation.Override{
+			Project: o.Project, Client: o.Client, Never: o.Never,
+			OrphanMinutes: inMinutes(o.OrphanGrace), IdleMinutes: inMinutes(o.IdleAfter), MemoryBytes: o.MemoryOver,
+		})
+	}
+	for _, rule := range policy.All {
+		if r.Off[rule] {
+			s.Off = append(s.Off, string(rule))
+		}
+	}
+	for id, until := range r.Kept {
+		s.Kept = append(s.Kept, situation.Kept{PID: id.PID, Start: id.Start, Until: until.Round(0)})
+	}
+	slices.SortFunc(s.Kept, func(a, b situation.Kept) int { return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start)) })
+	return s
+}
+
+func inMinutes(d *time.Duration) *float64 {
+	if d == nil {
+		return nil
+	}
+	m := d.Minutes()
+	return &m
 }
 
 // writeNew writes a file that was not there.

@@ -2,36 +2,33 @@ package doctor
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"testing"
-	"time"
 
 	"lamplighter/monitor/registry"
 )
 
 func TestJudgeRegistry(t *testing.T) {
-	well := registry.Health{Path: "/s/instances.json", Lock: "/s/instances.lock", Exists: true, Entries: 2}
+	well := registryFacts{path: "/s/instances.json", entries: 2, lock: lockFacts{path: "/s/instances.lock"}}
 	for name, test := range map[string]struct {
-		change func(*registry.Health)
+		change func(*registryFacts)
 		mark   Mark
 		want   string
 	}{
-		"well":          {func(*registry.Health) {}, OK, "can be read: 2 servers"},
-		"no place":      {func(h *registry.Health) { *h = registry.Health{} }, OK, "no registry"},
-		"none yet":      {func(h *registry.Health) { h.Exists = false }, OK, "there is no registry /s/instances.json yet"},
-		"switched off":  {func(h *registry.Health) { h.NotRegular = true }, OK, "switches the registry off"},
-		"corrupt":       {func(h *registry.Health) { h.Corrupt = errors.New("not valid JSON") }, Broken, "cannot be used: not valid JSON"},
-		"unreadable":    {func(h *registry.Health) { h.Err = errors.New("denied") }, Broken, "cannot be read: denied"},
-		"strange":       {func(h *registry.Health) { h.Strange = 1 }, Warn, "1 entry there cannot be understood"},
-		"just ended":    {func(h *registry.Health) { h.Dead, h.OldestDead = 1, time.Minute }, OK, "1 server there has ended; "},
-		"left over":     {func(h *registry.Health) { h.Dead, h.OldestDead = 3, time.Hour }, Warn, "3 servers there have ended long ago"},
-		"held":          {func(h *registry.Health) { h.Held, h.Holder, h.HolderName = true, 9, "python3" }, Broken, "held all the time by python3 (pid 9)"},
-		"held, by whom": {func(h *registry.Health) { h.Held = true }, Broken, "is held all the time |"},
-		"bad lock":      {func(h *registry.Health) { h.LockErr = errors.New("it is not a regular file") }, Broken, "cannot be taken: it is not a regular file"},
+		"well":         {func(*registryFacts) {}, OK, "can be read: 2 servers"},
+		"no place":     {func(f *registryFacts) { *f = registryFacts{} }, OK, "no registry"},
+		"none yet":     {func(f *registryFacts) { f.err = fs.ErrNotExist }, OK, "there is no registry /s/instances.json yet"},
+		"switched off": {func(f *registryFacts) { f.err = registry.ErrOff }, OK, "switches the registry off"},
+		"broken":       {func(f *registryFacts) { f.err = registry.ErrBroken }, Broken, "cannot be used: it is not a registry"},
+		"unreadable":   {func(f *registryFacts) { f.err = errors.New("denied") }, Broken, "cannot be read: denied"},
+		"ended":        {func(f *registryFacts) { f.ended = 1 }, OK, "1 server there has ended; "},
+		"held":         {func(f *registryFacts) { f.lock.held = true }, Broken, "/s/instances.lock is held all the time"},
+		"bad lock":     {func(f *registryFacts) { f.lock.err = errors.New("it is a pipe") }, Broken, "cannot be taken: it is a pipe"},
 	} {
-		h := well
-		test.change(&h)
-		lines := judgeRegistry(h)
+		f := well
+		test.change(&f)
+		lines := judgeRegistry(f)
 		if worst(lines) != test.mark || !strings.Contains(said(lines), test.want) {
 			t.Errorf("%s: want %s with %q:\n%s", name, test.mark, test.want, said(lines))
 		}

@@ -121,19 +121,6 @@ func TestJudgeStarters(t *testing.T) {
 	apptest.Contains(t, said(lines), "ok: template notes starts /usr/bin/node x.js", "broken: template acme: There is no acme.")
 }
 
-func TestShown(t *testing.T) {
-	for want, command := range map[string][]string{
-		"/usr/bin/python3 -P -c …":       {"/usr/bin/python3", "-P", "-c", "from serena.cli import top_level; top_level()"},
-		`"/a b/serena" ""`:               {"/a b/serena", ""},
-		"uvx --from serena-agent serena": {"uvx", "--from", "serena-agent", "serena"},
-		"python -c":                      {"python", "-c"},
-	} {
-		if got := shown(command); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
 // What comes from programs is safe to show in JSON, too.
 func TestCandidateIsClean(t *testing.T) {
 	v := verdict("PATH", launch.Failed, "a\x1b[1m", "/x\u202e")

@@ -83,9 +83,9 @@ func TestJudgeSharing(t *testing.T) {
 		"nobody, so be it":      {func(f *sharingFacts) { f.holds.WithOtherUsers = true }, OK, "answers"},
 		"others not known":      {func(f *sharingFacts) { f.users = errors.New("no /run") }, Warn, "it is not known who else is logged in: no /run"},
 		"not known, so be it":   {func(f *sharingFacts) { f.users, f.holds.WithOtherUsers = errors.New("no /run"), true }, OK, "answers"},
-		"three clients":         {func(f *sharingFacts) { f.instances = shared("", "Claude Code", "Codex", "Claude Code") }, OK, "24282 - alpha is shared: 3 clients: Claude Code ×2, Codex"},
-		"nobody any more":       {func(f *sharingFacts) { f.instances = shared("") }, OK, "24282 - alpha is shared: no clients"},
-		"one that has it alone": {func(f *sharingFacts) { f.instances = shared("its context codex can change the project", "Codex") }, OK, "24282 - alpha is not shared, because its context codex can change the project (1 client: Codex)"},
+		"three clients":         {func(f *sharingFacts) { f.instances = shared("", "Claude Code", "Codex", "Claude Code") }, OK, "0 - alpha is shared: 3 clients: Claude Code ×2, Codex"},
+		"nobody any more":       {func(f *sharingFacts) { f.instances = shared("") }, OK, "0 - alpha is shared: no clients"},
+		"one that has it alone": {func(f *sharingFacts) { f.instances = shared("its context codex can change the project", "Codex") }, OK, "0 - alpha is not shared, because its context codex can change the project (1 client: Codex)"},
 	} {
 		f := well
 		test.change(&f)

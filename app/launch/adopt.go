@@ -3,18 +3,15 @@ package launch
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/bystander"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
 )
-
-// closeTime is how long the servers of sessions may take to end with us before
-// they are killed.
-const closeTime = 2700 * time.Millisecond
 
 // Serve sees to what runs, until ctx ends. It begins with what earlier runs of
 // this program have left: shared servers are adopted, everything else that is
@@ -68,37 +65,62 @@ func (l *Launcher) watchExits(ctx context.Context) {
 // inherit deals with what earlier runs have left, all of it at the same time.
 func (l *Launcher) inherit(ctx context.Context) {
 	var entries []os.DirEntry
-	l.untilDone(ctx, "what earlier runs have left cannot be listed", "", func() (err error) {
-		entries, err = os.ReadDir(l.serversDir())
-		return err
-	})
-	var each sync.WaitGroup
+	var each, denied sync.WaitGroup
+	defer denied.Wait()
 	defer func() {
 		each.Wait()
 		if ctx.Err() == nil { // else some of it may be left to the next run
 			l.dealing.Do(func() { close(l.dealt) })
 		}
 	}()
+	deal := func(failed, id string, do func() error) {
+		if !l.untilDone(ctx, failed, id, do) {
+			dir := l.dirOf(id)
+			l.warnLeft(dir, dir+", which an earlier run of lamplighter has left, may not be read or removed, and stays as it is; have its owner, who may be root, remove it, or make it yours and start lamplighter again")
+			denied.Go(func() { l.untilGone(ctx, dir) })
+		}
+	}
+	deal("what earlier runs have left cannot be listed", "", func() (err error) {
+		entries, err = os.ReadDir(l.serversDir())
+		return err
+	})
 	for _, e := range entries {
 		id := e.Name()
 		if !e.IsDir() || !isID(id) || l.isOurs(id) {
 			continue
 		}
 		each.Go(func() {
-			l.untilDone(ctx, "what an earlier run has left is not dealt with", id, func() error { return l.inheritOne(ctx, id) })
+			deal("what an earlier run has left is not dealt with", id, func() error { return l.inheritOne(ctx, id) })
 		})
 	}
 }
 
-// untilDone does something until that works, or until ctx ends.
-func (l *Launcher) untilDone(ctx context.Context, failed, id string, do func() error) {
+// untilDone does something until that works, or until ctx ends, and is false when we
+// are denied it, as of what is another user's, such as root's after one sudo: no other
+// try would change that, so that it counts as dealt with.
+func (l *Launcher) untilDone(ctx context.Context, failed, id string, do func() error) (allowed bool) {
 	for waits := l.retries(); ; {
 		err := do()
-		if err == nil || ctx.Err() != nil {
-			return
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return true
+		case errors.Is(err, fs.ErrPermission):
+			l.o.Log.Warn(failed+"; it stays as it is", "id", id, "error", err)
+			return false
 		}
 		l.o.Log.Warn(failed+"; it is tried again", "id", id, "error", err)
 		if !waits.wait(ctx.Done()) {
+			return true
+		}
+	}
+}
+
+// untilGone takes the warning of a directory back when it has gone. What is in one
+// that may be read by then is for the next run.
+func (l *Launcher) untilGone(ctx context.Context, dir string) {
+	for waits := l.retries(); waits.wait(ctx.Done()); {
+		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+			l.warnLeft(dir, "")
 			return
 		}
 	}
@@ -160,7 +182,7 @@ func (l *Launcher) inheritOne(ctx context.Context, id string) error {
 	case adoptIt:
 		return l.adopt(r)
 	case endIt:
-		browses := !f.readable || bystander.Browses(r.Kind) // what has no kind may be of any
+		browses := !f.readable || command.SparesBrowsers(r.Kind) // what has no kind may be of any
 		if err := l.endInherited(ctx, id, browses, ids); err != nil {
 			return err
 		}
@@ -175,7 +197,7 @@ func (l *Launcher) endInherited(ctx context.Context, id string, browses bool, id
 		defer h.Close()
 		l.o.Log.Info("ending a server that an earlier run has left", "id", id, "keeper", ids.keeper.String())
 		terminate(ids.keeper)
-		ctx, cancel := context.WithTimeout(ctx, keeperTime)
+		ctx, cancel := context.WithTimeout(ctx, l.o.Limits.Keeper)
 		defer cancel()
 		_ = h.Wait(ctx) // what is left then is swept
 	}
@@ -215,7 +237,7 @@ func (l *Launcher) close() {
 	}
 	l.mu.Unlock()
 
-	hurry := time.AfterFunc(closeTime, func() { close(l.hurry) })
+	hurry := time.AfterFunc(l.o.Limits.Close, func() { close(l.hurry) })
 	defer hurry.Stop()
 	var endings []*ending
 	for _, s := range l.Servers() {

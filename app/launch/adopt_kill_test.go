@@ -14,8 +14,8 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/statefile"
 )
 
 // TestKillingInEveryOrder kills keeper, server and background process one after
@@ -95,7 +95,7 @@ func killed(t *testing.T, id monitor.Identity) {
 // TestTheEndOfABackgroundProcess leaves shared servers to the next one.
 func TestTheEndOfABackgroundProcess(t *testing.T) {
 	state := t.TempDir()
-	first, stop := running(t, state, func(l *Launcher) { l.linger = lingerTime })
+	first, stop := running(t, state, func(l *Launcher) { l.o.Limits.Linger = Limits{}.orDefault().Linger })
 	session, err := first.Launch(t.Context(), order("--ignore", "--child"))
 	if err != nil {
 		t.Fatal(err)
@@ -112,9 +112,9 @@ func TestTheEndOfABackgroundProcess(t *testing.T) {
 		t.Fatal("the shared one has ended")
 	}
 
-	var told []monitor.Launch
-	second, stop := running(t, state, func(l *Launcher) { l.o.Tell = func(m monitor.Launch) { told = append(told, m) } })
-	apptest.Eventually(t, "it is adopted", func() bool { return len(second.adopted()) == 1 })
+	told := make(chan monitor.Launch, 2)
+	second, stop := running(t, state, func(l *Launcher) { l.o.Tell = func(m monitor.Launch) { told <- m } })
+	adopted := <-told
 	s := second.adopted()[0]
 	if s.Identity() != shared.Identity() || s.MCPURL() != shared.MCPURL() || s.Key() != "key" || s.rec.client().Name != "the test" ||
 		!slices.Equal(s.command(), shared.command()) || !s.StartedAt().Equal(shared.StartedAt()) {
@@ -124,8 +124,8 @@ func TestTheEndOfABackgroundProcess(t *testing.T) {
 	killed(t, s.Identity())
 	<-s.Done()
 	stop()
-	if len(told) != 1 || told[0].Server != s.Identity() || told[0].Lifetime != "shared" {
-		t.Errorf("%+v", told)
+	if len(told) != 0 || adopted.Server != s.Identity() || adopted.Lifetime != "shared" {
+		t.Errorf("%+v, and %d more", adopted, len(told))
 	}
 	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 	nobody(t)
@@ -135,7 +135,7 @@ func TestTheEndOfABackgroundProcess(t *testing.T) {
 // may be in use, go on.
 func TestRecordsThatCannotBeReadNow(t *testing.T) {
 	state := t.TempDir()
-	first, stop := running(t, state, func(l *Launcher) { l.linger = lingerTime })
+	first, stop := running(t, state, func(l *Launcher) { l.o.Limits.Linger = Limits{}.orDefault().Linger })
 	spec := order()
 	spec.Lifetime = Shared
 	s, err := first.Launch(t.Context(), spec)
@@ -145,10 +145,10 @@ func TestRecordsThatCannotBeReadNow(t *testing.T) {
 	stop()
 	tries := 0
 	second, _ := running(t, state, func(l *Launcher) {
-		l.retry = time.Millisecond
+		l.o.Limits.Retry = time.Millisecond
 		l.readRecord = func(dir, id string) (record, error) {
 			if tries++; tries < 3 {
-				return record{}, plainfile.Error(&fs.PathError{Op: "open", Path: dir, Err: syscall.EMFILE}, dir)
+				return record{}, statefile.Error(&fs.PathError{Op: "open", Path: dir, Err: syscall.EMFILE}, dir)
 			}
 			return readRecord(dir, id)
 		}

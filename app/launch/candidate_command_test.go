@@ -6,34 +6,6 @@ import (
 	"testing"
 )
 
-func TestIsSerena(t *testing.T) {
-	for _, test := range []struct {
-		command string
-		want    bool
-	}{
-		{"", true},
-		{"serena", true},
-		{`C:\x\Serena.exe start-mcp-server`, true},
-		{"/a/serena-mcp-server", true},
-		{"serena-agent", true},
-		{"py -3.12 -m serena.mcp", true},
-		{"python3 -P -m serena.cli", true},
-		{"python3 /v/bin/serena", true},
-		{"python3 -c import_serena.cli", true},
-		{"uvx --from serena-agent serena", true},
-		{"uvx --from git+https://github.com/oraios/serena serena", true},
-		{"uv run --directory /src/serena serena", true},
-		{"python3 -m mcp_server_time", false},
-		{"npx -y @modelcontextprotocol/server-memory", false},
-		{"node /src/serena/index.js", false},
-		{"server", false},
-	} {
-		if got := isSerena(strings.Fields(test.command)); got != test.want {
-			t.Errorf("%q: %t", test.command, got)
-		}
-	}
-}
-
 func TestPartsOfCommands(t *testing.T) {
 	for _, test := range []struct{ command, asking, interpreter, module string }{
 		{"/v/serena", "/v/serena --version", "", ""},

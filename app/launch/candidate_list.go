@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"lamplighter/monitor"
 )
@@ -71,14 +70,11 @@ func passedOver(dirs []string, w Wanted) []Candidate {
 	for _, dir := range dirs {
 		list = append(list, Candidate{
 			Command: []string{name}, Source: "the directory " + monitor.Clean(dir), problem: Silent,
-			note: "It did not answer within " + inWords(lookLimit) + ", so nothing was looked for in it.",
+			note: "It did not answer within " + monitor.Span(lookLimit) + ", so nothing was looked for in it.",
 		})
 	}
 	return list
 }
-
-// inWords writes a time as people do.
-func inWords(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
 func dirsOf(places []place) []string {
 	var dirs []string

@@ -301,7 +301,7 @@ func TestCandidates(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			serena := test.wanted.Serena || isSerena(test.wanted.Command)
+			serena := (&Finder{}).serena(test.wanted)
 			var got []string
 			for _, c := range candidatesFor(test.facts, test.wanted, serena) {
 				got = append(got, short(c))

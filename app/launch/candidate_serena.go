@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 )
 
 // program is how Serena calls its own, and how its Python package is called,
@@ -22,30 +23,9 @@ const (
 // version so far the module only defines the commands, and ends without a word.
 const entry = "from serena.cli import top_level; top_level(prog_name='serena')"
 
-// isSerena tells whether a command, as the settings give it, is Serena's.
-func isSerena(command []string) bool {
-	if len(command) == 0 {
-		return true
-	}
-	name := strings.ToLower(monitor.ProgramName(command[0]))
-	ours := func(arg string) bool {
-		arg = strings.ToLower(arg)
-		return slices.Contains([]string{program, packageName, oldProgram}, monitor.ProgramName(arg)) ||
-			strings.HasPrefix(arg, "serena.") || strings.Contains(arg, "serena.cli") || strings.HasPrefix(arg, packageName) || strings.Contains(arg, "/serena")
-	}
-	switch {
-	case slices.Contains([]string{program, packageName, oldProgram}, name):
-		return true
-	case monitor.IsPython(name), slices.Contains([]string{"uv", "uvx", "pipx", "pixi", "poetry", "conda", "mamba", "rye", "hatch", "pdm"}, name):
-		return slices.ContainsFunc(command[1:], ours)
-	}
-	return false
-}
-
 // downloads tells whether a command may fetch what it runs.
-func downloads(command []string) bool {
-	name := strings.ToLower(monitor.ProgramName(command[0]))
-	return name == "uvx" || name == "uv" || name == "pipx"
+func downloads(words []string) bool {
+	return command.Is(monitor.ProgramName(words[0]), command.Fetcher)
 }
 
 // asking returns the command that makes a Serena tell its version: without the
@@ -59,34 +39,21 @@ func asking(command []string) []string {
 
 // interpreterOf returns the part of a command that is an interpreter of Python
 // with what chooses its version (py -3.12); nil when it runs something else.
-func interpreterOf(command []string) []string {
-	if !monitor.IsPython(monitor.ProgramName(command[0])) {
+func interpreterOf(words []string) []string {
+	if !command.IsPython(monitor.ProgramName(words[0])) {
 		return nil
 	}
 	n := 1
-	for n < len(command) && (strings.HasPrefix(command[n], "-V:") || len(command[n]) > 1 && command[n][0] == '-' && command[n][1] >= '2' && command[n][1] <= '9') {
+	for n < len(words) && (strings.HasPrefix(words[n], "-V:") || len(words[n]) > 1 && words[n][0] == '-' && words[n][1] >= '2' && words[n][1] <= '9') {
 		n++
 	}
-	return command[:n:n]
+	return words[:n:n]
 }
 
 // moduleOf returns the module that a command runs with -m.
-func moduleOf(command []string) string {
-	if interpreterOf(command) == nil {
-		return ""
-	}
-	for i, arg := range command[1:] {
-		if name, ok := strings.CutPrefix(arg, "-m"); ok {
-			if name != "" {
-				return name
-			}
-			if i+2 < len(command) {
-				return command[i+2]
-			}
-		}
-		if !strings.HasPrefix(arg, "-") || arg == "-c" {
-			return ""
-		}
+func moduleOf(words []string) string {
+	if c := command.Parse("", words); c.Flag == "-m" && len(c.Through) == 0 {
+		return c.Script
 	}
 	return ""
 }

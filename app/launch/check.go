@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"lamplighter/monitor"
 )
@@ -64,7 +63,7 @@ func unseen(c Candidate, err error) (Verdict, error) {
 		return Verdict{}, err
 	}
 	return Verdict{Candidate: c, Problem: Silent, Detail: fmt.Sprintf(
-		"%s did not answer within %s: what it lies on, or what it leads to, hangs.", monitor.Clean(c.Command[0]), inWords(lookLimit))}, nil
+		"%s did not answer within %s: what it lies on, or what it leads to, hangs.", monitor.Clean(c.Command[0]), monitor.Span(lookLimit))}, nil
 }
 
 // ask runs a candidate that is Serena's.
@@ -80,7 +79,7 @@ func (f *Finder) ask(ctx context.Context, c Candidate, env []string, offline boo
 	}
 	r := run{
 		env: environment(f.o.GOOS, env, "", extra), dir: neutralDir(f.o.Home, f.o.StateDir),
-		mark: newMark(), limit: f.o.VersionLimit,
+		mark: newMark(), limit: f.o.Limits.Version,
 	}
 	python := interpreterOf(c.Command)
 	if python == nil {
@@ -100,7 +99,7 @@ func (f *Finder) ask(ctx context.Context, c Candidate, env []string, offline boo
 		return outdated(c, a.python), err
 	}
 	if downloads(c.Command) {
-		r.limit = f.o.DownloadLimit
+		r.limit = f.o.Limits.Download
 	}
 	a.asked, a.limit = asking(c.Command), r.limit
 	r.command = a.asked
@@ -146,11 +145,3 @@ func (f *Finder) checkAll(ctx context.Context, candidates []Candidate, serena bo
 
 // mostChecks run at the same time: each one is an interpreter that loads a lot.
 const mostChecks = 4
-
-// How long a program may take to say its version. It is an interpreter that loads a
-// lot: seconds, and many of them while a desktop starts.
-const (
-	versionLimit  = 60 * time.Second
-	downloadLimit = 60 * time.Second
-	shellLimit    = 5 * time.Second
-)

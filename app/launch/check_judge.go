@@ -64,9 +64,9 @@ func judge(a hearing) Verdict {
 	module := MissingModule(o.stderr)
 	switch {
 	case o.timedOut && downloads(a.asked):
-		return fail(TimedOut, "%s did not come to an end within %s and was ended. If it downloads Serena, let it do so once in a terminal: %s", command, a.limit, command)
+		return fail(TimedOut, "%s did not come to an end within %s and was ended. If it downloads Serena, let it do so once in a terminal: %s", command, monitor.Span(a.limit), command)
 	case o.timedOut:
-		return fail(TimedOut, "%s did not come to an end within %s and was ended.", command, a.limit)
+		return fail(TimedOut, "%s did not come to an end within %s and was ended.", command, monitor.Span(a.limit))
 	case said != "" && CompareVersions(said, oldest) < 0:
 		v.Version = said
 		return fail(WrongVersion, "This is Serena %s, and %s or newer is needed: %s", said, oldest, upgrade(a))

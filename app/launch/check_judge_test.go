@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			name: "hangs", hearing: hearing{candidate: script, asked: asking(script.Command), limit: 15 * time.Second, outcome: outcome{timedOut: true, stdout: "Serena 2.1.0"}},
-			problem: TimedOut, says: []string{"/v/bin/serena --version", "15s", "was ended"},
+			problem: TimedOut, says: []string{"/v/bin/serena --version", "15 s", "was ended"},
 		},
 		{
 			name: "a download hangs", hearing: hearing{candidate: uvx, asked: asking(uvx.Command), limit: time.Minute, outcome: outcome{timedOut: true}},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 )
 
 // interpreter is what a Python says about itself.
@@ -62,7 +63,7 @@ print(json.dumps({"executable": sys.executable, "version": sys.version.split()[0
 // askInterpreter makes the interpreter that command begins with describe
 // itself; nil when it does not.
 func (f *Finder) askInterpreter(ctx context.Context, command []string, r run) (*interpreter, error) {
-	r.limit = f.o.VersionLimit
+	r.limit = f.o.Limits.Version
 	// Before 3.11 there is no -P; then the neutral directory has to do.
 	for _, safe := range [][]string{{"-P"}, nil} {
 		r.command = slices.Concat(command, safe, []string{"-c", askCode})
@@ -123,7 +124,7 @@ func (i *interpreter) install(again bool) string {
 // behind returns the interpreter that a script names in its first lines, or that
 // lies beside a program of Windows, which names none.
 func behind(program string) []string {
-	if path := shebang(program); path != "" && monitor.IsPython(monitor.ProgramName(path)) {
+	if path := shebang(program); path != "" && command.IsPython(monitor.ProgramName(path)) {
 		return []string{path}
 	}
 	for _, beside := range []string{"python.exe", filepath.Join("..", "python.exe")} {

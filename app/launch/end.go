@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/bystander"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/statefile"
 )
 
 // How long each step of an ending may take.
@@ -148,7 +148,7 @@ func hasChildren(id monitor.Identity) bool {
 		return false
 	}
 	spared := divide(tree,
-		func(p monitor.Identity) bool { return isTheirs(p, bystander.Browses(monitor.KindSerena)) },
+		func(p monitor.Identity) bool { return isTheirs(p, command.SparesBrowsers(monitor.KindSerena)) },
 		func(p monitor.Identity) bool { return p == id })
 	return slices.ContainsFunc(tree[1:], func(p process.Stat) bool {
 		return p.State != process.Unreaped && !spared[p.Identity]
@@ -168,10 +168,10 @@ type target struct {
 // leaves, or all of it when the keeper has died, is ended by the mark and by
 // identity. What people work in goes on. The error Is ErrSurvived.
 func (l *Launcher) endTree(t target) error {
-	b := newBroom(t.id, bystander.Browses(t.kind), t.keeper.id, t.keeper.news().child, t.server)
+	b := newBroom(t.id, command.SparesBrowsers(t.kind), t.keeper.id, t.keeper.news().child, t.server)
 	if !t.keeper.isGone() {
 		terminate(t.keeper.id)
-		if !t.keeper.wait(l.keeping, l.hurry) {
+		if !t.keeper.wait(l.o.Limits.Keeper, l.hurry) {
 			if t.forced != nil {
 				t.forced()
 			}
@@ -210,7 +210,7 @@ func (k *keeper) wait(limit time.Duration, hurry <-chan struct{}) bool {
 // logTail is the end of a server's log, for the rare case that its keeper has died
 // without telling it.
 func logTail(path string) string {
-	f, err := plainfile.Open(path, os.O_RDONLY, 0)
+	f, err := statefile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return ""
 	}

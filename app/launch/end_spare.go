@@ -2,7 +2,7 @@ package launch
 
 import (
 	"lamplighter/monitor"
-	"lamplighter/monitor/bystander"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
 )
 
@@ -34,5 +34,5 @@ func divide(all []process.Stat, isTheirs func(monitor.Identity) bool, isOurs fun
 // gone, or no program of theirs.
 func isTheirs(id monitor.Identity, browsers bool) bool {
 	info, err := process.Read(id.PID)
-	return err == nil && info.Identity == id && bystander.Is(info.Exe, info.Name, browsers)
+	return err == nil && info.Identity == id && command.IsUserApp(info.Exe, info.Name, browsers)
 }

@@ -132,6 +132,7 @@ func TestWhatPeopleWorkIn(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			state, q := t.TempDir(), newQuarter(t)
 			l, stop := running(t, state, nil)
 			spec := order("--run", q.script, "--ignore")
@@ -177,6 +178,7 @@ func TestWhatPeopleWorkInAfterACrash(t *testing.T) {
 		{"browsers that may be tools", "helper", true, true, theirs},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			state, q := t.TempDir(), newQuarter(t)
 			b := startBackground(t, state)
 			s := b.launch(t, "session:"+c.kind+" --run "+q.script+" --ignore")

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,8 +63,8 @@ func markedNames(t *testing.T, id string) []string {
 	return names
 }
 
-// TestShellsOfOthers go on, however a server ends, although they carry its mark;
-// a daemon that carries it does not.
+// TestShellsOfOthers go on although they carry the mark of a server that ends; a
+// daemon that carries it does not. TestWhatPeopleWorkIn has all ways to end.
 func TestShellsOfOthers(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -76,22 +75,10 @@ func TestShellsOfOthers(t *testing.T) {
 				t.Error(err)
 			}
 		}},
-		{"the end of lamplighter", func(_ *testing.T, _ *Launcher, _ *Server, stop func()) { stop() }},
-		{"the server is killed", func(t *testing.T, _ *Launcher, s *Server, _ func()) { killed(t, s.Identity()) }},
 		{"the keeper is killed", func(t *testing.T, _ *Launcher, s *Server, _ func()) { killed(t, s.ids.keeper) }},
-		{"the keeper hangs", func(t *testing.T, l *Launcher, s *Server, _ func()) {
-			h, err := process.Hold(s.ids.keeper)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer h.Close()
-			close(l.hurry) // which spares us the wait
-			if err := errors.Join(h.Suspend(), s.End(t.Context(), "the test")); err != nil {
-				t.Error(err)
-			}
-		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			state := t.TempDir()
 			l, stop := running(t, state, nil)
 			s, err := l.Launch(t.Context(), order("--child", "--ignore"))
@@ -124,8 +111,9 @@ func TestShellsOfOthersAfterACrash(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		keeper, record bool // are there no more
-	}{{"by the keeper", false, false}, {"by the next", true, false}, {"without a record", true, true}} {
+	}{{"by the next", true, false}, {"without a record", true, true}} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			state := t.TempDir()
 			b := startBackground(t, state)
 			s := b.launch(t, "session --child --ignore")

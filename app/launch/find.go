@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/serena"
 )
 
 // FinderOptions say where a Finder looks. The zero value looks as this process
@@ -22,9 +23,7 @@ type FinderOptions struct {
 	GOOS     string   // default: that of this program; another one is for tests
 	Log      *slog.Logger
 
-	// How long a program may take to say its version, when it may have to be
-	// downloaded, and a login shell to say its PATH. Default: 60 s, 60 s, 5 s.
-	VersionLimit, DownloadLimit, ShellLimit time.Duration
+	Limits Limits
 
 	Passwd string           // where shells of users are listed; default /etc/passwd
 	Now    func() time.Time // default time.Now
@@ -53,14 +52,7 @@ func NewFinder(o FinderOptions) *Finder {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	for _, limit := range []struct {
-		value *time.Duration
-		usual time.Duration
-	}{{&o.VersionLimit, versionLimit}, {&o.DownloadLimit, downloadLimit}, {&o.ShellLimit, shellLimit}} {
-		if *limit.value <= 0 {
-			*limit.value = limit.usual
-		}
-	}
+	o.Limits = o.Limits.orDefault()
 	if o.Passwd == "" {
 		o.Passwd = "/etc/passwd"
 	}
@@ -71,7 +63,7 @@ func NewFinder(o FinderOptions) *Finder {
 	if o.StateDir != "" {
 		path = filepath.Join(o.StateDir, verdictsName)
 	}
-	return &Finder{o: o, verdicts: newVerdicts(path, o.Now)}
+	return &Finder{o: o, looks: looks{limit: o.Limits.Look}, verdicts: newVerdicts(path, o.Now)}
 }
 
 // NotFoundError says that no candidate works.
@@ -101,7 +93,9 @@ func (f *Finder) candidates(ctx context.Context, w Wanted) []Candidate {
 	return candidatesFor(f.gather(ctx, w), w, f.serena(w))
 }
 
-func (f *Finder) serena(w Wanted) bool { return w.Serena || isSerena(w.Command) }
+func (f *Finder) serena(w Wanted) bool {
+	return w.Serena || len(w.Command) == 0 || serena.Runs(w.Command)
+}
 
 // Resolve checks one candidate after the other and returns the first that
 // works. The error is a *NotFoundError, or that of the context. A Serena that

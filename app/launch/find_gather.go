@@ -94,7 +94,7 @@ func (f *Finder) askLauncher(ctx context.Context, g facts) []string {
 			}
 			o, err := execute(ctx, run{
 				command: []string{py, "-0p"}, env: environment(g.goos, f.o.Environ, "", nil),
-				dir: neutralDir(f.o.Home, f.o.StateDir), mark: newMark(), limit: f.o.VersionLimit,
+				dir: neutralDir(f.o.Home, f.o.StateDir), mark: newMark(), limit: f.o.Limits.Version,
 			})
 			if err == nil && o.startErr == nil && o.code == 0 {
 				return parseLauncher(o.stdout)

@@ -21,7 +21,7 @@ func finder(t *testing.T, change func(*FinderOptions)) (*Finder, string) {
 	home := t.TempDir()
 	o := FinderOptions{
 		Environ: []string{"PATH=" + filepath.Join(home, "path"), "HOME=" + home, "SHELL=/bin/sh"}, Home: home,
-		VersionLimit: time.Minute, DownloadLimit: time.Minute, ShellLimit: time.Minute, Passwd: filepath.Join(home, "none"),
+		Limits: Limits{Version: time.Minute, Download: time.Minute, Shell: time.Minute}, Passwd: filepath.Join(home, "none"),
 	}
 	// The machine's own programs are no part of a test.
 	if err := os.WriteFile(filepath.Join(home, ".profile"), []byte("PATH=$HOME/login\n"), 0o600); err != nil {
@@ -70,7 +70,7 @@ func TestResolveFindsEachLayout(t *testing.T) {
 }
 
 func TestResolveGoesOn(t *testing.T) {
-	f, home := finder(t, func(o *FinderOptions) { o.VersionLimit = time.Second })
+	f, home := finder(t, func(o *FinderOptions) { o.Limits.Version = time.Second })
 	at := func(name string) string { return filepath.Join(home, name) }
 	project := at("work")
 	bad := func(name, text string) { script(t, at(name), text) }
@@ -95,11 +95,11 @@ func TestResolveGoesOn(t *testing.T) {
 	var err error
 	for enough := false; !enough; {
 		r, err = f.Resolve(t.Context(), Wanted{Command: []string{at("none")}, Project: project, Serena: true})
-		enough = f.o.VersionLimit > time.Minute || !slices.ContainsFunc(r.Tried, func(v Verdict) bool {
+		enough = f.o.Limits.Version > time.Minute || !slices.ContainsFunc(r.Tried, func(v Verdict) bool {
 			return v.Problem == TimedOut && v.Command[0] != at("login/serena")
 		})
 		o := f.o
-		o.VersionLimit *= 2
+		o.Limits.Version *= 2
 		f = NewFinder(o)
 	}
 	if err != nil || r.Chosen.Source != "pyenv's Python 3.12.1" {

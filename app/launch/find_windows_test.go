@@ -35,7 +35,7 @@ func finder(t *testing.T, change func(*FinderOptions)) (*Finder, string) {
 	for _, name := range []string{"SYSTEMROOT", "COMSPEC", "TEMP", "TMP", "PATHEXT"} {
 		environ = append(environ, name+"="+os.Getenv(name))
 	}
-	o := FinderOptions{Environ: environ, Home: home, VersionLimit: time.Minute, DownloadLimit: time.Minute}
+	o := FinderOptions{Environ: environ, Home: home, Limits: Limits{Version: time.Minute, Download: time.Minute}}
 	if change != nil {
 		change(&o)
 	}
@@ -143,7 +143,7 @@ goto again`)
 
 func TestWhatHangsOnWindowsIsEnded(t *testing.T) {
 	started := filepath.Join(t.TempDir(), "started")
-	f, _ := finder(t, func(o *FinderOptions) { o.VersionLimit = 3 * time.Second })
+	f, _ := finder(t, func(o *FinderOptions) { o.Limits.Version = 3 * time.Second })
 	program := everlasting(t, started)
 	_, err := f.Resolve(t.Context(), Wanted{Command: []string{program}, Project: t.TempDir()})
 	not, ok := err.(*NotFoundError)

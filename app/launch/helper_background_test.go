@@ -128,7 +128,7 @@ func running(t testing.TB, state string, change func(*Launcher)) (l *Launcher, s
 	t.Helper()
 	l = New(Options{StateDir: state, Program: keeperPath(t)})
 	l.finder = given{}
-	l.linger = time.Second
+	l.o.Limits.Linger = time.Second
 	if change != nil {
 		change(l)
 	}

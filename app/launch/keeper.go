@@ -13,17 +13,13 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/statefile"
 )
 
 // launchMark is the variable that all of a launch has in its environment; its
 // value is the launch's ID.
 const launchMark = "LAMPLIGHTER_LAUNCH"
-
-// lingerTime is how long a shared server goes on without any background
-// process.
-const lingerTime = 120 * time.Second
 
 // keeper is the process above a server, from our side. One that we have started
 // tells how its child does; of one that was adopted only the end is seen.
@@ -87,7 +83,7 @@ func (k keep) start() (*keeper, error) {
 		return nil, err
 	}
 	// What it prints before it can speak is kept, where there is room.
-	stderr, err := plainfile.Open(k.ownLog(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	stderr, err := statefile.Open(k.ownLog(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err == nil {
 		defer stderr.Close()
 		cmd.Stderr = stderr

@@ -53,23 +53,3 @@ func TestReadLines(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-func FuzzKeeperLine(f *testing.F) {
-	for _, line := range []string{"started 12 345", "failed why", "exited 1 code 2", "exited 1 signal 2", `output "a\n"`} {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		got, ok := parseKeeperLine(line)
-		switch {
-		case !ok:
-		case got.what == "started" && (got.server.PID <= 0):
-			t.Errorf("%q: nobody was started", line)
-		case (got.what == "failed" || got.what == "exited") && got.text != monitor.Clean(got.text):
-			t.Errorf("%q: %q is not clean", line, got.text)
-		}
-		var lines int
-		if err := readLines(strings.NewReader(line), func(string) { lines++ }); err != nil || lines > strings.Count(line, "\n")+1 {
-			t.Errorf("%d lines, %v", lines, err)
-		}
-	})
-}

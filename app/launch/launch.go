@@ -71,7 +71,9 @@ type Options struct {
 	Tell func(monitor.Launch)
 	// Record is told what is done to end a server. It must not block.
 	Record func(monitor.Event)
-	// Warn is called with what the user has to know while nothing can be
-	// launched, and with nothing when that is over. It must not block.
-	Warn func(sentences ...string)
+	// Warn is called with all that the user has to know: why nothing can be
+	// launched, and what of earlier runs is left as it is. It is called with
+	// nothing when that is over. It must not block.
+	Warn   func(sentences ...string)
+	Limits Limits
 }

@@ -1,11 +1,16 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"lamplighter/monitor"
 )
+
+// ErrNoProject says that a server for all could serve nobody, because the project
+// it is for was not to be had. Once it is, the next start succeeds.
+var ErrNoProject = errors.New("its project is not there")
 
 // StartError says why a server was not started. Nothing of it is left running,
 // unless Why says so.
@@ -65,4 +70,15 @@ func printedLines(output string) []string {
 		}
 	}
 	return lines[max(len(lines)-shownLines, 0):]
+}
+
+// loggedErrors are the lines by which Serena logs an error.
+func loggedErrors(output string) string {
+	var logged strings.Builder
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "ERROR ") {
+			logged.WriteString(line)
+		}
+	}
+	return logged.String()
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -171,18 +170,4 @@ func TestServersThatDieWhenReady(t *testing.T) {
 		nothingLeft(t, state)
 		nobody(t)
 	}
-}
-
-// TestAServerOnAnotherAddress listens where 127.0.0.1 does not lead.
-func TestAServerOnAnotherAddress(t *testing.T) {
-	state := t.TempDir()
-	l, _ := running(t, state, nil)
-	spec := order("--host", "127.0.0.2", "--port", portMark)
-	spec.Limit = 5 * time.Second // enough to listen in
-	_, err := l.Launch(t.Context(), spec)
-	if err == nil || !strings.Contains(err.Error(), "it listened on 127.0.0.2:") || !strings.Contains(err.Error(), "make it listen on 127.0.0.1") {
-		t.Error(err)
-	}
-	nothingLeft(t, state)
-	nobody(t)
 }

@@ -4,11 +4,10 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +22,7 @@ import (
 // realLimit is for machines that are slow; the tests are not about time.
 const realLimit = 60 * time.Second
 
-// realEnv is a home of its own for a Serena, which has run there before, and no
-// way to the network.
+// realEnv is a home of its own for a Serena, which has run there before.
 func realEnv(t testing.TB) map[string]string {
 	t.Helper()
 	tools, home := serenatest.Tools(t), t.TempDir()
@@ -36,11 +34,9 @@ func realEnv(t testing.TB) map[string]string {
 	if err := os.WriteFile(filepath.Join(serena, serenaSettings), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	constraint := url.URL{Scheme: "file", Path: filepath.Join(tools, "requirements.txt")}
 	return map[string]string{
 		"HOME": home, "SERENA_HOME": serena, "GOFLAGS": "-modcacherw",
-		"PATH":         filepath.Join(tools, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"UV_CACHE_DIR": filepath.Join(tools, "uv"), "UV_OFFLINE": "1", "UV_PYTHON_DOWNLOADS": "never", "UV_CONSTRAINT": constraint.String(),
+		"PATH": filepath.Join(tools, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
 	}
 }
 
@@ -79,184 +75,121 @@ func call(t *testing.T, session *mcp.ClientSession, tool string, args map[string
 	return text.String()
 }
 
-// TestRealSerenas starts each version in each way, calls a tool that needs its
-// language server, and ends all of it.
+// TestRealSerenas starts each version with a project that it cannot open: then each
+// goes on without one, and is not kept for all.
 func TestRealSerenas(t *testing.T) {
-	tools := serenatest.Tools(t)
-	venv := func(name string) []string { return []string{filepath.Join(tools, name, "bin", "serena")} }
-	uvx := []string{filepath.Join(tools, "venv", "bin", "uvx"), "--python", "3.11", "--from", "serena-agent==" + serenatest.Version, "serena"}
-	for _, test := range []struct {
-		name, version, transport string
-		command                  []string
-	}{
-		{"2.1.0", serenatest.Version, StreamableHTTP, venv("venv")},
-		{"2.1.0 sse", serenatest.Version, SSE, venv("venv")},
-		{"2.1.0 uvx", serenatest.Version, StreamableHTTP, uvx},
-		{"2.1.0 uvx sse", serenatest.Version, SSE, uvx},
-		{"1.7.0", serenatest.Version17, StreamableHTTP, venv("venv-1.7.0")},
-		{"1.7.0 sse", serenatest.Version17, SSE, venv("venv-1.7.0")},
-		{"1.5.3", serenatest.Version15, StreamableHTTP, venv("venv-1.5.3")},
-		{"1.5.3 sse", serenatest.Version15, SSE, venv("venv-1.5.3")},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			state, env := t.TempDir(), realEnv(t)
-			var events []string
-			l, _ := running(t, state, func(l *Launcher) {
-				l.o.Record = func(e monitor.Event) { events = append(events, string(e.Kind)) }
-				l.keeping = realLimit // nothing is to be killed because the machine is slow
-				l.finder = given{test.version}
-				l.o.SerenaHome = env["SERENA_HOME"]
-			})
-			s, err := l.Launch(t.Context(), Spec{
-				Template: Template{
-					Name: monitor.KindSerena, Command: test.command, Transport: test.transport, Env: env,
-					Arguments: []string{"--context", "desktop-app", "--agent-interface", "tools"},
-				},
-				Project: serenatest.GoProject(t, "alpha"), Lifetime: Session, Limit: realLimit,
-			})
-			if err != nil {
+	for _, version := range serenatest.Versions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			state := t.TempDir()
+			l, _, spec := realSerena(t, state, version)
+			inTheWay := filepath.Join(spec.Project, ".serena") // a file, where its directory is to be
+			if err := os.WriteFile(inTheWay, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if s.DashboardPort() == 0 || l.dashboard.Heartbeat(t.Context(), s.DashboardPort()) != nil {
-				t.Errorf("the dashboard's port is not %d", s.DashboardPort())
+			spec.Lifetime, spec.Key = Shared, "key"
+			if s, err := l.Launch(t.Context(), spec); !errors.Is(err, ErrNoProject) || !strings.Contains(err.Error(), "Error activating project") || len(l.Servers()) != 0 {
+				t.Fatalf("%v, %v", s, err)
 			}
-			info, err := process.Read(s.Identity().PID)
-			if err != nil || !strings.HasPrefix(filepath.Base(info.Exe), "python") {
-				t.Errorf("the server is %+v, %v", info, err)
-			}
-			session := connect(t, s, test.transport == SSE)
-			if text := call(t, session, "get_current_config", nil); !strings.Contains(text, "alpha") {
-				t.Error(text)
-			}
-			if text := call(t, session, "get_symbols_overview", map[string]any{"relative_path": "main.go"}); !strings.Contains(text, "main") {
-				t.Error(text)
-			}
-			if !hasChildren(s.Identity()) {
-				t.Error("it has no language server")
-			}
-			if err := s.End(t.Context(), "release"); err != nil {
-				t.Error(err)
-			}
-			_ = session.Close() // the server has gone
-			if got := strings.Join(events, " "); got != "stop_ordered asked terminated ended" {
-				t.Error(got)
-			}
-			allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
-			if answers(s.Port()) || answers(s.DashboardPort()) {
-				t.Error("it still listens")
-			}
+			nothingLeft(t, state)
 		})
 	}
 }
 
-// TestSerenaFoundByItself starts what the real finder finds, with the poor
-// environment of a desktop process.
-func TestSerenaFoundByItself(t *testing.T) {
-	state, env := t.TempDir(), realEnv(t)
-	local := filepath.Join(env["HOME"], ".local", "bin")
-	if err := os.MkdirAll(local, 0o700); err != nil {
+// TestRealSerenaEnds calls a tool that needs a language server, and ends all of it.
+// It is the oldest version, over the older transport: the newest, over the other,
+// does the same for sessions in app/e2e/sharing.
+func TestRealSerenaEnds(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	l, events, spec := realSerena(t, state, serenatest.Version15)
+	spec.Template.Transport, spec.Template.Arguments[1] = SSE, "desktop-app" // which has both tools
+	s, err := l.Launch(t.Context(), spec)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(serenatest.Tools(t), "venv", "bin", "serena"), filepath.Join(local, "serena")); err != nil {
-		t.Fatal(err)
+	if s.DashboardPort() == 0 || l.dashboard.Heartbeat(t.Context(), s.DashboardPort()) != nil {
+		t.Errorf("the dashboard's port is not %d", s.DashboardPort())
 	}
-	finder := NewFinder(FinderOptions{Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + env["HOME"], "LANG=C.UTF-8"}, Home: env["HOME"], StateDir: state})
-	l, _ := running(t, state, func(l *Launcher) {
-		l.finder = finder
-		l.o.SerenaHome = env["SERENA_HOME"]
-	})
-	for range 2 { // the second knows the verdict
-		s, err := l.Launch(t.Context(), Spec{
-			Template: Template{Name: monitor.KindSerena, Env: map[string]string{"SERENA_USAGE_REPORTING": "false"}},
-			Project:  serenatest.GoProject(t, "alpha"), Lifetime: Session, Limit: realLimit,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s.command()[0]; got != filepath.Join(local, "serena") {
-			t.Error(got)
-		}
-		if err := s.End(t.Context(), "the test"); err != nil {
-			t.Error(err)
-		}
+	info, err := process.Read(s.Identity().PID)
+	if err != nil || !strings.HasPrefix(filepath.Base(info.Exe), "python") {
+		t.Errorf("the server is %+v, %v", info, err)
 	}
-}
-
-// TestFirstStartsAreMadeOneAtATime starts several Serenas where none has run.
-func TestFirstStartsAreMadeOneAtATime(t *testing.T) {
-	state, env := t.TempDir(), realEnv(t)
-	if err := os.Remove(filepath.Join(env["SERENA_HOME"], serenaSettings)); err != nil {
-		t.Fatal(err)
+	session := connect(t, s, true)
+	if text := call(t, session, "get_current_config", nil); !strings.Contains(text, "alpha") {
+		t.Error(text)
 	}
-	l, stop := running(t, state, func(l *Launcher) {
-		l.finder = given{serenatest.Version}
-		l.o.SerenaHome = env["SERENA_HOME"]
-	})
-	project := serenatest.GoProject(t, "alpha")
-	failed := make(chan error)
-	const many = 3
-	for range many {
-		go func() {
-			_, err := l.Launch(t.Context(), Spec{
-				Template: Template{
-					Name: monitor.KindSerena, Command: []string{filepath.Join(serenatest.Tools(t), "venv", "bin", "serena")}, Env: env,
-					Arguments: []string{"--context", "desktop-app"},
-				},
-				Project: project, Lifetime: Session, Limit: realLimit,
-			})
-			failed <- err
-		}()
+	if text := call(t, session, "get_symbols_overview", map[string]any{"relative_path": "main.go"}); !strings.Contains(text, "main") {
+		t.Error(text)
 	}
-	for range many {
-		if err := <-failed; err != nil {
-			t.Error(err)
-		}
+	if !hasChildren(s.Identity()) {
+		t.Error("it has no language server")
 	}
-	if _, err := os.Stat(filepath.Join(env["SERENA_HOME"], serenaSettings)); err != nil {
+	if err := s.End(t.Context(), "release"); err != nil {
 		t.Error(err)
 	}
-	servers := l.Servers()
-	stop()
-	for _, s := range servers {
-		allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
+	_ = session.Close() // the server has gone
+	if got := strings.Join(*events, " "); got != "stop_ordered asked terminated ended" {
+		t.Error(got)
+	}
+	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
+	if answers(s.Port()) || answers(s.DashboardPort()) {
+		t.Error("it still listens")
 	}
 }
 
-// TestRealTemplates starts another real MCP server from templates.
-func TestRealTemplates(t *testing.T) {
+// realSerena is what starts a version for a session, and what that will record.
+func realSerena(t *testing.T, state, version string) (*Launcher, *[]string, Spec) {
+	t.Helper()
+	env, events := realEnv(t), []string{}
+	l, _ := running(t, state, func(l *Launcher) {
+		l.o.Record = func(e monitor.Event) { events = append(events, string(e.Kind)) }
+		l.o.Limits.Keeper = realLimit // nothing is to be killed because the machine is slow
+		l.finder = given{version}
+		l.o.SerenaHome = env["SERENA_HOME"]
+	})
+	venv := "venv"
+	if version != serenatest.Version {
+		venv += "-" + version
+	}
+	return l, &events, Spec{
+		Template: Template{
+			Name: monitor.KindSerena, Command: []string{filepath.Join(serenatest.Tools(t), venv, "bin", "serena")}, Env: env,
+			Arguments: []string{"--context", "ide", "--agent-interface", "tools"},
+		},
+		Project: serenatest.GoProject(t, "alpha"), Lifetime: Session, Limit: realLimit,
+	}
+}
+
+// TestRealTemplate starts another real MCP server from a template.
+func TestRealTemplate(t *testing.T) {
+	t.Parallel()
 	python := filepath.Join(serenatest.Tools(t), "venv", "bin", "python")
 	script, err := filepath.Abs("testdata/notes.py")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, args := range map[string][]string{
-		"port": {"--port", portMark}, "port file": {"--port-file", portFileMark}, "json": {"--port-file", portFileMark, "--json"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			project := t.TempDir()
-			if err := os.WriteFile(filepath.Join(project, "a note"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			state := t.TempDir()
-			l, _ := running(t, state, nil)
-			s, err := l.Launch(t.Context(), Spec{
-				Template: Template{Name: "notes", Command: slices.Concat([]string{python, "-P", script, projectMark}, args)},
-				Project:  project, Lifetime: Session, Limit: realLimit,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			session := connect(t, s, false)
-			if text := call(t, session, "names", nil); !strings.Contains(text, "a note") {
-				t.Error(text)
-			}
-			if err := session.Close(); err != nil {
-				t.Error(err)
-			}
-			if err := s.End(t.Context(), "the test"); err != nil {
-				t.Error(err)
-			}
-			allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
-		})
+	project, state := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(project, "a note"), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	l, _ := running(t, state, nil)
+	s, err := l.Launch(t.Context(), Spec{
+		Template: Template{Name: "notes", Command: []string{python, "-P", script, projectMark, "--port-file", portFileMark, "--json"}},
+		Project:  project, Lifetime: Session, Limit: realLimit,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := connect(t, s, false)
+	if text := call(t, session, "names", nil); !strings.Contains(text, "a note") {
+		t.Error(text)
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.End(t.Context(), "the test"); err != nil {
+		t.Error(err)
+	}
+	allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 }

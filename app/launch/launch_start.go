@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/bystander"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/statefile"
 )
 
 // serenaSettings is the file that Serena makes in its directory when it starts for
@@ -63,6 +64,9 @@ func (s *start) run(ctx context.Context) (*Server, error) {
 		return nil, err
 	}
 	defer done()
+	if err := s.projectIsThere(ctx); err != nil {
+		return nil, err
+	}
 	t := &s.spec.Template
 	resolved, err := s.l.finder.Resolve(ctx, Wanted{Command: t.Command, Project: s.spec.Project, Serena: t.isSerena()})
 	if err != nil {
@@ -86,6 +90,39 @@ func (s *start) run(ctx context.Context) (*Server, error) {
 		server, err = s.try(ctx, resolved.Chosen)
 	}
 	return server, err
+}
+
+// projectIsThere refuses to start a server for all clients whose project directory
+// is not there: Serena would come up without a project, and serve nobody even when
+// the directory is back.
+func (s *start) projectIsThere(ctx context.Context) error {
+	if s.spec.Lifetime != Shared {
+		return nil
+	}
+	there, err := lookUp(ctx, &s.l.looks, "directory", s.spec.Project, isDirectory)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil && !there: // a disk that takes its time is no reason
+		return fmt.Errorf("%w: there is no directory %s; bring it back and ask again, which starts the server",
+			ErrNoProject, monitor.Clean(s.spec.Project))
+	}
+	return nil
+}
+
+// projectIsActive asks the dashboard of a server for all clients, once MCP is
+// accepted, whether it has its project: Serena goes on without one that it could
+// not open, and then serves nobody. A server that does not answer counts as having it.
+func (s *start) projectIsActive(ctx context.Context, dashboard int) error {
+	if s.spec.Lifetime != Shared || dashboard == 0 {
+		return nil
+	}
+	lacks, err := s.l.dashboard.LacksProject(ctx, dashboard)
+	if err != nil || !lacks {
+		return nil
+	}
+	return fmt.Errorf("%w: it could not open %s, and would have served nobody; see that the directory and its .serena/project.yml can be read and written, and ask again, which starts the server",
+		ErrNoProject, monitor.Clean(s.spec.Project))
 }
 
 // turn waits until the server may start. Serenas start one at a time while
@@ -218,8 +255,8 @@ func (s *start) order(ctx context.Context, chosen Verdict, v values, dir string)
 	}
 	set := slices.Concat(chosen.Env, templateEnv(t, v), []string{launchMark + "=" + s.id})
 	return keep{
-		program: program, look: s.l.look, lifetime: s.spec.Lifetime, linger: s.l.linger, dir: dir, alive: s.l.alive.path, workDir: workDir,
-		browsers: bystander.Browses(t.Name),
+		program: program, look: s.l.look, lifetime: s.spec.Lifetime, linger: s.l.o.Limits.Linger, dir: dir, alive: s.l.alive.path, workDir: workDir,
+		browsers: command.SparesBrowsers(t.Name),
 		command:  slices.Concat(chosen.Command[:1], v.fillAll(chosen.Command[1:]), serverArgs(t, chosen.Command, chosen.Version, v)),
 		env:      t.unset(s.l.finder.Environment(ctx, set...)),
 	}, nil
@@ -254,7 +291,7 @@ func (s *start) ready(ctx context.Context, k *keeper, r record, v values, dir st
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	late := time.AfterFunc(limit, func() { cancel(fmt.Errorf("it did not accept MCP within %g s", limit.Seconds())) })
+	late := time.AfterFunc(limit, func() { cancel(fmt.Errorf("it did not accept MCP within %s", monitor.Span(limit))) })
 	defer late.Stop()
 	select {
 	case <-k.started:
@@ -284,13 +321,16 @@ func (s *start) ready(ctx context.Context, k *keeper, r record, v values, dir st
 	if err != nil {
 		return nil, err
 	}
+	if err := s.projectIsActive(ctx, at.dashboard); err != nil {
+		return nil, err
+	}
 	r.Server, r.Port, r.Path, r.DashboardPort = at.server.String(), at.port, at.path, at.dashboard
 	if s.spec.AskedBy != nil {
 		r.AskedBy = askerOf(s.spec.AskedBy())
 	}
 	// The keeper spares what people work in, and must not take the server for
 	// that, whatever it is called.
-	err = os.WriteFile(filepath.Join(dir, serverFile), []byte(r.Server+"\n"), 0o600)
+	err = statefile.Replace(filepath.Join(dir, serverFile), []byte(r.Server+"\n"))
 	if err == nil {
 		err = writeRecord(dir, &r)
 	}
@@ -312,6 +352,9 @@ func (s *start) undo(k *keeper, v values, dir string, why error) error {
 	output := heard.output
 	if output == "" {
 		output = logTail(filepath.Join(dir, outputFile))
+	}
+	if errors.Is(why, ErrNoProject) {
+		output = loggedErrors(output) // the rest is about how it was ended
 	}
 	s.printed = printedLines(output)
 	if byItself && heard.exited != "" {
@@ -369,11 +412,7 @@ func (l *Launcher) take(s *Server) error {
 	l.busy.Add(1)
 	l.mu.Unlock()
 	if err := l.exits.Watch(s.ids.server); errors.Is(err, process.ErrGone) {
-		defer l.busy.Done()
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.servers, s.rec.ID)
-		return errors.New("it ended right after it had accepted MCP")
+		s.exit()
 	}
 	l.o.Tell(s.launch())
 	go l.supervise(s)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,7 +97,7 @@ func TestLaunch(t *testing.T) {
 			l, stop := running(t, state, func(l *Launcher) {
 				l.o.Tell = func(m monitor.Launch) { told = append(told, m) }
 				l.o.Record = func(e monitor.Event) { events = append(events, string(e.Kind)) }
-				l.keeping = time.Minute // nothing is to be killed because the machine is slow
+				l.o.Limits.Keeper = time.Minute // nothing is to be killed because the machine is slow
 			})
 			s, err := l.Launch(t.Context(), spec)
 			if err != nil {
@@ -160,7 +161,7 @@ func TestFailures(t *testing.T) {
 	brief := func(s Spec) Spec { s.Limit = 600 * time.Millisecond; return s }
 	long := func(s Spec) Spec { s.Limit = 5 * time.Second; return s } // enough to listen in
 	t.Cleanup(func() { nobody(t) })
-	for want, spec := range map[string]Spec{
+	failures := map[string]Spec{
 		"it exited with status 3 before it accepted MCP. Its last lines: hello": order("--print", "hello", "--exit", "3"),
 		"it exited with status 0 before it accepted MCP":                        order("--exit", "0"),
 		"it did not accept MCP within 0.6 s; it listened on no port":            brief(order("--silent")),
@@ -173,7 +174,11 @@ func TestFailures(t *testing.T) {
 		"has no absolute path":                       {Template: Template{Name: "x", Command: []string{"x"}}, Project: absolutePath, Lifetime: Session},
 		"where it is to run, cannot be used":         func() Spec { s := order(); s.Template.Directory = filepath.Join(absolutePath, "no such"); return s }(),
 		"there is no lifetime":                       func() Spec { s := order(); s.Lifetime = ""; return s }(),
-	} {
+	}
+	if runtime.GOOS == "linux" { // elsewhere there is no such address
+		failures["which 127.0.0.1 does not reach: make it listen on 127.0.0.1"] = long(order("--host", "127.0.0.2", "--port", portMark))
+	}
+	for want, spec := range failures {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			state := t.TempDir()
@@ -258,27 +263,30 @@ func started(state string) bool {
 // TestServersThatEnd ends servers by themselves: what they leave is cleared
 // away.
 func TestServersThatEnd(t *testing.T) {
-	state := t.TempDir()
-	l, _ := running(t, state, nil)
+	t.Cleanup(func() { nobody(t) })
 	for _, args := range [][]string{{"--child"}, {"--wrap"}, {"--wrap", "--child"}} {
-		s, err := l.Launch(t.Context(), order(args...))
-		if err != nil {
-			t.Fatal(args, err)
-		}
-		h, err := process.Hold(s.Identity())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		h.Close()
-		<-s.Done()
-		allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
-		if s.Ending() == "" {
-			t.Error("it does not say how it ended")
-		}
-		nobody(t)
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			t.Parallel()
+			state := t.TempDir()
+			l, _ := running(t, state, nil)
+			s, err := l.Launch(t.Context(), order(args...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := process.Hold(s.Identity())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			h.Close()
+			<-s.Done()
+			allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
+			if s.Ending() == "" {
+				t.Error("it does not say how it ended")
+			}
+		})
 	}
 }
 
@@ -346,7 +354,9 @@ func TestTheLock(t *testing.T) {
 // TestManyAtOnce starts 50 servers at the same time.
 func TestManyAtOnce(t *testing.T) {
 	state := t.TempDir()
-	l, stop := running(t, state, nil)
+	l, stop := running(t, state, func(l *Launcher) {
+		l.o.Limits.Keeper, l.o.Limits.Close = time.Minute, time.Minute // nothing is to be killed because the machine is slow
+	})
 	const many = 50
 	var each sync.WaitGroup
 	for range many {
@@ -370,6 +380,61 @@ func TestManyAtOnce(t *testing.T) {
 		allGone(t, state, s.ID(), s.ids.keeper, s.Identity())
 		if s.Ending() != "ended by the end of lamplighter" {
 			t.Error(s.Ending())
+		}
+	}
+}
+
+// A server for all clients that could serve nobody is not kept, and the next start
+// succeeds as soon as its project is back.
+func TestSharedServerHasItsProject(t *testing.T) {
+	serena := func(project string) Spec {
+		spec := order("--print", "INFO noise\nERROR why it failed\nINFO noise", "--dashboard", "--late", "50ms", "--needs", filepath.Join(project, ".serena"))
+		spec.Template.Name, spec.Project, spec.Lifetime = monitor.KindSerena, project, Shared
+		return spec
+	}
+	state, project := t.TempDir(), filepath.Join(t.TempDir(), "alpha")
+	told := 0
+	l, _ := running(t, state, func(l *Launcher) {
+		l.o.Tell = func(monitor.Launch) { told++ }
+		l.o.Limits.Keeper = time.Minute // nothing is to be killed because the machine is slow
+	})
+	refused := func(want string) {
+		t.Helper()
+		_, err := l.Launch(t.Context(), serena(project))
+		if !errors.Is(err, ErrNoProject) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), project) || !strings.Contains(err.Error(), "ask again") {
+			t.Errorf("%v", err)
+		}
+		if len(l.Servers()) != 0 || told != 0 {
+			t.Error("it is kept")
+		}
+		nothingLeft(t, state)
+	}
+	refused("there is no directory")
+	if err := os.WriteFile(project, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused("there is no directory")
+	if err := errors.Join(os.Remove(project), os.Mkdir(project, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	refused("could not open")
+	refused("Its last lines: ERROR why it failed")
+	spec := serena(project)
+	spec.Lifetime = Session
+	own, err := l.Launch(t.Context(), spec) // whoever has it alone can give it a project
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(project, ".serena"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	all, err := l.Launch(t.Context(), serena(project))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Server{own, all} {
+		if err := s.End(t.Context(), "the test"); err != nil {
+			t.Error(err)
 		}
 	}
 }

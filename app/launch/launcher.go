@@ -9,12 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
+	"lamplighter/monitor/statefile"
 )
 
 // Errors of a Launcher that is not at work.
@@ -48,18 +47,16 @@ type Launcher struct {
 	turns     *turns
 	exits     exitWatch
 	bootID    string
-	linger    time.Duration
-	keeping   time.Duration // keeperTime, unless a test says otherwise
-	retry     time.Duration // until what has failed is tried again for the first time
 	freePort  func() (int, error)
 
 	readRecord func(dir, id string) (record, error)
 	look       func(pid int) (process.Stat, error)
 
-	opening sync.Mutex    // while the lock is taken; goes before mu
-	warned  bool          // guarded by it: the user is
-	lost    chan struct{} // told when a start has found the lock lost
-	opened  chan struct{} // closed when it is open
+	opening sync.Mutex        // while the lock is taken; goes before mu
+	refusal string            // guarded by it: why nothing can be launched, as the user is told; "" when it can
+	left    map[string]string // likewise: what is told of what is left as it is, by its path
+	lost    monitor.Bell      // rings when a start has found the lock lost
+	opened  chan struct{}     // closed when it is open
 
 	mu       sync.Mutex
 	alive    aliveLock
@@ -87,11 +84,13 @@ func New(o Options) *Launcher {
 	if o.Warn == nil {
 		o.Warn = func(...string) {}
 	}
+	o.Limits = o.Limits.orDefault()
 	return &Launcher{
-		o: o, finder: o.Finder, dashboard: serena.NewClient(), ask: newMCPProbe(),
-		turns: newTurns(cpus()), exits: process.NewExitWatch(), linger: lingerTime, keeping: keeperTime, retry: retryFirst, freePort: freePort, readRecord: readRecord, look: process.ReadStat,
+		o: o, looks: looks{limit: o.Limits.Look}, finder: o.Finder, dashboard: serena.NewClient(), ask: newMCPProbe(),
+		turns: newTurns(cpus()), exits: process.NewExitWatch(), freePort: freePort, readRecord: readRecord, look: process.ReadStat,
 		alive:    aliveLock{path: AliveLock(o.StateDir)},
-		lost:     make(chan struct{}, 1),
+		left:     map[string]string{},
+		lost:     monitor.NewBell(),
 		opened:   make(chan struct{}),
 		refused:  errNotOpen,
 		starting: map[string]func(error){}, servers: map[string]*Server{},
@@ -104,7 +103,7 @@ func (l *Launcher) dirOf(id string) string { return filepath.Join(l.serversDir()
 
 // forget removes what there is on disk of a launch.
 func (l *Launcher) forget(id string) error {
-	return plainfile.RemoveAll(l.dirOf(id))
+	return statefile.RemoveAll(l.dirOf(id))
 }
 
 // Servers are those that run, in the order in which they were started.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"lamplighter/monitor"
@@ -118,10 +120,7 @@ func (l *Launcher) holdLock(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	select {
-	case l.lost <- struct{}{}:
-	default:
-	}
+	l.lost.Ring()
 	return err
 }
 
@@ -151,10 +150,34 @@ func (l *Launcher) relock(ctx context.Context) {
 func (l *Launcher) warn(ctx context.Context, err error) {
 	switch {
 	case err != nil && ctx.Err() == nil:
-		l.warned = true
-		l.o.Warn(monitor.Clean(NoServers + err.Error()))
-	case err == nil && l.warned:
-		l.warned = false
-		l.o.Warn()
+		l.refusal = monitor.Clean(NoServers + err.Error())
+		l.warnAll()
+	case err == nil && l.refusal != "":
+		l.refusal = ""
+		l.warnAll()
 	}
+}
+
+// warnLeft tells the user that something at a path is left as it is, or with no
+// sentence that this is over.
+func (l *Launcher) warnLeft(path, sentence string) {
+	l.opening.Lock()
+	defer l.opening.Unlock()
+	l.left[path] = monitor.Clean(sentence)
+	if sentence == "" {
+		delete(l.left, path)
+	}
+	l.warnAll()
+}
+
+// warnAll tells the user all that there is to know now. The caller holds opening.
+func (l *Launcher) warnAll() {
+	var sentences []string
+	if l.refusal != "" {
+		sentences = append(sentences, l.refusal)
+	}
+	for _, path := range slices.Sorted(maps.Keys(l.left)) {
+		sentences = append(sentences, l.left[path])
+	}
+	l.o.Warn(sentences...)
 }

@@ -72,10 +72,11 @@ func TestStartsOpen(t *testing.T) {
 // TestTheLostLock: somebody replaces the lock and holds the new one. The user is
 // warned until a start, or a look without one, has it again.
 func TestTheLostLock(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir()
 	warned := make(chan []string, 16)
 	l, _ := running(t, state, func(l *Launcher) {
-		l.o.Warn, l.retry = func(sentences ...string) { warned <- sentences }, lockEvery
+		l.o.Warn, l.o.Limits.Retry = func(sentences ...string) { warned <- sentences }, lockEvery
 	})
 	path := filepath.Join(state, aliveFile)
 	if err := os.Remove(path); err != nil {

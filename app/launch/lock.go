@@ -12,7 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // aliveFile is the lock by which keepers learn that this program has died. It
@@ -54,7 +54,7 @@ func (a *aliveLock) take(ctx context.Context) error {
 }
 
 func (a *aliveLock) add(ctx context.Context) error {
-	lock, err := plainfile.Lock(ctx, a.path, os.O_RDONLY, lockEvery)
+	lock, err := statefile.Lock(ctx, a.path, lockEvery)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
 			err = errAliveTaken

@@ -15,13 +15,13 @@ const lookLimit = 2 * time.Second
 // errSilent says that the files did not answer within lookLimit.
 var errSilent = errors.New("does not answer")
 
-// looks are the looks at files that are not at their end. The zero value is
-// ready to use, by several at once.
+// looks are the looks at files that are not at their end. With a limit it is ready
+// to use, by several at once.
 type looks struct {
 	mu   sync.Mutex
 	busy map[look]*looking
 
-	limit time.Duration // lookLimit, unless a test says otherwise
+	limit time.Duration // Limits.Look
 	// before is called before each look, in its goroutine; only tests set it.
 	before func(path string)
 }
@@ -44,15 +44,11 @@ func lookUp[T any](ctx context.Context, l *looks, what, path string, find func(p
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	limit := l.limit
-	if limit == 0 {
-		limit = lookLimit
-	}
-	at, silent := l.begin(look{what, path}, limit, func() any { return find(path) })
+	at, silent := l.begin(look{what, path}, func() any { return find(path) })
 	if silent {
 		return none, errSilent
 	}
-	timer := time.NewTimer(limit - time.Since(at.began))
+	timer := time.NewTimer(l.limit - time.Since(at.began))
 	defer timer.Stop()
 	select {
 	case <-at.done:
@@ -64,11 +60,11 @@ func lookUp[T any](ctx context.Context, l *looks, what, path string, find func(p
 	}
 }
 
-func (l *looks) begin(what look, limit time.Duration, find func() any) (at *looking, silent bool) {
+func (l *looks) begin(what look, find func() any) (at *looking, silent bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for other, at := range l.busy {
-		if other.path == what.path && time.Since(at.began) >= limit {
+		if other.path == what.path && time.Since(at.began) >= l.limit {
 			return nil, true
 		}
 	}

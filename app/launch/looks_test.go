@@ -36,6 +36,7 @@ func underWay(l *looks) int {
 }
 
 func TestADirectoryThatHangsIsPassedOver(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	hung, good := filepath.Join(home, "hung"), filepath.Join(home, "good")
 	for _, dir := range []string{hung, good} {

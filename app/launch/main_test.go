@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -15,6 +16,11 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == helperArg {
 		os.Exit(act(os.Args[2], os.Args[3:]))
 	}
+	// What is parallel here waits for processes, and not for a core.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	flag.Parse() // which may say otherwise
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
 		if builtKeeper.dir != "" {
 			os.RemoveAll(builtKeeper.dir)

@@ -2,13 +2,9 @@ package launch
 
 import "time"
 
-// What has survived, or could not be looked at, is tried again: first after
-// retryFirst, and ever more seldom, because what did not help for a long time
-// hardly will.
-const (
-	retryFirst = 5 * time.Second
-	retryMost  = 5 * time.Minute
-)
+// retryMost is the longest wait until what has survived, or could not be looked at, is
+// tried again: ever more seldom, because what did not help for a long time hardly will.
+const retryMost = 5 * time.Minute
 
 // pauses are the waits between tries, each twice as long as the one before.
 type pauses struct{ next, most time.Duration }
@@ -33,4 +29,4 @@ func (p *pauses) wait(enough <-chan struct{}) bool {
 }
 
 // retries are the waits before what has failed is tried again.
-func (l *Launcher) retries() *pauses { return &pauses{next: l.retry, most: retryMost} }
+func (l *Launcher) retries() *pauses { return &pauses{next: l.o.Limits.Retry, most: retryMost} }

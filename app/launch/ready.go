@@ -14,6 +14,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/statefile"
 )
 
 // How often a starting server is looked at: often, because every millisecond is
@@ -292,7 +293,7 @@ func (s *search) late(cause error, ports map[int]*reply, last sight) error {
 // readPort reads the port that a server has written, 0 when there is none yet.
 func readPort(path string) int {
 	const longest = 64
-	text, err := readFile(path, longest)
+	text, err := statefile.Read(path, longest)
 	if err != nil {
 		return 0
 	}

@@ -69,11 +69,19 @@ func (r *record) identities() identities {
 	return ids
 }
 
+// errRecord says that a file cannot be a record.
+var errRecord = errors.New("it is no record of a server")
+
+func formatRecord(r record) ([]byte, error) {
+	text, err := json.MarshalIndent(r, "", "  ")
+	return append(text, '\n'), err
+}
+
 // parseRecord reads a record that lay in the directory of that id.
 func parseRecord(id string, text []byte) (record, error) {
 	var r record
 	if err := json.Unmarshal(text, &r); err != nil {
-		return record{}, fmt.Errorf("it is no record: %w", err)
+		return record{}, err
 	}
 	switch {
 	case r.Version != recordVersion:

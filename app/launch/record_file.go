@@ -3,16 +3,13 @@ package launch
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // The names below the state directory.
@@ -55,30 +52,18 @@ func isID(name string) bool {
 	return true
 }
 
-// writeRecord replaces the record in dir as a whole: a reader sees the old one
-// or the new one. It is not forced onto the disk, because after a power failure
-// nothing that it names runs any more.
-func writeRecord(dir string, r *record) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
+// recordIn is the record of a server in its directory.
+func recordIn(dir, id string) statefile.File[record] {
+	return statefile.File[record]{
+		Path: filepath.Join(dir, recordFile), Limit: maxRecord, Broken: errRecord,
+		Parse:  func(text []byte) (record, error) { return parseRecord(id, text) },
+		Format: formatRecord,
 	}
-	next := filepath.Join(dir, recordFile+".new")
-	if err := os.WriteFile(next, append(text, '\n'), 0o600); err != nil {
-		os.Remove(next)
-		return err
-	}
-	return plainfile.Rename(next, filepath.Join(dir, recordFile))
 }
 
-// readRecord reads the record of a server by its id.
-func readRecord(dir, id string) (record, error) {
-	text, err := readFile(filepath.Join(dir, recordFile), maxRecord)
-	if err != nil {
-		return record{}, err
-	}
-	return parseRecord(id, text)
-}
+func writeRecord(dir string, r *record) error { return recordIn(dir, r.ID).Write(*r) }
+
+func readRecord(dir, id string) (record, error) { return recordIn(dir, id).Read() }
 
 // isUnreadable tells whether a record could not be read for a reason that may
 // pass, such as too many open files or a disk that does not answer. One that is
@@ -86,16 +71,4 @@ func readRecord(dir, id string) (record, error) {
 func isUnreadable(err error) bool {
 	var system syscall.Errno
 	return errors.As(err, &system) && !errors.Is(err, fs.ErrNotExist)
-}
-
-// readFile reads a plain file of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
-	text, err := plainfile.Read(path, limit)
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("%s is longer than %d bytes", path, limit)
-	}
-	return text, nil
 }

@@ -195,6 +195,6 @@ func (s *Server) launch() monitor.Launch {
 
 // label names the server in events as the model does.
 func (s *Server) label() string {
-	in := monitor.Instance{Identity: s.ids.server, Kind: s.rec.Kind, Port: s.rec.DashboardPort, ProjectName: projectName(s.rec.Project)}
+	in := monitor.Instance{Identity: s.ids.server, Kind: s.rec.Kind, ProjectName: projectName(s.rec.Project)}
 	return in.Label()
 }

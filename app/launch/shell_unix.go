@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"lamplighter/monitor"
 )
 
 // askLogin asks the user's shell for its PATH, within the limit.
@@ -30,7 +32,7 @@ func (f *Finder) askLogin(ctx context.Context) (string, error) {
 	if shell == "" {
 		return "", errors.New("the login shell is not known: set SHELL")
 	}
-	deadline := time.Now().Add(f.o.ShellLimit)
+	deadline := time.Now().Add(f.o.Limits.Shell)
 	env := environment(f.o.GOOS, f.o.Environ, "", []string{"TERM=dumb"})
 	marker := newMark()
 	ways := questions(shell, marker)
@@ -77,7 +79,7 @@ func (f *Finder) unanswered(o outcome) error {
 	case o.startErr != nil:
 		return o.startErr
 	case o.timedOut:
-		return fmt.Errorf("no answer within %s: something in its start-up files waits", f.o.ShellLimit)
+		return fmt.Errorf("no answer within %s: something in its start-up files waits", monitor.Span(f.o.Limits.Shell))
 	case len(said) > 0:
 		return fmt.Errorf("%s: %s", o.ended, said[0])
 	}

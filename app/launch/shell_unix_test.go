@@ -25,7 +25,7 @@ func withShell(t *testing.T, shell string, files map[string]string, change func(
 	}
 	o := FinderOptions{
 		Environ: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "SHELL=" + shell}, Home: home,
-		ShellLimit: time.Minute, Passwd: filepath.Join(home, "none"),
+		Limits: Limits{Shell: time.Minute}, Passwd: filepath.Join(home, "none"),
 	}
 	if change != nil {
 		change(&o)
@@ -62,7 +62,7 @@ func TestAShellThatHangsIsEnded(t *testing.T) {
 	withTime(t, 3, func(limit time.Duration) string {
 		f, home := withShell(t, "/bin/bash", map[string]string{
 			".bash_profile": "echo $$ >>~/pids; (trap '' TERM; sleep 1000 & echo $! >>~/pids; wait) & setsid sleep 1000 & echo $! >>~/pids; sleep 1000",
-		}, func(o *FinderOptions) { o.ShellLimit = 3 * limit })
+		}, func(o *FinderOptions) { o.Limits.Shell = 3 * limit })
 		path, err := f.LoginPath(t.Context())
 		if path == "" && (err == nil || !strings.Contains(err.Error(), "start-up files")) {
 			t.Errorf("got %q, %v", path, err)
@@ -74,9 +74,10 @@ func TestAShellThatHangsIsEnded(t *testing.T) {
 }
 
 func TestAShellThatHangsOnlyForPeople(t *testing.T) {
+	t.Parallel()
 	f, _ := withShell(t, "/bin/bash", map[string]string{
 		".bash_profile": "PATH=$PATH:/opt/mine; case $- in *i*) exec sleep 1000;; esac",
-	}, func(o *FinderOptions) { o.ShellLimit = 5 * time.Second })
+	}, func(o *FinderOptions) { o.Limits.Shell = 5 * time.Second })
 	if path, err := f.LoginPath(t.Context()); err != nil || !strings.HasSuffix(path, "/opt/mine") {
 		t.Errorf("got %q, %v", path, err)
 	}

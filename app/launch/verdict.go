@@ -2,10 +2,12 @@ package launch
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 // verdicts remembers what checks have found, good news also on disk. It is safe
 // for concurrent use.
 type verdicts struct {
-	path string // empty: in memory only
+	file statefile.File[map[string]remembered] // no path: in memory only
 	now  func() time.Time
 
 	mu     sync.Mutex
@@ -35,7 +37,7 @@ type remembered struct {
 }
 
 func newVerdicts(path string, now func() time.Time) *verdicts {
-	return &verdicts{path: path, now: now, known: map[string]remembered{}, busy: map[string]chan struct{}{}}
+	return &verdicts{file: verdictsAt(path), now: now, known: map[string]remembered{}, busy: map[string]chan struct{}{}}
 }
 
 // take waits until nobody else checks the same, so that many who want it at once
@@ -69,10 +71,10 @@ func (s *verdicts) get(key string) (Verdict, bool) {
 	defer s.mu.Unlock()
 	if !s.loaded {
 		s.loaded = true
-		if s.path != "" {
-			_ = plainfile.Sweep(s.path) // it is in nobody's way
+		if s.file.Path != "" {
+			_ = statefile.Sweep(s.file.Path, statefile.Abandoned) // it is in nobody's way
 		}
-		s.merge(loadVerdicts(s.path))
+		s.load()
 	}
 	r, ok := s.known[key]
 	if !ok || !r.fresh(s.now()) {
@@ -86,10 +88,14 @@ func (s *verdicts) put(key string, v Verdict) {
 	defer s.mu.Unlock()
 	s.known[key] = remembered{verdict: v, at: s.now()}
 	s.prune()
-	if v.OK && s.path != "" {
-		// Another process may have added to it meanwhile.
-		s.merge(loadVerdicts(s.path))
-		_ = saveVerdicts(s.path, s.known) // it is asked again next time
+	if !v.OK || s.file.Path == "" {
+		return
+	}
+	// Another process may have added to it meanwhile.
+	s.load()
+	// Who only asks makes no directory.
+	if _, err := os.Stat(filepath.Dir(s.file.Path)); err == nil {
+		_ = s.file.Write(s.known) // it is asked again next time
 	}
 }
 
@@ -102,8 +108,13 @@ func (r remembered) fresh(now time.Time) bool {
 	return age >= 0 && age < limit
 }
 
-// merge adds what is on disk and not known better.
-func (s *verdicts) merge(disk map[string]remembered) {
+// load adds what is on disk and not known better. A file that is no such file is worth
+// nothing: everything is asked again then.
+func (s *verdicts) load() {
+	if s.file.Path == "" {
+		return
+	}
+	disk, _ := s.file.Read()
 	for key, r := range disk {
 		if mine, ok := s.known[key]; !ok || mine.at.Before(r.at) {
 			s.known[key] = r

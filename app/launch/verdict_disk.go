@@ -2,13 +2,12 @@ package launch
 
 import (
 	"encoding/json"
-	"io"
-	"os"
-	"path/filepath"
+	"errors"
+	"fmt"
 	"regexp"
 	"time"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // verdictsName is the file of good verdicts in the state directory.
@@ -27,22 +26,11 @@ type verdictLine struct {
 	At      time.Time `json:"at"`
 }
 
-// loadVerdicts reads what is there. A file that is no such file is worth
-// nothing: everything is asked again then.
-func loadVerdicts(path string) map[string]remembered {
-	if path == "" {
-		return nil
+func verdictsAt(path string) statefile.File[map[string]remembered] {
+	return statefile.File[map[string]remembered]{
+		Path: path, Limit: mostVerdictBytes, Broken: errors.New("it does not say what checks have found"),
+		Parse: decodeVerdicts, Format: encodeVerdicts,
 	}
-	file, err := plainfile.Open(path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, mostVerdictBytes+1))
-	if err != nil || len(data) > mostVerdictBytes {
-		return nil
-	}
-	return decodeVerdicts(data)
 }
 
 var (
@@ -50,10 +38,13 @@ var (
 	isVersion = regexp.MustCompile(`^\d{1,9}(\.\d{1,9}){0,5}$`)
 )
 
-func decodeVerdicts(data []byte) map[string]remembered {
+func decodeVerdicts(data []byte) (map[string]remembered, error) {
 	var file verdictFile
-	if json.Unmarshal(data, &file) != nil || file.Version != 1 {
-		return nil
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, err
+	}
+	if file.Version != 1 {
+		return nil, fmt.Errorf("it has version %d", file.Version)
 	}
 	known := map[string]remembered{}
 	for key, line := range file.Verdicts {
@@ -64,12 +55,11 @@ func decodeVerdicts(data []byte) map[string]remembered {
 		v.Command = []string{line.Program}
 		known[key] = remembered{verdict: v, at: line.At}
 	}
-	return known
+	return known, nil
 }
 
-// saveVerdicts writes the good ones, so that whoever reads sees the old file or
-// the new one. It makes no directory.
-func saveVerdicts(path string, known map[string]remembered) (err error) {
+// encodeVerdicts writes the good ones.
+func encodeVerdicts(known map[string]remembered) ([]byte, error) {
 	file := verdictFile{Version: 1, Verdicts: map[string]verdictLine{}}
 	for key, r := range known {
 		if r.verdict.OK {
@@ -77,26 +67,5 @@ func saveVerdicts(path string, known map[string]remembered) (err error) {
 		}
 	}
 	data, err := json.Marshal(file)
-	if err != nil {
-		return err
-	}
-	// What one that was killed has left; it is tried again with the next.
-	_ = plainfile.Sweep(path)
-	fresh, err := os.CreateTemp(filepath.Dir(path), "."+verdictsName+".*.tmp") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = fresh.Close() // it may be closed already
-			_ = os.Remove(fresh.Name())
-		}
-	}()
-	if _, err = fresh.Write(append(data, '\n')); err != nil {
-		return err
-	}
-	if err = fresh.Close(); err != nil {
-		return err
-	}
-	return plainfile.Rename(fresh.Name(), path)
+	return append(data, '\n'), err
 }

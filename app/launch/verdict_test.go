@@ -2,7 +2,6 @@ package launch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // clock is a time that the test moves.
@@ -119,7 +118,7 @@ func TestVerdictsSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-2*plainfile.Abandoned)); err != nil {
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-2*statefile.Abandoned)); err != nil {
 		t.Fatal(err)
 	}
 	newVerdicts(filepath.Join(dir, verdictsName), time.Now).get(key(1))
@@ -145,18 +144,6 @@ func TestVerdictsAreBounded(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Size() > mostVerdictBytes {
 		t.Errorf("%v, %v", info, err)
 	}
-}
-
-func FuzzVerdictFile(f *testing.F) {
-	data, _ := json.Marshal(verdictFile{Version: 1, Verdicts: map[string]verdictLine{key(1): {Program: "x", Version: "2.1.0"}}})
-	f.Add(data)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for k, r := range decodeVerdicts(data) {
-			if !isKey.MatchString(k) || !r.verdict.OK || len(r.verdict.Command) != 1 || !isVersion.MatchString(r.verdict.Version) {
-				t.Errorf("%q: %+v", k, r.verdict)
-			}
-		}
-	})
 }
 
 // What is remembered is never more than what was put, nor older than it may be.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"lamplighter/monitor"
 )
 
 // Names of the Desktop Notifications Specification 1.2 (freedesktop.org) and of
@@ -84,7 +86,7 @@ func (n *Notifier) open(ctx context.Context) (*session, error) {
 	if err != nil || !mute() {
 		conn.Close()
 		if ctx.Err() != nil {
-			err = fmt.Errorf("it does not answer within %v: %w", dialLimit, ctx.Err())
+			err = fmt.Errorf("it does not answer within %s: %w", monitor.Span(dialLimit), ctx.Err())
 		}
 		return nil, err
 	}

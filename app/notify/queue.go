@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"lamplighter/monitor"
 )
 
 const (
@@ -24,13 +26,13 @@ type entry struct {
 // queue holds what is to be shown or withdrawn: for each subject the newest,
 // the oldest subject first. It may be used on several goroutines.
 type queue struct {
-	wake chan struct{} // has capacity 1, and something in it after each order
+	wake monitor.Bell // rings after each order
 
 	mu      sync.Mutex
 	entries []entry
 }
 
-func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+func newQueue() *queue { return &queue{wake: monitor.NewBell()} }
 
 func (q *queue) show(what Notification, now time.Time) {
 	what.Actions = slices.Clone(what.Actions) // the caller's own
@@ -52,10 +54,7 @@ func (q *queue) put(e entry) {
 		q.entries = append(q.entries, e)
 	}
 	q.mu.Unlock()
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	q.wake.Ring()
 }
 
 // of is where the entry of a subject is, -1 for nowhere. mu is held.

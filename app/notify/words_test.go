@@ -57,7 +57,7 @@ func TestComposeLeavesTheCallersActions(t *testing.T) {
 
 func TestTame(t *testing.T) {
 	for text, want := range map[string]string{
-		"24284 - alpha ends in 5 min":  "24284 - alpha ends in 5 min",
+		"4 - alpha ends in 5 min":      "4 - alpha ends in 5 min",
 		"$(calc) $env:PATH":            "\uff04(calc) \uff04env:PATH",
 		"a]]><script>":                 "a]] ><script>",
 		"a]]]>":                        "a]]] >",

@@ -4,6 +4,7 @@
 package payload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +13,11 @@ import (
 	"time"
 )
 
-// The bounds of a body.
-const (
-	Max      = 1 << 20 // bytes
-	bodyTime = 5 * time.Second
-)
+// Max bounds a body, in bytes.
+const Max = 1 << 20
+
+// usualTime is how long a body may take.
+const usualTime = 5 * time.Second
 
 // What may be wrong with a body, in sentences for people.
 var (
@@ -25,22 +26,21 @@ var (
 	errLost     = errors.New("the body did not arrive")
 )
 
-// Expect gives the body of a request its time, if it has one: a body that never
-// comes must not keep the connection. It is for every request, because a body
-// that no route reads is read by the server at the end.
-func Expect(w http.ResponseWriter, req *http.Request) {
+// Expect gives the body of a request its time, if it has one, zero for the usual
+// one: a body that never comes must not keep the connection. It is for every
+// request, because a body that no route reads is read by the server at the end.
+func Expect(w http.ResponseWriter, req *http.Request, within time.Duration) {
 	if req.ContentLength != 0 {
 		// Where there is no deadline (a recorder in a test) there is no
 		// connection either.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(cmp.Or(within, usualTime)))
 	}
 }
 
-// Read reads the body of a request, which may be missing. The error is one of
-// the above or another sentence, and belongs to the status; the connection ends
-// with that answer.
+// Read reads the body of a request, which may be missing, in the time that
+// Expect has given it. The error is one of the above or another sentence, and
+// belongs to the status; the connection ends with that answer.
 func Read(w http.ResponseWriter, req *http.Request) (body []byte, status int, err error) {
-	Expect(w, req)
 	body, err = io.ReadAll(http.MaxBytesReader(w, req.Body, Max))
 	if err != nil {
 		// Of a connection that goes on, the server reads the rest of the body

@@ -165,7 +165,7 @@ func (b *book) follow(w *work, in *monitor.Instance, a policy.Action, r policy.R
 	p.due, p.reason, p.basis = a.At, a.Reason, basisOf(in)
 	if !p.announced() && !now.Before(p.next()) {
 		p.notBefore, p.because = later(p.at(), now.Add(p.notice)), ""
-		w.events = append(w.events, about(in, monitor.EventShutdownPlanned, now, "in "+span(p.notBefore.Sub(now))+": "+p.reason))
+		w.events = append(w.events, about(in, monitor.EventShutdownPlanned, now, "in "+monitor.Span(p.notBefore.Sub(now))+": "+p.reason))
 		b.told.planned(in, p, now)
 	}
 	if a.Do == policy.End && p.announced() && !now.Before(p.at()) && b.begin(id) {

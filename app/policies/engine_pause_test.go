@@ -25,7 +25,7 @@ func TestPauseEnds(t *testing.T) {
 	expect(t, "refused", w.kinds(monitor.EventPolicyRefused), "policy_refused 4 its client Codex (1004) has ended, but the policies are paused")
 	d.pass(1)
 	expect(t, "said", w.kinds(monitor.EventPoliciesPaused, monitor.EventPoliciesResumed),
-		"policies_paused 0 for 60 min, by a test", "policies_resumed 0 the time is over")
+		"policies_paused 0 for 1 h, by a test", "policies_resumed 0 the time is over")
 	expect(t, "announced", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 5 min: its client Codex (1004) has ended")
 	d.pass(5 * time.Minute)
 	if len(w.stopped) != 1 {
@@ -47,7 +47,7 @@ func TestPausedOnTheWay(t *testing.T) {
 	w.instances(orphan(4, noon))
 	d.look()
 	d.pass(20 * time.Minute)
-	expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 5 min")
+	expect(t, "notices", summaries(w.notices), "4 - alpha will shut down in 5 min")
 	expect(t, "said", w.kinds(monitor.EventPoliciesPaused), "policies_paused 0 until resumed, by a test")
 }
 

@@ -52,7 +52,7 @@ func TestOrphanIsEnded(t *testing.T) {
 	}
 	d.pass(6 * time.Minute)
 	expect(t, "events", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 5 min: its client Codex (1004) has ended")
-	expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 5 min")
+	expect(t, "notices", summaries(w.notices), "4 - alpha will shut down in 5 min")
 	if n := w.notices[0]; !n.Keep || !n.Stop || n.Body != "Its client Codex (1004) has ended." || !slices.Equal(n.IDs, []monitor.Identity{who(4)}) {
 		t.Errorf("%+v", n)
 	}
@@ -64,7 +64,7 @@ func TestOrphanIsEnded(t *testing.T) {
 		t.Fatalf("%+v", w.stops)
 	}
 	expect(t, "asked once more", w.asked, "alone 4")
-	expect(t, "notices", summaries(w.notices[1:]), "Ended: 24004 - alpha")
+	expect(t, "notices", summaries(w.notices[1:]), "Ended: 4 - alpha")
 	if body := w.notices[1].Body; body != "100 MB given back." && body != "Its client Codex (1004) has ended. 100 MB given back." {
 		t.Errorf("%q", body)
 	}
@@ -116,7 +116,7 @@ func TestShortTimes(t *testing.T) {
 	d.pass(2 * time.Second)
 	expect(t, "announced", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 2 s: its client Codex (1004) has ended")
 	d.pass(2 * time.Second)
-	expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 2 s", "Ended: 24004 - alpha")
+	expect(t, "notices", summaries(w.notices), "4 - alpha will shut down in 1.5 s", "Ended: 4 - alpha")
 }
 
 // What stands against a plan drops it, and says so to whom it was announced.
@@ -242,7 +242,7 @@ func TestItDoesNotEnd(t *testing.T) {
 	w.instances(orphan(4, noon))
 	d.look()
 	d.pass(69 * time.Minute)
-	expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 5 min", "Not ended: 24004 - alpha")
+	expect(t, "notices", summaries(w.notices), "4 - alpha will shut down in 5 min", "Not ended: 4 - alpha")
 	if body := w.notices[1].Body; !strings.Contains(body, "python (4) is still there.") {
 		t.Errorf("%q", body)
 	}
@@ -299,7 +299,7 @@ func TestNotify(t *testing.T) {
 	d.pass(5 * time.Hour)
 	expect(t, "refused", w.kinds(monitor.EventPolicyRefused), "policy_refused 5 its client Codex (1005) has ended, but it is pinned")
 	expect(t, "notified", w.kinds(monitor.EventNotified), "notified 4 no call for 30 min, but its client Codex (1004) is connected")
-	expect(t, "notices", summaries(w.notices), "24004 - alpha may not be needed")
+	expect(t, "notices", summaries(w.notices), "4 - alpha may not be needed")
 	// When it was used meanwhile, it is another matter: after the hour.
 	w.instances(attached(4, w.read().now))
 	d.look()
@@ -346,5 +346,5 @@ func TestMany(t *testing.T) {
 	if len(w.stopped) != 500 {
 		t.Errorf("%d were ended", len(w.stopped))
 	}
-	expect(t, "notices", summaries(w.notices[1:]), "500 servers ended, 50.0 GB given back")
+	expect(t, "notices", summaries(w.notices[1:]), "500 servers ended, 50 GB given back")
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/statefile"
 )
 
 // maxSize is how large the file may be, in bytes.
@@ -48,25 +48,19 @@ func encode(boot string, s said) ([]byte, error) {
 }
 
 // parse reads what encode wrote. What it says of instances of another boot is
-// left out. The error wraps errCorrupt.
+// left out.
 func parse(data []byte, boot string) (said, error) {
-	wrong := func(format string, args ...any) (said, error) {
-		return said{}, fmt.Errorf("%w: %s", errCorrupt, monitor.Clean(fmt.Sprintf(format, args...)))
-	}
-	if len(data) > maxSize {
-		return wrong("it is larger than %s", monitor.Memory(maxSize))
-	}
 	var f *form
 	from := json.NewDecoder(bytes.NewReader(data))
 	from.DisallowUnknownFields()
 	if err := from.Decode(&f); err != nil {
-		return wrong("%v", err)
+		return said{}, err
 	}
 	if _, err := from.Token(); !errors.Is(err, io.EOF) {
-		return wrong("something stands behind its end")
+		return said{}, errors.New("something stands behind its end")
 	}
 	if f == nil {
-		return wrong("it says nothing")
+		return said{}, errors.New("it says nothing")
 	}
 	s := said{paused: f.Paused}.clone()
 	if f.Until != nil {
@@ -75,7 +69,7 @@ func parse(data []byte, boot string) (said, error) {
 	for text, until := range f.Kept {
 		id, err := monitor.ParseIdentity(text)
 		if err != nil {
-			return wrong("%v", err)
+			return said{}, err
 		}
 		if f.Boot == boot {
 			s.kept[id] = until
@@ -83,33 +77,18 @@ func parse(data []byte, boot string) (said, error) {
 	}
 	for _, rule := range f.Off {
 		if !slices.Contains(policy.All, rule) {
-			return wrong("no rule is called %q", rule)
+			return said{}, fmt.Errorf("no rule is called %q", rule)
 		}
 		s.off[rule] = true
 	}
 	return s, nil
 }
 
-// readSaid reads the file at path. The error wraps fs.ErrNotExist or errCorrupt,
-// or is that of the system.
-func readSaid(path, boot string) (said, error) {
-	data, err := plainfile.Read(path, maxSize)
-	if err != nil {
-		return said{}, err
+// fileAt is the file at path, as of a boot.
+func fileAt(path, boot string) statefile.File[said] {
+	return statefile.File[said]{
+		Path: path, Limit: maxSize, Broken: errCorrupt,
+		Parse:  func(data []byte) (said, error) { return parse(data, boot) },
+		Format: func(s said) ([]byte, error) { return encode(boot, s) },
 	}
-	s, err := parse(data, boot)
-	if err != nil {
-		return said{}, fmt.Errorf("%s: %w", monitor.Clean(path), err)
-	}
-	return s, nil
-}
-
-// writeSaid replaces the file at path, so that whoever reads it sees the old
-// content or the new one, whole. After an error the old one stands.
-func writeSaid(path, boot string, s said) error {
-	data, err := encode(boot, s)
-	if err != nil {
-		return err
-	}
-	return plainfile.Replace(path, data)
 }

@@ -230,10 +230,10 @@ func (n *notices) show(what sort, items []item, t Notice) Notice {
 
 // single is the notice about one thing.
 func single(what sort, i item, now time.Time) Notice {
-	t := Notice{Subject: i.subject, IDs: []monitor.Identity{i.id}, Body: sentence(i.reason)}
+	t := Notice{Subject: i.subject, IDs: []monitor.Identity{i.id}, Body: monitor.Sentence(i.reason)}
 	switch what {
 	case willEnd:
-		t.Summary, t.Keep, t.Stop = i.label+" will shut down in "+span(i.at.Sub(now)), true, true
+		t.Summary, t.Keep, t.Stop = i.label+" will shut down in "+monitor.Span(i.at.Sub(now)), true, true
 	case hasEnded:
 		t.Summary = "Ended: " + i.label
 		t.Body = strings.TrimSpace(t.Body + " " + monitor.Memory(i.freed) + " given back.")
@@ -265,7 +265,7 @@ func group(what sort, items []item, now time.Time) Notice {
 	t.Body = strings.Join(lines, "\n")
 	switch what {
 	case willEnd:
-		t.Summary, t.Keep, t.Stop = fmt.Sprintf("%d servers will shut down, the first in %s", len(items), span(first.Sub(now))), true, true
+		t.Summary, t.Keep, t.Stop = fmt.Sprintf("%d servers will shut down, the first in %s", len(items), monitor.Span(first.Sub(now))), true, true
 	case hasEnded:
 		t.Summary = fmt.Sprintf("%d servers ended, %s given back", len(items), monitor.Memory(freed))
 	case notEnded:

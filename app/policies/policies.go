@@ -21,12 +21,6 @@ import (
 	"lamplighter/monitor/stop"
 )
 
-// Source hands out snapshots: monitor/watch.
-type Source interface {
-	Snapshot() *monitor.Snapshot
-	Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func())
-}
-
 // Stopper ends instances: monitor/stop.
 type Stopper interface {
 	Stop(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error)
@@ -45,7 +39,7 @@ type Confirmer interface {
 
 // Options say what an Engine works with. Source, Stop and Confirm are needed.
 type Options struct {
-	Source  Source
+	Source  monitor.Source
 	Stop    Stopper
 	Confirm Confirmer
 	Record  func(monitor.Event) // is told of each decision; nil: nobody is
@@ -102,8 +96,8 @@ type Engine struct {
 	asked    []request // by the user, not begun yet
 	finished []outcome
 
-	nudge chan struct{}
-	view  atomic.Pointer[view]
+	wake monitor.Bell // Serve is to look again
+	view atomic.Pointer[view]
 
 	book book   // of the goroutine of Serve
 	last moment // when Serve looked last
@@ -131,7 +125,7 @@ func newEngine(o Options, read func() moment, boot func() (string, error)) *Engi
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
-	e := &Engine{o: o, read: read, boot: boot, nudge: make(chan struct{}, 1), book: newBook()}
+	e := &Engine{o: o, read: read, boot: boot, wake: monitor.NewBell(), book: newBook()}
 	e.load()
 	e.view.Store(&view{})
 	return e
@@ -143,7 +137,7 @@ func (e *Engine) SetRules(r policy.Rules) {
 	e.mu.Lock()
 	e.settings = r
 	e.mu.Unlock()
-	e.wake()
+	e.wake.Ring()
 }
 
 // rules are those of now.
@@ -153,12 +147,4 @@ func (e *Engine) rules(now time.Time) policy.Rules {
 	r := e.settings
 	r.Off, r.Kept, r.Paused, r.AwakeSince = e.said.off, e.said.kept, e.said.pausedAt(now), e.awake
 	return r
-}
-
-// wake makes Serve look again.
-func (e *Engine) wake() {
-	select {
-	case e.nudge <- struct{}{}:
-	default:
-	}
 }

@@ -76,7 +76,7 @@ func TestRefusedByTheLadder(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	expect(t, "refused", w.kinds(monitor.EventPolicyRefused), "policy_refused 4 no call for 30 min, but it does not say whether it is at work")
-	expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 5 min")
+	expect(t, "notices", summaries(w.notices), "4 - alpha will shut down in 5 min")
 }
 
 // A refusal that names another process each time is told once for all that.

@@ -33,7 +33,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case s = <-snapshots:
-		case <-e.nudge:
+		case <-e.wake:
 		case <-timer.C:
 			now := e.read().now
 			look = !due.IsZero() && !now.Before(due)
@@ -172,7 +172,7 @@ func (e *Engine) begin(ctx context.Context, run func(func()), in *monitor.Instan
 		e.mu.Lock()
 		e.finished = append(e.finished, outcome{in, rule, reason, result, err, changed})
 		e.mu.Unlock()
-		e.wake()
+		e.wake.Ring()
 	})
 }
 

@@ -54,8 +54,8 @@ func TestServe(t *testing.T) {
 		if len(w.stopped) != 2 {
 			t.Errorf("%v", w.stopped)
 		}
-		expect(t, "notices", summaries(w.notices), "24004 - alpha will shut down in 5 min", "Ended: 24004 - alpha",
-			"24005 - alpha will shut down in 5 min", "Ended: 24005 - alpha")
+		expect(t, "notices", summaries(w.notices), "4 - alpha will shut down in 5 min", "Ended: 4 - alpha",
+			"5 - alpha will shut down in 5 min", "Ended: 5 - alpha")
 	})
 }
 
@@ -105,7 +105,7 @@ func TestServeEnds(t *testing.T) {
 			}
 		}
 	})
-	if got := w.kinds(monitor.EventPolicyRefused); len(got) > 0 || slices.Contains(summaries(w.notices), "Not ended: 24004 - alpha") {
+	if got := w.kinds(monitor.EventPolicyRefused); len(got) > 0 || slices.Contains(summaries(w.notices), "Not ended: 4 - alpha") {
 		t.Errorf("%q, %q", got, summaries(w.notices))
 	}
 }

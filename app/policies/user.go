@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/statefile"
 )
 
 // ErrInactive says that this process does not act on the policies, so that it
@@ -39,7 +39,7 @@ func (e *Engine) load() {
 	}
 	if e.o.Active {
 		// Each write sweeps too, but most runs of the program write nothing.
-		if err := plainfile.Sweep(e.o.Path); err != nil {
+		if err := statefile.Sweep(e.o.Path, statefile.Abandoned); err != nil {
 			e.o.Log.Warn("a file that an interrupted write of the policies has left cannot be removed", "error", err)
 		}
 	}
@@ -54,14 +54,11 @@ func (e *Engine) load() {
 	e.said = said{paused: true}
 	text := "Nothing is ended until you resume the policies, and mend or remove that file."
 	if errors.Is(err, errCorrupt) && e.o.Active {
-		aside, moveErr := plainfile.SetAside(e.o.Path, e.read().now)
-		if moveErr != nil {
-			err = fmt.Errorf("%w, and it cannot be set aside: %w", err, moveErr)
+		kept, keepErr := statefile.Quarantine(e.o.Path, e.read().now, func() error { return e.save(e.said) })
+		if keepErr != nil {
+			err = fmt.Errorf("%w, and %w", err, keepErr)
 		} else {
-			text = "It was set aside as " + monitor.Clean(aside) + ". Nothing is ended until you resume the policies."
-			if saveErr := e.save(e.said); saveErr != nil {
-				e.o.Log.Warn("the pause of the policies cannot be remembered", "error", saveErr)
-			}
+			text = "It was set aside as " + monitor.Clean(kept) + ". Nothing is ended until you resume the policies."
 		}
 	}
 	e.o.Log.Warn("what was said about the policies cannot be read; they are paused", "error", err)
@@ -73,7 +70,7 @@ func (e *Engine) readSaid() (said, error) {
 	if err != nil {
 		return said{}, err
 	}
-	return readSaid(e.o.Path, boot)
+	return fileAt(e.o.Path, boot).Read()
 }
 
 func (e *Engine) save(s said) error {
@@ -84,7 +81,7 @@ func (e *Engine) save(s said) error {
 	if err != nil {
 		return err
 	}
-	return writeSaid(e.o.Path, boot, s)
+	return fileAt(e.o.Path, boot).Write(s)
 }
 
 // change writes what the user says now, and makes it hold. After an error
@@ -105,7 +102,7 @@ func (e *Engine) change(what string, how func(*said)) (now time.Time, before sai
 	e.mu.Lock()
 	e.said = after
 	e.mu.Unlock()
-	e.wake()
+	e.wake.Ring()
 	e.o.Changed()
 	return now, before, nil
 }
@@ -146,7 +143,7 @@ func (e *Engine) keep(list []monitor.Instance, d time.Duration, by string) error
 		_, was := before.keptAt(list[i].Identity, now)
 		switch {
 		case d > 0:
-			e.o.Record(about(&list[i], monitor.EventKept, now, "for "+span(d)+byWords(by)))
+			e.o.Record(about(&list[i], monitor.EventKept, now, "for "+monitor.Span(d)+byWords(by)))
 		case was:
 			e.o.Record(about(&list[i], monitor.EventKept, now, "no longer"+byWords(by)))
 		}
@@ -168,7 +165,7 @@ func (e *Engine) Pause(until time.Time, by string) error {
 	}
 	detail := "until resumed"
 	if !until.IsZero() {
-		detail = "for " + span(until.Sub(now))
+		detail = "for " + monitor.Span(until.Sub(now))
 	}
 	e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesPaused, Detail: detail + byWords(by)})
 	return nil
@@ -233,7 +230,7 @@ func (e *Engine) Chosen(n Notice, key string) {
 		}
 		if err := e.keep(list, keepFor, byNotice); err != nil {
 			e.o.Log.Warn("instances are not kept", "error", err)
-			e.o.Tell(Notice{Subject: "keep", Summary: "Not kept", Body: sentence(monitor.Clean(err.Error()))})
+			e.o.Tell(Notice{Subject: "keep", Summary: "Not kept", Body: monitor.Sentence(monitor.Clean(err.Error()))})
 		}
 	case KeyStop:
 		e.mu.Lock()
@@ -241,7 +238,7 @@ func (e *Engine) Chosen(n Notice, key string) {
 			e.asked = append(e.asked, request{id, byNotice, n.grounds[id]})
 		}
 		e.mu.Unlock()
-		e.wake()
+		e.wake.Ring()
 	}
 }
 
@@ -271,4 +268,19 @@ func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
 
 func about(in *monitor.Instance, kind monitor.EventKind, at time.Time, detail string) monitor.Event {
 	return monitor.Event{At: at, Kind: kind, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: monitor.Clean(detail)}
+}
+
+// byWords says who gave the word, behind something else.
+func byWords(by string) string {
+	if by = byOnly(by); by == "" {
+		return ""
+	}
+	return ", " + by
+}
+
+func byOnly(by string) string {
+	if by = monitor.Clean(by); by == "" {
+		return ""
+	}
+	return "by " + by
 }

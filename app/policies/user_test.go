@@ -25,10 +25,10 @@ func TestChosen(t *testing.T) {
 	if until, kept := d.e.saidNow().keptAt(who(4), w.read().now); !kept || !until.Equal(noon.Add(66*time.Minute)) {
 		t.Errorf("%v, %v", until, kept)
 	}
-	expect(t, "kept", w.kinds(monitor.EventKept), "kept 4 for 60 min, by the notification")
+	expect(t, "kept", w.kinds(monitor.EventKept), "kept 4 for 1 h, by the notification")
 	d.e.Chosen(Notice{IDs: []monitor.Identity{who(98), who(99)}}, KeyKeep) // they have ended
 	fifth, sixth := w.notices[1], w.notices[2]
-	expect(t, "notices", summaries(w.notices[1:]), "24005 - alpha may not be needed", "24006 - alpha may not be needed")
+	expect(t, "notices", summaries(w.notices[1:]), "5 - alpha may not be needed", "6 - alpha may not be needed")
 	fifth.IDs = append(fifth.IDs, who(99))
 	d.e.Chosen(fifth, KeyStop)
 	d.e.Chosen(sixth, "default")
@@ -46,7 +46,7 @@ func TestChosen(t *testing.T) {
 		d.e.Chosen(sixth, KeyStop)
 		d.look()
 		d.carryOut()
-		if n := w.notices[before:]; len(n) == 0 || n[len(n)-1].Summary != "Not ended: 24006 - alpha" || n[len(n)-1].Body != "It is at work." {
+		if n := w.notices[before:]; len(n) == 0 || n[len(n)-1].Summary != "Not ended: 6 - alpha" || n[len(n)-1].Body != "It is at work." {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -114,7 +114,7 @@ func TestChosenTooLate(t *testing.T) {
 			if len(w.stops) > 0 {
 				t.Errorf("it was ended: %+v", w.stops)
 			}
-			if n := w.notices[1:]; len(n) != 1 || n[0].Summary != "Not ended: 24004 - alpha" || n[0].Body != test.says {
+			if n := w.notices[1:]; len(n) != 1 || n[0].Summary != "Not ended: 4 - alpha" || n[0].Body != test.says {
 				t.Errorf("%+v", n)
 			}
 		})

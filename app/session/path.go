@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"lamplighter/monitor"
 )
 
 // The bounds of a look at a path. One on a network that has gone may never end;
@@ -66,7 +68,7 @@ func (p *paths) check(ctx context.Context, path string) (string, error) {
 		}
 		return dir, nil
 	case <-timer.C:
-		return "", bad(fmt.Errorf("%q does not answer within %v", path, limit))
+		return "", bad(fmt.Errorf("%q does not answer within %s", path, monitor.Span(limit)))
 	case <-ctx.Done():
 		return "", ErrNotWanted
 	}

@@ -153,6 +153,9 @@ type run struct {
 	rec *record
 	// whole tells that what the record does not know setup has not written.
 	whole bool
+	// others are the entries of the file at work, by document.Key, that are left to
+	// another installation.
+	others map[string]bool
 }
 
 // edit is what is to become of a file.
@@ -270,7 +273,7 @@ func (r run) put(p place, c *Change) (edit, error) {
 			err = set.doc.Set(entry.Path, v.words[0], v.words[1:])
 		}
 		if err != nil {
-			v.Becomes, v.Why = "", sentence(monitor.Clean(err.Error()))
+			v.Becomes, v.Why = "", monitor.Sentence(monitor.Clean(err.Error()))
 			e.left = append(e.left, v.Entry)
 			continue
 		}

@@ -100,7 +100,7 @@ func TestWrittenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := document.Key([]string{"mcpServers", "serena"})
-	words := []string{b.connect, "connect", "--", "serena", "start-mcp-server", "--context", "ide"}
+	words := []string{b.connect, "connect", "--or-direct", "--", "serena", "start-mcp-server", "--context", "ide"}
 	if err := (run{}).still(all[0], map[string][]string{key: words}); err != nil {
 		t.Error(err)
 	}

@@ -18,7 +18,7 @@ const (
 
 // shared is direct behind our lamplighter-connect.
 func (b *bed) shared() string {
-	return fmt.Sprintf(`{"mcpServers": {"serena": {"command": "%s", "args": ["connect", "--", "serena", "start-mcp-server", "--context", "ide"]}}}`, inJSON(b.connect))
+	return fmt.Sprintf(`{"mcpServers": {"serena": {"command": "%s", "args": ["connect", "--or-direct", "--", "serena", "start-mcp-server", "--context", "ide"]}}}`, inJSON(b.connect))
 }
 
 func TestDoAndUndo(t *testing.T) {
@@ -159,13 +159,13 @@ func TestFlags(t *testing.T) {
 	}
 	b = newBed(t)
 	path := b.write(cursorFile, direct)
-	b.done(Wanted{OrDirect: true, NoPage: true})
-	want := strings.Replace(strings.Replace(b.shared(), `"--",`, `"--or-direct", "--",`, 1), `"ide"`, `"ide", "--open-web-dashboard", "false"`, 1)
+	b.done(Wanted{NoPage: true})
+	want := strings.Replace(b.shared(), `"ide"`, `"ide", "--open-web-dashboard", "false"`, 1)
 	if b.read(path) != want {
 		t.Errorf("%s\n%s", b.read(path), want)
 	}
 	if r := b.do(Wanted{}); len(r.Changes) > 0 {
-		t.Errorf("--or-direct is not kept: %+v", r)
+		t.Errorf("--no-page is not kept: %+v", r)
 	}
 	if c := b.done(Wanted{Undo: true}); !c.Whole || b.read(path) != direct || len(b.beside(path)) > 0 {
 		t.Errorf("both are undone at once: %+v, %q", c, b.beside(path))
@@ -269,7 +269,7 @@ func TestList(t *testing.T) {
 		b.write(path, strings.Replace(direct, `"--context"`, `"--api-key", "`+secret+`", "--context"`, 1))
 	}
 	b.write(codexFile, "[mcp_servers.serena]\ncommand = 'serena'\nargs = ['start-mcp-server']\nenv = { K = '"+secret+"' }\n")
-	list, err := New(b.o).List(t.Context(), Wanted{OrDirect: true})
+	list, err := New(b.o).List(t.Context(), Wanted{})
 	if err != nil {
 		t.Fatal(err)
 	}

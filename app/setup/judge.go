@@ -10,6 +10,8 @@ import (
 	"lamplighter/app/setup/secret"
 	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
+	"lamplighter/monitor/serena"
 )
 
 // verdict is what an entry is and what becomes of it.
@@ -41,7 +43,7 @@ func (m machine) judge(e document.Entry, w Wanted, closed bool) verdict {
 		} else {
 			v.Runs = showCommand(words)
 		}
-		v.Why = sentence(monitor.Clean(why))
+		v.Why = monitor.Sentence(monitor.Clean(why))
 		v.meant = named || len(w.Servers) == 0 && strings.Contains(strings.ToLower(raw), "serena")
 		return v
 	case e.Command == "" && e.URL != "":
@@ -111,14 +113,14 @@ func (m machine) decide(v *verdict, e document.Entry, c connection, words []stri
 		pageChanges := !slices.Equal(inner, words)
 		c.command = inner
 		socket := m.socketFor(c)
-		if v.State == Shared && !pageChanges && socket == "" && (!w.OrDirect || c.orDirect()) {
+		if v.State == Shared && !pageChanges && socket == "" {
 			return
 		}
-		v.words = c.through(m.connect, socket, w.OrDirect)
+		v.words = c.through(m.connect, socket)
 	case v.Missing != "" && !named:
 		v.Why = "Its program " + v.Missing + " is not found. Install it, or correct the path; or name the entry, with " + chooses(nameOf(e)) + ", to share it all the same."
 	default:
-		v.words = wrap(m.connect, m.socket, w.OrDirect, inner)
+		v.words = wrap(m.connect, m.socket, inner)
 	}
 }
 
@@ -175,15 +177,6 @@ func (m machine) unknowable(program string) bool {
 	return strings.ContainsAny(program, `/\`) && !(system{goos: m.goos}).absolute(program) && !strings.HasPrefix(program, "~")
 }
 
-// launchers are programs that start others, and what more of their command says
-// so. Those that ask.Read knows are not among them.
-var launchers = map[string]string{
-	"bash": " -c", "sh": " -c", "zsh": " -c", "fish": " -c", "dash": " -c", "ksh": " -c", "nu": " -c", "cmd": " /c", "powershell": "", "pwsh": "", "wsl": "",
-	"env": "", "sudo": "", "nice": "", "nohup": "", "direnv": " exec", "mise": " exec", "asdf": " exec", "nix": "", "nix-shell": "",
-	"docker": " run", "podman": " run", "nerdctl": " run", "distrobox": "", "toolbox": "", "flatpak": "", "ssh": "",
-	"npx": "", "npm": " exec", "pnpm": "", "bunx": "", "yarn": "", "uv": "", "uvx": "", "pipx": "", "poetry": " run", "hatch": " run", "pdm": " run", "conda": " run", "pixi": " run",
-}
-
 // startsSerenaBy is what a command starts Serena through, in words, when it does
 // so in a way that nothing is known of; "" when it does not.
 func startsSerenaBy(words []string) string {
@@ -191,11 +184,10 @@ func startsSerenaBy(words []string) string {
 		return "a script"
 	}
 	name := monitor.ProgramName(words[0])
-	more, ok := launchers[name]
-	if !ok || !slices.ContainsFunc(words[1:], mentionsSerena) {
+	if !command.Is(name, command.Starter|command.Container) || !slices.ContainsFunc(words[1:], mentionsSerena) {
 		return ""
 	}
-	return name + more
+	return name
 }
 
 // mentionsSerena tells whether a word of a command, or a line of a shell in it,
@@ -214,8 +206,7 @@ func mentionsSerena(text string) bool {
 		name := monitor.ProgramName(word)
 		name, _, _ = strings.Cut(name, "@")
 		name, _, _ = strings.Cut(name, "==")
-		switch name {
-		case "serena", "serena-agent", "serena-mcp-server", "serena-slim":
+		if serena.IsProgram(name) || name == "serena-slim" {
 			return true
 		}
 	}
@@ -239,18 +230,4 @@ func nameOf(e document.Entry) string {
 		return ""
 	}
 	return e.Path[len(e.Path)-1]
-}
-
-// sentence makes a sentence of a part of one.
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
-	if first := text[0]; first >= 'a' && first <= 'z' {
-		text = string(first-'a'+'A') + text[1:]
-	}
-	if !strings.HasSuffix(text, ".") {
-		text += "."
-	}
-	return text
 }

@@ -30,7 +30,7 @@ func bench() machine {
 
 func TestJudge(t *testing.T) {
 	const tail = " start-mcp-server --context ide --project-from-cwd"
-	const shared = "/opt/lamplighter-connect connect -- "
+	const shared = "/opt/lamplighter-connect connect --or-direct -- "
 	away := func(m *machine) { m.socket = "/x/s" }
 	for _, test := range []struct {
 		name    string // of the entry; serena
@@ -49,7 +49,6 @@ func TestJudge(t *testing.T) {
 		unmeant bool
 	}{
 		{command: "serena" + tail, state: Direct, serena: true, page: true, becomes: shared + "serena" + tail},
-		{command: "serena" + tail, w: Wanted{OrDirect: true}, state: Direct, serena: true, page: true, becomes: "/opt/lamplighter-connect connect --or-direct -- serena" + tail},
 		{command: "serena" + tail, w: Wanted{NoPage: true}, state: Direct, serena: true, page: true, becomes: shared + "serena" + tail + " --open-web-dashboard false"},
 		{command: "serena" + tail + " --open-web-dashboard false", state: Direct, serena: true, becomes: shared + "serena" + tail + " --open-web-dashboard false"},
 		{command: "serena" + tail, m: func(m *machine) { m.pageOpens = false }, state: Direct, serena: true, becomes: shared + "serena" + tail},
@@ -68,14 +67,13 @@ func TestJudge(t *testing.T) {
 		{command: "lamplighter-connect connect -- serena" + tail, state: Shared, serena: true},
 		{command: "lamplighter connect serena" + tail, state: Shared, serena: true},
 		{command: "/opt/lamplighter connect -- serena" + tail, closed: true, state: Shared, serena: true},
-		{command: "/opt/lamplighter-connect connect -- serena" + tail, w: Wanted{OrDirect: true}, state: Shared, serena: true, becomes: "/opt/lamplighter-connect connect --or-direct -- serena" + tail},
-		{command: "/opt/lamplighter-connect connect --or-direct -- serena" + tail, w: Wanted{OrDirect: true}, state: Shared, serena: true},
+		{command: "/opt/lamplighter-connect connect --or-direct -- serena" + tail, state: Shared, serena: true},
 		{command: "/opt/lamplighter-connect connect -- serena" + tail, w: Wanted{NoPage: true}, state: Shared, serena: true, becomes: shared + "serena" + tail + " --open-web-dashboard false"},
 		{command: "/opt/lamplighter-connect connect -- serena" + tail, w: Wanted{NoPage: true, Servers: []string{"x"}}, state: Shared, serena: true, unmeant: true},
-		{command: "serena" + tail, m: away, state: Direct, serena: true, page: true, becomes: "/opt/lamplighter-connect connect --socket /x/s -- serena" + tail},
+		{command: "serena" + tail, m: away, state: Direct, serena: true, page: true, becomes: "/opt/lamplighter-connect connect --or-direct --socket /x/s -- serena" + tail},
 		{command: "/opt/lamplighter-connect connect --or-direct -- serena" + tail, m: away, state: Shared, serena: true, becomes: "/opt/lamplighter-connect connect --socket /x/s --or-direct -- serena" + tail},
-		{command: "/opt/lamplighter-connect connect --socket=/y/s -- serena" + tail, m: away, state: Shared, serena: true, becomes: "/opt/lamplighter-connect connect --socket /x/s -- serena" + tail},
-		{command: "/old/lamplighter-connect connect --socket /x/s -- serena" + tail, m: away, state: Other, serena: true, becomes: "/opt/lamplighter-connect connect --socket /x/s -- serena" + tail},
+		{command: "/opt/lamplighter-connect connect --socket=/y/s -- serena" + tail, m: away, state: Shared, serena: true, becomes: "/opt/lamplighter-connect connect --or-direct --socket /x/s -- serena" + tail},
+		{command: "/old/lamplighter-connect connect --socket /x/s -- serena" + tail, m: away, state: Other, serena: true, becomes: "/opt/lamplighter-connect connect --or-direct --socket /x/s -- serena" + tail},
 		{command: "lamplighter-connect connect --socket /x/s -- serena" + tail, m: away, state: Shared, serena: true},
 		{command: "lamplighter-connect connect --socket ${S} -- serena" + tail, m: away, state: Shared, serena: true},
 		{command: "${HOME}/lamplighter-connect connect -- serena" + tail, m: away, state: Shared, serena: true},
@@ -91,9 +89,9 @@ func TestJudge(t *testing.T) {
 
 		{command: "npx -y @modelcontextprotocol/server-filesystem /home/u/serena", state: Direct, unmeant: true, alone: "not a Serena"},
 		{name: "files", command: "npx x", w: Wanted{Servers: []string{"files"}}, state: Direct, alone: "not a Serena", becomes: shared + "npx x"},
-		{command: "bash -c serena|start-mcp-server", state: Direct, why: "through bash -c, which cannot be shared. Write the command itself, or name the entry, with lamplighter setup --server serena", alone: "not a Serena"},
+		{command: "bash -c serena|start-mcp-server", state: Direct, why: "through bash, which cannot be shared. Write the command itself, or name the entry, with lamplighter setup --server serena", alone: "not a Serena"},
 		{command: "bash -c serena|start-mcp-server", w: Wanted{Servers: []string{"serena"}}, state: Direct, alone: "not a Serena", becomes: shared + `bash -c "serena start-mcp-server"`},
-		{command: "docker run -i ghcr.io/oraios/serena:latest serena start-mcp-server", state: Direct, why: "through docker run", alone: "not a Serena"},
+		{command: "docker run -i ghcr.io/oraios/serena:latest serena start-mcp-server", state: Direct, why: "through docker", alone: "not a Serena"},
 		{command: "npx -y serena-mcp-server", state: Direct, why: "through npx", alone: "not a Serena", m: nil},
 		{command: "env A=b serena start-mcp-server", state: Direct, why: "through env", alone: "not a Serena", missing: "env"},
 		{command: "/home/u/start-serena.sh", state: Direct, why: "through a script", alone: "not a Serena", missing: "/home/u/start-serena.sh"},

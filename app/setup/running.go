@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
 )
 
@@ -55,8 +56,8 @@ func clientOf(p Program) string {
 		return "" // also where it passes on what a client is called
 	case strings.Contains(path, "/cursor-agent/"):
 		return "cursor" // its command line tool, which brings a node of its own
-	case isScriptRunner(name):
-		return clientOfScript(name, p.Args)
+	case command.RuntimeOf(name) == command.Node:
+		return clientOfScript(exe, p.Args)
 	case strings.Contains(path, "/claude/versions/"):
 		// The program of Claude Code is called like its version.
 		// Source: the page "Advanced setup" (code.claude.com/docs/en/setup), its part
@@ -150,18 +151,10 @@ func windowed(id string, args []string) string {
 }
 
 // clientOfScript is the client whose script a runner of scripts runs.
-func clientOfScript(runner string, args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	script, ok := scriptOf(args[1:])
-	if !ok {
-		// A script may write what it is called over its command line.
-		title, _, _ := strings.Cut(args[0], " ")
-		if name := monitor.ProgramName(title); name != runner && len(args) == 1 {
-			return scriptNames(name)
-		}
-		return ""
+func clientOfScript(exe string, args []string) string {
+	script := command.Parse(exe, args).Script
+	if title, found := strings.CutPrefix(script, "title:"); found {
+		return scriptNames(title) // a script may write what it is called over its command line
 	}
 	path := slashed(script)
 	for _, known := range []struct{ part, id string }{
@@ -188,30 +181,6 @@ func scriptNames(name string) string {
 	}
 	return ""
 }
-
-// scriptOf is the script among the arguments of node or bun: the first that is no
-// option and no value of one.
-//
-// Source: node --help.
-func scriptOf(args []string) (string, bool) {
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		switch {
-		case arg == "-e", arg == "--eval", arg == "-p", arg == "--print", arg == "-pe":
-			return "", false // the script is an argument
-		case arg == "-r", arg == "--require", arg == "--import", arg == "--loader", arg == "--experimental-loader",
-			arg == "-C", arg == "--conditions", arg == "--env-file", arg == "--title":
-			i++
-		case arg == "--", strings.HasPrefix(arg, "-"):
-		case arg == "run" && i == 0: // bun run FILE
-		default:
-			return arg, true
-		}
-	}
-	return "", false
-}
-
-func isScriptRunner(name string) bool { return name == "node" || name == "nodejs" || name == "bun" }
 
 func isJavaScript(path string) bool {
 	return strings.HasSuffix(path, ".js") || strings.HasSuffix(path, ".mjs") || strings.HasSuffix(path, ".cjs")

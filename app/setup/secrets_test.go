@@ -22,12 +22,3 @@ func TestShowCommand(t *testing.T) {
 		t.Error(len(got))
 	}
 }
-
-func FuzzShowCommand(f *testing.F) {
-	f.Add("npx\x00--api-key\x00abc")
-	f.Fuzz(func(t *testing.T, text string) {
-		if shown := showCommand(strings.Split(text, "\x00")); strings.ContainsAny(shown, "\x1b\n") {
-			t.Errorf("%q", shown)
-		}
-	})
-}

@@ -115,11 +115,14 @@ type Wanted struct {
 
 	Undo   bool
 	DryRun bool // nothing is written
+	// Uninstall is for Undo before this installation goes: what would run a program
+	// that is not there is taken out, whoever wrote it, and what runs another
+	// installation stays.
+	Uninstall bool
 
 	Contents bool // Change.Before and Change.After are wanted
 
-	OrDirect bool // the client's server runs by itself when Lamplighter does not
-	NoPage   bool // Serena's own page does not open
+	NoPage bool // Serena's own page does not open
 
 	// Expect is what was shown before: Change.Sum by Change.Path. When it is not nil,
 	// files that differ, and others in which something would change, are left as

@@ -56,6 +56,10 @@ func (r run) take(p place, c *Change) (edit, error) {
 		return edit{}, err
 	}
 	steps := r.rec.steps(set.file.Target)
+	r.others = map[string]bool{}
+	for _, e := range set.entries {
+		r.others[document.Key(e.Path)] = r.isOthers(e)
+	}
 	v := reversal{cur: set.file.Content, done: map[string][]string{}, left: map[string]Entry{}, asBefore: map[string]bool{}}
 	if err := r.prune(set.file, c); err != nil {
 		return edit{}, err
@@ -85,6 +89,9 @@ func (r run) take(p place, c *Change) (edit, error) {
 	e := edit{settings: set, after: v.doc.Bytes()}
 	if e.final, err = check(p, e.after, v.entries, v.done); err != nil {
 		return edit{}, err
+	}
+	if r.w.Uninstall {
+		r.leaveRest(&v, e.final)
 	}
 	e.changed = differing(set.entries, e.final)
 	for _, key := range slices.Sorted(maps.Keys(v.left)) {
@@ -195,7 +202,16 @@ func (r run) allChosen(entries []document.Entry) bool {
 	})
 }
 
-func (r run) chosen(path []string) bool { return len(r.w.Servers) == 0 || r.named(path) }
+func (r run) chosen(path []string) bool {
+	return !r.others[document.Key(path)] && (len(r.w.Servers) == 0 || r.named(path))
+}
+
+// isOthers tells whether an entry is left to another installation, which stays when
+// this one goes.
+func (r run) isOthers(e document.Entry) bool {
+	c, ours, why := readConnection(r.m.goos, wordsOf(e))
+	return r.w.Uninstall && ours && why == "" && r.m.stateOf(c) == Other
+}
 
 func (r run) named(path []string) bool { return slices.Contains(r.w.Servers, path[len(path)-1]) }
 
@@ -253,7 +269,7 @@ func (r run) byWords(v *reversal, p place, steps []step) error {
 	asked := r.w.File != "" || r.w.Project && p.scope == Project // for this file
 	for _, e := range p.entries(now) {
 		c, ours, why := readConnection(r.m.goos, wordsOf(e))
-		if !ours || !r.chosen(e.Path) {
+		if !ours || !r.chosen(e.Path) || r.isOthers(e) {
 			continue
 		}
 		key := document.Key(e.Path)
@@ -261,24 +277,49 @@ func (r run) byWords(v *reversal, p place, steps []step) error {
 		words, recorded := before[key]
 		switch {
 		case why != "":
-			v.left[key] = r.leftAlone(e, sentence(why))
+			v.left[key] = r.leftAlone(e, monitor.Sentence(why))
 			continue
 		case !recorded && p.scope == Project && !p.guessed && !asked:
 			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. lamplighter setup --undo --project takes it out all the same.")
 			continue
-		case r.whole && !r.named(e.Path) && (v.asBefore[key] || !recorded && !asked):
+		case r.whole && !r.named(e.Path) && !r.w.Uninstall && (v.asBefore[key] || !recorded && !asked):
 			v.left[key] = r.leftAlone(e, "Setup did not write it, as far as its record goes. To take it out: "+r.takesOut(p, e)+".")
 			continue
 		}
 		words = r.withoutSetup(c, words, r.named(e.Path))
 		if err := v.doc.Set(e.Path, words[0], words[1:]); err != nil {
-			v.left[key] = r.leftAlone(e, sentence(monitor.Clean(err.Error())))
+			v.left[key] = r.leftAlone(e, monitor.Sentence(monitor.Clean(err.Error())))
 			continue
 		}
 		v.done[key] = words
 		v.byWords = true
 	}
 	return nil
+}
+
+// leaveRest notes the entries that still run a program of ours, in a way that cannot
+// be taken apart: within a shell, or another verb of it.
+func (r run) leaveRest(v *reversal, final []document.Entry) {
+	for _, e := range final {
+		words := wordsOf(e)
+		if !runsUs(words) {
+			continue
+		}
+		state := Shared
+		if named := monitor.ProgramName(words[0]); named == mainProgram || named == connectProgram {
+			state = r.m.stateOf(connection{program: words[0]})
+		}
+		if state == Other {
+			continue
+		}
+		key := document.Key(e.Path)
+		left, known := v.left[key]
+		if !known {
+			left = r.leftAlone(e, "It runs a program of Lamplighter, and would not start any more. Remove the entry, or what in it names Lamplighter.")
+		}
+		left.State = state
+		v.left[key] = left
+	}
 }
 
 // leftAlone is an entry that undo does not touch.
@@ -314,7 +355,8 @@ func (r run) withoutSetup(c connection, before []string, all bool) []string {
 	if before == nil {
 		return c.unwrap()
 	}
-	if other, ours, why := readConnection(r.m.goos, before); ours && why == "" && !all {
+	other, ours, why := readConnection(r.m.goos, before)
+	if ours && why == "" && !all && !(r.w.Uninstall && r.m.stateOf(other) != Other) {
 		other.command = reopenPage(r.m.goos, c.command, other.command)
 		return slices.Concat(other.shell, []string{other.program, connectVerb}, other.flags, []string{"--"}, other.command)
 	}

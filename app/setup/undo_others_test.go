@@ -87,7 +87,7 @@ func TestUndoOfARepointedEntry(t *testing.T) {
 			}
 			text := "[mcp_servers.serena]\ncommand = \"" + inJSON(other) + "\" # mine\nargs = [ \"connect\",\"--flag\",\"a\",\"--\", \"serena\", \"start-mcp-server\" ]\n"
 			path := b.write(codexFile, text)
-			b.done(Wanted{NoPage: true, OrDirect: true})
+			b.done(Wanted{NoPage: true})
 			want := text
 			if from == "" {
 				b.write(path, b.read(path)+change)
@@ -188,5 +188,108 @@ func TestConnectThatCannotBeRun(t *testing.T) {
 		if b.read(path) != direct || written == direct {
 			t.Errorf("%s: %s", want, b.read(path))
 		}
+	}
+}
+
+// Before this installation goes, what would not start without it is taken out,
+// whoever wrote it, and what runs another one stays.
+func TestUndoBeforeAnUninstall(t *testing.T) {
+	const args = `"args": ["connect", "--or-direct", "--", "n", "a"]`
+	for _, recorded := range []bool{false, true} {
+		b := newBed(t)
+		other, gone := b.program("other", "lamplighter-connect"), filepath.Join(b.home, "no", "lamplighter-connect")
+		text := `{"mcpServers": {"mine": {"command": "` + inJSON(b.connect) + `", ` + args + `}, "gone": {"command": "` + inJSON(gone) + `", ` + args + `},
+			"other": {"command": "` + inJSON(other) + `", ` + args + `}, "serena": {"command": "serena", "args": ["start-mcp-server"]}}}`
+		path := b.write(cursorFile, text)
+		if recorded {
+			b.done(Wanted{Servers: []string{"serena"}})
+		}
+		project := b.write(filepath.Join(b.dir, ".mcp.json"), strings.Replace(b.shared(), "serena", "theirs", 1))
+		before := b.read(project)
+
+		w := Wanted{Undo: true, Uninstall: true, DryRun: true}
+		dry := b.do(w)
+		w.DryRun = false
+		r := b.do(w)
+		for _, result := range []Result{dry, r} {
+			want := "mine gone"
+			if recorded {
+				want += " serena"
+			}
+			if len(result.Changes) != 2 || names(result.Changes[0].Left) != "theirs" || result.Changes[0].Left[0].State != Shared || names(result.Changes[1].Entries) != want || len(result.Changes[1].Left) > 0 || result.Failed() {
+				t.Errorf("recorded %v: %+v", recorded, result)
+			}
+		}
+		direct := `{"command": "n", "args": ["a"]}`
+		want := strings.Replace(strings.Replace(text, `{"command": "`+inJSON(b.connect)+`", `+args+`}`, direct, 1), `{"command": "`+inJSON(gone)+`", `+args+`}`, direct, 1)
+		if b.read(path) != want || b.read(project) != before {
+			t.Errorf("recorded %v:\n%s\n%s", recorded, b.read(path), b.read(project))
+		}
+	}
+
+	// What setup has pointed to this installation goes back to the other one, or is
+	// taken out where that is gone.
+	for _, there := range []bool{true, false} {
+		b := newBed(t)
+		from := filepath.Join(b.home, "no", "lamplighter-connect")
+		if there {
+			from = b.program("other", "lamplighter-connect")
+		}
+		text := `{"mcpServers": {"n": {"command": "` + inJSON(from) + `", ` + args + `}}}`
+		path := b.write("elsewhere/mcp.json", text) // which the record alone knows
+		b.done(Wanted{File: path})
+		want := text
+		if !there {
+			want = `{"mcpServers": {"n": {"command": "n", "args": ["a"]}}}`
+		}
+		if b.done(Wanted{Undo: true, Uninstall: true}); b.read(path) != want {
+			t.Errorf("there %v: %s", there, b.read(path))
+		}
+	}
+
+	// Another installation may have taken it over since.
+	b := newBed(t)
+	path := b.write(cursorFile, direct)
+	b.done(Wanted{})
+	now := strings.Replace(b.read(path), inJSON(b.connect), inJSON(b.program("other", "lamplighter-connect")), 1)
+	b.write(path, now)
+	if r := b.do(Wanted{Undo: true, Uninstall: true}); len(r.Changes) > 0 || b.read(path) != now {
+		t.Errorf("%+v\n%s", r, b.read(path))
+	}
+}
+
+// What cannot be taken apart and still runs a program of ours is named, and nothing
+// else is: a project may be called so too.
+func TestWhatAnUninstallLeaves(t *testing.T) {
+	b := newBed(t)
+	ours, other := inJSON(b.connect), inJSON(b.program("other", "lamplighter-connect"))
+	left := map[string]string{
+		"assistant": `"command": "` + inJSON(filepath.Join(filepath.Dir(b.connect), "lamplighter")) + `", "args": ["workspace", "mcp"]`,
+		"shell":     `"command": "bash", "args": ["-lc", "exec ` + ours + ` connect -- n"]`,
+		"behind":    `"command": "nohup", "args": ["` + ours + `", "connect", "--", "n"]`,
+		"string":    `"command": "` + ours + ` connect -- n", "args": []`,
+		"odd":       `"command": "` + ours + `", "args": ["connect"]`,
+		"twice":     `"command": "` + ours + `", "args": ["connect", "--", "` + ours + `", "connect", "--", "n"]`,
+	}
+	entries := []string{
+		`"other": {"command": "` + other + `", "args": ["version"]}`,
+		`"project": {"command": "serena", "args": ["start-mcp-server", "--project", "/home/alex/lamplighter"]}`,
+	}
+	for name, entry := range left {
+		entries = append(entries, `"`+name+`": {`+entry+`}`)
+	}
+	b.write(cursorFile, `{"mcpServers": {`+strings.Join(entries, ", ")+`}}`)
+	r := b.do(Wanted{Undo: true, Uninstall: true, DryRun: true})
+	if len(r.Changes) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	for _, e := range r.Changes[0].Left {
+		if would := e.State == Shared || e.State == Gone; would != (left[e.Name] != "") || e.Why == "" {
+			t.Errorf("%+v", e)
+		}
+		delete(left, e.Name)
+	}
+	if len(left) > 0 {
+		t.Errorf("not named: %v", left)
 	}
 }

@@ -44,7 +44,7 @@ func TestUndoAfterAChangeElsewhere(t *testing.T) {
 func TestUndoOfAnEditedEntry(t *testing.T) {
 	b := newBed(t)
 	path := b.write(cursorFile, direct)
-	b.done(Wanted{NoPage: true, OrDirect: true})
+	b.done(Wanted{NoPage: true})
 	b.write(path, strings.Replace(b.read(path), `"ide"`, `"ide", "--log-level", "DEBUG"`, 1))
 	if c := b.done(Wanted{Undo: true}); c.Whole || b.read(path) != strings.Replace(direct, `"ide"`, `"ide", "--log-level", "DEBUG"`, 1) {
 		t.Errorf("%+v\n%s", c, b.read(path))
@@ -136,7 +136,7 @@ func TestTwoSteps(t *testing.T) {
 		path = b.write(cursorFile, direct)
 		lost := b.done(Wanted{})
 		b.o.Connect = b.program("moved", "lamplighter-connect")
-		b.done(Wanted{OrDirect: true})
+		b.done(Wanted{NoPage: true})
 		b.write(path, b.read(path)+elsewhere)
 		if err := os.Remove(lost.Backup); err != nil {
 			t.Fatal(err)
@@ -197,7 +197,7 @@ func TestKilledBeforeTheRecordWasDropped(t *testing.T) {
 	b := newBed(t)
 	path := b.write(cursorFile, direct)
 	b.done(Wanted{})
-	b.done(Wanted{OrDirect: true})
+	b.done(Wanted{NoPage: true})
 	b.write(path, direct)
 	if r := b.do(Wanted{Undo: true}); len(r.Changes) > 0 || b.read(path) != direct || len(b.beside(path)) > 0 {
 		t.Errorf("%+v, %q", r, b.beside(path))

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 )
 
 // A command is a list of words here, the program first.
@@ -48,59 +48,41 @@ func readConnection(goos string, words []string) (c connection, ours bool, why s
 	default:
 		return connection{}, false, ""
 	}
-	rest = rest[2:]
-	for len(rest) > 0 {
-		word := rest[0]
-		switch {
-		case word == "--":
-			c.command = rest[1:]
-			rest = nil
-			continue
-		// Some clients take the -- away.
-		case !strings.HasPrefix(word, "-"):
-			c.command = rest
-			rest = nil
-			continue
-		case slices.Contains(followed, word) && len(rest) > 1 && rest[1] != "--":
-			c.flags = append(c.flags, word, rest[1])
-			rest = rest[2:]
-		default:
-			c.flags = append(c.flags, word)
-			rest = rest[1:]
-		}
-	}
-	if len(c.command) == 0 || c.command[0] == "" {
+	c.flags, c.command = command.Connect(rest[2:])
+	if len(c.command) == 0 {
 		return c, true, "it runs " + connectProgram + " without the command of a server"
 	}
 	return c, true, ""
 }
 
-// followed are the options of connect that may have their value in the next
-// word. Source: app/connect/connect_options.go.
-var followed = []string{socketFlag, "--flag", "--web-dashboard-global-port", "--idle-shutdown-minutes"}
+// runsUs tells whether a command runs a program of ours, be it through another one.
+func runsUs(words []string) bool {
+	return len(words) > 0 && monitor.ProgramName(words[0]) == mainProgram ||
+		slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, connectProgram) })
+}
 
 // cutShell takes "cmd /c" from the front of a command.
 func cutShell(goos string, words []string) (shell, rest []string) {
 	if goos != "windows" {
 		return nil, words
 	}
-	rest = ask.WithoutShell(words)
+	rest = command.WithoutShell(words)
 	return words[:len(words)-len(rest)], rest
 }
 
 // wrap puts lamplighter-connect in front of a command. The words behind "--" are
 // what the client ran, so that they can be had back.
-func wrap(connect, socket string, orDirect bool, words []string) []string {
-	return connection{command: words}.through(connect, socket, orDirect)
+func wrap(connect, socket string, words []string) []string {
+	return connection{command: words}.through(connect, socket)
 }
 
 // through is the same server behind the lamplighter-connect of this
-// installation. A socket takes the place of the one that it names; what else connect
-// was told stays. A "cmd /c" before it goes: it is needed for scripts only, and
-// takes quotation marks away.
-func (c connection) through(connect, socket string, orDirect bool) []string {
+// installation, and runs by itself when Lamplighter does not. A socket takes the
+// place of the one that it names; what else connect was told stays. A "cmd /c" before
+// it goes: it is needed for scripts only, and takes quotation marks away.
+func (c connection) through(connect, socket string) []string {
 	words := []string{connect, connectVerb}
-	if orDirect && !c.orDirect() {
+	if !c.orDirect() {
 		words = append(words, orDirectFlag)
 	}
 	flags := c.flags
@@ -118,7 +100,7 @@ func (c connection) cutSocket() (socket string, rest []string) {
 	for i := 0; i < len(c.flags); i++ {
 		flag := c.flags[i]
 		value, inline := strings.CutPrefix(flag, socketFlag+"=")
-		two := slices.Contains(followed, flag) && i+1 < len(c.flags)
+		two := command.ConnectTakesValue(flag) && i+1 < len(c.flags)
 		if two {
 			i++
 			value = c.flags[i]
@@ -139,7 +121,7 @@ func (c connection) cutSocket() (socket string, rest []string) {
 
 func (c connection) orDirect() bool {
 	for i, flag := range c.flags {
-		if flag == orDirectFlag && (i == 0 || !slices.Contains(followed, c.flags[i-1])) {
+		if flag == orDirectFlag && (i == 0 || !command.ConnectTakesValue(c.flags[i-1])) {
 			return true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"lamplighter/monitor/rules"
+	"lamplighter/monitor/command"
 )
 
 func TestReadConnection(t *testing.T) {
@@ -59,27 +59,26 @@ func TestThroughAndUnwrap(t *testing.T) {
 	for _, test := range []struct {
 		goos, words   string
 		socket        string
-		orDirect      bool
 		through, back string
 	}{
-		{words: "lamplighter-connect connect -- serena a", through: "/l connect -- serena a", back: "serena a"},
-		{words: "lamplighter connect serena a", through: "/l connect -- serena a", back: "serena a"},
+		{words: "lamplighter-connect connect -- serena a", through: "/l connect --or-direct -- serena a", back: "serena a"},
+		{words: "lamplighter connect serena a", through: "/l connect --or-direct -- serena a", back: "serena a"},
 		{words: "/x/lamplighter-connect connect --or-direct --socket /s -- serena", through: "/l connect --or-direct --socket /s -- serena", back: "serena"},
-		{words: "/x/lamplighter-connect connect --or-direct -- serena", orDirect: true, through: "/l connect --or-direct -- serena", back: "serena"},
-		{words: "lamplighter-connect connect --flag --or-direct -- serena", orDirect: true, through: "/l connect --or-direct --flag --or-direct -- serena", back: "serena"},
-		{words: "lamplighter-connect connect -- serena", socket: "/n", orDirect: true, through: "/l connect --or-direct --socket /n -- serena", back: "serena"},
+		{words: "/x/lamplighter-connect connect --or-direct -- serena", through: "/l connect --or-direct -- serena", back: "serena"},
+		{words: "lamplighter-connect connect --flag --or-direct -- serena", through: "/l connect --or-direct --flag --or-direct -- serena", back: "serena"},
+		{words: "lamplighter-connect connect -- serena", socket: "/n", through: "/l connect --or-direct --socket /n -- serena", back: "serena"},
 		{
 			words: "lamplighter-connect connect --flag --socket --socket /a --or-direct --socket=/b --idle-shutdown-minutes 5 --socket -- serena --socket /c", socket: "/n",
 			through: "/l connect --socket /n --flag --socket --or-direct --idle-shutdown-minutes 5 -- serena --socket /c", back: "serena --socket /c",
 		},
-		{goos: "windows", words: "cmd /c lamplighter-connect connect -- npx x", through: "/l connect -- npx x", back: "cmd /c npx x"},
-		{goos: "windows", words: "cmd /c lamplighter-connect connect -- cmd /c npx x", through: "/l connect -- cmd /c npx x", back: "cmd /c npx x"},
+		{goos: "windows", words: "cmd /c lamplighter-connect connect -- npx x", through: "/l connect --or-direct -- npx x", back: "cmd /c npx x"},
+		{goos: "windows", words: "cmd /c lamplighter-connect connect -- cmd /c npx x", through: "/l connect --or-direct -- cmd /c npx x", back: "cmd /c npx x"},
 	} {
 		c, ours, why := readConnection(test.goos, strings.Fields(test.words))
 		if !ours || why != "" {
 			t.Fatal(test.words, why)
 		}
-		if got := strings.Join(c.through("/l", test.socket, test.orDirect), " "); got != test.through {
+		if got := strings.Join(c.through("/l", test.socket), " "); got != test.through {
 			t.Errorf("%s: through %s", test.words, got)
 		}
 		if got := strings.Join(c.unwrap(), " "); got != test.back {
@@ -98,13 +97,12 @@ func TestWrapThenUnwrap(t *testing.T) {
 			words[0] = "x"
 		}
 		goos := rapid.SampledFrom([]string{"linux", "windows"}).Draw(t, "goos")
-		orDirect := rapid.Bool().Draw(t, "orDirect")
-		wrapped := wrap("/opt/lamplighter-connect", socket, orDirect, words)
-		if !rules.IsShim("/opt/lamplighter-connect", wrapped) {
+		wrapped := wrap("/opt/lamplighter-connect", socket, words)
+		if !command.IsShim("/opt/lamplighter-connect", wrapped) {
 			t.Fatalf("no shim: %q", wrapped)
 		}
 		c, ours, why := readConnection(goos, wrapped)
-		if !ours || why != "" || c.orDirect() != orDirect || !slices.Equal(c.unwrap(), words) {
+		if !ours || why != "" || !c.orDirect() || !slices.Equal(c.unwrap(), words) {
 			t.Fatalf("%q: %+v, %v, %q", wrapped, c, ours, why)
 		}
 		if named, _ := c.cutSocket(); named != socket {

@@ -13,8 +13,8 @@ import (
 // Broker knows the servers that clients share. It is safe for concurrent use.
 type Broker struct {
 	o       Options
-	changed chan struct{} // told of each change, for those who look
-	shown   chan struct{} // likewise, for those who show
+	changed monitor.Bell  // of each change, for those who look
+	shown   monitor.Bell  // likewise, for those who show
 	settled chan struct{} // closed when all that earlier runs have left has been taken over
 
 	mu         sync.Mutex
@@ -34,7 +34,7 @@ var _ lease.Servers = (*Member)(nil)
 func New(o Options) *Broker {
 	o.fill()
 	return &Broker{
-		o: o, changed: make(chan struct{}, 1), shown: make(chan struct{}, 1), settled: make(chan struct{}),
+		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), settled: make(chan struct{}),
 		ended: make(chan struct{}), groups: map[string]*group{}, resting: o.Now(),
 	}
 }
@@ -97,16 +97,8 @@ func (b *Broker) groupOf(key string) *group {
 
 // change says that something is different. The caller holds mu.
 func (b *Broker) change() {
-	tell(b.changed)
-	tell(b.shown)
-}
-
-// tell wakes who listens, once for all that was told until he does.
-func tell(told chan struct{}) {
-	select {
-	case told <- struct{}{}:
-	default:
-	}
+	b.changed.Ring()
+	b.shown.Ring()
 }
 
 // rest notes whether there is a lease or a server. The caller holds mu.
@@ -122,6 +114,10 @@ func (b *Broker) rest() {
 		b.resting = b.o.Now()
 	}
 }
+
+// Reconsider has the servers looked at that nobody asks, as when Options.Idle has
+// another answer from now on.
+func (b *Broker) Reconsider() { b.changed.Ring() }
 
 // Idle tells since when there has been neither a lease nor a server, and whether
 // that is so.

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lamplighter/app/launch"
 	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
 )
@@ -59,7 +60,7 @@ func TestOneServerForAll(t *testing.T) {
 		if second.URL == first.URL || second.Generation == first.Generation || w.launched != 2 {
 			t.Errorf("no other server: %+v", second)
 		}
-		if got := w.kinds(); got != "parked woken" || w.told[0].Label != "parked - a" || w.told[1].Label != "24282 - a" || w.told[0].PID != 101 || w.told[1].PID != 102 {
+		if got := w.kinds(); got != "parked woken" || w.told[0].Label != "parked - a" || w.told[1].Label != "102 - a" || w.told[0].PID != 101 || w.told[1].PID != 102 {
 			t.Errorf("%q, %+v", got, w.told)
 		}
 	})
@@ -118,6 +119,22 @@ func TestDoesNotLingerForEver(t *testing.T) {
 		if w.count() != 0 || len(b.Shared()) != 0 {
 			t.Errorf("it stays: %+v", b.Shared())
 		}
+	})
+}
+
+// A start that was refused, because the project was not there, is tried again with
+// each request, whatever number of them there was.
+func TestStartsWhenTheProjectIsBack(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Join(t.Context(), plan("a"), claude)
+		w.change(func() { w.broken = &launch.StartError{Server: monitor.KindSerena, Err: launch.ErrNoProject} })
+		for range 2 * mostCrashes {
+			if err := refused(t, m); !errors.Is(err, launch.ErrNoProject) {
+				t.Fatal(err)
+			}
+		}
+		w.change(func() { w.broken = nil })
+		request(t, m)
 	})
 }
 

@@ -120,7 +120,7 @@ func (s *start) wait(ctx context.Context, ended <-chan struct{}) error {
 	case <-ended:
 		return nil
 	case <-late:
-		return fmt.Errorf("%w within %s; ask again", errSurvives, words(endTime))
+		return fmt.Errorf("%w within %s; ask again", errSurvives, monitor.Span(endTime))
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -250,7 +250,7 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 	}
 	b.take(g, r)
 	if g.last.PID != 0 && len(g.members) > 0 {
-		b.record(g, r.server.Identity(), monitor.EventWoken, "started again by a request, "+words(now.Sub(g.ended))+" after it had ended")
+		b.record(g, r.server.Identity(), monitor.EventWoken, "started again by a request, "+monitor.Span(now.Sub(g.ended))+" after it had ended")
 	}
 }
 

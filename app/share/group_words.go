@@ -35,9 +35,7 @@ func (r *run) how() string {
 // label names the server of a group in events as the model does.
 func (g *group) label(id monitor.Identity) string {
 	in := monitor.Instance{Identity: id, Kind: g.kind, ProjectName: projectName(g.where)}
-	if g.run != nil {
-		in.Port = g.run.server.DashboardPort()
-	} else {
+	if g.run == nil {
 		in.State = monitor.StateParked
 	}
 	return in.Label()

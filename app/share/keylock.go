@@ -12,7 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // How long another program may keep the lock of a key, because it is being
@@ -43,7 +43,7 @@ func lockKey(ctx context.Context, dir, key string) (*keyLock, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lockTime, errTaken)
 	defer cancel()
-	lock, err := plainfile.Lock(ctx, path, os.O_RDWR, lockEvery)
+	lock, err := statefile.Lock(ctx, path, lockEvery)
 	switch {
 	case errors.Is(err, errTaken):
 		return nil, &lockTaken{path: path, pid: holder(path)}

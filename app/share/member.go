@@ -128,7 +128,7 @@ func (m *Member) Began() {
 	if !m.gone {
 		m.inFlight++
 		m.group.held = false
-		tell(b.shown) // nothing is due sooner by that
+		b.shown.Ring() // nothing is due sooner by that
 	}
 }
 
@@ -140,7 +140,7 @@ func (m *Member) Ended() {
 	if m.inFlight > 0 {
 		m.inFlight--
 		m.group.used = b.o.Now()
-		tell(b.shown)
+		b.shown.Ring()
 	}
 }
 

@@ -82,7 +82,7 @@ func (b *Broker) attendIdle(ctx context.Context) {
 		select {
 		case <-b.changed:
 		case <-timer.C:
-			tell(b.shown) // of their memory
+			b.shown.Ring() // of their memory
 		case <-ctx.Done():
 			return
 		}
@@ -234,7 +234,7 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (p
 	case r.parts:
 		r.ending = "no client had it"
 	default:
-		r.ending = "no request for " + words(b.o.Now().Sub(used))
+		r.ending = "no request for " + monitor.Span(b.o.Now().Sub(used))
 	}
 	r.moot = make(chan struct{})
 	for _, m := range g.members {
@@ -291,15 +291,4 @@ func (b *Broker) whileServed() (ctx context.Context, stop func()) {
 		}
 	}()
 	return ctx, cancel
-}
-
-// words tells a time as people say it: "10 min".
-func words(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", max(d, 0)/time.Second)
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	}
-	return fmt.Sprintf("%d h", d/time.Hour)
 }

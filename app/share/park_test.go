@@ -143,6 +143,20 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
+// A shorter time holds as soon as it is set.
+func TestReconsider(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		request(t, b.Join(t.Context(), plan("a"), claude))
+		after(10 * time.Second)
+		w.change(func() { w.idle = 5 * time.Second })
+		b.Reconsider()
+		synctest.Wait()
+		if w.count() != 0 {
+			t.Error("it waits for the next look")
+		}
+	})
+}
+
 // A server whose last lease has gone stays for who has it without one.
 func TestUsedWithoutALease(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {

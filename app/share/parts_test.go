@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lamplighter/monitor/serena"
+	"lamplighter/monitor/serena/serenatest"
 )
 
 func TestDue(t *testing.T) {
@@ -302,6 +303,55 @@ func TestAnswersAboutVariables(t *testing.T) {
 	}
 }
 
+// replayed is a server that answers as a real Serena did.
+type replayed struct {
+	fakeServer
+	*serenatest.Replayed
+}
+
+func (s *replayed) DashboardPort() int { return s.Port }
+func (s *replayed) MCPURL() string     { return s.Replayed.MCPURL }
+
+// TestHoldsVariables asks a Serena with the interface REPL, before and after its
+// client has cleared what it had.
+func TestHoldsVariables(t *testing.T) {
+	s := &replayed{Replayed: serenatest.Replay(t, serenatest.Version, serenatest.REPL)}
+	for _, test := range []struct {
+		sessions []string
+		want     string
+	}{
+		{nil, ""},
+		{[]string{"nobody's"}, ""},
+		{[]string{"nobody's", "mine"}, `it holds variables of the session "mine"`},
+		{[]string{"nobody's", "mine"}, ""},
+	} {
+		if got, err := (repl{}).holds(t.Context(), s, test.sessions); got != test.want || err != nil {
+			t.Errorf("%q: %q, %v, want %q", test.sessions, got, err, test.want)
+		}
+	}
+}
+
+// TestBusyVersions: whether a Serena works is told by each version, and that what
+// was cut off may go on.
+func TestBusyVersions(t *testing.T) {
+	for _, version := range serenatest.Versions {
+		s := &replayed{Replayed: serenatest.Replay(t, version, serenatest.NoProject)}
+		for _, test := range []struct {
+			state string
+			want  bool
+		}{
+			{serenatest.NoProject, false}, {serenatest.Project, false}, {serenatest.Busy, true}, {serenatest.Called, false}, {serenatest.CutOff, true},
+		} {
+			s.Enter(test.state)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			if got, err := newDashboard().busy(ctx, s, time.Minute); got != test.want || err != nil {
+				t.Errorf("%s, %s: %v, %v", version, test.state, got, err)
+			}
+			cancel()
+		}
+	}
+}
+
 func FuzzAnswersAboutVariables(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"text":"No persisted variables.","type":"text"}]}}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":null}`))
@@ -346,16 +396,6 @@ func TestBusy(t *testing.T) {
 		got, err := d.busy(t.Context(), newWorld().run("a"), test.quiet)
 		if got != test.want || (err != nil) != test.wantUncertain {
 			t.Errorf("%s: %v, %v", name, got, err)
-		}
-	}
-}
-
-func TestWords(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		-time.Second: "0 s", 30 * time.Second: "30 s", time.Minute: "1 min", 119 * time.Minute: "119 min", 5 * time.Hour: "5 h",
-	} {
-		if got := words(d); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -13,7 +12,7 @@ import (
 
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // An archive holds directories under these names.
@@ -207,7 +206,7 @@ func (m *Manager) pack(ctx context.Context, r *record, tell func(Progress)) (err
 	if err := os.Rename(r.Step.Staging, whole); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(whole)); err != nil {
+	if err := statefile.SyncDir(filepath.Dir(whole)); err != nil {
 		return err
 	}
 	m.at("archive: in place")
@@ -286,7 +285,7 @@ func (m *Manager) decideArchive(r *record, left string) error {
 	s.Staging = ""
 	r.Step, r.Problem = &s, ""
 	r.History = slices.Clone(r.History)
-	detail := fmt.Sprintf("into %s, %s", monitor.Clean(r.Archive.Path), Size(r.Archive.Bytes))
+	detail := fmt.Sprintf("into %s, %s", monitor.Clean(r.Archive.Path), monitor.Memory(r.Archive.Bytes))
 	if left != "" {
 		r.Problem = notKept + left
 		detail += "; " + r.Problem
@@ -303,11 +302,7 @@ func (m *Manager) decideArchive(r *record, left string) error {
 // writeFacts writes what an archive says of itself, and returns the directory.
 func (m *Manager) writeFacts(id string, facts packedAs) (string, error) {
 	dir := m.store.path(dataDir, id, packedFacts)
-	data, err := json.Marshal(facts)
-	if err != nil {
-		return "", err
-	}
-	return dir, plainfile.Replace(filepath.Join(dir, factsFile), data)
+	return dir, factsIn(dir).Write(facts)
 }
 
 // writeArchive packs directories into the file that the step names. The links of a
@@ -323,7 +318,7 @@ func writeArchive(ctx context.Context, r *record, dirs map[string]string, tell f
 		}
 		total.Files, total.Bytes = total.Files+count.Files, total.Bytes+count.Bytes
 	}
-	file, err := plainfile.Open(r.Step.Staging, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := statefile.Open(r.Step.Staging, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -339,7 +334,7 @@ func writeArchive(ctx context.Context, r *record, dirs map[string]string, tell f
 
 // verifyArchive reads an archive to its end.
 func verifyArchive(ctx context.Context, path string, tell func(Progress)) error {
-	file, err := plainfile.Open(path, os.O_RDONLY, 0)
+	file, err := statefile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

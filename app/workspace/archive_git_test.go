@@ -10,6 +10,7 @@ import (
 )
 
 func TestArchiveOfAWorktree(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		work func(t *testing.T, w Workspace, repo string) // in the tree
 		away func(t *testing.T, w Workspace, repo string) // while it is archived
@@ -161,6 +162,7 @@ func (l *lab) submodule(m *Manager) (repo string, w Workspace, lib, head string)
 
 // The submodules of a worktree have their repositories in it: they come back.
 func TestArchiveOfSubmodules(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(nil)
 	_, w, lib, head := l.submodule(m)

@@ -245,6 +245,7 @@ func TestArchiveOverwritesNothing(t *testing.T) {
 }
 
 func TestCrashArchive(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		shallow bool

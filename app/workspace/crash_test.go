@@ -268,6 +268,7 @@ func (l *lab) soundVersions(m *Manager, r *record) {
 }
 
 func TestCrashCreate(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		request func(l *lab) Request

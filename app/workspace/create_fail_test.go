@@ -12,6 +12,7 @@ import (
 
 // What fails half-way leaves nothing, and says what failed.
 func TestCreateFails(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	from := l.repository("repo", map[string]string{"a": "a"})
 	dir := l.source("dir", map[string]string{"a": "a"})

@@ -28,7 +28,7 @@ func (l *lab) mount(source, at, kind string, flags uintptr, options string) {
 }
 
 // A disk that is full ends a creation, and has all its room again after that.
-func TestCreateOnAFullDisk(t *testing.T) {
+func TestRealCreateOnAFullDisk(t *testing.T) {
 	l := newLab(t)
 	m := l.manager(nil)
 	files := map[string]string{"big": strings.Repeat("x", 3<<20), "more/big": strings.Repeat("y", 3<<20)}
@@ -55,7 +55,7 @@ func TestCreateOnAFullDisk(t *testing.T) {
 }
 
 // A store on a disk that is full makes nothing, and takes it away as well.
-func TestCreateWhereTheStoreIsFull(t *testing.T) {
+func TestRealCreateWhereTheStoreIsFull(t *testing.T) {
 	l := newLab(t)
 	if err := os.Mkdir(l.o.Dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestCreateWhereTheStoreIsFull(t *testing.T) {
 	}
 }
 
-func TestCreateOnAReadOnlyDisk(t *testing.T) {
+func TestRealCreateOnAReadOnlyDisk(t *testing.T) {
 	l := newLab(t)
 	m := l.manager(nil)
 	in := l.source("in", nil)
@@ -109,7 +109,7 @@ func TestCreateOnAReadOnlyDisk(t *testing.T) {
 }
 
 // A directory that is seen at two places is one, however it is called.
-func TestPlacesBehindMounts(t *testing.T) {
+func TestRealPlacesBehindMounts(t *testing.T) {
 	l := newLab(t)
 	m := l.manager(nil)
 	from := l.source("from", map[string]string{"a": "a", "deep/b": "b"})

@@ -247,6 +247,7 @@ func TestCreateTellsItsIDAtOnce(t *testing.T) {
 
 // A source that somebody works in meanwhile is copied as it is found.
 func TestCreateFromWhatChanges(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(nil)
 	files := map[string]string{}

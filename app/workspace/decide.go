@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lamplighter/monitor"
 )
 
 // The bounds of what is decided.
@@ -120,7 +122,7 @@ func due(f facts, clock Stamp) verdict {
 	case f.Kind != Temp:
 		v.Action, what, rest = actEnd, "its tree is removed", "; its versions stay"
 	}
-	unused := "when nobody has used it for " + Span(f.Retention)
+	unused := "when nobody has used it for " + monitor.Span(f.Retention)
 	if f.Cleanup == AtCompletion && f.completed() {
 		v.Words = what + " now, since its job has ended"
 	} else {

@@ -4,10 +4,28 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/app/workspace/gitwork"
+	"lamplighter/monitor/statefile"
 )
+
+// callersPlace are the variables that name the directory or the project of
+// whoever starts a job: of shells, of npm and Yarn, and of Claude Code.
+var callersPlace = []string{"PWD", "OLDPWD", "INIT_CWD", "PROJECT_CWD", "CLAUDE_PROJECT_DIR"}
+
+// inherited is what a job in a tree gets of our own environment: nothing that binds
+// a tool to the place that we were started in, such as a git hook of another
+// repository.
+func inherited(ours []string, tree string) []string {
+	env := slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		name = strings.ToUpper(name)
+		return slices.Contains(gitwork.Bindings, name) || slices.Contains(callersPlace, name)
+	})
+	return append(env, "PWD="+tree)
+}
 
 // tempDir is TMPDIR of a workspace's jobs.
 func (m *Manager) tempDir(id string) string { return m.store.path(dataDir, id, "tmp") }
@@ -36,17 +54,18 @@ func (m *Manager) writeEnv(r *record) error {
 	if err := os.MkdirAll(m.tempDir(r.ID), 0o700); err != nil {
 		return fmt.Errorf("making the directory for temporary files of a workspace: %w", err)
 	}
-	if err := plainfile.Replace(m.envFile(r.ID), envText(r.Name, m.environment(r))); err != nil {
+	if err := statefile.Replace(m.envFile(r.ID), envText(r.Name, m.environment(r))); err != nil {
 		return fmt.Errorf("writing down the environment of a workspace: %w", err)
 	}
 	return nil
 }
 
 // envText is an environment as sh reads it. Single quotes keep everything as it
-// is but themselves.
+// is but themselves. The shell may be one that git has bound to another place.
 func envText(name string, environment []string) []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# The environment of jobs in %s. In a shell: . FILE\n", name)
+	fmt.Fprintf(&text, "unset %s\n", strings.Join(gitwork.Bindings, " "))
 	for _, entry := range environment {
 		key, value, _ := strings.Cut(entry, "=")
 		fmt.Fprintf(&text, "export %s='%s'\n", key, strings.ReplaceAll(value, "'", `'\''`))

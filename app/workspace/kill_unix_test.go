@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,8 +39,15 @@ func createUntilKilled() int {
 // Whenever the process is killed that makes a workspace, the next one takes away
 // what it has left, and what was made stays.
 func TestKilledWhileCreating(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
-	t.Logf("the seed is %d", seed)
+	if text := os.Getenv("LAMPLIGHTER_TEST_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("LAMPLIGHTER_TEST_SEED=%d decides alike", seed)
 	random := rand.New(rand.NewPCG(seed, seed))
 	files := map[string]string{}
 	for i := range 400 {
@@ -49,7 +57,7 @@ func TestKilledWhileCreating(t *testing.T) {
 	m := l.manager(nil)
 	for _, from := range []string{l.source("dir", files), l.repository("repo", files)} {
 		made := map[string]bool{}
-		for range 15 {
+		for range 5 {
 			for _, id := range killedAfter(t, l, from, random.IntN(30), time.Duration(random.Int64N(int64(10*time.Millisecond)))) {
 				made[id] = true
 			}

@@ -9,10 +9,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// usualPlacePause is between two tries of one who waits to make a place by
-// recovering, and by doing what is due.
-const usualPlacePause = time.Minute
-
 // takePlace writes down a new record when there are less trees than there may be;
 // the error is a *TooMany else. What was left by processes that have ended, and
 // what is due, is done away with before that is said, and before anybody waits, of
@@ -103,7 +99,7 @@ func (m *Manager) waitForPlace(ctx context.Context, r *record) error {
 		return fmt.Errorf("waiting for a place: %w", err)
 	}
 	tried := time.Now() // to make one
-	timer := time.NewTimer(m.placePause)
+	timer := time.NewTimer(m.limits().PlacePause)
 	defer timer.Stop()
 	for {
 		known := m.holding.Load()
@@ -111,7 +107,7 @@ func (m *Manager) waitForPlace(ctx context.Context, r *record) error {
 		if full == nil || err != nil {
 			return err
 		}
-		rest := max(m.placePause-time.Since(tried), 0)
+		rest := max(m.limits().PlacePause-time.Since(tried), 0)
 		if full.FreeAt != nil {
 			if due := full.FreeAt.Sub(m.o.Clock().Wall); due > 0 {
 				rest = min(rest, due+time.Second) // it is told to the second

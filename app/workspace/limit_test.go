@@ -197,7 +197,7 @@ func TestLimitIsNotHeldByWhatStoodOnce(t *testing.T) {
 	for _, wait := range []bool{false, true} {
 		l := newLab(t)
 		m := l.limited(1)
-		m.placePause = time.Millisecond
+		m.Configure(Limits{Limit: 1, PlacePause: time.Millisecond})
 		first := l.create(m, Request{Kind: Temp, Job: "first"})
 		l.works(first.Path, shell)
 		l.passes(usualRetention + time.Minute)
@@ -218,7 +218,7 @@ func TestLimitIsNotHeldByWhatStoodOnce(t *testing.T) {
 func TestWaitForThePlaceOfTheDead(t *testing.T) {
 	l := newLab(t)
 	m := l.limited(1)
-	m.placePause = time.Millisecond
+	m.Configure(Limits{Limit: 1, PlacePause: time.Millisecond})
 	half := l.records(m, 1, func(_ int, r *record) {
 		r.State, r.Step = Creating, &step{Verb: stepCreate}
 	})[0]

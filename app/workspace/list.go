@@ -199,7 +199,7 @@ func (m *Manager) change(ctx context.Context, id string, do func(*record) error)
 	if _, err := m.store.read(id); err != nil {
 		return unknown(id, err)
 	}
-	waiting, cancel := context.WithTimeout(ctx, m.patience)
+	waiting, cancel := context.WithTimeout(ctx, m.limits().Patience)
 	release, err := m.store.hold(waiting, id)
 	cancel()
 	if err != nil {

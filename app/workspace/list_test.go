@@ -174,7 +174,7 @@ func TestListWhileOthersWrite(t *testing.T) {
 func TestChange(t *testing.T) {
 	l := newLab(t)
 	m := l.manager(nil)
-	m.patience = 1
+	m.Configure(Limits{Patience: 1})
 	r := l.records(m, 1, nil)[0]
 	broken := errors.New("broken")
 	err := m.change(t.Context(), r.ID, func(r *record) error {

@@ -1,12 +1,14 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"lamplighter/app/workspace/inuse"
+	"lamplighter/monitor"
 )
 
 // Servers start a server for a workspace and end it with it.
@@ -55,6 +57,9 @@ type Limits struct {
 	Retention time.Duration // how long what nobody uses stays, of workspaces that are made from now on; 0 is a day
 	Cleanup   Cleanup       // of what does not name one; "" is by its kind
 	Budget    int64         // bytes of all trees and versions; 0: no limit
+
+	Patience   time.Duration // how long who changes a workspace waits for another at work on it; 0: usualPatience
+	PlacePause time.Duration // how often one who waits for a place tries to make one; 0: a minute
 }
 
 // holding are Limits for as long as they hold.
@@ -72,13 +77,9 @@ const usualRetention = 24 * time.Hour
 type Manager struct {
 	o       Options // its Limits are in holding
 	store   store
-	hub     *hub // of Subscribe
+	views   monitor.Feed[View]
 	holding atomic.Pointer[holding]
 
-	// patience is how long change waits for whoever is at work on a workspace.
-	patience time.Duration
-	// placePause is how often one who waits for a place tries to make one.
-	placePause time.Duration
 	// crash is called between each two effects of an operation, with where that
 	// is. Tests end it there; else it is nil.
 	crash func(point string)
@@ -107,7 +108,7 @@ func New(o Options) *Manager {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{store: store{o.Dir}, hub: newHub(), patience: usualPatience, placePause: usualPlacePause}
+	m := &Manager{store: store{o.Dir}}
 	m.Configure(o.Limits)
 	o.Limits = Limits{}
 	m.o = o
@@ -117,9 +118,9 @@ func New(o Options) *Manager {
 // Configure has other Limits hold from now on, and Serve and those who wait for a
 // place look anew what that means. What a workspace has been made with stays.
 func (m *Manager) Configure(l Limits) {
-	if l.Retention == 0 {
-		l.Retention = usualRetention
-	}
+	l.Retention = cmp.Or(l.Retention, usualRetention)
+	l.Patience = cmp.Or(l.Patience, usualPatience)
+	l.PlacePause = cmp.Or(l.PlacePause, time.Minute)
 	before := m.holding.Swap(&holding{l, make(chan struct{})})
 	if before != nil {
 		close(before.over)
@@ -129,9 +130,8 @@ func (m *Manager) Configure(l Limits) {
 // limits are the Limits that hold now.
 func (m *Manager) limits() Limits { return m.holding.Load().Limits }
 
-// reconfigured calls changed whenever other Limits hold, until ctx ends.
-func (m *Manager) reconfigured(ctx context.Context, changed func()) error {
-	known := m.holding.Load()
+// reconfigured calls changed whenever other Limits hold than the known ones, until ctx ends.
+func (m *Manager) reconfigured(ctx context.Context, known *holding, changed func()) error {
 	for {
 		select {
 		case <-known.over:

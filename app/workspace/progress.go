@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"lamplighter/app/workspace/tree"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // makingPause is between two notes of how far something has come.
@@ -33,6 +32,10 @@ type note struct {
 
 func (s store) makingPath(id string) string { return s.path(makingDir, id+".json") }
 
+func (s store) makingFile(id string) statefile.File[note] {
+	return statefile.File[note]{Path: s.makingPath(id), Limit: makingLimit, Broken: errors.New("it does not say how far a workspace has come")}
+}
+
 // telling writes down how far an operation on a workspace has come, for other
 // processes, and tells progress, which may be nil. The caller holds the
 // workspace's lock until it has called end: the note counts as long as it is held.
@@ -41,7 +44,7 @@ func (m *Manager) telling(w Workspace, progress func(Progress)) (tell func(Progr
 	var turn, mu sync.Mutex // of progress, and of the note
 	var last time.Time
 	var phase Phase
-	path := m.store.makingPath(w.ID)
+	file := m.store.makingFile(w.ID)
 	tell = func(p Progress) {
 		if progress != nil {
 			// One after the other, and beside the note: whoever is told may take his time.
@@ -56,18 +59,14 @@ func (m *Manager) telling(w Workspace, progress func(Progress)) (tell func(Progr
 			return
 		}
 		last, phase = at, p.Phase
-		data, err := json.Marshal(note{Making{ID: w.ID, Name: w.Name, Job: w.Job, Progress: p}, p.Left})
-		if err == nil {
-			err = plainfile.Replace(path, data)
-		}
-		if err != nil {
+		if err := file.Write(note{Making{ID: w.ID, Name: w.Name, Job: w.Job, Progress: p}, p.Left}); err != nil {
 			m.o.Log.Debug("writing down how far a workspace has come", "error", err)
 		}
 	}
 	return tell, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		_ = os.Remove(path)
+		_ = os.Remove(file.Path)
 	}
 }
 
@@ -84,13 +83,9 @@ func (m *Manager) Making() ([]Making, error) {
 		if !ok || uuid.Validate(id) != nil {
 			continue
 		}
-		data, err := plainfile.Read(m.store.makingPath(id), makingLimit)
-		if err != nil {
+		n, err := m.store.makingFile(id).Read()
+		if err != nil || n.ID != id {
 			continue // it has ended since
-		}
-		var n note
-		if json.Unmarshal(data, &n) != nil || n.ID != id {
-			continue
 		}
 		n.Progress.Left = n.Left
 		if release, err := m.store.try(id); err == nil {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestRemoveFromGit(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		work  func(t *testing.T, dir string)
@@ -111,7 +112,7 @@ func TestRemoveWithoutRepository(t *testing.T) {
 func TestRemoveBusy(t *testing.T) {
 	l := newLab(t)
 	m := l.manager(nil)
-	m.patience = time.Millisecond
+	m.Configure(Limits{Patience: time.Millisecond})
 	w := l.create(m, Request{Kind: Temp})
 	release, err := m.store.hold(t.Context(), w.ID)
 	if err != nil {
@@ -129,6 +130,7 @@ func TestRemoveBusy(t *testing.T) {
 
 // What a forced removal keeps is what was checked out, wherever that leads.
 func TestRemoveKeepsCommits(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		work   []string // before the commit
@@ -180,6 +182,7 @@ func TestRemoveKeepsCommits(t *testing.T) {
 // The ref that holds the commits of an archived workspace goes with it, unless they
 // are nowhere else.
 func TestRemoveArchivedWithCommits(t *testing.T) {
+	t.Parallel()
 	for _, elsewhere := range []bool{false, true} {
 		l := newLab(t)
 		m := l.manager(nil)

@@ -12,7 +12,7 @@ import (
 	"lamplighter/app/workspace/gitwork"
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // aroundOf is the identity of the directory that a tree lies in, "" where it cannot
@@ -85,7 +85,7 @@ const headLimit = 1 << 12
 
 // onBranch tells whether the branch of a workspace is what is checked out.
 func (r *record) onBranch() bool {
-	head, err := plainfile.Read(filepath.Join(r.Source.Admin, "HEAD"), headLimit)
+	head, err := statefile.Read(filepath.Join(r.Source.Admin, "HEAD"), headLimit)
 	return err == nil && r.Source.Branch != "" && strings.TrimSpace(string(head)) == "ref: refs/heads/"+r.Source.Branch
 }
 

@@ -109,6 +109,7 @@ func TestRemoveOnAnotherDrive(t *testing.T) {
 
 // The branch stays when the tree of a hybrid ends, with its commits.
 func TestEndWithCommits(t *testing.T) {
+	t.Parallel()
 	for _, detached := range []bool{false, true} {
 		l := newLab(t)
 		m := l.manager(nil)
@@ -134,6 +135,7 @@ func TestEndWithCommits(t *testing.T) {
 
 // What keeps a workspace where it is does so with --force too.
 func TestRemoveBarred(t *testing.T) {
+	t.Parallel()
 	for words, bar := range map[string]func(l *lab, m *Manager, w Workspace) (undo func()){
 		"git worktree unlock": func(l *lab, m *Manager, w Workspace) func() {
 			git(l.t, w.Path, "worktree", "lock", w.Path)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestCrashRemove(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"a": "a", "b/c": "c"}
 	removed := func(l *lab, m *Manager, w Workspace, crashed string) {
 		l.removeAgain(m, w, crashed)

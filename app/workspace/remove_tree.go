@@ -249,7 +249,7 @@ func (m *Manager) removed(ctx context.Context, r *record, kept string) {
 	r.MeasuredAt = &at
 	detail := "by " + r.Step.By
 	if freed > 0 {
-		detail += "; " + Size(freed) + " freed"
+		detail += "; " + monitor.Memory(freed) + " freed"
 	}
 	if kept != "" {
 		detail += "; what stays: " + kept

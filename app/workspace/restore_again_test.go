@@ -100,6 +100,7 @@ func TestArchiveMeetsWhatIsNotOurs(t *testing.T) {
 
 // The commits of submodules are in the archive alone: they stay somewhere.
 func TestSubmodulesWithoutTheirWorktree(t *testing.T) {
+	t.Parallel()
 	for name, hinder := range map[string]func(t *testing.T, m *Manager, repo string){
 		"its repository is away": func(t *testing.T, _ *Manager, repo string) {
 			if err := os.Rename(repo, repo+"-away"); err != nil {
@@ -169,6 +170,7 @@ func TestPlainTempIsKept(t *testing.T) {
 
 // A tree that somebody has removed is made again from a version.
 func TestRestoreWhatWasRemoved(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(func(o *Options) { o.Limit = 1 })
 	repo := l.repository("repo", map[string]string{"a": "a"})

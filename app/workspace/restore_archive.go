@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +10,7 @@ import (
 
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // unpacking is the directory in the data of a workspace for what comes out of its
@@ -31,7 +30,7 @@ func (m *Manager) unarchive(ctx context.Context, r *record, tell func(Progress))
 		return false, fmt.Errorf("%w: it has no archive", ErrState)
 	}
 	archive := r.Archive.Path
-	if err := plainfile.Check(archive); err != nil {
+	if err := statefile.Check(archive); err != nil {
 		return false, fmt.Errorf("%w: its archive cannot be read: %w", ErrState, err)
 	}
 	facts, err := m.facts(ctx, r.ID, archive, tell)
@@ -103,12 +102,12 @@ func (m *Manager) facts(ctx context.Context, id, archive string, tell func(Progr
 	return readFacts(dir)
 }
 
+func factsIn(dir string) statefile.File[packedAs] {
+	return statefile.File[packedAs]{Path: filepath.Join(dir, factsFile), Limit: factsLimit, Broken: errors.New("it does not say what is packed")}
+}
+
 func readFacts(dir string) (packedAs, error) {
-	var facts packedAs
-	data, err := plainfile.Read(filepath.Join(dir, factsFile), factsLimit)
-	if err == nil {
-		err = json.Unmarshal(data, &facts)
-	}
+	facts, err := factsIn(dir).Read()
 	if err == nil && facts.Schema != 1 {
 		err = fmt.Errorf("it is of another Lamplighter (schema %d); update this one", facts.Schema)
 	}
@@ -126,7 +125,7 @@ func (m *Manager) unpack(ctx context.Context, archive string, dirs map[string]st
 			return err
 		}
 	}
-	file, err := plainfile.Open(archive, os.O_RDONLY, 0)
+	file, err := statefile.Open(archive, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // linkLimit bounds what is read of the file that leads from a worktree to its
@@ -86,9 +86,9 @@ func (m *Manager) stageVersion(ctx context.Context, r *record, dir string, tell 
 	}
 	if r.Source.Kind == FromGit {
 		// Both trees lead to the repository, which knows the path alone.
-		link, err := plainfile.Read(filepath.Join(r.Path, gitLink), linkLimit)
+		link, err := statefile.Read(filepath.Join(r.Path, gitLink), linkLimit)
 		if err == nil {
-			err = plainfile.Replace(filepath.Join(to, gitLink), link)
+			err = statefile.Replace(filepath.Join(to, gitLink), link)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -10,6 +10,7 @@ import (
 
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
+	"lamplighter/monitor/statefile"
 )
 
 // remedy is what is done about a restore that was interrupted.
@@ -79,7 +80,7 @@ func (m *Manager) finishRestore(ctx context.Context, r *record, what string) err
 	if archive := r.Step.Trash; archive != "" {
 		// The names of all that came out of it reach the disk before it goes.
 		for _, dir := range []string{filepath.Dir(r.Path), m.store.data(r.ID), m.store.path(recordsDir)} {
-			if err := syncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := statefile.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return failed(err)
 			}
 		}

@@ -103,6 +103,7 @@ func TestRestoreVersionOfAWorktree(t *testing.T) {
 }
 
 func TestRestoreEnded(t *testing.T) {
+	t.Parallel()
 	for name, from := range map[string]func(l *lab) string{
 		"directory": func(l *lab) string { return l.source("from", map[string]string{"a": "a"}) },
 		"git":       func(l *lab) string { return l.repository("repo", map[string]string{"a": "a"}) },
@@ -262,6 +263,7 @@ func TestRemedyFor(t *testing.T) {
 }
 
 func TestCrashRestore(t *testing.T) {
+	t.Parallel()
 	one := map[string]string{"a": "a", "b/c": "c"}
 	two := map[string]string{"a": "a", "b/c": "c", "d": "d"}
 	make := func(l *lab, m *Manager, from string) Workspace {

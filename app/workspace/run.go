@@ -46,8 +46,8 @@ type Job struct {
 	Warn func(string)
 }
 
-// Run runs a job, in the tree, with our environment and that of the workspace, and
-// says with which status it ended, 128+N for signal N; the error tells that it
+// Run runs a job, in the tree, with our environment, but for what binds a tool to
+// another place, and that of the workspace, and says with which status it ended, 128+N for signal N; the error tells that it
 // could not be run: when it Is ErrNoCommand or ErrNotExecutable, because of the
 // command, and the workspace is as it was. When it has ended, and no other job runs there, a workspace
 // that is temp or hybrid is completed, and outcome says what came of that; it is
@@ -164,7 +164,7 @@ func notStarted(err error) error {
 // runJob runs a job to its end.
 func (m *Manager) runJob(ctx context.Context, r *record, j Job) (status int, err error) {
 	words := withPath(j.Command, r.Path)
-	env := slices.Concat(os.Environ(), m.environment(r))
+	env := slices.Concat(inherited(os.Environ(), r.Path), m.environment(r))
 	if j.Confine && !j.Commit {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0") // git status writes nothing, then
 	}

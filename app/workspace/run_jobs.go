@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/uuid"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // jobsDir is in a workspace's data: a file PID-ID.job for each job, which whoever
@@ -36,7 +35,7 @@ func (m *Manager) markJob(ctx context.Context, id string) (*jobMark, error) {
 		return nil, fmt.Errorf("marking a workspace as one with a job: %w", err)
 	}
 	name := strconv.Itoa(os.Getpid()) + "-" + uuid.NewString() + jobSuffix
-	lock, err := plainfile.Lock(ctx, filepath.Join(dir, name), os.O_RDWR, lockPause)
+	lock, err := statefile.Lock(ctx, filepath.Join(dir, name), lockPause)
 	if err != nil {
 		return nil, fmt.Errorf("marking a workspace as one with a job: %w", err)
 	}
@@ -46,7 +45,7 @@ func (m *Manager) markJob(ctx context.Context, id string) (*jobMark, error) {
 // end takes the mark away and tells whether no other job is marked. Of two that
 // end at once one is the last one.
 func (k *jobMark) end(ctx context.Context) (last bool) {
-	counting, err := plainfile.Lock(ctx, filepath.Join(k.dir, "lock"), os.O_RDWR, lockPause)
+	counting, err := statefile.Lock(ctx, filepath.Join(k.dir, "lock"), lockPause)
 	// A file that is open cannot be removed everywhere.
 	unlock(k.lock)
 	_ = os.Remove(k.lock.Path()) // one without a lock marks nothing
@@ -64,8 +63,6 @@ func marked(dir string) []int {
 	if err != nil {
 		return nil
 	}
-	once, cancel := context.WithCancel(context.Background())
-	cancel()
 	var pids []int
 	for _, entry := range entries {
 		name, ok := strings.CutSuffix(entry.Name(), jobSuffix)
@@ -75,11 +72,12 @@ func marked(dir string) []int {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
-		lock, err := plainfile.Lock(once, path, os.O_RDWR, lockPause)
+		lock, err := statefile.TryLock(path)
 		switch {
-		case errors.Is(err, context.Canceled): // somebody has it
+		case err != nil:
+		case lock == nil: // somebody has it
 			pids = append(pids, n)
-		case err == nil:
+		default:
 			// While it is locked: whoever is about to lock it finds that it has gone.
 			open := os.Remove(path)
 			unlock(lock)

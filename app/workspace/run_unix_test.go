@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"lamplighter/app/workspace/gitwork"
 )
 
 // sh runs a script as a job, and returns what it wrote.
@@ -45,6 +47,45 @@ func TestRunEnvironment(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
+	}
+}
+
+// A hook of git, or a shell with its variables, binds what it runs to another
+// repository: a workspace is made of its own all the same, and its jobs work on it.
+func TestJobFromAHook(t *testing.T) {
+	l := newLab(t)
+	m := l.manager(nil)
+	own := l.repository("own", map[string]string{"file": "first\n"})
+	other := l.repository("other", map[string]string{"theirs": "x\n"})
+	index := l.path("other/.git/index")
+	before, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range gitwork.Bindings {
+		t.Setenv(name, l.path("other/.git"))
+	}
+	for name, value := range map[string]string{
+		"GIT_INDEX_FILE": index, "GIT_WORK_TREE": other, "GIT_PREFIX": "sub/", "GIT_OBJECT_DIRECTORY": l.path("other/.git/objects"), "PWD": other, "OLDPWD": other,
+		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.worktree", "GIT_CONFIG_VALUE_0": other, "GIT_NAMESPACE": "n", "GIT_CONFIG_PARAMETERS": "'core.bare=true'",
+	} {
+		t.Setenv(name, value)
+	}
+	w := l.create(m, Request{Kind: Persistent, Job: "job", From: own})
+	const does = `echo second >file && echo new >new && git add --all && git rev-parse --show-toplevel && git diff --cached --name-only && echo "$PWD ${OLDPWD-none}"`
+	want := w.Path + "\nfile\nnew\n" + w.Path + " none\n"
+	if status, _, out := sh(t, m, w.ID, Job{}, does); status != 0 || out != want {
+		t.Errorf("%d, %q, want %q", status, out, want)
+	}
+	cmd := exec.Command("sh", "-c", ". "+w.EnvFile+` && cd "$WORKSPACE" && git rev-parse --show-toplevel`)
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != w.Path+"\n" {
+		t.Errorf("with its file: %q, %v", out, err)
+	}
+	if after, err := os.ReadFile(index); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the index of the other repository was written: %v", err)
+	}
+	if status := git(t, other, "status", "--porcelain"); status != "" {
+		t.Error(status)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lamplighter/monitor"
 )
 
 // witness tells whether a signal that we have got was sent to all of our process
@@ -19,7 +21,7 @@ import (
 type witness struct {
 	hold  io.Closer     // it ends when this is closed
 	gone  chan struct{} // closed: none runs
-	ended chan struct{} // has something when last has changed
+	ended monitor.Bell  // rings when last has changed
 
 	mu   sync.Mutex
 	last time.Time // when a signal ended one
@@ -48,7 +50,7 @@ func watchGroup() *witness {
 		hold.Close()
 		return nil
 	}
-	w := &witness{hold: hold, gone: make(chan struct{}), ended: make(chan struct{}, 1)}
+	w := &witness{hold: hold, gone: make(chan struct{}), ended: monitor.NewBell()}
 	go w.run(first, read)
 	return w
 }
@@ -78,10 +80,7 @@ func (w *witness) run(cmd *exec.Cmd, input *os.File) {
 		default:
 			return
 		}
-		select {
-		case w.ended <- struct{}{}:
-		default:
-		}
+		w.ended.Ring()
 		var err error
 		if cmd, err = bystander(input); err != nil {
 			return

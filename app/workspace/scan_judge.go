@@ -56,7 +56,7 @@ func judge(s Stale, also besides) (removable bool, why string) {
 		why += "; it goes " + with
 	}
 	if !s.UsedAt.IsZero() && !also.now.Before(s.UsedAt) {
-		why += "; last used " + Span(also.now.Sub(s.UsedAt)) + " ago"
+		why += "; last used " + monitor.Span(also.now.Sub(s.UsedAt)) + " ago"
 	}
 	return true, why
 }

@@ -21,7 +21,7 @@ func TestJudge(t *testing.T) {
 		removable bool
 		why       []string
 	}{
-		{"merged", Stale{Merged: true, UsedAt: now.Add(-72 * time.Hour)}, besides{}, true, []string{"nothing would be lost", "another branch", "3 d ago"}},
+		{"merged", Stale{Merged: true, UsedAt: now.Add(-72 * time.Hour)}, besides{}, true, []string{"nothing would be lost", "another branch", "3 days ago"}},
 		{"pushed", Stale{Merged: true, Pushed: true}, besides{}, true, []string{"nothing would be lost", "on a remote"}},
 		{"main", Stale{Main: true}, besides{}, false, []string{"main"}},
 		{"in use", Stale{InUse: user}, besides{}, false, []string{"bash", "12", "works in /w"}},

@@ -13,6 +13,7 @@ import (
 
 // What lies in a directory that git ignores is not lost with a worktree.
 func TestRemoveStaleWithOthersInIt(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(nil)
 	top := l.repository("shop", map[string]string{"a": "a", ".gitignore": "built\n"})
@@ -56,6 +57,7 @@ func TestRemoveStaleWithOthersInIt(t *testing.T) {
 
 // A workspace goes only when it is named itself.
 func TestRemoveStaleWithOursInIt(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(nil)
 	top := l.repository("shop", map[string]string{"a": "a", ".gitignore": "built\n"})
@@ -97,6 +99,7 @@ func TestScanOfALinkInTheWay(t *testing.T) {
 
 // Whoever comes while a worktree is looked at is seen, and so is what is committed.
 func TestRemoveStaleThatChanges(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		meanwhile func(l *lab, path string)
 		want      error

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +12,7 @@ import (
 	"lamplighter/app/workspace/gitwork"
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // RemoveStale removes a worktree that Scan would find, through git; one of ours
@@ -277,18 +276,17 @@ func (m *Manager) noteMissing(found []Stale) error {
 		return err
 	}
 	noted = noted[max(0, len(noted)-mostRemembering):]
-	data, err := json.Marshal(scannedNote{noted})
-	if err != nil {
-		return err
-	}
-	return plainfile.Replace(m.store.path(scannedFile), data)
+	return m.scannedFile().Write(scannedNote{noted})
+}
+
+func (m *Manager) scannedFile() statefile.File[scannedNote] {
+	return statefile.File[scannedNote]{Path: m.store.path(scannedFile), Limit: recordLimit, Broken: errors.New("it is not a list of repositories")}
 }
 
 // noted are the repositories that are noted and still there.
 func (m *Manager) noted() []string {
-	var note scannedNote
-	data, err := plainfile.Read(m.store.path(scannedFile), recordLimit)
-	if err != nil || json.Unmarshal(data, &note) != nil {
+	note, err := m.scannedFile().Read()
+	if err != nil {
 		return nil // the next scan notes them anew
 	}
 	return slices.DeleteFunc(note.Repositories, func(dir string) bool { return !filepath.IsAbs(dir) || !isDir(dir) })

@@ -56,6 +56,7 @@ func (l *lab) shop() string {
 }
 
 func TestScan(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(nil)
 	top := l.shop()
@@ -223,6 +224,7 @@ func TestEachDir(t *testing.T) {
 }
 
 func TestRemoveStale(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(nil)
 	top := l.shop()
@@ -280,6 +282,7 @@ func TestRemoveStale(t *testing.T) {
 
 // Commits that are on no branch get one, also by force.
 func TestRemoveStaleDetached(t *testing.T) {
+	t.Parallel()
 	for _, missing := range []bool{false, true} {
 		l := newLab(t)
 		m := l.manager(nil)
@@ -308,6 +311,7 @@ func TestRemoveStaleDetached(t *testing.T) {
 
 // One with submodules git removes only when it is forced to.
 func TestRemoveStaleWithSubmodules(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(nil)
 	lib := l.repository("lib", map[string]string{"lib": "x"})

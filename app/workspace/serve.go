@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sync/errgroup"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // serveLock is the lock of the one process that does what is due.
@@ -44,35 +42,36 @@ func (m *Manager) Serve(ctx context.Context, record func(monitor.Event)) error {
 	}
 	changes := m.watch()
 	defer changes.close()
-	happened, due := newBell(), newBell()
-	look := newBell()
-	look.ring()
+	happened, due := monitor.NewBell(), monitor.NewBell()
+	look := monitor.NewBell()
+	look.Ring()
+	known := m.holding.Load() // before anything below acts on them
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		return changes.follow(ctx, func(records bool) {
-			look.ring()
+			look.Ring()
 			if records {
-				happened.ring()
-				due.ring()
+				happened.Ring()
+				due.Ring()
 			}
 		})
 	})
 	g.Go(func() error { return m.publish(ctx, look) })
 	g.Go(func() error {
-		return m.reconfigured(ctx, func() {
-			look.ring()
-			due.ring()
+		return m.reconfigured(ctx, known, func() {
+			look.Ring()
+			due.Ring()
 		})
 	})
 	g.Go(func() error {
-		lock, err := plainfile.Lock(ctx, m.store.path(locksDir, serveLock), os.O_RDWR, turnPause)
+		lock, err := statefile.Lock(ctx, m.store.path(locksDir, serveLock), turnPause)
 		if err != nil {
 			return fmt.Errorf("waiting for the turn to look after workspaces: %w", err)
 		}
 		defer unlock(lock)
 		for _, name := range []string{toldFile, scannedFile} {
 			// Each write sweeps too, but may not come for long.
-			if err := plainfile.Sweep(m.store.path(name)); err != nil {
+			if err := statefile.Sweep(m.store.path(name), statefile.Abandoned); err != nil {
 				m.o.Log.Warn("a file that an interrupted write has left cannot be removed", "error", err)
 			}
 		}
@@ -80,7 +79,7 @@ func (m *Manager) Serve(ctx context.Context, record func(monitor.Event)) error {
 		tell.all()
 		inner, ctx := errgroup.WithContext(ctx)
 		inner.Go(func() error { return tell.serve(ctx, happened) })
-		inner.Go(func() error { return watchClock(ctx, due.ring) })
+		inner.Go(func() error { return watchClock(ctx, due.Ring) })
 		inner.Go(func() error { return m.keepTidy(ctx, due, look) })
 		return inner.Wait()
 	})
@@ -88,7 +87,7 @@ func (m *Manager) Serve(ctx context.Context, record func(monitor.Event)) error {
 }
 
 // keepTidy sweeps now, when something is due, and when the bell rings.
-func (m *Manager) keepTidy(ctx context.Context, due, look bell) error {
+func (m *Manager) keepTidy(ctx context.Context, due, look monitor.Bell) error {
 	if err := m.Recover(ctx); err != nil {
 		m.o.Log.Warn("recovering workspaces", "error", err)
 	}
@@ -105,11 +104,11 @@ func (m *Manager) keepTidy(ctx context.Context, due, look bell) error {
 		} else if err == nil {
 			said = ""
 		}
-		look.ring() // what is due has changed with the time
+		look.Ring() // what is due has changed with the time
 		if err := rest(ctx, viewPause); err != nil {
 			return err
 		}
-		if err := due.wait(ctx, clockWait(wait)); err != nil {
+		if err := await(ctx, due, clockWait(wait)); err != nil {
 			return err
 		}
 	}
@@ -124,20 +123,8 @@ func clockWait(wait time.Duration) time.Duration {
 	return max(min(wait, longestWait), time.Second)
 }
 
-// bell wakes one who waits; what rings before it is heard rings once.
-type bell chan struct{}
-
-func newBell() bell { return make(bell, 1) }
-
-func (b bell) ring() {
-	select {
-	case b <- struct{}{}:
-	default:
-	}
-}
-
-// wait waits until it rings, or for a time; 0 is for ever.
-func (b bell) wait(ctx context.Context, d time.Duration) error {
+// await waits until the bell rings, or for a time; 0 is for ever.
+func await(ctx context.Context, bell monitor.Bell, d time.Duration) error {
 	var over <-chan time.Time
 	if d > 0 {
 		timer := time.NewTimer(d)
@@ -145,7 +132,7 @@ func (b bell) wait(ctx context.Context, d time.Duration) error {
 		over = timer.C
 	}
 	select {
-	case <-b:
+	case <-bell:
 	case <-over:
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -241,9 +228,14 @@ func (c *changes) again() {
 }
 
 // publish hands out a view whenever the bell rings and it has changed.
-func (m *Manager) publish(ctx context.Context, look bell) error {
+func (m *Manager) publish(ctx context.Context, look monitor.Bell) error {
+	var last *View
 	for {
-		if err := look.wait(ctx, m.hub.again()); err != nil {
+		again := time.Duration(0) // not before the bell rings
+		if last != nil && len(last.Making) > 0 {
+			again = makingLook
+		}
+		if err := await(ctx, look, again); err != nil {
 			return err
 		}
 		view, err := m.View(ctx)
@@ -253,7 +245,10 @@ func (m *Manager) publish(ctx context.Context, look bell) error {
 		if err != nil {
 			m.o.Log.Debug("looking at workspaces", "error", err) // what can be read is in it
 		}
-		m.hub.publish(view)
+		if last == nil || !same(*last, view) {
+			last = &view
+			m.views.Publish(view)
+		}
 		if err := rest(ctx, viewPause); err != nil {
 			return err
 		}
@@ -288,56 +283,4 @@ func (m *Manager) View(ctx context.Context) (View, error) {
 
 // Subscribe hands out the view now and at each change, while Serve runs; the newest
 // wins. The channel is not closed.
-func (m *Manager) Subscribe() (views <-chan View, cancel func()) { return m.hub.subscribe() }
-
-// hub hands the newest view to any number of readers. It is safe for concurrent
-// use.
-type hub struct {
-	mu      sync.Mutex
-	newest  *View
-	readers map[chan View]struct{}
-}
-
-func newHub() *hub { return &hub{readers: map[chan View]struct{}{}} }
-
-// again is how soon is to be looked without being told of a change, 0: not at all.
-func (h *hub) again() time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.newest != nil && len(h.newest.Making) > 0 {
-		return makingLook
-	}
-	return 0
-}
-
-// publish hands out a view unless it is the one that was handed out before.
-func (h *hub) publish(v View) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.newest != nil && same(*h.newest, v) {
-		return
-	}
-	h.newest = &v
-	for c := range h.readers {
-		select {
-		case <-c: // nobody has taken the last one
-		default:
-		}
-		c <- v
-	}
-}
-
-func (h *hub) subscribe() (<-chan View, func()) {
-	c := make(chan View, 1)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.readers[c] = struct{}{}
-	if h.newest != nil {
-		c <- *h.newest
-	}
-	return c, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.readers, c)
-	}
-}
+func (m *Manager) Subscribe() (views <-chan View, cancel func()) { return m.views.Subscribe() }

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -11,7 +10,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // toldFile remembers what was told, so that it is told once, also what happens
@@ -49,13 +48,13 @@ type toldLines struct {
 	Told map[string]happening `json:"told"`
 }
 
+func (m *Manager) toldFile() statefile.File[toldLines] {
+	return statefile.File[toldLines]{Path: m.store.path(toldFile), Limit: toldLimit, Broken: errors.New("it does not say what was told")}
+}
+
 func (m *Manager) newTeller(record func(monitor.Event)) *teller {
 	t := &teller{m: m, record: record, told: map[string]happening{}}
-	data, err := plainfile.Read(m.store.path(toldFile), toldLimit)
-	var lines toldLines
-	if err == nil {
-		err = json.Unmarshal(data, &lines)
-	}
+	lines, err := m.toldFile().Read()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m.o.Log.Warn("what was told of workspaces cannot be read; it is told again", "error", err)
 	}
@@ -66,13 +65,13 @@ func (m *Manager) newTeller(record func(monitor.Event)) *teller {
 }
 
 // serve tells whenever the bell rings.
-func (t *teller) serve(ctx context.Context, happened bell) error {
+func (t *teller) serve(ctx context.Context, happened monitor.Bell) error {
 	for {
 		var limit time.Duration // none
 		if t.unsaved {
 			limit = saveAgain
 		}
-		if err := happened.wait(ctx, limit); err != nil {
+		if err := await(ctx, happened, limit); err != nil {
 			return err
 		}
 		t.all()
@@ -118,11 +117,7 @@ func (t *teller) all() {
 	if flush := t.m.o.Chronicle.Flush; flush != nil && flush() != nil {
 		return // it is told again after a crash, unless it comes to be written
 	}
-	data, err := json.Marshal(toldLines{Told: t.told})
-	if err == nil {
-		err = plainfile.Replace(t.m.store.path(toldFile), data)
-	}
-	if err != nil {
+	if err := t.m.toldFile().Write(toldLines{Told: t.told}); err != nil {
 		t.m.o.Log.Warn("writing down what was told of workspaces", "error", err)
 		return
 	}

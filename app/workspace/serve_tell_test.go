@@ -101,8 +101,8 @@ func TestToldIsWrittenDownLater(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var e events
-		happened := newBell()
-		happened.ring()
+		happened := monitor.NewBell()
+		happened.Ring()
 		teller := m.newTeller(e.record)
 		ended := make(chan error)
 		go func() { ended <- teller.serve(ctx, happened) }()

@@ -13,7 +13,7 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // events are those that a Serve has told.
@@ -75,6 +75,7 @@ func seen(t *testing.T, views <-chan View, what string, ok func(View) bool) View
 
 // What other processes do is told, and shown, once.
 func TestServeTells(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	other := l.manager(nil)
 	before := l.create(other, Request{Kind: Temp, Job: "before"})
@@ -116,6 +117,7 @@ func TestServeTells(t *testing.T) {
 
 // What is due is done, also when it becomes so by what others write.
 func TestServeSweeps(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	other := l.manager(nil)
 	late := l.create(other, Request{Kind: Temp})
@@ -144,6 +146,7 @@ func TestServeSweeps(t *testing.T) {
 
 // The timer goes off without anybody writing anything.
 func TestServeTimer(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	const retention = 2 * time.Second
 	m := l.manager(func(o *Options) { o.Limits = Limits{Retention: retention} })
@@ -165,6 +168,7 @@ func TestServeTimer(t *testing.T) {
 
 // One process acts; another one shows all the same, and takes its turn.
 func TestServeTakesTurns(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	first, second := l.manager(nil), l.manager(nil)
 	var one, two events
@@ -187,6 +191,7 @@ func TestServeTakesTurns(t *testing.T) {
 }
 
 func TestServeShowsMaking(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(nil)
 	views, cancel := m.Subscribe()
@@ -210,6 +215,7 @@ func TestServeShowsMaking(t *testing.T) {
 }
 
 func TestServeDirectoryIsRemoved(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	m := l.manager(nil)
 	views, cancel := m.Subscribe()
@@ -239,7 +245,7 @@ func TestServeSweepsLeftovers(t *testing.T) {
 		write(t, m.o.Dir, map[string]string{name: "half"})
 	}
 	for _, name := range left {
-		if err := os.Chtimes(m.store.path(name), time.Time{}, time.Now().Add(-2*plainfile.Abandoned)); err != nil {
+		if err := os.Chtimes(m.store.path(name), time.Time{}, time.Now().Add(-2*statefile.Abandoned)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -256,57 +262,31 @@ func TestServeSweepsLeftovers(t *testing.T) {
 	}
 }
 
-func TestBell(t *testing.T) {
+func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBell()
-		b.ring()
-		b.ring() // not heard yet
+		b := monitor.NewBell()
+		b.Ring()
+		b.Ring() // not heard yet
 		begun := time.Now()
-		if err := b.wait(t.Context(), 0); err != nil {
+		if err := await(t.Context(), b, 0); err != nil {
 			t.Error(err)
 		}
-		if err := b.wait(t.Context(), time.Hour); err != nil || time.Since(begun) != time.Hour {
+		if err := await(t.Context(), b, time.Hour); err != nil || time.Since(begun) != time.Hour {
 			t.Errorf("%v after %v", err, time.Since(begun))
 		}
-		time.AfterFunc(time.Minute, b.ring)
-		if err := b.wait(t.Context(), time.Hour); err != nil || time.Since(begun) != time.Hour+time.Minute {
+		time.AfterFunc(time.Minute, b.Ring)
+		if err := await(t.Context(), b, time.Hour); err != nil || time.Since(begun) != time.Hour+time.Minute {
 			t.Errorf("%v after %v", err, time.Since(begun))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
-		if err := b.wait(ctx, 0); !errors.Is(err, context.Canceled) {
+		if err := await(ctx, b, 0); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})
 }
 
-// The newest view wins, and the same one is not handed out twice.
-func TestHub(t *testing.T) {
-	h := newHub()
-	early, cancel := h.subscribe()
-	h.publish(View{Workspaces: []Workspace{{ID: "1"}}})
-	h.publish(View{Workspaces: []Workspace{{ID: "2"}}})
-	late, cancelLate := h.subscribe()
-	defer cancelLate()
-	for _, views := range []<-chan View{early, late} {
-		if v := <-views; v.Workspaces[0].ID != "2" {
-			t.Errorf("%+v", v)
-		}
-	}
-	h.publish(View{Workspaces: []Workspace{{ID: "2"}}})
-	cancel()
-	h.publish(View{Making: []Making{{ID: "3"}}})
-	select {
-	case v := <-early:
-		t.Errorf("%+v", v)
-	default:
-	}
-	if v := <-late; len(v.Making) != 1 {
-		t.Errorf("%+v", v)
-	}
-	if h.again() != makingLook {
-		t.Error("whoever makes it may end without a word")
-	}
+func TestClockWait(t *testing.T) {
 	if !slices.Equal(clockWaits(), []time.Duration{0, time.Second, time.Minute, longestWait}) {
 		t.Errorf("%v", clockWaits())
 	}

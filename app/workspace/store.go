@@ -17,7 +17,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/uuid"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // What is in the directory of a store.
@@ -124,39 +124,43 @@ func (s store) read(id string) (*record, error) {
 	if err := uuid.Validate(id); err != nil || strings.ToLower(id) != id {
 		return nil, fmt.Errorf("%q is no id: %w", id, fs.ErrNotExist)
 	}
-	path := s.recordPath(id)
-	data, err := plainfile.Read(path, recordLimit)
-	if err != nil {
-		return nil, err
+	r, err := s.file(id).Read()
+	if errors.Is(err, errRecord) {
+		return nil, fmt.Errorf("reading %w; nothing is done with this workspace. Mend that file, or remove it: then Lamplighter has forgotten the workspace, and its directory, whose name ends with %s, is yours to remove", err, id[len(id)-shortest:])
 	}
+	return r, err
+}
+
+// errRecord says that a file cannot be a record.
+var errRecord = errors.New("it is not the record of a workspace")
+
+func (s store) file(id string) statefile.File[*record] {
+	return statefile.File[*record]{
+		Path: s.recordPath(id), Limit: recordLimit, Broken: errRecord,
+		Parse: func(data []byte) (*record, error) { return parseRecord(data, id) },
+	}
+}
+
+func parseRecord(data []byte, id string) (*record, error) {
 	var r record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, broken(path, id, err)
+		return nil, err
 	}
 	if r.ID != id || !filepath.IsAbs(r.Path) || filepath.Clean(r.Path) != r.Path || filepath.Dir(r.Path) == r.Path || filepath.Base(r.Path) != r.Name {
-		return nil, broken(path, id, errors.New("it is not the record of a workspace"))
+		return nil, errors.New("its id or its path is none")
 	}
 	if r.RetentionSeconds < 0 || r.RetentionSeconds > int64(math.MaxInt64/time.Second) {
 		// It would be over at once.
-		return nil, broken(path, id, fmt.Errorf("a retention of %d s is none", r.RetentionSeconds))
+		return nil, fmt.Errorf("a retention of %d s is none", r.RetentionSeconds)
 	}
 	r.Retention = time.Duration(r.RetentionSeconds) * time.Second
 	return &r, nil
 }
 
-// broken says of a record that tells nothing what can be done.
-func broken(path, id string, err error) error {
-	return fmt.Errorf("reading %s: %w; nothing is done with this workspace. Mend that file, or remove it: then Lamplighter has forgotten the workspace, and its directory, whose name ends with %s, is yours to remove", path, err, id[len(id)-shortest:])
-}
-
 // write replaces a record. The caller holds its lock.
 func (s store) write(r *record) error {
 	r.Schema, r.RetentionSeconds = 1, int64(r.Retention/time.Second)
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	if err := plainfile.Replace(s.recordPath(r.ID), data); err != nil {
+	if err := s.file(r.ID).Write(r); err != nil {
 		return fmt.Errorf("writing down a workspace: %w", err)
 	}
 	return nil
@@ -177,23 +181,7 @@ func (s store) drop(id string) error {
 // sweep removes what processes have left that were killed while they wrote a
 // record, or how far something had come. The caller holds its lock.
 func (s store) sweep(id string) error {
-	var failed []error
-	for _, dir := range []string{recordsDir, makingDir} {
-		entries, err := os.ReadDir(s.path(dir))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = append(failed, err)
-		}
-		for _, entry := range entries {
-			name := entry.Name()
-			if !strings.HasPrefix(name, "."+id+".json.") || !strings.HasSuffix(name, ".tmp") {
-				continue
-			}
-			if err := os.Remove(s.path(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				failed = append(failed, err)
-			}
-		}
-	}
-	return errors.Join(failed...)
+	return errors.Join(statefile.Sweep(s.recordPath(id), 0), statefile.Sweep(s.makingPath(id), 0))
 }
 
 // mostReaders is how many records are read at once: a page shows a thousand of
@@ -284,7 +272,7 @@ func (s store) try(id string) (release func(), err error) {
 }
 
 func (s store) take(ctx context.Context, name string) (func(), error) {
-	lock, err := plainfile.Lock(ctx, s.path(locksDir, name), os.O_RDWR, lockPause)
+	lock, err := statefile.Lock(ctx, s.path(locksDir, name), lockPause)
 	if err != nil {
 		return nil, fmt.Errorf("taking the lock of a workspace: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"lamplighter/monitor"
 )
 
 // economise takes away what has to go for the budget, one after the other: what
@@ -31,7 +33,7 @@ func (m *Manager) economise(ctx context.Context, t tries) (again time.Duration, 
 		leave, more, over := overBudget(list, m.limits().Budget, clock)
 		again = sooner(again, more)
 		if over > 0 {
-			failed = append(failed, fmt.Errorf("what stays until it is removed by hand takes %s more than the budget of %s; remove some of it, or allow more", Size(over), Size(m.limits().Budget)))
+			failed = append(failed, fmt.Errorf("what stays until it is removed by hand takes %s more than the budget of %s; remove some of it, or allow more", monitor.Memory(over), monitor.Memory(m.limits().Budget)))
 		}
 		if len(leave) == 0 {
 			break

@@ -21,6 +21,7 @@ func (l *lab) spoilt(m *Manager, q Request) Workspace {
 
 // A record that cannot be read keeps no other workspace from being removed.
 func TestRemoveBesideUnreadable(t *testing.T) {
+	t.Parallel()
 	for name, request := range map[string]func(l *lab) Request{
 		"empty":     func(*lab) Request { return Request{Kind: Persistent} },
 		"temporary": func(*lab) Request { return Request{Kind: Temp} },
@@ -52,6 +53,7 @@ func TestRemoveBesideUnreadable(t *testing.T) {
 // What may be the tree of a record that cannot be read goes with no other one, also
 // by force.
 func TestRemoveAroundUnreadable(t *testing.T) {
+	t.Parallel()
 	for name, from := range map[string]bool{"temporary": false, "worktree": true} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)

@@ -14,6 +14,7 @@ import (
 
 	"lamplighter/app/workspace/tree"
 	"lamplighter/monitor"
+	"lamplighter/monitor/statefile"
 )
 
 // What is in the directory of a workspace's versions, and in that of each: N/tree,
@@ -152,7 +153,7 @@ func (m *Manager) makeVersion(ctx context.Context, r *record, message string, te
 		return v, err
 	}
 	m.at("keep: in place")
-	for _, err := range []error{syncDir(dir), m.noteNumber(r.ID, number)} {
+	for _, err := range []error{statefile.SyncDir(dir), m.noteNumber(r.ID, number)} {
 		if err != nil { // it is there nevertheless
 			m.o.Log.Warn("writing down a version", "workspace", r.Name, "version", number, "error", err)
 		}

@@ -24,6 +24,7 @@ type machine struct {
 // Whatever is done, and wherever it is interrupted: each version stays what it was,
 // and the tree is what it was before or what it was to be.
 func TestVersionsMachine(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLabIn(t, inMemory(t))
 		m := l.manager(nil)

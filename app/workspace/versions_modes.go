@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // The permission to write is taken from the files of a version. What it was is
@@ -128,13 +128,13 @@ func parseModes(data []byte) (modes, error) {
 }
 
 func writeModes(dir string, d modes) error {
-	return plainfile.Replace(filepath.Join(dir, modesFile), d.text())
+	return statefile.Replace(filepath.Join(dir, modesFile), d.text())
 }
 
 // readModes reads those of a version. Where they cannot be read, its files can be
 // written by their owner.
 func (m *Manager) readModes(dir string) modes {
-	data, err := plainfile.Read(filepath.Join(dir, modesFile), modesLimit)
+	data, err := statefile.Read(filepath.Join(dir, modesFile), modesLimit)
 	if err == nil {
 		var d modes
 		if d, err = parseModes(data); err == nil {

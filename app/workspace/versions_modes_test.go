@@ -31,24 +31,6 @@ func TestParseModesRefuses(t *testing.T) {
 	}
 }
 
-func FuzzParseModes(f *testing.F) {
-	f.Add([]byte("0200 \x000664 a b\x00"))
-	f.Add([]byte("0 \x00"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := parseModes(data)
-		if err != nil {
-			return
-		}
-		if d.usual&^writeBits != 0 {
-			t.Errorf("usual is %o", d.usual)
-		}
-		again, err := parseModes(d.text())
-		if err != nil || again.usual != d.usual || !maps.Equal(again.files, d.files) {
-			t.Errorf("%+v became %+v, %v", d, again, err)
-		}
-	})
-}
-
 // Most files have the usual permissions, so only the others are written down.
 func TestModesOf(t *testing.T) {
 	if os.PathSeparator == '\\' {

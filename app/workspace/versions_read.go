@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +13,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // Versions are those of a workspace, oldest first. Those of an archived one have
@@ -73,8 +72,8 @@ func (m *Manager) nextVersion(id string) (int, error) {
 			last = max(last, n)
 		}
 	}
-	data, err := plainfile.Read(m.store.path(dataDir, id, versionLast), 32)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	data, err := statefile.Read(m.store.path(dataDir, id, versionLast), 32)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, statefile.ErrTooLarge) {
 		return 0, err
 	}
 	if n, ok := versionNumber(strings.TrimSpace(string(data))); ok {
@@ -85,7 +84,7 @@ func (m *Manager) nextVersion(id string) (int, error) {
 
 // noteNumber writes down the highest number that was ever given to a version.
 func (m *Manager) noteNumber(id string, number int) error {
-	return plainfile.Replace(m.store.path(dataDir, id, versionLast), []byte(strconv.Itoa(number)+"\n"))
+	return statefile.Replace(m.store.path(dataDir, id, versionLast), []byte(strconv.Itoa(number)+"\n"))
 }
 
 // describing is what is written down of a version besides its tree.
@@ -101,11 +100,11 @@ type describing struct {
 
 func writeVersion(dir string, f filled) error {
 	v := f.Version
-	data, err := json.Marshal(describing{Schema: 1, Number: v.Number, Message: v.Message, At: v.At, Files: v.Files, Bytes: v.Bytes, Left: v.Left})
-	if err != nil {
-		return err
-	}
-	return plainfile.Replace(filepath.Join(dir, versionFile), data)
+	return describingIn(dir).Write(describing{Schema: 1, Number: v.Number, Message: v.Message, At: v.At, Files: v.Files, Bytes: v.Bytes, Left: v.Left})
+}
+
+func describingIn(dir string) statefile.File[describing] {
+	return statefile.File[describing]{Path: filepath.Join(dir, versionFile), Limit: versionLimit, Broken: errors.New("it is not the description of a version")}
 }
 
 // readVersion reads a version. One whose description cannot be read is a version
@@ -115,13 +114,9 @@ func readVersion(dir string, number int) (Version, error) {
 	if _, err := os.Lstat(v.Path); errors.Is(err, fs.ErrNotExist) {
 		v.Path = ""
 	}
-	var d describing
-	data, err := plainfile.Read(filepath.Join(dir, versionFile), versionLimit)
+	d, err := describingIn(dir).Read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return Version{}, err
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &d)
 	}
 	if err != nil || d.Schema != 1 {
 		v.Message = "(its description cannot be read)"

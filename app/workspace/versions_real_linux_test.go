@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"lamplighter/app/workspace/tree"
+	"lamplighter/monitor"
 )
 
 // noise is text of that length that cannot be compressed.
@@ -26,7 +27,7 @@ func noise(seed uint64, length int) string {
 
 // A disk that is full ends a version, an archive and what is restored, wherever
 // that is, and nothing is lost by it.
-func TestVersionsOnAFullDisk(t *testing.T) {
+func TestRealVersionsOnAFullDisk(t *testing.T) {
 	points := map[string][]string{
 		"keep":    {"keep: step", "keep: directory made", "keep: copied", "keep: written", "keep: in place"},
 		"archive": {"archive: step", "archive: facts", "archive: packed", "archive: verified", "archive: in place", "archive: written down", "archive: taken out", "archive: decided"},
@@ -103,7 +104,7 @@ func TestVersionsOnAFullDisk(t *testing.T) {
 }
 
 // What fits nowhere is said, with what to do.
-func TestVersionsThatDoNotFit(t *testing.T) {
+func TestRealVersionsThatDoNotFit(t *testing.T) {
 	l := newLab(t)
 	if err := os.Mkdir(l.o.Dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -142,8 +143,8 @@ func TestVersionsThatDoNotFit(t *testing.T) {
 }
 
 // A version of a large tree takes the room of what has changed.
-func TestKeepOfManyFiles(t *testing.T) {
-	const files = 20_000
+func TestRealKeepOfManyFiles(t *testing.T) {
+	const files = 2_000
 	l := newLab(t)
 	m := l.manager(nil)
 	w := l.create(m, Request{})
@@ -171,7 +172,7 @@ func TestKeepOfManyFiles(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	if more := room() - one; more > one/10 {
-		t.Errorf("the second takes %s after %s of the first", Size(more), Size(one))
+		t.Errorf("the second takes %s after %s of the first", monitor.Memory(more), monitor.Memory(one))
 	}
 	changes, err := m.Diff(t.Context(), w.ID, 1, 2)
 	if err != nil || len(changes) != 1 || changes[0].Path != "0/0" {

@@ -9,6 +9,3 @@ const readFlags = os.O_RDONLY
 // write them, which are not those of a version. A version counts by its
 // description, which is flushed by itself.
 func flush(string) error { return nil }
-
-// syncDir does nothing: directories cannot be flushed there.
-func syncDir(string) error { return nil }

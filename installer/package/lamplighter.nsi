@@ -1,7 +1,7 @@
 ; The setup for Windows, per user and without administrator rights. makensis is
 ; given VERSION as it is shown, NUMBER as four numbers, PROGRAMS, the folder with
-; what is installed, ICON and OUT, the file to make: see
-; build/package-windows.sh.
+; what is installed, ICON and OUT, the file to make: see build/package-windows.sh.
+; With QUICK it is made in a second, and not compressed.
 ;
 ; What starts at login, and what is restarted, is decided by the verbs install and
 ; uninstall of the program itself. Here its files are put in place and taken away.
@@ -10,8 +10,12 @@ Unicode true
 Target amd64-unicode
 ; The two large programs differ in a few bytes. The dictionary holds both, so
 ; that the second costs next to nothing.
+!ifdef QUICK
+SetCompress off
+!else
 SetCompressor /SOLID /FINAL lzma
 SetCompressorDictSize 64
+!endif
 
 Name "Lamplighter"
 OutFile "${OUT}"

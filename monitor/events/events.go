@@ -1,65 +1,122 @@
 // Package events keeps the lifecycle log: events.jsonl in the state directory,
-// one monitor.Event per line as JSON, appended to by any number of processes,
-// rotated, read and followed.
+// one monitor.Event per line as JSON. Any process appends lines with Write; the
+// background process does so through a Log, and it alone rotates the file.
 //
 // What an event is, and which ones there are, is in package monitor; who sees
 // them happen in monitor/watch and monitor/stop.
 package events
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"time"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor"
+	"lamplighter/monitor/statefile"
 )
 
 // The names in the state directory. Rotated files carry the time (UTC) at which
 // they were set aside, so that their names sort by age.
 const (
 	fileName    = "events.jsonl"
-	lockName    = "events.lock" // held while the file is rotated
 	rotatedForm = "events-2006-01-02T15-04-05.000.jsonl"
 )
 
-var rotatedName = regexp.MustCompile(`^events-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}\.jsonl$`)
+func path(dir string) string { return filepath.Join(dir, fileName) }
 
-// The sizes at which a file is set aside and how many of those are kept.
-const (
-	fileSize    = 5 << 20 // bytes
-	rotatedKept = 2
-)
-
-// rotated lists the names of the rotated files in dir, oldest first.
+// rotated lists the paths of the rotated files in dir, oldest first.
 func rotated(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // sorted by name
-	if err != nil {
-		return nil, plainfile.Error(err, dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, statefile.Error(err, dir)
 	}
-	var names []string
+	var paths []string
 	for _, e := range entries {
-		if rotatedName.MatchString(e.Name()) && e.Type().IsRegular() {
-			names = append(names, e.Name())
+		if _, err := time.Parse(rotatedForm, e.Name()); err == nil {
+			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
-	return names, nil
+	return paths, nil
 }
 
-// rotatedAt is the first free name for a file that is set aside now: two may
-// be in one millisecond, and a clock may be set back.
-func rotatedAt(now time.Time, taken []string) string {
-	for {
-		name := now.UTC().Format(rotatedForm)
-		if !slices.Contains(taken, name) && (len(taken) == 0 || name > taken[len(taken)-1]) {
-			return name
-		}
-		if last, err := time.Parse(rotatedForm, taken[len(taken)-1]); err == nil {
-			now = last
-		}
-		now = now.Add(time.Millisecond)
+// Write appends events to the lifecycle log in the state directory dir, each
+// with one call of the system, so that the lines of several processes do not mix.
+// It makes the file, with mode 0600, and the directory where they are missing. It
+// returns how many of the events are done with.
+func Write(dir string, list ...monitor.Event) (done int, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, statefile.Error(err, dir)
 	}
+	f, err := statefile.Open(path(dir), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := finishLine(f); err != nil {
+		return 0, statefile.Error(err, path(dir))
+	}
+	for _, e := range list {
+		line, err := encode(e)
+		if err != nil {
+			return done + 1, err // it can never be written
+		}
+		if _, err := f.Write(line); err != nil {
+			return done, statefile.Error(err, path(dir))
+		}
+		done++
+	}
+	return done, nil
 }
 
-func path(dir string) string { return filepath.Join(dir, fileName) }
+// finishLine ends a line of which a full disk took only a part, so that the
+// next one is whole.
+func finishLine(f *os.File) error {
+	var last [1]byte
+	_, _ = f.Seek(-1, io.SeekEnd) // fails in an empty file
+	if n, _ := f.Read(last[:]); n == 0 || last[0] == '\n' {
+		return nil
+	}
+	_, err := f.Write([]byte("\n"))
+	return err
+}
+
+// encode makes the line of an event, its end included. Nothing in it can
+// disturb a terminal. It fails for a year after 9999.
+func encode(e monitor.Event) ([]byte, error) {
+	e = clean(e)
+	e.At = e.At.UTC().Truncate(time.Millisecond)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return nil, fmt.Errorf("encoding an event of kind %s: %w", e.Kind, err)
+	}
+	return b.Bytes(), nil
+}
+
+// parse reads a line. Another program may have written it, so its texts are
+// cleaned.
+func parse(line []byte) (monitor.Event, error) {
+	var e monitor.Event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return monitor.Event{}, err
+	}
+	e = clean(e)
+	if e.At.IsZero() || e.Kind == "" {
+		return monitor.Event{}, errors.New("it is not an event")
+	}
+	return e, nil
+}
+
+// clean returns e without what could disturb a terminal.
+func clean(e monitor.Event) monitor.Event {
+	e.Kind = monitor.EventKind(monitor.Clean(string(e.Kind)))
+	e.ID, e.Label, e.Detail = monitor.Clean(e.ID), monitor.Clean(e.Label), monitor.Clean(e.Detail)
+	return e
+}

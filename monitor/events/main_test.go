@@ -22,7 +22,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func event(n int) monitor.Event {
 	return monitor.Event{
 		At: noon.Add(time.Duration(n) * time.Second), Kind: monitor.EventStarted, ID: fmt.Sprintf("%d-7", n), PID: n,
-		Label: fmt.Sprintf("24282 - alpha %d", n), Detail: "by Codex",
+		Label: fmt.Sprintf("2 - alpha %d", n), Detail: "by Codex",
 	}
 }
 
@@ -33,6 +33,8 @@ func line(n int) string {
 	}
 	return string(text)
 }
+
+func in(dir, name string) string { return filepath.Join(dir, name) }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
@@ -57,23 +59,6 @@ func all(t *testing.T, dir string) List {
 		t.Fatal(err)
 	}
 	return list
-}
-
-func in(dir, name string) string { return filepath.Join(dir, name) }
-
-// eventually waits until ok.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-deadline:
-			t.Fatal("never happened: " + what)
-		case <-tick.C:
-		}
-	}
 }
 
 // buffer may be read while it is written.

@@ -1,15 +1,18 @@
 package events
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // Query says which events to read. The zero value means all.
@@ -29,83 +32,98 @@ type List struct {
 // included. No log is an empty one. The error says which file could not be
 // read; the list has what is in the others.
 func Read(dir string, q Query) (List, error) {
-	files, err := openAll(dir, q.Since)
 	c := collector{query: q}
-	for _, f := range files {
-		var lines splitter
-		err = errors.Join(err, copyLines(f, &lines, c.line))
-		lines.end(c.line)
-		f.Close()
-	}
-	return c.take(), err
+	_, err := readAll(dir, q.Since, c.add)
+	return c.newest(), err
 }
 
-// openAll opens the current file and the rotated ones that may have events
-// since then, oldest first. The current one is opened before the others are
-// listed, so that a rotation between the two hides nothing.
-func openAll(dir string, since time.Time) ([]*os.File, error) {
-	current, err := openFile(path(dir))
-	names, listErr := rotated(dir)
-	if errors.Is(listErr, fs.ErrNotExist) {
-		listErr = nil
-	}
-	err = errors.Join(err, listErr)
-	var files []*os.File
-	for _, name := range names {
-		f, openErr := openFile(filepath.Join(dir, name))
-		if openErr != nil {
-			err = errors.Join(err, openErr)
-			continue
-		}
-		if f == nil {
-			continue
-		}
-		if same(f, current) || endsBefore(f, since) {
-			f.Close()
-			continue
-		}
-		files = append(files, f)
-	}
-	if current != nil {
-		files = append(files, current)
-	}
-	return files, err
-}
+// followEvery is how often Follow looks whether something was appended.
+const followEvery = time.Second
 
-// openFile is nil without an error when there is no such file.
-func openFile(path string) (*os.File, error) {
-	f, err := plainfile.Open(path, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return f, err
-}
-
-func same(a, b *os.File) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return sameFile(a, b)
-}
-
-// endsBefore tells that nothing was written to f since then.
-func endsBefore(f *os.File, since time.Time) bool {
-	info, err := f.Stat()
-	return err == nil && info.ModTime().Before(since)
-}
-
-// copyLines feeds what is left of r to lines. The end is no error.
-func copyLines(r io.Reader, lines *splitter, each func([]byte)) error {
-	piece := make([]byte, 32<<10)
+// Follow reads the lifecycle log in the state directory dir as Read does, and
+// then once a second what was appended, until ctx ends or each returns an error,
+// which it returns. It calls each with what it has read, if that is anything.
+// Only what is read first is limited by q. The log may be rotated or removed, and
+// need not exist; it misses what is appended in the second before that.
+func Follow(ctx context.Context, dir string, q Query, each func(List) error) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	c := collector{query: q}
+	at, err := readAll(dir, q.Since, c.add)
 	for {
-		n, err := r.Read(piece)
-		lines.feed(piece[:n], each)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return plainfile.Error(err, fileName)
+		if list := c.newest(); len(list.Events)+list.Skipped > 0 {
+			if err := each(list); err != nil {
+				return err
+			}
 		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		c = collector{}
+		at, err = readFile(path(dir), at, c.add)
+	}
+}
+
+// readAll calls each with the lines of all files, oldest first, but for files
+// that ended before since. It returns the offset of the next line in the last one.
+func readAll(dir string, since time.Time, each func(line []byte)) (at int64, err error) {
+	paths, err := rotated(dir)
+	for _, path := range paths {
+		if info, gone := os.Lstat(path); gone == nil && !info.ModTime().Before(since) {
+			_, readErr := readFile(path, 0, each)
+			err = errors.Join(err, readErr)
+		}
+	}
+	at, readErr := readFile(path(dir), 0, each)
+	return at, errors.Join(err, readErr)
+}
+
+// longestLine is how long a line may be, in bytes; a longer one counts as broken.
+const longestLine = 64 << 10
+
+// readFile calls each with the lines from the offset at, without their ends, and
+// returns the offset of the next one. A file that has become shorter is another
+// one, and is read from its beginning; no file is an empty one. A line that is too
+// long is given as nil, an empty one is left out. A last line without an end is not
+// read: it is being written.
+func readFile(path string, at int64, each func(line []byte)) (next int64, err error) {
+	file, err := statefile.Open(path, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return at, err
+	}
+	defer file.Close()
+	if size, err := file.Seek(0, io.SeekEnd); err == nil && size < at {
+		at = 0
+	}
+	if _, err := file.Seek(at, io.SeekStart); err != nil {
+		return at, statefile.Error(err, path)
+	}
+	lines := bufio.NewReaderSize(file, longestLine)
+	for length := 0; ; {
+		piece, err := lines.ReadSlice('\n')
+		length += len(piece)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF):
+			return at, nil
+		case err != nil:
+			return at, statefile.Error(err, path)
+		}
+		if length > longestLine {
+			each(nil)
+		} else if line := bytes.TrimSpace(piece); len(line) > 0 {
+			each(line)
+		}
+		at, length = at+int64(length), 0
 	}
 }
 
@@ -115,29 +133,23 @@ type collector struct {
 	list  List
 }
 
-// line takes one line as a splitter gives it.
-func (c *collector) line(line []byte) {
+func (c *collector) add(line []byte) {
 	e, err := parse(line) // nil, too long, is no event either
 	switch {
 	case err != nil:
 		c.list.Skipped++
-		return
-	case e.At.Before(c.query.Since):
-		return
+	case !e.At.Before(c.query.Since):
+		c.list.Events = append(c.list.Events, e)
 	}
-	c.list.Events = append(c.list.Events, e)
-	// Twice as many may be there, so that the rest is not moved each time.
 	if n := c.query.Last; n > 0 && len(c.list.Events) >= 2*n {
-		c.list.Events = append(c.list.Events[:0], c.list.Events[len(c.list.Events)-n:]...)
+		c.newest()
 	}
 }
 
-// take returns what was collected, and begins anew.
-func (c *collector) take() List {
-	list := c.list
-	if n := c.query.Last; n > 0 && len(list.Events) > n {
-		list.Events = list.Events[len(list.Events)-n:]
+// newest removes all but the last events that were asked for.
+func (c *collector) newest() List {
+	if n := len(c.list.Events) - c.query.Last; c.query.Last > 0 && n > 0 {
+		c.list.Events = slices.Delete(c.list.Events, 0, n)
 	}
-	c.list = List{}
-	return list
+	return c.list
 }

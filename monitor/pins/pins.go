@@ -17,13 +17,14 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/statefile"
 )
 
 // Store is the set of pinned instances. Make one with Open. It is safe for
 // concurrent use, and Pinned never waits for the disk. Another process may have
 // the same file open: each change begins with what the file says.
 type Store struct {
-	path  string
+	file  statefile.File[form]
 	log   *slog.Logger
 	boot  func() (string, error)
 	lives func(monitor.Identity) bool
@@ -52,7 +53,10 @@ func open(path string, log *slog.Logger, boot func() (string, error), lives func
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{path: path, log: log, boot: boot, lives: lives}
+	s := &Store{
+		file: statefile.File[form]{Path: path, Limit: maxSize, Broken: errCorrupt},
+		log:  log, boot: boot, lives: lives,
+	}
 	if path == "" {
 		return s
 	}
@@ -135,18 +139,18 @@ func (s *Store) set(id monitor.Identity, pinned bool) error {
 	before, known := s.pinned, s.unknown == nil
 	s.mu.RUnlock()
 	var written set // what the file says, nil when it says nothing
-	if s.path != "" {
+	var wrong error // why it is no list of pins
+	if s.file.Path != "" {
 		var err error
 		written, err = s.load()
 		switch {
+		case err == nil, errors.Is(err, fs.ErrNotExist):
 		case !errors.Is(err, errCorrupt):
-		case known:
-			err = s.setAside(err)
-		default:
-			err = fmt.Errorf("%w, and others may be pinned in it; mend or remove it", err)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		case !known:
+			return fmt.Errorf("%w, and others may be pinned in it; mend or remove it", err)
+		default:
+			wrong = err
 		}
 		if written != nil {
 			before = written
@@ -158,10 +162,16 @@ func (s *Store) set(id monitor.Identity, pinned bool) error {
 	} else {
 		delete(after, id)
 	}
-	if s.path != "" && (written == nil || !maps.Equal(written, after)) {
-		if err := s.save(after); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case s.file.Path == "":
+	case wrong != nil:
+		err = s.saveOver(wrong, after)
+	case written == nil || !maps.Equal(written, after):
+		err = s.save(after)
+	}
+	if err != nil {
+		return err
 	}
 	s.replace(after)
 	return nil

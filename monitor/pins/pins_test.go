@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/statefile"
 )
 
 func TestPinsStay(t *testing.T) {
@@ -77,7 +77,7 @@ func leftovers(t *testing.T, do func(*Store), want []string) {
 		if name == ".pins.json.4.tmp" {
 			continue // somebody writes it now
 		}
-		if err := os.Chtimes(beside(name), time.Time{}, time.Now().Add(-2*plainfile.Abandoned)); err != nil {
+		if err := os.Chtimes(beside(name), time.Time{}, time.Now().Add(-2*statefile.Abandoned)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -356,27 +356,4 @@ func TestManyAtOnce(t *testing.T) {
 	running.Wait()
 	again, _ := w.open(path)
 	holds(t, again, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
-}
-
-func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"", "{}", `{"boot":"b","pins":["1-2","0-1","1-"]}`, "null", `{"pins":[1]}`, "\xff"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		boot, pinned, _, err := parse(data)
-		if err != nil {
-			if !errors.Is(err, errCorrupt) {
-				t.Error(err)
-			}
-			return
-		}
-		text, err := encode(boot, pinned)
-		if err != nil {
-			t.Fatal(err)
-		}
-		boot2, again, leftOut, err := parse(text)
-		if err != nil || boot2 != boot || len(again) != len(pinned) || leftOut != 0 {
-			t.Errorf("%q became %q: %v", data, text, err)
-		}
-	})
 }

@@ -30,14 +30,14 @@ func (c *look) evidence() []string {
 		}
 	}
 	if isKept {
-		facts = append(facts, "it is kept until "+clock(until, c.now))
+		facts = append(facts, "it is kept until "+monitor.Clock(until, c.now))
 	}
 	facts = append(facts, c.link(), c.work())
 	if c.knownIdle() {
-		facts = append(facts, "idle since "+clock(c.in.Evidence.IdleSince, c.now)+" at least")
+		facts = append(facts, "idle since "+monitor.Clock(c.in.Evidence.IdleSince, c.now)+" at least")
 	}
 	if !c.in.LastActivity.IsZero() {
-		facts = append(facts, "its last call was at "+clock(c.in.LastActivity, c.now))
+		facts = append(facts, "its last call was at "+monitor.Clock(c.in.LastActivity, c.now))
 	}
 	if k := c.in.Evidence.KeepsState; k != nil && *k {
 		facts = append(facts, "it keeps variables of its clients")
@@ -49,7 +49,7 @@ func (c *look) evidence() []string {
 		facts = append(facts, "it uses "+monitor.Memory(c.in.RSSBytes)+" in "+monitor.Plural(c.in.Processes, "process", "processes"))
 	}
 	if awake := c.r.AwakeSince; !awake.IsZero() && (within(awake, c.in.Evidence.IdleSince) || within(awake, c.in.Evidence.AloneSince)) {
-		facts = append(facts, "the machine woke or its clock was set at "+clock(awake, c.now)+": times count from then")
+		facts = append(facts, "the machine woke or its clock was set at "+monitor.Clock(awake, c.now)+": times count from then")
 	}
 	return facts
 }
@@ -62,7 +62,7 @@ func (c *look) link() string {
 	e := &c.in.Evidence
 	since := ""
 	if !e.AloneSince.IsZero() {
-		since = ", found at " + clock(e.AloneSince, c.now)
+		since = ", found at " + monitor.Clock(e.AloneSince, c.now)
 	}
 	switch {
 	case overHTTP(e.Transport):
@@ -100,7 +100,7 @@ func (c *look) work() string {
 func (c *look) attention() string {
 	since := ""
 	if t := c.in.Evidence.RedSince; !t.IsZero() {
-		since = " since " + clock(t, c.now)
+		since = " since " + monitor.Clock(t, c.now)
 	}
 	return "it has needed attention" + since + ": " + string(c.in.Cause)
 }

@@ -37,7 +37,7 @@ func (r *Rules) words(rule Rule) (words string, set bool) {
 		return r.ending("End idle servers", r.IdleAfter, func(o *Override) *time.Duration { return o.IdleAfter })
 	case Zombies:
 		if r.ZombieAfter > 0 {
-			return "Tell of servers that need attention for " + span(r.ZombieAfter), true
+			return "Tell of servers that need attention for " + monitor.Span(r.ZombieAfter), true
 		}
 		return "Tell of servers that need attention", false
 	case Memory:
@@ -51,7 +51,7 @@ func (r *Rules) words(rule Rule) (words string, set bool) {
 // ending are the words of a rule that ends servers after a time.
 func (r *Rules) ending(what string, after time.Duration, of func(*Override) *time.Duration) (words string, set bool) {
 	if after > 0 {
-		return what + " after " + span(after), true
+		return what + " after " + monitor.Span(after), true
 	}
 	for i := range r.Overrides {
 		if d := of(&r.Overrides[i]); d != nil && *d > 0 {

@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"fmt"
 	"strconv"
-	"time"
 
 	"lamplighter/monitor"
 )
@@ -31,9 +29,9 @@ func (c *look) reason(rule Rule) string {
 	case Orphans:
 		return c.reasonAlone()
 	case Idle:
-		return "no call for " + span(c.limits.idleAfter)
+		return "no call for " + monitor.Span(c.limits.idleAfter)
 	case Zombies:
-		return "it has needed attention for " + span(c.limits.zombieAfter)
+		return "it has needed attention for " + monitor.Span(c.limits.zombieAfter)
 	case Memory:
 		return "it uses more than " + monitor.Memory(c.limits.memoryOver)
 	case Duplicates:
@@ -65,40 +63,6 @@ func client(in *monitor.Instance) string {
 	}
 	if in.Client.PID != 0 {
 		text += " (" + strconv.Itoa(in.Client.PID) + ")"
-	}
-	return text
-}
-
-// clock tells a time of day in the zone of now, with as much of the date as
-// differs from that of now.
-func clock(t, now time.Time) string {
-	t = t.In(now.Location())
-	switch {
-	case t.Year() != now.Year():
-		return t.Format("2 Jan 2006 15:04")
-	case t.YearDay() != now.YearDay():
-		return t.Format("2 Jan 15:04")
-	}
-	return t.Format("15:04")
-}
-
-// span tells a time in its two largest units: "30 min", "1 h 30 min", "45 s".
-func span(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return strconv.FormatFloat(d.Seconds(), 'g', 3, 64) + " s"
-	case d < time.Hour:
-		return units(d, time.Minute, "min", time.Second, "s")
-	case d < 48*time.Hour:
-		return units(d, time.Hour, "h", time.Minute, "min")
-	}
-	return units(d, 24*time.Hour, "days", time.Hour, "h")
-}
-
-func units(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
-	text := fmt.Sprintf("%d %s", d/large, largeName)
-	if rest := d % large / small; rest > 0 {
-		text += fmt.Sprintf(" %d %s", rest, smallName)
 	}
 	return text
 }

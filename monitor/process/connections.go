@@ -13,6 +13,12 @@ type Connection struct {
 	Peer netip.AddrPort // address of the far end; IPv4 inside IPv6 is IPv4
 }
 
+// Ports finds out which of some processes listen where.
+type Ports struct{}
+
+// NewPorts makes a Ports.
+func NewPorts() *Ports { return &Ports{} }
+
 // sortConnections puts connections in the order that Connections promises, each
 // once.
 func sortConnections(list []Connection) []Connection {

@@ -1,15 +1,47 @@
 package process
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 )
+
+// Listeners returns the TCP addresses on which these processes listen, sorted
+// by port. A socket that several of them share is listed for each. Processes
+// that are gone or hidden from us have none.
+//
+// Sockets are joined by inode, so a process in another network namespace has no
+// listeners unless it holds a socket of ours, which we can reach.
+func (*Ports) Listeners(pids []int) ([]Listener, error) {
+	if len(pids) == 0 {
+		return nil, nil
+	}
+	all, err := listeningSockets()
+	if err != nil {
+		return nil, fmt.Errorf("listing the listening sockets: %w", err)
+	}
+	wanted := make(map[uint32]bool)
+	for _, s := range all {
+		wanted[s.inode] = true
+	}
+	owners, err := system().holders(pids, wanted)
+	if err != nil {
+		return nil, err
+	}
+	var found []Listener
+	for _, s := range all {
+		for _, pid := range owners[s.inode] {
+			found = append(found, Listener{PID: pid, Addr: s.local})
+		}
+	}
+	return sortListeners(found), nil
+}
 
 // Connections returns the established TCP connections whose end on this machine
 // has that port, sorted by the far end. One that nobody has accepted yet counts
@@ -23,10 +55,9 @@ func Connections(port int) ([]Connection, error) {
 	if err := checkPort(port); err != nil {
 		return nil, err
 	}
-	fs := system()
-	near, far, err := fs.established(uint16(port))
+	near, far, err := establishedSockets(uint16(port))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("listing the connections to port %d: %w", port, err)
 	}
 	type way struct{ from, to netip.AddrPort }
 	inodes := make(map[way]uint32)
@@ -41,7 +72,14 @@ func Connections(port int) ([]Connection, error) {
 			wanted[inode] = true
 		}
 	}
-	owners, err := fs.holders(wanted)
+	proc := system()
+	var pids []int
+	if len(wanted) > 0 {
+		if err := list(proc.root, make([]byte, pidListing), func(n int) { pids = append(pids, n) }); err != nil {
+			return nil, fmt.Errorf("listing %s: %w", proc.root, err)
+		}
+	}
+	owners, err := proc.holders(pids, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -58,119 +96,48 @@ func Connections(port int) ([]Connection, error) {
 	return sortConnections(found), nil
 }
 
-// established lists both ends of all connections to a port.
-func (p procfs) established(port uint16) (near, far []tcpSocket, err error) {
-	buf := make([]byte, diagBuffer)
-	all, err := p.tcpSockets(&buf, dumpConnections(port), func(s tcpSocket) bool { return s.state == tcpEstablished })
-	if err != nil {
-		return nil, nil, fmt.Errorf("listing the connections to port %d: %w", port, err)
-	}
-	for _, s := range all {
-		if s.local.Port() == port {
-			near = append(near, s)
-		}
-		if s.remote.Port() == port {
-			far = append(far, s)
-		}
-	}
-	return near, far, nil
-}
-
-// holders finds out which processes have these sockets open.
-func (p procfs) holders(wanted map[uint32]bool) (map[uint32][]int, error) {
+// holders finds out which of some processes have these sockets open. Processes
+// that are gone or hidden from us have none.
+func (p procfs) holders(pids []int, wanted map[uint32]bool) (map[uint32][]int, error) {
 	owners := make(map[uint32][]int)
-	if len(wanted) == 0 {
-		return owners, nil
-	}
-	buf := make([]byte, 16<<10)
-	var pids []int
-	if err := list(p.root, buf, func(n int) { pids = append(pids, n) }); err != nil {
-		return nil, fmt.Errorf("listing %s: %w", p.root, err)
-	}
+	buf := make([]byte, 4096)
+	var link [64]byte
 	for _, pid := range pids {
-		dir, err := retry(func() (int, error) {
-			return unix.Open(p.path(pid, "/fd"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-		})
-		if err != nil {
-			continue // gone, or not ours to look at
+		dir, err := openAt(unix.AT_FDCWD, p.path(pid, "/fd"), unix.O_RDONLY|unix.O_DIRECTORY)
+		if err == nil {
+			err = numbers(dir, buf, func(fd int) {
+				n, err := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
+				if err != nil {
+					return
+				}
+				kind, inode, ok := parseEndLink(link[:n])
+				if ok && kind == SocketPair && wanted[uint32(inode)] && !slices.Contains(owners[uint32(inode)], pid) {
+					owners[uint32(inode)] = append(owners[uint32(inode)], pid)
+				}
+			})
+			unix.Close(dir)
 		}
-		seen := make(map[uint32]bool)
-		var link [64]byte
-		// One that ends meanwhile has nothing open.
-		_ = numbers(dir, buf, func(fd int) {
-			n, err := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
-			if err != nil {
-				return
+		if err != nil {
+			err = p.failed("listing the descriptors of", pid, err)
+			if !errors.Is(err, ErrGone) && !errors.Is(err, fs.ErrPermission) {
+				return nil, err
 			}
-			if inode, ok := parseSocketLink(link[:n]); ok && wanted[inode] && !seen[inode] {
-				seen[inode] = true
-				owners[inode] = append(owners[inode], pid)
-			}
-		})
-		unix.Close(dir)
+		}
 	}
 	return owners, nil
 }
 
-// peerUser returns the user who owns the other end of a connection within this
-// machine, and the inode of that end: local and remote are our end's addresses.
-// An end that its owner has closed has inode 0, and then the user, shown as 0,
-// means nothing. The error is fs.ErrNotExist when there is no such end here.
-//
-// Source: sock_diag(7), a question for one exact connection.
-func peerUser(local, remote netip.AddrPort) (uid int, inode uint64, err error) {
-	d, err := openDiag(make([]byte, diagBuffer))
-	if err != nil {
-		return 0, 0, err
-	}
-	defer d.close()
-	s, err := d.peer(plain(local), plain(remote))
-	if errors.Is(err, unix.ENOENT) {
-		return 0, 0, fmt.Errorf("looking for the owner of %v: %w", remote, err)
-	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("asking sock_diag for the owner of %v: %w", remote, err)
-	}
-	return int(s.uid), uint64(s.inode), nil
-}
-
-// peer asks for the end that is at remote and is connected with local.
-func (d *diagSocket) peer(local, remote netip.AddrPort) (tcpSocket, error) {
-	family := uint8(unix.AF_INET)
-	if local.Addr().Is6() {
-		family = unix.AF_INET6
-	}
-	req := tcpRequest(family)
-	id := req[requestSource:]
-	binary.BigEndian.PutUint16(id, remote.Port())
-	binary.BigEndian.PutUint16(id[sockidTo:], local.Port())
-	copy(id[sockidFrom:], remote.Addr().AsSlice())
-	copy(id[sockidAddrTo:], local.Addr().AsSlice())
-	binary.NativeEndian.PutUint64(id[sockidCookie:], ^uint64(0)) // whatever its cookie
-	binary.NativeEndian.PutUint32(req[requestStates:], ^uint32(0))
-	var found tcpSocket
-	err := d.one(req, func(b []byte) {
-		// Where there is no such connection the kernel shows a socket that
-		// listens there, or one that is only about to connect from there: the end
-		// that was there before has gone without a word.
-		if s, ok := parseTCPDiag(b); ok && s.state != tcpListen && s.state != tcpConnecting && s.local == remote && s.remote == local {
-			found = s
-		}
-	})
-	if err == nil && !found.local.IsValid() {
-		err = unix.ENOENT
-	}
-	return found, err
-}
-
-// PeerIsOurs tells whether the other end of a connection within this machine is
+// PeerIsOurs reports whether the other end of a connection within this machine is
 // open in a process of our user: local and remote are our end's addresses. The
 // error is fs.ErrNotExist when there is no such end here, and ErrGone when its
 // owner has closed it.
 func PeerIsOurs(local, remote netip.AddrPort) (bool, error) {
-	uid, inode, err := peerUser(local, remote)
-	if err == nil && inode == 0 {
-		err = fmt.Errorf("looking for the owner of %v: %w", remote, ErrGone)
+	peer, err := peerOf(plain(local), plain(remote))
+	if err == nil && peer.inode == 0 { // then its user means nothing either
+		err = ErrGone
 	}
-	return err == nil && uid == os.Getuid(), err
+	if err != nil {
+		return false, fmt.Errorf("looking for the owner of %v: %w", remote, err)
+	}
+	return int(peer.uid) == os.Getuid(), nil
 }

@@ -1,7 +1,7 @@
 package process
 
 import (
-	"encoding/binary"
+	"bufio"
 	"errors"
 	"io/fs"
 	"net"
@@ -9,11 +9,158 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
+
+func listen(t testing.TB, network, addr string) (*net.TCPListener, netip.AddrPort) {
+	t.Helper()
+	l, err := net.Listen(network, addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.(*net.TCPListener), l.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// holder runs a sleep that holds a listening socket, which we close.
+func holder(t testing.TB, l *net.TCPListener) int {
+	t.Helper()
+	f, err := l.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cmd := exec.Command("sleep", "600")
+	cmd.ExtraFiles = []*os.File{f}
+	pid := start(t, cmd)
+	waitForName(t, pid, "sleep")
+	l.Close()
+	return pid
+}
+
+func listeners(t testing.TB, p *Ports, pids ...int) []Listener {
+	t.Helper()
+	got, err := p.Listeners(pids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func want(list ...Listener) []Listener { return sortListeners(list) }
+
+func TestListenersOfBothFamilies(t *testing.T) {
+	me := os.Getpid()
+	_, four := listen(t, "tcp4", "127.0.0.1:0")
+	_, six := listen(t, "tcp6", "[::1]:0")
+	_, any4 := listen(t, "tcp4", "0.0.0.0:0")
+	_, any6 := listen(t, "tcp", "[::]:0")
+	client, err := net.Dial("tcp", four.String()) // connected sockets are no listeners
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	other := sleeper(t)
+	expected := want(Listener{me, four}, Listener{me, six}, Listener{me, any4}, Listener{me, any6})
+	p := NewPorts()
+	for range 3 {
+		if got := listeners(t, p, me, other.PID, me); !slices.Equal(got, expected) {
+			t.Errorf("%v, want %v", got, expected)
+		}
+	}
+	if !any4.Addr().IsUnspecified() || !any6.Addr().IsUnspecified() || !any6.Addr().Is6() {
+		t.Errorf("wildcards %v %v", any4, any6)
+	}
+}
+
+func TestListenersChange(t *testing.T) {
+	l, addr := listen(t, "tcp4", "127.0.0.1:0")
+	a := holder(t, l)
+	idle := sleeper(t).PID
+	me := os.Getpid()
+	p := NewPorts()
+	if got := listeners(t, p, a, idle, me); !slices.Equal(got, want(Listener{a, addr})) {
+		t.Fatalf("%v", got)
+	}
+	l2, addr2 := listen(t, "tcp4", "127.0.0.1:0") // opened by a process that is known already
+	if got := listeners(t, p, a, idle, me); !slices.Equal(got, want(Listener{a, addr}, Listener{me, addr2})) {
+		t.Errorf("a new listener: %v", got)
+	}
+	l2.Close()
+	if got := listeners(t, p, a, idle, me); !slices.Equal(got, want(Listener{a, addr})) {
+		t.Errorf("a closed listener: %v", got)
+	}
+	if got := listeners(t, p, idle); len(got) > 0 {
+		t.Errorf("not asked for: %v", got)
+	}
+	if got := listeners(t, p, a, idle, unused(t)); !slices.Equal(got, want(Listener{a, addr})) {
+		t.Errorf("asked again: %v", got)
+	}
+	kill(t, a, syscall.SIGKILL)
+	waitForState(t, a, Unreaped)
+	if got := listeners(t, p, a, idle); len(got) > 0 {
+		t.Errorf("of a dead process: %v", got)
+	}
+	if got := listeners(t, p); len(got) > 0 {
+		t.Errorf("nobody: %v", got)
+	}
+}
+
+func TestSharedListenerIsListedForEach(t *testing.T) {
+	l, addr := listen(t, "tcp4", "127.0.0.1:0")
+	f, err := l.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cmd := exec.Command("sleep", "600")
+	cmd.ExtraFiles = []*os.File{f}
+	child := start(t, cmd)
+	waitForName(t, child, "sleep")
+	me := os.Getpid()
+	if got := listeners(t, NewPorts(), me, child); !slices.Equal(got, want(Listener{me, addr}, Listener{child, addr})) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestAnotherNetworkNamespaceHasNoListeners(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), helperMode+"=listen")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if os.Geteuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := start(t, cmd)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := strconv.Atoi(strings.TrimSpace(line)); err != nil {
+		t.Fatalf("the helper says %q", line)
+	}
+	if got := listeners(t, NewPorts(), pid); len(got) > 0 {
+		t.Errorf("%v", got)
+	}
+}
 
 func dial(t testing.TB, network, addr string) (net.Conn, netip.AddrPort) {
 	t.Helper()
@@ -91,39 +238,7 @@ func TestConnectionsToNoPort(t *testing.T) {
 	}
 }
 
-func TestConnectionsFromText(t *testing.T) {
-	_, at := listen(t, "tcp6", "[::1]:0")
-	_, from := dial(t, "tcp6", at.String())
-	buf := make([]byte, 4096)
-	var near, far []tcpSocket
-	eventually(t, "both ends are connected", func() bool {
-		near, far = nil, nil
-		for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-			b, err := readWhole(name, &buf)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parseNetTCP(b, func(s tcpSocket) {
-				if s.state == tcpEstablished && s.local == at {
-					near = append(near, s)
-				}
-				if s.state == tcpEstablished && s.remote == at {
-					far = append(far, s)
-				}
-			})
-		}
-		return len(near) > 0 && len(far) > 0
-	})
-	if len(near) != 1 || len(far) != 1 || near[0].remote != from || far[0].local != from || far[0].inode == 0 || far[0].uid != uint32(os.Getuid()) {
-		t.Errorf("near %v, far %v", near, far)
-	}
-	askedNear, askedFar, err := system().established(at.Port())
-	if err != nil || !slices.Equal(askedNear, near) || !slices.Equal(askedFar, far) {
-		t.Errorf("asked: near %v, far %v, %v; read: near %v, far %v", askedNear, askedFar, err, near, far)
-	}
-}
-
-func TestPeerUser(t *testing.T) {
+func TestPeer(t *testing.T) {
 	for _, c := range []struct{ listen, dial string }{
 		{"127.0.0.1:0", "127.0.0.1"}, {"[::1]:0", "::1"}, {"[::]:0", "127.0.0.1"}, {"[::]:0", "::1"},
 	} {
@@ -135,9 +250,8 @@ func TestPeerUser(t *testing.T) {
 		}
 		defer server.Close()
 		local, remote := server.LocalAddr().(*net.TCPAddr).AddrPort(), server.RemoteAddr().(*net.TCPAddr).AddrPort()
-		uid, inode, err := peerUser(local, remote)
-		if err != nil || uid != os.Getuid() || inode == 0 {
-			t.Errorf("%v: uid %d, inode %d, %v", c, uid, inode, err)
+		if peer, err := peerOf(plain(local), plain(remote)); err != nil || int(peer.uid) != os.Getuid() || peer.inode == 0 {
+			t.Errorf("%v: %+v, %v", c, peer, err)
 		}
 		if ours, err := PeerIsOurs(local, remote); !ours || err != nil {
 			t.Errorf("%v: ours %v, %v", c, ours, err)
@@ -149,8 +263,8 @@ func TestPeerUser(t *testing.T) {
 			{netip.AddrPortFrom(local.Addr(), 1), remote},
 			{netip.AddrPortFrom(remote.Addr(), 1), local},
 		} {
-			if uid, inode, err := peerUser(not[0], not[1]); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%v: %d %d %v", not, uid, inode, err)
+			if ours, err := PeerIsOurs(not[0], not[1]); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%v: %v, %v", not, ours, err)
 			}
 		}
 		// Closed by its owner, it is nobody's although the kernel still has it.
@@ -184,8 +298,8 @@ func TestPeerOfAnotherProcess(t *testing.T) {
 	}
 	defer c.Close()
 	local, remote := c.LocalAddr().(*net.TCPAddr).AddrPort(), c.RemoteAddr().(*net.TCPAddr).AddrPort()
-	if uid, inode, err := peerUser(local, remote); err != nil || uid != user || inode == 0 {
-		t.Error(uid, inode, err)
+	if peer, err := peerOf(plain(local), plain(remote)); err != nil || int(peer.uid) != user || peer.inode == 0 {
+		t.Error(peer, err)
 	}
 	if ours, err := PeerIsOurs(local, remote); ours != (user == os.Getuid()) || err != nil {
 		t.Error(ours, err)
@@ -193,27 +307,16 @@ func TestPeerOfAnotherProcess(t *testing.T) {
 }
 
 func TestParseTCPDiag(t *testing.T) {
-	b := diag(unix.AF_INET6, 1, netip.MustParseAddrPort("[::ffff:127.0.0.1]:80"), 0, 7)
-	copy(b[diagRemote:], netip.MustParseAddr("::ffff:127.0.0.2").AsSlice())
-	binary.BigEndian.PutUint16(b[diagRemoteEnd:], 81)
-	binary.NativeEndian.PutUint32(b[diagUID:], 1000)
+	a := inetAnswer{Family: unix.AF_INET6, State: 1, UID: 1000, Inode: 7}
+	a.ID.Port, a.ID.RemotePort = [2]byte{0, 80}, [2]byte{0, 81}
+	a.ID.Addr, a.ID.RemoteAddr = netip.MustParseAddr("::ffff:127.0.0.1").As16(), netip.MustParseAddr("::ffff:127.0.0.2").As16()
 	want := tcpSocket{netip.MustParseAddrPort("127.0.0.1:80"), netip.MustParseAddrPort("127.0.0.2:81"), 1, 1000, 7}
-	if got, ok := parseTCPDiag(b); !ok || got != want {
+	if got, ok := parseTCPDiag(encode(a)); !ok || got != want {
 		t.Errorf("%+v, %v", got, ok)
 	}
-	for _, bad := range [][]byte{nil, b[:71], diag(unix.AF_UNIX, 1, netip.MustParseAddrPort("127.0.0.1:80"), 0, 7)} {
+	for _, bad := range [][]byte{nil, encode(a)[:71], diag(unix.AF_UNIX, 1, netip.MustParseAddrPort("127.0.0.1:80"), 0, 7)} {
 		if got, ok := parseTCPDiag(bad); ok {
 			t.Errorf("%x: %+v", bad, got)
 		}
 	}
-}
-
-func FuzzParseTCPDiag(f *testing.F) {
-	f.Add(diag(unix.AF_INET, 1, netip.MustParseAddrPort("127.0.0.1:5"), 0, 4))
-	f.Add(diag(unix.AF_INET6, 1, netip.MustParseAddrPort("[fe80::1]:5"), 2, 4))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, ok := parseTCPDiag(b); ok && (!s.local.IsValid() || !s.remote.IsValid()) {
-			t.Errorf("%x: %+v", b, s)
-		}
-	})
 }

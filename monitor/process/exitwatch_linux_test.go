@@ -1,17 +1,9 @@
 package process
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"os/exec"
-	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -161,46 +153,56 @@ func TestThreeHundredExits(t *testing.T) {
 	}
 }
 
-func TestServeReleasesEverythingAndStartsAgain(t *testing.T) {
-	before := openDescriptors(t)
+func TestServeAgain(t *testing.T) {
 	w := NewExitWatch()
-	ids := []monitor.Identity{}
-	for range 10 {
-		ids = append(ids, sleeper(t))
-	}
-	held := openDescriptors(t) // os.Process keeps a pidfd of each child
-	watch(t, w, ids[0])        // before anybody serves
+	a, b, c := sleeper(t), sleeper(t), sleeper(t)
+	watch(t, w, a) // before anybody serves
 	stop := serve(t, w)
 	waitUntilServed(t, w)
-	if err := w.Serve(context.Background()); !errors.Is(err, errServed) {
-		t.Errorf("a second Serve: %v", err)
-	}
-	for _, id := range ids {
-		watch(t, w, id)
-	}
-	eventually(t, "all are armed", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.armed) == len(ids) })
-	if n := openDescriptors(t); n < held+len(ids) {
-		t.Errorf("%d descriptors for %d processes", n-held, len(ids))
-	}
+	watch(t, w, b)
+	watch(t, w, c)
 	stop()
-	if n := openDescriptors(t); n > held {
-		t.Errorf("%d descriptors are left (%d at first)", n-held, before)
-	}
-	kill(t, ids[3].PID, syscall.SIGKILL)
-	waitForState(t, ids[3].PID, Unreaped)
+	kill(t, b.PID, syscall.SIGKILL)
+	waitForState(t, b.PID, Unreaped)
 	serve(t, w)
-	if got := nextExit(t, w); got != ids[3] {
-		t.Errorf("told %v", got)
+	for _, id := range []monitor.Identity{b, a, c} {
+		if id != b {
+			kill(t, id.PID, syscall.SIGKILL)
+		}
+		if got := nextExit(t, w); got != id {
+			t.Errorf("told %v", got)
+		}
 	}
-	kill(t, ids[5].PID, syscall.SIGKILL)
-	if got := nextExit(t, w); got != ids[5] {
-		t.Errorf("told %v", got)
+	if polling := polls(w); polling || len(w.watched) > 0 {
+		t.Errorf("it polls: %v, and watches %v", polling, w.watched)
+	}
+}
+
+// polls reports whether a watch polls any of its processes.
+func polls(w *ExitWatch) bool {
+	_, polling := w.look()
+	return polling
+}
+
+func TestForgetGivesDescriptorsBack(t *testing.T) {
+	w := NewExitWatch()
+	a, b := sleeper(t), sleeper(t)
+	before := openDescriptors(t)
+	stop := serve(t, w)
+	watch(t, w, a)
+	watch(t, w, b)
+	w.Forget(a)
+	kill(t, b.PID, syscall.SIGKILL)
+	nextExit(t, w)
+	stop()
+	if n := openDescriptors(t); n != before {
+		t.Errorf("%d descriptors became %d", before, n)
 	}
 }
 
 func waitUntilServed(t testing.TB, w *ExitWatch) {
 	t.Helper()
-	eventually(t, "it serves", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.waiter != nil })
+	eventually(t, "it serves", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.alarm != nil })
 }
 
 func TestStopWhileNobodyTakesExits(t *testing.T) {
@@ -210,7 +212,7 @@ func TestStopWhileNobodyTakesExits(t *testing.T) {
 	a := sleeper(t)
 	watch(t, w, a)
 	kill(t, a.PID, syscall.SIGKILL)
-	eventually(t, "it is on its way", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.watched[a].ended })
+	eventually(t, "it is on its way", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.watched) == 1 && w.watched[a].ended(a) })
 	if err := w.Watch(a); !errors.Is(err, ErrGone) {
 		t.Errorf("watching what is on its way: %v", err)
 	}
@@ -221,88 +223,56 @@ func TestStopWhileNobodyTakesExits(t *testing.T) {
 	}
 }
 
-func TestPollingWithoutAWaiter(t *testing.T) {
+// TestPolling watches what cannot be held, or only by its start time.
+func TestPolling(t *testing.T) {
 	w := NewExitWatch()
-	w.open = func() (*waiter, error) { return nil, unix.ENOSYS }
-	serve(t, w)
+	w.pollEvery = 10 * time.Millisecond
 	a, b := sleeper(t), sleeper(t)
-	watch(t, w, a)
-	watch(t, w, b)
-	kill(t, b.PID, syscall.SIGKILL)
-	if got := nextExit(t, w); got != b {
-		t.Errorf("told %v", got)
+	w.watched[a], w.watched[b] = &watched{}, &watched{handle: byStart(b)}
+	serve(t, w)
+	waitUntilServed(t, w)
+	if !polls(w) {
+		t.Error("it does not poll")
 	}
-	w.mu.Lock()
-	w.open = newWaiter // descriptors are free again
-	w.mu.Unlock()
-	eventually(t, "it watches properly", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.armed) == 1 })
-	kill(t, a.PID, syscall.SIGKILL)
-	if got := nextExit(t, w); got != a {
-		t.Errorf("told %v", got)
+	for _, id := range []monitor.Identity{b, a} {
+		kill(t, id.PID, syscall.SIGKILL)
+		if got := nextExit(t, w); got != id {
+			t.Errorf("told %v", got)
+		}
+	}
+	if polls(w) {
+		t.Error("it still polls")
 	}
 }
 
-// helperWatch watches the processes whose identities it reads, with as few
-// descriptors as its first line says, and tells on standard output what ends.
-// The word "exhausted" in that line makes it use up what is left.
-func helperWatch() {
-	in := bufio.NewScanner(os.Stdin)
-	in.Scan()
-	limit, mode, _ := strings.Cut(in.Text(), " ")
-	n, err := strconv.ParseUint(limit, 10, 32)
-	fail := func(what string, err error) {
-		if err != nil {
-			fmt.Println("error:", what, err)
-			os.Exit(1)
-		}
-	}
-	fail("limit", err)
-	fail("limit", limitDescriptors(n))
-	r, pipe, err := os.Pipe() // makes the runtime open what it needs for itself
-	fail("pipe", err)
-	r.Close()
-	pipe.Close()
-	if mode == "exhausted" {
-		takeAll()
-	}
+// TestWatchWithoutDescriptorsLeft watches a process that it cannot even look at.
+func TestWatchWithoutDescriptorsLeft(t *testing.T) {
+	id := sleeper(t)
 	w := NewExitWatch()
-	served := make(chan error, 1)
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() { served <- w.Serve(ctx) }()
-	for mode != "exhausted" {
-		w.mu.Lock()
-		serves := w.waiter != nil
-		w.mu.Unlock()
-		if serves {
-			break
-		}
-		runtime.Gosched()
+	w.pollEvery = 10 * time.Millisecond
+	serve(t, w)
+	waitUntilServed(t, w)
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+		t.Fatal(err)
 	}
-	for in.Scan() && in.Text() != "" {
-		id, err := monitor.ParseIdentity(in.Text())
-		fail("identity", err)
-		fail("watch", w.Watch(id))
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 64, Max: old.Max}); err != nil {
+		t.Fatal(err)
 	}
-	w.mu.Lock()
-	armed := len(w.armed)
-	w.mu.Unlock()
 	free := takeAll()
+	err := w.Watch(id)
 	for _, fd := range free {
 		unix.Close(fd)
 	}
-	fmt.Println("watching", armed, len(free))
-	go func() {
-		in.Scan()
-		cancel()
-	}()
-	for {
-		select {
-		case id := <-w.Exits():
-			fmt.Println(id)
-		case err := <-served:
-			fmt.Println("served", errors.Is(err, context.Canceled))
-			return
-		}
+	if err := errors.Join(err, unix.Setrlimit(unix.RLIMIT_NOFILE, &old)); err != nil {
+		t.Fatal(err)
+	}
+	if !polls(w) {
+		t.Error("it does not poll")
+	}
+	kill(t, id.PID, syscall.SIGKILL)
+	if got := nextExit(t, w); got != id {
+		t.Errorf("told %v", got)
 	}
 }
 
@@ -314,71 +284,5 @@ func takeAll() (fds []int) {
 			return fds
 		}
 		fds = append(fds, fd)
-	}
-}
-
-func TestFewDescriptors(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		name, first       string
-		armed, free, more int // bounds
-	}{
-		{"limit of 64", "64", 30, 10, 48},
-		{"none left", "64 exhausted", 0, 0, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			pids := crowd(t, 100)
-			cmd := exec.Command(self)
-			cmd.Env = append(os.Environ(), helperMode+"=watch")
-			cmd.Stderr = os.Stderr
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			start(t, cmd)
-			lines := bufio.NewScanner(out)
-			fmt.Fprintln(in, c.first)
-			waiting := map[string]bool{}
-			for _, pid := range pids {
-				id := identityOf(t, pid)
-				waiting[id.String()] = true
-				fmt.Fprintln(in, id)
-			}
-			fmt.Fprintln(in)
-			var armed, free int
-			if !lines.Scan() {
-				t.Fatal("the helper says nothing")
-			}
-			if _, err := fmt.Sscanf(lines.Text(), "watching %d %d", &armed, &free); err != nil {
-				t.Fatalf("the helper says %q", lines.Text())
-			}
-			if armed < c.armed || armed > c.more || free < c.free {
-				t.Errorf("%d of 100 by pidfd, %d descriptors left to others", armed, free)
-			}
-			for _, pid := range pids {
-				kill(t, pid, syscall.SIGKILL)
-			}
-			for len(waiting) > 0 && lines.Scan() {
-				if !waiting[lines.Text()] {
-					t.Fatalf("the helper says %q", lines.Text())
-				}
-				delete(waiting, lines.Text())
-			}
-			io.WriteString(in, "end\n")
-			var rest []string
-			for lines.Scan() {
-				rest = append(rest, lines.Text())
-			}
-			if len(waiting) > 0 || !slices.Equal(rest, []string{"served true"}) {
-				t.Errorf("%d exits were not told; then it said %q", len(waiting), rest)
-			}
-		})
 	}
 }

@@ -50,28 +50,11 @@ func nextExit(t testing.TB, w *ExitWatch) monitor.Identity {
 	}
 }
 
-// armed waits until nothing that is watched has to be polled.
-func armed(t testing.TB, w *ExitWatch) {
-	t.Helper()
-	eventually(t, "the system watches all", func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.waiter != nil && len(w.armed) == len(w.watched)
-	})
-}
-
-func groups(w *ExitWatch) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.waiter.groups)
-}
-
 func TestExitIsTold(t *testing.T) {
 	w := NewExitWatch()
 	early := start(t, "idle")
 	watch(t, w, early.Identity)
 	serve(t, w)
-	armed(t, w)
 	late := start(t, "idle")
 	watch(t, w, late.Identity)
 	watch(t, w, late.Identity)
@@ -86,50 +69,12 @@ func TestExitIsTold(t *testing.T) {
 	}
 }
 
-// One thread waits for 63 processes at most.
-func TestExitsOfMoreThanOneGroup(t *testing.T) {
-	w := NewExitWatch()
-	serve(t, w)
-	all := map[monitor.Identity]*helper{}
-	for range perGroup + 3 {
-		h := start(t, "idle")
-		all[h.Identity] = h
-		watch(t, w, h.Identity)
-	}
-	armed(t, w)
-	if n := groups(w); n != 2 {
-		t.Errorf("%d groups", n)
-	}
-	for _, h := range all {
-		h.kill()
-	}
-	for len(all) > 0 {
-		id := nextExit(t, w)
-		if all[id] == nil {
-			t.Fatalf("told %v, twice or never started", id)
-		}
-		delete(all, id)
-	}
-	// The room that they leave is used again.
-	again := start(t, "idle")
-	watch(t, w, again.Identity)
-	armed(t, w)
-	if n := groups(w); n != 2 {
-		t.Errorf("%d groups afterwards", n)
-	}
-	again.kill()
-	if got := nextExit(t, w); got != again.Identity {
-		t.Errorf("told %v", got)
-	}
-}
-
 func TestForgottenProcessIsNotTold(t *testing.T) {
 	w := NewExitWatch()
 	serve(t, w)
 	a, b := start(t, "idle"), start(t, "idle")
 	watch(t, w, a.Identity)
 	watch(t, w, b.Identity)
-	armed(t, w)
 	w.Forget(a.Identity)
 	a.kill()
 	b.kill()
@@ -158,21 +103,16 @@ func TestWatchRefusesWhatIsGone(t *testing.T) {
 	check("before Serve")
 	serve(t, w)
 	watch(t, w, live.Identity)
-	armed(t, w)
 	check("while serving")
 }
 
-// What is watched outlives Serve, and Serve gives everything back.
+// What is watched outlives Serve.
 func TestServeAgain(t *testing.T) {
 	w := NewExitWatch()
 	stop := serve(t, w)
 	h := start(t, "idle")
 	watch(t, w, h.Identity)
-	armed(t, w)
 	stop()
-	if w.waiter != nil || len(w.armed) > 0 {
-		t.Errorf("kept %v, %v", w.waiter, w.armed)
-	}
 	h.kill()
 	serve(t, w)
 	if got := nextExit(t, w); got != h.Identity {

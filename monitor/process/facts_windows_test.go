@@ -100,7 +100,7 @@ func TestServiceOf(t *testing.T) {
 		if !strings.EqualFold(l.name, "svchost.exe") {
 			continue
 		}
-		unit, err := ServiceOf(t.Context(), []monitor.Identity{{PID: os.Getpid()}, l.Identity})
+		unit, err := ServiceOf(t.Context(), []monitor.Identity{{PID: os.Getpid()}, {PID: l.pid}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,46 +5,51 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"lamplighter/monitor"
 )
 
-// handlePollEvery is how often Wait looks at a process that the system does not
-// watch for us: no pidfd (old kernels, seccomp) or no descriptors left.
-const handlePollEvery = 50 * time.Millisecond
+// handlePollEvery is how often Wait asks whether the process has ended.
+const handlePollEvery = 10 * time.Millisecond
 
 // Handle holds one process, so that what is sent through it reaches that
-// process or nobody, whatever happens to its pid. It is safe for concurrent
-// use and must be closed.
+// process or nobody, whatever happens to its pid. It must be closed, and is
+// safe for concurrent use until then.
 //
-//   - Linux holds a pidfd. Where there is none (a kernel before 5.3, a filter
-//     that forbids it, no descriptors left), the start time is compared right
-//     before each kill(2); that leaves the microseconds between the two.
-//   - Windows holds the process itself: its pid is not reused meanwhile.
-//   - macOS has nothing to hold, so the start time is compared as above.
+//   - Linux holds a pidfd, Windows the process itself, whose pid is not reused
+//     meanwhile: os.Process.
+//   - macOS has nothing to hold, nor has a Linux before 5.4 or a filter that
+//     forbids pidfds. There the start time is compared right before each signal;
+//     that leaves the microseconds between the two.
 //
 // A method that sends fails with ErrGone when the process has ended (also if
-// nobody has reaped it yet), with fs.ErrPermission when it is not ours to
-// signal, with os.ErrClosed after Close.
+// nobody has reaped it yet), and with fs.ErrPermission when it is not ours to
+// signal. After Close nothing is sent.
 type Handle struct {
-	id monitor.Identity
-
-	mu     sync.RWMutex // against Close
-	held   held
-	closed bool
+	id      monitor.Identity
+	process *os.Process // never for its Wait, which would reap
 }
 
 // Hold takes hold of a process. The error is ErrGone when it has ended or when
 // its pid is another process's. On Windows it is fs.ErrPermission when the
-// process may not be ended by us; elsewhere that shows with the first signal.
+// process may not be opened by us; elsewhere that shows with the first signal.
 func Hold(id monitor.Identity) (*Handle, error) {
-	h, err := hold(id)
-	if err != nil {
+	if id.PID <= 0 {
+		return nil, gone(id.PID)
+	}
+	p, failed := os.FindProcess(id.PID)
+	// Only now is it worth asking who it is: what is held is not replaced.
+	if err := confirm(id); err != nil {
+		if failed == nil {
+			_ = p.Release()
+		}
 		return nil, err
 	}
-	return &Handle{id: id, held: h}, nil
+	if failed != nil {
+		return nil, fmt.Errorf("opening process %d: %w", id.PID, failed)
+	}
+	return &Handle{id, p}, nil
 }
 
 // Identity is whom the handle holds.
@@ -53,26 +58,39 @@ func (h *Handle) Identity() monitor.Identity { return h.id }
 // Terminate asks the process to end: SIGTERM, which it may handle or ignore,
 // and which waits while the process is suspended. Windows has no such thing for
 // a process without a window; there it is the same as Kill.
-func (h *Handle) Terminate() error { return h.send("terminating", held.terminate) }
+func (h *Handle) Terminate() error { return h.send("terminating", terminateSignal) }
 
 // Suspend stops the process until Continue: SIGSTOP, which nothing can ignore.
 // The process stands still a moment later, see Stat.State. On Windows it is
 // errors.ErrUnsupported.
-func (h *Handle) Suspend() error { return h.send("suspending", held.suspend) }
+func (h *Handle) Suspend() error { return h.send("suspending", suspendSignal) }
 
 // Continue lets a suspended process go on: SIGCONT. On Windows, where no
 // process is suspended by a signal, there is nothing to do.
-func (h *Handle) Continue() error { return h.send("continuing", held.resume) }
+func (h *Handle) Continue() error {
+	if continueSignal == nil {
+		return nil
+	}
+	return h.send("continuing", continueSignal)
+}
 
 // Kill ends the process without asking: SIGKILL, TerminateProcess on Windows.
-func (h *Handle) Kill() error { return h.send("killing", held.kill) }
+func (h *Handle) Kill() error { return h.send("killing", os.Kill) }
 
-func (h *Handle) send(doing string, what func(held) error) error {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	err := os.ErrClosed
-	if !h.closed {
-		err = what(h.held)
+func (h *Handle) send(doing string, signal os.Signal) error {
+	over, err := h.over()
+	if errors.Is(err, os.ErrNoHandle) {
+		err = confirm(h.id)
+	}
+	if over { // a process that nobody has reaped takes signals without an error
+		err = gone(h.id.PID)
+	}
+	if err == nil {
+		err = h.process.Signal(signal)
+		// Windows refuses for one that is ending already.
+		if over, asked := h.over(); err != nil && (over && asked == nil || errors.Is(err, os.ErrProcessDone)) {
+			err = gone(h.id.PID)
+		}
 	}
 	if err == nil || errors.Is(err, ErrGone) {
 		return err
@@ -80,64 +98,23 @@ func (h *Handle) send(doing string, what func(held) error) error {
 	return fmt.Errorf("%s process %d: %w", doing, h.id.PID, err)
 }
 
-// Ended tells whether the process has ended. One that nobody has reaped yet
+// over asks what is held. The error is os.ErrNoHandle when nothing is.
+func (h *Handle) over() (over bool, err error) {
+	err = h.process.WithHandle(func(handle uintptr) { over = isOver(handle) })
+	return over, err
+}
+
+// Ended reports whether the process has ended. One that nobody has reaped yet
 // has. After Close it is asked by its start time.
 func (h *Handle) Ended() bool {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	if h.closed {
-		return ended(h.id)
-	}
-	return h.held.ended()
+	over, err := h.over()
+	return over || err != nil && ended(h.id)
 }
 
 // Wait blocks until the process has ended, or until ctx ends and returns its
-// error then.
+// error then. It asks again and again, so it is for a short time: ExitWatch
+// waits for long.
 func (h *Handle) Wait(ctx context.Context) error {
-	if h.Ended() {
-		return nil
-	}
-	w, err := newWaiter()
-	if err != nil {
-		return h.poll(ctx)
-	}
-	var mu sync.Mutex // what wakes the waiter must not meet its end
-	closed := false
-	stop := context.AfterFunc(ctx, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if !closed {
-			w.wake()
-		}
-	})
-	defer func() {
-		stop()
-		mu.Lock()
-		defer mu.Unlock()
-		closed = true
-		w.close()
-	}()
-	const token = 1
-	switch err := w.arm(h.id, token); {
-	case errors.Is(err, ErrGone):
-		return nil
-	case err != nil:
-		return h.poll(ctx)
-	}
-	for ctx.Err() == nil {
-		tokens, err := w.wait(-1)
-		if err != nil {
-			return h.poll(ctx)
-		}
-		if len(tokens) > 0 {
-			return nil
-		}
-	}
-	return ctx.Err()
-}
-
-// poll is Wait without help from the system.
-func (h *Handle) poll(ctx context.Context) error {
 	tick := time.NewTicker(handlePollEvery)
 	defer tick.Stop()
 	for !h.Ended() {
@@ -151,11 +128,20 @@ func (h *Handle) poll(ctx context.Context) error {
 }
 
 // Close lets the process go. It may be called more than once.
-func (h *Handle) Close() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.closed {
-		h.closed = true
-		h.held.close()
+func (h *Handle) Close() { _ = h.process.Release() } // Windows refuses the second time
+
+// confirm returns nil when the pid is certainly still this process, else why it
+// is not: before a signal, what cannot be read does not count as the same.
+func confirm(id monitor.Identity) error {
+	s, err := identify(id.PID)
+	if err != nil {
+		return err
 	}
+	if s.Identity != id || s.State == Unreaped {
+		return gone(id.PID)
+	}
+	return nil
 }
+
+// ended reports whether a process has certainly ended.
+func ended(id monitor.Identity) bool { return errors.Is(confirm(id), ErrGone) }

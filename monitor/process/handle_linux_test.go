@@ -11,9 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/programtest"
@@ -30,18 +27,20 @@ func bothWays(t *testing.T, test func(t *testing.T, hold func(monitor.Identity) 
 					t.Fatal(err)
 				}
 				t.Cleanup(h.Close)
-				if h.held.fd == noPidfd {
-					t.Fatal("this kernel has no pidfd")
+				if _, err := h.over(); err != nil {
+					t.Fatal(err)
 				}
 				if !pidfd {
-					h.held.close()
-					h.held.fd = noPidfd
+					h = byStart(id)
 				}
 				return h
 			})
 		})
 	}
 }
+
+// byStart is what Hold returns where there is no pidfd.
+func byStart(id monitor.Identity) *Handle { return &Handle{id, &os.Process{Pid: id.PID}} }
 
 func TestHandleSignals(t *testing.T) {
 	bothWays(t, func(t *testing.T, hold func(monitor.Identity) *Handle) {
@@ -90,23 +89,6 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestWaitWithoutAWaiter(t *testing.T) {
-	h, err := Hold(sleeper(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	waited := make(chan error, 1)
-	go func() { waited <- h.poll(ctx) }()
-	cancel()
-	if err := <-waited; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	do(t, h.Kill)
-	do(t, func() error { return h.poll(t.Context()) })
-}
-
 func TestHoldRefusesWhatIsGone(t *testing.T) {
 	live, dead := sleeper(t), sleeper(t)
 	kill(t, dead.PID, syscall.SIGKILL)
@@ -140,7 +122,7 @@ func TestClosedHandleSendsNothing(t *testing.T) {
 	if n := openDescriptors(t); n != before {
 		t.Errorf("%d descriptors became %d", before, n)
 	}
-	if err := h.Kill(); !errors.Is(err, os.ErrClosed) {
+	if err := h.Kill(); err == nil || errors.Is(err, ErrGone) {
 		t.Errorf("Kill: %v", err)
 	}
 	if h.Ended() {
@@ -189,12 +171,7 @@ func helperReuse() {
 	if err != nil {
 		fail("%v", err)
 	}
-	byStart, err := Hold(s.Identity)
-	if err != nil {
-		fail("%v", err)
-	}
-	byStart.held.close()
-	byStart.held.fd = noPidfd
+	byStart := byStart(s.Identity)
 	first.Process.Kill()
 	first.Wait()
 
@@ -237,9 +214,6 @@ func helperReuse() {
 }
 
 func TestSignallingAnotherUsersProcess(t *testing.T) {
-	if err := (held{}).failed(unix.SIGTERM, unix.EPERM); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("%v is not fs.ErrPermission", err)
-	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -301,44 +275,6 @@ func helperForeign() {
 		}
 	}
 	fmt.Println("as it should be")
-}
-
-// TestHoldingMoreThanDescriptorsAllow holds a crowd with few descriptors: some
-// must be left, and everybody must still be reached.
-func TestHoldingMoreThanDescriptorsAllow(t *testing.T) {
-	var old unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
-		t.Fatal(err)
-	}
-	pids := crowd(t, 80)
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 64, Max: old.Max}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { unix.Setrlimit(unix.RLIMIT_NOFILE, &old) })
-	var handles []*Handle
-	without := 0
-	for _, pid := range pids {
-		h, err := Hold(identityOf(t, pid))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer h.Close()
-		if h.held.fd == noPidfd {
-			without++
-		}
-		handles = append(handles, h)
-	}
-	if without == 0 || without == len(handles) {
-		t.Errorf("%d of %d without a pidfd", without, len(handles))
-	}
-	for _, h := range handles {
-		do(t, h.Kill)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for _, h := range handles {
-		do(t, func() error { return h.Wait(ctx) })
-	}
 }
 
 func do(t testing.TB, what func() error) {

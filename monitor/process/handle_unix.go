@@ -2,17 +2,34 @@
 
 package process
 
-import "lamplighter/monitor"
+import (
+	"errors"
+	"os"
+	"syscall"
 
-// confirm tells with certainty that the pid is still this process, or why that
-// is not so: before a signal, what cannot be read does not count as the same.
-func confirm(id monitor.Identity) error {
-	s, err := ReadStat(id.PID)
-	if err != nil {
-		return err
+	"golang.org/x/sys/unix"
+)
+
+var (
+	terminateSignal os.Signal = syscall.SIGTERM
+	suspendSignal   os.Signal = syscall.SIGSTOP
+	continueSignal  os.Signal = syscall.SIGCONT
+)
+
+// isOver asks a pidfd, which is readable when the last thread has ended.
+func isOver(pidfd uintptr) bool {
+	n, err := retry(func() (int, error) {
+		return unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, 0)
+	})
+	return err == nil && n > 0
+}
+
+// retry repeats a call that a signal has interrupted.
+func retry(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
 	}
-	if s.Identity != id || s.State == Unreaped {
-		return gone(id.PID)
-	}
-	return nil
 }

@@ -11,9 +11,6 @@ import (
 	"lamplighter/monitor"
 )
 
-// looks is how often descriptors that change meanwhile are looked at again.
-const looks = 3
-
 // maxAbove is how far above a supposed client its link is looked for.
 const maxAbove = 3
 
@@ -32,11 +29,15 @@ const maxAbove = 3
 // fs.ErrPermission when either may not be looked at. The search goes no further
 // than what may be looked at above them.
 func FindHolder(server, client monitor.Identity) (holder Info, link Link, found bool, err error) {
-	s, err := searchLink(server)
+	o, err := system().openAs(server)
 	if err != nil {
 		return Info{}, Link{}, false, err
 	}
-	defer s.close()
+	defer o.close()
+	own, err := o.streams()
+	if err != nil {
+		return Info{}, Link{}, false, err
+	}
 	candidate, err := Read(client.PID)
 	if err == nil && candidate.Identity != client {
 		err = gone(client.PID)
@@ -44,90 +45,57 @@ func FindHolder(server, client monitor.Identity) (holder Info, link Link, found 
 	if err != nil {
 		return Info{}, Link{}, false, err
 	}
+	var sockets unixSockets
+	defer sockets.close()
 	for above := 0; ; above++ {
-		link, found, err := s.with(candidate.Identity)
+		theirs, err := endsHeldBy(candidate.Identity)
 		if above > 0 && (errors.Is(err, ErrGone) || errors.Is(err, fs.ErrPermission)) {
-			return Info{}, Link{}, false, s.blind()
+			break
 		}
-		if err != nil {
-			return Info{}, Link{}, false, err
+		if err == nil {
+			link, found, err = own.linkWith(theirs, &sockets)
 		}
-		if found {
-			return candidate, link, true, nil
+		if found || err != nil {
+			return candidate, link, found, err
 		}
 		parent, err := Read(candidate.Parent)
 		if above == maxAbove || err != nil || parent.Start > candidate.Start || adopts(parent) {
-			return Info{}, Link{}, false, s.blind()
+			break
 		}
 		candidate = parent
 	}
+	if own.sockets() { // nothing may have been found because nothing is told
+		err = knowsSockets(server.PID)
+	}
+	return Info{}, Link{}, false, err
 }
 
-// linkSearch looks for the opposite of a server's ends.
-type linkSearch struct {
-	server  opened
-	ends    streams
-	sockets unixSockets
-}
-
-func searchLink(server monitor.Identity) (*linkSearch, error) {
-	own, err := system().openAs(server)
-	if err != nil {
-		return nil, err
-	}
-	ends, err := own.streams()
-	if err != nil {
-		own.close()
-		return nil, err
-	}
-	return &linkSearch{server: own, ends: ends}, nil
-}
-
-func (s *linkSearch) close() {
-	s.sockets.close()
-	s.server.close()
-}
-
-// blind is why nothing may have been found, nil when there is nothing.
-func (s *linkSearch) blind() error {
-	if s.ends.sockets() {
-		return s.server.sameNetwork()
-	}
-	return nil
-}
-
-// with looks for the link with one process.
-func (s *linkSearch) with(client monitor.Identity) (Link, bool, error) {
-	other, err := system().openAs(client)
-	if err != nil {
-		return Link{}, false, err
-	}
-	defer other.close()
-	if len(s.ends.in) == 0 || len(s.ends.out) == 0 {
-		return Link{}, false, nil
-	}
-	theirs, err := other.ends()
-	if err != nil {
-		return Link{}, false, err
-	}
-	for _, in := range s.ends.in {
-		from, ok, err := meet(in, s.ends.all, theirs, end.writes, &s.sockets)
-		if err != nil {
-			return Link{}, false, err
-		}
-		if !ok {
-			continue
-		}
-		for _, out := range s.ends.out {
-			if out.inode == in.inode && out.kind == in.kind && !s.ends.shared {
-				continue
-			}
-			to, ok, err := meet(out, s.ends.all, theirs, end.reads, &s.sockets)
+// linkWith finds the link with a process that has theirs open.
+func (s streams) linkWith(theirs []end, sockets *unixSockets) (Link, bool, error) {
+	met := func(list []end, opposite func(end) bool) (ends []LinkEnd, err error) {
+		for _, e := range list {
+			l, ok, err := meet(e, s.all, theirs, opposite, sockets)
 			if err != nil {
-				return Link{}, false, err
+				return nil, err
 			}
 			if ok {
-				return Link{In: from, Out: to}, true, nil
+				ends = append(ends, l)
+			}
+		}
+		return ends, nil
+	}
+	ins, err := met(s.in, end.writes)
+	if err != nil {
+		return Link{}, false, err
+	}
+	outs, err := met(s.out, end.reads)
+	if err != nil {
+		return Link{}, false, err
+	}
+	for _, in := range ins {
+		for _, out := range outs {
+			if in != out || s.shared {
+				return Link{In: in, Out: out}, true, nil
 			}
 		}
 	}
@@ -155,12 +123,6 @@ func meet(e end, ours, theirs []end, opposite func(end) bool, sockets *unixSocke
 	return LinkEnd{Kind: SocketPair, Inode: e.inode, Peer: uint64(s.peer)}, ok && !peer.named, err
 }
 
-// pair asks about a socket that may be one of a pair.
-func (u *unixSockets) pair(inode uint64) (unixSocket, bool, error) {
-	s, ok, err := u.lookup(inode)
-	return s, ok && s.stream && s.paired && !s.named, err
-}
-
 // streams are the descriptors over which a server may talk to its client, the
 // likeliest first.
 type streams struct {
@@ -170,7 +132,7 @@ type streams struct {
 	shared  bool  // one socket is both standard input and standard output
 }
 
-// sockets tells whether the client may be at the other end of a socket.
+// sockets reports whether the client may be at the other end of a socket.
 func (s streams) sockets() bool {
 	isSocket := func(e end) bool { return e.kind == SocketPair }
 	return slices.ContainsFunc(s.in, isSocket) || slices.ContainsFunc(s.out, isSocket)
@@ -248,14 +210,14 @@ func addEnd(list []end, e end) []end {
 	return append(list, e)
 }
 
-// selfTalk tells a pipe that a process has both ends of, to wake itself up.
+// selfTalk reports whether a process has both ends of a pipe, to wake itself up.
 func selfTalk(e end, all []end) bool {
 	return e.kind == Pipe && slices.ContainsFunc(all, func(o end) bool {
 		return o.kind == Pipe && o.inode == e.inode && o.access != e.access
 	})
 }
 
-// nullInput tells whether standard input is the null device or closed.
+// nullInput reports whether standard input is the null device or closed.
 func (o opened) nullInput(all []end) (bool, error) {
 	if slices.ContainsFunc(all, func(e end) bool { return e.fd == 0 }) {
 		return false, nil
@@ -264,7 +226,7 @@ func (o opened) nullInput(all []end) (bool, error) {
 	return err == nil && (!ok || f.null), err
 }
 
-// Closed tells whether both directions of a recorded link have been closed at
+// Closed reports whether both directions of a recorded link have been closed at
 // the client's end by everybody who held it. It looks at the server's own ends,
 // found by inode wherever they are, so it works while the server is suspended.
 //
@@ -282,8 +244,7 @@ func (l Link) Closed(server monitor.Identity) (bool, error) {
 	return lookAt(server, func(o opened, sockets *unixSockets) (bool, error) { return o.closed(l, sockets) })
 }
 
-// lookAt asks something about the descriptors of a server, again while they
-// move under the look.
+// lookAt asks something about the descriptors of a server.
 func lookAt(server monitor.Identity, ask func(opened, *unixSockets) (bool, error)) (bool, error) {
 	o, err := system().openAs(server)
 	if err != nil {
@@ -292,12 +253,7 @@ func lookAt(server monitor.Identity, ask func(opened, *unixSockets) (bool, error
 	defer o.close()
 	var sockets unixSockets
 	defer sockets.close()
-	for look := 1; ; look++ {
-		answer, err := ask(o, &sockets)
-		if !errors.Is(err, errMoved) || look == looks {
-			return answer, err
-		}
-	}
+	return ask(o, &sockets)
 }
 
 func (o opened) closed(l Link, sockets *unixSockets) (bool, error) {
@@ -321,7 +277,7 @@ func (o opened) closed(l Link, sockets *unixSockets) (bool, error) {
 	return in && out, nil
 }
 
-// over tells whether one direction is closed at the other end.
+// over reports whether one direction is closed at the other end.
 func (o opened) over(l LinkEnd, all []end, access int, sockets *unixSockets) (bool, error) {
 	i := slices.IndexFunc(all, func(e end) bool {
 		return e.kind == l.Kind && e.inode == l.Inode && (e.kind == SocketPair || e.access == access)
@@ -345,18 +301,77 @@ func (o opened) over(l LinkEnd, all []end, access int, sockets *unixSockets) (bo
 	return s.closed(), nil
 }
 
-// sameNetwork fails for a process in another network namespace: the kernel tells
-// about unix sockets of our own only.
-func (o opened) sameNetwork() error {
-	var theirs, ours unix.Stat_t
-	if err := unix.Fstatat(o.dir, "ns/net", &theirs, 0); err != nil {
-		return o.fs.failed("looking at the network namespace of", o.pid, err)
+// Abandoned reports whether a server seems to have lost a client that was never
+// seen, so that no link was recorded. It is meant for servers that speak MCP
+// over standard input and output: one that listens has no client link, and the
+// question means nothing. It is a suspicion, no evidence: a language server
+// that has died leaves the same picture as a client.
+//
+// Of what may be the conversation, at least one end in each direction must be
+// closed at the other end, and none open: descriptors 0 and 1 where they are
+// pipes or sockets, else all that may have been moved from there, see
+// chooseStreams. An end that a living descendant holds does not count then (a
+// language server that runs), nor do connections to services that have a name.
+//
+// The error is ErrGone when the server has ended, fs.ErrPermission when it may
+// not be looked at.
+func Abandoned(server monitor.Identity) (bool, error) {
+	return lookAt(server, func(o opened, sockets *unixSockets) (bool, error) {
+		s, err := o.streams()
+		if err != nil || len(s.in) == 0 || len(s.out) == 0 {
+			return false, err
+		}
+		if s.moved || s.sockets() {
+			// A socket that we cannot ask about may be the client's.
+			if err := knowsSockets(o.pid); err != nil {
+				return false, err
+			}
+		}
+		var below []end
+		if s.moved {
+			tree, err := Tree(server)
+			if err != nil {
+				return false, err
+			}
+			for _, p := range tree[1:] {
+				ends, _ := endsHeldBy(p.Identity) // of those that we may look at
+				below = append(below, ends...)
+			}
+		}
+		for _, direction := range [][]end{s.in, s.out} {
+			deserted := false
+			for _, e := range direction {
+				closed, open, err := o.ask(e, s.all, below, sockets)
+				if open || err != nil {
+					return false, err
+				}
+				deserted = deserted || closed
+			}
+			if !deserted {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// ask reports whether everybody has closed the other end of a pipe or socket,
+// or somebody that is not below the process holds it. Neither is so for a
+// socket of another kind, a service, and for what it connects with itself.
+func (o opened) ask(e end, own, below []end, sockets *unixSockets) (closed, open bool, err error) {
+	if e.kind == Pipe {
+		closed, err = o.deserted(e)
+		isOther := func(b end) bool { return b.kind == Pipe && b.inode == e.inode && b.access != e.access }
+		return closed, !closed && !slices.ContainsFunc(below, isOther), err
 	}
-	if err := unix.Stat(o.fs.root+"/self/ns/net", &ours); err != nil {
-		return fmt.Errorf("looking at our own network namespace: %w", err)
+	s, ok, err := sockets.pair(e.inode)
+	if !ok || err != nil {
+		return false, false, err
 	}
-	if theirs.Ino != ours.Ino || theirs.Dev != ours.Dev {
-		return fmt.Errorf("asking about the sockets of process %d, which is in another network namespace: %w", o.pid, errors.ErrUnsupported)
+	isPeer := func(b end) bool { return b.kind == SocketPair && b.inode == uint64(s.peer) }
+	if s.closed() || slices.ContainsFunc(own, isPeer) {
+		return s.closed(), false, nil
 	}
-	return nil
+	peer, _, err := sockets.lookup(uint64(s.peer))
+	return false, !peer.named && !slices.ContainsFunc(below, isPeer), err
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"golang.org/x/sys/unix"
 
 	"lamplighter/monitor"
 )
@@ -27,8 +26,6 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 	case "listen":
 		helperListen()
-	case "watch":
-		helperWatch()
 	case "reuse":
 		helperReuse()
 	case "foreign":
@@ -172,8 +169,4 @@ func unused(t testing.TB) int {
 		t.Fatal(err)
 	}
 	return cmd.Process.Pid
-}
-
-func limitDescriptors(n uint64) error {
-	return unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: n})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -48,9 +49,9 @@ func (p procfs) failed(doing string, pid int, err error) error {
 
 // readAt reads the beginning of a file with a single read, dir as in openat(2).
 // The files of a process give all they have at once, as far as it fits; only
-// lists (children, net/tcp) come in pieces.
+// lists (children) come in pieces.
 func readAt(dir int, path string, buf []byte) ([]byte, error) {
-	fd, err := retry(func() (int, error) { return unix.Openat(dir, path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	fd, err := openAt(dir, path, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -62,41 +63,20 @@ func readAt(dir int, path string, buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// readWhole reads a file of any length to its end; buf grows as needed.
-func readWhole(path string, buf *[]byte) ([]byte, error) {
-	return readWholeAt(unix.AT_FDCWD, path, buf)
-}
-
-// readWholeAt is readWhole with dir as in openat(2).
-func readWholeAt(dir int, path string, buf *[]byte) ([]byte, error) {
-	fd, err := retry(func() (int, error) { return unix.Openat(dir, path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+// readWholeAt reads a file of any length to its end, dir as in openat(2).
+func readWholeAt(dir int, path string) ([]byte, error) {
+	fd, err := openAt(dir, path, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
-	for n := 0; ; {
-		if n == len(*buf) {
-			*buf = append(*buf, make([]byte, n)...)
-		}
-		m, err := retry(func() (int, error) { return unix.Read(fd, (*buf)[n:]) })
-		if err != nil {
-			return nil, err
-		}
-		if m == 0 {
-			return (*buf)[:n], nil
-		}
-		n += m
-	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
-// retry repeats a call that a signal has interrupted.
-func retry(call func() (int, error)) (int, error) {
-	for {
-		n, err := call()
-		if !errors.Is(err, unix.EINTR) {
-			return n, err
-		}
-	}
+// openAt is openat(2), of a file that no program that we start inherits.
+func openAt(dir int, path string, flags int) (int, error) {
+	return retry(func() (int, error) { return unix.Openat(dir, path, flags|unix.O_CLOEXEC, 0) })
 }
 
 // readStat reads and parses /proc/PID/stat; the result points into buf.
@@ -121,9 +101,7 @@ type opened struct {
 }
 
 func (p procfs) open(pid int) (opened, error) {
-	dir, err := retry(func() (int, error) {
-		return unix.Open(p.path(pid, ""), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	})
+	dir, err := openAt(unix.AT_FDCWD, p.path(pid, ""), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return opened{}, p.failed("opening", pid, err)
 	}
@@ -142,17 +120,26 @@ func (o opened) uid() (uint32, error) {
 	return st.Uid, nil
 }
 
+// stat reads the stat line into buf, which the result points into.
+func (o opened) stat(buf []byte) (procStat, error) {
+	b, err := readAt(o.dir, "stat", buf)
+	if err != nil {
+		return procStat{}, o.fs.failed("reading the state of", o.pid, err)
+	}
+	s, err := parseStat(b)
+	if err != nil {
+		return procStat{}, fmt.Errorf("reading the state of process %d: %w", o.pid, err)
+	}
+	return s, nil
+}
+
 // read returns the facts of Info, the stat line in buf and the raw command
 // line behind it in cmdline. The stat comes first: if the process runs a new
 // program meanwhile, the next look at its layout tells.
 func (o opened) read(stat, cmdline []byte) (procStat, []byte, error) {
-	b, err := readAt(o.dir, "stat", stat)
+	s, err := o.stat(stat)
 	if err != nil {
-		return procStat{}, nil, o.fs.failed("reading the state of", o.pid, err)
-	}
-	s, err := parseStat(b)
-	if err != nil {
-		return procStat{}, nil, fmt.Errorf("reading the state of process %d: %w", o.pid, err)
+		return procStat{}, nil, err
 	}
 	c, err := readAt(o.dir, "cmdline", cmdline)
 	if err != nil {
@@ -214,7 +201,7 @@ func parseDirents(b []byte, add func(n int)) {
 
 // list is numbers for a directory given by its path.
 func list(path string, buf []byte, add func(n int)) error {
-	dir, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
+	dir, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return err
 	}
@@ -230,6 +217,9 @@ func sinceBoot() time.Duration {
 	}
 	return time.Duration(ts.Nano())
 }
+
+// identify is ReadStat where memory and CPU time do not matter.
+func identify(pid int) (Stat, error) { return ReadStat(pid) }
 
 // ReadStat reads the current state of any process that we may see.
 func ReadStat(pid int) (Stat, error) {

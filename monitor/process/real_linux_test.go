@@ -41,7 +41,7 @@ func TestPassOverRealProcesses(t *testing.T) {
 	before := sleeper(t)
 	waitForName(t, before.PID, "sleep")
 	table := NewTable()
-	if !table.gated {
+	if !table.source.gated {
 		t.Log("loadavg is not the kernel's own here")
 	}
 	info := passUntil(t, table, "the first pass returns what ran before", func(i Info) bool { return i.Identity == before })
@@ -100,7 +100,7 @@ func TestPassSeesRealExec(t *testing.T) {
 			id, in, _ := shell(t, "read x; exec sleep 601")
 			waitForName(t, id.PID, "sh")
 			skip := time.Duration(0)
-			table := newTable(system(), uint32(os.Geteuid()), func() time.Duration { return sinceBoot() + skip }, true)
+			table := newTable(tableSourceIn(system(), uint32(os.Geteuid()), func() time.Duration { return sinceBoot() + skip }, true))
 			passUntil(t, table, "the shell", func(i Info) bool { return i.Identity == id && i.Name == "sh" })
 			skip = c.age
 			if _, err := table.Pass(); err != nil {
@@ -119,11 +119,11 @@ func TestPassSeesRealExec(t *testing.T) {
 func TestPassLeavesOutProcessesOfOthers(t *testing.T) {
 	mine := sleeper(t)
 	skip := time.Duration(0)
-	table := newTable(system(), 4_242_424, func() time.Duration { return sinceBoot() + skip }, true)
+	table := newTable(tableSourceIn(system(), 4_242_424, func() time.Duration { return sinceBoot() + skip }, true))
 	if fresh, err := table.Pass(); err != nil || len(fresh) > 0 {
 		t.Fatalf("%v, %v", fresh, err)
 	}
-	table.uid = uint32(os.Geteuid()) // as if they had changed their user
+	table.source.uid = uint32(os.Geteuid()) // as if they had changed their user
 	skip = time.Hour
 	passUntil(t, table, "found on the round trip", func(i Info) bool { return i.Identity == mine })
 }
@@ -171,7 +171,7 @@ func TestPassWithoutDescriptorsLeft(t *testing.T) {
 	}
 	syscall.Close(taken[0]) // one is enough to list, too few to read
 	taken = taken[1:]
-	if got, err := young.Pass(); !errors.Is(err, syscall.EMFILE) {
+	if got, err := young.Pass(); len(got) > 0 || err != nil {
 		t.Errorf("%d processes, %v", len(got), err)
 	}
 	restore()

@@ -4,10 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
+	"time"
+
+	systemd "github.com/coreos/go-systemd/v22/dbus"
+	"github.com/godbus/dbus/v5"
 
 	"lamplighter/monitor"
 )
+
+// systemdLimit is how long one manager may take for all its answers.
+const systemdLimit = 2 * time.Second
 
 // ServiceOf returns the name of what manages a tree of processes: the systemd
 // unit whose main process lies in the tree, or the container that a process of
@@ -20,100 +29,160 @@ import (
 // means that it is not known: systemd could not be asked, and a process of the
 // tree is a child of it.
 func ServiceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
-	return services{fs: system(), mainPID: askSystemd}.of(ctx, tree)
+	return serviceOf(ctx, system(), tree, askSystemd)
 }
 
-// services finds out who manages processes.
-type services struct {
-	fs procfs
-	// mainPID asks the manager of a unit for the unit's main process.
-	mainPID func(ctx context.Context, u unit) (int, error)
+// service is the unit that a process is in, as its manager says.
+type service struct {
+	unit string
+	main int // pid of its main process, 0 for none
 }
 
-func (s services) of(ctx context.Context, tree []monitor.Identity) (string, error) {
-	ourContainer := ""
-	if b, err := s.cgroups(s.fs.root + "/self/cgroup"); err == nil {
-		ourContainer = b.container
+// serviceFinder finds the services that processes are in, by pid. The error says
+// why one may be missing.
+type serviceFinder func(ctx context.Context, pids []int) (map[int]service, error)
+
+func serviceOf(ctx context.Context, fs procfs, tree []monitor.Identity, ask serviceFinder) (string, error) {
+	ours, err := os.ReadFile(fs.root + "/self/cgroup")
+	if err != nil {
+		return "", fmt.Errorf("reading our own control group: %w", err)
 	}
-	within := make(map[unit][]monitor.Identity)
-	var order []unit
-	alive := make(map[int]bool)
+	var alive, inUnits []int
 	for _, id := range tree {
-		g, err := s.cgroupsOf(id)
+		text, err := fs.cgroupOf(id)
 		if errors.Is(err, ErrGone) {
 			continue
 		}
 		if err != nil {
 			return "", err
 		}
-		alive[id.PID] = true
-		if g.container != "" && g.container != ourContainer {
-			return g.container, nil
+		alive = append(alive, id.PID)
+		c := ReadControl(text)
+		if c.Container != "" && c.Container != ReadControl(string(ours)).Container {
+			return c.Container, nil
 		}
-		if g.service == (unit{}) || g.service.isUserManager() {
-			continue
+		if c.Unit != "" {
+			inUnits = append(inUnits, id.PID)
 		}
-		if within[g.service] == nil {
-			order = append(order, g.service)
-		}
-		within[g.service] = append(within[g.service], id)
 	}
 	if len(alive) == 0 && len(tree) > 0 {
 		return "", gone(tree[0].PID)
 	}
-	var unknown error
-	for _, u := range order {
-		pid, err := s.mainPID(ctx, u)
-		if err != nil {
-			if s.maybeMain(within[u]) && unknown == nil {
-				unknown = fmt.Errorf("asking systemd for the main process of %s: %w", u.name, err)
-			}
-			continue
-		}
-		if alive[pid] {
-			return u.name, nil
+	if len(inUnits) == 0 {
+		return "", nil
+	}
+	found, err := ask(ctx, inUnits)
+	for _, s := range found {
+		if slices.Contains(alive, s.main) {
+			return s.unit, nil
 		}
 	}
-	return "", unknown
+	for _, pid := range inUnits {
+		if _, known := found[pid]; !known && fs.maybeMain(pid) {
+			return "", fmt.Errorf("asking systemd for the service of process %d: %w", pid, err)
+		}
+	}
+	return "", nil
 }
 
-// maybeMain tells whether one of these may be the main process of a unit:
+// maybeMain reports whether a process may be the main process of a unit:
 // systemd starts those itself, so they are its children, as are orphans that it
 // has adopted.
-func (s services) maybeMain(ids []monitor.Identity) bool {
-	return slices.ContainsFunc(ids, func(id monitor.Identity) bool {
-		var buf [statSize]byte
-		child, err := s.fs.readStat(id.PID, buf[:])
+func (p procfs) maybeMain(pid int) bool {
+	var buf [statSize]byte
+	child, err := p.readStat(pid, buf[:])
+	if err != nil {
+		return !errors.Is(err, ErrGone)
+	}
+	if child.parent <= 1 {
+		return true
+	}
+	parent, err := p.readStat(child.parent, buf[:])
+	return err != nil || string(parent.comm) == "systemd"
+}
+
+// cgroupOf reads the control groups of a process.
+func (p procfs) cgroupOf(id monitor.Identity) (string, error) {
+	o, err := p.openAs(id)
+	if err != nil {
+		return "", err
+	}
+	defer o.close()
+	b, err := readWholeAt(o.dir, "cgroup")
+	if err != nil {
+		return "", p.failed("reading the control group of", id.PID, err)
+	}
+	return string(b), nil
+}
+
+// Cgroup reads /proc/PID/cgroup (cgroups(7)).
+func Cgroup(pid int) (string, error) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	if err != nil {
+		return "", system().failed("reading the control group of", pid, errors.Unwrap(err))
+	}
+	return string(b), nil
+}
+
+// askSystemd asks the managers of our user and of the system for the services
+// that processes are in. Each of them knows its own units only; that of the
+// system answers for ours with the unit of our user's manager, which says
+// nothing. The error says why a process may be missing.
+func askSystemd(ctx context.Context, pids []int) (map[int]service, error) {
+	found := make(map[int]service)
+	failed := errors.New("no manager that can be asked has it in a service")
+	for _, dial := range []func(context.Context) (*systemd.Conn, error){dialUserManager, systemd.NewSystemConnectionContext} {
+		if err := askManager(ctx, dial, pids, found); err != nil {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return found, failed
+}
+
+// askManager adds to found what one manager knows, and returns its last refusal.
+func askManager(ctx context.Context, dial func(context.Context) (*systemd.Conn, error), pids []int, found map[int]service) (failed error) {
+	ctx, cancel := context.WithTimeout(ctx, systemdLimit)
+	defer cancel() // which also closes the connection, and ends what waits for it
+	manager, err := dial(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting to systemd: %w", err)
+	}
+	defer manager.Close()
+	for _, pid := range pids {
+		unit, err := manager.GetUnitNameByPID(ctx, uint32(pid))
 		if err != nil {
-			return !errors.Is(err, ErrGone)
+			failed = err
 		}
-		if child.parent <= 1 {
-			return true
+		if err != nil || isUserManager(unit) {
+			continue
 		}
-		parent, err := s.fs.readStat(child.parent, buf[:])
-		return err != nil || string(parent.comm) == "systemd"
+		property, err := manager.GetServicePropertyContext(ctx, unit, "MainPID")
+		if err != nil {
+			failed = fmt.Errorf("reading MainPID of %s: %w", unit, err)
+			continue
+		}
+		if main, ok := property.Value.Value().(uint32); ok {
+			found[pid] = service{unit, int(main)}
+		}
+	}
+	return failed
+}
+
+// dialUserManager reaches the manager of our user over the session bus. The
+// library's own function would start a bus where there is none.
+func dialUserManager(ctx context.Context) (*systemd.Conn, error) {
+	return systemd.NewConnection(func() (*dbus.Conn, error) {
+		conn, err := dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx))
+		if err != nil {
+			return nil, err
+		}
+		if err = conn.Auth(nil); err == nil {
+			err = conn.Hello()
+		}
+		if err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return conn, nil
 	})
-}
-
-// cgroupsOf reads the control groups of a process.
-func (s services) cgroupsOf(id monitor.Identity) (cgroups, error) {
-	o, err := s.fs.openAs(id)
-	if err != nil {
-		return cgroups{}, err
-	}
-	o.close()
-	g, err := s.cgroups(s.fs.path(id.PID, "/cgroup"))
-	if err != nil {
-		return cgroups{}, s.fs.failed("reading the control group of", id.PID, err)
-	}
-	return g, nil
-}
-
-func (s services) cgroups(path string) (cgroups, error) {
-	buf := make([]byte, 4<<10)
-	b, err := readWhole(path, &buf)
-	if err != nil {
-		return cgroups{}, err
-	}
-	return parseCgroups(b), nil
 }

@@ -5,13 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	systemd "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 
 	"lamplighter/monitor"
@@ -19,57 +24,41 @@ import (
 
 const containerID = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-func TestParseCgroups(t *testing.T) {
+func TestReadControl(t *testing.T) {
 	const user = "/user.slice/user-1000.slice/user@1000.service"
 	for _, c := range []struct {
 		name, in  string
-		service   string // unit, user
+		unit      string
 		container string
 	}{
-		{"system service", "0::/system.slice/nginx.service\n", "nginx.service -1", ""},
-		{"an instance of a template", "0::/system.slice/system-x.slice/x@a\\x2db.service\n", "x@a\\x2db.service -1", ""},
-		{"user service", "0::" + user + "/app.slice/mcp.service\n", "mcp.service 1000", ""},
-		{"desktop program", "0::" + user + "/app.slice/app-org.kde.konsole@0123.service\n", "app-org.kde.konsole@0123.service 1000", ""},
-		{"terminal of GNOME", "0::" + user + "/app.slice/app-org.gnome.Terminal.slice/vte-spawn-1.scope\n", "user@1000.service -1", ""},
+		{"system service", "0::/system.slice/nginx.service\n", "nginx.service", ""},
+		{"an instance of a template", "0::/system.slice/system-x.slice/x@a\\x2db.service\n", "x@a\\x2db.service", ""},
+		{"user service", "0::" + user + "/app.slice/mcp.service\n", "mcp.service", ""},
+		{"desktop program", "0::" + user + "/app.slice/app-org.kde.konsole@0123.service\n", "app-org.kde.konsole@0123.service", ""},
+		{"terminal of GNOME", "0::" + user + "/app.slice/app-org.gnome.Terminal.slice/vte-spawn-1.scope\n", "", ""},
 		{"login session", "0::/user.slice/user-1000.slice/session-2.scope\n", "", ""},
-		{"below a service", "0::" + user + "/app.slice/a.service/payload/b.scope\n", "a.service 1000", ""},
-		{"a service within a service", "0::/system.slice/outer.service/inner.service\n", "inner.service -1", ""},
-		{"escaped", "0::/system.slice/_cgroup.service\n", "cgroup.service -1", ""},
-		{"version 1", "12:cpuset:/\n3:cpu,cpuacct:/system.slice/wrong.service\n1:name=systemd:/system.slice/x.service\n", "x.service -1", ""},
-		{"both versions", "1:name=systemd:/system.slice/x.service\n0::/system.slice/x.service\n", "x.service -1", ""},
+		{"below a service", "0::" + user + "/app.slice/a.service/payload/b.scope\n", "a.service", ""},
+		{"a service within a service", "0::/system.slice/outer.service/inner.service\n", "inner.service", ""},
+		{"escaped", "0::/system.slice/_cgroup.service\n", "cgroup.service", ""},
+		{"version 1", "12:cpuset:/\n3:cpu,cpuacct:/system.slice/wrong.service\n1:name=systemd:/system.slice/x.service\n", "x.service", ""},
+		{"both versions", "1:name=systemd:/system.slice/x.service\n0::/system.slice/x.service\n", "x.service", ""},
 		{"root", "0::/\n", "", ""},
-		{"colons", "0::/a:b/c:d.service\n", "c:d.service -1", ""},
+		{"colons", "0::/a:b/c:d.service\n", "c:d.service", ""},
 		{"not a name", "0::/.service/_.service\n", "", ""},
 		{"docker with systemd", "0::/system.slice/docker-" + containerID + ".scope\n", "", "docker-" + containerID + ".scope"},
 		{"docker with version 1", "4:memory:/docker/" + containerID + "\n1:name=systemd:/docker/" + containerID + "\n", "", containerID},
-		{"podman", "0::" + user + "/user.slice/libpod-" + containerID + ".scope/container\n", "user@1000.service -1", "libpod-" + containerID + ".scope"},
-		{"podman's monitor", "0::" + user + "/user.slice/libpod-conmon-" + containerID + ".scope\n", "user@1000.service -1", ""},
+		{"podman", "0::" + user + "/user.slice/libpod-" + containerID + ".scope/container\n", "", "libpod-" + containerID + ".scope"},
+		{"podman's monitor", "0::" + user + "/user.slice/libpod-conmon-" + containerID + ".scope\n", "", ""},
 		{"kubernetes", "0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-" + containerID + ".scope\n", "", "cri-containerd-" + containerID + ".scope"},
 		{"lxc", "0::/lxc.payload.box/init.scope\n", "", "lxc.payload.box"},
-		{"nspawn", "0::/machine.slice/machine-box.scope/payload/system.slice/x.service\n", "x.service -1", "machine-box.scope"},
+		{"nspawn", "0::/machine.slice/machine-box.scope/payload/system.slice/x.service\n", "x.service", "machine-box.scope"},
 		{"nothing", "", "", ""},
 		{"nonsense", "x\n:\n::\n0:\n", "", ""},
 	} {
-		g := parseCgroups([]byte(c.in))
-		service := ""
-		if g.service != (unit{}) {
-			service = fmt.Sprint(g.service.name, " ", g.service.user)
-		}
-		if service != c.service || g.container != c.container {
-			t.Errorf("%s: %q, %q", c.name, service, g.container)
+		if got := ReadControl(c.in); got != (Control{c.unit, c.container}) {
+			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
-}
-
-func FuzzParseCgroups(f *testing.F) {
-	f.Add([]byte("0::/user.slice/user-1000.slice/user@1000.service/app.slice/mcp.service\n"))
-	f.Add([]byte("4:memory:/docker/" + containerID + "\n1:name=systemd:/docker/" + containerID + "\n"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		g := parseCgroups(b)
-		if g.service != (unit{}) && (!strings.HasSuffix(g.service.name, ".service") || strings.Contains(g.service.name, "/")) {
-			t.Errorf("%q: %+v", b, g)
-		}
-	})
 }
 
 // fakeService is a process of a fake /proc with its control group.
@@ -121,44 +110,55 @@ func TestServiceOf(t *testing.T) {
 		{"in our own container", docker, []fakeService{{10, 5, "python", docker}}, nil, "", false},
 	} {
 		fs := fakeServices(t, c.own, append(c.tree, manager, fakeService{5, 90, "konsole", app})...)
-		s := services{fs: fs, mainPID: func(_ context.Context, u unit) (int, error) {
-			if pid, ok := c.main[u.name]; ok {
-				return pid, nil
+		ask := func(_ context.Context, pids []int) (map[int]service, error) {
+			found := map[int]service{}
+			for _, pid := range pids {
+				if main, ok := c.main["app.service"]; ok {
+					found[pid] = service{"app.service", main}
+				}
 			}
-			return 0, errors.New("no bus")
-		}}
+			return found, errors.New("no bus")
+		}
 		var tree []monitor.Identity
 		for _, p := range c.tree {
 			tree = append(tree, monitor.Identity{PID: p.pid, Start: uint64(p.pid * 10)})
 		}
 		gone := monitor.Identity{PID: 5, Start: 1}
-		got, err := s.of(t.Context(), append(tree, gone, monitor.Identity{PID: 999}))
+		got, err := serviceOf(t.Context(), fs, append(tree, gone, monitor.Identity{PID: 999}), ask)
 		if got != c.want || (err != nil) != c.err || errors.Is(err, ErrGone) {
 			t.Errorf("%s: %q, %v", c.name, got, err)
 		}
-		if _, err := s.of(t.Context(), []monitor.Identity{gone}); !errors.Is(err, ErrGone) {
+		if _, err := serviceOf(t.Context(), fs, []monitor.Identity{gone}, ask); !errors.Is(err, ErrGone) {
 			t.Errorf("a tree that is gone: %v", err)
 		}
 	}
 }
 
-// fakeManager is systemd on a bus, with one unit.
-type fakeManager struct{ unit string }
+const systemdName = "org.freedesktop.systemd1"
 
-func (m fakeManager) GetUnit(name string) (dbus.ObjectPath, *dbus.Error) {
-	if name != m.unit {
-		return "", dbus.NewError(systemdName+".NoSuchUnit", []any{"Unit " + name + " not loaded."})
-	}
-	return "/org/freedesktop/systemd1/unit/x", nil
+// fakeManager is systemd on a bus, which has pids in one unit.
+type fakeManager struct {
+	unit string
+	pids []uint32
+	main uint32
 }
 
-type fakeProperties struct{ pid int }
+func (m fakeManager) path() dbus.ObjectPath {
+	return dbus.ObjectPath("/org/freedesktop/systemd1/unit/" + systemd.PathBusEscape(m.unit))
+}
 
-func (p fakeProperties) Get(iface, name string) (dbus.Variant, *dbus.Error) {
+func (m fakeManager) GetUnitByPID(pid uint32) (dbus.ObjectPath, *dbus.Error) {
+	if !slices.Contains(m.pids, pid) {
+		return "", dbus.NewError(systemdName+".NoUnitForPID", []any{"PID does not belong to any loaded unit."})
+	}
+	return m.path(), nil
+}
+
+func (m fakeManager) Get(iface, name string) (dbus.Variant, *dbus.Error) {
 	if iface != systemdName+".Service" || name != "MainPID" {
 		return dbus.Variant{}, dbus.NewError("org.freedesktop.DBus.Error.UnknownProperty", nil)
 	}
-	return dbus.MakeVariant(uint32(p.pid)), nil
+	return dbus.MakeVariant(m.main), nil
 }
 
 // bus starts a bus that lasts as long as the test.
@@ -178,7 +178,7 @@ func bus(t *testing.T) (address string) {
 	return strings.TrimSpace(line)
 }
 
-func runManager(t *testing.T, address, unit string, pid int) {
+func (m fakeManager) run(t *testing.T, address string) {
 	t.Helper()
 	conn, err := dbus.Connect(address)
 	if err != nil {
@@ -186,8 +186,8 @@ func runManager(t *testing.T, address, unit string, pid int) {
 	}
 	t.Cleanup(func() { conn.Close() })
 	err = errors.Join(
-		conn.Export(fakeManager{unit}, "/org/freedesktop/systemd1", systemdName+".Manager"),
-		conn.Export(fakeProperties{pid}, "/org/freedesktop/systemd1/unit/x", "org.freedesktop.DBus.Properties"))
+		conn.Export(m, "/org/freedesktop/systemd1", systemdName+".Manager"),
+		conn.Export(m, m.path(), "org.freedesktop.DBus.Properties"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,47 +197,54 @@ func runManager(t *testing.T, address, unit string, pid int) {
 }
 
 func TestAskSystemd(t *testing.T) {
-	t.Setenv("XDG_RUNTIME_DIR", t.TempDir()) // no manager to reach directly
 	session, system := bus(t), bus(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", system)
-	me := os.Getuid()
-	for _, u := range []unit{{"x.service", -1}, {"x.service", me}} {
-		if pid, err := askSystemd(t.Context(), u); err == nil {
-			t.Errorf("without a manager: %d", pid)
-		}
+	if found, err := askSystemd(t.Context(), []int{1}); len(found) > 0 || err == nil {
+		t.Errorf("without a manager: %v, %v", found, err)
 	}
-	runManager(t, session, "of-user.service", 71)
-	runManager(t, system, "of-system.service", 72)
-	for _, c := range []struct {
-		unit unit
-		pid  int // 0: an error
-	}{
-		{unit{"of-user.service", me}, 71},
-		{unit{"of-system.service", -1}, 72},
-		{unit{"of-user.service", -1}, 71}, // the path did not show whose it is
-		{unit{"of-system.service", me}, 0},
-		{unit{"of-user.service", me + 1}, 0},
-		{unit{"neither.service", -1}, 0},
-	} {
-		if c.pid > 0 { // an answer that takes longer than two seconds is none
-			eventually(t, fmt.Sprintf("%+v is %d", c.unit, c.pid), func() bool {
-				pid, err := askSystemd(t.Context(), c.unit)
-				return pid == c.pid && err == nil
-			})
-		} else if pid, err := askSystemd(t.Context(), c.unit); pid != 0 || err == nil {
-			t.Errorf("%+v: %d, %v", c.unit, pid, err)
-		}
+	fakeManager{"of-user.service", []uint32{10, 11}, 10}.run(t, session)
+	// It has what our user runs, 10 to 12, in one unit. 12 is in no service there.
+	fakeManager{"user@1000.service", []uint32{10, 11, 12}, 5}.run(t, system)
+	want := map[int]service{10: {"of-user.service", 10}, 11: {"of-user.service", 10}}
+	eventually(t, "the manager of our user answers", func() bool { // an answer that takes longer than two seconds is none
+		found, err := askSystemd(t.Context(), []int{10, 11, 12, 13})
+		return maps.Equal(found, want) && err != nil
+	})
+	system = bus(t)
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", system)
+	fakeManager{"of-system.service", []uint32{20}, 0}.run(t, system)
+	eventually(t, "the manager of the system answers", func() bool {
+		found, err := askSystemd(t.Context(), []int{20})
+		return maps.Equal(found, map[int]service{20: {"of-system.service", 0}}) && err != nil
+	})
+}
+
+func TestAskSystemdOverASilentBus(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bus")
+	l, err := net.Listen("unix", path) // nobody ever accepts
+	if err != nil {
+		t.Fatal(err)
 	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := askSystemd(ended, unit{"of-user.service", me}); err == nil {
-		t.Error("answered to nobody")
+	defer l.Close()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+path)
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path="+path)
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := time.AfterFunc(50*time.Millisecond, cancel)
+	defer stop.Stop()
+	if found, err := askSystemd(ctx, []int{1}); len(found) > 0 || err == nil {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+func TestCgroup(t *testing.T) {
+	if own, err := Cgroup(os.Getpid()); err != nil || !strings.Contains(own, ":") {
+		t.Errorf("%q, %v", own, err)
 	}
 }
 
 func TestServiceOfThisMachine(t *testing.T) {
-	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
 	if got, err := ServiceOf(t.Context(), []monitor.Identity{sleeper(t)}); got != "" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}

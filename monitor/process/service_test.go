@@ -42,17 +42,3 @@ func TestParseLaunchctl(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-func FuzzParseLaunchctl(f *testing.F) {
-	f.Add("531\t0\tcom.example.agent\n")
-	f.Add("services = {\n 105 - com.example\n}\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, jobs := range []map[int]string{parseLaunchctlList(text), parseLaunchctlPrint(text)} {
-			for pid, label := range jobs {
-				if pid <= 0 || label == "" {
-					t.Errorf("%q: %d %q", text, pid, label)
-				}
-			}
-		}
-	})
-}

@@ -22,8 +22,6 @@ const (
 	fieldStartCode  = 26
 	fieldEndCode    = 27
 	fieldStartStack = 28
-	fieldStartData  = 45
-	fieldEnvEnd     = 51
 )
 
 // tick is the unit of times in /proc: USER_HZ, which the kernel's interface
@@ -48,14 +46,14 @@ type procStat struct {
 	start   uint64 // ticks since boot
 	pages   uint64 // resident
 
-	// Where the kernel put code, data, stack and arguments. Only running a new
-	// program moves them, so together they tell an exec from a process that
-	// merely rewrites its title. hidden is set when we are not allowed to see
-	// them; all is zero for a process without memory of its own (kernel
-	// threads, zombies).
-	code, data []byte
-	hidden     bool
+	layout layout
 }
+
+// layout is where the kernel put code and stack. Only running a new program
+// moves them, so together they tell an exec from a process that merely rewrites
+// its title. All is zero for a process without memory of its own (kernel
+// threads, zombies), and means nothing where we may not see it.
+type layout struct{ startCode, endCode, startStack uint64 }
 
 // parseStat reads the text of /proc/PID/stat. The name in parentheses may hold
 // anything, parentheses, spaces and newlines too, hence the *last* ")".
@@ -72,7 +70,6 @@ func parseStat(b []byte) (procStat, error) {
 	s.pid, s.comm = int(pid), b[open+1:end]
 
 	rest, field := b[end+1:], fieldState
-	var dataFrom, dataTo, codeFrom, codeTo int
 	for pos := 0; ; field++ {
 		for pos < len(rest) && (rest[pos] == ' ' || rest[pos] == '\n') {
 			pos++
@@ -104,16 +101,11 @@ func parseStat(b []byte) (procStat, error) {
 		case fieldRSS:
 			s.pages, ok = number(text)
 		case fieldStartCode:
-			// 1 stands for "you may not see this", with all others 0.
-			s.hidden = len(text) == 1 && text[0] == '1'
-			codeFrom, codeTo = from, pos
-		case fieldEndCode, fieldStartStack:
-			codeTo = pos
-		case fieldStartData:
-			dataFrom, dataTo = from, pos
-		}
-		if field > fieldStartData && field <= fieldEnvEnd {
-			dataTo = pos
+			s.layout.startCode, ok = number(text)
+		case fieldEndCode:
+			s.layout.endCode, ok = number(text)
+		case fieldStartStack:
+			s.layout.startStack, ok = number(text)
 		}
 		if !ok {
 			return procStat{}, fmt.Errorf("not a process stat line, field %d is %.20q", field, text)
@@ -122,7 +114,6 @@ func parseStat(b []byte) (procStat, error) {
 	if field <= fieldRSS {
 		return procStat{}, fmt.Errorf("process stat line ends after %d fields", field-1)
 	}
-	s.code, s.data = rest[codeFrom:codeTo], rest[dataFrom:dataTo]
 	return s, nil
 }
 
@@ -160,6 +151,8 @@ func (s *procStat) runState() RunState {
 func (s *procStat) identity() monitor.Identity {
 	return monitor.Identity{PID: s.pid, Start: s.start}
 }
+
+func (s *procStat) program() program { return program{s.start, s.layout} }
 
 func (s *procStat) stat(pageSize int) Stat {
 	return Stat{
@@ -213,22 +206,4 @@ func parsePIDs(to []int, b []byte) []int {
 		}
 	}
 	return to
-}
-
-// parseSocketLink reads what the link of a descriptor says: the inode of a
-// socket, or false for anything else.
-func parseSocketLink(b []byte) (uint32, bool) {
-	b, ok := bytes.CutPrefix(b, []byte("socket:["))
-	if !ok {
-		return 0, false
-	}
-	b, ok = bytes.CutSuffix(b, []byte("]"))
-	if !ok {
-		return 0, false
-	}
-	n, ok := number(b)
-	if !ok || n > math.MaxUint32 {
-		return 0, false
-	}
-	return uint32(n), true
 }

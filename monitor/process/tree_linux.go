@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -91,7 +92,7 @@ func (f *family) children(pid int) ([]int, error) {
 	}
 	var pids []int
 	for _, tid := range f.tids {
-		b, err := readWhole(f.fs.path(pid, "/task/"+strconv.Itoa(tid)+"/children"), &f.buf)
+		b, err := readWholeAt(unix.AT_FDCWD, f.fs.path(pid, "/task/"+strconv.Itoa(tid)+"/children"))
 		switch {
 		case err == nil:
 			pids = parsePIDs(pids, b)
@@ -108,7 +109,7 @@ func (f *family) children(pid int) ([]int, error) {
 	return pids, nil
 }
 
-// listed tells whether this kernel lists children.
+// listed reports whether this kernel lists children.
 func (f *family) listed() bool {
 	return unix.Access(f.fs.root+"/thread-self/children", unix.R_OK) == nil
 }
@@ -130,3 +131,48 @@ func (f *family) scan(pid int) ([]int, error) {
 	f.all = all
 	return all[pid], nil
 }
+
+// sameInput reports whether two processes have the same standard input. A server
+// that has the null device there where the wrapper has something else may have
+// moved it to another descriptor.
+func sameInput(server, wrapper monitor.Identity) bool {
+	s, err := system().openAs(server)
+	if err != nil {
+		return false
+	}
+	defer s.close()
+	w, err := system().openAs(wrapper)
+	if err != nil {
+		return false
+	}
+	defer w.close()
+	given, ok, err := w.file(0)
+	if !ok || err != nil {
+		return false
+	}
+	mine, ok, err := s.file(0)
+	if err != nil {
+		return false
+	}
+	if ok && mine == given {
+		return true
+	}
+	if ok && !mine.null {
+		return false
+	}
+	all, err := s.ends()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(all, func(e end) bool {
+		if e.fd <= 2 || !e.reads() {
+			return false
+		}
+		at, ok, err := s.file(e.fd)
+		return ok && err == nil && at == given
+	})
+}
+
+// accompanies reports whether the system adds such a child to a program by itself: there
+// is none on Linux.
+func accompanies(int) bool { return false }

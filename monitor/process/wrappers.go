@@ -70,7 +70,7 @@ func (v View) Wrappers(server Info, isLauncher func(Info) bool) (root monitor.Id
 	return root, nil, nil
 }
 
-// onlyChild tells whether child is the only living child of parent.
+// onlyChild reports whether child is the only living child of parent.
 func (v View) onlyChild(parent, child int) bool {
 	children, err := v.Children(parent)
 	if err != nil {
@@ -93,7 +93,7 @@ func (v View) onlyChild(parent, child int) bool {
 	return found
 }
 
-// adopts tells a process that takes in what others leave behind. It is nobody's
+// adopts reports whether a process takes in what others leave behind. It is nobody's
 // client: PID 1, the service manager of a user, WSL's init.
 func adopts(p Info) bool {
 	return p.PID <= 1 || p.Name == "systemd" || p.Name == "init" || p.Name == "launchd" || p.Exe == "/init"

@@ -1,12 +1,18 @@
 package registry
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
 
 // The limits by which an entry is judged.
@@ -16,9 +22,6 @@ const (
 	// share the directory and have pids of their own, so a pid that does not exist
 	// here proves nothing.
 	heartbeatOld = 10 * time.Minute
-	// heartbeatAhead is how far in the future a heartbeat may lie and still
-	// count as new: clocks are set back by an hour, and zones are mistaken.
-	heartbeatAhead = 24 * time.Hour
 	// startMargin is by how much a process must have started later than its
 	// entry says before it is taken for another process. Instances register
 	// after they started, never before; the rest is for clocks.
@@ -35,200 +38,189 @@ type registration struct {
 	Entry
 }
 
-// note is what we remember about an entry of a process that we knew while it
-// lived. Without it an entry is somebody else's.
+// wanted is what the registry should say of a snapshot: an entry for each
+// Serena whose port is known and whose state is one of the registry's three.
+func wanted(s *monitor.Snapshot) []registration {
+	var want []registration
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		if in.Kind != monitor.KindSerena || in.Identity.PID <= 0 || in.Port == 0 || in.Cause == monitor.CauseDefunct {
+			continue
+		}
+		if in.State != monitor.StateProject && in.State != monitor.StateNoProject && in.State != monitor.StateZombie {
+			continue
+		}
+		started := cmp.Or(secondsOf(in.StartedAt), secondsOf(s.At))
+		want = append(want, registration{in.Identity, Entry{
+			PID: in.Identity.PID, Port: in.Port, StartedAt: started, LastHeartbeat: cmp.Or(secondsOf(in.LastHeartbeat), started),
+			Context: text(in.Context), Modes: append([]string{}, in.Modes...),
+			ProjectName: text(in.ProjectName), ProjectRoot: text(in.ProjectRoot), State: in.State,
+		}})
+	}
+	// The order of a snapshot is for people and changes with names.
+	slices.SortFunc(want, func(a, b registration) int { return a.PID - b.PID })
+	return want
+}
+
+// differ reports whether two lists differ in more than heartbeats.
+func differ(a, b []registration) bool {
+	return !slices.EqualFunc(a, b, func(x, y registration) bool {
+		x.LastHeartbeat, y.LastHeartbeat = 0, 0
+		return reflect.DeepEqual(x, y)
+	})
+}
+
+// note is what we remember about the entry of an instance while we run. Without
+// it an entry is somebody else's.
 type note struct {
-	Start   uint64 // with the pid, the process's identity
-	Entry   int64  // when the entry says that it started, in microseconds, which tells it from a later one under the same pid
-	Created bool   // the entry was written by us
-	Present bool   // we have seen the process alive since we began
+	start uint64  // of the process, see monitor.Identity
+	entry seconds // when the entry says that it started, which tells it from a later one under the same pid
+	made  bool    // we have written the entry, so that all of it is ours to correct
 }
 
-// of tells whether the note is about this entry.
-func (n note) of(e Entry) bool { return n.Entry == e.StartedAt.UnixMicro() }
-
-// notes are by pid.
-type notes map[int]note
-
-// fresh tells whether an entry's heartbeat says that somebody keeps it.
-func fresh(e Entry, now time.Time) bool {
-	beat := e.LastHeartbeat
-	if beat.IsZero() {
-		beat = e.StartedAt
-	}
-	// A record that gives no time at all cannot be called old.
-	return beat.IsZero() || (now.Sub(beat) < heartbeatOld && beat.Sub(now) <= heartbeatAhead)
+// running is what is known about a process that has a pid now.
+type running struct {
+	start uint64  // see monitor.Identity; 0: not known
+	began seconds // 0: not known
 }
 
-// born tells whether a process that started then can be the one that wrote e.
-func born(started time.Time, e Entry) bool {
-	return started.IsZero() || e.StartedAt.IsZero() || !started.After(e.StartedAt.Add(startMargin))
-}
-
-// outcome is what register found.
-type outcome int
-
-const (
-	unchanged outcome = iota
-	added
-	corrected
-	replaced // a record of an earlier process gave way
-	taken    // somebody else keeps a record under this pid: left alone
-)
-
-// register puts an instance into the document, or corrects what its record
-// says. A record that was written by the instance itself is changed only where
-// it is wrong, and keeps its fields that we do not know.
-//
-// The record under the pid is the instance's when it is noted so, or when it
-// names its port and was not written before it started. Otherwise it is the
-// record of an earlier process under the same pid, and gives way, unless its
-// heartbeat is fresh: then it may be that of a process in a container.
-func (d *document) register(r registration, known notes, now time.Time) (outcome, Entry) {
-	i := d.find(r.PID)
-	if i < 0 {
-		d.add(r.Entry)
-		return added, Entry{}
-	}
-	have := d.slots[i].entry
-	n, noted := known[r.PID]
-	noted = noted && n.of(have)
+// look asks the system who has a pid. What has ended without being reaped lives
+// no more; what is hidden from us does.
+func look(pid int) (p running, lives bool) {
+	stat, err := process.ReadStat(pid)
 	switch {
-	case noted && n.Start == r.id.Start,
-		!noted && (have.Port == r.Port || have.Port == 0) && born(r.StartedAt, have):
-		if d.correct(i, r.Entry, noted && n.Created, now) {
-			return corrected, have
+	case errors.Is(err, process.ErrGone), err == nil && stat.State == process.Unreaped:
+		return running{}, false
+	case err != nil:
+		return running{}, true
+	}
+	began, _ := process.StartedAt(stat.Identity)
+	return running{stat.Start, secondsOf(began)}, true
+}
+
+// update brings the document in step: every instance that is wanted has a right
+// record, those of dead processes are gone. It changes known, and returns the events
+// of somebody else's entries that were taken out; that one of ours has ended was
+// told by who saw it.
+func (d *document) update(want []registration, known map[int]note, look func(pid int) (running, bool), now time.Time) (changed bool, pruned []monitor.Event) {
+	for _, r := range want {
+		if d.register(r, known, now) {
+			changed = true
 		}
-		return unchanged, have
-	case !noted && fresh(have, now):
-		return taken, have
 	}
-	d.slots[i].value, d.slots[i].entry = r.record(), r.Entry
-	return replaced, have
-}
-
-// correct makes a record say what want says and tells whether it changed. Of a
-// record that somebody else wrote, context and modes are its own.
-func (d *document) correct(i int, want Entry, created bool, now time.Time) bool {
-	have := d.slots[i].entry
-	e := d.edit(i)
-	if have.Port != want.Port {
-		e.set(fieldPort, literal(want.Port))
-	}
-	if have.State != want.State {
-		e.set(fieldState, literal(string(want.State)))
-		e.heal(want.State)
-	}
-	e.project(have, want.ProjectName, want.ProjectRoot)
-	if want.Context != "" && have.Context != want.Context && (created || have.Context == "") {
-		e.set(fieldContext, literal(want.Context))
-	}
-	if len(want.Modes) > 0 && !slices.Equal(have.Modes, want.Modes) && (created || len(have.Modes) == 0) {
-		e.set(fieldModes, literal(want.Modes))
-	}
-	newer := want.LastHeartbeat.Sub(have.LastHeartbeat)
-	if newer >= touchAfter || (newer <= -touchAfter && have.LastHeartbeat.Sub(now) >= touchAfter) {
-		e.set(fieldHeartbeat, literal(seconds(want.LastHeartbeat)))
-	}
-	return e.done()
-}
-
-// edit is a change to one record.
-type edit struct {
-	slot    *slot
-	object  object
-	changed bool
-}
-
-func (d *document) edit(i int) *edit {
-	o, err := parseObject(d.slots[i].value)
-	if err != nil {
-		o = nil // it cannot happen: the record was understood
-	}
-	return &edit{slot: &d.slots[i], object: o}
-}
-
-func (e *edit) set(field string, value json.RawMessage) {
-	e.object.set(field, value)
-	e.changed = true
-}
-
-func (e *edit) project(have Entry, name, root string) {
-	if have.ProjectName != name {
-		e.set(fieldProjectName, orNull(name))
-	}
-	if have.ProjectRoot != root && (root == "" || have.ProjectRoot == "" || filepath.Clean(have.ProjectRoot) != filepath.Clean(root)) {
-		e.set(fieldProjectRoot, orNull(root))
-	}
-}
-
-// heal takes back the time since when a program called the instance a zombie:
-// with an old time it would be thrown out as soon as it is called so again.
-func (e *edit) heal(state monitor.State) {
-	if since := e.object.get(fieldZombieSince); state != monitor.StateZombie && since != nil && string(since) != "null" {
-		e.set(fieldZombieSince, json.RawMessage("null"))
-	}
-}
-
-// done writes the record back when it changed.
-func (e *edit) done() bool {
-	if e.changed {
-		e.slot.value = e.object.json()
-		e.slot.entry, e.slot.ok = parseEntry(e.slot.value, e.slot.entry.PID)
-	}
-	return e.changed
-}
-
-// alive is what is known about a process that has a pid now.
-type alive struct {
-	start uint64    // see monitor.Identity; 0: not known
-	began time.Time // zero: not known
-}
-
-// reason says why an entry was taken out. The empty one says that it stays.
-type reason string
-
-const (
-	stays    reason = ""
-	ended    reason = "its process has ended"
-	vanished reason = "its process is gone and it has had no heartbeat for more than ten minutes"
-	reused   reason = "its pid belongs to another process and it has had no heartbeat for more than ten minutes"
-)
-
-// judge decides whether an entry that belongs to no instance we see may stay.
-// What we knew goes as soon as its process is gone. Somebody else's goes when
-// its process is gone or another one clearly has its pid, and nobody has
-// touched it for a time: the start of a process is known by the clock alone,
-// and the clock may have been set.
-func judge(e Entry, n note, noted bool, p alive, lives bool, now time.Time) reason {
-	switch {
-	case noted && n.of(e):
-		if lives && (p.start == n.Start || p.start == 0) {
-			return stays
-		}
-		return ended
-	case fresh(e, now):
-		return stays
-	case !lives:
-		return vanished
-	case !born(p.began, e):
-		return reused
-	}
-	return stays
-}
-
-// remove takes out the records for which why gives a reason.
-func (d *document) remove(why func(Entry) reason) (removed []Entry, reasons []reason) {
-	d.slots = slices.DeleteFunc(d.slots, func(s slot) bool {
-		if !s.ok {
+	d.all = slices.DeleteFunc(d.all, func(r record) bool {
+		e := r.entry
+		if e.PID <= 0 {
 			return false
 		}
-		r := why(s.entry)
-		if r == stays {
+		n, noted := known[e.PID]
+		noted = noted && n.entry == e.StartedAt
+		p, lives := look(e.PID)
+		why := judge(e, n, noted, p, lives, now)
+		if why == "" {
 			return false
 		}
-		removed, reasons = append(removed, s.entry), append(reasons, r)
+		if changed = true; !noted {
+			in := monitor.Instance{Identity: monitor.Identity{PID: e.PID}, Kind: monitor.KindSerena, ProjectName: string(e.ProjectName)}
+			pruned = append(pruned, monitor.Event{At: now, Kind: monitor.EventPruned, PID: e.PID, Label: in.Label(), Detail: "from the registry: " + why})
+		}
 		return true
 	})
-	return removed, reasons
+	maps.DeleteFunc(known, func(pid int, _ note) bool { return d.find(pid) < 0 })
+	return changed, pruned
+}
+
+// register puts an instance into the document, or corrects what its record
+// says, and reports whether it did. The record under the pid is the instance's when
+// it is noted so, or when it names its port and was not written before it started.
+// Otherwise it is the record of an earlier process under the same pid, and gives
+// way, unless its heartbeat is fresh: then it may be that of a process in a container.
+func (d *document) register(r registration, known map[int]note, now time.Time) bool {
+	i := d.find(r.PID)
+	if i >= 0 {
+		have := d.all[i].entry
+		n, noted := known[r.PID]
+		noted = noted && n.start == r.id.Start && n.entry == have.StartedAt
+		if noted || (have.Port == r.Port || have.Port == 0) && born(r.StartedAt, have) {
+			known[r.PID] = note{r.id.Start, have.StartedAt, noted && n.made}
+			return d.all[i].correct(r.Entry, noted && n.made)
+		}
+		if fresh(have, now) {
+			return false
+		}
+	} else {
+		i = len(d.all)
+		d.all = append(d.all, record{})
+		if !d.list {
+			d.all[i].key = strconv.Itoa(r.PID)
+		}
+	}
+	// With the nine agreed fields and no other: there are readers that fail as a
+	// whole on a tenth.
+	d.all[i].raw, _ = json.Marshal(r.Entry)
+	d.all[i].entry = r.Entry
+	known[r.PID] = note{r.id.Start, r.StartedAt, true}
+	return true
+}
+
+// correct makes a record say what want says, keeps the fields that we do not know,
+// and reports whether it changed. What somebody else has written as context and modes
+// stays: a server may know them better, and would write them again.
+func (r *record) correct(want Entry, made bool) (changed bool) {
+	have, fields := r.entry, map[string]json.RawMessage{}
+	_ = json.Unmarshal(r.raw, &fields) // it was understood before
+	set := func(when bool, name string, value any) {
+		if when {
+			fields[name], _ = json.Marshal(value)
+			changed = true
+		}
+	}
+	set(have.Port != want.Port, "port", want.Port)
+	set(have.State != want.State, "state", want.State)
+	// With an old time it would be thrown out as soon as a program calls it a zombie again.
+	since := fields["zombie_detected_at"]
+	set(want.State != monitor.StateZombie && since != nil && string(since) != "null", "zombie_detected_at", nil)
+	set(have.ProjectName != want.ProjectName, "project_name", want.ProjectName)
+	set(filepath.Clean(string(have.ProjectRoot)) != filepath.Clean(string(want.ProjectRoot)), "project_root", want.ProjectRoot)
+	set(want.Context != "" && (have.Context == "" || made && have.Context != want.Context), "context", want.Context)
+	set(len(want.Modes) > 0 && (len(have.Modes) == 0 || made && !slices.Equal(have.Modes, want.Modes)), "modes", want.Modes)
+	set(want.LastHeartbeat-have.LastHeartbeat >= seconds(touchAfter.Seconds()), "last_heartbeat", want.LastHeartbeat)
+	if changed {
+		raw, _ := json.Marshal(fields)
+		*r = parseRecord(r.key, raw)
+	}
+	return changed
+}
+
+// fresh reports whether an entry's heartbeat says that somebody keeps it. An
+// entry that gives no time at all cannot be called old; one of a day to come, such
+// as of a program that writes milliseconds, says nothing.
+func fresh(e Entry, now time.Time) bool {
+	beat := max(e.LastHeartbeat, e.StartedAt)
+	return beat == 0 || secondsOf(now.Add(-heartbeatOld)) < beat && beat < secondsOf(now.Add(24*time.Hour))
+}
+
+// born reports whether a process that started then can be the one of e.
+func born(started seconds, e Entry) bool {
+	return started == 0 || e.StartedAt == 0 || started <= e.StartedAt+seconds(startMargin.Seconds())
+}
+
+// judge says why an entry is to be taken out, "" when it may stay. What we knew
+// goes as soon as its process is gone. Somebody else's goes when its process is gone
+// or another one clearly has its pid, and nobody has touched it for a time: the start
+// of a process is known by the clock alone, and the clock may have been set.
+func judge(e Entry, n note, noted bool, p running, lives bool, now time.Time) (why string) {
+	switch {
+	case noted && lives && (p.start == n.start || p.start == 0):
+		return ""
+	case noted:
+		return "its process has ended"
+	case fresh(e, now):
+		return ""
+	case !lives:
+		return "its process is gone and it has had no heartbeat for more than ten minutes"
+	case !born(p.began, e):
+		return "its pid belongs to another process and it has had no heartbeat for more than ten minutes"
+	}
+	return ""
 }

@@ -1,20 +1,152 @@
+// Package registry keeps instances.json, in which programs tell each other
+// which Serena servers run: several of them write it, under the lock
+// instances.lock beside it.
+//
+// Mirror keeps the file in step with the snapshots of a watch, as a guest: what
+// others wrote and what we do not understand stays, records of ours have the
+// agreed fields and no other, and the shape that was found is kept. List reads it.
+// Decisions are pure functions over a parsed document (change.go). Which processes
+// are instances is not decided here, and nothing here signals one.
+//
+// A file that cannot be understood is set aside under another name beside it
+// (instances.json.corrupt-TIME), and a new one is made as soon as there is
+// something to write. A link to something that is no file is left alone: that is
+// how users say that they want no registry.
 package registry
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
-	"unicode/utf8"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/statefile"
 )
 
-// errCorrupt is wrapped by every error about a registry that no program can
-// read.
-var errCorrupt = errors.New("not a registry of instances")
+// The names of the registry and its lock in the directory of Serena.
+const (
+	FileName = "instances.json"
+	LockName = "instances.lock"
+)
 
-// fieldInstances is where the object shape keeps the records.
-const fieldInstances = "instances"
+// maxSize is how large a registry may be, in bytes. A thousand instances take
+// half a megabyte.
+const maxSize = 8 << 20
+
+// Errors of List.
+var (
+	ErrBroken = errors.New("it is not a registry of instances")
+	ErrOff    = errors.New("it is a link to something that is not a file, which switches the registry off")
+)
+
+// List returns the entries that can be understood, those of dead processes
+// included, of the registry in a directory of Serena. The error wraps
+// fs.ErrNotExist, ErrOff or ErrBroken, or is the system's. It takes no lock, because
+// every writer puts a whole new file in the place of the old one.
+func List(dir string) ([]Entry, error) {
+	path, err := target(dir)
+	if err != nil {
+		return nil, err
+	}
+	d, err := file(path).Read()
+	if err != nil {
+		return nil, err
+	}
+	return d.entries(), nil
+}
+
+// target is where the registry lies when links are followed.
+func target(dir string) (string, error) {
+	path := filepath.Join(dir, FileName)
+	end, err := filepath.EvalSymlinks(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if to, err := os.Readlink(path); err == nil { // to what is not there yet
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(dir, to)
+			}
+			return to, nil
+		}
+		return path, nil
+	case err != nil:
+		return "", statefile.Error(err, path)
+	case end != path && statefile.Check(end) != nil:
+		return "", ErrOff
+	}
+	return end, nil
+}
+
+func file(path string) statefile.File[document] {
+	return statefile.File[document]{Path: path, Limit: maxSize, Broken: ErrBroken, Parse: parseDocument, Format: document.format}
+}
+
+// write puts a new file at path, with the mode of the one before, nil when there is
+// none: programs of other users may read it, as in a container.
+func (d document) write(path string, before fs.FileInfo) error {
+	f := file(path)
+	if before != nil {
+		f.Mode = before.Mode().Perm()
+	}
+	return f.Write(d)
+}
+
+// Entry is what the registry says about one instance. What a record does not
+// say, or says in another type, is zero. Text is foreign: see monitor.Clean.
+type Entry struct {
+	PID           int           `json:"pid"`
+	Port          int           `json:"port"` // of the dashboard
+	StartedAt     seconds       `json:"started_at"`
+	LastHeartbeat seconds       `json:"last_heartbeat"`
+	Context       text          `json:"context"`
+	Modes         []string      `json:"modes"`
+	ProjectName   text          `json:"project_name"`
+	ProjectRoot   text          `json:"project_root"`
+	State         monitor.State `json:"state"`
+}
+
+// Ended reports whether the process has ended.
+func (e Entry) Ended() bool {
+	_, lives := look(e.PID)
+	return !lives
+}
+
+// text is null in the registry when it is empty.
+type text string
+
+// MarshalJSON implements json.Marshaler.
+func (t text) MarshalJSON() ([]byte, error) {
+	if t == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(t))
+}
+
+// seconds is a time as the registry has it: seconds since the epoch, 0 for none.
+type seconds float64
+
+func secondsOf(t time.Time) seconds {
+	if t.IsZero() {
+		return 0
+	}
+	return seconds(float64(t.UnixMicro()) / 1e6)
+}
+
+// MarshalJSON writes a point always: there are readers that want a float.
+func (s seconds) MarshalJSON() ([]byte, error) {
+	number := strconv.FormatFloat(float64(s), 'f', -1, 64)
+	if !strings.Contains(number, ".") {
+		number += ".0"
+	}
+	return []byte(number), nil
+}
 
 // document is the content of the registry, in the shape in which it was found:
 //
@@ -22,154 +154,113 @@ const fieldInstances = "instances"
 //	[{"pid": 31093, …}, …]
 //
 // The first is what programs write, the second the first sketch of the format.
-// Whatever we do not change is written as it was read.
+// The first may have its records in an array, too.
 type document struct {
-	array bool   // the second shape
-	top   object // of the first shape, including "instances" as it was read
-	list  bool   // the records stand in an array
-	slots []slot
+	top  map[string]json.RawMessage // of the first shape, with "instances" as it was read
+	list bool                       // the records stand in an array
+	all  []record
 }
 
-// slot is the place of one record.
-type slot struct {
-	raw   json.RawMessage // its key as it was written; nil in an array
-	value json.RawMessage
+// record is one record and what it says; an entry without a PID was not
+// understood, and stays as it is.
+type record struct {
+	key   string // "" in an array
+	raw   json.RawMessage
 	entry Entry
-	ok    bool // entry was understood; a record that was not stays as it is
 }
+
+const fieldInstances = "instances"
 
 // parseDocument reads a registry. An empty file, null and [] are empty ones.
-func parseDocument(data []byte) (*document, error) {
-	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	data = bytes.TrimSpace(data)
-	if len(data) == 0 {
-		return &document{}, nil
-	}
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("%w: it is not UTF-8", errCorrupt)
-	}
-	if !json.Valid(data) {
-		return nil, fmt.Errorf("%w: it is not valid JSON", errCorrupt)
-	}
-	d := &document{}
-	switch data[0] {
-	case 'n':
+func parseDocument(data []byte) (document, error) {
+	var d document
+	instances := json.RawMessage(bytes.TrimSpace(data))
+	switch {
+	case len(instances) == 0:
 		return d, nil
-	case '[':
-		d.array = true
-		return d, d.parseRecords(data)
-	case '{':
-		top, err := parseObject(data)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errCorrupt, err)
+	case instances[0] != '[':
+		if err := json.Unmarshal(data, &d.top); err != nil {
+			return d, err
 		}
-		d.top = top
-		return d, d.parseRecords(top.get(fieldInstances))
+		instances = d.top[fieldInstances]
 	}
-	return nil, fmt.Errorf("%w: it is neither an object nor an array", errCorrupt)
+	if d.list = bytes.HasPrefix(instances, []byte("[")); d.list {
+		var list []json.RawMessage
+		err := json.Unmarshal(instances, &list)
+		for _, raw := range list {
+			d.all = append(d.all, parseRecord("", raw))
+		}
+		return d, err
+	}
+	var byKey map[string]json.RawMessage
+	if len(instances) > 0 {
+		if err := json.Unmarshal(instances, &byKey); err != nil {
+			return d, err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		d.all = append(d.all, parseRecord(key, byKey[key]))
+	}
+	return d, nil
 }
 
-// parseRecords reads the records from an object with pids as keys or from an
-// array.
-func (d *document) parseRecords(data []byte) error {
-	if len(data) == 0 || data[0] == 'n' {
-		return nil
+func parseRecord(key string, raw json.RawMessage) record {
+	r := record{key: key, raw: raw}
+	if !bytes.HasPrefix(raw, []byte("{")) {
+		return r
 	}
-	switch data[0] {
-	case '[':
-		d.list = true
-		values, err := parseArray(data)
-		if err != nil {
-			return fmt.Errorf("%w: %w", errCorrupt, err)
+	_ = json.Unmarshal(raw, &r.entry) // a field of another type stays zero
+	if key != "" {
+		pid, _ := strconv.Atoi(key)
+		if r.entry.PID != 0 && r.entry.PID != pid {
+			pid = 0
 		}
-		for _, v := range values {
-			e, ok := parseEntry(v, 0)
-			d.slots = append(d.slots, slot{value: v, entry: e, ok: ok})
-		}
-	case '{':
-		members, err := parseObject(data)
-		if err != nil {
-			return fmt.Errorf("%w: %w", errCorrupt, err)
-		}
-		for _, m := range members {
-			s := slot{raw: m.raw, value: m.value}
-			if pid, err := strconv.Atoi(m.key); err == nil && pid > 0 {
-				s.entry, s.ok = parseEntry(m.value, pid)
-			}
-			d.slots = append(d.slots, s)
-		}
-	default:
-		return fmt.Errorf("%w: its instances are neither an object nor an array", errCorrupt)
+		r.entry.PID = pid
 	}
-	return nil
+	return r
 }
 
-// entries are the records that were understood. Of several with one key the
-// last counts.
-func (d *document) entries() []Entry {
+// entries are the entries that were understood.
+func (d document) entries() []Entry {
 	var list []Entry
-	for i, s := range d.slots {
-		if s.ok && (d.list || d.find(s.entry.PID) == i) {
-			list = append(list, s.entry)
+	for _, r := range d.all {
+		if r.entry.PID > 0 {
+			list = append(list, r.entry)
 		}
 	}
 	return list
 }
 
-// find is the position of the record that counts for a pid, -1 for none.
-func (d *document) find(pid int) int {
-	for i := len(d.slots) - 1; i >= 0; i-- {
-		if d.slots[i].ok && d.slots[i].entry.PID == pid {
-			return i
-		}
-	}
-	return -1
+// find is the position of the record under a pid, -1 for none.
+func (d document) find(pid int) int {
+	return slices.IndexFunc(d.all, func(r record) bool { return r.entry.PID == pid })
 }
 
-// add appends a record of our own.
-func (d *document) add(e Entry) {
-	s := slot{value: e.record(), entry: e, ok: true}
-	if !d.list {
-		s.raw = literal(strconv.Itoa(e.PID))
+// format is the document in JSON, in the shape in which it was found.
+func (d document) format() ([]byte, error) {
+	list, byKey := []json.RawMessage{}, map[string]json.RawMessage{}
+	for _, r := range d.all {
+		list = append(list, r.raw)
+		byKey[r.key] = r.raw
 	}
-	d.slots = append(d.slots, s)
-}
-
-// render is the document in JSON, in the shape in which it was found.
-func (d *document) render() []byte {
-	var records bytes.Buffer
+	var records any = byKey
 	if d.list {
-		records.WriteByte('[')
-		for i, s := range d.slots {
-			if i > 0 {
-				records.WriteByte(',')
-			}
-			records.Write(s.value)
-		}
-		records.WriteByte(']')
-	} else {
-		members := make(object, len(d.slots))
-		for i, s := range d.slots {
-			members[i] = member{raw: s.raw, value: s.value}
-		}
-		members.append(&records)
+		records = list
 	}
-	whole := records.Bytes()
-	if !d.array {
-		top := append(object(nil), d.top...)
-		top.set(fieldInstances, whole)
-		whole = top.json()
+	whole := records
+	if d.top != nil || !d.list {
+		top := map[string]any{fieldInstances: records}
+		for key, value := range d.top {
+			if key != fieldInstances {
+				top[key] = value
+			}
+		}
+		whole = top
 	}
 	var out bytes.Buffer
-	if err := json.Indent(&out, whole, "", "  "); err != nil {
-		return whole // it cannot happen: all parts were valid
-	}
-	out.WriteByte('\n')
-	return out.Bytes()
-}
-
-func (o object) json() []byte {
-	var b bytes.Buffer
-	o.append(&b)
-	return b.Bytes()
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(whole)
+	return out.Bytes(), err
 }

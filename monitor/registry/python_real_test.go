@@ -4,12 +4,13 @@ package registry
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/serena/serenatest"
+	"lamplighter/monitor/statefile"
 )
 
 // python is a command of the second writer in testdata/registry.py.
@@ -37,168 +39,145 @@ func loads(t *testing.T, dir string) string {
 	t.Helper()
 	out, err := python(t, "load", dir).Output()
 	if err != nil {
-		t.Fatalf("Python cannot load %s: %v", content(t, filepath.Join(dir, fileName)), err)
+		text, _ := os.ReadFile(filepath.Join(dir, FileName))
+		t.Fatalf("Python cannot load %s: %v", text, err)
 	}
 	return strings.TrimSpace(string(out))
 }
 
-// TestTwoWritersAtOnce: Python and we write one registry at the same time, and
+// writer is a Mirror that does not serve, in a world in which everybody lives.
+func writer(dir string) *Mirror {
+	m := NewMirror(Options{Dir: dir, Found: func(int, int) {}, Event: func(monitor.Event) {}, Log: slog.New(slog.DiscardHandler)})
+	m.look = everybody
+	return m
+}
+
+// TestRealTwoWritersAtOnce: Python and we write one registry at the same time, and
 // nobody's entry is lost. Each of these writes would be, if the lock were not
 // honoured by both.
-func TestTwoWritersAtOnce(t *testing.T) {
-	const writers, each = 3, 60
+func TestRealTwoWritersAtOnce(t *testing.T) {
+	const writers, each = 2, 20
 	dir := t.TempDir()
 	var running sync.WaitGroup
+	var want []string
 	for w := range writers {
-		cmd := python(t, "write", dir, fmt.Sprint(1000*(w+1)), fmt.Sprint(each))
+		theirs, ours := 1000*(w+1), 1000*(w+11)
+		for i := range each {
+			want = append(want, fmt.Sprint(theirs+i), fmt.Sprint(ours+i))
+		}
+		cmd := python(t, "write", dir, fmt.Sprint(theirs), fmt.Sprint(each))
 		running.Go(func() {
 			if err := cmd.Run(); err != nil {
 				t.Errorf("Python: %v", err)
 			}
 		})
-		f := open(t, dir)
-		f.limit = time.Hour // whoever asks now and then may have to wait for long
+		m := writer(dir)
 		running.Go(func() {
 			for i := range each {
-				r := reg(1000*(w+11)+i, 24282)
-				if err := put(t.Context(), f, r); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-		running.Go(func() {
-			for range each {
-				if _, err := f.List(t.Context()); err != nil {
-					t.Error(err)
+				m.want = []registration{reg(ours+i, 24282)}
+				for { // who asks now and then may have to wait for long
+					err := m.write(t.Context(), time.Now())
+					if err == nil {
+						break
+					}
+					if t.Context().Err() != nil {
+						t.Error(err)
+						return
+					}
 				}
 			}
 		})
 	}
 	running.Wait()
-	var want []string
-	for _, base := range []int{1, 11} {
-		for w := range writers {
-			for i := range each {
-				want = append(want, fmt.Sprint(1000*(w+base)+i))
-			}
-		}
+	got := strings.Fields(loads(t, dir))
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("entries %v", got)
 	}
-	if got := loads(t, dir); got != strings.Join(want, " ") {
-		t.Errorf("entries are missing: %s", got)
-	}
+	text, err := os.ReadFile(filepath.Join(dir, FileName))
 	var file struct{ Events int }
-	if err := json.Unmarshal([]byte(content(t, filepath.Join(dir, fileName))), &file); err != nil || file.Events != writers*each {
+	if err != nil || json.Unmarshal(text, &file) != nil || file.Events != writers*each {
 		t.Errorf("what we do not know was lost: %d, %v", file.Events, err)
-	}
-	if got := names(t, dir); got != fileName {
-		t.Errorf("left behind: %s", got)
 	}
 }
 
-// TestPythonHolds: Python has the lock, and we wait, say so and try again.
-func TestPythonHolds(t *testing.T) {
-	f := open(t, t.TempDir())
-	f.limit = 50 * time.Millisecond
-	cmd := python(t, "hold", f.dir())
+// TestRealLocks: what one holds the other does not get, again after Python has
+// let go and removed the file.
+func TestRealLocks(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, LockName)
+	for range 2 {
+		lock, err := statefile.TryLock(path)
+		if err != nil || lock == nil {
+			t.Fatal(lock, err)
+		}
+		for _, want := range []string{"taken", "free"} {
+			if out, err := python(t, "try", dir).Output(); err != nil || strings.TrimSpace(string(out)) != want {
+				t.Errorf("%q, %v, want %q", out, err, want)
+			}
+			if err := lock.Close(); want == "taken" && err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cmd := python(t, "hold", dir)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		err = cmd.Start()
 	}
-	if err := cmd.Start(); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fmt.Fscanln(out, new(string)); err != nil {
 		t.Fatal(err)
 	}
-	r := reg(7, 24282)
-	if err := put(t.Context(), f, r); !errors.Is(err, ErrLocked) {
-		t.Errorf("%v", err)
+	if lock, err := statefile.TryLock(path); lock != nil || err != nil {
+		t.Errorf("got what Python holds: %v, %v", lock, err)
 	}
-	if exists(f.path) {
-		t.Error("written to without the lock")
-	}
-	f.limit = time.Minute
-	done := make(chan error)
-	go func() { done <- put(t.Context(), f, r) }()
-	if err := in.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	in.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestWeHold: what we lock is locked for Python, again after it has had the
-// lock and removed the file.
-func TestWeHold(t *testing.T) {
-	f := open(t, t.TempDir())
-	tries := func(want string) {
-		t.Helper()
-		out, err := python(t, "try", f.dir()).Output()
-		if got := strings.TrimSpace(string(out)); err != nil || got != want {
-			t.Errorf("%q, %v, want %q", got, err, want)
-		}
-	}
-	for range 2 {
-		unlock, err := f.lock(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		tries("taken")
-		unlock()
-		tries("free")
-	}
-}
-
-// TestPythonLoads: what we write, alone and after a change to Python's own
+// TestRealPythonLoads: what we write, alone and after a change to Python's own
 // record, is what a strict reader expects.
-func TestPythonLoads(t *testing.T) {
+func TestRealPythonLoads(t *testing.T) {
 	dir := t.TempDir()
-	f := open(t, dir)
-	f.now = time.Now
-	states := []monitor.State{monitor.StateProject, monitor.StateNoProject, monitor.StateZombie}
-	for i, state := range states {
-		r := reg(i+1, 24282+i)
-		r.State, r.StartedAt = state, time.Unix(1790000000, 0)
-		if state == monitor.StateNoProject {
-			r.ProjectName, r.ProjectRoot, r.Context, r.Modes = "", "", "", nil
-		}
-		if err := put(t.Context(), f, r); err != nil {
+	m := writer(dir)
+	writes := func(want string) {
+		t.Helper()
+		if err := m.write(t.Context(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
+		if got := loads(t, dir); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
+	for i, state := range []monitor.State{monitor.StateProject, monitor.StateNoProject, monitor.StateZombie} {
+		r := reg(i+1, 24282+i)
+		r.State, r.StartedAt = state, 1790000000
+		if state == monitor.StateNoProject {
+			r.ProjectName, r.ProjectRoot, r.Context, r.Modes = "", "", "", []string{}
+		}
+		m.want = append(m.want, r)
+	}
+	writes("1 2 3")
 	if err := python(t, "write", dir, "1000", "1").Run(); err != nil {
 		t.Fatal(err)
 	}
 	r := reg(1000, 1000)
-	r.State, r.LastHeartbeat, r.StartedAt = monitor.StateZombie, time.Now().Add(time.Hour), time.Now()
-	if err := put(t.Context(), f, r); err != nil {
-		t.Fatal(err)
-	}
-	r.ProjectName, r.ProjectRoot, r.State = "<ö>", "/ö", monitor.StateProject
-	if err := put(t.Context(), f, r); err != nil {
-		t.Fatal(err)
-	}
-	if got := loads(t, dir); got != "1 2 3 1000" {
-		t.Errorf("%s", got)
-	}
-	f.look = func(pid int) (alive, bool) {
-		if pid == r.PID {
-			return alive{}, false
-		}
-		return everybody(pid)
-	}
-	if _, err := f.sync(t.Context(), nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := loads(t, dir); got != "1 2 3" {
-		t.Errorf("%s", got)
-	}
+	r.State, r.LastHeartbeat, r.StartedAt = monitor.StateZombie, secondsOf(time.Now().Add(time.Hour)), secondsOf(time.Now())
+	m.want = append(m.want, r)
+	writes("1 2 3 1000")
+	m.want[3].ProjectName, m.want[3].ProjectRoot, m.want[3].State = "<ö>", "/ö", monitor.StateProject
+	writes("1 2 3 1000")
+	m.want = m.want[:3]
+	m.look = func(pid int) (running, bool) { return running{uint64(pid) * 10, 1}, pid != 1000 }
+	writes("1 2 3")
 }

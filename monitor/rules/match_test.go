@@ -219,6 +219,25 @@ func TestBuiltinRefuses(t *testing.T) {
 	}
 }
 
+// Our keeper and our shim are no servers, whatever a rule of the user says.
+func TestOurProgramsAreNoServers(t *testing.T) {
+	const connect = "/usr/lib/lamplighter/lamplighter-connect"
+	for _, mode := range []string{"keep", "connect"} {
+		rule := Rule{Name: "mine", Program: "lamplighter-connect", Arguments: []string{mode}}
+		if err := rule.Check(); err != nil {
+			t.Fatal(err)
+		}
+		set := New([]Rule{rule})
+		line := args("lamplighter-connect|" + mode + "|--socket|/s|--|x")
+		if name, ok := set.Match(connect, line); ok {
+			t.Errorf("%v is the server %s", line, name)
+		}
+		if _, ok := set.Match(connect, args("lamplighter-connect|"+mode)); !ok {
+			t.Error("a program of that name that is neither is not recognised by the user's rule")
+		}
+	}
+}
+
 func TestUserRules(t *testing.T) {
 	user := []Rule{
 		{Name: "notes", Program: "node", Arguments: []string{"my-notes/dist/index.js"}},

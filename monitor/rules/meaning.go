@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"lamplighter/monitor/command"
 )
 
 // leastStem is how much of a name must stand before its first wildcard, in
@@ -14,92 +16,49 @@ const leastStem = 5
 
 // checkMeaning refuses rules that would match what is not a server: published
 // tools that went by such names have killed editors, terminals and test runs.
-// What the rule says must tell the server by itself; then it is tried on what
-// else is running on machines like the user's.
+// What the rule says must tell the server by itself. Whatever it says, guarded has
+// the last word.
 func (r Rule) checkMeaning() error {
-	f := familyNamed(r.Program)
-	check := r.checkScript
-	field := "arguments"
-	if f == native {
-		check, field = r.checkProgram, "program"
+	if runtime := runtimeNamed(r.Program); runtime != 0 {
+		return r.checkScript(runtime)
 	}
-	if err := check(f); err != nil {
-		return err
-	}
-	_, c := compile(r)
-	if line := c.bystander(f); line != "" {
-		return wrong(field, "would also match %q, which is no MCP server; add what only the server has", line)
-	}
-	return nil
+	return r.checkProgram()
 }
 
 // checkProgram looks at a rule for a program of its own.
-func (r Rule) checkProgram(family) error {
+func (r Rule) checkProgram() error {
 	program := programPattern(r.Program)
-	for _, name := range notServers {
-		if program.last().match(name) {
-			return wrong("program", "%s only starts other programs; name the one that it starts, such as node or python", name)
-		}
-	}
-	for _, name := range familyMembers {
-		if program.last().match(name) || (!program.last().wild && kindOf(program.last().text) != native) {
-			return wrong("program", "this also means an interpreter; write python, node, java or docker, which stand for every version")
-		}
-	}
-	if !program.last().named() {
+	last := program.last()
+	argument := func(tells func(string) bool) bool { return slices.ContainsFunc(r.Arguments, tells) }
+	switch {
+	case command.Is(last.text, command.Starter):
+		return wrong("program", "%s only starts other programs; name the one that it starts, such as node or python", last.text)
+	case command.RuntimeOf(last.text) != 0:
+		return wrong("program", "this also means an interpreter; write python, node, java or docker, which stand for every version")
+	case !last.named():
 		return wrong("program", "would match almost any program; write its whole name, or at least the first %d characters of it", leastStem)
-	}
-	if name := guardedBy(program.last()); name != "" {
-		return wrong("program", "would match %s, which people work in and which is never taken for a server; name the server's own program", name)
-	}
-	if !specific(program) {
+	case command.Is(last.text, command.Guarded):
+		return wrong("program", "would match %s, which people work in and which is never taken for a server; name the server's own program", last.text)
+	case !specific(program):
 		return wrong("program", "would match what many programs are called; write the directory before it, such as acme/%s", strings.TrimLeft(r.Program, "*/"))
-	}
-	if len(r.Arguments) == 0 {
-		if !strings.Contains(program.last().stem(), "mcp") && !specific(program[:len(program)-1]) {
-			return &FieldError{"", "names a program alone, which may also do other things than serve; add arguments:, or the directory to program:"}
-		}
+	case len(r.Arguments) == 0 && !hasMCP(last.stem()) && !specific(program[:len(program)-1]):
+		return &FieldError{"", "names a program alone, which may also do other things than serve; add arguments:, or the directory to program:"}
+	case len(r.Arguments) == 0:
 		return nil
-	}
-	if slices.ContainsFunc(interpreters, program.last().match) {
-		if !slices.ContainsFunc(r.Arguments, func(a string) bool { p := parsePattern(a); return p.last().named() && specific(p) }) {
+	case slices.ContainsFunc(command.Named(command.Interpreter), last.match):
+		// Its first argument says what runs, as with the families.
+		if !argument(func(a string) bool { return isWord(a) && specific(parsePattern(a)) }) {
 			return wrong("arguments", "would match what others run with %s too; add the script, with its directory, such as my-server/%s", r.Program, r.Arguments[0])
 		}
-		return nil
-	}
-	if !slices.ContainsFunc(r.Arguments, isWord) {
+	case !argument(isWord):
 		return wrong("arguments", "has no word that tells the server from other uses of the program; add one without wildcards, such as mcp or serve")
+	case command.Is(last.text, command.GuardedTool) && !argument(hasMCP):
+		return wrong("arguments", "would match what %s does besides; add the word that makes it an MCP server, such as mcp", last.text)
 	}
 	return nil
 }
 
-// guardedBy is a guarded program that a pattern matches, or may match.
-func guardedBy(g glob) string {
-	for _, name := range guardedPrograms {
-		if g.match(name) {
-			return name
-		}
-	}
-	for _, begin := range guardedBeginnings {
-		stem := g.stem()
-		if (strings.HasPrefix(stem, begin) || g.wild && strings.HasPrefix(begin, stem)) && !strings.Contains(stem, "mcp") {
-			if !g.wild {
-				return g.text
-			}
-			return begin + "…"
-		}
-	}
-	return ""
-}
-
-// interpreters are those that are no family: their first argument says what
-// runs, as with the others.
-var interpreters = []string{
-	"ruby", "perl", "php", "lua", "luajit", "julia", "rscript", "r", "dotnet", "mono", "beam.smp", "erl", "elixir", "escript", "iex", "racket",
-	"sbcl", "tclsh", "swipl", "osascript", "wscript", "cscript", "tsx", "ts-node", "wasmtime", "wasmer", "guile", "groovy", "scala", "kotlin",
-}
-
-// isWord tells an argument that is written out, and is more than an option of
+// isWord reports whether an argument is written out, and is more than an option of
 // one letter.
 func isWord(a string) bool {
 	letters := 0
@@ -114,21 +73,31 @@ func isWord(a string) bool {
 	return letters >= 2
 }
 
+func hasMCP(word string) bool { return strings.Contains(strings.ToLower(word), "mcp") }
+
+// frameworks serve what a later argument names.
+var frameworks = []string{"uvicorn", "gunicorn", "hypercorn", "flask", "celery", "streamlit"}
+
+// isApp reports whether an argument may name what a framework serves.
+func isApp(a string) bool {
+	return isWord(a) && !strings.HasPrefix(a, "-") && (hasMCP(a) || specific(parsePattern(a)))
+}
+
 // checkScript looks at a rule for what runs in an interpreter or a container.
-func (r Rule) checkScript(f family) error {
+func (r Rule) checkScript(runtime command.Trait) error {
 	if len(r.Arguments) == 0 {
 		return &FieldError{"", fmt.Sprintf("would match everything that runs in %s; add arguments: and what it runs", strings.ToLower(r.Program))}
 	}
-	what := r.Arguments[0]
+	what, rest := r.Arguments[0], r.Arguments[1:]
 	flag := ""
-	if isFlag(f, what) {
-		if len(r.Arguments) == 1 {
+	if isFlag(runtime, what) {
+		if len(rest) == 0 {
 			return wrong("arguments", "ends after %s; add what follows it", what)
 		}
-		flag, what = what, r.Arguments[1]
+		flag, what, rest = what, rest[0], rest[1:]
 	}
 	p := parsePattern(what)
-	wholeImage := f == container && len(p) > 1 && !slices.ContainsFunc(p, func(g glob) bool { return g.wild })
+	wholeImage := runtime == command.Container && len(p) > 1 && !p.isWild()
 	switch {
 	case wholeImage:
 	case !p.last().named():
@@ -137,55 +106,32 @@ func (r Rule) checkScript(f family) error {
 		return wrong("arguments", "%q would match what others run too; write the whole name of the module", what)
 	case !specific(p):
 		return wrong("arguments", "%q would match what others run too; write the directory before it, such as my-server/%s", what, strings.TrimLeft(what, "*/"))
-	}
-	if f == container {
-		return nil
-	}
-	for _, name := range guardedScripts {
-		if matchesScript(p, name, flag) {
-			return wrong("arguments", "%q would match %s, which is never taken for a server; name the server's own script", what, name)
-		}
+	case (&subject{Command: command.Command{Runtime: runtime, Flag: flag, Package: what}, what: splitPath(what)}).guarded():
+		return wrong("arguments", "%q would match what is never taken for a server; name the server's own script", what)
+	case slices.ContainsFunc(frameworks, p.last().match) && !slices.ContainsFunc(rest, isApp):
+		return wrong("arguments", "%q would match what others run with it too; add what it serves, such as acme:app", what)
 	}
 	return nil
 }
 
-// matchesScript tells whether a pattern is about a script of that name,
-// wherever it lies.
-func matchesScript(p pattern, name, flag string) bool {
-	if flag == "-m" {
-		module, _, _ := strings.Cut(p.last().text, ".")
-		return p.last().match(name) || module == name
-	}
-	for _, before := range append([]string{""}, scriptPrefixes...) {
-		parts := strings.Split(before+name, "/")
-		for _, ending := range []string{"", ".js", ".mjs", ".cjs", ".py"} {
-			end := parts[len(parts)-1] + ending
-			if p.last().match(end) && (len(parts) == 1 || len(p) > 1 && p[len(p)-2].match(parts[0])) {
-				return true
-			}
-		}
-	}
-	return false
+// isFlag reports whether an interpreter's program stands behind an option.
+func isFlag(runtime command.Trait, a string) bool {
+	return runtime == command.Python && a == "-m" || runtime == command.Java && a == "-jar"
 }
-
-// isFlag tells the options behind which an interpreter's program stands.
-func isFlag(f family, a string) bool { return (f == python && a == "-m") || (f == java && a == "-jar") }
 
 // commonWords are names that so many programs bear that they tell nothing.
-var commonWords = []string{
-	"index", "main", "server", "servers", "cli", "app", "apps", "run", "start", "serve", "stdio", "http", "mcp", "npm", "jsr", "title", "dist", "build", "out",
-	"src", "lib", "bin", "sbin", "cmd", "scripts", "script", "test", "tests", "node_modules", "site-packages", "dist-packages", "__main__", "__init__", "mjs",
-	"cjs", "exe", "jar", "war", "php", "latest", "home", "users", "user", "root", "usr", "local", "opt", "tmp", "var", "share", "etc", "mnt", "srv",
-	"projects", "project", "repos", "repo", "code", "workspace", "workspaces", "work", "dev", "packages", "package", "modules", "module", "vendor", "tools",
-	"examples", "example", "demo", "documents", "desktop", "downloads", "github", "com", "org", "ghcr", "library", "node", "python", "java",
-	"docker", "worker", "daemon", "service", "entry", "launcher", "cache", "config", "release", "debug", "target", "current", "version", "versions",
-	"program files", "programs", "appdata", "applications", "venv", "env", "virtualenvs", "internal", "public", "core", "common", "utils",
-}
+const commonWords = `index main server servers cli app apps run start serve stdio http mcp npm jsr title dist build out src lib bin sbin cmd scripts
+	script test tests node_modules site-packages dist-packages __main__ __init__ mjs cjs exe jar war php latest home users user root usr local opt
+	tmp var share etc mnt srv projects project repos repo code workspace workspaces work dev packages package modules module vendor tools examples
+	example demo documents desktop downloads github com org ghcr library node python java docker worker daemon service entry launcher cache config
+	release debug target current version versions programs appdata applications venv env virtualenvs internal public core common
+	utils test_server manage setup applet next standalone rails artisan localhost lab alpine ubuntu debian fedora busybox golang rust postgres redis
+	mysql mongo nginx`
 
-// specific tells whether a pattern has a part that tells what it is about.
+// specific reports whether a pattern has a part that tells what it is about.
 func specific(p pattern) bool { return slices.ContainsFunc(p, glob.tells) }
 
-// tells tells whether a name has a word in it that is not common. Of one with
+// tells reports whether a name has a word in it that is not common. Of one with
 // wildcards only what stands before them counts.
 func (g glob) tells() bool {
 	between := ".:@"
@@ -195,12 +141,14 @@ func (g glob) tells() bool {
 		}
 		between += "-_+~ " // server-* is as common as server
 	}
-	return slices.ContainsFunc(strings.FieldsFunc(g.stem(), func(r rune) bool { return strings.ContainsRune(between, r) }), func(word string) bool {
-		return utf8.RuneCountInString(word) >= 3 && !slices.Contains(commonWords, word)
+	words := strings.FieldsFunc(g.stem(), func(r rune) bool { return strings.ContainsRune(between, r) })
+	return slices.ContainsFunc(words, func(word string) bool {
+		return utf8.RuneCountInString(word) >= 3 && strings.ContainsFunc(word, unicode.IsLetter) &&
+			word != "program files" && !slices.Contains(strings.Fields(commonWords), word)
 	})
 }
 
-// named tells whether a name is written out, or enough of its beginning.
+// named reports whether a name is written out, or enough of its beginning.
 func (g glob) named() bool {
 	return !g.wild || utf8.RuneCountInString(g.stem()) >= leastStem
 }

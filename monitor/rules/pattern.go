@@ -2,6 +2,7 @@ package rules
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -34,6 +35,8 @@ func programPattern(s string) pattern {
 }
 
 func (p pattern) last() glob { return p[len(p)-1] }
+
+func (p pattern) isWild() bool { return slices.ContainsFunc(p, func(g glob) bool { return g.wild }) }
 
 func (g glob) match(s string) bool {
 	if !g.wild {

@@ -1,12 +1,10 @@
 // Package rules recognises MCP servers that are not Serena by the program that
-// runs and by its arguments, with rules that are built in and rules of the
-// user, and tells the launchers above a server.
+// runs and by its arguments, with rules that are built in and rules of the user.
 //
-// Pure functions over command lines live here. Reading the process table is
-// monitor/process, Serena has its own recognition in monitor/serena, and
-// whether a launcher belongs to a server's tree is decided with facts that are
-// not in its command line (its other children, its standard input). Arguments
-// may hold secrets: nothing here logs or returns any of them.
+// Pure functions live here. What a command line runs is for monitor/command to
+// tell, reading the process table is monitor/process, and Serena has its own
+// recognition in monitor/serena. Arguments may hold secrets: nothing here logs or
+// returns any of them.
 package rules
 
 import (

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 )
 
 func TestBuiltinRulesAreValid(t *testing.T) {
@@ -66,12 +67,12 @@ func TestCheck(t *testing.T) {
 		"any module":         {Rule{Name: "a", Program: "python", Arguments: []string{"-m", "*"}}, "arguments", "what others run too"},
 		"no module":          {Rule{Name: "a", Program: "python", Arguments: []string{"-m"}}, "arguments", "ends after -m"},
 		"version":            {Rule{Name: "a", Program: "python3.12", Arguments: []string{"acme"}}, "program", "every version"},
-		"any python":         {Rule{Name: "a", Program: "python*", Arguments: []string{"acme"}}, "program", "every version"},
+		"any python":         {Rule{Name: "a", Program: "python*", Arguments: []string{"acme"}}, "program", "what many programs are called"},
 		"podman":             {Rule{Name: "a", Program: "podman", Arguments: []string{"acme"}}, "program", "every version"},
 		"launcher":           {Rule{Name: "a", Program: "npx", Arguments: []string{"acme-mcp"}}, "program", "only starts other programs"},
 		"shell":              {Rule{Name: "a", Program: "/bin/bash", Arguments: []string{"-c", "acme"}}, "program", "only starts other programs"},
 		"shell with ending":  {Rule{Name: "a", Program: "cmd.exe", Arguments: []string{"acme"}}, "program", "only starts other programs"},
-		"wildcard for all":   {Rule{Name: "a", Program: "*", Arguments: []string{"acme"}}, "program", "only starts other programs"},
+		"wildcard for all":   {Rule{Name: "a", Program: "*", Arguments: []string{"acme"}}, "program", "almost any program"},
 		"nearly all":         {Rule{Name: "a", Program: "q*x", Arguments: []string{"acme"}}, "program", "almost any program"},
 		"program alone":      {Rule{Name: "a", Program: "acme"}, "", "names a program alone"},
 		"editor alone":       {Rule{Name: "a", Program: "code"}, "program", "would match code, which people work in"},
@@ -81,27 +82,24 @@ func TestCheck(t *testing.T) {
 		"desktop, literal":   {Rule{Name: "a", Program: "gnome-shell", Arguments: []string{"serve"}}, "program", "would match gnome-shell"},
 		"browser":            {Rule{Name: "a", Program: "/opt/acme/firefox-esr"}, "program", "would match firefox-esr"},
 		"assistant":          {Rule{Name: "a", Program: "claude", Arguments: []string{"mcp", "serve"}}, "program", "would match claude"},
-		"test runner":        {Rule{Name: "a", Program: "python", Arguments: []string{"pytest"}}, "arguments", "would match pytest, which is never"},
+		"test runner":        {Rule{Name: "a", Program: "python", Arguments: []string{"pytest"}}, "arguments", "what is never taken for a server"},
 		"test runner, wild":  {Rule{Name: "a", Program: "python", Arguments: []string{"*est*"}}, "arguments", "at least the first 5 characters"},
-		"test runner, part":  {Rule{Name: "a", Program: "python", Arguments: []string{"bin/pytes*"}}, "arguments", "would match pytest"},
-		"test module":        {Rule{Name: "a", Program: "python", Arguments: []string{"-m", "pytest.__main__"}}, "arguments", "would match pytest"},
-		"jest":               {Rule{Name: "a", Program: "node", Arguments: []string{"acme/node_modules/jest/bin/jest.js"}}, "arguments", "would match jest"},
-		"package of vitest":  {Rule{Name: "a", Program: "node", Arguments: []string{"vitest/dist/cli.js"}}, "arguments", "would also match \"node /w/node_modules/vitest/dist/cli.js\""},
-		"title of one":       {Rule{Name: "a", Program: "node", Arguments: []string{"title:claud*"}}, "arguments", "would match claude"},
-		"package of one":     {Rule{Name: "a", Program: "node", Arguments: []string{"npm:@openai/codex"}}, "arguments", "would match codex"},
-		"launcher as script": {Rule{Name: "a", Program: "node", Arguments: []string{"npm/bin/npx-cli.js"}}, "arguments", "would match npx"},
+		"test module":        {Rule{Name: "a", Program: "python", Arguments: []string{"-m", "pytest.__main__"}}, "arguments", "what is never taken"},
+		"jest":               {Rule{Name: "a", Program: "node", Arguments: []string{"acme/node_modules/jest/bin/jest.js"}}, "arguments", "what is never taken"},
+		"package of one":     {Rule{Name: "a", Program: "node", Arguments: []string{"npm:@openai/codex"}}, "arguments", "what is never taken"},
+		"launcher as script": {Rule{Name: "a", Program: "node", Arguments: []string{"npm/bin/npx-cli.js"}}, "arguments", "what is never taken"},
 		"directory of all":   {Rule{Name: "a", Program: "node", Arguments: []string{"projects/*"}}, "arguments", "what others run too"},
 		"script of all":      {Rule{Name: "a", Program: "node", Arguments: []string{"my-notes/dist/*.js"}}, "arguments", "what others run too"},
 		"common directory":   {Rule{Name: "a", Program: "node", Arguments: []string{"projects/server.js"}}, "arguments", "such as my-server/projects/server.js"},
 		"common beginning":   {Rule{Name: "a", Program: "node", Arguments: []string{"mcp-server-*"}}, "arguments", "what others run too"},
 		"any server":         {Rule{Name: "a", Program: "mcp-server-*"}, "program", "what many programs are called"},
 		"short beginning":    {Rule{Name: "a", Program: "acme*", Arguments: []string{"mcp"}}, "program", "at least the first 5 characters"},
-		"wild arguments":     {Rule{Name: "a", Program: "acme", Arguments: []string{"*", "-v"}}, "arguments", "such as mcp or serve"},
+		"wild arguments":     {Rule{Name: "a", Program: "acme", Arguments: []string{"*", "-v"}}, "arguments", "such as mcp"},
 		"system's directory": {Rule{Name: "a", Program: "/usr/bin/acme"}, "", "names a program alone"},
-		"another module":     {Rule{Name: "a", Program: "python", Arguments: []string{"-m", "uvicorn"}}, "arguments", "would also match \"python3 -m uvicorn main:app\""},
-		"language server":    {Rule{Name: "a", Program: "gopls", Arguments: []string{"serve"}}, "program", "would also match \"gopls serve\""},
+		"another module":     {Rule{Name: "a", Program: "python", Arguments: []string{"-m", "uvicorn"}}, "arguments", "such as acme:app"},
+		"language server":    {Rule{Name: "a", Program: "gopls", Arguments: []string{"serve"}}, "arguments", "such as mcp"},
 		"any image":          {Rule{Name: "a", Program: "docker", Arguments: []string{"acme/*"}}, "arguments", "what others run too"},
-		"base image":         {Rule{Name: "a", Program: "docker", Arguments: []string{"postgres"}}, "arguments", "would also match \"docker run -i postgres\""},
+		"base image":         {Rule{Name: "a", Program: "docker", Arguments: []string{"postgres"}}, "arguments", "what others run too"},
 		"script for ruby":    {Rule{Name: "a", Program: "ruby", Arguments: []string{"server.rb"}}, "arguments", "such as my-server/server.rb"},
 		"disabled, unknown":  {Rule{Name: "gti", Disabled: true}, "name", "there are filesystem"},
 		"disabled with rest": {Rule{Name: "git", Disabled: true, Program: "x"}, "disabled", "nothing but a name"},
@@ -146,7 +144,7 @@ func TestMatchNeedsBoth(t *testing.T) {
 			Program:   rapid.OneOf(rapid.SampledFrom(somePrograms), rapid.String()).Draw(t, "program"),
 			Arguments: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "arguments"),
 		}
-		set := &Set{byFamily: make(map[family][]compiled)}
+		set := &Set{byRuntime: make(map[command.Trait][]compiled)}
 		if rule.Check() == nil {
 			set.add(rule)
 		}
@@ -169,7 +167,7 @@ func TestMatchNeedsBoth(t *testing.T) {
 				t.Errorf("%+v matched another argv[0]", rule)
 			}
 		}
-		if _, ok := New(nil).Match(exe, line); ok && IsLauncher(exe, line) {
+		if _, ok := New(nil).Match(exe, line); ok && command.IsLauncher(exe, line) {
 			t.Errorf("%s %q is both", exe, line)
 		}
 	})
@@ -196,7 +194,7 @@ func exeOf(args []string) string {
 // it keeps nobody from anything.
 func TestBystandersAreReadable(t *testing.T) {
 	for _, line := range bystanderLines() {
-		if _, ok := parse(exeOf(line), line); !ok {
+		if _, ok := read(exeOf(line), line); !ok {
 			t.Errorf("%q", line)
 		}
 	}
@@ -225,10 +223,10 @@ func TestNoRuleMatchesBystanders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SampledFrom(lines).Draw(t, "made from")
 		rule := Rule{Name: "x"}
-		switch kindOf(monitor.ProgramName(words[0])) {
-		case python:
+		switch command.RuntimeOf(monitor.ProgramName(words[0])) {
+		case command.Python:
 			rule.Program = "python"
-		case native:
+		case 0:
 			rule.Program = wild(t, words[0], "program")
 		default:
 			rule.Program = words[0]
@@ -254,7 +252,7 @@ func TestNoRuleMatchesBystanders(t *testing.T) {
 // editor, a test runner or an assistant for a server, wherever it lies and
 // whatever its arguments are.
 func TestGuardedWhateverARuleSays(t *testing.T) {
-	set := &Set{byFamily: make(map[family][]compiled)}
+	set := &Set{byRuntime: make(map[command.Trait][]compiled)}
 	for _, program := range []string{"*", "node", "python", "java"} {
 		set.add(Rule{Name: "all", Program: program, Arguments: []string{"*"}})
 		set.add(Rule{Name: "all", Program: program, Arguments: []string{"-m", "*"}})
@@ -271,14 +269,14 @@ func TestGuardedWhateverARuleSays(t *testing.T) {
 	}
 	programs := []string{"gnome-shell", "gnome-terminal-server", "plasmashell", "kwin_wayland", "firefox", "firefox-esr", "chrome", "google-chrome-stable",
 		"emacs-29.1", "vim.basic", "xfce4-session", "bash", "zsh", "fish", "tmux"}
-	for _, p := range append(programs, guardedPrograms...) {
+	for _, p := range append(programs, command.Named(command.Guarded)...) {
 		for _, dir := range []string{"/usr/bin/", "/opt/acme-mcp/bin/", `C:\Acme\`} {
 			refuse(dir+p, dir+p)
 			refuse(dir+p+".exe", p, "acme-mcp", "serve")
 		}
 		refuse("/w/acme-mcp", p)
 	}
-	for _, s := range guardedScripts {
+	for _, s := range command.Named(command.GuardedScript) {
 		refuse(nodeExe, "node", "/w/node_modules/"+s+"/dist/acme-mcp.js")
 		refuse(nodeExe, "node", "/w/node_modules/.pnpm/x@1/node_modules/"+s+"/cli.js", "acme-mcp")
 		refuse(pyExe, "python3", "/w/lib/python3.11/site-packages/"+s+"/__main__.py")
@@ -336,7 +334,7 @@ func FuzzMatch(f *testing.F) {
 	set := New([]Rule{user})
 	f.Fuzz(func(t *testing.T, exe, line string) {
 		args := strings.Split(line, "\x00")
-		if name, ok := set.Match(exe, args); ok && (name == "" || IsLauncher(exe, args)) {
+		if name, ok := set.Match(exe, args); ok && (name == "" || command.IsLauncher(exe, args)) {
 			t.Errorf("%q %q: %q", exe, args, name)
 		}
 		_ = Rule{Name: exe, Program: exe, Arguments: args}.Check()

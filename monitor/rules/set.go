@@ -3,20 +3,22 @@ package rules
 import (
 	"slices"
 	"strings"
+
+	"lamplighter/monitor/command"
 )
 
 // Set is a list of rules ready for use. It does not change after New and is
 // safe for concurrent use. The zero Set matches nothing.
 type Set struct {
-	byFamily map[family][]compiled
+	byRuntime map[command.Trait][]compiled // 0: programs of their own
 }
 
 // compiled is a rule taken apart once.
 type compiled struct {
 	name      string
-	program   pattern // native only
+	program   pattern // of a program of its own only
 	flag      string  // the option that what stands behind, empty when none
-	what      pattern // not for native
+	what      pattern // of a family only
 	arguments []pattern
 }
 
@@ -24,7 +26,7 @@ type compiled struct {
 // rule of the user replaces the built-in rules of its name, or switches them
 // off. Rules that Check refuses are left out.
 func New(user []Rule) *Set {
-	s := &Set{byFamily: make(map[family][]compiled)}
+	s := &Set{byRuntime: make(map[command.Trait][]compiled)}
 	replaced := make(map[string]bool)
 	for _, r := range user {
 		if r.Check() == nil {
@@ -45,16 +47,31 @@ func (s *Set) add(r Rule) {
 		return
 	}
 	f, c := compile(r)
-	s.byFamily[f] = append(s.byFamily[f], c)
+	s.byRuntime[f] = append(s.byRuntime[f], c)
+}
+
+// runtimeNamed is the family that a rule names; 0 for a program of its own.
+func runtimeNamed(program string) command.Trait {
+	switch strings.ToLower(program) {
+	case "node":
+		return command.Node
+	case "python":
+		return command.Python
+	case "java":
+		return command.Java
+	case "docker":
+		return command.Container
+	}
+	return 0
 }
 
 // compile takes a rule apart. One that runs in an interpreter has arguments,
 // more than its flag.
-func compile(r Rule) (family, compiled) {
-	f := familyNamed(r.Program)
+func compile(r Rule) (command.Trait, compiled) {
+	f := runtimeNamed(r.Program)
 	c := compiled{name: r.Name}
 	rest := r.Arguments
-	if f == native {
+	if f == 0 {
 		c.program = programPattern(r.Program)
 	} else {
 		if isFlag(f, rest[0]) {
@@ -75,40 +92,41 @@ func compile(r Rule) (family, compiled) {
 // mentions a server in its arguments, nor, whatever a rule says, an editor, a
 // shell, a browser, a test runner, an assistant, a launcher or our own shim.
 func (s *Set) Match(exe string, args []string) (name string, ok bool) {
-	c, ok := parse(exe, args)
+	c, ok := read(exe, args)
 	if !ok || s == nil {
 		return "", false
 	}
-	list := s.byFamily[c.family]
-	for i := range list {
-		if !list[i].match(&c) {
-			continue
-		}
-		if c.guarded() || IsLauncher(exe, args) || IsShim(exe, args) {
-			break
-		}
-		return list[i].name, true
+	list := s.byRuntime[c.Runtime]
+	i := slices.IndexFunc(list, func(r compiled) bool { return r.match(&c) })
+	if i < 0 || c.guarded() || command.IsShim(exe, args) {
+		return "", false
 	}
-	return "", false
+	return list[i].name, true
 }
 
-func (r *compiled) match(c *command) bool {
-	switch c.family {
-	case native:
-		if !r.program.matchEnd(c.exe) || !r.program.last().match(c.name) {
+func (r *compiled) match(s *subject) bool {
+	p := r.what
+	matches := p.matchEnd
+	switch s.Runtime {
+	case 0:
+		if p = r.program; !p.last().match(s.name) {
 			return false
 		}
-	case container:
-		if !r.what.matchParts(c.what) {
-			return false
-		}
-	default:
-		if r.flag != c.flag || !r.what.matchEnd(c.what) {
-			return false
-		}
+		matches = p.matchEnd
+	case command.Container:
+		matches = p.matchParts
 	}
-	rest, ok := inOrder(r.arguments, c.rest)
+	if r.flag != s.Flag || !matches(s.what) || !tellsAt(p, s.what) {
+		return false
+	}
+	rest, ok := inOrder(r.arguments, s.Args)
 	return ok && serves(rest)
+}
+
+// tellsAt reports whether what a pattern with wildcards has matched tells the server
+// by itself, as the pattern does: alpin* may be alpine.
+func tellsAt(p pattern, parts []string) bool {
+	return !p.isWild() || slices.ContainsFunc(parts[len(parts)-len(p):], func(part string) bool { return glob{text: part}.tells() })
 }
 
 // inOrder finds the patterns in args, from the beginning and in order. Between

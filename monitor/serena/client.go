@@ -192,16 +192,29 @@ type LogPage struct {
 	ActiveProject string // name, "" when none
 }
 
+// beyondLog is an index from which on there are no messages: the answer has only
+// what else it tells.
+const beyondLog = 1 << 30
+
 // Logs returns the log messages from index start on.
 func (c *Client) Logs(ctx context.Context, port int, start int) (LogPage, error) {
 	return c.logs(ctx, port, start, maxLogBody)
 }
 
+// LacksProject reports whether the instance says that no project is active. The
+// answer comes at once, also while a tool runs, which that of Overview does not.
+func (c *Client) LacksProject(ctx context.Context, port int) (bool, error) {
+	var answer struct {
+		Project json.RawMessage `json:"active_project"` // a name; nil when the answer does not tell
+	}
+	err := c.call(ctx, http.MethodPost, port, "/get_log_messages", fmt.Appendf(nil, `{"start_idx":%d}`, beyondLog), &answer, maxProbeBody)
+	return string(answer.Project) == "null", err
+}
+
 // LastCall looks up in the newest messages of the log when a tool was last at
 // work. It is the zero time when they do not tell.
 func (c *Client) LastCall(ctx context.Context, port int) (time.Time, error) {
-	const beyond = 1 << 30 // no messages, only their number
-	page, err := c.logs(ctx, port, beyond, maxProbeBody)
+	page, err := c.logs(ctx, port, beyondLog, maxProbeBody)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 )
 
 // Command is what the command line of a Serena MCP server says about it.
@@ -31,60 +32,25 @@ func ParseCommand(exe string, args []string) (Command, bool) {
 	return parseFlags(rest), true
 }
 
-// serverArgs returns the arguments behind what makes it a Serena MCP server.
+// serverArgs returns the arguments behind what makes it a Serena MCP server:
+// "python /v/bin/serena start-mcp-server", "python -m serena.cli start-mcp-server",
+// or the same as a program, on Windows or packed.
 func serverArgs(exe string, args []string) ([]string, bool) {
-	if len(args) == 0 {
+	c := command.Parse(exe, args)
+	switch {
+	case c.Program == "" || len(c.Through) > 0:
+		return nil, false
+	case c.Runtime == command.Python && c.Flag == "-m":
+		return moduleArgs(c.Script, c.Args)
+	case c.Runtime == command.Python:
+		return entryArgs(monitor.ProgramName(c.Script), c.Args)
+	case c.Runtime != 0 || exe != "" && !IsProgram(monitor.ProgramName(exe)):
 		return nil, false
 	}
-	name := monitor.ProgramName(args[0])
-	if monitor.IsPython(name) {
-		if exe != "" && !monitor.IsPython(monitor.ProgramName(exe)) {
-			return nil, false // argv[0] claims to be an interpreter, the program is not one
-		}
-		return pythonArgs(args[1:])
-	}
-	// A launcher binary (Windows) or a packed program.
-	if exe != "" && !isEntryPoint(monitor.ProgramName(exe)) {
-		return nil, false
-	}
-	return entryArgs(name, args[1:])
+	return entryArgs(monitor.ProgramName(args[0]), c.Args)
 }
 
-// pythonArgs skips the interpreter's own options. See "python --help": -c ends
-// them, and what follows is a program of its own, never Serena's.
-func pythonArgs(args []string) ([]string, bool) {
-	for i := 0; i < len(args); i++ {
-		switch a := args[i]; {
-		case a == "--check-hash-based-pycs":
-			i++
-		case a == "-":
-			return nil, false
-		case strings.HasPrefix(a, "--"):
-		case strings.HasPrefix(a, "-"):
-			// Options may be joined, with each other and with the value of
-			// the last: -um serena.cli, -mserena.cli, -Wignore.
-			switch j := strings.IndexAny(a, "cmWX"); {
-			case j < 0:
-			case a[j] == 'c':
-				return nil, false
-			case a[j] == 'm' && j+1 < len(a):
-				return moduleArgs(a[j+1:], args[i+1:])
-			case a[j] == 'm' && i+1 < len(args):
-				return moduleArgs(args[i+1], args[i+2:])
-			case a[j] == 'm':
-				return nil, false
-			case j == len(a)-1:
-				i++
-			}
-		default:
-			return entryArgs(monitor.ProgramName(a), args[i+1:])
-		}
-	}
-	return nil, false
-}
-
-// moduleArgs: "python -m serena.cli start-mcp-server"; serena.mcp was tried by
-// users of old versions and served directly.
+// moduleArgs: serena.mcp was tried by users of old versions and served directly.
 func moduleArgs(module string, args []string) ([]string, bool) {
 	switch module {
 	case "serena", "serena.cli":
@@ -96,17 +62,41 @@ func moduleArgs(module string, args []string) ([]string, bool) {
 }
 
 func entryArgs(name string, args []string) ([]string, bool) {
-	switch name {
-	case "serena", "serena-agent":
-		return subcommand(args)
-	case "serena-mcp-server": // versions before 1.0
+	switch {
+	case name == "serena-mcp-server": // versions before 1.0
 		return args, true
+	case IsProgram(name):
+		return subcommand(args)
 	}
 	return nil, false
 }
 
-func isEntryPoint(name string) bool {
+// IsProgram reports whether a name, as monitor.ProgramName gives it, is what
+// Serena's program was called in any version.
+func IsProgram(name string) bool {
 	return name == "serena" || name == "serena-agent" || name == "serena-mcp-server"
+}
+
+// IsPackage reports whether a word names Serena to uvx and the like: serena,
+// serena-agent, serena-agent@latest, serena-agent==2.1.0.
+func IsPackage(word string) bool {
+	name, _, _ := strings.Cut(word, "@")
+	name, _, _ = strings.Cut(name, "==")
+	return name == "serena" || name == "serena-agent" || name == "serena.exe"
+}
+
+// Runs reports whether a command line, as settings give it, runs Serena's program,
+// be it through uvx and the like. Another program that is given the command of Serena
+// as its arguments, such as a guard before its tools, does not.
+func Runs(words []string) bool {
+	c := command.Parse("", words)
+	switch {
+	case c.Runtime == command.Python && c.Flag == "-m":
+		return c.Script == "serena" || strings.HasPrefix(c.Script, "serena.")
+	case c.Runtime == command.Python:
+		return len(c.Through) == 0 && IsProgram(monitor.ProgramName(c.Script)) // uv run --script serena is another one
+	}
+	return c.Runtime == 0 && (IsPackage(c.Program) || IsProgram(monitor.ProgramName(c.Program)))
 }
 
 func subcommand(args []string) ([]string, bool) {

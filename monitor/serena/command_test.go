@@ -79,6 +79,22 @@ func TestParseCommand(t *testing.T) {
 	}
 }
 
+func TestRuns(t *testing.T) {
+	for line, want := range map[string]bool{
+		"": false, "serena": true, `C:\x\Serena.exe start-mcp-server`: true, "/a/serena-mcp-server": true, "serena-agent": true,
+		"py -3.12 -m serena.mcp": true, "python3 -P -m serena.cli": true, "python3 /v/bin/serena": true,
+		"uvx --from serena-agent serena": true, "uvx serena-agent@latest": true, "uvx --from git+https://github.com/oraios/serena serena": true,
+		"uv run --directory /src/serena serena": true, "uv run python -m serena.cli": true, "poetry run serena": true, "bash -c serena": true,
+		"uvx mcp-guard serena start-mcp-server": false, "uv run --directory /opt/guard guard.py serena start-mcp-server": false,
+		"uv run --script serena": false, "pipx run --path serena": false,
+		"python3 -m mcp_server_time": false, "npx -y @modelcontextprotocol/server-memory": false, "node /src/serena/index.js": false, "server": false,
+	} {
+		if got := Runs(strings.Fields(line)); got != want {
+			t.Errorf("%q: %t", line, got)
+		}
+	}
+}
+
 func TestCommandProjectName(t *testing.T) {
 	for project, want := range map[string]string{
 		"": "", "/p/alpha": "alpha", "/p/alpha/": "alpha", "alpha": "alpha", `C:\p\alpha`: "alpha", "/": "", ".": "", `C:\`: "",

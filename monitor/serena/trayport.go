@@ -1,6 +1,7 @@
 package serena
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -48,6 +49,16 @@ type TrayOptions struct {
 	// remote end; nil lets all in. It is closed before anything is read.
 	Peer func(local, remote netip.AddrPort) error
 	Log  *slog.Logger // nil: silent
+
+	Limits TrayLimits
+}
+
+// TrayLimits are how long a TrayEndpoint waits. A zero field means the default.
+type TrayLimits struct {
+	Retry  time.Duration // from one try to take the port to the next
+	Settle time.Duration // an instance may register before it listens
+	Header time.Duration // from the opening of a connection to the end of a request's header
+	Write  time.Duration // from there to the end of the answer
 }
 
 // TrayEndpoint is the tray manager that Serena instances with
@@ -71,10 +82,7 @@ type TrayEndpoint struct {
 	known   *registered
 
 	listen func(context.Context) (net.Listener, error)
-	retry  time.Duration // from one try to take the port to the next
-	settle time.Duration // an instance may register before it listens
-	header time.Duration // from the opening of a connection to the end of a request's header
-	write  time.Duration // from there to the end of the answer
+	limits TrayLimits
 	alive  func(monitor.Identity) bool
 	places chan struct{} // one for each registration that is looked at or waits for that
 	checks chan struct{} // one for each look at the process table
@@ -107,14 +115,14 @@ func NewTrayEndpoint(o TrayOptions) *TrayEndpoint {
 		log:     o.Log,
 		known:   newRegistered(),
 		listen:  listenTray,
-		retry:   time.Minute,
-		settle:  time.Second,
-		header:  time.Second,
-		write:   8 * time.Second,
-		alive:   isAlive,
-		places:  make(chan struct{}, mostWaiting),
-		checks:  make(chan struct{}, mostChecks),
-		turned:  refusals{log: o.Log},
+		limits: TrayLimits{
+			Retry: cmp.Or(o.Limits.Retry, time.Minute), Settle: cmp.Or(o.Limits.Settle, time.Second),
+			Header: cmp.Or(o.Limits.Header, time.Second), Write: cmp.Or(o.Limits.Write, 8*time.Second),
+		},
+		alive:  isAlive,
+		places: make(chan struct{}, mostWaiting),
+		checks: make(chan struct{}, mostChecks),
+		turned: refusals{log: o.Log},
 	}
 }
 
@@ -141,7 +149,7 @@ func (e *TrayEndpoint) Serve(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		wait := time.NewTimer(e.retry)
+		wait := time.NewTimer(e.limits.Retry)
 		select {
 		case <-wait.C:
 		case <-ctx.Done():
@@ -175,9 +183,9 @@ func (e *TrayEndpoint) answer(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           e.handler(l.Addr().(*net.TCPAddr).Port),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: e.header,
-		ReadTimeout:       e.header + 2*time.Second,
-		WriteTimeout:      e.write,
+		ReadHeaderTimeout: e.limits.Header,
+		ReadTimeout:       e.limits.Header + 2*time.Second,
+		WriteTimeout:      e.limits.Write,
 		MaxHeaderBytes:    8 << 10,
 		ErrorLog:          slog.NewLogLogger(e.log.Handler(), slog.LevelDebug),
 	}

@@ -113,7 +113,7 @@ func dialTray(t *testing.T, e *tray) net.Conn {
 // stay and are answered when they speak.
 func TestTrayBoundsConnections(t *testing.T) {
 	const all = 100
-	e := serveTray(t, func(e *tray) { e.header = time.Hour })
+	e := serveTray(t, func(e *tray) { e.limits.Header = time.Hour })
 	type end struct {
 		conn   int
 		answer string
@@ -156,7 +156,7 @@ func TestTrayIsNotShutByOthers(t *testing.T) {
 	var mu sync.Mutex
 	others := make(map[uint16]bool)
 	e := serveTray(t, func(e *tray) {
-		e.header = time.Hour
+		e.limits.Header = time.Hour
 		e.options.Peer = func(_, remote netip.AddrPort) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -210,7 +210,7 @@ func TestTrayLeavesThePort(t *testing.T) {
 	log := &sink{}
 	e := NewTrayEndpoint(TrayOptions{Log: slog.New(slog.NewTextHandler(log, nil))})
 	tries := make(chan error, 100)
-	e.retry, e.header = time.Millisecond, time.Minute
+	e.limits.Retry, e.limits.Header = time.Millisecond, time.Minute
 	e.listen = func(ctx context.Context) (net.Listener, error) {
 		l, err := loopback.Listen(ctx, holder.Addr().(*net.TCPAddr).Port)
 		tries <- err
@@ -287,7 +287,7 @@ func endWhileRegistering(t *testing.T) (status int, answer map[string]string, er
 		}
 		return monitor.Identity{}, ErrNotListening
 	}})
-	e.settle, e.header = time.Hour, time.Minute
+	e.limits.Settle, e.limits.Header = time.Hour, time.Minute
 	e.listen = func(context.Context) (net.Listener, error) { return l, nil }
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

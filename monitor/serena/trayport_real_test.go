@@ -42,8 +42,9 @@ type news struct {
 	asked time.Time // when the request came
 }
 
-// realTray serves an endpoint on the real port, with all real checks.
-func realTray(t *testing.T, log *sink) <-chan news {
+// realTray serves an endpoint on the real port, with all real checks. It is changed
+// by change, if given.
+func realTray(t *testing.T, log *sink, change func(*TrayEndpoint)) <-chan news {
 	t.Helper()
 	told := make(chan news, 100)
 	asked := make(chan time.Time, 1000)
@@ -67,7 +68,10 @@ func realTray(t *testing.T, log *sink) <-chan news {
 		},
 		Log: slog.New(slog.NewTextHandler(log, nil)),
 	})
-	e.retry = 20 * time.Millisecond
+	e.limits.Retry = 20 * time.Millisecond
+	if change != nil {
+		change(e)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- e.Serve(ctx) }()
@@ -121,50 +125,58 @@ func healthy(t *testing.T) {
 	}
 }
 
+// TestRealSerenaRegisters: a server of each version registers, without a project,
+// activates one, and ends. One of the newest wants its page opened, as servers do by
+// default; so does another beside it, for which none is opened.
 func TestRealSerenaRegisters(t *testing.T) {
 	for _, version := range []string{serenatest.Version15, serenatest.Version17, serenatest.Version} {
 		t.Run(version, func(t *testing.T) {
-			told := realTray(t, &sink{})
+			told := realTray(t, &sink{}, nil)
 			healthy(t)
-
-			s := serenatest.Start(t, serenatest.Options{Version: version, Home: trayHome(t), Project: serenatest.GoProject(t, "alpha")})
+			newest := version == serenatest.Version
+			o := serenatest.Options{Version: version, Home: trayHome(t)}
+			if newest {
+				o.Args = []string{"--open-web-dashboard", "true"}
+			}
+			s := serenatest.Start(t, o)
 			n := next(t, told, "register")
 			t.Logf("from the request of a server to the news of it: %v", time.Since(n.asked))
+			if newest {
+				if opened := next(t, told, "open"); opened.Identity != n.Identity {
+					t.Errorf("opened for %v", opened.Identity)
+				}
+			}
 			s.WaitReady(t)
-			if n.Identity.PID != s.ServerPID || n.Port != s.DashboardPort || n.Project != "alpha" || n.OpenViewer || n.StartedAt.IsZero() || time.Since(n.StartedAt) > time.Hour {
+			if n.Identity.PID != s.ServerPID || n.Port != s.DashboardPort || n.Project != "" || n.OpenViewer != newest || n.StartedAt.IsZero() || time.Since(n.StartedAt) > time.Hour {
 				t.Errorf("registered %+v, the server is %d on port %d", n.Registration, s.ServerPID, s.DashboardPort)
 			}
 			s.Initialize(t)
+			s.Call(t, "activate_project", map[string]any{"project": serenatest.GoProject(t, "beta"), "session": "test"})
+			if changed := next(t, told, "update"); changed.Identity != n.Identity || changed.Project != "beta" {
+				t.Errorf("changed to %+v", changed.Registration)
+			}
+			if newest {
+				claims(t, s)
+				o.Project = serenatest.GoProject(t, "alpha")
+				serenatest.Start(t, o).WaitReady(t)
+				if second := next(t, told, "register"); !second.OpenViewer || second.Project != "alpha" || second.Identity == n.Identity {
+					t.Errorf("the second is %+v", second.Registration)
+				}
+			}
 			if err := s.Stdin.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if bye := next(t, told, "unregister"); bye.Identity != n.Identity {
+			if bye := next(t, told, "unregister"); bye.Identity != n.Identity { // and no page in between
 				t.Errorf("%v said goodbye, not %v", bye.Identity, n.Identity)
 			}
 			<-s.Done()
-
-			// One without a project, which activates one later.
-			s = serenatest.Start(t, serenatest.Options{Version: version, Home: trayHome(t), HTTP: true})
-			first := next(t, told, "register")
-			t.Logf("from the request of a server to the news of it: %v", time.Since(first.asked))
-			s.WaitReady(t)
-			if first.Identity.PID != s.ServerPID || first.Project != "" {
-				t.Errorf("registered %+v, the server is %d", first.Registration, s.ServerPID)
-			}
-			s.Initialize(t)
-			s.Call(t, "activate_project", map[string]any{"project": serenatest.GoProject(t, "beta"), "session": "test"})
-			if changed := next(t, told, "update"); changed.Identity != first.Identity || changed.Project != "beta" {
-				t.Errorf("changed to %+v", changed.Registration)
-			}
 		})
 	}
 }
 
-// TestRealLies: claims about a real server that are not true, and then one that
-// is.
-func TestRealLies(t *testing.T) {
-	s := serenatest.Start(t, serenatest.Options{})
-	port := s.WaitReady(t)
+// claims makes claims about a real server that are not true, and then one that is.
+func claims(t *testing.T, s *serenatest.Server) {
+	t.Helper()
 	ours, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -176,12 +188,12 @@ func TestRealLies(t *testing.T) {
 		pid, port int
 		status    int
 	}{
-		{"its port, another process of ours", os.Getppid(), port, http.StatusBadRequest},
-		{"its port, nobody", 1 << 22, port, http.StatusBadRequest},
-		{"its port, ourselves", os.Getpid(), port, http.StatusBadRequest},
+		{"its port, another process of ours", os.Getppid(), s.DashboardPort, http.StatusBadRequest},
+		{"its port, nobody", 1 << 22, s.DashboardPort, http.StatusBadRequest},
+		{"its port, ourselves", os.Getpid(), s.DashboardPort, http.StatusBadRequest},
 		{"its process, another's port", s.ServerPID, ours.Addr().(*net.TCPAddr).Port, http.StatusBadRequest},
 		{"its process, the endpoint's port", s.ServerPID, e.port, http.StatusBadRequest},
-		{"the truth", s.ServerPID, port, http.StatusOK},
+		{"the truth", s.ServerPID, s.DashboardPort, http.StatusOK},
 	} {
 		status, answer := e.send(t, http.MethodPost, "/register", registerBody(c.pid, c.port, ""), nil)
 		t.Logf("%s: %d %v", c.name, status, answer)
@@ -194,42 +206,33 @@ func TestRealLies(t *testing.T) {
 	}
 }
 
-// TestRealSerenaOpensOnce: two servers ask for a page, as they do by default.
-func TestRealSerenaOpensOnce(t *testing.T) {
-	told := realTray(t, &sink{})
-	healthy(t)
-	home := trayHome(t)
-	open := []string{"--open-web-dashboard", "true"}
-	serenatest.Start(t, serenatest.Options{Home: home, Args: open}).WaitReady(t)
-	first := next(t, told, "register")
-	if opened := next(t, told, "open"); opened.Identity != first.Identity {
-		t.Errorf("opened for %v", opened.Identity)
-	}
-	serenatest.Start(t, serenatest.Options{Home: home, Args: open}).WaitReady(t)
-	if second := next(t, told, "register"); !second.OpenViewer || second.Identity == first.Identity {
-		t.Errorf("the second is %+v", second.Registration)
-	}
-	serenatest.Start(t, serenatest.Options{Home: home}).WaitReady(t)
-	next(t, told, "register") // and no page in between
-}
-
 // TestRealTrayManagerIsLeftAlone: Serena's own tray manager, which a server
-// has started, has the port.
+// has started, has the port until it ends.
 func TestRealTrayManagerIsLeftAlone(t *testing.T) {
-	home := trayHome(t)
 	dummy := []string{"PYSTRAY_BACKEND=dummy"} // there is no desktop
-	s := serenatest.Start(t, serenatest.Options{Home: home, Env: dummy})
+	s := serenatest.Start(t, serenatest.Options{Home: trayHome(t), Env: dummy})
 	s.WaitReady(t)
 	healthy(t)
 
 	log := &sink{}
-	told := realTray(t, log)
-	log.await(t, "found by looking")
-	serenatest.Start(t, serenatest.Options{Home: home, Env: dummy}).WaitReady(t)
-	healthy(t)
-	if strings.Contains(log.String(), "can register here") {
-		t.Fatalf("the port was taken:\n%s", log)
+	tries := make(chan error)
+	told := realTray(t, log, func(e *TrayEndpoint) {
+		listen := e.listen
+		e.listen = func(ctx context.Context) (net.Listener, error) {
+			l, err := listen(ctx)
+			select {
+			case tries <- err:
+			default:
+			}
+			return l, err
+		}
+	})
+	for range 5 {
+		if err := <-tries; err == nil {
+			t.Fatalf("the port was taken:\n%s", log)
+		}
 	}
+	healthy(t)
 
 	for _, pid := range s.Pids() {
 		info, err := process.Read(pid)
@@ -245,9 +248,8 @@ func TestRealTrayManagerIsLeftAlone(t *testing.T) {
 		}
 	}
 	log.await(t, "can register here")
+	healthy(t)
 	if n := strings.Count(log.String(), "found by looking"); n != 1 || len(told) != 0 {
 		t.Errorf("said %d times, told %d things", n, len(told))
 	}
-	serenatest.Start(t, serenatest.Options{Home: home}).WaitReady(t)
-	next(t, told, "register")
 }

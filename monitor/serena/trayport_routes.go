@@ -126,7 +126,7 @@ func (e *TrayEndpoint) register(r *http.Request, ourPort int) (string, error) {
 func (e *TrayEndpoint) owner(ctx context.Context, c claim) (monitor.Identity, error) {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
-	enough := time.NewTimer(e.settle)
+	enough := time.NewTimer(e.limits.Settle)
 	defer enough.Stop()
 	for {
 		id, err := e.check(ctx, c)

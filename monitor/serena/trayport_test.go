@@ -101,8 +101,8 @@ func serveTray(t *testing.T, change func(*tray)) *tray {
 		Owner:         claimed,
 		Log:           slog.New(slog.NewTextHandler(e.log, nil)),
 	})
-	e.settle = 50 * time.Millisecond
-	e.header, e.write = time.Minute, 2*time.Minute // our requests come whole, however slowly, and may wait
+	e.limits.Settle = 50 * time.Millisecond
+	e.limits.Header, e.limits.Write = time.Minute, 2*time.Minute // our requests come whole, however slowly, and may wait
 	if change != nil {
 		change(e)
 	}
@@ -277,7 +277,7 @@ func TestTrayWaitsForThePort(t *testing.T) {
 	var mu sync.Mutex
 	tries := 0
 	e := serveTray(t, func(e *tray) {
-		e.settle = time.Minute
+		e.limits.Settle = time.Minute
 		e.options.Owner = func(pid, _ int) (monitor.Identity, error) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/rules"
 )
 
 // The users of a recorded table: ours, and anybody else.
@@ -156,7 +156,7 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	}
 	for _, id := range append([]monitor.Identity{root}, tree...) {
 		if t := r.taken[id.PID]; t != nil {
-			t.words, t.full = t.words || rules.IsLauncher(t.info.Exe, t.info.Args) || id == in.Identity, true
+			t.words, t.full = t.words || command.IsLauncher(t.info.Exe, t.info.Args) || id == in.Identity, true
 		}
 	}
 	server.words = true
@@ -329,3 +329,5 @@ func (r *recorder) descriptor(d process.Descriptor) Descriptor {
 	}
 	return out
 }
+
+func isLauncher(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) }

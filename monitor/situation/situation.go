@@ -2,11 +2,11 @@
 // around the MCP servers, with arguments, parents, pipes, ports and control
 // groups, what the watch knew about them and what the policies are to decide.
 //
-// A file of this kind is what a report of a wrong decision becomes: it is decided
-// again by the same rules (Decide), without a process, a clock or a signal. The
-// collection is monitor/testdata/situations. Record writes one from the machine
-// that it runs on, with what is private removed; nothing else here looks at the
-// machine.
+// A file of this kind is what a report of a wrong decision becomes. Machine makes it
+// a machine again, on which the real watch, policies and stop ladder run without a
+// process or a signal (situationtest); nothing here decides anything. The collection
+// is monitor/testdata/situations. Record writes one from the machine that it runs on,
+// with what is private removed; nothing else here looks at that machine.
 package situation
 
 import (
@@ -17,7 +17,6 @@ import (
 	"io"
 	"time"
 
-	"lamplighter/monitor/policy"
 	"lamplighter/monitor/rules"
 )
 
@@ -50,8 +49,8 @@ type Situation struct {
 	Rules    []Rule   `json:"rules,omitempty"`
 	Settings Settings `json:"settings"`
 
-	// Order is what a user orders; "" leaves it to the policies.
-	Order policy.What `json:"order,omitempty"`
+	// Order is what a user orders, a policy.What; "" leaves it to the policies.
+	Order string `json:"order,omitempty"`
 	// Then is what changes between the decision and the first signal.
 	Then   *Change       `json:"then,omitempty"`
 	Expect []Expectation `json:"expect"`
@@ -66,7 +65,6 @@ type Process struct {
 	Name    string   `json:"name"` // short, as process.Info has it
 	Exe     string   `json:"exe"`
 	Args    []string `json:"args"`
-	Dir     string   `json:"cwd,omitempty"`
 	State   State    `json:"state,omitempty"`
 	Seconds float64  `json:"cpu,omitempty"` // seconds of CPU time so far
 	RSS     uint64   `json:"rss,omitempty"` // bytes
@@ -136,7 +134,6 @@ type Server struct {
 
 	Dashboard *Dashboard `json:"dashboard,omitempty"` // nil: none was found
 	MCPPort   int        `json:"mcp_port,omitempty"`
-	RSS       uint64     `json:"rss,omitempty"` // of its whole tree; 0: as the table says
 
 	Managed  bool   `json:"managed,omitempty"`
 	Lifetime string `json:"lifetime,omitempty"` // monitor.Launch
@@ -188,6 +185,43 @@ func (r Rule) rule() rules.Rule {
 	return rules.Rule{Name: r.Name, Program: r.Program, Arguments: r.Arguments}
 }
 
+// Settings are those of the policies that differ from the defaults, by the names
+// that they have in the settings file, with what the user has decided since. A
+// nil number is the default; zero switches the rule off.
+type Settings struct {
+	IdleMinutes   *float64 `json:"idle_shutdown_minutes,omitempty"`
+	IdleAttached  bool     `json:"idle_shutdown_attached,omitempty"` // stop
+	IdleREPL      bool     `json:"idle_shutdown_repl,omitempty"`
+	OrphanMinutes *float64 `json:"orphan_grace_minutes,omitempty"`
+	ZombieMinutes *float64 `json:"zombie_prune_minutes,omitempty"` // tells, and ends nothing
+	MemoryBytes   *uint64  `json:"memory_notify_bytes,omitempty"`
+	MemoryEnd     bool     `json:"memory_action_stop,omitempty"`
+	DuplicatesOff bool     `json:"duplicates_off,omitempty"`
+
+	Overrides  []Override `json:"policies,omitempty"`
+	Off        []string   `json:"off,omitempty"`
+	Kept       []Kept     `json:"kept,omitempty"`
+	Paused     bool       `json:"paused,omitempty"`
+	AwakeSince time.Time  `json:"awake_since,omitzero"`
+}
+
+// Override is policy.Override.
+type Override struct {
+	Project       string   `json:"project,omitempty"`
+	Client        string   `json:"client,omitempty"`
+	Never         bool     `json:"never,omitempty"`
+	OrphanMinutes *float64 `json:"orphan_grace_minutes,omitempty"`
+	IdleMinutes   *float64 `json:"idle_shutdown_minutes,omitempty"`
+	MemoryBytes   *uint64  `json:"memory_notify_bytes,omitempty"`
+}
+
+// Kept is an instance that the user keeps.
+type Kept struct {
+	PID   int       `json:"pid"`
+	Start uint64    `json:"start"`
+	Until time.Time `json:"until"`
+}
+
 // Change is what happens between a decision and the first signal.
 type Change struct {
 	Ended     []int     `json:"ended,omitempty"` // pids
@@ -199,14 +233,14 @@ type Change struct {
 type Expectation struct {
 	PID int `json:"pid"`
 	// Do is what a policy.Action says, or Leave.
-	Do      policy.Do   `json:"do"`
-	Rule    policy.Rule `json:"rule,omitempty"`
-	Because string      `json:"because,omitempty"` // a part of what is said
+	Do      string `json:"do"`
+	Rule    string `json:"rule,omitempty"`
+	Because string `json:"because,omitempty"` // a part of what is said
 }
 
 // Leave is what is expected of a process that no decision may touch: neither is
 // one made about it, nor is it in a tree that is ended.
-const Leave policy.Do = "leave"
+const Leave = "leave"
 
 // Parse reads a situation. Fields that it does not know, and what contradicts
 // itself, are errors.

@@ -48,14 +48,14 @@ func (l *Ladder) ascend(ctx context.Context, j *journal, p *party, port int) {
 
 // ask asks the server to end, if the port still is the tree's.
 func (l *Ladder) ask(ctx context.Context, p *party, port int) error {
-	listeners, err := l.src.listeners(p.pids())
+	listeners, err := l.o.System.Listeners()(p.pids())
 	if err != nil {
 		return err
 	}
 	if !hears(listeners, port) {
 		return fmt.Errorf("port %d is no longer its own", port)
 	}
-	return l.src.shutdown(ctx, port)
+	return l.o.Dashboards.Shutdown(ctx, port)
 }
 
 // family is what is above a tree, to see whether the same is started again.
@@ -89,7 +89,7 @@ func (l *Ladder) sameAs(server process.Info) []process.Info {
 	if len(server.Args) == 0 {
 		return nil
 	}
-	all, err := process.NewTable().Pass()
+	all, err := l.o.System.Scan()()
 	if err != nil {
 		l.o.Log.Debug("what runs besides a server that is ended is not all known", "error", err)
 	}
@@ -99,15 +99,15 @@ func (l *Ladder) sameAs(server process.Info) []process.Info {
 }
 
 func (l *Ladder) parentOf(p *party) family {
-	root, err := process.ReadStat(p.root.PID)
+	root, err := l.o.System.Stat(p.root.PID)
 	if err != nil || root.Parent <= 1 {
 		return family{}
 	}
-	parent, err := process.ReadStat(root.Parent)
+	parent, err := l.o.System.Stat(root.Parent)
 	if err != nil {
 		return family{}
 	}
-	children, err := process.Children(root.Parent)
+	children, err := process.Below(l.o.System, root.Parent)
 	if err != nil {
 		return family{}
 	}
@@ -141,7 +141,7 @@ func (l *Ladder) elsewhere(f family, p *party) (pid int) {
 		if f.twins[info.Identity] || info.Identity == p.server {
 			continue
 		}
-		started, err := process.StartedAt(info.Identity)
+		started, err := l.o.System.Started(info.Identity)
 		if err == nil && info.Start >= p.server.Start && started.After(p.started.Add(-2*time.Second)) {
 			return info.PID
 		}
@@ -158,12 +158,12 @@ func (l *Ladder) parentAgain(ctx context.Context, f family, p *party) string {
 	tick := time.NewTicker(respawnEvery)
 	defer tick.Stop()
 	for {
-		s, err := process.ReadStat(f.parent.PID)
+		s, err := l.o.System.Stat(f.parent.PID)
 		if err != nil || s.Identity != f.parent || s.State == process.Unreaped {
 			return ""
 		}
-		if pid := f.again(p.rootInfo); pid > 0 {
-			return fmt.Sprintf("%s has started it again as process %d; it stays away only when that program lets it", named(f.parent.PID), pid)
+		if pid := l.again(f, p.rootInfo); pid > 0 {
+			return fmt.Sprintf("%s has started it again as process %d; it stays away only when that program lets it", l.named(f.parent.PID), pid)
 		}
 		select {
 		case <-tick.C:
@@ -174,8 +174,8 @@ func (l *Ladder) parentAgain(ctx context.Context, f family, p *party) string {
 }
 
 // again finds a new child that runs what the root ran.
-func (f family) again(root process.Info) (pid int) {
-	children, err := process.Children(f.parent.PID)
+func (l *Ladder) again(f family, root process.Info) (pid int) {
+	children, err := process.Below(l.o.System, f.parent.PID)
 	if err != nil {
 		return 0
 	}
@@ -183,7 +183,7 @@ func (f family) again(root process.Info) (pid int) {
 		if f.children[pid] {
 			continue
 		}
-		info, err := process.Read(pid)
+		info, err := l.o.System.Read(pid)
 		if err == nil && info.Exe == root.Exe && slices.Equal(info.Args, root.Args) && len(info.Args) > 0 {
 			return pid
 		}

@@ -57,21 +57,18 @@ func TestAutomaticIsRefusedMore(t *testing.T) {
 		{"pinned", "well", func(in *monitor.Instance, _ *Ladder) { in.Pinned = true }, ErrPinned},
 		{"a service", "well", func(in *monitor.Instance, l *Ladder) {
 			orphan(in)
-			l.src = withService(l.src, "serena.service", nil)
+			serviced(l, "serena.service", nil)
 		}, ErrService},
 		{"perhaps a service", "well", func(in *monitor.Instance, l *Ladder) {
 			orphan(in)
-			l.src = withService(l.src, "", errors.New("no bus"))
+			serviced(l, "", errors.New("no bus"))
 		}, ErrUnknown},
 		{"in a container", "well", func(_ *monitor.Instance, l *Ladder) {
-			l.src.sameSpace = func(int) (bool, error) { return false, nil }
-		}, ErrContained},
-		{"with a network of its own", "well", func(_ *monitor.Instance, l *Ladder) {
-			l.src.sameNetwork = func(int) (bool, error) { return false, nil }
+			alter(l).service = func(context.Context) (string, bool, error) { return "", true, nil }
 		}, ErrContained},
 		{"another user's", "well", func(in *monitor.Instance, l *Ladder) {
 			orphan(in)
-			l.src.sameUser = func(int) (bool, error) { return false, nil }
+			alter(l).sameUser = func(int) (bool, error) { return false, nil }
 		}, ErrOtherUser},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +116,7 @@ func TestAutomaticEndsOrphans(t *testing.T) {
 	orphan(&moved)
 	l := g.ladder(Options{Limits: quick()})
 	r := stopped(t, l, moved, Order{Automatic: true, Confirm: func(context.Context) error {
-		l.src.listeners = func([]int) ([]process.Listener, error) { return nil, nil }
+		alter(l).listeners = func([]int) ([]process.Listener, error) { return nil, nil }
 		return nil
 	}})
 	if strings.Contains(kinds(r.Steps), "asked") {
@@ -160,12 +157,11 @@ func TestBusyBetweenDecisionAndSignal(t *testing.T) {
 
 	// Its port is another's by now, whose answer says nothing.
 	in, _ = g.server("well")
-	listeners := l.src.listeners
 	leftAlone(t, l, rec, in, Order{Confirm: func(context.Context) error {
-		l.src.listeners = func([]int) ([]process.Listener, error) { return nil, nil }
+		alter(l).listeners = func([]int) ([]process.Listener, error) { return nil, nil }
 		return nil
 	}}, ErrUnknown)
-	l.src.listeners = listeners
+	l.o.System = process.Local()
 
 	// The user pins it.
 	in, _ = g.server("well")
@@ -327,7 +323,7 @@ func TestClockIsSet(t *testing.T) {
 		}
 		said := r.Steps[len(r.Steps)-1].Detail
 		_, span, _ := strings.Cut(said, ", after ")
-		if took, err := time.ParseDuration(span); err != nil || took < 0 || took > time.Hour {
+		if took, err := time.ParseDuration(strings.ReplaceAll(span, " ", "")); err != nil || took < 0 || took > time.Hour {
 			t.Errorf("it says %q", said)
 		}
 	}

@@ -66,14 +66,13 @@ func TestGivingUpOnTheWay(t *testing.T) {
 	var once sync.Once
 	rec := &recorder{on: func(k monitor.EventKind) {
 		if k == monitor.EventTerminated {
-			once.Do(func() { close(began) })
+			once.Do(func() { close(began); cancel() })
 		}
 	}}
-	l := New(Options{Record: rec.record})
+	l := New(Options{Limits: quick(), Record: rec.record})
 	second := make(chan Outcome, 1)
 	go func() {
 		<-began
-		go cancel()
 		// Another one, who has not given up, carries it on.
 		r, _ := l.Stop(t.Context(), generic(id), Order{Force: true})
 		second <- r.Outcome

@@ -37,7 +37,7 @@ type Refusal struct {
 	Forceable bool
 }
 
-// Error is a sentence for people: "Not ended: 24284 - alpha is pinned. Unpin it
+// Error is a sentence for people: "Not ended: 4711 - alpha is pinned. Unpin it
 // first, or force it."
 func (r *Refusal) Error() string {
 	if r.Kind == ErrChanged { // whose Why is a clause of its own

@@ -10,7 +10,7 @@ import (
 
 func TestCheck(t *testing.T) {
 	fine := func(change func(*Facts)) Facts {
-		f := Facts{Label: "24284 - alpha", Recognised: true, Work: Idle}
+		f := Facts{Label: "4 - alpha", Recognised: true, Work: Idle}
 		change(&f)
 		return f
 	}
@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: force is offered: %v", c.name, got.Forceable)
 		}
 		text := got.Error()
-		if !strings.HasPrefix(text, "Not ended: 24284 - alpha ") || !strings.HasSuffix(text, ".") || strings.Contains(text, "..") {
+		if !strings.HasPrefix(text, "Not ended: 4 - alpha ") || !strings.HasSuffix(text, ".") || strings.Contains(text, "..") {
 			t.Errorf("%s: %q is no sentence", c.name, text)
 		}
 		if !c.hard && !strings.Contains(strings.ToLower(text), "force") && c.kind != nil {
@@ -85,7 +85,7 @@ func TestCheckAutomatic(t *testing.T) {
 		{"orphaned, uncertain", Facts{Orphaned: true, Uncertain: errors.New("no bus")}, ErrUnknown},
 		{"orphaned, another user's", Facts{Orphaned: true, Foreign: []Process{{PID: 7}}}, ErrOtherUser},
 	} {
-		c.f.Label, c.f.Recognised = "24284 - alpha", true
+		c.f.Label, c.f.Recognised = "4 - alpha", true
 		for _, force := range []bool{false, true} {
 			got := Check(c.f, Order{Automatic: true, Force: force})
 			if (got == nil) != (c.kind == nil) || got != nil && !errors.Is(got, c.kind) {
@@ -93,8 +93,8 @@ func TestCheckAutomatic(t *testing.T) {
 			}
 		}
 	}
-	changed := &Refusal{Label: "24284 - alpha", Kind: ErrChanged, Why: "its client runs."}
-	if got := changed.Error(); got != "Not ended: 24284 - alpha: its client runs." || !errors.Is(changed, ErrChanged) {
+	changed := &Refusal{Label: "4 - alpha", Kind: ErrChanged, Why: "its client runs."}
+	if got := changed.Error(); got != "Not ended: 4 - alpha: its client runs." || !errors.Is(changed, ErrChanged) {
 		t.Errorf("%q", got)
 	}
 }

@@ -67,20 +67,22 @@ func (w *world) pass(d time.Duration) {
 
 // look is what party.look does.
 func (w *world) look() {
+	known := map[monitor.Identity]bool{}
 	for i := range w.c.members {
 		m := &w.c.members[i]
 		a := w.find(m.id)
 		m.alive, m.suspended = !a.ended, a.stopped && !m.still
+		known[m.id] = true
 	}
 	for i := 0; i < len(w.c.members); i++ {
 		if !w.c.members[i].alive {
 			continue
 		}
 		for _, a := range w.actors {
-			known := slices.ContainsFunc(w.c.members, func(m member) bool { return m.id == a.id })
-			if a.parent != w.c.members[i].id || a.ended || known {
+			if a.parent != w.c.members[i].id || a.ended || known[a.id] {
 				continue
 			}
+			known[a.id] = true
 			m := member{id: a.id, alive: true, suspended: a.stopped}
 			if a.spared || w.c.members[i].spared != nil {
 				m.spared = ErrOtherUser

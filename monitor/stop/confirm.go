@@ -38,7 +38,7 @@ func (l *Ladder) confirm(ctx context.Context, in *monitor.Instance, p *party, f 
 	}
 	listeners := l.listening(p, f)
 	l.connected(in, p, listeners, f)
-	owned, suspended := owns(in, listeners), p.serverSuspended()
+	owned, suspended := owns(in, listeners), l.suspended(p.server)
 	if f.Work == Idle { // asked last: a call that comes after it would be lost
 		if f.Work, f.Call = CannotTell, ""; !suspended {
 			f.Work, f.Call = l.work(look, in.Port, owned)
@@ -51,9 +51,9 @@ func (l *Ladder) confirm(ctx context.Context, in *monitor.Instance, p *party, f 
 	return Check(*f, o), nil
 }
 
-// serverSuspended tells whether the server cannot answer, because somebody has
-// stopped it by a signal.
-func (p *party) serverSuspended() bool {
-	s, err := process.ReadStat(p.server.PID)
+// suspended tells whether a server cannot answer, because somebody has stopped it
+// by a signal.
+func (l *Ladder) suspended(server monitor.Identity) bool {
+	s, err := l.o.System.Stat(server.PID)
 	return err == nil && s.State == process.Stopped
 }

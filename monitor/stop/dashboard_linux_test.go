@@ -51,8 +51,8 @@ func TestRefusals(t *testing.T) {
 		{"busy, though red", "busy", func(in *monitor.Instance, _ *Ladder) { in.State = monitor.StateZombie }, ErrBusy, "at work"},
 		{"does not answer", "mute", nil, ErrUnknown, "does not say whether it is at work"},
 		{"pinned", "well", func(in *monitor.Instance, _ *Ladder) { in.Pinned = true }, ErrPinned, "is pinned"},
-		{"a service", "well", func(_ *monitor.Instance, l *Ladder) { l.src = withService(l.src, "serena.service", nil) }, ErrService, "serena.service"},
-		{"perhaps a service", "well", func(_ *monitor.Instance, l *Ladder) { l.src = withService(l.src, "", errors.New("no bus")) }, ErrUnknown, "no bus"},
+		{"a service", "well", func(_ *monitor.Instance, l *Ladder) { serviced(l, "serena.service", nil) }, ErrService, "serena.service"},
+		{"perhaps a service", "well", func(_ *monitor.Instance, l *Ladder) { serviced(l, "", errors.New("no bus")) }, ErrUnknown, "no bus"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGroup(t)
@@ -77,9 +77,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func withService(s sources, unit string, err error) sources {
-	s.serviceOf = fixedService(unit, err)
-	return s
+func serviced(l *Ladder, unit string, err error) {
+	alter(l).service = func(context.Context) (string, bool, error) { return unit, false, err }
 }
 
 // TestFactsTakeTheirTime: a service manager that never answers is waited for
@@ -93,9 +92,9 @@ func TestFactsTakeTheirTime(t *testing.T) {
 	limits := quick()
 	limits.Check = 200 * time.Millisecond
 	l := g.ladder(Options{Limits: limits})
-	l.src.serviceOf = func(ctx context.Context, _ []monitor.Identity) (string, error) {
+	alter(l).service = func(ctx context.Context) (string, bool, error) {
 		<-ctx.Done()
-		return "", ctx.Err()
+		return "", false, ctx.Err()
 	}
 	if r, err := l.Stop(ctx, idle, Order{}); !errors.Is(err, ErrUnknown) || r.Outcome != Refused {
 		t.Errorf("%+v, %v", r, err)
@@ -188,15 +187,14 @@ func TestAnotherAddressIsNotAsked(t *testing.T) {
 	}
 	// It moves there after it was looked at.
 	looks := 0
-	real := l.src.listeners
-	l.src.listeners = func(pids []int) ([]process.Listener, error) {
-		found, err := real(pids)
+	alter(l).listeners = func(pids []int) ([]process.Listener, error) {
+		found, err := process.Local().Listeners()(pids)
 		if looks++; looks == 1 {
 			found = []process.Listener{{PID: in.Identity.PID, Addr: netip.MustParseAddrPort("127.0.0.1:" + strconv.Itoa(in.Port))}}
 		}
 		return found, err
 	}
-	l.src.queue = func(context.Context, int) ([]serena.Task, error) { return nil, nil }
+	l.o.Dashboards = idle{l.o.Dashboards}
 	if r := stopped(t, l, in, Order{}); kinds(r.Steps) != "stop_ordered asked terminated ended" {
 		t.Errorf("%s", kinds(r.Steps))
 	}
@@ -236,6 +234,7 @@ func TestAForeignPortIsNotAsked(t *testing.T) {
 	}
 }
 
-func fixedService(unit string, err error) func(context.Context, []monitor.Identity) (string, error) {
-	return func(context.Context, []monitor.Identity) (string, error) { return unit, err }
-}
+// idle are dashboards that all say so.
+type idle struct{ Dashboards }
+
+func (idle) Queue(context.Context, int) ([]serena.Task, error) { return nil, nil }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 
@@ -22,11 +20,11 @@ import (
 // shielded by who asks from it.
 func (l *Ladder) protected(kind string, o Order) (map[int]error, error) {
 	protect := map[int]error{}
-	for i, pid := range append([]int{os.Getpid()}, o.Protect...) {
+	for i, pid := range append([]int{l.o.System.Self()}, o.Protect...) {
 		if pid <= 0 {
 			continue
 		}
-		above, err := l.src.ancestors(pid)
+		above, err := process.Above(l.o.System, pid)
 		if err != nil && (i == 0 || !errors.Is(err, process.ErrGone)) {
 			return nil, fmt.Errorf("finding out the ancestors of process %d, which must not be ended: %w", pid, err)
 		}
@@ -46,11 +44,11 @@ func (l *Ladder) protected(kind string, o Order) (map[int]error, error) {
 // upToTheirs are the ancestors of a process up to the first one that people work
 // in, none if the process itself is such a program.
 func (l *Ladder) upToTheirs(kind string, pid int, above []monitor.Identity) []monitor.Identity {
-	if info, err := l.src.read(pid); err == nil && theirs(kind, info) {
+	if info, err := l.o.System.Read(pid); err == nil && theirs(kind, info) {
 		return nil
 	}
 	for i, id := range above {
-		if info, err := l.src.read(id.PID); err == nil && info.Identity == id && theirs(kind, info) {
+		if info, err := l.o.System.Read(id.PID); err == nil && info.Identity == id && theirs(kind, info) {
 			return above[:i+1]
 		}
 	}
@@ -62,7 +60,7 @@ func (l *Ladder) spared(protect map[int]error, pid int) (why, err error) {
 	if why := protect[pid]; why != nil {
 		return why, nil
 	}
-	same, err := l.src.sameUser(pid)
+	same, err := l.o.System.SameUser(pid)
 	if err != nil {
 		return nil, fmt.Errorf("finding out whose process %d is: %w", pid, err)
 	}
@@ -91,33 +89,25 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, o O
 	defer cancel()
 	listeners := l.listening(p, &f)
 	owned := owns(in, listeners)
-	suspended := p.serverSuspended()
+	suspended := l.suspended(p.server)
 	if in.Kind == monitor.KindSerena && in.Port > 0 && !suspended {
 		f.Work, f.Call = l.work(ctx, in.Port, owned)
 	}
 	// What does not answer this does not answer the request to end either.
 	f.CanAsk = owned && !suspended && f.Work != Silent
 	l.connected(in, p, listeners, &f)
-	// Of a server with a network of its own nobody here sees the clients.
-	for _, same := range []func(int) (bool, error){l.src.sameSpace, l.src.sameNetwork} {
-		same, err := same(p.server.PID)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("whether it runs in a container is not known: %w", err))
-		}
-		f.Contained = f.Contained || err == nil && !same
-	}
-	unit, err := l.src.serviceOf(ctx, p.identities()) // last, because it may use up all the time
-	if err != nil && !errors.Is(err, process.ErrGone) {
-		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("whether a service manager runs it is not known: %w", err))
-	}
-	f.Service = monitor.Clean(unit)
+	// Last, because it may use up all the time. Of a server with a network of its own
+	// nobody here sees the clients.
+	unit, contained, err := l.o.System.Service(ctx, p.server, p.identities())
+	f.Service, f.Contained = monitor.Clean(unit), contained
+	f.Uncertain = errors.Join(f.Uncertain, err)
 	return f
 }
 
 // listening are the sockets on which the tree listens. That they could not be
 // found out is put into f.
 func (l *Ladder) listening(p *party, f *Facts) []process.Listener {
-	listeners, err := l.src.listeners(p.pids())
+	listeners, err := l.o.System.Listeners()(p.pids())
 	if err != nil {
 		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("where it listens is not known: %w", err))
 	}
@@ -152,9 +142,9 @@ func (l *Ladder) work(ctx context.Context, port int, owned bool) (Work, string) 
 	if !owned {
 		return Silent, ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, serena.AnswerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.o.Limits.Answer)
 	defer cancel()
-	tasks, err := l.src.queue(ctx, port)
+	tasks, err := l.o.Dashboards.Queue(ctx, port)
 	switch {
 	case errors.Is(err, serena.ErrNoRoute):
 		return CannotTell, ""
@@ -162,7 +152,12 @@ func (l *Ladder) work(ctx context.Context, port int, owned bool) (Work, string) 
 		l.o.Log.Debug("a dashboard does not say whether it is at work", "port", port, "error", err)
 		return Silent, ""
 	}
-	return WorkIn(tasks)
+	for _, task := range tasks {
+		if !ownTask(task.Name) { // what a server gives itself to do is no call
+			return Busy, callName(task.Name)
+		}
+	}
+	return Idle, ""
 }
 
 // ownTask tells a task that Serena gives itself: getting ready, which can take
@@ -217,19 +212,19 @@ func (l *Ladder) users(in *monitor.Instance, p *party, listeners []process.Liste
 	seen := map[int]bool{}
 	var users []Process
 	for port := range ports {
-		connections, err := l.src.connections(port)
+		connections, err := l.o.System.Connections(port)
 		if err != nil {
 			return users, err
 		}
 		for _, c := range connections {
 			_, own := p.at[c.PID]
-			if own || seen[c.PID] || c.PID == os.Getpid() {
+			if own || seen[c.PID] || c.PID == l.o.System.Self() {
 				continue
 			}
 			seen[c.PID] = true
 			user := Process{PID: c.PID}
 			if c.PID != 0 {
-				user = named(c.PID)
+				user = l.named(c.PID)
 			}
 			users = append(users, user)
 		}

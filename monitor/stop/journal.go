@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -48,7 +46,7 @@ func (j *journal) nothingDone(err error) (Result, error) {
 	r := Result{Outcome: Failed, Detail: "Not ended: " + err.Error() + "."}
 	switch {
 	case errors.Is(err, process.ErrGone):
-		r.Outcome, r.Detail = Gone, sentence(err.Error())
+		r.Outcome, r.Detail = Gone, monitor.Sentence(err.Error())
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		r.Outcome = Cancelled
 	}
@@ -93,7 +91,7 @@ func (j *journal) finish(ctx context.Context, p *party, respawned func() string)
 	if len(left) == 0 {
 		r.Outcome, r.FreedBytes = Ended, p.rss
 		what := fmt.Sprintf("%s, about %s given back", monitor.Plural(r.Processes, "process", "processes"), monitor.Memory(r.FreedBytes))
-		span := j.ladder.now().Sub(j.began).Round(10 * time.Millisecond)
+		span := monitor.Span(j.ladder.now().Sub(j.began))
 		again := ""
 		if len(p.beside) > 0 {
 			again = ". Left alone, because people work in it: " + list(p.beside)
@@ -101,7 +99,7 @@ func (j *journal) finish(ctx context.Context, p *party, respawned func() string)
 		if text := respawned(); text != "" {
 			again += ". " + text
 		}
-		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s, after %v%s", what, span, again))
+		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s, after %s%s", what, span, again))
 		ended.FreedBytes = r.FreedBytes
 		j.note(ended)
 		r.Detail = fmt.Sprintf("Ended: %s, %s%s.", j.in.Label(), what, again)
@@ -139,10 +137,4 @@ func everybody(processes []Process) string {
 		names = append(names, p.String())
 	}
 	return strings.Join(names, ", ")
-}
-
-// sentence gives words a capital letter and a full stop.
-func sentence(s string) string {
-	first, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[n:] + "."
 }

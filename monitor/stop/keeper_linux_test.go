@@ -58,7 +58,7 @@ func below(t *testing.T, top monitor.Identity, name string) (found monitor.Ident
 // The system cuts names off; people know the keeper by its whole one.
 func TestNamesAreWhole(t *testing.T) {
 	g := newGroup(t)
-	if got := nameOf(g.keeper("lamplighter-connect", "echo ready; exec tail -f /dev/null").PID); got != "lamplighter-connect" {
+	if got := nameOf(process.Local(), g.keeper("lamplighter-connect", "echo ready; exec tail -f /dev/null").PID); got != "lamplighter-connect" {
 		t.Errorf("the keeper is called %q", got)
 	}
 	for _, test := range [][3]string{

@@ -1,15 +1,22 @@
 package stop
 
-import "time"
+import (
+	"cmp"
+	"time"
+
+	"lamplighter/monitor/serena"
+)
 
 // Limits are how long each part of a Stop may take. A zero field means the
-// default. Whatever happens, all of it takes no longer than the sum, Settle
-// left out, beside the moments in which the system answers questions.
+// default. Whatever happens, all of it takes no longer than the sum, Answer and
+// Settle left out, beside the moments in which the system answers questions.
 type Limits struct {
-	// Check: to find out whether it may be ended. A dashboard has a second, and
-	// a service manager two for each unit that it is asked about; what is not
-	// known then counts as not certain.
+	// Check: to find out whether it may be ended. A service manager has two
+	// seconds for each unit that it is asked about; what is not known then counts
+	// as not certain.
 	Check time.Duration
+	// Answer: of that, for a dashboard to say whether it is at work.
+	Answer time.Duration
 	// Ask: a Serena is gone 1.4 to 2.1 s after PUT /shutdown, on a busy machine
 	// later; with a call in flight it waits for the call.
 	Ask time.Duration
@@ -32,12 +39,7 @@ type Limits struct {
 }
 
 // DefaultLimits are the limits of an ordinary stop: 23.3 s together.
-func DefaultLimits() Limits {
-	return Limits{
-		Check: 5 * time.Second, Ask: 6 * time.Second, Root: 3 * time.Second, Rest: 2 * time.Second, Kill: 5 * time.Second,
-		Freeze: 2 * time.Second, Settle: time.Second, Respawn: 300 * time.Millisecond,
-	}
-}
+func DefaultLimits() Limits { return Limits{}.orDefault() }
 
 // forced are the limits when the user insists: still enough for a server that
 // is well, but a call in flight is not waited for.
@@ -47,14 +49,8 @@ func (l Limits) forced() Limits {
 }
 
 func (l Limits) orDefault() Limits {
-	d := DefaultLimits()
-	for _, f := range []struct{ own, standard *time.Duration }{
-		{&l.Check, &d.Check}, {&l.Ask, &d.Ask}, {&l.Root, &d.Root}, {&l.Rest, &d.Rest}, {&l.Kill, &d.Kill},
-		{&l.Freeze, &d.Freeze}, {&l.Settle, &d.Settle}, {&l.Respawn, &d.Respawn},
-	} {
-		if *f.own <= 0 {
-			*f.own = *f.standard
-		}
+	return Limits{
+		Check: cmp.Or(l.Check, 5*time.Second), Answer: cmp.Or(l.Answer, serena.AnswerTimeout), Ask: cmp.Or(l.Ask, 6*time.Second), Root: cmp.Or(l.Root, 3*time.Second), Rest: cmp.Or(l.Rest, 2*time.Second),
+		Kill: cmp.Or(l.Kill, 5*time.Second), Freeze: cmp.Or(l.Freeze, 2*time.Second), Settle: cmp.Or(l.Settle, time.Second), Respawn: cmp.Or(l.Respawn, 300*time.Millisecond),
 	}
-	return l
 }

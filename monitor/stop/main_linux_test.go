@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -228,7 +229,7 @@ func runs(pid int) string {
 	if info, err := process.Read(pid); err != nil || len(info.Args) == 0 {
 		return ""
 	}
-	return nameOf(pid)
+	return nameOf(process.Local(), pid)
 }
 
 // shell runs a script whose first line of output says that it is ready.
@@ -271,20 +272,35 @@ func (g *group) server(mood string) (in monitor.Instance, mcp int) {
 }
 
 // ladder is a Ladder for which the dashboards of the group are never too slow: one
-// that answers has a minute instead of a second to do so.
+// that answers has a minute to do so.
 func (g *group) ladder(o Options) *Ladder {
-	l := New(o)
-	queue := l.src.queue
-	l.src.queue = func(ctx context.Context, port int) ([]serena.Task, error) {
-		if !g.mute[port] {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-			defer cancel()
-		}
-		return queue(ctx, port)
+	o.Dashboards = patient{serena.NewClient(), g.mute}
+	return New(o)
+}
+
+// patient is a client of dashboards that has time.
+type patient struct {
+	*serena.Client
+	mute map[int]bool // ports that never answer
+}
+
+func (p patient) Queue(ctx context.Context, port int) ([]serena.Task, error) {
+	if !p.mute[port] {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
 	}
-	l.src.shutdown = ask
-	return l
+	return p.Client.Queue(ctx, port)
+}
+
+// Shutdown tries again where the machine was too slow even to send the request.
+func (p patient) Shutdown(ctx context.Context, port int) error {
+	for {
+		err := p.Client.Shutdown(ctx, port)
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
 }
 
 func generic(id monitor.Identity) monitor.Instance {
@@ -364,11 +380,13 @@ func kinds(events []monitor.Event) string {
 	return strings.Join(names, " ")
 }
 
-// quick are limits for processes that are known to resist.
+// quick are limits for processes that are known to resist, and for dashboards that
+// never answer.
 func quick() Limits {
+	const moment = 50 * time.Millisecond
 	return Limits{
-		Check: time.Minute, Ask: time.Minute, Root: 300 * time.Millisecond, Rest: 300 * time.Millisecond, Kill: time.Minute,
-		Freeze: time.Minute, Respawn: time.Millisecond,
+		Check: time.Minute, Answer: moment, Ask: time.Minute, Root: moment, Rest: moment, Kill: time.Minute,
+		Freeze: time.Minute, Settle: moment, Respawn: time.Millisecond,
 	}
 }
 

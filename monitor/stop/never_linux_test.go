@@ -3,6 +3,7 @@ package stop
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,17 +80,22 @@ func TestOurAncestor(t *testing.T) {
 		return asker != 0
 	})
 	l := New(Options{})
-	// The asker itself is no member, only its parent is.
-	l.src.ancestors = func(pid int) ([]monitor.Identity, error) {
+	alter(l).stat = func(pid int) (process.Stat, error) {
+		st, err := process.ReadStat(pid)
 		if pid == os.Getpid() {
-			return process.Ancestors(asker)
+			st.Parent, st.Start = asker, math.MaxUint64
 		}
-		return process.Ancestors(pid)
+		return st, err
 	}
 	if _, err := l.Stop(t.Context(), generic(tree), Order{Force: true}); !errors.Is(err, ErrAncestor) {
 		t.Errorf("%v", err)
 	}
-	l.src.ancestors = func(int) ([]monitor.Identity, error) { return nil, errors.New("no idea") }
+	alter(l).stat = func(pid int) (process.Stat, error) {
+		if pid == os.Getpid() {
+			return process.Stat{}, errors.New("no idea")
+		}
+		return process.ReadStat(pid)
+	}
 	if r, err := l.Stop(t.Context(), generic(tree), Order{Force: true}); err == nil || r.Outcome != Failed {
 		t.Errorf("ancestors unknown: %+v, %v", r, err)
 	}
@@ -144,7 +150,7 @@ func TestOtherUsers(t *testing.T) {
 	if os.Geteuid() == 0 && canChangeUser() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	} else {
-		l.src.sameUser = foreign
+		alter(l).sameUser = foreign
 	}
 	id, _ := g.start(cmd)
 	_, err := l.Stop(t.Context(), generic(id), Order{Force: true})
@@ -154,11 +160,11 @@ func TestOtherUsers(t *testing.T) {
 
 	// Below a tree of ours it stands in the way as well.
 	tree := g.shell(`sleep 600 & echo ready; wait`)
-	l.src.sameUser = func(pid int) (bool, error) { return pid == tree.PID, nil }
+	alter(l).sameUser = func(pid int) (bool, error) { return pid == tree.PID, nil }
 	if _, err := l.Stop(t.Context(), generic(tree), Order{Force: true}); !errors.Is(err, ErrOtherUser) {
 		t.Errorf("below a tree: %v", err)
 	}
-	l.src.sameUser = func(int) (bool, error) { return false, errors.New("no idea") }
+	alter(l).sameUser = func(int) (bool, error) { return false, errors.New("no idea") }
 	if r, err := l.Stop(t.Context(), generic(tree), Order{Force: true}); err == nil || r.Outcome != Failed {
 		t.Errorf("nobody knows whose: %+v, %v", r, err)
 	}

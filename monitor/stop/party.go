@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/rules"
 )
 
 // party is the tree of an instance, held: a climb with a handle for every
 // member. Spared members have none, for nothing is ever sent to them.
 type party struct {
 	climb
-	handles map[monitor.Identity]*process.Handle
+	system  process.System
+	handles map[monitor.Identity]process.HeldProcess
 	at      map[int]int                    // pid → index of the living member
 	spare   func(pid int) (why, err error) // nil = it may be ended
 	theirs  func(process.Info) bool        // is what people work in, and no part of the tree
@@ -36,20 +37,20 @@ func (l *Ladder) hold(in *monitor.Instance, o Order) (*party, error) {
 	if in.Identity.PID <= 0 {
 		return nil, fmt.Errorf("%s has no process to end: %w", in.Label(), process.ErrGone)
 	}
-	server, err := process.Read(in.Identity.PID)
+	server, err := l.o.System.Read(in.Identity.PID)
 	if err == nil && server.Identity != in.Identity {
 		err = fmt.Errorf("process %d is another one by now: %w", in.Identity.PID, process.ErrGone)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s has ended already: %w", in.Label(), err)
 	}
-	if s, err := process.ReadStat(server.PID); err == nil && s.State == process.Unreaped {
+	if s, err := l.o.System.Stat(server.PID); err == nil && s.State == process.Unreaped {
 		return nil, fmt.Errorf("%s has ended already, only %s, which started it, has not taken note: %w",
-			in.Label(), named(s.Parent), process.ErrGone)
+			in.Label(), l.named(s.Parent), process.ErrGone)
 	}
 	root, kept := l.keeper(in)
 	if !kept {
-		if root, err = l.src.wrappers(server); err != nil {
+		if root, _, err = process.Climb(l.o.System, server, isLauncher); err != nil {
 			l.o.Log.Warn("looking for wrappers above a server failed; it is ended without them", "instance", in.Label(), "error", err)
 			root = server.Identity
 		}
@@ -61,7 +62,7 @@ func (l *Ladder) hold(in *monitor.Instance, o Order) (*party, error) {
 		l.o.Log.Warn("what seemed to be a wrapper is none; the server is ended without it", "instance", in.Label(), "pid", root.PID)
 		p, err = l.muster(in, server, server.Identity, o)
 	}
-	if err == nil && len(p.beside) > 0 && rules.IsKeeper(p.rootInfo.Exe, p.rootInfo.Args) {
+	if err == nil && len(p.beside) > 0 && command.IsKeeper(p.rootInfo.Exe, p.rootInfo.Args) {
 		// A keeper that is ended takes all that is below it along on Windows. It
 		// ends by itself, or is ended by who started it, when the server has gone.
 		p.release()
@@ -79,12 +80,12 @@ func (l *Ladder) keeper(in *monitor.Instance) (monitor.Identity, bool) {
 	if in.Keeper.PID <= 0 {
 		return monitor.Identity{}, false
 	}
-	above, err := l.src.ancestors(in.Identity.PID)
+	above, err := process.Above(l.o.System, in.Identity.PID)
 	if err != nil || !slices.Contains(above, in.Keeper) {
 		return monitor.Identity{}, false
 	}
-	info, err := l.src.read(in.Keeper.PID)
-	return in.Keeper, err == nil && info.Identity == in.Keeper && rules.IsKeeper(info.Exe, info.Args)
+	info, err := l.o.System.Read(in.Keeper.PID)
+	return in.Keeper, err == nil && info.Identity == in.Keeper && command.IsKeeper(info.Exe, info.Args)
 }
 
 // maxLooks is how often a tree is looked at until it is taken as it is. What it
@@ -103,18 +104,19 @@ func (l *Ladder) muster(in *monitor.Instance, server process.Info, root monitor.
 			limits: l.o.Limits, atOnce: atOnce, canHold: !atOnce,
 			server: server.Identity, root: root,
 		},
-		handles:    map[monitor.Identity]*process.Handle{},
+		system:     l.o.System,
+		handles:    map[monitor.Identity]process.HeldProcess{},
 		at:         map[int]int{},
 		started:    l.now(),
 		serverInfo: server,
 		spare:      func(pid int) (error, error) { return l.spared(protect, pid) },
 		theirs:     func(info process.Info) bool { return theirs(in.Kind, info) },
 	}
-	s, err := process.ReadStat(root.PID)
+	s, err := l.o.System.Stat(root.PID)
 	if err != nil {
 		return p, err
 	}
-	if p.rootInfo, err = process.Read(root.PID); err != nil {
+	if p.rootInfo, err = l.o.System.Read(root.PID); err != nil {
 		return p, err
 	}
 	if err := p.take(s, false); err != nil {
@@ -134,7 +136,7 @@ func (l *Ladder) muster(in *monitor.Instance, server process.Info, root monitor.
 
 // take makes a process a member: spared, or held.
 func (p *party) take(s process.Stat, below bool) error {
-	m := member{id: s.Identity, name: nameOf(s.PID), alive: true, suspended: s.State == process.Stopped}
+	m := member{id: s.Identity, name: nameOf(p.system, s.PID), alive: true, suspended: s.State == process.Stopped}
 	why, err := p.spare(s.PID)
 	if err != nil {
 		return err
@@ -143,7 +145,7 @@ func (p *party) take(s process.Stat, below bool) error {
 		why = errBelow
 	}
 	if m.spared = why; why == nil {
-		h, err := process.Hold(s.Identity)
+		h, err := p.system.Hold(s.Identity)
 		if err != nil {
 			return err
 		}
@@ -172,7 +174,7 @@ func (p *party) look(now time.Time) (failed error) {
 		if m := &p.members[i]; !m.alive || covered[m.id] {
 			continue
 		}
-		tree, err := process.Tree(p.members[i].id)
+		tree, err := p.system.Tree(p.members[i].id)
 		if errors.Is(err, process.ErrGone) {
 			continue // the next look tells
 		}
@@ -204,7 +206,7 @@ func (p *party) adopt(s process.Stat) error {
 	if !ok {
 		return process.ErrGone
 	}
-	now, err := process.ReadStat(s.PID)
+	now, err := p.system.Stat(s.PID)
 	if err != nil {
 		return err
 	}
@@ -212,9 +214,9 @@ func (p *party) adopt(s process.Stat) error {
 	if now.Identity != s.Identity || now.Parent != s.Parent || p.ended(parent) {
 		return process.ErrGone
 	}
-	info, err := process.Read(s.PID)
+	info, err := p.system.Read(s.PID)
 	if err == nil && info.Identity == s.Identity && p.theirs(info) {
-		if one := (Process{s.PID, nameOf(s.PID)}); !slices.Contains(p.beside, one) {
+		if one := (Process{s.PID, nameOf(p.system, s.PID)}); !slices.Contains(p.beside, one) {
 			p.beside = append(p.beside, one)
 		}
 		return process.ErrGone
@@ -229,7 +231,7 @@ func (p *party) ended(m *member) bool {
 	if h := p.handles[m.id]; h != nil {
 		return h.Ended()
 	}
-	s, err := process.ReadStat(m.id.PID)
+	s, err := p.system.Stat(m.id.PID)
 	if err != nil {
 		return errors.Is(err, process.ErrGone)
 	}
@@ -238,7 +240,7 @@ func (p *party) ended(m *member) bool {
 
 // send sends something to members. One that has ended meanwhile does not
 // matter; one that may not be signalled is left alone from then on.
-func (p *party) send(to []monitor.Identity, what func(*process.Handle) error) {
+func (p *party) send(to []monitor.Identity, what func(process.HeldProcess) error) {
 	for _, id := range to {
 		err := what(p.handles[id])
 		if err == nil || errors.Is(err, process.ErrGone) {
@@ -252,14 +254,14 @@ func (p *party) send(to []monitor.Identity, what func(*process.Handle) error) {
 // freeze suspends members and waits until they stand still. No context ends it,
 // because it is over in a moment.
 func (p *party) freeze(to []monitor.Identity) {
-	p.send(to, (*process.Handle).Suspend)
+	p.send(to, process.HeldProcess.Suspend)
 	ctx, cancel := context.WithTimeout(context.Background(), p.freezeTime())
 	defer cancel()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for _, id := range to {
 		for {
-			s, err := process.ReadStat(id.PID)
+			s, err := p.system.Stat(id.PID)
 			if err != nil || s.Identity != id || s.State != process.Running {
 				break
 			}
@@ -276,7 +278,7 @@ func (p *party) freeze(to []monitor.Identity) {
 // terminate sends SIGTERM, which a suspended process takes note of only when it
 // is continued.
 func (p *party) terminate(to []monitor.Identity) {
-	p.send(to, func(h *process.Handle) error {
+	p.send(to, func(h process.HeldProcess) error {
 		err := h.Terminate()
 		if failed := h.Continue(); err == nil {
 			err = failed
@@ -299,7 +301,7 @@ func (p *party) thaw() {
 	}
 }
 
-func (p *party) kill(to []monitor.Identity) { p.send(to, (*process.Handle).Kill) }
+func (p *party) kill(to []monitor.Identity) { p.send(to, process.HeldProcess.Kill) }
 
 // lookEvery is how often the tree is looked at while a rung waits.
 const lookEvery = 100 * time.Millisecond
@@ -358,8 +360,8 @@ func (p *party) release() {
 }
 
 // nameOf is what to call a process, "" when it is gone.
-func nameOf(pid int) string {
-	info, err := process.Read(pid)
+func nameOf(s process.System, pid int) string {
+	info, err := s.Read(pid)
 	if err != nil {
 		return ""
 	}
@@ -378,4 +380,4 @@ func wholeName(name, program string) string {
 	return name
 }
 
-func named(pid int) Process { return Process{pid, nameOf(pid)} }
+func (l *Ladder) named(pid int) Process { return Process{pid, nameOf(l.o.System, pid)} }

@@ -30,6 +30,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 // Order is what somebody wants to be done to an instance.
@@ -78,11 +79,19 @@ type Result struct {
 	FreedBytes uint64          // resident memory that the tree had when it was held
 }
 
+// Dashboards are what the Serenas of a machine say: *serena.Client.
+type Dashboards interface {
+	Queue(ctx context.Context, port int) ([]serena.Task, error)
+	Shutdown(ctx context.Context, port int) error
+}
+
 // Options say how a ladder works. The zero value is useful.
 type Options struct {
-	Log    *slog.Logger        // default: nowhere
-	Record func(monitor.Event) // gets each step as it is done, from the goroutine of Stop
-	Limits Limits
+	System     process.System      // default: this machine
+	Dashboards Dashboards          // default: over TCP
+	Log        *slog.Logger        // default: nowhere
+	Record     func(monitor.Event) // gets each step as it is done, from the goroutine of Stop
+	Limits     Limits
 
 	// Recognise, if given, looks once more whether the process is a server: it
 	// may run another program than when it was seen last. It is not asked about
@@ -96,7 +105,6 @@ type Options struct {
 // Ladder ends instances. It is safe for concurrent use.
 type Ladder struct {
 	o   Options
-	src sources
 	now func() time.Time
 
 	mu     sync.Mutex
@@ -114,6 +122,12 @@ type ascent struct {
 
 // New makes a ladder.
 func New(o Options) *Ladder {
+	if o.System == nil {
+		o.System = process.Local()
+	}
+	if o.Dashboards == nil {
+		o.Dashboards = serena.NewClient()
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -121,7 +135,7 @@ func New(o Options) *Ladder {
 		o.Record = func(monitor.Event) {}
 	}
 	o.Limits = o.Limits.orDefault()
-	return &Ladder{o: o, src: realSources(), now: time.Now, climbs: map[monitor.Identity]*ascent{}}
+	return &Ladder{o: o, now: time.Now, climbs: map[monitor.Identity]*ascent{}}
 }
 
 // Stop ends an instance with its whole tree, or says why not. It returns when
@@ -151,7 +165,7 @@ func (l *Ladder) Stop(ctx context.Context, in monitor.Instance, o Order) (Result
 		case <-other.done:
 		case <-ctx.Done():
 			err := fmt.Errorf("no longer waiting for the end of %s, which somebody else has ordered: %w", in.Label(), ctx.Err())
-			return Result{Outcome: Cancelled, Detail: sentence(err.Error())}, err
+			return Result{Outcome: Cancelled, Detail: monitor.Sentence(err.Error())}, err
 		}
 		if other.speaksFor(o) {
 			return other.result, other.err

@@ -1,12 +1,14 @@
 package stop
 
 import (
-	"lamplighter/monitor/bystander"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
 )
 
 // theirs tells a program that people work in, which is no part of a server of
 // that kind.
 func theirs(kind string, p process.Info) bool {
-	return bystander.Is(p.Exe, p.Name, bystander.Browses(kind))
+	return command.IsUserApp(p.Exe, p.Name, command.SparesBrowsers(kind))
 }
+
+func isLauncher(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) }

@@ -27,7 +27,7 @@ func TestUpToTheirs(t *testing.T) {
 		{"nothing above", monitor.KindSerena, []string{"/usr/bin/curl"}, 0},
 	} {
 		l := New(Options{})
-		l.src.read = func(pid int) (process.Info, error) {
+		alter(l).read = func(pid int) (process.Info, error) {
 			exe := c.chain[pid]
 			info := process.Info{Identity: monitor.Identity{PID: pid, Start: 1}, Exe: exe}
 			switch {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/rules"
 	"lamplighter/monitor/serena"
 )
 
@@ -53,18 +53,18 @@ func (l *loop) knownBelow(id monitor.Identity) bool {
 // beginAlone tracks the server that a client has for itself, when it is what its
 // shim says.
 func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
-	info, err := process.Read(s.Server.PID)
+	info, err := l.system.Read(s.Server.PID)
 	if err != nil || info.Identity != s.Server {
 		return // it has ended meanwhile
 	}
-	if mine, err := process.SameUser(info.PID); err != nil || !mine {
+	if mine, err := l.system.SameUser(info.PID); err != nil || !mine {
 		return
 	}
 	if _, _, ok := recognise(l.rules, info); ok {
 		l.discover([]process.Info{info}, now)
 		return
 	}
-	if rules.IsLauncher(info.Exe, info.Args) && now.Sub(s.Since) < launcherTime || !isClientAbove(s) {
+	if command.IsLauncher(info.Exe, info.Args) && now.Sub(s.Since) < launcherTime || !l.isClientAbove(s) {
 		return
 	}
 	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))
@@ -76,10 +76,10 @@ func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
 
 // isClientAbove tells whether a server is below the client that is said to have
 // it. Nothing else is taken for a server on the word of a client.
-func isClientAbove(s *monitor.Shared) bool {
+func (l *loop) isClientAbove(s *monitor.Shared) bool {
 	if len(s.Clients) == 0 || s.Clients[0].PID <= 0 {
 		return true // nobody knows who it is
 	}
-	above, err := process.Ancestors(s.Server.PID)
+	above, err := process.Above(l.system, s.Server.PID)
 	return err == nil && slices.Contains(above, s.Clients[0].Identity)
 }

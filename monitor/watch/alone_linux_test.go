@@ -18,10 +18,10 @@ func TestStillAlone(t *testing.T) {
 	t.Parallel()
 	w := New(Options{Rules: letterbox{}})
 	serve(t, w)
-	hanging := []string{"python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n")}
+	hanging := []string{"python3", "-Su", script(t, "print(0, flush=True)\nthreading.Event().wait()\n")}
 
-	cmd, f := clientOf(t, answers{}, append([]string{"python3", "testdata/bin/client.py"}, hanging...)...)
-	in := await(t, w, f.pid, "yellow", patience, inState(monitor.StateNoProject, ""))
+	cmd, f := clientOf(t, answers{}, append([]string{"python3", "-S", "testdata/bin/client.py"}, hanging...)...)
+	in := await(t, w, f.pid, "live", patience, inState(monitor.StateLive, ""))
 	if in.Evidence.Transport != "stdio" || in.Evidence.ClientGone || in.Evidence.Orphaned || !in.Evidence.IdleSince.IsZero() {
 		t.Errorf("%+v", in.Evidence)
 	}
@@ -60,8 +60,8 @@ threading.Event().wait()
 	if err := os.WriteFile(client, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd, f = clientOf(t, answers{}, append([]string{"python3", client}, hanging...)...)
-	await(t, w, f.pid, "yellow", patience, inState(monitor.StateNoProject, ""))
+	cmd, f = clientOf(t, answers{}, append([]string{"python3", "-S", client}, hanging...)...)
+	await(t, w, f.pid, "live", patience, inState(monitor.StateLive, ""))
 	cmd.Process.Kill()
 	cmd.Wait()
 	in = await(t, w, f.pid, "its client has gone", patience, func(in *monitor.Instance) bool { return in != nil && in.Evidence.ClientGone })
@@ -74,7 +74,7 @@ threading.Event().wait()
 // One that is seen when its client has gone already is only suspected.
 func TestSuspectedIsNotAlone(t *testing.T) {
 	t.Parallel()
-	cmd, f := clientOf(t, answers{}, "python3", "testdata/bin/client.py", "python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
+	cmd, f := clientOf(t, answers{}, "python3", "-S", "testdata/bin/client.py", "python3", "-Su", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
 	cmd.Process.Kill()
 	cmd.Wait()
 	w := New(Options{Rules: letterbox{}})
@@ -96,8 +96,8 @@ func TestSuspectedIsNotAlone(t *testing.T) {
 // Nobody is looked at again while nothing happens: what is known of a client is
 // not found out anew, and costs no look at descriptors.
 func TestEvidenceIsNotGatheredAnew(t *testing.T) {
-	_, f := clientOf(t, answers{}, "python3", "testdata/bin/client.py", "python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
-	l := newLoop(quiet(), serena.NewClient(), letterbox{}, process.NewExitWatch())
+	_, f := clientOf(t, answers{}, "python3", "-S", "testdata/bin/client.py", "python3", "-Su", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
+	l := newLoop(process.Local(), quiet(), serena.NewClient(), letterbox{}, process.NewExitWatch())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	defer cancel()
@@ -113,7 +113,7 @@ func TestEvidenceIsNotGatheredAnew(t *testing.T) {
 	link, client := process.Link{In: process.LinkEnd{Inode: 1}}, monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}}
 	server.evidence.link, server.in.Client = link, &client
 	for range 100 {
-		now = now.Add(tickIdle)
+		now = now.Add(l.limits.Tick)
 		l.tick(ctx, now)
 	}
 	if e := server.evidence; e.link != link || e.alone() || e.tries > linkTries || server.in.Client != &client {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/rules"
 	"lamplighter/monitor/serena"
 )
 
@@ -78,7 +78,13 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 // begin tracks an instance from now on. It is false when the process has ended
 // meanwhile.
 func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
+	t.limits = l.limits
+	if started, err := l.system.Started(p.Identity); err == nil {
+		t.in.StartedAt = started
+		t.ageThen = max(now.Sub(started), 0)
+	}
 	l.lookUpwards(t, p)
+	l.restore(t, now)
 	if l.exits != nil {
 		if err := l.exits.Watch(p.Identity); errors.Is(err, process.ErrGone) {
 			return false
@@ -109,8 +115,8 @@ func (l *loop) setRules(r Rules, ruling int, now time.Time) {
 		return
 	}
 	l.rules, l.ruling = r, ruling
-	l.table = process.NewTable() // the next pass returns every process
-	fresh, err := l.table.Pass()
+	l.pass = l.system.Scan() // whose first pass returns every process
+	fresh, err := l.pass()
 	if err != nil {
 		l.scanErr = err
 	}
@@ -128,7 +134,7 @@ func (l *loop) notMember(id monitor.Identity) {
 // isServer tells whether a process still has the command line of the instance.
 // A language server that has just been forked had it, and the sockets too.
 func (l *loop) isServer(t *tracked, pid int) bool {
-	p, err := process.Read(pid)
+	p, err := l.system.Read(pid)
 	if err != nil {
 		return false
 	}
@@ -174,15 +180,15 @@ func (l *loop) memberOf(id monitor.Identity) *tracked {
 // ends with the server, and the client is whoever runs it. What is below a keeper was started
 // by us, and its client is whom the launch names.
 func (l *loop) lookUpwards(t *tracked, p process.Info) {
-	root, above, err := process.Wrappers(p, func(w process.Info) bool {
-		return rules.IsLauncher(w.Exe, w.Args) || rules.IsShim(w.Exe, w.Args)
+	root, above, err := process.Climb(l.system, p, func(w process.Info) bool {
+		return command.IsLauncher(w.Exe, w.Args) || command.IsShim(w.Exe, w.Args)
 	})
 	t.root = root
 	if err != nil {
 		return
 	}
-	above = aboveShims(above)
-	if keeper, found := keeperAt(root, p, above); found {
+	above = l.aboveShims(above)
+	if keeper, found := l.keeperAt(root, p, above); found {
 		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
 		t.awaited = keeper.Parent == l.self.PID
 		return
@@ -194,12 +200,12 @@ func (l *loop) lookUpwards(t *tracked, p process.Info) {
 
 // aboveShims is the program that runs a shim where the climb from a server ended
 // at one, because that has other children: nil when it has gone.
-func aboveShims(p *process.Info) *process.Info {
+func (l *loop) aboveShims(p *process.Info) *process.Info {
 	for range maxShims {
-		if p == nil || !rules.IsShim(p.Exe, p.Args) {
+		if p == nil || !command.IsShim(p.Exe, p.Args) {
 			return p
 		}
-		above, err := process.Read(p.Parent)
+		above, err := l.system.Read(p.Parent)
 		if err != nil || above.PID <= 1 || above.Start > p.Start {
 			return nil
 		}
@@ -214,15 +220,15 @@ const maxShims = 4
 // keeperAt finds the keeper where the climb from a server ended: at the topmost
 // wrapper, or above it when the keeper has more children than that one, as that
 // of a server that forks.
-func keeperAt(root monitor.Identity, server process.Info, above *process.Info) (process.Info, bool) {
-	if above != nil && rules.IsKeeper(above.Exe, above.Args) {
+func (l *loop) keeperAt(root monitor.Identity, server process.Info, above *process.Info) (process.Info, bool) {
+	if above != nil && command.IsKeeper(above.Exe, above.Args) {
 		return *above, true
 	}
 	if root == server.Identity {
 		return process.Info{}, false
 	}
-	top, err := process.Read(root.PID)
-	return top, err == nil && top.Identity == root && rules.IsKeeper(top.Exe, top.Args)
+	top, err := l.system.Read(root.PID)
+	return top, err == nil && top.Identity == root && command.IsKeeper(top.Exe, top.Args)
 }
 
 func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) *tracked {
@@ -235,10 +241,6 @@ func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) 
 	}
 	if filepath.IsAbs(cmd.Project) {
 		t.in.ProjectRoot = cmd.Project
-	}
-	if started, err := process.StartedAt(p.Identity); err == nil {
-		t.in.StartedAt = started
-		t.ageThen = max(now.Sub(started), 0)
 	}
 	return t
 }

@@ -22,6 +22,19 @@ func server(pid, parent int) process.Info {
 	}
 }
 
+// started is a machine on which every pid above 1<<30 has a process.
+type started struct {
+	process.System
+	at func(pid int) (start uint64)
+}
+
+func (s started) Stat(pid int) (process.Stat, error) {
+	if pid <= 1<<30 {
+		return process.Stat{}, process.ErrGone
+	}
+	return process.Stat{Identity: monitor.Identity{PID: pid, Start: s.at(pid)}}, nil
+}
+
 func TestOneChainIsOneInstance(t *testing.T) {
 	const top, child, grandchild, other = 1<<30 + 1, 1<<30 + 2, 1<<30 + 3, 1<<30 + 9
 	gopls := process.Info{Identity: monitor.Identity{PID: grandchild, Start: grandchild}, Parent: child, Name: "gopls", Exe: "/usr/bin/gopls", Args: []string{"gopls"}}
@@ -29,10 +42,8 @@ func TestOneChainIsOneInstance(t *testing.T) {
 		"parent first": {server(top, 1<<30), server(child, top), server(other, 1<<30)},
 		"child first":  {server(child, top), server(other, 1<<30), server(top, 1<<30)},
 	} {
-		l := newLoop(nil, nil, noRules{}, nil)
-		l.identify = func(pid int) (monitor.Identity, bool) {
-			return monitor.Identity{PID: pid, Start: uint64(pid)}, pid > 1<<30
-		}
+		l := newLoop(process.Local(), nil, nil, noRules{}, nil)
+		l.system = started{process.Local(), func(pid int) (start uint64) { return uint64(pid) }}
 		l.discover(order, time.Now())
 		if len(l.tracked) != 2 {
 			t.Fatalf("%s: %d instances", name, len(l.tracked))
@@ -79,20 +90,20 @@ func TestOneChainIsOneInstance(t *testing.T) {
 
 func TestTwoServersStayTwo(t *testing.T) {
 	const first, second = 1<<30 + 1, 1<<30 + 2
-	started := server(second, first)
-	started.Args = append(slices.Clone(started.Args[:4]), "/p/other")
-	l := newLoop(nil, nil, noRules{}, nil)
-	l.identify = func(pid int) (monitor.Identity, bool) { return monitor.Identity{PID: pid, Start: uint64(pid)}, true }
-	l.discover([]process.Info{server(first, 1<<30), started}, time.Now())
+	another := server(second, first)
+	another.Args = append(slices.Clone(another.Args[:4]), "/p/other")
+	l := newLoop(process.Local(), nil, nil, noRules{}, nil)
+	l.system = started{process.Local(), func(pid int) (start uint64) { return uint64(pid) }}
+	l.discover([]process.Info{server(first, 1<<30), another}, time.Now())
 	if len(l.tracked) != 2 {
 		t.Errorf("a server that another one started: %d instances", len(l.tracked))
 	}
 
 	// The pid of a dead parent belongs to a newer process now.
-	l = newLoop(nil, nil, noRules{}, nil)
+	l = newLoop(process.Local(), nil, nil, noRules{}, nil)
 	reused := server(first, 1<<30)
 	reused.Start = second + 1
-	l.identify = func(pid int) (monitor.Identity, bool) { return monitor.Identity{PID: pid, Start: second + 1}, true }
+	l.system = started{process.Local(), func(int) (start uint64) { return second + 1 }}
 	l.discover([]process.Info{server(second, first), reused}, time.Now())
 	if len(l.tracked) != 2 {
 		t.Errorf("a server with a reused pid: %d instances", len(l.tracked))

@@ -32,9 +32,9 @@ const answersAndWaits = "print(0, flush=True)\nwhile True: time.sleep(60)\n"
 // end of the one that started it proves nothing until the socket is closed.
 func TestAloneSinceItListensNoMore(t *testing.T) {
 	t.Parallel()
-	client, f := clientOf(t, answers{}, "python3", "testdata/bin/client.py", "python3", "-u", script(t, door+"turn()\n"+answersAndWaits))
+	client, f := clientOf(t, answers{}, "python3", "-S", "testdata/bin/client.py", "python3", "-Su", script(t, door+"turn()\n"+answersAndWaits))
 	ctx, cancel := context.WithCancel(t.Context())
-	l := newLoop(quiet(), serena.NewClient(), letterbox{}, process.NewExitWatch()) // it finds the Serenas of other tests too
+	l := newLoop(process.Local(), quiet(), serena.NewClient(), letterbox{}, process.NewExitWatch()) // it finds the Serenas of other tests too
 	defer l.probes.Wait()
 	defer cancel()
 	now := time.Now()
@@ -67,8 +67,8 @@ func TestStillAloneUntilItListens(t *testing.T) {
 	t.Parallel()
 	w := New(Options{Rules: letterbox{}})
 	serve(t, w)
-	client, f := clientOf(t, answers{}, "python3", "testdata/bin/client.py", "python3", "-u", script(t, door+answersAndWaits))
-	await(t, w, f.pid, "yellow", patience, inState(monitor.StateNoProject, ""))
+	client, f := clientOf(t, answers{}, "python3", "-S", "testdata/bin/client.py", "python3", "-Su", script(t, door+answersAndWaits))
+	await(t, w, f.pid, "live", patience, inState(monitor.StateLive, ""))
 	client.Process.Kill()
 	client.Wait()
 	in := await(t, w, f.pid, "orphaned", patience, func(in *monitor.Instance) bool { return in != nil && in.Evidence.Orphaned })

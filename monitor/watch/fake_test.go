@@ -4,6 +4,7 @@ package watch
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
 
 // fake is a running testdata/bin/serena.
@@ -37,7 +39,7 @@ func startFake(t *testing.T, a answers, wrapper ...string) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := []string{"python3", "-u", script, "start-mcp-server", "--context", "ide"}
+	line := []string{"python3", "-Su", script, "start-mcp-server", "--context", "ide"}
 	if len(wrapper) > 0 {
 		line = append(wrapper, line...)
 	}
@@ -47,7 +49,7 @@ func startFake(t *testing.T, a answers, wrapper ...string) *fake {
 // startScript starts a script under Python that prints its port.
 func startScript(t *testing.T, path string, a answers) *fake {
 	t.Helper()
-	return startLine(t, a, []string{"python3", "-u", path})
+	return startLine(t, a, []string{"python3", "-Su", path})
 }
 
 func startLine(t *testing.T, a answers, line []string) *fake {
@@ -118,9 +120,11 @@ func watching(t *testing.T) *Watch {
 	return w
 }
 
-// serve runs w for the length of the test.
+// serve runs w for the length of the test. It looks as often as it can without
+// keeping the machine busy.
 func serve(t *testing.T, w *Watch) {
 	t.Helper()
+	w.limits = Limits{Tick: 20 * time.Millisecond, Starting: 20 * time.Millisecond, Active: 100 * time.Millisecond, Busy: 100 * time.Millisecond}
 	done := make(chan error, 1)
 	ctx := t.Context()
 	go func() { done <- w.Serve(ctx) }()
@@ -155,11 +159,69 @@ func await(t *testing.T, w *Watch, pid int, what string, limit time.Duration, wa
 
 func waitFor(t *testing.T, what string, fine func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !fine(); {
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(patience); !fine(); <-again.C {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}
 	}
+}
+
+// driven is a watch for which time goes by when the test says so: what takes a real
+// one many seconds to judge, it does not wait for.
+type driven struct {
+	*Watch
+	t     *testing.T
+	loop  *loop
+	exits *process.ExitWatch
+	now   time.Time
+}
+
+// drive makes a watch of its own time, and real processes.
+func drive(t *testing.T) *driven {
+	t.Helper()
+	d := &driven{Watch: New(Options{}), t: t, exits: process.NewExitWatch(), now: time.Now()}
+	d.loop = newLoop(d.system, d.log, d.client, d.rules, d.exits)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.exits.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		d.loop.probes.Wait()
+		<-ended
+	})
+	return d
+}
+
+// tick does what Serve does from one tick to the next, whose answers it waits for.
+func (d *driven) tick() {
+	for len(d.exits.Exits()) > 0 {
+		d.loop.exited(<-d.exits.Exits(), d.now)
+	}
+	d.loop.tick(d.t.Context(), d.now)
+	for d.loop.inFlight > 0 {
+		d.loop.absorb(<-d.loop.results, d.now)
+	}
+	d.publish(d.loop, d.now, true)
+	d.now = d.now.Add(d.loop.interval())
+}
+
+// await lets time go by until the instance of pid is as wanted; nil stands for one
+// that is not shown.
+func (d *driven) await(pid int, what string, want func(*monitor.Instance) bool) (in *monitor.Instance) {
+	d.t.Helper()
+	waitFor(d.t, what, func() bool {
+		d.tick()
+		in = nil
+		for _, found := range d.Snapshot().Instances {
+			if found.Identity.PID == pid {
+				in = &found
+			}
+		}
+		return want(in)
+	})
+	return in
 }
 
 func inState(st monitor.State, cause monitor.Cause) func(*monitor.Instance) bool {

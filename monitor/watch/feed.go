@@ -3,62 +3,10 @@ package watch
 import (
 	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	"lamplighter/monitor"
 )
-
-// feed hands the newest snapshot to any number of readers. The zero value
-// works. It is safe for concurrent use.
-type feed struct {
-	mu      sync.Mutex
-	newest  *monitor.Snapshot
-	readers map[chan *monitor.Snapshot]struct{}
-}
-
-func (f *feed) latest() *monitor.Snapshot {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.newest
-}
-
-func (f *feed) publish(s *monitor.Snapshot) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.newest = s
-	for c := range f.readers {
-		replace(c, s)
-	}
-}
-
-func (f *feed) subscribe() (<-chan *monitor.Snapshot, func()) {
-	c := make(chan *monitor.Snapshot, 1)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.readers == nil {
-		f.readers = make(map[chan *monitor.Snapshot]struct{})
-	}
-	f.readers[c] = struct{}{}
-	if f.newest != nil && f.newest.Seq > 0 {
-		c <- f.newest
-	}
-	return c, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.readers, c)
-	}
-}
-
-// replace puts s into c, which has room for one, in place of what nobody took.
-// Only the holder of feed.mu sends, so it cannot block.
-func replace(c chan *monitor.Snapshot, s *monitor.Snapshot) {
-	select {
-	case <-c:
-	default:
-	}
-	c <- s
-}
 
 type change int
 

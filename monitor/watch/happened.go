@@ -123,7 +123,7 @@ func (h *happened) departed(before, after *monitor.Snapshot) []monitor.Event {
 // concurrent use.
 func (w *Watch) Record(e monitor.Event) {
 	w.note(e)
-	w.wake()
+	w.wake.Ring()
 }
 
 func (w *Watch) note(e monitor.Event) {
@@ -165,7 +165,7 @@ func (l *loop) judgeEvent(e monitor.Event, before, after *monitor.Snapshot) (tol
 			}
 		}
 	case monitor.EventStopped:
-		if st, err := process.ReadStat(id.PID); err == nil && st.Identity == id && st.State != process.Unreaped {
+		if st, err := l.system.Stat(id.PID); err == nil && st.Identity == id && st.State != process.Unreaped {
 			e.Kind, e.Detail = monitor.EventForgotten, "it runs on, but no rule knows it any more"
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
 
 func TestHappened(t *testing.T) {
@@ -89,7 +90,7 @@ func TestEndedOnPurposeIsNoDefunct(t *testing.T) {
 // A launcher that turned out to be none of a server's is nothing to tell.
 func TestMovesAreNoEvents(t *testing.T) {
 	launcher, owner := monitor.Identity{PID: 1 << 30, Start: 1}, monitor.Identity{PID: 1<<30 + 1, Start: 1}
-	l := newLoop(nil, nil, noRules{}, nil)
+	l := newLoop(process.Local(), nil, nil, noRules{}, nil)
 	l.moved[launcher] = owner
 	told := &monitor.Snapshot{Instances: []monitor.Instance{{Identity: launcher}}}
 	for _, c := range []struct {

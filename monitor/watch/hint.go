@@ -57,20 +57,20 @@ func (w *Watch) Hint(h Hint) {
 		return
 	}
 	w.hints.add(h)
-	w.wake()
+	w.wake.Ring()
 }
 
 // follow looks at the process that a hint names.
 func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
-	if h.Port != 0 && !listenOn(h.Port, h.PID) {
+	if h.Port != 0 && !listenOn(l.system, h.Port, h.PID) {
 		return
 	}
 	t := l.ownerOf(h.PID)
 	if t == nil {
-		if mine, err := process.SameUser(h.PID); err != nil || !mine {
+		if mine, err := l.system.SameUser(h.PID); err != nil || !mine {
 			return
 		}
-		info, err := process.Read(h.PID)
+		info, err := l.system.Read(h.PID)
 		if err != nil {
 			return
 		}
@@ -96,9 +96,9 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 
 // listenOn tells whether one of some processes listens on a port: what answers
 // there would otherwise speak for somebody else.
-func listenOn(port int, pids ...int) bool {
-	// A Ports of its own: the loop's forgets whom it is not asked about.
-	listeners, err := process.NewPorts().Listeners(pids)
+func listenOn(s process.System, port int, pids ...int) bool {
+	// Asked anew: what the loop asks forgets whom it is not asked about.
+	listeners, err := s.Listeners()(pids)
 	if err != nil {
 		return false
 	}

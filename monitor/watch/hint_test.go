@@ -110,7 +110,7 @@ func TestListenOn(t *testing.T) {
 	}
 	defer listener.Close()
 	port := listener.Addr().(*net.TCPAddr).Port
-	if !listenOn(port, os.Getpid()) || !listenOn(port, os.Getppid(), os.Getpid()) || listenOn(port, os.Getppid()) || listenOn(port^1, os.Getpid()) || listenOn(port) {
+	if !listenOn(process.Local(), port, os.Getpid()) || !listenOn(process.Local(), port, os.Getppid(), os.Getpid()) || listenOn(process.Local(), port, os.Getppid()) || listenOn(process.Local(), port^1, os.Getpid()) || listenOn(process.Local(), port) {
 		t.Error("wrong owner")
 	}
 }
@@ -131,7 +131,7 @@ func TestServersByRules(t *testing.T) {
 	}
 	w := New(Options{Rules: named("postbox")})
 	serve(t, w)
-	cmd := exec.Command("python3", "-u", script)
+	cmd := exec.Command("python3", "-Su", script)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +140,8 @@ func TestServersByRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stdin.Close(); cmd.Wait() })
-	in := await(t, w, cmd.Process.Pid, "yellow", patience, inState(monitor.StateNoProject, ""))
-	if in.Kind != "postbox" || in.Label() != "pid "+strconv.Itoa(cmd.Process.Pid)+" - postbox" || !in.Recognised || in.DashboardURL != "" || in.Client == nil {
+	in := await(t, w, cmd.Process.Pid, "live", patience, inState(monitor.StateLive, ""))
+	if in.Kind != "postbox" || in.Label() != strconv.Itoa(cmd.Process.Pid)+" - postbox" || !in.Recognised || in.DashboardURL != "" || in.Client == nil {
 		t.Errorf("%+v", in)
 	}
 	// Other rules, without a restart.
@@ -151,7 +151,7 @@ func TestServersByRules(t *testing.T) {
 		t.Errorf("it runs on, and the last event is %+v", e)
 	}
 	w.SetRules(named("postbox"))
-	await(t, w, cmd.Process.Pid, "known again", patience, inState(monitor.StateNoProject, ""))
+	await(t, w, cmd.Process.Pid, "known again", patience, inState(monitor.StateLive, ""))
 }
 
 // A server that listens is called by its port.
@@ -166,7 +166,7 @@ func TestServerByRuleThatListens(t *testing.T) {
 	serve(t, w)
 	f := startScript(t, script, answers{})
 	in := await(t, w, f.pid, "its port", patience, func(in *monitor.Instance) bool { return in != nil && in.Port == f.port })
-	if in.Label() != strconv.Itoa(f.port)+" - letterbox" || in.DashboardURL != "" || in.State != monitor.StateNoProject {
+	if in.Label() != strconv.Itoa(f.pid)+" - letterbox" || in.DashboardURL != "" || in.State != monitor.StateLive {
 		t.Errorf("%+v", in)
 	}
 }
@@ -197,7 +197,7 @@ func TestClientsWhoLeave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := []string{"python3", "testdata/bin/client.py", "python3", "-u", script, "start-mcp-server", "--context", "ide"}
+	line := []string{"python3", "-S", "testdata/bin/client.py", "python3", "-Su", script, "start-mcp-server", "--context", "ide"}
 	watched := func(t *testing.T, id monitor.Identity) bool {
 		st, err := process.ReadStat(id.PID)
 		return err == nil && st.Identity == id
@@ -205,31 +205,30 @@ func TestClientsWhoLeave(t *testing.T) {
 
 	t.Run("seen to leave", func(t *testing.T) {
 		t.Parallel()
-		w := watching(t)
+		d := drive(t)
 		client, f := clientOf(t, answers{"project": "alpha"}, line...)
-		in := await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
+		in := d.await(f.pid, "green", inState(monitor.StateProject, ""))
 		if in.Client == nil || in.Client.PID != client.Process.Pid || !watched(t, in.Client.Identity) {
 			t.Fatalf("client %+v", in.Client)
 		}
 		client.Process.Kill()
 		client.Wait()
 		// The fake does not read its pipe, as a server that hangs.
-		await(t, w, f.pid, "orphaned", time.Minute, inState(monitor.StateZombie, monitor.CauseOrphaned))
+		d.await(f.pid, "orphaned", inState(monitor.StateZombie, monitor.CauseOrphaned))
 	})
 	t.Run("left before", func(t *testing.T) {
 		t.Parallel()
 		client, f := clientOf(t, answers{"project": "beta"}, line...)
 		client.Process.Kill()
 		client.Wait()
-		w := watching(t)
-		await(t, w, f.pid, "suspected", time.Minute, inState(monitor.StateZombie, monitor.CauseSuspected))
+		drive(t).await(f.pid, "suspected", inState(monitor.StateZombie, monitor.CauseSuspected))
 	})
 	t.Run("alive", func(t *testing.T) {
 		t.Parallel()
 		client, f := clientOf(t, answers{"project": "gamma"}, line...)
 		w := watching(t)
 		await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
-		l := newLoop(w.log, w.client, noRules{}, nil)
+		l := newLoop(w.system, w.log, w.client, noRules{}, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		l.tick(ctx, time.Now())
 		cancel()

@@ -53,7 +53,7 @@ func serenaLine(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{"python3", "-u", script, "start-mcp-server", "--transport", "streamable-http", "--context", "ide"}
+	return []string{"python3", "-Su", script, "start-mcp-server", "--transport", "streamable-http", "--context", "ide"}
 }
 
 // awaitAt waits for the instance whose dashboard has a port.
@@ -67,7 +67,6 @@ func awaitAt(t *testing.T, w *Watch, port int, what string, want func(*monitor.I
 				return true
 			}
 		}
-		time.Sleep(5 * time.Millisecond)
 		return false
 	})
 	return &found
@@ -143,7 +142,7 @@ func TestBelowAKeeperThatWasLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLoop(quiet(), nil, noRules{}, nil)
+	l := newLoop(process.Local(), quiet(), nil, noRules{}, nil)
 	for _, ours := range []bool{true, false} {
 		if !ours {
 			l.self = monitor.Identity{PID: 1 << 30, Start: 1}
@@ -179,7 +178,7 @@ func TestBelowAProgramThatIsNoKeeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLoop(quiet(), nil, noRules{}, nil)
+	l := newLoop(process.Local(), quiet(), nil, noRules{}, nil)
 	l.discover([]process.Info{server}, time.Now())
 	tr := l.tracked[server.Identity]
 	if tr == nil || tr.in.Managed || tr.in.Client == nil || tr.in.Client.PID != f.pid || tr.root != server.Identity {

@@ -73,7 +73,7 @@ func (w *Watch) Launched(a monitor.Launch) {
 		a.AskedBy = &client
 	}
 	w.launches.add(a)
-	w.wake()
+	w.wake.Ring()
 }
 
 // launched tells a server that we have started ourselves, by our own word.
@@ -86,8 +86,8 @@ func (t *tracked) portsKnown() bool { return t.launched() && !t.isSerena() && t.
 // takeIn makes the server of a launch an instance, or the instance that was
 // found already a managed one.
 func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
-	info, err := process.Read(a.Server.PID)
-	if st, statErr := process.ReadStat(a.Server.PID); err != nil || statErr != nil || st.Identity != a.Server || info.Identity != a.Server || st.State == process.Unreaped {
+	info, err := l.system.Read(a.Server.PID)
+	if st, statErr := l.system.Stat(a.Server.PID); err != nil || statErr != nil || st.Identity != a.Server || info.Identity != a.Server || st.State == process.Unreaped {
 		l.launches.over(a.Server) // it has ended meanwhile
 		return
 	}
@@ -106,6 +106,9 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 		}
 	}
 	asker := t.in.Client
+	if a.AskedBy != nil && a.AskedBy.Name == "" {
+		a.AskedBy = l.clientOfProcess(a.AskedBy.Identity)
+	}
 	t.manage(a, info, now)
 	if asker != nil {
 		l.unwatch(asker.Identity)
@@ -134,9 +137,7 @@ func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 	if t.kind != monitor.KindSerena {
 		in.Kind = cmp.Or(a.Kind, t.kind, monitor.ProgramName(info.Exe))
 	}
-	if in.Client = a.AskedBy; in.Client != nil && in.Client.Name == "" {
-		in.Client = clientOfProcess(in.Client.Identity)
-	}
+	in.Client = a.AskedBy
 	if in.ProjectRoot == "" && filepath.IsAbs(a.Project) {
 		in.ProjectRoot, in.ProjectName = a.Project, cmp.Or(in.ProjectName, filepath.Base(a.Project))
 	}
@@ -164,8 +165,8 @@ func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 
 // clientOfProcess is the client of this identity with the name of its program, nil when it
 // has ended: nobody can tell any more who it was.
-func clientOfProcess(id monitor.Identity) *monitor.Client {
-	if info, err := process.Read(id.PID); err == nil && info.Identity == id {
+func (l *loop) clientOfProcess(id monitor.Identity) *monitor.Client {
+	if info, err := l.system.Read(id.PID); err == nil && info.Identity == id {
 		return &monitor.Client{Identity: id, Name: clientName(info)}
 	}
 	return nil
@@ -174,7 +175,7 @@ func clientOfProcess(id monitor.Identity) *monitor.Client {
 // lookAbove finds the keeper of a launched server and what is between them. The
 // launch names the keeper, so it need not have the server as its only child.
 func (l *loop) lookAbove(t *tracked) {
-	above, err := process.Ancestors(t.in.Identity.PID)
+	above, err := process.Above(l.system, t.in.Identity.PID)
 	if err != nil {
 		return
 	}

@@ -47,13 +47,15 @@ func (e *told) of(pid int) []string {
 	return list
 }
 
-// recording runs a watch whose events are collected.
+// recording runs a watch whose events are collected. It has looked once: what is
+// started from now on was not there before.
 func recording(t *testing.T, o Options) (*Watch, *told) {
 	t.Helper()
 	e := &told{}
 	o.Record = e.record
 	w := New(o)
 	serve(t, w)
+	waitFor(t, "the first look", func() bool { return w.Snapshot().Seq > 0 })
 	return w, e
 }
 
@@ -96,7 +98,7 @@ func template(t *testing.T, f *fake) monitor.Launch {
 // looking is a loop that nobody serves, and the context for what it asks.
 func looking(t interface{ Cleanup(func()) }) (*loop, context.Context) {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := newLoop(quiet(), serena.NewClient(), noRules{}, nil)
+	l := newLoop(process.Local(), quiet(), serena.NewClient(), noRules{}, nil)
 	t.Cleanup(func() {
 		cancel()
 		l.probes.Wait()
@@ -113,7 +115,7 @@ func TestLaunchedByATemplate(t *testing.T) {
 	a := template(t, f)
 	w.Launched(a)
 	w.Launched(a)
-	in := await(t, w, f.pid, "managed", patience, inState(monitor.StateNoProject, ""))
+	in := await(t, w, f.pid, "managed", patience, inState(monitor.StateLive, ""))
 	if !in.Managed || !in.Recognised || in.Kind != "mail" || in.Port != f.port || in.MCPURL != a.MCPURL || in.DashboardURL != "" ||
 		in.ProjectName != "alpha" || in.ProjectRoot != "/home/u/alpha" || in.Client == nil || *in.Client != curl {
 		t.Errorf("%+v", in)
@@ -123,7 +125,7 @@ func TestLaunchedByATemplate(t *testing.T) {
 		late := listens(t)
 		w.Launched(template(t, late))
 		await(t, w, late.pid, "a later one", patience, func(in *monitor.Instance) bool { return in != nil && in.Managed })
-		in := await(t, w, f.pid, "still there", patience, inState(monitor.StateNoProject, ""))
+		in := await(t, w, f.pid, "still there", patience, inState(monitor.StateLive, ""))
 		if !in.Managed || in.Kind != "mail" {
 			t.Errorf("by other rules %+v", in)
 		}
@@ -164,7 +166,7 @@ func TestLaunchedAfterItWasFound(t *testing.T) {
 func TestLaunchedSerenaIsShownAtOnce(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, answers{"project": "alpha"})
-	l := newLoop(quiet(), nil, noRules{}, nil)
+	l := newLoop(process.Local(), quiet(), nil, noRules{}, nil)
 	now := time.Now()
 	a := monitor.Launch{Server: identityOf(t, f.pid), Kind: monitor.KindSerena, Port: 1, DashboardPort: f.port, Project: "/home/u/alpha"}
 	info, err := process.Read(f.pid)
@@ -175,7 +177,7 @@ func TestLaunchedSerenaIsShownAtOnce(t *testing.T) {
 	tr := newTracked(info, kind, cmd, now)
 	tr.manage(a, info, now)
 	in, shown := tr.instance(now)
-	if !shown || in.State != monitor.StateStarting || in.Port != f.port || in.DashboardURL == "" || in.MCPURL != "http://127.0.0.1:1/mcp" || in.Label() != strconv.Itoa(f.port)+" - alpha" {
+	if !shown || in.State != monitor.StateStarting || in.Port != f.port || in.DashboardURL == "" || in.MCPURL != "http://127.0.0.1:1/mcp" || in.Label() != strconv.Itoa(f.pid)+" - alpha" {
 		t.Errorf("%+v", in)
 	}
 	if !tr.probeDue(now, false) {
@@ -210,7 +212,7 @@ func TestLaunchedForOneWhoEnds(t *testing.T) {
 		now = now.Add(burstEvery)
 		l.tick(ctx, now)
 	}
-	if in, shown := tr.instance(now); !shown || in.State != monitor.StateNoProject || in.Client == nil || in.Client.Name != "curl" {
+	if in, shown := tr.instance(now); !shown || in.State != monitor.StateLive || in.Client == nil || in.Client.Name != "curl" {
 		t.Errorf("%+v", in)
 	}
 	late := listens(t)

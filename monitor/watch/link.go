@@ -23,10 +23,20 @@ type evidence struct {
 	suspected  bool      // so it seems, but the link was never recorded, or clients may come another way
 	since      time.Time // of closed or suspected
 	once       bool      // by a single look: there is no later one to wait for
+
+	closedBefore, suspectedBefore time.Time // since when, by what was known before; until it is looked at
 }
 
 // alone tells whether somebody was found to be missing.
 func (e *evidence) alone() bool { return e.closed || e.suspected }
+
+// before is since when it was known, of what is found now, that it is alone.
+func (e *evidence) before() time.Time {
+	if e.closed {
+		return e.closedBefore
+	}
+	return e.suspectedBefore
+}
 
 const (
 	// linkTries is how often a link is looked for, at first sight and then once
@@ -67,7 +77,7 @@ func (l *loop) lookForClient(t *tracked, burst bool, now time.Time) {
 // its own.
 func (l *loop) findLink(t *tracked, now time.Time) {
 	before := t.in.Client.Identity
-	holder, link, found, err := process.FindHolder(t.in.Identity, before)
+	holder, link, found, err := l.system.Ends(t.in.Identity).Holder(before)
 	l.noteDoubt(t, err)
 	if err != nil || !found {
 		return
@@ -86,18 +96,18 @@ func (l *loop) lookForEnd(t *tracked, now time.Time) {
 	e := &t.evidence
 	was, suspected := e.alone(), e.suspected
 	if e.linked {
-		closed, err := e.link.Closed(t.in.Identity)
+		closed, err := l.system.Ends(t.in.Identity).Closed(e.link)
 		l.noteDoubt(t, err)
 		// An end that the server itself has given up connects nobody either.
 		e.closed, e.suspected = closed && err == nil || errors.Is(err, process.ErrUnheld), false
 		if e.closed {
-			if err := t.doors().shut(); err != nil {
+			if err := t.doors().shut(l.system); err != nil {
 				l.log.Debug("a server without its client may have others", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
 				e.closed, e.suspected = false, true
 			}
 		}
 	} else {
-		abandoned, err := process.Abandoned(t.in.Identity)
+		abandoned, err := l.system.Ends(t.in.Identity).Abandoned()
 		if errors.Is(err, errors.ErrUnsupported) {
 			// Where pipes cannot be looked at, the death of a client that was
 			// known is all there is.
@@ -109,7 +119,13 @@ func (l *loop) lookForEnd(t *tracked, now time.Time) {
 	// Those who may have used it until now are not gone since its client is.
 	if e.alone() && !was || e.closed && suspected {
 		e.since, e.once = now, l.exits == nil
+		// What has been closed is closed for good, so that an earlier look counts. What
+		// was only suspected then proves nothing about what is closed now.
+		if before := e.before(); !before.IsZero() {
+			e.since = before
+		}
 	}
+	e.closedBefore, e.suspectedBefore = time.Time{}, time.Time{}
 }
 
 func (l *loop) noteDoubt(t *tracked, err error) {
@@ -156,10 +172,10 @@ func (t *tracked) doors() doors {
 
 // shut is nil when no client can have come in: otherwise the error says how one
 // may have, or what could not be found out.
-func (d doors) shut() error {
-	tree, err := process.Tree(d.root)
+func (d doors) shut(s process.System) error {
+	tree, err := s.Tree(d.root)
 	if errors.Is(err, process.ErrGone) { // a wrapper may end and leave the server running
-		tree, err = process.Tree(d.server)
+		tree, err = s.Tree(d.server)
 	}
 	if errors.Is(err, process.ErrGone) {
 		return nil
@@ -175,7 +191,7 @@ func (d doors) shut() error {
 	if d.below {
 		servers = all
 	}
-	taken, err := process.HasUnixClients(servers, all)
+	taken, err := s.Ends(d.server).HasUnixClients(servers, all)
 	switch {
 	case taken:
 		return errors.New("it may have clients over a unix socket")

@@ -56,7 +56,7 @@ func TestServersWhoseClientEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			line := []string{"python3", "-u", script(t, c.text)}
+			line := []string{"python3", "-Su", script(t, c.text)}
 			if c.shell { // whose pid the client tells
 				start := filepath.Join(t.TempDir(), "run.sh")
 				if err := programtest.WriteFile(start, []byte("#!/bin/sh\nexport X=1\n"+strings.Join(line, " ")+"\nexit\n"), 0o700); err != nil {
@@ -64,7 +64,7 @@ func TestServersWhoseClientEnds(t *testing.T) {
 				}
 				line = []string{start}
 			}
-			client, f := clientOf(t, answers{}, append([]string{"python3", "testdata/bin/client.py"}, line...)...)
+			client, f := clientOf(t, answers{}, append([]string{"python3", "-S", "testdata/bin/client.py"}, line...)...)
 			leave := func() {
 				client.Process.Kill()
 				client.Wait()
@@ -73,7 +73,7 @@ func TestServersWhoseClientEnds(t *testing.T) {
 				leave()
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			l := newLoop(quiet(), nil, letterbox{}, process.NewExitWatch())
+			l := newLoop(process.Local(), quiet(), nil, letterbox{}, process.NewExitWatch())
 			defer l.probes.Wait()
 			defer cancel()
 			now := time.Now()
@@ -124,7 +124,7 @@ func tracking(t *testing.T, l *loop, pid, client int) *tracked {
 type letterbox struct{}
 
 func (letterbox) Match(_ string, args []string) (string, bool) {
-	return "letterbox", len(args) == 3 && args[1] == "-u" && filepath.Base(args[2]) == "letterbox.py"
+	return "letterbox", len(args) == 3 && args[1] == "-Su" && filepath.Base(args[2]) == "letterbox.py"
 }
 
 // gateway recognises a server that starts another one, as well.
@@ -143,14 +143,14 @@ func TestClientThatWasAServer(t *testing.T) {
 	t.Parallel()
 	w := New(Options{Rules: gateway{}})
 	serve(t, w)
-	cmd, f := clientOf(t, answers{}, "python3", "-u", "testdata/bin/client.py", "python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
-	await(t, w, cmd.Process.Pid, "the gateway", patience, inState(monitor.StateNoProject, ""))
-	await(t, w, f.pid, "its server", patience, inState(monitor.StateNoProject, ""))
+	cmd, f := clientOf(t, answers{}, "python3", "-Su", "testdata/bin/client.py", "python3", "-Su", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
+	await(t, w, cmd.Process.Pid, "the gateway", patience, inState(monitor.StateLive, ""))
+	await(t, w, f.pid, "its server", patience, inState(monitor.StateLive, ""))
 	w.SetRules(letterbox{})
 	await(t, w, cmd.Process.Pid, "the gateway is no server any more", patience, gone)
 	cmd.Process.Kill()
 	cmd.Wait()
-	await(t, w, f.pid, "orphaned", time.Minute, inState(monitor.StateZombie, monitor.CauseOrphaned))
+	await(t, w, f.pid, "orphaned", patience, func(in *monitor.Instance) bool { return in != nil && in.Evidence.Orphaned && in.Evidence.ClientGone })
 }
 
 // A word about another user's process, or about somebody else's port, is no
@@ -162,8 +162,8 @@ func TestHintsThatAreNotBelieved(t *testing.T) {
 	if err := os.WriteFile(mute, []byte("import time\nprint(0, flush=True)\ntime.sleep(600)\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := startLine(t, answers{}, []string{"python3", "-u", mute, "start-mcp-server"})
-	l := newLoop(quiet(), nil, noRules{}, nil)
+	f := startLine(t, answers{}, []string{"python3", "-Su", mute, "start-mcp-server"})
+	l := newLoop(process.Local(), quiet(), nil, noRules{}, nil)
 	l.follow(t.Context(), Hint{PID: f.pid, Port: other.port}, time.Now())
 	if l.ownerOf(f.pid) != nil {
 		t.Error("a lie about its port makes it known")

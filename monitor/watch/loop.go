@@ -4,23 +4,18 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/serena"
 )
 
-// How often the loop looks. Between two ticks only an exit or an answer wakes
-// it.
+// How often all dashboards are probed together.
 const (
-	tickIdle     = time.Second
-	tickStarting = 250 * time.Millisecond // while somebody waits for a new lamp
-	burstEvery   = 30 * time.Second       // one look at all dashboards, together, so that the CPU can sleep
-	burstShare   = 300 * time.Millisecond // …but not more often than this per instance
+	burstEvery = 30 * time.Second       // so that the CPU can sleep
+	burstShare = 300 * time.Millisecond // …but not more often than this per instance
 )
 
 // maxProbes bounds the probes under way, and with them our sockets.
@@ -29,21 +24,22 @@ const maxProbes = 16
 // loop is the state of one Serve. Only its goroutine touches it.
 type loop struct {
 	log    *slog.Logger
-	client *serena.Client
+	system process.System
+	client Dashboards
+	limits Limits
 	rules  Rules
-	ruling int                // which rules these are: each replacement counts
-	pins   Pins               // may be nil
-	exits  *process.ExitWatch // nil for a single look
-	table  *process.Table
-	ports  *process.Ports
-
-	// identify tells who has a pid now.
-	identify func(pid int) (monitor.Identity, bool)
+	ruling int                            // which rules these are: each replacement counts
+	pins   Pins                           // may be nil
+	exits  process.Exits                  // nil for a single look
+	pass   func() ([]process.Info, error) // see process.System.Scan
+	// listeners is for the goroutine of the loop alone, see process.System.Listeners.
+	listeners func(pids []int) ([]process.Listener, error)
 
 	tracked   map[monitor.Identity]*tracked
 	moved     map[monitor.Identity]monitor.Identity // from what was taken for the server to what is, until the next events
 	untold    []monitor.Event                       // that were held and are to be told now
 	launches  *launches                             // nil: nobody tells of any
+	proofs    map[monitor.Identity]monitor.Proof    // see Watch.Restore; of those that were not found yet
 	shared    []monitor.Shared                      // see Watch.SetShared; never changed
 	shownLast map[string]monitor.Instance           // by key, the running server of each as it was last
 	self      monitor.Identity
@@ -61,19 +57,19 @@ type loop struct {
 	portErrors repeated
 }
 
-func newLoop(log *slog.Logger, client *serena.Client, r Rules, exits *process.ExitWatch) *loop {
+func newLoop(system process.System, log *slog.Logger, client Dashboards, r Rules, exits process.Exits) *loop {
 	l := &loop{
-		log: log, client: client, rules: r, exits: exits,
-		table: process.NewTable(), ports: process.NewPorts(), identify: identify,
+		system: system, log: log, client: client, limits: Limits{}.orDefault(), rules: r, exits: exits, pass: system.Scan(), listeners: system.Listeners(),
 		tracked: make(map[monitor.Identity]*tracked), moved: make(map[monitor.Identity]monitor.Identity),
 		results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
-	l.self, _ = l.identify(os.Getpid())
+	l.self, _ = l.identify(system.Self())
 	return l
 }
 
-func identify(pid int) (monitor.Identity, bool) {
-	st, err := process.ReadStat(pid)
+// identify tells who has a pid now.
+func (l *loop) identify(pid int) (monitor.Identity, bool) {
+	st, err := l.system.Stat(pid)
 	return st.Identity, err == nil
 }
 
@@ -81,10 +77,10 @@ func identify(pid int) (monitor.Identity, bool) {
 func (l *loop) interval() time.Duration {
 	for _, t := range l.tracked {
 		if t.waitsForDashboard() {
-			return tickStarting
+			return l.limits.Starting
 		}
 	}
-	return tickIdle
+	return l.limits.Tick
 }
 
 // tick looks at the process table, at each instance's process, and starts the
@@ -93,7 +89,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 	if l.begun.IsZero() {
 		l.begun = now
 	}
-	fresh, err := l.table.Pass()
+	fresh, err := l.pass()
 	l.scanErr = err
 	l.scanErrors.note(l.log, "cannot read the process table; instances that start now are not seen", err)
 	l.discover(fresh, now)
@@ -104,14 +100,14 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		l.nextBurst = now.Add(max(burstEvery, time.Duration(len(l.tracked))*burstShare))
 	}
 	for id, t := range l.tracked {
-		main, err := process.MainThreadCPU(id.PID)
+		main, err := l.system.MainThreadCPU(id.PID)
 		if err != nil {
 			main = 0
 		}
 		if !burst && t.untouched(main) {
 			continue
 		}
-		st, err := process.ReadStat(id.PID)
+		st, err := l.system.Stat(id.PID)
 		switch {
 		case errors.Is(err, process.ErrGone) || (err == nil && st.Identity != id):
 			l.clientEnded(id, now) // it may have been one as well
@@ -168,11 +164,11 @@ func (r *repeated) note(log *slog.Logger, what string, err error) {
 
 // sampleTree measures memory and CPU of the whole tree.
 func (l *loop) sampleTree(t *tracked, now time.Time) {
-	tree, err := process.Tree(t.root)
+	tree, err := l.system.Tree(t.root)
 	if err != nil || !slices.ContainsFunc(tree, func(st process.Stat) bool { return st.Identity == t.in.Identity }) {
 		// A wrapper may end and leave the server running.
 		t.root = t.in.Identity
-		if tree, err = process.Tree(t.root); err != nil {
+		if tree, err = l.system.Tree(t.root); err != nil {
 			t.treeIDs = nil
 			return
 		}
@@ -198,7 +194,7 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 		return
 	}
 	slices.Sort(pids)
-	listeners, err := l.ports.Listeners(slices.Compact(pids))
+	listeners, err := l.listeners(slices.Compact(pids))
 	l.portErrors.note(l.log, "cannot read which ports are open; no dashboard can be found", err)
 	if err != nil {
 		return
@@ -216,7 +212,7 @@ func (l *loop) exited(id monitor.Identity, now time.Time) {
 		return
 	}
 	t.exitedAt = now
-	if st, err := process.ReadStat(id.PID); err != nil || st.Identity != id {
+	if st, err := l.system.Stat(id.PID); err != nil || st.Identity != id {
 		l.forget(t)
 		return
 	}
@@ -235,7 +231,7 @@ func (l *loop) forget(t *tracked) {
 		if id == t.in.Identity {
 			continue
 		}
-		if info, err := process.Read(id.PID); err == nil && info.Identity == id {
+		if info, err := l.system.Read(id.PID); err == nil && info.Identity == id {
 			l.discover([]process.Info{info}, time.Now())
 		}
 	}

@@ -68,19 +68,3 @@ func TestPidOfLog(t *testing.T) {
 		}
 	}
 }
-
-func FuzzInotifyNames(f *testing.F) {
-	f.Add([]byte{})
-	f.Add([]byte("\x01\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x10\x00\x00\x00mcp_1_2.txt\x00\x00\x00\x00\x00"))
-	f.Add([]byte("\x01\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\xff\xff\xff\xffx"))
-	f.Fuzz(func(t *testing.T, buf []byte) {
-		total := 0
-		for name := range inotifyNames(buf) {
-			total += len(name)
-			pidOfLog(name)
-		}
-		if total > len(buf) {
-			t.Errorf("%d bytes of names in %d", total, len(buf))
-		}
-	})
-}

@@ -76,7 +76,7 @@ type question struct {
 }
 
 // put asks for little, and for more only when that shows a change.
-func (q question) put(ctx context.Context, c *serena.Client) result {
+func (q question) put(ctx context.Context, c Dashboards) result {
 	r := result{id: q.id, port: q.port, first: q.first}
 	if q.port == 0 {
 		r.port, r.owner, r.notDashboard, r.err = firstDashboard(ctx, c, q.candidates)
@@ -145,7 +145,7 @@ func spoke(err error) bool {
 }
 
 // firstDashboard finds the port that answers as a dashboard.
-func firstDashboard(ctx context.Context, c *serena.Client, candidates []candidate) (port, owner int, others []int, err error) {
+func firstDashboard(ctx context.Context, c Dashboards, candidates []candidate) (port, owner int, others []int, err error) {
 	for _, p := range candidates {
 		_, err = within(ctx, serena.ProbeTimeout, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, c.Heartbeat(ctx, p.port)
@@ -199,20 +199,15 @@ func (l *loop) absorb(r result, now time.Time) {
 		t.failed(r, now)
 		return
 	}
-	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) && !listensOn(t.in.Identity.PID, r.port) {
+	// A child holds the sockets of its parent, too, until it has become another program.
+	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) && !listenOn(l.system, r.port, t.in.Identity.PID) {
 		l.moveTo(t, r.owner)
+		l.restore(t, now)
 	}
 	t.succeeded(r, now)
 	if now.Sub(t.treeAt) >= time.Second {
 		l.sampleTree(t, now)
 	}
-}
-
-// listensOn tells whether a process listens on a port. A child holds the sockets of
-// its parent, too, until it has become another program.
-func listensOn(pid, port int) bool {
-	_, err := serena.PortOwner(pid, port)
-	return err == nil
 }
 
 // moveTo makes the process that owns the dashboard port the server of the
@@ -255,7 +250,7 @@ func (t *tracked) failed(r result, now time.Time) {
 	case t.unreachable:
 		t.nextProbe = now.Add(whileRed)
 	case !t.answered && t.waitsForDashboard():
-		t.nextProbe = now.Add(tickStarting)
+		t.nextProbe = now.Add(t.limits.Starting)
 	default:
 		t.nextProbe = now.Add(afterFailure)
 	}
@@ -288,9 +283,9 @@ func (t *tracked) succeeded(r result, now time.Time) {
 	}
 	switch {
 	case t.wantOverview && in.Version == "":
-		t.nextProbe = now.Add(tickStarting) // "not yet available" right after the start
+		t.nextProbe = now.Add(t.limits.Starting) // "not yet available" right after the start
 	case t.busy || t.wantOverview || t.use.cut.missing():
-		t.nextProbe = now.Add(whileBusy)
+		t.nextProbe = now.Add(t.limits.Busy)
 	}
 }
 

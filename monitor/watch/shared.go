@@ -41,7 +41,7 @@ func (s *shares) list() []monitor.Shared {
 // returns at once, keeps nothing of the list, and is safe for concurrent use.
 func (w *Watch) SetShared(list []monitor.Shared) {
 	w.shared.set(list)
-	w.wake()
+	w.wake.Ring()
 }
 
 // Why a server that its clients keep does not run.
@@ -200,7 +200,7 @@ func (l *loop) isBelow(t *tracked, id monitor.Identity) bool {
 		return true
 	}
 	if t.lineage == nil {
-		above, err := process.Ancestors(t.in.Identity.PID)
+		above, err := process.Above(l.system, t.in.Identity.PID)
 		if err != nil {
 			return false
 		}

@@ -28,7 +28,7 @@ func TestParkedKeepsItsPlace(t *testing.T) {
 	w.Launched(a)
 	w.SetShared([]monitor.Shared{s})
 	await(t, w, f.pid, "shared", patience, func(in *monitor.Instance) bool {
-		return in != nil && in.State == monitor.StateNoProject && in.IsShared() && *in.Client == claude && in.ClientWords(20) == "2 clients"
+		return in != nil && in.State == monitor.StateLive && in.IsShared() && *in.Client == claude && in.ClientWords(20) == "2 clients"
 	})
 	f.signal(t, syscall.SIGKILL)
 	f.cmd.Wait()
@@ -133,14 +133,14 @@ func TestBelowAShim(t *testing.T) {
 func TestStrangerBelowAShim(t *testing.T) {
 	t.Parallel()
 	w, events := recording(t, Options{Rules: noRules{}})
-	f, server := shimOf(t, "", "python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
+	f, server := shimOf(t, "", "python3", "-Su", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
 	us := monitor.Client{Identity: identityOf(t, os.Getpid()), Name: "Codex"}
 	s := monitor.Shared{Server: server, Kind: "letterbox.py", Alone: "it is not a Serena", Clients: []monitor.Client{us}}
 	above := s
 	above.Server = us.Identity // no client has itself, or what is above it, for a server
 	w.SetShared([]monitor.Shared{above, s})
 	in := await(t, w, server.PID, "shown", patience, func(in *monitor.Instance) bool { return in != nil && in.RSSBytes > 0 })
-	if in.State != monitor.StateNoProject || in.Name() != "letterbox.py" || in.Recognised || in.Managed || in.IsShared() || in.Sharing.Alone != s.Alone ||
+	if in.State != monitor.StateLive || in.Name() != "letterbox.py" || in.Recognised || in.Managed || in.IsShared() || in.Sharing.Alone != s.Alone ||
 		len(in.Sharing.Clients) != 1 || in.Client == nil || in.Client.PID != os.Getpid() || in.Processes != 2 {
 		t.Errorf("%+v, sharing %+v, client %+v", in, in.Sharing, in.Client)
 	}
@@ -179,12 +179,12 @@ func TestLauncherBelowAShim(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := startLine(t, answers{}, append(c.line, "python3", "-u", script(t, "print(0, flush=True)\nthreading.Event().wait()\n")))
+			f := startLine(t, answers{}, append(c.line, "python3", "-Su", script(t, "print(0, flush=True)\nthreading.Event().wait()\n")))
 			children, err := process.Children(f.pid)
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := newLoop(quiet(), serena.NewClient(), c.rules, nil)
+			l := newLoop(process.Local(), quiet(), serena.NewClient(), c.rules, nil)
 			now := time.Now()
 			l.shared = []monitor.Shared{{Server: identityOf(t, f.pid), Kind: "run.sh", Alone: "it is not a Serena", Since: now.Add(-c.since)}}
 			l.takeInAlone(now) // before anything has been looked at

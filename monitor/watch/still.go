@@ -92,14 +92,14 @@ func (w *Watch) StillAlone(ctx context.Context, id monitor.Identity) error {
 	case !s.clientGone:
 		return errors.New("its client was not seen to end")
 	}
-	st, err := process.ReadStat(s.client.PID)
+	st, err := w.system.Stat(s.client.PID)
 	switch {
 	case err != nil && !errors.Is(err, process.ErrGone):
 		return fmt.Errorf("whether its client is gone is not known: %w", err)
 	case err == nil && st.Identity == s.client && st.State != process.Unreaped:
 		return errors.New("its client runs")
 	}
-	closed, err := s.link.Closed(id)
+	closed, err := w.system.Ends(id).Closed(s.link)
 	switch {
 	case errors.Is(err, process.ErrUnheld): // what it has given up itself connects nobody
 	case err != nil:
@@ -107,7 +107,7 @@ func (w *Watch) StillAlone(ctx context.Context, id monitor.Identity) error {
 	case !closed:
 		return errors.New("somebody holds the other end of its pipes")
 	}
-	return s.doors.shut() // it may have begun to listen since
+	return s.doors.shut(w.system) // it may have begun to listen since
 }
 
 // StillIdle asks a server now whether it has been idle since a moment that a
@@ -153,15 +153,15 @@ func (w *Watch) stillIdle(ctx context.Context, id monitor.Identity, s standing, 
 	case s.calls == nil:
 		return errors.New("how many calls it has had is not known")
 	}
-	st, err := process.ReadStat(id.PID)
+	st, err := w.system.Stat(id.PID)
 	if err := canSay(id, st, err); err != nil {
 		return err
 	}
-	if !listenOn(s.port, s.members...) {
+	if !listenOn(w.system, s.port, s.members...) {
 		return fmt.Errorf("port %d is no longer its own", s.port)
 	}
 	if s.marked {
-		tree, err := process.Tree(id)
+		tree, err := w.system.Tree(id)
 		switch {
 		case err != nil:
 			return fmt.Errorf("whether a call that was cut off is over is not known: %w", err)

@@ -16,6 +16,7 @@ type tracked struct {
 	in      monitor.Instance // what a snapshot shows; state and cause are judged when it is made
 	kind    string           // by the rules, "" when they do not know it
 	cmd     serena.Command
+	limits  Limits
 	root    monitor.Identity   // topmost wrapper
 	parent  monitor.Identity   // zero when it had gone before
 	members []monitor.Identity // processes that may own the dashboard port
@@ -95,12 +96,10 @@ const (
 	processCPU = 20 * time.Millisecond
 )
 
-// Repeats of a probe.
+// Repeats of a probe, beside those of Limits.
 const (
 	afterFailure = 5 * time.Second  // three over at least 15 s make red
 	whileRed     = 10 * time.Second // one good answer heals
-	whileBusy    = 2 * time.Second
-	activeGap    = time.Second // between probes that CPU use asks for
 
 	overviewEvery = 5 * time.Minute // for a change that nobody asked for, which shows nowhere else
 )
@@ -283,7 +282,7 @@ func (t *tracked) probeDue(now time.Time, burst bool) bool {
 	if !t.nextProbe.IsZero() {
 		return !now.Before(t.nextProbe)
 	}
-	return burst || (t.active && now.Sub(t.probedAt) >= activeGap)
+	return burst || (t.active && now.Sub(t.probedAt) >= t.limits.Active)
 }
 
 // signOfLifeSuffices tells whether nothing can have happened since the last

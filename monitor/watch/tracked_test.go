@@ -15,6 +15,7 @@ var start = time.Unix(1_700_000_000, 0)
 
 func known() *tracked {
 	t := newTracked(process.Info{Identity: monitor.Identity{PID: 1 << 30, Start: 7}}, monitor.KindSerena, serena.Command{Transport: "stdio"}, start)
+	t.limits = Limits{}.orDefault()
 	t.port, t.answered, t.cpuAt, t.probedAt = 24282, true, start, start.Add(-time.Minute)
 	return t
 }
@@ -276,7 +277,7 @@ func TestNoteListeners(t *testing.T) {
 	// which does not make it starting again.
 	tr.port, tr.answered, tr.ageThen = 0, false, time.Hour
 	tr.noteListeners(all[1:2], true, start)
-	if in, _ := tr.instance(start); in.State != monitor.StateNoProject || len(tr.candidates) != 1 {
+	if in, _ := tr.instance(start); in.State != monitor.StateLive || len(tr.candidates) != 1 {
 		t.Errorf("%s, candidates %v", in.State, tr.candidates)
 	}
 }

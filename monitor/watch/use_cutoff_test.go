@@ -121,7 +121,7 @@ func TestCutOffBehindAnother(t *testing.T) {
 		tr.lastTask, tr.use.idleSince = first.Name, at
 		now := at
 		for _, r := range c.looks {
-			now = now.Add(whileBusy)
+			now = now.Add(Limits{}.orDefault().Busy)
 			tr.succeeded(r, now)
 			if tr.use.cut.missing() && (!tr.usage().IdleSince.IsZero() || tr.nextProbe.IsZero()) {
 				t.Errorf("%s: idle, or not asked again, before its end is known", c.name)

@@ -232,7 +232,7 @@ func TestKeepsState(t *testing.T) {
 // A message during a probe asks for another one: the answer may be older.
 func TestMessageDuringAProbe(t *testing.T) {
 	w := New(Options{})
-	l := newLoop(w.log, w.client, w.rules, nil)
+	l := newLoop(w.system, w.log, w.client, w.rules, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	cancel() // nobody is to be asked
@@ -249,7 +249,7 @@ func TestMessageDuringAProbe(t *testing.T) {
 	tr.active = true
 	l.inFlight++ // that of this result
 	l.absorb(result{id: tr.in.Identity, port: 24282, signOfLife: true}, start)
-	if !tr.probeDue(start.Add(activeGap), false) {
+	if !tr.probeDue(start.Add(tr.limits.Active), false) {
 		t.Error("the message is lost")
 	}
 }

@@ -8,6 +8,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -34,11 +35,23 @@ type Pins interface {
 	Pinned(id monitor.Identity) bool
 }
 
+// Dashboards are what the Serenas of a machine say: *serena.Client.
+type Dashboards interface {
+	Heartbeat(ctx context.Context, port int) error
+	LastExecution(ctx context.Context, port int) (*serena.Task, error)
+	Queue(ctx context.Context, port int) ([]serena.Task, error)
+	Overview(ctx context.Context, port int) (*serena.Overview, error)
+	ToolCalls(ctx context.Context, port int) (int64, error)
+	LastCall(ctx context.Context, port int) (time.Time, error)
+}
+
 // Options of a Watch. The zero value works.
 type Options struct {
-	Log      *slog.Logger // nil: silent
-	Warnings []string     // shown in every snapshot until SetWarnings
-	Rules    Rules        // nil: those that are built in
+	System     process.System // nil: this machine
+	Dashboards Dashboards     // nil: over TCP
+	Log        *slog.Logger   // nil: silent
+	Warnings   []string       // shown in every snapshot until SetWarnings
+	Rules      Rules          // nil: those that are built in
 	// SerenaHome is the directory (SERENA_HOME) whose log files tell of servers
 	// that start; empty: only the scan does.
 	SerenaHome string
@@ -49,21 +62,26 @@ type Options struct {
 	// Plan, if given, says in each snapshot what the policies mean to do, before
 	// anybody sees it: it may change Policy and each Instance's Plan, nothing else.
 	// It must not block.
-	Plan func(*monitor.Snapshot)
+	Plan   func(*monitor.Snapshot)
+	Limits Limits
 }
 
 // Watch is the model. Make one with New.
 type Watch struct {
 	log        *slog.Logger
-	client     *serena.Client
+	system     process.System
+	client     Dashboards
 	serenaHome string
 	record     func(monitor.Event)
 	pins       Pins // may be nil
 	plan       func(*monitor.Snapshot)
+	limits     Limits
 	inquiries  chan inquiry
-	feed       feed
+	unseen     *monitor.Snapshot // before the first look
+	feed       monitor.Feed[*monitor.Snapshot]
 	hints      hints
 	launches   launches
+	proofs     proofs
 	shared     shares
 	happened   happened
 
@@ -71,8 +89,8 @@ type Watch struct {
 	warnings   []string
 	workspaces []monitor.Workspace // see SetWorkspaces; never changed
 	rules      Rules
-	ruling     int // how often they were replaced
-	nudge      chan struct{}
+	ruling     int          // how often they were replaced
+	wake       monitor.Bell // Serve is to look at what it was given
 
 	recording sync.Mutex // held while an event is told, so that all get them in one order
 }
@@ -81,6 +99,12 @@ type Watch struct {
 func New(o Options) *Watch {
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if o.System == nil {
+		o.System = process.Local()
+	}
+	if o.Dashboards == nil {
+		o.Dashboards = serena.NewClient()
 	}
 	if o.Rules == nil {
 		o.Rules = rules.New(nil)
@@ -93,23 +117,25 @@ func New(o Options) *Watch {
 	}
 	w := &Watch{
 		log:        o.Log,
-		client:     serena.NewClient(),
+		system:     o.System,
+		client:     o.Dashboards,
 		serenaHome: o.SerenaHome,
 		record:     o.Record,
 		pins:       o.Pins,
 		plan:       o.Plan,
+		limits:     o.Limits.orDefault(),
 		inquiries:  make(chan inquiry),
 		rules:      o.Rules,
 		warnings:   slices.Clone(o.Warnings),
-		nudge:      make(chan struct{}, 1),
+		wake:       monitor.NewBell(),
 	}
-	w.feed.publish(&monitor.Snapshot{At: time.Now(), Warnings: w.warnings})
+	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.warnings}
 	return w
 }
 
 // Snapshot returns the newest snapshot, never nil: before the first look it is
 // an empty one with the number 0. It must not be changed.
-func (w *Watch) Snapshot() *monitor.Snapshot { return w.feed.latest() }
+func (w *Watch) Snapshot() *monitor.Snapshot { return cmp.Or(w.feed.Latest(), w.unseen) }
 
 // Subscribe returns a channel that holds the newest snapshot that has not been
 // received yet, starting with the current one, or with the first as soon as
@@ -117,7 +143,7 @@ func (w *Watch) Snapshot() *monitor.Snapshot { return w.feed.latest() }
 // channel is never closed; cancel ends the subscription and may be called more
 // than once.
 func (w *Watch) Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func()) {
-	return w.feed.subscribe()
+	return w.feed.Subscribe()
 }
 
 // SetWarnings replaces the sentences that every snapshot carries. It is safe
@@ -126,7 +152,7 @@ func (w *Watch) SetWarnings(list []string) {
 	w.mu.Lock()
 	w.warnings = slices.Clone(list)
 	w.mu.Unlock()
-	w.wake()
+	w.wake.Ring()
 }
 
 // SetWorkspaces replaces the workspaces that every snapshot carries. It is safe for
@@ -135,7 +161,7 @@ func (w *Watch) SetWorkspaces(list []monitor.Workspace) {
 	w.mu.Lock()
 	w.workspaces = slices.Clone(list)
 	w.mu.Unlock()
-	w.wake()
+	w.wake.Ring()
 }
 
 // SetRules replaces the rules that servers other than Serena are recognised by.
@@ -145,29 +171,21 @@ func (w *Watch) SetRules(r Rules) {
 	w.rules = r
 	w.ruling++
 	w.mu.Unlock()
-	w.wake()
+	w.wake.Ring()
 }
 
 // PinsChanged makes the next snapshot, made at once, say what Options.Pins says
 // now. It does not wait for that, and is safe for concurrent use.
-func (w *Watch) PinsChanged() { w.wake() }
+func (w *Watch) PinsChanged() { w.wake.Ring() }
 
 // PolicyChanged makes the next snapshot, made at once, say what Options.Plan says
 // now. It does not wait for that, and is safe for concurrent use.
-func (w *Watch) PolicyChanged() { w.wake() }
+func (w *Watch) PolicyChanged() { w.wake.Ring() }
 
 // Rules are those of now. It is safe for concurrent use.
 func (w *Watch) Rules() Rules {
 	_, r, _ := w.given()
 	return r
-}
-
-// wake makes Serve look at what it was given.
-func (w *Watch) wake() {
-	select {
-	case w.nudge <- struct{}{}:
-	default:
-	}
 }
 
 // given are the things that Serve works with and others may replace.
@@ -187,10 +205,11 @@ func (w *Watch) workspacesNow() []monitor.Workspace {
 // twice at once.
 func (w *Watch) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	exits := process.NewExitWatch()
+	exits := w.system.Exits()
 	_, r, ruling := w.given()
-	l := newLoop(w.log, w.client, r, exits)
-	l.ruling, l.pins, l.launches = ruling, w.pins, &w.launches
+	l := newLoop(w.system, w.log, w.client, r, exits)
+	l.limits, l.ruling, l.pins, l.launches = w.limits, ruling, w.pins, &w.launches
+	l.proofs = w.proofs.take()
 	var running sync.WaitGroup
 	exitErr := make(chan error, 1)
 	running.Go(func() { exitErr <- exits.Serve(ctx) })
@@ -241,7 +260,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 		case q := <-w.inquiries:
 			q.answer <- l.standing(q.id)
 			continue
-		case <-w.nudge:
+		case <-w.wake:
 			now := time.Now()
 			_, r, ruling := w.given()
 			l.setRules(r, ruling, now)
@@ -273,7 +292,7 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 		return
 	}
 	l.judge(now)
-	before := w.feed.latest()
+	before := w.Snapshot()
 	warnings, _, _ := w.given()
 	after := &monitor.Snapshot{
 		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: warnings, Workspaces: w.workspacesNow(),
@@ -299,7 +318,7 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	case change == drift && !urgent && l.inFlight > 0:
 		return
 	}
-	w.feed.publish(after)
+	w.feed.Publish(after)
 }
 
 // lookLimit is how long Once waits for answers.
@@ -310,8 +329,8 @@ const lookLimit = 3 * time.Second
 // leaves.
 func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	w := New(o)
-	l := newLoop(w.log, w.client, w.rules, nil)
-	l.pins = w.pins
+	l := newLoop(w.system, w.log, w.client, w.rules, nil)
+	l.limits, l.pins = w.limits, w.pins
 	look, cancel := context.WithTimeout(ctx, lookLimit)
 	defer l.probes.Wait()
 	defer cancel()

@@ -25,8 +25,8 @@ func toldAll(in *monitor.Instance) bool { return in != nil && in.Busy != nil && 
 
 func TestLifeOfAnInstance(t *testing.T) {
 	t.Parallel()
+	f := startFake(t, answers{"project": "alpha"}) // its memory is measured when it is found
 	w := watching(t)
-	f := startFake(t, answers{"project": "alpha"})
 	in := await(t, w, f.pid, "green", patience, func(in *monitor.Instance) bool {
 		return inState(monitor.StateProject, "")(in) && toldAll(in)
 	})
@@ -78,17 +78,17 @@ func TestUnreachableAndHealed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := watching(t)
+			d := drive(t)
 			good := answers{"project": "alpha"}
 			f := startFake(t, good)
-			await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
+			d.await(f.pid, "green", inState(monitor.StateProject, ""))
 			f.say(t, broken)
-			in := await(t, w, f.pid, "unreachable", 2*time.Minute, inState(monitor.StateZombie, monitor.CauseUnreachable))
+			in := d.await(f.pid, "unreachable", inState(monitor.StateZombie, monitor.CauseUnreachable))
 			if in.ProjectName != "alpha" || in.Reason == "" {
 				t.Errorf("what was known is kept: %+v", in)
 			}
 			f.say(t, good)
-			await(t, w, f.pid, "healed", time.Minute, inState(monitor.StateProject, ""))
+			d.await(f.pid, "healed", inState(monitor.StateProject, ""))
 		})
 	}
 }
@@ -126,7 +126,7 @@ func TestUnreapedWrapper(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, answers{"project": "alpha"}, "timeout", "--foreground", "600")
 	w := New(Options{})
-	l := newLoop(w.log, w.client, w.rules, nil)
+	l := newLoop(w.system, w.log, w.client, w.rules, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	defer cancel()
@@ -173,14 +173,14 @@ func TestSuspendedBeforeItWasSeen(t *testing.T) {
 
 func TestDefunct(t *testing.T) {
 	t.Parallel()
-	w := watching(t)
+	d := drive(t)
 	f := startFake(t, answers{"project": "alpha"})
-	await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
+	d.await(f.pid, "green", inState(monitor.StateProject, ""))
 	f.signal(t, syscall.SIGKILL)
-	await(t, w, f.pid, "gone at once", patience, gone)
-	await(t, w, f.pid, "defunct", patience, inState(monitor.StateZombie, monitor.CauseDefunct))
+	d.await(f.pid, "gone at once", gone)
+	d.await(f.pid, "defunct", inState(monitor.StateZombie, monitor.CauseDefunct))
 	f.cmd.Wait()
-	await(t, w, f.pid, "reaped", patience, gone)
+	d.await(f.pid, "reaped", gone)
 }
 
 func TestWrapperIsPartOfTheInstance(t *testing.T) {
@@ -263,7 +263,7 @@ func TestOnce(t *testing.T) {
 func TestQuietMeansNoSnapshots(t *testing.T) {
 	t.Parallel()
 	w := New(Options{})
-	l := newLoop(w.log, w.client, w.rules, nil)
+	l := newLoop(w.system, w.log, w.client, w.rules, nil)
 	now := time.Now()
 	w.publish(l, now, true)
 	if got := w.Snapshot(); got.Seq != 0 {

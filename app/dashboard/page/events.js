@@ -168,7 +168,7 @@ function server(event) {
 }
 
 function address(event) {
-  return router.link({ port: null, id: event.id || String(event.pid) }, 'events');
+  return router.link({ pid: null, id: event.id || String(event.pid) }, 'events');
 }
 
 function dot() {

@@ -83,13 +83,14 @@ export function moment(value) {
 }
 
 // state says the state of an instance in words, those of the menu and the
-// command line. A server that is not Serena has no projects to speak of.
+// command line.
 export function state(instance) {
   switch (instance.state) {
     case 'live_with_project':
+    case 'live':
       return 'live';
     case 'live_no_project':
-      return instance.kind && instance.kind !== 'serena' ? 'no dashboard' : 'no project';
+      return 'no project';
     case 'zombie':
       return cause(instance.cause) || 'needs attention';
     case 'starting':
@@ -108,7 +109,7 @@ export function hasDashboard(instance) {
   return Boolean(instance.dashboard_url);
 }
 
-// name is the part of the label after the port.
+// name is the part of the label after the pid.
 export function name(instance) {
   const cut = instance.label.indexOf(' - ');
   return cut < 0 ? instance.label : instance.label.slice(cut + 3);

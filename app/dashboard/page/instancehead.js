@@ -94,6 +94,6 @@ export function instanceHead() {
 
 // reasonOf leaves out what the state says already.
 function reasonOf(instance) {
-  const plain = instance.state === 'live_with_project' || instance.state === 'live_no_project' && instance.dashboard_url;
+  const plain = instance.state === 'live_with_project' || instance.state === 'live_no_project';
   return plain ? '' : instance.reason ?? '';
 }

@@ -1,5 +1,5 @@
-// The label of an instance, such as "24284 - alpha": the name may be written
-// from right to left, the port before it never is.
+// The label of an instance, such as "4711 - alpha": the name may be written
+// from right to left, the pid before it never is.
 
 import { h, setText, setTitle } from './dom.js';
 import { middle, name } from './format.js';

@@ -5,8 +5,11 @@ import { svg } from './dom.js';
 
 const stroke = { fill: 'none', stroke: 'currentColor', 'stroke-width': 2 };
 
+const live = () => svg('circle', { cx: 8, cy: 8, r: 6, fill: 'currentColor' });
+
 const shapes = {
-  live_with_project: () => svg('circle', { cx: 8, cy: 8, r: 6, fill: 'currentColor' }),
+  live_with_project: live,
+  live,
   live_no_project: () => svg('circle', { cx: 8, cy: 8, r: 5, ...stroke, 'stroke-width': 2.5 }),
   zombie: () => [
     svg('path', { d: 'M8 1.2 15.4 14.4H.6Z', fill: 'currentColor', stroke: 'currentColor', 'stroke-linejoin': 'round' }),

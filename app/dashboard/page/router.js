@@ -1,4 +1,4 @@
-// The address of the page: #/24284/logs, #/clients, #/workspaces. Links are addresses, so Back works and
+// The address of the page: #/4711/logs, #/clients, #/workspaces. Links are addresses, so Back works and
 // any view can be kept as a bookmark.
 
 import { store } from './store.js';
@@ -50,12 +50,12 @@ class Router {
     this.#tell();
   }
 
-  // word is what stands for an instance in an address: the port, which people
+  // word is what stands for an instance in an address: the pid, which people
   // know, and the id where there is none or another has it now.
   word(instance) {
-    const port = instance.port ? String(instance.port) : '';
-    const found = store.find(port);
-    return found && found.instance.id !== instance.id ? instance.id : port || instance.id;
+    const pid = instance.pid ? String(instance.pid) : '';
+    const found = store.find(pid);
+    return found && found.instance.id !== instance.id ? instance.id : pid || instance.id;
   }
 
   link(instance, section = '') {

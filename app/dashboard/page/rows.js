@@ -6,7 +6,7 @@ import { bytes, count, percent, state, unknown } from './format.js';
 import { next } from './next.js';
 import { isShared } from './sharing.js';
 
-const severity = { zombie: 0, starting: 1, live_no_project: 2, live_with_project: 3, parked: 4 };
+const severity = { zombie: 0, starting: 1, live_no_project: 2, live_with_project: 3, live: 3, parked: 4 };
 
 // columns in their order. value is what they sort by; unknown is null and comes
 // last either way. Numbers begin with the largest. whole is what text is short for.
@@ -21,7 +21,7 @@ export const columns = [
   { key: 'next', title: 'What happens next', value: (one) => one.shutdown_at ?? null, text: null },
   { key: 'calls', title: 'Calls', number: true, value: (one) => one.tool_calls, text: (one) => count(one.tool_calls), hint: 'Successful tool calls, as the server counts them' },
   { key: 'version', title: 'Version', value: (one) => one.version, text: (one) => one.version || unknown },
-  { key: 'pid', title: 'PID', number: true, ascending: true, value: (one) => one.pid, text: (one) => (one.pid === null ? unknown : String(one.pid)) },
+  { key: 'port', title: 'Port', number: true, ascending: true, value: (one) => one.port, text: (one) => (one.port === null ? unknown : String(one.port)) },
 ];
 
 function nameOf(instance) {
@@ -72,7 +72,7 @@ export function matches(instance, wanted) {
   if (wanted.length === 0) return true;
   const ahead = next(instance);
   const text = fold([
-    instance.label, instance.project_root, clientWords(instance), instance.context, instance.version, instance.pid, state(instance),
+    instance.label, instance.project_root, clientWords(instance), instance.context, instance.version, instance.port, state(instance),
     ahead.text, ahead.because, instance.alone_because, instance.pinned ? 'pinned' : '',
   ].filter((part) => part !== null && part !== undefined).join('\n'));
   const id = fold(instance.id);

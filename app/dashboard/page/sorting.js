@@ -16,7 +16,7 @@ export function tableHead(changed, chooseAll) {
     return { column, cell: h('th', { scope: 'col', role: 'columnheader', class: `head-${column.key}${column.number ? ' number' : ''}` }, button), arrow };
   });
   const menu = h('select', { class: 'sort-menu', 'aria-label': 'Sort by', onchange: () => set(menu.value ? turned(null, menu.value) : null) },
-    h('option', { value: '' }, 'Attention first, then name'), columns.map((one) => h('option', { value: one.key }, `By ${one.title.toLowerCase().replace('cpu', 'CPU').replace('pid', 'PID')}`)));
+    h('option', { value: '' }, 'Attention first, then name'), columns.map((one) => h('option', { value: one.key }, `By ${one.title.toLowerCase().replace('cpu', 'CPU')}`)));
   const element = h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' },
     h('th', { scope: 'col', role: 'columnheader', class: 'choose' }, box),
     heads.map((one) => one.cell),

@@ -28,8 +28,8 @@ class Store {
     return () => this.#readers.delete(fn);
   }
 
-  // find is the instance that a word of an address means: an id, a port or a
-  // pid; living ones first. What was parked is found by the id that it had.
+  // find is the instance that a word of an address means: an id, a pid or a
+  // port; living ones first. What was parked is found by the id that it had.
   find(word) {
     this.#index ??= index(this.state);
     for (let steps = 0; steps <= mostAwake; steps++) {
@@ -138,7 +138,7 @@ export function index(state) {
     ...state.ended.toReversed(),
   ];
   const words = new Map();
-  for (const field of ['id', 'port', 'pid']) {
+  for (const field of ['id', 'pid', 'port']) {
     for (const found of all) {
       const word = found.instance[field];
       if (word !== null && word !== undefined && !words.has(String(word))) words.set(String(word), found);

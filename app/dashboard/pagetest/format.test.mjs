@@ -42,8 +42,8 @@ test('moments', () => {
 test('states have words', () => {
   table(state, [
     [{ state: 'live_with_project' }, 'live'],
-    [{ state: 'live_no_project', kind: 'serena' }, 'no project'],
-    [{ state: 'live_no_project', kind: 'filesystem' }, 'no dashboard'],
+    [{ state: 'live_no_project' }, 'no project'],
+    [{ state: 'live' }, 'live'],
     [{ state: 'zombie', cause: 'suspended' }, 'suspended'],
     [{ state: 'zombie', cause: 'suspected' }, 'suspected orphan'],
     [{ state: 'zombie', cause: null }, 'needs attention'],
@@ -62,7 +62,7 @@ test('the head says the whole truth', () => {
 });
 
 test('names', () => {
-  assert.equal(name({ label: '24284 - a - b' }), 'a - b');
+  assert.equal(name({ label: '4 - a - b' }), 'a - b');
   assert.equal(name({ label: 'odd' }), 'odd');
   assert.equal(middle('short', 10), 'short');
   assert.equal(middle('a-very-long-name-01', 9), 'a-ve…e-01');

@@ -68,14 +68,14 @@ test('a body of another version does no harm', () => {
   assert.deepEqual([store.state.instances, store.state.ended], [[], []]);
 });
 
-test('a word means an id, then a port, then a pid; the living first', () => {
+test('a word means an id, then a pid, then a port; the living first', () => {
   const living = one('10-1', { port: 24284, pid: 10 });
   const other = one('24284-9', { port: 24290, pid: 24284 });
   const older = one('7-7', { port: 24290, pid: 7 });
   const old = one('8-8', { port: 24291, pid: 8 });
   const newer = one('9-9', { port: 24291, pid: 9 });
   const words = index({ instances: [living, other], ended: [older, old, newer].map((instance) => ({ instance, ended_at: 'then', why: '' })) });
-  const table = { '10-1': living, 24284: living, 10: living, '24284-9': other, 24290: other, '7-7': older, 7: older, 24291: newer, '8-8': old };
+  const table = { '10-1': living, 24284: other, 10: living, '24284-9': other, 24290: other, '7-7': older, 7: older, 24291: newer, '8-8': old };
   for (const [word, want] of Object.entries(table)) assert.equal(words.get(word)?.instance, want, word);
   assert.equal(words.get('null'), undefined);
   assert.equal(words.get(''), undefined);

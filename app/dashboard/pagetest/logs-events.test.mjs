@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { about, days, detail, grave, key, markOf, merge, nameOfDay, dayOf, outline, words } from '../page/eventlist.js';
 
-const event = (at, kind = 'started', id = '7-1', detail = '') => ({ at, kind, id, pid: 7, label: '24282 - alpha', detail });
+const event = (at, kind = 'started', id = '7-1', detail = '') => ({ at, kind, id, pid: 7, label: '2 - alpha', detail });
 
 test('every kind has words and a mark', () => {
   for (const [kind, word, mark, isGrave] of [

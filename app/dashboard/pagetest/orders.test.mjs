@@ -45,8 +45,8 @@ test('a question says what it means for people', () => {
   assert.equal(ends({ kind: 'serena' }, { processes: 3, freed: 203e6 }), 'This ends serena and 2 other processes and gives back about 203 MB.');
   assert.equal(ends({ kind: '' }, { processes: 1, freed: 0 }), 'This ends the server.');
   assert.deepEqual(losses({ client: null }, true), ['Variables kept in its REPL are lost.']);
-  assert.equal(why({ label: '24284 - alpha' }, 'Not ended: 24284 - alpha is pinned'), 'It is pinned.');
-  assert.equal(why({ label: '24284 - alpha' }, 'Lamplighter does not answer.'), 'Lamplighter does not answer.');
+  assert.equal(why({ label: '4 - alpha' }, 'Not ended: 4 - alpha is pinned'), 'It is pinned.');
+  assert.equal(why({ label: '4 - alpha' }, 'Lamplighter does not answer.'), 'Lamplighter does not answer.');
 });
 
 test('what all lose is said once', () => {

@@ -87,7 +87,7 @@ test('the third press goes back to the order of the list', () => {
 });
 
 test('a filter finds all its words anywhere', () => {
-  const one = instance('24284 - Über-größe', { project_root: '/home/ada/src/x', client: { name: 'Claude Code' }, port: 24284, pid: 4711, modes: ['editing'], state: 'zombie', cause: 'suspended' });
+  const one = instance('4711 - Über-größe', { project_root: '/home/ada/src/x', client: { name: 'Claude Code' }, port: 24284, pid: 4711, modes: ['editing'], state: 'zombie', cause: 'suspended' });
   for (const text of ['', '  ', '242', 'ÜBER', 'claude', 'code 4711', 'ada/src', 'suspended größe']) assert.ok(matches(one, words(text)), text);
   for (const text of ['beta', 'claude beta', 'pinned', 'editing']) assert.ok(!matches(one, words(text)), text);
 });

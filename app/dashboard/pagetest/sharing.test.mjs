@@ -15,7 +15,7 @@ const of = (...names) => names.map((name, i) => client(name, i + 1));
 const shared = (more = {}) => {
   const clients = more.clients ?? of('Claude Code', 'Codex', 'Claude Code');
   return {
-    id: '7-1', label: '24284 - alpha', kind: 'serena', state: 'live_with_project', project_root: '/w/alpha', cause: null, reason: null, managed: true, pid: 7, port: 24284,
+    id: '7-1', label: '4 - alpha', kind: 'serena', state: 'live_with_project', project_root: '/w/alpha', cause: null, reason: null, managed: true, pid: 7, port: 24284,
     client: clients[0] ?? null, clients, shared_by: clients.length, waiting: 0, alone_because: null, saved_bytes: null, ...more,
   };
 };

@@ -3,7 +3,7 @@
 // Linux and Windows, the access list, and gives up rather than lose what somebody
 // else writes meanwhile. A file is always the old one or the new one, whole.
 //
-// Files of our own are the business of monitor/plainfile.
+// Files of our own are the business of monitor/statefile.
 package foreignfile
 
 import (
@@ -17,7 +17,7 @@ import (
 	"syscall"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // maxSize is how large a file may be, in bytes.
@@ -54,7 +54,7 @@ type File struct {
 func Read(path string) (*File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", monitor.Clean(path), plainfile.Cause(err))
+		return nil, fmt.Errorf("%s: %w", monitor.Clean(path), statefile.Cause(err))
 	}
 	f := &File{Path: path, Target: path, write: write, link: os.Link}
 	if f.Target, err = filepath.EvalSymlinks(path); err != nil {
@@ -63,9 +63,9 @@ func Read(path string) (*File, error) {
 			err = why
 		}
 		if _, lost := os.Lstat(path); lost == nil && errors.Is(err, fs.ErrNotExist) {
-			return nil, f.failed(fmt.Errorf("it is a symbolic link that leads nowhere: %w", plainfile.Cause(err)))
+			return nil, f.failed(fmt.Errorf("it is a symbolic link that leads nowhere: %w", statefile.Cause(err)))
 		}
-		return nil, f.failed(plainfile.Cause(err))
+		return nil, f.failed(statefile.Cause(err))
 	}
 	if err := f.read(); err != nil {
 		return nil, f.failed(err)
@@ -79,7 +79,7 @@ func (f *File) read() error {
 	if err := f.plain(); err != nil {
 		return err
 	}
-	file, err := plainfile.Open(f.Target, os.O_RDONLY, 0)
+	file, err := statefile.Open(f.Target, os.O_RDONLY, 0)
 	if err != nil {
 		if err := f.plain(); err != nil { // it was put there just now
 			return err
@@ -92,10 +92,10 @@ func (f *File) read() error {
 	}
 	defer file.Close()
 	if f.info, err = file.Stat(); err != nil {
-		return plainfile.Cause(err)
+		return statefile.Cause(err)
 	}
 	if f.kept, err = attributesOf(file, f.info); err != nil {
-		return plainfile.Cause(err)
+		return statefile.Cause(err)
 	}
 	f.Mode = f.info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 	if f.info.Size() > maxSize {
@@ -103,7 +103,7 @@ func (f *File) read() error {
 	}
 	// The size is that of a moment ago.
 	if f.Content, err = io.ReadAll(io.LimitReader(file, maxSize+1)); err != nil {
-		return plainfile.Cause(err)
+		return statefile.Cause(err)
 	}
 	if len(f.Content) > maxSize {
 		return errTooLarge
@@ -114,7 +114,7 @@ func (f *File) read() error {
 func (f *File) plain() error {
 	info, err := os.Lstat(f.Target)
 	if err != nil {
-		return plainfile.Cause(err)
+		return statefile.Cause(err)
 	}
 	switch mode := info.Mode(); {
 	case mode.IsRegular():

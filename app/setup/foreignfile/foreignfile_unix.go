@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // attributes are what a file has beside its mode.
@@ -51,7 +51,7 @@ func (a attributes) apply(file *os.File, mode fs.FileMode) error {
 	}
 	if now.uid != a.uid || now.gid != a.gid {
 		if err := file.Chown(a.uid, a.gid); err != nil {
-			return fmt.Errorf("%w (%w)", errOwner, plainfile.Cause(err))
+			return fmt.Errorf("%w (%w)", errOwner, statefile.Cause(err))
 		}
 	}
 	if now.access != a.access {
@@ -86,15 +86,4 @@ func rename(from, to string, check func() error) error {
 		return err
 	}
 	return os.Rename(from, to)
-}
-
-// syncDir brings what was renamed in a directory to the disk. Where that fails,
-// a loss of power may bring back the old name, with the whole old file.
-func syncDir(dir string) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return
-	}
-	defer d.Close()
-	_ = d.Sync()
 }

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // attributes are what a file has beside its mode. Its access list comes from its
@@ -78,7 +78,7 @@ func (a attributes) apply(file *os.File, _ fs.FileMode) error {
 // permitted asks the system whether the file may be written. That another
 // program has it open is found out by rename.
 func (f *File) permitted() error {
-	file, err := plainfile.Open(f.Target, os.O_WRONLY, 0)
+	file, err := statefile.Open(f.Target, os.O_WRONLY, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrChanged
@@ -113,7 +113,7 @@ func rename(from, to string, check func() error) error {
 		case errors.Is(err, windows.ERROR_ACCESS_DENIED) && !isHeld(to):
 			return err
 		default:
-			return fmt.Errorf("another program has it open; close that and try again (%w)", plainfile.Cause(err))
+			return fmt.Errorf("another program has it open; close that and try again (%w)", statefile.Cause(err))
 		}
 	}
 }
@@ -134,6 +134,3 @@ func isHeld(path string) bool {
 	_ = windows.CloseHandle(h)
 	return false
 }
-
-// syncDir does nothing: Windows brings names to the disk by itself.
-func syncDir(string) {}

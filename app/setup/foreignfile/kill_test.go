@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // replacerVariable names the file that a child of this test replaces.
@@ -87,7 +87,7 @@ func TestKilled(t *testing.T) {
 	}
 	left := names(t, dir)
 	t.Logf("%d files were left", len(left)-1)
-	old := time.Now().Add(-2 * plainfile.Abandoned)
+	old := time.Now().Add(-2 * statefile.Abandoned)
 	for _, name := range left {
 		if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // How long Lock waits, and how often it tries.
@@ -31,11 +31,11 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 
 func lockWithin(ctx context.Context, path string, most time.Duration) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("the directory for a lock cannot be made: %w", plainfile.Error(err, path))
+		return nil, fmt.Errorf("the directory for a lock cannot be made: %w", statefile.Error(err, path))
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, most, ErrBusy)
 	defer cancel()
-	lock, err := plainfile.Lock(waiting, path, os.O_RDWR, lockEvery)
+	lock, err := statefile.Lock(waiting, path, lockEvery)
 	switch {
 	case err != nil && errors.Is(err, context.Cause(waiting)):
 		return nil, fmt.Errorf("%s: %w", monitor.Clean(path), err)

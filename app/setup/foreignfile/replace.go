@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // Replace puts content in the place of the file, with its owner and its mode.
@@ -30,9 +30,10 @@ func (f *File) Replace(content []byte) error {
 	}
 	if err := rename(temp, f.Target, f.unchanged); err != nil {
 		remove(temp)
-		return f.failed(fmt.Errorf("it cannot be replaced: %w", plainfile.Cause(err)))
+		return f.failed(fmt.Errorf("it cannot be replaced: %w", statefile.Cause(err)))
 	}
-	syncDir(filepath.Dir(f.Target))
+	// Where that fails, a loss of power may bring back the old name, with the whole old file.
+	_ = statefile.SyncDir(filepath.Dir(f.Target))
 	return nil
 }
 
@@ -46,9 +47,9 @@ func (f *File) Backup() (path string, err error) {
 	}
 	if path, err = f.moveToFree(temp, f.Target+".lamplighter-backup"); err != nil {
 		remove(temp)
-		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", plainfile.Cause(err)))
+		return "", f.failed(fmt.Errorf("no backup can be made beside it: %w", statefile.Cause(err)))
 	}
-	syncDir(filepath.Dir(path))
+	_ = statefile.SyncDir(filepath.Dir(path))
 	return path, nil
 }
 
@@ -92,19 +93,19 @@ func renameNew(from, to string) error {
 // not there is removed already. The error names the path once and Is ErrChanged
 // when it holds something else.
 func RemoveBackup(path string, want []byte) error {
-	content, err := plainfile.Read(path, int64(len(want)))
+	content, err := statefile.Read(path, int64(len(want)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.Is(err, statefile.ErrTooLarge), err == nil && string(content) != string(want):
+		return fmt.Errorf("%s: the backup is kept, because it is no longer what was put there: %w", monitor.Clean(path), ErrChanged)
 	case err != nil:
 		return err
-	case string(content) != string(want):
-		return fmt.Errorf("%s: the backup is kept, because it is no longer what was put there: %w", monitor.Clean(path), ErrChanged)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return plainfile.Error(err, path)
+		return statefile.Error(err, path)
 	}
-	syncDir(filepath.Dir(path))
+	_ = statefile.SyncDir(filepath.Dir(path))
 	return nil
 }
 
@@ -113,31 +114,14 @@ func RemoveBackup(path string, want []byte) error {
 // those. It is removed by the next one that comes an hour later, if we are
 // killed. The error names nothing; after it there is none.
 func (f *File) beside(content []byte) (path string, err error) {
-	// The name is such that plainfile.Sweep removes nothing of the program
-	// whose file this is. What cannot be removed is in nobody's way.
-	ours := f.Target + ".lamplighter"
-	_ = plainfile.Sweep(ours)
-	file, err := os.CreateTemp(filepath.Dir(ours), "."+filepath.Base(ours)+".*.tmp") // mode 0600
-	if err != nil {
-		return "", plainfile.Cause(err)
-	}
-	defer func() {
-		if err != nil {
-			_ = file.Close() // it may be closed already
-			remove(file.Name())
-			err = plainfile.Cause(err)
+	// The name is such that the sweep takes nothing of the program whose file this is.
+	path, err = statefile.Beside(f.Target+".lamplighter", func(file *os.File) error {
+		if err := f.write(file, content); err != nil {
+			return err
 		}
-	}()
-	if err := f.write(file, content); err != nil {
-		return "", err
-	}
-	if err := f.kept.apply(file, f.Mode); err != nil {
-		return "", err
-	}
-	if err := file.Sync(); err != nil { // a rename may reach the disk before the content
-		return "", err
-	}
-	return file.Name(), file.Close()
+		return f.kept.apply(file, f.Mode)
+	})
+	return path, statefile.Cause(err)
 }
 
 func write(file *os.File, content []byte) error {

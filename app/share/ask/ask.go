@@ -8,6 +8,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,6 +80,17 @@ type Options struct {
 	// Default: never.
 	Allowed func() bool
 	Log     *slog.Logger
+	Limits  Limits
+}
+
+// Limits are how long files may take. A zero field means the default.
+type Limits struct {
+	// Look is for a look at files. One on a network that has gone may never end; then
+	// its goroutine is lost.
+	Look time.Duration
+	// Turn is for waiting for its turn, on top: where many come at once, that some wait
+	// says nothing about the files.
+	Turn time.Duration
 }
 
 // Asker makes plans. It is safe for concurrent use.
@@ -86,8 +98,6 @@ type Asker struct {
 	o       Options
 	home    string        // the user's own, where an environment has none
 	looking chan struct{} // slots of looks at files
-	limit   time.Duration // lookLimit, unless a test says otherwise
-	wait    time.Duration // waitLimit, likewise
 
 	asking    singleflight.Group // who else is logged in
 	resolving singleflight.Group // what version a command runs, by the key of resolved
@@ -119,8 +129,9 @@ func New(o Options) *Asker {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Limits = Limits{Look: cmp.Or(o.Limits.Look, 2*time.Second), Turn: cmp.Or(o.Limits.Turn, 10*time.Second)}
 	home, _ := os.UserHomeDir() // then a client without HOME has none either
-	a := &Asker{o: o, home: home, looking: make(chan struct{}, mostLooks), limit: lookLimit, wait: waitLimit, resolved: map[string]resolved{}}
+	a := &Asker{o: o, home: home, looking: make(chan struct{}, mostLooks), resolved: map[string]resolved{}}
 	a.lifetime, a.end = context.WithCancel(context.Background())
 	return a
 }
@@ -328,7 +339,7 @@ func (a *Asker) silent(plan *Plan, err error) error {
 	if !errors.Is(err, errSilent) {
 		return err
 	}
-	plan.Alone = fmt.Sprintf("the files that tell what can be shared did not answer within %g s: a network or a mount may hang", lookLimit.Seconds())
+	plan.Alone = fmt.Sprintf("the files that tell what can be shared did not answer within %s: a network or a mount may hang", monitor.Span(a.o.Limits.Look))
 	return nil
 }
 

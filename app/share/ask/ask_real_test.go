@@ -5,7 +5,6 @@ package ask
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,7 +34,10 @@ func venv(t testing.TB, version string) string {
 
 var versions = []string{serenatest.Version15, serenatest.Version17, serenatest.Version}
 
+// TestRealSerenas asks each version once. How else a command may name it is the
+// same for all, and asked of the one that starts soonest.
 func TestRealSerenas(t *testing.T) {
+	t.Parallel() // one after the other they wait for one core
 	m := newMachine(t)
 	repo := m.repo("alpha")
 	f := finder(t, m)
@@ -53,6 +55,9 @@ func TestRealSerenas(t *testing.T) {
 		r, err := f.Resolve(t.Context(), launch.Wanted{Command: p.Spec.Template.Command, Project: repo, Serena: true})
 		if err != nil || !slices.Equal(r.Chosen.Command, p.Spec.Template.Command) || !r.Chosen.Cached {
 			t.Errorf("%+v, %v", r.Chosen, err)
+		}
+		if version != serenatest.Version15 {
+			continue
 		}
 		// A module that starts nothing by itself, and what is meant by it.
 		w.Command = append([]string{filepath.Join(bin, "python3"), "-m", "serena.cli"}, w.Command[1:]...)
@@ -74,31 +79,26 @@ func TestRealSerenas(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 	p, err := a.ForProject(t.Context(), repo, launch.Template{
-		Name: monitor.KindSerena, Command: []string{filepath.Join(venv(t, serenatest.Version), "bin", "serena")}, Arguments: []string{"--context", "desktop-app", "--agent-interface", "tools"},
+		Name: monitor.KindSerena, Command: []string{filepath.Join(venv(t, serenatest.Version15), "bin", "serena")}, Arguments: []string{"--context", "desktop-app"},
 	})
-	if err != nil || p.Alone != "" || p.Version != serenatest.Version || p.Context != "claude-code" {
+	if err != nil || p.Alone != "" || p.Version != serenatest.Version15 || p.Context != "claude-code" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
 
+// TestRealUvx runs Serena through uv. TestNothingOfTheProjectIsRun of the launcher
+// does by its other name, uvx.
 func TestRealUvx(t *testing.T) {
+	t.Parallel() // one after the other they wait for one core
 	tools := serenatest.Tools(t)
 	m := newMachine(t)
 	m.env = append(m.env, "UV_CACHE_DIR="+filepath.Join(tools, "uv"), "UV_OFFLINE=1", "UV_PYTHON_DOWNLOADS=never")
-	repo := m.repo("alpha")
 	a := asker(func(o *Options) { o.Finder, o.Environment = finder(t, m), nil })
 	bin := filepath.Join(venv(t, serenatest.Version), "bin")
 	args := " --python " + filepath.Join(bin, "python3") + " --from serena-agent==" + serenatest.Version + " " + fromCwd
-	var keys []string
-	for _, launcher := range []string{"uvx", "uv tool run"} {
-		p := plan(t, a, m.wish(repo, filepath.Join(bin, launcher)+args))
-		if p.Alone != "" || p.Version != serenatest.Version || p.Spec.Template.Command[len(p.Spec.Template.Command)-1] != subcommand {
-			t.Fatalf("%s: %+v", launcher, p)
-		}
-		keys = append(keys, p.Key)
-	}
-	if keys[0] == keys[1] {
-		t.Error("two programs, one key")
+	p := plan(t, a, m.wish(m.repo("alpha"), filepath.Join(bin, "uv tool run")+args))
+	if p.Alone != "" || p.Version != serenatest.Version || p.Spec.Template.Command[len(p.Spec.Template.Command)-1] != subcommand {
+		t.Fatalf("%+v", p)
 	}
 }
 
@@ -132,22 +132,34 @@ func TestRealContexts(t *testing.T) {
 	}
 }
 
-// TestRealOptions compares ours with what each Serena says that it takes.
+// TestRealOptions compares ours with those of each Serena, as its source has them.
 func TestRealOptions(t *testing.T) {
-	option := regexp.MustCompile(`(?m)^  (--[a-z-]+)`)
+	name := regexp.MustCompile(`^\s*"(--[a-z-]+)",`)
 	known := map[string]bool{}
 	for _, version := range versions {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(venv(t, version), "bin", "serena"), subcommand, "--help")
-		home := t.TempDir()
-		cmd.Env = append(os.Environ(), "HOME="+home, "SERENA_HOME="+home, "SERENA_USAGE_REPORTING=false", "COLUMNS=200")
-		out, err := cmd.Output()
+		found, err := filepath.Glob(filepath.Join(venv(t, version), "lib", "python3*", "site-packages", "serena", "cli.py"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s: %q, %v", version, found, err)
+		}
+		source, err := os.ReadFile(found[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, match := range option.FindAllStringSubmatch(string(out), -1) {
+		_, rest, begins := strings.Cut(string(source), `@click.command("`+subcommand+`"`)
+		decorators, _, ends := strings.Cut(rest, "\n    def ")
+		options := strings.Split(decorators, "@click.option(")[1:]
+		if !begins || !ends || len(options) < 10 {
+			t.Fatalf("%s: %s", version, decorators)
+		}
+		for _, option := range options {
+			match := name.FindStringSubmatch(option)
+			if match == nil {
+				t.Fatalf("%s: %s", version, option)
+			}
 			known[match[1]] = true
-			if name := match[1]; name != "--help" && name != "--project-from-cwd" && !slices.Contains(withValue, name) {
-				t.Errorf("%s has %s", version, name)
+			takesNone := strings.Contains(option, "is_flag=True")
+			if takesNone != (match[1] == "--project-from-cwd") || takesNone == slices.Contains(withValue, match[1]) {
+				t.Errorf("%s has %s", version, match[1])
 			}
 		}
 	}

@@ -179,13 +179,13 @@ func TestAProgramBeside(t *testing.T) {
 // TestSilentFiles: what lies on a network that has gone keeps nobody waiting.
 func TestSilentFiles(t *testing.T) {
 	a := asker(nil)
-	a.limit, a.wait = time.Millisecond, time.Millisecond
+	a.o.Limits = Limits{time.Millisecond, time.Millisecond}
 	for range mostLooks {
 		a.looking <- struct{}{}
 	}
 	m := newMachine(t)
 	p := plan(t, a, m.wish(m.repo("alpha"), fromCwd))
-	if !strings.Contains(p.Alone, "did not answer within 2 s") {
+	if !strings.Contains(p.Alone, "did not answer within 0 s") {
 		t.Error(p.Alone)
 	}
 }
@@ -301,7 +301,7 @@ func TestFingerprints(t *testing.T) {
 		t.Error("the project's own files do not count")
 	}
 	a := asker(nil)
-	a.limit, a.wait = time.Millisecond, time.Millisecond
+	a.o.Limits = Limits{time.Millisecond, time.Millisecond}
 	for range mostLooks {
 		a.looking <- struct{}{}
 	}

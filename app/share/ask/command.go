@@ -2,11 +2,13 @@ package ask
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/serena"
 )
 
@@ -22,68 +24,49 @@ const (
 // split divides a command into what starts the server, up to its subcommand,
 // and the server's own arguments; or says why it is none that can be shared. Where
 // that is for fromTheDir the arguments are known as well.
-func split(goos string, command []string) (program, args []string, why string) {
+func split(goos string, words []string) (program, args []string, why string) {
 	if goos == "windows" {
-		command = WithoutShell(command)
+		words = command.WithoutShell(words)
 	}
-	if len(command) == 0 {
+	if c, ok := serena.ParseCommand("", words); ok {
+		n := len(words) - len(c.Args)
+		return slices.Clip(words[:n]), c.Args, ""
+	}
+	// What stands behind the program are its arguments: another one that is given the
+	// command of Serena, such as a guard before its tools, is no Serena, and neither is
+	// a script of that name.
+	c := command.Parse("", words)
+	if len(c.Through) != 1 || c.Runtime != 0 || !serena.IsPackage(c.Program) || len(c.Args) == 0 || c.Args[0] != subcommand {
 		return nil, nil, notSerena
 	}
-	if c, ok := serena.ParseCommand("", command); ok {
-		n := len(command) - len(c.Args)
-		return slices.Clip(command[:n]), c.Args, ""
-	}
-	i := slices.Index(command, subcommand)
-	if i < 2 || !isPackage(command[i-1]) {
+	launcher, args := c.Through[0], c.Args[1:]
+	switch {
+	case !command.Is(monitor.ProgramName(launcher[0]), command.Fetcher):
 		return nil, nil, notSerena
+	case c.Package == "" && !hasPlace(launcher[1:]):
+		return nil, args, fromTheDir // in a project, which is that of the working directory
+	case c.Package != "" && c.Package != c.Program && !isSource(c.Package):
+		return nil, nil, notSerena // it may call a program of its own by that name
 	}
-	launcher := command[1:i]
-	switch monitor.ProgramName(command[0]) {
-	case "uvx":
-	case "uv":
-		switch {
-		case len(launcher) > 2 && launcher[0] == "tool" && launcher[1] == "run":
-		case launcher[0] == "run":
-			if !hasPlace(launcher[1:]) {
-				return nil, command[i+1:], fromTheDir
-			}
-		default:
-			return nil, nil, notSerena
-		}
-	case "pipx":
-		if launcher[0] != "run" {
-			return nil, nil, notSerena
-		}
-	default:
-		return nil, nil, notSerena
-	}
-	return slices.Clip(command[:i+1]), command[i+1:], ""
+	return slices.Clip(words[:len(launcher)+2]), args, ""
 }
 
-// WithoutShell leaves out "cmd /c", with which many configurations of Windows
-// start programs; what is left is the end of the command. A command in one word
-// stays: cmd would take it apart.
-func WithoutShell(command []string) []string {
-	if len(command) == 0 || monitor.ProgramName(command[0]) != "cmd" {
-		return command
+// isSource tells whether Serena comes from there: its package, its repository or a
+// fork of that, or a clone.
+func isSource(from string) bool {
+	if strings.HasPrefix(from, ".") {
+		return true // a relative name, which is refused for that
 	}
-	for i, arg := range command[1:] {
-		switch {
-		case strings.EqualFold(arg, "/c"):
-			return command[i+2:]
-		case !strings.HasPrefix(arg, "/"):
-			return command
-		}
+	from, _, _ = strings.Cut(from, " ")
+	from, _, _ = strings.Cut(from, "#")
+	if _, rest, found := strings.Cut(from, "://"); found {
+		_, from, _ = strings.Cut(rest, "/") // the host is none of it
 	}
-	return command
-}
-
-// isPackage tells whether a word of a launcher names Serena: serena,
-// serena-agent, serena-agent@latest, serena-agent==2.1.0.
-func isPackage(word string) bool {
-	name, _, _ := strings.Cut(word, "@")
-	name, _, _ = strings.Cut(name, "==")
-	return name == "serena" || name == "serena-agent" || name == "serena.exe"
+	from, _, _ = strings.Cut(strings.ReplaceAll(from, `\`, "/"), "@")
+	if i := strings.IndexAny(from, "[=<>~!;"); i >= 0 {
+		from = from[:i] // which version
+	}
+	return serena.IsPackage(strings.TrimSuffix(path.Base(from), ".git"))
 }
 
 // hasPlace tells whether uv is told which project it is to run in: otherwise it
@@ -111,7 +94,7 @@ func namesFiles(dir string, program []string) bool {
 	if len(words) > 0 && words[len(words)-1] == subcommand {
 		words = words[:len(words)-1]
 	}
-	if len(words) > 0 && !monitor.IsPython(monitor.ProgramName(program[0])) {
+	if len(words) > 0 && !command.IsPython(monitor.ProgramName(program[0])) {
 		words = words[:len(words)-1] // the name of what a launcher runs
 	}
 	before := "" // the option whose value comes

@@ -18,9 +18,33 @@ func TestCommands(t *testing.T) {
 		{"", "uvx -p 3.13 --from git+https://github.com/oraios/serena serena start-mcp-server --context ide", "uvx -p 3.13 --from git+https://github.com/oraios/serena serena start-mcp-server", ""},
 		{"", "uv tool run --from serena-agent==2.1.0 serena start-mcp-server", "uv tool run --from serena-agent==2.1.0 serena start-mcp-server", ""},
 		{"", "pipx run serena-agent start-mcp-server", "pipx run serena-agent start-mcp-server", ""},
+		{"", "pipx run --spec git+https://x/serena serena start-mcp-server", "pipx run --spec git+https://x/serena serena start-mcp-server", ""},
+		{"", "uvx --offline -- serena start-mcp-server --context ide", "uvx --offline -- serena start-mcp-server", ""},
+		{"", "uv --offline tool run serena start-mcp-server", "uv --offline tool run serena start-mcp-server", ""},
 		{"", "uv run serena start-mcp-server", "", fromTheDir},
+		{"", "uv --directory . run serena start-mcp-server", "", fromTheDir},
 		{"", "uv run --directory . serena start-mcp-server", "", fromTheDir},
-		{"", "uv run --directory serena start-mcp-server", "", fromTheDir},
+		{"", "uv run --directory serena start-mcp-server", "", notSerena},
+		// Another program, which is given the command of Serena.
+		{"", "uvx mcp-guard serena start-mcp-server --context ide", "", notSerena},
+		{"", "uvx --from serena-agent mcp-guard serena start-mcp-server", "", notSerena},
+		{"", "uvx --from mcp-guard serena start-mcp-server", "", notSerena},
+		{"", "uvx --from=git+https://github.com/somebody/guard serena start-mcp-server", "", notSerena},
+		{"", "uv tool run --from mcp-guard serena start-mcp-server", "", notSerena},
+		{"", "pipx run --spec mcp-guard serena start-mcp-server", "", notSerena},
+		{"", "uvx --option-of-tomorrow value serena start-mcp-server", "", notSerena},
+		{"", "uv run --directory /opt/guard guard.py serena start-mcp-server", "", notSerena},
+		{"", "uv --directory /opt/guard run guard.py serena start-mcp-server", "", notSerena},
+		{"", "uv tool run mcp-guard serena start-mcp-server", "", notSerena},
+		{"", "pipx run mcp-guard serena start-mcp-server", "", notSerena},
+		{"", "uvx serena project index start-mcp-server", "", notSerena},
+		// A file of that name.
+		{"", "uv run --script serena start-mcp-server", "", notSerena},
+		{"", "uv run -s --directory /opt serena start-mcp-server", "", notSerena},
+		{"", "pipx run --path serena start-mcp-server", "", notSerena},
+		{"", "env uvx serena start-mcp-server", "", notSerena},
+		{"", "uvx --from", "", notSerena},
+		{"", "uv tool", "", notSerena},
 		{"", "uv pip serena start-mcp-server", "", notSerena},
 		{"", "pipx install serena start-mcp-server", "", notSerena},
 		{"", "serena", "", notSerena},
@@ -55,9 +79,13 @@ func TestCommands(t *testing.T) {
 	}
 	place := t.TempDir()
 	for _, words := range [][]string{{"--directory", place}, {"--project=" + place}, {"-p", "3.13", "--project", place}} {
-		command := slices.Concat([]string{"uv", "run"}, words, []string{"serena", subcommand})
-		if _, _, why := split("", command); why != "" {
-			t.Errorf("%q: %s", command, why)
+		for _, command := range [][]string{
+			slices.Concat([]string{"uv", "run"}, words, []string{"serena", subcommand}),
+			slices.Concat([]string{"uv"}, words, []string{"run", "serena", subcommand}),
+		} {
+			if _, _, why := split("", command); why != "" {
+				t.Errorf("%q: %s", command, why)
+			}
 		}
 	}
 }
@@ -95,6 +123,19 @@ func TestFilesOfLaunchers(t *testing.T) {
 	} {
 		if got := namesFiles(dir, strings.Fields(command)); got != want {
 			t.Errorf("%q: %v", command, got)
+		}
+	}
+}
+
+func TestSources(t *testing.T) {
+	for from, want := range map[string]bool{
+		"serena-agent": true, "serena-agent==2.1.0": true, "serena-agent[dap]>=2": true, "serena-agent@latest": true, "serena-agent @ git+https://x/y": true,
+		"git+https://github.com/oraios/serena": true, "git+https://github.com/oraios/serena.git@feature/x#egg=y": true, "git+ssh://git@github.com/oraios/serena": true,
+		"/home/alex/serena": true, "/home/alex/serena/": true, `C:\src\serena`: true,
+		"": false, "mcp-guard": false, "git+https://github.com/serena/guard": false, "https://serena": false, "/home/serena/guard": false,
+	} {
+		if isSource(from) != want {
+			t.Errorf("%q: %v", from, !want)
 		}
 	}
 }

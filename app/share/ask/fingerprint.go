@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // settings are what Serena's answers to initialize and tools/list come from.
@@ -44,7 +44,7 @@ func settingsOf(program, serenaHome, project string, modes []string) settings {
 }
 
 func (a *Asker) fingerprint(s settings) string {
-	ctx, cancel := context.WithTimeout(context.Background(), a.limit)
+	ctx, cancel := context.WithTimeout(context.Background(), a.o.Limits.Look)
 	defer cancel()
 	sum, err := look(ctx, a, s.sum)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s settings) sum() string {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			path = real // settings are often links to where a person keeps them
 		}
-		f, err := plainfile.Open(path, os.O_RDONLY, 0)
+		f, err := statefile.Open(path, os.O_RDONLY, 0)
 		if err != nil {
 			fmt.Fprintln(hash, "is not there")
 			return

@@ -95,24 +95,3 @@ func TestOtherUsers(t *testing.T) {
 		t.Error("nothing can be read, and that is no error")
 	}
 }
-
-func FuzzUsers(f *testing.F) {
-	f.Add([]byte(passwd))
-	f.Add([]byte("UID=1001\nCLASS=user"))
-	f.Add(record(7, "bob", 384))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, a := range parsePasswd(text) {
-			if a.uid < 0 {
-				t.Errorf("%+v", a)
-			}
-		}
-		sessionOf(text)
-		for _, size := range []int{384, 400} {
-			for _, name := range parseUtmp(text, size) {
-				if name == "" || len(name) > 32 || strings.ContainsRune(name, 0) {
-					t.Errorf("%q", name)
-				}
-			}
-		}
-	})
-}

@@ -6,16 +6,8 @@ import (
 	"time"
 )
 
-const (
-	// lookLimit is how long a look at files may take. One on a network that has
-	// gone may never end; then its goroutine is lost.
-	lookLimit = 2 * time.Second
-	// waitLimit is how long one waits for its turn, on top: where many come at
-	// once, that some wait says nothing about the files.
-	waitLimit = 10 * time.Second
-	// mostLooks bounds how many are under way, those that are lost included.
-	mostLooks = 64
-)
+// mostLooks bounds how many are under way, those that are lost included.
+const mostLooks = 64
 
 // errSilent says that the files did not answer.
 var errSilent = errors.New("the files did not answer")
@@ -23,7 +15,7 @@ var errSilent = errors.New("the files did not answer")
 // look looks at files. The error is errSilent or that of ctx.
 func look[T any](ctx context.Context, a *Asker, find func() T) (T, error) {
 	var none T
-	wait := time.NewTimer(a.wait)
+	wait := time.NewTimer(a.o.Limits.Turn)
 	defer wait.Stop()
 	select {
 	case a.looking <- struct{}{}:
@@ -32,7 +24,7 @@ func look[T any](ctx context.Context, a *Asker, find func() T) (T, error) {
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}
-	limit := time.NewTimer(a.limit)
+	limit := time.NewTimer(a.o.Limits.Look)
 	defer limit.Stop()
 	found := make(chan T, 1)
 	go func() {

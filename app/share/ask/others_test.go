@@ -68,7 +68,7 @@ func TestTurns(t *testing.T) {
 		var all sync.WaitGroup
 		for range 3 * mostLooks {
 			all.Go(func() {
-				if _, err := look(t.Context(), a, func() bool { time.Sleep(lookLimit - time.Millisecond); return true }); err != nil {
+				if _, err := look(t.Context(), a, func() bool { time.Sleep(a.o.Limits.Look - time.Millisecond); return true }); err != nil {
 					t.Error(err)
 				}
 			})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 )
 
 // tools are the programs that language servers and what starts Serena use, as
@@ -124,7 +125,7 @@ func findTools(dirs []string) []foundTool {
 // another one in another environment, and some programs are many in one.
 func identityOf(program string) string {
 	real, err := filepath.EvalSymlinks(program)
-	if err == nil && filepath.Base(real) == filepath.Base(program) && !monitor.IsPython(monitor.ProgramName(program)) {
+	if err == nil && filepath.Base(real) == filepath.Base(program) && !command.IsPython(monitor.ProgramName(program)) {
 		return real
 	}
 	return filepath.Join(canonical(filepath.Dir(program)), filepath.Base(program))

@@ -52,7 +52,8 @@ type Options struct {
 // Server serves the clients that come through lamplighter-connect.
 type Server struct {
 	options  Options
-	listener net.Listener // made by Open, taken over by Serve
+	listener net.Listener  // made by Open, taken over by Serve
+	places   chan struct{} // held by those that are attended to
 
 	// What anybody can bring about as often as he likes.
 	notLetIn, tooMany, refused, garbled often
@@ -79,8 +80,11 @@ func New(o Options) *Server {
 	if o.Flags == nil {
 		o.Flags = func([]string) []string { return nil }
 	}
-	return &Server{options: o}
+	return &Server{options: o, places: make(chan struct{}, o.Most)}
 }
+
+// Attends reports whether a client is connected, also one that has no lease yet.
+func (s *Server) Attends() bool { return len(s.places) > 0 }
 
 // Open makes the socket, so that its failure can be told before anything runs.
 // Serve does it otherwise. Not for concurrent use.
@@ -113,7 +117,6 @@ func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { listener.Close() })
 	defer stop()
 	defer listener.Close()
-	places := make(chan struct{}, s.options.Most)
 	wait := time.Duration(0)
 	for {
 		conn, err := listener.Accept()
@@ -135,9 +138,9 @@ func (s *Server) Serve(ctx context.Context) error {
 		}
 		wait = 0
 		select {
-		case places <- struct{}{}:
+		case s.places <- struct{}{}:
 			clients.Go(func() {
-				defer func() { <-places }()
+				defer func() { <-s.places }()
 				s.attend(ctx, conn)
 			})
 		default:

@@ -322,10 +322,13 @@ func TestClientGoesWhileItIsDecided(t *testing.T) {
 	g.Command[0] = "slow"
 	c.must(wire.Hello, 0, wire.AppendHello(nil, g))
 	c.expect(wire.Heard) // at once, or it would think that we are suspended
+	if !s.server.Attends() {
+		t.Error("nobody seems to be there")
+	}
 	c.conn.Close()
 	s.stop() // which waits for all that is at work
-	if shared := s.broker.Shared(); len(shared) != 0 {
-		t.Errorf("shared %+v", shared)
+	if shared := s.broker.Shared(); len(shared) != 0 || s.server.Attends() {
+		t.Errorf("shared %+v, somebody there: %v", shared, s.server.Attends())
 	}
 }
 

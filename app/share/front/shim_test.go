@@ -18,6 +18,7 @@ import (
 
 // served is a Server in a test.
 type served struct {
+	server *Server
 	world  *world
 	broker *share.Broker
 	place  socket.Place
@@ -42,7 +43,7 @@ func serveAt(t testing.TB, w *world, place socket.Place, change func(*Options)) 
 		t.Fatal(err)
 	}
 	stop := running(t, s.Serve)
-	return &served{world: w, broker: broker, place: place, stop: stop, die: func() { stop(); stopBroker() }}
+	return &served{world: w, server: s, broker: broker, place: place, stop: stop, die: func() { stop(); stopBroker() }}
 }
 
 // shim is a connection of a raw client.

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter/app/share/upstream"
 	"lamplighter/app/share/wire"
+	"lamplighter/monitor"
 )
 
 // verdict is what becomes of a request whose call has ended without its answer.
@@ -36,7 +37,7 @@ func judge(e ending) verdict {
 	case isRefused && errors.Is(e.err, upstream.ErrLost):
 		return verdict{code: wire.CodeInternal, text: refused.Error() + "; it may have been carried out"}
 	case isRefused && refused.Status == http.StatusRequestEntityTooLarge:
-		return verdict{code: wire.CodeInvalid, text: fmt.Sprintf("this request of %s is too long: %s; it was not carried out", mebibytes(e.size), refused.Text)}
+		return verdict{code: wire.CodeInvalid, text: fmt.Sprintf("this request of %s is too long: %s; it was not carried out", monitor.Memory(e.size), refused.Text)}
 	case isRefused:
 		return verdict{code: wire.CodeInternal, text: refused.Error() + "; it was not carried out"}
 	case errors.Is(e.err, upstream.ErrNotSent), errors.Is(e.err, upstream.ErrUnknown):
@@ -65,14 +66,6 @@ func openingText(err error) string {
 func mayOpenAgain(err error) bool {
 	var refused *upstream.Refused
 	return !errors.As(err, &refused)
-}
-
-// mebibytes is a size in words.
-func mebibytes(size int) string {
-	if size < 1<<20 {
-		return fmt.Sprintf("%d bytes", size)
-	}
-	return fmt.Sprintf("%.1f MiB", float64(size)/(1<<20))
 }
 
 // errorMessage is the message of an error of JSON-RPC.

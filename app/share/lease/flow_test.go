@@ -14,7 +14,7 @@ import (
 func TestLinesStayInOrder(t *testing.T) {
 	server := sharetest.New(t)
 	c := join(t, behind(t, server), nil)
-	c.taking = time.Minute // a server may be slower than a client is held up for it
+	c.o.Limits.Taken = time.Minute // a server may be slower than a client is held up for it
 	c.greet()
 	waits := c.call("w", "wait", "{}") // holds up nothing
 	var want []string
@@ -85,7 +85,7 @@ func TestTakeHoldsBackAFlood(t *testing.T) {
 	g.change(func() { g.hold = make(chan struct{}) })
 	const count, size, limit = 100, 20 << 10, 1 << 20
 	c.Lease.mu.Lock()
-	c.limit = limit
+	c.o.Limits.Held = limit
 	c.Lease.mu.Unlock()
 	flooded := make(chan struct{})
 	go func() {

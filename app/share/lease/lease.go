@@ -22,6 +22,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -103,13 +104,19 @@ type Options struct {
 	ServerID func() string
 	Log      *slog.Logger     // nil = none
 	Info     func(ClientInfo) // what the client says of itself, with each initialize; may be nil
+	Limits   Limits
 }
 
-// Limits of one lease.
+// Limits of one lease. A zero field means the default.
+type Limits struct {
+	Held  int           // bytes of lines that wait or are worked on, before Take blocks
+	Taken time.Duration // for the headers of an answer, before the next line is sent: some servers send them with it
+}
+
+// What else bounds a lease.
 const (
 	maxSent      = 128         // requests that the server works on at a time
 	maxWorking   = 8 * maxSent // likewise, with those that the client does not wait for any more
-	maxHeld      = 64 << 20    // bytes of lines that wait or are worked on, before Take blocks
 	perLine      = 512         // bytes that a line costs besides
 	maxAsks      = 1000        // requests of the server that the client has not answered
 	maxAskID     = 4 << 10     // bytes of the id of such a request
@@ -130,8 +137,6 @@ const (
 type Lease struct {
 	o      Options
 	dialer dialer
-	limit  int           // maxHeld, or what tests make of it
-	taking time.Duration // requestLimit, likewise
 
 	out    sync.Mutex // held while something is written
 	broken bool       // of out: the client has gone
@@ -177,8 +182,9 @@ func newLease(o Options, d dialer) *Lease {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Limits = Limits{cmp.Or(o.Limits.Held, 64<<20), cmp.Or(o.Limits.Taken, 30*time.Millisecond)}
 	l := &Lease{
-		o: o, dialer: d, limit: maxHeld, taking: requestLimit,
+		o: o, dialer: d,
 		pending: map[string]*item{}, asked: map[string]asker{}, stale: map[string]time.Time{},
 		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
 	}

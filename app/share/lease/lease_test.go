@@ -84,7 +84,7 @@ func TestLongLines(t *testing.T) {
 	big := strings.Repeat("x", 2<<20)
 	apptest.Contains(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"t":"%s"}}}`, big), big)
 	isError(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"t":"%s"}}}`, big+big), "2",
-		wire.CodeInvalid, "4.0 MiB", "4194304", "not carried out")
+		wire.CodeInvalid, "4.2 MB", "4194304", "not carried out")
 	if got := c.get(c.call(3, "big", `{"bytes":16777216}`)); len(got) < 16<<20 {
 		t.Errorf("the answer has %d bytes: %.200s", len(got), got)
 	}

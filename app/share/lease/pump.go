@@ -14,9 +14,8 @@ import (
 // How long the pump waits until the server has taken a line, before it sends the
 // next one: lines stay in order, and a call that takes long holds up none.
 const (
-	requestLimit = 30 * time.Millisecond // for the headers of an answer: some servers send them with it
-	perMillis    = 50 << 10              // bytes that are sent in a millisecond, at least
-	sideLimit    = 10 * time.Second      // for what has no answer
+	perMillis = 50 << 10         // bytes that are sent in a millisecond, at least, beside Limits.Taken
+	sideLimit = 10 * time.Second // for what has no answer
 )
 
 // pump sends to the server until pumping ends. What it sends goes on until calls
@@ -171,7 +170,7 @@ func (l *Lease) request(pumping, calls context.Context, it *item) {
 	l.wanted++
 	l.mu.Unlock()
 	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) })
-	limit := l.taking + time.Duration(len(it.line)/perMillis)*time.Millisecond
+	limit := l.o.Limits.Taken + time.Duration(len(it.line)/perMillis)*time.Millisecond
 	go func() {
 		<-c.Done()
 		l.callDone(calls, lk, it, c.Err())

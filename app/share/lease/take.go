@@ -165,7 +165,7 @@ func (l *Lease) enqueue(it *item, overtakes bool) {
 	it.size = len(it.line) + perLine
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	limit := l.limit
+	limit := l.o.Limits.Held
 	if overtakes { // the server may wait for it before it answers anything else
 		limit *= 2
 	}

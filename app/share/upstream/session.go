@@ -120,8 +120,10 @@ func Resume(ctx context.Context, o Options, id, version string) (*Session, error
 	// The stream outlives ctx.
 	stop := context.AfterFunc(ctx, leave)
 	body, err := s.openStream(life)
-	if !stop() && err == nil { // ctx was done just now
-		_ = body.Close() // is broken anyhow
+	if !stop() { // ctx is done, whatever the server answered
+		if err == nil {
+			_ = body.Close() // is broken anyhow
+		}
 		err = fmt.Errorf("%w: %w", ErrNotSent, context.Cause(ctx))
 	}
 	var refused *Refused

@@ -167,7 +167,7 @@ func TestCreate(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	in3h := time.Now().Add(3*time.Hour + time.Minute)
+	in3h := time.Now().Add(3*time.Hour + 5*time.Second)
 	for name, test := range map[string]struct {
 		f    *fake
 		tool string

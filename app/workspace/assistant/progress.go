@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"lamplighter/monitor"
 )
 
 // progressEvery is the least time between two notifications of one request.
@@ -26,20 +28,31 @@ type note struct {
 // not too often, so that a client that does not read holds up no work. Make one with
 // notify.
 type notifier struct {
-	mu      sync.Mutex
-	newest  chan note // holds one; sent to under mu
-	closed  bool
+	notes   monitor.Feed[note]
+	end     func()
 	stopped chan struct{}
 	done    chan struct{}
 }
 
 // notify passes notes to send until stop.
 func notify(every time.Duration, send func(progress float64, words string)) *notifier {
-	n := &notifier{newest: make(chan note, 1), stopped: make(chan struct{}), done: make(chan struct{})}
+	n := &notifier{stopped: make(chan struct{}), done: make(chan struct{})}
+	n.end = sync.OnceFunc(func() { close(n.stopped) })
+	newest, unsubscribe := n.notes.Subscribe()
 	go func() {
 		defer close(n.done)
-		last := 0.0
-		for next := range n.newest {
+		defer unsubscribe()
+		for last := 0.0; ; {
+			var next note
+			select {
+			case next = <-newest:
+			case <-n.stopped:
+				select {
+				case next = <-newest:
+				default:
+					return
+				}
+			}
 			last = max(float64(next.percent), last+smallestStep)
 			send(last, next.words)
 			pause := time.NewTimer(every)
@@ -54,28 +67,11 @@ func notify(every time.Duration, send func(progress float64, words string)) *not
 }
 
 // tell takes a note, which counts until a newer one comes.
-func (n *notifier) tell(next note) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed {
-		return
-	}
-	select {
-	case <-n.newest:
-	default:
-	}
-	n.newest <- next
-}
+func (n *notifier) tell(next note) { n.notes.Publish(next) }
 
 // stop returns when the newest note was sent.
 func (n *notifier) stop() {
-	n.mu.Lock()
-	if !n.closed {
-		n.closed = true
-		close(n.stopped)
-		close(n.newest)
-	}
-	n.mu.Unlock()
+	n.end()
 	<-n.done
 }
 

@@ -91,17 +91,6 @@ func TestListening(t *testing.T) {
 	}
 }
 
-func FuzzListening(f *testing.F) {
-	f.Add("x /a\n @/b\n /proc/1\n /run/nscd/x")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, path := range listening(strings.NewReader(text)) {
-			if !filepath.IsAbs(path) || strings.Contains(path, "\n") {
-				t.Errorf("%q", path)
-			}
-		}
-	})
-}
-
 func TestMountsAt(t *testing.T) {
 	const text = `22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw
 23 22 0:21 / /home rw,nosuid,nodev,noatime - tmpfs x rw

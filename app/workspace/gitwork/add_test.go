@@ -265,26 +265,3 @@ func TestUpdated(t *testing.T) {
 		}
 	}
 }
-
-func FuzzUpdated(f *testing.F) {
-	f.Add("Updating files:  12% (6000/50000)\rUpdating files: 100% (3/3), done.\nfatal: no\r\n", 3)
-	f.Fuzz(func(t *testing.T, text string, at int) {
-		hear := func(line string) {
-			if files, total, ok := updated(line); !ok || files < 0 || total < files {
-				t.Errorf("%q: %d of %d", line, files, total)
-			}
-		}
-		whole, parts := speech{hear: hear}, speech{}
-		at = min(max(at, 0), len(text))
-		for s, pieces := range map[*speech][]string{&whole: {text}, &parts: {text[:at], text[at:]}} {
-			for _, piece := range pieces {
-				if n, err := s.Write([]byte(piece)); n != len(piece) || err != nil {
-					t.Error(n, err)
-				}
-			}
-		}
-		if a, b := whole.text(), parts.text(); a != b || len(a) > errorLimit {
-			t.Errorf("%q and %q", a, b)
-		}
-	})
-}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // Files of a worktree's own directory, and of its tree; gitrepository-layout(5).
@@ -146,12 +146,9 @@ func locked(admin string) (why string, is bool) {
 
 // small reads a file of one line. A path may have line ends of its own.
 func small(path string) (string, error) {
-	data, err := plainfile.Read(path, smallFile)
+	data, err := statefile.Read(path, smallFile)
 	if err != nil {
 		return "", err
-	}
-	if len(data) > smallFile {
-		return "", fmt.Errorf("%s is too large", monitor.Clean(path))
 	}
 	return strings.TrimRight(string(data), "\r\n"), nil
 }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // Adopt makes what is checked out at path, which is whole but for its .git, a
@@ -122,7 +122,7 @@ func lead(ctx context.Context, w Worktree) error {
 		{filepath.Join(w.Admin, gitdirFile), filepath.ToSlash(filepath.Join(w.Path, gitFile))},
 		{filepath.Join(w.Path, gitFile), "gitdir: " + filepath.ToSlash(w.Admin)},
 	} {
-		if err := plainfile.Replace(link.path, []byte(link.text+"\n")); err != nil {
+		if err := statefile.Replace(link.path, []byte(link.text+"\n")); err != nil {
 			return err
 		}
 	}

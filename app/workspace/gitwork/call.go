@@ -177,6 +177,17 @@ func (g git) arguments(program string, args []string) []string {
 	return append(all, args...)
 }
 
+// Bindings are the variables that bind git to a repository, an index, a working
+// tree or a part of one, and to settings for that one: those that git rev-parse
+// --local-env-vars lists, and what a namespace and a push that is not accepted yet
+// set besides. Git sets them for what it runs, such as hooks.
+var Bindings = []string{
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_DIR",
+	"GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_INTERNAL_TOPLEVEL_WORK_TREE",
+	"GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH", "GIT_REPLACE_REF_BASE",
+	"GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+}
+
 // environment is ours without what would lead git elsewhere, such as where we
 // are run from a hook. Where git and its settings are stays.
 func environment(ours []string) []string {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // seeing is git that compares also the files that it was told to take for
@@ -65,7 +65,7 @@ func parseHidden(text string) []string {
 }
 
 func copyIndex(from, to string) error {
-	if err := plainfile.Check(from); err != nil {
+	if err := statefile.Check(from); err != nil {
 		return err
 	}
 	in, err := os.Open(from)

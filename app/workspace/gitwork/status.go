@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/plainfile"
+	"lamplighter/monitor/statefile"
 )
 
 // mostShown is how many paths and commits are told.
@@ -267,7 +267,7 @@ func (r Repo) filters(ctx context.Context, admin string) ([]string, error) {
 // once, as git itself reads them: whether a file is included may hang on what
 // another one says.
 func (g git) filters(ctx context.Context) ([]string, error) {
-	if err := plainfile.Check(filepath.Join(g.admin, "config.worktree")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := statefile.Check(filepath.Join(g.admin, "config.worktree")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading its settings: %w", err)
 	}
 	var failed *failure

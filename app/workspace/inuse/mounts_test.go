@@ -1,9 +1,7 @@
 package inuse
 
 import (
-	"path"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -61,37 +59,6 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// FuzzMounts: what the kernel writes of a mount is read, whatever it is called, and any
-// other text has paths or nothing.
-func FuzzMounts(f *testing.F) {
-	f.Add([]byte(mountinfo), "/home/ann/work/ws")
-	f.Add([]byte(`1 1 0:1 \057 \ `), "/")
-	f.Add([]byte(nil), "/no-break\u00a0space")
-	f.Add([]byte(nil), "/a\r\v\f\u0085\u2003b\\040\t\n")
-	// As show_mountinfo in fs/proc_namespace.c of Linux.
-	escaped := strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)
-	f.Fuzz(func(t *testing.T, text []byte, dir string) {
-		want := mount{device: "8:2", root: "/" + dir, at: path.Join("/mnt", dir)}
-		line := "25 22 8:2 " + escaped.Replace(want.root) + " " + escaped.Replace(want.at) + " rw - ext4 /dev/sda2 rw\n"
-		if got := parseMounts([]byte(line)); len(got) != 1 || got[0] != want {
-			t.Errorf("%q, not %q", got, want)
-		}
-		mounts := parseMounts(text)
-		for _, m := range mounts {
-			if !path.IsAbs(m.at) || !path.IsAbs(m.root) {
-				t.Fatalf("%q", m)
-			}
-		}
-		if p, ok := placeOf(mounts, path.Clean("/"+dir)); ok {
-			for _, name := range p.names(mounts) {
-				if !path.IsAbs(name) {
-					t.Fatalf("%q", name)
-				}
-			}
-		}
-	})
-}
-
 const listing = "p12\ncbash\nfcwd\nn/home/ann/ws\nfrtd\nn/\nftxt\nn/bin/bash\n" +
 	"p13\nctail\nfcwd\nn/\nf3\nn/home/ann/ws/log\nf4\nn/home/ann/ws/other\n" +
 	"p14\nclamplighter\nfcwd\nn/home/ann/ws\nf5\nn/home/ann/ws\nf6\nn/home/ann/ws/db\n" +
@@ -115,16 +82,4 @@ func TestParseLsof(t *testing.T) {
 	if got := parseLsof(listing, "/home/ann/ws", 17, isDir); slices.ContainsFunc(got, func(p Process) bool { return p.PID == 17 }) {
 		t.Errorf("our own process is in %v", got)
 	}
-}
-
-func FuzzLsof(f *testing.F) {
-	f.Add(listing)
-	f.Add("n/home/ann/ws\n\nf\np\np-1\nn/home/ann/ws\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, p := range parseLsof(text, "/home/ann/ws", 1, func(string) bool { return false }) {
-			if p.PID <= 0 || !strings.Contains(p.How, "/home/ann/ws") {
-				t.Fatalf("%v", p)
-			}
-		}
-	})
 }

@@ -1,6 +1,9 @@
 // Package serenatest starts real Serena servers, and other MCP servers beside
 // them, for tests, talks to them as a client does and leaves nothing behind.
 //
+// Where only the answers of a server matter, Replay gives those that were recorded
+// from each version, without starting one.
+//
 // Only tests import it. What the servers need (Serena itself, uvx, npx, a
 // language server) is installed by ./build.sh test; nothing is downloaded from
 // here.

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package cli
-
-// keepDescriptors does nothing: on Windows only what is named is inherited, and
-// macOS has no such call.
-func keepDescriptors() {}

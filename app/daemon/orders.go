@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"lamplighter/app/api"
+	"lamplighter/monitor"
+	"lamplighter/monitor/pins"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+	"lamplighter/monitor/stop"
+)
+
+// errEnding: the background process takes no more orders.
+var errEnding = errors.New("lamplighter is ending; order it again when it runs")
+
+// orders carries out orders to end instances for as long as the background
+// process lives. Who ordered may go: only when the process itself ends is an
+// order given up, between two rungs, and that is recorded. Make one with
+// newOrders.
+type orders struct {
+	ladder  api.Stopper
+	atEnd   func(f func()) (stop func() bool) // calls f when the process is to end
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup
+}
+
+func newOrders(ctx context.Context, ladder api.Stopper) *orders {
+	return &orders{ladder: ladder, atEnd: func(f func()) func() bool { return context.AfterFunc(ctx, f) }}
+}
+
+// Stop is that of the ladder.
+func (o *orders) Stop(ctx context.Context, in monitor.Instance, order stop.Order) (stop.Result, error) {
+	o.mu.Lock()
+	if o.closed {
+		o.mu.Unlock()
+		return stop.Result{Outcome: stop.Failed, Detail: "Not ended: " + in.Label() + ": " + errEnding.Error() + "."}, errEnding
+	}
+	o.running.Add(1)
+	o.mu.Unlock()
+	defer o.running.Done()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer o.atEnd(cancel)()
+	return o.ladder.Stop(ctx, in, order)
+}
+
+// close takes no more orders, and returns when those that run have been given
+// up.
+func (o *orders) close() {
+	o.mu.Lock()
+	o.closed = true
+	o.mu.Unlock()
+	o.running.Wait()
+}
+
+// Matcher recognises servers that are not Serena: monitor/rules.
+type Matcher interface {
+	Match(exe string, args []string) (name string, ok bool)
+}
+
+// NewLadder makes the stop ladder, which looks once more whether a process is
+// a server before it touches it, by the rules that are current then, and
+// whether it is pinned. Each step goes to record. unknown tells why it is not
+// known who is pinned, nil when it is.
+func NewLadder(limits stop.Limits, log *slog.Logger, record func(monitor.Event), current func() Matcher, pinned *pins.Store, unknown func() error) api.Stopper {
+	ladder := stop.New(stop.Options{
+		Log: log, Record: record, Limits: limits, Pinned: pinned.Pinned,
+		Recognise: func(p process.Info) bool {
+			if _, ok := serena.ParseCommand(p.Exe, p.Args); ok {
+				return true
+			}
+			_, ok := current().Match(p.Exe, p.Args)
+			return ok
+		},
+	})
+	return careful{ladder, unknown, record}
+}
+
+// careful ends nothing without force while it is not known who is pinned.
+type careful struct {
+	ladder  api.Stopper
+	unknown func() error
+	record  func(monitor.Event)
+}
+
+func (c careful) Stop(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error) {
+	if o.Force {
+		return c.ladder.Stop(ctx, in, o)
+	}
+	err := c.unknown()
+	if err == nil {
+		return c.ladder.Stop(ctx, in, o)
+	}
+	refusal := &stop.Refusal{
+		Label: in.Label(), Kind: stop.ErrUnknown, Forceable: true,
+		Why: fmt.Sprintf("may be pinned: which servers are cannot be read (%v). Mend or remove that file, or force it.", err),
+	}
+	result := stop.Result{Outcome: stop.Refused, Detail: refusal.Error()}
+	if !o.DryRun {
+		e := monitor.Event{
+			At: time.Now(), Kind: monitor.EventStopRefused, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: "it " + refusal.Why,
+		}
+		c.record(e)
+		result.Steps = []monitor.Event{e}
+	}
+	return result, refusal
+}

@@ -1,0 +1,269 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"lamplighter/app/api"
+	"lamplighter/app/config"
+	"lamplighter/app/workspace"
+	"lamplighter/monitor"
+	"lamplighter/monitor/events"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/registry"
+	"lamplighter/monitor/rules"
+	"lamplighter/monitor/serena"
+	"lamplighter/monitor/watch"
+	"lamplighter/tray"
+)
+
+// serve composes the parts and runs them until ordered ends, or the user quits. The
+// tray has the calling goroutine, which must be the main one: macOS allows its
+// windows nothing else.
+func (b *background) serve(ordered context.Context, lockHeld bool) error {
+	ctx, quit := context.WithCancel(context.WithoutCancel(ordered))
+	defer quit()
+	supervisor := newSupervisor(b.log, b.Limits.Parts)
+	add := func(name string, serve func(context.Context) error) { supervisor.Add(service{name, serve}) }
+
+	log := lifecycle{dir: b.places.StateDir}
+	record := func(monitor.Event) {}
+	flush := func() error { return nil }
+	var returned api.Returned
+	var givenBack func() (uint64, time.Time)
+	if b.places.StateDir != "" {
+		writer := events.New(b.places.StateDir, b.log)
+		record, flush = writer.Append, writer.Flush
+		returned, givenBack = writer, writer.GivenBack
+		add("lifecycle log", writer.Serve)
+	}
+
+	store := OpenPins(b.places.StateDir, b.log)
+	store.Sweep()
+	b.model = watch.New(watch.Options{
+		Log: b.log, Rules: rules.New(b.settings.Servers), SerenaHome: b.places.SerenaHome, Pins: store, Plan: b.plan, Limits: b.Limits.Watch,
+		Record: func(e monitor.Event) { record(e); b.recorder.Note(e); b.opener.happened(e) },
+	})
+	pins := pinner{store, b.model, &b.notices}
+	if err := pins.unknown(); err != nil {
+		b.Say("%s", PinsProblem(err)) // the store has logged it
+	}
+	b.notices.show(b.model.SetWarnings)
+
+	orders := newOrders(ctx, NewLadder(b.Limits.Stop, b.log, b.record, func() Matcher { return b.model.Rules() }, store, pins.unknown))
+	policing := b.startPolicies(orders, lockHeld)
+	policing.add(add)
+	b.startSessions(ctx)
+	b.startSharing(pins.unknown)
+	// Looked at while the clients are there still, and said when all else is done:
+	// whoever does not read, or has gone, must not hold the end up or cut it short.
+	last := make(chan string, 1)
+	defer context.AfterFunc(ordered, func() {
+		words := make(chan string, 1)
+		go func() { words <- endingWords(b.sharing.broker.Shared(), len(b.sessions.manager.List())) }()
+		select {
+		case text := <-words:
+			last <- text
+		case <-time.After(b.Limits.LastLook): // the end does not wait for it
+		}
+		quit()
+	})()
+	desk := &desk{
+		source: b.model, open: b.Open, stop: orders, pins: pins, policies: policing.engine,
+		quit: func() { b.quitByUser(ctx, quit) }, log: b.log,
+	}
+	parts := api.Parts{
+		Source: b.model, Show: desk, Stop: orders, Events: log, Pins: pins, Policies: policing.engine, Record: b.record, Returned: returned,
+		Version: b.Version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(), Quit: b.ending(ctx, quit), Limits: b.Limits.API,
+	}
+	atLogin, welcome := b.startLogin(policing.announce), b.startWelcome(policing.announce, desk.OpenGlobal)
+	parts.Login, parts.Welcome = atLogin, welcome
+	add("welcome", welcome.Serve)
+	if spaces := b.startWorkspaces(orders, workspace.Chronicle{Flush: flush, Written: log.Events}); spaces != nil {
+		parts.Workspaces = spaces
+		add("workspaces", b.serveWorkspaces(spaces))
+	}
+	web := b.webShare()
+	add("MCP over HTTP", web.Serve)
+	parts.MCP = web
+	handler := b.dashboard(add, parts)
+	desk.web = b.web
+	add("watch", b.model.Serve)
+	b.addSources(add)
+	add("settings", b.watchSettings(b.ours.Serve))
+	add("settings of Serena", b.watchSettings(b.serenas.Serve))
+
+	control := api.NewServer(api.Options{Path: b.places.ControlSocket, LockHeld: lockHeld, Handler: handler, Log: b.log, Limits: b.Limits.API})
+	if err := control.Open(); err != nil {
+		b.warn(aboutControl, "%v; going on without it, so that status and open look for themselves", err)
+	} else {
+		add("control socket", control.Serve)
+	}
+
+	add("share socket", b.serveShare(lockHeld))
+	unseen := make(chan struct{})
+	isUnseen := sync.OnceFunc(func() { close(unseen) })
+	if b.passed != nil {
+		add("ending when unused", b.endUnused(unseen, quit))
+		if !DesktopIn(runtime.GOOS, b.Getenv) {
+			isUnseen() // the tray may have a bus, and nobody who looks
+		}
+	}
+
+	stopped := make(chan struct{})
+	defer close(stopped)
+	go b.exitInTime(ctx, stopped)
+
+	b.icon = tray.New(tray.Options{
+		Source:    b.model,
+		Actions:   desk,
+		Stopper:   desk,
+		Policies:  desk,
+		Login:     atLogin,
+		GivenBack: givenBack,
+		Style:     string(b.settings.TrayIcon),
+		Version:   b.Version,
+		Log:       b.log,
+		Tell:      func(text string) { b.tell("%s", text) },
+	})
+	starting := newSupervisor(b.log, b.Limits.Parts)
+	b.sessions.addTo(starting)
+	starting.Add(service{"shared servers", b.sharing.broker.Serve})
+	starting.Add(service{"what can be shared", b.sharing.asker.Serve})
+	launching := starting.ServeBackground(ctx)
+	ended := supervisor.ServeBackground(ctx)
+	if err := b.serveTray(ctx); errors.Is(err, tray.ErrBusLost) || errors.Is(err, tray.ErrClosed) {
+		// The session has ended, and its successor starts a lamplighter that
+		// can show an icon: this one never could again.
+		b.log.Info("ending with the desktop session", "why", err)
+		quit()
+	}
+	isUnseen()
+	<-ctx.Done()
+	words := ""
+	select {
+	case words = <-last:
+	default:
+	}
+	if words != "" && b.logged {
+		b.log.Warn(words)
+	}
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		b.log.Warn("the parts did not all stop", "error", err)
+	}
+	if err := <-launching; err != nil && !errors.Is(err, context.Canceled) {
+		b.log.Warn("the servers that were started did not all end; their keepers see to it", "error", err)
+	}
+	orders.close()
+	if err := flush(); err != nil { // what the others said as they ended
+		b.log.Warn("the last events were not written", "error", err)
+	}
+	if words != "" {
+		b.Say("%s", words)
+	}
+	return nil
+}
+
+// addSources adds what tells the model of servers besides its own looking.
+func (b *background) addSources(add func(name string, serve func(context.Context) error)) {
+	hint := func(r serena.Registration) { b.model.Hint(watch.Hint{PID: r.Identity.PID, Port: r.Port}) }
+	add("tray protocol", serena.NewTrayEndpoint(serena.TrayOptions{
+		// That it says goodbye is no news yet: its end is.
+		Register: hint, UpdateProject: hint, Unregister: hint,
+		OpenViewer: b.opener.viewer,
+		Peer:       ownPeer,
+		Log:        b.log,
+		Limits:     b.Limits.Tray,
+	}).Serve)
+
+	if b.places.SerenaHome == "" {
+		return
+	}
+	add("registry", registry.NewMirror(registry.Options{
+		Dir:       b.places.SerenaHome,
+		Subscribe: b.model.Subscribe,
+		Found:     func(pid, port int) { b.model.Hint(watch.Hint{PID: pid, Port: port}) },
+		Event:     b.model.Record,
+		Warn:      func(sentences []string) { b.notices.set(aboutRegistry, sentences...) },
+		Log:       b.log,
+	}).Serve)
+}
+
+// ownPeer refuses a connection whose other end is not ours, or has gone already.
+// Where the system cannot tell, the registration's own checks have to do.
+func ownPeer(local, remote netip.AddrPort) error {
+	ours, err := process.PeerIsOurs(local, remote)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, process.ErrGone):
+		return errors.New("who asks has gone")
+	case err == nil && !ours:
+		return errors.New("another user's program asks")
+	}
+	return nil
+}
+
+// exitInTime ends the process when a part hangs after the order to end.
+func (b *background) exitInTime(ctx context.Context, stopped <-chan struct{}) {
+	<-ctx.Done()
+	limit := time.NewTimer(b.Limits.Exit)
+	defer limit.Stop()
+	select {
+	case <-stopped:
+	case <-limit.C:
+		b.log.Error("some part did not stop in time")
+		b.Exit(0)
+	}
+}
+
+// serveTray shows the tray icon until ctx ends. It returns early when there
+// can be none, after saying so, and when the desktop session ends, with an
+// error that Is tray.ErrBusLost or tray.ErrClosed.
+func (b *background) serveTray(ctx context.Context) error {
+	if b.settings.TrayIcon == config.TrayIconHidden {
+		b.tell("headless: the settings hide the tray icon; everything else works")
+		return nil
+	}
+	err := b.tray(ctx)
+	switch {
+	case ctx.Err() != nil, errors.Is(err, tray.ErrBusLost), errors.Is(err, tray.ErrClosed):
+	case errors.Is(err, tray.ErrNoBus):
+		b.tell("headless: %v", err)
+	default:
+		b.tell("the tray icon has ended (%v); everything else works", err)
+	}
+	return err
+}
+
+// tray runs the tray. It cannot run twice in a process, so a panic in it ends
+// the icon and nothing else.
+func (b *background) tray(ctx context.Context) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			b.log.Error("panic in the tray", "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return b.icon.Serve(ctx)
+}
+
+// lifecycle is the lifecycle log in a state directory, for the routes.
+type lifecycle struct{ dir string }
+
+// Events reads what happened since then, the newest eventsAnswered at most.
+func (l lifecycle) Events(since time.Time) ([]monitor.Event, error) {
+	if l.dir == "" {
+		return nil, ErrNoStateDir
+	}
+	list, err := events.Read(l.dir, events.Query{Since: since, Last: eventsAnswered})
+	return list.Events, err
+}
+
+// eventsAnswered bounds an answer: some 3 MB.
+const eventsAnswered = 10_000

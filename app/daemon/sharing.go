@@ -1,0 +1,290 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"lamplighter/app/config"
+	"lamplighter/app/share"
+	"lamplighter/app/share/ask"
+	"lamplighter/app/share/front"
+	"lamplighter/app/socket"
+	"lamplighter/monitor"
+)
+
+// sharing are the parts through which clients share servers.
+type sharing struct {
+	asker  *ask.Asker
+	broker *share.Broker
+	server *front.Server // of the share socket
+
+	over    time.Duration                  // replaces the time until a server is parked; 0: nothing does
+	holds   atomic.Pointer[config.Sharing] // what the settings say now
+	changed monitor.Bell                   // rings when something else is shared, or other settings hold
+}
+
+// sharedStart is what a shared server gets to start at least. Its clients have
+// limits of their own, of half a minute and more (Codex, Claude Code), and would
+// not end one that they had started themselves.
+const sharedStart = time.Minute
+
+// startSharing makes the parts, after those that start servers.
+func (b *background) startSharing(unknownPins func() error) {
+	s := &sharing{changed: monitor.NewBell()}
+	b.sharing = s
+	over, err := config.IdleShutdown(b.Getenv)
+	if err != nil {
+		b.warn(aboutIdleShutdown, "%v", err)
+	}
+	s.over = over
+	s.hold(b.settings)
+	s.asker = ask.New(ask.Options{
+		Finder: b.sessions.finder, Allowed: func() bool { return s.holds.Load().WithOtherUsers }, Log: b.log, Limits: b.Limits.Ask,
+	})
+	s.broker = share.New(share.Options{
+		Launch: share.With(b.sessions.launcher),
+		Idle:   func() time.Duration { return s.holds.Load().ParkAfter },
+		Limit:  func() time.Duration { return max(b.sessions.holds.Load().StartLimit, sharedStart) },
+		// Beside the socket, so that whoever serves that has the same ones.
+		LockDir: keyLocks(b.places),
+		Spare: func(id monitor.Identity) string {
+			if unknownPins() != nil {
+				return "it is not known which servers are pinned"
+			}
+			return spared(b.model.Snapshot(), id, time.Now())
+		},
+		// Whoever logs in later could use what runs as well.
+		Forbid: s.asker.Forbids,
+		Show: func(list []monitor.Shared) {
+			b.model.SetShared(list)
+			s.changed.Ring()
+		},
+		Record: b.model.Record,
+		RSS:    func(id monitor.Identity) uint64 { return memoryOf(b.model.Snapshot(), id) },
+		Log:    b.log,
+	})
+}
+
+// webShare serves clients that speak HTTP.
+func (b *background) webShare() *front.Web {
+	return front.NewWeb(front.WebOptions{
+		Broker: b.sharing.broker, Ask: b.sharing.asker, Usual: b.sessions.usualSerena, Log: b.log,
+	})
+}
+
+// serveShare serves the share socket. Where it cannot be made that is shown, and
+// tried again: whoever has it may go.
+func (b *background) serveShare(lockHeld bool) func(context.Context) error {
+	b.sharing.server = front.New(front.Options{
+		Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed,
+		Broker: b.sharing.broker, Ask: b.sharing.asker, Flags: b.clientFlags, Log: b.log,
+		CheckEvery: b.Limits.ShareCheck,
+	})
+	return func(ctx context.Context) error {
+		for {
+			err := b.sharing.server.Open()
+			if err == nil {
+				b.current(aboutShareSocket)
+				return b.sharing.server.Serve(ctx)
+			}
+			b.current(aboutShareSocket, monitor.Clean(fmt.Sprintf("%v; until then no client can share a server", err)))
+			if err := Pause(ctx, b.Limits.ShareRetry); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// hold makes settings count.
+func (s *sharing) hold(settings config.Settings) {
+	holds := settings.Sharing(s.over)
+	s.holds.Store(&holds)
+	if s.broker != nil { // nil before the first settings hold
+		s.broker.Reconsider()
+	}
+	s.changed.Ring()
+}
+
+// keyLocks is the directory for the locks that keep two lamplighters from starting
+// two servers for the same.
+func keyLocks(places config.Places) string {
+	const name = "keys"
+	switch {
+	case runtime.GOOS != "windows" && filepath.IsAbs(places.ShareSocket):
+		return filepath.Join(filepath.Dir(places.ShareSocket), name)
+	case places.StateDir != "":
+		return filepath.Join(places.StateDir, name)
+	}
+	return ""
+}
+
+// spared says why a server is not parked although nobody asks it anything, as a
+// part of a sentence; "" when nothing is against it.
+func spared(s *monitor.Snapshot, id monitor.Identity, now time.Time) string {
+	if s.Policy.Paused {
+		return "the policies are paused"
+	}
+	for i := range s.Instances {
+		switch in := &s.Instances[i]; {
+		case in.Identity != id:
+		case in.Pinned:
+			return "it is pinned"
+		case in.Plan.KeptUntil.After(now):
+			return "it is kept until " + monitor.Clock(in.Plan.KeptUntil, now)
+		}
+	}
+	return ""
+}
+
+func memoryOf(s *monitor.Snapshot, id monitor.Identity) uint64 {
+	for i := range s.Instances {
+		if s.Instances[i].Identity == id {
+			return s.Instances[i].RSSBytes
+		}
+	}
+	return 0
+}
+
+// record tells the model of an event, and before that the broker, which has to
+// know who had a server of its ended. Not within the model: the broker records
+// what it does while it holds its own lock.
+func (b *background) record(e monitor.Event) {
+	b.sharing.broker.Note(e)
+	b.model.Record(e)
+}
+
+// quitByUser ends us on the word of the user: unlike any other end, it is not
+// known to be followed by a start, so that nothing is left running for one.
+func (b *background) quitByUser(ctx context.Context, quit func()) {
+	defer quit()
+	if err := b.StopSocket(ctx); err != nil {
+		b.log.Warn("the next client starts lamplighter again", "error", err)
+	}
+	running := 0
+	for _, s := range b.sharing.broker.Shared() {
+		if s.Alone == "" && !s.Parked && !s.Starting {
+			running++
+		}
+	}
+	if running > 0 {
+		are := monitor.Plural(running, "shared server is", "shared servers are")
+		b.tell("ending; %s parked, and the next request of a client wakes one when lamplighter runs again", are)
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.Limits.Park)
+	defer cancel()
+	b.sharing.broker.ParkAll(ctx) // one may start, or not be found yet
+}
+
+// endingWords say what becomes of clients when we end without having been asked to
+// quit: so many sessions, and what is shared. "" when there is nobody.
+func endingWords(list []monitor.Shared, sessions int) string {
+	clients, running := 0, 0
+	for i := range list {
+		s := &list[i]
+		if s.Alone != "" { // it never was behind us
+			continue
+		}
+		clients += len(s.Clients)
+		if !s.Parked && !s.Starting {
+			running++
+		}
+	}
+	var parts []string
+	if clients > 0 {
+		parts = append(parts, monitor.Plural(clients, "client stays", "clients stay")+" attached")
+	}
+	switch {
+	case running > 0: // as long as their keepers wait
+		parts = append(parts, monitor.Plural(running, "shared server goes", "shared servers go")+" on for two minutes, for a lamplighter that starts by then")
+	case clients > 0:
+		parts = append(parts, "a request waits for a minute until lamplighter runs again")
+	}
+	if sessions > 0 {
+		parts = append(parts, monitor.Plural(sessions, "session ends", "sessions end"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "ending; " + strings.Join(parts, "; ")
+}
+
+// ending ends us when another program asks for it. It does not wait for the end.
+func (b *background) ending(ctx context.Context, quit func()) func(restart bool) {
+	return func(restart bool) {
+		if restart {
+			quit() // the next one takes over what is shared
+			return
+		}
+		go b.quitByUser(ctx, quit)
+	}
+}
+
+// unused waits until nobody needs us.
+type unused struct {
+	limit   func() time.Duration                // for how long; 0: never
+	idle    func() (since time.Time, idle bool) // nobody has or shares a server
+	live    func() bool                         // something else needs us
+	changed <-chan struct{}                     // told when idle may answer otherwise
+}
+
+// wait returns true when nobody has needed us for the limit, and false when ctx
+// ends.
+func (u unused) wait(ctx context.Context) bool {
+	for {
+		var again <-chan time.Time
+		limit := u.limit()
+		if since, idle := u.idle(); idle && limit > 0 {
+			left := limit - time.Since(since)
+			switch {
+			case left > 0:
+			case u.live():
+				left = limit // what ends is not told
+			default:
+				return true
+			}
+			again = time.After(left)
+		}
+		select {
+		case <-again:
+		case <-u.changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// endUnused is a part that quits when nobody needs a lamplighter that the first
+// client has started, from when nobody can see it.
+func (b *background) endUnused(unseen <-chan struct{}, quit func()) func(context.Context) error {
+	s := b.sharing
+	u := unused{
+		limit: func() time.Duration { return s.holds.Load().ParkAfter },
+		idle:  s.broker.Idle, changed: s.changed,
+		// What a client will share may be looked for longer than that.
+		live: func() bool { return b.sessions.live() || s.server.Attends() },
+	}
+	return func(ctx context.Context) error {
+		select {
+		case <-unseen:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if u.wait(ctx) {
+			b.log.Info("ending: nobody has shared a server for a while; the next client starts lamplighter again")
+			quit()
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+}
+
+// DesktopIn tells whether there is a desktop on which somebody could see us. A
+// session bus alone is none: each login has one.
+func DesktopIn(goos string, getenv func(string) string) bool {
+	return goos == "windows" || goos == "darwin" || getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != ""
+}

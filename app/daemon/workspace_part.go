@@ -1,0 +1,82 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"lamplighter/app/api"
+	"lamplighter/app/config"
+	"lamplighter/app/workspace"
+	"lamplighter/monitor"
+)
+
+// WorkspaceOptions are those of the settings. by says who acts, in words.
+func WorkspaceOptions(places config.Places, settings config.Settings, by string) (workspace.Options, error) {
+	if places.StateDir == "" {
+		return workspace.Options{}, errors.New("workspaces: there is no directory where they could be remembered; set LAMPLIGHTER_STATE_DIR")
+	}
+	return workspace.Options{Dir: filepath.Join(places.StateDir, "workspaces"), Limits: workspaceLimits(settings), By: by}, nil
+}
+
+// workspaceLimits are those of the settings.
+func workspaceLimits(settings config.Settings) workspace.Limits {
+	holds := settings.Workspaces()
+	return workspace.Limits{
+		Trees: holds.Dir, Limit: holds.Limit, Retention: holds.Retention, Cleanup: workspace.Cleanup(holds.Cleanup), Budget: holds.Budget,
+	}
+}
+
+// startWorkspaces makes the part, before settings are watched; nil where nothing can
+// be remembered.
+func (b *background) startWorkspaces(orders api.Stopper, chronicle workspace.Chronicle) *workspace.Manager {
+	o, err := WorkspaceOptions(b.places, b.settings, "lamplighter")
+	if err != nil {
+		return nil
+	}
+	o.Log, o.Chronicle = b.log, chronicle
+	o.Servers = ourServers{sessions: b.sessions.manager, instances: b.model.Snapshot, stop: orders}
+	b.ourSpaces = workspace.New(o)
+	return b.ourSpaces
+}
+
+// configureWorkspaces takes changed settings over.
+func (b *background) configureWorkspaces(s config.Settings) {
+	if b.ourSpaces != nil {
+		b.ourSpaces.Configure(workspaceLimits(s))
+	}
+}
+
+// serveWorkspaces does what is due, and has the views show what there is.
+func (b *background) serveWorkspaces(m *workspace.Manager) func(context.Context) error {
+	return func(ctx context.Context) error {
+		views, cancel := m.Subscribe()
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- m.Serve(ctx, b.model.Record) }()
+		for {
+			select {
+			case v := <-views:
+				b.model.SetWorkspaces(shownWorkspaces(v.Workspaces))
+			case err := <-ended:
+				return err
+			}
+		}
+	}
+}
+
+// shownWorkspaces are workspaces as views show them.
+func shownWorkspaces(list []workspace.Workspace) []monitor.Workspace {
+	shown := make([]monitor.Workspace, len(list))
+	for i := range list {
+		w := &list[i]
+		shown[i] = monitor.Workspace{
+			ID: w.ID, Name: w.Name, Job: monitor.Clean(w.Job), Project: monitor.Clean(w.Project), Kind: string(w.Kind), State: string(w.State),
+			Path: w.Path, SizeBytes: w.SizeBytes, CreatedAt: w.CreatedAt.UTC().Round(0), Ends: monitor.Clean(w.Ends), Problem: monitor.Clean(w.Problem),
+		}
+		if w.EndsAt != nil {
+			shown[i].EndsAt = w.EndsAt.UTC().Round(0)
+		}
+	}
+	return shown
+}

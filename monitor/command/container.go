@@ -1,0 +1,129 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// The options of docker, podman, nerdctl and finch, from "docker --help",
+// "docker run --help" and the manual of podman-run. An option that is in none
+// of these lists makes the command line unreadable: the argument behind it may
+// be its value or the image.
+const (
+	globalBooleans = `-D --debug --tls --tlsverify --remote --syslog --noout --transient-store`
+	globalValues   = `-H -c -l -n --config --context --host --log-level --tlscacert --tlscert --tlskey --connection --url --identity --ssh --root
+		--runroot --storage-driver --storage-opt --cgroup-manager --runtime --events-backend --network-config-dir --namespace --address --tmpdir
+		--volumepath --out --hooks-dir --module --conmon --imagestore`
+	runBooleans = `--disable-content-trust --init --no-healthcheck --oom-kill-disable --privileged
+		--publish-all --quiet --read-only --rm --sig-proxy --use-api-socket --env-host --http-proxy --no-hosts --no-hostname --passwd
+		--read-only-tmpfs --replace --rmi --tls-verify --unsetenv-all`
+	runValues = `--add-host --annotation --attach --blkio-weight --blkio-weight-device --cap-add --cap-drop --cgroup-parent --cgroupns
+		--cidfile --cpu-count --cpu-percent --cpu-period --cpu-quota --cpu-rt-period --cpu-rt-runtime --cpu-shares --cpus --cpuset-cpus --cpuset-mems
+		--detach-keys --device --device-cgroup-rule --device-read-bps --device-read-iops --device-write-bps --device-write-iops --dns --dns-option
+		--dns-opt --dns-search --domainname --env --env-file --expose --gpus --group-add --health-cmd --health-interval --health-retries
+		--health-start-interval --health-start-period --health-timeout --hostname --io-maxbandwidth --io-maxiops --ip --ip6 --ipc --isolation
+		--kernel-memory --label --label-file --link --link-local-ip --log-driver --log-opt --mac-address --memory --memory-reservation --memory-swap
+		--memory-swappiness --mount --name --net --network --network-alias --net-alias --oom-score-adj --pid --pids-limit --platform --publish --pull
+		--restart --runtime --security-opt --shm-size --stop-signal --stop-timeout --storage-opt --sysctl --tmpfs --ulimit --user --userns --uts
+		--volume --volume-driver --volumes-from --workdir --arch --authfile --cert-dir --cgroups --chrootdirs --conmon-pidfile --creds
+		--decryption-key --env-merge --gidmap --hostuser --hosts-file --image-volume --init-path --os --personality --pidfile --pod --pod-id-file
+		--preserve-fds --rdt-class --requires --retry --retry-delay --sdnotify --seccomp-policy --secret --shm-size-systemd --subgidname --subuidname
+		--systemd --timeout --timezone --tz --uidmap --umask --unsetenv --variant`
+
+	composeValues = `-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel`
+)
+
+// containerImage finds the image that "docker run -i" serves from, without its
+// tag. A container that runs detached, on a terminal, without -i or with another
+// entry point is no server over standard input.
+func containerImage(args []string) (image string, rest []string, ok bool) {
+	args = skipGlobal(args)
+	if len(args) > 0 && args[0] == "container" {
+		args = args[1:]
+	}
+	if len(args) == 0 || args[0] != "run" {
+		return "", nil, false
+	}
+	interactive := false
+	for i := 1; i < len(args); i++ {
+		name, value, joined := strings.Cut(args[i], "=")
+		switch {
+		case name == "--" && i+1 < len(args):
+			return repository(args[i+1]), args[i+2:], interactive
+		case !strings.HasPrefix(name, "-"):
+			return repository(args[i]), args[i+1:], interactive
+		case name == "--interactive":
+			interactive = value != "false" && value != "0"
+		case hasWord(runBooleans, name):
+		case hasWord(runValues, name):
+			if !joined {
+				i++
+			}
+		case strings.HasPrefix(name, "--"):
+			return "", nil, false
+		default: // joined letters: -i, -ip 80:80, -eNAME=value
+			letters := args[i][1:]
+			last := strings.IndexAny(letters, "acehlmpuvw") // has a value: what follows, or the next word
+			if last >= 0 && last == len(letters)-1 {
+				i++
+			}
+			if last >= 0 {
+				letters = letters[:last]
+			}
+			if strings.Trim(letters, "iqP") != "" {
+				return "", nil, false
+			}
+			interactive = interactive || strings.Contains(letters, "i")
+		}
+	}
+	return "", nil, false
+}
+
+// pluginCommand: "docker compose run SERVICE" and "docker mcp gateway run" start the
+// plugin of that name with the same arguments and wait for it. It is nil for any
+// other command of docker.
+func pluginCommand(name string, words []string) []string {
+	rest := skipGlobal(words[1:])
+	switch {
+	case len(rest) == 0:
+		return nil
+	case rest[0] == "compose":
+		i := nextWord(rest, 1, composeValues)
+		if i >= len(rest) || rest[i] != "run" && rest[i] != "exec" || nextWord(rest, i+1, "") >= len(rest) {
+			return nil
+		}
+	case len(rest) < 3 || !slices.Equal(rest[:3], []string{"mcp", "gateway", "run"}):
+		return nil
+	}
+	return append([]string{name + "-" + rest[0]}, rest...)
+}
+
+// skipGlobal skips the options before the subcommand; nil when one is not known.
+func skipGlobal(args []string) []string {
+	for i := 0; i < len(args); i++ {
+		name, _, joined := strings.Cut(args[i], "=")
+		switch {
+		case !strings.HasPrefix(name, "-"):
+			return args[i:]
+		case hasWord(globalBooleans, name):
+		case !hasWord(globalValues, name):
+			return nil
+		case !joined:
+			i++
+		}
+	}
+	return nil
+}
+
+// repository is an image without tag, digest and what everybody leaves out:
+// docker.io/mcp/fetch:latest → mcp/fetch.
+func repository(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		image = image[:i]
+	}
+	for _, prefix := range []string{"docker.io/", "index.docker.io/", "registry-1.docker.io/", "library/"} {
+		image = strings.TrimPrefix(image, prefix)
+	}
+	return image
+}

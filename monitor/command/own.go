@@ -1,0 +1,87 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"lamplighter/monitor"
+)
+
+// Our own programs. The modes "connect", "keep" and "own" are connectProgram's;
+// mainProgram has a verb connect that runs it.
+const (
+	mainProgram    = "lamplighter"
+	connectProgram = "lamplighter-connect"
+)
+
+// IsKeeper reports whether a process is the keeper that we put above each server
+// we start: "lamplighter-connect keep OPTION… -- COMMAND…". It exists for that
+// server alone. Another mode of the program, or another program that only shares
+// its name or its words, is none.
+func IsKeeper(exe string, args []string) bool {
+	return monitor.ProgramName(exe) == connectProgram && keptCommand(args) != nil
+}
+
+// keptCommand returns the command behind a keeper; nil when the program is none.
+func keptCommand(args []string) []string {
+	if len(args) < 4 || args[1] != "keep" || monitor.ProgramName(args[0]) != connectProgram {
+		return nil
+	}
+	if i := slices.Index(args, "--"); i > 1 {
+		return withProgram(args[i+1:])
+	}
+	return nil
+}
+
+// IsShim reports whether a process is the shim that a client runs in place of a
+// server, "lamplighter-connect connect OPTION… [--] COMMAND…", or the verb above it
+// where a program cannot take another's place (Windows), "lamplighter connect …".
+// It names a server and is none. A server below it is one that cannot be shared,
+// and its client is whoever runs the shim. Between the two stands the keeper of
+// the shim, "lamplighter-connect own -- COMMAND…", which counts as the shim does.
+func IsShim(exe string, args []string) bool {
+	if len(args) < 3 || args[1] != "connect" && args[1] != "own" {
+		return false
+	}
+	name := monitor.ProgramName(exe)
+	if name != connectProgram && (name != mainProgram || args[1] != "connect") || monitor.ProgramName(args[0]) != name {
+		return false
+	}
+	_, command := Connect(args[2:])
+	return len(command) > 0
+}
+
+// connectValues are the options of connect that may have their value in the next
+// word. Source: app/connect/connect_options.go.
+var connectValues = []string{"--socket", "--flag", "--web-dashboard-global-port", "--idle-shutdown-minutes"}
+
+// Connect divides what follows "lamplighter-connect connect" into its options,
+// each with its value behind "=" or as the next word, and the command of the
+// server: that begins with the first word that is no option, or behind "--", which
+// some clients take away.
+func Connect(words []string) (options, command []string) {
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		switch {
+		case word == "--":
+			return words[:i], withProgram(words[i+1:])
+		case !strings.HasPrefix(word, "-"):
+			return words[:i], withProgram(words[i:])
+		case ConnectTakesValue(word):
+			if i+1 < len(words) && words[i+1] != "--" {
+				i++
+			}
+		}
+	}
+	return words, nil
+}
+
+// ConnectTakesValue reports whether an option of connect has its value in the next word.
+func ConnectTakesValue(option string) bool { return slices.Contains(connectValues, option) }
+
+func withProgram(command []string) []string {
+	if len(command) == 0 || command[0] == "" {
+		return nil
+	}
+	return command
+}

@@ -1,0 +1,228 @@
+package command
+
+import (
+	"strings"
+
+	"lamplighter/monitor"
+)
+
+// Trait is what is known of a program by its name. A program may have several.
+type Trait uint
+
+const (
+	// What runs is the script, the class or the image that the arguments name.
+	Python Trait = 1 << iota
+	Node         // bun and deno too
+	Java
+	Container
+
+	Starter     // starts other programs, and is never a server itself
+	Fetcher     // a Starter that downloads Python packages
+	Interpreter // any other program that runs the script which its first argument names
+
+	Guarded       // people and desktops work in it: never a server, because a server can be ended
+	GuardedTool   // never a server without "mcp" in its arguments
+	GuardedScript // what runs in an interpreter and is never a server: the name of a script, a module, a package or a title
+	GuardedImage  // what runs in a container and is never a server
+	UserApp       // people work in it, also when a server has started it: never ended with that
+	Browser       // the same, below a Serena
+
+	posix
+	cmdExe
+	powerShell
+)
+
+// programs is the one table of programs, by their monitor.ProgramName. Each name
+// is in one row. RuntimeOf knows those of Python and Node.
+var programs = []struct {
+	traits Trait
+	names  string
+}{
+	{Node, `bun deno`},
+	{Java, `java javaw`},
+	{Container, `docker podman nerdctl finch com.docker.cli`},
+	{Interpreter, `ruby perl php lua luajit julia rscript r dotnet mono beam.smp erl elixir escript iex racket sbcl tclsh swipl osascript
+		wscript cscript wasmtime wasmer guile groovy scala kotlin`},
+
+	{Starter | Interpreter | posix, `sh bash dash zsh ksh fish ash`},
+	{Starter | cmdExe, `cmd`},
+	{Starter | powerShell, `powershell pwsh`},
+	{Starter | Fetcher, `uv uvx`},
+	{Starter | Fetcher | GuardedScript, `pipx`},
+	{Starter | GuardedScript, `npx npx-cli npm npm-cli pnpm yarn yarnpkg poetry hatch pdm conda`},
+	{Starter, `busybox coreutils toybox pn pnpx pnx bunx env timeout nice nohup setsid stdbuf ionice sudo doas electron ssh systemd launchd make
+		gmake just task ninja bazel go cargo gradle gradlew mvn mamba rye pixi mise direnv volta fnm asdf op doppler xargs watch entr strace
+		gdb flatpak snap bwrap firejail tini dumb-init catatonit runc crun containerd-shim wsl nix nix-shell distrobox toolbox`},
+	{Starter | UserApp, `tmux screen`},
+	{Starter | Guarded, `nu`},
+
+	// editors
+	{Guarded | UserApp, `code code-insiders codium vscodium cursor windsurf kiro zed zed-editor idea idea64 pycharm pycharm64 goland goland64
+		webstorm webstorm64 emacs vim nvim gvim nano gedit kate kwrite subl sublime_text soffice libreoffice evince okular`},
+	{Guarded, `code-oss code-tunnel zeditor trae antigravity positron vi mvim nvim-qt neovide ex micro hx helix kak geany mousepad xed pluma
+		plugin_host atom lapce eclipse netbeans clion clion64 rider rider64 rubymine phpstorm datagrip fleet studio studio64 xcode bbedit
+		textedit notepad notepad++ devenv rstudio obsidian`},
+	// shells and terminals
+	{Guarded | UserApp, `gnome-terminal gnome-terminal-server konsole xterm alacritty kitty wezterm wezterm-gui foot tilix xfce4-terminal`},
+	{Guarded | GuardedScript | UserApp, `terminator`},
+	{Guarded | GuardedScript, `xonsh`},
+	{Guarded, `nushell tcsh csh elvish mksh rbash login su sshd mosh-server zellij byobu uxterm urxvt rxvt st footclient kitten
+		wezterm-mux-server ghostty yakuake terminology guake tilda lxterminal qterminal ptyxis kgx warp warp-terminal hyper tabby iterm2
+		terminal windowsterminal openconsole conhost mintty`},
+	// browsers and other programs on a desk
+	{Guarded | Browser, `firefox librewolf waterfox chrome google-chrome chromium chromium-browser brave brave-browser vivaldi vivaldi-bin
+		opera msedge microsoft-edge epiphany konqueror falkon qutebrowser safari xdg-open x-www-browser sensible-browser`},
+	{Guarded, `midori arc thorium webkitwebprocess webkitnetworkprocess qtwebengineprocess thunderbird thunderbird-bin slack discord spotify
+		steam steamwebhelper zoom teams signal-desktop telegram-desktop soffice.bin winword excel outlook gimp inkscape blender vlc mpv
+		nautilus dolphin thunar nemo caja pcmanfm`},
+	// desktop sessions
+	{Guarded | GuardedScript, `lamplighter`},
+	{GuardedScript, `gnome-tweaks`},
+	{Guarded, `xorg x xwayland xvfb xinit startx gjs gjs-console mutter muffin kded5 kded6 kdeinit5 ksmserver kglobalacceld sway hyprland i3
+		bspwm openbox fluxbox xfwm4 xfsettingsd xfdesktop xfconfd marco weston labwc niri river cosmic-comp cosmic-session budgie-panel
+		lxsession sddm sddm-helper lightdm greetd dbus-daemon dbus-broker dbus-broker-launch dbus-launch ssh-agent gpg-agent polkitd
+		wireplumber pulseaudio snapd init explorer dwm winlogon csrss svchost services lsass taskmgr finder dock windowserver loginwindow`},
+	// assistants
+	{Guarded | GuardedScript | UserApp, `claude codex gemini opencode`},
+	{Guarded | UserApp, `claude-desktop`},
+	{Guarded | GuardedScript, `claude-code gemini-cli copilot cursor-agent aider goose amp droid crush auggie qwen cline cn kilocode openhands`},
+	{Guarded, `codex-cli chatgpt copilot-agent goosed q qchat kiro-cli continue plandex tabnine lm-studio jan warp-cli`},
+	{GuardedScript, `@anthropic-ai/claude-code @openai/codex @google/gemini-cli @github/copilot opencode-ai @sourcegraph/amp @qwen-code/qwen-code
+		@augmentcode/auggie @continuedev/cli`},
+	// what runs tests and keeps sources
+	{Guarded | GuardedScript, `pytest py.test jest vitest mocha ava karma cypress playwright tox nox`},
+	{Guarded, `phpunit rspec ctest bats git hg svn`},
+	// what else runs where people develop software
+	{Guarded, `rg grep tail less curl postgres redis-server mysqld mongod nginx dockerd containerd`},
+	{GuardedTool, `gopls rust-analyzer clangd lua-language-server marksman terraform-ls docker-langserver gh sqlite3 psql caddy hugo ollama terraform
+		kubectl`},
+	{GuardedScript, `next applet tsc tsserver typescript eslint prettier vite nuxt astro webpack rollup esbuild nodemon concurrently turbo storybook
+		react-scripts gulp grunt http-server json-server pm2 mcp-inspector typescript-language-server pyright-langserver
+		vscode-json-language-server bash-language-server yaml-language-server venv debugpy mypy ruff black pylint pylsp
+		jedi-language-server django-admin ansible-playbook mkdocs sphinx-build pre-commit networkd-dispatcher unattended-upgrade
+		blueman-applet supervisord jenkins.war plantuml.jar`},
+	{Interpreter | GuardedScript, `tsx ts-node`},
+	{GuardedImage, `ghcr.io/astral-sh/uv mcr.microsoft.com/devcontainers/base mcr.microsoft.com/playwright`},
+	{GuardedScript, `unittest nose2 behave robot ward coverage _jb_pytest_runner _jb_unittest_runner run_pytest_script vscode_pytest jest-cli
+		jest-worker tinypool _mocha playwright-core @playwright/test jasmine wdio nightwatch qunit`},
+	// parts of editors, and what starts others as a script
+	{GuardedScript, `server-main bootstrap-fork code-server extensionhostprocess jupyter jupyter-lab jupyter-notebook
+		ipykernel_launcher ipython corepack pip`},
+}
+
+// guardedBeginnings are the beginnings of names of whole suites, which are Guarded.
+// A server for one of them has "mcp" in its name.
+const guardedBeginnings = `gnome- gsd- plasma kwin kde org_kde_ org.kde. org.gnome. xfce4- cinnamon mate- lxqt- gdm ibus- fcitx gvfs evolution-
+	xdg- at-spi pipewire systemd google-chrome chrome chromium firefox microsoft-edge emacs vim. jetbrains`
+
+// Is reports whether a program has one of these traits; name is as
+// monitor.ProgramName gives it.
+func Is(name string, traits Trait) bool {
+	return isListed(name, traits) || traits&Guarded != 0 && isOfSuite(name)
+}
+
+func isListed(name string, traits Trait) bool {
+	for i := range programs {
+		if programs[i].traits&traits != 0 && hasWord(programs[i].names, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isOfSuite(name string) bool {
+	for begin := range strings.FieldsSeq(guardedBeginnings) {
+		if strings.HasPrefix(name, begin) && !strings.Contains(name, "mcp") {
+			return true
+		}
+	}
+	return false
+}
+
+// Named returns the names of the table that have one of these traits.
+func Named(traits Trait) []string {
+	var names []string
+	for _, row := range programs {
+		if row.traits&traits != 0 {
+			names = append(names, strings.Fields(row.names)...)
+		}
+	}
+	return names
+}
+
+// hasWord searches a list of words without taking it apart.
+func hasWord(list, word string) bool {
+	if word == "" || strings.ContainsAny(word, " \t\n") {
+		return false
+	}
+	for {
+		i := strings.Index(list, word)
+		if i < 0 {
+			return false
+		}
+		end := i + len(word)
+		if (i == 0 || list[i-1] <= ' ') && (end == len(list) || list[end] <= ' ') {
+			return true
+		}
+		list = list[i+1:]
+	}
+}
+
+// RuntimeOf returns which of Python, Node, Java and Container a program is, in
+// any of its versions; 0 for none.
+func RuntimeOf(name string) Trait {
+	if base := strings.TrimRight(name, "-0123456789."); base == "node" || base == "nodejs" {
+		return Node
+	}
+	if IsPython(name) {
+		return Python
+	}
+	return listedAs(name, Node, Java, Container)
+}
+
+// listedAs returns which of these traits a program has; 0 for none.
+func listedAs(name string, traits ...Trait) Trait {
+	for _, trait := range traits {
+		if isListed(name, trait) {
+			return trait
+		}
+	}
+	return 0
+}
+
+func shellNamed(name string) Trait { return listedAs(name, posix, cmdExe, powerShell) }
+
+// IsPython reports whether a name is that of an interpreter of Python, such as
+// python3, python3.13t, pythonw, pypy3 and py.
+func IsPython(name string) bool {
+	if name == "py" || name == "pyw" {
+		return true
+	}
+	base := strings.TrimRight(strings.TrimSuffix(name, "t"), "0123456789.")
+	return base == "python" || base == "pythonw" || base == "pypy"
+}
+
+// SparesBrowsers reports whether a browser below a server of this kind is one that
+// people work in: a page that Serena opened in a browser that did not run yet makes
+// that browser its child. One that another server has started, as Playwright's does,
+// is its tool and ends with it.
+func SparesBrowsers(kind string) bool { return kind == monitor.KindSerena }
+
+// IsUserApp reports whether people work in a process: an editor, a terminal and
+// the like, or, where browsers are spared, a browser. Of the path of its executable
+// and its short name each may be empty, when it is not known. The name up to its
+// first dot counts as well ("soffice.bin").
+func IsUserApp(exe, name string, sparesBrowsers bool) bool {
+	traits := UserApp
+	if sparesBrowsers {
+		traits |= Browser
+	}
+	for _, path := range []string{exe, name} {
+		program := monitor.ProgramName(path)
+		stem, _, _ := strings.Cut(program, ".")
+		if isListed(program, traits) || isListed(stem, traits) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,5 +1,0 @@
-//go:build unix
-
-package events
-
-func onWine() bool { return false }

@@ -1,0 +1,346 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"lamplighter/monitor"
+)
+
+// end is a descriptor through which a process may talk to another one.
+type end struct {
+	fd     int
+	kind   LinkKind // SocketPair stands for a socket of any kind until the kernel was asked
+	inode  uint64
+	access int // O_RDONLY, O_WRONLY or O_RDWR, as it was opened; sockets are O_RDWR
+}
+
+func (e end) reads() bool  { return e.access != unix.O_WRONLY }
+func (e end) writes() bool { return e.access != unix.O_RDONLY }
+
+// errMoved says that a descriptor changed between two looks at it.
+var errMoved = errors.New("its descriptors changed meanwhile")
+
+// openAs holds a process, if it is still the one that is meant and runs.
+func (p procfs) openAs(id monitor.Identity) (opened, error) {
+	o, err := p.open(id.PID)
+	if err != nil {
+		return opened{}, err
+	}
+	var buf [statSize]byte
+	s, err := o.stat(buf[:])
+	if err == nil && (s.identity() != id || s.runState() == Unreaped) {
+		err = gone(id.PID)
+	}
+	if err != nil {
+		o.close()
+		return opened{}, err
+	}
+	return o, nil
+}
+
+// ends lists the pipes without a name and the sockets that a process has open,
+// sorted by descriptor.
+func (o opened) ends() ([]end, error) {
+	dir, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
+	}
+	defer unix.Close(dir)
+	var list []end
+	var failed error
+	err = numbers(dir, make([]byte, 4096), func(fd int) {
+		e, ok, err := o.end(dir, fd)
+		// A descriptor that was closed meanwhile is none.
+		if err != nil && !errors.Is(err, unix.ENOENT) && failed == nil {
+			failed = err
+		}
+		if ok {
+			list = append(list, e)
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
+	}
+	slices.SortFunc(list, func(a, b end) int { return a.fd - b.fd })
+	return list, nil
+}
+
+// end looks at one descriptor, dir being the process's fd directory.
+func (o opened) end(dir, fd int) (end, bool, error) {
+	var buf [64]byte
+	n, err := unix.Readlinkat(dir, strconv.Itoa(fd), buf[:])
+	if err != nil {
+		return end{}, false, err
+	}
+	kind, inode, ok := parseEndLink(buf[:n])
+	if !ok {
+		return end{}, false, nil
+	}
+	e := end{fd: fd, kind: kind, inode: inode, access: unix.O_RDWR}
+	if kind == Pipe {
+		var info [512]byte
+		b, err := readAt(o.dir, "fdinfo/"+strconv.Itoa(fd), info[:])
+		if err != nil {
+			return end{}, false, err
+		}
+		flags, ok := parseFlags(b)
+		if !ok {
+			return end{}, false, fmt.Errorf("descriptor %d: no flags in %.60q", fd, b)
+		}
+		e.access = int(flags & unix.O_ACCMODE)
+	}
+	return e, true, nil
+}
+
+// endsHeldBy is ends of a process that is still the one that is meant and runs.
+func endsHeldBy(id monitor.Identity) ([]end, error) {
+	o, err := system().openAs(id)
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	return o.ends()
+}
+
+// parseEndLink reads what the link of a descriptor says: "pipe:[123]" or
+// "socket:[123]"; false for anything else, named pipes included.
+func parseEndLink(b []byte) (LinkKind, uint64, bool) {
+	kind := Pipe
+	rest, ok := bytes.CutPrefix(b, []byte("pipe:["))
+	if !ok {
+		kind = SocketPair
+		if rest, ok = bytes.CutPrefix(b, []byte("socket:[")); !ok {
+			return 0, 0, false
+		}
+	}
+	rest, ok = bytes.CutSuffix(rest, []byte("]"))
+	inode, isNumber := number(rest)
+	if !ok || !isNumber || inode == 0 {
+		return 0, 0, false
+	}
+	return kind, inode, true
+}
+
+// parseFlags reads the flags of a descriptor, as open(2) takes them, out of
+// /proc/PID/fdinfo/FD (proc(5)): an octal number.
+func parseFlags(b []byte) (uint64, bool) {
+	for line := range bytes.Lines(b) {
+		if value, ok := bytes.CutPrefix(line, []byte("flags:")); ok {
+			flags, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 8, 64)
+			return flags, err == nil
+		}
+	}
+	return 0, false
+}
+
+// deserted reports whether nobody is left at the other end of a pipe: no writer
+// where the process reads, no reader where it writes. Copies of the process's
+// own end, in its wrappers and its children, make no difference.
+//
+// The pipe is opened anew for a moment, with the access that the descriptor has
+// itself. Nothing is read, and an end that the process does not have is never
+// opened: the writing end of a pipe that it reads would withhold its end of
+// file, and a reading end that is held would hide the closed pipe from its
+// client.
+func (o opened) deserted(e end) (bool, error) {
+	if e.kind != Pipe || e.access == unix.O_RDWR {
+		return false, fmt.Errorf("descriptor %d of process %d is no end of a pipe", e.fd, o.pid)
+	}
+	at, err := openAt(o.dir, "fd/"+strconv.Itoa(e.fd), unix.O_PATH)
+	if errors.Is(err, unix.ENOENT) {
+		return false, errMoved
+	}
+	if err != nil {
+		return false, o.fs.failed("looking at a pipe of", o.pid, err)
+	}
+	defer unix.Close(at)
+	// It may be any file by now, and the file system of one may never answer:
+	// what the link says is known without asking it.
+	itself := "/proc/self/fd/" + strconv.Itoa(at)
+	var link [64]byte
+	n, err := unix.Readlink(itself, link[:])
+	if err != nil {
+		return false, o.fs.failed("looking at a pipe of", o.pid, err)
+	}
+	if kind, inode, ok := parseEndLink(link[:n]); !ok || kind != Pipe || inode != e.inode {
+		return false, errMoved
+	}
+	fd, err := openAt(unix.AT_FDCWD, itself, e.access|unix.O_NONBLOCK)
+	if err != nil {
+		return false, fmt.Errorf("opening a pipe of process %d: %w", o.pid, err)
+	}
+	polled := []unix.PollFd{{Fd: int32(fd)}} // POLLHUP and POLLERR are always told
+	_, err = retry(func() (int, error) { return unix.Poll(polled, 0) })
+	unix.Close(fd)
+	if err != nil {
+		return false, os.NewSyscallError("poll", err)
+	}
+	if e.access == unix.O_RDONLY {
+		return polled[0].Revents&unix.POLLHUP != 0, nil
+	}
+	return polled[0].Revents&unix.POLLERR != 0, nil
+}
+
+// file is which open file a descriptor is. It is plain data, to be compared with ==.
+type file struct {
+	major, minor uint32 // of the device that it is on
+	inode        uint64
+	null         bool // it is the null device
+}
+
+// file looks at the open file behind a descriptor, without opening it; false
+// when the descriptor is closed.
+//
+// The file system is not asked: it may be a network drive whose server is gone,
+// and what asks such a one waits for ever. What the kernel remembers is enough,
+// for which file it is never changes while it is open. To ask for the times of
+// a file would make some file systems write it out first.
+func (o opened) file(fd int) (file, bool, error) {
+	var st unix.Statx_t
+	_, err := retry(func() (int, error) {
+		return 0, unix.Statx(o.dir, "fd/"+strconv.Itoa(fd), unix.AT_STATX_DONT_SYNC, unix.STATX_TYPE|unix.STATX_INO, &st)
+	})
+	if errors.Is(err, unix.ENOENT) {
+		if unix.Faccessat(o.dir, "fd", unix.F_OK, 0) == nil {
+			return file{}, false, nil
+		}
+		return file{}, false, gone(o.pid)
+	}
+	if err != nil {
+		return file{}, false, o.fs.failed("looking at the descriptors of", o.pid, err)
+	}
+	f := file{major: st.Dev_major, minor: st.Dev_minor, inode: st.Ino}
+	f.null = st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev_major == 1 && st.Rdev_minor == 3
+	return f, true, nil
+}
+
+// Descriptors lists what a process may talk to others through, sorted by
+// descriptor. Nothing is read from any of it, see Link.Closed. The error is
+// ErrGone when the process has ended, fs.ErrPermission when it may not be looked
+// at.
+func Descriptors(id monitor.Identity) ([]Descriptor, error) {
+	o, err := system().openAs(id)
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	all, err := o.ends()
+	if err != nil {
+		return nil, err
+	}
+	var list []Descriptor
+	if len(all) == 0 || all[0].fd != 0 {
+		f, ok, err := o.file(0)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			list = append(list, Descriptor{File: f.label()})
+		}
+	}
+	var sockets unixSockets
+	defer sockets.close()
+	for _, e := range all {
+		d, ok, err := o.descriptor(e, &sockets)
+		if err != nil && !errors.Is(err, errMoved) {
+			return nil, err
+		}
+		if ok {
+			list = append(list, d)
+		}
+	}
+	return list, nil
+}
+
+func (o opened) descriptor(e end, sockets *unixSockets) (Descriptor, bool, error) {
+	d := Descriptor{FD: e.fd, Kind: e.kind, Inode: e.inode, Reads: e.reads(), Writes: e.writes()}
+	if e.kind == Pipe {
+		if d.Reads && d.Writes {
+			return d, true, nil // it is its own other end
+		}
+		var err error
+		d.Deserted, err = o.deserted(e)
+		return d, err == nil, err
+	}
+	s, ok, err := sockets.pair(e.inode)
+	d.Peer, d.Deserted = uint64(s.peer), s.closed()
+	return d, ok, err
+}
+
+// label is a name for a file, which is equal for the same one.
+func (f file) label() string {
+	if f.null {
+		return "null"
+	}
+	return fmt.Sprintf("%d:%d:%d", f.major, f.minor, f.inode)
+}
+
+// HasUnixClients reports whether clients may have come to a server, or may still
+// come, over unix sockets: one of servers has such a socket with a name, in the
+// file system or abstract. It listens there, takes datagrams, or was accepted
+// there, and then whoever has the other end may be of tree and counts all the
+// same. Pairs and connections to services have no name.
+//
+// Processes that have ended hold nothing. The error is fs.ErrPermission when one
+// of servers may not be looked at, errors.ErrUnsupported where the kernel does not
+// tell about its sockets. With an error nothing is known.
+//
+// Source: /proc/net/unix, proc(5).
+func HasUnixClients(servers, _ []monitor.Identity) (bool, error) {
+	var held []end
+	var unknown error
+	for _, id := range servers {
+		ends, err := endsHeldBy(id)
+		if err != nil && !errors.Is(err, ErrGone) {
+			return false, err
+		}
+		held = append(held, ends...)
+		if slices.ContainsFunc(ends, func(e end) bool { return e.kind == SocketPair }) && unknown == nil {
+			unknown = knowsSockets(id.PID)
+		}
+	}
+	text, err := os.ReadFile(system().root + "/net/unix")
+	if err != nil {
+		return false, fmt.Errorf("listing the unix sockets: %w", err)
+	}
+	for inode := range namedSockets(text) {
+		if slices.ContainsFunc(held, func(e end) bool { return e.kind == SocketPair && e.inode == inode }) {
+			return true, nil
+		}
+	}
+	return false, unknown
+}
+
+// namedSockets reads the inodes of all unix sockets that have a name. Their lines
+// have an eighth field, which may hold spaces.
+func namedSockets(text []byte) map[uint64]bool {
+	named := make(map[uint64]bool)
+	for line := range bytes.Lines(text) {
+		if f := bytes.Fields(line); len(f) >= 8 {
+			if inode, ok := number(f[6]); ok {
+				named[inode] = true
+			}
+		}
+	}
+	return named
+}
+
+// knowsSockets fails for a process in another network namespace: the kernel tells
+// about unix sockets of our own only.
+func knowsSockets(pid int) error {
+	same, err := SameNetwork(pid)
+	if err == nil && !same {
+		err = fmt.Errorf("asking about the sockets of process %d, which is in another network namespace: %w", pid, errors.ErrUnsupported)
+	}
+	return err
+}

@@ -1,0 +1,256 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lamplighter/monitor"
+)
+
+// BootID is a text that differs from boot to boot and stays the same within
+// one: pids and start times of an earlier one mean nothing. It does not change
+// with the clock or over a suspend.
+//
+// Source: /proc/sys/kernel/random/boot_id, random(4).
+func BootID() (string, error) {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", fmt.Errorf("reading the id of this boot: %w", err)
+	}
+	id := strings.TrimSpace(string(b))
+	if id == "" {
+		return "", fmt.Errorf("reading the id of this boot: /proc/sys/kernel/random/boot_id is empty")
+	}
+	return id, nil
+}
+
+// MainThreadCPU is the time that the process's first thread has run, to the
+// nanosecond where Stat.CPU counts in clock ticks. An event loop that waits
+// does not move it, so it shows a single small request. The error is
+// errors.ErrUnsupported where the kernel keeps no such account
+// (CONFIG_SCHED_INFO).
+//
+// Source: /proc/PID/schedstat, Documentation/scheduler/sched-stats.rst.
+func MainThreadCPU(pid int) (time.Duration, error) {
+	p := system()
+	var buf [128]byte
+	data, err := readAt(unix.AT_FDCWD, p.path(pid, "/schedstat"), buf[:])
+	if err != nil {
+		err = p.failed("reading the run time of", pid, err)
+		if !errors.Is(err, ErrGone) {
+			return 0, err
+		}
+		if _, statErr := ReadStat(pid); statErr == nil {
+			return 0, fmt.Errorf("reading the run time of process %d: %w", pid, errors.ErrUnsupported)
+		}
+		return 0, err
+	}
+	return parseSchedstat(data)
+}
+
+// parseSchedstat reads "RUN WAIT SLICES", of which the first counts
+// nanoseconds on a CPU.
+func parseSchedstat(data []byte) (time.Duration, error) {
+	run, _, ok := bytes.Cut(data, []byte{' '})
+	ns, err := strconv.ParseInt(string(run), 10, 64)
+	if !ok || err != nil || ns < 0 {
+		return 0, fmt.Errorf("%.40q is not the content of a schedstat file", data)
+	}
+	return time.Duration(ns), nil
+}
+
+// SameUser reports whether a process runs as our user and nobody else: its real,
+// effective and saved user are ours. A program that has taken on another user's
+// rights, or kept the way back to them, is not ours.
+//
+// Source: the line Uid of /proc/PID/status, proc(5).
+func SameUser(pid int) (bool, error) { return system().sameUser(pid) }
+
+func (p procfs) sameUser(pid int) (bool, error) {
+	b, err := os.ReadFile(p.path(pid, "/status"))
+	if err != nil {
+		return false, p.failed("looking for the user of", pid, err)
+	}
+	_, line, _ := strings.Cut(string(b), "\nUid:") // the name before it has its newlines escaped
+	var real, effective, saved int
+	if _, err := fmt.Sscan(line, &real, &effective, &saved); err != nil {
+		return false, fmt.Errorf("looking for the user of process %d: its status does not say: %w", pid, err)
+	}
+	me := os.Getuid()
+	return real == me && effective == me && saved == me, nil
+}
+
+// SameNamespace reports whether a process counts processes as we do. One that does
+// not lives in a container or a sandbox.
+//
+// Source: pid_namespaces(7).
+func SameNamespace(pid int) (bool, error) { return sameNamespace(pid, "pid") }
+
+// SameNetwork reports whether a process has the network that we have. Of another
+// one nobody sees here who is connected.
+//
+// Source: network_namespaces(7).
+func SameNetwork(pid int) (bool, error) { return sameNamespace(pid, "net") }
+
+func sameNamespace(pid int, kind string) (bool, error) {
+	theirs, err := os.Readlink(system().path(pid, "/ns/"+kind))
+	if err != nil {
+		return false, fmt.Errorf("finding out the %s namespace of process %d: %w", kind, pid, err)
+	}
+	ours, err := os.Readlink("/proc/self/ns/" + kind)
+	if err != nil {
+		return false, fmt.Errorf("finding out our own %s namespace: %w", kind, err)
+	}
+	return theirs == ours, nil
+}
+
+// SharesDirectory reports whether the working directory of a process, which it
+// calls dir, is the one that we call so. In a container or a sandbox the same path
+// may be another directory, or none.
+//
+// Source: mount_namespaces(7), proc_pid_root(5).
+func SharesDirectory(pid int, dir string) (bool, error) {
+	same, err := seesTheSame(pid)
+	if same || err != nil {
+		return same, err
+	}
+	there, err := os.Stat(system().path(pid, "/cwd"))
+	if err != nil {
+		return false, fmt.Errorf("looking at the working directory of process %d: %w", pid, err)
+	}
+	here, err := os.Stat(dir)
+	return err == nil && os.SameFile(here, there), nil // what cannot be had here is another one
+}
+
+// SharesPath reports whether a path means to a process what it means to us. What
+// one of the two cannot look at means something else.
+//
+// Source: openat2(2), since Linux 5.6.
+func SharesPath(pid int, path string) (bool, error) {
+	same, err := seesTheSame(pid)
+	if same || err != nil {
+		return same, err
+	}
+	root, err := unix.Open(system().path(pid, "/root"), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false, fmt.Errorf("opening the root of process %d: %w", pid, err)
+	}
+	defer unix.Close(root)
+	// Links of theirs lead to places below their root.
+	fd, err := unix.Openat2(root, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
+	if err != nil {
+		return false, nil // it means something else
+	}
+	defer unix.Close(fd)
+	var there, here unix.Stat_t
+	return unix.Fstat(fd, &there) == nil && unix.Stat(path, &here) == nil && there.Dev == here.Dev && there.Ino == here.Ino, nil
+}
+
+// seesTheSame reports whether a process has the file system that we have.
+func seesTheSame(pid int) (bool, error) {
+	sameSpace, err := sameNamespace(pid, "mnt")
+	if err != nil {
+		return false, err
+	}
+	theirs, err := os.Stat(system().path(pid, "/root"))
+	if err != nil {
+		return false, fmt.Errorf("looking at the root of process %d: %w", pid, err)
+	}
+	ours, err := os.Stat("/proc/self/root")
+	return sameSpace && err == nil && os.SameFile(theirs, ours), err
+}
+
+// Marked returns the processes of our user that were started with an
+// environment in which name has this value, ascending by pid: what a child
+// inherits, however far it has moved from whoever started it. This process and
+// its ancestors are never among them, nor is what has ended without being
+// reaped. A process that changes its environment later, or overwrites the memory
+// that holds it, may be missed; one that hides its environment is. With an error
+// come those that could be found. Elsewhere than on Linux the error is
+// errors.ErrUnsupported.
+//
+// Source: /proc/PID/environ, proc(5).
+func Marked(name, value string) ([]monitor.Identity, error) {
+	above, err := Ancestors(os.Getpid())
+	if err != nil {
+		return nil, fmt.Errorf("looking for processes marked with %s: %w", name, err)
+	}
+	spared := []int{os.Getpid()}
+	for _, id := range above {
+		spared = append(spared, id.PID)
+	}
+	return system().marked(name, value, spared)
+}
+
+func (p procfs) marked(name, value string, spared []int) ([]monitor.Identity, error) {
+	var pids []int
+	if err := list(p.root, make([]byte, 8<<10), func(n int) { pids = append(pids, n) }); err != nil {
+		return nil, fmt.Errorf("looking for processes marked with %s: listing %s: %w", name, p.root, err)
+	}
+	slices.Sort(pids)
+	mark := []byte(name + "=" + value)
+	var found []monitor.Identity
+	var failed error
+	for _, pid := range pids {
+		if slices.Contains(spared, pid) {
+			continue
+		}
+		id, has, err := p.isMarked(pid, mark)
+		switch {
+		case has:
+			found = append(found, id)
+		case err == nil, errors.Is(err, ErrGone), errors.Is(err, fs.ErrPermission):
+		default:
+			failed = errors.Join(failed, fmt.Errorf("looking for processes marked with %s: %w", name, err))
+		}
+	}
+	return found, failed
+}
+
+// isMarked looks at one process. Its directory is held meanwhile, so that the
+// environment and the identity are of the same process.
+func (p procfs) isMarked(pid int, mark []byte) (monitor.Identity, bool, error) {
+	o, err := p.open(pid)
+	if err != nil {
+		return monitor.Identity{}, false, err
+	}
+	defer o.close()
+	if uid, err := o.uid(); err != nil || uid != uint32(os.Geteuid()) {
+		return monitor.Identity{}, false, err
+	}
+	environ, err := readWholeAt(o.dir, "environ")
+	if err != nil {
+		return monitor.Identity{}, false, p.failed("reading the environment of", pid, err)
+	}
+	if !holds(environ, mark) {
+		return monitor.Identity{}, false, nil
+	}
+	var stat [statSize]byte
+	s, err := o.stat(stat[:])
+	if err != nil {
+		return monitor.Identity{}, false, err
+	}
+	return s.identity(), s.stat(os.Getpagesize()).State != Unreaped, nil
+}
+
+// holds reports whether an environment, entries that end in a zero byte, has this
+// entry.
+func holds(environ, entry []byte) bool {
+	for len(environ) > 0 {
+		var e []byte
+		e, environ, _ = bytes.Cut(environ, []byte{0})
+		if bytes.Equal(e, entry) {
+			return true
+		}
+	}
+	return false
+}

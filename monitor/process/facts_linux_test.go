@@ -1,0 +1,324 @@
+package process
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"lamplighter/monitor"
+)
+
+func TestSharesDirectory(t *testing.T) {
+	dir := t.TempDir()
+	sleep := func(flags uintptr, script string) int {
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Dir = dir
+		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: flags}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid := start(t, cmd)
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Skipf("there can be no other mount namespace here: %v", err)
+		}
+		return pid
+	}
+	const waits = "echo; exec sleep 600"
+	for _, test := range []struct {
+		name   string
+		flags  uintptr
+		script string
+		dir    string
+		want   bool
+	}{
+		{"as we see it", 0, waits, dir, true},
+		{"as we see it, under another name", 0, waits, "/nowhere", true}, // nobody doubts it
+		{"in a namespace of its own", syscall.CLONE_NEWNS, waits, dir, true},
+		{"another one is at the same path", syscall.CLONE_NEWNS, "mount -t tmpfs none . && cd . && cd \"$PWD\" && " + waits, dir, false},
+		{"there is none here", syscall.CLONE_NEWNS, waits, "/nowhere", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.flags != 0 && os.Getuid() != 0 {
+				t.Skip("needs root")
+			}
+			pid := sleep(test.flags, test.script)
+			if same, err := SharesDirectory(pid, test.dir); same != test.want || err != nil {
+				t.Errorf("%v, %v", same, err)
+			}
+			if same, err := SharesPath(pid, test.dir); same != test.want || err != nil {
+				t.Errorf("by its path: %v, %v", same, err)
+			}
+		})
+	}
+	if _, err := SharesDirectory(1<<30, dir); err == nil {
+		t.Error("of nobody")
+	}
+	if _, err := SharesPath(1<<30, dir); err == nil {
+		t.Error("a path of nobody")
+	}
+}
+
+func TestParseSchedstat(t *testing.T) {
+	for in, want := range map[string]time.Duration{
+		"1061604399 45776330 670\n": 1061604399,
+		"0 0 0\n":                   0,
+		"9223372036854775807 1 1\n": 1<<63 - 1,
+	} {
+		if got, err := parseSchedstat([]byte(in)); err != nil || got != want {
+			t.Errorf("%q: %v, %v", in, got, err)
+		}
+	}
+	for _, bad := range []string{"", " ", "1", "-1 2 3", "x 2 3", "9223372036854775808 1 1"} {
+		if got, err := parseSchedstat([]byte(bad)); err == nil {
+			t.Errorf("%q became %v", bad, got)
+		}
+	}
+}
+
+func TestMainThreadCPU(t *testing.T) {
+	if _, err := MainThreadCPU(os.Getpid()); err != nil {
+		t.Error(err)
+	}
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MainThreadCPU(cmd.Process.Pid); !errors.Is(err, ErrGone) {
+		t.Errorf("of a process that has ended: %v", err)
+	}
+}
+
+// Of two processes one has a network of its own.
+func TestSameNetwork(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		cmd := exec.Command("sleep", "600")
+		if own {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNET}
+			if os.Getuid() != 0 {
+				cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
+			}
+		}
+		pid := start(t, cmd)
+		if same, err := SameNetwork(pid); same == own || err != nil {
+			t.Errorf("of its own is %v: %v, %v", own, same, err)
+		}
+		if same, err := SameNamespace(pid); !same || err != nil {
+			t.Errorf("counted otherwise: %v, %v", same, err)
+		}
+	}
+	if _, err := SameNetwork(1 << 30); err == nil {
+		t.Error("of nobody")
+	}
+}
+
+func TestSameNamespace(t *testing.T) {
+	if same, err := SameNamespace(os.Getpid()); err != nil || !same {
+		t.Errorf("our own: %v, %v", same, err)
+	}
+	if _, err := SameNamespace(1 << 30); err == nil {
+		t.Error("of nobody")
+	}
+}
+
+// startAsAnother starts a program as a user that is not ours, and returns that
+// user. Without the rights to, it is started as our own.
+func startAsAnother(t *testing.T, command func() *exec.Cmd) (cmd *exec.Cmd, user int) {
+	t.Helper()
+	const somebody = 4242
+	cmd = command()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: somebody, Gid: somebody, NoSetGroups: true}}
+	err := cmd.Start()
+	if user = somebody; err != nil {
+		if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EINVAL) {
+			t.Fatal(err)
+		}
+		cmd, user = command(), os.Getuid()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return cmd, user
+}
+
+func TestSameUserOfAProcess(t *testing.T) {
+	cmd, user := startAsAnother(t, func() *exec.Cmd { return exec.Command("sleep", "600") })
+	if ours, err := SameUser(cmd.Process.Pid); ours != (user == os.Getuid()) || err != nil {
+		t.Error(user, ours, err)
+	}
+	if ours, err := SameUser(unused(t)); ours || !errors.Is(err, ErrGone) {
+		t.Error(ours, err)
+	}
+}
+
+// TestSameUserInEveryRespect reads what processes of ours and of others show.
+func TestSameUserInEveryRespect(t *testing.T) {
+	root := t.TempDir()
+	for name, c := range map[string]struct {
+		uid  string // as shown; o stands for our user, x for another
+		want bool
+	}{
+		"ours": {"o o o o", true}, "started by another": {"x o o o", false}, "with another's rights": {"o x o x", false},
+		"with a way back": {"o o x o", false}, "another's": {"x x x x", false}, "its files another's": {"o o o x", true},
+	} {
+		dir := filepath.Join(root, "7")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		uid := strings.NewReplacer("o", strconv.Itoa(os.Getuid()), "x", strconv.Itoa(os.Getuid()+1), " ", "\t").Replace(c.uid)
+		if err := os.WriteFile(filepath.Join(dir, "status"), []byte("Name:\tx\nUid:\t"+uid+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := (procfs{root}).sameUser(7); got != c.want || err != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
+const mark = "LAMPLIGHTER_PROCESS_TEST_MARK"
+
+// TestMarked finds what was started with a mark, wherever it has gone, and
+// nothing else.
+func TestMarked(t *testing.T) {
+	value := rand.Text()
+	start := func(value, script string) *exec.Cmd {
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Env = append(os.Environ(), mark+"="+value)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	plain := start(value, "echo; exec sleep 600")
+	start(value+"x", "echo; exec sleep 600")
+	start("x"+value, "echo; exec sleep 600")
+	// A daemon: its parent has ended, and it is in a session of its own.
+	daemon := start(value, "setsid sleep 600 >/dev/null 2>&1 & echo")
+	ended := start(value, "echo; exit 0")
+	daemon.Wait()
+	eventually(t, "it has ended", func() bool {
+		s, err := ReadStat(ended.Process.Pid)
+		return err == nil && s.State == Unreaped
+	})
+
+	var found []monitor.Identity
+	eventually(t, "both are found", func() bool {
+		var err error
+		if found, err = Marked(mark, value); err != nil {
+			t.Fatal(err)
+		}
+		return len(found) == 2 && slices.ContainsFunc(found, func(id monitor.Identity) bool {
+			info, err := Read(id.PID)
+			return err == nil && id.PID != plain.Process.Pid && info.Name == "sleep"
+		})
+	})
+	for _, id := range found {
+		if s, err := ReadStat(id.PID); err != nil || s.Identity != id {
+			t.Errorf("%v is %v, %v", id, s.Identity, err)
+		}
+		if id.PID != plain.Process.Pid {
+			p, err := os.FindProcess(id.PID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Kill()
+			p.Release() // a descriptor that the collector closes at some time disturbs who counts them
+		}
+	}
+}
+
+// TestMarkedSparesUsAndWhoStartedUs, although all of us have the mark.
+func TestMarkedSparesUsAndWhoStartedUs(t *testing.T) {
+	environ, err := os.ReadFile("/proc/self/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := bytes.Cut(environ, []byte{0})
+	name, value, ok := strings.Cut(string(first), "=")
+	if !ok {
+		t.Fatalf("the environment begins with %q", first)
+	}
+	found, err := Marked(name, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	above, err := Ancestors(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range found {
+		if id.PID == os.Getpid() || slices.Contains(above, id) {
+			t.Errorf("%v is among %v", id, found)
+		}
+	}
+}
+
+// TestMarkedReadsOnlyWholeEntries, and no process of somebody else.
+func TestMarkedReadsOnlyWholeEntries(t *testing.T) {
+	for name, c := range map[string]struct {
+		environ string
+		want    bool
+	}{
+		"alone": {"M=1\x00", true}, "first": {"M=1\x00A=b\x00", true}, "last, not ended": {"A=b\x00M=1", true},
+		"longer": {"M=12\x00", false}, "shorter": {"M=\x00", false}, "within": {"A=M=1\x00XM=1\x00", false}, "none": {"", false},
+		"twice": {"M=2\x00M=1\x00", true},
+	} {
+		root := t.TempDir()
+		dir := filepath.Join(root, "7")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		stat := "7 (x) S 1 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 99 4096000 321 1 2 3 4 0 0\n"
+		for file, text := range map[string]string{"environ": c.environ, "stat": stat, "cmdline": "x\x00"} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := (procfs{root}).marked("M", "1", nil)
+		if err != nil || (len(found) == 1) != c.want || c.want && found[0] != (monitor.Identity{PID: 7, Start: 99}) {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+		if found, err := (procfs{root}).marked("M", "1", []int{7}); err != nil || len(found) > 0 {
+			t.Errorf("%s: spared, and found %v, %v", name, found, err)
+		}
+	}
+	if found, err := (procfs{filepath.Join(t.TempDir(), "none")}).marked("M", "1", nil); err == nil {
+		t.Errorf("without a process file system there are %v", found)
+	}
+}
+
+func TestEnvironmentHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		entry := rapid.StringMatching(`[A-Z]{1,3}=[a-z=]{0,3}`)
+		list := rapid.SliceOfN(entry, 0, 5).Draw(t, "environment")
+		wanted := entry.Draw(t, "entry")
+		environ := strings.Join(list, "\x00")
+		if rapid.Bool().Draw(t, "ended") && len(list) > 0 {
+			environ += "\x00"
+		}
+		if got := holds([]byte(environ), []byte(wanted)); got != slices.Contains(list, wanted) {
+			t.Fatalf("%s in %q: %v", strconv.Quote(wanted), environ, got)
+		}
+	})
+}

@@ -1,0 +1,378 @@
+package process
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// diagBuffer takes what the kernel sends at once.
+const diagBuffer = 32 << 10
+
+// States of net/tcp_states.h, which unix sockets have as well.
+const (
+	tcpEstablished = 1
+	tcpConnecting  = 2 // TCP_SYN_SENT
+	tcpListen      = 10
+)
+
+// diagSocket asks the kernel about sockets, see sock_diag(7). It lives as long
+// as a question and is not safe for concurrent use.
+type diagSocket struct {
+	fd  int
+	seq uint32
+	buf []byte
+}
+
+func openDiag() (*diagSocket, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+	if err != nil {
+		return nil, fmt.Errorf("opening a sock_diag socket: %w", err)
+	}
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("limiting how long to wait for sock_diag: %w", err)
+	}
+	return &diagSocket{fd: fd, buf: make([]byte, diagBuffer)}, nil
+}
+
+func (d *diagSocket) close() { unix.Close(d.fd) }
+
+// list asks for all sockets that answer to a question. If they change meanwhile
+// they are asked for again; after three tries what was seen has to do until the
+// next call.
+func (d *diagSocket) list(question any) (answers [][]byte, err error) {
+	for range 3 {
+		var interrupted bool
+		answers, interrupted, err = d.ask(question, unix.NLM_F_DUMP)
+		if err != nil || !interrupted {
+			break
+		}
+	}
+	return answers, err
+}
+
+// ask sends a question and returns the answers. Without NLM_F_DUMP it is about
+// one socket, and the error is ENOENT when there is no such one.
+func (d *diagSocket) ask(question any, flags uint16) (answers [][]byte, interrupted bool, err error) {
+	d.seq++
+	header := unix.NlMsghdr{
+		Len:  uint32(unix.SizeofNlMsghdr + binary.Size(question)),
+		Type: unix.SOCK_DIAG_BY_FAMILY, Flags: unix.NLM_F_REQUEST | flags, Seq: d.seq,
+	}
+	var message bytes.Buffer
+	err = errors.Join(binary.Write(&message, binary.NativeEndian, header), binary.Write(&message, binary.NativeEndian, question))
+	if err == nil {
+		err = unix.Sendto(d.fd, message.Bytes(), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
+	}
+	for done := false; err == nil && !done; {
+		var n, got int
+		var from unix.Sockaddr
+		n, err = retry(func() (n int, err error) {
+			n, _, got, from, err = unix.Recvmsg(d.fd, d.buf, nil, 0)
+			return n, err
+		})
+		kernel, ok := from.(*unix.SockaddrNetlink)
+		switch {
+		case err == nil && got&unix.MSG_TRUNC != 0:
+			err = fmt.Errorf("an answer is longer than %d bytes", len(d.buf))
+		case err == nil && ok && kernel.Pid == 0:
+			var more [][]byte
+			var changed bool
+			more, done, changed, err = parseAnswers(d.buf[:n], d.seq)
+			answers, interrupted = append(answers, more...), interrupted || changed
+			done = done || flags&unix.NLM_F_DUMP == 0 && len(answers) > 0
+		}
+	}
+	return answers, interrupted, err
+}
+
+// parseAnswers reads one datagram of answers to the question seq. done means
+// that it held the end of the list, interrupted that the list changed while the
+// kernel read it.
+func parseAnswers(b []byte, seq uint32) (answers [][]byte, done, interrupted bool, err error) {
+	messages, err := syscall.ParseNetlinkMessage(b)
+	for _, m := range messages {
+		if m.Header.Seq != seq {
+			continue
+		}
+		interrupted = interrupted || m.Header.Flags&unix.NLM_F_DUMP_INTR != 0
+		switch m.Header.Type {
+		case unix.NLMSG_DONE, unix.NLMSG_ERROR:
+			if len(m.Data) >= 4 {
+				if code := int32(binary.NativeEndian.Uint32(m.Data)); code < 0 {
+					err = unix.Errno(-code)
+				}
+			}
+			return answers, true, interrupted, err
+		case unix.SOCK_DIAG_BY_FAMILY:
+			answers = append(answers, bytes.Clone(m.Data))
+		}
+	}
+	return answers, false, interrupted, err
+}
+
+// inetSockID is struct inet_diag_sockid of linux/inet_diag.h.
+type inetSockID struct {
+	Port, RemotePort [2]byte // the higher byte first
+	Addr, RemoteAddr [16]byte
+	Interface        uint32
+	Cookie           [2]uint32
+}
+
+// inetQuestion is struct inet_diag_req_v2.
+type inetQuestion struct {
+	Family, Protocol, Extensions, Pad uint8
+	States                            uint32
+	ID                                inetSockID
+}
+
+// inetAnswer is struct inet_diag_msg.
+type inetAnswer struct {
+	Family, State, Timer, Retransmissions        uint8
+	ID                                           inetSockID
+	Expires, ReceiveQueue, SendQueue, UID, Inode uint32
+}
+
+// tcpSocket is what the kernel says about one TCP socket.
+type tcpSocket struct {
+	local, remote netip.AddrPort
+	state         byte
+	uid           uint32
+	inode         uint32 // 0: nobody has it open
+}
+
+// listeningSockets lists all listening sockets of our network namespace. One
+// may be listed twice.
+func listeningSockets() ([]tcpSocket, error) { return tcpSockets(tcpListen, inetSockID{}) }
+
+// establishedSockets lists both ends of all connections to a port.
+func establishedSockets(port uint16) (near, far []tcpSocket, err error) {
+	number := [2]byte(binary.BigEndian.AppendUint16(nil, port))
+	if near, err = tcpSockets(tcpEstablished, inetSockID{Port: number}); err == nil {
+		far, err = tcpSockets(tcpEstablished, inetSockID{RemotePort: number})
+	}
+	return near, far, err
+}
+
+// tcpSockets lists all sockets in one state that have the given ports; 0 stands
+// for any.
+func tcpSockets(state byte, id inetSockID) (found []tcpSocket, err error) {
+	d, err := openDiag()
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
+		answers, err := d.list(inetQuestion{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << state, ID: id})
+		if err != nil {
+			return nil, fmt.Errorf("asking sock_diag: %w", err)
+		}
+		for _, b := range answers {
+			if s, ok := parseTCPDiag(b); ok && s.state == state {
+				found = append(found, s)
+			}
+		}
+	}
+	return found, nil
+}
+
+// peerOf asks for the end that is at remote and is connected with local. The error
+// is ENOENT when there is no such one. To ask for exactly one takes 0.1 ms, to
+// list all ends with these ports 5.
+func peerOf(local, remote netip.AddrPort) (tcpSocket, error) {
+	d, err := openDiag()
+	if err != nil {
+		return tcpSocket{}, err
+	}
+	defer d.close()
+	q := inetQuestion{Family: unix.AF_INET, Protocol: unix.IPPROTO_TCP, States: ^uint32(0)}
+	if local.Addr().Is6() {
+		q.Family = unix.AF_INET6
+	}
+	binary.BigEndian.PutUint16(q.ID.Port[:], remote.Port())
+	binary.BigEndian.PutUint16(q.ID.RemotePort[:], local.Port())
+	copy(q.ID.Addr[:], remote.Addr().AsSlice())
+	copy(q.ID.RemoteAddr[:], local.Addr().AsSlice())
+	q.ID.Cookie = anyCookie
+	answers, _, err := d.ask(q, 0)
+	for _, b := range answers {
+		// Where there is no such connection the kernel shows a socket that
+		// listens there, or one that is only about to connect from there: the end
+		// that was there before has gone without a word.
+		if s, ok := parseTCPDiag(b); ok && s.state != tcpListen && s.state != tcpConnecting && s.local == remote && s.remote == local {
+			return s, nil
+		}
+	}
+	if err == nil {
+		err = unix.ENOENT
+	}
+	return tcpSocket{}, err
+}
+
+// anyCookie asks for a socket whatever its cookie is.
+var anyCookie = [2]uint32{^uint32(0), ^uint32(0)}
+
+// parseTCPDiag reads one answer about a TCP socket.
+func parseTCPDiag(b []byte) (tcpSocket, bool) {
+	var a inetAnswer
+	if _, err := binary.Decode(b, binary.NativeEndian, &a); err != nil || a.Family != unix.AF_INET && a.Family != unix.AF_INET6 {
+		return tcpSocket{}, false
+	}
+	address := func(raw [16]byte, port [2]byte) netip.AddrPort {
+		addr := netip.AddrFrom4([4]byte(raw[:4]))
+		if a.Family == unix.AF_INET6 {
+			addr = netip.AddrFrom16(raw).Unmap()
+		}
+		if a.ID.Interface != 0 && addr.Is6() && addr.IsLinkLocalUnicast() {
+			addr = addr.WithZone(strconv.FormatUint(uint64(a.ID.Interface), 10))
+		}
+		return netip.AddrPortFrom(addr, binary.BigEndian.Uint16(port[:]))
+	}
+	return tcpSocket{address(a.ID.Addr, a.ID.Port), address(a.ID.RemoteAddr, a.ID.RemotePort), a.State, a.UID, a.Inode}, true
+}
+
+// unixQuestion is struct unix_diag_req of linux/unix_diag.h.
+type unixQuestion struct {
+	Family, Protocol    uint8
+	Pad                 uint16
+	States, Inode, Show uint32
+	Cookie              [2]uint32
+}
+
+// unixAnswer is struct unix_diag_msg, after which attributes follow.
+type unixAnswer struct {
+	Family, Type, State, Pad uint8
+	Inode                    uint32
+	Cookie                   [2]uint32
+}
+
+const (
+	unixShowName = 1 // UDIAG_SHOW_NAME
+	unixShowPeer = 4 // UDIAG_SHOW_PEER
+
+	unixName     = 0 // UNIX_DIAG_NAME
+	unixPeer     = 2 // UNIX_DIAG_PEER
+	unixShutdown = 6 // UNIX_DIAG_SHUTDOWN
+
+	shutdownForBoth = 3 // SHUTDOWN_MASK of net/sock.h
+)
+
+// unixSocket is what the kernel says about one unix socket.
+type unixSocket struct {
+	inode    uint32
+	stream   bool // SOCK_STREAM, connected
+	named    bool // it was bound, or accepted from one that was
+	paired   bool // it has or had a peer
+	peer     uint32
+	shutdown uint8
+	known    bool // shutdown is known
+}
+
+// closed reports whether the peer has been closed by everybody who held it. The
+// kernel then shows inode 0; so it does for a peer that nobody has accepted
+// yet, which is not shut down.
+func (s unixSocket) closed() bool {
+	return s.paired && s.peer == 0 && (!s.known || s.shutdown == shutdownForBoth)
+}
+
+// unixSockets asks about unix sockets by inode. The zero value is ready for use.
+type unixSockets struct{ diag *diagSocket }
+
+func (u *unixSockets) close() {
+	if u.diag != nil {
+		u.diag.close()
+	}
+}
+
+// lookup asks about one socket; false means that it is of another kind, or in
+// another network namespace. The error wraps errors.ErrUnsupported where the kernel
+// does not list unix sockets (CONFIG_UNIX_DIAG).
+func (u *unixSockets) lookup(inode uint64) (unixSocket, bool, error) {
+	if inode == 0 || inode > math.MaxUint32 { // a peer that has not accepted yet; no inode of a socket
+		return unixSocket{}, false, nil
+	}
+	if u.diag == nil {
+		d, err := openDiag()
+		if err != nil {
+			return unixSocket{}, false, err
+		}
+		u.diag = d
+		if err := u.lists(); err != nil {
+			d.close()
+			u.diag = nil
+			return unixSocket{}, false, err
+		}
+	}
+	answers, _, err := u.diag.ask(unixQuestion{
+		Family: unix.AF_UNIX, States: ^uint32(0), Inode: uint32(inode), Show: unixShowName | unixShowPeer, Cookie: anyCookie,
+	}, 0)
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		return unixSocket{}, false, fmt.Errorf("asking sock_diag about socket %d: %w", inode, err)
+	}
+	for _, b := range answers {
+		if s, ok := parseUnixDiag(b); ok && uint64(s.inode) == inode {
+			return s, true, nil
+		}
+	}
+	return unixSocket{}, false, nil
+}
+
+// lists makes sure that "no such socket" means that: a kernel that does not list
+// unix sockets says the same of all of them.
+func (u *unixSockets) lists() error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("making a pair of sockets to ask about: %w", err)
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	var st unix.Stat_t
+	if err := unix.Fstat(pair[0], &st); err != nil {
+		return fmt.Errorf("asking for the inode of a socket: %w", err)
+	}
+	if _, known, err := u.lookup(st.Ino); err != nil || known {
+		return err
+	}
+	return fmt.Errorf("the kernel does not list unix sockets: %w", errors.ErrUnsupported)
+}
+
+// pair asks about a socket that may be one of a pair without names.
+func (u *unixSockets) pair(inode uint64) (unixSocket, bool, error) {
+	s, ok, err := u.lookup(inode)
+	return s, ok && s.stream && s.paired && !s.named, err
+}
+
+// parseUnixDiag reads one answer about a unix socket.
+func parseUnixDiag(b []byte) (unixSocket, bool) {
+	var a unixAnswer
+	n, err := binary.Decode(b, binary.NativeEndian, &a)
+	if err != nil || a.Family != unix.AF_UNIX {
+		return unixSocket{}, false
+	}
+	s := unixSocket{inode: a.Inode, stream: a.Type == unix.SOCK_STREAM && a.State == tcpEstablished}
+	for b = b[n:]; len(b) >= unix.SizeofNlAttr; {
+		size, kind := int(binary.NativeEndian.Uint16(b)), binary.NativeEndian.Uint16(b[2:])
+		if size < unix.SizeofNlAttr || size > len(b) {
+			return unixSocket{}, false
+		}
+		value := b[unix.SizeofNlAttr:size]
+		switch {
+		case kind == unixName:
+			s.named = true
+		case kind == unixPeer && len(value) >= 4:
+			s.paired, s.peer = true, binary.NativeEndian.Uint32(value)
+		case kind == unixShutdown && len(value) >= 1:
+			s.known, s.shutdown = true, value[0]
+		}
+		b = b[min((size+3)&^3, len(b)):]
+	}
+	return s, s.inode != 0
+}

@@ -1,0 +1,94 @@
+package process
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"net/netip"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// nlmsg is one netlink message.
+func nlmsg(kind, flags uint16, seq uint32, body []byte) []byte {
+	order := binary.NativeEndian
+	b := order.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(body)))
+	b = order.AppendUint16(b, kind)
+	b = order.AppendUint16(b, flags)
+	b = order.AppendUint32(b, seq)
+	b = order.AppendUint32(b, 0)
+	b = append(b, body...)
+	for len(b)%4 != 0 {
+		b = append(b, 0)
+	}
+	return b
+}
+
+// diag is one struct inet_diag_msg.
+func diag(family, state byte, addr netip.AddrPort, iface, inode uint32) []byte {
+	a := inetAnswer{Family: family, State: state, Inode: inode}
+	a.ID.Interface = iface
+	binary.BigEndian.PutUint16(a.ID.Port[:], addr.Port())
+	copy(a.ID.Addr[:], addr.Addr().AsSlice())
+	return encode(a)
+}
+
+func encode(answer any) []byte {
+	b, err := binary.Append(nil, binary.NativeEndian, answer)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func TestParseDiag(t *testing.T) {
+	answers := func(parts ...[]byte) (all []byte) {
+		for _, p := range parts {
+			all = append(all, p...)
+		}
+		return all
+	}
+	socket := func(addr string, family byte, iface, inode uint32) []byte {
+		return nlmsg(unix.SOCK_DIAG_BY_FAMILY, unix.NLM_F_MULTI, 5, diag(family, tcpListen, netip.MustParseAddrPort(addr), iface, inode))
+	}
+	done := nlmsg(unix.NLMSG_DONE, unix.NLM_F_MULTI, 5, make([]byte, 4))
+	refused := binary.NativeEndian.AppendUint32(nil, ^uint32(unix.ENOENT)+1)
+	for _, c := range []struct {
+		name string
+		in   []byte
+		want map[uint32]string
+		done bool
+		err  error
+	}{
+		{"v4", answers(socket("127.0.0.1:24282", unix.AF_INET, 0, 11), done), map[uint32]string{11: "127.0.0.1:24282"}, true, nil},
+		{"v6", socket("[::1]:80", unix.AF_INET6, 0, 12), map[uint32]string{12: "[::1]:80"}, false, nil},
+		{"wildcards stay", answers(socket("0.0.0.0:1", unix.AF_INET, 0, 1), socket("[::]:2", unix.AF_INET6, 0, 2)),
+			map[uint32]string{1: "0.0.0.0:1", 2: "[::]:2"}, false, nil},
+		{"v4 in v6", socket("[::ffff:127.0.0.1]:80", unix.AF_INET6, 0, 12), map[uint32]string{12: "127.0.0.1:80"}, false, nil},
+		{"link local", socket("[fe80::1]:80", unix.AF_INET6, 3, 12), map[uint32]string{12: "[fe80::1%3]:80"}, false, nil},
+		{"other state, short", answers(
+			nlmsg(unix.SOCK_DIAG_BY_FAMILY, 0, 5, diag(unix.AF_INET, 1, netip.MustParseAddrPort("127.0.0.1:5"), 0, 4)),
+			nlmsg(unix.SOCK_DIAG_BY_FAMILY, 0, 5, []byte{2, 10, 0})), nil, false, nil},
+		{"another question", nlmsg(unix.NLMSG_DONE, 0, 4, nil), nil, false, nil},
+		{"refused", nlmsg(unix.NLMSG_ERROR, 0, 5, refused), nil, true, unix.ENOENT},
+		{"refused at the end", nlmsg(unix.NLMSG_DONE, 0, 5, refused), nil, true, unix.ENOENT},
+		{"interrupted", answers(nlmsg(unix.SOCK_DIAG_BY_FAMILY, unix.NLM_F_DUMP_INTR, 5, nil), done), nil, true, nil},
+	} {
+		got := map[uint32]string{}
+		answers, done, interrupted, err := parseAnswers(c.in, 5)
+		for _, b := range answers {
+			if s, ok := parseTCPDiag(b); ok && s.state == tcpListen {
+				got[s.inode] = s.local.String()
+			}
+		}
+		if done != c.done || interrupted != (c.name == "interrupted") || !errors.Is(err, c.err) || !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v, done %v, interrupted %v, %v", c.name, got, done, interrupted, err)
+		}
+	}
+	for _, bad := range [][]byte{make([]byte, 16), nlmsg(3, 0, 5, nil)[:15:15]} {
+		if answers, done, _, err := parseAnswers(bad, 5); len(answers) > 0 || done || (err == nil && len(bad) >= unix.SizeofNlMsghdr) {
+			t.Errorf("%x: %v, done %v, %v", bad, answers, done, err)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package process
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Control is what the control groups of one process say about who manages it.
+type Control struct {
+	Unit      string // the innermost systemd service that it is in, "" for none; that of a user's manager counts as none
+	Container string // the outermost container, "" for none
+}
+
+// ReadControl reads the text of /proc/PID/cgroup, as Cgroup gives it: lines of
+// "number:controllers:path". Version 2 has one line with number 0 and no
+// controllers; with version 1, systemd has a hierarchy of its own,
+// "name=systemd". A path may hold colons. To be in a unit proves nothing yet,
+// see ServiceOf.
+//
+// Source: cgroups(7).
+func ReadControl(text string) Control {
+	var c Control
+	for line := range strings.Lines(text) {
+		part := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		if len(part) != 3 {
+			continue
+		}
+		path := strings.Split(part[2], "/")
+		if i := slices.IndexFunc(path, isContainer); i >= 0 && c.Container == "" {
+			c.Container = path[i]
+		}
+		if c.Unit == "" && (part[1] == "" || part[1] == "name=systemd") {
+			c.Unit = serviceIn(path)
+		}
+	}
+	return c
+}
+
+// serviceIn finds the innermost service in the path of a control group.
+func serviceIn(path []string) string {
+	for _, part := range slices.Backward(path) {
+		name := strings.TrimPrefix(part, "_") // systemd escapes names that cgroups reserve
+		if !strings.HasSuffix(name, ".service") || name == ".service" {
+			continue
+		}
+		if isUserManager(name) {
+			return ""
+		}
+		return name
+	}
+	return ""
+}
+
+// isUserManager reports whether a unit is the service manager of a user. All
+// that the user runs is below it.
+func isUserManager(unit string) bool {
+	return strings.HasPrefix(unit, "user@") && strings.HasSuffix(unit, ".service")
+}
+
+// isContainer reports whether a part of a control group's path is named after a
+// container: its id of 64 hexadecimal digits, with the runtime's name or
+// without, or a name under LXC or systemd-nspawn.
+func isContainer(part string) bool {
+	name := strings.TrimSuffix(part, ".scope")
+	if strings.HasPrefix(name, "lxc.payload.") || strings.HasPrefix(name, "machine-") && name != part {
+		return true
+	}
+	if dash := strings.LastIndexByte(name, '-'); dash >= 0 {
+		if strings.HasSuffix(name[:dash], "conmon") {
+			return false // watches over a container from outside
+		}
+		name = name[dash+1:]
+	}
+	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// The parsers of what launchctl of macOS writes are here so that they are tested
+// everywhere.
+
+// parseLaunchctlList reads the table of "launchctl list": pid (a dash for a job
+// that does not run), last exit status and label, between tabs.
+func parseLaunchctlList(text string) map[int]string {
+	jobs := make(map[int]string)
+	for line := range strings.Lines(text) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3)
+		if len(f) == 3 {
+			addJob(jobs, f[0], f[2])
+		}
+	}
+	return jobs
+}
+
+// parseLaunchctlPrint reads the services that "launchctl print DOMAIN" lists:
+// lines of pid (0 for a job that does not run), last exit status and label
+// inside a block of their own.
+func parseLaunchctlPrint(text string) map[int]string {
+	jobs := make(map[int]string)
+	inside := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "services = {":
+			inside = true
+		case line == "}":
+			inside = false
+		case inside:
+			if f := strings.Fields(line); len(f) == 3 {
+				addJob(jobs, f[0], f[2])
+			}
+		}
+	}
+	return jobs
+}
+
+func addJob(jobs map[int]string, pid, label string) {
+	if n, err := strconv.ParseInt(pid, 10, 32); err == nil && n > 0 && label != "" {
+		jobs[int(n)] = label
+	}
+}

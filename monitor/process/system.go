@@ -1,0 +1,178 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// System is all that the model asks of a machine: this one (Local), or one that
+// was recorded. What a method cannot find out is an error, never a no. It must be
+// safe for concurrent use.
+type System interface {
+	// Self is the pid of this process.
+	Self() int
+	// Scan begins to follow the processes of our user. The first pass returns all
+	// of them, each later one those that are new or run another program.
+	Scan() (pass func() ([]Info, error))
+	// Read is who a process is.
+	Read(pid int) (Info, error)
+	// Stat is how it is.
+	Stat(pid int) (Stat, error)
+	// MainThreadCPU is the time that its first thread has run.
+	MainThreadCPU(pid int) (time.Duration, error)
+	// Started is when it started, for showing; it need not exist any more.
+	Started(id monitor.Identity) (time.Time, error)
+	// SameUser reports whether it runs as our user and nobody else.
+	SameUser(pid int) (bool, error)
+	// Tree is the stat of a process and of all below it, each parent first.
+	Tree(root monitor.Identity) ([]Stat, error)
+	// Ends are the ends of pipes and sockets that a server holds.
+	Ends(server monitor.Identity) Ends
+	// Listeners begins to follow on which TCP addresses processes listen: Ports. Each
+	// answer is sorted by port.
+	Listeners() (ask func(pids []int) ([]Listener, error))
+	// Connections are the established connections to a local port.
+	Connections(port int) ([]Connection, error)
+	// Service is the unit or container that manages the tree of a server, "" for
+	// none, and whether the server has a count of processes or a network of its own.
+	// With an error beside it, what is found counts.
+	Service(ctx context.Context, server monitor.Identity, tree []monitor.Identity) (unit string, contained bool, err error)
+	// Hold takes hold of a process, so that a signal reaches it or nobody.
+	Hold(id monitor.Identity) (HeldProcess, error)
+	// Exits tells of the ends of processes.
+	Exits() Exits
+}
+
+// Ends are what can be told of the descriptors of one server.
+type Ends interface {
+	// Holder is the client that holds the other ends of its conversation: FindHolder.
+	Holder(client monitor.Identity) (holder Info, link Link, found bool, err error)
+	// Closed reports whether both directions of a link are closed at the other end:
+	// Link.Closed.
+	Closed(link Link) (bool, error)
+	// Abandoned reports whether it seems to have lost a client that was never seen:
+	// the function of that name.
+	Abandoned() (bool, error)
+	// HasUnixClients reports whether somebody may have come in over a unix socket of
+	// these processes of its tree: the function of that name.
+	HasUnixClients(servers, tree []monitor.Identity) (bool, error)
+	// SameInput reports whether another process has the same standard input.
+	SameInput(wrapper monitor.Identity) bool
+}
+
+// HeldProcess is a process that nobody else can take the place of: *Handle.
+type HeldProcess interface {
+	Terminate() error
+	Suspend() error
+	Continue() error
+	Kill() error
+	Ended() bool
+	Wait(context.Context) error
+	Close()
+}
+
+// Exits tells of the ends of the processes that it watches: *ExitWatch.
+type Exits interface {
+	Watch(monitor.Identity) error
+	Forget(monitor.Identity)
+	Exits() <-chan monitor.Identity
+	Serve(context.Context) error
+}
+
+// Local is this machine.
+func Local() System { return local{} }
+
+type local struct{}
+
+func (local) Self() int                                      { return os.Getpid() }
+func (local) Scan() func() ([]Info, error)                   { return NewTable().Pass }
+func (local) Read(pid int) (Info, error)                     { return Read(pid) }
+func (local) Stat(pid int) (Stat, error)                     { return ReadStat(pid) }
+func (local) MainThreadCPU(pid int) (time.Duration, error)   { return MainThreadCPU(pid) }
+func (local) Started(id monitor.Identity) (time.Time, error) { return StartedAt(id) }
+func (local) SameUser(pid int) (bool, error)                 { return SameUser(pid) }
+func (local) Tree(root monitor.Identity) ([]Stat, error)     { return Tree(root) }
+func (local) Ends(server monitor.Identity) Ends              { return localEnds{server} }
+func (local) Listeners() func([]int) ([]Listener, error)     { return NewPorts().Listeners }
+func (local) Connections(port int) ([]Connection, error)     { return Connections(port) }
+func (local) Exits() Exits                                   { return NewExitWatch() }
+
+func (local) Hold(id monitor.Identity) (HeldProcess, error) {
+	h, err := Hold(id)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+func (local) Service(ctx context.Context, server monitor.Identity, tree []monitor.Identity) (unit string, contained bool, err error) {
+	for _, same := range []func(int) (bool, error){SameNamespace, SameNetwork} {
+		same, failed := same(server.PID)
+		if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, fmt.Errorf("whether it runs in a container is not known: %w", failed))
+		}
+		contained = contained || failed == nil && !same
+	}
+	unit, failed := ServiceOf(ctx, tree)
+	if failed != nil && !errors.Is(failed, ErrGone) {
+		err = errors.Join(err, fmt.Errorf("whether a service manager runs it is not known: %w", failed))
+	}
+	return unit, contained, err
+}
+
+type localEnds struct{ server monitor.Identity }
+
+func (e localEnds) Holder(client monitor.Identity) (Info, Link, bool, error) {
+	return FindHolder(e.server, client)
+}
+func (e localEnds) Closed(link Link) (bool, error) { return link.Closed(e.server) }
+func (e localEnds) Abandoned() (bool, error)       { return Abandoned(e.server) }
+func (e localEnds) HasUnixClients(servers, tree []monitor.Identity) (bool, error) {
+	return HasUnixClients(servers, tree)
+}
+func (e localEnds) SameInput(wrapper monitor.Identity) bool { return sameInput(e.server, wrapper) }
+
+// Above are the processes above one of a system, its parent first: Ancestors.
+func Above(s System, pid int) ([]monitor.Identity, error) {
+	return View{ReadStat: s.Stat}.Ancestors(pid)
+}
+
+// Below are the pids of the direct children of a process of a system.
+func Below(s System, pid int) ([]int, error) {
+	st, err := s.Stat(pid)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := s.Tree(st.Identity)
+	if err != nil {
+		return nil, err
+	}
+	var children []int
+	for _, p := range tree {
+		if p.Parent == pid {
+			children = append(children, p.PID)
+		}
+	}
+	return children, nil
+}
+
+// Climb finds the topmost wrapper of a server of a system and the client above it:
+// Wrappers.
+func Climb(s System, server Info, isLauncher func(Info) bool) (root monitor.Identity, client *Info, err error) {
+	return View{
+		Read: s.Read, ReadStat: s.Stat,
+		Children:  func(pid int) ([]int, error) { return Below(s, pid) },
+		SameInput: func(server, wrapper monitor.Identity) bool { return s.Ends(server).SameInput(wrapper) },
+		Accompanies: func(pid int) bool { // the host of a console, which Windows adds
+			info, err := s.Read(pid)
+			return err == nil && strings.EqualFold(info.Name, "conhost")
+		},
+	}.Wrappers(server, isLauncher)
+}

@@ -1,0 +1,225 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v3/process"
+	"golang.org/x/sys/unix"
+
+	"lamplighter/monitor"
+)
+
+// From sys/proc.h.
+const (
+	procStopped = 4     // SSTOP
+	procZombie  = 5     // SZOMB
+	procTraced  = 0x800 // P_TRACED
+)
+
+// kinfo asks the kernel for one process.
+func kinfo(pid int) (*unix.KinfoProc, error) {
+	list, err := unix.SysctlKinfoProcSlice("kern.proc.pid", pid)
+	if err != nil {
+		return nil, fmt.Errorf("reading the state of process %d: %w", pid, err)
+	}
+	if len(list) == 0 || int(list[0].Proc.P_pid) != pid {
+		return nil, gone(pid)
+	}
+	return &list[0], nil
+}
+
+func identity(k *unix.KinfoProc) monitor.Identity {
+	start := k.Proc.P_starttime
+	return monitor.Identity{PID: int(k.Proc.P_pid), Start: uint64(start.Sec)*1_000_000 + uint64(start.Usec)}
+}
+
+func runState(k *unix.KinfoProc) RunState {
+	switch k.Proc.P_stat {
+	case procZombie:
+		return Unreaped
+	case procStopped:
+		if k.Proc.P_flag&procTraced == 0 {
+			return Stopped
+		}
+	}
+	return Running
+}
+
+func shortName(k *unix.KinfoProc) string {
+	raw := make([]byte, 0, len(k.Proc.P_comm))
+	for _, c := range k.Proc.P_comm {
+		raw = append(raw, byte(c))
+	}
+	name, _, _ := bytes.Cut(raw, []byte{0})
+	return string(name)
+}
+
+func kinfoList(name string, args ...int) ([]listed, error) {
+	list, err := unix.SysctlKinfoProcSlice(name, args...)
+	if err != nil {
+		return nil, fmt.Errorf("sysctl %s: %w", name, err)
+	}
+	all := make([]listed, 0, len(list))
+	for i := range list {
+		k := &list[i]
+		all = append(all, listed{int(k.Proc.P_pid), int(k.Eproc.Ppid), shortName(k)})
+	}
+	return all, nil
+}
+
+// ours lists the processes of our user, everyone those of all.
+func ours() ([]listed, error)     { return kinfoList("kern.proc.uid", os.Geteuid()) }
+func everyone() ([]listed, error) { return kinfoList("kern.proc.all") }
+
+// readOurs is Read for a process that the list of ours holds.
+func readOurs(pid int) (Info, error) {
+	k, err := kinfo(pid)
+	if err == nil && int(k.Eproc.Ucred.Uid) != os.Geteuid() {
+		err = errForeign
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	return Read(pid)
+}
+
+// Read reads who a process is. Exe is the path as it was given to exec, so it
+// is empty when that was relative. Args is empty for processes of other users.
+func Read(pid int) (Info, error) {
+	k, err := kinfo(pid)
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Identity: identity(k), Parent: int(k.Eproc.Ppid), Name: shortName(k)}
+	// Refused for processes of others and for those that have ended.
+	if raw, err := unix.SysctlRaw("kern.procargs2", pid); err == nil {
+		info.Exe, info.Args = parseProcArgs(raw)
+	}
+	if !strings.HasPrefix(info.Exe, "/") {
+		info.Exe = ""
+	}
+	return info, nil
+}
+
+// identify is ReadStat where memory and CPU time do not matter.
+func identify(pid int) (Stat, error) {
+	k, err := kinfo(pid)
+	if err != nil {
+		return Stat{}, err
+	}
+	return Stat{Identity: identity(k), Parent: int(k.Eproc.Ppid), State: runState(k)}, nil
+}
+
+// ReadStat reads the current state of any process. CPU and RSSBytes are 0 for
+// those of other users.
+func ReadStat(pid int) (Stat, error) {
+	s, err := identify(pid)
+	if err != nil {
+		return Stat{}, err
+	}
+	p := process.Process{Pid: int32(pid)}
+	if memory, err := p.MemoryInfo(); err == nil {
+		s.RSSBytes = memory.RSS
+	}
+	if times, err := p.Times(); err == nil {
+		s.CPU = time.Duration((times.User + times.System) * float64(time.Second))
+	}
+	return s, nil
+}
+
+// StartedAt is the wall-clock time at which the process started, for showing
+// only. The process need not exist any more.
+func StartedAt(id monitor.Identity) (time.Time, error) {
+	if id.Start > 1<<62 {
+		return time.Time{}, fmt.Errorf("process %d: %d is not a start time", id.PID, id.Start)
+	}
+	return time.UnixMicro(int64(id.Start)), nil
+}
+
+// SameUser reports whether a process runs as our user and nobody else: its real,
+// effective and saved user are ours. A program that has taken on another user's
+// rights, or kept the way back to them, is not ours.
+func SameUser(pid int) (bool, error) {
+	k, err := kinfo(pid)
+	if err != nil {
+		return false, err
+	}
+	me := uint32(os.Getuid())
+	return k.Eproc.Ucred.Uid == me && k.Eproc.Pcred.P_ruid == me && k.Eproc.Pcred.P_svuid == me, nil
+}
+
+// BootID is a text that differs from boot to boot and stays the same within
+// one: pids and start times of an earlier one mean nothing. It does not change
+// with the clock or over a suspend.
+//
+// Source: kern.bootsessionuuid, bsd/kern/kern_sysctl.c of xnu.
+func BootID() (string, error) {
+	id, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return "", fmt.Errorf("reading the id of this boot: %w", err)
+	}
+	return id, nil
+}
+
+// sameInput cannot be found out on macOS without cgo.
+func sameInput(server, wrapper monitor.Identity) bool { return true }
+
+// accompanies reports whether the system adds such a child to a program by itself: there
+// is none on macOS.
+func accompanies(int) bool { return false }
+
+// launchctlLimit is how long launchctl may take.
+const launchctlLimit = 5 * time.Second
+
+// ServiceOf returns the label of the launchd job whose process lies in a tree of
+// processes, of our own session or of the system, "" when there is none. A
+// program that a user opens is a job too: that is what lies above the tree and
+// counts only if it is in it. Containers run in a virtual machine here and
+// cannot be seen.
+func ServiceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, launchctlLimit)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "/bin/launchctl", "list").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking launchctl for the jobs of our session: %w", err)
+	}
+	jobs := parseLaunchctlList(string(out))
+	out, err = exec.CommandContext(ctx, "/bin/launchctl", "print", "system").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking launchctl for the jobs of the system: %w", err)
+	}
+	system := parseLaunchctlPrint(string(out))
+	for _, id := range tree {
+		for _, known := range []map[int]string{jobs, system} {
+			if label := known[id.PID]; label != "" {
+				return label, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// tcpTable asks the kernel for all TCP sockets. The table may grow between the
+// question for its length and the one for itself.
+func tcpTable() ([]tcpEnd, error) {
+	const name = "net.inet.tcp.pcblist_n"
+	for tries := 0; ; tries++ {
+		raw, err := unix.SysctlRaw(name)
+		if err == nil {
+			return parsePCBList(raw), nil
+		}
+		if tries == 3 || !errors.Is(err, unix.ENOMEM) {
+			return nil, fmt.Errorf("sysctl %s: %w", name, err)
+		}
+	}
+}
+
+// isOurs reports whether an end is open in a process of our user.
+func (e tcpEnd) isOurs() (bool, error) { return e.pid != 0 && e.uid == os.Getuid(), nil }

@@ -1,0 +1,354 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/shirou/gopsutil/v3/net"
+	"github.com/shirou/gopsutil/v3/process"
+	"golang.org/x/sys/windows"
+
+	"lamplighter/monitor"
+)
+
+// filetimeUnit is the unit of FILETIME and of process times.
+const filetimeUnit = 100 * time.Nanosecond
+
+// handle is an open process: while it is held the pid is not reused.
+type handle struct {
+	pid int
+	h   windows.Handle
+}
+
+func open(pid int) (handle, error) {
+	if pid <= 0 || int64(pid) > math.MaxUint32 {
+		return handle{}, gone(pid)
+	}
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.SYNCHRONIZE, false, uint32(pid))
+	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
+		return handle{}, gone(pid)
+	}
+	if err != nil {
+		return handle{}, fmt.Errorf("opening process %d: %w", pid, err)
+	}
+	p := handle{pid, h}
+	if isOver(uintptr(h)) {
+		p.close()
+		return handle{}, gone(pid)
+	}
+	return p, nil
+}
+
+func (p handle) close() { windows.CloseHandle(p.h) }
+
+func filetime(t windows.Filetime) uint64 {
+	return uint64(t.HighDateTime)<<32 | uint64(t.LowDateTime)
+}
+
+// times reads the identity and the CPU time.
+func (p handle) times() (monitor.Identity, time.Duration, error) {
+	var created, exited, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(p.h, &created, &exited, &kernel, &user); err != nil {
+		return monitor.Identity{}, 0, fmt.Errorf("reading the times of process %d: %w", p.pid, err)
+	}
+	cpu := time.Duration(min(filetime(kernel)+filetime(user), math.MaxInt64/uint64(filetimeUnit))) * filetimeUnit
+	return monitor.Identity{PID: p.pid, Start: filetime(created)}, cpu, nil
+}
+
+func (p handle) parent() (int, error) {
+	var info windows.PROCESS_BASIC_INFORMATION
+	err := windows.NtQueryInformationProcess(p.h, windows.ProcessBasicInformation,
+		unsafe.Pointer(&info), uint32(unsafe.Sizeof(info)), nil)
+	if err != nil {
+		return 0, fmt.Errorf("reading the parent of process %d: %w", p.pid, err)
+	}
+	return int(info.InheritedFromUniqueProcessId), nil
+}
+
+// exe is the full path of the image, "" when it cannot be read.
+func (p handle) exe() string {
+	buf := make([]uint16, windows.MAX_LONG_PATH)
+	size := uint32(len(buf))
+	if err := windows.QueryFullProcessImageName(p.h, 0, &buf[0], &size); err != nil {
+		return ""
+	}
+	return windows.UTF16ToString(buf[:size])
+}
+
+// args reads the command line out of the process's memory, which works for our
+// own processes only.
+func (p handle) args() []string {
+	line, err := (&process.Process{Pid: int32(p.pid)}).Cmdline()
+	if err != nil || line == "" {
+		return nil
+	}
+	args, err := windows.DecomposeCommandLine(line)
+	if err != nil {
+		return []string{line}
+	}
+	return args
+}
+
+// isOurs reports whether the process runs as our user.
+func (p handle) isOurs() (bool, error) {
+	var token windows.Token
+	if err := windows.OpenProcessToken(p.h, windows.TOKEN_QUERY, &token); err != nil {
+		return false, fmt.Errorf("looking for the owner of process %d: %w", p.pid, err)
+	}
+	defer token.Close()
+	user, err := token.GetTokenUser()
+	if err != nil {
+		return false, fmt.Errorf("looking for the owner of process %d: %w", p.pid, err)
+	}
+	me, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return false, fmt.Errorf("looking for our own user: %w", err)
+	}
+	return user.User.Sid.Equals(me.User.Sid), nil
+}
+
+func (p handle) info() (Info, error) {
+	id, _, err := p.times()
+	if err != nil {
+		return Info{}, err
+	}
+	parent, err := p.parent()
+	if err != nil {
+		return Info{}, err
+	}
+	exe := p.exe()
+	return Info{Identity: id, Parent: parent, Name: shortName(exe), Exe: exe, Args: p.args()}, nil
+}
+
+// shortName is the image name without its directory and .exe.
+func shortName(path string) string {
+	name := path[strings.LastIndexAny(path, `\/`)+1:]
+	if dot := len(name) - len(".exe"); dot > 0 && strings.EqualFold(name[dot:], ".exe") {
+		return name[:dot]
+	}
+	return name
+}
+
+// ours lists all processes: whose they are shows only when they are opened.
+func ours() ([]listed, error) { return everyone() }
+
+func everyone() ([]listed, error) {
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
+	if err != nil {
+		return nil, fmt.Errorf("taking a snapshot of the processes: %w", err)
+	}
+	defer windows.CloseHandle(snapshot)
+	var all []listed
+	entry := windows.ProcessEntry32{Size: uint32(unsafe.Sizeof(windows.ProcessEntry32{}))}
+	for err = windows.Process32First(snapshot, &entry); err == nil; err = windows.Process32Next(snapshot, &entry) {
+		all = append(all, listed{int(entry.ProcessID), int(entry.ParentProcessID), windows.UTF16ToString(entry.ExeFile[:])})
+	}
+	if !errors.Is(err, windows.ERROR_NO_MORE_FILES) {
+		return nil, fmt.Errorf("reading the snapshot of the processes: %w", err)
+	}
+	return all, nil
+}
+
+// readOurs is Read for a process that may be another user's: errForeign.
+func readOurs(pid int) (Info, error) {
+	p, err := open(pid)
+	if err != nil {
+		return Info{}, err
+	}
+	defer p.close()
+	ours, err := p.isOurs()
+	if err != nil {
+		return Info{}, err
+	}
+	if !ours {
+		return Info{}, errForeign
+	}
+	return p.info()
+}
+
+// Read reads who a process is. Args is empty for processes of other users.
+func Read(pid int) (Info, error) {
+	p, err := open(pid)
+	if err != nil {
+		return Info{}, err
+	}
+	defer p.close()
+	return p.info()
+}
+
+// identify is ReadStat where memory does not matter.
+func identify(pid int) (Stat, error) {
+	p, err := open(pid)
+	if err != nil {
+		return Stat{}, err
+	}
+	defer p.close()
+	id, cpu, err := p.times()
+	if err != nil {
+		return Stat{}, err
+	}
+	parent, err := p.parent()
+	return Stat{Identity: id, Parent: parent, CPU: cpu}, err
+}
+
+// ReadStat reads the current state of any process that we may open.
+func ReadStat(pid int) (Stat, error) {
+	s, err := identify(pid)
+	if err != nil {
+		return Stat{}, err
+	}
+	if memory, err := (&process.Process{Pid: int32(pid)}).MemoryInfo(); err == nil {
+		s.RSSBytes = memory.RSS
+	}
+	return s, nil
+}
+
+// StartedAt is the wall-clock time at which the process started, for showing
+// only. The process need not exist any more.
+func StartedAt(id monitor.Identity) (time.Time, error) {
+	if id.Start > math.MaxInt64 {
+		return time.Time{}, fmt.Errorf("process %d: %d is not a start time", id.PID, id.Start)
+	}
+	ft := windows.Filetime{LowDateTime: uint32(id.Start), HighDateTime: uint32(id.Start >> 32)}
+	return time.Unix(0, ft.Nanoseconds()), nil
+}
+
+// SameUser reports whether a process runs as our user: the user of its token is
+// that of ours. The error is fs.ErrPermission when we may not ask, which is so
+// for most processes of others.
+func SameUser(pid int) (bool, error) {
+	p, err := open(pid)
+	if err != nil {
+		return false, err
+	}
+	defer p.close()
+	return p.isOurs()
+}
+
+// timeOfDay is SYSTEM_TIMEOFDAY_INFORMATION of ntexapi.h.
+type timeOfDay struct {
+	bootTime     int64
+	currentTime  int64
+	timeZoneBias int64
+	timeZoneID   uint32
+	_            uint32
+	bootTimeBias uint64
+	sleepBias    uint64
+}
+
+// BootID is a text that differs from boot to boot and stays the same within
+// one: pids of an earlier one mean nothing. Setting the clock moves the boot time
+// and its bias alike, so their difference does not change.
+func BootID() (string, error) {
+	var t timeOfDay
+	err := windows.NtQuerySystemInformation(windows.SystemTimeOfDayInformation, unsafe.Pointer(&t), uint32(unsafe.Sizeof(t)), nil)
+	if err != nil {
+		return "", fmt.Errorf("reading the id of this boot: %w", err)
+	}
+	return strconv.FormatInt(t.bootTime-int64(t.bootTimeBias), 16), nil
+}
+
+// sameInput cannot be found out on Windows.
+func sameInput(server, wrapper monitor.Identity) bool { return true }
+
+// accompanies reports whether the system adds such a child to a program by itself: the
+// host of its console.
+func accompanies(pid int) bool {
+	info, err := Read(pid)
+	return err == nil && strings.EqualFold(info.Name, "conhost")
+}
+
+var (
+	terminateSignal           = os.Kill
+	suspendSignal   os.Signal = syscall.Signal(-1) // refused with errors.ErrUnsupported, as all but os.Kill are
+	continueSignal  os.Signal                      // nothing to do
+)
+
+// isOver reports whether a process has ended. Its entry stays as long as anybody
+// holds a handle, which means nothing to us.
+func isOver(handle uintptr) bool {
+	event, err := windows.WaitForSingleObject(windows.Handle(handle), 0)
+	return err == nil && event == windows.WAIT_OBJECT_0
+}
+
+// ServiceOf returns the name of the Windows service whose process lies in a tree
+// of processes, "" when there is none. Of several services in one process it is
+// the first.
+//
+// Source: EnumServicesStatusEx with SC_ENUM_PROCESS_INFO, which every user may
+// ask for.
+func ServiceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
+	manager, err := windows.OpenSCManager(nil, nil, windows.SC_MANAGER_CONNECT|windows.SC_MANAGER_ENUMERATE_SERVICE)
+	if err != nil {
+		return "", fmt.Errorf("connecting to the service manager: %w", err)
+	}
+	defer windows.CloseServiceHandle(manager)
+	in := make(map[uint32]bool, len(tree))
+	for _, id := range tree {
+		in[uint32(id.PID)] = true
+	}
+	// Bytes, because names follow the records, and the garbage collector must
+	// not take those for pointers. 64 KiB is what the call fills at most.
+	buf := make([]byte, 64<<10)
+	var resume uint32
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		var needed, n uint32
+		err := windows.EnumServicesStatusEx(manager, windows.SC_ENUM_PROCESS_INFO, windows.SERVICE_WIN32,
+			windows.SERVICE_ACTIVE, &buf[0], uint32(len(buf)), &needed, &n, &resume, nil)
+		if err != nil && !errors.Is(err, windows.ERROR_MORE_DATA) {
+			return "", fmt.Errorf("listing the services: %w", err)
+		}
+		for _, s := range unsafe.Slice((*windows.ENUM_SERVICE_STATUS_PROCESS)(unsafe.Pointer(&buf[0])), n) {
+			if pid := s.ServiceStatusProcess.ProcessId; pid != 0 && in[pid] {
+				return windows.UTF16PtrToString(s.ServiceName), nil
+			}
+		}
+		if err == nil || n == 0 {
+			return "", nil
+		}
+	}
+}
+
+// tcpTable asks for all TCP sockets, by GetExtendedTcpTable.
+func tcpTable() ([]tcpEnd, error) {
+	all, err := net.Connections("tcp")
+	if err != nil {
+		return nil, fmt.Errorf("reading the TCP table: %w", err)
+	}
+	table := make([]tcpEnd, 0, len(all))
+	for _, c := range all {
+		local, okLocal := parseAddr(c.Laddr)
+		remote, okRemote := parseAddr(c.Raddr)
+		if okLocal && okRemote {
+			table = append(table, tcpEnd{local: local, remote: remote, established: c.Status == "ESTABLISHED", pid: int(c.Pid), uid: -1})
+		}
+	}
+	return table, nil
+}
+
+func parseAddr(a net.Addr) (netip.AddrPort, bool) {
+	addr, err := netip.ParseAddr(a.IP)
+	return netip.AddrPortFrom(addr.Unmap(), uint16(a.Port)), err == nil && a.Port <= math.MaxUint16
+}
+
+// isOurs reports whether an end is open in a process of our user. The error is
+// fs.ErrNotExist for what the system keeps of one that was closed.
+func (e tcpEnd) isOurs() (bool, error) {
+	if e.pid == 0 {
+		return false, fs.ErrNotExist
+	}
+	return SameUser(e.pid)
+}

@@ -1,0 +1,79 @@
+//go:build !linux
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// What only Linux tells. Elsewhere it is not known which processes share a pipe;
+// what remains of a link is whether the recorded client lives: ExitWatch.
+
+// FindHolder cannot be answered here: the error is errors.ErrUnsupported.
+func FindHolder(server, client monitor.Identity) (holder Info, link Link, found bool, err error) {
+	return Info{}, Link{}, false, fmt.Errorf("looking for what %d and %d share: %w", server.PID, client.PID, errors.ErrUnsupported)
+}
+
+// Closed cannot be answered here: the error is errors.ErrUnsupported.
+func (l Link) Closed(server monitor.Identity) (bool, error) {
+	return false, fmt.Errorf("looking at the link of process %d: %w", server.PID, errors.ErrUnsupported)
+}
+
+// HasUnixClients cannot be answered here: the error is errors.ErrUnsupported.
+func HasUnixClients(servers, tree []monitor.Identity) (bool, error) {
+	return false, fmt.Errorf("looking for the unix sockets of %d processes: %w", len(servers), errors.ErrUnsupported)
+}
+
+// Abandoned cannot be answered here: the error is errors.ErrUnsupported.
+func Abandoned(server monitor.Identity) (bool, error) {
+	return false, fmt.Errorf("looking at the links of process %d: %w", server.PID, errors.ErrUnsupported)
+}
+
+// Descriptors cannot be answered here: the error is errors.ErrUnsupported.
+func Descriptors(id monitor.Identity) ([]Descriptor, error) {
+	return nil, fmt.Errorf("listing the descriptors of process %d: %w", id.PID, errors.ErrUnsupported)
+}
+
+// Cgroup cannot be answered here: the error is errors.ErrUnsupported.
+func Cgroup(pid int) (string, error) {
+	return "", fmt.Errorf("reading the control group of process %d: %w", pid, errors.ErrUnsupported)
+}
+
+// MainThreadCPU is known on Linux only; elsewhere the error is
+// errors.ErrUnsupported.
+func MainThreadCPU(pid int) (time.Duration, error) {
+	return 0, fmt.Errorf("reading the run time of process %d: %w", pid, errors.ErrUnsupported)
+}
+
+// Marked returns the processes of our user that were started with an
+// environment in which name has this value. Only Linux tells; here the error is
+// errors.ErrUnsupported.
+func Marked(name, _ string) ([]monitor.Identity, error) {
+	return nil, fmt.Errorf("looking for processes marked with %s: %w", name, errors.ErrUnsupported)
+}
+
+// SameNamespace is always true: only Linux counts processes in several ways.
+func SameNamespace(int) (bool, error) { return true, nil }
+
+// SameNetwork is always true: only Linux has several networks.
+func SameNetwork(int) (bool, error) { return true, nil }
+
+// SharesDirectory is always true: only Linux shows processes other file systems.
+func SharesDirectory(int, string) (bool, error) { return true, nil }
+
+// SharesPath is always true likewise.
+func SharesPath(int, string) (bool, error) { return true, nil }
+
+// exitAlarm does not exist here: all processes are polled. On macOS a kqueue
+// could tell; one sysctl for each process twice a second does as well.
+type exitAlarm struct{}
+
+func newExitAlarm(func()) (*exitAlarm, error) { return nil, errors.ErrUnsupported }
+
+func (*exitAlarm) add(*Handle) error { return errors.ErrUnsupported }
+
+func (*exitAlarm) close() {}

@@ -1,0 +1,41 @@
+package monitor
+
+import "time"
+
+// Proof is what was known of an instance before, as its watch is to go on from it.
+// A zero field means not known. Nothing of it counts for longer than until the
+// instance is looked at: what is seen then has to bear it out. Its times may be from a
+// file, without a monotonic reading, so that a step of the clock counts.
+type Proof struct {
+	// Client is who started it, and Pipe are its ends of the conversation with that
+	// one, recorded while both lived.
+	Client *Client
+	Pipe   *Pipe
+	// AloneSince is since when nobody was proven to hold the other ends of that pipe,
+	// SuspectedSince since when it seemed so.
+	AloneSince     time.Time
+	SuspectedSince time.Time
+	// IdleSince is as Evidence has it, when LastTask was the last that the server had
+	// done and Calls how many it had had. Until CutOffUntil a call that was cut off
+	// counts as running.
+	IdleSince   time.Time
+	LastTask    string
+	Calls       *int64
+	CutOffUntil time.Time
+	// RedSince is as Evidence has it, FailingSince is when its dashboard began to fail.
+	RedSince     time.Time
+	FailingSince time.Time
+}
+
+// Pipe is what a server reads from its client, and what it writes to it: the same
+// where one socket serves both ways. It holds for one boot.
+type Pipe struct {
+	In, Out PipeEnd
+}
+
+// PipeEnd is one end that a server holds.
+type PipeEnd struct {
+	Inode uint64
+	// Peer is the inode of the socket at the other end; zero for a pipe.
+	Peer uint64
+}

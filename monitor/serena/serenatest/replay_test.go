@@ -1,0 +1,128 @@
+package serenatest
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// request asks a replayed server and returns status and body.
+func request(t *testing.T, method, url, body string, header ...string) (int, string, http.Header) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text), resp.Header
+}
+
+// TestReplay: the recorded answers in turn, those of the state before where there
+// are none, and none before what they wait for is over.
+func TestReplay(t *testing.T) {
+	for _, version := range Versions {
+		p := Replay(t, version, Changed)
+		url := strings.TrimSuffix(p.MCPURL, mcpPath)
+		for _, want := range []string{"# é <b>", "", ""} {
+			if _, text, _ := request(t, "POST", url+"/get_memory", `{ "memory_name": "first" }`); strings.Contains(text, "# é <b>") != (want != "") {
+				t.Errorf("%s: %s, want %q", version, text, want)
+			}
+		}
+		if status, text, header := request(t, "GET", url+"/get_config_overview", ""); status != 200 || !strings.Contains(text, `"name":"alpha"`) || header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %s", version, status, text)
+		}
+		p.Enter(Busy)
+		answered := make(chan string)
+		go func() {
+			_, text, _ := request(t, "POST", url+"/get_memory", `{"memory_name":"none"}`)
+			answered <- text
+		}()
+		for !slices.Contains(p.Asked(), `POST /get_memory {"memory_name":"none"}`) {
+			request(t, "GET", url+"/heartbeat", "")
+		}
+		select {
+		case text := <-answered:
+			t.Errorf("%s: while a tool runs: %s", version, text)
+		default:
+		}
+		p.Enter(Called)
+		if text := <-answered; !strings.Contains(text, "none") {
+			t.Errorf("%s: %s", version, text)
+		}
+	}
+}
+
+// TestReplaySessions: each has an id of its own, is known until it is deleted, and
+// gets answers with the ids of its requests.
+func TestReplaySessions(t *testing.T) {
+	for _, version := range Versions {
+		p := Replay(t, version, NoProject)
+		_, _, first := request(t, "POST", p.MCPURL, Hello)
+		_, hello, second := request(t, "POST", p.MCPURL, strings.Replace(Hello, `"id":0`, `"id":"a"`, 1))
+		id := second.Get(sessionHeader)
+		if id == "" || id == first.Get(sessionHeader) || !strings.Contains(hello, `"id":"a"`) {
+			t.Errorf("%s: %q, %q, %s", version, first.Get(sessionHeader), id, hello)
+		}
+		ping := func() int {
+			status, _, _ := request(t, "POST", p.MCPURL, `{"jsonrpc":"2.0","id":9,"method":"ping"}`, sessionHeader, id)
+			return status
+		}
+		if status := ping(); status != 200 {
+			t.Errorf("%s: %d", version, status)
+		}
+		p.Enter(Changed)
+		request(t, "DELETE", p.MCPURL, "", sessionHeader, id)
+		if status := ping(); status != 404 {
+			t.Errorf("%s: an ended session is answered with %d", version, status)
+		}
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	recorded := Recorded(t, Version)
+	if list := recorded.Differences(Recorded(t, Version)); len(list) > 0 {
+		t.Errorf("from itself: %q", list)
+	}
+	change := func(change func(e *Exchange)) Transcript {
+		live := Recorded(t, Version)
+		for i := range live.States[0].Exchanges {
+			if e := &live.States[0].Exchanges[i]; e.Ask == "GET /last_execution" {
+				change(e)
+			}
+		}
+		return live
+	}
+	for want, live := range map[string]Transcript{
+		"no project, GET /last_execution status: recorded 200, answered 500":                                 change(func(e *Exchange) { e.Status = 500 }),
+		`no project, GET /last_execution .status: recorded "success", answered "nothing"`:                    change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":null}`) }),
+		`no project, GET /last_execution .last_execution: recorded null, answered "Task-1"`:                  change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":"Task-1","status":"success"}`) }),
+		`no project, GET /last_execution .status: recorded "success", answered "fine"`:                       change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":null,"status":"fine"}`) }),
+		`no project, GET /last_execution .more: recorded "nothing", answered 1`:                              change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":null,"status":"success","more":1}`) }),
+		`no project, GET /last_execution headers: recorded {"Content-Type":"application/json"}, answered {}`: change(func(e *Exchange) { e.Header = map[string]string{} }),
+		`no project, GET /last_execution waits: recorded false, answered true`:                               change(func(e *Exchange) { e.Waits = true }),
+	} {
+		if list := recorded.Differences(live); len(list) != 1 || list[0] != want {
+			t.Errorf("%q, want %q", list, want)
+		}
+	}
+	live := Recorded(t, Version)
+	live.States = live.States[1:]
+	if list := recorded.Differences(live); len(list) != 1 || !strings.Contains(list[0], "state no project") {
+		t.Errorf("%q", list)
+	}
+}

@@ -1,0 +1,142 @@
+package serenatest
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"testing"
+)
+
+// Versions are all versions of Serena that the tools hold, the oldest first.
+var Versions = []string{Version15, Version17, Version}
+
+// Transcript is what a real Serena of one version answered when Record asked it.
+// What is of the machine on which it ran, or of the moment, is replaced: see
+// scrubber.
+type Transcript struct {
+	Version string   `json:"version"`
+	Exe     string   `json:"exe"`  // of the process of the server
+	Args    []string `json:"args"` // its command line
+	States  []State  `json:"states"`
+}
+
+// State is what a server answers in one situation.
+type State struct {
+	Name string `json:"name"`
+	// After names the state before, which has the answers that were not
+	// recorded again; "" when there is none.
+	After     string     `json:"after,omitempty"`
+	Exchanges []Exchange `json:"exchanges"`
+}
+
+// The states of a transcript, in the order in which a server goes through them.
+const (
+	NoProject = "no project" // ready, and nobody has called it
+	Project   = "project"    // a client has activated one
+	Busy      = "busy"       // a tool runs
+	Called    = "called"     // that tool has ended
+	CutOff    = "cut off"    // the next one was cancelled while it ran
+	Changed   = "changed"    // what the dashboard can change, and then its end
+
+	// REPL is another server, with the agent interface of that name, that has a
+	// project. Only Version has it.
+	REPL = "repl"
+)
+
+// Exchange is a request and its answer. An answer that was JSON, or an event
+// stream with a message in it, is in JSON; any other is in Text.
+type Exchange struct {
+	Ask    string            `json:"ask"`             // see askOf
+	Waits  bool              `json:"waits,omitempty"` // there was no answer in this state
+	Status int               `json:"status,omitempty"`
+	Header map[string]string `json:"header,omitempty"`
+	JSON   json.RawMessage   `json:"json,omitempty"`
+	Text   string            `json:"text,omitempty"`
+}
+
+//go:embed testdata/transcripts
+var transcripts embed.FS
+
+// Recorded returns the transcript of a version.
+func Recorded(t testing.TB, version string) Transcript {
+	t.Helper()
+	data, err := transcripts.ReadFile("testdata/transcripts/" + version + ".json")
+	if err != nil {
+		t.Fatalf("no transcript of Serena %s: %v", version, err)
+	}
+	var tr Transcript
+	if err := json.Unmarshal(data, &tr); err != nil {
+		t.Fatalf("reading the transcript of Serena %s: %v", version, err)
+	}
+	return tr
+}
+
+// Encode writes a transcript with one exchange a line.
+func (tr Transcript) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	line := func(before string, v any) error {
+		var one bytes.Buffer
+		e := json.NewEncoder(&one)
+		e.SetEscapeHTML(false)
+		err := e.Encode(v)
+		b.WriteString(before)
+		b.Write(bytes.TrimSuffix(one.Bytes(), []byte("\n")))
+		return err
+	}
+	err := line("{\"version\":", tr.Version)
+	if err == nil {
+		err = line(",\n\"exe\":", tr.Exe)
+	}
+	if err == nil {
+		err = line(",\n\"args\":", tr.Args)
+	}
+	b.WriteString(",\n\"states\":[")
+	for i, s := range tr.States {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, "\n{\"name\":%q,\"after\":%q,\"exchanges\":[", s.Name, s.After)
+		for j, e := range s.Exchanges {
+			if err == nil {
+				err = line(map[bool]string{true: "\n", false: ",\n"}[j == 0], e)
+			}
+		}
+		b.WriteString("]}")
+	}
+	b.WriteString("]}\n")
+	return b.Bytes(), err
+}
+
+// state finds a state by its name, nil when the transcript has none.
+func (tr Transcript) state(name string) *State {
+	for i := range tr.States {
+		if tr.States[i].Name == name {
+			return &tr.States[i]
+		}
+	}
+	return nil
+}
+
+// of are the answers to a request that were recorded in a state, in order.
+func (s *State) of(ask string) (answers []Exchange) {
+	for _, e := range s.Exchanges {
+		if e.Ask == ask {
+			answers = append(answers, e)
+		}
+	}
+	return answers
+}
+
+// answers are those to a request in a state, or the last in the nearest one before
+// it that has any.
+func (tr Transcript) answers(state, ask string) []Exchange {
+	for s := tr.state(state); s != nil; s = tr.state(s.After) {
+		if answers := s.of(ask); len(answers) > 0 && s.Name == state {
+			return answers
+		} else if len(answers) > 0 {
+			return answers[len(answers)-1:]
+		}
+	}
+	return nil
+}

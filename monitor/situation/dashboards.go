@@ -1,0 +1,113 @@
+package situation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter/monitor/serena"
+)
+
+// dashboard is the one that answers on a port; the error is what somebody gets who
+// asks there.
+func (m *Machine) dashboard(port int) (*Dashboard, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.s.Servers {
+		v := &m.s.Servers[i]
+		p := m.byPID[v.PID]
+		if v.Dashboard == nil || v.Dashboard.Port != port || p == nil {
+			continue
+		}
+		if !v.Dashboard.FailingSince.IsZero() || p.State == Stopped {
+			return nil, fmt.Errorf("asking port %d: %w", port, context.DeadlineExceeded)
+		}
+		return v.Dashboard, nil
+	}
+	return nil, fmt.Errorf("asking port %d: %w", port, serena.ErrNotDashboard)
+}
+
+// Dashboards are what the Serenas of the machine say.
+func (m *Machine) Dashboards() *Dashboards { return &Dashboards{m} }
+
+// Dashboards answer as serena.Client does. It is safe for concurrent use.
+type Dashboards struct{ m *Machine }
+
+// Heartbeat is nil when a dashboard answers.
+func (d *Dashboards) Heartbeat(_ context.Context, port int) error {
+	_, err := d.m.dashboard(port)
+	return err
+}
+
+// LastExecution is the execution that ended last, which has ended well.
+func (d *Dashboards) LastExecution(_ context.Context, port int) (*serena.Task, error) {
+	board, err := d.m.dashboard(port)
+	if err != nil || board.LastTask == "" {
+		return nil, err
+	}
+	return &serena.Task{Name: board.LastTask, Finished: true, Logged: true}, nil
+}
+
+// Queue are the executions that run or wait.
+func (d *Dashboards) Queue(_ context.Context, port int) ([]serena.Task, error) {
+	board, err := d.m.dashboard(port)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []serena.Task
+	for i, name := range board.Queue {
+		tasks = append(tasks, serena.Task{Name: name, IsRunning: i == 0})
+	}
+	return tasks, nil
+}
+
+// Overview is the part of the configuration that is recorded.
+func (d *Dashboards) Overview(_ context.Context, port int) (*serena.Overview, error) {
+	board, err := d.m.dashboard(port)
+	if err != nil {
+		return nil, err
+	}
+	o := &serena.Overview{Version: board.Version}
+	switch {
+	case board.KeepsState == nil:
+		o.AgentInterface = "not recorded"
+	case *board.KeepsState:
+		o.AgentInterface = "REPL"
+	default:
+		o.AgentInterface = "tools"
+	}
+	if board.Project != "" {
+		o.Project = &struct {
+			Name string `json:"name"`
+			Path string `json:"path"`
+		}{board.Project, board.Root}
+	}
+	return o, nil
+}
+
+// ToolCalls is how many calls there were.
+func (d *Dashboards) ToolCalls(_ context.Context, port int) (int64, error) {
+	board, err := d.m.dashboard(port)
+	switch {
+	case err != nil:
+		return 0, err
+	case board.Calls == nil:
+		return 0, fmt.Errorf("the calls on port %d: %w", port, errUnrecorded)
+	}
+	return *board.Calls, nil
+}
+
+// LastCall is when a tool was at work last.
+func (d *Dashboards) LastCall(_ context.Context, port int) (time.Time, error) {
+	board, err := d.m.dashboard(port)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return board.LastActivity, nil
+}
+
+// Shutdown is heard, and not followed: signals have to end the server.
+func (d *Dashboards) Shutdown(_ context.Context, port int) error {
+	_, err := d.m.dashboard(port)
+	return err
+}

@@ -1,0 +1,116 @@
+//go:build unix
+
+package situationtest
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"lamplighter/monitor/policy"
+	"lamplighter/monitor/situation"
+)
+
+const collection = "../../testdata/situations"
+
+// TestCollection plays every situation of the collection again. Nearly all paths there
+// begin with a slash, which makes none absolute on Windows.
+func TestCollection(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(collection, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := 0
+	for _, path := range files {
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := situation.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case s.Name != name:
+				t.Errorf("it is called %q", s.Name)
+			case s.Source == "" || s.Story == "":
+				t.Error("it does not say where it comes from, or what happened")
+			case s.Origin == situation.Constructed && !strings.HasPrefix(s.Source, "https://") && !strings.HasPrefix(s.Source, "on record with this project: "):
+				t.Errorf("it names no report: %q", s.Source)
+			case len(s.Expect) == 0:
+				t.Error("nothing is expected of it")
+			}
+			if s.Origin == situation.Recorded {
+				recorded++
+			}
+			for _, difference := range Differences(t, s) {
+				t.Error(difference)
+			}
+			if again, err := s.Marshal(); err != nil || string(again) != string(text) {
+				t.Errorf("it is not written as Marshal writes it (%v); write it anew", err)
+			}
+		})
+	}
+	if len(files) < 40 || recorded < 15 {
+		t.Errorf("there are %d situations, %d of them recorded; want 40 and 15", len(files), recorded)
+	}
+}
+
+// TestOrderOfTheTable: what is decided does not depend on how the processes, the
+// servers and the descriptors are listed.
+func TestOrderOfTheTable(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(collection, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := situation.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := Decide(t, s)
+		reverse(s.Processes)
+		reverse(s.Servers)
+		reverse(s.Units)
+		for i := range s.Processes {
+			reverse(s.Processes[i].Descriptors)
+		}
+		if after := Decide(t, s); !reflect.DeepEqual(before, after) {
+			t.Errorf("%s: %v became %v", filepath.Base(path), before, after)
+		}
+	}
+}
+
+func reverse[T any](list []T) {
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	ended := []Verdict{{PID: 2, Do: policy.End, Rule: policy.Orphans, Reason: "its client has ended", Tree: []int{2, 3}}}
+	for name, c := range map[string]struct {
+		expect []situation.Expectation
+		want   int
+	}{
+		"nothing":         {nil, 1},
+		"another":         {[]situation.Expectation{{PID: 2, Do: string(policy.Notify)}}, 2},
+		"to be left":      {[]situation.Expectation{{PID: 2, Do: situation.Leave}}, 2},
+		"its tree":        {[]situation.Expectation{{PID: 2, Do: string(policy.End)}, {PID: 3, Do: situation.Leave}}, 1},
+		"another reason":  {[]situation.Expectation{{PID: 2, Do: string(policy.End), Because: "no call"}}, 2},
+		"the rule":        {[]situation.Expectation{{PID: 2, Do: string(policy.End), Rule: string(policy.Idle)}}, 2},
+		"as it should be": {[]situation.Expectation{{PID: 2, Do: string(policy.End)}, {PID: 3, Do: string(policy.End)}}, 0},
+	} {
+		if got := differences(c.expect, ended); len(got) != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+// Package situationtest decides situations for tests: the watch finds the servers of a
+// recorded machine, the policies or the order of the user decide, and the stop ladder
+// ends what they mean, all of it as in the product. The clock is that of the situation,
+// and the processes that get a signal are those of its table.
+package situationtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
+	"lamplighter/monitor/rules"
+	"lamplighter/monitor/situation"
+	"lamplighter/monitor/stop"
+	"lamplighter/monitor/watch"
+)
+
+// Verdict is what becomes of one instance.
+type Verdict struct {
+	PID     int
+	Do      policy.Do
+	Rule    policy.Rule
+	Reason  string
+	Because string
+	// Tree are with End the pids of all processes that were ended, ascending.
+	Tree []int
+}
+
+// String is a verdict in a line, for the messages of a test.
+func (v Verdict) String() string {
+	text := fmt.Sprintf("process %d: %s", v.PID, v.Do)
+	if v.Rule != "" {
+		text += " by " + string(v.Rule)
+	}
+	for _, more := range []string{v.Reason, v.Because} {
+		if more != "" {
+			text += ": " + more
+		}
+	}
+	return text
+}
+
+// Decide says what the policies, or the user's order, come to, and does it. The
+// verdicts are sorted by pid.
+func Decide(t *testing.T, s *situation.Situation) []Verdict {
+	t.Helper()
+	var verdicts []Verdict
+	synctest.Test(t, func(t *testing.T) {
+		verdicts = play(t, s)
+	})
+	return verdicts
+}
+
+// lead is how long the watch runs before the moment: long enough to look, ask, and
+// look again.
+const lead = 3 * time.Second
+
+// pins are the servers that the user has pinned.
+type pins map[monitor.Identity]bool
+
+func (p pins) Pinned(id monitor.Identity) bool { return p[id] }
+
+// play lets time go by until the moment, in a bubble whose clock nobody waits for.
+func play(t *testing.T, s *situation.Situation) []Verdict {
+	time.Sleep(time.Until(s.Now.Add(-lead)))
+	m, pinned := situation.NewMachine(s), pins(s.Pinned())
+	w := watch.New(watch.Options{System: m, Dashboards: m.Dashboards(), Rules: rules.New(s.UserRules()), Pins: pinned})
+	for id, proof := range s.Proofs() {
+		w.Restore(id, proof)
+	}
+	for _, launch := range s.Launches() {
+		w.Launched(launch)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = w.Serve(ctx) // until the end of ctx
+	}()
+	defer func() {
+		cancel()
+		<-served
+	}()
+	time.Sleep(lead)
+	synctest.Wait()
+
+	snap := w.Snapshot()
+	var actions []policy.Action
+	if s.Order == "" {
+		actions = policy.Decide(snap, rulesOf(s.Settings), s.Now)
+	} else {
+		actions = policy.Select(snap, policy.What(s.Order), rulesOf(s.Settings), s.Now)
+	}
+	if m.Change(); s.Then != nil {
+		synctest.Wait()
+	}
+	ladder := stop.New(stop.Options{System: m, Dashboards: m.Dashboards(), Pinned: pinned.Pinned})
+	var verdicts []Verdict
+	for _, a := range actions {
+		v := Verdict{PID: a.ID.PID, Do: a.Do, Rule: a.Rule, Reason: a.Reason, Because: a.Because}
+		if a.Do == policy.End {
+			before := m.Ended()
+			if _, err := ladder.Stop(ctx, *snap.Instance(a.ID), order(w, snap.Instance(a.ID), a.Rule, policy.What(s.Order))); err != nil {
+				v.Do, v.Because = policy.Refuse, err.Error()
+			}
+			v.Tree = slices.DeleteFunc(m.Ended(), func(pid int) bool { return slices.Contains(before, pid) })
+		}
+		verdicts = append(verdicts, v)
+	}
+	slices.SortStableFunc(verdicts, func(a, b Verdict) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Rule, b.Rule))
+	})
+	return verdicts
+}
+
+// order is what the ladder is told, as app/policies and the faces tell it.
+func order(w *watch.Watch, in *monitor.Instance, rule policy.Rule, what policy.What) stop.Order {
+	o := stop.Order{By: "the situation", Automatic: what == ""}
+	switch {
+	case what == policy.WhatAll:
+	case rule == policy.Orphans:
+		o.Confirm = func(ctx context.Context) error { return w.StillAlone(ctx, in.Identity) }
+	default:
+		o.Confirm = func(ctx context.Context) error { return w.StillIdle(ctx, in.Identity, in.Evidence.IdleSince) }
+	}
+	return o
+}
+
+// Differences says where Decide comes to something else than is expected: what is
+// expected and not decided, and what is decided and not expected, so that nothing
+// is done that nobody has thought of. It is empty when all is as it should be.
+//
+// That a process is ended may also be expected of one that is no server, but in
+// the tree of one.
+func Differences(t *testing.T, s *situation.Situation) []string {
+	t.Helper()
+	return differences(s.Expect, Decide(t, s))
+}
+
+func differences(expect []situation.Expectation, verdicts []Verdict) []string {
+	var list []string
+	for _, e := range expect {
+		if !met(e, verdicts) {
+			list = append(list, fmt.Sprintf("expected, and not decided: %s", Verdict{PID: e.PID, Do: policy.Do(e.Do), Rule: policy.Rule(e.Rule), Because: e.Because}))
+		}
+	}
+	for _, v := range verdicts {
+		if !slices.ContainsFunc(expect, func(e situation.Expectation) bool { return is(e, v) }) {
+			list = append(list, fmt.Sprintf("decided, and not expected: %s", v))
+		}
+	}
+	return list
+}
+
+func met(e situation.Expectation, verdicts []Verdict) bool {
+	in := func(v Verdict) bool { return slices.Contains(v.Tree, e.PID) }
+	about := func(v Verdict) bool { return v.PID == e.PID }
+	switch {
+	case e.Do == situation.Leave:
+		return !slices.ContainsFunc(verdicts, func(v Verdict) bool { return about(v) || in(v) })
+	case policy.Do(e.Do) == policy.End && !slices.ContainsFunc(verdicts, about):
+		return slices.ContainsFunc(verdicts, in)
+	}
+	return slices.ContainsFunc(verdicts, func(v Verdict) bool { return is(e, v) })
+}
+
+// is reports whether a verdict is the one that is expected.
+func is(e situation.Expectation, v Verdict) bool {
+	return v.PID == e.PID && string(v.Do) == e.Do && (e.Rule == "" || string(v.Rule) == e.Rule) && strings.Contains(v.Reason+": "+v.Because, e.Because)
+}

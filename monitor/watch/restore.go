@@ -1,0 +1,77 @@
+package watch
+
+import (
+	"sync"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// proofs are what was known before of instances that have not been found yet. The
+// zero value works. It is safe for concurrent use.
+type proofs struct {
+	mu    sync.Mutex
+	known map[monitor.Identity]monitor.Proof
+}
+
+func (p *proofs) add(id monitor.Identity, proof monitor.Proof) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == nil {
+		p.known = make(map[monitor.Identity]monitor.Proof)
+	}
+	p.known[id] = proof
+}
+
+// take are those that the watch was told, which are forgotten here.
+func (p *proofs) take() map[monitor.Identity]monitor.Proof {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := p.known
+	p.known = nil
+	return known
+}
+
+// Restore tells the watch what was known of an instance before. It is for Serve to
+// begin with: what has been found already keeps what is known of it.
+func (w *Watch) Restore(id monitor.Identity, p monitor.Proof) { w.proofs.add(id, p) }
+
+// restore takes in what was known of an instance when it is found. The client may
+// have ended since: its exit is told to whoever watches it from now on. That it is
+// alone, idle or failing is for the first look to bear out, see lookForEnd, noteUse
+// and failed.
+func (l *loop) restore(t *tracked, now time.Time) {
+	p, known := l.proofs[t.in.Identity]
+	if !known {
+		return
+	}
+	delete(l.proofs, t.in.Identity)
+	e := &t.evidence
+	if p.Client != nil && !t.in.Managed {
+		above, client := t.in.Client, *p.Client
+		t.in.Client = &client
+		if above != nil {
+			l.unwatch(above.Identity)
+		}
+		l.watchClient(t, now)
+		if p.Pipe != nil {
+			e.link, e.linked = process.Link{In: linkEnd(p.Pipe.In), Out: linkEnd(p.Pipe.Out)}, true
+		}
+	}
+	e.closedBefore, e.suspectedBefore = p.AloneSince, p.SuspectedSince
+	t.use.idleSince, t.lastTask, t.in.ToolCalls = p.IdleSince, p.LastTask, p.Calls
+	t.use.cut.open, t.use.cut.until = !p.CutOffUntil.IsZero(), p.CutOffUntil
+	t.redSince = p.RedSince
+	if !p.FailingSince.IsZero() {
+		t.failures, t.firstFailure = monitor.FailuresForRed, p.FailingSince
+	}
+}
+
+func linkEnd(e monitor.PipeEnd) process.LinkEnd {
+	kind := process.Pipe
+	if e.Peer != 0 {
+		kind = process.SocketPair
+	}
+	return process.LinkEnd{Kind: kind, Inode: e.Inode, Peer: e.Peer}
+}

@@ -1,0 +1,94 @@
+package watch
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// TestRestoredIdleness: that a server was idle counts when it has done nothing since.
+func TestRestoredIdleness(t *testing.T) {
+	before, now := time.Now().Add(-time.Hour), time.Now()
+	three, four := int64(3), int64(4)
+	idle := func(task string, calls *int64) result {
+		return result{port: 24282, tasked: true, task: &serena.Task{Name: task, Finished: true}, queued: true, calls: calls}
+	}
+	busy, silent := idle("Task-7:FindSymbolTool", &three), idle("", nil)
+	busy.queue = []serena.Task{{Name: "Task-8:FindSymbolTool", IsRunning: true}}
+	silent.tasked = false
+	for name, c := range map[string]struct {
+		answer result
+		want   time.Time
+	}{
+		"nothing since":     {idle("Task-7:FindSymbolTool", &three), before},
+		"another task":      {idle("Task-8:FindSymbolTool", &three), now},
+		"another call":      {idle("Task-7:FindSymbolTool", &four), now},
+		"at work":           {busy, time.Time{}},
+		"says nothing more": {silent, time.Time{}},
+	} {
+		l := newLoop(process.Local(), nil, nil, noRules{}, nil)
+		tr := known()
+		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: {IdleSince: before, LastTask: "Task-7:FindSymbolTool", Calls: &three}}
+		l.restore(tr, now)
+		tr.noteUse(c.answer, now)
+		if got := tr.usage().IdleSince; !got.Equal(c.want) {
+			t.Errorf("%s: idle since %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// looked is a machine on which every look at the ends of a server finds the same.
+type looked struct {
+	process.System
+	closed bool
+}
+
+func (l looked) Ends(server monitor.Identity) process.Ends {
+	return lookedEnds{l.System.Ends(server), l.closed}
+}
+
+type lookedEnds struct {
+	process.Ends
+	closed bool
+}
+
+func (e lookedEnds) Closed(process.Link) (bool, error) { return e.closed, nil }
+
+func (lookedEnds) HasUnixClients(_, _ []monitor.Identity) (bool, error) { return false, nil }
+
+// TestRestoredOrphan: since when a server was alone counts when the first look
+// finds the same.
+func TestRestoredOrphan(t *testing.T) {
+	before, now := time.Now().Add(-time.Hour), time.Now()
+	client := &monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}, Name: "Codex"}
+	pipe := &monitor.Pipe{In: monitor.PipeEnd{Inode: 7}, Out: monitor.PipeEnd{Inode: 8}}
+	for name, c := range map[string]struct {
+		proof monitor.Proof
+		open  bool // when it is looked at first
+		want  time.Time
+	}{
+		"closed, as before":       {monitor.Proof{Client: client, Pipe: pipe, AloneSince: before}, false, before},
+		"open, and closed later":  {monitor.Proof{Client: client, Pipe: pipe, AloneSince: before}, true, now},
+		"suspected, and closed":   {monitor.Proof{Client: client, Pipe: pipe, SuspectedSince: before}, false, now},
+		"closed, not seen before": {monitor.Proof{Client: client, Pipe: pipe}, false, now},
+	} {
+		l := newLoop(process.Local(), slog.New(slog.DiscardHandler), nil, noRules{}, process.NewExitWatch())
+		tr := known()
+		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: c.proof}
+		l.restore(tr, now)
+		if tr.evidence.clientGone.IsZero() {
+			t.Fatalf("%s: its client is gone, and nobody says so", name)
+		}
+		for _, closed := range []bool{!c.open, true} {
+			l.system = looked{System: process.Local(), closed: closed}
+			l.lookForEnd(tr, now)
+		}
+		if e := tr.usage(); !e.Orphaned || !e.ClientGone || !e.AloneSince.Equal(c.want) {
+			t.Errorf("%s: %+v, want %v", name, e, c.want)
+		}
+	}
+}

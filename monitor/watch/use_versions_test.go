@@ -1,0 +1,152 @@
+//go:build unix
+
+package watch
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+	"lamplighter/monitor/serena/serenatest"
+)
+
+// replayed is a server that answers as a real Serena did, and what is known of it.
+// Its process is the test's.
+type replayed struct {
+	*testing.T
+	*serenatest.Replayed
+	watch *Watch
+	known *tracked
+	now   time.Time
+}
+
+func replay(t *testing.T, version, state string) *replayed {
+	t.Helper()
+	stat, err := process.ReadStat(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &replayed{T: t, Replayed: serenatest.Replay(t, version, state), watch: New(Options{}), now: time.Now()}
+	cmd, ok := serena.ParseCommand(s.Transcript.Exe, s.Transcript.Args)
+	if !ok {
+		t.Fatalf("not recognised: %q", s.Transcript.Args)
+	}
+	s.known = newTracked(process.Info{Identity: stat.Identity}, monitor.KindSerena, cmd, s.now)
+	s.known.in.Recognised, s.known.port = true, s.Port
+	return s
+}
+
+// look asks it a minute later, and returns what is shown then. An overview that
+// waits is given up, as its limit would have it a second later.
+func (s *replayed) look(waits bool) monitor.Instance {
+	s.Helper()
+	s.now = s.now.Add(time.Minute)
+	ask := question{
+		id: s.known.in.Identity, port: s.Port, lastTask: s.known.lastTask, wasBusy: s.known.busy, first: !s.known.answered,
+		wantOverview: s.known.overviewDue(s.now), held: s.known.overviewHeld,
+	}
+	ctx, giveUp := context.WithCancel(s.Context())
+	defer giveUp()
+	before, answered := len(s.Asked()), make(chan result, 1)
+	go func() { answered <- ask.put(ctx, s.watch.client) }()
+	if waits {
+		waitFor(s.T, "the overview is asked for", func() bool { return slices.Contains(s.Asked()[before:], "GET /get_config_overview") })
+		giveUp()
+	}
+	s.known.succeeded(<-answered, s.now)
+	s.known.noteTree([]process.Stat{{Identity: s.known.in.Identity}}, s.now)
+	s.known.noteState(s.now)
+	in, shown := s.known.instance(s.now)
+	if !shown || in.State == monitor.StateZombie {
+		s.Errorf("shown %v, red: %+v", shown, in)
+	}
+	return in
+}
+
+// stillIdle asks it whether it has been idle since it was looked at.
+func (s *replayed) stillIdle() error {
+	k := s.known
+	told := standing{
+		found: true, port: s.Port, members: []int{os.Getpid()}, idleSince: k.use.since(), lastTask: k.lastTask, calls: k.in.ToolCalls,
+		marked: k.use.cut.marked, before: k.use.cut.before,
+	}
+	return s.watch.stillIdle(s.Context(), k.in.Identity, told, told.idleSince)
+}
+
+// TestVersions goes through the states of each version. A tool that runs holds up
+// the overview of 1.5.3, and makes nothing red. A call resets the idle time, and
+// one that is cut off goes on outside the queue: its server has nothing to do by
+// its own word, and is not idle.
+func TestVersions(t *testing.T) {
+	for _, version := range serenatest.Versions {
+		t.Run(version, func(t *testing.T) {
+			s := replay(t, version, serenatest.NoProject)
+			in := s.look(false)
+			if in.State != monitor.StateNoProject || in.Version != version || in.Context != "desktop-app" || len(in.Modes) == 0 || in.Name() != "NO PROJECT" ||
+				in.ToolCalls == nil || *in.ToolCalls != 0 || *in.Busy || !in.LastActivity.Equal(in.StartedAt) {
+				t.Errorf("when it is ready: %+v", in)
+			}
+			if e := in.Evidence; e.Transport != "http" || e.KeepsState == nil || *e.KeepsState || e.IdleSince != s.now {
+				t.Errorf("evidence %+v", e)
+			}
+			first := in.Evidence.IdleSince
+			if in = s.look(false); in.Evidence.IdleSince != first {
+				t.Errorf("nobody has called it, and it is idle since %v", in.Evidence.IdleSince)
+			}
+			if err := s.stillIdle(); err != nil {
+				t.Error(err)
+			}
+
+			s.Enter(serenatest.Project)
+			refused(t, "called", s.stillIdle(), "it has just been used")
+			in = s.look(false)
+			if in.State != monitor.StateProject || in.ProjectName != "alpha" || in.ProjectRoot != "/home/user/alpha" || *in.ToolCalls != 1 || in.Evidence.IdleSince != s.now || *in.Busy {
+				t.Errorf("with a project: %+v", in)
+			}
+
+			s.Enter(serenatest.Busy)
+			refused(t, "at work", s.stillIdle(), "it is at work")
+			for range 3 { // each later look says the same
+				waits := version == serenatest.Version15 && !s.known.overviewHeld
+				if in = s.look(waits); in.State != monitor.StateProject || !*in.Busy || !in.Evidence.IdleSince.IsZero() {
+					t.Errorf("at work: %+v", in)
+				}
+				refused(t, "at work", s.stillIdle(), "not known to be idle")
+			}
+
+			s.Enter(serenatest.Called)
+			in = s.look(false)
+			if *in.Busy || *in.ToolCalls != 3 || in.Evidence.IdleSince != s.now {
+				t.Errorf("after the call: %+v", in)
+			}
+			if err := s.stillIdle(); err != nil {
+				t.Error(err)
+			}
+
+			s.Enter(serenatest.CutOff)
+			if s.stillIdle() == nil {
+				t.Error("a call was cut off since, and it is still idle")
+			}
+			for range 2 {
+				if in = s.look(false); *in.Busy || !in.Evidence.IdleSince.IsZero() {
+					t.Errorf("a call was cut off: %+v", in)
+				}
+				refused(t, "cut off", s.stillIdle(), "not known to be idle")
+			}
+		})
+	}
+}
+
+// TestREPLKeepsState: the interface tells whether a server keeps variables, also
+// before it is used.
+func TestREPLKeepsState(t *testing.T) {
+	s := replay(t, serenatest.Version, serenatest.REPL)
+	if in := s.look(false); in.State != monitor.StateProject || in.Evidence.KeepsState == nil || !*in.Evidence.KeepsState {
+		t.Errorf("%+v", in)
+	}
+}

@@ -1,0 +1,235 @@
+package tray
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter/icons"
+	"lamplighter/monitor"
+)
+
+// painter is what the owner draws on.
+type painter interface {
+	// build shows a menu for the first time.
+	build(m menu) error
+	// show changes lines, in that order.
+	show(changes []change) error
+	// icon and tooltip change those in the panel.
+	icon(style string, worst icons.Mark) error
+	tooltip(text string) error
+}
+
+// owner is the one goroutine that touches the desktop.
+type owner struct {
+	opts  Options
+	paint painter
+	now   func() time.Time
+	style string // of the icon
+
+	snapshots  <-chan *monitor.Snapshot
+	styles     <-chan string
+	redraws    <-chan struct{}
+	clicks     <-chan int // lines
+	menuEvents <-chan menuEvent
+	settled    <-chan struct{} // closed when loop begins if the desktop has taken the item in only now
+	lost       <-chan struct{} // closed when the bus is gone
+
+	snap    *monitor.Snapshot
+	open    opening
+	waiting bool // for the menu to close
+
+	shown   menu
+	styled  string // the style of the icon that is shown
+	drawn   bool   // the icon and its tooltip at least once
+	figures figures
+	places  map[string]place
+}
+
+// first makes the menu and shows what is known so far.
+func (o *owner) first() error {
+	select {
+	case o.snap = <-o.snapshots:
+	default:
+	}
+	return o.draw()
+}
+
+// loop draws every snapshot, and hands out clicks, until ctx ends.
+func (o *owner) loop(ctx context.Context) error {
+	wake := time.NewTimer(0)
+	defer wake.Stop()
+	select {
+	case <-o.settled: // once more what was drawn before, and then what is new
+		o.drawn = false
+		if err := o.draw(); err != nil && ctx.Err() == nil {
+			return err
+		}
+	default:
+	}
+	for {
+		wake.Reset(o.sleep())
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-o.lost:
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("show the tray: %w", ErrBusLost)
+		case snap, ok := <-o.snapshots:
+			if !ok {
+				o.snapshots = nil
+				continue
+			}
+			o.snap = snap
+			err = o.draw()
+		case o.style = <-o.styles:
+			err = o.draw()
+		case <-o.redraws:
+			err = o.draw()
+		case id := <-o.clicks:
+			o.click(id)
+			err = o.menuEvent(menuClicked)
+		case e := <-o.menuEvents:
+			err = o.menuEvent(e)
+		case <-wake.C:
+			err = o.draw()
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// sleep is how long the menu stays as it is unless something happens. Times in it
+// are told so that they change at full minutes, if they do.
+func (o *owner) sleep() time.Duration {
+	const long = 24 * time.Hour
+	now := o.now()
+	switch {
+	case o.waiting:
+		return max(o.open.until.Sub(now), 0)
+	case tellsTimes(o.snap):
+		return now.Truncate(time.Minute).Add(time.Minute).Sub(now)
+	}
+	return long
+}
+
+func (o *owner) menuEvent(e menuEvent) error {
+	now := o.now()
+	if e == menuOpened && o.opts.Login != nil {
+		o.opts.Login.AtLogin() // so that who answers from memory looks whether it still holds
+	}
+	next, renew := o.open.after(e, now)
+	o.open = next
+	if !renew || !o.waiting {
+		return nil
+	}
+	return o.drawAs(now, false)
+}
+
+func (o *owner) draw() error {
+	now := o.now()
+	return o.drawAs(now, o.open.open(now))
+}
+
+// drawAs shows the snapshot as it reads now; held keeps every line in place.
+func (o *owner) drawAs(now time.Time, held bool) error {
+	next, figures := menuOf(o.snap, now, o.menuOptions())
+	o.figures = figures
+	m := next
+	if held {
+		m = hold(o.shown, next, running(o.snap))
+	}
+	o.waiting = !sameLines(m, next)
+	o.places = placesOf(m, o.places, now)
+	was := line{}
+	if o.shown == nil {
+		if err := o.paint.build(m); err != nil {
+			return err
+		}
+	} else {
+		was = o.shown[0]
+		if changes := diff(o.shown, m); len(changes) > 0 {
+			if err := o.paint.show(changes); err != nil {
+				return err
+			}
+		}
+	}
+	if !o.drawn || was.Mark != m[0].Mark || o.styled != o.style {
+		if err := o.paint.icon(o.style, m[0].Mark); err != nil {
+			return err
+		}
+	}
+	if !o.drawn || was.Tooltip != m[0].Tooltip {
+		if err := o.paint.tooltip(m[0].Tooltip); err != nil {
+			return err
+		}
+	}
+	o.shown, o.styled, o.drawn = m, o.style, true
+	return nil
+}
+
+// menuOptions are what the menu says and offers besides the snapshot.
+func (o *owner) menuOptions() menuOptions {
+	opts := menuOptions{Version: o.opts.Version, Before: o.figures, Stop: o.opts.Stopper != nil, Policies: o.opts.Policies != nil}
+	if o.opts.Login != nil {
+		opts.Login.Shown = true
+		opts.Login.On, opts.Login.Can = o.opts.Login.AtLogin()
+	}
+	if o.opts.GivenBack != nil {
+		opts.GivenBack, opts.GivenSince = o.opts.GivenBack()
+	}
+	return opts
+}
+
+// settleTime is how long lines that end or keep something must have been in
+// their places before a click on one is an order, unless they have not moved
+// since the menu opened. Not every desktop tells that its menu is open (see
+// opened.go), so lines may move just before a click, and this click must not end
+// another server than the one that was aimed at.
+const settleTime = time.Second
+
+// aimed reports whether a click on a line was aimed at what it is now.
+func (o *owner) aimed(l line) bool {
+	since := o.places[l.Key].since
+	return !l.Action.settles() || !since.After(o.open.since) || o.now().Sub(since) >= settleTime
+}
+
+// click carries out what a line stands for.
+func (o *owner) click(id int) {
+	l := o.shown[id]
+	if l.hidden() || l.Disabled || !o.aimed(l) {
+		return
+	}
+	switch a := l.Action; a.Verb {
+	case openDashboard:
+		go o.opts.Actions.OpenInstance(a.ID)
+	case openGlobal:
+		go o.opts.Actions.OpenGlobal()
+	case quitProgram:
+		go o.opts.Actions.Quit()
+	case stopOne:
+		go o.opts.Stopper.StopInstance(a.ID)
+	case stopAll:
+		go o.opts.Policies.StopAll(a.ID)
+	case keepOne:
+		go o.opts.Policies.Keep(a.ID)
+	case pinOne:
+		go o.opts.Policies.Pin(a.ID, a.On)
+	case pauseShort:
+		go o.opts.Policies.Pause(o.now().Add(shortPause))
+	case pauseToday:
+		go o.opts.Policies.Pause(dayEnd(o.now()))
+	case pauseOpen:
+		go o.opts.Policies.Pause(time.Time{})
+	case resume:
+		go o.opts.Policies.Resume()
+	case switchRule:
+		go o.opts.Policies.Switch(a.ID, a.On)
+	case switchLogin:
+		go o.opts.Login.SetAtLogin(a.On)
+	}
+}
