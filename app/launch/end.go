@@ -207,8 +207,7 @@ func (k *keeper) wait(limit time.Duration, hurry <-chan struct{}) bool {
 	return k.isGone()
 }
 
-// logTail is the end of a server's log, for the rare case that its keeper has died
-// without telling it.
+// logTail is the end of a server's log, as its keeper has written it so far.
 func logTail(path string) string {
 	f, err := statefile.Open(path, os.O_RDONLY, 0)
 	if err != nil {

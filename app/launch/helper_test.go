@@ -44,7 +44,7 @@ func actServe(args []string) int {
 	events := f.Bool("events", false, "answers as events")
 	redirect := f.Bool("redirect", false, "from /mcp to /mcp/")
 	dashboard := f.Bool("dashboard", false, "has one, on a port that it opens first")
-	needs := f.String("needs", "", "a directory without which the dashboard says that no project is active")
+	needs := f.String("needs", "", "a directory without which it logs that no project is active")
 	other := f.Bool("other", false, "opens another port first, which never answers")
 	late := f.Duration("late", 0, "before it listens")
 	fork := f.Bool("fork", false, "serves in a child and ends itself")
@@ -98,8 +98,12 @@ func actServe(args []string) int {
 		listen(0)
 	}
 	if *dashboard {
-		active := *needs == "" || isDirectory(*needs)
-		go http.Serve(listen(0), dashboardOf(active))
+		routes := http.NewServeMux()
+		routes.HandleFunc("GET /heartbeat", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"status":"alive"}`) })
+		go http.Serve(listen(0), routes)
+	}
+	if *needs != "" && !isDirectory(*needs) {
+		fmt.Fprint(os.Stderr, "INFO noise\nERROR "+projectFailed+"\nINFO noise\n")
 	}
 	time.Sleep(*late)
 	l := listenOn(*host, *port)
@@ -133,20 +137,6 @@ func listenOn(host string, port int) net.Listener {
 		os.Exit(1)
 	}
 	return l
-}
-
-// dashboardOf is a dashboard of a server that has its project, or has not.
-func dashboardOf(active bool) http.Handler {
-	project := `"alpha"`
-	if !active {
-		project = "null"
-	}
-	routes := http.NewServeMux()
-	routes.HandleFunc("GET /heartbeat", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"status":"alive"}`) })
-	routes.HandleFunc("POST /get_log_messages", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"messages":[],"max_idx":3,"active_project":%s}`, project)
-	})
-	return routes
 }
 
 // mcpServer knows initialize and nothing else.

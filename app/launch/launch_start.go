@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -110,20 +111,21 @@ func (s *start) projectIsThere(ctx context.Context) error {
 	return nil
 }
 
-// projectIsActive asks the dashboard of a server for all clients, once MCP is
-// accepted, whether it has its project: Serena goes on without one that it could
-// not open, and then serves nobody. A server that does not answer counts as having it.
-func (s *start) projectIsActive(ctx context.Context, dashboard int) error {
-	if s.spec.Lifetime != Shared || dashboard == 0 {
-		return nil
-	}
-	lacks, err := s.l.dashboard.LacksProject(ctx, dashboard)
-	if err != nil || !lacks {
+// projectIsActive looks, once MCP is accepted, whether a Serena for all clients has
+// logged that it could not open its project: it goes on without one, and then
+// serves nobody. Its dashboard would say so as well, but may answer much later
+// than MCP, or be switched off.
+func (s *start) projectIsActive(dir string) error {
+	if s.spec.Lifetime != Shared || !s.spec.Template.isSerena() || !strings.Contains(loggedErrors(logTail(filepath.Join(dir, outputFile))), projectFailed) {
 		return nil
 	}
 	return fmt.Errorf("%w: it could not open %s, and would have served nobody; see that the directory and its .serena/project.yml can be read and written, and ask again, which starts the server",
 		ErrNoProject, monitor.Clean(s.spec.Project))
 }
+
+// projectFailed is how Serena, from 1.5.3 to 2.1.0, logs that it starts without the
+// project that it was given.
+const projectFailed = "Error activating project"
 
 // turn waits until the server may start. Serenas start one at a time while
 // their directory has no settings yet, and up to 1.7 always, because they race for
@@ -321,7 +323,7 @@ func (s *start) ready(ctx context.Context, k *keeper, r record, v values, dir st
 	if err != nil {
 		return nil, err
 	}
-	if err := s.projectIsActive(ctx, at.dashboard); err != nil {
+	if err := s.projectIsActive(dir); err != nil {
 		return nil, err
 	}
 	r.Server, r.Port, r.Path, r.DashboardPort = at.server.String(), at.port, at.path, at.dashboard

@@ -388,7 +388,7 @@ func TestManyAtOnce(t *testing.T) {
 // succeeds as soon as its project is back.
 func TestSharedServerHasItsProject(t *testing.T) {
 	serena := func(project string) Spec {
-		spec := order("--print", "INFO noise\nERROR why it failed\nINFO noise", "--dashboard", "--late", "50ms", "--needs", filepath.Join(project, ".serena"))
+		spec := order("--late", "50ms", "--needs", filepath.Join(project, ".serena"))
 		spec.Template.Name, spec.Project, spec.Lifetime = monitor.KindSerena, project, Shared
 		return spec
 	}
@@ -418,7 +418,7 @@ func TestSharedServerHasItsProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("could not open")
-	refused("Its last lines: ERROR why it failed")
+	refused("Its last lines: ERROR Error activating project")
 	spec := serena(project)
 	spec.Lifetime = Session
 	own, err := l.Launch(t.Context(), spec) // whoever has it alone can give it a project

@@ -32,8 +32,8 @@ const (
 )
 
 // settleTime is how much longer than MCP a dashboard may take to reply that
-// listens already, and the system to show whose port it is.
-const settleTime = 300 * time.Millisecond
+// listens already, and the system to show whose port it is: on a busy machine, seconds.
+const settleTime = 5 * time.Second
 
 // location is where a server was found to be.
 type location struct {

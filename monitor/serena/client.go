@@ -201,16 +201,6 @@ func (c *Client) Logs(ctx context.Context, port int, start int) (LogPage, error)
 	return c.logs(ctx, port, start, maxLogBody)
 }
 
-// LacksProject reports whether the instance says that no project is active. The
-// answer comes at once, also while a tool runs, which that of Overview does not.
-func (c *Client) LacksProject(ctx context.Context, port int) (bool, error) {
-	var answer struct {
-		Project json.RawMessage `json:"active_project"` // a name; nil when the answer does not tell
-	}
-	err := c.call(ctx, http.MethodPost, port, "/get_log_messages", fmt.Appendf(nil, `{"start_idx":%d}`, beyondLog), &answer, maxProbeBody)
-	return string(answer.Project) == "null", err
-}
-
 // LastCall looks up in the newest messages of the log when a tool was last at
 // work. It is the zero time when they do not tell.
 func (c *Client) LastCall(ctx context.Context, port int) (time.Time, error) {

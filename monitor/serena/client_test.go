@@ -153,21 +153,6 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-func TestLacksProject(t *testing.T) {
-	for body, want := range map[string]bool{
-		`{"messages":[],"max_idx":35,"active_project":null}`:    true,
-		`{"messages":[],"max_idx":35,"active_project":"alpha"}`: false,
-		`{"messages":[],"max_idx":35}`:                          false, // it does not say
-	} {
-		if lacks, err := NewClient().LacksProject(patient(t), dashboard(t, answer(body))); lacks != want || err != nil {
-			t.Errorf("%s: %v, %v", body, lacks, err)
-		}
-	}
-	if lacks, err := NewClient().LacksProject(patient(t), dashboard(t, http.NotFound)); lacks || !errors.Is(err, ErrNoRoute) {
-		t.Errorf("%v, %v", lacks, err)
-	}
-}
-
 func TestToolCalls(t *testing.T) {
 	port := dashboard(t, answer(`{"stats":{"find_symbol":{"num_times_called":20,"input_tokens":1100,"output_tokens":600},"list_dir":{"num_times_called":1}}}`))
 	if n, err := NewClient().ToolCalls(patient(t), port); n != 21 || err != nil {

@@ -57,17 +57,9 @@ func TestVersions(t *testing.T) {
 				return tasks
 			}
 
-			lacksProject := func(want bool) {
-				t.Helper()
-				if lacks, err := c.LacksProject(ctx, s.Port); err != nil || lacks != want {
-					t.Errorf("it lacks a project: %v, %v", lacks, err)
-				}
-			}
-
 			if err := c.Heartbeat(ctx, s.Port); err != nil {
 				t.Error(err)
 			}
-			lacksProject(true)
 			if o := overview(); o.Version != version || o.Project != nil || o.Context.Name != "desktop-app" || len(o.Modes) == 0 || o.KeepsState() == nil || *o.KeepsState() {
 				t.Errorf("overview %+v", o)
 			}
@@ -83,7 +75,6 @@ func TestVersions(t *testing.T) {
 			}
 
 			s.Enter(serenatest.Project)
-			lacksProject(false)
 			if o := overview(); o.Project == nil || o.Project.Name != "alpha" || o.Project.Path != "/home/user/alpha" {
 				t.Errorf("overview %+v, project %+v", o, o.Project)
 			}
