@@ -239,7 +239,7 @@ func (p procfs) isMarked(pid int, mark []byte) (monitor.Identity, bool, error) {
 	if err != nil {
 		return monitor.Identity{}, false, err
 	}
-	return s.identity(), s.stat(os.Getpagesize()).State != Unreaped, nil
+	return s.identity(), s.runState() != Unreaped, nil
 }
 
 // holds reports whether an environment, entries that end in a zero byte, has this

@@ -63,7 +63,7 @@ type Stat struct {
 	Parent   int // pid
 	State    RunState
 	CPU      time.Duration // user and system time of all its threads so far
-	RSSBytes uint64        // resident memory
+	RSSBytes uint64        // resident memory; on Linux Tree alone tells
 }
 
 // Listener is one TCP address on which a process accepts connections.

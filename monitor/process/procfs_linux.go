@@ -228,7 +228,7 @@ func ReadStat(pid int) (Stat, error) {
 	if err != nil {
 		return Stat{}, err
 	}
-	return s.stat(os.Getpagesize()), nil
+	return s.stat(), nil
 }
 
 // Read reads who a process is. Args is empty for kernel threads and for

@@ -195,7 +195,7 @@ func TestReadStatOfRealProcesses(t *testing.T) {
 	if s.PID != pid || s.Start == 0 || s.Parent != os.Getpid() || s.State != Running {
 		t.Errorf("%+v", s)
 	}
-	eventually(t, "it has memory", func() bool { s, _ := ReadStat(pid); return s.RSSBytes > 0 })
+	eventually(t, "it has memory", func() bool { tree, _ := Tree(s.Identity); return len(tree) == 1 && tree[0].RSSBytes > 0 })
 	kill(t, pid, syscall.SIGSTOP)
 	waitForState(t, pid, Stopped)
 	kill(t, pid, syscall.SIGCONT)

@@ -18,7 +18,6 @@ const (
 	fieldSystemTime = 15
 	fieldThreads    = 20
 	fieldStart      = 22
-	fieldRSS        = 24
 	fieldStartCode  = 26
 	fieldEndCode    = 27
 	fieldStartStack = 28
@@ -44,7 +43,6 @@ type procStat struct {
 	cpu     time.Duration
 	threads uint64
 	start   uint64 // ticks since boot
-	pages   uint64 // resident
 
 	layout layout
 }
@@ -98,8 +96,6 @@ func parseStat(b []byte) (procStat, error) {
 			s.threads, ok = number(text)
 		case fieldStart:
 			s.start, ok = number(text)
-		case fieldRSS:
-			s.pages, ok = number(text)
 		case fieldStartCode:
 			s.layout.startCode, ok = number(text)
 		case fieldEndCode:
@@ -111,7 +107,7 @@ func parseStat(b []byte) (procStat, error) {
 			return procStat{}, fmt.Errorf("not a process stat line, field %d is %.20q", field, text)
 		}
 	}
-	if field <= fieldRSS {
+	if field <= fieldStart {
 		return procStat{}, fmt.Errorf("process stat line ends after %d fields", field-1)
 	}
 	return s, nil
@@ -154,14 +150,8 @@ func (s *procStat) identity() monitor.Identity {
 
 func (s *procStat) program() program { return program{s.start, s.layout} }
 
-func (s *procStat) stat(pageSize int) Stat {
-	return Stat{
-		Identity: s.identity(),
-		Parent:   s.parent,
-		State:    s.runState(),
-		CPU:      s.cpu,
-		RSSBytes: s.pages * uint64(pageSize),
-	}
+func (s *procStat) stat() Stat {
+	return Stat{Identity: s.identity(), Parent: s.parent, State: s.runState(), CPU: s.cpu}
 }
 
 // parseCmdline splits /proc/PID/cmdline into arguments. The last one may lack

@@ -3,10 +3,10 @@ package process
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 
+	"github.com/shirou/gopsutil/v3/process"
 	"golang.org/x/sys/unix"
 
 	"lamplighter/monitor"
@@ -76,7 +76,11 @@ func (f *family) stat(pid int) (Stat, error) {
 	if err != nil {
 		return Stat{}, err
 	}
-	return s.stat(os.Getpagesize()), nil
+	stat := s.stat()
+	if memory, err := (&process.Process{Pid: int32(pid)}).MemoryInfo(); err == nil {
+		stat.RSSBytes = memory.RSS
+	}
+	return stat, nil
 }
 
 // children reads /proc/PID/task/TID/children of every thread: each lists what
