@@ -54,14 +54,14 @@ func mayImport(from, to string) bool {
 		return to == "monitor/command" || to == "app/share/wire"
 	case from == "app/share/wire": // is in both programs
 		return false
-	case from == "app/share/upstream": // knows a server and its protocol, and no client
-		return to == "app/share/wire" || to == "monitor"
+	case from == "app/mcp": // knows a server and its protocol, and no client
+		return to == "app/share/wire"
 	case from == "app/share/lease": // knows one client and its server, and nobody else
-		return slices.Contains([]string{"app/share/wire", "app/share/upstream", "monitor"}, to)
+		return slices.Contains([]string{"app/share/wire", "app/mcp", "monitor"}, to)
 	case from == "app/share/ask": // decides what may be shared, and starts nothing
 		return below(to, "monitor") || to == "app/launch" || to == "app/share/wire"
 	case from == "app/share": // the servers, whoever their clients are
-		return below(to, "monitor") || to == "app/launch" || below(to, "app/share") && to != "app/share/front"
+		return below(to, "monitor") || to == "app/launch" || to == "app/mcp" || below(to, "app/share") && to != "app/share/front"
 	case from == "app/share/front": // the clients
 		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/socket", "app/payload"}, to)
 	case from == "app/socket": // whoever connects
@@ -206,11 +206,12 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/connect", "monitor/process", false},
 		{"app/connect", "monitor/command", true},
 		{"app/connect", "app/share/wire", true},
-		{"app/connect", "app/share/upstream", false},
+		{"app/connect", "app/mcp", false},
 		{"app/share/wire", "monitor", false},
-		{"app/share/upstream", "app/share/wire", true},
-		{"app/share/upstream", "app/launch", false},
-		{"app/share/lease", "app/share/upstream", true},
+		{"app/mcp", "app/share/wire", true},
+		{"app/mcp", "monitor", false},
+		{"app/mcp", "app/launch", false},
+		{"app/share/lease", "app/mcp", true},
 		{"app/share/lease", "app/share", false},
 		{"app/share/ask", "app/launch", true},
 		{"app/share/ask", "app/share", false},

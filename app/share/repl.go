@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
 )
@@ -31,7 +31,7 @@ const replTime = 20 * time.Second
 const replHello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"lamplighter","version":"1"}}}`
 
 // newTransport is that for all requests to one server.
-func newTransport() http.RoundTripper { return upstream.NewTransport() }
+func newTransport() http.RoundTripper { return mcp.NewTransport() }
 
 // repl asks servers what their clients have in their memory.
 type repl struct{ log *slog.Logger }
@@ -42,7 +42,7 @@ func (r repl) holds(ctx context.Context, server Server, sessions []string) (stri
 	defer cancel()
 	transport := newTransport()
 	defer closeIdle(transport)
-	s, answer, err := upstream.Open(ctx, upstream.Options{
+	s, answer, err := mcp.Open(ctx, mcp.Options{
 		URL: server.MCPURL(), Transport: transport, Log: r.log, Receive: func([]byte) {},
 	}, []byte(replHello))
 	if err == nil && s == nil {

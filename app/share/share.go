@@ -109,7 +109,7 @@ type Options struct {
 	// somebody.
 	Direct func(ctx context.Context, s Server) (who string, err error)
 	// Transport makes that for all requests to one server; nil:
-	// upstream.NewTransport.
+	// mcp.NewTransport.
 	Transport func() http.RoundTripper
 
 	// Show is given all that is shared at each change, but not more often than

@@ -4,18 +4,18 @@ import (
 	"context"
 	"log/slog"
 
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 )
 
-// dialer opens MCP sessions: package upstream, or what tests make of it.
+// dialer opens MCP sessions: package mcp, or what tests make of it.
 type dialer interface {
-	// open is upstream.Open.
+	// open is mcp.Open.
 	open(ctx context.Context, server Server, receive func([]byte), initialize []byte) (upstreamSession, []byte, error)
-	// resume is upstream.Resume.
+	// resume is mcp.Resume.
 	resume(ctx context.Context, server Server, receive func([]byte), id, version string) (upstreamSession, error)
 }
 
-// upstreamSession is what a lease needs of an upstream.Session.
+// upstreamSession is what a lease needs of an mcp.Server.
 type upstreamSession interface {
 	ID() string
 	Version() string
@@ -25,7 +25,7 @@ type upstreamSession interface {
 	Detach(ctx context.Context)
 }
 
-// call is what it needs of an upstream.Call.
+// call is what it needs of an mcp.Call.
 type call interface {
 	Taken() <-chan struct{}
 	Done() <-chan struct{}
@@ -34,12 +34,12 @@ type call interface {
 
 type upstreamDialer struct{ log *slog.Logger }
 
-func (d upstreamDialer) options(server Server, receive func([]byte)) upstream.Options {
-	return upstream.Options{URL: server.URL, Transport: server.Transport, Receive: receive, Log: d.log}
+func (d upstreamDialer) options(server Server, receive func([]byte)) mcp.Options {
+	return mcp.Options{URL: server.URL, Transport: server.Transport, Receive: receive, Log: d.log}
 }
 
 func (d upstreamDialer) open(ctx context.Context, server Server, receive func([]byte), initialize []byte) (upstreamSession, []byte, error) {
-	s, answer, err := upstream.Open(ctx, d.options(server, receive), initialize)
+	s, answer, err := mcp.Open(ctx, d.options(server, receive), initialize)
 	if s == nil || err != nil {
 		return nil, answer, err
 	}
@@ -47,15 +47,15 @@ func (d upstreamDialer) open(ctx context.Context, server Server, receive func([]
 }
 
 func (d upstreamDialer) resume(ctx context.Context, server Server, receive func([]byte), id, version string) (upstreamSession, error) {
-	s, err := upstream.Resume(ctx, d.options(server, receive), id, version)
+	s, err := mcp.Resume(ctx, d.options(server, receive), id, version)
 	if err != nil {
 		return nil, err
 	}
 	return dialled{s}, nil
 }
 
-type dialled struct{ *upstream.Session }
+type dialled struct{ *mcp.Server }
 
 func (d dialled) Begin(ctx context.Context, line []byte, each func(line []byte)) call {
-	return d.Session.Begin(ctx, line, each)
+	return d.Server.Begin(ctx, line, each)
 }

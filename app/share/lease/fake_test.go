@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 )
 
@@ -51,7 +51,7 @@ func (w *world) die() {
 	}
 	w.mu.Unlock()
 	for _, c := range calls {
-		c.end(upstream.ErrLost)
+		c.end(mcp.ErrLost)
 	}
 }
 
@@ -87,12 +87,12 @@ func (w *world) open(ctx context.Context, _ Server, receive func([]byte), initia
 	w.mu.Unlock()
 	if mute {
 		<-ctx.Done()
-		return nil, nil, upstream.ErrLost
+		return nil, nil, mcp.ErrLost
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if ctx.Err() != nil || !w.alive {
-		return nil, nil, upstream.ErrNotSent
+		return nil, nil, mcp.ErrNotSent
 	}
 	w.opened++
 	s := &fakeSession{world: w, id: fmt.Sprint("session-", w.opened), version: w.version, receive: receive}
@@ -106,15 +106,15 @@ func (w *world) resume(ctx context.Context, _ Server, receive func([]byte), id, 
 	w.mu.Unlock()
 	if mute {
 		<-ctx.Done()
-		return nil, upstream.ErrLost
+		return nil, mcp.ErrLost
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case ctx.Err() != nil || !w.alive:
-		return nil, upstream.ErrNotSent
+		return nil, mcp.ErrNotSent
 	case w.sessions[id] == nil:
-		return nil, upstream.ErrUnknown
+		return nil, mcp.ErrUnknown
 	}
 	s := &fakeSession{world: w, id: id, version: version, receive: receive}
 	w.sessions[id] = s
@@ -195,9 +195,9 @@ func (s *fakeSession) Begin(ctx context.Context, line []byte, each func([]byte))
 	defer w.mu.Unlock()
 	switch {
 	case ctx.Err() != nil || s.closed || !w.alive:
-		c.end(upstream.ErrNotSent)
+		c.end(mcp.ErrNotSent)
 	case w.sessions[s.id] != s:
-		c.end(upstream.ErrUnknown)
+		c.end(mcp.ErrUnknown)
 	case m.Kind != wire.Request:
 		w.got = append(w.got, c.line)
 		if !w.slow {
@@ -206,7 +206,7 @@ func (s *fakeSession) Begin(ctx context.Context, line []byte, each func([]byte))
 		}
 		go func() {
 			<-ctx.Done()
-			c.end(upstream.ErrLost)
+			c.end(mcp.ErrLost)
 		}()
 	case strings.HasPrefix(c.id, `"lamplighter-`):
 		w.got = append(w.got, c.line)
@@ -218,7 +218,7 @@ func (s *fakeSession) Begin(ctx context.Context, line []byte, each func([]byte))
 			select {
 			case <-c.done:
 			case <-ctx.Done():
-				c.end(fmt.Errorf("%w: %w", upstream.ErrLost, ctx.Err()))
+				c.end(fmt.Errorf("%w: %w", mcp.ErrLost, ctx.Err()))
 			}
 		}()
 	}

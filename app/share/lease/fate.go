@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
 )
@@ -31,16 +31,16 @@ type ending struct {
 // judge decides what becomes of the request: it is sent again only if it was
 // surely not carried out, and its client always hears what is known of that.
 func judge(e ending) verdict {
-	var refused *upstream.Refused
+	var refused *mcp.Refused
 	isRefused := errors.As(e.err, &refused)
 	switch {
-	case isRefused && errors.Is(e.err, upstream.ErrLost):
+	case isRefused && errors.Is(e.err, mcp.ErrLost):
 		return verdict{code: wire.CodeInternal, text: refused.Error() + "; it may have been carried out"}
 	case isRefused && refused.Status == http.StatusRequestEntityTooLarge:
 		return verdict{code: wire.CodeInvalid, text: fmt.Sprintf("this request of %s is too long: %s; it was not carried out", monitor.Memory(e.size), refused.Text)}
 	case isRefused:
 		return verdict{code: wire.CodeInternal, text: refused.Error() + "; it was not carried out"}
-	case errors.Is(e.err, upstream.ErrNotSent), errors.Is(e.err, upstream.ErrUnknown):
+	case errors.Is(e.err, mcp.ErrNotSent), errors.Is(e.err, mcp.ErrUnknown):
 		if e.tries <= retries {
 			return verdict{drop: true, again: true}
 		}
@@ -55,7 +55,7 @@ func judge(e ending) verdict {
 
 // openingText is an error of an initialize, for the user.
 func openingText(err error) string {
-	if errors.Is(err, upstream.ErrNotSent) || errors.Is(err, upstream.ErrUnknown) || errors.Is(err, upstream.ErrLost) {
+	if errors.Is(err, mcp.ErrNotSent) || errors.Is(err, mcp.ErrUnknown) || errors.Is(err, mcp.ErrLost) {
 		return fmt.Sprintf("the server runs and does not answer: %v", err)
 	}
 	return err.Error()
@@ -64,7 +64,7 @@ func openingText(err error) string {
 // mayOpenAgain tells whether another try may help. Nothing is carried out twice:
 // an MCP session that was begun and lost does nothing.
 func mayOpenAgain(err error) bool {
-	var refused *upstream.Refused
+	var refused *mcp.Refused
 	return !errors.As(err, &refused)
 }
 

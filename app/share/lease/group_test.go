@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/sharetest"
-	"lamplighter/app/share/upstream"
 )
 
 // group is the server behind leases.
@@ -142,7 +142,7 @@ func (g *group) starts() int {
 // behind is a group of a server of sharetest, which is started again when it was
 // killed.
 func behind(t *testing.T, server *sharetest.Server) *group {
-	transport := upstream.NewTransport()
+	transport := mcp.NewTransport()
 	t.Cleanup(transport.CloseIdleConnections)
 	running := true
 	return &group{why: "it was killed", wake: func() Server {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 )
 
@@ -19,7 +19,7 @@ func (l *Lease) initialize(ctx context.Context, it *item) {
 		l.o.Info(info)
 	}
 	if under != "" {
-		if result, ok := l.o.Servers.Cached("initialize", under); ok && upstream.IsToken(protocolOf(result), maxVersion) {
+		if result, ok := l.o.Servers.Cached("initialize", under); ok && mcp.IsToken(protocolOf(result), maxVersion) {
 			l.accept(it)
 			l.begun(it, under, protocolOf(result))
 			l.keep()

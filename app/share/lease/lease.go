@@ -12,7 +12,7 @@
 //
 // One goroutine, the pump, sends to the server, in the order of the client. Each
 // request that was sent has a goroutine that waits for its end. What the server
-// sends comes on goroutines of package upstream, and is written to the client
+// sends comes on goroutines of package mcp, and is written to the client
 // before more of it is read: a client that does not read holds up its own
 // requests and nothing else.
 //

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 )
 
@@ -235,7 +235,7 @@ func (l *Lease) use(lk *link) {
 	}
 	l.link, l.resume = lk, false
 	l.state.Session, l.state.Server = lk.session.ID(), id
-	if version := lk.session.Version(); upstream.IsToken(version, maxVersion) { // of a repeated initialize it may be another
+	if version := lk.session.Version(); mcp.IsToken(version, maxVersion) { // of a repeated initialize it may be another
 		l.state.Protocol = version
 	}
 	l.mu.Unlock()

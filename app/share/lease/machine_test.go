@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 )
 
@@ -214,23 +214,23 @@ func TestEachRequestHasOneFate(t *testing.T) {
 						w.mu.Lock()
 						w.carried[c.id]++
 						w.mu.Unlock()
-						c.end(upstream.ErrLost)
+						c.end(mcp.ErrLost)
 					}
 				},
 				"not sent": func(t *rapid.T) {
 					if c := w.take(rapid.IntRange(0, 100).Draw(t, "which")); c != nil {
-						c.end(upstream.ErrNotSent)
+						c.end(mcp.ErrNotSent)
 					}
 				},
 				"unknown": func(t *rapid.T) {
 					if c := w.take(rapid.IntRange(0, 100).Draw(t, "which")); c != nil {
 						w.forget()
-						c.end(upstream.ErrUnknown)
+						c.end(mcp.ErrUnknown)
 					}
 				},
 				"refused": func(t *rapid.T) {
 					if c := w.take(rapid.IntRange(0, 100).Draw(t, "which")); c != nil {
-						c.end(&upstream.Refused{Status: 413, Text: "too long"})
+						c.end(&mcp.Refused{Status: 413, Text: "too long"})
 					}
 				},
 				"progress and strays": func(t *rapid.T) {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 )
 
@@ -38,7 +38,7 @@ func TestIdsThatAServerMayTakeForTheSame(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
-	lost := fmt.Errorf("reading: %w", upstream.ErrLost)
+	lost := fmt.Errorf("reading: %w", mcp.ErrLost)
 	for _, test := range []struct {
 		name  string
 		e     ending
@@ -51,13 +51,13 @@ func TestJudge(t *testing.T) {
 		{"no answer of a server that has ended", ending{tries: 1, gone: true, why: "it was killed"}, false, false, wire.CodeInternal, []string{"(it was killed)", "may have been carried out"}},
 		{"lost", ending{err: lost, tries: 1}, false, false, wire.CodeInternal, []string{"lost", "may have been carried out"}},
 		{"lost with the server", ending{err: lost, tries: 1, gone: true, why: "it crashed"}, false, false, wire.CodeInternal, []string{"the server ended (it crashed) while it worked on this; it may have been carried out"}},
-		{"not sent", ending{err: upstream.ErrNotSent, tries: 1, gone: true}, true, true, 0, nil},
-		{"not sent three times", ending{err: upstream.ErrNotSent, tries: 3}, true, true, 0, nil},
-		{"not sent, and tried enough", ending{err: upstream.ErrNotSent, tries: 4}, false, true, wire.CodeUnavailable, []string{"not carried out"}},
-		{"unknown", ending{err: upstream.ErrUnknown, tries: 1}, true, true, 0, nil},
-		{"413", ending{err: &upstream.Refused{Status: 413, Text: "too much (4194304)"}, tries: 1, size: 5 << 20}, false, false, wire.CodeInvalid, []string{"5.2 MB", "4194304", "not carried out"}},
-		{"406", ending{err: &upstream.Refused{Status: 406, Text: "odd"}, tries: 1}, false, false, wire.CodeInternal, []string{"406", "odd", "was not carried out"}},
-		{"500", ending{err: &upstream.Refused{Status: 500}, tries: 1, gone: true}, false, false, wire.CodeInternal, []string{"500", "may have been carried out"}},
+		{"not sent", ending{err: mcp.ErrNotSent, tries: 1, gone: true}, true, true, 0, nil},
+		{"not sent three times", ending{err: mcp.ErrNotSent, tries: 3}, true, true, 0, nil},
+		{"not sent, and tried enough", ending{err: mcp.ErrNotSent, tries: 4}, false, true, wire.CodeUnavailable, []string{"not carried out"}},
+		{"unknown", ending{err: mcp.ErrUnknown, tries: 1}, true, true, 0, nil},
+		{"413", ending{err: &mcp.Refused{Status: 413, Text: "too much (4194304)"}, tries: 1, size: 5 << 20}, false, false, wire.CodeInvalid, []string{"5.2 MB", "4194304", "not carried out"}},
+		{"406", ending{err: &mcp.Refused{Status: 406, Text: "odd"}, tries: 1}, false, false, wire.CodeInternal, []string{"406", "odd", "was not carried out"}},
+		{"500", ending{err: &mcp.Refused{Status: 500}, tries: 1, gone: true}, false, false, wire.CodeInternal, []string{"500", "may have been carried out"}},
 		{"another error", ending{err: errors.New("odd"), tries: 1}, false, false, wire.CodeInternal, []string{"odd", "may have been carried out"}},
 	} {
 		v := judge(test.e)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 )
 
@@ -186,7 +186,7 @@ func (l *Lease) callDone(ctx context.Context, lk *link, it *item, err error) {
 	l.mu.Unlock()
 	var v verdict
 	if !settled {
-		if err == nil || errors.Is(err, upstream.ErrLost) {
+		if err == nil || errors.Is(err, mcp.ErrLost) {
 			pause(ctx, lk.server.Gone, time.Second) // its streams and connections end before its process
 		}
 		e.gone, e.why = lk.fell()
@@ -328,7 +328,7 @@ func (l *Lease) pass(ctx context.Context, lk *link, it *item) bool {
 		return true
 	}
 	l.o.Log.Debug("The server did not take a message", "method", it.Method, "error", err)
-	if errors.Is(err, upstream.ErrUnknown) || errors.Is(err, upstream.ErrNotSent) {
+	if errors.Is(err, mcp.ErrUnknown) || errors.Is(err, mcp.ErrNotSent) {
 		l.retire(lk)
 	}
 	return false

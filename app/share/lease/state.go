@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"lamplighter/app/share/upstream"
+	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 )
 
@@ -100,7 +100,7 @@ func parseState(b []byte) (State, error) {
 		return State{}, fmt.Errorf("%w: it has no initialize", errState)
 	case s.Initialized != nil && !isLine(s.Initialized, wire.Notification, "notifications/initialized"):
 		return State{}, fmt.Errorf("%w: its notifications/initialized is another message", errState)
-	case !upstream.IsToken(s.Protocol, maxVersion) || s.Session != "" && !upstream.IsToken(s.Session, maxSession):
+	case !mcp.IsToken(s.Protocol, maxVersion) || s.Session != "" && !mcp.IsToken(s.Session, maxSession):
 		return State{}, fmt.Errorf("%w: its MCP session cannot be one", errState)
 	case s.Level != nil && !isObject(s.Level):
 		return State{}, fmt.Errorf("%w: its log level is no object", errState)

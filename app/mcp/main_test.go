@@ -1,4 +1,4 @@
-package upstream
+package mcp
 
 import (
 	"context"
@@ -47,7 +47,7 @@ func transport(t testing.TB) *http.Transport {
 }
 
 // dial opens a session that is initialized and ends with the test.
-func dial(t testing.TB, s *sharetest.Server, receive func([]byte)) *Session {
+func dial(t testing.TB, s *sharetest.Server, receive func([]byte)) *Server {
 	t.Helper()
 	session, answer, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t), Receive: receive}, []byte(hello))
 	if err != nil || session == nil {
@@ -66,7 +66,7 @@ func call(id, tool, arguments string) []byte {
 }
 
 // ask sends a call and returns the messages that answer it.
-func ask(t testing.TB, s *Session, id, tool, arguments string) []string {
+func ask(t testing.TB, s *Server, id, tool, arguments string) []string {
 	t.Helper()
 	var b inbox
 	if err := s.Send(t.Context(), call(id, tool, arguments), b.take); err != nil {

@@ -1,4 +1,4 @@
-package upstream
+package mcp
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ const longBody = 1 << 20
 // Send returns when the answer has ended, also when it held no response. There
 // is no time limit but ctx, whose end hangs up and cancels nothing. The error Is
 // ErrNotSent, ErrUnknown or ErrLost, or it is a *Refused.
-func (s *Session) Send(ctx context.Context, line []byte, each func(line []byte)) error {
+func (s *Server) Send(ctx context.Context, line []byte, each func(line []byte)) error {
 	return s.send(ctx, line, each, nil)
 }
 
@@ -50,7 +50,7 @@ func (c *Call) Err() error { return c.err }
 
 // Begin is Send in the background. Lines whose order matters must wait for the
 // Taken of the one before.
-func (s *Session) Begin(ctx context.Context, line []byte, each func(line []byte)) *Call {
+func (s *Server) Begin(ctx context.Context, line []byte, each func(line []byte)) *Call {
 	c := &Call{taken: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
@@ -79,7 +79,7 @@ func (p *post) arrived() bool {
 }
 
 // send is Send. taken, if not nil, is called with the header of the answer.
-func (s *Session) send(ctx context.Context, line []byte, each func([]byte), taken func(*http.Response)) error {
+func (s *Server) send(ctx context.Context, line []byte, each func([]byte), taken func(*http.Response)) error {
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func failed(ctx context.Context, arrived bool, err error) error {
 }
 
 // refusal is the error that an answer is.
-func (s *Session) refusal(answer *http.Response, length int) error {
+func (s *Server) refusal(answer *http.Response, length int) error {
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10)) // half of it is good enough
 	if answer.StatusCode == http.StatusNotFound && s.id != "" {
 		return ErrUnknown

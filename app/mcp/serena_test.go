@@ -1,4 +1,4 @@
-package upstream
+package mcp
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ func TestSerena(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			server := serenatest.Replay(t, version, serenatest.Project)
 			o := Options{URL: server.MCPURL, Transport: transport(t)}
-			var sessions []*Session
+			var sessions []*Server
 			for range 2 {
 				s, answer, err := Open(t.Context(), o, []byte(hello))
 				if err != nil || s == nil || s.Version() != "2025-06-18" || s.ID() == "" {
@@ -31,7 +31,7 @@ func TestSerena(t *testing.T) {
 				sessions = append(sessions, s)
 			}
 			first, second := sessions[0], sessions[1]
-			answer := func(s *Session, line string) string {
+			answer := func(s *Server, line string) string {
 				t.Helper()
 				var b inbox
 				if err := s.Send(t.Context(), []byte(line), b.take); err != nil {

@@ -1,4 +1,4 @@
-package upstream
+package mcp
 
 import (
 	"bytes"
@@ -204,9 +204,9 @@ func raw(t *testing.T, each func(net.Conn)) (url string) {
 }
 
 // bare is a session with a server that was never asked.
-func bare(t *testing.T, url string) *Session {
+func bare(t *testing.T, url string) *Server {
 	t.Helper()
-	s, err := newSession(Options{URL: url, Transport: transport(t)})
+	s, err := newServer(Options{URL: url, Transport: transport(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

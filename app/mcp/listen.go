@@ -1,4 +1,4 @@
-package upstream
+package mcp
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const (
 // notifications/initialized, and opens it again when it ends, until Close or
 // until the server says that there is none. A session that nobody listens to
 // expires on Serena's side after 30 minutes. More calls do nothing.
-func (s *Session) Listen() {
+func (s *Server) Listen() {
 	ctx, leave, err := s.enter(context.Background())
 	if err != nil {
 		return // it is closed
@@ -38,7 +38,7 @@ func (s *Session) Listen() {
 
 // listen reads the GET stream until ctx is done; body is one that is open, if
 // not nil.
-func (s *Session) listen(ctx context.Context, leave func(), body io.ReadCloser) {
+func (s *Server) listen(ctx context.Context, leave func(), body io.ReadCloser) {
 	defer close(s.stream)
 	defer leave()
 	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
@@ -80,7 +80,7 @@ func passing(status int) bool {
 }
 
 // openStream opens the GET stream. Its errors are those of Send.
-func (s *Session) openStream(ctx context.Context) (io.ReadCloser, error) {
+func (s *Server) openStream(ctx context.Context) (io.ReadCloser, error) {
 	answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodGet))
 	if err != nil {
 		return nil, failed(ctx, false, err)

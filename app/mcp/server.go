@@ -1,4 +1,4 @@
-package upstream
+package mcp
 
 import (
 	"context"
@@ -24,9 +24,9 @@ const answerGrace = time.Second
 // not open wholly.
 const abandonLimit = 2 * time.Second
 
-// Session is an MCP session that the server knows. Its methods may be called
-// from any goroutine.
-type Session struct {
+// Server is an MCP server with a session of ours that it knows. Its methods may
+// be called from any goroutine.
+type Server struct {
 	transport http.RoundTripper
 	url       *url.URL
 	receive   func([]byte)
@@ -51,8 +51,8 @@ var errClosed = errors.New("the session was closed")
 // the line with the response; when that is an error of JSON-RPC there is no
 // session, and no error. What the server sends before it goes to Receive. The
 // error is as with Send.
-func Open(ctx context.Context, o Options, initialize []byte) (s *Session, answer []byte, err error) {
-	s, err = newSession(o)
+func Open(ctx context.Context, o Options, initialize []byte) (s *Server, answer []byte, err error) {
+	s, err = newServer(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +93,7 @@ func Open(ctx context.Context, o Options, initialize []byte) (s *Session, answer
 
 // abandon ends a session that was begun and is of no use, also when ctx is done: a
 // server may keep it for long.
-func (s *Session) abandon(ctx context.Context) {
+func (s *Server) abandon(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
 	defer cancel()
 	s.Close(ctx)
@@ -102,11 +102,11 @@ func (s *Session) abandon(ctx context.Context) {
 // Resume takes up the session with that id and version, of an earlier process of
 // ours, and opens its GET stream as Listen does. The error Is ErrUnknown when
 // the server does not know it, and ErrNotSent when there is no server.
-func Resume(ctx context.Context, o Options, id, version string) (*Session, error) {
+func Resume(ctx context.Context, o Options, id, version string) (*Server, error) {
 	if !token(id) || !token(version) {
 		return nil, fmt.Errorf("%w: %q is no id of a session with the version %q", ErrUnknown, id, version)
 	}
-	s, err := newSession(o)
+	s, err := newServer(o)
 	if err != nil {
 		return nil, err
 	}
@@ -146,12 +146,12 @@ func Resume(ctx context.Context, o Options, id, version string) (*Session, error
 	return s, nil
 }
 
-func newSession(o Options) (*Session, error) {
+func newServer(o Options) (*Server, error) {
 	u, err := o.parse()
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{
+	s := &Server{
 		transport: o.Transport, url: u, receive: o.Receive, log: o.Log, flights: map[*flight]struct{}{},
 		header: http.Header{
 			"Accept":       {"application/json, text/event-stream"},
@@ -169,7 +169,7 @@ func newSession(o Options) (*Session, error) {
 }
 
 // opened takes the id from the header of the answer to initialize.
-func (s *Session) opened(answer *http.Response) {
+func (s *Server) opened(answer *http.Response) {
 	if id := answer.Header.Get("Mcp-Session-Id"); token(id) && answer.StatusCode < http.StatusBadRequest {
 		s.id = id
 		s.header = maps.Clone(s.header) // the request has the old one
@@ -177,7 +177,7 @@ func (s *Session) opened(answer *http.Response) {
 	}
 }
 
-func (s *Session) setVersion(version string) {
+func (s *Server) setVersion(version string) {
 	if token(version) {
 		s.version = version
 		s.header = maps.Clone(s.header)
@@ -203,15 +203,15 @@ func IsToken(text string, limit int) bool {
 
 // ID is the server's name for the session; "" when it gave none, as servers
 // without sessions do.
-func (s *Session) ID() string { return s.id }
+func (s *Server) ID() string { return s.id }
 
 // Version is that of the protocol, as the server chose it; "" when it did not
 // say.
-func (s *Session) Version() string { return s.version }
+func (s *Server) Version() string { return s.version }
 
 // enter makes a context that ends with ctx and with the session. leave must be
 // called.
-func (s *Session) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	f := &flight{cancel}
 	s.mu.Lock()
@@ -233,13 +233,13 @@ func (s *Session) enter(ctx context.Context) (_ context.Context, leave func(), e
 // the server, for another process of ours to Resume. A client that hangs up does
 // not cancel anything. It returns when Receive is not called any more, or ctx is
 // done.
-func (s *Session) Detach(ctx context.Context) {
+func (s *Server) Detach(ctx context.Context) {
 	s.hangUp()
 	s.heard(ctx)
 }
 
 // hangUp ends what is in flight. It is false when that was done before.
-func (s *Session) hangUp() bool {
+func (s *Server) hangUp() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.closed
@@ -251,7 +251,7 @@ func (s *Session) hangUp() bool {
 }
 
 // heard waits until Receive is not called any more.
-func (s *Session) heard(ctx context.Context) {
+func (s *Server) heard(ctx context.Context) {
 	s.mu.Lock()
 	stream := s.stream
 	s.mu.Unlock()
@@ -266,7 +266,7 @@ func (s *Session) heard(ctx context.Context) {
 // Close ends the session: Detach, and the server is told to forget it, which it
 // may or may not do before ctx is done. Only the first of several calls tells
 // it.
-func (s *Session) Close(ctx context.Context) {
+func (s *Server) Close(ctx context.Context) {
 	if s.hangUp() && s.id != "" {
 		s.forget(ctx) // first: a Receive that hangs must not take its time
 	}
@@ -274,7 +274,7 @@ func (s *Session) Close(ctx context.Context) {
 }
 
 // forget tells the server that the session has ended.
-func (s *Session) forget(ctx context.Context) {
+func (s *Server) forget(ctx context.Context) {
 	answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodDelete))
 	if err != nil {
 		s.log.Debug("the end of an MCP session could not be told to its server", "error", err)
@@ -285,7 +285,7 @@ func (s *Session) forget(ctx context.Context) {
 }
 
 // request is a request without a body.
-func (s *Session) request(ctx context.Context, method string) *http.Request {
+func (s *Server) request(ctx context.Context, method string) *http.Request {
 	r := &http.Request{
 		Method: method, URL: s.url, Host: s.url.Host, Header: s.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}

@@ -1,4 +1,4 @@
-// Package upstream is one MCP session to one server over streamable HTTP.
+// Package mcp is an MCP server as its client sees it, over streamable HTTP.
 //
 // Messages are never decoded: what is sent and what is received are lines of
 // JSON, and pass as they are, with their ids, their numbers and what nobody
@@ -13,7 +13,7 @@
 //
 // Which server it is, whose MCP session, and what becomes of a request when it ends
 // is decided in app/share/lease.
-package upstream
+package mcp
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func (r *Refused) Is(target error) bool {
 	return false
 }
 
-// Options are what a session needs.
+// Options are what a Server needs.
 type Options struct {
 	URL       string            // of the server's endpoint; plain HTTP
 	Transport http.RoundTripper // from NewTransport; one for all sessions of a server
