@@ -122,7 +122,7 @@ func (l *Launcher) askToEnd(s *Server) (port int) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
-	if err := l.ask.shutdown(ctx, port); err != nil {
+	if err := l.dashboard.Shutdown(ctx, port); err != nil {
 		l.o.Log.Info("a server could not be asked to end", "server", s.label(), "error", err)
 		return 0
 	}
