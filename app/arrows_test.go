@@ -45,7 +45,7 @@ func mayImport(from, to string) bool {
 	case from == "app":
 		return to == "app/cli"
 	case from == "app/launch":
-		return to == "monitor" || to == "monitor/process" || to == "monitor/serena" || to == "monitor/statefile" || to == "monitor/command"
+		return slices.Contains([]string{"app/mcp", "monitor", "monitor/process", "monitor/serena", "monitor/statefile", "monitor/command"}, to)
 	case from == "app/notify": // shows what it is told
 		return to == "monitor"
 	case from == "app/policies": // decides nothing, and ends nothing itself
@@ -191,6 +191,7 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/dashboard", "icons", false},
 		{"app/launch", "monitor/process", true},
 		{"app/launch", "monitor", true},
+		{"app/launch", "app/mcp", true},
 		{"app/launch", "monitor/serena", true},
 		{"app/launch", "monitor/watch", false},
 		{"app/launch", "monitor/stop", false},

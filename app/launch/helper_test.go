@@ -139,6 +139,9 @@ func listenOn(host string, port int) net.Listener {
 	return l
 }
 
+// consent is the answer to initialize.
+const consent = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{},"serverInfo":{"name":"a","version":"1"}}}`
+
 // mcpServer knows initialize and nothing else.
 type mcpServer struct {
 	events, redirect, die bool

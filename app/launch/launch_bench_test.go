@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter/app/mcp"
 	"lamplighter/monitor"
 	"lamplighter/monitor/serena/serenatest"
 )
@@ -88,9 +89,9 @@ func startByHand(b *testing.B, t *Template, project string) time.Duration {
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
-	ask := newMCPProbe()
+	to := mcp.Options{URL: "http://" + address(port) + "/mcp", Transport: newAsking()}
 	for {
-		if _, err := ask.accepts(context.Background(), StreamableHTTP, port, "/mcp"); err == nil {
+		if _, err := mcp.Accepts(context.Background(), to); err == nil {
 			break
 		}
 		time.Sleep(time.Millisecond)

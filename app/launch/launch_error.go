@@ -72,6 +72,14 @@ func printedLines(output string) []string {
 	return lines[max(len(lines)-shownLines, 0):]
 }
 
+// shorten cuts a text to at most limit bytes, at the end of a character.
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
+}
+
 // loggedErrors are the lines by which Serena logs an error.
 func loggedErrors(output string) string {
 	var logged strings.Builder

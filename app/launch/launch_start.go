@@ -385,7 +385,7 @@ func freePort() (int, error) {
 }
 
 func isFree(port int) bool {
-	listener, err := net.Listen("tcp4", address(port, "").Host)
+	listener, err := net.Listen("tcp4", address(port))
 	if err != nil {
 		return false
 	}
@@ -396,7 +396,7 @@ func isFree(port int) bool {
 // newServer makes a server of its record. It is not in the list yet.
 func (l *Launcher) newServer(r record, k *keeper, adopted bool) *Server {
 	return &Server{
-		rec: r, ids: r.identities(), url: "http://" + address(r.Port, "").Host + r.Path, dir: l.dirOf(r.ID),
+		rec: r, ids: r.identities(), url: "http://" + address(r.Port) + r.Path, dir: l.dirOf(r.ID),
 		adopted: adopted, keeper: k, finish: l.finish,
 		exited: make(chan struct{}), done: make(chan struct{}),
 	}

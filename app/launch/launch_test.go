@@ -166,7 +166,7 @@ func TestFailures(t *testing.T) {
 		"it exited with status 0 before it accepted MCP":                        order("--exit", "0"),
 		"it did not accept MCP within 0.6 s; it listened on no port":            brief(order("--silent")),
 		"noise noise":                                long(order("--silent", "--flood", "200000")),
-		"it answered with 404 Not Found":             func() Spec { s := long(order()); s.Template.Path = "/other"; return s }(),
+		"refused it with HTTP status 404":            func() Spec { s := long(order()); s.Template.Path = "/other"; return s }(),
 		"has not answered":                           long(order("--other", "--late", "1h")),
 		"it did not listen on port":                  brief(order("--late", "1h", "--port", portMark)),
 		"it listened on no port that it has written": brief(order("--port-file", portFileMark, "--silent")),

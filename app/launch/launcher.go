@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -42,7 +43,7 @@ type Launcher struct {
 	o         Options
 	finder    resolver
 	dashboard *serena.Client
-	ask       *mcpProbe
+	ask       http.RoundTripper
 	looks     looks
 	turns     *turns
 	exits     exitWatch
@@ -86,7 +87,7 @@ func New(o Options) *Launcher {
 	}
 	o.Limits = o.Limits.orDefault()
 	return &Launcher{
-		o: o, looks: looks{limit: o.Limits.Look}, finder: o.Finder, dashboard: serena.NewClient(), ask: newMCPProbe(),
+		o: o, looks: looks{limit: o.Limits.Look}, finder: o.Finder, dashboard: serena.NewClient(), ask: newAsking(),
 		turns: newTurns(cpus()), exits: process.NewExitWatch(), freePort: freePort, readRecord: readRecord, look: process.ReadStat,
 		alive:    aliveLock{path: AliveLock(o.StateDir)},
 		left:     map[string]string{},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter/app/mcp"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/statefile"
@@ -53,7 +56,7 @@ type search struct {
 	serena    bool   // it may have a dashboard
 
 	look func() (sight, error)
-	ask  *mcpProbe
+	ask  http.RoundTripper
 	beat func(ctx context.Context, port int) error // whether a dashboard is there
 }
 
@@ -220,6 +223,17 @@ func (s *search) dashboard(now sight, ports map[int]*reply, mcp int) (port int, 
 	return 0, settled
 }
 
+// newAsking makes what ports are asked over. It leaves no connection behind.
+func newAsking() http.RoundTripper {
+	transport := mcp.NewTransport()
+	transport.DisableKeepAlives = true
+	transport.MaxResponseHeaderBytes = 64 << 10
+	return transport
+}
+
+// address is where a port is asked.
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
 // askPort asks a port until it is clear what it is, or ctx ends.
 func (s *search) askPort(ctx context.Context, port int, replies chan<- reply) {
 	for pause := askFirst; ; pause = min(2*pause, askLast) {
@@ -244,7 +258,14 @@ func (s *search) askPort(ctx context.Context, port int, replies chan<- reply) {
 
 // askOnce asks for MCP first: that is what somebody waits for.
 func (s *search) askOnce(ctx context.Context, port int) reply {
-	path, err := s.ask.accepts(ctx, s.transport, port, s.path)
+	path := s.path
+	var err error
+	to := mcp.Options{URL: "http://" + address(port) + s.path, Transport: s.ask}
+	if s.transport == SSE {
+		err = mcp.AcceptsSSE(ctx, to)
+	} else {
+		path, err = mcp.Accepts(ctx, to)
+	}
 	if err == nil {
 		return reply{port: port, mcp: true, path: path}
 	}

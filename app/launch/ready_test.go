@@ -3,14 +3,10 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -93,54 +89,5 @@ func TestPortFiles(t *testing.T) {
 		if got := readPort(path); got != want {
 			t.Errorf("%q: %d", text, got)
 		}
-	}
-}
-
-// TestAsking asks servers that are no MCP servers, or not quite.
-func TestAsking(t *testing.T) {
-	say := func(status int, kind, body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", kind)
-			w.WriteHeader(status)
-			_, _ = w.Write([]byte(body))
-		}
-	}
-	to := func(where string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, where, http.StatusTemporaryRedirect) }
-	}
-	for _, test := range []struct {
-		name, transport string
-		handler         http.HandlerFunc
-		want            string
-	}{
-		{"json", StreamableHTTP, say(200, "application/json", consent), ""},
-		{"no type", StreamableHTTP, say(200, "", consent), ""},
-		{"page", StreamableHTTP, say(200, "text/html", "<html>"), "no message of MCP"},
-		{"missing", StreamableHTTP, say(404, "text/html", "nothing"), "404 Not Found"},
-		{"not yet", StreamableHTTP, say(503, "text/html", ""), "503 Service Unavailable"},
-		{"elsewhere", StreamableHTTP, to("http://127.0.0.1:1/mcp"), "another server"},
-		{"again and again", StreamableHTTP, to("/mcp"), "again and again"},
-		{"see other", StreamableHTTP, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusSeeOther) }, "303 See Other"},
-		{"sse without stream", SSE, say(200, "text/html", "<html>"), "EOF"},
-		{"sse without endpoint", SSE, say(200, "text/event-stream", "data: x\n\n"), "instead of an endpoint"},
-		{"sse missing", SSE, say(404, "text/html", ""), "404"},
-		{"sse elsewhere", SSE, say(200, "text/event-stream", "event: endpoint\ndata: //example.org/x\n\n"), "another server"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			server := httptest.NewServer(test.handler)
-			defer server.Close()
-			at, err := url.Parse(server.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			port, err := strconv.Atoi(at.Port())
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = newMCPProbe().accepts(t.Context(), test.transport, port, "/mcp")
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-				t.Error(err)
-			}
-		})
 	}
 }

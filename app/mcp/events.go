@@ -11,10 +11,12 @@ import (
 
 const byteOrderMark = "\xef\xbb\xbf"
 
+// message is the type of an event that names none.
+const message = "message"
+
 // events takes an event stream apart, as "Server-sent events" of the HTML
-// standard has it, piece by piece wherever it was cut. Of each event only the
-// data is used: comments, ids and times to wait are not, and events of another
-// type than message are no messages of MCP.
+// standard has it, piece by piece wherever it was cut. Of each event only its type
+// and the data are used: comments, ids and times to wait are not.
 type events struct {
 	limit  int // of a message
 	part   linePart
@@ -38,9 +40,9 @@ const (
 // longName is longer than the names that matter.
 const longName = 16
 
-// feed takes the next piece, and gives the data of each event that is complete
-// to each. A piece is not kept.
-func (e *events) feed(piece []byte, each func([]byte)) error {
+// feed takes the next piece, and gives each event that is complete to each. A
+// piece is not kept.
+func (e *events) feed(piece []byte, each func(kind string, data []byte)) error {
 	for len(piece) > 0 {
 		if e.cr {
 			e.cr = false
@@ -151,7 +153,7 @@ func (e *events) named() error {
 	return nil
 }
 
-func (e *events) endLine(each func([]byte)) error {
+func (e *events) endLine(each func(kind string, data []byte)) error {
 	if e.part == inName {
 		if err := e.named(); err != nil { // a line without a colon is a field without a value
 			return err
@@ -163,13 +165,25 @@ func (e *events) endLine(each func([]byte)) error {
 	if !blank {
 		return nil
 	}
-	data, ours := e.data, len(e.kind) == 0 || string(e.kind) == "message"
+	data, kind := e.data, message
+	if len(e.kind) > 0 && string(e.kind) != message {
+		kind = string(e.kind)
+	}
 	e.data, e.kind, e.filled = nil, e.kind[:0], false
 	// Empty data only tells an id.
-	if ours && len(bytes.TrimLeft(data, " \t")) > 0 {
-		each(data)
+	if len(bytes.TrimLeft(data, " \t")) > 0 {
+		each(kind, data)
 	}
 	return nil
+}
+
+// readMessages is ReadEvents for messages of MCP, which no other type of event is.
+func readMessages(r io.Reader, each func(line []byte)) error {
+	return ReadEvents(r, func(kind string, data []byte) {
+		if kind == message {
+			each(data)
+		}
+	})
 }
 
 // pieces are what streams are read into. An open stream holds one all the time.
@@ -178,9 +192,10 @@ var pieces = sync.Pool{New: func() any { return new([8 << 10]byte) }}
 // longPiece is what is read at a time while a message is long.
 const longPiece = 64 << 10
 
-// readEvents reads an event stream to its end. An event that the stream ends in
-// does not count, as the standard has it.
-func readEvents(r io.Reader, each func([]byte)) error {
+// ReadEvents reads an event stream to its end and gives each event that has data
+// to each, the data as one line that is each's to keep. An event that the stream
+// ends in does not count, as the standard has it.
+func ReadEvents(r io.Reader, each func(kind string, data []byte)) error {
 	small := pieces.Get().(*[8 << 10]byte)
 	defer pieces.Put(small)
 	e := events{limit: wire.MaxLine}

@@ -18,7 +18,7 @@ func read(t testing.TB, stream string, n int) []string {
 	e := events{limit: wire.MaxLine}
 	var b inbox
 	for piece := range slices.Chunk([]byte(stream), n) {
-		if err := e.feed(bytes.Clone(piece), b.take); err != nil {
+		if err := e.feed(bytes.Clone(piece), b.event); err != nil {
 			t.Fatal(err)
 		}
 		clear(piece)
@@ -68,10 +68,10 @@ func TestEvents(t *testing.T) {
 func TestEndsOfStreams(t *testing.T) {
 	broken := errors.New("broken")
 	var b inbox
-	if err := readEvents(io.MultiReader(strings.NewReader("data: {}\n\ndata: ["), iotest.ErrReader(broken)), b.take); !errors.Is(err, broken) {
+	if err := readMessages(io.MultiReader(strings.NewReader("data: {}\n\ndata: ["), iotest.ErrReader(broken)), b.take); !errors.Is(err, broken) {
 		t.Errorf("a broken stream ends with %v", err)
 	}
-	if err := readEvents(iotest.DataErrReader(strings.NewReader("data: []\n\n")), b.take); err != nil {
+	if err := readMessages(iotest.DataErrReader(strings.NewReader("data: []\n\n")), b.take); err != nil {
 		t.Error(err)
 	}
 	if got := b.all(); !slices.Equal(got, []string{"{}", "[]"}) {
@@ -110,7 +110,11 @@ func TestEndlessTypeOfAnEvent(t *testing.T) {
 			t.Fatalf("after %.10q: %v, %d bytes", piece, err, len(e.kind))
 		}
 	}
-	each := func([]byte) { t.Error("it counts as a message") }
+	each := func(kind string, _ []byte) {
+		if kind == message {
+			t.Error("it counts as a message")
+		}
+	}
 	if err := e.feed([]byte("\ndata: {}\n\n"), each); err != nil {
 		t.Error(err)
 	}
@@ -119,7 +123,7 @@ func TestEndlessTypeOfAnEvent(t *testing.T) {
 func TestLinesAreTheReceivers(t *testing.T) {
 	var lines [][]byte
 	stream := strings.Repeat("data: {\"n\":1}\n\n", 10_000)
-	if err := readEvents(strings.NewReader(stream), func(line []byte) { lines = append(lines, line) }); err != nil {
+	if err := readMessages(strings.NewReader(stream), func(line []byte) { lines = append(lines, line) }); err != nil {
 		t.Fatal(err)
 	}
 	for i, line := range lines {
@@ -155,6 +159,17 @@ func plain(stream string) []string {
 		}
 	}
 	return messages
+}
+
+func TestTypesOfEvents(t *testing.T) {
+	const stream = "event: endpoint\ndata: /x\n\ndata: {}\n\nevent: message\ndata: {}\n\nevent: ping\n\nevent\ndata: {}\n\n"
+	var kinds []string
+	if err := ReadEvents(strings.NewReader(stream), func(kind string, _ []byte) { kinds = append(kinds, kind) }); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"endpoint", message, message, message}; !slices.Equal(kinds, want) {
+		t.Errorf("got %q, want %q", kinds, want)
+	}
 }
 
 func FuzzEvents(f *testing.F) {

@@ -48,7 +48,7 @@ func (s *Server) listen(ctx context.Context, leave func(), body io.ReadCloser) {
 		}
 		if body != nil {
 			began := time.Now()
-			err = readEvents(body, func(line []byte) {
+			err = readMessages(body, func(line []byte) {
 				wait = shortestWait
 				s.receive(line)
 			})

@@ -33,6 +33,13 @@ func (b *inbox) take(line []byte) {
 	b.lines = append(b.lines, string(line))
 }
 
+// event takes the events that are messages.
+func (b *inbox) event(kind string, data []byte) {
+	if kind == message {
+		b.take(data)
+	}
+}
+
 func (b *inbox) all() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -2,7 +2,8 @@
 //
 // Messages are never decoded: what is sent and what is received are lines of
 // JSON, and pass as they are, with their ids, their numbers and what nobody
-// knows. Only the answer to initialize is looked into, for the version.
+// knows. Only the answer to initialize is looked into, for the version. The older
+// transport, HTTP with SSE, is spoken only to learn whether a server accepts it.
 //
 // What the protocol says is in its specification, under "Transports": one POST
 // for each message, answered with JSON, an event stream or 202; one GET for what
@@ -46,8 +47,9 @@ var (
 // was sent, unless the error Is ErrLost, as it is for the statuses that say that
 // the server failed.
 type Refused struct {
-	Status int
-	Text   string // what the server says, of any content and up to 4 KiB
+	Status   int
+	Text     string // what the server says, of any content and up to 4 KiB
+	Location string // where the server wants the same request to go; it is not followed
 }
 
 // Error is the text with the status.

@@ -151,6 +151,10 @@ func (s *Server) refusal(answer *http.Response, length int) error {
 	case answer.StatusCode/100 == 3:
 		refused.Text = "a redirection, which is not followed"
 	}
+	switch answer.StatusCode {
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		refused.Location = answer.Header.Get("Location")
+	}
 	return refused
 }
 
@@ -162,7 +166,7 @@ func messages(answer *http.Response, each func([]byte)) error {
 	}
 	switch kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";"); strings.ToLower(strings.TrimSpace(kind)) {
 	case "text/event-stream":
-		return readEvents(answer.Body, each)
+		return readMessages(answer.Body, each)
 	case "application/json":
 		text, err := readAll(answer)
 		if err != nil {

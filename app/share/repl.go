@@ -27,9 +27,6 @@ const (
 // replTime is how long all of it may take: tools are run one after the other.
 const replTime = 20 * time.Second
 
-// replHello begins a session of our own.
-const replHello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"lamplighter","version":"1"}}}`
-
 // newTransport is that for all requests to one server.
 func newTransport() http.RoundTripper { return mcp.NewTransport() }
 
@@ -44,7 +41,7 @@ func (r repl) holds(ctx context.Context, server Server, sessions []string) (stri
 	defer closeIdle(transport)
 	s, answer, err := mcp.Open(ctx, mcp.Options{
 		URL: server.MCPURL(), Transport: transport, Log: r.log, Receive: func([]byte) {},
-	}, []byte(replHello))
+	}, []byte(mcp.Hello))
 	if err == nil && s == nil {
 		err = fmt.Errorf("it answered %.200q", answer)
 	}

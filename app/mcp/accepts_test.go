@@ -1,0 +1,191 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+const willing = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{},"serverInfo":{"name":"a","version":"1"}}}`
+
+func TestWhatCountsAsConsent(t *testing.T) {
+	for text, want := range map[string]string{
+		willing: "",
+		`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"1"},"error":null}`:  "",
+		`{"jsonrpc":"2.0","id":0,"error":{"code":-32600,"message":"no way"}}`:     "refused initialize with -32600: no way",
+		`{"jsonrpc":"2.0","id":0,"result":{}}`:                                    "no version",
+		`{"jsonrpc":"2.0","id":0,"result":null}`:                                  "no version",
+		`{"jsonrpc":"2.0","id":0,"error":7}`:                                      "no version",
+		`{"jsonrpc":"2.0","method":"x","params":{"result":{"protocolVersion":1}}`: "no version",
+		`<html>`: "no version",
+		``:       "no version",
+	} {
+		if err := consent([]byte(text)); !matches(err, want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// matches reports whether an error says what it is to say, "" for no error.
+func matches(err error, want string) bool {
+	return want == "" && err == nil || want != "" && err != nil && strings.Contains(err.Error(), want)
+}
+
+func TestAccepts(t *testing.T) {
+	say := func(status int, kind, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		}
+	}
+	to := func(where string, status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, where, status) }
+	}
+	noise := `data: {"jsonrpc":"2.0","method":"notifications/message"}` + "\n\n"
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		want    string
+	}{
+		"json":                {say(200, "application/json", willing), ""},
+		"events":              {say(200, "text/event-stream", "event: other\n"+noise+noise+"data: "+willing+"\n\n"), ""},
+		"refusal":             {say(200, "application/json", `{"jsonrpc":"2.0","id":0,"error":{"code":1,"message":"no"}}`), "refused initialize with 1: no"},
+		"another answer":      {say(200, "application/json", `{"status":"alive"}`), "was not answered"},
+		"page":                {say(200, "text/html", "<html>"), "text/html"},
+		"missing":             {say(404, "text/html", "nothing"), "404 (Not Found)"},
+		"not yet":             {say(503, "text/html", ""), "503 (Service Unavailable)"},
+		"elsewhere":           {to("http://127.0.0.1:1/mcp", 307), "another server"},
+		"again and again":     {to("/mcp", 308), "again and again"},
+		"with another method": {to("/x", 303), "303 (See Other)"},
+		"endless":             {say(200, "text/event-stream", strings.Repeat(noise, maxAnswer/len(noise)+1)+"data: "+willing+"\n\n"), "was not answered"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(test.handler)
+			defer server.Close()
+			if _, err := Accepts(t.Context(), Options{URL: server.URL + "/mcp", Transport: transport(t)}); !matches(err, test.want) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestAcceptsAfterARedirection(t *testing.T) {
+	left := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/mcp":
+			http.Redirect(w, r, "/mcp/?a=b", http.StatusTemporaryRedirect)
+		case r.Method == http.MethodDelete:
+			left = r.Header.Get("Mcp-Session-Id") + " " + r.Header.Get("Mcp-Protocol-Version")
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Mcp-Session-Id", "begun")
+			_, _ = w.Write([]byte(willing))
+		}
+	}))
+	defer server.Close()
+	path, err := Accepts(t.Context(), Options{URL: server.URL + "/mcp", Transport: transport(t)})
+	if err != nil || path != "/mcp/?a=b" || left != "begun 2025-03-26" {
+		t.Errorf("%q, %v, and the session that was left is %q", path, err, left)
+	}
+}
+
+func TestAcceptsSSE(t *testing.T) {
+	const endpoint = "event: endpoint\ndata: /messages?session=1\n\n"
+	for name, test := range map[string]struct {
+		kind, events  string
+		status, inbox int // of the stream, and of what is posted
+		want          string
+	}{
+		"consent":             {"text/event-stream", endpoint + "event: other\ndata: " + willing + "\n\ndata: {}\n\ndata: " + willing + "\n\n", 200, 202, ""},
+		"answered twice":      {"text/event-stream", endpoint + "data: " + willing + "\n\n", 200, 200, ""},
+		"refusal":             {"text/event-stream", endpoint + `data: {"jsonrpc":"2.0","id":0,"error":{"code":1,"message":"no"}}` + "\n\n", 200, 202, "refused initialize"},
+		"no answer":           {"text/event-stream", endpoint, 200, 202, "closed the stream"},
+		"half an answer":      {"text/event-stream", endpoint + "data: " + willing + "\n", 200, 202, "closed the stream"},
+		"nothing":             {"text/event-stream", "", 200, 202, "closed the stream"},
+		"page":                {"text/html", "<html>", 200, 202, "text/html"},
+		"missing":             {"text/html", "", 404, 202, "404 (Not Found)"},
+		"no endpoint":         {"text/event-stream", "data: /messages\n\n", 200, 202, "instead of an endpoint"},
+		"elsewhere":           {"text/event-stream", "event: endpoint\ndata: //example.org/x\n\n", 200, 202, "another server"},
+		"closed inbox":        {"text/event-stream", endpoint + "data: " + willing + "\n\n", 200, 403, "403 (Forbidden)"},
+		"inbox that fails":    {"text/event-stream", endpoint + "data: " + willing + "\n\n", 200, 500, "500"},
+		"more than its limit": {"text/event-stream", endpoint + strings.Repeat("data: {}\n\n", maxAnswer/10) + "data: " + willing + "\n\n", 200, 202, "closed the stream"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost && r.URL.RequestURI() == "/messages?session=1" {
+					w.WriteHeader(test.inbox)
+					_, _ = w.Write([]byte("Accepted"))
+					return
+				}
+				w.Header().Set("Content-Type", test.kind)
+				w.WriteHeader(test.status)
+				_, _ = w.Write([]byte(test.events))
+			}))
+			defer server.Close()
+			if err := AcceptsSSE(t.Context(), Options{URL: server.URL + "/sse", Transport: transport(t)}); !matches(err, test.want) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestOtherAddressesOfAServer(t *testing.T) {
+	base := &url.URL{Scheme: "http", Host: "127.0.0.1:1234", Path: "/sse"}
+	for reference, want := range map[string]string{
+		"/messages/?session_id=1":           "http://127.0.0.1:1234/messages/?session_id=1",
+		"messages":                          "http://127.0.0.1:1234/messages",
+		"http://127.0.0.1:1234/m":           "http://127.0.0.1:1234/m",
+		"http://127.0.0.1:1235/m":           "another server",
+		"https://127.0.0.1:1234/m":          "another server",
+		"//example.org/m":                   "another server",
+		"http://user@127.0.0.1:1234/m":      "another server",
+		"http://127.0.0.1:1234\x00/m":       "cannot be read",
+		"http://127.0.0.1:1234@example.org": "another server",
+	} {
+		got, err := sameServer(base, reference)
+		if err == nil && got.String() != want || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v", reference, got, err)
+		}
+	}
+}
+
+// FuzzAccepts: whatever a server answers, no consent is made up, and nobody else
+// is asked.
+func FuzzAccepts(f *testing.F) {
+	f.Add([]byte(willing), "application/json", "")
+	f.Add([]byte("event: message\r\ndata: "+willing+"\r\n\r\n"), "text/event-stream", "")
+	f.Add([]byte("event: endpoint\ndata: /messages\n\ndata: "+willing+"\n\n"), "text/event-stream", "")
+	f.Add([]byte("event: endpoint\ndata: //example.org/\n\n"), "text/event-stream", "")
+	f.Add([]byte(nil), "", "http://127.0.0.1:9@example.org/")
+	f.Fuzz(func(t *testing.T, body []byte, kind, location string) {
+		a := answers{status: http.StatusOK, header: http.Header{"Content-Type": {kind}}, body: body, length: -1}
+		if location != "" {
+			a.status, a.header = http.StatusTemporaryRedirect, http.Header{"Location": {location}}
+		}
+		o := Options{URL: "http://127.0.0.1:9/mcp", Transport: only{t, a}}
+		_, err := Accepts(context.Background(), o)
+		for _, err := range []error{err, AcceptsSSE(context.Background(), o)} {
+			if err == nil && !bytes.Contains(body, []byte("result")) {
+				t.Errorf("%q counts as consent", body)
+			}
+		}
+	})
+}
+
+// only is a transport that is to be asked for one server alone.
+type only struct {
+	t *testing.T
+	answers
+}
+
+func (o only) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host != "127.0.0.1:9" {
+		o.t.Errorf("%s is asked", r.URL)
+	}
+	return o.answers.RoundTrip(r)
+}
