@@ -36,6 +36,8 @@ func mayImport(from, to string) bool {
 		return to == "app/cli" || to == "installer"
 	case below(from, "installer"):
 		return below(to, "installer") && to != "installer/gen" || to == "monitor/statefile"
+	case from == "monitor/view": // words, and no clock
+		return to == "monitor"
 	case from == "monitor/situation": // records, and decides nothing
 		return slices.Contains([]string{"monitor", "monitor/serena", "monitor/rules", "monitor/process", "monitor/command"}, to)
 	case below(from, "monitor"):
@@ -247,6 +249,8 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"tray", "app/dashboard", false},
 		{"monitor/watch", "monitor/process", true},
 		{"monitor/watch", "tray", false},
+		{"monitor/view", "monitor", true},
+		{"monitor/view", "monitor/policy", false},
 		{"monitor/situation", "monitor/policy", false},
 		{"monitor/situation", "monitor/stop", false},
 		{"monitor/situation", "monitor/watch", false},

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter/app/payload"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // ErrLoginStays says that start at login cannot be switched as things are. The
@@ -103,5 +104,5 @@ func parseLogin(body []byte) (bool, error) {
 }
 
 func encodeLogin(s LoginState) Login {
-	return Login{On: s.On, Can: s.Can, How: known(monitor.Clean(s.How)), Why: known(monitor.Clean(s.Why))}
+	return Login{On: s.On, Can: s.Can, How: view.Known(monitor.Clean(s.How)), Why: view.Known(monitor.Clean(s.Why))}
 }

@@ -13,6 +13,7 @@ import (
 	"lamplighter/app/session"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/view"
 )
 
 // The bounds of what is measured.
@@ -139,15 +140,17 @@ func measureInstances(m *exposition, list []monitor.Instance, now time.Time) {
 		func(in *monitor.Instance) (float64, bool) { return float64(in.RSSBytes), in.RSSBytes > 0 })
 	each("lamplighter_instance_cpu_ratio", "gauge", "Use of the CPU, 1 being one core.",
 		func(in *monitor.Instance) (float64, bool) {
-			return value(in.CPUPercent) / 100, number(in.CPUPercent) != nil
+			return view.Value(in.CPUPercent) / 100, view.Number(in.CPUPercent) != nil
 		})
 	each("lamplighter_instance_processes", "gauge", "Processes of an instance, itself included.",
 		func(in *monitor.Instance) (float64, bool) { return float64(in.Processes), in.Processes > 0 })
 	each("lamplighter_instance_tool_calls_total", "counter", "Successful tool calls, as the instance counts them.",
-		func(in *monitor.Instance) (float64, bool) { return float64(value(in.ToolCalls)), in.ToolCalls != nil })
+		func(in *monitor.Instance) (float64, bool) {
+			return float64(view.Value(in.ToolCalls)), in.ToolCalls != nil
+		})
 	each("lamplighter_instance_busy", "gauge", "Whether a call runs: 1 or 0.",
 		func(in *monitor.Instance) (float64, bool) {
-			if value(in.Busy) {
+			if view.Value(in.Busy) {
 				return 1, true
 			}
 			return 0, in.Busy != nil

@@ -15,6 +15,7 @@ import (
 	"lamplighter/app/policies"
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/view"
 )
 
 const (
@@ -79,7 +80,7 @@ func (r routes) carryOut(order policyOrder, by string) (any, error) {
 	if order.span > 0 {
 		until = time.Now().Add(order.span)
 	}
-	return Paused{Paused: true, PausedUntil: moment(until)}, r.parts.Policies.Pause(until, by)
+	return Paused{Paused: true, PausedUntil: view.Moment(until)}, r.parts.Policies.Pause(until, by)
 }
 
 // keep has no policy end an instance for a time.
@@ -96,7 +97,7 @@ func (r routes) keep(w http.ResponseWriter, req *http.Request) {
 	default:
 		var kept Kept
 		if span > 0 {
-			kept.KeptUntil = moment(time.Now().Add(span))
+			kept.KeptUntil = view.Moment(time.Now().Add(span))
 		}
 		if err := r.parts.Policies.Keep(*in, span, orderedBy(req)); err != nil {
 			r.fail(w, statusOfPolicies(err), err.Error())

@@ -6,6 +6,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/view"
 )
 
 // Policy is the body of GET /global-dashboard/policy, and a part of Status: how
@@ -67,8 +68,8 @@ func EncodeDecisions(actions []policy.Action) Decisions {
 	for i := range actions {
 		a := &actions[i]
 		list[i] = Decision{
-			ID: a.ID.String(), Label: a.Label, Rule: known(a.Rule), Do: a.Do, At: moment(a.At),
-			Reason: known(a.Reason), Because: known(a.Because), Evidence: append([]string{}, a.Evidence...),
+			ID: a.ID.String(), Label: a.Label, Rule: view.Known(a.Rule), Do: a.Do, At: view.Moment(a.At),
+			Reason: view.Known(a.Reason), Because: view.Known(a.Because), Evidence: append([]string{}, a.Evidence...),
 		}
 	}
 	return Decisions{Decisions: list}
@@ -76,7 +77,7 @@ func EncodeDecisions(actions []policy.Action) Decisions {
 
 func encodePolicy(p *monitor.Policy) Policy {
 	w := Policy{
-		Active: p.Active, Paused: p.Paused, PausedUntil: moment(p.PausedUntil), Idle: p.Idle, Orphans: p.Orphans,
+		Active: p.Active, Paused: p.Paused, PausedUntil: view.Moment(p.PausedUntil), Idle: p.Idle, Orphans: p.Orphans,
 		Rules: make([]PolicyRule, len(p.Rules)),
 	}
 	for i, rule := range p.Rules {

@@ -12,6 +12,7 @@ import (
 
 	"lamplighter/app/dashboard"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // Handler makes the routes. It is the same for every listener; a guard stands
@@ -180,7 +181,7 @@ const firstSnapshot = answerTime - 500*time.Millisecond
 
 func (r routes) instances(w http.ResponseWriter, req *http.Request) {
 	if s := r.snapshot(w, req); s != nil {
-		r.answer(w, http.StatusOK, Encode(s, time.Now()))
+		r.answer(w, http.StatusOK, encode(s, time.Now()))
 	}
 }
 
@@ -206,9 +207,9 @@ func (r routes) snapshot(w http.ResponseWriter, req *http.Request) *monitor.Snap
 
 func (r routes) postShow(w http.ResponseWriter, _ *http.Request) {
 	url, err := r.parts.Show.Show()
-	answer := Shown{URL: known(url)}
+	answer := Shown{URL: view.Known(url)}
 	if err != nil {
-		answer.Reason = known(err.Error())
+		answer.Reason = view.Known(err.Error())
 	}
 	r.answer(w, http.StatusOK, answer)
 }

@@ -5,6 +5,7 @@ import (
 
 	"lamplighter/app/session"
 	"lamplighter/monitor/serena"
+	"lamplighter/monitor/view"
 )
 
 // SessionOrder is the body of POST /request-session.
@@ -49,7 +50,7 @@ type Session struct {
 	MCPURL       *string       `json:"mcp_url"`
 	DashboardURL *string       `json:"dashboard_url"`
 	StartedAt    *time.Time    `json:"started_at"` // while it starts: when it was asked for
-	AskedBy      *ClientOf     `json:"asked_by"`
+	AskedBy      *view.Client  `json:"asked_by"`
 }
 
 // sessionHost is where every server of a session listens.
@@ -61,14 +62,14 @@ func encodeSessions(list []session.Session) Sessions {
 	for i := range list {
 		s := &list[i]
 		wire[i] = Session{
-			SessionID: known(s.ID), Host: sessionHost, Port: known(s.Port), State: s.State, ProjectPath: s.ProjectPath, Server: s.Server,
-			MCPURL: known(s.MCPURL), StartedAt: moment(s.StartedAt),
+			SessionID: view.Known(s.ID), Host: sessionHost, Port: view.Known(s.Port), State: s.State, ProjectPath: s.ProjectPath, Server: s.Server,
+			MCPURL: view.Known(s.MCPURL), StartedAt: view.Moment(s.StartedAt),
 		}
 		if s.DashboardPort > 0 {
-			wire[i].DashboardURL = known(serena.DashboardURL(s.DashboardPort))
+			wire[i].DashboardURL = view.Known(serena.DashboardURL(s.DashboardPort))
 		}
 		if s.AskedBy != nil {
-			wire[i].AskedBy = &ClientOf{PID: s.AskedBy.PID, Name: s.AskedBy.Name}
+			wire[i].AskedBy = &view.Client{PID: s.AskedBy.PID, Name: s.AskedBy.Name}
 		}
 	}
 	return Sessions{Sessions: wire}

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter/app/dashboard"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // Status is the body of GET /global-dashboard/status, and of the events of that
@@ -26,9 +27,9 @@ type Status struct {
 
 // Ended is an instance that has ended, as it last was.
 type Ended struct {
-	Instance Instance   `json:"instance"`
-	EndedAt  *time.Time `json:"ended_at"`
-	Why      string     `json:"why"`
+	Instance view.Server `json:"instance"`
+	EndedAt  *time.Time  `json:"ended_at"`
+	Why      string      `json:"why"`
 }
 
 func (r routes) status(w http.ResponseWriter, _ *http.Request) {
@@ -70,17 +71,17 @@ func (r routes) statusOf(f facts) Status {
 	s := Status{
 		Version:        r.parts.Version,
 		PID:            os.Getpid(),
-		StartedAt:      moment(r.startedAt),
-		Address:        known(f.address),
+		StartedAt:      view.Moment(r.startedAt),
+		Address:        view.Known(f.address),
 		Warnings:       append([]string{}, f.warnings...),
 		Ended:          make([]Ended, len(f.ended)),
 		GivenBackBytes: f.givenBack,
-		GivenBackSince: moment(f.since),
+		GivenBackSince: view.Moment(f.since),
 		Policy:         encodePolicy(&f.policy),
 	}
 	for i := range f.ended {
 		e := &f.ended[i]
-		s.Ended[i] = Ended{Instance: encode(&e.Instance, e.At), EndedAt: moment(e.At), Why: e.Why}
+		s.Ended[i] = Ended{Instance: view.Of(&e.Instance).Sent(e.At), EndedAt: view.Moment(e.At), Why: e.Why}
 	}
 	return s
 }

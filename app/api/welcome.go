@@ -9,6 +9,7 @@ import (
 	"lamplighter/app/payload"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // Welcomer welcomes a user once after installing. Its methods may be called on
@@ -70,7 +71,7 @@ func (r routes) dismissWelcome(w http.ResponseWriter, req *http.Request) {
 // welcomeNow is the welcome as things are.
 func (r routes) welcomeNow(ctx context.Context, s *monitor.Snapshot) Welcome {
 	show, installed := r.parts.Welcome.Welcome()
-	answer := Welcome{Show: show, Version: r.parts.Version, Installed: known(installed), Servers: s.Totals().Instances}
+	answer := Welcome{Show: show, Version: r.parts.Version, Installed: view.Known(installed), Servers: s.Totals().Instances}
 	if r.parts.Login != nil {
 		login := encodeLogin(r.parts.Login.Login())
 		answer.Login = &login
@@ -85,7 +86,7 @@ func (r routes) welcomeNow(ctx context.Context, s *monitor.Snapshot) Welcome {
 		}
 	}
 	if r.parts.Address != nil {
-		answer.PageURL = known(r.parts.Address())
+		answer.PageURL = view.Known(r.parts.Address())
 	}
 	return answer
 }

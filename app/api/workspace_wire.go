@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter/app/workspace"
+	"lamplighter/monitor/view"
 )
 
 // Workspace is one workspace on the wire: its own members, and those that its
@@ -87,7 +88,7 @@ type WorkspaceDiff struct {
 // EncodeWorkspace turns a workspace into its wire form.
 func EncodeWorkspace(w workspace.Workspace) Workspace {
 	wire := Workspace{
-		Workspace: w, Shares: append([]workspace.Share{}, w.Shares...), Problem: known(w.Problem), Archive: w.Archive, Server: w.Server,
+		Workspace: w, Shares: append([]workspace.Share{}, w.Shares...), Problem: view.Known(w.Problem), Archive: w.Archive, Server: w.Server,
 		RetentionSeconds: int64(w.Retention / time.Second),
 	}
 	if w.SizeBytes >= 0 && w.MeasuredAt != nil {
@@ -110,7 +111,7 @@ func encodeView(v workspace.View) WorkspaceList {
 func encodeMaking(m workspace.Making) WorkspaceMaking {
 	p := m.Progress
 	wire := WorkspaceMaking{ID: m.ID, Name: m.Name, Job: m.Job, Progress: WorkspaceProgress{
-		Phase: known(p.Phase), Files: p.Files, FilesTotal: total(p.FilesTotal), Bytes: p.Bytes, BytesTotal: total(p.BytesTotal), Percent: total(p.Percent),
+		Phase: view.Known(p.Phase), Files: p.Files, FilesTotal: total(p.FilesTotal), Bytes: p.Bytes, BytesTotal: total(p.BytesTotal), Percent: total(p.Percent),
 	}}
 	if p.Left >= 0 && p.Percent >= 0 {
 		left := int64(math.Ceil(p.Left.Seconds()))
@@ -175,5 +176,5 @@ func timeOf(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
-	return moment(*t)
+	return view.Moment(*t)
 }

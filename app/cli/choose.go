@@ -13,6 +13,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // choose finds the one instance that the user means.
@@ -77,7 +78,7 @@ func (p *program) glance(ctx context.Context) (*monitor.Snapshot, error) {
 		defer client.Close()
 		var list api.Instances
 		if list, err = client.Instances(ask); err == nil {
-			return api.Decode(list, time.Now()), nil
+			return view.Decode(list.Instances, time.Now()), nil
 		}
 	}
 	scan, cancel := context.WithTimeout(ctx, scanTime)

@@ -10,6 +10,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/doctor"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // record writes down the situation of this machine, for a report.
@@ -22,7 +23,7 @@ func (p *program) record(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		o.Snapshot, o.Background = api.Decode(list, time.Now()), health.PID
+		o.Snapshot, o.Background = view.Decode(list.Instances, time.Now()), health.PID
 		status, err := client.Status(ctx)
 		if err != nil {
 			return err

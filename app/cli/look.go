@@ -12,10 +12,11 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/daemon"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
-// view is what a verb shows, in both forms.
-type view struct {
+// listing is what a verb shows, in both forms.
+type listing struct {
 	wire     api.Instances
 	snapshot *monitor.Snapshot // Warnings included
 	standing string            // what people are told below the list, in whole lines
@@ -23,7 +24,7 @@ type view struct {
 
 // listed is the list that --json prints: with the fields that programs rely on,
 // without what the background process tells its own verbs beside them.
-func (v view) listed() api.Instances {
+func (v listing) listed() api.Instances {
 	list := slices.Clone(v.wire.Instances)
 	for i := range list {
 		list[i].Recognised = nil
@@ -33,7 +34,7 @@ func (v view) listed() api.Instances {
 
 // look returns all instances: as the background process has them, or by a scan
 // when that does not run.
-func (p *program) look(ctx context.Context) (view, error) {
+func (p *program) look(ctx context.Context) (listing, error) {
 	v, client, err := p.lookAndStay(ctx)
 	if client != nil {
 		client.Close()
@@ -43,7 +44,7 @@ func (p *program) look(ctx context.Context) (view, error) {
 
 // lookAndStay is look that keeps the client of the background process, nil
 // where that does not run. The caller closes it.
-func (p *program) lookAndStay(ctx context.Context) (view, *api.Client, error) {
+func (p *program) lookAndStay(ctx context.Context) (listing, *api.Client, error) {
 	client, health, err := api.Dial(ctx, p.Places().ControlSocket)
 	if err == nil {
 		var list api.Instances
@@ -53,7 +54,7 @@ func (p *program) lookAndStay(ctx context.Context) (view, *api.Client, error) {
 		client.Close()
 	}
 	if ctx.Err() != nil {
-		return view{}, nil, ctx.Err()
+		return listing{}, nil, ctx.Err()
 	}
 	p.explainScan(err)
 	v, err := p.scanned(ctx)
@@ -63,7 +64,7 @@ func (p *program) lookAndStay(ctx context.Context) (view, *api.Client, error) {
 // lookToChange is lookAndStay before something is changed that the background
 // process knows by itself: where it runs it has to answer. The caller closes the
 // client.
-func (p *program) lookToChange(ctx context.Context) (view, *api.Client, error) {
+func (p *program) lookToChange(ctx context.Context) (listing, *api.Client, error) {
 	v, client, err := p.lookAndStay(ctx)
 	if err != nil || client != nil {
 		return v, client, err
@@ -97,20 +98,20 @@ func (p *program) explainScan(err error) {
 	p.Say("%v; looking at the processes instead", err)
 }
 
-func received(list api.Instances, health api.Health) view {
-	s := api.Decode(list, time.Now())
+func received(list api.Instances, health api.Health) listing {
+	s := view.Decode(list.Instances, time.Now())
 	s.Warnings = health.Warnings
-	return view{wire: list, snapshot: s}
+	return listing{wire: list, snapshot: s}
 }
 
-func (p *program) scanned(ctx context.Context) (view, error) {
+func (p *program) scanned(ctx context.Context) (listing, error) {
 	s, err := p.scan(ctx)
 	if err != nil {
-		return view{}, err
+		return listing{}, err
 	}
 	return seen(s), nil
 }
 
-func seen(s *monitor.Snapshot) view {
-	return view{wire: api.Encode(s, time.Now()), snapshot: s}
+func seen(s *monitor.Snapshot) listing {
+	return listing{wire: api.Instances{Instances: view.Encode(s, time.Now())}, snapshot: s}
 }

@@ -47,7 +47,7 @@ background process, too, by looking at the processes itself.`,
 	return cmd
 }
 
-func (p *program) printStatus(v view, asJSON bool) error {
+func (p *program) printStatus(v listing, asJSON bool) error {
 	text, err := p.statusText(v, asJSON)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (p *program) printStatus(v view, asJSON bool) error {
 	return err
 }
 
-func (p *program) statusText(v view, asJSON bool) (string, error) {
+func (p *program) statusText(v listing, asJSON bool) (string, error) {
 	if asJSON {
 		line, err := api.Marshal(v.listed())
 		return string(line) + "\n", err
@@ -78,7 +78,7 @@ func (p *program) warn(warnings []string) {
 func (p *program) statusWatch(ctx context.Context, asJSON bool) error {
 	last := ""
 	warned := false
-	show := func(v view) error {
+	show := func(v listing) error {
 		text, err := p.statusText(v, asJSON)
 		if err != nil || text == last {
 			return err
@@ -108,7 +108,7 @@ func (p *program) statusWatch(ctx context.Context, asJSON bool) error {
 
 // watchBackground shows what the background process streams. It always ends
 // with an error.
-func (p *program) watchBackground(ctx context.Context, asJSON bool, show func(view) error) error {
+func (p *program) watchBackground(ctx context.Context, asJSON bool, show func(listing) error) error {
 	client, health, err := api.Dial(ctx, p.Places().ControlSocket)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (p *program) watchBackground(ctx context.Context, asJSON bool, show func(vi
 
 // watchOurselves watches the processes without a background process. A scan
 // comes first, so that something is shown also where nothing runs.
-func (p *program) watchOurselves(ctx context.Context, show func(view) error) error {
+func (p *program) watchOurselves(ctx context.Context, show func(listing) error) error {
 	v, err := p.scanned(ctx)
 	if err != nil {
 		return err

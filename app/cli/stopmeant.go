@@ -9,6 +9,7 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/view"
 )
 
 // decider finds out which servers an order to stop is about.
@@ -82,13 +83,13 @@ func (d *decider) meant(ctx context.Context) ([]*stopped, error) {
 	for i := range list {
 		a := &list[i]
 		decided[a.ID] = true
-		r := &stopped{ID: a.ID, Label: a.Label, Rule: valueOf(a.Rule), Reason: valueOf(a.Reason), in: instances[a.ID]}
+		r := &stopped{ID: a.ID, Label: a.Label, Rule: view.Value(a.Rule), Reason: view.Value(a.Reason), in: instances[a.ID]}
 		if d.options.dryRun {
 			r.Evidence = a.Evidence
 		}
 		// Who insists on all leaves the refusal to the ladder.
 		if a.Do != policy.End && !(d.options.all && d.options.force) {
-			r.leave(valueOf(a.Because))
+			r.leave(view.Value(a.Because))
 			r.Forceable = d.options.all
 		}
 		targets = append(targets, r)
@@ -175,11 +176,4 @@ func (d *decider) oneLook(targets []*stopped) error {
 	}
 	d.Say("one look at the processes cannot tell %s; start lamplighter and order this later, or name the servers", what)
 	return toldError{fmt.Errorf("nobody has watched: %w", api.ErrUnreachable)}
-}
-
-func valueOf[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }

@@ -15,6 +15,7 @@ import (
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/stop"
+	"lamplighter/monitor/view"
 )
 
 // forWorkspace is who ends servers here, in words.
@@ -145,7 +146,7 @@ func theirServersOn(ctx context.Context, client *api.Client, dir string, own int
 		}
 		sessions = append(sessions, one)
 	}
-	return judgeServers(sessions, api.Decode(wire, time.Now()), onDirectory(dir), own, hasGone), nil
+	return judgeServers(sessions, view.Decode(wire.Instances, time.Now()), onDirectory(dir), own, hasGone), nil
 }
 
 // End has the background process end the idle ones of them.

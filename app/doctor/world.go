@@ -14,6 +14,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/view"
 )
 
 // world is what more than one check needs to know first.
@@ -134,7 +135,7 @@ func reach(ctx context.Context, socket string) (b background) {
 		b.address, _, _ = strings.Cut(*status.Address, "#")
 	}
 	if list, err := client.Instances(ctx); err == nil {
-		b.instances = api.Decode(list, time.Now()).Instances
+		b.instances = view.Decode(list.Instances, time.Now()).Instances
 	}
 	return b
 }

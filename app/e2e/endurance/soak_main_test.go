@@ -24,6 +24,7 @@ import (
 	"lamplighter/app/e2e"
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
+	"lamplighter/monitor/view"
 	"lamplighter/tray/traytest"
 )
 
@@ -55,8 +56,8 @@ type soak struct {
 	heap [2]float64 // of the page: bytes at the beginning and at the end
 
 	mu   sync.Mutex
-	now  map[string]api.Instance // what lamplighter lists, by id
-	seen map[string]bool         // what it ever listed
+	now  map[string]view.Server // what lamplighter lists, by id
+	seen map[string]bool        // what it ever listed
 }
 
 // TestSoak lets servers come, go, hang, crash and change for a while, and looks
@@ -122,7 +123,7 @@ func TestSoak(t *testing.T) {
 
 func newSoak(t *testing.T) *soak {
 	t.Helper()
-	s := &soak{Manager: e2e.SerenaHome(t), tools: t.TempDir(), ledger: newLedger(), now: map[string]api.Instance{}, seen: map[string]bool{}}
+	s := &soak{Manager: e2e.SerenaHome(t), tools: t.TempDir(), ledger: newLedger(), now: map[string]view.Server{}, seen: map[string]bool{}}
 	s.seed = rand.Uint64() >> 11 // exact in any program that reads it
 	if text := os.Getenv("LAMPLIGHTER_TEST_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
@@ -244,7 +245,7 @@ func (s *soak) watch(t *testing.T) (stop func()) {
 }
 
 // lists is what lamplighter says of a server.
-func (s *soak) lists(id monitor.Identity) (api.Instance, bool) {
+func (s *soak) lists(id monitor.Identity) (view.Server, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in, ok := s.now[id.String()]

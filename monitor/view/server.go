@@ -1,0 +1,263 @@
+// Package view is what faces show of servers and may order: facts, codes and
+// words. Every sentence about a server, its state, its sharing, its plan and
+// what happened to it is made here, once.
+//
+// All of it is pure. The view reads no clock and holds no running span: where a
+// text needs a time it is a Phrase, and who draws it adds the clock. HTTP, menus,
+// columns and who carries an order out are not known here.
+package view
+
+import (
+	"math"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// Server is one server as faces show it and programs read it. What is not known is null, never a
+// made-up zero; a list is never null. Times are RFC 3339 in UTC.
+type Server struct {
+	ID            string        `json:"id"`
+	PID           *int          `json:"pid"`  // null while parked
+	Port          *int          `json:"port"` // of the dashboard
+	Kind          string        `json:"kind"`
+	Label         string        `json:"label"`
+	ProjectName   *string       `json:"project_name"`
+	ProjectRoot   *string       `json:"project_root"`
+	Context       *string       `json:"context"`
+	Modes         []string      `json:"modes"`
+	Version       *string       `json:"version"`
+	State         monitor.State `json:"state"`
+	Cause         *string       `json:"cause"` // only of a zombie
+	Reason        *string       `json:"reason"`
+	StartedAt     *time.Time    `json:"started_at"`
+	LastHeartbeat *time.Time    `json:"last_heartbeat"`
+	LastActivity  *time.Time    `json:"last_activity"`
+	Busy          *bool         `json:"busy"`
+	IdleSeconds   *int64        `json:"idle_seconds"` // when the answer was made
+	IdleSince     *time.Time    `json:"idle_since"`   // at least; null while it is at work or that is not known
+	ShutdownAt    *time.Time    `json:"shutdown_at"`  // null: no shutdown is planned
+	// ShutdownReason is why it is planned, a part of a sentence: "no call for 30 min".
+	ShutdownReason *string    `json:"shutdown_reason"`
+	KeptUntil      *time.Time `json:"kept_until"` // no policy ends it before; null: not kept
+	ToolCalls      *int64     `json:"tool_calls"`
+	RSSBytes       *uint64    `json:"rss_bytes"`   // of the whole tree
+	CPUPercent     *float64   `json:"cpu_percent"` // of one core, the whole tree
+	Processes      *int       `json:"processes"`
+	Client         *Client    `json:"client"`
+	Transport      *string    `json:"transport"`   // of its clients: "stdio", "http" or "sse"
+	ClientGone     bool       `json:"client_gone"` // it was seen to end
+	// Orphaned says that nobody holds the other end of its connection any more.
+	Orphaned     bool       `json:"orphaned"`
+	AloneSince   *time.Time `json:"alone_since"` // since when nobody seems to; null while somebody does
+	DashboardURL *string    `json:"dashboard_url"`
+	MCPURL       *string    `json:"mcp_url"`
+	Managed      bool       `json:"managed"`
+	SharedBy     *int       `json:"shared_by"` // how many clients have it through us; null: it is not shared
+	Clients      []Client   `json:"clients"`   // that have it through us, in the order in which they came
+	Waiting      *int       `json:"waiting"`   // their requests that are not answered yet; null: it has no such clients
+	// AloneBecause says why a server that a client has through us is its alone, a
+	// part of a sentence; null of every other.
+	AloneBecause *string `json:"alone_because"`
+	SavedBytes   *uint64 `json:"saved_bytes"` // that separate servers would need besides
+	Pinned       bool    `json:"pinned"`
+	// Recognised is there, and false, only of what merely registered itself,
+	// or of what a client has for itself and no rule knows.
+	Recognised *bool `json:"recognised,omitempty"`
+}
+
+// Client is a client of an instance: the program that started it, or one that has
+// it through us.
+type Client struct {
+	PID  int    `json:"pid"`
+	Name string `json:"name"`
+}
+
+// Encode turns a snapshot into its wire form; now is the moment of the answer.
+func Encode(s *monitor.Snapshot, now time.Time) []Server {
+	list := make([]Server, len(s.Instances))
+	for i := range s.Instances {
+		list[i] = Of(&s.Instances[i]).Sent(now)
+	}
+	return list
+}
+
+// Of is an instance as it is shown, the same for as long as the instance is.
+func Of(in *monitor.Instance) *Server {
+	w := &Server{
+		ID:             in.ID(),
+		Port:           Known(in.Port),
+		Kind:           in.Kind,
+		Label:          in.Label(),
+		ProjectName:    Known(in.ProjectName),
+		ProjectRoot:    Known(in.ProjectRoot),
+		Context:        Known(in.Context),
+		Modes:          append([]string{}, in.Modes...),
+		Version:        Known(in.Version),
+		State:          in.State,
+		Cause:          Known(string(in.Cause)),
+		Reason:         Known(in.Reason),
+		StartedAt:      Moment(in.StartedAt),
+		LastHeartbeat:  Moment(in.LastHeartbeat),
+		LastActivity:   Moment(in.LastActivity),
+		Busy:           in.Busy,
+		IdleSince:      Moment(in.Evidence.IdleSince),
+		ShutdownAt:     Moment(in.Plan.ShutdownAt),
+		ShutdownReason: Known(in.Plan.Reason),
+		KeptUntil:      Moment(in.Plan.KeptUntil),
+		ToolCalls:      in.ToolCalls,
+		RSSBytes:       Known(in.RSSBytes),
+		CPUPercent:     Number(in.CPUPercent),
+		Processes:      Known(in.Processes),
+		Transport:      Known(in.Evidence.Transport),
+		ClientGone:     in.Evidence.ClientGone,
+		Orphaned:       in.Evidence.Orphaned,
+		AloneSince:     Moment(in.Evidence.AloneSince),
+		DashboardURL:   Known(in.DashboardURL),
+		MCPURL:         Known(in.MCPURL),
+		Managed:        in.Managed,
+		Clients:        []Client{},
+		Pinned:         in.Pinned,
+	}
+	if s := in.Sharing; s != nil {
+		w.share(s)
+	}
+	if in.State != monitor.StateParked {
+		w.PID = Known(in.Identity.PID)
+	}
+	if !in.Recognised {
+		w.Recognised = &in.Recognised
+	}
+	if in.Client != nil {
+		w.Client = &Client{PID: in.Client.PID, Name: in.Client.Name}
+	}
+	return w
+}
+
+// Sent is the server as it goes out: the one field that ages is filled in.
+func (w *Server) Sent(now time.Time) Server {
+	sent := *w
+	if idle, known := w.IdleFor(now); known {
+		sent.IdleSeconds = new(int64(idle / time.Second))
+	}
+	return sent
+}
+
+// IdleFor is the time since the last call, and whether it is known at all.
+func (w *Server) IdleFor(now time.Time) (time.Duration, bool) {
+	switch {
+	case Value(w.Busy):
+		return 0, true
+	case w.LastActivity == nil:
+		return 0, false
+	}
+	return max(now.Sub(*w.LastActivity), 0), true
+}
+
+// share puts what is known of an instance's clients on the wire.
+func (w *Server) share(s *monitor.Sharing) {
+	w.Waiting, w.AloneBecause, w.SavedBytes = &s.Waiting, Known(s.Alone), Known(s.SavedBytes)
+	for _, c := range s.Clients {
+		w.Clients = append(w.Clients, Client{PID: c.PID, Name: c.Name})
+	}
+	if s.Alone == "" {
+		w.SharedBy = new(len(s.Clients))
+	}
+}
+
+// sharing is the inverse of share, nil for an instance without such clients.
+func (w *Server) sharing() *monitor.Sharing {
+	if w.SharedBy == nil && w.AloneBecause == nil {
+		return nil
+	}
+	s := &monitor.Sharing{Waiting: Value(w.Waiting), Alone: Value(w.AloneBecause), SavedBytes: Value(w.SavedBytes)}
+	for _, c := range w.Clients {
+		s.Clients = append(s.Clients, monitor.Client{Identity: monitor.Identity{PID: c.PID}, Name: c.Name})
+	}
+	return s
+}
+
+// Decode is the inverse of Encode, as far as the wire carries it: the start
+// identity of a client is not on it, and at is the moment of the answer.
+// Instances whose id cannot be read are left out.
+func Decode(list []Server, at time.Time) *monitor.Snapshot {
+	s := &monitor.Snapshot{At: at, Instances: make([]monitor.Instance, 0, len(list))}
+	for i := range list {
+		in := &list[i]
+		id, err := monitor.ParseIdentity(in.ID)
+		if err != nil {
+			continue
+		}
+		m := monitor.Instance{
+			Identity:      id,
+			Kind:          in.Kind,
+			Port:          Value(in.Port),
+			DashboardURL:  Value(in.DashboardURL),
+			MCPURL:        Value(in.MCPURL),
+			ProjectName:   Value(in.ProjectName),
+			ProjectRoot:   Value(in.ProjectRoot),
+			Context:       Value(in.Context),
+			Modes:         in.Modes,
+			Version:       Value(in.Version),
+			State:         in.State,
+			Cause:         monitor.Cause(Value(in.Cause)),
+			Reason:        Value(in.Reason),
+			StartedAt:     Value(in.StartedAt),
+			LastHeartbeat: Value(in.LastHeartbeat),
+			LastActivity:  Value(in.LastActivity),
+			Busy:          in.Busy,
+			ToolCalls:     in.ToolCalls,
+			RSSBytes:      Value(in.RSSBytes),
+			CPUPercent:    in.CPUPercent,
+			Processes:     Value(in.Processes),
+			Managed:       in.Managed,
+			Sharing:       in.sharing(),
+			Pinned:        in.Pinned,
+			Recognised:    in.Recognised == nil || *in.Recognised,
+			Evidence: monitor.Evidence{
+				Transport: Value(in.Transport), ClientGone: in.ClientGone, Orphaned: in.Orphaned, IdleSince: Value(in.IdleSince),
+				AloneSince: Value(in.AloneSince),
+			},
+			Plan: monitor.Plan{ShutdownAt: Value(in.ShutdownAt), Reason: Value(in.ShutdownReason), KeptUntil: Value(in.KeptUntil)},
+		}
+		if in.Client != nil {
+			m.Client = &monitor.Client{Identity: monitor.Identity{PID: in.Client.PID}, Name: in.Client.Name}
+		}
+		s.Instances = append(s.Instances, m)
+	}
+	return s
+}
+
+// Known is nil for a zero value: in the model, zero means unknown.
+func Known[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// Value is the zero value for nil: the inverse of Known.
+func Value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// Moment is nil for a time that is unknown or that RFC 3339 cannot express.
+func Moment(t time.Time) *time.Time {
+	t = t.UTC().Truncate(time.Millisecond)
+	if t.IsZero() || t.Year() < 0 || t.Year() > 9999 {
+		return nil
+	}
+	return &t
+}
+
+// Number is nil for what JSON cannot express.
+func Number(f *float64) *float64 {
+	if f == nil || math.IsNaN(*f) || math.IsInf(*f, 0) {
+		return nil
+	}
+	return f
+}
