@@ -1,9 +1,6 @@
 package monitor
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // EventKind names something that happened to an instance.
 type EventKind string
@@ -66,47 +63,6 @@ const (
 	EventStopFailed  EventKind = "stop_failed" // something of it still runs
 	EventEnded       EventKind = "ended"       // all of it is gone, as the ladder verified
 )
-
-// Words names the kind in the words that menu, page and command line share.
-func (k EventKind) Words() string {
-	switch k {
-	case EventProjectActivated:
-		return "project activated"
-	case EventZombieDetected:
-		return "needs attention"
-	case EventHeartbeatRestored:
-		return "heartbeat restored"
-	case EventStopOrdered:
-		return "stop ordered"
-	case EventStopRefused:
-		return "not ended"
-	case EventAsked:
-		return "asked to end"
-	case EventForceKilled:
-		return "force-killed"
-	case EventStopFailed:
-		return "stop failed"
-	case EventShutdownPlanned:
-		return "will shut down"
-	case EventPlanDropped:
-		return "goes on"
-	case EventWorkspaceTreeEnded:
-		return "tree removed"
-	case EventWorkspaceLeft:
-		return "workspace left"
-	case EventWorkspaceCreated, EventWorkspaceKept, EventWorkspaceCompleted, EventWorkspaceArchived, EventWorkspaceRestored, EventWorkspaceRemoved:
-		return strings.Replace(string(k), "_", " ", 1)
-	case EventPolicyRefused:
-		return "left alone"
-	case EventPoliciesPaused:
-		return "policies paused"
-	case EventPoliciesResumed:
-		return "policies resumed"
-	case EventRuleSwitched:
-		return "rule switched"
-	}
-	return string(k)
-}
 
 // Event is one line of the lifecycle log. Label and Detail may hold foreign
 // text that has been through Clean.

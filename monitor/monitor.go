@@ -8,7 +8,6 @@
 package monitor
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -146,35 +145,6 @@ func (in *Instance) Origin() string {
 		return "asked for by " + name
 	}
 	return "by " + name
-}
-
-// ClientWords names the client in a listing: "Claude Code", of a managed
-// instance "managed, for curl", or "managed" when nobody knows whom it is for, of a
-// shared one with other than one client "3 clients" or "no clients"; "" when the
-// client is not known. The name is cut to at most so many columns. It is safe to
-// show.
-func (in *Instance) ClientWords(most int) string {
-	if in.IsShared() {
-		switch clients := in.Sharing.Clients; len(clients) {
-		case 0:
-			return ClientsInWords(nil)
-		case 1:
-			return cmp.Or(Shorten(Clean(clients[0].Name), most), Plural(1, "client", "clients"))
-		default:
-			return Plural(len(clients), "client", "clients")
-		}
-	}
-	name := ""
-	if in.Client != nil {
-		name = Shorten(Clean(in.Client.Name), most)
-	}
-	switch {
-	case !in.Managed:
-		return name
-	case name == "":
-		return "managed"
-	}
-	return "managed, for " + name
 }
 
 // Idle is the time since the last activity, and whether it is known at all.

@@ -18,23 +18,6 @@ const (
 	StateParked    State = "parked"            // grey crescent
 )
 
-// Words names the state in the words that menu, page and command line share.
-func (s State) Words() string {
-	switch s {
-	case StateStarting:
-		return "starting"
-	case StateProject, StateLive:
-		return "live"
-	case StateNoProject:
-		return "no project"
-	case StateZombie:
-		return "needs attention"
-	case StateParked:
-		return "parked"
-	}
-	return "unknown"
-}
-
 func (s State) severity() int {
 	switch s {
 	case StateZombie:

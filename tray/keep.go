@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // keepLines is the number of lines for each of the two lists under Keep, which
@@ -14,22 +15,22 @@ import (
 const keepLines = 11
 
 // pinnable reports whether a pin is of use, or can be taken away.
-func pinnable(in *monitor.Instance) bool { return stoppable(in) || in.Pinned }
+func pinnable(s *view.Server) bool { return s.CanStop() || s.Pinned }
 
 // keepSubmenu has two lists: those that can be kept for an hour, and those that
 // can be pinned. Where there is no room for all, those that will be ended or are
 // kept come first, and those that are pinned.
-func keepSubmenu(snap *monitor.Snapshot, orders orders, now time.Time) (top line, lines []line) {
-	concerned := func(in *monitor.Instance) bool { return planned(in, now) || kept(in, now) }
-	pinned := func(in *monitor.Instance) bool { return in.Pinned }
-	keeps, keepsOver := chosen(snap, stoppable, concerned)
-	pins, pinsOver := chosen(snap, pinnable, pinned)
+func keepSubmenu(servers []*view.Server, orders orders, now time.Time) (top line, lines []line) {
+	concerned := func(s *view.Server) bool { return planned(s, now) || s.Kept(now) }
+	pinned := func(s *view.Server) bool { return s.Pinned }
+	keeps, keepsOver := chosen(servers, (*view.Server).CanStop, concerned)
+	pins, pinsOver := chosen(servers, pinnable, pinned)
 	var toKeep, toPin []line
-	for _, in := range keeps {
-		toKeep = append(toKeep, keepEntry(in, orders, now))
+	for _, s := range keeps {
+		toKeep = append(toKeep, keepEntry(s, orders, now))
 	}
-	for _, in := range pins {
-		toPin = append(toPin, pinEntry(in, orders))
+	for _, s := range pins {
+		toPin = append(toPin, pinEntry(s, orders))
 	}
 	more := line{}
 	if over := max(keepsOver, pinsOver); over > 0 {
@@ -48,12 +49,12 @@ func headed(heading string, list []line, hidden line) []line {
 	return append([]line{top}, padded(list, keepLines, hidden)...)
 }
 
-// chosen gives at most keepLines of the instances that fit, in the order of the
-// snapshot, and how many found no room. Those that are first lose theirs last.
-func chosen(snap *monitor.Snapshot, fit, first func(*monitor.Instance) bool) (list []*monitor.Instance, over int) {
-	for i := range snap.Instances {
-		if in := &snap.Instances[i]; fit(in) {
-			list = append(list, in)
+// chosen gives at most keepLines of the servers that fit, in their order, and how
+// many found no room. Those that are first lose theirs last.
+func chosen(servers []*view.Server, fit, first func(*view.Server) bool) (list []*view.Server, over int) {
+	for _, s := range servers {
+		if fit(s) {
+			list = append(list, s)
 		}
 	}
 	for ; len(list) > keepLines; over++ {
@@ -69,37 +70,35 @@ func chosen(snap *monitor.Snapshot, fit, first func(*monitor.Instance) bool) (li
 	return list, over
 }
 
-// keepEntry says what will become of an instance that is not kept, and why:
-// "4711 - alpha · ends in 4 min: no call for 30 min".
-func keepEntry(in *monitor.Instance, orders orders, now time.Time) line {
+// keepEntry says what will become of a server that is not kept, and why: "4711 -
+// alpha · stops at 14:30: no call for 30 min".
+func keepEntry(s *view.Server, orders orders, now time.Time) line {
 	var words string
 	switch {
-	case orders.ending(in.ID()):
+	case orders.ending(s.ID):
 		words = endingWords
-	case planned(in, now):
-		words = planWords(in.Plan.ShutdownAt, now)
-		if reason := reasonOf(in); reason != "" {
+	case planned(s, now):
+		words = s.Words.Next.Draw(now)
+		if reason := s.Words.Next.Why; reason != "" {
 			words += ": "
-			room := keepColumns - monitor.Columns(strings.TrimSuffix(in.Label(), in.Name())+" · "+words)
-			words += cutEnd(reason, room-min(monitor.Columns(in.Name()), nameColumns))
+			room := keepColumns - monitor.Columns(strings.TrimSuffix(s.Words.Title, s.Name())+" · "+words)
+			words += cutEnd(reason, room-min(monitor.Columns(s.Name()), nameColumns))
 		}
-	case kept(in, now):
-		words = keptWords(in, now)
-	case in.Pinned:
+	case s.ShutdownAt == nil && s.Kept(now):
+		words = s.Words.Next.Draw(now)
+	case s.Pinned:
 		words = "pinned"
 	}
-	l := serverLine(in, keepOne)
-	l.Title = title(keepColumns, in.Label(), in.Name(), words)
-	return l
+	return serverLine(s, keepOne, keepColumns, words)
 }
 
 // pinEntry says little, because its check mark says the rest.
-func pinEntry(in *monitor.Instance, orders orders) line {
+func pinEntry(s *view.Server, orders orders) line {
 	words := ""
-	if orders.ending(in.ID()) {
+	if orders.ending(s.ID) {
 		words = endingWords
 	}
-	l := serverLine(in, pinOne)
-	l.Title, l.Checkable, l.Checked, l.Action.On = title(labelColumns, in.Label(), in.Name(), words), true, in.Pinned, !in.Pinned
+	l := serverLine(s, pinOne, labelColumns, words)
+	l.Checkable, l.Checked, l.Action.On = true, s.Pinned, !s.Pinned
 	return l
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 
 	"pgregory.net/rapid"
 )
@@ -22,13 +23,13 @@ func TestWhatIsSaidUnderKeep(t *testing.T) {
 		{"nothing is planned", func(*monitor.Instance) {}, "24284 - alpha", "24284 - alpha", false},
 		{"planned", func(in *monitor.Instance) {
 			in.Plan = monitor.Plan{ShutdownAt: noon.Add(4 * time.Minute), Reason: "no call for 30 min"}
-		}, "24284 - alpha · ends in 4 min: no call for 30 min", "24284 - alpha", false},
+		}, "24284 - alpha · stops at 12:04: no call for 30 min", "24284 - alpha", false},
 		{"planned without a reason", func(in *monitor.Instance) { in.Plan.ShutdownAt = noon.Add(4 * time.Minute) },
-			"24284 - alpha · ends in 4 min", "24284 - alpha", false},
+			"24284 - alpha · stops at 12:04", "24284 - alpha", false},
 		{"planned for a long reason", func(in *monitor.Instance) {
 			in.ProjectName = "customer-portal-backend"
 			in.Plan = monitor.Plan{ShutdownAt: noon.Add(4 * time.Minute), Reason: "its client closed the connection and is gone, for 10 min"}
-		}, "24284 - custom…ckend · ends in 4 min: its client closed the connectio…", "24284 - customer-portal-backend", false},
+		}, "24284 - custom…ckend · stops at 12:04: its client closed the connecti…", "24284 - customer-portal-backend", false},
 		{"kept", func(in *monitor.Instance) { in.Plan.KeptUntil = noon.Add(time.Hour) }, "24284 - alpha · kept until 13:00", "24284 - alpha", false},
 		{"kept until just now", func(in *monitor.Instance) { in.Plan.KeptUntil = noon }, "24284 - alpha", "24284 - alpha", false},
 		{"kept until tomorrow", func(in *monitor.Instance) { in.Plan.KeptUntil = noon.Add(12 * time.Hour) },
@@ -67,21 +68,20 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 		snap := snapshot(list...)
 		m := menuAt(snap, menuOptions{Policies: true})
 		over := 0
-		check := func(what string, shown menu, fit, first func(*monitor.Instance) bool) {
+		check := func(what string, shown menu, fit, first func(*view.Server) bool) {
 			at, fits, missing := -1, 0, 0
-			for i := range snap.Instances {
-				in := &snap.Instances[i]
-				if !fit(in) {
+			for _, s := range serversOf(snap) {
+				if !fit(s) {
 					continue
 				}
 				fits++
-				k := slices.IndexFunc(shown, func(l line) bool { return l.Action.ID == in.ID() })
+				k := slices.IndexFunc(shown, func(l line) bool { return l.Action.ID == s.ID })
 				if k >= 0 && k <= at {
 					t.Fatalf("%s: out of order", what)
 				}
 				if k >= 0 {
 					at = k
-				} else if first(in) {
+				} else if first(s) {
 					missing++
 				}
 			}
@@ -90,14 +90,14 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 			}
 			for _, e := range shown {
 				i := slices.IndexFunc(snap.Instances, func(in monitor.Instance) bool { return in.ID() == e.Action.ID })
-				if missing > 0 && !first(&snap.Instances[i]) {
+				if missing > 0 && !first(view.Of(&snap.Instances[i])) {
 					t.Fatalf("%s: %s has the room of another", what, e.Title)
 				}
 			}
 			over = max(over, fits-len(shown))
 		}
-		check("keep", m.of(keepOne), stoppable, func(in *monitor.Instance) bool { return planned(in, noon) })
-		check("pins", m.of(pinOne), pinnable, func(in *monitor.Instance) bool { return in.Pinned })
+		check("keep", m.of(keepOne), (*view.Server).CanStop, func(s *view.Server) bool { return planned(s, noon) })
+		check("pins", m.of(pinOne), pinnable, func(s *view.Server) bool { return s.Pinned })
 		want := ""
 		if over > 0 {
 			want = fmt.Sprintf("and %d more: global dashboard", over)

@@ -61,12 +61,16 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 		head = headWords(totals, figure("total", totals.RSSBytes), figure("saved", totals.SavedBytes))
 		tooltip = "Lamplighter: " + head
 	}
-	policed := &monitor.Snapshot{}
-	if opts.Policies {
-		policed = snap
-	}
 	orders := ordersIn(snap, now)
-	servers, stops := serverLines(snap, orders, now, opts.Stop, figure)
+	list := serversOf(snap)
+	servers, stops := serverLines(list, orders, now, opts.Stop, figure)
+
+	policy := monitor.Policy{}
+	if opts.Policies {
+		policy = snap.Policy
+	} else {
+		list = nil
+	}
 
 	// Lines that are to be read are enabled where they matter, because panels grey
 	// the text of one that is not.
@@ -76,12 +80,12 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	m.add(separator, line{Key: "global", Title: "Open global dashboard", Action: action{Verb: openGlobal}})
 	m.submenu(recentSubmenu(snap, now))
 	m.submenu(workspaceSubmenu(snap.Workspaces, now))
-	m.submenu(keepSubmenu(policed, orders, now))
-	m.submenu(policySubmenu(policed.Policy, now))
+	m.submenu(keepSubmenu(list, orders, now))
+	m.submenu(policySubmenu(policy, now))
 	m.add(line{Key: "given back", Title: given, Action: action{Verb: openGlobal}})
 	m.add(warnings(snap, orders)...)
 	m.add(separator) // what ends something is apart from what opens something
-	m.submenu(line{Key: "stop", Title: "Stop"}, padded(append(groups(policed.Policy), stops...), stopLines, line{}))
+	m.submenu(line{Key: "stop", Title: "Stop"}, padded(append(groups(policy), stops...), stopLines, line{}))
 	m.add(login(opts.Login), line{Key: "about", Title: "About Lamplighter " + monitor.Clean(opts.Version), Disabled: true})
 	m.add(line{Key: "quit", Title: quit(snap.Totals()), Tooltip: "Servers that others started go on running.", Action: action{Verb: quitProgram}})
 	return m, said

@@ -87,11 +87,11 @@ func TestTitles(t *testing.T) {
 		{"small", func(in *monitor.Instance) { in.RSSBytes = 13 * megabyte }, "24284 - alpha · idle 10 min · 15 MB"},
 		{"very small", func(in *monitor.Instance) { in.RSSBytes = 2 * megabyte }, "24284 - alpha · idle 10 min · under 10 MB"},
 		{"gigabytes", func(in *monitor.Instance) { in.RSSBytes = 2_300 * megabyte }, "24284 - alpha · idle 10 min · 2.3 GB"},
-		{"will be ended", func(in *monitor.Instance) { in.Plan.ShutdownAt = noon.Add(4 * time.Minute) }, "24284 - alpha · ends in 4 min"},
+		{"will be ended", func(in *monitor.Instance) { in.Plan.ShutdownAt = noon.Add(4 * time.Minute) }, "24284 - alpha · stops at 12:04"},
 		{"orphaned, will be ended", func(in *monitor.Instance) {
 			in.State, in.Cause, in.ProjectName = monitor.StateZombie, monitor.CauseOrphaned, "customer-portal-backend-services-monorepo"
 			in.Plan.ShutdownAt = noon.Add(14 * time.Minute)
-		}, "24284 - custome…norepo · orphaned · ends in 10 min"},
+		}, "24284 - custome…norepo · orphaned · stops at 12:14"},
 		{"will be ended, but not soon", func(in *monitor.Instance) { in.Plan.ShutdownAt = noon.Add(15 * time.Minute) },
 			"24284 - alpha · idle 10 min · 150 MB"},
 		{"kept", func(in *monitor.Instance) { in.Plan.KeptUntil = noon.Add(time.Hour) }, "24284 - alpha · idle 10 min · 150 MB"},
@@ -227,19 +227,19 @@ Quit Lamplighter (servers go on) -> quit
 
 func TestTooltipTellsReasonClientAndRoot(t *testing.T) {
 	got := menuAt(snapshot(serena(2, "alpha", 0, 0)), menuOptions{}).of(openDashboard)[0].Tooltip
-	want := "its dashboard answers and a project is active\nstarted by Claude Code\n/home/u/alpha"
+	want := "client Claude Code\n/home/u/alpha"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	managed := with(serena(2, "alpha", 0, 0), func(in *monitor.Instance) { in.Managed, in.Client.Name = true, "cu\nrl" })
-	want = "its dashboard answers and a project is active\nmanaged, for cu rl\n/home/u/alpha"
+	want = "managed, for cu rl\n/home/u/alpha"
 	if got := menuAt(snapshot(managed), menuOptions{}).of(openDashboard)[0].Tooltip; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	plan := func(in *monitor.Instance) {
 		in.Plan = monitor.Plan{ShutdownAt: noon.Add(4 * time.Minute), Reason: "no call\nfor 30 min", KeptUntil: noon.Add(time.Hour)}
 	}
-	want = "its dashboard answers and a project is active\nwill shut down at 12:04, because no call for 30 min\nkept until 13:00\nstarted by Claude Code\n/home/u/alpha"
+	want = "stops at 12:04\nno call for 30 min\nclient Claude Code\n/home/u/alpha"
 	if got := menuAt(snapshot(with(serena(2, "alpha", 0, 0), plan)), menuOptions{}).of(openDashboard)[0].Tooltip; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

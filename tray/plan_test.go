@@ -23,26 +23,6 @@ func genPlan(t *rapid.T) (p monitor.Plan) {
 	return p
 }
 
-func TestPlanWords(t *testing.T) {
-	for _, c := range []struct {
-		now, at time.Duration // after noon
-		want    string
-	}{
-		{0, 4 * time.Minute, "ends in 4 min"},
-		{59 * time.Second, 4*time.Minute + time.Second, "ends in 4 min"},
-		{time.Minute, 4*time.Minute + 59*time.Second, "ends in 3 min"},
-		{0, 59 * time.Second, "ends now"},
-		{0, 0, "ends now"},
-		{time.Hour, 0, "ends now"},
-		{0, 9 * time.Minute, "ends in 9 min"},
-		{0, 14 * time.Minute, "ends in 10 min"},
-	} {
-		if got := planWords(noon.Add(c.at), noon.Add(c.now)); got != c.want {
-			t.Errorf("at %v, planned for %v: %q, want %q", c.now, c.at, got, c.want)
-		}
-	}
-}
-
 // However many ends are planned, time alone changes the menu once a minute.
 func TestCountdownsChangeTogether(t *testing.T) {
 	o, c, now := drawer(t)

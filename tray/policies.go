@@ -86,3 +86,19 @@ func givenWords(bytes uint64, since, now time.Time) string {
 	}
 	return s + " since " + since.In(now.Location()).Format("2 Jan")
 }
+
+// day is the same for all times of a day.
+func day(t time.Time) [3]int {
+	y, m, d := t.Date()
+	return [3]int{y, int(m), d}
+}
+
+// dayEnd is when the next day begins.
+func dayEnd(now time.Time) time.Time {
+	y, m, d := now.Date()
+	end := time.Date(y, m, d+1, 0, 0, 0, 0, now.Location())
+	for day(end) == day(now) || !end.After(now) {
+		end = end.Add(time.Hour) // where clocks are set forward at midnight
+	}
+	return end
+}

@@ -26,19 +26,20 @@ func TestPanelReadsThePolicies(t *testing.T) {
 	h := traytest.NewHost(t, address)
 	h.Appear(t)
 	snap := policed()
+	stops := "stops at " + monitor.Clock(snap.Instances[0].Plan.ShutdownAt, time.Now())
 	c := startChild(t, address, snap, childPolicies)
 	sender := h.AwaitItem(t)
 	want := strings.Join([]string{
-		"2 servers, 200 MB", "24284 - alpha · ends in 10 min", "24285 - beta · 100 MB",
+		"2 servers, 200 MB", "24284 - alpha · " + stops, "24285 - beta · 100 MB",
 		"-", "Open global dashboard", "Keep", "Policies", "3.2 GB given back this week",
 		"-", "Stop", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",
 	}, "\n")
 	waitFor(t, "the menu", func() bool { return h.Labels(t, sender) == want })
 	for label, want := range map[string][]string{
-		"Keep": {"For 1 h:", "24284 - alpha · ends in 10 min: no call for 30 min", "24285 - beta · pinned", "Until unpinned:", "24284 - alpha", "24285 - beta"},
+		"Keep": {"For 1 h:", "24284 - alpha · " + stops + ": no call for 30 min", "24285 - beta · pinned", "Until unpinned:", "24284 - alpha", "24285 - beta"},
 		"Policies": {"Pause for 1 h", "Pause for today", "Pause until resumed", "-",
 			"End orphaned servers after 10 min", "End idle servers", "Tell of servers over 2 GB"},
-		"Stop": {"Stop 1 orphaned", "Stop 2 idle", "24284 - alpha · ends in 10 min · client Claude Code · 100 MB", "24285 - beta · pinned · client Claude Code · 100 MB"},
+		"Stop": {"Stop 1 orphaned", "Stop 2 idle", "24284 - alpha · " + stops + " · client Claude Code · 100 MB", "24285 - beta · pinned · client Claude Code · 100 MB"},
 	} {
 		waitFor(t, label, func() bool { return h.Under(t, sender, label) == strings.Join(want, "\n") })
 	}

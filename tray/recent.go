@@ -2,12 +2,12 @@ package tray
 
 import (
 	"fmt"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // recentSubmenu puts the last events in words, the newest first, for example
@@ -31,25 +31,22 @@ func recentOf(snap *monitor.Snapshot) []monitor.Event {
 	return snap.Recent[:min(len(snap.Recent), recentLines)]
 }
 
-// eventWords says what happened, in at most columns. The detail gives way,
-// unless it says why an order was not followed.
+// eventWords says what happened, in at most columns. The detail gives way, unless
+// it says why an order was not followed, which comes before the whole label.
 func eventWords(e *monitor.Event, columns int) string {
-	if failed(e.Kind) {
-		return failureWords(e, columns)
+	text := view.Text(e)
+	if view.Failed(e.Kind) {
+		head := text.What + ": "
+		room := columns - monitor.Columns(head)
+		label := max(min(room-monitor.Columns(text.Detail), eventColumns), refusedColumns)
+		return head + cutEnd(monitor.Shorten(text.About, label)+text.Detail, room)
 	}
-	s := monitor.Clean(e.Kind.Words())
-	if label := monitor.Clean(e.Label); label != "" { // the policies have none
-		s += ": " + monitor.Shorten(label, eventColumns)
+	s := text.What
+	if text.About != "" { // the policies have none
+		s += ": " + monitor.Shorten(text.About, eventColumns)
 	}
-	detail, join := monitor.Clean(e.Detail), " · "
-	if e.Kind == monitor.EventZombieDetected {
-		detail, _, _ = strings.Cut(detail, ": ") // its cause is enough beside the others
-	}
-	if strings.HasPrefix(detail, "by ") {
-		join = " "
-	}
-	if room := columns - monitor.Columns(s+join); detail != "" && (room >= detailColumns || room >= monitor.Columns(detail)) {
-		s += join + monitor.Shorten(detail, room)
+	if room, whole := columns-monitor.Columns(s), monitor.Columns(text.Detail); whole <= room || room >= detailColumns {
+		s += monitor.Shorten(text.Detail, room)
 	}
 	return s
 }
@@ -99,62 +96,27 @@ func told(k monitor.EventKind) (limit time.Duration, about bool) {
 // ending tells whether an instance is being stopped.
 func (o orders) ending(id string) bool {
 	e := o[id]
-	return e != nil && !failed(e.Kind)
-}
-
-func failed(k monitor.EventKind) bool {
-	return k == monitor.EventStopRefused || k == monitor.EventStopFailed
+	return e != nil && !view.Failed(e.Kind)
 }
 
 // refused is the last order that was not followed, nil for none.
 func (o orders) refused(snap *monitor.Snapshot) *monitor.Event {
 	for i := range recentOf(snap) {
-		if e := &snap.Recent[i]; o[e.ID] == e && failed(e.Kind) {
+		if e := &snap.Recent[i]; o[e.ID] == e && view.Failed(e.Kind) {
 			return e
 		}
 	}
 	return nil
 }
 
-// failureWords says that an order was not followed and why, which comes before
-// the whole label: "not ended: 4711 - alpha is in use by node (4711)".
-func failureWords(e *monitor.Event, columns int) string {
-	head := e.Kind.Words() + ": "
-	why, _ := reasonWords(e)
-	room := columns - monitor.Columns(head)
-	label := max(min(room-monitor.Columns(why), eventColumns), refusedColumns)
-	return head + cutEnd(monitor.Shorten(monitor.Clean(e.Label), label)+why, room)
-}
-
-// reasonWords takes the detail of an order that was not followed apart: why, as
-// it stands behind the label, and what to do instead. The first part of it is
-// enough for a line; events and the command line have it all.
-func reasonWords(e *monitor.Event) (why, instead string) {
-	detail := strings.TrimPrefix(monitor.Clean(e.Detail), monitor.Clean(e.Label)+": ")
-	why, instead, _ = strings.Cut(strings.TrimSuffix(detail, "."), ". ")
-	for _, more := range []string{"; ", ", which "} {
-		why, _, _ = strings.Cut(why, more)
-	}
-	if rest, ok := strings.CutPrefix(why, "it "); ok {
-		return " " + rest, instead
-	}
-	if why != "" {
-		why = " · " + why
-	}
-	return why, instead
-}
-
 // refusedWords are lines of their own, for the person who gave the order, looks
 // at the menu again and must not wonder: what was not done and why, and what to
 // do about it, if anything. Nothing can be forced from the menu.
 func refusedWords(e *monitor.Event) []string {
-	s := failureWords(e, warningColumns)
+	s := eventWords(e, warningColumns)
 	first, size := utf8.DecodeRuneInString(s)
 	lines := []string{string(unicode.ToUpper(first)) + s[size:]}
-	switch _, instead := reasonWords(e); {
-	case strings.Contains(strings.ToLower(instead), "force it"):
-		lines = append(lines, fmt.Sprintf("To end it anyway: lamplighter stop --force %d", e.PID))
-	case instead != "":
+	if instead := view.Text(e).Instead; instead != "" {
 		lines = append(lines, cutEnd(instead, warningColumns))
 	}
 	return lines

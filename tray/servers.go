@@ -7,15 +7,24 @@ import (
 
 	"lamplighter/icons"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
-// serverLines are the lines about instances in the menu and, where that is
-// offered, under Stop, each with one about those that found no room.
-func serverLines(snap *monitor.Snapshot, orders orders, now time.Time, stop bool, figure func(id string, bytes uint64) int) (list, stops []line) {
-	stopOver := 0
+// serversOf are the servers of a snapshot as they are shown.
+func serversOf(snap *monitor.Snapshot) []*view.Server {
+	list := make([]*view.Server, len(snap.Instances))
 	for i := range snap.Instances {
-		in := &snap.Instances[i]
-		listed, stoppable := i < listLines, stop && stoppable(in)
+		list[i] = view.Of(&snap.Instances[i])
+	}
+	return list
+}
+
+// serverLines are the lines about servers in the menu and, where that is offered,
+// under Stop, each with one about those that found no room.
+func serverLines(servers []*view.Server, orders orders, now time.Time, stop bool, figure func(id string, bytes uint64) int) (list, stops []line) {
+	stopOver := 0
+	for i, s := range servers {
+		listed, stoppable := i < listLines, stop && s.CanStop()
 		if stoppable && len(stops) == listLines {
 			stoppable = false
 			stopOver++
@@ -23,16 +32,15 @@ func serverLines(snap *monitor.Snapshot, orders orders, now time.Time, stop bool
 		if !listed && !stoppable {
 			continue
 		}
-		mb := figure(in.ID(), in.RSSBytes)
-		words, ends := presentWords(in, orders, now)
+		memory := memoryWords(figure(s.ID, view.Value(s.RSSBytes)))
 		if listed {
-			list = append(list, entry(in, words, ends, mb, now))
+			list = append(list, entry(s, orders, memory, now))
 		}
 		if stoppable {
-			stops = append(stops, stopEntry(in, words, mb))
+			stops = append(stops, stopEntry(s, orders, memory, now))
 		}
 	}
-	if over := len(snap.Instances) - listLines; over > 0 {
+	if over := len(servers) - listLines; over > 0 {
 		list = append(list, line{Key: "more", Title: fmt.Sprintf("and %d more: lamplighter status", over), Action: action{Verb: openGlobal}})
 	}
 	if stopOver > 0 {
@@ -41,60 +49,67 @@ func serverLines(snap *monitor.Snapshot, orders orders, now time.Time, stop bool
 	return list, stops
 }
 
-// serverLine is a line about an instance with what a click on it does; its title
-// is for the caller.
-func serverLine(in *monitor.Instance, verb verb) line {
+// serverLine is a line about a server with what a click on it does: its title,
+// shortened to so many columns, and words behind it.
+func serverLine(s *view.Server, verb verb, columns int, words ...string) line {
 	return line{
-		Key: string(verb) + " " + in.ID(), Action: action{Verb: verb, ID: in.ID()},
-		Ended: title(labelColumns, in.Label(), in.Name(), "ended"),
+		Key: string(verb) + " " + s.ID, Action: action{Verb: verb, ID: s.ID},
+		Title: title(columns, s.Words.Title, s.Name(), words...),
+		Ended: title(labelColumns, s.Words.Title, s.Name(), "ended"),
 	}
 }
 
 // endingWords are said instead of all others.
 const endingWords = "ending…"
 
-// presentWords is how an instance is: its state and what it does, or what is
-// about to become of it, which matters more. ends says that a policy will end it.
-func presentWords(in *monitor.Instance, orders orders, now time.Time) (words []string, ends bool) {
-	switch {
-	case orders.ending(in.ID()):
-		return []string{endingWords}, false
-	case planned(in, now):
-		return []string{stateWords(in), planWords(in.Plan.ShutdownAt, now)}, true
-	}
-	return []string{stateWords(in), activityWords(in, now)}, false
+// planTold is how long before a planned end it is told. One that is far off moves
+// with every call of the server, and the menu would never be calm.
+const planTold = 15 * time.Minute
+
+// planned reports whether a policy is about to end a server. None ends one that
+// cannot be stopped.
+func planned(s *view.Server, now time.Time) bool {
+	return s.ShutdownAt != nil && s.CanStop() && s.ShutdownAt.Sub(now) < planTold
 }
 
-// entry puts one instance in words, for example "4711 - alpha · idle 10 min ·
-// 150 MB". words are those between label and memory. One that ends has only
-// those, so that its name keeps its room.
-func entry(in *monitor.Instance, words []string, ends bool, mb int, now time.Time) line {
-	l := serverLine(in, openDashboard)
-	l.Mark = icons.Mark(in.State)
-	lines := []string{in.Reason}
+// presentWords is how a server is: its state and what it does, or what is about to
+// become of it, which matters more.
+func presentWords(s *view.Server, orders orders, now time.Time) (words []string) {
+	if orders.ending(s.ID) {
+		return []string{endingWords}
+	}
+	ends := planned(s, now)
+	for _, p := range s.Words.Short {
+		switch {
+		case p.Since == nil:
+			words = append(words, p.Draw(now))
+		case !ends:
+			words = append(words, idleWords(p.Text, now.Sub(*p.Since)))
+		}
+	}
 	if ends {
-		lines = append(lines, planSentence(in, now))
-	} else {
-		words = append(slices.Clip(words), sharedWords(in), reachWords(in), memoryWords(mb))
+		words = append(words, s.Words.Next.Draw(now))
 	}
-	l.Title = title(labelColumns, in.Label(), in.Name(), words...)
-	lines = append(lines, in.SharingWords()...)
-	lines = append(lines, keptWords(in, now))
-	if !in.Recognised {
-		lines = append(lines, in.StrangerWords())
+	return words
+}
+
+// entry puts one server in words, for example "4711 - alpha · idle 10 min · 150
+// MB". One that ends has no more than that, so that its name keeps its room.
+func entry(s *view.Server, orders orders, memory string, now time.Time) line {
+	words := presentWords(s, orders, now)
+	if !planned(s, now) || orders.ending(s.ID) {
+		words = append(words, s.Sharers(), s.Reach(), memory)
 	}
-	switch {
-	case in.IsShared(): // its clients are named above
-	case in.Managed:
-		lines = append(lines, in.ClientWords(tooltipColumns))
-	case in.Client != nil && in.Client.Name != "":
-		lines = append(lines, "started by "+in.Client.Name)
+	l := serverLine(s, openDashboard, labelColumns, words...)
+	l.Mark = icons.Mark(s.State)
+	lines := slices.Clone(s.Words.Why)
+	if next := s.NextAt(now); next != nil {
+		lines = append(lines, next.Draw(now), next.Why)
 	}
-	if in.Pinned {
-		lines = append(lines, "pinned")
+	if s.SharedBy == nil { // else they are named above
+		lines = append(lines, s.Loser(tooltipColumns, tooltipColumns))
 	}
-	lines = append(lines, in.ProjectRoot)
-	for _, text := range lines {
+	for _, text := range append(lines, view.Value(s.ProjectRoot)) {
 		if text = monitor.Shorten(monitor.Clean(text), tooltipColumns); text != "" {
 			if l.Tooltip != "" {
 				l.Tooltip += "\n"
@@ -105,20 +120,14 @@ func entry(in *monitor.Instance, words []string, ends bool, mb int, now time.Tim
 	return l
 }
 
-// stoppable reports whether an order to stop the instance could be followed.
-func stoppable(in *monitor.Instance) bool {
-	return in.Recognised && in.State != monitor.StateParked && in.Cause != monitor.CauseDefunct
-}
-
-// stopEntry is the line of an instance under Stop, where it also says who would
-// lose the server. It has no icon: panels read the whole menu again after each
-// change, and twice the icons would double what that costs.
-func stopEntry(in *monitor.Instance, words []string, mb int) line {
+// stopEntry is the line of a server under Stop, where it also says who would lose
+// it. It has no icon: panels read the whole menu again after each change, and
+// twice the icons would double what that costs.
+func stopEntry(s *view.Server, orders orders, memory string, now time.Time) line {
 	pinned := ""
-	if in.Pinned {
+	if s.Pinned {
 		pinned = "pinned"
 	}
-	l := serverLine(in, stopOne)
-	l.Title = title(stopColumns, in.Label(), in.Name(), append(slices.Clip(words), pinned, clientWords(in), memoryWords(mb))...)
-	return l
+	words := append(presentWords(s, orders, now), pinned, s.Loser(clientColumns, clientsColumns), memory)
+	return serverLine(s, stopOne, stopColumns, words...)
 }

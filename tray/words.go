@@ -22,7 +22,7 @@ const (
 	recentColumns  = 70 // an event
 	eventColumns   = 32 // the instance it is about
 	refusedColumns = 20 // that instance at least, where it is said why it was not ended
-	detailColumns  = 10 // what is shown of its detail at least, else nothing
+	detailColumns  = 13 // what is shown of its detail at least, with what joins it, else nothing
 	warningColumns = 70
 	tooltipColumns = 120 // per line
 )
@@ -95,97 +95,12 @@ func idleStep(d time.Duration) time.Duration {
 }
 
 // idleWords tells an idle time; below the first step it is empty.
-func idleWords(d time.Duration) string {
+func idleWords(text string, d time.Duration) string {
 	step := idleStep(d)
 	if d < step {
 		return ""
 	}
-	return "idle " + monitor.Span(d.Truncate(step))
-}
-
-// stateWords says what state an instance is in, unless its label or the
-// silence says so: green is not mentioned, NO PROJECT and parked stand in the
-// label.
-func stateWords(in *monitor.Instance) string {
-	switch in.State {
-	case monitor.StateProject, monitor.StateLive, monitor.StateParked:
-		return ""
-	case monitor.StateNoProject:
-		if in.ProjectName == "" {
-			return ""
-		}
-	case monitor.StateZombie:
-		switch in.Cause {
-		case monitor.CauseNone:
-		case monitor.CauseSuspected:
-			return "suspected orphan"
-		default:
-			return string(in.Cause)
-		}
-	}
-	return in.State.Words()
-}
-
-// reachWords says of a server that runs that it has no dashboard of its own: a
-// click shows it on the global one.
-func reachWords(in *monitor.Instance) string {
-	if in.State == monitor.StateLive && in.DashboardURL == "" {
-		return "no dashboard"
-	}
-	return ""
-}
-
-// sharedWords counts the clients that share a server: "3 clients". Who they are
-// stands under Stop, where there is room.
-func sharedWords(in *monitor.Instance) string {
-	if !in.IsShared() {
-		return ""
-	}
-	words, _, _ := strings.Cut(monitor.ClientsInWords(in.Sharing.Clients), ":")
-	return words
-}
-
-// activityWords is "busy", an idle time, or empty. Only a live instance is
-// asked: for every other the state says more.
-func activityWords(in *monitor.Instance, now time.Time) string {
-	idle, known := idleTime(in, now)
-	switch {
-	case in.Busy != nil && *in.Busy && live(in):
-		return "busy"
-	case !known:
-		return ""
-	}
-	return idleWords(idle)
-}
-
-// idleTime is the idle time that is told, and whether one is.
-func idleTime(in *monitor.Instance, now time.Time) (time.Duration, bool) {
-	if !live(in) || (in.Busy != nil && *in.Busy) {
-		return 0, false
-	}
-	return in.Idle(now)
-}
-
-func live(in *monitor.Instance) bool {
-	return in.State == monitor.StateProject || in.State == monitor.StateNoProject || in.State == monitor.StateLive
-}
-
-// clientWords names the client that a server would be taken from, unless it
-// has gone. It is not said to use the server, which means that a call was
-// answered a moment ago, or is being answered. Of a server that we have started
-// it names whom for, and all clients that share one: those stay attached.
-func clientWords(in *monitor.Instance) string {
-	if in.IsShared() {
-		return monitor.Shorten(monitor.ClientsInWords(in.Sharing.Clients), clientsColumns)
-	}
-	words := in.ClientWords(clientColumns)
-	switch {
-	case in.Managed, words == "":
-		return words
-	case in.Cause == monitor.CauseOrphaned || in.Cause == monitor.CauseSuspected:
-		return ""
-	}
-	return "client " + words
+	return text + " " + monitor.Span(d.Truncate(step))
 }
 
 // title joins a label such as "4711 - alpha", which ends in name, with the

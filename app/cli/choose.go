@@ -110,7 +110,7 @@ func completions(s *monitor.Snapshot, given []string, fit func(*monitor.Instance
 			continue
 		}
 		seen[name] = true
-		list = append(list, cobra.CompletionWithDesc(name, in.State.Words()))
+		list = append(list, cobra.CompletionWithDesc(name, view.StateWords(in.State)))
 	}
 	return list
 }

@@ -14,6 +14,7 @@ import (
 	"lamplighter/app/daemon"
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
+	"lamplighter/monitor/view"
 )
 
 // What is shown without --since.
@@ -150,7 +151,7 @@ func (p *eventPrinter) print(list events.List) error {
 			b.Write(append(line, '\n'))
 			continue
 		}
-		what := e.Kind.Words()
+		what := view.EventWords(e.Kind)
 		shown := what
 		if p.screen.colour {
 			shown = paintEvent(e.Kind, what)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lamplighter/app/daemon"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 const (
@@ -51,14 +51,14 @@ func (p *program) printLogs(ctx context.Context, what string, follow bool) error
 		return err
 	}
 	if !hasLog(in) {
-		return fmt.Errorf("%s has no dashboard to read a log from (%s)", in.Label(), daemon.Condition(in))
+		return fmt.Errorf("%s has no dashboard to read a log from (%s)", in.Label(), view.WithoutDashboard(in))
 	}
 	next, err := p.printLogPage(ctx, in.Port, 0)
 	switch {
 	case err == nil && !follow:
 		return nil
 	case err != nil && in.State == monitor.StateZombie:
-		return fmt.Errorf("%s does not answer (%s): %w", in.Label(), daemon.Cause(in), err)
+		return fmt.Errorf("%s does not answer (%s): %w", in.Label(), view.Reason(in), err)
 	case err != nil:
 		return fmt.Errorf("%s does not answer: %w", in.Label(), err)
 	}

@@ -9,6 +9,7 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/daemon"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 func (p *program) openVerb() *cobra.Command {
@@ -87,12 +88,12 @@ func (p *program) openInstance(ctx context.Context, what string) error {
 			return p.openAddress(daemon.WithFragment(page, daemon.FragmentOf(in)))
 		}
 	}
-	return fmt.Errorf("%s has no dashboard (%s)", in.Label(), daemon.Condition(in))
+	return fmt.Errorf("%s has no dashboard (%s)", in.Label(), view.WithoutDashboard(in))
 }
 
 func (p *program) openOwn(in *monitor.Instance) error {
 	if in.State == monitor.StateZombie {
-		p.Say("%s may not answer: %s", in.Label(), daemon.Cause(in))
+		p.Say("%s may not answer: %s", in.Label(), view.Reason(in))
 	}
 	return p.openAddress(in.DashboardURL)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -114,4 +115,6 @@ func sessionTable(list []api.Session, width int) string {
 }
 
 // shown is foreign text in so many columns at most.
-func shown(text string, most int) string { return orDash(monitor.Shorten(monitor.Clean(text), most)) }
+func shown(text string, most int) string {
+	return cmp.Or(monitor.Shorten(monitor.Clean(text), most), "-")
+}

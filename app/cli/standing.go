@@ -2,27 +2,11 @@ package cli
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"lamplighter/app/api"
 	"lamplighter/monitor"
 )
-
-// planned says what the policies mean to do about an instance, "" for nothing.
-func planned(in *monitor.Instance, now time.Time) string {
-	switch at, until := in.Plan.ShutdownAt, in.Plan.KeptUntil; {
-	case !at.IsZero():
-		when := "now"
-		if wait := at.Sub(now); wait > 0 {
-			when = "in " + monitor.Span(wait)
-		}
-		return strings.TrimSuffix("will end "+when+": "+monitor.Clean(in.Plan.Reason), ": ")
-	case until.After(now):
-		return "kept for " + monitor.Span(until.Sub(now))
-	}
-	return ""
-}
 
 // standing tells what the background process says of the policies and of what
 // ended servers have given back, in whole lines. Where it does not run, or is

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,8 +11,8 @@ import (
 	prettytable "github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"lamplighter/app/daemon"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // narrowest is the width in columns below which nothing is cut any more: the
@@ -39,9 +40,11 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 		{Name: "PORT", Align: text.AlignRight, AlignHeader: text.AlignRight},
 	})
 	header := prettytable.Row{"STATE", "SERVER", "CLIENT", "CONTEXT", "MEMORY", "CPU", "IDLE", "CALLS", "PORT"}
+	servers := make([]*view.Server, len(s.Instances))
 	rows := make([]prettytable.Row, len(s.Instances))
 	for i := range s.Instances {
-		rows[i] = row(&s.Instances[i], now, sc.colour)
+		servers[i] = view.Of(&s.Instances[i])
+		rows[i] = row(servers[i], now, sc.colour)
 	}
 	for _, name := range []string{"CONTEXT", "CALLS", "CPU", "CLIENT"} { // the least missed first
 		if roomLeft(header, rows, sc.width) >= serverLeast || sc.width == 0 {
@@ -53,7 +56,7 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 	clients := slices.Contains(header, any("CLIENT"))
 	room := serverRoom(header, rows, sc.width)
 	for i := range s.Instances {
-		rows[i][serverColumn] = shortLabel(&s.Instances[i], room)
+		rows[i][serverColumn] = shortLabel(servers[i], room)
 	}
 	t.AppendRows(rows)
 	var b strings.Builder
@@ -62,7 +65,7 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 		if i == 0 || i > len(s.Instances) {
 			continue
 		}
-		if why := why(&s.Instances[i-1], now, clients); why != "" {
+		if why := why(servers[i-1], now, clients); why != "" {
 			b.WriteString(cut("  "+why, sc.width) + "\n")
 		}
 	}
@@ -128,94 +131,58 @@ func without(name string, header prettytable.Row, rows []prettytable.Row) (prett
 }
 
 // shortLabel is the label with its name shortened, so that the pid stays.
-func shortLabel(in *monitor.Instance, room int) string {
-	label, name := in.Label(), in.Name()
-	head := strings.TrimSuffix(label, name)
-	return head + monitor.Shorten(name, max(room-monitor.Columns(head), 1))
+func shortLabel(s *view.Server, room int) string {
+	head := strings.TrimSuffix(s.Words.Title, s.Name())
+	return head + monitor.Shorten(s.Name(), max(room-monitor.Columns(head), 1))
 }
 
 // clientMost is the limit of a client's name, which may be any program's.
 const clientMost = 20
 
-func row(in *monitor.Instance, now time.Time, colour bool) prettytable.Row {
-	state := in.State.Words()
+func row(s *view.Server, now time.Time, colour bool) prettytable.Row {
+	state := view.StateWords(s.State)
 	if colour {
-		state = paint(in.State, state)
+		state = paint(s.State, state)
 	}
-	r := prettytable.Row{state, in.Label(), orDash(clientCell(in)), orDash(monitor.Shorten(monitor.Clean(in.Context), clientMost)), "-", "-", idle(in, now), "-", "-"}
-	if in.RSSBytes > 0 {
-		r[4] = monitor.Memory(in.RSSBytes)
+	context := monitor.Shorten(monitor.Clean(view.Value(s.Context)), clientMost)
+	r := prettytable.Row{state, s.Words.Title, cmp.Or(s.Listed(clientMost), "-"), cmp.Or(context, "-"), "-", "-", idle(s, now), "-", "-"}
+	if s.RSSBytes != nil {
+		r[4] = monitor.Memory(*s.RSSBytes)
 	}
-	if in.CPUPercent != nil {
-		r[5] = fmt.Sprintf("%.0f %%", *in.CPUPercent)
+	if s.CPUPercent != nil {
+		r[5] = fmt.Sprintf("%.0f %%", *s.CPUPercent)
 	}
-	if in.ToolCalls != nil {
-		r[7] = strconv.FormatInt(*in.ToolCalls, 10)
+	if s.ToolCalls != nil {
+		r[7] = strconv.FormatInt(*s.ToolCalls, 10)
 	}
-	if in.Port != 0 {
-		r[8] = strconv.Itoa(in.Port)
+	if s.Port != nil {
+		r[8] = strconv.Itoa(*s.Port)
 	}
 	return r
 }
 
-// clientCell names the client of an instance. Of one that we have started and nobody
-// says whom for, as without the background process, there is none to name: why says it.
-func clientCell(in *monitor.Instance) string {
-	if askedByNobody(in) {
-		return ""
+// why says what is to be known about a server beyond its state. clients says that
+// its clients stand in the line above.
+func why(s *view.Server, now time.Time, clients bool) string {
+	words := slices.Clone(s.Words.Why)
+	if clients && len(s.Clients) == 0 {
+		words = slices.DeleteFunc(words, func(clause string) bool { return clause == s.Sharers() })
 	}
-	return in.ClientWords(clientMost)
+	if next := s.NextAt(now); next != nil {
+		words = append(words, strings.TrimSuffix(next.Draw(now)+": "+next.Why, ": "))
+	}
+	return strings.Join(words, "; ")
 }
 
-func askedByNobody(in *monitor.Instance) bool {
-	return in.Managed && !in.IsShared() && (in.Client == nil || monitor.Clean(in.Client.Name) == "")
-}
-
-// why says what is to be known about an instance beyond its state: the cause
-// and the reason of whatever is not plainly live, who shares it or why nobody
-// does, what the policies mean to do, that it is pinned, and that it may not be
-// ended. clients says that its clients stand in the line above.
-func why(in *monitor.Instance, now time.Time, clients bool) string {
-	var words []string
-	switch in.State {
-	case monitor.StateProject, monitor.StateNoProject:
-	case monitor.StateLive:
-		if in.Kind == monitor.KindSerena { // of which one expects a dashboard
-			words = append(words, daemon.Cause(in))
-		}
-	case monitor.StateStarting, monitor.StateZombie, monitor.StateParked:
-		words = append(words, daemon.Cause(in))
-	}
-	sharing := in.SharingWords()
-	if clients && len(sharing) > 0 && sharing[0] == in.ClientWords(clientMost) { // "no clients"
-		sharing = sharing[1:]
-	}
-	words = append(words, sharing...)
-	if askedByNobody(in) {
-		words = append(words, "started by Lamplighter")
-	}
-	words = append(words, planned(in, now))
-	if in.Pinned {
-		words = append(words, "pinned")
-	}
-	if !in.Recognised {
-		words = append(words, in.StrangerWords())
-	}
-	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
-}
-
-// idle tells how long nothing was asked of an instance. One that needs
-// attention is not asked: what it last said may have been long ago.
-func idle(in *monitor.Instance, now time.Time) string {
-	if in.State == monitor.StateZombie {
+// idle tells how long nothing was asked of a server. One that needs attention is
+// not asked: what it last said may have been long ago.
+func idle(s *view.Server, now time.Time) string {
+	d, known := s.IdleFor(now)
+	switch {
+	case s.State == monitor.StateZombie || !known:
 		return "-"
-	}
-	if in.Busy != nil && *in.Busy {
+	case view.Value(s.Busy):
 		return "busy"
-	}
-	d, ok := in.Idle(now)
-	if !ok {
-		return "-"
 	}
 	return monitor.Span(d)
 }
@@ -232,13 +199,6 @@ func paint(s monitor.State, word string) string {
 		code = "31"
 	}
 	return "\x1b[" + code + "m" + word + "\x1b[0m"
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // cut shortens a line to the columns of the terminal; 0 means no limit.

@@ -10,6 +10,7 @@ import (
 
 	"lamplighter/app/daemon/daemontest"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 func sample() *monitor.Snapshot {
@@ -113,7 +114,7 @@ func TestTableIsHarmless(t *testing.T) {
 		got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, screen{width: width, colour: colour})
 		want := 1 + len(list)
 		for _, in := range list {
-			if why(&in, daemontest.Noon, true) != "" {
+			if why(view.Of(&in), daemontest.Noon, true) != "" {
 				want++
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // desk does what tray and control socket ask the background process for. Its
@@ -76,7 +77,7 @@ func (d *desk) show(in *monitor.Instance) (string, error) {
 		address = d.page(FragmentOf(in))
 	}
 	if address == "" {
-		return "", fmt.Errorf("%s has no dashboard (%s)", in.Label(), Condition(in))
+		return "", fmt.Errorf("%s has no dashboard (%s)", in.Label(), view.WithoutDashboard(in))
 	}
 	return WithoutToken(address), d.open(address)
 }
@@ -104,29 +105,6 @@ func Newest(s *monitor.Snapshot) *monitor.Instance {
 		}
 	}
 	return last
-}
-
-// Cause is the cause of an instance's state, and its reason.
-func Cause(in *monitor.Instance) string {
-	reason := monitor.Clean(in.Reason)
-	if in.Cause == monitor.CauseNone {
-		return reason
-	}
-	return string(in.Cause) + ": " + reason
-}
-
-// Condition says why an instance has no dashboard: its state in words, of a red
-// one the reason.
-func Condition(in *monitor.Instance) string {
-	switch {
-	case in.State == monitor.StateZombie:
-		return Cause(in)
-	case in.State == monitor.StateParked:
-		return "it is parked: " + Cause(in)
-	case in.Kind != monitor.KindSerena && in.Kind != "":
-		return "only Serena has one"
-	}
-	return in.State.Words()
 }
 
 // AtOnce is how many servers are ended at the same time: each may take its

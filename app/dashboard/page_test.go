@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // What the page may cost on the wire: when it is opened, and with all that is
@@ -338,8 +339,8 @@ func TestEventWords(t *testing.T) {
 		monitor.EventShutdownPlanned, monitor.EventPlanDropped, monitor.EventPolicyRefused, monitor.EventNotified, monitor.EventKept,
 		monitor.EventPoliciesPaused, monitor.EventPoliciesResumed, monitor.EventRuleSwitched,
 	} {
-		row := fmt.Sprintf("  %s: '%s',", kind, kind.Words())
-		if own := kind.Words() != strings.ReplaceAll(string(kind), "_", " "); own && !strings.Contains(text, row) {
+		row := fmt.Sprintf("  %s: '%s',", kind, view.EventWords(kind))
+		if own := view.EventWords(kind) != strings.ReplaceAll(string(kind), "_", " "); own && !strings.Contains(text, row) {
 			t.Errorf("eventlist.js lacks %q", row)
 		}
 	}

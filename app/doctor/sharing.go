@@ -16,6 +16,7 @@ import (
 	"lamplighter/app/share/wire"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // sharingFacts are what stands between clients and a server that they share.
@@ -208,7 +209,7 @@ func judgeShared(instances []monitor.Instance) []Line {
 		if in.Sharing == nil {
 			continue
 		}
-		clients := monitor.ClientsInWords(in.Sharing.Clients)
+		clients := view.ClientsInWords(in.Sharing.Clients)
 		l := Line{Mark: OK, Text: fmt.Sprintf("%s is shared: %s", in.Label(), clients)}
 		if !in.IsShared() {
 			l.Text = fmt.Sprintf("%s is not shared, because %s (%s)", in.Label(), in.Sharing.Alone, clients)

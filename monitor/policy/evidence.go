@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // evidence tells what is known about the use of the instance, one fact each, for
@@ -22,7 +23,7 @@ func (c *look) evidence() []string {
 		{c.limits.never != "", c.limits.never},
 		{c.in.Managed && c.ofSession(), ofSession},
 		{c.in.Managed && !c.ofSession(), "it was started to be shared"},
-		{c.in.IsShared(), strings.Join(c.in.SharingWords(), "; ")},
+		{c.in.IsShared(), strings.Join(view.SharingWords(c.in.Sharing), "; ")},
 		{c.in.IsShared() && len(c.in.Sharing.Clients) > 0, "its clients stay attached when it is ended, and the next request starts it again"},
 	} {
 		if f.holds {

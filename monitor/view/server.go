@@ -64,6 +64,7 @@ type Server struct {
 	// Recognised is there, and false, only of what merely registered itself,
 	// or of what a client has for itself and no rule knows.
 	Recognised *bool `json:"recognised,omitempty"`
+	Words      Words `json:"words"` // their text may change in any release
 }
 
 // Client is a client of an instance: the program that started it, or one that has
@@ -131,6 +132,7 @@ func Of(in *monitor.Instance) *Server {
 	if in.Client != nil {
 		w.Client = &Client{PID: in.Client.PID, Name: in.Client.Name}
 	}
+	w.Words = w.words()
 	return w
 }
 

@@ -14,6 +14,7 @@ import (
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/programtest"
 	"lamplighter/monitor/serena"
+	"lamplighter/monitor/view"
 )
 
 // A shared server keeps its place while it is parked: the end of its process is
@@ -28,7 +29,7 @@ func TestParkedKeepsItsPlace(t *testing.T) {
 	w.Launched(a)
 	w.SetShared([]monitor.Shared{s})
 	await(t, w, f.pid, "shared", patience, func(in *monitor.Instance) bool {
-		return in != nil && in.State == monitor.StateLive && in.IsShared() && *in.Client == claude && in.ClientWords(20) == "2 clients"
+		return in != nil && in.State == monitor.StateLive && in.IsShared() && *in.Client == claude && view.Of(in).Who(20) == "2 clients"
 	})
 	f.signal(t, syscall.SIGKILL)
 	f.cmd.Wait()

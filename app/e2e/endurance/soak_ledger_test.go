@@ -12,6 +12,7 @@ import (
 
 	"lamplighter/monitor"
 	facts "lamplighter/monitor/process"
+	"lamplighter/monitor/view"
 )
 
 // lamp is one server of the soak, in the ledger: who it is, and what may become of
@@ -153,7 +154,7 @@ type told struct {
 func (t *told) String() string {
 	var text strings.Builder
 	for _, e := range t.all {
-		fmt.Fprintf(&text, "\n\t%s %s: %s", e.At.Format("15:04:05.000"), e.Kind.Words(), e.Detail)
+		fmt.Fprintf(&text, "\n\t%s %s: %s", e.At.Format("15:04:05.000"), view.EventWords(e.Kind), e.Detail)
 	}
 	return text.String()
 }
@@ -240,7 +241,7 @@ func (l *ledger) compare(all []monitor.Event) {
 		if p.mayEnd == "" {
 			for _, kind := range ladder {
 				if t.kinds[kind] > 0 {
-					wrong(p, "nobody may end it, but an event says %q:%s", kind.Words(), t)
+					wrong(p, "nobody may end it, but an event says %q:%s", view.EventWords(kind), t)
 				}
 			}
 		}

@@ -21,6 +21,7 @@ import (
 
 	"lamplighter/app/e2e"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // soakReport is what a soak found, a line each.
@@ -50,7 +51,7 @@ func (r *soakReport) counts(l *ledger, happened []monitor.Event) {
 	}
 	r.add("events", "%d", len(happened))
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		r.add("events, "+kind.Words(), "%d", kinds[kind])
+		r.add("events, "+view.EventWords(kind), "%d", kinds[kind])
 	}
 }
 

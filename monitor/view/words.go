@@ -1,0 +1,313 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// Words are what faces say of a server. A face picks some of the clauses and
+// shortens them. All of them are safe to show.
+type Words struct {
+	Title string   `json:"title"` // "4711 - alpha"
+	Short []Phrase `json:"short"` // how it is: "suspended", "busy"; green is not mentioned
+	// Why says what else is to be known: the reason of whatever is not plainly live,
+	// who shares it or why nobody does, that it is pinned, and that it is never ended.
+	Why  []string `json:"why"`
+	Next *Phrase  `json:"next"` // what will become of it
+}
+
+// Phrase is a text that may need a time, which who draws it adds.
+type Phrase struct {
+	Text  string     `json:"text"`
+	At    *time.Time `json:"at,omitempty"`    // the text goes on with the clock of then: "stops at"
+	Since *time.Time `json:"since,omitempty"` // or with how long ago that is: "idle"
+	Why   string     `json:"why,omitempty"`   // a part of a sentence
+}
+
+// Draw is the phrase without its reason, as it reads now.
+func (p Phrase) Draw(now time.Time) string {
+	switch {
+	case p.At != nil:
+		return p.Text + " " + monitor.Clock(*p.At, now)
+	case p.Since != nil:
+		return p.Text + " " + monitor.Span(now.Sub(*p.Since))
+	}
+	return p.Text
+}
+
+// words are those of a server, of which all facts are known by now.
+func (s *Server) words() Words {
+	w := Words{Title: s.Label, Short: []Phrase{}, Why: []string{}}
+	if text := s.condition(); text != "" {
+		w.Short = append(w.Short, Phrase{Text: text})
+	}
+	switch {
+	case !s.live():
+	case Value(s.Busy):
+		w.Short = append(w.Short, Phrase{Text: "busy"})
+	case s.LastActivity != nil:
+		w.Short = append(w.Short, Phrase{Text: "idle", Since: s.LastActivity})
+	}
+	if s.tellsReason() && s.Reason != nil {
+		w.Why = append(w.Why, s.reason())
+	}
+	w.Why = append(w.Why, SharingWords(s.sharing())...)
+	if s.askedByNobody() {
+		w.Why = append(w.Why, "started by Lamplighter")
+	}
+	if s.Pinned {
+		w.Why = append(w.Why, "pinned")
+	}
+	if s.Recognised != nil {
+		who := "it registered itself"
+		if s.AloneBecause != nil {
+			who = "a client runs it"
+		}
+		w.Why = append(w.Why, "not recognised: "+who+", so it is shown, and never ended")
+	}
+	switch {
+	case s.ShutdownAt != nil:
+		w.Next = &Phrase{Text: "stops at", At: s.ShutdownAt, Why: monitor.Clean(Value(s.ShutdownReason))}
+	case s.KeptUntil != nil:
+		w.Next = &Phrase{Text: "kept until", At: s.KeptUntil}
+	}
+	return w
+}
+
+// Kept reports whether the user keeps the server from the policies now.
+func (s *Server) Kept(now time.Time) bool { return s.KeptUntil != nil && s.KeptUntil.After(now) }
+
+// NextAt is what will become of the server, as far as that lies ahead; nil when
+// nothing is meant.
+func (s *Server) NextAt(now time.Time) *Phrase {
+	if s.ShutdownAt == nil && !s.Kept(now) {
+		return nil
+	}
+	return s.Words.Next
+}
+
+// Name is the server beside its pid: the end of its label.
+func (s *Server) Name() string {
+	_, name, _ := strings.Cut(s.Label, " - ")
+	return name
+}
+
+// CanStop reports whether an order to stop the server could be followed.
+func (s *Server) CanStop() bool {
+	return s.Recognised == nil && s.State != monitor.StateParked && s.cause() != monitor.CauseDefunct
+}
+
+func (s *Server) cause() monitor.Cause { return monitor.Cause(Value(s.Cause)) }
+
+func (s *Server) live() bool {
+	return s.State == monitor.StateProject || s.State == monitor.StateNoProject || s.State == monitor.StateLive
+}
+
+// StateWords names a state, one of a newer version by its text.
+func StateWords(s monitor.State) string {
+	switch s {
+	case monitor.StateProject, monitor.StateLive:
+		return "live"
+	case monitor.StateNoProject:
+		return "no project"
+	case monitor.StateZombie:
+		return "needs attention"
+	}
+	return cmp.Or(monitor.Clean(string(s)), "unknown")
+}
+
+// condition says what state a server is in, unless its label or the silence says
+// so: NO PROJECT and parked stand in the label.
+func (s *Server) condition() string {
+	switch s.State {
+	case monitor.StateProject, monitor.StateLive, monitor.StateParked:
+		return ""
+	case monitor.StateNoProject:
+		if s.ProjectName == nil {
+			return ""
+		}
+	case monitor.StateZombie:
+		switch s.cause() {
+		case monitor.CauseNone:
+		case monitor.CauseSuspected:
+			return "suspected orphan"
+		default:
+			return monitor.Clean(*s.Cause)
+		}
+	}
+	return StateWords(s.State)
+}
+
+// tellsReason reports whether a server is not plainly live. A Serena is expected
+// to have a dashboard.
+func (s *Server) tellsReason() bool {
+	return s.State != monitor.StateProject && s.State != monitor.StateNoProject && (s.State != monitor.StateLive || s.Kind == monitor.KindSerena)
+}
+
+// reason is why a server is in its state, after the cause if it is red.
+func (s *Server) reason() string {
+	reason := monitor.Clean(Value(s.Reason))
+	if s.Cause == nil {
+		return reason
+	}
+	return monitor.Clean(*s.Cause) + ": " + reason
+}
+
+// Reason is why an instance is in its state.
+func Reason(in *monitor.Instance) string { return Of(in).reason() }
+
+// WithoutDashboard says why an instance has none.
+func WithoutDashboard(in *monitor.Instance) string {
+	switch {
+	case in.State == monitor.StateZombie:
+		return Reason(in)
+	case in.State == monitor.StateParked:
+		return "it is parked: " + Reason(in)
+	case in.Kind != monitor.KindSerena && in.Kind != "":
+		return "only Serena has one"
+	}
+	return StateWords(in.State)
+}
+
+// Reach says of a server that runs that it has no dashboard of its own.
+func (s *Server) Reach() string {
+	if s.State == monitor.StateLive && s.DashboardURL == nil {
+		return "no dashboard"
+	}
+	return ""
+}
+
+// Who names the client of a server: "Claude Code", of a managed one "managed, for
+// curl", or "managed" when nobody knows whom it is for, of a shared one with other
+// than one client "3 clients"; "" when the client is not known. The name is cut to
+// at most so many columns.
+func (s *Server) Who(most int) string {
+	name := ""
+	if s.Client != nil {
+		name = monitor.Shorten(monitor.Clean(s.Client.Name), most)
+	}
+	switch {
+	case s.SharedBy != nil && len(s.Clients) == 1:
+		return cmp.Or(monitor.Shorten(monitor.Clean(s.Clients[0].Name), most), s.Sharers())
+	case s.SharedBy != nil:
+		return s.Sharers()
+	case s.Managed && name != "":
+		return "managed, for " + name
+	case s.Managed:
+		return "managed"
+	}
+	return name
+}
+
+// askedByNobody reports whether we have started a server and do not know whom for.
+func (s *Server) askedByNobody() bool { return s.Managed && s.Who(1) == "managed" }
+
+// Listed is Who in a listing, in which a server that nobody is known to have asked
+// for has no client.
+func (s *Server) Listed(most int) string {
+	if s.askedByNobody() {
+		return ""
+	}
+	return s.Who(most)
+}
+
+// Loser names whom a server would be taken from, unless that one has gone. It is
+// not said to use the server, which means that a call was answered a moment ago,
+// or is being answered. Clients that share it stay attached; all are named, in so
+// many columns.
+func (s *Server) Loser(name, all int) string {
+	if s.SharedBy != nil {
+		return monitor.Shorten(ClientsInWords(s.sharing().Clients), all)
+	}
+	words := s.Who(name)
+	switch {
+	case s.Managed, words == "":
+		return words
+	case s.cause() == monitor.CauseOrphaned || s.cause() == monitor.CauseSuspected:
+		return ""
+	}
+	return "client " + words
+}
+
+// Sharers counts the clients that share a server: "3 clients"; "" of any other.
+func (s *Server) Sharers() string {
+	if s.SharedBy == nil {
+		return ""
+	}
+	return countClients(len(s.Clients))
+}
+
+func countClients(n int) string {
+	if n == 0 {
+		return "no clients"
+	}
+	return monitor.Plural(n, "client", "clients")
+}
+
+// The limits of ClientsInWords: programs call themselves what they like.
+const (
+	clientsNamed = 4  // programs that are named
+	clientName   = 24 // columns of a name
+)
+
+// ClientsInWords counts clients and names their programs, those of most clients
+// first: "3 clients: Claude Code ×2, Codex", "1 client: Codex", "no clients".
+func ClientsInWords(list []monitor.Client) string {
+	if len(list) == 0 {
+		return countClients(0)
+	}
+	type program struct {
+		name  string
+		count int
+	}
+	var programs []program
+	for i := range list {
+		name := cmp.Or(monitor.Shorten(monitor.Clean(list[i].Name), clientName), "unknown program")
+		at := slices.IndexFunc(programs, func(p program) bool { return p.name == name })
+		if at < 0 {
+			programs = append(programs, program{name: name})
+			at = len(programs) - 1
+		}
+		programs[at].count++
+	}
+	slices.SortStableFunc(programs, func(a, b program) int { return cmp.Compare(b.count, a.count) })
+	var names []string
+	left := len(list)
+	for _, p := range programs[:min(len(programs), clientsNamed)] {
+		left -= p.count
+		if p.count > 1 {
+			p.name += fmt.Sprintf(" ×%d", p.count)
+		}
+		names = append(names, p.name)
+	}
+	words := countClients(len(list)) + ": " + strings.Join(names, ", ")
+	if left > 0 {
+		words += fmt.Sprintf(" and %d more", left)
+	}
+	return words
+}
+
+// SharingWords tells what is known of the clients that have a server through us,
+// one clause each: "3 clients: Claude Code ×2, Codex", "2 requests under way",
+// "saves 216 MB"; of one that a single client has for itself why it is not shared.
+func SharingWords(s *monitor.Sharing) []string {
+	switch {
+	case s == nil:
+		return nil
+	case s.Alone != "":
+		return []string{"not shared: " + monitor.Clean(s.Alone)}
+	}
+	words := []string{ClientsInWords(s.Clients)}
+	if s.Waiting > 0 {
+		words = append(words, monitor.Plural(s.Waiting, "request under way", "requests under way, one after another"))
+	}
+	if s.SavedBytes > 0 {
+		words = append(words, "saves "+monitor.Memory(s.SavedBytes))
+	}
+	return words
+}

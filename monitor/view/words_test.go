@@ -1,0 +1,97 @@
+package view
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"lamplighter/monitor"
+)
+
+func TestWho(t *testing.T) {
+	who := &monitor.Client{Name: "cu\nrl"}
+	for _, c := range []struct {
+		in   monitor.Instance
+		want string
+	}{
+		{monitor.Instance{}, ""},
+		{monitor.Instance{Client: &monitor.Client{}}, ""},
+		{monitor.Instance{Client: who}, "cu rl"},
+		{monitor.Instance{Client: who, Managed: true}, "managed, for cu rl"},
+		{monitor.Instance{Client: &monitor.Client{Name: "\x1b"}, Managed: true}, "managed"},
+		{monitor.Instance{Managed: true}, "managed"},
+		{monitor.Instance{Client: &monitor.Client{Name: "an assistant"}, Managed: true}, "managed, for an…nt"},
+	} {
+		if got := Of(&c.in).Who(6); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func clientsNamedAs(names ...string) []monitor.Client {
+	list := make([]monitor.Client, len(names))
+	for i, name := range names {
+		list[i] = monitor.Client{Identity: monitor.Identity{PID: i + 1}, Name: name}
+	}
+	return list
+}
+
+func TestClientsInWords(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, "no clients"},
+		{[]string{"Codex"}, "1 client: Codex"},
+		{[]string{""}, "1 client: unknown program"},
+		{[]string{"Claude Code", "Codex", "Claude Code"}, "3 clients: Claude Code ×2, Codex"},
+		{[]string{"Codex", "Claude Code", "Claude Code"}, "3 clients: Claude Code ×2, Codex"},
+		{[]string{"a", "b"}, "2 clients: a, b"},
+		{[]string{"a", "b", "c", "d", "e", "e", "f"}, "7 clients: e ×2, a, b, c and 2 more"},
+		{[]string{"a\x1b[2J\nb"}, "1 client: a[2J b"},
+		{[]string{strings.Repeat("x", 4096)}, "1 client: " + strings.Repeat("x", 12) + "…" + strings.Repeat("x", 11)},
+	} {
+		if got := ClientsInWords(clientsNamedAs(c.names...)); got != c.want {
+			t.Errorf("%q: %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+// Whatever clients call themselves, it is one short line that hides nobody.
+func TestClientsInWordsAreHarmless(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		got := ClientsInWords(clientsNamedAs(rapid.SliceOf(rapid.String()).Draw(t, "names")...))
+		if monitor.Columns(got) > 160 || strings.ContainsFunc(got, monitor.Unprintable) || !strings.Contains(got, "client") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestSharingWords(t *testing.T) {
+	two := clientsNamedAs("Codex", "Codex")
+	for _, c := range []struct {
+		sharing *monitor.Sharing
+		client  string // in a listing
+		want    []string
+	}{
+		{nil, "managed", nil},
+		{&monitor.Sharing{}, "no clients", []string{"no clients"}},
+		{&monitor.Sharing{Clients: two[:1]}, "Codex", []string{"1 client: Codex"}},
+		{&monitor.Sharing{Clients: two, Waiting: 1}, "2 clients", []string{"2 clients: Codex ×2", "1 request under way"}},
+		{&monitor.Sharing{Clients: two, Waiting: 3, SavedBytes: 108_000_000}, "2 clients", []string{"2 clients: Codex ×2", "3 requests under way, one after another", "saves 108 MB"}},
+		{&monitor.Sharing{Clients: two[:1], Alone: "its context\n codex"}, "managed", []string{"not shared: its context codex"}},
+	} {
+		in := monitor.Instance{Managed: true, Sharing: c.sharing}
+		if got := SharingWords(c.sharing); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.sharing, got, c.want)
+		}
+		if got := Of(&in).Who(20); got != c.client {
+			t.Errorf("%+v: client %q, want %q", c.sharing, got, c.client)
+		}
+		if shared := c.sharing != nil && c.sharing.Alone == ""; in.IsShared() != shared {
+			t.Errorf("%+v: shared %v", c.sharing, !shared)
+		}
+	}
+}
