@@ -59,7 +59,7 @@ func TestPanelReadsTheMenu(t *testing.T) {
 		"24287 - delta · starting · 100 MB",
 		"parked - epsilon · 100 MB",
 		"24286 - NO PROJECT · 100 MB",
-		"-", "Open global dashboard",
+		"-", "Open global dashboard", "Keep",
 		"-", "Stop", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",
 	}, "\n")
 	waitFor(t, "the menu", func() bool { return h.Labels(t, sender) == want })
@@ -198,8 +198,11 @@ func TestSizes(t *testing.T) {
 		return n, more
 	}
 	stops := func() (n int, more string) {
-		for _, l := range h.Lines(t, sender) {
-			for _, l := range l.Lines {
+		for _, top := range h.Lines(t, sender) {
+			if top.Label != "Stop" {
+				continue
+			}
+			for _, l := range top.Lines {
 				if strings.Contains(l.Label, " - ") {
 					n++
 				} else {

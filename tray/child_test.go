@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // The desktop library keeps its state for a whole process, so the tests over a
@@ -36,8 +37,10 @@ func (s *childSource) Snapshot() *monitor.Snapshot                   { return s.
 func (s *childSource) Subscribe() (<-chan *monitor.Snapshot, func()) { return s.feed.Subscribe() }
 
 type childActions struct {
-	mu   *sync.Mutex
-	quit func()
+	mu     *sync.Mutex
+	login  *atomic.Bool
+	redraw func()
+	quit   func()
 }
 
 func (a childActions) say(s string) {
@@ -46,31 +49,17 @@ func (a childActions) say(s string) {
 	fmt.Println(s)
 }
 
-func (a childActions) OpenInstance(id string) { a.say("open " + id) }
-func (a childActions) OpenGlobal()            { a.say("global") }
-func (a childActions) StopInstance(id string) { a.say("stop " + id) }
-func (a childActions) Quit()                  { a.say("quit"); a.quit() }
-
-func (a childActions) StopAll(what string)         { a.say("stop all " + what) }
-func (a childActions) Keep(id string)              { a.say("keep " + id) }
-func (a childActions) Pin(id string, pinned bool)  { a.say(fmt.Sprint("pin ", id, " ", pinned)) }
-func (a childActions) Pause(until time.Time)       { a.say("pause " + until.Format(time.RFC3339)) }
-func (a childActions) Resume()                     { a.say("resume") }
-func (a childActions) Switch(rule string, on bool) { a.say(fmt.Sprint("switch ", rule, " ", on)) }
-
-// loginSwitch is a Login that can be switched.
-type loginSwitch struct {
-	on     atomic.Bool
-	say    func(string)
-	redraw func()
-}
-
-func (l *loginSwitch) AtLogin() (on, can bool) { return l.on.Load(), true }
-
-func (l *loginSwitch) SetAtLogin(on bool) {
-	l.on.Store(on)
-	l.say(fmt.Sprint("at login ", on))
-	l.redraw()
+func (a childActions) Do(o view.Order) {
+	if o.Verb == view.Login {
+		a.login.Store(o.On)
+	}
+	a.say(orderText(o))
+	switch o.Verb {
+	case view.Login:
+		a.redraw()
+	case view.Quit:
+		a.quit()
+	}
 }
 
 // runChild returns the exit status: 0 served and ended, 3 no bus, 4 bus lost.
@@ -100,17 +89,16 @@ func runChild() int {
 	if !read() {
 		return 2
 	}
-	actions := childActions{mu: &sync.Mutex{}, quit: cancel}
+	actions := childActions{mu: &sync.Mutex{}, login: &atomic.Bool{}, redraw: func() { t.Redraw() }, quit: cancel}
 	opts := Options{
-		Source: source, Actions: actions, Version: "1.2.3", Style: os.Getenv(childEnv), Stopper: actions,
+		Source: source, Orders: actions, Version: "1.2.3", Style: os.Getenv(childEnv),
 		Log: slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if name, value, _ := strings.Cut(childPolicies, "="); os.Getenv(name) == value {
-		opts.Policies = actions
 		opts.GivenBack = func() (uint64, time.Time) { return 3_210 * megabyte, time.Now().AddDate(0, 0, -2) }
 	}
 	if name, value, _ := strings.Cut(childLogin, "="); os.Getenv(name) == value {
-		opts.Login = &loginSwitch{say: actions.say, redraw: func() { t.Redraw() }}
+		opts.AtLogin = func() (on, can bool) { return actions.login.Load(), true }
 	}
 	t = New(opts)
 	go func() {

@@ -34,7 +34,7 @@ func keepSubmenu(servers []*view.Server, orders orders, now time.Time) (top line
 	}
 	more := line{}
 	if over := max(keepsOver, pinsOver); over > 0 {
-		more = line{Key: "more to keep", Title: fmt.Sprintf("and %d more: global dashboard", over), Action: action{Verb: openGlobal}}
+		more = line{Key: "more to keep", Title: fmt.Sprintf("and %d more: global dashboard", over), Action: openPage}
 	}
 	lines = slices.Concat(headed("For 1 h:", toKeep, line{}), headed("Until unpinned:", toPin, line{Checkable: true}), []line{more})
 	return line{Key: "keep", Title: "Keep"}, lines
@@ -89,7 +89,7 @@ func keepEntry(s *view.Server, orders orders, now time.Time) line {
 	case s.Pinned:
 		words = "pinned"
 	}
-	return serverLine(s, keepOne, keepColumns, words)
+	return serverLine(s, view.Keep, keepColumns, words)
 }
 
 // pinEntry says little, because its check mark says the rest.
@@ -98,7 +98,7 @@ func pinEntry(s *view.Server, orders orders) line {
 	if orders.ending(s.ID) {
 		words = endingWords
 	}
-	l := serverLine(s, pinOne, labelColumns, words)
+	l := serverLine(s, view.Pin, labelColumns, words)
 	l.Checkable, l.Checked, l.Action.On = true, s.Pinned, !s.Pinned
 	return l
 }

@@ -39,15 +39,15 @@ func TestWhatIsSaidUnderKeep(t *testing.T) {
 		{"parked and pinned", func(in *monitor.Instance) { in.State, in.Pinned = monitor.StateParked, true }, "", "parked - alpha", true},
 		{"not recognised", func(in *monitor.Instance) { in.Recognised = false }, "", "", false},
 	} {
-		m := menuAt(snapshot(with(alpha, c.change)), menuOptions{Policies: true})
-		if keep, pin := titles(m.of(keepOne)), titles(m.of(pinOne)); keep != c.keep || pin != c.pin || m.line("pin 24284-7").Checked != c.checked {
+		m := menuAt(snapshot(with(alpha, c.change)), menuOptions{})
+		if keep, pin := titles(m.of(view.Keep)), titles(m.of(view.Pin)); keep != c.keep || pin != c.pin || m.line("pin 24284-7").Checked != c.checked {
 			t.Errorf("%s: %q and %q, checked %v", c.name, keep, pin, !c.checked)
 		}
 	}
 	snap := snapshot(alpha)
 	snap.Recent = []monitor.Event{event(monitor.EventStopOrdered, alpha, 0, "by the policy idle")}
-	m := menuAt(snap, menuOptions{Policies: true})
-	if keep, pin := titles(m.of(keepOne)), titles(m.of(pinOne)); keep != "24284 - alpha · ending…" || pin != keep {
+	m := menuAt(snap, menuOptions{})
+	if keep, pin := titles(m.of(view.Keep)), titles(m.of(view.Pin)); keep != "24284 - alpha · ending…" || pin != keep {
 		t.Errorf("ending: %q and %q", keep, pin)
 	}
 }
@@ -66,7 +66,7 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 			list = append(list, in)
 		}
 		snap := snapshot(list...)
-		m := menuAt(snap, menuOptions{Policies: true})
+		m := menuAt(snap, menuOptions{})
 		over := 0
 		check := func(what string, shown menu, fit, first func(*view.Server) bool) {
 			at, fits, missing := -1, 0, 0
@@ -89,15 +89,15 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 				t.Fatalf("%s: %d lines for %d", what, len(shown), fits)
 			}
 			for _, e := range shown {
-				i := slices.IndexFunc(snap.Instances, func(in monitor.Instance) bool { return in.ID() == e.Action.ID })
+				i := slices.IndexFunc(snap.Instances, func(in monitor.Instance) bool { return view.ID(in.ID()) == e.Action.ID })
 				if missing > 0 && !first(view.Of(&snap.Instances[i])) {
 					t.Fatalf("%s: %s has the room of another", what, e.Title)
 				}
 			}
 			over = max(over, fits-len(shown))
 		}
-		check("keep", m.of(keepOne), (*view.Server).CanStop, func(s *view.Server) bool { return planned(s, noon) })
-		check("pins", m.of(pinOne), pinnable, func(s *view.Server) bool { return s.Pinned })
+		check("keep", m.of(view.Keep), (*view.Server).CanStop, func(s *view.Server) bool { return planned(s, noon) })
+		check("pins", m.of(view.Pin), pinnable, func(s *view.Server) bool { return s.Pinned })
 		want := ""
 		if over > 0 {
 			want = fmt.Sprintf("and %d more: global dashboard", over)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter/icons"
+	"lamplighter/monitor/view"
 )
 
 // menu is everything the tray shows at one moment: a tree of lines from top to
@@ -43,38 +44,31 @@ const iconKey = "icon"
 // separator is a line between others.
 var separator = line{Separator: true}
 
-// verb is what a click orders.
-type verb string
+// action is what a click on a line orders. The zero value is nothing.
+type action struct {
+	view.Order
+	For   pause // of a pause that begins with the click
+	Count int   // of those to stop
+}
 
-// The verbs of a menu.
+// pause is how long a pause lasts that a click begins.
+type pause string
+
 const (
-	openDashboard verb = "open"
-	openGlobal    verb = "open global"
-	quitProgram   verb = "quit"
-	stopOne       verb = "stop"
-	stopAll       verb = "stop all"
-	keepOne       verb = "keep"
-	pinOne        verb = "pin"
-	pauseShort    verb = "pause for 1 h"
-	pauseToday    verb = "pause for today"
-	pauseOpen     verb = "pause"
-	resume        verb = "resume"
-	switchRule    verb = "switch"
-	switchLogin   verb = "switch login"
+	forAnHour pause = "for 1 h"
+	forToday  pause = "for today"
 )
 
-// action is what a click on a line does. The zero value is nothing.
-type action struct {
-	Verb  verb
-	ID    string // of an instance, or a rule; the kind of those to stop
-	On    bool   // what a pin, a rule, or start at login becomes
-	Count int    // of those to stop
-}
+// about is an action about a server.
+func about(ref view.Ref, v view.Verb) action { return action{Order: view.Order{Ref: ref, Verb: v}} }
+
+// openPage is the action of most lines that are to be read.
+var openPage = action{Order: view.Order{Verb: view.OpenPage}}
 
 // settles reports whether a line with this action has to be in its place for a
 // while before a click on it counts.
 func (a action) settles() bool {
-	return a.Verb == stopOne || a.Verb == stopAll || a.Verb == keepOne || a.Verb == pinOne
+	return a.Verb == view.Stop || a.Verb == view.StopAll || a.Verb == view.Keep || a.Verb == view.Pin
 }
 
 // add adds lines to the menu itself.
@@ -138,7 +132,7 @@ func sameLines(a, b menu) bool {
 // every line stays where it is and says what is new, one whose server has ended
 // says so and does nothing, and new lines wait. Nothing then moves under the
 // pointer. A server that has only lost its room to others still runs.
-func hold(shown, next menu, runs map[string]bool) menu {
+func hold(shown, next menu, runs map[view.ID]bool) menu {
 	fresh := make(map[string]line, len(next))
 	for _, l := range next {
 		if l.Title != "" {

@@ -10,6 +10,7 @@ import (
 
 	"lamplighter/icons"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 
 	"pgregory.net/rapid"
 )
@@ -31,7 +32,7 @@ func (m menu) line(key string) (found line) {
 }
 
 // of are the lines about instances with a verb.
-func (m menu) of(v verb) (list menu) {
+func (m menu) of(v view.Verb) (list menu) {
 	for _, l := range m {
 		if strings.HasPrefix(l.Key, string(v)+" ") && !l.hidden() {
 			list = append(list, l)
@@ -89,7 +90,7 @@ func drawn(m menu) string {
 			b.WriteString(" (grey)")
 		}
 		if l.Action.Verb != "" {
-			fmt.Fprintf(&b, " -> %s", l.Action.Verb)
+			fmt.Fprintf(&b, " -> %s", strings.TrimSpace(string(l.Action.Verb)+" "+string(l.Action.For)))
 		}
 		b.WriteString("\n")
 	}
@@ -105,7 +106,7 @@ func apply(shown menu, changes []change) menu {
 	return shown
 }
 
-func genMenu(t *rapid.T, label string) (menu, map[string]bool) {
+func genMenu(t *rapid.T, label string) (menu, map[view.ID]bool) {
 	snap := &monitor.Snapshot{}
 	ids := rapid.SliceOfNDistinct(rapid.IntRange(10, 60), 0, 30, rapid.ID[int]).Draw(t, label)
 	for _, id := range ids {
@@ -122,8 +123,8 @@ func genMenu(t *rapid.T, label string) (menu, map[string]bool) {
 		snap.Workspaces = append(snap.Workspaces, monitor.Workspace{ID: strconv.Itoa(n), Job: fmt.Sprint("job ", n)})
 	}
 	m := menuAt(snap, menuOptions{
-		Login: loginState{Shown: rapid.Bool().Draw(t, "login"), On: rapid.Bool().Draw(t, "at login"), Can: rapid.Bool().Draw(t, "can")},
-		Stop:  rapid.Bool().Draw(t, "stop"), Policies: rapid.Bool().Draw(t, "policies"), GivenBack: rapid.Uint64().Draw(t, "given back"),
+		Login:     loginState{Shown: rapid.Bool().Draw(t, "login"), On: rapid.Bool().Draw(t, "at login"), Can: rapid.Bool().Draw(t, "can")},
+		GivenBack: rapid.Uint64().Draw(t, "given back"),
 	})
 	return m, running(snap)
 }
@@ -161,7 +162,7 @@ func TestDiff(t *testing.T) {
 		{"the same", a, a, false},
 		{"both hidden", line{}, line{Key: "a", Disabled: true}, false},
 		{"a separator", separator, separator, false},
-		{"another key and action", a, line{Key: "b", Title: "a", Action: action{Verb: resume}, Ended: "b"}, false},
+		{"another key and action", a, line{Key: "b", Title: "a", Action: action{Order: view.Order{Verb: view.Resume}}, Ended: "b"}, false},
 		{"another title", a, line{Title: "b"}, true},
 		{"another mark", a, line{Title: "a", Mark: icons.Zombie}, true},
 		{"disabled", a, line{Title: "a", Disabled: true}, true},
@@ -225,10 +226,10 @@ func TestHeldMenuMovesNothing(t *testing.T) {
 }
 
 func TestHold(t *testing.T) {
-	menu := func(p monitor.Policy, list ...monitor.Instance) (menu, map[string]bool) {
+	menu := func(p monitor.Policy, list ...monitor.Instance) (menu, map[view.ID]bool) {
 		snap := snapshot(slices.Clone(list)...)
 		snap.Policy = p
-		return menuAt(snap, menuOptions{Stop: true, Policies: true}), running(snap)
+		return menuAt(snap, menuOptions{}), running(snap)
 	}
 	active := monitor.Policy{Active: true, Rules: rules()[:2], Idle: 2, Orphans: 1}
 	var many []monitor.Instance

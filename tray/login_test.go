@@ -2,22 +2,19 @@ package tray
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	"lamplighter/monitor"
 )
 
-// loginBook is a Login that says what the test wants, and notes what it is told.
+// loginBook says what the test wants.
 type loginBook struct {
 	on, can bool
 	asked   int
-	orders  clicked
 }
 
 func (l *loginBook) AtLogin() (on, can bool) { l.asked++; return l.on, l.can }
-func (l *loginBook) SetAtLogin(on bool)      { l.orders <- fmt.Sprint("at login ", on) }
 
 func TestStartAtLogin(t *testing.T) {
 	for _, c := range []struct {
@@ -31,8 +28,8 @@ func TestStartAtLogin(t *testing.T) {
 		{"not possible", false, false, ""},
 	} {
 		o, canvas, _ := drawer(t)
-		orders := o.opts.Actions.(clicked)
-		o.opts.Login = &loginBook{on: c.on, can: c.can, orders: orders}
+		orders := o.opts.Orders.(clicked)
+		o.opts.AtLogin = (&loginBook{on: c.on, can: c.can}).AtLogin
 		for _, snap := range []*monitor.Snapshot{nil, snapshot(), snapshot(serena(2, "alpha", 0, 0))} {
 			o.see(t, snap)
 			if got := canvas.shown.line("login"); got.Title != "Start at login" || !got.Checkable || got.Checked != c.on || got.Disabled == c.can {
@@ -55,7 +52,7 @@ func TestStartAtLogin(t *testing.T) {
 func TestStartAtLoginInAnOpenMenu(t *testing.T) {
 	o, canvas, _ := drawer(t)
 	l := &loginBook{can: true}
-	o.opts.Login = l
+	o.opts.AtLogin = l.AtLogin
 	o.see(t, snapshot())
 	asked := l.asked
 	if err := o.menuEvent(menuOpened); err != nil {
@@ -78,7 +75,7 @@ func TestRedraw(t *testing.T) {
 	tray.Redraw() // does not wait
 	c, orders, clicks := &canvas{}, make(clicked, 1), make(chan int)
 	l := &loginBook{can: true}
-	o := &owner{paint: c, opts: Options{Actions: orders, Login: l}, now: time.Now, redraws: tray.redraws, clicks: clicks}
+	o := &owner{paint: c, opts: Options{Orders: orders, AtLogin: l.AtLogin}, now: time.Now, redraws: tray.redraws, clicks: clicks}
 	if err := o.first(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter/icons"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // The numbers of lines that a menu has room for. A menu higher than the screen
@@ -26,11 +27,9 @@ type figures map[string]int
 
 // menuOptions are what a menu says and offers besides the snapshot.
 type menuOptions struct {
-	Version  string
-	Before   figures // of the menu shown until now
-	Stop     bool    // offer to stop instances
-	Policies bool    // offer what the policies can be told
-	Login    loginState
+	Version string
+	Before  figures // of the menu shown until now
+	Login   loginState
 	// GivenBack is the memory, in bytes, that ended instances gave back since
 	// GivenSince; 0 for none.
 	GivenBack  uint64
@@ -63,31 +62,24 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	}
 	orders := ordersIn(snap, now)
 	list := serversOf(snap)
-	servers, stops := serverLines(list, orders, now, opts.Stop, figure)
-
-	policy := monitor.Policy{}
-	if opts.Policies {
-		policy = snap.Policy
-	} else {
-		list = nil
-	}
+	servers, stops := serverLines(list, orders, now, figure)
 
 	// Lines that are to be read are enabled where they matter, because panels grey
 	// the text of one that is not.
 	m := menu{{Key: iconKey, Title: "Lamplighter", Tooltip: tooltip, Mark: icons.Mark(snap.Worst()), Opens: true}}
-	m.add(line{Key: "head", Title: head, Action: action{Verb: openGlobal}}, line{Key: "hint", Title: hint, Disabled: true})
+	m.add(line{Key: "head", Title: head, Action: openPage}, line{Key: "hint", Title: hint, Disabled: true})
 	m.add(padded(servers, listLines+1, line{})...)
-	m.add(separator, line{Key: "global", Title: "Open global dashboard", Action: action{Verb: openGlobal}})
+	m.add(separator, line{Key: "global", Title: "Open global dashboard", Action: openPage})
 	m.submenu(recentSubmenu(snap, now))
 	m.submenu(workspaceSubmenu(snap.Workspaces, now))
 	m.submenu(keepSubmenu(list, orders, now))
-	m.submenu(policySubmenu(policy, now))
-	m.add(line{Key: "given back", Title: given, Action: action{Verb: openGlobal}})
+	m.submenu(policySubmenu(snap.Policy, now))
+	m.add(line{Key: "given back", Title: given, Action: openPage})
 	m.add(warnings(snap, orders)...)
 	m.add(separator) // what ends something is apart from what opens something
-	m.submenu(line{Key: "stop", Title: "Stop"}, padded(append(groups(policy), stops...), stopLines, line{}))
+	m.submenu(line{Key: "stop", Title: "Stop"}, padded(append(groups(snap.Policy), stops...), stopLines, line{}))
 	m.add(login(opts.Login), line{Key: "about", Title: "About Lamplighter " + monitor.Clean(opts.Version), Disabled: true})
-	m.add(line{Key: "quit", Title: quit(snap.Totals()), Tooltip: "Servers that others started go on running.", Action: action{Verb: quitProgram}})
+	m.add(line{Key: "quit", Title: quit(snap.Totals()), Tooltip: "Servers that others started go on running.", Action: action{Order: view.Order{Verb: view.Quit}}})
 	return m, said
 }
 
@@ -98,11 +90,11 @@ func tellsTimes(snap *monitor.Snapshot) bool {
 }
 
 // running has every instance, also those that found no room in the menu.
-func running(snap *monitor.Snapshot) map[string]bool {
-	ids := map[string]bool{}
+func running(snap *monitor.Snapshot) map[view.ID]bool {
+	ids := map[view.ID]bool{}
 	if snap != nil {
 		for i := range snap.Instances {
-			ids[snap.Instances[i].ID()] = true
+			ids[view.ID(snap.Instances[i].ID())] = true
 		}
 	}
 	return ids
@@ -113,7 +105,7 @@ func login(l loginState) line {
 	if !l.Shown {
 		return line{Checkable: true}
 	}
-	return line{Key: "login", Title: "Start at login", Checkable: true, Checked: l.On, Disabled: !l.Can, Action: action{Verb: switchLogin, On: !l.On}}
+	return line{Key: "login", Title: "Start at login", Checkable: true, Checked: l.On, Disabled: !l.Can, Action: action{Order: view.Order{Verb: view.Login, On: !l.On}}}
 }
 
 // warnings are those of the snapshot, after what was said about the last order

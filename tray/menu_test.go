@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 
 	"pgregory.net/rapid"
 )
@@ -98,7 +99,7 @@ func TestTitles(t *testing.T) {
 		{"control and bidi", func(in *monitor.Instance) { in.ProjectName = "a\x1b[31m\u202eb\u200b\n\tc" }, "24284 - a[31mb c · idle 10 min · 150 MB"},
 	}
 	for _, c := range cases {
-		got := menuAt(snapshot(with(alpha, c.change)), menuOptions{}).of(openDashboard)[0].Title
+		got := menuAt(snapshot(with(alpha, c.change)), menuOptions{}).of(view.Open)[0].Title
 		if got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
 		}
@@ -139,7 +140,7 @@ func TestMenuOf(t *testing.T) {
 	full.Warnings = []string{"settings:\x1b[2J line 3 is not understood", "b", "c"}
 	full.Workspaces = []monitor.Workspace{{ID: "w", Job: "notes", Project: "alpha", CreatedAt: noon}}
 	all := menuOptions{
-		Version: "1.2.3", Stop: true, Policies: true, Login: loginState{Shown: true, On: true, Can: true}, GivenBack: 1_000_000_000, GivenSince: noon,
+		Version: "1.2.3", Login: loginState{Shown: true, On: true, Can: true}, GivenBack: 1_000_000_000, GivenSince: noon,
 	}
 	for _, c := range []struct {
 		name string
@@ -155,15 +156,22 @@ Open global dashboard -> open global
 About Lamplighter 1.2.3 (grey)
 Quit Lamplighter (servers go on) -> quit
 `},
-		{"nothing is offered", snapshot(alpha), menuOptions{Version: "1.2.3"}, `1 server, 150 MB -> open global
+		{"one server", snapshot(alpha), menuOptions{Version: "1.2.3"}, `1 server, 150 MB -> open global
 24284 - alpha · idle 10 min · 150 MB -> open
 -
 Open global dashboard -> open global
+Keep
+  For 1 h: (grey)
+  24284 - alpha -> keep
+  Until unpinned: (grey)
+  [ ] 24284 - alpha -> pin
 -
+Stop
+  24284 - alpha · idle 10 min · client Claude Code · 150 MB -> stop
 About Lamplighter 1.2.3 (grey)
 Quit Lamplighter (servers go on) -> quit
 `},
-		{"no servers", snapshot(), menuOptions{Version: "1.2.3", Stop: true, Policies: true}, `No servers yet -> open global
+		{"no servers", snapshot(), menuOptions{Version: "1.2.3"}, `No servers yet -> open global
 Start your assistant, and its servers appear here (grey)
 -
 Open global dashboard -> open global
@@ -220,31 +228,31 @@ Quit Lamplighter (servers go on) -> quit
 		list = append(list, serena(24282+i, "p", 0, 10))
 	}
 	m := menuAt(snapshot(list...), menuOptions{})
-	if n, more := len(m.of(openDashboard)), m.line("more").Title; n != listLines || more != "and 285 more: lamplighter status" {
+	if n, more := len(m.of(view.Open)), m.line("more").Title; n != listLines || more != "and 285 more: lamplighter status" {
 		t.Errorf("%d entries, more %q", n, more)
 	}
 }
 
 func TestTooltipTellsReasonClientAndRoot(t *testing.T) {
-	got := menuAt(snapshot(serena(2, "alpha", 0, 0)), menuOptions{}).of(openDashboard)[0].Tooltip
+	got := menuAt(snapshot(serena(2, "alpha", 0, 0)), menuOptions{}).of(view.Open)[0].Tooltip
 	want := "client Claude Code\n/home/u/alpha"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	managed := with(serena(2, "alpha", 0, 0), func(in *monitor.Instance) { in.Managed, in.Client.Name = true, "cu\nrl" })
 	want = "managed, for cu rl\n/home/u/alpha"
-	if got := menuAt(snapshot(managed), menuOptions{}).of(openDashboard)[0].Tooltip; got != want {
+	if got := menuAt(snapshot(managed), menuOptions{}).of(view.Open)[0].Tooltip; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	plan := func(in *monitor.Instance) {
 		in.Plan = monitor.Plan{ShutdownAt: noon.Add(4 * time.Minute), Reason: "no call\nfor 30 min", KeptUntil: noon.Add(time.Hour)}
 	}
 	want = "stops at 12:04\nno call for 30 min\nclient Claude Code\n/home/u/alpha"
-	if got := menuAt(snapshot(with(serena(2, "alpha", 0, 0), plan)), menuOptions{}).of(openDashboard)[0].Tooltip; got != want {
+	if got := menuAt(snapshot(with(serena(2, "alpha", 0, 0), plan)), menuOptions{}).of(view.Open)[0].Tooltip; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	announced := with(serena(2, "alpha", 0, 0), func(in *monitor.Instance) { in.Recognised = false })
-	if got := menuAt(snapshot(announced), menuOptions{}).of(openDashboard)[0].Tooltip; !strings.Contains(got, "it registered itself, so it is shown, and never ended") {
+	if got := menuAt(snapshot(announced), menuOptions{}).of(view.Open)[0].Tooltip; !strings.Contains(got, "it registered itself, so it is shown, and never ended") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -291,8 +299,8 @@ func FuzzTitle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		used := with(serena(24284, name, time.Hour, 1234), func(in *monitor.Instance) { in.Client.Name = name })
 		used.Plan = monitor.Plan{ShutdownAt: noon.Add(14 * time.Minute), Reason: name}
-		m := menuAt(snapshot(used), menuOptions{Version: name, Stop: true, Policies: true})
-		for _, l := range slices.Concat(m.of(openDashboard), m.of(stopOne), m.of(keepOne), m.of(pinOne)) {
+		m := menuAt(snapshot(used), menuOptions{Version: name})
+		for _, l := range slices.Concat(m.of(view.Open), m.of(view.Stop), m.of(view.Keep), m.of(view.Pin)) {
 			for _, s := range []string{l.Title, l.Ended} {
 				if !utf8.ValidString(s) || len(s) > 1000 || monitor.Columns(s) > stopColumns {
 					t.Errorf("title %q: %d bytes, %d columns", s, len(s), monitor.Columns(s))
@@ -321,15 +329,15 @@ func TestSharedServers(t *testing.T) {
 		in.State, in.Managed, in.Reason = monitor.StateParked, true, "no request for 10 min; wakes at the next request"
 		in.Sharing = &monitor.Sharing{Clients: clients[:1], SavedBytes: 108 * megabyte}
 	})
-	m := menuAt(snapshot(shared, parked), menuOptions{Stop: true, Policies: true})
+	m := menuAt(snapshot(shared, parked), menuOptions{})
 	if want := "2 servers, 1 parked, 100 MB, sharing saves 300 MB"; m.line("head").Title != want {
 		t.Errorf("%q, want %q", m.line("head").Title, want)
 	}
-	if want := "24284 - alpha · 3 clients · 100 MB | parked - beta · 1 client"; titles(m.of(openDashboard)) != want {
-		t.Errorf("%q, want %q", titles(m.of(openDashboard)), want)
+	if want := "24284 - alpha · 3 clients · 100 MB | parked - beta · 1 client"; titles(m.of(view.Open)) != want {
+		t.Errorf("%q, want %q", titles(m.of(view.Open)), want)
 	}
-	if want := "24284 - alpha · 3 clients: Claude Code ×2, Codex · 100 MB"; titles(m.of(stopOne)) != want {
-		t.Errorf("%q, want %q", titles(m.of(stopOne)), want)
+	if want := "24284 - alpha · 3 clients: Claude Code ×2, Codex · 100 MB"; titles(m.of(view.Stop)) != want {
+		t.Errorf("%q, want %q", titles(m.of(view.Stop)), want)
 	}
 	const tooltip = "no request for 10 min; wakes at the next request\n1 client: Claude Code\nsaves 108 MB\n/home/u/beta"
 	if got := m.line("open " + parked.ID()).Tooltip; got != tooltip {

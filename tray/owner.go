@@ -119,8 +119,8 @@ func (o *owner) sleep() time.Duration {
 
 func (o *owner) menuEvent(e menuEvent) error {
 	now := o.now()
-	if e == menuOpened && o.opts.Login != nil {
-		o.opts.Login.AtLogin() // so that who answers from memory looks whether it still holds
+	if e == menuOpened && o.opts.AtLogin != nil {
+		o.opts.AtLogin() // so that who answers from memory looks whether it still holds
 	}
 	next, renew := o.open.after(e, now)
 	o.open = next
@@ -174,10 +174,10 @@ func (o *owner) drawAs(now time.Time, held bool) error {
 
 // menuOptions are what the menu says and offers besides the snapshot.
 func (o *owner) menuOptions() menuOptions {
-	opts := menuOptions{Version: o.opts.Version, Before: o.figures, Stop: o.opts.Stopper != nil, Policies: o.opts.Policies != nil}
-	if o.opts.Login != nil {
+	opts := menuOptions{Version: o.opts.Version, Before: o.figures}
+	if o.opts.AtLogin != nil {
 		opts.Login.Shown = true
-		opts.Login.On, opts.Login.Can = o.opts.Login.AtLogin()
+		opts.Login.On, opts.Login.Can = o.opts.AtLogin()
 	}
 	if o.opts.GivenBack != nil {
 		opts.GivenBack, opts.GivenSince = o.opts.GivenBack()
@@ -204,32 +204,14 @@ func (o *owner) click(id int) {
 	if l.hidden() || l.Disabled || !o.aimed(l) {
 		return
 	}
-	switch a := l.Action; a.Verb {
-	case openDashboard:
-		go o.opts.Actions.OpenInstance(a.ID)
-	case openGlobal:
-		go o.opts.Actions.OpenGlobal()
-	case quitProgram:
-		go o.opts.Actions.Quit()
-	case stopOne:
-		go o.opts.Stopper.StopInstance(a.ID)
-	case stopAll:
-		go o.opts.Policies.StopAll(a.ID)
-	case keepOne:
-		go o.opts.Policies.Keep(a.ID)
-	case pinOne:
-		go o.opts.Policies.Pin(a.ID, a.On)
-	case pauseShort:
-		go o.opts.Policies.Pause(o.now().Add(shortPause))
-	case pauseToday:
-		go o.opts.Policies.Pause(dayEnd(o.now()))
-	case pauseOpen:
-		go o.opts.Policies.Pause(time.Time{})
-	case resume:
-		go o.opts.Policies.Resume()
-	case switchRule:
-		go o.opts.Policies.Switch(a.ID, a.On)
-	case switchLogin:
-		go o.opts.Login.SetAtLogin(a.On)
+	order := l.Action.Order
+	switch l.Action.For {
+	case forAnHour:
+		order.Until = o.now().Add(time.Hour)
+	case forToday:
+		order.Until = dayEnd(o.now())
+	}
+	if order.Verb != "" {
+		go o.opts.Orders.Do(order)
 	}
 }

@@ -1,13 +1,12 @@
 package tray
 
 import (
+	"strings"
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
-
-// shortPause is the shortest pause that is offered.
-const shortPause = time.Hour
 
 // groups offers to stop those that the policies call orphaned and idle, as
 // monitor/policy names them.
@@ -16,7 +15,7 @@ func groups(p monitor.Policy) []line {
 	group := func(what string, n int, word string) {
 		if n > 0 {
 			title := "Stop " + monitor.Plural(n, word, word)
-			list = append(list, line{Key: string(stopAll) + " " + what, Title: title, Action: action{Verb: stopAll, ID: what, Count: n}, Ended: title})
+			list = append(list, line{Key: string(view.StopAll) + " " + what, Title: title, Action: action{Order: view.Order{Verb: view.StopAll, What: what}, Count: n}, Ended: title})
 		}
 	}
 	group("orphans", p.Orphans, "orphaned")
@@ -37,24 +36,24 @@ func policySubmenu(p monitor.Policy, now time.Time) (top line, lines []line) {
 	case !p.Active:
 		top.Title = "Policies (another Lamplighter acts)"
 	}
-	order := func(v verb, title string, offered bool) {
-		l := line{Key: string(v), Title: title, Action: action{Verb: v}}
+	order := func(v view.Verb, lasts pause, title string, offered bool) {
+		l := line{Key: strings.TrimSpace(string(v) + " " + string(lasts)), Title: title, Action: action{Order: view.Order{Verb: v}, For: lasts}}
 		if !offered || len(p.Rules) == 0 {
 			l = line{}
 		}
 		lines = append(lines, l)
 	}
-	order(pauseShort, "Pause for 1 h", !p.Paused)
-	order(pauseToday, "Pause for today", !p.Paused)
-	order(pauseOpen, "Pause until resumed", !p.Paused)
-	order(resume, "Resume", p.Paused)
+	order(view.Pause, forAnHour, "Pause for 1 h", !p.Paused)
+	order(view.Pause, forToday, "Pause for today", !p.Paused)
+	order(view.Pause, "", "Pause until resumed", !p.Paused)
+	order(view.Resume, "", "Resume", p.Paused)
 	lines = append(lines, separator)
 	before := len(lines)
 	for _, r := range p.Rules[:min(len(p.Rules), ruleLines)] {
 		title, on := cutEnd(monitor.Clean(r.Words), ruleColumns), r.On && r.Set
 		lines = append(lines, line{
 			Key: "rule " + r.Name, Title: title, Checkable: true, Checked: on, Disabled: !r.Set,
-			Action: action{Verb: switchRule, ID: r.Name, On: !on}, Ended: title,
+			Action: action{Order: view.Order{Verb: view.Switch, What: r.Name, On: !on}}, Ended: title,
 		})
 	}
 	return top, padded(lines, before+ruleLines, line{Checkable: true})

@@ -52,14 +52,14 @@ func TestPolicyLines(t *testing.T) {
 	} {
 		snap := snapshot()
 		snap.Policy = c.policy
-		m := menuAt(snap, menuOptions{Policies: true})
+		m := menuAt(snap, menuOptions{})
 		if got := m.line("policies").Title; got != c.want || (m.line("resume").Title != "") != (c.want != "" && c.policy.Paused) {
 			t.Errorf("%s:\n%s", c.name, drawn(m))
 		}
 	}
 	many := snapshot()
 	many.Policy.Rules = slices.Repeat(rules(), 9)
-	if n := len(menuAt(many, menuOptions{Policies: true}).of("rule")); n != ruleLines {
+	if n := len(menuAt(many, menuOptions{}).of("rule")); n != ruleLines {
 		t.Errorf("%d rules", n)
 	}
 }
@@ -89,8 +89,7 @@ func TestGivenBack(t *testing.T) {
 
 func TestClicksOnThePolicies(t *testing.T) {
 	o, _, now := drawer(t)
-	orders := o.opts.Actions.(clicked)
-	o.opts.Policies = orders
+	orders := o.opts.Orders.(clicked)
 	alpha, beta := serena(2, "alpha", 0, 0), serena(3, "beta", 0, 0)
 	beta.Pinned = true
 	see := func(p monitor.Policy, list ...monitor.Instance) {

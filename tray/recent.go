@@ -19,8 +19,8 @@ func recentSubmenu(snap *monitor.Snapshot, now time.Time) (top line, lines []lin
 		e := &snap.Recent[i]
 		when := monitor.Clock(e.At, now) + " "
 		l := line{Key: fmt.Sprint("event ", e.At.UnixNano(), e.Kind, e.ID), Title: when + eventWords(e, recentColumns-len(when))}
-		if runs[e.ID] {
-			l.Action = action{Verb: openDashboard, ID: e.ID}
+		if runs[view.ID(e.ID)] {
+			l.Action = about(view.Ref{ID: view.ID(e.ID)}, view.Open)
 		}
 		lines = append(lines, l)
 	}
@@ -61,19 +61,19 @@ const (
 
 // orders holds what is to be said about the orders to stop an instance: the
 // last event about them, by instance.
-type orders map[string]*monitor.Event
+type orders map[view.ID]*monitor.Event
 
 func ordersIn(snap *monitor.Snapshot, now time.Time) orders {
 	last := orders{}
 	for i := range recentOf(snap) {
 		e := &snap.Recent[i]
 		limit, about := told(e.Kind)
-		if _, later := last[e.ID]; !about || later {
+		if _, later := last[view.ID(e.ID)]; !about || later {
 			continue
 		}
-		last[e.ID] = nil
+		last[view.ID(e.ID)] = nil
 		if limit > 0 && now.Sub(e.At) < limit {
-			last[e.ID] = e
+			last[view.ID(e.ID)] = e
 		}
 	}
 	return last
@@ -94,7 +94,7 @@ func told(k monitor.EventKind) (limit time.Duration, about bool) {
 }
 
 // ending tells whether an instance is being stopped.
-func (o orders) ending(id string) bool {
+func (o orders) ending(id view.ID) bool {
 	e := o[id]
 	return e != nil && !view.Failed(e.Kind)
 }
@@ -102,7 +102,7 @@ func (o orders) ending(id string) bool {
 // refused is the last order that was not followed, nil for none.
 func (o orders) refused(snap *monitor.Snapshot) *monitor.Event {
 	for i := range recentOf(snap) {
-		if e := &snap.Recent[i]; o[e.ID] == e && view.Failed(e.Kind) {
+		if e := &snap.Recent[i]; o[view.ID(e.ID)] == e && view.Failed(e.Kind) {
 			return e
 		}
 	}

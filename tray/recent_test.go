@@ -10,6 +10,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/stop"
+	"lamplighter/monitor/view"
 
 	"pgregory.net/rapid"
 )
@@ -86,7 +87,7 @@ func TestRecentOpensWhatLives(t *testing.T) {
 	}
 	var opens []string
 	for _, l := range menuAt(snap, menuOptions{}).under("recent") {
-		opens = append(opens, l.Action.ID)
+		opens = append(opens, string(l.Action.ID))
 	}
 	if want := []string{alpha.ID(), other.ID(), ""}; !slices.Equal(opens, want) {
 		t.Errorf("opens %q, want %q", opens, want)
@@ -126,12 +127,12 @@ func TestWhatIsSaidOfAnOrderToStop(t *testing.T) {
 		snap := snapshot(alpha)
 		snap.Recent = c.recent
 		snap.Warnings = []string{"a", "b"}
-		m := menuAt(snap, menuOptions{Stop: true})
+		m := menuAt(snap, menuOptions{})
 		want := c.warning + " | a"
 		if c.warning == "" {
 			want = "a | b"
 		}
-		if entry, warnings := titles(m.of(openDashboard)), titles(m.of("warning")); entry != c.entry || warnings != want {
+		if entry, warnings := titles(m.of(view.Open)), titles(m.of("warning")); entry != c.entry || warnings != want {
 			t.Errorf("%s: %q, %q; want %q, %q", c.name, entry, warnings, c.entry, want)
 		}
 		if !slices.Equal(snap.Warnings, []string{"a", "b"}) {
@@ -209,7 +210,7 @@ func TestWhatCanBeStopped(t *testing.T) {
 		}, "24284 - custome…ervices · idle 10 min · client an assi…g name · 150 MB"},
 	} {
 		in := with(alpha, func(in *monitor.Instance) { in.Client = &monitor.Client{Name: "Claude Code"} })
-		if got := titles(menuAt(snapshot(with(in, c.change)), menuOptions{Stop: true}).of(stopOne)); got != c.want {
+		if got := titles(menuAt(snapshot(with(in, c.change)), menuOptions{}).of(view.Stop)); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
 		}
 	}
@@ -220,13 +221,13 @@ func TestStopHasRoomForSome(t *testing.T) {
 	for i := range 120 {
 		list = append(list, with(serena(24282+i, "p", 0, 10), func(in *monitor.Instance) { in.Recognised = i%2 == 0 || i > 90 }))
 	}
-	m := menuAt(snapshot(list...), menuOptions{Stop: true})
-	stops, more := m.of(stopOne), m.line("more to stop").Title
+	m := menuAt(snapshot(list...), menuOptions{})
+	stops, more := m.of(view.Stop), m.line("more to stop").Title
 	if len(stops) != listLines || more != "and 60 more: lamplighter stop" {
 		t.Errorf("%d entries, more %q", len(stops), more)
 	}
 	for i, l := range stops {
-		if l.Action.ID != list[2*i].ID() { // which snapshot has sorted
+		if string(l.Action.ID) != list[2*i].ID() { // which snapshot has sorted
 			t.Fatalf("line %d under Stop is %q", i, l.Title)
 		}
 	}

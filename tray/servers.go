@@ -19,12 +19,12 @@ func serversOf(snap *monitor.Snapshot) []*view.Server {
 	return list
 }
 
-// serverLines are the lines about servers in the menu and, where that is offered,
-// under Stop, each with one about those that found no room.
-func serverLines(servers []*view.Server, orders orders, now time.Time, stop bool, figure func(id string, bytes uint64) int) (list, stops []line) {
+// serverLines are the lines about servers in the menu and under Stop,
+// each with one about those that found no room.
+func serverLines(servers []*view.Server, orders orders, now time.Time, figure func(id string, bytes uint64) int) (list, stops []line) {
 	stopOver := 0
 	for i, s := range servers {
-		listed, stoppable := i < listLines, stop && s.CanStop()
+		listed, stoppable := i < listLines, s.CanStop()
 		if stoppable && len(stops) == listLines {
 			stoppable = false
 			stopOver++
@@ -32,7 +32,7 @@ func serverLines(servers []*view.Server, orders orders, now time.Time, stop bool
 		if !listed && !stoppable {
 			continue
 		}
-		memory := memoryWords(figure(s.ID, view.Value(s.RSSBytes)))
+		memory := memoryWords(figure(string(s.ID), view.Value(s.RSSBytes)))
 		if listed {
 			list = append(list, entry(s, orders, memory, now))
 		}
@@ -41,7 +41,7 @@ func serverLines(servers []*view.Server, orders orders, now time.Time, stop bool
 		}
 	}
 	if over := len(servers) - listLines; over > 0 {
-		list = append(list, line{Key: "more", Title: fmt.Sprintf("and %d more: lamplighter status", over), Action: action{Verb: openGlobal}})
+		list = append(list, line{Key: "more", Title: fmt.Sprintf("and %d more: lamplighter status", over), Action: openPage})
 	}
 	if stopOver > 0 {
 		stops = append(stops, line{Key: "more to stop", Title: fmt.Sprintf("and %d more: lamplighter stop", stopOver), Disabled: true})
@@ -51,9 +51,9 @@ func serverLines(servers []*view.Server, orders orders, now time.Time, stop bool
 
 // serverLine is a line about a server with what a click on it does: its title,
 // shortened to so many columns, and words behind it.
-func serverLine(s *view.Server, verb verb, columns int, words ...string) line {
+func serverLine(s *view.Server, verb view.Verb, columns int, words ...string) line {
 	return line{
-		Key: string(verb) + " " + s.ID, Action: action{Verb: verb, ID: s.ID},
+		Key: string(verb) + " " + string(s.ID), Action: about(s.Ref(), verb),
 		Title: title(columns, s.Words.Title, s.Name(), words...),
 		Ended: title(labelColumns, s.Words.Title, s.Name(), "ended"),
 	}
@@ -100,7 +100,7 @@ func entry(s *view.Server, orders orders, memory string, now time.Time) line {
 	if !planned(s, now) || orders.ending(s.ID) {
 		words = append(words, s.Sharers(), s.Reach(), memory)
 	}
-	l := serverLine(s, openDashboard, labelColumns, words...)
+	l := serverLine(s, view.Open, labelColumns, words...)
 	l.Mark = icons.Mark(s.State)
 	lines := slices.Clone(s.Words.Why)
 	if next := s.NextAt(now); next != nil {
@@ -129,5 +129,5 @@ func stopEntry(s *view.Server, orders orders, memory string, now time.Time) line
 		pinned = "pinned"
 	}
 	words := append(presentWords(s, orders, now), pinned, s.Loser(clientColumns, clientsColumns), memory)
-	return serverLine(s, stopOne, stopColumns, words...)
+	return serverLine(s, view.Stop, stopColumns, words...)
 }

@@ -62,7 +62,7 @@ func TestOpenMenuKeepsItsSubmenus(t *testing.T) {
 
 func TestClicksInTheSubmenus(t *testing.T) {
 	o, c, now := drawer(t)
-	orders := o.opts.Actions.(clicked)
+	orders := o.opts.Orders.(clicked)
 	alpha, beta, gone := serena(2, "alpha", 0, 0), serena(3, "beta", 0, 0), serena(4, "gone", 0, 0)
 	snap := snapshot(alpha, beta)
 	snap.Recent = []monitor.Event{event(monitor.EventStopped, gone, 0, ""), event(monitor.EventStarted, beta, 0, "")}

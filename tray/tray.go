@@ -20,55 +20,25 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
-// Actions is what the menu can order. Every call comes on a goroutine of its
-// own and may take its time: the menu never waits.
-type Actions interface {
-	OpenInstance(id string) // its dashboard, or where the global one shows it
-	OpenGlobal()            // the global dashboard
-	Quit()
+// Orders carries out what the menu orders. Every call comes on a goroutine of its
+// own and may take its time: the menu never waits, and reads what came of it, or
+// why it was not done, from the snapshots that follow.
+type Orders interface {
+	Do(o view.Order)
 }
 
-// Stopper ends instances. Its calls come as those of Actions do. Whatever it
-// does, and why it does not, is read from the events of the snapshots that
-// follow.
-type Stopper interface {
-	StopInstance(id string)
-}
-
-// Policies carries out what the menu orders about the policies. Its calls come as
-// those of Actions do, and what came of them is read from the snapshots that
-// follow.
-type Policies interface {
-	StopAll(what string)         // "idle" or "orphans", as monitor/policy names them
-	Keep(id string)              // for an hour
-	Pin(id string, pinned bool)  // until it is unpinned, or no longer
-	Pause(until time.Time)       // zero: until Resume
-	Resume()                     // what was paused
-	Switch(rule string, on bool) // a rule of the snapshot, by its name
-}
-
-// Login is start at login, as the menu shows and switches it.
-type Login interface {
+// Options are what a tray needs. Source and Orders are required.
+type Options struct {
+	Source monitor.Source
+	Orders Orders
 	// AtLogin reports whether the program is started at login, and whether that can
 	// be switched. It is asked each time the menu is drawn or opened, on one
 	// goroutine, and must not wait. Who learns later that it is otherwise calls
-	// Tray.Redraw.
-	AtLogin() (on, can bool)
-	// SetAtLogin switches it. Its calls come as those of Actions do, and what came
-	// of them is read from AtLogin.
-	SetAtLogin(on bool)
-}
-
-// Options are what a tray needs. Source and Actions are required.
-type Options struct {
-	Source  monitor.Source
-	Actions Actions
-	Stopper Stopper // nil: the menu does not offer to stop anything
-	// Policies nil: the menu does not offer to tell them anything.
-	Policies Policies
-	Login    Login // nil: the menu does not say whether the program is started at login
+	// Tray.Redraw. The menu does not say it for nil.
+	AtLogin func() (on, can bool)
 	// GivenBack is how much memory, in bytes, ended instances gave back, and
 	// since when. It is asked each time the menu is drawn, on one goroutine, and
 	// must not wait. The menu shows nothing for nil or 0.

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"lamplighter/icons"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 
 	"go.uber.org/goleak"
 )
@@ -55,7 +57,7 @@ func (c *canvas) tooltip(text string) error { c.tips = append(c.tips, text); ret
 
 // titles are those of the instances, after the first line.
 func (c *canvas) titles() string {
-	return titles(append(menu{c.shown[1]}, c.shown.of(openDashboard)...))
+	return titles(append(menu{c.shown[1]}, c.shown.of(view.Open)...))
 }
 
 // under are the titles in a submenu.
@@ -64,17 +66,24 @@ func (c *canvas) under(key string) string { return titles(c.shown.under(key)) }
 // clicked records what the menu orders.
 type clicked chan string
 
-func (c clicked) OpenInstance(id string) { c <- "open " + id }
-func (c clicked) OpenGlobal()            { c <- "global" }
-func (c clicked) Quit()                  { c <- "quit" }
-func (c clicked) StopInstance(id string) { c <- "stop " + id }
+func (c clicked) Do(o view.Order) { c <- orderText(o) }
 
-func (c clicked) StopAll(what string)         { c <- "stop all " + what }
-func (c clicked) Keep(id string)              { c <- "keep " + id }
-func (c clicked) Pin(id string, pinned bool)  { c <- fmt.Sprint("pin ", id, " ", pinned) }
-func (c clicked) Pause(until time.Time)       { c <- "pause " + until.Format(time.RFC3339) }
-func (c clicked) Resume()                     { c <- "resume" }
-func (c clicked) Switch(rule string, on bool) { c <- fmt.Sprint("switch ", rule, " ", on) }
+// orderText is an order in one line.
+func orderText(o view.Order) string {
+	switch o.Verb {
+	case view.OpenPage:
+		return "global"
+	case view.Login:
+		return fmt.Sprint("at login ", o.On)
+	case view.Pause:
+		return "pause " + o.Until.Format(time.RFC3339)
+	case view.Pin:
+		return fmt.Sprint("pin ", o.ID, " ", o.On)
+	case view.Switch:
+		return fmt.Sprint("switch ", o.What, " ", o.On)
+	}
+	return strings.TrimSpace(string(o.Verb) + " " + string(o.ID) + o.What)
+}
 
 // drawer is an owner on a canvas, driven without its loop.
 func drawer(t *testing.T) (*owner, *canvas, *time.Time) {
@@ -82,7 +91,7 @@ func drawer(t *testing.T) (*owner, *canvas, *time.Time) {
 	now := noon
 	c := &canvas{}
 	orders := make(clicked, 8)
-	o := &owner{paint: c, opts: Options{Actions: orders, Stopper: orders}, now: func() time.Time { return now }}
+	o := &owner{paint: c, opts: Options{Orders: orders}, now: func() time.Time { return now }}
 	if err := o.first(); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +238,7 @@ func TestDrawsOnTheMinute(t *testing.T) {
 func TestLoopHandsOutClicksAndEnds(t *testing.T) {
 	snaps, clicks, orders := make(chan *monitor.Snapshot, 1), make(chan int), make(clicked, 8)
 	c := &canvas{}
-	o := &owner{paint: c, opts: Options{Actions: orders}, now: time.Now, snapshots: snaps, clicks: clicks}
+	o := &owner{paint: c, opts: Options{Orders: orders}, now: time.Now, snapshots: snaps, clicks: clicks}
 	snaps <- snapshot(serena(2, "alpha", 0, 0))
 	if err := o.first(); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func workspaceSubmenu(list []monitor.Workspace, now time.Time) (top line, lines 
 		w := &list[i]
 		bytes += uint64(max(w.SizeBytes, 0))
 		if len(lines) < workspaceLines {
-			lines = append(lines, line{Key: "workspace " + w.ID, Title: workspaceLine(w, now), Action: action{Verb: openGlobal}})
+			lines = append(lines, line{Key: "workspace " + w.ID, Title: workspaceLine(w, now), Action: openPage})
 		}
 	}
 	top = line{Key: "workspaces", Title: fmt.Sprintf("Workspaces: %d", len(list))}
@@ -26,7 +26,7 @@ func workspaceSubmenu(list []monitor.Workspace, now time.Time) (top line, lines 
 		top.Title += ", " + monitor.Memory(bytes)
 	}
 	if over := len(list) - len(lines); over > 0 {
-		lines = append(lines, line{Key: "more workspaces", Title: fmt.Sprintf("and %d more: lamplighter workspace list", over), Action: action{Verb: openGlobal}})
+		lines = append(lines, line{Key: "more workspaces", Title: fmt.Sprintf("and %d more: lamplighter workspace list", over), Action: openPage})
 	}
 	return top, padded(lines, workspaceLines+1, line{})
 }

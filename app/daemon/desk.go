@@ -7,6 +7,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
 	"lamplighter/monitor/view"
 )
 
@@ -19,20 +20,59 @@ type desk struct {
 	stop     api.Stopper
 	pins     api.Pinner
 	policies api.Policies
+	login    func(on bool)
 	quit     func()
 	log      *slog.Logger
 }
 
-// OpenInstance opens the dashboard of the instance with that id. One that has
-// none is shown on the global one.
-func (d *desk) OpenInstance(id string) {
-	found := d.source.Snapshot().Find(id)
-	if len(found) != 1 {
-		d.log.Info("not opened: the instance has ended meanwhile", "id", id)
-		return
+// Do carries out an order of the menu, which reads what came of it from snapshots.
+func (d *desk) Do(o view.Order) {
+	switch o.Verb {
+	case view.OpenPage:
+		d.OpenGlobal()
+	case view.StopAll:
+		d.StopAll(policy.What(o.What))
+	case view.Pause:
+		d.said(d.policies.Pause(o.Until, byMenu))
+	case view.Resume:
+		d.said(d.policies.Resume(byMenu))
+	case view.Switch:
+		d.said(d.policies.Switch(policy.Rule(o.What), o.On, byMenu))
+	case view.Login:
+		d.login(o.On)
+	case view.Quit:
+		d.quit()
+	default:
+		if in := d.find(o.Ref); in != nil {
+			d.about(in, o)
+		} else {
+			d.log.Info("an order of the menu was not carried out: the server has ended meanwhile", "order", o.Verb, "id", o.ID)
+		}
 	}
-	if _, err := d.show(found[0]); err != nil {
-		d.log.Warn("a dashboard was not opened", "instance", found[0].Label(), "error", err)
+}
+
+// find is the server that a Ref names, nil when it has ended.
+func (d *desk) find(r view.Ref) *monitor.Instance {
+	id, err := monitor.ParseIdentity(string(r.ID))
+	if err != nil || r.Host != "" {
+		return nil
+	}
+	return d.source.Snapshot().Instance(id)
+}
+
+// about carries out an order about one server.
+func (d *desk) about(in *monitor.Instance, o view.Order) {
+	switch o.Verb {
+	case view.Open:
+		if _, err := d.show(in); err != nil {
+			d.log.Warn("a dashboard was not opened", "instance", in.Label(), "error", err)
+		}
+	case view.Stop:
+		d.end(in, nil)
+	case view.Keep:
+		d.said(d.policies.Keep(*in, keepTime, byMenu))
+	case view.Pin:
+		d.said(d.pins.Pin(*in, o.On, byMenu))
 	}
 }
 
@@ -56,20 +96,6 @@ func (d *desk) Show() (string, error) {
 	}
 	return d.show(in)
 }
-
-// StopInstance ends the instance with that id, on the word of the user at the
-// menu, which tells what came of it: the ladder records its steps.
-func (d *desk) StopInstance(id string) {
-	found := d.source.Snapshot().Find(id)
-	if len(found) != 1 {
-		d.log.Info("not ended: it has gone meanwhile", "id", id)
-		return
-	}
-	d.end(found[0], nil)
-}
-
-// Quit ends the background process.
-func (d *desk) Quit() { d.quit() }
 
 func (d *desk) show(in *monitor.Instance) (string, error) {
 	address := in.DashboardURL

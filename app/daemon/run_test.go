@@ -19,6 +19,7 @@ import (
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/view"
 )
 
 func TestDesk(t *testing.T) {
@@ -37,15 +38,15 @@ func TestDesk(t *testing.T) {
 	if got, err := d.Show(); got != url || err != nil {
 		t.Errorf("Show: %q, %v", got, err)
 	}
-	d.OpenGlobal()
-	d.OpenInstance("1-10")
+	d.Do(view.Order{Verb: view.OpenPage})
+	d.Do(view.Order{Ref: view.Ref{ID: "1-10"}, Verb: view.Open})
 	if want := []string{url, url, url}; !slices.Equal(opened, want) {
 		t.Errorf("opened %q", opened)
 	}
-	d.OpenInstance("9-90")
-	d.OpenInstance("3-30")
+	d.Do(view.Order{Ref: view.Ref{ID: "9-90"}, Verb: view.Open})
+	d.Do(view.Order{Ref: view.Ref{ID: "3-30"}, Verb: view.Open})
 	apptest.Contains(t, log.String(), "has ended meanwhile", "has no dashboard")
-	if d.Quit(); !quit {
+	if d.Do(view.Order{Verb: view.Quit}); !quit {
 		t.Error("Quit does not quit")
 	}
 	d.source = &daemontest.Model{Current: &monitor.Snapshot{}}
@@ -69,9 +70,9 @@ func TestDeskWithThePage(t *testing.T) {
 	if got, err := d.Show(); got != pageURL || err != nil {
 		t.Errorf("Show: %q, %v", got, err)
 	}
-	d.OpenGlobal()
-	d.OpenInstance("1-10")
-	d.OpenInstance("3-30")
+	d.Do(view.Order{Verb: view.OpenPage})
+	d.Do(view.Order{Ref: view.Ref{ID: "1-10"}, Verb: view.Open})
+	d.Do(view.Order{Ref: view.Ref{ID: "3-30"}, Verb: view.Open})
 	want := []string{pageURL + "#token=x", pageURL + "#token=x", "http://127.0.0.1:1/dashboard/index.html", pageURL + "#/3-30&token=x"}
 	if !slices.Equal(opened, want) {
 		t.Errorf("opened %q, want %q", opened, want)
@@ -238,7 +239,7 @@ func TestMenuStopsAll(t *testing.T) {
 	for what, want := range map[string]string{"idle": "1-10", "orphans": "6-60"} {
 		ladder := &daemontest.Ladder{}
 		d := &desk{source: &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.Watched()}}, policies: daemontest.Selecting{}, stop: ladder, log: slog.New(slog.DiscardHandler)}
-		d.StopAll(what)
+		d.Do(view.Order{Verb: view.StopAll, What: what})
 		if got := strings.Join(ladder.IDs, " "); got != want {
 			t.Fatalf("%s: ended %q", what, got)
 		}
@@ -249,7 +250,7 @@ func TestMenuStopsAll(t *testing.T) {
 		if err := o.Confirm(t.Context()); err == nil || err.Error() != "asked whether "+want+" is of "+what {
 			t.Error(err)
 		}
-		d.StopInstance("2-20")
+		d.Do(view.Order{Ref: view.Ref{ID: "2-20"}, Verb: view.Stop})
 		if o := ladder.Orders[1]; o.Confirm != nil {
 			t.Error("one that the user names needs a reason")
 		}

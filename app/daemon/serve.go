@@ -85,6 +85,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	}
 	atLogin, welcome := b.startLogin(policing.announce), b.startWelcome(policing.announce, desk.OpenGlobal)
 	parts.Login, parts.Welcome = atLogin, welcome
+	desk.login = atLogin.SetAtLogin
 	add("welcome", welcome.Serve)
 	if spaces := b.startWorkspaces(orders, workspace.Chronicle{Flush: flush, Written: log.Events}); spaces != nil {
 		parts.Workspaces = spaces
@@ -123,10 +124,8 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 
 	b.icon = tray.New(tray.Options{
 		Source:    b.model,
-		Actions:   desk,
-		Stopper:   desk,
-		Policies:  desk,
-		Login:     atLogin,
+		Orders:    desk,
+		AtLogin:   atLogin.AtLogin,
 		GivenBack: givenBack,
 		Style:     string(b.settings.TrayIcon),
 		Version:   b.Version,

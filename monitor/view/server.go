@@ -17,7 +17,7 @@ import (
 // Server is one server as faces show it and programs read it. What is not known is null, never a
 // made-up zero; a list is never null. Times are RFC 3339 in UTC.
 type Server struct {
-	ID            string        `json:"id"`
+	ID            ID            `json:"id"`
 	PID           *int          `json:"pid"`  // null while parked
 	Port          *int          `json:"port"` // of the dashboard
 	Kind          string        `json:"kind"`
@@ -86,7 +86,7 @@ func Encode(s *monitor.Snapshot, now time.Time) []Server {
 // Of is an instance as it is shown, the same for as long as the instance is.
 func Of(in *monitor.Instance) *Server {
 	w := &Server{
-		ID:             in.ID(),
+		ID:             ID(in.ID()),
 		Port:           Known(in.Port),
 		Kind:           in.Kind,
 		Label:          in.Label(),
@@ -186,7 +186,7 @@ func Decode(list []Server, at time.Time) *monitor.Snapshot {
 	s := &monitor.Snapshot{At: at, Instances: make([]monitor.Instance, 0, len(list))}
 	for i := range list {
 		in := &list[i]
-		id, err := monitor.ParseIdentity(in.ID)
+		id, err := monitor.ParseIdentity(string(in.ID))
 		if err != nil {
 			continue
 		}
