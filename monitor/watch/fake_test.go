@@ -182,7 +182,7 @@ type driven struct {
 func drive(t *testing.T) *driven {
 	t.Helper()
 	d := &driven{Watch: New(Options{}), t: t, exits: process.NewExitWatch(), now: time.Now()}
-	d.loop = newLoop(d.system, d.log, d.client, d.rules, d.exits)
+	d.loop = newLoop(d.system, d.log, d.client, d.given.rules, d.exits)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.exits.Serve(ctx) }()

@@ -1,41 +1,32 @@
 package watch
 
 import (
-	"sync"
 	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
 
-// proofs are what was known before of instances that have not been found yet. The
-// zero value works. It is safe for concurrent use.
-type proofs struct {
-	mu    sync.Mutex
-	known map[monitor.Identity]monitor.Proof
-}
-
-func (p *proofs) add(id monitor.Identity, proof monitor.Proof) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.known == nil {
-		p.known = make(map[monitor.Identity]monitor.Proof)
+// Restore tells the watch what was known of an instance before. It is for Serve to
+// begin with: what has been found already keeps what is known of it. It is safe for
+// concurrent use.
+func (w *Watch) Restore(id monitor.Identity, p monitor.Proof) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.proofs == nil {
+		w.proofs = make(map[monitor.Identity]monitor.Proof)
 	}
-	p.known[id] = proof
+	w.proofs[id] = p
 }
 
-// take are those that the watch was told, which are forgotten here.
-func (p *proofs) take() map[monitor.Identity]monitor.Proof {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	known := p.known
-	p.known = nil
+// takeProofs returns what Restore was told; whoever takes it owns it.
+func (w *Watch) takeProofs() map[monitor.Identity]monitor.Proof {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	known := w.proofs
+	w.proofs = nil
 	return known
 }
-
-// Restore tells the watch what was known of an instance before. It is for Serve to
-// begin with: what has been found already keeps what is known of it.
-func (w *Watch) Restore(id monitor.Identity, p monitor.Proof) { w.proofs.add(id, p) }
 
 // restore takes in what was known of an instance when it is found. The client may
 // have ended since: its exit is told to whoever watches it from now on. That it is

@@ -5,43 +5,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
-
-// shares is what was told last of the servers that clients have through us. The
-// zero value works. It is safe for concurrent use.
-type shares struct {
-	mu  sync.Mutex
-	all []monitor.Shared // replaced, never changed
-}
-
-func (s *shares) set(list []monitor.Shared) {
-	all := slices.Clone(list)
-	for i := range all {
-		all[i].Clients = slices.Clone(all[i].Clients)
-		all[i].Modes = slices.Clone(all[i].Modes)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = all
-}
-
-func (s *shares) list() []monitor.Shared {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all
-}
 
 // SetShared tells the watch of all servers that clients have through us, in place
 // of what it was told before. Those that run are shown with their clients; one
 // that is parked is an instance without a process, as long as it has clients. It
 // returns at once, keeps nothing of the list, and is safe for concurrent use.
 func (w *Watch) SetShared(list []monitor.Shared) {
-	w.shared.set(list)
-	w.wake.Ring()
+	all := slices.Clone(list)
+	for i := range all {
+		all[i].Clients = slices.Clone(all[i].Clients)
+		all[i].Modes = slices.Clone(all[i].Modes)
+	}
+	w.give(func(g *given) { g.shared = all })
 }
 
 // Why a server that its clients keep does not run.

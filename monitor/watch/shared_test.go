@@ -38,9 +38,9 @@ func running(id monitor.Identity) monitor.Instance {
 
 // told is what the loop makes of a snapshot when it was told of these.
 func (l *loop) told(list []monitor.Instance, shared ...monitor.Shared) []monitor.Instance {
-	var s shares
-	s.set(shared)
-	l.shared = s.list()
+	w := New(Options{})
+	w.SetShared(shared)
+	l.shared = w.now().shared
 	return l.share(list)
 }
 

@@ -220,7 +220,7 @@ func TestPlans(t *testing.T) {
 			s.Instances[i].Plan = monitor.Plan{ShutdownAt: due, Reason: "no call for 1 h"}
 		}
 	}})
-	l := newLoop(w.system, w.log, w.client, w.rules, nil)
+	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
 	tr := known()
 	tr.in.ProjectName = "alpha"
 	l.tracked[tr.in.Identity] = tr
@@ -268,7 +268,7 @@ func TestQuietEvidence(t *testing.T) {
 		"suspended": func(t *tracked) { t.noteStat(process.Stat{State: process.Stopped}, 0, at) },
 	} {
 		w := New(Options{})
-		l := newLoop(w.system, w.log, w.client, w.rules, nil)
+		l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
 		tr := known()
 		touch(tr)
 		l.tracked[tr.in.Identity] = tr

@@ -232,7 +232,7 @@ func TestKeepsState(t *testing.T) {
 // A message during a probe asks for another one: the answer may be older.
 func TestMessageDuringAProbe(t *testing.T) {
 	w := New(Options{})
-	l := newLoop(w.system, w.log, w.client, w.rules, nil)
+	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	cancel() // nobody is to be asked

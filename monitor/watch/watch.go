@@ -81,18 +81,24 @@ type Watch struct {
 	feed       monitor.Feed[*monitor.Snapshot]
 	hints      hints
 	launches   launches
-	proofs     proofs
-	shared     shares
 	happened   happened
 
-	mu         sync.Mutex
-	warnings   []string
-	workspaces []monitor.Workspace // see SetWorkspaces; never changed
-	rules      Rules
-	ruling     int          // how often they were replaced
-	wake       monitor.Bell // Serve is to look at what it was given
+	mu     sync.Mutex
+	given  given
+	proofs map[monitor.Identity]monitor.Proof // see Restore; until Serve begins
+	wake   monitor.Bell                       // Serve is to look at what it was given
 
 	recording sync.Mutex // held while an event is told, so that all get them in one order
+}
+
+// given is what Serve works with and others may replace. What it holds is never
+// changed.
+type given struct {
+	warnings   []string
+	workspaces []monitor.Workspace
+	shared     []monitor.Shared // see SetShared
+	rules      Rules
+	ruling     int // how often they were replaced
 }
 
 // New returns a Watch that knows nothing until Serve runs.
@@ -125,11 +131,10 @@ func New(o Options) *Watch {
 		plan:       o.Plan,
 		limits:     o.Limits.orDefault(),
 		inquiries:  make(chan inquiry),
-		rules:      o.Rules,
-		warnings:   slices.Clone(o.Warnings),
+		given:      given{rules: o.Rules, warnings: slices.Clone(o.Warnings)},
 		wake:       monitor.NewBell(),
 	}
-	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.warnings}
+	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.given.warnings}
 	return w
 }
 
@@ -149,29 +154,19 @@ func (w *Watch) Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func()) 
 // SetWarnings replaces the sentences that every snapshot carries. It is safe
 // for concurrent use.
 func (w *Watch) SetWarnings(list []string) {
-	w.mu.Lock()
-	w.warnings = slices.Clone(list)
-	w.mu.Unlock()
-	w.wake.Ring()
+	w.give(func(g *given) { g.warnings = slices.Clone(list) })
 }
 
 // SetWorkspaces replaces the workspaces that every snapshot carries. It is safe for
 // concurrent use.
 func (w *Watch) SetWorkspaces(list []monitor.Workspace) {
-	w.mu.Lock()
-	w.workspaces = slices.Clone(list)
-	w.mu.Unlock()
-	w.wake.Ring()
+	w.give(func(g *given) { g.workspaces = slices.Clone(list) })
 }
 
 // SetRules replaces the rules that servers other than Serena are recognised by.
 // What no rule knows any more leaves the model. It is safe for concurrent use.
 func (w *Watch) SetRules(r Rules) {
-	w.mu.Lock()
-	w.rules = r
-	w.ruling++
-	w.mu.Unlock()
-	w.wake.Ring()
+	w.give(func(g *given) { g.rules, g.ruling = r, g.ruling+1 })
 }
 
 // PinsChanged makes the next snapshot, made at once, say what Options.Pins says
@@ -183,22 +178,21 @@ func (w *Watch) PinsChanged() { w.wake.Ring() }
 func (w *Watch) PolicyChanged() { w.wake.Ring() }
 
 // Rules are those of now. It is safe for concurrent use.
-func (w *Watch) Rules() Rules {
-	_, r, _ := w.given()
-	return r
+func (w *Watch) Rules() Rules { return w.now().rules }
+
+// give replaces something that Serve works with.
+func (w *Watch) give(replace func(*given)) {
+	w.mu.Lock()
+	replace(&w.given)
+	w.mu.Unlock()
+	w.wake.Ring()
 }
 
-// given are the things that Serve works with and others may replace.
-func (w *Watch) given() (warnings []string, r Rules, ruling int) {
+// now is what Serve is to work with.
+func (w *Watch) now() given {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.warnings, w.rules, w.ruling
-}
-
-func (w *Watch) workspacesNow() []monitor.Workspace {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.workspaces
+	return w.given
 }
 
 // Serve watches until ctx ends. It may be called again after it returned, not
@@ -206,10 +200,10 @@ func (w *Watch) workspacesNow() []monitor.Workspace {
 func (w *Watch) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	exits := w.system.Exits()
-	_, r, ruling := w.given()
-	l := newLoop(w.system, w.log, w.client, r, exits)
-	l.limits, l.ruling, l.pins, l.launches = w.limits, ruling, w.pins, &w.launches
-	l.proofs = w.proofs.take()
+	begin := w.now()
+	l := newLoop(w.system, w.log, w.client, begin.rules, exits)
+	l.limits, l.ruling, l.pins, l.launches = w.limits, begin.ruling, w.pins, &w.launches
+	l.proofs = w.takeProofs()
 	var running sync.WaitGroup
 	exitErr := make(chan error, 1)
 	running.Go(func() { exitErr <- exits.Serve(ctx) })
@@ -230,7 +224,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 	for _, a := range w.launches.all() { // those that a Serve before knew
 		l.takeIn(ctx, a, time.Now())
 	}
-	l.shared = w.shared.list()
+	l.shared = begin.shared
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	next := time.Now()
@@ -262,12 +256,12 @@ func (w *Watch) Serve(ctx context.Context) error {
 			continue
 		case <-w.wake:
 			now := time.Now()
-			_, r, ruling := w.given()
-			l.setRules(r, ruling, now)
+			g := w.now()
+			l.setRules(g.rules, g.ruling, now)
 			for _, a := range w.launches.take() {
 				l.takeIn(ctx, a, now)
 			}
-			l.shared = w.shared.list()
+			l.shared = g.shared
 			l.takeInAlone(now)
 			for _, h := range w.hints.take() {
 				l.follow(ctx, h, now)
@@ -293,9 +287,9 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	}
 	l.judge(now)
 	before := w.Snapshot()
-	warnings, _, _ := w.given()
+	g := w.now()
 	after := &monitor.Snapshot{
-		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: warnings, Workspaces: w.workspacesNow(),
+		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: g.warnings, Workspaces: g.workspaces,
 	}
 	for _, e := range l.untold {
 		w.note(e)
@@ -329,7 +323,7 @@ const lookLimit = 3 * time.Second
 // leaves.
 func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	w := New(o)
-	l := newLoop(w.system, w.log, w.client, w.rules, nil)
+	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
 	l.limits, l.pins = w.limits, w.pins
 	look, cancel := context.WithTimeout(ctx, lookLimit)
 	defer l.probes.Wait()
@@ -348,7 +342,7 @@ func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	now := time.Now()
 	l.findPorts(false, now) // once the dashboard is known, the other port is MCP
 	l.judge(now)
-	s := &monitor.Snapshot{Seq: 1, At: now, Instances: l.instances(now), Warnings: w.warnings}
+	s := &monitor.Snapshot{Seq: 1, At: now, Instances: l.instances(now), Warnings: w.given.warnings}
 	w.plan(s)
 	return s, l.scanErr
 }
