@@ -47,7 +47,9 @@ func mayImport(from, to string) bool {
 	case from == "app":
 		return to == "app/cli"
 	case from == "app/launch":
-		return slices.Contains([]string{"app/mcp", "monitor", "monitor/process", "monitor/serena", "monitor/statefile", "monitor/command"}, to)
+		return slices.Contains([]string{"app/mcp", "app/project", "monitor", "monitor/process", "monitor/serena", "monitor/statefile", "monitor/command"}, to)
+	case from == "app/project": // knows directories, and no server
+		return to == "monitor"
 	case from == "app/notify": // shows what it is told
 		return to == "monitor"
 	case from == "app/policies": // decides nothing, and ends nothing itself
@@ -231,6 +233,9 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/setup", "app/setup/secret", true},
 		{"app/setup/secret", "monitor", false},
 		{"app/session", "app/launch", true},
+		{"app/project", "monitor", true},
+		{"app/project", "monitor/process", false},
+		{"app/launch", "app/project", true},
 		{"app/policies", "monitor/policy", true},
 		{"app/policies", "monitor/stop", true},
 		{"app/policies", "monitor/watch", false},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter/app/project"
 	"lamplighter/monitor"
 )
 
@@ -23,7 +24,7 @@ func (f *Finder) check(ctx context.Context, c Candidate, serena, offline bool) (
 		}
 		return Verdict{Candidate: c, Problem: NotRun, Detail: fmt.Sprintf("It belongs to the project %s: in a session there it is run only when the settings name it. To use it: %s", monitor.Clean(c.project), use)}, nil
 	}
-	seen, err := lookUp(ctx, &f.looks, "program", c.Command[0], examined)
+	seen, err := project.Look(ctx, &f.looks, "program", c.Command[0], examined)
 	if err != nil {
 		return unseen(c, err)
 	}
@@ -34,7 +35,7 @@ func (f *Finder) check(ctx context.Context, c Candidate, serena, offline bool) (
 		return Verdict{Candidate: c, OK: true, Detail: "It is there. It was not run: it is not Serena, and not every server knows --version."}, nil
 	}
 	env := f.Environment(ctx, c.Env...)
-	files, err := lookUp(ctx, &f.looks, "files", c.Command[0], identityOf)
+	files, err := project.Look(ctx, &f.looks, "files", c.Command[0], identityOf)
 	if err != nil {
 		return unseen(c, err)
 	}
@@ -59,7 +60,7 @@ func (f *Finder) check(ctx context.Context, c Candidate, serena, offline bool) (
 // unseen judges a candidate whose files could not be looked at. The error is
 // that of a context.
 func unseen(c Candidate, err error) (Verdict, error) {
-	if !errors.Is(err, errSilent) {
+	if !errors.Is(err, project.ErrSilent) {
 		return Verdict{}, err
 	}
 	return Verdict{Candidate: c, Problem: Silent, Detail: fmt.Sprintf(
@@ -84,7 +85,7 @@ func (f *Finder) ask(ctx context.Context, c Candidate, env []string, offline boo
 	python := interpreterOf(c.Command)
 	if python == nil {
 		var err error
-		if python, err = lookUp(ctx, &f.looks, "interpreter", c.Command[0], behind); err != nil {
+		if python, err = project.Look(ctx, &f.looks, "interpreter", c.Command[0], behind); err != nil {
 			return unseen(c, err)
 		}
 	}
@@ -107,7 +108,7 @@ func (f *Finder) ask(ctx context.Context, c Candidate, env []string, offline boo
 		return Verdict{}, err
 	}
 	if a.outcome.startErr != nil {
-		seen, err := lookUp(ctx, &f.looks, "start", c.Command[0], func(path string) seen { return unstartable(path, a.outcome.startErr) })
+		seen, err := project.Look(ctx, &f.looks, "start", c.Command[0], func(path string) seen { return unstartable(path, a.outcome.startErr) })
 		if err != nil {
 			return unseen(c, err)
 		}

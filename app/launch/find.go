@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter/app/project"
 	"lamplighter/monitor"
 	"lamplighter/monitor/serena"
 )
@@ -32,7 +33,7 @@ type FinderOptions struct {
 // Finder finds commands. It is safe for concurrent use.
 type Finder struct {
 	o        FinderOptions
-	looks    looks
+	looks    project.Looks
 	verdicts *verdicts
 	login    once[string]
 	pythons  once[[]string]
@@ -63,7 +64,7 @@ func NewFinder(o FinderOptions) *Finder {
 	if o.StateDir != "" {
 		path = filepath.Join(o.StateDir, verdictsName)
 	}
-	return &Finder{o: o, looks: looks{limit: o.Limits.Look}, verdicts: newVerdicts(path, o.Now)}
+	return &Finder{o: o, looks: project.Looks{Limit: o.Limits.Look}, verdicts: newVerdicts(path, o.Now)}
 }
 
 // NotFoundError says that no candidate works.

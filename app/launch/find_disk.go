@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"lamplighter/app/project"
 )
 
 // realDisk is the machine's, for one list of candidates. It passes over what
@@ -15,7 +17,7 @@ import (
 // goroutine.
 type realDisk struct {
 	ctx   context.Context
-	looks *looks
+	looks *project.Looks
 	mute  []string // directories that did not answer
 	stuck []string // links that lead to what did not
 }
@@ -25,7 +27,7 @@ func (d *realDisk) file(path string) bool {
 	if d.passed(dir) {
 		return false
 	}
-	is, err := lookUp(d.ctx, d.looks, "kind", path, kindOf)
+	is, err := project.Look(d.ctx, d.looks, "kind", path, kindOf)
 	if err != nil {
 		d.pass(err, dir)
 		return false
@@ -35,7 +37,7 @@ func (d *realDisk) file(path string) bool {
 	}
 	// A link to nothing is something that is broken, and worth saying; so is one
 	// that leads to what does not answer.
-	leads, err := lookUp(d.ctx, d.looks, "directory", path, isDirectory)
+	leads, err := project.Look(d.ctx, d.looks, "directory", path, isDirectory)
 	if err != nil {
 		d.stick(err, path)
 		return d.ctx.Err() == nil
@@ -75,7 +77,7 @@ func (d *realDisk) names(dir string) []string {
 	if d.passed(dir) {
 		return nil
 	}
-	names, err := lookUp(d.ctx, d.looks, "names", dir, namesIn)
+	names, err := project.Look(d.ctx, d.looks, "names", dir, namesIn)
 	d.pass(err, dir)
 	return names
 }
@@ -96,7 +98,7 @@ func (d *realDisk) target(path string) string {
 	if d.passed(path) || slices.Contains(d.stuck, path) {
 		return path
 	}
-	real, err := lookUp(d.ctx, d.looks, "target", path, resolved)
+	real, err := project.Look(d.ctx, d.looks, "target", path, resolved)
 	if err != nil {
 		d.stick(err, path)
 		return path
@@ -111,7 +113,7 @@ func (d *realDisk) ahead(dirs []string) {
 	var all sync.WaitGroup
 	for i, dir := range dirs {
 		if !d.passed(dir) {
-			all.Go(func() { _, errs[i] = lookUp(d.ctx, d.looks, "kind", filepath.Join(dir, program), kindOf) })
+			all.Go(func() { _, errs[i] = project.Look(d.ctx, d.looks, "kind", filepath.Join(dir, program), kindOf) })
 		}
 	}
 	all.Wait()
@@ -131,13 +133,13 @@ func (d *realDisk) passed(path string) bool {
 }
 
 func (d *realDisk) pass(err error, dir string) {
-	if errors.Is(err, errSilent) && !d.passed(dir) {
+	if errors.Is(err, project.ErrSilent) && !d.passed(dir) {
 		d.mute = append(d.mute, dir)
 	}
 }
 
 func (d *realDisk) stick(err error, path string) {
-	if errors.Is(err, errSilent) {
+	if errors.Is(err, project.ErrSilent) {
 		d.stuck = append(d.stuck, path)
 	}
 }

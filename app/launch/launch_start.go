@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter/app/project"
 	"lamplighter/monitor"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
@@ -100,7 +101,7 @@ func (s *start) projectIsThere(ctx context.Context) error {
 	if s.spec.Lifetime != Shared {
 		return nil
 	}
-	there, err := lookUp(ctx, &s.l.looks, "directory", s.spec.Project, isDirectory)
+	there, err := project.Look(ctx, &s.l.looks, "directory", s.spec.Project, isDirectory)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -169,7 +170,7 @@ func (s *start) turn(ctx context.Context, version string) (leave func(), err err
 // isNewProject tells whether Serena has made no settings for the project yet.
 func (s *start) isNewProject(ctx context.Context) bool {
 	file := filepath.Join(s.spec.Project, ".serena", "project.yml")
-	missing, err := lookUp(ctx, &s.l.looks, "settings of a project", file, func(path string) bool {
+	missing, err := project.Look(ctx, &s.l.looks, "settings of a project", file, func(path string) bool {
 		_, err := os.Stat(path)
 		return errors.Is(err, os.ErrNotExist)
 	})
@@ -249,7 +250,7 @@ func (s *start) order(ctx context.Context, chosen Verdict, v values, dir string)
 	if t.Directory != "" {
 		workDir = v.fill(t.Directory)
 	}
-	if usable, err := lookUp(ctx, &s.l.looks, "directory", workDir, isDirectory); err != nil || !usable {
+	if usable, err := project.Look(ctx, &s.l.looks, "directory", workDir, isDirectory); err != nil || !usable {
 		if err := ctx.Err(); err != nil {
 			return keep{}, context.Cause(ctx)
 		}

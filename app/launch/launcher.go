@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"lamplighter/app/project"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
@@ -44,7 +45,7 @@ type Launcher struct {
 	finder    resolver
 	dashboard *serena.Client
 	ask       http.RoundTripper
-	looks     looks
+	looks     project.Looks
 	turns     *turns
 	exits     exitWatch
 	bootID    string
@@ -87,7 +88,7 @@ func New(o Options) *Launcher {
 	}
 	o.Limits = o.Limits.orDefault()
 	return &Launcher{
-		o: o, looks: looks{limit: o.Limits.Look}, finder: o.Finder, dashboard: serena.NewClient(), ask: newAsking(),
+		o: o, looks: project.Looks{Limit: o.Limits.Look}, finder: o.Finder, dashboard: serena.NewClient(), ask: newAsking(),
 		turns: newTurns(cpus()), exits: process.NewExitWatch(), freePort: freePort, readRecord: readRecord, look: process.ReadStat,
 		alive:    aliveLock{path: AliveLock(o.StateDir)},
 		left:     map[string]string{},

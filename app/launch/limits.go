@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// lookLimit is how long a look at the files may take.
+const lookLimit = 2 * time.Second
+
 // Limits are how long a Finder and a Launcher wait. A zero field means the default.
 type Limits struct {
 	// How long a program may take to say its version, also when it may have to be

@@ -7,32 +7,32 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"lamplighter/app/apptest"
+	"lamplighter/app/project"
 	"lamplighter/monitor/programtest"
 )
 
-// hang makes every look below dir wait until the test ends.
-func hang(t *testing.T, l *looks, dir string) {
+// hang makes every look below dir wait until the test ends, and counts them.
+func hang(t *testing.T, l *project.Looks, dir string) (hung *atomic.Int64) {
 	t.Helper()
 	free := make(chan struct{})
-	l.before = func(path string) {
+	hung = &atomic.Int64{}
+	l.Before = func(path string) {
 		if path == dir || strings.HasPrefix(path, dir+string(filepath.Separator)) {
+			hung.Add(1)
 			<-free
+			hung.Add(-1)
 		}
 	}
 	t.Cleanup(func() {
 		close(free)
-		apptest.Eventually(t, "every look is at its end", func() bool { return underWay(l) == 0 })
+		apptest.Eventually(t, "every look goes on", func() bool { return hung.Load() == 0 })
 	})
-}
-
-func underWay(l *looks) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.busy)
+	return hung
 }
 
 func TestADirectoryThatHangsIsPassedOver(t *testing.T) {
@@ -52,8 +52,8 @@ func TestADirectoryThatHangsIsPassedOver(t *testing.T) {
 		Environ: []string{"PATH=" + strings.Join([]string{hung, good}, string(filepath.ListSeparator)), "SHELL=/bin/sh"},
 		Home:    home, Passwd: filepath.Join(home, "none"),
 	})
-	f.looks.limit = time.Second
-	hang(t, &f.looks, hung)
+	f.looks.Limit = time.Second
+	looks := hang(t, &f.looks, hung)
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -67,7 +67,7 @@ func TestADirectoryThatHangsIsPassedOver(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := underWay(&f.looks); n != 1 {
+	if n := looks.Load(); n != 1 {
 		t.Errorf("%d looks hang", n)
 	}
 	// By its full path it is wanted itself.
@@ -81,8 +81,8 @@ func TestADirectoryThatHangsIsPassedOver(t *testing.T) {
 func TestResolveEndsWithItsContextWhateverHangs(t *testing.T) {
 	dir := t.TempDir()
 	f := NewFinder(FinderOptions{Environ: []string{"PATH=" + dir, "SHELL=/bin/sh"}, Home: t.TempDir(), Passwd: filepath.Join(dir, "none")})
-	f.looks.limit = time.Hour
-	hang(t, &f.looks, dir)
+	f.looks.Limit = time.Hour
+	looks := hang(t, &f.looks, dir)
 	for name, command := range map[string]string{"by name": "server", "by path": filepath.Join(dir, "server")} {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -90,7 +90,7 @@ func TestResolveEndsWithItsContextWhateverHangs(t *testing.T) {
 			_, err := f.Resolve(ctx, Wanted{Command: []string{command}, Project: dir})
 			done <- err
 		}()
-		apptest.Eventually(t, "it looks", func() bool { return underWay(&f.looks) > 0 })
+		apptest.Eventually(t, "it looks", func() bool { return looks.Load() > 0 })
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
@@ -101,8 +101,8 @@ func TestResolveEndsWithItsContextWhateverHangs(t *testing.T) {
 func TestLaunchEndsWhenItsDirectoryHangs(t *testing.T) {
 	l, _ := running(t, t.TempDir(), nil)
 	dir := t.TempDir()
-	hang(t, &l.looks, dir)
-	l.looks.limit = time.Hour
+	looks := hang(t, &l.looks, dir)
+	l.looks.Limit = time.Hour
 	spec := order()
 	spec.Template.Directory = dir
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func TestLaunchEndsWhenItsDirectoryHangs(t *testing.T) {
 		_, err := l.Launch(ctx, spec)
 		done <- err
 	}()
-	apptest.Eventually(t, "it looks", func() bool { return underWay(&l.looks) > 0 })
+	apptest.Eventually(t, "it looks", func() bool { return looks.Load() > 0 })
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)

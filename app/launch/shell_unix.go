@@ -10,13 +10,14 @@ import (
 	"strconv"
 	"time"
 
+	"lamplighter/app/project"
 	"lamplighter/monitor"
 )
 
 // askLogin asks the user's shell for its PATH, within the limit.
 func (f *Finder) askLogin(ctx context.Context) (string, error) {
 	// The shell of a home that does not answer would wait there, too.
-	home, err := lookUp(ctx, &f.looks, "home", f.o.Home, func(home string) string {
+	home, err := project.Look(ctx, &f.looks, "home", f.o.Home, func(home string) string {
 		if isDirectory(home) {
 			return home
 		}
@@ -25,7 +26,7 @@ func (f *Finder) askLogin(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", unlooked(ctx, "the home directory", err)
 	}
-	shell, err := lookUp(ctx, &f.looks, "shell", f.o.Passwd, func(string) string { return f.shell() })
+	shell, err := project.Look(ctx, &f.looks, "shell", f.o.Passwd, func(string) string { return f.shell() })
 	if err != nil {
 		return "", unlooked(ctx, f.o.Passwd, err)
 	}

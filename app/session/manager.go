@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lamplighter/app/launch"
+	"lamplighter/app/project"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
@@ -32,7 +33,7 @@ type Options struct {
 // Manager knows all sessions. It is safe for concurrent use.
 type Manager struct {
 	options Options
-	paths   paths
+	looks   project.Looks
 
 	mu      sync.Mutex
 	closed  bool
@@ -69,7 +70,7 @@ func New(o Options) *Manager {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Manager{options: o}
+	return &Manager{options: o, looks: project.Looks{Limit: lookTime, Most: mostLooks}}
 }
 
 // runs asks the system. What cannot be seen counts as running: then it is ended
@@ -109,7 +110,7 @@ func (m *Manager) close() {
 // MCP. When ctx ends before, the server is ended, because nobody would know it.
 // The error Is one of those above, a *TooMany, or that of the Starter.
 func (m *Manager) Request(ctx context.Context, r Request) (Session, error) {
-	dir, err := m.paths.check(ctx, r.ProjectPath)
+	dir, err := checkPath(ctx, &m.looks, r.ProjectPath)
 	if err != nil {
 		return Session{}, err
 	}
