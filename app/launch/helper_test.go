@@ -257,6 +257,7 @@ func serving(args ...string) Template {
 func order(args ...string) Spec {
 	return Spec{
 		Template: serving(args...), Project: absolutePath, Lifetime: Session, Key: "key",
+		Limit: time.Minute, // for machines that are slow
 		AskedBy: func() monitor.Client {
 			return monitor.Client{Identity: monitor.Identity{PID: os.Getpid()}, Name: "the test"}
 		},

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 
+	"lamplighter/app/apptest"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
@@ -49,6 +51,11 @@ func markedDaemon(t *testing.T, id string) someone {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { forceEnd(s.Identity) })
+	apptest.Eventually(t, "it shows its mark", func() bool { // which it does not while it becomes tail
+		info, err := process.Read(pid)
+		marked, _ := process.Marked(launchMark, id)
+		return err == nil && info.Name == "tail" && slices.Contains(marked, s.Identity)
+	})
 	return someone{s.Identity}
 }
 
