@@ -58,9 +58,11 @@ func (r routes) metrics(w http.ResponseWriter, req *http.Request) {
 // measureItself measures our own process, by the names that Prometheus' own
 // libraries use.
 func (r routes) measureItself(m *exposition) {
-	if stat, err := process.ReadStat(os.Getpid()); err == nil {
+	if memory, err := process.ResidentMemory(os.Getpid()); err == nil {
 		m.family("process_resident_memory_bytes", "gauge", "Resident memory of lamplighter itself.")
-		m.sample(float64(stat.RSSBytes))
+		m.sample(float64(memory))
+	}
+	if stat, err := process.ReadStat(os.Getpid()); err == nil {
 		m.family("process_cpu_seconds_total", "counter", "Time on a CPU of lamplighter itself.")
 		m.sample(stat.CPU.Seconds())
 	}

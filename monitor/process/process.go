@@ -17,6 +17,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shirou/gopsutil/v3/process"
+
 	"lamplighter/monitor"
 )
 
@@ -63,7 +65,16 @@ type Stat struct {
 	Parent   int // pid
 	State    RunState
 	CPU      time.Duration // user and system time of all its threads so far
-	RSSBytes uint64        // resident memory; on Linux Tree alone tells
+	RSSBytes uint64        // resident memory; on Linux Tree alone tells, and elsewhere ReadStat too
+}
+
+// ResidentMemory is that of a process now, in bytes.
+func ResidentMemory(pid int) (uint64, error) {
+	memory, err := (&process.Process{Pid: int32(pid)}).MemoryInfo()
+	if err != nil {
+		return 0, fmt.Errorf("reading the memory of process %d: %w", pid, err)
+	}
+	return memory.RSS, nil
 }
 
 // Listener is one TCP address on which a process accepts connections.

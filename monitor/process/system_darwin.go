@@ -124,11 +124,8 @@ func ReadStat(pid int) (Stat, error) {
 	if err != nil {
 		return Stat{}, err
 	}
-	p := process.Process{Pid: int32(pid)}
-	if memory, err := p.MemoryInfo(); err == nil {
-		s.RSSBytes = memory.RSS
-	}
-	if times, err := p.Times(); err == nil {
+	s.RSSBytes, _ = ResidentMemory(pid)
+	if times, err := (&process.Process{Pid: int32(pid)}).Times(); err == nil {
 		s.CPU = time.Duration((times.User + times.System) * float64(time.Second))
 	}
 	return s, nil

@@ -207,9 +207,7 @@ func ReadStat(pid int) (Stat, error) {
 	if err != nil {
 		return Stat{}, err
 	}
-	if memory, err := (&process.Process{Pid: int32(pid)}).MemoryInfo(); err == nil {
-		s.RSSBytes = memory.RSS
-	}
+	s.RSSBytes, _ = ResidentMemory(pid)
 	return s, nil
 }
 

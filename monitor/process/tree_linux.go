@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/shirou/gopsutil/v3/process"
 	"golang.org/x/sys/unix"
 
 	"lamplighter/monitor"
@@ -77,9 +76,7 @@ func (f *family) stat(pid int) (Stat, error) {
 		return Stat{}, err
 	}
 	stat := s.stat()
-	if memory, err := (&process.Process{Pid: int32(pid)}).MemoryInfo(); err == nil {
-		stat.RSSBytes = memory.RSS
-	}
+	stat.RSSBytes, _ = ResidentMemory(pid)
 	return stat, nil
 }
 
