@@ -58,12 +58,17 @@ func (w *ExitWatch) Watch(id monitor.Identity) error {
 		}
 		return nil
 	}
-	h, err := Hold(id)
-	if errors.Is(err, ErrGone) {
-		return err
+	p := &watched{}
+	if len(w.watched) < mostHeld() {
+		h, err := Hold(id)
+		if errors.Is(err, ErrGone) {
+			return err
+		}
+		p.handle = h
+	} else if ended(id) {
+		return gone(id.PID)
 	}
-	p := &watched{handle: h}
-	p.alarms = p.handle != nil && w.alarm.add(h) == nil
+	p.alarms = p.handle != nil && w.alarm.add(p.handle) == nil
 	w.watched[id] = p
 	if !p.alarms {
 		w.wake()

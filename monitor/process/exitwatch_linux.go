@@ -3,12 +3,23 @@ package process
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// mostHeld is how many processes are held at once, by a descriptor each: half of
+// ours stay for clients, for dashboards and for looking around.
+func mostHeld() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return math.MaxInt
+	}
+	return int(min(limit.Cur/2, math.MaxInt32))
+}
 
 // exitAlarm wakes somebody when processes end: one epoll that holds a pidfd of
 // each. It is in the poller of the runtime itself, so that no thread waits for

@@ -276,6 +276,31 @@ func TestWatchWithoutDescriptorsLeft(t *testing.T) {
 	}
 }
 
+// TestWatchLeavesDescriptors holds no more processes than half of the limit.
+func TestWatchLeavesDescriptors(t *testing.T) {
+	running, over := sleeper(t), sleeper(t)
+	kill(t, over.PID, syscall.SIGKILL)
+	waitForState(t, over.PID, Unreaped)
+	w := NewExitWatch()
+	for n := range 64 {
+		w.watched[monitor.Identity{PID: -n}] = &watched{}
+	}
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 128, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	err, gone := w.Watch(running), w.Watch(over)
+	if err := errors.Join(err, unix.Setrlimit(unix.RLIMIT_NOFILE, &old)); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.watched[running]; p == nil || p.handle != nil || !errors.Is(gone, ErrGone) {
+		t.Errorf("%+v, %v", p, gone)
+	}
+}
+
 // takeAll opens descriptors until there are no more.
 func takeAll() (fds []int) {
 	for {
