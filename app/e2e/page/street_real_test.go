@@ -3,6 +3,7 @@
 package page
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -163,6 +164,22 @@ func (s *street) nextDay(t *testing.T) {
 	s.red = serenatest.Start(t, serenatest.Options{Version: serenatest.Version15, Project: project})
 	s.red.WaitReady(t)
 	p.AwaitThing(t, browsertest.Tab(s.redLabel()))
+	apptest.Eventually(t, "its calls are counted", func() bool { // suspended, it would not tell any more
+		var list struct {
+			Instances []struct {
+				PID   int
+				Calls *int `json:"tool_calls"`
+			}
+		}
+		_, _, body := e2e.Fetch(t, s.address+"instances")
+		err := json.Unmarshal([]byte(body), &list)
+		for _, in := range list.Instances {
+			if in.PID == s.red.ServerPID {
+				return err == nil && in.Calls != nil
+			}
+		}
+		return false
+	})
 	s.red.Signal(t, syscall.SIGSTOP)
 	p.AwaitText(t, mainPart, "suspended")
 	p.Go(t, "about:blank") // it stays open until all tests have ended
