@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostHeld is how many processes are held at once, by a descriptor each: half of
-// ours stay for clients, for dashboards and for looking around.
+// mostHeld is how many processes are held at once, by a descriptor each: the
+// other three quarters of ours are for clients, for dashboards and for looking around.
 func mostHeld() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return math.MaxInt
 	}
-	return int(min(limit.Cur/2, math.MaxInt32))
+	return int(min(limit.Cur/4, math.MaxInt32))
 }
 
 // exitAlarm wakes somebody when processes end: one epoll that holds a pidfd of

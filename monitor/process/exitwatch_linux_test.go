@@ -274,13 +274,13 @@ func TestWatchWithoutDescriptorsLeft(t *testing.T) {
 	}
 }
 
-// TestWatchLeavesDescriptors holds no more processes than half of the limit.
+// TestWatchLeavesDescriptors holds no more processes than a quarter of the limit.
 func TestWatchLeavesDescriptors(t *testing.T) {
 	running, over := sleeper(t), sleeper(t)
 	kill(t, over.PID, syscall.SIGKILL)
 	waitForState(t, over.PID, Unreaped)
 	w := NewExitWatch()
-	for n := range 64 {
+	for n := range 32 {
 		w.watched[monitor.Identity{PID: -n}] = &watched{}
 	}
 	var old unix.Rlimit
