@@ -300,26 +300,25 @@ func TestSpeaksFor(t *testing.T) {
 // nothing and skips no rung.
 func TestClockIsSet(t *testing.T) {
 	g := newGroup(t)
-	slow := generic(g.shell(`trap "sleep 0.2; exit 0" TERM; echo ready; while :; do sleep 600 & wait; done`))
-	deaf := generic(g.shell(`trap "" TERM; echo ready; while :; do sleep 600; done`))
-	limits := willing()
-	for in, want := range map[*monitor.Instance]string{
-		&slow: "stop_ordered terminated terminated ended",
-		&deaf: "stop_ordered terminated terminated force_killed ended",
+	for _, c := range []struct {
+		script string // says ready once what it leaves behind runs
+		limits Limits
+		want   string
+	}{
+		{`trap "sleep 0.2; exit 0" TERM; sleep 600 & echo ready; wait`, willing(), "stop_ordered terminated terminated ended"},
+		{`trap "" TERM; sleep 600 & echo ready; wait`, quick(), "stop_ordered terminated terminated force_killed ended"},
 	} {
-		orphan(in)
-		if in == &deaf {
-			limits = quick()
-		}
-		l := g.ladder(Options{Limits: limits})
+		in := generic(g.shell(c.script))
+		orphan(&in)
+		l := g.ladder(Options{Limits: c.limits})
 		days := 0
 		l.now = func() time.Time {
 			days++
 			return stepped(t, time.Now(), time.Duration(days%3-1)*24*time.Hour)
 		}
-		r := stopped(t, l, *in, Order{Automatic: true})
-		if got := kinds(r.Steps); got != want {
-			t.Errorf("steps %s, want %s", got, want)
+		r := stopped(t, l, in, Order{Automatic: true})
+		if got := kinds(r.Steps); got != c.want {
+			t.Errorf("steps %s, want %s", got, c.want)
 		}
 		said := r.Steps[len(r.Steps)-1].Detail
 		_, span, _ := strings.Cut(said, ", after ")

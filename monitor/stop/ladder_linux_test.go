@@ -49,11 +49,11 @@ func TestResistingProcesses(t *testing.T) {
 	}{
 		{"ordinary", `echo ready; exec sleep 600`, false, "stop_ordered terminated ended"},
 		{"suspended", `echo ready; exec sleep 600`, true, "stop_ordered terminated ended"},
-		{"ignores SIGTERM", `trap "" TERM; echo ready; while :; do sleep 600; done`, false, "stop_ordered terminated terminated force_killed ended"},
+		{"ignores SIGTERM", `trap "" TERM; sleep 600 & echo ready; wait`, false, "stop_ordered terminated terminated force_killed ended"},
 		{"suspended, ignores SIGTERM", `trap "" TERM; echo ready; while :; do sleep 600; done`, true, "stop_ordered terminated force_killed ended"},
 		{"leaves its children behind", `trap "exit 0" TERM; sleep 600 & sleep 600 & echo ready; while :; do wait; done`, false, "stop_ordered terminated terminated ended"},
 		{"grandchildren ignore it", `sh -c 'trap "" TERM; sleep 600 & echo ready; while :; do wait; done' & wait`, false, "stop_ordered terminated terminated force_killed ended"},
-		{"starts its children again", `trap "" TERM; echo ready; while :; do sleep 600 & wait $!; done`, false, "stop_ordered terminated terminated force_killed ended"},
+		{"starts its children again", `trap "" TERM; while :; do sleep 600 & echo ready; wait $!; done`, false, "stop_ordered terminated terminated force_killed ended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGroup(t)
