@@ -103,8 +103,6 @@ type Facts struct {
 	Red       bool   // it was found to be hung, suspended or orphaned
 	Orphaned  bool   // proven: its recorded link is closed, and its client was seen to end
 	Uncertain error  // Service or Users could not be found out
-
-	CanAsk bool // its dashboard is its own and may be asked to end it; decides nothing here
 }
 
 // Check decides whether an instance may be ended: nil, or why not.

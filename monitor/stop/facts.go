@@ -70,61 +70,44 @@ func (l *Ladder) spared(protect map[int]error, pid int) (why, err error) {
 	return nil, nil
 }
 
-// gather finds out what Check wants to know about a held tree.
-func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, o Order) Facts {
-	f := Facts{
-		Label:      in.Label(),
-		Recognised: in.Recognised && (in.Managed || l.o.Recognise == nil || l.o.Recognise(p.serverInfo)),
-		Pinned:     in.Pinned,
-		Red:        in.State == monitor.StateZombie,
-		Orphaned:   in.Evidence.Orphaned && in.Evidence.ClientGone,
-		Ours:       p.sparedFor(ErrOurs),
-		Above:      p.sparedFor(ErrAncestor),
-		Foreign:    p.sparedFor(ErrOtherUser),
-	}
+// manager puts into f what manages the server, which may take seconds to find out.
+func (l *Ladder) manager(ctx context.Context, p *party, f *Facts) {
+	ctx, cancel := context.WithTimeout(ctx, l.o.Limits.Check)
+	defer cancel()
+	// Of a server with a network of its own nobody here sees the clients.
+	unit, contained, err := l.o.System.Service(ctx, p.server, p.identities())
+	f.Service, f.Contained, f.Uncertain = monitor.Clean(unit), contained, err
+}
+
+// gather puts into f all else that Check wants to know about a held tree. Last is
+// whether it is at work: a call that comes after that is lost.
+func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *Facts) {
+	f.Recognised = in.Recognised && (in.Managed || l.o.Recognise == nil || l.o.Recognise(p.serverInfo))
+	f.Red = in.State == monitor.StateZombie
+	f.Orphaned = in.Evidence.Orphaned && in.Evidence.ClientGone
+	f.Ours, f.Above, f.Foreign = p.sparedFor(ErrOurs), p.sparedFor(ErrAncestor), p.sparedFor(ErrOtherUser)
+	f.Pinned = in.Pinned
 	if l.o.Pinned != nil {
 		f.Pinned = l.o.Pinned(in.Identity)
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.o.Limits.Check)
-	defer cancel()
-	listeners := l.listening(p, &f)
-	owned := owns(in, listeners)
-	suspended := l.suspended(p.server)
+	unknown := func(what string, err error) {
+		if err != nil {
+			f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	listeners, err := l.o.System.Listeners()(p.pids())
+	unknown("where it listens is not known", err)
+	f.Users, err = l.users(in, p, listeners)
+	unknown("who is connected to it is not known", err)
+
+	s, err := l.o.System.Stat(p.server.PID)
+	suspended := err == nil && s.State == process.Stopped // and cannot answer
+	owned := in.Kind == monitor.KindSerena && in.Port > 0 && hears(listeners, in.Port)
 	if in.Kind == monitor.KindSerena && in.Port > 0 && !suspended {
 		f.Work, f.Call = l.work(ctx, in.Port, owned)
 	}
 	// What does not answer this does not answer the request to end either.
-	f.CanAsk = owned && !suspended && f.Work != Silent
-	l.connected(in, p, listeners, &f)
-	// Last, because it may use up all the time. Of a server with a network of its own
-	// nobody here sees the clients.
-	unit, contained, err := l.o.System.Service(ctx, p.server, p.identities())
-	f.Service, f.Contained = monitor.Clean(unit), contained
-	f.Uncertain = errors.Join(f.Uncertain, err)
-	return f
-}
-
-// listening are the sockets on which the tree listens. That they could not be
-// found out is put into f.
-func (l *Ladder) listening(p *party, f *Facts) []process.Listener {
-	listeners, err := l.o.System.Listeners()(p.pids())
-	if err != nil {
-		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("where it listens is not known: %w", err))
-	}
-	return listeners
-}
-
-// connected puts into f who is connected to the tree.
-func (l *Ladder) connected(in *monitor.Instance, p *party, listeners []process.Listener, f *Facts) {
-	var err error
-	if f.Users, err = l.users(in, p, listeners); err != nil {
-		f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("who is connected to it is not known: %w", err))
-	}
-}
-
-// owns tells whether the port of the dashboard is that of the tree's own.
-func owns(in *monitor.Instance, listeners []process.Listener) bool {
-	return in.Kind == monitor.KindSerena && in.Port > 0 && hears(listeners, in.Port)
+	p.canAsk = owned && !suspended && f.Work != Silent
 }
 
 // hears tells whether one of these takes what is sent to the port at 127.0.0.1:

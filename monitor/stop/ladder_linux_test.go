@@ -224,29 +224,28 @@ func TestSupervisorAbove(t *testing.T) {
 	}
 }
 
-// TestTwins: what ran the same before the order has not been started again.
+// TestTwins: what ran the same before the order has not been started again; what
+// came after it has.
 func TestTwins(t *testing.T) {
 	g := newGroup(t)
-	const same = `echo ready; exec sleep 604`
-	in := generic(g.shell(same))
-	before := g.shell(same)
-	for _, id := range []monitor.Identity{in.Identity, before} {
+	start := func() monitor.Identity {
+		id := g.shell(`echo ready; exec sleep 604`)
 		eventually(t, "it runs", func() bool { return runs(id.PID) == "sleep" })
+		return id
 	}
-	l := New(Options{Limits: quick()})
-	p, err := l.hold(&in, Order{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.release()
-	f := l.familyOf(&monitor.Instance{}, p)
-	if pid := l.elsewhere(f, p); pid != 0 {
-		t.Errorf("%d counts as started again", pid)
-	}
-	after := g.shell(same)
-	eventually(t, "the one that came after counts", func() bool { return l.elsewhere(f, p) == after.PID })
-	if r := stopped(t, l, in, Order{}); strings.Contains(r.Detail, "runs the same") || !lives(before) || !lives(after) {
+	in, before := generic(start()), start()
+	if r := stopped(t, New(Options{Limits: quick()}), in, Order{}); strings.Contains(r.Detail, "again") || !lives(before) {
 		t.Errorf("it says %q", r.Detail)
+	}
+	var after monitor.Identity
+	rec := &recorder{on: func(k monitor.EventKind) {
+		if k == monitor.EventTerminated {
+			after = start()
+		}
+	}}
+	r, err := New(Options{Limits: quick(), Record: rec.record}).Stop(t.Context(), generic(before), Order{})
+	if err != nil || !strings.Contains(r.Detail, fmt.Sprintf("started it again as process %d;", after.PID)) || !lives(after) {
+		t.Errorf("%d was started again, and it says %q, %v", after.PID, r.Detail, err)
 	}
 }
 

@@ -27,8 +27,9 @@ type party struct {
 	started    time.Time
 	serverInfo process.Info
 	rootInfo   process.Info
-	rss        uint64 // of all members when they were taken hold of
-	denied     error  // what the system said when it refused a signal
+	parent     monitor.Identity // of the root; zero = nobody who could start it again
+	rss        uint64           // of all members when they were taken hold of
+	denied     error            // what the system said when it refused a signal
 }
 
 // hold re-checks who the server is and takes hold of its whole tree. Nothing is
@@ -73,6 +74,14 @@ func (l *Ladder) hold(in *monitor.Instance, o Order) (*party, error) {
 	}
 	return p, err
 }
+
+// theirs tells a program that people work in, which is no part of a server of
+// that kind.
+func theirs(kind string, p process.Info) bool {
+	return command.IsUserApp(p.Exe, p.Name, command.SparesBrowsers(kind))
+}
+
+func isLauncher(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) }
 
 // keeper is the one above a server that we have started. All that is below it is
 // the server's, also what has left the server.
@@ -121,6 +130,9 @@ func (l *Ladder) muster(in *monitor.Instance, server process.Info, root monitor.
 	}
 	if err := p.take(s, false); err != nil {
 		return p, err
+	}
+	if above, err := l.o.System.Stat(s.Parent); err == nil && s.Parent > 1 {
+		p.parent = above.Identity
 	}
 	for looks, known := 0, 0; known < len(p.members) && looks < maxLooks; looks++ {
 		known = len(p.members)

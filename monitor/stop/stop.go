@@ -45,9 +45,9 @@ type Order struct {
 	// Force means nothing. A refusal is no event: a policy tries again and again,
 	// and tells itself what stands against it.
 	Automatic bool
-	// Confirm, if given, is asked once more when the tree is held, before the
-	// first signal or request: an error refuses the order, as ErrChanged. It must
-	// not block for longer than its context.
+	// Confirm, if given, is asked when the tree is held, as late as possible: an
+	// error refuses the order, as ErrChanged. It must not block for longer than
+	// its context.
 	Confirm func(context.Context) error
 }
 
@@ -206,19 +206,20 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	if err != nil {
 		return j.nothingDone(err)
 	}
-	facts := l.gather(ctx, in, p, o)
+	facts := Facts{Label: in.Label()}
+	l.manager(ctx, p, &facts)
+	if refusal, err := l.confirm(ctx, in, o); err != nil {
+		return j.nothingDone(err)
+	} else if refusal != nil {
+		return j.refused(refusal, o)
+	}
+	l.gather(ctx, in, p, &facts)
 	if ctx.Err() != nil {
 		return j.nothingDone(ctx.Err())
 	}
 	if refusal := Check(facts, o); refusal != nil {
 		return j.refused(refusal, o)
 	}
-	if refusal, err := l.confirm(ctx, in, p, &facts, o); err != nil {
-		return j.nothingDone(err)
-	} else if refusal != nil {
-		return j.refused(refusal, o)
-	}
-	p.canAsk = facts.CanAsk
 	if o.DryRun {
 		return j.wouldEnd(p), nil
 	}
@@ -226,9 +227,35 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 		p.limits = p.limits.forced()
 	}
 	j.ordered(o)
-	family := l.familyOf(in, p)
+	again := func() string { return "" }
+	if !in.Managed { // what we start beside it, for somebody else, may run the same
+		fresh := l.o.System.Scan()
+		if _, err := fresh(); err == nil {
+			again = func() string { return l.startedAgain(ctx, p, fresh) }
+		}
+	}
 	l.ascend(ctx, j, p, in.Port)
-	return j.finish(ctx, p, func() string { return l.respawned(ctx, family, p) })
+	return j.finish(ctx, p, again)
+}
+
+// confirm has whoever ordered it look once more, see Order.Confirm. The error
+// says that nothing can be done any more.
+func (l *Ladder) confirm(ctx context.Context, in *monitor.Instance, o Order) (*Refusal, error) {
+	if o.Confirm == nil {
+		return nil, nil
+	}
+	look, cancel := context.WithTimeout(ctx, l.o.Limits.Check)
+	defer cancel()
+	err := o.Confirm(look)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, process.ErrGone):
+		return nil, err
+	case err != nil:
+		return &Refusal{Label: in.Label(), Kind: ErrChanged, Why: monitor.Clean(err.Error()) + ".", Forceable: true}, nil
+	}
+	return nil, nil
 }
 
 // atOnce tells that this system knows no gentle end for a process.
