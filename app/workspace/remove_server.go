@@ -95,7 +95,7 @@ func withoutIdle(users []User, started Started, branch func(pid int, inside []in
 // topmost of them.
 func branch(pid int, inside []int) []int {
 	list := []int{pid}
-	above, _ := process.Ancestors(pid)
+	above, _ := process.Above(process.Local(), pid)
 	for _, id := range above {
 		if !slices.Contains(inside, id.PID) {
 			break

@@ -51,7 +51,7 @@ func TestInputThatAnswersNobody(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		root, client, err := Wrappers(server, isShell)
+		root, client, err := Climb(Local(), server, isShell)
 		if root.PID != outer || client == nil || client.PID != cmd.Process.Pid || err != nil {
 			t.Errorf("root %v, want %d; client %+v, %v", root, outer, client, err)
 		}

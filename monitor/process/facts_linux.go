@@ -180,7 +180,7 @@ func seesTheSame(pid int) (bool, error) {
 //
 // Source: /proc/PID/environ, proc(5).
 func Marked(name, value string) ([]monitor.Identity, error) {
-	above, err := Ancestors(os.Getpid())
+	above, err := Above(Local(), os.Getpid())
 	if err != nil {
 		return nil, fmt.Errorf("looking for processes marked with %s: %w", name, err)
 	}

@@ -263,7 +263,7 @@ func TestMarkedSparesUsAndWhoStartedUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	above, err := Ancestors(os.Getpid())
+	above, err := Above(Local(), os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestAncestorsAndUser(t *testing.T) {
 		t.Fatal(h.said)
 	}
 	want := []monitor.Identity{h.Identity, identityOf(t, os.Getpid())}
-	if above, err := Ancestors(pid); err != nil || len(above) < 2 || !slices.Equal(above[:2], want) {
+	if above, err := Above(Local(), pid); err != nil || len(above) < 2 || !slices.Equal(above[:2], want) {
 		t.Errorf("%v, %v, want %v first", above, err, want)
 	}
 	if ours, err := SameUser(pid); err != nil || !ours {
@@ -46,7 +46,7 @@ func TestAncestorsOfAnOrphan(t *testing.T) {
 	if now, err := ReadStat(pid); err != nil || now.Identity != orphan {
 		t.Fatalf("the orphan is %+v, %v", now, err)
 	}
-	if above, err := Ancestors(pid); err != nil || len(above) > 0 {
+	if above, err := Above(Local(), pid); err != nil || len(above) > 0 {
 		t.Errorf("%v, %v", above, err)
 	}
 }

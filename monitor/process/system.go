@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -138,41 +137,3 @@ func (e localEnds) HasUnixClients(servers, tree []monitor.Identity) (bool, error
 	return HasUnixClients(servers, tree)
 }
 func (e localEnds) SameInput(wrapper monitor.Identity) bool { return sameInput(e.server, wrapper) }
-
-// Above are the processes above one of a system, its parent first: Ancestors.
-func Above(s System, pid int) ([]monitor.Identity, error) {
-	return View{ReadStat: s.Stat}.Ancestors(pid)
-}
-
-// Below are the pids of the direct children of a process of a system.
-func Below(s System, pid int) ([]int, error) {
-	st, err := s.Stat(pid)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := s.Tree(st.Identity)
-	if err != nil {
-		return nil, err
-	}
-	var children []int
-	for _, p := range tree {
-		if p.Parent == pid {
-			children = append(children, p.PID)
-		}
-	}
-	return children, nil
-}
-
-// Climb finds the topmost wrapper of a server of a system and the client above it:
-// Wrappers.
-func Climb(s System, server Info, isLauncher func(Info) bool) (root monitor.Identity, client *Info, err error) {
-	return View{
-		Read: s.Read, ReadStat: s.Stat,
-		Children:  func(pid int) ([]int, error) { return Below(s, pid) },
-		SameInput: func(server, wrapper monitor.Identity) bool { return s.Ends(server).SameInput(wrapper) },
-		Accompanies: func(pid int) bool { // the host of a console, which Windows adds
-			info, err := s.Read(pid)
-			return err == nil && strings.EqualFold(info.Name, "conhost")
-		},
-	}.Wrappers(server, isLauncher)
-}

@@ -168,10 +168,6 @@ func BootID() (string, error) {
 // sameInput cannot be found out on macOS without cgo.
 func sameInput(server, wrapper monitor.Identity) bool { return true }
 
-// accompanies reports whether the system adds such a child to a program by itself: there
-// is none on macOS.
-func accompanies(int) bool { return false }
-
 // launchctlLimit is how long launchctl may take.
 const launchctlLimit = 5 * time.Second
 

@@ -259,13 +259,6 @@ func BootID() (string, error) {
 // sameInput cannot be found out on Windows.
 func sameInput(server, wrapper monitor.Identity) bool { return true }
 
-// accompanies reports whether the system adds such a child to a program by itself: the
-// host of its console.
-func accompanies(pid int) bool {
-	info, err := Read(pid)
-	return err == nil && strings.EqualFold(info.Name, "conhost")
-}
-
 var (
 	terminateSignal           = os.Kill
 	suspendSignal   os.Signal = syscall.Signal(-1) // refused with errors.ErrUnsupported, as all but os.Kill are

@@ -173,7 +173,3 @@ func sameInput(server, wrapper monitor.Identity) bool {
 		return ok && err == nil && at == given
 	})
 }
-
-// accompanies reports whether the system adds such a child to a program by itself: there
-// is none on Linux.
-func accompanies(int) bool { return false }

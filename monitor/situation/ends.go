@@ -79,7 +79,7 @@ func (e ends) HasUnixClients(_, _ []monitor.Identity) (bool, error) {
 	return false, nil
 }
 
-// SameInput is as process.Wrappers has it: the same standard input, or one that the
+// SameInput is as process.Climb has it: the same standard input, or one that the
 // server has moved away and left the null device for.
 func (e ends) SameInput(wrapper monitor.Identity) bool {
 	e.m.mu.Lock()

@@ -122,7 +122,7 @@ func (r *recorder) withAncestors(pid int) bool {
 	if r.take(pid) == nil {
 		return false
 	}
-	above, err := process.Ancestors(pid)
+	above, err := process.Above(process.Local(), pid)
 	if err != nil {
 		return true
 	}
@@ -138,7 +138,7 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	if server == nil || server.info.Identity != in.Identity {
 		return
 	}
-	root, above, err := process.Wrappers(server.info, isLauncher)
+	root, above, err := process.Climb(process.Local(), server.info, isLauncher)
 	if err != nil {
 		root = in.Identity
 	}

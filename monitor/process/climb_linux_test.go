@@ -39,7 +39,7 @@ func below(t *testing.T, root int, seconds string) Info {
 	return found
 }
 
-func TestWrappers(t *testing.T) {
+func TestClimb(t *testing.T) {
 	const itself = "itself"
 	for _, c := range []struct {
 		name, script string
@@ -70,7 +70,7 @@ func TestWrappers(t *testing.T) {
 			outer := start(t, cmd)
 			t.Cleanup(func() { syscall.Kill(-outer, syscall.SIGKILL) })
 			server := below(t, outer, "600")
-			root, client, err := Wrappers(server, isShell)
+			root, client, err := Climb(Local(), server, isShell)
 			if err != nil || client == nil {
 				t.Fatal(root, client, err)
 			}
@@ -85,14 +85,14 @@ func TestWrappers(t *testing.T) {
 			if root != want || of != c.client {
 				t.Errorf("root %v, want %v; client %+v", root, want, client)
 			}
-			if root, client, err := Wrappers(server, func(Info) bool { return false }); root != server.Identity || client == nil || err != nil {
+			if root, client, err := Climb(Local(), server, func(Info) bool { return false }); root != server.Identity || client == nil || err != nil {
 				t.Errorf("without launchers: %v %v %v", root, client, err)
 			}
 		})
 	}
 }
 
-func TestWrappersOfAnOrphan(t *testing.T) {
+func TestClimbOfAnOrphan(t *testing.T) {
 	out, err := exec.Command("sh", "-c", "sh -c 'sleep 600 >/dev/null 2>&1 & echo $!'").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -107,15 +107,15 @@ func TestWrappersOfAnOrphan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if root, client, err := Wrappers(server, isShell); root != server.Identity || client != nil || err != nil {
+	if root, client, err := Climb(Local(), server, isShell); root != server.Identity || client != nil || err != nil {
 		t.Errorf("%v, %+v, %v", root, client, err)
 	}
 }
 
-func TestWrappersOfTheDead(t *testing.T) {
+func TestClimbOfTheDead(t *testing.T) {
 	me := identityOf(t, os.Getpid())
 	for _, id := range []monitor.Identity{{PID: unused(t)}, {PID: me.PID, Start: me.Start + 1}} {
-		if _, _, err := Wrappers(Info{Identity: id}, isShell); !errors.Is(err, ErrGone) {
+		if _, _, err := Climb(Local(), Info{Identity: id}, isShell); !errors.Is(err, ErrGone) {
 			t.Errorf("%v: %v", id, err)
 		}
 	}

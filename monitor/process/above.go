@@ -11,27 +11,22 @@ import (
 // maxAncestors bounds the climb, which the kernel's tables make finite anyway.
 const maxAncestors = 256
 
-// Ancestors returns the processes above one, its parent first. It stops where
+// Above are the processes above one, its parent first. It stops where
 // the parent is gone (its pid may have another process by now, which started
 // later than its child) or may not be looked at, as the topmost ones on
 // Windows. The error is ErrGone when the process itself is gone.
-func Ancestors(pid int) ([]monitor.Identity, error) { return living().Ancestors(pid) }
-
-// Ancestors is the function of that name, in this view.
-func (v View) Ancestors(pid int) ([]monitor.Identity, error) { return ancestors(pid, v.ReadStat) }
-
-func ancestors(pid int, read func(pid int) (Stat, error)) ([]monitor.Identity, error) {
-	child, err := read(pid)
+func Above(s System, pid int) ([]monitor.Identity, error) {
+	child, err := s.Stat(pid)
 	if err != nil {
 		return nil, err
 	}
 	var above []monitor.Identity
 	for range maxAncestors {
-		parent, err := read(child.Parent)
+		parent, err := s.Stat(child.Parent)
 		if errors.Is(err, ErrGone) {
 			// Its parent has ended just now, or long ago. Where orphans are
 			// adopted it has another one by now.
-			again, err := read(child.PID)
+			again, err := s.Stat(child.PID)
 			if err != nil || again.Identity != child.Identity || again.Parent == child.Parent {
 				return above, nil
 			}

@@ -12,6 +12,14 @@ import (
 	"lamplighter/monitor"
 )
 
+// stats is a system of which no more is known than this.
+type stats struct {
+	System
+	read func(pid int) (Stat, error)
+}
+
+func (s stats) Stat(pid int) (Stat, error) { return s.read(pid) }
+
 func TestAncestorsOfTables(t *testing.T) {
 	proc := func(pid int, start uint64, parent int) Stat {
 		return Stat{Identity: monitor.Identity{PID: pid, Start: start}, Parent: parent}
@@ -28,14 +36,14 @@ func TestAncestorsOfTables(t *testing.T) {
 		{"a parent that is gone", []Stat{proc(9, 30, 5), proc(1, 0, 0)}, nil},
 		{"its own parent", []Stat{proc(9, 30, 9)}, nil},
 	} {
-		got, err := ancestors(9, func(pid int) (Stat, error) {
+		got, err := Above(stats{read: func(pid int) (Stat, error) {
 			for _, s := range c.table {
 				if s.PID == pid {
 					return s, nil
 				}
 			}
 			return Stat{}, gone(pid)
-		})
+		}}, 9)
 		var pids []int
 		for _, id := range got {
 			pids = append(pids, id.PID)
@@ -48,7 +56,7 @@ func TestAncestorsOfTables(t *testing.T) {
 
 func TestAncestorsWhoseParentEndsMeanwhile(t *testing.T) {
 	adopted := false
-	got, err := ancestors(9, func(pid int) (Stat, error) {
+	got, err := Above(stats{read: func(pid int) (Stat, error) {
 		switch {
 		case pid == 9 && !adopted:
 			return Stat{Identity: monitor.Identity{PID: 9, Start: 9}, Parent: 5}, nil
@@ -59,16 +67,16 @@ func TestAncestorsWhoseParentEndsMeanwhile(t *testing.T) {
 		}
 		adopted = true
 		return Stat{}, gone(pid)
-	})
+	}}, 9)
 	if err != nil || !slices.Equal(got, []monitor.Identity{{PID: 1}}) {
 		t.Error(got, err)
 	}
-	got, err = ancestors(9, func(pid int) (Stat, error) {
+	got, err = Above(stats{read: func(pid int) (Stat, error) {
 		if pid == 9 {
 			return Stat{Identity: monitor.Identity{PID: 9, Start: 9}, Parent: 5}, nil
 		}
 		return Stat{}, fs.ErrPermission
-	})
+	}}, 9)
 	if err != nil || len(got) > 0 {
 		t.Error("a hidden parent:", got, err)
 	}
@@ -91,7 +99,7 @@ func TestAncestorsEnd(t *testing.T) {
 			s.PID = pid
 			return s, nil
 		}
-		above, err := ancestors(0, read)
+		above, err := Above(stats{read: read}, 0)
 		if err != nil {
 			return // a circle of equal ages
 		}
@@ -106,7 +114,7 @@ func TestAncestorsEnd(t *testing.T) {
 }
 
 func TestAncestorsOfThisProcess(t *testing.T) {
-	above, err := Ancestors(os.Getpid())
+	above, err := Above(Local(), os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +122,7 @@ func TestAncestorsOfThisProcess(t *testing.T) {
 	if parent := os.Getppid(); parent > 0 && (len(above) == 0 || above[0].PID != parent) {
 		t.Errorf("%v, the parent is %d", above, os.Getppid())
 	}
-	if _, err := Ancestors(-1); !errors.Is(err, ErrGone) {
+	if _, err := Above(Local(), -1); !errors.Is(err, ErrGone) {
 		t.Error(err)
 	}
 	if ours, err := SameUser(os.Getpid()); !ours || err != nil {

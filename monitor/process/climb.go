@@ -2,28 +2,15 @@ package process
 
 import (
 	"errors"
+	"strings"
 
 	"lamplighter/monitor"
 )
 
-// View is where relatives are looked for: the living system, or a table of
-// processes that was recorded.
-type View struct {
-	Read        func(pid int) (Info, error)
-	ReadStat    func(pid int) (Stat, error)
-	Children    func(pid int) ([]int, error)
-	SameInput   func(server, wrapper monitor.Identity) bool
-	Accompanies func(pid int) bool // the system adds such a child to a program by itself
-}
-
-func living() View {
-	return View{Read: Read, ReadStat: ReadStat, Children: Children, SameInput: sameInput, Accompanies: accompanies}
-}
-
 // maxWrappers bounds the climb; real chains have up to four links.
 const maxWrappers = 8
 
-// Wrappers finds the topmost wrapper of a server, which is the server itself
+// Climb finds the topmost wrapper of a server, which is the server itself
 // where there is none, and the client above it: nil when that is gone and an
 // init process has adopted the tree.
 //
@@ -39,16 +26,11 @@ const maxWrappers = 8
 //
 // The error is ErrGone when the server itself is gone. Whatever cannot be
 // learnt about a process above it ends the climb there.
-func Wrappers(server Info, isLauncher func(Info) bool) (root monitor.Identity, client *Info, err error) {
-	return living().Wrappers(server, isLauncher)
-}
-
-// Wrappers is the function of that name, in this view.
-func (v View) Wrappers(server Info, isLauncher func(Info) bool) (root monitor.Identity, client *Info, err error) {
+func Climb(s System, server Info, isLauncher func(Info) bool) (root monitor.Identity, client *Info, err error) {
 	root = server.Identity
 	below := server.Identity
 	for range maxWrappers {
-		now, err := v.ReadStat(below.PID)
+		now, err := s.Stat(below.PID)
 		if err == nil && now.Identity != below {
 			err = gone(below.PID)
 		}
@@ -58,11 +40,11 @@ func (v View) Wrappers(server Info, isLauncher func(Info) bool) (root monitor.Id
 		if err != nil {
 			return root, nil, err
 		}
-		parent, err := v.Read(now.Parent)
+		parent, err := s.Read(now.Parent)
 		if err != nil || parent.Start > now.Start || adopts(parent) {
 			return root, nil, nil
 		}
-		if !isLauncher(parent) || !v.onlyChild(parent.PID, below.PID) || !v.SameInput(server.Identity, parent.Identity) {
+		if !isLauncher(parent) || !onlyChild(s, parent.Identity, below) || !s.Ends(server.Identity).SameInput(parent.Identity) {
 			return root, &parent, nil
 		}
 		root, below = parent.Identity, parent.Identity
@@ -70,24 +52,24 @@ func (v View) Wrappers(server Info, isLauncher func(Info) bool) (root monitor.Id
 	return root, nil, nil
 }
 
-// onlyChild reports whether child is the only living child of parent.
-func (v View) onlyChild(parent, child int) bool {
-	children, err := v.Children(parent)
+// onlyChild reports whether child is the only living child of parent, beside the
+// host of a console, which Windows adds.
+func onlyChild(s System, parent, child monitor.Identity) bool {
+	tree, err := s.Tree(parent)
 	if err != nil {
 		return false
 	}
 	found := false
-	for _, pid := range children {
-		if pid == child {
+	for _, p := range tree {
+		switch {
+		case p.Parent != parent.PID || p.State == Unreaped:
+		case p.Identity == child:
 			found = true
-			continue
-		}
-		s, err := v.ReadStat(pid)
-		if errors.Is(err, ErrGone) || err == nil && (s.State == Unreaped || s.Parent != parent) {
-			continue
-		}
-		if err != nil || !v.Accompanies(pid) {
-			return false
+		default:
+			info, err := s.Read(p.PID)
+			if gone := errors.Is(err, ErrGone); !gone && (err != nil || !strings.EqualFold(info.Name, "conhost")) {
+				return false
+			}
 		}
 	}
 	return found
