@@ -32,14 +32,14 @@ type opener struct {
 	log   *slog.Logger
 
 	settings atomic.Pointer[config.Dashboard]
-	appeared monitor.Bell             // a server has appeared
-	asked    chan serena.Registration // holds one that asks for its page
+	appeared monitor.Bell // a server has appeared
+	asked    chan int     // holds the port of one that asks for its page
 }
 
 func newOpener(web webPage, open func(string) error, mark loginMark, pause func(context.Context, time.Duration) error, log *slog.Logger) *opener {
 	o := &opener{
 		web: web, open: open, mark: mark, pause: pause, log: log,
-		appeared: monitor.NewBell(), asked: make(chan serena.Registration, 1),
+		appeared: monitor.NewBell(), asked: make(chan int, 1),
 	}
 	o.set(config.Layers())
 	return o
@@ -58,9 +58,9 @@ func (o *opener) happened(e monitor.Event) {
 
 // viewer takes note of a server that asks for its page. It never waits; one
 // that asks while another's wish is looked at gets none.
-func (o *opener) viewer(r serena.Registration) {
+func (o *opener) viewer(port int) {
 	select {
-	case o.asked <- r:
+	case o.asked <- port:
 	default:
 	}
 }
@@ -73,8 +73,8 @@ func (o *opener) Serve(ctx context.Context) error {
 			return ctx.Err()
 		case <-o.appeared:
 			o.launch(ctx)
-		case r := <-o.asked:
-			o.view(ctx, r)
+		case port := <-o.asked:
+			o.view(ctx, port)
 		}
 	}
 }
@@ -88,13 +88,13 @@ func (o *opener) launch(ctx context.Context) {
 
 // view opens the page for a server that asks for its own, or that one where the
 // page is not served.
-func (o *opener) view(ctx context.Context, r serena.Registration) {
+func (o *opener) view(ctx context.Context, port int) {
 	if o.served(ctx) {
 		o.once(ctx, "a server asks for its page")
 		return
 	}
-	if err := o.browse(ctx, serena.DashboardURL(r.Port)); err != nil {
-		o.log.Warn("a dashboard was not opened", "port", r.Port, "error", err)
+	if err := o.browse(ctx, serena.DashboardURL(port)); err != nil {
+		o.log.Warn("a dashboard was not opened", "port", port, "error", err)
 	}
 }
 

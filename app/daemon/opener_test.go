@@ -116,7 +116,7 @@ func TestOpensByItself(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := newOpening(t, test.web, test.settings, &test.mark)
 			if test.asks {
-				o.view(t.Context(), serena.Registration{Port: 24282})
+				o.view(t.Context(), 24282)
 			} else {
 				o.launch(t.Context())
 			}
@@ -135,7 +135,7 @@ func TestOpensOnceInAll(t *testing.T) {
 	o.err = errors.New("no browser could be opened")
 	for range 3 {
 		o.launch(t.Context())
-		o.view(t.Context(), serena.Registration{Port: 24282})
+		o.view(t.Context(), 24282)
 	}
 	if got := o.list(); len(got) != 1 {
 		t.Errorf("opened %q", got)
@@ -150,7 +150,7 @@ func TestOpenerServes(t *testing.T) {
 	o := newOpening(t, &fakePage{url: pageURL}, config.Dashboard{On: true, OpenOnLaunch: true}, &fakeMark{})
 	for range 3 { // nobody reads yet, and nobody waits
 		o.happened(monitor.Event{Kind: monitor.EventStopped})
-		o.viewer(serena.Registration{Port: 24282})
+		o.viewer(24282)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

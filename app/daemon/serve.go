@@ -172,10 +172,8 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 
 // addSources adds what tells the model of servers besides its own looking.
 func (b *background) addSources(add func(name string, serve func(context.Context) error)) {
-	hint := func(r serena.Registration) { b.model.Hint(watch.Hint{PID: r.Identity.PID, Port: r.Port}) }
 	add("tray protocol", serena.NewTrayEndpoint(serena.TrayOptions{
-		// That it says goodbye is no news yet: its end is.
-		Register: hint, UpdateProject: hint, Unregister: hint,
+		Heard:      func(id monitor.Identity, port int) { b.model.Hint(watch.Hint{PID: id.PID, Port: port}) },
 		OpenViewer: b.opener.viewer,
 		Peer:       ownPeer,
 		Log:        b.log,

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena/serenatest"
 )
@@ -37,8 +38,9 @@ func trayHome(t *testing.T) string {
 
 // news is one thing that an endpoint told.
 type news struct {
-	kind string
-	Registration
+	opens bool
+	id    monitor.Identity
+	port  int
 	asked time.Time // when the request came
 }
 
@@ -48,27 +50,22 @@ func realTray(t *testing.T, log *sink, change func(*TrayEndpoint)) <-chan news {
 	t.Helper()
 	told := make(chan news, 100)
 	asked := make(chan time.Time, 1000)
-	tell := func(kind string) func(Registration) {
-		return func(r Registration) {
-			n := news{kind: kind, Registration: r}
+	e := NewTrayEndpoint(TrayOptions{
+		Heard: func(id monitor.Identity, port int) {
+			n := news{id: id, port: port}
 			for len(asked) > 0 {
 				n.asked = <-asked // the newest
 			}
 			told <- n
-		}
-	}
-	e := NewTrayEndpoint(TrayOptions{
-		Register:      tell("register"),
-		UpdateProject: tell("update"),
-		Unregister:    tell("unregister"),
-		OpenViewer:    tell("open"),
+		},
+		OpenViewer: func(port int) { told <- news{opens: true, port: port} },
 		Peer: func(netip.AddrPort, netip.AddrPort) error {
 			asked <- time.Now()
 			return nil
 		},
-		Log: slog.New(slog.NewTextHandler(log, nil)),
+		Log:    slog.New(slog.NewTextHandler(log, nil)),
+		Limits: TrayLimits{Retry: 20 * time.Millisecond},
 	})
-	e.limits.Retry = 20 * time.Millisecond
 	if change != nil {
 		change(e)
 	}
@@ -89,16 +86,16 @@ func realTray(t *testing.T, log *sink, change func(*TrayEndpoint)) <-chan news {
 
 // next waits for what is told next, which may be the begin of a server that was
 // started just now.
-func next(t *testing.T, told <-chan news, kind string) news {
+func next(t *testing.T, told <-chan news, opens bool) news {
 	t.Helper()
 	select {
 	case n := <-told:
-		if n.kind != kind {
-			t.Fatalf("told %s %+v, want %s", n.kind, n.Registration, kind)
+		if n.opens != opens {
+			t.Fatalf("told %+v, want opens %v", n, opens)
 		}
 		return n
 	case <-time.After(3 * time.Minute):
-		t.Fatalf("never told: %s", kind)
+		t.Fatalf("never told: opens %v", opens)
 		return news{}
 	}
 }
@@ -139,35 +136,35 @@ func TestRealSerenaRegisters(t *testing.T) {
 				o.Args = []string{"--open-web-dashboard", "true"}
 			}
 			s := serenatest.Start(t, o)
-			n := next(t, told, "register")
+			n := next(t, told, false)
 			t.Logf("from the request of a server to the news of it: %v", time.Since(n.asked))
 			if newest {
-				if opened := next(t, told, "open"); opened.Identity != n.Identity {
-					t.Errorf("opened for %v", opened.Identity)
+				if opened := next(t, told, true); opened.port != n.port {
+					t.Errorf("opened for %d", opened.port)
 				}
 			}
 			s.WaitReady(t)
-			if n.Identity.PID != s.ServerPID || n.Port != s.DashboardPort || n.Project != "" || n.OpenViewer != newest || n.StartedAt.IsZero() || time.Since(n.StartedAt) > time.Hour {
-				t.Errorf("registered %+v, the server is %d on port %d", n.Registration, s.ServerPID, s.DashboardPort)
+			if n.id.PID != s.ServerPID || n.port != s.DashboardPort {
+				t.Errorf("registered %+v, the server is %d on port %d", n, s.ServerPID, s.DashboardPort)
 			}
 			s.Initialize(t)
 			s.Call(t, "activate_project", map[string]any{"project": serenatest.GoProject(t, "beta"), "session": "test"})
-			if changed := next(t, told, "update"); changed.Identity != n.Identity || changed.Project != "beta" {
-				t.Errorf("changed to %+v", changed.Registration)
+			if changed := next(t, told, false); changed.id != n.id || changed.port != n.port {
+				t.Errorf("%+v has another project", changed)
 			}
 			if newest {
 				claims(t, s)
 				o.Project = serenatest.GoProject(t, "alpha")
 				serenatest.Start(t, o).WaitReady(t)
-				if second := next(t, told, "register"); !second.OpenViewer || second.Project != "alpha" || second.Identity == n.Identity {
-					t.Errorf("the second is %+v", second.Registration)
+				if second := next(t, told, false); second.id == n.id {
+					t.Errorf("the second is %+v", second)
 				}
 			}
 			if err := s.Stdin.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if bye := next(t, told, "unregister"); bye.Identity != n.Identity { // and no page in between
-				t.Errorf("%v said goodbye, not %v", bye.Identity, n.Identity)
+			if bye := next(t, told, false); bye.id != n.id { // and no page in between
+				t.Errorf("%v said goodbye, not %v", bye.id, n.id)
 			}
 			<-s.Done()
 		})

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/loopback"
 )
 
 // sink is a log that can be read while it is written.
@@ -49,12 +50,10 @@ type tray struct {
 	events []string
 }
 
-func (t *tray) note(kind string) func(Registration) {
-	return func(r Registration) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.events = append(t.events, fmt.Sprintf("%s %d:%d %q", kind, r.Identity.PID, r.Port, r.Project))
-	}
+func (t *tray) note(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.events = append(t.events, fmt.Sprintf(format, args...))
 }
 
 // await waits until the log holds some words.
@@ -94,15 +93,14 @@ func serveTray(t *testing.T, change func(*tray)) *tray {
 	t.Helper()
 	e := &tray{log: &sink{}}
 	e.TrayEndpoint = NewTrayEndpoint(TrayOptions{
-		Register:      e.note("register"),
-		UpdateProject: e.note("update"),
-		Unregister:    e.note("unregister"),
-		OpenViewer:    e.note("open"),
-		Owner:         claimed,
-		Log:           slog.New(slog.NewTextHandler(e.log, nil)),
+		Heard:      func(id monitor.Identity, port int) { e.note("heard %d:%d", id.PID, port) },
+		OpenViewer: func(port int) { e.note("open %d", port) },
+		Owner:      claimed,
+		Log:        slog.New(slog.NewTextHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		// Our requests come whole, however slowly, and may wait.
+		Limits: TrayLimits{Settle: 50 * time.Millisecond, Header: time.Minute, Write: 2 * time.Minute},
 	})
-	e.limits.Settle = 50 * time.Millisecond
-	e.limits.Header, e.limits.Write = time.Minute, 2*time.Minute // our requests come whole, however slowly, and may wait
+	e.alive = func(monitor.Identity) bool { return true }
 	if change != nil {
 		change(e)
 	}
@@ -163,30 +161,23 @@ func registerBody(pid, port int, more string) string {
 	return fmt.Sprintf(`{"port": %d, "pid": %d, "dashboard_url": "http://127.0.0.1:%[1]d/dashboard/index.html", "project": null, "started_at": "2026-11-20T22:51:52", "open_viewer": false%[3]s}`, port, pid, more)
 }
 
-func TestTrayLifeOfAnInstance(t *testing.T) {
+func TestTrayLifeOfAServer(t *testing.T) {
 	e := serveTray(t, nil)
 	for _, c := range []struct{ method, path, body, status string }{
 		{http.MethodGet, "/health", "", "alive"},
 		{http.MethodPost, "/register", registerBody(7, 24282, ""), "registered"},
-		{http.MethodPost, "/register", registerBody(7, 24282, ""), "registered"},
-		{http.MethodPost, "/update_project", `{"port": 24282, "project": "alpha"}`, "updated"},
 		{http.MethodPost, "/update_project", `{"port": 24282, "project": "alpha"}`, "updated"},
 		{http.MethodPost, "/update_project", `{"port": 24283, "project": "beta"}`, "updated"},
-		{http.MethodPost, "/update_project", `{"port": 24282, "project": null}`, "updated"},
-		{http.MethodPost, "/update_project", `{"port": 24282, "project": {"name": "x"}}`, "updated"},
 		{http.MethodPost, "/unregister", `{"port": 24283}`, "unregistered"},
 		{http.MethodPost, "/unregister", `{"port": 24282}`, "unregistered"},
+		{http.MethodPost, "/register", registerBody(8, 24282, `, "project": {"name": "x"}, "open_viewer": true`), "registered"},
 		{http.MethodPost, "/unregister", `{"port": 24282}`, "unregistered"},
-		{http.MethodPost, "/update_project", `{"port": 24282, "project": "late"}`, "updated"},
-		{http.MethodPost, "/register", registerBody(8, 24282, `, "project": "gamma"`), "registered"},
 	} {
 		if status, answer := e.send(t, c.method, c.path, c.body, nil); status != http.StatusOK || answer["status"] != c.status {
 			t.Errorf("%s %s: %d %v", c.path, c.body, status, answer)
 		}
 	}
-	want := []string{
-		`register 7:24282 ""`, `update 7:24282 "alpha"`, `update 7:24282 ""`, `unregister 7:24282 ""`, `register 8:24282 "gamma"`,
-	}
+	want := []string{"heard 7:24282", "heard 7:24282", "heard 7:24282", "heard 8:24282", "open 24282", "heard 8:24282"}
 	if got := e.told(); !slices.Equal(got, want) {
 		t.Errorf("told\n%q, want\n%q", got, want)
 	}
@@ -199,7 +190,6 @@ func TestTrayRefuses(t *testing.T) {
 	}
 	host := func(host string) func(*http.Request) { return func(r *http.Request) { r.Host = host } }
 	good := registerBody(7, 24282, "")
-	const other = `{"port": 24282, "pid": 7, "dashboard_url": "%s", "started_at": ""}`
 	for _, c := range []struct {
 		name               string
 		method, path, body string
@@ -210,24 +200,22 @@ func TestTrayRefuses(t *testing.T) {
 		{"no such process", http.MethodPost, "/register", registerBody(404, 24282, ""), nil, 400, "no process 404"},
 		{"port of somebody else", http.MethodPost, "/register", registerBody(503, 24282, ""), nil, 400, "does not listen there"},
 		{"our own port", http.MethodPost, "/register", registerBody(7, e.port, ""), nil, 400, "own port"},
-		{"address elsewhere", http.MethodPost, "/register", fmt.Sprintf(other, "http://evil.example:24282/"), nil, 400, "dashboard_url"},
-		{"address with another port", http.MethodPost, "/register", fmt.Sprintf(other, "http://127.0.0.1:80/"), nil, 400, "port 24282"},
 		{"nothing", http.MethodPost, "/register", "", nil, 400, "one JSON object"},
-		{"greater than 64 KiB", http.MethodPost, "/register", registerBody(7, 24282, strings.Repeat(" ", maxTrayBody)), nil, 413, "greater than"},
+		{"two objects", http.MethodPost, "/register", good + good, nil, 400, "one JSON object"},
+		{"a fraction", http.MethodPost, "/register", `{"port": 24282.5, "pid": 7}`, nil, 400, "one JSON object"},
+		{"a huge pid", http.MethodPost, "/register", `{"port": 24282, "pid": 1e99}`, nil, 400, "one JSON object"},
+		{"greater than 64 KiB", http.MethodPost, "/register", registerBody(7, 24282, strings.Repeat(" ", maxTrayBody)), nil, 400, "too large"},
 		{"no type", http.MethodPost, "/register", good, func(r *http.Request) { r.Header.Del("Content-Type") }, 400, "Content-Type"},
-		{"form", http.MethodPost, "/register", good, header("Content-Type", "text/plain"), 400, "Content-Type"},
-		{"form for update", http.MethodPost, "/update_project", `{"port":1}`, header("Content-Type", "text/plain"), 400, "Content-Type"},
+		{"form", http.MethodPost, "/update_project", `{"port":1}`, header("Content-Type", "text/plain"), 400, "Content-Type"},
 		{"update without port", http.MethodPost, "/update_project", `{"project":"x"}`, nil, 400, "port must be"},
-		{"unregister without port", http.MethodPost, "/unregister", `[]`, nil, 400, "one JSON object"},
+		{"port 65536", http.MethodPost, "/update_project", `{"port":65536}`, nil, 400, "port must be"},
+		{"unregister an array", http.MethodPost, "/unregister", `[]`, nil, 400, "one JSON object"},
 		{"page", http.MethodPost, "/register", good, header("Origin", "http://127.0.0.1:24224"), 403, "web pages"},
 		{"page without origin", http.MethodGet, "/health", "", header("Sec-Fetch-Site", "none"), 403, "web pages"},
 		{"empty origin", http.MethodPost, "/register", good, header("Origin", ""), 403, "web pages"},
-		{"rebound name", http.MethodPost, "/register", good, host("rebound.example"), 403, "Host must be"},
-		{"rebound name with port", http.MethodGet, "/health", "", host(fmt.Sprintf("rebound.example:%d", e.port)), 403, "Host must be"},
-		{"other port", http.MethodGet, "/health", "", host("127.0.0.1:1"), 403, "Host must be"},
-		{"method", http.MethodGet, "/register", "", nil, 405, "use POST"},
-		{"method of health", http.MethodPost, "/health", "{}", nil, 405, "use GET, HEAD"},
-		{"path", http.MethodGet, "/dashboard", "", nil, 404, "nothing"},
+		{"rebound name", http.MethodPost, "/register", good, host("rebound.example"), 403, "host must be"},
+		{"rebound name with port", http.MethodGet, "/health", "", host(fmt.Sprintf("rebound.example:%d", e.port)), 403, "host must be"},
+		{"other port", http.MethodGet, "/health", "", host("127.0.0.1:1"), 403, "host must be"},
 	} {
 		if status, answer := e.send(t, c.method, c.path, c.body, c.change); status != c.status || !strings.Contains(answer["error"], c.why) {
 			t.Errorf("%s: %d %v", c.name, status, answer)
@@ -245,39 +233,48 @@ func TestTrayRefuses(t *testing.T) {
 	if got := e.told(); len(got) != 1 {
 		t.Errorf("told %q", got)
 	}
-	if n := strings.Count(e.log.String(), "refused a request"); n == 0 || n > 5 {
-		t.Errorf("%d lines about refusals", n)
-	}
 }
 
-// TestTrayRefusesPeers: they are not even listened to.
+// TestTrayRefusesPeers: they are not even listened to, and take no places, however
+// many there are.
 func TestTrayRefusesPeers(t *testing.T) {
+	var mu sync.Mutex
+	others := map[uint16]bool{}
 	e := serveTray(t, func(e *tray) {
 		e.options.Peer = func(local, remote netip.AddrPort) error {
+			mu.Lock()
+			defer mu.Unlock()
 			if int(local.Port()) != e.port || !remote.Addr().IsLoopback() {
 				t.Errorf("connection from %v to %v", remote, local)
 			}
-			return errors.New("another user's")
+			if others[remote.Port()] {
+				return errors.New("another user's")
+			}
+			return nil
 		}
 	})
-	resp, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/register", e.port), "application/json", strings.NewReader(registerBody(7, 24282, "")))
-	if err == nil {
-		resp.Body.Close()
-		t.Errorf("answered: %s", resp.Status)
+	for range 3 * mostConnections {
+		mu.Lock() // it is not asked about before it is known
+		c, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", e.port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		others[uint16(c.LocalAddr().(*net.TCPAddr).Port)] = true
+		mu.Unlock()
+		defer c.Close()
 	}
-	if got := e.told(); len(got) != 0 {
-		t.Errorf("told %q", got)
+	if status, answer := e.send(t, http.MethodPost, "/register", registerBody(7, 24282, ""), nil); status != http.StatusOK {
+		t.Errorf("%d %v", status, answer)
 	}
-	// It is closed first, and then told of.
-	e.log.await(t, "another user's") // after the connection was closed
+	e.log.await(t, "another user's")
 }
 
-// TestTrayWaitsForThePort: an instance registers while it opens its port.
+// TestTrayWaitsForThePort: a server registers while it opens its port.
 func TestTrayWaitsForThePort(t *testing.T) {
 	var mu sync.Mutex
 	tries := 0
 	e := serveTray(t, func(e *tray) {
-		e.limits.Settle = time.Minute
+		e.options.Limits.Settle = time.Minute
 		e.options.Owner = func(pid, _ int) (monitor.Identity, error) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -289,6 +286,120 @@ func TestTrayWaitsForThePort(t *testing.T) {
 	})
 	if status, answer := e.send(t, http.MethodPost, "/register", registerBody(7, 24282, ""), nil); status != http.StatusOK {
 		t.Errorf("%d %v", status, answer)
+	}
+}
+
+// TestOpensOnce follows one endpoint through a day.
+func TestOpensOnce(t *testing.T) {
+	e := NewTrayEndpoint(TrayOptions{})
+	alive := map[int]bool{}
+	e.alive = func(id monitor.Identity) bool { return alive[id.PID] }
+	start := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	for i, c := range []struct {
+		at    time.Duration
+		pid   int
+		opens bool
+		ended []int
+		want  bool
+	}{
+		{0, 1, false, nil, false},
+		{time.Second, 2, true, nil, true},
+		{2 * time.Second, 2, true, nil, false},                          // again
+		{3 * time.Second, 3, true, nil, false},                          // beside
+		{time.Hour, 2, false, nil, false},                               // again, and wants none
+		{time.Hour, 4, true, []int{3}, false},                           // beside, much later
+		{2 * time.Hour, 5, true, []int{2, 4}, true},                     // nobody of those who asked is left
+		{2*time.Hour + time.Minute, 6, true, []int{5}, false},           // too soon
+		{2*time.Hour + 11*time.Minute, 6, true, nil, false},             // it has asked before
+		{2*time.Hour + 12*time.Minute, 7, true, []int{6}, true},         // a new one
+		{2*time.Hour + 12*time.Minute + 1, 8, true, []int{7, 1}, false}, // too soon
+	} {
+		alive[c.pid] = true
+		for _, pid := range c.ended {
+			delete(alive, pid)
+		}
+		m := trayMessage{Port: 24282 + c.pid, PID: c.pid, OpenViewer: c.opens}
+		if opens := e.remember(monitor.Identity{PID: c.pid, Start: 1}, m, start.Add(c.at)); opens != c.want {
+			t.Errorf("step %d: opens %v", i, opens)
+		}
+		if len(e.known) > len(alive) {
+			t.Errorf("step %d: %d are remembered, %d live", i, len(e.known), len(alive))
+		}
+	}
+}
+
+// TestTrayLeavesThePort: held by another it is left alone, told of once, and
+// taken when it is free; given back when Serve ends, with requests at work.
+func TestTrayLeavesThePort(t *testing.T) {
+	holder, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := holder.Addr().(*net.TCPAddr).Port
+	log := &sink{}
+	waiting := make(chan struct{}, 1000)
+	e := NewTrayEndpoint(TrayOptions{
+		Log: slog.New(slog.NewTextHandler(log, nil)),
+		Owner: func(int, int) (monitor.Identity, error) {
+			waiting <- struct{}{}
+			return monitor.Identity{}, ErrNotListening
+		},
+		Limits: TrayLimits{Retry: time.Millisecond, Settle: time.Hour, Header: time.Minute, Write: time.Hour},
+	})
+	tries := make(chan error, 100)
+	e.listen = func(ctx context.Context) (net.Listener, error) {
+		l, err := loopback.Listen(ctx, port)
+		tries <- err
+		return l, err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Serve(ctx) }()
+	for range 5 {
+		if err := <-tries; err == nil {
+			t.Fatal("the port was taken although it is held")
+		}
+	}
+	if n := strings.Count(log.String(), "found by looking"); n != 1 {
+		t.Errorf("told %d times: %s", n, log)
+	}
+	holder.Close()
+	for err := range tries {
+		if err == nil {
+			break
+		}
+	}
+	var requests sync.WaitGroup
+	requests.Go(func() {
+		resp, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/register", port), "application/json", strings.NewReader(registerBody(7, 24282, "")))
+		if err == nil { // it may have taken longer than requests get to end
+			resp.Body.Close()
+			if resp.StatusCode != http.StatusBadRequest {
+				t.Errorf("status %d", resp.StatusCode)
+			}
+		}
+	})
+	<-waiting
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("Serve returned %v", err)
+	}
+	requests.Wait()
+	again, err := loopback.Listen(t.Context(), port)
+	if err != nil {
+		t.Fatalf("not given back: %v", err)
+	}
+	again.Close()
+}
+
+func TestTrayListensOnItsPort(t *testing.T) {
+	l, err := NewTrayEndpoint(TrayOptions{}).listen(t.Context())
+	if err != nil {
+		t.Fatalf("somebody has the port; run this where nobody can, with -exec build/isolated.sh: %v", err)
+	}
+	defer l.Close()
+	if got := l.Addr().String(); got != "127.0.0.1:24224" {
+		t.Errorf("listens on %s", got)
 	}
 }
 
