@@ -206,8 +206,8 @@ func (l *Launcher) endInherited(ctx context.Context, id string, browses bool, id
 
 // lives tells whether a process of a record lives.
 func lives(id monitor.Identity) bool {
-	s, err := process.ReadStat(id.PID)
-	return id.PID > 0 && err == nil && s.Identity == id && s.State != process.Unreaped
+	alive, err := process.Alive(process.Local(), id)
+	return err == nil && alive
 }
 
 // adopt takes a shared server over from an earlier run.

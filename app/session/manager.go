@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -76,8 +75,8 @@ func New(o Options) *Manager {
 // runs asks the system. What cannot be seen counts as running: then it is ended
 // and not taken for gone.
 func runs(id monitor.Identity) bool {
-	stat, err := process.ReadStat(id.PID)
-	return err != nil && !errors.Is(err, process.ErrGone) || err == nil && stat.Identity == id && stat.State != process.Unreaped
+	alive, err := process.Alive(process.Local(), id)
+	return alive || err != nil
 }
 
 // Serve waits until ctx ends; then nothing is started any more, what starts is

@@ -96,14 +96,8 @@ func (s *Store) Err() error {
 
 // lives tells whether the process runs. What is hidden from us does.
 func lives(id monitor.Identity) bool {
-	st, err := process.ReadStat(id.PID)
-	switch {
-	case errors.Is(err, process.ErrGone):
-		return false
-	case err != nil:
-		return true
-	}
-	return st.Identity == id && st.State != process.Unreaped
+	alive, err := process.Alive(process.Local(), id)
+	return alive || err != nil
 }
 
 // Pinned tells whether the instance is pinned.

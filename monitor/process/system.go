@@ -137,3 +137,17 @@ func (e localEnds) HasUnixClients(servers, tree []monitor.Identity) (bool, error
 	return HasUnixClients(servers, tree)
 }
 func (e localEnds) SameInput(wrapper monitor.Identity) bool { return sameInput(e.server, wrapper) }
+
+// Alive reports whether a process runs: not when it is gone, when another one has
+// its pid, or when only whoever started it has not taken note of its end. With an
+// error that is not known.
+func Alive(s System, id monitor.Identity) (bool, error) {
+	st, err := s.Stat(id.PID)
+	switch {
+	case errors.Is(err, ErrGone):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return st.Identity == id && st.State != Unreaped, nil
+}

@@ -49,6 +49,6 @@ func PortOwner(pid, port int) (monitor.Identity, error) {
 
 // isAlive tells whether a process still runs.
 func isAlive(id monitor.Identity) bool {
-	stat, err := process.ReadStat(id.PID)
-	return err == nil && stat.State != process.Unreaped && stat.Identity == id
+	alive, err := process.Alive(process.Local(), id)
+	return err == nil && alive
 }

@@ -83,8 +83,7 @@ func (l *Ladder) startedAgain(ctx context.Context, p *party, fresh func() ([]pro
 				return fmt.Sprintf("Process %d runs the same now: it has been started again, or has left the tree; it is another server, to be ended by itself", info.PID)
 			}
 		}
-		s, err := l.o.System.Stat(p.parent.PID)
-		if err != nil || s.Identity != p.parent || s.State == process.Unreaped {
+		if alive, err := process.Alive(l.o.System, p.parent); err != nil || !alive {
 			return ""
 		}
 		select {

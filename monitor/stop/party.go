@@ -243,11 +243,8 @@ func (p *party) ended(m *member) bool {
 	if h := p.handles[m.id]; h != nil {
 		return h.Ended()
 	}
-	s, err := p.system.Stat(m.id.PID)
-	if err != nil {
-		return errors.Is(err, process.ErrGone)
-	}
-	return s.Identity != m.id || s.State == process.Unreaped
+	alive, err := process.Alive(p.system, m.id)
+	return err == nil && !alive
 }
 
 // send sends something to members. One that has ended meanwhile does not

@@ -165,7 +165,7 @@ func (l *loop) judgeEvent(e monitor.Event, before, after *monitor.Snapshot) (tol
 			}
 		}
 	case monitor.EventStopped:
-		if st, err := l.system.Stat(id.PID); err == nil && st.Identity == id && st.State != process.Unreaped {
+		if alive, err := process.Alive(l.system, id); err == nil && alive {
 			e.Kind, e.Detail = monitor.EventForgotten, "it runs on, but no rule knows it any more"
 		}
 	}

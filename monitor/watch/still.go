@@ -92,11 +92,11 @@ func (w *Watch) StillAlone(ctx context.Context, id monitor.Identity) error {
 	case !s.clientGone:
 		return errors.New("its client was not seen to end")
 	}
-	st, err := w.system.Stat(s.client.PID)
+	alive, err := process.Alive(w.system, s.client)
 	switch {
-	case err != nil && !errors.Is(err, process.ErrGone):
+	case err != nil:
 		return fmt.Errorf("whether its client is gone is not known: %w", err)
-	case err == nil && st.Identity == s.client && st.State != process.Unreaped:
+	case alive:
 		return errors.New("its client runs")
 	}
 	closed, err := w.system.Ends(id).Closed(s.link)
