@@ -52,9 +52,6 @@ type Options struct {
 	Log        *slog.Logger   // nil: silent
 	Warnings   []string       // shown in every snapshot until SetWarnings
 	Rules      Rules          // nil: those that are built in
-	// SerenaHome is the directory (SERENA_HOME) whose log files tell of servers
-	// that start; empty: only the scan does.
-	SerenaHome string
 	// Record is called with each event in its order and must not block; nil:
 	// nobody keeps them.
 	Record func(monitor.Event)
@@ -68,20 +65,19 @@ type Options struct {
 
 // Watch is the model. Make one with New.
 type Watch struct {
-	log        *slog.Logger
-	system     process.System
-	client     Dashboards
-	serenaHome string
-	record     func(monitor.Event)
-	pins       Pins // may be nil
-	plan       func(*monitor.Snapshot)
-	limits     Limits
-	inquiries  chan inquiry
-	unseen     *monitor.Snapshot // before the first look
-	feed       monitor.Feed[*monitor.Snapshot]
-	hints      hints
-	launches   launches
-	happened   happened
+	log       *slog.Logger
+	system    process.System
+	client    Dashboards
+	record    func(monitor.Event)
+	pins      Pins // may be nil
+	plan      func(*monitor.Snapshot)
+	limits    Limits
+	inquiries chan inquiry
+	unseen    *monitor.Snapshot // before the first look
+	feed      monitor.Feed[*monitor.Snapshot]
+	hints     hints
+	launches  launches
+	happened  happened
 
 	mu     sync.Mutex
 	given  given
@@ -122,17 +118,16 @@ func New(o Options) *Watch {
 		o.Plan = func(*monitor.Snapshot) {}
 	}
 	w := &Watch{
-		log:        o.Log,
-		system:     o.System,
-		client:     o.Dashboards,
-		serenaHome: o.SerenaHome,
-		record:     o.Record,
-		pins:       o.Pins,
-		plan:       o.Plan,
-		limits:     o.Limits.orDefault(),
-		inquiries:  make(chan inquiry),
-		given:      given{rules: o.Rules, warnings: slices.Clone(o.Warnings)},
-		wake:       monitor.NewBell(),
+		log:       o.Log,
+		system:    o.System,
+		client:    o.Dashboards,
+		record:    o.Record,
+		pins:      o.Pins,
+		plan:      o.Plan,
+		limits:    o.Limits.orDefault(),
+		inquiries: make(chan inquiry),
+		given:     given{rules: o.Rules, warnings: slices.Clone(o.Warnings)},
+		wake:      monitor.NewBell(),
 	}
 	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.given.warnings}
 	return w
@@ -207,14 +202,6 @@ func (w *Watch) Serve(ctx context.Context) error {
 	var running sync.WaitGroup
 	exitErr := make(chan error, 1)
 	running.Go(func() { exitErr <- exits.Serve(ctx) })
-	if w.serenaHome != "" {
-		running.Go(func() {
-			err := serveNews(ctx, w.serenaHome, func(pid int) { w.Hint(Hint{PID: pid}) })
-			if ctx.Err() == nil {
-				w.log.Info("new servers are found by looking alone", "error", err)
-			}
-		})
-	}
 	defer func() {
 		cancel()
 		l.probes.Wait()
