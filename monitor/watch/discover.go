@@ -110,11 +110,8 @@ func (t *tracked) sameServer(kind string, cmd serena.Command) bool {
 }
 
 // setRules judges all processes by other rules.
-func (l *loop) setRules(r Rules, ruling int, now time.Time) {
-	if l.ruling == ruling {
-		return
-	}
-	l.rules, l.ruling = r, ruling
+func (l *loop) setRules(r Rules, now time.Time) {
+	l.rules = r
 	l.pass = l.system.Scan() // whose first pass returns every process
 	fresh, err := l.pass()
 	if err != nil {

@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"lamplighter/monitor"
@@ -18,46 +17,12 @@ type Hint struct {
 	Port int // of the dashboard, 0 when not known
 }
 
-// maxHints bounds the hints that wait for the loop; what finds no room is found
-// by the next scan all the same.
-const maxHints = 256
-
-// hints are the hints that the loop has not taken yet. The zero value works. It
-// is safe for concurrent use.
-type hints struct {
-	mu      sync.Mutex
-	waiting []Hint
-}
-
-func (h *hints) add(n Hint) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, w := range h.waiting {
-		if w == n {
-			return
-		}
-	}
-	if len(h.waiting) < maxHints {
-		h.waiting = append(h.waiting, n)
-	}
-}
-
-func (h *hints) take() []Hint {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	list := h.waiting
-	h.waiting = nil
-	return list
-}
-
 // Hint makes the watch look at a process now instead of at its next round, and
 // ask its dashboard. It returns at once and is safe for concurrent use.
 func (w *Watch) Hint(h Hint) {
-	if h.PID <= 0 {
-		return
+	if h.PID > 0 {
+		w.tell(nil, func(ctx context.Context, l *loop, now time.Time) { l.follow(ctx, h, now) })
 	}
-	w.hints.add(h)
-	w.wake.Ring()
 }
 
 // follow looks at the process that a hint names.

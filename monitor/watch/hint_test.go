@@ -88,20 +88,6 @@ func TestHintAsksAtOnce(t *testing.T) {
 	await(t, w, f.pid, "the other project", patience, func(in *monitor.Instance) bool { return in != nil && in.ProjectName == "beta" })
 }
 
-func TestHintsAreBounded(t *testing.T) {
-	var h hints
-	for i := range 10 * maxHints {
-		h.add(Hint{PID: i + 1})
-		h.add(Hint{PID: i + 1})
-	}
-	if got := h.take(); len(got) != maxHints || got[1].PID != 2 {
-		t.Errorf("%d hints wait", len(got))
-	}
-	if len(h.take()) != 0 {
-		t.Error("a hint is given twice")
-	}
-}
-
 // A port is believed to be a process's own only when it is.
 func TestListenOn(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

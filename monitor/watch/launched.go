@@ -7,58 +7,12 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
-
-// launches are the servers that we have started, until they end: a Serve that
-// begins again takes them all in once more. The zero value works, and so does nil
-// for a loop that nobody tells of any. It is safe for concurrent use.
-type launches struct {
-	mu      sync.Mutex
-	known   map[monitor.Identity]monitor.Launch
-	waiting []monitor.Launch // for the loop
-}
-
-func (q *launches) add(a monitor.Launch) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.known == nil {
-		q.known = make(map[monitor.Identity]monitor.Launch)
-	}
-	q.known[a.Server] = a
-	q.waiting = append(q.waiting, a)
-}
-
-func (q *launches) take() []monitor.Launch {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	list := q.waiting
-	q.waiting = nil
-	return list
-}
-
-// all are the launches that are known, none of which waits any more.
-func (q *launches) all() []monitor.Launch {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.waiting = nil
-	return slices.Collect(maps.Values(q.known))
-}
-
-// over forgets a server that has ended.
-func (q *launches) over(id monitor.Identity) {
-	if q == nil {
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	delete(q.known, id)
-}
 
 // Launched tells the watch of a server that we have started, or have adopted
 // from its record: it is shown at once as managed, with who asked for it, whatever
@@ -72,8 +26,10 @@ func (w *Watch) Launched(a monitor.Launch) {
 		client := *a.AskedBy
 		a.AskedBy = &client
 	}
-	w.launches.add(a)
-	w.wake.Ring()
+	w.tell(func(g *given) {
+		g.launches = maps.Clone(g.launches)
+		g.launches[a.Server] = a
+	}, func(ctx context.Context, l *loop, now time.Time) { l.takeIn(ctx, a, now) })
 }
 
 // launched tells a server that we have started ourselves, by our own word.
@@ -88,7 +44,7 @@ func (t *tracked) portsKnown() bool { return t.launched() && !t.isSerena() && t.
 func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 	info, err := l.system.Read(a.Server.PID)
 	if st, statErr := l.system.Stat(a.Server.PID); err != nil || statErr != nil || st.Identity != a.Server || info.Identity != a.Server || st.State == process.Unreaped {
-		l.launches.over(a.Server) // it has ended meanwhile
+		l.over(a.Server) // it has ended meanwhile
 		return
 	}
 	t := l.tracked[a.Server]
@@ -101,7 +57,7 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 		t = newTracked(info, kind, cmd, now)
 		t.parent = l.parentOf(info)
 		if !l.begin(t, info, now) {
-			l.launches.over(a.Server)
+			l.over(a.Server)
 			return
 		}
 	}

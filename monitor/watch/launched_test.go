@@ -59,10 +59,8 @@ func recording(t *testing.T, o Options) (*Watch, *told) {
 	return w, e
 }
 
-func (q *launches) knows(id monitor.Identity) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	_, known := q.known[id]
+func (w *Watch) knowsLaunch(id monitor.Identity) bool {
+	_, known := w.now().launches[id]
 	return known
 }
 
@@ -136,7 +134,7 @@ func TestLaunchedByATemplate(t *testing.T) {
 	f.signal(t, syscall.SIGKILL)
 	await(t, w, f.pid, "gone", patience, gone)
 	f.cmd.Wait() // until then it has an entry in the process table
-	waitFor(t, "it is remembered no more", func() bool { return !w.launches.knows(a.Server) })
+	waitFor(t, "it is remembered no more", func() bool { return !w.knowsLaunch(a.Server) })
 }
 
 // A Serena that the scan has found first is the same instance afterwards.
@@ -245,7 +243,7 @@ func TestLaunchedThatHasEnded(t *testing.T) {
 		t.Errorf("%d events", n)
 	}
 	for _, id := range []monitor.Identity{ended.Server, another.Server, {}} {
-		if w.launches.knows(id) {
+		if w.knowsLaunch(id) {
 			t.Errorf("%v is remembered", id)
 		}
 	}
@@ -281,7 +279,7 @@ func TestLaunchedInAnyOrder(t *testing.T) {
 		l, ctx := looking(r)
 		now := began
 		before := &monitor.Snapshot{Seq: 1}
-		launched, ruling, begun := false, 0, 0
+		launched, begun := false, 0
 		r.Repeat(map[string]func(*rapid.T){
 			"scan": func(*rapid.T) { l.tick(ctx, now) },
 			"launch": func(*rapid.T) {
@@ -289,8 +287,7 @@ func TestLaunchedInAnyOrder(t *testing.T) {
 				l.takeIn(ctx, a, now)
 			},
 			"rules": func(r *rapid.T) {
-				ruling++
-				l.setRules(rapid.SampledFrom([]Rules{noRules{}, named("letterbox")}).Draw(r, "rules"), ruling, now)
+				l.setRules(rapid.SampledFrom([]Rules{noRules{}, named("letterbox")}).Draw(r, "rules"), now)
 			},
 			"": func(r *rapid.T) {
 				now = now.Add(time.Second)

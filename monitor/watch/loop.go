@@ -28,7 +28,6 @@ type loop struct {
 	client Dashboards
 	limits Limits
 	rules  Rules
-	ruling int                            // which rules these are: each replacement counts
 	pins   Pins                           // may be nil
 	exits  process.Exits                  // nil for a single look
 	pass   func() ([]process.Info, error) // see process.System.Scan
@@ -38,7 +37,7 @@ type loop struct {
 	tracked   map[monitor.Identity]*tracked
 	moved     map[monitor.Identity]monitor.Identity // from what was taken for the server to what is, until the next events
 	untold    []monitor.Event                       // that were held and are to be told now
-	launches  *launches                             // nil: nobody tells of any
+	over      func(monitor.Identity)                // is told of the end of what was launched
 	proofs    map[monitor.Identity]monitor.Proof    // see Watch.Restore; of those that were not found yet
 	shared    []monitor.Shared                      // see Watch.SetShared; never changed
 	shownLast map[string]monitor.Instance           // by key, the running server of each as it was last
@@ -61,7 +60,7 @@ func newLoop(system process.System, log *slog.Logger, client Dashboards, r Rules
 	l := &loop{
 		system: system, log: log, client: client, limits: Limits{}.orDefault(), rules: r, exits: exits, pass: system.Scan(), listeners: system.Listeners(),
 		tracked: make(map[monitor.Identity]*tracked), moved: make(map[monitor.Identity]monitor.Identity),
-		results: make(chan result), slots: make(chan struct{}, maxProbes),
+		over: func(monitor.Identity) {}, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
 	l.self, _ = l.identify(system.Self())
 	return l
@@ -224,7 +223,7 @@ func (l *loop) forget(t *tracked) {
 	l.release(t)
 	l.announce(t)
 	if t.launched() {
-		l.launches.over(t.in.Identity)
+		l.over(t.in.Identity)
 	}
 	// A launcher that ended may leave the server itself.
 	for _, id := range t.members {

@@ -13,18 +13,15 @@ import (
 func (w *Watch) Restore(id monitor.Identity, p monitor.Proof) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.proofs == nil {
-		w.proofs = make(map[monitor.Identity]monitor.Proof)
-	}
-	w.proofs[id] = p
+	w.given.proofs[id] = p
 }
 
 // takeProofs returns what Restore was told; whoever takes it owns it.
 func (w *Watch) takeProofs() map[monitor.Identity]monitor.Proof {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known := w.proofs
-	w.proofs = nil
+	known := w.given.proofs
+	w.given.proofs = map[monitor.Identity]monitor.Proof{}
 	return known
 }
 

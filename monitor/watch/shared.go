@@ -2,9 +2,11 @@ package watch
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -20,7 +22,10 @@ func (w *Watch) SetShared(list []monitor.Shared) {
 		all[i].Clients = slices.Clone(all[i].Clients)
 		all[i].Modes = slices.Clone(all[i].Modes)
 	}
-	w.give(func(g *given) { g.shared = all })
+	w.tell(func(g *given) { g.shared = all }, func(_ context.Context, l *loop, now time.Time) {
+		l.shared = w.now().shared
+		l.takeInAlone(now)
+	})
 }
 
 // Why a server that its clients keep does not run.

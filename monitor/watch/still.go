@@ -11,12 +11,6 @@ import (
 	"lamplighter/monitor/serena"
 )
 
-// inquiry asks the loop what it knows about one instance.
-type inquiry struct {
-	id     monitor.Identity
-	answer chan standing // has room for one
-}
-
 // standing is what the loop knows about an instance at one moment, for somebody
 // else to look at it again.
 type standing struct {
@@ -38,7 +32,7 @@ type standing struct {
 	before    []monitor.Identity
 }
 
-// standing is the answer to an inquiry.
+// standing is what is known now.
 func (l *loop) standing(id monitor.Identity) standing {
 	t := l.tracked[id]
 	if t == nil || !t.exitedAt.IsZero() {
@@ -61,13 +55,14 @@ func (l *loop) standing(id monitor.Identity) standing {
 
 // inquire asks the loop, which answers while Serve runs.
 func (w *Watch) inquire(ctx context.Context, id monitor.Identity) (standing, error) {
-	q := inquiry{id, make(chan standing, 1)}
+	answer := make(chan standing, 1)
+	w.tell(nil, func(_ context.Context, l *loop, _ time.Time) { answer <- l.standing(id) })
+	var s standing
 	select {
-	case w.inquiries <- q:
+	case s = <-answer:
 	case <-ctx.Done():
 		return standing{}, fmt.Errorf("what is known about it was not told in time: %w", ctx.Err())
 	}
-	s := <-q.answer
 	if !s.found {
 		return standing{}, fmt.Errorf("it is watched no more: %w", process.ErrGone)
 	}

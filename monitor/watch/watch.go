@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -65,36 +66,34 @@ type Options struct {
 
 // Watch is the model. Make one with New.
 type Watch struct {
-	log       *slog.Logger
-	system    process.System
-	client    Dashboards
-	record    func(monitor.Event)
-	pins      Pins // may be nil
-	plan      func(*monitor.Snapshot)
-	limits    Limits
-	inquiries chan inquiry
-	unseen    *monitor.Snapshot // before the first look
-	feed      monitor.Feed[*monitor.Snapshot]
-	hints     hints
-	launches  launches
-	happened  happened
+	log      *slog.Logger
+	system   process.System
+	client   Dashboards
+	record   func(monitor.Event)
+	pins     Pins // may be nil
+	plan     func(*monitor.Snapshot)
+	limits   Limits
+	unseen   *monitor.Snapshot // before the first look
+	feed     monitor.Feed[*monitor.Snapshot]
+	happened happened
 
-	mu     sync.Mutex
-	given  given
-	proofs map[monitor.Identity]monitor.Proof // see Restore; until Serve begins
-	wake   monitor.Bell                       // Serve is to look at what it was given
+	mu    sync.Mutex
+	given given
+	inbox []func(context.Context, *loop, time.Time) // what Serve is to take in, in this order
+	wake  monitor.Bell                              // there is something in the inbox, or something to publish
 
 	recording sync.Mutex // held while an event is told, so that all get them in one order
 }
 
-// given is what Serve works with and others may replace. What it holds is never
-// changed.
+// given is what others have said, for a Serve that begins, and for each snapshot.
+// Its lists and launches are replaced, never changed.
 type given struct {
 	warnings   []string
 	workspaces []monitor.Workspace
 	shared     []monitor.Shared // see SetShared
 	rules      Rules
-	ruling     int // how often they were replaced
+	launches   map[monitor.Identity]monitor.Launch // those that have not ended, see Launched
+	proofs     map[monitor.Identity]monitor.Proof  // see Restore; until Serve begins
 }
 
 // New returns a Watch that knows nothing until Serve runs.
@@ -118,16 +117,18 @@ func New(o Options) *Watch {
 		o.Plan = func(*monitor.Snapshot) {}
 	}
 	w := &Watch{
-		log:       o.Log,
-		system:    o.System,
-		client:    o.Dashboards,
-		record:    o.Record,
-		pins:      o.Pins,
-		plan:      o.Plan,
-		limits:    o.Limits.orDefault(),
-		inquiries: make(chan inquiry),
-		given:     given{rules: o.Rules, warnings: slices.Clone(o.Warnings)},
-		wake:      monitor.NewBell(),
+		log:    o.Log,
+		system: o.System,
+		client: o.Dashboards,
+		record: o.Record,
+		pins:   o.Pins,
+		plan:   o.Plan,
+		limits: o.Limits.orDefault(),
+		given: given{
+			rules: o.Rules, warnings: slices.Clone(o.Warnings),
+			launches: map[monitor.Identity]monitor.Launch{}, proofs: map[monitor.Identity]monitor.Proof{},
+		},
+		wake: monitor.NewBell(),
 	}
 	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.given.warnings}
 	return w
@@ -149,19 +150,19 @@ func (w *Watch) Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func()) 
 // SetWarnings replaces the sentences that every snapshot carries. It is safe
 // for concurrent use.
 func (w *Watch) SetWarnings(list []string) {
-	w.give(func(g *given) { g.warnings = slices.Clone(list) })
+	w.tell(func(g *given) { g.warnings = slices.Clone(list) }, nil)
 }
 
 // SetWorkspaces replaces the workspaces that every snapshot carries. It is safe for
 // concurrent use.
 func (w *Watch) SetWorkspaces(list []monitor.Workspace) {
-	w.give(func(g *given) { g.workspaces = slices.Clone(list) })
+	w.tell(func(g *given) { g.workspaces = slices.Clone(list) }, nil)
 }
 
 // SetRules replaces the rules that servers other than Serena are recognised by.
 // What no rule knows any more leaves the model. It is safe for concurrent use.
 func (w *Watch) SetRules(r Rules) {
-	w.give(func(g *given) { g.rules, g.ruling = r, g.ruling+1 })
+	w.tell(func(g *given) { g.rules = r }, func(_ context.Context, l *loop, now time.Time) { l.setRules(w.Rules(), now) })
 }
 
 // PinsChanged makes the next snapshot, made at once, say what Options.Pins says
@@ -175,15 +176,30 @@ func (w *Watch) PolicyChanged() { w.wake.Ring() }
 // Rules are those of now. It is safe for concurrent use.
 func (w *Watch) Rules() Rules { return w.now().rules }
 
-// give replaces something that Serve works with.
-func (w *Watch) give(replace func(*given)) {
+// tell keeps what somebody says, and has Serve take it in before the next
+// snapshot. Each may be nil.
+func (w *Watch) tell(keep func(*given), takeIn func(context.Context, *loop, time.Time)) {
 	w.mu.Lock()
-	replace(&w.given)
+	if keep != nil {
+		keep(&w.given)
+	}
+	if takeIn != nil {
+		w.inbox = append(w.inbox, takeIn)
+	}
 	w.mu.Unlock()
 	w.wake.Ring()
 }
 
-// now is what Serve is to work with.
+// take empties the inbox.
+func (w *Watch) take() []func(context.Context, *loop, time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.inbox
+	w.inbox = nil
+	return list
+}
+
+// now is what others have said by now.
 func (w *Watch) now() given {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,8 +213,13 @@ func (w *Watch) Serve(ctx context.Context) error {
 	exits := w.system.Exits()
 	begin := w.now()
 	l := newLoop(w.system, w.log, w.client, begin.rules, exits)
-	l.limits, l.ruling, l.pins, l.launches = w.limits, begin.ruling, w.pins, &w.launches
-	l.proofs = w.takeProofs()
+	l.limits, l.pins, l.shared, l.proofs = w.limits, w.pins, begin.shared, w.takeProofs()
+	l.over = func(id monitor.Identity) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.given.launches = maps.Clone(w.given.launches)
+		delete(w.given.launches, id)
+	}
 	var running sync.WaitGroup
 	exitErr := make(chan error, 1)
 	running.Go(func() { exitErr <- exits.Serve(ctx) })
@@ -208,10 +229,9 @@ func (w *Watch) Serve(ctx context.Context) error {
 		running.Wait()
 	}()
 
-	for _, a := range w.launches.all() { // those that a Serve before knew
+	for _, a := range begin.launches {
 		l.takeIn(ctx, a, time.Now())
 	}
-	l.shared = begin.shared
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	next := time.Now()
@@ -238,20 +258,9 @@ func (w *Watch) Serve(ctx context.Context) error {
 		case <-together.due.C:
 			together.over()
 			urgent = false
-		case q := <-w.inquiries:
-			q.answer <- l.standing(q.id)
-			continue
 		case <-w.wake:
-			now := time.Now()
-			g := w.now()
-			l.setRules(g.rules, g.ruling, now)
-			for _, a := range w.launches.take() {
-				l.takeIn(ctx, a, now)
-			}
-			l.shared = g.shared
-			l.takeInAlone(now)
-			for _, h := range w.hints.take() {
-				l.follow(ctx, h, now)
+			for _, takeIn := range w.take() {
+				takeIn(ctx, l, time.Now())
 			}
 			tick.Reset(min(l.interval(), max(time.Until(next), 0)))
 		case <-tick.C:
