@@ -1,6 +1,10 @@
 package monitor
 
-import "time"
+import (
+	"hash/fnv"
+	"slices"
+	"time"
+)
 
 // Shared is what is known of a server that clients have through us: one that they
 // share, or one that a single client has for itself because it cannot be shared.
@@ -38,4 +42,53 @@ type Sharing struct {
 	Waiting    int
 	Alone      string
 	SavedBytes uint64
+}
+
+// IsShared tells whether clients have the instance through us and may be several,
+// also while it has none and waits for the next.
+func (in *Instance) IsShared() bool { return in.Sharing != nil && in.Sharing.Alone == "" }
+
+// placePID is a pid that no process has: Linux and macOS end below it, and those
+// of Windows are multiples of four.
+const placePID = 1<<30 + 1
+
+// Place is the identity under which views keep a server that has no process: that
+// of the process which was ended last, else one made from the key, which no
+// process has.
+func (s *Shared) Place() Identity {
+	if s.Server != (Identity{}) {
+		return s.Server
+	}
+	h := fnv.New64a()
+	h.Write([]byte(s.Key))
+	return Identity{PID: placePID, Start: h.Sum64()}
+}
+
+// Sharing is the part of it that an Instance carries. It shares nothing with s.
+func (s *Shared) Sharing() *Sharing {
+	return &Sharing{Clients: slices.Clone(s.Clients), Waiting: s.Waiting, Alone: s.Alone, SavedBytes: s.SavedBytes}
+}
+
+// The lifetimes of what we start. A session ends with the background process,
+// however that ends; a shared server survives it for a while.
+const (
+	LifetimeSession = "session"
+	LifetimeShared  = "shared"
+)
+
+// Launch is what is known of a server that we have started, or have adopted
+// from the record of one that we started before.
+type Launch struct {
+	Server Identity // the process that owns the MCP port
+	Keeper Identity // above it; zero when it is not known, or has gone
+	Kind   string   // KindSerena or the name of the template it was started from
+
+	Port          int    // MCP, 0 when not known
+	DashboardPort int    // 0 when not known, or when there is none
+	MCPURL        string // "" when not known
+
+	Project  string  // absolute path, "" when it was started for none
+	Lifetime string  // LifetimeSession or LifetimeShared
+	AskedBy  *Client // whom it was started for; nil when not known
+	Command  []string
 }

@@ -2,6 +2,8 @@ package monitor
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,4 +84,45 @@ func Sentence(s string) string {
 	}
 	first, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[n:] + "."
+}
+
+// Quoted writes a command so that a person can copy it.
+func Quoted(command []string) string {
+	words := slices.Clone(command)
+	for i, word := range words {
+		if word == "" || strings.ContainsAny(word, " \t\n'\"$&|;<>()*?`") {
+			words[i] = `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
+		}
+	}
+	return Clean(strings.Join(words, " "))
+}
+
+// ProgramName is what a program is called: the base name of its executable or
+// script in lower case, without the endings that systems, packagers and the
+// kernel add. Both kinds of separator count, because a table recorded on one
+// system is read on another.
+func ProgramName(path string) string {
+	path = strings.TrimSuffix(path, " (deleted)")
+	if i := strings.LastIndexAny(path, `/\`); i >= 0 {
+		path = path[i+1:]
+	}
+	path = strings.ToLower(path)
+	for _, ending := range []string{".exe", ".cmd", "-script.py", "-script.pyw", ".py", ".js", ".mjs", ".cjs"} {
+		path = strings.TrimSuffix(path, ending)
+	}
+	return path
+}
+
+// PortOf is the port that an address such as http://127.0.0.1:24282/dashboard/
+// names, 0 when it names none.
+func PortOf(address string) int {
+	u, err := url.Parse(address)
+	if err != nil {
+		return 0
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		return 0
+	}
+	return port
 }

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"runtime"
 	"sync"
 
 	"lamplighter/monitor"
@@ -92,6 +93,15 @@ func (s *Store) Err() error {
 		err = s.look()
 	}
 	return err
+}
+
+// bootID names this boot, because start times count from it. Elsewhere than on
+// Linux they count from a year, and do not come again.
+func bootID() (string, error) {
+	if runtime.GOOS != "linux" {
+		return "", nil
+	}
+	return process.BootID()
 }
 
 // lives tells whether the process runs. What is hidden from us does.

@@ -241,3 +241,6 @@ func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) 
 	}
 	return t
 }
+
+// clientName says which program started an instance.
+func clientName(p process.Info) string { return monitor.ClientName(p.Name, p.Exe, p.Args) }
