@@ -93,7 +93,7 @@ func (i *Installer) Do(ctx context.Context, p Plan, tell func(c Change, err erro
 	return nil
 }
 
-// empty tells whether there is nothing to do.
+// empty reports whether there is nothing to do.
 func (p Plan) empty() bool { return len(p.Changes) == 0 && p.receipt == nil && !p.forget }
 
 // sound refuses a plan that cannot be taken back, or that means no place.

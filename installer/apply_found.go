@@ -37,7 +37,7 @@ func found(path string) (string, error) {
 // more is not there, either.
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
-// sameName tells whether two names are of the same file, or link.
+// sameName reports whether two names are of the same file, or link.
 func sameName(a, b string) bool {
 	one, err := os.Lstat(a)
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *Plan) look() {
 	}
 }
 
-// stale tells whether something else lies there by now.
+// stale reports whether something else lies there by now.
 func (p Plan) stale() bool {
 	for _, c := range p.Changes {
 		if c.was == "" {

@@ -114,7 +114,7 @@ func ownedNames() func(name string) bool {
 	}
 }
 
-// behindLink tells whether a directory between dir and a name in it is none, or a
+// behindLink reports whether a directory between dir and a name in it is none, or a
 // link.
 func behindLink(dir, name string) bool {
 	parts := strings.Split(name, "/")
@@ -148,31 +148,31 @@ func ownedDirs(dir string, paths []string) []string {
 func isFile(_ string, info fs.FileInfo) bool { return info.Mode().IsRegular() }
 func isDir(_ string, info fs.FileInfo) bool  { return info.IsDir() }
 
-// isEmpty tells whether there is a directory with nothing in it.
+// isEmpty reports whether there is a directory with nothing in it.
 func isEmpty(path string, info fs.FileInfo) bool {
 	entries, err := os.ReadDir(path)
 	return info.IsDir() && err == nil && len(entries) == 0
 }
 
-// isSocket tells whether a file is a socket. On Windows that is irregular.
+// isSocket reports whether a file is a socket. On Windows that is irregular.
 func isSocket(_ string, info fs.FileInfo) bool {
 	return info.Mode()&fs.ModeSocket != 0 || info.Mode()&fs.ModeIrregular != 0
 }
 
-// isLock tells whether a file is a lock: nothing is in it but the process that
+// isLock reports whether a file is a lock: nothing is in it but the process that
 // holds it.
 func isLock(path string, info fs.FileInfo) bool {
 	text, ok := short(path, info)
 	return ok && strings.Trim(text, "0123456789\r\n") == ""
 }
 
-// isNote tells whether a file is a short text in one line.
+// isNote reports whether a file is a short text in one line.
 func isNote(path string, info fs.FileInfo) bool {
 	text, ok := short(path, info)
 	return ok && !strings.Contains(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// isTime tells whether a file has a time in it, and nothing else.
+// isTime reports whether a file has a time in it, and nothing else.
 func isTime(path string, info fs.FileInfo) bool {
 	text, ok := short(path, info)
 	_, err := time.Parse(time.RFC3339, strings.TrimSpace(text))

@@ -13,7 +13,7 @@ import (
 	"lamplighter/monitor/statefile"
 )
 
-// isAside tells whether what lay at path can have been set aside as name.
+// isAside reports whether what lay at path can have been set aside as name.
 func isAside(name, path string) bool {
 	rest, ok := strings.CutPrefix(name, beside(path, asideSuffix))
 	if !ok {
@@ -140,7 +140,7 @@ func (i *Installer) restore(s step) error {
 	return nil
 }
 
-// lies tells whether at path lies what the step puts there.
+// lies reports whether at path lies what the step puts there.
 func (s step) lies(path string) bool {
 	if s.Link != "" {
 		to, err := os.Readlink(path)

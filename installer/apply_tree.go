@@ -18,7 +18,7 @@ const (
 	settingsName   = "config.yaml"
 )
 
-// whole tells whether a directory is Lamplighter's by its name and by where it is,
+// whole reports whether a directory is Lamplighter's by its name and by where it is,
 // so that all of our names in it may go, whatever is in them. One that the user chose, that is a link, that
 // is above something else, or that is a working copy is not.
 func (i *Installer) whole(path string) bool {
@@ -40,7 +40,7 @@ func (i *Installer) whole(path string) bool {
 	return true
 }
 
-// within tells whether path is dir or below it. Nothing is below no directory.
+// within reports whether path is dir or below it. Nothing is below no directory.
 func within(path, dir string) bool {
 	if dir == "" {
 		return false
@@ -109,7 +109,7 @@ func (i *Installer) going(tr tree, entries []fs.DirEntry) []string {
 	return list
 }
 
-// holdsWork tells whether the directory of workspaces has more in it than what keeps
+// holdsWork reports whether the directory of workspaces has more in it than what keeps
 // order there, also when that cannot be told.
 func holdsWork(dir string) bool {
 	entries, err := os.ReadDir(dir)

@@ -11,7 +11,7 @@ import (
 	"lamplighter/monitor/statefile"
 )
 
-// isFull tells whether there is no room for a file, for this user.
+// isFull reports whether there is no room for a file, for this user.
 func isFull(err error) bool { return errors.Is(err, syscall.EDQUOT) }
 
 // setAside moves a file or link to where nothing lies. A file stays at its path

@@ -13,7 +13,7 @@ import (
 	"lamplighter/monitor/statefile"
 )
 
-// isFull tells whether there is no room for a file.
+// isFull reports whether there is no room for a file.
 func isFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }

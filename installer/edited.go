@@ -22,7 +22,7 @@ func (i *Installer) keepEdited(p *Plan, known map[string]bool) {
 	}
 }
 
-// wouldWrite tells whether a text is one that this version writes for the program
+// wouldWrite reports whether a text is one that this version writes for the program
 // that it names: by that what is in no receipt is known. Settings of desktops that
 // switch an entry change no more than two keys, and drop comments.
 func (i *Installer) wouldWrite(text []byte) bool {

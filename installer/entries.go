@@ -95,7 +95,7 @@ func parseEntry(text string) map[string]string {
 	return keys
 }
 
-// entryOn tells whether an autostart entry starts anything on a desktop, which
+// entryOn reports whether an autostart entry starts anything on a desktop, which
 // has the names current; none when they are not known.
 func entryOn(keys map[string]string, current []string) bool {
 	among := func(key string) bool {

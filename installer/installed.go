@@ -118,13 +118,13 @@ func (i *Installer) programsHere() Programs {
 	return p
 }
 
-// isRegular tells whether a file is at path, through links.
+// isRegular reports whether a file is at path, through links.
 func isRegular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sameFile tells whether two paths are of the same file.
+// sameFile reports whether two paths are of the same file.
 func sameFile(a, b string) bool {
 	if a == "" || b == "" {
 		return false

@@ -69,13 +69,13 @@ type tree struct {
 // corruptSuffix ends the names of journals that could not be read.
 const corruptSuffix = ".corrupt"
 
-// unreadable tells whether a journal was put aside that could not be read. What
+// unreadable reports whether a journal was put aside that could not be read. What
 // installations have set aside may be all that is left of it then.
 func (i *Installer) unreadable() bool { return there(i.journalPath() + corruptSuffix) }
 
 func (i *Installer) journalPath() string { return filepath.Join(i.o.StateDir, journalName) }
 
-// interrupted tells whether there is a journal: something is under way, or was.
+// interrupted reports whether there is a journal: something is under way, or was.
 func (i *Installer) interrupted() bool {
 	if i.o.StateDir == "" {
 		return false

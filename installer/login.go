@@ -11,7 +11,7 @@ import (
 // Login is how start at login stands.
 type Login struct {
 	On bool
-	// Can tells whether it can be switched here; Why says in a sentence why not,
+	// Can reports whether it can be switched here; Why says in a sentence why not,
 	// or what is odd about it.
 	Can bool
 	Why string
@@ -192,7 +192,7 @@ func (i *Installer) userSocket() string {
 	return ""
 }
 
-// there tells whether something is at a path, whatever it is.
+// there reports whether something is at a path, whatever it is.
 func there(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

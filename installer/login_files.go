@@ -22,7 +22,7 @@ const marker = "Written by lamplighter install."
 // marked is the text of a unit or an entry, as one of ours.
 func marked(text string) []byte { return []byte("# " + marker + "\n" + text) }
 
-// isOurs tells whether a text was written by us. The desktop's own settings drop
+// isOurs reports whether a text was written by us. The desktop's own settings drop
 // comments when they switch an autostart entry, and keep its keys.
 func isOurs(content []byte) bool {
 	for line := range bytes.Lines(content) {

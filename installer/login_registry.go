@@ -86,7 +86,7 @@ func (r runKeys) entries() ([]LoginEntry, *LoginEntry) {
 	return list, nil
 }
 
-// isOurs tells whether the value of our name starts one of our programs, wherever
+// isOurs reports whether the value of our name starts one of our programs, wherever
 // that lies. Other programs may be called Lamplighter, too.
 func (r runKeys) isOurs() bool {
 	if r.own == nil {
@@ -123,7 +123,7 @@ func (v *value) line() (string, error) {
 	return string(utf16.Decode(units)), nil
 }
 
-// odd tells whether the first byte is.
+// odd reports whether the first byte is.
 func (v *value) odd() bool { return v != nil && len(v.Data) > 0 && v.Data[0]%2 == 1 }
 
 // runProgram is the program of a command line. It may be quoted; a path may have

@@ -20,7 +20,7 @@ type unit struct {
 	instead []string // others of the name, in whose place it is
 }
 
-// starts tells whether it starts something at login.
+// starts reports whether it starts something at login.
 func (u unit) starts() bool { return u.path != "" && u.wanted && !u.masked }
 
 // unit reads the unit of a name: the first one in the directories counts.

@@ -238,7 +238,7 @@ func (w *wanted) file(c Change) {
 	w.plan.Changes = append(w.plan.Changes, c)
 }
 
-// written tells whether a file has the mark of those that are written here.
+// written reports whether a file has the mark of those that are written here.
 func (w *wanted) written(path string) bool {
 	text, err := readSmall(path)
 	return err == nil && isOurs(text)
@@ -277,12 +277,12 @@ func (w *wanted) login(programs Programs, o InstallOptions) error {
 	return nil
 }
 
-// lies tells whether what was put there lies there still.
+// lies reports whether what was put there lies there still.
 func (f InstalledFile) lies() bool {
 	return step{SHA256: f.SHA256, Link: f.Link}.lies(f.Path)
 }
 
-// startsAtLogin tells whether a file is, by where it is, one that start at login
+// startsAtLogin reports whether a file is, by where it is, one that start at login
 // consists of.
 func (i *Installer) startsAtLogin(path string) bool {
 	var dirs []string

@@ -19,7 +19,7 @@ func programMarks() [][]byte {
 	return list
 }
 
-// isLamplighter tells whether a file is one of our programs, of whatever version,
+// isLamplighter reports whether a file is one of our programs, of whatever version,
 // by what Go writes into them. The library that reads it properly knows the formats
 // of all systems, and would make this program half a megabyte larger.
 func isLamplighter(path string) bool {

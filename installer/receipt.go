@@ -83,7 +83,7 @@ func (i *Installer) readReceipt() (*Receipt, error) {
 	return r, err
 }
 
-// isForeignReceipt tells whether a file is whole, and is of somebody else: one of
+// isForeignReceipt reports whether a file is whole, and is of somebody else: one of
 // ours that was damaged is written anew.
 func isForeignReceipt(data []byte) bool {
 	var object map[string]json.RawMessage
@@ -156,7 +156,7 @@ func (r *Receipt) file(path string) *InstalledFile {
 	return nil
 }
 
-// same tells whether two receipts remember the same, but for when it was, for
+// same reports whether two receipts remember the same, but for when it was, for
 // directories and for the order of files.
 func (r *Receipt) same(other *Receipt) bool {
 	if r == nil || other == nil {

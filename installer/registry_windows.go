@@ -65,7 +65,7 @@ func readRun(root string) ([]runValue, error) {
 	return list, nil
 }
 
-// switchedOff tells whether the Task Manager says so of a value.
+// switchedOff reports whether the Task Manager says so of a value.
 func switchedOff(root, name string) bool {
 	key, err := openKey(root + approvedKey)
 	if key == nil || err != nil {

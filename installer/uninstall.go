@@ -70,7 +70,7 @@ func (i *Installer) planFiles(p *Plan, old *Receipt, o UninstallOptions) {
 	}
 }
 
-// hasMark tells whether a file has the mark of those that we write.
+// hasMark reports whether a file has the mark of those that we write.
 func hasMark(path string) bool {
 	if !isPlain(path) {
 		return false
@@ -168,7 +168,7 @@ func (i *Installer) others(tr tree, entries []fs.DirEntry) []string {
 	return names
 }
 
-// lockAlone tells whether nothing but the lock of an installation is left of a
+// lockAlone reports whether nothing but the lock of an installation is left of a
 // tree: it goes at the end of the next one.
 func (i *Installer) lockAlone(tr tree, entries []fs.DirEntry) bool {
 	return sameFile(tr.Path, i.o.StateDir) && len(entries) == 1 && entries[0].Name() == lockName && (!tr.Known || filepath.Base(tr.Path) == ownName)

@@ -60,7 +60,7 @@ func SocketUnit() string {
 		"\n[Install]\nWantedBy=sockets.target\n"
 }
 
-// nameable tells whether the files of all systems that start programs at login
+// nameable reports whether the files of all systems that start programs at login
 // can name this one.
 func nameable(program string) error {
 	refused := func(why string) error {

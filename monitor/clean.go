@@ -35,7 +35,7 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// Unprintable tells whether r could disturb what is written after it.
+// Unprintable reports whether r could disturb what is written after it.
 func Unprintable(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp)
 }

@@ -44,7 +44,7 @@ type Sharing struct {
 	SavedBytes uint64
 }
 
-// IsShared tells whether clients have the instance through us and may be several,
+// IsShared reports whether clients have the instance through us and may be several,
 // also while it has none and waits for the next.
 func (in *Instance) IsShared() bool { return in.Sharing != nil && in.Sharing.Alone == "" }
 

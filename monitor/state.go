@@ -132,7 +132,7 @@ func Judge(f Facts) Verdict {
 	return Verdict{State: StateLive, Reason: "it runs without a dashboard"}
 }
 
-// alone tells whether a server without a client has had its time to end.
+// alone reports whether a server without a client has had its time to end.
 func alone(f Facts) bool {
 	limit := OrphanedAfter
 	if f.Working {
@@ -141,7 +141,7 @@ func alone(f Facts) bool {
 	return f.AloneFor >= limit
 }
 
-// failing tells whether probes failed often and long enough to mean something.
+// failing reports whether probes failed often and long enough to mean something.
 func failing(f Facts) bool {
 	limit := FailingForRed
 	if f.Working {

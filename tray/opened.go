@@ -46,7 +46,7 @@ type opening struct {
 	until time.Time // when it is no longer taken to be open
 }
 
-// open tells whether the menu must be taken to be open.
+// open reports whether the menu must be taken to be open.
 func (o opening) open(now time.Time) bool { return now.Before(o.until) }
 
 // after gives the state after an event. renew says that what waited is to be

@@ -93,7 +93,7 @@ func told(k monitor.EventKind) (limit time.Duration, about bool) {
 	return 0, false
 }
 
-// ending tells whether an instance is being stopped.
+// ending reports whether an instance is being stopped.
 func (o orders) ending(id view.ID) bool {
 	e := o[id]
 	return e != nil && !view.Failed(e.Kind)

@@ -47,7 +47,7 @@ func guard(req *http.Request, port int) *refusal {
 	return nil
 }
 
-// ourHost tells whether a Host is this machine's loopback and our port.
+// ourHost reports whether a Host is this machine's loopback and our port.
 func ourHost(host string, port int) bool {
 	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
 		if host == name+":"+strconv.Itoa(port) {
@@ -57,7 +57,7 @@ func ourHost(host string, port int) bool {
 	return false
 }
 
-// ourSite tells whether a request comes from our own page, from the user
+// ourSite reports whether a request comes from our own page, from the user
 // himself, or not from a browser.
 func ourSite(values []string) bool {
 	return len(values) == 0 || len(values) == 1 && (values[0] == "same-origin" || values[0] == "none")

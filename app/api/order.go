@@ -125,7 +125,7 @@ func (r routes) askers(w http.ResponseWriter, req *http.Request, in *monitor.Ins
 	return pids, true
 }
 
-// mayEnd tells whether an instance may be sent what ends it, and records then
+// mayEnd reports whether an instance may be sent what ends it, and records then
 // that it was ordered. The ladder says so, as for kill without force; what it
 // has against it was answered.
 func (r routes) mayEnd(w http.ResponseWriter, req *http.Request, in *monitor.Instance) bool {

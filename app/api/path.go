@@ -9,7 +9,7 @@ import (
 // maxTarget is more than any path of ours has, in bytes.
 const maxTarget = 1024
 
-// plainPath tells whether the path of a request is written in the one way that
+// plainPath reports whether the path of a request is written in the one way that
 // our paths are: no escapes, no empty or dotted steps, only letters, digits and
 // "-._~". What is written otherwise is nothing of ours, whatever it would mean.
 // The error says what is wrong with a target that is no path, or too long.

@@ -63,7 +63,7 @@ func statusOfPolicies(err error) int {
 	return http.StatusInternalServerError
 }
 
-// nothingToDo tells whether the settings leave a rule without a limit.
+// nothingToDo reports whether the settings leave a rule without a limit.
 func nothingToDo(p *monitor.Policy, rule policy.Rule) bool {
 	return slices.ContainsFunc(p.Rules, func(r monitor.PolicyRule) bool { return r.Name == string(rule) && !r.Set })
 }

@@ -117,7 +117,7 @@ func (w *Web) Set(on bool, port int) {
 	}
 }
 
-// settled tells whether it serves, or will not for now.
+// settled reports whether it serves, or will not for now.
 func (w *Web) settled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,7 +158,7 @@ func (w *Web) OpenURL(fragment string) string {
 	return w.url + "#" + escaped
 }
 
-// Watched tells whether somebody has the stream open, as a page does that is
+// Watched reports whether somebody has the stream open, as a page does that is
 // being looked at.
 func (w *Web) Watched() bool { return w.watchers.Load() > 0 }
 

@@ -194,7 +194,7 @@ func (w *Web) authenticate(req *http.Request) *refusal {
 	return &refusal{http.StatusForbidden, "the system does not tell who asks, so a token is needed; open the page with lamplighter open"}
 }
 
-// isPageFile tells whether a request is for the page or one of its files.
+// isPageFile reports whether a request is for the page or one of its files.
 func isPageFile(req *http.Request) bool {
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		return false

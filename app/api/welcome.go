@@ -15,7 +15,7 @@ import (
 // Welcomer welcomes a user once after installing. Its methods may be called on
 // any goroutine.
 type Welcomer interface {
-	// Welcome tells whether the page is to do so, and how the program was
+	// Welcome reports whether the page is to do so, and how the program was
 	// installed: "deb", "rpm", "setup", "app", "hand", or "" when it was not.
 	Welcome() (show bool, installed string)
 	// Dismiss has it not done again. The error is a sentence for people.

@@ -38,7 +38,7 @@ type Health struct {
 // Program is how our background process names itself in Health.
 const Program = "lamplighter"
 
-// IsProgram tells whether an executable is self, under whatever name, or bears the name
+// IsProgram reports whether an executable is self, under whatever name, or bears the name
 // of one that can be our background process: on Windows that has a name of its own. The
 // executable of a process of another user, "", is not.
 func IsProgram(exe, self string) bool {

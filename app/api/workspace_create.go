@@ -224,7 +224,7 @@ func (b *makings) reserve(waits bool) (release func(), ok bool) {
 	}
 }
 
-// begin tells whether this was not known yet.
+// begin reports whether this was not known yet.
 func (b *makings) begin(one *beginning, m workspace.Making) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -236,7 +236,7 @@ func (b *makings) begin(one *beginning, m workspace.Making) bool {
 	return true
 }
 
-// progress tells whether it has begun.
+// progress reports whether it has begun.
 func (b *makings) progress(one *beginning, p workspace.Progress) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -19,7 +19,7 @@ type account struct{ uid, owner int }
 // Source: sudo(8), "ENVIRONMENT".
 type sudo struct{ user, command string }
 
-// directly tells whether it was told to run us, and not a shell that we were typed into.
+// directly reports whether it was told to run us, and not a shell that we were typed into.
 // Where it does not say what it has run, that counts as us.
 func (s sudo) directly() bool { return s.command == "" || strings.Contains(s.command, api.Program) }
 
@@ -53,5 +53,5 @@ func (p *program) mayInstall() error {
 	return p.account(p.Base.Home).wrong(p.Base.Home, sudo{user: p.Getenv("SUDO_USER"), command: p.Getenv("SUDO_COMMAND")})
 }
 
-// isRoot tells whether root installs.
+// isRoot reports whether root installs.
 func (p *program) isRoot() bool { return p.account != nil && p.account(p.Base.Home).uid == 0 }

@@ -209,7 +209,7 @@ func (r *installRun) step() step {
 	})
 }
 
-// visible tells whether what is started here has a desktop for its icon, or wants none.
+// visible reports whether what is started here has a desktop for its icon, or wants none.
 func (r *installRun) visible() bool {
 	return daemon.DesktopIn(runtime.GOOS, r.Getenv) || r.options.headless || r.before.Receipt != nil && r.before.Receipt.Headless
 }
@@ -239,7 +239,7 @@ func nextStep(f startFacts) step {
 	return stepNone
 }
 
-// stale tells whether what runs is another program than the one that is installed
+// stale reports whether what runs is another program than the one that is installed
 // when the plan has been carried out.
 func (r *installRun) stale() bool {
 	if r.running == nil {

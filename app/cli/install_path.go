@@ -31,7 +31,7 @@ func pathAdvice(system, path, dir, home, shell string) string {
 	return "To call lamplighter by its name, add this line to " + file + ", and log in again:\n  " + monitor.Clean(line) + "\n"
 }
 
-// onPath tells whether a directory is on PATH.
+// onPath reports whether a directory is on PATH.
 func onPath(system, path, dir string) bool {
 	list := strings.Split(path, ":")
 	same := func(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) }

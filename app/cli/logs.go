@@ -69,7 +69,7 @@ func (p *program) printLogs(ctx context.Context, what string, follow bool) error
 	return err
 }
 
-// hasLog tells whether there is a dashboard to read a log from.
+// hasLog reports whether there is a dashboard to read a log from.
 func hasLog(in *monitor.Instance) bool {
 	return in.Port != 0 && in.Kind == monitor.KindSerena && in.Cause != monitor.CauseDefunct
 }
@@ -112,7 +112,7 @@ func (p *program) followLog(ctx context.Context, in *monitor.Instance, next int)
 	}
 }
 
-// stillServes tells whether the same instance is still behind its port.
+// stillServes reports whether the same instance is still behind its port.
 func (p *program) stillServes(ctx context.Context, in *monitor.Instance) (bool, error) {
 	v, err := p.look(ctx)
 	if err != nil {

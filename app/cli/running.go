@@ -142,7 +142,7 @@ func (p *program) ended(ctx context.Context, r *running, limit time.Duration) er
 	}
 }
 
-// hasEnded tells whether that one has ended. One that was not recognised may go on
+// hasEnded reports whether that one has ended. One that was not recognised may go on
 // in silence as long as somebody holds the lock.
 func (p *program) hasEnded(ctx context.Context, r *running) bool {
 	client, health, err := api.Dial(ctx, p.Places().ControlSocket)
@@ -157,7 +157,7 @@ func (p *program) hasEnded(ctx context.Context, r *running) bool {
 	return err == nil && lock == ""
 }
 
-// gone tells whether a process has ended. Of the zero value that is not known.
+// gone reports whether a process has ended. Of the zero value that is not known.
 func (p *program) gone(id monitor.Identity) bool {
 	if id == (monitor.Identity{}) {
 		return false

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// runsOther tells whether a process runs another file than the one at path, also
+// runsOther reports whether a process runs another file than the one at path, also
 // where that took the place of its own; known is false where nobody can tell.
 //
 // Source: proc_pid_exe(5).

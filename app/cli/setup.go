@@ -144,7 +144,7 @@ func (o setupOptions) again(flag string) string {
 	return monitor.Quoted(append(words, flag))
 }
 
-// asks tells whether the user is to be asked first: nothing on the command line
+// asks reports whether the user is to be asked first: nothing on the command line
 // says which settings are meant.
 func (o setupOptions) asks() bool { return o.client == "" && o.file == "" && !o.yes }
 
@@ -241,7 +241,7 @@ func listed(ctx context.Context, settings api.Setup, w setup.Wanted) ([]setup.Cl
 	return nil, usageError{errors.New(noClient(w.Client, all))}
 }
 
-// isCalled tells whether a client is meant by what is written: its ID, its name, or
+// isCalled reports whether a client is meant by what is written: its ID, its name, or
 // the name of its command, in letters of any case.
 func isCalled(c setup.Client, written string) bool {
 	return strings.EqualFold(written, c.ID) || strings.EqualFold(written, c.Name) || c.ID == "vscode" && strings.EqualFold(written, "code")
@@ -332,7 +332,7 @@ func (p *program) glanceAtClients(ctx context.Context) []setup.Client {
 	return clients
 }
 
-// backgroundRuns tells whether there is somebody for lamplighter-connect to ask.
+// backgroundRuns reports whether there is somebody for lamplighter-connect to ask.
 func (p *program) backgroundRuns(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, p.Limits.Glance)
 	defer cancel()

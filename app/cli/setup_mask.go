@@ -181,7 +181,7 @@ func maskedComment(line string) string {
 	return secret.Text(line)
 }
 
-// secretPath tells whether what is below these names is secret. The names of
+// secretPath reports whether what is below these names is secret. The names of
 // servers and directories say nothing.
 func secretPath(path []string) bool {
 	for i, name := range path {

@@ -148,7 +148,7 @@ func (r *setupRun) tell(ctx context.Context, result setup.Result, w setup.Wanted
 	return r.print(r.words.nothing(clients))
 }
 
-// pageStops tells whether an entry that is meant opens Serena's own page, and
+// pageStops reports whether an entry that is meant opens Serena's own page, and
 // --no-page would stop that. It is known before anything is looked up for a
 // change; of entries that are named Result.Page tells.
 func (r *setupRun) pageStops() bool {

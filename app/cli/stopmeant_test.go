@@ -93,7 +93,7 @@ func TestStopWhatIsMeant(t *testing.T) {
 	}
 }
 
-// begin tells whether each line of a text begins with the word at its place.
+// begin reports whether each line of a text begins with the word at its place.
 func begin(text string, words []string) bool {
 	return slices.EqualFunc(slices.Collect(strings.Lines(text)), words, strings.HasPrefix)
 }

@@ -70,7 +70,7 @@ func (r *stopped) leave(because string) {
 	r.Killed = api.Killed{Outcome: stop.Refused, Detail: "Not ended: " + r.Label + how + ".", Steps: []monitor.Event{}}
 }
 
-// failed tells whether the order was not carried out. An order for some servers
+// failed reports whether the order was not carried out. An order for some servers
 // is, when it leaves one of them alone for a good reason; one for all is not.
 func (r *stopped) failed(o stopOptions) bool {
 	if r.leftAlone {

@@ -4,7 +4,7 @@ package cli
 
 import "os"
 
-// typed tells whether somebody types what f reads.
+// typed reports whether somebody types what f reads.
 func typed(f *os.File) bool {
 	_, _, ok := windowSize(f)
 	return ok

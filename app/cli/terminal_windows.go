@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// typed tells whether somebody types what f reads.
+// typed reports whether somebody types what f reads.
 func typed(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil

@@ -147,7 +147,7 @@ func (r *uninstallRun) look(ctx context.Context) error {
 	return err
 }
 
-// nothing tells whether there is nothing to do.
+// nothing reports whether there is nothing to do.
 func (r *uninstallRun) nothing() bool {
 	return len(r.plan.Changes) == 0 && !r.belongs.Unfinished && r.running == nil && r.silent == nil && !r.setup.any() && len(r.spaces.going) == 0 && len(r.spaces.strays) == 0
 }

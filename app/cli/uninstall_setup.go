@@ -62,7 +62,7 @@ func (r *uninstallRun) lookAtSetup(ctx context.Context) (*setupLeft, error) {
 	return s, nil
 }
 
-// wouldNotStart tells whether an entry that undo has left alone runs a
+// wouldNotStart reports whether an entry that undo has left alone runs a
 // lamplighter-connect that goes, or that is gone.
 func wouldNotStart(e setup.Entry) bool { return e.State == setup.Shared || e.State == setup.Gone }
 

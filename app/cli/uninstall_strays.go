@@ -86,7 +86,7 @@ func straysIn(dir string, known []string) ([]string, error) {
 	return found, nil
 }
 
-// isAside tells whether a path is where the tree at another one is put while it is
+// isAside reports whether a path is where the tree at another one is put while it is
 // removed.
 func isAside(path, tree string) bool {
 	name := "." + filepath.Base(tree)
@@ -94,7 +94,7 @@ func isAside(path, tree string) bool {
 		(strings.HasPrefix(filepath.Base(path), name+".trash") || strings.HasPrefix(filepath.Base(path), name+".ended"))
 }
 
-// isEmpty tells whether nothing is in a directory.
+// isEmpty reports whether nothing is in a directory.
 func isEmpty(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && len(entries) == 0

@@ -140,7 +140,7 @@ func removeOne(ctx context.Context, m workspaceManager, arg string, q workspace.
 	return m.RemoveStale(ctx, path, q)
 }
 
-// isPath tells whether an argument can be nothing but a path. A workspace has the
+// isPath reports whether an argument can be nothing but a path. A workspace has the
 // same name as a directory here where that was made in it.
 func isPath(arg string) bool {
 	return arg == "." || arg == ".." || strings.ContainsRune(arg, filepath.Separator) || strings.Contains(arg, "/")

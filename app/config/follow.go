@@ -158,12 +158,12 @@ func (w *watching) close() {
 	<-w.news.emptied
 }
 
-// leads tells whether the places are still those on the route of path.
+// leads reports whether the places are still those on the route of path.
 func (w *watching) leads(path string) bool {
 	return maps.EqualFunc(lookouts(path), w.places, slices.Equal)
 }
 
-// heed tells whether an event may have changed what the route leads to. A
+// heed reports whether an event may have changed what the route leads to. A
 // directory that has gone or moved is watched no more: what is there now is
 // another.
 func (w *watching) heed(event fsnotify.Event) bool {

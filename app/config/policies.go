@@ -67,7 +67,7 @@ func (s Settings) Policies(layers ...Layer) policy.Rules {
 	return r
 }
 
-// Notifications tells whether the desktop may show what the policies do.
+// Notifications reports whether the desktop may show what the policies do.
 func (s Settings) Notifications() bool { return s.NotificationsOn == nil || *s.NotificationsOn }
 
 // checkPolicies tells what in our file has nothing to do because of something

@@ -73,7 +73,7 @@ func parseSerena(text []byte, before Layer) (Layer, []Problem) {
 	return layer, problems
 }
 
-// speaksToUs tells whether one of our names stands in a text, also in one that
+// speaksToUs reports whether one of our names stands in a text, also in one that
 // is written in UTF-16.
 func speaksToUs(text []byte) bool {
 	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
@@ -171,7 +171,7 @@ func readSerena(path string) ([]byte, error) {
 	return nil, nil
 }
 
-// searchForUs tells whether one of our names stands in what r gives, which is not
+// searchForUs reports whether one of our names stands in what r gives, which is not
 // kept in memory.
 func searchForUs(r io.Reader) (bool, error) {
 	longest := 0

@@ -30,7 +30,7 @@ type SerenaPage struct {
 	Interface string // web_dashboard_interface; foreign text
 }
 
-// OpensPage tells whether a Serena that is told nothing else opens its page. One
+// OpensPage reports whether a Serena that is told nothing else opens its page. One
 // whose settings cannot be read is taken to do what it does without any.
 // Source: SerenaConfig of serena/config/serena_config.py and DashboardManager of
 // serena/agent.py, 1.5.3 to 2.1.0.

@@ -12,7 +12,7 @@ func lockShared(f *os.File) error { return lock(f, syscall.LOCK_SH) }
 
 func unlock(f *os.File) { _ = lock(f, syscall.LOCK_UN) }
 
-// isHeld tells whether somebody holds the lock exclusively.
+// isHeld reports whether somebody holds the lock exclusively.
 func isHeld(f *os.File) bool {
 	err := lock(f, syscall.LOCK_SH|syscall.LOCK_NB)
 	if err == nil {

@@ -16,7 +16,7 @@ func unlock(f *os.File) {
 	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, lockedBytes, 0, &windows.Overlapped{})
 }
 
-// isHeld tells whether somebody holds the lock exclusively.
+// isHeld reports whether somebody holds the lock exclusively.
 func isHeld(f *os.File) bool {
 	err := lock(f, windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if err == nil {

@@ -224,7 +224,7 @@ func refusal(frame []byte, why string) []byte {
 	return wire.ErrorLine(id, wire.CodeUnavailable, why)
 }
 
-// isDone tells whether nothing is to come when the client sends nothing more.
+// isDone reports whether nothing is to come when the client sends nothing more.
 // While there is no connection, only what has to be answered counts.
 func (b *book) isDone(connected bool) bool {
 	if b.printing > 0 || len(b.open) > 0 {

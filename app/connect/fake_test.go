@@ -265,5 +265,5 @@ func together(all ...func()) {
 	wait.Wait()
 }
 
-// flagged tells whether a list has that text.
+// flagged reports whether a list has that text.
 func flagged(list []string, text string) bool { return slices.Contains(list, text) }

@@ -46,7 +46,7 @@ func (k *keeper) gone(t testing.TB) {
 	}
 }
 
-// turned tells whether the log has been renamed.
+// turned reports whether the log has been renamed.
 func (w *world) turned() bool {
 	_, err := os.Stat(filepath.Join(w.dir, "output.log.1"))
 	return err == nil

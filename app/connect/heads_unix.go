@@ -29,7 +29,7 @@ func (h *heads) take(list func() []proc) []proc {
 	return all
 }
 
-// gone tells whether none is left.
+// gone reports whether none is left.
 func (h *heads) gone() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -159,7 +159,7 @@ func statusNumber(how string) int {
 	return int(n)
 }
 
-// isSerena tells whether a command is a Serena: a browser that it has opened is
+// isSerena reports whether a command is a Serena: a browser that it has opened is
 // one that people work in, and that of another server is its tool.
 func isSerena(command []string) bool {
 	for _, word := range command {

@@ -12,7 +12,7 @@ const (
 // waitFor waits until a descriptor is ready, or has an error.
 func waitFor(fd int, events int16) { _, _ = poll(fd, events, -1) }
 
-// hasHungUp tells whether whoever writes to a descriptor has closed it, even
+// hasHungUp reports whether whoever writes to a descriptor has closed it, even
 // when not all of that is read.
 func hasHungUp(fd int) bool {
 	got, err := poll(fd, 0, 0)

@@ -105,14 +105,14 @@ func (t *tree) descendants() []proc {
 	return slices.DeleteFunc(all, func(p proc) bool { return theirs[p.pid] })
 }
 
-// onlyTheirs tells whether all that is left, and something is, is what people
+// onlyTheirs reports whether all that is left, and something is, is what people
 // work in.
 func (t *tree) onlyTheirs() bool {
 	all, theirs := t.group()
 	return len(all) > 0 && len(theirs) == len(all)
 }
 
-// isTheirs tells whether a process is one that people work in now.
+// isTheirs reports whether a process is one that people work in now.
 func (t *tree) isTheirs(p proc) bool {
 	_, theirs := t.group()
 	return theirs[p.pid]

@@ -79,13 +79,13 @@ func (t *tree) spares(s stat) bool {
 	return theirs
 }
 
-// isTheirs tells whether a process is one that people work in now.
+// isTheirs reports whether a process is one that people work in now.
 func (t *tree) isTheirs(p proc) bool {
 	s, ok := readStat(p.pid)
 	return ok && s.proc == p && t.spares(s)
 }
 
-// onlyTheirs tells whether all that is left, and something is, is what people
+// onlyTheirs reports whether all that is left, and something is, is what people
 // work in. The kernel's list may lack a child while others come and go, so that
 // each process is asked then; and once more, because a parent may have ended
 // while they were.

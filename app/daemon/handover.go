@@ -33,7 +33,7 @@ type startedAs struct {
 	cgroups string // what /proc/self/cgroup holds, "" when it cannot be read
 }
 
-// asService tells whether systemd has started us as our unit. Its own variable is
+// asService reports whether systemd has started us as our unit. Its own variable is
 // younger (248) than systems that are in use; our control group is the unit's on
 // all of them.
 //
@@ -50,7 +50,7 @@ func (s startedAs) asService() bool {
 	return false
 }
 
-// ownBus tells whether the desktop's bus is not the one that the user's systemd
+// ownBus reports whether the desktop's bus is not the one that the user's systemd
 // knows: what that starts could show no icon on the desktop.
 func ownBus(address, runtimeDir string) bool {
 	if address == "" || runtimeDir == "" {
@@ -93,7 +93,7 @@ func (p *Program) StartAsService(ctx context.Context, program string) bool {
 	return p.handOver(ctx, startedAs{}, program)
 }
 
-// serviceOf tells whether the user's systemd answers and has a service of our name
+// serviceOf reports whether the user's systemd answers and has a service of our name
 // that starts this program: somebody else may have written it, or its program may be
 // gone.
 func (p *Program) serviceOf(ctx context.Context, program string) bool {
@@ -113,13 +113,13 @@ func (p *Program) serviceOf(ctx context.Context, program string) bool {
 	return loaded && startsProgram(command, program)
 }
 
-// IsService tells whether that process is the one of the service.
+// IsService reports whether that process is the one of the service.
 func (p *Program) IsService(ctx context.Context, pid int) bool {
 	answer, err := p.Asked(ctx, ManagerTime, "systemctl", "--user", "show", "--property=MainPID", "--value", ServiceUnit)
 	return err == nil && pid > 0 && answer == strconv.Itoa(pid)
 }
 
-// startsProgram tells whether a command, as systemctl show has it, starts that program:
+// startsProgram reports whether a command, as systemctl show has it, starts that program:
 // itself, or as an argument, as where its path is one that systemd does not take.
 //
 // Source: print_exec_status_info of systemctl; it parts words by spaces and quotes none.
@@ -135,13 +135,13 @@ func startsProgram(command, program string) bool {
 	return strings.Contains(words+" ", " "+program+" run ")
 }
 
-// serviceGoesOn tells whether the service runs after it was started, or is about to.
+// serviceGoesOn reports whether the service runs after it was started, or is about to.
 func (p *Program) serviceGoesOn(ctx context.Context) bool {
 	state, err := p.Asked(ctx, ManagerTime, "systemctl", "--user", "show", "--property=ActiveState", "--value", ServiceUnit)
 	return err == nil && (state == "active" || state == "activating" || state == "reloading")
 }
 
-// unitKnown tells whether the user's systemd answers, and has a unit of this name,
+// unitKnown reports whether the user's systemd answers, and has a unit of this name,
 // whoever has written it.
 func (p *Program) unitKnown(ctx context.Context, unit string) bool {
 	state, err := p.Asked(ctx, ManagerTime, "systemctl", "--user", "show", "--property=LoadState", "--value", unit)
@@ -181,7 +181,7 @@ func (p *Program) stopSocketUnit(ctx context.Context) error {
 	return err
 }
 
-// SameFile tells whether two paths lead to one file or directory: homes are often behind
+// SameFile reports whether two paths lead to one file or directory: homes are often behind
 // links.
 func SameFile(a, b string) bool {
 	if a == b {

@@ -7,7 +7,7 @@ import (
 	"lamplighter/app/config"
 )
 
-// handedOver tells whether the user's systemd has been told to start us, or has
+// handedOver reports whether the user's systemd has been told to start us, or has
 // done so before, so that this process is not needed. What the command line says is
 // for this process alone: the unit does not have it.
 func (p *Program) handedOver(ctx context.Context) bool {

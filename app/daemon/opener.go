@@ -105,7 +105,7 @@ const (
 	servedPoll = 50 * time.Millisecond
 )
 
-// served tells whether there is a page. It waits for one that is about to be.
+// served reports whether there is a page. It waits for one that is about to be.
 func (o *opener) served(ctx context.Context) bool {
 	for range servedTime / servedPoll {
 		if o.web.URL() != "" {

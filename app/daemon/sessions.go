@@ -100,6 +100,6 @@ func (s *sessions) addTo(supervisor *suture.Supervisor) {
 	supervisor.Add(service{"sessions", s.manager.Serve})
 }
 
-// live tells whether something was started that ends with us, which takes its
+// live reports whether something was started that ends with us, which takes its
 // time.
 func (s *sessions) live() bool { return len(s.manager.List()) > 0 }

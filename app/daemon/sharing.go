@@ -283,7 +283,7 @@ func (b *background) endUnused(unseen <-chan struct{}, quit func()) func(context
 	}
 }
 
-// DesktopIn tells whether there is a desktop on which somebody could see us. A
+// DesktopIn reports whether there is a desktop on which somebody could see us. A
 // session bus alone is none: each login has one.
 func DesktopIn(goos string, getenv func(string) string) bool {
 	return goos == "windows" || goos == "darwin" || getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != ""

@@ -41,7 +41,7 @@ func (b *background) startWelcome(announce func(n notify.Notification, chosen fu
 	return &welcome{dir: b.places.StateDir, installed: b.Installer().Installed, source: b.model, show: announce, open: open, log: b.log}
 }
 
-// Welcome tells whether the page is to welcome the user, and how the program was
+// Welcome reports whether the page is to welcome the user, and how the program was
 // installed, "" when it was not.
 func (w *welcome) Welcome() (show bool, installed string) {
 	installed = w.how()
@@ -67,7 +67,7 @@ func (w *welcome) how() string {
 	return ""
 }
 
-// first tells whether there is no such mark. One that cannot be seen counts as
+// first reports whether there is no such mark. One that cannot be seen counts as
 // there: who is welcomed at each start is not welcome.
 func (w *welcome) first(name string) bool {
 	if w.dir == "" {

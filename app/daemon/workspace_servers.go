@@ -244,7 +244,7 @@ func nameOr(name, otherwise string) string {
 	return name
 }
 
-// hasGone tells whether a process has ended for sure. Without a Start it is
+// hasGone reports whether a process has ended for sure. Without a Start it is
 // whatever process has that pid.
 func hasGone(id monitor.Identity) bool {
 	now, err := process.ReadStat(id.PID)

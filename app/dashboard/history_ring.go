@@ -16,7 +16,7 @@ const (
 	noCalls = -1
 )
 
-// same tells whether two points have the same figures, whenever they were.
+// same reports whether two points have the same figures, whenever they were.
 func (p point) same(other point) bool {
 	p.at = other.at
 	return p == other

@@ -175,7 +175,7 @@ func (f *pageFile) compress() []byte {
 	return bytes.Clone(b.Bytes()) // without the room it grew into
 }
 
-// takesGzip tells whether a client accepts gzip, from the values of its
+// takesGzip reports whether a client accepts gzip, from the values of its
 // Accept-Encoding (RFC 9110, 12.5.3). A weight of zero means that it does not.
 func takesGzip(accept []string) bool {
 	takes := false

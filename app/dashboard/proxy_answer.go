@@ -64,7 +64,7 @@ func judge(r rule, in *monitor.Instance, status int, body []byte) answer {
 	return answer{body: body}
 }
 
-// isObject tells whether body is one JSON object and nothing else, in UTF-8.
+// isObject reports whether body is one JSON object and nothing else, in UTF-8.
 func isObject(body []byte) bool {
 	const space = " \t\r\n"
 	return bytes.HasPrefix(bytes.TrimLeft(body, space), []byte("{")) && utf8.Valid(body) && json.Valid(body)

@@ -90,7 +90,7 @@ func (p *peers) listens(id monitor.Identity, port int, now time.Time) {
 	p.known[id].port, p.known[id].seen = port, now
 }
 
-// listened tells whether it was seen to listen there a moment ago.
+// listened reports whether it was seen to listen there a moment ago.
 func (p *peers) listened(id monitor.Identity, port int, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // R3 share.
 type Route struct{ Method, Name string }
 
-// Ends tells whether an instance ends by it.
+// Ends reports whether an instance ends by it.
 func (r Route) Ends() bool {
 	rule, known := ruleOf(r)
 	return known && rule.ends

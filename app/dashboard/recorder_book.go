@@ -96,7 +96,7 @@ func (b *book) see(in *monitor.Instance, now time.Time) (back bool) {
 	return back
 }
 
-// makeRoom tells whether there is room for one more series. The living come
+// makeRoom reports whether there is room for one more series. The living come
 // before those that ended.
 func (b *book) makeRoom() bool {
 	if b.series < seriesMost {
@@ -148,7 +148,7 @@ func (b *book) leave(s *monitor.Snapshot, now time.Time) (changed bool) {
 	return len(left) > 0
 }
 
-// tellsAll tells whether a snapshot has every event since then: it carries only
+// tellsAll reports whether a snapshot has every event since then: it carries only
 // so many. One without any tells nothing, since whatever is there was found.
 func tellsAll(s *monitor.Snapshot, since time.Time) bool {
 	n := len(s.Recent)

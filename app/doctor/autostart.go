@@ -139,7 +139,7 @@ func (e *loginEntry) judge(f loginFacts) Line {
 	return Line{Mark: OK, Text: at + " starts it"}
 }
 
-// another tells whether an entry starts another program than that copy.
+// another reports whether an entry starts another program than that copy.
 func (e *loginEntry) another(than *copyOf) bool {
 	return e.program != nil && than != nil && e.program.key != than.key && !(e.program.twin && than.self || e.program.self && than.twin)
 }
@@ -204,7 +204,7 @@ func ofAnotherHome(path, home string) bool {
 	return filepath.Dir(homes) != homes && below(path, homes) && filepath.Dir(path) != homes
 }
 
-// below tells whether a path is that directory or in it.
+// below reports whether a path is that directory or in it.
 func below(path, dir string) bool {
 	path, dir = filepath.Clean(path), filepath.Clean(dir)
 	if runtime.GOOS == "windows" {

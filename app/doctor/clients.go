@@ -356,7 +356,7 @@ func pageOf(e setup.Entry, serena string) finding {
 	return about
 }
 
-// startsSerena tells whether a client is known to start Serena, so that the lines
+// startsSerena reports whether a client is known to start Serena, so that the lines
 // about clients say whether its page opens.
 func startsSerena(all []setup.Client) bool {
 	for _, c := range all {

@@ -152,7 +152,7 @@ func gatherCopies(o Options, w *world) copies {
 	return l
 }
 
-// sameBytes tells whether two files hold the same.
+// sameBytes reports whether two files hold the same.
 func sameBytes(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

@@ -83,7 +83,7 @@ type Candidate struct {
 // Report is all lines, in the order of the areas.
 type Report struct{ Lines []Line }
 
-// Broken tells whether something is.
+// Broken reports whether something is.
 func (r Report) Broken() bool {
 	return slices.ContainsFunc(r.Lines, func(l Line) bool { return l.Mark == Broken })
 }

@@ -17,7 +17,7 @@ func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
 func ownerOfFile(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
-// writable tells whether files can be made in a directory, without making one.
+// writable reports whether files can be made in a directory, without making one.
 //
 // Source: access(2), which also knows of file systems that are read-only.
 func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }

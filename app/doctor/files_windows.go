@@ -16,7 +16,7 @@ func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 // ownerOfFile: directories of the profile are protected by its access list.
 func ownerOfFile(fs.FileInfo) int { return -1 }
 
-// writable tells whether files can be made in a directory, without making one: it
+// writable reports whether files can be made in a directory, without making one: it
 // is opened with the right to.
 func writable(dir string) error {
 	name, err := windows.UTF16PtrFromString(dir)

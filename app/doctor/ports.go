@@ -166,7 +166,7 @@ func judgePort(f portFacts) Line {
 	return Line{Mark: OK, Text: fmt.Sprintf("port %d, for %s: it is free", f.port, about.what)}
 }
 
-// elsewhere tells whether a page is served on another port.
+// elsewhere reports whether a page is served on another port.
 func elsewhere(page string, port int) bool {
 	u, err := url.Parse(page)
 	return page != "" && err == nil && u.Port() != strconv.Itoa(port)

@@ -15,7 +15,7 @@ type Style struct {
 	Width  int // columns of the terminal; 0 does not wrap
 }
 
-// UTF8 tells whether text may hold any character, by the variables that say so:
+// UTF8 reports whether text may hold any character, by the variables that say so:
 // LC_ALL, LC_CTYPE and LANG, the first one that is set.
 //
 // Source: locale(7).

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// listened tells whether somebody listens at the path of a Unix socket, without
+// listened reports whether somebody listens at the path of a Unix socket, without
 // connecting to it, and whether that is known.
 func listened(path string) (listens, known bool) {
 	table, err := os.ReadFile("/proc/net/unix")

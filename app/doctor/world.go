@@ -157,7 +157,7 @@ func silent(table []process.Info, answers, self int, exe string) []process.Info 
 	return list
 }
 
-// inBackground tells whether a command line is that of the background process:
+// inBackground reports whether a command line is that of the background process:
 // the verb run, or none.
 func inBackground(args []string) bool {
 	value := false // the next argument is that of a flag

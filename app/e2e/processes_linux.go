@@ -13,7 +13,7 @@ import (
 	"lamplighter/app/apptest"
 )
 
-// Alive tells whether a process runs; one that only waits to be reaped does
+// Alive reports whether a process runs; one that only waits to be reaped does
 // not. Its first thread is a zombie while others still end.
 func Alive(pid int) bool {
 	fields := StatOf(pid)

@@ -125,7 +125,7 @@ func Settled(t *testing.T, server *serenatest.Server) {
 	})
 }
 
-// HasMoved tells whether a Serena that moves its conversation away from descriptors
+// HasMoved reports whether a Serena that moves its conversation away from descriptors
 // 0 and 1 has moved both: between the two nobody can tell what its ends are.
 func HasMoved(server monitor.Identity) bool {
 	ends, err := facts.Descriptors(server)

@@ -126,7 +126,7 @@ func (l *Launcher) untilGone(ctx context.Context, dir string) {
 	}
 }
 
-// isOurs tells whether this run has made the directory.
+// isOurs reports whether this run has made the directory.
 func (l *Launcher) isOurs(id string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,7 +204,7 @@ func (l *Launcher) endInherited(ctx context.Context, id string, browses bool, id
 	return newBroom(id, browses, ids.keeper, ids.server).sweep(l.hurry)
 }
 
-// lives tells whether a process of a record lives.
+// lives reports whether a process of a record lives.
 func lives(id monitor.Identity) bool {
 	alive, err := process.Alive(process.Local(), id)
 	return err == nil && alive

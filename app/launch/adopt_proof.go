@@ -56,7 +56,7 @@ func keeperOf(id string) (monitor.Identity, error) {
 	return monitor.Identity{}, nil
 }
 
-// keeps tells whether a command line is that of the keeper of a launch. Its
+// keeps reports whether a command line is that of the keeper of a launch. Its
 // directory is named after the launch, and nothing else of that name is.
 func keeps(args []string, id string) bool {
 	if len(args) < 2 || args[1] != "keep" {

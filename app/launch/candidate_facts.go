@@ -84,7 +84,7 @@ func (f facts) comparable(p string) string {
 	return p
 }
 
-// below tells whether p is top or lies in it.
+// below reports whether p is top or lies in it.
 func (f facts) below(p, top string) bool {
 	if p == "" || top == "" {
 		return false
@@ -100,7 +100,7 @@ func (f facts) below(p, top string) bool {
 // target is a path without symbolic links, to compare.
 func (f facts) target(p string) string { return f.comparable(f.disk.target(p)) }
 
-// ofProject tells whether a file is the project's. A project that is the home
+// ofProject reports whether a file is the project's. A project that is the home
 // directory, or holds it, would own everything that the user installed: there
 // only its own environments count, which are asked for by name.
 func (f facts) ofProject(p string) bool {

@@ -23,7 +23,7 @@ const (
 // version so far the module only defines the commands, and ends without a word.
 const entry = "from serena.cli import top_level; top_level(prog_name='serena')"
 
-// downloads tells whether a command may fetch what it runs.
+// downloads reports whether a command may fetch what it runs.
 func downloads(words []string) bool {
 	return command.Is(monitor.ProgramName(words[0]), command.Fetcher)
 }

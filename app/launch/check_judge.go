@@ -46,7 +46,7 @@ func MissingModule(stderr string) string {
 	return strings.TrimRight(all[len(all)-1][1], ".")
 }
 
-// needsPython tells whether the interpreter has to be asked to explain an
+// needsPython reports whether the interpreter has to be asked to explain an
 // outcome: it lacks a module, is too old, or ran something that knows no version.
 func needsPython(o outcome) bool {
 	return o.startErr == nil && !o.timedOut && versionIn(o.stdout) == ""

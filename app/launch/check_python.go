@@ -96,7 +96,7 @@ func parseInterpreter(output string) *interpreter {
 	return nil
 }
 
-// old tells whether no Serena runs in this Python.
+// old reports whether no Serena runs in this Python.
 func (i *interpreter) old() bool { return CompareVersions(i.Version, oldestPython) < 0 }
 
 // install says what to do to have Serena there.

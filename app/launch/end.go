@@ -140,7 +140,7 @@ func (l *Launcher) askToEnd(s *Server) (port int) {
 	return port
 }
 
-// hasChildren tells whether there is something below a Serena that lives, and is
+// hasChildren reports whether there is something below a Serena that lives, and is
 // not what people work in.
 func hasChildren(id monitor.Identity) bool {
 	tree, err := process.Tree(id)

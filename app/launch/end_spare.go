@@ -30,7 +30,7 @@ func divide(all []process.Stat, isTheirs func(monitor.Identity) bool, isOurs fun
 	return spared
 }
 
-// isTheirs tells whether people work in a process. What cannot be looked at is
+// isTheirs reports whether people work in a process. What cannot be looked at is
 // gone, or no program of theirs.
 func isTheirs(id monitor.Identity, browsers bool) bool {
 	info, err := process.Read(id.PID)

@@ -29,7 +29,7 @@ func strays(all []process.Stat, isOurs func(monitor.Identity) bool, parent func(
 	return found
 }
 
-// adopts tells whether a process takes in what others leave behind: PID 1, the
+// adopts reports whether a process takes in what others leave behind: PID 1, the
 // service manager of a user, WSL's init. Another one that does so is not known, and
 // what it has taken in goes on: nothing tells it from what it has started.
 func adopts(p process.Info) bool {

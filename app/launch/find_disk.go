@@ -124,7 +124,7 @@ func (d *realDisk) ahead(dirs []string) {
 
 func (d *realDisk) silent() []string { return d.mute }
 
-// passed tells whether a path lies where nothing answers.
+// passed reports whether a path lies where nothing answers.
 func (d *realDisk) passed(path string) bool {
 	return d.ctx.Err() != nil || slices.ContainsFunc(d.mute, func(dir string) bool {
 		rest, ok := strings.CutPrefix(path, dir)

@@ -196,7 +196,7 @@ func (k *keeper) news() news {
 	return news{k.child, k.at, k.failed, k.exited, k.output, k.ended}
 }
 
-// isGone tells whether the keeper has ended.
+// isGone reports whether the keeper has ended.
 func (k *keeper) isGone() bool {
 	select {
 	case <-k.gone:

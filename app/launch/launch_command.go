@@ -44,14 +44,14 @@ func (v values) fillAll(texts []string) []string {
 	return filled
 }
 
-// uses tells whether a template has a placeholder.
+// uses reports whether a template has a placeholder.
 func (t *Template) uses(mark string) bool {
 	has := func(text string) bool { return !t.Literal && strings.Contains(text, mark) }
 	return slices.ContainsFunc(t.Command, has) || slices.ContainsFunc(t.Arguments, has) ||
 		slices.ContainsFunc(slices.Collect(maps.Values(t.Env)), has)
 }
 
-// isSerena tells whether the template starts Serena.
+// isSerena reports whether the template starts Serena.
 func (t *Template) isSerena() bool { return t.Name == monitor.KindSerena }
 
 // transport is what the server is to speak.

@@ -167,7 +167,7 @@ func (s *start) turn(ctx context.Context, version string) (leave func(), err err
 	return leave, nil
 }
 
-// isNewProject tells whether Serena has made no settings for the project yet.
+// isNewProject reports whether Serena has made no settings for the project yet.
 func (s *start) isNewProject(ctx context.Context) bool {
 	file := filepath.Join(s.spec.Project, ".serena", "project.yml")
 	missing, err := project.Look(ctx, &s.l.looks, "settings of a project", file, func(path string) bool {

@@ -249,7 +249,7 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-// started tells whether a keeper runs according to the records.
+// started reports whether a keeper runs according to the records.
 func started(state string) bool {
 	dirs, _ := os.ReadDir(filepath.Join(state, serversDir))
 	for _, d := range dirs {

@@ -31,7 +31,7 @@ func neutralDir(home, state string) string {
 	return home
 }
 
-// isEmpty tells whether dir is a directory of its own with nothing in it. What
+// isEmpty reports whether dir is a directory of its own with nothing in it. What
 // a server has left there could be taken for a module by the next one.
 func isEmpty(dir string) bool {
 	info, err := os.Lstat(dir)

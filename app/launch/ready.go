@@ -102,7 +102,7 @@ func (s sight) elsewhere() []netip.AddrPort {
 	return slices.Compact(list)
 }
 
-// reachable tells whether who listens there replies on 127.0.0.1.
+// reachable reports whether who listens there replies on 127.0.0.1.
 func reachable(a netip.Addr) bool {
 	return a == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || a.IsUnspecified()
 }
@@ -204,7 +204,7 @@ func (s *search) wanted(now sight) []int {
 }
 
 // dashboard finds the dashboard's port among what the server itself listens on,
-// and tells whether there is nothing left to wait for.
+// and reports whether there is nothing left to wait for.
 func (s *search) dashboard(now sight, ports map[int]*reply, mcp int) (port int, settled bool) {
 	if !s.serena {
 		return 0, true

@@ -31,7 +31,7 @@ func newID() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// isID tells whether a name is one that newID makes. What is named otherwise is
+// isID reports whether a name is one that newID makes. What is named otherwise is
 // not ours to touch.
 func isID(name string) bool {
 	if len(name) != 36 {
@@ -65,7 +65,7 @@ func writeRecord(dir string, r *record) error { return recordIn(dir, r.ID).Write
 
 func readRecord(dir, id string) (record, error) { return recordIn(dir, id).Read() }
 
-// isUnreadable tells whether a record could not be read for a reason that may
+// isUnreadable reports whether a record could not be read for a reason that may
 // pass, such as too many open files or a disk that does not answer. One that is
 // missing or makes no sense stays as it is.
 func isUnreadable(err error) bool {

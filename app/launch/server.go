@@ -146,7 +146,7 @@ func (s *Server) begin(by string) *ending {
 	return e
 }
 
-// hasEnded tells whether the server's own process or its keeper has ended.
+// hasEnded reports whether the server's own process or its keeper has ended.
 func (s *Server) hasEnded() bool {
 	select {
 	case <-s.exited:

@@ -62,7 +62,7 @@ func shellOf(passwd, uid string) string {
 	return ""
 }
 
-// logsIn tells whether a shell is one; some users have a program that refuses.
+// logsIn reports whether a shell is one; some users have a program that refuses.
 func logsIn(shell string) bool {
 	switch path.Base(shell) {
 	case "nologin", "false", "true", "sync", ".":

@@ -49,11 +49,11 @@ func numbersOf(version string) []int {
 	return list
 }
 
-// older tells whether a version, "1.7.0", is below another one. One that cannot
+// older reports whether a version, "1.7.0", is below another one. One that cannot
 // be read counts as new.
 func older(version, than string) bool {
 	return Readable(version) && CompareVersions(version, than) < 0
 }
 
-// Readable tells whether a text is a version.
+// Readable reports whether a text is a version.
 func Readable(version string) bool { return len(numbersOf(version)) > 0 }

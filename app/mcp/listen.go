@@ -73,7 +73,7 @@ func (s *Server) listen(ctx context.Context, leave func(), body io.ReadCloser) {
 	}
 }
 
-// passing tells whether a refused GET may succeed later: at 409 the server has
+// passing reports whether a refused GET may succeed later: at 409 the server has
 // not noticed yet that the stream before has ended.
 func passing(status int) bool {
 	return status == http.StatusConflict || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented

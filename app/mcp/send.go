@@ -72,7 +72,7 @@ type post struct {
 	conn *conn         // likewise; nil when it is not ours
 }
 
-// arrived tells whether the server may have got all of the request, after
+// arrived reports whether the server may have got all of the request, after
 // RoundTrip failed: net/http has stopped writing by then.
 func (p *post) arrived() bool {
 	return p.body.Len() == 0 && (p.conn == nil || !p.conn.broken.Load())

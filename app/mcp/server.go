@@ -190,7 +190,7 @@ const maxToken = 1024
 
 func token(text string) bool { return IsToken(text, maxToken) }
 
-// IsToken tells whether a text of up to limit bytes can be the value of a header
+// IsToken reports whether a text of up to limit bytes can be the value of a header
 // of HTTP: of visible ASCII, as the specification wants the id of a session.
 func IsToken(text string, limit int) bool {
 	for i := range len(text) {

@@ -61,7 +61,7 @@ func (n *Notifier) serve(ctx context.Context) error {
 	}
 }
 
-// shows tells whether something is to be shown.
+// shows reports whether something is to be shown.
 func (q *queue) shows() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,13 +120,13 @@ func (s *session) hello(ctx context.Context) error {
 	return err
 }
 
-// is tells whether err is one of these errors of D-Bus.
+// is reports whether err is one of these errors of D-Bus.
 func is(err error, names ...string) bool {
 	var e dbus.Error
 	return errors.As(err, &e) && slices.Contains(names, e.Name)
 }
 
-// nobody tells whether err says that there is nobody who could have shown a
+// nobody reports whether err says that there is nobody who could have shown a
 // notification: no service, one that cannot be started, or one that ended over
 // it.
 func nobody(err error) bool {

@@ -98,7 +98,7 @@ func DecodeKnown(body []byte, into any, names ...string) error {
 	return json.Unmarshal(known, into)
 }
 
-// halfCharacter tells whether a string in a value that is valid JSON escapes
+// halfCharacter reports whether a string in a value that is valid JSON escapes
 // one surrogate without the other.
 func halfCharacter(value []byte) bool {
 	for {

@@ -61,7 +61,7 @@ func Read(w http.ResponseWriter, req *http.Request) (body []byte, status int, er
 	return body, 0, nil
 }
 
-// IsJSON tells whether a request says once, and nothing else, that its body is
+// IsJSON reports whether a request says once, and nothing else, that its body is
 // JSON.
 func IsJSON(req *http.Request) bool {
 	said := req.Header.Values("Content-Type")

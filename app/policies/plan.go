@@ -37,7 +37,7 @@ func basisOf(in *monitor.Instance) basis {
 	return b
 }
 
-// same tells whether it is the same, each time being the same moment.
+// same reports whether it is the same, each time being the same moment.
 func (b basis) same(other basis) bool {
 	x, y := b.evidence, other.evidence
 	same := x.AloneSince.Equal(y.AloneSince) && x.IdleSince.Equal(y.IdleSince) && x.RedSince.Equal(y.RedSince)

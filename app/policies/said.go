@@ -30,18 +30,18 @@ func (s said) clone() said {
 	return s
 }
 
-// pausedAt tells whether the policies are paused then.
+// pausedAt reports whether the policies are paused then.
 func (s said) pausedAt(now time.Time) bool {
 	return s.paused && (s.until.IsZero() || now.Before(s.until))
 }
 
-// keptAt tells whether the instance is kept then.
+// keptAt reports whether the instance is kept then.
 func (s said) keptAt(id monitor.Identity, now time.Time) (until time.Time, kept bool) {
 	until, kept = s.kept[id]
 	return until, kept && now.Before(until)
 }
 
-// over tells whether something of it has come to its end by then.
+// over reports whether something of it has come to its end by then.
 func (s said) over(now time.Time) bool {
 	if s.paused && !s.pausedAt(now) {
 		return true

@@ -62,7 +62,7 @@ func (e *Engine) until(due time.Time) time.Duration {
 }
 
 // woke takes note of the time, after a wait that was to be no longer than that,
-// and tells whether spans count anew from now.
+// and reports whether spans count anew from now.
 func (e *Engine) woke(wait time.Duration) bool {
 	now := e.read()
 	slept := jumped(e.last, now, wait)

@@ -23,7 +23,7 @@ type Options struct {
 	Spec func(project, server string) (launch.Spec, error)
 	Log  *slog.Logger
 
-	// Runs tells whether a process still runs; nil: the system is asked.
+	// Runs reports whether a process still runs; nil: the system is asked.
 	Runs func(monitor.Identity) bool
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time

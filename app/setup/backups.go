@@ -97,7 +97,7 @@ func (r run) lost(p place) string {
 	return ""
 }
 
-// mayBeOurs tells whether there may be something of ours in a file that cannot be
+// mayBeOurs reports whether there may be something of ours in a file that cannot be
 // understood; file is nil when it cannot even be read.
 func (r run) mayBeOurs(p place, file *foreignfile.File) bool {
 	return len(r.rec.steps(targetOf(p.path))) > 0 || file != nil && bytes.Contains(bytes.ToLower(file.Content), []byte(mainProgram))

@@ -374,7 +374,7 @@ func check(p place, after []byte, before []document.Entry, written map[string][]
 	return entries, nil
 }
 
-// equal tells whether two entries say the same, wherever they stand.
+// equal reports whether two entries say the same, wherever they stand.
 func equal(a, b document.Entry) bool {
 	return slices.Equal(a.Path, b.Path) && a.Command == b.Command && slices.Equal(a.Args, b.Args) &&
 		a.Dir == b.Dir && a.URL == b.URL && a.Off == b.Off && a.Odd == b.Odd

@@ -168,7 +168,7 @@ func (m machine) missing(words []string) string {
 	return monitor.Shorten(monitor.Clean(secret.Text(words[0])), 200)
 }
 
-// unknowable tells whether only the client knows what program is meant: it puts
+// unknowable reports whether only the client knows what program is meant: it puts
 // values in the place of variables, and has a working directory of its own.
 func (m machine) unknowable(program string) bool {
 	if strings.ContainsAny(program, "$%") {
@@ -190,7 +190,7 @@ func startsSerenaBy(words []string) string {
 	return name
 }
 
-// mentionsSerena tells whether a word of a command, or a line of a shell in it,
+// mentionsSerena reports whether a word of a command, or a line of a shell in it,
 // names Serena as something to run. A directory of that name is none.
 func mentionsSerena(text string) bool {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()\"'`", r) }) {
@@ -213,7 +213,7 @@ func mentionsSerena(text string) bool {
 	return false
 }
 
-// isScript tells whether a word is the path of a script that is called after
+// isScript reports whether a word is the path of a script that is called after
 // Serena.
 func isScript(word string) bool {
 	name := strings.ToLower(word[strings.LastIndexAny(word, `/\`)+1:])

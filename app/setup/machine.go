@@ -23,7 +23,7 @@ type machine struct {
 	// unfit says why a program that is not found cannot be run, as a part of a
 	// sentence, "" when it is not there; nil for not to be asked.
 	unfit func(program string) string
-	// same tells whether two paths are those of one file.
+	// same reports whether two paths are those of one file.
 	same func(a, b string) bool
 }
 
@@ -53,7 +53,7 @@ func (s *Setup) machine() machine {
 	return m
 }
 
-// sameFile tells whether two paths lead to one file. Of one that is not there the
+// sameFile reports whether two paths lead to one file. Of one that is not there the
 // path counts.
 func sameFile(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {

@@ -6,7 +6,7 @@ import (
 	"lamplighter/app/config"
 )
 
-// serenaOpensPage tells whether a Serena that is told nothing else opens its own
+// serenaOpensPage reports whether a Serena that is told nothing else opens its own
 // page: what its settings say, which are below SERENA_HOME or the home.
 func serenaOpensPage(home string, getenv func(string) string) bool {
 	dir := config.Find("", getenv, config.Base{Home: home}).SerenaHome

@@ -107,7 +107,7 @@ func joined(all []place) []place {
 	return list
 }
 
-// closed tells whether Do leaves a file alone because others may use it.
+// closed reports whether Do leaves a file alone because others may use it.
 func (p place) closed(w Wanted) bool {
 	return p.scope == Project && !w.Project && w.File == "" && !w.Undo
 }

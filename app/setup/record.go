@@ -55,7 +55,7 @@ type stepEntry struct {
 	After  document.Source `json:"after"`
 }
 
-// is tells whether two steps are the same one.
+// is reports whether two steps are the same one.
 func (s step) is(other step) bool {
 	return s.Path == other.Path && s.At.Equal(other.At) && s.Before == other.Before && s.After == other.After && s.Backup == other.Backup
 }
@@ -69,7 +69,7 @@ func (s *step) sources() bool {
 	return len(s.Entries) == n
 }
 
-// isSource tells whether a text can be the command of an entry: whether it can be
+// isSource reports whether a text can be the command of an entry: whether it can be
 // put into one. Of a format that is not known nothing can be told.
 func isSource(f document.Format, s document.Source) bool {
 	var text string
@@ -85,7 +85,7 @@ func isSource(f document.Format, s document.Source) bool {
 	return err == nil && doc.Restore([]string{"servers", "it"}, s) == nil
 }
 
-// valid tells whether setup can have written a step.
+// valid reports whether setup can have written a step.
 func (s step) valid() bool {
 	return filepath.IsAbs(s.Path) && isHex(s.Before) && isHex(s.After) && (s.Backup == "" || filepath.IsAbs(s.Backup)) &&
 		!slices.ContainsFunc(s.Entries, func(e stepEntry) bool { return len(e.Path) == 0 })
@@ -152,7 +152,7 @@ func loadRecord(dir string) (*record, error) {
 	return r, nil
 }
 
-// whole tells whether the record knows all that setup has written.
+// whole reports whether the record knows all that setup has written.
 func (r *record) whole() bool { return r.exists && !r.partly && r.unread == nil }
 
 // without says that the record, or a part of it, is none.
@@ -160,7 +160,7 @@ func without(err error) error {
 	return fmt.Errorf("%w; what it says there is left out, and the next change sets it aside, as a copy with another name beside it", err)
 }
 
-// isOther tells whether something lies at path that is no file, as a link, which
+// isOther reports whether something lies at path that is no file, as a link, which
 // is not followed.
 func isOther(path string) bool {
 	info, err := os.Lstat(path)

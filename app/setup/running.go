@@ -186,7 +186,7 @@ func isJavaScript(path string) bool {
 	return strings.HasSuffix(path, ".js") || strings.HasSuffix(path, ".mjs") || strings.HasSuffix(path, ".cjs")
 }
 
-// isOurs tells whether a program is one of ours.
+// isOurs reports whether a program is one of ours.
 func isOurs(name string) bool {
 	return name == "lamplighter" || strings.HasPrefix(name, "lamplighter-")
 }

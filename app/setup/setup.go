@@ -96,7 +96,7 @@ type Client struct {
 	Files   []File `json:"files"`
 }
 
-// Found tells whether any of its files is there.
+// Found reports whether any of its files is there.
 func (c Client) Found() bool {
 	for _, f := range c.Files {
 		if f.Exists {
@@ -174,7 +174,7 @@ type Result struct {
 	Notes []string `json:"notes"`
 }
 
-// Failed tells whether a file could not be changed, or not all that belongs to it.
+// Failed reports whether a file could not be changed, or not all that belongs to it.
 func (r Result) Failed() bool {
 	for _, c := range r.Changes {
 		if c.Problem != "" {
@@ -201,7 +201,7 @@ type Options struct {
 	// LookPath finds the program of a command, as a client would. Default: that of
 	// os/exec, and the places where installers put programs.
 	LookPath func(command string) (string, error)
-	// PageOpens tells whether Serena opens its own page unless it is told otherwise.
+	// PageOpens reports whether Serena opens its own page unless it is told otherwise.
 	// Default: what Serena's settings say.
 	PageOpens func() bool
 	Now       func() time.Time // default: time.Now

@@ -185,7 +185,7 @@ func (r run) dropUndone(e edit, v reversal, steps []step, back int, c *Change) e
 	return nil
 }
 
-// remains tells whether an entry of a step still runs lamplighter-connect, and did
+// remains reports whether an entry of a step still runs lamplighter-connect, and did
 // not before setup came.
 func (r run) remains(v reversal, st step, entries []document.Entry) bool {
 	return slices.ContainsFunc(entries, func(e document.Entry) bool {
@@ -194,7 +194,7 @@ func (r run) remains(v reversal, st step, entries []document.Entry) bool {
 	})
 }
 
-// allChosen tells whether all that is ours in a file is meant.
+// allChosen reports whether all that is ours in a file is meant.
 func (r run) allChosen(entries []document.Entry) bool {
 	return !slices.ContainsFunc(entries, func(e document.Entry) bool {
 		_, ours, _ := readConnection(r.m.goos, wordsOf(e))
@@ -206,7 +206,7 @@ func (r run) chosen(path []string) bool {
 	return !r.others[document.Key(path)] && (len(r.w.Servers) == 0 || r.named(path))
 }
 
-// isOthers tells whether an entry is left to another installation, which stays when
+// isOthers reports whether an entry is left to another installation, which stays when
 // this one goes.
 func (r run) isOthers(e document.Entry) bool {
 	c, ours, why := readConnection(r.m.goos, wordsOf(e))

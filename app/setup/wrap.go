@@ -55,7 +55,7 @@ func readConnection(goos string, words []string) (c connection, ours bool, why s
 	return c, true, ""
 }
 
-// runsUs tells whether a command runs a program of ours, be it through another one.
+// runsUs reports whether a command runs a program of ours, be it through another one.
 func runsUs(words []string) bool {
 	return len(words) > 0 && monitor.ProgramName(words[0]) == mainProgram ||
 		slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, connectProgram) })

@@ -24,7 +24,7 @@ func newDashboard() dashboard {
 	return dashboard{queue: c.Queue, last: c.LastExecution}
 }
 
-// busy tells whether a Serena works although no request waits for it.
+// busy reports whether a Serena works although no request waits for it.
 func (d dashboard) busy(ctx context.Context, s Server, quiet time.Duration) (bool, error) {
 	port := s.DashboardPort()
 	if port == 0 {

@@ -54,7 +54,7 @@ func (c *crashes) refuse(now time.Time) error {
 	return nil
 }
 
-// matters tells whether anything of it still has an effect.
+// matters reports whether anything of it still has an effect.
 func (c *crashes) matters(now time.Time) bool {
 	if c.pause > 0 {
 		return now.Sub(c.until) < crashMost

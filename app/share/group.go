@@ -73,7 +73,7 @@ type run struct {
 	orderAt time.Time
 }
 
-// usable tells whether requests can be sent to it.
+// usable reports whether requests can be sent to it.
 func (r *run) usable() bool { return r != nil && !r.exited && r.ending == "" }
 
 // inFlight is how many requests have no answer yet.
@@ -85,7 +85,7 @@ func (g *group) inFlight() int {
 	return n
 }
 
-// runs tells whether there is a server, or soon is.
+// runs reports whether there is a server, or soon is.
 func (g *group) runs() bool { return g.run != nil || g.starting != nil }
 
 // acquire returns the server, and starts it when it does not run.
@@ -254,7 +254,7 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 	}
 }
 
-// counts tells whether a failed start is like a crash: nothing that was only
+// counts reports whether a failed start is like a crash: nothing that was only
 // refused is.
 func counts(err error) bool {
 	var failed *launch.StartError

@@ -57,7 +57,7 @@ func lockKey(ctx context.Context, dir, key string) (*keyLock, error) {
 	return &keyLock{path, lock}, nil
 }
 
-// isKey tells whether a key may be part of a name of a file.
+// isKey reports whether a key may be part of a name of a file.
 func isKey(key string) bool {
 	return key != "" && len(key) <= 128 && strings.Trim(key, "0123456789abcdef") == ""
 }

@@ -96,7 +96,7 @@ type Options struct {
 	// that run are parked as soon as nothing else speaks against that. It is asked
 	// again and again. nil: never.
 	Forbid func(ctx context.Context) (why string)
-	// Busy tells whether a server works although no request waits for it. Quiet
+	// Busy reports whether a server works although no request waits for it. Quiet
 	// is the time since the last answer. nil: its dashboard is asked. An error
 	// counts as busy.
 	Busy func(ctx context.Context, s Server, quiet time.Duration) (bool, error)

@@ -101,7 +101,7 @@ func Dial(ctx context.Context, p Place) (net.Conn, error) {
 // gave, 0 for one that is not ours to see.
 func PeerPID(conn net.Conn) (int, error) { return peerPID(conn) }
 
-// HungUp tells whether an error of a connection says that the other end has
+// HungUp reports whether an error of a connection says that the other end has
 // closed it.
 func HungUp(err error) bool { return hungUp(err) }
 

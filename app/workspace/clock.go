@@ -34,7 +34,7 @@ func now() Stamp {
 	return s
 }
 
-// sameBoot tells whether two moments were in one run of the system.
+// sameBoot reports whether two moments were in one run of the system.
 func sameBoot(a, b Stamp) bool { return a.Boot != "" && a.Boot == b.Boot }
 
 // elapsed is what has passed from one moment to a later one, never less than
@@ -46,7 +46,7 @@ func elapsed(from, to Stamp) time.Duration {
 	return max(to.Wall.Sub(from.Wall), 0)
 }
 
-// after tells whether a is later than b.
+// after reports whether a is later than b.
 func after(a, b Stamp) bool {
 	if sameBoot(a, b) {
 		return a.SinceBoot > b.SinceBoot

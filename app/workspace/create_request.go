@@ -153,7 +153,7 @@ func (p *blueprint) openSource(ctx context.Context) error {
 	return nil
 }
 
-// underGit tells whether a directory looks like part of a repository to somebody
+// underGit reports whether a directory looks like part of a repository to somebody
 // who has no git.
 func underGit(dir string) bool {
 	for {

@@ -76,7 +76,7 @@ func usualCleanup(k Kind) Cleanup {
 	return AtCompletion
 }
 
-// completed tells whether its job has ended, and nobody has used it since.
+// completed reports whether its job has ended, and nobody has used it since.
 func (f facts) completed() bool { return f.Done != nil && !after(f.Used, *f.Done) }
 
 // verdict is what is decided about a workspace.
@@ -86,7 +86,7 @@ type verdict struct {
 	Words  string        // what happens when
 }
 
-// due tells whether it is to be done now.
+// due reports whether it is to be done now.
 func (v verdict) due() bool { return v.Action != actNothing && v.In <= 0 }
 
 // sentence is Words with who is meant.

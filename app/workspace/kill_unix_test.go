@@ -101,7 +101,7 @@ func TestKilledWhileCreating(t *testing.T) {
 	}
 }
 
-// free tells whether nobody is at work on any workspace.
+// free reports whether nobody is at work on any workspace.
 func (l *lab) free(m *Manager) bool {
 	l.t.Helper()
 	records, err := m.store.all()

@@ -56,7 +56,7 @@ func (m *Manager) tryPlace(ctx context.Context, r *record) (*TooMany, error) {
 	return nil, m.store.write(r)
 }
 
-// holdsPlace tells whether a workspace has a tree, or is about to.
+// holdsPlace reports whether a workspace has a tree, or is about to.
 func (r *record) holdsPlace() bool {
 	return r.State == Creating || r.State == Ready || r.Step != nil && r.Step.Verb == stepRestore
 }

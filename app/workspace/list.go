@@ -42,7 +42,7 @@ func (m *Manager) list(ctx context.Context) ([]Workspace, error) {
 	return list, err
 }
 
-// listed tells whether a workspace is whole: one that is being made is not, and
+// listed reports whether a workspace is whole: one that is being made is not, and
 // neither is one that is being removed, from when its tree is not where it was.
 func (r *record) listed() bool {
 	switch {
@@ -56,12 +56,12 @@ func (r *record) listed() bool {
 	return true
 }
 
-// unfinished tells whether a removal has failed, so that something of it is left.
+// unfinished reports whether a removal has failed, so that something of it is left.
 func (r *record) unfinished() bool {
 	return r.State == Removed && r.Step != nil && leftKind(r.Problem) == leftFailed
 }
 
-// hasTree tells whether the tree is where it was made.
+// hasTree reports whether the tree is where it was made.
 func (r *record) hasTree() bool {
 	id, err := tree.Identity(r.Path)
 	return err == nil && id == r.Root
@@ -115,7 +115,7 @@ const shortest = 8
 // and the version, with the hyphens.
 const timeDigits = len("01900000-0000-7")
 
-// known tells whether a workspace may be asked for: also one whose removal was
+// known reports whether a workspace may be asked for: also one whose removal was
 // interrupted, so that it comes to an end.
 func (r *record) known() bool {
 	return r.State == Ready || r.State == Ended || r.State == Archived || r.unfinished()

@@ -29,7 +29,7 @@ func aroundOf(path string) string {
 	return identity
 }
 
-// moved tells whether the directory around a tree is not the one that it was made
+// moved reports whether the directory around a tree is not the one that it was made
 // in: the empty place of a drive that is not there now looks like one from which
 // the tree was removed.
 func (r *record) moved() bool {
@@ -83,7 +83,7 @@ func (m *Manager) takeStatus(r *record, verb verb, status gitwork.Status, loss *
 // headLimit bounds what is read of a HEAD.
 const headLimit = 1 << 12
 
-// onBranch tells whether the branch of a workspace is what is checked out.
+// onBranch reports whether the branch of a workspace is what is checked out.
 func (r *record) onBranch() bool {
 	head, err := statefile.Read(filepath.Join(r.Source.Admin, "HEAD"), headLimit)
 	return err == nil && r.Source.Branch != "" && strings.TrimSpace(string(head)) == "ref: refs/heads/"+r.Source.Branch

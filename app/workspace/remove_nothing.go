@@ -14,7 +14,7 @@ const (
 	serenaMemories = "memories"
 )
 
-// ofSerena tells whether an uncommitted path in a tree is what Serena has written
+// ofSerena reports whether an uncommitted path in a tree is what Serena has written
 // by itself.
 func (m *Manager) ofSerena(tree, path string) bool {
 	if path != serenaDir+"/" {
@@ -23,7 +23,7 @@ func (m *Manager) ofSerena(tree, path string) bool {
 	return noWork(path, namesIn(filepath.Join(tree, serenaDir)), namesIn(filepath.Join(tree, serenaDir, serenaMemories)))
 }
 
-// noWork tells whether a path, as git names what it does not know, is Serena's
+// noWork reports whether a path, as git names what it does not know, is Serena's
 // directory with nothing in it but what Serena writes by itself. names are in it,
 // memories in that of its memories. Where the commit has some of it git names what
 // is new in it, which is work.
@@ -50,7 +50,7 @@ func namesIn(dir string) []string {
 	return names
 }
 
-// nothingMade tells whether a tree that has no version has no file but shares.
+// nothingMade reports whether a tree that has no version has no file but shares.
 func (m *Manager) nothingMade(r *record) bool {
 	if versions, err := m.versions(r.ID); err != nil || len(versions) > 0 {
 		return false

@@ -20,7 +20,7 @@ func (m *Manager) recoverRemove(ctx context.Context, r *record) error {
 	return err
 }
 
-// decideAnew tells whether a removal that was begun goes on. When it does not, its
+// decideAnew reports whether a removal that was begun goes on. When it does not, its
 // step is undone and the reason is in the record. A tree that was not set aside stays:
 // whoever has used it since may have work in it that was not there when it was asked
 // for. Clean-up decides for itself.
@@ -56,7 +56,7 @@ func (m *Manager) given(r *record, err error) error {
 // for its step to be written down: a tree that was set aside tells by its name.
 // What would be lost with it nobody knows any more, so that it is put back where
 // that may be something, and where somebody works in it. The caller holds the lock.
-// It tells whether there was something to do.
+// It reports whether there was something to do.
 func (m *Manager) finishAside(ctx context.Context, r *record) (bool, error) {
 	if r.State != Ready || r.Step != nil {
 		return false, nil

@@ -85,7 +85,7 @@ func (m *Manager) restore(ctx context.Context, r *record, version int, tell func
 	})
 }
 
-// treeGone tells whether somebody has removed the tree of a workspace.
+// treeGone reports whether somebody has removed the tree of a workspace.
 func (m *Manager) treeGone(r *record) bool {
 	lies, err := m.lies(r, r.Path)
 	return err == nil && lies == nothing

@@ -42,10 +42,10 @@ func forJobs() (signals <-chan os.Signal, stop func()) {
 	}
 }
 
-// typed tells whether a signal is one that the keys of a terminal send.
+// typed reports whether a signal is one that the keys of a terminal send.
 func typed(sig os.Signal) bool { return sig == unix.SIGINT || sig == unix.SIGQUIT }
 
-// inForeground tells whether what the terminal sends goes to our process group,
+// inForeground reports whether what the terminal sends goes to our process group,
 // which the job is in.
 func inForeground() bool {
 	terminal, err := os.OpenFile("/dev/tty", os.O_RDONLY, 0)

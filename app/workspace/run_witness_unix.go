@@ -15,7 +15,7 @@ import (
 	"lamplighter/monitor"
 )
 
-// witness tells whether a signal that we have got was sent to all of our process
+// witness reports whether a signal that we have got was sent to all of our process
 // group, as a terminal does, or to us alone: a process in the group that ends with
 // such a signal. Go does not tell who has sent one.
 type witness struct {
@@ -88,7 +88,7 @@ func (w *witness) run(cmd *exec.Cmd, input *os.File) {
 	}
 }
 
-// hasGot tells whether the group has got the signal that we got now. What nobody
+// hasGot reports whether the group has got the signal that we got now. What nobody
 // can tell is taken for one of the terminal.
 func (w *witness) hasGot(now time.Time) bool {
 	if w == nil {

@@ -21,7 +21,7 @@ type besides struct {
 	now      time.Time // by the wall clock
 }
 
-// judge tells whether nothing stands against removing a worktree, and in words
+// judge reports whether nothing stands against removing a worktree, and in words
 // what does, or why it is safe.
 func judge(s Stale, also besides) (removable bool, why string) {
 	switch {

@@ -64,7 +64,7 @@ func nestedIn(ctx context.Context, dir string, known map[string]*record) nested 
 	return n
 }
 
-// below tells whether a path lies below a directory, whichever way that is written.
+// below reports whether a path lies below a directory, whichever way that is written.
 func below(path, dir string) bool {
 	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
 		if at == dir || sameFile(at, dir) {

@@ -169,5 +169,5 @@ func untold(history []happening, last happening, any bool) []happening {
 	return history
 }
 
-// same tells whether two views show the same.
+// same reports whether two views show the same.
 func same(a, b View) bool { return reflect.DeepEqual(a, b) }

@@ -121,7 +121,7 @@ func inSource(source, top, asked string) (from, place string, err error) {
 	return from, filepath.Join(base, filepath.Base(whole)), nil
 }
 
-// overlap tells whether one of two places in a tree is in the other, on whatever
+// overlap reports whether one of two places in a tree is in the other, on whatever
 // file system.
 func overlap(a, b string) bool {
 	a, b = strings.ToLower(a)+"/", strings.ToLower(b)+"/"
@@ -149,7 +149,7 @@ func (p *blueprint) skip(staging string) func(string) bool {
 	}
 }
 
-// sameFile tells whether two paths lead to one thing, without following a link
+// sameFile reports whether two paths lead to one thing, without following a link
 // at their end.
 func sameFile(a, b string) bool {
 	one, err := os.Lstat(a)

@@ -192,7 +192,7 @@ type chore struct {
 // errUsed is that a chore is none any more.
 var errUsed = errors.New("it was used meanwhile")
 
-// still tells whether a chore is to be done with a record as it is now, which was
+// still reports whether a chore is to be done with a record as it is now, which was
 // seen when that was decided. The caller holds its lock.
 func (m *Manager) still(c chore, seen, now *record) bool {
 	v := due(factsOf(now, m.limits()), m.o.Clock())
@@ -286,7 +286,7 @@ func (m *Manager) locked(id string, do func(*record) error) error {
 	})
 }
 
-// isAside tells whether finishAside has something to do.
+// isAside reports whether finishAside has something to do.
 func (m *Manager) isAside(r *record) bool {
 	for _, verb := range []verb{stepRemove, stepEnd} {
 		if lies, err := m.lies(r, m.trash(r, verb)); err == nil && lies == ours {

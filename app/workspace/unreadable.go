@@ -73,7 +73,7 @@ func (u *unreadable) named(path string) int {
 	return -1
 }
 
-// isAdmin tells whether a directory is what git keeps of a worktree, which has the
+// isAdmin reports whether a directory is what git keeps of a worktree, which has the
 // name of that.
 func isAdmin(path string) bool {
 	_, err := os.Lstat(filepath.Join(path, "commondir"))

@@ -309,7 +309,7 @@ func (m *Manager) sweepParts(ctx context.Context, id string) error {
 	return errors.Join(failed...)
 }
 
-// changed tells whether the tree differs from its last version, and true when
+// changed reports whether the tree differs from its last version, and true when
 // there is none.
 func (m *Manager) changed(ctx context.Context, r *record) (bool, error) {
 	versions, err := m.versions(r.ID)

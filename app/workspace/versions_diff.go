@@ -197,7 +197,7 @@ func visible(s string) string {
 	}, s)
 }
 
-// absent tells whether nothing lies at a path.
+// absent reports whether nothing lies at a path.
 func absent(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)

@@ -90,7 +90,7 @@ func (x *machine) step(t *rapid.T) {
 	}
 }
 
-// interrupted tells whether do ended by a crash.
+// interrupted reports whether do ended by a crash.
 func interrupted(do func()) (crashed bool) {
 	defer func() {
 		if what := recover(); what != nil {

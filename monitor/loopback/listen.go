@@ -36,5 +36,5 @@ func take(ctx context.Context, network, host string, port int) (net.Listener, er
 	return config.Listen(ctx, network, address)
 }
 
-// Taken tells whether an error of Listen says that somebody has the port.
+// Taken reports whether an error of Listen says that somebody has the port.
 func Taken(err error) bool { return errors.Is(err, errTaken) }

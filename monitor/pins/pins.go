@@ -104,13 +104,13 @@ func bootID() (string, error) {
 	return process.BootID()
 }
 
-// lives tells whether the process runs. What is hidden from us does.
+// lives reports whether the process runs. What is hidden from us does.
 func lives(id monitor.Identity) bool {
 	alive, err := process.Alive(process.Local(), id)
 	return alive || err != nil
 }
 
-// Pinned tells whether the instance is pinned.
+// Pinned reports whether the instance is pinned.
 func (s *Store) Pinned(id monitor.Identity) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -74,12 +74,12 @@ func (r *Rules) spares(in *monitor.Instance) string {
 	return words
 }
 
-// matches tells whether an override is about an instance.
+// matches reports whether an override is about an instance.
 func (o *Override) matches(in *monitor.Instance) bool {
 	return o.ofSome() && (o.Project == "" || o.ofProject(in)) && (o.Client == "" || o.ofClient(in))
 }
 
-// mayMatch tells whether an override is about an instance or would be, if what is
+// mayMatch reports whether an override is about an instance or would be, if what is
 // not known of the instance were so.
 func (o *Override) mayMatch(in *monitor.Instance) bool {
 	return o.ofSome() && (o.Project == "" || o.ofProject(in) || o.projectUnknown(in)) &&
@@ -88,13 +88,13 @@ func (o *Override) mayMatch(in *monitor.Instance) bool {
 
 func (o *Override) ofSome() bool { return o.Project != "" || o.Client != "" }
 
-// ofProject tells whether an instance has the project of an override. People write
+// ofProject reports whether an instance has the project of an override. People write
 // names as they remember them, so that case does not count in those.
 func (o *Override) ofProject(in *monitor.Instance) bool {
 	return strings.EqualFold(o.Project, in.ProjectName) || sameDir(o.Project, in.ProjectRoot)
 }
 
-// projectUnknown tells whether what an override calls its project by, a name or a
+// projectUnknown reports whether what an override calls its project by, a name or a
 // directory, is not known of an instance. Only a Serena has projects, and it may
 // have none just now because its client is about to activate one.
 func (o *Override) projectUnknown(in *monitor.Instance) bool {

@@ -149,7 +149,7 @@ type Overview struct {
 	AgentInterface string `json:"agent_interface"`
 }
 
-// KeepsState tells whether the variables of its clients live in the memory of
+// KeepsState reports whether the variables of its clients live in the memory of
 // the server, as with the interface REPL, which Serena 2 brought; nil when the
 // overview does not say.
 func (o *Overview) KeepsState() *bool {

@@ -20,7 +20,7 @@ type Command struct {
 	Args []string // everything behind what makes it a server, as given
 }
 
-// ParseCommand tells whether a process is a Serena MCP server, by executable
+// ParseCommand reports whether a process is a Serena MCP server, by executable
 // and arguments: exe is the path of the program that runs (empty when it cannot
 // be read), args its command line. A process whose arguments merely mention
 // Serena, such as an editor, a shell or a launcher like uvx, is not one.

@@ -46,7 +46,7 @@ func TaskNumber(task string) int64 {
 	return number
 }
 
-// IsToolCall tells whether a task, by its name such as "Task-22:FindSymbolTool",
+// IsToolCall reports whether a task, by its name such as "Task-22:FindSymbolTool",
 // is a call of a client and not something Serena or its own page asked for,
 // such as "Task-1:init_project_services".
 func IsToolCall(task string) bool {

@@ -47,7 +47,7 @@ func PortOwner(pid, port int) (monitor.Identity, error) {
 	return monitor.Identity{}, fmt.Errorf("process %d %w (port %d of 127.0.0.1)", pid, ErrNotListening, port)
 }
 
-// isAlive tells whether a process still runs.
+// isAlive reports whether a process still runs.
 func isAlive(id monitor.Identity) bool {
 	alive, err := process.Alive(process.Local(), id)
 	return err == nil && alive

@@ -127,7 +127,7 @@ func (w *world) signal(s step, what string, deliver func(*actor)) {
 	w.trace = append(w.trace, fmt.Sprintf("%s%v", what, len(s.to)))
 }
 
-// below tells whether all that is above an actor lived at the last look.
+// below reports whether all that is above an actor lived at the last look.
 func (w *world) below(a *actor) bool {
 	for a.parent != (monitor.Identity{}) {
 		a = w.find(a.parent)

@@ -110,7 +110,7 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *
 	p.canAsk = owned && !suspended && f.Work != Silent
 }
 
-// hears tells whether one of these takes what is sent to the port at 127.0.0.1:
+// hears reports whether one of these takes what is sent to the port at 127.0.0.1:
 // it listens on that address or on all.
 func hears(listeners []process.Listener, port int) bool {
 	return slices.ContainsFunc(listeners, func(n process.Listener) bool {

@@ -316,7 +316,7 @@ func identityOf(t testing.TB, pid int) monitor.Identity {
 	return s.Identity
 }
 
-// lives tells whether a process runs.
+// lives reports whether a process runs.
 func lives(id monitor.Identity) bool {
 	s, err := process.ReadStat(id.PID)
 	return err == nil && s.Identity == id && s.State != process.Unreaped

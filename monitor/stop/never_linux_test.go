@@ -173,7 +173,7 @@ func TestOtherUsers(t *testing.T) {
 	}
 }
 
-// canChangeUser tells whether there are other users here: not in a user
+// canChangeUser reports whether there are other users here: not in a user
 // namespace that knows one only.
 func canChangeUser() bool {
 	b, err := os.ReadFile("/proc/self/uid_map")

@@ -51,7 +51,7 @@ type Order struct {
 	Confirm func(context.Context) error
 }
 
-// forced tells whether the user insists.
+// forced reports whether the user insists.
 func (o Order) forced() bool { return o.Force && !o.Automatic }
 
 // Outcome is how a Stop ended, in one word.
@@ -185,7 +185,7 @@ func (l *Ladder) join(id monitor.Identity, o Order) (mine, other *ascent) {
 	return mine, nil
 }
 
-// speaksFor tells whether what an ascent has come to is the answer to another
+// speaksFor reports whether what an ascent has come to is the answer to another
 // order as well: one who gave up, or was refused what that order may do, does not
 // speak for it. A policy is refused more than a user.
 func (a *ascent) speaksFor(o Order) bool {

@@ -39,7 +39,7 @@ func (l *loop) takeInAlone(now time.Time) {
 	}
 }
 
-// knownBelow tells whether a process is, or is above, a server that is known
+// knownBelow reports whether a process is, or is above, a server that is known
 // otherwise.
 func (l *loop) knownBelow(id monitor.Identity) bool {
 	for _, t := range l.tracked {
@@ -74,7 +74,7 @@ func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
 	l.begin(t, info, now)
 }
 
-// isClientAbove tells whether a server is below the client that is said to have
+// isClientAbove reports whether a server is below the client that is said to have
 // it. Nothing else is taken for a server on the word of a client.
 func (l *loop) isClientAbove(s *monitor.Shared) bool {
 	if len(s.Clients) == 0 || s.Clients[0].PID <= 0 {

@@ -130,7 +130,7 @@ func (c *cutOffs) noteTree(tree []monitor.Identity, server monitor.Identity, now
 	}
 }
 
-// leftOver tells whether a tree may hold something that a call has started: a
+// leftOver reports whether a tree may hold something that a call has started: a
 // process that was not there before, and is younger than the server. Of a tree
 // that is not known nobody can say.
 func leftOver(tree, before []monitor.Identity, server monitor.Identity) bool {

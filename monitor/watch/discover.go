@@ -102,7 +102,7 @@ func (l *loop) drop(id monitor.Identity) {
 	l.release(t)
 }
 
-// sameServer tells whether a process of this kind and command is part of t when
+// sameServer reports whether a process of this kind and command is part of t when
 // it is a child of one of its members. A Serena may start another one for
 // another project; other servers start no second one of their kind.
 func (t *tracked) sameServer(kind string, cmd serena.Command) bool {
@@ -128,7 +128,7 @@ func (l *loop) notMember(id monitor.Identity) {
 	}
 }
 
-// isServer tells whether a process still has the command line of the instance.
+// isServer reports whether a process still has the command line of the instance.
 // A language server that has just been forked had it, and the sockets too.
 func (l *loop) isServer(t *tracked, pid int) bool {
 	p, err := l.system.Read(pid)

@@ -61,7 +61,7 @@ func samePolicy(a, b monitor.Policy) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// sameTime tells whether two times are the same to people: one that is counted
+// sameTime reports whether two times are the same to people: one that is counted
 // anew from a span comes out a little different each time.
 func sameTime(a, b time.Time) bool {
 	return a.IsZero() == b.IsZero() && a.Sub(b).Abs() < time.Second
@@ -84,7 +84,7 @@ func newGathering() *gathering {
 	return g
 }
 
-// goOn tells whether what a probe has found waits, for so many that are under way.
+// goOn reports whether what a probe has found waits, for so many that are under way.
 // After a wait due fires, and over must be called.
 func (g *gathering) goOn(underWay int) bool {
 	if underWay == 0 {

@@ -48,7 +48,7 @@ func (h *happened) note(e monitor.Event) {
 	h.recent = slices.Concat([]monitor.Event{e}, kept[:min(len(kept), monitor.RecentEvents-1)])
 }
 
-// supersedes tells whether an event says all that an earlier one of the same
+// supersedes reports whether an event says all that an earlier one of the same
 // instance did.
 func supersedes(e, old monitor.EventKind) bool {
 	switch e {
@@ -176,7 +176,7 @@ func (l *loop) judgeEvent(e monitor.Event, before, after *monitor.Snapshot) (tol
 	return e, true
 }
 
-// shownAs tells whether a snapshot shows what was taken for the server id.
+// shownAs reports whether a snapshot shows what was taken for the server id.
 func (l *loop) shownAs(id monitor.Identity, in *monitor.Snapshot) bool {
 	for old, now := range l.moved {
 		if now == id && (len(in.Find(old.String())) > 0 || l.shownAs(old, in)) {

@@ -59,7 +59,7 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 	}
 }
 
-// listenOn tells whether one of some processes listens on a port: what answers
+// listenOn reports whether one of some processes listens on a port: what answers
 // there would otherwise speak for somebody else.
 func listenOn(s process.System, port int, pids ...int) bool {
 	// Asked anew: what the loop asks forgets whom it is not asked about.

@@ -156,7 +156,7 @@ func (l *loop) aboveLaunched(id monitor.Identity) bool {
 	return false
 }
 
-// includes tells whether what was taken for another instance is part of the
+// includes reports whether what was taken for another instance is part of the
 // launched one: a wrapper that a rule knows, a child that runs the same.
 func (t *tracked) includes(other *tracked) bool {
 	if slices.Contains(t.above, other.in.Identity) {

@@ -27,7 +27,7 @@ type evidence struct {
 	closedBefore, suspectedBefore time.Time // since when, by what was known before; until it is looked at
 }
 
-// alone tells whether somebody was found to be missing.
+// alone reports whether somebody was found to be missing.
 func (e *evidence) alone() bool { return e.closed || e.suspected }
 
 // before is since when it was known, of what is found now, that it is alone.
@@ -213,7 +213,7 @@ func (l *loop) watchClient(t *tracked, now time.Time) {
 	}
 }
 
-// watchesClient tells whether a process is the client whose end matters to t:
+// watchesClient reports whether a process is the client whose end matters to t:
 // that of whoever asked us for a server does not.
 func (t *tracked) watchesClient(id monitor.Identity) bool {
 	return t.in.Client != nil && t.in.Client.Identity == id && !t.in.Managed

@@ -135,7 +135,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 // which have run for hours do not flash as starting when we start.
 const firstLook = time.Second
 
-// hasLooked tells whether there is something to show: the first round of
+// hasLooked reports whether there is something to show: the first round of
 // probes has come back, or has had its time.
 func (l *loop) hasLooked(now time.Time) bool {
 	if !l.looked {

@@ -178,7 +178,7 @@ func (l *loop) shareAlone(list []monitor.Instance, s *monitor.Shared) {
 	}
 }
 
-// isBelow tells whether a process is the server itself or above it.
+// isBelow reports whether a process is the server itself or above it.
 func (l *loop) isBelow(t *tracked, id monitor.Identity) bool {
 	if id == t.in.Identity || id == t.root || id == t.launcher || slices.Contains(t.members, id) {
 		return true

@@ -179,7 +179,7 @@ func (t *tracked) noteTree(tree []process.Stat, now time.Time) {
 	t.treeAt, t.treeCPU = now, cpu
 }
 
-// waitsForDashboard tells whether a port is expected any moment.
+// waitsForDashboard reports whether a port is expected any moment.
 func (t *tracked) waitsForDashboard() bool {
 	return t.isSerena() && t.port == 0 && t.exitedAt.IsZero() && !t.stopped &&
 		(t.ageThen+time.Since(t.firstSeen) < monitor.StartBudget)
@@ -268,7 +268,7 @@ func (t *tracked) setMCP(port int) {
 	t.in.MCPURL = mcpURL(t.cmd.Transport, port)
 }
 
-// loopback tells whether a listener can be reached at 127.0.0.1.
+// loopback reports whether a listener can be reached at 127.0.0.1.
 func loopback(a netip.Addr) bool {
 	a = a.Unmap()
 	return a == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || a.IsUnspecified()
@@ -285,7 +285,7 @@ func (t *tracked) probeDue(now time.Time, burst bool) bool {
 	return burst || (t.active && now.Sub(t.probedAt) >= t.limits.Active)
 }
 
-// signOfLifeSuffices tells whether nothing can have happened since the last
+// signOfLifeSuffices reports whether nothing can have happened since the last
 // probe, so that one request is enough: the main thread has been watched, and
 // it was asleep.
 func (t *tracked) signOfLifeSuffices(now time.Time) bool {
@@ -293,7 +293,7 @@ func (t *tracked) signOfLifeSuffices(now time.Time) bool {
 		t.mainCPU > 0 && !t.overviewDue(now)
 }
 
-// overviewDue tells whether a probe is to ask for the overview in any case.
+// overviewDue reports whether a probe is to ask for the overview in any case.
 func (t *tracked) overviewDue(now time.Time) bool {
 	return t.wantOverview || now.Sub(t.overviewAt) >= overviewEvery
 }

@@ -19,7 +19,7 @@ import (
 
 const patience = 2 * time.Minute
 
-// toldAll tells whether a server has answered everything: on a slow machine one
+// toldAll reports whether a server has answered everything: on a slow machine one
 // answer may come too late, and is not known then.
 func toldAll(in *monitor.Instance) bool { return in != nil && in.Busy != nil && in.ToolCalls != nil }
 

@@ -204,7 +204,7 @@ func use(t *testing.T, s e2e.Asked) {
 
 func address(s e2e.Asked) string { return "http://127.0.0.1:" + strconv.Itoa(s.Port) + "/mcp" }
 
-// initialised tells whether a server answers the first request of MCP.
+// initialised reports whether a server answers the first request of MCP.
 func initialised(ctx context.Context, address string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`))

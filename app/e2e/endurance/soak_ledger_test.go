@@ -127,7 +127,7 @@ func (l *ledger) all() []*lamp {
 	return slices.Clone(l.order)
 }
 
-// runs tells whether a process runs. One that has exited and is not reaped does
+// runs reports whether a process runs. One that has exited and is not reaped does
 // not.
 func runs(id monitor.Identity) bool {
 	s, err := facts.ReadStat(id.PID)

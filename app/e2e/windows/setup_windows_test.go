@@ -330,7 +330,7 @@ func TestSetup(t *testing.T) {
 	}
 }
 
-// underWine tells whether the icons in the tray can be counted.
+// underWine reports whether the icons in the tray can be counted.
 func underWine() bool {
 	return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil
 }

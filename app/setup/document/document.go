@@ -120,7 +120,7 @@ func Parse(f Format, text []byte, tables [][]string) (*Document, error) {
 	return &Document{e}, nil
 }
 
-// within tells whether a table may be found below an entry of another one. Edits of
+// within reports whether a table may be found below an entry of another one. Edits of
 // such an entry would move what was found.
 func within(tables [][]string) bool {
 	for _, outer := range tables {

@@ -16,7 +16,7 @@ const (
 	oddNothing  = "it has neither a command nor an address"
 )
 
-// IsServer tells whether there is a command or an address in the entry, also one
+// IsServer reports whether there is a command or an address in the entry, also one
 // that cannot be used. Where a table may be one of something else, what is no
 // server says so.
 func (e Entry) IsServer() bool {

@@ -91,11 +91,11 @@ func jsonJoined(before, own, after hujson.Extra, first, last bool) hujson.Extra 
 	return after
 }
 
-// jsonSpaced tells whether there is space behind the colon of a member, as all
+// jsonSpaced reports whether there is space behind the colon of a member, as all
 // but the tersest writers put it.
 func jsonSpaced(m hujson.ObjectMember) bool { return len(m.Value.BeforeExtra) > 0 }
 
-// jsonComment tells whether there is a comment: nothing else between values has a
+// jsonComment reports whether there is a comment: nothing else between values has a
 // slash.
 func jsonComment(e hujson.Extra) bool { return bytes.IndexByte(e, '/') >= 0 }
 

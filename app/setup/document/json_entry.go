@@ -104,7 +104,7 @@ func jsonStrings(v hujson.ValueTrimmed) (words []string, ok bool) {
 	return words, true
 }
 
-// jsonHalfPair tells whether a valid literal has an escape that is half of a
+// jsonHalfPair reports whether a valid literal has an escape that is half of a
 // surrogate pair.
 func jsonHalfPair(literal string) bool {
 	for {

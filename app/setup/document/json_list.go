@@ -152,7 +152,7 @@ func (l *jsonList) joined(comments, next hujson.Extra) hujson.Extra {
 	return slices.Concat(comments, lineEnd, bytes.TrimLeft(next, " \t\r"))
 }
 
-// jsonEndsInComment tells whether e ends in a comment that goes up to a line break.
+// jsonEndsInComment reports whether e ends in a comment that goes up to a line break.
 func jsonEndsInComment(e hujson.Extra) bool {
 	for i := 0; i < len(e); i++ {
 		if e[i] == '/' {

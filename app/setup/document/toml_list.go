@@ -166,7 +166,7 @@ func behindComment(text []byte, i, limit int) int {
 	return i
 }
 
-// endsInComment tells whether a text of white space, commas and comments ends
+// endsInComment reports whether a text of white space, commas and comments ends
 // within a comment.
 func endsInComment(text string) bool {
 	return strings.Contains(text[strings.LastIndexByte(text, '\n')+1:], "#")

@@ -94,7 +94,7 @@ func (r *tomlReader) add(parent int, part *unstable.Node, kind tomlKind) (int, e
 	return id, nil
 }
 
-// holds tells whether servers stand right below the place.
+// holds reports whether servers stand right below the place.
 func (p *tomlPlace) holds() bool {
 	return slices.ContainsFunc(p.open, func(rest []string) bool { return len(rest) == 0 })
 }

@@ -42,7 +42,7 @@ type tomlItem struct {
 	text string
 }
 
-// isTOMLMember tells whether a key of a server is one that is read. Codex writes
+// isTOMLMember reports whether a key of a server is one that is read. Codex writes
 // enabled; disabled is what others have.
 func isTOMLMember(name string) bool {
 	switch name {
@@ -86,7 +86,7 @@ func (m *tomlMember) isStrings() bool {
 	return m.kind == unstable.Array && !slices.ContainsFunc(m.items, func(item tomlItem) bool { return item.kind != unstable.String })
 }
 
-// isWords tells whether the value is a list of strings that can be words of a
+// isWords reports whether the value is a list of strings that can be words of a
 // command.
 func (m *tomlMember) isWords() bool {
 	for _, item := range m.items {

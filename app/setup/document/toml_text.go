@@ -115,7 +115,7 @@ func (e *tomlEditor) remove(m *tomlMember) tomlEdit {
 	}
 }
 
-// isComma tells whether a text is a comma and spaces.
+// isComma reports whether a text is a comma and spaces.
 func isComma(text []byte) bool { return string(bytes.Trim(text, " \t")) == "," }
 
 // lineEnd returns where the line of an offset ends, and how; "" at the end of the

@@ -152,7 +152,7 @@ func (f *File) Writable() error {
 	return nil
 }
 
-// unchanged tells whether the path still leads to the file that was read, with
+// unchanged reports whether the path still leads to the file that was read, with
 // the same content. The error does not name it and Is ErrChanged.
 func (f *File) unchanged() error {
 	target, err := filepath.EvalSymlinks(f.Path)

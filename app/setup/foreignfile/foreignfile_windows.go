@@ -118,7 +118,7 @@ func rename(from, to string, check func() error) error {
 	}
 }
 
-// isHeld tells whether another program has a file open and does not let it be
+// isHeld reports whether another program has a file open and does not let it be
 // replaced. Renaming calls that an access that is denied, as it does what the
 // user has no right to.
 func isHeld(path string) bool {

@@ -56,7 +56,7 @@ var (
 	longRun  = regexp.MustCompile(`[A-Za-z0-9_+/-]{16,}={0,2}`)
 )
 
-// Name tells whether the value of an option, a variable, a header or a member of
+// Name reports whether the value of an option, a variable, a header or a member of
 // that name is a secret.
 func Name(name string) bool { return inName.MatchString(name) }
 
@@ -82,7 +82,7 @@ func Behind(before, word string) string {
 	return Text(word)
 }
 
-// isValue tells whether a word is the value of the option before it, and secret.
+// isValue reports whether a word is the value of the option before it, and secret.
 func isValue(before, word string) bool {
 	switch {
 	case word == "" || isOption.MatchString(word):
@@ -191,10 +191,10 @@ func withoutRandom(word string) string {
 	return longPart.ReplaceAllStringFunc(word, hide)
 }
 
-// random tells whether a word is one that nobody would think of, by itself.
+// random reports whether a word is one that nobody would think of, by itself.
 func random(word string) bool { return randomFrom(word, 16, 5) }
 
-// randomFrom tells whether the kind of a word's characters changes all the time:
+// randomFrom reports whether the kind of a word's characters changes all the time:
 // it has as many as least, and there is a change for each few of them.
 func randomFrom(word string, least, few int) bool {
 	const none, lower, upper, digit = 0, 1, 2, 3

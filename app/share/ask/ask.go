@@ -76,7 +76,7 @@ type Options struct {
 	// OthersLoggedIn returns the names of other users who are logged in.
 	// Default: LoggedIn.
 	OthersLoggedIn func() ([]string, error)
-	// Allowed tells whether servers are shared although others are logged in.
+	// Allowed reports whether servers are shared although others are logged in.
 	// Default: never.
 	Allowed func() bool
 	Log     *slog.Logger

@@ -51,7 +51,7 @@ func split(goos string, words []string) (program, args []string, why string) {
 	return slices.Clip(words[:len(launcher)+2]), args, ""
 }
 
-// isSource tells whether Serena comes from there: its package, its repository or a
+// isSource reports whether Serena comes from there: its package, its repository or a
 // fork of that, or a clone.
 func isSource(from string) bool {
 	if strings.HasPrefix(from, ".") {
@@ -69,7 +69,7 @@ func isSource(from string) bool {
 	return serena.IsPackage(strings.TrimSuffix(path.Base(from), ".git"))
 }
 
-// hasPlace tells whether uv is told which project it is to run in: otherwise it
+// hasPlace reports whether uv is told which project it is to run in: otherwise it
 // is that of the working directory.
 func hasPlace(words []string) bool {
 	for i, word := range words {
@@ -87,7 +87,7 @@ func hasPlace(words []string) bool {
 	return false
 }
 
-// namesFiles tells whether what starts a server is given files or directories by
+// namesFiles reports whether what starts a server is given files or directories by
 // relative names. A server runs elsewhere, so that they would be others there.
 func namesFiles(dir string, program []string) bool {
 	words := program[1:]

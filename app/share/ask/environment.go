@@ -30,7 +30,7 @@ func envName(goos, name string) string {
 	return name
 }
 
-// passing tells whether a variable speaks of one process or one terminal
+// passing reports whether a variable speaks of one process or one terminal
 // although it is named like those that matter: the channel of a child of Node,
 // the depth and prompt of a shell, who runs a script of npm, what a person gets
 // who types Python. A server gets none of them.

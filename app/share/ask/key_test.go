@@ -144,7 +144,7 @@ func drawChoices(t *rapid.T, label string) choices {
 	}
 }
 
-// same tells whether the servers would be the same ones.
+// same reports whether the servers would be the same ones.
 func (c choices) same(d choices) bool {
 	x, y := slices.Sorted(slices.Values(c.env)), slices.Sorted(slices.Values(d.env))
 	return c.project == d.project && c.context == d.context && c.extra == d.extra && c.path == d.path && c.home == d.home && slices.Equal(x, y)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// missing tells whether an error says that there is no such file.
+// missing reports whether an error says that there is no such file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

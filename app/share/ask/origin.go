@@ -106,7 +106,7 @@ func (a *arguments) nowhere() string {
 	return ""
 }
 
-// isPath tells whether a value of --project can only be a path. Serena looks for
+// isPath reports whether a value of --project can only be a path. Serena looks for
 // a project of that name first, which may lie anywhere. Source:
 // get_registered_project in serena/config/serena_config.py.
 func isPath(project string) bool {

@@ -113,7 +113,7 @@ func chosenFor(program []string, chosen launch.Verdict, tried []launch.Verdict) 
 	return resolved{alone: why}
 }
 
-// isBeside tells whether Serena's program lies with the one that was named, or on
+// isBeside reports whether Serena's program lies with the one that was named, or on
 // Windows in Scripts below it.
 func isBeside(named, chosen string) bool {
 	dir := filepath.Dir(chosen)

@@ -256,7 +256,7 @@ func readLine(rw http.ResponseWriter, req *http.Request) (line []byte, status in
 	}
 }
 
-// accepts tells whether a request takes an answer of that type. One that says
+// accepts reports whether a request takes an answer of that type. One that says
 // nothing takes everything (RFC 9110, 12.5.1).
 func accepts(req *http.Request, kind string) bool {
 	said := req.Header.Values("Accept")

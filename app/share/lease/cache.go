@@ -49,7 +49,7 @@ func cacheKey(params []byte) string {
 	return string(key)
 }
 
-// plainList tells whether a tools/list asks for the first page and nothing else.
+// plainList reports whether a tools/list asks for the first page and nothing else.
 func plainList(params []byte) bool {
 	if params == nil {
 		return true
@@ -66,7 +66,7 @@ func plainList(params []byte) bool {
 	return true
 }
 
-// hasMore tells whether a result is one of several pages.
+// hasMore reports whether a result is one of several pages.
 func hasMore(result []byte) bool {
 	var p struct {
 		NextCursor *string `json:"nextCursor"`

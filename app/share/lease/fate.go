@@ -61,7 +61,7 @@ func openingText(err error) string {
 	return err.Error()
 }
 
-// mayOpenAgain tells whether another try may help. Nothing is carried out twice:
+// mayOpenAgain reports whether another try may help. Nothing is carried out twice:
 // an MCP session that was begun and lost does nothing.
 func mayOpenAgain(err error) bool {
 	var refused *mcp.Refused

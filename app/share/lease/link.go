@@ -50,7 +50,7 @@ func (lk *link) detach() {
 	})
 }
 
-// fell tells whether the server's process has ended, and how.
+// fell reports whether the server's process has ended, and how.
 func (lk *link) fell() (gone bool, why string) {
 	select {
 	case <-lk.server.Gone:

@@ -151,7 +151,7 @@ func (o *outlet) keptNow() []byte {
 	return slices.Clone(o.kept)
 }
 
-// holds tells whether a line was delivered that contains all parts.
+// holds reports whether a line was delivered that contains all parts.
 func (o *outlet) holds(parts ...string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -112,7 +112,7 @@ func parseState(b []byte) (State, error) {
 	return s, nil
 }
 
-// isID tells whether b is an id of a request that is kept.
+// isID reports whether b is an id of a request that is kept.
 func isID(b []byte) bool {
 	return len(b) > 0 && len(b) <= maxKeptAskID && (b[0] == '"' || b[0] == '-' || b[0] >= '0' && b[0] <= '9') && json.Valid(b)
 }

@@ -309,7 +309,7 @@ func (s *Server) InFlight() int {
 	return n
 }
 
-// Listening tells whether a session has an open GET stream.
+// Listening reports whether a session has an open GET stream.
 func (s *Server) Listening(session string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,7 +2,7 @@ package wire
 
 import "strings"
 
-// Relevant tells whether a variable of the client's environment can change what
+// Relevant reports whether a variable of the client's environment can change what
 // a server does, so that it is sent, given to a server that is started for the
 // client, and part of what servers are shared by. All others, such as those of a
 // terminal or of one window, are not.

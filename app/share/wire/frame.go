@@ -114,7 +114,7 @@ func ParseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// numbered tells whether a frame is always about a line of the client.
+// numbered reports whether a frame is always about a line of the client.
 func numbered(t Type) bool { return t == Line || t == Long || t == Accept || t == Settle }
 
 func limitOf(t Type) (limit uint32, known bool) {

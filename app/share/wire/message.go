@@ -139,7 +139,7 @@ func Split(line []byte) Message {
 	return m
 }
 
-// isID tells whether a value can be the id of a request: MCP wants a string or a
+// isID reports whether a value can be the id of a request: MCP wants a string or a
 // number.
 func isID(value []byte) bool {
 	return value[0] == '"' || value[0] == '-' || value[0] >= '0' && value[0] <= '9'

@@ -72,7 +72,7 @@ func look() facts {
 	}
 }
 
-// mountedAt tells whether a /proc/self/mountinfo has something mounted at a path.
+// mountedAt reports whether a /proc/self/mountinfo has something mounted at a path.
 func mountedAt(mountinfo, path string) bool {
 	for m := range mounts.All(mountinfo) {
 		if m.At == path {

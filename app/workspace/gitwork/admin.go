@@ -162,14 +162,14 @@ func from(dir, path string) string {
 	return filepath.Clean(path)
 }
 
-// sameDir tells whether two paths lead to one directory that is there.
+// sameDir reports whether two paths lead to one directory that is there.
 func sameDir(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && infoA.IsDir() && os.SameFile(infoA, infoB)
 }
 
-// samePlace tells whether two paths are of one place, where nothing need be.
+// samePlace reports whether two paths are of one place, where nothing need be.
 func samePlace(a, b string) bool {
 	a, b = filepath.Clean(a), filepath.Clean(b)
 	return a == b || filepath.Base(a) == filepath.Base(b) && sameDir(filepath.Dir(a), filepath.Dir(b))

@@ -124,7 +124,7 @@ func (r Repo) Pinned(ctx context.Context, name string) (commit string, safe bool
 	return commit, safe, nil
 }
 
-// Safe tells whether a commit is on a branch, a tag or a remote.
+// Safe reports whether a commit is on a branch, a tag or a remote.
 func (r Repo) Safe(ctx context.Context, commit string) (bool, error) {
 	if err := goodCommit(commit); err != nil {
 		return false, err

@@ -169,7 +169,7 @@ func (g git) modules() ([]string, error) {
 	return found, err
 }
 
-// work tells whether a submodule has anything that would be lost with it.
+// work reports whether a submodule has anything that would be lost with it.
 func (g git) work(ctx context.Context) (bool, error) {
 	if busy(g.admin) != "" {
 		return true, nil
@@ -189,7 +189,7 @@ func (g git) work(ctx context.Context) (bool, error) {
 	return len(inner) > 0, err
 }
 
-// unpushed tells whether a repository has commits that are on no remote and on
+// unpushed reports whether a repository has commits that are on no remote and on
 // no tag, on any branch or in its stash.
 func (g git) unpushed(ctx context.Context) (bool, error) {
 	var failed *failure

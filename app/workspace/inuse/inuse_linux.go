@@ -84,7 +84,7 @@ func (s *search) named(paths []string) names {
 	return n
 }
 
-// has tells whether what a link of /proc says lies inside.
+// has reports whether what a link of /proc says lies inside.
 func (n names) has(text string) bool {
 	for _, p := range n.paths {
 		if _, ok := below(text, p); ok || text == p+deleted {

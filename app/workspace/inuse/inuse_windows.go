@@ -43,7 +43,7 @@ func within(ctx context.Context, dir string) ([]Process, error) {
 	return found, nil
 }
 
-// contains tells whether a path is dir or below it. Windows does not tell small
+// contains reports whether a path is dir or below it. Windows does not tell small
 // and capital letters apart.
 func contains(dir, path string) bool {
 	if path == "" {

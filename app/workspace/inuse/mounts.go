@@ -26,7 +26,7 @@ func parseMounts(text []byte) []mount {
 	return list
 }
 
-// below tells whether name is dir or in it, and what of it is below.
+// below reports whether name is dir or in it, and what of it is below.
 func below(name, dir string) (rest string, ok bool) {
 	if dir == "/" {
 		return name, path.IsAbs(name)

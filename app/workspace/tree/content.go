@@ -12,7 +12,7 @@ import (
 // span is a part of a file, from begin up to end.
 type span struct{ begin, end int64 }
 
-// sameFiles tells whether two files of one size, which stand at their beginnings,
+// sameFiles reports whether two files of one size, which stand at their beginnings,
 // hold the same bytes. What is a hole in both is not read.
 func sameFiles(ctx context.Context, a, b *file, am, bm meta) (bool, error) {
 	if am.taken >= am.size && bm.taken >= bm.size {
@@ -52,7 +52,7 @@ func union(parts []span) []span {
 	return list
 }
 
-// samePart tells whether two files hold the same bytes from where they stand, up to
+// samePart reports whether two files hold the same bytes from where they stand, up to
 // a length.
 func samePart(ctx context.Context, a, b *file, length int64) (bool, error) {
 	one := buffers.Get().(*[bufferSize]byte)

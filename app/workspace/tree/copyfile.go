@@ -16,7 +16,7 @@ const mostTries = 3
 
 var errTorn = errors.New("it was written to all the while; its copy may be of several moments")
 
-// clonable tells whether it may work to clone what is on a device.
+// clonable reports whether it may work to clone what is on a device.
 func (c *copier) clonable(dev uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -55,10 +55,10 @@ func openDir(path string) (*dir, error) {
 	return &dir{fd}, nil
 }
 
-// isStale tells whether a server of files has forgotten a file.
+// isStale reports whether a server of files has forgotten a file.
 func isStale(err error) bool { return errors.Is(err, unix.ESTALE) }
 
-// isFull tells whether there is no more room.
+// isFull reports whether there is no more room.
 func isFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // replaced is the error of opening a name that was something else a moment before.

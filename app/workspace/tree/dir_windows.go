@@ -50,7 +50,7 @@ func checked(root *os.Root, before fs.FileInfo) (*dir, error) {
 
 func isStale(error) bool { return false }
 
-// isFull tells whether there is no more room.
+// isFull reports whether there is no more room.
 func isFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// unixLike tells whether files have permissions, links and any name.
+// unixLike reports whether files have permissions, links and any name.
 const unixLike = runtime.GOOS != "windows"
 
 // long is when the files of these tests were written.

@@ -72,7 +72,7 @@ func (p *pool) work() {
 // fail gives up; the first reason counts.
 func (p *pool) fail(err error) { p.cancel(err) }
 
-// over tells whether the work was given up.
+// over reports whether the work was given up.
 func (p *pool) over() bool { return p.ctx.Err() != nil }
 
 // mostTold is how often progress is told in a second.

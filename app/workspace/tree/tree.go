@@ -82,7 +82,7 @@ func (m meta) word() string {
 // errChanged says that a name means something else than a moment before.
 var errChanged = errors.New("it was replaced meanwhile")
 
-// vanished tells whether something is not there any more, or not as what it was.
+// vanished reports whether something is not there any more, or not as what it was.
 func vanished(err error) bool {
 	if errors.As(err, new(damaged)) {
 		return false
@@ -106,7 +106,7 @@ func shown(path string) string {
 	return fmt.Sprintf("%q", path)
 }
 
-// plain tells whether a name is one name, in every system.
+// plain reports whether a name is one name, in every system.
 func plain(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
 }

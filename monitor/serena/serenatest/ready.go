@@ -128,7 +128,7 @@ func listening(pid int) []int {
 	return ports
 }
 
-// heartbeat tells whether a dashboard answers on the port.
+// heartbeat reports whether a dashboard answers on the port.
 func heartbeat(ctx context.Context, port int) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

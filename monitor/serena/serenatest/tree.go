@@ -96,7 +96,7 @@ func killMarked(mark string) error {
 	}
 }
 
-// ended tells whether a process is gone or only waits to be reaped, which
+// ended reports whether a process is gone or only waits to be reaped, which
 // nobody may do: its parent can be a suspended program of the test. Its first
 // thread is a zombie as soon as it has ended, but files stay open until the
 // last one has.
