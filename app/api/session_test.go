@@ -104,7 +104,7 @@ func TestSessionAnswers(t *testing.T) {
 		"no body":       {request, ``, &sessions{}, 400, noPath},
 		"start fails":   {request, path, &sessions{err: &launch.StartError{Server: "serena", Why: "it said \u202e"}}, 500, `{"error":"starting serena: it said \u202e"}`},
 		"no such":       {request, path, &sessions{err: fmt.Errorf("%w: %q", session.ErrNoServer, "x")}, 404, `{"error":"no such server in the settings: \"x\""}`},
-		"too many":      {request, path, &sessions{err: &session.TooMany{Live: 20, Limit: 20}}, 429, `{"error":"there are 20 sessions and the limit is 20; release one, or set session_limit to more"}`},
+		"too many":      {request, path, &sessions{err: &session.TooMany{Live: 20, Limit: 20}}, 429, `{"error":"the limit of 20 sessions is reached; release one, or set session_limit to more"}`},
 		"ending":        {request, path, &sessions{err: session.ErrEnding}, 503, `{"error":"lamplighter is ending; ask again when it runs"}`},
 		"given up":      {request, path, &sessions{err: session.ErrNotWanted}, 503, `{"error":"the connection was closed before the server was ready, so it is not started, or ended again; keep it open until the answer"}`},
 		"terminated":    {release, id, &sessions{status: session.Terminated}, 200, `{"status":"terminated","session_id":4711}`},

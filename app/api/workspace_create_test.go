@@ -49,10 +49,10 @@ func TestTooManyWorkspaces(t *testing.T) {
 		holder := aWorkspace(anID, "fix")
 		holder.EndsAt = &free
 		said := func(held string) string {
-			return `{"error":"there are ` + held + `; \"wait\": true waits for a place, and DELETE /workspaces/ID removes one",`
+			return `{"error":"the limit of 1 workspace is reached: ` + held + `; \"wait\": true waits for a place, and DELETE /workspaces/ID removes one",`
 		}
 		const holders = `"holders":[{"id":"` + anID + `","name":"alpha-fix-000000a1","job":"fix","ends_at":"2000-01-01T00:01:29.5Z"}],"free_at":`
-		const one = "1 workspaces and the limit is 1: they are held by alpha-fix-000000a1; one is due to be free "
+		const one = "they are held by alpha-fix-000000a1; one is due to be free "
 		for _, test := range []struct {
 			free          *time.Time
 			holders       []workspace.Workspace
@@ -60,7 +60,7 @@ func TestTooManyWorkspaces(t *testing.T) {
 		}{
 			{&free, []workspace.Workspace{holder}, "90", said(one+"in 2 min") + holders + `"2000-01-01T00:01:29.5Z"}`},
 			{&past, []workspace.Workspace{holder}, "1", said(one+"now") + holders + `"1999-12-31T23:00:00Z"}`},
-			{nil, nil, "", said("0 workspaces and the limit is 1: none of them has an end that is known") + `"holders":[],"free_at":null}`},
+			{nil, nil, "", said("none of them has an end that is known") + `"holders":[],"free_at":null}`},
 		} {
 			many := &workspace.TooMany{Limit: 1, Holders: test.holders, FreeAt: test.free}
 			for body, y := range map[string]*yard{

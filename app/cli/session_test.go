@@ -52,7 +52,7 @@ func TestSessionVerbs(t *testing.T) {
 		{[]string{"request", dir}, start, "", 1, "", "lamplighter: session request: starting serena: it said [31mno\n"},
 		{[]string{"request", dir}, none, "", 1, "", "lamplighter: session request: starting serena: none. Tried:\n  /a (uvx): [31mred\n  /b (pipx): no\n"},
 		{[]string{"request", "--server", "x", dir}, fmt.Errorf("%w: %q", session.ErrNoServer, "x"), "", 1, "", `session request: no such server in the settings: "x"`},
-		{[]string{"request", dir}, &session.TooMany{Live: 3, Limit: 3}, "", 1, "", "there are 3 sessions and the limit is 3"},
+		{[]string{"request", dir}, &session.TooMany{Live: 3, Limit: 3}, "", 1, "", "the limit of 3 sessions is reached"},
 		{[]string{"request", file}, nil, "", 1, "", "file\" is no directory"},
 		{[]string{"request", filepath.Join(dir, "none")}, nil, "", 1, "", "none"},
 		{[]string{"release", "4711"}, nil, session.Terminated, 0, "Ended: session 4711.\n", ""},

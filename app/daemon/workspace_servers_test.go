@@ -81,7 +81,7 @@ func TestWorkspaceServersStart(t *testing.T) {
 			t.Errorf("%+v", server)
 		}
 		m.Err = &session.TooMany{Live: 3, Limit: 3}
-		if _, err := s.Start(t.Context(), dir); !errors.Is(err, workspace.ErrNoServer) || !strings.Contains(err.Error(), "the limit is 3") {
+		if _, err := s.Start(t.Context(), dir); !errors.Is(err, workspace.ErrNoServer) || !strings.Contains(err.Error(), "the limit of 3") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -347,7 +347,7 @@ func TestLimitChanges(t *testing.T) {
 	}
 	limit = 2
 	_, err := m.Request(t.Context(), Request{ProjectPath: dir})
-	if err == nil || err.Error() != "there are 3 sessions and the limit is 2; release one, or set session_limit to more" {
+	if err == nil || err.Error() != "the limit of 2 sessions is reached; release one, or set session_limit to more" {
 		t.Error(err)
 	}
 	limit = 4

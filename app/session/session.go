@@ -12,7 +12,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"lamplighter/app/launch"
@@ -83,7 +82,7 @@ type TooMany struct {
 
 // Error says what to do, too.
 func (e *TooMany) Error() string {
-	return fmt.Sprintf("there are %d sessions and the limit is %d; release one, or set session_limit to more", e.Live, e.Limit)
+	return "the limit of " + monitor.Plural(e.Limit, "session", "sessions") + " is reached; release one, or set session_limit to more"
 }
 
 // Server is a server that runs for a session: *launch.Server.

@@ -24,6 +24,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"lamplighter/monitor"
 )
 
 // Kind is the lifecycle of a workspace.
@@ -257,7 +259,7 @@ type TooMany struct {
 
 // Error says who holds them, and what to do.
 func (e *TooMany) Error() string {
-	return fmt.Sprintf("there are %d workspaces and the limit is %d", len(e.Holders), e.Limit)
+	return "the limit of " + monitor.Plural(e.Limit, "workspace", "workspaces") + " is reached"
 }
 
 // Ambiguous says that a name means more than one workspace.

@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		"too many":        {&fake{err: &workspace.TooMany{Limit: 1, Holders: []workspace.Workspace{example()}, FreeAt: &in3h}}, "workspace_create", map[string]any{"kind": "temp", "job": "x"}, "there are 1 workspaces and the limit is 1: they are held by alpha-fix-1a2b3c4d; one is due to be free in 3 h. Call it again with wait"},
+		"too many":        {&fake{err: &workspace.TooMany{Limit: 1, Holders: []workspace.Workspace{example()}, FreeAt: &in3h}}, "workspace_create", map[string]any{"kind": "temp", "job": "x"}, "the limit of 1 workspace is reached: they are held by alpha-fix-1a2b3c4d; one is due to be free in 3 h. Call it again with wait"},
 		"bad request":     {&fake{err: fmt.Errorf("%w: no", workspace.ErrBadRequest)}, "workspace_create", map[string]any{"kind": "temp", "job": "x"}, "the request cannot be carried out: no"},
 		"unknown kind":    {&fake{}, "workspace_create", map[string]any{"kind": "big", "job": "x"}, "big"},
 		"no job":          {&fake{}, "workspace_create", map[string]any{"kind": "temp"}, "job"},
