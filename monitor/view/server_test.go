@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -144,6 +146,52 @@ func TestDecodeInvertsEncode(t *testing.T) {
 			t.Errorf("first  %s\nsecond %s", first, second)
 		}
 	})
+}
+
+// A fact that is sent is read again: one that is new is forgotten nowhere.
+func TestDecodeReadsEveryFact(t *testing.T) {
+	derived := []string{"Label", "IdleSeconds", "Words", "SharedBy"} // the last but for AloneBecause
+	var sent Server
+	for value, i := reflect.ValueOf(&sent).Elem(), 0; i < value.NumField(); i++ {
+		fill(value.Field(i))
+	}
+	sent.ID, sent.Clients, sent.Recognised = "12-34", []Client{{PID: 3, Name: "Codex"}}, new(bool)
+	got := reflect.ValueOf(Of(&Decode([]Server{sent}, time.Now()).Instances[0])).Elem()
+	for i := range got.NumField() {
+		if name := got.Type().Field(i).Name; got.Field(i).IsZero() && !slices.Contains(derived, name) {
+			t.Errorf("%s is sent, and is not read again", name)
+		}
+	}
+}
+
+// fill gives a field a value other than zero.
+func fill(field reflect.Value) {
+	switch field.Kind() {
+	case reflect.Pointer:
+		field.Set(reflect.New(field.Type().Elem()))
+		fill(field.Elem())
+	case reflect.Struct:
+		if at, ok := field.Addr().Interface().(*time.Time); ok {
+			*at = time.Now()
+			return
+		}
+		for i := range field.NumField() {
+			fill(field.Field(i))
+		}
+	case reflect.Slice:
+		field.Set(reflect.MakeSlice(field.Type(), 1, 1))
+		fill(field.Index(0))
+	case reflect.String:
+		field.SetString("x")
+	case reflect.Bool:
+		field.SetBool(true)
+	case reflect.Float64:
+		field.SetFloat(1)
+	case reflect.Uint64:
+		field.SetUint(1)
+	default:
+		field.SetInt(1)
+	}
 }
 
 func drawInstance(now time.Time) func(*rapid.T) monitor.Instance {
