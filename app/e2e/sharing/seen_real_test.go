@@ -88,7 +88,7 @@ func (s *seen) start(t *testing.T) {
 	s.alpha = serenatest.Start(t, serenatest.Options{Project: serenatest.GoProject(t, "alpha"), UVX: true, Client: []string{"python3", caller}})
 	s.umlaut = serenatest.Start(t, serenatest.Options{Version: serenatest.Version15, Project: serenatest.GoProject(t, "über_größe")})
 	s.busy = serenatest.Start(t, serenatest.Options{HTTP: true, Context: "desktop-app", Project: serenatest.GoProject(t, "beta")})
-	s.mine = serenatest.Start(t, serenatest.Options{Command: []string{python, s.Path("s", "mine.py")}, Home: s.Path("s"), Env: []string{"SERENA_HOME=" + s.Path("s", ".serena")}})
+	s.mine = serenatest.Start(t, serenatest.Options{Command: []string{python, s.Path("s", "mine.py")}, Embeds: true, Home: s.Path("s"), Env: []string{"SERENA_HOME=" + s.Path("s", ".serena")}})
 	s.files = serenatest.Start(t, serenatest.Options{Command: serenatest.Filesystem(t, t.TempDir())})
 	s.memory = serenatest.Start(t, serenatest.Options{Command: serenatest.Memory(t)})
 	s.clock = serenatest.Start(t, serenatest.Options{Command: serenatest.Time(t)})

@@ -56,7 +56,7 @@ const (
 
 // startInTurn starts the server once the one before listens.
 func (s *Server) startInTurn() error {
-	if s.other {
+	if !s.turns {
 		return s.start()
 	}
 	turn <- struct{}{}

@@ -75,6 +75,9 @@ type Options struct {
 	// as Filesystem, Memory or Time, which is started instead of Serena. Of the
 	// fields above, only Home, Client, Env and Project (where it runs) apply.
 	Command []string
+	// Embeds says that Command runs Serena as a library, which takes a port for its
+	// dashboard as Serena does.
+	Embeds bool
 }
 
 // Server is one started server with everything below it. Its methods are for
@@ -93,6 +96,7 @@ type Server struct {
 
 	http    bool
 	other   bool   // not Serena
+	turns   bool   // it takes a port for a dashboard, see startInTurn
 	mark    string // in the environment of every process of the tree
 	stderr  string // file
 	done    chan struct{}
@@ -123,6 +127,7 @@ func Start(t testing.TB, o Options) *Server {
 		Home:   home,
 		http:   o.HTTP && o.Command == nil,
 		other:  o.Command != nil,
+		turns:  o.Command == nil || o.Embeds,
 		mark:   "LAMPLIGHTER_SERENATEST=" + rand.Text(),
 		stderr: filepath.Join(t.TempDir(), "stderr"),
 		done:   make(chan struct{}),
