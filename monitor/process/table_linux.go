@@ -19,7 +19,7 @@ type tableSource struct {
 	now   func() time.Duration // counts sleep too: after a suspend everything is looked at again
 	gated bool                 // loadavg tells the truth: it is the kernel's own
 	last  int                  // the pid that was handed out last
-	again bool                 // list in the next pass whatever loadavg says
+	until time.Duration        // list in each pass before, whatever loadavg says
 
 	pids []int
 	buf  []byte // directory entries, then command lines
@@ -44,31 +44,34 @@ func newTableSource() *tableSource {
 }
 
 func tableSourceIn(fs procfs, uid uint32, now func() time.Duration, gated bool) *tableSource {
-	return &tableSource{fs: fs, uid: uid, now: now, gated: gated, again: true, buf: make([]byte, maxCmdline)}
+	return &tableSource{fs: fs, uid: uid, now: now, gated: gated, buf: make([]byte, maxCmdline)}
 }
 
 // began is when a process started, on the clock of now. One that is not ours, or
 // hidden from us, is as old as the system: its look once a minute will do.
 func (s *tableSource) began(p program, _ time.Duration) time.Duration { return ticks(p.start) }
 
+// listFor is how long everything is listed after each pid that was handed out.
+const listFor = 1200 * time.Millisecond
+
 // forked reports whether a process may have begun since it was called last. The
-// kernel tells in /proc/loadavg which pid it handed out last. That is a moment
-// before its process shows in /proc, so one more listing follows each change.
+// kernel tells in /proc/loadavg which pid it handed out last. That is before its
+// process shows in /proc, a moment or on a busy machine many milliseconds.
 func (s *tableSource) forked() bool {
-	last := 0
+	last, now := 0, s.now()
 	var buf [128]byte
 	if s.gated {
 		if b, err := readAt(unix.AT_FDCWD, s.fs.root+"/loadavg", buf[:]); err == nil {
 			last, _ = parseLastPID(b)
 		}
 	}
-	moved := last == 0 || last != s.last
-	listing := moved || s.again
-	s.last, s.again = last, moved
-	return listing
+	if last == 0 || last != s.last {
+		s.last, s.until = last, now+listFor
+	}
+	return now < s.until
 }
 
-func (s *tableSource) listAgain() { s.again = true }
+func (s *tableSource) listAgain() { s.last = 0 }
 
 // list calls add with all pids in ascending order.
 func (s *tableSource) list(add func(listed)) error {

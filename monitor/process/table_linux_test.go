@@ -128,6 +128,13 @@ func TestPassSeesAProcessThatShowsLaterThanItsPid(t *testing.T) {
 	expect(t, f.pass(table))
 	f.put(102, fakeProcess{start: 2, layout: 6, args: []string{"later"}})
 	expect(t, f.pass(table), "102:later")
+	f.loadavg(103)
+	for range 10 { // passes may follow each other faster
+		expect(t, f.pass(table))
+		f.now -= 980 * time.Millisecond
+	}
+	f.put(103, fakeProcess{start: 2, layout: 6, args: []string{"latest"}})
+	expect(t, f.pass(table), "103:latest")
 }
 
 func TestPassSeesANewProgramUnderAYoungProcess(t *testing.T) {

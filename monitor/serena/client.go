@@ -52,7 +52,9 @@ type Client struct {
 func NewClient() *Client {
 	return &Client{http: &http.Client{
 		Transport: &http.Transport{
-			DialContext:            (&net.Dialer{}).DialContext,
+			// A dial outlives the request that asked for it, and one to a server that
+			// is suspended may never be answered. On loopback an answer takes no time.
+			DialContext:            (&net.Dialer{Timeout: ProbeTimeout}).DialContext,
 			DisableKeepAlives:      true,
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: 16 << 10,
