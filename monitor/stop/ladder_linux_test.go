@@ -184,7 +184,9 @@ time.sleep(600)
 		t.Fatal(err)
 	}
 	id := g.shell("exec python3 " + script)
-	l := New(Options{Limits: quick()})
+	limits := quick()
+	limits.Respawn = time.Second // in the middle of its exec nobody can say what it runs
+	l := New(Options{Limits: limits})
 	l.now = func() time.Time {
 		if !lives(id) { // what it has forked has no arguments while it becomes python again
 			eventually(t, "what it has forked is python, or suspended", func() bool {
