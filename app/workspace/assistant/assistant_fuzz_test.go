@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,10 +39,7 @@ func FuzzServe(f *testing.F) {
 			t.Errorf("%q does not end", input)
 		}
 		for line := range strings.Lines(wrote.String()) {
-			var message struct {
-				Version string `json:"jsonrpc"`
-			}
-			if !strings.HasSuffix(line, "\n") || json.Unmarshal([]byte(line), &message) != nil || message.Version != "2.0" {
+			if !isMessage(line) {
 				t.Errorf("%q is no message", line)
 			}
 		}
@@ -51,4 +49,19 @@ func FuzzServe(f *testing.F) {
 			}
 		}
 	})
+}
+
+// isMessage reports whether a line is a message of JSON-RPC, or the answers to
+// several that were sent together.
+func isMessage(line string) bool {
+	type message struct {
+		Version string `json:"jsonrpc"`
+	}
+	var one message
+	if json.Unmarshal([]byte(line), &one) == nil {
+		return strings.HasSuffix(line, "\n") && one.Version == "2.0"
+	}
+	var all []message
+	err := json.Unmarshal([]byte(line), &all)
+	return err == nil && strings.HasSuffix(line, "\n") && len(all) > 0 && !slices.ContainsFunc(all, func(m message) bool { return m.Version != "2.0" })
 }
