@@ -102,8 +102,9 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *
 
 	s, err := l.o.System.Stat(p.server.PID)
 	suspended := err == nil && s.State == process.Stopped // and cannot answer
-	owned := in.Kind == monitor.KindSerena && in.Port > 0 && hears(listeners, in.Port)
-	if in.Kind == monitor.KindSerena && in.Port > 0 && !suspended {
+	hasDashboard := in.Kind == monitor.KindSerena && in.Port > 0
+	owned := hasDashboard && hears(listeners, in.Port)
+	if hasDashboard && !suspended {
 		f.Work, f.Call = l.work(ctx, in.Port, owned)
 	}
 	// What does not answer this does not answer the request to end either.

@@ -318,8 +318,8 @@ func identityOf(t testing.TB, pid int) monitor.Identity {
 
 // lives reports whether a process runs.
 func lives(id monitor.Identity) bool {
-	s, err := process.ReadStat(id.PID)
-	return err == nil && s.Identity == id && s.State != process.Unreaped
+	alive, err := process.Alive(process.Local(), id)
+	return err == nil && alive
 }
 
 func signalTo(t testing.TB, pid int, sig syscall.Signal) {

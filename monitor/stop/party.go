@@ -27,9 +27,8 @@ type party struct {
 	started    time.Time
 	serverInfo process.Info
 	rootInfo   process.Info
-	parent     monitor.Identity // of the root; zero = nobody who could start it again
-	rss        uint64           // of all members when they were taken hold of
-	denied     error            // what the system said when it refused a signal
+	rss        uint64 // of all members when they were taken hold of
+	denied     error  // what the system said when it refused a signal
 }
 
 // hold re-checks who the server is and takes hold of its whole tree. Nothing is
@@ -130,9 +129,6 @@ func (l *Ladder) muster(in *monitor.Instance, server process.Info, root monitor.
 	}
 	if err := p.take(s, false); err != nil {
 		return p, err
-	}
-	if above, err := l.o.System.Stat(s.Parent); err == nil && s.Parent > 1 {
-		p.parent = above.Identity
 	}
 	for looks, known := 0, 0; known < len(p.members) && looks < maxLooks; looks++ {
 		known = len(p.members)

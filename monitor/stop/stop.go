@@ -227,13 +227,7 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 		p.limits = p.limits.forced()
 	}
 	j.ordered(o)
-	again := func() string { return "" }
-	if !in.Managed { // what we start beside it, for somebody else, may run the same
-		fresh := l.o.System.Scan()
-		if _, err := fresh(); err == nil {
-			again = func() string { return l.startedAgain(ctx, p, fresh) }
-		}
-	}
+	again := l.watchForAnother(ctx, in, p)
 	l.ascend(ctx, j, p, in.Port)
 	return j.finish(ctx, p, again)
 }

@@ -17,12 +17,29 @@ type Hint struct {
 	Port int // of the dashboard, 0 when not known
 }
 
+// maxHints bounds the hints that wait for the loop; what finds no room is found
+// by the next scan all the same.
+const maxHints = 256
+
 // Hint makes the watch look at a process now instead of at its next round, and
 // ask its dashboard. It returns at once and is safe for concurrent use.
 func (w *Watch) Hint(h Hint) {
-	if h.PID > 0 {
-		w.tell(nil, func(ctx context.Context, l *loop, now time.Time) { l.follow(ctx, h, now) })
+	w.mu.Lock()
+	_, waits := w.hints[h]
+	takes := h.PID > 0 && !waits && len(w.hints) < maxHints
+	if takes {
+		w.hints[h] = struct{}{}
 	}
+	w.mu.Unlock()
+	if !takes {
+		return
+	}
+	w.tell(nil, func(ctx context.Context, l *loop, now time.Time) {
+		w.mu.Lock()
+		delete(w.hints, h)
+		w.mu.Unlock()
+		l.follow(ctx, h, now)
+	})
 }
 
 // follow looks at the process that a hint names.

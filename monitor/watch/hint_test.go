@@ -88,6 +88,35 @@ func TestHintAsksAtOnce(t *testing.T) {
 	await(t, w, f.pid, "the other project", patience, func(in *monitor.Instance) bool { return in != nil && in.ProjectName == "beta" })
 }
 
+func TestHintsAreBounded(t *testing.T) {
+	w := New(Options{})
+	for i := range 10 * maxHints {
+		w.Hint(Hint{PID: i + 1})
+		w.Hint(Hint{PID: i + 1})
+	}
+	if got := w.take(); len(got) != maxHints {
+		t.Errorf("%d hints wait", len(got))
+	}
+	if len(w.take()) != 0 {
+		t.Error("a hint is given twice")
+	}
+}
+
+// What a Serve begins with is not told to it again; a question is.
+func TestServeBeginsWithWhatIsKept(t *testing.T) {
+	w := New(Options{})
+	w.SetShared(nil)
+	w.SetRules(noRules{})
+	w.Launched(monitor.Launch{Server: monitor.Identity{PID: 1, Start: 1}})
+	w.Hint(Hint{PID: 7})
+	if begin := w.begin(); len(begin.launches) != 1 || begin.rules != (noRules{}) {
+		t.Errorf("it begins with %+v", begin)
+	}
+	if got := w.take(); len(got) != 1 || got[0].kept {
+		t.Errorf("%d messages wait", len(got))
+	}
+}
+
 // A port is believed to be a process's own only when it is.
 func TestListenOn(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -16,15 +16,6 @@ func (w *Watch) Restore(id monitor.Identity, p monitor.Proof) {
 	w.given.proofs[id] = p
 }
 
-// takeProofs returns what Restore was told; whoever takes it owns it.
-func (w *Watch) takeProofs() map[monitor.Identity]monitor.Proof {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	known := w.given.proofs
-	w.given.proofs = map[monitor.Identity]monitor.Proof{}
-	return known
-}
-
 // restore takes in what was known of an instance when it is found. The client may
 // have ended since: its exit is told to whoever watches it from now on. That it is
 // alone, idle or failing is for the first look to bear out, see lookForEnd, noteUse

@@ -79,10 +79,17 @@ type Watch struct {
 
 	mu    sync.Mutex
 	given given
-	inbox []func(context.Context, *loop, time.Time) // what Serve is to take in, in this order
-	wake  monitor.Bell                              // there is something in the inbox, or something to publish
+	inbox []message         // what Serve is to take in, in this order
+	hints map[Hint]struct{} // those in the inbox
+	wake  monitor.Bell      // there is something in the inbox, or something to publish
 
 	recording sync.Mutex // held while an event is told, so that all get them in one order
+}
+
+// message is something that somebody says to a Serve that runs.
+type message struct {
+	takeIn func(context.Context, *loop, time.Time)
+	kept   bool // it is in given too, so that a Serve that begins has it already
 }
 
 // given is what others have said, for a Serve that begins, and for each snapshot.
@@ -128,7 +135,8 @@ func New(o Options) *Watch {
 			rules: o.Rules, warnings: slices.Clone(o.Warnings),
 			launches: map[monitor.Identity]monitor.Launch{}, proofs: map[monitor.Identity]monitor.Proof{},
 		},
-		wake: monitor.NewBell(),
+		hints: map[Hint]struct{}{},
+		wake:  monitor.NewBell(),
 	}
 	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.given.warnings}
 	return w
@@ -184,19 +192,29 @@ func (w *Watch) tell(keep func(*given), takeIn func(context.Context, *loop, time
 		keep(&w.given)
 	}
 	if takeIn != nil {
-		w.inbox = append(w.inbox, takeIn)
+		w.inbox = append(w.inbox, message{takeIn, keep != nil})
 	}
 	w.mu.Unlock()
 	w.wake.Ring()
 }
 
 // take empties the inbox.
-func (w *Watch) take() []func(context.Context, *loop, time.Time) {
+func (w *Watch) take() []message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := w.inbox
 	w.inbox = nil
 	return list
+}
+
+// begin is what a Serve begins with.
+func (w *Watch) begin() given {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	begin := w.given
+	w.given.proofs = map[monitor.Identity]monitor.Proof{}
+	w.inbox = slices.DeleteFunc(w.inbox, func(m message) bool { return m.kept })
+	return begin
 }
 
 // now is what others have said by now.
@@ -211,9 +229,9 @@ func (w *Watch) now() given {
 func (w *Watch) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	exits := w.system.Exits()
-	begin := w.now()
+	begin := w.begin()
 	l := newLoop(w.system, w.log, w.client, begin.rules, exits)
-	l.limits, l.pins, l.shared, l.proofs = w.limits, w.pins, begin.shared, w.takeProofs()
+	l.limits, l.pins, l.shared, l.proofs = w.limits, w.pins, begin.shared, begin.proofs
 	l.over = func(id monitor.Identity) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -259,8 +277,8 @@ func (w *Watch) Serve(ctx context.Context) error {
 			together.over()
 			urgent = false
 		case <-w.wake:
-			for _, takeIn := range w.take() {
-				takeIn(ctx, l, time.Now())
+			for _, m := range w.take() {
+				m.takeIn(ctx, l, time.Now())
 			}
 			tick.Reset(min(l.interval(), max(time.Until(next), 0)))
 		case <-tick.C:

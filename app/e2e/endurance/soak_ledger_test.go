@@ -130,8 +130,8 @@ func (l *ledger) all() []*lamp {
 // runs reports whether a process runs. One that has exited and is not reaped does
 // not.
 func runs(id monitor.Identity) bool {
-	s, err := facts.ReadStat(id.PID)
-	return err == nil && s.Identity == id && s.State != facts.Unreaped
+	alive, err := facts.Alive(facts.Local(), id)
+	return err == nil && alive
 }
 
 // soakIdentity is who a living process is; zero: it has ended.
