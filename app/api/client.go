@@ -111,7 +111,11 @@ func (c *Client) Show(ctx context.Context) (Shown, error) {
 func (c *Client) Events(ctx context.Context, since time.Time) ([]monitor.Event, error) {
 	var list Events
 	err := c.ask(ctx, http.MethodGet, "/global-dashboard/events?since="+url.QueryEscape(since.Format(time.RFC3339Nano)), &list)
-	return list.Events, err
+	events := make([]monitor.Event, len(list.Events))
+	for i, e := range list.Events {
+		events[i] = e.Event
+	}
+	return events, err
 }
 
 // killTime bounds the answer to an order: a whole ladder after another one of

@@ -24,6 +24,8 @@ func (b *book) History(id monitor.Identity) (dashboard.History, bool) {
 	return h, ok
 }
 
+func (b *book) Total() dashboard.History { return dashboard.History{} }
+
 func (b *book) Ended() []dashboard.Ended { return b.ended.Latest() }
 
 func (b *book) Subscribe() (<-chan []dashboard.Ended, func()) {

@@ -71,6 +71,11 @@ func (r routes) history(w http.ResponseWriter, req *http.Request) {
 	r.fail(w, http.StatusNotFound, noServer(req))
 }
 
+// total is the history of all instances together.
+func (r routes) total(w http.ResponseWriter, _ *http.Request) {
+	r.answer(w, http.StatusOK, r.parts.Recorder.Total())
+}
+
 // bodyOf is what parse makes of the body of a request. False means that it made
 // nothing of it, which was answered.
 func bodyOf[T any](r routes, w http.ResponseWriter, req *http.Request, parse func([]byte) (T, error)) (v T, ok bool) {

@@ -52,7 +52,7 @@ func (r routes) events(w http.ResponseWriter, req *http.Request) {
 		r.fail(w, http.StatusInternalServerError, "the lifecycle log cannot be read: "+err.Error())
 		return
 	}
-	r.answer(w, http.StatusOK, Events{Events: append([]monitor.Event{}, list...)})
+	r.answer(w, http.StatusOK, encodeEvents(list))
 }
 
 // parkedText says why there is nothing to end.

@@ -60,6 +60,8 @@ type Forwarder interface {
 type Recorder interface {
 	// History is how an instance went, and whether that is known.
 	History(id monitor.Identity) (dashboard.History, bool)
+	// Total is how the memory of all went.
+	Total() dashboard.History
 	// Ended are those of the last ten minutes, newest last.
 	Ended() []dashboard.Ended
 	// Subscribe hands them out now and at each change; the newest wins.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -60,6 +61,7 @@ type Decision struct {
 	Reason   *string      `json:"reason"`  // a part of a sentence: "no call for 30 min"
 	Because  *string      `json:"because"` // what stands against ending it
 	Evidence []string     `json:"evidence"`
+	Words    view.Phrase  `json:"words"` // "stops at", with the time and why; its text may change in any release
 }
 
 // EncodeDecisions turns actions into their wire form.
@@ -70,9 +72,31 @@ func EncodeDecisions(actions []policy.Action) Decisions {
 		list[i] = Decision{
 			ID: a.ID.String(), Label: a.Label, Rule: view.Known(a.Rule), Do: a.Do, At: view.Moment(a.At),
 			Reason: view.Known(a.Reason), Because: view.Known(a.Because), Evidence: append([]string{}, a.Evidence...),
+			Words: decisionWords(a),
 		}
 	}
 	return Decisions{Decisions: list}
+}
+
+// decisionWords says what is decided and why.
+func decisionWords(a *policy.Action) view.Phrase {
+	words := view.Phrase{Why: a.Reason}
+	switch {
+	case a.Do == policy.End:
+		words.Text = "stops now"
+	case a.Do == policy.Wait && a.At.IsZero():
+		words.Text = "stops later"
+	case a.Do == policy.Wait:
+		words.Text, words.At = "stops at", view.Moment(a.At)
+	case a.Do == policy.Refuse:
+		words.Text = "left alone"
+	default:
+		words.Text = "you are told"
+	}
+	if a.Because != "" {
+		words.Why = strings.TrimPrefix(words.Why+", but "+a.Because, ", but ")
+	}
+	return words
 }
 
 func encodePolicy(p *monitor.Policy) Policy {

@@ -72,6 +72,7 @@ func (r routes) table() []route {
 		{http.MethodGet, pageRoot + "status", r.status},
 		{http.MethodGet, pageRoot + "stream", r.stream},
 		{http.MethodGet, pageRoot + "events", r.events},
+		{http.MethodGet, pageRoot + "history", r.total},
 		{http.MethodGet, policyPath, r.policy},
 		{http.MethodPut, policyPath, r.setPolicy},
 		{http.MethodGet, decisionsPath, r.decisions},

@@ -38,6 +38,7 @@ var routes = []route{
 		refused: []string{"?since=never", "?since=-1h"}},
 	{method: "GET", path: p + "events?since=1h", status: 200, shape: `{"events": [` + event1 + `]}`},
 	{method: "GET", path: p + "events?since=2026-01-02T03:04:05Z", status: 200, shape: `{"events": [` + event1 + `]}`},
+	{method: "GET", path: p + "history", status: 200, shape: history},
 	{method: "GET", path: "/health", status: 200, shape: health, only: "8888"},
 	{method: "GET", path: "/metrics", status: 200},
 	{method: "POST", path: "/show", status: 200, shape: `{"url": "text?", "reason": "text?"}`, only: "socket"},

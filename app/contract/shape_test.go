@@ -33,7 +33,7 @@ const (
 		"cpu_percent": "number?", "processes": "number?", "client": [` + process1 + `, "null"], "transport": "text?", "client_gone": "bool", "orphaned": "bool",
 		"alone_since": "time?", "dashboard_url": "text?", "mcp_url": "text?", "managed": "bool", "shared_by": "number?", "clients": [` + process1 + `],
 		"waiting": "number?", "alone_because": "text?", "saved_bytes": "number?", "pinned": "bool", "recognised?": "bool",
-		"words": {"title": "text", "short": [` + phrase1 + `], "why": ["text"], "next": [` + phrase1 + `, "null"]}}`
+		"words": {}}`
 	instances = shape(`{"instances": [` + instance1 + `]}`)
 
 	policy1 = `{"active": "bool", "paused": "bool", "paused_until": "time?", "idle": "number", "orphans": "number",
@@ -44,9 +44,9 @@ const (
 
 	health = shape(`{"status": "=ok", "program": "=lamplighter", "version": "text", "pid": "number", "warnings": ["text"], "ready": "bool", "seq": "number"}`)
 
-	event1 = `{"at": "time", "kind": "text", "id": "text", "pid": "number", "label": "text", "detail": "text", "freed_bytes?": "number"}`
+	event1 = `{"at": "time", "kind": "text", "id": "text", "pid": "number", "label": "text", "detail": "text", "freed_bytes?": "number", "words?": {}}`
 
-	decision1 = `{"id": "text", "label": "text", "rule": "text?", "do": "=end|=wait|=notify|=refuse", "at": "time?", "reason": "text?", "because": "text?", "evidence": ["text"]}`
+	decision1 = `{"id": "text", "label": "text", "rule": "text?", "do": "=end|=wait|=notify|=refuse", "at": "time?", "reason": "text?", "because": "text?", "evidence": ["text"], "words": {}}`
 
 	killed = shape(`{"error?": "text", "outcome": "text", "detail": "text", "steps": [` + event1 + `], "processes": "number", "freed_bytes": "number", "forceable?": "bool"}`)
 

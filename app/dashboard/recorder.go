@@ -100,6 +100,15 @@ func (r *Recorder) History(id monitor.Identity) (History, bool) {
 	return History{}, false
 }
 
+// Total is how the memory of all instances together went.
+func (r *Recorder) Total() History {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := columns(monitor.Identity{}, r.book.total.join(r.now().Unix()))
+	h.ID = ""
+	return h
+}
+
 // Ended are the instances that ended in the last ten minutes, newest last, a
 // hundred at most. One that came back is not among them, nor one that is
 // defunct, which every snapshot still has.

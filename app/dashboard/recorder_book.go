@@ -17,6 +17,7 @@ const seriesMost = 512
 type book struct {
 	entries map[monitor.Identity]*entry // of those that live and those that have ended
 	series  int                         // how many of them have one
+	total   *series                     // of all that run, together
 	pass    uint64                      // counts the snapshots
 	at      time.Time                   // of the newest snapshot
 	ended   []*entry                    // in the order in which they ended
@@ -33,7 +34,7 @@ type entry struct {
 	end     end
 }
 
-func newBook() *book { return &book{entries: make(map[monitor.Identity]*entry)} }
+func newBook() *book { return &book{entries: make(map[monitor.Identity]*entry), total: newSeries()} }
 
 // learn takes in an event, and tells whether that changed the ended ones.
 func (b *book) learn(e monitor.Event) (changed bool) {
@@ -62,6 +63,7 @@ func (b *book) apply(s *monitor.Snapshot, now time.Time) (changed bool) {
 	if b.leave(s, now) {
 		changed = true
 	}
+	b.total.observe(point{at: now.Unix(), rss: s.Totals().RSSBytes, cpu: noCPU, calls: noCalls})
 	b.at = s.At
 	return changed
 }

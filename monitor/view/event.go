@@ -48,6 +48,23 @@ func EventWords(k monitor.EventKind) string {
 	return monitor.Clean(string(k))
 }
 
+// EventMark is the state that an event leads to; "" for none.
+func EventMark(k monitor.EventKind) string {
+	switch k {
+	case monitor.EventStarted, monitor.EventWoken:
+		return string(monitor.StateStarting)
+	case monitor.EventProjectActivated, monitor.EventHeartbeatRestored:
+		return string(monitor.StateProject)
+	case monitor.EventZombieDetected, monitor.EventStopFailed:
+		return string(monitor.StateZombie)
+	case monitor.EventStopped, monitor.EventEnded, monitor.EventForceKilled, monitor.EventForgotten, monitor.EventPruned:
+		return "ended"
+	case monitor.EventParked:
+		return string(monitor.StateParked)
+	}
+	return ""
+}
+
 // Failed reports whether an event is an order to stop that was not carried out.
 func Failed(k monitor.EventKind) bool {
 	return k == monitor.EventStopRefused || k == monitor.EventStopFailed

@@ -13,12 +13,19 @@ import (
 // Words are what faces say of a server. A face picks some of the clauses and
 // shortens them. All of them are safe to show.
 type Words struct {
-	Title string   `json:"title"` // "4711 - alpha"
-	Short []Phrase `json:"short"` // how it is: "suspended", "busy"; green is not mentioned
+	Title  string   `json:"title"`  // "4711 - alpha"
+	State  string   `json:"state"`  // "live", "no project", "suspended"
+	Client string   `json:"client"` // who uses it: "Claude Code", "3 clients"; "" when that is not known
+	Short  []Phrase `json:"short"`  // how it is: "suspended", "busy"; green is not mentioned
 	// Why says what else is to be known: the reason of whatever is not plainly live,
 	// who shares it or why nobody does, that it is pinned, and that it is never ended.
 	Why  []string `json:"why"`
-	Next *Phrase  `json:"next"` // what will become of it
+	Next *Phrase  `json:"next"` // what will become of it, null when nothing is meant
+	// Loses says in sentences what is lost when it is stopped.
+	Loses []string `json:"loses"`
+	// Outside says why it can only be seen from outside, a sentence; "" where its
+	// dashboard can be asked.
+	Outside string `json:"outside"`
 }
 
 // Phrase is a text that may need a time, which who draws it adds.
@@ -42,7 +49,7 @@ func (p Phrase) Draw(now time.Time) string {
 
 // words are those of a server, of which all facts are known by now.
 func (s *Server) words() Words {
-	w := Words{Title: s.Label, Short: []Phrase{}, Why: []string{}}
+	w := Words{Title: s.Label, State: s.stateWords(), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(), Outside: s.outside()}
 	if text := s.condition(); text != "" {
 		w.Short = append(w.Short, Phrase{Text: text})
 	}
@@ -75,8 +82,62 @@ func (s *Server) words() Words {
 		w.Next = &Phrase{Text: "stops at", At: s.ShutdownAt, Why: monitor.Clean(Value(s.ShutdownReason))}
 	case s.KeptUntil != nil:
 		w.Next = &Phrase{Text: "kept until", At: s.KeptUntil}
+	case s.State == monitor.StateParked:
+		w.Next = &Phrase{Text: "wakes at the next request"}
+	case s.SharedBy != nil && s.State != monitor.StateZombie:
+		w.Next = &Phrase{Text: "parked when idle"}
 	}
 	return w
+}
+
+// stateWords names the state, of one that needs attention by its cause.
+func (s *Server) stateWords() string {
+	if s.State == monitor.StateZombie {
+		return s.condition()
+	}
+	return StateWords(s.State)
+}
+
+// loses says what is lost with a server, as far as that is known.
+func (s *Server) loses() []string {
+	lost := []string{}
+	if Value(s.Busy) {
+		lost = append(lost, "A call is running in it; its result will be lost.")
+	}
+	client := ""
+	if s.Client != nil {
+		client = cmp.Or(monitor.Shorten(monitor.Clean(s.Client.Name), clientName), "unknown program")
+	}
+	switch {
+	case s.SharedBy != nil && len(s.Clients) == 0:
+		lost = append(lost, "No client has it now.")
+	case s.SharedBy != nil:
+		lost = append(lost, monitor.Plural(len(s.Clients), "client stays", "clients stay")+" attached, and the next request starts it again.")
+	case s.Managed && client != "":
+		lost = append(lost, "It was started for "+client+": whoever uses it loses it, and has to ask for another.")
+	case s.Managed:
+		lost = append(lost, "Whoever uses it loses it, and has to ask for another.")
+	case client != "" && s.cause() != monitor.CauseOrphaned && s.cause() != monitor.CauseSuspected:
+		lost = append(lost, "Its client, "+client+", loses it. Most clients do not connect again until they are restarted.")
+	}
+	return lost
+}
+
+// outside says why nothing is known from the server itself.
+func (s *Server) outside() string {
+	switch {
+	case s.State == monitor.StateParked:
+		return "It is parked. Its clients stay attached, and nothing of it runs until the next request."
+	case s.cause() == monitor.CauseDefunct:
+		return "It has exited, and its parent has not taken notice of that. Only an entry in the process table is left."
+	case s.DashboardURL != nil && s.Port != nil:
+		return ""
+	case s.State == monitor.StateStarting:
+		return "It is starting. Its dashboard has not answered yet."
+	case s.Kind != monitor.KindSerena:
+		return "This is what can be seen from outside."
+	}
+	return "Its dashboard is switched off or cannot be found. This is what can be seen from outside."
 }
 
 // Kept reports whether the user keeps the server from the policies now.

@@ -95,3 +95,35 @@ func TestSharingWords(t *testing.T) {
 		}
 	}
 }
+
+// What faces say beside a server, and before it is stopped.
+func TestWordsOfAServer(t *testing.T) {
+	yes, codex := true, &monitor.Client{Name: "Codex"}
+	for name, c := range map[string]struct {
+		in             monitor.Instance
+		state, outside string
+		loses          []string
+	}{
+		"red, its client has gone": {
+			monitor.Instance{State: monitor.StateZombie, Cause: monitor.CauseSuspected, Client: codex, Kind: "acme"},
+			"suspected orphan", "This is what can be seen from outside.", []string{},
+		},
+		"at work for a client": {
+			monitor.Instance{State: monitor.StateProject, Busy: &yes, Client: codex, Kind: monitor.KindSerena, Port: 1, DashboardURL: "u"},
+			"live", "", []string{"A call is running in it; its result will be lost.", "Its client, Codex, loses it. Most clients do not connect again until they are restarted."},
+		},
+		"shared": {
+			monitor.Instance{State: monitor.StateNoProject, Sharing: &monitor.Sharing{Clients: clientsNamedAs("a", "b")}, Kind: monitor.KindSerena},
+			"no project", "Its dashboard is switched off or cannot be found. This is what can be seen from outside.",
+			[]string{"2 clients stay attached, and the next request starts it again."},
+		},
+		"managed": {
+			monitor.Instance{State: monitor.StateStarting, Managed: true, Client: codex},
+			"starting", "It is starting. Its dashboard has not answered yet.", []string{"It was started for Codex: whoever uses it loses it, and has to ask for another."},
+		},
+	} {
+		if w := Of(&c.in).Words; w.State != c.state || w.Outside != c.outside || !slices.Equal(w.Loses, c.loses) {
+			t.Errorf("%s: %q, %q, %q", name, w.State, w.Outside, w.Loses)
+		}
+	}
+}
