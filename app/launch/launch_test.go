@@ -158,18 +158,17 @@ func TestLaunch(t *testing.T) {
 // TestFailures starts what never becomes a server: each is explained, and
 // nothing is left.
 func TestFailures(t *testing.T) {
-	brief := func(s Spec) Spec { s.Limit = 600 * time.Millisecond; return s }
 	long := func(s Spec) Spec { s.Limit = 5 * time.Second; return s } // enough to listen in
 	t.Cleanup(func() { nobody(t) })
 	failures := map[string]Spec{
 		"it exited with status 3 before it accepted MCP. Its last lines: hello": order("--print", "hello", "--exit", "3"),
 		"it exited with status 0 before it accepted MCP":                        order("--exit", "0"),
-		"it did not accept MCP within 0.6 s; it listened on no port":            brief(order("--silent")),
+		"it did not accept MCP within 5 s; it listened on no port":              long(order("--silent")),
 		"noise noise":                                long(order("--silent", "--flood", "200000")),
 		"refused it with HTTP status 404":            func() Spec { s := long(order()); s.Template.Path = "/other"; return s }(),
 		"has not answered":                           long(order("--other", "--late", "1h")),
-		"it did not listen on port":                  brief(order("--late", "1h", "--port", portMark)),
-		"it listened on no port that it has written": brief(order("--port-file", portFileMark, "--silent")),
+		"it did not listen on port":                  long(order("--late", "1h", "--port", portMark)),
+		"it listened on no port that it has written": long(order("--port-file", portFileMark, "--silent")),
 		"it could not be run":                        {Template: Template{Name: "x", Command: []string{filepath.Join(absolutePath, "no such program")}}, Project: absolutePath, Lifetime: Session},
 		"has no absolute path":                       {Template: Template{Name: "x", Command: []string{"x"}}, Project: absolutePath, Lifetime: Session},
 		"where it is to run, cannot be used":         func() Spec { s := order(); s.Template.Directory = filepath.Join(absolutePath, "no such"); return s }(),
