@@ -75,7 +75,7 @@ func TestGuard(t *testing.T) {
 		"two sites":                    {"GET", list, "", []string{site, "same-origin", site, "cross-site"}, 403},
 		"a frame":                      {"GET", page, "", []string{site, "cross-site", mode, "navigate", dest, "iframe"}, 403},
 		"a frame and a document":       {"GET", page, "", navigation("cross-site", dest, "iframe"), 403},
-		"a link to an asset":           {"GET", "/global-dashboard/assets/main.js", "", navigation("cross-site"), 403},
+		"a link to an asset":           {"GET", "/global-dashboard/assets/app.js", "", navigation("cross-site"), 403},
 		"a link to the measures":       {"GET", "/metrics", "", navigation("cross-site"), 403},
 		"a form":                       {"POST", page, "", navigation("cross-site"), 403},
 		"a form, with a body":          {"POST", order, "force=true", navigation("cross-site", kind, "application/x-www-form-urlencoded"), 403},

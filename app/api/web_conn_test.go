@@ -43,7 +43,7 @@ func TestWebToken(t *testing.T) {
 			}{
 				{"/", "", 302},
 				{"/global-dashboard/", "", 200},
-				{"/global-dashboard/assets/main.js", "", 200},
+				{"/global-dashboard/assets/app.js", "", 200},
 				{"/global-dashboard/assets/..%2finstances", "", 403},
 				{"/global-dashboard/assets/../instances", "", 403},
 				{"/global-dashboard/instances", "", 403},

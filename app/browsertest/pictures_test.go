@@ -64,7 +64,7 @@ func TestPictures(t *testing.T) {
 const all = ".card, .section, .table-box"
 
 // lowest is where such parts end, in pixels from the top of the window.
-const lowest = `Math.ceil(Math.max(...[...document.querySelectorAll('#main > section:not([hidden]) :is(' + %s + ')')]
+const lowest = `Math.ceil(Math.max(...[...document.querySelectorAll('#panel :is(' + %s + ')')]
 	.filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect().bottom)))`
 
 // askSocket reads a route at a control socket.

@@ -60,7 +60,7 @@ func Serves(t *testing.T, address string) {
 	t.Helper()
 	apptest.Eventually(t, "the page is at "+address, func() bool {
 		status, _, body := Fetch(t, address)
-		return status == http.StatusOK && strings.Contains(body, `id="main"`)
+		return status == http.StatusOK && strings.Contains(body, `<title>Lamplighter</title>`)
 	})
 }
 

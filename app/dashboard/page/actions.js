@@ -1,83 +1,146 @@
+// @ts-check
 // What can be done to an instance. Nothing is shown as done before lamplighter
 // says so, and its words are shown.
 
+import { html } from './preact.js';
 import { readOverview } from './answers.js';
 import { confirm, modal, tell } from './dialog.js';
-import { dismiss } from './dismiss.js';
-import { h, setAttribute, setText } from './dom.js';
-import { askable } from './facts.js';
-import { clockTime, hasDashboard, plural } from './format.js';
+import { drafts } from './drafts.js';
+import { bytes, clockTime, plural } from './format.js';
 import { Failure, ending, instance as requests, queued } from './http.js';
-import { icon } from './icons.js';
-import { kept } from './kept.js';
-import { say } from './notice.js';
-import { common, ends, losses, planned, refusedAs, summary, verdict, why } from './orders.js';
-import { offered } from './policies.js';
-import { store } from './store.js';
+import { answerTo } from './query.js';
+import { answered, dismiss as putAway, find, order as note, pending, status } from './store.js';
+import { Icon, say } from './ui.js';
 
 const atOnce = 4; // orders at the same time
 const patience = 1_000; // ms to find out what kind of interface one has
 const forceable = new Map(); // id → what it was refused as, but not for good
 let underWay = 0; // orders that were given and not answered
 
-// open shows the instance's own dashboard.
-export function open(instance) {
-  if (hasDashboard(instance)) window.open(instance.dashboard_url, '_blank', 'noopener,noreferrer');
+const replLoss = 'Variables kept in its REPL are lost.';
+
+// verdict reads the answer to an order, {answer: Killed} or {failure: Failure}.
+// kind is 'fine' (ended, or would end), 'gone' (it had ended before), 'refused',
+// 'failed' or 'unknown' (nobody could say).
+export function verdict({ answer = null, failure = null }) {
+  const body = answer ?? failure?.answer ?? {};
+  const text = body.detail || failure?.message || 'Lamplighter gave no reason.';
+  const result = { text, processes: body.processes ?? 0, freed: body.freed_bytes ?? 0, forceable: Boolean(body.forceable) };
+  if (!failure) return { ...result, kind: 'fine' };
+  if (body.outcome === 'gone' || failure.status === 404) return { ...result, kind: 'gone' };
+  if (body.outcome === 'refused' || failure.status === 409) return { ...result, kind: 'refused' };
+  return { ...result, kind: failure.status === 0 ? 'unknown' : 'failed' };
 }
+
+// common splits what several lose, lists of sentences, into what all of them
+// lose and what only each does.
+export function common(lists) {
+  const shared = lists.length > 1 ? lists[0].filter((text) => lists.every((list) => list.includes(text))) : [];
+  return { shared, own: lists.map((list) => list.filter((text) => !shared.includes(text))) };
+}
+
+// planned sums up dry runs, [{instance, verdict}]: what they end and free.
+export function planned(plans) {
+  const fine = plans.filter((one) => one.verdict.kind === 'fine');
+  const processes = fine.reduce((sum, one) => sum + one.verdict.processes, 0);
+  const freed = fine.reduce((sum, one) => sum + one.verdict.freed, 0);
+  const all = fine.length === plans.length ? plural(fine.length, 'server', 'servers') : `${fine.length} of ${plural(plans.length, 'server', 'servers')}`;
+  const what = plural(processes, 'process', 'processes');
+  return `This ends ${plans.length === 1 ? what : `${all} with ${what}`}${freed > 0 ? ` and frees about ${bytes(freed)}` : ''}.`;
+}
+
+// summary tells what came of several orders: [{instance, verdict}].
+export function summary(results) {
+  const of = (kind) => results.filter((one) => one.verdict.kind === kind);
+  const [fine, gone] = [of('fine'), of('gone')];
+  const not = results.filter((one) => !['fine', 'gone'].includes(one.verdict.kind));
+  const freed = fine.reduce((sum, one) => sum + one.verdict.freed, 0);
+  const sentences = [
+    fine.length > 0 && `${plural(fine.length, 'server', 'servers')} ended, about ${bytes(freed)} freed.`,
+    gone.length > 0 && `${gone.length} had ended before.`,
+    ...not.slice(0, 3).map((one) => one.verdict.text),
+    not.length > 3 && `${not.length - 3} more were not ended.`,
+  ];
+  return { text: sentences.filter(Boolean).join(' '), bad: not.length > 0 };
+}
+
+// refusedAs is what a refusal was about: once any of it is different, the
+// refusal says nothing any more.
+const refusedAs = (instance) => [instance.state, instance.cause, Boolean(instance.busy), Boolean(instance.pinned)].join(' ');
+
+// mayStop is whether an order could be followed at all.
+export const mayStop = (instance) => instance.recognised !== false && instance.state !== 'parked' && instance.cause !== 'defunct';
+
+// mayKill tells whether to kill it is offered: for red ones, and where it was found
+// out that it helps.
+export function mayKill(instance) {
+  if (forceable.has(instance.id) && forceable.get(instance.id) !== refusedAs(instance)) forceable.delete(instance.id);
+  return mayStop(instance) && (instance.state === 'zombie' || forceable.has(instance.id));
+}
+
+// mayKeep is whether a policy could end it, so that to keep it means something.
+const mayKeep = (instance) => mayStop(instance) && !instance.pinned && status.value?.policy?.rules?.length > 0;
 
 // stop asks about one or several and ends them, a few at a time.
 export async function stop(instances) {
-  const list = instances.filter((one) => !store.state.pending.has(one.id));
+  const list = instances.filter((one) => !pending.peek().has(one.id));
   if (list.length === 0) return;
   const plans = await dryRun(list, false);
-  if (list.length === 1 && plans[0].verdict.kind !== 'fine') {
-    await cannot(plans[0]);
-    return;
-  }
+  if (list.length === 1 && plans[0].verdict.kind !== 'fine') return cannot(plans[0]);
   const fine = plans.filter((one) => one.verdict.kind === 'fine');
-  if (fine.length === 0) {
-    await tell({ title: 'None of them can be stopped now', body: h('div', null, details(plans)) });
-    return;
-  }
-  const title = list.length === 1 ? `Stop ${list[0].label}?` : `Stop ${list.length} servers?`;
-  const body = list.length === 1 ? about(plans[0]) : h('div', null, h('p', null, planned(plans)), details(plans));
-  const action = fine.length === list.length ? 'Stop' : `Stop ${fine.length} of them`;
-  if (await confirm({ title, body, action, danger: true })) await carryOut(fine.map((one) => one.instance), false);
+  if (fine.length === 0) return tell({ title: 'None of them can be stopped now', body: html`<div><${Details} plans=${plans} /></div>` });
+  const agreed = await confirm({
+    title: list.length === 1 ? `Stop ${list[0].label}?` : `Stop ${list.length} servers?`,
+    body: list.length === 1 ? html`<${About} plan=${plans[0]} />` : html`<div><p>${planned(plans)}</p><${Details} plans=${plans} /></div>`,
+    action: fine.length === list.length ? 'Stop' : `Stop ${fine.length} of them`,
+    danger: true,
+  });
+  return agreed && carryOut(fine.map((one) => one.instance), false);
 }
 
 // kill ends one also when it is at work, in use or pinned.
 export async function kill(instance) {
-  if (store.state.pending.has(instance.id)) return;
+  if (pending.peek().has(instance.id)) return undefined;
   const [plan] = await dryRun([instance], true);
-  if (plan.verdict.kind !== 'fine') {
-    await cannot(plan, true);
-    return;
-  }
-  const body = h('div', null, h('p', null, 'It is ended even if it is at work, in use or pinned.'), about(plan));
-  if (await confirm({ title: `Kill ${instance.label}?`, body, action: 'Kill', danger: true })) await carryOut([instance], true);
+  if (plan.verdict.kind !== 'fine') return cannot(plan, true);
+  const body = html`<div><p>It is ended even if it is at work, in use or pinned.</p><${About} plan=${plan} /></div>`;
+  const agreed = await confirm({ title: `Kill ${instance.label}?`, body, action: 'Kill', danger: true });
+  return agreed && carryOut([instance], true);
 }
 
 // pin asks that no policy ends an instance, or takes that back.
-export async function pin(instance, pinned) {
+async function pin(instance, pinned) {
   try {
     const answer = await requests(instance.id).put('pin', { pinned });
-    store.answered(instance.id, { pinned: Boolean(answer?.pinned) });
+    answered(instance.id, { pinned: Boolean(answer?.pinned) });
     say(answer?.pinned ? `Pinned: ${instance.label} is left alone.` : `No longer pinned: ${instance.label}.`, { kind: 'good' });
   } catch (error) {
-    fail(error);
+    say(error.message, { kind: 'bad' });
   }
 }
 
 // keep asks that no policy ends an instance for so many minutes; 0: no longer.
-export async function keep(instance, minutes) {
+async function keep(instance, minutes) {
   try {
-    const answer = await requests(instance.id).put('keep', { minutes });
-    const until = answer?.kept_until ?? null;
-    store.answered(instance.id, until ? { kept_until: until, shutdown_at: null, shutdown_reason: null } : { kept_until: null });
+    const until = (await requests(instance.id).put('keep', { minutes }))?.kept_until ?? null;
+    answered(instance.id, until ? { kept_until: until, shutdown_at: null, shutdown_reason: null } : { kept_until: null });
     say(until ? `Kept until ${clockTime(until, Date.now())}: ${instance.label}.` : `No longer kept: ${instance.label}.`, { kind: 'good' });
   } catch (error) {
-    fail(error);
+    say(error.message, { kind: 'bad' });
   }
+}
+
+// dismiss puts instances away that have ended, and resolves to whether it did:
+// first it asks where that loses what somebody wrote.
+export async function dismiss(instances) {
+  const unsaved = instances.flatMap((one) => drafts.unsavedOf(one.id));
+  const which = unsaved.length === 1 ? unsaved[0] : `${unsaved.length} memories`;
+  if (unsaved.length > 0 && !await confirm({ title: `Discard the changes to ${which}?`, body: 'What you wrote is not saved, and is lost.', action: 'Discard and dismiss', cancel: 'Keep', danger: true })) return false;
+  for (const { id } of instances) {
+    drafts.forget(id);
+    putAway(id);
+  }
+  return true;
 }
 
 async function order(instance, force, dry) {
@@ -90,13 +153,13 @@ async function order(instance, force, dry) {
 }
 
 async function dryRun(instances, force) {
-  const plans = instances.map((instance) => ({ instance, verdict: null, repl: false }));
+  const plans = instances.map((instance) => ({ instance, verdict: /** @type {any} */ (null), repl: false }));
   await aFewAtATime([...plans], async (plan) => {
     const { instance } = plan;
-    store.order(instance.id, 'checking…');
+    note(instance.id, 'checking…');
     [plan.verdict, plan.repl] = await Promise.all([order(instance, force, true), keepsVariables(instance)]);
     remember(instance, plan.verdict, force);
-    store.order(instance.id, '');
+    note(instance.id, '');
   });
   return plans;
 }
@@ -112,9 +175,9 @@ async function aFewAtATime(waiting, work) {
 // keepsVariables tells whether variables of a session would be lost. One that
 // does not say in time is not waited for.
 async function keepsVariables(instance) {
-  const known = kept(instance.id).overview?.value;
+  const known = answerTo(`overview ${instance.id}`).value;
   if (known) return known.agentInterface === 'REPL';
-  if (!askable(instance)) return false;
+  if (instance.words.outside) return false;
   try {
     return readOverview(await requests(instance.id).get('get_config_overview', { limit: patience })).agentInterface === 'REPL';
   } catch {
@@ -123,7 +186,7 @@ async function keepsVariables(instance) {
 }
 
 function remember(instance, found, force) {
-  if (found.kind === 'refused' && found.forceable) forceable.set(instance.id, refusedAs(store.find(instance.id)?.instance ?? instance));
+  if (found.kind === 'refused' && found.forceable) forceable.set(instance.id, refusedAs(find(instance.id)?.instance ?? instance));
   else if (!force) forceable.delete(instance.id);
 }
 
@@ -133,34 +196,34 @@ async function carryOut(instances, force) {
   const rest = () => {
     for (const { id } of waiting.splice(0)) {
       underWay--;
-      store.order(id, '');
+      note(id, '');
     }
   };
   const progress = instances.length > 1 ? say('', { stays: true, action: { words: 'Do not stop the rest', run: rest } }) : null;
   const told = () => progress?.tell(`Stopping ${plural(instances.length, 'server', 'servers')}: ${results.length} done`, waiting.length > 0);
   underWay += instances.length;
-  for (const instance of instances) store.order(instance.id, 'to be stopped');
+  for (const instance of instances) note(instance.id, 'to be stopped');
   await aFewAtATime(waiting, async (instance) => {
     told();
-    store.order(instance.id, 'stopping…');
+    note(instance.id, 'stopping…');
     try {
       const found = await order(instance, force, false);
       remember(instance, found, force);
       results.push({ instance, verdict: found });
     } finally {
       underWay--;
-      store.order(instance.id, '');
+      note(instance.id, '');
     }
     told();
   });
   progress?.remove();
-  if (instances.length === 1) {
-    const { kind, text } = results[0].verdict;
-    say(text, { kind: { fine: 'good', gone: 'plain' }[kind] ?? 'bad' });
+  if (instances.length > 1) {
+    const { text, bad } = summary(results);
+    say(text, { kind: bad ? 'bad' : 'good' });
     return;
   }
-  const { text, bad } = summary(results);
-  say(text, { kind: bad ? 'bad' : 'good' });
+  const { kind, text } = results[0].verdict;
+  say(text, { kind: { fine: 'good', gone: 'plain' }[kind] ?? 'bad' });
 }
 
 // cannot says why one is not ended, and offers force where that would help.
@@ -169,126 +232,59 @@ async function cannot({ instance, verdict: found }, force = false) {
     say(found.text);
     return;
   }
-  const insist = await modal({ title: `${instance.label} was not stopped`, dismissed: false }, (close) => {
-    const no = h('button', { type: 'button', onclick: () => close(false) }, 'Close');
-    const yes = found.forceable && !force ? h('button', { type: 'button', class: 'apart outlined danger', onclick: () => close(true) }, 'Kill…') : null;
-    return {
-      content: [h('div', { class: 'dialog-body' }, h('p', { dir: 'auto' }, why(instance, found.text))), h('div', { class: 'dialog-actions' }, yes, no)],
-      focus: no,
-    };
+  const insist = await modal({
+    title: `${instance.label} was not stopped`, dismissed: false,
+    body: (close) => html`<div class="dialog-body"><p dir="auto">${found.text}</p></div><div class="dialog-actions">
+      ${found.forceable && !force && html`<button type="button" class="apart outlined danger" onClick=${() => close(true)}>Kill…</button>`}
+      <button type="button" autofocus onClick=${() => close(false)}>Close</button></div>`,
   });
   if (insist) await kill(instance);
 }
 
-// asKnown is an instance as it is by now. That it is at work is seen in its
-// queue first, where the page follows that; a call that still waits there is
-// lost as well.
-function asKnown(instance) {
-  const now = store.find(instance.id)?.instance ?? instance;
-  const calls = kept(instance.id).queue?.value?.length > 0;
-  return { ...now, busy: Boolean(now.busy || calls) };
+// losses are what goes with an instance as it is by now. That it is at work is seen
+// in its queue first, where the page follows that.
+function losses({ instance, repl }) {
+  const { words, busy } = find(instance.id)?.instance ?? instance;
+  const waits = !busy && answerTo(`queue ${instance.id}`).value?.length > 0;
+  return [waits && 'A call is running in it; its result will be lost.', repl && replLoss, ...words.loses].filter(Boolean);
 }
 
-const warnings = (texts) => texts.map((text) => h('p', { dir: 'auto', class: 'loss' }, text));
-const how = (text) => h('details', { class: 'how' }, h('summary', null, 'How'), h('p', { dir: 'auto' }, text));
+const Losses = ({ texts }) => texts.map((text) => html`<p dir="auto" class="loss">${text}</p>`);
+const How = ({ text }) => html`<details class="how"><summary>How</summary><p dir="auto">${text}</p></details>`;
+const About = ({ plan }) => html`<div><p>${planned([plan])}</p><${Losses} texts=${losses(plan)} /><${How} text=${plan.verdict.text} /></div>`;
 
-function about({ instance, verdict: found, repl }) {
-  return h('div', null, h('p', { dir: 'auto' }, ends(instance, found)), warnings(losses(asKnown(instance), repl)), how(found.text));
-}
-
-// details puts those first that are not stopped. What all the others lose is
-// said once, before the list.
-function details(plans) {
-  const not = plans.filter((one) => one.verdict.kind !== 'fine');
+// Details puts those first that are not stopped. What all the others lose is said
+// once, before the list.
+function Details({ plans }) {
   const fine = plans.filter((one) => one.verdict.kind === 'fine');
-  const { shared, own } = common(fine.map(({ instance, repl }) => losses(asKnown(instance), repl)));
-  const item = ({ instance }, kind, ...children) => h('li', { class: kind }, h('strong', { dir: 'auto' }, instance.label), children);
-  return [
-    warnings(shared),
-    h('ul', { class: 'plans' },
-      not.map((plan) => item(plan, 'refused', h('p', { dir: 'auto' }, why(plan.instance, plan.verdict.text)))),
-      fine.map((plan, i) => item(plan, null, warnings(own[i]), how(plan.verdict.text)))),
-  ];
+  const { shared, own } = common(fine.map(losses));
+  return html`<${Losses} texts=${shared} /><ul class="plans">
+    ${plans.filter((one) => one.verdict.kind !== 'fine').map((plan) => html`<li class="refused"><strong dir="auto">${plan.instance.label}</strong><p dir="auto">${plan.verdict.text}</p></li>`)}
+    ${fine.map((plan, i) => html`<li><strong dir="auto">${plan.instance.label}</strong><${Losses} texts=${own[i]} /><${How} text=${plan.verdict.text} /></li>`)}</ul>`;
 }
 
-function fail(error) {
-  if (error.name === 'AbortError') return;
-  say(error.message, { kind: 'bad' });
-}
-
-// mayKill tells whether to kill it is offered: for red ones, and where it was found
-// out that it helps.
-export function mayKill(instance) {
-  if (forceable.has(instance.id) && forceable.get(instance.id) !== refusedAs(instance)) forceable.delete(instance.id);
-  return mayStop(instance) && (instance.state === 'zombie' || forceable.has(instance.id));
-}
-
-// mayStop is whether an order could be followed at all.
-export function mayStop(instance) {
-  return instance.recognised !== false && instance.state !== 'parked' && instance.cause !== 'defunct';
-}
-
-// mayKeep is whether a policy could end it, so that to keep it means something.
-function mayKeep(instance) {
-  return mayStop(instance) && !instance.pinned && offered(store.state.status?.policy);
-}
-
-const keepFor = 60; // minutes
-
-// actionBar is a row of buttons for one instance; its method update takes a
-// newer state, and {ended: true} when it has ended. With compact they are
-// icons.
-export function actionBar(instance, { compact = false } = {}) {
-  let now = instance;
-  const button = (name, words, run, kind = '') => {
-    const label = h('span', { class: compact ? 'unseen' : null }, words);
-    const node = h('button', { type: 'button', class: `${compact ? 'quiet icon small' : ''} ${kind}`.trim(), onclick: () => run(now) }, icon(name), label);
-    node.words = (text, title = text) => {
-      setText(label, text);
-      setAttribute(node, 'title', title);
-    };
-    return node;
-  };
-  const openButton = button('open', 'Open its dashboard', open);
-  const pinButton = button('pin', 'Pin', (one) => pin(one, !one.pinned));
-  const keepButton = button('keep', 'Keep for 1 h', (one) => keep(one, one.kept_until ? 0 : keepFor), 'keep');
-  const stopButton = button('stop', 'Stop', (one) => stop([one]), 'danger apart');
-  const killButton = button('kill', 'Kill', kill, 'danger');
-  const dismissButton = button('close', 'Dismiss', (one) => dismiss([one]));
-  const bar = h('div', { class: compact ? 'actions compact' : 'actions' }, compact ? [keepButton, openButton] : [openButton, keepButton], pinButton, stopButton, killButton, dismissButton);
-  let drawn = '';
-  bar.update = (next, { ended = false } = {}) => {
-    now = next;
-    const waits = store.state.pending.has(next.id);
-    const wanted = [next.label, next.pinned, next.state === 'parked', mayKeep(next), next.kept_until, next.shutdown_at, mayStop(next), mayKill(next), hasDashboard(next), waits, ended].join('\n');
-    if (wanted === drawn) return;
-    drawn = wanted;
-    openButton.hidden = ended || !hasDashboard(next);
-    openButton.words(compact ? `Open the own dashboard of ${next.label}` : 'Open its dashboard');
-    // In a table it is there for those about to end.
-    keepButton.hidden = ended || !mayKeep(next) || compact && !next.shutdown_at && !next.kept_until;
-    setAttribute(keepButton, 'dataset', { on: next.kept_until ? '' : null });
-    const keeps = next.kept_until ? 'no longer' : 'for 1 h';
-    keepButton.words(compact ? `Keep ${next.label} ${keeps}` : `Keep ${keeps}`, next.kept_until ? 'Kept: no policy ends it. Press to keep it no longer' : 'Keep: no policy ends it for 1 h');
-    pinButton.hidden = ended || next.state === 'parked';
-    setAttribute(pinButton, 'dataset', { on: next.pinned ? '' : null });
-    const does = next.pinned ? 'Unpin' : 'Pin';
-    pinButton.words(compact ? `${does} ${next.label}` : does, next.pinned ? 'Pinned: no policy ends it. Press to unpin' : 'Pin: no policy ends it');
-    stopButton.hidden = ended || !mayStop(next);
-    setAttribute(stopButton, 'aria-disabled', String(waits));
-    stopButton.words(compact ? `Stop ${next.label}` : 'Stop', 'Stop: asks first');
-    killButton.hidden = ended || !mayKill(next);
-    setAttribute(killButton, 'aria-disabled', String(waits));
-    killButton.words(compact ? `Kill ${next.label}` : 'Kill', 'Kill, also when it is at work, in use or pinned: asks first');
-    dismissButton.hidden = !ended;
-  };
-  bar.update(instance);
-  return bar;
+// Actions is a row of buttons for one instance. With compact, in a table, all but
+// Stop are icons.
+export function Actions({ instance, ended = false, compact = false }) {
+  const { label, pinned, kept_until: kept } = instance;
+  const waits = pending.value.has(instance.id);
+  const name = compact ? ` ${label}` : '';
+  const button = (icon, words, title, run, on = false) => html`<button type="button" class=${compact ? 'quiet icon small' : ''} title=${title} data-on=${on ? '' : undefined} onClick=${run}>
+    <${Icon} name=${icon} /><span class=${compact ? 'unseen' : ''}>${words}</span></button>`;
+  if (ended) return html`<div class="actions">${button('close', 'Dismiss', 'Put this server away', () => dismiss([instance]))}</div>`;
+  const danger = (words, title, run) => html`<button type="button" class=${`danger ${compact ? 'small outlined' : ''}`} title=${title} aria-disabled=${waits ? 'true' : undefined} onClick=${run}>
+    ${words}${compact && html`<span class="unseen">${name}</span>`}</button>`;
+  return html`<div class=${`actions ${compact ? 'compact' : ''}`}>
+    ${instance.dashboard_url && html`<a class=${`button ${compact ? 'quiet icon small' : ''}`} href=${instance.dashboard_url} target="_blank" rel="noopener noreferrer" title="Open its own dashboard">
+      <${Icon} name="open" /><span class=${compact ? 'unseen' : ''}>Open its dashboard${name && html` of${name}`}</span></a>`}
+    ${mayKeep(instance) && (!compact || instance.shutdown_at || kept) && button('keep', `Keep${name} ${kept ? 'no longer' : 'for 1 h'}`, kept ? 'Kept: no policy ends it. Press to keep it no longer' : 'Keep: no policy ends it for 1 h', () => keep(instance, kept ? 0 : 60), Boolean(kept))}
+    ${instance.state !== 'parked' && button('pin', `${pinned ? 'Unpin' : 'Pin'}${name}`, pinned ? 'Pinned: no policy ends it. Press to unpin' : 'Pin: no policy ends it', () => pin(instance, !pinned), pinned)}
+    <span class="apart"></span>
+    ${mayKill(instance) && danger('Kill', 'Kill, also when it is at work, in use or pinned: asks first', () => kill(instance))}
+    ${mayStop(instance) && danger('Stop', 'Stop: asks first', () => stop([instance]))}</div>`;
 }
 
 // What waits to be stopped would stay, and nobody would hear how it went.
-if (globalThis.addEventListener) {
-  addEventListener('beforeunload', (event) => {
-    if (underWay > 0) event.preventDefault();
-  });
-}
+globalThis.addEventListener?.('beforeunload', (event) => {
+  if (underWay > 0) event.preventDefault();
+});

@@ -1,9 +1,9 @@
+// @ts-check
 // What the answers of an instance mean. They are foreign: a field may be
 // missing, null or of another type, because each version of Serena has its own.
 // Pure: nothing here knows the page.
 
-// Unreadable is an answer that is not what its route promises.
-export class Unreadable extends Error {}
+import { Unreadable } from './query.js';
 
 const text = (value) => (typeof value === 'string' && value !== '' ? value : null);
 const flag = (value) => (typeof value === 'boolean' ? value : null);
@@ -131,11 +131,6 @@ export function mergeQueue(before, tasks, now) {
   return [...merged.filter((task) => task.running), ...merged.filter((task) => !task.running)];
 }
 
-// sameQueue tells whether two looks at the queue saw the same.
-export function sameQueue(a, b) {
-  return a.length === b.length && a.every((task, i) => task.id === b[i].id && task.running === b[i].running);
-}
-
 // readLast reads last_execution; {task: null} before the first one.
 export function readLast(answer) {
   const all = demand(object(refused(answer)), 'execution');
@@ -153,10 +148,6 @@ export function readEstimator(answer) {
   return text(object(answer)?.token_count_estimator_name);
 }
 
-export function readLanguages(answer) {
-  return demand(Array.isArray(answer?.languages) ? answer.languages : null, 'languages').filter((one) => typeof one === 'string');
-}
-
 // readMemory is the content of get_memory, which may be empty.
 export function readMemory(answer) {
   const content = object(refused(answer))?.content;
@@ -167,5 +158,3 @@ export function readMemory(answer) {
 export function readCancelled(answer) {
   return { cancelled: object(answer)?.was_cancelled === true, message: text(answer?.message) };
 }
-
-export const readers = { overview: readOverview, queue: readQueue, last: readLast, stats: readStats, estimator: readEstimator };

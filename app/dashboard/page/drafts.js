@@ -1,3 +1,4 @@
+// @ts-check
 // Memories being edited, and what a change means. It knows nothing of the page.
 
 // Drafts holds {base, text} by instance and name; base is what the memory was

@@ -1,177 +1,97 @@
+// @ts-check
 // What happened to an instance, or to all of them, in the last day.
 
-import { about, days, detail, grave, key, markOf, merge, nameOfDay, outline, words } from './eventlist.js';
+import { html, useState } from './preact.js';
 import { count } from './format.js';
 import { get } from './http.js';
-import { h, keyed, setText, svg } from './dom.js';
-import { mark } from './marks.js';
-import { router } from './router.js';
-import { store } from './store.js';
-import { time } from './times.js';
+import { Unreadable, useQuery } from './query.js';
+import { address } from './router.js';
+import { gone, servers } from './store.js';
+import { Mark, Time } from './ui.js';
 
 const back = 24 * 3_600_000; // ms
-const gap = 2_000; // ms between two questions
-const patience = 15_000; // ms after which to ask anyway: a refused stop changes no snapshot
+const every = 15_000; // ms: a refused stop changes no snapshot
 const overlap = 2_000; // ms asked for again, because events may be written a little later
 const shownAtFirst = 200;
 
-// eventsView shows the events of one instance; with all, those of every one,
-// and show and update need no argument.
-export function eventsView({ all = false } = {}) {
-  return new EventsView(all);
+// key tells events apart. Two of one moment and kind are told apart by what
+// they say.
+const key = (event) => [event.at, event.kind, event.id, event.detail].join('\n');
+
+// merge puts news, the answer to since, into what is held, newest last; what is
+// older than from is dropped. Only known forms are taken.
+export function merge(held, news, from) {
+  const all = new Map(held.map((event) => [key(event), event]));
+  for (const event of news) {
+    if (typeof event?.at === 'string' && typeof event.words?.what === 'string' && !Number.isNaN(Date.parse(event.at))) all.set(key(event), event);
+  }
+  return [...all.values()].filter((event) => Date.parse(event.at) >= from).sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
-class EventsView {
-  #all;
-  #found = null;
-  #events = []; // of all instances, newest last
-  #read = false;
-  #most = shownAtFirst;
-  #outline = '';
-  #asked = -Infinity;
-  #timer = 0;
-  #request = null;
-  #unsubscribe = () => {};
-
-  #trouble = h('p', { class: 'events-trouble', role: 'status', hidden: true });
-  #empty = h('p', { class: 'events-empty muted' });
-  #days = h('div', { class: 'events-days' });
-  #more = h('button', { type: 'button', class: 'small', hidden: true, onclick: () => this.#showMore() });
-  #visibility = () => (document.hidden ? this.#rest() : this.#ask());
-
-  constructor(all) {
-    this.#all = all;
-    this.element = h('section', { class: `events${all ? ' events-all' : ''}`, 'aria-label': 'Events' },
-      all ? null : h('h2', { class: 'unseen' }, 'Events'), this.#trouble, this.#days, this.#empty, this.#more);
+// days groups events by local day, newest first: [{day, events}], day is
+// "2026-11-20".
+export function days(events) {
+  const groups = /** @type {{day: string, events: any[]}[]} */ ([]);
+  for (const event of events.toReversed()) {
+    const day = dayOf(new Date(event.at));
+    if (groups.at(-1)?.day !== day) groups.push({ day, events: [] });
+    groups.at(-1)?.events.push(event);
   }
-
-  show(found = null) {
-    this.#found = found;
-    this.#most = shownAtFirst;
-    this.#outline = outline(store.state.instances, store.state.ended);
-    document.addEventListener('visibilitychange', this.#visibility);
-    this.#unsubscribe();
-    this.#unsubscribe = store.subscribe((state) => this.#changed(state));
-    this.#draw();
-    this.#ask();
-  }
-
-  update(found = null) {
-    const before = this.#found?.instance.id;
-    this.#found = found;
-    if (before !== found?.instance.id) this.#draw();
-  }
-
-  hide() {
-    document.removeEventListener('visibilitychange', this.#visibility);
-    this.#unsubscribe();
-    this.#rest();
-  }
-
-  #rest() {
-    clearTimeout(this.#timer);
-    this.#timer = 0;
-    this.#request?.abort();
-    this.#request = null;
-  }
-
-  #changed(state) {
-    const now = outline(state.instances, state.ended);
-    if (now === this.#outline) return;
-    this.#outline = now;
-    this.#later(gap);
-  }
-
-  // #later asks when so much time has passed since the last time.
-  #later(wait) {
-    if (document.hidden || this.#request) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#ask(), Math.max(this.#asked + wait - performance.now(), 0));
-  }
-
-  async #ask() {
-    if (document.hidden) return;
-    this.#rest();
-    this.#asked = performance.now();
-    const request = (this.#request = new AbortController());
-    const outlined = this.#outline;
-    try {
-      const answer = await get(`events?since=${encodeURIComponent(this.#since())}`, { signal: request.signal });
-      if (request.signal.aborted) return;
-      if (!Array.isArray(answer?.events)) throw new Error('lamplighter answered with something else than events');
-      this.#events = merge(this.#events, answer.events, Date.now() - back);
-      this.#read = true;
-      this.#trouble.hidden = true;
-    } catch (error) {
-      if (request.signal.aborted) return;
-      setText(this.#trouble, `The events cannot be read: ${error.message}`);
-      this.#trouble.hidden = false;
-    }
-    this.#request = null;
-    this.#draw();
-    this.#later(outlined === this.#outline ? patience : gap);
-  }
-
-  // #since goes on from the newest event; at first it is a day back.
-  #since() {
-    const newest = this.#events.at(-1);
-    return newest ? new Date(Date.parse(newest.at) - overlap).toISOString() : '24h';
-  }
-
-  #showMore() {
-    this.#most += shownAtFirst;
-    this.#draw();
-  }
-
-  #draw() {
-    const id = this.#found?.instance.id;
-    const list = this.#all ? this.#events : this.#events.filter((event) => about(event, id));
-    const shown = list.slice(-this.#most);
-    keyed(this.#days, days(shown), (group) => group.day, makeDay, (node, group) => updateDay(node, group, this.#all));
-    const empty = this.#read ? emptyWords(this.#all) : this.#trouble.hidden ? 'Reading the events …' : '';
-    this.#empty.hidden = list.length > 0 || !empty;
-    setText(this.#empty, empty);
-    this.#more.hidden = shown.length === list.length;
-    setText(this.#more, `Show earlier ones (${count(list.length - shown.length)})`);
-  }
+  return groups;
 }
 
-function emptyWords(all) {
-  return all ? 'Nothing has happened in the last 24 hours.' : 'Nothing has happened to this server in the last 24 hours.';
+export function dayOf(date) {
+  const two = (n) => String(n).padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-function makeDay(group) {
-  return h('section', { class: 'events-day' }, h('h3', { dataset: { day: group.day } }), h('ol', { class: 'events-list' }));
+const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+
+export function nameOfDay(day, now) {
+  if (day === dayOf(now)) return 'Today';
+  const yesterday = new Date(now);
+  yesterday.setDate(yesterday.getDate() - 1);
+  return day === dayOf(yesterday) ? 'Yesterday' : dayName.format(new Date(`${day}T12:00:00`));
 }
 
-function updateDay(node, group, all) {
-  const [title, list] = node.children;
-  setText(title, nameOfDay(group.day, new Date()));
-  keyed(list, group.events, key, (event) => makeEvent(event, all));
+// outline is what of the instances leads to events: when it differs, there may
+// be new ones. It leaves out what changes all the time.
+function outline() {
+  const one = ({ id, state, cause, project_name, pinned, shutdown_at, kept_until }) => [id, state, cause, project_name, pinned, shutdown_at, kept_until].join(' ');
+  return [...servers.value.map(one), ...gone.value.map(({ instance }) => `${instance.id} ended`)].join('\n');
 }
 
-function makeEvent(event, all) {
-  const kind = markOf(event.kind);
-  return h('li', { class: `event${grave(event.kind) ? ' event-grave' : ''}` },
-    h('span', { class: 'event-mark' }, kind === 'dot' ? dot() : kind === 'ended' ? mark('', { ended: true }) : mark(kind)),
-    h('span', { class: 'event-time' }, time(event.at)),
-    h('span', { class: 'event-word' }, words(event.kind)),
-    all && server(event),
-    h('span', { class: 'event-detail', dir: 'auto' }, detail(event)));
+async function ask(signal, before = []) {
+  const newest = before.at(-1);
+  const since = newest ? new Date(Date.parse(newest.at) - overlap).toISOString() : '24h';
+  const answer = await get(`events?since=${encodeURIComponent(since)}`, { signal });
+  if (!Array.isArray(answer?.events)) throw new Unreadable('lamplighter answered with something else than events');
+  return merge(before, answer.events, Date.now() - back);
 }
 
-// server leads to the server that an event is about; none is what happened to the
-// policies as a whole.
-function server(event) {
-  if (!event.pid && !event.label) return h('span', { class: 'event-label' });
-  return h('a', { class: 'event-label cut', href: address(event), title: event.label, dir: 'auto' }, event.label || `pid ${event.pid}`);
+// EventList shows those of one instance, or of all.
+export function EventList({ found = null }) {
+  const { value, trouble } = useQuery('events', ask, { every, news: outline() });
+  const [most, setMost] = useState(shownAtFirst);
+  // An entry of the registry has no id of ours, only a pid, which may have been another's.
+  const list = (value ?? []).filter((event) => !found || event.id === found.instance.id);
+  const empty = value ? `Nothing has happened${found ? ' to this server' : ''} in the last 24 hours.` : trouble ? '' : 'Reading the events …';
+  return html`<section class=${`events ${found ? '' : 'events-all'}`} aria-label="Events">
+    ${found && html`<h2 class="unseen">Events</h2>`}
+    ${trouble && html`<p class="trouble" role="status">The events cannot be read: ${trouble.text}</p>`}
+    ${days(list.slice(-most)).map(({ day, events }) => html`<section class="events-day" key=${day}><h3>${nameOfDay(day, new Date())}</h3>
+      <ol class="events-list">${events.map((event) => html`<${Event} key=${key(event)} event=${event} all=${!found} />`)}</ol></section>`)}
+    ${list.length === 0 && empty && html`<p class="events-empty muted">${empty}</p>`}
+    ${list.length > most && html`<button type="button" class="small" onClick=${() => setMost(most + shownAtFirst)}>Show earlier ones (${count(list.length - most)})</button>`}
+  </section>`;
 }
 
-function address(event) {
-  return router.link({ pid: null, id: event.id || String(event.pid) }, 'events');
-}
-
-function dot() {
-  return svg('svg', { class: 'mark mark-starting', viewBox: '0 0 16 16', width: 16, height: 16, 'aria-hidden': 'true' },
-    svg('circle', { cx: 8, cy: 8, r: 2.5, fill: 'currentColor' }));
+// Event names its server among those of all; none is what happened to the policies.
+function Event({ event, all }) {
+  const { words, label, pid, id } = event;
+  const name = label || (pid ? `pid ${pid}` : '');
+  return html`<li class=${`event ${words.look ? 'event-look' : ''}`}>
+    <${Mark} kind=${words.mark || 'dot'} /><span class="event-time"><${Time} at=${event.at} /></span><span class="event-word">${words.what}</span>
+    ${all && html`<span class="event-label cut" dir="auto" title=${label}>${name && html`<a href=${address(id || String(pid), 'events')}>${name}</a>`}</span>`}
+    <span class="event-detail" dir="auto">${words.detail}</span></li>`;
 }

@@ -1,5 +1,5 @@
-// Values in words. Pure: no clock, no page. The words are those of the menu and
-// of `lamplighter status`.
+// @ts-check
+// Values in words. Pure: no clock, no page.
 
 export const unknown = '–';
 
@@ -8,6 +8,21 @@ export function bytes(n) {
   if (!isNumber(n)) return unknown;
   const mb = Math.round(n / 1e6);
   return mb < 1000 ? `${mb} MB` : `${(mb / 1000).toFixed(1)} GB`;
+}
+
+const units = ['kB', 'MB', 'GB', 'TB', 'PB'];
+
+// size tells bytes of files in powers of ten, as the command line does.
+export function size(n) {
+  if (!isNumber(n) || n < 0) return unknown;
+  let value = n;
+  let unit = 'B';
+  for (const next of units) {
+    if (value < 999.5) break;
+    value /= 1000;
+    unit = next;
+  }
+  return value < 9.95 && unit !== 'B' ? `${value.toFixed(1)} ${unit}` : `${Math.round(value)} ${unit}`;
 }
 
 // percent is of one core; below ten it has a decimal.
@@ -41,7 +56,7 @@ export function duration(seconds) {
 export function ago(date, now) {
   const when = moment(date);
   if (!when) return unknown;
-  const seconds = (moment(now) - when) / 1000;
+  const seconds = (Number(moment(now)) - Number(when)) / 1000;
   return seconds < 10 ? 'just now' : `${duration(seconds)} ago`;
 }
 
@@ -50,7 +65,7 @@ export function ago(date, now) {
 export function until(date, now) {
   const when = moment(date);
   if (!when) return unknown;
-  const seconds = (when - moment(now)) / 1000;
+  const seconds = (Number(when) - Number(moment(now))) / 1000;
   if (seconds < 10) return 'any moment';
   if (seconds < 60) return 'in under 1 min';
   if (seconds < 2 * 3600) return `in ${Math.ceil(seconds / 60)} min`;
@@ -71,8 +86,9 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle
 export function clockTime(when, now) {
   const date = moment(when);
   if (!date) return '';
-  const ahead = date - moment(now);
-  return ahead > 0 && ahead < 86_400_000 || date.toDateString() === moment(now).toDateString() ? clock.format(date) : absolute(date);
+  const today = /** @type {Date} */ (moment(now));
+  const ahead = Number(date) - Number(today);
+  return ahead > 0 && ahead < 86_400_000 || date.toDateString() === today.toDateString() ? clock.format(date) : absolute(date);
 }
 
 // moment reads a Date, a number of milliseconds or RFC 3339; else it is null.
@@ -82,42 +98,16 @@ export function moment(value) {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-// state says the state of an instance in words, those of the menu and the
-// command line.
-export function state(instance) {
-  switch (instance.state) {
-    case 'live_with_project':
-    case 'live':
-      return 'live';
-    case 'live_no_project':
-      return 'no project';
-    case 'zombie':
-      return cause(instance.cause) || 'needs attention';
-    case 'starting':
-    case 'parked':
-      return instance.state;
-  }
-  return 'unknown';
-}
-
-export function cause(word) {
-  return word === 'suspected' ? 'suspected orphan' : word ?? '';
-}
-
-// hasDashboard tells whether a page of its own can be opened.
-export function hasDashboard(instance) {
-  return Boolean(instance.dashboard_url);
-}
-
-// name is the part of the label after the pid.
-export function name(instance) {
-  const cut = instance.label.indexOf(' - ');
-  return cut < 0 ? instance.label : instance.label.slice(cut + 3);
+// phrase draws what view.Phrase holds: its text goes on with the clock of at, or
+// with how long ago since is.
+export function phrase({ text, at, since, why }, now) {
+  const words = at ? `${text} ${clockTime(at, now)}` : since ? `${text} ${duration((now - Number(moment(since))) / 1000)}` : text;
+  return why ? `${words}: ${why}` : words;
 }
 
 // totals are the numbers that every view shows.
 export function totals(instances) {
-  const sum = { instances: instances.length, attention: 0, parked: 0, rss: 0, saved: 0, cpu: null, calls: null };
+  const sum = { instances: instances.length, attention: 0, parked: 0, rss: 0, saved: 0, cpu: /** @type {number | null} */ (null), calls: /** @type {number | null} */ (null) };
   for (const one of instances) {
     if (one.state === 'zombie') sum.attention++;
     if (one.state === 'parked') sum.parked++;
@@ -129,7 +119,7 @@ export function totals(instances) {
   return sum;
 }
 
-// head is the whole truth in one line: "5 servers, 1 needs attention, 1 parked, 640
+// head counts servers in one line: "5 servers, 1 needs attention, 1 parked, 640
 // MB, sharing saves 324 MB".
 export function head(instances) {
   if (instances.length === 0) return 'No servers yet';
@@ -161,6 +151,6 @@ export function ended(text) {
   return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-function isNumber(n) {
+export function isNumber(n) {
   return typeof n === 'number' && Number.isFinite(n);
 }

@@ -1,120 +1,90 @@
-// The one line above everything: name, totals, connection, filter, theme, help.
-// Below it, in a strip of its own, what lamplighter warns of.
+// @ts-check
+// The one line above everything, and below it what lamplighter warns of.
 
-import { h, keyed, replace, setAttribute, setText, setTitle } from './dom.js';
-import { absolute, bytes, head } from './format.js';
-import { filter } from './filter.js';
-import { icon } from './icons.js';
-import { bind, means, showKeys } from './keys.js';
-import { address, clientsWord, router, workspacesWord } from './router.js';
-import { stream } from './stream.js';
-import { nextTheme, setTheme, theme } from './theme.js';
+import { html, signal, useEffect, useRef } from './preact.js';
+import { absolute, head } from './format.js';
+import { showKeys, useKey } from './keys.js';
+import { address, go, route } from './router.js';
+import { connected, every, loaded, servers, snapshotAt, status, trouble } from './store.js';
+import { retry } from './stream.js';
+import { setTheme, theme, themes } from './theme.js';
+import { Icon } from './ui.js';
 
-// header fills its element; the result takes each state of the store.
-export function header(element, warnings) {
-  const totals = h('p', { class: 'totals cut' }, 'Looking for servers');
-  const freed = h('p', { class: 'freed cut muted', hidden: true });
-  const words = h('span', { class: 'cut' });
-  const again = h('button', { type: 'button', class: 'small', hidden: true, onclick: () => stream.retry() }, 'Try now');
-  const connection = h('div', { class: 'connection' }, h('span', { class: 'pulse', 'aria-hidden': 'true' }), words, again);
-  const box = filterBox();
-  const clients = viewLink({ word: clientsWord, key: 'g c', name: 'Clients', kind: 'clients', about: 'Clients: what they start, and sharing' });
-  const spaces = viewLink({ word: workspacesWord, key: 'g w', name: 'Workspaces', kind: 'workspaces', about: 'Workspaces: directories of jobs, and when they go' });
-  replace(element,
-    h('a', { class: 'brand', href: '#/', title: 'Overview' }, h('img', { src: 'assets/lantern.svg', alt: '', width: 24, height: 24 }), h('h1', null, 'Lamplighter')),
-    h('div', { class: 'truth' }, totals, freed, connection),
-    box.element, spaces, clients, themeButton(), helpButton());
-  const warn = warningStrip(warnings);
-  return (state) => {
-    setText(totals, state.loaded ? head(state.instances) : state.trouble ? '' : 'Looking for servers');
-    const back = state.status?.given_back_bytes ?? 0;
-    setText(freed, [back > 0 && `${bytes(back)} given back`, state.status?.policy?.paused && 'policies paused'].filter(Boolean).join(', '));
-    freed.hidden = !state.loaded || freed.textContent === '';
-    setTitle(freed, state.status?.given_back_since ? `Memory of servers that lamplighter has ended since ${absolute(state.status.given_back_since)}` : null);
-    const kind = state.connected ? 'on' : state.trouble ? 'off' : 'waiting';
-    setAttribute(connection, 'dataset', { kind });
-    setText(words, { on: state.every ? `Connected, looking every ${state.every} s` : 'Connected', off: state.trouble, waiting: 'Connecting' }[kind]);
-    setTitle(words, kind === 'off' && state.at ? `${state.trouble}. What is shown is of ${absolute(state.at)}` : words.textContent);
-    again.hidden = kind !== 'off';
-    document.documentElement.classList.toggle('stale', state.loaded && !state.connected);
-    box.update();
-    warn(state.status?.warnings ?? []);
-  };
+export const filter = signal(''); // what the servers are filtered by
+
+export function Header() {
+  return html`<header id="header">
+    <a class="brand" href="#/" title="Overview"><img src="assets/lantern.svg" alt="" width="24" height="24" /><h1>Lamplighter</h1></a>
+    <div class="truth">
+      <p class="totals">${loaded.value ? head(servers.value) : trouble.value ? '' : 'Looking for servers'}</p>
+      ${loaded.value && status.value?.policy?.paused && html`<p class="muted">policies paused</p>`}
+      <${Connection} />
+    </div>
+    <${Filter} />
+    <${ViewLink} word="workspaces" name="Workspaces" k="g w" about="Workspaces: directories of jobs, and when they go" />
+    <${ViewLink} word="clients" name="Clients" k="g c" about="Clients: what they start, and sharing" />
+    <${Theme} />
+    <${Help} />
+  </header>`;
 }
 
-function filterBox() {
-  const field = h('input', { type: 'search', 'aria-label': 'Filter servers', placeholder: 'Filter servers', autocomplete: 'off', spellcheck: 'false', 'aria-keyshortcuts': '/', dir: 'auto' });
-  const show = () => { if (router.route.word) router.go(''); };
-  field.addEventListener('input', () => {
-    filter.set(field.value);
-    if (field.value) show();
-  });
-  field.addEventListener('keydown', (event) => {
+function Connection() {
+  const kind = connected.value ? 'on' : trouble.value ? 'off' : 'waiting';
+  useEffect(() => { document.documentElement.classList.toggle('stale', loaded.value && !connected.value); });
+  const words = { on: every.value ? `Connected, looking every ${every.value} s` : 'Connected', off: trouble.value, waiting: 'Connecting' }[kind];
+  const title = kind === 'off' && snapshotAt.value ? `${words}. What is shown is of ${absolute(snapshotAt.value)}` : words;
+  return html`<div class="connection" data-kind=${kind}><span class="pulse" aria-hidden="true"></span><span class="cut" title=${title}>${words}</span>
+    ${kind === 'off' && html`<button type="button" class="small" onClick=${retry}>Try now</button>`}</div>`;
+}
+
+function Filter() {
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useKey('/', 'Everywhere', 'filter the servers', () => field.current?.select());
+  const show = () => go('');
+  const typed = (event) => {
+    filter.value = event.currentTarget.value;
+    if (filter.value) show();
+  };
+  const pressed = (event) => {
     if (event.key === 'Enter') show();
     if (event.key !== 'Escape') return;
-    if (field.value) filter.set('');
-    else field.blur();
+    if (filter.value) filter.value = '';
+    else field.current?.blur();
+  };
+  return html`<div class="filter"><${Icon} name="search" />
+    <input ref=${field} type="search" value=${filter} aria-label="Filter servers" placeholder="Filter servers" autocomplete="off" spellcheck=${false} aria-keyshortcuts="/" dir="auto" onInput=${typed} onKeyDown=${pressed} />
+    <kbd aria-hidden="true">/</kbd></div>`;
+}
+
+// ViewLink leads to a view that is no server's.
+function ViewLink({ word, name, k, about }) {
+  useKey(k, 'Everywhere', `go to the ${name.toLowerCase()}`, () => go(word));
+  return html`<a id=${`${word}-link`} class="button quiet view-link" href=${address(word)} title=${`${about} (${k})`} aria-current=${route.value.word === word ? 'page' : undefined}>
+    <${Icon} name=${word} /><span>${name}</span></a>`;
+}
+
+const chosen = signal(theme());
+globalThis.addEventListener?.('themechange', () => { chosen.value = theme(); });
+
+function Theme() {
+  return html`<select class="theme" aria-label="Colours" title="Colours of this page" value=${chosen.value} onChange=${(event) => setTheme(event.currentTarget.value)}>
+    ${themes.map((one) => html`<option value=${one}>${{ system: 'Auto', light: 'Light', dark: 'Dark' }[one]}</option>`)}</select>`;
+}
+
+function Help() {
+  useKey('?', 'Everywhere', 'this list', showKeys);
+  return html`<button type="button" class="quiet icon" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" onClick=${showKeys}><${Icon} name="help" /></button>`;
+}
+
+const away = signal(/** @type {string[]} */ ([])); // warnings that were put away
+
+export function Warnings() {
+  const texts = status.value?.warnings ?? [];
+  useEffect(() => { // should one come back, it is news
+    if (away.value.some((text) => !texts.includes(text))) away.value = away.value.filter((text) => texts.includes(text));
   });
-  filter.subscribe((text) => setAttribute(field, 'value', text));
-  const go = () => { field.focus(); field.select(); };
-  bind('/', 'filter the servers', go);
-  const hint = h('kbd', { 'aria-hidden': 'true' }, '/');
-  return {
-    element: h('div', { class: 'filter' }, icon('search'), field, hint),
-    // A view may have the key for a search of its own.
-    update() {
-      const ours = means('/', go);
-      hint.hidden = !ours;
-      setAttribute(field, 'aria-keyshortcuts', ours ? '/' : null);
-    },
-  };
-}
-
-// viewLink leads to a view that is no server's, such as the settings of clients,
-// and is where the focus returns to from there.
-function viewLink({ word, key, name, kind, about }) {
-  bind(key, `go to the ${name.toLowerCase()}`, () => router.go(word));
-  const link = h('a', { id: `${kind}-link`, class: 'button quiet view-link', href: address(word), title: `${about} (${key})` }, icon(kind), h('span', null, name));
-  const show = () => setAttribute(link, 'aria-current', router.route.word === word ? 'page' : null);
-  router.subscribe(show);
-  show();
-  return link;
-}
-
-function themeButton() {
-  const button = h('button', { type: 'button', class: 'quiet icon' });
-  const names = { system: 'as the system', light: 'light', dark: 'dark' };
-  const show = () => {
-    const text = `Colours: ${names[theme()]}. Press for ${names[nextTheme(theme())]}`;
-    replace(button, icon(theme()));
-    setAttribute(button, 'aria-label', text);
-    setTitle(button, text);
-  };
-  button.addEventListener('click', () => setTheme(nextTheme(theme())));
-  addEventListener('themechange', show);
-  show();
-  return button;
-}
-
-function helpButton() {
-  bind('?', 'this list', showKeys);
-  return h('button', { type: 'button', class: 'quiet icon', 'aria-label': 'Keyboard shortcuts', title: 'Keyboard shortcuts (?)', onclick: showKeys }, icon('help'));
-}
-
-// warningStrip shows each warning until it is over or was put away.
-function warningStrip(strip) {
-  const away = new Set();
-  let now = [];
-  const show = () => {
-    const list = now.filter((text) => !away.has(text));
-    strip.hidden = list.length === 0;
-    keyed(strip, list, (text) => text, (text) => h('div', { class: 'warning' },
-      h('p', { dir: 'auto' }, text),
-      h('button', { type: 'button', class: 'quiet icon small', 'aria-label': 'Put this warning away', title: 'Put away', onclick: () => { away.add(text); show(); } }, icon('close'))));
-  };
-  return (texts) => {
-    now = texts;
-    for (const text of away) if (!texts.includes(text)) away.delete(text); // should it come back, it is news
-    show();
-  };
+  const list = texts.filter((text) => !away.value.includes(text));
+  return list.length > 0 && html`<div id="warnings" role="region" aria-label="Warnings">${list.map((text) => html`<div class="warning" key=${text}>
+    <p dir="auto">${text}</p>
+    <button type="button" class="quiet icon small" aria-label="Put this warning away" title="Put away" onClick=${() => { away.value = [...away.value, text]; }}><${Icon} name="close" /></button></div>`)}</div>`;
 }

@@ -1,187 +1,147 @@
-// Memory, CPU and calls of an instance over time.
+// @ts-check
+// Memory, CPU and calls over time, drawn by uPlot. The value beside a title is the
+// one under the pointer, or the newest.
 
-import { Chart } from './historychart.js';
-import { Series, begin, ranges, summary } from './historydata.js';
+import { html, signal, useEffect, useLayoutEffect, useRef } from './preact.js';
 import { absolute, bytes, count, percent, unknown } from './format.js';
-import { h, replace, setAttribute, setText } from './dom.js';
-import { instance } from './http.js';
+import { get, instance as requests } from './http.js';
+import { at, begin, columnsOf, increments, ranges, summary, top } from './historydata.js';
+import { useQuery } from './query.js';
+import { Fold, isOpen, now as clockNow, stored } from './ui.js';
 
-const name = 'lamplighter-history'; // of the range that is kept
-const tick = 10_000; // ms; the newest values hold until now
+const every = 10_000; // ms
+const height = 132; // px
+const axisWidth = 68; // px, the same for all, so that the times are below each other
 
-// A chart's column in the Series, its name, how its values read, beside its
-// axis too, the least that its scale reaches, and the smallest step of it. What
-// only rises is highest now, so that is not told.
+// A chart's column, its title, how its values read, beside its axis too, the least
+// that its scale reaches, and the smallest step of it. What only rises is highest
+// now, so that is not told.
 const kinds = [
   { column: 'rss', title: 'Memory', words: bytes, axisWords: bytes, least: 50e6, step: 1e6 },
   { column: 'cpu', title: 'CPU', words: percent, axisWords: (n) => `${n} %`, least: 10, step: 1 },
   { column: 'calls', title: 'Calls', words: count, axisWords: count, least: 10, step: 1, rising: true },
 ];
 
-export function historyView() {
-  return new HistoryView();
+const range = stored('lamplighter-history', ranges[0][1], (seconds) => (ranges.some(([, one]) => one === seconds) ? seconds : null));
+const pointer = signal(/** @type {number | null} */ (null)); // the time under it, in all charts
+const colours = signal(0); // changes when they do
+if (globalThis.document) {
+  const changed = () => { colours.value++; };
+  addEventListener('themechange', changed);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed);
 }
 
-class HistoryView {
-  #found = null;
-  #series = new Series();
-  #range = keptRange();
-  #request = null;
-  #timer = 0;
-  #charts = null;
-  #trouble = h('p', { class: 'history-trouble', role: 'status', hidden: true });
-  #empty = h('p', { class: 'history-empty muted' });
-  #ranges = h('div', { class: 'history-ranges', role: 'group', 'aria-label': 'Range' }, ranges.map(([label, seconds]) =>
-    h('button', { type: 'button', class: 'small', dataset: { seconds }, onclick: () => this.#setRange(seconds) }, label)));
-  #moment = h('p', { class: 'history-moment muted' });
-  #boxes = h('div', { class: 'history-charts', hidden: true });
-  #since = h('p', { class: 'history-since muted' });
-  #summary = h('tbody');
-  // The charts say the same; a table can be read without seeing them.
-  #table = h('table', { class: 'unseen' },
-    h('caption', null, 'Summary'),
-    h('thead', null, h('tr', null, ['Figure', 'Now', 'Highest', 'At'].map((word) => h('th', { scope: 'col' }, word)))),
-    this.#summary);
+// uPlot is loaded once somebody wants to see a chart.
+const plotter = signal(/** @type {any} */ (null));
+const loadPlotter = async () => { plotter.value ??= (await import('./uPlot.esm.js')).default; };
 
-  element = h('section', { class: 'history', 'aria-label': 'History' },
-    h('h2', { class: 'unseen' }, 'History'),
-    h('div', { class: 'history-bar' }, this.#ranges, this.#moment, this.#since),
-    this.#trouble, this.#empty, this.#boxes, this.#table);
-
-  #visibility = () => (document.hidden ? this.#rest() : this.#begin());
-  #redraw = () => this.#charts?.forEach((chart) => chart.redraw());
-
-  show(found) {
-    if (this.#found?.instance.id !== found.instance.id) this.#series = new Series();
-    this.#found = found;
-    document.addEventListener('visibilitychange', this.#visibility);
-    addEventListener('themechange', this.#redraw);
-    darkness.addEventListener('change', this.#redraw);
-    this.#showRange();
-    this.#begin();
-  }
-
-  update(found) {
-    if (this.#found?.instance.id !== found.instance.id) {
-      this.hide();
-      this.show(found);
-      return;
-    }
-    const again = this.#found.paused && !found.paused;
-    this.#found = found;
-    if (again) this.#begin();
-    if (found.ended_at === null && this.#series.observe(found.instance, Date.now() / 1000)) this.#draw();
-  }
-
-  hide() {
-    document.removeEventListener('visibilitychange', this.#visibility);
-    removeEventListener('themechange', this.#redraw);
-    darkness.removeEventListener('change', this.#redraw);
-    this.#rest();
-  }
-
-  #rest() {
-    clearInterval(this.#timer);
-    this.#request?.abort();
-  }
-
-  async #begin() {
-    this.#rest();
-    this.#timer = setInterval(() => this.#draw(), tick);
-    const { id } = this.#found.instance;
-    const request = (this.#request = new AbortController());
-    try {
-      const [answer] = await Promise.all([instance(id).get('history', { signal: request.signal }), this.#makeCharts()]);
-      if (request.signal.aborted) return;
-      this.#series.load(answer);
-      if (this.#found.ended_at === null) this.#series.observe(this.#found.instance, Date.now() / 1000);
-      this.#trouble.hidden = true;
-    } catch (error) {
-      if (request.signal.aborted) return;
-      // Of one that ended long ago, what this page has seen is all there is.
-      this.#trouble.hidden = error.status === 404 && this.#found.ended_at !== null && this.#series.times.length > 0;
-      setText(this.#trouble, `The history cannot be read: ${error.message}`);
-    }
-    this.#draw();
-  }
-
-  // #makeCharts loads uPlot, once somebody wants to see a chart.
-  async #makeCharts() {
-    if (this.#charts) return;
-    const { default: UPlot } = await import('./uPlot.esm.js');
-    if (this.#charts) return;
-    this.#charts = kinds.map((kind) => new Chart(UPlot, { ...kind, moved: (time) => this.#point(time) }));
-    replace(this.#boxes, this.#charts.map((chart) => chart.element));
-  }
-
-  #setRange(seconds) {
-    this.#range = seconds;
-    try {
-      localStorage.setItem(name, String(seconds));
-    } catch {
-      // Without storage it lasts as long as the page.
-    }
-    this.#showRange();
-    this.#draw();
-  }
-
-  #showRange() {
-    for (const button of this.#ranges.children) setAttribute(button, 'aria-pressed', String(Number(button.dataset.seconds) === this.#range));
-  }
-
-  #draw() {
-    const end = this.#found.ended_at === null ? Date.now() / 1000 : new Date(this.#found.ended_at) / 1000;
-    const [times, ...columns] = this.#series.until(end);
-    const any = times.length > 1 && columns.some((column) => column.some((value) => value !== null));
-    this.#empty.hidden = any || !this.#trouble.hidden;
-    setText(this.#empty, this.#request?.signal.aborted ? '' : 'History begins when lamplighter first saw it. It is kept in memory for a day, while lamplighter runs.');
-    this.#boxes.hidden = this.#table.hidden = this.#since.hidden = !any || !this.#charts;
-    if (!any || !this.#charts) return;
-    const from = begin(times[0], end, this.#range);
-    const label = ranges.find(([, seconds]) => seconds === this.#range)[0];
-    const rows = kinds.map((kind, i) => ({ ...kind, known: columns[i].some((value) => value !== null), ...summary(times, columns[i], from) }));
-    rows.forEach((row, i) => { this.#charts[i].element.hidden = !row.known; });
-    rows.forEach((row, i) => row.known && this.#charts[i].draw({ times, values: columns[i], from, end, label, now: row.now, highest: row.highest, peak: peak(row, end) }));
-    this.#summarise(rows, times[0], end);
-  }
-
-  #summarise(rows, since, end) {
-    const { ended_at: ended } = this.#found;
-    setText(this.#since, ended ? `Known until ${absolute(end * 1000)}, when it ended` : `Known since ${absolute(since * 1000)}`);
-    replace(this.#summary, rows.filter((row) => row.known).map(({ title, words, rising, now, highest, highestAt }) => h('tr', null,
-      h('th', { scope: 'row' }, title),
-      [words(now), rising ? unknown : words(highest), rising || highestAt === null ? unknown : absolute(highestAt * 1000)].map((text) => h('td', null, text)))));
-  }
-
-  // #point puts the pointer's line into all charts, and says of when it is.
-  #point(time) {
-    for (const chart of this.#charts) chart.point(time);
-    setText(this.#moment, time === null ? '' : `At ${absolute(time * 1000)}`);
-  }
+export function History({ found }) {
+  const { id } = found.instance;
+  const { value, trouble } = useQuery(`history ${id} ${found.ended}`, (abort) => requests(id).get('history', { signal: abort }), { every: found.ended ? Infinity : every });
+  const end = found.ended ? Number(new Date(found.ended_at)) / 1000 : clockNow.value / 1000;
+  return html`<section class="history" aria-label="History"><h2 class="unseen">History</h2>
+    ${trouble && !value && html`<p class="trouble" role="status">The history cannot be read: ${trouble.text}</p>`}
+    <${Charts} answer=${value} end=${end} kinds=${kinds} empty=${'History begins when lamplighter first saw it. It is kept in memory for a day, while lamplighter runs.'} /></section>`;
 }
 
-const darkness = matchMedia('(prefers-color-scheme: dark)');
+// MemoryOfAll is one chart of all servers together.
+export function MemoryOfAll() {
+  const { value } = useQuery('history of all', (abort) => get('history', { signal: abort }), { every: 30_000, on: isOpen('memory-of-all') });
+  return html`<${Fold} title="Memory of all servers" name="memory-of-all"><${Charts} answer=${value} end=${clockNow.value / 1000} kinds=${kinds.slice(0, 1)} empty="Nothing is known yet." /><//>`;
+}
+
+function Charts({ answer, end, kinds: wanted, empty }) {
+  useEffect(() => { loadPlotter(); }, []);
+  const all = columnsOf(answer, end);
+  const known = wanted.filter(({ column }) => all[column].some((value) => value !== null));
+  if (known.length === 0 || all.times.length < 2) return html`<p class="history-empty muted">${answer ? empty : 'Reading the history …'}</p>`;
+  const from = begin(all.times[0], end, range.value);
+  const rows = known.map((kind) => ({ kind, values: all[kind.column], ...summary(all.times, all[kind.column], from) }));
+  return html`<div class="history-bar">
+      <div class="history-ranges" role="group" aria-label="Range">${ranges.map(([label, seconds]) => html`<button type="button" class="small" aria-pressed=${String(seconds === range.value)} onClick=${() => { range.value = seconds; }}>${label}</button>`)}</div>
+      <p class="muted">${pointer.value !== null && `At ${absolute(pointer.value * 1000)}`}</p>
+      <p class="history-since muted">Known since ${absolute(all.times[0] * 1000)}</p></div>
+    ${rows.map((row) => html`<${Chart} key=${row.kind.column} ...${row} times=${all.times} from=${from} end=${end} />`)}
+    <table class="unseen"><caption>Summary</caption>
+      <thead><tr>${['Figure', 'Now', 'Highest', 'At'].map((word) => html`<th scope="col">${word}</th>`)}</tr></thead>
+      <tbody>${rows.map(({ kind, now, highest, highestAt }) => html`<tr><th scope="row">${kind.title}</th><td>${kind.words(now)}</td>
+        <td>${kind.rising ? unknown : kind.words(highest)}</td><td>${kind.rising || highestAt === null ? unknown : absolute(highestAt * 1000)}</td></tr>`)}</tbody></table>`;
+}
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const clockSeconds = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 const clockAndDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
-// peak tells of the highest value, where it is not the newest.
-function peak({ words, rising, now, highest, highestAt }, end) {
-  return rising || highest === null || words(highest) === words(now) ? '' : `highest ${words(highest)} at ${moment(highestAt, end)}`;
+function Chart({ kind, times, values, from, end, now, highest, highestAt }) {
+  const canvas = useRef(/** @type {HTMLElement | null} */ (null));
+  const swatch = useRef(/** @type {HTMLElement | null} */ (null));
+  const plot = useRef(/** @type {any} */ (null));
+  const UPlot = plotter.value;
+
+  useLayoutEffect(() => {
+    if (!UPlot || !canvas.current) return undefined;
+    const box = canvas.current;
+    const make = () => {
+      const width = box.clientWidth;
+      if (width === 0) return;
+      if (plot.current) plot.current.setSize({ width, height });
+      else plot.current = new UPlot(options(UPlot, kind, width, box, /** @type {HTMLElement} */ (swatch.current)), null, box);
+    };
+    make();
+    const observer = new ResizeObserver(make);
+    observer.observe(box);
+    return () => {
+      observer.disconnect();
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [UPlot]);
+  useLayoutEffect(() => {
+    plot.current?.batch(() => {
+      plot.current.setData([times, values], false);
+      plot.current.setScale('x', { min: from, max: end });
+      plot.current.setScale('y', { min: 0, max: top(highest, kind.least) });
+    });
+  });
+  useEffect(() => { plot.current?.redraw(false, true); }, [colours.value]);
+  useEffect(() => {
+    const time = pointer.value;
+    const inside = time !== null && time >= from && time <= end;
+    plot.current?.setCursor({ left: inside ? plot.current.valToPos(time, 'x') : -10, top: inside ? 1 : -10 }, false);
+  });
+
+  // The keyboard moves the line over all charts.
+  const pressed = (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const ends = { Home: from, End: end, Escape: null };
+    if (!by && !(event.key in ends)) return;
+    event.preventDefault();
+    pointer.value = by ? Math.min(Math.max((pointer.value ?? end) + (by * (end - from)) / 60, from), end) : ends[event.key];
+  };
+  const time = pointer.value;
+  const day = highestAt !== null && new Date(highestAt * 1000).toDateString() === new Date(end * 1000).toDateString() ? clock : clockAndDay;
+  const peak = kind.rising || highest === null || kind.words(highest) === kind.words(now) ? '' : `highest ${kind.words(highest)} at ${day.format(highestAt * 1000)}`;
+  const about = `${kind.title} over the last ${ranges.find(([, seconds]) => seconds === range.value)?.[0]}: now ${kind.words(now)}${kind.rising ? '' : `, highest ${kind.words(highest)}`}`;
+  return html`<figure class=${`history-chart history-${kind.column}`}>
+    <figcaption><span ref=${swatch} class="history-swatch" aria-hidden="true"></span><h3>${kind.title}</h3>
+      <span class="history-value">${kind.words(time === null ? now : values[at(times, Math.min(time, end))] ?? null)}</span><span class="history-peak muted">${peak}</span></figcaption>
+    <div ref=${canvas} class="history-canvas" tabindex="0" role="img" aria-label=${about} onKeyDown=${pressed} onBlur=${() => { pointer.value = null; }}></div></figure>`;
 }
 
-// moment is short: with the day only where it is another than that of the end.
-function moment(seconds, end) {
-  const [date, last] = [new Date(seconds * 1000), new Date(end * 1000)];
-  return (date.toDateString() === last.toDateString() ? clock : clockAndDay).format(date);
-}
-
-function keptRange() {
-  let seconds = 0;
-  try {
-    seconds = Number(localStorage.getItem(name));
-  } catch {
-    // The default will do.
-  }
-  return ranges.some(([, one]) => one === seconds) ? seconds : ranges[0][1];
+// options are those of uPlot. A colour is asked for the way it is painted now: the
+// swatch has them all, from the style sheet.
+function options(UPlot, { axisWords, step }, width, box, swatch) {
+  const colour = (property) => () => getComputedStyle(swatch)[property];
+  const axis = { stroke: colour('color'), font: `11px ${getComputedStyle(box).fontFamily}`, grid: { stroke: colour('borderLeftColor'), width: 1 }, ticks: { show: false } };
+  return {
+    width, height, legend: { show: false }, padding: [8, 4, 0, 0],
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    scales: { x: { auto: false }, y: { auto: false } },
+    axes: [
+      { ...axis, size: 24, gap: 4, space: 70, values: (_, splits, __, ___, incr) => splits.map((time) => (incr < 60 ? clockSeconds : clock).format(time * 1000)) },
+      { ...axis, size: axisWidth, gap: 8, space: 26, values: (_, splits) => splits.map(axisWords), incrs: increments(step) },
+    ],
+    series: [{}, { stroke: colour('backgroundColor'), fill: colour('borderTopColor'), width: 1.5, spanGaps: false, points: { show: false }, paths: UPlot.paths.stepped({ align: 1 }) }],
+    hooks: { setCursor: [(plot) => { pointer.value = plot.cursor.left < 0 ? null : plot.posToVal(plot.cursor.left, 'x'); }] },
+  };
 }

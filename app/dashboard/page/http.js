@@ -9,7 +9,7 @@ export const quick = 15_000;
 export const queued = 40_000; // what waits in the queue of a server, behind the tool that runs
 export const ending = 120_000; // ending a server takes its time
 
-const queues = ['get_available_languages', 'add_language', 'remove_language', 'get_memory', 'save_memory', 'delete_memory', 'rename_memory'];
+const queues = ['get_memory', 'save_memory', 'delete_memory', 'rename_memory'];
 
 // Failure is a request that did not succeed. status is 0 when lamplighter
 // cannot be reached; answer is the body, where there was one. A request that

@@ -1,124 +1,131 @@
+// @ts-check
 // The view of one instance: its header, the tabs within it, and what each shows.
 
-import { h, setAttribute } from './dom.js';
-import { eventsView } from './events.js';
-import { askable } from './facts.js';
-import { instanceHead } from './instancehead.js';
-import { instanceOverview } from './instanceoverview.js';
-import { bind } from './keys.js';
-import { answered } from './kept.js';
-import { laterSection } from './later.js';
-import { memoriesView } from './memories.js';
-import { budget } from './poll.js';
-import { router } from './router.js';
-import { store } from './store.js';
-import { subtabBar, subtabs } from './subtabs.js';
+import { html, useEffect } from './preact.js';
+import { Actions } from './actions.js';
+import { Details } from './details.js';
+import { EventList } from './events.js';
+import { bytes, clockTime, count, duration, percent, phrase, plural } from './format.js';
+import { History } from './history.js';
+import { get } from './http.js';
+import { useKey } from './keys.js';
+import { Logs } from './logs.js';
+import { Memories } from './memories.js';
+import { answerTo, budget, useQuery } from './query.js';
+import { go, link, wordOf } from './router.js';
+import { pending, servers, status } from './store.js';
+import { Guard, Label, Mark, Section, Time, copy, nameOf, now } from './ui.js';
 
-const makers = {
-  overview: instanceOverview, events: eventsView, memories: memoriesView,
-  known: () => laterSection({ title: 'What is known', load: async () => (await import('./known.js')).knownView() }),
-  history: () => laterSection({ title: 'History', load: async () => (await import('./history.js')).historyView() }),
-  logs: () => laterSection({ title: 'Logs', load: async () => (await import('./logs.js')).logsView() }),
-};
-const asking = ['logs', 'memories']; // sections that only a dashboard has
+const views = [
+  { section: '', title: 'Details' },
+  { section: 'logs', title: 'Logs', asks: true, View: Logs },
+  { section: 'history', title: 'History', View: History },
+  { section: 'events', title: 'Events', View: EventList },
+  { section: 'memories', title: 'Memories', asks: true, View: Memories },
+];
 
-// instanceView shows what it is given: {instance, ended_at, why} of the store.
-// A view is made when it is first looked at, and kept.
-export function instanceView() {
-  const panel = h('div', { id: 'instance-panel', class: 'instance-panel', role: 'tabpanel' });
-  const head = instanceHead();
-  const tabs = subtabBar(panel.id);
-  const element = h('div', { class: 'instance' }, head.element, tabs.element, panel);
-  const made = new Map(); // name → view
-  let now = null; // {found, section, name}
+// Instance shows what it is given, {instance, ended_at, why} of the store. found,
+// which its parts get, says besides whether it has ended, and is silent when nothing
+// that is shown can be of now.
+export function Instance({ instance, ended_at, why, section }) {
+  const { id } = instance;
+  const found = { instance, ended_at, why, ended: Boolean(ended_at), silent: ['suspended', 'unreachable'].includes(instance.cause) };
+  const offered = views.filter((one) => !one.asks || !instance.words.outside);
+  const chosen = offered.find((one) => one.section === section) ?? offered[0];
+  const asked = !instance.words.outside && (!found.ended || answerTo(`overview ${id}`).value !== undefined);
+  const View = chosen.View ?? (asked ? Details : Known);
+  useEffect(() => budget(id).begin(), [id]);
 
-  function show(found, section = '') {
-    const name = viewOf(found, section);
-    if (now && now.found.instance.id === found.instance.id && now.name === name) {
-      now.section = section;
-      update(found);
-      return;
-    }
-    hide();
-    if (askable(found.instance)) budget(found.instance.id).begin();
-    begin(found, section, name);
-  }
-
-  function begin(found, section, name) {
-    if (!made.has(name)) {
-      made.set(name, makers[name]());
-      panel.append(made.get(name).element);
-    }
-    for (const [other, view] of made) view.element.hidden = other !== name;
-    panel.dataset.view = name;
-    const scroller = element.closest('section');
-    if (scroller) scroller.scrollTop = 0;
-    now = { found, section, name };
-    draw();
-    made.get(name).show(state(found));
-  }
-
-  // update takes a newer state of the same instance. One whose dashboard has
-  // come, or is known to be gone, gets the view for that.
-  function update(found) {
-    if (!now) return;
-    const name = viewOf(found, now.section);
-    if (name !== now.name) {
-      const { section } = now;
-      hide();
-      begin(found, section, name);
-      return;
-    }
-    now.found = found;
-    draw();
-    made.get(name).update(state(found));
-  }
-
-  function hide() {
-    if (!now) return;
-    made.get(now.name).hide();
-    now = null;
-  }
-
-  function draw() {
-    const { found, section } = now;
-    const { instance } = found;
-    element.classList.toggle('ended', Boolean(found.ended_at));
-    head.update(found);
-    const selected = now.name === 'known' ? '' : section;
-    tabs.update({ selected, address: (of) => router.link(instance, of), offered: (of) => of === '' || offered(found, of) });
-    setAttribute(panel, 'aria-labelledby', tabs.labelledBy(selected));
-  }
-
-  function step(by) {
-    const list = subtabs.map((one) => one.section).filter((section) => section === '' || offered(now.found, section));
-    const i = list.indexOf(now.name === 'known' ? '' : now.section);
-    router.go(router.word(now.found.instance), list[(i + by + list.length) % list.length]);
-  }
-
-  const shown = () => now !== null;
-  bind('{', 'previous view of the server', () => step(-1), { when: shown });
-  bind('}', 'next view of the server', () => step(1), { when: shown });
-
-  return { element, show, update, hide };
+  const at = offered.indexOf(chosen);
+  const step = (by) => go(wordOf(instance), offered[(at + by + offered.length) % offered.length].section);
+  useKey('{', 'This view', 'previous view of the server', () => step(-1));
+  useKey('}', 'This view', 'next view of the server', () => step(1));
+  const pressed = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const all = [...event.currentTarget.parentElement.children];
+    const here = all.indexOf(event.currentTarget);
+    const to = { ArrowRight: (here + 1) % all.length, ArrowLeft: (here + all.length - 1) % all.length, Home: 0, End: all.length - 1, ' ': here }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    all[to].focus();
+    all[to].click();
+  };
+  return html`<div class=${`instance ${found.ended ? 'ended' : ''}`}>
+    <${Head} found=${found} />
+    <nav class="subtabs" role="tablist" aria-label="Views of this server">${offered.map((one) => html`<a key=${one.section} role="tab" id=${`subtab-${one.section || 'details'}`} class="subtab" href=${link(instance, one.section)}
+      aria-controls="instance-panel" aria-selected=${String(one === chosen)} tabindex=${one === chosen ? 0 : -1} onKeyDown=${pressed}>${one.title}</a>`)}</nav>
+    <div id="instance-panel" class="instance-panel" role="tabpanel" aria-labelledby=${`subtab-${chosen.section || 'details'}`} data-view=${chosen.section || 'details'}>
+      <${Guard} key=${`${id} ${chosen.section}`} of=${instance}><${View} key=${id} found=${found} /><//></div></div>`;
 }
 
-const silent = ['suspended', 'unreachable'];
-
-// state is what the views get: ended as a truth value, silent when nothing that
-// is shown can be of now, and paused while lamplighter itself cannot be asked.
-function state(found) {
-  return { ...found, ended: Boolean(found.ended_at), silent: silent.includes(found.instance.cause), paused: !store.state.connected };
+// Head says what it is, how it is, what it costs, and what can be done.
+function Head({ found: { instance, ended, ended_at, why } }) {
+  const { words, cause, pid } = instance;
+  const order = pending.value.get(instance.id) ?? '';
+  const since = words.short.find((one) => one.since);
+  const doing = order ? [order] : [
+    words.short.some((one) => one.text === 'busy') && 'busy',
+    since && !words.next && `idle since ${clockTime(since.since, now.value)}`,
+    words.next && phrase(words.next, now.value),
+  ].filter(Boolean);
+  const command = `kill -CONT ${pid}`;
+  return html`<header class="instance-head" data-state=${ended ? 'ended' : instance.state}>
+    <div class="instance-title"><${Mark} kind=${ended ? 'ended' : instance.state} /><h1 title=${instance.label}><${Label} instance=${instance} most=${100} /></h1></div>
+    <div class="instance-actions"><${Actions} instance=${instance} ended=${ended} /></div>
+    <p class="instance-state"><strong class="state-words">${ended ? 'ended' : words.state}</strong>
+      ${ended ? html`<span dir="auto">${why || 'nobody saw why'}</span> <${Time} at=${ended_at} />` : html`${words.why.map((text) => html`<span dir="auto">${text.replace(`${words.state}: `, '')}</span>`)}
+        ${cause === 'suspended' && html`<span>Continue it with: <button type="button" class="quiet small" title="Copy" onClick=${() => copy(command)}><code>${command}</code></button></span>`}
+        ${doing.map((text) => html`<span class="doing muted" dir="auto">${text}</span>`)}`}</p>
+    ${!ended && html`<${Decided} instance=${instance} />`}
+    <dl class="headline">${headline(instance).map(([name, value, title]) => html`<div key=${name} title=${title}><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
+  </header>`;
 }
 
-// viewOf is the name of the view for a section. What ended is shown as it was
-// known.
-function viewOf(found, section) {
-  if (!offered(found, section)) return 'known';
-  if (section) return section;
-  return found.ended_at && !answered(found.instance.id) ? 'known' : 'overview';
+// Decided is what the policies say about it, where they say more than its plan.
+function Decided({ instance }) {
+  const policy = status.value?.policy;
+  const { value } = useQuery('decisions', (signal) => get('decisions', { signal }), { every: 30_000, on: policy?.rules?.length > 0, news: JSON.stringify(policy) + servers.value.map((one) => one.shutdown_at) });
+  const about = (value?.decisions ?? []).filter((one) => one.id === instance.id && one.do !== 'wait');
+  return about.map((one) => html`<p class="instance-decided muted" dir="auto" key=${one.rule} title=${one.evidence.join('\n')}>Policies: ${phrase(one.words, now.value)}</p>`);
 }
 
-function offered({ instance }, section) {
-  return section && !asking.includes(section) ? true : askable(instance);
+// headline is the facts in the header, without those that are not known.
+function headline({ words, client, clients, managed, saved_bytes: saved, started_at: started, rss_bytes: rss, processes, cpu_percent: cpu, tool_calls: calls, port }) {
+  const names = clients.map(({ name, pid }) => `${name || 'unknown program'} (process ${pid})`).join('\n') || client && `process ${client.pid}`;
+  return [
+    words.client && [managed ? 'asked for by' : 'client', words.client, names || undefined],
+    saved > 0 && ['saves', bytes(saved), 'that separate servers would need besides'],
+    started && ['started', html`<${Time} at=${started} />`],
+    rss && ['memory', bytes(rss), processes ? `of ${plural(processes, 'process', 'processes')}` : undefined],
+    typeof cpu === 'number' && ['CPU', percent(cpu), 'of one core'],
+    typeof calls === 'number' && ['calls', count(calls), 'that succeeded, since it started or was reset'],
+    port && ['port', String(port)],
+  ].filter(Boolean);
+}
+
+// Known is the view of a server that has no dashboard to ask: what can be seen from
+// outside, its history, and its events.
+function Known({ found }) {
+  const { instance, ended } = found;
+  return html`<div class="known-view">
+    <${Section} title="What is known" kind="known">
+      ${!ended && html`<p class="muted" dir="auto">${instance.words.outside}</p>`}
+      <dl class="facts">${everything(instance).map(([name, value]) => html`<div class="fact fact-wide" key=${name}><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl><//>
+    <div class="card section known-history"><${History} found=${found} /></div><div class="card section known-events"><${EventList} found=${found} /></div></div>`;
+}
+
+// everything is all that the wire says of a server, as [name, value]; what is not
+// known is left out.
+export function everything(one) {
+  const time = (at) => at && html`<${Time} at=${at} />`;
+  return [
+    ['Name', nameOf(one)], ['Kind', one.kind === 'serena' ? 'Serena' : one.kind], ['Project', one.project_name], ['Path', one.project_root], ['Context', one.context], ['Modes', one.modes?.join(', ')], ['Version', one.version],
+    [one.managed ? 'Asked for by' : 'Client', one.client && `${one.client.name || 'unknown program'} (process ${one.client.pid})`],
+    ['Shared by', one.clients.map(({ name, pid }) => `${name || 'unknown program'} (process ${pid})`).join(', ')],
+    ['Process', one.pid && String(one.pid)], ['Processes', one.processes && `${count(one.processes)} with everything below it`], ['MCP address', one.mcp_url],
+    ['Started', time(one.started_at)], ['Last heartbeat', time(one.last_heartbeat)], ['Last activity', time(one.last_activity)],
+    ['Idle', one.busy ? 'no, it is busy' : one.last_activity && duration((now.value - Date.parse(one.last_activity)) / 1000)],
+    ['Transport', one.transport], ['Connection', one.orphaned ? 'nobody holds its other end' : one.client_gone ? 'its client has ended' : null],
+    ['Also', one.words.why.join('; ')],
+  ].filter(([, value]) => value);
 }

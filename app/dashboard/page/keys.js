@@ -1,35 +1,34 @@
+// @ts-check
 // Keyboard shortcuts: single characters, and two after each other as in "g o".
 // They rest while somebody types in a field or a dialog is open.
 
-import { h } from './dom.js';
+import { html, useEffect, useRef } from './preact.js';
 import { tell } from './dialog.js';
 
 const patience = 1_000; // ms between two keys that belong together
 
-const bound = []; // {key, description, fn, when}
+// Where shortcuts are listed, in this order.
+const groups = ['Everywhere', 'Tabs', 'Servers', 'This view'];
 
-// bind lists a shortcut under `?` and calls fn for it. Where several have the
-// same key, the latest whose when() is true gets it. The result unbinds.
-export function bind(key, description, fn, { when = () => true } = {}) {
-  const one = { key, description, fn, when };
-  bound.push(one);
-  return () => {
-    const i = bound.indexOf(one);
-    if (i >= 0) bound.splice(i, 1);
-  };
+const bound = /** @type {{key: string, group: string, description: string, run: (event: KeyboardEvent) => void}[]} */ ([]);
+
+// useKey lists a shortcut under `?` and calls run for it while its component is
+// shown. Of several with the same key the latest gets it.
+export function useKey(key, group, description, run, on = true) {
+  const newest = useRef(run);
+  newest.current = run;
+  useEffect(() => {
+    if (!on) return undefined;
+    const one = { key, group, description, run: (event) => newest.current(event) };
+    bound.push(one);
+    return () => { bound.splice(bound.indexOf(one), 1); };
+  }, [key, on]);
 }
 
 // match finds what the keys typed so far mean: one of list, 'more' when they
 // begin one, or null.
 export function match(list, typed) {
-  const exact = list.findLast((one) => one.key === typed && one.when());
-  if (exact) return exact;
-  return list.some((one) => one.key.startsWith(`${typed} `) && one.when()) ? 'more' : null;
-}
-
-// means tells whether a key calls fn as things are now.
-export function means(key, fn) {
-  return match(bound, key)?.fn === fn;
+  return list.findLast((one) => one.key === typed) ?? (list.some((one) => one.key.startsWith(`${typed} `)) ? 'more' : null);
 }
 
 let typed = '';
@@ -39,18 +38,17 @@ function pressed(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.key.length !== 1 || event.key === ' ') return;
   if (typing(event.target) || document.querySelector('dialog[open]')) return;
-  const now = event.timeStamp;
-  let keys = typed && now - since < patience ? `${typed} ${event.key}` : event.key;
+  let keys = typed && event.timeStamp - since < patience ? `${typed} ${event.key}` : event.key;
   let found = match(bound, keys);
   if (!found && keys !== event.key) {
     keys = event.key;
     found = match(bound, keys);
   }
   typed = found === 'more' ? keys : '';
-  since = now;
+  since = event.timeStamp;
   if (!found) return;
   event.preventDefault();
-  if (found !== 'more') found.fn(event);
+  if (found !== 'more') found.run(event);
 }
 
 function typing(target) {
@@ -61,26 +59,24 @@ function typing(target) {
 
 // Keys that no shortcut of ours stands for, because the focus decides.
 const others = [
-  ['Tab', 'to the next control; on a tab, into its page'],
-  ['← → Home End', 'between tabs'],
-  ['Enter', 'open the tab or the link'],
-  ['Delete', 'on the tab of an ended server: dismiss it'],
-  ['Esc', 'close a dialog; in a filter: clear it'],
+  { group: 'Everywhere', key: 'Tab', description: 'to the next control; on a tab, into its page' },
+  { group: 'Everywhere', key: 'Enter', description: 'open the tab or the link' },
+  { group: 'Everywhere', key: 'Esc', description: 'close a dialog; in a filter: clear it' },
+  { group: 'Tabs', key: '← → Home End', description: 'between tabs' },
+  { group: 'Tabs', key: 'Delete', description: 'on the tab of an ended server: dismiss it' },
 ];
 
-// showKeys lists everything that can be done here and now. Of several with the
-// same key it lists the one that the key calls.
+// showKeys lists everything that can be done here and now.
 export function showKeys() {
-  const row = (keys, description) => [
-    h('dt', null, keys.split(' ').map((key) => [h('kbd', null, key), ' '])),
-    h('dd', null, description),
-  ];
-  const here = bound.filter((one) => match(bound, one.key) === one);
+  const all = [...bound.filter((one) => match(bound, one.key) === one), ...others];
   return tell({
     title: 'Keyboard shortcuts',
-    kind: 'dialog-keys',
-    body: h('dl', { class: 'keys' }, here.map((one) => row(one.key, one.description)), others.map(([keys, description]) => row(keys, description))),
+    body: html`<div class="keys">${groups.map((group) => {
+      const here = all.filter((one) => one.group === group).sort((a, b) => a.key.localeCompare(b.key));
+      return here.length > 0 && html`<h3>${group}</h3><dl>${here.map(({ key, description }) => html`<div>
+        <dt>${key.split(' ').map((each) => html`<kbd>${each}</kbd> `)}</dt><dd>${description}</dd></div>`)}</dl>`;
+    })}</div>`,
   });
 }
 
-if (globalThis.document) document.addEventListener('keydown', pressed);
+globalThis.document?.addEventListener('keydown', pressed);

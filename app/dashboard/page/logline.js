@@ -1,3 +1,4 @@
+// @ts-check
 // Serena's log messages, read. Pure. A message is
 // "INFO  2026-11-20 23:05:01,123 [Task-22:FindSymbolTool] serena.agent:name:12 - text",
 // the text may have several lines, a traceback for instance.

@@ -1,3 +1,4 @@
+// @ts-check
 // Which part of an instance's log to ask for, and what an answer means. Pure.
 // Serena numbers its messages from 0 and hands out those from start_idx on, up
 // to the newest, max_idx; it keeps only the newest few thousand.

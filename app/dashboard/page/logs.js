@@ -1,337 +1,362 @@
+// @ts-check
 // The log of an instance, live.
 
-import { h, replace, setText } from './dom.js';
-import { instance } from './http.js';
-import { Follow } from './logfollow.js';
-import { LogList, mostLines } from './loglist.js';
+import { html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.js';
+import { count, plural } from './format.js';
+import { useKey } from './keys.js';
+import { countLines, parse, rank, split, weight } from './logline.js';
 import { Pages } from './logpages.js';
-import { bind } from './keys.js';
-import { budget } from './poll.js';
-import { count } from './format.js';
-import { logBar } from './logbar.js';
-import { parse } from './logline.js';
-import { say } from './notice.js';
-import { firstFrom, groups, slicer } from './slices.js';
-import { missed, step } from './logsearch.js';
+import { finder, foundWords, missed, mostHits, pieces, step } from './logsearch.js';
+import { asked, ordered, shown as pageShown } from './query.js';
+import { connected } from './store.js';
+import { say, stored } from './ui.js';
 
 const every = 2_000; // ms between two looks
 const everyMost = 10_000; // ms, while it does not answer
 const orderMost = 60_000; // ms for what a person ordered; a log may be long
-const perStep = 25; // messages that are added between two looks at the time
+const mostLines = 10_000; // that are in the page at once
+const perChunk = 100; // rows; a chunk that is out of sight costs no layout
 const sessionsMost = 6; // instances whose log is kept while another one is shown
+const nearly = 8; // px from the end that still count as the end
 
-export function logsView() {
-  return new LogsView();
-}
+const levels = [['DEBUG', 'All levels'], ['INFO', 'Info and above'], ['WARNING', 'Warnings and errors'], ['ERROR', 'Errors only']];
+const level = stored('lamplighter-log-level', 'DEBUG', (word) => (levels.some(([one]) => one === word) ? word : null));
+const wraps = stored('lamplighter-log-wrap', true, Boolean);
 
-// Session is what is held of one instance's log.
+// Session is what is held of one instance's log. version changes with it.
 class Session {
+  version = signal(0);
+  trouble = signal('');
   pages = new Pages();
-  list = new LogList();
+  records = /** @type {any[]} */ ([]); // oldest first
+  lines = 0;
   full = false; // the oldest messages had to go
   cleared = false; // what is older is of before
-  trouble = '';
-  wait = every;
-  adding = Promise.resolve(); // ends when what was read is in the list
 
-  constructor(id) {
-    this.id = id;
+  // take takes the answer to pages.ask(); it returns whether to ask again at once.
+  take(answer, most) {
+    const { messages, cleared, lost, again } = this.pages.take(answer);
+    this.cleared ||= cleared;
+    if (cleared) this.#add([note('The log was cleared here.')]);
+    if (lost > 0) this.#add([note(`${count(lost)} messages were dropped by the server before they could be read.`)]);
+    this.#add(leveled(messages, this.records.at(-1)?.effective));
+    let old = 0;
+    while (this.lines > most && old < this.records.length - 1) this.lines -= this.records[old++].weight;
+    if (old > 0) this.full = Boolean(this.records.splice(0, old));
+    this.version.value++;
+    return again;
+  }
+
+  takeEarlier(start, answer) {
+    const first = this.records[0]?.serial ?? 0;
+    const earlier = leveled(this.pages.takeEarlier(start, answer), 'INFO');
+    earlier.forEach((one, i) => { one.serial = first - earlier.length + i; });
+    this.records = [...earlier, ...this.records];
+    for (const one of earlier) this.lines += one.weight;
+    this.version.value++;
+  }
+
+  #add(list) {
+    for (const one of list) {
+      one.serial = (this.records.at(-1)?.serial ?? -1) + 1;
+      this.records.push(one);
+      this.lines += one.weight;
+    }
   }
 }
 
-class LogsView {
-  #found = null;
-  #session = null;
-  #sessions = new Map(); // by id, the latest shown last
-  #active = false;
-  #request = null; // AbortController of what is under way
-  #timer = 0;
-  #hit = null;
+const note = (text) => ({ isNote: true, text, raw: '', from: '', day: '', effective: null, weight: 1 });
 
-  #bar = logBar({
-    level: (word) => this.#setLevel(word),
-    search: (query) => this.#search(query),
-    step: (by) => this.#step(by),
-    follow: (on) => (on ? this.#follow.begin() : this.#follow.end()),
-    wrap: (on) => this.#setWrap(on),
-    copy: () => this.#copy(),
-    download: () => this.#download(),
+// leveled parses messages; what has no level belongs to what was before it.
+function leveled(messages, before) {
+  let effective = before ?? 'INFO';
+  return messages.map((raw) => {
+    const message = parse(raw);
+    effective = message.level ?? effective;
+    return { ...message, isNote: false, effective, weight: weight(message.text), cut: split(message.text), serial: 0 };
   });
-  #earlier = h('button', { type: 'button', class: 'small', onclick: () => this.#loadEarlier() }, 'Load earlier');
-  #missedWords = h('span', { role: 'status' });
-  #earlierHere = h('button', { type: 'button', class: 'small', onclick: () => this.#loadEarlier() }, 'Load earlier');
-  #missed = h('p', { class: 'log-missed muted', hidden: true }, this.#missedWords, ' ', this.#earlierHere);
-  #above = h('p', { class: 'log-above muted' });
-  #rows = h('div', { class: 'log-holder' });
-  #empty = h('p', { class: 'log-empty muted' });
-  #box = h('div', { class: 'log-list', role: 'log', 'aria-live': 'off', 'aria-label': 'Log messages', tabindex: '0' },
-    h('div', { class: 'log-top' }, this.#earlier, this.#above), this.#rows, this.#empty);
-  #below = h('button', { type: 'button', class: 'log-below primary', hidden: true });
-  #trouble = h('p', { class: 'log-trouble', role: 'status', hidden: true });
-  #follow = new Follow(this.#box, this.#below, (following) => this.#bar.setFollow(following));
+}
 
-  element = h('section', { class: 'logs', 'aria-label': 'Logs' },
-    h('h2', { class: 'unseen' }, 'Logs'), this.#bar.element, this.#trouble, this.#missed, h('div', { class: 'log-frame' }, this.#box, this.#below));
+const sessions = new Map(); // by id, the latest shown last
 
-  constructor() {
-    const here = { when: () => this.#active };
-    bind('/', 'search the log', () => this.#bar.search.select(), here);
-    bind('n', 'next match in the log', () => this.#step(1), here);
-    bind('N', 'previous match in the log', () => this.#step(-1), here);
-    bind('f', 'follow the log, or let go of its end', () => (this.#follow.following ? this.#follow.end() : this.#follow.begin()), here);
-    document.addEventListener('visibilitychange', () => (document.hidden ? this.#rest() : this.#poll()));
-    this.#setWrap(this.#bar.wraps());
-  }
+function sessionOf(id) {
+  const session = sessions.get(id) ?? new Session();
+  sessions.delete(id);
+  sessions.set(id, session);
+  for (const old of sessions.keys()) if (sessions.size > sessionsMost) sessions.delete(old);
+  return session;
+}
 
-  // show takes what the store says of an instance. paused, where it is given,
-  // says that nobody can be asked now.
-  show(found) {
-    this.#active = true;
-    this.#found = found;
-    if (this.#session?.id !== found.instance.id) this.#open(found.instance.id);
-    this.#tell();
-    this.#follow.watch(this.#rows);
-    budget(found.instance.id).begin();
-    this.#poll();
-  }
+export function Logs({ found }) {
+  const { instance, ended } = found;
+  const session = useMemo(() => sessionOf(instance.id), [instance.id]);
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const [query, setQuery] = useState('');
+  const [current, setCurrent] = useState(/** @type {any} */ (null)); // the hit that one went to
+  const [loading, setLoading] = useState(false);
+  const version = session.version.value;
+  const follow = useFollow(box, version);
+  const readable = pageShown.value && connected.value && !ended && Boolean(instance.port);
+  usePoll(session, instance.id, readable, follow);
 
-  update(found) {
-    if (!this.#active) return;
-    if (this.#session?.id !== found.instance.id) {
-      this.hide();
-      this.show(found);
-      return;
-    }
-    const before = this.#readable;
-    this.#found = found;
-    if (before && !this.#readable) this.#rest();
-    this.#tell();
-    if (!before) this.#poll();
-  }
+  const held = useMemo(() => {
+    const known = session.records.filter((one) => !one.isNote).length;
+    const rows = session.records.filter((one) => one.isNote || rank(one.effective) >= Math.max(rank(level.value), 0));
+    const found = search(rows, query);
+    return { known, rows, shown: rows.filter((one) => !one.isNote).length, hits: found, of: Map.groupBy(found, (hit) => hit.record) };
+  }, [session, version, level.value, query]);
+  const { known, rows, shown, hits } = held;
+  const at = hits.findIndex((hit) => hit.record === current?.record && hit.part === current.part && hit.number === current.number);
+  const goTo = (hit) => {
+    setCurrent(hit);
+    follow.end();
+    requestAnimationFrame(() => box.current?.querySelector('.log-current')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }));
+  };
+  const go = (by) => { if (hits.length > 0) goTo(hits[step(at, by, hits.length)]); };
+  useEffect(() => { if (query && hits.length > 0) goTo(hits.at(-1)); else setCurrent(null); }, [query]);
+  useKey('/', 'This view', 'search the log', () => field.current?.select());
+  useKey('n', 'This view', 'next match in the log', () => go(1));
+  useKey('N', 'This view', 'previous match in the log', () => go(-1));
+  useKey('f', 'This view', 'follow the log, or let go of its end', follow.toggle);
 
-  hide() {
-    this.#active = false;
-    this.#rest();
-  }
-
-  // #open shows the log of another instance, with what is held of it already.
-  #open(id) {
-    this.#rest();
-    this.#session?.list.rest();
-    const session = this.#sessions.get(id) ?? new Session(id);
-    this.#sessions.delete(id);
-    this.#sessions.set(id, session);
-    for (const old of this.#sessions.keys()) if (this.#sessions.size > sessionsMost) this.#sessions.delete(old);
-    this.#session = session;
-    replace(this.#rows, session.list.element);
-    session.list.setLevel(this.#bar.level());
-    this.#search(this.#bar.search.value, { jump: false });
-    this.#follow.begin();
-  }
-
-  get #readable() {
-    const { instance: one, ended_at: ended, paused } = this.#found;
-    return this.#active && !document.hidden && !ended && !paused && Boolean(one.port);
-  }
-
-  #rest() {
-    clearTimeout(this.#timer);
-    this.#timer = 0;
-    this.#request?.abort();
-    this.#request = null;
-  }
-
-  async #poll() {
-    clearTimeout(this.#timer);
-    if (!this.#readable || this.#request) return;
-    const session = this.#session;
-    const request = (this.#request = new AbortController());
+  const loadEarlier = async () => {
+    setLoading(true);
     try {
-      for (let again = true; again;) {
-        await session.adding; // also of an earlier visit, because the order counts
-        if (request.signal.aborted) return;
-        const answer = await this.#ask(session, session.pages.ask(), request.signal);
-        if (request.signal.aborted) return;
-        const news = session.pages.take(answer);
-        again = news.again;
-        session.adding = this.#take(session, news);
-      }
-      await session.adding;
-      if (request.signal.aborted) return;
-      session.trouble = '';
-      session.wait = every;
-    } catch (error) {
-      if (request.signal.aborted) return;
-      session.adding = Promise.resolve();
-      session.trouble = error.message;
-      session.wait = Math.min(2 * session.wait, everyMost);
-    }
-    this.#request = null;
-    this.#tell();
-    this.#timer = setTimeout(() => this.#poll(), session.wait);
-  }
-
-  #ask(session, start, signal) {
-    return budget(session.id).run(() => instance(session.id).post('get_log_messages', { start_idx: start }, { signal }), { signal });
-  }
-
-  // #order asks because a person ordered it.
-  #order(session, start) {
-    return budget(session.id).run(() => instance(session.id).post('get_log_messages', { start_idx: start }, { limit: orderMost }), { urgent: true });
-  }
-
-  // #take shows new messages, in short pieces. It goes on when the view is left:
-  // what was read is not asked for again.
-  async #take(session, { messages, cleared, lost }) {
-    const { list } = session;
-    const rest = slicer();
-    session.cleared ||= cleared;
-    if (cleared) list.note('The log was cleared here.');
-    if (lost > 0) list.note(`${count(lost)} messages were dropped by the server before they could be read.`);
-    for (const some of groups(messages, perStep)) {
-      const shown = list.append(some.map(parse));
-      session.full = list.trim(this.#follow.following ? mostLines : 2 * mostLines) || session.full;
-      if (session === this.#session) this.#follow.grew(shown);
-      await rest();
-    }
-  }
-
-  async #loadEarlier() {
-    const session = this.#session;
-    const { pages, list } = session;
-    this.#earlier.disabled = this.#earlierHere.disabled = true;
-    try {
-      const asked = pages.askEarlier();
-      const earlier = pages.takeEarlier(asked, await this.#order(session, asked));
-      const fromEnd = this.#box.scrollHeight - this.#box.scrollTop;
-      this.#follow.end();
-      list.prepend(earlier.map(parse));
-      if (session === this.#session) this.#box.scrollTop = this.#box.scrollHeight - fromEnd;
+      const start = session.pages.askEarlier();
+      const answer = await read(instance.id, start);
+      follow.keepPlace();
+      session.takeEarlier(start, answer);
     } catch (error) {
       say(`Earlier messages were not loaded: ${error.message}`, { kind: 'bad' });
     }
-    this.#earlier.disabled = this.#earlierHere.disabled = false;
-    this.#tell();
-  }
-
-  #setLevel(word) {
-    this.#session?.list.setLevel(word);
-    this.#hit = null;
-    if (this.#bar.search.value) this.#search(this.#bar.search.value);
-    if (this.#follow.following) this.#follow.begin();
-    this.#tell();
-  }
-
-  #setWrap(on) {
-    this.#box.classList.toggle('log-nowrap', !on);
-    if (this.#follow.following) this.#follow.begin();
-  }
-
-  // #search marks what is found and goes to the one nearest to what is in view.
-  #search(query, { jump = true } = {}) {
-    const { list } = this.#session;
-    list.search(query);
-    this.#hit = null;
-    if (jump && list.hits.length > 0) {
-      const top = this.#box.getBoundingClientRect().top;
-      const inView = this.#follow.following ? list.hits.at(-1) : firstFrom(list.hits, (hit) => hit.record.node.getBoundingClientRect().bottom > top);
-      this.#goTo(inView ?? list.hits.at(-1));
-    }
-    this.#tell();
-  }
-
-  #step(by) {
-    const { hits } = this.#session.list;
-    const at = step(hits.indexOf(this.#hit), by, hits.length);
-    if (at >= 0) this.#goTo(hits[at]);
-    this.#tell();
-  }
-
-  #goTo(hit) {
-    this.#hit = hit;
-    const node = this.#session.list.show(hit);
-    node?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }
-
-  // #tell says how things stand, around the rows.
-  #tell() {
-    const { list, pages, trouble, full, cleared } = this.#session;
-    const { instance: one, ended_at: ended } = this.#found;
-    const known = list.records.filter((record) => !record.isNote).length;
-    const shown = list.shown.filter((record) => !record.isNote).length;
-    this.#bar.setHeld(shown, known);
-    this.#bar.setFound(list.hits.indexOf(this.#hit), list.hits.length);
-
-    const room = !full && !cleared && list.lines < mostLines;
-    const more = pages.known && !pages.whole && !ended;
-    const words = missed({ known, shown, hits: list.hits.length, query: this.#bar.search.value, level: this.#bar.level(), older: !pages.whole });
-    setText(this.#missedWords, words);
-    this.#missed.hidden = words === '';
-    this.#earlierHere.hidden = !more || !room;
-    this.#earlier.hidden = !more || !room || known === 0 || words !== '';
-    setText(this.#above, aboveWords({ known, more, room, cleared, ended, pages }));
-    this.#above.hidden = this.#above.textContent === '';
-
-    const wrong = this.#troubleWords(one, ended, trouble, known);
-    this.#trouble.hidden = wrong === '';
-    this.#trouble.classList.toggle('log-ended', Boolean(ended));
-    setText(this.#trouble, wrong);
-
-    setText(this.#empty, emptyWords({ known, ended, one, pages, trouble }));
-    this.#empty.hidden = this.#empty.textContent === '';
-  }
-
-  #troubleWords(one, ended, trouble, known) {
-    if (ended) return known > 0 ? 'This server has ended. These are the messages that the page had read.' : '';
-    return trouble && one.port ? `The log cannot be read: ${trouble.replace(/\.$/, '')}. Trying again.` : '';
-  }
-
-  #copy() {
-    const { list } = this.#session;
+    setLoading(false);
+  };
+  const copy = () => {
     const selection = getSelection();
-    const selected = selection && !selection.isCollapsed && selection.anchorNode && this.#box.contains(selection.anchorNode) ? list.recordsOf(selection) : [];
-    const records = (selected.length > 0 ? selected : list.shown).filter((record) => !record.isNote);
-    if (records.length === 0) return;
-    navigator.clipboard.writeText(text(records.map((record) => record.raw))).then(
-      () => say(`Copied ${records.length === 1 ? '1 message' : `${count(records.length)} messages`}.`),
+    const chosen = selection && !selection.isCollapsed && box.current?.contains(selection.anchorNode) ? rows.filter((one) => selection.containsNode(/** @type {Node} */ (document.getElementById(`log-${one.serial}`)), true)) : rows;
+    const list = chosen.filter((one) => !one.isNote);
+    if (list.length === 0) return;
+    navigator.clipboard.writeText(text(list.map((one) => one.raw))).then(
+      () => say(`Copied ${plural(list.length, 'message', 'messages')}.`),
       () => say('Not copied: the browser does not allow it. Select the messages and copy them with the keyboard.', { kind: 'bad' }));
-  }
-
-  // #download saves everything that the instance keeps, as it wrote it; of one
-  // that has ended, what the page had read.
-  async #download() {
-    const session = this.#session;
-    const { instance: one, ended_at: ended } = this.#found;
-    this.#bar.download.disabled = true;
+  };
+  // download saves everything that the instance keeps, as it wrote it; of one that
+  // has ended, what the page had read.
+  const download = async () => {
     try {
-      let messages = session.list.records.filter((record) => !record.isNote).map((record) => record.raw);
-      if (!ended && one.port) messages = (await this.#order(session, 0)).messages;
-      save(fileName(one.label), text(messages));
+      const messages = readable ? (await read(instance.id, 0)).messages : session.records.filter((one) => !one.isNote).map((one) => one.raw);
+      save(fileName(instance.label), text(messages));
     } catch (error) {
       say(`The log was not saved: ${error.message}`, { kind: 'bad' });
     }
-    this.#bar.download.disabled = false;
-  }
+  };
+  const searching = (event) => {
+    if (event.isComposing || (event.key !== 'Enter' && !(event.key === 'Escape' && query))) return;
+    event.preventDefault();
+    if (event.key === 'Enter') go(event.shiftKey ? -1 : 1);
+    else setQuery('');
+  };
+
+  const { pages, full, cleared } = session;
+  const room = !full && !cleared && session.lines < mostLines;
+  const more = pages.known && !pages.whole && !ended && room;
+  const nothing = missed({ known, shown, hits: hits.length, query, level: level.value, older: !pages.whole });
+  const earlier = more && html`<button type="button" class="small" disabled=${loading} onClick=${loadEarlier}>Load earlier</button>`;
+  const wrong = ended ? (known > 0 ? 'This server has ended. These are the messages that the page had read.' : '') : session.trouble.value && instance.port ? `The log cannot be read: ${session.trouble.value.replace(/\.$/, '')}. Trying again.` : '';
+  return html`<section class="logs" aria-label="Logs"><h2 class="unseen">Logs</h2>
+    <div class="log-bar" role="group" aria-label="Log controls">
+      <select aria-label="Level" title="Which messages are shown" value=${level.value} onChange=${(event) => { level.value = event.currentTarget.value; }}>${levels.map(([word, words]) => html`<option value=${word}>${words}</option>`)}</select>
+      <span class="log-searching"><input ref=${field} type="search" placeholder="Search" aria-label="Search the log" title="Search the log (/)" aria-keyshortcuts="/" autocomplete="off" spellcheck=${false} value=${query} onInput=${(event) => setQuery(event.currentTarget.value)} onKeyDown=${searching} />
+        <span class="log-found muted" role="status">${foundWords(query, at, hits.length)}</span>
+        <button type="button" class="icon" aria-label="Previous match (Shift+Enter)" title="Previous match (Shift+Enter)" disabled=${hits.length === 0} onClick=${() => go(-1)}>↑</button>
+        <button type="button" class="icon" aria-label="Next match (Enter)" title="Next match (Enter)" disabled=${hits.length === 0} onClick=${() => go(1)}>↓</button></span>
+      <span class="muted">${shown === known ? plural(known, 'message', 'messages') : `${count(shown)} of ${plural(known, 'message', 'messages')}`}</span>
+      <span class="log-actions">
+        <button type="button" title="Stay at the newest message (f)" aria-pressed=${String(follow.on)} onClick=${follow.toggle}>Follow</button>
+        <button type="button" title="Break long lines" aria-pressed=${String(wraps.value)} onClick=${() => { wraps.value = !wraps.value; }}>Wrap</button>
+        <button type="button" title="Copy the selected messages, or all that are shown" onClick=${copy}>Copy</button>
+        <button type="button" title="Save the whole log as a text file" onClick=${download}>Download</button></span></div>
+    ${wrong && html`<p class=${ended ? 'trouble log-ended' : 'trouble'} role="status">${wrong}</p>`}
+    ${nothing && html`<p class="log-missed muted"><span role="status">${nothing}</span> ${earlier}</p>`}
+    <div class="log-frame"><div ref=${box} class=${`log-list ${wraps.value ? '' : 'log-nowrap'} ${follow.on ? 'log-following' : ''}`} role="log" aria-live="off" aria-label="Log messages" tabindex="0" ...${follow.handlers}>
+        <div class="log-top muted">${!nothing && known > 0 && (earlier || above({ room, cleared, ended, pages }))}</div>
+        <div class="log-rows">${chunks(rows).map(({ key, list, day }) => html`<${Chunk} key=${key} list=${list} day=${day} of=${held.of} query=${query} current=${list.includes(current?.record) ? current : null} />`)}</div>
+        ${known === 0 && html`<p class="log-empty muted">${emptyWords({ ended, instance, pages, trouble: session.trouble.value })}</p>`}</div>
+      ${follow.below > 0 && html`<button type="button" class="log-below primary" onClick=${() => { follow.begin(); box.current?.focus({ preventScroll: true }); }}>${plural(follow.below, 'new message', 'new messages')} below</button>`}</div></section>`;
 }
 
-function aboveWords({ known, more, room, cleared, ended, pages }) {
-  if (known === 0) return '';
+const read = (id, start) => ordered(id, (one) => one.post('get_log_messages', { start_idx: start }, { limit: orderMost }));
+
+// usePoll asks for what is new while the log can be read.
+function usePoll(session, id, readable, follow) {
+  const following = useRef(follow);
+  following.current = follow;
+  useEffect(() => {
+    if (!readable) return undefined;
+    const control = new AbortController();
+    let timer = 0;
+    let wait = every;
+    const poll = async () => {
+      try {
+        let again = true;
+        while (again) {
+          const answer = await asked(id, control.signal, (one) => one.post('get_log_messages', { start_idx: session.pages.ask() }, { signal: control.signal }));
+          if (control.signal.aborted) return;
+          const before = session.records.at(-1)?.serial ?? 0;
+          again = session.take(answer, following.current.on ? mostLines : 2 * mostLines);
+          following.current.grew((session.records.at(-1)?.serial ?? 0) - before);
+        }
+        session.trouble.value = '';
+        wait = every;
+      } catch (error) {
+        if (control.signal.aborted) return;
+        session.trouble.value = error.message;
+        wait = Math.min(2 * wait, everyMost);
+      }
+      timer = setTimeout(poll, wait);
+    };
+    poll();
+    return () => {
+      control.abort();
+      clearTimeout(timer);
+    };
+  }, [session, id, readable]);
+}
+
+// useFollow stays at the end of the log, until the reader scrolls up. While somebody
+// selects, nothing moves under the pointer.
+function useFollow(box, version) {
+  const [on, setOn] = useState(true);
+  const [below, setBelow] = useState(0);
+  const here = useRef({ top: 0, pressed: false, fromEnd: /** @type {number | null} */ (null) });
+  const at = here.current;
+  const selecting = () => {
+    const selection = getSelection();
+    return at.pressed || Boolean(selection && !selection.isCollapsed && box.current?.contains(selection.anchorNode));
+  };
+  const atEnd = () => box.current.scrollHeight - box.current.scrollTop - box.current.clientHeight <= nearly;
+  const begin = () => {
+    getSelection()?.removeAllRanges();
+    at.top = 0;
+    setBelow(0);
+    setOn(true);
+  };
+  const end = () => setOn(false);
+  const toEnd = () => {
+    if (at.fromEnd !== null) box.current.scrollTop = box.current.scrollHeight - at.fromEnd;
+    else if (on && !selecting()) box.current.scrollTop = box.current.scrollHeight;
+    at.fromEnd = null;
+    at.top = box.current.scrollTop;
+  };
+  useLayoutEffect(toEnd, [version, on]);
+  useEffect(() => { // what comes into view gets its real height only then
+    const observer = new ResizeObserver(toEnd);
+    observer.observe(box.current);
+    observer.observe(box.current.querySelector('.log-rows'));
+    const released = () => { at.pressed = false; };
+    addEventListener('pointerup', released);
+    return () => {
+      observer.disconnect();
+      removeEventListener('pointerup', released);
+    };
+  }, [on]);
+  // While following, the browser does not anchor what is in view: what moves the box
+  // upwards is the reader, or a log that became shorter, which leaves it at the end.
+  const scrolled = () => {
+    if (atEnd()) {
+      setOn(true);
+      setBelow(0);
+    } else if (box.current.scrollTop < at.top - 1) end();
+    at.top = box.current.scrollTop;
+  };
+  return {
+    on, below, begin, end,
+    toggle: () => (on ? end() : begin()),
+    grew: (n) => { if (!on || selecting()) setBelow((before) => before + n); },
+    keepPlace: () => { at.fromEnd = box.current.scrollHeight - box.current.scrollTop; end(); },
+    handlers: { onScroll: scrolled, onPointerDown: () => { at.pressed = true; } },
+  };
+}
+
+// search lists the hits, {record, part, number, range}, in the order of the rows. It goes
+// back from the newest: of too many hits, those are listed.
+function search(rows, query) {
+  if (!query) return [];
+  const find = finder(query);
+  const found = [];
+  let room = mostHits;
+  for (const record of rows.toReversed()) {
+    if (record.isNote) continue;
+    const all = ['from', 'text'].flatMap((part) => find(record[part]).map((range, number) => ({ record, part, number, range }))).slice(0, room);
+    room -= all.length;
+    found.push(all);
+    if (room <= 0) break;
+  }
+  return found.reverse().flat();
+}
+
+// chunks parts rows by their numbers, so that one that has not changed stays as it is,
+// and tells of each the day of the row before it.
+function chunks(rows) {
+  const list = [];
+  let day = '';
+  for (const row of rows) {
+    const key = Math.floor(row.serial / perChunk);
+    if (list.at(-1)?.key !== key) list.push({ key, list: [], day });
+    list.at(-1).list.push(row);
+    day = row.day || day;
+  }
+  return list;
+}
+
+// Chunk is drawn anew only when something in it is different.
+function Chunk({ list, day, of, query, current }) {
+  return useMemo(() => {
+    let before = day;
+    return html`<div class="log-chunk" style=${{ '--rows': list.length }}>${list.map((one) => {
+      const begins = one.day && one.day !== before ? one.day : '';
+      before = one.day || before;
+      return html`<${Row} key=${one.serial} one=${one} begins=${begins} hits=${of.get(one)} current=${current?.record === one ? current : null} />`;
+    })}</div>`;
+  }, [list.length, list[0].serial, day, query, current, query && of]);
+}
+
+const dayName = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
+
+function nameOfDay(day) {
+  const date = new Date(`${day}T12:00:00`);
+  return Number.isNaN(date.getTime()) ? day : dayName.format(date);
+}
+
+function Row({ one, begins, hits = [], current }) {
+  const [unfolded, setUnfolded] = useState(false);
+  if (one.isNote) return html`<div id=${`log-${one.serial}`} class="log-row log-note">${one.text}</div>`;
+  const inRest = current?.part === 'text' && current.range[1] > one.cut.shown.length;
+  const { shown, rest } = unfolded || inRest ? { shown: one.text, rest: '' } : one.cut;
+  const marked = (part, text) => pieces(text, hits.filter((hit) => hit.part === part).map((hit) => hit.range)).map((piece) => (piece.hit < 0 ? piece.text
+    : html`<mark class=${current?.part === part && current.number === piece.hit ? 'log-current' : ''}>${piece.text}</mark>`));
+  const hidden = hits.filter((hit) => hit.part === 'text' && hit.range[1] > one.cut.shown.length).length;
+  const n = countLines(rest);
+  return html`<div id=${`log-${one.serial}`} class=${`log-row log-${one.effective.toLowerCase()}`} data-day=${begins ? nameOfDay(begins) : undefined}>
+    ${one.clock && html`<span class="log-clock" title=${`${one.day} ${one.clock}.${one.millis}`}>${one.clock}<span class="log-millis">.${one.millis}</span></span> <span class="log-level">${one.level}</span> <span class="log-from" title=${[one.thread && `[${one.thread}]`, one.source].filter(Boolean).join(' ')}>${marked('from', one.from)}</span> `}
+    <span class="log-text" dir="auto">${marked('text', shown)}${rest && html`<button type="button" class="log-unfold quiet small" onClick=${() => setUnfolded(true)}>Show ${n > 1 ? `${count(n)} more lines` : `${count(rest.length)} more characters`}${hidden > 0 && `, ${count(hidden)} found`}</button>`}</span></div>`;
+}
+
+function above({ room, cleared, ended, pages }) {
   if (!room) return cleared ? '' : `The page keeps the newest ${count(mostLines)} lines.`;
-  if (more || ended) return '';
+  if (!pages.whole || ended) return '';
   return pages.first === 0 ? 'The log begins here.' : 'The server keeps nothing older.';
 }
 
-function emptyWords({ known, ended, one, pages, trouble }) {
-  if (known > 0) return '';
+function emptyWords({ ended, instance, pages, trouble }) {
   if (ended) return 'This server has ended, and the page had not read its log.';
-  if (!one.port) return 'This server has no dashboard to read a log from.';
+  if (!instance.port) return 'This server has no dashboard to read a log from.';
   if (trouble) return '';
   return pages.known ? 'Nothing has been logged yet.' : 'Reading the log …';
 }
 
-function text(messages) {
-  return messages.map((message) => `${String(message).replace(/\n+$/, '')}\n`).join('');
-}
+const text = (messages) => messages.map((message) => `${String(message).replace(/\n+$/, '')}\n`).join('');
 
 function fileName(label) {
   const plain = label.normalize('NFKD').replace(/[^\w.]+/g, '-').replace(/^[-.]+|[-.]+$/g, '').slice(0, 80);
@@ -340,7 +365,8 @@ function fileName(label) {
 
 function save(name, content) {
   const url = URL.createObjectURL(new Blob([content], { type: 'text/plain;charset=utf-8' }));
-  const link = h('a', { href: url, download: name });
+  const link = document.createElement('a');
+  Object.assign(link, { href: url, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // Finding text in log messages. Pure.
 
 import { count } from './format.js';
@@ -21,16 +22,15 @@ export function step(at, by, all) {
 
 // pieces cuts text at the hits: [{text, hit}], hit is the hit's number or -1.
 // Hits beyond the text are left out, one that crosses its end is cut.
-export function pieces(text, hits, offset = 0) {
+export function pieces(text, hits) {
   const list = [];
   let at = 0;
-  for (let i = 0; i < hits.length; i++) {
-    const begin = Math.max(hits[i][0] - offset, 0);
-    const end = Math.min(hits[i][1] - offset, text.length);
-    if (begin >= end) continue;
+  for (const [i, [begin, end]] of hits.entries()) {
+    const last = Math.min(end, text.length);
+    if (begin >= last) continue;
     if (begin > at) list.push({ text: text.slice(at, begin), hit: -1 });
-    list.push({ text: text.slice(begin, end), hit: i });
-    at = end;
+    list.push({ text: text.slice(begin, last), hit: i });
+    at = last;
   }
   if (at < text.length) list.push({ text: text.slice(at), hit: -1 });
   return list;
@@ -46,4 +46,11 @@ export function missed({ known, shown, hits, query, level, older }) {
   const where = `in the ${older ? 'newest ' : ''}${known === 1 ? 'message' : `${count(known)} messages`}.`;
   if (shown === 0) return `No ${levelNames[level] ?? 'messages'} ${where}`;
   return query && hits === 0 ? `No “${query}” ${where}` : '';
+}
+
+export function foundWords(query, at, hits) {
+  if (!query) return '';
+  if (hits === 0) return 'None found';
+  const all = hits >= mostHits ? `${count(mostHits)} and more` : count(hits);
+  return at < 0 ? `${all} found` : `${count(at + 1)} of ${all}`;
 }

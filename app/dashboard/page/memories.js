@@ -1,132 +1,170 @@
-// Memories: the list, folded in the overview, and the view to read and edit.
+// @ts-check
+// Memories: the list, folded in the details, and the view to read and edit them.
 
-import { prompt } from './dialog.js';
-import { h, keyed, replace, setAttribute, setText } from './dom.js';
-import { changed, drafts, nameTrouble, ordered } from './drafts.js';
+import { html, signal, useEffect, useRef, useState } from './preact.js';
+import { readMemory, refused } from './answers.js';
+import { confirm, prompt } from './dialog.js';
+import { useAnswer, versionOf } from './details.js';
+import { changed, conflict, drafts, nameTrouble, ordered as inOrder } from './drafts.js';
 import { count } from './format.js';
-import { follower } from './follower.js';
-import { empty, kept } from './kept.js';
-import { memoryEditor } from './memoryeditor.js';
-import { router } from './router.js';
-import { folded, section, skeleton, versionOf } from './section.js';
+import { ordered, queryOf, useQuery } from './query.js';
+import { go, link, wordOf } from './router.js';
+import { Fold, Section, say } from './ui.js';
 
-const chosen = new Map(); // id → name of the memory that is open
+const chosen = signal(/** @type {Record<string, string>} */ ({})); // name of the memory that is open, by the id of its instance
+const edits = signal(0); // changes with each draft
 
-// memoriesFold lists the names; each opens the view.
-export function memoriesFold() {
-  const frame = folded('Memories', { name: 'memories' });
-  let shown = '';
+const choose = (id, name) => { chosen.value = { ...chosen.value, [id]: name }; };
+const draft = (id, name, value) => {
+  if (value) drafts.set(id, name, value);
+  else drafts.delete(id, name);
+  edits.value++;
+};
 
-  function update(record, found) {
-    if (!frame.condition(record, found)) {
-      frame.count('');
-      shown = '';
-      if (!record.trouble && !found.ended) frame.body.replaceChildren();
-      return;
-    }
-    const names = record.value.memories;
-    const word = router.word(found.instance);
-    const key = JSON.stringify([word, names]);
-    if (key === shown) return;
-    shown = key;
-    frame.count(names ? count(names.length) : '');
-    if (!names?.length) replace(frame.body, h('p', { class: 'section-empty muted' }, names ? 'No memories.' : none(record.value)));
-    else {
-      replace(frame.body, h('ul', { class: 'names names-links' }, ordered(names).map((name) => h('li', null, h('a', {
-        href: router.link(found.instance, 'memories'),
-        dir: 'auto',
-        onclick: (event) => {
-          event.preventDefault();
-          chosen.set(found.instance.id, name);
-          router.go(word, 'memories');
-        },
-      }, name)))));
-    }
-  }
+const none = (overview) => (overview.memories ? 'No memories.' : overview.project.name ? 'Its memory tools are switched off, so Serena does not list them.' : 'No project is active, and memories belong to a project.');
 
-  return { element: frame.element, update };
+// MemoriesFold lists the names; each opens the view.
+export function MemoriesFold({ answer, found, version }) {
+  const { instance } = found;
+  const open = (event, name) => {
+    event.preventDefault();
+    choose(instance.id, name);
+    go(wordOf(instance), 'memories');
+  };
+  return html`<${Fold} title="Memories" name="memories" count=${answer.value?.memories ? count(answer.value.memories.length) : ''} ...${{ answer, found, version }}>${(all) => (!all.memories?.length ? html`<p class="section-empty muted">${none(all)}</p>`
+    : html`<ul class="names names-links">${inOrder(all.memories).map((name) => html`<li key=${name}><a href=${link(instance, 'memories')} dir="auto" onClick=${(event) => open(event, name)}>${name}</a></li>`)}</ul>`)}<//>`;
 }
 
-function none(overview) {
-  return overview.project.name ? 'Its memory tools are switched off, so Serena does not list them.' : 'No project is active, and memories belong to a project.';
+// Memories reads and edits them.
+export function Memories({ found }) {
+  const { id } = found.instance;
+  const answer = useAnswer('overview', found);
+  const create = async () => {
+    const name = await prompt({ title: 'New memory', label: 'Name, such as topic/name; global/… is shared by all projects', action: 'Create', check: (text) => nameTrouble(text, answer.value?.memories ?? []) });
+    if (name === null) return;
+    draft(id, name.trim(), { base: null, text: '' });
+    choose(id, name.trim());
+  };
+  const tools = html`<button type="button" class="small" disabled=${found.ended || !answer.value?.project.name} onClick=${create}>New…</button>`;
+  return html`<${Section} title="Memories" kind="memories" lines=${3} tools=${tools} answer=${answer} found=${found} version=${versionOf(found.instance, answer.value)}>${(all) => html`<${Panes} all=${all} found=${found} />`}<//>`;
 }
 
-// memoriesView reads and edits them.
-export function memoriesView() {
-  const create = h('button', { type: 'button', class: 'small', onclick: createOne }, 'New…');
-  const frame = section('Memories', { kind: 'memories', tools: [create] });
-  const list = h('ul', { class: 'memory-list', 'aria-label': 'Memories' });
-  const words = h('p', { class: 'section-empty muted' });
-  const editor = memoryEditor({ report: follow, redraw: () => following.redraw() });
-  const panes = h('div', { class: 'memory-panes' }, h('div', { class: 'memory-names' }, list, words), editor.element);
-  frame.body.append(skeleton(3));
-  const following = follower({ kinds: () => ['overview'], draw });
+function Panes({ all, found }) {
+  const { id } = found.instance;
+  const open = chosen.value[id] ?? '';
+  const names = all.memories ?? [];
+  edits.value; // drawn anew with each draft
+  // One that is being made, or that vanished while it was edited, stays.
+  const listed = open && !names.includes(open) && drafts.get(id, open) ? [...names, open] : names;
+  return html`<div class=${`memory-panes ${open ? 'one' : ''}`}>
+    <div class="memory-names"><ul aria-label="Memories">${inOrder(listed).map((name) => html`<li key=${name}><button type="button" class="quiet memory-name" dir="auto" aria-current=${name === open ? 'true' : undefined} onClick=${() => choose(id, name)}>
+      <span class="cut">${name}</span>${changed(drafts.get(id, name)) && html`<span class="tag tag-warn">unsaved</span>`}</button></li>`)}</ul>
+      ${names.length === 0 && html`<p class="section-empty muted">${none(all)}</p>`}</div>
+    <div class="memory-pane">${open ? html`<${Editor} key=${`${id} ${open}`} found=${found} name=${open} names=${names} />` : names.length > 0 && html`<p class="section-empty muted">Choose a memory to read it.</p>`}</div></div>`;
+}
 
-  function hide() {
-    editor.leave();
-    following.hide();
-  }
+const memoryKey = (id, name) => `memory ${id} ${name}`;
+const ask = async (id, name, signal = undefined) => readMemory(await ordered(id, (one) => one.post('get_memory', { memory_name: name }, { signal })));
 
-  function draw(found) {
-    const now = kept(found.instance.id).overview ?? empty;
-    const state = { ...found, version: versionOf(found.instance, now.value) };
-    create.disabled = found.ended || !now.value?.project.name;
-    if (!frame.condition(now, state)) {
-      if (!now.trouble && !found.ended) frame.body.replaceChildren(skeleton(3));
-      return;
+// Editor shows one memory: read, edited in place, renamed, deleted.
+function Editor({ found: { instance, ended }, name, names }) {
+  const { id } = instance;
+  const [busy, setBusy] = useState(false);
+  const writing = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  const sent = useRef(false); // whether the change itself was sent
+  const edited = drafts.get(id, name);
+  const isNew = edited?.base === null;
+  const { value: content, trouble } = useQuery(memoryKey(id, name), (signal) => ask(id, name, signal), { on: !ended && !isNew });
+  useEffect(() => { if (edited) writing.current?.focus(); }, [Boolean(edited)]);
+
+  const show = (next) => {
+    choose(id, next);
+    queryOf(`overview ${id}`).refresh();
+  };
+  const send = (route, body) => {
+    sent.current = true;
+    return ordered(id, (one) => one.post(route, body));
+  };
+  // work carries out one order at a time and says what went wrong. A server at
+  // work does it later, although nobody waits for it any more; lamplighter tells
+  // that by 504, and answers otherwise when nothing was sent.
+  const work = async (done, carryOut) => {
+    if (busy) return;
+    setBusy(true);
+    sent.current = false;
+    try {
+      await carryOut();
+    } catch (error) {
+      const maybe = sent.current && error.status === 504;
+      say(`${name}: ${maybe ? `It may still be ${done}: Serena does so when it is free.` : `It was not ${done}.`} ${error.message}`, { kind: 'bad' });
+      if (maybe) queryOf(`overview ${id}`).refresh();
     }
-    if (!panes.isConnected) frame.body.replaceChildren(panes);
-    const { id } = found.instance;
-    const names = now.value.memories ?? [];
-    const open = chosen.get(id) ?? '';
-    setText(words, names.length > 0 ? '' : now.value.memories ? 'No memories.' : none(now.value));
-    words.hidden = words.textContent === '';
-    // One that is being made, or that vanished while it was edited, stays.
-    const all = open && !names.includes(open) && drafts.get(id, open) ? [...names, open] : names;
-    keyed(list, ordered(all), (name) => name, make, (node, name) => {
-      const button = node.firstElementChild;
-      setAttribute(button, 'aria-current', name === open ? 'true' : null);
-      button.lastElementChild.hidden = !changed(drafts.get(id, name));
+    setBusy(false);
+  };
+  // save reads the memory once more first: assistants write memories too. Versions up
+  // to 1.5 answer with a sentence instead of an error for one that is not there, so a
+  // new one is only looked for in the list.
+  const save = () => edited && !ended && (isNew || changed(edited)) && work('saved', async () => {
+    const now = isNew && !names.includes(name) ? null : await ask(id, name);
+    if (conflict(edited, now) && !await overwrite(name, now)) return;
+    refused(await send('save_memory', { memory_name: name, content: edited.text }));
+    const later = drafts.get(id, name); // what was typed meanwhile is not saved, and stays a draft
+    draft(id, name, later && later.text !== edited.text ? { base: edited.text, text: later.text } : null);
+    queryOf(memoryKey(id, name)).answer.value = { value: edited.text, at: new Date(), trouble: null };
+    say(`Saved ${name}.`, { kind: 'good' });
+    show(name);
+  });
+  const rename = async () => {
+    const answer = await prompt({ title: `Rename ${name}`, label: 'New name', value: name, action: 'Rename', check: (text) => (text.trim() === name ? '' : nameTrouble(text, names)) });
+    const next = answer?.trim();
+    if (!next || next === name) return;
+    await work('renamed', async () => {
+      refused(await send('rename_memory', { old_name: name, new_name: next }));
+      drafts.move(id, name, next);
+      say(`Renamed ${name} to ${next}.`, { kind: 'good' });
+      show(next);
     });
-    panes.classList.toggle('one', Boolean(open));
-    editor.show(found, open, names);
-  }
+  };
+  const erase = async () => {
+    if (!await confirm({ title: `Delete the memory ${name}?`, body: 'Its file is deleted. Serena keeps no copy.', action: 'Delete', danger: true })) return;
+    await work('deleted', async () => {
+      refused(await send('delete_memory', { memory_name: name }));
+      draft(id, name, null);
+      say(`Deleted ${name}.`, { kind: 'good' });
+      show('');
+    });
+  };
+  const giveUp = async () => {
+    if (changed(edited) && !await confirm({ title: `Discard the changes to ${name}?`, body: 'What you wrote is lost.', action: 'Discard', cancel: 'Keep editing', danger: true })) return;
+    draft(id, name, null);
+    if (isNew) choose(id, '');
+  };
+  const pressed = (event) => {
+    if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    save();
+  };
+  const button = (words, run, disabled, kind = '') => html`<button type="button" class=${`small ${kind}`} disabled=${disabled || busy} onClick=${run}>${words}</button>`;
+  const state = edited ? '' : content === undefined ? ended ? 'It was not read before the server ended.' : trouble ? `It was not read. ${trouble.text}` : 'Reading…' : trouble ? `As it was read before. ${trouble.text}` : '';
+  return html`<div class="memory-box">
+    <div class="memory-head"><button type="button" class="small quiet memory-back" onClick=${() => choose(id, '')}>‹ All</button><h3 class="cut" dir="auto" title=${name}>${name}</h3>
+      ${edited ? [button('Save', save, ended || !isNew && !changed(edited), 'primary'), button('Cancel', giveUp, false)]
+        : [button('Edit', () => draft(id, name, { base: content, text: content }), ended || content === undefined), button('Rename…', rename, ended, 'quiet')]}
+      ${!isNew && button('Delete…', erase, ended, 'quiet danger')}</div>
+    <p class="muted" role="status">${state}</p>
+    ${edited ? html`<textarea ref=${writing} class="memory-text" dir="auto" spellcheck=${false} aria-label="Content" readonly=${ended || busy} value=${edited.text} onKeyDown=${pressed} onInput=${(event) => draft(id, name, { ...drafts.get(id, name), text: event.currentTarget.value })}></textarea>`
+      : content !== undefined && html`<pre class="memory-text" dir="auto" tabindex="0">${content}</pre>`}</div>`;
+}
 
-  function make(name) {
-    return h('li', null, h('button', { type: 'button', class: 'quiet memory-name', dir: 'auto', onclick: () => choose(name) },
-      h('span', { class: 'cut' }, name), h('span', { class: 'tag tag-warn' }, 'unsaved')));
-  }
-
-  function choose(name) {
-    chosen.set(following.found.instance.id, name);
-    following.redraw();
-  }
-
-  // follow shows what an order made of the memory that is open: another name,
-  // or '' for none.
-  function follow({ id, name }) {
-    if (name) chosen.set(id, name);
-    else chosen.delete(id);
-    if (following.found?.instance.id === id) following.want('overview');
-    following.redraw();
-  }
-
-  async function createOne() {
-    const { id } = following.found.instance;
-    const check = (text) => nameTrouble(text, kept(id).overview?.value?.memories ?? []);
-    const answer = await prompt({ title: 'New memory', label: 'Name, such as topic/name; global/… is shared by all projects', action: 'Create', check });
-    if (answer === null) return;
-    drafts.set(id, answer.trim(), { base: null, text: '' });
-    follow({ id, name: answer.trim() });
-    if (following.found?.instance.id === id) editor.focus();
-  }
-
-  return { element: frame.element, show: following.show, update: following.update, hide };
+function overwrite(name, now) {
+  return confirm({
+    title: `${name} was changed meanwhile`,
+    body: html`<div><p>Somebody else has written it since you began. It now reads:</p><pre class="memory-now" dir="auto" tabindex="0">${now || '(nothing)'}</pre><p>Saving replaces that with what you wrote.</p></div>`,
+    action: 'Replace it', cancel: 'Keep editing', danger: true,
+  });
 }
 
 // A page that is closed would lose what is not saved.
-if (globalThis.addEventListener) {
-  addEventListener('beforeunload', (event) => {
-    if (drafts.unsaved()) event.preventDefault();
-  });
-}
+globalThis.addEventListener?.('beforeunload', (event) => {
+  if (drafts.unsaved()) event.preventDefault();
+});

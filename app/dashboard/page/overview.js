@@ -1,180 +1,158 @@
-// The overview: a table of all instances, with what can be done to them.
+// @ts-check
+// The overview: a table of all instances, with what can be done to them, and below
+// it how their memory went, the policies and what happened.
 
-import { stop } from './actions.js';
-import { arrange } from './arrange.js';
-import { h, replace, setAttribute, setText, setTitle } from './dom.js';
-import { emptyState } from './empty.js';
-import { eventsView } from './events.js';
-import { filter } from './filter.js';
-import { absolute, bytes, count, percent, plural, totals } from './format.js';
-import { bind } from './keys.js';
-import { policyPanel } from './policypanel.js';
-import { columns, matches, sorted, words } from './rows.js';
-import { folded } from './section.js';
-import { saves } from './sharing.js';
-import { tableHead } from './sorting.js';
-import { tableRows } from './tablerows.js';
-import { selection } from './selection.js';
-import { welcome } from './welcome.js';
+import { html, computed, signal, useEffect, useLayoutEffect, useMemo, useRef } from './preact.js';
+import { Actions, stop } from './actions.js';
+import { EventList } from './events.js';
+import { absolute, bytes, count, head, percent, phrase, plural, sentence, totals, unknown } from './format.js';
+import { filter } from './header.js';
+import { MemoryOfAll } from './history.js';
+import { useKey } from './keys.js';
+import { Policies } from './policies.js';
+import { link } from './router.js';
+import { arrange, columns, grouped, groupings, idles, matches, parts, range, sorted, turned } from './rows.js';
+import { loaded, pending, servers, status, trouble } from './store.js';
+import { Fold, Label, Mark, Time, copy, now, stored } from './ui.js';
+import { Welcome } from './welcome.js';
 
-// overview returns {element, show(state), hide()}; it is drawn only between
-// show and hide.
-export function overview() {
-  let state = null; // of the store, while shown
-  let order = []; // of all rows, filtered or not
-  let held = false; // the pointer is over the rows
-  let listed = []; // the ids that are shown, in order
-  let top = 0; // how far down it was, which a hidden box forgets
+const many = 12; // servers; beyond, they are grouped unless somebody chose otherwise
+const nameLength = 48; // characters; beyond, the middle is left out
+const example = 'serena start-mcp-server --transport streamable-http';
 
-  const chosen = selection(() => listed, draw);
-  const head = tableHead(() => { order = []; draw(); }, chosen.all);
-  const rows = tableRows(chosen, () => box);
-  const foot = totalsRow();
-  const table = h('table', { class: 'servers', role: 'table', 'aria-label': 'Servers' },
-    h('colgroup', null, h('col', { class: 'col-choose' }), columns.map((one) => h('col', { class: `col-${one.key}` })), h('col', { class: 'col-actions' })),
-    head.element, rows.element, foot.element);
-  const box = h('div', { class: 'table-box', tabindex: -1, onscroll: scrolled }, table);
-  const empty = emptyState();
-  const nothing = h('p', { class: 'nothing' }, h('span', { dir: 'auto' }), ' ', h('button', { type: 'button', class: 'small', onclick: () => filter.set('') }, 'Clear the filter'));
-  const waiting = h('p', { class: 'nothing waiting' });
-  const bar = toolbar();
-  const policies = policyPanel();
-  const events = eventsFold();
-  const greeting = welcome();
-  const element = h('div', { class: 'overview' }, greeting.element, bar.element, box, nothing, waiting, empty, policies.element, events.element);
+const sort = stored('lamplighter-sort', null, ({ key, descending }) => (columns.some((one) => one.key === key) ? { key, descending: Boolean(descending) } : null));
+const choice = stored('lamplighter-groups', '', (value) => (Object.hasOwn(groupings, value) ? value : null));
 
-  function draw() {
-    if (!state) return;
-    const { instances } = state;
-    const none = instances.length === 0;
-    empty.hidden = !none || !state.loaded;
-    waiting.hidden = state.loaded;
-    events.element.hidden = !state.loaded;
-    policies.draw(state);
-    greeting.draw(state);
-    setText(waiting, state.trouble ? `${state.trouble}.`.replace(/\.\.$/, '.') : 'Looking for servers');
-    box.hidden = none;
-    bar.element.hidden = none;
-    if (none) {
-      nothing.hidden = true;
-      chosen.keep([]);
-      rows.draw([], state);
-      return;
+// grouping is by what servers are grouped, in tabs and table.
+export const grouping = computed(() => choice.value || (servers.value.length > many ? 'client' : 'none'));
+
+const selected = signal(/** @type {Set<string>} */ (new Set()));
+const held = signal(false); // the pointer is over the rows
+let last = /** @type {string | null} */ (null); // where a range begins
+
+export function Overview() {
+  const none = servers.value.length === 0;
+  return html`<div class="overview">
+    <${Welcome} />
+    ${none ? loaded.value ? html`<${Empty} />` : html`<p class="nothing waiting">${trouble.value ? sentence(trouble.value) : 'Looking for servers'}</p>` : html`<${Servers} />`}
+    ${loaded.value && html`<div class="folds">${!none && html`<${MemoryOfAll} />`}<${Policies} /><${Fold} title="Events" name="all-events"><${EventList} /><//></div>`}
+  </div>`;
+}
+
+// Empty says how to get a server while there is none.
+const Empty = () => html`<div class="empty">
+  <img src="assets/lantern.svg" alt="" width="56" height="56" /><h2>No servers yet</h2>
+  <p>Start your assistant and its servers appear here by themselves, or start one in a terminal:</p>
+  <div class="command"><code>${example}</code><button type="button" class="small" onClick=${() => copy(example)}>Copy</button></div>
+  <p class="muted">Lamplighter knows Serena best, many other MCP servers by name, and yours by a rule in its settings.</p></div>`;
+
+function Servers() {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const before = useRef(/** @type {string[]} */ ([]));
+  const all = servers.value;
+  const byId = new Map(all.map((one) => [one.id, one]));
+  const order = arrange(before.current, sorted(all, sort.value).map((one) => one.id), [], held.value && before.current.length > 0);
+  useLayoutEffect(() => { before.current = order; });
+  const wanted = parts(filter.value);
+  const groups = grouped(order.map((id) => byId.get(id)).filter((one) => matches(one, wanted)), grouping.value);
+  const found = groups.flatMap((group) => group.list);
+  const ids = found.map((one) => one.id);
+
+  const choose = (id, on, extend = false) => {
+    const next = new Set(selected.value);
+    for (const one of id === null ? ids : extend && last !== null ? range(ids, last, id) : [id]) {
+      if (on) next.add(one);
+      else next.delete(one);
     }
-    const byId = new Map(instances.map((one) => [one.id, one]));
-    order = arrange(order, sorted(instances, head.sort).map((one) => one.id), [], held && order.length > 0);
-    const wanted = words(filter.text);
-    const found = order.map((id) => byId.get(id)).filter((one) => matches(one, wanted));
-    listed = found.map((one) => one.id);
-    chosen.keep(instances.map((one) => one.id));
-    nothing.hidden = found.length > 0;
-    setText(nothing.firstChild, `No server matches “${filter.text.trim()}”.`);
-    box.hidden = found.length === 0;
-    rows.draw(found, state);
-    foot.draw(found, state);
-    head.draw(chosen.state());
-    bar.draw(found, state);
-  }
-
-  function scrolled() {
-    if (state) top = box.scrollTop;
-    rows.inView();
-  }
-
-  function toolbar() {
-    const shown = h('p', { class: 'cut', 'aria-live': 'polite' });
-    const clear = h('button', { type: 'button', class: 'small quiet', onclick: () => filter.set('') }, 'Clear the filter');
-    const picked = h('span', { class: 'picked', role: 'status' });
-    const none = h('button', { type: 'button', class: 'small quiet', onclick: () => chosen.clear() }, 'Select none');
-    const end = h('button', { type: 'button', class: 'small danger outlined', onclick: () => stop(chosen.of(state.instances)) }, 'Stop selected…');
-    const selected = h('div', { class: 'selected' }, picked, none, end);
-    const bar = h('div', { class: 'toolbar' }, shown, clear, h('span', { class: 'grow' }), head.menu, selected);
-    return {
-      element: bar,
-      draw(found, { instances }) {
-        const number = found.length;
-        setText(shown, number === instances.length ? plural(number, 'server', 'servers') : `${count(number)} of ${plural(instances.length, 'server', 'servers')}`);
-        clear.hidden = filter.text === '' || number === 0;
-        const list = chosen.of(instances);
-        selected.classList.toggle('none', list.length === 0);
-        setAttribute(selected, 'inert', list.length === 0);
-        const unlisted = list.length - chosen.of(found).length;
-        setText(picked, list.length === 0 ? '' : `${count(list.length)} selected, ${unlisted > 0 ? `${count(unlisted)} of them not listed` : bytes(totals(list).rss)}`);
-      },
-    };
-  }
-
-  rows.element.addEventListener('pointerenter', (event) => { held = event.pointerType === 'mouse'; });
-  rows.element.addEventListener('pointerleave', () => { held = false; draw(); });
-  filter.subscribe(draw);
-  const here = { when: () => state !== null && listed.length > 0 };
-  bind('j', 'next server of the table', () => rows.step(1), here);
-  bind('k', 'previous server of the table', () => rows.step(-1), here);
-  bind('x', 'select the server that has the focus', () => rows.toggle(), here);
-
-  return {
-    element,
-    show(newer) {
-      const back = state === null;
-      state = newer;
-      draw();
-      events.follow(true);
-      if (!back) return;
-      box.scrollTop = top;
-      greeting.again();
-    },
-    hide() {
-      state = null;
-      events.follow(false);
-    },
+    last = id;
+    selected.value = next;
   };
+  const picked = all.filter((one) => selected.value.has(one.id));
+  useEffect(() => { if (picked.length < selected.value.size) selected.value = new Set(picked.map((one) => one.id)); });
+
+  const links = () => /** @type {HTMLElement[]} */ ([...box.current?.querySelectorAll('a.server') ?? []]);
+  const step = (by) => {
+    const at = links().indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    (links()[at < 0 ? (by > 0 ? 0 : ids.length - 1) : at + by])?.focus();
+  };
+  useKey('j', 'Servers', 'next server of the table', () => step(1));
+  useKey('k', 'Servers', 'previous server of the table', () => step(-1));
+  useKey('x', 'Servers', 'select the server that has the focus', () => {
+    const id = document.activeElement?.closest('tr')?.dataset.id;
+    if (id) choose(id, !selected.value.has(id));
+  });
+
+  const on = ids.filter((id) => selected.value.has(id)).length;
+  const unlisted = picked.length - on;
+  return html`<div class="toolbar">
+      <p aria-live="polite">${found.length < all.length && `${count(found.length)} of ${plural(all.length, 'server', 'servers')}`}</p>
+      ${filter.value && found.length > 0 && html`<button type="button" class="small quiet" onClick=${() => { filter.value = ''; }}>Clear the filter</button>`}
+      <span class="grow"></span>
+      ${picked.length > 0 && html`<span role="status">${count(picked.length)} selected, ${unlisted > 0 ? `${count(unlisted)} of them not listed` : bytes(totals(picked).rss)}</span>
+        <button type="button" class="small quiet" onClick=${() => { selected.value = new Set(); }}>Select none</button>
+        <button type="button" class="small danger outlined" onClick=${() => stop(picked)}>Stop selected…</button>`}
+      <select class="sort-menu" aria-label="Sort by" value=${sort.value?.key ?? ''} onChange=${({ currentTarget: { value } }) => { sort.value = value ? turned(null, value) : null; }}>
+        <option value="">Attention first, then name</option>${columns.map((one) => html`<option value=${one.key}>By ${one.title.toLowerCase().replace('cpu', 'CPU')}</option>`)}</select>
+      ${(all.length > many || choice.value) && html`<select aria-label="Group the servers" value=${grouping.value} onChange=${(event) => { choice.value = event.currentTarget.value; }}>
+        ${Object.entries(groupings).map(([key, words]) => html`<option value=${key}>${words}</option>`)}</select>`}
+    </div>
+    ${found.length === 0 ? html`<p class="nothing"><span dir="auto">No server matches “${filter.value.trim()}”.</span>${' '}
+        <button type="button" class="small" onClick=${() => { filter.value = ''; }}>Clear the filter</button></p>` : html`
+    <div class="table-box" ref=${box}
+      onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
+    <table class="servers" role="table" aria-label="Servers">
+      <colgroup><col class="col-choose" />${columns.map((one) => html`<col class=${`col-${one.key}`} />`)}<col class="col-actions" /></colgroup>
+      <thead role="rowgroup"><tr role="row">
+        <th scope="col" role="columnheader" class="choose"><input type="checkbox" aria-label="Select all servers listed" checked=${on === ids.length} indeterminate=${on > 0 && on < ids.length} onChange=${(event) => choose(null, event.currentTarget.checked)} /></th>
+        ${columns.map((one) => html`<${Head} key=${one.key} column=${one} />`)}
+        <th scope="col" role="columnheader" class="actions-head"><span class="unseen">Actions</span></th></tr></thead>
+      ${groups.map(({ name, list }) => html`<tbody key=${name} role="rowgroup">
+        ${name && html`<tr role="row" class="group"><th role="rowheader" colspan="9" dir="auto">${name}: ${head(list)}</th>${['context', 'calls', 'version', 'port'].map((key) => html`<td class=${`cell-${key}`} aria-hidden="true"></td>`)}</tr>`}
+        ${list.map((one) => html`<${Row} key=${one.id} instance=${one} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} />`)}</tbody>`)}
+      <${Foot} found=${found} all=${all} />
+    </table></div>`}`;
 }
 
-// eventsFold shows what happened to all, and asks for it only while it is open
-// and on screen.
-function eventsFold() {
-  const view = eventsView({ all: true });
-  const frame = folded('Events', { name: 'all-events' });
-  let shown = false; // the overview is
-  let following = false;
-  const settle = () => {
-    const wanted = shown && frame.element.open;
-    if (wanted === following) return;
-    following = wanted;
-    if (wanted) view.show();
-    else view.hide();
-  };
-  frame.body.append(view.element);
-  frame.element.addEventListener('toggle', settle);
-  return {
-    element: frame.element,
-    follow(on) {
-      shown = on;
-      settle();
-    },
-  };
+function Head({ column }) {
+  const is = sort.value?.key === column.key ? sort.value : null;
+  return html`<th scope="col" role="columnheader" class=${`head-${column.key} ${column.number ? 'number' : ''}`} aria-sort=${is ? (is.descending ? 'descending' : 'ascending') : undefined}>
+    <button type="button" class="sort" title=${column.hint} onClick=${() => { sort.value = turned(sort.value, column.key); }}><span class="cut">${column.title}</span><span class="arrow" aria-hidden="true">${is ? (is.descending ? '↓' : '↑') : ''}</span></button></th>`;
 }
 
-// totalsRow sums up what is listed.
-function totalsRow() {
-  const cells = Object.fromEntries(columns.map((one) => [one.key, h('td', { role: 'cell', class: one.number ? `number cell-${one.key}` : `cell-${one.key}` })]));
-  const name = h('span', { class: 'cut' });
-  const freed = h('span', { class: 'cut' });
-  cells.state.remove();
-  cells.server.remove();
-  const label = h('td', { role: 'cell', colspan: 3, class: 'foot-label' }, name);
-  cells.next.append(freed);
-  const order = columns.filter((one) => one.key !== 'state' && one.key !== 'server');
-  const element = h('tfoot', { role: 'rowgroup' }, h('tr', { role: 'row' }, label, order.map((one) => cells[one.key]), h('td', { role: 'cell' })));
-  return {
-    element,
-    draw(found, state) {
-      const sum = totals(found);
-      setText(name, found.length === state.instances.length ? 'Total' : 'Total of those listed');
-      for (const [key, text] of [['memory', bytes(sum.rss)], ['cpu', percent(sum.cpu)], ['calls', count(sum.calls)]]) setText(cells[key], text);
-      const { given_back_bytes: bytesBack = 0, given_back_since: since = null } = state.status ?? {};
-      setText(freed, [bytesBack > 0 && `${bytes(bytesBack)} given back`, saves(found)].filter(Boolean).join(', '));
-      setTitle(freed, bytesBack > 0 && since ? `Memory of servers that lamplighter has ended since ${absolute(since)}` : null);
-    },
+// Row is drawn anew only when its server is another, or what was ordered for it.
+function Row({ instance, ending, chosen, choose }) {
+  const newest = useRef(choose);
+  newest.current = choose;
+  return useMemo(() => html`<${Cells} ...${{ instance, ending, chosen, choose: newest }} />`, [instance, ending, chosen]);
+}
+
+function Cells({ instance, ending, chosen, choose }) {
+  const { id, label, state, words } = instance;
+  const cell = (column, children, title = undefined) => html`<td role="cell" class=${`cell-${column.key} ${column.number ? 'number' : ''} ${children === unknown ? 'unknown' : ''}`} title=${title} dir="auto">${children}</td>`;
+  const cells = {
+    state: (column) => cell(column, html`<span class="state"><${Mark} kind=${state} /><span class="cut">${words.state}</span></span>`, instance.reason ?? undefined),
+    server: () => html`<td role="rowheader" class="cell-server"><a class="server" href=${link(instance)} title=${[label, instance.project_root].filter(Boolean).join('\n')}><${Label} instance=${instance} most=${nameLength} /></a></td>`,
+    idle: (column) => cell(column, instance.busy && state !== 'zombie' ? 'busy' : idles(instance) ? html`<${Time} at=${instance.last_activity} suffix="" />` : unknown),
+    next: (column) => html`<td role="cell" key=${column.key} class="cell-next" dir="auto" data-kind=${ending || instance.shutdown_at ? 'soon' : 'plain'}><${Next} instance=${instance} ending=${ending} /></td>`,
   };
+  return html`<tr role="row" data-id=${id} data-state=${state} class=${chosen ? 'chosen' : ''}>
+    <td role="cell" class="choose"><input type="checkbox" checked=${chosen} aria-label=${`Select ${label}`} onClick=${(event) => choose.current(id, event.currentTarget.checked, event.shiftKey)} /></td>
+    ${columns.map((column) => (cells[column.key] ?? ((one) => cell(one, one.text(instance), one.number ? undefined : one.text(instance))))(column))}
+    <td role="cell" class="cell-actions"><${Actions} instance=${instance} compact /></td></tr>`;
+}
+
+// Next says what will become of a server, and of a red one why it is so.
+function Next({ instance: { state, reason, words, pinned }, ending }) {
+  const text = ending || (words.next ? phrase(words.next, now.value) : state === 'zombie' ? reason ?? '' : pinned ? 'stays: pinned' : '');
+  return html`<span title=${text}>${text}</span>`;
+}
+
+// Foot sums up what is listed.
+function Foot({ found, all }) {
+  const sum = totals(found);
+  const { given_back_bytes: freed = 0, given_back_since: since = null } = status.value ?? {};
+  const texts = { memory: bytes(sum.rss), cpu: percent(sum.cpu), calls: count(sum.calls), next: freed > 0 ? `${bytes(freed)} freed` : '' };
+  const title = freed > 0 && since ? `Memory of servers that lamplighter has ended since ${absolute(since)}` : undefined;
+  return html`<tfoot role="rowgroup"><tr role="row"><td role="cell" colspan="3" class="foot-label">${found.length === all.length ? 'Total' : 'Total of those listed'}</td>
+    ${columns.slice(2).map((one) => html`<td role="cell" class=${`cell-${one.key} ${one.number ? 'number' : ''}`} title=${one.key === 'next' ? title : undefined}>${texts[one.key] ?? ''}</td>`)}<td role="cell"></td></tr></tfoot>`;
 }

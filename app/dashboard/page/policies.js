@@ -1,58 +1,89 @@
-// How the policies stand, in words. Pure.
+// @ts-check
+// The policies below the overview: what each does with the servers now, the switch
+// of each rule, how to pause them, and start at login.
 
-import { bytes, clockTime, count, moment } from './format.js';
-
-// offered tells whether there are policies at all.
-export function offered(policy) {
-  return policy?.rules?.length > 0;
-}
+import { html } from './preact.js';
+import { stop } from './actions.js';
+import { AtLogin } from './login.js';
+import { absolute, bytes, clockTime, count, phrase } from './format.js';
+import { get, send } from './http.js';
+import { useQuery } from './query.js';
+import { address } from './router.js';
+import { answeredPolicy, find, servers, status } from './store.js';
+import { Fold, isOpen, now, say } from './ui.js';
 
 // standing is the short form: what a closed panel tells.
-export function standing(policy, now) {
-  if (policy.paused) return paused(policy, now);
+export function standing(policy, at) {
+  if (policy.paused) return paused(policy, at);
   const on = policy.rules.filter((rule) => rule.on && rule.set).length;
   return on === 0 ? 'all off' : `${count(on)} of ${count(policy.rules.length)} on`;
 }
 
-export function paused({ paused_until: until }, now) {
-  return until ? `paused until ${clockTime(until, now)}` : 'paused until resumed';
-}
+const paused = ({ paused_until: until }, at) => (until ? `paused until ${clockTime(until, at)}` : 'paused until resumed');
 
-// effect says what that means for the servers.
-export function effect(policy, now) {
+function effect(policy, at) {
   if (!policy.active) return 'Another lamplighter acts on them; this one only shows them.';
-  if (policy.paused) return `They are ${paused(policy, now)}: nothing is ended, and you are told of nothing.`;
-  return 'What is to be ended is shown minutes before.';
+  return policy.paused ? `They are ${paused(policy, at)}: nothing is ended, and you are told of nothing.` : 'What is to be ended is shown minutes before.';
 }
 
-// decided puts a decision into a sentence.
-export function decided({ do: what, at, reason, because }, now) {
-  const leads = { end: 'It is ended now', wait: `It will be ended ${at ? `at ${clockTime(at, now)}` : 'later'}`, refuse: 'It is left alone', notify: 'You are told' };
-  return `${Object.hasOwn(leads, what) ? leads[what] : what}: ${[reason, because].filter(Boolean).join(', but ')}.`;
-}
-
-const settings = {
-  orphans: 'orphan_grace_minutes', idle: 'idle_shutdown_minutes', zombies: 'zombie_prune_minutes', memory: 'memory_notify', duplicates: 'duplicates',
-};
-
-// missing says what a rule that has nothing to do waits for.
-export function missing({ name, set }) {
-  if (set) return '';
-  return Object.hasOwn(settings, name) ? `set ${settings[name]} to use it` : 'it needs a setting';
-}
+const settings = { orphans: 'orphan_grace_minutes', idle: 'idle_shutdown_minutes', zombies: 'zombie_prune_minutes', memory: 'memory_notify', duplicates: 'duplicates' };
 
 // restOfDay is the number of minutes until midnight, at least one.
-export function restOfDay(now) {
-  const end = new Date(now);
+export function restOfDay(at) {
+  const end = new Date(at);
   end.setHours(24, 0, 0, 0);
-  return Math.max(1, Math.ceil((end - now) / 60_000));
+  return Math.max(1, Math.ceil((Number(end) - Number(at)) / 60_000));
 }
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+export function Policies() {
+  const policy = status.value?.policy;
+  const rules = policy?.rules ?? [];
+  const { value } = useQuery('decisions', (signal) => get('decisions', { signal }), { every: 30_000, on: isOpen('policies') && rules.length > 0, news: JSON.stringify(policy) + servers.value.map((one) => one.shutdown_at) });
+  if (rules.length === 0) return null;
+  const { given_back_bytes: freed = 0, given_back_since: since = null } = status.value;
+  const pause = (minutes) => order({ paused: true, minutes });
+  const button = (words, run, kind = '') => html`<button type="button" key=${words} class=${`small ${kind}`} onClick=${run}>${words}</button>`;
+  // Who has just paused goes on with how to take that back.
+  const first = (node) => { if (node && node.dataset.was && node.dataset.was !== String(policy.paused) && document.activeElement === document.body) node.querySelector('button')?.focus(); if (node) node.dataset.was = String(policy.paused); };
+  const decisions = value?.decisions ?? [];
+  return html`<${Fold} title="Policies" name="policies" count=${standing(policy, now.value)}><div class="policy">
+    <ul class="policy-rules" aria-label="Rules">${rules.map((rule) => html`<li key=${rule.name}><label>
+      <input type="checkbox" checked=${rule.on && rule.set} disabled=${!rule.set} onClick=${(event) => {
+        event.preventDefault(); // it changes when lamplighter says so
+        order({ rule: rule.name, on: event.currentTarget.checked });
+      }} /><span>${rule.words}</span></label>
+      ${!rule.set && html`<span class="muted policy-missing">${settings[rule.name] ? `set ${settings[rule.name]} to use it` : 'it needs a setting'}</span>`}</li>`)}</ul>
+    <div class="policy-standing"><p class="muted">${effect(policy, now.value)}</p>
+      <p class="policy-buttons" ref=${first}>${policy.paused ? button('Resume', () => order({ paused: false }))
+        : [button('Pause for 1 h', () => pause(60)), button('Pause for today', () => pause(restOfDay(new Date()))), button('Pause until resumed', () => pause(null))]}</p>
+      ${freed > 0 && html`<p class="muted">${bytes(freed)} freed${since && ` since ${absolute(since)}`}</p>`}
+      <p class="policy-buttons">${[['idle', 'idle'], ['orphans', 'orphaned']].map(([what, word]) => policy[what] > 0 && button(`Stop ${policy[what]} ${word}…`, () => end(what, word), 'danger outlined'))}</p></div>
+    ${decisions.length > 0 && html`<div class="policy-decisions"><h3>What they do now</h3><ul>${decisions.map((one) => html`<li key=${one.id + one.rule} title=${one.evidence.join('\n')}>
+      <a href=${address(one.id)} dir="auto">${one.label}</a> <span dir="auto">${phrase(one.words, now.value)}</span></li>`)}</ul></div>`}
+  </div><div class="policy-login"><${AtLogin} /></div><//>`;
+}
 
-// givenBack tells how much memory was given back since when; nothing is ''.
-export function givenBack(status) {
-  const { given_back_bytes: back = 0, given_back_since: since = null } = status ?? {};
-  if (back === 0) return '';
-  return since ? `${bytes(back)} given back since ${day.format(moment(since))}` : `${bytes(back)} given back`;
+// order asks for a change of the policies and shows what lamplighter answers,
+// which the stream says again.
+async function order(wish) {
+  try {
+    const answer = await send('PUT', 'policy', wish);
+    const { rules } = status.peek().policy;
+    if (answer?.rule) answeredPolicy({ rules: rules.map((rule) => (rule.name === answer.rule ? { ...rule, on: Boolean(answer.on) } : rule)) });
+    else answeredPolicy({ paused: Boolean(answer?.paused), paused_until: answer?.paused_until ?? null });
+  } catch (error) {
+    say(error.message, { kind: 'bad' });
+  }
+}
+
+// end asks which ones are meant now, and goes on as for a selection.
+async function end(what, word) {
+  try {
+    const { decisions } = await get(`decisions?what=${what}`);
+    const list = decisions.filter((one) => one.do === 'end').map((one) => find(one.id)?.instance).filter(Boolean);
+    if (list.length > 0) await stop(list);
+    else say(`No server is ${word} any more.`);
+  } catch (error) {
+    say(error.message, { kind: 'bad' });
+  }
 }

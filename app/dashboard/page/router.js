@@ -1,10 +1,9 @@
-// The address of the page: #/4711/logs, #/clients, #/workspaces. Links are addresses, so Back works and
-// any view can be kept as a bookmark.
+// @ts-check
+// The address of the page: #/4711/logs, #/clients, #/workspaces. Links are
+// addresses, so Back works and any view can be kept as a bookmark.
 
-import { store } from './store.js';
-
-export const clientsWord = 'clients'; // not an instance, whose words are numbers
-export const workspacesWord = 'workspaces'; // likewise
+import { signal } from './preact.js';
+import { find } from './store.js';
 
 export const sections = ['logs', 'history', 'events', 'memories'];
 
@@ -27,49 +26,27 @@ function decode(part) {
   }
 }
 
-class Router {
-  #readers = new Set();
+export const route = signal(parse(globalThis.location?.hash ?? ''));
+const read = () => { route.value = parse(location.hash); };
+globalThis.addEventListener?.('hashchange', read);
 
-  get route() {
-    return parse(globalThis.location?.hash ?? '');
-  }
-
-  // start tells readers from now on.
-  start() {
-    addEventListener('hashchange', () => this.#tell());
-  }
-
-  go(word, section = '') {
-    const wanted = address(word, section);
-    if (location.hash !== wanted) location.hash = wanted;
-  }
-
-  // renew changes the address without a new entry of the history.
-  renew(word, section = '') {
-    history.replaceState(null, '', address(word, section));
-    this.#tell();
-  }
-
-  // word is what stands for an instance in an address: the pid, which people
-  // know, and the id where there is none or another has it now.
-  word(instance) {
-    const pid = instance.pid ? String(instance.pid) : '';
-    const found = store.find(pid);
-    return found && found.instance.id !== instance.id ? instance.id : pid || instance.id;
-  }
-
-  link(instance, section = '') {
-    return address(this.word(instance), section);
-  }
-
-  subscribe(fn) {
-    this.#readers.add(fn);
-    return () => this.#readers.delete(fn);
-  }
-
-  #tell() {
-    for (const fn of [...this.#readers]) fn(this.route);
-  }
+export function go(word, section = '') {
+  const wanted = address(word, section);
+  if (location.hash !== wanted) location.hash = wanted;
 }
 
-export const router = new Router();
+// renew changes the address without a new entry of the history.
+export function renew(word, section = '') {
+  history.replaceState(null, '', address(word, section));
+  read();
+}
+
+// wordOf is what stands for an instance in an address: the pid, which people know,
+// and the id where there is none or another has it now.
+export function wordOf(instance) {
+  const pid = instance.pid ? String(instance.pid) : '';
+  const found = find(pid);
+  return found && found.instance.id !== instance.id ? instance.id : pid || instance.id;
+}
+
+export const link = (instance, section = '') => address(wordOf(instance), section);

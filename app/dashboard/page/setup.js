@@ -1,3 +1,4 @@
+// @ts-check
 // The settings of clients, and what would become of them, in words. Pure.
 
 import { plural, sentence } from './format.js';

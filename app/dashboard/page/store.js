@@ -1,142 +1,140 @@
+// @ts-check
 // What the page knows. The stream writes it, everything else reads it.
 
-import { merge, sweep } from './gone.js';
-import { woke } from './sharing.js';
+import { batch, computed, signal } from './preact.js';
 
-// Writes between two frames are told once. Without a page there are no frames.
-const soon = globalThis.requestAnimationFrame ?? ((fn) => setTimeout(fn, 0));
+export const loaded = signal(false); // there was a snapshot at all
+export const connected = signal(false); // what is shown is of now
+export const trouble = signal(''); // the sentence to show while not connected
+export const snapshotAt = signal(/** @type {Date | null} */ (null));
+export const every = signal(0); // seconds between two looks, 0 when all is told at once
+export const servers = signal(/** @type {any[]} */ ([])); // of the newest snapshot; one that has not changed is the same object
+export const gone = signal(/** @type {any[]} */ ([])); // {instance, ended_at, why} of the last minutes
+export const status = signal(/** @type {any} */ (null));
+export const pending = signal(new Map()); // words for what this page has ordered and not heard the end of, by id
 
+export const keepTime = 10 * 60_000; // ms that an ended one stays readable
+const bridgeTime = 3_000; // ms until lamplighter must have said that it ended
 const mostAwake = 100; // parked ones that are found by the id that they had
+const missed = 'it was no longer there when lamplighter answered again';
 
-class Store {
-  // connected is about now; loaded says that there was a snapshot at all; every
-  // is the time in seconds between two looks, 0 when all is told at once.
-  // trouble is the sentence to show while not connected. pending are words for
-  // what this page has ordered and not heard the end of, by id.
-  state = { loaded: false, connected: false, trouble: '', at: null, every: 0, instances: [], ended: [], status: null, pending: new Map() };
+let left = new Map(); // id → {instance, ended_at, why, sure}
+let reconnected = false;
+const dismissed = new Set();
+const awake = new Map(); // id that a parked one had → id that it has now, the newest last
 
-  #readers = new Set();
-  #scheduled = false;
-  #gone = new Map(); // id → {instance, ended_at, why, sure}
-  #dismissed = new Set();
-  #reconnected = false;
-  #awake = new Map(); // id that a parked one had → id that it has now, the newest last
-  #index = null; // word → what it means, until the next change
-
-  subscribe(fn) {
-    this.#readers.add(fn);
-    return () => this.#readers.delete(fn);
+// merge returns the map of id → {instance, ended_at, why, sure} after news. ended is
+// lamplighter's list, null when the news is a snapshot. An entry that is not sure
+// is the page's own guess, which bridges the moment before lamplighter tells.
+export function merge(before, { was, instances, ended, now, reconnected: again }) {
+  const after = new Map(before);
+  const living = new Set(instances.map((one) => one.id));
+  for (const instance of ended === null ? was : []) {
+    // A parked one leaves the list when it wakes, under another id.
+    if (living.has(instance.id) || after.has(instance.id) || instance.state === 'parked') continue;
+    after.set(instance.id, { instance, ended_at: now.toISOString(), why: again ? missed : '', sure: again });
   }
-
-  // find is the instance that a word of an address means: an id, a pid or a
-  // port; living ones first. What was parked is found by the id that it had.
-  find(word) {
-    this.#index ??= index(this.state);
-    for (let steps = 0; steps <= mostAwake; steps++) {
-      const found = this.#index.get(word);
-      if (found || !this.#awake.has(word)) return found ?? null;
-      word = this.#awake.get(word);
-    }
-    return null;
+  for (const one of ended ?? []) {
+    if (one?.instance?.id) after.set(one.instance.id, { instance: one.instance, ended_at: one.ended_at, why: one.why ?? '', sure: true });
   }
-
-  dismiss(id) {
-    this.#dismissed.add(id);
-    this.#settle();
-  }
-
-  // snapshot takes the body of an event of the stream, or of an answer where
-  // there are only looks.
-  snapshot(body, now = new Date(), every = 0) {
-    const instances = Array.isArray(body?.instances) ? body.instances : [];
-    this.#gone = merge(this.#gone, { before: this.state.instances, instances, ended: null, now, reconnected: this.#reconnected });
-    this.#reconnected = false;
-    this.#wake(instances);
-    Object.assign(this.state, { loaded: true, connected: true, trouble: '', at: now, every, instances });
-    this.#settle(now);
-  }
-
-  // status takes the body of a status event.
-  status(body, now = new Date()) {
-    this.state.status = body;
-    this.#gone = merge(this.#gone, { before: [], instances: this.state.instances, ended: body?.ended ?? [], now, reconnected: false });
-    this.#settle(now);
-  }
-
-  // lost says that what is known may be old, and why.
-  lost(trouble) {
-    this.#reconnected = this.state.loaded;
-    if (!this.state.connected && this.state.trouble === trouble) return;
-    Object.assign(this.state, { connected: false, trouble });
-    this.#tell();
-  }
-
-  // answered takes what lamplighter answered about one instance before the
-  // stream says the same.
-  answered(id, fields) {
-    this.state.instances = this.state.instances.map((one) => (one.id === id ? { ...one, ...fields } : one));
-    this.#tell();
-  }
-
-  // policy takes what lamplighter answered about the policies before the stream
-  // says the same.
-  policy(fields) {
-    this.state.status = { ...this.state.status, policy: { ...this.state.status?.policy, ...fields } };
-    this.#tell();
-  }
-
-  // order says what was ordered for an instance; no words mean that it is over.
-  order(id, words) {
-    if (words) this.state.pending.set(id, words);
-    else this.state.pending.delete(id);
-    this.#tell();
-  }
-
-  // tidy forgets what has been gone for long enough.
-  tidy(now = new Date()) {
-    const before = this.#gone.size;
-    this.#gone = sweep(this.#gone, now);
-    if (this.#gone.size !== before) this.#settle(now);
-  }
-
-  // wake remembers what parked ones that have left the list run as.
-  #wake(instances) {
-    const living = new Set(instances.map((one) => one.id));
-    for (const parked of this.state.instances) {
-      const now = parked.state === 'parked' && !living.has(parked.id) && woke(parked, this.state.instances, instances);
-      if (now) this.#awake.set(parked.id, now.id);
-    }
-    for (const id of this.#awake.keys()) {
-      if (this.#awake.size <= mostAwake) break;
-      this.#awake.delete(id);
-    }
-  }
-
-  #settle(now = new Date()) {
-    this.#gone = sweep(this.#gone, now);
-    this.state.ended = [...this.#gone.values()]
-      .filter((one) => !this.#dismissed.has(one.instance.id))
-      .map(({ instance, ended_at, why }) => ({ instance, ended_at, why }));
-    this.#tell();
-  }
-
-  #tell() {
-    this.#index = null;
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    soon(() => {
-      this.#scheduled = false;
-      for (const fn of [...this.#readers]) fn(this.state);
-    });
-  }
+  for (const id of living) after.delete(id);
+  return after;
 }
 
-// index maps each word to what it means. Of several that ended the newest wins.
-export function index(state) {
-  const all = [
-    ...state.instances.map((instance) => ({ instance, ended_at: null, why: null })),
-    ...state.ended.toReversed(),
-  ];
+// sweep leaves out what has been gone for long enough, or was never confirmed.
+export function sweep(all, now) {
+  return new Map([...all].filter(([, one]) => now - Number(new Date(one.ended_at)) < (one.sure ? keepTime : bridgeTime)));
+}
+
+// woke finds what a parked instance runs as, after it has gone from the list: a
+// shared one that is new for the same project and has a client of it.
+export function woke(parked, before, instances) {
+  const known = new Set(before.map((one) => one.id));
+  const clients = new Set((parked.clients ?? []).map((one) => one.pid));
+  return instances.find((one) => !known.has(one.id) && isShared(one) && one.project_root === parked.project_root && one.kind === parked.kind
+    && (one.clients ?? []).some(({ pid }) => clients.has(pid))) ?? null;
+}
+
+// isShared tells whether its clients have it through lamplighter and may be several.
+export function isShared(instance) {
+  return instance.shared_by !== null && instance.shared_by !== undefined;
+}
+
+// takeSnapshot takes the body of an event of the stream, or of an answer where
+// there are only looks.
+export function takeSnapshot(body, now = new Date(), seconds = 0) {
+  const before = new Map(servers.peek().map((one) => [one.id, one]));
+  const instances = (Array.isArray(body?.instances) ? body.instances : []).map((one) => {
+    delete one.idle_seconds; // it ages; last_activity says the same
+    const old = before.get(one.id);
+    return old && JSON.stringify(old) === JSON.stringify(one) ? old : one;
+  });
+  left = merge(left, { was: servers.peek(), instances, ended: null, now, reconnected });
+  reconnected = false;
+  for (const parked of servers.peek()) {
+    const is = parked.state === 'parked' && !instances.some((one) => one.id === parked.id) && woke(parked, servers.peek(), instances);
+    if (is) awake.set(parked.id, is.id);
+  }
+  for (const id of awake.keys()) if (awake.size > mostAwake) awake.delete(id);
+  batch(() => {
+    [loaded.value, connected.value, trouble.value, snapshotAt.value, every.value, servers.value] = [true, true, '', now, seconds, instances];
+    settle(now);
+  });
+}
+
+export function takeStatus(body, now = new Date()) {
+  left = merge(left, { was: [], instances: servers.peek(), ended: body?.ended ?? [], now, reconnected: false });
+  batch(() => {
+    status.value = body;
+    settle(now);
+  });
+}
+
+// lost says that what is known may be old, and why.
+export function lost(why) {
+  reconnected = loaded.peek();
+  batch(() => {
+    connected.value = false;
+    trouble.value = why;
+  });
+}
+
+// answered takes what lamplighter answered about one instance, or about the
+// policies, before the stream says the same.
+export function answered(id, fields) {
+  servers.value = servers.peek().map((one) => (one.id === id ? { ...one, ...fields } : one));
+}
+
+export function answeredPolicy(fields) {
+  status.value = { ...status.peek(), policy: { ...status.peek()?.policy, ...fields } };
+}
+
+// order says what was ordered for an instance; no words mean that it is over.
+export function order(id, words) {
+  const all = new Map(pending.peek());
+  if (words) all.set(id, words);
+  else all.delete(id);
+  pending.value = all;
+}
+
+export function dismiss(id) {
+  dismissed.add(id);
+  settle();
+}
+
+function settle(now = new Date()) {
+  left = sweep(left, now);
+  const list = [...left.values()].filter((one) => !dismissed.has(one.instance.id)).map(({ instance, ended_at, why }) => ({ instance, ended_at, why }));
+  if (JSON.stringify(list) !== JSON.stringify(gone.peek())) gone.value = list;
+}
+
+// tidy forgets what has been gone for long enough.
+export const tidy = () => settle();
+
+// index maps each word of an address to what it means: an id, a pid or a port;
+// living ones first, and of several that ended the newest.
+const index = computed(() => {
+  const all = [...servers.value.map((instance) => ({ instance, ended_at: null, why: null })), ...gone.value.toReversed()];
   const words = new Map();
   for (const field of ['id', 'pid', 'port']) {
     for (const found of all) {
@@ -145,7 +143,15 @@ export function index(state) {
     }
   }
   return words;
-}
+});
 
-export const store = new Store();
-export { Store };
+// find is the instance that a word means. What was parked is found by the id that
+// it had.
+export function find(word) {
+  for (let steps = 0; steps <= mostAwake; steps++) {
+    const found = index.value.get(word);
+    if (found || !awake.has(word)) return found ?? null;
+    word = awake.get(word);
+  }
+  return null;
+}

@@ -1,10 +1,13 @@
+// @ts-check
 // The stream of snapshots, read by fetch: EventSource can neither prove who
-// asks nor be told to wait before it tries again. A window for which there is no
-// place asks every few seconds instead.
+// asks nor be told to wait before it tries again.
+//
+// A browser opens at most six connections to one host over HTTP/1.1, for all its
+// windows together, and a stream keeps one for as long as it lasts: so only three
+// windows have one, and the others ask every few seconds.
 
 import { get, request, sentence, tokenNeeded } from './http.js';
-import { takePlace } from './places.js';
-import { store } from './store.js';
+import { lost, takeSnapshot, takeStatus } from './store.js';
 
 export const silent = 45_000; // ms without a byte, heartbeats included: dead
 const shortest = 250;
@@ -19,7 +22,7 @@ export function parser(got) {
   const decoder = new TextDecoder(); // leaves out a byte order mark at the start
   let text = '';
   let name = '';
-  let data = null;
+  let data = /** @type {string | null} */ (null);
 
   const line = (content) => {
     if (content === '') {
@@ -59,107 +62,118 @@ export function pause(n, random = Math.random) {
   return Math.min(shortest * 2 ** n, longest) * (0.5 + random() / 2);
 }
 
-class Stream {
-  #abort = null; // of the connection that is open or being opened
-  #timer = 0; // of the next try
-  #watch = 0; // of the silence
-  #failed = 0; // tries in a row
-
-  start() {
-    document.addEventListener('visibilitychange', () => (document.hidden ? this.#close() : this.#open()));
-    // A page that the browser froze or kept for Back wakes without its connection.
-    addEventListener('pageshow', (event) => { if (event.persisted) { this.#close(); this.#open(); } });
-    addEventListener('online', () => this.retry());
-    if (!document.hidden) this.#open();
-  }
-
-  // retry tries at once, if there is no connection.
-  retry() {
-    if (document.hidden || this.#abort) return;
-    this.#failed = 0;
-    this.#open();
-  }
-
-  async #open() {
-    clearTimeout(this.#timer);
-    if (this.#abort) return;
-    const abort = new AbortController();
-    this.#abort = abort;
-    let why = trouble;
-    let looked = false;
-    const leave = await takePlace();
+// takePlace resolves to a function that gives a place for a stream back, or to
+// null when all are taken. Without locks nobody can count, and everyone gets one.
+export async function takePlace(locks = globalThis.navigator?.locks) {
+  const free = () => {};
+  if (!locks) return free;
+  for (const n of [0, 1, 2]) {
     try {
-      if (this.#abort !== abort) return; // closed on purpose
-      if (leave) why = await this.#follow(abort);
-      else looked = await this.#look(abort);
-    } catch (error) {
-      // Whatever ended it, it is opened again.
-      if (error.status) why = tryingAgain(error.message);
-    } finally {
-      leave?.();
-    }
-    if (this.#abort !== abort) return;
-    this.#close();
-    if (!looked) store.lost(why);
-    this.#timer = setTimeout(() => this.#open(), looked ? looks : pause(this.#failed++));
-  }
-
-  // #follow reads the stream to its end, and returns why there is none.
-  async #follow(abort) {
-    this.#listen(abort);
-    const response = await request('stream', { signal: abort.signal, headers: { Accept: 'text/event-stream' } });
-    if (!response.ok) return refusal(response);
-    await this.#read(response, abort);
-    return trouble;
-  }
-
-  // #look asks once for what the stream would tell. One after the other, because
-  // connections are what there is not enough of.
-  async #look({ signal }) {
-    const status = await get('status', { signal });
-    const instances = await get('instances', { signal });
-    if (signal.aborted) return false;
-    this.#failed = 0;
-    store.status(status);
-    store.snapshot(instances, new Date(), looks / 1000);
-    return true;
-  }
-
-  async #read(response, abort) {
-    const feed = parser((name, data) => this.#got(name, data));
-    const reader = response.body.getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done || this.#abort !== abort) return;
-      this.#listen(abort);
-      feed(value);
-    }
-  }
-
-  #got(name, data) {
-    let body;
-    try {
-      body = JSON.parse(data);
+      const release = await new Promise((resolve, reject) => {
+        locks.request(`lamplighter-stream-${n}`, { ifAvailable: true }, (lock) => (lock ? new Promise((done) => resolve(done)) : resolve(null))).catch(reject);
+      });
+      if (release) return release;
     } catch {
-      return; // not for this version of the page
+      return free; // locks are forbidden here
     }
-    this.#failed = 0;
-    if (name === 'message') store.snapshot(body);
-    else if (name === 'status') store.status(body);
   }
+  return null;
+}
 
-  #listen(abort) {
-    clearTimeout(this.#watch);
-    this.#watch = setTimeout(() => abort.abort(), silent);
-  }
+let connection = /** @type {AbortController | null} */ (null); // that is open or being opened
+let next = 0; // timer of the next try
+let watch = 0; // timer of the silence
+let failed = 0; // tries in a row
 
-  #close() {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#watch);
-    const abort = this.#abort;
-    this.#abort = null;
-    abort?.abort();
+export function start() {
+  document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
+  // A page that the browser froze or kept for Back wakes without its connection.
+  addEventListener('pageshow', (event) => {
+    if (!event.persisted) return;
+    close();
+    open();
+  });
+  addEventListener('online', retry);
+  open();
+}
+
+// retry tries at once, if there is no connection.
+export function retry() {
+  failed = 0;
+  open();
+}
+
+async function open() {
+  if (document.hidden || connection) return;
+  clearTimeout(next);
+  const mine = connection = new AbortController();
+  let why = trouble;
+  let looked = false;
+  const leave = await takePlace();
+  try {
+    if (connection !== mine) return; // closed on purpose
+    if (leave) why = await follow(mine);
+    else looked = await look(mine.signal);
+  } catch (error) {
+    if (error.status) why = tryingAgain(error.message); // whatever ended it, it is opened again
+  } finally {
+    leave?.();
   }
+  if (connection !== mine) return;
+  close();
+  if (!looked) lost(why);
+  next = setTimeout(open, looked ? looks : pause(failed++));
+}
+
+// follow reads the stream to its end, and returns why there is none.
+async function follow(mine) {
+  const listen = () => {
+    clearTimeout(watch);
+    watch = setTimeout(() => mine.abort(), silent);
+  };
+  listen();
+  const response = await request('stream', { signal: mine.signal, headers: { Accept: 'text/event-stream' } });
+  if (!response.ok) return refusal(response);
+  const feed = parser(take);
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || connection !== mine) return trouble;
+    listen();
+    feed(value);
+  }
+}
+
+// look asks once for what the stream would tell. One after the other, because
+// connections are what there is not enough of.
+async function look(signal) {
+  const status = await get('status', { signal });
+  const instances = await get('instances', { signal });
+  if (signal.aborted) return false;
+  failed = 0;
+  takeStatus(status);
+  takeSnapshot(instances, new Date(), looks / 1000);
+  return true;
+}
+
+function take(name, data) {
+  let body;
+  try {
+    body = JSON.parse(data);
+  } catch {
+    return; // not for this version of the page
+  }
+  failed = 0;
+  if (name === 'message') takeSnapshot(body);
+  else if (name === 'status') takeStatus(body);
+}
+
+function close() {
+  clearTimeout(next);
+  clearTimeout(watch);
+  const old = connection;
+  connection = null;
+  old?.abort();
 }
 
 // refusal is what lamplighter said instead of a stream.
@@ -176,5 +190,3 @@ async function refusal(response) {
 function tryingAgain(words) {
   return words === tokenNeeded ? words : `${words.replace(/\.$/, '')}; trying again`;
 }
-
-export const stream = new Stream();

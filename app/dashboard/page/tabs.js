@@ -1,175 +1,136 @@
-// The tab bar: the overview, then a tab per instance, in the order of the list.
+// @ts-check
+// The tab bar: the overview, then a tab per instance, in the order of the list; of
+// many, group by group.
 
-import { arrange, neighbour } from './arrange.js';
-import { beforeDismissal, dismiss } from './dismiss.js';
-import { h, keyed, setAttribute, setText, setTitle } from './dom.js';
-import { state as stateWords } from './format.js';
-import { bind } from './keys.js';
-import { label as makeLabel, setLabel } from './label.js';
-import { setMark } from './marks.js';
-import { router } from './router.js';
-import { store } from './store.js';
-import { showAll } from './taball.js';
+import { html, signal, useEffect, useLayoutEffect, useRef, useState } from './preact.js';
+import { dismiss } from './actions.js';
+import { modal } from './dialog.js';
+import { plural } from './format.js';
+import { useKey } from './keys.js';
+import { grouping } from './overview.js';
+import { address, go, link, wordOf } from './router.js';
+import { arrange, grouped, matches, neighbour, parts } from './rows.js';
+import { gone, servers } from './store.js';
+import { Icon, Label, Mark, Unseen } from './ui.js';
 
 const home = ''; // the id of the overview
 const nameLength = 22; // characters; beyond, the middle is left out
-
-// tabs fills the bar; the result takes the state of the store and the id of
-// the instance that is shown, '' for the overview, null for none of them.
-export function tabs(bar, list) {
-  let order = [];
-  let entries = new Map(); // id → {instance, ended_at}
-  let selected = home;
-  let focusable = home; // the one tab that Tab reaches
-  let held = false; // the pointer is over the bar
-  let drawn = 0; // how many tabs there were
-  const nodes = new Map();
-
-  const all = h('button', { type: 'button', class: 'quiet small all', hidden: true, 'aria-haspopup': 'dialog', title: 'Show all servers (t)', onclick: openAll });
-  bar.append(all);
-
-  function openAll() {
-    showAll(order.map((id) => entries.get(id)), selected);
-  }
-
-  function make({ id }) {
-    const holder = h('span', { class: 'mark-holder' });
-    const label = makeLabel({ class: 'tab-label' });
-    const words = h('span', { class: 'unseen' });
-    const close = id === home ? null : h('span', { class: 'tab-close', 'aria-hidden': 'true', title: 'Dismiss (Delete)', onclick: dismissed }, '×');
-    const tab = h('a', { role: 'tab', id: tabId(id), class: 'tab', 'aria-controls': id === home ? 'panel-overview' : 'panel-instance' }, id === home ? null : holder, label, words, close);
-    function dismissed(event) {
-      event.preventDefault();
-      dismissOne(id);
-    }
-    tab.addEventListener('keydown', (event) => pressed(event, id));
-    tab.addEventListener('focus', () => { focusable = id; rove(); });
-    nodes.set(id, { tab, holder, label, words, close });
-    return tab;
-  }
-
-  function update(tab, { id, instance, ended_at: endedAt }) {
-    const parts = nodes.get(id);
-    if (id === home) {
-      setText(parts.label.firstChild, 'Overview');
-      setAttribute(tab, 'href', '#/');
-    } else {
-      const ended = Boolean(endedAt);
-      const address = router.link(instance);
-      const shows = [instance.label, instance.state, instance.cause, instance.dashboard_url, ended, address, id === selected].join('\n');
-      if (parts.shows === shows) return;
-      parts.shows = shows;
-      setMark(parts.holder, instance.state, { ended });
-      setLabel(parts.label, instance, nameLength);
-      setText(parts.words, `, ${ended ? 'ended' : stateWords(instance)}`);
-      setTitle(tab, `${instance.label}: ${ended ? 'ended' : stateWords(instance)}`);
-      setAttribute(tab, 'href', address);
-      tab.classList.toggle('ended', ended);
-      parts.close.hidden = !ended;
-      setAttribute(tab, 'aria-keyshortcuts', ended ? 'Delete' : null);
-    }
-    setAttribute(tab, 'aria-selected', String(id === selected));
-  }
-
-  function rove() {
-    for (const [id, { tab }] of nodes) setAttribute(tab, 'tabindex', id === focusable ? 0 : -1);
-  }
-
-  function draw() {
-    const ids = [home, ...order];
-    for (const id of nodes.keys()) if (!ids.includes(id)) nodes.delete(id);
-    if (!ids.includes(focusable)) focusable = ids.includes(selected) ? selected : home;
-    keyed(list, ids.map((id) => ({ id, ...entries.get(id) })), (one) => one.id, make, update);
-    rove();
-    setText(all, `All ${order.length}`);
-  }
-
-  function arrangeNow(state) {
-    entries = new Map(state.ended.map((one) => [one.instance.id, one]));
-    for (const instance of state.instances) entries.set(instance.id, { instance, ended_at: null });
-    const living = state.instances.map((one) => one.id);
-    order = arrange(order, living, [...entries.keys()].filter((id) => entries.get(id).ended_at), held);
-  }
-
-  function pressed(event, id) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const ids = [home, ...order];
-    const to = { ArrowRight: neighbour(ids, id, 1), ArrowLeft: neighbour(ids, id, -1), Home: ids[0], End: ids.at(-1) }[event.key];
-    if (to !== undefined) focus(to);
-    else if (event.key === ' ') nodes.get(id).tab.click();
-    else if (event.key === 'Delete') dismissOne(id);
-    else return;
-    event.preventDefault();
-  }
-
-  function focus(id) {
-    nodes.get(id).tab.focus({ preventScroll: true });
-    reveal(id);
-  }
-
-  function reveal(id) {
-    nodes.get(id)?.tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }
-
-  // fade marks the ends behind which there is more; then the list of all is
-  // offered.
-  function fade() {
-    all.hidden = list.scrollWidth <= list.clientWidth;
-    list.classList.toggle('more-before', list.scrollLeft > 1);
-    list.classList.toggle('more-after', list.scrollLeft + list.clientWidth < list.scrollWidth - 1);
-  }
-
-  function dismissOne(id) {
-    const entry = entries.get(id);
-    if (entry?.ended_at) dismiss([entry.instance]);
-  }
-
-  // leaveFor goes on to the neighbour of one that is about to go. The store
-  // tells of that only later, so it is taken out of the order here.
-  function leaveFor(id) {
-    if (!order.includes(id)) return;
-    const next = neighbour([home, ...order], id, -1);
-    if (nodes.get(id).tab.contains(document.activeElement)) focus(next);
-    if (id === selected) {
-      selected = next;
-      open(next);
-    }
-    order = order.filter((one) => one !== id);
-  }
-
-  function open(id) {
-    if (id === home) router.go('');
-    else router.go(router.word(entries.get(id).instance));
-  }
-
-  beforeDismissal(leaveFor);
-  bar.addEventListener('pointerenter', (event) => { held = event.pointerType === 'mouse'; });
-  bar.addEventListener('pointerleave', () => { held = false; arrangeNow(store.state); draw(); });
-  // A wheel that turns only up and down means sideways here.
-  list.addEventListener('wheel', (event) => {
-    if (event.deltaX === 0 && !event.ctrlKey) list.scrollLeft += event.deltaY;
-  }, { passive: true });
-  list.addEventListener('scroll', fade, { passive: true });
-  new ResizeObserver(() => { reveal(selected); fade(); }).observe(list);
-
-  bind('g o', 'go to the overview', () => open(home));
-  bind('[', 'previous tab', () => open(neighbour([home, ...order], selected, -1)));
-  bind(']', 'next tab', () => open(neighbour([home, ...order], selected, 1)));
-  bind('t', 'show all servers, with a filter', openAll, { when: () => order.length > 0 });
-
-  return (state, shown) => {
-    const moved = shown !== selected;
-    selected = shown;
-    if (moved && shown !== null) focusable = shown;
-    arrangeNow(state);
-    draw();
-    if (moved) reveal(selected);
-    if (order.length !== drawn) fade();
-    drawn = order.length;
-  };
-}
+const held = signal(false); // the pointer is over the bar
 
 // tabId is the id of the element, for aria-labelledby.
-export function tabId(id) {
-  return id === home ? 'tab-overview' : `tab-${id}`;
+export const tabId = (id) => (id === home ? 'tab-overview' : `tab-${id}`);
+
+// Tabs shows them; selected is the id of the instance that is shown, '' for the
+// overview, null for none of them.
+export function Tabs({ selected }) {
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
+  const before = useRef(/** @type {string[]} */ ([]));
+  const [focusable, setFocusable] = useState(home);
+  const [cut, setCut] = useState({ before: false, after: false });
+
+  const entries = new Map(gone.value.map((one) => [one.instance.id, one]));
+  for (const instance of servers.value) entries.set(instance.id, { instance, ended_at: null });
+  const groups = grouped(servers.value, grouping.value);
+  const order = arrange(before.current, groups.flatMap((group) => group.list.map((one) => one.id)), [...entries.keys()].filter((id) => entries.get(id).ended_at), held.value && before.current.length > 0);
+  useLayoutEffect(() => { before.current = order; });
+  const ids = [home, ...order];
+  const reached = ids.includes(focusable) ? focusable : ids.includes(selected) ? selected : home;
+
+  const open = (id) => (id === home ? go('') : go(wordOf(entries.get(id).instance)));
+  const node = (id) => document.getElementById(tabId(id));
+  const openAll = () => showAll(order, selected);
+  useKey('g o', 'Everywhere', 'go to the overview', () => open(home));
+  useKey('[', 'Tabs', 'previous tab', () => open(neighbour(ids, selected, -1)));
+  useKey(']', 'Tabs', 'next tab', () => open(neighbour(ids, selected, 1)));
+  useKey('t', 'Tabs', 'show all servers, with a filter', openAll, order.length > 0);
+
+  // The ends behind which there is more fade; then the list of all is offered.
+  const fade = () => {
+    const { scrollLeft, clientWidth, scrollWidth } = /** @type {HTMLElement} */ (list.current);
+    const next = { before: scrollLeft > 1, after: scrollLeft + clientWidth < scrollWidth - 1 };
+    if (next.before !== cut.before || next.after !== cut.after) setCut(next);
+  };
+  const reveal = () => node(selected)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  useLayoutEffect(reveal, [selected]);
+  useLayoutEffect(fade);
+  useEffect(() => {
+    if (selected !== null) setFocusable(selected);
+  }, [selected]);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => { reveal(); fade(); });
+    observer.observe(/** @type {HTMLElement} */ (list.current));
+    return () => observer.disconnect();
+  }, [selected]);
+
+  // away dismisses the tab of one that has ended, and goes on to its neighbour.
+  const away = async (id) => {
+    const entry = entries.get(id);
+    const next = neighbour(ids, id, -1);
+    const focused = node(id)?.contains(document.activeElement);
+    if (!entry?.ended_at || !await dismiss([entry.instance])) return;
+    if (id === selected) open(next);
+    if (focused) node(next)?.focus({ preventScroll: true });
+  };
+  const pressed = (event, id) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const to = { ArrowRight: neighbour(ids, id, 1), ArrowLeft: neighbour(ids, id, -1), Home: ids[0], End: ids.at(-1) }[event.key];
+    if (to !== undefined) node(to)?.focus();
+    else if (event.key === ' ') event.currentTarget.click();
+    else if (event.key === 'Delete') away(id);
+    else return;
+    event.preventDefault();
+  };
+  const tab = (id, props, children) => html`<a role="tab" key=${id} id=${tabId(id)} class="tab" aria-controls=${id === selected ? 'panel' : undefined} aria-selected=${String(id === selected)}
+    tabindex=${id === reached ? 0 : -1} onFocus=${() => setFocusable(id)} onKeyDown=${(event) => pressed(event, id)} ...${props}>${children}</a>`;
+  const server = (id) => {
+    const { instance, ended_at: ended } = entries.get(id);
+    const words = ended ? 'ended' : instance.words.state;
+    return tab(id, { href: link(instance), title: `${instance.label}: ${words}`, 'data-state': ended ? 'ended' : instance.state, 'aria-keyshortcuts': ended ? 'Delete' : undefined },
+      html`<${Mark} kind=${ended ? 'ended' : instance.state} /><${Label} instance=${instance} most=${nameLength} /><${Unseen}>, ${words}<//>
+        ${ended && html`<span class="tab-close" aria-hidden="true" title="Dismiss (Delete)" onClick=${(event) => { event.preventDefault(); away(id); }}>×</span>`}`);
+  };
+  const begins = new Map(groups.filter((group) => group.name).map((group) => [group.list[0].id, group]));
+  const shape = [cut.before && 'more-before', cut.after && 'more-after'].filter(Boolean).join(' ');
+  return html`<nav id="tabbar" aria-label="Servers" onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
+    <div id="tabs" ref=${list} role="tablist" aria-label="Servers" class=${shape} onScroll=${fade} onWheel=${(event) => { if (event.deltaX === 0 && !event.ctrlKey) event.currentTarget.scrollLeft += event.deltaY; }}>
+      ${tab(home, { href: address(home) }, 'Overview')}
+      ${order.map((id) => [!held.value && begins.has(id) && html`<span class="tab-group muted" key=${`of ${id}`} aria-hidden="true">${begins.get(id).name} (${begins.get(id).list.length})</span>`, server(id)])}
+    </div>
+    ${(shape || order.length > 12) && html`<button type="button" class="quiet small all" aria-haspopup="dialog" title="Show all servers (t)" onClick=${openAll}>All ${order.length}</button>`}
+  </nav>`;
+}
+
+// showAll offers the list of all servers, for when there are more tabs than room.
+function showAll(order, selected) {
+  return modal({ title: 'All servers', kind: 'dialog-all', body: (close) => html`<${AllServers} order=${order} selected=${selected} close=${close} />` });
+}
+
+function AllServers({ order, selected, close }) {
+  const [text, setText] = useState('');
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const all = [...servers.value.map((instance) => ({ instance, ended_at: null })), ...gone.value].sort((a, b) => order.indexOf(a.instance.id) - order.indexOf(b.instance.id));
+  const found = all.filter(({ instance }) => matches(instance, parts(text)));
+  const over = all.filter((one) => one.ended_at);
+  const links = () => /** @type {HTMLElement[]} */ ([...box.current?.querySelectorAll('input, li a') ?? []]);
+  const put = async (list) => {
+    await dismiss(list.map((one) => one.instance));
+    links()[0]?.focus();
+  };
+  const pressed = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Enter' && event.target === links()[0]) links()[1]?.click();
+    else if (event.key === 'Escape' && text) setText('');
+    else if (step) links()[Math.min(Math.max(links().indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step, 0), links().length - 1)]?.focus();
+    else return;
+    event.preventDefault();
+  };
+  return html`<div class="all-box" ref=${box} onKeyDown=${pressed}>
+    <input type="search" class="wide" autofocus value=${text} onInput=${(event) => setText(event.currentTarget.value)} placeholder="Filter" aria-label="Filter the list" autocomplete="off" spellcheck=${false} dir="auto" />
+    <div class="all-line"><p class="muted" role="status">${found.length === 0 ? 'None matches.' : plural(found.length, 'server', 'servers')}</p>
+      ${over.length > 0 && html`<button type="button" class="quiet small" onClick=${() => put(over)}>Dismiss all ended</button>`}</div>
+    <ul class="all-list">${found.map((entry) => html`<li key=${entry.instance.id}>
+      <a href=${link(entry.instance)} class=${entry.ended_at ? 'ended' : ''} aria-current=${entry.instance.id === selected ? 'page' : undefined} title=${entry.instance.project_root}
+        onClick=${(event) => { if (!event.ctrlKey && !event.metaKey && !event.shiftKey) close(null); }}>
+        <${Mark} kind=${entry.ended_at ? 'ended' : entry.instance.state} /><${Label} instance=${entry.instance} /><span class="muted">${entry.ended_at ? 'ended' : entry.instance.words.state}</span></a>
+      ${entry.ended_at && html`<button type="button" class="quiet icon small" aria-label=${`Dismiss ${entry.instance.label}`} title="Dismiss" onClick=${() => put([entry])}><${Icon} name="close" /></button>`}</li>`)}</ul></div>`;
 }

@@ -1,63 +1,72 @@
-// The place of the welcome at the top of the overview. Its panel is loaded where
-// it is to be shown, which is once after installing.
+// @ts-check
+// The welcome above the overview, once after installing: what Lamplighter sees, what
+// it does and does not, and what there is to decide. It takes no focus, covers
+// nothing, and goes for good when it is closed.
 
-import { h } from './dom.js';
-import { get } from './http.js';
-import { announce } from './notice.js';
+import { html, signal, useEffect } from './preact.js';
+import { count, plural, sentence } from './format.js';
+import { get, send } from './http.js';
+import { AtLogin, login } from './login.js';
+import { address } from './router.js';
+import { connected, servers, status } from './store.js';
+import { Icon, announce, say } from './ui.js';
 
-// welcome returns {element, draw(state), again()}; again asks once more whether it
-// is still to be shown, and what it could change.
-export function welcome() {
-  const element = h('div', { class: 'welcome-place', hidden: true });
-  let panel = null;
-  let now = null; // the state of the store that was drawn last
-  let connected = false;
-  let asking = false;
-  let over = false; // there is nothing to show any more
+const answer = signal(/** @type {any} */ (null));
+let over = false; // there is nothing to show any more
 
-  async function ask() {
-    if (asking || over) return;
-    asking = true;
-    try {
-      const answer = await get('welcome');
-      if (!answer?.show) end();
-      else if (panel) panel.renew(answer);
-      else if (!over) await begin(answer);
-    } catch {
-      // Nobody is bothered with that. It is asked again with the next connection.
-    }
-    asking = false;
+// does says what it ends by itself, as its policies stand now.
+export function does(policy) {
+  const rules = (policy?.rules ?? []).filter((rule) => rule.on && rule.set && rule.words.startsWith('End '));
+  if (policy?.rules?.length > 0 && !policy.active) return 'Another lamplighter acts on the policies, so this one ends nothing by itself.';
+  if (rules.length === 0) return 'It ends nothing by itself; it only tells you.';
+  if (policy.paused) return 'Its policies are paused, so it ends nothing by itself now.';
+  const what = rules.map((rule) => rule.words.slice('End '.length));
+  const all = what.length === 1 ? what[0] : `${what.slice(0, -1).join(', ')} and ${what.at(-1)}`;
+  const orphans = rules.some((rule) => rule.name === 'orphans') ? ' Orphaned means that its client is proven to be gone.' : '';
+  return `It ends ${all}, and shows that minutes before.${orphans} Of everything else it only tells you.`;
+}
+
+const leaves = 'It ends no server that is in use, changes no settings of a client unless you say so, and sends nothing off this machine: no statistics, no check for updates.';
+
+async function ask() {
+  try {
+    const now = await get('welcome');
+    if (over) return;
+    if (now?.show && !answer.peek()) announce('A welcome stands above the servers');
+    over = !now?.show;
+    login.value ??= now?.login ?? null;
+    answer.value = now?.show ? now : null;
+  } catch {
+    // Nobody is bothered with that. It is asked again with the next connection.
   }
+}
 
-  async function begin(answer) {
-    const { welcomePanel } = await import('./welcomepanel.js');
-    panel = welcomePanel(answer, { closed: end });
-    panel.draw(now);
-    element.append(panel.element);
-    element.hidden = false;
-    announce('A welcome stands above the servers');
+async function close() {
+  over = true;
+  answer.value = null;
+  document.getElementById('panel')?.focus({ preventScroll: true });
+  try {
+    await send('PUT', 'welcome', { dismissed: true });
+  } catch (error) {
+    say(`The welcome will be shown again. ${sentence(error.message)}`, { kind: 'bad' });
   }
+}
 
-  function end() {
-    over = true;
-    // Who was in it goes on with what is below.
-    if (element.contains(document.activeElement)) element.closest('[role="tabpanel"]')?.focus({ preventScroll: true });
-    element.hidden = true;
-    element.replaceChildren();
-    panel = null;
-  }
-
-  return {
-    element,
-    draw(state) {
-      now = state;
-      const before = connected;
-      connected = state.loaded && state.connected;
-      if (connected && !before) ask();
-      panel?.draw(state);
-    },
-    again() {
-      if (panel) ask();
-    },
-  };
+export function Welcome() {
+  useEffect(() => { if (connected.value && !over) ask(); }, [connected.value]);
+  if (!answer.value) return null;
+  const { version, login: offered, clients } = answer.value;
+  const n = servers.value.length;
+  const sees = n === 0 ? 'None runs now; each appears here by itself.' : `${n === 1 ? 'One runs' : `${count(n)} run`} now.`;
+  const part = (title, text) => html`<div><h3>${title}</h3><p>${text}</p></div>`;
+  return html`<section class="card welcome" aria-labelledby="welcome-title">
+    <div class="welcome-head"><h2 id="welcome-title">Welcome to Lamplighter</h2><span class="muted cut" dir="auto">${version}</span>
+      <button type="button" class="quiet small" onClick=${close}><${Icon} name="close" />Close<span class="unseen"> the welcome</span></button></div>
+    <div class="welcome-parts">
+      ${part('What it sees', `The MCP servers that your assistants start: whose they are, what they work on and how much memory they use. ${sees}`)}
+      ${part('What it does by itself', does(status.value?.policy))}${part('What it does not', leaves)}</div>
+    <div class="welcome-choices">${offered && html`<${AtLogin} />`}
+      <p><a class="button small" href=${address('clients')}>${clients === 0 ? 'Look at my clients’ settings' : 'Share servers among my clients…'}</a>
+        ${typeof clients === 'number' && html`<span class="muted"> ${clients === 0 ? 'There is nothing to change in them now.' : `${plural(clients, 'client starts', 'clients start')} a Serena that does not run through Lamplighter yet.`}</span>`}</p></div>
+  </section>`;
 }

@@ -1,207 +1,276 @@
-// Workspaces, and what is done to them, in words. Pure.
+// @ts-check
+// The workspaces: those that there are, those that are being made, and the
+// worktrees that others have left behind.
 
-import { count, ended, moment, plural, sentence, unknown } from './format.js';
+import { html, signal, useEffect, useRef, useState } from './preact.js';
+import { absolute, count, ended, plural, sentence, size } from './format.js';
+import { Failure, get, send } from './http.js';
+import { useKey } from './keys.js';
+import { confirm, prompt, tell } from './dialog.js';
+import { useQuery } from './query.js';
+import { Icon, Mark, Skeleton, Time, announce, copy, say } from './ui.js';
+import { changeWord, changesWords, diffLines, found, freedWords, kindOf, losses, markOf, matching, offers, orders, progressWords, removed, sorted, source, stateOf, summary, traits, user, verdict } from './workspacewords.js';
 
-const units = ['kB', 'MB', 'GB', 'TB', 'PB'];
+const every = 2_000; // ms between two looks
+const long = 600_000; // ms: what is large takes its time
+const portion = 200; // rows that are drawn without being asked for
+const mostShown = 200; // files of a comparison
 
-// size tells bytes of files in powers of ten, as the command line does.
-export function size(bytes) {
-  if (!Number.isFinite(bytes) || bytes < 0) return unknown;
-  let value = bytes;
-  let unit = 'B';
-  for (const next of units) {
-    if (value < 999.5) break;
-    value /= 1000;
-    unit = next;
+const opened = signal(/** @type {Set<string>} */ (new Set())); // ids of those that are open
+const example = 'lamplighter workspace create --kind temp --from . --job NAME';
+const list = (value) => (Array.isArray(value) ? value : []);
+
+async function ask(abort, before) {
+  const answer = await get('/workspaces', { signal: abort });
+  const next = { workspaces: list(answer?.workspaces), making: list(answer?.making), problem: answer?.problem ?? '' };
+  const ready = before ? next.workspaces.filter((one) => before.making.some((made) => made.id === one.id) && !next.making.some((made) => made.id === one.id)) : [];
+  if (ready.length === 1) announce(`The workspace for ${ready[0].job} is ready`);
+  else if (ready.length > 1) announce(`${plural(ready.length, 'workspace is', 'workspaces are')} ready`);
+  return next;
+}
+
+export function Workspaces() {
+  const { value, trouble } = useQuery('workspaces', ask, { every });
+  const [text, setText] = useState('');
+  const [order, setOrder] = useState(orders[0].key);
+  const [most, setMost] = useState(portion);
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useKey('/', 'This view', 'filter the workspaces', () => field.current?.select());
+  const { workspaces, making, problem } = value ?? { workspaces: [], making: [], problem: '' };
+  const matches = sorted(matching(workspaces, text), order);
+  const wrong = trouble ? `${sentence(trouble.text)}${value ? ' What is shown is from before.' : ''}` : problem && sentence(problem);
+  return html`<div class=${`workspaces ${trouble && value ? 'old' : ''}`}>
+    <div class="setup-head"><h2 id="view-title" tabindex="-1">Workspaces</h2><p class="muted">${value && summary(workspaces, making)}</p><span class="grow"></span>
+      ${workspaces.length > 0 && html`<input ref=${field} type="search" aria-label="Filter workspaces" placeholder="Filter workspaces" autocomplete="off" spellcheck=${false} dir="auto" value=${text} onInput=${(event) => { setText(event.currentTarget.value); setMost(portion); }} />
+        <label><span class="muted" aria-hidden="true">first: </span><select aria-label="Order of the workspaces" value=${order} onChange=${(event) => setOrder(event.currentTarget.value)}>${orders.map(({ key, words }) => html`<option value=${key}>${words}</option>`)}</select></label>`}</div>
+    <p class="about muted">A directory of its own for each job, taken away in time. Work that is nowhere else is not lost unless you say so.</p>
+    ${wrong && html`<p class="problem" role="alert" dir="auto">${wrong}</p>`}
+    ${!value && !trouble && html`<div class="card padded"><p class="unseen">Looking for workspaces</p><${Skeleton} lines=${4} /></div>`}
+    ${making.length > 0 && html`<ul class="card workspace-makings" aria-label="Being worked on">${making.map((one) => html`<${Making} key=${one.id} one=${one} />`)}</ul>`}
+    ${matches.length > 0 && html`<ul class="card" aria-label="Workspaces">${matches.slice(0, most).map((one) => html`<${Workspace} key=${one.id} one=${one} />`)}</ul>`}
+    ${workspaces.length > 0 && matches.length === 0 && html`<p class="nothing" role="status">No workspace matches “${text.trim()}”.</p>`}
+    ${matches.length > most && html`<button type="button" onClick=${() => setMost(most + portion)}>Show ${count(Math.min(matches.length - most, portion))} more of ${count(matches.length)}</button>`}
+    ${value && workspaces.length === 0 && making.length === 0 && html`<div class="empty"><img src="assets/lantern.svg" alt="" width="56" height="56" /><h3>No workspaces yet</h3>
+      <p>Give a job a directory of its own, in a terminal:</p><div class="command"><code>${example}</code></div><p class="muted">It appears here while it is made, and goes when its job ends.</p></div>`}
+    <${Scan} /></div>`;
+}
+
+function Making({ one: { job, name, progress } }) {
+  return html`<li><strong class="cut" dir="auto" title=${name}>${job || name}</strong><progress max="100" value=${progress?.percent ?? undefined} aria-label=${`Progress of ${job || name}`}></progress><span class="muted">${progressWords(progress ?? {})}</span></li>`;
+}
+
+function Workspace({ one }) {
+  const is = opened.value.has(one.id);
+  const open = () => {
+    const next = new Set(opened.value);
+    if (is) next.delete(one.id);
+    else next.add(one.id);
+    opened.value = next;
+  };
+  const path = one.state === 'archived' ? one.archive?.path ?? one.path : one.path;
+  return html`<li class="workspace" data-state=${one.problem ? 'problem' : one.state}>
+    <div class="workspace-line"><${Mark} kind=${markOf(one)} /><span class="workspace-state">${stateOf(one)}</span>
+      <button type="button" class="workspace-job quiet" aria-expanded=${String(is)} onClick=${open}><${Icon} name="down" /><span class="cut" dir="auto" title=${one.job}>${one.job}</span></button>
+      <span class="cut" dir="auto" title=${one.project}>${one.project}</span><span class="tag">${kindOf(one)}</span>
+      <span class="number" title=${one.measured_at ? `${count(one.files)} files, measured ${absolute(one.measured_at)}` : 'Not measured yet'}>${size(one.size_bytes)}</span>
+      <span class="number"><span class="unseen">made </span><${Time} at=${one.created_at} suffix="" /><span class="unseen"> ago</span></span>
+      <span class="workspace-next" dir="auto">${one.ends_at ? html`${one.ends}, <${Time} at=${one.ends_at} suffix="ahead" />` : one.ends}</span></div>
+    <div class="workspace-where"><span class="mono cut" dir="ltr" title=${path}>${path}</span>
+      <button type="button" class="quiet icon small" title="Copy the path" aria-label=${`Copy the path of ${one.job}`} onClick=${() => copy(one.path)}><${Icon} name="copy" /></button></div>
+    ${one.problem && html`<p class="problem" dir="auto">${sentence(one.problem)}</p>`}
+    ${is && html`<${Details} one=${one} />`}</li>`;
+}
+
+// Details are the facts of a workspace, its versions, and what can be done to it.
+function Details({ one }) {
+  const [working, setWorking] = useState(false);
+  const offered = offers(one);
+  const { value, trouble } = useQuery(`workspace ${one.id}`, (abort) => get(`/workspaces/${encodeURIComponent(one.id)}`, { signal: abort }), { on: offered.versions, news: `${one.version_count} ${one.state} ${one.used_at}` });
+  const run = async (does) => {
+    if (working) return;
+    setWorking(true);
+    try {
+      await does();
+    } finally {
+      setWorking(false);
+    }
+  };
+  const button = (words, about, does, kind = '') => html`<button type="button" class=${`small ${kind}`} aria-disabled=${String(working)} onClick=${() => run(does)}>${words}<span class="unseen" dir="auto"> ${about}</span></button>`;
+  const versions = value?.versions ?? [];
+  const time = (at) => at && html`<${Time} at=${at} />`;
+  const facts = [
+    ['Directory', one.path], ['Archive', one.archive && `${one.archive.path}, ${size(one.archive.bytes)}`], ['Made from', source(one)], ['Branch', one.source?.branch],
+    ['Shared, read-only', one.shares?.map((share) => share.from).join(', ')], ['Server', one.server?.mcp_url], ['Made', time(one.created_at)], ['Last used', time(one.used_at)],
+    ['Job ended', time(one.completed_at)], ['Id', one.id],
+  ].filter(([, fact]) => fact);
+  return html`<div class="workspace-details">
+    <dl class="facts">${facts.map(([name, fact]) => html`<div class="fact fact-wide"><dt>${name}</dt><dd dir="auto">${fact}</dd></div>`)}</dl>
+    ${offered.versions && html`<div><h3>Versions</h3>
+      ${trouble && html`<p class="problem" dir="auto">${sentence(trouble.text)}</p>`}
+      ${value && versions.length === 0 && html`<p class="muted">None yet. Keep one, and it can be compared and restored.</p>`}
+      <ul class="workspace-versions">${versions.toReversed().map((version, i) => {
+        const before = versions[versions.length - 2 - i];
+        return html`<li key=${version.version}><strong>${version.version}</strong> <span dir="auto">${version.message}</span> <span class="muted">${count(version.files)} files, ${size(version.size_bytes)}, <${Time} at=${version.at} /></span>
+          ${one.state === 'ready' && button('What changed since…', `version ${version.version}`, () => compare(one, version.version))}
+          ${before && button(`Since ${before.version}…`, `to version ${version.version}`, () => compare(one, before.version, version.version))}
+          ${one.state !== 'archived' && button('Put back…', `version ${version.version}`, () => restore(one, version))}</li>`;
+      })}</ul></div>`}
+    <p class="workspace-buttons">${offered.keep && button('Keep a version…', one.job, () => keep(one))}${offered.restore && button('Restore…', one.job, () => restore(one))}
+      ${offered.archive && button('Archive…', one.job, () => archive(one))}<span class="apart"></span>${button('Remove…', one.job, () => remove(one), 'danger')}</p></div>`;
+}
+
+const pathOf = (one, rest = '') => `/workspaces/${encodeURIComponent(one.id)}${rest}`;
+const nameOf = (one) => one.job || one.name || one.path;
+const PathLine = ({ path }) => html`<p class="mono path" dir="ltr">${path}</p>`;
+
+// attempt does something and says what was wrong with it; the result tells
+// whether it was done.
+async function attempt(run) {
+  try {
+    await run();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    say(sentence(error.message), { kind: 'bad' });
+    return false;
   }
-  return value < 9.95 && unit !== 'B' ? `${value.toFixed(1)} ${unit}` : `${Math.round(value)} ${unit}`;
 }
 
-// freedWords tell how much is given back; of a few bytes no more than that.
-export function freedWords(bytes) {
-  return bytes < 1000 ? 'less than 1 kB' : size(bytes);
-}
-
-// span tells seconds in their largest unit.
-export function span(seconds) {
-  const s = Math.max(0, Math.ceil(seconds));
-  if (s < 60) return `${s} s`;
-  if (s < 2 * 3600) return `${Math.floor(s / 60)} min`;
-  return s < 48 * 3600 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} d`;
-}
-
-// progressWords say how far something has come.
-export function progressWords({ phase, percent, bytes, bytes_total: bytesTotal, files, files_total: filesTotal, left_seconds: left }) {
-  if (phase === 'waiting') return 'waiting for a place';
-  const words = [];
-  if (isNumber(percent)) words.push(`${percent} %`);
-  if (bytesTotal > 0) words.push(`${size(bytes)} of ${size(bytesTotal)}`);
-  else if (filesTotal > 0) words.push(`${count(files)} of ${plural(filesTotal, 'file', 'files')}`);
-  else if (!isNumber(percent) && bytes > 0) words.push(size(bytes));
-  else if (!isNumber(percent) && files > 0) words.push(plural(files, 'file', 'files'));
-  if (isNumber(left) && percent < 100) words.push(`${span(left)} left`);
-  return [phase ?? 'beginning', words.join(', ')].filter(Boolean).join(': ');
-}
-
-// markOf is the mark of a workspace: those of servers that mean the same.
-export function markOf({ state, problem }) {
-  if (problem) return 'zombie';
-  if (state === 'ready') return 'live_with_project';
-  return state === 'archived' ? 'parked' : 'ended';
-}
-
-// stateOf is its state in a word or two.
-export function stateOf({ state, problem }) {
-  if (problem) return 'needs attention';
-  return { ready: 'ready', ended: 'versions only', archived: 'archived' }[state] ?? 'unknown';
-}
-
-const kinds = { temp: 'temporary', persistent: 'persistent', hybrid: 'hybrid' };
-
-export function kindOf({ kind }) {
-  return kinds[kind] ?? kind ?? '';
-}
-
-// source says what it was made from.
-export function source({ source: from }) {
-  switch (from?.kind) {
-    case 'git':
-      return `${from.from ?? from.repository ?? 'a git repository'}${from.ref ? ` at ${from.ref}` : ''}`;
-    case 'directory':
-      return `a copy of ${from.from ?? 'a directory'}`;
-  }
-  return 'nothing';
-}
-
-// summary is how all stand.
-export function summary(list, making) {
-  if (list.length === 0 && making.length === 0) return 'none yet';
-  const words = [plural(list.length, 'workspace', 'workspaces')];
-  const attention = list.filter((one) => one.problem).length;
-  if (attention > 0) words.push(plural(attention, 'needs attention', 'need attention'));
-  if (making.length > 0) words.push(`${count(making.length)} being worked on`);
-  const bytes = list.reduce((sum, one) => sum + (one.size_bytes ?? 0), 0);
-  if (bytes > 0) words.push(size(bytes));
-  return words.join(', ');
-}
-
-// orders are the ways to sort, the usual one first.
-export const orders = [
-  { key: 'attention', words: 'what needs attention' },
-  { key: 'newest', words: 'newest' },
-  { key: 'largest', words: 'largest' },
-  { key: 'soonest', words: 'next to go' },
-  { key: 'job', words: 'job' },
-];
-
-const time = (value) => moment(value)?.getTime() ?? 0;
-const newest = (a, b) => time(b.created_at) - time(a.created_at) || (a.id < b.id ? 1 : -1);
-
-const by = {
-  newest,
-  attention: (a, b) => Boolean(b.problem) - Boolean(a.problem) || newest(a, b),
-  largest: (a, b) => (b.size_bytes ?? -1) - (a.size_bytes ?? -1) || newest(a, b),
-  // Of two that never go the difference is NaN.
-  soonest: (a, b) => (time(a.ends_at) || Infinity) - (time(b.ends_at) || Infinity) || newest(a, b),
-  job: (a, b) => a.job.localeCompare(b.job) || newest(a, b),
-};
-
-// sorted returns a new list in an order.
-export function sorted(list, order) {
-  return list.toSorted(Object.hasOwn(by, order) ? by[order] : by.attention);
-}
-
-// matching are those that have all words of a text somewhere.
-export function matching(list, text) {
-  const words = text.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return list;
-  return list.filter((one) => {
-    const all = [one.job, one.project, one.name, one.path, one.id, kindOf(one), stateOf(one), one.problem, one.source?.branch].join(' ').toLocaleLowerCase();
-    return words.every((word) => all.includes(word));
+async function keep(one) {
+  const message = await prompt({ title: `Keep a version of ${nameOf(one)}`, label: 'What is it, in a few words?', action: 'Keep', check: (text) => (text.trim() === '' ? 'Say in a few words what this version is.' : '') });
+  return message !== null && attempt(async () => {
+    const version = await send('POST', pathOf(one, '/keep'), { message: message.trim() }, { limit: long });
+    say(`Kept as version ${version.version}: ${nameOf(one)}.`, { kind: 'good' });
   });
 }
 
-// offers are the changes that make sense for a workspace.
-export function offers({ kind, state }) {
-  return { keep: kind !== 'temp' && state === 'ready', archive: state === 'ready', restore: state === 'archived', versions: kind !== 'temp', remove: true };
-}
-
-// verdict tells what a removal means, by its dry run and, where something stands
-// against that, by another one with force: {kind, why}. kind is 'fine', 'loss', where only force
-// helps, or 'refused', where nothing does.
-export function verdict(usual, forced) {
-  if (!usual.why) return { kind: 'fine', why: '' };
-  if (forced && !forced.why) return { kind: 'loss', why: '' };
-  return { kind: 'refused', why: (forced ?? usual).why };
-}
-
-// losses are what would be lost, as lines, and the sentence for all of it.
-export function losses(loss) {
-  if (!loss) return { words: '', lines: [] };
-  const lines = [
-    ...(loss.commits ?? []).map((text) => ({ what: 'commit', text })),
-    ...(loss.uncommitted ?? []).map((text) => ({ what: 'file', text })),
-    ...(loss.submodules ?? []).map((text) => ({ what: 'submodule', text })),
-  ];
-  if (loss.more > 0) lines.push({ what: '', text: `and ${plural(loss.more, 'more file', 'more files')}` });
-  const words = loss.words || (loss.unknown ? `What would be lost could not be found out: ${loss.unknown}` : '');
-  return { words, lines };
-}
-
-// user says who works inside.
-export function user({ pid, name, how }) {
-  return `${name || 'a process'} (process ${pid}) ${how}`;
-}
-
-// removed tells what was done: {text, kind}.
-export function removed(outcome, name) {
-  if (!outcome.done) return { text: `${name} was not removed. ${sentence(outcome.why || outcome.error || 'nobody said why')}`, kind: 'bad' };
-  const freed = outcome.freed_bytes > 0 ? ` ${sentence(`${freedWords(outcome.freed_bytes)} given back`)}` : '';
-  return { text: `${name}: ${ended(outcome.what || 'removed')}${freed}${outcome.kept ? ` What stays: ${ended(outcome.kept)}` : ''}`, kind: 'good' };
-}
-
-const whats = { added: 'added', removed: 'removed', changed: 'changed', mode: 'permissions changed' };
-
-// changesWords say how much differs.
-export function changesWords(changes) {
-  if (changes.length === 0) return 'Nothing differs.';
-  const parts = Object.keys(whats).map((what) => [what, changes.filter((one) => one.what === what).length]).filter(([, n]) => n > 0);
-  return `${plural(changes.length, 'file differs', 'files differ')}: ${parts.map(([what, n]) => `${count(n)} ${whats[what]}`).join(', ')}.`;
-}
-
-export function changeWord({ what }) {
-  return whats[what] ?? what ?? '';
-}
-
-// diffLines are the lines of a unified diff with their kind.
-export function diffLines(text) {
-  const lines = text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return lines.map((line) => {
-    const kind = /^(\+\+\+|---) /.test(line) || line.startsWith('@@') ? 'head' : line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : '';
-    return { kind, line };
+async function archive(one) {
+  const body = html`<div><p>All of it, with its versions, is packed into one file, and its directory goes. It can be restored from there.</p><${PathLine} path=${one.path} /></div>`;
+  return await confirm({ title: `Archive ${nameOf(one)}?`, body, action: 'Archive' }) && attempt(async () => {
+    const now = await send('POST', pathOf(one, '/archive'), {}, { limit: long });
+    say(`Archived: ${nameOf(one)}.${now.archive ? ` ${size(now.archive.bytes)} in ${now.archive.path}` : ''}`, { kind: 'good' });
   });
 }
 
-// found is what a scan came to, in a line.
-export function found({ worktrees }) {
-  if (worktrees.length === 0) return 'No worktrees besides the main ones.';
-  const stale = worktrees.filter((one) => one.removable);
-  const bytes = stale.reduce((sum, one) => sum + (one.size_bytes > 0 ? one.size_bytes : 0), 0);
-  return `${plural(worktrees.length, 'worktree', 'worktrees')}; ${count(stale.length)} can be removed with nothing lost${bytes > 0 ? `, ${size(bytes)}` : ''}.`;
+// restore brings an archived one back, or puts a version into its directory.
+async function restore(one, version = null) {
+  const body = version
+    ? html`<div><p dir="auto">Version ${version.version}: ${version.message}</p><p>Its directory gets the content of that version. What is there now is kept as a version before, if it differs from the last one.</p></div>`
+    : html`<div><p>It is unpacked to where it was.</p><${PathLine} path=${one.path} /></div>`;
+  return await confirm({ title: version ? `Put version ${version.version} of ${nameOf(one)} back?` : `Restore ${nameOf(one)}?`, body, action: 'Restore' }) && attempt(async () => {
+    await send('POST', pathOf(one, '/restore'), version ? { version: version.version } : {}, { limit: long });
+    say(version ? `Version ${version.version} is back: ${nameOf(one)}.` : `Restored: ${nameOf(one)}.`, { kind: 'good' });
+  });
 }
 
-// traits are what there is to say of a worktree, in short.
-export function traits(one) {
-  return [
-    one.made_by && `made by ${one.made_by}`,
-    one.branch ? `branch ${one.branch}` : 'no branch',
-    one.missing ? 'its directory has gone' : size(one.size_bytes),
-    one.dirty && 'has changes', one.merged && 'merged', one.pushed && 'pushed', one.locked && (one.locked_reason ? `locked: ${one.locked_reason}` : 'locked'),
-    one.in_use?.length > 0 && 'in use', one.workspace_id && 'a workspace of yours',
-  ].filter(Boolean);
+const remove = (one) => removal({ name: nameOf(one), path: one.path, versions: one.version_count ?? 0, ask: (query) => send('DELETE', pathOf(one, query), undefined, { limit: long }) });
+
+// removeWorktree takes a worktree away that a scan has found.
+const removeWorktree = (one) => removal({
+  name: one.branch || one.path, path: one.path, versions: 0,
+  ask: (query) => send('POST', '/workspaces/scan/remove', { path: one.path, force: query.includes('force=true'), dry_run: query.includes('dry_run=true') }, { limit: long }),
+});
+
+// outcome is what is answered, also where something prevents it.
+async function outcome(asked) {
+  try {
+    return await asked;
+  } catch (error) {
+    const answer = error instanceof Failure && error.status === 409 ? error.answer : null;
+    if (answer?.what === undefined) throw error;
+    return { ...answer, why: answer.why || answer.error };
+  }
 }
 
-function isNumber(n) {
-  return typeof n === 'number' && Number.isFinite(n);
+// removal shows what would be lost before anything is removed.
+async function removal({ name, path, versions, ask: order }) {
+  announce(`Looking what would be lost with ${name}`);
+  let done = false;
+  await attempt(async () => {
+    const usual = await outcome(order('?dry_run=true'));
+    const forced = usual.why ? await outcome(order('?dry_run=true&force=true')) : null;
+    const { kind, why } = verdict(usual, forced);
+    if (kind === 'refused') {
+      await tell({ title: `${name} cannot be removed now`, body: html`<${Refused} users=${(forced ?? usual).in_use ?? []} why=${why} path=${path} />`, kind: 'dialog-wide' });
+      return;
+    }
+    const loses = kind === 'loss';
+    if (!await confirm({ title: `Remove ${name}?`, body: html`<${Removal} ...${{ result: usual, path, versions, loses }} />`, action: loses ? 'Remove all the same…' : 'Remove', danger: true })) return;
+    const lost = html`<div><p class="loss" dir="auto">${sentence(losses(usual.loss).words || 'work that is nowhere else')}</p><p>Nobody can bring it back.${usual.kept && ` What stays: ${ended(usual.kept)}`}</p></div>`;
+    if (loses && !await confirm({ title: `Lose this work of ${name}?`, body: lost, action: 'Remove and lose it', danger: true, cancel: 'Keep it' })) return;
+    const { text, kind: told } = removed(await outcome(order(loses ? '?force=true' : '')), name);
+    say(text, { kind: told });
+    done = told === 'good';
+  });
+  return done;
+}
+
+function Removal({ result, path, versions, loses }) {
+  const { words, lines } = losses(result.loss);
+  return html`<div><${PathLine} path=${path} />
+    ${!loses ? html`<p>Nothing would be lost that is not elsewhere or temporary.</p>` : html`<p class="loss" dir="auto">Would be lost: ${ended(words || 'work that is nowhere else')}</p>
+      ${lines.length > 0 && html`<ul class="workspace-losses" tabindex="0" aria-label="What would be lost">${lines.map(({ what, text }) => html`<li>${what && html`<span class="muted">${what} </span>`}<span class="mono" dir="auto">${text}</span></li>`)}</ul>`}`}
+    ${versions > 0 && html`<p class="loss">Its ${versions === 1 ? 'version goes' : `${versions} versions go`} with it.</p>`}
+    ${result.freed_bytes > 0 && html`<p>${sentence(`${freedWords(result.freed_bytes)} would be freed`)}</p>`}
+    ${result.kept && html`<p dir="auto">What stays: ${ended(result.kept)}</p>`}</div>`;
+}
+
+const Refused = ({ users, why, path }) => html`<div><${PathLine} path=${path} />${users.length === 0 ? html`<p dir="auto">${sentence(why)}</p>`
+  : html`<p>Somebody works inside. End that first.</p><ul class="evidence" dir="auto">${users.map((one) => html`<li>${user(one)}</li>`)}</ul>`}</div>`;
+
+// compare shows what differs from one version to another, 0 for the tree.
+function compare(one, from, to = 0) {
+  return attempt(async () => {
+    const diff = await get(pathOf(one, `/diff?from=${from}&to=${to}`), { limit: long });
+    const changes = diff?.changes ?? [];
+    const title = to === 0 ? `What changed in ${nameOf(one)} since version ${from}` : `What changed in ${nameOf(one)} from version ${from} to ${to}`;
+    await tell({ title, kind: 'dialog-wide', body: html`<div><p>${changesWords(changes)}</p>
+      ${changes.slice(0, mostShown).map((change) => html`<details class="workspace-change" open=${changes.length <= 3}><summary>${changeWord(change)} <span class="mono" dir="auto">${change.path}</span></summary>
+        ${change.diff ? html`<pre class="workspace-diff" tabindex="0" aria-label=${`Changes of ${change.path}`} role="region">${diffLines(change.diff).map(({ kind, line }) => html`<span class=${kind && `diff-${kind}`}>${line}</span>${'\n'}`)}</pre>` : html`<p class="muted">Not shown as text.</p>`}</details>`)}
+      ${changes.length > mostShown && html`<p class="muted">and ${changes.length - mostShown} more</p>`}
+      ${diff?.left_out > 0 && html`<p class="muted">${diff.left_out} texts are left out, because all of them are too long. lamplighter workspace diff shows them.</p>`}</div>` });
+  });
+}
+
+// Scan finds worktrees that somebody has left behind in a directory, when one asks.
+function Scan() {
+  const [dir, setDir] = useState('');
+  const [wrong, setWrong] = useState('');
+  const [result, setResult] = useState(/** @type {{worktrees: any[], problems: string[]} | null} */ (null));
+  const [words, setWords] = useState('');
+  const control = useRef(/** @type {AbortController | null} */ (null));
+  useEffect(() => () => control.current?.abort(), []);
+  const show = (worktrees, problems) => {
+    setResult({ worktrees, problems });
+    setWords(found({ worktrees }));
+  };
+  const scan = async (event) => {
+    event.preventDefault();
+    if (control.current) return control.current.abort();
+    setWrong(dir.trim() ? '' : 'Type the path of a directory, such as /home/me/src.');
+    if (!dir.trim()) return undefined;
+    const mine = control.current = new AbortController();
+    setWords(`Looking at ${dir.trim()}…`);
+    try {
+      const answer = await send('POST', '/workspaces/scan', { dirs: [dir.trim()] }, { limit: long, signal: mine.signal });
+      show(answer?.worktrees ?? [], answer?.problems ?? []);
+    } catch (error) {
+      setWords(error.name === 'AbortError' ? 'The scan was ended.' : '');
+      if (error instanceof Failure) setWrong(sentence(error.message));
+    }
+    control.current = null;
+    return undefined;
+  };
+  const away = async (one) => {
+    if (await removeWorktree(one) && result) show(result.worktrees.filter((other) => other.path !== one.path), result.problems);
+  };
+  return html`<details class="card fold"><summary><h2>Stale worktrees</h2></summary><div class="section-body">
+    <p class="muted">Assistants leave git worktrees behind. Name a directory, and all of its repositories and those below it are looked at. Nothing is changed by that.</p>
+    <form class="scan-form" onSubmit=${scan}><label for="scan-directory">Directory</label><input id="scan-directory" type="text" autocomplete="off" spellcheck=${false} dir="ltr" placeholder="/home/me/src" aria-invalid=${wrong ? 'true' : undefined} value=${dir} onInput=${(event) => setDir(event.currentTarget.value)} />
+      <button type="submit" class="small">${control.current ? 'Stop' : 'Scan'}</button></form>
+    ${wrong && html`<p class="problem" role="alert" dir="auto">${wrong}</p>`}<p role="status">${words}</p>
+    ${result && html`<ul class="muted">${result.problems.map((text) => html`<li dir="auto">${text}</li>`)}</ul>
+      <ul class="scan-list" aria-label="Worktrees">${result.worktrees.map((one) => html`<li key=${one.path}><div><${PathLine} path=${one.path} /><p class="muted" dir="auto">${one.project}: ${traits(one).join(', ')}, last used <${Time} at=${one.used_at} /></p>
+        <p dir="auto">${sentence(one.removable ? `can be removed: ${one.why}` : one.why)}</p></div>
+        <button type="button" class="small danger" onClick=${() => away(one)}>Remove…<span class="unseen" dir="ltr"> ${one.path}</span></button></li>`)}</ul>`}</div></details>`;
 }

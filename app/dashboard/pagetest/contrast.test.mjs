@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-const css = readFileSync(new URL('../page/tokens.css', import.meta.url), 'utf8');
+const css = readFileSync(new URL('../page/base.css', import.meta.url), 'utf8');
 const [usual, more] = css.split('@media (prefers-contrast: more)');
 const tokens = read(usual);
 
@@ -31,6 +31,8 @@ const pairs = [
   ...['text', 'muted', 'accent-text', 'bad', 'live', 'warn', 'grey'].flatMap((text) => grounds.map((ground) => [text, ground, 4.5])),
   ...['mark-live', 'mark-warn', 'mark-bad', 'mark-grey', 'focus', 'line-strong'].flatMap((mark) => grounds.map((ground) => [mark, ground, 3])),
   ['text', 'warn-surface', 4.5], ['text', 'bad-surface', 4.5], ['text', 'live-surface', 4.5], ['bad', 'bad-surface', 4.5],
+  // A tab and the header of a server stand on the colour of its state.
+  ...['live', 'warn', 'bad'].flatMap((state) => [['muted', `${state}-surface`, 4.5], [`mark-${state}`, `${state}-surface`, 3]]),
   ['on-accent', 'accent', 4.5], ['on-bad', 'bad-fill', 4.5],
 ];
 

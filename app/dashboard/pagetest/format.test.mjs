@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { absolute, ago, bytes, clockTime, count, duration, head, middle, name, percent, plural, sentence, state, until } from '../page/format.js';
-import { next } from '../page/next.js';
-import { words } from '../page/times.js';
+import { absolute, ago, bytes, clockTime, count, duration, head, middle, percent, phrase, plural, sentence, until } from '../page/format.js';
+import { nameOf } from '../page/ui.js';
 
 const table = (fn, cases) => {
   for (const [given, want] of cases) assert.equal(fn(given), want, JSON.stringify(given));
@@ -29,28 +28,9 @@ test('moments', () => {
   const at = (seconds) => new Date(now.getTime() + seconds * 1000).toISOString();
   table((when) => ago(when, now), [[at(0), 'just now'], [at(-9), 'just now'], [at(-120), '2 min ago'], [null, '–'], ['nonsense', '–']]);
   table((when) => until(when, now), [[at(5), 'any moment'], [at(30), 'in under 1 min'], [at(200), 'in 4 min'], [at(240), 'in 4 min'], [at(3 * 3600), 'in 3 h'], ['', '–']]);
-  assert.equal(words(new Date(at(-120)), now, ''), '2 min');
-  assert.equal(words(new Date(at(-120)), now, 'ago'), '2 min ago');
-  assert.equal(words(new Date(at(120)), now, ''), 'in 2 min');
-  assert.equal(words(new Date(at(120)), now, 'ahead'), 'in 2 min');
-  assert.equal(words(new Date(at(-120)), now, 'ahead'), 'any moment');
   assert.equal(absolute(null), '');
   assert.match(absolute(now), /2026/);
   assert.match(absolute(new Date(2026, 10, 20, 15, 4, 5)), /\b15[:.]04[:.]05$/, 'one clock, of 24 hours');
-});
-
-test('states have words', () => {
-  table(state, [
-    [{ state: 'live_with_project' }, 'live'],
-    [{ state: 'live_no_project' }, 'no project'],
-    [{ state: 'live' }, 'live'],
-    [{ state: 'zombie', cause: 'suspended' }, 'suspended'],
-    [{ state: 'zombie', cause: 'suspected' }, 'suspected orphan'],
-    [{ state: 'zombie', cause: null }, 'needs attention'],
-    [{ state: 'starting' }, 'starting'],
-    [{ state: 'parked' }, 'parked'],
-    [{ state: 'of the future' }, 'unknown'],
-  ]);
 });
 
 test('the head says the whole truth', () => {
@@ -62,39 +42,19 @@ test('the head says the whole truth', () => {
 });
 
 test('names', () => {
-  assert.equal(name({ label: '4 - a - b' }), 'a - b');
-  assert.equal(name({ label: 'odd' }), 'odd');
+  assert.equal(nameOf({ label: '4 - a - b' }), 'a - b');
+  assert.equal(nameOf({ label: 'odd' }), 'odd');
   assert.equal(middle('short', 10), 'short');
   assert.equal(middle('a-very-long-name-01', 9), 'a-ve…e-01');
   assert.equal([...new Intl.Segmenter().segment(middle('👩‍👩‍👧‍👦'.repeat(10), 5))].length, 5);
 });
 
-test('what happens next is said only as far as it is known', () => {
-  const well = { state: 'live_with_project', client: { name: 'Claude Code', pid: 1 }, mcp_url: null };
-  const kept = new Date('2026-11-21T12:00:00Z');
-  const cases = [
-    [well, 'ends with its client', 'plain'],
-    [{ ...well, client: null }, 'nothing planned', 'none'],
-    [{ ...well, mcp_url: 'http://127.0.0.1:9121/mcp' }, 'nothing planned', 'none'],
-    [{ ...well, pinned: true }, 'stays: it is pinned', 'plain'],
-    [{ ...well, pinned: true, shutdown_at: '2026-11-21T12:00:00Z' }, 'will shut down', 'soon'],
-    [{ ...well, kept_until: kept }, `kept until ${clockTime(kept, kept)}`, 'kept'],
-    [{ state: 'zombie', kept_until: kept }, `kept until ${clockTime(kept, kept)}`, 'kept'],
-    [{ ...well, pinned: true, kept_until: kept }, 'stays: it is pinned', 'plain'],
-    [{ ...well, recognised: false }, 'never ended: its program is not known', 'plain'],
-    [{ state: 'zombie', reason: 'it is stuck' }, 'nothing planned', 'none'],
-    [{ state: 'zombie', reason: null, pinned: true }, 'stays: it is pinned', 'plain'],
-    [{ state: 'parked' }, 'wakes at the next request', 'plain'],
-    [{ state: 'starting', reason: 'its dashboard has not answered yet' }, 'its dashboard has not answered yet', 'plain'],
-  ];
-  for (const [instance, text, kind] of cases) {
-    const got = next(instance, '', kept);
-    assert.deepEqual([got.text, got.kind], [text, kind]);
-  }
-  assert.equal(next(well, 'stopping…').text, 'stopping…');
-  const because = (reason) => next({ ...well, shutdown_at: 'T', shutdown_reason: reason }).because;
-  assert.equal(because('no call for 30 min'), ', because no call for 30 min');
-  assert.equal(because(null), '');
+test('a phrase goes on with its time', () => {
+  const now = Date.parse('2026-11-21T12:00:00Z');
+  const at = '2026-11-21T12:30:00Z';
+  assert.equal(phrase({ text: 'stops at', at, why: 'no call for 30 min' }, now), `stops at ${clockTime(at, now)}: no call for 30 min`);
+  assert.equal(phrase({ text: 'idle', since: '2026-11-21T11:50:00Z' }, now), 'idle 10 min');
+  assert.equal(phrase({ text: 'busy' }, now), 'busy');
 });
 
 test('sentences begin and end as such', () => {

@@ -26,7 +26,6 @@ test('text is cut at the hits', () => {
   assert.deepEqual(pieces('', []), []);
   assert.deepEqual(pieces('abcabc', [[1, 2], [4, 5]]).map((p) => `${p.text}${p.hit}`), ['a-1', 'b0', 'ca-1', 'b1', 'c-1']);
   assert.deepEqual(pieces('abc', [[2, 5], [7, 8]]), [{ text: 'ab', hit: -1 }, { text: 'c', hit: 0 }]);
-  assert.deepEqual(pieces('def', [[2, 5]], 3), [{ text: 'de', hit: 0 }, { text: 'f', hit: -1 }]);
 });
 
 test('what is not there is said of what is held', () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Failure, ending, get, limitOf, queued, quick } from '../page/http.js';
-import { takePlace } from '../page/places.js';
+import { takePlace } from '../page/stream.js';
 
 // Locks are the browser's, as far as they are used.
 class Locks {
@@ -43,7 +43,7 @@ test('where nobody can count, everyone has a place', async () => {
 test('every request has a limit', () => {
   const table = {
     instances: quick, 'events?since=24h': quick, 'instance/a/pin': quick, 'instance/a/get_config_overview': quick,
-    'instance/a/get_memory': queued, 'instance/a/add_language': queued, 'instance/a/kill': ending,
+    'instance/a/get_memory': queued, 'instance/a/kill': ending,
   };
   for (const [path, want] of Object.entries(table)) assert.equal(limitOf(path), want, path);
 });

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { arrange, neighbour, range } from '../page/arrange.js';
 import { match } from '../page/keys.js';
-import { columns, matches, sorted, turned, words } from '../page/rows.js';
-import { selection } from '../page/selection.js';
+import { arrange, columns, grouped, matches, neighbour, parts, range, sorted, turned } from '../page/rows.js';
 
 const ids = (text) => text.split('');
 
@@ -56,7 +54,7 @@ test('neighbours and ranges', () => {
   assert.deepEqual(range(ids('abcd'), 'gone', 'b'), ['b']);
 });
 
-const instance = (label, more = {}) => ({ id: label, label, state: 'live_with_project', project_name: null, project_root: null, client: null, context: null, modes: [], version: null, pid: 1, port: null, rss_bytes: null, cpu_percent: null, tool_calls: null, idle_seconds: null, busy: null, shutdown_at: null, cause: null, ...more });
+const instance = (label, more = {}) => ({ id: label, label, state: 'live_with_project', project_name: null, project_root: null, client: null, context: null, modes: [], version: null, pid: 1, port: null, rss_bytes: null, cpu_percent: null, tool_calls: null, idle_seconds: null, busy: null, shutdown_at: null, cause: null, last_activity: null, ...more, words: { title: label, state: 'live', client: '', short: [], why: [], next: null, loses: [], outside: '', ...more.words } });
 const labels = (list) => list.map((one) => one.label).join('');
 
 test('sorting leaves what is unknown last and equals in their order', () => {
@@ -87,47 +85,24 @@ test('the third press goes back to the order of the list', () => {
 });
 
 test('a filter finds all its words anywhere', () => {
-  const one = instance('4711 - Über-größe', { project_root: '/home/ada/src/x', client: { name: 'Claude Code' }, port: 24284, pid: 4711, modes: ['editing'], state: 'zombie', cause: 'suspended' });
-  for (const text of ['', '  ', '242', 'ÜBER', 'claude', 'code 4711', 'ada/src', 'suspended größe']) assert.ok(matches(one, words(text)), text);
-  for (const text of ['beta', 'claude beta', 'pinned', 'editing']) assert.ok(!matches(one, words(text)), text);
+  const one = instance('4711 - Über-größe', { project_root: '/home/ada/src/x', port: 24284, pid: 4711, modes: ['editing'], state: 'zombie', words: { client: 'Claude Code', state: 'suspended' } });
+  for (const text of ['', '  ', '242', 'ÜBER', 'claude', 'code 4711', 'ada/src', 'suspended größe']) assert.ok(matches(one, parts(text)), text);
+  for (const text of ['beta', 'claude beta', 'pinned', 'editing']) assert.ok(!matches(one, parts(text)), text);
 });
 
-test('a managed server says so, and for whom', () => {
-  const client = columns.find(({ key }) => key === 'client');
-  const table = [
-    [{ client: { name: 'Claude Code', pid: 9 } }, 'Claude Code'],
-    [{ client: { name: '', pid: 9 } }, 'process 9'],
-    [{ client: null }, '–'],
-    [{ client: { name: 'curl', pid: 9 }, managed: true }, 'for curl'],
-    [{ client: { name: '', pid: 9 }, managed: true }, 'for process 9'],
-    [{ client: null, managed: true }, 'managed'],
-  ];
-  for (const [fields, want] of table) assert.equal(client.text(instance('a', fields)), want);
-  const asked = instance('a', { client: { name: 'curl', pid: 9 }, managed: true });
-  assert.equal(client.whole(asked), 'managed, for curl');
-  assert.ok(matches(asked, words('managed curl')));
-  assert.equal(client.value(asked), 'curl', 'sorted by the name');
-});
-
-test('a selection is of rows that are there', () => {
-  let listed = ids('abcdef');
-  const chosen = selection(() => listed, () => {});
-  chosen.set('b', true);
-  chosen.set('e', true, true);
-  assert.equal(ids('abcdef').filter(chosen.has).join(''), 'bcde');
-  assert.equal(chosen.state(), 'some');
-  chosen.keep(ids('abc'));
-  listed = ids('bc');
-  assert.equal(chosen.state(), 'all');
-  chosen.all(false);
-  assert.equal(chosen.state(), 'none');
+test('many are grouped by client or project', () => {
+  const list = [instance('1', { words: { client: 'Codex' }, project_name: 'b' }), instance('2'), instance('3', { words: { client: 'Codex' }, project_name: 'a' }), instance('4', { words: { client: 'Claude Code' } })];
+  const names = (by) => grouped(list, by).map(({ name, list: some }) => `${name}: ${labels(some)}`);
+  assert.deepEqual(names('client'), ['Claude Code: 4', 'Codex: 13', 'No known client: 2']);
+  assert.deepEqual(names('project'), ['a: 3', 'b: 1', 'No project: 24']);
+  assert.deepEqual(names('none'), [': 1234']);
 });
 
 test('keys may follow each other', () => {
-  const list = [{ key: 'g o', when: () => true }, { key: 'o', when: () => true }, { key: 'o', when: () => false, late: true }, { key: '/', when: () => true }, { key: '/', when: () => true, late: true }];
+  const list = [{ key: 'g o' }, { key: 'o' }, { key: '/' }, { key: '/', late: true }];
   assert.equal(match(list, 'g'), 'more');
   assert.equal(match(list, 'g o'), list[0]);
   assert.equal(match(list, 'o'), list[1]);
-  assert.equal(match(list, '/'), list[4]);
+  assert.equal(match(list, '/'), list[3]);
   assert.equal(match(list, 'z'), null);
 });

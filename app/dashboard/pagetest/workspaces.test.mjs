@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { size } from '../page/format.js';
 import {
-  changeWord, changesWords, diffLines, found, kindOf, losses, markOf, matching, offers, orders, progressWords, removed, size, sorted, source, span, stateOf, summary, traits, user, verdict,
-} from '../page/workspaces.js';
+  changeWord, changesWords, diffLines, found, kindOf, losses, markOf, matching, offers, orders, progressWords, removed, sorted, source, span, stateOf, summary, traits, user, verdict,
+} from '../page/workspacewords.js';
 
 const one = (more = {}) => ({
   id: 'a', name: 'alpha-fix-1', path: '/t/alpha-fix-1', kind: 'temp', job: 'fix', project: 'alpha', state: 'ready', source: { kind: 'empty' }, created_at: '2026-11-22T10:00:00Z',
@@ -90,8 +91,8 @@ test('what a removal means', () => {
 });
 
 test('what was done is told with what stays', () => {
-  assert.deepEqual(removed({ done: true, what: 'removed', freed_bytes: 5e6, kept: 'the branch x' }, 'fix'), { text: 'fix: removed. 5.0 MB given back. What stays: the branch x.', kind: 'good' });
-  assert.deepEqual(removed({ done: true, what: 'removed', freed_bytes: 2, kept: '' }, 'fix'), { text: 'fix: removed. Less than 1 kB given back.', kind: 'good' });
+  assert.deepEqual(removed({ done: true, what: 'removed', freed_bytes: 5e6, kept: 'the branch x' }, 'fix'), { text: 'fix: removed. 5.0 MB freed. What stays: the branch x.', kind: 'good' });
+  assert.deepEqual(removed({ done: true, what: 'removed', freed_bytes: 2, kept: '' }, 'fix'), { text: 'fix: removed. Less than 1 kB freed.', kind: 'good' });
   assert.deepEqual(removed({ done: true, what: '', freed_bytes: 0, kept: '' }, 'fix'), { text: 'fix: removed.', kind: 'good' });
   assert.deepEqual(removed({ done: false, why: 'in use' }, 'fix'), { text: 'fix was not removed. In use.', kind: 'bad' });
   assert.deepEqual(removed({ done: false, error: 'busy' }, 'fix'), { text: 'fix was not removed. Busy.', kind: 'bad' });

@@ -187,13 +187,14 @@ func (s *street) queue(t *testing.T, p *browsertest.Page) {
 func (s *street) lists(t *testing.T, p *browsertest.Page) {
 	for _, heading := range []string{
 		"Current Configuration", "Tool Usage", "Executions Queue", "Last Execution", "Registered Projects", "Active Tools",
-		"Available Tools", "Available Modes", "Available Contexts", "Language Servers", "Memories",
+		"Available Tools", "Available Modes", "Available Contexts", "Memories",
 	} {
 		p.AwaitThing(t, browsertest.Thing{Role: "heading", Name: heading, Within: mainPart})
 	}
 	says(t, p, "Current Configuration", "alpha", s.project, "desktop-app", "go", serenatest.Version)
+	p.AwaitText(t, mainPart, "find_symbol") // of the active tools, which one looks at first
 	for heading, has := range map[string]string{
-		"Registered Projects": s.project, "Active Tools": "find_symbol", "Available Modes": "editing", "Available Contexts": "codex", "Language Servers": "Remove",
+		"Available Modes": "editing", "Available Contexts": "codex",
 	} {
 		p.Click(t, browsertest.Thing{Role: "heading", Name: heading, Within: mainPart})
 		p.AwaitText(t, mainPart, has)

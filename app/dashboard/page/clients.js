@@ -1,0 +1,150 @@
+// @ts-check
+// The clients: their settings, the servers in them, and what can be changed. It
+// looks when it is opened and when it is told to, and not in between. What would be
+// changed is asked for and shown before anything is, and what became of it is told.
+
+import { html, useEffect, useRef, useState } from './preact.js';
+import { confirm, tell } from './dialog.js';
+import { sentence } from './format.js';
+import { Failure, get, queued, send } from './http.js';
+import { expected, isFound, isNothing, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, shownFiles, standing, staysAlone, summary, wordOf } from './setup.js';
+import { Mark, Skeleton, Time, announce, say } from './ui.js';
+
+export function Clients() {
+  const [known, setKnown] = useState(/** @type {{clients: any[], at: Date} | null} */ (null)); // as of the last look
+  const [trouble, setTrouble] = useState(''); // why a later look failed
+  const [looking, setLooking] = useState(false);
+  const title = useRef(/** @type {HTMLElement | null} */ (null));
+  const look = async ({ quietly = false } = {}) => {
+    setLooking(true);
+    try {
+      const answer = await get('setup');
+      const clients = Array.isArray(answer?.clients) ? answer.clients : [];
+      setKnown({ clients, at: new Date() });
+      setTrouble('');
+      if (!quietly) announce(summary(clients) || 'No settings of a client were found');
+    } catch (error) {
+      setTrouble(error.message);
+    }
+    setLooking(false);
+  };
+  useEffect(() => { look(); }, []);
+  const found = (known?.clients ?? []).filter(isFound);
+  const others = (known?.clients ?? []).filter((one) => !isFound(one));
+  return html`<div class="setup">
+    <div class="setup-head"><h2 ref=${title} id="view-title" tabindex="-1">Clients</h2><p class="muted">${known && summary(known.clients)}</p><span class="grow"></span>
+      ${known && html`<p class="muted">looked <${Time} at=${known.at} /></p>`}
+      <button type="button" class="small" aria-disabled=${String(looking)} onClick=${() => !looking && look()}>${looking ? 'Looking…' : trouble ? 'Try again' : 'Look again'}</button></div>
+    <p class="about muted">What your MCP clients start. A Serena that is shared runs once for all clients of a project. Lamplighter changes its command and nothing else, and can take that back.</p>
+    <div aria-busy=${String(looking)}>
+      ${trouble && html`<p class="problem" role="alert" dir="auto">${sentence(trouble)}${known && ' What is shown is from before.'}</p>`}
+      ${!known && looking && html`<div class="card padded"><p class="unseen">Reading the settings</p><${Skeleton} lines=${4} /></div>`}
+      <div class="setup-cards">${found.map((client) => html`<${Client} key=${client.id} client=${client} look=${() => look({ quietly: true })} />`)}</div>
+      ${known && found.length === 0 && html`<div class="nothing"><p>No settings of a client were found.</p><p class="muted">Install one of those below, add Serena to it, and look again. For any other file: <code>lamplighter setup --file PATH</code></p></div>`}
+      ${others.length > 0 && html`<details class="setup-others muted"><summary>${found.length > 0 ? `Not found: ${others.map((one) => one.name).join(', ')}` : 'Where Lamplighter looks'}</summary>
+        <ul>${others.map(({ id, name, files }) => html`<li key=${id}><strong>${name}</strong>${files.map((file) => html`<${Path} path=${file.path} />`)}</li>`)}</ul></details>`}</div></div>`;
+}
+
+const Path = ({ path }) => html`<span class="mono path" dir="ltr">${path}</span>`;
+
+// Command is broken between words where it can be: a line that ends within --project
+// reads as another option.
+const Command = ({ text }) => html`<code dir="ltr">${text.split(' ').map((word, i) => html`${i > 0 && ' '}<span class="setup-argument">${word}</span>`)}</code>`;
+
+// Client is one with its files. look looks anew and shows it.
+function Client({ client, look }) {
+  const [working, setWorking] = useState(false);
+  const head = useRef(/** @type {HTMLElement | null} */ (null));
+  const run = async (wish) => {
+    if (working) return;
+    setWorking(true);
+    try {
+      if (await change(client, wish)) await look();
+    } finally {
+      setWorking(false);
+      // Who has just changed it goes on with how to take that back.
+      setTimeout(() => { if (document.activeElement === document.body) head.current?.querySelector('button')?.focus(); });
+    }
+  };
+  const offered = offers(client);
+  const alone = staysAlone(client);
+  const button = (key, words, wish, quiet = false) => offered[key] && html`<button type="button" key=${key} class=${quiet ? 'small quiet' : 'small'} aria-disabled=${String(working)} onClick=${() => run(wish)}>${words}<span class="unseen" dir="auto"> ${client.name}</span></button>`;
+  return html`<section class="card padded" aria-labelledby=${`client-${client.id}`}>
+    <div class="setup-head" ref=${head}><h3 id=${`client-${client.id}`} dir="auto">${client.name}</h3><p class="muted">${standing(client)}</p>
+      ${client.running.length > 0 && html`<span class="tag" title=${`pid ${client.running.join(', ')}`}>${running(client)}</span>`}<span class="grow"></span>
+      ${button('share', alone ? 'Run its Serena through Lamplighter…' : 'Share its Serena…', {}, alone)}${button('quiet', 'Keep its page closed…', { quiet: true })}${button('undo', 'Take it out again…', { undo: true })}</div>
+    ${shownFiles(client).map((file) => html`<div class="setup-file" key=${file.path}>
+      <p class="muted"><${Path} path=${file.path} /> ${file.scope === 'project' && html`<span class="tag">project</span>`} ${file.changed && html`<span>changed by Lamplighter <${Time} at=${file.changed} /></span>`}</p>
+      ${file.problem ? html`<p class="problem" dir="auto">${file.problem}</p>` : file.entries.length === 0 ? html`<p class="muted">It has no MCP servers.</p>`
+        : html`<ul class="setup-entries">${file.entries.map((entry) => html`<li class="setup-entry" data-kind=${markOf(entry)}><${Mark} kind=${markOf(entry)} /><span class="setup-word">${wordOf(entry)}</span>
+          <span class="setup-name"><strong dir="auto">${nameOf(entry)}</strong>${entry.off && html` <span class="tag" title="The client is told not to use it">off</span>`}</span>
+          <div class="setup-what">${entry.runs && html`<${Command} text=${entry.runs} />`}${notes(entry).map((text) => html`<p class="muted" dir="auto">${text}</p>`)}</div></li>`)}</ul>`}
+      ${file.backup && html`<p class="muted">As it was before: <${Path} path=${file.backup} /></p>`}</div>`)}</section>`;
+}
+
+const order = (wish) => send('POST', 'setup', wish, { limit: queued });
+
+// change asks about a change of a client's settings and makes it: that its Serena
+// is shared, with undo that it no longer is, with quiet that Serena's own page
+// stays closed. The result tells whether something may be different now.
+async function change(client, { undo = false, quiet = false } = {}) {
+  const wish = undo ? { client: client.id, undo } : { client: client.id, no_page: quiet };
+  try {
+    const first = await order({ ...wish, dry_run: true });
+    const files = plan(client, first);
+    if (isNothing(files)) {
+      const cannot = files.some((file) => file.problem);
+      await tell({ title: cannot ? `The settings of ${client.name} cannot be changed now` : `There is nothing to change for ${client.name}`, body: html`<div><${Planned} client=${client} result=${first} undo=${undo} /></div>`, kind: 'dialog-wide' });
+      return false;
+    }
+    const chosen = { ...wish, expect: expected(first) }; // the files as they were shown last
+    const alone = staysAlone(client);
+    const title = undo ? `Take Lamplighter out of the settings of ${client.name}?` : quiet ? `Keep Serena’s own page closed for ${client.name}?` : alone ? `Run the Serena of ${client.name} through Lamplighter?` : `Share the Serena of ${client.name}?`;
+    const action = undo ? 'Take it out' : quiet ? 'Keep it closed' : alone ? 'Run it through Lamplighter' : 'Share';
+    if (!await confirm({ title, action, kind: 'dialog-wide', body: html`<${Question} ...${{ client, first, wish, undo, chosen, choice: !undo && !quiet && mayQuiet(client) }} />` })) return false;
+    const { text, kind } = outcome(await order(chosen), { undo });
+    say(text, { kind, stays: kind !== 'plain' });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    say(error.message, { kind: 'bad' });
+    return error.status === 0; // nobody knows
+  }
+}
+
+// Question shows what would be done; what is chosen goes into chosen.
+function Question({ client, first, wish, undo, chosen, choice }) {
+  const [now, setNow] = useState({ result: first, trouble: '', busy: false });
+  const turn = useRef(0);
+  const choose = async (event) => {
+    const mine = ++turn.current;
+    Object.assign(chosen, { no_page: event.currentTarget.checked, expect: {} }); // of nothing that could be shown nothing is changed
+    setNow({ ...now, busy: true });
+    try {
+      const result = await order({ ...wish, no_page: chosen.no_page, dry_run: true });
+      if (mine !== turn.current) return; // it was changed again
+      chosen.expect = expected(result);
+      setNow({ result, trouble: '', busy: false });
+    } catch (error) {
+      if (mine === turn.current) setNow({ ...now, trouble: error.message, busy: false });
+    }
+  };
+  return html`<div><div aria-live="polite" aria-busy=${String(now.busy)}>${now.trouble ? html`<p class="problem">${now.trouble}</p>` : html`<${Planned} client=${client} result=${now.result} undo=${undo} />`}</div>
+    ${choice && html`<label class="setup-choice"><input type="checkbox" onChange=${choose} /><span>Keep Serena’s own page closed, which opens for every server</span></label>`}</div>`;
+}
+
+// Planned shows the files and the commands before and after.
+function Planned({ client, result, undo }) {
+  const files = plan(client, result);
+  if (files.length === 0) return html`<p>${undo ? 'Nothing of Lamplighter is in its settings.' : 'Its settings have no Serena that could be shared and is not.'}</p>`;
+  const fate = ({ whole }) => (!undo ? 'Everything else in the file stays as it is. The file as it is now is kept beside it.' : whole ? 'The file from before is put back, byte for byte.' : 'Only this is taken out; everything else in the file stays as it is.');
+  return html`${(result.notes ?? []).map((note) => html`<p class="problem">${note}</p>`)}
+    ${files.map((file) => html`<section class="setup-plan"><h3 class="mono" dir="ltr">${file.path}</h3>
+      ${file.problem && html`<p class="problem" dir="auto">${file.problem}</p>`}
+      ${file.entries.map((one) => html`${file.entries.length > 1 && html`<p><strong dir="auto">${one.name}</strong></p>`}<dl class="setup-change">
+        <dt><span class="unseen">${one.name}, </span>before</dt><dd><${Command} text=${one.before || 'not known'} /></dd><dt><span class="unseen">${one.name}, </span>after</dt><dd><${Command} text=${one.after} /></dd></dl>
+        ${one.alone && html`<p class="muted" dir="auto"><strong>${one.name}</strong> cannot be shared, so its server is its own: ${one.alone}.</p>`}`)}
+      ${file.left.map((one) => html`<p class="muted" dir="auto"><strong>${one.name}</strong> is left alone. ${sentence(one.why)}</p>`)}
+      ${!file.problem && (file.entries.length > 0 || file.whole) && html`<p class="muted">${fate(file)}</p>`}</section>`)}
+    ${result.running.length > 0 && html`<p>${restarts(result.running)}</p>`}`;
+}

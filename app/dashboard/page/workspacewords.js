@@ -1,0 +1,189 @@
+// @ts-check
+// Workspaces, and what is done to them, in words. Pure.
+
+import { count, ended, isNumber, moment, plural, sentence, size } from './format.js';
+
+// freedWords tell how much is freed; of a few bytes no more than that.
+export function freedWords(bytes) {
+  return bytes < 1000 ? 'less than 1 kB' : size(bytes);
+}
+
+// span tells seconds in their largest unit.
+export function span(seconds) {
+  const s = Math.max(0, Math.ceil(seconds));
+  if (s < 60) return `${s} s`;
+  if (s < 2 * 3600) return `${Math.floor(s / 60)} min`;
+  return s < 48 * 3600 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} d`;
+}
+
+// progressWords say how far something has come.
+export function progressWords({ phase, percent, bytes, bytes_total: bytesTotal, files, files_total: filesTotal, left_seconds: left }) {
+  if (phase === 'waiting') return 'waiting for a place';
+  const words = [];
+  if (isNumber(percent)) words.push(`${percent} %`);
+  if (bytesTotal > 0) words.push(`${size(bytes)} of ${size(bytesTotal)}`);
+  else if (filesTotal > 0) words.push(`${count(files)} of ${plural(filesTotal, 'file', 'files')}`);
+  else if (!isNumber(percent) && bytes > 0) words.push(size(bytes));
+  else if (!isNumber(percent) && files > 0) words.push(plural(files, 'file', 'files'));
+  if (isNumber(left) && percent < 100) words.push(`${span(left)} left`);
+  return [phase ?? 'beginning', words.join(', ')].filter(Boolean).join(': ');
+}
+
+// markOf is the mark of a workspace: those of servers that mean the same.
+export function markOf({ state, problem }) {
+  if (problem) return 'zombie';
+  if (state === 'ready') return 'live_with_project';
+  return state === 'archived' ? 'parked' : 'ended';
+}
+
+// stateOf is its state in a word or two.
+export function stateOf({ state, problem }) {
+  if (problem) return 'needs attention';
+  return { ready: 'ready', ended: 'versions only', archived: 'archived' }[state] ?? 'unknown';
+}
+
+const kinds = { temp: 'temporary', persistent: 'persistent', hybrid: 'hybrid' };
+
+export function kindOf({ kind }) {
+  return kinds[kind] ?? kind ?? '';
+}
+
+// source says what it was made from.
+export function source({ source: from }) {
+  switch (from?.kind) {
+    case 'git':
+      return `${from.from ?? from.repository ?? 'a git repository'}${from.ref ? ` at ${from.ref}` : ''}`;
+    case 'directory':
+      return `a copy of ${from.from ?? 'a directory'}`;
+  }
+  return 'nothing';
+}
+
+// summary is how all stand.
+export function summary(list, making) {
+  if (list.length === 0 && making.length === 0) return 'none yet';
+  const words = [plural(list.length, 'workspace', 'workspaces')];
+  const attention = list.filter((one) => one.problem).length;
+  if (attention > 0) words.push(plural(attention, 'needs attention', 'need attention'));
+  if (making.length > 0) words.push(`${count(making.length)} being worked on`);
+  const bytes = list.reduce((sum, one) => sum + (one.size_bytes ?? 0), 0);
+  if (bytes > 0) words.push(size(bytes));
+  return words.join(', ');
+}
+
+// orders are the ways to sort, the usual one first.
+export const orders = [
+  { key: 'attention', words: 'what needs attention' },
+  { key: 'newest', words: 'newest' },
+  { key: 'largest', words: 'largest' },
+  { key: 'soonest', words: 'next to go' },
+  { key: 'job', words: 'job' },
+];
+
+const time = (value) => moment(value)?.getTime() ?? 0;
+const newest = (a, b) => time(b.created_at) - time(a.created_at) || (a.id < b.id ? 1 : -1);
+
+const by = {
+  newest,
+  attention: (a, b) => Boolean(b.problem) - Boolean(a.problem) || newest(a, b),
+  largest: (a, b) => (b.size_bytes ?? -1) - (a.size_bytes ?? -1) || newest(a, b),
+  // Of two that never go the difference is NaN.
+  soonest: (a, b) => (time(a.ends_at) || Infinity) - (time(b.ends_at) || Infinity) || newest(a, b),
+  job: (a, b) => a.job.localeCompare(b.job) || newest(a, b),
+};
+
+// sorted returns a new list in an order.
+export function sorted(list, order) {
+  return list.toSorted(Object.hasOwn(by, order) ? by[order] : by.attention);
+}
+
+// matching are those that have all words of a text somewhere.
+export function matching(list, text) {
+  const words = text.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return list;
+  return list.filter((one) => {
+    const all = [one.job, one.project, one.name, one.path, one.id, kindOf(one), stateOf(one), one.problem, one.source?.branch].join(' ').toLocaleLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+}
+
+// offers are the changes that make sense for a workspace.
+export function offers({ kind, state }) {
+  return { keep: kind !== 'temp' && state === 'ready', archive: state === 'ready', restore: state === 'archived', versions: kind !== 'temp', remove: true };
+}
+
+// verdict tells what a removal means, by its dry run and, where something stands
+// against that, by another one with force: {kind, why}. kind is 'fine', 'loss', where only force
+// helps, or 'refused', where nothing does.
+export function verdict(usual, forced) {
+  if (!usual.why) return { kind: 'fine', why: '' };
+  if (forced && !forced.why) return { kind: 'loss', why: '' };
+  return { kind: 'refused', why: (forced ?? usual).why };
+}
+
+// losses are what would be lost, as lines, and the sentence for all of it.
+export function losses(loss) {
+  if (!loss) return { words: '', lines: [] };
+  const lines = [
+    ...(loss.commits ?? []).map((text) => ({ what: 'commit', text })),
+    ...(loss.uncommitted ?? []).map((text) => ({ what: 'file', text })),
+    ...(loss.submodules ?? []).map((text) => ({ what: 'submodule', text })),
+  ];
+  if (loss.more > 0) lines.push({ what: '', text: `and ${plural(loss.more, 'more file', 'more files')}` });
+  const words = loss.words || (loss.unknown ? `What would be lost could not be found out: ${loss.unknown}` : '');
+  return { words, lines };
+}
+
+// user says who works inside.
+export function user({ pid, name, how }) {
+  return `${name || 'a process'} (process ${pid}) ${how}`;
+}
+
+// removed tells what was done: {text, kind}.
+export function removed(outcome, name) {
+  if (!outcome.done) return { text: `${name} was not removed. ${sentence(outcome.why || outcome.error || 'nobody said why')}`, kind: 'bad' };
+  const freed = outcome.freed_bytes > 0 ? ` ${sentence(`${freedWords(outcome.freed_bytes)} freed`)}` : '';
+  return { text: `${name}: ${ended(outcome.what || 'removed')}${freed}${outcome.kept ? ` What stays: ${ended(outcome.kept)}` : ''}`, kind: 'good' };
+}
+
+const whats = { added: 'added', removed: 'removed', changed: 'changed', mode: 'permissions changed' };
+
+// changesWords say how much differs.
+export function changesWords(changes) {
+  if (changes.length === 0) return 'Nothing differs.';
+  const parts = Object.keys(whats).map((what) => [what, changes.filter((one) => one.what === what).length]).filter(([, n]) => n > 0);
+  return `${plural(changes.length, 'file differs', 'files differ')}: ${parts.map(([what, n]) => `${count(n)} ${whats[what]}`).join(', ')}.`;
+}
+
+export function changeWord({ what }) {
+  return whats[what] ?? what ?? '';
+}
+
+// diffLines are the lines of a unified diff with their kind.
+export function diffLines(text) {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => {
+    const kind = /^(\+\+\+|---) /.test(line) || line.startsWith('@@') ? 'head' : line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : '';
+    return { kind, line };
+  });
+}
+
+// found is what a scan came to, in a line.
+export function found({ worktrees }) {
+  if (worktrees.length === 0) return 'No worktrees besides the main ones.';
+  const stale = worktrees.filter((one) => one.removable);
+  const bytes = stale.reduce((sum, one) => sum + (one.size_bytes > 0 ? one.size_bytes : 0), 0);
+  return `${plural(worktrees.length, 'worktree', 'worktrees')}; ${count(stale.length)} can be removed with nothing lost${bytes > 0 ? `, ${size(bytes)}` : ''}.`;
+}
+
+// traits are what there is to say of a worktree, in short.
+export function traits(one) {
+  return [
+    one.made_by && `made by ${one.made_by}`,
+    one.branch ? `branch ${one.branch}` : 'no branch',
+    one.missing ? 'its directory has gone' : size(one.size_bytes),
+    one.dirty && 'has changes', one.merged && 'merged', one.pushed && 'pushed', one.locked && (one.locked_reason ? `locked: ${one.locked_reason}` : 'locked'),
+    one.in_use?.length > 0 && 'in use', one.workspace_id && 'a workspace of yours',
+  ].filter(Boolean);
+}
