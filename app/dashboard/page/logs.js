@@ -244,6 +244,7 @@ function useFollow(box, version) {
   };
   const end = () => setOn(false);
   const toEnd = () => {
+    if (!box.current) return;
     if (at.fromEnd !== null) box.current.scrollTop = box.current.scrollHeight - at.fromEnd;
     else if (on && !selecting()) box.current.scrollTop = box.current.scrollHeight;
     at.fromEnd = null;
@@ -264,6 +265,7 @@ function useFollow(box, version) {
   // While following, the browser does not anchor what is in view: what moves the box
   // upwards is the reader, or a log that became shorter, which leaves it at the end.
   const scrolled = () => {
+    if (!box.current) return;
     if (atEnd()) {
       setOn(true);
       setBelow(0);

@@ -50,7 +50,9 @@ func (s *street) menuOpensThePage(t *testing.T) {
 // A page that nobody sees asks nothing, and is up to date when it is shown again.
 func (s *street) nobodyLooks(t *testing.T) {
 	p := s.open(t, s.at(s.green, ""))
-	p.AwaitText(t, mainPart, "Tool Usage", "Last Execution")
+	for _, route := range []string{"decisions", "get_config_overview", "queued_task_executions", "last_execution", "get_tool_stats", "get_token_count_estimator_name"} {
+		apptest.Eventually(t, route+" is answered", func() bool { return len(p.Traffic().Of(route)) > 0 })
+	}
 	p.Hide(t)
 	// A second page tells when it would have asked.
 	before := len(p.Traffic())
