@@ -57,4 +57,8 @@ type PolicyRule struct {
 	// Set says that the settings give the rule something to do; one that is not
 	// cannot be switched on.
 	Set bool
+	// After is when an idle server ends, 0 for never, and Attached whether one does
+	// whose client is connected; both of the idle rule alone.
+	After    time.Duration
+	Attached bool
 }

@@ -204,6 +204,11 @@ Policies
   [x] End orphaned servers after 10 min -> switch
   [ ] End idle servers (grey) -> switch
   [ ] Tell of servers over 2 GB -> switch
+  [x] Idle servers: never end -> set idle
+  [ ] Idle servers: end after 10 min -> set idle
+  [ ] Idle servers: end after 30 min -> set idle
+  [ ] Idle servers: end after 1 h -> set idle
+  [ ] Idle servers: also with a client connected (grey) -> set idle
 1.0 GB given back this week -> open global
 settings:[2J line 3 is not understood
 b

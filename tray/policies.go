@@ -1,6 +1,8 @@
 package tray
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +58,41 @@ func policySubmenu(p monitor.Policy, now time.Time) (top line, lines []line) {
 			Action: action{Order: view.Order{Verb: view.Switch, What: r.Name, On: !on}}, Ended: title,
 		})
 	}
-	return top, padded(lines, before+ruleLines, line{Checkable: true})
+	return top, append(padded(lines, before+ruleLines, line{Checkable: true}), idleLines(p)...)
+}
+
+// idleTimes are those that the menu offers; the settings take any.
+var idleTimes = []time.Duration{0, 10 * time.Minute, 30 * time.Minute, time.Hour}
+
+// idleLines set when idle servers end, and whether those do whose client is
+// connected. All of them are hidden where there is no such rule.
+func idleLines(p monitor.Policy) []line {
+	lines := make([]line, len(idleTimes)+2)
+	at := slices.IndexFunc(p.Rules, func(r monitor.PolicyRule) bool { return r.Name == "idle" })
+	for i := range lines {
+		lines[i].Checkable = true
+	}
+	if at < 0 {
+		return lines
+	}
+	rule := p.Rules[at]
+	set := func(slot int, title string, on bool, o view.Order) {
+		o.Verb = view.SetIdle
+		lines[slot] = line{Key: fmt.Sprint("idle ", slot), Title: title, Checkable: true, Checked: on, Action: action{Order: o}}
+	}
+	for i, after := range idleTimes {
+		title := "Idle servers: end after " + monitor.Span(after)
+		if after == 0 {
+			title = "Idle servers: never end"
+		}
+		set(i, title, after == rule.After, view.Order{After: after, On: rule.Attached && after > 0})
+	}
+	if !slices.Contains(idleTimes, rule.After) {
+		set(len(idleTimes), "Idle servers: end after "+monitor.Span(rule.After), true, view.Order{After: rule.After, On: rule.Attached})
+	}
+	set(len(lines)-1, "Idle servers: also with a client connected", rule.Attached, view.Order{After: rule.After, On: !rule.Attached})
+	lines[len(lines)-1].Disabled = rule.After == 0
+	return lines
 }
 
 // pauseWords tells how long a pause lasts.

@@ -1,7 +1,9 @@
 package tray
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,4 +149,29 @@ func TestClicksOnThePolicies(t *testing.T) {
 	click("none is left", "stop all idle", "")
 	click("ended", "keep 3-7", "")
 	click("held", "resume", "resume")
+}
+
+func TestIdleLines(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule monitor.PolicyRule
+		want []string // those that are shown, each with what it orders
+	}{
+		"off": {monitor.PolicyRule{Name: "idle"}, []string{
+			"[x] never end: 0s false", "[ ] end after 10 min: 10m0s false", "[ ] end after 30 min: 30m0s false", "[ ] end after 1 h: 1h0m0s false", "[ ] also with a client connected: 0s true",
+		}},
+		"a time of the user's own, with clients": {monitor.PolicyRule{Name: "idle", After: 45 * time.Minute, Attached: true}, []string{
+			"[ ] never end: 0s false", "[ ] end after 10 min: 10m0s true", "[ ] end after 30 min: 30m0s true", "[ ] end after 1 h: 1h0m0s true", "[x] end after 45 min: 45m0s true", "[x] also with a client connected: 45m0s false",
+		}},
+		"another rule": {monitor.PolicyRule{Name: "orphans"}, nil},
+	} {
+		var got []string
+		for _, l := range idleLines(monitor.Policy{Rules: []monitor.PolicyRule{c.rule}}) {
+			if title, shown := strings.CutPrefix(l.Title, "Idle servers: "); shown {
+				got = append(got, fmt.Sprintf("[%s] %s: %v %v", map[bool]string{true: "x", false: " "}[l.Checked], title, l.Action.Order.After, l.Action.Order.On))
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
 }

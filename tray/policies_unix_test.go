@@ -38,7 +38,8 @@ func TestPanelReadsThePolicies(t *testing.T) {
 	for label, want := range map[string][]string{
 		"Keep": {"For 1 h:", "24284 - alpha · " + stops + ": no call for 30 min", "24285 - beta · pinned", "Until unpinned:", "24284 - alpha", "24285 - beta"},
 		"Policies": {"Pause for 1 h", "Pause for today", "Pause until resumed", "-",
-			"End orphaned servers after 10 min", "End idle servers", "Tell of servers over 2 GB"},
+			"End orphaned servers after 10 min", "End idle servers", "Tell of servers over 2 GB",
+			"Idle servers: never end", "Idle servers: end after 10 min", "Idle servers: end after 30 min", "Idle servers: end after 1 h", "Idle servers: also with a client connected"},
 		"Stop": {"Stop 1 orphaned", "Stop 2 idle", "24284 - alpha · " + stops + " · client Claude Code · 100 MB", "24285 - beta · pinned · client Claude Code · 100 MB"},
 	} {
 		waitFor(t, label, func() bool { return h.Under(t, sender, label) == strings.Join(want, "\n") })

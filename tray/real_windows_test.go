@@ -171,7 +171,7 @@ func TestMenuOnWindows(t *testing.T) {
 	snaps.feed.Publish(policed)
 	lines := shows("1 server | 24284 - alpha |  | Open global dashboard | " +
 		"Keep [For 1 h: | 24284 - alpha · pinned | Until unpinned: | 24284 - alpha] | " +
-		"Policies [Pause for 1 h | Pause for today | Pause until resumed |  | End orphaned servers after 10 min | End idle servers | Tell of servers over 2 GB] |  | " +
+		"Policies [Pause for 1 h | Pause for today | Pause until resumed |  | End orphaned servers after 10 min | End idle servers | Tell of servers over 2 GB | Idle servers: never end | Idle servers: end after 10 min | Idle servers: end after 30 min | Idle servers: end after 1 h | Idle servers: also with a client connected] |  | " +
 		"Stop [Stop 2 idle | 24284 - alpha · pinned · client Claude Code] | About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)")
 	keep, policies := lines[4].lines, lines[5].lines
 	for _, c := range []struct {

@@ -27,11 +27,13 @@ type Parts struct {
 	Version string
 	Log     *slog.Logger
 
-	Page     http.Handler        // of the page and its files; nil: dashboard.Page
-	Proxy    Forwarder           // nil: a dashboard.Proxy
-	Recorder Recorder            // nil: nothing is recorded
-	Pins     Pinner              // nil: nothing can be pinned
-	Policies Policies            // nil: there are no policies
+	Page     http.Handler // of the page and its files; nil: dashboard.Page
+	Proxy    Forwarder    // nil: a dashboard.Proxy
+	Recorder Recorder     // nil: nothing is recorded
+	Pins     Pinner       // nil: nothing can be pinned
+	Policies Policies     // nil: there are no policies
+	// SetIdle writes the idle rule into the settings; nil: nobody can.
+	SetIdle  func(after time.Duration, attached bool) error
 	Record   func(monitor.Event) // is told of what the ladder does not tell itself; nil: nobody is
 	Returned Returned            // nil: nothing was given back
 	Address  func() string       // of the page, "" while it is not served; nil: never

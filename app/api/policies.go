@@ -41,8 +41,14 @@ func (r routes) setPolicy(w http.ResponseWriter, req *http.Request) {
 	s := r.snapshot(w, req)
 	switch {
 	case s == nil:
-	case r.parts.Policies == nil:
+	case r.parts.Policies == nil || order.idle != nil && r.parts.SetIdle == nil:
 		r.fail(w, http.StatusServiceUnavailable, noPolicies)
+	case order.idle != nil:
+		if err := r.parts.SetIdle(order.span, order.idle.Attached); err != nil {
+			r.fail(w, http.StatusConflict, err.Error())
+			return
+		}
+		r.answer(w, http.StatusOK, order.idle)
 	case order.on && nothingToDo(&s.Policy, order.rule):
 		r.fail(w, http.StatusConflict, fmt.Sprintf("the rule %s cannot be switched on: the settings give it nothing to do", order.rule))
 	default:
@@ -147,12 +153,13 @@ type policyOrder struct {
 	on     bool
 	paused bool
 	span   time.Duration // of a pause; 0: until they are resumed
+	idle   *Idle         // nil: the idle rule is not set; span is its time then
 }
 
 // parsePolicyOrder reads one order and nothing else.
 func parsePolicyOrder(body []byte) (policyOrder, error) {
-	const like = `the body is not like {"paused":true,"minutes":60}, with null for "until resumed", {"paused":false} or {"rule":"idle","on":false}`
-	values, err := payload.Object(body, "paused", "minutes", "rule", "on")
+	const like = `the body is not like {"paused":true,"minutes":60}, with null for "until resumed", {"paused":false}, {"rule":"idle","on":false} or {"rule":"idle","minutes":30,"attached":false}, with null for "never"`
+	values, err := payload.Object(body, "paused", "minutes", "rule", "on", "attached")
 	if err != nil {
 		return policyOrder{}, fmt.Errorf(like+": %s", monitor.Clean(err.Error()))
 	}
@@ -161,19 +168,22 @@ func parsePolicyOrder(body []byte) (policyOrder, error) {
 		Minutes *float64 `json:"minutes"`
 		Rule    *string  `json:"rule"`
 		On      *bool    `json:"on"`
+		Attach  *bool    `json:"attached"`
 	}
 	if err := json.Unmarshal(body, &given); err != nil {
 		return policyOrder{}, fmt.Errorf(like+": %s", monitor.Clean(err.Error()))
 	}
 	_, minutes := values["minutes"]
 	switch {
+	case given.Rule != nil && minutes && given.Attach != nil && len(values) == 3:
+		return parseIdle(policy.Rule(*given.Rule), given.Minutes, *given.Attach)
 	case given.Rule != nil && given.On != nil && len(values) == 2:
 		rule := policy.Rule(*given.Rule)
 		if !slices.Contains(policy.All, rule) {
 			return policyOrder{}, fmt.Errorf("rule: %q is not one of %s", monitor.Shorten(monitor.Clean(*given.Rule), 40), ruleNames())
 		}
 		return policyOrder{rule: rule, on: *given.On}, nil
-	case given.Paused == nil || given.Rule != nil || given.On != nil || len(values) > 2 || len(values) == 2 && !minutes:
+	case given.Paused == nil || given.Rule != nil || given.On != nil || given.Attach != nil || len(values) > 2 || len(values) == 2 && !minutes:
 		return policyOrder{}, errors.New(like)
 	case !*given.Paused && minutes:
 		return policyOrder{}, errors.New("minutes is for a pause; policies that are resumed go on at once")
@@ -185,6 +195,27 @@ func parsePolicyOrder(body []byte) (policyOrder, error) {
 		err = errors.New(`minutes: 0 is no pause; use null for "until resumed"`)
 	}
 	return policyOrder{paused: err == nil, span: span}, err
+}
+
+// parseIdle reads how the idle rule is to be set.
+func parseIdle(rule policy.Rule, minutes *float64, attached bool) (policyOrder, error) {
+	order := policyOrder{idle: &Idle{Rule: rule, Minutes: minutes, Attached: attached}}
+	switch {
+	case rule != policy.Idle:
+		return policyOrder{}, fmt.Errorf("rule: minutes are of %s alone", policy.Idle)
+	case minutes == nil && attached:
+		return policyOrder{}, errors.New("attached: it ends nothing while minutes is null")
+	case minutes == nil:
+		return order, nil
+	}
+	var err error
+	if order.span, err = spanOf(*minutes); err == nil && order.span == 0 {
+		err = errors.New(`minutes: 0 is no time; use null for "never"`)
+	}
+	if err != nil {
+		return policyOrder{}, err
+	}
+	return order, nil
 }
 
 func ruleNames() string {

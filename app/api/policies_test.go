@@ -25,7 +25,7 @@ func TestPolicy(t *testing.T) {
 	h := Handler(parts(m, shower{}))
 	w := try(t, h, "GET", "/global-dashboard/policy", "")
 	want := `{"active":true,"paused":true,"paused_until":"2026-11-20T12:00:00Z","idle":2,"orphans":1,"rules":[` +
-		`{"name":"orphans","words":"End orphaned servers after 10 min","on":true,"set":true},{"name":"idle","words":"idle\u202e","on":false,"set":false}]}`
+		`{"name":"orphans","words":"End orphaned servers after 10 min","on":true,"set":true},{"name":"idle","words":"idle\u202e","on":false,"set":false,"attached":false}]}`
 	if got := strings.TrimSpace(w.Body.String()); w.Code != 200 || got != want {
 		t.Errorf("got  %d %s\nwant %s", w.Code, got, want)
 	}

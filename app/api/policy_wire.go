@@ -27,6 +27,17 @@ type PolicyRule struct {
 	Words string      `json:"words"` // what it does: "End orphaned servers after 10 min"
 	On    bool        `json:"on"`
 	Set   bool        `json:"set"` // false: the settings give it nothing to do, and it cannot be switched on
+	// Minutes is when an idle server ends, null for never, and Attached whether one does
+	// whose client is connected; not of other rules.
+	Minutes  *float64 `json:"minutes,omitempty"`
+	Attached *bool    `json:"attached,omitempty"`
+}
+
+// Idle is the body of an order to set the idle rule, and its answer.
+type Idle struct {
+	Rule     policy.Rule `json:"rule"`
+	Minutes  *float64    `json:"minutes"` // null: never
+	Attached bool        `json:"attached"`
 }
 
 // Paused is the answer to an order to pause the policies or to resume them.
@@ -106,6 +117,9 @@ func encodePolicy(p *monitor.Policy) Policy {
 	}
 	for i, rule := range p.Rules {
 		w.Rules[i] = PolicyRule{Name: policy.Rule(rule.Name), Words: rule.Words, On: rule.On, Set: rule.Set}
+		if rule.Name == string(policy.Idle) {
+			w.Rules[i].Minutes, w.Rules[i].Attached = view.Known(rule.After.Minutes()), &rule.Attached
+		}
 	}
 	return w
 }

@@ -37,7 +37,7 @@ const (
 	instances = shape(`{"instances": [` + instance1 + `]}`)
 
 	policy1 = `{"active": "bool", "paused": "bool", "paused_until": "time?", "idle": "number", "orphans": "number",
-		"rules": [{"name": "=orphans|=idle|=zombies|=memory|=duplicates", "words": "text", "on": "bool", "set": "bool"}]}`
+		"rules": [{"name": "=orphans|=idle|=zombies|=memory|=duplicates", "words": "text", "on": "bool", "set": "bool", "minutes?": "number", "attached?": "bool"}]}`
 
 	status1 = `{"version": "text", "pid": "number", "started_at": "time", "address": "text?", "warnings": ["text"], "given_back_bytes": "number",
 		"given_back_since": "time?", "policy": ` + policy1 + `, "ended": [{"instance": ` + instance1 + `, "ended_at": "time", "why": "text"}]}`

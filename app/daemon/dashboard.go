@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
@@ -98,6 +99,23 @@ func (b *background) holds(h held) {
 	b.web.Set(h.dashboard.On, h.dashboard.Port) // first: the other one tells where it is
 	b.sessions.web.Set(port != 0, port)
 	b.policing.Load().hold(h.policies, h.notifications)
+}
+
+// setIdle writes the idle rule into our settings file, and has it count at once.
+func (b *background) setIdle(after time.Duration, attached bool) error {
+	b.layers.mu.Lock()
+	given := b.layers.flags.IdleShutdownMinutes != nil || b.layers.clients.IdleShutdownMinutes != nil
+	b.layers.mu.Unlock()
+	if given {
+		return errors.New("idle_shutdown_minutes was given when Lamplighter was started, which counts more than its settings; start it without that")
+	}
+	if err := config.SetIdle(b.places.Config, after, attached); err != nil {
+		return err
+	}
+	if s, err := config.Load(b.places.Config, false); err == nil {
+		b.layers.change(func(l *layers) { l.ours = s }, b.holds)
+	}
+	return nil
 }
 
 // watchSettings is a part that notices changed settings. Where the system

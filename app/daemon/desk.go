@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"lamplighter/app/api"
 	"lamplighter/monitor"
@@ -21,6 +22,7 @@ type desk struct {
 	pins     api.Pinner
 	policies api.Policies
 	login    func(on bool)
+	setIdle  func(after time.Duration, attached bool) error
 	quit     func()
 	log      *slog.Logger
 }
@@ -38,6 +40,8 @@ func (d *desk) Do(o view.Order) {
 		d.said(d.policies.Resume(byMenu))
 	case view.Switch:
 		d.said(d.policies.Switch(policy.Rule(o.What), o.On, byMenu))
+	case view.SetIdle:
+		d.said(d.setIdle(o.After, o.On))
 	case view.Login:
 		d.login(o.On)
 	case view.Quit:

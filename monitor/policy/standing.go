@@ -14,7 +14,11 @@ func (r Rules) Standing(s *monitor.Snapshot, now time.Time) monitor.Policy {
 	p := monitor.Policy{Rules: make([]monitor.PolicyRule, 0, len(All))}
 	for _, rule := range All {
 		words, set := r.words(rule)
-		p.Rules = append(p.Rules, monitor.PolicyRule{Name: string(rule), Words: words, On: set && !r.Off[rule], Set: set})
+		row := monitor.PolicyRule{Name: string(rule), Words: words, On: set && !r.Off[rule], Set: set}
+		if rule == Idle {
+			row.After, row.Attached = r.IdleAfter, r.IdleAttached
+		}
+		p.Rules = append(p.Rules, row)
 	}
 	count := func(w What) (n int) {
 		eachMeant(s, w, r, now, func(_ *look, f finding) {

@@ -29,6 +29,7 @@ const (
 	Pause    Verb = "pause"       // the policies, until Order.Until; zero: until Resume
 	Resume   Verb = "resume"      // the policies
 	Switch   Verb = "switch"      // the rule that Order.What names
+	SetIdle  Verb = "set idle"    // the rule for idle servers: Order.After, 0 for never; Order.On also with a client
 	Login    Verb = "switch login"
 	Quit     Verb = "quit" // Lamplighter
 )
@@ -37,7 +38,8 @@ const (
 type Order struct {
 	Ref
 	Verb  Verb
-	What  string    // a rule, or "idle" or "orphans", as monitor/policy names them
-	On    bool      // what a pin, a rule or start at login becomes
-	Until time.Time // of a pause
+	What  string        // a rule, or "idle" or "orphans", as monitor/policy names them
+	On    bool          // what a pin, a rule or start at login becomes
+	Until time.Time     // of a pause
+	After time.Duration // of the idle rule
 }

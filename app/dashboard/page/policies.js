@@ -5,7 +5,7 @@
 import { html } from './preact.js';
 import { stop } from './actions.js';
 import { AtLogin } from './login.js';
-import { absolute, bytes, clockTime, count, phrase } from './format.js';
+import { absolute, bytes, clockTime, count, duration, phrase } from './format.js';
 import { get, send } from './http.js';
 import { useQuery } from './query.js';
 import { address } from './router.js';
@@ -52,7 +52,8 @@ export function Policies() {
         event.preventDefault(); // it changes when lamplighter says so
         order({ rule: rule.name, on: event.currentTarget.checked });
       }} /><span>${rule.words}</span></label>
-      ${!rule.set && html`<span class="muted policy-missing">${settings[rule.name] ? `set ${settings[rule.name]} to use it` : 'it needs a setting'}</span>`}</li>`)}</ul>
+      ${rule.name === 'idle' && html`<${Idle} rule=${rule} />`}
+      ${!rule.set && rule.name !== 'idle' && html`<span class="muted policy-missing">${settings[rule.name] ? `set ${settings[rule.name]} to use it` : 'it needs a setting'}</span>`}</li>`)}</ul>
     <div class="policy-standing"><p class="muted">${effect(policy, now.value)}</p>
       <p class="policy-buttons" ref=${first}>${policy.paused ? button('Resume', () => order({ paused: false }))
         : [button('Pause for 1 h', () => pause(60)), button('Pause for today', () => pause(restOfDay(new Date()))), button('Pause until resumed', () => pause(null))]}</p>
@@ -63,12 +64,28 @@ export function Policies() {
   </div><div class="policy-login"><${AtLogin} /></div><//>`;
 }
 
+const times = [10, 30, 60, 120];
+
+// Idle sets when idle servers end, and whether those do whose client is connected.
+function Idle({ rule: { minutes = null, attached = false } }) {
+  const set = (next) => order({ rule: 'idle', minutes, attached: attached && minutes !== null, ...next });
+  const offered = minutes === null || times.includes(minutes) ? times : [minutes, ...times];
+  return html`<div class="policy-idle">
+    <select aria-label="When idle servers end" value=${minutes ?? ''} onChange=${({ currentTarget: { value } }) => set(value ? { minutes: Number(value) } : { minutes: null, attached: false })}>
+      <option value="">never</option>${offered.map((n) => html`<option value=${n}>after ${duration(60 * n)}</option>`)}</select>
+    <label><input type="checkbox" checked=${attached} disabled=${minutes === null} onClick=${(event) => {
+      event.preventDefault(); // it changes when lamplighter says so
+      set({ attached: event.currentTarget.checked });
+    }} /><span>also those whose client is connected: most clients do not start them again</span></label></div>`;
+}
+
 // order asks for a change of the policies and shows what lamplighter answers,
 // which the stream says again.
 async function order(wish) {
   try {
     const answer = await send('PUT', 'policy', wish);
     const { rules } = status.peek().policy;
+    if (answer?.minutes !== undefined) return; // the stream says it, with its words
     if (answer?.rule) answeredPolicy({ rules: rules.map((rule) => (rule.name === answer.rule ? { ...rule, on: Boolean(answer.on) } : rule)) });
     else answeredPolicy({ paused: Boolean(answer?.paused), paused_until: answer?.paused_until ?? null });
   } catch (error) {
