@@ -136,6 +136,7 @@ do_lint() {
     locked
     need_debian "${debian_lint[@]}"
     need_go_tools staticcheck actionlint
+    need_typescript
   )
   lint_all
 }

@@ -48,6 +48,14 @@ vet_darwin() {
   darwin_stub && GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet -modfile "$cache/darwin/go.mod" "$@" ./...
 }
 
+# page_types checks the types of the page's modules. Those of vendored code are
+# declared, as far as they are used.
+page_types() {
+  local dir=$cache/page-types
+  rm -rf "$dir" && cp -R app/dashboard/page "$dir" && cp app/dashboard/pagetest/*.d.ts "$dir" && rm "$dir/preact.js" "$dir/uPlot.esm.js" || return 1
+  "$cache/node/bin/node" "$cache/typescript/lib/tsc.js" --noEmit --allowJs --checkJs --target es2024 --lib dom,dom.iterable,esnext --module esnext --moduleResolution bundler "$dir"/*.js
+}
+
 # actionlint_all checks the workflows, and what shell they hold with shellcheck.
 actionlint_all() { "$cache/bin/actionlint" .github/workflows/*.yml; }
 
@@ -77,6 +85,7 @@ lint() {
   check 'go mod verify' go mod verify
   check shellcheck shellcheck_all
   check 'actionlint (silent)' actionlint_all
+  check 'types of the page (silent)' page_types
   check 'links of documents (silent)' links_all
   check 'go vet' go vet -tags "$all_tests" ./...
   check 'go vet for windows' env GOOS=windows CGO_ENABLED=0 go vet -tags 'real packaged' ./...

@@ -11,6 +11,7 @@ time_server=mcp-server-time==2026.10.19
 mcp_proxy=mcp-proxy==0.13.0 # which the benchmark is beside
 node_version=22.20.0
 axe='axe-core@4.14.1'
+typescript=typescript@5.9.3 # reads the types of the page's modules, and builds nothing
 npm_servers=(
   @modelcontextprotocol/server-filesystem@2026.8.31
   @modelcontextprotocol/server-memory@2026.8.31
@@ -312,6 +313,23 @@ need_clients() {
   stamp clients "$want"
 }
 
+# need_typescript puts the TypeScript compiler into .cache/typescript.
+need_typescript() {
+  need_node
+  local dir=$cache/typescript want
+  want=$(stamp_of "$typescript")
+  fresh typescript "$want" && [[ -f $dir/lib/tsc.js ]] && return
+  say "installing $typescript into .cache/typescript"
+  rm -rf "$dir"
+  mkdir "$dir"
+  { quietly typescript.log env PATH="$cache/node/bin:$PATH" npm_config_cache="$dir/npm" npm_config_update_notifier=false \
+    npm pack --pack-destination "$dir" "$typescript" &&
+    tar -xzf "$dir/${typescript/@/-}.tgz" -C "$dir" --strip-components 1; } ||
+    die "$typescript could not be installed" "see above; then run this again"
+  rm -rf "$dir/npm" "$dir/${typescript/@/-}.tgz"
+  stamp typescript "$want"
+}
+
 # need_axe puts axe-core, which looks for what keeps people from using a page,
 # into .cache/axe. The tests bring it into the page.
 need_axe() {
@@ -363,6 +381,7 @@ need_all() (
   need_npx
   need_clients
   need_axe
+  need_typescript
   wait "$compiling"
   need_namespaces
   quietly modules.log go mod download || die "the Go modules could not be downloaded" "see above; then run this again"

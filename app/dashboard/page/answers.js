@@ -81,7 +81,7 @@ export function sortStats(rows, { by, down }) {
   const byName = (a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0);
   if (by === 'tool') return rows.toSorted((a, b) => sign * byName(a, b));
   return rows.toSorted((a, b) => {
-    if (a[by] === null || b[by] === null) return (a[by] === null) - (b[by] === null) || byName(a, b);
+    if (a[by] === null || b[by] === null) return Number(a[by] === null) - Number(b[by] === null) || byName(a, b);
     return sign * (a[by] - b[by]) || byName(a, b);
   });
 }

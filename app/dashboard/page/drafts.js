@@ -72,7 +72,7 @@ export function ordered(names) {
   return names.toSorted((a, b) => {
     const [x, y] = [a.split('/'), b.split('/')];
     for (let i = 0; i < Math.min(x.length, y.length); i++) {
-      const leaf = (i === y.length - 1) - (i === x.length - 1);
+      const leaf = Number(i === y.length - 1) - Number(i === x.length - 1);
       if (leaf) return leaf;
       if (x[i] !== y[i]) return x[i] < y[i] ? -1 : 1;
     }

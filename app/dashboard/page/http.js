@@ -1,3 +1,4 @@
+// @ts-check
 // Requests to lamplighter. Every failure has a sentence for people.
 
 const base = '/global-dashboard/';
@@ -66,7 +67,9 @@ export function request(path, init = {}) {
   return fetch(path.startsWith('/') ? path : base + path, { cache: 'no-store', credentials: 'omit', redirect: 'error', ...init, headers });
 }
 
-async function ask(path, init, { signal, limit = limitOf(path) } = {}) {
+/** @param {{signal?: AbortSignal, limit?: number}} options */
+async function ask(path, init, options = {}) {
+  const { signal, limit = limitOf(path) } = options;
   const late = AbortSignal.timeout(limit);
   let response, text;
   try {

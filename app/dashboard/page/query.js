@@ -117,7 +117,8 @@ export const answerTo = (key) => queries.get(key)?.answer.peek() ?? nothing;
 
 // useQuery follows a query while on is true, and asks at once when news is another
 // than before. The result is its Answer.
-export function useQuery(key, ask, { on = true, news = '', ...options } = {}) {
+/** @type {(key: string, ask: (signal: AbortSignal, before: any) => Promise<any>, options?: {on?: boolean, news?: string, every?: number, once?: boolean}) => Answer} */
+export const useQuery = (key, ask, { on = true, news = '', ...options } = {}) => {
   const query = queryOf(key, options);
   query.ask = ask;
   const live = on && shown.value && connected.value;
@@ -128,7 +129,7 @@ export function useQuery(key, ask, { on = true, news = '', ...options } = {}) {
     told.current = { query, news };
   }, [query, news]);
   return query.answer.value;
-}
+};
 
 const gap = 1_000; // ms between two requests to one instance
 const burst = 6; // requests at once when a view begins

@@ -1,3 +1,4 @@
+// @ts-check
 // Light or dark: as the system says until somebody chooses. It is read before
 // the first paint, so that no wrong colours flash.
 

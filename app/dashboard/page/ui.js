@@ -124,7 +124,7 @@ export function Guard({ of, children }) {
 // there is none.
 export function Section({ title, kind = '', tools = null, lines = 2, answer, found, version = '', children }) {
   const id = `section-${title.toLowerCase().replaceAll(' ', '-')}`;
-  const { body, note } = filled({ answer, found, version, lines, children });
+  const { body, note } = filled({ answer, found, version, children });
   return html`<section class=${`card section ${kind}`} aria-labelledby=${id} data-old=${note ? '' : undefined} aria-busy=${body === null ? 'true' : undefined}>
     <div class="section-head"><h2 id=${id}>${title}</h2><p class="section-note">${note}</p>${tools}</div>
     <div class="section-body"><${Guard} of=${answer?.value}>${body ?? html`<${Skeleton} lines=${lines} />`}<//></div></section>`;

@@ -85,7 +85,7 @@ const newest = (a, b) => time(b.created_at) - time(a.created_at) || (a.id < b.id
 
 const by = {
   newest,
-  attention: (a, b) => Boolean(b.problem) - Boolean(a.problem) || newest(a, b),
+  attention: (a, b) => Number(Boolean(b.problem)) - Number(Boolean(a.problem)) || newest(a, b),
   largest: (a, b) => (b.size_bytes ?? -1) - (a.size_bytes ?? -1) || newest(a, b),
   // Of two that never go the difference is NaN.
   soonest: (a, b) => (time(a.ends_at) || Infinity) - (time(b.ends_at) || Infinity) || newest(a, b),
