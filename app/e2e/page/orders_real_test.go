@@ -28,6 +28,17 @@ func (s *street) orders(t *testing.T) {
 	focused(t, p, "button Resume")
 	p.Click(t, browsertest.Button("Resume"))
 	p.AwaitNoText(t, topPart, "policies paused")
+	s.idleRule(t, p)
+}
+
+// idleRule: when idle servers end is written into the settings, and counts at once.
+func (s *street) idleRule(t *testing.T, p *browsertest.Page) {
+	p.AwaitText(t, mainPart, "End idle servers")
+	browsertest.Eval[any](t, p, `void ((field) => { field.value = '30'; field.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('[aria-label="When idle servers end"]'))`)
+	p.AwaitText(t, mainPart, "End idle servers after 30 min")
+	if text := textOf(t, s.Path(".config", "lamplighter", "config.yaml")); !strings.Contains(text, "idle_shutdown_minutes: 30\n") || !strings.Contains(text, "session_port:") {
+		t.Errorf("the settings are %s", text)
+	}
 }
 
 // refusedWhileBusy: it says why, and nothing happens before somebody insists.
