@@ -24,8 +24,6 @@ const (
 
 	process1 = `{"pid": "number", "name": "text"}`
 
-	phrase1 = `{"text": "text", "at?": "time", "since?": "time", "why?": "text"}`
-
 	instance1 = `{"id": "text", "pid": "number?", "port": "number?", "kind": "text", "label": "text", "project_name": "text?", "project_root": "text?",
 		"context": "text?", "modes": ["text"], "version": "text?", "state": "=starting|=live_with_project|=live_no_project|=live|=zombie|=parked",
 		"cause": "text?", "reason": "text?", "started_at": "time?", "last_heartbeat": "time?", "last_activity": "time?", "busy": "bool?", "idle_seconds": "number?",

@@ -82,6 +82,14 @@ function Servers() {
     if (id) choose(id, !selected.value.has(id));
   });
 
+  // Whoever worked on a row that has gone goes on with the one in its place.
+  const worked = useRef(-1);
+  const focused = (event) => { worked.current = ids.indexOf(event.target.closest('tr')?.dataset.id); };
+  const left = ({ target }) => setTimeout(() => { if (target.isConnected && document.activeElement === document.body) worked.current = -1; });
+  useLayoutEffect(() => {
+    if (worked.current >= 0 && document.activeElement === document.body) links()[Math.min(worked.current, ids.length - 1)]?.focus();
+  }, [ids.join()]);
+
   const on = ids.filter((id) => selected.value.has(id)).length;
   const unlisted = picked.length - on;
   return html`<div class="toolbar">
@@ -98,7 +106,7 @@ function Servers() {
     </div>
     ${found.length === 0 ? html`<p class="nothing"><span dir="auto">No server matches “${filter.value.trim()}”.</span>${' '}
         <button type="button" class="small" onClick=${() => { filter.value = ''; }}>Clear the filter</button></p>` : html`
-    <div class="table-box" ref=${box}
+    <div class="table-box" ref=${box} onFocusIn=${focused} onFocusOut=${left}
       onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
     <table class="servers" role="table" aria-label="Servers">
       <colgroup><col class="col-choose" />${columns.map((one) => html`<col class=${`col-${one.key}`} />`)}<col class="col-actions" /></colgroup>

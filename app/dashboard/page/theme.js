@@ -20,10 +20,6 @@ export function setTheme(wanted) {
   show(wanted);
 }
 
-export function nextTheme(now) {
-  return themes[(themes.indexOf(now) + 1) % themes.length];
-}
-
 function read() {
   try {
     return localStorage.getItem(name);
