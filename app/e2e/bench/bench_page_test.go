@@ -161,14 +161,14 @@ func (w watched) rates(t *testing.T, p *browsertest.Page, pids []int) (r pageRat
 }
 
 // noteEnds makes the page note when a tab says that its instance has ended, in
-// milliseconds since 1970, by the port that its label begins with.
+// milliseconds since 1970, by the pid that its label begins with.
 const noteEnds = `(() => {
   window.endedAt = {};
   new MutationObserver((changes) => {
     for (const { target } of changes) {
-      if (target.classList.contains('ended')) endedAt[parseInt(target.title, 10)] ??= performance.timeOrigin + performance.now();
+      if (target.dataset.state === 'ended') endedAt[parseInt(target.title, 10)] ??= performance.timeOrigin + performance.now();
     }
-  }).observe(document.getElementById('tabs'), { subtree: true, attributeFilter: ['class'] });
+  }).observe(document.getElementById('tabs'), { subtree: true, attributeFilter: ['data-state'] });
   return true;
 })()`
 
@@ -191,7 +191,7 @@ func (b *bench) updates(t *testing.T, browser *browsertest.Browser, address stri
 		after := p.Metrics(t)
 		script = append(script, 1000*(after["ScriptDuration"]-before["ScriptDuration"]))
 		work = append(work, 1000*(after["TaskDuration"]-before["TaskDuration"]))
-		end := fmt.Sprintf("endedAt[%d]", all[i].port)
+		end := fmt.Sprintf("endedAt[%d]", all[i].cmd.Process.Pid)
 		p.Await(t, "the tab says that it has ended", end+" !== undefined")
 		shown = append(shown, browsertest.Eval[float64](t, p, end)-float64(killed.UnixMicro())/1e3)
 	}
