@@ -7,13 +7,13 @@ import { Details } from './details.js';
 import { EventList } from './events.js';
 import { bytes, clockTime, count, duration, percent, phrase, plural } from './format.js';
 import { History } from './history.js';
-import { get } from './http.js';
 import { useKey } from './keys.js';
 import { Logs } from './logs.js';
 import { Memories } from './memories.js';
-import { answerTo, budget, useQuery } from './query.js';
+import { useDecisions } from './policies.js';
+import { answerTo, budget } from './query.js';
 import { go, link, wordOf } from './router.js';
-import { pending, servers, status } from './store.js';
+import { pending } from './store.js';
 import { Guard, Label, Mark, Section, Time, copy, nameOf, now } from './ui.js';
 
 const views = [
@@ -83,9 +83,7 @@ function Head({ found: { instance, ended, ended_at, why } }) {
 
 // Decided is what the policies say about it, where they say more than its plan.
 function Decided({ instance }) {
-  const policy = status.value?.policy;
-  const { value } = useQuery('decisions', (signal) => get('decisions', { signal }), { every: 30_000, on: policy?.rules?.length > 0, news: JSON.stringify(policy) + servers.value.map((one) => one.shutdown_at) });
-  const about = (value?.decisions ?? []).filter((one) => one.id === instance.id && one.do !== 'wait');
+  const about = useDecisions().filter((one) => one.id === instance.id && one.do !== 'wait');
   return about.map((one) => html`<p class="instance-decided muted" dir="auto" key=${one.rule} title=${one.evidence.join('\n')}>Policies: ${phrase(one.words, now.value)}</p>`);
 }
 

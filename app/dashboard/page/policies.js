@@ -2,7 +2,7 @@
 // The policies below the overview: what each does with the servers now, the switch
 // of each rule, how to pause them, and start at login.
 
-import { html } from './preact.js';
+import { html, useLayoutEffect, useRef } from './preact.js';
 import { stop } from './actions.js';
 import { AtLogin } from './login.js';
 import { absolute, bytes, clockTime, count, duration, phrase } from './format.js';
@@ -26,7 +26,7 @@ function effect(policy, at) {
   return policy.paused ? `They are ${paused(policy, at)}: nothing is ended, and you are told of nothing.` : 'What is to be ended is shown minutes before.';
 }
 
-const settings = { orphans: 'orphan_grace_minutes', idle: 'idle_shutdown_minutes', zombies: 'zombie_prune_minutes', memory: 'memory_notify', duplicates: 'duplicates' };
+const settings = { orphans: 'orphan_grace_minutes', zombies: 'zombie_prune_minutes', memory: 'memory_notify', duplicates: 'duplicates' };
 
 // restOfDay is the number of minutes until midnight, at least one.
 export function restOfDay(at) {
@@ -35,17 +35,20 @@ export function restOfDay(at) {
   return Math.max(1, Math.ceil((Number(end) - Number(at)) / 60_000));
 }
 
+// useDecisions follows what the policies do now.
+export function useDecisions(on = true) {
+  const policy = status.value?.policy;
+  const news = JSON.stringify(policy) + servers.value.map((one) => one.shutdown_at);
+  return useQuery('decisions', (signal) => get('decisions', { signal }), { every: 30_000, on: on && policy?.rules?.length > 0, news }).value?.decisions ?? [];
+}
+
 export function Policies() {
   const policy = status.value?.policy;
   const rules = policy?.rules ?? [];
-  const { value } = useQuery('decisions', (signal) => get('decisions', { signal }), { every: 30_000, on: isOpen('policies') && rules.length > 0, news: JSON.stringify(policy) + servers.value.map((one) => one.shutdown_at) });
+  const decisions = useDecisions(isOpen('policies'));
   if (rules.length === 0) return null;
   const { given_back_bytes: freed = 0, given_back_since: since = null } = status.value;
-  const pause = (minutes) => order({ paused: true, minutes });
-  const button = (words, run, kind = '') => html`<button type="button" key=${words} class=${`small ${kind}`} onClick=${run}>${words}</button>`;
-  // Who has just paused goes on with how to take that back.
-  const first = (node) => { if (node && node.dataset.was && node.dataset.was !== String(policy.paused) && document.activeElement === document.body) node.querySelector('button')?.focus(); if (node) node.dataset.was = String(policy.paused); };
-  const decisions = value?.decisions ?? [];
+  const button = (words, run, kind) => html`<button type="button" class=${`small ${kind}`} onClick=${run}>${words}</button>`;
   return html`<${Fold} title="Policies" name="policies" count=${standing(policy, now.value)}><div class="policy">
     <ul class="policy-rules" aria-label="Rules">${rules.map((rule) => html`<li key=${rule.name}><label>
       <input type="checkbox" checked=${rule.on && rule.set} disabled=${!rule.set} onClick=${(event) => {
@@ -55,13 +58,29 @@ export function Policies() {
       ${rule.name === 'idle' && html`<${Idle} rule=${rule} />`}
       ${!rule.set && rule.name !== 'idle' && html`<span class="muted policy-missing">${settings[rule.name] ? `set ${settings[rule.name]} to use it` : 'it needs a setting'}</span>`}</li>`)}</ul>
     <div class="policy-standing"><p class="muted">${effect(policy, now.value)}</p>
-      <p class="policy-buttons" ref=${first}>${policy.paused ? button('Resume', () => order({ paused: false }))
-        : [button('Pause for 1 h', () => pause(60)), button('Pause for today', () => pause(restOfDay(new Date()))), button('Pause until resumed', () => pause(null))]}</p>
+      <${Pauses} policy=${policy} />
       ${freed > 0 && html`<p class="muted">${bytes(freed)} freed${since && ` since ${absolute(since)}`}</p>`}
       <p class="policy-buttons">${[['idle', 'idle'], ['orphans', 'orphaned']].map(([what, word]) => policy[what] > 0 && button(`Stop ${policy[what]} ${word}…`, () => end(what, word), 'danger outlined'))}</p></div>
     ${decisions.length > 0 && html`<div class="policy-decisions"><h3>What they do now</h3><ul>${decisions.map((one) => html`<li key=${one.id + one.rule} title=${one.evidence.join('\n')}>
       <a href=${address(one.id)} dir="auto">${one.label}</a> <span dir="auto">${phrase(one.words, now.value)}</span></li>`)}</ul></div>`}
   </div><div class="policy-login"><${AtLogin} /></div><//>`;
+}
+
+// Pauses pause the policies, or resume them. Whoever has just paused goes on with how
+// to take that back.
+function Pauses({ policy }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const was = useRef(policy.paused);
+  useLayoutEffect(() => {
+    if (was.current !== policy.paused && document.activeElement === document.body) box.current?.querySelector('button')?.focus();
+    was.current = policy.paused;
+  });
+  const button = (words, wish) => html`<button type="button" class="small" key=${words} onClick=${() => order(wish)}>${words}</button>`;
+  return html`<p class="policy-buttons" ref=${box}>${policy.paused ? button('Resume', { paused: false }) : [
+    button('Pause for 1 h', { paused: true, minutes: 60 }),
+    button('Pause for today', { paused: true, minutes: restOfDay(new Date()) }),
+    button('Pause until resumed', { paused: true, minutes: null }),
+  ]}</p>`;
 }
 
 const times = [10, 30, 60, 120];

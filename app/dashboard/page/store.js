@@ -21,6 +21,7 @@ const missed = 'it was no longer there when lamplighter answered again';
 let left = new Map(); // id → {instance, ended_at, why, sure}
 let reconnected = false;
 const dismissed = new Set();
+const texts = new WeakMap(); // what each instance was, to tell whether it is another
 const awake = new Map(); // id that a parked one had → id that it has now, the newest last
 
 // merge returns the map of id → {instance, ended_at, why, sure} after news. ended is
@@ -67,7 +68,8 @@ export function takeSnapshot(body, now = new Date(), seconds = 0) {
   const instances = (Array.isArray(body?.instances) ? body.instances : []).map((one) => {
     delete one.idle_seconds; // it ages; last_activity says the same
     const old = before.get(one.id);
-    return old && JSON.stringify(old) === JSON.stringify(one) ? old : one;
+    texts.set(one, JSON.stringify(one));
+    return old && texts.get(old) === texts.get(one) ? old : one;
   });
   left = merge(left, { was: servers.peek(), instances, ended: null, now, reconnected });
   reconnected = false;
