@@ -2,7 +2,7 @@
 // The overview: a table of all instances, with what can be done to them, and below
 // it how their memory went, the policies and what happened.
 
-import { html, computed, signal, useEffect, useLayoutEffect, useMemo, useRef } from './preact.js';
+import { html, computed, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.js';
 import { Actions, stop } from './actions.js';
 import { EventList } from './events.js';
 import { absolute, bytes, count, head, percent, phrase, plural, sentence, totals, unknown } from './format.js';
@@ -17,6 +17,7 @@ import { Fold, Label, Mark, Time, copy, now, stored } from './ui.js';
 import { Welcome } from './welcome.js';
 
 const many = 12; // servers; beyond, they are grouped unless somebody chose otherwise
+const atFirst = 40; // rows that are drawn whole before it is known which are seen
 const nameLength = 48; // characters; beyond, the middle is left out
 const example = 'serena start-mcp-server --transport streamable-http';
 
@@ -116,7 +117,7 @@ function Servers() {
         <th scope="col" role="columnheader" class="actions-head"><span class="unseen">Actions</span></th></tr></thead>
       ${groups.map(({ name, list }) => html`<tbody key=${name} role="rowgroup">
         ${name && html`<tr role="row" class="group"><th role="rowheader" colspan="9" dir="auto">${name}: ${head(list)}</th>${['context', 'calls', 'version', 'port'].map((key) => html`<td class=${`cell-${key}`} aria-hidden="true"></td>`)}</tr>`}
-        ${list.map((one) => html`<${Row} key=${one.id} instance=${one} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} />`)}</tbody>`)}
+        ${list.map((one) => html`<${Row} key=${one.id} instance=${one} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} first=${ids.indexOf(one.id) < atFirst} />`)}</tbody>`)}
       <${Foot} found=${found} all=${all} />
     </table></div>`}`;
 }
@@ -127,26 +128,47 @@ function Head({ column }) {
     <button type="button" class="sort" title=${column.hint} onClick=${() => { sort.value = turned(sort.value, column.key); }}><span class="cut">${column.title}</span><span class="arrow" aria-hidden="true">${is ? (is.descending ? '↓' : '↑') : ''}</span></button></th>`;
 }
 
-// Row is drawn anew only when its server is another, or what was ordered for it.
-function Row({ instance, ending, chosen, choose }) {
+// useNear tells whether a node is in the part of the page that is seen, or close to it.
+const watched = new WeakMap(); // node → what is told
+let watcher = /** @type {IntersectionObserver | null} */ (null);
+
+function useNear(node, first) {
+  const [near, setNear] = useState(first);
+  useEffect(() => {
+    watcher ??= new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => watched.get(target)?.(isIntersecting)), { root: document.getElementById('panel'), rootMargin: '600px' });
+    const one = node.current;
+    watched.set(one, setNear);
+    watcher.observe(one);
+    return () => watcher?.unobserve(one);
+  }, []);
+  return near;
+}
+
+// Row is drawn anew only when its server is another, or what was ordered for it. One
+// that is far from what is seen is a name alone.
+function Row({ instance, ending, chosen, choose, first }) {
+  const node = useRef(null);
   const newest = useRef(choose);
   newest.current = choose;
-  return useMemo(() => html`<${Cells} ...${{ instance, ending, chosen, choose: newest }} />`, [instance, ending, chosen]);
+  const near = useNear(node, first);
+  return useMemo(() => html`<tr ref=${node} role="row" data-id=${instance.id} data-state=${instance.state} class=${chosen ? 'chosen' : ''}>
+    ${near ? html`<${Cells} ...${{ instance, ending, chosen, choose: newest }} />` : html`<td role="cell" class="choose"></td><td role="cell" class="cell-state"></td><${Name} instance=${instance} />`}</tr>`, [instance, ending, chosen, near]);
 }
+
+const Name = ({ instance }) => html`<td role="rowheader" class="cell-server"><a class="server" href=${link(instance)} title=${[instance.label, instance.project_root].filter(Boolean).join('\n')}><${Label} instance=${instance} most=${nameLength} /></a></td>`;
 
 function Cells({ instance, ending, chosen, choose }) {
   const { id, label, state, words } = instance;
   const cell = (column, children, title = undefined) => html`<td role="cell" class=${`cell-${column.key} ${column.number ? 'number' : ''} ${children === unknown ? 'unknown' : ''}`} title=${title} dir="auto">${children}</td>`;
   const cells = {
     state: (column) => cell(column, html`<span class="state"><${Mark} kind=${state} /><span class="cut">${words.state}</span></span>`, instance.reason ?? undefined),
-    server: () => html`<td role="rowheader" class="cell-server"><a class="server" href=${link(instance)} title=${[label, instance.project_root].filter(Boolean).join('\n')}><${Label} instance=${instance} most=${nameLength} /></a></td>`,
+    server: () => html`<${Name} instance=${instance} />`,
     idle: (column) => cell(column, instance.busy && state !== 'zombie' ? 'busy' : idles(instance) ? html`<${Time} at=${instance.last_activity} suffix="" />` : unknown),
-    next: (column) => html`<td role="cell" key=${column.key} class="cell-next" dir="auto" data-kind=${ending || instance.shutdown_at ? 'soon' : 'plain'}><${Next} instance=${instance} ending=${ending} /></td>`,
+    next: () => html`<td role="cell" class="cell-next" dir="auto" data-kind=${ending || instance.shutdown_at ? 'soon' : 'plain'}><${Next} instance=${instance} ending=${ending} /></td>`,
   };
-  return html`<tr role="row" data-id=${id} data-state=${state} class=${chosen ? 'chosen' : ''}>
-    <td role="cell" class="choose"><input type="checkbox" checked=${chosen} aria-label=${`Select ${label}`} onClick=${(event) => choose.current(id, event.currentTarget.checked, event.shiftKey)} /></td>
+  return html`<td role="cell" class="choose"><input type="checkbox" checked=${chosen} aria-label=${`Select ${label}`} onClick=${(event) => choose.current(id, event.currentTarget.checked, event.shiftKey)} /></td>
     ${columns.map((column) => (cells[column.key] ?? ((one) => cell(one, one.text(instance), one.number ? undefined : one.text(instance))))(column))}
-    <td role="cell" class="cell-actions"><${Actions} instance=${instance} compact /></td></tr>`;
+    <td role="cell" class="cell-actions"><${Actions} instance=${instance} compact /></td>`;
 }
 
 // Next says what will become of a server, and of a red one why it is so.

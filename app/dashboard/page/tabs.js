@@ -2,7 +2,7 @@
 // The tab bar: the overview, then a tab per instance, in the order of the list; of
 // many, group by group.
 
-import { html, signal, useEffect, useLayoutEffect, useRef, useState } from './preact.js';
+import { html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.js';
 import { dismiss } from './actions.js';
 import { modal } from './dialog.js';
 import { plural } from './format.js';
@@ -80,24 +80,30 @@ export function Tabs({ selected }) {
     else return;
     event.preventDefault();
   };
-  const tab = (id, props, children) => html`<a role="tab" key=${id} id=${tabId(id)} class="tab" aria-controls=${id === selected ? 'panel' : undefined} aria-selected=${String(id === selected)}
-    tabindex=${id === reached ? 0 : -1} onFocus=${() => setFocusable(id)} onKeyDown=${(event) => pressed(event, id)} ...${props}>${children}</a>`;
-  const server = (id) => {
-    const { instance, ended_at: ended } = entries.get(id);
-    const words = ended ? 'ended' : instance.words.state;
-    return tab(id, { href: link(instance), title: `${instance.label}: ${words}`, 'data-state': ended ? 'ended' : instance.state, 'aria-keyshortcuts': ended ? 'Delete' : undefined },
-      html`<${Mark} kind=${ended ? 'ended' : instance.state} /><${Label} instance=${instance} most=${nameLength} /><${Unseen}>, ${words}<//>
-        ${ended && html`<span class="tab-close" aria-hidden="true" title="Dismiss (Delete)" onClick=${(event) => { event.preventDefault(); away(id); }}>×</span>`}`);
-  };
+  const acts = useRef({ pressed, away, setFocusable });
+  acts.current = { pressed, away, setFocusable };
   const begins = new Map(groups.filter((group) => group.name).map((group) => [group.list[0].id, group]));
   const shape = [cut.before && 'more-before', cut.after && 'more-after'].filter(Boolean).join(' ');
   return html`<nav id="tabbar" aria-label="Servers" onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
     <div id="tabs" ref=${list} role="tablist" aria-label="Servers" class=${shape} onScroll=${fade} onWheel=${(event) => { if (event.deltaX === 0 && !event.ctrlKey) event.currentTarget.scrollLeft += event.deltaY; }}>
-      ${tab(home, { href: address(home) }, 'Overview')}
-      ${order.map((id) => [!held.value && begins.has(id) && html`<span class="tab-group muted" key=${`of ${id}`} aria-hidden="true">${begins.get(id).name} (${begins.get(id).list.length})</span>`, server(id)])}
+      <${Tab} key=${home} id=${home} selected=${selected === home} reached=${reached === home} href=${address(home)} acts=${acts} />
+      ${order.map((id) => [!held.value && begins.has(id) && html`<span class="tab-group muted" key=${`of ${id}`} aria-hidden="true">${begins.get(id).name} (${begins.get(id).list.length})</span>`,
+        html`<${Tab} key=${id} id=${id} entry=${entries.get(id)} selected=${id === selected} reached=${id === reached} href=${link(entries.get(id).instance)} acts=${acts} />`])}
     </div>
     ${(shape || order.length > 12) && html`<button type="button" class="quiet small all" aria-haspopup="dialog" title="Show all servers (t)" onClick=${openAll}>All ${order.length}</button>`}
   </nav>`;
+}
+
+// Tab is drawn anew only when something in it is different.
+function Tab({ id, entry: { instance = null, ended_at: ended = null } = {}, selected, reached, href, acts }) {
+  return useMemo(() => {
+    const words = ended ? 'ended' : instance?.words.state;
+    const kind = ended ? 'ended' : instance?.state;
+    return html`<a role="tab" id=${tabId(id)} class="tab" href=${href} title=${instance && `${instance.label}: ${words}`} data-state=${kind} aria-keyshortcuts=${ended ? 'Delete' : undefined}
+      aria-controls=${selected ? 'panel' : undefined} aria-selected=${String(selected)} tabindex=${reached ? 0 : -1} onFocus=${() => acts.current.setFocusable(id)} onKeyDown=${(event) => acts.current.pressed(event, id)}>
+      ${instance ? html`<${Mark} kind=${kind} /><${Label} instance=${instance} most=${nameLength} /><${Unseen}>, ${words}<//>` : 'Overview'}
+      ${ended && html`<span class="tab-close" aria-hidden="true" title="Dismiss (Delete)" onClick=${(event) => { event.preventDefault(); acts.current.away(id); }}>×</span>`}</a>`;
+  }, [instance, ended, selected, reached, href]);
 }
 
 // showAll offers the list of all servers, for when there are more tabs than room.
