@@ -7,7 +7,7 @@ import { absolute, bytes, count, percent, unknown } from './format.js';
 import { get, instance as requests } from './http.js';
 import { at, begin, columnsOf, increments, ranges, summary, top } from './historydata.js';
 import { useQuery } from './query.js';
-import { Fold, isOpen, now as clockNow, stored } from './ui.js';
+import { Fold, isOpen, now as clockNow, stored, useNear } from './ui.js';
 
 const every = 10_000; // ms
 const height = 132; // px
@@ -31,7 +31,7 @@ if (globalThis.document) {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed);
 }
 
-// uPlot is loaded once somebody wants to see a chart.
+// uPlot is loaded once a chart is seen.
 const plotter = signal(/** @type {any} */ (null));
 const loadPlotter = async () => { plotter.value ??= (await import('./uPlot.esm.js')).default; };
 
@@ -51,13 +51,15 @@ export function MemoryOfAll() {
 }
 
 function Charts({ answer, end, kinds: wanted, empty }) {
-  useEffect(() => { loadPlotter(); }, []);
+  const box = useRef(null);
+  const near = useNear(box);
+  useEffect(() => { if (near) loadPlotter(); }, [near]);
   const all = columnsOf(answer, end);
   const known = wanted.filter(({ column }) => all[column].some((value) => value !== null));
-  if (known.length === 0 || all.times.length < 2) return html`<p class="history-empty muted">${answer ? empty : 'Reading the history …'}</p>`;
+  if (known.length === 0 || all.times.length < 2) return html`<div ref=${box} class="history-charts"><p class="history-empty muted">${answer ? empty : 'Reading the history …'}</p></div>`;
   const from = begin(all.times[0], end, range.value);
   const rows = known.map((kind) => ({ kind, values: all[kind.column], ...summary(all.times, all[kind.column], from) }));
-  return html`<div class="history-bar">
+  return html`<div ref=${box} class="history-charts"><div class="history-bar">
       <div class="history-ranges" role="group" aria-label="Range">${ranges.map(([label, seconds]) => html`<button type="button" class="small" aria-pressed=${String(seconds === range.value)} onClick=${() => { range.value = seconds; }}>${label}</button>`)}</div>
       <p class="muted">${pointer.value !== null && `At ${absolute(pointer.value * 1000)}`}</p>
       <p class="history-since muted">Known since ${absolute(all.times[0] * 1000)}</p></div>
@@ -65,7 +67,7 @@ function Charts({ answer, end, kinds: wanted, empty }) {
     <table class="unseen"><caption>Summary</caption>
       <thead><tr>${['Figure', 'Now', 'Highest', 'At'].map((word) => html`<th scope="col">${word}</th>`)}</tr></thead>
       <tbody>${rows.map(({ kind, now, highest, highestAt }) => html`<tr><th scope="row">${kind.title}</th><td>${kind.words(now)}</td>
-        <td>${kind.rising ? unknown : kind.words(highest)}</td><td>${kind.rising || highestAt === null ? unknown : absolute(highestAt * 1000)}</td></tr>`)}</tbody></table>`;
+        <td>${kind.rising ? unknown : kind.words(highest)}</td><td>${kind.rising || highestAt === null ? unknown : absolute(highestAt * 1000)}</td></tr>`)}</tbody></table></div>`;
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });

@@ -2,7 +2,7 @@
 // The overview: a table of all instances, with what can be done to them, and below
 // it how their memory went, the policies and what happened.
 
-import { html, computed, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.js';
+import { html, computed, signal, useEffect, useLayoutEffect, useMemo, useRef } from './preact.js';
 import { Actions, stop } from './actions.js';
 import { EventList } from './events.js';
 import { absolute, bytes, count, head, percent, phrase, plural, sentence, totals, unknown } from './format.js';
@@ -13,7 +13,7 @@ import { Policies } from './policies.js';
 import { link } from './router.js';
 import { arrange, columns, grouped, groupings, idles, matches, parts, range, sorted, turned } from './rows.js';
 import { loaded, pending, servers, status, trouble } from './store.js';
-import { Fold, Label, Mark, Time, copy, now, stored } from './ui.js';
+import { Fold, Label, Mark, Time, copy, now, stored, useNear } from './ui.js';
 import { Welcome } from './welcome.js';
 
 const many = 12; // servers; beyond, they are grouped unless somebody chose otherwise
@@ -126,22 +126,6 @@ function Head({ column }) {
   const is = sort.value?.key === column.key ? sort.value : null;
   return html`<th scope="col" role="columnheader" class=${`head-${column.key} ${column.number ? 'number' : ''}`} aria-sort=${is ? (is.descending ? 'descending' : 'ascending') : undefined}>
     <button type="button" class="sort" title=${column.hint} onClick=${() => { sort.value = turned(sort.value, column.key); }}><span class="cut">${column.title}</span><span class="arrow" aria-hidden="true">${is ? (is.descending ? '↓' : '↑') : ''}</span></button></th>`;
-}
-
-// useNear tells whether a node is in the part of the page that is seen, or close to it.
-const watched = new WeakMap(); // node → what is told
-let watcher = /** @type {IntersectionObserver | null} */ (null);
-
-function useNear(node, first) {
-  const [near, setNear] = useState(first);
-  useEffect(() => {
-    watcher ??= new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => watched.get(target)?.(isIntersecting)), { root: document.getElementById('panel'), rootMargin: '600px' });
-    const one = node.current;
-    watched.set(one, setNear);
-    watcher.observe(one);
-    return () => watcher?.unobserve(one);
-  }, []);
-  return near;
 }
 
 // Row is drawn anew only when its server is another, or what was ordered for it. One

@@ -1,7 +1,7 @@
 // @ts-check
 // The pieces that every view is made of.
 
-import { html, signal, useEffect, useErrorBoundary, useRef } from './preact.js';
+import { html, signal, useEffect, useErrorBoundary, useRef, useState } from './preact.js';
 import { absolute, ago, duration, middle, moment, unknown, until } from './format.js';
 
 // stored is a signal whose value lasts: read makes it of what was kept, and throws
@@ -163,6 +163,22 @@ export function Fold({ title, name, count = '', hidden = false, answer, found, v
     <summary><h2>${title}</h2><span class="fold-count">${count}</span></summary>
     ${note && html`<p class="section-note">${note}</p>`}
     <div class="section-body">${isOpen(name) && html`<${Guard} of=${answer?.value}>${body}<//>`}</div></details>`;
+}
+
+// useNear tells whether a node is in the part of the page that is seen, or close to it.
+const watched = new WeakMap(); // node → what is told
+let watcher = /** @type {IntersectionObserver | null} */ (null);
+
+export function useNear(node, first = false) {
+  const [near, setNear] = useState(first);
+  useEffect(() => {
+    watcher ??= new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => watched.get(target)?.(isIntersecting)), { root: document.getElementById('panel'), rootMargin: '600px' });
+    const one = node.current;
+    watched.set(one, setNear);
+    watcher.observe(one);
+    return () => watcher?.unobserve(one);
+  }, []);
+  return near;
 }
 
 const notices = signal(/** @type {any[]} */ ([]));
