@@ -24,6 +24,7 @@ type member struct {
 	alive   bool
 	spared  error // why it is never signalled: ErrOurs, ErrAncestor or ErrOtherUser; nil = it may be
 	refused bool  // the system did not let us signal it
+	rss     uint64
 
 	suspended  bool // by somebody else
 	still      bool // suspended by us, until it is continued

@@ -78,9 +78,9 @@ func (j *journal) wouldEnd(p *party) Result {
 	}
 	return Result{
 		Outcome:    WouldEnd,
-		Detail:     fmt.Sprintf("Would end %s: %s. How: %s. Gives back about %s.%s", j.in.Label(), everybody(all), strings.Join(how, ", then "), monitor.Memory(p.rss), beside),
+		Detail:     fmt.Sprintf("Would end %s: %s. How: %s. Gives back about %s.%s", j.in.Label(), everybody(all), strings.Join(how, ", then "), monitor.Memory(p.memory()), beside),
 		Processes:  len(all),
-		FreedBytes: p.rss,
+		FreedBytes: p.memory(),
 	}
 }
 
@@ -89,7 +89,7 @@ func (j *journal) finish(ctx context.Context, p *party, respawned func() string)
 	left := p.left()
 	r := Result{Processes: len(p.members) - len(left)}
 	if len(left) == 0 {
-		r.Outcome, r.FreedBytes = Ended, p.rss
+		r.Outcome, r.FreedBytes = Ended, p.memory()
 		what := fmt.Sprintf("%s, about %s given back", monitor.Plural(r.Processes, "process", "processes"), monitor.Memory(r.FreedBytes))
 		span := monitor.Span(j.ladder.now().Sub(j.began))
 		again := ""

@@ -27,8 +27,7 @@ type party struct {
 	started    time.Time
 	serverInfo process.Info
 	rootInfo   process.Info
-	rss        uint64 // of all members when they were taken hold of
-	denied     error  // what the system said when it refused a signal
+	denied     error // what the system said when it refused a signal
 }
 
 // hold re-checks who the server is and takes hold of its whole tree. Nothing is
@@ -142,6 +141,14 @@ func (l *Ladder) muster(in *monitor.Instance, server process.Info, root monitor.
 	return p, nil
 }
 
+// memory is that of all members when they were taken hold of, resident, in bytes.
+func (p *party) memory() (sum uint64) {
+	for i := range p.members {
+		sum += p.members[i].rss
+	}
+	return sum
+}
+
 // take makes a process a member: spared, or held.
 func (p *party) take(s process.Stat, below bool) error {
 	m := member{id: s.Identity, name: nameOf(p.system, s.PID), alive: true, suspended: s.State == process.Stopped}
@@ -158,7 +165,7 @@ func (p *party) take(s process.Stat, below bool) error {
 			return err
 		}
 		p.handles[s.Identity] = h
-		p.rss += s.RSSBytes
+		m.rss = s.RSSBytes
 	}
 	p.at[s.PID] = len(p.members)
 	p.members = append(p.members, m)
@@ -195,6 +202,9 @@ func (p *party) look(now time.Time) (failed error) {
 			if at, known := p.at[s.PID]; known && p.members[at].id == s.Identity {
 				m := &p.members[at]
 				m.suspended = s.State == process.Stopped && !m.still
+				if m.rss == 0 && m.spared == nil { // of the root no Stat told
+					m.rss = s.RSSBytes
+				}
 				continue
 			}
 			if err := p.adopt(s); err != nil && !errors.Is(err, process.ErrGone) {

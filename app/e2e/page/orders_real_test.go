@@ -116,6 +116,7 @@ func (s *street) killed(t *testing.T, p *browsertest.Page) {
 func (s *street) isEnded(t *testing.T, p *browsertest.Page, server *serenatest.Server, label string) {
 	t.Helper()
 	p.AwaitText(t, everything, "Ended: "+label)
+	p.AwaitNoText(t, everything, "about 0 B") // of a real server it is some 100 MB
 	apptest.Eventually(t, strconv.Itoa(server.PID)+" is gone", func() bool { return len(server.Pids()) == 0 })
 	p.AwaitText(t, mainPart, label, "ended")
 	if tab := p.AwaitThing(t, browsertest.Tab(label)); !strings.Contains(tab.Name+tab.Description, "ended") {
