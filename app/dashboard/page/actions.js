@@ -276,7 +276,7 @@ export function Actions({ instance, ended = false, compact = false }) {
     ${words}${compact && html`<span class="unseen">${name}</span>`}</button>`;
   return html`<div class=${`actions ${compact ? 'compact' : ''}`}>
     ${instance.dashboard_url && html`<a class=${`button ${compact ? 'quiet icon small' : ''}`} href=${instance.dashboard_url} target="_blank" rel="noopener noreferrer" title="Open its own dashboard">
-      <${Icon} name="open" /><span class=${compact ? 'unseen' : ''}>Open its dashboard${name && html` of${name}`}</span></a>`}
+      <${Icon} name="open" /><span class=${compact ? 'unseen' : ''}>${compact ? `Open the dashboard of${name}` : 'Open its dashboard'}</span></a>`}
     ${mayKeep(instance) && (!compact || instance.shutdown_at || kept) && button('keep', `Keep${name} ${kept ? 'no longer' : 'for 1 h'}`, kept ? 'Kept: no policy ends it. Press to keep it no longer' : 'Keep: no policy ends it for 1 h', () => keep(instance, kept ? 0 : 60), Boolean(kept))}
     ${instance.state !== 'parked' && button('pin', `${pinned ? 'Unpin' : 'Pin'}${name}`, pinned ? 'Pinned: no policy ends it. Press to unpin' : 'Pin: no policy ends it', () => pin(instance, !pinned), pinned)}
     <span class="apart"></span>

@@ -5,7 +5,7 @@ import { html, useEffect } from './preact.js';
 import { Actions } from './actions.js';
 import { Details } from './details.js';
 import { EventList } from './events.js';
-import { bytes, clockTime, count, duration, percent, phrase, plural } from './format.js';
+import { bytes, clockTime, count, duration, percent, phrase, plural, until } from './format.js';
 import { History } from './history.js';
 import { useKey } from './keys.js';
 import { Logs } from './logs.js';
@@ -65,8 +65,9 @@ function Head({ found: { instance, ended, ended_at, why } }) {
   const since = words.short.find((one) => one.since);
   const doing = order ? [order] : [
     words.short.some((one) => one.text === 'busy') && 'busy',
-    since && !words.next && `idle since ${clockTime(since.since, now.value)}`,
+    since && `idle since ${clockTime(since.since, now.value)}`,
     words.next && phrase(words.next, now.value),
+    instance.shutdown_at && until(instance.shutdown_at, now.value),
   ].filter(Boolean);
   const command = `kill -CONT ${pid}`;
   return html`<header class="instance-head" data-state=${ended ? 'ended' : instance.state}>
