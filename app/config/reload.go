@@ -3,17 +3,19 @@ package config
 import (
 	"context"
 	"reflect"
+	"sync"
 )
 
 // Watcher notices when the settings file changes. Make one with NewWatcher.
-// Load is for before Serve, and neither for two goroutines at once.
+// Load is for before Serve; Look may be called by any goroutine.
 type Watcher struct {
 	following
 	required bool
 	changed  func(Settings, error)
 
-	settings Settings // the last good ones
-	problem  string   // with the file as it is now, empty when there is none
+	mu       sync.Mutex // held in Look, also while changed is called
+	settings Settings   // the last good ones
+	problem  string     // with the file as it is now, empty when there is none
 
 	read func(path string) ([]byte, error)
 }
@@ -21,8 +23,8 @@ type Watcher struct {
 // NewWatcher watches the file that Load would read. changed gets the new
 // settings each time they are others than before, and each time something else
 // is wrong with the file: then the last good settings together with a
-// *FileError. It is called by the goroutine of Serve, which waits for it. An
-// empty path never changes.
+// *FileError. It is called in Serve and in Look, which wait for it. An empty path
+// never changes.
 func NewWatcher(path string, required bool, changed func(Settings, error)) *Watcher {
 	return &Watcher{following: newFollowing(path), required: required, changed: changed, settings: Default(), read: readSettings}
 }
@@ -42,10 +44,12 @@ func (w *Watcher) Load() (Settings, error) {
 // Serve watches until ctx ends and then returns its error. Any other error
 // means that the system cannot tell of changes, so that they need a restart.
 // What changed since Load is noticed at the start.
-func (w *Watcher) Serve(ctx context.Context) error { return w.serve(ctx, w.look) }
+func (w *Watcher) Serve(ctx context.Context) error { return w.serve(ctx, w.Look) }
 
-// look reads the file and tells what is new.
-func (w *Watcher) look() {
+// Look reads the file and tells what is new: for who has just written it.
+func (w *Watcher) Look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	text, err := w.read(w.path)
 	settings, err := judge(w.path, w.required, text, err)
 	if err != nil {

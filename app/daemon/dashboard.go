@@ -112,9 +112,7 @@ func (b *background) setIdle(after time.Duration, attached bool) error {
 	if err := config.SetIdle(b.places.Config, after, attached); err != nil {
 		return err
 	}
-	if s, err := config.Load(b.places.Config, false); err == nil {
-		b.layers.change(func(l *layers) { l.ours = s }, b.holds)
-	}
+	b.ours.Look()
 	return nil
 }
 
