@@ -106,7 +106,7 @@ func (s *Server) loses() []string {
 	}
 	client := ""
 	if s.Client != nil {
-		client = cmp.Or(monitor.Shorten(monitor.Clean(s.Client.Name), clientName), "unknown program")
+		client = programName(s.Client.Name)
 	}
 	switch {
 	case s.SharedBy != nil && len(s.Clients) == 0:
@@ -316,6 +316,11 @@ const (
 	clientName   = 24 // columns of a name
 )
 
+// programName is what the program of a client is called in a sentence.
+func programName(name string) string {
+	return cmp.Or(monitor.Shorten(monitor.Clean(name), clientName), "unknown program")
+}
+
 // ClientsInWords counts clients and names their programs, those of most clients
 // first: "3 clients: Claude Code ×2, Codex", "1 client: Codex", "no clients".
 func ClientsInWords(list []monitor.Client) string {
@@ -328,7 +333,7 @@ func ClientsInWords(list []monitor.Client) string {
 	}
 	var programs []program
 	for i := range list {
-		name := cmp.Or(monitor.Shorten(monitor.Clean(list[i].Name), clientName), "unknown program")
+		name := programName(list[i].Name)
 		at := slices.IndexFunc(programs, func(p program) bool { return p.name == name })
 		if at < 0 {
 			programs = append(programs, program{name: name})

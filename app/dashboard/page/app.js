@@ -73,7 +73,7 @@ function useVersion() {
   const version = status.value?.version ?? '';
   useEffect(() => {
     if (first.current && version && version !== first.current) say(`Lamplighter ${version} runs now. Reload this page, which came from ${first.current}.`, { stays: true, action: { words: 'Reload', run: () => location.reload() } });
-    first.current = version || first.current;
+    first.current ||= version;
   }, [version]);
 }
 

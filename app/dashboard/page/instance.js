@@ -88,9 +88,12 @@ function Decided({ instance }) {
   return about.map((one) => html`<p class="instance-decided muted" dir="auto" key=${one.rule} title=${one.evidence.join('\n')}>Policies: ${phrase(one.words, now.value)}</p>`);
 }
 
+// clientOf names a client, and its process.
+const clientOf = ({ name, pid }) => `${name || 'unknown program'} (process ${pid})`;
+
 // headline is the facts in the header, without those that are not known.
 function headline({ words, client, clients, managed, saved_bytes: saved, started_at: started, rss_bytes: rss, processes, cpu_percent: cpu, tool_calls: calls, port }) {
-  const names = clients.map(({ name, pid }) => `${name || 'unknown program'} (process ${pid})`).join('\n') || client && `process ${client.pid}`;
+  const names = clients.map(clientOf).join('\n') || client && `process ${client.pid}`;
   return [
     words.client && [managed ? 'asked for by' : 'client', words.client, names || undefined],
     saved > 0 && ['saves', bytes(saved), 'that separate servers would need besides'],
@@ -119,8 +122,8 @@ export function everything(one) {
   const time = (at) => at && html`<${Time} at=${at} />`;
   return [
     ['Name', nameOf(one)], ['Kind', one.kind === 'serena' ? 'Serena' : one.kind], ['Project', one.project_name], ['Path', one.project_root], ['Context', one.context], ['Modes', one.modes?.join(', ')], ['Version', one.version],
-    [one.managed ? 'Asked for by' : 'Client', one.client && `${one.client.name || 'unknown program'} (process ${one.client.pid})`],
-    ['Shared by', one.clients.map(({ name, pid }) => `${name || 'unknown program'} (process ${pid})`).join(', ')],
+    [one.managed ? 'Asked for by' : 'Client', one.client && clientOf(one.client)],
+    ['Shared by', one.clients.map(clientOf).join(', ')],
     ['Process', one.pid && String(one.pid)], ['Processes', one.processes && `${count(one.processes)} with everything below it`], ['MCP address', one.mcp_url],
     ['Started', time(one.started_at)], ['Last heartbeat', time(one.last_heartbeat)], ['Last activity', time(one.last_activity)],
     ['Idle', one.busy ? 'no, it is busy' : one.last_activity && duration((now.value - Date.parse(one.last_activity)) / 1000)],

@@ -4,7 +4,7 @@
 // to the newest, max_idx; it keeps only the newest few thousand.
 
 export const atFirst = 500; // messages
-export const perStep = 500; // messages, with "Load earlier"
+const perStep = 500; // messages, with "Load earlier"
 
 const beyond = 2 ** 30; // no messages, only their number
 

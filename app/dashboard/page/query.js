@@ -93,7 +93,7 @@ export class Query {
 
 // troubleOf says in short words why an answer did not come. absent means that
 // there is no such route.
-export function troubleOf(error) {
+function troubleOf(error) {
   const short = { 404: 'not offered', 405: 'not offered', 504: 'it does not answer', 0: 'lamplighter does not answer' }[error.status] ?? 'the last request failed';
   return { absent: error.status === 404 || error.status === 405, short, text: error.message };
 }

@@ -5,7 +5,7 @@
 import { signal } from './preact.js';
 import { find } from './store.js';
 
-export const sections = ['logs', 'history', 'events', 'memories'];
+const sections = ['logs', 'history', 'events', 'memories'];
 
 // parse reads a fragment. What is not understood means the overview.
 export function parse(hash) {

@@ -13,7 +13,7 @@ export const gone = signal(/** @type {any[]} */ ([])); // {instance, ended_at, w
 export const status = signal(/** @type {any} */ (null));
 export const pending = signal(new Map()); // words for what this page has ordered and not heard the end of, by id
 
-export const keepTime = 10 * 60_000; // ms that an ended one stays readable
+const keepTime = 10 * 60_000; // ms that an ended one stays readable
 const bridgeTime = 3_000; // ms until lamplighter must have said that it ended
 const mostAwake = 100; // parked ones that are found by the id that they had
 const missed = 'it was no longer there when lamplighter answered again';
@@ -43,7 +43,7 @@ export function merge(before, { was, instances, ended, now, reconnected: again }
 }
 
 // sweep leaves out what has been gone for long enough, or was never confirmed.
-export function sweep(all, now) {
+function sweep(all, now) {
   return new Map([...all].filter(([, one]) => now - Number(new Date(one.ended_at)) < (one.sure ? keepTime : bridgeTime)));
 }
 
