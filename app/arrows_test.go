@@ -28,6 +28,8 @@ func mayImport(from, to string) bool {
 		return false
 	case from == "monitor/command": // reads command lines, and knows no server
 		return to == "monitor"
+	case from == "monitor/clients": // reads settings, and edits none
+		return slices.Contains([]string{"monitor", "monitor/command", "monitor/process", "monitor/statefile", "monitor/clients/document"}, to)
 	case from == "monitor/rules": // decides, and looks at nothing
 		return to == "monitor" || to == "monitor/command"
 	case below(from, "icons"):
@@ -70,7 +72,7 @@ func mayImport(from, to string) bool {
 		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/socket", "app/payload"}, to)
 	case from == "app/socket": // whoever connects
 		return to == "app/config" || below(to, "monitor")
-	case from == "app/setup/document": // bytes, and no file
+	case from == "monitor/clients/document": // bytes, and no file
 		return to == "monitor"
 	case from == "app/setup/secret": // texts, whosever they are
 		return false

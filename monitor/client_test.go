@@ -21,15 +21,3 @@ func TestOrigin(t *testing.T) {
 		}
 	}
 }
-
-// What clients call themselves in MCP means the same programs.
-func TestNamesInClientInfo(t *testing.T) {
-	for said, want := range map[string]string{
-		"claude-code": "Claude Code", "codex-mcp-client": "Codex", "gemini-cli-mcp-client": "Gemini CLI", "Visual Studio Code": "VS Code",
-		"inspector-cli": "MCP Inspector", "my client": "my client", "": "unknown program",
-	} {
-		if got := ClientName(said, "", nil); got != want {
-			t.Errorf("%q: %q, want %q", said, got, want)
-		}
-	}
-}

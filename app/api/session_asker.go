@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
 )
 
@@ -24,7 +25,7 @@ func (r routes) client(req *http.Request) monitor.Client {
 			info, err = process.Read(info.Parent)
 		}
 		if err == nil {
-			return monitor.Client{Identity: info.Identity, Name: monitor.ClientName(info.Name, info.Exe, info.Args)}
+			return monitor.Client{Identity: info.Identity, Name: clients.NameOf(info)}
 		}
 	}
 	return monitor.Client{}

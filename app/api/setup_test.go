@@ -18,6 +18,7 @@ import (
 
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
 
 // desktop is a Setup that knows what the test says, and notes what it is told.
@@ -250,7 +251,7 @@ func TestSetupOfRealFiles(t *testing.T) {
 	}
 	h := withSetup(setup.New(setup.Options{
 		Home: home, Getenv: func(string) string { return "" }, State: filepath.Join(home, "state"), Connect: connect,
-		Programs:  func() ([]setup.Program, error) { return nil, nil },
+		Programs:  func() ([]process.Info, error) { return nil, nil },
 		LookPath:  func(command string) (string, error) { return command, nil },
 		PageOpens: func() bool { return true },
 	}))

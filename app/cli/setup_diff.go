@@ -6,8 +6,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"lamplighter/app/setup"
-	"lamplighter/app/setup/document"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients/document"
 )
 
 // Limits of a diff. Those of a line are in characters: settings without line

@@ -8,9 +8,9 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/setup"
-	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/secret"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients/document"
 )
 
 // all is the whole of any text.

@@ -11,6 +11,7 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/apptest"
 	"lamplighter/app/setup"
+	"lamplighter/monitor/process"
 )
 
 const codexSettings = "# mine\n[mcp_servers.serena]\ncommand = \"serena\" # the one of uv\nargs = [\"start-mcp-server\", \"--context\", \"ide\", \"--project-from-cwd\"]\nenv = { TOKEN = \"hunter2\" }\n"
@@ -22,7 +23,7 @@ func (d *desktop) withHome(t *testing.T) (codex string) {
 	d.Base.Home = t.TempDir()
 	d.Setup = func(o setup.Options) api.Setup {
 		o.Socket = "" // lamplighter is where it usually is
-		o.Programs = func() ([]setup.Program, error) { return nil, nil }
+		o.Programs = func() ([]process.Info, error) { return nil, nil }
 		o.PageOpens = func() bool { return true }
 		o.LookPath = func(command string) (string, error) {
 			if command == "serena" || filepath.IsAbs(command) {

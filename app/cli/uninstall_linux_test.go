@@ -103,7 +103,7 @@ func TestUninstallWhereSettingsCannotBeChanged(t *testing.T) {
 func TestUninstallLeavesNoClientBehind(t *testing.T) {
 	m := newMachine(t)
 	m.Setup = func(o setup.Options) api.Setup {
-		o.Socket, o.Programs = "", func() ([]setup.Program, error) { return nil, nil }
+		o.Socket, o.Programs = "", func() ([]process.Info, error) { return nil, nil }
 		return setup.New(o)
 	}
 	m.says(t, statusFine, "install", "--no-start")

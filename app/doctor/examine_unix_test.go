@@ -24,6 +24,7 @@ import (
 	"lamplighter/app/setup"
 	"lamplighter/installer"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/programtest"
 )
 
@@ -62,7 +63,7 @@ func newMachine(t *testing.T) *machine {
 	})
 	m.o.Clients = setup.New(setup.Options{
 		Home: home, Getenv: func(name string) string { return variable(m.o.Environ, name) }, Dir: m.o.Directory, State: m.o.Places.StateDir, Connect: filepath.Join(home, "bin", "lamplighter-connect"),
-		Programs: func() ([]setup.Program, error) { return nil, nil },
+		Programs: func() ([]process.Info, error) { return nil, nil },
 	})
 	return m
 }

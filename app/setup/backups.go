@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lamplighter/app/setup/foreignfile"
+	"lamplighter/monitor/clients"
 )
 
 // Backups belong to steps of the record: each is the file as it was before one.
@@ -89,8 +90,8 @@ func backupOf(st step) ([]byte, bool) {
 
 // lost is the oldest backup of a place whose file has gone, "" for none.
 func (r run) lost(p place) string {
-	for _, st := range r.rec.steps(targetOf(p.path)) {
-		if isThere(st.Backup) {
+	for _, st := range r.rec.steps(targetOf(p.Path)) {
+		if clients.IsThere(st.Backup) {
 			return st.Backup
 		}
 	}
@@ -100,5 +101,5 @@ func (r run) lost(p place) string {
 // mayBeOurs reports whether there may be something of ours in a file that cannot be
 // understood; file is nil when it cannot even be read.
 func (r run) mayBeOurs(p place, file *foreignfile.File) bool {
-	return len(r.rec.steps(targetOf(p.path))) > 0 || file != nil && bytes.Contains(bytes.ToLower(file.Content), []byte(mainProgram))
+	return len(r.rec.steps(targetOf(p.Path))) > 0 || file != nil && bytes.Contains(bytes.ToLower(file.Content), []byte(mainProgram))
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lamplighter/monitor/process"
 )
 
 // bed is a home in which clients have settings.
@@ -36,7 +38,7 @@ func newBed(t testing.TB) *bed {
 	}
 	b.o = Options{
 		Home: b.home, Dir: b.dir, State: b.state, Connect: b.connect, Getenv: func(name string) string { return b.env[name] },
-		Programs: func() ([]Program, error) { return nil, nil }, PageOpens: func() bool { return true },
+		Programs: func() ([]process.Info, error) { return nil, nil }, PageOpens: func() bool { return true },
 		Now: func() time.Time { return time.Unix(1e9, 0) },
 	}
 	return b

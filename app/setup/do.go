@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 
-	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/foreignfile"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients/document"
 )
 
 // mostTries is how often a file is read again that somebody else writes.
@@ -74,7 +74,7 @@ func (s *Setup) Do(ctx context.Context, w Wanted) (Result, error) {
 		}
 		result.Page = result.Page || pages
 		if len(c.Entries) > 0 && c.Problem == "" || c.Written {
-			touched[targetOf(p.path)] = true
+			touched[targetOf(p.Path)] = true
 		}
 		if len(c.Entries) > 0 || len(c.Left) > 0 || len(c.Kept) > 0 || c.Problem != "" {
 			result.Changes = append(result.Changes, c)
@@ -112,8 +112,8 @@ func (s *Setup) mustRestart(all []place, touched map[string]bool) []string {
 	running := s.running()
 	names := []string{}
 	for _, p := range all {
-		if touched[targetOf(p.path)] && len(running[p.client]) > 0 && !slices.Contains(names, p.name) {
-			names = append(names, p.name)
+		if touched[targetOf(p.Path)] && len(running[p.Client]) > 0 && !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
 		}
 	}
 	return names
@@ -181,10 +181,10 @@ func (r run) file(p place) (c Change, pages bool) {
 	var err error
 	kept := []string{}
 	for try := range mostTries {
-		c = Change{Client: p.name, Path: p.path, Entries: []Entry{}, Left: []Entry{}, Kept: kept}
+		c = Change{Client: p.Name, Path: p.Path, Entries: []Entry{}, Left: []Entry{}, Kept: kept}
 		e, err = do(p, &c)
 		if try > 0 && errors.Is(err, errSkipped) { // it was there a moment ago
-			err = fmt.Errorf("%s was there, and was removed meanwhile by another program; nothing was written", monitor.Clean(p.path))
+			err = fmt.Errorf("%s was there, and was removed meanwhile by another program; nothing was written", monitor.Clean(p.Path))
 		}
 		if kept = c.Kept; !errors.Is(err, foreignfile.ErrChanged) {
 			break
@@ -214,23 +214,23 @@ func (r run) file(p place) (c Change, pages bool) {
 // understood and that there is nothing to undo in.
 func (r run) read(p place, c *Change) (settings, error) {
 	set, err := p.read()
-	_, shown := r.w.Expect[p.path]
+	_, shown := r.w.Expect[p.Path]
 	switch {
 	case err == nil:
 	case r.w.Undo && r.lost(p) != "":
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s is not there any more. As it was before setup it is in %s: put it back by hand, or remove that", monitor.Clean(p.path), monitor.Clean(r.lost(p)))
+			err = fmt.Errorf("%s is not there any more. As it was before setup it is in %s: put it back by hand, or remove that", monitor.Clean(p.Path), monitor.Clean(r.lost(p)))
 		}
 		return settings{}, err
 	case errors.Is(err, fs.ErrNotExist) && shown:
 		return settings{}, outdated(p)
-	case errors.Is(err, fs.ErrNotExist) && (r.w.Undo || isGone(p.path)), r.w.Undo && r.w.File == "" && !r.mayBeOurs(p, set.file):
+	case errors.Is(err, fs.ErrNotExist) && (r.w.Undo || isGone(p.Path)), r.w.Undo && r.w.File == "" && !r.mayBeOurs(p, set.file):
 		return settings{}, fmt.Errorf("%w: %w", errSkipped, err)
 	default:
 		return settings{}, err
 	}
 	c.Sum = sum(set.file.Content)
-	if shown, ok := r.w.Expect[p.path]; ok && shown != c.Sum {
+	if shown, ok := r.w.Expect[p.Path]; ok && shown != c.Sum {
 		return settings{}, outdated(p)
 	}
 	return set, nil
@@ -238,14 +238,14 @@ func (r run) read(p place, c *Change) (settings, error) {
 
 // expected refuses a change of which nothing was shown.
 func (r run) expected(p place) error {
-	if _, ok := r.w.Expect[p.path]; !ok && r.w.Expect != nil {
+	if _, ok := r.w.Expect[p.Path]; !ok && r.w.Expect != nil {
 		return outdated(p)
 	}
 	return nil
 }
 
 func outdated(p place) error {
-	return fmt.Errorf("%s is left as it is: %w", monitor.Clean(p.path), ErrOutdated)
+	return fmt.Errorf("%s is left as it is: %w", monitor.Clean(p.Path), ErrOutdated)
 }
 
 // put puts lamplighter-connect into a file.
@@ -258,7 +258,7 @@ func (r run) put(p place, c *Change) (edit, error) {
 		return edit{}, err
 	}
 	e := edit{settings: set, after: set.file.Content, final: set.entries}
-	st := step{Path: set.file.Target, Client: p.client, At: r.s.now(), Before: sum(set.file.Content)}
+	st := step{Path: set.file.Target, Client: p.Client, At: r.s.now(), Before: sum(set.file.Content)}
 	written := map[string][]string{}
 	for _, entry := range set.entries {
 		v := r.m.judge(entry, r.w, p.closed(r.w))
@@ -288,7 +288,7 @@ func (r run) put(p place, c *Change) (edit, error) {
 	}
 	for i := range st.Entries {
 		if st.Entries[i].After, err = set.doc.Source(st.Entries[i].Path); err != nil {
-			return edit{}, fmt.Errorf("%s is left as it is: %w", monitor.Clean(p.path), err)
+			return edit{}, fmt.Errorf("%s is left as it is: %w", monitor.Clean(p.Path), err)
 		}
 	}
 	e.after = set.doc.Bytes()
@@ -307,7 +307,7 @@ func (r run) put(p place, c *Change) (edit, error) {
 		return edit{}, err
 	}
 	if err := r.rec.push(st); err != nil {
-		return edit{}, errors.Join(fmt.Errorf("%s is left as it is, because what undo needs cannot be kept: %w", monitor.Clean(p.path), err), foreignfile.RemoveBackup(st.Backup, set.file.Content))
+		return edit{}, errors.Join(fmt.Errorf("%s is left as it is, because what undo needs cannot be kept: %w", monitor.Clean(p.Path), err), foreignfile.RemoveBackup(st.Backup, set.file.Content))
 	}
 	if err := r.replace(set.file, e.after); err != nil {
 		return edit{}, errors.Join(err, r.rec.drop(st), foreignfile.RemoveBackup(st.Backup, set.file.Content))
@@ -345,17 +345,17 @@ func (r run) still(p place, written map[string][]string) error {
 		}
 		err = errors.New("what was written is not in it any more")
 	}
-	return fmt.Errorf("%s was written by another program right after setup: %w; end the client and try again", monitor.Clean(p.path), err)
+	return fmt.Errorf("%s was written by another program right after setup: %w; end the client and try again", monitor.Clean(p.Path), err)
 }
 
 // check reads what is to be written, and looks that it is what was meant: the
 // written entries, by their paths, are so, and all others as before.
 func check(p place, after []byte, before []document.Entry, written map[string][]string) ([]document.Entry, error) {
-	doc, err := document.Parse(p.format, after, p.tables)
+	doc, err := document.Parse(p.Format, after, p.Tables)
 	if err != nil {
-		return nil, fmt.Errorf("%s is left as it is: the change would break it: %w", monitor.Clean(p.path), err)
+		return nil, fmt.Errorf("%s is left as it is: the change would break it: %w", monitor.Clean(p.Path), err)
 	}
-	entries := p.entries(doc)
+	entries := p.Entries(doc)
 	same := len(entries) == len(before)
 	for i := 0; same && i < len(entries); i++ {
 		now, then := entries[i], before[i]
@@ -369,7 +369,7 @@ func check(p place, after []byte, before []document.Entry, written map[string][]
 		same = equal(now, then)
 	}
 	if !same {
-		return nil, fmt.Errorf("%s is left as it is: the change would be another than what was meant; please report this", monitor.Clean(p.path))
+		return nil, fmt.Errorf("%s is left as it is: the change would be another than what was meant; please report this", monitor.Clean(p.Path))
 	}
 	return entries, nil
 }

@@ -10,15 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/foreignfile"
+	"lamplighter/monitor"
+	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/process"
 )
 
 // The lock is for files alone: looking for programs takes its time.
 func TestLooksForProgramsWithoutTheLock(t *testing.T) {
 	b := newBed(t)
 	b.write(cursorFile, direct)
-	b.o.Programs = func() ([]Program, error) {
+	b.o.Programs = func() ([]process.Info, error) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // waits for nobody
 		unlock, err := foreignfile.Lock(ctx, filepath.Join(b.state, lockName))
@@ -27,7 +29,7 @@ func TestLooksForProgramsWithoutTheLock(t *testing.T) {
 			return nil, err
 		}
 		unlock()
-		return []Program{{PID: 7, Exe: "/usr/share/cursor/cursor", Args: []string{"cursor"}}}, nil
+		return []process.Info{{Identity: monitor.Identity{PID: 7}, Exe: "/usr/share/cursor/cursor", Args: []string{"cursor"}}}, nil
 	}
 	if r := b.do(Wanted{}); !slices.Equal(r.Running, []string{"Cursor"}) {
 		t.Errorf("%+v", r)
@@ -39,7 +41,9 @@ func TestInterrupted(t *testing.T) {
 	b := newBed(t)
 	b.write(codexFile, "[mcp_servers.serena]\ncommand = 'serena'\nargs = ['start-mcp-server']\n")
 	path := b.write(cursorFile, direct)
-	b.o.Programs = func() ([]Program, error) { return []Program{{PID: 7, Exe: "/usr/bin/codex"}}, nil }
+	b.o.Programs = func() ([]process.Info, error) {
+		return []process.Info{{Identity: monitor.Identity{PID: 7}, Exe: "/usr/bin/codex"}}, nil
+	}
 	s := New(b.o)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.written = func(string) { cancel() }

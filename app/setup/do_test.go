@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
+	"lamplighter/monitor/process"
 )
 
 const (
@@ -38,7 +42,7 @@ func TestDoAndUndo(t *testing.T) {
 			path := b.write(test.file, test.text)
 
 			dry := b.done(Wanted{DryRun: true, Contents: true})
-			if b.read(path) != test.text || len(b.beside(path)) > 0 || isThere(b.state) {
+			if b.read(path) != test.text || len(b.beside(path)) > 0 || clients.IsThere(b.state) {
 				t.Fatalf("a dry run wrote: %q, %q", b.read(path), b.beside(path))
 			}
 			c := b.done(Wanted{Contents: true})
@@ -191,8 +195,8 @@ func TestPageRemains(t *testing.T) {
 
 func TestRunningClientsAreTold(t *testing.T) {
 	b := newBed(t)
-	b.o.Programs = func() ([]Program, error) {
-		return []Program{{PID: 7, Exe: "/usr/bin/codex", Args: []string{"codex"}}}, errors.New("not all could be read")
+	b.o.Programs = func() ([]process.Info, error) {
+		return []process.Info{{Identity: monitor.Identity{PID: 7}, Exe: "/usr/bin/codex", Args: []string{"codex"}}}, errors.New("not all could be read")
 	}
 	b.write(cursorFile, direct)
 	if r := b.do(Wanted{}); len(r.Running) > 0 {
@@ -294,7 +298,7 @@ func TestList(t *testing.T) {
 	if err != nil || len(one) != 1 || one[0].Name != "Codex" {
 		t.Errorf("%+v, %v", one, err)
 	}
-	if isThere(b.state) {
+	if clients.IsThere(b.state) {
 		t.Error("a list has written something")
 	}
 }

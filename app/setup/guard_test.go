@@ -20,7 +20,7 @@ func TestSerenaThroughUV(t *testing.T) {
 		b := newBed(t)
 		b.program("bin", "uv")
 		b.program("bin", "uvx")
-		text, err := os.ReadFile(filepath.Join("testdata", file))
+		text, err := os.ReadFile(filepath.Join("..", "..", "monitor", "clients", "testdata", file))
 		if err != nil {
 			t.Fatal(err)
 		}

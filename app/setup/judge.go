@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/secret"
 	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
+	"lamplighter/monitor/clients/document"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/serena"
 )
@@ -174,7 +175,7 @@ func (m machine) unknowable(program string) bool {
 	if strings.ContainsAny(program, "$%") {
 		return true
 	}
-	return strings.ContainsAny(program, `/\`) && !(system{goos: m.goos}).absolute(program) && !strings.HasPrefix(program, "~")
+	return strings.ContainsAny(program, `/\`) && !clients.IsAbsolute(m.goos, program) && !strings.HasPrefix(program, "~")
 }
 
 // startsSerenaBy is what a command starts Serena through, in words, when it does

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter/app/setup/document"
+	"lamplighter/monitor/clients/document"
 )
 
 // bench is a machine with a few programs.

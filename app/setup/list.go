@@ -10,6 +10,8 @@ import (
 
 	"lamplighter/app/setup/foreignfile"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
+	"lamplighter/monitor/process"
 )
 
 // Why nothing was tried.
@@ -46,12 +48,12 @@ func (s *Setup) List(ctx context.Context, w Wanted) ([]Client, error) {
 		}
 		file := s.fileOf(m, p, w, rec)
 		if w.File != "" && !file.Exists {
-			return nil, fmt.Errorf("%s: %w", monitor.Clean(p.path), fs.ErrNotExist)
+			return nil, fmt.Errorf("%s: %w", monitor.Clean(p.Path), fs.ErrNotExist)
 		}
-		i := slices.IndexFunc(clients, func(c Client) bool { return c.ID == p.client })
+		i := slices.IndexFunc(clients, func(c Client) bool { return c.ID == p.Client })
 		if i < 0 {
 			i = len(clients)
-			clients = append(clients, Client{ID: p.client, Name: p.name, Running: append([]int{}, running[p.client]...)})
+			clients = append(clients, Client{ID: p.Client, Name: p.Name, Running: append([]int{}, running[p.Client]...)})
 		}
 		clients[i].Files = append(clients[i].Files, file)
 	}
@@ -60,10 +62,10 @@ func (s *Setup) List(ctx context.Context, w Wanted) ([]Client, error) {
 
 // fileOf is what List says of one file.
 func (s *Setup) fileOf(m machine, p place, w Wanted, rec *record) File {
-	f := File{Path: p.path, Scope: p.scope, Entries: []Entry{}}
+	f := File{Path: p.Path, Scope: p.Scope, Entries: []Entry{}}
 	set, err := p.read()
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && isGone(p.path):
+	case errors.Is(err, fs.ErrNotExist) && isGone(p.Path):
 		return f
 	case err != nil:
 		f.Exists, f.Problem = true, problem(err)
@@ -76,7 +78,7 @@ func (s *Setup) fileOf(m machine, p place, w Wanted, rec *record) File {
 	if rec == nil {
 		return f
 	}
-	steps := rec.steps(targetOf(p.path))
+	steps := rec.steps(targetOf(p.Path))
 	if set.file != nil {
 		steps = slices.Clone(steps[:happened(steps, set.file.Content)])
 	}
@@ -84,7 +86,7 @@ func (s *Setup) fileOf(m machine, p place, w Wanted, rec *record) File {
 		f.Changed = &steps[len(steps)-1].At
 	}
 	for _, st := range slices.Backward(steps) {
-		if isThere(st.Backup) {
+		if clients.IsThere(st.Backup) {
 			f.Backup = st.Backup
 			break
 		}
@@ -96,20 +98,10 @@ func (s *Setup) fileOf(m machine, p place, w Wanted, rec *record) File {
 func (s *Setup) running() map[string][]int {
 	list := s.o.Programs
 	if list == nil {
-		list = runningPrograms
+		list = process.NewTable().Pass
 	}
 	all, _ := list() // with an error comes what could be read
-	return runningOf(all)
-}
-
-// clientName is what a client is called, "" for none that is known.
-func clientName(id string) string {
-	for _, c := range knownClients() {
-		if c.id == id {
-			return c.name
-		}
-	}
-	return ""
+	return clients.Running(all)
 }
 
 // problem is an error as a sentence for people.

@@ -7,47 +7,24 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter/app/setup/document"
+	"lamplighter/monitor/clients"
 )
 
-// place is a file in which a client keeps MCP servers, there or not.
-type place struct {
-	client string // its ID: claude-code
-	name   string // Claude Code
-	path   string // absolute
-	scope  Scope
-	tables [][]string // below which its servers stand, see document.Parse
-	format document.Format
-	// guessed tells that it is no known place, and that the tables are those of
-	// tablesFor.
-	guessed bool
-}
-
-// guess is the place of a file that is no known one.
-func guess(client, path string, scope Scope) place {
-	return place{
-		client: client, name: clientName(client), path: path, scope: scope,
-		tables: tablesFor(path), format: document.FormatOf(path), guessed: true,
-	}
-}
-
-// placesHere is where clients keep MCP servers on this machine, as the disk is now.
-func placesHere(goos string, o Options, getenv func(string) string) []place {
-	return placesWith(goos, o.Home, o.Dir, getenv, onDisk{exists: isThere, list: dirsIn})
-}
+// place is a file of settings, there or not.
+type place struct{ clients.Place }
 
 // places are the files that w is about, in the order in which clients are shown.
 // The error Is ErrNoClient.
 func (s *Setup) places(w Wanted) ([]place, error) {
-	all := placesHere(runtime.GOOS, s.o, s.o.Getenv)
+	all := s.placesHere()
 	if w.File != "" {
 		path := filepath.Clean(w.File)
 		for _, p := range all {
-			if filepath.Clean(p.path) == path {
+			if filepath.Clean(p.Path) == path {
 				return []place{p}, nil
 			}
 		}
-		return []place{guess("", path, User)}, nil
+		return []place{{clients.Guess("", path, User)}}, nil
 	}
 	if w.Client == "" {
 		return all, nil
@@ -55,17 +32,26 @@ func (s *Setup) places(w Wanted) ([]place, error) {
 	var its []place
 	var known []string
 	for _, p := range all {
-		if p.client == w.Client {
+		if p.Client == w.Client {
 			its = append(its, p)
 		}
-		if !slices.Contains(known, p.client) {
-			known = append(known, p.client)
+		if !slices.Contains(known, p.Client) {
+			known = append(known, p.Client)
 		}
 	}
 	if its == nil {
 		return nil, fmt.Errorf("%w: %q; there are %s", ErrNoClient, w.Client, strings.Join(known, ", "))
 	}
 	return its, nil
+}
+
+// placesHere is where clients keep MCP servers on this machine, as the disk is now.
+func (s *Setup) placesHere() []place {
+	var all []place
+	for _, p := range clients.Places(runtime.GOOS, s.o.Home, s.o.Dir, s.o.Getenv) {
+		all = append(all, place{p})
+	}
+	return all
 }
 
 // targetOf is the file itself, behind links, also when it is not there.
@@ -85,7 +71,7 @@ func joined(all []place) []place {
 	var list []place
 	at := map[string]int{}
 	for _, p := range all {
-		target := targetOf(p.path)
+		target := targetOf(p.Path)
 		i, ok := at[target]
 		if !ok {
 			at[target] = len(list)
@@ -93,13 +79,13 @@ func joined(all []place) []place {
 			continue
 		}
 		both := list[i]
-		if both.scope == Project && p.scope == User {
+		if both.Scope == Project && p.Scope == User {
 			both = p
 		}
-		both.tables = slices.Clone(both.tables)
-		for _, table := range slices.Concat(list[i].tables, p.tables) {
-			if !slices.ContainsFunc(both.tables, func(t []string) bool { return slices.Equal(t, table) }) {
-				both.tables = append(both.tables, table)
+		both.Tables = slices.Clone(both.Tables)
+		for _, table := range slices.Concat(list[i].Tables, p.Tables) {
+			if !slices.ContainsFunc(both.Tables, func(t []string) bool { return slices.Equal(t, table) }) {
+				both.Tables = append(both.Tables, table)
 			}
 		}
 		list[i] = both
@@ -109,5 +95,5 @@ func joined(all []place) []place {
 
 // closed reports whether Do leaves a file alone because others may use it.
 func (p place) closed(w Wanted) bool {
-	return p.scope == Project && !w.Project && w.File == "" && !w.Undo
+	return p.Scope == Project && !w.Project && w.File == "" && !w.Undo
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"lamplighter/app/setup/document"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients/document"
 	"lamplighter/monitor/statefile"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter/app/setup/document"
+	"lamplighter/monitor/clients/document"
 )
 
 // recordedAt is when the steps of these tests were taken.

@@ -6,16 +6,20 @@
 // secrets.go how it is shown. machine.go and lookpath.go look at what they are to
 // know of this machine, pageopens.go at Serena's settings.
 //
-// clients.go and clients_system.go know where clients have settings, place.go
-// which of them are meant, and running.go which clients run. settings.go reads a
-// file; its format is app/setup/document's, and files are only touched through
-// app/setup/foreignfile.
+// Where clients have settings, in which format, and which of them run is for
+// monitor/clients to say; place.go tells which files are meant. settings.go reads
+// one, and files are only touched through app/setup/foreignfile.
 //
 // list.go looks, do.go changes, undo.go takes it back. What undo needs is in
 // record.go and backups.go.
 package setup
 
-import "time"
+import (
+	"time"
+
+	"lamplighter/monitor/clients"
+	"lamplighter/monitor/process"
+)
 
 // State is what a client does with an entry.
 type State string
@@ -80,12 +84,12 @@ type File struct {
 }
 
 // Scope is whom settings are for.
-type Scope string
+type Scope = clients.Scope
 
 // The scopes.
 const (
-	User    Scope = "user"    // all that the user does
-	Project Scope = "project" // the project in the working directory; others may share the file
+	User    = clients.User
+	Project = clients.Project
 )
 
 // Client is a program whose settings are known.
@@ -197,7 +201,7 @@ type Options struct {
 
 	// Programs lists the programs that run, to find clients. Default: those of the
 	// process table.
-	Programs func() ([]Program, error)
+	Programs func() ([]process.Info, error)
 	// LookPath finds the program of a command, as a client would. Default: that of
 	// os/exec, and the places where installers put programs.
 	LookPath func(command string) (string, error)
@@ -205,13 +209,6 @@ type Options struct {
 	// Default: what Serena's settings say.
 	PageOpens func() bool
 	Now       func() time.Time // default: time.Now
-}
-
-// Program is a program that runs.
-type Program struct {
-	PID  int
-	Exe  string
-	Args []string
 }
 
 // Setup knows the settings of MCP clients. It is safe for concurrent use, also by

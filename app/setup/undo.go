@@ -7,9 +7,10 @@ import (
 	"maps"
 	"slices"
 
-	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/foreignfile"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
+	"lamplighter/monitor/clients/document"
 )
 
 // recorded are the files that were changed and are no places any more, or were
@@ -25,11 +26,11 @@ func recorded(rec *record, w Wanted, all []place) []place {
 		if len(steps) > 0 {
 			client = steps[len(steps)-1].Client
 		}
-		is := func(p place) bool { return targetOf(p.path) == path }
+		is := func(p place) bool { return targetOf(p.Path) == path }
 		if w.Client != "" && client != w.Client || slices.ContainsFunc(all, is) {
 			continue
 		}
-		list = append(list, guess(client, path, Project))
+		list = append(list, place{clients.Guess(client, path, Project)})
 	}
 	return list
 }
@@ -78,10 +79,10 @@ func (r run) take(p place, c *Change) (edit, error) {
 			}
 		}
 	}
-	if v.doc, err = document.Parse(p.format, v.cur, p.tables); err != nil {
+	if v.doc, err = document.Parse(p.Format, v.cur, p.Tables); err != nil {
 		return edit{}, unparsed(p, err)
 	}
-	v.entries = p.entries(v.doc)
+	v.entries = p.Entries(v.doc)
 	r.bySources(&v, steps[:back])
 	if err := r.byWords(&v, p, steps[:back]); err != nil {
 		return edit{}, err
@@ -150,12 +151,12 @@ func (r run) finish(e edit, v reversal, steps []step, back int, c *Change) error
 	}
 	if err := r.dropUndone(e, v, steps, back, c); err != nil {
 		c.Written = !bytes.Equal(e.after, e.file.Content)
-		what := "there is nothing left to undo in " + monitor.Clean(e.path)
+		what := "there is nothing left to undo in " + monitor.Clean(e.Path)
 		switch {
 		case c.Written && c.Whole:
-			what = monitor.Clean(e.path) + " was put back as it was"
+			what = monitor.Clean(e.Path) + " was put back as it was"
 		case c.Written:
-			what = "lamplighter-connect was taken out of " + monitor.Clean(e.path)
+			what = "lamplighter-connect was taken out of " + monitor.Clean(e.Path)
 		}
 		return fmt.Errorf("%s, but that could not be noted: %w", what, err)
 	}
@@ -261,13 +262,13 @@ func (r run) bySources(v *reversal, steps []step) {
 // client would run. Where the record knows what setup has written, this is done
 // for that alone, and for what is asked for; in a file that others may use always.
 func (r run) byWords(v *reversal, p place, steps []step) error {
-	now, err := document.Parse(p.format, v.doc.Bytes(), p.tables)
+	now, err := document.Parse(p.Format, v.doc.Bytes(), p.Tables)
 	if err != nil {
 		return unparsed(p, err)
 	}
 	before := wordsBefore(p, now.Bytes(), steps)
-	asked := r.w.File != "" || r.w.Project && p.scope == Project // for this file
-	for _, e := range p.entries(now) {
+	asked := r.w.File != "" || r.w.Project && p.Scope == Project // for this file
+	for _, e := range p.Entries(now) {
 		c, ours, why := readConnection(r.m.goos, wordsOf(e))
 		if !ours || !r.chosen(e.Path) || r.isOthers(e) {
 			continue
@@ -279,7 +280,7 @@ func (r run) byWords(v *reversal, p place, steps []step) error {
 		case why != "":
 			v.left[key] = r.leftAlone(e, monitor.Sentence(why))
 			continue
-		case !recorded && p.scope == Project && !p.guessed && !asked:
+		case !recorded && p.Scope == Project && !p.Guessed && !asked:
 			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. lamplighter setup --undo --project takes it out all the same.")
 			continue
 		case r.whole && !r.named(e.Path) && !r.w.Uninstall && (v.asBefore[key] || !recorded && !asked):
@@ -342,10 +343,10 @@ func gone(path []string, why string) Entry {
 // takesOut is the command that takes out an entry that setup has not written.
 func (r run) takesOut(p place, e document.Entry) string {
 	words := []string{"lamplighter", "setup", "--undo", "--server", nameOf(e)}
-	if p.client == "" || p.guessed || p.scope == Project {
-		return monitor.Quoted(append(words, "--file", p.path))
+	if p.Client == "" || p.Guessed || p.Scope == Project {
+		return monitor.Quoted(append(words, "--file", p.Path))
 	}
-	return monitor.Quoted(slices.Insert(words, 2, p.client))
+	return monitor.Quoted(slices.Insert(words, 2, p.Client))
 }
 
 // withoutSetup is a command of ours as it was before setup: before are its words
@@ -370,7 +371,7 @@ func wordsBefore(p place, content []byte, steps []step) map[string][]string {
 	if len(steps) == 0 {
 		return words
 	}
-	doc, err := document.Parse(p.format, content, p.tables)
+	doc, err := document.Parse(p.Format, content, p.Tables)
 	for _, st := range steps {
 		for _, se := range st.Entries {
 			key := document.Key(se.Path)
@@ -384,7 +385,7 @@ func wordsBefore(p place, content []byte, steps []step) map[string][]string {
 	if err != nil {
 		return words
 	}
-	if doc, err = document.Parse(p.format, doc.Bytes(), p.tables); err != nil {
+	if doc, err = document.Parse(p.Format, doc.Bytes(), p.Tables); err != nil {
 		return words
 	}
 	for _, e := range doc.Entries() {

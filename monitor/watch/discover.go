@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
@@ -191,7 +192,7 @@ func (l *loop) lookUpwards(t *tracked, p process.Info) {
 		return
 	}
 	if above != nil {
-		t.in.Client = &monitor.Client{Identity: above.Identity, Name: clientName(*above)}
+		t.in.Client = &monitor.Client{Identity: above.Identity, Name: clients.NameOf(*above)}
 	}
 }
 
@@ -241,6 +242,3 @@ func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) 
 	}
 	return t
 }
-
-// clientName says which program started an instance.
-func clientName(p process.Info) string { return monitor.ClientName(p.Name, p.Exe, p.Args) }

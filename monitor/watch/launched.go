@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
@@ -123,7 +124,7 @@ func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 // has ended: nobody can tell any more who it was.
 func (l *loop) clientOfProcess(id monitor.Identity) *monitor.Client {
 	if info, err := l.system.Read(id.PID); err == nil && info.Identity == id {
-		return &monitor.Client{Identity: id, Name: clientName(info)}
+		return &monitor.Client{Identity: id, Name: clients.NameOf(info)}
 	}
 	return nil
 }

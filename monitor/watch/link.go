@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
 )
 
@@ -84,7 +85,7 @@ func (l *loop) findLink(t *tracked, now time.Time) {
 	}
 	t.evidence.link, t.evidence.linked = link, true
 	if holder.Identity != before {
-		t.in.Client = &monitor.Client{Identity: holder.Identity, Name: clientName(holder)}
+		t.in.Client = &monitor.Client{Identity: holder.Identity, Name: clients.NameOf(holder)}
 		l.unwatch(before)
 		l.watchClient(t, now)
 	}

@@ -303,29 +303,3 @@ func TestNoteTree(t *testing.T) {
 		t.Errorf("a child that ended takes its CPU time along: %v", *tr.in.CPUPercent)
 	}
 }
-
-func TestClientName(t *testing.T) {
-	for _, c := range []struct {
-		info process.Info
-		want string
-	}{
-		{process.Info{Name: "claude", Exe: "/home/u/.local/share/claude/versions/2.0.1/claude", Args: []string{"claude"}}, "Claude Code"},
-		{process.Info{Name: "claude", Exe: "/home/u/.local/share/claude/versions/2.0.1", Args: []string{"claude"}}, "Claude Code"},
-		{process.Info{Name: "node", Exe: "/usr/bin/node", Args: []string{"node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"}}, "Claude Code"},
-		{process.Info{Name: "Claude", Exe: "/Applications/Claude.app/Contents/MacOS/Claude"}, "Claude Desktop"},
-		{process.Info{Name: "node", Exe: "/usr/bin/node", Args: []string{"node", "/usr/local/bin/gemini", "-p", "x"}}, "Gemini CLI"},
-		{process.Info{Name: "MainThread", Exe: "/usr/bin/node", Args: []string{"node", "/usr/local/bin/codex"}}, "Codex"},
-		{process.Info{Name: "codex", Exe: "/opt/codex/codex"}, "Codex"},
-		{process.Info{Name: "code", Exe: "/usr/share/code/code", Args: []string{"/usr/share/code/code", "--type=utility"}}, "VS Code"},
-		{process.Info{Name: "Code.exe", Exe: `C:\Users\u\AppData\Local\Programs\Microsoft VS Code\Code.exe`}, "VS Code"},
-		{process.Info{Name: "cursor", Exe: "/tmp/.mount_x/usr/share/cursor/cursor"}, "Cursor"},
-		{process.Info{Name: "zsh", Exe: "/usr/bin/zsh", Args: []string{"-zsh"}}, "zsh"},
-		{process.Info{Name: "vim", Exe: "/usr/bin/vim", Args: []string{"vim", "/home/u/codex"}}, "vim"},
-		{process.Info{Name: "node", Exe: "/usr/bin/node", Args: []string{"node"}}, "node"},
-		{process.Info{}, "unknown program"},
-	} {
-		if got := clientName(c.info); got != c.want {
-			t.Errorf("%+v: got %q, want %q", c.info, got, c.want)
-		}
-	}
-}

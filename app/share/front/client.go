@@ -6,6 +6,7 @@ import (
 
 	"lamplighter/app/share/lease"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
 )
 
@@ -28,7 +29,7 @@ func clientOf(pid int) (c monitor.Client, known bool) {
 		}
 		exe := monitor.ProgramName(info.Exe)
 		if !ourPrograms[exe] {
-			name := monitor.ClientName(info.Name, info.Exe, info.Args)
+			name := clients.NameOf(info)
 			return monitor.Client{Identity: info.Identity, Name: name}, name != info.Name && name != exe
 		}
 		pid = info.Parent
@@ -43,7 +44,7 @@ const widestName = 60
 func saidName(said lease.ClientInfo) string {
 	name := said.Title
 	if name == "" && said.Name != "" {
-		name = monitor.ClientName(said.Name, "", nil)
+		name = clients.SaidName(said.Name)
 	}
 	return strings.TrimSpace(monitor.Shorten(monitor.Clean(name), widestName))
 }

@@ -203,8 +203,8 @@ func newBroker(t testing.TB, w *world) (b *share.Broker, stop func()) {
 	return b, running(t, b.Serve)
 }
 
-// clients are the names of those that share the server of a project.
-func clients(b *share.Broker, dir string) []string {
+// clientNames are those that share the server of a project.
+func clientNames(b *share.Broker, dir string) []string {
 	var names []string
 	for _, s := range b.Shared() {
 		if s.Project == dir {

@@ -30,11 +30,11 @@ func TestClientsShareAServer(t *testing.T) {
 	if n := s.world.started(); n != 2 {
 		t.Errorf("%d servers for two projects", n)
 	}
-	if names := clients(s.broker, "/a"); len(names) != 2 {
+	if names := clientNames(s.broker, "/a"); len(names) != 2 {
 		t.Errorf("clients %q", names)
 	}
 	first.conn.Close()
-	apptest.Eventually(t, "the client has gone", func() bool { return len(clients(s.broker, "/a")) == 1 })
+	apptest.Eventually(t, "the client has gone", func() bool { return len(clientNames(s.broker, "/a")) == 1 })
 	apptest.Eventually(t, "its MCP session too", func() bool { return len(s.world.server("/a").Sessions()) == 1 })
 	if f := second.call(8, "echo", `{}`); f.Type != wire.Deliver {
 		t.Errorf("the other client got %v", f)
@@ -45,7 +45,7 @@ func TestClientsShareAServer(t *testing.T) {
 func TestNamesOfClients(t *testing.T) {
 	s := serve(t, newWorld(t), nil)
 	c := s.begin(t, "/a")
-	if names := clients(s.broker, "/a"); len(names) != 1 || names[0] != "tester" {
+	if names := clientNames(s.broker, "/a"); len(names) != 1 || names[0] != "tester" {
 		t.Errorf("names %q of %+v", names, s.broker.Shared())
 	}
 	shared := s.broker.Shared()
@@ -111,7 +111,7 @@ func TestFinish(t *testing.T) {
 	if last := c.ended(); last.Type != wire.Bye || last.text != "\x00" {
 		t.Errorf("the last frame is %v", last)
 	}
-	apptest.Eventually(t, "the client has gone", func() bool { return len(clients(s.broker, "/a")) == 0 })
+	apptest.Eventually(t, "the client has gone", func() bool { return len(clientNames(s.broker, "/a")) == 0 })
 }
 
 func TestAlone(t *testing.T) {
@@ -367,7 +367,7 @@ func TestTwoHundredClients(t *testing.T) {
 	if n := s.world.started(); n != 1 {
 		t.Errorf("%d servers", n)
 	}
-	apptest.Eventually(t, "all have gone", func() bool { return len(clients(s.broker, "/a")) == 0 })
+	apptest.Eventually(t, "all have gone", func() bool { return len(clientNames(s.broker, "/a")) == 0 })
 }
 
 // Who does not read holds up nobody else, and can still go.
@@ -381,7 +381,7 @@ func TestSlowReader(t *testing.T) {
 		other.call(i, "echo", `{}`)
 	}
 	slow.conn.Close()
-	apptest.Eventually(t, "it has gone", func() bool { return len(clients(s.broker, "/a")) == 1 })
+	apptest.Eventually(t, "it has gone", func() bool { return len(clientNames(s.broker, "/a")) == 1 })
 	other.call(9, "echo", `{}`)
 }
 

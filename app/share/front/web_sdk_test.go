@@ -57,7 +57,7 @@ func TestWebWithTheSDK(t *testing.T) {
 		defer mu.Unlock()
 		return changes > 0 && steps == 3
 	})
-	if names := clients(s.broker, "/a"); len(names) != 1 || names[0] != "An SDK" {
+	if names := clientNames(s.broker, "/a"); len(names) != 1 || names[0] != "An SDK" {
 		t.Errorf("clients %q", names)
 	}
 	// Its server dies, and the next request wakes another one.
@@ -69,7 +69,7 @@ func TestWebWithTheSDK(t *testing.T) {
 	if err := session.Close(); err != nil {
 		t.Error(err)
 	}
-	apptest.Eventually(t, "it has gone", func() bool { return len(clients(s.broker, "/a")) == 0 })
+	apptest.Eventually(t, "it has gone", func() bool { return len(clientNames(s.broker, "/a")) == 0 })
 	if _, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.url + "?project=nowhere"}, nil); err == nil || !strings.Contains(err.Error(), "Bad Request") {
 		t.Errorf("a bad project: %v", err)
 	}

@@ -33,14 +33,14 @@ func TestWebClientsShareAServer(t *testing.T) {
 	if n := s.world.started(); n != 2 {
 		t.Errorf("%d servers for two projects", n)
 	}
-	apptest.Eventually(t, "who they are is known", func() bool { return slices.Equal(clients(s.broker, "/a"), []string{"tester", "tester"}) })
+	apptest.Eventually(t, "who they are is known", func() bool { return slices.Equal(clientNames(s.broker, "/a"), []string{"tester", "tester"}) })
 	if shared := s.broker.Shared(); shared[0].Clients[0].PID != 77 {
 		t.Errorf("shared %+v", shared)
 	}
 	if resp := first.ask(http.MethodDelete, ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("DELETE: %s", resp.Status)
 	}
-	if len(clients(s.broker, "/a")) != 1 || len(s.world.server("/a").Sessions()) != 1 {
+	if len(clientNames(s.broker, "/a")) != 1 || len(s.world.server("/a").Sessions()) != 1 {
 		t.Error("after DELETE the client is still there")
 	}
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
@@ -306,7 +306,7 @@ func TestWebTooManySessions(t *testing.T) {
 	if status, lines := s.client(t, "/a").post(initialize); status != 503 || !strings.Contains(lines[0], "too many") {
 		t.Errorf("%d %q", status, lines)
 	}
-	if n := len(clients(s.broker, "/a")); n != 1 {
+	if n := len(clientNames(s.broker, "/a")); n != 1 {
 		t.Errorf("%d clients", n)
 	}
 }

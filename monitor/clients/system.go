@@ -1,4 +1,4 @@
-package setup
+package clients
 
 import (
 	"os"
@@ -7,10 +7,14 @@ import (
 	"strings"
 )
 
-func isThere(path string) bool {
+// IsThere reports whether something lies at a path, be it a link that leads nowhere.
+func IsThere(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
+
+// IsAbsolute reports whether a path is absolute on a system, as runtime.GOOS names it.
+func IsAbsolute(goos, path string) bool { return system{goos: goos}.absolute(path) }
 
 // dirsIn are the names of the directories in dir, also of those behind symbolic
 // links, in the order of their names. A directory that cannot be read has none.

@@ -1,4 +1,4 @@
-package setup
+package clients
 
 import (
 	"os"
@@ -39,10 +39,10 @@ func env(pairs ...string) func(string) string {
 }
 
 // said is what a test compares of a place.
-func said(all []place) []string {
+func said(all []Place) []string {
 	var lines []string
 	for _, p := range all {
-		lines = append(lines, strings.Join([]string{p.client, string(p.scope), p.path}, " "))
+		lines = append(lines, strings.Join([]string{p.Client, string(p.Scope), p.Path}, " "))
 	}
 	return lines
 }
@@ -164,8 +164,8 @@ func TestPlacesByEnvironment(t *testing.T) {
 			home = `C:\Users\ada`
 		}
 		all := placesWith(test.goos, home, "", env(test.env), disk())
-		i := slices.IndexFunc(all, func(p place) bool { return p.client == test.client })
-		if got := all[i].path; got != test.want {
+		i := slices.IndexFunc(all, func(p Place) bool { return p.Client == test.client })
+		if got := all[i].Path; got != test.want {
 			t.Errorf("%s, %s: %s is at %s, want %s", test.goos, test.env, test.client, got, test.want)
 		}
 	}
@@ -194,8 +194,8 @@ func TestPlacesOfProject(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			for _, p := range placesWith(test.goos, test.home, test.dir, env(), disk(test.disk...)) {
-				if p.client == "claude-code" && p.scope == Project {
-					got = append(got, p.path)
+				if p.Client == "claude-code" && p.Scope == Project {
+					got = append(got, p.Path)
 				}
 			}
 			if !slices.Equal(got, test.want) {
@@ -213,8 +213,8 @@ func TestPlacesInTheHome(t *testing.T) {
 	} {
 		var projects []string
 		for _, p := range placesWith(test.goos, test.home, test.dir, env(), disk()) {
-			if p.scope == Project {
-				projects = append(projects, p.client)
+			if p.Scope == Project {
+				projects = append(projects, p.Client)
 			}
 		}
 		if want := []string{"claude-code", "vscode"}; !slices.Equal(projects, want) {
@@ -255,7 +255,7 @@ func TestPlacesOnDisk(t *testing.T) {
 	if goos == "darwin" {
 		goos = "linux"
 	}
-	got := said(placesHere(goos, Options{Home: home, Dir: filepath.Join(project, "cmd")}, getenv))
+	got := said(Places(goos, home, filepath.Join(project, "cmd"), getenv))
 	for _, line := range want {
 		if !slices.Contains(got, line) {
 			t.Errorf("%q is missing in\n%s", line, strings.Join(got, "\n"))
@@ -273,12 +273,12 @@ func TestPlacesOnDisk(t *testing.T) {
 func TestPlacesAreComplete(t *testing.T) {
 	all := placesWith("windows", `C:\Users\ada`, `D:\src`, env(), disk(`C:\Users\ada\AppData\Local\Packages\Claude_x`))
 	for _, p := range all {
-		if p.client == "" || p.name == "" || len(p.tables) == 0 || p.format == "" || p.scope != User && p.scope != Project {
+		if p.Client == "" || p.Name == "" || len(p.Tables) == 0 || p.Format == "" || p.Scope != User && p.Scope != Project {
 			t.Errorf("%+v", p)
 		}
-		for _, table := range p.tables {
-			if !slices.ContainsFunc(tablesFor(p.path), func(known []string) bool { return slices.Equal(known, table) }) {
-				t.Errorf("%s: its table %q is not looked for in a file of any name", p.path, table)
+		for _, table := range p.Tables {
+			if !slices.ContainsFunc(tablesFor(p.Path), func(known []string) bool { return slices.Equal(known, table) }) {
+				t.Errorf("%s: its table %q is not looked for in a file of any name", p.Path, table)
 			}
 		}
 	}

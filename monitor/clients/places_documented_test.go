@@ -1,4 +1,4 @@
-package setup
+package clients
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter/app/setup/document"
+	"lamplighter/monitor/clients/document"
 )
 
 func TestTablesFor(t *testing.T) {
@@ -103,14 +103,14 @@ func TestDocumentedSettings(t *testing.T) {
 				t.Fatal(err)
 			}
 			all := placesWith("linux", "/home/ada", "/src", env(), disk())
-			i := slices.IndexFunc(all, func(p place) bool {
-				return p.client == test.client && p.scope == test.scope && filepath.Base(p.path) == test.base
+			i := slices.IndexFunc(all, func(p Place) bool {
+				return p.Client == test.client && p.Scope == test.scope && filepath.Base(p.Path) == test.base
 			})
 			if i < 0 {
 				t.Fatal("there is no such place")
 			}
-			for _, tables := range [][][]string{all[i].tables, tablesFor(test.file)} {
-				d, err := document.Parse(all[i].format, text, tables)
+			for _, tables := range [][][]string{all[i].Tables, tablesFor(test.file)} {
+				d, err := document.Parse(all[i].Format, text, tables)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,12 +1,23 @@
-package setup
+package clients
 
 import (
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
+
+// mainOf is the client that a process is, "" for a helper.
+func mainOf(p process.Info) string {
+	id, helper := identify(p)
+	if helper {
+		return ""
+	}
+	return id
+}
 
 func TestClientOf(t *testing.T) {
 	for _, test := range []struct {
@@ -93,26 +104,26 @@ func TestClientOf(t *testing.T) {
 		{"", "", nil},
 		{"", "", []string{""}},
 	} {
-		if got := clientOf(Program{PID: 1, Exe: test.exe, Args: test.args}); got != test.want {
+		if got := mainOf(process.Info{Exe: test.exe, Args: test.args}); got != test.want {
 			t.Errorf("%q with %q is %q, want %q", test.exe, test.args, got, test.want)
 		}
 	}
 }
 
 func TestRunning(t *testing.T) {
-	got := runningOf([]Program{
-		{PID: 30, Exe: "/usr/bin/claude", Args: []string{"claude"}},
-		{PID: 4, Exe: "/usr/bin/node", Args: []string{"node", "/usr/bin/claude"}},
-		{PID: 5, Exe: "/usr/share/code/code", Args: []string{"code"}},
-		{PID: 6, Exe: "/usr/share/codium/codium", Args: []string{"codium"}},
-		{PID: 7, Exe: "/usr/bin/lamplighter-connect", Args: []string{"lamplighter-connect"}},
-		{PID: 8, Exe: "/usr/bin/bash", Args: []string{"bash"}},
+	got := Running([]process.Info{
+		{Identity: monitor.Identity{PID: 30}, Exe: "/usr/bin/claude", Args: []string{"claude"}},
+		{Identity: monitor.Identity{PID: 4}, Exe: "/usr/bin/node", Args: []string{"node", "/usr/bin/claude"}},
+		{Identity: monitor.Identity{PID: 5}, Exe: "/usr/share/code/code", Args: []string{"code"}},
+		{Identity: monitor.Identity{PID: 6}, Exe: "/usr/share/codium/codium", Args: []string{"codium"}},
+		{Identity: monitor.Identity{PID: 7}, Exe: "/usr/bin/lamplighter-connect", Args: []string{"lamplighter-connect"}},
+		{Identity: monitor.Identity{PID: 8}, Exe: "/usr/bin/bash", Args: []string{"bash"}},
 	})
 	want := map[string][]int{"claude-code": {4, 30}, "vscode": {5, 6}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := runningOf(nil); len(got) != 0 {
+	if got := Running(nil); len(got) != 0 {
 		t.Errorf("nothing runs, got %v", got)
 	}
 }
@@ -120,36 +131,21 @@ func TestRunning(t *testing.T) {
 // Each answer is a client whose settings are known.
 func TestRunningNamesKnownClients(t *testing.T) {
 	var ids []string
-	for _, c := range knownClients() {
+	for _, c := range known {
 		ids = append(ids, c.id)
 	}
-	for _, p := range []Program{
+	for _, p := range []process.Info{
 		{Exe: "/usr/bin/claude"}, {Exe: "/opt/Claude/claude"}, {Exe: "/usr/bin/codex"}, {Exe: "/usr/bin/cursor"}, {Exe: "/usr/bin/code"},
 		{Exe: "/usr/bin/node", Args: []string{"node", "/usr/bin/gemini"}},
 	} {
-		i := slices.Index(ids, clientOf(p))
+		i := slices.Index(ids, Of(p))
 		if i < 0 {
-			t.Fatalf("%q is %q, which is no client or was there before; left are %q", p.Exe, clientOf(p), ids)
+			t.Fatalf("%q is %q, which is no client or was there before; left are %q", p.Exe, Of(p), ids)
 		}
 		ids = slices.Delete(ids, i, i+1)
 	}
 	if len(ids) > 0 {
 		t.Errorf("%q are not found when they run", ids)
-	}
-}
-
-// What really runs is listed, us among it.
-func TestRunningPrograms(t *testing.T) {
-	all, err := runningPrograms()
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(all, func(p Program) bool { return p.PID == os.Getpid() })
-	if i < 0 {
-		t.Fatalf("we are not among %d programs", len(all))
-	}
-	if all[i].Exe == "" || !slices.Equal(all[i].Args, os.Args) {
-		t.Errorf("we are %+v", all[i])
 	}
 }
 
@@ -159,13 +155,51 @@ func FuzzClientOf(f *testing.F) {
 	f.Add(`C:\claude.exe`, "claude\x00--type=")
 	f.Add("", " \x00--require")
 	f.Fuzz(func(t *testing.T, exe, args string) {
-		p := Program{Exe: exe, Args: strings.Split(args, "\x00")}
-		id := clientOf(p)
-		if id != "" && !slices.ContainsFunc(knownClients(), func(c knownClient) bool { return c.id == id }) {
+		p := process.Info{Exe: exe, Args: strings.Split(args, "\x00")}
+		id := Of(p)
+		if id != "" && !slices.ContainsFunc(known, func(c client) bool { return c.id == id }) {
 			t.Errorf("%+v is %q", p, id)
 		}
-		if id := clientOf(Program{Exe: "/usr/bin/lamplighter-connect", Args: p.Args}); id != "" {
+		if id := Of(process.Info{Exe: "/usr/bin/lamplighter-connect", Args: p.Args}); id != "" {
 			t.Errorf("ours with %q is %q", p.Args, id)
 		}
 	})
+}
+
+func TestNameOf(t *testing.T) {
+	for _, c := range []struct {
+		info process.Info
+		want string
+	}{
+		{process.Info{Name: "claude", Exe: "/home/u/.local/share/claude/versions/2.0.1/claude", Args: []string{"claude"}}, "Claude Code"},
+		{process.Info{Name: "claude", Exe: "/home/u/.local/share/claude/versions/2.0.1", Args: []string{"claude"}}, "Claude Code"},
+		{process.Info{Name: "node", Exe: "/usr/bin/node", Args: []string{"node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"}}, "Claude Code"},
+		{process.Info{Name: "Claude", Exe: "/Applications/Claude.app/Contents/MacOS/Claude"}, "Claude Desktop"},
+		{process.Info{Name: "node", Exe: "/usr/bin/node", Args: []string{"node", "/usr/local/bin/gemini", "-p", "x"}}, "Gemini CLI"},
+		{process.Info{Name: "MainThread", Exe: "/usr/bin/node", Args: []string{"node", "/usr/local/bin/codex"}}, "Codex"},
+		{process.Info{Name: "codex", Exe: "/opt/codex/codex"}, "Codex"},
+		{process.Info{Name: "code", Exe: "/usr/share/code/code", Args: []string{"/usr/share/code/code", "--type=utility"}}, "VS Code"},
+		{process.Info{Name: "Code.exe", Exe: `C:\Users\u\AppData\Local\Programs\Microsoft VS Code\Code.exe`}, "VS Code"},
+		{process.Info{Name: "cursor", Exe: "/tmp/.mount_x/usr/share/cursor/cursor"}, "Cursor"},
+		{process.Info{Name: "zsh", Exe: "/usr/bin/zsh", Args: []string{"-zsh"}}, "zsh"},
+		{process.Info{Name: "vim", Exe: "/usr/bin/vim", Args: []string{"vim", "/home/u/codex"}}, "vim"},
+		{process.Info{Name: "node", Exe: "/usr/bin/node", Args: []string{"node"}}, "node"},
+		{process.Info{}, "unknown program"},
+	} {
+		if got := NameOf(c.info); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.info, got, c.want)
+		}
+	}
+}
+
+// What clients call themselves in MCP means the same programs.
+func TestNamesInClientInfo(t *testing.T) {
+	for said, want := range map[string]string{
+		"claude-code": "Claude Code", "codex-mcp-client": "Codex", "gemini-cli-mcp-client": "Gemini CLI", "Visual Studio Code": "VS Code",
+		"inspector-cli": "MCP Inspector", "my client": "my client", "": "unknown program",
+	} {
+		if got := SaidName(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
 }

@@ -1,0 +1,200 @@
+package clients
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/command"
+	"lamplighter/monitor/process"
+)
+
+// Running tells which clients run among some processes: their pids in ascending
+// order, by the ID of the client. A client that does not run is not in it. Of a
+// program with windows only the main process counts, not the helpers that it starts.
+func Running(all []process.Info) map[string][]int {
+	found := map[string][]int{}
+	for _, p := range all {
+		if id, helper := identify(p); id != "" && !helper {
+			found[id] = append(found[id], p.PID)
+		}
+	}
+	for _, pids := range found {
+		slices.Sort(pids)
+	}
+	return found
+}
+
+// Of is the ID of the client that a process is, or whose helper it is: a program
+// with windows starts servers from one. It is "" for all others.
+func Of(p process.Info) string {
+	id, _ := identify(p)
+	return id
+}
+
+// NameOf is what people call the program of a process that has started an instance
+// or asked for one: the client's name where it is known, else the program's own,
+// which is foreign text.
+func NameOf(p process.Info) string {
+	exe := monitor.ProgramName(p.Exe)
+	if name := productNames[exe]; name != "" {
+		return name
+	}
+	if id := Of(p); id != "" {
+		return NameOfID(id)
+	}
+	for _, name := range []string{scriptName(p), strings.ToLower(p.Name)} {
+		if known := productNames[name]; known != "" {
+			return known
+		}
+	}
+	return cmp.Or(p.Name, exe, "unknown program")
+}
+
+// SaidName is what people call a client that calls itself so, in MCP: foreign text
+// where it is not known.
+func SaidName(said string) string {
+	name := strings.ToLower(said)
+	i := slices.IndexFunc(known, func(c client) bool { return hasWord(c.programs, name) || hasWord(c.says, name) })
+	if i >= 0 {
+		return known[i].name
+	}
+	return cmp.Or(productNames[name], said, "unknown program")
+}
+
+// identify tells the client that a process is, and whether it is only a helper of
+// it.
+func identify(p process.Info) (id string, helper bool) {
+	argv0 := ""
+	if len(p.Args) > 0 {
+		argv0 = p.Args[0]
+	}
+	exe := p.Exe
+	if exe == "" {
+		exe = argv0
+	}
+	name, path := monitor.ProgramName(exe), slashed(exe)
+	switch {
+	case isOurs(name) || isOurs(monitor.ProgramName(argv0)):
+		return "", false // also where it passes on what a client is called
+	case strings.Contains(path, "/cursor-agent/"):
+		return "cursor", false // its command line tool, which brings a node of its own
+	case command.RuntimeOf(name) == command.Node:
+		return idOfScript(p, exe), false
+	case strings.Contains(path, "/claude/versions/"):
+		// The program of Claude Code is called like its version.
+		// Source: the page "Advanced setup" (code.claude.com/docs/en/setup), its part
+		// on uninstalling.
+		return "claude-code", false
+	}
+	if id = idOfProgram(name, path); id != "" {
+		helper = isHelper(p.Args) || strings.Contains(name, " helper")
+	}
+	return id, helper
+}
+
+// idOfProgram is the client that a program of its own is. The path has slashes and
+// lower case.
+func idOfProgram(name, path string) string {
+	switch {
+	case name == "claude" && isClaudeDesktop(path):
+		return "claude-desktop"
+	case strings.HasPrefix(name, "codex-x86_64-"), strings.HasPrefix(name, "codex-aarch64-"):
+		return "codex" // as the files of its releases are called
+	}
+	// macOS calls helpers "Code Helper (Plugin)".
+	name, _, _ = strings.Cut(name, " helper")
+	for _, c := range known {
+		if hasWord(c.programs, strings.ReplaceAll(name, " ", "")) {
+			return c.id
+		}
+		if name == "electron" && slices.ContainsFunc(c.electron, func(part string) bool { return strings.Contains(path, part) }) {
+			return c.id
+		}
+	}
+	return ""
+}
+
+// isClaudeDesktop tells the application from the command line tool: both are
+// called claude, and the application brings the tool with it, on macOS as a
+// claude.app below claude-code.
+//
+// Places of the application: Claude.app (macOS), AnthropicClaude\app-VERSION below
+// LOCALAPPDATA and WindowsApps\Claude_VERSION_… (Windows), /opt/Claude (Linux).
+// Sources: the issues 25579 and 26073 of anthropics/claude-code, and programs that
+// look for it.
+func isClaudeDesktop(path string) bool {
+	if strings.Contains(path, "/claude-code/") {
+		return false
+	}
+	for _, part := range []string{
+		"/claude.app/contents/",
+		"/anthropicclaude/",
+		"/windowsapps/claude_",
+		"/opt/claude/",
+		"/claude-desktop/",
+	} {
+		if strings.Contains(path, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHelper reports whether a program that is made with Electron runs as a helper:
+// that has a --type, or runs a script of the program or of an extension as node
+// would. A file that is to be opened may be a script as well. Some helpers write
+// their command line anew, as one text.
+//
+// Source: the page "Process Model" of Electron's documentation, and
+// ELECTRON_RUN_AS_NODE in its page "Environment Variables".
+func isHelper(args []string) bool {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "--type=") || strings.Contains(arg, " --type=") {
+			return true
+		}
+	}
+	if len(args) < 2 {
+		return false
+	}
+	script := slashed(args[1])
+	return isJavaScript(script) && (strings.Contains(script, "/resources/app") || strings.Contains(script, "/extensions/"))
+}
+
+// idOfScript is the client whose script a runner of scripts runs.
+func idOfScript(p process.Info, exe string) string {
+	script := command.Parse(exe, p.Args).Script
+	path, name := "/"+slashed(script), scriptName(p)
+	title, titled := strings.CutPrefix(script, "title:")
+	if titled {
+		path, name = "", title // a script may write what it is called over its command line
+	}
+	for _, c := range known {
+		if c.pkg != "" && strings.Contains(path, "/"+c.pkg+"/") || hasWord(c.scripts, name) {
+			return c.id
+		}
+	}
+	return ""
+}
+
+// scriptName is what the script that a process runs is called, "" for none.
+func scriptName(p process.Info) string {
+	return monitor.ProgramName(strings.TrimPrefix(command.Parse(p.Exe, p.Args).Script, "title:"))
+}
+
+func isJavaScript(path string) bool {
+	return strings.HasSuffix(path, ".js") || strings.HasSuffix(path, ".mjs") || strings.HasSuffix(path, ".cjs")
+}
+
+// isOurs reports whether a program is one of ours.
+func isOurs(name string) bool {
+	return name == "lamplighter" || strings.HasPrefix(name, "lamplighter-")
+}
+
+// slashed is a path for comparing parts of it.
+func slashed(path string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(path, " (deleted)"), `\`, "/"))
+}
+
+func hasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
