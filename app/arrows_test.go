@@ -31,7 +31,7 @@ func mayImport(from, to string) bool {
 	case from == "monitor/clients": // reads settings, and edits none
 		return slices.Contains([]string{"monitor", "monitor/command", "monitor/process", "monitor/statefile", "monitor/clients/document"}, to)
 	case from == "monitor/rules": // decides, and looks at nothing
-		return to == "monitor" || to == "monitor/command"
+		return slices.Contains([]string{"monitor", "monitor/command", "monitor/clients", "monitor/process"}, to)
 	case below(from, "icons"):
 		return below(to, "icons")
 	case from == "installer/gen": // writes what lies around the programs, and is in none
@@ -208,7 +208,7 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"monitor/command", "monitor", true},
 		{"monitor/command", "monitor/process", false},
 		{"monitor/rules", "monitor/command", true},
-		{"monitor/rules", "monitor/process", false},
+		{"monitor/rules", "monitor/clients", true},
 		{"app/connect", "monitor", false},
 		{"app/connect", "monitor/process", false},
 		{"app/connect", "monitor/command", true},

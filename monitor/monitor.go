@@ -55,6 +55,20 @@ type Client struct {
 	Name string // "Claude Code", "VS Code", …, else the program's own name
 }
 
+// Entry is the entry of a client's settings from which a server was started. Its texts
+// are foreign.
+type Entry struct {
+	Name   string
+	Client string // "Claude Code"
+	File   string
+	Scope  string // "user" or "project"
+	Plugin string // that has brought it, "" for none
+	// Proves says that no rule knows the server: the entry alone tells that it is one,
+	// for as long as it runs Program, its executable.
+	Proves  bool
+	Program string
+}
+
 // Instance is one running MCP server: the server process, the wrappers above
 // it and the processes below it. A zero value means unknown, except where a
 // pointer says so because zero is a value of its own.
@@ -87,9 +101,14 @@ type Instance struct {
 	Processes  int      // in the tree, the server included
 
 	// Recognised says that a rule knows the server by its executable and its
-	// arguments. What merely registered itself, or what a client has for itself
-	// through us, is shown, and never ended.
+	// arguments, or Entry does. What merely registered itself, what a client has for
+	// itself through us, or what is on a client's pipes is shown, and never ended.
 	Recognised bool
+	// OnPipes says that all that is known of it is that its client talks to it over
+	// pipes.
+	OnPipes bool
+	// Entry is where its client was told to start it, nil when that is not known.
+	Entry *Entry
 
 	// Client started the server and talks to it; whom it was started for when
 	// it is Managed, also after that one has ended.
@@ -110,10 +129,37 @@ type Instance struct {
 // ID is the instance's stable name within this boot.
 func (in *Instance) ID() string { return in.Identity.String() }
 
-// Name is what to call the instance beside its pid: the project, the rule for
-// a server that is not Serena, or NO PROJECT. It is safe to show.
+// Certainty is how sure it is that an instance is a server.
+type Certainty string
+
+// The certainties.
+const (
+	ByRule  Certainty = "by_rule"  // or it was started by us
+	ByEntry Certainty = "by_entry" // in the settings of its client
+	Unsure  Certainty = "unsure"
+)
+
+// Certainty says how sure it is.
+func (in *Instance) Certainty() Certainty {
+	switch {
+	case !in.Recognised:
+		return Unsure
+	case in.Entry != nil && in.Entry.Proves:
+		return ByEntry
+	}
+	return ByRule
+}
+
+// Name is what to call the instance beside its pid: the project, or NO PROJECT; of a
+// server that is not Serena its entry in the client's settings, else its rule. It is
+// safe to show.
 func (in *Instance) Name() string {
 	if in.Kind != KindSerena && in.Kind != "" {
+		if in.Entry != nil {
+			if name := Shorten(Clean(in.Entry.Name), maxEntryName); name != "" {
+				return name
+			}
+		}
 		return Clean(in.Kind)
 	}
 	if name := Clean(in.ProjectName); name != "" {
@@ -121,6 +167,9 @@ func (in *Instance) Name() string {
 	}
 	return "NO PROJECT"
 }
+
+// maxEntryName is how much is shown of a name in somebody's settings, in columns.
+const maxEntryName = 40
 
 // Label is "4711 - PROJECT", with the pid of the server, the form users asked
 // for. A parked one has no process.

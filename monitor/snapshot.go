@@ -66,6 +66,9 @@ func (s *Snapshot) Find(what string) []*Instance {
 func (s *Snapshot) Worst() State {
 	var worst State
 	for i := range s.Instances {
+		if s.Instances[i].OnPipes {
+			continue
+		}
 		if st := s.Instances[i].State; worst == "" || st.severity() > worst.severity() {
 			worst = st
 		}
@@ -83,12 +86,19 @@ type Totals struct {
 	RSSBytes  uint64
 	// SavedBytes is what separate servers would need besides.
 	SavedBytes uint64
+	// Unsure are the processes on the pipes of clients, which count nowhere else.
+	Unsure int
 }
 
 // Totals sums the snapshot up.
 func (s *Snapshot) Totals() Totals {
-	t := Totals{Instances: len(s.Instances)}
+	var t Totals
 	for i := range s.Instances {
+		if s.Instances[i].OnPipes {
+			t.Unsure++
+			continue
+		}
+		t.Instances++
 		t.RSSBytes += s.Instances[i].RSSBytes
 		if s.Instances[i].State == StateZombie {
 			t.Attention++
@@ -111,16 +121,24 @@ func (s *Snapshot) Totals() Totals {
 
 // Sort puts instances in the order of every listing: those that need attention
 // first, then by name, then by pid, so that entries keep their place
-// while others come and go.
+// while others come and go; last what is only on a client's pipes.
 func Sort(list []Instance) {
 	slices.SortFunc(list, func(a, b Instance) int {
 		return cmp.Or(
+			cmp.Compare(onPipes(&a), onPipes(&b)),
 			cmp.Compare(attention(&b), attention(&a)),
 			cmp.Compare(strings.ToLower(a.Name()), strings.ToLower(b.Name())),
 			cmp.Compare(a.Identity.PID, b.Identity.PID),
 			cmp.Compare(a.Identity.Start, b.Identity.Start),
 		)
 	})
+}
+
+func onPipes(in *Instance) int {
+	if in.OnPipes {
+		return 1
+	}
+	return 0
 }
 
 func attention(in *Instance) int {

@@ -126,6 +126,9 @@ func warnings(snap *monitor.Snapshot, orders orders) []line {
 // sharing saves 325 MB".
 func headWords(t monitor.Totals, mb, saved int) string {
 	s := monitor.Plural(t.Instances, "server", "servers")
+	if t.Unsure > 0 {
+		s += fmt.Sprintf(", %d unsure", t.Unsure)
+	}
 	if t.Attention > 0 {
 		s += ", " + monitor.Plural(t.Attention, "needs attention", "need attention")
 	}

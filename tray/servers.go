@@ -21,7 +21,8 @@ func serversOf(snap *monitor.Snapshot) []*view.Server {
 
 // serverLines are the lines about servers in the menu and under Stop,
 // each with one about those that found no room.
-func serverLines(servers []*view.Server, orders orders, now time.Time, figure func(id string, bytes uint64) int) (list, stops []line) {
+func serverLines(all []*view.Server, orders orders, now time.Time, figure func(id string, bytes uint64) int) (list, stops []line) {
+	servers, children := view.Divide(all)
 	stopOver := 0
 	for i, s := range servers {
 		listed, stoppable := i < listLines, s.CanStop()
@@ -42,6 +43,9 @@ func serverLines(servers []*view.Server, orders orders, now time.Time, figure fu
 	}
 	if over := len(servers) - listLines; over > 0 {
 		list = append(list, line{Key: "more", Title: fmt.Sprintf("and %d more: lamplighter status", over), Action: openPage})
+	}
+	for _, c := range children[:min(len(children), max(listLines-len(list), 0))] {
+		list = append(list, line{Key: fmt.Sprintf("children %d", c.Client.PID), Title: monitor.Shorten(c.Words, labelColumns), Tooltip: monitor.Shorten(c.Names(), tooltipColumns), Action: openPage})
 	}
 	if stopOver > 0 {
 		stops = append(stops, line{Key: "more to stop", Title: fmt.Sprintf("and %d more: lamplighter stop", stopOver), Disabled: true})

@@ -22,7 +22,18 @@ import (
 // Instances is the body of GET /global-dashboard/instances and of each event
 // of the stream.
 type Instances struct {
-	Instances []view.Server `json:"instances"`
+	Instances []view.Server   `json:"instances"`
+	Children  []view.Children `json:"children"` // of clients, and on their pipes; each is among the instances too
+}
+
+// InstancesOf is the body about a list of servers.
+func InstancesOf(list []view.Server) Instances {
+	all := make([]*view.Server, len(list))
+	for i := range list {
+		all[i] = &list[i]
+	}
+	_, children := view.Divide(all)
+	return Instances{list, children}
 }
 
 // Health is the body of GET /health.
@@ -122,5 +133,5 @@ type Failure struct {
 }
 
 func encode(s *monitor.Snapshot, now time.Time) Instances {
-	return Instances{Instances: view.Encode(s, now)}
+	return InstancesOf(view.Encode(s, now))
 }

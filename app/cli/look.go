@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"syscall"
 	"time"
 
@@ -25,11 +24,7 @@ type listing struct {
 // listed is the list that --json prints: with the fields that programs rely on,
 // without what the background process tells its own verbs beside them.
 func (v listing) listed() api.Instances {
-	list := slices.Clone(v.wire.Instances)
-	for i := range list {
-		list[i].Recognised = nil
-	}
-	return api.Instances{Instances: list}
+	return api.InstancesOf(v.wire.Instances)
 }
 
 // look returns all instances: as the background process has them, or by a scan
@@ -113,5 +108,5 @@ func (p *program) scanned(ctx context.Context) (listing, error) {
 }
 
 func seen(s *monitor.Snapshot) listing {
-	return listing{wire: api.Instances{Instances: view.Encode(s, time.Now())}, snapshot: s}
+	return listing{wire: api.InstancesOf(view.Encode(s, time.Now())), snapshot: s}
 }

@@ -25,11 +25,20 @@ const nothingRuns = "No servers yet. Start your assistant and they appear here.\
 // in the snapshot's order, and below what is not plainly live the reason, and who
 // shares what is shared. The last line says what sharing saves.
 func table(s *monitor.Snapshot, now time.Time, sc screen) string {
-	if len(s.Instances) == 0 {
-		return nothingRuns
-	}
 	if sc.width < narrowest {
 		sc.width = 0
+	}
+	all := make([]*view.Server, len(s.Instances))
+	for i := range s.Instances {
+		all[i] = view.Of(&s.Instances[i])
+	}
+	servers, children := view.Divide(all)
+	below := ""
+	for _, c := range children {
+		below += cut(c.Words+": "+c.Names(), sc.width) + "\n"
+	}
+	if len(servers) == 0 {
+		return nothingRuns + below
 	}
 	t := plainTable(sc.width)
 	t.SetColumnConfigs([]prettytable.ColumnConfig{
@@ -40,10 +49,8 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 		{Name: "PORT", Align: text.AlignRight, AlignHeader: text.AlignRight},
 	})
 	header := prettytable.Row{"STATE", "SERVER", "CLIENT", "CONTEXT", "MEMORY", "CPU", "IDLE", "CALLS", "PORT"}
-	servers := make([]*view.Server, len(s.Instances))
-	rows := make([]prettytable.Row, len(s.Instances))
-	for i := range s.Instances {
-		servers[i] = view.Of(&s.Instances[i])
+	rows := make([]prettytable.Row, len(servers))
+	for i := range servers {
 		rows[i] = row(servers[i], now, sc.colour)
 	}
 	for _, name := range []string{"CONTEXT", "CALLS", "CPU", "CLIENT"} { // the least missed first
@@ -55,20 +62,21 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 	t.AppendHeader(header)
 	clients := slices.Contains(header, any("CLIENT"))
 	room := serverRoom(header, rows, sc.width)
-	for i := range s.Instances {
+	for i := range servers {
 		rows[i][serverColumn] = shortLabel(servers[i], room)
 	}
 	t.AppendRows(rows)
 	var b strings.Builder
 	for i, line := range strings.Split(t.Render(), "\n") {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
-		if i == 0 || i > len(s.Instances) {
+		if i == 0 || i > len(servers) {
 			continue
 		}
 		if why := why(servers[i-1], now, clients); why != "" {
 			b.WriteString(cut("  "+why, sc.width) + "\n")
 		}
 	}
+	b.WriteString(below)
 	if saved := s.Totals().SavedBytes; saved > 0 {
 		b.WriteString(cut("Sharing saves "+monitor.Memory(saved)+".", sc.width) + "\n")
 	}

@@ -30,9 +30,11 @@ const (
 		"idle_since": "time?", "shutdown_at": "time?", "shutdown_reason": "text?", "kept_until": "time?", "tool_calls": "number?", "rss_bytes": "number?",
 		"cpu_percent": "number?", "processes": "number?", "client": [` + process1 + `, "null"], "transport": "text?", "client_gone": "bool", "orphaned": "bool",
 		"alone_since": "time?", "dashboard_url": "text?", "mcp_url": "text?", "managed": "bool", "shared_by": "number?", "clients": [` + process1 + `],
-		"waiting": "number?", "alone_because": "text?", "saved_bytes": "number?", "pinned": "bool", "recognised?": "bool",
+		"waiting": "number?", "alone_because": "text?", "saved_bytes": "number?", "pinned": "bool", "certainty": "=by_rule|=by_entry|=unsure", "on_pipes": "bool",
+		"entry": [{"name": "text", "client": "text", "file": "text", "scope": "=user|=project", "plugin": "text?"}, "null"],
 		"words": {}}`
-	instances = shape(`{"instances": [` + instance1 + `]}`)
+	instances = shape(`{"instances": [` + instance1 + `],
+		"children": [{"client": ` + process1 + `, "list": [{"id": "text", "pid": "number", "name": "text"}], "words": "text"}]}`)
 
 	policy1 = `{"active": "bool", "paused": "bool", "paused_until": "time?", "idle": "number", "orphans": "number",
 		"rules": [{"name": "=orphans|=idle|=zombies|=memory|=duplicates", "words": "text", "on": "bool", "set": "bool", "minutes?": "number", "attached?": "bool"}]}`

@@ -10,12 +10,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"time"
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
 )
 
@@ -51,6 +53,11 @@ type Program struct {
 // Places are where our files are, by flag, environment and platform.
 func (p *Program) Places() config.Places {
 	return config.Find(p.ConfigFile, p.Getenv, p.Base)
+}
+
+// ClientSettings are those of the user's MCP clients. Nothing is read yet.
+func (p *Program) ClientSettings() *clients.Settings {
+	return clients.NewSettings(runtime.GOOS, p.Base.Home, p.Getenv)
 }
 
 // Say writes one line to standard error. What comes from outside cannot

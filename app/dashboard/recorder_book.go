@@ -58,7 +58,9 @@ func (b *book) apply(s *monitor.Snapshot, now time.Time) (changed bool) {
 	}
 	b.pass++
 	for i := range s.Instances {
-		changed = b.see(&s.Instances[i], now) || changed
+		if !s.Instances[i].OnPipes {
+			changed = b.see(&s.Instances[i], now) || changed
+		}
 	}
 	if b.leave(s, now) {
 		changed = true

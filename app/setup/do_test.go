@@ -288,7 +288,7 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"claude-code", "codex", "cursor", "gemini-cli"}; !slices.Equal(found, want) || len(list) != 6 {
+	if want := []string{"claude-code", "codex", "cursor", "gemini-cli"}; !slices.Equal(found, want) || len(list) != 16 {
 		t.Errorf("%q of %d", found, len(list))
 	}
 	if strings.Contains(fmt.Sprintf("%+v", list), secret) {

@@ -23,9 +23,9 @@ type verdict struct {
 	ours  bool     // it runs lamplighter-connect
 }
 
-// judge looks at an entry. closed tells that its file is not to be changed,
-// because others may use it.
-func (m machine) judge(e document.Entry, w Wanted, closed bool) verdict {
+// judge looks at an entry. closed says, as a sentence, why its file is not to be
+// changed, "" when it may be.
+func (m machine) judge(e document.Entry, w Wanted, closed string) verdict {
 	v := verdict{Entry: Entry{Path: []string{}, Line: e.Line, Off: e.Off, State: Direct}}
 	for _, name := range e.Path {
 		v.Path = append(v.Path, monitor.Clean(name))
@@ -87,13 +87,15 @@ func (m machine) judge(e document.Entry, w Wanted, closed bool) verdict {
 		return v
 	}
 	m.decide(&v, e, c, words, named, w)
-	v.PageStops = v.OpensPage && v.Alone != "" && !closed && (v.words != nil || v.State == Shared)
+	v.PageStops = v.OpensPage && v.Alone != "" && closed == "" && (v.words != nil || v.State == Shared)
 	if v.words == nil {
 		return v
 	}
-	if closed {
-		v.words = nil
-		v.Why = "Others may use this file, and a path on this machine would not work for them. lamplighter setup --project changes it all the same."
+	if e.List {
+		closed = "Its command and its arguments are one list, which is not changed here. Write lamplighter-connect and connect in front of them yourself."
+	}
+	if closed != "" {
+		v.words, v.Why = nil, closed
 		return v
 	}
 	v.Becomes = showCommand(v.words)

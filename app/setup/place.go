@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/clients"
 )
 
@@ -93,7 +94,13 @@ func joined(all []place) []place {
 	return list
 }
 
-// closed reports whether Do leaves a file alone because others may use it.
-func (p place) closed(w Wanted) bool {
-	return p.Scope == Project && !w.Project && w.File == "" && !w.Undo
+// closed says, as a sentence, why Do leaves a file alone, "" when it does not.
+func (p place) closed(w Wanted) string {
+	switch {
+	case p.Plugin != "":
+		return "The plugin " + monitor.Clean(p.Plugin) + " has brought it, and writes it anew at each update. Copy the entry into your own settings to share it."
+	case p.Scope == Project && !w.Project && w.File == "" && !w.Undo:
+		return "Others may use this file, and a path on this machine would not work for them. lamplighter setup --project changes it all the same."
+	}
+	return ""
 }

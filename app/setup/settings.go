@@ -26,7 +26,7 @@ func (p place) read() (settings, error) {
 	if p.Format == "" {
 		return settings{}, fmt.Errorf("%s: settings are read from files that end in .json, .jsonc or .toml", monitor.Clean(p.Path))
 	}
-	doc, err := document.Parse(p.Format, file.Content, p.Tables)
+	doc, err := p.Parse(file.Content)
 	if err != nil {
 		return settings{place: p, file: file}, unparsed(p, err)
 	}

@@ -325,7 +325,7 @@ func (r run) leaveRest(v *reversal, final []document.Entry) {
 
 // leftAlone is an entry that undo does not touch.
 func (r run) leftAlone(e document.Entry, why string) Entry {
-	shown := r.m.judge(e, Wanted{}, false).Entry
+	shown := r.m.judge(e, Wanted{}, "").Entry
 	shown.Becomes, shown.Why = "", why
 	return shown
 }

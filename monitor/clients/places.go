@@ -23,6 +23,10 @@ type Place struct {
 	// Guessed tells that it is no known place, and that the tables are those that any
 	// client may use.
 	Guessed bool
+	Dir     string // of the project that the file is for, "" for the user's
+	// Plugin names the plugin that has brought it, "" for settings of the user. Its
+	// servers may stand in it without a table.
+	Plugin string
 }
 
 // Scope is whom settings are for.
@@ -58,7 +62,7 @@ func Guess(client, path string, scope Scope) Place {
 // a user with this home and environment who works in dir ("" for nowhere): in the
 // order in which clients are shown, the user's files before the project's.
 func Places(goos, home, dir string, getenv func(string) string) []Place {
-	return placesWith(goos, home, dir, getenv, onDisk{exists: IsThere, list: dirsIn})
+	return placesWith(goos, home, dir, getenv, onDisk{exists: IsThere, list: dirsIn, read: readFile})
 }
 
 // NameOfID is what a client is called, "" for none that is known.
@@ -75,6 +79,8 @@ func NameOfID(id string) string {
 func tableMCPServers() [][]string { return [][]string{{"mcpServers"}} }
 func tableServers() [][]string    { return [][]string{{"servers"}} }
 func tableCodex() [][]string      { return [][]string{{"mcp_servers"}} }
+func tableZed() [][]string        { return [][]string{{"context_servers"}} }
+func tableOpenCode() [][]string   { return [][]string{{"mcp"}} }
 
 // tablesOfClaudeCode are those of .claude.json: for all projects, and for one of
 // them, by its path.
@@ -98,6 +104,9 @@ func tablesOfVSCodeSettings() [][]string {
 func tablesFor(path string) [][]string {
 	switch document.FormatOf(path) {
 	case document.JSON:
+		if name(path) == "opencode.json" || name(path) == "opencode.jsonc" {
+			return tableOpenCode()
+		}
 		return [][]string{
 			{"mcpServers"},
 			{"projects", "*", "mcpServers"},
@@ -118,6 +127,7 @@ func tablesFor(path string) [][]string {
 type onDisk struct {
 	exists func(path string) bool
 	list   func(dir string) []string // the names of the directories in it
+	read   func(path string) []byte  // nil for what cannot be read
 }
 
 // placesWith is where clients keep MCP servers on a system: in the order in
@@ -144,9 +154,9 @@ func placesWith(goos, home, dir string, getenv func(string) string, l onDisk) []
 			add(p)
 		}
 		for _, project := range projects {
-			path := s.join(project, c.project...)
-			if len(c.project) > 0 {
-				add(Place{Client: c.id, Name: c.name, Path: path, Scope: Project, Tables: c.projectTables, Format: document.FormatOf(path)})
+			for _, file := range c.project {
+				path := s.join(project, file...)
+				add(Place{Client: c.id, Name: c.name, Path: path, Scope: Project, Dir: project, Tables: c.projectTables, Format: document.FormatOf(path)})
 			}
 		}
 	}

@@ -24,6 +24,7 @@ func disk(paths ...string) onDisk {
 			}
 			return names
 		},
+		read: func(string) []byte { return nil },
 	}
 }
 
@@ -125,11 +126,74 @@ func TestPlaces(t *testing.T) {
 		{name: "a home that is not absolute", goos: "windows", home: `\Users\ada`, want: nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			all := placesWith(test.goos, test.home, test.dir, env(test.env...), disk(test.disk...))
-			if got := said(all); !slices.Equal(got, test.want) {
+			var got []string
+			for _, line := range said(placesWith(test.goos, test.home, test.dir, env(test.env...), disk(test.disk...))) {
+				if id, _, _ := strings.Cut(line, " "); hasWord("claude-code claude-desktop codex cursor vscode gemini-cli", id) {
+					got = append(got, line)
+				}
+			}
+			if !slices.Equal(got, test.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 		})
+	}
+}
+
+// What most clients have is a place alone.
+func TestPlacesOfOtherClients(t *testing.T) {
+	for _, test := range []struct{ goos, home, dir, want string }{
+		{"linux", "/h", "/w", `
+			zed user /x/zed/settings.json
+			zed project /w/.zed/settings.json
+			opencode user /x/opencode/opencode.json
+			opencode project /w/opencode.json
+			opencode project /w/opencode.jsonc
+			qwen-code user /h/.qwen/settings.json
+			qwen-code project /w/.qwen/settings.json
+			kiro user /h/.kiro/settings/mcp.json
+			kiro project /w/.kiro/settings/mcp.json
+			junie user /h/.junie/mcp/mcp.json
+			junie project /w/.junie/mcp/mcp.json
+			antigravity user /h/.gemini/antigravity/mcp_config.json
+			windsurf user /h/.codeium/windsurf/mcp_config.json
+			roo user /x/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json
+			roo project /w/.roo/mcp.json
+			kilo user /x/Code/User/globalStorage/kilocode.kilo-code/settings/mcp_settings.json
+			kilo project /w/.kilocode/mcp.json
+			cline user /x/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json
+			cline user /x/Cursor/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json`},
+		{"darwin", "/h", "", `
+			zed user /h/.config/zed/settings.json
+			opencode user /x/opencode/opencode.json
+			qwen-code user /h/.qwen/settings.json
+			kiro user /h/.kiro/settings/mcp.json
+			junie user /h/.junie/mcp/mcp.json
+			antigravity user /h/.gemini/antigravity/mcp_config.json
+			windsurf user /h/.codeium/windsurf/mcp_config.json
+			roo user /h/Library/Application Support/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json
+			kilo user /h/Library/Application Support/Code/User/globalStorage/kilocode.kilo-code/settings/mcp_settings.json
+			cline user /h/Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json`},
+		{"windows", `C:\h`, "", `
+			zed user C:\h\AppData\Roaming\Zed\settings.json
+			opencode user C:\h\.config\opencode\opencode.json
+			qwen-code user C:\h\.qwen\settings.json
+			kiro user C:\h\.kiro\settings\mcp.json
+			junie user C:\h\.junie\mcp\mcp.json
+			antigravity user C:\h\.gemini\antigravity\mcp_config.json
+			windsurf user C:\h\.codeium\windsurf\mcp_config.json
+			roo user C:\h\AppData\Roaming\Code\User\globalStorage\rooveterinaryinc.roo-cline\settings\mcp_settings.json
+			kilo user C:\h\AppData\Roaming\Code\User\globalStorage\kilocode.kilo-code\settings\mcp_settings.json
+			cline user C:\h\AppData\Roaming\Code\User\globalStorage\saoudrizwan.claude-dev\settings\cline_mcp_settings.json`},
+	} {
+		lines := said(placesWith(test.goos, test.home, test.dir, env("XDG_CONFIG_HOME=/x"), disk("/x/Cursor/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")))
+		first := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "zed ") })
+		var want []string
+		for line := range strings.Lines(strings.TrimSpace(test.want)) {
+			want = append(want, strings.TrimSpace(line))
+		}
+		if got := lines[first:]; !slices.Equal(got, want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.goos, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
 	}
 }
 
@@ -213,7 +277,7 @@ func TestPlacesInTheHome(t *testing.T) {
 	} {
 		var projects []string
 		for _, p := range placesWith(test.goos, test.home, test.dir, env(), disk()) {
-			if p.Scope == Project {
+			if p.Scope == Project && hasWord("claude-code vscode codex cursor gemini-cli qwen-code kiro", p.Client) {
 				projects = append(projects, p.Client)
 			}
 		}

@@ -197,4 +197,14 @@ func slashed(path string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(path, " (deleted)"), `\`, "/"))
 }
 
-func hasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
+func hasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// name is what a program or a file is called, without the endings of programs.
+func name(path string) string { return monitor.ProgramName(path) }

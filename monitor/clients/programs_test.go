@@ -132,11 +132,15 @@ func TestRunning(t *testing.T) {
 func TestRunningNamesKnownClients(t *testing.T) {
 	var ids []string
 	for _, c := range known {
-		ids = append(ids, c.id)
+		if c.within == "" {
+			ids = append(ids, c.id)
+		}
 	}
 	for _, p := range []process.Info{
 		{Exe: "/usr/bin/claude"}, {Exe: "/opt/Claude/claude"}, {Exe: "/usr/bin/codex"}, {Exe: "/usr/bin/cursor"}, {Exe: "/usr/bin/code"},
-		{Exe: "/usr/bin/node", Args: []string{"node", "/usr/bin/gemini"}},
+		{Exe: "/usr/bin/node", Args: []string{"node", "/usr/bin/gemini"}}, {Exe: "/usr/libexec/zed-editor"}, {Exe: "/usr/bin/opencode"},
+		{Exe: "/usr/bin/node", Args: []string{"node", "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js"}}, {Exe: "/usr/share/kiro/kiro"},
+		{Exe: "/opt/idea/bin/idea"}, {Exe: "/usr/share/antigravity/antigravity"}, {Exe: "/usr/share/windsurf/windsurf"},
 	} {
 		i := slices.Index(ids, Of(p))
 		if i < 0 {

@@ -64,6 +64,14 @@ func (s system) directory(name, otherwise string) string {
 	return otherwise
 }
 
+// named is a name, or what it is on Windows.
+func (s system) named(name, onWindows string) string {
+	if s.goos == "windows" {
+		return onWindows
+	}
+	return name
+}
+
 // projects are the directories whose files count for someone who is in dir: dir
 // itself, and the top of its repository, which is the nearest directory with a
 // .git. The home and what is above it are looked at only when dir is there: a

@@ -93,12 +93,11 @@ var programs = []struct {
 	{Guarded | GuardedScript, `pytest py.test jest vitest mocha ava karma cypress playwright tox nox`},
 	{Guarded, `phpunit rspec ctest bats git hg svn`},
 	// what else runs where people develop software
-	{Guarded, `rg grep tail less curl postgres redis-server mysqld mongod nginx dockerd containerd`},
+	{Guarded, `rg grep tail head cat less sleep find sed awk tee sort curl wget postgres redis-server mysqld mongod nginx dockerd containerd`},
 	{GuardedTool, `gopls rust-analyzer clangd lua-language-server marksman terraform-ls docker-langserver gh sqlite3 psql caddy hugo ollama terraform
 		kubectl`},
 	{GuardedScript, `next applet tsc tsserver typescript eslint prettier vite nuxt astro webpack rollup esbuild nodemon concurrently turbo storybook
-		react-scripts gulp grunt http-server json-server pm2 mcp-inspector typescript-language-server pyright-langserver
-		vscode-json-language-server bash-language-server yaml-language-server venv debugpy mypy ruff black pylint pylsp
+		react-scripts gulp grunt http-server json-server pm2 mcp-inspector jdtls venv debugpy mypy ruff black pylint pylsp
 		jedi-language-server django-admin ansible-playbook mkdocs sphinx-build pre-commit networkd-dispatcher unattended-upgrade
 		blueman-applet supervisord jenkins.war plantuml.jar`},
 	{Interpreter | GuardedScript, `tsx ts-node`},

@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/shirou/gopsutil/v3/process"
+
 	"lamplighter/monitor"
 )
 
@@ -64,6 +66,8 @@ type Ends interface {
 	HasUnixClients(servers, tree []monitor.Identity) (bool, error)
 	// SameInput reports whether another process has the same standard input.
 	SameInput(wrapper monitor.Identity) bool
+	// Directory is its working directory.
+	Directory() (string, error)
 }
 
 // HeldProcess is a process that nobody else can take the place of: *Handle.
@@ -137,6 +141,18 @@ func (e localEnds) HasUnixClients(servers, tree []monitor.Identity) (bool, error
 	return HasUnixClients(servers, tree)
 }
 func (e localEnds) SameInput(wrapper monitor.Identity) bool { return sameInput(e.server, wrapper) }
+
+func (e localEnds) Directory() (string, error) {
+	p, err := process.NewProcess(int32(e.server.PID))
+	if err != nil {
+		return "", gone(e.server.PID)
+	}
+	dir, err := p.Cwd()
+	if err != nil {
+		return "", fmt.Errorf("reading the working directory of process %d: %w", e.server.PID, err)
+	}
+	return dir, nil
+}
 
 // Alive reports whether a process runs: not when it is gone, when another one has
 // its pid, or when only whoever started it has not taken note of its end. With an

@@ -38,7 +38,7 @@ func (s *subject) guarded() bool {
 		if !slices.ContainsFunc(s.Args, hasMCP) {
 			never |= command.GuardedTool
 		}
-		return command.Is(monitor.ProgramName(s.Program), never) || command.Is(s.name, never)
+		return isLanguageServer(monitor.ProgramName(s.Program)) || command.Is(monitor.ProgramName(s.Program), never) || command.Is(s.name, never)
 	case command.Container:
 		return command.Is(s.Package, command.GuardedImage)
 	}
@@ -62,7 +62,23 @@ func (s *subject) guarded() bool {
 	if s.Flag == "-m" {
 		last, _, _ = strings.Cut(last, ".") // pytest.__main__
 	}
-	return command.Is(monitor.ProgramName(last), command.GuardedScript) || command.Is(installed(what), command.GuardedScript)
+	return slices.ContainsFunc([]string{monitor.ProgramName(last), installed(what)}, func(name string) bool {
+		return isLanguageServer(name) || command.Is(name, command.GuardedScript)
+	})
+}
+
+// isLanguageServer reports whether a program is called after what editors start for a
+// language.
+func isLanguageServer(name string) bool {
+	if strings.Contains(name, "mcp") {
+		return false
+	}
+	for _, ending := range []string{"language-server", "languageserver", "langserver", "-lsp"} {
+		if strings.HasSuffix(name, ending) {
+			return true
+		}
+	}
+	return false
 }
 
 // javaSuites are the beginnings of names of classes and archives that are never

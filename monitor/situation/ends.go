@@ -123,3 +123,7 @@ func (p *Process) input() (Descriptor, bool) {
 	}
 	return p.Descriptors[i], true
 }
+
+func (e ends) Directory() (string, error) {
+	return "", fmt.Errorf("the working directory of process %d: %w", e.server.PID, errUnrecorded)
+}

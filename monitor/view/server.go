@@ -61,10 +61,23 @@ type Server struct {
 	AloneBecause *string `json:"alone_because"`
 	SavedBytes   *uint64 `json:"saved_bytes"` // that separate servers would need besides
 	Pinned       bool    `json:"pinned"`
-	// Recognised is there, and false, only of what merely registered itself,
-	// or of what a client has for itself and no rule knows.
-	Recognised *bool `json:"recognised,omitempty"`
-	Words      Words `json:"words"` // their text may change in any release
+	// Certainty is "by_rule", "by_entry" (of its client's settings) or "unsure", which is
+	// shown and never ended.
+	Certainty monitor.Certainty `json:"certainty"`
+	// OnPipes says of what is unsure that its client talks to it over pipes, and that
+	// nothing else is known.
+	OnPipes bool   `json:"on_pipes"`
+	Entry   *Entry `json:"entry"` // of its client's settings, null when none is known
+	Words   Words  `json:"words"` // their text may change in any release
+}
+
+// Entry is the entry of a client's settings from which a server was started.
+type Entry struct {
+	Name   string  `json:"name"`
+	Client string  `json:"client"`
+	File   string  `json:"file"`
+	Scope  string  `json:"scope"`  // "user" or "project"
+	Plugin *string `json:"plugin"` // that has brought it
 }
 
 // Client is a client of an instance: the program that started it, or one that has
@@ -119,6 +132,8 @@ func Of(in *monitor.Instance) *Server {
 		Managed:        in.Managed,
 		Clients:        []Client{},
 		Pinned:         in.Pinned,
+		Certainty:      in.Certainty(),
+		OnPipes:        in.OnPipes,
 	}
 	if s := in.Sharing; s != nil {
 		w.share(s)
@@ -126,8 +141,8 @@ func Of(in *monitor.Instance) *Server {
 	if in.State != monitor.StateParked {
 		w.PID = Known(in.Identity.PID)
 	}
-	if !in.Recognised {
-		w.Recognised = &in.Recognised
+	if e := in.Entry; e != nil {
+		w.Entry = &Entry{Name: e.Name, Client: e.Client, File: e.File, Scope: e.Scope, Plugin: Known(e.Plugin)}
 	}
 	if in.Client != nil {
 		w.Client = &Client{PID: in.Client.PID, Name: in.Client.Name}
@@ -215,12 +230,18 @@ func Decode(list []Server, at time.Time) *monitor.Snapshot {
 			Managed:       in.Managed,
 			Sharing:       in.sharing(),
 			Pinned:        in.Pinned,
-			Recognised:    in.Recognised == nil || *in.Recognised,
+			Recognised:    in.Certainty != monitor.Unsure,
+			OnPipes:       in.OnPipes,
 			Evidence: monitor.Evidence{
 				Transport: Value(in.Transport), ClientGone: in.ClientGone, Orphaned: in.Orphaned, IdleSince: Value(in.IdleSince),
 				AloneSince: Value(in.AloneSince),
 			},
 			Plan: monitor.Plan{ShutdownAt: Value(in.ShutdownAt), Reason: Value(in.ShutdownReason), KeptUntil: Value(in.KeptUntil)},
+		}
+		if e := in.Entry; e != nil {
+			m.Entry = &monitor.Entry{
+				Name: e.Name, Client: e.Client, File: e.File, Scope: e.Scope, Plugin: Value(e.Plugin), Proves: in.Certainty == monitor.ByEntry,
+			}
 		}
 		if in.Client != nil {
 			m.Client = &monitor.Client{Identity: monitor.Identity{PID: in.Client.PID}, Name: in.Client.Name}

@@ -41,7 +41,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"recognised":false`,
+				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"unsure","on_pipes":false,"entry":null`,
 		},
 		"all known": {
 			monitor.Instance{
@@ -59,7 +59,7 @@ func TestEncode(t *testing.T) {
 				`"last_heartbeat":"2026-11-20T10:59:57.5Z","last_activity":"2026-11-20T10:58:30Z","busy":null,"idle_seconds":90,"idle_since":"2026-11-20T10:58:30Z",` +
 				`"shutdown_at":"2026-11-20T11:04:00Z","shutdown_reason":"no call for 30 min","kept_until":"2026-11-20T11:03:00Z","tool_calls":0,` +
 				`"rss_bytes":5,"cpu_percent":0,"processes":2,"client":{"pid":3,"name":"Codex"},"transport":"stdio","client_gone":true,"orphaned":true,"alone_since":"2026-11-20T10:59:00Z","dashboard_url":"http://127.0.0.1:24284/d","mcp_url":"http://127.0.0.1:9/mcp",` +
-				`"managed":true,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":true`,
+				`"managed":true,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":true,"certainty":"by_rule","on_pipes":false,"entry":null`,
 		},
 		"parked, busy, a time beyond RFC 3339": {
 			monitor.Instance{
@@ -72,7 +72,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false`,
+				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"entry":null`,
 		},
 		"parked, with clients": {
 			monitor.Instance{
@@ -85,7 +85,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":true,"shared_by":2,"clients":[{"pid":3,"name":"Codex"},{"pid":5,"name":""}],"waiting":0,"alone_because":null,"saved_bytes":9,"pinned":false`,
+				`"managed":true,"shared_by":2,"clients":[{"pid":3,"name":"Codex"},{"pid":5,"name":""}],"waiting":0,"alone_because":null,"saved_bytes":9,"pinned":false,"certainty":"by_rule","on_pipes":false,"entry":null`,
 		},
 		"shared, and nobody has it": {
 			monitor.Instance{Identity: monitor.Identity{PID: 12, Start: 34}, State: monitor.StateStarting, Recognised: true, Sharing: &monitor.Sharing{}},
@@ -95,7 +95,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":0,"clients":[],"waiting":0,"alone_because":null,"saved_bytes":null,"pinned":false`,
+				`"managed":false,"shared_by":0,"clients":[],"waiting":0,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"entry":null`,
 		},
 		"one client's alone": {
 			monitor.Instance{
@@ -108,7 +108,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":null,"clients":[{"pid":3,"name":"Codex"}],"waiting":0,"alone_because":"its context codex","saved_bytes":null,"pinned":false`,
+				`"managed":false,"shared_by":null,"clients":[{"pid":3,"name":"Codex"}],"waiting":0,"alone_because":"its context codex","saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"entry":null`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestDecodeReadsEveryFact(t *testing.T) {
 	for value, i := reflect.ValueOf(&sent).Elem(), 0; i < value.NumField(); i++ {
 		fill(value.Field(i))
 	}
-	sent.ID, sent.Clients, sent.Recognised = "12-34", []Client{{PID: 3, Name: "Codex"}}, new(bool)
+	sent.ID, sent.Clients, sent.Certainty = "12-34", []Client{{PID: 3, Name: "Codex"}}, monitor.ByEntry
 	got := reflect.ValueOf(Of(&Decode([]Server{sent}, time.Now()).Instances[0])).Elem()
 	for i := range got.NumField() {
 		if name := got.Type().Field(i).Name; got.Field(i).IsZero() && !slices.Contains(derived, name) {

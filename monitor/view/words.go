@@ -70,9 +70,12 @@ func (s *Server) words() Words {
 	if s.Pinned {
 		w.Why = append(w.Why, "pinned")
 	}
-	if s.Recognised != nil {
+	if s.Certainty == monitor.Unsure {
 		who := "it registered itself"
-		if s.AloneBecause != nil {
+		switch {
+		case s.OnPipes:
+			who = cmp.Or(s.clientName(), "a client") + " talks to it over pipes, and neither a rule nor an entry of its settings names it"
+		case s.AloneBecause != nil:
 			who = "a client runs it"
 		}
 		w.Why = append(w.Why, "not recognised: "+who+", so it is shown, and never ended")
@@ -104,10 +107,7 @@ func (s *Server) loses() []string {
 	if Value(s.Busy) {
 		lost = append(lost, "A call is running in it; its result will be lost.")
 	}
-	client := ""
-	if s.Client != nil {
-		client = programName(s.Client.Name)
-	}
+	client := s.clientName()
 	switch {
 	case s.SharedBy != nil && len(s.Clients) == 0:
 		lost = append(lost, "No client has it now.")
@@ -121,6 +121,15 @@ func (s *Server) loses() []string {
 		lost = append(lost, "Its client, "+client+", loses it. Most clients do not connect again until they are restarted.")
 	}
 	return lost
+}
+
+// clientName is what the program of its client is called in a sentence, "" when that is
+// not known.
+func (s *Server) clientName() string {
+	if s.Client == nil {
+		return ""
+	}
+	return programName(s.Client.Name)
 }
 
 // outside says why nothing is known from the server itself.
@@ -160,7 +169,7 @@ func (s *Server) Name() string {
 
 // CanStop reports whether an order to stop the server could be followed.
 func (s *Server) CanStop() bool {
-	return s.Recognised == nil && s.State != monitor.StateParked && s.cause() != monitor.CauseDefunct
+	return s.Certainty != monitor.Unsure && s.State != monitor.StateParked && s.cause() != monitor.CauseDefunct
 }
 
 func (s *Server) cause() monitor.Cause { return monitor.Cause(Value(s.Cause)) }

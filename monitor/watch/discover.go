@@ -27,6 +27,7 @@ func recognise(r Rules, p process.Info) (kind string, cmd serena.Command, ok boo
 
 // discover takes in processes that are new or have become another program.
 func (l *loop) discover(fresh []process.Info, now time.Time) {
+	clear(l.parents)
 	for _, p := range fresh {
 		kind, cmd, ok := recognise(l.rules, p)
 		if l.aboveLaunched(p.Identity) {
@@ -40,8 +41,8 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
 				t.kind, t.in.Kind = kind, kind // by the rules of today
 				continue
-			case !ok && !t.in.Recognised && t.unknown.same(p):
-				continue // nobody knew it before either
+			case !ok && (!t.in.Recognised && t.unknown.same(p) || t.isByEntry(p)):
+				continue // nobody knew it before either, or its entry goes on to tell
 			case !ok && l.moveBack(t):
 				continue
 			}
@@ -52,6 +53,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 		}
 		if !ok {
 			l.notMember(p.Identity)
+			l.noteChild(p, now)
 			continue
 		}
 		// A launcher of Windows or a fork has the same arguments as the server:
@@ -93,6 +95,11 @@ func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
 	}
 	l.tracked[p.Identity] = t
 	l.watchClient(t, now)
+	if l.settings != nil && t.in.Client != nil && l.children[p.Identity] == nil {
+		if c := l.childOf(p, now); c != nil {
+			l.children[p.Identity] = c
+		}
+	}
 	return true
 }
 

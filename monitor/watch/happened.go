@@ -150,6 +150,14 @@ func (l *loop) judgeEvent(e monitor.Event, before, after *monitor.Snapshot) (tol
 	if err != nil {
 		return e, true
 	}
+	for _, s := range []*monitor.Snapshot{after, before} {
+		if in := s.Instance(id); in != nil {
+			if in.OnPipes {
+				return e, false // nobody knows that it is a server
+			}
+			break
+		}
+	}
 	if _, moved := l.moved[id]; moved && e.Kind == monitor.EventStopped || e.Kind == monitor.EventStarted && l.shownAs(id, before) {
 		return e, false
 	}

@@ -80,6 +80,9 @@ func (l *loop) findLink(t *tracked, now time.Time) {
 	before := t.in.Client.Identity
 	holder, link, found, err := l.system.Ends(t.in.Identity).Holder(before)
 	l.noteDoubt(t, err)
+	if errors.Is(err, errors.ErrUnsupported) {
+		l.dropAbove(t)
+	}
 	if err != nil || !found {
 		return
 	}
@@ -89,6 +92,7 @@ func (l *loop) findLink(t *tracked, now time.Time) {
 		l.unwatch(before)
 		l.watchClient(t, now)
 	}
+	l.dropAbove(t)
 }
 
 // lookForEnd looks whether somebody still holds the other end of a server whose

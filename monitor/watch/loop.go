@@ -23,14 +23,17 @@ const maxProbes = 16
 
 // loop is the state of one Serve. Only its goroutine touches it.
 type loop struct {
-	log    *slog.Logger
-	system process.System
-	client Dashboards
-	limits Limits
-	rules  Rules
-	pins   Pins                           // may be nil
-	exits  process.Exits                  // nil for a single look
-	pass   func() ([]process.Info, error) // see process.System.Scan
+	log      *slog.Logger
+	system   process.System
+	client   Dashboards
+	limits   Limits
+	rules    Rules
+	pins     Pins                           // may be nil
+	settings Settings                       // may be nil
+	children map[monitor.Identity]*child    // of clients, whose entries are looked for
+	parents  map[int]parentKind             // by pid, while one look goes through what is new
+	exits    process.Exits                  // nil for a single look
+	pass     func() ([]process.Info, error) // see process.System.Scan
 	// listeners is for the goroutine of the loop alone, see process.System.Listeners.
 	listeners func(pids []int) ([]process.Listener, error)
 
@@ -60,6 +63,7 @@ func newLoop(system process.System, log *slog.Logger, client Dashboards, r Rules
 	l := &loop{
 		system: system, log: log, client: client, limits: Limits{}.orDefault(), rules: r, exits: exits, pass: system.Scan(), listeners: system.Listeners(),
 		tracked: make(map[monitor.Identity]*tracked), moved: make(map[monitor.Identity]monitor.Identity),
+		children: make(map[monitor.Identity]*child), parents: make(map[int]parentKind),
 		over: func(monitor.Identity) {}, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
 	l.self, _ = l.identify(system.Self())
@@ -93,9 +97,11 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 	l.scanErrors.note(l.log, "cannot read the process table; instances that start now are not seen", err)
 	l.discover(fresh, now)
 	l.takeInAlone(now)
+	l.nameChildren(false, now)
 
 	burst := !now.Before(l.nextBurst)
 	if burst {
+		l.askSettings(now)
 		l.nextBurst = now.Add(max(burstEvery, time.Duration(len(l.tracked))*burstShare))
 	}
 	for id, t := range l.tracked {
@@ -220,6 +226,7 @@ func (l *loop) exited(id monitor.Identity, now time.Time) {
 
 func (l *loop) forget(t *tracked) {
 	delete(l.tracked, t.in.Identity)
+	delete(l.children, t.in.Identity)
 	l.release(t)
 	l.announce(t)
 	if t.launched() {

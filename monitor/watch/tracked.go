@@ -311,7 +311,7 @@ func (t *tracked) noteState(now time.Time) {
 // instance is what a snapshot shows of t, and whether it shows it at all.
 func (t *tracked) instance(now time.Time) (monitor.Instance, bool) {
 	v := monitor.Judge(t.facts(now))
-	if v.Gone || (!t.in.Recognised && !t.answered && t.alone == "") {
+	if v.Gone || (!t.in.Recognised && !t.answered && t.alone == "" && !t.in.OnPipes) {
 		return monitor.Instance{}, false
 	}
 	in := t.in

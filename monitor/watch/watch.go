@@ -57,6 +57,9 @@ type Options struct {
 	// nobody keeps them.
 	Record func(monitor.Event)
 	Pins   Pins // nil: none is pinned
+	// Settings tell which processes of clients are servers, and under which name; nil:
+	// nothing is known of them.
+	Settings Settings
 	// Plan, if given, says in each snapshot what the policies mean to do, before
 	// anybody sees it: it may change Policy and each Instance's Plan, nothing else.
 	// It must not block.
@@ -70,7 +73,8 @@ type Watch struct {
 	system   process.System
 	client   Dashboards
 	record   func(monitor.Event)
-	pins     Pins // may be nil
+	pins     Pins     // may be nil
+	settings Settings // likewise
 	plan     func(*monitor.Snapshot)
 	limits   Limits
 	unseen   *monitor.Snapshot // before the first look
@@ -124,13 +128,14 @@ func New(o Options) *Watch {
 		o.Plan = func(*monitor.Snapshot) {}
 	}
 	w := &Watch{
-		log:    o.Log,
-		system: o.System,
-		client: o.Dashboards,
-		record: o.Record,
-		pins:   o.Pins,
-		plan:   o.Plan,
-		limits: o.Limits.orDefault(),
+		log:      o.Log,
+		system:   o.System,
+		client:   o.Dashboards,
+		record:   o.Record,
+		pins:     o.Pins,
+		settings: o.Settings,
+		plan:     o.Plan,
+		limits:   o.Limits.orDefault(),
 		given: given{
 			rules: o.Rules, warnings: slices.Clone(o.Warnings),
 			launches: map[monitor.Identity]monitor.Launch{}, proofs: map[monitor.Identity]monitor.Proof{},
@@ -231,7 +236,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 	exits := w.system.Exits()
 	begin := w.begin()
 	l := newLoop(w.system, w.log, w.client, begin.rules, exits)
-	l.limits, l.pins, l.shared, l.proofs = w.limits, w.pins, begin.shared, begin.proofs
+	l.limits, l.pins, l.settings, l.shared, l.proofs = w.limits, w.pins, w.settings, begin.shared, begin.proofs
 	l.over = func(id monitor.Identity) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -241,6 +246,14 @@ func (w *Watch) Serve(ctx context.Context) error {
 	var running sync.WaitGroup
 	exitErr := make(chan error, 1)
 	running.Go(func() { exitErr <- exits.Serve(ctx) })
+	if w.settings != nil {
+		running.Go(func() {
+			// It ends with ctx alone.
+			_ = w.settings.Serve(ctx, func() {
+				w.tell(nil, func(_ context.Context, l *loop, now time.Time) { l.nameChildren(true, now) })
+			})
+		})
+	}
 	defer func() {
 		cancel()
 		l.probes.Wait()
@@ -338,11 +351,15 @@ const lookLimit = 3 * time.Second
 func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	w := New(o)
 	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
-	l.limits, l.pins = w.limits, w.pins
+	l.limits, l.pins, l.settings = w.limits, w.pins, w.settings
 	look, cancel := context.WithTimeout(ctx, lookLimit)
 	defer l.probes.Wait()
 	defer cancel()
 	l.tick(look, time.Now())
+	if len(l.children) > 0 {
+		l.settings.Look()
+		l.tick(look, time.Now())
+	}
 	for l.inFlight > 0 && look.Err() == nil {
 		select {
 		case r := <-l.results:

@@ -69,7 +69,7 @@ export function summary(results) {
 const refusedAs = (instance) => [instance.state, instance.cause, Boolean(instance.busy), Boolean(instance.pinned)].join(' ');
 
 // mayStop is whether an order could be followed at all.
-export const mayStop = (instance) => instance.recognised !== false && instance.state !== 'parked' && instance.cause !== 'defunct';
+export const mayStop = (instance) => instance.certainty !== 'unsure' && instance.state !== 'parked' && instance.cause !== 'defunct';
 
 // mayKill tells whether to kill it is offered: for red ones, and where it was found
 // out that it helps.

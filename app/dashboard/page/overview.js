@@ -12,7 +12,7 @@ import { useKey } from './keys.js';
 import { Policies } from './policies.js';
 import { link } from './router.js';
 import { arrange, columns, grouped, groupings, idles, matches, parts, range, sorted, turned } from './rows.js';
-import { loaded, pending, servers, status, trouble } from './store.js';
+import { children, loaded, pending, servers, status, trouble } from './store.js';
 import { Fold, Label, Mark, Time, copy, now, stored, useNear } from './ui.js';
 import { Welcome } from './welcome.js';
 
@@ -36,16 +36,20 @@ export function Overview() {
   return html`<div class="overview">
     <${Welcome} />
     ${none ? loaded.value ? html`<${Empty} />` : html`<p class="nothing waiting">${trouble.value ? sentence(trouble.value) : 'Looking for servers'}</p>` : html`<${Servers} />`}
+    ${children.value.length > 0 && html`<${Children} />`}
     ${loaded.value && html`<div class="folds">${!none && html`<${MemoryOfAll} />`}<${Policies} /><${Fold} title="Events" name="all-events"><${EventList} /><//></div>`}
   </div>`;
 }
+
+// Children are what clients talk to over pipes, and nobody knows for servers.
+const Children = () => html`<ul class="children" aria-label="Unsure">${children.value.map(({ client, list, words }) => html`<li key=${client.pid} class="muted" dir="auto">${words}: ${list.map(({ pid, name }) => `${name} (${pid})`).join(', ')}</li>`)}</ul>`;
 
 // Empty says how to get a server while there is none.
 const Empty = () => html`<div class="empty">
   <img src="assets/lantern.svg" alt="" width="56" height="56" /><h2>No servers yet</h2>
   <p>Start your assistant and its servers appear here by themselves, or start one in a terminal:</p>
   <div class="command"><code>${example}</code><button type="button" class="small" onClick=${() => copy(example)}>Copy</button></div>
-  <p class="muted">Lamplighter knows Serena best, many other MCP servers by name, and yours by a rule in its settings.</p></div>`;
+  <p class="muted">Lamplighter knows Serena best, every other MCP server by the name that your assistant's settings give it, and the rest by a rule in its own.</p></div>`;
 
 function Servers() {
   const box = useRef(/** @type {HTMLElement | null} */ (null));

@@ -9,6 +9,7 @@ export const trouble = signal(''); // the sentence to show while not connected
 export const snapshotAt = signal(/** @type {Date | null} */ (null));
 export const every = signal(0); // seconds between two looks, 0 when all is told at once
 export const servers = signal(/** @type {any[]} */ ([])); // of the newest snapshot; one that has not changed is the same object
+export const children = signal(/** @type {any[]} */ ([])); // {client, list, words} of what is only on the pipes of clients
 export const gone = signal(/** @type {any[]} */ ([])); // {instance, ended_at, why} of the last minutes
 export const status = signal(/** @type {any} */ (null));
 export const pending = signal(new Map()); // words for what this page has ordered and not heard the end of, by id
@@ -65,7 +66,7 @@ export function isShared(instance) {
 // there are only looks.
 export function takeSnapshot(body, now = new Date(), seconds = 0) {
   const before = new Map(servers.peek().map((one) => [one.id, one]));
-  const instances = (Array.isArray(body?.instances) ? body.instances : []).map((one) => {
+  const instances = (Array.isArray(body?.instances) ? body.instances : []).filter((one) => !one.on_pipes).map((one) => {
     delete one.idle_seconds; // it ages; last_activity says the same
     const old = before.get(one.id);
     texts.set(one, JSON.stringify(one));
@@ -80,6 +81,7 @@ export function takeSnapshot(body, now = new Date(), seconds = 0) {
   for (const id of awake.keys()) if (awake.size > mostAwake) awake.delete(id);
   batch(() => {
     [loaded.value, connected.value, trouble.value, snapshotAt.value, every.value, servers.value] = [true, true, '', now, seconds, instances];
+    if (JSON.stringify(body?.children ?? []) !== JSON.stringify(children.peek())) children.value = body?.children ?? [];
     settle(now);
   });
 }

@@ -41,5 +41,5 @@ test('only what could be followed is offered', () => {
   const red = { id: 'a', state: 'zombie', cause: 'suspended' };
   assert.deepEqual([mayStop(red), mayKill(red)], [true, true]);
   assert.equal(mayKill({ ...red, state: 'live' }), false);
-  for (const never of [{ recognised: false }, { state: 'parked' }, { cause: 'defunct' }]) assert.equal(mayStop({ ...red, ...never }), false, JSON.stringify(never));
+  for (const never of [{ certainty: 'unsure' }, { state: 'parked' }, { cause: 'defunct' }]) assert.equal(mayStop({ ...red, ...never }), false, JSON.stringify(never));
 });

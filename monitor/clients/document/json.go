@@ -161,6 +161,8 @@ func (d *jsonDocument) entry(path []string) (*hujson.Object, error) {
 		return nil, fmt.Errorf("%s cannot be edited: %s", entryName(path), e.Odd)
 	case e.Command == "":
 		return nil, fmt.Errorf("%s cannot be edited: it has no command", entryName(path))
+	case e.List:
+		return nil, fmt.Errorf("%s cannot be edited: its command is a list", entryName(path))
 	}
 	return value.(*hujson.Object), nil
 }

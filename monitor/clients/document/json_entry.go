@@ -42,6 +42,10 @@ func jsonEntry(value hujson.ValueTrimmed) Entry {
 			e.URL = jsonText(object.Members[at].Value.Value)
 		}
 	}
+	if words, ok := jsonStrings(command); ok && len(words) > 0 && words[0] != "" && args == nil && e.URL == "" {
+		e.Command, e.Args, e.List = words[0], words[1:], true
+		return e
+	}
 	if e.Odd = jsonOdd(command, args, e.URL); e.Odd != "" || command == nil {
 		return e
 	}

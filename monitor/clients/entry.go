@@ -1,0 +1,234 @@
+package clients
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/command"
+	"lamplighter/monitor/statefile"
+)
+
+// Entry is an MCP server in the settings of a client. Its texts are foreign, and its
+// arguments may hold secrets.
+type Entry struct {
+	Client  string // its ID
+	Name    string
+	Command string // "" of one that has an address
+	Args    []string
+	File    string
+	Scope   Scope
+	// Dir is the directory of the project that it is for, "" for all.
+	Dir    string
+	Plugin string // that has brought it, "" for none
+}
+
+// maxSettings is how large a file of settings may be, in bytes. Reading takes some
+// ten times as much memory.
+const maxSettings = 8 << 20
+
+// readFile is what a file holds, nil when that cannot be told. Nothing but a file is
+// opened: a pipe would never answer.
+func readFile(path string) []byte {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
+		return nil
+	}
+	file, err := statefile.OpenShared(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxSettings))
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// entries reads the servers of a place that start a program.
+func (p Place) entries() []Entry {
+	text := readFile(p.Path)
+	if text == nil {
+		return nil
+	}
+	doc, err := p.Parse(text)
+	if err != nil {
+		return nil
+	}
+	var list []Entry
+	for _, e := range p.Entries(doc) {
+		if e.Command == "" || len(e.Path) == 0 {
+			continue
+		}
+		entry := Entry{
+			Client: p.Client, Name: e.Path[len(e.Path)-1], Command: e.Command, Args: e.Args, File: p.Path, Scope: p.Scope, Dir: p.Dir, Plugin: p.Plugin,
+		}
+		if len(e.Path) == 4 && e.Path[0] == "projects" {
+			entry.Scope, entry.Dir = Project, e.Path[1] // that of Claude Code for one project
+		}
+		list = append(list, entry)
+	}
+	return list
+}
+
+// Parse reads the text of a place. What a plugin brings may have no table.
+func (p Place) Parse(text []byte) (*document.Document, error) {
+	doc, err := document.Parse(p.Format, text, p.Tables)
+	if err != nil || p.Plugin == "" || len(doc.Entries()) > 0 {
+		return doc, err
+	}
+	if flat, err := document.Parse(p.Format, text, [][]string{{}}); err == nil {
+		return flat, nil
+	}
+	return doc, nil
+}
+
+// Fit is how well a process fits an entry.
+type Fit int
+
+// The fits.
+const (
+	NoFit      Fit = iota
+	PackageFit     // it runs what the package of the entry has installed, with the arguments of the entry
+	WholeFit       // it was started as the entry says
+)
+
+// Runs tells whether a process runs what the entry says: its executable, as far as
+// that is known, and its command line. The arguments must be those of the entry,
+// where a variable may stand for anything. The program may have an interpreter in
+// front of it, as a script has, and a launcher may have rewritten its title.
+func (e Entry) Runs(exe string, args []string) Fit {
+	if len(args) == 0 {
+		return NoFit
+	}
+	words := args
+	if title := strings.Fields(args[0]); len(title) > 1 && strings.Join(args[1:], "") == "" && command.RuntimeOf(name(exe)) != 0 {
+		words = title
+	}
+	if at := len(words) - len(e.Args); at >= 1 && sameWords(e.Args, words[at:]) && e.starts(exe, words[:at]) {
+		return WholeFit
+	}
+	is, says := command.Parse(exe, args), command.Parse("", append([]string{e.Command}, e.Args...))
+	if is.Program == "" || says.Program == "" || !sameWords(says.Args, is.Args) {
+		return NoFit
+	}
+	if len(says.Through) == 0 && rooted(e.Command) && rooted(args[0]) && !sameFile(e.Command, args[0]) {
+		return NoFit // as python of another environment
+	}
+	fits := false
+	switch {
+	case says.Package != "" && is.Package != "":
+		fits = unversioned(says.Package) == unversioned(is.Package)
+	case says.Package != "":
+		if runsPackage(unversioned(says.Package), is) {
+			return PackageFit
+		}
+	case says.Runtime != is.Runtime:
+	case says.Script != "":
+		fits = says.Flag == is.Flag && sameFile(says.Script, is.Script)
+	default:
+		fits = sameFile(says.Program, is.Program)
+	}
+	if fits {
+		return WholeFit
+	}
+	return NoFit
+}
+
+// runsPackage reports whether a command runs what a package has installed: a script in
+// its directory, or one that is called after it. Several packages install a command
+// that is called mcp.
+func runsPackage(pkg string, c command.Command) bool {
+	script, own := cmp.Or(c.Script, c.Program), pkg[strings.LastIndexByte(pkg, '/')+1:]
+	return strings.Contains(slashed(script), "/node_modules/"+pkg+"/") || name(script) == own && len(own) >= 5
+}
+
+// maxFront is how many words an interpreter may need before the program of an entry:
+// node --no-warnings /usr/bin/npx.
+const maxFront = 4
+
+// starts reports whether the words in front of the arguments of an entry are its
+// program.
+func (e Entry) starts(exe string, front []string) bool {
+	if len(front) == 1 {
+		return sameFile(e.Command, front[0]) || sameFile(e.Command, exe)
+	}
+	runner := name(front[0])
+	return len(front) <= maxFront && sameFile(e.Command, front[len(front)-1]) && (command.RuntimeOf(runner) != 0 || command.Is(runner, command.Starter|command.Interpreter))
+}
+
+// sameFile reports whether two names of a program or a script may be one: two absolute
+// paths have to be equal, else the last parts.
+func sameFile(says, is string) bool {
+	if isVariable(says) {
+		says = says[strings.LastIndexAny(says, `/\`)+1:]
+	}
+	switch {
+	case isVariable(says):
+		return false
+	case rooted(says) && rooted(is):
+		return slashed(says) == slashed(is)
+	}
+	return name(says) == name(is) && name(says) != ""
+}
+
+// rooted reports whether a path is absolute on any system.
+func rooted(path string) bool { return IsAbsolute("windows", path) || IsAbsolute("linux", path) }
+
+// sameWords compares the arguments of an entry with those of a process.
+func sameWords(says, are []string) bool {
+	if len(says) != len(are) {
+		return false
+	}
+	for i, word := range says {
+		if word != are[i] && !isVariable(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// isVariable reports whether a client, or a shell, puts something in the place of a
+// part of a word.
+func isVariable(word string) bool {
+	return strings.Contains(word, "${") || strings.HasPrefix(word, "$") || strings.HasPrefix(word, "~") || strings.Count(word, "%") >= 2
+}
+
+// unversioned is a package without its version.
+func unversioned(pkg string) string {
+	if at := strings.LastIndexByte(pkg, '@'); at > 0 {
+		pkg = pkg[:at]
+	}
+	pkg, _, _ = strings.Cut(pkg, "==")
+	return strings.ToLower(pkg)
+}
+
+// In reports whether the entry counts for somebody who works in a directory.
+func (e Entry) In(dir string) bool {
+	if e.Dir == "" {
+		return true
+	}
+	inside, err := filepath.Rel(filepath.Clean(e.Dir), filepath.Clean(dir))
+	return dir != "" && err == nil && inside != ".." && !strings.HasPrefix(inside, ".."+string(filepath.Separator))
+}
+
+// For reports whether a process of a client, by its ID, may have started the entry: it
+// is the client's own, or that of an extension of it.
+func (e Entry) For(id string) bool {
+	if e.Client == id {
+		return true
+	}
+	for _, c := range known {
+		if c.id == e.Client {
+			return hasWord(c.within, id)
+		}
+	}
+	return false
+}
+
+// String names the entry and where it stands, without its arguments.
+func (e Entry) String() string { return fmt.Sprintf("%s of %s", e.Name, e.File) }

@@ -1,0 +1,137 @@
+package clients
+
+import (
+	"context"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// Settings are what the settings of all clients say. They are read when somebody asks
+// for what may be new, and only files that have changed. A Settings is safe for
+// concurrent use; make one with NewSettings.
+type Settings struct {
+	goos, home string
+	getenv     func(string) string
+	asked      monitor.Bell
+
+	mu   sync.Mutex
+	dirs []project // in which somebody works, the newest last
+
+	looking sync.Mutex // held while files are read
+	files   map[string]file
+}
+
+// project is a directory in which somebody works.
+type project struct {
+	dir     string
+	read    time.Time // when its settings were read last began; zero: never
+	entries []Entry   // that count there
+}
+
+// file is a file of settings as it was read.
+type file struct {
+	size     int64
+	modified time.Time
+	entries  []Entry
+}
+
+// maxProjects bounds the directories whose settings are kept.
+const maxProjects = 64
+
+// lookPause is the least time between two looks: a client that starts writes its own
+// settings several times.
+const lookPause = 500 * time.Millisecond
+
+// NewSettings returns the settings of the clients of a user with this home and
+// environment, on a system as runtime.GOOS names it. Nothing is read yet.
+func NewSettings(goos, home string, getenv func(string) string) *Settings {
+	return &Settings{goos: goos, home: home, getenv: getenv, asked: monitor.NewBell(), files: map[string]file{}}
+}
+
+// Entries are those that count for somebody who works in dir, "" for nowhere, as they
+// were read last, and whether that was after since. If it was not, they are asked for:
+// Serve reads them.
+func (s *Settings) Entries(dir string, since time.Time) (list []Entry, current bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.dirs, func(p project) bool { return p.dir == dir })
+	if i < 0 {
+		s.dirs = append(s.dirs[max(0, len(s.dirs)-maxProjects+1):], project{dir: dir})
+		i = len(s.dirs) - 1
+	}
+	if p := s.dirs[i]; p.read.After(since) {
+		return p.entries, true
+	}
+	s.asked.Ring()
+	return s.dirs[i].entries, false
+}
+
+// Serve reads what was asked for, and calls changed each time, until ctx ends.
+func (s *Settings) Serve(ctx context.Context, changed func()) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.asked:
+		}
+		s.Look()
+		changed()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookPause):
+		}
+	}
+}
+
+// Look reads now what was asked for. A file that has not changed is not read again.
+func (s *Settings) Look() {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	s.mu.Lock()
+	dirs := slices.Clone(s.dirs)
+	s.mu.Unlock()
+	seen := make(map[string]file)
+	for i := range dirs {
+		p := &dirs[i]
+		p.read, p.entries = time.Now(), nil
+		for _, place := range Places(s.goos, s.home, p.dir, s.getenv) {
+			f, known := seen[place.Path]
+			if !known {
+				f = s.read(place)
+				seen[place.Path] = f
+			}
+			for _, e := range f.entries {
+				if e.In(p.dir) {
+					p.entries = append(p.entries, e)
+				}
+			}
+		}
+	}
+	s.files = seen
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range dirs {
+		if i := slices.IndexFunc(s.dirs, func(q project) bool { return q.dir == p.dir }); i >= 0 {
+			s.dirs[i] = p
+		}
+	}
+}
+
+// read reads a file, unless it is the one that was read before.
+func (s *Settings) read(p Place) file {
+	info, err := os.Stat(p.Path)
+	if err != nil {
+		return file{}
+	}
+	f := file{size: info.Size(), modified: info.ModTime()}
+	if was := s.files[p.Path]; was.size == f.size && was.modified.Equal(f.modified) {
+		return was
+	}
+	f.entries = p.entries()
+	return f
+}

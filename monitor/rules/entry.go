@@ -1,0 +1,81 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
+	"lamplighter/monitor/command"
+	"lamplighter/monitor/process"
+)
+
+// ByEntry finds the entry of a client's settings that a process on the client's pipes
+// comes from. The chain is the process, what is above it and the client's own child
+// last: one of them runs the entry. client is the ID of the client. Of several entries
+// the one that fits best counts, then that of the nearest project, the user's, a
+// plugin's.
+func ByEntry(chain []process.Info, entries []clients.Entry, client string) (found clients.Entry, ok bool) {
+	best := clients.NoFit
+	for _, e := range entries {
+		if !e.For(client) || !tells(e) {
+			continue
+		}
+		fit := clients.NoFit
+		for _, p := range chain {
+			fit = max(fit, e.Runs(p.Exe, p.Args))
+		}
+		if fit == clients.PackageFit && len(chain) > 1 {
+			continue // the launcher above it runs something else
+		}
+		if fit > best || fit == best && ok && rank(e) > rank(found) {
+			found, best, ok = e, fit, true
+		}
+	}
+	return found, ok
+}
+
+// rank is higher for what is more particular.
+func rank(e clients.Entry) int {
+	switch {
+	case e.Plugin != "":
+		return 0
+	case e.Dir == "":
+		return 1
+	}
+	return 1 + len(e.Dir)
+}
+
+// tells reports whether what an entry says is enough to know a process by, with the
+// guard of a rule: a program that is no interpreter, shell or launcher, or a literal
+// script or package of at least leastStem characters.
+func tells(e clients.Entry) bool {
+	c := command.Parse("", append([]string{e.Command}, e.Args...))
+	what, program := cmp.Or(c.Package, c.Script), monitor.ProgramName(c.Program)
+	switch {
+	case what != "":
+	case c.Program == "":
+		what = strings.Join(e.Args, " ") // code in the command line, which is compared whole
+	case command.Is(program, command.Starter|command.Interpreter):
+		if len(c.Args) > 0 && !strings.HasPrefix(c.Args[0], "-") {
+			what = c.Args[0]
+		}
+	default:
+		return program != "" && !strings.ContainsAny(program, "$%") &&
+			(!command.Is(program, command.Guarded|command.GuardedTool) || slices.ContainsFunc(e.Args, hasMCP))
+	}
+	if c.Package == "" {
+		what = what[strings.LastIndexAny(what, `/\`)+1:]
+	}
+	return utf8.RuneCountInString(what) >= leastStem && !strings.ContainsAny(what, "${}%")
+}
+
+// MayServe reports whether a process that talks to a client over pipes may be a server
+// of which nobody knows: not a shell, a launcher, an editor, a tool that people and
+// clients use for other things, nor our own.
+func MayServe(exe string, args []string) bool {
+	c, ok := read(exe, args)
+	return ok && !c.guarded() && serves(c.Args) && !command.IsShim(exe, args)
+}

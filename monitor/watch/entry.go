@@ -1,0 +1,263 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
+	"lamplighter/monitor/command"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/rules"
+	"lamplighter/monitor/serena"
+)
+
+// Settings are those of the clients: *clients.Settings. It must be safe for
+// concurrent use and must not block.
+type Settings interface {
+	// Entries are those that count in a directory, and whether they were read after
+	// since; if not, Serve reads them.
+	Entries(dir string, since time.Time) (list []clients.Entry, current bool)
+	// Look reads now what was asked for. It blocks.
+	Look()
+	// Serve reads what was asked for, and calls changed each time.
+	Serve(ctx context.Context, changed func()) error
+}
+
+// child is a process that a client has started, of which it is to be found out
+// whether it is in the client's settings.
+type child struct {
+	chain  []process.Info // the process, and what is above it up to the client's own child
+	client monitor.Client
+	id     string   // of the client
+	dirs   []string // in which client and process work
+	piped  bool     // the client holds its standard input and output, or that is not told here
+	since  time.Time
+	began  time.Time // when the process started, since if that is not known
+}
+
+const (
+	// unsureAge is how long a process has to be on the pipes of a client to be shown:
+	// what a client asks once ends before.
+	unsureAge = 3 * time.Second
+	// settingsTime is how long settings are waited for.
+	settingsTime = 10 * time.Second
+	// settingsAge is how old those may be by which a process is still nobody's.
+	settingsAge = 5 * time.Minute
+)
+
+// noteChild takes in a process that no rule knows, when a client has started it.
+func (l *loop) noteChild(p process.Info, now time.Time) {
+	if l.settings == nil || !l.isBelowClient(p) || isWrapper(p) || clients.Of(p) != "" && !mayBeBoth(p) {
+		return
+	}
+	if c := l.childOf(p, now); c != nil {
+		l.children[p.Identity] = c
+	}
+}
+
+// mayBeBoth reports whether a client may serve as well: claude mcp serve.
+func mayBeBoth(p process.Info) bool {
+	return slices.ContainsFunc(p.Args, func(arg string) bool { return strings.HasPrefix(arg, "mcp") })
+}
+
+func isWrapper(p process.Info) bool {
+	return command.IsLauncher(p.Exe, p.Args) || command.IsShim(p.Exe, p.Args)
+}
+
+// isBelowClient reports whether the nearest process above one that is no wrapper is a
+// client. It is asked of every process that starts, so that each parent is read once
+// in a look.
+func (l *loop) isBelowClient(p process.Info) bool {
+	for range maxShims * 2 {
+		is, known := l.parents[p.Parent]
+		if !known {
+			parent, err := l.system.Read(p.Parent)
+			is = parentKind{isClient: err == nil && clients.Of(parent) != "", isWrapper: err == nil && isWrapper(parent), info: parent}
+			l.parents[p.Parent] = is
+		}
+		if is.isClient || !is.isWrapper {
+			return is.isClient
+		}
+		p = is.info
+	}
+	return false
+}
+
+// parentKind is what is known of a parent in one look.
+type parentKind struct {
+	isClient, isWrapper bool
+	info                process.Info
+}
+
+// childOf gathers what is to be known of a process that a client has started, nil when
+// what is above it is no client.
+func (l *loop) childOf(p process.Info, now time.Time) *child {
+	_, holder, err := process.Climb(l.system, p, isWrapper)
+	if err != nil {
+		return nil
+	}
+	above := l.aboveShims(holder)
+	if above == nil || clients.Of(*above) == "" {
+		return nil
+	}
+	c := &child{
+		chain: []process.Info{p}, id: clients.Of(*above), client: monitor.Client{Identity: above.Identity, Name: clients.NameOf(*above)}, since: now, began: now,
+	}
+	for at := p; len(c.chain) <= maxShims*2; {
+		parent, err := l.system.Read(at.Parent)
+		if err != nil || parent.Identity == above.Identity {
+			break
+		}
+		c.chain, at = append(c.chain, parent), parent
+	}
+	for _, id := range []monitor.Identity{above.Identity, p.Identity} {
+		if dir, err := l.system.Ends(id).Directory(); err == nil && !slices.Contains(c.dirs, dir) {
+			c.dirs = append(c.dirs, dir)
+		}
+	}
+	if began, err := l.system.Started(p.Identity); err == nil {
+		c.began = began
+	}
+	_, _, found, err := l.system.Ends(p.Identity).Holder(holder.Identity)
+	c.piped = found || errors.Is(err, errors.ErrUnsupported)
+	return c
+}
+
+// nameChildren finds the entries of the processes that clients have started: of those
+// that are not shown yet, or of all.
+func (l *loop) nameChildren(all bool, now time.Time) {
+	for id, c := range l.children {
+		t := l.tracked[id]
+		if t != nil && t.in.OnPipes && !all {
+			continue // it may be in the settings later
+		}
+		entry, found, current := l.entryOf(c, c.since)
+		waits := !current && now.Sub(c.since) < settingsTime
+		switch {
+		case found:
+			delete(l.children, id)
+			l.takeEntry(t, c, entry, now)
+		case waits, t != nil && t.in.OnPipes:
+		case t != nil || !c.piped || !rules.MayServe(c.chain[0].Exe, c.chain[0].Args):
+			delete(l.children, id)
+		case now.Sub(c.began) >= unsureAge:
+			delete(l.children, id)
+			if l.isAlive(id) && !l.wraps(id) {
+				l.beginUnsure(c, now)
+				l.children[id] = c
+			}
+		}
+	}
+}
+
+// wraps reports whether a process is only above a server, which has another client.
+func (l *loop) wraps(id monitor.Identity) bool {
+	for _, t := range l.tracked {
+		if !t.in.OnPipes && l.isBelow(t, id) && !(t.evidence.linked && t.in.Client != nil && t.in.Client.Identity == id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *loop) isAlive(id monitor.Identity) bool {
+	now, known := l.identify(id.PID)
+	return known && now == id
+}
+
+// askSettings has the settings read now and then for the processes that are in none.
+func (l *loop) askSettings(now time.Time) {
+	for id, c := range l.children {
+		if !l.isAlive(id) {
+			delete(l.children, id)
+			continue
+		}
+		l.entryOf(c, now.Add(-settingsAge))
+	}
+}
+
+// entryOf finds the entry of a process, and whether all settings that count for it
+// were read after since.
+func (l *loop) entryOf(c *child, since time.Time) (entry clients.Entry, found, current bool) {
+	var all []clients.Entry
+	current = true
+	for _, dir := range append([]string{""}, c.dirs...) {
+		list, read := l.settings.Entries(dir, since)
+		all, current = append(all, list...), current && read
+	}
+	entry, found = rules.ByEntry(c.chain, all, c.id)
+	return entry, found && c.piped, current
+}
+
+// takeEntry makes an instance of a process that an entry tells about, or gives the
+// entry to the instance that it is.
+func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
+	p := c.chain[0]
+	entry := &monitor.Entry{Name: e.Name, Client: clients.NameOfID(e.Client), File: e.File, Scope: string(e.Scope), Plugin: e.Plugin}
+	if t != nil && t.in.Recognised {
+		t.in.Entry = entry
+		return
+	}
+	if l.wraps(p.Identity) {
+		return
+	}
+	entry.Proves, entry.Program = true, p.Exe
+	kind := monitor.Clean(e.Name)
+	if kind == "" || strings.EqualFold(kind, monitor.KindSerena) { // what only its entry calls Serena has no dashboard
+		kind = monitor.Clean(command.Parse(p.Exe, p.Args).Label()) + " (" + e.Name + ")"
+	}
+	if t == nil {
+		t = newTracked(p, kind, serena.Command{Args: p.Args}, now)
+		t.parent = l.parentOf(p)
+		if !l.begin(t, p, now) {
+			return
+		}
+		delete(l.children, p.Identity)
+	}
+	shown := t.in.OnPipes
+	t.in.Kind, t.kind, t.in.Recognised, t.in.OnPipes, t.in.Entry = kind, kind, true, false, entry
+	t.unknown = program{exe: p.Exe}
+	if shown {
+		l.untold = append(l.untold, monitor.Event{At: now, Kind: monitor.EventFound, ID: t.in.ID(), PID: p.PID, Label: t.in.Label(), Detail: t.in.Origin()})
+	}
+}
+
+// beginUnsure shows a process that its client talks to over pipes, and of which
+// nothing else is known.
+func (l *loop) beginUnsure(c *child, now time.Time) {
+	p := c.chain[0]
+	top := c.chain[len(c.chain)-1]
+	label := cmp.Or(command.Parse(top.Exe, top.Args).Package, command.Parse(p.Exe, p.Args).Label())
+	t := newTracked(p, label, serena.Command{Args: p.Args}, now)
+	t.kind, t.parent = "", l.parentOf(p)
+	t.in.Recognised, t.in.OnPipes, t.unknown = false, true, program{p.Exe, strings.Join(p.Args, "\x00")}
+	l.begin(t, p, now)
+}
+
+// isByEntry reports whether a server is one only by its entry, and still runs the
+// program that it ran then.
+func (t *tracked) isByEntry(p process.Info) bool {
+	return t.in.Certainty() == monitor.ByEntry && t.in.Entry.Program == p.Exe
+}
+
+// dropAbove forgets what was taken for a server by its entry, or shown on the pipes of
+// a client, when it only is between a server and its client.
+func (l *loop) dropAbove(t *tracked) {
+	for id, other := range l.tracked {
+		if other == t || !other.in.OnPipes && other.in.Certainty() != monitor.ByEntry || !l.isBelow(t, id) || t.in.Client != nil && t.in.Client.Identity == id {
+			continue
+		}
+		if t.in.Entry == nil && other.in.Entry != nil {
+			entry := *other.in.Entry
+			entry.Proves, entry.Program = false, ""
+			t.in.Entry = &entry
+		}
+		l.moved[id] = t.in.Identity
+		l.drop(id)
+	}
+}

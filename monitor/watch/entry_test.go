@@ -1,0 +1,213 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
+	"lamplighter/monitor/process"
+)
+
+// tree is a client with all that it has started, as it was recorded.
+type tree struct {
+	Source  string `json:"source"`
+	ID      string `json:"id"`     // of the client
+	Client  int    `json:"client"` // its pid
+	Entries map[string]struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	} `json:"entries"`
+	Processes []recorded `json:"processes"`
+	// Want are the names by pid; "unsure" for what is only shown. What is not in it is
+	// no server.
+	Want map[int]string `json:"want"`
+}
+
+type recorded struct {
+	PID    int      `json:"pid"`
+	Parent int      `json:"ppid"`
+	Name   string   `json:"name"`
+	Exe    string   `json:"exe"`
+	Args   []string `json:"args"`
+	Input  string   `json:"input"`  // what descriptor 0 is
+	Output string   `json:"output"` // and 1
+}
+
+// recordedSystem is the machine of a tree. Everything else is as nobody's.
+type recordedSystem struct {
+	process.System
+	tree *tree
+}
+
+func (s recordedSystem) info(pid int) (process.Info, bool) {
+	for _, p := range s.tree.Processes {
+		if p.PID == pid {
+			return process.Info{Identity: monitor.Identity{PID: pid, Start: uint64(pid)}, Parent: p.Parent, Name: p.Name, Exe: p.Exe, Args: p.Args}, true
+		}
+	}
+	return process.Info{}, false
+}
+
+func (s recordedSystem) Self() int { return 1 << 30 }
+
+func (s recordedSystem) Scan() func() ([]process.Info, error) {
+	done := false
+	return func() (list []process.Info, err error) {
+		if done {
+			return nil, nil
+		}
+		done = true
+		for _, p := range s.tree.Processes {
+			info, _ := s.info(p.PID)
+			list = append(list, info)
+		}
+		return list, nil
+	}
+}
+
+func (s recordedSystem) Read(pid int) (process.Info, error) {
+	if info, ok := s.info(pid); ok {
+		return info, nil
+	}
+	return process.Info{}, process.ErrGone
+}
+
+func (s recordedSystem) Stat(pid int) (process.Stat, error) {
+	info, err := s.Read(pid)
+	return process.Stat{Identity: info.Identity, Parent: info.Parent}, err
+}
+
+func (s recordedSystem) Tree(root monitor.Identity) ([]process.Stat, error) {
+	st, err := s.Stat(root.PID)
+	if err != nil {
+		return nil, err
+	}
+	list := []process.Stat{st}
+	for i := 0; i < len(list); i++ {
+		for _, p := range s.tree.Processes {
+			if p.Parent == list[i].PID {
+				child, _ := s.Stat(p.PID)
+				list = append(list, child)
+			}
+		}
+	}
+	return list, nil
+}
+
+func (s recordedSystem) Started(monitor.Identity) (time.Time, error) { return time.Unix(0, 0), nil }
+
+func (s recordedSystem) MainThreadCPU(int) (time.Duration, error) { return 0, process.ErrGone }
+
+func (s recordedSystem) SameUser(int) (bool, error) { return true, nil }
+
+func (s recordedSystem) Listeners() func([]int) ([]process.Listener, error) {
+	return func([]int) ([]process.Listener, error) { return nil, nil }
+}
+
+func (s recordedSystem) Ends(id monitor.Identity) process.Ends { return recordedEnds{s, id.PID} }
+
+type recordedEnds struct {
+	s   recordedSystem
+	pid int
+}
+
+func (e recordedEnds) at(pid int) recorded {
+	i := slices.IndexFunc(e.s.tree.Processes, func(p recorded) bool { return p.PID == pid })
+	return e.s.tree.Processes[i]
+}
+
+// Holder is the client for what has the ends of one of its own children.
+func (e recordedEnds) Holder(client monitor.Identity) (process.Info, process.Link, bool, error) {
+	p := e.at(e.pid)
+	for _, child := range e.s.tree.Processes {
+		if child.Parent == client.PID && child.Input == p.Input && child.Output == p.Output && !strings.HasPrefix(p.Input, "/") {
+			info, err := e.s.Read(client.PID)
+			return info, process.Link{}, true, err
+		}
+	}
+	return process.Info{}, process.Link{}, false, nil
+}
+
+func (e recordedEnds) Closed(process.Link) (bool, error) { return false, nil }
+
+func (e recordedEnds) Abandoned() (bool, error) { return false, nil }
+
+func (e recordedEnds) HasUnixClients(_, _ []monitor.Identity) (bool, error) { return false, nil }
+
+func (e recordedEnds) SameInput(wrapper monitor.Identity) bool {
+	return e.at(e.pid).Input == e.at(wrapper.PID).Input
+}
+
+func (e recordedEnds) Directory() (string, error) { return "/home/u/proj", nil }
+
+// recordedSettings are those of a tree.
+type recordedSettings struct{ tree *tree }
+
+func (s recordedSettings) Entries(string, time.Time) (list []clients.Entry, current bool) {
+	for name, e := range s.tree.Entries {
+		list = append(list, clients.Entry{Client: s.tree.ID, Name: name, Command: e.Command, Args: e.Args, Scope: clients.User})
+	}
+	return list, true
+}
+
+func (s recordedSettings) Look() {}
+
+func (s recordedSettings) Serve(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Every server that a client holds has the name that the client's settings give it,
+// nothing else is one, and of what is on a client's pipes little is unsure.
+func TestRecordedTrees(t *testing.T) {
+	files, err := filepath.Glob("testdata/trees/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no trees", err)
+	}
+	servers, unsure := 0, 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tr tree
+		if err := json.Unmarshal(text, &tr); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		s, err := Once(t.Context(), Options{System: recordedSystem{process.Local(), &tr}, Settings: recordedSettings{&tr}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[int]string{}
+		for i := range s.Instances {
+			in := &s.Instances[i]
+			switch got[in.Identity.PID] = in.Name(); {
+			case in.Certainty() == monitor.Unsure:
+				unsure++
+				got[in.Identity.PID] = "unsure"
+			default:
+				servers++
+			}
+		}
+		var lines []string
+		for _, p := range tr.Processes {
+			if got[p.PID] != tr.Want[p.PID] {
+				lines = append(lines, fmt.Sprintf("%d %q is %q, want %q", p.PID, p.Args, got[p.PID], tr.Want[p.PID]))
+			}
+		}
+		if len(lines) > 0 {
+			t.Errorf("%s:\n%s", file, strings.Join(lines, "\n"))
+		}
+	}
+	if unsure*50 > servers {
+		t.Errorf("%d are unsure of %d", unsure, servers)
+	}
+}
