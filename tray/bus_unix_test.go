@@ -54,11 +54,11 @@ func TestPanelReadsTheMenu(t *testing.T) {
 	h, c, sender := served(t, states())
 	want := strings.Join([]string{
 		"5 servers, 1 needs attention, 1 parked, 500 MB",
-		"24283 - beta · suspended · 100 MB",
-		"24284 - alpha · 100 MB",
-		"24287 - delta · starting · 100 MB",
-		"parked - epsilon · 100 MB",
-		"24286 - NO PROJECT · 100 MB",
+		"24283 - beta · Claude Code · suspended · 100 MB",
+		"24284 - alpha · Claude Code · 100 MB",
+		"24287 - delta · Claude Code · starting · 100 MB",
+		"parked - epsilon · Claude Code · 100 MB",
+		"24286 - NO PROJECT · Claude Code · 100 MB",
 		"-", "Open global dashboard", "Keep",
 		"-", "Stop", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",
 	}, "\n")

@@ -16,7 +16,7 @@ func TestPanelSwitchesStartAtLogin(t *testing.T) {
 	c := startChild(t, address, snapshot(liveNow(24284, "alpha")), childLogin)
 	sender := h.AwaitItem(t)
 	want := strings.Join([]string{
-		"1 server, 100 MB", "24284 - alpha · 100 MB", "-", "Open global dashboard", "Keep",
+		"1 server, 100 MB", "24284 - alpha · Claude Code · 100 MB", "-", "Open global dashboard", "Keep",
 		"-", "Stop", "Start at login", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",
 	}, "\n")
 	waitFor(t, "the menu", func() bool { return h.Labels(t, sender) == want })

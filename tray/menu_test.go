@@ -54,23 +54,23 @@ func TestTitles(t *testing.T) {
 		change func(*monitor.Instance)
 		want   string
 	}{
-		{"idle", func(*monitor.Instance) {}, "24284 - alpha · idle 10 min · 150 MB"},
-		{"just active", func(in *monitor.Instance) { in.LastActivity = noon.Add(-time.Minute) }, "24284 - alpha · 150 MB"},
-		{"busy", func(in *monitor.Instance) { in.Busy = ptr(true) }, "24284 - alpha · busy · 150 MB"},
-		{"activity unknown", func(in *monitor.Instance) { in.Busy, in.LastActivity = nil, time.Time{} }, "24284 - alpha · 150 MB"},
-		{"memory unknown", func(in *monitor.Instance) { in.RSSBytes = 0 }, "24284 - alpha · idle 10 min"},
+		{"idle", func(*monitor.Instance) {}, "24284 - alpha · Claude Code · idle 10 min · 150 MB"},
+		{"just active", func(in *monitor.Instance) { in.LastActivity = noon.Add(-time.Minute) }, "24284 - alpha · Claude Code · 150 MB"},
+		{"busy", func(in *monitor.Instance) { in.Busy = ptr(true) }, "24284 - alpha · Claude Code · busy · 150 MB"},
+		{"activity unknown", func(in *monitor.Instance) { in.Busy, in.LastActivity = nil, time.Time{} }, "24284 - alpha · Claude Code · 150 MB"},
+		{"memory unknown", func(in *monitor.Instance) { in.RSSBytes = 0 }, "24284 - alpha · Claude Code · idle 10 min"},
 		{"suspended", func(in *monitor.Instance) { in.State, in.Cause = monitor.StateZombie, monitor.CauseSuspended },
-			"24284 - alpha · suspended · 150 MB"},
-		{"red without a cause", func(in *monitor.Instance) { in.State = monitor.StateZombie }, "24284 - alpha · needs attention · 150 MB"},
+			"24284 - alpha · Claude Code · suspended · 150 MB"},
+		{"red without a cause", func(in *monitor.Instance) { in.State = monitor.StateZombie }, "24284 - alpha · Claude Code · needs attention · 150 MB"},
 		{"no project", func(in *monitor.Instance) { in.State, in.ProjectName = monitor.StateNoProject, "" },
-			"24284 - NO PROJECT · idle 10 min · 150 MB"},
+			"24284 - NO PROJECT · Claude Code · idle 10 min · 150 MB"},
 		{"starting", func(in *monitor.Instance) { in.State, in.ProjectName, in.Port = monitor.StateStarting, "", 0 },
-			"24284 - NO PROJECT · starting · 150 MB"},
-		{"parked", func(in *monitor.Instance) { in.State, in.RSSBytes = monitor.StateParked, 0 }, "parked - alpha"},
+			"24284 - NO PROJECT · Claude Code · starting · 150 MB"},
+		{"parked", func(in *monitor.Instance) { in.State, in.RSSBytes = monitor.StateParked, 0 }, "parked - alpha · Claude Code"},
 		{"suspected", func(in *monitor.Instance) { in.State, in.Cause = monitor.StateZombie, monitor.CauseSuspected },
 			"24284 - alpha · suspected orphan · 150 MB"},
-		{"another server", generic("github-mcp", 0), "24284 - github-mcp · no dashboard · 150 MB"},
-		{"another server with a port", generic("GitHub", 24290), "24284 - GitHub · no dashboard · 150 MB"},
+		{"another server", generic("github-mcp", 0), "24284 - github-mcp · Claude Code · no dashboard · 150 MB"},
+		{"another server with a port", generic("GitHub", 24290), "24284 - GitHub · Claude Code · no dashboard · 150 MB"},
 		{"another server without its client", func(in *monitor.Instance) {
 			generic("filesystem", 0)(in)
 			in.State, in.Cause = monitor.StateZombie, monitor.CauseOrphaned
@@ -78,25 +78,25 @@ func TestTitles(t *testing.T) {
 		{"no dashboard", func(in *monitor.Instance) {
 			in.State, in.Port, in.DashboardURL, in.LastActivity = monitor.StateLive, 0, "", time.Time{}
 		},
-			"24284 - alpha · no dashboard · 150 MB"},
-		{"hours", func(in *monitor.Instance) { in.LastActivity = noon.Add(-119 * time.Minute) }, "24284 - alpha · idle 1 h · 150 MB"},
-		{"days", func(in *monitor.Instance) { in.LastActivity = noon.Add(-71 * time.Hour) }, "24284 - alpha · idle 2 days · 150 MB"},
-		{"a clock set back", func(in *monitor.Instance) { in.LastActivity = noon.Add(time.Hour) }, "24284 - alpha · 150 MB"},
+			"24284 - alpha · Claude Code · no dashboard · 150 MB"},
+		{"hours", func(in *monitor.Instance) { in.LastActivity = noon.Add(-119 * time.Minute) }, "24284 - alpha · Claude Code · idle 1 h · 150 MB"},
+		{"days", func(in *monitor.Instance) { in.LastActivity = noon.Add(-71 * time.Hour) }, "24284 - alpha · Claude Code · idle 2 days · 150 MB"},
+		{"a clock set back", func(in *monitor.Instance) { in.LastActivity = noon.Add(time.Hour) }, "24284 - alpha · Claude Code · 150 MB"},
 		{"long name", func(in *monitor.Instance) { in.ProjectName = "customer-portal-backend-services-monorepo" },
-			"24284 - customer-…-monorepo · idle 10 min · 150 MB"},
-		{"wide name", func(in *monitor.Instance) { in.ProjectName = strings.Repeat("漢字", 20) }, "24284 - 漢字漢字…字漢字漢字 · idle 10 min · 150 MB"},
-		{"small", func(in *monitor.Instance) { in.RSSBytes = 13 * megabyte }, "24284 - alpha · idle 10 min · 15 MB"},
-		{"very small", func(in *monitor.Instance) { in.RSSBytes = 2 * megabyte }, "24284 - alpha · idle 10 min · under 10 MB"},
-		{"gigabytes", func(in *monitor.Instance) { in.RSSBytes = 2_300 * megabyte }, "24284 - alpha · idle 10 min · 2.3 GB"},
-		{"will be ended", func(in *monitor.Instance) { in.Plan.ShutdownAt = noon.Add(4 * time.Minute) }, "24284 - alpha · stops at 12:04"},
+			"24284 - custome…onorepo · Claude Code · idle 10 min · 150 MB"},
+		{"wide name", func(in *monitor.Instance) { in.ProjectName = strings.Repeat("漢字", 20) }, "24284 - 漢字漢…漢字漢字 · Claude Code · idle 10 min · 150 MB"},
+		{"small", func(in *monitor.Instance) { in.RSSBytes = 13 * megabyte }, "24284 - alpha · Claude Code · idle 10 min · 15 MB"},
+		{"very small", func(in *monitor.Instance) { in.RSSBytes = 2 * megabyte }, "24284 - alpha · Claude Code · idle 10 min · under 10 MB"},
+		{"gigabytes", func(in *monitor.Instance) { in.RSSBytes = 2_300 * megabyte }, "24284 - alpha · Claude Code · idle 10 min · 2.3 GB"},
+		{"will be ended", func(in *monitor.Instance) { in.Plan.ShutdownAt = noon.Add(4 * time.Minute) }, "24284 - alpha · Claude Code · stops at 12:04"},
 		{"orphaned, will be ended", func(in *monitor.Instance) {
 			in.State, in.Cause, in.ProjectName = monitor.StateZombie, monitor.CauseOrphaned, "customer-portal-backend-services-monorepo"
 			in.Plan.ShutdownAt = noon.Add(14 * time.Minute)
-		}, "24284 - custome…norepo · orphaned · stops at 12:14"},
+		}, "24284 - customer-por…es-monorepo · orphaned · stops at 12:14"},
 		{"will be ended, but not soon", func(in *monitor.Instance) { in.Plan.ShutdownAt = noon.Add(15 * time.Minute) },
-			"24284 - alpha · idle 10 min · 150 MB"},
-		{"kept", func(in *monitor.Instance) { in.Plan.KeptUntil = noon.Add(time.Hour) }, "24284 - alpha · idle 10 min · 150 MB"},
-		{"control and bidi", func(in *monitor.Instance) { in.ProjectName = "a\x1b[31m\u202eb\u200b\n\tc" }, "24284 - a[31mb c · idle 10 min · 150 MB"},
+			"24284 - alpha · Claude Code · idle 10 min · 150 MB"},
+		{"kept", func(in *monitor.Instance) { in.Plan.KeptUntil = noon.Add(time.Hour) }, "24284 - alpha · Claude Code · idle 10 min · 150 MB"},
+		{"control and bidi", func(in *monitor.Instance) { in.ProjectName = "a\x1b[31m\u202eb\u200b\n\tc" }, "24284 - a[31mb c · Claude Code · idle 10 min · 150 MB"},
 	}
 	for _, c := range cases {
 		got := menuAt(snapshot(with(alpha, c.change)), menuOptions{}).of(view.Open)[0].Title
@@ -157,7 +157,7 @@ About Lamplighter 1.2.3 (grey)
 Quit Lamplighter (servers go on) -> quit
 `},
 		{"one server", snapshot(alpha), menuOptions{Version: "1.2.3"}, `1 server, 150 MB -> open global
-24284 - alpha · idle 10 min · 150 MB -> open
+24284 - alpha · Claude Code · idle 10 min · 150 MB -> open
 -
 Open global dashboard -> open global
 Keep
@@ -180,8 +180,8 @@ About Lamplighter 1.2.3 (grey)
 Quit Lamplighter (servers go on) -> quit
 `},
 		{"everything", full, all, `2 servers, 250 MB -> open global
-24284 - alpha · idle 10 min · 150 MB -> open
-24285 - beta · 100 MB -> open
+24284 - alpha · Claude Code · idle 10 min · 150 MB -> open
+24285 - beta · Claude Code · 100 MB -> open
 -
 Open global dashboard -> open global
 Recent
@@ -338,7 +338,7 @@ func TestSharedServers(t *testing.T) {
 	if want := "2 servers, 1 parked, 100 MB, sharing saves 300 MB"; m.line("head").Title != want {
 		t.Errorf("%q, want %q", m.line("head").Title, want)
 	}
-	if want := "24284 - alpha · 3 clients · 100 MB | parked - beta · 1 client"; titles(m.of(view.Open)) != want {
+	if want := "24284 - alpha · 3 clients · 100 MB | parked - beta · Claude Code"; titles(m.of(view.Open)) != want {
 		t.Errorf("%q, want %q", titles(m.of(view.Open)), want)
 	}
 	if want := "24284 - alpha · 3 clients: Claude Code ×2, Codex · 100 MB"; titles(m.of(view.Stop)) != want {

@@ -30,7 +30,7 @@ func TestPanelReadsThePolicies(t *testing.T) {
 	c := startChild(t, address, snap, childPolicies)
 	sender := h.AwaitItem(t)
 	want := strings.Join([]string{
-		"2 servers, 200 MB", "24284 - alpha · " + stops, "24285 - beta · 100 MB",
+		"2 servers, 200 MB", "24284 - alpha · Claude Code · " + stops, "24285 - beta · Claude Code · 100 MB",
 		"-", "Open global dashboard", "Keep", "Policies", "3.2 GB given back this week",
 		"-", "Stop", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",
 	}, "\n")

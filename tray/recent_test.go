@@ -100,7 +100,7 @@ func TestRecentOpensWhatLives(t *testing.T) {
 
 func TestWhatIsSaidOfAnOrderToStop(t *testing.T) {
 	alpha, beta := serena(24284, "alpha", 0, 0), serena(24285, "beta", 0, 0)
-	const entry, ending = "24284 - alpha", "24284 - alpha · ending…"
+	const entry, ending = "24284 - alpha · Claude Code", "24284 - alpha · Claude Code · ending…"
 	const refused = "Not ended: 24284 - alpha · a call is under way"
 	no := event(monitor.EventStopRefused, alpha, 5*time.Minute, "a call is under way")
 	for _, c := range []struct {

@@ -97,12 +97,15 @@ func presentWords(s *view.Server, orders orders, now time.Time) (words []string)
 	return words
 }
 
-// entry puts one server in words, for example "4711 - alpha · idle 10 min · 150
-// MB". One that ends has no more than that, so that its name keeps its room.
+// entry puts one server in words, for example "4711 - alpha · Claude Code · idle 10
+// min · 150 MB". One that ends has no more than that, so that its name keeps its room.
 func entry(s *view.Server, orders orders, memory string, now time.Time) line {
 	words := presentWords(s, orders, now)
+	if client := s.Listed(clientColumns); s.SharedBy != nil || s.Loser(1, 1) != "" {
+		words = append([]string{client}, words...) // not one that has left it
+	}
 	if !planned(s, now) || orders.ending(s.ID) {
-		words = append(words, s.Sharers(), s.Reach(), memory)
+		words = append(words, s.Reach(), memory)
 	}
 	l := serverLine(s, view.Open, labelColumns, words...)
 	l.Mark = icons.Mark(s.State)

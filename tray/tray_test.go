@@ -144,38 +144,38 @@ func TestOpenMenuKeepsItsLines(t *testing.T) {
 	o.see(t, snapshot(alpha, beta))
 	event(menuOpened)
 	o.see(t, snapshot(red, gamma))
-	check("open", "2 servers, 1 needs attention | 2 - alpha · ended | 3 - beta · suspended")
+	check("open", "2 servers, 1 needs attention | 2 - alpha · ended | 3 - beta · Claude Code · suspended")
 	event(menuClosed)
-	check("closed, a click may follow", "2 servers, 1 needs attention | 2 - alpha · ended | 3 - beta · suspended")
+	check("closed, a click may follow", "2 servers, 1 needs attention | 2 - alpha · ended | 3 - beta · Claude Code · suspended")
 	if d := o.sleep(); d != clickComes {
 		t.Errorf("waits %v, want %v", d, clickComes)
 	}
 	event(menuClicked)
-	check("clicked", "2 servers, 1 needs attention | 3 - beta · suspended | 4 - gamma")
+	check("clicked", "2 servers, 1 needs attention | 3 - beta · Claude Code · suspended | 4 - gamma · Claude Code")
 
 	event(menuOpened)
 	o.see(t, snapshot(gamma, red))
 	event(menuClosed)
 	*now = now.Add(clickComes)
 	o.see(t, snapshot(red, gamma))
-	check("closed", "2 servers, 1 needs attention | 3 - beta · suspended | 4 - gamma")
+	check("closed", "2 servers, 1 needs attention | 3 - beta · Claude Code · suspended | 4 - gamma · Claude Code")
 
 	event(menuOpened)
 	o.see(t, snapshot(gamma))
 	event(menuOpened)
-	check("told of the same opening twice", "1 server | 3 - beta · ended | 4 - gamma")
+	check("told of the same opening twice", "1 server | 3 - beta · ended | 4 - gamma · Claude Code")
 	*now = now.Add(2 * sameOpening)
 	event(menuOpened)
-	check("opened again", "1 server | 4 - gamma")
+	check("opened again", "1 server | 4 - gamma · Claude Code")
 
 	o.see(t, snapshot(gamma, alpha))
-	check("open", "2 servers | 4 - gamma")
+	check("open", "2 servers | 4 - gamma · Claude Code")
 	if d := o.sleep(); d != openLimit {
 		t.Errorf("waits %v, want %v", d, openLimit)
 	}
 	*now = now.Add(openLimit)
 	o.see(t, o.snap)
-	check("after the limit", "2 servers | 2 - alpha | 4 - gamma")
+	check("after the limit", "2 servers | 2 - alpha · Claude Code | 4 - gamma · Claude Code")
 	if o.waiting {
 		t.Error("still waiting")
 	}

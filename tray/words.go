@@ -12,7 +12,7 @@ import (
 
 // The widths, in columns, that text is shortened to.
 const (
-	labelColumns   = 50 // an entry; panels cut longer ones at the wrong end
+	labelColumns   = 60 // an entry; panels cut longer ones at the wrong end
 	nameColumns    = 12 // what a project name keeps at least
 	stopColumns    = 70 // an entry that says what stopping it would lose
 	keepColumns    = 70 // an entry that says what becomes of it if it is not kept

@@ -37,13 +37,63 @@ func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
 			list = append(list, "…")
 			break
 		}
-		label := in.Label()
+		var about []string
 		if in.State == monitor.StateParked {
-			label += fmt.Sprintf(" (pid %d)", in.Identity.PID) // that it had
+			about = append(about, fmt.Sprintf("pid %d", in.Identity.PID)) // that it had
+		}
+		if client := view.Of(in).Listed(clientMost); client != "" {
+			about = append(about, client)
+		}
+		label := in.Label()
+		if len(about) > 0 {
+			label += " (" + strings.Join(about, ", ") + ")"
 		}
 		list = append(list, label)
 	}
 	return nil, fmt.Errorf("%d servers are %q: %s; choose one by its pid", len(found), what, strings.Join(list, ", "))
+}
+
+// ofClient is the part of a snapshot that one client has, by its name or ID; capitals,
+// spaces and hyphens do not count.
+func ofClient(s *monitor.Snapshot, client string) (*monitor.Snapshot, error) {
+	plain := func(name string) string {
+		return strings.NewReplacer(" ", "", "-", "").Replace(strings.ToLower(monitor.Clean(name)))
+	}
+	part := *s
+	part.Instances = nil
+	var known []string
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		for _, name := range clientsOf(in) {
+			switch plain(name) {
+			case plain(client):
+				part.Instances = append(part.Instances, *in)
+			default:
+				if name = monitor.Clean(name); !slices.Contains(known, name) {
+					known = append(known, name)
+				}
+			}
+		}
+	}
+	if len(part.Instances) > 0 {
+		return &part, nil
+	}
+	if len(known) == 0 {
+		return nil, fmt.Errorf("no server has the client %q", client)
+	}
+	return nil, fmt.Errorf("no server has the client %q; there are %s", client, strings.Join(known, ", "))
+}
+
+// clientsOf are the names of the clients of a server: of one that several have, none,
+// because it is not one client's to end.
+func clientsOf(in *monitor.Instance) []string {
+	switch {
+	case in.Sharing != nil && len(in.Sharing.Clients) == 1:
+		return []string{in.Sharing.Clients[0].Name}
+	case in.Sharing == nil && in.Client != nil && !in.OnPipes:
+		return []string{in.Client.Name}
+	}
+	return nil
 }
 
 // many is the number of arguments of a verb that takes any number.

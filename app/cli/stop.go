@@ -37,6 +37,8 @@ only to who watches it: for --idle and --orphans lamplighter has to run.`,
 		Example: `  lamplighter stop 24284
   lamplighter stop alpha beta --dry-run
   lamplighter stop --idle
+  lamplighter stop --client codex
+  lamplighter stop alpha --client "Claude Code"
   lamplighter stop --all --dry-run
   lamplighter stop --force 4711`,
 		Args:              func(_ *cobra.Command, args []string) error { return o.check(args) },
@@ -53,13 +55,18 @@ only to who watches it: for --idle and --orphans lamplighter has to run.`,
 	flags.BoolVar(&o.idle, "idle", false, "end the servers without a call for the time of the settings, else 30 min")
 	flags.BoolVar(&o.orphans, "orphans", false, "end the servers that their client has left")
 	flags.BoolVar(&o.all, "all", false, "end all servers")
+	flags.StringVar(&o.client, "client", "", "end only the servers of this client, such as codex; without names, all of them")
 	flags.BoolVar(&o.force, "force", false, "end also what is pinned, at work, in use or managed by a service")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "check everything, and say what would be done and on what that rests")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-type stopOptions struct{ idle, orphans, all, force, dryRun, asJSON bool }
+type stopOptions struct {
+	idle, orphans, all, force, dryRun, asJSON bool
+
+	client string // only its servers; "" for those of all
+}
 
 // check refuses what names no server, or names some in two ways.
 func (o stopOptions) check(args []string) error {
@@ -74,8 +81,8 @@ func (o stopOptions) check(args []string) error {
 		return errors.New("stop takes one of --idle, --orphans and --all")
 	case groups == 1 && len(args) > 0:
 		return errors.New("stop takes either servers or one of --idle, --orphans and --all")
-	case groups == 0 && len(args) == 0:
-		return errors.New("stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans or --all")
+	case groups == 0 && len(args) == 0 && o.client == "":
+		return errors.New("stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --client or --all")
 	}
 	return nil
 }
@@ -90,7 +97,7 @@ func (o stopOptions) what() policy.What {
 	case o.all:
 		return policy.WhatAll
 	}
-	return ""
+	return "" // those that are named, or a client's
 }
 
 // rule is what each server has to be still just before its end, "" when nothing.
@@ -112,8 +119,16 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 		defer client.Close()
 	}
 	d := &decider{program: p, client: client, snapshot: v.snapshot, options: o}
+	if o.client != "" {
+		if d.snapshot, err = ofClient(v.snapshot, o.client); err != nil {
+			return err
+		}
+		if o.what() == "" && len(args) == 0 {
+			d.options.all = true
+		}
+	}
 	var targets []*stopped
-	if o.what() == "" {
+	if d.options.what() == "" {
 		targets, err = d.named(ctx, args)
 	} else {
 		targets, err = d.meant(ctx)

@@ -53,8 +53,8 @@ func TestStop(t *testing.T) {
 		{"alpha nosuch", 1, "", "", "lamplighter: stop: no server is \"nosuch\"; lamplighter status lists them; nothing was ended\n"},
 		{"beta alpha x", 1, "", "", "lamplighter: stop: 2 servers are \"beta\": 2 - beta, 3 - beta; choose one by its pid; " +
 			"no server is \"x\"; lamplighter status lists them; nothing was ended\n"},
-		{"", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans or --all; see lamplighter stop --help\n"},
-		{"--force", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans or --all; see lamplighter stop --help\n"},
+		{"", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --client or --all; see lamplighter stop --help\n"},
+		{"--force", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --client or --all; see lamplighter stop --help\n"},
 	} {
 		for _, background := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, background %v", test.args, background), func(t *testing.T) {

@@ -82,6 +82,9 @@ func (d *decider) meant(ctx context.Context) ([]*stopped, error) {
 	decided := map[string]bool{}
 	for i := range list {
 		a := &list[i]
+		if instances[a.ID] == nil {
+			continue // of another client, or gone
+		}
 		decided[a.ID] = true
 		r := &stopped{ID: a.ID, Label: a.Label, Rule: view.Value(a.Rule), Reason: view.Value(a.Reason), in: instances[a.ID]}
 		if d.options.dryRun {

@@ -142,10 +142,10 @@ func Of(in *monitor.Instance) *Server {
 		w.PID = Known(in.Identity.PID)
 	}
 	if e := in.Entry; e != nil {
-		w.Entry = &Entry{Name: e.Name, Client: e.Client, File: e.File, Scope: e.Scope, Plugin: Known(e.Plugin)}
+		w.Entry = &Entry{Name: monitor.Clean(e.Name), Client: e.Client, File: monitor.Clean(e.File), Scope: e.Scope, Plugin: Known(monitor.Clean(e.Plugin))}
 	}
 	if in.Client != nil {
-		w.Client = &Client{PID: in.Client.PID, Name: in.Client.Name}
+		w.Client = &Client{PID: in.Client.PID, Name: monitor.Clean(in.Client.Name)}
 	}
 	w.Words = w.words()
 	return w
@@ -175,7 +175,7 @@ func (w *Server) IdleFor(now time.Time) (time.Duration, bool) {
 func (w *Server) share(s *monitor.Sharing) {
 	w.Waiting, w.AloneBecause, w.SavedBytes = &s.Waiting, Known(s.Alone), Known(s.SavedBytes)
 	for _, c := range s.Clients {
-		w.Clients = append(w.Clients, Client{PID: c.PID, Name: c.Name})
+		w.Clients = append(w.Clients, Client{PID: c.PID, Name: monitor.Clean(c.Name)})
 	}
 	if s.Alone == "" {
 		w.SharedBy = new(len(s.Clients))

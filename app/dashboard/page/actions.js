@@ -82,10 +82,10 @@ export function mayKill(instance) {
 const mayKeep = (instance) => mayStop(instance) && !instance.pinned && status.value?.policy?.rules?.length > 0;
 
 // stop asks about one or several and ends them, a few at a time.
-export async function stop(instances) {
+export async function stop(instances, rule = undefined) {
   const list = instances.filter((one) => !pending.peek().has(one.id));
   if (list.length === 0) return;
-  const plans = await dryRun(list, false);
+  const plans = await dryRun(list, false, rule);
   if (list.length === 1 && plans[0].verdict.kind !== 'fine') return cannot(plans[0]);
   const fine = plans.filter((one) => one.verdict.kind === 'fine');
   if (fine.length === 0) return tell({ title: 'None of them can be stopped now', body: html`<div><${Details} plans=${plans} /></div>` });
@@ -95,7 +95,7 @@ export async function stop(instances) {
     action: fine.length === list.length ? 'Stop' : `Stop ${fine.length} of them`,
     danger: true,
   });
-  return agreed && carryOut(fine.map((one) => one.instance), false);
+  return agreed && carryOut(fine.map((one) => one.instance), false, rule);
 }
 
 // kill ends one also when it is at work, in use or pinned.
@@ -143,24 +143,24 @@ export async function dismiss(instances) {
   return true;
 }
 
-async function order(instance, force, dry) {
+async function order(instance, force, dry, rule) {
   try {
-    return verdict({ answer: await requests(instance.id).post('kill', { force, dry_run: dry }, { limit: dry ? queued : ending }) });
+    return verdict({ answer: await requests(instance.id).post('kill', { force, dry_run: dry, rule }, { limit: dry ? queued : ending }) });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return verdict({ failure: error });
   }
 }
 
-async function dryRun(instances, force) {
+async function dryRun(instances, force, rule = undefined) {
   const plans = instances.map((instance) => ({ instance, verdict: /** @type {any} */ (null), repl: false }));
+  for (const { id } of instances) note(id, 'checking…');
   await aFewAtATime([...plans], async (plan) => {
     const { instance } = plan;
-    note(instance.id, 'checking…');
-    [plan.verdict, plan.repl] = await Promise.all([order(instance, force, true), keepsVariables(instance)]);
+    [plan.verdict, plan.repl] = await Promise.all([order(instance, force, true, rule), keepsVariables(instance)]);
     remember(instance, plan.verdict, force);
-    note(instance.id, '');
   });
+  for (const { id } of instances) note(id, '');
   return plans;
 }
 
@@ -190,7 +190,7 @@ function remember(instance, found, force) {
   else if (!force) forceable.delete(instance.id);
 }
 
-async function carryOut(instances, force) {
+async function carryOut(instances, force, rule = undefined) {
   const results = [];
   const waiting = [...instances];
   const rest = () => {
@@ -207,7 +207,7 @@ async function carryOut(instances, force) {
     told();
     note(instance.id, 'stopping…');
     try {
-      const found = await order(instance, force, false);
+      const found = await order(instance, force, false, rule);
       remember(instance, found, force);
       results.push({ instance, verdict: found });
     } finally {

@@ -144,6 +144,10 @@ async function cancel(instance, task) {
     ? 'Serena stops waiting for it, and its client gets an error instead of a result. What it has begun may go on until it is done.'
     : 'It will not be started, and its client gets an error instead of a result.';
   if (!await confirm({ title: `Cancel ${task.name}?`, body, action: 'Cancel it', cancel: 'Leave it', danger: true })) return;
+  if (!(queryOf(`queue ${instance.id}`).answer.peek().value ?? []).some((one) => sameTask(one, task))) {
+    say(`${task.name} was not cancelled: it had finished already.`);
+    return;
+  }
   try {
     const answer = readCancelled(await ordered(instance.id, (one) => one.post('cancel_task_execution', { task_id: task.id })));
     if (answer.cancelled) {

@@ -72,6 +72,7 @@ function Editor({ found: { instance, ended }, name, names }) {
   const [busy, setBusy] = useState(false);
   const writing = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const sent = useRef(false); // whether the change itself was sent
+  edits.value; // drawn anew with each draft
   const edited = drafts.get(id, name);
   const isNew = edited?.base === null;
   const { value: content, trouble } = useQuery(memoryKey(id, name), (signal) => ask(id, name, signal), { on: !ended && !isNew });

@@ -58,6 +58,7 @@ function Servers() {
   const byId = new Map(all.map((one) => [one.id, one]));
   const order = arrange(before.current, sorted(all, sort.value).map((one) => one.id), [], held.value && before.current.length > 0);
   useLayoutEffect(() => { before.current = order; });
+  useEffect(() => () => { held.value = false; }, []); // what is taken away is not left
   const wanted = parts(filter.value);
   const groups = grouped(order.map((id) => byId.get(id)).filter((one) => matches(one, wanted)), grouping.value);
   const found = groups.flatMap((group) => group.list);
@@ -111,15 +112,14 @@ function Servers() {
     </div>
     ${found.length === 0 ? html`<p class="nothing"><span dir="auto">No server matches “${filter.value.trim()}”.</span>${' '}
         <button type="button" class="small" onClick=${() => { filter.value = ''; }}>Clear the filter</button></p>` : html`
-    <div class="table-box" ref=${box} onFocusIn=${focused} onFocusOut=${left}
-      onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
+    <div class="table-box" ref=${box} onFocusIn=${focused} onFocusOut=${left}>
     <table class="servers" role="table" aria-label="Servers">
       <colgroup><col class="col-choose" />${columns.map((one) => html`<col class=${`col-${one.key}`} />`)}<col class="col-actions" /></colgroup>
       <thead role="rowgroup"><tr role="row">
         <th scope="col" role="columnheader" class="choose"><input type="checkbox" aria-label="Select all servers listed" checked=${on === ids.length} indeterminate=${on > 0 && on < ids.length} onChange=${(event) => choose(null, event.currentTarget.checked)} /></th>
         ${columns.map((one) => html`<${Head} key=${one.key} column=${one} />`)}
         <th scope="col" role="columnheader" class="actions-head"><span class="unseen">Actions</span></th></tr></thead>
-      ${groups.map(({ name, list }) => html`<tbody key=${name} role="rowgroup">
+      ${groups.map(({ name, list }) => html`<tbody key=${name} role="rowgroup" onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
         ${name && html`<tr role="row" class="group"><th role="rowheader" colspan="9" dir="auto">${name}: ${head(list)}</th>${['context', 'calls', 'version', 'port'].map((key) => html`<td class=${`cell-${key}`} aria-hidden="true"></td>`)}</tr>`}
         ${list.map((one) => html`<${Row} key=${one.id} instance=${one} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} first=${ids.indexOf(one.id) < atFirst} />`)}</tbody>`)}
       <${Foot} found=${found} all=${all} />

@@ -117,7 +117,7 @@ async function end(what, word) {
   try {
     const { decisions } = await get(`decisions?what=${what}`);
     const list = decisions.filter((one) => one.do === 'end').map((one) => find(one.id)?.instance).filter(Boolean);
-    if (list.length > 0) await stop(list);
+    if (list.length > 0) await stop(list, what);
     else say(`No server is ${word} any more.`);
   } catch (error) {
     say(error.message, { kind: 'bad' });

@@ -27,6 +27,7 @@ export class Query {
   answer = signal(nothing);
   ask = /** @type {(signal: AbortSignal, before: any) => Promise<any>} */ (async () => undefined);
   followers = 0;
+  news = /** @type {string | null} */ (null); // what it was asked for last
   #every;
   #once;
   #timer = 0;
@@ -53,6 +54,7 @@ export class Query {
     return () => {
       if (--this.followers > 0) return;
       clearTimeout(this.#timer);
+      if (this.#control) this.#asked = -Infinity; // it got no answer
       this.#control?.abort();
       this.#control = null;
     };
@@ -123,10 +125,10 @@ export const useQuery = (key, ask, { on = true, news = '', ...options } = {}) =>
   query.ask = ask;
   const live = on && shown.value && connected.value;
   useEffect(() => (live ? query.follow() : undefined), [query, live]);
-  const told = useRef({ query, news });
   useEffect(() => {
-    if (told.current.query === query && told.current.news !== news) query.refresh();
-    told.current = { query, news };
+    if (!news) return;
+    if (query.news !== null && query.news !== news) query.refresh();
+    query.news = news;
   }, [query, news]);
   return query.answer.value;
 };

@@ -73,6 +73,7 @@ export function takeSnapshot(body, now = new Date(), seconds = 0) {
     return old && texts.get(old) === texts.get(one) ? old : one;
   });
   left = merge(left, { was: servers.peek(), instances, ended: null, now, reconnected });
+  left = merge(left, { was: [], instances, ended: status.peek()?.ended ?? [], now, reconnected }); // a stream begins with the status
   reconnected = false;
   for (const parked of servers.peek()) {
     const is = parked.state === 'parked' && !instances.some((one) => one.id === parked.id) && woke(parked, servers.peek(), instances);

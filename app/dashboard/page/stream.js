@@ -6,7 +6,7 @@
 // windows together, and a stream keeps one for as long as it lasts: so only three
 // windows have one, and the others ask every few seconds.
 
-import { get, request, sentence, tokenNeeded } from './http.js';
+import { get, quick, request, sentence, tokenNeeded } from './http.js';
 import { lost, takeSnapshot, takeStatus } from './store.js';
 
 export const silent = 45_000; // ms without a byte, heartbeats included: dead
@@ -127,11 +127,11 @@ async function open() {
 
 // follow reads the stream to its end, and returns why there is none.
 async function follow(mine) {
-  const listen = () => {
+  const listen = (limit) => {
     clearTimeout(watch);
-    watch = setTimeout(() => mine.abort(), silent);
+    watch = setTimeout(() => mine.abort(), limit);
   };
-  listen();
+  listen(quick); // the status comes at once
   const response = await request('stream', { signal: mine.signal, headers: { Accept: 'text/event-stream' } });
   if (!response.ok) return refusal(response);
   const feed = parser(take);
@@ -139,7 +139,7 @@ async function follow(mine) {
   for (;;) {
     const { done, value } = await reader.read();
     if (done || connection !== mine) return trouble;
-    listen();
+    listen(silent);
     feed(value);
   }
 }

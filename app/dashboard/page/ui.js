@@ -193,7 +193,9 @@ let serial = 0;
 export function say(text, { kind = 'plain', stays = kind === 'bad', action = null } = {}) {
   const id = ++serial;
   const change = (fields) => { notices.value = notices.value.map((one) => (one.id === id ? { ...one, ...fields } : one)); };
-  notices.value = [...notices.value.slice(1 - mostNotices), { id, text, kind, stays, action }];
+  const full = notices.value.length >= mostNotices;
+  const out = full && (notices.value.find((one) => !one.stays) ?? notices.value.find((one) => !one.action) ?? notices.value[0]);
+  notices.value = [...notices.value.filter((one) => one !== out), { id, text, kind, stays, action }];
   return { remove: () => remove(id), tell: (newer, offered = true) => change(offered ? { text: newer } : { text: newer, action: null }) };
 }
 

@@ -76,7 +76,7 @@ function Workspace({ one }) {
       <span class="number"><span class="unseen">made </span><${Time} at=${one.created_at} suffix="" /><span class="unseen"> ago</span></span>
       <span class="workspace-next" dir="auto">${one.ends_at ? html`${one.ends}, <${Time} at=${one.ends_at} suffix="ahead" />` : one.ends}</span></div>
     <div class="workspace-where"><span class="mono cut" dir="ltr" title=${path}>${path}</span>
-      <button type="button" class="quiet icon small" title="Copy the path" aria-label=${`Copy the path of ${one.job}`} onClick=${() => copy(one.path)}><${Icon} name="copy" /></button></div>
+      <button type="button" class="quiet icon small" title="Copy the path" aria-label=${`Copy the path of ${one.job}`} onClick=${() => copy(path)}><${Icon} name="copy" /></button></div>
     ${one.problem && html`<p class="problem" dir="auto">${sentence(one.problem)}</p>`}
     ${is && html`<${Details} one=${one} />`}</li>`;
 }
