@@ -14,6 +14,7 @@ import (
 
 func (p *program) statusVerb() *cobra.Command {
 	var asJSON, watch bool
+	var by string
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "List all servers",
@@ -22,12 +23,16 @@ ended and why, and how much memory ended ones have given back. Works without the
 background process, too, by looking at the processes itself.`,
 		Example: `  lamplighter status
   lamplighter status --json | jq '.instances[].label'
+  lamplighter status --by client
   lamplighter status --watch`,
 		Args:              takes(0, 0, "no argument"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, known := groupings[by]; by != "" && !known {
+				return usageError{fmt.Errorf("status groups by client or by project, not by %q", by)}
+			}
 			if watch {
-				return p.statusWatch(cmd.Context(), asJSON)
+				return p.statusWatch(cmd.Context(), by, asJSON)
 			}
 			v, client, err := p.lookAndStay(cmd.Context())
 			if err != nil {
@@ -39,16 +44,17 @@ background process, too, by looking at the processes itself.`,
 			if !asJSON {
 				v.standing = standing(cmd.Context(), client, time.Now())
 			}
-			return p.printStatus(v, asJSON)
+			return p.printStatus(v, by, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, as GET /global-dashboard/instances answers it")
+	cmd.Flags().StringVar(&by, "by", "", "group the servers by client or by project, with totals")
 	cmd.Flags().BoolVar(&watch, "watch", false, "go on, and print again after each change")
 	return cmd
 }
 
-func (p *program) printStatus(v listing, asJSON bool) error {
-	text, err := p.statusText(v, asJSON)
+func (p *program) printStatus(v listing, by string, asJSON bool) error {
+	text, err := p.statusText(v, by, asJSON)
 	if err != nil {
 		return err
 	}
@@ -59,12 +65,12 @@ func (p *program) printStatus(v listing, asJSON bool) error {
 	return err
 }
 
-func (p *program) statusText(v listing, asJSON bool) (string, error) {
+func (p *program) statusText(v listing, by string, asJSON bool) (string, error) {
 	if asJSON {
 		line, err := api.Marshal(v.listed())
 		return string(line) + "\n", err
 	}
-	return table(v.snapshot, time.Now(), p.screen) + v.standing, nil
+	return table(v.snapshot, time.Now(), by, p.screen) + v.standing, nil
 }
 
 func (p *program) warn(warnings []string) {
@@ -75,11 +81,11 @@ func (p *program) warn(warnings []string) {
 
 // statusWatch prints the status now and after each change until it is
 // interrupted, which is its normal end. On a terminal it draws in place.
-func (p *program) statusWatch(ctx context.Context, asJSON bool) error {
+func (p *program) statusWatch(ctx context.Context, by string, asJSON bool) error {
 	last := ""
 	warned := false
 	show := func(v listing) error {
-		text, err := p.statusText(v, asJSON)
+		text, err := p.statusText(v, by, asJSON)
 		if err != nil || text == last {
 			return err
 		}

@@ -23,8 +23,9 @@ const nothingRuns = "No servers yet. Start your assistant and they appear here.\
 
 // table draws a snapshot for people: state word first, one line per instance
 // in the snapshot's order, and below what is not plainly live the reason, and who
-// shares what is shared. The last line says what sharing saves.
-func table(s *monitor.Snapshot, now time.Time, sc screen) string {
+// shares what is shared. With by, "client" or "project", they are grouped, each group
+// below its totals. The last line says what sharing saves.
+func table(s *monitor.Snapshot, now time.Time, by string, sc screen) string {
 	if sc.width < narrowest {
 		sc.width = 0
 	}
@@ -33,6 +34,10 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 		all[i] = view.Of(&s.Instances[i])
 	}
 	servers, children := view.Divide(all)
+	group := groupings[by]
+	if group != nil {
+		slices.SortStableFunc(servers, func(a, b *view.Server) int { return cmp.Compare(strings.ToLower(group(a)), strings.ToLower(group(b))) })
+	}
 	below := ""
 	for _, c := range children {
 		below += cut(c.Words+": "+c.Names(), sc.width) + "\n"
@@ -68,6 +73,9 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 	t.AppendRows(rows)
 	var b strings.Builder
 	for i, line := range strings.Split(t.Render(), "\n") {
+		if group != nil && i > 0 && i <= len(servers) && (i == 1 || group(servers[i-1]) != group(servers[i-2])) {
+			b.WriteString(cut(groupWords(servers, group, group(servers[i-1])), sc.width) + "\n")
+		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if i == 0 || i > len(servers) {
 			continue
@@ -81,6 +89,23 @@ func table(s *monitor.Snapshot, now time.Time, sc screen) string {
 		b.WriteString(cut("Sharing saves "+monitor.Memory(saved)+".", sc.width) + "\n")
 	}
 	return b.String()
+}
+
+// groupings are by what a listing can be grouped, and how a group is called.
+var groupings = map[string]func(*view.Server) string{
+	"client":  func(s *view.Server) string { return cmp.Or(s.Listed(serverMost), "No known client") },
+	"project": func(s *view.Server) string { return cmp.Or(monitor.Clean(view.Value(s.ProjectName)), "No project") },
+}
+
+// groupWords is a group with its totals: "Claude Code: 9 servers, 1.4 GB".
+func groupWords(servers []*view.Server, group func(*view.Server) string, name string) string {
+	count, bytes := 0, uint64(0)
+	for _, s := range servers {
+		if group(s) == name {
+			count, bytes = count+1, bytes+view.Value(s.RSSBytes)
+		}
+	}
+	return fmt.Sprintf("%s: %s, %s", monitor.Shorten(name, serverMost), monitor.Plural(count, "server", "servers"), monitor.Memory(bytes))
 }
 
 // plainTable is a table without lines, cut at a width, which is 0 for none.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -37,10 +38,10 @@ live             101 - alpha      Claude Code  ide      108 MB  12 %  5 min     
 no project       4 - NO PROJECT   -            -             -     -      -      -      -
 live             2002 - 水の流れ  -            -        2.3 GB     -   busy      -  24283
 `
-	if got := table(sample(), daemontest.Noon, screen{}); got != want {
+	if got := table(sample(), daemontest.Noon, "", screen{}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := table(&monitor.Snapshot{}, daemontest.Noon, screen{}); got != nothingRuns {
+	if got := table(&monitor.Snapshot{}, daemontest.Noon, "", screen{}); got != nothingRuns {
 		t.Errorf("got %q", got)
 	}
 }
@@ -85,7 +86,7 @@ live             12 - playwright  -       -             -    -     -      -   30
 live             16 - stranger    -       -             -    -     -      -  24290
   not recognised: it registered itself, so it is shown, and never ended
 `
-	if got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, screen{}); got != want {
+	if got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, "", screen{}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -111,7 +112,7 @@ func TestTableIsHarmless(t *testing.T) {
 		monitor.Sort(list)
 		width := rapid.SampledFrom([]int{0, 1, narrowest - 1, narrowest, 40, 80, 200}).Draw(t, "width")
 		colour := rapid.Bool().Draw(t, "colour")
-		got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, screen{width: width, colour: colour})
+		got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, "", screen{width: width, colour: colour})
 		want := 1 + len(list)
 		for _, in := range list {
 			if why(view.Of(&in), daemontest.Noon, true) != "" {
@@ -136,4 +137,49 @@ func TestTableIsHarmless(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestTableByClient(t *testing.T) {
+	var list []monitor.Instance
+	for i, client := range []string{"Codex", "", "Claude Code", "Codex"} {
+		in := daemontest.SerenaAt(i+1, 24282+i, fmt.Sprint("p", i))
+		in.RSSBytes = 100_000_000
+		if client != "" {
+			in.Client = &monitor.Client{Identity: monitor.Identity{PID: 90 + i}, Name: client}
+		}
+		list = append(list, in)
+	}
+	list = append(list, monitor.Instance{
+		Identity: monitor.Identity{PID: 77, Start: 7}, Kind: "cat", OnPipes: true, Client: &monitor.Client{Identity: monitor.Identity{PID: 90}, Name: "Codex"},
+	})
+	got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, "client", screen{})
+	at := -1
+	for _, want := range []string{"STATE", "Claude Code: 1 server, 100 MB\n", "3 - p2", "Codex: 2 servers, 200 MB\n", "1 - p0", "4 - p3", "No known client: 1 server, 100 MB\n", "2 - p1", "Codex has 1 more child on pipes: cat (77)\n"} {
+		i := strings.Index(got, want)
+		if i <= at {
+			t.Fatalf("%q is not in its place:\n%s", want, got)
+		}
+		at = i
+	}
+}
+
+func TestOfClient(t *testing.T) {
+	s := &monitor.Snapshot{}
+	for i, client := range []string{"Codex", "Claude Code", "Claude Code"} {
+		in := daemontest.SerenaAt(i+1, 24282+i, "alpha")
+		in.Client = &monitor.Client{Identity: monitor.Identity{PID: 90 + i}, Name: client}
+		s.Instances = append(s.Instances, in)
+	}
+	s.Instances[2].OnPipes = true // nobody knows that it is a server
+	for _, name := range []string{"claude-code", "Claude Code", "claudecode"} {
+		if part, err := ofClient(s, name); err != nil || len(part.Instances) != 1 || part.Instances[0].Identity.PID != 2 {
+			t.Errorf("%s: %+v, %v", name, part, err)
+		}
+	}
+	if _, err := ofClient(s, "zed"); err == nil || err.Error() != `no server has the client "zed"; there are Codex, Claude Code` {
+		t.Error(err)
+	}
+	if _, err := choose(s, "alpha"); err == nil || !strings.Contains(err.Error(), "1 - alpha (Codex), 2 - alpha (Claude Code)") {
+		t.Error(err)
+	}
 }

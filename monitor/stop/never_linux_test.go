@@ -30,6 +30,8 @@ func TestWhoIsNeverEnded(t *testing.T) {
 	})
 	unknown := generic(stranger)
 	unknown.Recognised = false
+	entered := generic(stranger) // no rule knows it, and it ran something else when its entry was found
+	entered.Entry = &monitor.Entry{Name: "notes", Proves: true, Program: "/usr/bin/notes"}
 	for _, c := range []struct {
 		name  string
 		in    monitor.Instance
@@ -42,6 +44,7 @@ func TestWhoIsNeverEnded(t *testing.T) {
 		{"who asks", generic(tree), Order{Protect: []int{child.PID}}, Options{}, ErrOurs},
 		{"the ancestor of who asks", generic(tree), Order{Protect: []int{0, -1, 1 << 30, child.PID}}, Options{}, ErrOurs},
 		{"what no rule knows", unknown, Order{}, Options{}, ErrNotRecognised},
+		{"what runs another program than its entry", entered, Order{}, Options{Recognise: func(process.Info) bool { return false }}, ErrNotRecognised},
 		{"what runs another program by now", generic(stranger), Order{}, Options{Recognise: func(p process.Info) bool { return p.Name == "python" }}, ErrNotRecognised},
 	} {
 		for _, force := range []bool{false, true} {
