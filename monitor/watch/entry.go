@@ -31,11 +31,10 @@ type Settings interface {
 // child is a process that a client has started, of which it is to be found out
 // whether it is in the client's settings.
 type child struct {
-	chain  []process.Info // the process, and what is above it up to the client's own child
-	client monitor.Client
-	id     string   // of the client
-	dirs   []string // in which client and process work
-	piped  bool     // the client holds its standard input and output, or that is not told here
+	chain  []process.Info   // the process, and what is above it up to the client's own child
+	id     string           // of the client
+	dirs   []string         // in which client and process work
+	holder monitor.Identity // who would hold the other end of its pipes: the client, or our shim
 	since  time.Time
 	began  time.Time // when the process started, since if that is not known
 }
@@ -106,7 +105,7 @@ func (l *loop) childOf(p process.Info, now time.Time) *child {
 		return nil
 	}
 	c := &child{
-		chain: []process.Info{p}, id: clients.Of(*above), client: monitor.Client{Identity: above.Identity, Name: clients.NameOf(*above)}, since: now, began: now,
+		chain: []process.Info{p}, id: clients.Of(*above), holder: holder.Identity, since: now, began: now,
 	}
 	for at := p; len(c.chain) <= maxShims*2; {
 		parent, err := l.system.Read(at.Parent)
@@ -123,9 +122,14 @@ func (l *loop) childOf(p process.Info, now time.Time) *child {
 	if began, err := l.system.Started(p.Identity); err == nil {
 		c.began = began
 	}
-	_, _, found, err := l.system.Ends(p.Identity).Holder(holder.Identity)
-	c.piped = found || errors.Is(err, errors.ErrUnsupported)
 	return c
+}
+
+// isPiped reports whether the client, or our shim, holds the standard input and output
+// of a child, or that is not told here. All that a client holds is read for this.
+func (l *loop) isPiped(c *child) bool {
+	_, _, found, err := l.system.Ends(c.chain[0].Identity).Holder(c.holder)
+	return found || errors.Is(err, errors.ErrUnsupported)
 }
 
 // nameChildren finds the entries of the processes that clients have started: of those
@@ -136,18 +140,24 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 		if t != nil && t.in.OnPipes && !all {
 			continue // it may be in the settings later
 		}
+		if !l.isAlive(id) {
+			delete(l.children, id)
+			continue
+		}
 		entry, found, current := l.entryOf(c, c.since)
 		waits := !current && now.Sub(c.since) < settingsTime
 		switch {
 		case found:
 			delete(l.children, id)
-			l.takeEntry(t, c, entry, now)
+			if l.isPiped(c) {
+				l.takeEntry(t, c, entry, now)
+			}
 		case waits, t != nil && t.in.OnPipes:
-		case t != nil || !c.piped || !rules.MayServe(c.chain[0].Exe, c.chain[0].Args):
+		case t != nil || !rules.MayServe(c.chain[0].Exe, c.chain[0].Args):
 			delete(l.children, id)
 		case now.Sub(c.began) >= unsureAge:
 			delete(l.children, id)
-			if l.isAlive(id) && !l.wraps(id) {
+			if !l.wraps(id) && l.isPiped(c) {
 				l.beginUnsure(c, now)
 				l.children[id] = c
 			}
@@ -191,7 +201,7 @@ func (l *loop) entryOf(c *child, since time.Time) (entry clients.Entry, found, c
 		all, current = append(all, list...), current && read
 	}
 	entry, found = rules.ByEntry(c.chain, all, c.id)
-	return entry, found && c.piped, current
+	return entry, found, current
 }
 
 // takeEntry makes an instance of a process that an entry tells about, or gives the
