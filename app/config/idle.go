@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,9 +9,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"lamplighter/monitor/rules"
 	"lamplighter/monitor/statefile"
 )
 
@@ -19,6 +23,62 @@ import (
 // All else in the file stays as it is, comments too; where that cannot be, nothing
 // is changed. The error is a sentence for people.
 func SetIdle(path string, after time.Duration, attached bool) error {
+	minutes, action := none, ActionNotify
+	if after > 0 {
+		minutes = strconv.FormatFloat(after.Minutes(), 'f', -1, 64)
+	}
+	if attached {
+		action = ActionStop
+	}
+	return change(path, "idle_shutdown_minutes: "+minutes, func(text []byte, want *Settings) []byte {
+		want.IdleShutdownMinutes = new(Minutes(after))
+		text = withLine(text, "idle_shutdown_minutes", minutes)
+		if attached || want.IdleShutdownAttached != "" {
+			want.IdleShutdownAttached = action
+			text = withLine(text, "idle_shutdown_attached", string(action))
+		}
+		return text
+	})
+}
+
+// AddServer writes a rule for a server into the settings, before the others, as
+// SetIdle writes.
+func AddServer(path string, r rules.Rule) error {
+	item := []string{"- name: " + quoted(r.Name), "  program: " + quoted(r.Program)}
+	if len(r.Arguments) > 0 {
+		var words []string
+		for _, a := range r.Arguments {
+			words = append(words, quoted(a))
+		}
+		item = append(item, "  arguments: ["+strings.Join(words, ", ")+"]")
+	}
+	if r.Hidden {
+		item = append(item, "  hidden: true")
+	}
+	indented := func(indent string) string { return indent + strings.Join(item, "\n"+indent) + "\n" }
+	return change(path, "below servers:\n"+indented("  "), func(text []byte, want *Settings) []byte {
+		want.Servers = append([]rules.Rule{r}, want.Servers...)
+		list := regexp.MustCompile(`(?m)^servers:[ \t]*(#[^\r\n]*)?\r?\n((?:[ \t]*(?:#[^\n]*)?\r?\n)*)([ \t]*)- `)
+		if at := list.FindSubmatchIndex(text); at != nil {
+			return slices.Concat(text[:at[6]], []byte(indented(string(text[at[6]:at[7]]))), text[at[6]:])
+		}
+		if n := len(text); n > 0 && text[n-1] != '\n' {
+			text = append(text, '\n')
+		}
+		return append(text, "servers:\n"+indented("  ")...)
+	})
+}
+
+// quoted is a text as JSON, and so YAML, has it.
+func quoted(text string) string {
+	b, _ := json.Marshal(text) // a string
+	return string(b)
+}
+
+// change edits the settings file: edit returns the new text, and says in want what it
+// is to mean. Where it would mean anything else nothing is written, and the error asks
+// to write line by hand.
+func change(path, line string, edit func(text []byte, want *Settings) []byte) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // of a link what it leads to is changed
 	}
@@ -33,25 +93,13 @@ func SetIdle(path string, after time.Duration, attached bool) error {
 	if len(problems) > 0 {
 		return &FileError{Path: path, Problems: problems}
 	}
-	minutes, action := none, ActionNotify
-	if after > 0 {
-		minutes = strconv.FormatFloat(after.Minutes(), 'f', -1, 64)
-	}
-	if attached {
-		action = ActionStop
-	}
-	want.IdleShutdownMinutes = new(Minutes(after))
-	text = withLine(text, "idle_shutdown_minutes", minutes)
-	if attached || want.IdleShutdownAttached != "" {
-		want.IdleShutdownAttached = action
-		text = withLine(text, "idle_shutdown_attached", string(action))
-	}
+	text = edit(text, &want)
 	got, problems := parse(text)
 	switch {
 	case len(problems) > 0:
 		return &FileError{Path: path, Problems: problems}
 	case !reflect.DeepEqual(got, want):
-		return fmt.Errorf("%s is written in a way that cannot be changed from here: write idle_shutdown_minutes: %s into it", path, minutes)
+		return fmt.Errorf("%s is written in a way that cannot be changed from here: write %s into it", path, line)
 	}
 	info, statErr := os.Stat(path)
 	if err := statefile.Replace(path, text); err != nil {

@@ -1,11 +1,14 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"lamplighter/monitor/rules"
 )
 
 func TestSetIdle(t *testing.T) {
@@ -41,5 +44,37 @@ func TestSetIdle(t *testing.T) {
 				t.Errorf("%v: %q, want %q", err, text, want)
 			}
 		})
+	}
+}
+
+// A rule is written before the others, and nothing else changes.
+func TestAddServer(t *testing.T) {
+	rule := rules.Rule{Name: "my \"notes\"", Program: "node", Arguments: []string{"work/notes.js", "serve"}, Hidden: true}
+	const item = "- name: \"my \\\"notes\\\"\"\n%[1]s  program: \"node\"\n%[1]s  arguments: [\"work/notes.js\", \"serve\"]\n%[1]s  hidden: true\n"
+	for name, c := range map[string]struct{ before, after string }{
+		"no file":           {"", "servers:\n  " + fmt.Sprintf(item, "  ")},
+		"no servers":        {"log_level: debug # mine", "log_level: debug # mine\nservers:\n  " + fmt.Sprintf(item, "  ")},
+		"others":            {"servers: # known\n\n  # first\n  - name: a\n    program: acme-mcp\nlog_level: debug\n", "servers: # known\n\n  # first\n  " + fmt.Sprintf(item, "  ") + "  - name: a\n    program: acme-mcp\nlog_level: debug\n"},
+		"at the margin":     {"servers:\n- name: a\n  program: acme-mcp\n", "servers:\n" + fmt.Sprintf(item, "") + "- name: a\n  program: acme-mcp\n"},
+		"on one line":       {"servers: [{name: a, program: acme-mcp}]\n", ""},
+		"of that name":      {"servers:\n  - name: my \"notes\"\n    program: acme-mcp\n", ""},
+		"a broken file":     {"servers: [\n", ""},
+		"an empty list":     {"servers: []\n", ""},
+		"null in its place": {"servers:\n", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if name != "no file" {
+			if err := os.WriteFile(path, []byte(c.before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := AddServer(path, rule)
+		text, _ := os.ReadFile(path)
+		switch {
+		case c.after == "" && (err == nil || string(text) != c.before):
+			t.Errorf("%s: %v, wrote\n%s", name, err, text)
+		case c.after != "" && (err != nil || string(text) != c.after):
+			t.Errorf("%s: %v, wrote\n%s\nwant\n%s", name, err, text, c.after)
+		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 // sleepers makes a server of a program that only sleeps.
 type sleepers struct{}
 
+func (sleepers) Hides(string, []string) bool { return false }
+
 func (sleepers) Match(_ string, args []string) (string, bool) {
 	return "sleeper", slices.Equal(args, []string{"sleep", "4711"})
 }

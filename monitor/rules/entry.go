@@ -79,3 +79,40 @@ func MayServe(exe string, args []string) bool {
 	c, ok := read(exe, args)
 	return ok && !c.guarded() && serves(c.Args) && !command.IsShim(exe, args)
 }
+
+// For makes the rule by which a process and its like are recognised: by the script that
+// it runs, with the directory of that, by its module, its image, or its program with
+// its first word. The error says why that would match what others run too.
+func For(exe string, args []string) (Rule, error) {
+	c := command.Parse(exe, args)
+	r := Rule{Name: "for now"}
+	lastTwo := func(path string) string {
+		parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
+		return strings.Join(parts[max(0, len(parts)-2):], "/")
+	}
+	switch c.Runtime {
+	case command.Python:
+		r.Program, r.Arguments = "python", []string{lastTwo(c.Script)}
+		if c.Flag != "" {
+			r.Arguments = []string{c.Flag, c.Script}
+		}
+	case command.Node:
+		r.Program, r.Arguments = "node", []string{lastTwo(c.Script)}
+	case command.Java:
+		r.Program, r.Arguments = "java", []string{lastTwo(c.Script)}
+		if c.Flag != "" {
+			r.Arguments = []string{c.Flag, lastTwo(c.Script)}
+		}
+	case command.Container:
+		r.Program, r.Arguments = "docker", []string{c.Package}
+	default:
+		r.Program = lastTwo(c.Program)
+		if len(c.Args) > 0 && isWord(c.Args[0]) {
+			r.Arguments = c.Args[:1]
+		}
+	}
+	if c.Program == "" {
+		return Rule{}, &FieldError{"", "nobody can tell what it runs"}
+	}
+	return r, r.Check()
+}

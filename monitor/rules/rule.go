@@ -37,6 +37,9 @@ type Rule struct {
 	// Disabled switches the built-in rule of this name off. Nothing else may
 	// be given then.
 	Disabled bool `yaml:"disabled"`
+	// Hidden says that what this looks like is no server: on the pipes of a client it is
+	// not shown.
+	Hidden bool `yaml:"hidden"`
 }
 
 // FieldError says what is wrong with one field of a rule, in words for the
@@ -110,7 +113,7 @@ func (r Rule) checkName() error {
 }
 
 func (r Rule) checkDisabled() error {
-	if r.Program != "" || len(r.Arguments) > 0 {
+	if r.Program != "" || len(r.Arguments) > 0 || r.Hidden {
 		return wrong("disabled", "a rule that is disabled has nothing but a name; remove the rest, or remove disabled")
 	}
 	var names []string

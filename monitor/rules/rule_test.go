@@ -355,3 +355,34 @@ func BenchmarkMatch(b *testing.B) {
 		})
 	}
 }
+
+// The rule that is made for a process matches it, and not its like of another name.
+func TestFor(t *testing.T) {
+	for _, c := range []struct{ exe, line, want, other string }{
+		{nodeExe, "node|/home/u/work/notes.js", "node work/notes.js", "node|/home/u/work/other.js"},
+		{pyExe, "python3|/home/u/work/helper.py|--x", "python work/helper.py", "python3|/home/u/play/helper.py"},
+		{pyExe, "python3|-m|acme_tools", "python -m acme_tools", "python3|-m|acme_more"},
+		{docker, "docker|run|-i|acme/notes:1", "docker acme/notes", "docker|run|-i|acme/more"},
+		{"/opt/acme/notes-server", "notes-server|serve", "acme/notes-server serve", "notes-server|check"},
+		{pyExe, "python3|-c|x", "", ""},
+		{nodeExe, "node|index.js", "", ""},
+	} {
+		r, err := For(c.exe, args(c.line))
+		if got := strings.Join(append([]string{r.Program}, r.Arguments...), " "); (err == nil) != (c.want != "") || err == nil && got != c.want {
+			t.Errorf("%s: %q, %v", c.line, got, err)
+			continue
+		}
+		if err != nil {
+			continue
+		}
+		r.Name = "mine"
+		if name, ok := New([]Rule{r}).Match(c.exe, args(c.line)); !ok || name != "mine" {
+			t.Errorf("%s is not found by its rule", c.line)
+		}
+		r.Hidden = true
+		set := New([]Rule{r})
+		if _, ok := set.Match(c.exe, args(c.line)); ok || !set.Hides(c.exe, args(c.line)) || set.Hides(c.exe, args(c.other)) {
+			t.Errorf("%s: hidden %v, another %v", c.line, set.Hides(c.exe, args(c.line)), set.Hides(c.exe, args(c.other)))
+		}
+	}
+}

@@ -16,6 +16,7 @@ type Set struct {
 // compiled is a rule taken apart once.
 type compiled struct {
 	name      string
+	hidden    bool    // it is no server
 	program   pattern // of a program of its own only
 	flag      string  // the option that what stands behind, empty when none
 	what      pattern // of a family only
@@ -69,7 +70,7 @@ func runtimeNamed(program string) command.Trait {
 // more than its flag.
 func compile(r Rule) (command.Trait, compiled) {
 	f := runtimeNamed(r.Program)
-	c := compiled{name: r.Name}
+	c := compiled{name: r.Name, hidden: r.Hidden}
 	rest := r.Arguments
 	if f == 0 {
 		c.program = programPattern(r.Program)
@@ -98,10 +99,19 @@ func (s *Set) Match(exe string, args []string) (name string, ok bool) {
 	}
 	list := s.byRuntime[c.Runtime]
 	i := slices.IndexFunc(list, func(r compiled) bool { return r.match(&c) })
-	if i < 0 || c.guarded() || command.IsShim(exe, args) {
+	if i < 0 || list[i].hidden || c.guarded() || command.IsShim(exe, args) {
 		return "", false
 	}
 	return list[i].name, true
+}
+
+// Hides reports whether a rule says of a process that it is no server.
+func (s *Set) Hides(exe string, args []string) bool {
+	c, ok := read(exe, args)
+	if !ok || s == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.byRuntime[c.Runtime], func(r compiled) bool { return r.hidden && r.match(&c) })
 }
 
 func (r *compiled) match(s *subject) bool {

@@ -41,7 +41,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
 				t.kind, t.in.Kind = kind, kind // by the rules of today
 				continue
-			case !ok && (!t.in.Recognised && t.unknown.same(p) || t.isByEntry(p)):
+			case !ok && (!t.in.Recognised && t.unknown.same(p) && !(t.in.OnPipes && l.rules.Hides(p.Exe, p.Args)) || t.isByEntry(p)):
 				continue // nobody knew it before either, or its entry goes on to tell
 			case !ok && l.moveBack(t):
 				continue

@@ -14,6 +14,8 @@ type noRules struct{}
 
 func (noRules) Match(string, []string) (string, bool) { return "", false }
 
+func (noRules) Hides(string, []string) bool { return false }
+
 // server is a process that does not exist, with Serena's command line.
 func server(pid, parent int) process.Info {
 	return process.Info{

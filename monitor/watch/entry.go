@@ -153,7 +153,7 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 				l.takeEntry(t, c, entry, now)
 			}
 		case waits, t != nil && t.in.OnPipes:
-		case t != nil || !rules.MayServe(c.chain[0].Exe, c.chain[0].Args):
+		case t != nil || !rules.MayServe(c.chain[0].Exe, c.chain[0].Args) || l.rules.Hides(c.chain[0].Exe, c.chain[0].Args):
 			delete(l.children, id)
 		case now.Sub(c.began) >= unsureAge:
 			delete(l.children, id)

@@ -133,6 +133,8 @@ func TestListenOn(t *testing.T) {
 // named recognises processes whose command line ends with its text.
 type named string
 
+func (named) Hides(string, []string) bool { return false }
+
 func (n named) Match(_ string, args []string) (string, bool) {
 	return string(n), len(args) > 1 && filepath.Base(args[len(args)-1]) == string(n)+".py"
 }

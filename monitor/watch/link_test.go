@@ -123,12 +123,16 @@ func tracking(t *testing.T, l *loop, pid, client int) *tracked {
 // letterbox recognises the programs of script.
 type letterbox struct{}
 
+func (letterbox) Hides(string, []string) bool { return false }
+
 func (letterbox) Match(_ string, args []string) (string, bool) {
 	return "letterbox", len(args) == 3 && args[1] == "-Su" && filepath.Base(args[2]) == "letterbox.py"
 }
 
 // gateway recognises a server that starts another one, as well.
 type gateway struct{}
+
+func (gateway) Hides(string, []string) bool { return false }
 
 func (gateway) Match(exe string, args []string) (string, bool) {
 	if len(args) > 2 && args[2] == "testdata/bin/client.py" {

@@ -28,6 +28,8 @@ import (
 // monitor/rules. It must be safe for concurrent use.
 type Rules interface {
 	Match(exe string, args []string) (name string, ok bool)
+	// Hides reports whether a process is no server, and is not to be shown.
+	Hides(exe string, args []string) bool
 }
 
 // Pins tells which instances the user has pinned: monitor/pins. It must be safe

@@ -173,7 +173,7 @@ func (s *seen) lamps(t *testing.T) {
 	s.umlaut.Signal(t, syscall.SIGSTOP)
 	apptest.Eventually(t, "the suspended one is red and comes first", func() bool {
 		lines := strings.Split(s.menu(t), "\n")
-		return strings.HasPrefix(lines[0], "7 servers, 1 needs attention") && strings.HasPrefix(lines[1], red+" - über__größe · suspended")
+		return strings.HasPrefix(lines[0], "7 servers, 1 needs attention") && strings.HasPrefix(lines[1], red+" - über__größe · ") && strings.Contains(lines[1], " · suspended")
 	})
 	for pid, mark := range map[string]icons.Mark{green: icons.Project, yellow: icons.NoProject, red: icons.Zombie} {
 		if line := s.panel.Find(t, s.sender, pid+" - "); line.Icon != string(icons.Item(string(mark))) {

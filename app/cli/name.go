@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lamplighter/app/config"
+	"lamplighter/monitor"
+	"lamplighter/monitor/rules"
+)
+
+func (p *program) nameVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "name PID NAME",
+		Short: "Say that a child of a client is a server, and what it is called",
+		Long: `Says that what a client talks to over pipes is a server: a rule for it is
+written into the settings, by which it and its like are recognised from then on.`,
+		Example:           `  lamplighter name 4711 notes`,
+		Args:              takes(2, 2, "a pid and a name"),
+		ValidArgsFunction: p.completeInstances(1, unsure),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := p.addRule(cmd.Context(), args[0], func(r *rules.Rule) { r.Name = args[1] }); err != nil {
+				return fmt.Errorf("name: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) hideVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:               "hide PID",
+		Short:             "Say that a child of a client is no server",
+		Long:              `Says that what a client talks to over pipes is no server: it and its like are not shown from then on. A rule is written into the settings.`,
+		Example:           `  lamplighter hide 4711`,
+		Args:              takes(1, 1, "a pid"),
+		ValidArgsFunction: p.completeInstances(1, unsure),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := p.addRule(cmd.Context(), args[0], func(r *rules.Rule) { r.Hidden = true }); err != nil {
+				return fmt.Errorf("hide: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// unsure reports whether nobody knows what an instance is.
+func unsure(in *monitor.Instance) bool { return in.OnPipes }
+
+// addRule writes a rule into the settings by which the process that is meant, and its
+// like, are known.
+func (p *program) addRule(ctx context.Context, what string, complete func(*rules.Rule)) error {
+	v, err := p.look(ctx)
+	if err != nil {
+		return err
+	}
+	in, err := choose(v.snapshot, what)
+	if err != nil {
+		return err
+	}
+	if !unsure(in) {
+		return fmt.Errorf("%s is known already", in.Label())
+	}
+	info, err := p.Process(in.Identity.PID)
+	if err == nil && info.Identity != in.Identity {
+		err = errors.New("it has ended")
+	}
+	if err != nil {
+		return fmt.Errorf("what %s runs cannot be told: %w", in.Label(), err)
+	}
+	r, err := rules.For(info.Exe, info.Args)
+	if err != nil {
+		return fmt.Errorf("what %s runs tells too little: %w. Write a rule for it yourself, below servers: in %s", in.Label(), err, monitor.Clean(p.Places().Config))
+	}
+	r.Name = "no server: " + in.Name()
+	complete(&r)
+	if err := r.Check(); err != nil {
+		return err
+	}
+	if err := config.AddServer(p.Places().Config, r); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "Wrote the rule %q for %s into %s.\n", r.Name, in.Label(), monitor.Clean(p.Places().Config))
+	return err
+}
