@@ -88,14 +88,13 @@ func (m machine) judge(e document.Entry, w Wanted, closed string) verdict {
 	}
 	m.decide(&v, e, c, words, named, w)
 	v.PageStops = v.OpensPage && v.Alone != "" && closed == "" && (v.words != nil || v.State == Shared)
-	if v.words == nil {
-		return v
-	}
 	if e.List {
 		closed = "Its command and its arguments are one list, which is not changed here. Write lamplighter-connect and connect in front of them yourself."
 	}
-	if closed != "" {
+	if closed != "" && (v.words != nil || v.Missing != "") {
 		v.words, v.Why = nil, closed
+	}
+	if v.words == nil {
 		return v
 	}
 	v.Becomes = showCommand(v.words)

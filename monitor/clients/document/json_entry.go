@@ -26,7 +26,9 @@ func jsonEntry(value hujson.ValueTrimmed) Entry {
 	for _, m := range object.Members {
 		switch name := jsonText(m.Name.Value); name {
 		case "command":
-			command = m.Value.Value
+			if m.Value.Value.Kind() != 'n' { // as some write it beside an address
+				command = m.Value.Value
+			}
 		case "args":
 			args = m.Value.Value
 		case "cwd":

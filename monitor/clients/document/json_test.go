@@ -56,7 +56,7 @@ func TestJSONEntries(t *testing.T) {
 		{Path: in("list"), Line: 12, Odd: "it is no object"},
 		{Path: in("null"), Line: 12, Odd: "it is no object"},
 		{Path: in("c"), Line: 13, Command: "x", Args: []string{}, List: true},
-		{Path: in("d"), Line: 13, Odd: "its command is no string"},
+		{Path: in("d"), Line: 13, Odd: "it has neither a command nor an address"},
 		{Path: in("e"), Line: 13, Odd: "its command is empty"},
 		{Path: in("f"), Line: 13, Odd: "it has neither a command nor an address"},
 		{Path: in("g"), Line: 14, Odd: "its args are no list of strings"},
