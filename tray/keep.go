@@ -71,9 +71,10 @@ func chosen(servers []*view.Server, fit, first func(*view.Server) bool) (list []
 }
 
 // keepEntry says what will become of a server that is not kept, and why: "4711 -
-// alpha · stops at 14:30: no call for 30 min".
+// alpha · Codex · stops at 14:30: no call for 30 min".
 func keepEntry(s *view.Server, orders orders, now time.Time) line {
 	var words string
+	client := s.Listed(clientColumns)
 	switch {
 	case orders.ending(s.ID):
 		words = endingWords
@@ -81,7 +82,7 @@ func keepEntry(s *view.Server, orders orders, now time.Time) line {
 		words = s.Words.Next.Draw(now)
 		if reason := s.Words.Next.Why; reason != "" {
 			words += ": "
-			room := keepColumns - monitor.Columns(strings.TrimSuffix(s.Words.Title, s.Name())+" · "+words)
+			room := keepColumns - monitor.Columns(strings.TrimSuffix(s.Words.Title, s.Name())+" · "+client+" · "+words)
 			words += cutEnd(reason, room-min(monitor.Columns(s.Name()), nameColumns))
 		}
 	case s.ShutdownAt == nil && s.Kept(now):
@@ -89,7 +90,7 @@ func keepEntry(s *view.Server, orders orders, now time.Time) line {
 	case s.Pinned:
 		words = "pinned"
 	}
-	return serverLine(s, view.Keep, keepColumns, words)
+	return serverLine(s, view.Keep, keepColumns, client, words)
 }
 
 // pinEntry says little, because its check mark says the rest.
@@ -98,7 +99,7 @@ func pinEntry(s *view.Server, orders orders) line {
 	if orders.ending(s.ID) {
 		words = endingWords
 	}
-	l := serverLine(s, view.Pin, labelColumns, words)
+	l := serverLine(s, view.Pin, labelColumns, s.Listed(clientColumns), words)
 	l.Checkable, l.Checked, l.Action.On = true, s.Pinned, !s.Pinned
 	return l
 }

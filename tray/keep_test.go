@@ -20,23 +20,23 @@ func TestWhatIsSaidUnderKeep(t *testing.T) {
 		keep, pin string // empty for no line
 		checked   bool
 	}{
-		{"nothing is planned", func(*monitor.Instance) {}, "24284 - alpha", "24284 - alpha", false},
+		{"nothing is planned", func(*monitor.Instance) {}, "24284 - alpha · Claude Code", "24284 - alpha · Claude Code", false},
 		{"planned", func(in *monitor.Instance) {
 			in.Plan = monitor.Plan{ShutdownAt: noon.Add(4 * time.Minute), Reason: "no call for 30 min"}
-		}, "24284 - alpha · stops at 12:04: no call for 30 min", "24284 - alpha", false},
+		}, "24284 - alpha · Claude Code · stops at 12:04: no call for 30 min", "24284 - alpha · Claude Code", false},
 		{"planned without a reason", func(in *monitor.Instance) { in.Plan.ShutdownAt = noon.Add(4 * time.Minute) },
-			"24284 - alpha · stops at 12:04", "24284 - alpha", false},
+			"24284 - alpha · Claude Code · stops at 12:04", "24284 - alpha · Claude Code", false},
 		{"planned for a long reason", func(in *monitor.Instance) {
 			in.ProjectName = "customer-portal-backend"
 			in.Plan = monitor.Plan{ShutdownAt: noon.Add(4 * time.Minute), Reason: "its client closed the connection and is gone, for 10 min"}
-		}, "24284 - custom…ckend · stops at 12:04: its client closed the connecti…", "24284 - customer-portal-backend", false},
-		{"kept", func(in *monitor.Instance) { in.Plan.KeptUntil = noon.Add(time.Hour) }, "24284 - alpha · kept until 13:00", "24284 - alpha", false},
-		{"kept until just now", func(in *monitor.Instance) { in.Plan.KeptUntil = noon }, "24284 - alpha", "24284 - alpha", false},
+		}, "24284 - custom…ckend · Claude Code · stops at 12:04: its client close…", "24284 - customer-portal-backend · Claude Code", false},
+		{"kept", func(in *monitor.Instance) { in.Plan.KeptUntil = noon.Add(time.Hour) }, "24284 - alpha · Claude Code · kept until 13:00", "24284 - alpha · Claude Code", false},
+		{"kept until just now", func(in *monitor.Instance) { in.Plan.KeptUntil = noon }, "24284 - alpha · Claude Code", "24284 - alpha · Claude Code", false},
 		{"kept until tomorrow", func(in *monitor.Instance) { in.Plan.KeptUntil = noon.Add(12 * time.Hour) },
-			"24284 - alpha · kept until 2 Mar 00:00", "24284 - alpha", false},
-		{"pinned", func(in *monitor.Instance) { in.Pinned = true }, "24284 - alpha · pinned", "24284 - alpha", true},
+			"24284 - alpha · Claude Code · kept until 2 Mar 00:00", "24284 - alpha · Claude Code", false},
+		{"pinned", func(in *monitor.Instance) { in.Pinned = true }, "24284 - alpha · Claude Code · pinned", "24284 - alpha · Claude Code", true},
 		{"parked", func(in *monitor.Instance) { in.State = monitor.StateParked }, "", "", false},
-		{"parked and pinned", func(in *monitor.Instance) { in.State, in.Pinned = monitor.StateParked, true }, "", "parked - alpha", true},
+		{"parked and pinned", func(in *monitor.Instance) { in.State, in.Pinned = monitor.StateParked, true }, "", "parked - alpha · Claude Code", true},
 		{"not recognised", func(in *monitor.Instance) { in.Recognised = false }, "", "", false},
 	} {
 		m := menuAt(snapshot(with(alpha, c.change)), menuOptions{})
@@ -47,7 +47,7 @@ func TestWhatIsSaidUnderKeep(t *testing.T) {
 	snap := snapshot(alpha)
 	snap.Recent = []monitor.Event{event(monitor.EventStopOrdered, alpha, 0, "by the policy idle")}
 	m := menuAt(snap, menuOptions{})
-	if keep, pin := titles(m.of(view.Keep)), titles(m.of(view.Pin)); keep != "24284 - alpha · ending…" || pin != keep {
+	if keep, pin := titles(m.of(view.Keep)), titles(m.of(view.Pin)); keep != "24284 - alpha · Claude Code · ending…" || pin != keep {
 		t.Errorf("ending: %q and %q", keep, pin)
 	}
 }

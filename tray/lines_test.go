@@ -252,7 +252,7 @@ func TestHold(t *testing.T) {
 		{name: "under Stop", before: many[:1], key: "stop 24282-7", title: "24282 - p000 · ended", disabled: true},
 		{name: "under Keep", before: many[:1], key: "keep 24282-7", title: "24282 - p000 · ended", disabled: true},
 		{name: "its submenu", before: many[:1], key: "stop", title: "Stop"},
-		{name: "one that lost its room still runs", before: many, after: planned, key: "keep 24292-7", title: "24292 - p010"},
+		{name: "one that lost its room still runs", before: many, after: planned, key: "keep 24292-7", title: "24292 - p010 · Claude Code"},
 		{name: "others are new", after: many, key: "open 24282-7"},
 		{name: "more are idle", was: active, is: paused, key: "stop all idle", title: "Stop 3 idle"},
 		{name: "none is orphaned", was: active, is: paused, key: "stop all orphans", title: "Stop 1 orphaned", disabled: true},

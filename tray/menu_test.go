@@ -162,9 +162,9 @@ Quit Lamplighter (servers go on) -> quit
 Open global dashboard -> open global
 Keep
   For 1 h: (grey)
-  24284 - alpha -> keep
+  24284 - alpha · Claude Code -> keep
   Until unpinned: (grey)
-  [ ] 24284 - alpha -> pin
+  [ ] 24284 - alpha · Claude Code -> pin
 -
 Stop
   24284 - alpha · idle 10 min · client Claude Code · 150 MB -> stop
@@ -191,11 +191,11 @@ Workspaces: 1
   notes · alpha · since 12:00 -> open global
 Keep
   For 1 h: (grey)
-  24284 - alpha -> keep
-  24285 - beta · pinned -> keep
+  24284 - alpha · Claude Code -> keep
+  24285 - beta · Claude Code · pinned -> keep
   Until unpinned: (grey)
-  [ ] 24284 - alpha -> pin
-  [x] 24285 - beta -> pin
+  [ ] 24284 - alpha · Claude Code -> pin
+  [x] 24285 - beta · Claude Code -> pin
 Policies
   Pause for 1 h -> pause for 1 h
   Pause for today -> pause for today

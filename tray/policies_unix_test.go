@@ -36,7 +36,7 @@ func TestPanelReadsThePolicies(t *testing.T) {
 	}, "\n")
 	waitFor(t, "the menu", func() bool { return h.Labels(t, sender) == want })
 	for label, want := range map[string][]string{
-		"Keep": {"For 1 h:", "24284 - alpha · " + stops + ": no call for 30 min", "24285 - beta · pinned", "Until unpinned:", "24284 - alpha", "24285 - beta"},
+		"Keep": {"For 1 h:", "24284 - alpha · Claude Code · " + stops + ": no call for 30 min", "24285 - beta · Claude Code · pinned", "Until unpinned:", "24284 - alpha · Claude Code", "24285 - beta · Claude Code"},
 		"Policies": {"Pause for 1 h", "Pause for today", "Pause until resumed", "-",
 			"End orphaned servers after 10 min", "End idle servers", "Tell of servers over 2 GB",
 			"Idle servers: never end", "Idle servers: end after 10 min", "Idle servers: end after 30 min", "Idle servers: end after 1 h", "Idle servers: also with a client connected"},
