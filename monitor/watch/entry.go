@@ -126,10 +126,11 @@ func (l *loop) childOf(p process.Info, now time.Time) *child {
 }
 
 // isPiped reports whether the client, or our shim, holds the standard input and output
-// of a child, or that is not told here. All that a client holds is read for this.
-func (l *loop) isPiped(c *child) bool {
+// of a child. Where that is not told the answer is untold. All that a client holds is
+// read for this.
+func (l *loop) isPiped(c *child, untold bool) bool {
 	_, _, found, err := l.system.Ends(c.chain[0].Identity).Holder(c.holder)
-	return found || errors.Is(err, errors.ErrUnsupported)
+	return found || untold && errors.Is(err, errors.ErrUnsupported)
 }
 
 // nameChildren finds the entries of the processes that clients have started: of those
@@ -149,7 +150,7 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 		switch {
 		case found:
 			delete(l.children, id)
-			if l.isPiped(c) {
+			if l.isPiped(c, true) { // else its entry has to do
 				l.takeEntry(t, c, entry, now)
 			}
 		case waits, t != nil && t.in.OnPipes:
@@ -157,7 +158,7 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 			delete(l.children, id)
 		case now.Sub(c.began) >= unsureAge:
 			delete(l.children, id)
-			if !l.wraps(id) && l.isPiped(c) {
+			if !l.wraps(id) && l.isPiped(c, false) {
 				l.beginUnsure(c, now)
 				l.children[id] = c
 			}
