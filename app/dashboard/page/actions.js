@@ -5,11 +5,11 @@
 import { html } from './preact.js';
 import { readOverview } from './answers.js';
 import { confirm, modal, tell } from './dialog.js';
-import { drafts } from './drafts.js';
+import { drafts, homeOf } from './drafts.js';
 import { bytes, clockTime, plural } from './format.js';
 import { Failure, ending, instance as requests, queued } from './http.js';
 import { answerTo } from './query.js';
-import { answered, dismiss as putAway, find, order as note, pending, status } from './store.js';
+import { answered, dismiss as putAway, find, order as note, pending, servers, status } from './store.js';
 import { Icon, say } from './ui.js';
 
 const atOnce = 4; // orders at the same time
@@ -133,13 +133,12 @@ async function keep(instance, minutes) {
 // dismiss puts instances away that have ended, and resolves to whether it did:
 // first it asks where that loses what somebody wrote.
 export async function dismiss(instances) {
-  const unsaved = instances.flatMap((one) => drafts.unsavedOf(one.id));
+  const homes = [...new Set(instances.map(homeOf))].filter((home) => !servers.peek().some((one) => homeOf(one) === home)); // the next server has the others
+  const unsaved = homes.flatMap((home) => drafts.unsavedOf(home));
   const which = unsaved.length === 1 ? unsaved[0] : `${unsaved.length} memories`;
   if (unsaved.length > 0 && !await confirm({ title: `Discard the changes to ${which}?`, body: 'What you wrote is not saved, and is lost.', action: 'Discard and dismiss', cancel: 'Keep', danger: true })) return false;
-  for (const { id } of instances) {
-    drafts.forget(id);
-    putAway(id);
-  }
+  for (const home of homes) drafts.forget(home);
+  for (const { id } of instances) putAway(id);
   return true;
 }
 

@@ -1,7 +1,11 @@
 // @ts-check
 // Memories being edited, and what a change means. It knows nothing of the page.
 
-// Drafts holds {base, text} by instance and name; base is what the memory was
+// homeOf is whose memories a server has: those of its project, which a server that is
+// woken or started later has too.
+export const homeOf = (instance) => instance.project_root || instance.id;
+
+// Drafts holds {base, text} by home and name; base is what the memory was
 // when editing began, null for a new one.
 export class Drafts {
   #all = new Map();
@@ -25,12 +29,12 @@ export class Drafts {
     if (draft) this.set(id, to, draft);
   }
 
-  // unsavedOf are the names of memories of an instance that would be lost.
+  // unsavedOf are the names of memories of a home that would be lost.
   unsavedOf(id) {
     return [...this.#all].filter(([at, draft]) => JSON.parse(at)[0] === id && changed(draft)).map(([at]) => JSON.parse(at)[1]);
   }
 
-  // forget gives up all drafts of an instance.
+  // forget gives up all drafts of a home.
   forget(id) {
     for (const at of [...this.#all.keys()]) if (JSON.parse(at)[0] === id) this.#all.delete(at);
   }

@@ -5,19 +5,20 @@ import { html, signal, useEffect, useRef, useState } from './preact.js';
 import { readMemory, refused } from './answers.js';
 import { confirm, prompt } from './dialog.js';
 import { useAnswer, versionOf } from './details.js';
-import { changed, conflict, drafts, nameTrouble, ordered as inOrder } from './drafts.js';
+import { changed, conflict, drafts, homeOf, nameTrouble, ordered as inOrder } from './drafts.js';
 import { count } from './format.js';
 import { ordered, queryOf, useQuery } from './query.js';
 import { go, link, wordOf } from './router.js';
+import { find } from './store.js';
 import { Fold, Section, say } from './ui.js';
 
-const chosen = signal(/** @type {Record<string, string>} */ ({})); // name of the memory that is open, by the id of its instance
+const chosen = signal(/** @type {Record<string, string>} */ ({})); // name of the memory that is open, by its home
 const edits = signal(0); // changes with each draft
 
-const choose = (id, name) => { chosen.value = { ...chosen.value, [id]: name }; };
-const draft = (id, name, value) => {
-  if (value) drafts.set(id, name, value);
-  else drafts.delete(id, name);
+const choose = (home, name) => { chosen.value = { ...chosen.value, [home]: name }; };
+const draft = (home, name, value) => {
+  if (value) drafts.set(home, name, value);
+  else drafts.delete(home, name);
   edits.value++;
 };
 
@@ -28,7 +29,7 @@ export function MemoriesFold({ answer, found, version }) {
   const { instance } = found;
   const open = (event, name) => {
     event.preventDefault();
-    choose(instance.id, name);
+    choose(homeOf(instance), name);
     go(wordOf(instance), 'memories');
   };
   return html`<${Fold} title="Memories" name="memories" count=${answer.value?.memories ? count(answer.value.memories.length) : ''} ...${{ answer, found, version }}>${(all) => (!all.memories?.length ? html`<p class="section-empty muted">${none(all)}</p>`
@@ -37,52 +38,54 @@ export function MemoriesFold({ answer, found, version }) {
 
 // Memories reads and edits them.
 export function Memories({ found }) {
-  const { id } = found.instance;
-  const answer = useAnswer('overview', found);
+  const home = homeOf(found.instance);
+  const answer = useAnswer('overview', found, home);
   const create = async () => {
     const name = await prompt({ title: 'New memory', label: 'Name, such as topic/name; global/… is shared by all projects', action: 'Create', check: (text) => nameTrouble(text, answer.value?.memories ?? []) });
     if (name === null) return;
-    draft(id, name.trim(), { base: null, text: '' });
-    choose(id, name.trim());
+    draft(home, name.trim(), { base: null, text: '' });
+    choose(home, name.trim());
   };
   const tools = html`<button type="button" class="small" disabled=${found.ended || !answer.value?.project.name} onClick=${create}>New…</button>`;
   return html`<${Section} title="Memories" kind="memories" lines=${3} tools=${tools} answer=${answer} found=${found} version=${versionOf(found.instance, answer.value)}>${(all) => html`<${Panes} all=${all} found=${found} />`}<//>`;
 }
 
 function Panes({ all, found }) {
-  const { id } = found.instance;
-  const open = chosen.value[id] ?? '';
+  const home = homeOf(found.instance);
+  const open = chosen.value[home] ?? '';
   const names = all.memories ?? [];
   edits.value; // drawn anew with each draft
   // One that is being made, or that vanished while it was edited, stays.
-  const listed = open && !names.includes(open) && drafts.get(id, open) ? [...names, open] : names;
+  const listed = open && !names.includes(open) && drafts.get(home, open) ? [...names, open] : names;
   return html`<div class=${`memory-panes ${open ? 'one' : ''}`}>
-    <div class="memory-names"><ul aria-label="Memories">${inOrder(listed).map((name) => html`<li key=${name}><button type="button" class="quiet memory-name" dir="auto" aria-current=${name === open ? 'true' : undefined} onClick=${() => choose(id, name)}>
-      <span class="cut">${name}</span>${changed(drafts.get(id, name)) && html`<span class="tag tag-warn">unsaved</span>`}</button></li>`)}</ul>
+    <div class="memory-names"><ul aria-label="Memories">${inOrder(listed).map((name) => html`<li key=${name}><button type="button" class="quiet memory-name" dir="auto" aria-current=${name === open ? 'true' : undefined} onClick=${() => choose(home, name)}>
+      <span class="cut">${name}</span>${changed(drafts.get(home, name)) && html`<span class="tag tag-warn">unsaved</span>`}</button></li>`)}</ul>
       ${names.length === 0 && html`<p class="section-empty muted">${none(all)}</p>`}</div>
-    <div class="memory-pane">${open ? html`<${Editor} key=${`${id} ${open}`} found=${found} name=${open} names=${names} />` : names.length > 0 && html`<p class="section-empty muted">Choose a memory to read it.</p>`}</div></div>`;
+    <div class="memory-pane">${open ? html`<${Editor} key=${`${found.instance.id} ${home} ${open}`} found=${found} name=${open} names=${names} />` : names.length > 0 && html`<p class="section-empty muted">Choose a memory to read it.</p>`}</div></div>`;
 }
 
-const memoryKey = (id, name) => `memory ${id} ${name}`;
+const memoryKey = (id, home, name) => `memory ${id} ${home} ${name}`;
 const ask = async (id, name, signal = undefined) => readMemory(await ordered(id, (one) => one.post('get_memory', { memory_name: name }, { signal })));
 
 // Editor shows one memory: read, edited in place, renamed, deleted.
 function Editor({ found: { instance, ended }, name, names }) {
   const { id } = instance;
+  const home = homeOf(instance);
   const [busy, setBusy] = useState(false);
   const writing = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const sent = useRef(false); // whether the change itself was sent
   edits.value; // drawn anew with each draft
-  const edited = drafts.get(id, name);
+  const edited = drafts.get(home, name);
   const isNew = edited?.base === null;
-  const { value: content, trouble } = useQuery(memoryKey(id, name), (signal) => ask(id, name, signal), { on: !ended && !isNew });
+  const { value: content, trouble } = useQuery(memoryKey(id, home, name), (signal) => ask(id, name, signal), { on: !ended && !isNew });
   useEffect(() => { if (edited) writing.current?.focus(); }, [Boolean(edited)]);
 
   const show = (next) => {
-    choose(id, next);
+    choose(home, next);
     queryOf(`overview ${id}`).refresh();
   };
   const send = (route, body) => {
+    if (homeOf(find(id)?.instance ?? instance) !== home) throw new Error('The server works on another project by now.');
     sent.current = true;
     return ordered(id, (one) => one.post(route, body));
   };
@@ -109,9 +112,9 @@ function Editor({ found: { instance, ended }, name, names }) {
     const now = isNew && !names.includes(name) ? null : await ask(id, name);
     if (conflict(edited, now) && !await overwrite(name, now)) return;
     refused(await send('save_memory', { memory_name: name, content: edited.text }));
-    const later = drafts.get(id, name); // what was typed meanwhile is not saved, and stays a draft
-    draft(id, name, later && later.text !== edited.text ? { base: edited.text, text: later.text } : null);
-    queryOf(memoryKey(id, name)).answer.value = { value: edited.text, at: new Date(), trouble: null };
+    const later = drafts.get(home, name); // what was typed meanwhile is not saved, and stays a draft
+    draft(home, name, later && later.text !== edited.text ? { base: edited.text, text: later.text } : null);
+    queryOf(memoryKey(id, home, name)).answer.value = { value: edited.text, at: new Date(), trouble: null };
     say(`Saved ${name}.`, { kind: 'good' });
     show(name);
   });
@@ -121,7 +124,7 @@ function Editor({ found: { instance, ended }, name, names }) {
     if (!next || next === name) return;
     await work('renamed', async () => {
       refused(await send('rename_memory', { old_name: name, new_name: next }));
-      drafts.move(id, name, next);
+      drafts.move(home, name, next);
       say(`Renamed ${name} to ${next}.`, { kind: 'good' });
       show(next);
     });
@@ -130,15 +133,15 @@ function Editor({ found: { instance, ended }, name, names }) {
     if (!await confirm({ title: `Delete the memory ${name}?`, body: 'Its file is deleted. Serena keeps no copy.', action: 'Delete', danger: true })) return;
     await work('deleted', async () => {
       refused(await send('delete_memory', { memory_name: name }));
-      draft(id, name, null);
+      draft(home, name, null);
       say(`Deleted ${name}.`, { kind: 'good' });
       show('');
     });
   };
   const giveUp = async () => {
     if (changed(edited) && !await confirm({ title: `Discard the changes to ${name}?`, body: 'What you wrote is lost.', action: 'Discard', cancel: 'Keep editing', danger: true })) return;
-    draft(id, name, null);
-    if (isNew) choose(id, '');
+    draft(home, name, null);
+    if (isNew) choose(home, '');
   };
   const pressed = (event) => {
     if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return;
@@ -148,12 +151,12 @@ function Editor({ found: { instance, ended }, name, names }) {
   const button = (words, run, disabled, kind = '') => html`<button type="button" class=${`small ${kind}`} disabled=${disabled || busy} onClick=${run}>${words}</button>`;
   const state = edited ? '' : content === undefined ? ended ? 'It was not read before the server ended.' : trouble ? `It was not read. ${trouble.text}` : 'Reading…' : trouble ? `As it was read before. ${trouble.text}` : '';
   return html`<div class="memory-box">
-    <div class="memory-head"><button type="button" class="small quiet memory-back" onClick=${() => choose(id, '')}>‹ All</button><h3 class="cut" dir="auto" title=${name}>${name}</h3>
+    <div class="memory-head"><button type="button" class="small quiet memory-back" onClick=${() => choose(home, '')}>‹ All</button><h3 class="cut" dir="auto" title=${name}>${name}</h3>
       ${edited ? [button('Save', save, ended || !isNew && !changed(edited), 'primary'), button('Cancel', giveUp, false)]
-        : [button('Edit', () => draft(id, name, { base: content, text: content }), ended || content === undefined), button('Rename…', rename, ended, 'quiet')]}
+        : [button('Edit', () => draft(home, name, { base: content, text: content }), ended || content === undefined), button('Rename…', rename, ended, 'quiet')]}
       ${!isNew && button('Delete…', erase, ended, 'quiet danger')}</div>
     <p class="muted" role="status">${state}</p>
-    ${edited ? html`<textarea ref=${writing} class="memory-text" dir="auto" spellcheck=${false} aria-label="Content" readonly=${ended || busy} value=${edited.text} onKeyDown=${pressed} onInput=${(event) => draft(id, name, { ...drafts.get(id, name), text: event.currentTarget.value })}></textarea>`
+    ${edited ? html`<textarea ref=${writing} class="memory-text" dir="auto" spellcheck=${false} aria-label="Content" readonly=${ended || busy} value=${edited.text} onKeyDown=${pressed} onInput=${(event) => draft(home, name, { ...drafts.get(home, name), text: event.currentTarget.value })}></textarea>`
       : content !== undefined && html`<pre class="memory-text" dir="auto" tabindex="0">${content}</pre>`}</div>`;
 }
 
