@@ -63,7 +63,7 @@ func NewProxy(o ProxyOptions) *Proxy {
 //
 //	400, 413  what is asked is not what the route takes
 //	404       the instance has ended, or its version does not have the route
-//	409       it has no dashboard, or no answer yet
+//	409       it has no dashboard, or no answer yet, or another program has its port
 //	502       it failed, or answered with something that is not one
 //	503       too much is being asked at once
 //	504       it did not answer in time, or is suspended

@@ -128,7 +128,7 @@ func (p *Proxy) owns(in *monitor.Instance, r rule) *failure {
 		p.peers.listens(in.Identity, in.Port, time.Now())
 		return nil
 	case errors.Is(err, serena.ErrNotListening):
-		return &failure{http.StatusNotFound, named(in) + " does not listen on its port any more, so whoever answers there is another program; nothing was sent to it"}
+		return &failure{http.StatusConflict, named(in) + " does not listen on its port any more, so whoever answers there is another program; nothing was sent to it"}
 	case err != nil:
 		if gone := p.living(in); gone != nil {
 			return gone

@@ -26,7 +26,7 @@ func TestOnlyTheInstanceIsAsked(t *testing.T) {
 		}
 	}
 	in.Identity = id
-	both("another has its port", 404, "does not listen on its port any more")
+	both("another has its port", 409, "does not listen on its port any more")
 	in.Identity.Start++
 	both("another has its pid", 404, "has ended")
 	in.Identity = id

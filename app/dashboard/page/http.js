@@ -24,7 +24,7 @@ export class Failure extends Error {
   }
 }
 
-export const unreachable = 'Lamplighter does not answer. It may be restarting; otherwise start it with “lamplighter”.';
+const unreachable = 'Lamplighter does not answer. It may be restarting; otherwise start it with “lamplighter”.';
 export const tokenNeeded = 'Lamplighter cannot tell who asks. Open this page with “lamplighter open”.';
 
 // limitOf is how long to wait for an answer from a path.

@@ -118,7 +118,7 @@ function Known({ found }) {
 
 // everything is all that the wire says of a server, as [name, value]; what is not
 // known is left out.
-export function everything(one) {
+function everything(one) {
   const time = (at) => at && html`<${Time} at=${at} />`;
   return [
     ['Name', nameOf(one)], ['Kind', one.kind === 'serena' ? 'Serena' : one.kind], ['Project', one.project_name], ['Path', one.project_root], ['Context', one.context], ['Modes', one.modes?.join(', ')], ['Version', one.version],

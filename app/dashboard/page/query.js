@@ -3,7 +3,7 @@
 // kept after they have gone, and nothing while the page is hidden or lamplighter
 // away.
 
-import { signal, useEffect, useRef } from './preact.js';
+import { signal, useEffect } from './preact.js';
 import { Failure, instance as requests } from './http.js';
 import { connected } from './store.js';
 

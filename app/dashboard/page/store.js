@@ -58,7 +58,7 @@ export function woke(parked, before, instances) {
 }
 
 // isShared tells whether its clients have it through lamplighter and may be several.
-export function isShared(instance) {
+function isShared(instance) {
   return instance.shared_by !== null && instance.shared_by !== undefined;
 }
 

@@ -9,7 +9,7 @@
 import { get, quick, request, sentence, tokenNeeded } from './http.js';
 import { lost, takeSnapshot, takeStatus } from './store.js';
 
-export const silent = 45_000; // ms without a byte, heartbeats included: dead
+const silent = 45_000; // ms without a byte, heartbeats included: dead
 const shortest = 250;
 const longest = 5_000;
 const looks = 5_000; // ms between two looks of a window without a stream
