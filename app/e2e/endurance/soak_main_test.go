@@ -326,6 +326,7 @@ func (s *soak) settle(t *testing.T, unwatch func()) {
 	t.Helper()
 	deadline := time.Now().Add(100 * time.Second)
 	for {
+		s.adopt() // a client that is still there may have woken one as the load ended
 		s.ledger.sweep()
 		s.mu.Lock()
 		listed := len(s.now)
