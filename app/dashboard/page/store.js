@@ -73,7 +73,9 @@ export function takeSnapshot(body, now = new Date(), seconds = 0) {
     return old && texts.get(old) === texts.get(one) ? old : one;
   });
   left = merge(left, { was: servers.peek(), instances, ended: null, now, reconnected });
-  left = merge(left, { was: [], instances, ended: status.peek()?.ended ?? [], now, reconnected }); // a stream begins with the status
+  // A stream begins with the status, which has told of these before they had left the list.
+  const told = (status.peek()?.ended ?? []).filter((one) => left.get(one.instance?.id)?.why !== (one.why ?? ''));
+  if (told.length > 0) left = merge(left, { was: [], instances, ended: told, now, reconnected });
   reconnected = false;
   for (const parked of servers.peek()) {
     const is = parked.state === 'parked' && !instances.some((one) => one.id === parked.id) && woke(parked, servers.peek(), instances);
