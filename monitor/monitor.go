@@ -150,6 +150,12 @@ func (in *Instance) Certainty() Certainty {
 	return ByRule
 }
 
+// ProvenByEntry reports whether its entry alone tells that a process with this
+// executable is the server.
+func (in *Instance) ProvenByEntry(exe string) bool {
+	return in.Certainty() == ByEntry && in.Entry.Program == exe
+}
+
 // Name is what to call the instance beside its pid: the project, or NO PROJECT; of a
 // server that is not Serena its entry in the client's settings, else its rule. It is
 // safe to show.

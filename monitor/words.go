@@ -126,3 +126,22 @@ func PortOf(address string) int {
 	}
 	return port
 }
+
+// HasWord reports whether a word is in a list of words with blanks between them. The
+// list is not taken apart.
+func HasWord(list, word string) bool {
+	if word == "" || strings.ContainsAny(word, " \t\n") {
+		return false
+	}
+	for {
+		i := strings.Index(list, word)
+		if i < 0 {
+			return false
+		}
+		end := i + len(word)
+		if (i == 0 || list[i-1] <= ' ') && (end == len(list) || list[end] <= ' ') {
+			return true
+		}
+		list = list[i+1:]
+	}
+}

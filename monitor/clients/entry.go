@@ -2,12 +2,12 @@ package clients
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/clients/document"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/statefile"
@@ -106,7 +106,7 @@ func (e Entry) Runs(exe string, args []string) Fit {
 		return NoFit
 	}
 	words := args
-	if title := strings.Fields(args[0]); len(title) > 1 && strings.Join(args[1:], "") == "" && command.RuntimeOf(name(exe)) != 0 {
+	if title := strings.Fields(args[0]); len(title) > 1 && strings.Join(args[1:], "") == "" && command.RuntimeOf(monitor.ProgramName(exe)) != 0 {
 		words = title
 	}
 	if at := len(words) - len(e.Args); at >= 1 && sameWords(e.Args, words[at:]) && e.starts(exe, words[:at]) {
@@ -144,7 +144,7 @@ func (e Entry) Runs(exe string, args []string) Fit {
 // that is called mcp.
 func runsPackage(pkg string, c command.Command) bool {
 	script, own := cmp.Or(c.Script, c.Program), pkg[strings.LastIndexByte(pkg, '/')+1:]
-	return strings.Contains(slashed(script), "/node_modules/"+pkg+"/") || name(script) == own && len(own) >= 5
+	return strings.Contains(slashed(script), "/node_modules/"+pkg+"/") || monitor.ProgramName(script) == own && len(own) >= 5
 }
 
 // maxFront is how many words an interpreter may need before the program of an entry:
@@ -157,7 +157,7 @@ func (e Entry) starts(exe string, front []string) bool {
 	if len(front) == 1 {
 		return sameFile(e.Command, front[0]) || sameFile(e.Command, exe)
 	}
-	runner := name(front[0])
+	runner := monitor.ProgramName(front[0])
 	return len(front) <= maxFront && sameFile(e.Command, front[len(front)-1]) && (command.RuntimeOf(runner) != 0 || command.Is(runner, command.Starter|command.Interpreter))
 }
 
@@ -173,7 +173,7 @@ func sameFile(says, is string) bool {
 	case rooted(says) && rooted(is):
 		return slashed(says) == slashed(is)
 	}
-	return name(says) == name(is) && name(says) != ""
+	return monitor.ProgramName(says) == monitor.ProgramName(is) && monitor.ProgramName(says) != ""
 }
 
 // rooted reports whether a path is absolute on any system.
@@ -224,11 +224,8 @@ func (e Entry) For(id string) bool {
 	}
 	for _, c := range known {
 		if c.id == e.Client {
-			return hasWord(c.within, id)
+			return monitor.HasWord(c.within, id)
 		}
 	}
 	return false
 }
-
-// String names the entry and where it stands, without its arguments.
-func (e Entry) String() string { return fmt.Sprintf("%s of %s", e.Name, e.File) }

@@ -9,6 +9,7 @@ package clients
 import (
 	"slices"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/clients/document"
 )
 
@@ -104,7 +105,7 @@ func tablesOfVSCodeSettings() [][]string {
 func tablesFor(path string) [][]string {
 	switch document.FormatOf(path) {
 	case document.JSON:
-		if name(path) == "opencode.json" || name(path) == "opencode.jsonc" {
+		if base := monitor.ProgramName(path); base == "opencode.json" || base == "opencode.jsonc" {
 			return tableOpenCode()
 		}
 		return [][]string{

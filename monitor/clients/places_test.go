@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lamplighter/monitor"
 )
 
 // disk is a look at paths that are there.
@@ -128,7 +130,7 @@ func TestPlaces(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			for _, line := range said(placesWith(test.goos, test.home, test.dir, env(test.env...), disk(test.disk...))) {
-				if id, _, _ := strings.Cut(line, " "); hasWord("claude-code claude-desktop codex cursor vscode gemini-cli", id) {
+				if id, _, _ := strings.Cut(line, " "); monitor.HasWord("claude-code claude-desktop codex cursor vscode gemini-cli", id) {
 					got = append(got, line)
 				}
 			}
@@ -277,7 +279,7 @@ func TestPlacesInTheHome(t *testing.T) {
 	} {
 		var projects []string
 		for _, p := range placesWith(test.goos, test.home, test.dir, env(), disk()) {
-			if p.Scope == Project && hasWord("claude-code vscode codex cursor gemini-cli qwen-code kiro", p.Client) {
+			if p.Scope == Project && monitor.HasWord("claude-code vscode codex cursor gemini-cli qwen-code kiro", p.Client) {
 				projects = append(projects, p.Client)
 			}
 		}

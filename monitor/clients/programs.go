@@ -56,7 +56,7 @@ func NameOf(p process.Info) string {
 // where it is not known.
 func SaidName(said string) string {
 	name := strings.ToLower(said)
-	i := slices.IndexFunc(known, func(c client) bool { return hasWord(c.programs, name) || hasWord(c.says, name) })
+	i := slices.IndexFunc(known, func(c client) bool { return monitor.HasWord(c.programs, name) || monitor.HasWord(c.says, name) })
 	if i >= 0 {
 		return known[i].name
 	}
@@ -106,7 +106,7 @@ func idOfProgram(name, path string) string {
 	// macOS calls helpers "Code Helper (Plugin)".
 	name, _, _ = strings.Cut(name, " helper")
 	for _, c := range known {
-		if hasWord(c.programs, strings.ReplaceAll(name, " ", "")) {
+		if monitor.HasWord(c.programs, strings.ReplaceAll(name, " ", "")) {
 			return c.id
 		}
 		if name == "electron" && slices.ContainsFunc(c.electron, func(part string) bool { return strings.Contains(path, part) }) {
@@ -171,7 +171,7 @@ func idOfScript(p process.Info, exe string) string {
 		path, name = "", title // a script may write what it is called over its command line
 	}
 	for _, c := range known {
-		if c.pkg != "" && strings.Contains(path, "/"+c.pkg+"/") || hasWord(c.scripts, name) {
+		if c.pkg != "" && strings.Contains(path, "/"+c.pkg+"/") || monitor.HasWord(c.scripts, name) {
 			return c.id
 		}
 	}
@@ -196,15 +196,3 @@ func isOurs(name string) bool {
 func slashed(path string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(path, " (deleted)"), `\`, "/"))
 }
-
-func hasWord(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
-
-// name is what a program or a file is called, without the endings of programs.
-func name(path string) string { return monitor.ProgramName(path) }

@@ -28,7 +28,8 @@ type Settings struct {
 // project is a directory in which somebody works.
 type project struct {
 	dir     string
-	read    time.Time // when its settings were read last began; zero: never
+	asked   bool      // its settings are to be read
+	read    time.Time // when that began last; zero: never
 	entries []Entry   // that count there
 }
 
@@ -66,6 +67,7 @@ func (s *Settings) Entries(dir string, since time.Time) (list []Entry, current b
 	if p := s.dirs[i]; p.read.After(since) {
 		return p.entries, true
 	}
+	s.dirs[i].asked = true
 	s.asked.Ring()
 	return s.dirs[i].entries, false
 }
@@ -93,45 +95,44 @@ func (s *Settings) Look() {
 	s.looking.Lock()
 	defer s.looking.Unlock()
 	s.mu.Lock()
-	dirs := slices.Clone(s.dirs)
+	var dirs []project
+	for i := range s.dirs {
+		if s.dirs[i].asked {
+			dirs, s.dirs[i].asked = append(dirs, s.dirs[i]), false
+		}
+	}
 	s.mu.Unlock()
-	seen := make(map[string]file)
-	for i := range dirs {
-		p := &dirs[i]
-		p.read, p.entries = time.Now(), nil
+	for _, p := range dirs {
+		p.asked, p.read, p.entries = false, time.Now(), nil
 		for _, place := range Places(s.goos, s.home, p.dir, s.getenv) {
-			f, known := seen[place.Path]
-			if !known {
-				f = s.read(place)
-				seen[place.Path] = f
-			}
-			for _, e := range f.entries {
+			for _, e := range s.read(place) {
 				if e.In(p.dir) {
 					p.entries = append(p.entries, e)
 				}
 			}
 		}
-	}
-	s.files = seen
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range dirs {
+		s.mu.Lock()
 		if i := slices.IndexFunc(s.dirs, func(q project) bool { return q.dir == p.dir }); i >= 0 {
+			p.asked = s.dirs[i].asked // meanwhile
 			s.dirs[i] = p
 		}
+		s.mu.Unlock()
 	}
 }
 
-// read reads a file, unless it is the one that was read before.
-func (s *Settings) read(p Place) file {
+// read are the entries of a file, which is read unless it is the one that was read
+// before.
+func (s *Settings) read(p Place) []Entry {
 	info, err := os.Stat(p.Path)
 	if err != nil {
-		return file{}
+		delete(s.files, p.Path)
+		return nil
 	}
 	f := file{size: info.Size(), modified: info.ModTime()}
-	if was := s.files[p.Path]; was.size == f.size && was.modified.Equal(f.modified) {
-		return was
+	if was, known := s.files[p.Path]; known && was.size == f.size && was.modified.Equal(f.modified) {
+		return was.entries
 	}
 	f.entries = p.entries()
-	return f
+	s.files[p.Path] = f
+	return f.entries
 }

@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"lamplighter/monitor"
 )
 
 // The options of docker, podman, nerdctl and finch, from "docker --help",
@@ -54,8 +56,8 @@ func containerImage(args []string) (image string, rest []string, ok bool) {
 			return repository(args[i]), args[i+1:], interactive
 		case name == "--interactive":
 			interactive = value != "false" && value != "0"
-		case hasWord(runBooleans, name):
-		case hasWord(runValues, name):
+		case monitor.HasWord(runBooleans, name):
+		case monitor.HasWord(runValues, name):
 			if !joined {
 				i++
 			}
@@ -105,8 +107,8 @@ func skipGlobal(args []string) []string {
 		switch {
 		case !strings.HasPrefix(name, "-"):
 			return args[i:]
-		case hasWord(globalBooleans, name):
-		case !hasWord(globalValues, name):
+		case monitor.HasWord(globalBooleans, name):
+		case !monitor.HasWord(globalValues, name):
 			return nil
 		case !joined:
 			i++

@@ -1,6 +1,10 @@
 package command
 
-import "strings"
+import (
+	"strings"
+
+	"lamplighter/monitor"
+)
 
 // pythonScript skips the interpreter's own options ("python --help"): -c ends
 // them, and what follows is a program of its own.
@@ -46,7 +50,7 @@ func javaMain(args []string) (flag, what string, rest []string, ok bool) {
 			return "-jar", args[i+1], args[i+2:], true
 		case (a == "-m" || a == "--module") && i+1 < len(args):
 			return "", args[i+1], args[i+2:], true
-		case hasWord(javaValues, a):
+		case monitor.HasWord(javaValues, a):
 			i++
 		case strings.HasPrefix(a, "-"), strings.HasPrefix(a, "@"):
 		default:
@@ -111,10 +115,10 @@ func script(args []string, values, refused string) (what string, rest []string, 
 			if i+1 < len(args) {
 				return args[i+1], args[i+2:], true
 			}
-		case a == "-", hasWord(refused, option):
+		case a == "-", monitor.HasWord(refused, option):
 			return "", nil, false
 		case strings.HasPrefix(a, "-"):
-			if !joined && hasWord(values, a) {
+			if !joined && monitor.HasWord(values, a) {
 				i++
 			}
 		default:

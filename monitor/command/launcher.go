@@ -84,7 +84,7 @@ func findCommand(name string, words []string) (u unwrapped) {
 	if strings.HasPrefix(name, "yarn-") { // a release in the project's own directory
 		name = "yarn"
 	}
-	i := slices.IndexFunc(launchers, func(l struct{ names, verbs, values string }) bool { return hasWord(l.names, name) })
+	i := slices.IndexFunc(launchers, func(l struct{ names, verbs, values string }) bool { return monitor.HasWord(l.names, name) })
 	if i < 0 {
 		return unwrapped{}
 	}
@@ -100,7 +100,7 @@ func findCommand(name string, words []string) (u unwrapped) {
 			}
 			at++
 		}
-		if !hasWord(l.verbs, verb) {
+		if !monitor.HasWord(l.verbs, verb) {
 			return unwrapped{}
 		}
 	}
@@ -132,7 +132,7 @@ func findCommand(name string, words []string) (u unwrapped) {
 	case pythonToolValues:
 		u.module = name == "uv" && verb == "run" && (slices.Contains(options, "-m") || slices.Contains(options, "--module"))
 		u.python = u.module || verb == "run" && (strings.HasSuffix(u.inner[0], ".py") ||
-			slices.ContainsFunc(options, func(o string) bool { return hasWord("-s --script --gui-script --path", o) }))
+			slices.ContainsFunc(options, func(o string) bool { return monitor.HasWord("-s --script --gui-script --path", o) }))
 		if !u.python && (name != "uv" || verb != "run") {
 			u.fetched = cmp.Or(lastValue(options, "--from", "--spec"), u.inner[0])
 		}
@@ -147,7 +147,7 @@ func nextWord(words []string, at int, values string) int {
 		switch word := words[at]; {
 		case word == "--":
 			return at + 1
-		case hasWord(values, word):
+		case monitor.HasWord(values, word):
 			at++
 		case !strings.HasPrefix(word, "-"):
 			return at

@@ -122,7 +122,7 @@ func Is(name string, traits Trait) bool {
 
 func isListed(name string, traits Trait) bool {
 	for i := range programs {
-		if programs[i].traits&traits != 0 && hasWord(programs[i].names, name) {
+		if programs[i].traits&traits != 0 && monitor.HasWord(programs[i].names, name) {
 			return true
 		}
 	}
@@ -147,24 +147,6 @@ func Named(traits Trait) []string {
 		}
 	}
 	return names
-}
-
-// hasWord searches a list of words without taking it apart.
-func hasWord(list, word string) bool {
-	if word == "" || strings.ContainsAny(word, " \t\n") {
-		return false
-	}
-	for {
-		i := strings.Index(list, word)
-		if i < 0 {
-			return false
-		}
-		end := i + len(word)
-		if (i == 0 || list[i-1] <= ' ') && (end == len(list) || list[end] <= ' ') {
-			return true
-		}
-		list = list[i+1:]
-	}
 }
 
 // RuntimeOf returns which of Python, Node, Java and Container a program is, in

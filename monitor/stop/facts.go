@@ -82,8 +82,7 @@ func (l *Ladder) manager(ctx context.Context, p *party, f *Facts) {
 // gather puts into f all else that Check wants to know about a held tree. Last is
 // whether it is at work: a call that comes after that is lost.
 func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *Facts) {
-	byEntry := in.Certainty() == monitor.ByEntry && in.Entry.Program == p.serverInfo.Exe
-	f.Recognised = in.Recognised && (in.Managed || l.o.Recognise == nil || byEntry || l.o.Recognise(p.serverInfo))
+	f.Recognised = in.Recognised && (in.Managed || l.o.Recognise == nil || in.ProvenByEntry(p.serverInfo.Exe) || l.o.Recognise(p.serverInfo))
 	f.Red = in.State == monitor.StateZombie
 	f.Orphaned = in.Evidence.Orphaned && in.Evidence.ClientGone
 	f.Ours, f.Above, f.Foreign = p.sparedFor(ErrOurs), p.sparedFor(ErrAncestor), p.sparedFor(ErrOtherUser)

@@ -41,7 +41,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
 				t.kind, t.in.Kind = kind, kind // by the rules of today
 				continue
-			case !ok && (!t.in.Recognised && t.unknown.same(p) && !(t.in.OnPipes && l.rules.Hides(p.Exe, p.Args)) || t.isByEntry(p)):
+			case !ok && (!t.in.Recognised && t.unknown == programOf(p) && !(t.in.OnPipes && l.rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe)):
 				continue // nobody knew it before either, or its entry goes on to tell
 			case !ok && l.moveBack(t):
 				continue
@@ -86,7 +86,7 @@ func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
 		t.in.StartedAt = started
 		t.ageThen = max(now.Sub(started), 0)
 	}
-	l.lookUpwards(t, p)
+	holder := l.lookUpwards(t, p)
 	l.restore(t, now)
 	if l.exits != nil {
 		if err := l.exits.Watch(p.Identity); errors.Is(err, process.ErrGone) {
@@ -95,10 +95,8 @@ func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
 	}
 	l.tracked[p.Identity] = t
 	l.watchClient(t, now)
-	if l.settings != nil && t.in.Client != nil && l.children[p.Identity] == nil {
-		if c := l.childOf(p, now); c != nil {
-			l.children[p.Identity] = c
-		}
+	if t.in.Client != nil && l.children[p.Identity] == nil {
+		l.addChild(p, holder, now)
 	}
 	return true
 }
@@ -183,24 +181,24 @@ func (l *loop) memberOf(id monitor.Identity) *tracked {
 // lookUpwards finds the topmost wrapper of a server, which is the server itself
 // where there is none, and the client above it. Our shim counts to the wrappers: it
 // ends with the server, and the client is whoever runs it. What is below a keeper was started
-// by us, and its client is whom the launch names.
-func (l *loop) lookUpwards(t *tracked, p process.Info) {
-	root, above, err := process.Climb(l.system, p, func(w process.Info) bool {
-		return command.IsLauncher(w.Exe, w.Args) || command.IsShim(w.Exe, w.Args)
-	})
+// by us, and its client is whom the launch names. It returns what is above the
+// topmost wrapper, the client or our shim, nil when that is not known.
+func (l *loop) lookUpwards(t *tracked, p process.Info) (holder *process.Info) {
+	root, holder, err := process.Climb(l.system, p, isWrapper)
 	t.root = root
 	if err != nil {
-		return
+		return nil
 	}
-	above = l.aboveShims(above)
+	above := l.aboveShims(holder)
 	if keeper, found := l.keeperAt(root, p, above); found {
 		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
 		t.awaited = keeper.Parent == l.self.PID
-		return
+		return nil
 	}
 	if above != nil {
 		t.in.Client = &monitor.Client{Identity: above.Identity, Name: clients.NameOf(*above)}
 	}
+	return holder
 }
 
 // aboveShims is the program that runs a shim where the climb from a server ended

@@ -54,8 +54,8 @@ func (l *loop) noteChild(p process.Info, now time.Time) {
 	if l.settings == nil || !l.isBelowClient(p) || isWrapper(p) || clients.Of(p) != "" && !mayBeBoth(p) {
 		return
 	}
-	if c := l.childOf(p, now); c != nil {
-		l.children[p.Identity] = c
+	if _, holder, err := process.Climb(l.system, p, isWrapper); err == nil {
+		l.addChild(p, holder, now)
 	}
 }
 
@@ -93,19 +93,16 @@ type parentKind struct {
 	info                process.Info
 }
 
-// childOf gathers what is to be known of a process that a client has started, nil when
-// what is above it is no client.
-func (l *loop) childOf(p process.Info, now time.Time) *child {
-	_, holder, err := process.Climb(l.system, p, isWrapper)
-	if err != nil {
-		return nil
-	}
+// addChild gathers what is to be known of a process that a client has started: holder
+// is what is above its wrappers. It does nothing for what no client has started.
+func (l *loop) addChild(p process.Info, holder *process.Info, now time.Time) {
 	above := l.aboveShims(holder)
-	if above == nil || clients.Of(*above) == "" {
-		return nil
+	if l.settings == nil || above == nil {
+		return
 	}
-	c := &child{
-		chain: []process.Info{p}, id: clients.Of(*above), holder: holder.Identity, since: now, began: now,
+	c := &child{chain: []process.Info{p}, id: clients.Of(*above), holder: holder.Identity, since: now, began: now}
+	if c.id == "" {
+		return
 	}
 	for at := p; len(c.chain) <= maxShims*2; {
 		parent, err := l.system.Read(at.Parent)
@@ -122,7 +119,10 @@ func (l *loop) childOf(p process.Info, now time.Time) *child {
 	if began, err := l.system.Started(p.Identity); err == nil {
 		c.began = began
 	}
-	return c
+	if len(c.dirs) == 0 {
+		c.dirs = []string{""} // the user's settings count everywhere
+	}
+	l.children[p.Identity] = c
 }
 
 // isPiped reports whether the client, or our shim, holds the standard input and output
@@ -145,7 +145,8 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 			delete(l.children, id)
 			continue
 		}
-		entry, found, current := l.entryOf(c, c.since)
+		entries, current := l.entriesFor(c, c.since)
+		entry, found := rules.ByEntry(c.chain, entries, c.id)
 		waits := !current && now.Sub(c.since) < settingsTime
 		switch {
 		case found:
@@ -188,21 +189,19 @@ func (l *loop) askSettings(now time.Time) {
 			delete(l.children, id)
 			continue
 		}
-		l.entryOf(c, now.Add(-settingsAge))
+		l.entriesFor(c, now.Add(-settingsAge))
 	}
 }
 
-// entryOf finds the entry of a process, and whether all settings that count for it
-// were read after since.
-func (l *loop) entryOf(c *child, since time.Time) (entry clients.Entry, found, current bool) {
-	var all []clients.Entry
+// entriesFor are the entries that count for a child, and whether all were read after
+// since.
+func (l *loop) entriesFor(c *child, since time.Time) (all []clients.Entry, current bool) {
 	current = true
-	for _, dir := range append([]string{""}, c.dirs...) {
+	for _, dir := range c.dirs {
 		list, read := l.settings.Entries(dir, since)
 		all, current = append(all, list...), current && read
 	}
-	entry, found = rules.ByEntry(c.chain, all, c.id)
-	return entry, found, current
+	return all, current
 }
 
 // takeEntry makes an instance of a process that an entry tells about, or gives the
@@ -232,7 +231,7 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 	}
 	shown := t.in.OnPipes
 	t.in.Kind, t.kind, t.in.Recognised, t.in.OnPipes, t.in.Entry = kind, kind, true, false, entry
-	t.unknown = program{exe: p.Exe}
+	t.unknown = program{}
 	if shown {
 		l.untold = append(l.untold, monitor.Event{At: now, Kind: monitor.EventFound, ID: t.in.ID(), PID: p.PID, Label: t.in.Label(), Detail: t.in.Origin()})
 	}
@@ -246,14 +245,8 @@ func (l *loop) beginUnsure(c *child, now time.Time) {
 	label := cmp.Or(command.Parse(top.Exe, top.Args).Package, command.Parse(p.Exe, p.Args).Label())
 	t := newTracked(p, label, serena.Command{Args: p.Args}, now)
 	t.kind, t.parent = "", l.parentOf(p)
-	t.in.Recognised, t.in.OnPipes, t.unknown = false, true, program{p.Exe, strings.Join(p.Args, "\x00")}
+	t.in.Recognised, t.in.OnPipes, t.unknown = false, true, programOf(p)
 	l.begin(t, p, now)
-}
-
-// isByEntry reports whether a server is one only by its entry, and still runs the
-// program that it ran then.
-func (t *tracked) isByEntry(p process.Info) bool {
-	return t.in.Certainty() == monitor.ByEntry && t.in.Entry.Program == p.Exe
 }
 
 // dropAbove forgets what was taken for a server by its entry, or shown on the pipes of

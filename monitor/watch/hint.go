@@ -110,7 +110,7 @@ func (l *loop) unrecognised(info process.Info, h Hint, now time.Time) *tracked {
 		return nil
 	}
 	t := newTracked(info, monitor.KindSerena, serena.Command{}, now)
-	t.in.Recognised, t.unknown = false, program{info.Exe, strings.Join(info.Args, "\x00")}
+	t.in.Recognised, t.unknown = false, programOf(info)
 	if !l.begin(t, info, now) {
 		return nil
 	}
@@ -134,6 +134,4 @@ func (t *tracked) offer(c candidate, now time.Time) {
 // program is what an unrecognised instance ran when it was hinted at.
 type program struct{ exe, args string }
 
-func (p program) same(info process.Info) bool {
-	return p == program{info.Exe, strings.Join(info.Args, "\x00")}
-}
+func programOf(info process.Info) program { return program{info.Exe, strings.Join(info.Args, "\x00")} }
