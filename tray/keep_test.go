@@ -70,7 +70,7 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 		over := 0
 		check := func(what string, shown menu, fit, first func(*view.Server) bool) {
 			at, fits, missing := -1, 0, 0
-			for _, s := range serversOf(snap) {
+			for _, s := range view.All(snap) {
 				if !fit(s) {
 					continue
 				}

@@ -61,7 +61,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 		tooltip = "Lamplighter: " + head
 	}
 	orders := ordersIn(snap, now)
-	list := serversOf(snap)
+	list := view.All(snap)
 	servers, stops := serverLines(list, orders, now, figure)
 
 	// Lines that are to be read are enabled where they matter, because panels grey

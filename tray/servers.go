@@ -10,15 +10,6 @@ import (
 	"lamplighter/monitor/view"
 )
 
-// serversOf are the servers of a snapshot as they are shown.
-func serversOf(snap *monitor.Snapshot) []*view.Server {
-	list := make([]*view.Server, len(snap.Instances))
-	for i := range snap.Instances {
-		list[i] = view.Of(&snap.Instances[i])
-	}
-	return list
-}
-
 // serverLines are the lines about servers in the menu and under Stop,
 // each with one about those that found no room.
 func serverLines(all []*view.Server, orders orders, now time.Time, figure func(id string, bytes uint64) int) (list, stops []line) {
@@ -45,7 +36,7 @@ func serverLines(all []*view.Server, orders orders, now time.Time, figure func(i
 		list = append(list, line{Key: "more", Title: fmt.Sprintf("and %d more: lamplighter status", over), Action: openPage})
 	}
 	for _, c := range children[:min(len(children), max(listLines-len(list), 0))] {
-		list = append(list, line{Key: fmt.Sprintf("children %d", c.Client.PID), Title: monitor.Shorten(c.Words, labelColumns), Tooltip: monitor.Shorten(c.Names(), tooltipColumns), Action: openPage})
+		list = append(list, line{Key: fmt.Sprintf("children %d", c.Client.PID), Title: monitor.Shorten(c.Words, labelColumns), Tooltip: monitor.Shorten(c.Names, tooltipColumns), Action: openPage})
 	}
 	if stopOver > 0 {
 		stops = append(stops, line{Key: "more to stop", Title: fmt.Sprintf("and %d more: lamplighter stop", stopOver), Disabled: true})

@@ -182,7 +182,7 @@ const firstSnapshot = answerTime - 500*time.Millisecond
 
 func (r routes) instances(w http.ResponseWriter, req *http.Request) {
 	if s := r.snapshot(w, req); s != nil {
-		r.answer(w, http.StatusOK, encode(s, time.Now()))
+		r.answer(w, http.StatusOK, InstancesOf(s, time.Now()))
 	}
 }
 

@@ -139,7 +139,7 @@ func (s *sheet) event(snapshot *monitor.Snapshot, now time.Time) ([]byte, error)
 	if s.snapshot == snapshot && now.Sub(s.at) < sheetAge {
 		return s.text, nil
 	}
-	body, err := Marshal(encode(snapshot, now))
+	body, err := Marshal(InstancesOf(snapshot, now))
 	if err != nil {
 		return nil, err
 	}

@@ -26,8 +26,9 @@ type Instances struct {
 	Children  []view.Children `json:"children"` // of clients, and on their pipes; each is among the instances too
 }
 
-// InstancesOf is the body about a list of servers.
-func InstancesOf(list []view.Server) Instances {
+// InstancesOf is the body about a snapshot; now is the moment of the answer.
+func InstancesOf(s *monitor.Snapshot, now time.Time) Instances {
+	list := view.Encode(s, now)
 	all := make([]*view.Server, len(list))
 	for i := range list {
 		all[i] = &list[i]
@@ -130,8 +131,4 @@ type Killed struct {
 // Failure is the body of every answer that is not a success.
 type Failure struct {
 	Error string `json:"error"`
-}
-
-func encode(s *monitor.Snapshot, now time.Time) Instances {
-	return InstancesOf(view.Encode(s, now))
 }

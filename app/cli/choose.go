@@ -16,6 +16,15 @@ import (
 	"lamplighter/monitor/view"
 )
 
+// lookFor looks, and finds the one instance that the user means.
+func (p *program) lookFor(ctx context.Context, what string) (*monitor.Instance, error) {
+	v, err := p.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return choose(v.snapshot, what)
+}
+
 // choose finds the one instance that the user means.
 func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
 	found := s.Find(what)

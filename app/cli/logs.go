@@ -42,11 +42,7 @@ directory, as its dashboard shows it.`,
 }
 
 func (p *program) printLogs(ctx context.Context, what string, follow bool) error {
-	v, err := p.look(ctx)
-	if err != nil {
-		return err
-	}
-	in, err := choose(v.snapshot, what)
+	in, err := p.lookFor(ctx, what)
 	if err != nil {
 		return err
 	}

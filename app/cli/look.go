@@ -21,12 +21,6 @@ type listing struct {
 	standing string            // what people are told below the list, in whole lines
 }
 
-// listed is the list that --json prints: with the fields that programs rely on,
-// without what the background process tells its own verbs beside them.
-func (v listing) listed() api.Instances {
-	return api.InstancesOf(v.wire.Instances)
-}
-
 // look returns all instances: as the background process has them, or by a scan
 // when that does not run.
 func (p *program) look(ctx context.Context) (listing, error) {
@@ -108,5 +102,5 @@ func (p *program) scanned(ctx context.Context) (listing, error) {
 }
 
 func seen(s *monitor.Snapshot) listing {
-	return listing{wire: api.InstancesOf(view.Encode(s, time.Now())), snapshot: s}
+	return listing{wire: api.InstancesOf(s, time.Now()), snapshot: s}
 }

@@ -53,11 +53,7 @@ func unsure(in *monitor.Instance) bool { return in.OnPipes }
 // addRule writes a rule into the settings by which the process that is meant, and its
 // like, are known.
 func (p *program) addRule(ctx context.Context, what string, complete func(*rules.Rule)) error {
-	v, err := p.look(ctx)
-	if err != nil {
-		return err
-	}
-	in, err := choose(v.snapshot, what)
+	in, err := p.lookFor(ctx, what)
 	if err != nil {
 		return err
 	}

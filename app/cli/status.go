@@ -67,7 +67,7 @@ func (p *program) printStatus(v listing, by string, asJSON bool) error {
 
 func (p *program) statusText(v listing, by string, asJSON bool) (string, error) {
 	if asJSON {
-		line, err := api.Marshal(v.listed())
+		line, err := api.Marshal(v.wire)
 		return string(line) + "\n", err
 	}
 	return table(v.snapshot, time.Now(), by, p.screen) + v.standing, nil

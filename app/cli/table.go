@@ -29,18 +29,14 @@ func table(s *monitor.Snapshot, now time.Time, by string, sc screen) string {
 	if sc.width < narrowest {
 		sc.width = 0
 	}
-	all := make([]*view.Server, len(s.Instances))
-	for i := range s.Instances {
-		all[i] = view.Of(&s.Instances[i])
-	}
-	servers, children := view.Divide(all)
+	servers, children := view.Divide(view.All(s))
 	group := groupings[by]
 	if group != nil {
 		slices.SortStableFunc(servers, func(a, b *view.Server) int { return cmp.Compare(strings.ToLower(group(a)), strings.ToLower(group(b))) })
 	}
 	below := ""
 	for _, c := range children {
-		below += cut(c.Words+": "+c.Names(), sc.width) + "\n"
+		below += cut(c.Words+": "+c.Names, sc.width) + "\n"
 	}
 	if len(servers) == 0 {
 		return nothingRuns + below

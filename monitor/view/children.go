@@ -14,6 +14,7 @@ type Children struct {
 	Client Client  `json:"client"`
 	List   []Child `json:"list"`
 	Words  string  `json:"words"` // "Claude Code has 2 more children on pipes"; may change in any release
+	Names  string  `json:"names"` // what they run, with their pids: "cat (4711), server.py (4712)"; likewise
 }
 
 // Child is one of them.
@@ -48,15 +49,11 @@ func Divide(all []*Server) (servers []*Server, children []Children) {
 	for i := range children {
 		c := &children[i]
 		c.Words = fmt.Sprintf("%s has %s on pipes", programName(c.Client.Name), monitor.Plural(len(c.List), "more child", "more children"))
+		var names []string
+		for _, child := range c.List {
+			names = append(names, fmt.Sprintf("%s (%d)", child.Name, child.PID))
+		}
+		c.Names = strings.Join(names, ", ")
 	}
 	return servers, children
-}
-
-// Names are what the children run, with their pids: "cat (4711), server.py (4712)".
-func (c Children) Names() string {
-	var names []string
-	for _, child := range c.List {
-		names = append(names, fmt.Sprintf("%s (%d)", child.Name, child.PID))
-	}
-	return strings.Join(names, ", ")
 }

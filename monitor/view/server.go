@@ -89,9 +89,18 @@ type Client struct {
 
 // Encode turns a snapshot into its wire form; now is the moment of the answer.
 func Encode(s *monitor.Snapshot, now time.Time) []Server {
-	list := make([]Server, len(s.Instances))
+	list := make([]Server, 0, len(s.Instances))
+	for _, w := range All(s) {
+		list = append(list, w.Sent(now))
+	}
+	return list
+}
+
+// All are the servers of a snapshot as they are shown.
+func All(s *monitor.Snapshot) []*Server {
+	list := make([]*Server, len(s.Instances))
 	for i := range s.Instances {
-		list[i] = Of(&s.Instances[i]).Sent(now)
+		list[i] = Of(&s.Instances[i])
 	}
 	return list
 }

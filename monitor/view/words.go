@@ -23,6 +23,9 @@ type Words struct {
 	Next *Phrase  `json:"next"` // what will become of it, null when nothing is meant
 	// Loses says in sentences what is lost when it is stopped.
 	Loses []string `json:"loses"`
+	// Entry says from which entry of its client's settings it was started: "alpha of
+	// Codex, for all projects"; "" when that is not known.
+	Entry string `json:"entry"`
 	// Outside says why it can only be seen from outside, a sentence; "" where its
 	// dashboard can be asked.
 	Outside string `json:"outside"`
@@ -49,7 +52,7 @@ func (p Phrase) Draw(now time.Time) string {
 
 // words are those of a server, of which all facts are known by now.
 func (s *Server) words() Words {
-	w := Words{Title: s.Label, State: s.stateWords(), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(), Outside: s.outside()}
+	w := Words{Title: s.Label, State: s.stateWords(), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(), Entry: s.entryWords(), Outside: s.outside()}
 	if text := s.condition(); text != "" {
 		w.Short = append(w.Short, Phrase{Text: text})
 	}
@@ -121,6 +124,20 @@ func (s *Server) loses() []string {
 		lost = append(lost, "Its client, "+client+", loses it. Most clients do not connect again until they are restarted.")
 	}
 	return lost
+}
+
+// entryWords names the entry that a server was started from.
+func (s *Server) entryWords() string {
+	switch e := s.Entry; {
+	case e == nil:
+		return ""
+	case e.Plugin != nil:
+		return fmt.Sprintf("%s of %s, from the plugin %s", e.Name, e.Client, *e.Plugin)
+	case e.Scope == "project":
+		return fmt.Sprintf("%s of %s, for its project", e.Name, e.Client)
+	default:
+		return fmt.Sprintf("%s of %s, for all projects", e.Name, e.Client)
+	}
 }
 
 // clientName is what the program of its client is called in a sentence, "" when that is

@@ -127,3 +127,28 @@ func TestWordsOfAServer(t *testing.T) {
 		}
 	}
 }
+
+// What is only on the pipes of clients is together, by client, and no server.
+func TestDivide(t *testing.T) {
+	child := func(pid, client int, name, what string) monitor.Instance {
+		return monitor.Instance{
+			Identity: monitor.Identity{PID: pid, Start: 1}, Kind: what, OnPipes: true, Client: &monitor.Client{Identity: monitor.Identity{PID: client}, Name: name},
+		}
+	}
+	s := &monitor.Snapshot{Instances: []monitor.Instance{
+		{Identity: monitor.Identity{PID: 9, Start: 1}, Recognised: true},
+		child(1, 7, "Codex\n", "cat"), child(2, 8, "Claude Code", "a.py"), child(3, 7, "Codex\n", "b\u202e.py"),
+	}}
+	servers, children := Divide(All(s))
+	if len(servers) != 1 || *servers[0].PID != 9 || len(children) != 2 {
+		t.Fatalf("%+v, %+v", servers, children)
+	}
+	for i, want := range []string{"Codex has 2 more children on pipes: cat (1), b.py (3)", "Claude Code has 1 more child on pipes: a.py (2)"} {
+		if got := children[i].Words + ": " + children[i].Names; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if totals := s.Totals(); totals.Instances != 1 || totals.Unsure != 3 {
+		t.Errorf("%+v", totals)
+	}
+}

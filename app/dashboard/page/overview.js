@@ -42,7 +42,7 @@ export function Overview() {
 }
 
 // Children are what clients talk to over pipes, and nobody knows for servers.
-const Children = () => html`<ul class="children" aria-label="Unsure">${children.value.map(({ client, list, words }) => html`<li key=${client.pid} class="muted" dir="auto">${words}: ${list.map(({ pid, name }) => `${name} (${pid})`).join(', ')}</li>`)}</ul>`;
+const Children = () => html`<ul class="children" aria-label="Unsure">${children.value.map(({ client, words, names }) => html`<li key=${client.pid} class="muted" dir="auto">${words}: ${names}</li>`)}</ul>`;
 
 // Empty says how to get a server while there is none.
 const Empty = () => html`<div class="empty">
