@@ -90,6 +90,11 @@ type Instance struct {
 	Cause  Cause  // only with StateZombie
 	Reason string // one sentence for people
 
+	// Command is what runs, as a line for people: without what looks like a secret, and
+	// safe to show.
+	Command   string
+	Directory string // in which it works: foreign text
+
 	StartedAt     time.Time
 	LastHeartbeat time.Time
 	LastActivity  time.Time // the last tool call, as far as known

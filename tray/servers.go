@@ -45,8 +45,9 @@ func serverLines(all []*view.Server, orders orders, now time.Time, figure func(i
 }
 
 // serverLine is a line about a server with what a click on it does: its title,
-// shortened to so many columns, and words behind it.
+// shortened to so many columns, what tells it from others, and words behind it.
 func serverLine(s *view.Server, verb view.Verb, columns int, words ...string) line {
+	words = append([]string{s.Words.Apart}, words...)
 	return line{
 		Key: string(verb) + " " + string(s.ID), Action: about(s.Ref(), verb),
 		Title: title(columns, s.Words.Title, s.Name(), words...),

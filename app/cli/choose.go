@@ -41,19 +41,25 @@ func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
 	}
 	const most = 5
 	var list []string
-	for i, in := range found {
+	alike := &monitor.Snapshot{}
+	for _, in := range found {
+		alike.Instances = append(alike.Instances, *in)
+	}
+	for i, s := range view.All(alike) {
 		if i == most {
 			list = append(list, "…")
 			break
 		}
 		var about []string
-		if in.State == monitor.StateParked {
-			about = append(about, fmt.Sprintf("pid %d", in.Identity.PID)) // that it had
+		if s.State == monitor.StateParked {
+			about = append(about, fmt.Sprintf("pid %d", found[i].Identity.PID)) // that it had
 		}
-		if client := view.Of(in).Listed(clientMost); client != "" {
-			about = append(about, client)
+		for _, part := range []string{s.Listed(clientMost), s.Words.Apart} {
+			if part != "" {
+				about = append(about, part)
+			}
 		}
-		label := in.Label()
+		label := s.Label
 		if len(about) > 0 {
 			label += " (" + strings.Join(about, ", ") + ")"
 		}

@@ -8,9 +8,9 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/setup"
-	"lamplighter/app/setup/secret"
 	"lamplighter/monitor"
 	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/secret"
 )
 
 // all is the whole of any text.

@@ -9,8 +9,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/tailscale/hujson"
 
-	"lamplighter/app/setup/secret"
 	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/secret"
 )
 
 // literal is a name or a value in settings.

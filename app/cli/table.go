@@ -194,6 +194,9 @@ func row(s *view.Server, now time.Time, colour bool) prettytable.Row {
 // its clients stand in the line above.
 func why(s *view.Server, now time.Time, clients bool) string {
 	words := slices.Clone(s.Words.Why)
+	if s.Words.Apart != "" {
+		words = slices.Insert(words, 0, s.Words.Apart)
+	}
 	if clients && len(s.Clients) == 0 {
 		words = slices.DeleteFunc(words, func(clause string) bool { return clause == s.Sharers() })
 	}

@@ -31,6 +31,7 @@ const (
 		"cpu_percent": "number?", "processes": "number?", "client": [` + process1 + `, "null"], "transport": "text?", "client_gone": "bool", "orphaned": "bool",
 		"alone_since": "time?", "dashboard_url": "text?", "mcp_url": "text?", "managed": "bool", "shared_by": "number?", "clients": [` + process1 + `],
 		"waiting": "number?", "alone_because": "text?", "saved_bytes": "number?", "pinned": "bool", "certainty": "=by_rule|=by_entry|=unsure", "on_pipes": "bool",
+		"command": "text?", "directory": "text?",
 		"entry": [{"name": "text", "client": "text", "file": "text", "scope": "=user|=project", "plugin": "text?"}, "null"],
 		"words": {}}`
 	instances = shape(`{"instances": [` + instance1 + `],

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter/app/setup/secret"
 	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
 	"lamplighter/monitor/clients"
 	"lamplighter/monitor/clients/document"
 	"lamplighter/monitor/command"
+	"lamplighter/monitor/secret"
 	"lamplighter/monitor/serena"
 )
 

@@ -1,8 +1,8 @@
 package setup
 
 import (
-	"lamplighter/app/setup/secret"
 	"lamplighter/monitor"
+	"lamplighter/monitor/secret"
 )
 
 // mostShown bounds, in columns, what is shown of a command.

@@ -30,6 +30,8 @@ type Server struct {
 	State         monitor.State `json:"state"`
 	Cause         *string       `json:"cause"` // only of a zombie
 	Reason        *string       `json:"reason"`
+	Command       *string       `json:"command"`   // for people, without secrets
+	Directory     *string       `json:"directory"` // in which it works
 	StartedAt     *time.Time    `json:"started_at"`
 	LastHeartbeat *time.Time    `json:"last_heartbeat"`
 	LastActivity  *time.Time    `json:"last_activity"`
@@ -102,6 +104,7 @@ func All(s *monitor.Snapshot) []*Server {
 	for i := range s.Instances {
 		list[i] = Of(&s.Instances[i])
 	}
+	tellApart(list)
 	return list
 }
 
@@ -120,6 +123,8 @@ func Of(in *monitor.Instance) *Server {
 		State:          in.State,
 		Cause:          Known(string(in.Cause)),
 		Reason:         Known(in.Reason),
+		Command:        Known(in.Command),
+		Directory:      Known(in.Directory),
 		StartedAt:      Moment(in.StartedAt),
 		LastHeartbeat:  Moment(in.LastHeartbeat),
 		LastActivity:   Moment(in.LastActivity),
@@ -228,6 +233,8 @@ func Decode(list []Server, at time.Time) *monitor.Snapshot {
 			State:         in.State,
 			Cause:         monitor.Cause(Value(in.Cause)),
 			Reason:        Value(in.Reason),
+			Command:       Value(in.Command),
+			Directory:     Value(in.Directory),
 			StartedAt:     Value(in.StartedAt),
 			LastHeartbeat: Value(in.LastHeartbeat),
 			LastActivity:  Value(in.LastActivity),

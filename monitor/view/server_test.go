@@ -36,7 +36,7 @@ func TestEncode(t *testing.T) {
 		"nothing known": {
 			monitor.Instance{Identity: monitor.Identity{PID: 12, Start: 34}, State: monitor.StateStarting, CPUPercent: &nan},
 			`{"id":"12-34","pid":12,"port":null,"kind":"","label":"12 - NO PROJECT","project_name":null,"project_root":null,` +
-				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"started_at":null,` +
+				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
@@ -48,6 +48,7 @@ func TestEncode(t *testing.T) {
 				Identity: monitor.Identity{PID: 12, Start: 34}, Kind: "serena", Port: 24284, DashboardURL: "http://127.0.0.1:24284/d",
 				MCPURL: "http://127.0.0.1:9/mcp", ProjectName: "al\u202epha", ProjectRoot: "/w/<a>&\x1b", Context: "ide",
 				Modes: []string{"editing"}, Version: "2.1.0", State: monitor.StateZombie, Cause: monitor.CauseSuspended, Reason: "stopped",
+				Command: "serena --token …", Directory: "/w",
 				StartedAt: now.Add(-time.Hour), LastHeartbeat: now.Add(-2500 * time.Millisecond), LastActivity: now.Add(-90 * time.Second),
 				ToolCalls: &calls, RSSBytes: 5, CPUPercent: &cpu, Processes: 2, Managed: true, Pinned: true, Recognised: true,
 				Client:   &monitor.Client{Identity: monitor.Identity{PID: 3}, Name: "Codex"},
@@ -55,7 +56,7 @@ func TestEncode(t *testing.T) {
 				Plan:     monitor.Plan{ShutdownAt: now.Add(4 * time.Minute), Reason: "no call for 30 min", KeptUntil: now.Add(3 * time.Minute)},
 			},
 			`{"id":"12-34","pid":12,"port":24284,"kind":"serena","label":"12 - alpha","project_name":"al\u202epha","project_root":"/w/<a>&\u001b",` +
-				`"context":"ide","modes":["editing"],"version":"2.1.0","state":"zombie","cause":"suspended","reason":"stopped","started_at":"2026-11-20T10:00:00Z",` +
+				`"context":"ide","modes":["editing"],"version":"2.1.0","state":"zombie","cause":"suspended","reason":"stopped","command":"serena --token …","directory":"/w","started_at":"2026-11-20T10:00:00Z",` +
 				`"last_heartbeat":"2026-11-20T10:59:57.5Z","last_activity":"2026-11-20T10:58:30Z","busy":null,"idle_seconds":90,"idle_since":"2026-11-20T10:58:30Z",` +
 				`"shutdown_at":"2026-11-20T11:04:00Z","shutdown_reason":"no call for 30 min","kept_until":"2026-11-20T11:03:00Z","tool_calls":0,` +
 				`"rss_bytes":5,"cpu_percent":0,"processes":2,"client":{"pid":3,"name":"Codex"},"transport":"stdio","client_gone":true,"orphaned":true,"alone_since":"2026-11-20T10:59:00Z","dashboard_url":"http://127.0.0.1:24284/d","mcp_url":"http://127.0.0.1:9/mcp",` +
@@ -67,7 +68,7 @@ func TestEncode(t *testing.T) {
 				StartedAt: time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC),
 			},
 			`{"id":"12-34","pid":null,"port":null,"kind":"","label":"parked - a","project_name":"a","project_root":null,` +
-				`"context":null,"modes":[],"version":null,"state":"parked","cause":null,"reason":null,"started_at":null,` +
+				`"context":null,"modes":[],"version":null,"state":"parked","cause":null,"reason":null,"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":true,"idle_seconds":0,"idle_since":null,` +
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
@@ -80,7 +81,7 @@ func TestEncode(t *testing.T) {
 				Sharing: &monitor.Sharing{Clients: []monitor.Client{{Identity: monitor.Identity{PID: 3, Start: 4}, Name: "Codex"}, {Identity: monitor.Identity{PID: 5}}}, SavedBytes: 9},
 			},
 			`{"id":"12-34","pid":null,"port":null,"kind":"serena","label":"parked - NO PROJECT","project_name":null,"project_root":null,` +
-				`"context":null,"modes":[],"version":null,"state":"parked","cause":null,"reason":"r","started_at":null,` +
+				`"context":null,"modes":[],"version":null,"state":"parked","cause":null,"reason":"r","command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
@@ -90,7 +91,7 @@ func TestEncode(t *testing.T) {
 		"shared, and nobody has it": {
 			monitor.Instance{Identity: monitor.Identity{PID: 12, Start: 34}, State: monitor.StateStarting, Recognised: true, Sharing: &monitor.Sharing{}},
 			`{"id":"12-34","pid":12,"port":null,"kind":"","label":"12 - NO PROJECT","project_name":null,"project_root":null,` +
-				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"started_at":null,` +
+				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
@@ -103,7 +104,7 @@ func TestEncode(t *testing.T) {
 				Sharing: &monitor.Sharing{Clients: []monitor.Client{{Identity: monitor.Identity{PID: 3}, Name: "Codex"}}, Alone: "its context codex"},
 			},
 			`{"id":"12-34","pid":12,"port":null,"kind":"","label":"12 - NO PROJECT","project_name":null,"project_root":null,` +
-				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"started_at":null,` +
+				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +

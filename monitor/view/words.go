@@ -13,10 +13,13 @@ import (
 // Words are what faces say of a server. A face picks some of the clauses and
 // shortens them. All of them are safe to show.
 type Words struct {
-	Title  string   `json:"title"`  // "4711 - alpha"
-	State  string   `json:"state"`  // "live", "no project", "suspended"
-	Client string   `json:"client"` // who uses it: "Claude Code", "3 clients"; "" when that is not known
-	Short  []Phrase `json:"short"`  // how it is: "suspended", "busy"; green is not mentioned
+	Title  string `json:"title"`  // "4711 - alpha"
+	State  string `json:"state"`  // "live", "no project", "suspended"
+	Client string `json:"client"` // who uses it: "Claude Code", "3 clients"; "" when that is not known
+	// Apart is in what it differs from others of its name and client: "in beta"; "" where
+	// it has them for itself.
+	Apart string   `json:"apart"`
+	Short []Phrase `json:"short"` // how it is: "suspended", "busy"; green is not mentioned
 	// Why says what else is to be known: the reason of whatever is not plainly live,
 	// who shares it or why nobody does, that it is pinned, and that it is never ended.
 	Why  []string `json:"why"`

@@ -10,6 +10,7 @@ import (
 	"lamplighter/monitor/clients"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/secret"
 	"lamplighter/monitor/serena"
 )
 
@@ -86,6 +87,7 @@ func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
 		t.in.StartedAt = started
 		t.ageThen = max(now.Sub(started), 0)
 	}
+	t.in.Directory, _ = l.system.Ends(p.Identity).Directory() // "" when it is not told
 	holder := l.lookUpwards(t, p)
 	l.restore(t, now)
 	if l.exits != nil {
@@ -234,12 +236,16 @@ func (l *loop) keeperAt(root monitor.Identity, server process.Info, above *proce
 	return top, err == nil && top.Identity == root && command.IsKeeper(top.Exe, top.Args)
 }
 
+// maxCommand is how much of a command is shown, in columns.
+const maxCommand = 300
+
 func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) *tracked {
 	t := &tracked{
 		kind: kind, cmd: cmd, root: p.Identity, members: []monitor.Identity{p.Identity}, firstSeen: now,
 		in: monitor.Instance{
 			Identity: p.Identity, Kind: kind, Recognised: true, Processes: 1,
 			ProjectName: cmd.ProjectName(), Context: cmd.Context, Modes: cmd.Modes,
+			Command: monitor.Shorten(monitor.Quoted(secret.Words(p.Args)), maxCommand),
 		},
 	}
 	if filepath.IsAbs(cmd.Project) {

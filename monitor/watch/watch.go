@@ -344,9 +344,6 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	w.feed.Publish(after)
 }
 
-// lookLimit is how long Once waits for answers.
-const lookLimit = 3 * time.Second
-
 // Once scans and probes one time and returns what it found. An instance that
 // needs longer than its answer time is in the state that a first failed probe
 // leaves.
@@ -354,7 +351,7 @@ func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	w := New(o)
 	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
 	l.limits, l.pins, l.settings = w.limits, w.pins, w.settings
-	look, cancel := context.WithTimeout(ctx, lookLimit)
+	look, cancel := context.WithTimeout(ctx, w.limits.Once)
 	defer l.probes.Wait()
 	defer cancel()
 	l.tick(look, time.Now())
@@ -392,11 +389,13 @@ type Limits struct {
 	Active time.Duration
 	// Busy: from one probe of a server that is at work to the next.
 	Busy time.Duration
+	// Once: how long Once waits for answers.
+	Once time.Duration
 }
 
 func (l Limits) orDefault() Limits {
 	return Limits{
 		Tick: cmp.Or(l.Tick, time.Second), Starting: cmp.Or(l.Starting, 250*time.Millisecond),
-		Active: cmp.Or(l.Active, time.Second), Busy: cmp.Or(l.Busy, 2*time.Second),
+		Active: cmp.Or(l.Active, time.Second), Busy: cmp.Or(l.Busy, 2*time.Second), Once: cmp.Or(l.Once, 3*time.Second),
 	}
 }

@@ -247,7 +247,7 @@ func TestOnce(t *testing.T) {
 	stamp := time.Now().Add(-10 * time.Minute).Truncate(time.Second)
 	f := startFake(t, answers{"project": "alpha", "last": task("Task-7:FindSymbolTool"),
 		"log": []string{"INFO  " + stamp.Format(time.DateTime) + ",000 [Task-7:FindSymbolTool] serena.task_executor:stop:336 - done"}})
-	s, err := Once(t.Context(), Options{Warnings: []string{"careful"}})
+	s, err := Once(t.Context(), Options{Warnings: []string{"careful"}, Limits: Limits{Once: patience}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ function Row({ instance, ending, chosen, choose, first }) {
     ${near ? html`<${Cells} ...${{ instance, ending, chosen, choose: newest }} />` : html`<td role="cell" class="choose"></td><td role="cell" class="cell-state"></td><${Name} instance=${instance} />`}</tr>`, [instance, ending, chosen, near]);
 }
 
-const Name = ({ instance }) => html`<td role="rowheader" class="cell-server"><a class="server" href=${link(instance)} title=${[instance.label, instance.project_root].filter(Boolean).join('\n')}><${Label} instance=${instance} most=${nameLength} /></a></td>`;
+const Name = ({ instance }) => html`<td role="rowheader" class="cell-server"><a class="server" href=${link(instance)} title=${[instance.label, instance.project_root].filter(Boolean).join('\n')}><${Label} instance=${instance} most=${nameLength} /></a>${instance.words.apart && html` <span class="muted" dir="auto">${instance.words.apart}</span>`}</td>`;
 
 function Cells({ instance, ending, chosen, choose }) {
   const { id, label, state, words } = instance;

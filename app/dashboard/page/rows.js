@@ -10,7 +10,7 @@ const severity = { zombie: 0, starting: 1, live_no_project: 2, live_with_project
 // last either way. Numbers begin with the largest.
 export const columns = [
   { key: 'state', title: 'State', value: (one) => severity[one.state] ?? 5, text: (one) => one.words.state },
-  { key: 'server', title: 'Server', value: (one) => (one.project_name || one.label).toLowerCase(), text: (one) => one.label },
+  { key: 'server', title: 'Server', value: (one) => (one.project_name || one.label).toLowerCase(), text: (one) => [one.label, one.words.apart].filter(Boolean).join(' · ') },
   { key: 'client', title: 'Client', value: (one) => one.words.client.toLowerCase() || null, text: (one) => one.words.client || unknown },
   { key: 'context', title: 'Context', value: (one) => one.context?.toLowerCase() || null, text: (one) => one.context || unknown },
   { key: 'memory', title: 'Memory', number: true, value: (one) => one.rss_bytes, text: (one) => bytes(one.rss_bytes) },
@@ -60,7 +60,7 @@ export const parts = (text) => fold(text).split(/\s+/).filter(Boolean);
 export function matches(instance, wanted) {
   if (wanted.length === 0) return true;
   const { words } = instance;
-  const text = fold([instance.label, instance.project_root, words.client, instance.context, instance.version, instance.port, words.state, ...words.why,
+  const text = fold([instance.label, instance.project_root, words.client, instance.context, instance.version, instance.port, words.state, words.apart, ...words.why,
     words.next && phrase(words.next, Date.now())].filter((part) => part !== null && part !== undefined).join('\n'));
   return wanted.every((word) => text.includes(word) || fold(instance.id).startsWith(word));
 }

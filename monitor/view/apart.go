@@ -1,0 +1,95 @@
+package view
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"lamplighter/monitor"
+)
+
+// apartColumns is how much is shown of what tells servers apart.
+const apartColumns = 40
+
+// tellApart finds what servers differ in that have one name and one client.
+func tellApart(all []*Server) {
+	alike := make(map[string][]*Server)
+	for _, s := range all {
+		if !s.OnPipes {
+			key := s.Name() + "\n" + s.Words.Client
+			alike[key] = append(alike[key], s)
+		}
+	}
+	for _, list := range alike {
+		if len(list) < 2 {
+			continue
+		}
+		most, best := 1, []string(nil)
+		for _, differ := range differences(list) {
+			values, distinct := make([]string, len(list)), make(map[string]bool)
+			for i, s := range list {
+				values[i] = differ(s)
+				distinct[values[i]] = true
+			}
+			if len(distinct) > most {
+				most, best = len(distinct), values
+			}
+		}
+		for i, text := range best {
+			list[i].Words.Apart = monitor.Shorten(monitor.Clean(text), apartColumns)
+		}
+	}
+}
+
+// differences are what servers may be told apart by, what people know best first.
+func differences(list []*Server) []func(*Server) string {
+	labelled := func(label, value string) string {
+		if value == "" {
+			return ""
+		}
+		return label + " " + value
+	}
+	slashed := func(dir *string) string { return strings.ReplaceAll(Value(dir), `\`, "/") }
+	at := firstDifference(list)
+	return []func(*Server) string{
+		func(s *Server) string { return labelled("in", slashed(s.ProjectRoot)) },
+		func(s *Server) string {
+			if s.Directory == nil {
+				return ""
+			}
+			return labelled("in", path.Base(slashed(s.Directory)))
+		},
+		func(s *Server) string { return labelled("in", slashed(s.Directory)) },
+		func(s *Server) string { return labelled("context", Value(s.Context)) },
+		func(s *Server) string {
+			words := strings.Fields(Value(s.Command))
+			if at >= len(words) {
+				return ""
+			}
+			return words[at]
+		},
+		func(s *Server) string {
+			if s.Client == nil {
+				return ""
+			}
+			return fmt.Sprintf("client %d", s.Client.PID)
+		},
+	}
+}
+
+// firstDifference is the first word in which the commands differ.
+func firstDifference(list []*Server) int {
+	first := strings.Fields(Value(list[0].Command))
+	at := len(first)
+	for _, s := range list[1:] {
+		words := strings.Fields(Value(s.Command))
+		at = min(at, len(words))
+		for i := range at {
+			if words[i] != first[i] {
+				at = i
+				break
+			}
+		}
+	}
+	return at
+}
