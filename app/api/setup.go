@@ -16,6 +16,7 @@ import (
 	"lamplighter/app/payload"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // Setup reads and changes the settings of MCP clients: app/setup. Errors are
@@ -52,6 +53,7 @@ func (r routes) clients(w http.ResponseWriter, req *http.Request) {
 		r.fail(w, http.StatusInternalServerError, monitor.Clean(err.Error()))
 		return
 	}
+	setup.NoteRunning(list, view.All(r.parts.Source.Snapshot()))
 	r.answer(w, http.StatusOK, setupClients{list})
 }
 

@@ -16,6 +16,7 @@ import (
 	"lamplighter/app/daemon"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 func (p *program) setupVerb() *cobra.Command {
@@ -206,6 +207,9 @@ func (p *program) setUp(ctx context.Context, o setupOptions) error {
 	if w.Client != "" {
 		o.client, w.Client = clients[0].ID, clients[0].ID
 	}
+	if o.list {
+		setup.NoteRunning(clients, p.glanceAtServers(ctx))
+	}
 	words := setupWords{home: p.Base.Home, screen: p.screen, options: o}
 	switch {
 	case o.list && o.asJSON:
@@ -330,6 +334,27 @@ func (p *program) glanceAtClients(ctx context.Context) []setup.Client {
 		return nil
 	}
 	return clients
+}
+
+// glanceAtServers lists the servers that the background process knows, none where
+// that does not answer at once.
+func (p *program) glanceAtServers(ctx context.Context) []*view.Server {
+	ctx, cancel := context.WithTimeout(ctx, p.Limits.Glance)
+	defer cancel()
+	client, _, err := api.Dial(ctx, p.Places().ControlSocket)
+	if err != nil {
+		return nil
+	}
+	defer client.Close()
+	list, err := client.Instances(ctx)
+	if err != nil {
+		return nil
+	}
+	servers := make([]*view.Server, len(list.Instances))
+	for i := range list.Instances {
+		servers[i] = &list.Instances[i]
+	}
+	return servers
 }
 
 // backgroundRuns reports whether there is somebody for lamplighter-connect to ask.

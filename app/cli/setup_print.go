@@ -215,6 +215,9 @@ func (s setupWords) notes(c setup.Client, e setup.Entry) []string {
 	case setup.Gone:
 		list = append(list, "Its lamplighter-connect "+cmp.Or(e.Broken, "is not there")+".")
 	}
+	if e.Now != "" {
+		list = append(list, "Runs now: "+e.Now+".")
+	}
 	switch {
 	case e.Why != "":
 		list = append(list, s.short(e.Why))

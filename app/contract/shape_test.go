@@ -60,7 +60,7 @@ const (
 		"mcp_url": "text?", "dashboard_url": "text?", "started_at": "time", "asked_by": [` + process1 + `, "null"]}`
 
 	entry1 = `{"name": "text", "path": ["text"], "line": "number", "state": "=direct|=shared|=other|=gone|=remote|=odd", "serena": "bool", "off": "bool", "runs": ["text"],
-		"becomes": ["text"], "why": "text", "alone": "text", "missing": "text", "broken": "text", "opens_page": "bool", "page_stops": "bool"}`
+		"now": "text", "becomes": ["text"], "why": "text", "alone": "text", "missing": "text", "broken": "text", "opens_page": "bool", "page_stops": "bool"}`
 
 	workspaceMembers = `"id": "text", "name": "text", "path": "text", "kind": "=temp|=persistent|=hybrid", "job": "text", "project": "text", "state": "=ready|=ended|=archived|=removed",
 		"source": {}, "shares": [{"from": "text", "to": "text"}], "cleanup": "=completion|=retention|=manual|=archive", "retention_seconds": "number", "created_at": "time",

@@ -31,7 +31,8 @@ type FileEntry struct {
 	Line   int         `json:"line"`             // in the file, from 1
 	State  setup.State `json:"state"`
 	Serena bool        `json:"serena"`
-	Off    bool        `json:"off"` // the client is told not to use it
+	Off    bool        `json:"off"`           // the client is told not to use it
+	Now    string      `json:"now,omitempty"` // the servers that run from it: "4711 - alpha", "" for none
 }
 
 // clientsFacts are the settings of clients that are there.
@@ -136,7 +137,7 @@ func clientFiles(c setup.Client) []ClientFile {
 		}
 		seen := ClientFile{Path: file.Path, Project: file.Scope == setup.Project, Entries: []FileEntry{}}
 		for _, e := range file.Entries {
-			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Folder: folderOf(e), Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off})
+			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Folder: folderOf(e), Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off, Now: e.Now})
 		}
 		list = append(list, seen)
 	}
@@ -213,6 +214,9 @@ func (f ClientFile) inShort() string {
 			}
 			if e.Off {
 				name += " (off)"
+			}
+			if e.Now != "" {
+				name += " (runs now: " + monitor.Shorten(e.Now, 80) + ")"
 			}
 			names = append(names, name)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
+	"lamplighter/app/setup"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/view"
@@ -98,6 +99,7 @@ func look(ctx context.Context, o Options) world {
 	w.settings, w.wrong, w.serena, w.serenas = r.settings, r.wrong, r.serena, r.serenas
 	w.table = <-table
 	w.clients = <-clients
+	setup.NoteRunning(w.clients.all, view.All(&monitor.Snapshot{Instances: w.background.instances}))
 	w.installerFound = <-installed
 	w.background.silent = silent(w.table, w.background.health.PID, os.Getpid(), o.Self)
 	if pid := w.background.health.PID; pid != 0 {

@@ -48,6 +48,9 @@ type Entry struct {
 	// Runs is the command that starts the server, without lamplighter-connect; for
 	// Remote the address. It is for people.
 	Runs string `json:"runs"`
+	// Now are the servers that run from it, by their labels: "4711 - alpha (shared, 3
+	// clients), 4712 - beta"; "" when none does, or nobody has told: see NoteRunning.
+	Now string `json:"now"`
 	// Becomes is the command that Do would write, "" when it would not change the
 	// entry.
 	Becomes string `json:"becomes"`

@@ -37,6 +37,7 @@ export function notes(entry) {
   const all = [];
   if (entry.state === 'other') all.push('It runs the lamplighter-connect of another installation.');
   if (entry.state === 'gone') all.push(`The lamplighter-connect that it runs ${entry.broken}, so it cannot start.`);
+  if (entry.now) all.push(`Runs now: ${entry.now}.`);
   if (entry.why) all.push(entry.why);
   else if (entry.missing) all.push(`Its program ${entry.missing} is not found.`);
   if (entry.serena && entry.alone) all.push(`It cannot be shared, so its server is its own: ${entry.alone}.`);
