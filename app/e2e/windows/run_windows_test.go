@@ -91,25 +91,28 @@ func TestFailureIsShown(t *testing.T) {
 		words += textOf(part)
 	}
 	apptest.Contains(t, words, `there is no verb "rnu"`, "run")
-	post(t, box, messageClose, 0, 0)
+	post(box, messageClose, 0, 0)
 	if status := p.status(t); status != 2 {
 		t.Errorf("exit status %d", status)
 	}
 }
 
-// The last line of the menu, reached by keys as a user does.
+// The last line of the menu, reached by keys as a user does. A window and an icon are
+// there before the menu is complete, and the icon of a program that was killed stays for
+// a while: what is chosen too early is another line, or none, so it is chosen again.
 func TestQuitInTheMenu(t *testing.T) {
 	h := newHome(t)
 	p := h.served(t, h.startBare(t, gui))
-	apptest.Eventually(t, "its icon is in the tray", func() bool { return len(icons(t)) > 0 })
-	owner := windowOf(t, p.pid, "SystrayClass")
-	if owner == 0 {
-		t.Fatal("it has no window")
-	}
-	post(t, owner, trayMessage, 0, rightButtonUp)
-	apptest.Eventually(t, "the menu", func() bool { return windowOf(t, p.pid, "#32768") != 0 })
-	post(t, owner, keyDown, keyUp, 0)
-	post(t, owner, keyDown, keyReturn, 0)
+	apptest.Eventually(t, "Quit has ended it", func() bool {
+		owner := windowOf(t, p.pid, "SystrayClass")
+		if windowOf(t, p.pid, "#32768") == 0 {
+			post(owner, trayMessage, 0, rightButtonUp)
+		} else {
+			post(owner, keyDown, keyUp, 0)
+			post(owner, keyDown, keyReturn, 0)
+		}
+		return !p.running()
+	})
 	if status := p.status(t); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
