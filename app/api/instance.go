@@ -115,6 +115,45 @@ func (r routes) pin(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
+// Rule is the body of PUT /global-dashboard/instance/ID/rule, and its answer: a process
+// on a client's pipes, and its like, are servers of that name, or hidden.
+type Rule struct {
+	Name   string `json:"name"`
+	Hidden bool   `json:"hidden"`
+}
+
+func (r routes) rule(w http.ResponseWriter, req *http.Request) {
+	rule, ok := bodyOf(r, w, req, parseRule)
+	if !ok {
+		return
+	}
+	in := r.instance(w, req)
+	switch {
+	case in == nil:
+	case r.parts.AddRule == nil:
+		r.fail(w, http.StatusServiceUnavailable, "no rule can be written here")
+	default:
+		if err := r.parts.AddRule(in, rule.Name); err != nil {
+			r.fail(w, http.StatusConflict, monitor.Clean(err.Error()))
+			return
+		}
+		r.parts.Log.Info("rule for a child of a client", "by", orderedBy(req), "pid", in.Identity.PID, "name", rule.Name)
+		r.answer(w, http.StatusOK, rule)
+	}
+}
+
+// parseRule reads a Rule and nothing else.
+func parseRule(body []byte) (rule Rule, err error) {
+	const like = `the body is not like {"name":"notes"} or {"hidden":true}`
+	if err := payload.Decode(body, &rule, "name", "hidden"); err != nil {
+		return Rule{}, fmt.Errorf(like+": %s", monitor.Clean(err.Error()))
+	}
+	if (rule.Name == "") != rule.Hidden {
+		return Rule{}, errors.New(like)
+	}
+	return rule, nil
+}
+
 // parsePin reads a Pin and nothing else.
 func parsePin(body []byte) (pinned bool, err error) {
 	const like = `the body is not like {"pinned":true}`

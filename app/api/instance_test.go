@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,5 +138,39 @@ func TestPanics(t *testing.T) {
 			t.Errorf("%s, afterwards: %d %s", name, again.StatusCode, body)
 		}
 		http.DefaultClient.CloseIdleConnections()
+	}
+}
+
+func TestRule(t *testing.T) {
+	m := newModel()
+	m.set(snapshot(monitor.Instance{Identity: monitor.Identity{PID: 7, Start: 7}, Kind: "own.py", State: monitor.StateLive, OnPipes: true}))
+	p := parts(m, shower{})
+	var written []string
+	p.AddRule = func(in *monitor.Instance, name string) error {
+		if name == "taken" {
+			return errors.New(`the settings have a rule "taken" already`)
+		}
+		written = append(written, fmt.Sprintf("%d %s", in.Identity.PID, name))
+		return nil
+	}
+	h := Handler(p)
+	const path = "/global-dashboard/instance/7/rule"
+	for _, test := range []struct {
+		body   string
+		status int
+	}{
+		{`{"name":"notes"}`, 200}, {`{"hidden":true}`, 200}, {`{"name":"taken"}`, 409},
+		{`{}`, 400}, {`{"name":"notes","hidden":true}`, 400}, {`{"hidden":false}`, 400}, {`{"name":1}`, 400}, {``, 400},
+	} {
+		if w := try(t, h, "PUT", path, test.body); w.Code != test.status {
+			t.Errorf("%s: %d %s", test.body, w.Code, w.Body)
+		}
+	}
+	if want := []string{"7 notes", "7 "}; !slices.Equal(written, want) {
+		t.Errorf("written %q, want %q", written, want)
+	}
+	p.AddRule = nil
+	if w := try(t, Handler(p), "PUT", path, `{"hidden":true}`); w.Code != 503 {
+		t.Errorf("without: %d %s", w.Code, w.Body)
 	}
 }

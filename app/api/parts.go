@@ -33,7 +33,10 @@ type Parts struct {
 	Pins     Pinner       // nil: nothing can be pinned
 	Policies Policies     // nil: there are no policies
 	// SetIdle writes the idle rule into the settings; nil: nobody can.
-	SetIdle  func(after time.Duration, attached bool) error
+	SetIdle func(after time.Duration, attached bool) error
+	// AddRule writes a rule into the settings by which a process on a client's pipes, and
+	// its like, are servers of a name, or with "" none; nil: nobody can.
+	AddRule  func(in *monitor.Instance, name string) error
 	Record   func(monitor.Event) // is told of what the ladder does not tell itself; nil: nobody is
 	Returned Returned            // nil: nothing was given back
 	Address  func() string       // of the page, "" while it is not served; nil: never

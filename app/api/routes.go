@@ -79,6 +79,7 @@ func (r routes) table() []route {
 		{http.MethodPost, one + "kill", r.kill},
 		{http.MethodPut, one + "pin", r.pin},
 		{http.MethodPut, one + "keep", r.keep},
+		{http.MethodPut, one + "rule", r.rule},
 		{http.MethodGet, one + "history", r.history},
 		// It opens a window, which no page and no other program that only
 		// reaches the port is to do.

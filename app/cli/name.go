@@ -22,7 +22,10 @@ written into the settings, by which it and its like are recognised from then on.
 		Args:              takes(2, 2, "a pid and a name"),
 		ValidArgsFunction: p.completeInstances(1, unsure),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.addRule(cmd.Context(), args[0], func(r *rules.Rule) { r.Name = args[1] }); err != nil {
+			if args[1] == "" {
+				return usageError{errors.New("name: the name is empty; to hide it: lamplighter hide " + args[0])}
+			}
+			if err := p.addRule(cmd.Context(), args[0], args[1]); err != nil {
 				return fmt.Errorf("name: %w", err)
 			}
 			return nil
@@ -39,7 +42,7 @@ func (p *program) hideVerb() *cobra.Command {
 		Args:              takes(1, 1, "a pid"),
 		ValidArgsFunction: p.completeInstances(1, unsure),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.addRule(cmd.Context(), args[0], func(r *rules.Rule) { r.Hidden = true }); err != nil {
+			if err := p.addRule(cmd.Context(), args[0], ""); err != nil {
 				return fmt.Errorf("hide: %w", err)
 			}
 			return nil
@@ -51,29 +54,18 @@ func (p *program) hideVerb() *cobra.Command {
 func unsure(in *monitor.Instance) bool { return in.OnPipes }
 
 // addRule writes a rule into the settings by which the process that is meant, and its
-// like, are known.
-func (p *program) addRule(ctx context.Context, what string, complete func(*rules.Rule)) error {
+// like, are known: as servers with this name, or with "" as none.
+func (p *program) addRule(ctx context.Context, what, name string) error {
 	in, err := p.lookFor(ctx, what)
 	if err != nil {
 		return err
 	}
-	if !unsure(in) {
-		return fmt.Errorf("%s is known already", in.Label())
-	}
 	info, err := p.Process(in.Identity.PID)
-	if err == nil && info.Identity != in.Identity {
-		err = errors.New("it has ended")
-	}
 	if err != nil {
 		return fmt.Errorf("what %s runs cannot be told: %w", in.Label(), err)
 	}
-	r, err := rules.For(info.Exe, info.Args)
+	r, err := rules.ForChild(in, info, name)
 	if err != nil {
-		return fmt.Errorf("what %s runs tells too little: %w. Write a rule for it yourself, below servers: in %s", in.Label(), err, monitor.Clean(p.Places().Config))
-	}
-	r.Name = "no server: " + in.Name()
-	complete(&r)
-	if err := r.Check(); err != nil {
 		return err
 	}
 	if err := config.AddServer(p.Places().Config, r); err != nil {

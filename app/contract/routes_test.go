@@ -60,6 +60,7 @@ var routes = []route{
 	{method: "PUT", path: one + "pin", body: `{"pinned": false}`, status: 200, shape: `{"pinned": "bool"}`},
 	{method: "PUT", path: one + "keep", body: `{"minutes": 60}`, status: 200, shape: `{"kept_until": "time"}`,
 		refused: with(`{}`, `{"minutes": -1}`, `{"minutes": 1e9}`)},
+	{method: "PUT", path: one + "rule", body: `{"name": "notes"}`, status: 409, shape: failure, refused: with(`{"name": ""}`)},
 	{method: "PUT", path: one + "keep", body: `{"minutes": 0}`, status: 200, shape: `{"kept_until": "time?"}`},
 	{method: "GET", path: one + "history", status: 200, shape: history},
 	{method: "POST", path: one + "kill", body: `{"dry_run": true}`, status: 200, shape: killed,

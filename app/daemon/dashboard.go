@@ -12,6 +12,7 @@ import (
 	"lamplighter/app/dashboard"
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/rules"
 )
 
@@ -110,6 +111,24 @@ func (b *background) setIdle(after time.Duration, attached bool) error {
 		return errors.New("idle_shutdown_minutes was given when Lamplighter was started, which counts more than its settings; start it without that")
 	}
 	if err := config.SetIdle(b.places.Config, after, attached); err != nil {
+		return err
+	}
+	b.ours.Look()
+	return nil
+}
+
+// addRule writes a rule for a process on a client's pipes into our settings file, and
+// has it count at once.
+func (b *background) addRule(in *monitor.Instance, name string) error {
+	info, err := process.Read(in.Identity.PID)
+	if err != nil {
+		return err
+	}
+	rule, err := rules.ForChild(in, info, name)
+	if err != nil {
+		return err
+	}
+	if err := config.AddServer(b.places.Config, rule); err != nil {
 		return err
 	}
 	b.ours.Look()

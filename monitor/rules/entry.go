@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -78,6 +79,26 @@ func tells(e clients.Entry) bool {
 func MayServe(exe string, args []string) bool {
 	c, ok := read(exe, args)
 	return ok && !c.guarded() && serves(c.Args) && !command.IsShim(exe, args)
+}
+
+// ForChild is the rule for a process on the pipes of a client, of which nothing else is
+// known: it is a server with a name, or with "" none. Its identity must be that of info.
+func ForChild(in *monitor.Instance, info process.Info, name string) (Rule, error) {
+	switch {
+	case !in.OnPipes:
+		return Rule{}, fmt.Errorf("%s is known already", in.Label())
+	case info.Identity != in.Identity:
+		return Rule{}, fmt.Errorf("%s has ended", in.Label())
+	}
+	r, err := For(info.Exe, info.Args)
+	if err != nil {
+		return Rule{}, fmt.Errorf("what %s runs tells too little: %w. Write a rule for it yourself, below servers: in the settings", in.Label(), err)
+	}
+	r.Name, r.Hidden = name, name == ""
+	if r.Hidden {
+		r.Name = monitor.Shorten("no server: "+in.Name(), maxName)
+	}
+	return r, r.Check()
 }
 
 // For makes the rule by which a process and its like are recognised: by the script that

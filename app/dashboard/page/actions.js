@@ -4,7 +4,7 @@
 
 import { html } from './preact.js';
 import { readOverview } from './answers.js';
-import { confirm, modal, tell } from './dialog.js';
+import { confirm, modal, prompt, tell } from './dialog.js';
 import { drafts, homeOf } from './drafts.js';
 import { bytes, clockTime, plural } from './format.js';
 import { Failure, ending, instance as requests, queued } from './http.js';
@@ -114,6 +114,27 @@ async function pin(instance, pinned) {
     const answer = await requests(instance.id).put('pin', { pinned });
     answered(instance.id, { pinned: Boolean(answer?.pinned) });
     say(answer?.pinned ? `Pinned: ${instance.label} is left alone.` : `No longer pinned: ${instance.label}.`, { kind: 'good' });
+  } catch (error) {
+    say(error.message, { kind: 'bad' });
+  }
+}
+
+// nameChild and hideChild say of a child on a client's pipes that it is a server, or
+// that it is none.
+export async function nameChild(child) {
+  const name = await prompt({ title: `Is ${child.name} (${child.pid}) a server?`, label: 'Name of the server', action: 'Name it', check: (text) => (text.trim() ? '' : 'Give it a name.') });
+  if (name) await writeRule(child, { name: name.trim() }, `${child.name} and its like are servers named ${name.trim()} from now on.`);
+}
+
+export async function hideChild(child) {
+  const body = 'It and its like are not shown from then on. A rule is written into the settings, where you can take it out again.';
+  if (await confirm({ title: `Hide ${child.name} (${child.pid})?`, body, action: 'Hide' })) await writeRule(child, { hidden: true }, `${child.name} and its like are hidden.`);
+}
+
+async function writeRule(child, rule, done) {
+  try {
+    await requests(child.id).put('rule', rule);
+    say(done, { kind: 'good' });
   } catch (error) {
     say(error.message, { kind: 'bad' });
   }

@@ -3,7 +3,7 @@
 // it how their memory went, the policies and what happened.
 
 import { html, computed, signal, useEffect, useLayoutEffect, useMemo, useRef } from './preact.js';
-import { Actions, stop } from './actions.js';
+import { Actions, hideChild, nameChild, stop } from './actions.js';
 import { EventList } from './events.js';
 import { absolute, bytes, count, head, percent, phrase, plural, sentence, totals, unknown } from './format.js';
 import { filter } from './header.js';
@@ -13,7 +13,7 @@ import { Policies } from './policies.js';
 import { link } from './router.js';
 import { arrange, columns, grouped, groupings, idles, matches, parts, range, sorted, turned } from './rows.js';
 import { children, loaded, pending, servers, status, trouble } from './store.js';
-import { Fold, Label, Mark, Time, copy, now, stored, useNear } from './ui.js';
+import { Fold, Label, Mark, Time, Unseen, copy, now, stored, useNear } from './ui.js';
 import { Welcome } from './welcome.js';
 
 const many = 12; // servers; beyond, they are grouped unless somebody chose otherwise
@@ -42,7 +42,8 @@ export function Overview() {
 }
 
 // Children are what clients talk to over pipes, and nobody knows for servers.
-const Children = () => html`<ul class="children" aria-label="Unsure">${children.value.map(({ client, words, names }) => html`<li key=${client.pid} class="muted" dir="auto">${words}: ${names}</li>`)}</ul>`;
+const Children = () => html`<ul class="children" aria-label="Unsure">${children.value.map(({ client, words, list }) => html`<li key=${client.pid} class="muted"><span dir="auto">${words}</span>
+  <ul>${list.map((one) => html`<li key=${one.id}><span dir="auto">${one.name} (${one.pid})</span> <button type="button" class="small quiet" onClick=${() => nameChild(one)}>Name…<${Unseen}> ${one.name}<//></button><button type="button" class="small quiet" onClick=${() => hideChild(one)}>Hide…<${Unseen}> ${one.name}<//></button></li>`)}</ul></li>`)}</ul>`;
 
 // Empty says how to get a server while there is none.
 const Empty = () => html`<div class="empty">
