@@ -15,7 +15,8 @@ import (
 // (measured: it opens empty), so with everything around them these fit on a
 // screen 768 px high, with lines of 25 px as on xfce.
 const (
-	listLines    = 15            // instances, and as many under Stop
+	listLines    = 15            // instances with the clients above them, and as many instances under Stop
+	ungrouped    = 12            // servers; beyond, they stand below their clients
 	stopLines    = listLines + 3 // with those for all of a kind, and how many found no room
 	recentLines  = monitor.RecentEvents
 	warningLines = 2 // the page has them all

@@ -370,3 +370,35 @@ func TestQuit(t *testing.T) {
 		}
 	}
 }
+
+// Beyond a dozen the servers stand below their clients, with totals, in no more lines.
+func TestMenuInGroups(t *testing.T) {
+	of := func(pid int, client string) monitor.Instance {
+		return monitor.Instance{
+			Identity: monitor.Identity{PID: pid, Start: 1}, Kind: "memory", State: monitor.StateLive, Recognised: true, RSSBytes: 100 << 20,
+			Client: &monitor.Client{Identity: monitor.Identity{PID: 1}, Name: client},
+		}
+	}
+	snap := &monitor.Snapshot{At: noon}
+	for pid := 10; pid < 30; pid++ {
+		snap.Instances = append(snap.Instances, of(pid, []string{"Codex", "Claude Code"}[pid%2]))
+	}
+	m, _ := menuOf(snap, noon, menuOptions{})
+	var shown []string
+	for _, l := range m {
+		if strings.HasPrefix(l.Key, "client ") || strings.HasPrefix(l.Key, "open ") || l.Key == "more" {
+			title, _, _ := strings.Cut(l.Title, " · ")
+			shown = append(shown, title)
+		}
+	}
+	if want := []string{
+		"Codex: 10 servers, 1.0 GB", "10 - memory", "12 - memory", "14 - memory", "16 - memory", "18 - memory", "20 - memory", "22 - memory",
+		"Claude Code: 10 servers, 1.0 GB", "11 - memory", "13 - memory", "15 - memory", "17 - memory", "19 - memory", "21 - memory", "and 7 more: lamplighter status",
+	}; !slices.Equal(shown, want) {
+		t.Errorf("%q", shown)
+	}
+	snap.Instances = snap.Instances[:ungrouped]
+	if m, _ := menuOf(snap, noon, menuOptions{}); m.line("client Codex").Title != "" {
+		t.Error("a dozen is grouped")
+	}
+}

@@ -11,37 +11,64 @@ import (
 )
 
 // serverLines are the lines about servers in the menu and under Stop,
-// each with one about those that found no room.
+// each with one about those that found no room. Beyond a dozen the menu has them below
+// their clients, with totals.
 func serverLines(all []*view.Server, orders orders, now time.Time, figure func(id string, bytes uint64) int) (list, stops []line) {
 	servers, children := view.Divide(all)
-	stopOver := 0
-	for i, s := range servers {
-		listed, stoppable := i < listLines, s.CanStop()
-		if stoppable && len(stops) == listLines {
-			stoppable = false
-			stopOver++
+	groups := []view.Group{{Servers: servers}}
+	if len(servers) > ungrouped {
+		groups = view.Grouped(servers, view.ByClient)
+	}
+	memory := func(s *view.Server) string { return memoryWords(figure(string(s.ID), view.Value(s.RSSBytes))) }
+	shown := withRoom(servers, len(groups) > 1)
+	for _, g := range groups {
+		if len(groups) > 1 && shown[g.Servers[0]] {
+			key := "client " + g.Name
+			list = append(list, line{Key: key, Title: g.Words(memoryWords(figure(key, g.RSSBytes()))), Action: openPage})
 		}
-		if !listed && !stoppable {
-			continue
-		}
-		memory := memoryWords(figure(string(s.ID), view.Value(s.RSSBytes)))
-		if listed {
-			list = append(list, entry(s, orders, memory, now))
-		}
-		if stoppable {
-			stops = append(stops, stopEntry(s, orders, memory, now))
+		for _, s := range g.Servers {
+			if shown[s] {
+				list = append(list, entry(s, orders, memory(s), now))
+			}
 		}
 	}
-	if over := len(servers) - listLines; over > 0 {
+	room := listLines - len(list)
+	stopOver := 0
+	for _, s := range servers {
+		switch {
+		case !s.CanStop():
+		case len(stops) == listLines:
+			stopOver++
+		default:
+			stops = append(stops, stopEntry(s, orders, memory(s), now))
+		}
+	}
+	if over := len(servers) - len(shown); over > 0 {
 		list = append(list, line{Key: "more", Title: fmt.Sprintf("and %d more: lamplighter status", over), Action: openPage})
 	}
-	for _, c := range children[:min(len(children), max(listLines-len(list), 0))] {
+	for _, c := range children[:min(len(children), room)] {
 		list = append(list, line{Key: fmt.Sprintf("children %d", c.Client.PID), Title: monitor.Shorten(c.Words, labelColumns), Tooltip: monitor.Shorten(c.Names, tooltipColumns), Action: openPage})
 	}
 	if stopOver > 0 {
 		stops = append(stops, line{Key: "more to stop", Title: fmt.Sprintf("and %d more: lamplighter stop", stopOver), Disabled: true})
 	}
 	return list, stops
+}
+
+// withRoom are the servers that find room in the menu, the first of the snapshot, each
+// client above its own.
+func withRoom(servers []*view.Server, grouped bool) map[*view.Server]bool {
+	shown, clients := make(map[*view.Server]bool), make(map[string]bool)
+	for _, s := range servers {
+		if grouped {
+			clients[view.ByClient(s)] = true
+		}
+		if len(shown)+1+len(clients) > listLines {
+			break
+		}
+		shown[s] = true
+	}
+	return shown
 }
 
 // serverLine is a line about a server with what a click on it does: its title,

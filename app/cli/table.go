@@ -30,9 +30,10 @@ func table(s *monitor.Snapshot, now time.Time, by string, sc screen) string {
 		sc.width = 0
 	}
 	servers, children := view.Divide(view.All(s))
-	group := groupings[by]
-	if group != nil {
+	var groups []view.Group
+	if group := groupings[by]; group != nil {
 		slices.SortStableFunc(servers, func(a, b *view.Server) int { return cmp.Compare(strings.ToLower(group(a)), strings.ToLower(group(b))) })
+		groups = view.Grouped(servers, group)
 	}
 	below := ""
 	for _, c := range children {
@@ -69,8 +70,10 @@ func table(s *monitor.Snapshot, now time.Time, by string, sc screen) string {
 	t.AppendRows(rows)
 	var b strings.Builder
 	for i, line := range strings.Split(t.Render(), "\n") {
-		if group != nil && i > 0 && i <= len(servers) && (i == 1 || group(servers[i-1]) != group(servers[i-2])) {
-			b.WriteString(cut(groupWords(servers, group, group(servers[i-1])), sc.width) + "\n")
+		for _, g := range groups {
+			if i > 0 && i <= len(servers) && g.Servers[0] == servers[i-1] {
+				b.WriteString(cut(g.Words(monitor.Memory(g.RSSBytes())), sc.width) + "\n")
+			}
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if i == 0 || i > len(servers) {
@@ -87,22 +90,8 @@ func table(s *monitor.Snapshot, now time.Time, by string, sc screen) string {
 	return b.String()
 }
 
-// groupings are by what a listing can be grouped, and how a group is called.
-var groupings = map[string]func(*view.Server) string{
-	"client":  func(s *view.Server) string { return cmp.Or(s.Listed(serverMost), "No known client") },
-	"project": func(s *view.Server) string { return cmp.Or(monitor.Clean(view.Value(s.ProjectName)), "No project") },
-}
-
-// groupWords is a group with its totals: "Claude Code: 9 servers, 1.4 GB".
-func groupWords(servers []*view.Server, group func(*view.Server) string, name string) string {
-	count, bytes := 0, uint64(0)
-	for _, s := range servers {
-		if group(s) == name {
-			count, bytes = count+1, bytes+view.Value(s.RSSBytes)
-		}
-	}
-	return fmt.Sprintf("%s: %s, %s", monitor.Shorten(name, serverMost), monitor.Plural(count, "server", "servers"), monitor.Memory(bytes))
-}
+// groupings are by what a listing can be grouped.
+var groupings = map[string]func(*view.Server) string{"client": view.ByClient, "project": view.ByProject}
 
 // plainTable is a table without lines, cut at a width, which is 0 for none.
 func plainTable(width int) prettytable.Writer {

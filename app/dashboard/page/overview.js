@@ -12,7 +12,7 @@ import { useKey } from './keys.js';
 import { Policies } from './policies.js';
 import { link } from './router.js';
 import { arrange, columns, grouped, groupings, idles, matches, parts, range, sorted, turned } from './rows.js';
-import { children, loaded, pending, servers, status, trouble } from './store.js';
+import { children, gone, loaded, pending, servers, status, trouble } from './store.js';
 import { Fold, Label, Mark, Time, Unseen, copy, now, stored, useNear } from './ui.js';
 import { Welcome } from './welcome.js';
 
@@ -56,13 +56,16 @@ function Servers() {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const before = useRef(/** @type {string[]} */ ([]));
   const all = servers.value;
-  const byId = new Map(all.map((one) => [one.id, one]));
-  const order = arrange(before.current, sorted(all, sort.value).map((one) => one.id), [], held.value && before.current.length > 0);
+  // Below a pointer that rests no row moves: one that has ended keeps its place.
+  const hold = held.value && before.current.length > 0;
+  const over = hold ? gone.value.map((one) => one.instance).filter((one) => before.current.includes(one.id)) : [];
+  const byId = new Map([...over, ...all].map((one) => [one.id, one]));
+  const order = arrange(before.current, sorted(all, sort.value).map((one) => one.id), over.map((one) => one.id), hold);
   useLayoutEffect(() => { before.current = order; });
   useEffect(() => () => { held.value = false; }, []); // what is taken away is not left
   const wanted = parts(filter.value);
   const groups = grouped(order.map((id) => byId.get(id)).filter((one) => matches(one, wanted)), grouping.value);
-  const found = groups.flatMap((group) => group.list);
+  const found = groups.flatMap((group) => group.list).filter((one) => !over.includes(one));
   const ids = found.map((one) => one.id);
 
   const choose = (id, on, extend = false) => {
@@ -122,7 +125,7 @@ function Servers() {
         <th scope="col" role="columnheader" class="actions-head"><span class="unseen">Actions</span></th></tr></thead>
       ${groups.map(({ name, list }) => html`<tbody key=${name} role="rowgroup" onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
         ${name && html`<tr role="row" class="group"><th role="rowheader" colspan="9" dir="auto">${name}: ${head(list)}</th>${['context', 'calls', 'version', 'port'].map((key) => html`<td class=${`cell-${key}`} aria-hidden="true"></td>`)}</tr>`}
-        ${list.map((one) => html`<${Row} key=${one.id} instance=${one} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} first=${ids.indexOf(one.id) < atFirst} />`)}</tbody>`)}
+        ${list.map((one) => html`<${Row} key=${one.id} instance=${one} ended=${over.includes(one)} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} first=${ids.indexOf(one.id) < atFirst} />`)}</tbody>`)}
       <${Foot} found=${found} all=${all} />
     </table></div>`}`;
 }
@@ -135,13 +138,13 @@ function Head({ column }) {
 
 // Row is drawn anew only when its server is another, or what was ordered for it. One
 // that is far from what is seen is a name alone.
-function Row({ instance, ending, chosen, choose, first }) {
+function Row({ instance, ended, ending, chosen, choose, first }) {
   const node = useRef(null);
   const newest = useRef(choose);
   newest.current = choose;
-  const near = useNear(node, first);
-  return useMemo(() => html`<tr ref=${node} role="row" data-id=${instance.id} data-state=${instance.state} class=${chosen ? 'chosen' : ''}>
-    ${near ? html`<${Cells} ...${{ instance, ending, chosen, choose: newest }} />` : html`<td role="cell" class="choose"></td><td role="cell" class="cell-state"></td><${Name} instance=${instance} />`}</tr>`, [instance, ending, chosen, near]);
+  const near = useNear(node, first) && !ended;
+  return useMemo(() => html`<tr ref=${node} role="row" data-id=${instance.id} data-state=${ended ? 'ended' : instance.state} class=${chosen ? 'chosen' : ''}>
+    ${near ? html`<${Cells} ...${{ instance, ending, chosen, choose: newest }} />` : html`<td role="cell" class="choose"></td><td role="cell" class="cell-state">${ended && html`<span class="state"><${Mark} kind="ended" /><span class="cut">ended</span></span>`}</td><${Name} instance=${instance} />`}</tr>`, [instance, ended, ending, chosen, near]);
 }
 
 const Name = ({ instance }) => html`<td role="rowheader" class="cell-server"><a class="server" href=${link(instance)} title=${[instance.label, instance.project_root].filter(Boolean).join('\n')}><${Label} instance=${instance} most=${nameLength} /></a>${instance.words.apart && html` <span class="muted" dir="auto">${instance.words.apart}</span>`}</td>`;
