@@ -19,6 +19,8 @@ type Evidence struct {
 	Suspected bool
 	// ClientGone says that its client was seen to end.
 	ClientGone bool
+	// Pipe are its ends of the conversation with its client, recorded while both lived.
+	Pipe Pipe
 	// AloneSince is when Orphaned or Suspected were found.
 	AloneSince time.Time
 	// IdleSince is when it was first found to have neither a call nor a queue,

@@ -51,6 +51,10 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		Log: b.log, Rules: rules.New(b.settings.Servers), Pins: store, Settings: b.ClientSettings(), Plan: b.plan, Limits: b.Limits.Watch,
 		Record: func(e monitor.Event) { record(e); b.recorder.Note(e); b.opener.happened(e) },
 	})
+	if seen := openProofs(b.places.StateDir, b.log); seen != nil {
+		seen.restore(b.model.Restore)
+		add("proofs", seen.serve(b.model))
+	}
 	pins := pinner{store, b.model, &b.notices}
 	if err := pins.unknown(); err != nil {
 		b.Say("%s", PinsProblem(err)) // the store has logged it

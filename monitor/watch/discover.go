@@ -54,7 +54,9 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 		}
 		if !ok {
 			l.notMember(p.Identity)
-			l.noteChild(p, now)
+			if !l.remembered(p, now) {
+				l.noteChild(p, now)
+			}
 			continue
 		}
 		// A launcher of Windows or a fork has the same arguments as the server:

@@ -217,10 +217,7 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 		return
 	}
 	entry.Proves, entry.Program = true, p.Exe
-	kind := monitor.Clean(e.Name)
-	if kind == "" || strings.EqualFold(kind, monitor.KindSerena) { // what only its entry calls Serena has no dashboard
-		kind = monitor.Clean(command.Parse(p.Exe, p.Args).Label()) + " (" + e.Name + ")"
-	}
+	kind := entryKind(e.Name, p)
 	if t == nil {
 		t = newTracked(p, kind, serena.Command{Args: p.Args}, now)
 		t.parent = l.parentOf(p)
@@ -235,6 +232,15 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 	if shown {
 		l.untold = append(l.untold, monitor.Event{At: now, Kind: monitor.EventFound, ID: t.in.ID(), PID: p.PID, Label: t.in.Label(), Detail: t.in.Origin()})
 	}
+}
+
+// entryKind is the kind of a server that only an entry of that name tells.
+func entryKind(name string, p process.Info) string {
+	kind := monitor.Clean(name)
+	if kind == "" || strings.EqualFold(kind, monitor.KindSerena) { // what only its entry calls Serena has no dashboard
+		kind = monitor.Clean(command.Parse(p.Exe, p.Args).Label()) + " (" + name + ")"
+	}
+	return kind
 }
 
 // beginUnsure shows a process that its client talks to over pipes, and of which

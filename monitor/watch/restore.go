@@ -5,6 +5,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 // Restore tells the watch what was known of an instance before. It is for Serve to
@@ -38,6 +39,9 @@ func (l *loop) restore(t *tracked, now time.Time) {
 			e.link, e.linked = process.Link{In: linkEnd(p.Pipe.In), Out: linkEnd(p.Pipe.Out)}, true
 		}
 	}
+	if t.in.Entry == nil {
+		t.in.Entry = p.Entry
+	}
 	e.closedBefore, e.suspectedBefore = p.AloneSince, p.SuspectedSince
 	t.use.idleSince, t.lastTask, t.in.ToolCalls = p.IdleSince, p.LastTask, p.Calls
 	t.use.cut.open, t.use.cut.until = !p.CutOffUntil.IsZero(), p.CutOffUntil
@@ -46,6 +50,20 @@ func (l *loop) restore(t *tracked, now time.Time) {
 		t.failures, t.firstFailure = monitor.FailuresForRed, p.FailingSince
 	}
 }
+
+// remembered begins with a process of which only an entry of its client's settings told
+// that it is a server, when its client is gone by now.
+func (l *loop) remembered(p process.Info, now time.Time) bool {
+	entry := l.proofs[p.Identity].Entry
+	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.tracked[p.Identity] != nil {
+		return false
+	}
+	t := newTracked(p, entryKind(entry.Name, p), serena.Command{Args: p.Args}, now)
+	t.parent = l.parentOf(p)
+	return l.begin(t, p, now)
+}
+
+func pipeEnd(e process.LinkEnd) monitor.PipeEnd { return monitor.PipeEnd{Inode: e.Inode, Peer: e.Peer} }
 
 func linkEnd(e monitor.PipeEnd) process.LinkEnd {
 	kind := process.Pipe

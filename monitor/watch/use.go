@@ -45,6 +45,9 @@ func (u *use) since() time.Time {
 // Nothing is looked at for it, and it stays the same while nothing happens.
 func (t *tracked) usage() monitor.Evidence {
 	e := monitor.Evidence{Transport: t.transport(), IdleSince: t.use.since(), KeepsState: t.keepsState}
+	if t.evidence.linked {
+		e.Pipe = monitor.Pipe{In: pipeEnd(t.evidence.link.In), Out: pipeEnd(t.evidence.link.Out)}
+	}
 	if t.overStdio() {
 		e.ClientGone = !t.evidence.clientGone.IsZero()
 		if t.evidence.alone() {

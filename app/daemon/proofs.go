@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"reflect"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/statefile"
+)
+
+// proofs remember over a restart what was seen of servers that others started: see
+// monitor.ProofOf. They hold for one boot.
+type proofs struct {
+	file  statefile.File[savedProofs]
+	boot  string
+	log   *slog.Logger
+	saved map[string]monitor.Proof // what the file holds
+}
+
+// savedProofs is what proofs.json holds.
+type savedProofs struct {
+	Boot   string                   `json:"boot_id"`
+	Proofs map[string]monitor.Proof `json:"proofs"` // by the id of the instance
+}
+
+// openProofs returns nil where nothing can be remembered.
+func openProofs(stateDir string, log *slog.Logger) *proofs {
+	boot, err := process.BootID()
+	if stateDir == "" || err != nil {
+		return nil
+	}
+	return &proofs{
+		file: statefile.File[savedProofs]{Path: filepath.Join(stateDir, "proofs.json"), Limit: 4 << 20, Broken: errors.New("it holds no proofs")},
+		boot: boot, log: log,
+	}
+}
+
+// restore tells a watch that has not begun yet what was seen before.
+func (p *proofs) restore(tell func(monitor.Identity, monitor.Proof)) {
+	saved, err := p.file.Read()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil:
+		p.log.Warn("what was seen of servers before cannot be read, and is written anew", "error", err)
+		return
+	case saved.Boot != p.boot:
+		return
+	}
+	p.saved = saved.Proofs
+	for text, proof := range saved.Proofs {
+		if id, err := monitor.ParseIdentity(text); err == nil {
+			tell(id, proof)
+		}
+	}
+}
+
+// serve writes what has changed. A server that has ended needs no proof any more.
+func (p *proofs) serve(source monitor.Source) func(context.Context) error {
+	return func(ctx context.Context) error {
+		snapshots, cancel := source.Subscribe()
+		defer cancel()
+		for {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case s, ok := <-snapshots:
+				if !ok {
+					return nil
+				}
+				if s.Seq > 0 { // before the first look nothing has ended
+					p.note(s)
+				}
+			}
+		}
+	}
+}
+
+func (p *proofs) note(s *monitor.Snapshot) {
+	now := make(map[string]monitor.Proof)
+	for i := range s.Instances {
+		if proof, ok := monitor.ProofOf(&s.Instances[i]); ok {
+			now[s.Instances[i].ID()] = proof
+		}
+	}
+	if len(now) == 0 && len(p.saved) == 0 || reflect.DeepEqual(now, p.saved) {
+		return
+	}
+	if err := p.file.Write(savedProofs{p.boot, now}); err != nil {
+		p.log.Warn("what was seen of servers cannot be remembered", "error", err)
+	}
+	p.saved = now // also after an error, which is told once for each change
+}
