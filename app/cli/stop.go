@@ -14,6 +14,7 @@ import (
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/stop"
+	"lamplighter/monitor/view"
 )
 
 func (p *program) stopVerb() *cobra.Command {
@@ -22,8 +23,8 @@ func (p *program) stopVerb() *cobra.Command {
 		Use:   "stop ID|PID|PROJECT…",
 		Short: "End servers, with everything they started",
 		Long: `Ends the servers with these pids, ports, ids, project names or project
-directories, or those that --idle, --orphans or --all mean, and everything they
-have started: they are asked to end, then told to (SIGTERM), then killed, and it
+directories, or those that --idle, --orphans, --suspected or --all mean, and everything
+they have started: they are asked to end, then told to (SIGTERM), then killed, and it
 is checked that all of it is gone.
 
 Nothing is ended when one of the names is unknown or means several servers. What
@@ -31,6 +32,10 @@ is pinned, at work, in use or managed by a service is ended with --force only;
 what runs this command, what belongs to another user and what is not known to be
 an MCP server is never ended. With --force, --idle and --orphans mean the same
 servers as without it.
+
+A suspected orphan is one whose client nobody saw leave, and whose pipes nobody
+holds at the other end: no policy ends it, and --suspected does. On a terminal
+--suspected and --all show what they mean, and ask.
 
 How long a server has had no call, and whether its client has left it, is known
 only to who watches it: for --idle and --orphans lamplighter has to run.`,
@@ -54,16 +59,18 @@ only to who watches it: for --idle and --orphans lamplighter has to run.`,
 	flags.SortFlags = false
 	flags.BoolVar(&o.idle, "idle", false, "end the servers without a call for the time of the settings, else 30 min")
 	flags.BoolVar(&o.orphans, "orphans", false, "end the servers that their client has left")
+	flags.BoolVar(&o.suspected, "suspected", false, "end the servers whose pipes nobody holds at the other end; asks first")
 	flags.BoolVar(&o.all, "all", false, "end all servers")
 	flags.StringVar(&o.client, "client", "", "end only the servers of this client, such as codex; without names, all of them")
 	flags.BoolVar(&o.force, "force", false, "end also what is pinned, at work, in use or managed by a service")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "check everything, and say what would be done and on what that rests")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 type stopOptions struct {
-	idle, orphans, all, force, dryRun, asJSON bool
+	idle, orphans, suspected, all, force, dryRun, yes, asJSON bool
 
 	client string // only its servers; "" for those of all
 }
@@ -71,18 +78,18 @@ type stopOptions struct {
 // check refuses what names no server, or names some in two ways.
 func (o stopOptions) check(args []string) error {
 	groups := 0
-	for _, given := range []bool{o.idle, o.orphans, o.all} {
+	for _, given := range []bool{o.idle, o.orphans, o.suspected, o.all} {
 		if given {
 			groups++
 		}
 	}
 	switch {
 	case groups > 1:
-		return errors.New("stop takes one of --idle, --orphans and --all")
+		return errors.New("stop takes one of --idle, --orphans, --suspected and --all")
 	case groups == 1 && len(args) > 0:
-		return errors.New("stop takes either servers or one of --idle, --orphans and --all")
+		return errors.New("stop takes either servers or one of --idle, --orphans, --suspected and --all")
 	case groups == 0 && len(args) == 0 && o.client == "":
-		return errors.New("stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --client or --all")
+		return errors.New("stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --suspected, --client or --all")
 	}
 	return nil
 }
@@ -97,7 +104,7 @@ func (o stopOptions) what() policy.What {
 	case o.all:
 		return policy.WhatAll
 	}
-	return "" // those that are named, or a client's
+	return "" // those that are named or suspected, or a client's
 }
 
 // rule is what each server has to be still just before its end, "" when nothing.
@@ -123,17 +130,23 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 		if d.snapshot, err = ofClient(v.snapshot, o.client); err != nil {
 			return err
 		}
-		if o.what() == "" && len(args) == 0 {
+		if o.what() == "" && !o.suspected && len(args) == 0 {
 			d.options.all = true
 		}
 	}
 	var targets []*stopped
-	if d.options.what() == "" {
+	switch {
+	case o.suspected:
+		targets = d.suspected()
+	case d.options.what() == "":
 		targets, err = d.named(ctx, args)
-	} else {
+	default:
 		targets, err = d.meant(ctx)
 	}
 	if err != nil {
+		return err
+	}
+	if yes, err := p.agreed(ctx, targets, o); !yes || err != nil {
 		return err
 	}
 	end := func(ctx context.Context, r *stopped) (api.Killed, error) {
@@ -150,6 +163,45 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 		return err
 	}
 	return d.oneLook(targets)
+}
+
+// agreed shows what an order for all or for suspected servers means, and asks where
+// somebody can be asked. Suspected ones are not ended without an answer.
+func (p *program) agreed(ctx context.Context, targets []*stopped, o stopOptions) (bool, error) {
+	var list strings.Builder
+	count, used := 0, 0
+	for _, r := range targets {
+		if r.leftAlone {
+			continue
+		}
+		count++
+		about := view.Of(r.in)
+		if o.suspected {
+			list.WriteString("  " + r.Label + ": " + monitor.Clean(r.in.Reason) + "\n")
+		} else if about.Loser(clientMost, clientMost) != "" {
+			used++
+		}
+	}
+	switch {
+	case count == 0 || o.yes || o.dryRun || !o.suspected && !o.all:
+		return true, nil
+	case (p.keyboard == nil || o.asJSON) && o.suspected:
+		return false, usageError{errors.New("stop: nobody can be asked here, and nothing was ended; add --yes to end what --dry-run shows")}
+	case p.keyboard == nil || o.asJSON:
+		return true, nil
+	}
+	question := "End " + monitor.Plural(count, "server", "servers")
+	if used > 0 {
+		question += fmt.Sprintf(", %d of them in use by a client", used)
+	}
+	if err := p.print(list.String()); err != nil {
+		return false, err
+	}
+	yes, err := p.yes(ctx, question+"?")
+	if err != nil || yes {
+		return yes, err
+	}
+	return false, p.print("Nothing was ended.\n")
 }
 
 // chooseAll finds the servers that all arguments mean, each once, or says what

@@ -53,8 +53,8 @@ func TestStop(t *testing.T) {
 		{"alpha nosuch", 1, "", "", "lamplighter: stop: no server is \"nosuch\"; lamplighter status lists them; nothing was ended\n"},
 		{"beta alpha x", 1, "", "", "lamplighter: stop: 2 servers are \"beta\": 2 - beta, 3 - beta; choose one by its pid; " +
 			"no server is \"x\"; lamplighter status lists them; nothing was ended\n"},
-		{"", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --client or --all; see lamplighter stop --help\n"},
-		{"--force", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --client or --all; see lamplighter stop --help\n"},
+		{"", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --suspected, --client or --all; see lamplighter stop --help\n"},
+		{"--force", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --suspected, --client or --all; see lamplighter stop --help\n"},
 	} {
 		for _, background := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, background %v", test.args, background), func(t *testing.T) {
@@ -186,5 +186,51 @@ func TestStopFails(t *testing.T) {
 	d.Stdout = full{}
 	if got := d.runs(t, "stop", "alpha"); got != 1 || !strings.Contains(d.err.String(), "disk full") {
 		t.Errorf("%d, %q", got, d.err.String())
+	}
+}
+
+// An order for suspected orphans shows them with what speaks against them, and ends
+// none without a yes; one for all asks, too.
+func TestStopAsks(t *testing.T) {
+	suspect, used := daemontest.SerenaAt(1, 24281, "alpha"), daemontest.SerenaAt(2, 24282, "beta")
+	suspect.State, suspect.Cause, suspect.Reason = monitor.StateZombie, monitor.CauseSuspected, "nobody holds the other end of its pipes"
+	used.Client = &monitor.Client{Identity: monitor.Identity{PID: 9}, Name: "Codex"}
+	const question = "End 1 server? [y/N] "
+	for name, test := range map[string]struct {
+		args, typed string
+		status      int
+		ids         string
+		out, said   []string
+	}{
+		"yes":               {"--suspected", "y\n", 0, "1", []string{"  1 - alpha: nobody holds the other end of its pipes\n", "Ended: 1 - alpha"}, []string{question}},
+		"no":                {"--suspected", "\n", 0, "", []string{"Nothing was ended.\n"}, []string{question}},
+		"nobody to ask":     {"--suspected", "", 2, "", nil, []string{"add --yes"}},
+		"with --yes":        {"--suspected --yes", "", 0, "1", []string{"Ended: 1 - alpha"}, nil},
+		"a look":            {"--suspected --dry-run", "", 0, "1", []string{"Would end 1 - alpha."}, nil},
+		"as JSON":           {"--suspected --json", "y\n", 2, "", nil, []string{"add --yes"}},
+		"all":               {"--all", "n\n", 0, "", []string{"Nothing was ended.\n"}, []string{"End 2 servers, 1 of them in use by a client? [y/N] "}},
+		"all, with nobody":  {"--all", "", 0, "1 2", []string{"Ended: 1 - alpha"}, nil},
+		"and by their name": {"--suspected alpha", "", 2, "", nil, []string{"either servers or one of"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesktop(t, suspect, used)
+			if test.typed != "" {
+				d.keyboard = strings.NewReader(test.typed)
+			}
+			if status := d.runs(t, append([]string{"stop"}, strings.Fields(test.args)...)...); status != test.status {
+				t.Errorf("status %d, want %d", status, test.status)
+			}
+			apptest.Contains(t, d.out.String(), test.out...)
+			apptest.Contains(t, d.err.String(), test.said...)
+			var ids []string
+			for _, id := range d.alone.IDs {
+				pid, _, _ := strings.Cut(id, "-")
+				ids = append(ids, pid)
+			}
+			slices.Sort(ids)
+			if got := strings.Join(ids, " "); got != test.ids {
+				t.Errorf("ended %q, want %q", got, test.ids)
+			}
+		})
 	}
 }

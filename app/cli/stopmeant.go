@@ -67,6 +67,17 @@ func (d *decider) named(ctx context.Context, args []string) ([]*stopped, error) 
 	return targets, nil
 }
 
+// suspected are the servers that seem to have no client any more.
+func (d *decider) suspected() []*stopped {
+	var targets []*stopped
+	for i := range d.snapshot.Instances {
+		if in := &d.snapshot.Instances[i]; in.Cause == monitor.CauseSuspected {
+			targets = append(targets, &stopped{ID: in.ID(), Label: in.Label(), Reason: in.Reason, in: in})
+		}
+	}
+	return targets
+}
+
 // meant are the servers that the options mean, with those among them that must
 // not be ended; for a dry run all that there are.
 func (d *decider) meant(ctx context.Context) ([]*stopped, error) {
@@ -150,6 +161,8 @@ func (d *decider) nothingMeant() string {
 	switch o := d.options; {
 	case o.all, len(d.snapshot.Instances) == 0:
 		return "Nothing to end: no server runs."
+	case o.suspected:
+		return "Nothing to end: no server is a suspected orphan."
 	case d.client == nil:
 		return "Nothing was ended."
 	case o.orphans:

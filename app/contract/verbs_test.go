@@ -79,6 +79,8 @@ var verbs = []verb{
 	{"stop --all --dry-run --json", fine, fine, stopped},
 	{"stop --idle --dry-run --json", fine, unreachable, stopped},
 	{"stop --orphans --dry-run --json", fine, unreachable, stopped},
+	{"stop --suspected --dry-run --json", fine, fine, stopped},
+	{"stop --suspected", usage, usage, ""},
 	{"stop --client nosuch", failed, failed, ""},
 	{"name nosuch notes", failed, failed, ""},
 	{"name {alpha}", usage, usage, ""},

@@ -47,6 +47,7 @@ export function Policies() {
   const rules = policy?.rules ?? [];
   const decisions = useDecisions(isOpen('policies'));
   if (rules.length === 0) return null;
+  const suspected = servers.value.filter((one) => one.cause === 'suspected'); // no rule ends these
   const { given_back_bytes: freed = 0, given_back_since: since = null } = status.value;
   const button = (words, run, kind) => html`<button type="button" class=${`small ${kind}`} onClick=${run}>${words}</button>`;
   return html`<${Fold} title="Policies" name="policies" count=${standing(policy, now.value)}><div class="policy">
@@ -60,7 +61,8 @@ export function Policies() {
     <div class="policy-standing"><p class="muted">${effect(policy, now.value)}</p>
       <${Pauses} policy=${policy} />
       ${freed > 0 && html`<p class="muted">${bytes(freed)} freed${since && ` since ${absolute(since)}`}</p>`}
-      <p class="policy-buttons">${[['idle', 'idle'], ['orphans', 'orphaned']].map(([what, word]) => policy[what] > 0 && button(`Stop ${policy[what]} ${word}…`, () => end(what, word), 'danger outlined'))}</p></div>
+      <p class="policy-buttons">${[['idle', 'idle'], ['orphans', 'orphaned']].map(([what, word]) => policy[what] > 0 && button(`Stop ${policy[what]} ${word}…`, () => end(what, word), 'danger outlined'))}
+        ${suspected.length > 0 && button(`Stop ${suspected.length} suspected…`, () => stop(suspected), 'danger outlined')}</p></div>
     ${decisions.length > 0 && html`<div class="policy-decisions"><h3>What they do now</h3><ul>${decisions.map((one) => html`<li key=${one.id + one.rule} title=${one.evidence.join('\n')}>
       <a href=${address(one.id)} dir="auto">${one.label}</a> <span dir="auto">${phrase(one.words, now.value)}</span></li>`)}</ul></div>`}
   </div><div class="policy-login"><${AtLogin} /></div><//>`;
