@@ -32,7 +32,7 @@ func (b *background) startPolicies(orders api.Stopper, lockHeld bool) *policing 
 	p := &policing{source: b.model, shown: map[string]policies.Notice{}, own: map[string]func(string){}}
 	p.notices = notify.New(notify.Options{App: "Lamplighter", Icon: "lamplighter", Chosen: p.chosen, Log: b.log})
 	o := policies.Options{
-		Source: b.model, Stop: orders, Confirm: b.model,
+		Source: b.model, Stop: orders, Fresh: b.model.Fresh,
 		Record: func(e monitor.Event) {
 			if e.Kind == monitor.EventPoliciesResumed {
 				b.notices.set(aboutPolicies)

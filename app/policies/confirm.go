@@ -11,53 +11,24 @@ import (
 	"lamplighter/monitor/stop"
 )
 
-// still is nil when the policies, with all that is known and was said by now,
-// would end the instance for the same reason.
-func (e *Engine) still(ctx context.Context, id monitor.Identity, rule policy.Rule) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	now := e.read().now
-	for _, a := range policy.Decide(alone(e.o.Source.Snapshot(), id), e.rules(now), now) {
-		switch {
-		case a.Do == policy.End && a.Rule == rule:
-			return nil
-		case a.Because != "":
-			return errors.New(a.Because)
-		}
-	}
-	return errors.New("the policy " + string(rule) + " no longer applies")
-}
-
-// alone is a snapshot with nothing but that instance, if it has it. Only the rule
-// about duplicates looks at others, and it ends nothing.
-func alone(s *monitor.Snapshot, id monitor.Identity) *monitor.Snapshot {
-	one := *s
-	one.Instances = nil
-	if in := s.Instance(id); in != nil {
-		one.Instances = []monitor.Instance{*in}
-	}
-	return &one
-}
-
-// confirm looks once more, when the tree is held, whether what the rule rests on
-// holds.
+// confirm looks once more, when the tree is held, whether the policies, with all that
+// is known and was said by now, would end the instance for the same reason.
 func (e *Engine) confirm(in *monitor.Instance, rule policy.Rule) func(context.Context) error {
+	return e.lookAgain(in, func(s *monitor.Snapshot, r policy.Rules, now time.Time) error {
+		return policy.Confirm(in, rule, s, r, now)
+	})
+}
+
+// lookAgain judges an instance by what a look at it finds at that moment.
+func (e *Engine) lookAgain(in *monitor.Instance, judge func(*monitor.Snapshot, policy.Rules, time.Time) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if err := e.still(ctx, in.Identity, rule); err != nil {
+		s, err := e.o.Fresh(ctx, in.Identity)
+		if err != nil {
 			return err
 		}
-		return e.lookAgain(ctx, in, rule)
+		now := e.read().now
+		return judge(s, e.rules(now), now)
 	}
-}
-
-// lookAgain looks now whether an instance is what a rule ends it for, and was
-// when it was seen so.
-func (e *Engine) lookAgain(ctx context.Context, in *monitor.Instance, rule policy.Rule) error {
-	if rule == policy.Orphans {
-		return e.o.Confirm.StillAlone(ctx, in.Identity)
-	}
-	return e.o.Confirm.StillIdle(ctx, in.Identity, in.Evidence.IdleSince)
 }
 
 // confirmNotice looks once more, when the tree is held, whether something that a
@@ -65,32 +36,27 @@ func (e *Engine) lookAgain(ctx context.Context, in *monitor.Instance, rule polic
 // he kept it before counts, nor that the machine slept, and what is left to him
 // ends as well.
 func (e *Engine) confirmNotice(in *monitor.Instance, grounds []ground) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		now := e.read().now
-		r := e.rules(now)
+	return e.lookAgain(in, func(s *monitor.Snapshot, r policy.Rules, now time.Time) error {
 		r.Paused, r.Kept, r.AwakeSince = false, nil, time.Time{}
 		err := errors.New("what the notification said of it no longer holds")
 		// All of the snapshot, for a duplicate is one beside another.
-		for _, a := range policy.Decide(e.o.Source.Snapshot(), r, now) {
+		for _, a := range policy.Decide(s, r, now) {
 			i := slices.IndexFunc(grounds, func(g ground) bool { return g.rule == a.Rule })
 			switch {
 			case a.ID != in.Identity:
 			case a.Do == policy.Refuse:
 				err = errors.New(a.Because)
 			case i < 0:
-			case a.Do == policy.Notify && a.Rule != policy.Idle:
+			case a.Rule == policy.Orphans, a.Do == policy.Notify && a.Rule != policy.Idle:
 				return nil
+			case s.Instance(a.ID).Evidence.IdleSince.After(grounds[i].idle):
+				return policy.ErrUsed
 			default:
-				seen := *in
-				seen.Evidence.IdleSince = grounds[i].idle
-				return e.lookAgain(ctx, &seen, a.Rule)
+				return nil
 			}
 		}
 		return err
-	}
+	})
 }
 
 // Confirm is for stop.Order: it looks once more whether an order of the user for
@@ -98,27 +64,12 @@ func (e *Engine) confirmNotice(in *monitor.Instance, grounds []ground) func(cont
 // orphaned as it is given here. The error says in words why not. For an order that
 // means all there is nothing to look for, and it is nil.
 func (e *Engine) Confirm(in monitor.Instance, w policy.What) func(context.Context) error {
-	rule, changed := policy.Idle, "it is not idle any more"
-	switch w {
-	case policy.WhatIdle:
-	case policy.WhatOrphans:
-		rule, changed = policy.Orphans, "it is not orphaned any more"
-	default:
+	if w == policy.WhatAll {
 		return nil
 	}
-	return func(ctx context.Context) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		now := e.read().now
-		for _, a := range policy.Select(alone(e.o.Source.Snapshot(), in.Identity), w, e.rules(now), now) {
-			if a.Do == policy.End {
-				return e.lookAgain(ctx, &in, rule)
-			}
-			changed = a.Because
-		}
-		return errors.New(changed)
-	}
+	return e.lookAgain(&in, func(s *monitor.Snapshot, r policy.Rules, now time.Time) error {
+		return policy.ConfirmOrder(&in, w, s, r, now)
+	})
 }
 
 // order is what the ladder is told.

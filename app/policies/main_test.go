@@ -34,7 +34,7 @@ type world struct {
 	stop func(in monitor.Instance, o stop.Order) (stop.Result, error)
 	// contrary is what a look just before would say.
 	contrary error
-	asked    []string // of Confirmer
+	asked    []int // the pids of those that were looked at
 }
 
 // noon is when every test begins.
@@ -46,7 +46,7 @@ func newWorld() *world {
 
 func (w *world) options() Options {
 	return Options{
-		Source: w, Stop: w, Confirm: w, Active: true,
+		Source: w, Stop: w, Fresh: w.fresh, Active: true,
 		Record:   func(e monitor.Event) { w.mu.Lock(); defer w.mu.Unlock(); w.events = append(w.events, e) },
 		Tell:     func(n Notice) { w.mu.Lock(); defer w.mu.Unlock(); w.notices = append(w.notices, n) },
 		Withdraw: func(s string) { w.mu.Lock(); defer w.mu.Unlock(); w.gone = append(w.gone, s) },
@@ -77,24 +77,14 @@ func (w *world) Stop(ctx context.Context, in monitor.Instance, o stop.Order) (st
 	return stop.Result{Outcome: stop.Ended, FreedBytes: 100_000_000}, nil
 }
 
-func (w *world) StillAlone(_ context.Context, id monitor.Identity) error {
-	return w.confirm("alone", id)
-}
-
-func (w *world) StillIdle(_ context.Context, id monitor.Identity, since time.Time) error {
-	for _, in := range w.Snapshot().Instances {
-		if in.Identity == id && in.Evidence.IdleSince.After(since) {
-			return errors.New("it was used since")
-		}
-	}
-	return w.confirm("idle", id)
-}
-
-func (w *world) confirm(what string, id monitor.Identity) error {
+func (w *world) fresh(ctx context.Context, id monitor.Identity) (*monitor.Snapshot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked = append(w.asked, fmt.Sprintf("%s %d", what, id.PID))
-	return w.contrary
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	w.asked = append(w.asked, id.PID)
+	return w.s, w.contrary
 }
 
 // instances replaces the snapshot.

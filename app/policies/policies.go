@@ -26,23 +26,13 @@ type Stopper interface {
 	Stop(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error)
 }
 
-// Confirmer looks once more, now, whether what a decision rests on still holds:
-// monitor/watch. The error says in words why not.
-type Confirmer interface {
-	// StillAlone is nil when the recorded link of the instance is closed and its
-	// client is gone.
-	StillAlone(ctx context.Context, id monitor.Identity) error
-	// StillIdle is nil when the instance has neither a call nor a queue, and has
-	// had none since then.
-	StillIdle(ctx context.Context, id monitor.Identity, since time.Time) error
-}
-
-// Options say what an Engine works with. Source, Stop and Confirm are needed.
+// Options say what an Engine works with. Source, Stop and Fresh are needed.
 type Options struct {
-	Source  monitor.Source
-	Stop    Stopper
-	Confirm Confirmer
-	Record  func(monitor.Event) // is told of each decision; nil: nobody is
+	Source monitor.Source
+	Stop   Stopper
+	// Fresh looks at an instance now, see watch.Watch.
+	Fresh  func(context.Context, monitor.Identity) (*monitor.Snapshot, error)
+	Record func(monitor.Event) // is told of each decision; nil: nobody is
 	// Tell shows something to the user. It must not block; nil: nothing is shown.
 	Tell func(Notice)
 	// Withdraw takes back a notice that is not true any more. It must not block;

@@ -14,7 +14,7 @@ import (
 	"lamplighter/monitor/serena"
 )
 
-func TestStillAlone(t *testing.T) {
+func TestFreshClient(t *testing.T) {
 	t.Parallel()
 	w := New(Options{Rules: letterbox{}})
 	serve(t, w)
@@ -25,8 +25,9 @@ func TestStillAlone(t *testing.T) {
 	if in.Evidence.Transport != "stdio" || in.Evidence.ClientGone || in.Evidence.Orphaned || !in.Evidence.IdleSince.IsZero() {
 		t.Errorf("%+v", in.Evidence)
 	}
-	refused(t, "with its client", w.StillAlone(t.Context(), in.Identity), "its client was not seen to end")
-	refused(t, "without a dashboard", w.StillIdle(t.Context(), in.Identity, in.StartedAt), "no dashboard")
+	if e := freshly(t, w, in.Identity).Evidence; e.Orphaned || e.ClientGone || !e.IdleSince.IsZero() {
+		t.Errorf("with its client, without a dashboard: %+v", e)
+	}
 	cmd.Process.Kill()
 	cmd.Wait()
 	// Known at once, and red only when it has had its time to end.
@@ -34,17 +35,17 @@ func TestStillAlone(t *testing.T) {
 	if !in.Evidence.ClientGone || in.Evidence.Suspected || in.Evidence.AloneSince.IsZero() || in.State == monitor.StateZombie {
 		t.Errorf("%s, %+v", in.State, in.Evidence)
 	}
-	if err := w.StillAlone(t.Context(), in.Identity); err != nil {
-		t.Errorf("%v", err)
+	if e := freshly(t, w, in.Identity).Evidence; e != in.Evidence {
+		t.Errorf("%+v", e)
 	}
 	syscall.Kill(f.pid, syscall.SIGSTOP)
 	await(t, w, f.pid, "suspended", patience, func(in *monitor.Instance) bool { return in != nil && in.State == monitor.StateZombie })
-	if err := w.StillAlone(t.Context(), in.Identity); err != nil {
-		t.Errorf("suspended: %v", err)
+	if e := freshly(t, w, in.Identity).Evidence; !e.Orphaned || !e.ClientGone {
+		t.Errorf("suspended: %+v", e)
 	}
 	syscall.Kill(f.pid, syscall.SIGKILL)
 	await(t, w, f.pid, "gone", patience, gone)
-	if err := w.StillAlone(t.Context(), in.Identity); !errors.Is(err, process.ErrGone) {
+	if _, err := w.Fresh(t.Context(), in.Identity); !errors.Is(err, process.ErrGone) {
 		t.Errorf("gone: %v", err)
 	}
 
@@ -68,7 +69,9 @@ threading.Event().wait()
 	if in.Evidence.Orphaned || in.Evidence.Suspected {
 		t.Errorf("%+v", in.Evidence)
 	}
-	refused(t, "another holds its pipes", w.StillAlone(t.Context(), in.Identity), "somebody holds the other end")
+	if e := freshly(t, w, in.Identity).Evidence; e.Orphaned || e.Suspected {
+		t.Errorf("another holds its pipes: %+v", e)
+	}
 }
 
 // One that is seen when its client has gone already is only suspected.
@@ -83,7 +86,9 @@ func TestSuspectedIsNotAlone(t *testing.T) {
 	if in.Evidence.Orphaned || in.Evidence.ClientGone {
 		t.Errorf("%+v", in.Evidence)
 	}
-	refused(t, "suspected", w.StillAlone(t.Context(), in.Identity), "never recorded")
+	if e := freshly(t, w, in.Identity).Evidence; e.Orphaned || e.ClientGone || !e.Suspected {
+		t.Errorf("suspected: %+v", e)
+	}
 	once, err := Once(t.Context(), Options{Rules: letterbox{}})
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ type cutOffs struct {
 	until  time.Time // at least
 	over   time.Time // when it was found not to go on; zero: there was none
 	marked bool      // before is of the last one that was cut off
+	left   bool      // with marked: it may have left something at work, also when it is over
 	before []monitor.Identity
 
 	// The tree that was known before a probe began that has not shown a call is
@@ -58,7 +59,7 @@ func (t tally) allWell(since tally) bool {
 // noteCalls takes in a whole answer; ran says that the last task is another one.
 func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
 	if !c.open && (ran || len(r.queue) > 0) {
-		c.marked, c.before = false, nil // what comes into the tree from now on may be of other calls
+		c.marked, c.left, c.before = false, false, nil // what comes into the tree from now on may be of other calls
 	}
 	last := run{name: taskName(r.task), before: c.clean}
 	c.runs = slices.DeleteFunc(c.runs, func(was run) bool {
@@ -125,7 +126,9 @@ func (c *cutOffs) cut(before []monitor.Identity, now time.Time) {
 // noteTree takes in the tree of a server, nil when it could not be read. Only a
 // tree in which nothing is left tells that a call is over.
 func (c *cutOffs) noteTree(tree []monitor.Identity, server monitor.Identity, now time.Time) {
-	if c.open && !now.Before(c.until) && !leftOver(tree, c.before, server) {
+	left := leftOver(tree, c.before, server)
+	c.left = c.marked && left
+	if c.open && !now.Before(c.until) && !left {
 		c.open, c.over = false, now
 	}
 }

@@ -63,7 +63,7 @@ func TestAloneSinceItListensNoMore(t *testing.T) {
 	}
 }
 
-func TestStillAloneUntilItListens(t *testing.T) {
+func TestOrphanedUntilItListens(t *testing.T) {
 	t.Parallel()
 	w := New(Options{Rules: letterbox{}})
 	serve(t, w)
@@ -72,10 +72,9 @@ func TestStillAloneUntilItListens(t *testing.T) {
 	client.Process.Kill()
 	client.Wait()
 	in := await(t, w, f.pid, "orphaned", patience, func(in *monitor.Instance) bool { return in != nil && in.Evidence.Orphaned })
-	if err := w.StillAlone(t.Context(), in.Identity); err != nil {
-		t.Errorf("%v", err)
+	if e := freshly(t, w, in.Identity).Evidence; !e.Orphaned {
+		t.Errorf("%+v", e)
 	}
 	syscall.Kill(f.pid, syscall.SIGUSR1)
-	waitFor(t, "it listens", func() bool { return w.StillAlone(t.Context(), in.Identity) != nil })
-	refused(t, "it listens", w.StillAlone(t.Context(), in.Identity), "unix socket")
+	waitFor(t, "it listens", func() bool { e := freshly(t, w, in.Identity).Evidence; return !e.Orphaned && e.Suspected })
 }

@@ -240,6 +240,9 @@ func (l *loop) unwatch(id monitor.Identity) {
 
 // release ends the watches that only t, which is tracked no more, needed.
 func (l *loop) release(t *tracked) {
+	for _, answer := range slices.Concat(t.waiting, t.asked) {
+		answer <- fresh{err: errUnwatched}
+	}
 	l.unwatch(t.in.Identity)
 	if t.in.Client != nil {
 		l.unwatch(t.in.Client.Identity)

@@ -51,6 +51,7 @@ type loop struct {
 
 	results  chan result
 	inFlight int
+	answers  []chan<- fresh // which the next snapshot tells
 	slots    chan struct{}
 	probes   sync.WaitGroup
 
@@ -105,10 +106,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		l.nextBurst = now.Add(max(burstEvery, time.Duration(len(l.tracked))*burstShare))
 	}
 	for id, t := range l.tracked {
-		main, err := l.system.MainThreadCPU(id.PID)
-		if err != nil {
-			main = 0
-		}
+		main := l.mainCPU(id)
 		if !burst && t.untouched(main) {
 			continue
 		}
@@ -135,6 +133,16 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 			l.probe(ctx, t, now)
 		}
 	}
+}
+
+// mainCPU is the time that the main thread of a process has run, 0 when it is not
+// known.
+func (l *loop) mainCPU(id monitor.Identity) time.Duration {
+	main, err := l.system.MainThreadCPU(id.PID)
+	if err != nil {
+		return 0
+	}
+	return main
 }
 
 // firstLook is how long the first snapshot waits for answers, so that servers

@@ -22,16 +22,17 @@ type result struct {
 
 	signOfLife bool // nothing else was asked for
 
-	task     *serena.Task     // the last execution
-	tasked   bool             // task is known
-	lastCall time.Time        // only on the first look: when a tool last worked, by the log
-	queue    []serena.Task    // executions that run or wait
-	queued   bool             // queue is known
-	changed  bool             // something was done since the last probe
-	held     bool             // the overview was not answered while a tool ran
-	overview *serena.Overview // nil: not asked, or not answered in time
-	noRoute  bool             // this version has no overview
-	calls    *int64           // nil: not asked, or not answered in time
+	task      *serena.Task     // the last execution
+	tasked    bool             // task is known
+	lastCall  time.Time        // only on the first look: when a tool last worked, by the log
+	queue     []serena.Task    // executions that run or wait
+	queued    bool             // queue is known
+	changed   bool             // something was done since the last probe
+	held      bool             // the overview was not answered while a tool ran
+	overview  *serena.Overview // nil: not asked, or not answered in time
+	noRoute   bool             // this version has no overview
+	calls     *int64           // nil: not asked, or not answered in time
+	uncounted bool             // calls was asked for, and not answered
 }
 
 // probe asks one instance, in a goroutine of its own.
@@ -43,6 +44,14 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
 		lastTask: t.lastTask, wasBusy: t.busy, first: !t.answered,
 		wantOverview: t.overviewDue(now), held: t.overviewHeld,
+		whole: len(t.waiting) > 0,
+	}
+	t.asked, t.waiting = t.waiting, nil
+	if ask.whole {
+		ask.signOfLife = false
+		for _, m := range t.members {
+			ask.members = append(ask.members, m.PID)
+		}
 	}
 	t.use.cut.asked = t.treeIDs
 	t.active = false // a message from now on asks for another probe
@@ -50,7 +59,11 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 		r := result{id: ask.id, err: context.Canceled}
 		select {
 		case l.slots <- struct{}{}:
-			r = ask.put(ctx, l.client)
+			if ask.whole && !listenOn(l.system, ask.port, ask.members...) {
+				r.err = errNotItsOwn
+			} else {
+				r = ask.put(ctx, l.client)
+			}
 			<-l.slots
 		case <-ctx.Done():
 		}
@@ -73,7 +86,12 @@ type question struct {
 	wantOverview bool // it was asked for and has not come yet, or is old
 	held         bool // it waits until no tool runs
 	signOfLife   bool // no more is asked for
+	whole        bool // all is asked that tells whether it is at work, see Watch.Fresh
+	members      []int
 }
+
+// errNotItsOwn says that somebody else answers where a server did.
+var errNotItsOwn = errors.New("the port of its dashboard is no longer its own")
 
 // put asks for little, and for more only when that shows a change.
 func (q question) put(ctx context.Context, c Dashboards) result {
@@ -93,13 +111,18 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 		}
 		return r
 	}
-	r.task, r.err = within(ctx, serena.ProbeTimeout, func(ctx context.Context) (*serena.Task, error) {
+	limit := serena.ProbeTimeout
+	if q.whole {
+		limit = serena.AnswerTimeout
+		r.count(ctx, c)
+	}
+	r.task, r.err = within(ctx, limit, func(ctx context.Context) (*serena.Task, error) {
 		return c.LastExecution(ctx, r.port)
 	})
 	r.tasked = r.err == nil
 	if spoke(r.err) {
 		// Versions before 1.0 do not have it, and a fault there is not the end.
-		_, r.err = within(ctx, serena.ProbeTimeout, func(ctx context.Context) (struct{}, error) {
+		_, r.err = within(ctx, limit, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, c.Heartbeat(ctx, r.port)
 		})
 	}
@@ -107,13 +130,14 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 		r.port = 0
 		return r
 	}
-	queue, err := within(ctx, serena.ProbeTimeout, func(ctx context.Context) ([]serena.Task, error) {
+	queue, err := within(ctx, limit, func(ctx context.Context) ([]serena.Task, error) {
 		return c.Queue(ctx, r.port)
 	})
 	r.queue, r.queued = queue, err == nil
 
 	r.changed = r.tasked && taskName(r.task) != q.lastTask || r.queued && q.wasBusy != (len(queue) > 0)
-	if !q.first && !q.wantOverview && !r.changed {
+	// With a whole answer the queue comes last: what runs would be lost.
+	if q.whole || !q.first && !q.wantOverview && !r.changed {
 		return r
 	}
 	// Up to 1.5.3 the overview waits behind the tool that runs, and each
@@ -128,15 +152,21 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 			r.held = len(queue) > 0
 		}
 	}
-	if n, err := c.ToolCalls(ctx, r.port); err == nil {
-		r.calls = &n
-	}
+	r.count(ctx, c)
 	if q.first && (r.calls == nil || *r.calls > 0 || serena.IsToolCall(taskName(r.task))) {
 		if at, err := c.LastCall(ctx, r.port); err == nil {
 			r.lastCall = at
 		}
 	}
 	return r
+}
+
+// count asks how many calls the server has had.
+func (r *result) count(ctx context.Context, c Dashboards) {
+	n, err := within(ctx, serena.AnswerTimeout, func(ctx context.Context) (int64, error) { return c.ToolCalls(ctx, r.port) })
+	if r.uncounted = err != nil; !r.uncounted {
+		r.calls = &n
+	}
 }
 
 // spoke tells an error that came as an answer from silence.
@@ -181,6 +211,7 @@ func (l *loop) absorb(r result, now time.Time) {
 		return
 	}
 	t.probing, t.probedAt, t.nextProbe = false, now, time.Time{}
+	l.answers, t.asked = append(l.answers, t.asked...), nil
 	for _, port := range r.notDashboard {
 		if t.notDashboard == nil {
 			t.notDashboard = make(map[int]struct{})

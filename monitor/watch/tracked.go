@@ -53,6 +53,8 @@ type tracked struct {
 	overviewAt   time.Time // when it came, or was found not to exist
 
 	probing   bool
+	waiting   []chan<- fresh // those who want it looked at, which the next probe is to tell
+	asked     []chan<- fresh // and those whom the probe under way tells
 	probedAt  time.Time
 	nextProbe time.Time     // a repeat that was decided: a failure, a busy server
 	cpu       time.Duration // of the server process

@@ -9,8 +9,9 @@ import (
 // use is what is known about the work of a server with a dashboard. Its times
 // have a monotonic reading: a step of the clock must not look like idleness.
 type use struct {
-	idleSince time.Time // as Evidence.IdleSince, but for a call that was cut off
+	idleSince time.Time // as Evidence.IdleSince, but for the fields below
 	cut       cutOffs
+	uncounted bool // it did not say how many calls it has had when it was asked last
 }
 
 // noteUse takes in a whole answer. What is not known counts as work, and so does
@@ -19,8 +20,9 @@ type use struct {
 // before the rest of the answer is taken in.
 func (t *tracked) noteUse(r result, now time.Time) {
 	ran := r.tasked && taskName(r.task) != t.lastTask
-	// Statistics that were cleared begin at zero: what they count then came later.
-	counted := r.calls != nil && t.in.ToolCalls != nil && *r.calls != *t.in.ToolCalls && *r.calls > 0
+	// A first count tells nothing of the time before it.
+	counted := r.calls != nil && (t.in.ToolCalls == nil || *r.calls != *t.in.ToolCalls)
+	t.use.uncounted = r.calls == nil && (r.uncounted || t.use.uncounted)
 	t.use.cut.noteCalls(r, ran, now)
 	switch {
 	case !r.tasked || !r.queued || len(r.queue) > 0 || t.stopped || t.use.cut.missing():
@@ -33,7 +35,7 @@ func (t *tracked) noteUse(r result, now time.Time) {
 // since is Evidence.IdleSince.
 func (u *use) since() time.Time {
 	switch {
-	case u.idleSince.IsZero() || u.cut.open:
+	case u.idleSince.IsZero() || u.cut.open || u.cut.left || u.uncounted:
 		return time.Time{}
 	case u.cut.over.After(u.idleSince):
 		return u.cut.over

@@ -136,3 +136,33 @@ func TestCutOffBehindAnother(t *testing.T) {
 		}
 	}
 }
+
+// What comes into the tree when a call that was cut off is over may be of it all the
+// same, until another one shows that the server has gone on.
+func TestWhatACutOffCallStartsLate(t *testing.T) {
+	at := time.Now()
+	over := at.Add(cutOffWork)
+	tr := known()
+	tr.noteTree(treeOf(5), at.Add(-time.Minute))
+	tr.use.cut.asked = tr.treeIDs
+	tr.succeeded(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
+	tr.succeeded(idle(cutOff), at)
+	for _, c := range []struct {
+		what string
+		tree []process.Stat
+		want time.Time
+	}{
+		{"nothing is left", treeOf(5), over}, {"a command", treeOf(5, 9), time.Time{}}, {"it has ended", treeOf(5), over}, {"no tree is known", nil, time.Time{}},
+	} {
+		tr.noteTree(c.tree, over)
+		if got := tr.usage().IdleSince; got != c.want {
+			t.Errorf("%s: idle since %v, want %v", c.what, got, c.want)
+		}
+	}
+	later := over.Add(time.Hour)
+	tr.succeeded(idle(&serena.Task{Name: "Task-3:ListDirTool", Finished: true}), later)
+	tr.noteTree(treeOf(5, 9), later)
+	if got := tr.usage().IdleSince; got != later {
+		t.Errorf("used since: idle since %v", got)
+	}
+}

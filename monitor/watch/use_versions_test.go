@@ -20,7 +20,7 @@ import (
 type replayed struct {
 	*testing.T
 	*serenatest.Replayed
-	watch *Watch
+	loop  *loop
 	known *tracked
 	now   time.Time
 }
@@ -31,13 +31,15 @@ func replay(t *testing.T, version, state string) *replayed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &replayed{T: t, Replayed: serenatest.Replay(t, version, state), watch: New(Options{}), now: time.Now()}
+	w := New(Options{})
+	s := &replayed{T: t, Replayed: serenatest.Replay(t, version, state), loop: newLoop(w.system, w.log, w.client, w.given.rules, nil), now: time.Now()}
 	cmd, ok := serena.ParseCommand(s.Transcript.Exe, s.Transcript.Args)
 	if !ok {
 		t.Fatalf("not recognised: %q", s.Transcript.Args)
 	}
 	s.known = newTracked(process.Info{Identity: stat.Identity}, monitor.KindSerena, cmd, s.now)
 	s.known.in.Recognised, s.known.port = true, s.Port
+	s.loop.tracked[stat.Identity] = s.known
 	return s
 }
 
@@ -53,7 +55,7 @@ func (s *replayed) look(waits bool) monitor.Instance {
 	ctx, giveUp := context.WithCancel(s.Context())
 	defer giveUp()
 	before, answered := len(s.Asked()), make(chan result, 1)
-	go func() { answered <- ask.put(ctx, s.watch.client) }()
+	go func() { answered <- ask.put(ctx, s.loop.client) }()
 	if waits {
 		waitFor(s.T, "the overview is asked for", func() bool { return slices.Contains(s.Asked()[before:], "GET /get_config_overview") })
 		giveUp()
@@ -68,14 +70,30 @@ func (s *replayed) look(waits bool) monitor.Instance {
 	return in
 }
 
-// stillIdle asks it whether it has been idle since it was looked at.
-func (s *replayed) stillIdle() error {
-	k := s.known
-	told := standing{
-		found: true, port: s.Port, members: []int{os.Getpid()}, idleSince: k.use.since(), lastTask: k.lastTask, calls: k.in.ToolCalls,
-		marked: k.use.cut.marked, before: k.use.cut.before,
+// fresh looks at it as Watch.Fresh does.
+func (s *replayed) fresh() error {
+	s.Helper()
+	s.now = s.now.Add(time.Second)
+	if err := s.loop.lookAt(s.Context(), s.known.in.Identity, make(chan fresh, 1), s.now); err != nil {
+		return err
 	}
-	return s.watch.stillIdle(s.Context(), k.in.Identity, told, told.idleSince)
+	if s.loop.inFlight > 0 {
+		s.loop.absorb(<-s.loop.results, s.now)
+	}
+	if len(s.loop.answers) != 1 {
+		s.Errorf("%d answers", len(s.loop.answers))
+	}
+	s.loop.answers = nil
+	return nil
+}
+
+// freshIdle is since when it is idle, by such a look.
+func (s *replayed) freshIdle() time.Time {
+	s.Helper()
+	if err := s.fresh(); err != nil {
+		s.Fatal(err)
+	}
+	return s.known.usage().IdleSince
 }
 
 // TestVersions goes through the states of each version. A tool that runs holds up
@@ -98,25 +116,32 @@ func TestVersions(t *testing.T) {
 			if in = s.look(false); in.Evidence.IdleSince != first {
 				t.Errorf("nobody has called it, and it is idle since %v", in.Evidence.IdleSince)
 			}
-			if err := s.stillIdle(); err != nil {
-				t.Error(err)
+			if since := s.freshIdle(); since != first {
+				t.Errorf("looked at, and idle since %v", since)
 			}
 
 			s.Enter(serenatest.Project)
-			refused(t, "called", s.stillIdle(), "it has just been used")
+			if since := s.freshIdle(); since != s.now {
+				t.Errorf("called, and idle since %v", since)
+			}
+			called := s.now
 			in = s.look(false)
-			if in.State != monitor.StateProject || in.ProjectName != "alpha" || in.ProjectRoot != "/home/user/alpha" || *in.ToolCalls != 1 || in.Evidence.IdleSince != s.now || *in.Busy {
+			if in.State != monitor.StateProject || in.ProjectName != "alpha" || in.ProjectRoot != "/home/user/alpha" || *in.ToolCalls != 1 || in.Evidence.IdleSince != called || *in.Busy {
 				t.Errorf("with a project: %+v", in)
 			}
 
 			s.Enter(serenatest.Busy)
-			refused(t, "at work", s.stillIdle(), "it is at work")
+			if since := s.freshIdle(); !since.IsZero() {
+				t.Errorf("at work, and idle since %v", since)
+			}
 			for range 3 { // each later look says the same
 				waits := version == serenatest.Version15 && !s.known.overviewHeld
 				if in = s.look(waits); in.State != monitor.StateProject || !*in.Busy || !in.Evidence.IdleSince.IsZero() {
 					t.Errorf("at work: %+v", in)
 				}
-				refused(t, "at work", s.stillIdle(), "not known to be idle")
+				if since := s.freshIdle(); !since.IsZero() {
+					t.Errorf("at work, and idle since %v", since)
+				}
 			}
 
 			s.Enter(serenatest.Called)
@@ -124,19 +149,21 @@ func TestVersions(t *testing.T) {
 			if *in.Busy || *in.ToolCalls != 3 || in.Evidence.IdleSince != s.now {
 				t.Errorf("after the call: %+v", in)
 			}
-			if err := s.stillIdle(); err != nil {
-				t.Error(err)
+			if since := s.freshIdle(); since != in.Evidence.IdleSince {
+				t.Errorf("looked at, and idle since %v", since)
 			}
 
 			s.Enter(serenatest.CutOff)
-			if s.stillIdle() == nil {
-				t.Error("a call was cut off since, and it is still idle")
+			if since := s.freshIdle(); !since.IsZero() {
+				t.Errorf("a call was cut off, and it is idle since %v", since)
 			}
 			for range 2 {
 				if in = s.look(false); *in.Busy || !in.Evidence.IdleSince.IsZero() {
 					t.Errorf("a call was cut off: %+v", in)
 				}
-				refused(t, "cut off", s.stillIdle(), "not known to be idle")
+				if since := s.freshIdle(); !since.IsZero() {
+					t.Errorf("a call was cut off, and it is idle since %v", since)
+				}
 			}
 		})
 	}

@@ -284,6 +284,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 			l.exited(id, time.Now())
 		case r := <-l.results:
 			l.absorb(r, time.Now())
+			l.askWhole(ctx, l.tracked[r.id], time.Now())
 			urgent = false
 			if together.goOn(l.inFlight) {
 				continue
@@ -335,6 +336,11 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	clear(l.moved)
 	after.Recent = w.happened.list()
 	w.plan(after)
+	urgent = urgent || len(l.answers) > 0
+	for _, answer := range l.answers {
+		answer <- fresh{s: after}
+	}
+	l.answers = nil
 	switch change := compare(before, after); {
 	case change == same && before.Seq > 0:
 		return

@@ -107,7 +107,7 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 		v := Verdict{PID: a.ID.PID, Do: a.Do, Rule: a.Rule, Reason: a.Reason, Because: a.Because}
 		if a.Do == policy.End {
 			before := m.Ended()
-			if _, err := ladder.Stop(ctx, *snap.Instance(a.ID), order(w, snap.Instance(a.ID), a.Rule, policy.What(s.Order))); err != nil {
+			if _, err := ladder.Stop(ctx, *snap.Instance(a.ID), order(w, s, snap.Instance(a.ID), a.Rule)); err != nil {
 				v.Do, v.Because = policy.Refuse, err.Error()
 			}
 			v.Tree = slices.DeleteFunc(m.Ended(), func(pid int) bool { return slices.Contains(before, pid) })
@@ -121,14 +121,21 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 }
 
 // order is what the ladder is told, as app/policies and the faces tell it.
-func order(w *watch.Watch, in *monitor.Instance, rule policy.Rule, what policy.What) stop.Order {
+func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule policy.Rule) stop.Order {
+	what := policy.What(s.Order)
 	o := stop.Order{By: "the situation", Automatic: what == ""}
-	switch {
-	case what == policy.WhatAll:
-	case rule == policy.Orphans:
-		o.Confirm = func(ctx context.Context) error { return w.StillAlone(ctx, in.Identity) }
-	default:
-		o.Confirm = func(ctx context.Context) error { return w.StillIdle(ctx, in.Identity, in.Evidence.IdleSince) }
+	if what == policy.WhatAll {
+		return o
+	}
+	o.Confirm = func(ctx context.Context) error {
+		snap, err := w.Fresh(ctx, in.Identity)
+		switch {
+		case err != nil:
+			return err
+		case what != "":
+			return policy.ConfirmOrder(in, what, snap, rulesOf(s.Settings), time.Now())
+		}
+		return policy.Confirm(in, rule, snap, rulesOf(s.Settings), time.Now())
 	}
 	return o
 }

@@ -1,0 +1,64 @@
+package policy
+
+import (
+	"errors"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// Confirm is nil when the rules, by a snapshot for which the instance was looked at
+// anew, end it by the same rule as when it was as given. Otherwise the error says
+// what has changed, a part of a sentence.
+func Confirm(was *monitor.Instance, rule Rule, s *monitor.Snapshot, r Rules, now time.Time) error {
+	return confirm(was, rule, Decide(only(s, was.Identity), r, now), s, "the policy "+string(rule)+" no longer applies")
+}
+
+// ConfirmOrder is Confirm for an order of the user. One that means all rests on
+// nothing that may change.
+func ConfirmOrder(was *monitor.Instance, w What, s *monitor.Snapshot, r Rules, now time.Time) error {
+	actions := Select(only(s, was.Identity), w, r, now)
+	switch w {
+	case WhatIdle:
+		return confirm(was, Idle, actions, s, "it is not idle any more")
+	case WhatOrphans:
+		return confirm(was, Orphans, actions, s, "it is not orphaned any more")
+	}
+	return nil
+}
+
+// ErrUsed says that an instance was used since it was found to be idle.
+var ErrUsed = errors.New("it has just been used")
+
+func confirm(was *monitor.Instance, rule Rule, actions []Action, s *monitor.Snapshot, changed string) error {
+	if in := s.Instance(was.Identity); in != nil && rule != Orphans {
+		switch {
+		case in.Busy != nil && *in.Busy:
+			return errors.New(atWork)
+		case in.Evidence.IdleSince.IsZero():
+			return errors.New(silent)
+		case in.Evidence.IdleSince.After(was.Evidence.IdleSince):
+			return ErrUsed
+		}
+	}
+	for _, a := range actions {
+		switch {
+		case a.Do == End && a.Rule == rule:
+			return nil
+		case a.Because != "":
+			return errors.New(a.Because)
+		}
+	}
+	return errors.New(changed)
+}
+
+// only is a snapshot with nothing but that instance, if it has it. Only the rule
+// about duplicates looks at others, and it ends nothing.
+func only(s *monitor.Snapshot, id monitor.Identity) *monitor.Snapshot {
+	one := *s
+	one.Instances = nil
+	if in := s.Instance(id); in != nil {
+		one.Instances = []monitor.Instance{*in}
+	}
+	return &one
+}

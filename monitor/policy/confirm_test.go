@@ -1,0 +1,87 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// What a look at a server finds just before its end has to bear out why it is ended.
+func TestConfirm(t *testing.T) {
+	again := func(in *monitor.Instance) { in.Evidence.IdleSince = ago(40 * time.Minute) } // which is long enough
+	clientLives := func(in *monitor.Instance) {
+		in.Evidence.Orphaned, in.Evidence.ClientGone, in.Evidence.AloneSince = false, false, time.Time{}
+	}
+	held := func(in *monitor.Instance) { in.Evidence.Orphaned, in.Evidence.AloneSince = false, time.Time{} }
+	door := func(in *monitor.Instance) { in.Evidence.Orphaned, in.Evidence.Suspected = false, true }
+	lost := func(in *monitor.Instance) { in.Evidence.AloneSince = ago(time.Minute) } // found alone anew
+	ends := func(in *monitor.Instance) { in.Identity.PID = 0 }
+	const stale, notIdle, notAlone = "the policy idle no longer applies", "it is not idle any more", "it is not orphaned any more"
+	orphaned := orphan(time.Hour)
+	for _, c := range []struct {
+		name   string
+		what   What // "" = of a policy
+		rule   Rule
+		was    monitor.Instance
+		change func(*monitor.Instance)
+		r      Rules
+		want   string
+	}{
+		{"idle", "", Idle, server(), func(*monitor.Instance) {}, settings(), ""},
+		{"at work", "", Idle, server(), working, settings(), atWork},
+		{"mute", "", Idle, server(), mute, settings(), silent},
+		{"used", "", Idle, server(), idleFor(time.Second), settings(), "it has just been used"},
+		{"used, and idle for long enough", "", Idle, server(), again, settings(), "it has just been used"},
+		{"connected", "", Idle, server(), stdio, settings(), "its client Codex (7) is connected"},
+		{"keeps variables", "", Idle, server(), repl, settings(), "it keeps variables of its clients, which would be lost"},
+		{"kept", "", Idle, server(), func(*monitor.Instance) {}, settings(keep), "it is kept"},
+		{"paused", "", Idle, server(), func(*monitor.Instance) {}, settings(pause), "the policies are paused"},
+		{"switched off", "", Idle, server(), func(*monitor.Instance) {}, settings(off(Idle)), stale},
+		{"just awake", "", Idle, server(), func(*monitor.Instance) {}, settings(func(r *Rules) { r.AwakeSince = noon }), stale},
+		{"ended", "", Idle, server(), ends, settings(), stale},
+		{"by another rule", "", Memory, server(large), func(*monitor.Instance) {}, settings(), "the policy memory no longer applies"},
+		{"large", "", Memory, server(large), func(*monitor.Instance) {}, settings(func(r *Rules) { r.IdleAfter, r.MemoryEnd = 0, true }), ""},
+		{"large and used", "", Memory, server(large), again, settings(func(r *Rules) { r.IdleAfter, r.MemoryEnd = 0, true }), "it has just been used"},
+
+		{"orphaned", "", Orphans, server(orphaned), func(*monitor.Instance) {}, settings(), ""},
+		{"orphaned, and hangs", "", Orphans, server(orphaned), mute, settings(), ""},
+		{"orphaned, and done with its last call", "", Orphans, server(orphaned), again, settings(), ""},
+		{"orphaned, at work", "", Orphans, server(orphaned), working, settings(), "it is at work"},
+		{"its client runs", "", Orphans, server(orphaned), clientLives, settings(), "its client Codex (7) is connected"},
+		{"somebody holds its pipes", "", Orphans, server(orphaned), held, settings(), unknownUsers},
+		{"it listens", "", Orphans, server(orphaned), door, settings(), unknownUsers},
+		{"alone since a minute", "", Orphans, server(orphaned), lost, settings(), "the policy orphans no longer applies"},
+
+		{"idle, of an order", WhatIdle, Idle, server(), func(*monitor.Instance) {}, settings(pause), ""},
+		{"at work, of an order", WhatIdle, Idle, server(), working, settings(), atWork},
+		{"mute, of an order", WhatIdle, Idle, server(), mute, settings(), silent},
+		{"used, of an order", WhatIdle, Idle, server(), again, settings(), "it has just been used"},
+		{"ended, of an order", WhatIdle, Idle, server(), ends, settings(), notIdle},
+		{"orphaned, of an order", WhatOrphans, Orphans, server(orphaned), lost, settings(pause), ""},
+		{"its client runs, of an order", WhatOrphans, Orphans, server(orphaned), clientLives, settings(), notAlone},
+		{"it listens, of an order", WhatOrphans, Orphans, server(orphaned), door, settings(), unknownUsers},
+		{"all", WhatAll, "", server(), working, settings(), ""},
+	} {
+		is := c.was
+		c.change(&is)
+		// Only the rule about duplicates looks at others.
+		s := &monitor.Snapshot{At: noon, Instances: []monitor.Instance{server(func(in *monitor.Instance) { in.Identity.PID, in.Pinned = 101, true }), is}}
+		var err error
+		if c.what != "" {
+			err = ConfirmOrder(&c.was, c.what, s, c.r, noon)
+		} else {
+			err = Confirm(&c.was, c.rule, s, c.r, noon)
+		}
+		if got := words(err); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func words(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,97 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// fresh is what a look at one instance comes to.
+type fresh struct {
+	s   *monitor.Snapshot
+	err error
+}
+
+var errUnwatched = fmt.Errorf("it is watched no more: %w", process.ErrGone)
+
+// Fresh looks at an instance now: at its process, at what it has started, at its
+// client and the pipes to it, and at what it says of its calls. It returns the
+// snapshot with what was found, which is published as any other. What could not be
+// found out is the error, or is not known there; it is process.ErrGone when the
+// instance has ended. It needs Serve and is safe for concurrent use.
+func (w *Watch) Fresh(ctx context.Context, id monitor.Identity) (*monitor.Snapshot, error) {
+	answer := make(chan fresh, 1)
+	w.tell(nil, func(ctx context.Context, l *loop, now time.Time) {
+		if err := l.lookAt(ctx, id, answer, now); err != nil {
+			answer <- fresh{err: err}
+		}
+	})
+	select {
+	case f := <-answer:
+		return f.s, f.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("it could not be looked at in time: %w", ctx.Err())
+	}
+}
+
+// lookAt looks at an instance for Fresh. Without an error it is answered later, with
+// a snapshot.
+func (l *loop) lookAt(ctx context.Context, id monitor.Identity, answer chan<- fresh, now time.Time) error {
+	t := l.tracked[id]
+	if t == nil || !t.exitedAt.IsZero() {
+		return errUnwatched
+	}
+	st, err := l.system.Stat(id.PID)
+	switch {
+	case errors.Is(err, process.ErrGone), err == nil && (st.Identity != id || st.State == process.Unreaped):
+		return fmt.Errorf("it has ended: %w", process.ErrGone)
+	case err != nil:
+		return fmt.Errorf("whether it runs is not known: %w", err)
+	}
+	t.noteStat(st, l.mainCPU(id), now)
+	if l.sampleTree(t, now); t.treeIDs == nil {
+		return errors.New("what it has started is not known")
+	}
+	if err := l.lookAtClient(t, now); err != nil {
+		return err
+	}
+	if t.port == 0 || t.stopped {
+		l.answers = append(l.answers, answer)
+		return nil
+	}
+	t.waiting = append(t.waiting, answer)
+	l.askWhole(ctx, t, now)
+	return nil
+}
+
+// lookAtClient looks whether a client that was seen to end is gone, and nobody else
+// holds its end of the pipes.
+func (l *loop) lookAtClient(t *tracked, now time.Time) error {
+	e := &t.evidence
+	if !t.overStdio() || t.in.Client == nil || e.clientGone.IsZero() {
+		return nil
+	}
+	alive, err := process.Alive(l.system, t.in.Client.Identity)
+	switch {
+	case err != nil:
+		return fmt.Errorf("whether its client is gone is not known: %w", err)
+	case alive:
+		e.clientGone, e.closed, e.suspected = time.Time{}, false, false
+		l.watchClient(t, now)
+	default:
+		l.lookForEnd(t, now)
+	}
+	return nil
+}
+
+// askWhole asks a dashboard for whoever waits for that, unless it is being asked: an
+// answer that was under way before tells of an earlier moment.
+func (l *loop) askWhole(ctx context.Context, t *tracked, now time.Time) {
+	if t != nil && len(t.waiting) > 0 && !t.probing {
+		l.probe(ctx, t, now)
+	}
+}
