@@ -32,6 +32,9 @@ type Evidence struct {
 	KeepsState *bool
 	// RedSince is when its state became zombie.
 	RedSince time.Time
+	// SteadyBytes is the memory of its tree, but for a fall of less than a tenth:
+	// memory goes up and down without anybody doing anything.
+	SteadyBytes uint64
 }
 
 // Plan is what the policies mean to do about an instance.

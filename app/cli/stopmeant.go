@@ -26,7 +26,7 @@ func (d *decider) decisions(ctx context.Context, w policy.What) ([]api.Decision,
 	if d.client != nil {
 		return d.client.Decisions(ctx, w)
 	}
-	return api.EncodeDecisions(policy.Select(d.snapshot, w, d.policyRules(), time.Now())).Decisions, nil
+	return api.EncodeDecisions(policy.Select(d.snapshot, w, d.policyRules())).Decisions, nil
 }
 
 // confirm looks at the processes once more, when nobody watches, whether an order
@@ -41,7 +41,7 @@ func (d *decider) confirm(in *monitor.Instance) func(context.Context) error {
 		if err != nil {
 			return fmt.Errorf("the processes cannot be looked at once more: %w", err)
 		}
-		for _, a := range policy.Select(s, w, d.policyRules(), time.Now()) {
+		for _, a := range policy.Select(s, w, d.policyRules()) {
 			if a.ID == in.Identity && a.Do == policy.End {
 				return nil
 			}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/daemon"
@@ -193,6 +194,7 @@ func TestConfirmByOneLook(t *testing.T) {
 		{stopOptions{orphans: true}, list[0], "one more look cannot tell that it is orphaned"},
 	} {
 		d := newDesktop(t, slices.Clone(list)...)
+		d.snap.At = time.Now() // as a scan has it
 		confirm := (&decider{program: d.program, options: test.options}).confirm(&test.in)
 		if err := confirm(t.Context()); (err == nil) != (test.says == "") || err != nil && err.Error() != test.says {
 			t.Errorf("%+v of %s: %v", test.options, test.in.Name(), err)

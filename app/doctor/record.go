@@ -49,7 +49,8 @@ func Record(ctx context.Context, o Recording) (*situation.Situation, error) {
 			s.Rules = append(s.Rules, situation.Rule{Name: r.Name, Program: r.Program, Arguments: r.Arguments})
 		}
 	}
-	s.Expect = expected(s, policy.Decide(o.Snapshot, policies, o.Snapshot.At))
+	actions, _ := policy.Decide(o.Snapshot, policies)
+	s.Expect = expected(s, actions)
 	text, err := s.Marshal()
 	if err != nil {
 		return nil, err

@@ -14,20 +14,19 @@ import (
 // confirm looks once more, when the tree is held, whether the policies, with all that
 // is known and was said by now, would end the instance for the same reason.
 func (e *Engine) confirm(in *monitor.Instance, rule policy.Rule) func(context.Context) error {
-	return e.lookAgain(in, func(s *monitor.Snapshot, r policy.Rules, now time.Time) error {
-		return policy.Confirm(in, rule, s, r, now)
+	return e.lookAgain(in, func(s *monitor.Snapshot, r policy.Rules) error {
+		return policy.Confirm(in, rule, s, r)
 	})
 }
 
 // lookAgain judges an instance by what a look at it finds at that moment.
-func (e *Engine) lookAgain(in *monitor.Instance, judge func(*monitor.Snapshot, policy.Rules, time.Time) error) func(context.Context) error {
+func (e *Engine) lookAgain(in *monitor.Instance, judge func(*monitor.Snapshot, policy.Rules) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		s, err := e.o.Fresh(ctx, in.Identity)
 		if err != nil {
 			return err
 		}
-		now := e.read().now
-		return judge(s, e.rules(now), now)
+		return judge(s, e.rules(s.At))
 	}
 }
 
@@ -36,11 +35,12 @@ func (e *Engine) lookAgain(in *monitor.Instance, judge func(*monitor.Snapshot, p
 // he kept it before counts, nor that the machine slept, and what is left to him
 // ends as well.
 func (e *Engine) confirmNotice(in *monitor.Instance, grounds []ground) func(context.Context) error {
-	return e.lookAgain(in, func(s *monitor.Snapshot, r policy.Rules, now time.Time) error {
+	return e.lookAgain(in, func(s *monitor.Snapshot, r policy.Rules) error {
 		r.Paused, r.Kept, r.AwakeSince = false, nil, time.Time{}
 		err := errors.New("what the notification said of it no longer holds")
 		// All of the snapshot, for a duplicate is one beside another.
-		for _, a := range policy.Decide(s, r, now) {
+		actions, _ := policy.Decide(s, r)
+		for _, a := range actions {
 			i := slices.IndexFunc(grounds, func(g ground) bool { return g.rule == a.Rule })
 			switch {
 			case a.ID != in.Identity:
@@ -67,8 +67,8 @@ func (e *Engine) Confirm(in monitor.Instance, w policy.What) func(context.Contex
 	if w == policy.WhatAll {
 		return nil
 	}
-	return e.lookAgain(&in, func(s *monitor.Snapshot, r policy.Rules, now time.Time) error {
-		return policy.ConfirmOrder(&in, w, s, r, now)
+	return e.lookAgain(&in, func(s *monitor.Snapshot, r policy.Rules) error {
+		return policy.ConfirmOrder(&in, w, s, r)
 	})
 }
 

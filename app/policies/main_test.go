@@ -84,7 +84,7 @@ func (w *world) fresh(ctx context.Context, id monitor.Identity) (*monitor.Snapsh
 		return nil, ctx.Err()
 	}
 	w.asked = append(w.asked, id.PID)
-	return w.s, w.contrary
+	return at(w.s, w.time.now), w.contrary
 }
 
 // instances replaces the snapshot.

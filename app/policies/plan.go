@@ -33,7 +33,7 @@ type basis struct {
 
 func basisOf(in *monitor.Instance) basis {
 	b := basis{evidence: in.Evidence, busy: in.Busy == nil || *in.Busy, pinned: in.Pinned}
-	b.evidence.KeepsState = nil
+	b.evidence.KeepsState, b.evidence.SteadyBytes = nil, 0
 	return b
 }
 
@@ -71,8 +71,8 @@ func (e *Engine) Plan(s *monitor.Snapshot) {
 }
 
 // show makes Plan say what is planned now, and tells when that is something else.
-func (e *Engine) show(s *monitor.Snapshot, r policy.Rules, now time.Time, said bool) {
-	after := &view{standing: r.Standing(s, now), plans: make(map[monitor.Identity]shown, len(e.book.plans))}
+func (e *Engine) show(s *monitor.Snapshot, r policy.Rules, said bool) {
+	after := &view{standing: r.Standing(s), plans: make(map[monitor.Identity]shown, len(e.book.plans))}
 	for id, p := range e.book.plans {
 		if p.because != "" && !p.announced() {
 			continue // it was found in use, and nobody knows whether it will end

@@ -88,10 +88,11 @@ func (e *Engine) look(ctx context.Context, s *monitor.Snapshot, begin func(func(
 	if s == nil {
 		return due
 	}
-	r := e.rules(now)
+	s, r := at(s, now), e.rules(now)
+	actions, next := policy.Decide(s, r)
 	if e.o.Active {
 		e.requests(ctx, s, now, begin)
-		w := e.book.look(s, policy.Decide(s, r, now), r, now)
+		w := e.book.look(s, actions, r, now)
 		for _, event := range w.events {
 			e.o.Record(event)
 		}
@@ -105,8 +106,8 @@ func (e *Engine) look(ctx context.Context, s *monitor.Snapshot, begin func(func(
 		e.tell(now)
 		due = sooner(due, sooner(e.book.next(now), e.book.told.next()))
 	}
-	e.show(s, r, now, ended)
-	return sooner(due, policy.Next(s, r, now))
+	e.show(s, r, ended)
+	return sooner(due, next)
 }
 
 // tell shows what is to be told.

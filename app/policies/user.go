@@ -250,11 +250,11 @@ func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
 		s = e.o.Source.Snapshot()
 	}
 	now := e.read().now
-	r := e.rules(now)
+	s, r := at(s, now), e.rules(now)
 	if w != "" {
-		return policy.Select(s, w, r, now)
+		return policy.Select(s, w, r)
 	}
-	actions := policy.Decide(s, r, now)
+	actions, _ := policy.Decide(s, r)
 	plans := e.view.Load().plans
 	for i := range actions {
 		a := &actions[i]
@@ -264,6 +264,13 @@ func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
 		}
 	}
 	return actions
+}
+
+// at is a snapshot at a later moment, in which nothing has changed.
+func at(s *monitor.Snapshot, now time.Time) *monitor.Snapshot {
+	later := *s
+	later.At = now
+	return &later
 }
 
 func about(in *monitor.Instance, kind monitor.EventKind, at time.Time, detail string) monitor.Event {

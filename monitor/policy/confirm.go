@@ -2,7 +2,6 @@ package policy
 
 import (
 	"errors"
-	"time"
 
 	"lamplighter/monitor"
 )
@@ -10,14 +9,15 @@ import (
 // Confirm is nil when the rules, by a snapshot for which the instance was looked at
 // anew, end it by the same rule as when it was as given. Otherwise the error says
 // what has changed, a part of a sentence.
-func Confirm(was *monitor.Instance, rule Rule, s *monitor.Snapshot, r Rules, now time.Time) error {
-	return confirm(was, rule, Decide(only(s, was.Identity), r, now), s, "the policy "+string(rule)+" no longer applies")
+func Confirm(was *monitor.Instance, rule Rule, s *monitor.Snapshot, r Rules) error {
+	actions, _ := Decide(only(s, was.Identity), r)
+	return confirm(was, rule, actions, s, "the policy "+string(rule)+" no longer applies")
 }
 
 // ConfirmOrder is Confirm for an order of the user. One that means all rests on
 // nothing that may change.
-func ConfirmOrder(was *monitor.Instance, w What, s *monitor.Snapshot, r Rules, now time.Time) error {
-	actions := Select(only(s, was.Identity), w, r, now)
+func ConfirmOrder(was *monitor.Instance, w What, s *monitor.Snapshot, r Rules) error {
+	actions := Select(only(s, was.Identity), w, r)
 	switch w {
 	case WhatIdle:
 		return confirm(was, Idle, actions, s, "it is not idle any more")

@@ -69,9 +69,9 @@ func TestConfirm(t *testing.T) {
 		s := &monitor.Snapshot{At: noon, Instances: []monitor.Instance{server(func(in *monitor.Instance) { in.Identity.PID, in.Pinned = 101, true }), is}}
 		var err error
 		if c.what != "" {
-			err = ConfirmOrder(&c.was, c.what, s, c.r, noon)
+			err = ConfirmOrder(&c.was, c.what, s, c.r)
 		} else {
-			err = Confirm(&c.was, c.rule, s, c.r, noon)
+			err = Confirm(&c.was, c.rule, s, c.r)
 		}
 		if got := words(err); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

@@ -12,58 +12,59 @@ import (
 // order of the snapshot, and what is decided about an instance does not depend on
 // that order. Instances that the rules say nothing about have no action.
 //
-// It rests on what the snapshot knows. Whoever carries an action out has to look
-// again just before, because a call may come at any moment.
-func Decide(s *monitor.Snapshot, r Rules, now time.Time) []Action {
-	var actions []Action
-	eachLook(s, &r, now, func(c *look, found []finding) {
-		strongest := c.settle(found)
-		if r.Paused {
-			if strongest.do == End {
-				strongest.do, strongest.because = Refuse, "the policies are paused"
-			}
-			if strongest.do == Refuse {
-				actions = append(actions, c.action(strongest))
-			}
-			return
-		}
-		if strongest.do != "" {
-			actions = append(actions, c.action(strongest))
-		}
-		if strongest.do == End {
-			return // soon there is nothing left to tell of
-		}
-		for _, f := range found {
-			if f.do == Notify && f.due(now) && !repeats(f, found) {
-				actions = append(actions, c.action(f))
-			}
-		}
-	})
-	return actions
-}
-
-// Next is when Decide or Standing may say something else although nothing has
-// happened but that time has passed; zero: never. Something is due then, an
-// instance is no longer kept, or an order to stop the idle ones means one more.
-func Next(s *monitor.Snapshot, r Rules, now time.Time) time.Time {
-	var next time.Time
-	sooner := func(t time.Time) {
-		if t.After(now) && (next.IsZero() || t.Before(next)) {
-			next = t
-		}
-	}
-	eachLook(s, &r, now, func(c *look, found []finding) {
-		if until, isKept := c.keptUntil(); isKept {
-			sooner(until)
-		}
+// It rests on what the snapshot knows, at the moment of the snapshot. Whoever carries
+// an action out has to look again just before, because a call may come at any moment.
+//
+// next is when it, or Standing, may say something else although nothing has happened
+// but that time has passed; zero: never. Something is due then, an instance is no
+// longer kept, or an order to stop the idle ones means one more.
+func Decide(s *monitor.Snapshot, r Rules) (actions []Action, next time.Time) {
+	eachLook(s, &r, func(c *look, found []finding) {
+		actions = c.decide(actions, found)
+		until, _ := c.keptUntil()
+		next = c.sooner(c.sooner(next, until), c.meantFrom())
 		for _, f := range found {
 			if f.do != "" {
-				sooner(f.at)
+				next = c.sooner(next, f.at)
 			}
 		}
-		sooner(c.meantFrom())
 	})
+	return actions, next
+}
+
+// sooner is the sooner of two moments, the second of which counts when it is still to
+// come.
+func (c *look) sooner(next, at time.Time) time.Time {
+	if at.After(c.now) && (next.IsZero() || at.Before(next)) {
+		return at
+	}
 	return next
+}
+
+// decide adds what is to be done about one instance.
+func (c *look) decide(actions []Action, found []finding) []Action {
+	strongest := c.settle(found)
+	if c.r.Paused {
+		if strongest.do == End {
+			strongest.do, strongest.because = Refuse, "the policies are paused"
+		}
+		if strongest.do == Refuse {
+			actions = append(actions, c.action(strongest))
+		}
+		return actions
+	}
+	if strongest.do != "" {
+		actions = append(actions, c.action(strongest))
+	}
+	if strongest.do == End {
+		return actions // soon there is nothing left to tell of
+	}
+	for _, f := range found {
+		if f.do == Notify && f.due(c.now) && !repeats(f, found) {
+			actions = append(actions, c.action(f))
+		}
+	}
+	return actions
 }
 
 // finding is what one rule says about one instance, from a moment on. Before
@@ -80,7 +81,7 @@ func (f *finding) due(now time.Time) bool { return !f.at.After(now) }
 
 // eachLook calls yield with what every rule finds about each instance, the one
 // about orphans first. The list is valid during the call only.
-func eachLook(s *monitor.Snapshot, r *Rules, now time.Time, yield func(*look, []finding)) {
+func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []finding)) {
 	youngest := youngestOf(s, r)
 	var found [5]finding
 	for i := range s.Instances {
@@ -88,7 +89,7 @@ func eachLook(s *monitor.Snapshot, r *Rules, now time.Time, yield func(*look, []
 		if beyond(in) {
 			continue
 		}
-		c := newLook(in, r, now)
+		c := newLook(in, r, s.At)
 		found = [...]finding{c.orphaned(), c.idle(), c.red(), c.memory(), c.duplicate(youngest)}
 		yield(&c, found[:])
 	}

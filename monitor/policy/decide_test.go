@@ -60,11 +60,9 @@ func sizeOf(bytes uint64) func(*monitor.Instance) {
 	return func(in *monitor.Instance) { in.RSSBytes = bytes }
 }
 
-// planned is one whose end is planned already.
-func planned(reason string) func(*monitor.Instance) {
-	return func(in *monitor.Instance) {
-		in.Plan = monitor.Plan{ShutdownAt: noon.Add(time.Minute), Reason: reason}
-	}
+// before is one whose tree was larger a moment ago.
+func before(bytes uint64) func(*monitor.Instance) {
+	return func(in *monitor.Instance) { in.Evidence.SteadyBytes = bytes }
 }
 
 func idleFor(d time.Duration) func(*monitor.Instance) {
@@ -117,6 +115,12 @@ func short(actions []Action) []string {
 		list = append(list, text)
 	}
 	return list
+}
+
+// actionsOf are those that are decided.
+func actionsOf(s *monitor.Snapshot, r Rules) []Action {
+	actions, _ := Decide(s, r)
+	return actions
 }
 
 func TestDecide(t *testing.T) {
@@ -216,17 +220,13 @@ func TestDecide(t *testing.T) {
 		{"large and idle", server(large), settings(), []string{"end idle"}},
 		{"large, soon idle for long enough", server(large, idleFor(26*time.Minute)), settings(), []string{"wait idle in 4m0s", "notify memory"}},
 
-		{"large before, to be ended", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB")), settings(memoryEnds), []string{"end memory"}},
-		{"large before, to be ended, tried already", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB; it was not ended yet, because it was at work")), settings(memoryEnds), []string{"end memory"}},
-		{"large before, to be ended, idle, not yet", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB"), idleFor(8*time.Minute)), settings(memoryEnds), []string{"wait memory in 2m0s"}},
-		{"large before, now clearly not", server(sizeOf(1_800_000_000), planned("it uses more than 2.0 GB")), settings(memoryEnds), nil},
-		{"large before, not planned", server(sizeOf(1_900_000_000)), settings(memoryEnds), nil},
-		{"large before, planned for something else", server(sizeOf(1_900_000_000), planned("no call for 30 min")), settings(memoryEnds), nil},
-		{"large before, by another limit", server(sizeOf(1_900_000_000), planned("it uses more than 1.5 GB")), settings(memoryEnds), nil},
-		{"large before, to be ended, busy", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB"), working), settings(memoryEnds), nil},
-		{"large before, to be ended, pinned", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB"), pin), settings(memoryEnds), nil},
-		{"large before, not to be ended any more", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB")), settings(func(r *Rules) { r.IdleAfter = 0 }), nil},
-		{"large before, the rule is off", server(sizeOf(1_900_000_000), planned("it uses more than 2.0 GB")), settings(memoryEnds, off(Memory)), nil},
+		{"large before", server(sizeOf(1_900_000_000), before(2_100_000_000), working), settings(), []string{"notify memory"}},
+		{"large before, to be ended", server(sizeOf(1_900_000_000), before(2_100_000_000)), settings(memoryEnds), []string{"end memory"}},
+		{"large before, to be ended, idle, not yet", server(sizeOf(1_900_000_000), before(2_100_000_000), idleFor(8*time.Minute)), settings(memoryEnds), []string{"wait memory in 2m0s"}},
+		{"large before, to be ended, pinned", server(sizeOf(1_900_000_000), before(2_100_000_000), pin), settings(memoryEnds), []string{"notify memory: it is pinned"}},
+		{"large before, now clearly not", server(sizeOf(1_800_000_000), before(1_800_000_000)), settings(memoryEnds), nil},
+		{"large before, by another limit", server(sizeOf(1_900_000_000), before(2_000_000_000)), settings(memoryEnds), nil},
+		{"large before, the rule is off", server(sizeOf(1_900_000_000), before(2_100_000_000)), settings(memoryEnds, off(Memory)), nil},
 
 		// What clients share is parked, which is no business of the rules.
 		{"shared, idle", server(shared, withClients), settings(), []string{"refuse idle: " + isShared}},
@@ -268,8 +268,8 @@ func TestDecide(t *testing.T) {
 		{"for another project", server(), settings(override(Override{Project: "beta", Never: true})), []string{"end idle"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &monitor.Snapshot{Instances: []monitor.Instance{c.in}}
-			actions := Decide(s, c.r, noon)
+			s := &monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}
+			actions := actionsOf(s, c.r)
 			if got := short(actions); !slices.Equal(got, c.want) {
 				t.Errorf("decided %q, want %q", got, c.want)
 			}
@@ -302,7 +302,7 @@ func TestReasons(t *testing.T) {
 		{server(red(monitor.CauseUnreachable, time.Hour)), "it has needed attention for 10 min"},
 		{server(large, working), "it uses more than 2.0 GB"},
 	} {
-		actions := Decide(&monitor.Snapshot{Instances: []monitor.Instance{c.in}}, settings(), noon)
+		actions := actionsOf(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}, settings())
 		if len(actions) == 0 || actions[0].Reason != c.want {
 			t.Errorf("decided %+v, want the reason %q", actions, c.want)
 		}
@@ -329,7 +329,7 @@ func TestNext(t *testing.T) {
 		{"hung, not yet", server(red(monitor.CauseUnreachable, 9*time.Minute)), settings(), noon.Add(time.Minute)},
 		{"busy", server(working), settings(), time.Time{}},
 	} {
-		if got := Next(&monitor.Snapshot{Instances: []monitor.Instance{c.in}}, c.r, noon); !got.Equal(c.want) {
+		if _, got := Decide(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}, c.r); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

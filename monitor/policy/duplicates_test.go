@@ -64,7 +64,7 @@ func TestDuplicates(t *testing.T) {
 		for i := range c.instances {
 			working(&c.instances[i])
 		}
-		for _, a := range Decide(&monitor.Snapshot{Instances: c.instances}, c.r, noon) {
+		for _, a := range actionsOf(&monitor.Snapshot{At: noon, Instances: c.instances}, c.r) {
 			if a.Rule != Duplicates || a.Do != Notify || a.Reason != "its client Codex (7) has a newer one for the same project" {
 				t.Errorf("%s: decided %+v", c.name, a)
 			}

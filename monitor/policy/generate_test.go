@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"time"
 
 	"pgregory.net/rapid"
@@ -61,8 +60,7 @@ func anyInstance(n int) *rapid.Generator[monitor.Instance] {
 			},
 		}
 		in.Evidence.ClientGone = in.Evidence.Orphaned != seldom(t, "client is not what the pipes say")
-		if gigabytes := rapid.IntRange(0, 4).Draw(t, "planned over GB"); gigabytes > 0 {
-			in.Plan = monitor.Plan{ShutdownAt: noon, Reason: fmt.Sprintf("it uses more than %d.0 GB", gigabytes)}
+		if in.Evidence.SteadyBytes = in.RSSBytes; rapid.Bool().Draw(t, "larger before") {
 			in.RSSBytes -= in.RSSBytes / 20
 		}
 		if seldom(t, "parked") {
@@ -104,7 +102,7 @@ func anyInstance(n int) *rapid.Generator[monitor.Instance] {
 
 // anySnapshot draws up to ten instances with pids of their own, 0 among them.
 func anySnapshot(t *rapid.T) *monitor.Snapshot {
-	s := &monitor.Snapshot{}
+	s := &monitor.Snapshot{At: noon}
 	for n := range rapid.IntRange(1, 10).Draw(t, "instances") {
 		s.Instances = append(s.Instances, anyInstance(n).Draw(t, "instance"))
 	}

@@ -47,7 +47,7 @@ func ended(actions []Action, does ...Do) map[monitor.Identity]bool {
 // code does.
 func TestWhoIsNeverEnded(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
-		for _, a := range Decide(s, r, noon) {
+		for _, a := range actionsOf(s, r) {
 			if a.Do != End && a.Do != Wait {
 				continue
 			}
@@ -85,7 +85,7 @@ func TestWhoIsNeverEnded(t *testing.T) {
 				forNothing("attached", !proven && !r.IdleAttached && e.Transport != "http" && e.Transport != "sse")
 				forNothing("REPL", !proven && !r.IdleREPL && (e.KeepsState == nil || *e.KeepsState))
 				forNothing("small", a.Rule == Memory && (in.RSSBytes == 0 || in.RSSBytes <= r.MemoryOver*9/10 || !r.MemoryEnd))
-				forNothing("no more than the limit", a.Rule == Memory && in.RSSBytes <= r.MemoryOver && in.Plan.ShutdownAt.IsZero())
+				forNothing("no more than the limit", a.Rule == Memory && in.Evidence.SteadyBytes <= r.MemoryOver)
 			default:
 				forNothing("a rule that only tells", true)
 			}
@@ -98,7 +98,7 @@ func TestOrdersSpare(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
 		for _, what := range []What{WhatIdle, WhatOrphans, WhatAll} {
 			seen := map[monitor.Identity]bool{}
-			for _, a := range Select(s, what, r, noon) {
+			for _, a := range Select(s, what, r) {
 				in := find(t, s, a.ID)
 				e := in.Evidence
 				if seen[a.ID] {
@@ -137,7 +137,7 @@ func TestShapeOfDecisions(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
 		at, strong := -1, map[monitor.Identity]bool{}
 		notices := map[monitor.Identity]map[Rule]bool{}
-		for _, a := range Decide(s, r, noon) {
+		for _, a := range actionsOf(s, r) {
 			place := slices.IndexFunc(s.Instances, func(in monitor.Instance) bool { return in.Identity == a.ID })
 			if place < at {
 				t.Fatal("the actions are not in the order of the snapshot")
@@ -175,14 +175,14 @@ func TestShapeOfDecisions(t *testing.T) {
 
 func TestReorderingChangesNothing(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
-		shuffled := &monitor.Snapshot{Instances: rapid.Permutation(s.Instances).Draw(t, "shuffled")}
+		shuffled := &monitor.Snapshot{At: noon, Instances: rapid.Permutation(s.Instances).Draw(t, "shuffled")}
 		byID := func(s *monitor.Snapshot) map[monitor.Identity][]Action {
 			m := map[monitor.Identity][]Action{}
-			for _, a := range Decide(s, r, noon) {
+			for _, a := range actionsOf(s, r) {
 				m[a.ID] = append(m[a.ID], a)
 			}
 			for _, what := range []What{WhatIdle, WhatOrphans, WhatAll} {
-				for _, a := range Select(s, what, r, noon) {
+				for _, a := range Select(s, what, r) {
 					m[a.ID] = append(m[a.ID], a)
 				}
 			}
@@ -199,13 +199,13 @@ func TestDecidingChangesNothing(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
 		before := slices.Clone(s.Instances)
 		off, kept := maps.Clone(r.Off), maps.Clone(r.Kept)
-		first := Decide(s, r, noon)
-		Select(s, WhatAll, r, noon)
-		r.Standing(s, noon)
+		first := actionsOf(s, r)
+		Select(s, WhatAll, r)
+		r.Standing(s)
 		if !reflect.DeepEqual(before, s.Instances) || !maps.Equal(off, r.Off) || !maps.Equal(kept, r.Kept) {
 			t.Fatal("deciding has changed what it was given")
 		}
-		if again := Decide(s, r, noon); !reflect.DeepEqual(first, again) {
+		if again := actionsOf(s, r); !reflect.DeepEqual(first, again) {
 			t.Fatalf("%+v, and then %+v", first, again)
 		}
 	})
@@ -214,7 +214,7 @@ func TestDecidingChangesNothing(t *testing.T) {
 func TestNothingIsDoneWhilePaused(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
 		r.Paused = true
-		for _, a := range Decide(s, r, noon) {
+		for _, a := range actionsOf(s, r) {
 			if a.Do != Refuse {
 				t.Fatalf("%+v", a)
 			}
@@ -227,7 +227,7 @@ func TestNothingIsDoneWhilePaused(t *testing.T) {
 func TestSleepDoesNotCount(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
 		awake := r.AwakeSince
-		later := &monitor.Snapshot{Instances: slices.Clone(s.Instances)}
+		later := &monitor.Snapshot{At: noon, Instances: slices.Clone(s.Instances)}
 		for i := range later.Instances {
 			e := &later.Instances[i].Evidence
 			for _, since := range []*time.Time{&e.AloneSince, &e.IdleSince, &e.RedSince} {
@@ -236,11 +236,11 @@ func TestSleepDoesNotCount(t *testing.T) {
 				}
 			}
 		}
-		if a, b := short(Decide(s, r, noon)), short(Decide(later, r, noon)); !slices.Equal(a, b) {
+		if a, b := short(actionsOf(s, r)), short(actionsOf(later, r)); !slices.Equal(a, b) {
 			t.Fatalf("%q, and with what began at waking %q", a, b)
 		}
 		r.AwakeSince = noon
-		if ids := ended(Decide(s, r, noon), End); len(ids) > 0 {
+		if ids := ended(actionsOf(s, r), End); len(ids) > 0 {
 			t.Fatalf("just awake, it ends %v", ids)
 		}
 	})
@@ -258,7 +258,7 @@ func TestClockSetBack(t *testing.T) {
 				}
 			}
 		}
-		if ids := ended(Decide(s, r, noon), End); len(ids) > 0 {
+		if ids := ended(actionsOf(s, r), End); len(ids) > 0 {
 			t.Fatalf("it ends %v", ids)
 		}
 	})
@@ -288,7 +288,7 @@ func TestLongerNeverEndsMore(t *testing.T) {
 		if rapid.Bool().Draw(t, "another off") {
 			more.Off[rapid.SampledFrom(All).Draw(t, "which")] = true
 		}
-		before, after := Decide(s, r, noon), Decide(s, more, noon)
+		before, after := actionsOf(s, r), actionsOf(s, more)
 		for id := range ended(after, End) {
 			if !ended(before, End)[id] {
 				t.Fatalf("%v is ended only with more care", id)
@@ -305,8 +305,13 @@ func TestLongerNeverEndsMore(t *testing.T) {
 // TestNothingChangesBeforeNext: until then time alone changes no decision, and
 // not what an order would end.
 func TestNothingChangesBeforeNext(t *testing.T) {
-	decided := func(s *monitor.Snapshot, r Rules, now time.Time) (list []Action) {
-		for _, a := range Decide(s, r, now) {
+	at := func(s *monitor.Snapshot, now time.Time) *monitor.Snapshot {
+		later := *s
+		later.At = now
+		return &later
+	}
+	decided := func(s *monitor.Snapshot, r Rules) (list []Action) {
+		for _, a := range actionsOf(s, r) {
 			a.Evidence = nil
 			if a.Do == Notify {
 				a.At = time.Time{} // of what is true at once it is now
@@ -316,18 +321,18 @@ func TestNothingChangesBeforeNext(t *testing.T) {
 		return list
 	}
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
-		next := Next(s, r, noon)
+		_, next := Decide(s, r)
 		last := noon.Add(100 * time.Hour)
 		if !next.IsZero() {
 			last = next.Add(-1)
 		}
 		between := noon.Add(time.Duration(rapid.Int64Range(0, int64(last.Sub(noon))).Draw(t, "between")))
-		want, standing := decided(s, r, noon), r.Standing(s, noon)
+		want, standing := decided(s, r), r.Standing(s)
 		for _, now := range []time.Time{between, last} {
-			if got := decided(s, r, now); !reflect.DeepEqual(got, want) {
+			if got := decided(at(s, now), r); !reflect.DeepEqual(got, want) {
 				t.Fatalf("at %v, before %v: %+v, not %+v", now, next, got, want)
 			}
-			if got := r.Standing(s, now); !reflect.DeepEqual(got, standing) {
+			if got := r.Standing(at(s, now)); !reflect.DeepEqual(got, standing) {
 				t.Fatalf("at %v, before %v: %+v, not %+v", now, next, got, standing)
 			}
 		}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -10,11 +9,6 @@ import (
 // idleForMemory is how long an instance has to have been idle before it is ended
 // for its memory: between two calls there are pauses.
 const idleForMemory = 10 * time.Minute
-
-// memoryBand is the part of the limit by which an instance has to fall below it
-// before its end, which people were told of, is called off. Memory goes up and
-// down without anybody doing anything.
-const memoryBand = 10
 
 // orphaned is the rule for a server whose client is gone.
 func (c *look) orphaned() finding {
@@ -102,22 +96,10 @@ func (c *look) memory() finding {
 	if _, isKept := c.keptUntil(); isKept || limit == 0 {
 		return finding{}
 	}
-	if c.in.RSSBytes > limit {
-		return c.large()
+	if max(c.in.RSSBytes, c.in.Evidence.SteadyBytes) <= limit {
+		return finding{}
 	}
-	if c.in.RSSBytes > limit-limit/memoryBand && c.planned(Memory) {
-		if f := c.large(); f.do == End {
-			return f
-		}
-	}
-	return finding{}
-}
-
-// planned tells that the end of the instance by a rule is planned already, which
-// the reason of the plan says.
-func (c *look) planned(rule Rule) bool {
-	p := &c.in.Plan
-	return !p.ShutdownAt.IsZero() && strings.HasPrefix(p.Reason, c.reason(rule))
+	return c.large()
 }
 
 // large is what is done about a server that uses too much.

@@ -13,19 +13,19 @@ import (
 //
 // The user is there, so that there is no grace, and neither a pause nor that the
 // machine slept counts. The actions come in the order of the snapshot.
-func Select(s *monitor.Snapshot, w What, r Rules, now time.Time) []Action {
+func Select(s *monitor.Snapshot, w What, r Rules) []Action {
 	var actions []Action
-	eachMeant(s, w, r, now, func(c *look, f finding) { actions = append(actions, c.action(f)) })
+	eachMeant(s, w, r, func(c *look, f finding) { actions = append(actions, c.action(f)) })
 	return actions
 }
 
 // eachMeant calls yield for each instance that an order is about.
-func eachMeant(s *monitor.Snapshot, w What, r Rules, now time.Time, yield func(*look, finding)) {
+func eachMeant(s *monitor.Snapshot, w What, r Rules, yield func(*look, finding)) {
 	for i := range s.Instances {
 		if beyond(&s.Instances[i]) {
 			continue
 		}
-		c := newLook(&s.Instances[i], &r, now)
+		c := newLook(&s.Instances[i], &r, s.At)
 		var f finding
 		switch w {
 		case WhatIdle:

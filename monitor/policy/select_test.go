@@ -71,7 +71,7 @@ func TestSelect(t *testing.T) {
 		if c.want != "" {
 			want = []string{c.want}
 		}
-		actions := Select(&monitor.Snapshot{Instances: []monitor.Instance{c.in}}, c.what, c.r, noon)
+		actions := Select(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}, c.what, c.r)
 		if got := short(actions); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", c.name, got, want)
 		}

@@ -10,7 +10,7 @@ import (
 // and how many instances an order for the idle or the orphaned ones would end.
 // Whether this process acts on them, and whether they are paused, is for the
 // caller to fill in.
-func (r Rules) Standing(s *monitor.Snapshot, now time.Time) monitor.Policy {
+func (r Rules) Standing(s *monitor.Snapshot) monitor.Policy {
 	p := monitor.Policy{Rules: make([]monitor.PolicyRule, 0, len(All))}
 	for _, rule := range All {
 		words, set := r.words(rule)
@@ -21,7 +21,7 @@ func (r Rules) Standing(s *monitor.Snapshot, now time.Time) monitor.Policy {
 		p.Rules = append(p.Rules, row)
 	}
 	count := func(w What) (n int) {
-		eachMeant(s, w, r, now, func(_ *look, f finding) {
+		eachMeant(s, w, r, func(_ *look, f finding) {
 			if f.do == End {
 				n++
 			}

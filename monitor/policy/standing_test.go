@@ -61,14 +61,14 @@ func TestStanding(t *testing.T) {
 			"duplicates: Tell of two servers of one client for one project (not set)",
 		}},
 	} {
-		if got := rules(c.r.Standing(&monitor.Snapshot{}, noon)); !slices.Equal(got, c.want) {
+		if got := rules(c.r.Standing(&monitor.Snapshot{At: noon})); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
 		}
 	}
 
-	p := settings().Standing(&monitor.Snapshot{Instances: []monitor.Instance{
+	p := settings().Standing(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{
 		server(), server(pin), server(stdio), server(working), server(orphan(0), mute), server(orphan(0), pin), server(suspect, mute), server(orphan(time.Hour)),
-	}}, noon)
+	}})
 	if p.Idle != 2 || p.Orphans != 2 {
 		t.Errorf("%d idle and %d orphans, want 2 and 2", p.Idle, p.Orphans)
 	}

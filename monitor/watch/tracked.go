@@ -66,6 +66,7 @@ type tracked struct {
 	treeCPU time.Duration
 	tree    []int              // pids
 	treeIDs []monitor.Identity // of the same; made anew each time, nil: not known
+	steady  uint64             // as Evidence.SteadyBytes
 
 	evidence   evidence
 	use        use
@@ -161,6 +162,9 @@ func (t *tracked) noteTree(tree []process.Stat, now time.Time) {
 		cpu += st.CPU
 	}
 	t.in.RSSBytes, t.in.Processes = rss, len(tree)
+	if rss > t.steady || rss < t.steady-t.steady/10 {
+		t.steady = rss
+	}
 	t.tree = t.tree[:0]
 	for _, st := range tree {
 		t.tree = append(t.tree, st.PID)

@@ -303,3 +303,14 @@ func TestNoteTree(t *testing.T) {
 		t.Errorf("a child that ended takes its CPU time along: %v", *tr.in.CPUPercent)
 	}
 }
+
+// Memory goes up and down without anybody doing anything.
+func TestSteadyBytes(t *testing.T) {
+	tr := known()
+	for _, c := range []struct{ rss, want uint64 }{{1000, 1000}, {950, 1000}, {900, 1000}, {899, 899}, {950, 950}, {0, 0}, {10, 10}} {
+		tr.noteTree([]process.Stat{{Identity: tr.in.Identity, RSSBytes: c.rss}}, time.Now())
+		if got := tr.usage().SteadyBytes; got != c.want {
+			t.Errorf("at %d: %d, want %d", c.rss, got, c.want)
+		}
+	}
+}

@@ -149,7 +149,9 @@ type Selecting struct{ api.Policies }
 
 // Decisions are those of no settings.
 func (Selecting) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
-	return policy.Select(s, w, policy.Rules{}, time.Now())
+	now := *s
+	now.At = time.Now()
+	return policy.Select(&now, w, policy.Rules{})
 }
 
 // Confirm says what it was asked, which refuses an order that asks.

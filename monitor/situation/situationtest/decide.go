@@ -91,12 +91,14 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 	time.Sleep(lead)
 	synctest.Wait()
 
-	snap := w.Snapshot()
+	now := *w.Snapshot()
+	now.At = s.Now
+	snap := &now
 	var actions []policy.Action
 	if s.Order == "" {
-		actions = policy.Decide(snap, rulesOf(s.Settings), s.Now)
+		actions, _ = policy.Decide(snap, rulesOf(s.Settings))
 	} else {
-		actions = policy.Select(snap, policy.What(s.Order), rulesOf(s.Settings), s.Now)
+		actions = policy.Select(snap, policy.What(s.Order), rulesOf(s.Settings))
 	}
 	if m.Change(); s.Then != nil {
 		synctest.Wait()
@@ -133,9 +135,9 @@ func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule po
 		case err != nil:
 			return err
 		case what != "":
-			return policy.ConfirmOrder(in, what, snap, rulesOf(s.Settings), time.Now())
+			return policy.ConfirmOrder(in, what, snap, rulesOf(s.Settings))
 		}
-		return policy.Confirm(in, rule, snap, rulesOf(s.Settings), time.Now())
+		return policy.Confirm(in, rule, snap, rulesOf(s.Settings))
 	}
 	return o
 }
