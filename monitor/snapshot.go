@@ -10,9 +10,12 @@ import (
 // Snapshot is everything a view may know at one moment. It is immutable: the
 // watch makes a new one for each change and never touches an old one.
 type Snapshot struct {
-	Seq       uint64 // grows by one with each change
-	At        time.Time
-	Instances []Instance // in the order of Sort
+	Seq uint64 // grows by one with each change
+	At  time.Time
+	// AwakeSince is when the machine last woke, or its clock was last set, while the
+	// watch ran; zero: never.
+	AwakeSince time.Time
+	Instances  []Instance // in the order of Sort
 	// Warnings are things the user should know that are not about one
 	// instance, such as a broken settings file. Each is one sentence.
 	Warnings []string

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"lamplighter/app/api"
 	"lamplighter/app/notify"
@@ -56,10 +57,11 @@ func (b *background) startPolicies(orders api.Stopper, lockHeld bool) *policing 
 }
 
 // plan is what the model asks for each snapshot, also before there is an engine.
-func (b *background) plan(s *monitor.Snapshot) {
+func (b *background) plan(s *monitor.Snapshot) time.Time {
 	if p := b.policing.Load(); p != nil {
-		p.engine.Plan(s)
+		return p.engine.Plan(s)
 	}
+	return time.Time{}
 }
 
 // hold makes the settings count.

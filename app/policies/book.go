@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -73,11 +74,25 @@ type plan struct {
 	made      time.Time
 	notice    time.Duration
 	tries     int
-	basis     basis
+	idle      time.Time // since when it was idle
 }
 
 // at is when it is carried out, as far as is known.
 func (p *plan) at() time.Time { return later(later(p.due, p.rests), p.notBefore) }
+
+// plan is what people see of the end that is planned for an instance. When it was found
+// in use nobody knows whether it will end, until that is announced anew.
+func (b *book) plan(id monitor.Identity) monitor.Plan {
+	p := b.plans[id]
+	if p == nil || p.because != "" && !p.announced() {
+		return monitor.Plan{}
+	}
+	shown := monitor.Plan{ShutdownAt: p.at(), Reason: p.reason}
+	if p.because != "" {
+		shown.Reason += "; it was not ended yet, because " + p.because
+	}
+	return shown
+}
 
 func (p *plan) announced() bool { return !p.notBefore.IsZero() }
 
@@ -104,9 +119,12 @@ type work struct {
 
 // start is an end to begin.
 type start struct {
-	in     *monitor.Instance
-	rule   policy.Rule
+	in     monitor.Instance
+	rule   policy.Rule // "" = the user's word
 	reason string
+
+	by      string   // with the user's word
+	grounds []ground // likewise, one of which has to hold still
 }
 
 // look compares what is decided about a snapshot with what was planned.
@@ -162,14 +180,14 @@ func (b *book) follow(w *work, in *monitor.Instance, a policy.Action, r policy.R
 		p = &plan{rule: a.Rule, made: now, due: a.At, notice: noticeFor(in, a, r)}
 		b.plans[id] = p
 	}
-	p.due, p.reason, p.basis = a.At, a.Reason, basisOf(in)
+	p.due, p.reason, p.idle = a.At, a.Reason, in.Evidence.IdleSince
 	if !p.announced() && !now.Before(p.next()) {
 		p.notBefore, p.because = later(p.at(), now.Add(p.notice)), ""
 		w.events = append(w.events, about(in, monitor.EventShutdownPlanned, now, "in "+monitor.Span(p.notBefore.Sub(now))+": "+p.reason))
 		b.told.planned(in, p, now)
 	}
 	if a.Do == policy.End && p.announced() && !now.Before(p.at()) && b.begin(id) {
-		w.end = append(w.end, start{in: in, rule: p.rule, reason: p.reason})
+		w.end = append(w.end, start{in: *in, rule: p.rule, reason: p.reason})
 	}
 }
 
@@ -292,7 +310,7 @@ func pause(tries int) time.Duration {
 // dropped says why a rule does not want the end of an instance any more.
 func dropped(p *plan, in *monitor.Instance, r policy.Rules, now time.Time) string {
 	_, kept := said{kept: r.Kept}.keptAt(in.Identity, now)
-	was, is := &p.basis.evidence, &in.Evidence
+	is := &in.Evidence
 	switch {
 	case r.Paused:
 		return "the policies are paused"
@@ -308,7 +326,7 @@ func dropped(p *plan, in *monitor.Instance, r policy.Rules, now time.Time) strin
 		return "the machine slept, or its clock was set, so that the time counts anew"
 	case p.rule == policy.Orphans && !(is.Orphaned && is.ClientGone):
 		return "it is not proven any more that its client is gone"
-	case !was.IdleSince.Equal(is.IdleSince):
+	case !p.idle.Equal(is.IdleSince):
 		return "it was used"
 	}
 	return "the rule does not apply any more"
@@ -330,4 +348,8 @@ func but(reason, because string) string {
 		return reason
 	}
 	return reason + ", but " + because
+}
+
+func byIdentity(a, b monitor.Identity) int {
+	return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start))
 }

@@ -26,7 +26,7 @@ func (e *Engine) lookAgain(in *monitor.Instance, judge func(*monitor.Snapshot, p
 		if err != nil {
 			return err
 		}
-		return judge(s, e.rules(s.At))
+		return judge(s, e.rules(s))
 	}
 }
 

@@ -81,7 +81,7 @@ func TestSaidIsRemembered(t *testing.T) {
 	o := w.options()
 	o.Path = path
 	boot := "one"
-	open := func() *Engine { return newEngine(o, w.read, func() (string, error) { return boot, nil }) }
+	open := func() *Engine { return newEngine(o, w.now, func() (string, error) { return boot, nil }) }
 	e := open()
 	for _, err := range []error{
 		e.Keep(server(4, noon), time.Hour, "a test"), e.Pause(noon.Add(2*time.Hour), "a test"), e.Switch(policy.Idle, false, "a test"),

@@ -41,21 +41,21 @@ func (m *machine) publish() {
 
 // climb is the ladder: it checks what must hold whenever something is ended.
 func (m *machine) climb(in monitor.Instance, o stop.Order) (stop.Result, error) {
-	now := m.time.mono
+	now := m.time.Sub(noon)
 	is := m.list[in.Identity.PID]
-	kept, _ := m.e.saidNow().keptAt(in.Identity, m.time.now)
+	kept, _ := m.e.saidNow().keptAt(in.Identity, m.time)
 	announced, told := m.promised[in.Identity]
 	since := is.Evidence.IdleSince
 	least := 30 * time.Minute
 	if is.Evidence.Orphaned {
 		since, least = is.Evidence.AloneSince, 10*time.Minute
 	}
-	alone := m.time.now.Sub(since)
+	alone := m.time.Sub(since)
 	last, tried := m.started[in.Identity]
 	switch {
 	case !o.Automatic || o.Confirm == nil || o.Force:
 		m.fail("the order is %+v", o)
-	case is.Pinned, *is.Busy, kept.After(m.time.now), m.e.saidNow().pausedAt(m.time.now):
+	case is.Pinned, *is.Busy, kept.After(m.time), m.e.saidNow().pausedAt(m.time):
 		m.fail("%s is ended although it is not to be", in.Label())
 	case !is.Evidence.Orphaned && is.Evidence.Transport == "stdio":
 		m.fail("%s is ended although its client is there", in.Label())
@@ -87,7 +87,7 @@ func (m *machine) heard() {
 			if _, twice := m.promised[id]; twice || err != nil {
 				m.fail("%s is announced twice", e.Label)
 			}
-			m.promised[id] = m.time.mono
+			m.promised[id] = m.time.Sub(noon)
 		case monitor.EventPlanDropped:
 			if _, announced := m.promised[id]; !announced {
 				m.fail("%s was not announced", e.Label)
@@ -125,13 +125,13 @@ func TestMachine(t *testing.T) {
 		})
 		m.o.Record = func(e monitor.Event) { w.events = append(w.events, e); m.heard() }
 		m.o.Tell = func(n Notice) {
-			if at, told := m.shown[n.Subject]; told && w.time.now.Sub(at) < time.Hour {
-				t.Fatalf("%q is told again after %v", n.Subject, w.time.now.Sub(at))
+			if at, told := m.shown[n.Subject]; told && w.time.Sub(at) < time.Hour {
+				t.Fatalf("%q is told again after %v", n.Subject, w.time.Sub(at))
 			}
-			if m.e.saidNow().pausedAt(w.time.now) {
+			if m.e.saidNow().pausedAt(w.time) {
 				t.Fatalf("%q is told although the policies are paused", n.Subject)
 			}
-			m.shown[n.Subject] = w.time.now
+			m.shown[n.Subject] = w.time
 		}
 		open := func() { // as after a restart of everything: spans begin anew with the watch
 			m.woke = 0
@@ -160,25 +160,25 @@ func TestMachine(t *testing.T) {
 			"start": func(t *rapid.T) {
 				next++
 				make := rapid.SampledFrom([]func(int, time.Time) monitor.Instance{server, attached, orphan}).Draw(t, "kind")
-				in := make(next, w.time.now)
+				in := make(next, w.time)
 				m.list[next] = &in
 				news()
 			},
 			"abandon": func(t *rapid.T) {
 				in := some(t)
-				*in = orphan(in.Identity.PID, w.time.now)
+				*in = orphan(in.Identity.PID, w.time)
 				news()
 			},
 			"come back": func(t *rapid.T) {
 				in := some(t)
-				*in = attached(in.Identity.PID, w.time.now)
+				*in = attached(in.Identity.PID, w.time)
 				news()
 			},
 			"call": func(t *rapid.T) {
 				busy, in := !*some(t).Busy, some(t)
 				in.Busy, in.Evidence.IdleSince = &busy, time.Time{}
 				if !busy {
-					in.Evidence.IdleSince = w.time.now
+					in.Evidence.IdleSince = w.time
 				}
 				news()
 			},
@@ -199,7 +199,7 @@ func TestMachine(t *testing.T) {
 			"pause": func(t *rapid.T) {
 				until := time.Time{}
 				if minutes := rapid.IntRange(0, 90).Draw(t, "minutes"); minutes > 0 {
-					until = w.time.now.Add(time.Duration(minutes) * time.Minute)
+					until = w.time.Add(time.Duration(minutes) * time.Minute)
 				}
 				if err := m.e.Pause(until, ""); err != nil {
 					t.Fatal(err)
@@ -223,15 +223,8 @@ func TestMachine(t *testing.T) {
 			"time": func(t *rapid.T) { m.pass(time.Duration(rapid.IntRange(1, 5400).Draw(t, "seconds")) * time.Second) },
 			"sleep": func(t *rapid.T) {
 				span := time.Duration(rapid.IntRange(31, 90000).Draw(t, "seconds")) * time.Second
-				counted := time.Duration(0) // as some systems do
-				if rapid.Bool().Draw(t, "counted") && span > watchful+tolerance {
-					counted = span
-				}
-				if counted > 0 && len(m.e.book.plans) == 0 {
-					return // nothing hangs on it, so that nobody watches
-				}
-				m.tick(counted, span)
-				m.woke = w.time.mono
+				m.sleep(span)
+				m.woke = w.time.Sub(noon)
 				m.look()
 				m.carryOut()
 			},
@@ -259,7 +252,7 @@ func TestMachine(t *testing.T) {
 			}
 		}
 		for _, in := range m.list {
-			*in = orphan(in.Identity.PID, w.time.now)
+			*in = orphan(in.Identity.PID, w.time)
 		}
 		news()
 		for range 4 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,9 +21,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // world is everything around an engine, on a clock that the test moves.
 type world struct {
 	mu      sync.Mutex
-	time    moment
+	time    time.Time
+	awake   time.Time    // since then the machine runs
+	wake    monitor.Bell // see watched
 	s       *monitor.Snapshot
-	feed    chan *monitor.Snapshot
 	events  []monitor.Event
 	notices []Notice
 	gone    []string // withdrawn
@@ -41,7 +43,7 @@ type world struct {
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func newWorld() *world {
-	return &world{time: moment{now: noon}, s: &monitor.Snapshot{Seq: 1, At: noon}, feed: make(chan *monitor.Snapshot, 1)}
+	return &world{time: noon, s: &monitor.Snapshot{Seq: 1, At: noon}}
 }
 
 func (w *world) options() Options {
@@ -54,11 +56,11 @@ func (w *world) options() Options {
 	}
 }
 
-func (w *world) read() moment { w.mu.Lock(); defer w.mu.Unlock(); return w.time }
+func (w *world) now() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.time }
 
 func (w *world) Snapshot() *monitor.Snapshot { w.mu.Lock(); defer w.mu.Unlock(); return w.s }
 
-func (w *world) Subscribe() (<-chan *monitor.Snapshot, func()) { return w.feed, func() {} }
+func (w *world) Subscribe() (<-chan *monitor.Snapshot, func()) { panic("nobody subscribes") }
 
 func (w *world) Stop(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error) {
 	if o.Confirm != nil {
@@ -84,14 +86,21 @@ func (w *world) fresh(ctx context.Context, id monitor.Identity) (*monitor.Snapsh
 		return nil, ctx.Err()
 	}
 	w.asked = append(w.asked, id.PID)
-	return at(w.s, w.time.now), w.contrary
+	return w.newest(), w.contrary
+}
+
+// newest is the snapshot of now; the caller holds the lock.
+func (w *world) newest() *monitor.Snapshot {
+	s := *w.s
+	s.At, s.AwakeSince, s.Instances = w.time, w.awake, slices.Clone(s.Instances)
+	return &s
 }
 
 // instances replaces the snapshot.
 func (w *world) instances(list ...monitor.Instance) *monitor.Snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.s = &monitor.Snapshot{Seq: w.s.Seq + 1, At: w.time.now, Instances: append([]monitor.Instance(nil), list...)}
+	w.s = &monitor.Snapshot{Seq: w.s.Seq + 1, At: w.time, Instances: append([]monitor.Instance(nil), list...)}
 	return w.s
 }
 
@@ -141,33 +150,33 @@ func usual() policy.Rules {
 	return policy.Rules{OrphanGrace: 10 * time.Minute, IdleAfter: 30 * time.Minute}
 }
 
-// drive runs an engine as Serve does, on the clock of the world and without a
+// drive asks an engine as the watch does, on the clock of the world and without a
 // goroutine: ends are begun, and carried out when the test says so.
 type drive struct {
 	*world
 	e     *Engine
-	due   time.Time
-	wait  time.Duration
-	timer time.Duration // when it wakes
-	begun []func()
+	due   time.Time // when it wants to be asked again
+	begun []start
 }
 
-func (w *world) drive(e *Engine) *drive {
-	e.last = w.read()
-	return &drive{world: w, e: e, wait: watchful}
-}
+func (w *world) drive(e *Engine) *drive { return &drive{world: w, e: e} }
 
 func (w *world) engine(o Options) *Engine {
-	e := newEngine(o, w.read, func() (string, error) { return "boot", nil })
+	e := newEngine(o, w.now, func() (string, error) { return "boot", nil })
 	e.SetRules(usual())
 	return e
 }
 
-// look is one wake-up.
+// look makes a snapshot, with what is planned.
 func (d *drive) look() {
-	d.e.woke(d.wait)
-	d.due = d.e.look(context.Background(), d.Snapshot(), func(f func()) { d.begun = append(d.begun, f) })
-	d.sleep()
+	d.mu.Lock()
+	s := d.newest()
+	d.mu.Unlock()
+	d.due = d.e.Plan(s)
+	d.mu.Lock()
+	d.s = s
+	d.mu.Unlock()
+	d.begun = append(d.begun, d.e.take()...)
 }
 
 // carryOut ends what was begun, and looks again.
@@ -175,43 +184,38 @@ func (d *drive) carryOut() {
 	for len(d.begun) > 0 {
 		begun := d.begun
 		d.begun = nil
-		for _, f := range begun {
-			f()
+		for _, next := range begun {
+			d.e.carryOut(context.Background(), next)
 		}
 		d.look()
 	}
 }
 
-// pass lets time pass, waking the engine when it wants to be.
+// pass lets time pass, and looks when the engine wants that.
 func (d *drive) pass(span time.Duration) {
-	for end := d.read().mono + span; ; {
-		now := d.read().mono
-		step := min(end-now, d.timer-now)
-		d.tick(step, step)
-		if now += step; now == d.timer {
-			if now := d.read().now; d.e.woke(d.wait) || !d.due.IsZero() && !now.Before(d.due) {
-				d.look()
-			}
-			d.sleep()
-			d.carryOut()
-		}
-		if now == end {
+	for end := d.now().Add(span); ; {
+		now := d.now()
+		if d.due.IsZero() || d.due.After(end) {
+			d.tick(end.Sub(now))
 			return
 		}
+		d.tick(d.due.Sub(now))
+		d.look()
+		d.carryOut()
 	}
 }
 
-// sleep sets the timer.
-func (d *drive) sleep() {
-	d.wait = d.e.until(d.due)
-	d.timer = d.read().mono + d.wait
-}
-
-// tick moves the clocks.
-func (d *drive) tick(mono, wall time.Duration) {
+// tick moves the clock.
+func (d *drive) tick(span time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.time = moment{now: d.time.now.Add(wall), mono: d.time.mono + mono}
+	d.time = d.time.Add(max(span, 0))
+}
+
+// sleep lets time pass in which the machine does not run.
+func (d *drive) sleep(span time.Duration) {
+	d.tick(span)
+	d.awake = d.now()
 }
 
 var errUsed = errors.New("a call runs")

@@ -12,7 +12,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"lamplighter/monitor"
@@ -41,8 +40,8 @@ type Options struct {
 	// Path is the file that remembers what the user has said, policy.json in the
 	// state directory; "" remembers nothing beyond this process.
 	Path string
-	// Changed is called when Plan has something else to say. It must not block;
-	// nil: nobody is told.
+	// Changed is called when Plan has something else to say of the same snapshot. It
+	// must not block.
 	Changed func()
 	// Active says that this process holds the lock. Only then anything is done or
 	// told: of two lamplighters one acts.
@@ -73,7 +72,7 @@ type ground struct {
 // are safe for concurrent use, Serve not twice at once.
 type Engine struct {
 	o    Options
-	read func() moment
+	now  func() time.Time
 	boot func() (string, error)
 
 	changing sync.Mutex // held while what the user says is written
@@ -81,25 +80,22 @@ type Engine struct {
 	mu       sync.Mutex
 	settings policy.Rules
 	said     said
-	problem  *Notice // with the file, until it is told
-	awake    time.Time
+	problem  *Notice   // with the file, until it is told
 	asked    []request // by the user, not begun yet
+	starts   []start   // for Serve
 	finished []outcome
 
-	wake monitor.Bell // Serve is to look again
-	view atomic.Pointer[view]
-
-	book book   // of the goroutine of Serve
-	last moment // when Serve looked last
+	wake monitor.Bell // there are starts
+	book book         // of whoever calls Plan
 }
 
 // New makes an engine with the rules that hold where the settings say nothing
 // else, see SetRules, and reads what the user has said before. What cannot be
 // read is logged and told once; then the policies are paused, for that is what it
 // may have said.
-func New(o Options) *Engine { return newEngine(o, reader(), process.BootID) }
+func New(o Options) *Engine { return newEngine(o, time.Now, process.BootID) }
 
-func newEngine(o Options, read func() moment, boot func() (string, error)) *Engine {
+func newEngine(o Options, now func() time.Time, boot func() (string, error)) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -115,9 +111,8 @@ func newEngine(o Options, read func() moment, boot func() (string, error)) *Engi
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
-	e := &Engine{o: o, read: read, boot: boot, wake: monitor.NewBell(), book: newBook()}
+	e := &Engine{o: o, now: now, boot: boot, wake: monitor.NewBell(), book: newBook()}
 	e.load()
-	e.view.Store(&view{})
 	return e
 }
 
@@ -127,14 +122,14 @@ func (e *Engine) SetRules(r policy.Rules) {
 	e.mu.Lock()
 	e.settings = r
 	e.mu.Unlock()
-	e.wake.Ring()
+	e.o.Changed()
 }
 
-// rules are those of now.
-func (e *Engine) rules(now time.Time) policy.Rules {
+// rules are those at the moment of a snapshot.
+func (e *Engine) rules(s *monitor.Snapshot) policy.Rules {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.settings
-	r.Off, r.Kept, r.Paused, r.AwakeSince = e.said.off, e.said.kept, e.said.pausedAt(now), e.awake
+	r.Off, r.Kept, r.Paused, r.AwakeSince = e.said.off, e.said.kept, e.said.pausedAt(s.At), s.AwakeSince
 	return r
 }

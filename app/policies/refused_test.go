@@ -16,7 +16,7 @@ import (
 func refusing(kind error, why string) (w *world, d *drive, tried *[]time.Duration) {
 	w, tried = newWorld(), new([]time.Duration)
 	w.stop = func(in monitor.Instance, _ stop.Order) (stop.Result, error) {
-		*tried = append(*tried, w.time.mono)
+		*tried = append(*tried, w.time.Sub(noon))
 		refusal := &stop.Refusal{Label: in.Label(), Kind: kind, Why: why}
 		return stop.Result{Outcome: stop.Refused, Detail: refusal.Error()}, refusal
 	}
@@ -36,12 +36,7 @@ func pausesOf(tried []time.Duration) []time.Duration {
 }
 
 // planned is what views see of the one instance.
-func (d *drive) planned() monitor.Plan {
-	s := *d.Snapshot()
-	s.Instances = slices.Clone(s.Instances)
-	d.e.Plan(&s)
-	return s.Instances[0].Plan
-}
+func (d *drive) planned() monitor.Plan { return d.Snapshot().Instances[0].Plan }
 
 // What is found in use is left alone for a time that doubles, and announced anew
 // before each further try. The refusal itself is told once.

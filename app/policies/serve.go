@@ -12,102 +12,72 @@ import (
 	"lamplighter/monitor/stop"
 )
 
-// Serve acts until ctx ends. It looks when a snapshot is new, when something is
-// due, when the user has said something and when an end is over, and sleeps
-// otherwise. It returns when the ladder has given up what it was at.
+// Serve carries out what Plan has decided until ctx ends. It returns when the ladder
+// has given up what it was at.
 func (e *Engine) Serve(ctx context.Context) error {
-	snapshots, cancel := e.o.Source.Subscribe()
-	defer cancel()
 	var running sync.WaitGroup
 	defer running.Wait()
 	e.tellProblem()
-	e.last = e.read()
-	var s *monitor.Snapshot
-	var due time.Time
-	timer := time.NewTimer(watchful)
-	defer timer.Stop()
-	wait := watchful
 	for {
-		look := true
+		for _, next := range e.take() {
+			running.Go(func() { e.carryOut(ctx, next) })
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case s = <-snapshots:
 		case <-e.wake:
-		case <-timer.C:
-			now := e.read().now
-			look = !due.IsZero() && !now.Before(due)
 		}
-		if e.woke(wait) || look {
-			due = e.look(ctx, s, running.Go)
-		}
-		wait = e.until(due)
-		timer.Reset(wait)
 	}
 }
 
-// endless is a wait while nothing is planned: something else ends it.
-const endless = 365 * 24 * time.Hour
-
-// until is how long to sleep before something is due.
-func (e *Engine) until(due time.Time) time.Duration {
-	wait := endless
-	if len(e.book.plans) > 0 {
-		wait = watchful
-	}
-	if !due.IsZero() {
-		wait = min(wait, max(due.Sub(e.read().now), 0))
-	}
-	return wait
-}
-
-// woke takes note of the time, after a wait that was to be no longer than that,
-// and reports whether spans count anew from now.
-func (e *Engine) woke(wait time.Duration) bool {
-	now := e.read()
-	slept := jumped(e.last, now, wait)
-	e.last = now
-	if !slept {
-		return false
-	}
-	e.o.Log.Info("the machine slept or its clock was set; how long servers have been idle or alone counts from now")
+// take are the ends to begin.
+func (e *Engine) take() []start {
 	e.mu.Lock()
-	e.awake = now.now
-	e.mu.Unlock()
-	return true
+	defer e.mu.Unlock()
+	list := e.starts
+	e.starts = nil
+	return list
 }
 
-// look decides what is to be done now, does it, and says when to look again.
-// Begin runs a function beside this one.
-func (e *Engine) look(ctx context.Context, s *monitor.Snapshot, begin func(func())) (due time.Time) {
-	now := e.read().now
-	ended := e.expire(now)
+// Plan decides about a new snapshot, before anybody sees it, and writes into it how
+// the policies stand and what they mean to do about each instance. It announces what
+// will be ended, and has Serve end what is due. next is when it is to be asked again
+// although nothing has changed, zero: never. It never blocks, and must not be called
+// twice at once.
+func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
+	now := s.At
+	e.expire(now)
 	e.absorb(now)
-	said := e.saidNow()
-	due = said.next()
-	if s == nil {
-		return due
-	}
-	s, r := at(s, now), e.rules(now)
+	r, said := e.rules(s), e.saidNow()
 	actions, next := policy.Decide(s, r)
+	next = sooner(said.next(), next)
 	if e.o.Active {
-		e.requests(ctx, s, now, begin)
+		e.requests(s, now)
 		w := e.book.look(s, actions, r, now)
 		for _, event := range w.events {
 			e.o.Record(event)
 		}
-		for _, start := range w.end {
-			in := *start.in
-			e.begin(ctx, begin, &in, start.rule, start.reason, e.order(&in, start.rule))
-		}
+		e.begin(w.end...)
 		if r.Paused {
 			e.book.told.silence()
 		}
 		e.tell(now)
-		due = sooner(due, sooner(e.book.next(now), e.book.told.next()))
+		next = sooner(next, sooner(e.book.next(now), e.book.told.next()))
 	}
-	e.show(s, r, ended)
-	return sooner(due, next)
+	s.Policy = r.Standing(s)
+	s.Policy.Active, s.Policy.Paused = e.o.Active, r.Paused
+	if r.Paused {
+		s.Policy.PausedUntil = said.until
+	}
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		if until, kept := said.keptAt(in.Identity, now); kept {
+			in.Plan = monitor.Plan{KeptUntil: until}
+		} else {
+			in.Plan = e.book.plan(in.Identity)
+		}
+	}
+	return next
 }
 
 // tell shows what is to be told.
@@ -132,9 +102,8 @@ func (e *Engine) tellProblem() {
 	}
 }
 
-// expire ends what the user has said for a time, and tells whether there was
-// something.
-func (e *Engine) expire(now time.Time) bool {
+// expire ends what the user has said for a time.
+func (e *Engine) expire(now time.Time) {
 	e.mu.Lock()
 	before := e.said
 	over := before.over(now)
@@ -145,40 +114,48 @@ func (e *Engine) expire(now time.Time) bool {
 	if over && e.o.Active && before.paused && !before.pausedAt(now) {
 		e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesResumed, Detail: "the time is over"})
 	}
-	return over
 }
 
 // outcome is how an end went.
 type outcome struct {
-	in     *monitor.Instance
-	rule   policy.Rule // "" = the user's word
-	reason string
+	start
 	result stop.Result
 	err    error
 	// changed is what stood against it when the tree was held.
 	changed error
 }
 
-// begin has the ladder end an instance, beside this goroutine.
-func (e *Engine) begin(ctx context.Context, run func(func()), in *monitor.Instance, rule policy.Rule, reason string, o stop.Order) {
-	run(func() {
-		var changed error // as Confirm found
-		if confirm := o.Confirm; confirm != nil {
-			o.Confirm = func(ctx context.Context) error {
-				changed = confirm(ctx)
-				return changed
-			}
-		}
-		result, err := e.o.Stop.Stop(ctx, *in, o)
+// begin has Serve end instances.
+func (e *Engine) begin(list ...start) {
+	if len(list) > 0 {
 		e.mu.Lock()
-		e.finished = append(e.finished, outcome{in, rule, reason, result, err, changed})
+		e.starts = append(e.starts, list...)
 		e.mu.Unlock()
 		e.wake.Ring()
-	})
+	}
+}
+
+// carryOut has the ladder end an instance.
+func (e *Engine) carryOut(ctx context.Context, next start) {
+	o := outcome{start: next}
+	order := e.order(&o.in, o.rule)
+	if o.rule == "" {
+		order = stop.Order{By: next.by, Confirm: e.confirmNotice(&o.in, next.grounds)}
+	}
+	confirm := order.Confirm
+	order.Confirm = func(ctx context.Context) error {
+		o.changed = confirm(ctx)
+		return o.changed
+	}
+	o.result, o.err = e.o.Stop.Stop(ctx, next.in, order)
+	e.mu.Lock()
+	e.finished = append(e.finished, o)
+	e.mu.Unlock()
+	e.o.Changed()
 }
 
 // requests begins what the user has asked for, as far as it can be now.
-func (e *Engine) requests(ctx context.Context, s *monitor.Snapshot, now time.Time, begin func(func())) {
+func (e *Engine) requests(s *monitor.Snapshot, now time.Time) {
 	e.mu.Lock()
 	asked := e.asked
 	e.asked = nil
@@ -189,8 +166,7 @@ func (e *Engine) requests(ctx context.Context, s *monitor.Snapshot, now time.Tim
 		switch {
 		case found == nil || e.book.isGone(r.id, now): // it has ended meanwhile
 		case e.book.begin(r.id):
-			in := *found
-			e.begin(ctx, begin, &in, "", "", stop.Order{By: r.by, Confirm: e.confirmNotice(&in, r.grounds)})
+			e.begin(start{in: *found, by: r.by, grounds: r.grounds})
 		default:
 			waiting = append(waiting, r)
 		}
@@ -232,7 +208,7 @@ func (e *Engine) notEnded(o outcome, now time.Time) {
 		return
 	case o.result.Outcome == stop.Refused:
 		var w work
-		e.book.refuse(&w, o.in, o.rule, o.reason, because, o.kind(because), now)
+		e.book.refuse(&w, &o.in, o.rule, o.reason, because, o.kind(because), now)
 		for _, event := range w.events {
 			e.o.Record(event)
 		}

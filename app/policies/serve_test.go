@@ -18,9 +18,7 @@ import (
 // bubble.
 func serving(t *testing.T, w *world, o Options, during func(e *Engine)) {
 	synctest.Test(t, func(t *testing.T) {
-		w.feed = make(chan *monitor.Snapshot, 1) // of this bubble
-		e := newEngine(o, reader(), process.BootID)
-		e.SetRules(usual())
+		e := w.watched(t, o)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- e.Serve(ctx) }()
@@ -32,9 +30,41 @@ func serving(t *testing.T, w *world, o Options, during func(e *Engine)) {
 	})
 }
 
+// watched makes an engine and something that asks it as the watch does: once a second,
+// when that is due, and at once after a change.
+func (w *world) watched(t *testing.T, o Options) *Engine {
+	w.wake = monitor.NewBell()
+	o.Changed = w.wake.Ring
+	e := newEngine(o, time.Now, process.BootID)
+	e.SetRules(usual())
+	go func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		var due time.Time
+		for {
+			select {
+			case <-t.Context().Done():
+				return
+			case <-w.wake:
+			case <-tick.C:
+				if due.IsZero() || time.Now().Before(due) {
+					continue
+				}
+			}
+			w.mu.Lock()
+			w.time = time.Now()
+			s := w.newest()
+			w.mu.Unlock()
+			due = e.Plan(s)
+		}
+	}()
+	return e
+}
+
 // publish makes a snapshot, and waits until the engine has taken it in.
 func (w *world) publish(list ...monitor.Instance) {
-	w.feed <- w.instances(list...)
+	w.instances(list...)
+	w.wake.Ring()
 	synctest.Wait()
 }
 
@@ -92,9 +122,8 @@ func TestServeEnds(t *testing.T) {
 		return stop.Result{Outcome: stop.Cancelled}, ctx.Err()
 	})
 	synctest.Test(t, func(t *testing.T) {
-		w.feed, climbing = make(chan *monitor.Snapshot, 1), make(chan struct{}, 1)
-		e := newEngine(o, reader(), process.BootID)
-		e.SetRules(usual())
+		climbing = make(chan struct{}, 1)
+		e := w.watched(t, o)
 		for range 2 { // it may be started again
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)

@@ -54,7 +54,7 @@ func (e *Engine) load() {
 	e.said = said{paused: true}
 	text := "Nothing is ended until you resume the policies, and mend or remove that file."
 	if errors.Is(err, errCorrupt) && e.o.Active {
-		kept, keepErr := statefile.Quarantine(e.o.Path, e.read().now, func() error { return e.save(e.said) })
+		kept, keepErr := statefile.Quarantine(e.o.Path, e.now(), func() error { return e.save(e.said) })
 		if keepErr != nil {
 			err = fmt.Errorf("%w, and %w", err, keepErr)
 		} else {
@@ -87,7 +87,7 @@ func (e *Engine) save(s said) error {
 // change writes what the user says now, and makes it hold. After an error
 // nothing has changed.
 func (e *Engine) change(what string, how func(*said)) (now time.Time, before said, err error) {
-	now = e.read().now
+	now = e.now()
 	if !e.o.Active {
 		return now, said{}, fmt.Errorf("%s: %w", what, ErrInactive)
 	}
@@ -102,7 +102,6 @@ func (e *Engine) change(what string, how func(*said)) (now time.Time, before sai
 	e.mu.Lock()
 	e.said = after
 	e.mu.Unlock()
-	e.wake.Ring()
 	e.o.Changed()
 	return now, before, nil
 }
@@ -130,7 +129,7 @@ func (e *Engine) keep(list []monitor.Instance, d time.Duration, by string) error
 	now, before, err := e.change(what, func(s *said) {
 		for i := range list {
 			if d > 0 {
-				s.kept[list[i].Identity] = e.read().now.Add(d).Round(0)
+				s.kept[list[i].Identity] = e.now().Add(d).Round(0)
 			} else {
 				delete(s.kept, list[i].Identity)
 			}
@@ -156,7 +155,7 @@ func (e *Engine) keep(list []monitor.Instance, d time.Duration, by string) error
 func (e *Engine) Pause(until time.Time, by string) error {
 	const what = "the policies were not paused"
 	until = until.Round(0) // what is shown and written counts
-	if now := e.read().now; !until.IsZero() && !now.Before(until) {
+	if now := e.now(); !until.IsZero() && !now.Before(until) {
 		return fmt.Errorf("%s: %s has passed already; give a later time", what, until.Format(time.RFC3339))
 	}
 	now, _, err := e.change(what, func(s *said) { s.paused, s.until = true, until })
@@ -238,7 +237,7 @@ func (e *Engine) Chosen(n Notice, key string) {
 			e.asked = append(e.asked, request{id, byNotice, n.grounds[id]})
 		}
 		e.mu.Unlock()
-		e.wake.Ring()
+		e.o.Changed()
 	}
 }
 
@@ -249,28 +248,20 @@ func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
 	if s == nil {
 		s = e.o.Source.Snapshot()
 	}
-	now := e.read().now
-	s, r := at(s, now), e.rules(now)
+	at := *s
+	at.At = e.now()
+	r := e.rules(&at)
 	if w != "" {
-		return policy.Select(s, w, r)
+		return policy.Select(&at, w, r)
 	}
-	actions, _ := policy.Decide(s, r)
-	plans := e.view.Load().plans
+	actions, _ := policy.Decide(&at, r)
 	for i := range actions {
 		a := &actions[i]
-		p, planned := plans[a.ID]
-		if planned && p.rule == a.Rule && a.Do == policy.End && now.Before(p.at) {
-			a.Do, a.At = policy.Wait, p.at
+		if planned := s.Instance(a.ID).Plan.ShutdownAt; a.Do == policy.End && at.At.Before(planned) {
+			a.Do, a.At = policy.Wait, planned
 		}
 	}
 	return actions
-}
-
-// at is a snapshot at a later moment, in which nothing has changed.
-func at(s *monitor.Snapshot, now time.Time) *monitor.Snapshot {
-	later := *s
-	later.At = now
-	return &later
 }
 
 func about(in *monitor.Instance, kind monitor.EventKind, at time.Time, detail string) monitor.Event {

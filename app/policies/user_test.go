@@ -22,7 +22,7 @@ func TestChosen(t *testing.T) {
 	d.look()
 	d.pass(6 * time.Minute)
 	d.e.Chosen(w.notices[0], KeyKeep)
-	if until, kept := d.e.saidNow().keptAt(who(4), w.read().now); !kept || !until.Equal(noon.Add(66*time.Minute)) {
+	if until, kept := d.e.saidNow().keptAt(who(4), w.now()); !kept || !until.Equal(noon.Add(66*time.Minute)) {
 		t.Errorf("%v, %v", until, kept)
 	}
 	expect(t, "kept", w.kinds(monitor.EventKept), "kept 4 for 1 h, by the notification")
@@ -71,7 +71,7 @@ func TestChosenTooLate(t *testing.T) {
 			in.Busy, in.Evidence.IdleSince = &yes, time.Time{}
 		}, says: "What the notification said of it no longer holds."},
 		"used since": {in: attached(4, noon), after: 31 * time.Minute, how: func(d *drive, in *monitor.Instance) {
-			in.Evidence.IdleSince = d.read().now
+			in.Evidence.IdleSince = d.now()
 		}, says: "What the notification said of it no longer holds."},
 		"pinned": {in: attached(4, noon), after: 31 * time.Minute, how: func(_ *drive, in *monitor.Instance) {
 			in.Pinned = true
@@ -80,10 +80,10 @@ func TestChosenTooLate(t *testing.T) {
 			d.contrary = errUsed
 		}, says: "A call runs.", stays: true},
 		"used, and soon ended": {in: server(4, noon), after: 26 * time.Minute, how: func(d *drive, in *monitor.Instance) {
-			in.Busy, in.Evidence.IdleSince = &no, d.read().now
+			in.Busy, in.Evidence.IdleSince = &no, d.now()
 		}, says: "It has just been used."},
 		"no orphan": {in: orphan(4, noon), after: 6 * time.Minute, how: func(d *drive, in *monitor.Instance) {
-			*in = attached(4, d.read().now)
+			*in = attached(4, d.now())
 		}, says: "What the notification said of it no longer holds."},
 		"smaller": {in: large(4), after: time.Minute, how: func(_ *drive, in *monitor.Instance) {
 			in.RSSBytes = 1
@@ -203,7 +203,7 @@ func TestManyWithdrawn(t *testing.T) {
 	if len(w.gone) > 0 {
 		t.Errorf("withdrawn %q, though it holds of one", w.gone)
 	}
-	list[3].Evidence.IdleSince = w.read().now
+	list[3].Evidence.IdleSince = w.now()
 	w.instances(list[3:]...)
 	d.look()
 	expect(t, "withdrawn", w.gone, w.notices[0].Subject)
@@ -220,13 +220,13 @@ func large(pid int) monitor.Instance {
 // without a restart: a machine that sleeps does not make it longer.
 func TestSaidByTheWallClock(t *testing.T) {
 	w := newWorld()
-	w.time.now = time.Now() // which the monotonic clock belongs to
+	w.time = time.Now() // which the monotonic clock belongs to
 	e := w.engine(w.options())
 	must(t, e.Keep(server(4, noon), time.Hour, "a test"))
-	must(t, e.Pause(w.time.now.Add(time.Hour), "a test"))
+	must(t, e.Pause(w.time.Add(time.Hour), "a test"))
 	said := e.saidNow()
 	for what, until := range map[string]time.Time{"kept": said.kept[who(4)], "paused": said.until} {
-		if until != until.Round(0) || !until.Equal(w.time.now.Add(time.Hour)) {
+		if until != until.Round(0) || !until.Equal(w.time.Add(time.Hour)) {
 			t.Errorf("%s until %v", what, until)
 		}
 	}

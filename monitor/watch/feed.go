@@ -19,7 +19,7 @@ const (
 // compare tells how much two snapshots differ, their number and time aside. Less
 // than a second of what the policies mean to do is nothing to tell.
 func compare(a, b *monitor.Snapshot) change {
-	if !slices.Equal(a.Warnings, b.Warnings) || !slices.Equal(a.Recent, b.Recent) || len(a.Instances) != len(b.Instances) ||
+	if !a.AwakeSince.Equal(b.AwakeSince) || !slices.Equal(a.Warnings, b.Warnings) || !slices.Equal(a.Recent, b.Recent) || len(a.Instances) != len(b.Instances) ||
 		!samePolicy(a.Policy, b.Policy) || !slices.Equal(a.Workspaces, b.Workspaces) {
 		return news
 	}
@@ -47,6 +47,16 @@ func compare(a, b *monitor.Snapshot) change {
 		}
 	}
 	return result
+}
+
+// keepPlans takes over what was planned, until it is said anew.
+func keepPlans(before, after *monitor.Snapshot) {
+	after.Policy = before.Policy
+	for i := range min(len(before.Instances), len(after.Instances)) {
+		if in := &after.Instances[i]; in.Identity == before.Instances[i].Identity {
+			in.Plan = before.Instances[i].Plan
+		}
+	}
 }
 
 func samePlan(a, b monitor.Plan) bool {

@@ -245,47 +245,64 @@ func TestIdleSinceOfAServer(t *testing.T) {
 	})
 }
 
-// What the policies mean is part of what is published, at once when they say so,
-// and no news while it stays the same.
+// What the policies mean is part of what is published, in the same snapshot as what
+// has changed. It is asked for after a change, when they say so, and when it is due.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	due := time.Now().Add(time.Hour)
-	paused := false
-	w := New(Options{Plan: func(s *monitor.Snapshot) {
+	now := time.Now()
+	due, next := now.Add(time.Hour), time.Time{}
+	paused, asked := false, 0
+	w := New(Options{Plan: func(s *monitor.Snapshot) time.Time {
+		asked++
 		s.Policy = monitor.Policy{Active: true, Paused: paused, Rules: []monitor.PolicyRule{{Name: "idle", On: true}}}
 		for i := range s.Instances {
 			s.Instances[i].Plan = monitor.Plan{ShutdownAt: due, Reason: "no call for 1 h"}
 		}
+		return next
 	}})
 	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
 	tr := known()
 	tr.in.ProjectName = "alpha"
 	l.tracked[tr.in.Identity] = tr
-	now := time.Now()
 	l.begun = now
-	w.publish(l, now, true)
-	before := w.Snapshot()
-	if !before.Policy.Active || len(before.Instances) != 1 || before.Instances[0].Plan.ShutdownAt != due {
-		t.Fatalf("%+v", before)
+	publish := func(what string, times int, news bool) {
+		t.Helper()
+		before := w.Snapshot()
+		asked = 0
+		now = now.Add(time.Second)
+		for _, m := range w.take() {
+			m.takeIn(t.Context(), l, now)
+		}
+		w.publish(l, now, true)
+		if asked != times || (w.Snapshot() != before) != news {
+			t.Errorf("%s: asked %d times, %+v after %+v", what, asked, w.Snapshot(), before)
+		}
+	}
+	publish("at first", 1, true)
+	if s := w.Snapshot(); !s.Policy.Active || len(s.Instances) != 1 || s.Instances[0].Plan.ShutdownAt != due {
+		t.Fatalf("%+v", s)
 	}
 	for range 10 {
-		now = now.Add(time.Second)
-		w.publish(l, now, true)
+		publish("nothing", 0, false)
 	}
-	if w.Snapshot() != before {
-		t.Error("a snapshot without a change")
-	}
-	w.PolicyChanged()
-	select {
-	case <-w.wake:
-	default:
-		t.Error("nobody wakes")
+	tr.project = !tr.project
+	publish("a change", 1, true)
+	if p := w.Snapshot().Instances[0].Plan; p.ShutdownAt != due {
+		t.Errorf("%+v", p)
 	}
 	paused = true
-	w.publish(l, now, true)
+	w.PolicyChanged()
+	publish("the policies say so", 1, true)
 	if !w.Snapshot().Policy.Paused {
-		t.Error("a change of the policies is no news")
+		t.Error("they are not paused")
 	}
+	next = now.Add(3 * time.Second)
+	w.PolicyChanged()
+	publish("due later", 1, false)
+	publish("not due", 0, false)
+	next, due = time.Time{}, due.Add(time.Hour)
+	publish("due", 1, true)
+	publish("nothing more", 0, false)
 	if s, err := Once(t.Context(), Options{Plan: w.plan}); err != nil || !s.Policy.Active {
 		t.Errorf("a single look: %+v, %v", s.Policy, err)
 	}

@@ -37,17 +37,21 @@ type loop struct {
 	// listeners is for the goroutine of the loop alone, see process.System.Listeners.
 	listeners func(pids []int) ([]process.Listener, error)
 
-	tracked   map[monitor.Identity]*tracked
-	moved     map[monitor.Identity]monitor.Identity // from what was taken for the server to what is, until the next events
-	untold    []monitor.Event                       // that were held and are to be told now
-	over      func(monitor.Identity)                // is told of the end of what was launched
-	proofs    map[monitor.Identity]monitor.Proof    // see Watch.Restore; of those that were not found yet
-	shared    []monitor.Shared                      // see Watch.SetShared; never changed
-	shownLast map[string]monitor.Instance           // by key, the running server of each as it was last
-	self      monitor.Identity
-	nextBurst time.Time
-	begun     time.Time // of the first tick
-	looked    bool      // see hasLooked
+	tracked    map[monitor.Identity]*tracked
+	moved      map[monitor.Identity]monitor.Identity // from what was taken for the server to what is, until the next events
+	untold     []monitor.Event                       // that were held and are to be told now
+	over       func(monitor.Identity)                // is told of the end of what was launched
+	proofs     map[monitor.Identity]monitor.Proof    // see Watch.Restore; of those that were not found yet
+	shared     []monitor.Shared                      // see Watch.SetShared; never changed
+	shownLast  map[string]monitor.Instance           // by key, the running server of each as it was last
+	self       monitor.Identity
+	nextBurst  time.Time
+	begun      time.Time // of the first tick
+	clock      time.Time // when the clock was looked at last
+	awakeSince time.Time // as Snapshot.AwakeSince
+	undecided  bool      // what the policies mean to do is to be said anew
+	decideAt   time.Time // the same, from then on; zero: when something changes
+	looked     bool      // see hasLooked
 
 	results  chan result
 	inFlight int
@@ -65,7 +69,7 @@ func newLoop(system process.System, log *slog.Logger, client Dashboards, r Rules
 		system: system, log: log, client: client, limits: Limits{}.orDefault(), rules: r, exits: exits, pass: system.Scan(), listeners: system.Listeners(),
 		tracked: make(map[monitor.Identity]*tracked), moved: make(map[monitor.Identity]monitor.Identity),
 		children: make(map[monitor.Identity]*child), parents: make(map[int]parentKind),
-		over: func(monitor.Identity) {}, results: make(chan result), slots: make(chan struct{}, maxProbes),
+		over: func(monitor.Identity) {}, undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
 	l.self, _ = l.identify(system.Self())
 	return l

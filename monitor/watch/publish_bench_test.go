@@ -15,7 +15,7 @@ import (
 // BenchmarkPublish has 1,000 servers, of which one has said something new, and
 // policies that decide about all of them.
 func BenchmarkPublish(b *testing.B) {
-	w := New(Options{Plan: func(s *monitor.Snapshot) { policy.Decide(s, policy.Rules{}) }})
+	w := New(Options{Plan: func(s *monitor.Snapshot) time.Time { _, next := policy.Decide(s, policy.Rules{}); return next }})
 	l := newLoop(process.Local(), slog.New(slog.NewTextHandler(io.Discard, nil)), nil, rules.New(nil), nil)
 	now := time.Now()
 	l.begun, l.looked = now, true

@@ -62,10 +62,11 @@ type Options struct {
 	// Settings tell which processes of clients are servers, and under which name; nil:
 	// nothing is known of them.
 	Settings Settings
-	// Plan, if given, says in each snapshot what the policies mean to do, before
-	// anybody sees it: it may change Policy and each Instance's Plan, nothing else.
-	// It must not block.
-	Plan   func(*monitor.Snapshot)
+	// Plan, if given, says in a new snapshot what the policies mean to do, before
+	// anybody sees it: it sets Policy and each Instance's Plan, nothing else. It is
+	// called when something has changed, and at the moment that it returned last, if
+	// that is not zero. It must not block.
+	Plan   func(*monitor.Snapshot) time.Time
 	Limits Limits
 }
 
@@ -77,7 +78,7 @@ type Watch struct {
 	record   func(monitor.Event)
 	pins     Pins     // may be nil
 	settings Settings // likewise
-	plan     func(*monitor.Snapshot)
+	plan     func(*monitor.Snapshot) time.Time
 	limits   Limits
 	unseen   *monitor.Snapshot // before the first look
 	feed     monitor.Feed[*monitor.Snapshot]
@@ -127,7 +128,7 @@ func New(o Options) *Watch {
 		o.Record = func(monitor.Event) {}
 	}
 	if o.Plan == nil {
-		o.Plan = func(*monitor.Snapshot) {}
+		o.Plan = func(*monitor.Snapshot) time.Time { return time.Time{} }
 	}
 	w := &Watch{
 		log:      o.Log,
@@ -186,7 +187,9 @@ func (w *Watch) PinsChanged() { w.wake.Ring() }
 
 // PolicyChanged makes the next snapshot, made at once, say what Options.Plan says
 // now. It does not wait for that, and is safe for concurrent use.
-func (w *Watch) PolicyChanged() { w.wake.Ring() }
+func (w *Watch) PolicyChanged() {
+	w.tell(nil, func(_ context.Context, l *loop, _ time.Time) { l.undecided = true })
+}
 
 // Rules are those of now. It is safe for concurrent use.
 func (w *Watch) Rules() Rules { return w.now().rules }
@@ -312,6 +315,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 // wait for the end of the burst of probes that brings them, unless the change is
 // urgent.
 func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
+	l.noteClock(now)
 	if !l.hasLooked(now) {
 		return
 	}
@@ -320,6 +324,7 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	g := w.now()
 	after := &monitor.Snapshot{
 		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: g.warnings, Workspaces: g.workspaces,
+		AwakeSince: l.awakeSince,
 	}
 	for _, e := range l.untold {
 		w.note(e)
@@ -335,13 +340,20 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	}
 	clear(l.moved)
 	after.Recent = w.happened.list()
-	w.plan(after)
+	keepPlans(before, after)
+	change := compare(before, after)
+	if change != same || before.Seq == 0 || l.undecided || !l.decideAt.IsZero() && !now.Before(l.decideAt) {
+		l.undecided = false
+		l.decideAt = w.plan(after)
+		after.Recent = w.happened.list()
+		change = compare(before, after)
+	}
 	urgent = urgent || len(l.answers) > 0
 	for _, answer := range l.answers {
 		answer <- fresh{s: after}
 	}
 	l.answers = nil
-	switch change := compare(before, after); {
+	switch {
 	case change == same && before.Seq > 0:
 		return
 	case change == drift && !urgent && l.inFlight > 0:

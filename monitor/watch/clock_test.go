@@ -1,4 +1,4 @@
-package policies
+package watch
 
 import (
 	"testing"
@@ -23,9 +23,7 @@ func TestJumped(t *testing.T) {
 		"a day back":        {time.Second, -24 * time.Hour, time.Minute, true},
 		"half a minute off": {time.Minute, 91 * time.Second, time.Minute, true},
 	} {
-		before := moment{now: noon, mono: time.Hour}
-		after := moment{now: noon.Add(test.wall), mono: time.Hour + test.mono}
-		if got := jumped(before, after, test.wait); got != test.want {
+		if got := jumped(test.wall, test.mono, test.wait); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -39,33 +37,42 @@ func TestJumpedProperties(t *testing.T) {
 			return time.Duration(rapid.Int64Range(int64(least), int64(most)).Draw(t, name))
 		}
 		wait := span("wait", 0, 48*time.Hour)
-		before := moment{now: noon, mono: span("before", 0, 1000*time.Hour)}
 		awake := span("awake", 0, wait+tolerance)
-		at := func(mono, wall time.Duration) moment {
-			return moment{now: before.now.Add(wall), mono: before.mono + mono}
-		}
-		if wobble := span("wobble", -tolerance, tolerance); jumped(before, at(awake, awake+wobble), wait) {
+		if wobble := span("wobble", -tolerance, tolerance); jumped(awake+wobble, awake, wait) {
 			t.Fatal("it ran all the time")
 		}
 		off := span("off", tolerance+1, 48*time.Hour)
-		for name, after := range map[string]moment{
-			"asleep":         at(awake, awake+off),
-			"asleep, early":  at(0, off),
-			"asleep, both":   at(wait+off, wait+off),
-			"clock set":      at(awake, awake+off),
-			"clock set back": at(awake, awake-off),
+		for name, of := range map[string]struct{ wall, mono time.Duration }{
+			"asleep":         {awake + off, awake},
+			"asleep, early":  {off, 0},
+			"asleep, both":   {wait + off, wait + off},
+			"clock set":      {awake + off, awake},
+			"clock set back": {awake - off, awake},
 		} {
-			if !jumped(before, after, wait) {
+			if !jumped(of.wall, of.mono, wait) {
 				t.Fatalf("%s: not noticed", name)
 			}
 		}
 	})
 }
 
-// The clocks of the system agree while it runs.
-func TestReader(t *testing.T) {
-	read := reader()
-	if first, second := read(), read(); jumped(first, second, 0) || second.mono < first.mono {
-		t.Errorf("%v, %v", first, second)
+// What counts anew from a moment is in each snapshot, from that moment on.
+func TestNoteClock(t *testing.T) {
+	w := New(Options{})
+	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
+	at := time.Now()
+	l.begun = at
+	for range 3 {
+		at = at.Add(time.Second)
+		w.publish(l, at, true)
+	}
+	first := w.Snapshot()
+	if !first.AwakeSince.IsZero() {
+		t.Errorf("awake since %v", first.AwakeSince)
+	}
+	at = at.Add(time.Hour) // a sleep, counted
+	w.publish(l, at, true)
+	if s := w.Snapshot(); s == first || !s.AwakeSince.Equal(at) {
+		t.Errorf("awake since %v", s.AwakeSince)
 	}
 }
