@@ -35,6 +35,16 @@ type Evidence struct {
 	// SteadyBytes is the memory of its tree, but for a fall of less than a tenth:
 	// memory goes up and down without anybody doing anything.
 	SteadyBytes uint64
+	// Refused is what came of the last try to end it by a rule, as whoever tried tells.
+	Refused Refused
+}
+
+// Refused is that an instance was not ended although a rule wanted it. The zero value is
+// that nobody has tried.
+type Refused struct {
+	Rule  string
+	Why   string    // a part of a sentence
+	Until time.Time // the rule does not try again before
 }
 
 // Plan is what the policies mean to do about an instance.

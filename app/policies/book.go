@@ -67,29 +67,42 @@ func (b *book) isGone(id monitor.Identity, now time.Time) bool {
 type plan struct {
 	rule      policy.Rule
 	reason    string
-	because   string    // why it did not come to it the last time, "" before
-	due       time.Time // by the rule
+	due       time.Time // by the rule, and by what came of the last try
 	notBefore time.Time // zero until it is announced
-	rests     time.Time // until then nothing is announced, because it was found in use
 	made      time.Time
 	notice    time.Duration
+	refused   monitor.Refused // what came of the last try
 	tries     int
 	idle      time.Time // since when it was idle
 }
 
 // at is when it is carried out, as far as is known.
-func (p *plan) at() time.Time { return later(later(p.due, p.rests), p.notBefore) }
+func (p *plan) at() time.Time { return later(p.due, p.notBefore) }
+
+// holdsOf reports whether an instance is as idle as when its end was planned.
+func (p *plan) holdsOf(in *monitor.Instance) bool {
+	return p.rule == policy.Orphans || p.idle.Equal(in.Evidence.IdleSince)
+}
+
+// refusedOf is what came of the last try to end an instance, for as long as the same end
+// is planned.
+func (b *book) refusedOf(in *monitor.Instance) monitor.Refused {
+	if p := b.plans[in.Identity]; p != nil && p.holdsOf(in) {
+		return p.refused
+	}
+	return monitor.Refused{}
+}
 
 // plan is what people see of the end that is planned for an instance. When it was found
 // in use nobody knows whether it will end, until that is announced anew.
 func (b *book) plan(id monitor.Identity) monitor.Plan {
 	p := b.plans[id]
-	if p == nil || p.because != "" && !p.announced() {
+	if p == nil || p.tries > 0 && !p.announced() {
 		return monitor.Plan{}
 	}
 	shown := monitor.Plan{ShutdownAt: p.at(), Reason: p.reason}
-	if p.because != "" {
-		shown.Reason += "; it was not ended yet, because " + p.because
+	if why := p.refused.Why; why != "" {
+		shown.Reason += "; it was not ended yet, because " + why
 	}
 	return shown
 }
@@ -172,7 +185,7 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 func (b *book) follow(w *work, in *monitor.Instance, a policy.Action, r policy.Rules, now time.Time) {
 	id := in.Identity
 	p := b.plans[id]
-	if p != nil && !b.running[id] && (p.rule != a.Rule || a.At.After(p.due)) {
+	if p != nil && !b.running[id] && (p.rule != a.Rule || a.At.After(p.due) || !p.holdsOf(in)) {
 		b.drop(w, in, p, dropped(p, in, r, now), now)
 		p = nil
 	}
@@ -182,7 +195,7 @@ func (b *book) follow(w *work, in *monitor.Instance, a policy.Action, r policy.R
 	}
 	p.due, p.reason, p.idle = a.At, a.Reason, in.Evidence.IdleSince
 	if !p.announced() && !now.Before(p.next()) {
-		p.notBefore, p.because = later(p.at(), now.Add(p.notice)), ""
+		p.notBefore, p.refused.Why = later(p.at(), now.Add(p.notice)), ""
 		w.events = append(w.events, about(in, monitor.EventShutdownPlanned, now, "in "+monitor.Span(p.notBefore.Sub(now))+": "+p.reason))
 		b.told.planned(in, p, now)
 	}
@@ -209,28 +222,22 @@ func (b *book) refuse(w *work, in *monitor.Instance, rule policy.Rule, reason, b
 	}
 }
 
-// again plans to try once more what has not come about.
-func (b *book) again(id monitor.Identity, because string, now time.Time) {
+// again plans to try once more what has not come about. What somebody was found to use
+// is left alone for longer, and who was told that it would end is told again before the
+// next try.
+func (b *book) again(id monitor.Identity, why string, inUse bool, now time.Time) {
 	p := b.plans[id]
 	if p == nil {
 		return
 	}
-	p.notBefore = now.Add(pause(p.tries))
-	p.tries++
-	p.because = because
-}
-
-// rest leaves alone for a time what somebody was found to use. Who was told that
-// it would end is told again before the next try.
-func (b *book) rest(id monitor.Identity, because string, now time.Time) {
-	p := b.plans[id]
-	if p == nil {
-		return
+	until := now.Add(pause(p.tries))
+	if inUse {
+		b.told.over(id)
+		until, p.notBefore = now.Add(min(firstRest<<min(p.tries, 10), lastRest)), time.Time{}
 	}
-	b.told.over(id)
-	p.rests, p.notBefore = now.Add(min(firstRest<<min(p.tries, 10), lastRest)), time.Time{}
+	p.refused = monitor.Refused{Rule: string(p.rule), Why: why, Until: until}
+	p.due = later(p.due, until)
 	p.tries++
-	p.because = because
 }
 
 // drop gives up a plan. Who was told of it learns why.

@@ -49,6 +49,9 @@ func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 	e.expire(now)
 	e.absorb(now)
 	r, said := e.rules(s), e.saidNow()
+	for i := range s.Instances {
+		s.Instances[i].Evidence.Refused = e.book.refusedOf(&s.Instances[i])
+	}
 	actions, next := policy.Decide(s, r)
 	next = sooner(said.next(), next)
 	if e.o.Active {
@@ -192,7 +195,7 @@ func (e *Engine) absorb(now time.Time) {
 		case stop.Gone:
 			e.book.missed(id, now)
 		case stop.Cancelled: // by the end of Serve, which may begin again
-			e.book.again(id, "", now)
+			e.book.again(id, "", false, now)
 		default:
 			e.notEnded(o, now)
 		}
@@ -215,11 +218,7 @@ func (e *Engine) notEnded(o outcome, now time.Time) {
 	default:
 		e.book.told.failed(o.in.Identity, o.in.Label(), because, false, now)
 	}
-	if o.rule != policy.Orphans && o.inUse() {
-		e.book.rest(o.in.Identity, because, now)
-		return
-	}
-	e.book.again(o.in.Identity, because, now)
+	e.book.again(o.in.Identity, because, o.rule != policy.Orphans && o.inUse(), now)
 }
 
 // inUse tells that the end was refused because somebody uses the instance.

@@ -91,7 +91,23 @@ func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []finding)) {
 		}
 		c := newLook(in, r, s.At)
 		found = [...]finding{c.orphaned(), c.idle(), c.red(), c.memory(), c.duplicate(youngest)}
+		postpone(found[:], in.Evidence.Refused)
 		yield(&c, found[:])
+	}
+}
+
+// postpone puts an end off that was refused, and those by the rules that come after the
+// one that tried: what prevents it would prevent them too. The rules are in the order of
+// All.
+func postpone(found []finding, refused monitor.Refused) {
+	first := slices.Index(All, Rule(refused.Rule))
+	if first < 0 {
+		return
+	}
+	for i := range found[first:] {
+		if f := &found[first+i]; f.do == End && refused.Until.After(f.at) {
+			f.at = refused.Until
+		}
 	}
 }
 

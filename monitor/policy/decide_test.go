@@ -97,6 +97,13 @@ func keep(r *Rules) {
 	r.Kept = map[monitor.Identity]time.Time{{PID: 100, Start: 1000}: noon.Add(time.Hour)}
 }
 
+// refused is one whose end a rule may try again in an hour.
+func refused(rule Rule) func(*monitor.Instance) {
+	return func(in *monitor.Instance) {
+		in.Evidence.Refused = monitor.Refused{Rule: string(rule), Why: "it is in use", Until: noon.Add(time.Hour)}
+	}
+}
+
 func off(rule Rule) func(*Rules) {
 	return func(r *Rules) { r.Off = map[Rule]bool{rule: true} }
 }
@@ -227,6 +234,16 @@ func TestDecide(t *testing.T) {
 		{"large before, now clearly not", server(sizeOf(1_800_000_000), before(1_800_000_000)), settings(memoryEnds), nil},
 		{"large before, by another limit", server(sizeOf(1_900_000_000), before(2_000_000_000)), settings(memoryEnds), nil},
 		{"large before, the rule is off", server(sizeOf(1_900_000_000), before(2_100_000_000)), settings(memoryEnds, off(Memory)), nil},
+
+		// Refused.
+		{"idle, refused", server(refused(Idle)), settings(), []string{"wait idle in 1h0m0s"}},
+		{"idle, refused until now", server(refused(Idle), func(in *monitor.Instance) { in.Evidence.Refused.Until = noon }), settings(), []string{"end idle"}},
+		{"idle, refused, not yet", server(refused(Idle), idleFor(-time.Hour)), settings(), []string{"wait idle in 1h30m0s"}},
+		{"idle, refused and pinned", server(refused(Idle), pin), settings(), []string{"refuse idle: it is pinned"}},
+		{"idle, refused as an orphan", server(refused(Orphans), orphan(time.Hour)), settings(), []string{"wait orphans in 1h0m0s"}},
+		{"orphan, refused when it was idle", server(refused(Idle), orphan(time.Hour)), settings(), []string{"end orphans"}},
+		{"idle, refused for its memory", server(refused(Memory), large), settings(func(r *Rules) { r.MemoryEnd = true }), []string{"end idle"}},
+		{"large, refused for its memory", server(refused(Memory), large), settings(memoryEnds), []string{"wait memory in 1h0m0s"}},
 
 		// What clients share is parked, which is no business of the rules.
 		{"shared, idle", server(shared, withClients), settings(), []string{"refuse idle: " + isShared}},

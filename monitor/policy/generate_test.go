@@ -63,6 +63,12 @@ func anyInstance(n int) *rapid.Generator[monitor.Instance] {
 		if in.Evidence.SteadyBytes = in.RSSBytes; rapid.Bool().Draw(t, "larger before") {
 			in.RSSBytes -= in.RSSBytes / 20
 		}
+		if seldom(t, "refused") {
+			in.Evidence.Refused = monitor.Refused{
+				Rule: string(rapid.SampledFrom(All).Draw(t, "tried")), Why: "it is in use",
+				Until: noon.Add(time.Duration(rapid.IntRange(-1, 4).Draw(t, "until in half hours")) * 30 * time.Minute),
+			}
+		}
 		if seldom(t, "parked") {
 			in.State = monitor.StateParked
 		}

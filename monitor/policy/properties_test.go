@@ -69,6 +69,7 @@ func TestWhoIsNeverEnded(t *testing.T) {
 			forNothing("at work", in.Busy != nil && *in.Busy)
 			forNothing("a session", in.Managed && in.Lifetime != monitor.LifetimeShared)
 			forNothing("switched off", r.Off[a.Rule])
+			forNothing("just refused", a.Do == End && e.Refused.Rule == string(a.Rule) && e.Refused.Until.After(noon))
 			for _, o := range r.Overrides {
 				project := in.ProjectName != "" || in.Kind != monitor.KindSerena
 				forNothing("never", o.Never && o.matches(in))

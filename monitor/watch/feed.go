@@ -54,7 +54,7 @@ func keepPlans(before, after *monitor.Snapshot) {
 	after.Policy = before.Policy
 	for i := range min(len(before.Instances), len(after.Instances)) {
 		if in := &after.Instances[i]; in.Identity == before.Instances[i].Identity {
-			in.Plan = before.Instances[i].Plan
+			in.Plan, in.Evidence.Refused = before.Instances[i].Plan, before.Instances[i].Evidence.Refused
 		}
 	}
 }

@@ -63,7 +63,8 @@ type Options struct {
 	// nothing is known of them.
 	Settings Settings
 	// Plan, if given, says in a new snapshot what the policies mean to do, before
-	// anybody sees it: it sets Policy and each Instance's Plan, nothing else. It is
+	// anybody sees it: it sets Policy, and Plan and
+	// Evidence.Refused of each instance, nothing else. It is
 	// called when something has changed, and at the moment that it returned last, if
 	// that is not zero. It must not block.
 	Plan   func(*monitor.Snapshot) time.Time
