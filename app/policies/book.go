@@ -316,10 +316,10 @@ func pause(tries int) time.Duration {
 
 // dropped says why a rule does not want the end of an instance any more.
 func dropped(p *plan, in *monitor.Instance, r policy.Rules, now time.Time) string {
-	_, kept := said{kept: r.Kept}.keptAt(in.Identity, now)
+	_, kept := r.KeptAt(in.Identity, now)
 	is := &in.Evidence
 	switch {
-	case r.Paused:
+	case r.PausedAt(now):
 		return "the policies are paused"
 	case kept:
 		return "it is kept"
@@ -359,4 +359,20 @@ func but(reason, because string) string {
 
 func byIdentity(a, b monitor.Identity) int {
 	return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start))
+}
+
+// sooner is the earlier of two times; a zero one is none.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// later is the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -29,17 +29,17 @@ type form struct {
 	Off    []policy.Rule        `json:"off"`
 }
 
-func encode(boot string, s said) ([]byte, error) {
-	f := form{Boot: boot, Kept: map[string]time.Time{}, Paused: s.paused, Off: []policy.Rule{}}
-	for id, until := range s.kept {
+func encode(boot string, s policy.Wishes) ([]byte, error) {
+	f := form{Boot: boot, Kept: map[string]time.Time{}, Paused: s.Paused, Off: []policy.Rule{}}
+	for id, until := range s.Kept {
 		f.Kept[id.String()] = until.UTC()
 	}
-	if s.paused && !s.until.IsZero() {
-		until := s.until.UTC()
+	if s.Paused && !s.PausedUntil.IsZero() {
+		until := s.PausedUntil.UTC()
 		f.Until = &until
 	}
 	for _, rule := range policy.All {
-		if s.off[rule] {
+		if s.Off[rule] {
 			f.Off = append(f.Off, rule)
 		}
 	}
@@ -49,46 +49,46 @@ func encode(boot string, s said) ([]byte, error) {
 
 // parse reads what encode wrote. What it says of instances of another boot is
 // left out.
-func parse(data []byte, boot string) (said, error) {
+func parse(data []byte, boot string) (policy.Wishes, error) {
 	var f *form
 	from := json.NewDecoder(bytes.NewReader(data))
 	from.DisallowUnknownFields()
 	if err := from.Decode(&f); err != nil {
-		return said{}, err
+		return policy.Wishes{}, err
 	}
 	if _, err := from.Token(); !errors.Is(err, io.EOF) {
-		return said{}, errors.New("something stands behind its end")
+		return policy.Wishes{}, errors.New("something stands behind its end")
 	}
 	if f == nil {
-		return said{}, errors.New("it says nothing")
+		return policy.Wishes{}, errors.New("it says nothing")
 	}
-	s := said{paused: f.Paused}.clone()
+	s := policy.Wishes{Paused: f.Paused}.Clone()
 	if f.Until != nil {
-		s.until = *f.Until
+		s.PausedUntil = *f.Until
 	}
 	for text, until := range f.Kept {
 		id, err := monitor.ParseIdentity(text)
 		if err != nil {
-			return said{}, err
+			return policy.Wishes{}, err
 		}
 		if f.Boot == boot {
-			s.kept[id] = until
+			s.Kept[id] = until
 		}
 	}
 	for _, rule := range f.Off {
 		if !slices.Contains(policy.All, rule) {
-			return said{}, fmt.Errorf("no rule is called %q", rule)
+			return policy.Wishes{}, fmt.Errorf("no rule is called %q", rule)
 		}
-		s.off[rule] = true
+		s.Off[rule] = true
 	}
 	return s, nil
 }
 
 // fileAt is the file at path, as of a boot.
-func fileAt(path, boot string) statefile.File[said] {
-	return statefile.File[said]{
+func fileAt(path, boot string) statefile.File[policy.Wishes] {
+	return statefile.File[policy.Wishes]{
 		Path: path, Limit: maxSize, Broken: errCorrupt,
-		Parse:  func(data []byte) (said, error) { return parse(data, boot) },
-		Format: func(s said) ([]byte, error) { return encode(boot, s) },
+		Parse:  func(data []byte) (policy.Wishes, error) { return parse(data, boot) },
+		Format: func(s policy.Wishes) ([]byte, error) { return encode(boot, s) },
 	}
 }

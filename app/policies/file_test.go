@@ -17,22 +17,22 @@ import (
 	"lamplighter/monitor/statefile"
 )
 
-func TestParseSaid(t *testing.T) {
-	full := said{
-		kept: map[monitor.Identity]time.Time{who(4): noon}, paused: true, until: noon.Add(time.Hour), off: map[policy.Rule]bool{policy.Idle: true},
+func TestParseWishes(t *testing.T) {
+	full := policy.Wishes{
+		Kept: map[monitor.Identity]time.Time{who(4): noon}, Paused: true, PausedUntil: noon.Add(time.Hour), Off: map[policy.Rule]bool{policy.Idle: true},
 	}
 	text, err := encode("b", full)
 	want := `{"boot":"b","kept":{"4-7":"2026-03-04T12:00:00Z"},"paused":true,"paused_until":"2026-03-04T13:00:00Z","off":["idle"]}` + "\n"
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}
-	for text, want := range map[string]said{
+	for text, want := range map[string]policy.Wishes{
 		string(text):      full,
-		"{}":              said{}.clone(),
-		`{"boot":"b"}`:    said{}.clone(),
-		" {\"off\":[]}\n": said{}.clone(),
+		"{}":              policy.Wishes{}.Clone(),
+		`{"boot":"b"}`:    policy.Wishes{}.Clone(),
+		" {\"off\":[]}\n": policy.Wishes{}.Clone(),
 		`{"boot":"other","kept":{"4-7":"2026-03-04T12:00:00Z"},"paused":true,"off":["memory"]}`: {
-			kept: map[monitor.Identity]time.Time{}, paused: true, off: map[policy.Rule]bool{policy.Memory: true},
+			Kept: map[monitor.Identity]time.Time{}, Paused: true, Off: map[policy.Rule]bool{policy.Memory: true},
 		},
 	} {
 		if got, err := parse([]byte(text), "b"); err != nil || !reflect.DeepEqual(got, want) {
@@ -93,12 +93,12 @@ func TestSaidIsRemembered(t *testing.T) {
 	if list := names(t, path); !slices.Equal(list, []string{"policy.json"}) {
 		t.Errorf("%v", list)
 	}
-	s := open().saidNow()
-	if until, kept := s.keptAt(who(4), noon); !kept || !until.Equal(noon.Add(time.Hour)) || !s.pausedAt(noon) || s.pausedAt(noon.Add(2*time.Hour)) || !s.off[policy.Idle] {
+	s := open().wishesNow()
+	if until, kept := s.KeptAt(who(4), noon); !kept || !until.Equal(noon.Add(time.Hour)) || !s.PausedAt(noon) || s.PausedAt(noon.Add(2*time.Hour)) || !s.Off[policy.Idle] {
 		t.Errorf("%+v", s)
 	}
 	boot = "two"
-	if s = open().saidNow(); len(s.kept) > 0 || !s.pausedAt(noon) || !s.off[policy.Idle] {
+	if s = open().wishesNow(); len(s.Kept) > 0 || !s.PausedAt(noon) || !s.Off[policy.Idle] {
 		t.Errorf("after another boot: %+v", s)
 	}
 }
@@ -117,7 +117,7 @@ func TestBrokenFile(t *testing.T) {
 			o := w.options()
 			o.Path = path
 			o.Active = false
-			if e := w.engine(o); !e.saidNow().paused || len(names(t, path)) != 1 {
+			if e := w.engine(o); !e.wishesNow().Paused || len(names(t, path)) != 1 {
 				t.Errorf("who does not act touches the file: %v", names(t, path))
 			}
 			o.Active = true
@@ -131,10 +131,10 @@ func TestBrokenFile(t *testing.T) {
 			if len(list) != 2 || !strings.HasPrefix(list[1], "policy.json.corrupt-20260304T120000") {
 				t.Errorf("%v", list)
 			}
-			if e = w.engine(o); !e.saidNow().paused {
+			if e = w.engine(o); !e.wishesNow().Paused {
 				t.Error("the next start does not know of it")
 			}
-			if err := e.Resume("a test"); err != nil || w.engine(o).saidNow().paused {
+			if err := e.Resume("a test"); err != nil || w.engine(o).wishesNow().Paused {
 				t.Error("it cannot be resumed", err)
 			}
 		})
@@ -150,15 +150,15 @@ func TestNothingCanBeWritten(t *testing.T) {
 	o := w.options()
 	o.Path = path
 	e := w.engine(o)
-	if !e.saidNow().paused || e.problem == nil || !strings.Contains(e.problem.Body, "a directory, not a file") {
+	if !e.wishesNow().Paused || e.problem == nil || !strings.Contains(e.problem.Body, "a directory, not a file") {
 		t.Errorf("%+v", e.problem)
 	}
 	err := e.Switch(policy.Orphans, false, "a test")
 	if err == nil || !strings.Contains(err.Error(), "was not switched: ") || !strings.Contains(err.Error(), "a directory, not a file") {
 		t.Errorf("got %v", err)
 	}
-	if e.saidNow().off[policy.Orphans] || len(w.events) > 0 {
-		t.Errorf("%+v, %v", e.saidNow(), w.events)
+	if e.wishesNow().Off[policy.Orphans] || len(w.events) > 0 {
+		t.Errorf("%+v, %v", e.wishesNow(), w.events)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestSweep(t *testing.T) {
 		do   func(path string) error
 		want []string
 	}{
-		"write":                 {func(path string) error { return fileAt(path, "b").Write(said{}) }, []string{".pins.json.3.tmp", ".policy.json.2.tmp", "policy.json"}},
+		"write":                 {func(path string) error { return fileAt(path, "b").Write(policy.Wishes{}) }, []string{".pins.json.3.tmp", ".policy.json.2.tmp", "policy.json"}},
 		"start":                 {engine(true), []string{".pins.json.3.tmp", ".policy.json.2.tmp"}},
 		"start of a second one": {engine(false), []string{".pins.json.3.tmp", ".policy.json.1.tmp", ".policy.json.2.tmp"}},
 	} {
@@ -217,16 +217,16 @@ func TestFileIsInStep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		path := filepath.Join(root, time.Duration(n).String(), "policy.json")
-		want := said{}.clone()
+		want := policy.Wishes{}.Clone()
 		t.Repeat(map[string]func(*rapid.T){
 			"say": func(t *rapid.T) {
-				want.paused = rapid.Bool().Draw(t, "paused")
-				want.until = time.Time{}
-				if want.paused && rapid.Bool().Draw(t, "for a time") {
-					want.until = noon.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "minutes")) * time.Minute)
+				want.Paused = rapid.Bool().Draw(t, "paused")
+				want.PausedUntil = time.Time{}
+				if want.Paused && rapid.Bool().Draw(t, "for a time") {
+					want.PausedUntil = noon.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "minutes")) * time.Minute)
 				}
-				want.kept[who(rapid.IntRange(1, 5).Draw(t, "pid"))] = noon
-				want.off[rapid.SampledFrom(policy.All).Draw(t, "rule")] = true
+				want.Kept[who(rapid.IntRange(1, 5).Draw(t, "pid"))] = noon
+				want.Off[rapid.SampledFrom(policy.All).Draw(t, "rule")] = true
 				if err := fileAt(path, "b").Write(want); err != nil {
 					t.Fatal(err)
 				}

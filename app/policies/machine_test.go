@@ -43,7 +43,7 @@ func (m *machine) publish() {
 func (m *machine) climb(in monitor.Instance, o stop.Order) (stop.Result, error) {
 	now := m.time.Sub(noon)
 	is := m.list[in.Identity.PID]
-	kept, _ := m.e.saidNow().keptAt(in.Identity, m.time)
+	kept, _ := m.e.wishesNow().KeptAt(in.Identity, m.time)
 	announced, told := m.promised[in.Identity]
 	since := is.Evidence.IdleSince
 	least := 30 * time.Minute
@@ -55,7 +55,7 @@ func (m *machine) climb(in monitor.Instance, o stop.Order) (stop.Result, error) 
 	switch {
 	case !o.Automatic || o.Confirm == nil || o.Force:
 		m.fail("the order is %+v", o)
-	case is.Pinned, *is.Busy, kept.After(m.time), m.e.saidNow().pausedAt(m.time):
+	case is.Pinned, *is.Busy, kept.After(m.time), m.e.wishesNow().PausedAt(m.time):
 		m.fail("%s is ended although it is not to be", in.Label())
 	case !is.Evidence.Orphaned && is.Evidence.Transport == "stdio":
 		m.fail("%s is ended although its client is there", in.Label())
@@ -128,7 +128,7 @@ func TestMachine(t *testing.T) {
 			if at, told := m.shown[n.Subject]; told && w.time.Sub(at) < time.Hour {
 				t.Fatalf("%q is told again after %v", n.Subject, w.time.Sub(at))
 			}
-			if m.e.saidNow().pausedAt(w.time) {
+			if m.e.wishesNow().PausedAt(w.time) {
 				t.Fatalf("%q is told although the policies are paused", n.Subject)
 			}
 			m.shown[n.Subject] = w.time

@@ -79,7 +79,7 @@ type Engine struct {
 
 	mu       sync.Mutex
 	settings policy.Rules
-	said     said
+	wishes   policy.Wishes
 	problem  *Notice   // with the file, until it is told
 	asked    []request // by the user, not begun yet
 	starts   []start   // for Serve
@@ -116,8 +116,8 @@ func newEngine(o Options, now func() time.Time, boot func() (string, error)) *En
 	return e
 }
 
-// SetRules replaces what the settings say. What the user has said since (Off,
-// Kept, Paused) and AwakeSince are kept here, and not looked at in r.
+// SetRules replaces what the settings say. The wishes of the user
+// and AwakeSince are kept here, and not looked at in r.
 func (e *Engine) SetRules(r policy.Rules) {
 	e.mu.Lock()
 	e.settings = r
@@ -130,6 +130,6 @@ func (e *Engine) rules(s *monitor.Snapshot) policy.Rules {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.settings
-	r.Off, r.Kept, r.Paused, r.AwakeSince = e.said.off, e.said.kept, e.said.pausedAt(s.At), s.AwakeSince
+	r.Wishes, r.AwakeSince = e.wishes, s.AwakeSince
 	return r
 }

@@ -48,12 +48,11 @@ func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 	now := s.At
 	e.expire(now)
 	e.absorb(now)
-	r, said := e.rules(s), e.saidNow()
+	r := e.rules(s)
 	for i := range s.Instances {
 		s.Instances[i].Evidence.Refused = e.book.refusedOf(&s.Instances[i])
 	}
 	actions, next := policy.Decide(s, r)
-	next = sooner(said.next(), next)
 	if e.o.Active {
 		e.requests(s, now)
 		w := e.book.look(s, actions, r, now)
@@ -61,20 +60,17 @@ func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 			e.o.Record(event)
 		}
 		e.begin(w.end...)
-		if r.Paused {
+		if r.PausedAt(now) {
 			e.book.told.silence()
 		}
 		e.tell(now)
 		next = sooner(next, sooner(e.book.next(now), e.book.told.next()))
 	}
 	s.Policy = r.Standing(s)
-	s.Policy.Active, s.Policy.Paused = e.o.Active, r.Paused
-	if r.Paused {
-		s.Policy.PausedUntil = said.until
-	}
+	s.Policy.Active = e.o.Active
 	for i := range s.Instances {
 		in := &s.Instances[i]
-		if until, kept := said.keptAt(in.Identity, now); kept {
+		if until, kept := r.KeptAt(in.Identity, now); kept {
 			in.Plan = monitor.Plan{KeptUntil: until}
 		} else {
 			in.Plan = e.book.plan(in.Identity)
@@ -105,16 +101,15 @@ func (e *Engine) tellProblem() {
 	}
 }
 
-// expire ends what the user has said for a time.
+// expire ends a pause whose time is over.
 func (e *Engine) expire(now time.Time) {
 	e.mu.Lock()
-	before := e.said
-	over := before.over(now)
+	over := e.wishes.Paused && !e.wishes.PausedAt(now)
 	if over {
-		e.said = before.tidy(now)
+		e.wishes = e.wishes.Tidy(now)
 	}
 	e.mu.Unlock()
-	if over && e.o.Active && before.paused && !before.pausedAt(now) {
+	if over && e.o.Active {
 		e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesResumed, Detail: "the time is over"})
 	}
 }

@@ -43,18 +43,18 @@ func (e *Engine) load() {
 			e.o.Log.Warn("a file that an interrupted write of the policies has left cannot be removed", "error", err)
 		}
 	}
-	s, err := e.readSaid()
+	s, err := e.readWishes()
 	switch {
 	case err == nil:
-		e.said = s
+		e.wishes = s
 		return
 	case errors.Is(err, fs.ErrNotExist):
 		return
 	}
-	e.said = said{paused: true}
+	e.wishes = policy.Wishes{Paused: true}
 	text := "Nothing is ended until you resume the policies, and mend or remove that file."
 	if errors.Is(err, errCorrupt) && e.o.Active {
-		kept, keepErr := statefile.Quarantine(e.o.Path, e.now(), func() error { return e.save(e.said) })
+		kept, keepErr := statefile.Quarantine(e.o.Path, e.now(), func() error { return e.save(e.wishes) })
 		if keepErr != nil {
 			err = fmt.Errorf("%w, and %w", err, keepErr)
 		} else {
@@ -65,15 +65,15 @@ func (e *Engine) load() {
 	e.problem = &Notice{Subject: SubjectFile, Summary: "The policies are paused", Body: fmt.Sprintf("What you have said about them cannot be read: %v. %s", err, text)}
 }
 
-func (e *Engine) readSaid() (said, error) {
+func (e *Engine) readWishes() (policy.Wishes, error) {
 	boot, err := e.boot()
 	if err != nil {
-		return said{}, err
+		return policy.Wishes{}, err
 	}
 	return fileAt(e.o.Path, boot).Read()
 }
 
-func (e *Engine) save(s said) error {
+func (e *Engine) save(s policy.Wishes) error {
 	if e.o.Path == "" {
 		return nil
 	}
@@ -86,30 +86,30 @@ func (e *Engine) save(s said) error {
 
 // change writes what the user says now, and makes it hold. After an error
 // nothing has changed.
-func (e *Engine) change(what string, how func(*said)) (now time.Time, before said, err error) {
+func (e *Engine) change(what string, how func(*policy.Wishes)) (now time.Time, before policy.Wishes, err error) {
 	now = e.now()
 	if !e.o.Active {
-		return now, said{}, fmt.Errorf("%s: %w", what, ErrInactive)
+		return now, policy.Wishes{}, fmt.Errorf("%s: %w", what, ErrInactive)
 	}
 	e.changing.Lock()
 	defer e.changing.Unlock()
-	before = e.saidNow()
-	after := before.tidy(now)
+	before = e.wishesNow()
+	after := before.Tidy(now)
 	how(&after)
 	if err := e.save(after); err != nil {
 		return now, before, fmt.Errorf("%s: %w", what, err)
 	}
 	e.mu.Lock()
-	e.said = after
+	e.wishes = after
 	e.mu.Unlock()
 	e.o.Changed()
 	return now, before, nil
 }
 
-func (e *Engine) saidNow() said {
+func (e *Engine) wishesNow() policy.Wishes {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.said
+	return e.wishes
 }
 
 // Keep lets no policy end an instance for so long; 0 takes that back. By says in
@@ -126,12 +126,12 @@ func (e *Engine) keep(list []monitor.Instance, d time.Duration, by string) error
 	if len(list) == 1 {
 		what = list[0].Label() + " was not kept"
 	}
-	now, before, err := e.change(what, func(s *said) {
+	now, before, err := e.change(what, func(s *policy.Wishes) {
 		for i := range list {
 			if d > 0 {
-				s.kept[list[i].Identity] = e.now().Add(d).Round(0)
+				s.Kept[list[i].Identity] = e.now().Add(d).Round(0)
 			} else {
-				delete(s.kept, list[i].Identity)
+				delete(s.Kept, list[i].Identity)
 			}
 		}
 	})
@@ -139,7 +139,7 @@ func (e *Engine) keep(list []monitor.Instance, d time.Duration, by string) error
 		return err
 	}
 	for i := range list {
-		_, was := before.keptAt(list[i].Identity, now)
+		_, was := before.KeptAt(list[i].Identity, now)
 		switch {
 		case d > 0:
 			e.o.Record(about(&list[i], monitor.EventKept, now, "for "+monitor.Span(d)+byWords(by)))
@@ -158,7 +158,7 @@ func (e *Engine) Pause(until time.Time, by string) error {
 	if now := e.now(); !until.IsZero() && !now.Before(until) {
 		return fmt.Errorf("%s: %s has passed already; give a later time", what, until.Format(time.RFC3339))
 	}
-	now, _, err := e.change(what, func(s *said) { s.paused, s.until = true, until })
+	now, _, err := e.change(what, func(s *policy.Wishes) { s.Paused, s.PausedUntil = true, until })
 	if err != nil {
 		return err
 	}
@@ -172,8 +172,8 @@ func (e *Engine) Pause(until time.Time, by string) error {
 
 // Resume takes a pause back. Errors are those of Keep.
 func (e *Engine) Resume(by string) error {
-	now, before, err := e.change("the policies were not resumed", func(s *said) { s.paused, s.until = false, time.Time{} })
-	if err == nil && before.pausedAt(now) {
+	now, before, err := e.change("the policies were not resumed", func(s *policy.Wishes) { s.Paused, s.PausedUntil = false, time.Time{} })
+	if err == nil && before.PausedAt(now) {
 		e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesResumed, Detail: byOnly(by)})
 	}
 	return err
@@ -186,14 +186,14 @@ func (e *Engine) Switch(r policy.Rule, on bool, by string) error {
 	if !slices.Contains(policy.All, r) {
 		return fmt.Errorf("%s: there is none of that name; there are %v", what, policy.All)
 	}
-	now, before, err := e.change(what, func(s *said) {
+	now, before, err := e.change(what, func(s *policy.Wishes) {
 		if on {
-			delete(s.off, r)
+			delete(s.Off, r)
 		} else {
-			s.off[r] = true
+			s.Off[r] = true
 		}
 	})
-	if err != nil || before.off[r] == !on {
+	if err != nil || before.Off[r] == !on {
 		return err
 	}
 	state := "off"

@@ -22,7 +22,7 @@ func TestChosen(t *testing.T) {
 	d.look()
 	d.pass(6 * time.Minute)
 	d.e.Chosen(w.notices[0], KeyKeep)
-	if until, kept := d.e.saidNow().keptAt(who(4), w.now()); !kept || !until.Equal(noon.Add(66*time.Minute)) {
+	if until, kept := d.e.wishesNow().KeptAt(who(4), w.now()); !kept || !until.Equal(noon.Add(66*time.Minute)) {
 		t.Errorf("%v, %v", until, kept)
 	}
 	expect(t, "kept", w.kinds(monitor.EventKept), "kept 4 for 1 h, by the notification")
@@ -224,8 +224,8 @@ func TestSaidByTheWallClock(t *testing.T) {
 	e := w.engine(w.options())
 	must(t, e.Keep(server(4, noon), time.Hour, "a test"))
 	must(t, e.Pause(w.time.Add(time.Hour), "a test"))
-	said := e.saidNow()
-	for what, until := range map[string]time.Time{"kept": said.kept[who(4)], "paused": said.until} {
+	said := e.wishesNow()
+	for what, until := range map[string]time.Time{"kept": said.Kept[who(4)], "paused": said.PausedUntil} {
 		if until != until.Round(0) || !until.Equal(w.time.Add(time.Hour)) {
 			t.Errorf("%s until %v", what, until)
 		}

@@ -16,9 +16,12 @@ import (
 // an action out has to look again just before, because a call may come at any moment.
 //
 // next is when it, or Standing, may say something else although nothing has happened
-// but that time has passed; zero: never. Something is due then, an instance is no
-// longer kept, or an order to stop the idle ones means one more.
+// but that time has passed; zero: never. Something is due then, a pause ends, an
+// instance is no longer kept, or an order to stop the idle ones means one more.
 func Decide(s *monitor.Snapshot, r Rules) (actions []Action, next time.Time) {
+	if r.Paused && r.PausedUntil.After(s.At) {
+		next = r.PausedUntil
+	}
 	eachLook(s, &r, func(c *look, found []finding) {
 		actions = c.decide(actions, found)
 		until, _ := c.keptUntil()
@@ -44,7 +47,7 @@ func (c *look) sooner(next, at time.Time) time.Time {
 // decide adds what is to be done about one instance.
 func (c *look) decide(actions []Action, found []finding) []Action {
 	strongest := c.settle(found)
-	if c.r.Paused {
+	if c.r.PausedAt(c.now) {
 		if strongest.do == End {
 			strongest.do, strongest.because = Refuse, "the policies are paused"
 		}

@@ -268,6 +268,7 @@ func TestDecide(t *testing.T) {
 		{"idle, not yet, paused", server(idleFor(time.Minute)), settings(pause), nil},
 		{"idle and pinned, paused", server(pin), settings(pause), []string{"refuse idle: it is pinned"}},
 		{"orphan, paused", server(orphan(time.Hour)), settings(pause), []string{"refuse orphans: the policies are paused"}},
+		{"idle, paused until now", server(), settings(pause, func(r *Rules) { r.PausedUntil = noon }), []string{"end idle"}},
 		{"large, paused", server(large, working), settings(pause), nil},
 
 		// Overrides.
@@ -345,6 +346,8 @@ func TestNext(t *testing.T) {
 		{"busy and kept", server(working), settings(keep), noon.Add(time.Hour)},
 		{"hung, not yet", server(red(monitor.CauseUnreachable, 9*time.Minute)), settings(), noon.Add(time.Minute)},
 		{"busy", server(working), settings(), time.Time{}},
+		{"paused", server(), settings(pause), time.Time{}},
+		{"paused for a time", server(), settings(pause, func(r *Rules) { r.PausedUntil = noon.Add(time.Minute) }), noon.Add(time.Minute)},
 	} {
 		if _, got := Decide(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}, c.r); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

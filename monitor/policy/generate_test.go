@@ -129,8 +129,10 @@ func anyRules(t *rapid.T, s *monitor.Snapshot) Rules {
 		IdleAttached: rapid.Bool().Draw(t, "attached too"), IdleREPL: rapid.Bool().Draw(t, "REPL too"),
 		MemoryOver: rapid.Uint64Range(0, 2).Draw(t, "limit in GB") * 1_000_000_000, MemoryEnd: rapid.Bool().Draw(t, "memory ends"),
 		Duplicates: rapid.Bool().Draw(t, "duplicates"),
-		Off:        map[Rule]bool{}, Kept: map[monitor.Identity]time.Time{},
-		Paused: seldom(t, "paused"),
+		Wishes:     Wishes{Off: map[Rule]bool{}, Kept: map[monitor.Identity]time.Time{}, Paused: seldom(t, "paused")},
+	}
+	if seldom(t, "paused for a time") {
+		r.PausedUntil = noon.Add(time.Duration(rapid.IntRange(-2, 8).Draw(t, "for half hours")) * 30 * time.Minute)
 	}
 	if seldom(t, "slept") {
 		r.AwakeSince = moment(t, "awake")

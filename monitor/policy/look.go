@@ -56,8 +56,7 @@ func (c *look) unidentified() bool {
 
 // keptUntil tells until when the user keeps the instance, if so.
 func (c *look) keptUntil() (until time.Time, ok bool) {
-	until, ok = c.r.Kept[c.in.Identity]
-	return until, ok && until.After(c.now)
+	return c.r.KeptAt(c.in.Identity, c.now)
 }
 
 // busy tells that a call runs.

@@ -66,12 +66,7 @@ type Rules struct {
 	// Overrides: of those that match an instance the first counts, but for Never.
 	Overrides []Override
 
-	// Off are the rules that the user has switched off.
-	Off map[Rule]bool
-	// Kept are the instances that the user keeps, and until when.
-	Kept map[monitor.Identity]time.Time
-	// Paused says that nothing is to be done.
-	Paused bool
+	Wishes
 	// AwakeSince is when the machine last woke, or its clock was last set: a span
 	// that contains such a moment says nothing, so that spans begin there.
 	AwakeSince time.Time

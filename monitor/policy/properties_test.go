@@ -214,7 +214,7 @@ func TestDecidingChangesNothing(t *testing.T) {
 
 func TestNothingIsDoneWhilePaused(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
-		r.Paused = true
+		r.Paused, r.PausedUntil = true, time.Time{}
 		for _, a := range actionsOf(s, r) {
 			if a.Do != Refuse {
 				t.Fatalf("%+v", a)

@@ -8,10 +8,12 @@ import (
 
 // Standing is how the rules stand, for views: each with its words and its switch,
 // and how many instances an order for the idle or the orphaned ones would end.
-// Whether this process acts on them, and whether they are paused, is for the
-// caller to fill in.
+// Whether this process acts on them is for the caller to fill in.
 func (r Rules) Standing(s *monitor.Snapshot) monitor.Policy {
 	p := monitor.Policy{Rules: make([]monitor.PolicyRule, 0, len(All))}
+	if p.Paused = r.PausedAt(s.At); p.Paused {
+		p.PausedUntil = r.PausedUntil
+	}
 	for _, rule := range All {
 		words, set := r.words(rule)
 		row := monitor.PolicyRule{Name: string(rule), Words: words, On: set && !r.Off[rule], Set: set}

@@ -44,7 +44,7 @@ func TestStanding(t *testing.T) {
 			"duplicates: Tell of two servers of one client for one project (not set)",
 		}},
 		{"for some, one off", Rules{
-			MemoryEnd: true, Off: map[Rule]bool{Idle: true, Zombies: true},
+			MemoryEnd: true, Wishes: Wishes{Off: map[Rule]bool{Idle: true, Zombies: true}},
 			Overrides: []Override{{Project: "alpha", IdleAfter: pointer(time.Minute), MemoryOver: pointer(uint64(1)), OrphanGrace: pointer(time.Duration(0))}},
 		}, []string{
 			"orphans: End orphaned servers (not set)",
@@ -73,6 +73,14 @@ func TestStanding(t *testing.T) {
 		t.Errorf("%d idle and %d orphans, want 2 and 2", p.Idle, p.Orphans)
 	}
 	if p.Active || p.Paused {
-		t.Errorf("it says what only its caller knows: %+v", p)
+		t.Errorf("it says what only its caller knows, or what is not so: %+v", p)
+	}
+	until := noon.Add(time.Hour)
+	r := settings(pause, func(r *Rules) { r.PausedUntil = until })
+	if p := r.Standing(&monitor.Snapshot{At: noon}); !p.Paused || p.PausedUntil != until {
+		t.Errorf("paused: %+v", p)
+	}
+	if p := r.Standing(&monitor.Snapshot{At: until}); p.Paused || !p.PausedUntil.IsZero() {
+		t.Errorf("the pause is over: %+v", p)
 	}
 }

@@ -20,8 +20,8 @@ const (
 func rulesOf(s situation.Settings) policy.Rules {
 	r := policy.Rules{
 		OrphanGrace: orphanDefault, ZombieAfter: zombieDefault, MemoryOver: memoryDefault, Duplicates: !s.DuplicatesOff,
-		IdleAttached: s.IdleAttached, IdleREPL: s.IdleREPL, MemoryEnd: s.MemoryEnd, Paused: s.Paused, AwakeSince: s.AwakeSince,
-		Off: map[policy.Rule]bool{}, Kept: map[monitor.Identity]time.Time{},
+		IdleAttached: s.IdleAttached, IdleREPL: s.IdleREPL, MemoryEnd: s.MemoryEnd, AwakeSince: s.AwakeSince,
+		Wishes: policy.Wishes{Off: map[policy.Rule]bool{}, Kept: map[monitor.Identity]time.Time{}, Paused: s.Paused},
 	}
 	take(&r.IdleAfter, s.IdleMinutes)
 	take(&r.OrphanGrace, s.OrphanMinutes)
