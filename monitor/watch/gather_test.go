@@ -1,33 +1,79 @@
 package watch
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"lamplighter/monitor/serena"
+	"lamplighter/monitor/situation"
 )
 
-// However many come, they wait no longer than the first one may, and the last one
-// waits for nobody.
-func TestGathering(t *testing.T) {
+// slowly are dashboards that take their time, and are at work from some moment on.
+type slowly struct {
+	Dashboards
+	takes map[int]time.Duration // by port
+	busy  time.Time
+	asked chan time.Time // when they were asked since
+}
+
+func (s slowly) Queue(ctx context.Context, port int) ([]serena.Task, error) {
+	asked := time.Now()
+	time.Sleep(s.takes[port]) // of the bubble's clock
+	if !asked.Before(s.busy) {
+		s.asked <- asked
+		return []serena.Task{{Name: "Task-1:FindSymbolTool", IsRunning: true}}, nil
+	}
+	return s.Dashboards.Queue(ctx, port)
+}
+
+// What several dashboards answer is published together: it waits for the others no
+// longer than gatherTime, and when there are none it does not wait.
+func TestAnswersAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGathering()
-		defer g.stop()
-		for range 3 {
-			begun := time.Now()
-			for n := 40; n > 0; n-- {
-				if !g.goOn(n) {
-					t.Error("it does not wait for the others")
+		begun := time.Now()
+		s := &situation.Situation{Name: "three", Origin: situation.Constructed, Platform: "linux", Now: begun, UID: 1000}
+		takes := map[int]time.Duration{24283: 10 * time.Millisecond, 24284: 40 * time.Millisecond, 24285: 200 * time.Millisecond}
+		for port := range takes {
+			pid := port - 24280
+			s.Processes = append(s.Processes, situation.Process{
+				PID: pid, Parent: 1, Start: uint64(pid), UID: 1000, Name: "python3", Exe: "/usr/bin/python3",
+				Args: []string{"python3", "/usr/bin/serena", "start-mcp-server"}, Ports: []situation.Port{{Port: port}},
+			})
+			s.Servers = append(s.Servers, situation.Server{PID: pid, Dashboard: &situation.Dashboard{Port: port}})
+		}
+		m := situation.NewMachine(s)
+		asked := make(chan time.Time, len(takes))
+		w := New(Options{System: m, Dashboards: slowly{m.Dashboards(), takes, begun.Add(burstEvery), asked}})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = w.Serve(ctx) // until the end of ctx
+		}()
+		time.Sleep(burstEvery - time.Second)
+		snapshots, unsubscribe := w.Subscribe()
+		defer unsubscribe()
+		<-snapshots
+		var when []time.Time
+		var busy []int
+		for !slices.Contains(busy, len(takes)) {
+			n := 0
+			for _, in := range (<-snapshots).Instances {
+				if in.Busy != nil && *in.Busy {
+					n++
 				}
-				time.Sleep(gatherTime / 50) // of the bubble's clock
 			}
-			<-g.due.C
-			if waited := time.Since(begun); waited != gatherTime {
-				t.Errorf("waited for %v", waited)
-			}
-			g.over()
+			when, busy = append(when, time.Now()), append(busy, n)
 		}
-		if g.goOn(0) {
-			t.Error("the last one waits")
+		first := <-asked
+		want := []time.Time{first.Add(takes[24283] + gatherTime), first.Add(takes[24285])}
+		if !slices.Equal(when, want) || !slices.Equal(busy, []int{2, 3}) {
+			t.Errorf("asked at %v, published at %v, with %v at work", first, when, busy)
 		}
+		cancel()
+		<-ended
 	})
 }

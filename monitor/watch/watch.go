@@ -272,8 +272,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	next := time.Now()
-	together := newGathering()
-	defer together.stop()
+	var gathered <-chan time.Time // nil: nothing waits
 	for {
 		urgent := true
 		select {
@@ -290,11 +289,13 @@ func (w *Watch) Serve(ctx context.Context) error {
 			l.absorb(r, time.Now())
 			l.askWhole(ctx, l.tracked[r.id], time.Now())
 			urgent = false
-			if together.goOn(l.inFlight) {
+			if l.inFlight > 0 {
+				if gathered == nil {
+					gathered = time.After(gatherTime)
+				}
 				continue
 			}
-		case <-together.due.C:
-			together.over()
+		case <-gathered:
 			urgent = false
 		case <-w.wake:
 			for _, m := range w.take() {
@@ -307,6 +308,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 			tick.Reset(l.interval())
 			urgent = false
 		}
+		gathered = nil
 		w.publish(l, time.Now(), urgent)
 	}
 }
