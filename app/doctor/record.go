@@ -44,6 +44,7 @@ func Record(ctx context.Context, o Recording) (*situation.Situation, error) {
 	s.Source = fmt.Sprintf("recorded by lamplighter %s with doctor --record", o.Version)
 	policies := o.policies()
 	s.Settings = settingsOf(policies)
+	s.Settings.AwakeSince = o.Snapshot.AwakeSince.Round(0)
 	for _, r := range o.Servers {
 		if !r.Disabled {
 			s.Rules = append(s.Rules, situation.Rule{Name: r.Name, Program: r.Program, Arguments: r.Arguments})
@@ -91,7 +92,7 @@ func settingsOf(r policy.Rules) situation.Settings {
 	s := situation.Settings{
 		IdleMinutes: inMinutes(&r.IdleAfter), OrphanMinutes: inMinutes(&r.OrphanGrace), ZombieMinutes: inMinutes(&r.ZombieAfter),
 		IdleAttached: r.IdleAttached, IdleREPL: r.IdleREPL, MemoryBytes: &r.MemoryOver, MemoryEnd: r.MemoryEnd, DuplicatesOff: !r.Duplicates,
-		Paused: r.Paused, AwakeSince: r.AwakeSince.Round(0),
+		Paused: r.Paused,
 	}
 	for _, o := range r.Overrides {
 		s.Overrides = append(s.Overrides, situation.Override{

@@ -141,7 +141,8 @@ type start struct {
 }
 
 // look compares what is decided about a snapshot with what was planned.
-func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules, now time.Time) work {
+func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules) work {
+	now := s.At
 	var w work
 	instances := make(map[monitor.Identity]*monitor.Instance, len(s.Instances))
 	for i := range s.Instances {
@@ -157,7 +158,7 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 		case in == nil || b.isGone(a.ID, now):
 		case a.Do == policy.Wait || a.Do == policy.End:
 			wanted[a.ID] = true
-			b.follow(&w, in, a, r, now)
+			b.follow(&w, in, a, r, s)
 		case a.Do == policy.Refuse:
 			against[a.ID] = a.Because
 			b.refuse(&w, in, a.Rule, a.Reason, a.Because, kindOf(a.Because), now)
@@ -172,7 +173,7 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 		if p := b.plans[id]; !wanted[id] && !b.running[id] {
 			why := against[id]
 			if why == "" {
-				why = dropped(p, instances[id], r, now)
+				why = dropped(p, instances[id], r, s)
 			}
 			b.drop(&w, instances[id], p, why, now)
 		}
@@ -182,15 +183,15 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 
 // follow plans the end of an instance, announces it when it is near, and begins
 // it when it is due.
-func (b *book) follow(w *work, in *monitor.Instance, a policy.Action, r policy.Rules, now time.Time) {
-	id := in.Identity
+func (b *book) follow(w *work, in *monitor.Instance, a policy.Action, r policy.Rules, s *monitor.Snapshot) {
+	id, now := in.Identity, s.At
 	p := b.plans[id]
 	if p != nil && !b.running[id] && (p.rule != a.Rule || a.At.After(p.due) || !p.holdsOf(in)) {
-		b.drop(w, in, p, dropped(p, in, r, now), now)
+		b.drop(w, in, p, dropped(p, in, r, s), now)
 		p = nil
 	}
 	if p == nil {
-		p = &plan{rule: a.Rule, made: now, due: a.At, notice: noticeFor(in, a, r)}
+		p = &plan{rule: a.Rule, made: now, due: a.At, notice: noticeFor(in, a, s)}
 		b.plans[id] = p
 	}
 	p.due, p.reason, p.idle = a.At, a.Reason, in.Evidence.IdleSince
@@ -295,7 +296,7 @@ func (b *book) next(now time.Time) time.Time {
 }
 
 // noticeFor is how long before the end of an instance it is announced.
-func noticeFor(in *monitor.Instance, a policy.Action, r policy.Rules) time.Duration {
+func noticeFor(in *monitor.Instance, a policy.Action, s *monitor.Snapshot) time.Duration {
 	since := in.Evidence.IdleSince
 	if a.Rule == policy.Orphans {
 		since = in.Evidence.AloneSince
@@ -303,7 +304,7 @@ func noticeFor(in *monitor.Instance, a policy.Action, r policy.Rules) time.Durat
 	if since.IsZero() {
 		return noticeTime
 	}
-	if half := a.At.Sub(later(since, r.AwakeSince)) / 2; half > 0 {
+	if half := a.At.Sub(later(since, s.AwakeSince)) / 2; half > 0 {
 		return min(noticeTime, half)
 	}
 	return noticeTime
@@ -315,11 +316,11 @@ func pause(tries int) time.Duration {
 }
 
 // dropped says why a rule does not want the end of an instance any more.
-func dropped(p *plan, in *monitor.Instance, r policy.Rules, now time.Time) string {
-	_, kept := r.KeptAt(in.Identity, now)
+func dropped(p *plan, in *monitor.Instance, r policy.Rules, s *monitor.Snapshot) string {
+	_, kept := r.KeptAt(in.Identity, s.At)
 	is := &in.Evidence
 	switch {
-	case r.PausedAt(now):
+	case r.PausedAt(s.At):
 		return "the policies are paused"
 	case kept:
 		return "it is kept"
@@ -329,7 +330,7 @@ func dropped(p *plan, in *monitor.Instance, r policy.Rules, now time.Time) strin
 		return "it is at work"
 	case r.Off[p.rule]:
 		return "the rule is switched off"
-	case r.AwakeSince.After(p.made):
+	case s.AwakeSince.After(p.made):
 		return "the machine slept, or its clock was set, so that the time counts anew"
 	case p.rule == policy.Orphans && !(is.Orphaned && is.ClientGone):
 		return "it is not proven any more that its client is gone"

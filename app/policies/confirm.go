@@ -26,7 +26,7 @@ func (e *Engine) lookAgain(in *monitor.Instance, judge func(*monitor.Snapshot, p
 		if err != nil {
 			return err
 		}
-		return judge(s, e.rules(s))
+		return judge(s, e.rules())
 	}
 }
 
@@ -36,10 +36,12 @@ func (e *Engine) lookAgain(in *monitor.Instance, judge func(*monitor.Snapshot, p
 // ends as well.
 func (e *Engine) confirmNotice(in *monitor.Instance, grounds []ground) func(context.Context) error {
 	return e.lookAgain(in, func(s *monitor.Snapshot, r policy.Rules) error {
-		r.Paused, r.Kept, r.AwakeSince = false, nil, time.Time{}
+		at := *s
+		at.AwakeSince = time.Time{}
+		r.Paused, r.Kept = false, nil
 		err := errors.New("what the notification said of it no longer holds")
 		// All of the snapshot, for a duplicate is one beside another.
-		actions, _ := policy.Decide(s, r)
+		actions, _ := policy.Decide(&at, r)
 		for _, a := range actions {
 			i := slices.IndexFunc(grounds, func(g ground) bool { return g.rule == a.Rule })
 			switch {

@@ -117,7 +117,7 @@ func newEngine(o Options, now func() time.Time, boot func() (string, error)) *En
 }
 
 // SetRules replaces what the settings say. The wishes of the user
-// and AwakeSince are kept here, and not looked at in r.
+// are kept here, and not looked at in r.
 func (e *Engine) SetRules(r policy.Rules) {
 	e.mu.Lock()
 	e.settings = r
@@ -125,11 +125,11 @@ func (e *Engine) SetRules(r policy.Rules) {
 	e.o.Changed()
 }
 
-// rules are those at the moment of a snapshot.
-func (e *Engine) rules(s *monitor.Snapshot) policy.Rules {
+// rules are those of now.
+func (e *Engine) rules() policy.Rules {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.settings
-	r.Wishes, r.AwakeSince = e.wishes, s.AwakeSince
+	r.Wishes = e.wishes
 	return r
 }

@@ -48,14 +48,14 @@ func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 	now := s.At
 	e.expire(now)
 	e.absorb(now)
-	r := e.rules(s)
+	r := e.rules()
 	for i := range s.Instances {
 		s.Instances[i].Evidence.Refused = e.book.refusedOf(&s.Instances[i])
 	}
 	actions, next := policy.Decide(s, r)
 	if e.o.Active {
 		e.requests(s, now)
-		w := e.book.look(s, actions, r, now)
+		w := e.book.look(s, actions, r)
 		for _, event := range w.events {
 			e.o.Record(event)
 		}

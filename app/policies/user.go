@@ -250,7 +250,7 @@ func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
 	}
 	at := *s
 	at.At = e.now()
-	r := e.rules(&at)
+	r := e.rules()
 	if w != "" {
 		return policy.Select(&at, w, r)
 	}

@@ -38,7 +38,6 @@ func TestConfirm(t *testing.T) {
 		{"kept", "", Idle, server(), func(*monitor.Instance) {}, settings(keep), "it is kept"},
 		{"paused", "", Idle, server(), func(*monitor.Instance) {}, settings(pause), "the policies are paused"},
 		{"switched off", "", Idle, server(), func(*monitor.Instance) {}, settings(off(Idle)), stale},
-		{"just awake", "", Idle, server(), func(*monitor.Instance) {}, settings(func(r *Rules) { r.AwakeSince = noon }), stale},
 		{"ended", "", Idle, server(), ends, settings(), stale},
 		{"by another rule", "", Memory, server(large), func(*monitor.Instance) {}, settings(), "the policy memory no longer applies"},
 		{"large", "", Memory, server(large), func(*monitor.Instance) {}, settings(func(r *Rules) { r.IdleAfter, r.MemoryEnd = 0, true }), ""},

@@ -92,7 +92,7 @@ func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []finding)) {
 		if beyond(in) {
 			continue
 		}
-		c := newLook(in, r, s.At)
+		c := newLook(in, r, s)
 		found = [...]finding{c.orphaned(), c.idle(), c.red(), c.memory(), c.duplicate(youngest)}
 		postpone(found[:], in.Evidence.Refused)
 		yield(&c, found[:])

@@ -169,8 +169,6 @@ func TestDecide(t *testing.T) {
 		{"idle and kept", server(), settings(keep), []string{"refuse idle: it is kept"}},
 		{"idle and kept until now", server(), settings(keep, func(r *Rules) { r.Kept[monitor.Identity{PID: 100, Start: 1000}] = noon }), []string{"end idle"}},
 		{"idle, another with its pid was kept", server(func(in *monitor.Instance) { in.Identity.Start++ }), settings(keep), []string{"end idle"}},
-		{"idle, for longer than awake", server(), settings(func(r *Rules) { r.AwakeSince = ago(10 * time.Minute) }), []string{"wait idle in 20m0s"}},
-		{"idle, and just awake", server(), settings(func(r *Rules) { r.AwakeSince = noon }), []string{"wait idle in 30m0s"}},
 		{"idle since tomorrow", server(idleFor(-24 * time.Hour)), settings(), []string{"wait idle in 24h30m0s"}},
 
 		// Orphans.
@@ -189,7 +187,6 @@ func TestDecide(t *testing.T) {
 		{"orphan, the rule has no time", server(orphan(time.Hour), mute), settings(func(r *Rules) { r.OrphanGrace = 0 }), []string{"notify zombies: the rule for orphans does not end it"}},
 		{"orphan that is idle too, the grace is long", server(orphan(time.Hour)), settings(func(r *Rules) { r.OrphanGrace = 2 * time.Hour }), []string{"end idle"}},
 		{"orphan since nobody knows when", server(orphan(time.Hour), mute, func(in *monitor.Instance) { in.Evidence.AloneSince = time.Time{} }), settings(off(Zombies)), nil},
-		{"orphan, and just awake", server(orphan(time.Hour), mute), settings(func(r *Rules) { r.AwakeSince = noon }), []string{"wait orphans in 10m0s"}},
 		{"orphan, its client lives", server(orphan(time.Hour), func(in *monitor.Instance) { in.Evidence.ClientGone = false }), settings(), []string{"notify orphans: its client was not seen to end"}},
 		{"orphan, it listens", server(orphan(time.Hour), func(in *monitor.Instance) { in.Evidence.Transport = "http" }), settings(off(Idle)), []string{"notify orphans: others may be connected over HTTP"}},
 		{"suspected", server(suspect), settings(), []string{"notify orphans: its client was never seen, so that it may be in use"}},
@@ -206,7 +203,6 @@ func TestDecide(t *testing.T) {
 		{"exited", server(red(monitor.CauseDefunct, time.Hour)), settings(), nil},
 		{"hung, the rule is off", server(red(monitor.CauseUnreachable, time.Hour)), settings(off(Zombies)), nil},
 		{"hung and pinned", server(red(monitor.CauseUnreachable, time.Hour), pin), settings(), nil},
-		{"hung, and just awake", server(red(monitor.CauseUnreachable, time.Hour)), settings(func(r *Rules) { r.AwakeSince = noon }), nil},
 
 		// Memory.
 		{"large", server(large, working), settings(), []string{"notify memory"}},
@@ -297,6 +293,34 @@ func TestDecide(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDecideAwake: a time in which the machine slept begins anew.
+func TestDecideAwake(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		in    monitor.Instance
+		awake time.Time
+		want  []string
+	}{
+		{"idle, for longer than awake", server(), ago(10 * time.Minute), []string{"wait idle in 20m0s"}},
+		{"idle, and just awake", server(), noon, []string{"wait idle in 30m0s"}},
+		{"orphan, and just awake", server(orphan(time.Hour), mute), noon, []string{"wait orphans in 10m0s"}},
+		{"hung, and just awake", server(red(monitor.CauseUnreachable, time.Hour)), noon, nil},
+	} {
+		s := &monitor.Snapshot{At: noon, AwakeSince: c.awake, Instances: []monitor.Instance{c.in}}
+		if got := short(actionsOf(s, settings())); !slices.Equal(got, c.want) {
+			t.Errorf("%s: decided %q, want %q", c.name, got, c.want)
+		}
+	}
+	// The user is there.
+	s := &monitor.Snapshot{At: noon, AwakeSince: noon, Instances: []monitor.Instance{server()}}
+	if got := short(Select(s, WhatIdle, settings())); !slices.Equal(got, []string{"end idle"}) {
+		t.Errorf("an order for the idle ones: %q", got)
+	}
+	if err := Confirm(&s.Instances[0], Idle, s, settings()); err == nil {
+		t.Error("it is ended by the rule for idle ones")
 	}
 }
 

@@ -49,7 +49,7 @@ func (c *look) evidence() []string {
 	if c.in.RSSBytes > 0 {
 		facts = append(facts, "it uses "+monitor.Memory(c.in.RSSBytes)+" in "+monitor.Plural(c.in.Processes, "process", "processes"))
 	}
-	if awake := c.r.AwakeSince; !awake.IsZero() && (within(awake, c.in.Evidence.IdleSince) || within(awake, c.in.Evidence.AloneSince)) {
+	if awake := c.awake; !awake.IsZero() && (within(awake, c.in.Evidence.IdleSince) || within(awake, c.in.Evidence.AloneSince)) {
 		facts = append(facts, "the machine woke or its clock was set at "+monitor.Clock(awake, c.now)+": times count from then")
 	}
 	return facts

@@ -10,6 +10,9 @@ import (
 
 func TestEvidence(t *testing.T) {
 	const memory = "it uses 640 MB in 3 processes"
+	awake := map[string]time.Time{ // by the name of the case
+		"session, never, and the machine slept": ago(5 * time.Minute), "shared, and the machine slept before": ago(2 * time.Hour),
+	}
 	for _, c := range []struct {
 		name string
 		in   monitor.Instance
@@ -49,12 +52,12 @@ func TestEvidence(t *testing.T) {
 			"its client is not known", "whether it is at work is not known, which counts as busy", "it uses 640 MB in 1 process",
 		}},
 		{"session, never, and the machine slept", server(session, func(in *monitor.Instance) { in.RSSBytes = 0 }),
-			settings(override(Override{Project: "alpha", Never: true}), func(r *Rules) { r.AwakeSince = ago(5 * time.Minute) }), []string{
+			settings(override(Override{Project: "alpha", Never: true})), []string{
 				never, ofSession, "it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
 				"the machine woke or its clock was set at 11:55: times count from then",
 			}},
 		{"shared, and the machine slept before", server(shared, func(in *monitor.Instance) { in.RSSBytes = 0 }),
-			settings(func(r *Rules) { r.AwakeSince = ago(2 * time.Hour) }), []string{
+			settings(), []string{
 				"it was started to be shared", "it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
 			}},
 		{"shared by two", server(shared, withClients, func(in *monitor.Instance) { in.RSSBytes = 0 }), settings(), []string{
@@ -62,7 +65,7 @@ func TestEvidence(t *testing.T) {
 			"it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
 		}},
 	} {
-		l := newLook(&c.in, &c.r, noon)
+		l := newLook(&c.in, &c.r, &monitor.Snapshot{At: noon, AwakeSince: awake[c.name]})
 		if got := l.evidence(); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
 		}

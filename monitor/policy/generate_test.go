@@ -135,7 +135,7 @@ func anyRules(t *rapid.T, s *monitor.Snapshot) Rules {
 		r.PausedUntil = noon.Add(time.Duration(rapid.IntRange(-2, 8).Draw(t, "for half hours")) * 30 * time.Minute)
 	}
 	if seldom(t, "slept") {
-		r.AwakeSince = moment(t, "awake")
+		s.AwakeSince = moment(t, "awake")
 	}
 	for _, rule := range All {
 		r.Off[rule] = seldom(t, string(rule)+" is off")

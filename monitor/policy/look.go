@@ -12,6 +12,7 @@ type look struct {
 	r      *Rules
 	limits limits
 	now    time.Time
+	awake  time.Time // a span that contains this moment says nothing, so that spans begin there
 	// forbidden says what no rule overrides, "" if there is nothing of the kind.
 	// The user wants to hear nothing of such an instance either: who keeps it has
 	// answered already, and who pinned it will not end it.
@@ -19,8 +20,8 @@ type look struct {
 	facts     []string // evidence, once somebody asked for it
 }
 
-func newLook(in *monitor.Instance, r *Rules, now time.Time) look {
-	c := look{in: in, r: r, limits: r.limitsFor(in), now: now}
+func newLook(in *monitor.Instance, r *Rules, s *monitor.Snapshot) look {
+	c := look{in: in, r: r, limits: r.limitsFor(in), now: s.At, awake: s.AwakeSince}
 	switch _, isKept := c.keptUntil(); {
 	case c.unidentified():
 		c.forbidden = unidentified
@@ -41,8 +42,8 @@ func (c *look) due(since time.Time, span time.Duration) time.Time {
 	if since.IsZero() {
 		return time.Time{}
 	}
-	if c.r.AwakeSince.After(since) {
-		since = c.r.AwakeSince
+	if c.awake.After(since) {
+		since = c.awake
 	}
 	return since.Add(span)
 }

@@ -1,6 +1,6 @@
 // Package policy decides which instances nobody uses any more and what is to be
-// done about them. Everything here is pure: a snapshot, the rules and the time go
-// in, actions with their reasons come out. Whoever carries an action out
+// done about them. Everything here is pure: a snapshot and the rules go in, actions
+// with their reasons come out. Whoever carries an action out
 // (app/policies) lets the stop ladder look at everything once more.
 package policy
 
@@ -67,9 +67,6 @@ type Rules struct {
 	Overrides []Override
 
 	Wishes
-	// AwakeSince is when the machine last woke, or its clock was last set: a span
-	// that contains such a moment says nothing, so that spans begin there.
-	AwakeSince time.Time
 }
 
 // Override replaces settings for some instances. An empty Project or Client

@@ -176,7 +176,7 @@ func TestShapeOfDecisions(t *testing.T) {
 
 func TestReorderingChangesNothing(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
-		shuffled := &monitor.Snapshot{At: noon, Instances: rapid.Permutation(s.Instances).Draw(t, "shuffled")}
+		shuffled := &monitor.Snapshot{At: noon, AwakeSince: s.AwakeSince, Instances: rapid.Permutation(s.Instances).Draw(t, "shuffled")}
 		byID := func(s *monitor.Snapshot) map[monitor.Identity][]Action {
 			m := map[monitor.Identity][]Action{}
 			for _, a := range actionsOf(s, r) {
@@ -227,8 +227,8 @@ func TestNothingIsDoneWhilePaused(t *testing.T) {
 // had begun when it woke.
 func TestSleepDoesNotCount(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
-		awake := r.AwakeSince
-		later := &monitor.Snapshot{At: noon, Instances: slices.Clone(s.Instances)}
+		awake := s.AwakeSince
+		later := &monitor.Snapshot{At: noon, AwakeSince: awake, Instances: slices.Clone(s.Instances)}
 		for i := range later.Instances {
 			e := &later.Instances[i].Evidence
 			for _, since := range []*time.Time{&e.AloneSince, &e.IdleSince, &e.RedSince} {
@@ -240,7 +240,7 @@ func TestSleepDoesNotCount(t *testing.T) {
 		if a, b := short(actionsOf(s, r)), short(actionsOf(later, r)); !slices.Equal(a, b) {
 			t.Fatalf("%q, and with what began at waking %q", a, b)
 		}
-		r.AwakeSince = noon
+		s.AwakeSince = noon
 		if ids := ended(actionsOf(s, r), End); len(ids) > 0 {
 			t.Fatalf("just awake, it ends %v", ids)
 		}

@@ -25,7 +25,7 @@ func eachMeant(s *monitor.Snapshot, w What, r Rules, yield func(*look, finding))
 		if beyond(&s.Instances[i]) {
 			continue
 		}
-		c := newLook(&s.Instances[i], &r, s.At)
+		c := newLook(&s.Instances[i], &r, s)
 		var f finding
 		switch w {
 		case WhatIdle:

@@ -24,7 +24,6 @@ func TestSelect(t *testing.T) {
 		{"idle for too short, the settings say nothing", WhatIdle, server(idleFor(idleForOrder - 1)), settings(func(r *Rules) { r.IdleAfter = 0 }), ""},
 		{"idle, the rule is off", WhatIdle, server(), settings(off(Idle)), "end idle"},
 		{"idle, paused", WhatIdle, server(), settings(pause), "end idle"},
-		{"idle, just awake", WhatIdle, server(), settings(func(r *Rules) { r.AwakeSince = noon }), "end idle"},
 		{"idle since tomorrow", WhatIdle, server(idleFor(-24 * time.Hour)), settings(), ""},
 		{"idle, attached", WhatIdle, server(stdio), settings(), "refuse idle: " + connected},
 		{"idle, attached, allowed", WhatIdle, server(stdio), settings(func(r *Rules) { r.IdleAttached = true }), "end idle"},

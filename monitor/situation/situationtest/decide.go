@@ -91,9 +91,7 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 	time.Sleep(lead)
 	synctest.Wait()
 
-	now := *w.Snapshot()
-	now.At = s.Now
-	snap := &now
+	snap := at(w.Snapshot(), s)
 	var actions []policy.Action
 	if s.Order == "" {
 		actions, _ = policy.Decide(snap, rulesOf(s.Settings))
@@ -122,6 +120,13 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 	return verdicts
 }
 
+// at is a snapshot at the moment of the situation.
+func at(snap *monitor.Snapshot, s *situation.Situation) *monitor.Snapshot {
+	now := *snap
+	now.At, now.AwakeSince = s.Now, s.Settings.AwakeSince
+	return &now
+}
+
 // order is what the ladder is told, as app/policies and the faces tell it.
 func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule policy.Rule) stop.Order {
 	what := policy.What(s.Order)
@@ -131,13 +136,13 @@ func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule po
 	}
 	o.Confirm = func(ctx context.Context) error {
 		snap, err := w.Fresh(ctx, in.Identity)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case what != "":
-			return policy.ConfirmOrder(in, what, snap, rulesOf(s.Settings))
 		}
-		return policy.Confirm(in, rule, snap, rulesOf(s.Settings))
+		if what != "" {
+			return policy.ConfirmOrder(in, what, at(snap, s), rulesOf(s.Settings))
+		}
+		return policy.Confirm(in, rule, at(snap, s), rulesOf(s.Settings))
 	}
 	return o
 }

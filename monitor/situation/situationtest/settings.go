@@ -20,7 +20,7 @@ const (
 func rulesOf(s situation.Settings) policy.Rules {
 	r := policy.Rules{
 		OrphanGrace: orphanDefault, ZombieAfter: zombieDefault, MemoryOver: memoryDefault, Duplicates: !s.DuplicatesOff,
-		IdleAttached: s.IdleAttached, IdleREPL: s.IdleREPL, MemoryEnd: s.MemoryEnd, AwakeSince: s.AwakeSince,
+		IdleAttached: s.IdleAttached, IdleREPL: s.IdleREPL, MemoryEnd: s.MemoryEnd,
 		Wishes: policy.Wishes{Off: map[policy.Rule]bool{}, Kept: map[monitor.Identity]time.Time{}, Paused: s.Paused},
 	}
 	take(&r.IdleAfter, s.IdleMinutes)
