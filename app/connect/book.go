@@ -12,18 +12,18 @@ import (
 // A line waits until the background process accepts it, and is then open until
 // it is answered, if something has to answer it.
 type book struct {
-	seq      uint64  // of the last line
-	waiting  []entry // in the client's order
-	sent     int     // how many of waiting were written to the present connection
-	size     int     // of waiting, in bytes
-	open     map[uint64][]byte
-	accepted uint64          // the greatest number that was accepted
-	lost     uint64          // the greatest number that was accepted on an earlier connection, or has expired
-	expired  map[uint64]bool // those that were sent on the present connection, have expired, and may be accepted still
-	printing int             // what was taken out of the book is being printed
-	freed    int             // bytes of what does not wait any more, since this was set to 0
-	writing  uint64          // the line that is being written, 0 for none
-	written  []byte          // its frame, when it has arrived meanwhile
+	seq      uint64            // of the last line
+	waiting  []entry           // in the client's order
+	sent     int               // how many of waiting were written to the present connection
+	size     int               // of waiting, in bytes
+	open     map[uint64][]byte // ids of the accepted requests without an answer
+	accepted uint64            // the greatest number that was accepted
+	lost     uint64            // the greatest number that was accepted on an earlier connection, or has expired
+	expired  map[uint64]bool   // those that were sent on the present connection, have expired, and may be accepted still
+	printing int               // what was taken out of the book is being printed
+	freed    int               // bytes of what does not wait any more, since this was set to 0
+	writing  uint64            // the line that is being written, 0 for none
+	written  []byte            // its frame, when it has arrived meanwhile
 	used     used
 }
 
@@ -43,6 +43,10 @@ const (
 	answer
 	nothing
 )
+
+// whyLost is the error of a request that was accepted by a background process which
+// died before the answer.
+const whyLost = "lamplighter ended while the server worked on this; it may have been carried out"
 
 // add gives a line its number. The frame has room for its header at its
 // beginning.
@@ -71,21 +75,21 @@ func (b *book) next() []byte {
 
 // accept takes note that the background process answers for a line from now on.
 // It is false when that line was not sent.
-func (b *book) accept(seq uint64, errorLine []byte) bool {
+func (b *book) accept(seq uint64) bool {
 	if b.expired[seq] {
 		delete(b.expired, seq)
 		return true
 	}
-	if !b.arrived(seq) {
-		return false
-	}
-	if len(errorLine) > 0 {
-		if b.open == nil {
-			b.open = map[uint64][]byte{}
+	for i := range b.waiting[:b.sent] {
+		if e := &b.waiting[i]; e.seq == seq && e.needs() == answer {
+			if b.open == nil {
+				b.open = map[uint64][]byte{}
+			}
+			id := e.id()
+			b.open[seq] = append(b.used.take(len(id)), id...)
 		}
-		b.open[seq] = append(b.used.take(len(errorLine)), errorLine...)
 	}
-	return true
+	return b.arrived(seq)
 }
 
 // arrived takes a line that was sent from those that wait.
@@ -128,8 +132,8 @@ func (b *book) settle(seq uint64) bool {
 	if b.expired[seq] {
 		return false
 	}
-	if errorLine, ok := b.open[seq]; ok {
-		b.used.put(errorLine)
+	if id, ok := b.open[seq]; ok {
+		b.used.put(id)
 		delete(b.open, seq)
 		return true
 	}
@@ -141,7 +145,7 @@ func (b *book) settle(seq uint64) bool {
 func (b *book) disconnected() [][]byte {
 	var lines [][]byte
 	for _, seq := range b.opened() {
-		lines = append(lines, b.open[seq])
+		lines = append(lines, wire.ErrorLine(b.open[seq], wire.CodeInternal, whyLost))
 	}
 	b.open, b.expired = nil, nil
 	b.sent, b.lost = 0, max(b.lost, b.accepted)
@@ -183,7 +187,7 @@ func (b *book) expire(then time.Time, why, whySent string) [][]byte {
 				b.written = e.frame
 			}
 		}
-		lines = append(lines, refusal(e.frame, text))
+		lines = append(lines, wire.ErrorLine(e.id(), wire.CodeUnavailable, text))
 		b.lost = max(b.lost, e.seq)
 		b.remove(i)
 		i--
@@ -196,7 +200,7 @@ func (b *book) giveUp(why string) [][]byte {
 	lines := b.disconnected()
 	for i := range b.waiting {
 		if b.waiting[i].needs() == answer {
-			lines = append(lines, refusal(b.waiting[i].frame, why))
+			lines = append(lines, wire.ErrorLine(b.waiting[i].id(), wire.CodeUnavailable, why))
 		}
 	}
 	b.waiting, b.size = nil, 0
@@ -207,21 +211,20 @@ func (b *book) giveUp(why string) [][]byte {
 func (e *entry) needs() need {
 	if e.kind == unknown {
 		e.kind = nothing
-		if t := wire.Type(e.frame[0]); t == wire.Long || wire.Split(e.frame[wire.HeaderLength:]).Kind == wire.Request {
+		if wire.Type(e.frame[0]) == wire.Long || wire.Split(e.frame[wire.HeaderLength:]).Kind.NeedsAnswer() {
 			e.kind = answer
 		}
 	}
 	return e.kind
 }
 
-// refusal is the error that answers a request. Of one that is too long the id is
-// not known.
-func refusal(frame []byte, why string) []byte {
-	var id []byte
-	if wire.Type(frame[0]) == wire.Line {
-		id = wire.Split(frame[wire.HeaderLength:]).ID
+// id is that of a request, nil for one that is too long: it may stand behind its
+// beginning.
+func (e *entry) id() []byte {
+	if wire.Type(e.frame[0]) == wire.Long {
+		return nil
 	}
-	return wire.ErrorLine(id, wire.CodeUnavailable, why)
+	return wire.Split(e.frame[wire.HeaderLength:]).ID
 }
 
 // isDone reports whether nothing is to come when the client sends nothing more.

@@ -144,10 +144,10 @@ func (c *fakeConn) send(kind wire.Type, seq uint64, payload string) {
 }
 
 // accept takes a line, which has to be the next one.
-func (c *fakeConn) accept(seq uint64, errorLine string) string {
+func (c *fakeConn) accept(seq uint64) string {
 	c.t.Helper()
 	line := c.want(wire.Line, seq)
-	c.send(wire.Accept, seq, errorLine)
+	c.send(wire.Accept, seq, "")
 	return line
 }
 
@@ -248,9 +248,9 @@ func request(id int) string {
 	return `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"tools/call"}`
 }
 
-// lost is the error that the background process leaves for a request.
+// lost answers a request that was accepted by a background process which died.
 func lost(id int) string {
-	return string(wire.ErrorLine([]byte(strconv.Itoa(id)), wire.CodeInternal, "lost"))
+	return string(wire.ErrorLine([]byte(strconv.Itoa(id)), wire.CodeInternal, whyLost))
 }
 
 // result is the answer to a request.

@@ -129,10 +129,8 @@ func TestWhereverItIsCut(t *testing.T) {
 					accepted++
 					if asks[accepted-1] {
 						open = append(open, accepted)
-						conn.accept(uint64(accepted), lost(accepted))
-					} else {
-						conn.accept(uint64(accepted), "")
 					}
+					conn.accept(uint64(accepted))
 				}
 			}
 			if cuts == 0 {

@@ -40,7 +40,7 @@ func TestPending(t *testing.T) {
 			t.Errorf("it sent %v", lines)
 		}
 		// What was accepted may take as long as it takes.
-		second.frame(wire.Accept, 3, lost(3))
+		second.frame(wire.Accept, 3, "")
 		time.Sleep(time.Hour)
 		second.frame(wire.Deliver, 3, result(3))
 		synctest.Wait()
@@ -122,7 +122,7 @@ func TestSuspendedLater(t *testing.T) {
 		others <- third
 		third.frame(wire.Welcome, 0, "S")
 		synctest.Wait()
-		third.frame(wire.Accept, 1, lost(1))
+		third.frame(wire.Accept, 1, "")
 		third.frame(wire.Deliver, 1, result(1))
 		synctest.Wait()
 		if got := i.lines(); !slices.Equal(got, []string{result(1)}) {
@@ -212,8 +212,8 @@ func TestFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i, first, _ := talking(usual)
 		i.write(request(1) + "\n" + request(2) + "\n" + request(3) + "\n")
-		first.frame(wire.Accept, 1, lost(1))
-		first.frame(wire.Accept, 2, lost(2))
+		first.frame(wire.Accept, 1, "")
+		first.frame(wire.Accept, 2, "")
 		began := time.Now()
 		i.in.Close()
 		synctest.Wait()
@@ -269,10 +269,10 @@ func TestSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i, first, others := talking(usual)
 		i.write(request(1) + "\n")
-		first.frame(wire.Accept, 1, lost(1))
+		first.frame(wire.Accept, 1, "")
 		i.write(request(2) + "\n" + `{"method":"notifications/x"}` + "\n" + request(4) + "\n")
 		time.Sleep(50 * time.Second)
-		first.frame(wire.Accept, 2, lost(2))
+		first.frame(wire.Accept, 2, "")
 		time.Sleep(50 * time.Second)
 		if got := i.lines(); len(got) != 0 {
 			t.Fatalf("printed %q", got)
@@ -284,7 +284,7 @@ func TestSilent(t *testing.T) {
 		}
 		// It goes on, and knows nothing of that.
 		first.frame(wire.Accept, 3, "")
-		first.frame(wire.Accept, 4, lost(4))
+		first.frame(wire.Accept, 4, "")
 		for _, id := range []int{4, 2, 1} {
 			first.frame(wire.Deliver, uint64(id), result(id))
 		}
@@ -300,7 +300,7 @@ func TestSilent(t *testing.T) {
 		others <- second
 		second.frame(wire.Welcome, 0, "S")
 		i.write(request(6) + "\n")
-		second.frame(wire.Accept, 6, lost(6))
+		second.frame(wire.Accept, 6, "")
 		second.frame(wire.Deliver, 6, result(6))
 		synctest.Wait()
 		if lines, _ := second.sent(); !slices.Equal(lines, []uint64{6}) {

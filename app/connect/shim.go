@@ -101,7 +101,7 @@ func (s *shim) converse(f *frames) error {
 		switch h.Type {
 		case wire.Accept:
 			s.mu.Lock()
-			ok := s.book.accept(h.Seq, payload)
+			ok := s.book.accept(h.Seq)
 			s.mu.Unlock()
 			if !ok {
 				return wire.ErrFrame

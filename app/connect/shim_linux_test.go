@@ -28,12 +28,12 @@ func TestTerminated(t *testing.T) {
 		"open": func(f *fake, c *client) {
 			conn, _ := f.welcome(wire.Shared, "")
 			c.write(request(1))
-			conn.accept(1, lost(1))
+			conn.accept(1)
 		},
 		"lost": func(f *fake, c *client) {
 			conn, _ := f.welcome(wire.Shared, "")
 			c.write(request(1))
-			conn.accept(1, "")
+			conn.accept(1)
 			f.close()
 			conn.close()
 		},
@@ -101,7 +101,7 @@ func TestInputThatDoesNotWait(t *testing.T) {
 			t.Error(err)
 		}
 	}, func() {
-		if got := conn.accept(1, ""); got != large {
+		if got := conn.accept(1); got != large {
 			t.Errorf("%d bytes arrived", len(got))
 		}
 	})

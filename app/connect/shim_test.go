@@ -28,13 +28,13 @@ func TestConversation(t *testing.T) {
 	c.write(`{"method":"notifications/initialized"}` + "\r")
 	c.write("")
 	c.write("garbage \xff")
-	if got := conn.accept(1, lost(1)); got != request(1) {
+	if got := conn.accept(1); got != request(1) {
 		t.Errorf("got %q", got)
 	}
-	if got := conn.accept(2, ""); got != `{"method":"notifications/initialized"}` {
+	if got := conn.accept(2); got != `{"method":"notifications/initialized"}` {
 		t.Errorf("got %q", got)
 	}
-	if got := conn.accept(3, ""); got != "garbage \xff" {
+	if got := conn.accept(3); got != "garbage \xff" {
 		t.Errorf("got %q", got)
 	}
 	conn.send(wire.Deliver, 0, `{"method":"notifications/progress"}`)
@@ -64,7 +64,7 @@ func TestOpenAtTheEnd(t *testing.T) {
 	}
 	c.in.Close()
 	for id := 1; id <= 3; id++ {
-		conn.accept(uint64(id), lost(id))
+		conn.accept(uint64(id))
 	}
 	conn.want(wire.End, 0)
 	conn.send(wire.Settle, 2, "")
@@ -85,7 +85,7 @@ func TestLost(t *testing.T) {
 		c.write(request(id))
 	}
 	for id := 1; id <= 4; id++ {
-		conn.accept(uint64(id), lost(id))
+		conn.accept(uint64(id))
 	}
 	conn.send(wire.Keep, 0, "first")
 	conn.send(wire.Keep, 0, "second")
@@ -100,16 +100,16 @@ func TestLost(t *testing.T) {
 	if string(g.Kept) != "second" {
 		t.Errorf("it kept %q", g.Kept)
 	}
-	conn.accept(5, lost(5))
-	conn.accept(6, lost(6))
+	conn.accept(5)
+	conn.accept(6)
 	conn.send(wire.Deliver, 1, result(1)) // has an answer: an error
 	conn.send(wire.Deliver, 6, result(6))
 	c.wants(result(6))
 	c.write(request(7))
-	conn.accept(7, lost(7))
+	conn.accept(7)
 	conn.send(wire.Bye, 0, "\x00")
-	c.refused("5", "lost")
-	c.refused("7", "lost")
+	c.refused("5", whyLost)
+	c.refused("7", whyLost)
 	c.nothingMore(0)
 }
 
@@ -122,12 +122,12 @@ func TestRestart(t *testing.T) {
 		conn, _ := f.welcome(wire.Shared, "")
 		id := 2 * round
 		if round > 0 {
-			conn.accept(uint64(id), lost(id))
+			conn.accept(uint64(id))
 			conn.send(wire.Deliver, uint64(id), result(id))
 			c.wants(result(id))
 		}
 		c.write(request(id + 1))
-		conn.accept(uint64(id+1), lost(id+1))
+		conn.accept(uint64(id + 1))
 		conn.send(wire.Deliver, uint64(id+1), result(id+1))
 		c.wants(result(id + 1))
 		f.close()
@@ -151,7 +151,7 @@ func TestNotWelcomeAgain(t *testing.T) {
 			conn, _ := f.welcome(wire.Shared, "")
 			c.write(request(1))
 			c.write(request(2))
-			conn.accept(1, lost(1))
+			conn.accept(1)
 			conn.want(wire.Line, 2)
 			conn.close()
 			c.wants(lost(1))
@@ -188,7 +188,7 @@ func TestGarbageFromTheBackgroundProcess(t *testing.T) {
 			c := connectTo(t, f.path, nil, "serena")
 			conn, _ := f.welcome(wire.Shared, "")
 			c.write(request(1))
-			conn.accept(1, lost(1))
+			conn.accept(1)
 			if _, err := conn.conn.Write([]byte(bytes)); err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +218,7 @@ func TestLargeLines(t *testing.T) {
 				}
 			},
 			func() {
-				if got := conn.accept(1, ""); got != there {
+				if got := conn.accept(1); got != there {
 					t.Errorf("%d bytes arrived", len(got))
 				}
 			},
@@ -231,9 +231,10 @@ func TestLargeLines(t *testing.T) {
 			},
 		)
 		c.write(request(2))
-		conn.accept(2, lost(2))
+		conn.accept(2)
 		c.in.Close()
 		conn.want(wire.End, 0)
+		conn.send(wire.Settle, 1, "")
 		conn.send(wire.Settle, 2, "")
 		c.nothingMore(0)
 	}
@@ -256,12 +257,12 @@ func TestTooLongLine(t *testing.T) {
 		c.write("yz")
 		c.write(request(3))
 	}, func() {
-		conn.accept(1, "")
+		conn.accept(1)
 		if head := conn.want(wire.Long, 2); head != chunk[:wire.HeadLength] {
 			t.Errorf("the head is %d bytes", len(head))
 		}
 		conn.send(wire.Accept, 2, "")
-		conn.accept(3, "")
+		conn.accept(3)
 	})
 }
 
@@ -280,7 +281,7 @@ func TestManyLines(t *testing.T) {
 		c.in.Close()
 	}, func() {
 		for id := 1; id <= n; id++ {
-			conn.accept(uint64(id), lost(id))
+			conn.accept(uint64(id))
 			conn.send(wire.Deliver, uint64(id), result(id))
 		}
 		conn.want(wire.End, 0)

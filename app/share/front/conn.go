@@ -355,7 +355,7 @@ func (c *client) refuse(ctx context.Context, next reader, why string, warnings [
 		switch h.Type {
 		case wire.Line, wire.Long:
 			answer, last := refusal(h.Type, payload, why)
-			if c.out.Accept(h.Seq, answer) != nil || answer != nil && c.out.Deliver(h.Seq, true, answer) != nil {
+			if c.out.Accept(h.Seq) != nil || answer != nil && c.out.Deliver(h.Seq, true, answer) != nil {
 				return
 			}
 			if !last {

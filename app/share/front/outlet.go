@@ -14,12 +14,9 @@ const (
 	exitUnavailable = 69 // EX_UNAVAILABLE of sysexits.h
 )
 
-// The most that a frame beside the lines may hold, in bytes; see
-// wire.ParseHeader.
-const (
-	mostErrorLine = 1 << 20
-	mostColumns   = 2000 // of a sentence, whose characters may have some bytes each
-)
+// mostColumns is how long a sentence may be, whose characters may have some bytes
+// each; see wire.ParseHeader for the bytes.
+const mostColumns = 2000
 
 // together is up to how many bytes a frame is copied, so that it is written in
 // one go.
@@ -53,14 +50,7 @@ func (o *outlet) write(t wire.Type, seq uint64, payload []byte) error {
 }
 
 // Accept is part of lease.Outlet.
-func (o *outlet) Accept(seq uint64, errorLine []byte) error {
-	if len(errorLine) > mostErrorLine {
-		// Only an id can make it as long. It is better told of some request than
-		// not at all.
-		errorLine = wire.ErrorLine(nil, wire.CodeInternal, "lamplighter ended while it worked on a request with a very long id")
-	}
-	return o.write(wire.Accept, seq, errorLine)
-}
+func (o *outlet) Accept(seq uint64) error { return o.write(wire.Accept, seq, nil) }
 
 // Deliver is part of lease.Outlet. Of several lines for one request the shim
 // prints all: only the answer has its number.

@@ -133,7 +133,7 @@ func (s *session) unlisten(r *reply) {
 
 // Accept is part of lease.Outlet: over HTTP a client sees by its connection that
 // we died.
-func (s *session) Accept(uint64, []byte) error { return nil }
+func (s *session) Accept(uint64) error { return nil }
 
 // Deliver is part of lease.Outlet.
 func (s *session) Deliver(seq uint64, answer bool, line []byte) error {

@@ -36,9 +36,8 @@ import (
 // error means that the client has gone. It is called by one goroutine at a time.
 // The slices belong to the caller.
 type Outlet interface {
-	// Accept says that the line is about to be worked on, and what answers it if
-	// this process dies before its answer; nil when nothing has to.
-	Accept(seq uint64, errorLine []byte) error
+	// Accept says that the line is about to be worked on.
+	Accept(seq uint64) error
 	// Deliver is a line for the client; seq is that of the request that it belongs
 	// to, 0 for none, and answer says that it is the answer to it.
 	Deliver(seq uint64, answer bool, line []byte) error

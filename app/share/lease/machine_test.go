@@ -20,8 +20,8 @@ import (
 type shim struct {
 	mu       sync.Mutex
 	seq      uint64
-	waiting  []numbered        // lines that are not accepted
-	accepted map[uint64]string // error lines of what has no answer
+	waiting  []numbered      // lines that are not accepted
+	accepted map[uint64]bool // requests without an answer
 	fates    map[uint64][]string
 	ids      map[uint64]string // of the requests
 	kept     []byte
@@ -42,7 +42,7 @@ type process struct {
 	ended chan error
 }
 
-func (p *process) Accept(seq uint64, errorLine []byte) error {
+func (p *process) Accept(seq uint64) error {
 	s := p.shim
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,10 +54,10 @@ func (p *process) Accept(seq uint64, errorLine []byte) error {
 		s.wrong = append(s.wrong, fmt.Sprintf("%d was accepted again", seq))
 		return nil
 	}
-	s.waiting = slices.Delete(s.waiting, at, at+1)
-	if len(errorLine) > 0 {
-		s.accepted[seq] = string(errorLine)
+	if wire.Split([]byte(s.waiting[at].line)).Kind.NeedsAnswer() {
+		s.accepted[seq] = true
 	}
+	s.waiting = slices.Delete(s.waiting, at, at+1)
 	return nil
 }
 
@@ -146,8 +146,8 @@ func (s *shim) start(w *world, g *group) *process {
 func (s *shim) lose(p *process) {
 	s.mu.Lock()
 	p.lost = true
-	for seq, line := range s.accepted {
-		s.fates[seq] = append(s.fates[seq], line)
+	for seq := range s.accepted {
+		s.fates[seq] = append(s.fates[seq], string(wire.ErrorLine([]byte(s.ids[seq]), wire.CodeInternal, "lost")))
 	}
 	clear(s.accepted)
 	s.mu.Unlock()
@@ -164,7 +164,7 @@ func TestEachRequestHasOneFate(t *testing.T) {
 			t := rt
 			w := newWorld()
 			g := w.group()
-			s := &shim{accepted: map[uint64]string{}, fates: map[uint64][]string{}, ids: map[uint64]string{}}
+			s := &shim{accepted: map[uint64]bool{}, fates: map[uint64][]string{}, ids: map[uint64]string{}}
 			p := s.start(w, g)
 			defer func() { // also when the check has failed
 				p.leave()

@@ -136,6 +136,9 @@ func TestRequestsOfTheServer(t *testing.T) {
 	apptest.Eventually(t, "the client is asked", func() bool { return c.holds("sampling/createMessage", `"id":2`) })
 	c.seq++
 	c.TakeLong(c.seq, []byte(`{"id":2,"result":{"text":"xxxx`))
+	if c.fate(c.seq) != "settled" {
+		t.Error("the shim waits for an answer to it")
+	}
 	apptest.Contains(t, c.get(asks), "256 MiB")
 }
 

@@ -84,7 +84,11 @@ func (l *Lease) TakeLong(seq uint64, head []byte) {
 	text := fmt.Sprintf("this message is longer than the limit of %d MiB, and was not passed on", wire.MaxLine>>20)
 	if kind == wire.Response { // then the server waits for it
 		line := wire.ErrorLine(id, wire.CodeInternal, text)
-		l.enqueue(&item{Message: wire.Split(line), seq: seq, line: line}, true)
+		it := &item{Message: wire.Split(line), seq: seq, line: line}
+		if l.accept(it) { // nothing answers it, which the shim cannot tell from its beginning
+			l.write(func() error { return l.o.Out.Settle(seq) })
+			l.enqueue(it, true)
+		}
 		return
 	}
 	if id != nil {
@@ -101,7 +105,7 @@ func (l *Lease) TakeLong(seq uint64, head []byte) {
 // answerHere answers what no server is needed for.
 func (l *Lease) answerHere(it *item, answer []byte) {
 	l.write(func() error {
-		if err := l.o.Out.Accept(it.seq, answer); err != nil {
+		if err := l.o.Out.Accept(it.seq); err != nil {
 			return err
 		}
 		return l.o.Out.Deliver(it.seq, true, answer)
@@ -225,16 +229,12 @@ func (l *Lease) acceptOverdue() {
 // accept tells the client that a line is being worked on, once. When it is false
 // nothing may be done with the line: the next process gets it again.
 func (l *Lease) accept(it *item) bool {
-	var errorLine []byte
-	if it.Kind == wire.Request {
-		errorLine = wire.ErrorLine(it.ID, wire.CodeInternal, "lamplighter ended while the server worked on this; it may have been carried out")
-	}
 	return l.write(func() error {
 		if it.accepted {
 			return nil
 		}
 		it.accepted = true
-		return l.o.Out.Accept(it.seq, errorLine)
+		return l.o.Out.Accept(it.seq)
 	})
 }
 

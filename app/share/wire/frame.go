@@ -11,12 +11,11 @@
 // Heard at once, and then with Welcome, which says how the client is served and
 // may take as long as it takes. Then the shim sends each line of
 // its client as a Line with a number of its own, from 1 on without a gap, and
-// keeps it until it is accepted. The background process sends Accept before it
-// passes the line on to anybody, and with it the line that answers the request
-// if the background process should die before the answer: the shim prints that
-// for each accepted request without an answer, and sends what was not accepted
-// to the next background process. So no line is lost without an error, and none
-// is carried out twice.
+// keeps it until it is accepted. The background process sends Accept, a bare
+// number, before it passes the line on to anybody. When it dies, the shim answers
+// each accepted request without an answer with an error, and sends what was not
+// accepted to the next background process. So no line is lost without an error,
+// and none is carried out twice.
 package wire
 
 import "errors"
@@ -24,7 +23,7 @@ import "errors"
 // Version is the version of the protocol. Both ends come with one
 // installation; a background process that meets another version says so and
 // the shim ends.
-const Version = 1
+const Version = 2
 
 // Type says what a frame is.
 type Type byte
@@ -42,7 +41,7 @@ const (
 const (
 	Heard   Type = 'G' // the first one: the Hello was read
 	Welcome Type = 'W' // a WelcomeMode and a sentence
-	Accept  Type = 'A' // of a Line or Long: what answers it if we die; empty when nothing has to
+	Accept  Type = 'A' // the line of that number is worked on from now on
 	Deliver Type = 'D' // a line for the client; the number is that of the line it answers, 0 for none
 	Settle  Type = 'S' // nothing answers the line of that number any more
 	Keep    Type = 'K' // what the next Hello is to hold in Kept; replaces the one before
@@ -123,7 +122,7 @@ func limitOf(t Type) (limit uint32, known bool) {
 		return MaxHello, true
 	case Line, Deliver:
 		return MaxLine, true
-	case Accept, Welcome, Say, Bye:
+	case Welcome, Say, Bye:
 		return 1 << 20, true
 	case Long:
 		return HeadLength, true
@@ -131,7 +130,7 @@ func limitOf(t Type) (limit uint32, known bool) {
 		return MaxKept, true
 	case Ran:
 		return 64, true
-	case End, Settle, Heard:
+	case End, Accept, Settle, Heard:
 		return 0, true
 	}
 	return 0, false

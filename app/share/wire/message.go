@@ -139,6 +139,10 @@ func Split(line []byte) Message {
 	return m
 }
 
+// NeedsAnswer reports whether the background process answers a line of this kind:
+// a request, and with an error what is no message.
+func (k Kind) NeedsAnswer() bool { return k != Notification && k != Response }
+
 // isID reports whether a value can be the id of a request: MCP wants a string or a
 // number.
 func isID(value []byte) bool {

@@ -24,13 +24,14 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	for name, text := range map[string][]byte{
-		"short":           make([]byte, HeaderLength-1),
-		"unknown":         AppendHeader(nil, Header{'?', 1, 0}),
-		"too long":        AppendHeader(nil, Header{Line, 1, MaxLine + 1}),
-		"end with more":   AppendHeader(nil, Header{End, 0, 1}),
-		"no number":       AppendHeader(nil, Header{Line, 0, 1}),
-		"accepts nothing": AppendHeader(nil, Header{Accept, 0, 1}),
-		"HTTP":            []byte("GET / HTTP/1.1\r\n"),
+		"short":            make([]byte, HeaderLength-1),
+		"unknown":          AppendHeader(nil, Header{'?', 1, 0}),
+		"too long":         AppendHeader(nil, Header{Line, 1, MaxLine + 1}),
+		"end with more":    AppendHeader(nil, Header{End, 0, 1}),
+		"no number":        AppendHeader(nil, Header{Line, 0, 1}),
+		"accepts nothing":  AppendHeader(nil, Header{Accept, 0, 0}),
+		"accept with more": AppendHeader(nil, Header{Accept, 1, 1}),
+		"HTTP":             []byte("GET / HTTP/1.1\r\n"),
 	} {
 		if h, err := ParseHeader(text); !errors.Is(err, ErrFrame) {
 			t.Errorf("%s: %+v, %v", name, h, err)
@@ -74,7 +75,7 @@ func TestHello(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"x", ":", "1:", "1:x", "1:0", "2:-1", "01:1", string(whole) + "x", "99999999999999999999:1", "1:1" + "1:21:a1:b", "1:1" + "10:9999999999",
+		"x", ":", "1:", "1:x", "1:0", "2:-1", "01:1", string(whole) + "x", "99999999999999999999:1", "1:2" + "1:21:a1:b", "1:2" + "10:9999999999",
 	} {
 		if _, g, err := ParseHello([]byte(text)); !errors.Is(err, ErrFrame) && text != "01:1" {
 			t.Errorf("%q: %+v, %v", text, g, err)
@@ -90,7 +91,7 @@ func FuzzParseHello(f *testing.F) {
 	for _, g := range greetings {
 		f.Add(AppendHello(nil, g))
 	}
-	f.Add([]byte("1:1" + "10:9999999999"))
+	f.Add([]byte("1:2" + "10:9999999999"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		version, g, err := ParseHello(text)
 		if err != nil || version != Version {
