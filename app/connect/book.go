@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -25,6 +26,12 @@ type book struct {
 	writing  uint64            // the line that is being written, 0 for none
 	written  []byte            // its frame, when it has arrived meanwhile
 	used     used
+
+	// What a next background process has to know.
+	initialize  []byte // the client's, when it was answered with a result
+	initialized []byte // its notifications/initialized, when that was accepted
+	asked       []byte // its initialize without an answer
+	askedAs     uint64 // the number of that
 }
 
 // entry is a line that waits.
@@ -81,15 +88,38 @@ func (b *book) accept(seq uint64) bool {
 		return true
 	}
 	for i := range b.waiting[:b.sent] {
-		if e := &b.waiting[i]; e.seq == seq && e.needs() == answer {
-			if b.open == nil {
-				b.open = map[uint64][]byte{}
-			}
-			id := e.id()
-			b.open[seq] = append(b.used.take(len(id)), id...)
+		if e := &b.waiting[i]; e.seq == seq {
+			b.began(seq, e.message(), e.frame[wire.HeaderLength:])
 		}
 	}
 	return b.arrived(seq)
+}
+
+// began takes note of a line that the background process works on.
+func (b *book) began(seq uint64, m wire.Message, line []byte) {
+	if m.Kind.NeedsAnswer() {
+		if b.open == nil {
+			b.open = map[uint64][]byte{}
+		}
+		b.open[seq] = append(b.used.take(len(m.ID)), m.ID...)
+	}
+	switch {
+	case len(line) > wire.MaxBegin:
+	case m.Method == "initialize":
+		b.asked, b.askedAs, b.initialized = bytes.Clone(line), seq, nil
+	case m.Method == "notifications/initialized":
+		b.initialized = bytes.Clone(line)
+	}
+}
+
+// answered takes note of the answer to a line.
+func (b *book) answered(seq uint64, answer []byte) {
+	if b.asked != nil && seq == b.askedAs {
+		if wire.Split(answer).Result != nil {
+			b.initialize = b.asked
+		}
+		b.asked = nil
+	}
 }
 
 // arrived takes a line that was sent from those that wait.
@@ -187,7 +217,7 @@ func (b *book) expire(then time.Time, why, whySent string) [][]byte {
 				b.written = e.frame
 			}
 		}
-		lines = append(lines, wire.ErrorLine(e.id(), wire.CodeUnavailable, text))
+		lines = append(lines, wire.ErrorLine(e.message().ID, wire.CodeUnavailable, text))
 		b.lost = max(b.lost, e.seq)
 		b.remove(i)
 		i--
@@ -200,7 +230,7 @@ func (b *book) giveUp(why string) [][]byte {
 	lines := b.disconnected()
 	for i := range b.waiting {
 		if b.waiting[i].needs() == answer {
-			lines = append(lines, wire.ErrorLine(b.waiting[i].id(), wire.CodeUnavailable, why))
+			lines = append(lines, wire.ErrorLine(b.waiting[i].message().ID, wire.CodeUnavailable, why))
 		}
 	}
 	b.waiting, b.size = nil, 0
@@ -211,20 +241,20 @@ func (b *book) giveUp(why string) [][]byte {
 func (e *entry) needs() need {
 	if e.kind == unknown {
 		e.kind = nothing
-		if wire.Type(e.frame[0]) == wire.Long || wire.Split(e.frame[wire.HeaderLength:]).Kind.NeedsAnswer() {
+		if e.message().Kind.NeedsAnswer() {
 			e.kind = answer
 		}
 	}
 	return e.kind
 }
 
-// id is that of a request, nil for one that is too long: it may stand behind its
+// message is the line, garbage for one that is too long: its id may stand behind its
 // beginning.
-func (e *entry) id() []byte {
+func (e *entry) message() wire.Message {
 	if wire.Type(e.frame[0]) == wire.Long {
-		return nil
+		return wire.Message{}
 	}
-	return wire.Split(e.frame[wire.HeaderLength:]).ID
+	return wire.Split(e.frame[wire.HeaderLength:])
 }
 
 // isDone reports whether nothing is to come when the client sends nothing more.

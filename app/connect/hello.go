@@ -61,7 +61,11 @@ func patience(l link, limit, most time.Duration) (hungUp func() bool) {
 // greet says Hello on a new link and waits for the Welcome, however long that
 // takes if only the Hello was heard.
 func (s *shim) greet(l link) (mode wire.WelcomeMode, why string, f *frames, err error) {
-	payload := wire.AppendHello(nil, s.greeting)
+	greeting := s.greeting
+	s.mu.Lock()
+	greeting.Initialize, greeting.Initialized = s.book.initialize, s.book.initialized
+	s.mu.Unlock()
+	payload := wire.AppendHello(nil, greeting)
 	if len(payload) > wire.MaxHello {
 		s.complain("the command line and the environment are too long for lamplighter")
 		s.exit(2)

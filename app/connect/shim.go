@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"runtime"
 	"sync"
 	"time"
@@ -128,8 +127,6 @@ func (s *shim) converse(f *frames) error {
 // aside takes the frames that can come at any time.
 func (s *shim) aside(h wire.Header, payload []byte) error {
 	switch {
-	case h.Type == wire.Keep:
-		s.greeting.Kept = bytes.Clone(payload)
 	case h.Type == wire.Say:
 		s.complain(string(payload))
 	case h.Type == wire.Bye && len(payload) > 0:
@@ -144,6 +141,9 @@ func (s *shim) aside(h wire.Header, payload []byte) error {
 func (s *shim) deliver(seq uint64, payload []byte) {
 	s.mu.Lock()
 	ok := s.book.settle(seq)
+	if ok {
+		s.book.answered(seq, payload)
+	}
 	s.book.printing++
 	s.mu.Unlock()
 	if ok {

@@ -21,7 +21,7 @@ func TestConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if g.Dir != dir || strings.Join(g.Command, " ") != "serena start-mcp-server" || strings.Join(g.Flags, " ") != "a=b --web-dashboard-global-port=3000" ||
-		g.Kept != nil || g.Own != "" || !flagged(g.Env, "SERENA_TEST=relevant") || flagged(g.Env, "EDITOR=not") {
+		g.Initialize != nil || g.Own != "" || !flagged(g.Env, "SERENA_TEST=relevant") || flagged(g.Env, "EDITOR=not") {
 		t.Errorf("it said %+v", g)
 	}
 	c.write(request(1))
@@ -87,8 +87,6 @@ func TestLost(t *testing.T) {
 	for id := 1; id <= 4; id++ {
 		conn.accept(uint64(id))
 	}
-	conn.send(wire.Keep, 0, "first")
-	conn.send(wire.Keep, 0, "second")
 	conn.send(wire.Deliver, 2, result(2))
 	c.wants(result(2))
 	conn.want(wire.Line, 5)
@@ -97,8 +95,8 @@ func TestLost(t *testing.T) {
 		c.wants(lost(id))
 	}
 	conn, g := f.welcome(wire.Shared, "")
-	if string(g.Kept) != "second" {
-		t.Errorf("it kept %q", g.Kept)
+	if g.Initialize != nil || g.Initialized != nil {
+		t.Errorf("it repeats %q, %q", g.Initialize, g.Initialized)
 	}
 	conn.accept(5)
 	conn.accept(6)
@@ -136,6 +134,41 @@ func TestRestart(t *testing.T) {
 		f.listen()
 	}
 	f.welcome(wire.Shared, "")
+}
+
+// TestTheBeginningIsRepeated: what a client began with goes to each background
+// process, when that has worked.
+func TestTheBeginningIsRepeated(t *testing.T) {
+	const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	begin := func(id int) string {
+		return `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"initialize","params":{}}`
+	}
+	f := newFake(t)
+	c := connectTo(t, f.path, nil, "serena")
+	conn, _ := f.welcome(wire.Shared, "")
+	c.write(begin(1))
+	conn.accept(1)
+	conn.send(wire.Deliver, 1, string(wire.ErrorLine([]byte("1"), wire.CodeUnavailable, "not now")))
+	c.refused("1", "not now")
+	for id := 2; id <= 3; id++ {
+		conn.close()
+		var g wire.Greeting
+		conn, g = f.welcome(wire.Shared, "")
+		if want := map[int]string{2: "", 3: begin(2)}[id]; string(g.Initialize) != want || (g.Initialized != nil) != (id == 3) {
+			t.Errorf("it repeats %q, %q", g.Initialize, g.Initialized)
+		}
+		c.write(begin(id))
+		seq := uint64(2*id - 2)
+		conn.accept(seq)
+		conn.send(wire.Deliver, seq, result(id))
+		c.wants(result(id))
+		c.write(initialized)
+		conn.accept(seq + 1)
+	}
+	conn.close()
+	if _, g := f.welcome(wire.Shared, ""); string(g.Initialize) != begin(3) || string(g.Initialized) != initialized {
+		t.Errorf("it repeats %q, %q", g.Initialize, g.Initialized)
+	}
 }
 
 // TestNotWelcomeAgain: a lease that cannot go on ends, with errors for what is

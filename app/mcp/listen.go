@@ -33,27 +33,22 @@ func (s *Server) Listen() {
 		return
 	}
 	s.stream = make(chan struct{})
-	go s.listen(ctx, leave, nil)
+	go s.listen(ctx, leave)
 }
 
-// listen reads the GET stream until ctx is done; body is one that is open, if
-// not nil.
-func (s *Server) listen(ctx context.Context, leave func(), body io.ReadCloser) {
+// listen reads the GET stream until ctx is done.
+func (s *Server) listen(ctx context.Context, leave func()) {
 	defer close(s.stream)
 	defer leave()
 	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
-		var err error
-		if body == nil {
-			body, err = s.openStream(ctx)
-		}
-		if body != nil {
+		body, err := s.openStream(ctx)
+		if err == nil {
 			began := time.Now()
 			err = readMessages(body, func(line []byte) {
 				wait = shortestWait
 				s.receive(line)
 			})
 			_ = body.Close() // it is at its end
-			body = nil
 			if time.Since(began) > longestWait {
 				wait = shortestWait
 			}

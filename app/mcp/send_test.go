@@ -318,7 +318,7 @@ func TestBegin(t *testing.T) {
 	s.Set(func(b *sharetest.Behaviour) { b.Deaf = true })
 	ctx, cancel := context.WithCancel(t.Context())
 	c = session.Begin(ctx, call("2", "echo", "{}"), nil)
-	apptest.Eventually(t, "the request", func() bool { return len(s.Lines(session.ID())) == 3 })
+	apptest.Eventually(t, "the request", func() bool { return len(s.Lines(session.id)) == 3 })
 	select {
 	case <-c.Taken():
 		t.Error("it is taken")

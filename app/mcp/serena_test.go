@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestSerena(t *testing.T) {
 			var sessions []*Server
 			for range 2 {
 				s, answer, err := Open(t.Context(), o, []byte(hello))
-				if err != nil || s == nil || s.Version() != "2025-06-18" || s.ID() == "" {
+				if err != nil || s == nil || s.Version() != "2025-06-18" || s.id == "" {
 					t.Fatalf("opening: %+v, %s, %v", s, answer, err)
 				}
 				defer s.Close(context.Background())
@@ -68,20 +69,17 @@ func TestSerena(t *testing.T) {
 				t.Errorf("a message of 5 MiB: %v, want %s", err, want)
 			}
 
-			// The GET stream of the process before is still there: 409.
-			third, err := Resume(t.Context(), o, second.ID(), second.Version())
-			if err != nil {
-				t.Fatalf("resuming: %v", err)
-			}
-			second.Detach(t.Context())
-			if got := answer(third, `{"jsonrpc":"2.0","id":5,"method":"ping"}`); !strings.Contains(got, `"id":5`) {
-				t.Errorf("ping in a resumed session: %s", got)
-			}
 			server.Enter(serenatest.Changed)
-			third.Close(t.Context())
-			for _, id := range []string{third.ID(), strings.Repeat("0", 32)} {
-				if _, err := Resume(t.Context(), o, id, "2025-06-18"); fate(err) != "[unknown]" {
-					t.Errorf("resuming a session that there is not: %v", err)
+			second.Close(t.Context())
+			for _, id := range []string{second.id, strings.Repeat("0", 32)} {
+				unknown, err := newServer(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				unknown.opened(&http.Response{StatusCode: http.StatusOK, Header: http.Header{"Mcp-Session-Id": {id}}})
+				unknown.setVersion("2025-06-18")
+				if _, err := unknown.openStream(t.Context()); fate(err) != "[unknown]" {
+					t.Errorf("a session that there is not: %v", err)
 				}
 			}
 

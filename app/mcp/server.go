@@ -99,53 +99,6 @@ func (s *Server) abandon(ctx context.Context) {
 	s.Close(ctx)
 }
 
-// Resume takes up the session with that id and version, of an earlier process of
-// ours, and opens its GET stream as Listen does. The error Is ErrUnknown when
-// the server does not know it, and ErrNotSent when there is no server.
-func Resume(ctx context.Context, o Options, id, version string) (*Server, error) {
-	if !token(id) || !token(version) {
-		return nil, fmt.Errorf("%w: %q is no id of a session with the version %q", ErrUnknown, id, version)
-	}
-	s, err := newServer(o)
-	if err != nil {
-		return nil, err
-	}
-	s.id = id
-	s.header.Set("Mcp-Session-Id", id)
-	s.setVersion(version)
-	life, leave, err := s.enter(context.WithoutCancel(ctx))
-	if err != nil {
-		return nil, err
-	}
-	// The stream outlives ctx.
-	stop := context.AfterFunc(ctx, leave)
-	body, err := s.openStream(life)
-	if !stop() { // ctx is done, whatever the server answered
-		if err == nil {
-			_ = body.Close() // is broken anyhow
-		}
-		err = fmt.Errorf("%w: %w", ErrNotSent, context.Cause(ctx))
-	}
-	var refused *Refused
-	switch {
-	case err == nil:
-	case errors.As(err, &refused) && passing(refused.Status):
-		// Such as the stream of the earlier process, whose end the server has
-		// not seen yet.
-	case refused != nil && refused.Status == http.StatusMethodNotAllowed:
-		leave()
-		s.stream = make(chan struct{})
-		close(s.stream)
-		return s, nil
-	default:
-		leave()
-		return nil, err
-	}
-	s.stream = make(chan struct{})
-	go s.listen(life, leave, body)
-	return s, nil
-}
-
 func newServer(o Options) (*Server, error) {
 	u, err := o.parse()
 	if err != nil {
@@ -188,22 +141,16 @@ func (s *Server) setVersion(version string) {
 // maxToken is how long the id of a session and a version may be, in bytes.
 const maxToken = 1024
 
-func token(text string) bool { return IsToken(text, maxToken) }
-
-// IsToken reports whether a text of up to limit bytes can be the value of a header
-// of HTTP: of visible ASCII, as the specification wants the id of a session.
-func IsToken(text string, limit int) bool {
+// token reports whether a text can be the value of a header of HTTP: of visible
+// ASCII, as the specification wants the id of a session.
+func token(text string) bool {
 	for i := range len(text) {
 		if text[i] < '!' || text[i] > '~' {
 			return false
 		}
 	}
-	return text != "" && len(text) <= limit
+	return text != "" && len(text) <= maxToken
 }
-
-// ID is the server's name for the session; "" when it gave none, as servers
-// without sessions do.
-func (s *Server) ID() string { return s.id }
 
 // Version is that of the protocol, as the server chose it; "" when it did not
 // say.
@@ -229,16 +176,8 @@ func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), er
 	}, nil
 }
 
-// Detach ends the GET stream and what is in flight, and leaves the session to
-// the server, for another process of ours to Resume. A client that hangs up does
-// not cancel anything. It returns when Receive is not called any more, or ctx is
-// done.
-func (s *Server) Detach(ctx context.Context) {
-	s.hangUp()
-	s.heard(ctx)
-}
-
-// hangUp ends what is in flight. It is false when that was done before.
+// hangUp ends the GET stream and what is in flight. A client that hangs up does not
+// cancel anything. It is false when that was done before.
 func (s *Server) hangUp() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,9 +202,10 @@ func (s *Server) heard(ctx context.Context) {
 	}
 }
 
-// Close ends the session: Detach, and the server is told to forget it, which it
-// may or may not do before ctx is done. Only the first of several calls tells
-// it.
+// Close ends the GET stream and what is in flight, and tells the server to forget the
+// session, which it may or may not do before ctx is done; it is not told at all when
+// ctx is done already. Only the first of several calls tells it. Close returns when
+// Receive is not called any more, or ctx is done.
 func (s *Server) Close(ctx context.Context) {
 	if s.hangUp() && s.id != "" {
 		s.forget(ctx) // first: a Receive that hangs must not take its time

@@ -22,8 +22,8 @@ func TestASession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if session.ID() != "session-1" || session.Version() != "2025-06-18" {
-			t.Errorf("it is %q of version %q", session.ID(), session.Version())
+		if session.id != "session-1" || session.Version() != "2025-06-18" {
+			t.Errorf("it is %q of version %q", session.id, session.Version())
 		}
 		if text := string(answer); !strings.Contains(text, `"i"`) || !strings.Contains(text, "1.50") || strings.ContainsAny(text, "\r\n") {
 			t.Errorf("the answer to initialize is %q", text)
@@ -146,7 +146,7 @@ func TestInitializeWhoseStreamStaysOpen(t *testing.T) {
 	})
 	var b inbox
 	session, _, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t), Receive: b.take}, []byte(hello))
-	if err != nil || session.ID() != "open" || session.Version() != "" {
+	if err != nil || session.id != "open" || session.Version() != "" {
 		t.Fatalf("got %+v, %v", session, err)
 	}
 	session.Close(t.Context())
@@ -170,80 +170,6 @@ func TestOnlyTheLoopback(t *testing.T) {
 	dial(t, s, nil)
 }
 
-func TestResume(t *testing.T) {
-	s := sharetest.New(t)
-	first := dial(t, s, nil)
-	first.Listen()
-	apptest.Eventually(t, "the stream", func() bool { return s.Listening(first.ID()) })
-	ask(t, first, "1", "count", "{}")
-	o := Options{URL: s.URL(), Transport: transport(t)}
-
-	var b inbox
-	o.Receive = b.take
-	// The server still has the stream of the process before: 409.
-	second, err := Resume(t.Context(), o, first.ID(), first.Version())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer second.Close(t.Context())
-	first.Detach(t.Context())
-	apptest.Eventually(t, "the stream of the next process", func() bool {
-		return s.Notify(first.ID(), `{"method":"x"}`) && len(b.all()) > 0
-	})
-	if got := ask(t, second, "2", "count", "{}"); len(got) != 1 || !strings.Contains(got[0], `"2"`) {
-		t.Errorf("the next process counts %q", got)
-	}
-	second.Listen() // it does already
-
-	if _, err := Resume(t.Context(), o, "another", "2025-06-18"); fate(err) != "[unknown]" {
-		t.Errorf("another session: %v", err)
-	}
-	for _, bad := range []string{"", "a b", "a\r\nb", "é", strings.Repeat("x", 2000)} {
-		if _, err := Resume(t.Context(), o, bad, "2025-06-18"); fate(err) != "[unknown]" {
-			t.Errorf("the session %.10q: %v", bad, err)
-		}
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Resume(ended, o, first.ID(), first.Version()); !errors.Is(err, context.Canceled) {
-		t.Errorf("after its context: %v", err)
-	}
-	s.Kill()
-	if _, err := Resume(t.Context(), o, first.ID(), first.Version()); fate(err) != "[not sent]" {
-		t.Errorf("without a server: %v", err)
-	}
-}
-
-func TestResumeWithoutAStream(t *testing.T) {
-	s := sharetest.New(t)
-	s.Set(func(b *sharetest.Behaviour) { b.NoGet = true })
-	first := dial(t, s, nil)
-	first.Detach(t.Context())
-	second, err := Resume(t.Context(), Options{URL: s.URL(), Transport: transport(t)}, first.ID(), first.Version())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask(t, second, "1", "echo", "{}")
-	second.Close(t.Context())
-}
-
-func TestResumeOutlivesItsContext(t *testing.T) {
-	s := sharetest.New(t)
-	first := dial(t, s, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	var b inbox
-	second, err := Resume(ctx, Options{URL: s.URL(), Transport: transport(t), Receive: b.take}, first.ID(), first.Version())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	if !s.Notify(first.ID(), `{"method":"x"}`) {
-		t.Error("the stream has ended")
-	}
-	apptest.Eventually(t, "the message", func() bool { return len(b.all()) == 1 })
-	second.Close(t.Context())
-}
-
 func TestListen(t *testing.T) {
 	s := sharetest.New(t)
 	var b inbox
@@ -252,15 +178,15 @@ func TestListen(t *testing.T) {
 	session.Listen()
 	var want []string
 	for i := range 20 {
-		apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.ID()) })
+		apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.id) })
 		line := fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":{"i":%d,"x":%q}}`, i, strings.Repeat("x", i*9999))
-		if !s.Notify(session.ID(), line) {
+		if !s.Notify(session.id, line) {
 			t.Fatal("nobody listens")
 		}
 		want = append(want, line)
 		if i == 10 {
 			apptest.Eventually(t, "what came before", func() bool { return len(b.all()) == len(want) })
-			s.Hush(session.ID())
+			s.Hush(session.id)
 		}
 	}
 	apptest.Eventually(t, "all messages", func() bool { return len(b.all()) == len(want) })
@@ -285,7 +211,7 @@ func TestListenAcrossADeath(t *testing.T) {
 	s := sharetest.New(t)
 	session := dial(t, s, nil)
 	session.Listen()
-	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.ID()) })
+	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.id) })
 	s.Restart()
 	<-session.stream // the next server does not know it
 	if err := session.Send(t.Context(), call("1", "echo", "{}"), nil); fate(err) != "[unknown]" {
@@ -317,10 +243,11 @@ func TestAStreamOfSomethingElse(t *testing.T) {
 		_ = server.Close()
 		<-served
 	}()
-	session, err := Resume(t.Context(), Options{URL: "http://" + listener.Addr().String(), Transport: transport(t)}, "a", "b")
+	session, err := newServer(Options{URL: "http://" + listener.Addr().String(), Transport: transport(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	session.Listen()
 	<-session.stream
 	if err := session.Send(t.Context(), []byte("{}"), nil); fate(err) != "[lost]" || !strings.Contains(err.Error(), "text/html") {
 		t.Errorf("an answer of HTML: %v", err)
@@ -339,8 +266,8 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 	session.Listen()
 	c := session.Begin(t.Context(), call("1", "wait", "{}"), nil)
 	<-c.Taken()
-	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.ID()) })
-	s.Notify(session.ID(), "{}")
+	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.id) })
+	s.Notify(session.id, "{}")
 	<-received
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -359,16 +286,4 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 	}
 	close(goOn)
 	<-session.stream
-}
-
-func TestDetachEndsWhatIsInFlight(t *testing.T) {
-	s := sharetest.New(t)
-	session := dial(t, s, nil)
-	c := session.Begin(t.Context(), call("1", "wait", "{}"), nil)
-	<-c.Taken()
-	session.Detach(t.Context())
-	<-c.Done()
-	if err := c.Err(); fate(err) != "[lost]" || !errors.Is(err, errClosed) {
-		t.Errorf("what was in flight ends with %v", err)
-	}
 }

@@ -55,7 +55,7 @@ func (b *Broker) adoptOne(s Server) {
 		b.o.Log.Warn("a shared server of an earlier run has no key of its own, and will be ended", "id", s.ID())
 		g = b.groupOf(s.Key() + " " + s.ID())
 	}
-	r := &run{server: s, gone: make(chan struct{}), done: make(chan struct{})}
+	r := &run{server: s, inherited: true, gone: make(chan struct{}), done: make(chan struct{})}
 	b.take(g, r)
 	b.rest()
 	if !isKey(g.key) {

@@ -49,7 +49,7 @@ func TestAdopts(t *testing.T) {
 		for _, key := range []string{"a", "b"} {
 			go func() {
 				m := b.Join(context.Background(), plan(key), claude)
-				s <- m.ServerID()
+				s <- m.serverID()
 				if got := request(t, m); key == "a" && got.URL != w.live[0].MCPURL() {
 					t.Errorf("another server: %+v", got)
 				}
@@ -90,7 +90,7 @@ func TestAdoptsTooMany(t *testing.T) {
 		defer served(t, b)()
 		m := b.Join(t.Context(), plan("a"), claude)
 		m.Began()
-		if m.ServerID() != first.ID() {
+		if m.serverID() != first.ID() {
 			t.Error("it has another server")
 		}
 		after(defaultIdle)

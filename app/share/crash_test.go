@@ -138,7 +138,7 @@ func TestSomethingSurvives(t *testing.T) {
 		s := request(t, m)
 		w.the(t).exits("exited with status 1")
 		<-s.Gone
-		if _, ok := m.Running(); ok {
+		if m.serverID() != "" {
 			t.Error("it still runs")
 		}
 		if err := refused(t, m); !errors.Is(err, errSurvives) {

@@ -58,6 +58,7 @@ type run struct {
 	generation uint64
 	transport  http.RoundTripper
 	settings   string // their fingerprint when it was started; "" is not known
+	inherited  bool   // an earlier run of this program has started it, whose clients have named sessions of its REPL
 	since      time.Time
 	gone       chan struct{} // closed when its process has ended
 	done       chan struct{} // closed when all of it has gone

@@ -256,7 +256,7 @@ func (w *world) options() Options {
 			defer w.mu.Unlock()
 			return w.busy, w.odd
 		},
-		Holds: func(_ context.Context, _ Server, sessions []string) (string, error) {
+		Holds: func(_ context.Context, _ Server, sessions []string, _ bool) (string, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.asked = append(w.asked, sessions)
@@ -368,4 +368,14 @@ func names(n int) (list []string) {
 		list = append(list, fmt.Sprint(i))
 	}
 	return list
+}
+
+// serverID is the server that the client of m has, "" when none runs.
+func (m *Member) serverID() string {
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	if !m.group.run.usable() {
+		return ""
+	}
+	return m.group.run.server.Identity().String()
 }

@@ -60,29 +60,6 @@ func (m *Member) Acquire(ctx context.Context) (lease.Server, error) {
 	return m.broker.forLease(r), nil
 }
 
-// Running returns the server when it runs.
-func (m *Member) Running() (lease.Server, bool) {
-	b := m.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if m.gone || b.closed || !m.group.run.usable() {
-		return lease.Server{}, false
-	}
-	return b.forLease(m.group.run), true
-}
-
-// ServerID names the process of the server that runs, "" when none does. Another
-// run of this program gives it the same name.
-func (m *Member) ServerID() string {
-	b := m.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if m.gone || !m.group.run.usable() {
-		return ""
-	}
-	return m.group.run.server.Identity().String()
-}
-
 // How long it may take to learn how a server has ended: usually, and when nothing
 // is known of it by then.
 const (
@@ -95,7 +72,7 @@ const howUnknown = "exited"
 
 func (b *Broker) forLease(r *run) lease.Server {
 	return lease.Server{
-		URL: r.server.MCPURL(), Transport: r.transport, Generation: r.generation, Gone: r.gone,
+		URL: r.server.MCPURL(), Transport: r.transport, Gone: r.gone,
 		Why: func() string {
 			// Its keeper tells it a moment after the process has ended.
 			if !r.doneWithin(whyTime) && r.server.Ending() == howUnknown {

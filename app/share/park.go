@@ -181,10 +181,10 @@ func (b *Broker) against(ctx context.Context, g *group, r *run, quiet time.Durat
 	b.mu.Lock()
 	seen, leases := g.seen.names(), len(g.members)
 	b.mu.Unlock()
-	if len(seen) == 0 || leases == 0 { // what a client leaves behind, it has given up
+	if len(seen) == 0 && !r.inherited || leases == 0 { // what a client leaves behind, it has given up
 		return "", false
 	}
-	switch what, err := b.o.Holds(ctx, r.server, seen); {
+	switch what, err := b.o.Holds(ctx, r.server, seen, r.inherited); {
 	case err != nil:
 		return fmt.Sprintf("what would be lost with it cannot be told: %v", err), false
 	case what != "":

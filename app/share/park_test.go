@@ -242,13 +242,14 @@ func TestNotParked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			within(t, func(t *testing.T, w *world, b *Broker) {
 				m := b.Join(t.Context(), plan("a"), claude)
-				first := request(t, m)
+				request(t, m)
+				before := m.serverID()
 				test.against(w, m)
 				after(time.Hour)
 				if w.count() != 1 {
 					t.Fatal("it was ended")
 				}
-				if s, ok := m.Running(); !ok || s.URL != first.URL {
+				if m.serverID() != before {
 					t.Fatal("requests have it no more")
 				}
 				test.over(w, m)

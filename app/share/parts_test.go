@@ -325,10 +325,38 @@ func TestHoldsVariables(t *testing.T) {
 		{[]string{"nobody's", "mine"}, `it holds variables of the session "mine"`},
 		{[]string{"nobody's", "mine"}, ""},
 	} {
-		if got, err := (repl{}).holds(t.Context(), s, test.sessions); got != test.want || err != nil {
+		if got, err := (repl{}).holds(t.Context(), s, test.sessions, false); got != test.want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", test.sessions, got, err, test.want)
 		}
 	}
+}
+
+// TestInheritedVariables: what an earlier run has seen is not known, so that the REPL
+// of its server may hold something for those who have it still.
+func TestInheritedVariables(t *testing.T) {
+	for state, want := range map[string]bool{serenatest.REPL: true, serenatest.Changed: false} {
+		s := &replayed{Replayed: serenatest.Replay(t, serenatest.Version, state)}
+		if got, err := (repl{}).holds(t.Context(), s, nil, true); (got != "") != want || err != nil {
+			t.Errorf("%s: %q, %v", state, got, err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.run("a")
+		w.holds = "it may hold variables"
+		b := New(w.options())
+		defer served(t, b)()
+		m := b.Join(t.Context(), plan("a"), claude)
+		after(5 * time.Hour)
+		if w.count() != 1 {
+			t.Error("it was parked")
+		}
+		m.Leave()
+		after(time.Hour)
+		if w.count() != 0 {
+			t.Error("it goes on without a client")
+		}
+	})
 }
 
 // TestBusyVersions: whether a Serena works is told by each version, and that what

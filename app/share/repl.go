@@ -1,6 +1,7 @@
 package share
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,7 +35,7 @@ func newTransport() http.RoundTripper { return mcp.NewTransport() }
 type repl struct{ log *slog.Logger }
 
 // holds says what would be lost with the server, "" when nothing would be.
-func (r repl) holds(ctx context.Context, server Server, sessions []string) (string, error) {
+func (r repl) holds(ctx context.Context, server Server, sessions []string, inherited bool) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, replTime)
 	defer cancel()
 	transport := newTransport()
@@ -52,19 +53,33 @@ func (r repl) holds(ctx context.Context, server Server, sessions []string) (stri
 	if err := s.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), func([]byte) {}); err != nil {
 		return "", fmt.Errorf("opening a session to ask for variables: %w", err)
 	}
+	ask := func(line []byte) (answer []byte, err error) {
+		err = s.Send(ctx, line, func(line []byte) {
+			if wire.Split(line).Kind == wire.Response {
+				answer = line
+			}
+		})
+		if err != nil {
+			return nil, fmt.Errorf("asking for variables: %w", err)
+		}
+		return answer, nil
+	}
+	if inherited {
+		switch answer, err := ask([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)); {
+		case err != nil:
+			return "", err
+		case wire.Split(answer).Result == nil || bytes.Contains(answer, []byte(strconv.Quote(replTool))):
+			return "it may hold variables of sessions from before lamplighter was started again", nil
+		}
+	}
 	for i, session := range sessions {
 		line, err := replCall(i+1, session)
 		if err != nil {
 			return "", err
 		}
-		var answer []byte
-		err = s.Send(ctx, line, func(line []byte) {
-			if wire.Split(line).Kind == wire.Response {
-				answer = append(answer[:0], line...)
-			}
-		})
+		answer, err := ask(line)
 		if err != nil {
-			return "", fmt.Errorf("asking for variables: %w", err)
+			return "", err
 		}
 		empty, err := isEmpty(answer)
 		if err != nil {

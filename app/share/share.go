@@ -101,9 +101,9 @@ type Options struct {
 	// counts as busy.
 	Busy func(ctx context.Context, s Server, quiet time.Duration) (bool, error)
 	// Holds says what would be lost with a server, of the sessions of its REPL
-	// that were seen, as a part of a sentence; "" when nothing would be. nil: the
-	// server is asked. An error counts as something.
-	Holds func(ctx context.Context, s Server, sessions []string) (what string, err error)
+	// that were seen, as a part of a sentence; "" when nothing would be. An inherited
+	// server may have others. nil: the server is asked. An error counts as something.
+	Holds func(ctx context.Context, s Server, sessions []string, inherited bool) (what string, err error)
 	// Direct says who else is connected to a server, past us, as a part of a
 	// sentence; "" when nobody is. nil: the system is asked. An error counts as
 	// somebody.

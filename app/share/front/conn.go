@@ -181,7 +181,7 @@ func (c *client) serve(ctx context.Context, greeting wire.Greeting, who monitor.
 		c.log.Info("a client cannot be served", "error", err)
 		c.refuse(ctx, next, err.Error(), warnings)
 	default:
-		c.share(ctx, deciding, next, greeting.Kept, who, known, plan, warnings)
+		c.share(ctx, deciding, next, greeting, who, known, plan, warnings)
 	}
 }
 
@@ -198,12 +198,12 @@ func (c *client) say(warnings []string) error {
 }
 
 // share serves a client with a server that others may have too.
-func (c *client) share(ctx, deciding context.Context, next reader, kept []byte, who monitor.Client, known bool, plan ask.Plan, warnings []string) {
+func (c *client) share(ctx, deciding context.Context, next reader, greeting wire.Greeting, who monitor.Client, known bool, plan ask.Plan, warnings []string) {
 	member := c.options.Broker.Join(deciding, plan, who)
 	defer member.Leave()
 	name := naming{tell: member.Name, process: who, known: known}
 	l := lease.New(lease.Options{
-		Servers: member, Out: c.out, Resume: kept, ServerID: member.ServerID, Log: c.log, Info: name.says,
+		Servers: member, Out: c.out, Initialize: greeting.Initialize, Initialized: greeting.Initialized, Log: c.log, Info: name.says,
 	})
 	member.OnPark(l.Park)
 	if err := errors.Join(c.out.welcome(wire.Shared, ""), c.say(warnings)); err != nil {

@@ -198,7 +198,7 @@ func newBroker(t testing.TB, w *world) (b *share.Broker, stop func()) {
 	b = share.New(share.Options{
 		Launch: w, Log: quiet(),
 		Busy:  func(context.Context, share.Server, time.Duration) (bool, error) { return false, nil },
-		Holds: func(context.Context, share.Server, []string) (string, error) { return "", nil },
+		Holds: func(context.Context, share.Server, []string, bool) (string, error) { return "", nil },
 	})
 	return b, running(t, b.Serve)
 }

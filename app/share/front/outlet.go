@@ -64,14 +64,6 @@ func (o *outlet) Deliver(seq uint64, answer bool, line []byte) error {
 // Settle is part of lease.Outlet.
 func (o *outlet) Settle(seq uint64) error { return o.write(wire.Settle, seq, nil) }
 
-// Keep is part of lease.Outlet.
-func (o *outlet) Keep(state []byte) error {
-	if len(state) > wire.MaxKept {
-		state = nil
-	}
-	return o.write(wire.Keep, 0, state)
-}
-
 // Say is part of lease.Outlet.
 func (o *outlet) Say(sentence string) error { return o.write(wire.Say, 0, []byte(shown(sentence))) }
 

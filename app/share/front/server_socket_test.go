@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,44 +84,26 @@ func TestServeAgain(t *testing.T) {
 	}
 }
 
-// The MCP session of a client survives the process that it comes through.
+// A client goes on after the end of the process that it came through.
 func TestNextProcessGoesOn(t *testing.T) {
 	w := newWorld(t)
 	s := serve(t, w, nil)
 	c := s.begin(t, "/a")
-	seq := c.line(callLine(1, "count", "{}"))
-	kept := ""
-	for done := false; !done || kept == ""; {
-		f, err := c.next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		done = done || f.Type == wire.Deliver && f.Seq == seq
-		if f.Type == wire.Keep {
-			kept = f.text
-		}
-	}
-	apptest.Eventually(t, "it listens", func() bool { id := w.server("/a").Sessions(); return len(id) == 1 && w.server("/a").Listening(id[0]) })
-	before := w.server("/a").Sessions()
+	c.call(1, "count", "{}")
 	s.die()
 	c.ended()
-	if after := w.server("/a").Sessions(); len(after) != 1 || after[0] != before[0] {
-		t.Fatalf("sessions %q, before %q", after, before)
-	}
 	next := serveAt(t, w, s.place, nil)
 	again := next.connect(t)
 	g := greeting("/a")
-	g.Kept = []byte(kept)
+	g.Initialize, g.Initialized = []byte(initialize), []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	if f := again.hello(g); f.text != "S" {
 		t.Fatalf("welcome %v", f)
 	}
 	again.seq = c.seq
-	if f := again.call(2, "count", "{}"); !strings.Contains(f.text, "2") {
-		t.Errorf("got %v; it is another session", f)
+	if f := again.call(2, "count", "{}"); !strings.Contains(f.text, "1") || w.started() != 1 {
+		t.Errorf("got %v of %d servers", f, w.started())
 	}
-	if after := w.server("/a").Sessions(); len(after) != 1 || after[0] != before[0] {
-		t.Errorf("sessions %q, before %q", after, before)
-	}
+	apptest.Eventually(t, "its name is known", func() bool { return slices.Contains(clientNames(next.broker, "/a"), "tester") })
 }
 
 // What anybody may send as often as he likes does not fill the log.

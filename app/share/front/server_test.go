@@ -285,7 +285,7 @@ func TestWhatNoShimSends(t *testing.T) {
 			"no frame":                good + strings.Repeat("?", 100),
 			"an own one that talks":   hello(wire.Greeting{Dir: "/", Command: []string{"alone"}}) + line(1, "{}"),
 			"a server that is none":   hello(wire.Greeting{Dir: "/", Command: []string{"serena"}, Own: "x"}) + head(wire.Ran, 0, 0) + head(wire.End, 0, 0),
-			"kept garbage":            hello(wire.Greeting{Dir: "/y", Command: []string{"serena"}, Kept: []byte("{}garbage")}),
+			"kept garbage":            hello(wire.Greeting{Dir: "/y", Command: []string{"serena"}, Initialize: []byte("{}garbage")}),
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

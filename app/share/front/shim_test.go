@@ -108,22 +108,14 @@ func (c *shim) next() (frame, error) {
 	return frame{h, string(payload)}, err
 }
 
-// expect returns the next frame of that type, and fails for a frame that does not
-// belong before it: only Keep does.
+// expect returns the next frame, which has to be of that type.
 func (c *shim) expect(typ wire.Type) frame {
 	c.t.Helper()
-	for {
-		f, err := c.next()
-		if err != nil {
-			c.t.Fatalf("no %c: %v", typ, err)
-		}
-		if f.Type == typ {
-			return f
-		}
-		if f.Type != wire.Keep {
-			c.t.Fatalf("%v instead of %c", f, typ)
-		}
+	f, err := c.next()
+	if err != nil || f.Type != typ {
+		c.t.Fatalf("%v, %v instead of %c", f, err, typ)
 	}
+	return f
 }
 
 // ended reads to the end, and returns the last frame.
@@ -187,7 +179,7 @@ func (c *shim) answer(seq uint64) frame {
 				c.t.Errorf("%v was not accepted before", f)
 			}
 			return f
-		case f.Type == wire.Accept || f.Type == wire.Keep || f.Type == wire.Deliver && f.Seq == 0:
+		case f.Type == wire.Accept || f.Type == wire.Deliver && f.Seq == 0:
 		default:
 			c.t.Fatalf("%v instead of the answer to %d", f, seq)
 		}

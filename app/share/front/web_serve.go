@@ -220,7 +220,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 	s.member = w.options.Broker.Join(req.Context(), plan, monitor.Client{})
 	name := naming{tell: s.member.Name}
 	s.lease = lease.New(lease.Options{
-		Servers: s.member, Out: s, Ephemeral: true, ServerID: s.member.ServerID, Log: s.log, Info: name.says,
+		Servers: s.member, Out: s, Ephemeral: true, Log: s.log, Info: name.says,
 	})
 	s.member.OnPark(s.lease.Park)
 	if err := w.add(s, func() { name.found(who(), false) }); err != nil {

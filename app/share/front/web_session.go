@@ -229,9 +229,6 @@ func (s *session) Settle(seq uint64) error {
 	return nil
 }
 
-// Keep is part of lease.Outlet: clients over HTTP begin anew instead.
-func (s *session) Keep([]byte) error { return nil }
-
 // Say is part of lease.Outlet: over HTTP nobody reads it.
 func (s *session) Say(sentence string) error {
 	s.log.Info("said to a client over HTTP", "text", shown(sentence))

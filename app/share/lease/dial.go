@@ -11,18 +11,14 @@ import (
 type dialer interface {
 	// open is mcp.Open.
 	open(ctx context.Context, server Server, receive func([]byte), initialize []byte) (upstreamSession, []byte, error)
-	// resume is mcp.Resume.
-	resume(ctx context.Context, server Server, receive func([]byte), id, version string) (upstreamSession, error)
 }
 
 // upstreamSession is what a lease needs of an mcp.Server.
 type upstreamSession interface {
-	ID() string
 	Version() string
 	Listen()
 	Begin(ctx context.Context, line []byte, each func(line []byte)) call
 	Close(ctx context.Context)
-	Detach(ctx context.Context)
 }
 
 // call is what it needs of an mcp.Call.
@@ -44,14 +40,6 @@ func (d upstreamDialer) open(ctx context.Context, server Server, receive func([]
 		return nil, answer, err
 	}
 	return dialled{s}, answer, nil
-}
-
-func (d upstreamDialer) resume(ctx context.Context, server Server, receive func([]byte), id, version string) (upstreamSession, error) {
-	s, err := mcp.Resume(ctx, d.options(server, receive), id, version)
-	if err != nil {
-		return nil, err
-	}
-	return dialled{s}, nil
 }
 
 type dialled struct{ *mcp.Server }

@@ -20,7 +20,7 @@ type world struct {
 	carried  map[string]int          // how often each request was carried out, by its id
 	got      []string                // all lines, in order
 	alive    bool
-	mute     bool // initialize and the resumption of a session are not answered
+	mute     bool // initialize is not answered
 	version  string
 	slow     bool // notifications are taken, and that is not told
 }
@@ -100,27 +100,6 @@ func (w *world) open(ctx context.Context, _ Server, receive func([]byte), initia
 	return s, resultLine(wire.Split(initialize).ID, fmt.Appendf(nil, `{"protocolVersion":%q}`, w.version)), nil
 }
 
-func (w *world) resume(ctx context.Context, _ Server, receive func([]byte), id, version string) (upstreamSession, error) {
-	w.mu.Lock()
-	mute := w.mute
-	w.mu.Unlock()
-	if mute {
-		<-ctx.Done()
-		return nil, mcp.ErrLost
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case ctx.Err() != nil || !w.alive:
-		return nil, mcp.ErrNotSent
-	case w.sessions[id] == nil:
-		return nil, mcp.ErrUnknown
-	}
-	s := &fakeSession{world: w, id: id, version: version, receive: receive}
-	w.sessions[id] = s
-	return s, nil
-}
-
 type fakeSession struct {
 	world   *world
 	id      string
@@ -129,23 +108,16 @@ type fakeSession struct {
 	closed  bool // guarded by the world's mu
 }
 
-func (s *fakeSession) ID() string      { return s.id }
 func (s *fakeSession) Version() string { return s.version }
 func (s *fakeSession) Listen()         {}
 
-func (s *fakeSession) Detach(context.Context) {
-	s.world.mu.Lock()
-	s.closed = true
-	s.world.mu.Unlock()
-}
-
 func (s *fakeSession) Close(ctx context.Context) {
-	s.Detach(ctx)
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	s.closed = true
 	if ctx.Err() != nil {
 		return // no time to tell the server
 	}
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
 	if s.world.sessions[s.id] == s {
 		delete(s.world.sessions, s.id)
 	}

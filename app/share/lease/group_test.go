@@ -2,7 +2,6 @@ package lease
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -51,19 +50,10 @@ func (g *group) Acquire(ctx context.Context) (Server, error) {
 		g.generation++
 		s := g.wake()
 		g.gone = make(chan struct{})
-		s.Generation, s.Gone, s.Why = g.generation, g.gone, func() string { return g.why }
+		s.Gone, s.Why = g.gone, func() string { return g.why }
 		g.server = &s
 	}
 	return *g.server, nil
-}
-
-func (g *group) Running() (Server, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.server == nil {
-		return Server{}, false
-	}
-	return *g.server, true
 }
 
 // fell is the end of the server's process.
@@ -85,15 +75,6 @@ func (g *group) killed(server *sharetest.Server) {
 	<-dead
 	g.fell()
 	ends.Wait()
-}
-
-func (g *group) id() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.server == nil {
-		return ""
-	}
-	return fmt.Sprint("server-", g.generation)
 }
 
 func (g *group) Began() { g.change(func() { g.began++ }) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 
-	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 )
 
@@ -19,10 +18,9 @@ func (l *Lease) initialize(ctx context.Context, it *item) {
 		l.o.Info(info)
 	}
 	if under != "" {
-		if result, ok := l.o.Servers.Cached("initialize", under); ok && mcp.IsToken(protocolOf(result), maxVersion) {
+		if result, ok := l.o.Servers.Cached("initialize", under); ok && protocolOf(result) != "" {
 			l.accept(it)
 			l.begun(it, under, protocolOf(result))
-			l.keep()
 			l.tell(it, resultLine(it.ID, result))
 			return
 		}
@@ -56,8 +54,8 @@ func (l *Lease) initialize(ctx context.Context, it *item) {
 func (l *Lease) begun(it *item, under, protocol string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.state = State{Initialize: bytes.Clone(it.line), Protocol: protocol}
-	l.ready, l.under, l.resume = true, under, false
+	l.state = state{initialize: bytes.Clone(it.line), protocol: protocol}
+	l.ready, l.under = true, under
 }
 
 // startOver forgets the conversation before. It is false, and changes nothing,
@@ -77,7 +75,7 @@ func (l *Lease) startOver(it *item) bool {
 		l.forgetLocked(other)
 	}
 	lk := l.link
-	l.ready, l.resume, l.state = false, false, State{}
+	l.ready, l.state = false, state{}
 	var stale [][]byte
 	if lk != nil {
 		lk.muted = true

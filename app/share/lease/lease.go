@@ -24,6 +24,7 @@ package lease
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -43,9 +44,6 @@ type Outlet interface {
 	Deliver(seq uint64, answer bool, line []byte) error
 	// Settle says that nothing answers the request any more.
 	Settle(seq uint64) error
-	// Keep hands over what Options.Resume is to be for the next process; nil when
-	// it cannot go on with this conversation.
-	Keep(state []byte) error
 	// Say is a sentence for the user, outside of the conversation.
 	Say(sentence string) error
 }
@@ -57,8 +55,6 @@ type Servers interface {
 	// Acquire returns the running server, after it has started or woken it. It is
 	// called between Began and Ended. Its error is a sentence for the user.
 	Acquire(ctx context.Context) (Server, error)
-	// Running is the server if one runs now.
-	Running() (Server, bool)
 	// Began and Ended bracket each request, from when it needs the server until the
 	// server does not work on it any more.
 	Began()
@@ -77,11 +73,10 @@ type Servers interface {
 
 // Server is one run of the server.
 type Server struct {
-	URL        string
-	Transport  http.RoundTripper
-	Generation uint64          // another one for each run
-	Gone       <-chan struct{} // closed when its process has ended; nil = never
-	Why        func() string   // after Gone: how it ended, a part of a sentence: "it was killed"; may be nil
+	URL       string
+	Transport http.RoundTripper
+	Gone      <-chan struct{} // closed when its process has ended; nil = never
+	Why       func() string   // after Gone: how it ended, a part of a sentence: "it was killed"; may be nil
 }
 
 // ClientInfo is what a client says that it is.
@@ -91,19 +86,17 @@ type ClientInfo struct{ Name, Version, Title string }
 type Options struct {
 	Servers Servers
 	Out     Outlet
-	// Resume is what the last Keep of an earlier process said; nil for a new
-	// client. What it must not be is logged and said to the user.
-	Resume []byte
-	// Ephemeral says that no later process can resume this conversation: when the
+	// Initialize and Initialized are the client's own lines, when it began the
+	// conversation with an earlier process; nil for a new client. They are repeated
+	// to the server with its next request.
+	Initialize, Initialized []byte
+	// Ephemeral says that no later process can go on with this conversation: when the
 	// context of Serve ends, what is in flight is cancelled and the MCP session
 	// ended, as when the client has gone.
 	Ephemeral bool
-	// ServerID names the server that runs now, so that a later process knows whether
-	// it is still the same; "" when none runs. nil: nobody knows.
-	ServerID func() string
-	Log      *slog.Logger     // nil = none
-	Info     func(ClientInfo) // what the client says of itself, with each initialize; may be nil
-	Limits   Limits
+	Log       *slog.Logger     // nil = none
+	Info      func(ClientInfo) // what the client says of itself, with each initialize; may be nil
+	Limits    Limits
 }
 
 // Limits of one lease. A zero field means the default.
@@ -129,7 +122,6 @@ const (
 	goodbye       = 3 * time.Second  // for the server to hear that the client has gone
 	grace         = 2 * time.Second  // for the rest of answers, after the end of the server's process
 	unseen        = 10 * time.Minute // in which a cancelled call may still run
-	forgotten     = time.Minute      // after which a client does not answer what a server asked that has gone
 )
 
 // Lease is the conversation of one client.
@@ -146,24 +138,22 @@ type Lease struct {
 	urgent   []*item    // what overtakes: cancellations and answers of the client
 	current  *item      // what the pump works on
 	pending  map[string]*item
-	held     int                  // bytes of all items that are not done
-	open     int                  // requests without an answer
-	working  int                  // requests that the server works on, also cancelled ones
-	wanted   int                  // those of them that the client waits for
-	brackets int                  // of Servers.Began that are open
-	ending   bool                 // Serve ends: nothing is sent or written any more
-	leaving  bool                 // and leaves the MCP session to the next process
-	asked    map[string]asker     // requests of the server that the client is to answer
-	stale    map[string]time.Time // those of servers that have gone, and when that was
-	refusing int                  // requests of servers that are being refused
-	odd      bool                 // an odd message was logged
-	overdue  *time.Timer          // nil when it does not run
+	held     int              // bytes of all items that are not done
+	open     int              // requests without an answer
+	working  int              // requests that the server works on, also cancelled ones
+	wanted   int              // those of them that the client waits for
+	brackets int              // of Servers.Began that are open
+	ending   bool             // Serve ends: nothing is sent or written any more
+	leaving  bool             // and what the server works on goes on
+	asked    map[string]asker // requests of the server that the client is to answer
+	refusing int              // requests of servers that are being refused
+	odd      bool             // an odd message was logged
+	overdue  *time.Timer      // nil when it does not run
 
-	link   *link // nil while there is none
-	state  State
-	ready  bool   // the client has the answer to its initialize
-	under  string // see cacheKey
-	resume bool   // state.Session is that of an earlier process, not tried yet
+	link  *link // nil while there is none
+	state state
+	ready bool   // the client has the answer to its initialize
+	under string // see cacheKey
 
 	gone       chan struct{}
 	finishing  chan struct{}
@@ -171,7 +161,6 @@ type Lease struct {
 	goneOnce   sync.Once
 	finishOnce sync.Once
 	drainOnce  sync.Once
-	unresumed  error // what is wrong with Options.Resume
 }
 
 // New returns a lease, which works while Serve runs.
@@ -184,17 +173,16 @@ func newLease(o Options, d dialer) *Lease {
 	o.Limits = Limits{cmp.Or(o.Limits.Held, 64<<20), cmp.Or(o.Limits.Taken, 30*time.Millisecond)}
 	l := &Lease{
 		o: o, dialer: d,
-		pending: map[string]*item{}, asked: map[string]asker{}, stale: map[string]time.Time{},
+		pending: map[string]*item{}, asked: map[string]asker{},
 		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
 	}
 	l.changed = sync.NewCond(&l.mu)
-	if len(o.Resume) > 0 {
-		state, err := parseState(o.Resume)
-		if err != nil {
-			l.unresumed = err
-		} else {
-			l.state, l.ready, l.resume = state, true, state.Session != ""
-			_, l.under = readInitialize(wire.Split(state.Initialize).Params)
+	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
+		l.state, l.ready = state{initialize: o.Initialize, initialized: o.Initialized}, true
+		var info ClientInfo
+		info, l.under = readInitialize(m.Params)
+		if o.Info != nil {
+			o.Info(info)
 		}
 	}
 	return l
@@ -203,7 +191,7 @@ func newLease(o Options, d dialer) *Lease {
 // Serve works until the client has gone, or Finish is done. Then it cancels what
 // the server works on and ends the MCP session, and returns nil. When ctx ends it
 // returns at once with its error, and cancels and ends nothing at the server: the
-// next process resumes the conversation. With Options.Ephemeral it cancels and
+// next process goes on with the conversation. With Options.Ephemeral it cancels and
 // ends all the same, within seconds. It may be called once.
 func (l *Lease) Serve(ctx context.Context) error {
 	// Both end only after nothing is told any more: that calls end with us is no
@@ -335,17 +323,4 @@ func (l *Lease) write(what func() error) bool {
 // say says a sentence to the user.
 func (l *Lease) say(sentence string) {
 	l.write(func() error { return l.o.Out.Say(sentence) })
-}
-
-// keep hands over the state for the next process.
-func (l *Lease) keep() {
-	l.write(func() error {
-		l.mu.Lock()
-		if !l.resume { // else they are those of the earlier process still
-			l.state.Asked = l.askedLocked()
-		}
-		state := l.state
-		l.mu.Unlock()
-		return l.o.Out.Keep(state.encode())
-	})
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
-	"lamplighter/app/mcp"
 	"lamplighter/app/share/wire"
 )
 
@@ -40,14 +38,11 @@ func (lk *link) close(ctx context.Context) {
 	})
 }
 
-// detach lets go of the MCP session, which goes on at the server.
+// detach hangs up, and leaves the MCP session to the server.
 func (lk *link) detach() {
-	lk.once.Do(func() {
-		close(lk.closed)
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel() // it does not wait either
-		lk.session.Detach(ctx)
-	})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // the server is told nothing
+	lk.close(ctx)
 }
 
 // fell reports whether the server's process has ended, and how.
@@ -111,25 +106,10 @@ func (l *Lease) retireLocked(lk *link) (stale [][]byte) {
 	for key, asker := range l.asked {
 		if asker.link == lk {
 			delete(l.asked, key)
-			l.stale[key] = time.Now()
 			stale = append(stale, asker.id)
 		}
 	}
-	maps.DeleteFunc(l.stale, func(_ string, since time.Time) bool { return time.Since(since) >= forgotten })
 	return stale
-}
-
-// dropAsked tells the client that nobody waits for its answers to a server that an
-// earlier process spoke to.
-func (l *Lease) dropAsked() {
-	l.mu.Lock()
-	ids := l.state.Asked
-	l.state.Asked = nil
-	for _, id := range ids {
-		l.stale[idKey(id)] = time.Now()
-	}
-	l.mu.Unlock()
-	l.unask(ids)
 }
 
 // callEnded counts a call of a link that has ended.
@@ -218,10 +198,6 @@ func (l *Lease) receiver(lk *link) func([]byte) {
 
 // use makes a link the one that is sent on.
 func (l *Lease) use(lk *link) {
-	id := ""
-	if l.o.ServerID != nil {
-		id = l.o.ServerID()
-	}
 	l.mu.Lock()
 	if l.ending {
 		leaving := l.leaving
@@ -233,95 +209,50 @@ func (l *Lease) use(lk *link) {
 		}
 		return
 	}
-	l.link, l.resume = lk, false
-	l.state.Session, l.state.Server = lk.session.ID(), id
-	if version := lk.session.Version(); mcp.IsToken(version, maxVersion) { // of a repeated initialize it may be another
-		l.state.Protocol = version
-	}
+	l.link = lk
+	l.state.protocol = lk.session.Version() // of a repeated initialize it may be another
 	l.mu.Unlock()
 	go l.watch(lk)
-	l.keep()
 }
 
 // connect opens another MCP session for a client that has been through its
 // initialize, and repeats what it had set up.
 func (l *Lease) connect(ctx context.Context) (*link, error) {
 	l.mu.Lock()
-	state, resume := l.state, l.resume
+	state := l.state
 	l.mu.Unlock()
-	if resume {
-		if _, err := l.o.Servers.Acquire(ctx); err != nil { // that of the earlier process may be taken over only now
-			return nil, err
-		}
-		if lk := l.resumeLink(ctx, state); lk != nil {
-			l.use(lk)
-			return lk, nil
-		}
-		l.dropAsked()
-	}
-	lk, answer, err := l.openLink(ctx, state.Initialize, func() bool { return true })
+	lk, answer, err := l.openLink(ctx, state.initialize, func() bool { return true })
 	if err != nil {
 		return nil, err
 	}
 	if lk == nil {
 		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", errorMessage(wire.Split(answer).Error))
 	}
-	if lk.session.Version() != state.Protocol {
-		l.say(fmt.Sprintf("the server was started again and speaks MCP %s now, not %s; start this client's connection again if something fails", lk.session.Version(), state.Protocol))
+	if state.protocol != "" && lk.session.Version() != state.protocol { // it is not known of an earlier process
+		l.say(fmt.Sprintf("the server was started again and speaks MCP %s now, not %s; start this client's connection again if something fails", lk.session.Version(), state.protocol))
 	}
 	l.replay(ctx, lk, state)
 	l.use(lk)
 	return lk, nil
 }
 
-// resumeLink goes on with the MCP session that an earlier process had, nil when
-// that cannot be.
-func (l *Lease) resumeLink(ctx context.Context, state State) *link {
-	server, running := l.o.Servers.Running()
-	if !running || l.o.ServerID == nil || l.o.ServerID() != state.Server || state.Server == "" {
-		return nil
-	}
-	lk := newLink(server)
-	opening, end := whileRuns(ctx, server)
-	defer end()
-	opening, cancel := context.WithTimeout(opening, sideLimit)
-	defer cancel()
-	session, err := l.dialer.resume(opening, server, l.receiver(lk), state.Session, state.Protocol)
-	if err != nil {
-		l.o.Log.Info("An MCP session could not be resumed; another one is opened", "error", err)
-		return nil
-	}
-	l.mu.Lock()
-	lk.session = session
-	for _, id := range state.Asked { // the client may answer what the earlier process passed on
-		l.asked[idKey(id)] = asker{lk, id}
-	}
-	l.mu.Unlock()
-	if state.Initialized != nil {
-		// The earlier process may have ended between keeping it and sending it. Twice
-		// does no harm.
-		l.sendAside(ctx, lk, state.Initialized)
-	}
-	return lk
-}
-
 // replay repeats to a new MCP session what the client had set up. What comes of
 // it is nothing to the client: it has had its answers.
-func (l *Lease) replay(ctx context.Context, lk *link, state State) {
-	if state.Initialized == nil {
+func (l *Lease) replay(ctx context.Context, lk *link, state state) {
+	if state.initialized == nil {
 		return
 	}
-	l.sendAside(ctx, lk, state.Initialized)
+	l.sendAside(ctx, lk, state.initialized)
 	lk.session.Listen()
 	n := 0
 	request := func(method string, params []byte) {
 		n++
 		l.sendAside(ctx, lk, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"lamplighter-%d","method":%q,"params":%s}`, n, method, params))
 	}
-	if state.Level != nil {
-		request("logging/setLevel", state.Level)
+	if state.level != nil {
+		request("logging/setLevel", state.level)
 	}
-	for _, params := range state.Subscriptions {
+	for _, params := range state.subscriptions {
 		request("resources/subscribe", params)
 	}
 }

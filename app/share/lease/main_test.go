@@ -25,7 +25,6 @@ type outlet struct {
 	answers  map[uint64][]string // of each request
 	settled  map[uint64]int
 	lines    []delivered // all that was delivered
-	kept     []byte
 	said     []string
 	refuses  error         // of all that is written
 	wrong    []string      // what no lease may do
@@ -100,13 +99,6 @@ func (o *outlet) Settle(seq uint64) error {
 	return o.refuses
 }
 
-func (o *outlet) Keep(state []byte) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.kept = slices.Clone(state)
-	return o.refuses
-}
-
 func (o *outlet) Say(sentence string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -145,12 +137,6 @@ func (o *outlet) errors() []string {
 	return slices.Clone(o.wrong)
 }
 
-func (o *outlet) keptNow() []byte {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Clone(o.kept)
-}
-
 // holds reports whether a line was delivered that contains all parts.
 func (o *outlet) holds(parts ...string) bool {
 	o.mu.Lock()
@@ -174,7 +160,7 @@ type client struct {
 func join(t *testing.T, g *group, change func(*Options)) *client {
 	t.Helper()
 	c := &client{t: t, ended: make(chan error, 1)}
-	o := Options{Servers: g, Out: &c.outlet, ServerID: g.id}
+	o := Options{Servers: g, Out: &c.outlet}
 	if change != nil {
 		change(&o)
 	}

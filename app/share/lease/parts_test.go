@@ -5,12 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/mcp"
@@ -127,17 +124,6 @@ func TestPagesOfToolsAreNotCached(t *testing.T) {
 	}
 }
 
-func TestIdsOfServersThatHaveGoneAreForgotten(t *testing.T) {
-	l := newLease(Options{}, nil)
-	lk := newLink(Server{})
-	l.asked["1"] = asker{lk, []byte("1")}
-	l.stale["old"], l.stale["new"] = time.Now().Add(-forgotten), time.Now()
-	l.retireLocked(lk)
-	if got := slices.Sorted(maps.Keys(l.stale)); !slices.Equal(got, []string{"1", "new"}) {
-		t.Errorf("they are %q", got)
-	}
-}
-
 func TestErrorLinesAreJSON(t *testing.T) {
 	for _, line := range [][]byte{
 		cancellation([]byte(`"a\"b"`), "the client has gone"), resultLine([]byte("1"), []byte("{}")),
@@ -154,68 +140,22 @@ func TestErrorLinesAreJSON(t *testing.T) {
 	}
 }
 
-func goodState() State {
-	return State{
-		Initialize: []byte(initializeLine), Initialized: []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), Protocol: "2025-06-18",
-		Session: "abc", Server: "server-1", Subscriptions: [][]byte{[]byte(`{"uri":"a"}`)}, Level: []byte(`{"level":"info"}`), REPL: []string{"", "s"},
-		Asked: [][]byte{[]byte(`"a"`), []byte("-1.5")},
-	}
-}
-
-func TestState(t *testing.T) {
-	s := goodState()
-	got, err := parseState(s.encode())
-	s.Version = stateVersion
-	if err != nil || !reflect.DeepEqual(got, s) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if (State{}).encode() != nil {
-		t.Error("there is nothing to keep")
-	}
-	for name, change := range map[string]func(*State){
-		"no initialize":         func(s *State) { s.Initialize = []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`) },
-		"a broken initialize":   func(s *State) { s.Initialize = []byte(`{"id":1,"method":"initialize","params":{x}}`) },
-		"a notification":        func(s *State) { s.Initialized = []byte(`{"method":"notifications/cancelled"}`) },
-		"no protocol":           func(s *State) { s.Protocol = "" },
-		"a header in it":        func(s *State) { s.Session = "a\r\nX: y" },
-		"a long session":        func(s *State) { s.Session = strings.Repeat("a", 2000) },
-		"a header in protocol":  func(s *State) { s.Protocol = "a b" },
-		"no subscription":       func(s *State) { s.Subscriptions = append(s.Subscriptions, []byte(`1,"id":2`)) },
-		"no level":              func(s *State) { s.Level = []byte(`{},"id":2`) },
-		"an id that is none":    func(s *State) { s.Asked = append(s.Asked, []byte(`1,"result":2`)) },
-		"too many ids":          func(s *State) { s.Asked = slices.Repeat([][]byte{[]byte("1")}, maxKeptAsks+1) },
-		"too much to take over": func(s *State) { s.Level = []byte(`{"l":"` + strings.Repeat("x", wire.MaxKept) + `"}`) },
-	} {
-		s := goodState()
-		change(&s)
-		if got, err := parseState(s.encode()); !errors.Is(err, errState) {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
-	}
-	good := string(goodState().encode())
-	for _, bad := range []string{"", "{", "null", "[]", good + "x", good + good, strings.Replace(good, "Session", "Sessions", 1), strings.Replace(good, `"Version":1`, `"Version":2`, 1)} {
-		if got, err := parseState([]byte(bad)); !errors.Is(err, errState) {
-			t.Errorf("%s: %+v, %v", bad, got, err)
-		}
-	}
-}
-
 func TestWhatIsRepeated(t *testing.T) {
-	s := State{}
+	s := state{}
 	for _, step := range []struct{ method, params string }{
 		{"resources/subscribe", `{"uri":"a"}`}, {"resources/subscribe", `{"uri":"b"}`}, {"resources/subscribe", `{"uri":"a","_meta":{}}`},
 		{"logging/setLevel", `{"level":"info"}`}, {"resources/unsubscribe", `{"uri":"b"}`}, {"resources/unsubscribe", `{"uri":"c"}`},
 		{"logging/setLevel", `{"level":"error"}`}, {"resources/subscribe", ""},
 	} {
-		before := slices.Clone(s.Subscriptions)
+		before := slices.Clone(s.subscriptions)
 		old := s
 		s = s.with(step.method, []byte(step.params))
-		if !reflect.DeepEqual(old.Subscriptions, before) {
+		if !reflect.DeepEqual(old.subscriptions, before) {
 			t.Error("it was changed in place")
 		}
 	}
-	if len(s.Subscriptions) != 1 || string(s.Subscriptions[0]) != `{"uri":"a","_meta":{}}` || string(s.Level) != `{"level":"error"}` {
-		t.Errorf("%s, %s", s.Subscriptions, s.Level)
+	if len(s.subscriptions) != 1 || string(s.subscriptions[0]) != `{"uri":"a","_meta":{}}` || string(s.level) != `{"level":"error"}` {
+		t.Errorf("%s, %s", s.subscriptions, s.level)
 	}
 }
 

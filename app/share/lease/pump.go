@@ -21,39 +21,12 @@ const (
 // pump sends to the server until pumping ends. What it sends goes on until calls
 // ends.
 func (l *Lease) pump(pumping, calls context.Context) {
-	l.takeUp(pumping)
 	for {
 		it := l.next()
 		if it == nil {
 			return
 		}
 		l.forward(pumping, calls, it)
-	}
-}
-
-// takeUp goes on with the conversation of an earlier process.
-func (l *Lease) takeUp(ctx context.Context) {
-	if l.unresumed != nil {
-		l.o.Log.Warn("A conversation cannot be taken up again", "error", l.unresumed)
-		l.say("this conversation cannot be taken up again: start the client's connection again (" + l.unresumed.Error() + ")")
-		return
-	}
-	l.mu.Lock()
-	state, ready, resume := l.state, l.ready, l.resume
-	l.mu.Unlock()
-	if !ready {
-		return
-	}
-	if info, _ := readInitialize(wire.Split(state.Initialize).Params); l.o.Info != nil {
-		l.o.Info(info)
-	}
-	for _, session := range state.REPL {
-		l.o.Servers.Seen(session)
-	}
-	if resume { // now, so that its notifications arrive
-		if lk := l.resumeLink(ctx, state); lk != nil {
-			l.use(lk)
-		}
 	}
 }
 
@@ -265,19 +238,8 @@ func (l *Lease) cancel(ctx context.Context, it *item) {
 func (l *Lease) response(ctx context.Context, it *item) {
 	key := idKey(it.ID)
 	l.mu.Lock()
-	state, resume := l.state, l.resume
-	l.mu.Unlock()
-	if resume && slices.ContainsFunc(state.Asked, func(id []byte) bool { return idKey(id) == key }) {
-		if lk := l.resumeLink(ctx, state); lk != nil {
-			l.use(lk)
-		}
-	}
-	l.mu.Lock()
 	asked, ok := l.asked[key]
 	delete(l.asked, key)
-	if _, old := l.stale[key]; !ok && old {
-		delete(l.stale, key)
-	}
 	l.mu.Unlock()
 	if !l.accept(it) {
 		return
@@ -302,13 +264,10 @@ func (l *Lease) notification(ctx context.Context, it *item, ready bool) {
 	initialized := it.Method == "notifications/initialized"
 	l.mu.Lock()
 	if initialized {
-		l.state.Initialized = bytes.Clone(it.line)
+		l.state.initialized = bytes.Clone(it.line)
 	}
 	lk := l.link
 	l.mu.Unlock()
-	if initialized {
-		l.keep()
-	}
 	if lk == nil {
 		return
 	}

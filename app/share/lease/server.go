@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"lamplighter/app/share/wire"
 )
@@ -34,7 +33,6 @@ func (l *Lease) incoming(lk *link, of *item, line []byte) {
 			return
 		}
 		if l.ask(lk, m.ID) {
-			l.keep() // first: the next process is to know who waits for the answer
 			l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
 		}
 	case wire.Notification:
@@ -89,23 +87,15 @@ type asker struct {
 func (l *Lease) ask(lk *link, id []byte) bool {
 	key := idKey(id)
 	l.mu.Lock()
-	refused := ""
-	switch {
-	case time.Since(l.stale[key]) < forgotten:
-		// The answer to the old one would be taken for that to this one.
-		refused = "the client still works on a request with this id, of a server that has ended"
-	case len(l.asked) >= maxAsks:
-		refused = "the client has not answered too many requests"
-	default:
-		delete(l.stale, key)
+	room := len(l.asked) < maxAsks
+	if room {
 		l.asked[key] = asker{lk, bytes.Clone(id)}
 	}
 	l.mu.Unlock()
-	if refused == "" {
-		return true
+	if !room {
+		l.refuse(lk, id, "the client has not answered too many requests")
 	}
-	l.refuse(lk, id, refused)
-	return false
+	return room
 }
 
 // withdraw forgets a request that its server has cancelled, which a client does not
@@ -141,17 +131,6 @@ func (l *Lease) refuse(lk *link, id []byte, why string) {
 	}()
 }
 
-// askedLocked returns the ids of what the server that is sent to has asked, as many
-// as are kept.
-func (l *Lease) askedLocked() (ids [][]byte) {
-	for _, asker := range l.asked {
-		if asker.link == l.link && isID(asker.id) && len(ids) < maxKeptAsks {
-			ids = append(ids, asker.id)
-		}
-	}
-	return ids
-}
-
 // unask tells the client that nobody waits for its answers any more.
 func (l *Lease) unask(ids [][]byte) {
 	for _, id := range ids {
@@ -174,7 +153,6 @@ func (l *Lease) learn(r *item, result []byte) {
 		l.mu.Lock()
 		l.state = l.state.with(r.Method, params)
 		l.mu.Unlock()
-		l.keep()
 	}
 }
 
@@ -204,13 +182,4 @@ func (l *Lease) noteTool(params []byte) {
 		return // also when its arguments are of the wrong type: then it does nothing
 	}
 	l.o.Servers.Seen(p.Arguments.Session)
-	l.mu.Lock()
-	known := slices.Contains(l.state.REPL, p.Arguments.Session)
-	if !known {
-		l.state.REPL = append(slices.Clone(l.state.REPL), p.Arguments.Session)
-	}
-	l.mu.Unlock()
-	if !known {
-		l.keep()
-	}
 }

@@ -16,15 +16,15 @@ func inBubble(t *testing.T, test func(t *testing.T, w *world, g *group, c *clien
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		g := w.group()
-		test(t, w, g, enter(t, w, g, nil))
+		test(t, w, g, enter(t, w, g))
 	})
 }
 
 // enter starts a lease in a world, which ends with the test.
-func enter(t *testing.T, w *world, g *group, resume []byte) *client {
+func enter(t *testing.T, w *world, g *group) *client {
 	t.Helper()
 	c := &client{t: t, ended: make(chan error, 1)}
-	c.Lease = newLease(Options{Servers: g, Out: &c.outlet, ServerID: g.id, Resume: resume}, w)
+	c.Lease = newLease(Options{Servers: g, Out: &c.outlet}, w)
 	ctx, cancel := context.WithCancel(context.Background())
 	c.leave = cancel
 	go func() { c.ended <- c.Serve(ctx) }()

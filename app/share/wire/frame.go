@@ -15,7 +15,8 @@
 // number, before it passes the line on to anybody. When it dies, the shim answers
 // each accepted request without an answer with an error, and sends what was not
 // accepted to the next background process. So no line is lost without an error,
-// and none is carried out twice.
+// and none is carried out twice. To that one it repeats the client's initialize in
+// its Hello, as nothing else of the conversation is kept.
 package wire
 
 import "errors"
@@ -44,7 +45,6 @@ const (
 	Accept  Type = 'A' // the line of that number is worked on from now on
 	Deliver Type = 'D' // a line for the client; the number is that of the line it answers, 0 for none
 	Settle  Type = 'S' // nothing answers the line of that number any more
-	Keep    Type = 'K' // what the next Hello is to hold in Kept; replaces the one before
 	Say     Type = 'T' // a sentence for the user, on standard error
 	Bye     Type = 'X' // the shim ends; an exit status in one byte, and a sentence
 )
@@ -63,8 +63,8 @@ const (
 	HeaderLength = 13
 	MaxLine      = 256 << 20 // of a line of the client, and of one for it
 	HeadLength   = 64 << 10  // of a Long
-	MaxKept      = 8 << 20   // of a Keep; what is longer is not sent, and the lease cannot be resumed
-	MaxHello     = MaxKept + 4<<20
+	MaxBegin     = 1 << 20   // of an initialize that a Hello repeats; a conversation with a longer one ends with the background process
+	MaxHello     = 4 << 20
 )
 
 // ErrFrame says that what was received is no frame.
@@ -126,8 +126,6 @@ func limitOf(t Type) (limit uint32, known bool) {
 		return 1 << 20, true
 	case Long:
 		return HeadLength, true
-	case Keep:
-		return MaxKept, true
 	case Ran:
 		return 64, true
 	case End, Accept, Settle, Heard:

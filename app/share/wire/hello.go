@@ -10,8 +10,11 @@ type Greeting struct {
 	Command []string // what the client would run, as given
 	Env     []string // NAME=VALUE, those for which Relevant is true
 	Flags   []string // of connect, as given: --web-dashboard-global-port=3000
-	Kept    []byte   // the last Keep, nil at first
 	Own     string   // of a server that the shim runs itself: see Ran; "" = none
+
+	// The client's own lines, when it began the conversation with an earlier
+	// background process; nil at first.
+	Initialize, Initialized []byte
 }
 
 // AppendHello appends the payload of a Hello: the version of the protocol, and
@@ -19,7 +22,7 @@ type Greeting struct {
 // them, in decimal, with a colon.
 func AppendHello(dst []byte, g Greeting) []byte {
 	dst = appendText(dst, strconv.Itoa(Version))
-	for _, list := range [][]string{{g.Program}, {g.Dir}, g.Command, g.Env, g.Flags, {string(g.Kept)}, {g.Own}} {
+	for _, list := range [][]string{{g.Program}, {g.Dir}, g.Command, g.Env, g.Flags, {g.Own}, {string(g.Initialize)}, {string(g.Initialized)}} {
 		dst = appendText(dst, strconv.Itoa(len(list)))
 		for _, text := range list {
 			dst = appendText(dst, text)
@@ -48,10 +51,13 @@ func ParseHello(payload []byte) (version int, g Greeting, err error) {
 	}
 	g.Program, g.Dir = r.one(), r.one()
 	g.Command, g.Env, g.Flags = r.list(), r.list(), r.list()
-	if kept := r.one(); kept != "" {
-		g.Kept = []byte(kept)
-	}
 	g.Own = r.one()
+	if line := r.one(); line != "" {
+		g.Initialize = []byte(line)
+	}
+	if line := r.one(); line != "" {
+		g.Initialized = []byte(line)
+	}
 	if r.bad || len(r.rest) > 0 {
 		return 0, Greeting{}, ErrFrame
 	}

@@ -13,7 +13,7 @@ import (
 func TestHeaders(t *testing.T) {
 	for _, h := range []Header{
 		{Hello, 0, MaxHello}, {Line, 1, MaxLine}, {Long, 1 << 63, HeadLength}, {End, 0, 0}, {Ran, 0, 64}, {Welcome, 0, 1 << 20},
-		{Accept, 0xfedcba9876543210, 0}, {Deliver, 0, 7}, {Settle, 3, 0}, {Keep, 0, MaxKept}, {Say, 0, 1}, {Bye, 0, 1}, {Heard, 0, 0},
+		{Accept, 0xfedcba9876543210, 0}, {Deliver, 0, 7}, {Settle, 3, 0}, {Say, 0, 1}, {Bye, 0, 1}, {Heard, 0, 0},
 	} {
 		text := AppendHeader([]byte("x"), h)
 		if len(text) != 1+HeaderLength {
@@ -57,7 +57,7 @@ func FuzzParseHeader(f *testing.F) {
 
 var greetings = []Greeting{
 	{},
-	{Program: "1.0", Dir: "/a dir", Command: []string{"serena", "", "a:b\n1:x"}, Env: []string{"A=1", "B="}, Flags: []string{"--x=1"}, Kept: []byte{0, 255}, Own: "7-8"},
+	{Program: "1.0", Dir: "/a dir", Command: []string{"serena", "", "a:b\n1:x"}, Env: []string{"A=1", "B="}, Flags: []string{"--x=1"}, Own: "7-8", Initialize: []byte{0, 255}, Initialized: []byte("x")},
 	{Dir: strings.Repeat("x", 1<<20), Command: make([]string, 1000)},
 }
 
