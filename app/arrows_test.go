@@ -64,14 +64,12 @@ func mayImport(from, to string) bool {
 		return false
 	case from == "app/mcp": // knows a server and its protocol, and no client
 		return to == "app/share/wire"
-	case from == "app/share/lease": // knows one client and its server, and nobody else
-		return slices.Contains([]string{"app/share/wire", "app/mcp", "monitor"}, to)
 	case from == "app/share/ask": // decides what may be shared, and starts nothing
 		return below(to, "monitor") || to == "app/launch" || to == "app/share/wire"
 	case from == "app/share": // the servers, whoever their clients are
-		return below(to, "monitor") || to == "app/launch" || to == "app/mcp" || below(to, "app/share") && to != "app/share/front"
-	case from == "app/share/front": // the clients
-		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/socket", "app/payload"}, to)
+		return below(to, "monitor") || slices.Contains([]string{"app/launch", "app/mcp", "app/share/ask", "app/share/wire"}, to)
+	case from == "app/share/proxy": // the clients
+		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/mcp", "app/socket"}, to)
 	case from == "app/socket": // whoever connects
 		return to == "app/config" || below(to, "monitor")
 	case from == "monitor/clients/document": // bytes, and no file
@@ -218,18 +216,17 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/mcp", "app/share/wire", true},
 		{"app/mcp", "monitor", false},
 		{"app/mcp", "app/launch", false},
-		{"app/share/lease", "app/mcp", true},
-		{"app/share/lease", "app/share", false},
 		{"app/share/ask", "app/launch", true},
 		{"app/share/ask", "app/share", false},
-		{"app/share", "app/share/lease", true},
-		{"app/share", "app/share/front", false},
+		{"app/share", "app/mcp", true},
+		{"app/share", "app/share/proxy", false},
 		{"app/share", "app/api", false},
-		{"app/share/front", "app/share", true},
-		{"app/share/front", "app/socket", true},
-		{"app/share/front", "app/api", false},
-		{"app/share/front", "app/cli", false},
-		{"app/share/front", "app/share/sharetest", false},
+		{"app/share/proxy", "app/share", true},
+		{"app/share/proxy", "app/mcp", true},
+		{"app/share/proxy", "app/socket", true},
+		{"app/share/proxy", "app/api", false},
+		{"app/share/proxy", "app/cli", false},
+		{"app/share/proxy", "app/share/sharetest", false},
 		{"app/socket", "app/api", false},
 		{"app/api", "app/socket", true},
 		{"app/setup", "monitor/secret", true},

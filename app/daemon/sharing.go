@@ -12,7 +12,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/share"
 	"lamplighter/app/share/ask"
-	"lamplighter/app/share/front"
+	"lamplighter/app/share/proxy"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
 )
@@ -21,7 +21,7 @@ import (
 type sharing struct {
 	asker  *ask.Asker
 	broker *share.Broker
-	server *front.Server // of the share socket
+	server *proxy.Server // of the share socket
 
 	over    time.Duration                  // replaces the time until a server is parked; 0: nothing does
 	holds   atomic.Pointer[config.Sharing] // what the settings say now
@@ -71,8 +71,8 @@ func (b *background) startSharing(unknownPins func() error) {
 }
 
 // webShare serves clients that speak HTTP.
-func (b *background) webShare() *front.Web {
-	return front.NewWeb(front.WebOptions{
+func (b *background) webShare() *proxy.Web {
+	return proxy.NewWeb(proxy.WebOptions{
 		Broker: b.sharing.broker, Ask: b.sharing.asker, Usual: b.sessions.usualSerena, Log: b.log,
 	})
 }
@@ -80,7 +80,7 @@ func (b *background) webShare() *front.Web {
 // serveShare serves the share socket. Where it cannot be made that is shown, and
 // tried again: whoever has it may go.
 func (b *background) serveShare(lockHeld bool) func(context.Context) error {
-	b.sharing.server = front.New(front.Options{
+	b.sharing.server = proxy.New(proxy.Options{
 		Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed,
 		Broker: b.sharing.broker, Ask: b.sharing.asker, Flags: b.clientFlags, Log: b.log,
 		CheckEvery: b.Limits.ShareCheck,

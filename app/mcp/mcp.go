@@ -13,7 +13,7 @@
 // does not keep them.
 //
 // Which server it is, whose MCP session, and what becomes of a request when it ends
-// is decided in app/share/lease.
+// is decided in app/share/proxy.
 package mcp
 
 import (

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"lamplighter/app/share/lease"
 	"lamplighter/monitor"
 )
 
@@ -26,9 +25,6 @@ type Broker struct {
 	resting    time.Time // since when there is neither a lease nor a server; zero while there is
 	busy       sync.WaitGroup
 }
-
-// A Member is what a lease needs of a Broker.
-var _ lease.Servers = (*Member)(nil)
 
 // New makes a broker without servers. Serve makes it work.
 func New(o Options) *Broker {

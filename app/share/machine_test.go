@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"lamplighter/app/share/lease"
 	"lamplighter/monitor"
 )
 
@@ -32,7 +31,7 @@ type client struct {
 }
 
 type answer struct {
-	s   lease.Server
+	s   Endpoint
 	err error
 }
 

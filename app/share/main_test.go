@@ -16,7 +16,6 @@ import (
 
 	"lamplighter/app/launch"
 	"lamplighter/app/share/ask"
-	"lamplighter/app/share/lease"
 	"lamplighter/monitor"
 )
 
@@ -320,7 +319,7 @@ func served(t testing.TB, b *Broker) (end func()) {
 }
 
 // request is one that is answered at once.
-func request(t testing.TB, m *Member) lease.Server {
+func request(t testing.TB, m *Member) Endpoint {
 	t.Helper()
 	m.Began()
 	defer m.Ended()

@@ -3,15 +3,15 @@ package share
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"time"
 
 	"lamplighter/app/share/ask"
-	"lamplighter/app/share/lease"
 	"lamplighter/monitor"
 )
 
-// Member is a client in a group, for one lease: a lease.Servers. It is safe for
+// Member is a client in a group, for one conversation. It is safe for
 // concurrent use. It keeps its group until Leave.
 type Member struct {
 	broker *Broker
@@ -52,12 +52,20 @@ func (b *Broker) Join(ctx context.Context, plan ask.Plan, client monitor.Client)
 // Acquire returns the server. It starts or wakes it, or waits for who does, until
 // ctx ends; the start goes on then. The error is for the user. It is to be called
 // after Began.
-func (m *Member) Acquire(ctx context.Context) (lease.Server, error) {
+func (m *Member) Acquire(ctx context.Context) (Endpoint, error) {
 	r, err := m.broker.acquire(ctx, m)
 	if err != nil {
-		return lease.Server{}, err
+		return Endpoint{}, err
 	}
 	return m.broker.forLease(r), nil
+}
+
+// Endpoint is one run of a server.
+type Endpoint struct {
+	URL       string
+	Transport http.RoundTripper
+	Gone      <-chan struct{} // closed when its process has ended; nil = never
+	Why       func() string   // after Gone: how it ended, a part of a sentence: "it was killed"; may be nil
 }
 
 // How long it may take to learn how a server has ended: usually, and when nothing
@@ -70,8 +78,8 @@ const (
 // howUnknown is what launch.Server.Ending says as long as it has not heard more.
 const howUnknown = "exited"
 
-func (b *Broker) forLease(r *run) lease.Server {
-	return lease.Server{
+func (b *Broker) forLease(r *run) Endpoint {
+	return Endpoint{
 		URL: r.server.MCPURL(), Transport: r.transport, Gone: r.gone,
 		Why: func() string {
 			// Its keeper tells it a moment after the process has ended.

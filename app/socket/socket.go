@@ -2,7 +2,7 @@
 // which programs of the same user, and nobody else, reach it: Unix sockets, on
 // Windows named pipes.
 //
-// What is said through them is the business of app/api and app/share/front.
+// What is said through them is the business of app/api and app/share/proxy.
 package socket
 
 import (

@@ -1,0 +1,101 @@
+package proxy
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/share/sharetest"
+)
+
+func TestCancel(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	c := join(t, g, nil)
+	c.greet()
+	waits := c.call(1, "wait", "{}")
+	apptest.Eventually(t, "it waits", func() bool { return server.InFlight() == 1 })
+	line := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`
+	c.put("%s", line)
+	if got := c.get(waits); got != "settled" {
+		t.Error(got)
+	}
+	if !slices.Contains(server.Lines("session-1"), line) {
+		t.Error("the server was not told")
+	}
+	apptest.Eventually(t, "the server lets go of it", func() bool { return server.InFlight() == 0 && g.open() == 0 })
+	if len(g.lingering) != 1 || g.lingering[0] > unseen || g.lingering[0] < unseen/2 {
+		t.Errorf("it may run on for %v", g.lingering)
+	}
+	apptest.Contains(t, c.get(c.call(1, "count", "{}")), `"1"`) // its id is free again
+	apptest.Eventually(t, "nothing is in flight", func() bool { return c.inFlight() == 0 })
+}
+
+func TestCancelBeforeTheServerRuns(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	c := join(t, g, nil)
+	c.greet()
+	apptest.Eventually(t, "it can be parked", c.Park)
+	g.change(func() { g.hold = make(chan struct{}) })
+	first, second := c.call(1, "echo", "{}"), c.call(2, "echo", "{}")
+	c.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	c.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	if c.get(first) != "settled" || c.get(second) != "settled" {
+		t.Error("they are not settled")
+	}
+	third := c.call(1, "echo", `{"third":true}`)
+	close(g.hold)
+	apptest.Contains(t, c.get(third), `"third":true`)
+	if n := len(server.Executed()); n != 1 {
+		t.Errorf("%d calls were carried out", n)
+	}
+}
+
+// TestCancelWhileItIsAccepted: the cancellation comes before the request is sent,
+// and gets its turn after.
+func TestCancelWhileItIsAccepted(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	c.get(c.call(0, "count", "{}"))
+	request, cancellation := c.seq+1, c.seq+2
+	accepting, goOn := make(chan struct{}), make(chan struct{})
+	c.fakeWriter.mu.Lock()
+	c.before = func(seq uint64) {
+		switch seq {
+		case request:
+			close(accepting)
+			<-goOn
+		case cancellation:
+			apptest.Eventually(t, "the request is sent", func() bool {
+				c.Session.mu.Lock()
+				defer c.Session.mu.Unlock()
+				return c.pending["1"].stage == sent
+			})
+		}
+	}
+	c.fakeWriter.mu.Unlock()
+	c.call(1, "wait", "{}")
+	<-accepting
+	taken := make(chan struct{})
+	go func() {
+		defer close(taken)
+		c.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	}()
+	apptest.Eventually(t, "the cancellation waits for its turn", func() bool {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		return slices.ContainsFunc(strings.Split(string(stacks), "\n\n"), func(stack string) bool {
+			return strings.Contains(stack, "[sync.Mutex.Lock") && strings.Contains(stack, ".takeCancellation(") && strings.Contains(stack, ".accept(")
+		})
+	})
+	close(goOn)
+	<-taken
+	if got := c.get(request); got != "settled" {
+		t.Error(got)
+	}
+	apptest.Contains(t, strings.Join(server.Lines("session-1"), "\n"), `{"requestId":1}`)
+}

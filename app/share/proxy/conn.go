@@ -1,0 +1,389 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"runtime"
+	"time"
+
+	"lamplighter/app/share/ask"
+	"lamplighter/app/share/wire"
+	"lamplighter/app/socket"
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// client is one connection of a shim.
+type client struct {
+	*Server
+	conn   net.Conn
+	frames *frames
+	out    *outlet
+	log    *slog.Logger
+	last   uint64 // number of the last line
+
+	pid       int    // of the shim, unless
+	unknown   error  // says why that is not known
+	elsewhere string // why its paths mean nothing here: a part of a sentence; "" = they do
+}
+
+// attend serves one connection to its end, or to that of ctx.
+func (s *Server) attend(ctx context.Context, conn net.Conn) {
+	c := &client{Server: s, conn: conn, frames: newFrames(conn), out: &outlet{conn: conn}, log: s.options.Log}
+	defer conn.Close()
+	// Until there is a session nothing has to be left in order.
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	greeting, err := c.hello()
+	if err != nil {
+		stop()
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, io.EOF): // somebody looks whether we are there
+			c.log.Debug("a client went away at once")
+		default:
+			if count, log := c.refused.more(); log {
+				c.log.Info("refused a client", "error", err, "count", count)
+			}
+		}
+		return
+	}
+	if err := c.out.heard(); err != nil {
+		stop()
+		return
+	}
+	pid, err := socket.PeerPID(conn)
+	if err != nil {
+		c.log.Debug("who connects cannot be told", "error", err)
+	}
+	c.pid, c.unknown = pid, err
+	c.elsewhere = elsewhere(pid, err, greeting.Dir, process.SharesDirectory)
+	who, known := clientOf(pid)
+	c.log = c.log.With("client", shown(who.Name), "pid", who.PID)
+	warnings := s.options.Flags(greeting.Flags)
+	if !stop() {
+		return
+	}
+	c.serve(ctx, greeting, who, known, warnings)
+}
+
+// elsewhere says why the paths of a shim mean nothing here, "" when they may mean
+// what they mean to it: a socket can be passed into a container, where the project
+// of that name is another one. unknown is why its pid is not known.
+func elsewhere(pid int, unknown error, dir string, shares func(pid int, dir string) (bool, error)) string {
+	if unknown != nil {
+		return ""
+	}
+	if pid == 0 && runtime.GOOS == "linux" { // others do not count processes in several ways
+		return "it runs outside of the container that lamplighter is in"
+	}
+	another := make(chan bool, 1)
+	go func() {
+		same, err := shares(pid, dir)
+		another <- err == nil && !same // of what may not be looked at nothing is known
+	}()
+	timer := time.NewTimer(dirsTime)
+	defer timer.Stop()
+	select {
+	case yes := <-another:
+		if yes {
+			return "it runs in a container or a sandbox, where " + monitor.Clean(monitor.Shorten(dir, 200)) + " is another directory than here"
+		}
+	case <-timer.C: // a mount hangs
+	}
+	return ""
+}
+
+// dirsTime is how long directories may take to be looked at.
+const dirsTime = 2 * time.Second
+
+// hello reads what the shim says of itself.
+func (c *client) hello() (wire.Greeting, error) {
+	_ = c.conn.SetReadDeadline(time.Now().Add(c.options.HelloTime))
+	payload, err := c.frames.hello()
+	if err != nil {
+		return wire.Greeting{}, fmt.Errorf("it does not say what it wants: %w", err)
+	}
+	version, greeting, err := wire.ParseHello(payload)
+	switch {
+	case err != nil:
+		return greeting, fmt.Errorf("what it wants cannot be read: %w", err)
+	case version != wire.Version:
+		_ = c.conn.SetWriteDeadline(time.Now().Add(c.options.HelloTime))
+		_ = c.out.bye(exitFailed, otherVersion(version))
+		return greeting, fmt.Errorf("it speaks version %d of the protocol, not %d", version, wire.Version)
+	}
+	return greeting, c.conn.SetReadDeadline(time.Time{})
+}
+
+func otherVersion(version int) string {
+	if version > wire.Version {
+		return fmt.Sprintf("this lamplighter-connect is newer than the lamplighter that runs (protocol %d, not %d): restart lamplighter", version, wire.Version)
+	}
+	return fmt.Sprintf("this lamplighter-connect is older than the lamplighter that runs (protocol %d, not %d): name that of the same installation in the client's settings, "+
+		"and start the MCP server again", version, wire.Version)
+}
+
+// arrived is a frame, or why there are no more.
+type arrived struct {
+	header  wire.Header
+	payload []byte
+	err     error
+}
+
+// serve decides how the client is served, and does it.
+func (c *client) serve(ctx context.Context, greeting wire.Greeting, who monitor.Client, known bool, warnings []string) {
+	// The shim sends nothing before it is welcome, so that what comes now is its end.
+	deciding, cancel := context.WithCancel(ctx)
+	defer cancel()
+	first, read := make(chan arrived, 1), make(chan struct{})
+	go func() {
+		defer close(read)
+		var a arrived
+		a.header, a.payload, a.err = c.frames.next()
+		if a.err != nil {
+			cancel()
+		}
+		first <- a
+	}()
+	defer func() {
+		c.conn.Close()
+		<-read
+	}()
+	taken := false
+	next := func() (wire.Header, []byte, error) {
+		if !taken {
+			taken = true
+			a := <-first
+			return a.header, a.payload, a.err
+		}
+		return c.frames.next()
+	}
+
+	wish := ask.Wish{Dir: greeting.Dir, Command: greeting.Command, Env: greeting.Env}
+	plan, err := ask.Plan{Alone: c.elsewhere}, error(nil)
+	if c.elsewhere == "" {
+		plan, err = c.options.Ask.Plan(deciding, wish)
+	}
+	if err == nil && plan.Alone == "" && plan.Spec.Project != "" {
+		// The command can name another place than the one it is called in.
+		plan.Alone = elsewhere(c.pid, c.unknown, plan.Spec.Project, process.SharesPath)
+	}
+	switch {
+	case deciding.Err() != nil:
+	case greeting.Own != "" || err == nil && plan.Alone != "":
+		c.alone(ctx, next, greeting.Own, who, plan.Alone, wish, warnings)
+	case err != nil:
+		c.log.Info("a client cannot be served", "error", err)
+		c.refuse(ctx, next, err.Error(), warnings)
+	default:
+		c.share(ctx, deciding, next, greeting, who, known, plan, warnings)
+	}
+}
+
+// reader returns the next frame of a shim.
+type reader func() (wire.Header, []byte, error)
+
+func (c *client) say(warnings []string) error {
+	for _, text := range warnings {
+		if err := c.out.Say(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// share serves a client with a server that others may have too.
+func (c *client) share(ctx, deciding context.Context, next reader, greeting wire.Greeting, who monitor.Client, known bool, plan ask.Plan, warnings []string) {
+	member := c.options.Broker.Join(deciding, plan, who)
+	defer member.Leave()
+	name := naming{tell: member.Name, process: who, known: known}
+	l := NewSession(SessionOptions{
+		Servers: member, Out: c.out, Initialize: greeting.Initialize, Initialized: greeting.Initialized, Log: c.log, Info: name.says,
+	})
+	member.OnPark(l.Park)
+	if err := errors.Join(c.out.welcome(wire.Shared, ""), c.say(warnings)); err != nil {
+		return
+	}
+	ended := make(chan struct{})
+	broken := make(chan error, 1)
+	go func() {
+		defer close(ended)
+		if err := c.pump(l, next); errors.Is(err, wire.ErrFrame) {
+			broken <- err
+		}
+		l.Gone()
+	}()
+	defer func() {
+		c.conn.Close()
+		<-ended
+	}()
+	if l.Serve(ctx) == nil {
+		// Who still listens has all answers.
+		_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
+		select {
+		case err := <-broken:
+			_ = c.out.bye(exitFailed, "lamplighter does not understand this lamplighter-connect; start the MCP server again: "+err.Error())
+		default:
+			_ = c.out.bye(0, "")
+		}
+	}
+}
+
+// pump gives the client's lines to its session, to the end of the connection, and
+// returns why that was.
+func (c *client) pump(l *Session, next reader) error {
+	watch := newWatch(c.conn, l.Gone)
+	for {
+		h, payload, err := next()
+		if err == nil {
+			err = c.inOrder(h)
+		}
+		if err != nil {
+			c.noteEnd(err)
+			return err
+		}
+		watch.begin()
+		switch h.Type {
+		case wire.Line:
+			l.Take(h.Seq, payload)
+		case wire.Long:
+			l.TakeLong(h.Seq, payload)
+		case wire.End:
+			l.Finish()
+		default:
+			err = unexpected(h)
+		}
+		watch.done()
+		if err != nil {
+			c.noteEnd(err)
+			return err
+		}
+	}
+}
+
+func unexpected(h wire.Header) error {
+	return fmt.Errorf("%w that is to come here: %q", wire.ErrFrame, h.Type)
+}
+
+// inOrder refuses lines that are out of order: one could be carried out twice.
+func (c *client) inOrder(h wire.Header) error {
+	if h.Type != wire.Line && h.Type != wire.Long {
+		return nil
+	}
+	if h.Seq <= c.last {
+		return fmt.Errorf("%w: line %d after line %d", wire.ErrFrame, h.Seq, c.last)
+	}
+	c.last = h.Seq
+	return nil
+}
+
+func (c *client) noteEnd(err error) {
+	switch {
+	case errors.Is(err, wire.ErrFrame):
+		if count, log := c.garbled.more(); log {
+			c.log.Warn("ended the connection of a client that sends what no lamplighter-connect does", "error", err, "count", count)
+		}
+	case !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed):
+		c.log.Debug("the connection of a client was lost", "error", err)
+	}
+}
+
+// alone serves a client whose server cannot be shared: its shim runs that, and
+// the connection says that it is there.
+func (c *client) alone(ctx context.Context, next reader, own string, who monitor.Client, why string, wish ask.Wish, warnings []string) {
+	if why == "" {
+		why = "it could not be shared when it was started"
+	}
+	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	defer stop()
+	member := c.options.Broker.Alone(who, why, wish)
+	defer member.Leave()
+	if own != "" {
+		c.ran(member.Ran, own)
+	}
+	if err := errors.Join(c.out.welcome(wire.Own, why), c.say(warnings)); err != nil {
+		return
+	}
+	for {
+		h, payload, err := next()
+		if err == nil && h.Type != wire.Ran {
+			err = unexpected(h)
+		}
+		if err != nil {
+			c.noteEnd(err)
+			return
+		}
+		c.ran(member.Ran, string(payload))
+	}
+}
+
+// ran notes which process a shim runs; "" is none.
+func (c *client) ran(tell func(monitor.Identity), text string) {
+	var id monitor.Identity
+	if text != "" {
+		var err error
+		if id, err = monitor.ParseIdentity(text); err != nil {
+			c.log.Info("a client does not say which process its server is", "error", err)
+			return
+		}
+	}
+	tell(id)
+}
+
+// refuse answers the first request of a client with an error, and ends it. Others
+// would say nothing about it to their users.
+func (c *client) refuse(ctx context.Context, next reader, why string, warnings []string) {
+	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	defer stop()
+	if errors.Join(c.out.welcome(wire.Shared, ""), c.say(warnings)) != nil {
+		return
+	}
+	for {
+		h, payload, err := next()
+		if err == nil {
+			err = c.inOrder(h)
+		}
+		if err != nil {
+			c.noteEnd(err)
+			return
+		}
+		switch h.Type {
+		case wire.Line, wire.Long:
+			answer, last := refusal(h.Type, payload, why)
+			if c.out.Accept(h.Seq) != nil || answer != nil && c.out.Deliver(h.Seq, true, answer) != nil {
+				return
+			}
+			if !last {
+				continue
+			}
+		case wire.End:
+		default:
+			c.noteEnd(unexpected(h))
+			return
+		}
+		_ = c.out.bye(exitFailed, why)
+		// The shim ends the connection when it has read that.
+		_ = c.conn.SetReadDeadline(time.Now().Add(c.options.HelloTime))
+		_, _ = io.Copy(io.Discard, c.frames.r)
+		return
+	}
+}
+
+// refusal is the answer to a line of a client that is refused, nil when nothing
+// answers it, and whether that tells the client.
+func refusal(t wire.Type, line []byte, why string) (answer []byte, last bool) {
+	m := wire.Split(line)
+	switch {
+	case t == wire.Long, m.Kind == wire.Batch, m.Kind == wire.Garbage:
+		return wire.ErrorLine(nil, wire.CodeUnavailable, shown(why)), true
+	case m.Kind != wire.Request:
+		return nil, false
+	case m.Method == "server/discover": // after which clients send initialize
+		return wire.ErrorLine(m.ID, wire.CodeMethodNotFound, "server/discover is not supported: begin with initialize"), false
+	}
+	return wire.ErrorLine(m.ID, wire.CodeUnavailable, shown(why)), true
+}

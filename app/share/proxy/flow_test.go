@@ -1,0 +1,163 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/share/sharetest"
+)
+
+func TestLinesStayInOrder(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.o.Limits.Taken = time.Minute // a server may be slower than a client is held up for it
+	c.greet()
+	waits := c.call("w", "wait", "{}") // holds up nothing
+	var want []string
+	for i := range 100 {
+		line := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":{"n":%d}}`, i)
+		if i%3 == 0 {
+			line = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"count"}}`, i)
+		}
+		want = append(want, line)
+		c.put("%s", line)
+	}
+	c.get(c.seq)
+	apptest.Eventually(t, "all arrive", func() bool { return len(server.Lines("session-1")) == 102 })
+	if got := server.Lines("session-1")[2:]; !slices.Equal(got, want) {
+		t.Errorf("the order was %s", strings.Join(got, "\n"))
+	}
+	c.letGo(server, waits)
+}
+
+func TestAnswersOutOfOrder(t *testing.T) {
+	server := sharetest.New(t)
+	server.Set(func(b *sharetest.Behaviour) { b.Reverse = 20 })
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	var seqs []uint64
+	for i := range 20 {
+		seqs = append(seqs, c.call(i, "echo", fmt.Sprintf(`{"n":%d}`, i)))
+	}
+	for i, seq := range seqs {
+		apptest.Contains(t, c.get(seq), fmt.Sprintf(`"id":%d,`, i), fmt.Sprintf(`"arguments":{"n":%d}`, i))
+	}
+}
+
+func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	slow, fast := join(t, g, nil), join(t, g, nil)
+	slow.greet()
+	fast.greet()
+	open := make(chan struct{})
+	slow.fakeWriter.mu.Lock()
+	slow.block = open
+	slow.fakeWriter.mu.Unlock()
+	var seqs []uint64
+	for i := range 50 {
+		seqs = append(seqs, slow.call(i, "log", `{"steps":20}`))
+	}
+	apptest.Eventually(t, "it is stuck", func() bool { slow.fakeWriter.mu.Lock(); defer slow.fakeWriter.mu.Unlock(); return slow.blocked > 0 })
+	for i := range 20 {
+		fast.get(fast.call(i, "echo", "{}"))
+	}
+	slow.fakeWriter.mu.Lock()
+	slow.block = nil
+	slow.fakeWriter.mu.Unlock()
+	close(open)
+	for _, seq := range seqs {
+		apptest.Contains(t, slow.get(seq), "logged")
+	}
+}
+
+func TestTakeHoldsBackAFlood(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	c := join(t, g, nil)
+	c.greet()
+	apptest.Eventually(t, "it can be parked", c.Park)
+	g.fell()
+	g.change(func() { g.hold = make(chan struct{}) })
+	const count, size, limit = 100, 20 << 10, 1 << 20
+	c.Session.mu.Lock()
+	c.o.Limits.Held = limit
+	c.Session.mu.Unlock()
+	flooded := make(chan struct{})
+	go func() {
+		defer close(flooded)
+		text := strings.Repeat("x", size)
+		for i := range count {
+			c.call(i, "count", `{"t":"`+text+`"}`)
+		}
+	}()
+	held := func() int { c.Session.mu.Lock(); defer c.Session.mu.Unlock(); return c.held }
+	apptest.Eventually(t, "much is held", func() bool { return held() > limit-2*size })
+	select {
+	case <-flooded:
+		t.Error("all of it was taken")
+	case <-time.After(10 * time.Millisecond):
+	}
+	if held() > limit {
+		t.Errorf("%d bytes are held", held())
+	}
+	close(g.hold)
+	<-flooded
+	for seq := c.seq - count + 1; seq <= c.seq; seq++ {
+		apptest.Contains(t, c.get(seq), `"isError":false`)
+	}
+	apptest.Eventually(t, "nothing is held", func() bool { return held() == 0 })
+}
+
+func TestTenClientsWithTheSameIds(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	done := make(chan struct{})
+	var clients []*testClient
+	for range 10 {
+		clients = append(clients, join(t, g, nil))
+	}
+	for n, c := range clients {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			c.greet()
+			mine := func(line string) string {
+				_, rest, _ := strings.Cut(line, `"session":"`)
+				session, _, _ := strings.Cut(rest, `"`)
+				return session
+			}(c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`))
+			var seqs []uint64
+			for i := range 30 {
+				tool := []string{"echo", "progress", "log"}[i%3]
+				seqs = append(seqs, c.put(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"steps":3,"client":%d},"_meta":{"progressToken":1}}}`, i, tool, n))
+			}
+			for i, seq := range seqs {
+				answer := c.get(seq)
+				if i%3 == 0 && !strings.Contains(answer, fmt.Sprintf(`"client":%d}`, n)) {
+					t.Errorf("client %d got %s", n, answer)
+				}
+			}
+			c.fakeWriter.mu.Lock()
+			defer c.fakeWriter.mu.Unlock()
+			notes := 0
+			for _, d := range c.lines {
+				if strings.Contains(d.line, "session-") {
+					notes++
+					if !strings.Contains(d.line, `"`+mine+`"`) {
+						t.Errorf("client %d of %s got %s", n, mine, d.line)
+					}
+				}
+			}
+			if notes != 1+10+30+30 {
+				t.Errorf("client %d got %d messages of its session", n, notes)
+			}
+		}()
+	}
+	for range clients {
+		<-done
+	}
+}

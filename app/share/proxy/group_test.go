@@ -1,0 +1,137 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter/app/mcp"
+	"lamplighter/app/share"
+	"lamplighter/app/share/sharetest"
+)
+
+// group is the server behind sessions.
+type fakeGroup struct {
+	mu         sync.Mutex
+	server     *share.Endpoint // nil = parked
+	gone       chan struct{}
+	generation uint64
+	wake       func() share.Endpoint // starts it
+	refuse     error
+	hold       chan struct{} // where Acquire waits, if not nil
+	acquired   int
+	began      int
+	ended      int
+	lingering  []time.Duration
+	cache      map[string][]byte
+	forgotten  int
+	seen       []string
+	why        string
+}
+
+func (g *fakeGroup) Acquire(ctx context.Context) (share.Endpoint, error) {
+	g.mu.Lock()
+	hold := g.hold
+	g.acquired++
+	g.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return share.Endpoint{}, ctx.Err()
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.refuse != nil {
+		return share.Endpoint{}, g.refuse
+	}
+	if g.server == nil {
+		g.generation++
+		s := g.wake()
+		g.gone = make(chan struct{})
+		s.Gone, s.Why = g.gone, func() string { return g.why }
+		g.server = &s
+	}
+	return *g.server, nil
+}
+
+// fell is the end of the server's process.
+func (g *fakeGroup) fell() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.server != nil {
+		close(g.gone)
+		g.server = nil
+	}
+}
+
+// killed is the death of the server's process. Its end is known while its
+// connections end, which may take longer than a session waits for that.
+func (g *fakeGroup) killed(server *sharetest.Server) {
+	dead := server.Dead()
+	var ends sync.WaitGroup
+	ends.Go(server.Kill)
+	<-dead
+	g.fell()
+	ends.Wait()
+}
+
+func (g *fakeGroup) Began() { g.change(func() { g.began++ }) }
+func (g *fakeGroup) Ended() { g.change(func() { g.ended++ }) }
+func (g *fakeGroup) Lingering(d time.Duration) {
+	g.change(func() { g.lingering = append(g.lingering, d) })
+}
+func (g *fakeGroup) Forget()             { g.change(func() { g.forgotten++; g.cache = nil }) }
+func (g *fakeGroup) Seen(session string) { g.change(func() { g.seen = append(g.seen, session) }) }
+
+func (g *fakeGroup) Cached(method, under string) ([]byte, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	result, ok := g.cache[method+" "+under]
+	return result, ok && g.server == nil
+}
+
+func (g *fakeGroup) Store(method, under string, result []byte) {
+	g.change(func() {
+		if g.cache == nil {
+			g.cache = map[string][]byte{}
+		}
+		g.cache[method+" "+under] = result
+	})
+}
+
+func (g *fakeGroup) change(how func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	how()
+}
+
+// open is how many brackets are open.
+func (g *fakeGroup) open() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.began - g.ended
+}
+
+func (g *fakeGroup) starts() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return int(g.generation)
+}
+
+// behind is a group of a server of sharetest, which is started again when it was
+// killed.
+func behind(t *testing.T, server *sharetest.Server) *fakeGroup {
+	transport := mcp.NewTransport()
+	t.Cleanup(transport.CloseIdleConnections)
+	running := true
+	return &fakeGroup{why: "it was killed", wake: func() share.Endpoint {
+		if !running {
+			server.Restart()
+		}
+		running = false
+		return share.Endpoint{URL: server.URL(), Transport: transport}
+	}}
+}

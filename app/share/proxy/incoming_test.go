@@ -1,0 +1,335 @@
+package proxy
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/share/sharetest"
+	"lamplighter/app/share/wire"
+)
+
+func TestTheServerIsKilledWithRequestsInFlight(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	c := join(t, g, nil)
+	c.greet()
+	c.ask(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"error"}}`)
+	for _, uri := range []string{"a", "b", "a"} {
+		c.ask(`{"jsonrpc":"2.0","id":"s","method":"resources/subscribe","params":{"uri":"file:///%s"}}`, uri)
+	}
+	c.ask(`{"jsonrpc":"2.0","id":"u","method":"resources/unsubscribe","params":{"uri":"file:///b"}}`)
+	var seqs []uint64
+	for i := range 20 {
+		seqs = append(seqs, c.call(i, "wait", "{}"))
+	}
+	apptest.Eventually(t, "they wait", func() bool { return server.InFlight() == 20 })
+	g.killed(server)
+	for i, seq := range seqs {
+		isError(t, c.get(seq), fmt.Sprint(i), wire.CodeInternal, "it was killed", "may have been carried out")
+	}
+	apptest.Contains(t, c.get(c.call(1, "echo", "{}")), "session-2")
+	lines := server.Lines("session-2")
+	want := []string{
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":"lamplighter-1","method":"logging/setLevel","params":{"level":"error"}}`,
+		`{"jsonrpc":"2.0","id":"lamplighter-2","method":"resources/subscribe","params":{"uri":"file:///a"}}`,
+	}
+	if len(lines) != 4 || !slices.Equal(lines[:3], want) {
+		t.Errorf("the new session got %s", strings.Join(lines, "\n"))
+	}
+	if n := strings.Join(server.Lines(""), "\n"); n != initializeLine+"\n"+initializeLine {
+		t.Errorf("initialize was %s", n)
+	}
+	if c.holds("lamplighter-") {
+		t.Error("the client saw the answers to the replay")
+	}
+	apptest.Eventually(t, "its notifications arrive again", func() bool { return server.Listening("session-2") })
+	if executed := len(server.Executed()); executed != 21 {
+		t.Errorf("%d calls were carried out", executed)
+	}
+}
+
+func TestTheServerForgetsTheSession(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	c.get(c.call(1, "count", "{}"))
+	server.Forget()
+	var seqs []uint64
+	for i := range 5 {
+		seqs = append(seqs, c.call(i, "count", "{}"))
+	}
+	for _, seq := range seqs {
+		apptest.Contains(t, c.get(seq), `"isError":false`)
+	}
+	if n := len(server.Executed()); n != 6 {
+		t.Errorf("%d calls were carried out", n)
+	}
+	if got := server.Sessions(); len(got) != 1 {
+		t.Errorf("the sessions are %v", got)
+	}
+}
+
+func TestWhatServersDoWrong(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	isError(t, c.get(c.call(1, "silent", "{}")), "1", wire.CodeInternal, "may have been carried out")
+	apptest.Contains(t, c.get(c.call(2, "stray", "{}")), "strayed")
+	if c.holds("nobody asked") {
+		t.Error("the client got what it did not ask for")
+	}
+	isError(t, c.get(c.call(3, "fail", "{}")), "3", wire.CodeInternal, "it failed")
+	for _, test := range []struct {
+		name     string
+		reaction sharetest.Reaction
+		want     []string
+	}{
+		{"an error without an id", sharetest.Reaction{Body: sharetest.Event(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"odd","data":1.0}}`)}, []string{`"message":"odd","data":1.0`}},
+		{"another id", sharetest.Reaction{Body: sharetest.Event(`{"jsonrpc":"2.0","id":99,"result":{}}`)}, []string{"-32603", "may have been carried out"}},
+		{"garbage", sharetest.Reaction{Body: sharetest.Event(`nonsense`)}, []string{"-32603", "may have been carried out"}},
+		{"a batch", sharetest.Reaction{Body: sharetest.Event(`[{"jsonrpc":"2.0","id":4,"result":{}}]`)}, []string{"-32603", "may have been carried out"}},
+		{"nothing", sharetest.Reaction{ContentType: "application/json"}, []string{"-32603", "may have been carried out"}},
+		{"half an answer", sharetest.Reaction{Body: []byte(`data: {"jsonrpc":"2.0","id":4,"res`), Cut: true}, []string{"-32603", "lost", "may have been carried out"}},
+		{"half a stream", sharetest.Reaction{Body: sharetest.Event(`{"jsonrpc":"2.0","id":4,"result":{"half":1}}`), Cut: true}, []string{`"half":1`}},
+		{"the answer twice", sharetest.Reaction{Body: slices.Concat(sharetest.Event(`{"jsonrpc":"2.0","id":4,"result":1}`), sharetest.Event(`{"jsonrpc":"2.0","id":4,"result":2}`))}, []string{`"result":1`}},
+		{"a page", sharetest.Reaction{ContentType: "text/html", Body: []byte("<p>hello")}, []string{"-32603", "may have been carried out"}},
+		{"status 400", sharetest.Reaction{Status: 400, Body: []byte("bad")}, []string{"-32603", "400", "bad", "not carried out"}},
+		{"status 500", sharetest.Reaction{Status: 500, Body: []byte("bad")}, []string{"-32603", "500", "may have been carried out"}},
+		{"status 302", sharetest.Reaction{Status: 302}, []string{"-32603", "302"}},
+		{"status 202", sharetest.Reaction{Status: 202}, []string{"-32603", "may have been carried out"}},
+	} {
+		server.Set(func(b *sharetest.Behaviour) {
+			b.Instead = func(r sharetest.Received) *sharetest.Reaction {
+				if r.Method != "tools/call" {
+					return nil
+				}
+				return &test.reaction
+			}
+		})
+		apptest.Contains(t, c.get(c.call(4, "echo", "{}")), append(test.want, `"id":4,`)...)
+		if t.Failed() {
+			t.Fatal(test.name)
+		}
+	}
+	server.Set(func(b *sharetest.Behaviour) { b.Instead = nil })
+	apptest.Contains(t, c.get(c.call(5, "echo", "{}")), "session-1")
+}
+
+func TestRequestsOfTheServer(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	asks := c.call(1, "ask", "{}")
+	apptest.Eventually(t, "the client is asked", func() bool { return c.holds("sampling/createMessage", `"id":1`) })
+	c.put(`{"jsonrpc":"2.0","id":5,"result":{}}`) // nobody asked; the server would complain
+	c.put(`{"jsonrpc":"2.0","id":1,"result":{"model":"m","n":1.0}}`)
+	apptest.Contains(t, c.get(asks), `\"model\":\"m\",\"n\":1.0`)
+	c.put(`{"jsonrpc":"2.0","id":1,"result":{}}`) // is answered already
+
+	asks = c.call(2, "ask", "{}")
+	apptest.Eventually(t, "the client is asked", func() bool { return c.holds("sampling/createMessage", `"id":2`) })
+	c.seq++
+	c.TakeLong(c.seq, []byte(`{"id":2,"result":{"text":"xxxx`))
+	if c.fate(c.seq) != "settled" {
+		t.Error("the shim waits for an answer to it")
+	}
+	apptest.Contains(t, c.get(asks), "256 MiB")
+}
+
+// A server that asks for ever, and takes no refusal, costs few connections and
+// little memory.
+func TestAServerThatAsksForEver(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-1") })
+	ask := func(id any) {
+		t.Helper()
+		if !server.Notify("session-1", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"ping"}`, id)) {
+			t.Fatal("nobody listens")
+		}
+	}
+	refusals := func() (n int) {
+		for _, line := range server.Lines("session-1") {
+			if strings.Contains(line, "too many requests") {
+				n++
+			}
+		}
+		return n
+	}
+	// That the client has a later line says that those before were dealt with.
+	dealt := func(what string) {
+		t.Helper()
+		server.Notify("session-1", fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":%q}}`, what))
+		apptest.Eventually(t, what, func() bool { return c.holds("notifications/message", what) })
+	}
+	long := strings.Repeat("x", maxAskID)
+	ask(strconv.Quote(long))
+	for id := range maxAsks {
+		ask(id)
+	}
+	dealt("all of them have come")
+	if c.holds(long) {
+		t.Error("the client was asked under a very long id")
+	}
+	take := func(hang bool) {
+		server.Set(func(b *sharetest.Behaviour) {
+			b.Instead = func(r sharetest.Received) *sharetest.Reaction {
+				if r.HTTP == http.MethodPost && r.Method == "" {
+					return &sharetest.Reaction{Status: http.StatusAccepted, Hang: hang}
+				}
+				return nil
+			}
+		})
+	}
+	take(true)
+	for id := range 3 * mostRefusals {
+		ask(maxAsks + id)
+	}
+	dealt("more than that have come")
+	apptest.Eventually(t, "some are refused", func() bool { return refusals() == mostRefusals })
+	take(false)
+	server.Release()
+	apptest.Eventually(t, "another one is refused", func() bool {
+		ask(10 * maxAsks)
+		return refusals() > mostRefusals
+	})
+}
+
+// What a server asks and cancels is not waited for, however often it does.
+func TestAServerThatCancelsWhatItAsked(t *testing.T) {
+	server := sharetest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-1") })
+	say := func(format string, args ...any) {
+		t.Helper()
+		if !server.Notify("session-1", fmt.Sprintf(format, args...)) {
+			t.Fatal("nobody listens")
+		}
+	}
+	for id := range maxAsks {
+		say(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id)
+		say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)
+	}
+	say(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)
+	apptest.Eventually(t, "the client is asked once more", func() bool { return c.holds(`"id":"last"`) })
+	c.put(`{"jsonrpc":"2.0","id":0,"result":{}}`) // a violation if it arrived
+	c.get(c.call(1, "echo", "{}"))
+	if lines := strings.Join(server.Lines("session-1"), "\n"); strings.Contains(lines, "too many requests") {
+		t.Error("a request was refused, although those before were cancelled")
+	}
+}
+
+func TestAnswersDoNotReachTheNextServer(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	c := join(t, g, nil)
+	c.greet()
+	asks := c.call(1, "ask", "{}")
+	apptest.Eventually(t, "the client is asked", func() bool { return c.holds("sampling/createMessage") })
+	g.killed(server)
+	isError(t, c.get(asks), "1", wire.CodeInternal, "it was killed")
+	apptest.Eventually(t, "the client hears that nobody waits", func() bool { return c.holds("notifications/cancelled", `"requestId":1,`) })
+	c.get(c.call(2, "echo", "{}"))
+	c.put(`{"jsonrpc":"2.0","id":1,"result":{}}`) // a violation if it arrived
+	c.get(c.call(3, "echo", "{}"))
+}
+
+func TestNotificationsOfTheServer(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	c, other := join(t, g, nil), join(t, g, nil)
+	c.greet()
+	other.greet()
+	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-1") })
+	c.get(c.call(1, "notify", "{}"))
+	apptest.Eventually(t, "it arrives", func() bool { return c.holds("notifications/tools/list_changed") })
+	if g.forgotten != 1 || other.holds("list_changed") {
+		t.Errorf("forgotten %d times", g.forgotten)
+	}
+}
+
+func TestCachedAnswersNeedNoServer(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	c := join(t, g, nil)
+	c.greet()
+	list := `{"jsonrpc":"2.0","id":"l","method":"tools/list","params":{"_meta":{}}}`
+	tools := c.ask("%s", list)
+	apptest.Eventually(t, "it can be parked", c.Park)
+	g.fell()
+	if got := c.ask("%s", list); got != tools {
+		t.Errorf("the cache says %s", got)
+	}
+	next := join(t, g, nil)
+	next.greet()
+	if got := next.ask("%s", list); got != tools {
+		t.Errorf("the cache says %s", got)
+	}
+	if g.starts() != 1 {
+		t.Fatal("the server was started")
+	}
+	other := join(t, g, nil) // its answer would be another one
+	apptest.Contains(t, other.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}}`), "2024-11-05")
+	if g.starts() != 2 {
+		t.Error("the server was not started")
+	}
+	apptest.Contains(t, next.get(next.call(1, "echo", "{}")), "echo")
+	apptest.Contains(t, c.get(c.call(1, "echo", "{}")), "echo")
+	apptest.Eventually(t, "all have a session", func() bool { return len(server.Sessions()) == 3 && server.Listening(server.Sessions()[2]) })
+}
+
+func TestPark(t *testing.T) {
+	server := sharetest.New(t)
+	g := behind(t, server)
+	c := join(t, g, nil)
+	if !c.Park() {
+		t.Error("nobody has begun")
+	}
+	c.greet()
+	waits := c.call(1, "wait", "{}")
+	if c.Park() || c.inFlight() != 1 {
+		t.Error("a request is in flight")
+	}
+	apptest.Eventually(t, "it waits", func() bool { return server.InFlight() == 1 })
+	c.letGo(server, waits)
+	apptest.Eventually(t, "it can be parked", c.Park)
+	if len(server.Sessions()) != 0 {
+		t.Error("the session is open")
+	}
+	server.Kill()
+	g.fell()
+	c.put(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`) // wakes nobody
+	c.put(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
+	apptest.Eventually(t, "it can be parked again", c.Park)
+	if g.starts() != 1 {
+		t.Error("it was woken")
+	}
+	apptest.Contains(t, c.get(c.call(1, "echo", "{}")), "session-2")
+	if !slices.Contains(server.Lines("session-2"), `{"jsonrpc":"2.0","method":"notifications/initialized"}`) || g.starts() != 2 {
+		t.Error("it was not woken")
+	}
+	if c.holds("cancelled") || len(c.said) > 0 {
+		t.Error("the client noticed")
+	}
+}
+
+func TestSessionsOfTheREPLAreSeen(t *testing.T) {
+	g := behind(t, sharetest.New(t))
+	c := join(t, g, nil)
+	c.greet()
+	c.get(c.call(1, "serena_repl", `{"session":"s1","code":"x = 1"}`))
+	c.get(c.call(2, "echo", `{"session":"serena_repl"}`))
+	c.get(c.put(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"serena_\u0072epl","arguments":{"session":"s2"}}}`))
+	if !slices.Equal(g.seen, []string{"s1", "s2"}) {
+		t.Errorf("seen were %q", g.seen)
+	}
+
+}

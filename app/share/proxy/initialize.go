@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+
+	"lamplighter/app/share/wire"
+)
+
+// initialize begins the conversation, or begins it again.
+func (l *Session) initialize(ctx context.Context, it *item) {
+	if !l.startOver(it) {
+		l.fail(it, wire.CodeInvalid, "initialize cannot come again while requests are in flight")
+		return
+	}
+	info, under := readInitialize(it.Params)
+	if l.o.Info != nil {
+		l.o.Info(info)
+	}
+	if under != "" {
+		if result, ok := l.o.Servers.Cached("initialize", under); ok && protocolOf(result) != "" {
+			l.accept(it)
+			l.begun(it, under, protocolOf(result))
+			l.tell(it, resultLine(it.ID, result))
+			return
+		}
+	}
+	l.began()
+	defer l.ended()
+	lk, answer, err := l.openLink(ctx, it.line, func() bool { return l.accept(it) })
+	switch {
+	case ctx.Err() != nil:
+		if lk != nil {
+			lk.close(context.WithoutCancel(ctx))
+		}
+		return
+	case err != nil:
+		l.fail(it, wire.CodeUnavailable, err.Error())
+		return
+	case lk == nil:
+		l.tell(it, answer)
+		return
+	}
+	l.begun(it, under, lk.session.Version())
+	l.use(lk)
+	if result := wire.Split(answer).Result; under != "" {
+		l.o.Servers.Store("initialize", under, bytes.Clone(result))
+	}
+	l.tell(it, answer)
+}
+
+// begun takes over what the client has said. From then on it has what it needs
+// for requests, so that this comes before the answer.
+func (l *Session) begun(it *item, under, protocol string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state = state{initialize: bytes.Clone(it.line), protocol: protocol}
+	l.ready, l.under = true, under
+}
+
+// startOver forgets the conversation before. It is false, and changes nothing,
+// while requests are in flight.
+func (l *Session) startOver(it *item) bool {
+	l.mu.Lock()
+	var running []*item
+	for _, other := range l.pending {
+		if other.stage == sent && other.told {
+			running = append(running, other)
+		} else if other.stage == sent {
+			l.mu.Unlock()
+			return false
+		}
+	}
+	for _, other := range running { // their ids are those of another conversation
+		l.forgetLocked(other)
+	}
+	lk := l.link
+	l.ready, l.state = false, state{}
+	var stale [][]byte
+	if lk != nil {
+		lk.muted = true
+		stale = l.retireLocked(lk)
+	}
+	l.mu.Unlock()
+	if lk != nil {
+		l.unask(stale)
+		lk.close(context.Background())
+	}
+	return true
+}

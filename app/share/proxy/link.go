@@ -1,0 +1,271 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"lamplighter/app/share"
+	"lamplighter/app/share/wire"
+)
+
+// link is the MCP session of a session with one run of the server.
+type link struct {
+	server share.Endpoint
+	// session is guarded by Session.mu until the link is in use, and does not change
+	// from then on.
+	session upstreamSession
+
+	// guarded by Session.mu
+	calls   int  // that have not ended
+	retired bool // nothing is sent on it any more
+	muted   bool // what comes on it is for nobody
+
+	once   sync.Once
+	closed chan struct{}
+}
+
+func newLink(server share.Endpoint) *link { return &link{server: server, closed: make(chan struct{})} }
+
+// close ends the MCP session, within 2 s.
+func (lk *link) close(ctx context.Context) {
+	lk.once.Do(func() {
+		close(lk.closed)
+		ctx, cancel := context.WithTimeout(ctx, grace)
+		defer cancel()
+		lk.session.Close(ctx)
+	})
+}
+
+// detach hangs up, and leaves the MCP session to the server.
+func (lk *link) detach() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // the server is told nothing
+	lk.close(ctx)
+}
+
+// fell reports whether the server's process has ended, and how.
+func (lk *link) fell() (gone bool, why string) {
+	select {
+	case <-lk.server.Gone:
+	default:
+		return false, ""
+	}
+	if lk.server.Why != nil {
+		why = lk.server.Why()
+	}
+	if why == "" {
+		why = "nobody knows why"
+	}
+	return true, why
+}
+
+// watch retires a link when the server's process has ended. Calls whose answer is
+// still on the way get a moment for it.
+func (l *Session) watch(lk *link) {
+	select {
+	case <-lk.closed:
+		return
+	case <-lk.server.Gone:
+	}
+	l.retire(lk)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-lk.closed:
+	case <-timer.C:
+		lk.close(context.Background())
+	}
+}
+
+// retire lets nothing more be sent on a link. It is closed when its last call has
+// ended.
+func (l *Session) retire(lk *link) {
+	l.mu.Lock()
+	before := lk.retired
+	stale := l.retireLocked(lk)
+	idle := lk.calls == 0
+	l.mu.Unlock()
+	if before {
+		return
+	}
+	if idle {
+		lk.close(context.Background())
+	}
+	l.unask(stale)
+}
+
+// retireLocked returns the ids of the requests that the server has asked the
+// client for nothing.
+func (l *Session) retireLocked(lk *link) (stale [][]byte) {
+	if l.link == lk {
+		l.link = nil
+	}
+	lk.retired = true
+	for key, asker := range l.asked {
+		if asker.link == lk {
+			delete(l.asked, key)
+			stale = append(stale, asker.id)
+		}
+	}
+	return stale
+}
+
+// callEnded counts a call of a link that has ended.
+func (l *Session) callEnded(lk *link) {
+	l.mu.Lock()
+	lk.calls--
+	last := lk.calls == 0 && lk.retired
+	l.mu.Unlock()
+	if last {
+		lk.close(context.Background())
+	}
+}
+
+// errGone says that a client has gone.
+var errGone = errors.New("the client has gone")
+
+// openLink acquires the server and opens an MCP session with it. The error is for
+// the user. before is called when there is a server, before anything is sent, and
+// nothing is sent when it is false.
+func (l *Session) openLink(ctx context.Context, initialize []byte, before func() bool) (lk *link, answer []byte, err error) {
+	for try := 1; ; try++ {
+		server, err := l.o.Servers.Acquire(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !before() {
+			return nil, nil, errGone
+		}
+		lk, answer, err = l.openOnce(ctx, server, initialize)
+		if err == nil || ctx.Err() != nil {
+			return lk, answer, err
+		}
+		if try == retries || !mayOpenAgain(err) {
+			return nil, nil, errors.New(openingText(err))
+		}
+		l.o.Log.Debug("An MCP session could not be opened", "error", err)
+		pause(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)
+	}
+}
+
+// pause waits until the server has ended, for a moment at most. A nil gone never is.
+func pause(ctx context.Context, gone <-chan struct{}, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-gone:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// whileRuns is ctx until the server's process has ended, whose port may stay
+// silent. end must be called.
+func whileRuns(ctx context.Context, server share.Endpoint) (_ context.Context, end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-server.Gone:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initialize []byte) (*link, []byte, error) {
+	ctx, end := whileRuns(ctx, server)
+	defer end()
+	lk := newLink(server)
+	session, answer, err := l.dialer.open(ctx, server, l.receiver(lk), initialize)
+	if err != nil {
+		return nil, nil, err
+	}
+	if session == nil { // it was refused with an error of JSON-RPC
+		return nil, answer, nil
+	}
+	l.mu.Lock()
+	lk.session = session
+	l.mu.Unlock()
+	return lk, answer, nil
+}
+
+func (l *Session) receiver(lk *link) func([]byte) {
+	return func(line []byte) { l.incoming(lk, nil, line) }
+}
+
+// use makes a link the one that is sent on.
+func (l *Session) use(lk *link) {
+	l.mu.Lock()
+	if l.ending {
+		leaving := l.leaving
+		l.mu.Unlock()
+		if leaving {
+			lk.detach()
+		} else {
+			lk.close(context.Background())
+		}
+		return
+	}
+	l.link = lk
+	l.state.protocol = lk.session.Version() // of a repeated initialize it may be another
+	l.mu.Unlock()
+	go l.watch(lk)
+}
+
+// connect opens another MCP session for a client that has been through its
+// initialize, and repeats what it had set up.
+func (l *Session) connect(ctx context.Context) (*link, error) {
+	l.mu.Lock()
+	state := l.state
+	l.mu.Unlock()
+	lk, answer, err := l.openLink(ctx, state.initialize, func() bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	if lk == nil {
+		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", errorMessage(wire.Split(answer).Error))
+	}
+	if state.protocol != "" && lk.session.Version() != state.protocol { // it is not known of an earlier process
+		l.say(fmt.Sprintf("the server was started again and speaks MCP %s now, not %s; start this client's connection again if something fails", lk.session.Version(), state.protocol))
+	}
+	l.replay(ctx, lk, state)
+	l.use(lk)
+	return lk, nil
+}
+
+// replay repeats to a new MCP session what the client had set up. What comes of
+// it is nothing to the client: it has had its answers.
+func (l *Session) replay(ctx context.Context, lk *link, state state) {
+	if state.initialized == nil {
+		return
+	}
+	l.sendAside(ctx, lk, state.initialized)
+	lk.session.Listen()
+	n := 0
+	request := func(method string, params []byte) {
+		n++
+		l.sendAside(ctx, lk, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"lamplighter-%d","method":%q,"params":%s}`, n, method, params))
+	}
+	if state.level != nil {
+		request("logging/setLevel", state.level)
+	}
+	for _, params := range state.subscriptions {
+		request("resources/subscribe", params)
+	}
+}
+
+// sendAside sends a line whose answer is for nobody, and waits until it was taken.
+func (l *Session) sendAside(ctx context.Context, lk *link, line []byte) {
+	c := lk.session.Begin(ctx, line, func(line []byte) {
+		if wire.Split(line).Kind != wire.Response {
+			l.incoming(lk, nil, line)
+		}
+	})
+	if !await(ctx, c.Taken(), sideLimit) {
+		l.o.Log.Debug("The server has not taken a line that was repeated to it")
+	}
+}

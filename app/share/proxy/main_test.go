@@ -1,0 +1,218 @@
+package proxy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lamplighter/app/launch"
+	"lamplighter/app/share"
+	"lamplighter/app/share/ask"
+	"lamplighter/app/share/sharetest"
+	"lamplighter/monitor"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/Microsoft/go-winio.ioCompletionProcessor"))
+}
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+// world has servers that are parts of the test.
+type world struct {
+	t testing.TB
+
+	mu      sync.Mutex
+	servers map[string]*fakeServer // by key
+	starts  int
+	broken  error // what every start fails with, if not nil
+}
+
+// fakeServer is a sharetest.Server, as a launcher knows it.
+type fakeServer struct {
+	*sharetest.Server
+	world *world
+	key   string
+	dir   string
+	id    monitor.Identity
+	done  chan struct{}
+	once  sync.Once
+}
+
+func (s *fakeServer) ID() string                 { return s.id.String() }
+func (s *fakeServer) Identity() monitor.Identity { return s.id }
+func (s *fakeServer) DashboardPort() int         { return 24282 }
+func (s *fakeServer) MCPURL() string             { return s.URL() }
+func (s *fakeServer) Name() string               { return monitor.KindSerena }
+func (s *fakeServer) Project() string            { return s.dir }
+func (s *fakeServer) Lifetime() launch.Lifetime  { return launch.Shared }
+func (s *fakeServer) Key() string                { return s.key }
+func (s *fakeServer) Exited() <-chan struct{}    { return s.done }
+func (s *fakeServer) Done() <-chan struct{}      { return s.done }
+func (s *fakeServer) Ending() string             { return "it was killed" }
+
+func (s *fakeServer) End(context.Context, string) error {
+	s.dies()
+	return nil
+}
+
+func (s *fakeServer) dies() {
+	s.once.Do(func() {
+		s.Kill()
+		s.world.mu.Lock()
+		defer s.world.mu.Unlock()
+		delete(s.world.servers, s.key)
+		close(s.done)
+	})
+}
+
+func newWorld(t testing.TB) *world {
+	return &world{t: t, servers: map[string]*fakeServer{}}
+}
+
+func (w *world) Launch(_ context.Context, spec launch.Spec) (share.Server, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken != nil {
+		return nil, w.broken
+	}
+	if w.servers[spec.Key] != nil {
+		w.t.Errorf("two servers for %s", spec.Key)
+	}
+	w.starts++
+	s := &fakeServer{
+		Server: sharetest.New(w.t), world: w, key: spec.Key, dir: spec.Project, id: monitor.Identity{PID: 1 << 22, Start: uint64(w.starts)}, done: make(chan struct{}),
+	}
+	w.servers[spec.Key] = s
+	return s, nil
+}
+
+func (w *world) Servers() []share.Server {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []share.Server
+	for _, s := range w.servers {
+		list = append(list, s)
+	}
+	return list
+}
+
+func (w *world) Inherited() <-chan struct{} {
+	settled := make(chan struct{})
+	close(settled)
+	return settled
+}
+
+// server is that of a project, nil when there is none.
+func (w *world) server(dir string) *fakeServer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.servers[keyOf(dir)]
+}
+
+func (w *world) started() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.starts
+}
+
+// planner plans without looking: clients of one directory share, and the first
+// word of the command may say otherwise.
+type planner struct{}
+
+func keyOf(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:16])
+}
+
+func planFor(dir string) ask.Plan {
+	key := keyOf(dir)
+	return ask.Plan{
+		Key: key, Context: "claude-code", Version: "2.1.0",
+		Spec:        launch.Spec{Template: launch.Template{Name: monitor.KindSerena}, Project: dir, Lifetime: launch.Shared, Key: key},
+		Fingerprint: func() string { return "same" },
+	}
+}
+
+func (planner) Plan(ctx context.Context, w ask.Wish) (ask.Plan, error) {
+	switch {
+	case len(w.Command) == 0:
+		return ask.Plan{}, &ask.InputError{Text: "there is no command"}
+	case w.Command[0] == "alone":
+		return ask.Plan{Alone: "it is not a Serena"}, nil
+	case w.Command[0] == "slow":
+		<-ctx.Done()
+		return ask.Plan{}, ctx.Err()
+	}
+	return planFor(w.Dir), nil
+}
+
+func (planner) ForProject(_ context.Context, dir string, _ launch.Template) (ask.Plan, error) {
+	switch {
+	case !strings.HasPrefix(dir, "/"):
+		return ask.Plan{}, &ask.InputError{Text: dir + " is no project"}
+	case dir == "/alone":
+		return ask.Plan{Alone: "another user is logged in"}, nil
+	case dir == "/none":
+		return ask.Plan{}, errors.New("no Serena was found")
+	}
+	return planFor(dir), nil
+}
+
+// running calls serve in the background until the function that it returns is
+// called.
+func running(t testing.TB, serve func(context.Context) error) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- serve(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("it ended with %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Error("it does not end")
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// newBroker is a broker of the world's servers, which works until the function
+// is called.
+func newBroker(t testing.TB, w *world) (b *share.Broker, stop func()) {
+	t.Helper()
+	b = share.New(share.Options{
+		Launch: w, Log: quiet(),
+		Busy:  func(context.Context, share.Server, time.Duration) (bool, error) { return false, nil },
+		Holds: func(context.Context, share.Server, []string, bool) (string, error) { return "", nil },
+	})
+	return b, running(t, b.Serve)
+}
+
+// clientNames are those that share the server of a project.
+func clientNames(b *share.Broker, dir string) []string {
+	var names []string
+	for _, s := range b.Shared() {
+		if s.Project == dir {
+			for _, c := range s.Clients {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}

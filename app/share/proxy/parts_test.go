@@ -1,0 +1,206 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/mcp"
+	"lamplighter/app/share/wire"
+)
+
+func TestIdsThatAServerMayTakeForTheSame(t *testing.T) {
+	for _, same := range [][]string{
+		{"1", `"1"`, "1.0", "1e0", "10e-1", `"\u0031"`}, {"0", "-0", "-0.0"}, {"1.5", `"1.5"`}, {`"a"`, `"\u0061"`},
+	} {
+		for _, id := range same {
+			if idKey([]byte(id)) != idKey([]byte(same[0])) {
+				t.Errorf("%s is not %s", id, same[0])
+			}
+		}
+	}
+	known := map[string]string{}
+	for _, id := range []string{"1", "-1", "10", "1.5", `"a"`, `"A"`, `""`, "9007199254740993", "9007199254740992", "1e999", "2e999", `"a b"`} {
+		key := idKey([]byte(id))
+		if other, ok := known[key]; ok {
+			t.Errorf("%s is taken for %s", id, other)
+		}
+		known[key] = id
+	}
+}
+
+func TestJudge(t *testing.T) {
+	lost := fmt.Errorf("reading: %w", mcp.ErrLost)
+	for _, test := range []struct {
+		name  string
+		e     ending
+		again bool
+		drop  bool
+		code  int
+		text  []string
+	}{
+		{"no answer", ending{tries: 1}, false, false, wire.CodeInternal, []string{"may have been carried out"}},
+		{"no answer of a server that has ended", ending{tries: 1, gone: true, why: "it was killed"}, false, false, wire.CodeInternal, []string{"(it was killed)", "may have been carried out"}},
+		{"lost", ending{err: lost, tries: 1}, false, false, wire.CodeInternal, []string{"lost", "may have been carried out"}},
+		{"lost with the server", ending{err: lost, tries: 1, gone: true, why: "it crashed"}, false, false, wire.CodeInternal, []string{"the server ended (it crashed) while it worked on this; it may have been carried out"}},
+		{"not sent", ending{err: mcp.ErrNotSent, tries: 1, gone: true}, true, true, 0, nil},
+		{"not sent three times", ending{err: mcp.ErrNotSent, tries: 3}, true, true, 0, nil},
+		{"not sent, and tried enough", ending{err: mcp.ErrNotSent, tries: 4}, false, true, wire.CodeUnavailable, []string{"not carried out"}},
+		{"unknown", ending{err: mcp.ErrUnknown, tries: 1}, true, true, 0, nil},
+		{"413", ending{err: &mcp.Refused{Status: 413, Text: "too much (4194304)"}, tries: 1, size: 5 << 20}, false, false, wire.CodeInvalid, []string{"5.2 MB", "4194304", "not carried out"}},
+		{"406", ending{err: &mcp.Refused{Status: 406, Text: "odd"}, tries: 1}, false, false, wire.CodeInternal, []string{"406", "odd", "was not carried out"}},
+		{"500", ending{err: &mcp.Refused{Status: 500}, tries: 1, gone: true}, false, false, wire.CodeInternal, []string{"500", "may have been carried out"}},
+		{"another error", ending{err: errors.New("odd"), tries: 1}, false, false, wire.CodeInternal, []string{"odd", "may have been carried out"}},
+	} {
+		v := judge(test.e)
+		if v.again != test.again || v.drop != test.drop || !test.again && v.code != test.code {
+			t.Errorf("%s: %+v", test.name, v)
+		}
+		apptest.Contains(t, v.text, test.text...)
+	}
+}
+
+func TestWhatACachedAnswerDependsOn(t *testing.T) {
+	key := cacheKey([]byte(`{"protocolVersion":"2025-06-18","capabilities":{"a":{"x":1,"y":2},"b":{}},"clientInfo":{"name":"one"}}`))
+	if key == "" {
+		t.Fatal("nothing is cached")
+	}
+	if same := cacheKey([]byte(` {"capabilities": {"b":{}, "a":{"y":2,"x":1}}, "clientInfo":{"name":"two"}, "protocolVersion":"2025-06-18"}`)); same != key {
+		t.Errorf("%s, not %s", same, key)
+	}
+	for _, other := range []string{
+		`{"protocolVersion":"2025-11-25","capabilities":{"a":{"x":1,"y":2},"b":{}}}`,
+		`{"protocolVersion":"2025-06-18","capabilities":{"a":{"x":1,"y":3},"b":{}}}`,
+		`{"protocolVersion":"2025-06-18","capabilities":{"a":{"x":1,"y":2}}}`,
+		`{"protocolVersion":"2025-06-18","capabilities":{"a":{"x":9007199254740993}}}`,
+		`{"protocolVersion":"2025-06-18","capabilities":{"a":{"x":9007199254740992}}}`,
+		`{"protocolVersion":"2025-06-18"}`,
+	} {
+		got := cacheKey([]byte(other))
+		if got == "" || got == key {
+			t.Errorf("%s is under %q", other, got)
+		}
+		key = got
+	}
+	for _, never := range []string{``, `null`, `[]`, `{}`, `{"protocolVersion":1}`, `{"protocolVersion":"2025-06-18","_meta":{}}`} {
+		if got := cacheKey([]byte(never)); got != "" {
+			t.Errorf("%s is under %q", never, got)
+		}
+	}
+	for params, want := range map[string]bool{
+		"": true, "{}": true, "null": true, `{"_meta":{"progressToken":1}}`: true, `{"cursor":null}`: true,
+		`{"cursor":""}`: false, `{"cursor":"2"}`: false, `{"other":1}`: false, `[]`: false,
+	} {
+		b := []byte(params)
+		if params == "" {
+			b = nil
+		}
+		if plainList(b) != want {
+			t.Errorf("plainList(%s) is %v", params, !want)
+		}
+	}
+	if !hasMore([]byte(`{"tools":[],"nextCursor":"2"}`)) || hasMore([]byte(`{"tools":[]}`)) || !hasMore([]byte(`[]`)) {
+		t.Error("hasMore is wrong")
+	}
+}
+
+func TestPagesOfToolsAreNotCached(t *testing.T) {
+	g := newUpstream().group()
+	l := newSession(SessionOptions{Servers: g}, nil)
+	l.under = "x"
+	l.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[],"nextCursor":"2"}`))
+	l.learn(&item{Message: wire.Message{Method: "tools/list", Params: []byte(`{"cursor":"2"}`)}}, []byte(`{"tools":[]}`))
+	if len(g.cache) != 0 {
+		t.Errorf("cached is %s", g.cache)
+	}
+	l.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[]}`))
+	if len(g.cache) != 1 {
+		t.Error("nothing is cached")
+	}
+}
+
+func TestErrorLinesAreJSON(t *testing.T) {
+	for _, line := range [][]byte{
+		cancellation([]byte(`"a\"b"`), "the client has gone"), resultLine([]byte("1"), []byte("{}")),
+	} {
+		if !json.Valid(line) || bytes.ContainsAny(line, "\n") {
+			t.Errorf("%s", line)
+		}
+	}
+	if got := cancelledKey([]byte(`{"requestId":"a"}`)); got != "a" {
+		t.Error(got)
+	}
+	for _, params := range []string{"", "null", "[]", `{"requestId":{}}`, `{}`} {
+		cancelledKey([]byte(params))
+	}
+}
+
+func TestWhatIsRepeated(t *testing.T) {
+	s := state{}
+	for _, step := range []struct{ method, params string }{
+		{"resources/subscribe", `{"uri":"a"}`}, {"resources/subscribe", `{"uri":"b"}`}, {"resources/subscribe", `{"uri":"a","_meta":{}}`},
+		{"logging/setLevel", `{"level":"info"}`}, {"resources/unsubscribe", `{"uri":"b"}`}, {"resources/unsubscribe", `{"uri":"c"}`},
+		{"logging/setLevel", `{"level":"error"}`}, {"resources/subscribe", ""},
+	} {
+		before := slices.Clone(s.subscriptions)
+		old := s
+		s = s.with(step.method, []byte(step.params))
+		if !reflect.DeepEqual(old.subscriptions, before) {
+			t.Error("it was changed in place")
+		}
+	}
+	if len(s.subscriptions) != 1 || string(s.subscriptions[0]) != `{"uri":"a","_meta":{}}` || string(s.level) != `{"level":"error"}` {
+		t.Errorf("%s, %s", s.subscriptions, s.level)
+	}
+}
+
+func FuzzReadHead(f *testing.F) {
+	for _, seed := range []string{`{"id":1,"method":"x","params":{"a":"`, `{"id":"a","result":[`, `[`, `{"id":`, `{"id":1}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, head []byte) {
+		id, _ := readHead(head)
+		line := wire.ErrorLine(id, wire.CodeInvalid, "too long")
+		if !json.Valid(line) || wire.Split(line).Kind != wire.Response {
+			t.Errorf("%q", line)
+		}
+	})
+}
+
+// FuzzTake gives any line to a session: it never panics, and whatever is no
+// notification and no answer of the client is answered.
+func FuzzTake(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, `{`, `[]`, `{"method":"notifications/cancelled","params":{"requestId":1}}`, `{"id":1,"result":1}`, `{"id":1a,"method":"ping"}`, "{\"id\":\"\x01\",\"method\":\"x\"}",
+		`{"id":"\ud800","method":"ping"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		kind := wire.Split(line).Kind
+		o := &fakeWriter{}
+		g := newUpstream().group()
+		l := newSession(SessionOptions{Servers: g, Out: o}, newUpstream())
+		ended := make(chan error, 1)
+		go func() { ended <- l.Serve(t.Context()) }()
+		l.Take(1, slices.Clone(line))
+		l.Finish()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if told := o.fate(1) != ""; told != (kind != wire.Notification && kind != wire.Response) {
+			t.Errorf("%q is %v, and was answered %q", line, kind, o.fate(1))
+		}
+		if answer := o.fate(1); answer != "" && !json.Valid([]byte(answer)) {
+			t.Errorf("%q was answered %q", line, answer)
+		}
+		for _, wrong := range o.errors() {
+			t.Error(wrong)
+		}
+	})
+}

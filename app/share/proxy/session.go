@@ -1,0 +1,324 @@
+// Package proxy is the conversation of one client with a server that it shares
+// with others. Clients come through lamplighter-connect on the share socket (Server),
+// or over HTTP at /mcp (Web), which find out who a client is and what it wants. Either
+// gives it a Session, and passes lines on.
+//
+// The client sees an MCP server that never goes away. Behind it the server may not
+// run yet, be parked, die or be replaced: the session then opens an MCP session with
+// the next one, repeats what the client had set up, and tells the fate of each
+// request: it is answered, or there is an error that says whether it may have been
+// carried out.
+//
+// Messages pass as they are, byte for byte. Only their top level is looked at,
+// and the few parameters that the session needs. How a server is started and who may
+// share one is app/share's.
+//
+// # Concurrency
+//
+// Each connection of the socket has a goroutine that reads its frames; each session
+// has one that runs it and one, the pump, that sends to the server in the order of
+// the client. Each request that was sent has a goroutine that waits for its end. What
+// the server sends comes on goroutines of package mcp, and is written to the client
+// before more of it is read: a client that does not read holds up its own
+// requests and nothing else.
+//
+// Session.mu guards the state and is never held while something is written or a
+// method of Servers is called. Session.out serialises what is written; it may be
+// held when mu is taken, never the other way round.
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"lamplighter/app/share"
+	"lamplighter/app/share/wire"
+)
+
+// Outlet is the way to the client. Each call returns when it is written; an
+// error means that the client has gone. It is called by one goroutine at a time.
+// The slices belong to the caller.
+type Outlet interface {
+	// Accept says that the line is about to be worked on.
+	Accept(seq uint64) error
+	// Deliver is a line for the client; seq is that of the request that it belongs
+	// to, 0 for none, and answer says that it is the answer to it.
+	Deliver(seq uint64, answer bool, line []byte) error
+	// Settle says that nothing answers the request any more.
+	Settle(seq uint64) error
+	// Say is a sentence for the user, outside of the conversation.
+	Say(sentence string) error
+}
+
+// Servers is the server behind the session, and what is known of it by all that
+// share it. Its methods may be called from any goroutine; none of them but
+// Acquire blocks.
+type Servers interface {
+	// Acquire returns the running server, after it has started or woken it. It is
+	// called between Began and Ended. Its error is a sentence for the user.
+	Acquire(ctx context.Context) (share.Endpoint, error)
+	// Began and Ended bracket each request, from when it needs the server until the
+	// server does not work on it any more.
+	Began()
+	Ended()
+	// Lingering says that the server may work on something unseen for so long.
+	Lingering(d time.Duration)
+	// Cached is the result of an earlier request, while no server runs; under says
+	// what else it depends on.
+	Cached(method, under string) (result []byte, ok bool)
+	Store(method, under string, result []byte)
+	// Forget drops what is cached, because the server says that it has changed.
+	Forget()
+	// Seen is the value of the argument session of a call of serena_repl.
+	Seen(session string)
+}
+
+// ClientInfo is what a client says that it is.
+type ClientInfo struct{ Name, Version, Title string }
+
+// SessionOptions are what a session is made of.
+type SessionOptions struct {
+	Servers Servers
+	Out     Outlet
+	// Initialize and Initialized are the client's own lines, when it began the
+	// conversation with an earlier process; nil for a new client. They are repeated
+	// to the server with its next request.
+	Initialize, Initialized []byte
+	// Ephemeral says that no later process can go on with this conversation: when the
+	// context of Serve ends, what is in flight is cancelled and the MCP session
+	// ended, as when the client has gone.
+	Ephemeral bool
+	Log       *slog.Logger     // nil = none
+	Info      func(ClientInfo) // what the client says of itself, with each initialize; may be nil
+	Limits    Limits
+}
+
+// Limits of one lease. A zero field means the default.
+type Limits struct {
+	Held  int           // bytes of lines that wait or are worked on, before Take blocks
+	Taken time.Duration // for the headers of an answer, before the next line is sent: some servers send them with it
+}
+
+// What else bounds a lease.
+const (
+	maxSent      = 128         // requests that the server works on at a time
+	maxWorking   = 8 * maxSent // likewise, with those that the client does not wait for any more
+	perLine      = 512         // bytes that a line costs besides
+	maxAsks      = 1000        // requests of the server that the client has not answered
+	maxAskID     = 4 << 10     // bytes of the id of such a request
+	mostRefusals = 32          // of requests of the server, that it has not taken yet
+	retries      = 3           // of a request that was surely not carried out
+)
+
+// Times.
+const (
+	patienceAtEnd = 30 * time.Second // for answers, after Finish
+	goodbye       = 3 * time.Second  // for the server to hear that the client has gone
+	grace         = 2 * time.Second  // for the rest of answers, after the end of the server's process
+	unseen        = 10 * time.Minute // in which a cancelled call may still run
+)
+
+// Session is the conversation of one client.
+type Session struct {
+	o      SessionOptions
+	dialer dialer
+
+	out    sync.Mutex // held while something is written
+	broken bool       // of out: the client has gone
+
+	mu       sync.Mutex
+	changed  *sync.Cond // of mu; any of the following
+	queue    []*item    // what waits for the server, in the order of the client
+	urgent   []*item    // what overtakes: cancellations and answers of the client
+	current  *item      // what the pump works on
+	pending  map[string]*item
+	held     int              // bytes of all items that are not done
+	open     int              // requests without an answer
+	working  int              // requests that the server works on, also cancelled ones
+	wanted   int              // those of them that the client waits for
+	brackets int              // of Servers.Began that are open
+	ending   bool             // Serve ends: nothing is sent or written any more
+	leaving  bool             // and what the server works on goes on
+	asked    map[string]asker // requests of the server that the client is to answer
+	refusing int              // requests of servers that are being refused
+	odd      bool             // an odd message was logged
+	overdue  *time.Timer      // nil when it does not run
+
+	link  *link // nil while there is none
+	state state
+	ready bool   // the client has the answer to its initialize
+	under string // see cacheKey
+
+	gone       chan struct{}
+	finishing  chan struct{}
+	drained    chan struct{}
+	goneOnce   sync.Once
+	finishOnce sync.Once
+	drainOnce  sync.Once
+}
+
+// NewSession returns a session, which works while Serve runs.
+func NewSession(o SessionOptions) *Session { return newSession(o, upstreamDialer{o.Log}) }
+
+func newSession(o SessionOptions, d dialer) *Session {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Limits = Limits{cmp.Or(o.Limits.Held, 64<<20), cmp.Or(o.Limits.Taken, 30*time.Millisecond)}
+	l := &Session{
+		o: o, dialer: d,
+		pending: map[string]*item{}, asked: map[string]asker{},
+		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
+	}
+	l.changed = sync.NewCond(&l.mu)
+	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
+		l.state, l.ready = state{initialize: o.Initialize, initialized: o.Initialized}, true
+		var info ClientInfo
+		info, l.under = readInitialize(m.Params)
+		if o.Info != nil {
+			o.Info(info)
+		}
+	}
+	return l
+}
+
+// Serve works until the client has gone, or Finish is done. Then it cancels what
+// the server works on and ends the MCP session, and returns nil. When ctx ends it
+// returns at once with its error, and cancels and ends nothing at the server: the
+// next process goes on with the conversation. With Options.Ephemeral it cancels and
+// ends all the same, within seconds. It may be called once.
+func (l *Session) Serve(ctx context.Context) error {
+	// Both end only after nothing is told any more: that calls end with us is no
+	// news for the client, whose shim tells it.
+	calls, endCalls := context.WithCancel(context.WithoutCancel(ctx))
+	defer endCalls()
+	pumping, endPump := context.WithCancel(calls)
+	defer endPump()
+	pumped := make(chan struct{})
+	go func() {
+		defer close(pumped)
+		l.pump(pumping, calls)
+	}()
+	finishing := l.finishing
+	var late <-chan time.Time
+	gaveUp := make(chan struct{})
+	for {
+		select {
+		case <-ctx.Done():
+			if l.o.Ephemeral {
+				l.stop(false)
+				endPump()
+				l.sayGoodbye(context.WithoutCancel(ctx), pumped)
+			} else {
+				l.detach()
+			}
+			return ctx.Err()
+		case <-l.gone:
+		case <-finishing:
+			finishing = nil
+			timer := time.NewTimer(patienceAtEnd)
+			defer timer.Stop()
+			late = timer.C
+			l.checkDrained()
+			continue
+		case <-late:
+			late = nil
+			go func() {
+				l.giveUp()
+				close(gaveUp)
+			}()
+			continue
+		case <-gaveUp:
+		case <-l.drained:
+		}
+		l.stop(false)
+		endPump()
+		l.sayGoodbye(ctx, pumped)
+		return nil
+	}
+}
+
+// Gone says that the client has gone. It may be called more than once.
+func (l *Session) Gone() { l.goneOnce.Do(func() { close(l.gone) }) }
+
+// Finish says that the client sends nothing more, but still reads: what is open
+// is answered for up to 30 s, then Serve ends.
+func (l *Session) Finish() { l.finishOnce.Do(func() { close(l.finishing) }) }
+
+// Park closes the MCP session, because the server is about to be ended. The
+// client does not notice: its next request opens another one. It refuses, and
+// does nothing, while something is in flight. It takes 2 s at most.
+func (l *Session) Park() bool {
+	l.mu.Lock()
+	if l.ending || l.current != nil || len(l.queue) > 0 || len(l.urgent) > 0 || l.open > 0 || len(l.pending) > 0 {
+		l.mu.Unlock()
+		return false
+	}
+	lk := l.link
+	if lk == nil {
+		l.mu.Unlock()
+		return true
+	}
+	lk.muted = true
+	stale := l.retireLocked(lk)
+	l.mu.Unlock()
+	go l.unask(stale)
+	lk.close(context.Background())
+	return true
+}
+
+// began and ended bracket what the server works on.
+func (l *Session) began() {
+	l.mu.Lock()
+	l.brackets++
+	l.mu.Unlock()
+	l.o.Servers.Began()
+}
+
+func (l *Session) ended() {
+	l.mu.Lock()
+	open := l.brackets > 0
+	if open {
+		l.brackets--
+	}
+	l.mu.Unlock()
+	if open { // else the end of the session has closed it
+		l.o.Servers.Ended()
+	}
+}
+
+// release closes the brackets of all that is still worked on.
+func (l *Session) release() {
+	l.mu.Lock()
+	n := l.brackets
+	l.brackets = 0
+	l.mu.Unlock()
+	for range n {
+		l.o.Servers.Ended()
+	}
+}
+
+// write writes to the client; an error of it ends the lease. It is false when the
+// client has gone.
+func (l *Session) write(what func() error) bool {
+	l.out.Lock()
+	defer l.out.Unlock()
+	if l.broken {
+		return false
+	}
+	if err := what(); err != nil {
+		l.o.Log.Debug("A client has gone", "error", err)
+		l.broken = true
+		l.Gone()
+	}
+	return !l.broken
+}
+
+// say says a sentence to the user.
+func (l *Session) say(sentence string) {
+	l.write(func() error { return l.o.Out.Say(sentence) })
+}

@@ -1,0 +1,136 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"lamplighter/app/launch"
+	"lamplighter/app/share"
+)
+
+// WebOptions of a Web. All but those with a default are needed.
+type WebOptions struct {
+	Broker *share.Broker
+	Ask    Asker
+	Usual  func() launch.Template // of the Serena that clients get
+	Log    *slog.Logger
+
+	Idle time.Duration // after which a session ends that nobody uses; zero: 30 min
+	Most int           // sessions at a time; zero: 1,000
+}
+
+// Web serves clients that speak MCP over streamable HTTP (protocol revision
+// 2025-06-18, "Transports"), each MCP session with a session of its own. It is safe
+// for concurrent use.
+type Web struct {
+	options WebOptions
+	now     func() time.Time
+
+	mu       sync.Mutex
+	serving  context.Context // of Serve, nil before and after
+	working  *sync.WaitGroup // of that Serve
+	sessions map[string]*webSession
+}
+
+// NewWeb returns a Web that refuses everybody until Serve is called.
+func NewWeb(o WebOptions) *Web {
+	if o.Idle == 0 {
+		o.Idle = 30 * time.Minute
+	}
+	if o.Most == 0 {
+		o.Most = 1000
+	}
+	return &Web{options: o, now: time.Now, sessions: map[string]*webSession{}}
+}
+
+// Serve lets clients in until ctx ends, and returns its error; it can be called
+// again after it returned. Sessions end with it: clients begin new ones, as the
+// protocol has it.
+func (w *Web) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var working sync.WaitGroup
+	w.mu.Lock()
+	w.serving, w.working = ctx, &working
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		w.serving, w.working = nil, nil
+		w.mu.Unlock()
+		cancel()
+		working.Wait()
+	}()
+	look := time.NewTicker(max(w.options.Idle/30, time.Millisecond))
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+			w.endUnused()
+		}
+	}
+}
+
+// endUnused ends the sessions that nobody has used for long.
+func (w *Web) endUnused() {
+	for _, s := range w.all() {
+		if s.unused(w.options.Idle) {
+			s.log.Info("ended an MCP session over HTTP that nobody uses")
+			s.session.Gone()
+		}
+	}
+}
+
+func (w *Web) all() []*webSession {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []*webSession
+	for _, s := range w.sessions {
+		all = append(all, s)
+	}
+	return all
+}
+
+// What a client may be told in place of a session.
+var (
+	errNotServing = errors.New("lamplighter is starting or ending; ask again")
+	errTooMany    = errors.New("too many MCP sessions are open; end some of them")
+)
+
+// add makes a session known and lets its session work, and besides calls besides.
+// The error is one of those above.
+func (w *Web) add(s *webSession, besides func()) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.serving == nil:
+		return errNotServing
+	case len(w.sessions) >= w.options.Most:
+		return errTooMany
+	}
+	s.id = rand.Text()
+	w.sessions[s.id] = s
+	ctx := w.serving
+	w.working.Go(besides)
+	w.working.Go(func() {
+		err := s.session.Serve(ctx)
+		w.mu.Lock()
+		delete(w.sessions, s.id)
+		w.mu.Unlock()
+		s.member.Leave()
+		close(s.ended) // of which who ends it is told
+		s.log.Debug("an MCP session over HTTP has ended", "error", err)
+	})
+	return nil
+}
+
+// session returns the session with that id, nil when there is none.
+func (w *Web) session(id string) *webSession {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sessions[id]
+}

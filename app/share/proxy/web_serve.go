@@ -1,0 +1,278 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"lamplighter/app/share/ask"
+	"lamplighter/app/share/wire"
+	"lamplighter/monitor"
+)
+
+// Headers of a request: the MCP session, and the version of the protocol that was
+// agreed on for it.
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+)
+
+// Times of an answer over HTTP.
+const (
+	heartbeat = 15 * time.Second // between two comments of a stream
+	bodyTime  = 5 * time.Second  // for the next part of a body
+)
+
+// bodyPart is what has to come within bodyTime, in bytes.
+const bodyPart = 1 << 20
+
+// ServeMCP answers a request of one who speaks MCP: POST, GET and DELETE. Who
+// calls it has checked that the request may come in, and that a body is JSON. who
+// finds out which process asks, and may take its time.
+func (w *Web) ServeMCP(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
+	switch req.Method {
+	case http.MethodPost:
+		w.post(rw, req, who)
+	case http.MethodGet, http.MethodHead:
+		w.get(rw, req)
+	case http.MethodDelete:
+		w.delete(rw, req)
+	default:
+		rw.Header().Set("Allow", "GET, HEAD, POST, DELETE")
+		fail(rw, http.StatusMethodNotAllowed, req.Method+" is not possible here; use POST, GET or DELETE")
+	}
+}
+
+// fail answers with an error that belongs to no request of JSON-RPC.
+func fail(rw http.ResponseWriter, status int, text string) {
+	_ = writeJSON(rw, status, wire.ErrorLine(nil, wire.CodeInvalid, shown(text)))
+}
+
+// find returns the session that a request names. Nil means that there is none,
+// which was answered.
+func (w *Web) find(rw http.ResponseWriter, req *http.Request) *webSession {
+	named := req.Header.Values(sessionHeader)
+	if len(named) != 1 || named[0] == "" {
+		fail(rw, http.StatusBadRequest, "the request has to name its MCP session in the header "+sessionHeader+", or begin one with initialize")
+		return nil
+	}
+	s := w.session(named[0])
+	if s == nil {
+		fail(rw, http.StatusNotFound, "there is no such MCP session, or it has ended; begin another one with initialize")
+		return nil
+	}
+	if agreed := s.agreed(); agreed != "" { // MCP 2025-06-18, "Protocol Version Header"
+		for _, version := range req.Header.Values(versionHeader) {
+			if version != agreed {
+				fail(rw, http.StatusBadRequest, "the header "+versionHeader+" does not name the version that was agreed on, which is "+agreed)
+				return nil
+			}
+		}
+	}
+	return s
+}
+
+func (w *Web) delete(rw http.ResponseWriter, req *http.Request) {
+	s := w.find(rw, req)
+	if s == nil {
+		return
+	}
+	s.session.Gone()
+	select { // so that the next request knows it no more
+	case <-s.ended:
+	case <-req.Context().Done():
+	}
+	rw.WriteHeader(http.StatusOK)
+}
+
+func (w *Web) get(rw http.ResponseWriter, req *http.Request) {
+	s := w.find(rw, req)
+	if s == nil {
+		return
+	}
+	if !accepts(req, streamType) {
+		fail(rw, http.StatusNotAcceptable, "a GET is answered with "+streamType+"; accept that")
+		return
+	}
+	r := newReply(rw, false)
+	if req.Method == http.MethodHead {
+		r.start()
+		return
+	}
+	defer s.using()()
+	s.listen(r)
+	defer s.unlisten(r)
+	r.start()
+	r.keepAlive(req.Context(), s)
+}
+
+// keepAlive shows that we are there until the reply has ended.
+func (r *reply) keepAlive(ctx context.Context, s *webSession) {
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-r.closed:
+			return
+		case <-s.ended:
+			return
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			r.beat()
+		}
+	}
+}
+
+func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
+	var stream bool
+	switch {
+	case accepts(req, streamType):
+		stream = true
+	case !accepts(req, jsonType):
+		fail(rw, http.StatusNotAcceptable, "a POST is answered with "+jsonType+" or "+streamType+"; accept both")
+		return
+	}
+	line, status, err := readLine(rw, req)
+	if err != nil {
+		fail(rw, status, err.Error())
+		return
+	}
+	m := wire.Split(line)
+	switch m.Kind {
+	case wire.Batch:
+		fail(rw, http.StatusBadRequest, "a batch is not taken: send each message in a request of its own")
+		return
+	case wire.Garbage:
+		_ = writeJSON(rw, http.StatusBadRequest, wire.ErrorLine(nil, wire.CodeParse, "the body is no message of JSON-RPC 2.0"))
+		return
+	case wire.Request, wire.Notification, wire.Response:
+	}
+	unnamed := len(req.Header.Values(sessionHeader)) == 0
+	if unnamed && m.Kind == wire.Request && m.Method == "server/discover" {
+		// After which clients of the protocol 2026-07-28 send initialize.
+		_ = writeJSON(rw, http.StatusOK, wire.ErrorLine(m.ID, wire.CodeMethodNotFound, "server/discover is not supported: begin with initialize"))
+		return
+	}
+	var s *webSession
+	if unnamed && m.Kind == wire.Request && m.Method == "initialize" {
+		s = w.open(rw, req, m.ID, who)
+	} else {
+		s = w.find(rw, req)
+	}
+	if s == nil {
+		return
+	}
+	defer s.using()()
+	if m.Kind != wire.Request {
+		s.take(line, nil)
+		rw.WriteHeader(http.StatusAccepted)
+		return
+	}
+	r := newReply(rw, !stream)
+	r.start()
+	s.take(line, r)
+	r.keepAlive(req.Context(), s)
+	select {
+	case <-s.ended:
+		r.send(wire.ErrorLine(m.ID, wire.CodeInternal, "the MCP session has ended before there was an answer; this may have been carried out"))
+	default:
+	}
+	s.forget(r)
+	if !r.answered() { // it was cancelled
+		rw.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// open begins a session for an initialize with that id. Nil means that there is
+// none, which was answered.
+func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who func() monitor.Client) *webSession {
+	refuse := func(status int, code int, text string) *webSession {
+		_ = writeJSON(rw, status, wire.ErrorLine(id, code, shown(text)))
+		return nil
+	}
+	dirs := req.URL.Query()["project"]
+	if len(dirs) != 1 || dirs[0] == "" {
+		return refuse(http.StatusBadRequest, wire.CodeInvalid, "the address has to name the directory of a project: /mcp?project=DIR")
+	}
+	plan, err := w.options.Ask.ForProject(req.Context(), dirs[0], w.options.Usual())
+	var input *ask.InputError
+	switch {
+	case errors.As(err, &input):
+		return refuse(http.StatusBadRequest, wire.CodeInvalid, err.Error())
+	case err != nil:
+		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
+	case plan.Alone != "":
+		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable,
+			"the server of this project cannot be shared, so that it cannot be had here: "+plan.Alone+"; start it with lamplighter-connect")
+	}
+	s := &webSession{
+		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, now: w.now, used: w.now(),
+		log: w.options.Log.With("project", shown(plan.Spec.Project)),
+	}
+	s.member = w.options.Broker.Join(req.Context(), plan, monitor.Client{})
+	name := naming{tell: s.member.Name}
+	s.session = NewSession(SessionOptions{
+		Servers: s.member, Out: s, Ephemeral: true, Log: s.log, Info: name.says,
+	})
+	s.member.OnPark(s.session.Park)
+	if err := w.add(s, func() { name.found(who(), false) }); err != nil {
+		s.member.Leave()
+		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
+	}
+	rw.Header().Set(sessionHeader, s.id)
+	return s
+}
+
+// readLine reads the body of a request, which has to come steadily. The error is a
+// sentence, and belongs to the status.
+func readLine(rw http.ResponseWriter, req *http.Request) (line []byte, status int, err error) {
+	control := http.NewResponseController(rw)
+	body := http.MaxBytesReader(rw, req.Body, wire.MaxLine)
+	var read bytes.Buffer
+	for {
+		// Where there is no deadline (a recorder in a test) there is no connection.
+		_ = control.SetReadDeadline(time.Now().Add(bodyTime))
+		_, err := io.CopyN(&read, body, bodyPart)
+		var tooLong *http.MaxBytesError
+		switch {
+		case errors.Is(err, io.EOF):
+			_ = control.SetReadDeadline(time.Time{})
+			return read.Bytes(), 0, nil
+		case errors.As(err, &tooLong):
+			rw.Header().Set("Connection", "close")
+			return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the message is longer than the limit of %d MiB", wire.MaxLine>>20)
+		case err != nil:
+			rw.Header().Set("Connection", "close")
+			return nil, http.StatusBadRequest, errors.New("the body did not arrive")
+		}
+	}
+}
+
+// accepts reports whether a request takes an answer of that type. One that says
+// nothing takes everything (RFC 9110, 12.5.1).
+func accepts(req *http.Request, kind string) bool {
+	said := req.Header.Values("Accept")
+	if len(said) == 0 {
+		return true
+	}
+	top, _, _ := strings.Cut(kind, "/")
+	for _, value := range said {
+		for _, one := range strings.Split(value, ",") {
+			media, params, err := mime.ParseMediaType(one)
+			if err != nil || params["q"] == "0" {
+				continue
+			}
+			if media == kind || media == top+"/*" || media == "*/*" {
+				return true
+			}
+		}
+	}
+	return false
+}
