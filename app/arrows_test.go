@@ -226,7 +226,7 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/share/proxy", "app/socket", true},
 		{"app/share/proxy", "app/api", false},
 		{"app/share/proxy", "app/cli", false},
-		{"app/share/proxy", "app/share/sharetest", false},
+		{"app/share/proxy", "app/mcptest", false},
 		{"app/socket", "app/api", false},
 		{"app/api", "app/socket", true},
 		{"app/setup", "monitor/secret", true},

@@ -1,6 +1,6 @@
 // Package apptest has what the tests of the application's packages share.
 //
-// What stands in for a server is app/share/sharetest's, real servers are
+// What stands in for a server is app/mcptest's, real servers are
 // monitor/serena/serenatest's, and a browser is app/browsertest's. Only tests
 // import any of them.
 package apptest

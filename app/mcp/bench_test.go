@@ -6,14 +6,14 @@ import (
 	"net/http"
 	"testing"
 
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 )
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
 // BenchmarkPing is a round trip of ours, and the same one with net/http alone.
 func BenchmarkPing(b *testing.B) {
-	s := sharetest.New(b)
+	s := mcptest.New(b)
 	session := dial(b, s, nil)
 	b.Run("session", func(b *testing.B) {
 		b.ReportAllocs()

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -54,7 +54,7 @@ func transport(t testing.TB) *http.Transport {
 }
 
 // dial opens a session that is initialized and ends with the test.
-func dial(t testing.TB, s *sharetest.Server, receive func([]byte)) *Server {
+func dial(t testing.TB, s *mcptest.Server, receive func([]byte)) *Server {
 	t.Helper()
 	session, answer, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t), Receive: receive}, []byte(hello))
 	if err != nil || session == nil {
@@ -67,7 +67,7 @@ func dial(t testing.TB, s *sharetest.Server, receive func([]byte)) *Server {
 	return session
 }
 
-// call is the line of a call of a tool of sharetest.
+// call is the line of a call of a tool of mcptest.
 func call(id, tool, arguments string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
 }

@@ -16,11 +16,11 @@ import (
 	"pgregory.net/rapid"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 )
 
 func TestMessagesOfAnAnswer(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	session := dial(t, s, nil)
 	got := ask(t, session, "1", "log", `{"steps":50}`)
 	if len(got) != 51 || !strings.Contains(got[50], `"id":1`) {
@@ -49,9 +49,9 @@ func TestMessagesOfAnAnswer(t *testing.T) {
 }
 
 func TestManyInFlight(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	const many = 100
-	s.Set(func(b *sharetest.Behaviour) { b.Reverse = many })
+	s.Set(func(b *mcptest.Behaviour) { b.Reverse = many })
 	session := dial(t, s, nil)
 	var group sync.WaitGroup
 	for i := range many {
@@ -66,19 +66,19 @@ func TestManyInFlight(t *testing.T) {
 }
 
 func TestLongMessages(t *testing.T) {
-	s := sharetest.New(t)
-	s.Set(func(b *sharetest.Behaviour) { b.Limit = 65 << 20 })
+	s := mcptest.New(t)
+	s.Set(func(b *mcptest.Behaviour) { b.Limit = 65 << 20 })
 	session := dial(t, s, nil)
 	for _, size := range []int{1<<20 - 200, 2 << 20, 5 << 20} {
 		arguments := `{"text":"` + strings.Repeat("y", size) + `"}`
-		s.Set(func(b *sharetest.Behaviour) { b.JSON = !b.JSON })
+		s.Set(func(b *mcptest.Behaviour) { b.JSON = !b.JSON })
 		got := ask(t, session, "1", "echo", arguments)
 		if len(got) != 1 || !strings.Contains(got[0], arguments) {
 			t.Errorf("a message of %d bytes does not come back whole", size)
 		}
 	}
 	for range 2 {
-		s.Set(func(b *sharetest.Behaviour) { b.JSON = !b.JSON })
+		s.Set(func(b *mcptest.Behaviour) { b.JSON = !b.JSON })
 		got := ask(t, session, "2", "big", fmt.Sprintf(`{"bytes":%d}`, 64<<20))
 		if len(got) != 1 || len(got[0]) < 64<<20 || strings.Count(got[0][:64<<20], "xx") < 64<<19-100 {
 			t.Error("a message of 64 MiB does not come whole")
@@ -87,7 +87,7 @@ func TestLongMessages(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	session := dial(t, s, nil)
 	for _, size := range []int{4 << 20, 64 << 20} {
 		err := session.Send(t.Context(), call("1", "echo", `{"text":"`+strings.Repeat("y", size)+`"}`), nil)
@@ -99,22 +99,22 @@ func TestRefusals(t *testing.T) {
 		t.Error("it was carried out")
 	}
 	for _, test := range []struct {
-		reaction   sharetest.Reaction
+		reaction   mcptest.Reaction
 		fate, text string
 	}{
-		{sharetest.Reaction{Status: 400, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"bad é"}}`)}, "[refused]", "400 (Bad Request): bad é"},
-		{sharetest.Reaction{Status: 403, Body: []byte("  plain\n")}, "[refused]", "403 (Forbidden): plain"},
-		{sharetest.Reaction{Status: 404}, "[unknown]", ErrUnknown.Error()},
-		{sharetest.Reaction{Status: 302, Header: http.Header{"Location": {s.URL()}}}, "[refused]", "not followed"},
-		{sharetest.Reaction{Status: 500, Body: bytes.Repeat([]byte("x"), 100_000)}, "[lost refused]", "xxx"},
-		{sharetest.Reaction{Status: 502}, "[lost refused]", "502"},
-		{sharetest.Reaction{Status: 503}, "[refused]", "503"},
-		{sharetest.Reaction{Status: 504}, "[lost refused]", "504"},
-		{sharetest.Reaction{ContentType: "text/html; charset=utf-8", Body: []byte("<html>")}, "[lost]", "text/html"},
-		{sharetest.Reaction{ContentType: "application/json", Header: http.Header{"Content-Length": {"999999999"}}}, "[lost]", "256 MiB"},
+		{mcptest.Reaction{Status: 400, Body: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"bad é"}}`)}, "[refused]", "400 (Bad Request): bad é"},
+		{mcptest.Reaction{Status: 403, Body: []byte("  plain\n")}, "[refused]", "403 (Forbidden): plain"},
+		{mcptest.Reaction{Status: 404}, "[unknown]", ErrUnknown.Error()},
+		{mcptest.Reaction{Status: 302, Header: http.Header{"Location": {s.URL()}}}, "[refused]", "not followed"},
+		{mcptest.Reaction{Status: 500, Body: bytes.Repeat([]byte("x"), 100_000)}, "[lost refused]", "xxx"},
+		{mcptest.Reaction{Status: 502}, "[lost refused]", "502"},
+		{mcptest.Reaction{Status: 503}, "[refused]", "503"},
+		{mcptest.Reaction{Status: 504}, "[lost refused]", "504"},
+		{mcptest.Reaction{ContentType: "text/html; charset=utf-8", Body: []byte("<html>")}, "[lost]", "text/html"},
+		{mcptest.Reaction{ContentType: "application/json", Header: http.Header{"Content-Length": {"999999999"}}}, "[lost]", "256 MiB"},
 	} {
-		s.Set(func(b *sharetest.Behaviour) {
-			b.Instead = func(sharetest.Received) *sharetest.Reaction { return &test.reaction }
+		s.Set(func(b *mcptest.Behaviour) {
+			b.Instead = func(mcptest.Received) *mcptest.Reaction { return &test.reaction }
 		})
 		err := session.Send(t.Context(), call("1", "echo", "{}"), func(line []byte) { t.Errorf("got %q", line) })
 		if fate(err) != test.fate || !strings.Contains(err.Error(), test.text) {
@@ -122,38 +122,38 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, test := range []struct {
-		reaction sharetest.Reaction
+		reaction mcptest.Reaction
 		want     []string
 	}{
-		{sharetest.Reaction{Status: 202, ContentType: "application/json", Body: []byte("null")}, nil},
-		{sharetest.Reaction{Status: 204}, nil},
-		{sharetest.Reaction{ContentType: " APPLICATION/JSON ;charset=utf-8", Body: []byte("\n{\"a\":\n1}\n")}, []string{`{"a": 1}`}},
-		{sharetest.Reaction{ContentType: "application/json", Body: []byte(" \n")}, nil},
-		{sharetest.Reaction{ContentType: "Text/Event-Stream", Body: []byte("data: 1\n\n")}, []string{"1"}},
+		{mcptest.Reaction{Status: 202, ContentType: "application/json", Body: []byte("null")}, nil},
+		{mcptest.Reaction{Status: 204}, nil},
+		{mcptest.Reaction{ContentType: " APPLICATION/JSON ;charset=utf-8", Body: []byte("\n{\"a\":\n1}\n")}, []string{`{"a": 1}`}},
+		{mcptest.Reaction{ContentType: "application/json", Body: []byte(" \n")}, nil},
+		{mcptest.Reaction{ContentType: "Text/Event-Stream", Body: []byte("data: 1\n\n")}, []string{"1"}},
 	} {
-		s.Set(func(b *sharetest.Behaviour) {
-			b.Instead = func(sharetest.Received) *sharetest.Reaction { return &test.reaction }
+		s.Set(func(b *mcptest.Behaviour) {
+			b.Instead = func(mcptest.Received) *mcptest.Reaction { return &test.reaction }
 		})
 		if got := ask(t, session, "1", "echo", "{}"); !slices.Equal(got, test.want) {
 			t.Errorf("%+v is taken as %q", test.reaction, got)
 		}
 	}
-	s.Set(func(b *sharetest.Behaviour) { b.Instead = nil })
+	s.Set(func(b *mcptest.Behaviour) { b.Instead = nil })
 }
 
 // TestFateAtAnyCut: wherever the connection breaks, each message that is whole
 // arrives once, and what is not is never taken for an answer.
 func TestFateAtAnyCut(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	session := dial(t, s, nil)
 	lines := []string{`{"jsonrpc":"2.0","method":"n"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`}
-	whole := append(sharetest.Event(lines[0]), sharetest.Event(lines[1])...)
-	first := len(sharetest.Event(lines[0]))
+	whole := append(mcptest.Event(lines[0]), mcptest.Event(lines[1])...)
+	first := len(mcptest.Event(lines[0]))
 	rapid.Check(t, func(t *rapid.T) {
 		cut := rapid.IntRange(0, len(whole)).Draw(t, "cut")
-		s.Set(func(b *sharetest.Behaviour) {
-			b.Instead = func(sharetest.Received) *sharetest.Reaction {
-				return &sharetest.Reaction{Body: whole[:cut], Cut: true, Execute: true}
+		s.Set(func(b *mcptest.Behaviour) {
+			b.Instead = func(mcptest.Received) *mcptest.Reaction {
+				return &mcptest.Reaction{Body: whole[:cut], Cut: true, Execute: true}
 			}
 		})
 		var b inbox
@@ -172,7 +172,7 @@ func TestFateAtAnyCut(t *testing.T) {
 			t.Fatalf("cut at %d: got %q", cut, got)
 		}
 	})
-	s.Set(func(b *sharetest.Behaviour) { b.Instead = nil })
+	s.Set(func(b *mcptest.Behaviour) { b.Instead = nil })
 	ask(t, session, "2", "echo", "{}")
 }
 
@@ -285,7 +285,7 @@ func TestFateByWhatTheServerGot(t *testing.T) {
 // TestIdleConnections: a server that has closed a connection, or was ended and
 // started again, gets the next request on another one.
 func TestIdleConnections(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	session := dial(t, s, nil)
 	for range 20 {
 		s.Restart()
@@ -297,7 +297,7 @@ func TestIdleConnections(t *testing.T) {
 }
 
 func TestBegin(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	session := dial(t, s, nil)
 	var b inbox
 	c := session.Begin(t.Context(), call("1", "wait", "{}"), b.take)
@@ -315,7 +315,7 @@ func TestBegin(t *testing.T) {
 	}
 
 	// A server that does not even begin to answer.
-	s.Set(func(b *sharetest.Behaviour) { b.Deaf = true })
+	s.Set(func(b *mcptest.Behaviour) { b.Deaf = true })
 	ctx, cancel := context.WithCancel(t.Context())
 	c = session.Begin(ctx, call("2", "echo", "{}"), nil)
 	apptest.Eventually(t, "the request", func() bool { return len(s.Lines(session.id)) == 3 })
@@ -330,7 +330,7 @@ func TestBegin(t *testing.T) {
 	if fate(c.Err()) != "[lost]" || !errors.Is(c.Err(), context.Canceled) {
 		t.Errorf("got %v", c.Err())
 	}
-	s.Set(func(b *sharetest.Behaviour) { b.Deaf = false })
+	s.Set(func(b *mcptest.Behaviour) { b.Deaf = false })
 
 	// One that dies in the middle.
 	c = session.Begin(t.Context(), call("3", "wait", "{}"), nil)

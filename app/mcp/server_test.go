@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 )
 
 func TestASession(t *testing.T) {
 	for _, json := range []bool{false, true} {
-		s := sharetest.New(t)
-		s.Set(func(b *sharetest.Behaviour) { b.JSON, b.Pretty = json, json })
+		s := mcptest.New(t)
+		s.Set(func(b *mcptest.Behaviour) { b.JSON, b.Pretty = json, json })
 		session, answer, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t)}, []byte(hello))
 		if err != nil {
 			t.Fatal(err)
@@ -65,29 +65,29 @@ func TestASession(t *testing.T) {
 
 func TestInitializeThatFails(t *testing.T) {
 	const refusal = `{"jsonrpc":"2.0","id":"i","error":{"code":-32602,"message":"no"}}`
-	event := func(line string) []byte { return sharetest.Event(line) }
+	event := func(line string) []byte { return mcptest.Event(line) }
 	session := http.Header{"Mcp-Session-Id": {"early"}}
 	for _, test := range []struct {
 		name     string
-		reaction sharetest.Reaction
+		reaction mcptest.Reaction
 		fate     string
 		answer   string
 		deleted  bool
 	}{
-		{"an error", sharetest.Reaction{Header: session, Body: event(refusal)}, "[fine]", refusal, true},
-		{"an error without a session", sharetest.Reaction{Body: event(refusal)}, "[fine]", refusal, false},
-		{"no answer", sharetest.Reaction{Header: session}, "[lost]", "", true},
-		{"half an answer", sharetest.Reaction{Body: event(refusal)[:40], Cut: true}, "[lost]", "", false},
-		{"the connection", sharetest.Reaction{Cut: true}, "[lost]", "", false},
-		{"no such page", sharetest.Reaction{Status: 404}, "[refused]", "", false},
-		{"too many", sharetest.Reaction{Status: 503}, "[refused]", "", false},
-		{"failure", sharetest.Reaction{Status: 500}, "[lost refused]", "", false},
-		{"elsewhere", sharetest.Reaction{Status: 307, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}, "[refused]", "", false},
+		{"an error", mcptest.Reaction{Header: session, Body: event(refusal)}, "[fine]", refusal, true},
+		{"an error without a session", mcptest.Reaction{Body: event(refusal)}, "[fine]", refusal, false},
+		{"no answer", mcptest.Reaction{Header: session}, "[lost]", "", true},
+		{"half an answer", mcptest.Reaction{Body: event(refusal)[:40], Cut: true}, "[lost]", "", false},
+		{"the connection", mcptest.Reaction{Cut: true}, "[lost]", "", false},
+		{"no such page", mcptest.Reaction{Status: 404}, "[refused]", "", false},
+		{"too many", mcptest.Reaction{Status: 503}, "[refused]", "", false},
+		{"failure", mcptest.Reaction{Status: 500}, "[lost refused]", "", false},
+		{"elsewhere", mcptest.Reaction{Status: 307, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}, "[refused]", "", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := sharetest.New(t)
-			s.Set(func(b *sharetest.Behaviour) {
-				b.Instead = func(sharetest.Received) *sharetest.Reaction { return &test.reaction }
+			s := mcptest.New(t)
+			s.Set(func(b *mcptest.Behaviour) {
+				b.Instead = func(mcptest.Received) *mcptest.Reaction { return &test.reaction }
 			})
 			session, answer, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t)}, []byte(hello))
 			if session != nil || fate(err) != test.fate || string(answer) != test.answer {
@@ -102,19 +102,19 @@ func TestInitializeThatFails(t *testing.T) {
 }
 
 func TestASessionThatWasBegunAndNotOpenedIsEnded(t *testing.T) {
-	for name, reaction := range map[string]sharetest.Reaction{
-		"no answer":   {Body: sharetest.Event(`{"jsonrpc":"2.0","method":"notifications/message"}`)},
+	for name, reaction := range map[string]mcptest.Reaction{
+		"no answer":   {Body: mcptest.Event(`{"jsonrpc":"2.0","method":"notifications/message"}`)},
 		"half of it":  {Body: []byte(`data: {"jsonr`), Cut: true},
-		"it hangs":    {Body: sharetest.Event(`{"jsonrpc":"2.0","method":"notifications/message"}`), Hang: true},
+		"it hangs":    {Body: mcptest.Event(`{"jsonrpc":"2.0","method":"notifications/message"}`), Hang: true},
 		"a web page":  {ContentType: "text/html", Body: []byte("<p>")},
 		"empty":       {Status: http.StatusAccepted},
-		"no response": {Body: sharetest.Event(`{}`)},
+		"no response": {Body: mcptest.Event(`{}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := sharetest.New(t)
+			s := mcptest.New(t)
 			reaction.Header = http.Header{"Mcp-Session-Id": {"begun"}}
-			s.Set(func(b *sharetest.Behaviour) {
-				b.Instead = func(sharetest.Received) *sharetest.Reaction { return &reaction }
+			s.Set(func(b *mcptest.Behaviour) {
+				b.Instead = func(mcptest.Received) *mcptest.Reaction { return &reaction }
 			})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -127,7 +127,7 @@ func TestASessionThatWasBegunAndNotOpenedIsEnded(t *testing.T) {
 			if session != nil || err == nil {
 				t.Fatalf("%+v, %v", session, err)
 			}
-			if !slices.ContainsFunc(s.Received(), func(r sharetest.Received) bool { return r.HTTP == http.MethodDelete && r.Session == "begun" }) {
+			if !slices.ContainsFunc(s.Received(), func(r mcptest.Received) bool { return r.HTTP == http.MethodDelete && r.Session == "begun" }) {
 				t.Errorf("it goes on: %+v", s.Received())
 			}
 		})
@@ -135,14 +135,14 @@ func TestASessionThatWasBegunAndNotOpenedIsEnded(t *testing.T) {
 }
 
 func TestInitializeWhoseStreamStaysOpen(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	early := `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`
-	reaction := sharetest.Reaction{
+	reaction := mcptest.Reaction{
 		Header: http.Header{"Mcp-Session-Id": {"open"}}, Hang: true,
-		Body: append(sharetest.Event(early), sharetest.Event(`{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"bad\nversion"}}`)...),
+		Body: append(mcptest.Event(early), mcptest.Event(`{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"bad\nversion"}}`)...),
 	}
-	s.Set(func(b *sharetest.Behaviour) {
-		b.Instead = func(sharetest.Received) *sharetest.Reaction { return &reaction }
+	s.Set(func(b *mcptest.Behaviour) {
+		b.Instead = func(mcptest.Received) *mcptest.Reaction { return &reaction }
 	})
 	var b inbox
 	session, _, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t), Receive: b.take}, []byte(hello))
@@ -166,12 +166,12 @@ func TestOnlyTheLoopback(t *testing.T) {
 		t.Errorf("another machine: %v", err)
 	}
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	dial(t, s, nil)
 }
 
 func TestListen(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	var b inbox
 	session := dial(t, s, b.take)
 	session.Listen()
@@ -198,7 +198,7 @@ func TestListen(t *testing.T) {
 		t.Errorf("in a forgotten session: %v", err)
 	}
 	gets := func() int {
-		return len(slices.DeleteFunc(s.Received(), func(r sharetest.Received) bool { return r.HTTP != http.MethodGet }))
+		return len(slices.DeleteFunc(s.Received(), func(r mcptest.Received) bool { return r.HTTP != http.MethodGet }))
 	}
 	apptest.Eventually(t, "the refusal of the stream", func() bool { return gets() == 3 })
 	select {
@@ -208,7 +208,7 @@ func TestListen(t *testing.T) {
 }
 
 func TestListenAcrossADeath(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	session := dial(t, s, nil)
 	session.Listen()
 	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.id) })
@@ -220,8 +220,8 @@ func TestListenAcrossADeath(t *testing.T) {
 }
 
 func TestNoStream(t *testing.T) {
-	s := sharetest.New(t)
-	s.Set(func(b *sharetest.Behaviour) { b.NoGet = true })
+	s := mcptest.New(t)
+	s.Set(func(b *mcptest.Behaviour) { b.NoGet = true })
 	session := dial(t, s, nil)
 	session.Listen()
 	<-session.stream
@@ -256,7 +256,7 @@ func TestAStreamOfSomethingElse(t *testing.T) {
 }
 
 func TestCloseEndsWhatIsInFlight(t *testing.T) {
-	s := sharetest.New(t)
+	s := mcptest.New(t)
 	received := make(chan struct{})
 	goOn := make(chan struct{})
 	session := dial(t, s, func([]byte) {

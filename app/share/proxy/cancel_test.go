@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 )
 
 func TestCancel(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
@@ -34,7 +34,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestCancelBeforeTheServerRuns(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
@@ -57,7 +57,7 @@ func TestCancelBeforeTheServerRuns(t *testing.T) {
 // TestCancelWhileItIsAccepted: the cancellation comes before the request is sent,
 // and gets its turn after.
 func TestCancelWhileItIsAccepted(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	c.get(c.call(0, "count", "{}"))

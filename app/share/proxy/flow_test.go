@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 )
 
 func TestLinesStayInOrder(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.o.Limits.Taken = time.Minute // a server may be slower than a client is held up for it
 	c.greet()
@@ -35,8 +35,8 @@ func TestLinesStayInOrder(t *testing.T) {
 }
 
 func TestAnswersOutOfOrder(t *testing.T) {
-	server := sharetest.New(t)
-	server.Set(func(b *sharetest.Behaviour) { b.Reverse = 20 })
+	server := mcptest.New(t)
+	server.Set(func(b *mcptest.Behaviour) { b.Reverse = 20 })
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	var seqs []uint64
@@ -49,7 +49,7 @@ func TestAnswersOutOfOrder(t *testing.T) {
 }
 
 func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	slow, fast := join(t, g, nil), join(t, g, nil)
 	slow.greet()
@@ -76,7 +76,7 @@ func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 }
 
 func TestTakeHoldsBackAFlood(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
@@ -114,7 +114,7 @@ func TestTakeHoldsBackAFlood(t *testing.T) {
 }
 
 func TestTenClientsWithTheSameIds(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	done := make(chan struct{})
 	var clients []*testClient

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 )
 
 func TestTheClientGoes(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c, other := join(t, g, nil), join(t, g, nil)
 	c.greet()
@@ -35,7 +35,7 @@ func TestTheClientGoes(t *testing.T) {
 }
 
 func TestAConversationThatCannotBeResumedEndsWithUs(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, func(o *SessionOptions) { o.Ephemeral = true })
 	c.greet()
@@ -55,7 +55,7 @@ func TestAConversationThatCannotBeResumedEndsWithUs(t *testing.T) {
 }
 
 func TestTheClientGoesWhileTheServerStarts(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	g.hold = make(chan struct{})
 	c := join(t, g, nil)
@@ -71,7 +71,7 @@ func TestWhatCannotBeAcceptedIsNotSent(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`,
 		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`, `{`,
 	} {
-		server := sharetest.New(t)
+		server := mcptest.New(t)
 		c := join(t, behind(t, server), nil)
 		c.greet()
 		c.get(c.call(0, "count", "{}"))
@@ -88,7 +88,7 @@ func TestWhatCannotBeAcceptedIsNotSent(t *testing.T) {
 }
 
 func TestFinishAnswersAll(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	first := c.put(initializeLine)
 	c.put(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

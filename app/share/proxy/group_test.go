@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lamplighter/app/mcp"
+	"lamplighter/app/mcptest"
 	"lamplighter/app/share"
-	"lamplighter/app/share/sharetest"
 )
 
 // group is the server behind sessions.
@@ -69,7 +69,7 @@ func (g *fakeGroup) fell() {
 
 // killed is the death of the server's process. Its end is known while its
 // connections end, which may take longer than a session waits for that.
-func (g *fakeGroup) killed(server *sharetest.Server) {
+func (g *fakeGroup) killed(server *mcptest.Server) {
 	dead := server.Dead()
 	var ends sync.WaitGroup
 	ends.Go(server.Kill)
@@ -121,9 +121,9 @@ func (g *fakeGroup) starts() int {
 	return int(g.generation)
 }
 
-// behind is a group of a server of sharetest, which is started again when it was
+// behind is a group of a server of mcptest, which is started again when it was
 // killed.
-func behind(t *testing.T, server *sharetest.Server) *fakeGroup {
+func behind(t *testing.T, server *mcptest.Server) *fakeGroup {
 	transport := mcp.NewTransport()
 	t.Cleanup(transport.CloseIdleConnections)
 	running := true

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 	"lamplighter/app/share/wire"
 )
 
 func TestTheServerIsKilledWithRequestsInFlight(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
@@ -55,7 +55,7 @@ func TestTheServerIsKilledWithRequestsInFlight(t *testing.T) {
 }
 
 func TestTheServerForgetsTheSession(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	c.get(c.call(1, "count", "{}"))
@@ -76,7 +76,7 @@ func TestTheServerForgetsTheSession(t *testing.T) {
 }
 
 func TestWhatServersDoWrong(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	isError(t, c.get(c.call(1, "silent", "{}")), "1", wire.CodeInternal, "may have been carried out")
@@ -87,25 +87,25 @@ func TestWhatServersDoWrong(t *testing.T) {
 	isError(t, c.get(c.call(3, "fail", "{}")), "3", wire.CodeInternal, "it failed")
 	for _, test := range []struct {
 		name     string
-		reaction sharetest.Reaction
+		reaction mcptest.Reaction
 		want     []string
 	}{
-		{"an error without an id", sharetest.Reaction{Body: sharetest.Event(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"odd","data":1.0}}`)}, []string{`"message":"odd","data":1.0`}},
-		{"another id", sharetest.Reaction{Body: sharetest.Event(`{"jsonrpc":"2.0","id":99,"result":{}}`)}, []string{"-32603", "may have been carried out"}},
-		{"garbage", sharetest.Reaction{Body: sharetest.Event(`nonsense`)}, []string{"-32603", "may have been carried out"}},
-		{"a batch", sharetest.Reaction{Body: sharetest.Event(`[{"jsonrpc":"2.0","id":4,"result":{}}]`)}, []string{"-32603", "may have been carried out"}},
-		{"nothing", sharetest.Reaction{ContentType: "application/json"}, []string{"-32603", "may have been carried out"}},
-		{"half an answer", sharetest.Reaction{Body: []byte(`data: {"jsonrpc":"2.0","id":4,"res`), Cut: true}, []string{"-32603", "lost", "may have been carried out"}},
-		{"half a stream", sharetest.Reaction{Body: sharetest.Event(`{"jsonrpc":"2.0","id":4,"result":{"half":1}}`), Cut: true}, []string{`"half":1`}},
-		{"the answer twice", sharetest.Reaction{Body: slices.Concat(sharetest.Event(`{"jsonrpc":"2.0","id":4,"result":1}`), sharetest.Event(`{"jsonrpc":"2.0","id":4,"result":2}`))}, []string{`"result":1`}},
-		{"a page", sharetest.Reaction{ContentType: "text/html", Body: []byte("<p>hello")}, []string{"-32603", "may have been carried out"}},
-		{"status 400", sharetest.Reaction{Status: 400, Body: []byte("bad")}, []string{"-32603", "400", "bad", "not carried out"}},
-		{"status 500", sharetest.Reaction{Status: 500, Body: []byte("bad")}, []string{"-32603", "500", "may have been carried out"}},
-		{"status 302", sharetest.Reaction{Status: 302}, []string{"-32603", "302"}},
-		{"status 202", sharetest.Reaction{Status: 202}, []string{"-32603", "may have been carried out"}},
+		{"an error without an id", mcptest.Reaction{Body: mcptest.Event(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"odd","data":1.0}}`)}, []string{`"message":"odd","data":1.0`}},
+		{"another id", mcptest.Reaction{Body: mcptest.Event(`{"jsonrpc":"2.0","id":99,"result":{}}`)}, []string{"-32603", "may have been carried out"}},
+		{"garbage", mcptest.Reaction{Body: mcptest.Event(`nonsense`)}, []string{"-32603", "may have been carried out"}},
+		{"a batch", mcptest.Reaction{Body: mcptest.Event(`[{"jsonrpc":"2.0","id":4,"result":{}}]`)}, []string{"-32603", "may have been carried out"}},
+		{"nothing", mcptest.Reaction{ContentType: "application/json"}, []string{"-32603", "may have been carried out"}},
+		{"half an answer", mcptest.Reaction{Body: []byte(`data: {"jsonrpc":"2.0","id":4,"res`), Cut: true}, []string{"-32603", "lost", "may have been carried out"}},
+		{"half a stream", mcptest.Reaction{Body: mcptest.Event(`{"jsonrpc":"2.0","id":4,"result":{"half":1}}`), Cut: true}, []string{`"half":1`}},
+		{"the answer twice", mcptest.Reaction{Body: slices.Concat(mcptest.Event(`{"jsonrpc":"2.0","id":4,"result":1}`), mcptest.Event(`{"jsonrpc":"2.0","id":4,"result":2}`))}, []string{`"result":1`}},
+		{"a page", mcptest.Reaction{ContentType: "text/html", Body: []byte("<p>hello")}, []string{"-32603", "may have been carried out"}},
+		{"status 400", mcptest.Reaction{Status: 400, Body: []byte("bad")}, []string{"-32603", "400", "bad", "not carried out"}},
+		{"status 500", mcptest.Reaction{Status: 500, Body: []byte("bad")}, []string{"-32603", "500", "may have been carried out"}},
+		{"status 302", mcptest.Reaction{Status: 302}, []string{"-32603", "302"}},
+		{"status 202", mcptest.Reaction{Status: 202}, []string{"-32603", "may have been carried out"}},
 	} {
-		server.Set(func(b *sharetest.Behaviour) {
-			b.Instead = func(r sharetest.Received) *sharetest.Reaction {
+		server.Set(func(b *mcptest.Behaviour) {
+			b.Instead = func(r mcptest.Received) *mcptest.Reaction {
 				if r.Method != "tools/call" {
 					return nil
 				}
@@ -117,12 +117,12 @@ func TestWhatServersDoWrong(t *testing.T) {
 			t.Fatal(test.name)
 		}
 	}
-	server.Set(func(b *sharetest.Behaviour) { b.Instead = nil })
+	server.Set(func(b *mcptest.Behaviour) { b.Instead = nil })
 	apptest.Contains(t, c.get(c.call(5, "echo", "{}")), "session-1")
 }
 
 func TestRequestsOfTheServer(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	asks := c.call(1, "ask", "{}")
@@ -145,7 +145,7 @@ func TestRequestsOfTheServer(t *testing.T) {
 // A server that asks for ever, and takes no refusal, costs few connections and
 // little memory.
 func TestAServerThatAsksForEver(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-1") })
@@ -179,10 +179,10 @@ func TestAServerThatAsksForEver(t *testing.T) {
 		t.Error("the client was asked under a very long id")
 	}
 	take := func(hang bool) {
-		server.Set(func(b *sharetest.Behaviour) {
-			b.Instead = func(r sharetest.Received) *sharetest.Reaction {
+		server.Set(func(b *mcptest.Behaviour) {
+			b.Instead = func(r mcptest.Received) *mcptest.Reaction {
 				if r.HTTP == http.MethodPost && r.Method == "" {
-					return &sharetest.Reaction{Status: http.StatusAccepted, Hang: hang}
+					return &mcptest.Reaction{Status: http.StatusAccepted, Hang: hang}
 				}
 				return nil
 			}
@@ -204,7 +204,7 @@ func TestAServerThatAsksForEver(t *testing.T) {
 
 // What a server asks and cancels is not waited for, however often it does.
 func TestAServerThatCancelsWhatItAsked(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-1") })
@@ -228,7 +228,7 @@ func TestAServerThatCancelsWhatItAsked(t *testing.T) {
 }
 
 func TestAnswersDoNotReachTheNextServer(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
@@ -243,7 +243,7 @@ func TestAnswersDoNotReachTheNextServer(t *testing.T) {
 }
 
 func TestNotificationsOfTheServer(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c, other := join(t, g, nil), join(t, g, nil)
 	c.greet()
@@ -257,7 +257,7 @@ func TestNotificationsOfTheServer(t *testing.T) {
 }
 
 func TestCachedAnswersNeedNoServer(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
@@ -287,7 +287,7 @@ func TestCachedAnswersNeedNoServer(t *testing.T) {
 }
 
 func TestPark(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
 	if !c.Park() {
@@ -322,7 +322,7 @@ func TestPark(t *testing.T) {
 }
 
 func TestSessionsOfTheREPLAreSeen(t *testing.T) {
-	g := behind(t, sharetest.New(t))
+	g := behind(t, mcptest.New(t))
 	c := join(t, g, nil)
 	c.greet()
 	c.get(c.call(1, "serena_repl", `{"session":"s1","code":"x = 1"}`))

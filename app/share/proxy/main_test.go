@@ -16,9 +16,9 @@ import (
 	"go.uber.org/goleak"
 
 	"lamplighter/app/launch"
+	"lamplighter/app/mcptest"
 	"lamplighter/app/share"
 	"lamplighter/app/share/ask"
-	"lamplighter/app/share/sharetest"
 	"lamplighter/monitor"
 )
 
@@ -38,9 +38,9 @@ type world struct {
 	broken  error // what every start fails with, if not nil
 }
 
-// fakeServer is a sharetest.Server, as a launcher knows it.
+// fakeServer is a mcptest.Server, as a launcher knows it.
 type fakeServer struct {
-	*sharetest.Server
+	*mcptest.Server
 	world *world
 	key   string
 	dir   string
@@ -91,7 +91,7 @@ func (w *world) Launch(_ context.Context, spec launch.Spec) (share.Server, error
 	}
 	w.starts++
 	s := &fakeServer{
-		Server: sharetest.New(w.t), world: w, key: spec.Key, dir: spec.Project, id: monitor.Identity{PID: 1 << 22, Start: uint64(w.starts)}, done: make(chan struct{}),
+		Server: mcptest.New(w.t), world: w, key: spec.Key, dir: spec.Project, id: monitor.Identity{PID: 1 << 22, Start: uint64(w.starts)}, done: make(chan struct{}),
 	}
 	w.servers[spec.Key] = s
 	return s, nil

@@ -7,13 +7,13 @@ import (
 	"testing/synctest"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 	"lamplighter/app/share/wire"
 )
 
 // TestTheNextProcessGoesOn with a session of its own, which the client has begun.
 func TestTheNextProcessGoesOn(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
@@ -44,7 +44,7 @@ func TestTheNextProcessGoesOn(t *testing.T) {
 
 func TestAnInitializeThatIsNone(t *testing.T) {
 	for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, `{"id":1,"method":"initialize","params":{x}}`, "x"} {
-		c := join(t, behind(t, sharetest.New(t)), func(o *SessionOptions) { o.Initialize = []byte(line) })
+		c := join(t, behind(t, mcptest.New(t)), func(o *SessionOptions) { o.Initialize = []byte(line) })
 		isError(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), "1", wire.CodeInvalid, "initialize comes first")
 		c.greet()
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -386,7 +386,7 @@ func TestSlowReader(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	s := serve(t, newWorld(t), nil)
 	c := s.begin(t, "/a")
-	s.world.server("/a").Set(func(b *sharetest.Behaviour) { b.Limit = 1 << 30 })
+	s.world.server("/a").Set(func(b *mcptest.Behaviour) { b.Limit = 1 << 30 })
 	text := strings.Repeat("x", 8<<20)
 	if f := c.call(1, "echo", `{"t":"`+text+`"}`); !strings.Contains(f.text, text) {
 		t.Errorf("got %d bytes", len(f.text))

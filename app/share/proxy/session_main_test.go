@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 	"lamplighter/app/share/wire"
 )
 
@@ -205,7 +205,7 @@ func (c *testClient) get(seq uint64) string {
 }
 
 // letGo lets the server answer a call of its tool wait. It may not wait yet.
-func (c *testClient) letGo(server *sharetest.Server, seq uint64) string {
+func (c *testClient) letGo(server *mcptest.Server, seq uint64) string {
 	c.t.Helper()
 	apptest.Eventually(c.t, fmt.Sprintf("the fate of %d is told", seq), func() bool {
 		server.Release()

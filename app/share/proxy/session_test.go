@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/share/sharetest"
+	"lamplighter/app/mcptest"
 	"lamplighter/app/share/wire"
 )
 
 func TestMessagesPassAsTheyAre(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	var who ClientInfo
 	g := behind(t, server)
 	c := join(t, g, func(o *SessionOptions) { o.Info = func(i ClientInfo) { who = i } })
@@ -45,7 +45,7 @@ func TestMessagesPassAsTheyAre(t *testing.T) {
 }
 
 func TestWhatNoServerIsAskedFor(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
 	if got := c.ask(`{"jsonrpc":"2.0","id":"p","method":"ping"}`); got != `{"jsonrpc":"2.0","id":"p","result":{}}` {
@@ -78,7 +78,7 @@ func TestWhatNoServerIsAskedFor(t *testing.T) {
 }
 
 func TestTooLongLines(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	big := strings.Repeat("x", 2<<20)
@@ -107,7 +107,7 @@ func TestTooLongLines(t *testing.T) {
 }
 
 func TestDuplicateIds(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	for _, test := range []struct{ first, second string }{{"7", "7"}, {"8", `"8"`}, {"9", "9.0"}, {`"x"`, `"\u0078"`}} {
@@ -121,7 +121,7 @@ func TestDuplicateIds(t *testing.T) {
 }
 
 func TestASecondInitialize(t *testing.T) {
-	server := sharetest.New(t)
+	server := mcptest.New(t)
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	waits := c.call(1, "wait", "{}")
@@ -134,21 +134,21 @@ func TestASecondInitialize(t *testing.T) {
 }
 
 func TestInitializeThatTheServerRefuses(t *testing.T) {
-	server := sharetest.New(t)
-	server.Set(func(b *sharetest.Behaviour) {
-		b.Instead = func(r sharetest.Received) *sharetest.Reaction {
-			return &sharetest.Reaction{Body: sharetest.Event(`{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no"}}`)}
+	server := mcptest.New(t)
+	server.Set(func(b *mcptest.Behaviour) {
+		b.Instead = func(r mcptest.Received) *mcptest.Reaction {
+			return &mcptest.Reaction{Body: mcptest.Event(`{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no"}}`)}
 		}
 	})
 	g := behind(t, server)
 	c := join(t, g, nil)
 	isError(t, c.ask(initializeLine), "0", -32602, "no")
 	isError(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), "2", wire.CodeInvalid, "initialize comes first")
-	server.Set(func(b *sharetest.Behaviour) {
-		b.Instead = func(sharetest.Received) *sharetest.Reaction { return &sharetest.Reaction{Status: 500} }
+	server.Set(func(b *mcptest.Behaviour) {
+		b.Instead = func(mcptest.Received) *mcptest.Reaction { return &mcptest.Reaction{Status: 500} }
 	})
 	isError(t, c.ask(initializeLine), "0", wire.CodeUnavailable, "500")
-	server.Set(func(b *sharetest.Behaviour) { b.Instead = nil })
+	server.Set(func(b *mcptest.Behaviour) { b.Instead = nil })
 	g.change(func() { g.refuse = errors.New("no room for another server") })
 	isError(t, c.ask(initializeLine), "0", wire.CodeUnavailable, "no room for another server")
 	g.change(func() { g.refuse = nil })

@@ -1,9 +1,9 @@
-// Package sharetest has an MCP server for the tests of what shares servers. It
+// Package mcptest has an MCP server for the tests of what speaks MCP. It
 // speaks streamable HTTP as Serena does, is part of the test's process, and does
 // on demand what servers do wrong.
 //
 // Only tests import it. A real Serena is monitor/serena/serenatest's.
-package sharetest
+package mcptest
 
 import (
 	"bytes"

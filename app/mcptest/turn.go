@@ -1,4 +1,4 @@
-package sharetest
+package mcptest
 
 import (
 	"bytes"
@@ -145,7 +145,7 @@ func (t *turn) answer() {
 	}
 	switch {
 	case m.Method == "initialize":
-		t.result(`{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true},"logging":{},"resources":{"subscribe":true}},"serverInfo":{"name":"sharetest","version":"1"},"unknown":{"kept":1.50}}`, t.session.version)
+		t.result(`{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true},"logging":{},"resources":{"subscribe":true}},"serverInfo":{"name":"mcptest","version":"1"},"unknown":{"kept":1.50}}`, t.session.version)
 	case m.Method == "ping":
 		t.result(`{}`)
 	case !initialized:

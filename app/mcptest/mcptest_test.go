@@ -1,4 +1,4 @@
-package sharetest
+package mcptest
 
 import (
 	"bytes"
