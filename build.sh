@@ -181,7 +181,7 @@ stages_end() {
 # long_tests are the packages whose tests take longest, the longest first. go test
 # starts packages in the order in which they are named, and each once.
 long_tests=(
-  ./app/launch ./monitor/watch ./app/connect ./app/workspace ./app/share/ask
+  ./app/launch ./monitor/watch ./app/connect ./app/workspace ./app/share
   ./monitor/stop ./monitor/serena ./installer ./app/workspace/gitwork
 )
 

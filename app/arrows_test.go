@@ -64,10 +64,8 @@ func mayImport(from, to string) bool {
 		return false
 	case from == "app/mcp": // knows a server and its protocol, and no client
 		return to == "app/share/wire"
-	case from == "app/share/ask": // decides what may be shared, and starts nothing
-		return below(to, "monitor") || to == "app/launch" || to == "app/share/wire"
 	case from == "app/share": // the servers, whoever their clients are
-		return below(to, "monitor") || slices.Contains([]string{"app/launch", "app/mcp", "app/share/ask", "app/share/wire"}, to)
+		return below(to, "monitor") || slices.Contains([]string{"app/launch", "app/mcp", "app/share/wire"}, to)
 	case from == "app/share/proxy": // the clients
 		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/mcp", "app/socket"}, to)
 	case from == "app/socket": // whoever connects
@@ -77,7 +75,7 @@ func mayImport(from, to string) bool {
 	case from == "app/setup/foreignfile": // files, whatever is in them
 		return to == "monitor" || to == "monitor/statefile"
 	case from == "app/setup": // settings of clients, and no server
-		return below(to, "monitor") || below(to, "app/setup") || slices.Contains([]string{"app/share/ask", "app/config"}, to)
+		return below(to, "monitor") || below(to, "app/setup") || slices.Contains([]string{"app/share", "app/config"}, to)
 	case slices.Contains([]string{"app/workspace/tree", "app/workspace/gitwork", "app/workspace/inuse", "app/workspace/confine"}, from): // know no workspace
 		return slices.Contains([]string{"monitor", "monitor/statefile", "monitor/process", "app/workspace/mounts"}, to)
 	case from == "app/workspace/mounts": // a text, whosever it is
@@ -216,8 +214,7 @@ func TestTheRulesOfTheArrows(t *testing.T) {
 		{"app/mcp", "app/share/wire", true},
 		{"app/mcp", "monitor", false},
 		{"app/mcp", "app/launch", false},
-		{"app/share/ask", "app/launch", true},
-		{"app/share/ask", "app/share", false},
+		{"app/share", "app/launch", true},
 		{"app/share", "app/mcp", true},
 		{"app/share", "app/share/proxy", false},
 		{"app/share", "app/api", false},

@@ -7,7 +7,7 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/dashboard"
 	"lamplighter/app/launch"
-	"lamplighter/app/share/ask"
+	"lamplighter/app/share"
 	"lamplighter/monitor/serena"
 	"lamplighter/monitor/stop"
 	"lamplighter/monitor/watch"
@@ -29,7 +29,7 @@ type Limits struct {
 	ShareCheck time.Duration // how often it is looked whether it is still there: a client gives up within seconds
 
 	API       api.Limits
-	Ask       ask.Limits
+	Ask       share.PlanLimits
 	Dashboard dashboard.Limits
 	Launch    launch.Limits
 	Stop      stop.Limits

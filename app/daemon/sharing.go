@@ -11,7 +11,6 @@ import (
 
 	"lamplighter/app/config"
 	"lamplighter/app/share"
-	"lamplighter/app/share/ask"
 	"lamplighter/app/share/proxy"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
@@ -19,7 +18,7 @@ import (
 
 // sharing are the parts through which clients share servers.
 type sharing struct {
-	asker  *ask.Asker
+	asker  *share.Planner
 	broker *share.Broker
 	server *proxy.Server // of the share socket
 
@@ -43,7 +42,7 @@ func (b *background) startSharing(unknownPins func() error) {
 	}
 	s.over = over
 	s.hold(b.settings)
-	s.asker = ask.New(ask.Options{
+	s.asker = share.NewPlanner(share.PlannerOptions{
 		Finder: b.sessions.finder, Allowed: func() bool { return s.holds.Load().WithOtherUsers }, Log: b.log, Limits: b.Limits.Ask,
 	})
 	s.broker = share.New(share.Options{

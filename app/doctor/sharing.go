@@ -12,7 +12,7 @@ import (
 
 	"lamplighter/app/config"
 	"lamplighter/app/setup"
-	"lamplighter/app/share/ask"
+	"lamplighter/app/share"
 	"lamplighter/app/share/wire"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
@@ -38,7 +38,7 @@ type sharingFacts struct {
 	instances []monitor.Instance
 
 	here     string // the directory whose Serena would be shared; "" when that was not looked at
-	plan     ask.Plan
+	plan     share.Plan
 	planning error
 }
 
@@ -52,7 +52,7 @@ func gatherSharing(ctx context.Context, o Options, w world) sharingFacts {
 	over, err := config.IdleShutdown(func(name string) string { return variable(w.environ, name) })
 	f.holds, f.wrong = w.settings.Sharing(over), err
 	f.needed = connecting(w.clients.all)
-	f.others, f.users = ask.LoggedIn()
+	f.others, f.users = share.LoggedIn()
 	switch {
 	case f.place == "":
 	case f.runs:
@@ -66,11 +66,11 @@ func gatherSharing(ctx context.Context, o Options, w world) sharingFacts {
 	if o.Directory == "" || w.finder == nil {
 		return f
 	}
-	planned := ask.New(ask.Options{
+	planned := share.NewPlanner(share.PlannerOptions{
 		Finder: w.finder, OthersLoggedIn: func() ([]string, error) { return nil, nil }, Allowed: func() bool { return true },
 	})
 	defer planned.Close()
-	f.plan, f.planning = planned.Plan(ctx, ask.Wish{Dir: o.Directory, Command: exampleCommand, Env: relevant(o.Environ)})
+	f.plan, f.planning = planned.Plan(ctx, share.Request{Dir: o.Directory, Command: exampleCommand, Env: relevant(o.Environ)})
 	f.here = o.Directory
 	return f
 }

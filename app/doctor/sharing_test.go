@@ -14,7 +14,7 @@ import (
 	"lamplighter/app/apptest"
 	"lamplighter/app/config"
 	"lamplighter/app/setup"
-	"lamplighter/app/share/ask"
+	"lamplighter/app/share"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
 )
@@ -23,7 +23,7 @@ func TestJudgeSharing(t *testing.T) {
 	there := entry{exists: true, mode: fs.ModeSocket | 0o600, owner: 7, us: 7}
 	well := sharingFacts{
 		place: "/r/share.sock", at: there, runs: true, pid: 12, known: true, holds: config.Sharing{ParkAfter: 10 * time.Minute},
-		here: "/p/alpha", plan: ask.Plan{Key: "k", Facts: []string{
+		here: "/p/alpha", plan: share.Plan{Key: "k", Facts: []string{
 			"context ide", "PATH finds go at /b/go", "PATH finds gopls at /b/gopls", "variable LANG (value with the hash 1)", "variable TZ (value with the hash 2)",
 		}},
 	}
@@ -42,7 +42,7 @@ func TestJudgeSharing(t *testing.T) {
 	}{
 		"well":            {func(*sharingFacts) {}, OK, "the share socket /r/share.sock answers; Lamplighter (pid 12) runs"},
 		"its key":         {func(*sharingFacts) {}, OK, "in " + filepath.FromSlash("/p/alpha") + " would be shared by whoever has the same |"},
-		"not shared here": {func(f *sharingFacts) { f.plan = ask.Plan{Alone: "no project is named"} }, OK, "in /p/alpha would not be shared: no project is named"},
+		"not shared here": {func(f *sharingFacts) { f.plan = share.Plan{Alone: "no project is named"} }, OK, "in /p/alpha would not be shared: no project is named"},
 		"no place":        {func(f *sharingFacts) { f.place = "" }, Broken, "has no place"},
 		"relative":        {func(f *sharingFacts) { f.reach = socket.ErrNotAbsolute }, Broken, "its path does not begin with"},
 		"not served": {
@@ -125,7 +125,7 @@ func TestSharedBy(t *testing.T) {
 	facts := []string{
 		"project /p/alpha", "Serena 2.1.0, started with /b/serena start-mcp-server", "context ide", "home /h", "PATH finds go at /b/go", "PATH finds gopls at /b/gopls", "variable LANG (value with the hash 1)",
 	}
-	lines := finish(Sharing, judgeKey(sharingFacts{here: "/p/alpha", plan: ask.Plan{Key: "k", Facts: append(facts, "variable \x1b[2J")}}))
+	lines := finish(Sharing, judgeKey(sharingFacts{here: "/p/alpha", plan: share.Plan{Key: "k", Facts: append(facts, "variable \x1b[2J")}}))
 	report := Report{Lines: lines}
 	text := report.Text(Style{Width: 80})
 	apptest.Contains(t, text, "shared by whoever has the same\n", "\n      project /p/alpha\n", "\n      context ide\n", "\n      2 programs of the PATH, 2 variables (all of it with --json)\n")

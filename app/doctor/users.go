@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"lamplighter/app/share/ask"
+	"lamplighter/app/share"
 )
 
 // userFacts are who else could reach a server on a port of this machine.
@@ -14,7 +14,7 @@ type userFacts struct {
 }
 
 func gatherUsers() userFacts {
-	names, err := ask.LoggedIn()
+	names, err := share.LoggedIn()
 	return userFacts{cleaned(names), err}
 }
 

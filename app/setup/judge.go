@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter/app/share/ask"
+	"lamplighter/app/share"
 	"lamplighter/monitor"
 	"lamplighter/monitor/clients"
 	"lamplighter/monitor/clients/document"
@@ -67,7 +67,7 @@ func (m machine) judge(e document.Entry, w Wanted, closed string) verdict {
 			}
 		}
 	}
-	reading := ask.Read(m.goos, words)
+	reading := share.ReadCommand(m.goos, words)
 	v.Serena, v.Alone = reading.Serena, reading.Alone
 	v.Runs = showCommand(words)
 	v.Missing = m.missing(words)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter/app/share/ask"
+	"lamplighter/app/share"
 )
 
 // The option that keeps Serena's own page closed.
@@ -17,7 +17,7 @@ const (
 // closePage has a Serena not open its own page. A command that says so already,
 // or that is no Serena, is given back as it is.
 func closePage(goos string, words []string) []string {
-	if r := ask.Read(goos, words); !r.Serena || r.Page == pageOff {
+	if r := share.ReadCommand(goos, words); !r.Serena || r.Page == pageOff {
 		return words
 	}
 	begin := slices.Index(words, subcommand) + 1
@@ -53,7 +53,7 @@ func closePage(goos string, words []string) []string {
 // reopenPage takes out of a command what closePage has put into it, where before
 // is the command that it was then.
 func reopenPage(goos string, words, before []string) []string {
-	if ask.Read(goos, before).Page != "" || slices.ContainsFunc(before, isPageOption) {
+	if share.ReadCommand(goos, before).Page != "" || slices.ContainsFunc(before, isPageOption) {
 		return words
 	}
 	for i := 1; i+1 < len(words); i++ {

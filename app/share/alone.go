@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
 	"lamplighter/monitor/command"
 )
@@ -13,8 +12,8 @@ import (
 // itself. It is there to be shown.
 type AloneMember struct {
 	broker *Broker
-	why    string   // never changes
-	wish   ask.Wish // never changes
+	why    string  // never changes
+	wish   Request // never changes
 	// program is the name of what the wish asks for. It never changes.
 	program string
 	since   time.Time
@@ -25,7 +24,7 @@ type AloneMember struct {
 }
 
 // Alone takes in a client whose server cannot be shared, and why, until Leave.
-func (b *Broker) Alone(client monitor.Client, why string, wish ask.Wish) *AloneMember {
+func (b *Broker) Alone(client monitor.Client, why string, wish Request) *AloneMember {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := &AloneMember{broker: b, client: client, why: why, wish: wish, program: programOf(wish.Command), since: b.o.Now()}

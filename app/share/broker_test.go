@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter/app/launch"
-	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
 )
 
@@ -243,7 +242,7 @@ func TestCached(t *testing.T) {
 
 func TestAlone(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Alone(claude, "its context codex can change the project", ask.Wish{Dir: "/work/a"})
+		m := b.Alone(claude, "its context codex can change the project", Request{Dir: "/work/a"})
 		if _, idle := b.Idle(); idle {
 			t.Error("idle with a client")
 		}
@@ -273,7 +272,7 @@ func TestNames(t *testing.T) {
 // Groups that nobody needs are forgotten at some time.
 func TestForgetsGroups(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		for _, key := range names(200) {
+		for _, key := range manyNames(200) {
 			b.Join(t.Context(), plan(key), claude).Leave()
 		}
 		if len(b.groups) > mostIdle+1 {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"lamplighter/app/launch"
-	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
 )
 
@@ -19,7 +18,7 @@ import (
 // set; without either the server is parked, or was never needed.
 type group struct {
 	key     string    // never changes
-	plan    *ask.Plan // of who came last; nil when nobody came since it was adopted
+	plan    *Plan     // of who came last; nil when nobody came since it was adopted
 	members []*Member // in the order in which they came
 
 	starting *start
@@ -175,7 +174,7 @@ func (b *Broker) begin(g *group) {
 
 // launch starts a server of a group, or finds that an earlier run has left one,
 // which has been adopted, and may have ended by now.
-func (b *Broker) launch(ctx context.Context, g *group, plan ask.Plan) (r *run, adopted bool, err error) {
+func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (r *run, adopted bool, err error) {
 	if err := b.untilSettled(ctx); err != nil {
 		return nil, false, err
 	}

@@ -15,7 +15,6 @@ import (
 	"go.uber.org/goleak"
 
 	"lamplighter/app/launch"
-	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
 )
 
@@ -278,8 +277,8 @@ func (w *world) options() Options {
 }
 
 // plan is that of a client for a project.
-func plan(key string) ask.Plan {
-	return ask.Plan{
+func plan(key string) Plan {
+	return Plan{
 		Key: key, Context: "claude-code", Modes: []string{"editing"},
 		Spec: launch.Spec{
 			Template: launch.Template{Name: monitor.KindSerena}, Project: "/work/" + key, Lifetime: launch.Shared, Key: key,
@@ -362,7 +361,7 @@ func broken(text string) error {
 	return &launch.StartError{Server: monitor.KindSerena, Chosen: launch.Candidate{Command: []string{"serena"}}, Why: text, Err: errors.New(text)}
 }
 
-func names(n int) (list []string) {
+func manyNames(n int) (list []string) {
 	for i := range n {
 		list = append(list, fmt.Sprint(i))
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
 )
 
@@ -15,8 +14,8 @@ import (
 // concurrent use. It keeps its group until Leave.
 type Member struct {
 	broker *Broker
-	group  *group   // never changes
-	plan   ask.Plan // never changes
+	group  *group // never changes
+	plan   Plan   // never changes
 
 	// Guarded by the broker's mu.
 	client   monitor.Client
@@ -29,7 +28,7 @@ type Member struct {
 // is needed. It waits a while for what an earlier run of this program has left,
 // so that a client which comes back finds its server; ctx ends that. The plan
 // must have a key.
-func (b *Broker) Join(ctx context.Context, plan ask.Plan, client monitor.Client) *Member {
+func (b *Broker) Join(ctx context.Context, plan Plan, client monitor.Client) *Member {
 	b.await(ctx, plan.Key)
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -86,7 +86,7 @@ func TestCrashLoop(t *testing.T) {
 
 func TestCacheHasLimits(t *testing.T) {
 	var c cache
-	for _, name := range names(200) {
+	for _, name := range manyNames(200) {
 		c.put("s", question{"initialize", name}, []byte("{}"))
 	}
 	if n := len(c.answers); n > mostAnswers || n == 0 {
@@ -111,7 +111,7 @@ func TestCachesHaveALimit(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		answer := make([]byte, longestAnswer)
 		var members []*Member
-		for _, key := range names(2 * mostKept / longestAnswer) {
+		for _, key := range manyNames(2 * mostKept / longestAnswer) {
 			m := b.Join(t.Context(), plan(key), claude)
 			request(t, m)
 			m.Store("tools/list", "u", answer)
@@ -126,7 +126,7 @@ func TestCachesHaveALimit(t *testing.T) {
 		if kept > mostKept || kept < mostKept/2 || last.group.cache.size() == 0 || members[0].group.cache.size() != 0 {
 			t.Errorf("%d bytes are kept", kept)
 		}
-		for _, under := range names(mostAnswers) {
+		for _, under := range manyNames(mostAnswers) {
 			last.Store("tools/list", under, answer)
 		}
 		if n := last.group.cache.size(); n > mostKept {
@@ -137,7 +137,7 @@ func TestCachesHaveALimit(t *testing.T) {
 
 func TestSessionsHaveLimits(t *testing.T) {
 	var s sessions
-	for _, name := range names(3 * mostSessions) {
+	for _, name := range manyNames(3 * mostSessions) {
 		s.add(name, 1)
 	}
 	s.add("150", 2)

@@ -3,8 +3,14 @@
 // asked anything for a while, and starts it again with the next request. Clients
 // notice nothing but the time that it takes.
 //
-// What a key is made of is package ask's, the conversation of a client is package
-// lease's, and how servers are started and ended is app/launch's.
+// A Planner decides what clients share: from what a client would run it makes the key
+// of a server that serves all clients with the same key, or says why the client needs
+// a server of its own. Whenever something is not understood, the client gets a server
+// of its own, which runs exactly what the client named: not to share costs memory, to
+// share wrongly costs somebody's work.
+//
+// The conversation of a client is app/share/proxy's, and how servers are started and
+// ended is app/launch's.
 package share
 
 import (

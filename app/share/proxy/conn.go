@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"time"
 
-	"lamplighter/app/share/ask"
+	"lamplighter/app/share"
 	"lamplighter/app/share/wire"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
@@ -163,8 +163,8 @@ func (c *client) serve(ctx context.Context, greeting wire.Greeting, who monitor.
 		return c.frames.next()
 	}
 
-	wish := ask.Wish{Dir: greeting.Dir, Command: greeting.Command, Env: greeting.Env}
-	plan, err := ask.Plan{Alone: c.elsewhere}, error(nil)
+	wish := share.Request{Dir: greeting.Dir, Command: greeting.Command, Env: greeting.Env}
+	plan, err := share.Plan{Alone: c.elsewhere}, error(nil)
 	if c.elsewhere == "" {
 		plan, err = c.options.Ask.Plan(deciding, wish)
 	}
@@ -197,7 +197,7 @@ func (c *client) say(warnings []string) error {
 }
 
 // share serves a client with a server that others may have too.
-func (c *client) share(ctx, deciding context.Context, next reader, greeting wire.Greeting, who monitor.Client, known bool, plan ask.Plan, warnings []string) {
+func (c *client) share(ctx, deciding context.Context, next reader, greeting wire.Greeting, who monitor.Client, known bool, plan share.Plan, warnings []string) {
 	member := c.options.Broker.Join(deciding, plan, who)
 	defer member.Leave()
 	name := naming{tell: member.Name, process: who, known: known}
@@ -294,7 +294,7 @@ func (c *client) noteEnd(err error) {
 
 // alone serves a client whose server cannot be shared: its shim runs that, and
 // the connection says that it is there.
-func (c *client) alone(ctx context.Context, next reader, own string, who monitor.Client, why string, wish ask.Wish, warnings []string) {
+func (c *client) alone(ctx context.Context, next reader, own string, who monitor.Client, why string, wish share.Request, warnings []string) {
 	if why == "" {
 		why = "it could not be shared when it was started"
 	}

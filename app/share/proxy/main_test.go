@@ -18,7 +18,6 @@ import (
 	"lamplighter/app/launch"
 	"lamplighter/app/mcptest"
 	"lamplighter/app/share"
-	"lamplighter/app/share/ask"
 	"lamplighter/monitor"
 )
 
@@ -135,36 +134,36 @@ func keyOf(dir string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func planFor(dir string) ask.Plan {
+func planFor(dir string) share.Plan {
 	key := keyOf(dir)
-	return ask.Plan{
+	return share.Plan{
 		Key: key, Context: "claude-code", Version: "2.1.0",
 		Spec:        launch.Spec{Template: launch.Template{Name: monitor.KindSerena}, Project: dir, Lifetime: launch.Shared, Key: key},
 		Fingerprint: func() string { return "same" },
 	}
 }
 
-func (planner) Plan(ctx context.Context, w ask.Wish) (ask.Plan, error) {
+func (planner) Plan(ctx context.Context, w share.Request) (share.Plan, error) {
 	switch {
 	case len(w.Command) == 0:
-		return ask.Plan{}, &ask.InputError{Text: "there is no command"}
+		return share.Plan{}, &share.InputError{Text: "there is no command"}
 	case w.Command[0] == "alone":
-		return ask.Plan{Alone: "it is not a Serena"}, nil
+		return share.Plan{Alone: "it is not a Serena"}, nil
 	case w.Command[0] == "slow":
 		<-ctx.Done()
-		return ask.Plan{}, ctx.Err()
+		return share.Plan{}, ctx.Err()
 	}
 	return planFor(w.Dir), nil
 }
 
-func (planner) ForProject(_ context.Context, dir string, _ launch.Template) (ask.Plan, error) {
+func (planner) ForProject(_ context.Context, dir string, _ launch.Template) (share.Plan, error) {
 	switch {
 	case !strings.HasPrefix(dir, "/"):
-		return ask.Plan{}, &ask.InputError{Text: dir + " is no project"}
+		return share.Plan{}, &share.InputError{Text: dir + " is no project"}
 	case dir == "/alone":
-		return ask.Plan{Alone: "another user is logged in"}, nil
+		return share.Plan{Alone: "another user is logged in"}, nil
 	case dir == "/none":
-		return ask.Plan{}, errors.New("no Serena was found")
+		return share.Plan{}, errors.New("no Serena was found")
 	}
 	return planFor(dir), nil
 }

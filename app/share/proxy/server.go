@@ -12,14 +12,13 @@ import (
 
 	"lamplighter/app/launch"
 	"lamplighter/app/share"
-	"lamplighter/app/share/ask"
 	"lamplighter/app/socket"
 )
 
-// Asker says how clients are served: *ask.Asker.
+// Asker says how clients are served: *share.Planner.
 type Asker interface {
-	Plan(ctx context.Context, w ask.Wish) (ask.Plan, error)
-	ForProject(ctx context.Context, dir string, usual launch.Template) (ask.Plan, error)
+	Plan(ctx context.Context, w share.Request) (share.Plan, error)
+	ForProject(ctx context.Context, dir string, usual launch.Template) (share.Plan, error)
 }
 
 // Options of a Server. Place, Broker, Ask and Log are needed.

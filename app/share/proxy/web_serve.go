@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter/app/share/ask"
+	"lamplighter/app/share"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
 )
@@ -202,7 +202,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 		return refuse(http.StatusBadRequest, wire.CodeInvalid, "the address has to name the directory of a project: /mcp?project=DIR")
 	}
 	plan, err := w.options.Ask.ForProject(req.Context(), dirs[0], w.options.Usual())
-	var input *ask.InputError
+	var input *share.InputError
 	switch {
 	case errors.As(err, &input):
 		return refuse(http.StatusBadRequest, wire.CodeInvalid, err.Error())

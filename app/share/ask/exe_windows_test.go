@@ -1,3 +1,0 @@
-package ask
-
-const exe = ".exe"

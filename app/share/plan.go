@@ -1,0 +1,354 @@
+package share
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"lamplighter/app/launch"
+	"lamplighter/app/share/wire"
+	"lamplighter/monitor"
+)
+
+// Request is what a client would run.
+type Request struct {
+	Dir     string   // its working directory, absolute
+	Command []string // as given
+	Env     []string // NAME=VALUE; of a name that is there twice the last one counts
+}
+
+// Plan is how a client is served.
+type Plan struct {
+	// Alone says why it cannot be shared, as a part of a sentence: "its context
+	// codex can change the project"; "" when it can. Then there is no key, and
+	// of Spec at most the project is known.
+	Alone string
+	Key   string // 32 hexadecimal digits: the beginning of a SHA-256
+	Spec  launch.Spec
+
+	Context string
+	Modes   []string
+	Version string   // of Serena: "2.1.0"
+	Facts   []string // what the key is made of, in words and without values of the environment, safe to show
+
+	// Fingerprint tells apart what Serena answers to initialize and tools/list:
+	// it is a hash of its settings, of the project's, of its contexts and modes,
+	// and of the stamp of its program, as they are now. It takes at most two seconds; what cannot be read
+	// in that time has another fingerprint each time. Nil with Alone.
+	Fingerprint func() string
+}
+
+// InputError says that a wish makes no sense, in a sentence that is safe to show
+// and says what to do.
+type InputError struct{ Text string }
+
+func (e *InputError) Error() string { return e.Text }
+
+// Resolver finds the commands that start Serena; *launch.Finder is one.
+type Resolver interface {
+	Resolve(context.Context, launch.Wanted) (launch.Resolution, error)
+}
+
+// PlannerOptions are what an Planner needs.
+type PlannerOptions struct {
+	Finder Resolver // needed
+	// Environment returns what a server gets of our own environment. Default:
+	// that of a Finder that knows it, such as *launch.Finder, else os.Environ.
+	Environment func(ctx context.Context) []string
+	// OthersLoggedIn returns the names of other users who are logged in.
+	// Default: LoggedIn.
+	OthersLoggedIn func() ([]string, error)
+	// Allowed reports whether servers are shared although others are logged in.
+	// Default: never.
+	Allowed func() bool
+	Log     *slog.Logger
+	Limits  PlanLimits
+}
+
+// PlanLimits are how long files may take. A zero field means the default.
+type PlanLimits struct {
+	// Look is for a look at files. One on a network that has gone may never end; then
+	// its goroutine is lost.
+	Look time.Duration
+	// Turn is for waiting for its turn, on top: where many come at once, that some wait
+	// says nothing about the files.
+	Turn time.Duration
+}
+
+// Planner makes plans. It is safe for concurrent use.
+type Planner struct {
+	o       PlannerOptions
+	home    string        // the user's own, where an environment has none
+	looking chan struct{} // slots of looks at files
+
+	asking    singleflight.Group // who else is logged in
+	resolving singleflight.Group // what version a command runs, by the key of resolved
+	finding   sync.WaitGroup     // those that run
+	lifetime  context.Context    // of the Planner, from NewPlanner to Close
+	end       context.CancelFunc
+
+	mu       sync.Mutex
+	others   others
+	resolved map[string]resolved
+}
+
+// NewPlanner returns an Planner. It looks at nothing yet. Whoever has it closes it.
+func NewPlanner(o PlannerOptions) *Planner {
+	if o.Environment == nil {
+		o.Environment = func(context.Context) []string { return os.Environ() }
+		if f, ok := o.Finder.(interface {
+			Environment(context.Context, ...string) []string
+		}); ok {
+			o.Environment = func(ctx context.Context) []string { return f.Environment(ctx) }
+		}
+	}
+	if o.OthersLoggedIn == nil {
+		o.OthersLoggedIn = LoggedIn
+	}
+	if o.Allowed == nil {
+		o.Allowed = func() bool { return false }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Limits = PlanLimits{Look: cmp.Or(o.Limits.Look, 2*time.Second), Turn: cmp.Or(o.Limits.Turn, 10*time.Second)}
+	home, _ := os.UserHomeDir() // then a client without HOME has none either
+	a := &Planner{o: o, home: home, looking: make(chan struct{}, mostLooks), resolved: map[string]resolved{}}
+	a.lifetime, a.end = context.WithCancel(context.Background())
+	return a
+}
+
+// Close ends what was begun for clients that have given up since, and returns
+// when that has gone. Nothing is found out any more.
+func (a *Planner) Close() {
+	a.mu.Lock()
+	a.end()
+	a.mu.Unlock()
+	a.finding.Wait()
+}
+
+// Serve closes the Planner when ctx ends, whose error it returns.
+func (a *Planner) Serve(ctx context.Context) error {
+	<-ctx.Done()
+	a.Close()
+	return ctx.Err()
+}
+
+// begin counts one more that runs, unless Close was called.
+func (a *Planner) begin() (ctx context.Context, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lifetime.Err() != nil {
+		return nil, false
+	}
+	a.finding.Add(1)
+	return a.lifetime, true
+}
+
+// oldest is the first Serena that is safe with several clients at once.
+const oldest = "1.5.0"
+
+// Plan says how the client is served that would run what w says. The error is an
+// *InputError when that makes no sense, which is the answer to its initialize,
+// or that of ctx.
+func (a *Planner) Plan(ctx context.Context, w Request) (Plan, error) {
+	if err := w.check(); err != nil {
+		return Plan{}, err
+	}
+	program, args, why := split(runtime.GOOS, w.Command)
+	if why != "" {
+		return Plan{Alone: why}, nil
+	}
+	parsed, why := parseArguments(args, w.Dir)
+	plan := Plan{Alone: why, Context: parsed.context, Modes: parsed.modes}
+	if why != "" {
+		return plan, nil
+	}
+	env := relevant(runtime.GOOS, w.Env)
+	from, err := look(ctx, a, func() origin { return a.originOf(w, program, parsed, env) })
+	if err != nil {
+		return plan, a.silent(&plan, err)
+	}
+	plan.Spec.Project = from.project
+	if from.err != nil {
+		return plan, from.err
+	}
+	if plan.Alone = from.alone; plan.Alone != "" {
+		return plan, nil
+	}
+	if plan.Alone, err = a.othersSee(ctx); plan.Alone != "" || err != nil {
+		return plan, err
+	}
+	program = slices.Concat([]string{from.program}, program[1:])
+	found, err := a.resolve(ctx, program, from)
+	if err != nil {
+		return plan, err
+	}
+	if plan.Alone = found.alone; plan.Alone != "" {
+		return plan, nil
+	}
+	plan.Version = found.version
+	if plan.Alone = tooOld(found.version); plan.Alone != "" {
+		return plan, nil
+	}
+	template := launch.Template{
+		Name: monitor.KindSerena, Command: found.command, Arguments: parsed.kept,
+		Env: env, Unset: surplus(runtime.GOOS, a.o.Environment(ctx), env), Literal: true,
+	}
+	return plan, a.complete(ctx, &plan, template, from)
+}
+
+// ForProject says how a client over HTTP is served that wants the project in
+// dir: with the usual Serena of the settings, in a context in which it cannot
+// change the project. The error is an *InputError when dir is no project, a
+// *launch.NotFoundError when no Serena is found, or that of ctx.
+func (a *Planner) ForProject(ctx context.Context, dir string, usual launch.Template) (Plan, error) {
+	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
+		return Plan{}, &InputError{fmt.Sprintf("%q is not the absolute path of a project", monitor.Shorten(monitor.Clean(dir), 200))}
+	}
+	if usual.Name != monitor.KindSerena {
+		return Plan{Alone: notSerena}, nil
+	}
+	var plan Plan
+	root, err := look(ctx, a, func() string { return directory(dir, "") })
+	if err != nil {
+		return plan, a.silent(&plan, err)
+	}
+	if root == "" {
+		return plan, &InputError{fmt.Sprintf("there is no directory %s, or it cannot be read", monitor.Clean(dir))}
+	}
+	if home, err := os.UserHomeDir(); filepath.Dir(root) == root || err == nil && root == directory(home, "") {
+		// Serena would make a project of it, in which all others lie.
+		return plan, &InputError{fmt.Sprintf("%s is no project, but the directory of all of them", monitor.Clean(root))}
+	}
+	plan.Spec.Project = root
+	fill := func(text string) string { return strings.ReplaceAll(text, "{project}", root) }
+	wanted := launch.Wanted{Project: root, Serena: true}
+	for _, word := range usual.Command {
+		wanted.Command = append(wanted.Command, fill(word))
+	}
+	r, err := a.o.Finder.Resolve(ctx, wanted)
+	if err != nil {
+		return plan, err
+	}
+	// What the command has behind the subcommand are arguments like the others.
+	command, args := r.Chosen.Command, []string(nil)
+	if i := slices.Index(command, subcommand); i > 0 {
+		command, args = command[:i], command[i+1:]
+	}
+	command = append(slices.Clip(command), subcommand)
+	for _, arg := range usual.Arguments {
+		args = append(slices.Clip(args), fill(arg))
+	}
+	parsed, why := parseArguments(args, root)
+	if why != "" {
+		plan.Alone = why
+		return plan, nil
+	}
+	parsed.useSingleProject()
+	parsed.project, parsed.hasProject, parsed.fromCwd = root, true, false
+	plan.Context, plan.Modes, plan.Version = parsed.context, parsed.modes, r.Chosen.Version
+
+	base := append(a.o.Environment(ctx), r.Chosen.Env...)
+	env := relevant(runtime.GOOS, base)
+	for name, value := range usual.Env {
+		env[envName(runtime.GOOS, name)] = fill(value)
+	}
+	w := Request{Dir: root, Command: command}
+	from, err := look(ctx, a, func() origin { return a.originOf(w, command, parsed, env) })
+	if err != nil {
+		return plan, a.silent(&plan, err)
+	}
+	if from.err != nil {
+		return plan, from.err
+	}
+	if plan.Alone = from.alone; plan.Alone == "" {
+		plan.Alone = tooOld(plan.Version)
+	}
+	if plan.Alone != "" {
+		return plan, nil
+	}
+	if plan.Alone, err = a.othersSee(ctx); plan.Alone != "" || err != nil {
+		return plan, err
+	}
+	template := launch.Template{
+		Name: monitor.KindSerena, Command: command, Arguments: parsed.kept, Directory: fill(usual.Directory),
+		Env: env, Unset: surplus(runtime.GOOS, base, env), Literal: true,
+	}
+	return plan, a.complete(ctx, &plan, template, from)
+}
+
+// complete fills in what follows from the others.
+func (a *Planner) complete(ctx context.Context, plan *Plan, t launch.Template, from origin) error {
+	identity, err := look(ctx, a, func() string { return identityOf(t.Command[0]) })
+	if err != nil {
+		return a.silent(plan, err)
+	}
+	plan.Spec = launch.Spec{Template: t, Project: from.project, Lifetime: launch.Shared}
+	k := keyOf(plan, identity, from)
+	plan.Key, plan.Facts = k.sum(), k.facts
+	plan.Spec.Key = plan.Key
+	files := settingsOf(from.program, from.serenaHome, from.project, plan.Modes)
+	plan.Fingerprint = func() string { return a.fingerprint(files) }
+	return nil
+}
+
+func (w *Request) check() error {
+	switch {
+	case len(w.Command) == 0 || w.Command[0] == "":
+		return &InputError{"there is no command: write what starts the server behind --, such as: lamplighter-connect connect -- serena start-mcp-server --project-from-cwd --context claude-code"}
+	case slices.ContainsFunc(slices.Concat(w.Command, w.Env, []string{w.Dir}), func(text string) bool { return strings.ContainsRune(text, 0) }):
+		return &InputError{"the command, the working directory or the environment holds a zero byte, which no program can be given"}
+	case !filepath.IsAbs(w.Dir):
+		return &InputError{fmt.Sprintf("the working directory %q is not an absolute path", monitor.Shorten(monitor.Clean(w.Dir), 200))}
+	}
+	return nil
+}
+
+func tooOld(version string) string {
+	switch {
+	case !launch.Readable(version):
+		return "its version is not known"
+	case launch.CompareVersions(version, oldest) < 0:
+		return fmt.Sprintf("Serena %s is not safe with several clients at once, which %s is", version, oldest)
+	}
+	return ""
+}
+
+// silent turns files that do not answer into a reason. The error is that of a
+// context.
+func (a *Planner) silent(plan *Plan, err error) error {
+	if !errors.Is(err, errSilent) {
+		return err
+	}
+	plan.Alone = fmt.Sprintf("the files that tell what can be shared did not answer within %s: a network or a mount may hang", monitor.Span(a.o.Limits.Look))
+	return nil
+}
+
+// surplus are the names of variables that we have and that a server for a client
+// with that environment is not to get. PATH stays: nothing runs without.
+func surplus(goos string, ours []string, client map[string]string) []string {
+	var names []string
+	for _, entry := range ours {
+		name, _, _ := strings.Cut(entry, "=")
+		if name = envName(goos, name); !wire.Relevant(name) || name == "PATH" {
+			continue
+		}
+		if _, has := client[name]; !has {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,5 @@
+//go:build unix
+
+package share
+
+const exe = ""

@@ -1,0 +1,3 @@
+package share
+
+const exe = ".exe"

@@ -1,0 +1,29 @@
+//go:build unix
+
+package share
+
+import "testing"
+
+// Wine, where the tests for Windows run, resolves no links.
+func TestLinkedRoots(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha")
+	m.repo("beta")
+	m.link("alpha", "linked")
+	m.dir("elsewhere")
+	m.link("alpha/.git", "elsewhere/.git") // exists, as Serena sees it
+	a := asker(nil)
+	key := planned(t, a, m.wish(repo, fromCwd)).Key
+	for _, w := range []Request{
+		m.wish(m.path("linked"), fromCwd),
+		m.wish(m.path("beta"), "serena start-mcp-server --project ../linked --context claude-code"),
+		m.wish(m.path("beta"), "serena start-mcp-server --context claude-code "+m.path("linked")),
+	} {
+		if p := planned(t, a, w); p.Key != key {
+			t.Errorf("%q in %s: %q", w.Command, w.Dir, p.Facts)
+		}
+	}
+	if p := planned(t, a, m.wish(m.path("elsewhere"), fromCwd)); p.Spec.Project != m.path("elsewhere") || p.Key == key {
+		t.Errorf("%+v", p.Spec)
+	}
+}

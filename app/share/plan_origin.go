@@ -1,0 +1,221 @@
+package share
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"lamplighter/app/share/wire"
+	"lamplighter/monitor"
+)
+
+// origin is what the files say about a wish.
+type origin struct {
+	program string // absolute, as found; links are not followed
+	stamp   string // tells apart the program's file as it is now
+	project string // without symbolic links; "" when there is none
+
+	home, serenaHome string      // without symbolic links; "" when there is none
+	tools            []foundTool // where the client's PATH finds what language servers use
+	alone            string      // why it cannot be shared
+	err              error       // an *InputError
+}
+
+// originOf looks at the files. It may hang where they do.
+func (a *Planner) originOf(w Request, program []string, args arguments, env map[string]string) origin {
+	var o origin
+	homeName := "HOME"
+	if runtime.GOOS == "windows" {
+		homeName = "USERPROFILE"
+	}
+	home := env[homeName]
+	if home == "" {
+		home = a.home
+	}
+	serenaHome := strings.TrimSpace(env["SERENA_HOME"]) // as serena_config.py does
+	if serenaHome == "" && home != "" {
+		serenaHome = filepath.Join(home, ".serena")
+	}
+	switch o.project, o.alone = projectOf(w.Dir, args); {
+	case o.alone != "":
+		return o
+	case !filepath.IsAbs(serenaHome):
+		o.alone = "its SERENA_HOME or home directory is not an absolute path"
+		return o
+	}
+	o.home, o.serenaHome = canonical(home), canonical(serenaHome)
+	o.alone = contextAlone(args.context, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(o.serenaHome, "contexts", name+".yml"))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+	if o.alone != "" {
+		return o
+	}
+	dirs := pathDirs(env["PATH"], w.Dir)
+	if o.program = findProgram(w.Dir, dirs, program[0]); o.program == "" {
+		o.err = notFound(program[0], dirs)
+		return o
+	}
+	switch {
+	case strings.Contains(o.program, "{project}"): // a placeholder to launch.Finder
+		o.alone = "the path of its program has {project} in it"
+	case namesFiles(w.Dir, program):
+		o.alone = fromTheDir
+	}
+	o.stamp = stampOf(o.program)
+	o.tools = findTools(dirs)
+	return o
+}
+
+func notFound(name string, dirs []string) error {
+	shown := monitor.Shorten(monitor.Clean(name), 200)
+	if hasSeparator(name) {
+		return &InputError{fmt.Sprintf("there is no program %s: the configuration of the client names it", shown)}
+	}
+	return &InputError{fmt.Sprintf("there is no program %s in the %d directories of the client's PATH: write its full path into the client's configuration (lamplighter doctor says where Serena is)", shown, len(dirs))}
+}
+
+// projectOf finds the project of a server as Serena does.
+func projectOf(dir string, args arguments) (root, why string) {
+	if args.fromCwd {
+		return rootAbove(dir)
+	}
+	if why := args.nowhere(); why != "" {
+		return "", why
+	}
+	if root = directory(args.project, dir); root == "" {
+		return "", "its project " + monitor.Shorten(monitor.Clean(args.project), 100) + " is not the path of a directory"
+	}
+	return root, ""
+}
+
+// nowhere says why the arguments alone tell no project, "" when they do.
+func (a *arguments) nowhere() string {
+	switch {
+	case a.fromCwd:
+		return ""
+	case !a.hasProject:
+		return "no project is named at its start (add --project-from-cwd)"
+	case !isPath(a.project):
+		return "its project " + monitor.Shorten(monitor.Clean(a.project), 100) + " may be a name that Serena knows (write its path, or add --project-from-cwd instead)"
+	}
+	return ""
+}
+
+// isPath reports whether a value of --project can only be a path. Serena looks for
+// a project of that name first, which may lie anywhere. Source:
+// get_registered_project in serena/config/serena_config.py.
+func isPath(project string) bool {
+	return project == "" || project == "." || project == ".." || strings.ContainsFunc(project, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) })
+}
+
+// rootAbove returns the nearest directory from dir upwards that has
+// .serena/project.yml or .git, which is a file in a worktree of Git. Source:
+// find_project_root in serena/cli.py.
+func rootAbove(dir string) (root, why string) {
+	at, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", "its working directory cannot be read"
+	}
+	for {
+		settings, err := os.Stat(filepath.Join(at, ".serena", "project.yml"))
+		if err == nil && settings.Mode().IsRegular() {
+			return at, ""
+		}
+		_, gitErr := os.Stat(filepath.Join(at, ".git"))
+		if gitErr == nil {
+			return at, ""
+		}
+		for _, err := range []error{err, gitErr} {
+			// Not to know must not mean the project above.
+			if err != nil && !missing(err) {
+				return "", "the root of its project cannot be told, because " + monitor.Clean(at) + " cannot be read"
+			}
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			return "", "there is no project at or above its working directory"
+		}
+		at = above
+	}
+}
+
+// directory returns the directory that a path names, without symbolic links;
+// "" when it names none.
+func directory(path, dir string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return ""
+	}
+	return real
+}
+
+// canonical is a path without symbolic links as far as it exists, so that it
+// stays the same when the rest is made.
+func canonical(path string) string {
+	path = filepath.Clean(path)
+	for at, rest := path, ""; ; {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			return path
+		}
+		at, rest = above, filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// relevant are the variables that can change what a server does. On Windows,
+// where case means nothing, the names are in capitals.
+func relevant(goos string, env []string) map[string]string {
+	kept := map[string]string{}
+	for _, entry := range env {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || name == "" || !wire.Relevant(name) && (goos != "windows" || !wire.Relevant(strings.ToUpper(name))) {
+			continue
+		}
+		if name = envName(goos, name); !passing(name) {
+			kept[name] = value
+		}
+	}
+	return kept
+}
+
+func envName(goos, name string) string {
+	if goos == "windows" {
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+// passing reports whether a variable speaks of one process or one terminal
+// although it is named like those that matter: the channel of a child of Node,
+// the depth and prompt of a shell, who runs a script of npm, what a person gets
+// who types Python. A server gets none of them.
+func passing(name string) bool {
+	return slices.Contains(passingNames, name) || strings.HasPrefix(name, "LC_TERMINAL")
+}
+
+var passingNames = []string{
+	"NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID", "NODE_REPL_HISTORY",
+	"CONDA_SHLVL", "CONDA_PROMPT_MODIFIER", "UV_RUN_RECURSION_DEPTH",
+	"npm_config_user_agent", "npm_config_local_prefix", "npm_config_init_module", "NPM_CONFIG_USER_AGENT", "NPM_CONFIG_LOCAL_PREFIX",
+	"PYTHONSTARTUP", "PYTHONINSPECT", "PYTHON_BASIC_REPL", "PYTHON_HISTORY",
+}
+
+// inOtherWords are the variables that the key does not hold as they are: where
+// programs are found counts, and which home.
+var inOtherWords = []string{"PATH", "HOME", "USERPROFILE", "SERENA_HOME"}

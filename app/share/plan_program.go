@@ -1,0 +1,141 @@
+package share
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/command"
+)
+
+// tools are the programs that language servers and what starts Serena use, as
+// they are called on a PATH. Two clients whose PATHs find the same ones can
+// share, whatever else their PATHs hold.
+var tools = []string{
+	"bash", "cargo", "clangd", "csc", "deno", "dotnet", "elixir", "erl", "gcc", "ghc", "git", "go", "gopls", "gradle", "haskell-language-server-wrapper", "java", "javac",
+	"julia", "kotlinc", "lua", "mvn", "node", "npm", "npx", "perl", "php", "pyright", "python", "python3", "ruby", "rust-analyzer", "rustc", "rustup",
+	"scala", "solargraph", "swift", "terraform", "typescript-language-server", "uv", "uvx", "zig", "zls",
+}
+
+// foundTool is a tool and where a PATH finds it; "" is nowhere.
+type foundTool struct{ name, path string }
+
+// pathDirs are the directories of a client's PATH. One that is relative is meant
+// from the client's working directory.
+func pathDirs(path, dir string) []string {
+	var dirs []string
+	for _, d := range filepath.SplitList(path) {
+		if d == "" && runtime.GOOS == "windows" {
+			continue
+		}
+		if !filepath.IsAbs(d) {
+			d = filepath.Join(dir, d)
+		}
+		if d = filepath.Clean(d); !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	return dirs
+}
+
+func hasSeparator(name string) bool {
+	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator)
+}
+
+// findProgram returns the absolute path of what a client starts by that name;
+// "" when there is none.
+func findProgram(dir string, dirs []string, name string) string {
+	if !hasSeparator(name) {
+		for _, d := range dirs {
+			if file := programIn(d, name); file != "" {
+				return file
+			}
+		}
+		return ""
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	return programIn(filepath.Dir(name), filepath.Base(name))
+}
+
+func programIn(dir, name string) string {
+	for _, ending := range endings(name) {
+		if file := filepath.Join(dir, name+ending); runs(file) {
+			return file
+		}
+	}
+	return ""
+}
+
+// endings are what Windows adds to the name of a program, in its order.
+func endings(name string) []string {
+	if runtime.GOOS != "windows" {
+		return []string{""}
+	}
+	all := []string{".com", ".exe", ".bat", ".cmd"}
+	if slices.Contains(all, strings.ToLower(filepath.Ext(name))) {
+		return []string{""}
+	}
+	return all
+}
+
+func runs(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0)
+}
+
+// findTools finds each of the tools. Directories count without symbolic links:
+// some version managers make one for each shell that leads to the same place.
+func findTools(dirs []string) []foundTool {
+	found := make([]foundTool, len(tools))
+	left := len(tools)
+	for i, name := range tools {
+		found[i].name = name
+	}
+	for _, dir := range dirs {
+		real := ""
+		for i := range found {
+			if found[i].path != "" {
+				continue
+			}
+			file := programIn(dir, found[i].name)
+			if file == "" {
+				continue
+			}
+			if real == "" {
+				real = canonical(dir)
+			}
+			found[i].path = filepath.Join(real, filepath.Base(file))
+			left--
+		}
+		if left == 0 {
+			break
+		}
+	}
+	return found
+}
+
+// identityOf is the same for two paths that run the same program. Where links
+// lead counts only when the program is called the same there: an interpreter is
+// another one in another environment, and some programs are many in one.
+func identityOf(program string) string {
+	real, err := filepath.EvalSymlinks(program)
+	if err == nil && filepath.Base(real) == filepath.Base(program) && !command.IsPython(monitor.ProgramName(program)) {
+		return real
+	}
+	return filepath.Join(canonical(filepath.Dir(program)), filepath.Base(program))
+}
+
+// stampOf tells apart a program's file as it is now from what it was or will be.
+func stampOf(program string) string {
+	info, err := os.Stat(program)
+	if err != nil {
+		return "gone"
+	}
+	return fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano())
+}

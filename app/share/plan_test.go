@@ -1,0 +1,311 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter/app/launch"
+	"lamplighter/monitor"
+)
+
+const fromCwd = "serena start-mcp-server --project-from-cwd --context claude-code"
+
+func TestWhatCannotBeShared(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha")
+	bare := m.dir("bare")
+	m.file("home/.serena/contexts/vscode.yml")
+	m.file("alpha/file")
+	for _, test := range []struct {
+		dir, command, want string
+	}{
+		{repo, "npx server", notSerena},
+		{repo, "no-such-program", notSerena},
+		{repo, "serena start-mcp-server --context ide", "no project is named"},
+		{bare, fromCwd, "there is no project at or above"},
+		{m.path("gone"), fromCwd, "its working directory cannot be read"},
+		{repo, "serena start-mcp-server --context ide --project ./beta", "its project ./beta is not the path of a directory"},
+		{repo, "serena start-mcp-server --context ide --project ./file", "is not the path of a directory"},
+		{m.top, "serena start-mcp-server --context ide --project alpha", "its project alpha may be a name that Serena knows"}, // there is ./alpha
+		{m.top, "serena start-mcp-server --context ide alpha", "may be a name that Serena knows"},
+		{repo, "serena start-mcp-server --project-from-cwd", "its context desktop-app can change the project"},
+		{repo, "serena start-mcp-server --project-from-cwd --context codex", "its context codex can change the project"},
+		{repo, "serena start-mcp-server --project-from-cwd --context ide --context agent", "its context agent can change the project"},
+		{repo, "serena start-mcp-server --project-from-cwd --context vscode", "its context vscode is one of the user's own"},
+		{repo, "serena start-mcp-server --project-from-cwd --context ide --transport sse", "it is to speak sse"},
+		{repo, "uvx --from ./x serena start-mcp-server --project-from-cwd --context ide", fromTheDir},
+		{repo, "uvx --from . serena start-mcp-server --project-from-cwd --context ide", fromTheDir},
+	} {
+		p := planned(t, asker(nil), m.wish(test.dir, test.command))
+		if !strings.Contains(p.Alone, test.want) || p.Alone == "" {
+			t.Errorf("%s: %q", test.command, p.Alone)
+		}
+	}
+	for want, change := range map[string]func(*PlannerOptions){
+		"Serena 1.4.2 is not safe":          func(o *PlannerOptions) { o.Finder = taker{version: "1.4.2"} },
+		"its version is not known":          func(o *PlannerOptions) { o.Finder = taker{version: "?"} },
+		"could not be found out: It broke":  func(o *PlannerOptions) { o.Finder = taker{why: "It broke.\x1b"} },
+		"its version could not be found":    func(o *PlannerOptions) { o.Finder = taker{version: "2.1.0", other: []string{"/elsewhere/serena"}} },
+		"another user is logged in, bob":    func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { return []string{"bob"}, nil } },
+		"not known whether other users are": func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { return nil, errors.New("no") } },
+	} {
+		p := planned(t, asker(change), m.wish(repo, fromCwd))
+		if !strings.Contains(p.Alone, want) || strings.Contains(p.Alone, "\x1b") {
+			t.Errorf("%q instead of %q", p.Alone, want)
+		}
+		if p.Spec.Project != repo || p.Context != "claude-code" {
+			t.Errorf("%+v", p)
+		}
+	}
+	// What the setting allows.
+	a := asker(func(o *PlannerOptions) {
+		o.OthersLoggedIn = func() ([]string, error) { return []string{"bob"}, nil }
+		o.Allowed = func() bool { return true }
+	})
+	if p := planned(t, a, m.wish(repo, fromCwd)); p.Alone != "" {
+		t.Error(p.Alone)
+	}
+}
+
+func TestWishesThatMakeNoSense(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha")
+	for want, w := range map[string]Request{
+		"there is no command": {Dir: repo},
+		"such as: lamplighter-connect connect -- serena start-mcp-server": {Dir: repo, Command: []string{}},
+		"there is no command: ":    {Dir: repo, Command: []string{""}},
+		"zero byte":                {Dir: repo, Command: []string{"serena", "a\x00"}},
+		"holds a zero byte":        {Dir: repo, Command: []string{"serena"}, Env: []string{"PATH=\x00"}},
+		"or the environment holds": {Dir: repo + "\x00", Command: []string{"serena"}},
+		"not an absolute path":     {Dir: "alpha", Command: []string{"serena"}},
+		`"" is not an absolute`:    {Command: []string{"serena"}},
+		"there is no program serena in the 1 directories": func() Request {
+			w := m.wish(repo, fromCwd)
+			w.Env = []string{"HOME=" + m.home, "USERPROFILE=" + m.home, "PATH=" + repo}
+			return w
+		}(),
+		"there is no program ./serena:": m.wish(repo, "./"+fromCwd),
+	} {
+		p, err := asker(nil).Plan(t.Context(), w)
+		var input *InputError
+		if !errors.As(err, &input) || !strings.Contains(err.Error(), want) || p.Key != "" {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := asker(nil).Plan(ctx, m.wish(repo, fromCwd)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestASpec(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha {port}")
+	a := asker(func(o *PlannerOptions) {
+		o.Environment = func(context.Context) []string {
+			return []string{"GOFLAGS=ours", "PATH=/ours", "TERM=ours", "RUSTFLAGS=ours", "NODE_CHANNEL_FD=3"}
+		}
+	})
+	w := m.wish(repo, fromCwd+" --mode {project} --transport stdio --agent-interface=tools --open-web-dashboard true", "GOFLAGS={port}", "TERM=x", "NODE_CHANNEL_FD=7", "CI=")
+	p := planned(t, a, w)
+	tmpl := p.Spec.Template
+	serena := filepath.Join(m.bin, "serena"+exe)
+	want := []string{"--mode", "{project}", "--agent-interface", "tools", "--context", "claude-code"}
+	if !slices.Equal(tmpl.Command, []string{serena, subcommand}) || !slices.Equal(tmpl.Arguments, want) {
+		t.Errorf("%q %q", tmpl.Command, tmpl.Arguments)
+	}
+	if !tmpl.Literal || tmpl.Name != monitor.KindSerena || p.Spec.Project != repo || p.Spec.Lifetime != launch.Shared || tmpl.Directory != "" {
+		t.Errorf("%+v", p.Spec)
+	}
+	home := "HOME"
+	if runtime.GOOS == "windows" {
+		home = "USERPROFILE"
+	}
+	if e := tmpl.Env; e["GOFLAGS"] != "{port}" || e["PATH"] != m.bin || e[home] != m.home || len(e) != 5 {
+		t.Errorf("%q", e)
+	}
+	if ci, ok := tmpl.Env["CI"]; !ok || ci != "" {
+		t.Error("an empty variable is one")
+	}
+	if !slices.Equal(tmpl.Unset, []string{"NODE_CHANNEL_FD", "RUSTFLAGS"}) {
+		t.Errorf("%q", tmpl.Unset)
+	}
+	if p.Context != "claude-code" || p.Version != "2.1.0" || !slices.Equal(p.Modes, []string{"{project}"}) {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestFactsHoldNoSecrets(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha")
+	command := "uvx --index https://me:s3cret@example.test/ --from serena-agent serena start-mcp-server --project-from-cwd --context ide"
+	p := planned(t, asker(nil), m.wish(repo, command, "UV_INDEX_X_PASSWORD=s3cret", "GOFLAGS=\x1b]0;"))
+	facts := strings.Join(p.Facts, "\n")
+	for _, want := range []string{"project " + repo, "Serena 2.1.0, started with ", "context ide", "PATH finds gopls at ", "variable UV_INDEX_X_PASSWORD", "SERENA_HOME " + filepath.Join(m.home, ".serena"), "https://…@example.test"} {
+		if !strings.Contains(facts, want) {
+			t.Errorf("%q is not in\n%s", want, facts)
+		}
+	}
+	if strings.Contains(facts, "s3cret") || strings.Contains(facts, "\x1b") {
+		t.Error(facts)
+	}
+}
+
+// TestAProgramBeside: `python -m serena.cli` starts nothing in any version; the
+// program beside the interpreter is meant.
+func TestAProgramBeside(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha")
+	beside := filepath.Join(m.bin, "serena"+exe)
+	a := asker(func(o *PlannerOptions) { o.Finder = taker{version: "2.1.0", other: []string{beside}} })
+	args := " --project-from-cwd --context ide"
+	p := planned(t, a, m.wish(repo, "python3 -m serena.cli start-mcp-server"+args))
+	if !slices.Equal(p.Spec.Template.Command, []string{beside, subcommand}) {
+		t.Errorf("%q, %s", p.Spec.Template.Command, p.Alone)
+	}
+	if q := planned(t, asker(nil), m.wish(repo, "serena start-mcp-server"+args)); q.Key != p.Key {
+		t.Errorf("%q and %q", p.Facts, q.Facts)
+	}
+}
+
+// TestSilentFiles: what lies on a network that has gone keeps nobody waiting.
+func TestSilentFiles(t *testing.T) {
+	a := asker(nil)
+	a.o.Limits = PlanLimits{time.Millisecond, time.Millisecond}
+	for range mostLooks {
+		a.looking <- struct{}{}
+	}
+	m := newMachine(t)
+	p := planned(t, a, m.wish(m.repo("alpha"), fromCwd))
+	if !strings.Contains(p.Alone, "did not answer within 0 s") {
+		t.Error(p.Alone)
+	}
+}
+
+func TestForProject(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha")
+	serena := filepath.Join(m.bin, "serena"+exe)
+	ours := func(o *PlannerOptions) {
+		o.Finder = taker{version: "2.1.0", command: []string{serena}}
+		o.Environment = func(context.Context) []string { return m.env }
+	}
+	usual := launch.Template{Name: monitor.KindSerena, Arguments: []string{"--context", "desktop-app", "--agent-interface", "tools", "--project", "{project}"}}
+	p, err := asker(ours).ForProject(t.Context(), repo, usual)
+	if err != nil || p.Alone != "" || p.Context != "claude-code" || p.Spec.Project != repo {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if want := []string{"--agent-interface", "tools", "--context", "claude-code"}; !slices.Equal(p.Spec.Template.Arguments, want) || !slices.Equal(p.Spec.Template.Command, []string{serena, subcommand}) {
+		t.Errorf("%+v", p.Spec.Template)
+	}
+	// A client over stdio that would run the same shares with it.
+	q := planned(t, asker(ours), m.wish(repo, "serena start-mcp-server --agent-interface tools --context claude-code --project "+repo))
+	if p.Key != q.Key {
+		t.Errorf("%q\n%q", p.Facts, q.Facts)
+	}
+	for name, change := range map[string]func(*launch.Template){
+		"context":     func(u *launch.Template) { u.Arguments = []string{"--agent-interface", "tools", "--context", "ide"} },
+		"environment": func(u *launch.Template) { u.Env = map[string]string{"ANY": "{project}"} },
+		"home":        func(u *launch.Template) { u.Env = map[string]string{"SERENA_HOME": m.dir("other")} },
+		"directory":   func(u *launch.Template) { u.Directory = "{project}" },
+		"command": func(u *launch.Template) {
+			u.Command = []string{filepath.Join(m.bin, "uvx"+exe), "serena", subcommand, "--log-level", "INFO"}
+		},
+	} {
+		u := usual
+		change(&u)
+		q, err := asker(ours).ForProject(t.Context(), repo, u)
+		if err != nil || q.Alone != "" || q.Key == p.Key {
+			t.Errorf("%s: %+v, %v", name, q, err)
+		}
+		switch name {
+		case "environment":
+			if q.Spec.Template.Env["ANY"] != repo {
+				t.Errorf("%q", q.Spec.Template.Env)
+			}
+		case "command":
+			if tm := q.Spec.Template; !slices.Equal(tm.Command, append(slices.Clone(u.Command[:2]), subcommand)) || tm.Arguments[1] != "INFO" {
+				t.Errorf("%+v", tm)
+			}
+		}
+	}
+	for want, change := range map[string]func(*launch.Template){
+		notSerena:                   func(u *launch.Template) { u.Name = "other" },
+		"lamplighter does not know": func(u *launch.Template) { u.Arguments = []string{"--new"} },
+	} {
+		u := usual
+		change(&u)
+		if q, err := asker(ours).ForProject(t.Context(), repo, u); err != nil || !strings.Contains(q.Alone, want) {
+			t.Errorf("%s: %+v, %v", want, q, err)
+		}
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", "alpha", m.path("gone"), m.path("bin/serena" + exe), repo + "\x00", filepath.VolumeName(repo) + string(filepath.Separator), home} {
+		var input *InputError
+		if _, err := asker(ours).ForProject(t.Context(), dir, usual); !errors.As(err, &input) {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	var none *launch.NotFoundError
+	broken := asker(func(o *PlannerOptions) { o.Finder = taker{why: "It is nowhere."} })
+	if _, err := broken.ForProject(t.Context(), repo, usual); !errors.As(err, &none) {
+		t.Error(err)
+	}
+}
+
+func TestFingerprints(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha")
+	mode := m.file("modes/mine.yml")
+	now := planned(t, asker(nil), m.wish(repo, fromCwd+" --mode "+mode)).Fingerprint
+	seen := []string{now()}
+	if now() != seen[0] {
+		t.Error("another one although nothing has changed")
+	}
+	for _, name := range []string{
+		"home/.serena/serena_config.yml", "home/.serena/contexts/x.yml", "home/.serena/modes/x.yml", "home/.serena/prompt_templates/x.yml",
+		"alpha/.serena/project.yml", "alpha/.serena/project.local.yml", "alpha/.serena/memories/x.md", "modes/mine.yml",
+	} {
+		for _, text := range []string{"a", "b"} {
+			m.write(name, text)
+			sum := now()
+			if name == "alpha/.serena/memories/x.md" && text == "b" {
+				continue // only names of memories are told
+			}
+			if slices.Contains(seen, sum) {
+				t.Errorf("%s: the same", name)
+			}
+			seen = append(seen, sum)
+		}
+	}
+	// An upgrade may answer otherwise, and its key is another one for new clients only.
+	m.write("bin/serena"+exe, "#!/bin/sh\n# another version\n")
+	if sum := now(); slices.Contains(seen, sum) {
+		t.Error("another program: the same")
+	} else {
+		seen = append(seen, sum)
+	}
+	m.write("alpha/main.go", "package main")
+	if now() != seen[len(seen)-1] {
+		t.Error("the project's own files do not count")
+	}
+	a := asker(nil)
+	a.o.Limits = PlanLimits{time.Millisecond, time.Millisecond}
+	for range mostLooks {
+		a.looking <- struct{}{}
+	}
+	if one, two := a.fingerprint(settings{}), a.fingerprint(settings{}); one == two {
+		t.Error("what is not known is never the same")
+	}
+}
