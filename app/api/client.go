@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -16,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"lamplighter/app/mcp"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
 	"lamplighter/monitor/stop"
@@ -33,7 +33,7 @@ var (
 // answerTime bounds a request that is not a stream, in all.
 const answerTime = 3 * time.Second
 
-// maxAnswer bounds one answer or event, in bytes: some 30,000 instances.
+// maxAnswer bounds one answer, in bytes: some 30,000 instances.
 const maxAnswer = 32 << 20
 
 // Client talks to the background process. It is safe for concurrent use.
@@ -160,17 +160,27 @@ func (c *Client) Stream(ctx context.Context, each func(Instances) error) error {
 		return err
 	}
 	defer resp.Body.Close()
-	err = readEvents(resp.Body, func(data []byte) error {
+	var failure error
+	err = mcp.ReadEvents(resp.Body, func(kind string, data []byte) {
 		var list Instances
-		if err := json.Unmarshal(data, &list); err != nil {
-			return fmt.Errorf("the background process sent what is not a snapshot: %w", err)
+		switch {
+		case kind != mcp.Message || failure != nil:
+			return
+		case json.Unmarshal(data, &list) != nil:
+			failure = errors.New("the background process sent what is not a snapshot")
+		default:
+			failure = each(list)
 		}
-		return each(list)
+		if failure != nil {
+			resp.Body.Close() // so that no more is read
+		}
 	})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case failure != nil:
+		return failure
+	case err == nil, errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: it ended", ErrUnreachable)
 	}
 	return err
@@ -276,65 +286,4 @@ func refused(method, route, status, why string) error {
 		why = status
 	}
 	return fmt.Errorf("%s %s was refused: %s", method, route, why)
-}
-
-// readEvents reads server-sent events (WHATWG HTML, section 9.2) and calls
-// each with the data of every complete one that has no name. Named ones, other
-// fields and comments are skipped. It returns the error of each or of the
-// reader, io.EOF at its end.
-func readEvents(r io.Reader, each func(data []byte) error) error {
-	lines := bufio.NewReader(r)
-	var data []byte
-	have, named := false, false
-	for {
-		line, err := readLine(lines)
-		if err != nil {
-			return err
-		}
-		if len(line) == 0 {
-			if have && !named {
-				if err := each(data); err != nil {
-					return err
-				}
-			}
-			data, have, named = nil, false, false
-			continue
-		}
-		if name, ok := bytes.CutPrefix(line, []byte("event:")); ok {
-			named = len(bytes.TrimPrefix(name, []byte(" "))) > 0
-			continue
-		}
-		value, ok := bytes.CutPrefix(line, []byte("data:"))
-		if !ok {
-			continue
-		}
-		if have {
-			data = append(data, '\n')
-		}
-		data, have = append(data, bytes.TrimPrefix(value, []byte(" "))...), true
-		if len(data) > maxAnswer {
-			return errTooLong
-		}
-	}
-}
-
-var errTooLong = errors.New("an event of the stream is too long")
-
-// readLine reads one line of at most maxAnswer bytes, without its end.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > maxAnswer {
-			return nil, errTooLong
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		return bytes.TrimRight(line, "\r\n"), nil
-	}
 }

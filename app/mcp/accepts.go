@@ -82,7 +82,7 @@ func AcceptsSSE(ctx context.Context, o Options) error {
 			if failure = s.sendHello(ctx, kind, string(data)); failure != nil {
 				hangUp()
 			}
-		case answer == nil && kind == message && wire.Split(data).Kind == wire.Response:
+		case answer == nil && kind == Message && wire.Split(data).Kind == wire.Response:
 			answer = data
 			hangUp()
 		}

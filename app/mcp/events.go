@@ -11,8 +11,8 @@ import (
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// message is the type of an event that names none.
-const message = "message"
+// Message is the type of an event that names none.
+const Message = "message"
 
 // events takes an event stream apart, as "Server-sent events" of the HTML
 // standard has it, piece by piece wherever it was cut. Of each event only its type
@@ -165,8 +165,8 @@ func (e *events) endLine(each func(kind string, data []byte)) error {
 	if !blank {
 		return nil
 	}
-	data, kind := e.data, message
-	if len(e.kind) > 0 && string(e.kind) != message {
+	data, kind := e.data, Message
+	if len(e.kind) > 0 && string(e.kind) != Message {
 		kind = string(e.kind)
 	}
 	e.data, e.kind, e.filled = nil, e.kind[:0], false
@@ -180,7 +180,7 @@ func (e *events) endLine(each func(kind string, data []byte)) error {
 // readMessages is ReadEvents for messages of MCP, which no other type of event is.
 func readMessages(r io.Reader, each func(line []byte)) error {
 	return ReadEvents(r, func(kind string, data []byte) {
-		if kind == message {
+		if kind == Message {
 			each(data)
 		}
 	})

@@ -111,7 +111,7 @@ func TestEndlessTypeOfAnEvent(t *testing.T) {
 		}
 	}
 	each := func(kind string, _ []byte) {
-		if kind == message {
+		if kind == Message {
 			t.Error("it counts as a message")
 		}
 	}
@@ -167,7 +167,7 @@ func TestTypesOfEvents(t *testing.T) {
 	if err := ReadEvents(strings.NewReader(stream), func(kind string, _ []byte) { kinds = append(kinds, kind) }); err != nil {
 		t.Error(err)
 	}
-	if want := []string{"endpoint", message, message, message}; !slices.Equal(kinds, want) {
+	if want := []string{"endpoint", Message, Message, Message}; !slices.Equal(kinds, want) {
 		t.Errorf("got %q, want %q", kinds, want)
 	}
 }

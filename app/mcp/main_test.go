@@ -35,7 +35,7 @@ func (b *inbox) take(line []byte) {
 
 // event takes the events that are messages.
 func (b *inbox) event(kind string, data []byte) {
-	if kind == message {
+	if kind == Message {
 		b.take(data)
 	}
 }
