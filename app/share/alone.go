@@ -27,7 +27,7 @@ type AloneMember struct {
 func (b *Broker) Alone(client monitor.Client, why string, wish Request) *AloneMember {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	m := &AloneMember{broker: b, client: client, why: why, wish: wish, program: programOf(wish.Command), since: b.o.Now()}
+	m := &AloneMember{broker: b, client: client, why: why, wish: wish, program: programOf(wish.Command), since: time.Now()}
 	b.alone = append(b.alone, m)
 	b.rest()
 	b.change()

@@ -31,7 +31,7 @@ func New(o Options) *Broker {
 	o.fill()
 	return &Broker{
 		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), settled: make(chan struct{}),
-		ended: make(chan struct{}), groups: map[string]*group{}, resting: o.Now(),
+		ended: make(chan struct{}), groups: map[string]*group{}, resting: time.Now(),
 	}
 }
 
@@ -49,7 +49,7 @@ func (b *Broker) Serve(ctx context.Context) error {
 	b.busy.Wait()
 	for _, r := range b.runs() {
 		r.lock.release() // of this process; the next run takes it
-		closeIdle(r.transport)
+		r.transport.CloseIdleConnections()
 	}
 	return ctx.Err()
 }
@@ -84,7 +84,7 @@ func (b *Broker) close() {
 func (b *Broker) groupOf(key string) *group {
 	g := b.groups[key]
 	if g == nil {
-		now := b.o.Now()
+		now := time.Now()
 		g = &group{key: key, since: now, turned: now}
 		b.groups[key] = g
 	}
@@ -107,7 +107,7 @@ func (b *Broker) rest() {
 	case needed:
 		b.resting = time.Time{}
 	case b.resting.IsZero():
-		b.resting = b.o.Now()
+		b.resting = time.Now()
 	}
 }
 
@@ -138,7 +138,7 @@ func (b *Broker) Note(e monitor.Event) {
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
 		if r := g.run; r != nil && r.server.Identity().String() == e.ID && r.ending == "" && !r.exited {
-			r.ordered, r.orderAt = ordered, b.o.Now()
+			r.ordered, r.orderAt = ordered, time.Now()
 		}
 	}
 }

@@ -3,7 +3,6 @@ package share
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"lamplighter/monitor/serena"
@@ -39,11 +38,4 @@ func (d dashboard) busy(ctx context.Context, s Server, quiet time.Duration) (boo
 		return false, err
 	}
 	return last.CutOff() && quiet < cutOffTime, nil
-}
-
-// closeIdle lets go of the connections of a transport that nobody uses any more.
-func closeIdle(t http.RoundTripper) {
-	if t, ok := t.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter/app/launch"
+	"lamplighter/app/mcp"
 	"lamplighter/monitor"
 )
 
@@ -55,7 +56,7 @@ type start struct {
 type run struct {
 	server     Server
 	generation uint64
-	transport  http.RoundTripper
+	transport  *http.Transport
 	settings   string // their fingerprint when it was started; "" is not known
 	inherited  bool   // an earlier run of this program has started it, whose clients have named sessions of its REPL
 	since      time.Time
@@ -142,14 +143,14 @@ func (b *Broker) tryAcquire(m *Member) (*run, *start, error) {
 	case b.closed:
 		return nil, nil, errEnding
 	case g.run.usable():
-		g.used = b.o.Now()
+		g.used = time.Now()
 		return g.run, nil, nil
 	case g.run != nil && g.run.failed != nil:
 		return nil, nil, errors.Join(errSurvives, g.run.failed)
 	case g.run != nil:
 		return nil, &start{done: g.run.done, moot: g.run.moot}, nil // until it has gone
 	case g.starting == nil:
-		if err := g.crashes.refuse(b.o.Now()); err != nil {
+		if err := g.crashes.refuse(time.Now()); err != nil {
 			return nil, nil, err
 		}
 		b.begin(g)
@@ -162,7 +163,7 @@ func (b *Broker) tryAcquire(m *Member) (*run, *start, error) {
 func (b *Broker) begin(g *group) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &start{done: make(chan struct{}), giveUp: cancel}
-	g.starting, g.since, g.reason = s, b.o.Now(), "it is starting"
+	g.starting, g.since, g.reason = s, time.Now(), "it is starting"
 	b.change()
 	plan := *g.plan // there is one: members have it
 	b.busy.Go(func() {
@@ -226,7 +227,7 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 	defer b.mu.Unlock()
 	defer close(s.done)
 	g.starting, s.err = nil, err
-	now := b.o.Now()
+	now := time.Now()
 	var no *forbidden
 	switch {
 	case err != nil && b.closed:
@@ -267,8 +268,8 @@ func counts(err error) bool {
 // take makes a server that of a group, and sees to its end. The caller holds mu.
 func (b *Broker) take(g *group, r *run) {
 	b.generation++
-	now := b.o.Now()
-	r.generation, r.transport, r.since = b.generation, b.o.Transport(), now
+	now := time.Now()
+	r.generation, r.transport, r.since = b.generation, mcp.NewTransport(), now
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
 	g.kind, g.where = r.server.Name(), r.server.Project()
@@ -290,7 +291,7 @@ func (b *Broker) attend(g *group, r *run, ended <-chan struct{}) {
 	}
 	b.mu.Lock()
 	r.exited = true
-	if b.o.Now().Sub(r.orderAt) > orderTime {
+	if time.Now().Sub(r.orderAt) > orderTime {
 		r.ordered = "" // that came to nothing
 	}
 	close(r.gone)
@@ -309,7 +310,7 @@ const orderTime = time.Minute
 
 // over takes in that a server has gone, and then tells who waits for that.
 func (b *Broker) over(g *group, r *run) {
-	closeIdle(r.transport)
+	r.transport.CloseIdleConnections()
 	b.parted(g, r).release() // which works on files
 	close(r.done)
 }
@@ -319,7 +320,7 @@ func (b *Broker) over(g *group, r *run) {
 func (b *Broker) parted(g *group, r *run) *keyLock {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.o.Now()
+	now := time.Now()
 	g.run, g.last, g.since, g.ended = nil, r.server.Identity(), now, now
 	g.look, g.until = false, time.Time{} // what went on unseen has ended with it
 	g.seen.forget(r.generation)
@@ -337,7 +338,7 @@ func (b *Broker) parted(g *group, r *run) *keyLock {
 }
 
 func (b *Broker) record(g *group, id monitor.Identity, kind monitor.EventKind, detail string) {
-	b.o.Record(monitor.Event{At: b.o.Now(), Kind: kind, ID: id.String(), PID: id.PID, Label: g.label(id), Detail: monitor.Clean(detail)})
+	b.o.Record(monitor.Event{At: time.Now(), Kind: kind, ID: id.String(), PID: id.PID, Label: g.label(id), Detail: monitor.Clean(detail)})
 }
 
 // leftIdle notes since when a group has neither members nor a server, and forgets
@@ -347,7 +348,7 @@ func (b *Broker) leftIdle(g *group) {
 	if len(g.members) > 0 || g.runs() {
 		return
 	}
-	now := b.o.Now()
+	now := time.Now()
 	var idle []*group
 	for _, other := range b.groups {
 		if len(other.members) == 0 && !other.runs() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -265,9 +264,8 @@ func (w *world) options() Options {
 			defer w.mu.Unlock()
 			return w.other, w.odd
 		},
-		Transport: func() http.RoundTripper { return http.DefaultTransport },
-		Show:      func(list []monitor.Shared) { w.change(func() { w.shown = list }) },
-		Record:    func(e monitor.Event) { w.change(func() { w.told = append(w.told, e) }) },
+		Show:   func(list []monitor.Shared) { w.change(func() { w.shown = list }) },
+		Record: func(e monitor.Event) { w.change(func() { w.told = append(w.told, e) }) },
 		RSS: func(monitor.Identity) uint64 {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -40,7 +40,7 @@ func (b *Broker) Join(ctx context.Context, plan Plan, client monitor.Client) *Me
 		g.reason = "it starts with the first request"
 	}
 	if len(g.members) == 0 {
-		g.turned = b.o.Now() // who comes is about to ask for something
+		g.turned = time.Now() // who comes is about to ask for something
 	}
 	g.members = append(g.members, m)
 	b.rest()
@@ -123,7 +123,7 @@ func (m *Member) Ended() {
 	defer b.mu.Unlock()
 	if m.inFlight > 0 {
 		m.inFlight--
-		m.group.used = b.o.Now()
+		m.group.used = time.Now()
 		b.shown.Ring()
 	}
 }
@@ -133,7 +133,7 @@ func (m *Member) Lingering(d time.Duration) {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if until := b.o.Now().Add(d); !m.gone && until.After(m.group.until) {
+	if until := time.Now().Add(d); !m.gone && until.After(m.group.until) {
 		m.group.until = until
 		b.change()
 	}
@@ -155,7 +155,7 @@ func (m *Member) Cached(method, under string) ([]byte, bool) {
 	settings := m.plan.Fingerprint() // reads files
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if m.group.run.usable() || m.group.crashes.refuse(b.o.Now()) != nil {
+	if m.group.run.usable() || m.group.crashes.refuse(time.Now()) != nil {
 		return nil, false // an error is better than a server that is not to be had
 	}
 	return m.group.cache.get(settings, question{method, under})
@@ -254,7 +254,7 @@ func (m *Member) Leave() {
 	g.members = slices.DeleteFunc(g.members, func(other *Member) bool { return other == m })
 	g.wait = time.Time{}
 	if len(g.members) == 0 {
-		g.turned = b.o.Now()
+		g.turned = time.Now()
 		b.leftIdle(g)
 	}
 	b.change()

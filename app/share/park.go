@@ -95,7 +95,7 @@ func (b *Broker) attendIdle(ctx context.Context) {
 func (b *Broker) endIdle(forbidden string) (next time.Duration, some bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now, idle := b.o.Now(), b.o.Idle()
+	now, idle := time.Now(), b.o.Idle()
 	next = lookAgain(idle)
 	if b.closed {
 		return next, false
@@ -209,7 +209,7 @@ func (b *Broker) goesOn(g *group, r *run, used time.Time, held bool) {
 	if g.run != r {
 		return
 	}
-	g.look, g.wait = false, b.o.Now().Add(lookAgain(b.o.Idle()))
+	g.look, g.wait = false, time.Now().Add(lookAgain(b.o.Idle()))
 	g.held = held && g.inFlight() == 0 && g.used.Equal(used)
 	b.change()
 }
@@ -223,7 +223,7 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (p
 	if g.run != r {
 		return nil, false
 	}
-	if b.closed || r.exited || !g.used.Equal(used) || g.inFlight() > 0 || b.o.Now().Before(g.until) {
+	if b.closed || r.exited || !g.used.Equal(used) || g.inFlight() > 0 || time.Now().Before(g.until) {
 		g.look = false
 		return nil, false
 	}
@@ -234,7 +234,7 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (p
 	case r.parts:
 		r.ending = "no client had it"
 	default:
-		r.ending = "no request for " + monitor.Span(b.o.Now().Sub(used))
+		r.ending = "no request for " + monitor.Span(time.Now().Sub(used))
 	}
 	r.moot = make(chan struct{})
 	for _, m := range g.members {
@@ -254,7 +254,7 @@ func (b *Broker) resume(g *group, r *run) {
 	}
 	close(r.moot)
 	if g.run == r {
-		g.used = b.o.Now()
+		g.used = time.Now()
 	}
 	b.change()
 }
@@ -276,7 +276,7 @@ func (b *Broker) end(ctx context.Context, g *group, r *run) {
 		close(r.moot) // who waits learns why
 	}
 	r.failed = err
-	g.look, g.wait = false, b.o.Now().Add(lookAgain(b.o.Idle()))
+	g.look, g.wait = false, time.Now().Add(lookAgain(b.o.Idle()))
 	b.change()
 }
 

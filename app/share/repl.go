@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -28,9 +27,6 @@ const (
 // replTime is how long all of it may take: tools are run one after the other.
 const replTime = 20 * time.Second
 
-// newTransport is that for all requests to one server.
-func newTransport() http.RoundTripper { return mcp.NewTransport() }
-
 // repl asks servers what their clients have in their memory.
 type repl struct{ log *slog.Logger }
 
@@ -38,10 +34,10 @@ type repl struct{ log *slog.Logger }
 func (r repl) holds(ctx context.Context, server Server, sessions []string, inherited bool) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, replTime)
 	defer cancel()
-	transport := newTransport()
-	defer closeIdle(transport)
+	transport := mcp.NewTransport()
+	defer transport.CloseIdleConnections()
 	s, answer, err := mcp.Open(ctx, mcp.Options{
-		URL: server.MCPURL(), Transport: transport, Log: r.log, Receive: func([]byte) {},
+		URL: server.MCPURL(), Transport: transport, Log: r.log,
 	}, []byte(mcp.Hello))
 	if err == nil && s == nil {
 		err = fmt.Errorf("it answered %.200q", answer)

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"lamplighter/app/launch"
@@ -114,9 +113,6 @@ type Options struct {
 	// sentence; "" when nobody is. nil: the system is asked. An error counts as
 	// somebody.
 	Direct func(ctx context.Context, s Server) (who string, err error)
-	// Transport makes that for all requests to one server; nil:
-	// mcp.NewTransport.
-	Transport func() http.RoundTripper
 
 	// Show is given all that is shared at each change, but not more often than
 	// some times a second. It is called by Serve alone and must not block.
@@ -128,8 +124,6 @@ type Options struct {
 	// it is not known. It must not block.
 	RSS func(monitor.Identity) uint64
 	Log *slog.Logger
-	// Now is the clock; nil: time.Now.
-	Now func() time.Time
 }
 
 // defaultIdle is after how long a server is parked that nobody asks.
@@ -161,9 +155,6 @@ func (o *Options) fill() {
 	if o.Direct == nil {
 		o.Direct = direct
 	}
-	if o.Transport == nil {
-		o.Transport = newTransport
-	}
 	if o.Show == nil {
 		o.Show = func([]monitor.Shared) {}
 	}
@@ -172,9 +163,6 @@ func (o *Options) fill() {
 	}
 	if o.RSS == nil {
 		o.RSS = func(monitor.Identity) uint64 { return 0 }
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 }
 

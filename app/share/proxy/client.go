@@ -51,51 +51,36 @@ func saidName(said ClientInfo) string {
 // naming finds the best name of a client: that of its process if that is one
 // which people know, else what it calls itself. Both may come in any order.
 type naming struct {
-	tell func(monitor.Client) // share.Member.Name
+	tell func(monitor.Client) // share.Member.Name; it is not called twice at a time
 
 	mu      sync.Mutex
 	process monitor.Client
 	known   bool
 	said    string
-	fresh   bool // something that was not told yet
-	telling bool // update goes on
 }
 
 // found says which process it is.
 func (n *naming) found(c monitor.Client, known bool) {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.process, n.known = c, known
-	n.mu.Unlock()
 	n.update()
 }
 
 // says says what it calls itself.
 func (n *naming) says(info ClientInfo) {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.said = saidName(info)
-	n.mu.Unlock()
 	n.update()
 }
 
-// update tells the name. Of several at a time one does it for all, so that the
-// last one told is the last one known.
+// update tells the name. The caller holds mu, so that the last one told is the last
+// one known.
 func (n *naming) update() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.fresh = true
-	if n.telling {
-		return
+	c := n.process
+	if n.said != "" && !n.known {
+		c.Name = n.said
 	}
-	n.telling = true
-	for n.fresh {
-		n.fresh = false
-		c := n.process
-		if n.said != "" && !n.known {
-			c.Name = n.said
-		}
-		n.mu.Unlock()
-		n.tell(c)
-		n.mu.Lock()
-	}
-	n.telling = false
+	n.tell(c)
 }

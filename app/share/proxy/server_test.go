@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -70,23 +69,6 @@ func TestNamesOfClients(t *testing.T) {
 		if got := saidName(struct{ Name, Version, Title string }{Name: name}); strings.ContainsAny(got, "\x1b\u202e") || (want != "" && !strings.Contains(got, "x") && got != want) {
 			t.Errorf("%q is shown as %q", name, got)
 		}
-	}
-}
-
-// What is found out while a name is being told is told after it, and does not
-// wait for it.
-func TestNamesWhileOneIsTold(t *testing.T) {
-	var told []string
-	var n naming
-	n.tell = func(c monitor.Client) {
-		told = append(told, c.Name)
-		if len(told) == 1 {
-			n.says(struct{ Name, Version, Title string }{"other", "1", "Other"})
-		}
-	}
-	n.found(monitor.Client{Name: "node"}, false)
-	if want := []string{"node", "Other"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
 	}
 }
 
@@ -395,15 +377,5 @@ func TestLongLines(t *testing.T) {
 	c.must(wire.Long, c.seq, []byte(`{"jsonrpc":"2.0","id":5,"method":"x","params":{"`))
 	if f := c.answer(c.seq); !strings.Contains(f.text, `"id":5,"error"`) {
 		t.Errorf("got %v", f)
-	}
-}
-
-// An id of any length passes.
-func TestVeryLongID(t *testing.T) {
-	s := serve(t, newWorld(t), nil)
-	c := s.begin(t, "/a")
-	id := `"` + strings.Repeat("i", 2<<20) + `"`
-	if f := c.answer(c.line(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"echo"}}`)); !strings.Contains(f.text, id) {
-		t.Errorf("got %d bytes: %v", len(f.text), f)
 	}
 }
