@@ -19,7 +19,7 @@ func TestAdoptsForWhoWaits(t *testing.T) {
 		defer served(t, b)()
 		hurried, cancel := context.WithCancel(t.Context())
 		cancel()
-		m := b.Join(hurried, plan("a"), claude)
+		m := b.Attach(hurried, plan("a"), claude)
 		url := make(chan string)
 		go func() {
 			s, err := m.Acquire(context.Background())
@@ -48,7 +48,7 @@ func TestAdopts(t *testing.T) {
 		s := make(chan string, 2)
 		for _, key := range []string{"a", "b"} {
 			go func() {
-				m := b.Join(context.Background(), plan(key), claude)
+				m := b.Attach(context.Background(), plan(key), claude)
 				s <- m.serverID()
 				if got := request(t, m); key == "a" && got.URL != w.live[0].MCPURL() {
 					t.Errorf("another server: %+v", got)
@@ -88,7 +88,7 @@ func TestAdoptsTooMany(t *testing.T) {
 		first, second, none := w.run("a"), w.run("a"), w.run("")
 		b := New(w.options())
 		defer served(t, b)()
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		m.Began()
 		if m.serverID() != first.ID() {
 			t.Error("it has another server")
@@ -110,7 +110,7 @@ func TestNotSettled(t *testing.T) {
 		w.inherited = make(chan struct{})
 		b := New(w.options())
 		defer served(t, b)()
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		if err := refused(t, m); !errors.Is(err, errNotSettled) || w.launched != 0 {
 			t.Error(err)
 		}
@@ -124,7 +124,7 @@ func TestTheEnd(t *testing.T) {
 		w := newWorld()
 		b := New(w.options())
 		end := served(t, b)
-		m, other := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("b"), claude)
+		m, other := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("b"), claude)
 		s := request(t, m)
 		w.hold = make(chan struct{})
 		waits := make(chan error, 1)
@@ -145,7 +145,7 @@ func TestTheEnd(t *testing.T) {
 			t.Error("its server has ended")
 		default:
 		}
-		m.Leave()
+		m.Detach()
 		w.the(t)
 	})
 }
@@ -154,13 +154,13 @@ func TestTheEnd(t *testing.T) {
 func TestParkAll(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		for _, key := range []string{"a", "b"} {
-			m := b.Join(t.Context(), plan(key), claude)
+			m := b.Attach(t.Context(), plan(key), claude)
 			request(t, m)
 			m.Began()
 		}
 		w.hold = make(chan struct{})
 		go func() {
-			_, err := b.Join(context.Background(), plan("c"), claude).Acquire(context.Background())
+			_, err := b.Attach(context.Background(), plan("c"), claude).Acquire(context.Background())
 			if !errors.Is(err, errEnding) {
 				t.Error(err)
 			}
@@ -184,7 +184,7 @@ func TestAdoptedAndEndedMeanwhile(t *testing.T) {
 		s := w.run("a")
 		b := New(w.options())
 		defer served(t, b)()
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		waits := &start{done: make(chan struct{}), giveUp: func() {}}
 		b.mu.Lock()
 		g := m.group
@@ -196,14 +196,14 @@ func TestAdoptedAndEndedMeanwhile(t *testing.T) {
 		}
 		s.dies("exited with status 1")
 		synctest.Wait()
-		m.Leave()
+		m.Detach()
 		b.started(g, waits, r, adopted, err)
 		<-waits.done
 		synctest.Wait()
 		if _, idle := b.Idle(); !idle || g.run != nil {
 			t.Error("what has ended is had")
 		}
-		request(t, b.Join(t.Context(), plan("a"), claude))
+		request(t, b.Attach(t.Context(), plan("a"), claude))
 		if w.launched != 1 {
 			t.Error("there is no other server")
 		}

@@ -20,7 +20,7 @@ type Broker struct {
 	closed     bool          // nothing is started any more
 	ended      chan struct{} // closed when Serve ends
 	groups     map[string]*group
-	alone      []*AloneMember
+	alone      []*Unshared
 	generation uint64    // of the server that was taken last
 	resting    time.Time // since when there is neither a lease nor a server; zero while there is
 	busy       sync.WaitGroup

@@ -19,9 +19,9 @@ func TestOneServerForAll(t *testing.T) {
 		if _, idle := b.Idle(); !idle {
 			t.Error("it is not idle")
 		}
-		var members []*Member
+		var members []*Client
 		for range 10 {
-			members = append(members, b.Join(t.Context(), plan("a"), claude))
+			members = append(members, b.Attach(t.Context(), plan("a"), claude))
 		}
 		if s := one(t, b); w.launched != 0 || !s.Parked || s.Reason != "it starts with the first request" || s.Server.PID != 0 {
 			t.Errorf("%d servers run before the first request: %+v", w.launched, s)
@@ -67,7 +67,7 @@ func TestOneServerForAll(t *testing.T) {
 
 func TestKeysAreApart(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		x, y := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("b"), claude)
+		x, y := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("b"), claude)
 		if request(t, x).URL == request(t, y).URL || len(b.Shared()) != 2 {
 			t.Error("two keys share a server")
 		}
@@ -77,21 +77,21 @@ func TestKeysAreApart(t *testing.T) {
 // A server without clients stays for a while, and comes back to who comes.
 func TestLingers(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		first := request(t, m)
 		after(9 * time.Minute)
-		m.Leave()
-		m.Leave()
+		m.Detach()
+		m.Detach()
 		m.Began() // is none any more
 		after(9 * time.Minute)
 		if _, idle := b.Idle(); idle || w.count() != 1 {
 			t.Error("it does not linger")
 		}
-		m = b.Join(t.Context(), plan("a"), claude)
+		m = b.Attach(t.Context(), plan("a"), claude)
 		if request(t, m).URL != first.URL {
 			t.Error("another server")
 		}
-		m.Leave()
+		m.Detach()
 		after(defaultIdle)
 		since, idle := b.Idle()
 		if w.count() != 0 || len(b.Shared()) != 0 || !idle || time.Since(since) > time.Second || w.kinds() != "" {
@@ -107,13 +107,13 @@ func TestLingers(t *testing.T) {
 func TestDoesNotLingerForEver(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		w.change(func() { w.idle = 0 })
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		request(t, m)
 		after(time.Hour)
 		if w.count() != 1 {
 			t.Fatal("it was parked")
 		}
-		m.Leave()
+		m.Detach()
 		after(defaultIdle)
 		if w.count() != 0 || len(b.Shared()) != 0 {
 			t.Errorf("it stays: %+v", b.Shared())
@@ -125,7 +125,7 @@ func TestDoesNotLingerForEver(t *testing.T) {
 // each request, whatever number of them there was.
 func TestStartsWhenTheProjectIsBack(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		w.change(func() { w.broken = &launch.StartError{Server: monitor.KindSerena, Err: launch.ErrNoProject} })
 		for range 2 * mostCrashes {
 			if err := refused(t, m); !errors.Is(err, launch.ErrNoProject) {
@@ -143,10 +143,10 @@ func TestStarts(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		hold := make(chan struct{})
 		w.hold, w.broken = hold, broken("it does not work")
-		var members []*Member
+		var members []*Client
 		answers := make(chan error, 5)
 		for range 5 {
-			m := b.Join(t.Context(), plan("a"), claude)
+			m := b.Attach(t.Context(), plan("a"), claude)
 			members = append(members, m)
 			go func() {
 				_, err := m.Acquire(context.Background())
@@ -179,7 +179,7 @@ func TestStarts(t *testing.T) {
 			t.Error(err)
 		}
 		for _, m := range members {
-			m.Leave()
+			m.Detach()
 		}
 		if _, idle := b.Idle(); idle {
 			t.Error("idle while a server starts")
@@ -202,7 +202,7 @@ func TestCached(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		p, settings := plan("a"), "one"
 		p.Fingerprint = func() string { return settings }
-		m := b.Join(t.Context(), p, claude)
+		m := b.Attach(t.Context(), p, claude)
 		request(t, m)
 		answer := []byte(`{"tools":[]}`)
 		m.Store("tools/list", "u", answer)
@@ -232,9 +232,9 @@ func TestCached(t *testing.T) {
 		// Also when all have left.
 		request(t, m)
 		m.Store("tools/list", "u", []byte("{}"))
-		m.Leave()
+		m.Detach()
 		after(defaultIdle)
-		if _, ok := b.Join(t.Context(), p, claude).Cached("tools/list", "u"); !ok {
+		if _, ok := b.Attach(t.Context(), p, claude).Cached("tools/list", "u"); !ok {
 			t.Error("it was forgotten")
 		}
 	})
@@ -242,7 +242,7 @@ func TestCached(t *testing.T) {
 
 func TestAlone(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Alone(claude, "its context codex can change the project", Request{Dir: "/work/a"})
+		m := b.AttachUnshared(claude, "its context codex can change the project", Request{Dir: "/work/a"})
 		if _, idle := b.Idle(); idle {
 			t.Error("idle with a client")
 		}
@@ -251,8 +251,8 @@ func TestAlone(t *testing.T) {
 		if s := w.views(); len(s) != 1 || s[0].Alone == "" || s[0].Server.PID != 5 || s[0].Clients[0] != claude || s[0].Key != "" || s[0].Parked {
 			t.Errorf("%+v", s)
 		}
-		m.Leave()
-		m.Leave()
+		m.Detach()
+		m.Detach()
 		if _, idle := b.Idle(); !idle || len(b.Shared()) != 0 {
 			t.Error("it stays")
 		}
@@ -261,7 +261,7 @@ func TestAlone(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Join(t.Context(), plan("a"), monitor.Client{Identity: claude.Identity})
+		m := b.Attach(t.Context(), plan("a"), monitor.Client{Identity: claude.Identity})
 		m.Name(monitor.Client{Name: "codex"})
 		if c := one(t, b).Clients[0]; c.PID != claude.PID || c.Name != "codex" {
 			t.Errorf("%+v", c)
@@ -273,7 +273,7 @@ func TestNames(t *testing.T) {
 func TestForgetsGroups(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		for _, key := range manyNames(200) {
-			b.Join(t.Context(), plan(key), claude).Leave()
+			b.Attach(t.Context(), plan(key), claude).Detach()
 		}
 		if len(b.groups) > mostIdle+1 {
 			t.Errorf("%d groups", len(b.groups))

@@ -20,7 +20,7 @@ import (
 type group struct {
 	key     string    // never changes
 	plan    *Plan     // of who came last; nil when nobody came since it was adopted
-	members []*Member // in the order in which they came
+	members []*Client // in the order in which they came
 
 	starting *start
 	run      *run
@@ -90,7 +90,7 @@ func (g *group) inFlight() int {
 func (g *group) runs() bool { return g.run != nil || g.starting != nil }
 
 // acquire returns the server, and starts it when it does not run.
-func (b *Broker) acquire(ctx context.Context, m *Member) (*run, error) {
+func (b *Broker) acquire(ctx context.Context, m *Client) (*run, error) {
 	for {
 		r, s, err := b.tryAcquire(m)
 		if r != nil || err != nil {
@@ -133,7 +133,7 @@ const endTime = 20 * time.Second
 
 // tryAcquire returns the server when there is one; else what to wait for, or why
 // there will be none.
-func (b *Broker) tryAcquire(m *Member) (*run, *start, error) {
+func (b *Broker) tryAcquire(m *Client) (*run, *start, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	g := m.group

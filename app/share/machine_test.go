@@ -23,7 +23,7 @@ type machine struct {
 
 // client is one with a lease.
 type client struct {
-	m       *Member
+	m       *Client
 	key     string
 	waiting []chan answer // requests that wait for the server
 	flying  int           // requests that have it
@@ -44,7 +44,7 @@ func (x *machine) join(rt *rapid.T) {
 		rt.Skip("enough")
 	}
 	c := &client{key: x.key(rt)}
-	c.m = x.b.Join(context.Background(), plan(c.key), claude)
+	c.m = x.b.Attach(context.Background(), plan(c.key), claude)
 	c.m.OnPark(func() bool {
 		x.w.mu.Lock()
 		defer x.w.mu.Unlock()
@@ -64,7 +64,7 @@ func (x *machine) pick(rt *rapid.T) *client {
 func (x *machine) leave(rt *rapid.T) {
 	c := x.pick(rt)
 	x.count(c, -c.flying-len(c.waiting))
-	c.m.Leave()
+	c.m.Detach()
 	x.members = slices.DeleteFunc(x.members, func(other *client) bool { return other == c })
 }
 
@@ -252,7 +252,7 @@ func (x *machine) settle(rt *rapid.T) {
 			c.m.Ended()
 		}
 		if rapid.Bool().Draw(rt, "leaves") {
-			c.m.Leave()
+			c.m.Detach()
 			x.members = slices.DeleteFunc(x.members, func(other *client) bool { return other == c })
 		} else if c.m.Began(); true { // so that variables are asked for again
 			c.m.Ended()

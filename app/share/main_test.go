@@ -316,7 +316,7 @@ func served(t testing.TB, b *Broker) (end func()) {
 }
 
 // request is one that is answered at once.
-func request(t testing.TB, m *Member) Endpoint {
+func request(t testing.TB, m *Client) Endpoint {
 	t.Helper()
 	m.Began()
 	defer m.Ended()
@@ -328,7 +328,7 @@ func request(t testing.TB, m *Member) Endpoint {
 }
 
 // refused is a request to which there is no server.
-func refused(t testing.TB, m *Member) error {
+func refused(t testing.TB, m *Client) error {
 	t.Helper()
 	m.Began()
 	defer m.Ended()
@@ -367,7 +367,7 @@ func manyNames(n int) (list []string) {
 }
 
 // serverID is the server that the client of m has, "" when none runs.
-func (m *Member) serverID() string {
+func (m *Client) serverID() string {
 	m.broker.mu.Lock()
 	defer m.broker.mu.Unlock()
 	if !m.group.run.usable() {

@@ -13,7 +13,7 @@ import (
 // is asked, has the server as soon as the lease refuses.
 func TestARequestWhileItIsRefusedToPark(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		first := request(t, m)
 		got := make(chan error, 1)
 		m.OnPark(func() bool {
@@ -41,7 +41,7 @@ func TestARequestWhileItIsRefusedToPark(t *testing.T) {
 // Who waits for an end that fails learns that then.
 func TestWaitsForAnEndThatFails(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		request(t, m)
 		w.stubborn = errors.New("something of it still runs")
 		got := make(chan error, 1)
@@ -67,13 +67,13 @@ func TestWaitsForAnEndThatFails(t *testing.T) {
 func TestLeasesParkTogether(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		for range 10 {
-			m := b.Join(t.Context(), plan("a"), claude)
+			m := b.Attach(t.Context(), plan("a"), claude)
 			request(t, m)
 			m.OnPark(func() bool { time.Sleep(2 * time.Second); return true })
 		}
 		after(defaultIdle + time.Second)
 		began := time.Now()
-		request(t, b.Join(t.Context(), plan("a"), claude))
+		request(t, b.Attach(t.Context(), plan("a"), claude))
 		if waited := time.Since(began); waited != time.Second || w.launched != 2 { // of the bubble
 			t.Errorf("it has waited %v", waited)
 		}
@@ -86,7 +86,7 @@ func TestTheEndWhileOneIsEnded(t *testing.T) {
 		w := newWorld()
 		b := New(w.options())
 		end := served(t, b)
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		request(t, m)
 		w.the(t).exits("exited with status 1")
 		synctest.Wait()
@@ -111,7 +111,7 @@ func TestForbidden(t *testing.T) {
 	const why = "another user is logged in, bob"
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		w.change(func() { w.idle = 0 })
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		request(t, m)
 		m.Began()
 		w.change(func() { w.bar = why })
@@ -146,7 +146,7 @@ func TestForbidden(t *testing.T) {
 // A shorter time holds as soon as it is set.
 func TestReconsider(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		request(t, b.Join(t.Context(), plan("a"), claude))
+		request(t, b.Attach(t.Context(), plan("a"), claude))
 		after(10 * time.Second)
 		w.change(func() { w.idle = 5 * time.Second })
 		b.Reconsider()
@@ -160,10 +160,10 @@ func TestReconsider(t *testing.T) {
 // A server whose last lease has gone stays for who has it without one.
 func TestUsedWithoutALease(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		request(t, m)
 		w.change(func() { w.other = "a program in a container is connected to it" })
-		m.Leave()
+		m.Detach()
 		after(time.Hour)
 		if w.count() != 1 {
 			t.Fatal("it was ended")
@@ -180,7 +180,7 @@ func TestUsedWithoutALease(t *testing.T) {
 func TestSavedMemory(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		w.rss = 429
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		request(t, m)
 		after(time.Second)
 		b.Shared()
@@ -200,48 +200,48 @@ func TestSavedMemory(t *testing.T) {
 // What speaks against parking, and that it is asked again.
 func TestNotParked(t *testing.T) {
 	for name, test := range map[string]struct {
-		against, over func(w *world, m *Member)
+		against, over func(w *world, m *Client)
 	}{
 		"in flight": {
-			func(_ *world, m *Member) { m.Began() },
-			func(_ *world, m *Member) { m.Ended() },
+			func(_ *world, m *Client) { m.Began() },
+			func(_ *world, m *Client) { m.Ended() },
 		},
 		"spared": {
-			func(w *world, _ *Member) { w.change(func() { w.spare = "it is pinned" }) },
-			func(w *world, _ *Member) { w.change(func() { w.spare = "" }) },
+			func(w *world, _ *Client) { w.change(func() { w.spare = "it is pinned" }) },
+			func(w *world, _ *Client) { w.change(func() { w.spare = "" }) },
 		},
 		"busy": {
-			func(w *world, _ *Member) { w.change(func() { w.busy = true }) },
-			func(w *world, _ *Member) { w.change(func() { w.busy = false }) },
+			func(w *world, _ *Client) { w.change(func() { w.busy = true }) },
+			func(w *world, _ *Client) { w.change(func() { w.busy = false }) },
 		},
 		"somebody else has it": {
-			func(w *world, _ *Member) { w.change(func() { w.other = "curl (8) is connected to it" }) },
-			func(w *world, _ *Member) { w.change(func() { w.other = "" }) },
+			func(w *world, _ *Client) { w.change(func() { w.other = "curl (8) is connected to it" }) },
+			func(w *world, _ *Client) { w.change(func() { w.other = "" }) },
 		},
 		"nobody knows": {
-			func(w *world, _ *Member) { w.change(func() { w.odd = errors.New("no answer") }) },
-			func(w *world, _ *Member) { w.change(func() { w.odd = nil }) },
+			func(w *world, _ *Client) { w.change(func() { w.odd = errors.New("no answer") }) },
+			func(w *world, _ *Client) { w.change(func() { w.odd = nil }) },
 		},
 		"the lease refuses": {
-			func(_ *world, m *Member) { m.OnPark(func() bool { return false }) },
-			func(_ *world, m *Member) { m.OnPark(func() bool { return true }) },
+			func(_ *world, m *Client) { m.OnPark(func() bool { return false }) },
+			func(_ *world, m *Client) { m.OnPark(func() bool { return true }) },
 		},
 		"lingering": {
-			func(_ *world, m *Member) { m.Lingering(time.Hour + time.Second) },
-			func(*world, *Member) {},
+			func(_ *world, m *Client) { m.Lingering(time.Hour + time.Second) },
+			func(*world, *Client) {},
 		},
 		"never": {
-			func(w *world, _ *Member) { w.change(func() { w.idle = 0 }) },
-			func(w *world, _ *Member) { w.change(func() { w.idle = defaultIdle }) },
+			func(w *world, _ *Client) { w.change(func() { w.idle = 0 }) },
+			func(w *world, _ *Client) { w.change(func() { w.idle = defaultIdle }) },
 		},
 		"variables": {
-			func(w *world, m *Member) { m.Seen("x"); w.change(func() { w.holds = "it holds x" }) },
-			func(w *world, m *Member) { w.change(func() { w.holds = "" }); m.Began(); m.Ended() },
+			func(w *world, m *Client) { m.Seen("x"); w.change(func() { w.holds = "it holds x" }) },
+			func(w *world, m *Client) { w.change(func() { w.holds = "" }); m.Began(); m.Ended() },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, func(t *testing.T, w *world, b *Broker) {
-				m := b.Join(t.Context(), plan("a"), claude)
+				m := b.Attach(t.Context(), plan("a"), claude)
 				request(t, m)
 				before := m.serverID()
 				test.against(w, m)
@@ -267,7 +267,7 @@ func TestNotParked(t *testing.T) {
 func TestAsksForVariables(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		w.holds = "it holds x"
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		m.Seen("one") // before the server runs
 		request(t, m)
 		m.Seen("two")
@@ -277,7 +277,7 @@ func TestAsksForVariables(t *testing.T) {
 			t.Errorf("asked %q", w.asked)
 		}
 		// What nobody can name any more is not worth keeping.
-		m.Leave()
+		m.Detach()
 		after(time.Hour)
 		if w.count() != 0 || len(w.asked) != 1 {
 			t.Errorf("%d servers run; asked %q", w.count(), w.asked)
@@ -287,23 +287,23 @@ func TestAsksForVariables(t *testing.T) {
 
 // What comes while it is looked whether the server works is in time.
 func TestARequestWhileItIsLookedAt(t *testing.T) {
-	for name, during := range map[string]func(t *testing.T, m *Member){
-		"in flight": func(_ *testing.T, m *Member) { m.Began() },
-		"answered": func(t *testing.T, m *Member) {
+	for name, during := range map[string]func(t *testing.T, m *Client){
+		"in flight": func(_ *testing.T, m *Client) { m.Began() },
+		"answered": func(t *testing.T, m *Client) {
 			time.Sleep(time.Second) // of the bubble
 			request(t, m)
 		},
-		"acquired": func(t *testing.T, m *Member) {
+		"acquired": func(t *testing.T, m *Client) {
 			time.Sleep(time.Second)
 			if _, err := m.Acquire(context.Background()); err != nil {
 				t.Error(err)
 			}
 		},
-		"lingers": func(_ *testing.T, m *Member) { m.Lingering(time.Hour) },
+		"lingers": func(_ *testing.T, m *Client) { m.Lingering(time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, func(t *testing.T, w *world, b *Broker) {
-				m := b.Join(t.Context(), plan("a"), claude)
+				m := b.Attach(t.Context(), plan("a"), claude)
 				request(t, m)
 				w.change(func() {
 					w.during = func() {
@@ -324,7 +324,7 @@ func TestARequestWhileItIsLookedAt(t *testing.T) {
 // meanwhile waits for the next one.
 func TestARequestWhileItIsParked(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m, other := b.Join(t.Context(), plan("a"), claude), b.Join(t.Context(), plan("a"), claude)
+		m, other := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
 		first := request(t, m)
 		got := make(chan string, 1)
 		m.OnPark(func() bool {

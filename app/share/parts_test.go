@@ -110,9 +110,9 @@ func TestCacheHasLimits(t *testing.T) {
 func TestCachesHaveALimit(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		answer := make([]byte, longestAnswer)
-		var members []*Member
+		var members []*Client
 		for _, key := range manyNames(2 * mostKept / longestAnswer) {
-			m := b.Join(t.Context(), plan(key), claude)
+			m := b.Attach(t.Context(), plan(key), claude)
 			request(t, m)
 			m.Store("tools/list", "u", answer)
 			members = append(members, m)
@@ -231,7 +231,7 @@ func TestLocked(t *testing.T) {
 		o.LockDir = dir
 		b := New(o)
 		defer served(t, b)()
-		m := b.Join(t.Context(), plan("aa"), claude)
+		m := b.Attach(t.Context(), plan("aa"), claude)
 		var locked *lockTaken
 		if err := refused(t, m); !errors.As(err, &locked) || w.launched != 0 {
 			t.Error(err)
@@ -346,12 +346,12 @@ func TestInheritedVariables(t *testing.T) {
 		w.holds = "it may hold variables"
 		b := New(w.options())
 		defer served(t, b)()
-		m := b.Join(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		after(5 * time.Hour)
 		if w.count() != 1 {
 			t.Error("it was parked")
 		}
-		m.Leave()
+		m.Detach()
 		after(time.Hour)
 		if w.count() != 0 {
 			t.Error("it goes on without a client")

@@ -51,7 +51,7 @@ func saidName(said ClientInfo) string {
 // naming finds the best name of a client: that of its process if that is one
 // which people know, else what it calls itself. Both may come in any order.
 type naming struct {
-	tell func(monitor.Client) // share.Member.Name; it is not called twice at a time
+	tell func(monitor.Client) // share.Client.Name; it is not called twice at a time
 
 	mu      sync.Mutex
 	process monitor.Client

@@ -198,8 +198,8 @@ func (c *client) say(warnings []string) error {
 
 // share serves a client with a server that others may have too.
 func (c *client) share(ctx, deciding context.Context, next reader, greeting wire.Greeting, who monitor.Client, known bool, plan share.Plan, warnings []string) {
-	member := c.options.Broker.Join(deciding, plan, who)
-	defer member.Leave()
+	member := c.options.Broker.Attach(deciding, plan, who)
+	defer member.Detach()
 	name := naming{tell: member.Name, process: who, known: known}
 	l := NewSession(SessionOptions{
 		Servers: member, Out: c.out, Initialize: greeting.Initialize, Initialized: greeting.Initialized, Log: c.log, Info: name.says,
@@ -300,8 +300,8 @@ func (c *client) alone(ctx context.Context, next reader, own string, who monitor
 	}
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
-	member := c.options.Broker.Alone(who, why, wish)
-	defer member.Leave()
+	member := c.options.Broker.AttachUnshared(who, why, wish)
+	defer member.Detach()
 	if own != "" {
 		c.ran(member.Ran, own)
 	}
@@ -382,8 +382,8 @@ func refusal(t wire.Type, line []byte, why string) (answer []byte, last bool) {
 		return wire.ErrorLine(nil, wire.CodeUnavailable, shown(why)), true
 	case m.Kind != wire.Request:
 		return nil, false
-	case m.Method == "server/discover": // after which clients send initialize
-		return wire.ErrorLine(m.ID, wire.CodeMethodNotFound, "server/discover is not supported: begin with initialize"), false
+	case m.Method == "server/discover":
+		return undiscovered(m.ID), false
 	}
 	return wire.ErrorLine(m.ID, wire.CodeUnavailable, shown(why)), true
 }

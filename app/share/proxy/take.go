@@ -63,10 +63,7 @@ func (l *Session) Take(seq uint64, line []byte) {
 	case it.Kind == wire.Request && it.Method == "ping":
 		l.answerHere(it, resultLine(it.ID, []byte("{}")))
 	case it.Kind == wire.Request && it.Method == "server/discover":
-		// Clients of the protocol 2026-07-28 ask it first, and begin with initialize
-		// when it is unknown. Serena would accept it over stdio and then have no MCP
-		// session.
-		l.answerHere(it, wire.ErrorLine(it.ID, wire.CodeMethodNotFound, "server/discover is not supported: begin with initialize"))
+		l.answerHere(it, undiscovered(it.ID))
 	case it.Kind == wire.Request:
 		l.takeRequest(it)
 	case it.Kind == wire.Response:
@@ -76,6 +73,13 @@ func (l *Session) Take(seq uint64, line []byte) {
 	default:
 		l.enqueue(it, false)
 	}
+}
+
+// undiscovered answers server/discover, which clients of the protocol 2026-07-28 ask
+// first; they begin with initialize when it is unknown. Serena would accept it over
+// stdio and then have no MCP session.
+func undiscovered(id []byte) []byte {
+	return wire.ErrorLine(id, wire.CodeMethodNotFound, "server/discover is not supported: begin with initialize")
 }
 
 // TakeLong takes the beginning of a line that is longer than wire.MaxLine.

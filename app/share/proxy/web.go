@@ -121,7 +121,7 @@ func (w *Web) add(s *webSession, besides func()) error {
 		w.mu.Lock()
 		delete(w.sessions, s.id)
 		w.mu.Unlock()
-		s.member.Leave()
+		s.member.Detach()
 		close(s.ended) // of which who ends it is told
 		s.log.Debug("an MCP session over HTTP has ended", "error", err)
 	})

@@ -156,8 +156,7 @@ func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor
 	}
 	unnamed := len(req.Header.Values(sessionHeader)) == 0
 	if unnamed && m.Kind == wire.Request && m.Method == "server/discover" {
-		// After which clients of the protocol 2026-07-28 send initialize.
-		_ = writeJSON(rw, http.StatusOK, wire.ErrorLine(m.ID, wire.CodeMethodNotFound, "server/discover is not supported: begin with initialize"))
+		_ = writeJSON(rw, http.StatusOK, undiscovered(m.ID))
 		return
 	}
 	var s *webSession
@@ -216,14 +215,14 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, now: w.now, used: w.now(),
 		log: w.options.Log.With("project", shown(plan.Spec.Project)),
 	}
-	s.member = w.options.Broker.Join(req.Context(), plan, monitor.Client{})
+	s.member = w.options.Broker.Attach(req.Context(), plan, monitor.Client{})
 	name := naming{tell: s.member.Name}
 	s.session = NewSession(SessionOptions{
 		Servers: s.member, Out: s, Ephemeral: true, Log: s.log, Info: name.says,
 	})
 	s.member.OnPark(s.session.Park)
 	if err := w.add(s, func() { name.found(who(), false) }); err != nil {
-		s.member.Leave()
+		s.member.Detach()
 		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
 	}
 	rw.Header().Set(sessionHeader, s.id)

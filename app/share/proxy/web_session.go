@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -25,7 +24,7 @@ var errEnded = errors.New("the MCP session has ended")
 type webSession struct {
 	id      string // set once, by Web.add
 	session *Session
-	member  *share.Member
+	member  *share.Client
 	log     *slog.Logger
 	now     func() time.Time
 	ended   chan struct{} // closed when its session has ended
@@ -167,12 +166,9 @@ func (s *webSession) Deliver(seq uint64, answer bool, line []byte) error {
 // agree takes note of the answer to initialize, and tells whether it is a result.
 func (s *webSession) agree(line []byte) bool {
 	m := wire.Split(line)
-	var result struct {
-		ProtocolVersion string `json:"protocolVersion"`
-	}
-	if m.Result != nil && json.Unmarshal(m.Result, &result) == nil {
+	if m.Result != nil {
 		s.mu.Lock()
-		s.version = result.ProtocolVersion
+		s.version = protocolOf(m.Result)
 		s.mu.Unlock()
 	}
 	return m.Error == nil

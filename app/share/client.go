@@ -10,9 +10,9 @@ import (
 	"lamplighter/monitor"
 )
 
-// Member is a client in a group, for one conversation. It is safe for
-// concurrent use. It keeps its group until Leave.
-type Member struct {
+// Client is a client in a group, for one conversation. It is safe for
+// concurrent use. It keeps its group until Detach.
+type Client struct {
 	broker *Broker
 	group  *group // never changes
 	plan   Plan   // never changes
@@ -24,16 +24,16 @@ type Member struct {
 	gone     bool
 }
 
-// Join makes a client share the server of a plan, which is not started before it
+// Attach makes a client share the server of a plan, which is not started before it
 // is needed. It waits a while for what an earlier run of this program has left,
 // so that a client which comes back finds its server; ctx ends that. The plan
 // must have a key.
-func (b *Broker) Join(ctx context.Context, plan Plan, client monitor.Client) *Member {
+func (b *Broker) Attach(ctx context.Context, plan Plan, client monitor.Client) *Client {
 	b.await(ctx, plan.Key)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	g := b.groupOf(plan.Key)
-	m := &Member{broker: b, group: g, plan: plan, client: client}
+	m := &Client{broker: b, group: g, plan: plan, client: client}
 	g.plan = &m.plan
 	g.kind, g.where = plan.Spec.Template.Name, plan.Spec.Project
 	if !g.runs() && g.reason == "" {
@@ -51,7 +51,7 @@ func (b *Broker) Join(ctx context.Context, plan Plan, client monitor.Client) *Me
 // Acquire returns the server. It starts or wakes it, or waits for who does, until
 // ctx ends; the start goes on then. The error is for the user. It is to be called
 // after Began.
-func (m *Member) Acquire(ctx context.Context) (Endpoint, error) {
+func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
 	r, err := m.broker.acquire(ctx, m)
 	if err != nil {
 		return Endpoint{}, err
@@ -105,7 +105,7 @@ func (r *run) doneWithin(limit time.Duration) bool {
 
 // Began says that a request has come which needs the server. It is not parked
 // until Ended.
-func (m *Member) Began() {
+func (m *Client) Began() {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,7 +117,7 @@ func (m *Member) Began() {
 }
 
 // Ended says that such a request has been answered, or never will be.
-func (m *Member) Ended() {
+func (m *Client) Ended() {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,7 +129,7 @@ func (m *Member) Ended() {
 }
 
 // Lingering says that what was asked may go on unseen for that long.
-func (m *Member) Lingering(d time.Duration) {
+func (m *Client) Lingering(d time.Duration) {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,7 +141,7 @@ func (m *Member) Lingering(d time.Duration) {
 
 // Cached returns what the server answered to the method under the same settings,
 // while it does not run. The caller must not change it.
-func (m *Member) Cached(method, under string) ([]byte, bool) {
+func (m *Client) Cached(method, under string) ([]byte, bool) {
 	b := m.broker
 	if m.plan.Fingerprint == nil {
 		return nil, false
@@ -162,7 +162,7 @@ func (m *Member) Cached(method, under string) ([]byte, bool) {
 }
 
 // Store keeps an answer of the server that runs for Cached.
-func (m *Member) Store(method, under string, result []byte) {
+func (m *Client) Store(method, under string, result []byte) {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,7 +194,7 @@ func (b *Broker) limitKept() {
 }
 
 // Forget drops what Store has kept: the server said that it has changed.
-func (m *Member) Forget() {
+func (m *Client) Forget() {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -206,7 +206,7 @@ func (m *Member) Forget() {
 
 // Seen says that a request names this session of the server's REPL. It is to be
 // called before the request is sent.
-func (m *Member) Seen(session string) {
+func (m *Client) Seen(session string) {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -220,14 +220,14 @@ func (m *Member) Seen(session string) {
 // OnPark sets what is asked before the server is ended: the lease closes its MCP
 // session, or refuses because something is in flight. It is called without locks
 // of the broker held.
-func (m *Member) OnPark(park func() bool) {
+func (m *Client) OnPark(park func() bool) {
 	m.broker.mu.Lock()
 	defer m.broker.mu.Unlock()
 	m.park = park
 }
 
 // Name tells better who the client is: what is not zero replaces what is known.
-func (m *Member) Name(client monitor.Client) {
+func (m *Client) Name(client monitor.Client) {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,9 +240,9 @@ func (m *Member) Name(client monitor.Client) {
 	b.change()
 }
 
-// Leave is the end of the lease. The server stays for a while, for who comes
+// Detach is the end of the lease. The server stays for a while, for who comes
 // back. It may be called again.
-func (m *Member) Leave() {
+func (m *Client) Detach() {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -251,7 +251,7 @@ func (m *Member) Leave() {
 	}
 	g := m.group
 	m.gone, m.inFlight = true, 0
-	g.members = slices.DeleteFunc(g.members, func(other *Member) bool { return other == m })
+	g.members = slices.DeleteFunc(g.members, func(other *Client) bool { return other == m })
 	g.wait = time.Time{}
 	if len(g.members) == 0 {
 		g.turned = time.Now()

@@ -8,9 +8,9 @@ import (
 	"lamplighter/monitor/command"
 )
 
-// AloneMember is a client whose server cannot be shared: its shim runs that by
+// Unshared is a client whose server cannot be shared: its shim runs that by
 // itself. It is there to be shown.
-type AloneMember struct {
+type Unshared struct {
 	broker *Broker
 	why    string  // never changes
 	wish   Request // never changes
@@ -23,11 +23,11 @@ type AloneMember struct {
 	server monitor.Identity
 }
 
-// Alone takes in a client whose server cannot be shared, and why, until Leave.
-func (b *Broker) Alone(client monitor.Client, why string, wish Request) *AloneMember {
+// AttachUnshared takes in a client whose server cannot be shared, and why, until Detach.
+func (b *Broker) AttachUnshared(client monitor.Client, why string, wish Request) *Unshared {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	m := &AloneMember{broker: b, client: client, why: why, wish: wish, program: programOf(wish.Command), since: time.Now()}
+	m := &Unshared{broker: b, client: client, why: why, wish: wish, program: programOf(wish.Command), since: time.Now()}
 	b.alone = append(b.alone, m)
 	b.rest()
 	b.change()
@@ -35,7 +35,7 @@ func (b *Broker) Alone(client monitor.Client, why string, wish Request) *AloneMe
 }
 
 // Ran says which process is the server; zero when it could not be started.
-func (m *AloneMember) Ran(server monitor.Identity) {
+func (m *Unshared) Ran(server monitor.Identity) {
 	m.broker.mu.Lock()
 	defer m.broker.mu.Unlock()
 	m.server = server
@@ -55,12 +55,12 @@ func programOf(words []string) string {
 // programColumns is how much of a name is of use.
 const programColumns = 60
 
-// Leave is the end of the client. It may be called again.
-func (m *AloneMember) Leave() {
+// Detach is the end of the client. It may be called again.
+func (m *Unshared) Detach() {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.alone = slices.DeleteFunc(b.alone, func(other *AloneMember) bool { return other == m })
+	b.alone = slices.DeleteFunc(b.alone, func(other *Unshared) bool { return other == m })
 	b.rest()
 	b.change()
 }
