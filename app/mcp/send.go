@@ -48,9 +48,9 @@ func (c *Call) Done() <-chan struct{} { return c.done }
 // Err is what Send would have returned. It may be called when Done is closed.
 func (c *Call) Err() error { return c.err }
 
-// Begin is Send in the background. Lines whose order matters must wait for the
-// Taken of the one before.
-func (s *Server) Begin(ctx context.Context, line []byte, each func(line []byte)) *Call {
+// Begin is Send in the background; ended, if not nil, gets its error before Done.
+// Lines whose order matters must wait for the Taken of the one before.
+func (s *Server) Begin(ctx context.Context, line []byte, each func(line []byte), ended func(error)) *Call {
 	c := &Call{taken: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
@@ -61,6 +61,9 @@ func (s *Server) Begin(ctx context.Context, line []byte, each func(line []byte))
 		})
 		if !taken {
 			close(c.taken)
+		}
+		if ended != nil {
+			ended(c.err)
 		}
 	}()
 	return c

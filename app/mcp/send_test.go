@@ -273,7 +273,7 @@ func TestFateByWhatTheServerGot(t *testing.T) {
 		}
 		s := bare(t, "http://"+listener.Addr().String())
 		_ = listener.Close()
-		c := s.Begin(t.Context(), short, nil)
+		c := s.Begin(t.Context(), short, nil, nil)
 		<-c.Taken()
 		<-c.Done()
 		if fate(c.Err()) != "[not sent]" {
@@ -300,7 +300,7 @@ func TestBegin(t *testing.T) {
 	s := mcptest.New(t)
 	session := dial(t, s, nil)
 	var b inbox
-	c := session.Begin(t.Context(), call("1", "wait", "{}"), b.take)
+	c := session.Begin(t.Context(), call("1", "wait", "{}"), b.take, nil)
 	<-c.Taken()
 	select {
 	case <-c.Done():
@@ -317,7 +317,7 @@ func TestBegin(t *testing.T) {
 	// A server that does not even begin to answer.
 	s.Set(func(b *mcptest.Behaviour) { b.Deaf = true })
 	ctx, cancel := context.WithCancel(t.Context())
-	c = session.Begin(ctx, call("2", "echo", "{}"), nil)
+	c = session.Begin(ctx, call("2", "echo", "{}"), nil, nil)
 	apptest.Eventually(t, "the request", func() bool { return len(s.Lines(session.id)) == 3 })
 	select {
 	case <-c.Taken():
@@ -333,7 +333,7 @@ func TestBegin(t *testing.T) {
 	s.Set(func(b *mcptest.Behaviour) { b.Deaf = false })
 
 	// One that dies in the middle.
-	c = session.Begin(t.Context(), call("3", "wait", "{}"), nil)
+	c = session.Begin(t.Context(), call("3", "wait", "{}"), nil, nil)
 	<-c.Taken()
 	s.Kill()
 	<-c.Done()
@@ -365,7 +365,7 @@ func TestSlowReceiver(t *testing.T) {
 		close(began) // panics when it is called again
 		<-ctx.Done()
 		seen <- <-written // what is on its way could be read until the connection has ended
-	})
+	}, nil)
 	<-began
 	cancel()
 	<-c.Done()

@@ -264,7 +264,7 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 		<-goOn
 	})
 	session.Listen()
-	c := session.Begin(t.Context(), call("1", "wait", "{}"), nil)
+	c := session.Begin(t.Context(), call("1", "wait", "{}"), nil, nil)
 	<-c.Taken()
 	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.id) })
 	s.Notify(session.id, "{}")

@@ -18,7 +18,7 @@ type dialer interface {
 type upstreamSession interface {
 	Version() string
 	Listen()
-	Begin(ctx context.Context, line []byte, each func(line []byte)) call
+	Begin(ctx context.Context, line []byte, each func(line []byte), ended func(error)) call
 	Close(ctx context.Context)
 }
 
@@ -45,6 +45,6 @@ func (d upstreamDialer) open(ctx context.Context, server share.Endpoint, receive
 
 type dialled struct{ *mcp.Server }
 
-func (d dialled) Begin(ctx context.Context, line []byte, each func(line []byte)) call {
-	return d.Server.Begin(ctx, line, each)
+func (d dialled) Begin(ctx context.Context, line []byte, each func(line []byte), ended func(error)) call {
+	return d.Server.Begin(ctx, line, each, ended)
 }

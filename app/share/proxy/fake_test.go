@@ -132,6 +132,7 @@ type fakeCall struct {
 	each        func([]byte)
 	taken, done chan struct{}
 	once        sync.Once
+	ended       func(error)
 	err         error
 }
 
@@ -143,7 +144,12 @@ func (c *fakeCall) end(err error) {
 	c.once.Do(func() {
 		c.err = err
 		close(c.taken)
-		close(c.done)
+		go func() { // as a call ends: nobody waits for that
+			if c.ended != nil {
+				c.ended(err)
+			}
+			close(c.done)
+		}()
 	})
 }
 
@@ -158,10 +164,10 @@ func (c *fakeCall) answer(answers bool) {
 	c.end(nil)
 }
 
-func (s *fakeSession) Begin(ctx context.Context, line []byte, each func([]byte)) call {
+func (s *fakeSession) Begin(ctx context.Context, line []byte, each func([]byte), ended func(error)) call {
 	m := wire.Split(line)
 	c := &fakeCall{
-		world: s.world, session: s, line: string(line), id: string(m.ID), each: each, taken: make(chan struct{}), done: make(chan struct{}),
+		world: s.world, session: s, line: string(line), id: string(m.ID), each: each, ended: ended, taken: make(chan struct{}), done: make(chan struct{}),
 	}
 	w := s.world
 	w.mu.Lock()

@@ -87,7 +87,7 @@ func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
 	var told []call
 	for _, it := range running {
 		if it.cancelled.IsZero() && it.link == lk && lk != nil {
-			told = append(told, lk.session.Begin(telling, cancellation(it.ID, "the client has gone"), func([]byte) {}))
+			told = append(told, lk.session.Begin(telling, cancellation(it.ID, "the client has gone"), nil, nil))
 		}
 	}
 	for _, c := range told {

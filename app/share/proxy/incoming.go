@@ -122,13 +122,11 @@ func (l *Session) refuse(lk *link, id []byte, why string) {
 	if !possible {
 		return
 	}
-	c := session.Begin(context.Background(), wire.ErrorLine(id, wire.CodeInternal, why), func([]byte) {})
-	go func() {
-		<-c.Done()
+	session.Begin(context.Background(), wire.ErrorLine(id, wire.CodeInternal, why), nil, func(error) {
 		l.mu.Lock()
+		defer l.mu.Unlock()
 		l.refusing--
-		l.mu.Unlock()
-	}()
+	})
 }
 
 // unask tells the client that nobody waits for its answers any more.

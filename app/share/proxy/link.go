@@ -264,7 +264,7 @@ func (l *Session) sendAside(ctx context.Context, lk *link, line []byte) {
 		if wire.Split(line).Kind != wire.Response {
 			l.incoming(lk, nil, line)
 		}
-	})
+	}, nil)
 	if !await(ctx, c.Taken(), sideLimit) {
 		l.o.Log.Debug("The server has not taken a line that was repeated to it")
 	}

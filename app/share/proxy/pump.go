@@ -142,12 +142,8 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 	it.wanted = true
 	l.wanted++
 	l.mu.Unlock()
-	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) })
 	limit := l.o.Limits.Taken + time.Duration(len(it.line)/perMillis)*time.Millisecond
-	go func() {
-		<-c.Done()
-		l.callDone(calls, lk, it, c.Err())
-	}()
+	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) }, func(err error) { l.callDone(calls, lk, it, err) })
 	await(pumping, c.Taken(), limit)
 }
 
@@ -278,7 +274,7 @@ func (l *Session) notification(ctx context.Context, it *item, ready bool) {
 
 // pass sends a line that has no answer, and waits until the server has it.
 func (l *Session) pass(ctx context.Context, lk *link, it *item) bool {
-	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, nil, line) })
+	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, nil, line) }, nil)
 	if !await(ctx, c.Done(), sideLimit) {
 		return true // it has been written, and the server is slow
 	}
