@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"strings"
 	"time"
 
 	"lamplighter/app/share"
@@ -113,18 +114,21 @@ func (c *client) hello() (wire.Greeting, error) {
 		return greeting, fmt.Errorf("what it wants cannot be read: %w", err)
 	case version != wire.Version:
 		_ = c.conn.SetWriteDeadline(time.Now().Add(c.options.HelloTime))
-		_ = c.out.bye(exitFailed, otherVersion(version))
+		_ = c.out.bye(exitFailed, otherVersion(version, greeting.Program))
 		return greeting, fmt.Errorf("it speaks version %d of the protocol, not %d", version, wire.Version)
 	}
 	return greeting, c.conn.SetReadDeadline(time.Time{})
 }
 
-func otherVersion(version int) string {
+// otherVersion says what to do about a shim of another protocol; program is its
+// version, "" when it does not say.
+func otherVersion(version int, program string) string {
+	shim := strings.TrimSpace("this lamplighter-connect " + program)
 	if version > wire.Version {
-		return fmt.Sprintf("this lamplighter-connect is newer than the lamplighter that runs (protocol %d, not %d): restart lamplighter", version, wire.Version)
+		return fmt.Sprintf("%s is newer than the lamplighter that runs (protocol %d, not %d): restart lamplighter", shim, version, wire.Version)
 	}
-	return fmt.Sprintf("this lamplighter-connect is older than the lamplighter that runs (protocol %d, not %d): name that of the same installation in the client's settings, "+
-		"and start the MCP server again", version, wire.Version)
+	return fmt.Sprintf("%s is older than the lamplighter that runs (protocol %d, not %d): name that of the same installation in the client's settings, "+
+		"and start the MCP server again", shim, version, wire.Version)
 }
 
 // arrived is a frame, or why there are no more.

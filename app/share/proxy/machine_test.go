@@ -16,7 +16,7 @@ import (
 )
 
 // shim is the client's side of the conversation, as lamplighter-connect is: it
-// outlives the processes that lease.
+// outlives the processes that serve it.
 type modelShim struct {
 	mu       sync.Mutex
 	seq      uint64

@@ -225,8 +225,8 @@ func TestOtherVersionsOfTheProtocol(t *testing.T) {
 	s := serve(t, newWorld(t), nil)
 	for version, want := range map[string]string{"1": "start the MCP server again", "999999": "restart lamplighter"} {
 		c := s.connect(t)
-		c.must(wire.Hello, 0, fmt.Appendf(nil, "%d:%srest", len(version), version))
-		if f := c.expect(wire.Bye); f.text[0] != exitFailed || !strings.Contains(f.text, want) {
+		c.must(wire.Hello, 0, fmt.Appendf(nil, "%d:%s1:13:9.9rest", len(version), version))
+		if f := c.expect(wire.Bye); f.text[0] != exitFailed || !strings.Contains(f.text, want) || !strings.Contains(f.text, "lamplighter-connect 9.9") {
 			t.Errorf("version %s: %v", version, f)
 		}
 		c.ended()

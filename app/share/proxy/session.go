@@ -97,13 +97,13 @@ type SessionOptions struct {
 	Limits    Limits
 }
 
-// Limits of one lease. A zero field means the default.
+// Limits of one session. A zero field means the default.
 type Limits struct {
 	Held  int           // bytes of lines that wait or are worked on, before Take blocks
 	Taken time.Duration // for the headers of an answer, before the next line is sent: some servers send them with it
 }
 
-// What else bounds a lease.
+// What else bounds a session.
 const (
 	maxSent      = 128         // requests that the server works on at a time
 	maxWorking   = 8 * maxSent // likewise, with those that the client does not wait for any more
@@ -302,7 +302,7 @@ func (l *Session) release() {
 	}
 }
 
-// write writes to the client; an error of it ends the lease. It is false when the
+// write writes to the client; an error of it ends the session. It is false when the
 // client has gone.
 func (l *Session) write(what func() error) bool {
 	l.out.Lock()

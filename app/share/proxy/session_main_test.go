@@ -142,7 +142,7 @@ func (o *fakeWriter) holds(parts ...string) bool {
 	})
 }
 
-// client is a client with its lease.
+// client is a client with its session.
 type testClient struct {
 	*Session
 	fakeWriter

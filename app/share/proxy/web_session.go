@@ -45,7 +45,7 @@ type webSession struct {
 	used     time.Time         // last
 }
 
-// take gives a line to the lease. reply gets what answers it; nil for none.
+// take gives a line to the session. reply gets what answers it; nil for none.
 func (s *webSession) take(line []byte, r *reply) {
 	s.taking.Lock()
 	defer s.taking.Unlock()

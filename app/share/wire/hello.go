@@ -38,18 +38,19 @@ func appendText(dst []byte, text string) []byte {
 }
 
 // ParseHello reads the payload of a Hello. The version is that of the other
-// end, also when it is another one than ours: then nothing else is read. The
-// error Is ErrFrame.
+// end, also when it is another one than ours: then nothing else is read but the
+// version of its program, where that stands where ours has it. The error Is ErrFrame.
 func ParseHello(payload []byte) (version int, g Greeting, err error) {
 	r := reader{rest: payload}
 	version = r.number()
 	if r.bad || version <= 0 {
 		return 0, Greeting{}, ErrFrame
 	}
+	g.Program = r.one()
 	if version != Version {
-		return version, Greeting{}, nil
+		return version, Greeting{Program: g.Program}, nil
 	}
-	g.Program, g.Dir = r.one(), r.one()
+	g.Dir = r.one()
 	g.Command, g.Env, g.Flags = r.list(), r.list(), r.list()
 	g.Own = r.one()
 	if line := r.one(); line != "" {

@@ -81,7 +81,10 @@ func TestHello(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, g, err)
 		}
 	}
-	// Another version is all that is read.
+	// Of another version nothing else is read.
+	if version, g, err := ParseHello([]byte("2:171:13:9.9 and what else it says")); version != 17 || err != nil || !reflect.DeepEqual(g, Greeting{Program: "9.9"}) {
+		t.Errorf("%d, %+v, %v", version, g, err)
+	}
 	if version, g, err := ParseHello([]byte("2:17 and what else it says")); version != 17 || err != nil || !reflect.DeepEqual(g, Greeting{}) {
 		t.Errorf("%d, %+v, %v", version, g, err)
 	}
