@@ -102,7 +102,6 @@ func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
 	if lk != nil {
 		lk.close(ctx)
 	}
-	l.release()
 }
 
 // detach ends this process's part, and leaves the MCP session to the next one.
@@ -114,5 +113,4 @@ func (l *Session) detach() {
 	if lk != nil {
 		lk.detach()
 	}
-	l.release()
 }

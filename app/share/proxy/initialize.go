@@ -25,8 +25,8 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 			return
 		}
 	}
-	l.began()
-	defer l.ended()
+	l.o.Servers.Began()
+	defer l.o.Servers.Ended()
 	lk, answer, err := l.openLink(ctx, it.line, func() bool { return l.accept(it) })
 	switch {
 	case ctx.Err() != nil:

@@ -109,7 +109,7 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 	if it.Method == "tools/call" {
 		l.noteTool(it.Params)
 	}
-	l.began()
+	l.o.Servers.Began()
 	if lk == nil {
 		var err error
 		if lk, err = l.connect(pumping); err != nil {
@@ -117,13 +117,13 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 				l.fail(it, wire.CodeUnavailable, err.Error())
 			}
 			l.done(it)
-			l.ended()
+			l.o.Servers.Ended()
 			return
 		}
 	}
 	if !l.accept(it) {
 		l.done(it)
-		l.ended()
+		l.o.Servers.Ended()
 		return
 	}
 	ctx, abort := context.WithCancel(calls)
@@ -132,7 +132,7 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 		l.mu.Unlock()
 		abort()
 		l.done(it)
-		l.ended()
+		l.o.Servers.Ended()
 		return
 	}
 	it.stage, it.link, it.abort = sent, lk, abort
@@ -195,7 +195,7 @@ func (l *Session) callDone(ctx context.Context, lk *link, it *item, err error) {
 		}
 		l.done(it)
 	}
-	l.ended()
+	l.o.Servers.Ended()
 	l.callEnded(lk)
 }
 

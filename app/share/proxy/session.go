@@ -140,7 +140,6 @@ type Session struct {
 	open     int              // requests without an answer
 	working  int              // requests that the server works on, also cancelled ones
 	wanted   int              // those of them that the client waits for
-	brackets int              // of Servers.Began that are open
 	ending   bool             // Serve ends: nothing is sent or written any more
 	leaving  bool             // and what the server works on goes on
 	asked    map[string]asker // requests of the server that the client is to answer
@@ -269,37 +268,6 @@ func (l *Session) Park() bool {
 	go l.unask(stale)
 	lk.close(context.Background())
 	return true
-}
-
-// began and ended bracket what the server works on.
-func (l *Session) began() {
-	l.mu.Lock()
-	l.brackets++
-	l.mu.Unlock()
-	l.o.Servers.Began()
-}
-
-func (l *Session) ended() {
-	l.mu.Lock()
-	open := l.brackets > 0
-	if open {
-		l.brackets--
-	}
-	l.mu.Unlock()
-	if open { // else the end of the session has closed it
-		l.o.Servers.Ended()
-	}
-}
-
-// release closes the brackets of all that is still worked on.
-func (l *Session) release() {
-	l.mu.Lock()
-	n := l.brackets
-	l.brackets = 0
-	l.mu.Unlock()
-	for range n {
-		l.o.Servers.Ended()
-	}
 }
 
 // write writes to the client; an error of it ends the session. It is false when the

@@ -64,7 +64,7 @@ const (
 	MaxLine      = 256 << 20 // of a line of the client, and of one for it
 	HeadLength   = 64 << 10  // of a Long
 	MaxBegin     = 1 << 20   // of an initialize that a Hello repeats; a conversation with a longer one ends with the background process
-	MaxHello     = 4 << 20
+	MaxHello     = 2*MaxBegin + 4<<20
 )
 
 // ErrFrame says that what was received is no frame.
