@@ -97,3 +97,15 @@ func fate(err error) string {
 	slices.Sort(names)
 	return fmt.Sprint(names)
 }
+
+// begun is a call in the background; err is set when done is closed.
+type begun struct {
+	taken, done <-chan struct{}
+	err         error
+}
+
+func begin(ctx context.Context, s *Server, line []byte, each func([]byte)) *begun {
+	c := &begun{}
+	c.taken, c.done = s.Begin(ctx, line, each, func(err error) { c.err = err })
+	return c
+}

@@ -32,41 +32,27 @@ func (s *Server) Send(ctx context.Context, line []byte, each func(line []byte)) 
 	return s.send(ctx, line, each, nil)
 }
 
-// Call is a Send in the background.
-type Call struct {
-	taken, done chan struct{}
-	err         error
-}
-
-// Taken is closed when the server has begun to answer, so that it has taken the
-// line over, or when the call has failed.
-func (c *Call) Taken() <-chan struct{} { return c.taken }
-
-// Done is closed when the answer has ended; each is not called any more.
-func (c *Call) Done() <-chan struct{} { return c.done }
-
-// Err is what Send would have returned. It may be called when Done is closed.
-func (c *Call) Err() error { return c.err }
-
-// Begin is Send in the background; ended, if not nil, gets its error before Done.
-// Lines whose order matters must wait for the Taken of the one before.
-func (s *Server) Begin(ctx context.Context, line []byte, each func(line []byte), ended func(error)) *Call {
-	c := &Call{taken: make(chan struct{}), done: make(chan struct{})}
+// Begin is Send in the background. taken is closed when the server has begun to
+// answer, so that it has taken the line over, or when the call has failed: lines whose
+// order matters must wait for that of the one before. done is closed when each is not
+// called any more, after ended, if not nil, got the error.
+func (s *Server) Begin(ctx context.Context, line []byte, each func(line []byte), ended func(error)) (taken, done <-chan struct{}) {
+	began, over := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(c.done)
-		taken := false
-		c.err = s.send(ctx, line, each, func(*http.Response) {
-			taken = true
-			close(c.taken)
+		defer close(over)
+		answered := false
+		err := s.send(ctx, line, each, func(*http.Response) {
+			answered = true
+			close(began)
 		})
-		if !taken {
-			close(c.taken)
+		if !answered {
+			close(began)
 		}
 		if ended != nil {
-			ended(c.err)
+			ended(err)
 		}
 	}()
-	return c
+	return began, over
 }
 
 // post is one POST on its way.

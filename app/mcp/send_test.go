@@ -273,11 +273,11 @@ func TestFateByWhatTheServerGot(t *testing.T) {
 		}
 		s := bare(t, "http://"+listener.Addr().String())
 		_ = listener.Close()
-		c := s.Begin(t.Context(), short, nil, nil)
-		<-c.Taken()
-		<-c.Done()
-		if fate(c.Err()) != "[not sent]" {
-			t.Errorf("got %v", c.Err())
+		c := begin(t.Context(), s, short, nil)
+		<-c.taken
+		<-c.done
+		if fate(c.err) != "[not sent]" {
+			t.Errorf("got %v", c.err)
 		}
 	})
 }
@@ -300,45 +300,45 @@ func TestBegin(t *testing.T) {
 	s := mcptest.New(t)
 	session := dial(t, s, nil)
 	var b inbox
-	c := session.Begin(t.Context(), call("1", "wait", "{}"), b.take, nil)
-	<-c.Taken()
+	c := begin(t.Context(), session, call("1", "wait", "{}"), b.take)
+	<-c.taken
 	select {
-	case <-c.Done():
+	case <-c.done:
 		t.Error("it is done before it is answered")
 	default:
 	}
 	apptest.Eventually(t, "the call", func() bool { return len(s.Executed()) == 1 })
 	s.Release()
-	<-c.Done()
-	if got := b.all(); c.Err() != nil || len(got) != 1 || !strings.Contains(got[0], "waited") {
-		t.Errorf("got %q, %v", got, c.Err())
+	<-c.done
+	if got := b.all(); c.err != nil || len(got) != 1 || !strings.Contains(got[0], "waited") {
+		t.Errorf("got %q, %v", got, c.err)
 	}
 
 	// A server that does not even begin to answer.
 	s.Set(func(b *mcptest.Behaviour) { b.Deaf = true })
 	ctx, cancel := context.WithCancel(t.Context())
-	c = session.Begin(ctx, call("2", "echo", "{}"), nil, nil)
+	c = begin(ctx, session, call("2", "echo", "{}"), nil)
 	apptest.Eventually(t, "the request", func() bool { return len(s.Lines(session.id)) == 3 })
 	select {
-	case <-c.Taken():
+	case <-c.taken:
 		t.Error("it is taken")
 	default:
 	}
 	cancel()
-	<-c.Taken()
-	<-c.Done()
-	if fate(c.Err()) != "[lost]" || !errors.Is(c.Err(), context.Canceled) {
-		t.Errorf("got %v", c.Err())
+	<-c.taken
+	<-c.done
+	if fate(c.err) != "[lost]" || !errors.Is(c.err, context.Canceled) {
+		t.Errorf("got %v", c.err)
 	}
 	s.Set(func(b *mcptest.Behaviour) { b.Deaf = false })
 
 	// One that dies in the middle.
-	c = session.Begin(t.Context(), call("3", "wait", "{}"), nil, nil)
-	<-c.Taken()
+	c = begin(t.Context(), session, call("3", "wait", "{}"), nil)
+	<-c.taken
 	s.Kill()
-	<-c.Done()
-	if fate(c.Err()) != "[lost]" {
-		t.Errorf("got %v", c.Err())
+	<-c.done
+	if fate(c.err) != "[lost]" {
+		t.Errorf("got %v", c.err)
 	}
 }
 
@@ -361,14 +361,14 @@ func TestSlowReceiver(t *testing.T) {
 	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	began := make(chan struct{})
-	c := s.Begin(ctx, call("1", "echo", "{}"), func([]byte) {
+	c := begin(ctx, s, call("1", "echo", "{}"), func([]byte) {
 		close(began) // panics when it is called again
 		<-ctx.Done()
 		seen <- <-written // what is on its way could be read until the connection has ended
-	}, nil)
+	})
 	<-began
 	cancel()
-	<-c.Done()
+	<-c.done
 	if n := <-seen; n >= 64<<20 {
 		t.Errorf("the server could send all of %d bytes", n)
 	}

@@ -264,8 +264,8 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 		<-goOn
 	})
 	session.Listen()
-	c := session.Begin(t.Context(), call("1", "wait", "{}"), nil, nil)
-	<-c.Taken()
+	c := begin(t.Context(), session, call("1", "wait", "{}"), nil)
+	<-c.taken
 	apptest.Eventually(t, "the stream", func() bool { return s.Listening(session.id) })
 	s.Notify(session.id, "{}")
 	<-received
@@ -279,9 +279,9 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 	apptest.Eventually(t, "the server is told, although a receiver does not return", func() bool { return len(s.Sessions()) == 0 })
 	cancel()
 	<-closed
-	<-c.Done()
+	<-c.done
 	// nil when the server, which has been told, ended its answer first
-	if err := c.Err(); err != nil && (fate(err) != "[lost]" || !errors.Is(err, errClosed)) {
+	if err := c.err; err != nil && (fate(err) != "[lost]" || !errors.Is(err, errClosed)) {
 		t.Errorf("what was in flight ends with %v", err)
 	}
 	close(goOn)

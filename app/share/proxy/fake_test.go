@@ -133,16 +133,10 @@ type fakeCall struct {
 	taken, done chan struct{}
 	once        sync.Once
 	ended       func(error)
-	err         error
 }
-
-func (c *fakeCall) Taken() <-chan struct{} { return c.taken }
-func (c *fakeCall) Done() <-chan struct{}  { return c.done }
-func (c *fakeCall) Err() error             { return c.err }
 
 func (c *fakeCall) end(err error) {
 	c.once.Do(func() {
-		c.err = err
 		close(c.taken)
 		go func() { // as a call ends: nobody waits for that
 			if c.ended != nil {
@@ -164,7 +158,7 @@ func (c *fakeCall) answer(answers bool) {
 	c.end(nil)
 }
 
-func (s *fakeSession) Begin(ctx context.Context, line []byte, each func([]byte), ended func(error)) call {
+func (s *fakeSession) Begin(ctx context.Context, line []byte, each func([]byte), ended func(error)) (taken, done <-chan struct{}) {
 	m := wire.Split(line)
 	c := &fakeCall{
 		world: s.world, session: s, line: string(line), id: string(m.ID), each: each, ended: ended, taken: make(chan struct{}), done: make(chan struct{}),
@@ -201,5 +195,5 @@ func (s *fakeSession) Begin(ctx context.Context, line []byte, each func([]byte),
 			}
 		}()
 	}
-	return c
+	return c.taken, c.done
 }

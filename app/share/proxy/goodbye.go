@@ -84,15 +84,16 @@ func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
 	l.mu.Unlock()
 	telling, cancel := context.WithTimeout(ctx, goodbye)
 	defer cancel()
-	var told []call
+	var told []<-chan struct{}
 	for _, it := range running {
 		if it.cancelled.IsZero() && it.link == lk && lk != nil {
-			told = append(told, lk.session.Begin(telling, cancellation(it.ID, "the client has gone"), nil, nil))
+			taken, _ := lk.session.Begin(telling, cancellation(it.ID, "the client has gone"), nil, nil)
+			told = append(told, taken)
 		}
 	}
-	for _, c := range told {
+	for _, taken := range told {
 		select {
-		case <-c.Taken():
+		case <-taken:
 		case <-telling.Done():
 		}
 	}

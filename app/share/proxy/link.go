@@ -180,7 +180,7 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 	ctx, end := whileRuns(ctx, server)
 	defer end()
 	lk := newLink(server)
-	session, answer, err := l.dialer.open(ctx, server, l.receiver(lk), initialize)
+	session, answer, err := l.dial(ctx, server, l.receiver(lk), initialize)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -260,12 +260,12 @@ func (l *Session) replay(ctx context.Context, lk *link, state state) {
 
 // sendAside sends a line whose answer is for nobody, and waits until it was taken.
 func (l *Session) sendAside(ctx context.Context, lk *link, line []byte) {
-	c := lk.session.Begin(ctx, line, func(line []byte) {
+	taken, _ := lk.session.Begin(ctx, line, func(line []byte) {
 		if wire.Split(line).Kind != wire.Response {
 			l.incoming(lk, nil, line)
 		}
 	}, nil)
-	if !await(ctx, c.Taken(), sideLimit) {
+	if !await(ctx, taken, sideLimit) {
 		l.o.Log.Debug("The server has not taken a line that was repeated to it")
 	}
 }

@@ -185,7 +185,7 @@ func FuzzTake(f *testing.F) {
 		kind := wire.Split(line).Kind
 		o := &fakeWriter{}
 		g := newUpstream().group()
-		l := newSession(SessionOptions{Servers: g, Out: o}, newUpstream())
+		l := newSession(SessionOptions{Servers: g, Out: o}, newUpstream().open)
 		ended := make(chan error, 1)
 		go func() { ended <- l.Serve(t.Context()) }()
 		l.Take(1, slices.Clone(line))

@@ -143,8 +143,8 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 	l.wanted++
 	l.mu.Unlock()
 	limit := l.o.Limits.Taken + time.Duration(len(it.line)/perMillis)*time.Millisecond
-	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) }, func(err error) { l.callDone(calls, lk, it, err) })
-	await(pumping, c.Taken(), limit)
+	taken, _ := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) }, func(err error) { l.callDone(calls, lk, it, err) })
+	await(pumping, taken, limit)
 }
 
 // callDone tells the fate of a request whose call has ended without its answer.
@@ -274,11 +274,11 @@ func (l *Session) notification(ctx context.Context, it *item, ready bool) {
 
 // pass sends a line that has no answer, and waits until the server has it.
 func (l *Session) pass(ctx context.Context, lk *link, it *item) bool {
-	c := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, nil, line) }, nil)
-	if !await(ctx, c.Done(), sideLimit) {
+	var err error
+	_, done := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, nil, line) }, func(e error) { err = e })
+	if !await(ctx, done, sideLimit) {
 		return true // it has been written, and the server is slow
 	}
-	err := c.Err()
 	if err == nil {
 		return true
 	}

@@ -124,8 +124,8 @@ const (
 
 // Session is the conversation of one client.
 type Session struct {
-	o      SessionOptions
-	dialer dialer
+	o    SessionOptions
+	dial dialer
 
 	out    sync.Mutex // held while something is written
 	broken bool       // of out: the client has gone
@@ -161,7 +161,7 @@ type Session struct {
 }
 
 // NewSession returns a session, which works while Serve runs.
-func NewSession(o SessionOptions) *Session { return newSession(o, upstreamDialer{o.Log}) }
+func NewSession(o SessionOptions) *Session { return newSession(o, dialerOf(o.Log)) }
 
 func newSession(o SessionOptions, d dialer) *Session {
 	if o.Log == nil {
@@ -169,7 +169,7 @@ func newSession(o SessionOptions, d dialer) *Session {
 	}
 	o.Limits = Limits{cmp.Or(o.Limits.Held, 64<<20), cmp.Or(o.Limits.Taken, 30*time.Millisecond)}
 	l := &Session{
-		o: o, dialer: d,
+		o: o, dial: d,
 		pending: map[string]*item{}, asked: map[string]asker{},
 		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
 	}
