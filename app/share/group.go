@@ -291,7 +291,7 @@ func (b *Broker) attend(g *group, r *run, ended <-chan struct{}) {
 	}
 	b.mu.Lock()
 	r.exited = true
-	if time.Now().Sub(r.orderAt) > orderTime {
+	if time.Since(r.orderAt) > orderTime {
 		r.ordered = "" // that came to nothing
 	}
 	close(r.gone)

@@ -234,7 +234,7 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (p
 	case r.parts:
 		r.ending = "no client had it"
 	default:
-		r.ending = "no request for " + monitor.Span(time.Now().Sub(used))
+		r.ending = "no request for " + monitor.Span(time.Since(used))
 	}
 	r.moot = make(chan struct{})
 	for _, m := range g.members {

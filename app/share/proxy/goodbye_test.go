@@ -86,23 +86,3 @@ func TestWhatCannotBeAcceptedIsNotSent(t *testing.T) {
 		}
 	}
 }
-
-func TestFinishAnswersAll(t *testing.T) {
-	server := mcptest.New(t)
-	c := join(t, behind(t, server), nil)
-	first := c.put(initializeLine)
-	c.put(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	var seqs []uint64
-	for i := range 20 {
-		seqs = append(seqs, c.call(i+1, "sleep", `{"ms":20}`))
-	}
-	c.Finish()
-	c.wait()
-	apptest.Contains(t, c.fate(first), "protocolVersion")
-	for _, seq := range seqs {
-		apptest.Contains(t, c.fate(seq), "slept")
-	}
-	if len(server.Sessions()) != 0 {
-		t.Error("the session is open")
-	}
-}
