@@ -114,8 +114,8 @@ func TestTableIsHarmless(t *testing.T) {
 		colour := rapid.Bool().Draw(t, "colour")
 		got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, "", screen{width: width, colour: colour})
 		want := 1 + len(list)
-		for _, in := range list {
-			if why(view.Of(&in), daemontest.Noon, true) != "" {
+		for _, s := range view.All(&monitor.Snapshot{Instances: list}) {
+			if why(s, daemontest.Noon, true) != "" {
 				want++
 			}
 		}

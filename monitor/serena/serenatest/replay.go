@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -136,6 +137,9 @@ func (p *Replayed) next(ask string) (e Exchange, left <-chan struct{}, ok bool) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	answers := p.Transcript.answers(p.state, ask)
+	if start, is := strings.CutPrefix(ask, askLog); is && len(answers) == 0 {
+		answers = p.logFrom(start)
+	}
 	if len(answers) == 0 {
 		return Exchange{}, nil, false
 	}
@@ -143,6 +147,29 @@ func (p *Replayed) next(ask string) (e Exchange, left <-chan struct{}, ok bool) 
 	p.given[ask]++
 	p.asked = append(p.asked, ask)
 	return answers[n], p.left, true
+}
+
+// askLog is how a question for the log begins; the index of the first record follows.
+const askLog = "POST /get_log_messages {\"start_idx\":"
+
+// logFrom is the log of a state from a record on: transcripts have it from its beginning.
+func (p *Replayed) logFrom(start string) []Exchange {
+	whole := p.Transcript.answers(p.state, askLog+"0}")
+	first, err := strconv.Atoi(strings.TrimSuffix(start, "}"))
+	if len(whole) == 0 || err != nil {
+		return nil
+	}
+	var log map[string]any
+	if err := json.Unmarshal(whole[0].JSON, &log); err != nil {
+		return nil
+	}
+	records, _ := log["messages"].([]any)
+	log["messages"] = records[min(first, len(records)):]
+	e := whole[0]
+	if e.JSON, err = json.Marshal(log); err != nil {
+		return nil
+	}
+	return []Exchange{e}
 }
 
 // session is the one that a request names, and what askOf is told of it.
