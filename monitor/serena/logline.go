@@ -6,30 +6,53 @@ import (
 	"time"
 )
 
+// Record is one message of Serena's log.
+type Record struct {
+	Level  string // "ERROR"
+	At     time.Time
+	Thread string // "Task-22:FindSymbolTool"
+	Where  string // logger and function: "serena.task_executor:run_task"
+	Text   string // with the lines of a traceback
+}
+
+// parseRecord reads a message. Serena stamps them in local time without a zone:
+// "INFO  2026-11-20 23:05:01,123 [Task-22:FindSymbolTool] serena.agent:start:336 - …".
+func parseRecord(message string) (r Record, ok bool) {
+	const layout = "2006-01-02 15:04:05,000"
+	var rest string
+	r.Level, rest, ok = strings.Cut(message, " ")
+	rest = strings.TrimLeft(rest, " ")
+	if !ok || r.Level == "" || len(rest) < len(layout) {
+		return Record{}, false
+	}
+	at, err := time.ParseInLocation(layout, rest[:len(layout)], time.Local)
+	thread, bracketed := strings.CutPrefix(rest[len(layout):], " [")
+	if err != nil || !bracketed {
+		return Record{}, false
+	}
+	r.At = at
+	if r.Thread, rest, ok = strings.Cut(thread, "]"); !ok {
+		return Record{}, false
+	}
+	if where, text, found := strings.Cut(strings.TrimPrefix(rest, " "), " - "); found {
+		r.Text = text
+		r.Where = where[:max(strings.LastIndexByte(where, ':'), 0)] // without the line
+	}
+	return r, true
+}
+
+// String is the record in one line.
+func (r *Record) String() string {
+	text, _, _ := strings.Cut(r.Text, "\n")
+	return r.Level + " [" + r.Thread + "] " + r.Where + " - " + text
+}
+
 // lastTask returns when the newest log message of a tool call was written,
-// zero when there is none. Serena stamps its messages in local time without a
-// zone: "INFO  2026-11-20 23:05:01,123 [Task-22:FindSymbolTool] …".
+// zero when there is none.
 func lastTask(messages []string) time.Time {
 	for i := len(messages) - 1; i >= 0; i-- {
-		level, rest, ok := strings.Cut(messages[i], " ")
-		if !ok || level == "" {
-			continue
-		}
-		rest = strings.TrimLeft(rest, " ")
-		const layout = "2006-01-02 15:04:05,000"
-		if len(rest) < len(layout) {
-			continue
-		}
-		thread, ok := strings.CutPrefix(rest[len(layout):], " [Task-")
-		if !ok {
-			continue
-		}
-		task, _, ok := strings.Cut(thread, "]")
-		if !ok || !IsToolCall("Task-"+task) {
-			continue
-		}
-		if at, err := time.ParseInLocation(layout, rest[:len(layout)], time.Local); err == nil {
-			return at
+		if r, ok := parseRecord(messages[i]); ok && strings.HasPrefix(r.Thread, "Task-") && IsToolCall(r.Thread) {
+			return r.At
 		}
 	}
 	return time.Time{}

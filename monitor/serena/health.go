@@ -1,0 +1,539 @@
+package serena
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// Signs are what one look at a Serena shows of its health.
+type Signs struct {
+	At      time.Time
+	Version string
+	Timeout time.Duration  // of a tool call; 0 when that is not known
+	Records []Record       // that are new since the look before
+	Last    *Task          // asked for before the records
+	Queue   []Task         // likewise
+	Below   []process.Stat // the processes below it, looked at after the records
+}
+
+// Health is what ReadHealth remembers of a Serena from one look to the next. The zero
+// value knows nothing.
+type Health struct {
+	bad        []problem // at most one for each language
+	languages  []string  // that the last initialisation started
+	starting   []string  // that the log has told of since then
+	exits      map[string][]Record
+	ended      map[string]Record // by language: the exit after which it was not started again
+	inside     *Record           // a language server has lost a process that it needs
+	insideOf   string
+	gaveUp     *Record // a call took too long, and Serena has not said which
+	calls      map[int64]*call
+	settled    int64     // the highest number of a task whose outcome is known
+	faults     []call    // the last calls, if one after another failed by a fault, and
+	faultCount int       // how many they are
+	faultSince time.Time // since when
+	failed     *call     // the last call that needed a language server, if it failed so
+	front      waiting
+	behind     waiting
+	cpu        map[monitor.Identity]time.Duration // at the look before
+	cpuAt      time.Time
+	hadServers bool
+}
+
+// problem is one of a language server.
+type problem struct {
+	monitor.Problem
+	task int64  // whose number a success has to exceed; 0: of an initialisation that goes on
+	tool string // the task of a crash loop
+}
+
+// call is a task that the log has told of.
+type call struct {
+	task      string
+	number    int64
+	class     string // of the fault it failed by
+	record    Record
+	erred     bool // it failed, by whatever
+	restarted string
+	restart   Record
+}
+
+// waiting is a task that was first seen in its place at some time.
+type waiting struct {
+	task  string
+	since time.Time
+	cpu   map[monitor.Identity]time.Duration
+}
+
+// The limits of ReadHealth.
+const (
+	defaultToolTimeout = 240 * time.Second // of Serena
+	crashesForLoop     = 3
+	crashWindow        = 10 * time.Minute
+	faultsForRed       = 3
+	idleCPU            = 20 * time.Millisecond // that a language server which hangs may use
+)
+
+// ReadHealth judges a Serena by the signs of one look and what it remembers of
+// earlier ones. What is wrong comes first, the worst before all, then what is only to
+// be mentioned. Of a version that is not known nothing is said.
+func ReadHealth(h *Health, s Signs) []monitor.Problem {
+	n, known := namesOf(s.Version)
+	if !known {
+		return nil
+	}
+	if h.calls == nil {
+		h.calls, h.exits, h.ended = map[int64]*call{}, map[string][]Record{}, map[string]Record{}
+	}
+	l := look{Health: h, n: n, s: s}
+	for _, p := range s.Below {
+		l.running = l.running || p.State != process.Unreaped
+		l.stopped = l.stopped || p.State == process.Stopped
+	}
+	h.hadServers = h.hadServers || l.running
+	for i := range s.Records {
+		if s.Records[i].At.IsZero() || s.Records[i].At.After(s.At) {
+			s.Records[i].At = s.At // the clock was set
+		}
+		l.read(s.Records[i])
+	}
+	l.noteLast()
+	l.noteCrashes()
+	l.noteQueue()
+	latest := h.settled
+	for _, task := range s.Queue {
+		latest = max(latest, TaskNumber(task.Name))
+	}
+	for i := range h.bad {
+		h.bad[i].task = cmp.Or(h.bad[i].task, latest)
+	}
+	maps.DeleteFunc(h.calls, func(number int64, _ *call) bool { return number < h.settled })
+	h.cpu, h.cpuAt = cpuOf(s.Below), s.At
+	return l.problems()
+}
+
+// look is one look.
+type look struct {
+	*Health
+	n                names
+	s                Signs
+	running, stopped bool // a process below the server
+}
+
+// read takes in one record.
+func (l *look) read(r Record) {
+	if language, ok := strings.CutPrefix(r.Thread, l.n.starts); ok {
+		l.noteLanguage(language)
+		switch {
+		case r.Where == l.n.startFailed && r.Level == "ERROR":
+			l.forget(language)
+			l.bad = append(l.bad, problem{Problem: languageProblem(monitor.StartFailed, language, r)})
+			l.bad[len(l.bad)-1].Reason = reasonOf(r.Text, "language server for language "+language+": ", "language server "+language+": ")
+		case strings.Contains(r.Text, " completed in "):
+			l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.Language == language && p.Kind != monitor.CrashLoop })
+			delete(l.ended, language)
+		}
+		return
+	}
+	if language, ok := strings.CutPrefix(r.Thread, l.n.reads); ok {
+		l.noteLanguage(language)
+		switch {
+		case r.Level == "ERROR" && r.Where == l.n.exited && strings.HasPrefix(r.Text, "LanguageServerTerminatedException"):
+			l.exits[language] = append(l.exits[language], r)
+			l.ended[language] = r
+		case r.Level == "WARNING" && r.Where == l.n.crashedInside && strings.Contains(r.Text, "abnormal exit"):
+			l.inside, l.insideOf = &r, language
+		}
+		return
+	}
+	if r.Where == l.n.gaveUp && r.Level == "ERROR" && (strings.Contains(r.Text, "timed out") || strings.Contains(r.Text, "TimeoutError")) {
+		l.gaveUp = &r
+	}
+	if TaskNumber(r.Thread) > 0 {
+		l.readTask(r)
+	}
+}
+
+// readTask takes in one record of a task.
+func (l *look) readTask(r Record) {
+	number := TaskNumber(r.Thread)
+	c := l.calls[number]
+	if c == nil {
+		c = &call{task: r.Thread, number: number}
+		l.calls[number] = c
+	}
+	isInit := strings.HasSuffix(r.Thread, l.n.init)
+	switch {
+	case r.Where == l.n.restarts && strings.Contains(r.Text, "not running; restarting"):
+		_, language, _ := strings.Cut(r.Text, "for language ")
+		language, _, _ = strings.Cut(language, " is not")
+		c.restarted, c.restart = language, r
+		delete(l.ended, language)
+	case r.Where == l.n.call && strings.HasPrefix(r.Text, "Language server terminated while executing tool"):
+		clear(l.ended) // it starts again, and the call is repeated
+	case isInit && r.Level == "ERROR" && r.Where == l.n.task:
+		c.erred = true
+		l.initFailed(number, r)
+	case r.Where == l.n.completed && strings.Contains(r.Text, " completed in "):
+		l.succeeded(c)
+	case IsToolCall(r.Thread) && r.Level == "ERROR" && r.Where == l.n.call:
+		if class := l.n.classOf(r.Text); class != "" && !c.erred {
+			l.failedBy(c, class, r)
+		}
+	case isREPL(r.Thread) && r.Where == l.n.call:
+		result, _ := strings.CutPrefix(r.Text, "Result: ")
+		if class, _, ok := strings.Cut(result, ": "); ok && ofLanguageServer(class) {
+			l.failedBy(c, class, r)
+		}
+	case r.Level == "ERROR" && strings.HasPrefix(r.Where, "serena.task_executor:"):
+		c.erred = true
+	}
+}
+
+// noteLast takes in the last execution, whose records have been read.
+func (l *look) noteLast() {
+	last := l.s.Last
+	if last == nil || last.IsRunning {
+		return
+	}
+	number := TaskNumber(last.Name)
+	if number <= l.settled {
+		return
+	}
+	c := l.calls[number]
+	if c == nil {
+		c = &call{task: last.Name, number: number}
+		l.calls[number] = c
+	}
+	switch {
+	case last.Finished:
+		l.succeeded(c)
+	case l.gaveUp != nil && !c.erred && needsLanguageServer(c.task):
+		l.failedBy(c, "TimeoutError", *l.gaveUp)
+	}
+	l.settled = max(l.settled, number)
+	l.gaveUp = nil
+}
+
+// succeeded takes note that a task has ended, well unless its records told otherwise.
+func (l *look) succeeded(c *call) {
+	if c.erred || c.number <= l.settled {
+		l.settled = max(l.settled, c.number)
+		return
+	}
+	l.settled = c.number
+	if strings.HasSuffix(c.task, l.n.init) {
+		l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.task < c.number })
+		clear(l.ended)
+		clear(l.exits)
+		l.initialised()
+		return
+	}
+	if !IsToolCall(c.task) {
+		return
+	}
+	l.faults, l.faultCount = nil, 0
+	if c.restarted != "" && !l.running && l.hadServers {
+		l.add(languageProblem(monitor.RestartFailed, c.restarted, c.restart), c)
+		return
+	}
+	asked := needsLanguageServer(c.task)
+	l.bad = slices.DeleteFunc(l.bad, func(p problem) bool {
+		if c.number <= p.task || p.task == 0 {
+			return false
+		}
+		switch p.Kind {
+		case monitor.StartFailed:
+			return asked && l.running
+		case monitor.RestartFailed:
+			return (asked || isREPL(c.task)) && l.running
+		case monitor.CrashLoop:
+			return toolOf(c.task) == toolOf(p.tool)
+		case monitor.Hangs: // what Serena has in its cache it answers without one
+			return (asked || isREPL(c.task)) && !l.stopped
+		}
+		return asked
+	})
+	if asked || isREPL(c.task) {
+		l.failed = nil
+	}
+	if asked && l.running {
+		clear(l.ended)
+	}
+}
+
+// failedBy takes note that a call has failed. What is no fault of the server proves
+// nothing, but that calls have not failed one after another.
+func (l *look) failedBy(c *call, class string, r Record) {
+	c.erred, c.record = true, r
+	l.settled = max(l.settled, c.number)
+	if !isFault(class, r.Text) {
+		if l.faultCount < faultsForRed {
+			l.faults, l.faultCount = nil, 0
+		}
+		return
+	}
+	c.class = class
+	if !isREPL(c.task) {
+		l.noteFault(c)
+	}
+	if needsLanguageServer(c.task) || isREPL(c.task) {
+		l.failed = c
+	}
+	switch {
+	case c.restarted != "" && (!l.running || class != "SolidLSPException" && class != "TimeoutError"):
+		l.add(languageProblem(monitor.RestartFailed, c.restarted, c.restart, r), c)
+	case class == crashedInside && l.inside != nil:
+		l.add(languageProblem(monitor.CrashedInside, l.insideOf, *l.inside, r), c)
+	case class == "TimeoutError" && l.failed == c && l.hung(c):
+		p := languageProblem(monitor.Hangs, l.onlyLanguage(), r)
+		p.Span, p.Stopped = l.waited(r), l.stopped
+		l.add(p, c)
+	}
+}
+
+// noteFault counts a call that failed by a fault.
+func (l *look) noteFault(c *call) {
+	k := len(l.faults)
+	if k > 0 && k < faultsForRed && l.faults[k-1].number+1 != c.number {
+		l.faults, l.faultCount = nil, 0 // what came between is not known to have failed
+	}
+	if l.faultCount == 0 {
+		l.faultSince = c.record.At
+	}
+	l.faultCount++
+	l.faults = append(l.faults, *c)
+	l.faults = l.faults[max(len(l.faults)-faultsForRed, 0):]
+}
+
+// hung reports whether the language servers used no CPU while a call waited for one.
+func (l *look) hung(c *call) bool {
+	if l.stopped {
+		return l.s.At.Sub(c.record.At) < crashWindow // else it was not stopped then
+	}
+	then, since := l.cpu, l.cpuAt
+	if l.front.task == c.task {
+		then, since = l.front.cpu, l.front.since
+	}
+	if then == nil || !l.running || l.s.At.Sub(since) < l.waited(c.record)/2 {
+		return false
+	}
+	var used time.Duration
+	for id, cpu := range cpuOf(l.s.Below) {
+		used += cpu - then[id]
+	}
+	return used <= idleCPU
+}
+
+// waited is how long a call had waited that has run into its time-out.
+func (l *look) waited(r Record) time.Duration {
+	var seconds float64
+	for _, before := range []string{"timeout=", "timed out after "} {
+		if _, text, found := strings.Cut(r.Text, before); found {
+			if _, err := fmt.Sscanf(text, "%f", &seconds); err == nil && seconds > 0 && seconds < 1e6 {
+				return time.Duration(seconds * float64(time.Second))
+			}
+		}
+	}
+	return l.timeout()
+}
+
+func (l *look) timeout() time.Duration { return cmp.Or(l.s.Timeout, defaultToolTimeout) }
+
+// initFailed takes note that an initialisation has failed: what it could not start is
+// known by now, and all that was there before has gone.
+func (l *look) initFailed(number int64, r Record) {
+	l.settled = max(l.settled, number)
+	l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.task != 0 && p.task < number })
+	others := l.starting
+	for i := range l.bad {
+		l.bad[i].task = number
+		others = slices.DeleteFunc(slices.Clone(others), func(language string) bool { return language == l.bad[i].Language })
+	}
+	for i := range l.bad {
+		l.bad[i].Others = others
+	}
+	if len(l.bad) == 0 {
+		p := languageProblem(monitor.StartFailed, "", r)
+		p.Reason = reasonOf(r.Text, r.Thread+": ")
+		l.bad = append(l.bad, problem{Problem: p, task: number})
+	}
+	clear(l.ended)
+	clear(l.exits)
+	l.initialised()
+}
+
+func (l *look) initialised() { l.languages, l.starting = l.starting, nil }
+
+func (l *look) noteLanguage(language string) {
+	if !slices.Contains(l.starting, language) {
+		l.starting = append(l.starting, language)
+	}
+}
+
+// onlyLanguage is that of the project, "" when it has several.
+func (l *look) onlyLanguage() string {
+	all := slices.Concat(l.languages, l.starting)
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) == 1 {
+		return all[0]
+	}
+	return ""
+}
+
+// forget drops what was wrong with the language server of a language.
+func (l *look) forget(language string) {
+	l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.Language == language })
+	delete(l.ended, language)
+}
+
+// add notes a problem that a call has shown, unless a worse one of its language is
+// known.
+func (l *look) add(p monitor.Problem, c *call) {
+	for i := range l.bad {
+		if l.bad[i].Language == p.Language && rank(l.bad[i].Kind) < rank(p.Kind) {
+			l.bad[i].task = max(l.bad[i].task, c.number)
+			return
+		}
+		if l.bad[i].Language == p.Language && l.bad[i].Kind == p.Kind {
+			p.Since = l.bad[i].Since
+		}
+	}
+	l.forget(p.Language)
+	l.bad = append(l.bad, problem{Problem: p, task: c.number, tool: c.task})
+}
+
+// rank is lower for what explains more.
+func rank(k monitor.ProblemKind) int {
+	return slices.Index([]monitor.ProblemKind{monitor.StartFailed, monitor.CrashLoop, monitor.RestartFailed, monitor.CrashedInside, monitor.Hangs}, k)
+}
+
+// noteCrashes finds language servers that crash again and again.
+func (l *look) noteCrashes() {
+	for language, exits := range l.exits {
+		exits = slices.DeleteFunc(exits, func(r Record) bool { return l.s.At.Sub(r.At) >= crashWindow })
+		l.exits[language] = exits
+		if len(exits) == 0 {
+			l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.Language == language && p.Kind == monitor.CrashLoop })
+		}
+		if len(exits) < crashesForLoop || l.failed == nil || l.failed.record.At.Before(exits[0].At) {
+			continue
+		}
+		p := languageProblem(monitor.CrashLoop, language, exits[len(exits)-1], l.failed.record)
+		p.Calls, p.Span, p.Since = len(exits), exits[len(exits)-1].At.Sub(exits[0].At), exits[0].At
+		l.add(p, l.failed)
+	}
+}
+
+// noteQueue takes note of since when the first two calls are in their place.
+func (l *look) noteQueue() {
+	var calls []Task
+	for _, task := range l.s.Queue {
+		if IsToolCall(task.Name) || task.IsRunning {
+			calls = append(calls, task)
+		}
+	}
+	var front, behind waiting
+	if len(calls) > 0 && calls[0].IsRunning && IsToolCall(calls[0].Name) {
+		front = waiting{calls[0].Name, l.s.At, cpuOf(l.s.Below)}
+		if len(calls) > 1 {
+			behind = waiting{task: calls[1].Name, since: l.s.At}
+		}
+	}
+	if behind.task != l.behind.task || front.task != l.front.task {
+		l.behind = behind
+	}
+	if front.task != l.front.task {
+		l.front = front
+	}
+}
+
+// queue is the problem that calls wait for too long.
+func (l *look) queue() (monitor.Problem, bool) {
+	waits := -1 // without the one that runs
+	for _, task := range l.s.Queue {
+		if IsToolCall(task.Name) {
+			waits++
+		}
+	}
+	since, limit := l.behind.since, l.timeout()/4
+	if l.n.blocks {
+		since, limit = l.front.since, l.timeout()
+	}
+	if l.behind.task == "" || l.s.At.Sub(since) <= limit {
+		return monitor.Problem{}, false
+	}
+	return monitor.Problem{
+		Cause: monitor.CauseQueue, Reason: l.front.task, Calls: waits, Since: l.front.since, Evidence: []string{l.front.task, l.behind.task},
+	}, true
+}
+
+// problems are what is wrong by now, and what is to be mentioned.
+func (l *look) problems() []monitor.Problem {
+	var list []monitor.Problem
+	slices.SortStableFunc(l.bad, func(a, b problem) int { return rank(a.Kind) - rank(b.Kind) })
+	for _, p := range l.bad {
+		list = append(list, p.Problem)
+	}
+	if p, waits := l.queue(); waits {
+		list = append(list, p)
+	}
+	if len(list) == 0 && l.faultCount >= faultsForRed {
+		p := monitor.Problem{Cause: monitor.CauseFailing, Calls: l.faultCount, Since: l.faultSince}
+		for _, c := range l.faults {
+			p.Reason, p.Evidence = c.class, append(p.Evidence, c.record.String())
+		}
+		list = append(list, p)
+	}
+	for _, language := range slices.Sorted(maps.Keys(l.ended)) {
+		if !slices.ContainsFunc(l.bad, func(p problem) bool { return p.Language == language || slices.Contains(p.Others, language) }) {
+			p := languageProblem(monitor.Ended, language, l.ended[language])
+			p.Cause = monitor.CauseNone
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// languageProblem is one that records show, the first of which tells since when.
+func languageProblem(kind monitor.ProblemKind, language string, evidence ...Record) monitor.Problem {
+	p := monitor.Problem{Cause: monitor.CauseLanguageServer, Kind: kind, Language: language, Since: evidence[0].At}
+	for _, r := range evidence {
+		p.Evidence = append(p.Evidence, r.String())
+	}
+	return p
+}
+
+// reasonOf is the first sentence of what comes after one of these.
+func reasonOf(text string, after ...string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	for _, before := range after {
+		if _, reason, found := strings.Cut(text, before); found {
+			reason, _, _ = strings.Cut(reason, ". ")
+			return strings.TrimSuffix(reason, ".")
+		}
+	}
+	return ""
+}
+
+func toolOf(task string) string {
+	_, tool, _ := strings.Cut(task, ":")
+	return tool
+}
+
+func cpuOf(tree []process.Stat) map[monitor.Identity]time.Duration {
+	all := make(map[monitor.Identity]time.Duration, len(tree))
+	for _, p := range tree {
+		if p.State != process.Unreaped {
+			all[p.Identity] = p.CPU
+		}
+	}
+	return all
+}

@@ -1,0 +1,388 @@
+package serena
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// recorded is a state of a Serena as it was recorded, and what is right to say of it.
+type recorded struct {
+	Recorded struct{ Serena string }
+	Settings struct {
+		Timeout float64 `json:"tool_timeout_s"`
+	}
+	Inputs struct {
+		SinceLook  *float64 `json:"seconds_since_last_look"`
+		Process    struct{ PID int }
+		Last       *Task   `json:"last_execution"`
+		LastBefore *string `json:"last_execution_at_last_look"`
+		Queue      []Task
+		Children   []struct {
+			PID, Parent int
+			State       string
+			CPU         int64  `json:"cpu_ms"`
+			CPUSince    *int64 `json:"cpu_ms_since_last_look"`
+		}
+		Records []logged
+		Results []logged `json:"result_records"`
+		Earlier string   `json:"earlier_verdict"`
+		Claimed int      `json:"log_says_starting_dashboard_on"`
+		Sockets struct {
+			Owned []int
+			Owner string `json:"owner_of_claimed"`
+		}
+	}
+	Verdict struct {
+		Cause    *string
+		Kind     string
+		Language *string
+		Evidence struct{ Logger, Func, Exception, Key string }
+	}
+}
+
+type logged struct{ Level, Thread, Logger, Func, Key, Exception string }
+
+// record is what was logged, with the end of its traceback where one was recorded.
+func (l logged) record(at time.Time) Record {
+	text := l.Key
+	if l.Exception != "" {
+		text += "\nTraceback (most recent call last):\n" + l.Exception + ": " + l.Key
+	}
+	return Record{Level: l.Level, At: at, Thread: l.Thread, Where: l.Logger + ":" + l.Func, Text: text}
+}
+
+// before are the signs of the look before the one that was recorded, as far as they
+// are known: nothing new in the log, and less CPU used.
+func (c *recorded) before(at time.Time) Signs {
+	s := c.signs(at.Add(-seconds(*c.Inputs.SinceLook)))
+	s.Records, s.Queue, s.Last, s.Below = nil, nil, nil, nil
+	if c.Inputs.LastBefore != nil {
+		s.Last = &Task{Name: *c.Inputs.LastBefore}
+	}
+	for _, p := range c.Inputs.Children {
+		if p.CPUSince != nil {
+			s.Below = append(s.Below, process.Stat{Identity: monitor.Identity{PID: p.PID, Start: 1}, CPU: time.Duration(p.CPU-*p.CPUSince) * time.Millisecond})
+		}
+	}
+	return s
+}
+
+func (c *recorded) signs(at time.Time) Signs {
+	in := &c.Inputs
+	s := Signs{At: at, Version: c.Recorded.Serena, Timeout: seconds(c.Settings.Timeout), Last: in.Last, Queue: in.Queue}
+	for _, r := range slices.Concat(in.Records, in.Results) {
+		s.Records = append(s.Records, r.record(at))
+	}
+	for _, p := range in.Children {
+		st := process.Stat{Identity: monitor.Identity{PID: p.PID, Start: 1}, Parent: p.Parent, CPU: time.Duration(p.CPU) * time.Millisecond}
+		switch p.State {
+		case "T":
+			st.State = process.Stopped
+		case "Z":
+			st.State = process.Unreaped
+		}
+		s.Below = append(s.Below, st)
+	}
+	return s
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+
+// TestRecordedHealth judges recorded states of real Serenas, well and not well, by
+// one look and by two. Neither a false alarm nor a fault that is not seen is allowed.
+func TestRecordedHealth(t *testing.T) {
+	files, err := filepath.Glob("testdata/health/*.json")
+	if err != nil || len(files) < 44 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+	var well, unwell, falseAlarms, missed int
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c recorded
+		if err := json.Unmarshal(data, &c); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		looks := map[string]Health{"one look": {}}
+		if c.Inputs.SinceLook != nil {
+			var h Health
+			ReadHealth(&h, c.before(at))
+			looks["two looks"] = h
+		}
+		if cause, kind, found := strings.Cut(c.Inputs.Earlier, "/"); found && cause == string(monitor.CauseLanguageServer) && kind == string(monitor.StartFailed) {
+			var h Health
+			ReadHealth(&h, Signs{At: at, Version: c.Recorded.Serena, Records: []Record{startFailure("go", at)}})
+			looks = map[string]Health{"an earlier verdict": h}
+		}
+		for how, h := range looks {
+			got := ReadHealth(&h, c.signs(at))
+			if socket := c.Inputs.Sockets; c.Inputs.Claimed != 0 {
+				claim := Claim{Port: c.Inputs.Claimed, Record: Record{At: at.Add(-time.Minute)}}
+				var owner monitor.Identity
+				if socket.Owner != "" {
+					owner.PID = 4711
+				}
+				if p, lost := LostDashboard(claim, socket.Owned, owner, at); lost {
+					got = append(got, p)
+				}
+			}
+			var worst monitor.Problem
+			if len(got) > 0 {
+				worst = got[0]
+			}
+			wrong := func(what string) {
+				t.Errorf("%s, %s: %s: got %+v, want %+v", filepath.Base(file), how, what, got, c.Verdict)
+			}
+			if c.Verdict.Cause == nil {
+				well++
+				if worst.Cause != monitor.CauseNone {
+					falseAlarms++
+					wrong("false alarm")
+				}
+				continue
+			}
+			unwell++
+			switch {
+			case worst.Cause != monitor.Cause(*c.Verdict.Cause):
+				missed++
+				wrong("missed")
+			case c.Verdict.Kind != "" && worst.Kind != monitor.ProblemKind(c.Verdict.Kind):
+				wrong("kind")
+			case c.Verdict.Language != nil && worst.Language != *c.Verdict.Language:
+				wrong("language")
+			case !strings.Contains(strings.Join(worst.Evidence, "\n"), c.Verdict.Evidence.Logger+":"+c.Verdict.Evidence.Func) && c.Verdict.Evidence.Logger != "":
+				wrong("evidence")
+			case !strings.Contains(strings.Join(worst.Evidence, "\n"), c.Verdict.Evidence.Key):
+				wrong("evidence")
+			}
+		}
+	}
+	t.Logf("%d looks at what is well, %d at what is not: %d false alarms, %d missed", well, unwell, falseAlarms, missed)
+}
+
+func startFailure(language string, at time.Time) Record {
+	return Record{
+		Level: "ERROR", At: at, Thread: "StartLS:" + language, Where: "serena.ls_manager:_start_language_server",
+		Text: "Error starting language server " + language + ": gone",
+	}
+}
+
+// step is one look at a Serena, a minute after the one before unless it says otherwise, and
+// what is to be said of it: the kind or cause of the worst, "" when it is well.
+type step struct {
+	after time.Duration
+	last  string // the last execution; "!" at the end: it did not finish well
+	queue []string
+	below []process.Stat
+	log   []string
+	want  string
+}
+
+func server(cpu time.Duration) []process.Stat {
+	return []process.Stat{{Identity: monitor.Identity{PID: 43, Start: 1}, CPU: cpu}}
+}
+
+func TestHealthOverTime(t *testing.T) {
+	const (
+		startFailed = "ERROR [StartLS:go] serena.ls_manager:_start_language_server:1 - Error starting language server go: gopls is not installed. Install it"
+		initFailed  = "ERROR [Task-1:init_project_services] serena.task_executor:run_task:1 - Error during execution of Task-1:init_project_services: Failed"
+		exited      = "ERROR [LSP-stdout-reader:go] solidlsp.ls_process:_read_ls_process_stdout:1 - LanguageServerTerminatedException: gone"
+		restarting  = "WARNING [Task-3:FindSymbolTool] serena.ls_manager:_ensure_functional_ls:1 - Language server for language go is not running; restarting ..."
+	)
+	failed := func(task, what string) string { return "ERROR [" + task + "] serena.tools.tools_base:task:1 - " + what }
+	alive, gone := server(0), []process.Stat(nil)
+	stopped := []process.Stat{{Identity: monitor.Identity{PID: 43, Start: 1}, State: process.Stopped}}
+	for name, test := range map[string]struct {
+		version string
+		steps   []step
+	}{
+		"it starts later": {"2.1.0", []step{
+			{log: []string{startFailed, initFailed}, last: "Task-1:init_project_services!", want: "start_failed"},
+			{last: "Task-2:ListDirTool", want: "start_failed"},
+			{log: []string{"INFO [StartLS:go] sensai.util.logging:stop:1 - Language server startup (ls_id=go) completed in 0.1 seconds"}},
+		}},
+		"a stale success proves nothing, a later one without a language server neither": {"2.1.0", []step{
+			{log: []string{startFailed}, last: "Task-4:FindSymbolTool", below: alive, want: "start_failed"},
+			{last: "Task-4:FindSymbolTool", below: alive, want: "start_failed"},
+			{last: "Task-5:FindSymbolTool", below: gone, want: "start_failed"},
+			{last: "Task-6:FindSymbolTool", below: alive},
+		}},
+		"another project, at a level without INFO": {"2.1.0", []step{
+			{log: []string{startFailed, initFailed}, last: "Task-1:init_project_services!", want: "start_failed"},
+			{last: "Task-3:init_project_services"},
+		}},
+		"another project fails as well": {"2.1.0", []step{
+			{log: []string{startFailed, initFailed}, want: "start_failed"},
+			{log: []string{strings.Replace(initFailed, "Task-1", "Task-3", 2)}, last: "Task-3:init_project_services!", want: "start_failed"},
+			{last: "Task-4:init_project_services"},
+		}},
+		"ended, and starts again": {"1.7.0", []step{
+			{last: "Task-2:FindSymbolTool", below: alive},
+			{log: []string{exited}, last: "Task-2:FindSymbolTool", want: "ended"},
+			{log: []string{restarting}, last: "Task-3:FindSymbolTool", below: alive},
+		}},
+		"ended, and does not start again, until it does": {"1.7.0", []step{
+			{log: []string{exited, restarting, failed("Task-3:FindSymbolTool", "RuntimeError: gopls is not installed")}, last: "Task-3:FindSymbolTool!", want: "restart_failed"},
+			{last: "Task-4:FindSymbolTool", below: alive},
+		}},
+		"a call with code, after which no language server is there": {"2.1.0", []step{
+			{last: "Task-2:SerenaReplTool", below: alive},
+			{log: []string{exited, strings.Replace(restarting, "FindSymbolTool", "SerenaReplTool", 1)}, last: "Task-3:SerenaReplTool", want: "restart_failed"},
+		}},
+		"it was started, and answers one request with an error": {"2.1.0", []step{
+			{log: []string{exited, restarting, failed("Task-3:FindSymbolTool", "SolidLSPException: no")}, last: "Task-3:FindSymbolTool!", below: alive},
+		}},
+		"three crashes, each healed in its call": {"1.7.0", []step{
+			{log: []string{exited, exited, exited}, last: "Task-5:FindSymbolTool", below: alive},
+			{log: []string{failed("Task-6:FindSymbolTool", "ValueError: no such symbol")}, last: "Task-6:FindSymbolTool!", below: alive},
+		}},
+		"it crashes again and again": {"1.7.0", []step{
+			{log: []string{exited, exited, exited, failed("Task-6:FindSymbolTool", "SolidLSPException: gone")}, last: "Task-6:FindSymbolTool!", below: alive, want: "crash_loop"},
+			{last: "Task-7:GetSymbolsOverviewTool", below: alive, want: "crash_loop"},
+			{last: "Task-8:FindSymbolTool", below: alive},
+		}},
+		"it has crashed, and is not asked": {"1.7.0", []step{
+			{log: []string{exited, exited, exited, failed("Task-6:FindSymbolTool", "SolidLSPException: gone")}, last: "Task-6:FindSymbolTool!", below: alive, want: "crash_loop"},
+			{after: 11 * time.Minute, last: "Task-6:FindSymbolTool!", below: alive},
+		}},
+		"it hangs, and was not stopped": {"2.1.0", []step{
+			{last: "Task-2:FindSymbolTool", below: server(time.Second)},
+			{queue: []string{"Task-3:FindSymbolTool"}, last: "Task-2:FindSymbolTool", below: server(2 * time.Second)},
+			{log: []string{failed("Task-3:FindSymbolTool", "TimeoutError: Request timed out (timeout=60.0)")}, last: "Task-3:FindSymbolTool!", below: server(2*time.Second + 20*time.Millisecond), want: "hangs"},
+			{last: "Task-4:FindSymbolTool", below: server(3 * time.Second)},
+		}},
+		"it computes for longer than the limit": {"2.1.0", []step{
+			{queue: []string{"Task-3:FindSymbolTool"}, below: server(2 * time.Second)},
+			{log: []string{failed("Task-3:FindSymbolTool", "TimeoutError: Request timed out (timeout=60.0)")}, last: "Task-3:FindSymbolTool!", below: server(4 * time.Second)},
+		}},
+		"how much it used is not known": {"2.1.0", []step{
+			{log: []string{failed("Task-3:FindSymbolTool", "TimeoutError: Request timed out (timeout=60.0)")}, last: "Task-3:FindSymbolTool!", below: alive},
+		}},
+		"a shell that sleeps cannot be a language server that hangs": {"2.1.0", []step{
+			{queue: []string{"Task-3:ExecuteShellCommandTool"}, below: alive},
+			{log: []string{"ERROR [AnyIO worker thread] serena.tools.tools_base:apply_ex:1 - Tool execution timed out after 60.0 seconds. "}, last: "Task-3:ExecuteShellCommandTool!", below: alive},
+		}},
+		"what it has in its cache it answers while it is stopped": {"2.1.0", []step{
+			{below: stopped},
+			{log: []string{"ERROR [AnyIO worker thread] serena.tools.tools_base:apply_ex:1 - Tool execution timed out after 60.0 seconds. "}, last: "Task-3:FindSymbolTool!", below: stopped, want: "hangs"},
+			{last: "Task-4:FindSymbolTool", below: stopped, want: "hangs"},
+			{last: "Task-5:FindSymbolTool", below: alive},
+		}},
+		"calls fail one after another": {"2.1.0", []step{
+			{log: []string{failed("Task-3:ReadFileTool", "OSError: too many open files")}, last: "Task-3:ReadFileTool!", below: alive},
+			{log: []string{failed("Task-4:ReadFileTool", "OSError: too many open files")}, last: "Task-4:ReadFileTool!", below: alive},
+			{log: []string{failed("Task-5:ReadFileTool", "OSError: too many open files")}, last: "Task-5:ReadFileTool!", below: alive, want: "failing"},
+			{log: []string{failed("Task-6:ReadFileTool", "ValueError: no")}, last: "Task-6:ReadFileTool!", below: alive, want: "failing"},
+			{last: "Task-7:ReadFileTool", below: alive},
+		}},
+		"calls fail, and others between them do not": {"2.1.0", []step{
+			{log: []string{failed("Task-3:ReadFileTool", "OSError: a"), failed("Task-5:ReadFileTool", "OSError: b"), failed("Task-7:ReadFileTool", "OSError: c")}, last: "Task-7:ReadFileTool!"},
+			{log: []string{failed("Task-8:ReadFileTool", "ValueError: a"), failed("Task-9:ReadFileTool", "OSError: b"), failed("Task-10:ReadFileTool", "OSError: c")}, last: "Task-10:ReadFileTool!"},
+		}},
+		"a call waits behind another": {"2.1.0", []step{
+			{queue: []string{"Task-3:ExecuteShellCommandTool"}},
+			{queue: []string{"Task-3:ExecuteShellCommandTool", "Task-4:ListDirTool"}},
+			{queue: []string{"Task-3:ExecuteShellCommandTool", "Task-4:ListDirTool"}},
+			{queue: []string{"Task-3:ExecuteShellCommandTool", "Task-4:ListDirTool"}, want: "queue"},
+			{queue: []string{"Task-4:ListDirTool"}},
+		}},
+		"one runs for longer than the limit, where who waits cannot be seen": {"1.5.3", []step{
+			{queue: []string{"Task-3:ExecuteShellCommandTool", "Task-4:ListDirTool"}},
+			{after: 3 * time.Minute, queue: []string{"Task-3:ExecuteShellCommandTool", "Task-4:ListDirTool"}},
+			{queue: []string{"Task-3:ExecuteShellCommandTool", "Task-4:ListDirTool"}},
+			{queue: []string{"Task-3:ExecuteShellCommandTool", "Task-4:ListDirTool"}, want: "queue"},
+			{},
+		}},
+		"calls wait for the start": {"2.1.0", []step{
+			{queue: []string{"Task-1:init_project_services", "Task-2:FindSymbolTool"}},
+			{after: time.Hour, queue: []string{"Task-1:init_project_services", "Task-2:FindSymbolTool"}},
+		}},
+		"a version that nobody knows": {"3.0.0", []step{{log: []string{startFailed, initFailed}}}},
+		"one before the first":        {"0.1.4", []step{{log: []string{startFailed, initFailed}}}},
+		"none":                        {"", []step{{log: []string{startFailed, initFailed}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var h Health
+			at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.Local)
+			for i, step := range test.steps {
+				at = at.Add(max(step.after, time.Minute))
+				s := Signs{At: at, Version: test.version, Below: step.below}
+				if name, failed := strings.CutSuffix(step.last, "!"); name != "" {
+					s.Last = &Task{Name: name, Finished: !failed}
+				}
+				for k, name := range step.queue {
+					s.Queue = append(s.Queue, Task{Name: name, IsRunning: k == 0})
+				}
+				for _, line := range step.log {
+					level, rest, _ := strings.Cut(line, " ")
+					r, ok := parseRecord(level + " " + at.Add(-time.Second).Format("2006-01-02 15:04:05") + ",000 " + rest)
+					if !ok {
+						t.Fatalf("%q is no record", line)
+					}
+					s.Records = append(s.Records, r)
+				}
+				got := ""
+				if list := ReadHealth(&h, s); len(list) > 0 {
+					if got = string(list[0].Kind); got == "" {
+						got = string(list[0].Cause)
+					}
+				}
+				if got != step.want {
+					t.Errorf("look %d: %q, want %q", i+1, got, step.want)
+				}
+			}
+		})
+	}
+}
+
+func TestReadClaim(t *testing.T) {
+	home, started := t.TempDir(), time.Date(2026, 11, 25, 12, 0, 0, 0, time.Local)
+	logs := filepath.Join(home, "logs", "2026-11-25")
+	if err := os.MkdirAll(logs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"mcp_20261125-120001_77.txt": "INFO  2026-11-25 12:00:01,000 [MainThread] serena.cli:start_mcp_server:1 - Initializing Serena MCP server\n" +
+			"INFO  2026-11-25 12:00:02,000 [MainThread] serena.dashboard:run_in_thread:868 - Starting dashboard (listen_address=127.0.0.1, port=24283)\n",
+		"mcp_20261125-080000_77.txt": "INFO  2026-11-25 08:00:02,000 [MainThread] serena.dashboard:run_in_thread:868 - Starting dashboard (listen_address=127.0.0.1, port=24282)\n",
+		"mcp_20261125-120001_78.txt": "INFO  2026-11-25 12:00:02,000 [Task-2:ReadFileTool] serena.tools.tools_base:task:1 - Result: Starting dashboard (port=1)\n",
+	} {
+		if err := os.WriteFile(filepath.Join(logs, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pid, want := range map[int]int{77: 24283, 78: 0, 79: 0} {
+		c, err := ReadClaim(home, pid, started)
+		if err != nil || c.Port != want {
+			t.Errorf("%d: %+v, %v", pid, c, err)
+		}
+		self, other := monitor.Identity{PID: pid, Start: 1}, monitor.Identity{PID: 80, Start: 1}
+		for _, l := range []struct {
+			owned []int
+			owner monitor.Identity
+			after time.Duration
+			lost  bool
+		}{
+			{nil, other, time.Minute, want != 0},
+			{[]int{18000}, other, time.Minute, want != 0},
+			{[]int{24283}, other, time.Minute, false},
+			{nil, monitor.Identity{}, time.Minute, false},
+			{nil, other, 3 * time.Second, false},
+		} {
+			if p, lost := LostDashboard(c, l.owned, l.owner, started.Add(l.after)); lost != l.lost || lost && p.Owner == self {
+				t.Errorf("%d: %+v: %+v", pid, l, p)
+			}
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package serena
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// bindTime is how long a Serena may take to listen on the port that it has chosen for
+// its dashboard. It never tries again.
+const bindTime = 2 * time.Second
+
+// Claim is what the log of a Serena says of the port of its dashboard. The zero value
+// says nothing.
+type Claim struct {
+	Port   int
+	Record Record
+}
+
+// LostDashboard judges a Serena that has not answered: owned are the ports it listens
+// on, and owner is the other process that listens on the port it claims, zero for none.
+func LostDashboard(c Claim, owned []int, owner monitor.Identity, now time.Time) (monitor.Problem, bool) {
+	if c.Port == 0 || owner == (monitor.Identity{}) || slices.Contains(owned, c.Port) || now.Sub(c.Record.At) < bindTime {
+		return monitor.Problem{}, false
+	}
+	return monitor.Problem{
+		Cause: monitor.CauseNoDashboard, Port: c.Port, Owner: owner, Evidence: []string{c.Record.String()}, Since: c.Record.At,
+	}, true
+}
+
+// claimOf is what a record says of the port of the dashboard.
+func claimOf(r Record) (c Claim, ok bool) {
+	_, said, found := strings.Cut(r.Text, "Starting dashboard (")
+	_, port, named := strings.Cut(said, "port=")
+	if !found || !named || r.Where != "serena.dashboard:run_in_thread" {
+		return Claim{}, false
+	}
+	c.Record = r
+	_, err := fmt.Sscanf(port, "%d", &c.Port)
+	return c, err == nil
+}
+
+// claimWithin is how much of a log file is read. The claim stands at its beginning.
+const claimWithin = 256 << 10
+
+// ReadClaim reads from the log file of a Serena, in the directory where Serena keeps
+// all that is its user's, which port it has chosen for its dashboard. The file has the
+// pid in its name, and the time at which the process started, less than a minute late.
+func ReadClaim(home string, pid int, started time.Time) (Claim, error) {
+	files, err := filepath.Glob(filepath.Join(home, "logs", started.Local().Format(time.DateOnly), fmt.Sprintf("mcp_*_%d.txt", pid)))
+	if err != nil {
+		return Claim{}, err
+	}
+	for _, name := range files {
+		at, err := time.ParseInLocation("20060102-150405", strings.Split(filepath.Base(name), "_")[1], time.Local)
+		if err != nil || at.Sub(started).Abs() > time.Minute {
+			continue // of an earlier process with this pid
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return Claim{}, err
+		}
+		defer file.Close()
+		for lines := bufio.NewScanner(io.LimitReader(file, claimWithin)); lines.Scan(); {
+			if r, ok := parseRecord(lines.Text()); ok {
+				if c, ok := claimOf(r); ok {
+					return c, nil
+				}
+			}
+		}
+	}
+	return Claim{}, nil
+}
