@@ -1,6 +1,10 @@
 package monitor
 
-import "time"
+import (
+	"cmp"
+	"strings"
+	"time"
+)
 
 // Causes of a server whose process is well and whose dashboard answers, or is not
 // its own.
@@ -49,4 +53,51 @@ func (c Cause) OfHealth() bool {
 		return true
 	}
 	return false
+}
+
+// Sentence says what is wrong, as a part of a sentence that is safe to show.
+func (p *Problem) Sentence() string {
+	const maxReason = 120
+	reason := Shorten(Clean(p.Reason), maxReason)
+	subject := "its language server"
+	if p.Language != "" {
+		subject = "the language server for " + Clean(p.Language)
+	}
+	switch p.Kind {
+	case StartFailed:
+		words := subject + " could not start"
+		if p.Language == "" {
+			words = "its language servers were not started"
+		}
+		if reason != "" {
+			words += ": " + reason
+		}
+		if len(p.Others) > 0 {
+			words += "; Serena then stops all languages of the project (" + Clean(strings.Join(p.Others, ", ")) + " too)"
+		}
+		return words
+	case CrashLoop:
+		return subject + " crashes on requests (" + itoa(p.Calls) + " times in " + Span(p.Span) + ")"
+	case RestartFailed:
+		return subject + " ended and could not be started again"
+	case CrashedInside:
+		return subject + " lost its tsserver; calls fail"
+	case Hangs:
+		words := subject + " does not answer: a call waited " + Span(p.Span) + " while it used no CPU"
+		if p.Stopped {
+			words += " (stopped by a signal)"
+		}
+		return words
+	case Ended:
+		return subject + " ended; Serena starts it again with the next call"
+	}
+	switch p.Cause {
+	case CauseNoDashboard:
+		return "the port of its dashboard, " + itoa(p.Port) + ", went to " + cmp.Or(reason, "another program") + "; the server works, but its health cannot be seen"
+	case CauseQueue:
+		return Plural(p.Calls, "call waits", "calls wait") + " behind one that does not end (" + reason + ")"
+	case CauseFailing:
+		return "the last " + itoa(p.Calls) + " calls failed: " + reason
+	}
+	return ""
 }

@@ -89,6 +89,9 @@ type Instance struct {
 	State  State
 	Cause  Cause  // only with StateZombie
 	Reason string // one sentence for people
+	// Problem is what Cause rests on when that is one of OfHealth; also what is only to
+	// be mentioned, which Reason does. It is never changed.
+	Problem *Problem
 
 	// Command is what runs, as a line for people: without what looks like a secret, and
 	// safe to show.

@@ -82,6 +82,8 @@ type Facts struct {
 	NoDashboard bool          // this kind of server never has one
 
 	Project bool // an active project, said by the dashboard
+
+	Problem *Problem // the worst that its log, its queue or its sockets show, nil for none
 }
 
 // Verdict is what Judge finds. Gone means that the instance is to leave every
@@ -118,6 +120,9 @@ func Judge(f Facts) Verdict {
 	}
 	if f.Unreachable || failing(f) && (f.Answered || f.Age >= StartBudget) {
 		return red(CauseUnreachable, "it is alive, but its dashboard does not answer")
+	}
+	if f.Problem != nil && f.Problem.Cause != CauseNone {
+		return red(f.Problem.Cause, f.Problem.Sentence())
 	}
 	switch {
 	case f.NoDashboard:

@@ -9,6 +9,7 @@ import (
 
 func TestJudge(t *testing.T) {
 	const old = time.Hour
+	broken := &Problem{Cause: CauseLanguageServer, Kind: StartFailed}
 	for _, c := range []struct {
 		name  string
 		facts Facts
@@ -46,6 +47,10 @@ func TestJudge(t *testing.T) {
 		{"exited", Facts{Age: old, Answered: true, Exited: true}, "", "", true},
 		{"exited, suspended before", Facts{Age: old, Answered: true, Exited: true, Stopped: true}, "", "", true},
 		{"exited, its parent has had no time", Facts{Age: old, Exited: true, Unreaped: true, ExitedFor: DefunctAfter - 1}, "", "", true},
+		{"its language server is dead", Facts{Age: old, Answered: true, Project: true, Problem: broken}, StateZombie, CauseLanguageServer, false},
+		{"unreachable outranks that", Facts{Age: old, Answered: true, Unreachable: true, Problem: broken}, StateZombie, CauseUnreachable, false},
+		{"its language server has merely ended", Facts{Age: old, Answered: true, Project: true, Problem: &Problem{Kind: Ended}}, StateProject, CauseNone, false},
+		{"another has its port", Facts{Age: 20 * time.Second, Problem: &Problem{Cause: CauseNoDashboard}}, StateZombie, CauseNoDashboard, false},
 		{"exited, not reaped", Facts{Age: old, Exited: true, Unreaped: true, ExitedFor: DefunctAfter}, StateZombie, CauseDefunct, false},
 		{"exited, reaped late", Facts{Age: old, Exited: true, ExitedFor: time.Hour}, "", "", true},
 	} {
@@ -55,6 +60,32 @@ func TestJudge(t *testing.T) {
 		}
 		if !got.Gone && got.Reason == "" {
 			t.Errorf("%s: no reason", c.name)
+		}
+	}
+}
+
+func TestProblemSentence(t *testing.T) {
+	for _, c := range []struct {
+		p    Problem
+		want string
+	}{
+		{Problem{Kind: StartFailed, Language: "go", Reason: "Go is not installed"}, "the language server for go could not start: Go is not installed"},
+		{Problem{Kind: StartFailed, Language: "python", Others: []string{"go", "rust"}}, "the language server for python could not start; Serena then stops all languages of the project (go, rust too)"},
+		{Problem{Kind: StartFailed, Reason: "Tool timeout must be at least\x1b[2J 10 seconds"}, "its language servers were not started: Tool timeout must be at least[2J 10 seconds"},
+		{Problem{Kind: CrashLoop, Language: "go", Calls: 5, Span: 11 * time.Second}, "the language server for go crashes on requests (5 times in 11 s)"},
+		{Problem{Kind: RestartFailed}, "its language server ended and could not be started again"},
+		{Problem{Kind: CrashedInside, Language: "typescript"}, "the language server for typescript lost its tsserver; calls fail"},
+		{Problem{Kind: Hangs, Language: "go", Span: 10 * time.Second, Stopped: true}, "the language server for go does not answer: a call waited 10 s while it used no CPU (stopped by a signal)"},
+		{Problem{Kind: Ended, Language: "go"}, "the language server for go ended; Serena starts it again with the next call"},
+		{Problem{Cause: CauseNoDashboard, Port: 24283}, "the port of its dashboard, 24283, went to another program; the server works, but its health cannot be seen"},
+		{Problem{Cause: CauseQueue, Calls: 2, Reason: "Task-3:ExecuteShellCommandTool"}, "2 calls wait behind one that does not end (Task-3:ExecuteShellCommandTool)"},
+		{Problem{Cause: CauseFailing, Calls: 3, Reason: "OSError"}, "the last 3 calls failed: OSError"},
+	} {
+		if c.p.Kind != Ended && c.p.Cause == CauseNone {
+			c.p.Cause = CauseLanguageServer
+		}
+		if got := c.p.Sentence(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (p *program) openInstance(ctx context.Context, what string) error {
 }
 
 func (p *program) openOwn(in *monitor.Instance) error {
-	if in.State == monitor.StateZombie {
+	if in.State == monitor.StateZombie && !in.Cause.OfHealth() {
 		p.Say("%s may not answer: %s", in.Label(), view.Reason(in))
 	}
 	return p.openAddress(in.DashboardURL)

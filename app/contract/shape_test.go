@@ -26,7 +26,7 @@ const (
 
 	instance1 = `{"id": "text", "pid": "number?", "port": "number?", "kind": "text", "label": "text", "project_name": "text?", "project_root": "text?",
 		"context": "text?", "modes": ["text"], "version": "text?", "state": "=starting|=live_with_project|=live_no_project|=live|=zombie|=parked",
-		"cause": "text?", "reason": "text?", "started_at": "time?", "last_heartbeat": "time?", "last_activity": "time?", "busy": "bool?", "idle_seconds": "number?",
+		"cause": "text?", "reason": "text?", "problem": [{"kind": "text?", "language": "text?", "evidence": ["text"], "since": "time?"}, "null"], "started_at": "time?", "last_heartbeat": "time?", "last_activity": "time?", "busy": "bool?", "idle_seconds": "number?",
 		"idle_since": "time?", "shutdown_at": "time?", "shutdown_reason": "text?", "kept_until": "time?", "tool_calls": "number?", "rss_bytes": "number?",
 		"cpu_percent": "number?", "processes": "number?", "client": [` + process1 + `, "null"], "transport": "text?", "client_gone": "bool", "orphaned": "bool",
 		"alone_since": "time?", "dashboard_url": "text?", "mcp_url": "text?", "managed": "bool", "shared_by": "number?", "clients": [` + process1 + `],

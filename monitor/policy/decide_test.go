@@ -200,6 +200,8 @@ func TestDecide(t *testing.T) {
 		{"hung, not yet", server(red(monitor.CauseUnreachable, time.Minute)), settings(), nil},
 		{"hung at work", server(red(monitor.CauseUnreachable, time.Hour), working), settings(), []string{"notify zombies: it is at work"}},
 		{"suspended", server(red(monitor.CauseSuspended, time.Hour)), settings(), []string{"notify zombies: it may be continued"}},
+		{"its language server is dead", server(red(monitor.CauseLanguageServer, time.Hour)), settings(), []string{"notify zombies: its process is well"}},
+		{"its language server is dead, at work", server(red(monitor.CauseLanguageServer, time.Hour), working), settings(), []string{"notify zombies: it is at work"}},
 		{"exited", server(red(monitor.CauseDefunct, time.Hour)), settings(), nil},
 		{"hung, the rule is off", server(red(monitor.CauseUnreachable, time.Hour)), settings(off(Zombies)), nil},
 		{"hung and pinned", server(red(monitor.CauseUnreachable, time.Hour), pin), settings(), nil},

@@ -80,6 +80,8 @@ func (c *look) red() finding {
 		f.because = atWork
 	case c.in.Cause == monitor.CauseSuspended:
 		f.because = "it may be continued"
+	case c.in.Cause.OfHealth():
+		f.because = "its process is well"
 	case c.in.Cause == monitor.CauseOrphaned || c.in.Cause == monitor.CauseSuspected:
 		f.because = "the rule for orphans does not end it"
 	default:

@@ -214,16 +214,46 @@ func (c *Client) Logs(ctx context.Context, port int, start int) (LogPage, error)
 // LastCall looks up in the newest messages of the log when a tool was last at
 // work. It is the zero time when they do not tell.
 func (c *Client) LastCall(ctx context.Context, port int) (time.Time, error) {
-	page, err := c.logs(ctx, port, beyondLog, maxProbeBody)
-	if err != nil {
-		return time.Time{}, err
-	}
-	const tail = 400 // messages; a call writes about ten
-	page, err = c.logs(ctx, port, max(page.MaxIdx-tail, 0), maxProbeBody)
+	page, err := c.tail(ctx, port)
 	if err != nil {
 		return time.Time{}, err
 	}
 	return lastTask(page.Messages), nil
+}
+
+// tail returns the newest messages of the log.
+func (c *Client) tail(ctx context.Context, port int) (LogPage, error) {
+	page, err := c.logs(ctx, port, beyondLog, maxProbeBody)
+	if err != nil {
+		return LogPage{}, err
+	}
+	const tail = 400 // messages; a call writes about ten
+	return c.logs(ctx, port, max(page.MaxIdx-tail, 0), maxProbeBody)
+}
+
+// Records returns the records of the log from an index on, and the index to go on
+// from next. From an index below 0 they are the newest, and so they are when the log
+// was cleared since. Of more than fits into an answer none is returned.
+func (c *Client) Records(ctx context.Context, port, from int) (records []Record, next int, err error) {
+	var page LogPage
+	if from >= 0 {
+		page, err = c.logs(ctx, port, from, maxProbeBody)
+	}
+	if from < 0 || err == nil && page.MaxIdx < from-1 {
+		page, err = c.tail(ctx, port)
+	}
+	if errors.Is(err, ErrNotDashboard) {
+		page, err = c.logs(ctx, port, beyondLog, maxProbeBody)
+	}
+	if err != nil {
+		return nil, from, err
+	}
+	for _, m := range page.Messages {
+		if r, ok := parseRecord(m); ok {
+			records = append(records, r)
+		}
+	}
+	return records, page.MaxIdx + 1, nil
 }
 
 func (c *Client) logs(ctx context.Context, port, start int, limit int64) (LogPage, error) {

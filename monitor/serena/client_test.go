@@ -2,6 +2,7 @@ package serena
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -136,6 +137,53 @@ func TestRequestsNameTheirHost(t *testing.T) {
 	}
 	if want := fmt.Sprintf("127.0.0.1:%d", port); host != want || path != "POST /get_log_messages" {
 		t.Errorf("host %q (want %q), %q", host, want, path)
+	}
+}
+
+// The log is read from where it was left, also when it was cleared meanwhile.
+func TestRecords(t *testing.T) {
+	log := make([]string, 1000)
+	for i := range log {
+		log[i] = fmt.Sprintf("INFO  2026-11-21 00:46:03,637 [Thread-%d] serena.agent:start:336 - hello\n world", i)
+	}
+	var asked []int
+	port := dashboard(t, func(w http.ResponseWriter, r *http.Request) {
+		var from struct {
+			Start int `json:"start_idx"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&from); err != nil {
+			t.Error(err)
+		}
+		asked = append(asked, from.Start)
+		json.NewEncoder(w).Encode(map[string]any{"messages": log[min(from.Start, len(log)):], "max_idx": len(log) - 1})
+	})
+	read := func(from int) (records []Record, next int) {
+		t.Helper()
+		records, next, err := NewClient().Records(patient(t), port, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return records, next
+	}
+	records, next := read(-1)
+	if next != 1000 || len(records) != 401 || records[400].Thread != "Thread-999" || records[0].Where != "serena.agent:start" || records[0].Text != "hello\n world" {
+		t.Errorf("the newest: %d, next %d, %+v", len(records), next, records[0])
+	}
+	log = append(log, log[5], "no record", log[6])
+	if records, next = read(next); next != 1003 || len(records) != 2 || records[0].Thread != "Thread-5" {
+		t.Errorf("what is new: %+v, next %d", records, next)
+	}
+	asked = nil
+	if records, next = read(next); next != 1003 || len(records) != 0 || len(asked) != 1 {
+		t.Errorf("nothing is new: %+v, next %d, asked %v", records, next, asked)
+	}
+	log = log[:2]
+	if records, next = read(next); next != 2 || len(records) != 2 {
+		t.Errorf("cleared: %+v, next %d", records, next)
+	}
+	log = append(log, strings.Repeat("x", 2<<20))
+	if records, next = read(next); next != 3 || len(records) != 0 {
+		t.Errorf("too much: %+v, next %d", records, next)
 	}
 }
 

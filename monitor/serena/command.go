@@ -3,7 +3,9 @@ package serena
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/command"
@@ -16,6 +18,8 @@ type Command struct {
 	Context   string
 	Modes     []string
 	Transport string // "stdio", "sse" or "streamable-http"
+	// ToolTimeout is how long a tool call may take; 0 when that is left to the settings.
+	ToolTimeout time.Duration
 
 	Args []string // everything behind what makes it a server, as given
 }
@@ -147,6 +151,10 @@ func parseFlags(args []string) Command {
 			c.Modes = append(c.Modes, value)
 		case "--transport":
 			c.Transport = value
+		case "--tool-timeout":
+			if n, err := strconv.ParseFloat(value, 64); err == nil && n > 0 && n < 1e6 {
+				c.ToolTimeout = time.Duration(n * float64(time.Second))
+			}
 		}
 	}
 	if positional != "" {

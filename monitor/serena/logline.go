@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lamplighter/monitor"
 )
 
 // Record is one message of Serena's log.
@@ -41,10 +43,13 @@ func parseRecord(message string) (r Record, ok bool) {
 	return r, true
 }
 
-// String is the record in one line.
+// maxLine is how much of a record is shown, in columns.
+const maxLine = 240
+
+// String is the record in one line, which is safe to show.
 func (r *Record) String() string {
 	text, _, _ := strings.Cut(r.Text, "\n")
-	return r.Level + " [" + r.Thread + "] " + r.Where + " - " + text
+	return monitor.Shorten(monitor.Clean(r.Level+" ["+r.Thread+"] "+r.Where+" - "+text), maxLine)
 }
 
 // lastTask returns when the newest log message of a tool call was written,

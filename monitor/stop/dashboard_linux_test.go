@@ -50,6 +50,9 @@ func TestRefusals(t *testing.T) {
 		{"busy", "busy", nil, ErrBusy, "is at work on find_symbol"},
 		{"busy, though red", "busy", func(in *monitor.Instance, _ *Ladder) { in.State = monitor.StateZombie }, ErrBusy, "at work"},
 		{"does not answer", "mute", nil, ErrUnknown, "does not say whether it is at work"},
+		{"does not answer, and its language server is dead", "mute", func(in *monitor.Instance, _ *Ladder) {
+			in.State, in.Cause = monitor.StateZombie, monitor.CauseLanguageServer
+		}, ErrUnknown, "does not say whether it is at work"},
 		{"pinned", "well", func(in *monitor.Instance, _ *Ladder) { in.Pinned = true }, ErrPinned, "is pinned"},
 		{"a service", "well", func(_ *monitor.Instance, l *Ladder) { serviced(l, "serena.service", nil) }, ErrService, "serena.service"},
 		{"perhaps a service", "well", func(_ *monitor.Instance, l *Ladder) { serviced(l, "", errors.New("no bus")) }, ErrUnknown, "no bus"},

@@ -83,7 +83,7 @@ func (l *Ladder) manager(ctx context.Context, p *party, f *Facts) {
 // whether it is at work: a call that comes after that is lost.
 func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *Facts) {
 	f.Recognised = in.Recognised && (in.Managed || l.o.Recognise == nil || in.ProvenByEntry(p.serverInfo.Exe) || l.o.Recognise(p.serverInfo))
-	f.Red = in.State == monitor.StateZombie
+	f.Red = in.State == monitor.StateZombie && !in.Cause.OfHealth() // which may be at work
 	f.Orphaned = in.Evidence.Orphaned && in.Evidence.ClientGone
 	f.Ours, f.Above, f.Foreign = p.sparedFor(ErrOurs), p.sparedFor(ErrAncestor), p.sparedFor(ErrOtherUser)
 	f.Pinned = in.Pinned

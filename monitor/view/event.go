@@ -100,7 +100,13 @@ func Text(e *monitor.Event) Sentence {
 			return s
 		}
 	case e.Kind == monitor.EventZombieDetected:
-		detail, _, _ = strings.Cut(detail, ": ") // its cause is enough beside the others
+		cause, _, _ := strings.Cut(detail, ": ") // it is enough beside the others
+		detail = cause
+		if monitor.Cause(cause).OfHealth() {
+			detail = causeWords(monitor.Cause(cause))
+		}
+	case e.Kind == monitor.EventHeartbeatRestored && monitor.Cause(strings.TrimPrefix(detail, "was ")).OfHealth():
+		s.What, detail = "well again", "was: "+causeWords(monitor.Cause(strings.TrimPrefix(detail, "was ")))
 	case strings.HasPrefix(detail, "by "):
 		s.Detail = " " + detail
 		return s

@@ -30,6 +30,7 @@ type Server struct {
 	State         monitor.State `json:"state"`
 	Cause         *string       `json:"cause"` // only of a zombie
 	Reason        *string       `json:"reason"`
+	Problem       *Problem      `json:"problem"`   // what its log, its queue or its sockets show; null: nothing
 	Command       *string       `json:"command"`   // for people, without secrets
 	Directory     *string       `json:"directory"` // in which it works
 	StartedAt     *time.Time    `json:"started_at"`
@@ -71,6 +72,15 @@ type Server struct {
 	OnPipes bool   `json:"on_pipes"`
 	Entry   *Entry `json:"entry"` // of its client's settings, null when none is known
 	Words   Words  `json:"words"` // their text may change in any release
+}
+
+// Problem is what is wrong with a server that answers, or is only to be mentioned: then
+// the server has no cause.
+type Problem struct {
+	Kind     *string    `json:"kind"`     // of the cause language_server, and "ended"
+	Language *string    `json:"language"` // of the language server
+	Evidence []string   `json:"evidence"` // records of its log, or names of its calls
+	Since    *time.Time `json:"since"`
 }
 
 // Entry is the entry of a client's settings from which a server was started.
@@ -148,6 +158,11 @@ func Of(in *monitor.Instance) *Server {
 		Pinned:         in.Pinned,
 		Certainty:      in.Certainty(),
 		OnPipes:        in.OnPipes,
+	}
+	if p := in.Problem; p != nil {
+		w.Problem = &Problem{
+			Kind: Known(string(p.Kind)), Language: Known(monitor.Clean(p.Language)), Evidence: append([]string{}, p.Evidence...), Since: Moment(p.Since),
+		}
 	}
 	if s := in.Sharing; s != nil {
 		w.share(s)
@@ -253,6 +268,11 @@ func Decode(list []Server, at time.Time) *monitor.Snapshot {
 				AloneSince: Value(in.AloneSince),
 			},
 			Plan: monitor.Plan{ShutdownAt: Value(in.ShutdownAt), Reason: Value(in.ShutdownReason), KeptUntil: Value(in.KeptUntil)},
+		}
+		if p := in.Problem; p != nil {
+			m.Problem = &monitor.Problem{
+				Cause: m.Cause, Kind: monitor.ProblemKind(Value(p.Kind)), Language: Value(p.Language), Evidence: p.Evidence, Since: Value(p.Since),
+			}
 		}
 		if e := in.Entry; e != nil {
 			m.Entry = &monitor.Entry{

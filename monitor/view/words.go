@@ -224,25 +224,41 @@ func (s *Server) condition() string {
 	case monitor.StateZombie:
 		switch s.cause() {
 		case monitor.CauseNone:
-		case monitor.CauseSuspected:
-			return "suspected orphan"
 		default:
-			return monitor.Clean(*s.Cause)
+			return causeWords(s.cause())
 		}
 	}
 	return StateWords(s.State)
 }
 
+// causeWords names a cause, one of a newer version by its text.
+func causeWords(c monitor.Cause) string {
+	switch c {
+	case monitor.CauseSuspected:
+		return "suspected orphan"
+	case monitor.CauseLanguageServer:
+		return "language server"
+	case monitor.CauseNoDashboard:
+		return "no dashboard"
+	case monitor.CauseQueue:
+		return "calls wait"
+	case monitor.CauseFailing:
+		return "calls fail"
+	}
+	return monitor.Clean(string(c))
+}
+
 // tellsReason reports whether a server is not plainly live. A Serena is expected
 // to have a dashboard.
 func (s *Server) tellsReason() bool {
-	return s.State != monitor.StateProject && s.State != monitor.StateNoProject && (s.State != monitor.StateLive || s.Kind == monitor.KindSerena)
+	return s.Problem != nil || s.State != monitor.StateProject && s.State != monitor.StateNoProject && (s.State != monitor.StateLive || s.Kind == monitor.KindSerena)
 }
 
-// reason is why a server is in its state, after the cause if it is red.
+// reason is why a server is in its state, after the cause if it is red and the reason
+// does not name it.
 func (s *Server) reason() string {
 	reason := monitor.Clean(Value(s.Reason))
-	if s.Cause == nil {
+	if s.Cause == nil || s.cause().OfHealth() {
 		return reason
 	}
 	return monitor.Clean(*s.Cause) + ": " + reason

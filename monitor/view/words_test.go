@@ -128,6 +128,41 @@ func TestWordsOfAServer(t *testing.T) {
 	}
 }
 
+func TestWordsOfHealth(t *testing.T) {
+	red := monitor.Instance{State: monitor.StateZombie, Kind: monitor.KindSerena, ProjectName: "alpha", Recognised: true}
+	for cause, want := range map[monitor.Cause]string{
+		monitor.CauseLanguageServer: "language server", monitor.CauseNoDashboard: "no dashboard", monitor.CauseQueue: "calls wait",
+		monitor.CauseFailing: "calls fail", monitor.CauseUnreachable: "unreachable",
+	} {
+		red.Cause, red.Reason = cause, "a reason"
+		w := Of(&red).Words
+		reason := "a reason"
+		if cause == monitor.CauseUnreachable {
+			reason = "unreachable: a reason"
+		}
+		if w.State != want || w.Short[0].Text != want || !slices.Contains(w.Why, reason) {
+			t.Errorf("%s: %+v", cause, w)
+		}
+	}
+	noted := monitor.Instance{
+		State: monitor.StateProject, Kind: monitor.KindSerena, ProjectName: "alpha", Recognised: true, Reason: "it answers; its language server ended",
+		Problem: &monitor.Problem{Kind: monitor.Ended},
+	}
+	if w := Of(&noted).Words; w.State != "live" || len(w.Short) != 0 || !slices.Contains(w.Why, noted.Reason) {
+		t.Errorf("to be mentioned: %+v", w)
+	}
+	for detail, want := range map[string]string{
+		"was language_server": "well again · was: language server", "was unreachable": "heartbeat restored · was unreachable",
+	} {
+		if s := Text(&monitor.Event{Kind: monitor.EventHeartbeatRestored, Detail: detail}); s.What+s.Detail != want {
+			t.Errorf("%q, want %q", s.What+s.Detail, want)
+		}
+	}
+	if s := Text(&monitor.Event{Kind: monitor.EventZombieDetected, Detail: "language_server: gone"}); s.Detail != " · language server" {
+		t.Errorf("%q", s.Detail)
+	}
+}
+
 // What is only on the pipes of clients is together, by client, and no server.
 func TestDivide(t *testing.T) {
 	child := func(pid, client int, name, what string) monitor.Instance {

@@ -30,6 +30,7 @@ type loop struct {
 	rules    Rules
 	pins     Pins                           // may be nil
 	settings Settings                       // may be nil
+	serenas  string                         // see Options.SerenaHome
 	children map[monitor.Identity]*child    // of clients, whose entries are looked for
 	parents  map[int]parentKind             // by pid, while one look goes through what is new
 	exits    process.Exits                  // nil for a single look
@@ -125,10 +126,15 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		}
 		t.noteStat(st, main, now)
 		if burst || t.treeAt.IsZero() {
+			before := t.treeIDs
 			l.sampleTree(t, now)
+			t.active = t.active || before != nil && !slices.Equal(before, t.treeIDs) // a language server has started or ended
 		}
 	}
 	l.findPorts(burst, now)
+	if burst {
+		l.findLostDashboards(now)
+	}
 	for _, t := range l.tracked {
 		l.lookForClient(t, burst, now)
 	}
@@ -179,18 +185,20 @@ func (r *repeated) note(log *slog.Logger, what string, err error) {
 	}
 }
 
-// sampleTree measures memory and CPU of the whole tree.
-func (l *loop) sampleTree(t *tracked, now time.Time) {
+// sampleTree measures memory and CPU of the whole tree, and returns it; nil when it
+// cannot be read.
+func (l *loop) sampleTree(t *tracked, now time.Time) []process.Stat {
 	tree, err := l.system.Tree(t.root)
 	if err != nil || !slices.ContainsFunc(tree, func(st process.Stat) bool { return st.Identity == t.in.Identity }) {
 		// A wrapper may end and leave the server running.
 		t.root = t.in.Identity
 		if tree, err = l.system.Tree(t.root); err != nil {
 			t.treeIDs = nil
-			return
+			return nil
 		}
 	}
 	t.noteTree(tree, now)
+	return tree
 }
 
 // findPorts looks for the dashboards of instances that have none yet.

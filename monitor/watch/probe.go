@@ -33,6 +33,10 @@ type result struct {
 	noRoute   bool             // this version has no overview
 	calls     *int64           // nil: not asked, or not answered in time
 	uncounted bool             // calls was asked for, and not answered
+
+	records []serena.Record // of the log
+	logNext int             // where to go on from
+	logged  bool            // they are known
 }
 
 // probe asks one instance, in a goroutine of its own.
@@ -43,7 +47,7 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 		signOfLife: t.signOfLifeSuffices(now),
 		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
 		lastTask: t.lastTask, wasBusy: t.busy, first: !t.answered,
-		wantOverview: t.overviewDue(now), held: t.overviewHeld,
+		wantOverview: t.overviewDue(now), held: t.overviewHeld, logFrom: t.health.logFrom(),
 		whole: len(t.waiting) > 0,
 	}
 	t.asked, t.waiting = t.waiting, nil
@@ -63,6 +67,7 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 				r.err = errNotItsOwn
 			} else {
 				r = ask.put(ctx, l.client)
+				r.readLog(ctx, l.client, ask.logFrom)
 			}
 			<-l.slots
 		case <-ctx.Done():
@@ -86,6 +91,7 @@ type question struct {
 	wantOverview bool // it was asked for and has not come yet, or is old
 	held         bool // it waits until no tool runs
 	signOfLife   bool // no more is asked for
+	logFrom      int  // the records of the log that are new
 	whole        bool // all is asked that tells whether it is at work, see Watch.Fresh
 	members      []int
 }
@@ -236,8 +242,9 @@ func (l *loop) absorb(r result, now time.Time) {
 		l.restore(t, now)
 	}
 	t.succeeded(r, now)
-	if now.Sub(t.treeAt) >= time.Second {
-		l.sampleTree(t, now)
+	if r.logged || now.Sub(t.treeAt) >= time.Second {
+		tree := l.sampleTree(t, now)
+		t.noteHealth(r, tree, now)
 	}
 }
 
@@ -290,6 +297,7 @@ func (t *tracked) failed(r result, now time.Time) {
 func (t *tracked) succeeded(r result, now time.Time) {
 	in := &t.in
 	t.port, t.answered, t.failures, t.unreachable = r.port, true, 0, false
+	t.health.lost = nil
 	t.candidates = nil
 	wall := now.Round(0) // what a view is shown is the time of day
 	in.Port, in.DashboardURL, in.LastHeartbeat = r.port, serena.DashboardURL(r.port), wall

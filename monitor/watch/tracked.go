@@ -68,6 +68,7 @@ type tracked struct {
 	treeIDs []monitor.Identity // of the same; made anew each time, nil: not known
 	steady  uint64             // as Evidence.SteadyBytes
 
+	health     health
 	evidence   evidence
 	use        use
 	keepsState *bool     // as Evidence.KeepsState
@@ -325,6 +326,13 @@ func (t *tracked) instance(now time.Time) (monitor.Instance, bool) {
 		in.Sharing = &monitor.Sharing{Alone: t.alone} // also when its client has gone
 	}
 	in.State, in.Cause, in.Reason = v.State, v.Cause, v.Reason
+	switch p := t.health.worst(now); {
+	case p == nil:
+	case v.Cause == p.Cause && v.State == monitor.StateZombie:
+		in.Problem = p
+	case p.Cause == monitor.CauseNone && v.Cause == monitor.CauseNone:
+		in.Problem, in.Reason = p, v.Reason+"; "+p.Sentence()
+	}
 	in.Evidence = t.usage()
 	if t.stopped || t.unreachable {
 		in.Busy = nil // what it said last was of another time
@@ -358,6 +366,7 @@ func (t *tracked) facts(now time.Time) monitor.Facts {
 		Failures:    t.failures,
 		Project:     t.project,
 		NoDashboard: !t.isSerena(),
+		Problem:     t.health.worst(now),
 	}
 	if e := &t.evidence; e.alone() && t.overStdio() {
 		f.Orphaned, f.Suspected, f.ClientGone = e.closed, e.suspected, !e.clientGone.IsZero()

@@ -46,6 +46,7 @@ type Dashboards interface {
 	Overview(ctx context.Context, port int) (*serena.Overview, error)
 	ToolCalls(ctx context.Context, port int) (int64, error)
 	LastCall(ctx context.Context, port int) (time.Time, error)
+	Records(ctx context.Context, port, from int) (records []serena.Record, next int, err error)
 }
 
 // Options of a Watch. The zero value works.
@@ -62,6 +63,9 @@ type Options struct {
 	// Settings tell which processes of clients are servers, and under which name; nil:
 	// nothing is known of them.
 	Settings Settings
+	// SerenaHome is where Serena keeps what is its user's, with its log files; "":
+	// they are not read.
+	SerenaHome string
 	// Plan, if given, says in a new snapshot what the policies mean to do, before
 	// anybody sees it: it sets Policy, and Plan and
 	// Evidence.Refused of each instance, nothing else. It is
@@ -81,6 +85,7 @@ type Watch struct {
 	settings Settings // likewise
 	plan     func(*monitor.Snapshot) time.Time
 	limits   Limits
+	serenas  string            // see Options.SerenaHome
 	unseen   *monitor.Snapshot // before the first look
 	feed     monitor.Feed[*monitor.Snapshot]
 	happened happened
@@ -140,6 +145,7 @@ func New(o Options) *Watch {
 		settings: o.Settings,
 		plan:     o.Plan,
 		limits:   o.Limits.orDefault(),
+		serenas:  o.SerenaHome,
 		given: given{
 			rules: o.Rules, warnings: slices.Clone(o.Warnings),
 			launches: map[monitor.Identity]monitor.Launch{}, proofs: map[monitor.Identity]monitor.Proof{},
@@ -242,7 +248,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 	exits := w.system.Exits()
 	begin := w.begin()
 	l := newLoop(w.system, w.log, w.client, begin.rules, exits)
-	l.limits, l.pins, l.settings, l.shared, l.proofs = w.limits, w.pins, w.settings, begin.shared, begin.proofs
+	l.limits, l.pins, l.settings, l.shared, l.proofs, l.serenas = w.limits, w.pins, w.settings, begin.shared, begin.proofs, w.serenas
 	l.over = func(id monitor.Identity) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -371,7 +377,7 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	w := New(o)
 	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
-	l.limits, l.pins, l.settings = w.limits, w.pins, w.settings
+	l.limits, l.pins, l.settings, l.serenas = w.limits, w.pins, w.settings, w.serenas
 	look, cancel := context.WithTimeout(ctx, w.limits.Once)
 	defer l.probes.Wait()
 	defer cancel()

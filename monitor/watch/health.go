@@ -1,0 +1,122 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// health is what is known of a Serena beyond that it answers.
+type health struct {
+	memory   serena.Health
+	problems []monitor.Problem // of the last look; never changed
+	next     int               // where its log goes on, when it was read
+	read     bool
+
+	claim      serena.Claim
+	claimLooks int
+	lost       *monitor.Problem // of its dashboard, until it answers
+}
+
+// Limits of what is known of its health.
+const (
+	endedFor   = 15 * time.Second // before it is mentioned that a language server has ended
+	claimAfter = 10 * time.Second // a Serena has chosen the port of its dashboard, and has written it
+	claimLooks = 2
+)
+
+// logFrom is from where on the log is new, below 0 when it was not read.
+func (h *health) logFrom() int {
+	if !h.read {
+		return -1
+	}
+	return h.next
+}
+
+// worst is what needs attention most or is to be mentioned, nil for nothing.
+func (h *health) worst(now time.Time) *monitor.Problem {
+	if h.lost != nil {
+		return h.lost
+	}
+	for i := range h.problems {
+		if p := &h.problems[i]; p.Cause != monitor.CauseNone || now.Sub(p.Since) >= endedFor {
+			return p
+		}
+	}
+	return nil
+}
+
+// readLog reads what is new in the log of a server that was asked for more than a
+// sign of life: it has done something since.
+func (r *result) readLog(ctx context.Context, c Dashboards, from int) {
+	if r.port == 0 || r.signOfLife || !r.tasked || !r.queued {
+		return
+	}
+	records, next, err := c.Records(ctx, r.port, from)
+	r.records, r.logNext, r.logged = records, next, err == nil
+}
+
+// noteHealth takes in a whole answer and the tree, which was looked at after it. Until
+// the version is known, which says how to read the log, it is read again.
+func (t *tracked) noteHealth(r result, tree []process.Stat, now time.Time) {
+	h := &t.health
+	if !r.logged || tree == nil || t.in.Version == "" {
+		return
+	}
+	h.next, h.read = r.logNext, true
+	h.problems = serena.ReadHealth(&h.memory, serena.Signs{
+		At: now, Version: t.in.Version, Timeout: t.cmd.ToolTimeout,
+		Records: r.records, Last: r.task, Queue: r.queue, Below: below(tree, t.in.Identity),
+	})
+}
+
+// below are the processes of a tree that come from one of it.
+func below(tree []process.Stat, top monitor.Identity) []process.Stat {
+	in := []int{top.PID}
+	var list []process.Stat
+	for _, p := range tree { // each parent comes first
+		if p.Identity != top && slices.Contains(in, p.Parent) {
+			in, list = append(in, p.PID), append(list, p)
+		}
+	}
+	return list
+}
+
+// findLostDashboards looks why Serenas have not answered: the port that one has chosen
+// may have gone to another before it listened there.
+func (l *loop) findLostDashboards(now time.Time) {
+	for _, t := range l.tracked {
+		h := &t.health
+		if l.serenas == "" || !t.isSerena() || t.answered || h.lost != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
+			continue
+		}
+		if h.claim.Port == 0 {
+			if h.claimLooks == claimLooks {
+				continue
+			}
+			h.claimLooks++
+			claim, err := serena.ReadClaim(l.serenas, t.in.Identity.PID, t.in.StartedAt)
+			if err != nil || claim.Port == 0 {
+				continue
+			}
+			h.claim = claim
+		}
+		for _, other := range l.tracked {
+			if other == t || other.port != h.claim.Port {
+				continue
+			}
+			var owned []int
+			if listenOn(l.system, h.claim.Port, t.in.Identity.PID) {
+				owned = append(owned, h.claim.Port)
+			}
+			if p, lost := serena.LostDashboard(h.claim, owned, other.in.Identity, now); lost {
+				p.Reason = "another Serena (" + other.in.Label() + ")"
+				h.lost = &p
+			}
+		}
+	}
+}
