@@ -60,9 +60,10 @@ type call struct {
 	number    int64
 	class     string // of the fault it failed by
 	record    Record
-	erred     bool // it failed, by whatever
-	restarted string
-	restart   Record
+	erred     bool   // it failed, by whatever
+	restart   Record // when Serena began to start a language server again in it
+	restarted string // its language
+	crashed   bool   // it ended in this call
 }
 
 // waiting is a task that was first seen in its place at some time.
@@ -98,13 +99,17 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 		l.stopped = l.stopped || p.State == process.Stopped
 	}
 	h.hadServers = h.hadServers || l.running
-	for i := range s.Records {
-		if s.Records[i].At.IsZero() || s.Records[i].At.After(s.At) {
-			s.Records[i].At = s.At // the clock was set
+	for _, r := range s.Records {
+		// It was written since the look before, whatever its clock says.
+		if r.At.After(s.At) {
+			r.At = s.At
+		} else if r.At.Before(h.cpuAt) {
+			r.At = h.cpuAt
 		}
-		l.read(s.Records[i])
+		l.read(r)
 	}
 	l.noteLast()
+	l.noteMissing()
 	l.noteCrashes()
 	l.noteQueue()
 	latest := h.settled
@@ -124,7 +129,8 @@ type look struct {
 	*Health
 	n                names
 	s                Signs
-	running, stopped bool // a process below the server
+	running, stopped bool  // a process below the server
+	missing          *call // after which there was no language server, though it was started again
 }
 
 // read takes in one record.
@@ -137,7 +143,9 @@ func (l *look) read(r Record) {
 			l.bad = append(l.bad, problem{Problem: languageProblem(monitor.StartFailed, language, r)})
 			l.bad[len(l.bad)-1].Reason = reasonOf(r.Text, "language server for language "+language+": ", "language server "+language+": ")
 		case strings.Contains(r.Text, " completed in "):
-			l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.Language == language && p.Kind != monitor.CrashLoop })
+			l.bad = slices.DeleteFunc(l.bad, func(p problem) bool {
+				return (p.Language == language || p.Language == "") && p.Kind != monitor.CrashLoop
+			})
 			delete(l.ended, language)
 		}
 		return
@@ -177,7 +185,9 @@ func (l *look) readTask(r Record) {
 		c.restarted, c.restart = language, r
 		delete(l.ended, language)
 	case r.Where == l.n.call && strings.HasPrefix(r.Text, "Language server terminated while executing tool"):
-		clear(l.ended) // it starts again, and the call is repeated
+		// It starts again, and the call is repeated.
+		c.restarted, c.restart, c.crashed = l.onlyLanguage(), r, true
+		clear(l.ended)
 	case isInit && r.Level == "ERROR" && r.Where == l.n.task:
 		c.erred = true
 		l.initFailed(number, r)
@@ -216,7 +226,7 @@ func (l *look) noteLast() {
 	case last.Finished:
 		l.succeeded(c)
 	case l.gaveUp != nil && !c.erred && needsLanguageServer(c.task):
-		l.failedBy(c, "TimeoutError", *l.gaveUp)
+		l.failedBy(c, timeoutError, *l.gaveUp)
 	}
 	l.settled = max(l.settled, number)
 	l.gaveUp = nil
@@ -233,6 +243,7 @@ func (l *look) succeeded(c *call) {
 		l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.task < c.number })
 		clear(l.ended)
 		clear(l.exits)
+		l.missing = nil
 		l.initialised()
 		return
 	}
@@ -240,8 +251,8 @@ func (l *look) succeeded(c *call) {
 		return
 	}
 	l.faults, l.faultCount = nil, 0
-	if c.restarted != "" && !l.running && l.hadServers {
-		l.add(languageProblem(monitor.RestartFailed, c.restarted, c.restart), c)
+	if c.restart.Where != "" && !l.running && l.hadServers {
+		l.missing = c
 		return
 	}
 	asked := needsLanguageServer(c.task)
@@ -288,11 +299,11 @@ func (l *look) failedBy(c *call, class string, r Record) {
 		l.failed = c
 	}
 	switch {
-	case c.restarted != "" && (!l.running || class != "SolidLSPException" && class != "TimeoutError"):
+	case c.restart.Where != "" && (class != lspException && class != timeoutError || !l.running && !c.crashed):
 		l.add(languageProblem(monitor.RestartFailed, c.restarted, c.restart, r), c)
 	case class == crashedInside && l.inside != nil:
 		l.add(languageProblem(monitor.CrashedInside, l.insideOf, *l.inside, r), c)
-	case class == "TimeoutError" && l.failed == c && l.hung(c):
+	case class == timeoutError && l.failed == c && l.hung(c):
 		p := languageProblem(monitor.Hangs, l.onlyLanguage(), r)
 		p.Span, p.Stopped = l.waited(r), l.stopped
 		l.add(p, c)
@@ -415,6 +426,15 @@ func rank(k monitor.ProblemKind) int {
 	return slices.Index([]monitor.ProblemKind{monitor.StartFailed, monitor.CrashLoop, monitor.RestartFailed, monitor.CrashedInside, monitor.Hangs}, k)
 }
 
+// noteMissing finds a language server that is not there after a call in which it was
+// started again, and has not ended since.
+func (l *look) noteMissing() {
+	c := l.missing
+	if c != nil && !slices.ContainsFunc(l.exits[c.restarted], func(r Record) bool { return r.At.After(c.restart.At) }) {
+		l.add(languageProblem(monitor.RestartFailed, c.restarted, c.restart), c)
+	}
+}
+
 // noteCrashes finds language servers that crash again and again.
 func (l *look) noteCrashes() {
 	for language, exits := range l.exits {
@@ -423,7 +443,7 @@ func (l *look) noteCrashes() {
 		if len(exits) == 0 {
 			l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.Language == language && p.Kind == monitor.CrashLoop })
 		}
-		if len(exits) < crashesForLoop || l.failed == nil || l.failed.record.At.Before(exits[0].At) {
+		if len(exits) < crashesForLoop || l.failed == nil || l.failed.class != lspException || l.failed.record.At.Before(exits[0].At) {
 			continue
 		}
 		p := languageProblem(monitor.CrashLoop, language, exits[len(exits)-1], l.failed.record)

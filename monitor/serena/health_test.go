@@ -199,8 +199,10 @@ func TestHealthOverTime(t *testing.T) {
 		initFailed  = "ERROR [Task-1:init_project_services] serena.task_executor:run_task:1 - Error during execution of Task-1:init_project_services: Failed"
 		exited      = "ERROR [LSP-stdout-reader:go] solidlsp.ls_process:_read_ls_process_stdout:1 - LanguageServerTerminatedException: gone"
 		restarting  = "WARNING [Task-3:FindSymbolTool] serena.ls_manager:_ensure_functional_ls:1 - Language server for language go is not running; restarting ..."
+		terminated  = "ERROR [Task-3:FindSymbolTool] serena.tools.tools_base:task:1 - Language server terminated while executing tool (gone). Restarting ..."
 	)
 	failed := func(task, what string) string { return "ERROR [" + task + "] serena.tools.tools_base:task:1 - " + what }
+	later := func(record string) string { return "later " + record }
 	alive, gone := server(0), []process.Stat(nil)
 	stopped := []process.Stat{{Identity: monitor.Identity{PID: 43, Start: 1}, State: process.Stopped}}
 	for name, test := range map[string]struct {
@@ -236,9 +238,31 @@ func TestHealthOverTime(t *testing.T) {
 			{log: []string{exited, restarting, failed("Task-3:FindSymbolTool", "RuntimeError: gopls is not installed")}, last: "Task-3:FindSymbolTool!", want: "restart_failed"},
 			{last: "Task-4:FindSymbolTool", below: alive},
 		}},
+		"ended in a call, and does not start again": {"2.1.0", []step{
+			{log: []string{exited, terminated, failed("Task-3:FindSymbolTool", "RuntimeError: gopls is not installed")}, last: "Task-3:FindSymbolTool!", want: "restart_failed"},
+			{last: "Task-4:FindSymbolTool", below: alive},
+		}},
+		"it was killed three times, and does not start again": {"2.1.0", []step{
+			{log: []string{exited, exited, exited, restarting, failed("Task-3:FindSymbolTool", "RuntimeError: gopls is not installed")}, last: "Task-3:FindSymbolTool!", want: "restart_failed"},
+		}},
+		"it crashes in a call, and again in the same": {"2.1.0", []step{
+			{log: []string{exited, terminated, exited, failed("Task-3:FindSymbolTool", "SolidLSPException: gone")}, last: "Task-3:FindSymbolTool!", want: "ended"},
+			{log: []string{
+				strings.Replace(restarting, "Task-3", "Task-4", 1), exited, strings.Replace(terminated, "Task-3", "Task-4", 1), exited,
+				failed("Task-4:FindSymbolTool", "SolidLSPException: gone"),
+			}, last: "Task-4:FindSymbolTool!", want: "crash_loop"},
+		}},
 		"a call with code, after which no language server is there": {"2.1.0", []step{
 			{last: "Task-2:SerenaReplTool", below: alive},
 			{log: []string{exited, strings.Replace(restarting, "FindSymbolTool", "SerenaReplTool", 1)}, last: "Task-3:SerenaReplTool", want: "restart_failed"},
+		}},
+		"a call with code, after which it was killed again": {"2.1.0", []step{
+			{last: "Task-2:SerenaReplTool", below: alive},
+			{log: []string{exited, strings.Replace(restarting, "FindSymbolTool", "SerenaReplTool", 1), later(exited)}, last: "Task-3:SerenaReplTool", want: "ended"},
+		}},
+		"its languages were not started, and then one was": {"2.1.0", []step{
+			{log: []string{initFailed}, last: "Task-1:init_project_services!", want: "start_failed"},
+			{log: []string{"INFO [StartLS:go] sensai.util.logging:stop:1 - Language server startup (ls_id=go) completed in 0.1 seconds"}, last: "Task-2:RestartLanguageServerTool"},
 		}},
 		"it was started, and answers one request with an error": {"2.1.0", []step{
 			{log: []string{exited, restarting, failed("Task-3:FindSymbolTool", "SolidLSPException: no")}, last: "Task-3:FindSymbolTool!", below: alive},
@@ -325,8 +349,12 @@ func TestHealthOverTime(t *testing.T) {
 					s.Queue = append(s.Queue, Task{Name: name, IsRunning: k == 0})
 				}
 				for _, line := range step.log {
+					written := at.Add(-time.Second)
+					if record, late := strings.CutPrefix(line, "later "); late {
+						line, written = record, at
+					}
 					level, rest, _ := strings.Cut(line, " ")
-					r, ok := parseRecord(level + " " + at.Add(-time.Second).Format("2006-01-02 15:04:05") + ",000 " + rest)
+					r, ok := parseRecord(level + " " + written.Format("2006-01-02 15:04:05") + ",000 " + rest)
 					if !ok {
 						t.Fatalf("%q is no record", line)
 					}

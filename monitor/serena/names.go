@@ -76,10 +76,13 @@ func isREPL(task string) bool { return strings.HasSuffix(task, ":SerenaReplTool"
 // ofLanguageServer reports whether an exception, by its class, tells of a language
 // server.
 func ofLanguageServer(class string) bool {
-	return class == "TimeoutError" || class == "SolidLSPException" || class == crashedInside || strings.HasPrefix(class, "LanguageServer")
+	return class == timeoutError || class == lspException || class == crashedInside || strings.HasPrefix(class, "LanguageServer")
 }
 
+// What Serena calls some exceptions, and what one of them says.
 const (
+	timeoutError   = "TimeoutError"
+	lspException   = "SolidLSPException" // of a language server that has ended, too
 	crashedInside  = "TypeScriptServerCrashedError"
 	notInitialised = "The language server manager is not initi"
 )
@@ -119,7 +122,7 @@ func (n *names) classOf(text string) string {
 		}
 	}
 	if strings.HasPrefix(said, "Request timed out") {
-		return "TimeoutError"
+		return timeoutError
 	}
 	return "Exception"
 }

@@ -294,10 +294,10 @@ func (t *tracked) probeDue(now time.Time, burst bool) bool {
 
 // signOfLifeSuffices reports whether nothing can have happened since the last
 // probe, so that one request is enough: the main thread has been watched, and
-// it was asleep.
+// it was asleep. A call that heals what is wrong may take less than shows.
 func (t *tracked) signOfLifeSuffices(now time.Time) bool {
 	return t.answered && t.failures == 0 && t.nextProbe.IsZero() && !t.active && !t.busy &&
-		t.mainCPU > 0 && !t.overviewDue(now)
+		t.mainCPU > 0 && !t.overviewDue(now) && len(t.health.problems) == 0
 }
 
 // overviewDue reports whether a probe is to ask for the overview in any case.

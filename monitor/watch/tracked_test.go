@@ -61,6 +61,7 @@ func TestSignOfLifeSuffices(t *testing.T) {
 		{"at work", func(t *tracked) { t.busy = true }, false},
 		{"its overview is wanted", func(t *tracked) { t.wantOverview = true }, false},
 		{"its overview is old", func(t *tracked) { t.overviewAt = start.Add(-overviewEvery) }, false},
+		{"something is wrong with it", func(t *tracked) { t.health.problems = []monitor.Problem{{Kind: monitor.Ended}} }, false},
 		{"its main thread is not known", func(t *tracked) { t.mainCPU = 0 }, false},
 	} {
 		tr := known()

@@ -55,9 +55,29 @@ func (s *Server) Call(t testing.TB, tool string, args map[string]any) string {
 	return s.Begin(t, tool, args)(t)
 }
 
+// Try is Call of a tool that may answer with an error.
+func (s *Server) Try(t testing.TB, tool string, args map[string]any) string {
+	t.Helper()
+	return textOf(s.begin(t, tool, args)(t))
+}
+
 // Begin is Call in two steps: the tool is at work until the function that it
 // returns, which must be called, has returned its answer.
 func (s *Server) Begin(t testing.TB, tool string, args map[string]any) (answer func(testing.TB) string) {
+	t.Helper()
+	wait := s.begin(t, tool, args)
+	return func(t testing.TB) string {
+		t.Helper()
+		result := wait(t)
+		text := textOf(result)
+		if result.IsError {
+			t.Fatalf("calling %s: it answered with an error: %s", tool, text)
+		}
+		return text
+	}
+}
+
+func (s *Server) begin(t testing.TB, tool string, args map[string]any) (answer func(testing.TB) *mcp.CallToolResult) {
 	t.Helper()
 	if s.session == nil {
 		t.Fatal("call Initialize before Call")
@@ -76,17 +96,13 @@ func (s *Server) Begin(t testing.TB, tool string, args map[string]any) (answer f
 		result, err := s.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 		done <- outcome{result, err}
 	}()
-	return func(t testing.TB) string {
+	return func(t testing.TB) *mcp.CallToolResult {
 		t.Helper()
 		o := <-done
 		if o.err != nil {
 			t.Fatalf("calling %s: %v", tool, o.err)
 		}
-		text := textOf(o.result)
-		if o.result.IsError {
-			t.Fatalf("calling %s: it answered with an error: %s", tool, text)
-		}
-		return text
+		return o.result
 	}
 }
 
