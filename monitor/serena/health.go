@@ -179,12 +179,12 @@ func (l *look) readTask(r Record) {
 	}
 	isInit := strings.HasSuffix(r.Thread, l.n.init)
 	switch {
-	case r.Where == l.n.restarts && strings.Contains(r.Text, "not running; restarting"):
+	case r.Level == "WARNING" && r.Where == l.n.restarts && strings.Contains(r.Text, "not running; restarting"):
 		_, language, _ := strings.Cut(r.Text, "for language ")
 		language, _, _ = strings.Cut(language, " is not")
 		c.restarted, c.restart = language, r
 		delete(l.ended, language)
-	case r.Where == l.n.call && strings.HasPrefix(r.Text, "Language server terminated while executing tool"):
+	case r.Level == "ERROR" && r.Where == l.n.call && strings.HasPrefix(r.Text, "Language server terminated while executing tool"):
 		// It starts again, and the call is repeated.
 		c.restarted, c.restart, c.crashed = l.onlyLanguage(), r, true
 		clear(l.ended)
@@ -199,7 +199,7 @@ func (l *look) readTask(r Record) {
 		}
 	case isREPL(r.Thread) && r.Where == l.n.call:
 		result, _ := strings.CutPrefix(r.Text, "Result: ")
-		if class, _, ok := strings.Cut(result, ": "); ok && ofLanguageServer(class) {
+		if class, _, ok := strings.Cut(result, ": "); ok && result != r.Text && ofLanguageServer(class) {
 			l.failedBy(c, class, r)
 		}
 	case r.Level == "ERROR" && strings.HasPrefix(r.Where, "serena.task_executor:"):

@@ -2,12 +2,15 @@ package serena
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -374,6 +377,24 @@ func TestHealthOverTime(t *testing.T) {
 	}
 }
 
+func TestToolTimeout(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"": 0, "language_backend: LSP\n# tool_timeout: 9\ntool_timeout: 600 # seconds\n": 10 * time.Minute, "tool_timeout: 12.5": 12500 * time.Millisecond,
+		"tool_timeout: null\n": 0, "tool_timeout: -1": 0, "other:\n  tool_timeout: 5\n": 0,
+	} {
+		home := t.TempDir()
+		if err := os.WriteFile(filepath.Join(home, "serena_config.yml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := ToolTimeout(home); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	if got := ToolTimeout(t.TempDir()); got != 0 {
+		t.Errorf("no settings: %v", got)
+	}
+}
+
 func TestReadClaim(t *testing.T) {
 	home, started := t.TempDir(), time.Date(2026, 11, 25, 12, 0, 0, 0, time.Local)
 	logs := filepath.Join(home, "logs", "2026-11-25")
@@ -413,4 +434,73 @@ func TestReadClaim(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whatever a log says, in whatever order: nothing that is well written turns a Serena red,
+// each problem has what it rests on, and a start of all language servers ends those of
+// language servers.
+func TestHealthProperties(t *testing.T) {
+	threads := []string{"StartLS:go", "StartLS:python", "LSP-stdout-reader:go", "LSP-stderr-reader:go", "MainThread", "AnyIO worker thread"}
+	for _, task := range []string{"init_project_services", "FindSymbolTool", "SerenaReplTool", "ListDirTool"} {
+		for n := range 6 {
+			threads = append(threads, fmt.Sprintf("Task-%d:%s", n, task))
+		}
+	}
+	where := []string{"serena.dashboard:run_in_thread"}
+	for _, n := range versions {
+		where = append(where, n.startFailed, n.exited, n.restarts, n.crashedInside, n.call, n.gaveUp, n.task, n.completed)
+	}
+	texts := []string{
+		"", "TimeoutError: Request timed out (timeout=10.0)", "RuntimeError: x", "SolidLSPException: x", "OSError: x", "ValueError: x", crashedInside + ": x",
+		"Error executing tool: x\nOSError: y", "LanguageServerTerminatedException: x", "tsserver reported an abnormal exit", "Task completed in 1 s", "timeout=",
+		"Language server for language go is not running; restarting ...", "Language server terminated while executing tool", "Result: TimeoutError: x", "timed out after -1",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var h Health
+		at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+		version := rapid.SampledFrom([]string{"1.5.3", "1.6.1", "1.7.0", "2.1.0", "2.9.9"}).Draw(t, "version")
+		levels := []string{"ERROR", "WARNING", "INFO"}
+		well := rapid.Bool().Draw(t, "well")
+		if well {
+			levels = []string{"INFO"}
+		}
+		task := func(what string) Task {
+			return Task{Name: rapid.SampledFrom(threads[6:]).Draw(t, what), IsRunning: rapid.Bool().Draw(t, what), Finished: well || rapid.Bool().Draw(t, what)}
+		}
+		for range rapid.IntRange(1, 6).Draw(t, "looks") {
+			at = at.Add(time.Duration(rapid.IntRange(1, 30).Draw(t, "seconds")) * time.Second)
+			s := Signs{At: at, Version: version, Below: server(time.Duration(rapid.IntRange(0, 50).Draw(t, "cpu")) * time.Millisecond)}
+			if rapid.Bool().Draw(t, "gone") {
+				s.Below = nil
+			}
+			last := task("last")
+			s.Last = &last
+			for range rapid.IntRange(0, 8).Draw(t, "records") {
+				r := Record{
+					Level: rapid.SampledFrom(levels).Draw(t, "level"), At: at, Thread: rapid.SampledFrom(threads).Draw(t, "thread"),
+					Where: rapid.SampledFrom(where).Draw(t, "where"), Text: rapid.SampledFrom(texts).Draw(t, "text"),
+				}
+				if !well || !strings.HasPrefix(r.Text, "Result: ") {
+					s.Records = append(s.Records, r)
+				}
+			}
+			for _, p := range ReadHealth(&h, s) {
+				if well && p.Cause != monitor.CauseNone {
+					t.Fatalf("red: %+v", p)
+				}
+				if len(p.Evidence) == 0 || p.Since.IsZero() || p.Sentence() == "" || (p.Cause == monitor.CauseLanguageServer) != (p.Kind != "" && p.Kind != monitor.Ended) {
+					t.Fatalf("incomplete: %+v", p)
+				}
+			}
+		}
+		init := Task{Name: "Task-99:init_project_services", Finished: true}
+		if version == "1.5.3" || version == "1.6.1" {
+			init.Name = "Task-99:init_language_server_manager"
+		}
+		for _, p := range ReadHealth(&h, Signs{At: at.Add(time.Second), Version: version, Last: &init}) {
+			if p.Kind != "" {
+				t.Fatalf("still there: %+v", p)
+			}
+		}
+	})
 }

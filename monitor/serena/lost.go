@@ -78,3 +78,19 @@ func ReadClaim(home string, pid int, started time.Time) (Claim, error) {
 	}
 	return Claim{}, nil
 }
+
+// ToolTimeout is how long a tool call may take by the settings in that directory, 0
+// when they do not say.
+func ToolTimeout(home string) time.Duration {
+	data, err := os.ReadFile(filepath.Join(home, "serena_config.yml"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		var seconds float64
+		if n, _ := fmt.Sscanf(line, "tool_timeout: %f", &seconds); n == 1 && seconds > 0 && seconds < 1e6 {
+			return time.Duration(seconds * float64(time.Second))
+		}
+	}
+	return 0
+}

@@ -50,6 +50,11 @@ func (h *health) worst(now time.Time) *monitor.Problem {
 	return nil
 }
 
+// red reports whether something needs attention.
+func (h *health) red() bool {
+	return len(h.problems) > 0 && h.problems[0].Cause != monitor.CauseNone
+}
+
 // readLog reads what is new in the log of a server that was asked for more than a
 // sign of life: it has done something since.
 func (r *result) readLog(ctx context.Context, c Dashboards, from int) {
@@ -62,14 +67,18 @@ func (r *result) readLog(ctx context.Context, c Dashboards, from int) {
 
 // noteHealth takes in a whole answer and the tree, which was looked at after it. Until
 // the version is known, which says how to read the log, it is read again.
-func (t *tracked) noteHealth(r result, tree []process.Stat, now time.Time) {
+func (l *loop) noteHealth(t *tracked, r result, tree []process.Stat, now time.Time) {
 	h := &t.health
 	if !r.logged || tree == nil || t.in.Version == "" {
 		return
 	}
+	timeout := t.cmd.ToolTimeout
+	if timeout == 0 && l.serenas != "" && len(r.queue) > 1 { // it is needed
+		timeout = serena.ToolTimeout(l.serenas)
+	}
 	h.next, h.read = r.logNext, true
 	h.problems = serena.ReadHealth(&h.memory, serena.Signs{
-		At: now, Version: t.in.Version, Timeout: t.cmd.ToolTimeout,
+		At: now, Version: t.in.Version, Timeout: timeout,
 		Records: r.records, Last: r.task, Queue: r.queue, Below: below(tree, t.in.Identity),
 	})
 }

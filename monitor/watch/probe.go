@@ -244,7 +244,7 @@ func (l *loop) absorb(r result, now time.Time) {
 	t.succeeded(r, now)
 	if r.logged || now.Sub(t.treeAt) >= time.Second {
 		tree := l.sampleTree(t, now)
-		t.noteHealth(r, tree, now)
+		l.noteHealth(t, r, tree, now)
 	}
 }
 

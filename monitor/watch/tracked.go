@@ -297,7 +297,7 @@ func (t *tracked) probeDue(now time.Time, burst bool) bool {
 // it was asleep. A call that heals what is wrong may take less than shows.
 func (t *tracked) signOfLifeSuffices(now time.Time) bool {
 	return t.answered && t.failures == 0 && t.nextProbe.IsZero() && !t.active && !t.busy &&
-		t.mainCPU > 0 && !t.overviewDue(now) && len(t.health.problems) == 0
+		t.mainCPU > 0 && !t.overviewDue(now) && !t.health.red()
 }
 
 // overviewDue reports whether a probe is to ask for the overview in any case.

@@ -61,7 +61,8 @@ func TestSignOfLifeSuffices(t *testing.T) {
 		{"at work", func(t *tracked) { t.busy = true }, false},
 		{"its overview is wanted", func(t *tracked) { t.wantOverview = true }, false},
 		{"its overview is old", func(t *tracked) { t.overviewAt = start.Add(-overviewEvery) }, false},
-		{"something is wrong with it", func(t *tracked) { t.health.problems = []monitor.Problem{{Kind: monitor.Ended}} }, false},
+		{"something is wrong with it", func(t *tracked) { t.health.problems = []monitor.Problem{{Cause: monitor.CauseQueue}} }, false},
+		{"something is to be mentioned", func(t *tracked) { t.health.problems = []monitor.Problem{{Kind: monitor.Ended}} }, true},
 		{"its main thread is not known", func(t *tracked) { t.mainCPU = 0 }, false},
 	} {
 		tr := known()
