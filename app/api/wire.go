@@ -24,6 +24,7 @@ import (
 type Instances struct {
 	Instances []view.Server   `json:"instances"`
 	Children  []view.Children `json:"children"` // of clients, and on their pipes; each is among the instances too
+	Repeated  []view.Repeated `json:"repeated"` // servers that one client has started several times
 }
 
 // InstancesOf is the body about a snapshot; now is the moment of the answer.
@@ -34,7 +35,7 @@ func InstancesOf(s *monitor.Snapshot, now time.Time) Instances {
 		all[i] = &list[i]
 	}
 	_, children := view.Divide(all)
-	return Instances{list, children}
+	return Instances{list, children, view.RepeatedIn(s)}
 }
 
 // Health is the body of GET /health.

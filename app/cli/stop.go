@@ -35,7 +35,7 @@ servers as without it.
 
 A suspected orphan is one whose client nobody saw leave, and whose pipes nobody
 holds at the other end: no policy ends it, and --suspected does. On a terminal
---suspected and --all show what they mean, and ask.
+--suspected, --others and --all ask first.
 
 How long a server has had no call, and whether its client has left it, is known
 only to who watches it: for --idle and --orphans lamplighter has to run.`,
@@ -61,6 +61,7 @@ only to who watches it: for --idle and --orphans lamplighter has to run.`,
 	flags.BoolVar(&o.orphans, "orphans", false, "end the servers that their client has left")
 	flags.BoolVar(&o.suspected, "suspected", false, "end the servers whose pipes nobody holds at the other end; asks first")
 	flags.BoolVar(&o.all, "all", false, "end all servers")
+	flags.StringVar(&o.others, "others", "", "end the servers that are the same as `SERVER`, of the same client, and keep that one")
 	flags.StringVar(&o.client, "client", "", "end only the servers of this client, such as codex; without names, all of them")
 	flags.BoolVar(&o.force, "force", false, "end also what is pinned, at work, in use or managed by a service")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "check everything, and say what would be done and on what that rests")
@@ -73,23 +74,24 @@ type stopOptions struct {
 	idle, orphans, suspected, all, force, dryRun, yes, asJSON bool
 
 	client string // only its servers; "" for those of all
+	others string // the one to keep of several that are the same; "" for no such order
 }
 
 // check refuses what names no server, or names some in two ways.
 func (o stopOptions) check(args []string) error {
 	groups := 0
-	for _, given := range []bool{o.idle, o.orphans, o.suspected, o.all} {
+	for _, given := range []bool{o.idle, o.orphans, o.suspected, o.all, o.others != ""} {
 		if given {
 			groups++
 		}
 	}
 	switch {
 	case groups > 1:
-		return errors.New("stop takes one of --idle, --orphans, --suspected and --all")
+		return errors.New("stop takes one of --idle, --orphans, --suspected, --others and --all")
 	case groups == 1 && len(args) > 0:
-		return errors.New("stop takes either servers or one of --idle, --orphans, --suspected and --all")
+		return errors.New("stop takes either servers or one of --idle, --orphans, --suspected, --others and --all")
 	case groups == 0 && len(args) == 0 && o.client == "":
-		return errors.New("stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --suspected, --client or --all")
+		return errors.New("stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --suspected, --others, --client or --all")
 	}
 	return nil
 }
@@ -130,7 +132,7 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 		if d.snapshot, err = ofClient(v.snapshot, o.client); err != nil {
 			return err
 		}
-		if o.what() == "" && !o.suspected && len(args) == 0 {
+		if o.what() == "" && !o.suspected && o.others == "" && len(args) == 0 {
 			d.options.all = true
 		}
 	}
@@ -138,6 +140,8 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 	switch {
 	case o.suspected:
 		targets = d.suspected()
+	case o.others != "":
+		targets, err = d.others()
 	case d.options.what() == "":
 		targets, err = d.named(ctx, args)
 	default:
@@ -175,15 +179,14 @@ func (p *program) agreed(ctx context.Context, targets []*stopped, o stopOptions)
 			continue
 		}
 		count++
-		about := view.Of(r.in)
 		if o.suspected {
 			list.WriteString("  " + r.Label + ": " + monitor.Clean(r.in.Reason) + "\n")
-		} else if about.Loser(clientMost, clientMost) != "" {
+		} else if view.Of(r.in).Loser(clientMost, clientMost) != "" {
 			used++
 		}
 	}
 	switch {
-	case count == 0 || o.yes || o.dryRun || !o.suspected && !o.all:
+	case count == 0 || o.yes || o.dryRun || !o.suspected && !o.all && o.others == "":
 		return true, nil
 	case (p.keyboard == nil || o.asJSON) && o.suspected:
 		return false, usageError{errors.New("stop: nobody can be asked here, and nothing was ended; add --yes to end what --dry-run shows")}

@@ -53,8 +53,8 @@ func TestStop(t *testing.T) {
 		{"alpha nosuch", 1, "", "", "lamplighter: stop: no server is \"nosuch\"; lamplighter status lists them; nothing was ended\n"},
 		{"beta alpha x", 1, "", "", "lamplighter: stop: 2 servers are \"beta\": 2 - beta, 3 - beta; choose one by its pid; " +
 			"no server is \"x\"; lamplighter status lists them; nothing was ended\n"},
-		{"", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --suspected, --client or --all; see lamplighter stop --help\n"},
-		{"--force", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --suspected, --client or --all; see lamplighter stop --help\n"},
+		{"", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --suspected, --others, --client or --all; see lamplighter stop --help\n"},
+		{"--force", 2, "", "", "lamplighter: stop takes at least one server: its pid, port, id or project, as in lamplighter stop 24284; or --idle, --orphans, --suspected, --others, --client or --all; see lamplighter stop --help\n"},
 	} {
 		for _, background := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, background %v", test.args, background), func(t *testing.T) {
@@ -232,5 +232,37 @@ func TestStopAsks(t *testing.T) {
 				t.Errorf("ended %q, want %q", got, test.ids)
 			}
 		})
+	}
+}
+
+// An order for the others keeps the one that is named.
+func TestStopOthers(t *testing.T) {
+	var list []monitor.Instance
+	for pid := 1; pid <= 4; pid++ {
+		in := daemontest.SerenaAt(pid, 24280+pid, "alpha")
+		in.ProjectRoot, in.Client = "/w/alpha", &monitor.Client{Identity: monitor.Identity{PID: 9, Start: 1}, Name: "Codex"}
+		list = append(list, in)
+	}
+	list[3].ProjectRoot = "/w/beta"
+	for _, test := range []struct {
+		args   string
+		status int
+		ids    string
+		said   string
+	}{
+		{"--others 2", 0, "1-10 3-30", ""},
+		{"--others 4", 1, "", "its client has started 4 - alpha once"},
+		{"--others 7", 1, "", `no server is "7"`},
+		{"--others 2 alpha", 2, "", "either servers or one of"},
+	} {
+		d := newDesktop(t, list...)
+		if status := d.runs(t, append([]string{"stop"}, strings.Fields(test.args)...)...); status != test.status {
+			t.Errorf("%s: status %d, want %d: %s", test.args, status, test.status, d.err.String())
+		}
+		apptest.Contains(t, d.err.String(), test.said)
+		slices.Sort(d.alone.IDs)
+		if ids := strings.Join(d.alone.IDs, " "); ids != test.ids {
+			t.Errorf("%s: ended %q, want %q", test.args, ids, test.ids)
+		}
 	}
 }

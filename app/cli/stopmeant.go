@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"lamplighter/app/api"
@@ -76,6 +77,27 @@ func (d *decider) suspected() []*stopped {
 		}
 	}
 	return targets
+}
+
+// others are the servers that are the same as one, of the same client.
+func (d *decider) others() ([]*stopped, error) {
+	keep, err := choose(d.snapshot, d.options.others)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range view.RepeatedIn(d.snapshot) {
+		if !slices.Contains(r.IDs, view.ID(keep.ID())) {
+			continue
+		}
+		var targets []*stopped
+		for i := range d.snapshot.Instances {
+			if in := &d.snapshot.Instances[i]; in.Identity != keep.Identity && slices.Contains(r.IDs, view.ID(in.ID())) {
+				targets = append(targets, &stopped{ID: in.ID(), Label: in.Label(), in: in})
+			}
+		}
+		return targets, nil
+	}
+	return nil, fmt.Errorf("its client has started %s once", keep.Label())
 }
 
 // meant are the servers that the options mean, with those among them that must

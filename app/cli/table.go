@@ -39,6 +39,14 @@ func table(s *monitor.Snapshot, now time.Time, by string, sc screen) string {
 	for _, c := range children {
 		below += cut(c.Words+": "+c.Names, sc.width) + "\n"
 	}
+	for _, r := range view.RepeatedIn(s) {
+		words := r.Words
+		if r.Keep != nil {
+			pid, _, _ := strings.Cut(string(*r.Keep), "-")
+			words += ": lamplighter stop --others " + pid
+		}
+		below += cut(words, sc.width) + "\n"
+	}
 	if len(servers) == 0 {
 		return nothingRuns + below
 	}

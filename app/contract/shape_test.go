@@ -35,7 +35,8 @@ const (
 		"entry": [{"name": "text", "client": "text", "file": "text", "scope": "=user|=project", "plugin": "text?"}, "null"],
 		"words": {}}`
 	instances = shape(`{"instances": [` + instance1 + `],
-		"children": [{"client": ` + process1 + `, "list": [{"id": "text", "pid": "number", "name": "text"}], "words": "text", "names": "text"}]}`)
+		"children": [{"client": ` + process1 + `, "list": [{"id": "text", "pid": "number", "name": "text"}], "words": "text", "names": "text"}],
+		"repeated": [{"words": "text", "ids": ["text"], "keep": "text?"}]}`)
 
 	policy1 = `{"active": "bool", "paused": "bool", "paused_until": "time?", "idle": "number", "orphans": "number",
 		"rules": [{"name": "=orphans|=idle|=zombies|=memory|=duplicates", "words": "text", "on": "bool", "set": "bool", "minutes?": "number", "attached?": "bool"}]}`

@@ -80,7 +80,7 @@ var verbs = []verb{
 	{"stop --idle --dry-run --json", fine, unreachable, stopped},
 	{"stop --orphans --dry-run --json", fine, unreachable, stopped},
 	{"stop --suspected --dry-run --json", fine, fine, stopped},
-	{"stop --suspected", usage, usage, ""},
+	{"stop --suspected", fine, fine, ""},
 	{"stop --client nosuch", failed, failed, ""},
 	{"name nosuch notes", failed, failed, ""},
 	{"name {alpha}", usage, usage, ""},

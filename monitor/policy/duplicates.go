@@ -7,37 +7,38 @@ import (
 	"lamplighter/monitor"
 )
 
-// duplicateAfter is how long the newer server has to have run: a client that
+// duplicateAfter is how long the youngest server has to have run: a client that
 // starts its server anew has two of them for a moment.
 const duplicateAfter = time.Minute
 
-// pair is what two servers have in common that one would do for.
-type pair struct {
-	client  monitor.Identity
-	kind    string
-	project string
+// repetition is a server that one client has started several times.
+type repetition struct {
+	oldest  *monitor.Instance
+	started time.Time // the youngest of them
+	count   int
 }
 
-// pairOf is the pair that an instance belongs to, if it can have a duplicate. A
-// session is its client's own by agreement.
-func pairOf(in *monitor.Instance) (pair, bool) {
-	if beyond(in) || in.Managed || in.Client == nil || in.Client.PID == 0 || in.ProjectRoot == "" {
-		return pair{}, false
-	}
-	return pair{client: in.Client.Identity, kind: in.Kind, project: in.ProjectRoot}, true
-}
-
-// youngestOf are the youngest instances of each pair.
-func youngestOf(s *monitor.Snapshot, r *Rules) map[pair]*monitor.Instance {
+// repetitionsIn are those of a snapshot.
+func repetitionsIn(s *monitor.Snapshot, r *Rules) map[monitor.Repeat]repetition {
 	if !r.Duplicates || r.Off[Duplicates] {
 		return nil
 	}
-	found := map[pair]*monitor.Instance{}
+	found := map[monitor.Repeat]repetition{}
 	for i := range s.Instances {
 		in := &s.Instances[i]
-		if p, ok := pairOf(in); ok && (found[p] == nil || younger(in, found[p])) {
-			found[p] = in
+		key, ok := in.Repeat()
+		if !ok {
+			continue
 		}
+		all := found[key]
+		if all.oldest == nil || younger(all.oldest, in) {
+			all.oldest = in
+		}
+		if in.StartedAt.After(all.started) {
+			all.started = in.StartedAt
+		}
+		all.count++
+		found[key] = all
 	}
 	return found
 }
@@ -48,16 +49,17 @@ func younger(a, b *monitor.Instance) bool {
 	return cmp.Or(cmp.Compare(a.Identity.Start, b.Identity.Start), cmp.Compare(a.Identity.PID, b.Identity.PID)) > 0
 }
 
-// duplicate is the rule for a server whose client has a newer one for the same
-// project. It never ends anything: the client may use both.
-func (c *look) duplicate(youngest map[pair]*monitor.Instance) finding {
-	p, ok := pairOf(c.in)
-	if !ok || youngest[p] == nil || youngest[p].Identity == c.in.Identity || c.forbidden != "" {
+// duplicate is the rule for the oldest of the servers that one client has started
+// several times, so that it is told once. It never ends anything: the client may use all
+// of them.
+func (c *look) duplicate(all map[monitor.Repeat]repetition) finding {
+	key, ok := c.in.Repeat()
+	if !ok || c.forbidden != "" {
 		return finding{}
 	}
-	f := finding{rule: Duplicates, do: Notify, at: c.now, because: "both may be in use"}
-	if started := youngest[p].StartedAt; !started.IsZero() {
-		f.at = started.Add(duplicateAfter)
+	same := all[key]
+	if same.count < 2 || same.oldest.Identity != c.in.Identity {
+		return finding{}
 	}
-	return f
+	return finding{rule: Duplicates, do: Notify, at: same.started.Add(duplicateAfter), because: "all may be in use"}
 }

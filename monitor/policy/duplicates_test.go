@@ -32,7 +32,7 @@ func TestDuplicates(t *testing.T) {
 		want      []string // of whom is told
 	}{
 		{"two", []monitor.Instance{server(other(1)), server(other(2))}, settings(), []string{"1"}},
-		{"three", []monitor.Instance{server(other(3)), server(other(1)), server(other(2))}, settings(), []string{"1", "2"}},
+		{"three", []monitor.Instance{server(other(3)), server(other(1)), server(other(2))}, settings(), []string{"1"}},
 		{"two that started in one moment", []monitor.Instance{
 			server(other(5)), server(other(4), func(in *monitor.Instance) { in.Identity.Start = 5 }),
 		}, settings(), []string{"4"}},
@@ -65,7 +65,7 @@ func TestDuplicates(t *testing.T) {
 			working(&c.instances[i])
 		}
 		for _, a := range actionsOf(&monitor.Snapshot{At: noon, Instances: c.instances}, c.r) {
-			if a.Rule != Duplicates || a.Do != Notify || a.Reason != "its client Codex (7) has a newer one for the same project" {
+			if a.Rule != Duplicates || a.Do != Notify || a.Reason != "its client Codex (7) runs it more than once" {
 				t.Errorf("%s: decided %+v", c.name, a)
 			}
 			got = append(got, fmt.Sprint(a.ID.PID))

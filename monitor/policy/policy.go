@@ -19,7 +19,7 @@ const (
 	Idle       Rule = "idle"       // no call for a time
 	Zombies    Rule = "zombies"    // it needs attention for a time, which is only told
 	Memory     Rule = "memory"     // its tree uses more than a limit
-	Duplicates Rule = "duplicates" // the same client has another one for the same project
+	Duplicates Rule = "duplicates" // the same client has started it several times
 )
 
 // All are the rules in the order in which views list them.

@@ -49,7 +49,7 @@ func (r *Rules) words(rule Rule) (words string, set bool) {
 	case Memory:
 		return r.memoryWords()
 	case Duplicates:
-		return "Tell of two servers of one client for one project", r.Duplicates
+		return "Tell when one client runs the same server more than once", r.Duplicates
 	}
 	return "", false
 }

@@ -34,14 +34,14 @@ func TestStanding(t *testing.T) {
 			"idle: End idle servers after 30 min",
 			"zombies: Tell of servers that need attention for 10 min",
 			"memory: Tell of servers that use more than 2.0 GB",
-			"duplicates: Tell of two servers of one client for one project",
+			"duplicates: Tell when one client runs the same server more than once",
 		}},
 		{"nothing", Rules{}, []string{
 			"orphans: End orphaned servers (not set)",
 			"idle: End idle servers (not set)",
 			"zombies: Tell of servers that need attention (not set)",
 			"memory: Tell of servers that use much memory (not set)",
-			"duplicates: Tell of two servers of one client for one project (not set)",
+			"duplicates: Tell when one client runs the same server more than once (not set)",
 		}},
 		{"for some, one off", Rules{
 			MemoryEnd: true, Wishes: Wishes{Off: map[Rule]bool{Idle: true, Zombies: true}},
@@ -51,14 +51,14 @@ func TestStanding(t *testing.T) {
 			"idle: End idle servers of some projects or clients (off)",
 			"zombies: Tell of servers that need attention (not set)",
 			"memory: End idle servers that use much memory, of some projects or clients",
-			"duplicates: Tell of two servers of one client for one project (not set)",
+			"duplicates: Tell when one client runs the same server more than once (not set)",
 		}},
 		{"for memory", Rules{MemoryEnd: true, MemoryOver: 500_000_000}, []string{
 			"orphans: End orphaned servers (not set)",
 			"idle: End idle servers (not set)",
 			"zombies: Tell of servers that need attention (not set)",
 			"memory: End idle servers that use more than 500 MB",
-			"duplicates: Tell of two servers of one client for one project (not set)",
+			"duplicates: Tell when one client runs the same server more than once (not set)",
 		}},
 	} {
 		if got := rules(c.r.Standing(&monitor.Snapshot{At: noon})); !slices.Equal(got, c.want) {

@@ -35,7 +35,7 @@ func (c *look) reason(rule Rule) string {
 	case Memory:
 		return "it uses more than " + monitor.Memory(c.limits.memoryOver)
 	case Duplicates:
-		return client(c.in) + " has a newer one for the same project"
+		return client(c.in) + " runs it more than once"
 	}
 	return ""
 }

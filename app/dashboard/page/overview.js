@@ -12,7 +12,7 @@ import { useKey } from './keys.js';
 import { Policies } from './policies.js';
 import { link } from './router.js';
 import { arrange, columns, grouped, groupings, idles, matches, parts, range, sorted, turned } from './rows.js';
-import { children, gone, loaded, pending, servers, status, trouble } from './store.js';
+import { children, gone, loaded, pending, repeated, servers, status, trouble } from './store.js';
 import { Fold, Label, Mark, Time, Unseen, copy, now, stored, useNear } from './ui.js';
 import { Welcome } from './welcome.js';
 
@@ -36,10 +36,15 @@ export function Overview() {
   return html`<div class="overview">
     <${Welcome} />
     ${none ? loaded.value ? html`<${Empty} />` : html`<p class="nothing waiting">${trouble.value ? sentence(trouble.value) : 'Looking for servers'}</p>` : html`<${Servers} />`}
+    ${repeated.value.length > 0 && html`<${AllRepeated} />`}
     ${children.value.length > 0 && html`<${Children} />`}
     ${loaded.value && html`<div class="folds">${!none && html`<${MemoryOfAll} />`}<${Policies} /><${Fold} title="Events" name="all-events"><${EventList} /><//></div>`}
   </div>`;
 }
+
+// AllRepeated are the servers that one client has started several times.
+const AllRepeated = () => html`<ul class="children" aria-label="Started several times">${repeated.value.map(({ words, ids, keep }) => html`<li key=${ids.join()} class="muted"><span dir="auto">${words}</span>
+  ${keep && html` <button type="button" class="small quiet danger" onClick=${() => stop(servers.peek().filter((one) => ids.includes(one.id) && one.id !== keep))}>Stop the others…<${Unseen}> ${words}<//></button>`}</li>`)}</ul>`;
 
 // Children are what clients talk to over pipes, and nobody knows for servers.
 const Children = () => html`<ul class="children" aria-label="Unsure">${children.value.map(({ client, words, list }) => html`<li key=${client.pid} class="muted"><span dir="auto">${words}</span>

@@ -9,6 +9,7 @@ export const trouble = signal(''); // the sentence to show while not connected
 export const snapshotAt = signal(/** @type {Date | null} */ (null));
 export const every = signal(0); // seconds between two looks, 0 when all is told at once
 export const servers = signal(/** @type {any[]} */ ([])); // of the newest snapshot; one that has not changed is the same object
+export const repeated = signal(/** @type {any[]} */ ([])); // {words, ids, keep} of servers that one client has started several times
 export const children = signal(/** @type {any[]} */ ([])); // {client, list, words, names} of what is only on the pipes of clients
 export const gone = signal(/** @type {any[]} */ ([])); // {instance, ended_at, why} of the last minutes
 export const status = signal(/** @type {any} */ (null));
@@ -84,7 +85,9 @@ export function takeSnapshot(body, now = new Date(), seconds = 0) {
   for (const id of awake.keys()) if (awake.size > mostAwake) awake.delete(id);
   batch(() => {
     [loaded.value, connected.value, trouble.value, snapshotAt.value, every.value, servers.value] = [true, true, '', now, seconds, instances];
-    if (JSON.stringify(body?.children ?? []) !== JSON.stringify(children.peek())) children.value = body?.children ?? [];
+    for (const [list, said] of [[children, body?.children], [repeated, body?.repeated]]) {
+      if (JSON.stringify(said ?? []) !== JSON.stringify(list.peek())) list.value = said ?? [];
+    }
     settle(now);
   });
 }

@@ -47,7 +47,9 @@ func leftWhileAway(t *testing.T, forgotten bool) {
 		for _, in := range h.Listing(t) {
 			pid = in.PID
 		}
-		var saved struct{ Proofs map[string]struct{ Pipe *struct{} } }
+		var saved struct {
+			Proofs map[string]struct{ Pipe *struct{} }
+		}
 		text, err := os.ReadFile(proofs)
 		if err != nil || json.Unmarshal(text, &saved) != nil {
 			return false
