@@ -125,6 +125,12 @@ func watching(t *testing.T) *Watch {
 func serve(t *testing.T, w *Watch) {
 	t.Helper()
 	w.limits = Limits{Tick: 20 * time.Millisecond, Starting: 20 * time.Millisecond, Active: 100 * time.Millisecond, Busy: 100 * time.Millisecond}
+	serveAsEver(t, w)
+}
+
+// serveAsEver runs w for the length of the test.
+func serveAsEver(t *testing.T, w *Watch) {
+	t.Helper()
 	done := make(chan error, 1)
 	ctx := t.Context()
 	go func() { done <- w.Serve(ctx) }()

@@ -72,21 +72,22 @@ func TestRealLanguageServer(t *testing.T) {
 }
 
 func testLanguageServer(t *testing.T, version string, http bool) {
+	t.Parallel()
 	g := gatedGopls(t)
 	project, other := serenatest.GoProject(t, "alpha"), t.TempDir()
 	s := serenatest.Start(t, serenatest.Options{
-		Version: version, Project: project, Context: "desktop-app", HTTP: http, Args: []string{"--tool-timeout", "15"}, Env: []string{"PATH=" + g.path},
+		Version: version, Project: project, Context: "desktop-app", HTTP: http, Args: []string{"--tool-timeout", "30"}, Env: []string{"PATH=" + g.path},
 	})
 	var mu sync.Mutex
-	var told []string // when it became red, and well again
+	told := map[int][]string{} // by pid: when it became red, and well again
 	w := New(Options{Record: func(e monitor.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		if cause, _, _ := strings.Cut(e.Detail, ":"); e.Kind == monitor.EventZombieDetected || e.Kind == monitor.EventHeartbeatRestored {
-			told = append(told, cause)
+			told[e.PID] = append(told[e.PID], cause)
 		}
 	}})
-	serve(t, w)
+	serveAsEver(t, w) // in shorter ticks too little CPU is used for a call over HTTP to show
 	s.WaitReady(t)
 	s.Initialize(t)
 	symbol := map[string]any{"name_path": "greet", "relative_path": "main.go"}
@@ -144,7 +145,7 @@ func testLanguageServer(t *testing.T, version string, http bool) {
 
 	mu.Lock()
 	defer mu.Unlock()
-	if got := strings.Join(told, ", "); got != strings.TrimSuffix(strings.Repeat("language_server, was language_server, ", 3), ", ") {
+	if got := strings.Join(told[server.PID], ", "); got != strings.TrimSuffix(strings.Repeat("language_server, was language_server, ", 3), ", ") {
 		t.Errorf("told: %s", got)
 	}
 }
@@ -152,6 +153,7 @@ func testLanguageServer(t *testing.T, version string, http bool) {
 // TestRealLostDashboard: a real Serena has chosen the port of its dashboard, and before
 // it listens there another one does.
 func TestRealLostDashboard(t *testing.T) {
+	t.Parallel()
 	home, late, gate := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "gate")
 	code := "import os, time, flask\nrun = flask.Flask.run\ndef late(*args, **more):\n    while not os.path.exists('" + gate + "'): time.sleep(0.05)\n    run(*args, **more)\nflask.Flask.run = late\n"
 	if err := os.WriteFile(filepath.Join(late, "sitecustomize.py"), []byte(code), 0o600); err != nil {
