@@ -60,8 +60,11 @@ func (s *replayed) look(waits bool) monitor.Instance {
 		waitFor(s.T, "the overview is asked for", func() bool { return slices.Contains(s.Asked()[before:], "GET /get_config_overview") })
 		giveUp()
 	}
-	s.known.succeeded(<-answered, s.now)
-	s.known.noteTree([]process.Stat{{Identity: s.known.in.Identity}}, s.now)
+	r, tree := <-answered, []process.Stat{{Identity: s.known.in.Identity}}
+	r.readLog(s.Context(), s.loop.client, s.known.health.logFrom())
+	s.known.succeeded(r, s.now)
+	s.known.noteTree(tree, s.now)
+	s.loop.noteHealth(s.known, r, tree, s.now)
 	s.known.noteState(s.now)
 	in, shown := s.known.instance(s.now)
 	if !shown || in.State == monitor.StateZombie {
