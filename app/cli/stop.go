@@ -65,13 +65,14 @@ only to who watches it: for --idle and --orphans lamplighter has to run.`,
 	flags.StringVar(&o.client, "client", "", "end only the servers of this client, such as codex; without names, all of them")
 	flags.BoolVar(&o.force, "force", false, "end also what is pinned, at work, in use or managed by a service")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "check everything, and say what would be done and on what that rests")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "with --dry-run, say of each server why it is not meant")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 type stopOptions struct {
-	idle, orphans, suspected, all, force, dryRun, yes, asJSON bool
+	idle, orphans, suspected, all, force, dryRun, verbose, yes, asJSON bool
 
 	client string // only its servers; "" for those of all
 	others string // the one to keep of several that are the same; "" for no such order

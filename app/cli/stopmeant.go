@@ -149,7 +149,7 @@ func (d *decider) meant(ctx context.Context) ([]*stopped, error) {
 
 // known is what is known about each server, by id, for a dry run.
 func (d *decider) known(ctx context.Context) (map[string]api.Decision, error) {
-	if !d.options.dryRun {
+	if o := d.options; !o.dryRun || o.what() != "" && !o.verbose && !o.asJSON {
 		return nil, nil
 	}
 	list, err := d.decisions(ctx, policy.WhatAll)
@@ -190,7 +190,7 @@ func (d *decider) nothingMeant() string {
 	case o.orphans:
 		return "Nothing to end: no server is orphaned."
 	}
-	return "Nothing to end: no server has been idle for long enough. With --dry-run you are told of each."
+	return "Nothing to end: no server has been idle for long enough. With --dry-run -v you are told why of each."
 }
 
 // oneLook says what an order cannot mean where nobody has watched: what one look

@@ -59,6 +59,12 @@ func TestStopWhatIsMeant(t *testing.T) {
 			"Not ended: 4 - pinned is pinned.\n", "  by the rule idle: no call for 30 min\n", "  it is pinned\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ",
 			"Not ended: 5 - unknown: whether it is at work cannot be told.\n", "  by the rule idle: it may be idle\n", "  how it is reached is not known\n",
 			"  whether it is at work is not known, which counts as busy\n",
+		}, nil},
+		{"--idle --dry-run -v", 0, "1-10", []string{
+			"Would end 1 - idle.\n", "  by the rule idle: no call for 30 min\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ",
+			"Not ended: 4 - pinned is pinned.\n", "  by the rule idle: no call for 30 min\n", "  it is pinned\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ",
+			"Not ended: 5 - unknown: whether it is at work cannot be told.\n", "  by the rule idle: it may be idle\n", "  how it is reached is not known\n",
+			"  whether it is at work is not known, which counts as busy\n",
 			"Not ended: 2 - fresh answered a call 2 min ago.\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ", "  its last call was at ",
 			"Not ended: 3 - working is at work.\n", "  it is reached over HTTP\n", "  asked: a call runs or waits\n",
 			"Not ended: 6 - orphan was seen idle for 5 min only.\n", "  its client Codex (9) has closed the connection and has ended\n", "  asked: no call runs\n", "  idle since ",
@@ -106,7 +112,7 @@ func TestStopNothingMeant(t *testing.T) {
 		out  string
 	}{
 		{nil, "--idle", "Nothing to end: no server runs.\n"},
-		{daemontest.Watched()[1:3], "--idle", "Nothing to end: no server has been idle for long enough. With --dry-run you are told of each.\n"},
+		{daemontest.Watched()[1:3], "--idle", "Nothing to end: no server has been idle for long enough. With --dry-run -v you are told why of each.\n"},
 		{daemontest.Watched()[:3], "--orphans", "Nothing to end: no server is orphaned.\n"},
 		{nil, "--all", "Nothing to end: no server runs.\n"},
 		{nil, "--all --json", `{"results":[]}` + "\n"},
@@ -163,9 +169,9 @@ func TestStopByOneLook(t *testing.T) {
 		out, err string // parts
 	}{
 		{"--idle", 69, 0, "Not ended: 2 - fresh: whether it is at work cannot be told.\n", unwatched + "for how long a server has had no call; start lamplighter"},
-		{"--idle --dry-run", 69, 0, "Not ended: 3 - working is at work.\n  how it is reached is not known\n", unwatched + "for how long"},
+		{"--idle --dry-run -v", 69, 0, "Not ended: 3 - working is at work.\n  how it is reached is not known\n", unwatched + "for how long"},
 		{"--orphans", 69, 0, "Nothing was ended.\n", unwatched + "whether its client has left a server"},
-		{"--orphans --dry-run", 69, 0, "Not ended: 2 - fresh is not orphaned.\n", unwatched + "whether"},
+		{"--orphans --dry-run -v", 69, 0, "Not ended: 2 - fresh is not orphaned.\n", unwatched + "whether"},
 		{"--all", 1, 1, "Ended: 2 - fresh, 3 processes", "lamplighter: Not ended: 3 - working is at work (--force).\n"},
 	} {
 		d := newDesktop(t, slices.Clone(list)...)
