@@ -37,8 +37,12 @@ func (c *look) evidence() []string {
 	if c.knownIdle() {
 		facts = append(facts, "idle since "+monitor.Clock(c.in.Evidence.IdleSince, c.now)+" at least")
 	}
-	if !c.in.LastActivity.IsZero() {
-		facts = append(facts, "its last call was at "+monitor.Clock(c.in.LastActivity, c.now))
+	switch last := c.in.LastActivity; {
+	case last.IsZero():
+	case last.Equal(c.in.StartedAt): // it has been idle since it started
+		facts = append(facts, "it has had no call")
+	default:
+		facts = append(facts, "its last call was at "+monitor.Clock(last, c.now))
 	}
 	if k := c.in.Evidence.KeepsState; k != nil && *k {
 		facts = append(facts, "it keeps variables of its clients")

@@ -125,7 +125,7 @@ function everything(one) {
     [one.managed ? 'Asked for by' : 'Client', one.client && clientOf(one.client)],
     ['Shared by', one.clients.map(clientOf).join(', ')],
     ['Process', one.pid && String(one.pid)], ['Processes', one.processes && `${count(one.processes)} with everything below it`], ['MCP address', one.mcp_url],
-    ['Started', time(one.started_at)], ['Last heartbeat', time(one.last_heartbeat)], ['Last activity', time(one.last_activity)],
+    ['Started', time(one.started_at)], ['Last heartbeat', time(one.last_heartbeat)], ['Last activity', one.last_activity === one.started_at ? 'no call yet' : time(one.last_activity)],
     ['Idle', one.busy ? 'no, it is busy' : one.last_activity && duration((now.value - Date.parse(one.last_activity)) / 1000)],
     ['Entry', one.words.entry], ['Settings', one.entry?.file], ['Command', one.command], ['Directory', one.directory],
     ['Transport', one.transport], ['Connection', one.orphaned ? 'nobody holds its other end' : one.client_gone ? 'its client has ended' : null],
