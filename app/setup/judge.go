@@ -89,7 +89,7 @@ func (m machine) judge(e document.Entry, w Wanted, closed string) verdict {
 	m.decide(&v, e, c, words, named, w)
 	v.PageStops = v.OpensPage && v.Alone != "" && closed == "" && (v.words != nil || v.State == Shared)
 	if e.List {
-		closed = "Its command and its arguments are one list, which is not changed here. Write lamplighter-connect and connect in front of them yourself."
+		closed = "Its command and its arguments are one list or object, which is not changed here. Write lamplighter-connect and connect in front of them yourself."
 	}
 	if closed != "" && (v.words != nil || v.Missing != "") {
 		v.words, v.Why = nil, closed

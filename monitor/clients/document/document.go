@@ -49,7 +49,7 @@ type Entry struct {
 	Line    int      // where it begins, from 1
 	Command string
 	Args    []string
-	List    bool   // command and args are one list, as OpenCode writes them, which is read and not edited
+	List    bool   // command and args are one list, as OpenCode writes them, or one object, as Zed once did, which is read and not edited
 	Dir     string // in which it is started, "" for the client's
 	URL     string // of a server that is not started
 	Off     bool   // the client is told not to use it

@@ -48,6 +48,12 @@ func jsonEntry(value hujson.ValueTrimmed) Entry {
 		e.Command, e.Args, e.List = words[0], words[1:], true
 		return e
 	}
+	if inner, ok := command.(*hujson.Object); ok && args == nil && e.URL == "" { // as Zed once wrote it
+		if read := jsonEntry(&hujson.Object{Members: jsonRenamed(inner, "path", "command")}); read.Odd == "" && read.Command != "" {
+			e.Command, e.Args, e.List = read.Command, read.Args, true
+			return e
+		}
+	}
 	if e.Odd = jsonOdd(command, args, e.URL); e.Odd != "" || command == nil {
 		return e
 	}
@@ -56,6 +62,15 @@ func jsonEntry(value hujson.ValueTrimmed) Entry {
 		e.Args, _ = jsonStrings(args)
 	}
 	return e
+}
+
+// jsonRenamed are the members of an object, one of them under another name.
+func jsonRenamed(object *hujson.Object, was, is string) []hujson.ObjectMember {
+	members := slices.Clone(object.Members)
+	if at := jsonMember(object, was); at >= 0 {
+		members[at].Name = hujson.Value{Value: hujson.String(is)}
+	}
+	return members
 }
 
 // jsonOdd is Entry.Odd for what an entry has; nil is what it has not.

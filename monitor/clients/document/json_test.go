@@ -44,7 +44,8 @@ func TestJSONEntries(t *testing.T) {
 		`    "c": {"command": ["x"]}, "d": {"command": null}, "e": {"command": ""}, "f": {},`+"\r\n"+
 		`    "g": {"command": "x", "args": "y"}, "h": {"command": "x", "args": ["y", 1]}, "i": {"command": "x", "args": null},`+"\r\n"+
 		`    "j": {"command": "x", "url": "https://c"}, "k": {"command": "\ud83d"}, "l": {"command": "x", "args": ["\u0000"]},`+"\r\n"+
-		`    "m": {"command": "\ude00\ud83d"}, "n": {"command": "\\ud83d"}`+"\r\n"+
+		`    "m": {"command": "\ude00\ud83d"}, "n": {"command": "\\ud83d"},`+"\r\n"+
+		`    "o": {"command": {"path": "x", "args": ["y"], "env": {}}}, "p": {"command": {"args": ["y"]}}`+"\r\n"+
 		"  },\r\n}\r\n// the end")
 	in := func(name string) []string { return []string{"mcpServers", name} }
 	want := []Entry{
@@ -67,6 +68,8 @@ func TestJSONEntries(t *testing.T) {
 		{Path: in("l"), Line: 15, Odd: "its args hold a character that no command can hold"},
 		{Path: in("m"), Line: 16, Odd: "its command holds a character that no command can hold"},
 		{Path: in("n"), Line: 16, Command: `\ud83d`},
+		{Path: in("o"), Line: 17, Command: "x", Args: []string{"y"}, List: true},
+		{Path: in("p"), Line: 17, Odd: "its command is no string"},
 	}
 	got := d.Entries()
 	for i := range max(len(got), len(want)) {
