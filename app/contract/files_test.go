@@ -7,34 +7,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"lamplighter/app/apptest"
 )
-
-const registered = shape(`{"pid": "number", "port": "number?", "started_at": "number", "last_heartbeat": "number", "context": "text?", "modes": ["text"],
-	"project_name": "text?", "project_root": "text?", "state": "=live_no_project|=live_with_project|=zombie"}`)
-
-// warnings are what the daemon warns of.
-func (w *world) warnings(t testing.TB) string {
-	t.Helper()
-	var health struct{ Warnings []string }
-	w.ask(t, socket, "GET", "/health", "", nil).into(t, &health)
-	return strings.Join(health.Warnings, "\n")
-}
 
 // A mistake in the settings is told with its line and the nearest known name,
 // and the last good settings stay.
 func TestSettings(t *testing.T) {
-	good, err := os.ReadFile(home.settings())
-	must(t, err)
+	good := read(home.settings())
 	defer func() {
-		write(t, home.settings(), string(good))
-		eventually(t, "the settings are good again", func() bool { return home.warnings(t) == "" })
+		write(t, home.settings(), good)
+		apptest.Eventually(t, "the settings are good again", func() bool { return home.warnings() == "[]" })
 	}()
 	for i, row := range []struct {
 		text string
@@ -48,19 +37,13 @@ func TestSettings(t *testing.T) {
 	} {
 		write(t, home.settings(), strings.Repeat("\n", 10*i)+row.text) // each has lines of its own
 		place := home.settings() + ":" + strconv.Itoa(10*i+row.line) + ":"
-		eventually(t, fmt.Sprintf("%q is told with its line", row.text), func() bool { return strings.Contains(home.warnings(t), place) })
-		if _, told, _ := strings.Cut(home.warnings(t), place); !strings.Contains(told, row.told) {
-			t.Errorf("%q: %s", row.text, told)
-		}
+		apptest.Eventually(t, fmt.Sprintf("%q is told with its line", row.text), func() bool { return strings.Contains(home.warnings(), place) })
+		_, told, _ := strings.Cut(home.warnings(), place)
+		apptest.Contains(t, told, row.told)
 	}
-	for verb, status := range map[string]int{"status": fine, "doctor": failed} {
-		if said := home.does(t, status, verb); !strings.Contains(said, home.settings()) {
-			t.Errorf("%s: %s", verb, said)
-		}
-	}
-	if a := get(t, p+"instances"); a.status != http.StatusOK {
-		t.Error("the last good settings did not stay")
-	}
+	apptest.Contains(t, home.does(t, fine, "status"), home.settings())
+	apptest.Contains(t, home.does(t, failed, "doctor"), home.settings())
+	same(t, "with the last good settings", get(p+"instances").status, 200)
 }
 
 // The page's port by a flag counts before our file, that before Serena's, and
@@ -70,22 +53,22 @@ func TestWhichSettingCounts(t *testing.T) {
 	flag, file, serena := freePort(t), freePort(t), freePort(t)
 	set := func(port int) string { return fmt.Sprintf("web_dashboard_global_port: %d\n", port) }
 	const ours = "session_port: 0\n"
+	write(t, w.path(".serena", "serena_config.yml"), "unknown: true\n"+set(serena))
 	for _, row := range []struct {
-		port         int
-		ours, serena string
-		args         []string
+		port int
+		ours string
+		args []string
 	}{
-		{flag, ours + set(file), set(serena), []string{"--web-dashboard-global-port", strconv.Itoa(flag)}},
-		{file, ours + set(file), set(serena), nil},
-		{serena, ours, "unknown: true\n" + set(serena), nil},
-		{serena, "colour: red\n" + ours + set(file), set(serena), nil},
+		{flag, ours + set(file), []string{"--web-dashboard-global-port", strconv.Itoa(flag)}},
+		{file, ours + set(file), nil},
+		{serena, ours, nil},
+		{serena, "colour: red\n" + ours + set(file), nil},
 	} {
 		write(t, w.settings(), row.ours)
-		write(t, w.path(".serena", "serena_config.yml"), row.serena)
 		w.page = row.port
-		p := w.start(nil, lamplighter(append([]string{"run"}, row.args...)...))
-		eventually(t, fmt.Sprintf("the page is served on %d", row.port), func() bool { return w.answers(page) })
-		p.end()
+		daemon := w.start(t, nil, lamplighter(append([]string{"run"}, row.args...)...)...)
+		apptest.Eventually(t, fmt.Sprintf("the page is served on %d", row.port), func() bool { return w.ready(page) })
+		daemon.end()
 	}
 }
 
@@ -93,17 +76,17 @@ func TestWhichSettingCounts(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	w := another(t, "")
 	place := func(name string) string { return w.path("places", name) }
-	must(t, errors.Join(os.MkdirAll(place(""), 0o700), os.Rename(w.settings(), place("c.yaml"))))
+	must(t, errors.Join(os.Mkdir(place(""), 0o700), os.Rename(w.settings(), place("c.yaml"))))
 	w.env = append(w.env, "LAMPLIGHTER_CONFIG="+place("c.yaml"), "LAMPLIGHTER_STATE_DIR="+place("state"), "SERENA_HOME="+place("serena"),
 		"LAMPLIGHTER_CONTROL_SOCKET="+place("c"), "LAMPLIGHTER_SOCKET="+place("s"))
-	w.start(nil, lamplighter("run"))
-	eventually(t, "it serves on the port of the settings named", func() bool { return w.answers(page) })
+	w.start(t, nil, lamplighter("run")...)
+	apptest.Eventually(t, "it serves on the port of the settings named", func() bool { return w.ready(page) })
 	for _, name := range []string{"c", "s", "state/events.jsonl", "state/lamplighter.log", "serena/instances.json"} {
-		eventually(t, name+" is there", func() bool { _, err := os.Stat(place(name)); return err == nil })
+		apptest.Eventually(t, name+" is there", func() bool { _, err := os.Stat(place(name)); return err == nil })
 	}
-	exists(t, false, w.settings(), w.state(), w.controlSocket(), w.shareSocket(), w.path(".serena"))
-	w.does(t, fine, "session", "list", "--json") // finds it
-	s := w.wrapper(w.project("placed"))          // and so does this
+	exists(t, false, w.settings(), w.state(), w.socket("control"), w.socket("share"), w.path(".serena"))
+	w.does(t, fine, "session", "list", "--json")                // finds it
+	s := w.wrapper(t, w.stdioServer(w.project(t, "placed"))...) // and so does this
 	s.in.Close()
 	s.ends(t, fine)
 }
@@ -111,20 +94,18 @@ func TestPlaces(t *testing.T) {
 // Nobody else may read what we write or talk to our sockets.
 func TestModes(t *testing.T) {
 	for path, mode := range map[string]fs.FileMode{
-		filepath.Dir(home.controlSocket()): 0o700 | fs.ModeDir,
-		home.controlSocket():               0o600 | fs.ModeSocket,
-		home.shareSocket():                 0o600 | fs.ModeSocket,
-		home.state():                       0o700 | fs.ModeDir,
-		home.state("events.jsonl"):         0o600,
-		home.state("lamplighter.log"):      0o600,
-		home.state("servers"):              0o700 | fs.ModeDir,
-		home.state("workspaces"):           0o700 | fs.ModeDir,
+		filepath.Dir(home.socket("control")): 0o700 | fs.ModeDir,
+		home.socket("control"):               0o600 | fs.ModeSocket,
+		home.socket("share"):                 0o600 | fs.ModeSocket,
+		home.state():                         0o700 | fs.ModeDir,
+		home.state("events.jsonl"):           0o600,
+		home.state("lamplighter.log"):        0o600,
+		home.state("servers"):                0o700 | fs.ModeDir,
+		home.state("workspaces"):             0o700 | fs.ModeDir,
 	} {
 		info, err := os.Lstat(path)
 		must(t, err)
-		if info.Mode() != mode {
-			t.Errorf("%s: %v", path, info.Mode())
-		}
+		same(t, path, info.Mode(), mode)
 	}
 }
 
@@ -133,76 +114,59 @@ func TestEventLines(t *testing.T) {
 	s := startFound(t, "passing")
 	s.end()
 	kinds := ""
-	eventually(t, "its end is written", func() bool {
-		text, err := os.ReadFile(home.state("events.jsonl"))
-		must(t, err)
+	apptest.Eventually(t, "its end is written", func() bool {
 		kinds = ""
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(read(home.state("events.jsonl"))) {
 			if !strings.HasSuffix(line, "\n") {
 				return false // it is being written
 			}
-			shape(event1).check(t, "an event", []byte(line))
+			fits(t, "an event", "event", []byte(line))
 			var event struct {
 				PID  int
 				Kind string
 			}
 			must(t, json.Unmarshal([]byte(line), &event))
-			if event.PID == s.pid {
+			if event.PID == s.pid() {
 				kinds += event.Kind + " "
 			}
 		}
 		return strings.HasSuffix(kinds, "stopped ")
 	})
-	if kinds != "started project_activated stopped " {
-		t.Errorf("of one server happened %q", kinds)
-	}
+	same(t, "what happened of one server", kinds, "started project_activated stopped ")
 }
 
 // The registry has R3's fields and no others, each of the three states, and
 // leaves alone what other programs have written.
 func TestRegistry(t *testing.T) {
-	without, err := home.startServer("")
-	must(t, err)
-	defer without.end()
-	ill := startFound(t, "ill")
-	_ = ill.cmd.Process.Signal(syscall.SIGSTOP) // it runs
 	path := home.path(".serena", "instances.json")
-	type registry struct{ Instances map[string]object }
-	read := func() (list registry, text []byte) {
-		text, err := os.ReadFile(path)
-		if err == nil {
-			must(t, json.Unmarshal(text, &list)) // always whole
+	registry := func() (list map[string]object) {
+		var file struct{ Instances map[string]object }
+		if text := read(path); text != "" {
+			must(t, json.Unmarshal([]byte(text), &file)) // always whole
 		}
-		return list, text
+		return file.Instances
 	}
-	entry := func(pid int) object {
-		list, _ := read()
-		return list.Instances[strconv.Itoa(pid)]
+	without, ill := home.startServer(t, ""), startFound(t, "ill")
+	ill.signal(t, syscall.SIGSTOP)
+	for s, state := range map[*server]string{alpha: "live_with_project", without: "live_no_project", ill: "zombie"} {
+		apptest.Eventually(t, state+" is registered", func() bool { return registry()[strconv.Itoa(s.pid())]["state"] == state })
 	}
-	for pid, state := range map[int]string{alpha.pid: "live_with_project", without.pid: "live_no_project", ill.pid: "zombie"} {
-		eventually(t, state+" is registered", func() bool { return entry(pid)["state"] == state })
+	text := read(path)
+	fits(t, path, "registry", []byte(text))
+	for pid, entry := range registry() {
+		compare(t, pid, "@registered", any(entry))
+		same(t, "its pid", fmt.Sprint(entry["pid"]), pid)
 	}
-	list, text := read()
-	shape(`{"instances": {}}`).check(t, path, text)
-	for pid, entry := range list.Instances {
-		one, err := json.Marshal(entry)
-		must(t, err)
-		if registered.check(t, pid, one); fmt.Sprint(entry["pid"]) != pid {
-			t.Errorf("%s is %v", pid, entry)
-		}
-	}
-	if in := entry(alpha.pid); in["port"] != float64(alpha.port) || in["project_name"] != "alpha" || in["project_root"] != alpha.project || in["context"] != "ide" {
-		t.Errorf("of alpha is registered %v", in)
-	}
+	in := registry()[strconv.Itoa(alpha.pid())]
+	same(t, "of alpha is registered", []any{in["port"], in["project_name"], in["project_root"], in["context"]}, []any{float64(alpha.port), "alpha", alpha.project, "ide"})
+
 	// Another program registers a server of its own, beside one that is dead.
 	foreign := fmt.Sprintf(`"instances": {"%d": {"pid": %[1]d, "port": 1, "started_at": %.1[2]f, "last_heartbeat": %.1[2]f, "context": "theirs", "modes": [],
-		"project_name": null, "project_root": null, "state": "live_no_project"},`, os.Getpid(), entry(alpha.pid)["started_at"])
-	write(t, path, strings.Replace(string(text), `"instances": {`, foreign, 1))
-	_ = ill.cmd.Process.Signal(syscall.SIGCONT) // it runs
+		"project_name": null, "project_root": null, "state": "live_no_project"},`, os.Getpid(), in["started_at"])
+	write(t, path, strings.Replace(text, `"instances": {`, foreign, 1))
+	ill.signal(t, syscall.SIGCONT)
 	ill.end()
-	eventually(t, "the dead one is taken out", func() bool { return entry(ill.pid) == nil })
-	if entry(os.Getpid())["context"] != "theirs" || entry(alpha.pid) == nil {
-		list, _ := read()
-		t.Errorf("left are %v", list)
-	}
+	apptest.Eventually(t, "the dead one is taken out", func() bool { return registry()[strconv.Itoa(ill.pid())] == nil })
+	left := registry()
+	check(t, left[strconv.Itoa(os.Getpid())]["context"] == "theirs" && left[strconv.Itoa(alpha.pid())] != nil, "left are %v", left)
 }

@@ -5,68 +5,101 @@ package contract
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"lamplighter/app/apptest"
 )
 
-var braces = regexp.MustCompile(`\{\w+\}`)
+const (
+	p   = "/global-dashboard/"
+	one = p + "instance/{alpha}/"
+)
+
+// route is a row of routes.txt.
+type route struct {
+	served, method, path string
+	status               int
+	shape, body          string
+	not                  []string
+}
+
+func routes(t testing.TB) (all []route) {
+	t.Helper()
+	for _, row := range table(t, "routes.txt") {
+		if last := len(all) - 1; row[0] == "not" {
+			all[last].not = row[1:]
+			continue
+		}
+		status, err := strconv.Atoi(row[1])
+		must(t, err)
+		all = append(all, route{row[0], row[2], row[3], status, cell(row, 4), cell(row, 5), nil})
+	}
+	return all
+}
 
 // name is the route as docs/http.md would write it, without what stands for
 // something and without its query.
 func (r route) name() string {
 	path, _, _ := strings.Cut(r.path, "?")
-	return r.method + " " + braces.ReplaceAllString(path, "{}")
+	return r.method + " " + regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "{}")
 }
 
-// fill puts what the test knows in the place of its names.
-func fill(text string, known map[string]string) string {
-	return braces.ReplaceAllStringFunc(text, func(name string) string {
-		if value, found := known[name[1:len(name)-1]]; found {
-			return value
-		}
-		return name
-	})
+// facts makes what the routes are about, and returns their names.
+func facts(t *testing.T) map[string]string {
+	t.Helper()
+	known := map[string]string{"alpha": strconv.Itoa(alpha.pid()), "source": home.project(t, "routes-source"), "repository": repository(t, "routes-repository")}
+	for _, name := range []string{"ended", "shut"} {
+		known[name] = strconv.Itoa(startFound(t, name).pid())
+	}
+	known["worktree"] = filepath.Join(home.project(t, "routes-trees"), "fix")
+	git(t, known["repository"], "worktree add -q -b fix "+known["worktree"])
+	return known
 }
 
 func TestRoutes(t *testing.T) {
 	known := facts(t)
-	for _, r := range routes {
-		r.checkRefusals(t, known) // first: what is refused has no effect
+	for _, r := range routes(t) {
 		path, body := fill(r.path, known), fill(r.body, known)
-		doors := []door{page, socket}
+		if r.served == "test" {
+			continue
+		}
+		r.checkRefusals(t, known) // first: what is refused has no effect
+		doors := []door{page, control}
 		switch {
-		case r.only == "socket":
-			doors = []door{socket}
-			checkFailure(t, ask(t, page, r.method, path, body, nil), http.StatusNotFound, r.name()+" on the page's port")
-		case r.only == "8888":
+		case r.served == "socket":
+			doors = []door{control}
+			home.ask(page, r.method, path, body, nil).fails(t, 404, r.name()+" on the page's port")
+		case r.served == "sessions":
 			doors = append(doors, sessions)
 		case r.method != http.MethodGet: // once is enough, and changes something
-			doors = doors[:1]
+			doors = []door{page}
 		}
 		for _, d := range doors {
-			what := r.method + " " + path + " on " + d.String()
-			a := ask(t, d, r.method, path, body, nil)
+			what := fmt.Sprintf("%s %s on %s", r.method, path, d)
+			a := home.ask(d, r.method, path, body, nil)
 			if a.status != r.status {
 				t.Errorf("%s: %d, want %d: %.500s", what, a.status, r.status, a.body)
 				continue
 			}
-			checkHeaders(t, what, d, a.header, r.shape != "")
+			a.checkHeaders(t, what, d, r.shape != "" || r.served == "serena")
 			if r.shape != "" {
-				r.shape.check(t, what, a.body)
+				fits(t, what, r.shape, a.body)
 			}
-			if r.method == http.MethodPost && path == "/workspaces" {
-				var made struct{ ID string }
-				a.into(t, &made)
-				known["ws"] = made.ID
+			if r.served == "serena" {
+				own := (&world{page: alpha.port}).ask(page, r.method, "/"+filepath.Base(path), body, nil)
+				same(t, what+", and what Serena answers itself", string(bytes.TrimSpace(a.body)), string(bytes.TrimSpace(own.body)))
+			}
+			if r.shape == "workspace" {
+				known["ws"] = a.object()["id"].(string)
 			}
 		}
 	}
@@ -76,141 +109,83 @@ func TestRoutes(t *testing.T) {
 func (r route) checkRefusals(t *testing.T, known map[string]string) {
 	t.Helper()
 	path, body := fill(r.path, known), fill(r.body, known)
-	plain, _, _ := strings.Cut(path, "?")
-	for _, bad := range r.refused {
+	refused := r.not
+	if body != "" && r.served != "sessions" {
+		refused = append([]string{`[]`, `{`, `{} {}`, `{"colour": "red"}`, `null`}, refused...)
+	}
+	for _, bad := range refused {
 		to, with := path, fill(bad, known)
 		if strings.HasPrefix(with, "?") {
+			plain, _, _ := strings.Cut(path, "?")
 			to, with = plain+with, ""
 		}
-		checkFailure(t, ask(t, page, r.method, to, with, nil), http.StatusBadRequest, r.method+" "+to+" with "+with)
+		home.ask(page, r.method, to, with, nil).fails(t, 400, r.method+" "+to+" with "+with)
 	}
-	if r.only == "socket" {
+	if r.served == "socket" {
 		return
 	}
-	a := ask(t, page, http.MethodPatch, path, "", nil)
-	checkFailure(t, a, http.StatusMethodNotAllowed, "PATCH "+path)
-	if !slices.Contains(strings.Split(a.header.Get("Allow"), ", "), r.method) {
-		t.Errorf("PATCH %s: Allow is %q, without %s", path, a.header.Get("Allow"), r.method)
-	}
-	if nothing := strings.NewReplacer("{alpha}", "1", "{ws}", "nobody-made-this").Replace(r.path); nothing != r.path {
-		checkFailure(t, ask(t, page, r.method, nothing, body, nil), http.StatusNotFound, r.name()+" of nothing")
+	a := home.ask(page, http.MethodPatch, path, "", nil)
+	a.fails(t, 405, "PATCH "+path)
+	allowed := a.header.Get("Allow")
+	check(t, slices.Contains(strings.Split(allowed, ", "), r.method), "PATCH %s: Allow is %q, without %s", path, allowed, r.method)
+	if nothing := fill(r.path, map[string]string{"alpha": "1", "ws": "nobody-made-this"}); nothing != r.path {
+		home.ask(page, r.method, nothing, body, nil).fails(t, 404, r.name()+" of nothing")
 	}
 	if r.method == http.MethodGet || r.method == http.MethodDelete {
 		return
 	}
-	for _, d := range []door{page, socket} {
+	for _, d := range []door{page, control} {
 		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded"} {
-			checkFailure(t, ask(t, d, r.method, path, `{"x": 1}`, map[string]string{"Content-Type": kind}), http.StatusBadRequest, r.name()+" with "+kind)
+			home.ask(d, r.method, path, `{"x": 1}`, header{"Content-Type": kind}).fails(t, 400, r.name()+" with "+kind)
 		}
-		checkFailure(t, ask(t, d, r.method, path, `{"x": "`+strings.Repeat("x", 1<<20)+`"}`, map[string]string{"Expect": "100-continue"}), http.StatusRequestEntityTooLarge, r.name()+" with more than 1 MiB")
-	}
-}
-
-// checkFailure wants a status, and an error in the body.
-func checkFailure(t testing.TB, a *answer, status int, what string) {
-	t.Helper()
-	var f struct{ Error string }
-	if json.Unmarshal(a.body, &f) != nil || f.Error == "" || a.status != status {
-		t.Errorf("%.200s: %d %.300q, want %d and an error", what, a.status, a.body, status)
+		large := `{"x": "` + strings.Repeat("x", 1<<20) + `"}`
+		home.ask(d, r.method, path, large, header{"Expect": "100-continue"}).fails(t, 413, r.name()+" with more than 1 MiB")
 	}
 }
 
 // checkHeaders wants what keeps other web pages out.
-func checkHeaders(t testing.TB, what string, d door, h http.Header, isJSON bool) {
+func (a answer) checkHeaders(t testing.TB, what string, d door, isJSON bool) {
 	t.Helper()
-	for name := range h {
-		if strings.HasPrefix(name, "Access-Control-") {
-			t.Errorf("%s: it has %s", what, name)
-		}
+	for name := range a.header {
+		check(t, !strings.HasPrefix(name, "Access-Control-"), "%s: it has %s", what, name)
 	}
-	if kind := h.Get("Content-Type"); isJSON && kind != "application/json" {
-		t.Errorf("%s: its Content-Type is %q", what, kind)
+	wants := header{"X-Content-Type-Options": "nosniff"}
+	if isJSON {
+		maps.Copy(wants, header{"Content-Type": "application/json", "Cache-Control": "no-store"})
 	}
-	if isJSON && h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" {
-		t.Errorf("%s: %v", what, h)
+	if d != control {
+		wants["Content-Security-Policy"] = "frame-ancestors 'none'"
 	}
-	if d != socket && !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
-		t.Errorf("%s: its policy is %q", what, h.Get("Content-Security-Policy"))
-	}
-}
-
-// facts makes what the routes are about, and returns their names.
-func facts(t *testing.T) map[string]string {
-	t.Helper()
-	known := map[string]string{"alpha": strconv.Itoa(alpha.pid)}
-	for _, name := range []string{"ended", "shut"} {
-		known[name] = strconv.Itoa(startFound(t, name).pid)
-	}
-	known["source"] = home.project("routes-source")
-	known["repository"] = repository(t, "routes-repository")
-	known["worktree"] = filepath.Join(home.project("routes-trees"), "fix")
-	home.start(nil, []string{"git", "-C", known["repository"], "worktree", "add", "-q", known["worktree"], "-b", "fix"}).ends(t, fine)
-	return known
-}
-
-// startFound starts a Serena and waits until the daemon has found it. It ends with
-// the test.
-func startFound(t testing.TB, project string) *server {
-	t.Helper()
-	s, err := home.startServer(home.project(project))
-	must(t, err)
-	t.Cleanup(s.end)
-	must(t, home.waitFor(s))
-	return s
-}
-
-// What a Serena answers comes as it is.
-func TestForwarded(t *testing.T) {
-	known := map[string]string{"alpha": strconv.Itoa(alpha.pid)}
-	for _, r := range forwarded {
-		path := fill(r.path, known)
-		got := ask(t, page, r.method, path, r.body, nil)
-		req, err := http.NewRequest(r.method, "http://127.0.0.1:"+strconv.Itoa(alpha.port)+"/"+filepath.Base(path), strings.NewReader(r.body))
-		must(t, err)
-		resp, err := http.DefaultClient.Do(req)
-		must(t, err)
-		want, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || got.status != http.StatusOK || !bytes.Equal(bytes.TrimSpace(got.body), bytes.TrimSpace(want)) {
-			t.Errorf("%s: %d %s, and Serena itself %v %s", r.name(), got.status, got.body, err, want)
-		}
-		checkHeaders(t, r.name(), page, got.header, true)
-		r.checkRefusals(t, known)
+	for name, value := range wants {
+		check(t, strings.Contains(a.header.Get(name), value), "%s: %s is %q", what, name, a.header.Get(name))
 	}
 }
 
 // The documentation names each route, and no others.
 func TestRoutesAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/http.md")
-	must(t, err)
 	var documented, tested []string
-	for line := range strings.Lines(string(text)) {
-		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+	for line := range strings.Lines(read("../../docs/http.md")) {
+		cell, isRow := strings.CutPrefix(line, "| `")
+		cell, _, _ = strings.Cut(cell, " |")
 		cell, _, _ = strings.Cut(cell, ", refused")
-		method := ""
-		for _, quoted := range regexp.MustCompile("`[^`]+`").FindAllString(cell, -1) {
-			path := strings.Trim(quoted, "`")
-			if first, rest, found := strings.Cut(path, " "); found {
-				method, path = first, rest
-			}
-			if strings.HasPrefix(path, "…/") {
-				path = p + strings.TrimPrefix(path, "…/")
-			} else if !strings.HasPrefix(path, "/") {
+		method, paths, named := strings.Cut(cell, " ")
+		if !isRow || !named || !slices.Contains([]string{"GET", "POST", "PUT", "DELETE"}, method) {
+			continue
+		}
+		for path := range strings.SplitSeq(paths, ", ") {
+			path = strings.Replace(strings.Trim(path, "`"), "…/", p, 1)
+			if path[0] != '/' {
 				path = one + path
 			}
-			if slices.Contains([]string{"GET", "POST", "PUT", "DELETE"}, method) && strings.HasPrefix(line, "| `") {
-				documented = append(documented, route{method: method, path: path}.name())
-			}
+			documented = append(documented, route{method: method, path: path}.name())
 		}
 	}
-	for _, r := range slices.Concat(routes, forwarded, elsewhere) {
+	for _, r := range routes(t) {
 		tested = append(tested, r.name())
 	}
 	slices.Sort(documented)
 	slices.Sort(tested)
-	if documented, tested = slices.Compact(documented), slices.Compact(tested); !slices.Equal(documented, tested) {
-		t.Errorf("docs/http.md has\n%q, and here are\n%q", documented, tested)
-	}
+	same(t, "documented are", slices.Compact(documented), slices.Compact(tested))
 }
 
 // events reads a stream of server-sent events: each call is the next one.
@@ -219,9 +194,7 @@ func events(t *testing.T, path string) (next func() (name, data string)) {
 	resp, err := home.open(page, "GET", path, "", nil)
 	must(t, err)
 	t.Cleanup(func() { resp.Body.Close() })
-	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-store" {
-		t.Fatalf("%s: %d %v", path, resp.StatusCode, resp.Header)
-	}
+	same(t, path, []string{resp.Status, resp.Header.Get("Content-Type"), resp.Header.Get("Cache-Control")}, []string{"200 OK", "text/event-stream", "no-store"})
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
 	return func() (name, data string) {
@@ -246,122 +219,103 @@ func TestStream(t *testing.T) {
 		t.Helper()
 		for {
 			is, data := next()
-			if is == "" {
-				instances.check(t, "a snapshot", []byte(data))
-			} else {
-				shape(status1).check(t, "the event status", []byte(data))
-			}
+			fits(t, "an event", cmp.Or(is, "instances"), []byte(data))
 			if is == name && strings.Contains(data, fmt.Sprintf(`"pid":%d,`, pid)) == listed {
 				return
 			}
 		}
 	}
 	until("status", 0, false)
-	until("", alpha.pid, true)
+	until("", alpha.pid(), true)
 	s := startFound(t, "streamed")
-	until("", s.pid, true)
+	until("", s.pid(), true)
 	s.end()
-	until("", s.pid, false)
-	until("status", s.pid, true)
+	until("", s.pid(), false)
+	until("status", s.pid(), true)
 	_, first := events(t, "/workspaces/stream")()
-	workspaces.check(t, "the first event of workspaces", []byte(first))
+	fits(t, "the first event of workspaces", "workspaces", []byte(first))
 }
 
 // Every GET answers HEAD without a body, the plain addresses lead to the page, and
 // the metrics are in the text format of Prometheus.
 func TestWaysToThePage(t *testing.T) {
 	for _, path := range []string{"/", "/global-dashboard"} {
-		if a := get(t, path); a.status != http.StatusFound || a.header.Get("Location") != p {
-			t.Errorf("%s: %d to %q", path, a.status, a.header.Get("Location"))
-		}
+		a := get(path)
+		same(t, path, []any{a.status, a.header.Get("Location")}, []any{302, p})
 	}
-	a := get(t, p)
-	if !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") || !bytes.Contains(bytes.ToLower(a.body), []byte("<!doctype html>")) {
-		t.Errorf("the page is %v %.100q", a.header, a.body)
-	}
+	a := get(p)
+	check(t, strings.HasPrefix(a.header.Get("Content-Type"), "text/html"), "the page is %v", a.header)
+	check(t, bytes.Contains(bytes.ToLower(a.body), []byte("<!doctype html>")), "the page is %.100q", a.body)
 	for _, asset := range regexp.MustCompile(`(?:src|href)="(assets/[^"]+)"`).FindAllSubmatch(a.body, -1) {
-		if got := get(t, p+string(asset[1])); got.status != http.StatusOK {
-			t.Errorf("%s: %d", asset[1], got.status)
-		}
+		same(t, string(asset[1]), get(p+string(asset[1])).status, 200)
 	}
-	metrics := get(t, "/metrics")
+	metrics := get("/metrics")
+	check(t, strings.HasPrefix(metrics.header.Get("Content-Type"), "text/plain; version=0.0.4"), "the metrics are %v", metrics.header)
 	for _, name := range []string{"lamplighter_leases", "lamplighter_instances", "lamplighter_instance_state", "lamplighter_sessions"} {
-		if !strings.HasPrefix(metrics.header.Get("Content-Type"), "text/plain; version=0.0.4") || !strings.Contains(string(metrics.body), "\n# TYPE "+name+" ") {
-			t.Errorf("the metrics have no %s: %v", name, metrics.header)
-		}
+		check(t, strings.Contains(string(metrics.body), "\n# TYPE "+name+" "), "the metrics have no %s", name)
 	}
 	for _, path := range []string{p, p + "instances", "/health", "/sessions", p + "stream"} {
-		if a := ask(t, page, http.MethodHead, path, "", nil); a.status != http.StatusOK || len(a.body) != 0 {
-			t.Errorf("HEAD %s: %d %q", path, a.status, a.body)
-		}
+		a := home.ask(page, http.MethodHead, path, "", nil)
+		check(t, a.status == 200 && len(a.body) == 0, "HEAD %s: %d %q", path, a.status, a.body)
 	}
+	known := map[string]string{"alpha": strconv.Itoa(alpha.pid())}
 	for _, path := range []string{"/none", p + "none", one + "none", "/workspaces/../health", "//health", "/health/", p + "assets/../index.html"} {
-		checkFailure(t, get(t, fill(path, map[string]string{"alpha": strconv.Itoa(alpha.pid)})), http.StatusNotFound, path)
+		get(fill(path, known)).fails(t, 404, path)
 	}
 }
 
 // The route for clients that speak HTTP shares the same servers.
 func TestMCP(t *testing.T) {
-	project := home.project("http")
+	project := home.project(t, "http")
 	// What /mcp would run as well.
 	s := shimFor(t, project, serena, "start-mcp-server", "--agent-interface", "tools", "--context", "claude-code", "--project", project)
 	s.call(t, "1", "echo", "{}")
 	before := only(t, project)
-	const both = "application/json, text/event-stream"
+	const (
+		call   = `{"jsonrpc":"2.0","id":"a b","method":"tools/call","params":{"name":"echo","arguments":{ "x":1.0}}}`
+		echoed = `{"jsonrpc":"2.0","id":"a b","result":{"content":[],"isError":false,"echo":{ "x":1.0}}}`
+		plain  = "application/json"
+		both   = "application/json, text/event-stream"
+	)
 	to := "/mcp?project=" + project
-	call := `{"jsonrpc":"2.0","id":"a b","method":"tools/call","params":{"name":"echo","arguments":{ "x":1.0}}}`
-	echoed := `{"jsonrpc":"2.0","id":"a b","result":{"content":[],"isError":false,"echo":{ "x":1.0}}}`
-
-	a := ask(t, page, "POST", to, greeting, header{"Accept": "application/json"})
+	a := home.ask(page, "POST", to, greeting, header{"Accept": plain})
 	id := a.header.Get("Mcp-Session-Id")
-	if a.status != http.StatusOK || id == "" || a.header.Get("Content-Type") != "application/json" || !bytes.Contains(a.body, []byte(`"id":0`)) {
+	if a.status != 200 || id == "" || a.header.Get("Content-Type") != plain || !bytes.Contains(a.body, []byte(`"id":0`)) {
 		t.Fatalf("initialize: %d %v %s", a.status, a.header, a.body)
 	}
-	ours := header{"Mcp-Session-Id": id, "Accept": both}
 	for _, row := range []struct {
-		method, path, body string
-		header             header
 		status             int
+		method, path, body string
+		session, accept    string
 		kind, contains     string
 	}{
-		{"POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, ours, 202, "", ""},
-		{"POST", "/mcp", call, ours.with("Accept", "application/json"), 200, "application/json", echoed},
-		{"POST", "/mcp", call, ours, 200, "text/event-stream", "data: " + echoed},
-		{"POST", "/mcp", call, header{"Accept": both}, 400, "", ""},
-		{"POST", "/mcp", greeting, header{"Accept": both}, 400, "", ""},
-		{"POST", "/mcp?project=/none", greeting, header{"Accept": both}, 400, "", ""},
-		{"POST", "/mcp", call, ours.with("Content-Type", "text/plain"), 400, "", ""},
-		{"POST", "/mcp", `[` + call + `]`, ours, 400, "", ""},
-		{"POST", "/mcp", call, ours.with("Mcp-Session-Id", "none"), 404, "", ""},
-		{"GET", "/mcp", "", ours.with("Mcp-Session-Id", "none"), 404, "", ""},
-		{"DELETE", "/mcp", "", ours.with("Mcp-Session-Id", "none"), 404, "", ""},
-		{"POST", "/mcp", call, ours.with("Accept", "text/html"), 406, "", ""},
-		{"GET", "/mcp", "", ours.with("Accept", "application/json"), 406, "", ""},
-		{"PUT", "/mcp", "", ours, 405, "", ""},
+		{202, "POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, id, both, "", ""},
+		{200, "POST", "/mcp", call, id, plain, plain, echoed},
+		{200, "POST", "/mcp", call, id, both, "text/event-stream", "data: " + echoed},
+		{400, "POST", "/mcp", call, "", both, "", `"error"`},
+		{400, "POST", "/mcp", greeting, "", both, "", `"error"`},
+		{400, "POST", "/mcp?project=/none", greeting, "", both, "", `"error"`},
+		{400, "POST", "/mcp", `[` + call + `]`, id, both, "", `"error"`},
+		{404, "POST", "/mcp", call, "none", both, "", `"error"`},
+		{404, "GET", "/mcp", "", "none", both, "", `"error"`},
+		{404, "DELETE", "/mcp", "", "none", both, "", `"error"`},
+		{406, "POST", "/mcp", call, id, "text/html", "", `"error"`},
+		{406, "GET", "/mcp", "", id, plain, "", `"error"`},
+		{405, "PUT", "/mcp", "", id, both, "", `"error"`},
 	} {
-		a := ask(t, page, row.method, row.path, row.body, row.header)
+		a := home.ask(page, row.method, row.path, row.body, header{"Mcp-Session-Id": row.session, "Accept": row.accept})
 		if a.status != row.status || !strings.HasPrefix(a.header.Get("Content-Type"), row.kind) || !bytes.Contains(a.body, []byte(row.contains)) {
-			t.Errorf("%s %s %.80s with %v: %d %v %s", row.method, row.path, row.body, row.header, a.status, a.header, a.body)
-		}
-		if row.status >= 400 && !bytes.Contains(a.body, []byte(`"error"`)) {
-			t.Errorf("%d without an error: %s", a.status, a.body)
+			t.Errorf("%s %s %.80s as %q: %d %v %s", row.method, row.path, row.body, row.session, a.status, a.header, a.body)
 		}
 	}
-	stream, err := home.open(page, "GET", "/mcp", "", ours.with("Accept", "text/event-stream"))
-	if err != nil || stream.StatusCode != http.StatusOK || stream.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("GET: %v %+v", err, stream)
-	}
+	ours := header{"Mcp-Session-Id": id, "Accept": "text/event-stream"}
+	stream, err := home.open(page, "GET", "/mcp", "", ours)
+	must(t, err)
 	defer stream.Body.Close()
-	if now := only(t, project); now != before {
-		t.Errorf("its server is %d, and was %d", now, before)
-	}
-	if a := ask(t, page, "DELETE", "/mcp", "", ours); a.status != http.StatusOK {
-		t.Errorf("DELETE: %d %s", a.status, a.body)
-	}
-	if a := ask(t, page, "POST", "/mcp", call, ours); a.status != http.StatusNotFound {
-		t.Errorf("a call after DELETE: %d %s", a.status, a.body)
-	}
-	if said := s.call(t, "2", "echo", "{}"); !strings.Contains(said, `"echo"`) {
-		t.Errorf("the other client is answered %s", said)
-	}
+	same(t, "the stream", []any{stream.StatusCode, stream.Header.Get("Content-Type")}, []any{200, "text/event-stream"})
+	same(t, "its server", only(t, project), before)
+	same(t, "a message that is text", home.ask(page, "POST", "/mcp", call, header{"Mcp-Session-Id": id, "Accept": both, "Content-Type": "text/plain"}).status, 400)
+	same(t, "DELETE", home.ask(page, "DELETE", "/mcp", "", ours).status, 200)
+	same(t, "a call after DELETE", home.ask(page, "POST", "/mcp", call, ours).status, 404)
+	apptest.Contains(t, s.call(t, "2", "echo", "{}"), `"echo"`) // the other client goes on
 }

@@ -4,12 +4,12 @@ package contract
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"lamplighter/app/apptest"
 )
 
 // startsAtLogin are the files in a home by which a desktop or systemd starts a
@@ -19,8 +19,7 @@ func (w *world) startsAtLogin() map[string]string {
 	for _, files := range []string{".config/autostart/*", ".config/systemd/user/*"} {
 		paths, _ := filepath.Glob(w.path(files)) // the pattern is right
 		for _, path := range paths {
-			text, _ := os.ReadFile(path) // it may be a directory
-			for line := range strings.Lines(string(text)) {
+			for line := range strings.Lines(read(path)) { // of a directory there are none
 				if key, command, _ := strings.Cut(line, "="); key == "Exec" || key == "ExecStart" {
 					found[filepath.Base(path)] = strings.TrimSpace(command)
 				}
@@ -35,54 +34,54 @@ func (w *world) startsAtLogin() map[string]string {
 func TestLogin(t *testing.T) {
 	w := another(t, "")
 	program := w.path(".local", "bin", "lamplighter")
+	theirs := w.path(".config", "autostart", "theirs.desktop")
 	on := func(want bool, when string) {
 		t.Helper()
 		starts := w.startsAtLogin()
-		if len(starts) > 0 != want {
-			t.Errorf("%s it starts at login by %v", when, starts)
-		}
+		check(t, len(starts) > 0 == want, "after %s it starts at login by %v", when, starts)
 		for name, command := range starts {
-			if words := strings.Fields(command); strings.Trim(words[0], `"`) != program || !slices.Contains(words, "run") {
-				t.Errorf("%s %s starts %s", when, name, command)
-			}
+			words := strings.Fields(strings.ReplaceAll(command, `"`, ""))
+			check(t, words[0] == program && strings.Contains(command, " run"), "after %s %s starts %s", when, name, command)
 		}
 	}
-	does := func(args ...string) {
-		t.Helper()
-		w.does(t, fine, args...)
+	for _, row := range []struct {
+		line      string
+		on        bool
+		installed bool
+		kept      bool // settings and state
+	}{
+		{"install --dry-run", false, false, true},
+		{"install --no-login --no-start", false, true, true},
+		{"install --no-start", true, true, true},
+		{"uninstall --dry-run", true, true, true},
+		{"uninstall --yes", false, false, true},
+		{"install --no-start", true, true, true},
+		{"uninstall --yes --purge", false, false, false},
+		{"install --no-start --no-login", false, true, false},
+	} {
+		w.does(t, fine, strings.Fields(row.line)...)
+		on(row.on, row.line)
+		exists(t, row.installed, program, program+"-connect", w.path(".local", "share", "applications", "lamplighter.desktop"))
+		exists(t, row.kept, w.settings())
+		if row.on {
+			write(t, theirs, "[Desktop Entry]\nType=Application\n")
+		}
+		if strings.HasPrefix(row.line, "uninstall --yes") {
+			exists(t, true, theirs)
+			exists(t, false, w.state("events.jsonl"))
+		}
+		if strings.HasSuffix(row.line, "--purge") {
+			exists(t, false, w.state())
+		}
 	}
-	theirs := w.path(".config", "autostart", "theirs.desktop")
-	does("install", "--dry-run")
-	on(false, "after a dry run")
-	exists(t, false, program)
-	does("install", "--no-login", "--no-start")
-	on(false, "with --no-login")
-	exists(t, true, program, program+"-connect", w.path(".local", "share", "applications", "lamplighter.desktop"))
-	does("install", "--no-start")
-	on(true, "after install")
-	write(t, theirs, "[Desktop Entry]\nType=Application\n")
-	does("uninstall", "--dry-run")
-	on(true, "after a dry run")
-	does("uninstall", "--yes")
-	on(false, "after uninstall")
-	exists(t, false, program, program+"-connect", w.state("events.jsonl"))
-	exists(t, true, w.settings(), theirs)
-	does("install", "--no-start")
-	does("uninstall", "--yes", "--purge")
-	on(false, "after a purge")
-	exists(t, false, w.settings(), w.state(), program)
-	exists(t, true, theirs)
 
 	// The page switches the same.
-	does("install", "--no-start", "--no-login")
-	w.start(nil, []string{program, "run"})
-	eventually(t, "it serves", func() bool { return w.answers(socket) })
+	w.start(t, nil, program, "run")
+	apptest.Eventually(t, "it serves", func() bool { return w.ready(control) })
 	for _, want := range []bool{true, false} {
 		body := fmt.Sprintf(`{"on": %v}`, want)
-		if a := w.ask(t, socket, "PUT", p+"login", body, nil); a.status != 200 {
-			t.Errorf("%s: %d %s", body, a.status, a.body)
-		}
-		on(want, "after "+body)
+		same(t, body, w.ask(control, "PUT", p+"login", body, nil).status, 200)
+		on(want, body)
 	}
 }
 
@@ -98,8 +97,6 @@ func TestLibraries(t *testing.T) {
 		"github.com/shirou/gopsutil/v3": true,
 		"github.com/kardianos/service":  false, // a known gap
 	} {
-		if strings.Contains("\n"+string(out), "\n"+library) != linked {
-			t.Errorf("%s is linked into the program for Linux: %v", library, !linked)
-		}
+		same(t, library+" is linked into the program for Linux", strings.Contains("\n"+string(out), "\n"+library), linked)
 	}
 }

@@ -16,10 +16,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"lamplighter/app/apptest"
 )
 
 // The names under which the test program is a server itself, or what stands above
@@ -65,7 +66,7 @@ func becomeServer(name string, args []string) bool {
 	for i := 1; i+1 < len(args); i++ {
 		option[args[i]] = args[i+1]
 	}
-	s := &standIn{name: name, project: option["--project"], context: option["--context"], calls: map[string]int{}}
+	s := &standIn{name: name, project: option["--project"], context: option["--context"]}
 	if slices.Contains(args, "--project-from-cwd") {
 		s.project, _ = os.Getwd() // then it has none
 	}
@@ -95,21 +96,14 @@ func becomeParent(name string, line []string) {
 }
 
 // standIn is such a server.
-type standIn struct {
-	name, project, context string
-
-	mu    sync.Mutex
-	tasks int
-	calls map[string]int
-}
+type standIn struct{ name, project, context string }
 
 // has reports whether a habit is asked for: "fail" ends at once, "mute" opens
 // no port, "stubborn" ignores SIGTERM, "child" has one that does too, "broken"
 // has a dashboard that answers wrongly, not at all, and not every route, "orders"
 // runs the file of that name as a child.
 func (s *standIn) has(habit string) bool {
-	text, _ := os.ReadFile(filepath.Join(s.project, habitsFile)) // there need not be any
-	return s.project != "" && slices.Contains(strings.Fields(string(text)), habit)
+	return s.project != "" && slices.Contains(strings.Fields(read(filepath.Join(s.project, habitsFile))), habit)
 }
 
 // note appends a line to a file of the project.
@@ -150,7 +144,7 @@ func (s *standIn) serve(transport, port string) {
 	if s.name == serena {
 		for at := firstDashboard; ; at++ {
 			if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(at)); err == nil {
-				go http.Serve(l, s.dashboard())
+				go http.Serve(l, s)
 				break
 			}
 		}
@@ -174,11 +168,17 @@ func (s *standIn) serve(transport, port string) {
 	_ = http.Serve(l, http.HandlerFunc(s.mcp))
 }
 
-// fixed are the answers of the dashboard of Serena 2.1.0 that do not change.
-var fixed = map[string]string{
+// dashboard are the answers of that of Serena 2.1.0, with the names of what the
+// stand-in knows.
+var dashboard = map[string]string{
 	"GET /heartbeat":                      `{"status": "alive"}`,
 	"GET /get_tool_names":                 `{"tool_names": ["get_current_config", "echo", "wait", "die"]}`,
+	"GET /get_tool_stats":                 `{"stats": {}}`,
+	"POST /clear_tool_stats":              `{"status": "cleared"}`,
 	"GET /get_token_count_estimator_name": `{"token_count_estimator_name": "CHAR_COUNT"}`,
+	"POST /get_log_messages":              `{"messages": ["INFO  2026-11-20 10:00:00,000 [MainThread] serena.cli:start:1 - ready"], "max_idx": 0, "active_project": {name}}`,
+	"GET /queued_task_executions":         `{"queued_executions": [{queue}], "status": "success"}`,
+	"GET /last_execution":                 `{"last_execution": null, "status": "success"}`,
 	"POST /cancel_task_execution":         `{"status": "success", "was_cancelled": false}`,
 	"GET /get_available_languages":        `{"languages": ["go", "python"]}`,
 	"POST /get_memory":                    `{"content": "kept", "memory_name": "notes"}`,
@@ -187,99 +187,46 @@ var fixed = map[string]string{
 	"POST /rename_memory":                 `{"status": "success"}`,
 	"POST /add_language":                  `{"status": "success"}`,
 	"POST /remove_language":               `{"status": "success"}`,
+	"PUT /shutdown":                       `{"status": "shutting down"}`,
+	"GET /get_config_overview": `{"active_project": {"name": {name}, "path": {path}, "language": null}, "context": {"name": {context}, "description": "", "path": "/contexts"},
+		"modes": [{"name": "editing", "is_active": true}], "active_tools": ["echo"], "agent_interface": "tools", "language_backend": "LSP", "serena_version": "2.1.0",
+		"current_client": null, "registered_projects": [], "available_tools": [], "available_modes": [], "available_contexts": [], "tool_stats_summary": {}, "jetbrains_mode": false}`,
 }
 
-// dashboard answers as the dashboard of Serena 2.1.0 does.
-func (s *standIn) dashboard() http.Handler {
-	mux := http.NewServeMux()
-	route := func(pattern string, answer func() any) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if s.has("broken") && s.breaks(w, r) {
-				return
-			}
-			w.Header().Set("Connection", "close")
-			w.Header().Set("Content-Type", "application/json")
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			_ = json.NewEncoder(w).Encode(answer()) // the client may have gone
-		})
-	}
-	for pattern, text := range fixed {
-		route(pattern, func() any { return json.RawMessage(text) })
-	}
-	route("GET /get_config_overview", s.overview)
-	route("GET /get_tool_stats", func() any {
-		stats := object{}
-		for name, n := range s.calls {
-			stats[name] = object{"num_times_called": n, "input_tokens": n, "output_tokens": n}
-		}
-		return object{"stats": stats}
-	})
-	route("POST /clear_tool_stats", func() any { clear(s.calls); return object{"status": "cleared"} })
-	route("POST /get_log_messages", func() any {
-		return object{"messages": []string{"INFO  2026-11-20 10:00:00,000 [MainThread] serena.cli:start:1 - ready"}, "max_idx": 0, "active_project": s.projectName()}
-	})
-	route("GET /queued_task_executions", func() any {
-		queue := []any{}
-		if s.has(busyHabit) {
-			queue = append(queue, execution(1, true))
-		}
-		return object{"queued_executions": queue, "status": "success"}
-	})
-	route("GET /last_execution", func() any {
-		if s.tasks == 0 {
-			return object{"last_execution": nil, "status": "success"}
-		}
-		return object{"last_execution": execution(s.tasks, false), "status": "success"}
-	})
-	route("PUT /shutdown", func() any {
-		time.AfterFunc(50*time.Millisecond, func() { os.Exit(0) }) // the answer goes out first
-		return object{"status": "shutting down"}
-	})
-	return mux
-}
-
-func execution(id int, running bool) object {
-	return object{"name": fmt.Sprintf("Task-%d:EchoTool", id), "task_id": id, "is_running": running, "finished_successfully": !running, "logged": true}
-}
-
-// breaks answers a route as a broken dashboard does, and reports whether it has.
-func (s *standIn) breaks(w http.ResponseWriter, r *http.Request) bool {
-	switch r.URL.Path {
-	case "/get_tool_stats":
-		w.WriteHeader(http.StatusInternalServerError)
-	case "/get_tool_names":
-		<-r.Context().Done()
-	case "/get_available_languages":
+// ServeHTTP answers as the dashboard does, a broken one wrongly, not at all, and not
+// every route.
+func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	text, known := dashboard[r.Method+" "+r.URL.Path]
+	broken := s.has("broken")
+	switch {
+	case !known || broken && r.URL.Path == "/get_available_languages":
 		http.NotFound(w, r)
-	default:
-		return false
+		return
+	case broken && r.URL.Path == "/get_tool_stats":
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	case broken && r.URL.Path == "/get_tool_names":
+		<-r.Context().Done()
+		return
+	case r.URL.Path == "/shutdown":
+		time.AfterFunc(50*time.Millisecond, func() { os.Exit(0) }) // the answer goes out first
 	}
-	return true
+	names := map[string]string{"name": "null", "path": "null", "context": jsonOf(s.context), "queue": ""}
+	if s.project != "" {
+		names["name"], names["path"] = jsonOf(filepath.Base(s.project)), jsonOf(s.project)
+	}
+	if s.has(busyHabit) {
+		names["queue"] = `{"name": "Task-1:EchoTool", "task_id": 1, "is_running": true, "finished_successfully": false, "logged": true}`
+	}
+	w.Header().Set("Connection", "close")
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, fill(text, names)) // the client may have gone
 }
 
-// object is one of JSON.
-type object = map[string]any
-
-func (s *standIn) projectName() any {
-	if s.project == "" {
-		return nil
-	}
-	return filepath.Base(s.project)
-}
-
-func (s *standIn) overview() any {
-	project := object{"name": s.projectName(), "path": s.project, "language": "go", "is_trusted": true}
-	if s.project == "" {
-		project = object{"name": nil, "path": nil, "language": nil}
-	}
-	editing := []object{{"name": "editing", "is_active": true}}
-	return object{
-		"active_project": project, "context": object{"name": s.context, "description": "", "path": "/contexts"}, "modes": editing,
-		"active_tools": []string{"echo"}, "agent_interface": "tools", "language_backend": "LSP", "serena_version": "2.1.0", "current_client": nil,
-		"registered_projects": []any{}, "available_tools": []any{}, "available_modes": editing, "available_contexts": editing,
-		"tool_stats_summary": object{}, "jetbrains_mode": false,
-	}
+// jsonOf is a text as JSON has it.
+func jsonOf(text string) string {
+	encoded, _ := json.Marshal(text) // of a text there is always one
+	return string(encoded)
 }
 
 // mcp is the server's end of streamable HTTP.
@@ -339,47 +286,57 @@ func (s *standIn) reply(message []byte) []byte {
 // call executes one call of a tool.
 func (s *standIn) call(tool string, arguments json.RawMessage) string {
 	s.note(executedFile, fmt.Appendf(nil, "%s %s", tool, arguments))
-	s.mu.Lock()
-	s.tasks++
-	s.calls[tool]++
-	s.mu.Unlock()
 	switch tool {
 	case "die":
 		os.Exit(9)
 	case "wait":
 		time.Sleep(time.Hour)
 	case "get_current_config":
-		text, _ := json.Marshal(fmt.Sprintf("Active project: %s, process %d", s.project, os.Getpid()))
-		return `{"content":[{"type":"text","text":` + string(text) + `}],"isError":false}`
+		return `{"content":[{"type":"text","text":` + jsonOf(fmt.Sprintf("Active project: %s, process %d", s.project, os.Getpid())) + `}],"isError":false}`
 	}
 	return `{"content":[],"isError":false,"echo":` + string(arguments) + `}`
 }
 
-// habits gives the stand-ins of a project theirs.
-func habits(t testing.TB, project, words string) {
-	t.Helper()
-	write(t, filepath.Join(project, habitsFile), words)
-}
-
-// server is a Serena that a client has started, over HTTP, or has at its end.
+// server is a Serena that a client has started, over HTTP.
 type server struct {
 	*process
 	project string
-	pid     int
 	port    int // of its dashboard
 }
 
-// serverOf is the command of a Serena over HTTP for a project.
-func serverOf(w *world, project string) []string {
-	return append(w.wrapped(project), "--transport", "streamable-http", "--port", "0")
+// stdioServer and httpServer are the commands of a Serena for a project.
+func (w *world) stdioServer(project string) []string {
+	return []string{w.path("bin", serena), "start-mcp-server", "--context", "ide", "--project", project}
 }
 
-// startServer starts a Serena over HTTP and waits until its dashboard answers.
-func (w *world) startServer(project string) (*server, error) {
-	s := &server{process: w.start(nil, serverOf(w, project)), project: project}
-	s.pid = s.process.pid()
-	return s, w.until("the dashboard of "+project+" answers", func() bool {
-		s.port = dashboardOf(s.pid)
+func (w *world) httpServer(project string) []string {
+	return append(w.stdioServer(project), "--transport", "streamable-http", "--port", "0")
+}
+
+// startServer starts a Serena over HTTP for the project of that name, "" for none,
+// and waits until its dashboard answers.
+func (w *world) startServer(t testing.TB, name string) *server {
+	t.Helper()
+	s := new(server)
+	if name != "" {
+		s.project = w.project(t, name)
+	}
+	s.process = w.start(t, nil, w.httpServer(s.project)...)
+	apptest.Eventually(t, "the dashboard of "+name+" answers", func() bool {
+		for _, l := range listenersOf(s.pid()) {
+			if l.port >= firstDashboard && l.port < firstDashboard+1000 {
+				s.port = l.port
+			}
+		}
 		return s.port != 0
 	})
+	return s
+}
+
+// startFound starts a Serena and waits until the one daemon has found it.
+func startFound(t testing.TB, name string) *server {
+	t.Helper()
+	s := home.startServer(t, name)
+	home.is(t, "live_with_project", "pid", float64(s.pid()))
+	return s
 }

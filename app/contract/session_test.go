@@ -6,17 +6,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"lamplighter/app/apptest"
 )
 
 // The two errors of R1, to the letter.
@@ -27,41 +27,31 @@ const (
 
 // granted is a session as it was given.
 type granted struct {
-	ID   int    `json:"session_id"`
-	Host string `json:"host"`
-	Port int    `json:"port"`
+	ID   int `json:"session_id"`
+	Port int
 }
 
-func requestBody(project string) string {
-	path, _ := json.Marshal(project) // of a string there is always one
-	return `{"project_path": ` + string(path) + `}`
-}
-
-func releaseBody(id any) string { return fmt.Sprintf(`{"session_id": %v}`, id) }
-
-// request asks for a session, which must be given.
-func (w *world) request(t testing.TB, project string) (s granted) {
-	t.Helper()
-	a := w.ask(t, sessions, "POST", "/request-session", requestBody(project), nil)
-	a.into(t, &s)
-	want := fmt.Sprintf(`{"session_id":%d,"host":"127.0.0.1","port":%d}`, s.ID, s.Port)
-	if a.status != http.StatusCreated || string(bytes.TrimSpace(a.body)) != want || !alive(s.ID) {
-		t.Errorf("%d %s", a.status, a.body)
-	}
-	return s
-}
+func pathBody(project string) string { return `{"project_path": ` + jsonOf(project) + `}` }
+func idBody(id any) string           { return fmt.Sprintf(`{"session_id": %v}`, id) }
 
 // exactly asks and wants this answer to the letter.
 func (w *world) exactly(t testing.TB, d door, path, body string, status int, want string) {
 	t.Helper()
-	if a := w.ask(t, d, "POST", path, body, nil); a.status != status || string(bytes.TrimSpace(a.body)) != want {
-		t.Errorf("%s with %.200s: %d %s, want %d %s", path, body, a.status, a.body, status, want)
-	}
+	a := w.ask(d, "POST", path, body, nil)
+	got := string(bytes.TrimSpace(a.body))
+	check(t, a.status == status && got == want, "%s with %.200s: %d %s, want %d %s", path, body, a.status, got, status, want)
 }
 
-func (w *world) release(t testing.TB, s granted) {
+// request asks for a session, which must be given.
+func (w *world) request(t testing.TB, d door, project string) (s granted) {
 	t.Helper()
-	w.exactly(t, sessions, "/release-session", releaseBody(s.ID), http.StatusOK, fmt.Sprintf(`{"status":"terminated","session_id":%d}`, s.ID))
+	a := w.ask(d, "POST", "/request-session", pathBody(project), nil)
+	_ = json.Unmarshal(a.body, &s) // then it is not what is wanted
+	want := fmt.Sprintf(`{"session_id":%d,"host":"127.0.0.1","port":%d}`, s.ID, s.Port)
+	if a.status != 201 || string(bytes.TrimSpace(a.body)) != want || !alive(s.ID) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	return s
 }
 
 // refuses reports whether a port takes no connection.
@@ -74,177 +64,123 @@ func refuses(port int) bool {
 }
 
 // From request to release, with several for one project at once and children
-// that ignore SIGTERM.
+// that ignore SIGTERM. The path arrives as it is, whatever is in it.
 func TestSessions(t *testing.T) {
-	project := home.project("sessions")
-	habits(t, project, "child")
+	project := home.project(t, `-rf two  words é🔥 a"b\c $HOME * {project}`, "child")
 	given := make([]granted, 3)
 	var all sync.WaitGroup
-	for i := range given {
-		all.Go(func() { given[i] = home.request(t, project) })
+	for i, d := range []door{sessions, sessions, page} {
+		all.Go(func() { given[i] = home.request(t, d, project) })
 	}
 	all.Wait()
-	seen := map[int]bool{}
+	ids, ports := map[float64]bool{}, map[int]bool{}
 	for _, s := range given {
-		if seen[s.ID] || seen[s.Port] {
-			t.Fatalf("two sessions have something in common: %v", given)
-		}
-		seen[s.ID], seen[s.Port] = true, true
-		resp, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/mcp", s.Port), "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_current_config"}}`))
-		must(t, err)
-		said, _ := io.ReadAll(resp.Body) // what is missing is missed below
-		resp.Body.Close()
-		if !strings.Contains(string(said), fmt.Sprintf("%s, process %d", project, s.ID)) {
-			t.Errorf("session %v answers %s", s, said)
-		}
+		ids[float64(s.ID)], ports[s.Port] = true, true
+		a := (&world{page: s.Port}).ask(page, "POST", "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_current_config"}}`, nil)
+		config := jsonOf(fmt.Sprintf("Active project: %s, process %d", project, s.ID))
+		apptest.Contains(t, string(a.body), config)
 	}
-	for _, d := range []door{sessions, page, socket} {
-		a := ask(t, d, "GET", "/sessions", "", nil)
-		shape(`{"sessions": [`+session1+`]}`).check(t, "/sessions", a.body)
-		var list struct{ Sessions []object }
-		a.into(t, &list)
-		for _, s := range list.Sessions {
-			if id, _ := s["session_id"].(float64); !seen[int(id)] || s["state"] != "running" || s["project_path"] != project {
-				t.Errorf("%v lists %v", d, s)
-			}
-		}
-		if len(list.Sessions) != len(given) {
-			t.Errorf("%v lists %s", d, a.body)
+	if len(ids) != len(given) || len(ports) != len(given) {
+		t.Fatalf("two sessions have something in common: %v", given)
+	}
+	for _, d := range []door{sessions, page, control} {
+		a := home.ask(d, "GET", "/sessions", "", nil)
+		fits(t, "/sessions", "sessions", a.body)
+		list := a.list("sessions")
+		same(t, "so many are listed", len(list), len(given))
+		for _, s := range list {
+			id, _ := s["session_id"].(float64)
+			check(t, ids[id] && s["state"] == "running" && s["project_path"] == project, "%s lists %v", d, s)
 		}
 	}
 	for i, s := range given {
 		tree := treeOf(s.ID)
-		if len(tree) < 2 {
-			t.Errorf("session %d has no child: %v", s.ID, tree)
-		}
-		if i == 1 { // by itself
+		same(t, "so many processes are in the tree", len(tree), 2)
+		status := "terminated"
+		if i == 1 { // it has ended by itself
+			status = "already_gone"
 			must(t, syscall.Kill(s.ID, syscall.SIGKILL))
 			gone(t, tree...) // else its child is what is terminated
-			home.exactly(t, page, "/release-session", releaseBody(s.ID), http.StatusOK, fmt.Sprintf(`{"status":"already_gone","session_id":%d}`, s.ID))
-		} else {
-			home.release(t, s)
 		}
+		home.exactly(t, []door{sessions, page, page}[i], "/release-session", idBody(s.ID), 200, fmt.Sprintf(`{"status":%q,"session_id":%d}`, status, s.ID))
 		// All has gone when the answer is there; nothing is waited for.
-		for _, pid := range tree {
-			if alive(pid) {
-				t.Errorf("%d of session %d runs still", pid, s.ID)
-			}
-		}
-		if !refuses(s.Port) {
-			t.Errorf("session %d: port %d still takes connections", s.ID, s.Port)
-		}
-		home.exactly(t, sessions, "/release-session", releaseBody(s.ID), http.StatusNotFound, noID)
+		living(t, false, "after its release", tree...)
+		check(t, refuses(s.Port), "port %d still takes connections", s.Port)
+		home.exactly(t, sessions, "/release-session", idBody(s.ID), 404, noID)
 		for _, other := range given[i+1:] {
-			if !alive(other.ID) || refuses(other.Port) {
-				t.Errorf("session %d went with %d", other.ID, s.ID)
-			}
+			check(t, alive(other.ID) && !refuses(other.Port), "session %d went with %d", other.ID, s.ID)
 		}
 	}
-	if left := servers(project); len(left) != 0 {
-		t.Errorf("these run still: %v", left)
-	}
+	living(t, false, "in the end", servers(project)...)
 }
 
 // What is wrong is refused with R1's words, whatever is wrong about it.
 func TestSessionsRefused(t *testing.T) {
-	project := home.project("refused")
+	project := home.project(t, "refused")
 	file := filepath.Join(project, "file")
 	write(t, file, "")
-	body := requestBody(project)
-	for _, bad := range []string{
-		``, `null`, `[]`, `{}`, `{`, `"x"`, `{"project_path": null}`, `{"project_path": ""}`, `{"project_path": 5}`, `{"project_path": [` + body + `]}`,
-		body + ` {}`, strings.Replace(body, "project_path", "Project_Path", 1), strings.TrimSuffix(body, "}") + `, "project_path": "/"}`,
-		requestBody("relative"), requestBody("~"), requestBody("."), requestBody(file), requestBody(project + "/none"), requestBody("/dev/null"),
-	} {
-		for _, d := range []door{sessions, page} {
-			home.exactly(t, d, "/request-session", bad, http.StatusBadRequest, noPath)
+	body := pathBody(project)
+	open := strings.TrimSuffix(body, "}")
+	for _, d := range []door{sessions, page} {
+		for _, bad := range []string{
+			``, `null`, `[]`, `{}`, `{`, `"x"`, `{"project_path": null}`, `{"project_path": ""}`, `{"project_path": 5}`, `{"project_path": [` + body + `]}`,
+			body + ` {}`, strings.Replace(body, "project_path", "Project_Path", 1), open + `, "project_path": "/"}`,
+			pathBody("relative"), pathBody("~"), pathBody("."), pathBody(file), pathBody(project + "/none"), pathBody("/dev/null"),
+		} {
+			home.exactly(t, d, "/request-session", bad, 400, noPath)
+		}
+		for _, bad := range []string{
+			``, `null`, `[]`, `{}`, `{`, idBody("null"), idBody(`"1"`), idBody("1.5"), idBody("-1"), idBody("0"), idBody("1"),
+			idBody("99999999999999999999"), idBody(os.Getpid()), idBody(home.daemon.pid()), idBody(alpha.pid()), `{"session_id": 1, "session_id": 2}`,
+		} {
+			home.exactly(t, d, "/release-session", bad, 404, noID)
 		}
 	}
-	for _, bad := range []string{
-		``, `null`, `[]`, `{}`, `{`, releaseBody("null"), releaseBody(`"1"`), releaseBody("1.5"), releaseBody("-1"), releaseBody("0"), releaseBody("1"),
-		releaseBody("99999999999999999999"), releaseBody(os.Getpid()), releaseBody(home.daemon.pid()), releaseBody(alpha.pid), `{"session_id": 1, "session_id": 2}`,
-	} {
-		for _, d := range []door{sessions, page} {
-			home.exactly(t, d, "/release-session", bad, http.StatusNotFound, noID)
-		}
-	}
-	checkFailure(t, ask(t, sessions, "POST", "/request-session", strings.TrimSuffix(body, "}")+`, "server": "none"}`, nil), http.StatusNotFound, "a server that no settings have")
-	if !alive(alpha.pid) || len(servers(project)) != 0 {
-		t.Error("something was started or ended")
-	}
-}
-
-// The path arrives as it is, whatever is in it.
-func TestSessionsOfStrangeProjects(t *testing.T) {
-	for _, name := range []string{"-rf", "two  words", "é🔥", `a"b\c`, "$HOME", "*", "{project}"} {
-		s := home.request(t, home.project(name))
-		if pid := only(t, home.project(name)); pid != s.ID {
-			t.Errorf("%q is served by %d, want %d", name, pid, s.ID)
-		}
-		home.release(t, s)
-	}
+	home.ask(sessions, "POST", "/request-session", open+`, "server": "none"}`, nil).fails(t, 404, "a server that no settings have")
+	check(t, alpha.running() && len(servers(project)) == 0, "something was started or ended")
 }
 
 // A server that does not start leaves nothing, and the answer has what was
 // tried and what it printed.
 func TestSessionsThatFail(t *testing.T) {
-	project := home.project("fails")
-	habits(t, project, "fail child")
-	a := ask(t, sessions, "POST", "/request-session", requestBody(project), nil)
-	checkFailure(t, a, http.StatusInternalServerError, "a server that fails")
-	for _, part := range []string{"the stand-in was told to fail", home.path("bin", serena)} {
-		if !strings.Contains(string(a.body), part) {
-			t.Errorf("%q is not in %s", part, a.body)
-		}
-	}
-	if left, list := servers(project), get(t, "/sessions"); len(left) != 0 || strings.Contains(string(list.body), project) {
-		t.Errorf("these run still: %v; listed are %s", left, list.body)
-	}
+	project := home.project(t, "fails", "fail child")
+	a := home.ask(sessions, "POST", "/request-session", pathBody(project), nil)
+	a.fails(t, 500, "a server that fails")
+	apptest.Contains(t, string(a.body), "the stand-in was told to fail", home.path("bin", serena))
+	living(t, false, "after it failed", servers(project)...)
+	check(t, !bytes.Contains(get("/sessions").body, []byte(project)), "it is listed")
 }
 
-// So does one that reports no port in time.
-func TestSessionsThatTimeOut(t *testing.T) {
+// So does one that reports no port in time. And while another program has 8888,
+// sessions are had on the page's port alone, and the user is told.
+func TestSessionsWhereSomethingIsAmiss(t *testing.T) {
 	w := another(t, "session_start_seconds: 1\n")
-	mute := w.project("mute")
-	habits(t, mute, "mute child")
-	must(t, w.startDaemon(sessions))
-	children := func() []int { return processesOf("\x00/bin/sleep\x001000\x00") }
-	before := children()
-	checkFailure(t, w.ask(t, sessions, "POST", "/request-session", requestBody(mute), nil), http.StatusInternalServerError, "a server that never listens")
-	if left := servers(mute); len(left) != 0 || !slices.Equal(before, children()) {
-		t.Errorf("after the time-out these run still: %v %v", left, children())
-	}
-}
-
-// While another program has 8888, sessions are had on the page's port alone, and
-// the user is told.
-func TestSessionPortTaken(t *testing.T) {
-	w := another(t, "")
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(w.sessions)))
 	must(t, err)
 	defer l.Close()
-	must(t, w.startDaemon(page))
-	eventually(t, "it is told", func() bool { return strings.Contains(w.warnings(t), strconv.Itoa(w.sessions)) })
-	w.sessions = w.page
-	w.release(t, w.request(t, w.project("taken")))
+	w.startDaemon(t, page)
+	apptest.Eventually(t, "it is told", func() bool { return strings.Contains(w.warnings(), strconv.Itoa(w.sessions)) })
+	mute := w.project(t, "mute", "mute child")
+	children := func() []int { return processesOf("\x00/bin/sleep\x001000\x00") }
+	before := children()
+	w.ask(page, "POST", "/request-session", pathBody(mute), nil).fails(t, http.StatusInternalServerError, "a server that never listens")
+	living(t, false, "after the time-out", servers(mute)...)
+	same(t, "the children", children(), before)
 }
 
 // All sessions end with the daemon, however that ends. There is a limit.
 func TestSessionsEndWithTheDaemon(t *testing.T) {
 	w := another(t, "session_limit: 2\n")
-	project := w.project("plain")
-	habits(t, project, "child stubborn")
-	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		must(t, w.startDaemon(sessions))
-		one, two := w.request(t, project), w.request(t, project)
-		checkFailure(t, w.ask(t, sessions, "POST", "/request-session", requestBody(project), nil), http.StatusTooManyRequests, "one too many")
+	project := w.project(t, "plain", "child stubborn")
+	for end, status := range map[syscall.Signal]int{syscall.SIGTERM: fine, syscall.SIGKILL: -1} {
+		w.startDaemon(t, sessions)
+		one, two := w.request(t, sessions, project), w.request(t, sessions, project)
+		w.ask(sessions, "POST", "/request-session", pathBody(project), nil).fails(t, 429, "one too many")
 		trees := append(treeOf(one.ID), treeOf(two.ID)...)
-		if len(trees) != 4 {
-			t.Errorf("the trees are %v", trees)
-		}
-		must(t, w.daemon.cmd.Process.Signal(end))
-		w.daemon.ends(t, map[syscall.Signal]int{syscall.SIGTERM: fine, syscall.SIGKILL: -1}[end])
+		same(t, "so many processes are in the trees", len(trees), 4)
+		w.daemon.signal(t, end)
+		w.daemon.ends(t, status)
 		gone(t, trees...)
-		eventually(t, "the ports refuse connections", func() bool { return refuses(one.Port) && refuses(two.Port) })
+		apptest.Eventually(t, "the ports refuse connections", func() bool { return refuses(one.Port) && refuses(two.Port) })
 	}
 }
