@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -45,36 +46,29 @@ func (w *world) ask(d door, method, path, body string, headers header) answer {
 		return answer{body: []byte(err.Error())}
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return answer{body: []byte(err.Error())}
-	}
+	text, _ := io.ReadAll(resp.Body) // what is missing is missed by who reads it
 	return answer{resp.StatusCode, resp.Header, text}
 }
 
 // open is ask with the body still to be read, for streams.
 func (w *world) open(d door, method, path, body string, headers header) (*http.Response, error) {
-	network, address := "unix", w.socket("control")
+	network, address, host := "unix", w.socket("control"), "lamplighter"
 	if port := map[door]int{page: w.page, sessions: w.sessions}[d]; port != 0 {
 		network, address = "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		host = address
 	}
 	req, err := http.NewRequest(method, "http://placeholder"+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	if req.Host = address; d == control {
-		req.Host = "lamplighter"
-	}
+	all := header{"Host": host}
 	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
+		all["Content-Type"] = "application/json"
 	}
-	for name, value := range headers {
-		switch {
-		case name == "Host":
-			req.Host = value
-		case value == "":
-			req.Header.Del(name)
-		default:
+	maps.Copy(all, headers)
+	req.Host = all["Host"]
+	for name, value := range all {
+		if value != "" {
 			req.Header.Set(name, value)
 		}
 	}
@@ -146,4 +140,104 @@ func (w *world) is(t testing.TB, state, member string, value any) (in object) {
 		return in["state"] == state
 	})
 	return in
+}
+
+// server is a Serena that a client has started, over HTTP.
+type server struct {
+	*process
+	project string
+	port    int // of its dashboard
+}
+
+// startFound starts a Serena for the project of that name, and waits until the one
+// daemon has found it.
+func startFound(t testing.TB, name string, habits ...string) *server {
+	t.Helper()
+	s := &server{project: home.project(t, name, habits...)}
+	s.process = home.start(t, nil, home.httpServer(s.project)...)
+	s.port = int(home.is(t, "live_with_project", "pid", float64(s.pid()))["port"].(float64))
+	return s
+}
+
+// shapes are JSON that stands for other JSON, by name. Strings are the types of what
+// may be there: text, number, bool, object, time (RFC 3339), "@" and the name of a
+// shape, a word after "=" for that text itself, or several with "|" between them; "?"
+// at the end is for null as well. [X] is a list of X. A member whose name ends in "?"
+// may be missing, and "..." are the members of another shape. Others than those named
+// must not be there.
+var shapes object
+
+// fits compares a body with a shape, by its name or itself.
+func fits(t testing.TB, what, shape string, body []byte) {
+	t.Helper()
+	want, got := any("@"+shape), any(nil)
+	if strings.HasPrefix(shape, "{") {
+		must(t, json.Unmarshal([]byte(shape), &want))
+	}
+	if err := json.Unmarshal(body, &got); err != nil {
+		t.Errorf("%s: %v: %.300q", what, err, body)
+		return
+	}
+	compare(t, what, want, got)
+}
+
+// compare says where a value is not as the shape.
+func compare(t testing.TB, at string, want, got any) {
+	t.Helper()
+	switch want := want.(type) {
+	case string:
+		types, orNull := strings.CutSuffix(want, "?")
+		name, named := strings.CutPrefix(types, "@")
+		switch {
+		case orNull && got == nil:
+		case named:
+			compare(t, at, shapes[name], got)
+		default:
+			check(t, isOf(types, got), "%s is %.300v, not %s", at, got, want)
+		}
+	case []any:
+		list, ok := got.([]any)
+		check(t, ok, "%s is %.300v, not a list", at, got)
+		for i, element := range list {
+			compare(t, fmt.Sprintf("%s[%d]", at, i), want[0], element)
+		}
+	case object:
+		members, ok := got.(object)
+		check(t, ok, "%s is %.300v, not an object", at, got)
+		known := object{}
+		for name, of := range membersOf(want) {
+			name, optional := strings.CutSuffix(name, "?")
+			member, there := members[name]
+			if known[name] = of; there {
+				compare(t, at+"."+name, of, member)
+			} else {
+				check(t, optional, "%s.%s is missing", at, name)
+			}
+		}
+		for name := range members {
+			check(t, known[name] != nil, "%s.%s is one more", at, name)
+		}
+	default:
+		t.Errorf("%s: there is no such shape", at)
+	}
+}
+
+// membersOf are those of a shape, and of the one that it extends.
+func membersOf(shape object) object {
+	all := maps.Clone(shape)
+	if base, extends := shape["..."].(string); extends {
+		maps.Copy(all, shapes[strings.TrimPrefix(base, "@")].(object))
+		delete(all, "...")
+	}
+	return all
+}
+
+func isOf(types string, got any) bool {
+	text, isText := got.(string)
+	_, notTime := time.Parse(time.RFC3339, text)
+	_, isNumber := got.(float64)
+	_, isBool := got.(bool)
+	_, isObject := got.(object)
+	is := map[string]bool{"text": isText, "time": isText && notTime == nil, "number": isNumber, "bool": isBool, "object": isObject, "=" + text: isText}
+	return slices.ContainsFunc(strings.Split(types, "|"), func(word string) bool { return is[word] })
 }

@@ -3,8 +3,10 @@
 package contract
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -28,7 +30,7 @@ func TestStates(t *testing.T) {
 	states(green.pid(), "zombie", "suspended", "green")
 	green.signal(t, syscall.SIGCONT)
 	states(green.pid(), "live_with_project", nil, "green")
-	states(home.startServer(t, "").pid(), "live_no_project", nil, "NO PROJECT")
+	states(home.start(t, nil, home.httpServer("")...).pid(), "live_no_project", nil, "NO PROJECT")
 	states(home.start(t, nil, home.path("bin", ledger), "serve").pid(), "live", nil, "ledger")
 	starting := home.start(t, nil, home.stdioServer(home.project(t, "silent", "mute"))...)
 	home.is(t, "starting", "pid", float64(starting.pid()))
@@ -52,8 +54,7 @@ func TestStates(t *testing.T) {
 
 // What a server answers that cannot be used, or in time, has its own status.
 func TestFaultsOfServers(t *testing.T) {
-	pid := home.start(t, nil, home.httpServer(home.project(t, "broken", "broken"))...).pid()
-	home.is(t, "live_with_project", "pid", float64(pid))
+	pid := startFound(t, "broken", "broken").pid()
 	for path, status := range map[string]int{"get_tool_stats": 502, "get_tool_names": 504, "get_available_languages": 404} {
 		get(fmt.Sprintf(p+"instance/%d/%s", pid, path)).fails(t, status, path)
 	}
@@ -150,4 +151,158 @@ func TestQuit(t *testing.T) {
 	quit(`{"restart": false}`)
 	gone(t, before)
 	check(t, s.running(), "the wrapper ended: %s", s.err)
+}
+
+// A mistake in the settings is told with its line and the nearest known name,
+// and the last good settings stay.
+func TestSettings(t *testing.T) {
+	good := read(home.settings())
+	defer func() {
+		write(t, home.settings(), good)
+		apptest.Eventually(t, "the settings are good again", func() bool { return home.warnings() == "[]" })
+	}()
+	for i, row := range []struct {
+		text string
+		line int
+		told string // the nearest known name, or the setting
+	}{
+		{"web_dashboard_global_por: 25300\n", 1, "web_dashboard_global_port"},
+		{"\n\nidle_shutdown_minutes: 0\n", 3, "idle_shutdown_minutes"},
+		{"tray_icon: [\n", 1, ""},
+		{"servers:\n  - {name: all, program: python, arguments: []}\n", 2, "servers"},
+	} {
+		write(t, home.settings(), strings.Repeat("\n", 10*i)+row.text) // each has lines of its own
+		place := home.settings() + ":" + strconv.Itoa(10*i+row.line) + ":"
+		apptest.Eventually(t, fmt.Sprintf("%q is told with its line", row.text), func() bool { return strings.Contains(home.warnings(), place) })
+		_, told, _ := strings.Cut(home.warnings(), place)
+		apptest.Contains(t, told, row.told)
+	}
+	apptest.Contains(t, home.does(t, fine, "status"), home.settings())
+	apptest.Contains(t, home.does(t, failed, "doctor"), home.settings())
+	same(t, "with the last good settings", get(p+"instances").status, 200)
+}
+
+// The page's port by a flag counts before our file, that before Serena's, and
+// that before the default. Broken settings at the start leave the defaults.
+func TestWhichSettingCounts(t *testing.T) {
+	w := another(t, "")
+	flag, file, serena := freePort(t), freePort(t), freePort(t)
+	set := func(port int) string { return fmt.Sprintf("web_dashboard_global_port: %d\n", port) }
+	const ours = "session_port: 0\n"
+	write(t, w.path(".serena", "serena_config.yml"), "unknown: true\n"+set(serena))
+	for _, row := range []struct {
+		port int
+		ours string
+		args []string
+	}{
+		{flag, ours + set(file), []string{"--web-dashboard-global-port", strconv.Itoa(flag)}},
+		{file, ours + set(file), nil},
+		{serena, ours, nil},
+		{serena, "colour: red\n" + ours + set(file), nil},
+	} {
+		write(t, w.settings(), row.ours)
+		w.page = row.port
+		daemon := w.start(t, nil, lamplighter(append([]string{"run"}, row.args...)...)...)
+		apptest.Eventually(t, fmt.Sprintf("the page is served on %d", row.port), func() bool { return w.ready(page) })
+		daemon.end()
+	}
+}
+
+// Where the environment names a place, that is used and the usual one is not.
+func TestPlaces(t *testing.T) {
+	w := another(t, "")
+	place := func(name string) string { return w.path("places", name) }
+	must(t, errors.Join(os.Mkdir(place(""), 0o700), os.Rename(w.settings(), place("c.yaml"))))
+	w.env = append(w.env, "LAMPLIGHTER_CONFIG="+place("c.yaml"), "LAMPLIGHTER_STATE_DIR="+place("state"), "SERENA_HOME="+place("serena"),
+		"LAMPLIGHTER_CONTROL_SOCKET="+place("c"), "LAMPLIGHTER_SOCKET="+place("s"))
+	w.start(t, nil, lamplighter("run")...)
+	apptest.Eventually(t, "it serves on the port of the settings named", func() bool { return w.ready(page) })
+	for _, name := range []string{"c", "s", "state/events.jsonl", "state/lamplighter.log", "serena/instances.json"} {
+		apptest.Eventually(t, name+" is there", func() bool { _, err := os.Stat(place(name)); return err == nil })
+	}
+	exists(t, false, w.settings(), w.state(), w.socket("control"), w.socket("share"), w.path(".serena"))
+	w.does(t, fine, "session", "list", "--json")                // finds it
+	s := w.wrapper(t, w.stdioServer(w.project(t, "placed"))...) // and so does this
+	s.in.Close()
+	s.ends(t, fine)
+}
+
+// Nobody else may read what we write or talk to our sockets.
+func TestModes(t *testing.T) {
+	for path, mode := range map[string]fs.FileMode{
+		filepath.Dir(home.socket("control")): 0o700 | fs.ModeDir,
+		home.socket("control"):               0o600 | fs.ModeSocket,
+		home.socket("share"):                 0o600 | fs.ModeSocket,
+		home.state():                         0o700 | fs.ModeDir,
+		home.state("events.jsonl"):           0o600,
+		home.state("lamplighter.log"):        0o600,
+		home.state("servers"):                0o700 | fs.ModeDir,
+		home.state("workspaces"):             0o700 | fs.ModeDir,
+	} {
+		info, err := os.Lstat(path)
+		must(t, err)
+		same(t, path, info.Mode(), mode)
+	}
+}
+
+// Each event is a line of JSON, and in the order in which they happened.
+func TestEventLines(t *testing.T) {
+	s := startFound(t, "passing")
+	s.end()
+	kinds := ""
+	apptest.Eventually(t, "its end is written", func() bool {
+		kinds = ""
+		for line := range strings.Lines(read(home.state("events.jsonl"))) {
+			if !strings.HasSuffix(line, "\n") {
+				return false // it is being written
+			}
+			fits(t, "an event", "event", []byte(line))
+			var event struct {
+				PID  int
+				Kind string
+			}
+			must(t, json.Unmarshal([]byte(line), &event))
+			if event.PID == s.pid() {
+				kinds += event.Kind + " "
+			}
+		}
+		return strings.HasSuffix(kinds, "stopped ")
+	})
+	same(t, "what happened of one server", kinds, "started project_activated stopped ")
+}
+
+// The registry has R3's fields and no others, each of the three states, and
+// leaves alone what other programs have written.
+func TestRegistry(t *testing.T) {
+	path := home.path(".serena", "instances.json")
+	registry := func() (list map[string]object) {
+		var file struct{ Instances map[string]object }
+		if text := read(path); text != "" {
+			must(t, json.Unmarshal([]byte(text), &file)) // always whole
+		}
+		return file.Instances
+	}
+	without, ill := home.start(t, nil, home.httpServer("")...), startFound(t, "ill")
+	ill.signal(t, syscall.SIGSTOP)
+	for pid, state := range map[int]string{alpha.pid(): "live_with_project", without.pid(): "live_no_project", ill.pid(): "zombie"} {
+		apptest.Eventually(t, state+" is registered", func() bool { return registry()[strconv.Itoa(pid)]["state"] == state })
+	}
+	text := read(path)
+	fits(t, path, "registry", []byte(text))
+	for pid, entry := range registry() {
+		compare(t, pid, "@registered", any(entry))
+		same(t, "its pid", fmt.Sprint(entry["pid"]), pid)
+	}
+	in := registry()[strconv.Itoa(alpha.pid())]
+	same(t, "of alpha is registered", []any{in["port"], in["project_name"], in["project_root"], in["context"]}, []any{float64(alpha.port), "alpha", alpha.project, "ide"})
+
+	// Another program registers a server of its own, beside one that is dead.
+	foreign := fmt.Sprintf(`"instances": {"%d": {"pid": %[1]d, "port": 1, "started_at": %.1[2]f, "last_heartbeat": %.1[2]f, "context": "theirs", "modes": [],
+		"project_name": null, "project_root": null, "state": "live_no_project"},`, os.Getpid(), in["started_at"])
+	write(t, path, strings.Replace(text, `"instances": {`, foreign, 1))
+	ill.signal(t, syscall.SIGCONT)
+	ill.end()
+	apptest.Eventually(t, "the dead one is taken out", func() bool { return registry()[strconv.Itoa(ill.pid())] == nil })
+	left := registry()
+	check(t, left[strconv.Itoa(os.Getpid())]["context"] == "theirs" && left[strconv.Itoa(alpha.pid())] != nil, "left are %v", left)
 }

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter/app/apptest"
+	"lamplighter/monitor/serena/serenatest"
 )
 
 // The names under which the test program is a server itself, or what stands above
@@ -33,20 +33,10 @@ const (
 	clientName   = "client" // the same over pipes, and stays
 )
 
-// firstDashboard is the port from which on dashboards are.
-const firstDashboard = 24282
-
 // What a stand-in writes into its project's directory and reads from there.
 const (
 	receivedFile = "received" // each message of MCP as it came, a line each
-	executedFile = "executed" // each call of a tool that was begun, a line each
 	habitsFile   = "habits"   // words: see standIn.has
-)
-
-// Two habits: a call runs; reads nothing, and so does not see that its client goes.
-const (
-	busyHabit = "busy"
-	deafHabit = "deaf"
 )
 
 // becomeServer serves, when the program has the name of a server.
@@ -98,25 +88,13 @@ func becomeParent(name string, line []string) {
 // standIn is such a server.
 type standIn struct{ name, project, context string }
 
-// has reports whether a habit is asked for: "fail" ends at once, "mute" opens
-// no port, "stubborn" ignores SIGTERM, "child" has one that does too, "broken"
-// has a dashboard that answers wrongly, not at all, and not every route, "orders"
-// runs the file of that name as a child.
+// has reports whether a habit is asked for: "busy" has a call that runs, "fail" ends
+// at once, "mute" opens no port and reads nothing, so that it does not see its client
+// go, "stubborn" ignores SIGTERM, "child" has one that does too, "broken" has a
+// dashboard that answers wrongly, not at all, and not every route, "orders" runs the
+// file of that name as a child.
 func (s *standIn) has(habit string) bool {
 	return s.project != "" && slices.Contains(strings.Fields(read(filepath.Join(s.project, habitsFile))), habit)
-}
-
-// note appends a line to a file of the project.
-func (s *standIn) note(file string, line []byte) {
-	if s.project == "" {
-		return
-	}
-	f, err := os.OpenFile(filepath.Join(s.project, file), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return // the project has gone
-	}
-	defer f.Close()
-	_, _ = f.Write(append(slices.Clip(line), '\n'))
 }
 
 func (s *standIn) serve(transport, port string) {
@@ -136,13 +114,13 @@ func (s *standIn) serve(transport, port string) {
 			os.Exit(1)
 		}
 	}
-	if s.has("mute") || s.has(deafHabit) {
+	if s.has("mute") {
 		for {
 			time.Sleep(time.Hour)
 		}
 	}
 	if s.name == serena {
-		for at := firstDashboard; ; at++ {
+		for at := 24282; ; at++ {
 			if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(at)); err == nil {
 				go http.Serve(l, s)
 				break
@@ -193,8 +171,7 @@ var dashboard = map[string]string{
 		"current_client": null, "registered_projects": [], "available_tools": [], "available_modes": [], "available_contexts": [], "tool_stats_summary": {}, "jetbrains_mode": false}`,
 }
 
-// ServeHTTP answers as the dashboard does, a broken one wrongly, not at all, and not
-// every route.
+// ServeHTTP answers as the dashboard does.
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, known := dashboard[r.Method+" "+r.URL.Path]
 	broken := s.has("broken")
@@ -215,18 +192,12 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.project != "" {
 		names["name"], names["path"] = jsonOf(filepath.Base(s.project)), jsonOf(s.project)
 	}
-	if s.has(busyHabit) {
+	if s.has("busy") {
 		names["queue"] = `{"name": "Task-1:EchoTool", "task_id": 1, "is_running": true, "finished_successfully": false, "logged": true}`
 	}
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, fill(text, names)) // the client may have gone
-}
-
-// jsonOf is a text as JSON has it.
-func jsonOf(text string) string {
-	encoded, _ := json.Marshal(text) // of a text there is always one
-	return string(encoded)
 }
 
 // mcp is the server's end of streamable HTTP.
@@ -258,7 +229,13 @@ func (s *standIn) mcp(w http.ResponseWriter, r *http.Request) {
 // reply answers one message, nil where there is no answer. What is echoed is
 // echoed byte for byte.
 func (s *standIn) reply(message []byte) []byte {
-	s.note(receivedFile, message)
+	if s.project != "" {
+		f, err := os.OpenFile(filepath.Join(s.project, receivedFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil { // else the project has gone
+			fmt.Fprintf(f, "%s\n", message)
+			f.Close()
+		}
+	}
 	var m struct {
 		ID     json.RawMessage
 		Method string
@@ -272,36 +249,21 @@ func (s *standIn) reply(message []byte) []byte {
 		return nil
 	}
 	result := "{}"
-	switch m.Method {
-	case "initialize":
+	switch tool := m.Params.Name; {
+	case m.Method == "initialize":
 		result = `{"protocolVersion":"` + m.Params.ProtocolVersion + `","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"Serena","version":"2.1.0"}}`
-	case "tools/list":
+	case m.Method == "tools/list":
 		result = `{"tools":[{"name":"echo","description":"","inputSchema":{"type":"object"}}]}`
-	case "tools/call":
-		result = s.call(m.Params.Name, m.Params.Arguments)
+	case tool == "die":
+		os.Exit(9)
+	case tool == "wait":
+		time.Sleep(time.Hour)
+	case tool == "get_current_config":
+		result = `{"content":[{"type":"text","text":` + jsonOf(fmt.Sprintf("Active project: %s, process %d", s.project, os.Getpid())) + `}],"isError":false}`
+	case tool != "":
+		result = `{"content":[],"isError":false,"echo":` + string(m.Params.Arguments) + `}`
 	}
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
-}
-
-// call executes one call of a tool.
-func (s *standIn) call(tool string, arguments json.RawMessage) string {
-	s.note(executedFile, fmt.Appendf(nil, "%s %s", tool, arguments))
-	switch tool {
-	case "die":
-		os.Exit(9)
-	case "wait":
-		time.Sleep(time.Hour)
-	case "get_current_config":
-		return `{"content":[{"type":"text","text":` + jsonOf(fmt.Sprintf("Active project: %s, process %d", s.project, os.Getpid())) + `}],"isError":false}`
-	}
-	return `{"content":[],"isError":false,"echo":` + string(arguments) + `}`
-}
-
-// server is a Serena that a client has started, over HTTP.
-type server struct {
-	*process
-	project string
-	port    int // of its dashboard
 }
 
 // stdioServer and httpServer are the commands of a Serena for a project.
@@ -313,30 +275,17 @@ func (w *world) httpServer(project string) []string {
 	return append(w.stdioServer(project), "--transport", "streamable-http", "--port", "0")
 }
 
-// startServer starts a Serena over HTTP for the project of that name, "" for none,
-// and waits until its dashboard answers.
-func (w *world) startServer(t testing.TB, name string) *server {
-	t.Helper()
-	s := new(server)
-	if name != "" {
-		s.project = w.project(t, name)
-	}
-	s.process = w.start(t, nil, w.httpServer(s.project)...)
-	apptest.Eventually(t, "the dashboard of "+name+" answers", func() bool {
-		for _, l := range listenersOf(s.pid()) {
-			if l.port >= firstDashboard && l.port < firstDashboard+1000 {
-				s.port = l.port
+// TestTranscripts: real Serenas still answer what the unit tests replay. When one
+// does not, look at what it means for the product before the transcripts are
+// recorded anew, with TestRecord of serenatest.
+func TestTranscripts(t *testing.T) {
+	for _, version := range serenatest.Versions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			live := serenatest.Record(t, version)
+			for _, difference := range serenatest.Recorded(t, version).Differences(live) {
+				t.Error(difference)
 			}
-		}
-		return s.port != 0
-	})
-	return s
-}
-
-// startFound starts a Serena and waits until the one daemon has found it.
-func startFound(t testing.TB, name string) *server {
-	t.Helper()
-	s := home.startServer(t, name)
-	home.is(t, "live_with_project", "pid", float64(s.pid()))
-	return s
+		})
+	}
 }

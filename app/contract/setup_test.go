@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
+
+	"lamplighter/app/apptest"
+	"lamplighter/tray/traytest"
 )
 
 // secrets stand in the ordinary files. None is ever printed.
@@ -184,4 +189,140 @@ func TestUninstallLeavesNoClientBehind(t *testing.T) {
 		}
 		exists(t, row.status == failed, program)
 	}
+}
+
+// startsAtLogin are the files in a home by which a desktop or systemd starts a
+// program, with the line that says which.
+func (w *world) startsAtLogin() map[string]string {
+	found := map[string]string{}
+	for _, files := range []string{".config/autostart/*", ".config/systemd/user/*"} {
+		paths, _ := filepath.Glob(w.path(files)) // the pattern is right
+		for _, path := range paths {
+			for line := range strings.Lines(read(path)) { // of a directory there are none
+				if key, command, _ := strings.Cut(line, "="); key == "Exec" || key == "ExecStart" {
+					found[filepath.Base(path)] = strings.TrimSpace(command)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// What install writes starts the program that it has installed, and what
+// uninstall and the switch on the page do is take exactly that away.
+func TestLogin(t *testing.T) {
+	w := another(t, "")
+	program := w.path(".local", "bin", "lamplighter")
+	theirs := w.path(".config", "autostart", "theirs.desktop")
+	on := func(want bool, when string) {
+		t.Helper()
+		starts := w.startsAtLogin()
+		check(t, len(starts) > 0 == want, "after %s it starts at login by %v", when, starts)
+		for name, command := range starts {
+			words := strings.Fields(strings.ReplaceAll(command, `"`, ""))
+			check(t, words[0] == program && strings.Contains(command, " run"), "after %s %s starts %s", when, name, command)
+		}
+	}
+	for _, row := range []struct {
+		line      string
+		on        bool
+		installed bool
+		kept      bool // settings and state
+	}{
+		{"install --dry-run", false, false, true},
+		{"install --no-login --no-start", false, true, true},
+		{"install --no-start", true, true, true},
+		{"uninstall --dry-run", true, true, true},
+		{"uninstall --yes", false, false, true},
+		{"install --no-start", true, true, true},
+		{"uninstall --yes --purge", false, false, false},
+		{"install --no-start --no-login", false, true, false},
+	} {
+		w.does(t, fine, strings.Fields(row.line)...)
+		on(row.on, row.line)
+		exists(t, row.installed, program, program+"-connect", w.path(".local", "share", "applications", "lamplighter.desktop"))
+		exists(t, row.kept, w.settings())
+		if row.on {
+			write(t, theirs, "[Desktop Entry]\nType=Application\n")
+		}
+		if strings.HasPrefix(row.line, "uninstall --yes") {
+			exists(t, true, theirs)
+			exists(t, false, w.state("events.jsonl"))
+		}
+		if strings.HasSuffix(row.line, "--purge") {
+			exists(t, false, w.state())
+		}
+	}
+
+	// The page switches the same.
+	w.start(t, nil, program, "run")
+	apptest.Eventually(t, "it serves", func() bool { return w.ready(control) })
+	for _, want := range []bool{true, false} {
+		body := fmt.Sprintf(`{"on": %v}`, want)
+		same(t, body, w.ask(control, "PUT", p+"login", body, nil).status, 200)
+		on(want, body)
+	}
+}
+
+// What the user asked the program to be written on is linked into it.
+func TestLibraries(t *testing.T) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "lamplighter/app")
+	list.Env = append(list.Environ(), "GOOS=linux")
+	out, err := list.Output()
+	must(t, err)
+	for library, linked := range map[string]bool{
+		"fyne.io/systray":               true,
+		"github.com/pkg/browser":        true,
+		"github.com/shirou/gopsutil/v3": true,
+		"github.com/kardianos/service":  false, // a known gap
+	} {
+		same(t, library+" is linked into the program for Linux", strings.Contains("\n"+string(out), "\n"+library), linked)
+	}
+}
+
+// The menu as a panel reads it over D-Bus: its lines, what a click does, and
+// that it follows what happens.
+func TestMenu(t *testing.T) {
+	w := another(t, "")
+	address, _ := traytest.StartBus(t)
+	w.env = append(w.env, "DBUS_SESSION_BUS_ADDRESS="+address)
+	panel := traytest.NewHost(t, address)
+	panel.Appear(t)
+	daemon := w.start(t, nil, lamplighter("run")...)
+	item := panel.AwaitItem(t)
+	beta := startFound(t, "beta")
+	labels := func() string { return panel.Labels(t, item) }
+	click := func(label string) { panel.Event(t, item, panel.Find(t, item, label).ID, "clicked") }
+	entry := func(s *server, name string) *regexp.Regexp {
+		return regexp.MustCompile(fmt.Sprintf(`(?m)^%d - %s\b`, s.pid(), name))
+	}
+	alphas, betas := entry(alpha, "alpha"), entry(beta, "beta")
+	apptest.Eventually(t, "both are in the menu", func() bool { return alphas.MatchString(labels()) && betas.MatchString(labels()) })
+	first := panel.Lines(t, item)[0].Label
+	check(t, regexp.MustCompile(`^\d+ servers\b`).MatchString(first), "the first line is %q", first)
+	line := panel.Find(t, item, alphas.FindString(labels()))
+	check(t, line.Icon != "" && line.Enabled, "alpha's entry is %q, enabled %v, with an icon of %d bytes", line.Label, line.Enabled, len(line.Icon))
+
+	click(alphas.FindString(labels()))
+	w.opens(t, "http://127.0.0.1:"+strconv.Itoa(alpha.port)+"/dashboard/")
+	click("Open global dashboard")
+	w.opens(t, "http://127.0.0.1:"+strconv.Itoa(w.page)+p)
+	apptest.Eventually(t, "beta ends by the menu", func() bool {
+		for _, line := range panel.Find(t, item, "Stop").Lines {
+			if betas.MatchString(line.Label) {
+				panel.Event(t, item, line.ID, "clicked")
+			}
+		}
+		return !beta.running()
+	})
+	apptest.Eventually(t, "it leaves the menu at once", func() bool { return !strings.Contains(labels(), "beta") })
+	for _, on := range []bool{true, false} {
+		click("Start at login")
+		apptest.Eventually(t, fmt.Sprintf("it is switched on: %v", on), func() bool {
+			return panel.Find(t, item, "Start at login").Checked == on && len(w.startsAtLogin()) > 0 == on
+		})
+	}
+	click("Quit")
+	daemon.ends(t, fine)
+	check(t, alpha.running(), "what others started has ended with us")
 }

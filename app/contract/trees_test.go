@@ -69,32 +69,6 @@ func only(t testing.TB, project string) int {
 	return pids[0]
 }
 
-// listener is a place where a process listens: the address as /proc has it.
-type listener struct {
-	address string
-	port    int
-}
-
-// listenersOf are those of a process.
-func listenersOf(pid int) (found []listener) {
-	open := map[string]bool{}
-	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)) // the pattern is right
-	for _, link := range links {
-		to, _ := os.Readlink(link) // it may have been closed
-		open[to] = true
-	}
-	for line := range strings.Lines(read("/proc/net/tcp") + read("/proc/net/tcp6")) {
-		const local, state, inode = 1, 3, 9
-		f := strings.Fields(line)
-		if len(f) > inode && f[state] == "0A" && open["socket:["+f[inode]+"]"] {
-			address, port, _ := strings.Cut(f[local], ":")
-			n, _ := strconv.ParseInt(port, 16, 32) // it is one
-			found = append(found, listener{address, int(n)})
-		}
-	}
-	return found
-}
-
 // gone waits until all of these processes have ended.
 func gone(t testing.TB, pids ...int) {
 	t.Helper()
@@ -173,7 +147,7 @@ func TestStopRefuses(t *testing.T) {
 	start := func(name string, habits ...string) (*process, int) {
 		return home.startTree(t, nil, name, home.httpServer(home.project(t, name, habits...))...)
 	}
-	_, busy := start("busy", busyHabit)
+	_, busy := start("busy", "busy")
 	server, used := start("used")
 	connectTo(t, server)
 	_, pinned := start("pinned")
@@ -249,7 +223,7 @@ policies:
 		stays = append(stays, pid)
 		return root
 	}
-	start("busy-one", busyHabit)
+	start("busy-one", "busy")
 	connectTo(t, start("used-one", ""))
 	start("pinned-one", "")
 	w.does(t, fine, "pin", "pinned-one")
@@ -257,7 +231,7 @@ policies:
 	start("background", "", "/bin/sh", "-c", `"$@" &`, "sh")
 	_, attached := w.startTree(t, nil, "attached-one", w.stdioServer(w.project(t, "attached-one"))...)
 	_, unused := w.startTree(t, nil, "unused-one", w.httpServer(w.project(t, "unused-one"))...)
-	client := w.start(t, nil, w.path("above", clientName), w.path("bin", ledger), "serve", "--project", w.project(t, "orphan", deafHabit))
+	client := w.start(t, nil, w.path("above", clientName), w.path("bin", ledger), "serve", "--project", w.project(t, "orphan", "mute"))
 	orphan := 0
 	apptest.Eventually(t, "the orphan to be is known", func() bool {
 		in := w.find("kind", "ledger")
