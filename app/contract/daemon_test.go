@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -100,9 +101,7 @@ func TestServersThatAreDenied(t *testing.T) {
 	for dir, mode := range denied {
 		for _, verb := range []string{"status", "doctor"} {
 			apptest.Eventually(t, verb+" names "+dir, func() bool {
-				p := start(verb)
-				p.status(t)
-				return strings.Contains(p.out.String()+p.err.String(), dir)
+				return strings.Contains(start(verb).ends(t, fine), dir)
 			})
 		}
 		info, err := os.Lstat(dir)
@@ -182,49 +181,43 @@ func TestSettings(t *testing.T) {
 	same(t, "with the last good settings", get(p+"instances").status, 200)
 }
 
-// The page's port by a flag counts before our file, that before Serena's, and
-// that before the default. Broken settings at the start leave the defaults.
-func TestWhichSettingCounts(t *testing.T) {
-	w := another(t, "")
-	flag, file, serena := freePort(t), freePort(t), freePort(t)
-	set := func(port int) string { return fmt.Sprintf("web_dashboard_global_port: %d\n", port) }
-	const ours = "session_port: 0\n"
-	write(t, w.path(".serena", "serena_config.yml"), "unknown: true\n"+set(serena))
-	for _, row := range []struct {
-		port int
-		ours string
-		args []string
-	}{
-		{flag, ours + set(file), []string{"--web-dashboard-global-port", strconv.Itoa(flag)}},
-		{file, ours + set(file), nil},
-		{serena, ours, nil},
-		{serena, "colour: red\n" + ours + set(file), nil},
-	} {
-		write(t, w.settings(), row.ours)
-		w.page = row.port
-		daemon := w.start(t, nil, lamplighter(append([]string{"run"}, row.args...)...)...)
-		apptest.Eventually(t, fmt.Sprintf("the page is served on %d", row.port), func() bool { return w.ready(page) })
-		daemon.end()
-	}
-}
-
-// Where the environment names a place, that is used and the usual one is not.
+// Where the environment names a place, that is used and the usual one is not. A
+// flag counts before our file, and that before Serena's. While our file is broken,
+// which is told, nobody knows what it spares, and no policy ends anything.
 func TestPlaces(t *testing.T) {
 	w := another(t, "")
 	place := func(name string) string { return w.path("places", name) }
-	must(t, errors.Join(os.Mkdir(place(""), 0o700), os.Rename(w.settings(), place("c.yaml"))))
 	w.env = append(w.env, "LAMPLIGHTER_CONFIG="+place("c.yaml"), "LAMPLIGHTER_STATE_DIR="+place("state"), "SERENA_HOME="+place("serena"),
 		"LAMPLIGHTER_CONTROL_SOCKET="+place("c"), "LAMPLIGHTER_SOCKET="+place("s"))
-	w.start(t, nil, lamplighter("run")...)
-	apptest.Eventually(t, "it serves on the port of the settings named", func() bool { return w.ready(page) })
-	for _, name := range []string{"c", "s", "state/events.jsonl", "state/lamplighter.log", "serena/instances.json"} {
-		apptest.Eventually(t, name+" is there", func() bool { _, err := os.Stat(place(name)); return err == nil })
+	must(t, os.Remove(w.settings()))
+	write(t, place("serena/serena_config.yml"), "unknown: true\nweb_dashboard_global_port: 20001\nidle_shutdown_minutes: 77\n")
+	for _, row := range []struct {
+		ours string
+		idle any // minutes
+		told string
+	}{
+		{"web_dashboard_global_port: 20002\nidle_shutdown_minutes: 66\n", 66.0, ""},
+		{"web_dashboard_global_port: 20002\n", 77.0, ""},
+		{"idle_shutdown_minutes: 66\ncolour: red\n", nil, "c.yaml:2"},
+	} {
+		write(t, place("c.yaml"), row.ours)
+		daemon := w.start(t, nil, lamplighter("run", "--web-dashboard-global-port", strconv.Itoa(w.page))...)
+		apptest.Eventually(t, "it serves on the port of the flag", func() bool { return w.ready(page) })
+		apptest.Eventually(t, fmt.Sprintf("idle servers end after %v min", row.idle), func() bool {
+			rules := w.ask(page, "GET", p+"policy", "", nil).list("rules")
+			return slices.ContainsFunc(rules, func(rule object) bool { return rule["name"] == "idle" && rule["minutes"] == row.idle })
+		})
+		apptest.Contains(t, string(w.ask(page, "GET", p+"status", "", nil).body), row.told)
+		for _, name := range []string{"c", "s", "state/events.jsonl", "state/lamplighter.log", "serena/instances.json"} {
+			apptest.Eventually(t, name+" is there", func() bool { _, err := os.Stat(place(name)); return err == nil })
+		}
+		w.does(t, fine, "session", "list", "--json")                // finds it
+		s := w.wrapper(t, w.stdioServer(w.project(t, "placed"))...) // and so does this
+		s.in.Close()
+		s.ends(t, fine)
+		daemon.end()
 	}
 	exists(t, false, w.settings(), w.state(), w.socket("control"), w.socket("share"), w.path(".serena"))
-	w.does(t, fine, "session", "list", "--json")                // finds it
-	s := w.wrapper(t, w.stdioServer(w.project(t, "placed"))...) // and so does this
-	s.in.Close()
-	s.ends(t, fine)
 }
 
 // Nobody else may read what we write or talk to our sockets.

@@ -109,9 +109,7 @@ func routes(t testing.TB) (all []route) {
 			all[last].not = row[1:]
 			continue
 		}
-		status, err := strconv.Atoi(row[1])
-		must(t, err)
-		all = append(all, route{row[0], row[2], row[3], status, cell(row, 4), cell(row, 5), nil})
+		all = append(all, route{row[0], row[2], row[3], number(t, row[1]), cell(row, 4), cell(row, 5), nil})
 	}
 	return all
 }
@@ -234,20 +232,13 @@ func (a answer) checkHeaders(t testing.TB, what string, d door, isJSON bool) {
 // The documentation names each route, and no others.
 func TestRoutesAreDocumented(t *testing.T) {
 	var documented, tested []string
-	for line := range strings.Lines(read("../../docs/http.md")) {
-		cell, isRow := strings.CutPrefix(line, "| `")
-		cell, _, _ = strings.Cut(cell, " |")
-		cell, _, _ = strings.Cut(cell, ", refused")
-		method, paths, named := strings.Cut(cell, " ")
-		if !isRow || !named || !slices.Contains([]string{"GET", "POST", "PUT", "DELETE"}, method) {
-			continue
-		}
-		for path := range strings.SplitSeq(paths, ", ") {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(GET|POST|PUT|DELETE) ([^|]+?)(, refused.*)? \\|").FindAllStringSubmatch(read("../../docs/http.md"), -1) {
+		for path := range strings.SplitSeq(row[2], ", ") {
 			path = strings.Replace(strings.Trim(path, "`"), "…/", p, 1)
 			if path[0] != '/' {
 				path = one + path
 			}
-			documented = append(documented, route{method: method, path: path}.name())
+			documented = append(documented, route{method: row[1], path: path}.name())
 		}
 	}
 	for _, r := range routes(t) {
@@ -341,51 +332,29 @@ func TestMCP(t *testing.T) {
 	s := shimFor(t, project, serena, "start-mcp-server", "--agent-interface", "tools", "--context", "claude-code", "--project", project)
 	s.call(t, "1", "echo", "{}")
 	before := only(t, project)
-	const (
-		call   = `{"jsonrpc":"2.0","id":"a b","method":"tools/call","params":{"name":"echo","arguments":{ "x":1.0}}}`
-		echoed = `{"jsonrpc":"2.0","id":"a b","result":{"content":[],"isError":false,"echo":{ "x":1.0}}}`
-		plain  = "application/json"
-		both   = "application/json, text/event-stream"
-	)
-	to := "/mcp?project=" + project
-	a := home.ask(page, "POST", to, greeting, header{"Accept": plain})
-	id := a.header.Get("Mcp-Session-Id")
-	if a.status != 200 || id == "" || a.header.Get("Content-Type") != plain || !bytes.Contains(a.body, []byte(`"id":0`)) {
-		t.Fatalf("initialize: %d %v %s", a.status, a.header, a.body)
+	known := map[string]string{
+		"greeting": greeting, "both": "application/json, text/event-stream",
+		"call":   `{"jsonrpc":"2.0","id":"a b","method":"tools/call","params":{"name":"echo","arguments":{ "x":1.0}}}`,
+		"echoed": `{"jsonrpc":"2.0","id":"a b","result":{"content":[],"isError":false,"echo":{ "x":1.0}}}`,
 	}
-	for _, row := range []struct {
-		status             int
-		method, path, body string
-		session, accept    string
-		kind, contains     string
-	}{
-		{202, "POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, id, both, "", ""},
-		{200, "POST", "/mcp", call, id, plain, plain, echoed},
-		{200, "POST", "/mcp", call, id, both, "text/event-stream", "data: " + echoed},
-		{400, "POST", "/mcp", call, "", both, "", `"error"`},
-		{400, "POST", "/mcp", greeting, "", both, "", `"error"`},
-		{400, "POST", "/mcp?project=/none", greeting, "", both, "", `"error"`},
-		{400, "POST", "/mcp", `[` + call + `]`, id, both, "", `"error"`},
-		{404, "POST", "/mcp", call, "none", both, "", `"error"`},
-		{404, "GET", "/mcp", "", "none", both, "", `"error"`},
-		{404, "DELETE", "/mcp", "", "none", both, "", `"error"`},
-		{406, "POST", "/mcp", call, id, "text/html", "", `"error"`},
-		{406, "GET", "/mcp", "", id, plain, "", `"error"`},
-		{405, "PUT", "/mcp", "", id, both, "", `"error"`},
-	} {
-		a := home.ask(page, row.method, row.path, row.body, header{"Mcp-Session-Id": row.session, "Accept": row.accept})
-		if a.status != row.status || !strings.HasPrefix(a.header.Get("Content-Type"), row.kind) || !bytes.Contains(a.body, []byte(row.contains)) {
-			t.Errorf("%s %s %.80s as %q: %d %v %s", row.method, row.path, row.body, row.session, a.status, a.header, a.body)
-		}
+	a := home.ask(page, "POST", "/mcp?project="+project, greeting, header{"Accept": "application/json"})
+	same(t, "initialize", []any{a.status, a.header.Get("Content-Type"), a.object()["id"]}, []any{200, "application/json", float64(0)})
+	known["id"] = a.header.Get("Mcp-Session-Id")
+	for _, row := range table(t, "mcp.txt") {
+		a := home.ask(page, row[1], "/mcp"+cell(row, 2), fill(cell(row, 5), known), header{"Mcp-Session-Id": fill(cell(row, 3), known), "Accept": fill(row[4], known)})
+		same(t, fmt.Sprintf("%q", row), strconv.Itoa(a.status), row[0])
+		apptest.Contains(t, a.header.Get("Content-Type"), cell(row, 6))
+		apptest.Contains(t, string(a.body), fill(cell(row, 7), known))
 	}
-	ours := header{"Mcp-Session-Id": id, "Accept": "text/event-stream"}
+	ours := header{"Mcp-Session-Id": known["id"], "Accept": "text/event-stream"}
 	stream, err := home.open(page, "GET", "/mcp", "", ours)
 	must(t, err)
 	defer stream.Body.Close()
 	same(t, "the stream", []any{stream.StatusCode, stream.Header.Get("Content-Type")}, []any{200, "text/event-stream"})
 	same(t, "its server", only(t, project), before)
-	same(t, "a message that is text", home.ask(page, "POST", "/mcp", call, header{"Mcp-Session-Id": id, "Accept": both, "Content-Type": "text/plain"}).status, 400)
+	text := header{"Mcp-Session-Id": known["id"], "Accept": known["both"], "Content-Type": "text/plain"}
+	same(t, "a message that is text", home.ask(page, "POST", "/mcp", known["call"], text).status, 400)
 	same(t, "DELETE", home.ask(page, "DELETE", "/mcp", "", ours).status, 200)
-	same(t, "a call after DELETE", home.ask(page, "POST", "/mcp", call, ours).status, 404)
+	same(t, "a call after DELETE", home.ask(page, "POST", "/mcp", known["call"], ours).status, 404)
 	apptest.Contains(t, s.call(t, "2", "echo", "{}"), `"echo"`) // the other client goes on
 }

@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,14 @@ func cell(row []string, i int) string {
 	return row[i]
 }
 
+// number is that in a cell.
+func number(t testing.TB, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	must(t, err)
+	return n
+}
+
 // fill puts what the test knows in the place of its names.
 func fill(text string, known map[string]string) string {
 	for name, value := range known {
@@ -176,8 +185,13 @@ func newWorld(t testing.TB, page, sessions int, settings string) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "c") // short, since a socket's path is limited
 	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // something may still write into it
 	w := &world{page: page, sessions: sessions, dir: dir}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(read(w.state("lamplighter.log")))
+		}
+		_ = os.RemoveAll(dir) // something may still write into it
+	})
 	w.env = []string{
 		"HOME=" + dir, "PATH=" + w.path("bin") + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "CI=true",
 		"XDG_RUNTIME_DIR=" + w.path("run"), "TMPDIR=" + w.path("tmp"),
@@ -200,13 +214,7 @@ func newWorld(t testing.TB, page, sessions int, settings string) *world {
 // ends, that there is none.
 func another(t testing.TB, settings string) *world {
 	t.Helper()
-	w := newWorld(t, freePort(t), freePort(t), settings)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(read(w.state("lamplighter.log")))
-		}
-	})
-	return w
+	return newWorld(t, freePort(t), freePort(t), settings)
 }
 
 func freePort(t testing.TB) int {
@@ -326,21 +334,15 @@ func (p *process) signal(t testing.TB, s os.Signal) {
 	must(t, p.cmd.Process.Signal(s))
 }
 
-// status waits for the end.
-func (p *process) status(t testing.TB) int {
+// ends waits for the end with this status, and returns all that was printed.
+func (p *process) ends(t testing.TB, want int) (printed string) {
 	t.Helper()
 	select {
 	case <-p.done:
 	case <-time.After(time.Minute): // a test waits no longer; none measures time
 		t.Fatalf("%q does not end; it printed %q", p.cmd.Args, p.err.String())
 	}
-	return p.cmd.ProcessState.ExitCode()
-}
-
-// ends waits for the end with this status, and returns all that was printed.
-func (p *process) ends(t testing.TB, want int) (printed string) {
-	t.Helper()
-	status := p.status(t)
+	status := p.cmd.ProcessState.ExitCode()
 	printed = p.out.String() + p.err.String()
 	check(t, status == want, "%q: exit status %d, want %d: %s", p.cmd.Args[1:], status, want, printed)
 	return printed

@@ -4,6 +4,7 @@ package contract
 
 import (
 	"bufio"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -146,58 +147,43 @@ func (s *standIn) serve(transport, port string) {
 	_ = http.Serve(l, http.HandlerFunc(s.mcp))
 }
 
-// dashboard are the answers of that of Serena 2.1.0, with the names of what the
+// dashboard are the answers of that of Serena 2.1.0, with the names of what a
 // stand-in knows.
-var dashboard = map[string]string{
-	"GET /heartbeat":                      `{"status": "alive"}`,
-	"GET /get_tool_names":                 `{"tool_names": ["get_current_config", "echo", "wait", "die"]}`,
-	"GET /get_tool_stats":                 `{"stats": {}}`,
-	"POST /clear_tool_stats":              `{"status": "cleared"}`,
-	"GET /get_token_count_estimator_name": `{"token_count_estimator_name": "CHAR_COUNT"}`,
-	"POST /get_log_messages":              `{"messages": ["INFO  2026-11-20 10:00:00,000 [MainThread] serena.cli:start:1 - ready"], "max_idx": 0, "active_project": {name}}`,
-	"GET /queued_task_executions":         `{"queued_executions": [{queue}], "status": "success"}`,
-	"GET /last_execution":                 `{"last_execution": null, "status": "success"}`,
-	"POST /cancel_task_execution":         `{"status": "success", "was_cancelled": false}`,
-	"GET /get_available_languages":        `{"languages": ["go", "python"]}`,
-	"POST /get_memory":                    `{"content": "kept", "memory_name": "notes"}`,
-	"POST /save_memory":                   `{"status": "success"}`,
-	"POST /delete_memory":                 `{"status": "success"}`,
-	"POST /rename_memory":                 `{"status": "success"}`,
-	"POST /add_language":                  `{"status": "success"}`,
-	"POST /remove_language":               `{"status": "success"}`,
-	"PUT /shutdown":                       `{"status": "shutting down"}`,
-	"GET /get_config_overview": `{"active_project": {"name": {name}, "path": {path}, "language": null}, "context": {"name": {context}, "description": "", "path": "/contexts"},
-		"modes": [{"name": "editing", "is_active": true}], "active_tools": ["echo"], "agent_interface": "tools", "language_backend": "LSP", "serena_version": "2.1.0",
-		"current_client": null, "registered_projects": [], "available_tools": [], "available_modes": [], "available_contexts": [], "tool_stats_summary": {}, "jetbrains_mode": false}`,
-}
+//
+//go:embed testdata/dashboard.json
+var dashboard []byte
 
 // ServeHTTP answers as the dashboard does.
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	text, known := dashboard[r.Method+" "+r.URL.Path]
-	broken := s.has("broken")
-	switch {
-	case !known || broken && r.URL.Path == "/get_available_languages":
-		http.NotFound(w, r)
-		return
-	case broken && r.URL.Path == "/get_tool_stats":
-		w.WriteHeader(http.StatusInternalServerError)
-		return
-	case broken && r.URL.Path == "/get_tool_names":
-		<-r.Context().Done()
-		return
-	case r.URL.Path == "/shutdown":
+	if r.URL.Path == "/shutdown" {
 		time.AfterFunc(50*time.Millisecond, func() { os.Exit(0) }) // the answer goes out first
 	}
-	names := map[string]string{"name": "null", "path": "null", "context": jsonOf(s.context), "queue": ""}
+	if s.has("broken") {
+		switch r.URL.Path {
+		case "/get_tool_stats":
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		case "/get_tool_names":
+			<-r.Context().Done()
+			return
+		case "/get_available_languages":
+			http.NotFound(w, r)
+			return
+		}
+	}
+	name, path, running := "null", "null", ""
 	if s.project != "" {
-		names["name"], names["path"] = jsonOf(filepath.Base(s.project)), jsonOf(s.project)
+		name, path = jsonOf(filepath.Base(s.project)), jsonOf(s.project)
 	}
 	if s.has("busy") {
-		names["queue"] = `{"name": "Task-1:EchoTool", "task_id": 1, "is_running": true, "finished_successfully": false, "logged": true}`
+		running = `{"name": "Task-1:EchoTool", "task_id": 1, "is_running": true, "finished_successfully": false, "logged": true}`
 	}
+	var answers map[string]json.RawMessage
+	_ = json.Unmarshal(dashboard, &answers) // then there are none
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, fill(text, names)) // the client may have gone
+	text := string(answers[r.Method+" "+r.URL.Path])
+	_, _ = strings.NewReplacer(`"{name}"`, name, `"{path}"`, path, `"{context}"`, jsonOf(s.context), `"{running}"`, running).WriteString(w, text)
 }
 
 // mcp is the server's end of streamable HTTP.

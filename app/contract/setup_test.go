@@ -91,9 +91,7 @@ func become(t *testing.T, before, after object, changed ...string) {
 func TestSettingsOfClients(t *testing.T) {
 	w := clientsWorld(t)
 	for _, row := range table(t, "settings.txt") {
-		file, place, servers, changed, named := row[1], w.path(row[2]), row[3], cell(row, 4), cell(row, 5)
-		status, err := strconv.Atoi(row[0])
-		must(t, err)
+		status, file, place, servers, changed, named := number(t, row[0]), row[1], w.path(row[2]), row[3], cell(row, 4), cell(row, 5)
 		t.Run(file+" of "+filepath.Dir(row[2]), func(t *testing.T) {
 			text := settingsOf(file, servers)
 			write(t, place, text)

@@ -32,8 +32,7 @@ func TestVerbs(t *testing.T) {
 			if row[0] == "flags" {
 				w.hasFlags(t, row[1], cell(row, 2))
 			} else if row[column] != "-" {
-				status, err := strconv.Atoi(row[column])
-				must(t, err)
+				status := number(t, row[column])
 				p := w.run(t, strings.Fields(fill(row[2], known))...)
 				p.ends(t, status)
 				p.printed(t, row[2], status, cell(row, 3))
