@@ -109,15 +109,8 @@ func (a answer) fails(t testing.TB, status int, what string) {
 	check(t, words != "" && a.status == status, "%.200s: %d %.300q, want %d and an error", what, a.status, a.body, status)
 }
 
-// ready reports whether the daemon serves there, and has looked for servers.
-func (w *world) ready(d door) bool {
-	return w.ask(d, http.MethodGet, "/health", "", nil).object()["ready"] == true
-}
-
-// warnings are what the daemon warns of.
-func (w *world) warnings() string {
-	return fmt.Sprint(w.ask(control, http.MethodGet, "/health", "", nil).object()["warnings"])
-}
+// health is what the daemon says of itself there, nil: it does not serve.
+func (w *world) health(d door) object { return w.ask(d, http.MethodGet, "/health", "", nil).object() }
 
 // find is the first server that the daemon lists with this member, nil: none.
 func (w *world) find(member string, value any) object {

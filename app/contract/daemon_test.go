@@ -27,9 +27,9 @@ func TestStates(t *testing.T) {
 	}
 	green := startFound(t, "green")
 	states(green.pid(), "live_with_project", nil, "green")
-	green.signal(t, syscall.SIGSTOP)
+	must(t, green.cmd.Process.Signal(syscall.SIGSTOP))
 	states(green.pid(), "zombie", "suspended", "green")
-	green.signal(t, syscall.SIGCONT)
+	must(t, green.cmd.Process.Signal(syscall.SIGCONT))
 	states(green.pid(), "live_with_project", nil, "green")
 	states(home.start(t, nil, home.httpServer("")...).pid(), "live_no_project", nil, "NO PROJECT")
 	states(home.start(t, nil, home.path("bin", ledger), "serve").pid(), "live", nil, "ledger")
@@ -94,7 +94,7 @@ func TestServersThatAreDenied(t *testing.T) {
 		return w.start(t, nil, append([]string{"setpriv", "--bounding-set=-all", "--inh-caps=-all", "--"}, lamplighter(args...)...)...)
 	}
 	daemon := start("run")
-	apptest.Eventually(t, "it serves", func() bool { return w.ready(control) })
+	apptest.Eventually(t, "it serves", func() bool { return w.health(control)["ready"] == true })
 	project := w.project(t, "readable")
 	w.wrapper(t, w.stdioServer(project)...).wakes(t, project, "1")
 	check(t, daemon.running(), "it has ended: %s", daemon.err)
@@ -158,7 +158,7 @@ func TestSettings(t *testing.T) {
 	good := read(home.settings())
 	defer func() {
 		write(t, home.settings(), good)
-		apptest.Eventually(t, "the settings are good again", func() bool { return home.warnings() == "[]" })
+		apptest.Eventually(t, "the settings are good again", func() bool { return fmt.Sprint(home.health(control)["warnings"]) == "[]" })
 	}()
 	for i, row := range []struct {
 		text string
@@ -172,8 +172,8 @@ func TestSettings(t *testing.T) {
 	} {
 		write(t, home.settings(), strings.Repeat("\n", 10*i)+row.text) // each has lines of its own
 		place := home.settings() + ":" + strconv.Itoa(10*i+row.line) + ":"
-		apptest.Eventually(t, fmt.Sprintf("%q is told with its line", row.text), func() bool { return strings.Contains(home.warnings(), place) })
-		_, told, _ := strings.Cut(home.warnings(), place)
+		apptest.Eventually(t, fmt.Sprintf("%q is told with its line", row.text), func() bool { return strings.Contains(fmt.Sprint(home.health(control)["warnings"]), place) })
+		_, told, _ := strings.Cut(fmt.Sprint(home.health(control)["warnings"]), place)
 		apptest.Contains(t, told, row.told)
 	}
 	apptest.Contains(t, home.does(t, fine, "status"), home.settings())
@@ -202,7 +202,7 @@ func TestPlaces(t *testing.T) {
 	} {
 		write(t, place("c.yaml"), row.ours)
 		daemon := w.start(t, nil, lamplighter("run", "--web-dashboard-global-port", strconv.Itoa(w.page))...)
-		apptest.Eventually(t, "it serves on the port of the flag", func() bool { return w.ready(page) })
+		apptest.Eventually(t, "it serves on the port of the flag", func() bool { return w.health(page)["ready"] == true })
 		apptest.Eventually(t, fmt.Sprintf("idle servers end after %v min", row.idle), func() bool {
 			rules := w.ask(page, "GET", p+"policy", "", nil).list("rules")
 			return slices.ContainsFunc(rules, func(rule object) bool { return rule["name"] == "idle" && rule["minutes"] == row.idle })
@@ -245,18 +245,13 @@ func TestEventLines(t *testing.T) {
 	kinds := ""
 	apptest.Eventually(t, "its end is written", func() bool {
 		kinds = ""
-		for line := range strings.Lines(read(home.state("events.jsonl"))) {
-			if !strings.HasSuffix(line, "\n") {
-				return false // it is being written
-			}
+		lines := strings.Split(read(home.state("events.jsonl")), "\n")
+		for _, line := range lines[:len(lines)-1] { // the last is being written
 			fits(t, "an event", "event", []byte(line))
-			var event struct {
-				PID  int
-				Kind string
-			}
+			var event object
 			must(t, json.Unmarshal([]byte(line), &event))
-			if event.PID == s.pid() {
-				kinds += event.Kind + " "
+			if event["pid"] == float64(s.pid()) {
+				kinds += event["kind"].(string) + " "
 			}
 		}
 		return strings.HasSuffix(kinds, "stopped ")
@@ -276,7 +271,7 @@ func TestRegistry(t *testing.T) {
 		return file.Instances
 	}
 	without, ill := home.start(t, nil, home.httpServer("")...), startFound(t, "ill")
-	ill.signal(t, syscall.SIGSTOP)
+	must(t, ill.cmd.Process.Signal(syscall.SIGSTOP))
 	for pid, state := range map[int]string{alpha.pid(): "live_with_project", without.pid(): "live_no_project", ill.pid(): "zombie"} {
 		apptest.Eventually(t, state+" is registered", func() bool { return registry()[strconv.Itoa(pid)]["state"] == state })
 	}
@@ -293,7 +288,7 @@ func TestRegistry(t *testing.T) {
 	foreign := fmt.Sprintf(`"instances": {"%d": {"pid": %[1]d, "port": 1, "started_at": %.1[2]f, "last_heartbeat": %.1[2]f, "context": "theirs", "modes": [],
 		"project_name": null, "project_root": null, "state": "live_no_project"},`, os.Getpid(), in["started_at"])
 	write(t, path, strings.Replace(text, `"instances": {`, foreign, 1))
-	ill.signal(t, syscall.SIGCONT)
+	must(t, ill.cmd.Process.Signal(syscall.SIGCONT))
 	ill.end()
 	apptest.Eventually(t, "the dead one is taken out", func() bool { return registry()[strconv.Itoa(ill.pid())] == nil })
 	left := registry()

@@ -257,7 +257,7 @@ func (w *world) startDaemon(t testing.TB, ports ...door) {
 		if err == nil {
 			c.Close()
 		}
-		return err == nil && !slices.ContainsFunc(append(ports, control), func(d door) bool { return !w.ready(d) })
+		return err == nil && !slices.ContainsFunc(append(ports, control), func(d door) bool { return w.health(d)["ready"] != true })
 	})
 }
 
@@ -312,26 +312,13 @@ func (w *world) start(t testing.TB, change func(*exec.Cmd), line ...string) *pro
 	return p
 }
 
-func (p *process) pid() int { return p.cmd.Process.Pid }
-
-func (p *process) running() bool {
-	select {
-	case <-p.done:
-		return false
-	default:
-		return true
-	}
-}
+func (p *process) pid() int      { return p.cmd.Process.Pid }
+func (p *process) running() bool { return alive(p.pid()) }
 
 // end kills it, unless it has ended.
 func (p *process) end() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
-}
-
-func (p *process) signal(t testing.TB, s os.Signal) {
-	t.Helper()
-	must(t, p.cmd.Process.Signal(s))
 }
 
 // ends waits for the end with this status, and returns all that was printed.

@@ -58,9 +58,6 @@ func becomeServer(name string, args []string) bool {
 		option[args[i]] = args[i+1]
 	}
 	s := &standIn{name: name, project: option["--project"], context: option["--context"]}
-	if slices.Contains(args, "--project-from-cwd") {
-		s.project, _ = os.Getwd() // then it has none
-	}
 	if _, err := os.ReadDir(filepath.Join(s.project, ".serena")); err != nil {
 		s.project = "" // as Serena does with a project that it cannot open
 	}
@@ -109,24 +106,17 @@ func (s *standIn) serve(transport, port string) {
 		_ = exec.Command("sh", filepath.Join(s.project, "orders")).Start() // the outcome is missing then
 	}
 	if s.has("child") {
-		child := exec.Command("/bin/sleep", "1000") // it inherits what is ignored
-		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if child.Start() != nil {
-			os.Exit(1)
-		}
+		_ = exec.Command("setsid", "/bin/sleep", "1000").Start() // it inherits what is ignored, and is missed where it is not there
 	}
 	if s.has("mute") {
-		for {
-			time.Sleep(time.Hour)
-		}
+		time.Sleep(24 * time.Hour)
 	}
 	if s.name == serena {
-		for at := 24282; ; at++ {
-			if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(at)); err == nil {
-				go http.Serve(l, s)
-				break
-			}
+		var l net.Listener
+		for port := 24282; l == nil; port++ {
+			l, _ = net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)) // it may be taken
 		}
+		go http.Serve(l, s)
 	}
 	if transport == "stdio" {
 		lines := bufio.NewScanner(os.Stdin)
@@ -158,18 +148,13 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/shutdown" {
 		time.AfterFunc(50*time.Millisecond, func() { os.Exit(0) }) // the answer goes out first
 	}
-	if s.has("broken") {
-		switch r.URL.Path {
-		case "/get_tool_stats":
-			w.WriteHeader(http.StatusInternalServerError)
-			return
-		case "/get_tool_names":
+	if status, hit := map[string]int{"/get_tool_stats": 500, "/get_available_languages": 404, "/get_tool_names": 0}[r.URL.Path]; hit && s.has("broken") {
+		if status == 0 {
 			<-r.Context().Done()
-			return
-		case "/get_available_languages":
-			http.NotFound(w, r)
-			return
+		} else {
+			w.WriteHeader(status)
 		}
+		return
 	}
 	name, path, running := "null", "null", ""
 	if s.project != "" {
@@ -188,14 +173,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // mcp is the server's end of streamable HTTP.
 func (s *standIn) mcp(w http.ResponseWriter, r *http.Request) {
-	switch r.Method {
-	case http.MethodGet:
-		w.Header().Set("Content-Type", "text/event-stream")
-		w.WriteHeader(http.StatusOK)
-		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done()
-		return
-	case http.MethodDelete:
+	if r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusMethodNotAllowed) // it says nothing by itself, and keeps no session
 		return
 	}
 	body, err := io.ReadAll(r.Body)

@@ -159,7 +159,9 @@ func TestSessionsWhereSomethingIsAmiss(t *testing.T) {
 	must(t, err)
 	defer l.Close()
 	w.startDaemon(t, page)
-	apptest.Eventually(t, "it is told", func() bool { return strings.Contains(w.warnings(), strconv.Itoa(w.sessions)) })
+	apptest.Eventually(t, "it is told", func() bool {
+		return strings.Contains(fmt.Sprint(w.health(control)["warnings"]), strconv.Itoa(w.sessions))
+	})
 	mute := w.project(t, "mute", "mute child")
 	children := func() []int { return processesOf("\x00/bin/sleep\x001000\x00") }
 	before := children()
@@ -178,7 +180,7 @@ func TestSessionsEndWithTheDaemon(t *testing.T) {
 		w.ask(sessions, "POST", "/request-session", pathBody(project), nil).fails(t, 429, "one too many")
 		trees := append(treeOf(one.ID), treeOf(two.ID)...)
 		same(t, "so many processes are in the trees", len(trees), 4)
-		w.daemon.signal(t, end)
+		must(t, w.daemon.cmd.Process.Signal(end))
 		w.daemon.ends(t, status)
 		gone(t, trees...)
 		apptest.Eventually(t, "the ports refuse connections", func() bool { return refuses(one.Port) && refuses(two.Port) })

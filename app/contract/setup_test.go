@@ -80,7 +80,7 @@ func become(t *testing.T, before, after object, changed ...string) {
 				options, runs = now[:split], now[split+1:]
 			}
 			same(t, name+" runs at last", runs, words(was))
-			check(t, slices.Equal(options[:2], connect()) && slices.Contains(options, "--or-direct"), "%s runs %q", name, now)
+			check(t, slices.Equal(now[:min(2, len(now))], connect()) && slices.Contains(options, "--or-direct"), "%s runs %q", name, now)
 			was["command"], was["args"] = is["command"], is["args"]
 		}
 		same(t, name, is, was)
@@ -189,38 +189,26 @@ func TestUninstallLeavesNoClientBehind(t *testing.T) {
 	}
 }
 
-// startsAtLogin are the files in a home by which a desktop or systemd starts a
-// program, with the line that says which.
-func (w *world) startsAtLogin() map[string]string {
-	found := map[string]string{}
+// startsAtLogin are the commands that a desktop or systemd starts in a home, without
+// quotes.
+func (w *world) startsAtLogin() (commands []string) {
 	for _, files := range []string{".config/autostart/*", ".config/systemd/user/*"} {
 		paths, _ := filepath.Glob(w.path(files)) // the pattern is right
 		for _, path := range paths {
-			for line := range strings.Lines(read(path)) { // of a directory there are none
-				if key, command, _ := strings.Cut(line, "="); key == "Exec" || key == "ExecStart" {
-					found[filepath.Base(path)] = strings.TrimSpace(command)
-				}
+			for _, line := range regexp.MustCompile(`(?m)^Exec(?:Start)?=(.*)`).FindAllStringSubmatch(read(path), -1) {
+				commands = append(commands, strings.ReplaceAll(line[1], `"`, ""))
 			}
 		}
 	}
-	return found
+	return commands
 }
 
-// What install writes starts the program that it has installed, and what
-// uninstall and the switch on the page do is take exactly that away.
+// What install writes starts the program that it has installed, and uninstall takes
+// exactly that away.
 func TestLogin(t *testing.T) {
 	w := another(t, "")
 	program := w.path(".local", "bin", "lamplighter")
 	theirs := w.path(".config", "autostart", "theirs.desktop")
-	on := func(want bool, when string) {
-		t.Helper()
-		starts := w.startsAtLogin()
-		check(t, len(starts) > 0 == want, "after %s it starts at login by %v", when, starts)
-		for name, command := range starts {
-			words := strings.Fields(strings.ReplaceAll(command, `"`, ""))
-			check(t, words[0] == program && strings.Contains(command, " run"), "after %s %s starts %s", when, name, command)
-		}
-	}
 	for _, row := range []struct {
 		line      string
 		on        bool
@@ -234,10 +222,13 @@ func TestLogin(t *testing.T) {
 		{"uninstall --yes", false, false, true},
 		{"install --no-start", true, true, true},
 		{"uninstall --yes --purge", false, false, false},
-		{"install --no-start --no-login", false, true, false},
 	} {
 		w.does(t, fine, strings.Fields(row.line)...)
-		on(row.on, row.line)
+		starts := w.startsAtLogin()
+		check(t, len(starts) > 0 == row.on, "after %s it starts at login by %q", row.line, starts)
+		for _, command := range starts {
+			check(t, strings.HasPrefix(command, program+" run"), "after %s it starts %s", row.line, command)
+		}
 		exists(t, row.installed, program, program+"-connect", w.path(".local", "share", "applications", "lamplighter.desktop"))
 		exists(t, row.kept, w.settings())
 		if row.on {
@@ -252,14 +243,6 @@ func TestLogin(t *testing.T) {
 		}
 	}
 
-	// The page switches the same.
-	w.start(t, nil, program, "run")
-	apptest.Eventually(t, "it serves", func() bool { return w.ready(control) })
-	for _, want := range []bool{true, false} {
-		body := fmt.Sprintf(`{"on": %v}`, want)
-		same(t, body, w.ask(control, "PUT", p+"login", body, nil).status, 200)
-		on(want, body)
-	}
 }
 
 // What the user asked the program to be written on is linked into it.
@@ -314,12 +297,11 @@ func TestMenu(t *testing.T) {
 		return !beta.running()
 	})
 	apptest.Eventually(t, "it leaves the menu at once", func() bool { return !strings.Contains(labels(), "beta") })
-	for _, on := range []bool{true, false} {
-		click("Start at login")
-		apptest.Eventually(t, fmt.Sprintf("it is switched on: %v", on), func() bool {
-			return panel.Find(t, item, "Start at login").Checked == on && len(w.startsAtLogin()) > 0 == on
-		})
-	}
+	atLogin := func() bool { return panel.Find(t, item, "Start at login").Checked && len(w.startsAtLogin()) > 0 }
+	click("Start at login")
+	apptest.Eventually(t, "it is switched on", atLogin)
+	same(t, "switching it off on the page", w.ask(page, "PUT", p+"login", `{"on": false}`, nil).status, 200)
+	apptest.Eventually(t, "it is switched off", func() bool { return !atLogin() && len(w.startsAtLogin()) == 0 })
 	click("Quit")
 	daemon.ends(t, fine)
 	check(t, alpha.running(), "what others started has ended with us")

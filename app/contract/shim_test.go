@@ -108,7 +108,7 @@ func TestEphemeralWrappers(t *testing.T) {
 	for range 4 {
 		s := shimFor(t, project)
 		apptest.Contains(t, s.call(t, "1", "get_current_config", "{}"), "Active project: "+project)
-		s.signal(t, syscall.SIGTERM) // with its standard input open
+		must(t, s.cmd.Process.Signal(syscall.SIGTERM)) // with its standard input open
 		select {
 		case <-s.done:
 		case <-time.After(5 * time.Second): // R5's

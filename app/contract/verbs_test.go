@@ -97,7 +97,7 @@ func TestFollowing(t *testing.T) {
 	} {
 		p := home.start(t, nil, lamplighter(strings.Fields(line)...)...)
 		apptest.Eventually(t, line+" prints", func() bool { return strings.Contains(p.out.String(), part) })
-		p.signal(t, os.Interrupt)
+		must(t, p.cmd.Process.Signal(os.Interrupt))
 		p.ends(t, fine)
 		same(t, line+" says", p.err.String(), "")
 	}
