@@ -1,7 +1,8 @@
 // Package contract holds Lamplighter to what its users rely on: routes, verbs,
 // files, the menu, and which processes end. It runs the two finished programs
 // as anybody would and imports nothing of them, so that everything behind the
-// contracts may change while the suite stays as it is.
+// contracts may change while the suite stays as it is. What has a row for each of
+// its kind is a table in testdata; the tests read them and have all else.
 //
 // Run it where nothing else is disturbed:
 //

@@ -300,6 +300,7 @@ func TestMenu(t *testing.T) {
 	atLogin := func() bool { return panel.Find(t, item, "Start at login").Checked && len(w.startsAtLogin()) > 0 }
 	click("Start at login")
 	apptest.Eventually(t, "it is switched on", atLogin)
+	apptest.Contains(t, strings.Join(w.startsAtLogin(), "\n"), lamplighter()[0]+" run")
 	same(t, "switching it off on the page", w.ask(page, "PUT", p+"login", `{"on": false}`, nil).status, 200)
 	apptest.Eventually(t, "it is switched off", func() bool { return !atLogin() && len(w.startsAtLogin()) == 0 })
 	click("Quit")
