@@ -67,7 +67,7 @@ func mayImport(from, to string) bool {
 	case from == "app/share": // the servers, whoever their clients are
 		return below(to, "monitor") || slices.Contains([]string{"app/launch", "app/mcp", "app/share/wire"}, to)
 	case from == "app/share/proxy": // the clients
-		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/mcp", "app/socket"}, to)
+		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/mcp", "app/payload", "app/socket"}, to)
 	case from == "app/socket": // whoever connects
 		return to == "app/config" || below(to, "monitor")
 	case from == "monitor/clients/document": // bytes, and no file

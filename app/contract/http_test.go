@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
+	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -349,4 +351,27 @@ func TestMCP(t *testing.T) {
 	same(t, "DELETE", home.ask(page, "DELETE", "/mcp", "", ours).status, 200)
 	same(t, "a call after DELETE", home.ask(page, "POST", "/mcp", known["call"], ours).status, 404)
 	apptest.Contains(t, s.call(t, "2", "echo", "{}"), `"echo"`) // the other client goes on
+}
+
+// All bodies have one budget: of two of the longest, neither of which ends, one is
+// refused at once.
+func TestBodiesShareABudget(t *testing.T) {
+	answers := make(chan string, 2)
+	for range 2 {
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", home.page))
+		must(t, err)
+		defer conn.Close()
+		_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{", home.page, 255<<20)
+		must(t, err)
+		go func() {
+			text, _ := io.ReadAll(conn) // what was not read of its body may reset it
+			answers <- string(text)
+		}()
+	}
+	if first := <-answers; !strings.HasPrefix(first, "HTTP/1.1 503 ") || !strings.Contains(first, "send this again") {
+		t.Errorf("the first answer is %q", first)
+	}
+	if a := home.ask(page, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"server/discover"}`, nil); a.status != http.StatusOK {
+		t.Errorf("a short one got %d", a.status)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/dashboard"
+	"lamplighter/app/payload"
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/process"
@@ -26,7 +27,8 @@ func (b *background) dashboard(add func(name string, serve func(context.Context)
 	parts.Recorder = b.recorder
 	// Whoever may read the answer with the address may have the token in it, too.
 	parts.Address = func() string { return b.web.OpenURL("") }
-	handler := api.Handler(parts)
+	bodies := payload.NewBudget(b.Limits.Bodies)
+	handler := bodies.Handler(api.Handler(parts))
 
 	b.web = api.NewWeb(api.WebOptions{
 		Handler: handler,
@@ -38,7 +40,7 @@ func (b *background) dashboard(add func(name string, serve func(context.Context)
 	b.opener = newOpener(b.web, b.Open, newLoginMark(b.Base.RuntimeDir, b.places.StateDir), b.Pause, b.log)
 	add("opening the global dashboard", b.opener.Serve)
 	add("greeting", b.greet)
-	b.serveSessions(add, parts)
+	b.serveSessions(add, bodies.Handler(api.SessionHandler(parts)))
 	b.layers.change(func(*layers) {}, b.holds)
 	return handler
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"sync/atomic"
 
@@ -44,9 +45,9 @@ func (b *background) startSessions(ctx context.Context) {
 }
 
 // serveSessions adds the port of their own.
-func (b *background) serveSessions(add func(name string, serve func(context.Context) error), parts api.Parts) {
+func (b *background) serveSessions(add func(name string, serve func(context.Context) error), handler http.Handler) {
 	b.sessions.web = api.NewWeb(api.WebOptions{
-		Handler: api.SessionHandler(parts), Log: b.log, Like: b.web, Limits: b.Limits.API,
+		Handler: handler, Log: b.log, Like: b.web, Limits: b.Limits.API,
 		Warn:   func(sentences ...string) { b.notices.set(aboutSessionPort, sentences...) },
 		Serves: "the session manager", Root: "/",
 		Instead: func() string { return askedAt(b.web.URL()) },

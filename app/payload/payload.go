@@ -53,6 +53,8 @@ func Read(w http.ResponseWriter, req *http.Request) (body []byte, status int, er
 	switch {
 	case errors.As(err, &tooLong):
 		return nil, http.StatusRequestEntityTooLarge, ErrTooLarge
+	case errors.Is(err, ErrFull):
+		return nil, http.StatusServiceUnavailable, ErrFull
 	case err != nil:
 		return nil, http.StatusBadRequest, errLost
 	case len(body) > 0 && !IsJSON(req):

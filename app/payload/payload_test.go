@@ -38,8 +38,14 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %d bytes, %d, %v", name, len(body), status, err)
 		}
 	}
-	req := httptest.NewRequest(http.MethodPost, "/", iotest.ErrReader(errors.New("reset")))
-	if body, status, err := Read(httptest.NewRecorder(), req); body != nil || status != 400 || !errors.Is(err, errLost) {
-		t.Errorf("broken off: %q, %d, %v", body, status, err)
+	for _, test := range []struct {
+		broken error
+		status int
+		err    error
+	}{{errors.New("reset"), 400, errLost}, {ErrFull, 503, ErrFull}} {
+		req := httptest.NewRequest(http.MethodPost, "/", iotest.ErrReader(test.broken))
+		if body, status, err := Read(httptest.NewRecorder(), req); body != nil || status != test.status || !errors.Is(err, test.err) {
+			t.Errorf("%v: %q, %d, %v", test.broken, body, status, err)
+		}
 	}
 }

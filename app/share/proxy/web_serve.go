@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter/app/payload"
 	"lamplighter/app/share"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
@@ -247,10 +248,15 @@ func readLine(rw http.ResponseWriter, req *http.Request) (line []byte, status in
 		case errors.As(err, &tooLong):
 			rw.Header().Set("Connection", "close")
 			return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the message is longer than the limit of %d MiB", wire.MaxLine>>20)
+		case errors.Is(err, payload.ErrFull):
+			rw.Header().Set("Connection", "close")
+			return nil, http.StatusServiceUnavailable, payload.ErrFull
 		case err != nil:
 			rw.Header().Set("Connection", "close")
 			return nil, http.StatusBadRequest, errors.New("the body did not arrive")
 		}
+		// Of a known length there is room for all of it: growing takes twice as much.
+		read.Grow(max(int(min(req.ContentLength, wire.MaxLine))-read.Len(), 0) + bytes.MinRead)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"lamplighter/app/apptest"
+	"lamplighter/app/payload"
+	"lamplighter/monitor"
 )
 
 func TestWebClientsShareAServer(t *testing.T) {
@@ -127,6 +129,29 @@ func TestWebBodies(t *testing.T) {
 				t.Errorf("%d %q", status, lines)
 			}
 		})
+	}
+}
+
+// A long message that finds no room among those of others is refused with what to
+// do, and a short one passes all the same.
+func TestWebBodiesHaveABudget(t *testing.T) {
+	s := serveWeb(t, nil)
+	h := payload.NewBudget(payload.Kept).Handler(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		s.web.ServeMCP(rw, req, func() monitor.Client { return monitor.Client{} })
+	}))
+	for name, test := range map[string]struct {
+		body   string
+		status int
+		want   string
+	}{
+		"short": {initialize, http.StatusOK, "protocolVersion"},
+		"long":  {initialize + strings.Repeat(" ", 2<<20), http.StatusServiceUnavailable, "send this again in a few seconds"},
+	} {
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/mcp?project=/a", strings.NewReader(test.body)))
+		if answer.Code != test.status || !strings.Contains(answer.Body.String(), test.want) {
+			t.Errorf("%s: %d %s", name, answer.Code, answer.Body)
+		}
 	}
 }
 
