@@ -17,8 +17,7 @@ import (
 	"lamplighter/monitor"
 )
 
-// Headers of a request: the MCP session, and the version of the protocol that was
-// agreed on for it.
+// Headers of a request: the MCP session, and the version of the protocol.
 const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
@@ -68,12 +67,11 @@ func (w *Web) find(rw http.ResponseWriter, req *http.Request) *webSession {
 		fail(rw, http.StatusNotFound, "there is no such MCP session, or it has ended; begin another one with initialize")
 		return nil
 	}
-	if agreed := s.agreed(); agreed != "" { // MCP 2025-06-18, "Protocol Version Header"
-		for _, version := range req.Header.Values(versionHeader) {
-			if version != agreed {
-				fail(rw, http.StatusBadRequest, "the header "+versionHeader+" does not name the version that was agreed on, which is "+agreed)
-				return nil
-			}
+	for _, version := range req.Header.Values(versionHeader) { // MCP 2025-06-18, "Protocol Version Header"
+		// Serena takes each one that it knows, whichever was agreed on; we tell it that one.
+		if _, err := time.Parse(time.DateOnly, version); err != nil {
+			fail(rw, http.StatusBadRequest, "the header "+versionHeader+" does not name a version of the protocol, such as 2025-06-18")
+			return nil
 		}
 	}
 	return s

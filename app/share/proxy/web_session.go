@@ -41,7 +41,6 @@ type webSession struct {
 	bytes    int               // of waiting
 	dropped  bool              // something of it was, and that was logged
 	requests int               // that are being answered
-	version  string            // of the protocol, that was agreed on; "" as long as it is not known
 	used     time.Time         // last
 }
 
@@ -145,7 +144,7 @@ func (s *webSession) Deliver(seq uint64, answer bool, line []byte) error {
 		begun := true
 		if seq == s.begin {
 			s.begin = 0
-			begun = s.agree(line)
+			begun = wire.Split(line).Error == nil
 		}
 		if r != nil { // else the client has given up its request
 			r.send(line)
@@ -161,24 +160,6 @@ func (s *webSession) Deliver(seq uint64, answer bool, line []byte) error {
 	}
 	s.push(line)
 	return nil
-}
-
-// agree takes note of the answer to initialize, and tells whether it is a result.
-func (s *webSession) agree(line []byte) bool {
-	m := wire.Split(line)
-	if m.Result != nil {
-		s.mu.Lock()
-		s.version = protocolOf(m.Result)
-		s.mu.Unlock()
-	}
-	return m.Error == nil
-}
-
-// agreed is the version of the protocol, "" as long as that is not known.
-func (s *webSession) agreed() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.version
 }
 
 // push sends what belongs to no request.
