@@ -15,7 +15,13 @@ var version = "dev"
 
 // greetingOf is what we say first.
 func greetingOf(o connectOptions) wire.Greeting {
-	dir, _ := os.Getwd() // of a directory that is gone the background process says so
+	dir, err := os.Getwd()
+	if err != nil { // it was removed: Linux still knows its name, and adds " (deleted)"
+		dir, _ = os.Readlink("/proc/self/cwd")
+		if _, err := os.Lstat(dir); err == nil {
+			dir = "" // another one, of that name
+		}
+	}
 	g := wire.Greeting{Program: version, Dir: dir, Command: o.command, Flags: o.flags}
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); wire.Relevant(name) {

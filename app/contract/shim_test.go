@@ -85,6 +85,23 @@ func (w *world) wrapper(t testing.TB, command ...string) *process {
 	return s
 }
 
+// A client whose working directory was removed is told so, with its name, and no
+// other directory of such a name is taken for it.
+func TestWorkingDirectoryRemoved(t *testing.T) {
+	for name, says := range map[string]string{"removed": "removed (deleted): the working directory was removed", "twice": "cannot be told"} {
+		dir := home.project(t, name)
+		if name == "twice" {
+			home.project(t, name+" (deleted)")
+		}
+		command := connect("--", home.path("bin", serena), "start-mcp-server", "--context", "ide", "--project-from-cwd")
+		p := home.start(t, func(c *exec.Cmd) { c.Dir = dir }, append([]string{"/bin/sh", "-c", `rm -r "$PWD" && exec "$@"`, "sh"}, command...)...)
+		p.say(t, greeting)
+		if said := p.answer(t, "0"); !strings.Contains(said, `"error"`) || !strings.Contains(said, says) {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}
+
 // shimFor is a wrapper of the one daemon, of the usual command unless another is
 // given. With the test, its server ends, too.
 func shimFor(t testing.TB, project string, command ...string) *process {

@@ -310,6 +310,8 @@ func (w *Request) check() error {
 		return &InputError{"there is no command: write what starts the server behind --, such as: lamplighter-connect connect -- serena start-mcp-server --project-from-cwd --context claude-code"}
 	case slices.ContainsFunc(slices.Concat(w.Command, w.Env, []string{w.Dir}), func(text string) bool { return strings.ContainsRune(text, 0) }):
 		return &InputError{"the command, the working directory or the environment holds a zero byte, which no program can be given"}
+	case w.Dir == "":
+		return &InputError{"the working directory cannot be told, as if it had been removed: start the client again in one that exists"}
 	case !filepath.IsAbs(w.Dir):
 		return &InputError{fmt.Sprintf("the working directory %q is not an absolute path", monitor.Shorten(monitor.Clean(w.Dir), 200))}
 	}

@@ -42,6 +42,10 @@ func (a *Planner) originOf(w Request, program []string, args arguments, env map[
 	if serenaHome == "" && home != "" {
 		serenaHome = filepath.Join(home, ".serena")
 	}
+	if _, err := os.Stat(w.Dir); missing(err) && args.nowhere() == "" && !filepath.IsAbs(args.project) {
+		o.err = &InputError{fmt.Sprintf("there is no directory %s: the working directory was removed; start the client again in one that exists", monitor.Clean(w.Dir))}
+		return o
+	}
 	switch o.project, o.alone = projectOf(w.Dir, args); {
 	case o.alone != "":
 		return o

@@ -30,7 +30,8 @@ func TestWhatCannotBeShared(t *testing.T) {
 		{repo, "no-such-program", notSerena},
 		{repo, "serena start-mcp-server --context ide", "no project is named"},
 		{bare, fromCwd, "there is no project at or above"},
-		{m.path("gone"), fromCwd, "its working directory cannot be read"},
+		{m.path("gone"), "serena start-mcp-server --context ide", "no project is named"},
+		{m.path("gone"), "npx server", notSerena},
 		{repo, "serena start-mcp-server --context ide --project ./beta", "its project ./beta is not the path of a directory"},
 		{repo, "serena start-mcp-server --context ide --project ./file", "is not the path of a directory"},
 		{m.top, "serena start-mcp-server --context ide --project alpha", "its project alpha may be a name that Serena knows"}, // there is ./alpha
@@ -64,6 +65,10 @@ func TestWhatCannotBeShared(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
+	// Where it is called does not matter to a whole path.
+	if p := planned(t, asker(nil), m.wish(m.path("gone"), "serena start-mcp-server --context ide --project "+repo)); p.Alone != "" || p.Spec.Project != repo {
+		t.Errorf("%+v", p)
+	}
 	// What the setting allows.
 	a := asker(func(o *PlannerOptions) {
 		o.OthersLoggedIn = func() ([]string, error) { return []string{"bob"}, nil }
@@ -80,12 +85,14 @@ func TestWishesThatMakeNoSense(t *testing.T) {
 	for want, w := range map[string]Request{
 		"there is no command": {Dir: repo},
 		"such as: lamplighter-connect connect -- serena start-mcp-server": {Dir: repo, Command: []string{}},
-		"there is no command: ":    {Dir: repo, Command: []string{""}},
-		"zero byte":                {Dir: repo, Command: []string{"serena", "a\x00"}},
-		"holds a zero byte":        {Dir: repo, Command: []string{"serena"}, Env: []string{"PATH=\x00"}},
-		"or the environment holds": {Dir: repo + "\x00", Command: []string{"serena"}},
-		"not an absolute path":     {Dir: "alpha", Command: []string{"serena"}},
-		`"" is not an absolute`:    {Command: []string{"serena"}},
+		"there is no command: ":                   {Dir: repo, Command: []string{""}},
+		"zero byte":                               {Dir: repo, Command: []string{"serena", "a\x00"}},
+		"holds a zero byte":                       {Dir: repo, Command: []string{"serena"}, Env: []string{"PATH=\x00"}},
+		"or the environment holds":                {Dir: repo + "\x00", Command: []string{"serena"}},
+		"not an absolute path":                    {Dir: "alpha", Command: []string{"serena"}},
+		"removed: start the client":               {Command: []string{"serena"}},
+		"there is no directory " + m.path("gone"): m.wish(m.path("gone"), fromCwd),
+		"directory " + m.path("gone") + ": the working directory was removed": m.wish(m.path("gone"), "serena start-mcp-server --context ide --project ."),
 		"there is no program serena in the 1 directories": func() Request {
 			w := m.wish(repo, fromCwd)
 			w.Env = []string{"HOME=" + m.home, "USERPROFILE=" + m.home, "PATH=" + repo}
