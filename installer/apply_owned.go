@@ -54,7 +54,8 @@ var ownedThings = sync.OnceValue(func() []owned {
 	}
 	for name, keys := range map[string][]string{
 		"registry.json": {"version", "entries"}, "policy.json": {"boot", "kept", "paused", "off"}, "pins.json": {"boot", "pins"},
-		"setup.json": {"version", "steps"}, "verdicts.json": {"version", "verdicts"}, receiptName: {"version", "installed_at", "files", "folders"},
+		"proofs.json": {"boot", "proofs"},
+		"setup.json":  {"version", "steps"}, "verdicts.json": {"version", "verdicts"}, receiptName: {"version", "installed_at", "files", "folders"},
 	} {
 		quoted := regexp.QuoteMeta(name)
 		list = append(list, owned{name, nil, holds(keys...)},

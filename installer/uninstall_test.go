@@ -16,7 +16,8 @@ func (l *lab) writeState() {
 		"lamplighter.log": "time=…", "lamplighter-2025-01-02T03-04-05.000.log": "time=…", "lamplighter.lock": "123\n",
 		"events.jsonl": `{"at":"2025-01-02T03:04:05Z","kind":"started"}` + "\n{", "events-2025-01-02T03-04-05.000.jsonl": "{", "events.lock": "",
 		"registry.json": `{"version":1,"entries":[]}`, "policy.json": `{"boot":"","kept":{},"paused":false,"off":[]}`, "pins.json": `{"boot":"","pins":null}`,
-		"setup.json": `{"version":1,"steps":[]}`, "setup.lock": "", "verdicts.json": `{"version":1,"verdicts":{}}`,
+		"proofs.json": `{"boot":"","proofs":{}}`,
+		"setup.json":  `{"version":1,"steps":[]}`, "setup.lock": "", "verdicts.json": `{"version":1,"verdicts":{}}`,
 		"verdicts.json.corrupt-20250102T030405.000Z": "?", ".verdicts.json.123.tmp": "", "alive.lock": "",
 		"welcomed": "2025-01-02T03:04:05Z\n", "welcome-notified": "2025-01-02T03:04:05Z\n", "global-dashboard-opened": "login 1\n",
 		"run/control.sock.lock": "", "run/keys/abc.lock": "123", "keys/abc.lock": "",
@@ -160,7 +161,7 @@ func TestUninstallLeavesWhatOnlyHasSuchAName(t *testing.T) {
 		l.env["LAMPLIGHTER_STATE_DIR"] = l.o.Home
 		for _, name := range []string{
 			"workspaces/data/thesis.doc", "workspaces/trees/oak.jpg", "workspaces/archives/2019.zip", "workspaces/records/jazz.flac",
-			"workspaces/making/a.json", "workspaces/locks/canal.lock", "workspaces/told.json", "policy.json", "registry.json", "setup.json", "pins.json",
+			"workspaces/making/a.json", "workspaces/locks/canal.lock", "workspaces/told.json", "policy.json", "registry.json", "setup.json", "pins.json", "proofs.json",
 			"verdicts.json", "events.jsonl", "events-Tuesday.jsonl", "events.lock", "welcomed", "install.json.corrupt-mine", "policy.json.corrupt-mine",
 			".setup.json.mine.tmp", "lamplighter-Table.log", "run/keys/yale.lock", "keys/yale.lock", "servers/00000000-1111-2222-3333-44444444444x",
 			"run/control.sock",

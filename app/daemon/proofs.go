@@ -24,7 +24,7 @@ type proofs struct {
 
 // savedProofs is what proofs.json holds.
 type savedProofs struct {
-	Boot   string                   `json:"boot_id"`
+	Boot   string                   `json:"boot"`
 	Proofs map[string]monitor.Proof `json:"proofs"` // by the id of the instance
 }
 

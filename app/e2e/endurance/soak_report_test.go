@@ -322,7 +322,7 @@ func (s *soak) onlyOurs(t *testing.T) {
 // files of locks that nobody holds.
 func (s *soak) nothingLeftBehind(t *testing.T) {
 	t.Helper()
-	kept := []string{"events.jsonl", "lamplighter.log", "verdicts.json", "told.json"}
+	kept := []string{"events.jsonl", "lamplighter.log", "verdicts.json", "told.json", "proofs.json"}
 	for _, dir := range []string{s.Path("tmp"), s.Path("run"), s.State()} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
