@@ -97,6 +97,7 @@ type Instance struct {
 	// safe to show.
 	Command   string
 	Directory string // in which it works: foreign text
+	Sum       uint64 // of its whole command line, to tell that from another; 0: not known
 
 	StartedAt     time.Time
 	LastHeartbeat time.Time

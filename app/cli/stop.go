@@ -128,7 +128,7 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 	if client != nil {
 		defer client.Close()
 	}
-	d := &decider{program: p, client: client, snapshot: v.snapshot, options: o}
+	d := &decider{program: p, client: client, snapshot: v.snapshot, repeated: v.wire.Repeated, options: o}
 	if o.client != "" {
 		if d.snapshot, err = ofClient(v.snapshot, o.client); err != nil {
 			return err
@@ -189,7 +189,7 @@ func (p *program) agreed(ctx context.Context, targets []*stopped, o stopOptions)
 	switch {
 	case count == 0 || o.yes || o.dryRun || !o.suspected && !o.all && o.others == "":
 		return true, nil
-	case (p.keyboard == nil || o.asJSON) && o.suspected:
+	case (p.keyboard == nil || o.asJSON) && !o.all:
 		return false, usageError{errors.New("stop: nobody can be asked here, and nothing was ended; add --yes to end what --dry-run shows")}
 	case p.keyboard == nil || o.asJSON:
 		return true, nil

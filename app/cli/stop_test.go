@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lamplighter/app/api"
 	"lamplighter/app/apptest"
@@ -240,6 +241,7 @@ func TestStopOthers(t *testing.T) {
 	var list []monitor.Instance
 	for pid := 1; pid <= 4; pid++ {
 		in := daemontest.SerenaAt(pid, 24280+pid, "alpha")
+		in.StartedAt, in.LastActivity = daemontest.Noon, daemontest.Noon.Add(time.Duration(pid%3)*time.Second)
 		in.ProjectRoot, in.Client = "/w/alpha", &monitor.Client{Identity: monitor.Identity{PID: 9, Start: 1}, Name: "Codex"}
 		list = append(list, in)
 	}
@@ -250,7 +252,9 @@ func TestStopOthers(t *testing.T) {
 		ids    string
 		said   string
 	}{
-		{"--others 2", 0, "1-10 3-30", ""},
+		{"--others 2 --yes", 0, "1-10 3-30", ""},
+		{"--others 2", 2, "", "add --yes"},
+		{"--others 1", 1, "", "2 was called last, and that is the one to keep"},
 		{"--others 4", 1, "", "its client has started 4 - alpha once"},
 		{"--others 7", 1, "", `no server is "7"`},
 		{"--others 2 alpha", 2, "", "either servers or one of"},

@@ -18,6 +18,7 @@ type decider struct {
 	*program
 	client   *api.Client // nil: without a background process
 	snapshot *monitor.Snapshot
+	repeated []view.Repeated
 	options  stopOptions
 }
 
@@ -68,11 +69,12 @@ func (d *decider) named(ctx context.Context, args []string) ([]*stopped, error) 
 	return targets, nil
 }
 
-// suspected are the servers that seem to have no client any more.
+// suspected are the servers whose pipes nobody holds. What had other ways to be reached
+// when its client went is not meant.
 func (d *decider) suspected() []*stopped {
 	var targets []*stopped
 	for i := range d.snapshot.Instances {
-		if in := &d.snapshot.Instances[i]; in.Cause == monitor.CauseSuspected {
+		if in := &d.snapshot.Instances[i]; in.Cause == monitor.CauseSuspected && !in.Evidence.ClientGone {
 			targets = append(targets, &stopped{ID: in.ID(), Label: in.Label(), Reason: in.Reason, in: in})
 		}
 	}
@@ -85,9 +87,14 @@ func (d *decider) others() ([]*stopped, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range view.RepeatedIn(d.snapshot) {
-		if !slices.Contains(r.IDs, view.ID(keep.ID())) {
+	for _, r := range d.repeated {
+		switch {
+		case !slices.Contains(r.IDs, view.ID(keep.ID())):
 			continue
+		case r.Keep == nil:
+			return nil, fmt.Errorf("%s; name those that are to end", r.Words)
+		case *r.Keep != view.ID(keep.ID()):
+			return nil, fmt.Errorf("%s, and that is the one to keep", r.Words)
 		}
 		var targets []*stopped
 		for i := range d.snapshot.Instances {

@@ -25,7 +25,7 @@ const nothingRuns = "No servers yet. Start your assistant and they appear here.\
 // in the snapshot's order, and below what is not plainly live the reason, and who
 // shares what is shared. With by, "client" or "project", they are grouped, each group
 // below its totals. The last line says what sharing saves.
-func table(s *monitor.Snapshot, now time.Time, by string, sc screen) string {
+func table(s *monitor.Snapshot, repeated []view.Repeated, now time.Time, by string, sc screen) string {
 	if sc.width < narrowest {
 		sc.width = 0
 	}
@@ -39,7 +39,7 @@ func table(s *monitor.Snapshot, now time.Time, by string, sc screen) string {
 	for _, c := range children {
 		below += cut(c.Words+": "+c.Names, sc.width) + "\n"
 	}
-	for _, r := range view.RepeatedIn(s) {
+	for _, r := range repeated {
 		words := r.Words
 		if r.Keep != nil {
 			pid, _, _ := strings.Cut(string(*r.Keep), "-")

@@ -38,10 +38,10 @@ live             101 - alpha      Claude Code  ide      108 MB  12 %  5 min     
 no project       4 - NO PROJECT   -            -             -     -      -      -      -
 live             2002 - 水の流れ  -            -        2.3 GB     -   busy      -  24283
 `
-	if got := table(sample(), daemontest.Noon, "", screen{}); got != want {
+	if got := table(sample(), nil, daemontest.Noon, "", screen{}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := table(&monitor.Snapshot{}, daemontest.Noon, "", screen{}); got != nothingRuns {
+	if got := table(&monitor.Snapshot{}, nil, daemontest.Noon, "", screen{}); got != nothingRuns {
 		t.Errorf("got %q", got)
 	}
 }
@@ -86,7 +86,7 @@ live             12 - playwright  -       -             -    -     -      -   30
 live             16 - stranger    -       -             -    -     -      -  24290
   not recognised: it registered itself, so it is shown, and never ended
 `
-	if got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, "", screen{}); got != want {
+	if got := table(&monitor.Snapshot{Instances: list}, nil, daemontest.Noon, "", screen{}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -112,7 +112,7 @@ func TestTableIsHarmless(t *testing.T) {
 		monitor.Sort(list)
 		width := rapid.SampledFrom([]int{0, 1, narrowest - 1, narrowest, 40, 80, 200}).Draw(t, "width")
 		colour := rapid.Bool().Draw(t, "colour")
-		got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, "", screen{width: width, colour: colour})
+		got := table(&monitor.Snapshot{Instances: list}, nil, daemontest.Noon, "", screen{width: width, colour: colour})
 		want := 1 + len(list)
 		for _, s := range view.All(&monitor.Snapshot{Instances: list}) {
 			if why(s, daemontest.Noon, true) != "" {
@@ -152,7 +152,7 @@ func TestTableByClient(t *testing.T) {
 	list = append(list, monitor.Instance{
 		Identity: monitor.Identity{PID: 77, Start: 7}, Kind: "cat", OnPipes: true, Client: &monitor.Client{Identity: monitor.Identity{PID: 90}, Name: "Codex"},
 	})
-	got := table(&monitor.Snapshot{Instances: list}, daemontest.Noon, "client", screen{})
+	got := table(&monitor.Snapshot{Instances: list}, nil, daemontest.Noon, "client", screen{})
 	at := -1
 	for _, want := range []string{"STATE", "Claude Code: 1 server, 100 MB\n", "3 - p2", "Codex: 2 servers, 200 MB\n", "1 - p0", "4 - p3", "No known client: 1 server, 100 MB\n", "2 - p1", "Codex has 1 more child on pipes: cat (77)\n"} {
 		i := strings.Index(got, want)

@@ -55,7 +55,7 @@ func (p *proofs) restore(tell func(monitor.Identity, monitor.Proof)) {
 	p.saved = saved.Proofs
 	for text, proof := range saved.Proofs {
 		if id, err := monitor.ParseIdentity(text); err == nil {
-			tell(id, proof)
+			tell(id, monitor.Proof{Client: proof.Client, Pipe: proof.Pipe, Entry: proof.Entry})
 		}
 	}
 }

@@ -34,11 +34,26 @@ func NoteRunning(list []Client, servers []*view.Server) {
 // through us was started by us: then it is one of the client's that runs the same.
 func runsFrom(s *view.Server, c Client, f File, e Entry) bool {
 	if from := s.Entry; from != nil {
-		return from.Client == c.Name && from.File == monitor.Clean(f.Path) && from.Name == e.Name
+		return from.Client == c.Name && from.File == monitor.Clean(f.Path) && from.Name == e.Name && isFor(f, e, s)
 	}
 	if e.State != Shared || !slices.ContainsFunc(s.Clients, func(one view.Client) bool { return one.Name == c.Name }) {
 		return false
 	}
 	isSerena := s.Kind == monitor.KindSerena
+	if _, project, ok := strings.Cut(e.Runs, "--project "); ok && isSerena && !strings.HasPrefix(strings.Trim(project, `"'`), view.Value(s.ProjectRoot)) {
+		return false
+	}
 	return isSerena == e.Serena && (isSerena || strings.Contains(e.Runs, s.Kind))
+}
+
+// isFor reports whether an entry is for whom the server was started: everybody, a project
+// whose file it is in, or the directory that the file has it for, in which the server works.
+func isFor(f File, e Entry, s *view.Server) bool {
+	for _, table := range e.Path[:max(len(e.Path)-1, 0)] {
+		if strings.ContainsAny(table, `/\`) {
+			dir := view.Value(s.Directory)
+			return s.Entry.Scope == string(Project) && (dir == table || strings.HasPrefix(dir, strings.TrimRight(table, `/\`)+"/"))
+		}
+	}
+	return s.Entry.Scope == string(f.Scope)
 }

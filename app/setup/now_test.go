@@ -12,7 +12,7 @@ func TestNoteRunning(t *testing.T) {
 	server := func(pid int, kind, project string, entry string, sharing *monitor.Sharing) monitor.Instance {
 		in := monitor.Instance{Identity: monitor.Identity{PID: pid, Start: 1}, Kind: kind, ProjectName: project, State: monitor.StateLive, Client: codex, Sharing: sharing}
 		if entry != "" {
-			in.Entry = &monitor.Entry{Client: "Codex", File: "/c.toml", Name: entry}
+			in.Entry = &monitor.Entry{Client: "Codex", File: "/c.toml", Name: entry, Scope: "user"}
 		}
 		return in
 	}
@@ -34,11 +34,11 @@ func TestNoteRunning(t *testing.T) {
 		parked,
 	}})
 	list := []Client{
-		{Name: "Codex", Files: []File{{Path: "/c.toml", Entries: []Entry{
+		{Name: "Codex", Files: []File{{Path: "/c.toml", Scope: User, Entries: []Entry{
 			{Name: "notes", State: Direct}, {Name: "serena", State: Shared, Serena: true, Runs: "serena start-mcp-server"}, {Name: "kept", State: Shared, Runs: "npx server-memory"},
 			{Name: "other", State: Shared, Runs: "npx server-time"}, {Name: "direct", State: Direct, Serena: true},
-		}}, {Path: "/other.toml", Entries: []Entry{{Name: "notes", State: Direct}}}}},
-		{Name: "Cursor", Files: []File{{Path: "/c.toml", Entries: []Entry{{Name: "notes", State: Direct}}}}},
+		}}, {Path: "/other.toml", Scope: User, Entries: []Entry{{Name: "notes", State: Direct}}}}},
+		{Name: "Cursor", Files: []File{{Path: "/c.toml", Scope: User, Entries: []Entry{{Name: "notes", State: Direct}}}}},
 	}
 	NoteRunning(list, servers)
 	for at, want := range []string{"1 - notes, 2 - notes", "3 - alpha (shared, 2 clients)", "5 - memory (shared, 1 client)", "", ""} {

@@ -19,7 +19,7 @@ import (
 // the one that fits best counts, then that of the nearest project, the user's, a
 // plugin's.
 func ByEntry(chain []process.Info, entries []clients.Entry, client string) (found clients.Entry, ok bool) {
-	best := clients.NoFit
+	best, either := clients.NoFit, ""
 	for _, e := range entries {
 		if !e.For(client) || !tells(e) {
 			continue
@@ -31,10 +31,14 @@ func ByEntry(chain []process.Info, entries []clients.Entry, client string) (foun
 		if fit == clients.PackageFit && len(chain) > 1 {
 			continue // the launcher above it runs something else
 		}
-		if fit > best || fit == best && ok && rank(e) > rank(found) {
-			found, best, ok = e, fit, true
+		switch {
+		case fit > best, fit == best && ok && rank(e) > rank(found):
+			found, best, ok, either = e, fit, true, ""
+		case fit == best && ok && rank(e) == rank(found) && e.Name != found.Name:
+			either = " or " + e.Name // which only their environments tell apart
 		}
 	}
+	found.Name += either
 	return found, ok
 }
 
@@ -93,6 +97,11 @@ func ForChild(in *monitor.Instance, info process.Info, name string) (Rule, error
 	r, err := For(info.Exe, info.Args)
 	if err != nil {
 		return Rule{}, fmt.Errorf("what %s runs tells too little: %w. Write a rule for it yourself, below servers: in the settings", in.Label(), err)
+	}
+	for _, word := range append([]string{r.Program}, r.Arguments...) {
+		if strings.ContainsAny(word, "*?[\\") {
+			return Rule{}, fmt.Errorf("what %s runs has a character in its name that stands for others in a rule. Write a rule for it yourself, below servers: in the settings", in.Label())
+		}
 	}
 	r.Name, r.Hidden = name, name == ""
 	if r.Hidden {

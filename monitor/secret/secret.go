@@ -220,3 +220,43 @@ func randomFrom(word string, least, few int) bool {
 	}
 	return count >= least && changes*few >= count
 }
+
+// What may be shown of arguments: a verb in front of all options, a port, and what these
+// options are followed by.
+var (
+	verb    = regexp.MustCompile(`^[a-z][a-z-]{0,30}$`)
+	number  = regexp.MustCompile(`^\d{1,5}$`)
+	telling = regexp.MustCompile(`^--(?:context|mode|transport|agent-interface|project|host|port)$`)
+)
+
+// Arguments are the arguments of a process as they may be shown to whoever looks on: its
+// verbs, its options by their names, and of what follows those paths and ports alone.
+func Arguments(args []string) []string {
+	var shown []string
+	before, options := "", false
+	for _, word := range args {
+		name, value, given := strings.Cut(word, "=")
+		switch {
+		case strings.HasPrefix(word, "--") && given:
+			shown = append(shown, name+"="+harmless(name, value))
+		case strings.HasPrefix(word, "--") && !strings.HasPrefix(before, "--"), len(word) == 2 && word[0] == '-':
+			shown = append(shown, word)
+		case strings.HasPrefix(word, "--") && isOption.MatchString(word) && !Name(before):
+			shown = append(shown, word)
+		case !options && verb.MatchString(word):
+			shown = append(shown, word)
+		default:
+			shown = append(shown, harmless(before, word))
+		}
+		before, options = word, options || strings.HasPrefix(word, "-")
+	}
+	return shown
+}
+
+// harmless is what follows an option, if it may be shown.
+func harmless(option, value string) string {
+	if number.MatchString(value) && !Name(option) || pathStart.MatchString(value) && !strings.ContainsAny(value, "@=?&:") || telling.MatchString(option) && verb.MatchString(value) {
+		return value
+	}
+	return Hidden
+}

@@ -104,3 +104,19 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+func TestArguments(t *testing.T) {
+	for _, test := range []struct{ args, want string }{
+		{"start-mcp-server --context ide --project /w/alpha --mode planning", "start-mcp-server --context ide --project /w/alpha --mode planning"},
+		{"--pw hunter2 --passcode=hunter2 -phunter2 --user bob:hunter2", "--pw … --passcode=… … --user …"},
+		{"--header X-Access:hunter2 https://a.example/mcp?code=hunter2", "--header … …"},
+		{"--dsn bob/hunter2@host --password --hunter2 --port 8080", "--dsn … --password … --port 8080"},
+		{"serve mcp --db ./one.json --token 12345 -v", "serve mcp --db ./one.json --token … -v"},
+		{"/srv/data /srv/more", "/srv/data /srv/more"},
+		{"--pin=1234 C:\\w file:///x?key=y", "--pin=… … …"},
+	} {
+		if got := strings.Join(Arguments(strings.Fields(test.args)), " "); got != test.want {
+			t.Errorf("%s\n got  %s\n want %s", test.args, got, test.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"hash/fnv"
 	"path/filepath"
 	"slices"
 	"time"
@@ -42,7 +43,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
 				t.kind, t.in.Kind = kind, kind // by the rules of today
 				continue
-			case !ok && (!t.in.Recognised && t.unknown == programOf(p) && !(t.in.OnPipes && l.rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe)):
+			case !ok && (!t.in.Recognised && t.unknown == programOf(p) && !(t.in.OnPipes && l.rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe) && !l.rules.Hides(p.Exe, p.Args)):
 				continue // nobody knew it before either, or its entry goes on to tell
 			case !ok && l.moveBack(t):
 				continue
@@ -238,6 +239,24 @@ func (l *loop) keeperAt(root monitor.Identity, server process.Info, above *proce
 	return top, err == nil && top.Identity == root && command.IsKeeper(top.Exe, top.Args)
 }
 
+// shownCommand is what a process runs, for people. Who looks at a list of servers does not
+// expect to see what stands in somebody's settings.
+func shownCommand(p process.Info) string {
+	own := command.Parse(p.Exe, p.Args).Args
+	front := p.Args[:max(len(p.Args)-len(own), min(len(p.Args), 1))]
+	words := append(secret.Words(front), secret.Arguments(p.Args[len(front):])...)
+	return monitor.Shorten(monitor.Quoted(words), maxCommand)
+}
+
+// sumOf tells command lines apart.
+func sumOf(args []string) uint64 {
+	h := fnv.New64a()
+	for _, word := range args {
+		h.Write(append([]byte(word), 0))
+	}
+	return h.Sum64()
+}
+
 // maxCommand is how much of a command is shown, in columns.
 const maxCommand = 300
 
@@ -247,7 +266,7 @@ func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) 
 		in: monitor.Instance{
 			Identity: p.Identity, Kind: kind, Recognised: true, Processes: 1,
 			ProjectName: cmd.ProjectName(), Context: cmd.Context, Modes: cmd.Modes,
-			Command: monitor.Shorten(monitor.Quoted(secret.Words(p.Args)), maxCommand),
+			Command: shownCommand(p), Sum: sumOf(p.Args),
 		},
 	}
 	if filepath.IsAbs(cmd.Project) {

@@ -51,7 +51,7 @@ const (
 
 // noteChild takes in a process that no rule knows, when a client has started it.
 func (l *loop) noteChild(p process.Info, now time.Time) {
-	if l.settings == nil || !l.isBelowClient(p) || isWrapper(p) || clients.Of(p) != "" && !mayBeBoth(p) {
+	if l.settings == nil || l.rules.Hides(p.Exe, p.Args) || !l.isBelowClient(p) || isWrapper(p) || clients.Of(p) != "" && !mayBeBoth(p) {
 		return
 	}
 	if _, holder, err := process.Climb(l.system, p, isWrapper); err == nil {
@@ -238,7 +238,7 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 func entryKind(name string, p process.Info) string {
 	kind := monitor.Clean(name)
 	if kind == "" || strings.EqualFold(kind, monitor.KindSerena) { // what only its entry calls Serena has no dashboard
-		kind = monitor.Clean(command.Parse(p.Exe, p.Args).Label()) + " (" + name + ")"
+		kind = monitor.Clean(command.Parse(p.Exe, p.Args).Label()) + " (" + kind + ")"
 	}
 	return kind
 }

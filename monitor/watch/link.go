@@ -119,7 +119,7 @@ func (l *loop) lookForEnd(t *tracked, now time.Time) {
 			abandoned, err = !e.clientGone.IsZero(), nil
 		}
 		l.noteDoubt(t, err)
-		e.suspected = abandoned && err == nil
+		e.suspected = abandoned && err == nil && !errors.Is(t.doors().shut(l.system), errUnixClients)
 	}
 	// Those who may have used it until now are not gone since its client is.
 	if e.alone() && !was || e.closed && suspected {
@@ -175,6 +175,8 @@ func (t *tracked) doors() doors {
 	return doors{t.in.Identity, t.root, slices.Clone(t.members), !t.isSerena()}
 }
 
+var errUnixClients = errors.New("it may have clients over a unix socket")
+
 // shut is nil when no client can have come in: otherwise the error says how one
 // may have, or what could not be found out.
 func (d doors) shut(s process.System) error {
@@ -199,7 +201,7 @@ func (d doors) shut(s process.System) error {
 	taken, err := s.Ends(d.server).HasUnixClients(servers, all)
 	switch {
 	case taken:
-		return errors.New("it may have clients over a unix socket")
+		return errUnixClients
 	case errors.Is(err, errors.ErrUnsupported) && !d.below: // a Serena is reached otherwise
 		return nil
 	case err != nil:

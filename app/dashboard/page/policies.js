@@ -47,7 +47,7 @@ export function Policies() {
   const rules = policy?.rules ?? [];
   const decisions = useDecisions(isOpen('policies'));
   if (rules.length === 0) return null;
-  const suspected = servers.value.filter((one) => one.cause === 'suspected'); // no rule ends these
+  const suspected = servers.value.filter((one) => one.cause === 'suspected' && !one.client_gone); // no rule ends these
   const { given_back_bytes: freed = 0, given_back_since: since = null } = status.value;
   const button = (words, run, kind) => html`<button type="button" class=${`small ${kind}`} onClick=${run}>${words}</button>`;
   return html`<${Fold} title="Policies" name="policies" count=${standing(policy, now.value)}><div class="policy">
