@@ -30,9 +30,9 @@ type held struct {
 
 // TestClientsHoldTheirServers: Codex and Gemini CLI start the servers of their own
 // settings. Each has the name that its entry has, setup says which server runs from
-// which entry, and an order for one client's server ends no other.
+// which entry, and an order for one client's server ends no other. The servers of other
+// tests would be in its list.
 func TestClientsHoldTheirServers(t *testing.T) {
-	t.Parallel()
 	h := e2e.NewHome(t)
 	h.Background(t, "run")
 	project := serenatest.GoProject(t, "alpha")
