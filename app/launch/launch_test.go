@@ -387,7 +387,8 @@ func TestManyAtOnce(t *testing.T) {
 // succeeds as soon as its project is back.
 func TestSharedServerHasItsProject(t *testing.T) {
 	serena := func(project string) Spec {
-		spec := order("--late", "50ms", "--needs", filepath.Join(project, ".serena"))
+		// As a real one, it logs well before it listens: what it logs passes the keeper.
+		spec := order("--late", "500ms", "--needs", filepath.Join(project, ".serena"))
 		spec.Template.Name, spec.Project, spec.Lifetime = monitor.KindSerena, project, Shared
 		return spec
 	}

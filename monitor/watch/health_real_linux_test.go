@@ -11,11 +11,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/serena"
 	"lamplighter/monitor/serena/serenatest"
 )
 
@@ -62,14 +60,8 @@ func signalBelow(t *testing.T, server monitor.Identity, sig syscall.Signal) {
 }
 
 // TestRealLanguageServer: one that cannot start, is killed, cannot be started again,
-// and is stopped, below a real Serena of each version. Nothing else turns red.
-func TestRealLanguageServer(t *testing.T) {
-	for _, version := range serenatest.Versions {
-		t.Run(version, func(t *testing.T) { testLanguageServer(t, version, false) })
-	}
-	// A tool that runs blocks it, and its log file is closed.
-	t.Run("1.7.0 over HTTP", func(t *testing.T) { testLanguageServer(t, serenatest.Version17, true) })
-}
+// and is stopped, below a real Serena. Nothing else turns red.
+func TestRealLanguageServer(t *testing.T) { testLanguageServer(t, serenatest.Version, false) }
 
 func testLanguageServer(t *testing.T, version string, http bool) {
 	t.Parallel()
@@ -148,38 +140,4 @@ func testLanguageServer(t *testing.T, version string, http bool) {
 	if got := strings.Join(told[server.PID], ", "); got != strings.TrimSuffix(strings.Repeat("language_server, was language_server, ", 3), ", ") {
 		t.Errorf("told: %s", got)
 	}
-}
-
-// TestRealLostDashboard: a real Serena has chosen the port of its dashboard, and before
-// it listens there another one does.
-func TestRealLostDashboard(t *testing.T) {
-	t.Parallel()
-	home, late, gate := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "gate")
-	code := "import os, time, flask\nrun = flask.Flask.run\ndef late(*args, **more):\n    while not os.path.exists('" + gate + "'): time.sleep(0.05)\n    run(*args, **more)\nflask.Flask.run = late\n"
-	if err := os.WriteFile(filepath.Join(late, "sitecustomize.py"), []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	loser := serenatest.Start(t, serenatest.Options{
-		Command: []string{filepath.Join(serenatest.Tools(t), "venv", "bin", "serena"), "start-mcp-server", "--open-web-dashboard", "false"},
-		Home:    home, Env: []string{"PYTHONPATH=" + late},
-	})
-	serenas := filepath.Join(home, ".serena")
-	waitFor(t, "it has chosen a port", func() bool {
-		c, err := serena.ReadClaim(serenas, loser.PID, began)
-		return err == nil && c.Port != 0
-	})
-	winner := serenatest.Start(t, serenatest.Options{})
-	winner.WaitReady(t)
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := New(Options{SerenaHome: serenas})
-	serve(t, w)
-	in := await(t, w, loser.PID, "it has lost its dashboard", patience, inState(monitor.StateZombie, monitor.CauseNoDashboard))
-	if p := in.Problem; p.Port != winner.DashboardPort || p.Owner.PID != winner.ServerPID || in.Port != 0 {
-		t.Errorf("%+v, %+v", in, p)
-	}
-	t.Log(in.Reason)
-	await(t, w, winner.ServerPID, "the winner is well", patience, inState(monitor.StateNoProject, ""))
 }
