@@ -6,8 +6,8 @@ import (
 )
 
 // threads is how many a keeper needs beside those that it has anyway. On a busy
-// machine it was seen to need seven, else two.
-const threads = 12
+// machine it was seen to need ten, else two.
+const threads = 10
 
 // makeThreads makes all the threads that are ever needed. The runtime makes one
 // when it lacks one, and dies when it cannot: a server that forks until there is
