@@ -130,8 +130,8 @@ func TestOutputHeldElsewhere(t *testing.T) {
 	k.gone(t)
 }
 
-// maxResident is how much memory a keeper may use, in KiB. It uses 3.0 MB,
-// and the README says less than 3.
+// maxResident is how much memory a keeper may use, in KiB. It uses about 3 MB, as
+// docs/sessions.md says.
 const maxResident = 3<<10 + 256
 
 // TestSmall: a keeper stays small, also after much has happened.
