@@ -1,8 +1,8 @@
 package monitor
 
-// Repeat is what servers have in common that are one server, started several times by
+// repeat is what servers have in common that are one server, started several times by
 // one living client.
-type Repeat struct {
+type repeat struct {
 	client    Identity
 	kind      string
 	project   string
@@ -11,17 +11,39 @@ type Repeat struct {
 	entry     string
 }
 
-// Repeat says what the instance has in common with others like it, if it can have any: it
+// Repeated are the servers that one client has started several times, together, in the
+// order of the list.
+func Repeated(list []Instance) (groups [][]*Instance) {
+	alike, order := make(map[repeat][]*Instance), []repeat(nil)
+	for i := range list {
+		key, ok := list[i].repeat()
+		if !ok {
+			continue
+		}
+		if alike[key] == nil {
+			order = append(order, key)
+		}
+		alike[key] = append(alike[key], &list[i])
+	}
+	for _, key := range order {
+		if len(alike[key]) > 1 {
+			groups = append(groups, alike[key])
+		}
+	}
+	return groups
+}
+
+// repeat says what the instance has in common with others like it, if it can have any: it
 // is known for certain, and its client lives. A session is its client's own by agreement,
 // and what clients share is there once.
-func (in *Instance) Repeat() (Repeat, bool) {
+func (in *Instance) repeat() (repeat, bool) {
 	if !in.Recognised || in.Managed || in.Sharing != nil || in.Client == nil || in.Client.PID == 0 || in.Evidence.ClientGone || in.Evidence.Orphaned || in.Cause == CauseDefunct {
-		return Repeat{}, false
+		return repeat{}, false
 	}
 	if in.Kind == KindSerena && in.ProjectRoot == "" {
-		return Repeat{}, false // it may be about to work on any
+		return repeat{}, false // it may be about to work on any
 	}
-	r := Repeat{client: in.Client.Identity, kind: in.Kind, project: in.ProjectRoot, directory: in.Directory, sum: in.Sum}
+	r := repeat{client: in.Client.Identity, kind: in.Kind, project: in.ProjectRoot, directory: in.Directory, sum: in.Sum}
 	if in.Entry != nil {
 		r.entry = in.Entry.File + "\n" + in.Entry.Name
 	}

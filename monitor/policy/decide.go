@@ -85,7 +85,7 @@ func (f *finding) due(now time.Time) bool { return !f.at.After(now) }
 // eachLook calls yield with what every rule finds about each instance, the one
 // about orphans first. The list is valid during the call only.
 func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []finding)) {
-	repetitions := repetitionsIn(s, r)
+	repeated := repeatedSince(s, r)
 	var found [5]finding
 	for i := range s.Instances {
 		in := &s.Instances[i]
@@ -93,7 +93,7 @@ func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []finding)) {
 			continue
 		}
 		c := newLook(in, r, s)
-		found = [...]finding{c.orphaned(), c.idle(), c.red(), c.memory(), c.duplicate(repetitions)}
+		found = [...]finding{c.orphaned(), c.idle(), c.red(), c.memory(), c.duplicate(repeated)}
 		postpone(found[:], in.Evidence.Refused)
 		yield(&c, found[:])
 	}

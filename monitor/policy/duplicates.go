@@ -11,36 +11,26 @@ import (
 // starts its server anew has two of them for a moment.
 const duplicateAfter = time.Minute
 
-// repetition is a server that one client has started several times.
-type repetition struct {
-	oldest  *monitor.Instance
-	started time.Time // the youngest of them
-	count   int
-}
-
-// repetitionsIn are those of a snapshot.
-func repetitionsIn(s *monitor.Snapshot, r *Rules) map[monitor.Repeat]repetition {
+// repeatedSince are the oldest of the servers that one client has started several times,
+// with the start of the youngest.
+func repeatedSince(s *monitor.Snapshot, r *Rules) map[monitor.Identity]time.Time {
 	if !r.Duplicates || r.Off[Duplicates] {
 		return nil
 	}
-	found := map[monitor.Repeat]repetition{}
-	for i := range s.Instances {
-		in := &s.Instances[i]
-		key, ok := in.Repeat()
-		if !ok {
-			continue
+	since := map[monitor.Identity]time.Time{}
+	for _, list := range monitor.Repeated(s.Instances) {
+		oldest, started := list[0], time.Time{}
+		for _, in := range list {
+			if younger(oldest, in) {
+				oldest = in
+			}
+			if in.StartedAt.After(started) {
+				started = in.StartedAt
+			}
 		}
-		all := found[key]
-		if all.oldest == nil || younger(all.oldest, in) {
-			all.oldest = in
-		}
-		if in.StartedAt.After(all.started) {
-			all.started = in.StartedAt
-		}
-		all.count++
-		found[key] = all
+		since[oldest.Identity] = started
 	}
-	return found
+	return since
 }
 
 // younger orders instances by their start and, so that two of one moment have an
@@ -52,14 +42,10 @@ func younger(a, b *monitor.Instance) bool {
 // duplicate is the rule for the oldest of the servers that one client has started
 // several times, so that it is told once. It never ends anything: the client may use all
 // of them.
-func (c *look) duplicate(all map[monitor.Repeat]repetition) finding {
-	key, ok := c.in.Repeat()
-	if !ok || c.forbidden != "" {
+func (c *look) duplicate(repeated map[monitor.Identity]time.Time) finding {
+	started, isOldest := repeated[c.in.Identity]
+	if !isOldest || c.forbidden != "" {
 		return finding{}
 	}
-	same := all[key]
-	if same.count < 2 || same.oldest.Identity != c.in.Identity {
-		return finding{}
-	}
-	return finding{rule: Duplicates, do: Notify, at: same.started.Add(duplicateAfter), because: "all may be in use"}
+	return finding{rule: Duplicates, do: Notify, at: started.Add(duplicateAfter), because: "all may be in use"}
 }

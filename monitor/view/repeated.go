@@ -15,21 +15,9 @@ type Repeated struct {
 
 // RepeatedIn finds them. Never nil.
 func RepeatedIn(s *monitor.Snapshot) []Repeated {
-	groups, order := make(map[monitor.Repeat][]*monitor.Instance), []monitor.Repeat(nil)
-	for i := range s.Instances {
-		in := &s.Instances[i]
-		if key, ok := in.Repeat(); ok {
-			if groups[key] == nil {
-				order = append(order, key)
-			}
-			groups[key] = append(groups[key], in)
-		}
-	}
 	all := []Repeated{}
-	for _, key := range order {
-		if list := groups[key]; len(list) > 1 {
-			all = append(all, repeated(list))
-		}
+	for _, list := range monitor.Repeated(s.Instances) {
+		all = append(all, repeated(list))
 	}
 	return all
 }
