@@ -13,19 +13,40 @@ import (
 	"lamplighter/monitor/statefile"
 )
 
-// proofs remember over a restart what was seen of servers that others started: see
-// monitor.ProofOf. They hold for one boot.
+// proofs remember over a restart what was seen of servers that others started. They hold
+// for one boot.
 type proofs struct {
 	file  statefile.File[savedProofs]
 	boot  string
 	log   *slog.Logger
-	saved map[string]monitor.Proof // what the file holds
+	saved map[string]savedProof // what the file holds
 }
 
 // savedProofs is what proofs.json holds.
 type savedProofs struct {
-	Boot   string                   `json:"boot"`
-	Proofs map[string]monitor.Proof `json:"proofs"` // by the id of the instance
+	Boot   string                `json:"boot"`
+	Proofs map[string]savedProof `json:"proofs"` // by the id of the instance
+}
+
+// savedProof is what is remembered of a server: who started it, by what entry, and its
+// ends of the conversation. Since when it is alone or idle is not: an instant from a file
+// would let a step of the clock shorten a grace period.
+type savedProof struct {
+	Client *monitor.Client
+	Pipe   *monitor.Pipe  `json:",omitzero"`
+	Entry  *monitor.Entry `json:",omitzero"`
+}
+
+// proofOf is what is to be remembered of an instance; false means nothing.
+func proofOf(in *monitor.Instance) (savedProof, bool) {
+	if in.Managed || !in.Recognised || in.State == monitor.StateParked || in.Client == nil {
+		return savedProof{}, false
+	}
+	p := savedProof{Client: in.Client, Entry: in.Entry}
+	if in.Evidence.Pipe != (monitor.Pipe{}) {
+		p.Pipe = &in.Evidence.Pipe
+	}
+	return p, true
 }
 
 // openProofs returns nil where nothing can be remembered.
@@ -82,9 +103,9 @@ func (p *proofs) serve(source monitor.Source) func(context.Context) error {
 }
 
 func (p *proofs) note(s *monitor.Snapshot) {
-	now := make(map[string]monitor.Proof)
+	now := make(map[string]savedProof)
 	for i := range s.Instances {
-		if proof, ok := monitor.ProofOf(&s.Instances[i]); ok {
+		if proof, ok := proofOf(&s.Instances[i]); ok {
 			now[s.Instances[i].ID()] = proof
 		}
 	}
