@@ -36,10 +36,8 @@ func (s setupWords) short(line string) string {
 // file has several.
 func (s setupWords) entry(e setup.Entry) string {
 	name := monitor.Clean(e.Name)
-	for _, table := range e.Path[:max(len(e.Path)-1, 0)] {
-		if strings.ContainsAny(table, `/\`) {
-			name += " for " + s.short(table)
-		}
+	if folder := e.Folder(); folder != "" {
+		name += " for " + s.short(folder)
 	}
 	return name
 }

@@ -137,22 +137,11 @@ func clientFiles(c setup.Client) []ClientFile {
 		}
 		seen := ClientFile{Path: file.Path, Project: file.Scope == setup.Project, Entries: []FileEntry{}}
 		for _, e := range file.Entries {
-			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Folder: folderOf(e), Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off, Now: e.Now})
+			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Folder: e.Folder(), Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off, Now: e.Now})
 		}
 		list = append(list, seen)
 	}
 	return list
-}
-
-// folderOf is the directory that an entry counts for, "" for all: a file may have a
-// table for each.
-func folderOf(e setup.Entry) string {
-	for _, table := range e.Path[:max(len(e.Path)-1, 0)] {
-		if strings.ContainsAny(table, `/\`) {
-			return table
-		}
-	}
-	return ""
 }
 
 // inAll is the number of entries.

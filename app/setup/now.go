@@ -49,11 +49,10 @@ func runsFrom(s *view.Server, c Client, f File, e Entry) bool {
 // isFor reports whether an entry is for whom the server was started: everybody, a project
 // whose file it is in, or the directory that the file has it for, in which the server works.
 func isFor(f File, e Entry, s *view.Server) bool {
-	for _, table := range e.Path[:max(len(e.Path)-1, 0)] {
-		if strings.ContainsAny(table, `/\`) {
-			dir := view.Value(s.Directory)
-			return s.Entry.Scope == string(Project) && (dir == table || strings.HasPrefix(dir, strings.TrimRight(table, `/\`)+"/"))
-		}
+	folder := e.Folder()
+	if folder == "" {
+		return s.Entry.Scope == string(f.Scope)
 	}
-	return s.Entry.Scope == string(f.Scope)
+	dir := view.Value(s.Directory)
+	return s.Entry.Scope == string(Project) && (dir == folder || strings.HasPrefix(dir, strings.TrimRight(folder, `/\`)+"/"))
 }

@@ -15,6 +15,7 @@
 package setup
 
 import (
+	"strings"
 	"time"
 
 	"lamplighter/monitor/clients"
@@ -70,6 +71,17 @@ type Entry struct {
 	// PageStops tells that this is so behind lamplighter-connect as well, and that
 	// NoPage would stop it.
 	PageStops bool `json:"page_stops"`
+}
+
+// Folder is the directory that the entry counts for, "" for all: a file may have a table
+// for each.
+func (e Entry) Folder() string {
+	for _, table := range e.Path[:max(len(e.Path)-1, 0)] {
+		if strings.ContainsAny(table, `/\`) {
+			return table
+		}
+	}
+	return ""
 }
 
 // File is a file of settings, there or not.
