@@ -98,11 +98,6 @@ func ForChild(in *monitor.Instance, info process.Info, name string) (Rule, error
 	if err != nil {
 		return Rule{}, fmt.Errorf("what %s runs tells too little: %w. Write a rule for it yourself, below servers: in the settings", in.Label(), err)
 	}
-	for _, word := range append([]string{r.Program}, r.Arguments...) {
-		if strings.ContainsAny(word, "*?[\\") {
-			return Rule{}, fmt.Errorf("what %s runs has a character in its name that stands for others in a rule. Write a rule for it yourself, below servers: in the settings", in.Label())
-		}
-	}
 	r.Name, r.Hidden = name, name == ""
 	if r.Hidden {
 		r.Name = monitor.Shorten("no server: "+in.Name(), maxName)
@@ -143,6 +138,11 @@ func For(exe string, args []string) (Rule, error) {
 	}
 	if c.Program == "" {
 		return Rule{}, &FieldError{"", "nobody can tell what it runs"}
+	}
+	for _, word := range append([]string{r.Program}, r.Arguments...) {
+		if strings.ContainsAny(word, "*?[\\") {
+			return Rule{}, &FieldError{"", "a character in its name stands for others in a rule"}
+		}
 	}
 	return r, r.Check()
 }

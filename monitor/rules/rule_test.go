@@ -365,6 +365,8 @@ func TestFor(t *testing.T) {
 		{docker, "docker|run|-i|acme/notes:1", "docker acme/notes", "docker|run|-i|acme/more"},
 		{"/opt/acme/notes-server", "notes-server|serve", "acme/notes-server serve", "notes-server|check"},
 		{pyExe, "python3|-c|x", "", ""},
+		{pyExe, "python3|/srv/notes_mcp[v2].py", "", ""},
+		{nodeExe, "node|/srv/notes_server*.js", "", ""},
 		{nodeExe, "node|index.js", "", ""},
 	} {
 		r, err := For(c.exe, args(c.line))
