@@ -170,8 +170,8 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 	return d.oneLook(targets)
 }
 
-// agreed shows what an order for all or for suspected servers means, and asks where
-// somebody can be asked. Suspected ones are not ended without an answer.
+// agreed shows what an order for all, for suspected servers or for the others means, and
+// asks where somebody can be asked. Without an answer only one for all is followed.
 func (p *program) agreed(ctx context.Context, targets []*stopped, o stopOptions) (bool, error) {
 	var list strings.Builder
 	count, used := 0, 0

@@ -78,10 +78,9 @@ func table(s *monitor.Snapshot, repeated []view.Repeated, now time.Time, by stri
 	t.AppendRows(rows)
 	var b strings.Builder
 	for i, line := range strings.Split(t.Render(), "\n") {
-		for _, g := range groups {
-			if i > 0 && i <= len(servers) && g.Servers[0] == servers[i-1] {
-				b.WriteString(cut(g.Words(monitor.Memory(g.RSSBytes())), sc.width) + "\n")
-			}
+		if len(groups) > 0 && i > 0 && groups[0].Servers[0] == servers[i-1] { // they come in this order
+			b.WriteString(cut(groups[0].Words(monitor.Memory(groups[0].RSSBytes())), sc.width) + "\n")
+			groups = groups[1:]
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if i == 0 || i > len(servers) {

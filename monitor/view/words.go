@@ -222,10 +222,8 @@ func (s *Server) condition() string {
 			return ""
 		}
 	case monitor.StateZombie:
-		switch s.cause() {
-		case monitor.CauseNone:
-		default:
-			return causeWords(s.cause())
+		if cause := s.cause(); cause != monitor.CauseNone {
+			return causeWords(cause)
 		}
 	}
 	return StateWords(s.State)
