@@ -161,19 +161,25 @@ func join(t *testing.T, g *fakeGroup, change func(*SessionOptions)) *testClient 
 		change(&o)
 	}
 	c.Session = NewSession(o)
+	t.Cleanup(func() { apptest.Eventually(t, "all brackets are closed", func() bool { return g.open() == 0 }) })
+	c.begin()
+	return c
+}
+
+// begin serves the session until the end of the test, which fails by what went wrong in
+// it.
+func (c *testClient) begin() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.leave = cancel
 	go func() { c.ended <- c.Serve(ctx) }()
-	t.Cleanup(func() {
+	c.t.Cleanup(func() {
 		c.Gone()
 		c.wait()
 		cancel()
 		for _, wrong := range c.errors() {
-			t.Error(wrong)
+			c.t.Error(wrong)
 		}
-		apptest.Eventually(t, "all brackets are closed", func() bool { return g.open() == 0 })
 	})
-	return c
 }
 
 // wait waits for the end of the session, and returns what Serve returned.

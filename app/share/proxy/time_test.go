@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -25,17 +24,7 @@ func enter(t *testing.T, w *upstream, g *fakeGroup) *testClient {
 	t.Helper()
 	c := &testClient{t: t, ended: make(chan error, 1)}
 	c.Session = newSession(SessionOptions{Servers: g, Out: &c.fakeWriter}, w.open)
-	ctx, cancel := context.WithCancel(context.Background())
-	c.leave = cancel
-	go func() { c.ended <- c.Serve(ctx) }()
-	t.Cleanup(func() {
-		c.Gone()
-		c.wait()
-		cancel()
-		for _, wrong := range c.errors() {
-			t.Error(wrong)
-		}
-	})
+	c.begin()
 	return c
 }
 
