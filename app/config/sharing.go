@@ -8,7 +8,7 @@ import (
 
 // defaultPark is how long nobody asks a shared server for anything before it is
 // parked, where the file says nothing.
-const defaultPark = 10 * time.Minute
+const defaultPark = 30 * time.Minute
 
 // SharingKeys is what the file says of servers that clients share. A field is nil
 // where it says nothing; Settings.Sharing tells what holds.
@@ -19,8 +19,8 @@ type SharingKeys struct {
 
 // Sharing is what holds for servers that clients share.
 type Sharing struct {
-	// ParkAfter is how long such a server stays without a request, and how long
-	// one without clients does; 0 = for ever.
+	// ParkAfter is how long such a server stays without a request; 0 = for ever. One
+	// without clients stays as long, and ten minutes at most.
 	ParkAfter time.Duration
 	// WithOtherUsers shares also while another user is logged in, whose programs
 	// could call the tools of a server that listens.

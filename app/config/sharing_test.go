@@ -8,13 +8,13 @@ import (
 
 func TestSharing(t *testing.T) {
 	for text, want := range map[string]Sharing{
-		"":                               {ParkAfter: 10 * time.Minute},
-		"park_after_minutes: 30\n":       {ParkAfter: 30 * time.Minute},
+		"":                               {ParkAfter: defaultPark},
+		"park_after_minutes: 45\n":       {ParkAfter: 45 * time.Minute},
 		"park_after_minutes: 0.05\n":     {ParkAfter: 3 * time.Second},
 		"park_after_minutes: none\n":     {},
 		"park_after_minutes: off\n":      {},
 		"park_after_minutes: null\n":     {},
-		"share_with_other_users: true\n": {ParkAfter: 10 * time.Minute, WithOtherUsers: true},
+		"share_with_other_users: true\n": {ParkAfter: defaultPark, WithOtherUsers: true},
 		"share_with_other_users: false\npark_after_minutes: 1\n": {ParkAfter: time.Minute},
 	} {
 		settings, problems := parse([]byte(text))

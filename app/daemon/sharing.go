@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -63,6 +64,7 @@ func (b *background) startSharing(unknownPins func() error) {
 			b.model.SetShared(list)
 			s.changed.Ring()
 		},
+		Quiet:  b.quietSince,
 		Record: b.model.Record,
 		RSS:    func(id monitor.Identity) uint64 { return memoryOf(b.model.Snapshot(), id) },
 		Log:    b.log,
@@ -138,6 +140,20 @@ func spared(s *monitor.Snapshot, id monitor.Identity, now time.Time) string {
 		}
 	}
 	return ""
+}
+
+// quietSince is since when nothing works below a server, after a look at it.
+func (b *background) quietSince(ctx context.Context, id monitor.Identity) (time.Time, error) {
+	s, err := b.model.Fresh(ctx, id)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for i := range s.Instances {
+		if in := &s.Instances[i]; in.Identity == id && !in.Evidence.QuietSince.IsZero() {
+			return in.Evidence.QuietSince, nil
+		}
+	}
+	return time.Time{}, errors.New("it was not found there")
 }
 
 func memoryOf(s *monitor.Snapshot, id monitor.Identity) uint64 {

@@ -39,14 +39,14 @@ func TestOneServerForAll(t *testing.T) {
 		if s := w.views(); len(s) != 1 || len(s[0].Clients) != 10 || s[0].Parked || s[0].Server.PID != 101 || s[0].SavedBytes != 900 || s[0].Waiting != 0 {
 			t.Errorf("shown: %+v", s)
 		}
-		after(10 * time.Minute)
+		after(defaultIdle)
 		s := one(t, b)
-		if w.count() != 0 || !s.Parked || s.Reason != "no request for 10 min" || s.Server.PID != 101 || s.SavedBytes != 1000 || len(s.Clients) != 10 {
+		if w.count() != 0 || !s.Parked || s.Reason != "no request for 30 min" || s.Server.PID != 101 || s.SavedBytes != 1000 || len(s.Clients) != 10 {
 			t.Errorf("after its time: %+v", s)
 		}
 		select {
 		case <-first.Gone:
-			if why := first.Why(); why != "no request for 10 min" {
+			if why := first.Why(); why != "no request for 30 min" {
 				t.Error(why)
 			}
 		default:
@@ -92,7 +92,7 @@ func TestLingers(t *testing.T) {
 			t.Error("another server")
 		}
 		m.Detach()
-		after(defaultIdle)
+		after(mostUnused)
 		since, idle := b.Idle()
 		if w.count() != 0 || len(b.Shared()) != 0 || !idle || time.Since(since) > time.Second || w.kinds() != "" {
 			t.Errorf("after its time: %+v, idle %v since %v, %s", b.Shared(), idle, since, w.kinds())

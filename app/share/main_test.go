@@ -39,7 +39,8 @@ type world struct {
 	bar   string // that of Forbid
 	busy  bool
 	holds string
-	odd   error      // of busy, holds and direct
+	works time.Time  // until then something works below each server
+	odd   error      // of busy, quiet, holds and direct
 	other string     // the answer of Direct
 	asked [][]string // the sessions that were
 	// during is called while it is looked whether a server works, if not nil.
@@ -252,6 +253,11 @@ func (w *world) options() Options {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.busy, w.odd
+		},
+		Quiet: func(context.Context, monitor.Identity) (time.Time, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.works, w.odd
 		},
 		Holds: func(_ context.Context, _ Server, sessions []string, _ bool) (string, error) {
 			w.mu.Lock()

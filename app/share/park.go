@@ -35,8 +35,8 @@ type standing struct {
 // due tells when a server is ended that nobody asks for that long, and false when
 // time alone does not bring that about.
 func (s standing) due(idle time.Duration) (time.Time, bool) {
-	if idle <= 0 && s.leases == 0 {
-		idle = defaultIdle // nobody would ever end it
+	if s.leases == 0 && (idle <= 0 || idle > mostUnused) {
+		idle = mostUnused
 	}
 	if s.forbidden {
 		idle = 0 // as soon as nothing speaks against it
@@ -135,7 +135,11 @@ func (b *Broker) endIdle(forbidden string) (next time.Duration, some bool) {
 // tryEnd ends a server that nobody needs, or that must not be shared now, unless
 // something speaks against it.
 func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, quiet time.Duration, forbidden string) {
-	why, held := b.against(ctx, g, r, quiet)
+	idle := b.o.Idle()
+	if forbidden != "" {
+		idle = 0
+	}
+	why, held := b.against(ctx, g, r, quiet, idle)
 	if why == "" && forbidden == "" { // else whoever is connected may be the other user
 		why = b.usedDirectly(ctx, r)
 	}
@@ -168,7 +172,7 @@ func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, q
 
 // against is what speaks against the end of a server that nobody needs, "" when
 // nothing does, and whether that stays until somebody asks for something.
-func (b *Broker) against(ctx context.Context, g *group, r *run, quiet time.Duration) (why string, held bool) {
+func (b *Broker) against(ctx context.Context, g *group, r *run, quiet, idle time.Duration) (why string, held bool) {
 	if why := b.o.Spare(r.server.Identity()); why != "" {
 		return why, false
 	}
@@ -181,7 +185,16 @@ func (b *Broker) against(ctx context.Context, g *group, r *run, quiet time.Durat
 	b.mu.Lock()
 	seen, leases := g.seen.names(), len(g.members)
 	b.mu.Unlock()
-	if len(seen) == 0 && !r.inherited || leases == 0 { // what a client leaves behind, it has given up
+	if leases == 0 { // what a client leaves behind, it has given up
+		return "", false
+	}
+	switch since, err := b.o.Quiet(ctx, r.server.Identity()); {
+	case err != nil:
+		return fmt.Sprintf("whether something works below it cannot be told: %v", err), false
+	case time.Since(since) < idle:
+		return "something works below it", false
+	}
+	if len(seen) == 0 && !r.inherited {
 		return "", false
 	}
 	switch what, err := b.o.Holds(ctx, r.server, seen, r.inherited); {

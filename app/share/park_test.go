@@ -214,6 +214,10 @@ func TestNotParked(t *testing.T) {
 			func(w *world, _ *Client) { w.change(func() { w.busy = true }) },
 			func(w *world, _ *Client) { w.change(func() { w.busy = false }) },
 		},
+		"something works below it": {
+			func(w *world, _ *Client) { w.change(func() { w.works = time.Now().Add(time.Hour) }) },
+			func(w *world, _ *Client) { w.change(func() { w.works = time.Time{} }) },
+		},
 		"somebody else has it": {
 			func(w *world, _ *Client) { w.change(func() { w.other = "curl (8) is connected to it" }) },
 			func(w *world, _ *Client) { w.change(func() { w.other = "" }) },

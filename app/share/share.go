@@ -85,8 +85,8 @@ func (l launcher) Inherited() <-chan struct{} { return l.l.Inherited() }
 type Options struct {
 	Launch Launcher
 	// Idle is how long nobody has to have asked anything before a server is
-	// parked, and how long one stays that no client has; 0 is for ever, and
-	// defaultIdle for one that no client has. It may change. nil: defaultIdle.
+	// parked; 0 is for ever. One that no client has stays as long, and ten minutes
+	// at most. It may change. nil: half an hour.
 	Idle func() time.Duration
 	// Limit is how long a server may take to start; 0 is the launcher's. nil: 0.
 	Limit func() time.Duration
@@ -105,6 +105,10 @@ type Options struct {
 	// is the time since the last answer. nil: its dashboard is asked. An error
 	// counts as busy.
 	Busy func(ctx context.Context, s Server, quiet time.Duration) (bool, error)
+	// Quiet tells since when nothing works below a server that was asked for nothing,
+	// after a look at it. It is asked before one is parked that has clients: what they
+	// left to go on is theirs. nil: nothing does.
+	Quiet func(context.Context, monitor.Identity) (since time.Time, err error)
 	// Holds says what would be lost with a server, of the sessions of its REPL
 	// that were seen, as a part of a sentence; "" when nothing would be. An inherited
 	// server may have others. nil: the server is asked. An error counts as something.
@@ -126,8 +130,12 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// defaultIdle is after how long a server is parked that nobody asks.
-const defaultIdle = 10 * time.Minute
+// How long a server stays that nobody asks for anything, and at most that no client
+// has: what is started for the next one costs no work of anybody.
+const (
+	defaultIdle = 30 * time.Minute
+	mostUnused  = 10 * time.Minute
+)
 
 // fill puts in what was left out.
 func (o *Options) fill() {
@@ -145,6 +153,9 @@ func (o *Options) fill() {
 	}
 	if o.Busy == nil {
 		o.Busy = newDashboard().busy
+	}
+	if o.Quiet == nil {
+		o.Quiet = func(context.Context, monitor.Identity) (time.Time, error) { return time.Time{}, nil }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

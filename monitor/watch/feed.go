@@ -35,7 +35,8 @@ func compare(a, b *monitor.Snapshot) change {
 		}
 		result = drift
 		for _, in := range []*monitor.Instance{&x, &y} {
-			in.LastHeartbeat, in.RSSBytes, in.CPUPercent, in.Processes, in.Evidence.SteadyBytes = time.Time{}, 0, nil, 0, 0
+			in.LastHeartbeat, in.RSSBytes, in.CPUPercent, in.Processes = time.Time{}, 0, nil, 0
+			in.Evidence.QuietSince, in.Evidence.SteadyBytes = time.Time{}, 0
 			if in.Sharing != nil {
 				steady := *in.Sharing
 				steady.SavedBytes = 0

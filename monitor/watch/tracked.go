@@ -67,6 +67,7 @@ type tracked struct {
 	tree    []int              // pids
 	treeIDs []monitor.Identity // of the same; made anew each time, nil: not known
 	steady  uint64             // as Evidence.SteadyBytes
+	work    work
 
 	health     health
 	evidence   evidence
@@ -172,6 +173,7 @@ func (t *tracked) noteTree(tree []process.Stat, now time.Time) {
 	}
 	t.treeIDs = identitiesOf(tree)
 	t.use.cut.noteTree(t.treeIDs, t.in.Identity, now)
+	t.work.noteTree(tree, t.in.Identity, now)
 	t.members = slices.DeleteFunc(t.members, func(id monitor.Identity) bool {
 		return id != t.in.Identity && !slices.ContainsFunc(tree, func(st process.Stat) bool { return st.Identity == id })
 	})

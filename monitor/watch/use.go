@@ -46,7 +46,9 @@ func (u *use) since() time.Time {
 // usage is the evidence about t for whoever decides whether anybody needs it.
 // Nothing is looked at for it, and it stays the same while nothing happens.
 func (t *tracked) usage() monitor.Evidence {
-	e := monitor.Evidence{Transport: t.transport(), IdleSince: t.use.since(), KeepsState: t.keepsState, SteadyBytes: t.steady}
+	e := monitor.Evidence{
+		Transport: t.transport(), IdleSince: t.use.since(), QuietSince: t.work.since, KeepsState: t.keepsState, SteadyBytes: t.steady,
+	}
 	if t.evidence.linked {
 		e.Pipe = monitor.Pipe{In: pipeEnd(t.evidence.link.In), Out: pipeEnd(t.evidence.link.Out)}
 	}
