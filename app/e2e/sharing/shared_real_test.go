@@ -165,10 +165,17 @@ func (s shared) parked(t *testing.T) {
 
 	repl := s.Wrap(t, s.quay, "serena", "start-mcp-server", "--project", ".", "--context=ide", "--agent-interface", "REPL")
 	repl.Handshake(t)
-	repl.Calls(t, 2, "serena_repl", map[string]any{"session": "one", "code": "x = 41"})
+	repl.Calls(t, 2, "serena_repl", map[string]any{"session": "one", "code": `__import__("os").system("sleep 600 </dev/null >/dev/null 2>&1 &")`})
 	before := s.only(t, s.quay)
+	apptest.Eventually(t, "what was left to go on keeps it", func() bool { return strings.Contains(s.Log(t), "something works below it") })
+	repl.Calls(t, 3, "serena_repl", map[string]any{"session": "one", "code": "x = 41"})
+	for _, pid := range s.Running("sleep") {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}
 	apptest.Eventually(t, "it is told why it is not parked", func() bool { return strings.Contains(s.Log(t), "it holds variables") })
-	apptest.Contains(t, repl.Calls(t, 3, "serena_repl", map[string]any{"session": "one", "code": "x + 1"}), "42")
+	apptest.Contains(t, repl.Calls(t, 4, "serena_repl", map[string]any{"session": "one", "code": "x + 1"}), "42")
 
 	client.Send(t, `{"jsonrpc":"2.0","id":3,"method":"ping"}`)
 	client.Await(t, "3")
