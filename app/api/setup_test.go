@@ -84,9 +84,9 @@ func withSetup(s Setup) http.Handler {
 
 func TestClients(t *testing.T) {
 	const entry = `"becomes":"","why":"","alone":"","broken":"","missing":"","opens_page":false,"page_stops":false}`
-	want := `{"clients":[{"id":"codex","name":"Codex","running":[7],"files":[{"path":"/home/u/.codex/config.toml","scope":"user","exists":true,"problem":"","entries":[` +
+	want := `{"clients":[{"id":"codex","name":"Codex","running":[7],"files":[{"path":"/home/u/.codex/config.toml","scope":"user","exists":true,"problem":"","note":"","entries":[` +
 		`{"name":"serena","path":["mcp_servers","serena"],"line":3,"state":"direct","serena":true,"off":false,"runs":"serena\u202e","now":"",` + entry + `],"changed":null,"backup":""}]},` +
-		`{"id":"cursor","name":"Cursor","running":[],"files":[{"path":"/home/u/.cursor/mcp.json","scope":"user","exists":false,"problem":"","entries":[],"changed":null,"backup":""}]},` +
+		`{"id":"cursor","name":"Cursor","running":[],"files":[{"path":"/home/u/.cursor/mcp.json","scope":"user","exists":false,"problem":"","note":"","entries":[],"changed":null,"backup":""}]},` +
 		`{"id":"gemini-cli","name":"Gemini CLI","running":[],"files":[]}]}`
 	d := newDesktop()
 	h := withSetup(d)

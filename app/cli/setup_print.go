@@ -132,6 +132,8 @@ func (s setupWords) file(b *strings.Builder, c setup.Client, f setup.File, wides
 	switch {
 	case f.Problem != "":
 		b.WriteString(s.note(s.short(f.Problem), 2))
+	case f.Note != "":
+		b.WriteString(s.note(f.Note, 2))
 	case len(f.Entries) == 0:
 		b.WriteString("  No MCP servers.\n")
 	}

@@ -105,6 +105,8 @@ func judgeClient(c setup.Client) []Line {
 			}
 			broken = append(broken, line)
 			continue
+		case file.Note != "":
+			broken = append(broken, Line{Mark: Warn, Text: file.Path + ": " + file.Note})
 		}
 		for _, e := range file.Entries {
 			if about, note := judgeEntry(c, file, e); about != (finding{}) {

@@ -36,6 +36,9 @@ func (m machine) judge(e document.Entry, w Wanted, closed string) verdict {
 	v.meant = named
 	words := append([]string{e.Command}, e.Args...)
 	c, ours, why := readConnection(m.goos, words)
+	if why == "" && m.isLine(e) {
+		why = "its whole command stands in command, which is the program alone: the words after that belong into args"
+	}
 	switch {
 	case e.Odd != "" || why != "":
 		v.State, v.ours = Odd, false
@@ -76,10 +79,13 @@ func (m machine) judge(e document.Entry, w Wanted, closed string) verdict {
 
 	v.meant = named || len(w.Servers) == 0 && (reading.Serena || ours)
 	if !v.meant && len(w.Servers) == 0 {
+		asItIs := "name the entry, with " + chooses(raw) + ", to have lamplighter run it as it is."
 		if by := startsSerenaBy(words); by != "" {
 			v.meant = true
-			v.Why = "It starts Serena through " + by + ", which cannot be shared. Write the command itself, or name the entry, with " +
-				chooses(raw) + ", to have lamplighter run it as it is."
+			v.Why = "It starts Serena through " + by + ", which cannot be shared. Write the command itself, or " + asItIs
+		} else if strings.EqualFold(raw, "serena") {
+			v.meant = true
+			v.Why = "Whether its command starts Serena is not known. If it does, write the command of Serena itself, or " + asItIs
 		}
 		return v
 	}
@@ -177,6 +183,14 @@ func (m machine) unknowable(program string) bool {
 		return true
 	}
 	return strings.ContainsAny(program, `/\`) && !clients.IsAbsolute(m.goos, program) && !strings.HasPrefix(program, "~")
+}
+
+// isLine reports whether an entry has a line of a shell as its program, which no client
+// takes apart: it starts with a program that starts others, or with Serena.
+func (m machine) isLine(e document.Entry) bool {
+	first, rest, found := strings.Cut(e.Command, " ")
+	name := monitor.ProgramName(first)
+	return found && len(e.Args) == 0 && rest != "" && (command.Is(name, command.Starter) || serena.IsProgram(name)) && m.find(e.Command) == ""
 }
 
 // startsSerenaBy is what a command starts Serena through, in words, when it does

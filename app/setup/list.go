@@ -74,6 +74,7 @@ func (s *Setup) fileOf(m machine, p place, w Wanted, rec *record) File {
 		for _, e := range set.entries {
 			f.Entries = append(f.Entries, m.judge(e, w, p.closed(w)).Entry)
 		}
+		f.Note = set.note()
 	}
 	if rec == nil {
 		return f

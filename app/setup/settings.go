@@ -1,10 +1,14 @@
 package setup
 
 import (
+	"bytes"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"lamplighter/app/setup/foreignfile"
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/clients/document"
 )
 
@@ -32,6 +36,29 @@ func (p place) read() (settings, error) {
 	}
 	return settings{place: p, file: file, doc: doc, entries: p.Entries(doc)}, nil
 }
+
+// note is what the client does with the file that nobody expects, as a sentence.
+func (s settings) note() string {
+	name := monitor.Clean(s.Name)
+	// It gives the text to JSON.parse as it is, which refuses the mark.
+	if s.Client == "claude-desktop" && bytes.HasPrefix(s.file.Content, []byte("\ufeff")) {
+		return name + " does not read this file, because it begins with a byte order mark. Save it without one."
+	}
+	if len(s.entries) > 0 || s.Guessed || s.Client == "" {
+		return ""
+	}
+	other := place{clients.Guess("", s.Path, s.Scope)}
+	doc, err := other.Parse(s.file.Content)
+	if err != nil {
+		return ""
+	}
+	for _, e := range other.Entries(doc) {
+		return fmt.Sprintf("%s reads none of its servers: they stand below %s, and it looks for them below %s.", name, quoted(e.Path[:len(e.Path)-1]), quoted(s.Tables[0]))
+	}
+	return ""
+}
+
+func quoted(table []string) string { return strconv.Quote(monitor.Clean(strings.Join(table, "."))) }
 
 // unparsed says what is wrong with a text, and what to do.
 func unparsed(p place, err error) error {

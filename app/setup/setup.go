@@ -90,7 +90,10 @@ type File struct {
 	Scope  Scope  `json:"scope"`
 	Exists bool   `json:"exists"`
 	// Problem says why it cannot be read or understood, as a sentence; "" when it can.
-	Problem string  `json:"problem"`
+	Problem string `json:"problem"`
+	// Note says what its client does with it that nobody expects, as a sentence; "" for
+	// nothing.
+	Note    string  `json:"note"`
 	Entries []Entry `json:"entries"`
 	// Changed is when setup has last changed it, nil when it has not or when that
 	// was undone.

@@ -2,8 +2,12 @@ package setup
 
 import (
 	"encoding/json"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"lamplighter/monitor/clients"
 )
 
 // A list that is null in JSON would say that it is not known.
@@ -45,4 +49,36 @@ func TestNoListIsNull(t *testing.T) {
 	all()
 	b.write(cursorFile, `{"mcpServers": {}}`)
 	all()
+}
+
+// What a client does with a file that nobody expects is told beside its entries.
+func TestNotes(t *testing.T) {
+	const serena = `{"serena": {"command": "serena", "args": ["start-mcp-server"]}}`
+	for _, test := range []struct{ path, text, want string }{
+		{".vscode/mcp.json", `{"servers": ` + serena + `}`, ""},
+		{".vscode/mcp.json", `{"mcpServers": ` + serena + `}`, `VS Code reads none of its servers: they stand below "mcpServers", and it looks for them below "servers".`},
+		{".vscode/mcp.json", `{"mcpServers": ` + serena + `, "servers": ` + serena + `}`, ""},
+		{".vscode/mcp.json", `{"inputs": []}`, ""},
+		{".cursor/mcp.json", "\ufeff" + `{"mcpServers": ` + serena + `}`, ""},
+		{"claude_desktop_config.json", "\ufeff" + `{"mcpServers": ` + serena + `}`, "Claude Desktop does not read this file, because it begins with a byte order mark. Save it without one."},
+	} {
+		b := newBed(t)
+		dir := b.dir
+		if filepath.Dir(test.path) == "." {
+			dir = ""
+			for _, p := range clients.Places(runtime.GOOS, b.home, b.dir, b.o.Getenv) {
+				if filepath.Base(p.Path) == test.path {
+					dir = filepath.Dir(p.Path)
+				}
+			}
+		}
+		path := b.write(filepath.Join(dir, test.path), test.text)
+		list, err := New(b.o).List(t.Context(), Wanted{File: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list[0].Files[0].Note; got != test.want {
+			t.Errorf("%s %s: %q, want %q", test.path, test.text, got, test.want)
+		}
+	}
 }

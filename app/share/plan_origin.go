@@ -106,6 +106,8 @@ func (a *arguments) nowhere() string {
 		return ""
 	case !a.hasProject:
 		return "no project is named at its start (add --project-from-cwd)"
+	case strings.HasPrefix(a.project, "~"):
+		return "its project " + monitor.Shorten(monitor.Clean(a.project), 100) + " begins with ~, which nobody replaces by the home directory here (write the whole path)"
 	case !isPath(a.project):
 		return "its project " + monitor.Shorten(monitor.Clean(a.project), 100) + " may be a name that Serena knows (write its path, or add --project-from-cwd instead)"
 	}

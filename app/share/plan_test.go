@@ -33,6 +33,7 @@ func TestWhatCannotBeShared(t *testing.T) {
 		{m.path("gone"), "serena start-mcp-server --context ide", "no project is named"},
 		{m.path("gone"), "npx server", notSerena},
 		{repo, "serena start-mcp-server --context ide --project ./beta", "its project ./beta is not the path of a directory"},
+		{repo, "serena start-mcp-server --context ide --project ~/beta", "begins with ~, which nobody replaces by the home directory here"},
 		{repo, "serena start-mcp-server --context ide --project ./file", "is not the path of a directory"},
 		{m.top, "serena start-mcp-server --context ide --project alpha", "its project alpha may be a name that Serena knows"}, // there is ./alpha
 		{m.top, "serena start-mcp-server --context ide alpha", "may be a name that Serena knows"},
