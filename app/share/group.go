@@ -42,6 +42,8 @@ type group struct {
 	wait   time.Time // nothing is to be ended before
 	held   bool      // the last look found what would be lost, and nobody has asked anything since
 	look   bool      // somebody is looking whether it can be ended
+	// restarting: it is ended to be started again at once.
+	restarting bool
 }
 
 // start is one try to start the server. Who waits for done may read err.
@@ -226,7 +228,8 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer close(s.done)
-	g.starting, s.err = nil, err
+	restarting := g.restarting
+	g.starting, s.err, g.restarting = nil, err, false
 	now := time.Now()
 	var no *forbidden
 	switch {
@@ -250,7 +253,10 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 		return
 	}
 	b.take(g, r)
-	if g.last.PID != 0 && len(g.members) > 0 {
+	switch {
+	case restarting:
+		b.record(g, r.server.Identity(), monitor.EventWoken, "restarted")
+	case g.last.PID != 0 && len(g.members) > 0:
 		b.record(g, r.server.Identity(), monitor.EventWoken, "started again by a request, "+monitor.Span(now.Sub(g.ended))+" after it had ended")
 	}
 }
@@ -329,7 +335,7 @@ func (b *Broker) parted(g *group, r *run) *keyLock {
 		g.crashes.add(now, now.Sub(r.since), g.reason)
 		b.o.Log.Warn("a shared server has ended by itself", "server", g.label(g.last), "how", g.reason, "clients", len(g.members))
 	}
-	if len(g.members) > 0 {
+	if len(g.members) > 0 && !g.restarting {
 		b.record(g, g.last, monitor.EventParked, g.reason+"; the next request starts it again")
 	}
 	b.leftIdle(g)

@@ -153,21 +153,37 @@ func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, q
 	if !ok {
 		return
 	}
-	// All at once: each may wait for a server that does not answer.
+	if !allPark(parks, func() { b.resume(g, r) }) { // who refused waits for it
+		return
+	}
+	b.end(ctx, g, r)
+}
+
+// parks are what Client.OnPark has set. The caller holds the broker's mu.
+func (g *group) parks() (parks []func() bool) {
+	for _, m := range g.members {
+		if m.park != nil {
+			parks = append(parks, m.park)
+		}
+	}
+	return parks
+}
+
+// allPark asks all at once, since each may wait for a server that does not answer, and
+// reports whether none has refused. refused is called when the first one does.
+func allPark(parks []func() bool, refused func()) bool {
 	answers := make(chan bool, len(parks))
 	for _, park := range parks {
 		go func() { answers <- park() }()
 	}
-	parked := true
+	all := true
 	for range parks {
-		if ok := <-answers; !ok && parked {
-			parked = false
-			b.resume(g, r) // who refused waits for it
+		if ok := <-answers; !ok && all {
+			all = false
+			refused()
 		}
 	}
-	if parked {
-		b.end(ctx, g, r)
-	}
+	return all
 }
 
 // against is what speaks against the end of a server that nobody needs, "" when
@@ -250,19 +266,14 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (p
 		r.ending = "no request for " + monitor.Span(time.Since(used))
 	}
 	r.moot = make(chan struct{})
-	for _, m := range g.members {
-		if m.park != nil {
-			parks = append(parks, m.park)
-		}
-	}
-	return parks, true
+	return g.parks(), true
 }
 
 // resume lets requests have the server again that was not ended after all.
 func (b *Broker) resume(g *group, r *run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if g.look = false; !b.closed { // else it is ended for that, or goes on unseen
+	if g.look, g.restarting = false, false; !b.closed { // else it is ended for that, or goes on unseen
 		r.ending = ""
 	}
 	close(r.moot)

@@ -1,0 +1,98 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// restarts restarts the server that runs, as its keeper ends it.
+func (w *world) restarts(t *testing.T, b *Broker, force bool) (monitor.Identity, error) {
+	s := w.the(t)
+	return b.Restart(t.Context(), s.id, force, func(ctx context.Context) error { return s.End(ctx, "the order") })
+}
+
+func TestRestart(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m, other := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
+		first := request(t, m)
+		request(t, other)
+		m.Began()
+		go func() {
+			time.Sleep(3 * time.Second) // of the bubble
+			m.Ended()
+		}()
+		begun := time.Now()
+		id, err := w.restarts(t, b, false)
+		if err != nil || id.PID != 102 || time.Since(begun) < 3*time.Second || w.launched != 2 {
+			t.Fatalf("%v, %v after %v; launched %d", id, err, time.Since(begun), w.launched)
+		}
+		if second := request(t, other); second.URL == first.URL || first.Why() != "it is restarted" || w.launched != 2 {
+			t.Errorf("%+v, %s", second, first.Why())
+		}
+		if w.kinds() != "woken" || w.told[0].Detail != "restarted" || w.told[0].PID != 102 {
+			t.Errorf("%+v", w.told)
+		}
+	})
+}
+
+// What speaks against it leaves everything as it was.
+func TestNotRestarted(t *testing.T) {
+	for name, prepare := range map[string]func(w *world, m *Client) error{
+		"a call that goes on": func(_ *world, m *Client) error { m.Began(); return ErrAtWork },
+		"a session refuses":   func(_ *world, m *Client) error { m.OnPark(func() bool { return false }); return ErrAtWork },
+		"it cannot be ended": func(w *world, _ *Client) error {
+			w.change(func() { w.stubborn = errors.New("it is pinned") })
+			return w.stubborn
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			within(t, func(t *testing.T, w *world, b *Broker) {
+				m := b.Attach(t.Context(), plan("a"), claude)
+				first := request(t, m)
+				want := prepare(w, m)
+				if _, err := w.restarts(t, b, false); !errors.Is(err, want) {
+					t.Error(err)
+				}
+				if request(t, m).URL != first.URL || w.count() != 1 || w.kinds() != "" {
+					t.Errorf("%d servers, %s", w.count(), w.kinds())
+				}
+			})
+		})
+	}
+}
+
+func TestForcedRestart(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Attach(t.Context(), plan("a"), claude)
+		request(t, m)
+		m.OnPark(func() bool { return false })
+		m.Began()
+		if id, err := w.restarts(t, b, true); err != nil || id.PID != 102 {
+			t.Error(id, err)
+		}
+		if _, err := b.Restart(t.Context(), monitor.Identity{PID: 101}, true, nil); !errors.Is(err, ErrNotShared) {
+			t.Error(err)
+		}
+	})
+}
+
+// A start that fails is told, and the next request tries again.
+func TestRestartThatDoesNotStart(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Attach(t.Context(), plan("a"), claude)
+		request(t, m)
+		w.change(func() { w.broken = broken("no Python") })
+		if _, err := w.restarts(t, b, false); err == nil || w.count() != 0 {
+			t.Error(err)
+		}
+		w.change(func() { w.broken = nil })
+		request(t, m)
+		if w.kinds() != "woken" {
+			t.Error(w.kinds())
+		}
+	})
+}
