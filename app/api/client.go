@@ -128,14 +128,22 @@ func killTime() time.Duration {
 // Kill orders the end of the instance with that id or pid. The error is nil
 // when the order was answered, whatever came of it: see Killed.Outcome.
 func (c *Client) Kill(ctx context.Context, id string, order KillOrder) (Killed, error) {
+	return c.orderEnd(ctx, id, "kill", order, killTime())
+}
+
+// Restart has the instance with that id or pid started again, as Kill ends it.
+func (c *Client) Restart(ctx context.Context, id string, order RestartOrder) (Killed, error) {
+	return c.orderEnd(ctx, id, "restart", order, killTime()+2*time.Minute) // to start it
+}
+
+func (c *Client) orderEnd(ctx context.Context, id, verb string, order any, limit time.Duration) (Killed, error) {
 	body, err := json.Marshal(order)
 	if err != nil {
 		return Killed{}, err
 	}
-	limit := killTime()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	route := "/global-dashboard/instance/" + url.PathEscape(id) + "/kill"
+	route := "/global-dashboard/instance/" + url.PathEscape(id) + "/" + verb
 	resp, err := c.send(ctx, http.MethodPost, route, body, limit)
 	if err != nil {
 		return Killed{}, err

@@ -20,12 +20,14 @@ type Shower interface {
 // Parts are what the routes work with. Source and Log are needed, and whatever
 // the routes that are asked for take; all of them in the background process.
 type Parts struct {
-	Source  monitor.Source
-	Show    Shower
-	Stop    Stopper
-	Events  Eventer
-	Version string
-	Log     *slog.Logger
+	Source monitor.Source
+	Show   Shower
+	Stop   Stopper
+	// Restarter starts again what it can; nil: nothing is restarted that clients share.
+	Restarter Restarter
+	Events    Eventer
+	Version   string
+	Log       *slog.Logger
 
 	Page     http.Handler // of the page and its files; nil: dashboard.Page
 	Proxy    Forwarder    // nil: a dashboard.Proxy

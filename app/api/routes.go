@@ -77,6 +77,7 @@ func (r routes) table() []route {
 		{http.MethodPut, policyPath, r.setPolicy},
 		{http.MethodGet, decisionsPath, r.decisions},
 		{http.MethodPost, one + "kill", r.kill},
+		{http.MethodPost, one + "restart", r.restart},
 		{http.MethodPut, one + "pin", r.pin},
 		{http.MethodPut, one + "keep", r.keep},
 		{http.MethodPut, one + "rule", r.rule},

@@ -195,7 +195,7 @@ be reached.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate(p.versionLine() + "\n")
 	p.runFlags(root)
-	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.pinVerb(), p.unpinVerb(), p.nameVerb(), p.hideVerb(), p.sessionVerb(), p.connectVerb(), p.setupVerb(), p.workspaceVerb(), p.installVerb(), p.uninstallVerb(), p.doctorVerb(), p.versionVerb())
+	root.AddCommand(p.runVerb(), p.statusVerb(), p.openVerb(), p.logsVerb(), p.eventsVerb(), p.stopVerb(), p.restartVerb(), p.pinVerb(), p.unpinVerb(), p.nameVerb(), p.hideVerb(), p.sessionVerb(), p.connectVerb(), p.setupVerb(), p.workspaceVerb(), p.installVerb(), p.uninstallVerb(), p.doctorVerb(), p.versionVerb())
 	root.SetHelpCommand(helpVerb(root))
 	// Made by the library, which would take an unknown shell for a question.
 	root.InitDefaultCompletionCmd()

@@ -74,6 +74,8 @@ only to who watches it: for --idle and --orphans lamplighter has to run.`,
 type stopOptions struct {
 	idle, orphans, suspected, all, force, dryRun, verbose, yes, asJSON bool
 
+	restart bool // they are started again
+
 	client string // only its servers; "" for those of all
 	others string // the one to keep of several that are the same; "" for no such order
 }
@@ -253,10 +255,14 @@ func (p *program) endAll(ctx context.Context, targets []*stopped, o stopOptions,
 			r.end(ctx, end)
 		})
 	}
+	doing, what := "Ending", "ended"
+	if o.restart {
+		doing, what = "Restarting", "restarted"
+	}
 	failed, lost := false, false
 	for i, r := range targets {
 		if !r.leftAlone {
-			p.progress("Ending " + r.Label + "…")
+			p.progress(doing + " " + r.Label + "…")
 			<-done[i]
 			p.progress("")
 		}
@@ -283,9 +289,9 @@ func (p *program) endAll(ctx context.Context, targets []*stopped, o stopOptions,
 	case !failed:
 		return nil
 	case lost:
-		return toldError{fmt.Errorf("not all were ended: %w", api.ErrUnreachable)}
+		return toldError{fmt.Errorf("not all were %s: %w", what, api.ErrUnreachable)}
 	}
-	return toldError{errors.New("not all were ended")}
+	return toldError{errors.New("not all were " + what)}
 }
 
 // progress says on a terminal what is waited for, in a line that the next one

@@ -80,7 +80,9 @@ func (r *stopped) failed(o stopOptions) bool {
 }
 
 // ended tells the outcomes that leave nothing to be done.
-func ended(o stop.Outcome) bool { return o == stop.Ended || o == stop.WouldEnd || o == stop.Gone }
+func ended(o stop.Outcome) bool {
+	return o == stop.Ended || o == stop.WouldEnd || o == stop.Gone || o == api.Restarted
+}
 
 // printStopped prints what came of one server, and what is known about its use
 // if that was asked for.
@@ -113,7 +115,7 @@ func outcomeLine(r *stopped) string {
 		return r.Detail
 	case r.Forceable:
 		return strings.TrimSuffix(r.Detail, ".") + " (--force)."
-	case r.Outcome == stop.Cancelled, r.lost, r.leftAlone:
+	case r.Outcome == stop.Cancelled, r.lost, r.leftAlone, strings.HasPrefix(r.Detail, "Not restarted: "), strings.HasPrefix(r.Detail, "Ended, "):
 		return r.Detail
 	}
 	text := strings.TrimPrefix(r.Detail, "Not ended: ")

@@ -51,6 +51,13 @@ func TestStates(t *testing.T) {
 	s.call(t, "2", "echo", "{}")
 	woken := home.is(t, "live_with_project", "project_root", project)
 	check(t, woken["id"] != id, "it has woken as %v", woken)
+
+	same(t, "what a restart does to its client", woken["restart"], "kept")
+	home.does(t, fine, "restart", woken["id"].(string))
+	restarted := home.is(t, "live_with_project", "project_root", project)
+	check(t, restarted["id"] != woken["id"], "it was not restarted: %v", restarted)
+	s.call(t, "3", "echo", "{}")
+	same(t, "the only server", float64(only(t, project)), restarted["pid"])
 }
 
 // What a server answers that cannot be used, or in time, has its own status.

@@ -15,6 +15,7 @@ import (
 	"lamplighter/app/share/proxy"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
+	"lamplighter/monitor/stop"
 )
 
 // sharing are the parts through which clients share servers.
@@ -140,6 +141,24 @@ func spared(s *monitor.Snapshot, id monitor.Identity, now time.Time) string {
 		}
 	}
 	return ""
+}
+
+// restarter restarts servers that clients share.
+type restarter struct{ broker *share.Broker }
+
+// Restart is that of the broker, whose refusals are those of an order.
+func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool, end func(context.Context) error) (monitor.Identity, error) {
+	next, err := r.broker.Restart(ctx, in.Identity, force, end)
+	refusal := &stop.Refusal{Label: in.Label(), Forceable: true}
+	switch {
+	case errors.Is(err, share.ErrAtWork):
+		refusal.Kind, refusal.Why = stop.ErrBusy, "works on requests. Wait for their end, or force it: they get an error then."
+	case errors.Is(err, share.ErrNotShared):
+		refusal.Kind, refusal.Why, refusal.Forceable = stop.ErrChanged, "no client shares it any more.", false
+	default:
+		return next, err
+	}
+	return next, refusal
 }
 
 // quietSince is since when nothing works below a server, after a look at it.

@@ -69,9 +69,12 @@ type Server struct {
 	Certainty monitor.Certainty `json:"certainty"`
 	// OnPipes says of what is unsure that its client talks to it over pipes, and that
 	// nothing else is known.
-	OnPipes bool   `json:"on_pipes"`
-	Entry   *Entry `json:"entry"` // of its client's settings, null when none is known
-	Words   Words  `json:"words"` // their text may change in any release
+	OnPipes bool `json:"on_pipes"`
+	// Restart is what becomes of its clients when it is restarted: "kept" or "lost"; null:
+	// it cannot be.
+	Restart *string `json:"restart"`
+	Entry   *Entry  `json:"entry"` // of its client's settings, null when none is known
+	Words   Words   `json:"words"` // their text may change in any release
 }
 
 // Problem is what is wrong with a server that answers, or is only to be mentioned: then
@@ -176,8 +179,28 @@ func Of(in *monitor.Instance) *Server {
 	if in.Client != nil {
 		w.Client = &Client{PID: in.Client.PID, Name: monitor.Clean(in.Client.Name)}
 	}
-	w.Words = w.words()
+	w.Restart = w.restart(in)
+	w.Words = w.words(in)
 	return w
+}
+
+// The values of Server.Restart.
+const (
+	ClientsKept = "kept"
+	ClientsLost = "lost"
+)
+
+// restart tells what Lamplighter can start again, and what only its client can.
+func (w *Server) restart(in *monitor.Instance) *string {
+	switch {
+	case in.State == monitor.StateParked || in.State == monitor.StateStarting || !in.Recognised:
+		return nil
+	case w.SharedBy != nil:
+		return new(ClientsKept)
+	case w.Managed || w.clientName() == "" || w.ClientGone:
+		return nil
+	}
+	return new(ClientsLost)
 }
 
 // Sent is the server as it goes out: the one field that ages is filled in.

@@ -41,7 +41,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"unsure","on_pipes":false,"entry":null`,
+				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"unsure","on_pipes":false,"restart":null,"entry":null`,
 		},
 		"all known": {
 			monitor.Instance{
@@ -60,7 +60,7 @@ func TestEncode(t *testing.T) {
 				`"last_heartbeat":"2026-11-20T10:59:57.5Z","last_activity":"2026-11-20T10:58:30Z","busy":null,"idle_seconds":90,"idle_since":"2026-11-20T10:58:30Z",` +
 				`"shutdown_at":"2026-11-20T11:04:00Z","shutdown_reason":"no call for 30 min","kept_until":"2026-11-20T11:03:00Z","tool_calls":0,` +
 				`"rss_bytes":5,"cpu_percent":0,"processes":2,"client":{"pid":3,"name":"Codex"},"transport":"stdio","client_gone":true,"orphaned":true,"alone_since":"2026-11-20T10:59:00Z","dashboard_url":"http://127.0.0.1:24284/d","mcp_url":"http://127.0.0.1:9/mcp",` +
-				`"managed":true,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":true,"certainty":"by_rule","on_pipes":false,"entry":null`,
+				`"managed":true,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":true,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
 		},
 		"its language server could not start": {
 			monitor.Instance{
@@ -75,7 +75,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"entry":null`,
+				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
 		},
 		"parked, busy, a time beyond RFC 3339": {
 			monitor.Instance{
@@ -88,7 +88,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"entry":null`,
+				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
 		},
 		"parked, with clients": {
 			monitor.Instance{
@@ -101,7 +101,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":true,"shared_by":2,"clients":[{"pid":3,"name":"Codex"},{"pid":5,"name":""}],"waiting":0,"alone_because":null,"saved_bytes":9,"pinned":false,"certainty":"by_rule","on_pipes":false,"entry":null`,
+				`"managed":true,"shared_by":2,"clients":[{"pid":3,"name":"Codex"},{"pid":5,"name":""}],"waiting":0,"alone_because":null,"saved_bytes":9,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
 		},
 		"shared, and nobody has it": {
 			monitor.Instance{Identity: monitor.Identity{PID: 12, Start: 34}, State: monitor.StateStarting, Recognised: true, Sharing: &monitor.Sharing{}},
@@ -111,7 +111,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":0,"clients":[],"waiting":0,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"entry":null`,
+				`"managed":false,"shared_by":0,"clients":[],"waiting":0,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
 		},
 		"one client's alone": {
 			monitor.Instance{
@@ -124,7 +124,7 @@ func TestEncode(t *testing.T) {
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
-				`"managed":false,"shared_by":null,"clients":[{"pid":3,"name":"Codex"}],"waiting":0,"alone_because":"its context codex","saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"entry":null`,
+				`"managed":false,"shared_by":null,"clients":[{"pid":3,"name":"Codex"}],"waiting":0,"alone_because":"its context codex","saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestDecodeInvertsEncode(t *testing.T) {
 
 // A fact that is sent is read again: one that is new is forgotten nowhere.
 func TestDecodeReadsEveryFact(t *testing.T) {
-	derived := []string{"Label", "IdleSeconds", "Words", "SharedBy"} // the last but for AloneBecause
+	derived := []string{"Label", "IdleSeconds", "Words", "Restart", "SharedBy"} // the last but for AloneBecause
 	var sent Server
 	for value, i := reflect.ValueOf(&sent).Elem(), 0; i < value.NumField(); i++ {
 		fill(value.Field(i))

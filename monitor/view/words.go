@@ -26,6 +26,8 @@ type Words struct {
 	Next *Phrase  `json:"next"` // what will become of it, null when nothing is meant
 	// Loses says in sentences what is lost when it is stopped.
 	Loses []string `json:"loses"`
+	// Restart says in a sentence what comes of a restart, "" where there is none.
+	Restart string `json:"restart"`
 	// Entry says from which entry of its client's settings it was started: "alpha of
 	// Codex, for all projects"; "" when that is not known.
 	Entry string `json:"entry"`
@@ -54,8 +56,8 @@ func (p Phrase) Draw(now time.Time) string {
 }
 
 // words are those of a server, of which all facts are known by now.
-func (s *Server) words() Words {
-	w := Words{Title: s.Label, State: s.stateWords(), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(), Entry: s.entryWords(), Outside: s.outside()}
+func (s *Server) words(in *monitor.Instance) Words {
+	w := Words{Title: s.Label, State: s.stateWords(), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(), Restart: s.restartWords(in), Entry: s.entryWords(), Outside: s.outside()}
 	if text := s.condition(); text != "" {
 		w.Short = append(w.Short, Phrase{Text: text})
 	}
@@ -127,6 +129,27 @@ func (s *Server) loses() []string {
 		lost = append(lost, "Its client, "+client+", loses it. Most clients do not connect again until they are restarted.")
 	}
 	return lost
+}
+
+// restartWords says what comes of a restart.
+func (s *Server) restartWords(in *monitor.Instance) string {
+	words := ""
+	switch Value(s.Restart) {
+	case ClientsKept:
+		words = "It starts again at once"
+		if n := len(s.Clients); n > 0 {
+			words += ", and " + monitor.Plural(n, "client stays", "clients stay") + " attached"
+		}
+		words += "."
+	case ClientsLost:
+		words = "It ends, and " + s.clientName() + " loses it. Most clients start a server again only when they are restarted."
+	default:
+		return ""
+	}
+	if Value(in.Evidence.KeepsState) {
+		words += " The variables of its REPL are lost."
+	}
+	return words
 }
 
 // entryWords names the entry that a server was started from.

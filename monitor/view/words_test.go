@@ -187,3 +187,32 @@ func TestDivide(t *testing.T) {
 		t.Errorf("%+v", totals)
 	}
 }
+
+// What a restart does to the clients of a server.
+func TestRestartWords(t *testing.T) {
+	yes, codex := true, &monitor.Client{Name: "Codex"}
+	sharing := &monitor.Sharing{Clients: clientsNamedAs("a", "b")}
+	live := func(in monitor.Instance) monitor.Instance {
+		in.State, in.Recognised = monitor.StateProject, true
+		return in
+	}
+	for name, c := range map[string]struct {
+		in        monitor.Instance
+		how, want string
+	}{
+		"shared":      {live(monitor.Instance{Sharing: sharing, Managed: true}), "kept", "It starts again at once, and 2 clients stay attached."},
+		"without":     {live(monitor.Instance{Sharing: &monitor.Sharing{}, Managed: true}), "kept", "It starts again at once."},
+		"with a REPL": {live(monitor.Instance{Sharing: &monitor.Sharing{}, Evidence: monitor.Evidence{KeepsState: &yes}}), "kept", "It starts again at once. The variables of its REPL are lost."},
+		"held":        {live(monitor.Instance{Client: codex}), "lost", "It ends, and Codex loses it. Most clients start a server again only when they are restarted."},
+		"its own":     {live(monitor.Instance{Client: &monitor.Client{Name: "Zed"}, Sharing: &monitor.Sharing{Alone: "it is no Serena", Clients: clientsNamedAs("Zed")}}), "lost", "It ends, and Zed loses it. Most clients start a server again only when they are restarted."},
+		"a session":   {live(monitor.Instance{Client: codex, Managed: true}), "", ""},
+		"of nobody":   {live(monitor.Instance{}), "", ""},
+		"left":        {live(monitor.Instance{Client: codex, Evidence: monitor.Evidence{ClientGone: true}}), "", ""},
+		"not certain": {monitor.Instance{State: monitor.StateLive, Client: codex}, "", ""},
+		"parked":      {monitor.Instance{State: monitor.StateParked, Sharing: sharing, Recognised: true}, "", ""},
+	} {
+		if s := Of(&c.in); Value(s.Restart) != c.how || s.Words.Restart != c.want {
+			t.Errorf("%s: %q, %q", name, Value(s.Restart), s.Words.Restart)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lamplighter/app/api"
+	"lamplighter/monitor"
+	"lamplighter/monitor/view"
+)
+
+func (p *program) restartVerb() *cobra.Command {
+	o := stopOptions{restart: true}
+	cmd := &cobra.Command{
+		Use:   "restart ID|PID|PROJECT…",
+		Short: "Start servers again under their clients",
+		Long: `Ends the servers with these pids, ports, ids, project names or project
+directories, and starts them again at once, where clients have them through
+lamplighter: what they ask meanwhile waits, and their conversations go on.
+
+Only its client can start another server again, and most do so only when they are
+restarted themselves: that is said, and asked before it is ended.
+
+What is pinned or at work is restarted with --force only; the clients whose calls
+are cut off get an error that says so.`,
+		Example: `  lamplighter restart alpha
+  lamplighter restart 4711 --dry-run`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("restart takes at least one server: its pid, port, id or project, as in lamplighter restart 24284")
+			}
+			return nil
+		},
+		ValidArgsFunction: p.completeInstances(many, func(in *monitor.Instance) bool { return view.Of(in).Restart != nil }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := p.restartAll(cmd.Context(), args, o); err != nil {
+				return fmt.Errorf("restart: %w", err)
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&o.force, "force", false, "restart also what is pinned, at work or in use")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "check everything, and say what would be done")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask")
+	flags.BoolVar(&o.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// restartAll restarts what the arguments mean, which only the background process can.
+func (p *program) restartAll(ctx context.Context, args []string, o stopOptions) error {
+	v, client, err := p.lookToChange(ctx)
+	if err == nil && client == nil {
+		client, err = p.dial(ctx) // which says why
+	}
+	if err != nil {
+		return fmt.Errorf("nothing was restarted: %w", err)
+	}
+	defer client.Close()
+	instances, err := chooseAll(v.snapshot, args, "restarted")
+	if err != nil {
+		return err
+	}
+	targets := make([]*stopped, len(instances))
+	var lost strings.Builder
+	for i, in := range instances {
+		targets[i] = &stopped{ID: in.ID(), Label: in.Label(), in: in}
+		for _, s := range v.wire.Instances {
+			if s.ID == view.ID(in.ID()) && view.Value(s.Restart) == view.ClientsLost {
+				lost.WriteString("  " + s.Label + ": " + s.Words.Restart + "\n")
+			}
+		}
+	}
+	if lost.Len() > 0 && !o.yes && !o.dryRun {
+		if p.keyboard == nil || o.asJSON {
+			return usageError{errors.New("nobody can be asked here, and nothing was restarted; add --yes to restart what --dry-run shows")}
+		}
+		if err := p.print(lost.String()); err != nil {
+			return err
+		}
+		if yes, err := p.yes(ctx, "Restart?"); err != nil || !yes {
+			return errors.Join(err, p.print("Nothing was restarted.\n"))
+		}
+	}
+	return p.endAll(ctx, targets, o, nil, func(ctx context.Context, r *stopped) (api.Killed, error) {
+		return client.Restart(ctx, r.ID, api.RestartOrder{Force: o.force, DryRun: o.dryRun, Confirm: true})
+	})
+}
