@@ -68,7 +68,7 @@ var openPage = action{Order: view.Order{Verb: view.OpenPage}}
 // settles reports whether a line with this action has to be in its place for a
 // while before a click on it counts.
 func (a action) settles() bool {
-	return a.Verb == view.Stop || a.Verb == view.StopAll || a.Verb == view.Keep || a.Verb == view.Pin
+	return a.Verb == view.Stop || a.Verb == view.Restart || a.Verb == view.StopAll || a.Verb == view.Keep || a.Verb == view.Pin
 }
 
 // add adds lines to the menu itself.

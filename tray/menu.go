@@ -18,6 +18,7 @@ const (
 	listLines    = 15            // instances with the clients above them, and as many instances under Stop
 	ungrouped    = 12            // servers; beyond, they stand below their clients
 	stopLines    = listLines + 3 // with those for all of a kind, and how many found no room
+	restartLines = 6
 	recentLines  = monitor.RecentEvents
 	warningLines = 2 // the page has them all
 )
@@ -78,6 +79,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	m.add(line{Key: "given back", Title: given, Action: openPage})
 	m.add(warnings(snap, orders)...)
 	m.add(separator) // what ends something is apart from what opens something
+	m.submenu(line{Key: "restart", Title: "Restart"}, padded(restartEntries(list, orders), restartLines, line{}))
 	m.submenu(line{Key: "stop", Title: "Stop"}, padded(append(groups(snap.Policy), stops...), stopLines, line{}))
 	m.add(login(opts.Login), line{Key: "about", Title: "About Lamplighter " + monitor.Clean(opts.Version), Disabled: true})
 	m.add(line{Key: "quit", Title: quit(snap.Totals()), Tooltip: "Servers that others started go on running.", Action: action{Order: view.Order{Verb: view.Quit}}})

@@ -344,6 +344,9 @@ func TestSharedServers(t *testing.T) {
 	if want := "24284 - alpha · 3 clients: Claude Code ×2, Codex · 100 MB"; titles(m.of(view.Stop)) != want {
 		t.Errorf("%q, want %q", titles(m.of(view.Stop)), want)
 	}
+	if want := "24284 - alpha · 3 clients: Claude Code ×2, Codex"; titles(m.of(view.Restart)) != want {
+		t.Errorf("%q, want %q", titles(m.of(view.Restart)), want)
+	}
 	const tooltip = "no request for 10 min; wakes at the next request\n1 client: Claude Code\nsaves 108 MB\n/home/u/beta"
 	if got := m.line("open " + parked.ID()).Tooltip; got != tooltip {
 		t.Errorf("%q", got)

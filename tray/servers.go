@@ -157,3 +157,14 @@ func stopEntry(s *view.Server, orders orders, memory string, now time.Time) line
 	words := append(presentWords(s, orders, now), pinned, s.Loser(clientColumns, clientsColumns), memory)
 	return serverLine(s, view.Stop, stopColumns, words...)
 }
+
+// restartEntries are the lines of servers that are started again under their clients,
+// as many as have room. The page asks about others.
+func restartEntries(servers []*view.Server, orders orders) (lines []line) {
+	for _, s := range servers {
+		if view.Value(s.Restart) == view.ClientsKept && !orders.ending(s.ID) && len(lines) < restartLines {
+			lines = append(lines, serverLine(s, view.Restart, stopColumns, s.Loser(clientColumns, clientsColumns)))
+		}
+	}
+	return lines
+}

@@ -19,6 +19,7 @@ type desk struct {
 	web      webPage // nil: there is no global dashboard
 	open     func(url string) error
 	stop     api.Stopper
+	again    api.Restarter
 	pins     api.Pinner
 	policies api.Policies
 	login    func(on bool)
@@ -73,6 +74,8 @@ func (d *desk) about(in *monitor.Instance, o view.Order) {
 		}
 	case view.Stop:
 		d.end(in, nil)
+	case view.Restart:
+		d.restart(in)
 	case view.Keep:
 		d.said(d.policies.Keep(*in, keepTime, byMenu))
 	case view.Pin:

@@ -50,3 +50,14 @@ func (d *desk) end(in *monitor.Instance, confirm func(context.Context) error) {
 		d.log.Info("an order of the menu to end an instance was not carried out", "instance", in.Label(), "error", err)
 	}
 }
+
+// restart ends an instance and starts it again, for the menu.
+func (d *desk) restart(in *monitor.Instance) {
+	_, err := d.again.Restart(context.Background(), in, false, func(ctx context.Context) error {
+		_, err := d.stop.Stop(ctx, *in, stop.Order{By: byMenu})
+		return err
+	})
+	if err != nil {
+		d.log.Info("an order of the menu to restart a server was not carried out", "instance", in.Label(), "error", err)
+	}
+}

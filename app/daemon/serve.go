@@ -79,12 +79,13 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		}
 		quit()
 	})()
+	again := restarter{b.sharing.broker, b.record}
 	desk := &desk{
-		source: b.model, open: b.Open, stop: orders, pins: pins, policies: policing.engine,
+		source: b.model, open: b.Open, stop: orders, again: again, pins: pins, policies: policing.engine,
 		quit: func() { b.quitByUser(ctx, quit) }, log: b.log, setIdle: b.setIdle,
 	}
 	parts := api.Parts{
-		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, Stop: orders, Restarter: restarter{b.sharing.broker}, Events: log, Pins: pins, Policies: policing.engine, Record: b.record, Returned: returned,
+		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: policing.engine, Record: b.record, Returned: returned,
 		Version: b.Version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(), Quit: b.ending(ctx, quit), Limits: b.Limits.API,
 	}
 	atLogin, welcome := b.startLogin(policing.announce), b.startWelcome(policing.announce, desk.OpenGlobal)

@@ -144,7 +144,10 @@ func spared(s *monitor.Snapshot, id monitor.Identity, now time.Time) string {
 }
 
 // restarter restarts servers that clients share.
-type restarter struct{ broker *share.Broker }
+type restarter struct {
+	broker *share.Broker
+	record func(monitor.Event)
+}
 
 // Restart is that of the broker, whose refusals are those of an order.
 func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool, end func(context.Context) error) (monitor.Identity, error) {
@@ -158,6 +161,9 @@ func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool
 	default:
 		return next, err
 	}
+	r.record(monitor.Event{
+		At: time.Now(), Kind: monitor.EventStopRefused, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: "it " + refusal.Why,
+	})
 	return next, refusal
 }
 

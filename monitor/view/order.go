@@ -23,6 +23,7 @@ const (
 	Open     Verb = "open"        // the dashboard of a server, or where the page shows it
 	OpenPage Verb = "open global" // the global dashboard
 	Stop     Verb = "stop"        // a server
+	Restart  Verb = "restart"     // a server, under its clients
 	StopAll  Verb = "stop all"    // the servers that Order.What means
 	Keep     Verb = "keep"        // a server, for an hour
 	Pin      Verb = "pin"         // a server, or no longer: Order.On

@@ -34,6 +34,7 @@ func TestSharedSerena(t *testing.T) {
 		{"three clients at once", s.threeClients},
 		{"wrappers that come and go", s.ephemeralWrappers},
 		{"the clients that people use", s.realClients},
+		{"restarted", s.restarted},
 		{"parked and woken", s.parked},
 		{"its project is away for a moment", s.projectAway},
 		{"the server is killed", s.serverKilled},
@@ -144,6 +145,29 @@ func (s shared) ephemeralWrappers(t *testing.T) {
 	}
 	if !s.Run.Running() {
 		t.Error("lamplighter has ended")
+	}
+}
+
+// A server is started again under its clients: a call that is at work is answered
+// before, and none notices anything but the time that it takes.
+func (s shared) restarted(t *testing.T) {
+	client, other := s.joins(t, s.harbour), s.joins(t, s.harbour)
+	apptest.Contains(t, client.Overview(t, 1), "greet")
+	apptest.Contains(t, other.Overview(t, 1), "greet")
+	before := s.only(t, s.harbour)
+	client.Call(t, 2, "find_symbol", map[string]any{"name_path_pattern": "greet"})
+	status, out, errText := s.Does(t, "restart", "harbour")
+	if answer := client.Await(t, "2"); !strings.Contains(string(answer.Result), "greet") {
+		t.Errorf("the call that was at work: %+v", answer)
+	}
+	if after := s.only(t, s.harbour); status != 0 || after == before {
+		t.Errorf("status %d, %s%s; server %d, before %d", status, out, errText, after, before)
+	}
+	apptest.Contains(t, out, "Restarted: ")
+	apptest.Contains(t, other.Overview(t, 2), "greet")
+	apptest.Contains(t, client.Overview(t, 3), "greet")
+	for _, c := range []*e2e.Shim{client, other} {
+		c.Terminated(t)
 	}
 }
 
