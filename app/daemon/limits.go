@@ -30,6 +30,8 @@ type Limits struct {
 	ShareRetry time.Duration // until the share socket is tried again where it could not be made
 	ShareCheck time.Duration // how often it is looked whether it is still there: a client gives up within seconds
 
+	Display time.Duration // how often it is looked whether the desktop lives on without its session bus
+
 	Bodies int64 // bytes of all bodies of requests that are in flight: one of the longest, and short ones
 
 	API       api.Limits
@@ -51,6 +53,7 @@ func (l Limits) OrDefault() Limits {
 	l.Park = cmp.Or(l.Park, 10*time.Second)
 	l.ShareRetry = cmp.Or(l.ShareRetry, 15*time.Second)
 	l.ShareCheck = cmp.Or(l.ShareCheck, 5*time.Second)
+	l.Display = cmp.Or(l.Display, 5*time.Second)
 	l.Bodies = cmp.Or(l.Bodies, wire.MaxLine+payload.Kept)
 	return l
 }

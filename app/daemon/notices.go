@@ -18,6 +18,7 @@ const (
 	aboutLock
 	aboutControl
 	aboutShareSocket
+	aboutBus
 	aboutIdleShutdown
 	aboutDashboard
 	aboutSessions

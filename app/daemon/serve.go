@@ -143,13 +143,17 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	starting.Add(service{"what can be shared", b.sharing.asker.Serve})
 	launching := starting.ServeBackground(ctx)
 	ended := supervisor.ServeBackground(ctx)
-	if err := b.serveTray(ctx); errors.Is(err, tray.ErrBusLost) || errors.Is(err, tray.ErrClosed) {
+	err := b.serveTray(ctx)
+	isUnseen()
+	if errors.Is(err, tray.ErrBusLost) {
+		b.untilDesktopEnds(ctx)
+	}
+	if errors.Is(err, tray.ErrBusLost) || errors.Is(err, tray.ErrClosed) {
 		// The session has ended, and its successor starts a lamplighter that
 		// can show an icon: this one never could again.
 		b.log.Info("ending with the desktop session", "why", err)
 		quit()
 	}
-	isUnseen()
 	<-ctx.Done()
 	words := ""
 	select {

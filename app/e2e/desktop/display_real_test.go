@@ -51,7 +51,9 @@ var (
 type display struct {
 	t       *testing.T
 	address string // of its bus
-	logout  func() // ends the bus, as the end of a session does
+	endBus  func() // as a crash of it does
+	server  *exec.Cmd
+	display string // its name, as an environment variable
 	env     []string
 	panel   *exec.Cmd
 	dir     string // of the pictures
@@ -92,10 +94,12 @@ func startDisplay(t *testing.T) *display {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"DISPLAY=:" + strings.TrimSpace(number), "NO_AT_BRIDGE=1", "HOME=" + home, "XDG_RUNTIME_DIR=" + home,
+	d.display = "DISPLAY=:" + strings.TrimSpace(number)
+	env := []string{d.display, "NO_AT_BRIDGE=1", "HOME=" + home, "XDG_RUNTIME_DIR=" + home,
 		"XDG_CONFIG_HOME=" + config, "XDG_CACHE_HOME=" + filepath.Join(home, ".cache")}
 	// The bus starts the notification service, and what keeps the panel's settings.
-	d.address, d.logout = traytest.StartBus(t, env...)
+	d.server = x
+	d.address, d.endBus = traytest.StartBus(t, env...)
 	d.env = append(append(os.Environ(), env...), "DBUS_SESSION_BUS_ADDRESS="+d.address)
 	d.launch(d.command("xfwm4", "--compositor=off"))
 	d.startPanel()
@@ -126,6 +130,12 @@ func (d *display) startPanel() {
 	d.t.Helper()
 	d.panel = d.command("xfce4-panel", "--disable-wm-check")
 	d.launch(d.panel)
+}
+
+// logout ends the display, after the bus, as the end of a session does.
+func (d *display) logout() {
+	d.server.Process.Kill()
+	d.server.Wait()
 }
 
 // endPanel ends the panel as a crash does.

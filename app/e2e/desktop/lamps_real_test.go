@@ -84,7 +84,7 @@ func installed(t *testing.T, h *e2e.Home) string {
 func TestThreeLampsOnThePanel(t *testing.T) {
 	h := e2e.NewHome(t)
 	d := startDisplay(t)
-	h.Env = append(h.Env, "DBUS_SESSION_BUS_ADDRESS="+d.address)
+	h.Env = append(h.Env, "DBUS_SESSION_BUS_ADDRESS="+d.address, d.display)
 	port := e2e.FreePort(t)
 	h.Settings(t, e2e.PortSetting(port))
 	t.Cleanup(func() {
@@ -174,6 +174,11 @@ func TestThreeLampsOnThePanel(t *testing.T) {
 		t.Errorf("of the chain %d is left %d: %d, %s%s", tree, other.Pids(), status, out, said)
 	}
 
+	d.endBus()
+	apptest.Eventually(t, "it goes on, on a desktop that does", func() bool {
+		_, _, said := h.Does(t, "status")
+		return strings.Contains(said, "the session bus has gone")
+	})
 	d.logout()
 	if got := run.Status(t); got != 0 {
 		t.Errorf("after the logout: exit status %d, said %q", got, run.Err.String())
