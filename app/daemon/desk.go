@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter/app/api"
+	"lamplighter/app/notify"
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/view"
@@ -20,6 +21,7 @@ type desk struct {
 	open     func(url string) error
 	stop     api.Stopper
 	again    api.Restarter
+	ask      func(n notify.Notification, chosen func(key string)) bool // false: nobody can be asked so
 	pins     api.Pinner
 	policies api.Policies
 	login    func(on bool)
@@ -73,7 +75,7 @@ func (d *desk) about(in *monitor.Instance, o view.Order) {
 			d.log.Warn("a dashboard was not opened", "instance", in.Label(), "error", err)
 		}
 	case view.Stop:
-		d.end(in, nil)
+		d.stopAsked(in)
 	case view.Restart:
 		d.restart(in)
 	case view.Keep:

@@ -2,12 +2,15 @@ package daemon
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
+	"lamplighter/app/notify"
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/stop"
+	"lamplighter/monitor/view"
 )
 
 // byMenu is who orders what is chosen there.
@@ -59,5 +62,42 @@ func (d *desk) restart(in *monitor.Instance) {
 	})
 	if err != nil {
 		d.log.Info("an order of the menu to restart a server was not carried out", "instance", in.Label(), "error", err)
+	}
+}
+
+// The buttons of the question of stopAsked.
+const (
+	keyStop   = "stop"
+	keyCancel = "cancel"
+)
+
+// stopAsked ends an instance for the menu. A menu cannot ask, and a client that holds the
+// server loses it: there a notification asks, or else the page, which asks before it ends
+// anything.
+func (d *desk) stopAsked(in *monitor.Instance) {
+	shown := view.Of(in)
+	if view.Value(shown.Restart) != view.ClientsLost {
+		d.end(in, nil)
+		return
+	}
+	byPage := func() {
+		address := d.page(FragmentOf(in))
+		if address == "" {
+			d.end(in, nil)
+		} else if err := d.open(address); err != nil {
+			d.log.Warn("nobody was asked whether to end a server", "instance", in.Label(), "error", err)
+		}
+	}
+	question := notify.Notification{
+		ID: "stop " + in.ID(), Summary: "Stop " + in.Label() + "?", Body: strings.Join(shown.Words.Loses, " "), Urgent: true,
+		Actions: []notify.Action{{Key: keyStop, Words: "Stop"}, {Key: keyCancel, Words: "Cancel"}}, Unheard: byPage,
+	}
+	asked := d.ask != nil && d.ask(question, func(key string) {
+		if key == keyStop {
+			d.end(in, nil)
+		}
+	})
+	if !asked {
+		byPage()
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"lamplighter/app/apptest"
 	"lamplighter/app/config"
 	"lamplighter/app/daemon/daemontest"
+	"lamplighter/app/notify"
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
 	"lamplighter/monitor/process"
@@ -253,6 +254,50 @@ func TestMenuStopsAll(t *testing.T) {
 		d.Do(view.Order{Ref: view.Ref{ID: "2-20"}, Verb: view.Stop})
 		if o := ladder.Orders[1]; o.Confirm != nil {
 			t.Error("one that the user names needs a reason")
+		}
+	}
+}
+
+// The menu asks before it ends what a client holds: by a notification, or the page.
+func TestStopInTheMenuAsks(t *testing.T) {
+	held, free := daemontest.SerenaAt(1, 24282, "held"), daemontest.SerenaAt(2, 24283, "free")
+	held.Client, held.Recognised = &monitor.Client{Identity: monitor.Identity{PID: 9, Start: 90}, Name: "Codex"}, true
+	free.Client = nil
+	for name, c := range map[string]struct {
+		server, answer string
+		notifies, page bool
+		ended, opened  int
+	}{
+		"nobody holds it":  {"2-20", "", true, true, 1, 0},
+		"stop":             {"1-10", keyStop, true, true, 1, 0},
+		"cancel":           {"1-10", keyCancel, true, true, 0, 0},
+		"no buttons":       {"1-10", "unheard", true, true, 0, 1},
+		"no notifications": {"1-10", "", false, true, 0, 1},
+		"nor a page":       {"1-10", "", false, false, 1, 0},
+	} {
+		ladder, opened := &daemontest.Ladder{}, 0
+		d := &desk{
+			source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{held, free}}}, stop: ladder,
+			open: func(string) error { opened++; return nil }, log: slog.New(slog.DiscardHandler),
+			ask: func(n notify.Notification, chosen func(string)) bool {
+				switch {
+				case !c.notifies:
+				case n.Summary != "Stop 1 - held?" || !strings.Contains(n.Body, "Codex, loses it"):
+					t.Errorf("%+v", n)
+				case c.answer == "unheard":
+					n.Unheard()
+				default:
+					chosen(c.answer)
+				}
+				return c.notifies
+			},
+		}
+		if c.page {
+			d.web = &fakePage{url: pageURL}
+		}
+		d.Do(view.Order{Ref: view.Ref{ID: view.ID(c.server)}, Verb: view.Stop})
+		if len(ladder.IDs) != c.ended || opened != c.opened {
+			t.Errorf("%s: ended %q, opened %d", name, ladder.IDs, opened)
 		}
 	}
 }

@@ -28,6 +28,9 @@ type Notification struct {
 	// buttons, the body says what could be done and where instead.
 	Actions []Action
 	Urgent  bool // stays until the user closes it, where the desktop can do that
+	// Unheard is called in place of showing a question where nobody can press its
+	// buttons, on a goroutine of its own; nil: it is shown without them.
+	Unheard func()
 }
 
 // Action is a button.
@@ -86,6 +89,9 @@ func (n *Notifier) Serve(ctx context.Context) error { return n.serve(ctx) }
 // complain logs what is in the way of notifications, unless that was the last
 // thing logged.
 func (n *Notifier) complain(what string, err error) {
+	for _, e := range n.queue.questions() {
+		go e.Unheard()
+	}
 	if n.complaint != what {
 		n.complaint = what
 		n.opts.Log.Warn("notifications are not shown: "+what, "err", err)

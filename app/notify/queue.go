@@ -75,6 +75,19 @@ func (q *queue) next(now time.Time) (entry, bool) {
 	return e, true
 }
 
+// questions takes out what has no use without buttons.
+func (q *queue) questions() (list []entry) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.entries = slices.DeleteFunc(q.entries, func(e entry) bool {
+		if e.Unheard != nil {
+			list = append(list, e)
+		}
+		return e.Unheard != nil
+	})
+	return list
+}
+
 // back puts in front what could not be done, unless there is something newer
 // about the subject or no room. Nobody is woken by that.
 func (q *queue) back(e entry) {

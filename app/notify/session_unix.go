@@ -113,6 +113,10 @@ func (s *session) work() {
 func (s *session) send(e entry) {
 	can := *s.can
 	can.actions = can.actions && s.opts.Chosen != nil
+	if e.Unheard != nil && !can.actions {
+		go e.Unheard()
+		return
+	}
 	m := compose(e.Notification, can, s.opts.App)
 	s.offered = nil
 	actions := []string{}

@@ -144,6 +144,26 @@ func TestNoService(t *testing.T) {
 	}
 }
 
+// A question that nobody can be asked is not shown, and whoever asks hears of it.
+func TestUnheard(t *testing.T) {
+	address, _ := bus(t)
+	n := serve(t)
+	unheard := make(chan string, 2)
+	question := func(id string) {
+		n.Show(Notification{ID: id, Actions: buttons, Unheard: func() { unheard <- id }})
+		if got := <-unheard; got != id {
+			t.Error(got)
+		}
+	}
+	question("without a service")
+	s := newService(t, address, "body").appear(t)
+	question("without buttons")
+	n.Show(Notification{ID: "alpha", Summary: "alpha"})
+	if got := s.told(t, 0); got.summary != "alpha" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A notification that the service ends over comes once more, and no more.
 func TestServiceEndsOverOne(t *testing.T) {
 	address, _ := bus(t)

@@ -28,6 +28,10 @@ func (n *Notifier) serve(ctx context.Context) error {
 			if e.withdraw {
 				continue
 			}
+			if e.Unheard != nil {
+				go e.Unheard()
+				continue
+			}
 			done := make(chan error, 1)
 			go func() { done <- n.hand(e) }() // may start a program and wait for it
 			select {

@@ -225,14 +225,15 @@ func (d *display) bubbles() []image.Rectangle {
 	return windows(string(out))
 }
 
-// press presses the first button of the only notification, and waits until that is gone.
-func (d *display) press(name string) {
+// press presses a button of the only notification, of which there are so many, and waits
+// until that is gone.
+func (d *display) press(name string, which, of int) {
 	d.t.Helper()
 	var button image.Point
 	apptest.Eventually(d.t, "a notification with a button", func() bool {
 		for _, place := range d.bubbles() {
-			if all := buttonsIn(d.atRest(name), place); len(all) > 0 {
-				button = all[0]
+			if all := buttonsIn(d.atRest(name), place); len(all) == of {
+				button = all[which]
 				return true
 			}
 		}
