@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,7 +73,7 @@ type Matcher interface {
 // known who is pinned, nil when it is.
 func NewLadder(limits stop.Limits, log *slog.Logger, record func(monitor.Event), current func() Matcher, pinned *pins.Store, unknown func() error) api.Stopper {
 	ladder := stop.New(stop.Options{
-		Log: log, Record: record, Limits: limits, Pinned: pinned.Pinned,
+		Log: log, Record: record, Limits: limits, Pinned: pinned.Pinned, Run: runOut,
 		Recognise: func(p process.Info) bool {
 			if _, ok := serena.ParseCommand(p.Exe, p.Args); ok {
 				return true
@@ -111,4 +113,13 @@ func (c careful) Stop(ctx context.Context, in monitor.Instance, o stop.Order) (s
 		result.Steps = []monitor.Event{e}
 	}
 	return result, refusal
+}
+
+// runOut runs a command line to its end.
+func runOut(ctx context.Context, command []string) error {
+	out, err := SystemProgram(ctx, command[0], command[1:]...)
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", filepath.Base(command[0]), err, monitor.Clean(strings.TrimSpace(string(out))))
+	}
+	return nil
 }

@@ -136,7 +136,7 @@ func read(name, exe string, args []string) Command {
 	case Node:
 		c.Script, c.Args, ok = nodeScript(name, args[1:])
 	case Container:
-		c.Package, c.Args, ok = containerImage(args[1:])
+		c.Package, c.Args, ok = containerImage(args[1:], nil)
 	default:
 		c.Args = args[1:]
 		return c

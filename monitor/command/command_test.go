@@ -379,3 +379,38 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// What runs elsewhere is told, and how it is ended where it has a name.
+func TestRunsElsewhere(t *testing.T) {
+	for line, want := range map[string]string{
+		"docker run -i --rm mcp/fetch":                             "the container that docker runs; docker ps",
+		"docker run -i --rm --name notes -e A=b mcp/fetch":         "the container that docker runs; docker ps; stop --time 2; notes",
+		"docker -H tcp://h run -i --name=notes mcp/fetch --name x": "the container that docker runs; docker ps; -H tcp://h stop --time 2; notes",
+		"podman container run -i --cidfile /run/id mcp/fetch":      "the container that podman runs; podman ps; stop --time 2;  /run/id",
+		"docker exec -i notes server":                              "the container that docker runs; docker ps",
+		"docker ps":                                                "",
+		"docker":                                                   "",
+		"ssh build1 uvx mcp-server-fetch":                          "what ssh runs on the other machine; ps there",
+		"wsl uvx mcp-server-fetch":                                 "what wsl runs; wsl ps -e",
+		"systemd-run --user --pipe server":                         "the unit that systemd-run has made; systemctl --user list-units 'run-*'",
+		"systemd-run --scope --user server":                        "",
+		"npx -y @modelcontextprotocol/server-memory":               "",
+		"python server.py docker run -i x":                         "",
+	} {
+		got := ""
+		if e, ok := RunsElsewhere("", strings.Fields(line)); ok {
+			got = e.What + "; " + e.Look
+			if e.End != nil {
+				got = strings.TrimSpace(got + "; " + strings.Join(e.End, " ") + "; " + e.Name + " " + e.IDFile)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"notes-1": true, "0123abcd": true, "-x": false, "a b": false, "": false, "a": false, "a;b": false, ".a": false} {
+		if IsContainerName(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}

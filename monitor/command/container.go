@@ -37,8 +37,9 @@ const (
 
 // containerImage finds the image that "docker run -i" serves from, without its
 // tag. A container that runs detached, on a terminal, without -i or with another
-// entry point is no server over standard input.
-func containerImage(args []string) (image string, rest []string, ok bool) {
+// entry point is no server over standard input. named gets each option that is
+// written out and has a value; it may be nil.
+func containerImage(args []string, named func(option, value string)) (image string, rest []string, ok bool) {
 	args = skipGlobal(args)
 	if len(args) > 0 && args[0] == "container" {
 		args = args[1:]
@@ -58,8 +59,12 @@ func containerImage(args []string) (image string, rest []string, ok bool) {
 			interactive = value != "false" && value != "0"
 		case monitor.HasWord(runBooleans, name):
 		case monitor.HasWord(runValues, name):
-			if !joined {
+			if !joined && i+1 < len(args) {
 				i++
+				value = args[i]
+			}
+			if named != nil {
+				named(name, value)
 			}
 		case strings.HasPrefix(name, "--"):
 			return "", nil, false

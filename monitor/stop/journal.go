@@ -61,8 +61,16 @@ func (j *journal) refused(refusal *Refusal, o Order) (Result, error) {
 }
 
 // wouldEnd says what a climb would do.
-func (j *journal) wouldEnd(p *party) Result {
+func (j *journal) wouldEnd(p *party, others []elsewhere) Result {
 	var how []string
+	var left []string
+	for _, e := range others {
+		if e.end != nil && j.ladder.o.Run != nil {
+			how = append(how, inShort(e))
+		} else {
+			left = append(left, " "+mayRunOn([]elsewhere{e}))
+		}
+	}
 	if p.canAsk {
 		how = append(how, fmt.Sprintf("ask it on port %d to end", j.in.Port))
 	}
@@ -76,21 +84,28 @@ func (j *journal) wouldEnd(p *party) Result {
 	if len(p.beside) > 0 {
 		beside = " Left alone, because people work in it: " + list(p.beside) + "."
 	}
-	return Result{
-		Outcome:    WouldEnd,
-		Detail:     fmt.Sprintf("Would end %s: %s. How: %s. Gives back about %s.%s", j.in.Label(), everybody(all), strings.Join(how, ", then "), monitor.Memory(p.memory()), beside),
-		Processes:  len(all),
-		FreedBytes: p.memory(),
+	r := Result{Outcome: WouldEnd, Processes: len(all)}
+	r.Detail = fmt.Sprintf("Would end %s: %s. How: %s.", j.in.Label(), everybody(all), strings.Join(how, ", then "))
+	if len(others) == 0 {
+		r.FreedBytes = p.memory()
+		r.Detail += " Gives back about " + monitor.Memory(r.FreedBytes) + "."
 	}
+	r.Detail += beside + strings.Join(left, "")
+	return r
 }
 
-// finish tells how the climb ended, by what is left.
-func (j *journal) finish(ctx context.Context, p *party, respawned func() string) (Result, error) {
+// finish tells how the climb ended, by what is left. The memory of what ran elsewhere
+// is not known; onward says what of that may run on.
+func (j *journal) finish(ctx context.Context, p *party, respawned func() string, ranElsewhere bool, onward string) (Result, error) {
 	left := p.left()
 	r := Result{Processes: len(p.members) - len(left)}
 	if len(left) == 0 {
-		r.Outcome, r.FreedBytes = Ended, p.memory()
-		what := fmt.Sprintf("%s, about %s given back", monitor.Plural(r.Processes, "process", "processes"), monitor.Memory(r.FreedBytes))
+		r.Outcome = Ended
+		what := monitor.Plural(r.Processes, "process", "processes")
+		if !ranElsewhere {
+			r.FreedBytes = p.memory()
+			what += fmt.Sprintf(", about %s given back", monitor.Memory(r.FreedBytes))
+		}
 		span := monitor.Span(j.ladder.now().Sub(j.began))
 		again := ""
 		if len(p.beside) > 0 {
@@ -98,6 +113,9 @@ func (j *journal) finish(ctx context.Context, p *party, respawned func() string)
 		}
 		if text := respawned(); text != "" {
 			again += ". " + text
+		}
+		if onward != "" {
+			again += ". " + strings.TrimSuffix(onward, ".")
 		}
 		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s, after %s%s", what, span, again))
 		ended.FreedBytes = r.FreedBytes

@@ -97,6 +97,9 @@ type Options struct {
 	// may run another program than when it was seen last. It is not asked about
 	// one that we have started.
 	Recognise func(process.Info) bool
+	// Run, if given, runs a command line to its end. The error says that it failed. It
+	// ends the containers that a tree has started.
+	Run func(ctx context.Context, command []string) error
 	// Pinned, if given, tells whether an instance is pinned at the moment of the
 	// order: a snapshot may be older than a pin.
 	Pinned func(monitor.Identity) bool
@@ -220,16 +223,18 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	if refusal := Check(facts, o); refusal != nil {
 		return j.refused(refusal, o)
 	}
+	others := p.findElsewhere()
 	if o.DryRun {
-		return j.wouldEnd(p), nil
+		return j.wouldEnd(p, others), nil
 	}
 	if o.forced() {
 		p.limits = p.limits.forced()
 	}
 	j.ordered(o)
 	again := l.watchForAnother(ctx, in, p)
+	left := l.leave(ctx, j, others)
 	l.ascend(ctx, j, p, in.Port)
-	return j.finish(ctx, p, again)
+	return j.finish(ctx, p, again, len(others) > 0, mayRunOn(left))
 }
 
 // confirm has whoever ordered it look once more, see Order.Confirm. The error

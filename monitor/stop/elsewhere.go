@@ -1,0 +1,98 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/command"
+)
+
+// elsewhere is what a member of the tree has run that is no process below it.
+type elsewhere struct {
+	command.Elsewhere
+	end []string // a whole command line that ends it, nil when there is none
+}
+
+// endElsewhere is how long a program may take to end what it has run.
+const endElsewhere = 15 * time.Second
+
+// maxIDFile bounds what is read of a file that names a container, in bytes.
+const maxIDFile = 256
+
+// findElsewhere is what the members have run elsewhere, each once. Nothing is sent.
+func (p *party) findElsewhere() (list []elsewhere) {
+	for i := range p.members {
+		m := &p.members[i]
+		if !m.alive || m.spared != nil {
+			continue
+		}
+		info, err := p.system.Read(m.id.PID)
+		if err != nil || info.Identity != m.id {
+			continue
+		}
+		e, ok := command.RunsElsewhere(info.Exe, info.Args)
+		if !ok || slices.ContainsFunc(list, func(other elsewhere) bool { return other.What == e.What }) {
+			continue
+		}
+		found := elsewhere{Elsewhere: e}
+		if e.Name == "" && filepath.IsAbs(e.IDFile) {
+			e.Name = nameIn(e.IDFile)
+		}
+		if e.End != nil && command.IsContainerName(e.Name) {
+			found.end = slices.Concat([]string{info.Exe}, e.End, []string{e.Name})
+		}
+		list = append(list, found)
+	}
+	return list
+}
+
+// nameIn is the name that a file of a container holds, "" when it cannot be read.
+func nameIn(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text := make([]byte, maxIDFile)
+	n, _ := f.Read(text)
+	return strings.TrimSpace(string(text[:n]))
+}
+
+// leave ends what can be named, while the program that runs it is still held, so that
+// the name is that of its own. What is left may run on.
+func (l *Ladder) leave(ctx context.Context, j *journal, all []elsewhere) (left []elsewhere) {
+	for _, e := range all {
+		err := errors.New("it has no name")
+		if e.end != nil && l.o.Run != nil {
+			j.add(monitor.EventAsked, inShort(e))
+			limited, cancel := context.WithTimeout(ctx, endElsewhere)
+			err = l.o.Run(limited, e.end)
+			cancel()
+		}
+		if err != nil {
+			l.o.Log.Info("what runs elsewhere was not ended", "instance", j.in.Label(), "what", e.What, "error", err)
+			left = append(left, e)
+		}
+	}
+	return left
+}
+
+// inShort is the command that ends something elsewhere, for people.
+func inShort(e elsewhere) string {
+	return monitor.Clean(strings.Join(append([]string{monitor.ProgramName(e.end[0])}, e.end[1:]...), " "))
+}
+
+// mayRunOn says what an end does not end, in a sentence; "" for nothing.
+func mayRunOn(left []elsewhere) string {
+	var words []string
+	for _, e := range left {
+		words = append(words, monitor.Sentence(e.What+" may run on; look with: "+e.Look))
+	}
+	return strings.Join(words, " ")
+}
