@@ -18,18 +18,6 @@ import (
 	"lamplighter/monitor"
 )
 
-// freePort is one that nobody has. Nobody else takes ports where these tests
-// run, which is a network of their own.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 func (s *site) port(t *testing.T) int {
 	t.Helper()
 	_, text, err := net.SplitHostPort(s.at(t))
@@ -71,7 +59,7 @@ func TestPortTakenByNobodyKnown(t *testing.T) {
 
 // The twenty after it may be taken as well, and become free later.
 func TestNoPortIsFree(t *testing.T) {
-	first := freePort(t)
+	first := apptest.FreePort(t)
 	var held []net.Listener
 	for port := first; port <= min(first+morePorts, 65535); port++ {
 		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
@@ -144,13 +132,13 @@ func TestPortBecomesFree(t *testing.T) {
 func TestPortChanges(t *testing.T) {
 	m := newModel()
 	m.set(snapshot(instance(7, "alpha")))
-	s := serveWeb(t, Handler(parts(m, shower{})), func(w *Web) { w.Set(true, freePort(t)) })
+	s := serveWeb(t, Handler(parts(m, shower{})), func(w *Web) { w.Set(true, apptest.FreePort(t)) })
 	before, old := s.at(t), s.URL()
 	stream := openStream(t, before)
 	apptest.Eventually(t, "somebody watches", s.Watched)
 
 	s.Set(true, s.port(t)) // no change
-	s.Set(true, freePort(t))
+	s.Set(true, apptest.FreePort(t))
 	if _, err := io.ReadAll(stream); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("the stream ended with %v", err)
 	}
@@ -177,7 +165,7 @@ func TestPortChanges(t *testing.T) {
 func TestWebRestarts(t *testing.T) {
 	m := newModel()
 	m.set(snapshot(instance(7, "alpha")))
-	port := freePort(t)
+	port := apptest.FreePort(t)
 	s := serveWeb(t, Handler(parts(m, shower{})), func(w *Web) { w.Set(true, port) })
 	for range 3 {
 		stream := openStream(t, s.at(t))

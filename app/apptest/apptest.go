@@ -7,8 +7,11 @@ package apptest
 
 import (
 	"bytes"
+	"net"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -28,6 +31,25 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// ports counts the ports that were handed out.
+var ports atomic.Uint32
+
+// FreePort is a port of 127.0.0.1 where nobody listens, for who will. No other test
+// of this program gets it, and the system hands out none of these by itself, as it
+// would one that it had chosen.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	for range 1000 {
+		port := 19000 + int(ports.Add(1)%1000)
+		if l, err := net.Listen("tcp4", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			l.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
 }
 
 // Contains checks that each part is in text.

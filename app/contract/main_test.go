@@ -214,15 +214,7 @@ func newWorld(t testing.TB, page, sessions int, settings string) *world {
 // ends, that there is none.
 func another(t testing.TB, settings string) *world {
 	t.Helper()
-	return newWorld(t, freePort(t), freePort(t), settings)
-}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return newWorld(t, apptest.FreePort(t), apptest.FreePort(t), settings)
 }
 
 func (w *world) path(elem ...string) string {

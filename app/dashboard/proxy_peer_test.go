@@ -2,12 +2,12 @@ package dashboard
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"lamplighter/app/apptest"
 	"lamplighter/monitor"
 )
 
@@ -30,7 +30,7 @@ func TestOnlyTheInstanceIsAsked(t *testing.T) {
 	in.Identity.Start++
 	both("another has its pid", 404, "has ended")
 	in.Identity = id
-	in.Port = closedPort(t)
+	in.Port = apptest.FreePort(t)
 	both("nobody has its port", 502, "does not accept connections")
 	in.Port = stranger.port
 	end()
@@ -44,17 +44,6 @@ func TestOnlyTheInstanceIsAsked(t *testing.T) {
 	if asked := stranger.requests(); len(asked) > 0 {
 		t.Errorf("the stranger got %q", asked)
 	}
-}
-
-// closedPort is one where nobody listens.
-func closedPort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // TestOwnerIsAskedBeforeEachChange, and otherwise now and then.

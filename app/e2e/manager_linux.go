@@ -27,7 +27,7 @@ type Manager struct {
 // no other test has.
 func ManagerHome(t *testing.T) *Manager {
 	t.Helper()
-	m := &Manager{Home: NewHome(t), Port: FreePort(t), Page: FreePort(t), Mark: "STREET=" + rand.Text()}
+	m := &Manager{Home: NewHome(t), Port: apptest.FreePort(t), Page: apptest.FreePort(t), Mark: "STREET=" + rand.Text()}
 	m.Env = append(m.Env, m.Mark)
 	t.Cleanup(func() {
 		killAll(t, m.Mark)

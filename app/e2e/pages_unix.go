@@ -5,13 +5,11 @@ package e2e
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"lamplighter/app/apptest"
@@ -19,25 +17,6 @@ import (
 
 // PageAt is the address of the page on a port.
 func PageAt(port int) string { return fmt.Sprintf("http://127.0.0.1:%d/global-dashboard/", port) }
-
-// ownPort is the port that was handed out last. The system gives none from this
-// range to anybody by itself.
-var ownPort atomic.Int32
-
-// FreePort is a port that no other test has.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	ownPort.CompareAndSwap(0, 19000)
-	for range 1000 {
-		port := int(ownPort.Add(1))
-		if l, err := net.Listen("tcp4", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			l.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
-}
 
 // Fetch asks as curl does. A port that nobody serves gives status 0.
 func Fetch(t *testing.T, address string) (status int, header http.Header, body string) {

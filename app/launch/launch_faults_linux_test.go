@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -49,6 +50,21 @@ func TestFullDisks(t *testing.T) {
 	}
 	stop()
 	nobody(t)
+}
+
+// TestFreePort: the system hands out no port of servers by itself.
+func TestFreePort(t *testing.T) {
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first, last int
+	if _, err := fmt.Sscan(string(text), &first, &last); err != nil {
+		t.Fatal(err)
+	}
+	if port, err := freePort(); err != nil || port >= first && port <= last {
+		t.Errorf("%d is one of %d to %d: %v", port, first, last, err)
+	}
 }
 
 // TestPortsThatAreTaken: somebody else takes the port that a server was given

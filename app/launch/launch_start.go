@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -375,14 +376,25 @@ func (s *start) undo(k *keeper, v values, dir string, why error) error {
 	return why
 }
 
-// freePort asks the system for a port that nobody has now.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// The ports that servers are given. No system hands out one of these by itself, so
+// that until the server listens, which may take seconds, neither a connection nor
+// the server's own other listeners get it.
+const (
+	firstPort = 20000
+	lastPort  = 23999
+)
+
+// freePort chooses a port that nobody has now.
+func freePort() (port int, err error) {
+	for range 100 {
+		port = firstPort + rand.IntN(lastPort-firstPort+1)
+		var listener net.Listener
+		if listener, err = net.Listen("tcp4", address(port)); err == nil {
+			listener.Close()
+			return port, nil
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	return 0, err
 }
 
 func isFree(port int) bool {

@@ -267,12 +267,7 @@ func TestFateByWhatTheServerGot(t *testing.T) {
 		})
 	}
 	t.Run("nothing", func(t *testing.T) {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := bare(t, "http://"+listener.Addr().String())
-		_ = listener.Close()
+		s := bare(t, fmt.Sprintf("http://127.0.0.1:%d", apptest.FreePort(t)))
 		c := begin(t.Context(), s, short, nil)
 		<-c.taken
 		<-c.done

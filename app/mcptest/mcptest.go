@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"lamplighter/app/apptest"
 )
 
 // Server is a server on a port of its own on the loopback. Its methods may be
@@ -122,7 +124,7 @@ type stream struct {
 // do fails the test then: see Violations.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{t: t, sessions: map[string]*session{}, release: make(chan struct{})}
+	s := &Server{t: t, port: apptest.FreePort(t), sessions: map[string]*session{}, release: make(chan struct{})}
 	if err := s.listen(); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,6 @@ func (s *Server) listen() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.port = listener.Addr().(*net.TCPAddr).Port
 	server := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute, ConnState: s.count}
 	s.http, s.dead = server, make(chan struct{})
 	s.working.Go(func() {
@@ -222,19 +223,9 @@ func (s *Server) Dead() <-chan struct{} {
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
-	var err error
-	for range 500 { // somebody else's connection may have got the port for a moment
-		if err = s.listen(); err == nil {
-			return
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-s.t.Context().Done():
-			s.t.Error(err)
-			return
-		}
+	if err := s.listen(); err != nil {
+		s.t.Fatal(err)
 	}
-	s.t.Fatal(err)
 }
 
 // Forget makes the server forget all sessions: they are answered with 404.

@@ -90,7 +90,7 @@ func byHand(t *testing.T, m *e2e.Manager, c learned) (hand, time.Duration) {
 	args, port := append([]string(nil), c.args...), 0
 	for i, arg := range args {
 		if arg == strconv.Itoa(c.port) {
-			port = e2e.FreePort(t)
+			port = apptest.FreePort(t)
 			args[i] = strconv.Itoa(port)
 		}
 	}

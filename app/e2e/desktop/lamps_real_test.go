@@ -85,7 +85,7 @@ func TestThreeLampsOnThePanel(t *testing.T) {
 	h := e2e.NewHome(t)
 	d := startDisplay(t)
 	h.Env = append(h.Env, "DBUS_SESSION_BUS_ADDRESS="+d.address, d.display)
-	port := e2e.FreePort(t)
+	port := apptest.FreePort(t)
 	h.Settings(t, e2e.PortSetting(port))
 	t.Cleanup(func() {
 		if t.Failed() {

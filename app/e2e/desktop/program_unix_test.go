@@ -209,7 +209,7 @@ func TestFlagsOfClients(t *testing.T) {
 	h := e2e.NewHome(t)
 	h.Background(t)
 	h.TakesClients(t)
-	first, second := e2e.FreePort(t), e2e.FreePort(t)
+	first, second := apptest.FreePort(t), apptest.FreePort(t)
 	direct := func(port int) string {
 		t.Helper()
 		// A command that cannot be shared, so that it runs here.

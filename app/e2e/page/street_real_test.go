@@ -85,9 +85,9 @@ func newStreet(t *testing.T) *street {
 			t.Logf("it logged:\n%s", h.Log(t))
 		}
 	})
-	port := e2e.FreePort(t)
+	port := apptest.FreePort(t)
 	s.address = e2e.PageAt(port)
-	h.Settings(t, e2e.AcmeRule+e2e.PortSetting(port)+fmt.Sprintf("session_port: %d\nweb_dashboard_global_open_on_launch: true\n", e2e.FreePort(t)))
+	h.Settings(t, e2e.AcmeRule+e2e.PortSetting(port)+fmt.Sprintf("session_port: %d\nweb_dashboard_global_open_on_launch: true\n", apptest.FreePort(t)))
 	h.Write(t, codexSettings, ".codex", "config.toml")
 	h.Write(t, claudeSettings, ".claude.json")
 	git, err := exec.LookPath("git")

@@ -107,7 +107,7 @@ func (s sessions) otherPorts(t *testing.T) {
 		apptest.Eventually(t, address+" is shut", func() bool { status, _, _ := e2e.Fetch(t, address); return status == 0 })
 	}
 	usual := s.At("/health")
-	s.Port = e2e.FreePort(t)
+	s.Port = apptest.FreePort(t)
 	s.Settings(t, fmt.Sprintf("session_port: %d\n%s", s.Port, sessionSettings))
 	s.Ready(t)
 	shut(usual)
