@@ -115,11 +115,14 @@ func (w *world) health(d door) object { return w.ask(d, http.MethodGet, "/health
 // find is the first server that the daemon lists with this member, nil: none.
 func (w *world) find(member string, value any) object {
 	list := w.ask(control, http.MethodGet, p+"instances", "", nil).list("instances")
-	if i := slices.IndexFunc(list, func(in object) bool { return in[member] == value }); i >= 0 {
+	if i := slices.IndexFunc(list, func(in object) bool { return plain(in[member]) == plain(value) }); i >= 0 {
 		return list[i]
 	}
 	return nil
 }
+
+// plain is a text or a number as a script has it.
+func plain(value any) string { return strings.Trim(jsonOf(value), `"`) }
 
 // instance is what the one daemon says of a pid, nil: nothing.
 func instance(pid int) object { return home.find("pid", float64(pid)) }
@@ -142,13 +145,13 @@ type server struct {
 	port    int // of its dashboard
 }
 
-// startFound starts a Serena for the project of that name, and waits until the one
+// startFound starts a Serena for the project of that name, and waits until the
 // daemon has found it.
-func startFound(t testing.TB, name string, habits ...string) *server {
+func (w *world) startFound(t testing.TB, name string, habits ...string) *server {
 	t.Helper()
-	s := &server{project: home.project(t, name, habits...)}
-	s.process = home.start(t, nil, home.httpServer(s.project)...)
-	s.port = int(home.is(t, "live_with_project", "pid", float64(s.pid()))["port"].(float64))
+	s := &server{project: w.project(t, name, habits...)}
+	s.process = w.start(t, nil, w.httpServer(s.project)...)
+	s.port = int(w.is(t, "live_with_project", "pid", s.pid())["port"].(float64))
 	return s
 }
 

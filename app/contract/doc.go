@@ -1,8 +1,9 @@
 // Package contract holds Lamplighter to what its users rely on: routes, verbs,
 // files, the menu, and which processes end. It runs the two finished programs
 // as anybody would and imports nothing of them, so that everything behind the
-// contracts may change while the suite stays as it is. What has a row for each of
-// its kind is a table in testdata; the tests read them and have all else.
+// contracts may change while the suite stays as it is. It is data in testdata, as far
+// as that goes: what has a row for each of its kind is a table, and what happens step
+// by step is a script, in scripts or, where that disturbs others, in alone.
 //
 // Run it where nothing else is disturbed:
 //

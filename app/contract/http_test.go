@@ -7,17 +7,13 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
-	"net"
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"lamplighter/app/apptest"
@@ -25,7 +21,7 @@ import (
 
 // Who is let in. Each guard stands once for each method that matters.
 func TestGuards(t *testing.T) {
-	victim := startFound(t, "victim")
+	victim := home.startFound(t, "victim")
 	known := map[string]string{"victim": strconv.Itoa(victim.pid()), "alpha": strconv.Itoa(victim.pid()), "project": victim.project, "ws": "none"}
 	for _, row := range table(t, "guards.txt") {
 		with := header{}
@@ -52,29 +48,9 @@ func TestGuards(t *testing.T) {
 	check(t, instance(victim.pid())["pinned"] == false && victim.running(), "what was refused has changed the server")
 }
 
-// asNobody makes a process another user's, which only root can.
-var asNobody = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-
 func onlyOneUser() bool {
 	ids := strings.Fields(read("/proc/self/uid_map"))
 	return len(ids) == 3 && ids[2] == "1"
-}
-
-// Another user of the machine is not let in, whatever he sends.
-func TestOtherUser(t *testing.T) {
-	if onlyOneUser() {
-		t.Skip("only root can become another user")
-	}
-	const asks = `exec 3<>/dev/tcp/127.0.0.1/$1 && printf 'GET /health HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\n\r\n' $1 >&3 && cat <&3`
-	for _, port := range []int{home.page, home.sessions} {
-		for _, user := range []*syscall.SysProcAttr{nil, asNobody} {
-			c := exec.Command("/bin/bash", "-c", asks, "bash", strconv.Itoa(port))
-			c.Dir, c.SysProcAttr = "/", user
-			out, _ := c.CombinedOutput() // the connection may be cut
-			let := strings.HasPrefix(string(out), "HTTP/1.1 200")
-			check(t, let == (user == nil), "on port %d, user %v got %.100q", port, user, out)
-		}
-	}
 }
 
 // Nothing of the daemon listens anywhere but on the loopback interface. Nobody else
@@ -128,7 +104,7 @@ func facts(t *testing.T) map[string]string {
 	t.Helper()
 	known := map[string]string{"alpha": strconv.Itoa(alpha.pid()), "source": home.project(t, "routes-source"), "repository": repository(t, "routes-repository")}
 	for _, name := range []string{"ended", "shut"} {
-		known[name] = strconv.Itoa(startFound(t, name).pid())
+		known[name] = strconv.Itoa(home.startFound(t, name).pid())
 	}
 	known["worktree"] = filepath.Join(home.project(t, "routes-trees"), "fix")
 	git(t, known["repository"], "worktree add -q -b fix "+known["worktree"])
@@ -251,6 +227,15 @@ func TestRoutesAreDocumented(t *testing.T) {
 	same(t, "documented are", slices.Compact(documented), slices.Compact(tested))
 }
 
+// All that the page loads is there.
+func TestAssets(t *testing.T) {
+	assets := regexp.MustCompile(`(?:src|href)="(assets/[^"]+)"`).FindAllSubmatch(get(p).body, -1)
+	check(t, len(assets) > 0, "the page loads nothing")
+	for _, asset := range assets {
+		same(t, string(asset[1]), get(p+string(asset[1])).status, 200)
+	}
+}
+
 // events reads a stream of server-sent events: each call is the next one.
 func events(t *testing.T, path string) (next func() (name, data string)) {
 	t.Helper()
@@ -290,7 +275,7 @@ func TestStream(t *testing.T) {
 	}
 	until("status", 0, false)
 	until("", alpha.pid(), true)
-	s := startFound(t, "streamed")
+	s := home.startFound(t, "streamed")
 	until("", s.pid(), true)
 	s.end()
 	until("", s.pid(), false)
@@ -299,31 +284,11 @@ func TestStream(t *testing.T) {
 	fits(t, "the first event of workspaces", "workspaces", []byte(first))
 }
 
-// The plain addresses lead to the page, and the metrics are in the text format of
-// Prometheus.
-func TestWaysToThePage(t *testing.T) {
-	for _, path := range []string{"/", "/global-dashboard"} {
-		a := get(path)
-		same(t, path, []any{a.status, a.header.Get("Location")}, []any{302, p})
-	}
-	a := get(p)
-	check(t, strings.HasPrefix(a.header.Get("Content-Type"), "text/html"), "the page is %v", a.header)
-	check(t, bytes.Contains(bytes.ToLower(a.body), []byte("<!doctype html>")), "the page is %.100q", a.body)
-	for _, asset := range regexp.MustCompile(`(?:src|href)="(assets/[^"]+)"`).FindAllSubmatch(a.body, -1) {
-		same(t, string(asset[1]), get(p+string(asset[1])).status, 200)
-	}
-	metrics := get("/metrics")
-	check(t, strings.HasPrefix(metrics.header.Get("Content-Type"), "text/plain; version=0.0.4"), "the metrics are %v", metrics.header)
-	for _, name := range []string{"lamplighter_leases", "lamplighter_instances", "lamplighter_instance_state", "lamplighter_sessions"} {
-		check(t, strings.Contains(string(metrics.body), "\n# TYPE "+name+" "), "the metrics have no %s", name)
-	}
-}
-
 // The route for clients that speak HTTP shares the same servers.
 func TestMCP(t *testing.T) {
 	project := home.project(t, "http")
 	// What /mcp would run as well.
-	s := shimFor(t, project, serena, "start-mcp-server", "--agent-interface", "tools", "--context", "claude-code", "--project", project)
+	s := home.wrapper(t, serena, "start-mcp-server", "--agent-interface", "tools", "--context", "claude-code", "--project", project)
 	s.call(t, "1", "echo", "{}")
 	before := only(t, project)
 	known := map[string]string{
@@ -351,27 +316,4 @@ func TestMCP(t *testing.T) {
 	same(t, "DELETE", home.ask(page, "DELETE", "/mcp", "", ours).status, 200)
 	same(t, "a call after DELETE", home.ask(page, "POST", "/mcp", known["call"], ours).status, 404)
 	apptest.Contains(t, s.call(t, "2", "echo", "{}"), `"echo"`) // the other client goes on
-}
-
-// All bodies have one budget: of two of the longest, neither of which ends, one is
-// refused at once.
-func TestBodiesShareABudget(t *testing.T) {
-	answers := make(chan string, 2)
-	for range 2 {
-		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", home.page))
-		must(t, err)
-		defer conn.Close()
-		_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{", home.page, 255<<20)
-		must(t, err)
-		go func() {
-			text, _ := io.ReadAll(conn) // what was not read of its body may reset it
-			answers <- string(text)
-		}()
-	}
-	if first := <-answers; !strings.HasPrefix(first, "HTTP/1.1 503 ") || !strings.Contains(first, "send this again") {
-		t.Errorf("the first answer is %q", first)
-	}
-	if a := home.ask(page, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"server/discover"}`, nil); a.status != http.StatusOK {
-		t.Errorf("a short one got %d", a.status)
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,8 +44,13 @@ func TestMain(m *testing.M) {
 }
 
 func runAll(m *testing.M) int {
-	t := new(setUp)
-	defer t.end()
+	var cleanups []func()
+	defer func() {
+		for _, end := range slices.Backward(cleanups) {
+			end()
+		}
+	}()
+	t := stage{fail: func(args ...any) { panic(fmt.Sprint(args...)) }, cleanup: func(end func()) { cleanups = append(cleanups, end) }}
 	must(t, json.Unmarshal([]byte(read("testdata/shapes.json")), &shapes))
 	dir, err := os.MkdirTemp("", "contract")
 	must(t, err)
@@ -59,28 +65,25 @@ func runAll(m *testing.M) int {
 			must(t, build.Run())
 		}
 	}
-	home = newWorld(t, 25282, 8888, "")
+	home = newWorld(t, newDirectory(t), 25282, 8888, "")
 	home.startDaemon(t, page, sessions)
-	alpha = startFound(t, "alpha")
+	alpha = home.startFound(t, "alpha")
 	return m.Run()
 }
 
-// setUp stands for a test before there is one: what fails ends the program.
-type setUp struct {
+// stage stands for a test where there is none: before the first, and in a script.
+type stage struct {
 	testing.TB
-	cleanups []func()
+	fail    func(...any)
+	cleanup func(func())
 }
 
-func (*setUp) Helper()              {}
-func (*setUp) Failed() bool         { return false }
-func (*setUp) Fatal(args ...any)    { panic(fmt.Sprint(args...)) }
-func (s *setUp) Cleanup(end func()) { s.cleanups = append(s.cleanups, end) }
-
-func (s *setUp) end() {
-	for _, end := range slices.Backward(s.cleanups) {
-		end()
-	}
-}
+func (stage) Helper()                        {}
+func (stage) Failed() bool                   { return false }
+func (s stage) Fatal(args ...any)            { s.fail(args...) }
+func (s stage) Fatalf(form string, a ...any) { s.fail(fmt.Sprintf(form, a...)) }
+func (s stage) Errorf(form string, a ...any) { s.fail(fmt.Sprintf(form, a...)) }
+func (s stage) Cleanup(end func())           { s.cleanup(end) }
 
 // must ends a test in which something that it needs did not work.
 func must(t testing.TB, err error) {
@@ -114,15 +117,6 @@ func write(t testing.TB, path, text string) {
 func read(path string) string {
 	text, _ := os.ReadFile(path) // what is missing is missed by who reads it
 	return string(text)
-}
-
-// exists checks which of these files there are.
-func exists(t testing.TB, want bool, paths ...string) {
-	t.Helper()
-	for _, path := range paths {
-		_, err := os.Lstat(path)
-		check(t, (err == nil) == want, "%s: %v", path, err)
-	}
 }
 
 // table reads one of testdata: a row a line, with two spaces or more between its
@@ -163,9 +157,9 @@ func fill(text string, known map[string]string) string {
 	return text
 }
 
-// jsonOf is a text as JSON has it.
-func jsonOf(text string) string {
-	encoded, _ := json.Marshal(text) // of a text there is always one
+// jsonOf is a value as JSON has it.
+func jsonOf(value any) string {
+	encoded, _ := json.Marshal(value) // of what the tests have there is always one
 	return string(encoded)
 }
 
@@ -179,25 +173,34 @@ type world struct {
 	daemon         *process
 }
 
-// newWorld makes a home with these ports and settings. Its daemon has not been
-// started.
-func newWorld(t testing.TB, page, sessions int, settings string) *world {
+// newDirectory makes one with a short name, since a socket's path is limited.
+func newDirectory(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "c") // short, since a socket's path is limited
+	dir, err := os.MkdirTemp("", "c")
 	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // something may still write into it
+	return dir
+}
+
+// newWorld makes a directory a home with these ports and settings. Its daemon has
+// not been started.
+func newWorld(t testing.TB, dir string, page, sessions int, settings string) *world {
+	t.Helper()
 	w := &world{page: page, sessions: sessions, dir: dir}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(read(w.state("lamplighter.log")))
 		}
-		_ = os.RemoveAll(dir) // something may still write into it
+		for _, pid := range processesOf(dir + "/") { // what is shared outlives its daemon
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
 	})
 	w.env = []string{
 		"HOME=" + dir, "PATH=" + w.path("bin") + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "CI=true",
 		"XDG_RUNTIME_DIR=" + w.path("run"), "TMPDIR=" + w.path("tmp"),
 	}
 	for _, sub := range []string{"run", "bin", "above", "outputs", "tmp"} {
-		must(t, os.Mkdir(w.path(sub), 0o700))
+		must(t, os.MkdirAll(w.path(sub), 0o700))
 	}
 	for _, program := range []string{w.path("bin", serena), w.path("bin", ledger), w.path("above", launcherName), w.path("above", clientName)} {
 		must(t, os.Link(self, program))
@@ -214,7 +217,7 @@ func newWorld(t testing.TB, page, sessions int, settings string) *world {
 // ends, that there is none.
 func another(t testing.TB, settings string) *world {
 	t.Helper()
-	return newWorld(t, apptest.FreePort(t), apptest.FreePort(t), settings)
+	return newWorld(t, newDirectory(t), apptest.FreePort(t), apptest.FreePort(t), settings)
 }
 
 func (w *world) path(elem ...string) string {
@@ -236,20 +239,26 @@ func (w *world) project(t testing.TB, name string, habits ...string) string {
 	return dir
 }
 
-// startDaemon starts `lamplighter run` and waits until it serves its sockets and
-// these ports, and has looked for servers.
+// startDaemon starts `lamplighter run` and waits until it is ready.
 func (w *world) startDaemon(t testing.TB, ports ...door) {
 	t.Helper()
 	w.daemon = w.start(t, nil, lamplighter("run")...)
+	w.ready(t, append(ports, control)...)
+}
+
+// ready waits until the daemon serves its sockets and these ports, and has looked
+// for servers.
+func (w *world) ready(t testing.TB, doors ...door) {
+	t.Helper()
 	apptest.Eventually(t, "the daemon is ready", func() bool {
-		if !w.daemon.running() {
+		if w.daemon != nil && !w.daemon.running() {
 			t.Fatal("lamplighter run has ended: " + w.daemon.err.String())
 		}
 		c, err := net.Dial("unix", w.socket("share"))
 		if err == nil {
 			c.Close()
 		}
-		return err == nil && !slices.ContainsFunc(append(ports, control), func(d door) bool { return w.health(d)["ready"] != true })
+		return err == nil && !slices.ContainsFunc(doors, func(d door) bool { return w.health(d)["ready"] != true })
 	})
 }
 

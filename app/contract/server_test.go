@@ -106,7 +106,7 @@ func (s *standIn) serve(transport, port string) {
 		_ = exec.Command("sh", filepath.Join(s.project, "orders")).Start() // the outcome is missing then
 	}
 	if s.has("child") {
-		_ = exec.Command("setsid", "/bin/sleep", "1000").Start() // it inherits what is ignored, and is missed where it is not there
+		_ = exec.Command("setsid", "tail", "-f", filepath.Join(s.project, habitsFile)).Start() // it inherits what is ignored, and is missed where it is not there
 	}
 	if s.has("mute") {
 		time.Sleep(24 * time.Hour)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -138,51 +137,4 @@ func TestSessionsRefused(t *testing.T) {
 	}
 	home.ask(sessions, "POST", "/request-session", open+`, "server": "none"}`, nil).fails(t, 404, "a server that no settings have")
 	check(t, alpha.running() && len(servers(project)) == 0, "something was started or ended")
-}
-
-// A server that does not start leaves nothing, and the answer has what was
-// tried and what it printed.
-func TestSessionsThatFail(t *testing.T) {
-	project := home.project(t, "fails", "fail child")
-	a := home.ask(sessions, "POST", "/request-session", pathBody(project), nil)
-	a.fails(t, 500, "a server that fails")
-	apptest.Contains(t, string(a.body), "the stand-in was told to fail", home.path("bin", serena))
-	living(t, false, "after it failed", servers(project)...)
-	check(t, !bytes.Contains(get("/sessions").body, []byte(project)), "it is listed")
-}
-
-// So does one that reports no port in time. And while another program has 8888,
-// sessions are had on the page's port alone, and the user is told.
-func TestSessionsWhereSomethingIsAmiss(t *testing.T) {
-	w := another(t, "session_start_seconds: 1\n")
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(w.sessions)))
-	must(t, err)
-	defer l.Close()
-	w.startDaemon(t, page)
-	apptest.Eventually(t, "it is told", func() bool {
-		return strings.Contains(fmt.Sprint(w.health(control)["warnings"]), strconv.Itoa(w.sessions))
-	})
-	mute := w.project(t, "mute", "mute child")
-	children := func() []int { return processesOf("\x00/bin/sleep\x001000\x00") }
-	before := children()
-	w.ask(page, "POST", "/request-session", pathBody(mute), nil).fails(t, http.StatusInternalServerError, "a server that never listens")
-	living(t, false, "after the time-out", servers(mute)...)
-	same(t, "the children", children(), before)
-}
-
-// All sessions end with the daemon, however that ends. There is a limit.
-func TestSessionsEndWithTheDaemon(t *testing.T) {
-	w := another(t, "session_limit: 2\n")
-	project := w.project(t, "plain", "child stubborn")
-	for end, status := range map[syscall.Signal]int{syscall.SIGTERM: fine, syscall.SIGKILL: -1} {
-		w.startDaemon(t, sessions)
-		one, two := w.request(t, sessions, project), w.request(t, sessions, project)
-		w.ask(sessions, "POST", "/request-session", pathBody(project), nil).fails(t, 429, "one too many")
-		trees := append(treeOf(one.ID), treeOf(two.ID)...)
-		same(t, "so many processes are in the trees", len(trees), 4)
-		must(t, w.daemon.cmd.Process.Signal(end))
-		w.daemon.ends(t, status)
-		gone(t, trees...)
-		apptest.Eventually(t, "the ports refuse connections", func() bool { return refuses(one.Port) && refuses(two.Port) })
-	}
 }

@@ -151,44 +151,6 @@ func TestSettingsOfClients(t *testing.T) {
 	}
 }
 
-// After an uninstall no client starts a program that is gone: whoever wrote an
-// entry, it is taken out, or it is named and nothing is uninstalled.
-func TestUninstallLeavesNoClientBehind(t *testing.T) {
-	const claude, cursor, codex = ".claude.json", ".cursor/mcp.json", ".codex/config.toml"
-	const shared = `-connect", "args": ["connect", "--", "npx", "notes-mcp"]`
-	for _, row := range []struct {
-		name, flag string
-		entry      string // that somebody else wrote: which program, its arguments
-		linked     bool   // its file has a second name, and setup refuses to part them
-		status     int
-		left       []string
-	}{
-		{"whoever wrote them", "--undo-setup", shared, false, fine, nil},
-		{"one that cannot be changed", "--undo-setup", shared, true, failed, []string{cursor}},
-		{"one that cannot be taken apart", "--undo-setup", `", "args": ["workspace", "mcp"]`, false, failed, []string{cursor}},
-		{"the user's wish", "--keep-setup", shared, false, fine, []string{claude, cursor, codex}},
-	} {
-		w := clientsWorld(t)
-		w.does(t, fine, "install", "--no-start", "--no-login")
-		program := w.path(".local", "bin", "lamplighter")
-		write(t, w.path(claude), settingsOf("ordinary.json", "mcpServers"))
-		w.start(t, nil, program, "setup", "--yes").ends(t, fine)
-		write(t, w.path(cursor), `{"mcpServers": {"notes": {"command": "`+program+row.entry+`}}}`)
-		write(t, w.path(codex), "[mcp_servers.notes]\ncommand = '"+program+"-connect'\nargs = ['connect', '--', 'npx', 'notes-mcp']\n")
-		if row.linked {
-			must(t, os.Link(w.path(cursor), w.path("second")))
-		}
-		printed := w.start(t, nil, program, "uninstall", "--yes", row.flag).ends(t, row.status)
-		for _, place := range []string{claude, cursor, codex} {
-			text := read(w.path(place))
-			left := strings.Contains(text, program)
-			check(t, text != "" && left == slices.Contains(row.left, place), "%s: %s is\n%s", row.name, place, text)
-			check(t, row.status == fine || !left || strings.Contains(printed, place), "%s: %s is not named: %s", row.name, place, printed)
-		}
-		exists(t, row.status == failed, program)
-	}
-}
-
 // startsAtLogin are the commands that a desktop or systemd starts in a home, without
 // quotes.
 func (w *world) startsAtLogin() (commands []string) {
@@ -201,48 +163,6 @@ func (w *world) startsAtLogin() (commands []string) {
 		}
 	}
 	return commands
-}
-
-// What install writes starts the program that it has installed, and uninstall takes
-// exactly that away.
-func TestLogin(t *testing.T) {
-	w := another(t, "")
-	program := w.path(".local", "bin", "lamplighter")
-	theirs := w.path(".config", "autostart", "theirs.desktop")
-	for _, row := range []struct {
-		line      string
-		on        bool
-		installed bool
-		kept      bool // settings and state
-	}{
-		{"install --dry-run", false, false, true},
-		{"install --no-login --no-start", false, true, true},
-		{"install --no-start", true, true, true},
-		{"uninstall --dry-run", true, true, true},
-		{"uninstall --yes", false, false, true},
-		{"install --no-start", true, true, true},
-		{"uninstall --yes --purge", false, false, false},
-	} {
-		w.does(t, fine, strings.Fields(row.line)...)
-		starts := w.startsAtLogin()
-		check(t, len(starts) > 0 == row.on, "after %s it starts at login by %q", row.line, starts)
-		for _, command := range starts {
-			check(t, strings.HasPrefix(command, program+" run"), "after %s it starts %s", row.line, command)
-		}
-		exists(t, row.installed, program, program+"-connect", w.path(".local", "share", "applications", "lamplighter.desktop"))
-		exists(t, row.kept, w.settings())
-		if row.on {
-			write(t, theirs, "[Desktop Entry]\nType=Application\n")
-		}
-		if strings.HasPrefix(row.line, "uninstall --yes") {
-			exists(t, true, theirs)
-			exists(t, false, w.state("events.jsonl"))
-		}
-		if strings.HasSuffix(row.line, "--purge") {
-			exists(t, false, w.state())
-		}
-	}
-
 }
 
 // What the user asked the program to be written on is linked into it.
@@ -271,7 +191,7 @@ func TestMenu(t *testing.T) {
 	panel.Appear(t)
 	daemon := w.start(t, nil, lamplighter("run")...)
 	item := panel.AwaitItem(t)
-	beta := startFound(t, "beta")
+	beta := home.startFound(t, "beta")
 	labels := func() string { return panel.Labels(t, item) }
 	click := func(label string) { panel.Event(t, item, panel.Find(t, item, label).ID, "clicked") }
 	entry := func(s *server, name string) *regexp.Regexp {

@@ -4,14 +4,10 @@ package contract
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"lamplighter/app/apptest"
@@ -87,22 +83,6 @@ func (w *world) opens(t *testing.T, address string) {
 	apptest.Eventually(t, "the browser opens "+address, func() bool { return strings.Contains(read(w.path("opened")), address) })
 }
 
-// Verbs that go on print what there is at once, and an interrupt ends them well.
-func TestFollowing(t *testing.T) {
-	for line, part := range map[string]string{
-		"status --watch --json": `"state":"live_with_project"`,
-		"status --watch":        "alpha",
-		"events -f --since 1h":  "alpha",
-		"logs -f alpha":         "ready",
-	} {
-		p := home.start(t, nil, lamplighter(strings.Fields(line)...)...)
-		apptest.Eventually(t, line+" prints", func() bool { return strings.Contains(p.out.String(), part) })
-		must(t, p.cmd.Process.Signal(os.Interrupt))
-		p.ends(t, fine)
-		same(t, line+" says", p.err.String(), "")
-	}
-}
-
 // git runs git in a directory and returns what it prints.
 func git(t *testing.T, dir, line string) string {
 	t.Helper()
@@ -118,49 +98,4 @@ func repository(t *testing.T, name string) (dir string) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a file in it may be written to still
 	return dir
-}
-
-// The status of a job is that of `workspace run`, and a job of one place knows
-// of no other, even in a git hook.
-func TestJobs(t *testing.T) {
-	from, other := repository(t, "the-jobs"), repository(t, "not-the-jobs")
-	home.does(t, fine, "workspace", "create", "--kind", "persistent", "--job", "bound", "--from", from)
-	defer home.does(t, fine, "workspace", "rm", "bound", "--force")
-	at := filepath.Join(other, ".git")
-	hook := func(c *exec.Cmd) {
-		c.Env = append(c.Env, "GIT_DIR="+at, "GIT_INDEX_FILE="+at+"/index", "GIT_WORK_TREE="+other, "GIT_PREFIX=sub/", "GIT_OBJECT_DIRECTORY="+at+"/objects", "GIT_COMMON_DIR="+at)
-	}
-	for _, job := range []struct {
-		command string
-		status  int
-		says    string
-	}{
-		{"exit 7", 7, ""},
-		{"kill -TERM $$", 128 + int(syscall.SIGTERM), ""},
-		{"exec nosuch-command", 127, ""},
-		{"echo $WORKSPACE_JOB $PWD", 0, "bound "},
-		{"git rev-parse --show-toplevel", 0, "-bound-"},
-		{"touch made && git add made && git -c user.name=Ada -c user.email=ada@example.com commit -qm made && git log --format=%s -1", 0, "made"},
-	} {
-		p := home.start(t, hook, lamplighter("workspace", "run", "bound", "--", "sh", "-c", job.command)...)
-		apptest.Contains(t, p.ends(t, job.status), job.says)
-	}
-	for _, dir := range []string{other, from} {
-		same(t, "the commits in "+dir, git(t, dir, "log --format=%s"), "first\n")
-		same(t, "what has changed in "+dir, git(t, dir, "status --porcelain"), "")
-	}
-}
-
-// Assistants have workspaces over MCP on standard input and output.
-func TestWorkspaceMCP(t *testing.T) {
-	s := home.start(t, nil, lamplighter("workspace", "mcp")...)
-	s.greet(t)
-	s.say(t, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	listed := s.answer(t, "1")
-	for _, tool := range []string{"create", "list", "show", "diff", "scan", "keep", "archive", "restore", "complete", "remove"} {
-		apptest.Contains(t, listed, fmt.Sprintf(`"name":"workspace_%s"`, tool))
-	}
-	apptest.Contains(t, s.call(t, "2", "workspace_list", "{}"), `"result"`)
-	s.in.Close()
-	s.ends(t, fine)
 }
