@@ -42,17 +42,38 @@ func runScripts(t *testing.T, dir string) {
 			step(ts.Value("scene").(*scene), ts, !negated, args)
 		}
 	}
-	testscript.Run(t, testscript.Params{Dir: dir, WorkdirRoot: filepath.Dir(self), Cmds: commands,
-		Condition: func(string) (bool, error) { return onlyOneUser(), nil },
-		Setup: func(env *testscript.Env) error {
-			s := &scene{stage: stage{fail: env.T().Fatal, cleanup: env.Defer}, processes: map[string]*process{}}
-			s.world = newWorld(s, env.WorkDir, apptest.FreePort(s), apptest.FreePort(s), read(filepath.Join(env.WorkDir, "settings")))
-			env.Values["scene"] = s
-			s.env = append(s.env, "lamplighter="+lamplighter()[0], "connect="+connect()[0], "greeting="+greeting, "state="+s.state(),
-				"settings="+s.settings(), "page="+strconv.Itoa(s.page), "sessions="+strconv.Itoa(s.sessions), "test="+strconv.Itoa(os.Getpid()), "free="+strconv.Itoa(apptest.FreePort(s)), "alpha="+strconv.Itoa(alpha.pid()))
-			env.Vars = append(env.Vars, s.env...)
-			return nil
-		}})
+	testscript.Run(t, testscript.Params{
+		Dir: dir, WorkdirRoot: filepath.Dir(self), Cmds: commands, Setup: setScene,
+		Condition: func(name string) (bool, error) {
+			if name != "one-user" {
+				return false, fmt.Errorf("there is no condition %s", name)
+			}
+			return onlyOneUser(), nil
+		},
+	})
+}
+
+// setScene makes the world of a script, and the variables that it begins with.
+func setScene(env *testscript.Env) error {
+	s := &scene{stage: stage{fail: env.T().Fatal, cleanup: env.Defer}, processes: map[string]*process{}}
+	s.world = newWorld(s, env.WorkDir, apptest.FreePort(s), apptest.FreePort(s), read(filepath.Join(env.WorkDir, "settings")))
+	for name, value := range map[string]any{
+		"lamplighter": lamplighter()[0],
+		"connect":     connect()[0],
+		"greeting":    greeting,
+		"settings":    s.settings(),
+		"state":       s.state(),
+		"page":        s.page,
+		"sessions":    s.sessions,
+		"free":        apptest.FreePort(s), // a port for a server of the script's
+		"test":        os.Getpid(),
+		"alpha":       alpha.pid(),
+	} {
+		s.env = append(s.env, fmt.Sprintf("%s=%v", name, value))
+	}
+	env.Values["scene"] = s
+	env.Vars = append(env.Vars, s.env...)
+	return nil
 }
 
 // line is a command line in which http:NAME and stdio:NAME stand for those of a Serena
@@ -96,9 +117,11 @@ var steps = map[string]func(s *scene, ts *testscript.TestScript, want bool, args
 	// does STATUS PROGRAM [ARGUMENT…] runs a program, whose exit status is this.
 	"does": func(s *scene, ts *testscript.TestScript, _ bool, args []string) {
 		line, status := s.line(args[1:]), 0
-		if exit := new(exec.ExitError); errors.As(ts.Exec(line[0], line[1:]...), &exit) {
-			status = exit.ExitCode()
+		err := ts.Exec(line[0], line[1:]...)
+		if exit := new(exec.ExitError); errors.As(err, &exit) {
+			status, err = exit.ExitCode(), nil
 		}
+		must(s, err)
 		same(s, "the exit status", status, number(s, args[0]))
 	},
 	// start NAME PROGRAM [ARGUMENT…] starts one, of which $NAME is the pid.
