@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -316,4 +317,54 @@ func TestMany(t *testing.T) {
 		t.Errorf("%d were ended", len(w.stopped))
 	}
 	expect(t, "notices", summaries(w.notices[1:]), "500 servers ended, 50 GB given back")
+}
+
+// A notice counts the servers that it lists, each once, whatever is told of it.
+func TestNoticeCountsServers(t *testing.T) {
+	w := newWorld()
+	e := w.engine(w.options())
+	rules := usual()
+	rules.MemoryOver = 1_000_000_000
+	e.SetRules(rules)
+	d := w.drive(e)
+	look := func(pids ...int) {
+		var list []monitor.Instance
+		for _, pid := range pids {
+			in := attached(pid, noon.Add(-time.Hour))
+			in.RSSBytes = 2_000_000_000
+			list = append(list, in)
+		}
+		w.instances(list...)
+		d.look()
+		d.pass(gather)
+	}
+	tell := func(pids ...int) (lines []string) {
+		for _, pid := range pids {
+			lines = append(lines, fmt.Sprintf("%d - alpha: no call for 30 min, but its client Codex (%d) is connected; it uses more than 1.0 GB", pid, pid+1000))
+		}
+		return lines
+	}
+	check := func(summary string, ids int, lines ...string) {
+		t.Helper()
+		n := w.notices[len(w.notices)-1]
+		if n.Summary != summary || len(n.IDs) != ids || n.Body != strings.Join(lines, "\n") {
+			t.Errorf("%q of %v:\n%s", n.Summary, n.IDs, n.Body)
+		}
+	}
+	look(1, 2)
+	check("2 servers may not be needed", 2, tell(1, 2)...)
+	look(11, 12, 13, 14, 15, 16, 17, 18)
+	check("8 servers may not be needed", 8, tell(11, 12, 13, 14, 15, 16, 17, 18)...)
+	look(21, 22, 23, 24, 25, 26, 27, 28, 29)
+	check("9 servers may not be needed", 9, append(tell(21, 22, 23, 24, 25, 26, 27, 28), "and 1 more")...)
+
+	look(31, 32, 33, 34)
+	asked := w.notices[len(w.notices)-1]
+	e.Chosen(asked, KeyStop)
+	d.look()
+	d.carryOut()
+	check("4 servers ended, 400 MB given back", 4, "31 - alpha", "32 - alpha", "33 - alpha", "34 - alpha")
+	if len(w.stops) != 4 {
+		t.Errorf("%d orders", len(w.stops))
+	}
 }

@@ -245,33 +245,49 @@ func single(what sort, i item, now time.Time) Notice {
 	return t
 }
 
-// group is one notice about many things.
+// byServer joins what is told of the same server, about which several rules may
+// have something to say.
+func byServer(items []item) []item {
+	var servers []item
+	for _, i := range items {
+		at := slices.IndexFunc(servers, func(s item) bool { return s.id == i.id })
+		if at < 0 {
+			servers = append(servers, i)
+		} else {
+			servers[at].reason += "; " + i.reason
+		}
+	}
+	return servers
+}
+
+// group is one notice about many things, which counts and lists servers.
 func group(what sort, items []item, now time.Time) Notice {
 	t := Notice{Subject: string(what) + " with " + items[0].id.String()}
 	var lines []string
 	var freed uint64
 	first := items[0].at
-	for k, i := range items {
+	for k, i := range byServer(items) {
 		t.IDs = append(t.IDs, i.id)
 		freed += i.freed
 		first = sooner(first, i.at)
 		if k < mostLines {
-			lines = append(lines, i.label+": "+i.reason)
+			lines = append(lines, strings.TrimSuffix(i.label+": "+i.reason, ": ")) // the user's own order has no reason
 		}
 	}
-	if more := len(items) - len(lines); more > 0 {
+	if more := len(t.IDs) - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	t.Body = strings.Join(lines, "\n")
+	servers := monitor.Plural(len(t.IDs), "server", "servers")
 	switch what {
 	case willEnd:
-		t.Summary, t.Keep, t.Stop = fmt.Sprintf("%d servers will shut down, the first in %s", len(items), monitor.Span(first.Sub(now))), true, true
+		t.Summary, t.Keep, t.Stop = servers+" will shut down, the first in "+monitor.Span(first.Sub(now)), true, true
 	case hasEnded:
-		t.Summary = fmt.Sprintf("%d servers ended, %s given back", len(items), monitor.Memory(freed))
+		t.Summary = servers + " ended, " + monitor.Memory(freed) + " given back"
 	case notEnded:
-		t.Summary = fmt.Sprintf("%d servers were not ended", len(items))
+		t.Summary = servers + " were not ended"
 	case decide:
-		t.Summary, t.Keep, t.Stop = fmt.Sprintf("%d servers may not be needed", len(items)), true, true
+		t.Summary, t.Keep, t.Stop = servers+" may not be needed", true, true
 	}
 	return t
 }
