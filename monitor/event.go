@@ -14,7 +14,7 @@ const (
 	EventProjectActivated  EventKind = "project_activated"
 	EventZombieDetected    EventKind = "zombie_detected"
 	EventHeartbeatRestored EventKind = "heartbeat_restored"
-	EventPruned            EventKind = "pruned" // a dead entry was taken out of the registry
+	EventPruned            EventKind = "pruned" // a dead entry was taken out of the registry, or a dead server out of all lists
 )
 
 // What a user decides about an instance.

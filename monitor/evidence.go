@@ -34,6 +34,9 @@ type Evidence struct {
 	// KeepsState says that its clients' variables live in its memory (a Serena
 	// with the interface REPL); nil when that is not known.
 	KeepsState *bool
+	// NoUsers says of one that is suspended or unreachable, and that clients reach
+	// over ports, that nobody is connected to them.
+	NoUsers bool
 	// RedSince is when its state became zombie.
 	RedSince time.Time
 	// SteadyBytes is the memory of its tree, but for a fall of less than a tenth:
@@ -56,6 +59,9 @@ type Plan struct {
 	ShutdownAt time.Time // zero: nothing
 	Reason     string    // in words, safe to show: "no call for 30 min"
 	KeptUntil  time.Time // no policy ends it before; zero: not kept
+	// GivenUpSince is since when no list shows it, because it is dead to everybody;
+	// zero: they show it. Its process goes on.
+	GivenUpSince time.Time
 }
 
 // Policy is how the policies stand, for every view.

@@ -195,6 +195,9 @@ func (in *Instance) Label() string {
 	return fmt.Sprintf("%d - %s", in.Identity.PID, in.Name())
 }
 
+// Listed reports whether lists, totals and the registry show the instance.
+func (in *Instance) Listed() bool { return !in.OnPipes && in.Plan.GivenUpSince.IsZero() }
+
 // Origin tells in words where the instance comes from: "by VS Code", "asked for
 // by curl"; "" when that is not known. It is safe to show.
 func (in *Instance) Origin() string {

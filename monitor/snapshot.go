@@ -64,12 +64,12 @@ func (s *Snapshot) Find(what string) []*Instance {
 	return nil
 }
 
-// Worst is the state that most needs to be seen: any zombie before anything
-// else, then starting, then live. It is empty when there is no instance.
+// Worst is the state of what is listed that most needs to be seen: any zombie
+// before anything else, then starting, then live. It is empty when there is none.
 func (s *Snapshot) Worst() State {
 	var worst State
 	for i := range s.Instances {
-		if s.Instances[i].OnPipes {
+		if !s.Instances[i].Listed() {
 			continue
 		}
 		if st := s.Instances[i].State; worst == "" || st.severity() > worst.severity() {
@@ -79,7 +79,7 @@ func (s *Snapshot) Worst() State {
 	return worst
 }
 
-// Totals counts a snapshot in the numbers every view shows.
+// Totals counts what is listed of a snapshot in the numbers every view shows.
 type Totals struct {
 	Instances int
 	Attention int // zombies
@@ -89,6 +89,9 @@ type Totals struct {
 	RSSBytes  uint64
 	// SavedBytes is what separate servers would need besides.
 	SavedBytes uint64
+	// GivenUp are those that are listed no more, which count nowhere else.
+	GivenUp      int
+	GivenUpBytes uint64
 	// Unsure are the processes on the pipes of clients, which count nowhere else.
 	Unsure int
 }
@@ -97,8 +100,13 @@ type Totals struct {
 func (s *Snapshot) Totals() Totals {
 	var t Totals
 	for i := range s.Instances {
-		if s.Instances[i].OnPipes {
+		switch in := &s.Instances[i]; {
+		case in.OnPipes:
 			t.Unsure++
+			continue
+		case !in.Listed():
+			t.GivenUp++
+			t.GivenUpBytes += in.RSSBytes
 			continue
 		}
 		t.Instances++

@@ -71,7 +71,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	m := menu{{Key: iconKey, Title: "Lamplighter", Tooltip: tooltip, Mark: icons.Mark(snap.Worst()), Opens: true}}
 	m.add(line{Key: "head", Title: head, Action: openPage}, line{Key: "hint", Title: hint, Disabled: true})
 	m.add(padded(servers, listLines+1, line{})...)
-	m.add(separator, line{Key: "global", Title: "Open global dashboard", Action: openPage})
+	m.add(givenUp(snap), separator, line{Key: "global", Title: "Open global dashboard", Action: openPage})
 	m.submenu(recentSubmenu(snap, now))
 	m.submenu(workspaceSubmenu(snap.Workspaces, now))
 	m.submenu(keepSubmenu(list, orders, now))
@@ -101,6 +101,15 @@ func running(snap *monitor.Snapshot) map[view.ID]bool {
 		}
 	}
 	return ids
+}
+
+// givenUp is the line of those that are listed no more.
+func givenUp(snap *monitor.Snapshot) line {
+	g := view.GivenUpIn(snap)
+	if g == nil {
+		return line{}
+	}
+	return line{Key: "given up", Title: g.Words, Action: openPage}
 }
 
 // login is the line of start at login.

@@ -82,7 +82,8 @@ func measureSums(m *exposition, s *monitor.Snapshot) {
 		m.sample(float64(count[state]), "state", string(state))
 	}
 	m.family("lamplighter_instances_resident_memory_bytes", "gauge", "Resident memory of all instances and what runs below them.")
-	m.sample(float64(s.Totals().RSSBytes))
+	totals := s.Totals()
+	m.sample(float64(totals.RSSBytes + totals.GivenUpBytes))
 	shared, alone := 0, 0
 	for i := range s.Instances {
 		switch in := &s.Instances[i]; {
@@ -96,7 +97,7 @@ func measureSums(m *exposition, s *monitor.Snapshot) {
 	m.sample(float64(shared), "shared", "true")
 	m.sample(float64(alone), "shared", "false")
 	m.family("lamplighter_saved_bytes", "gauge", "Resident memory that separate servers would need besides, estimated.")
-	m.sample(float64(s.Totals().SavedBytes))
+	m.sample(float64(totals.SavedBytes))
 	m.family("lamplighter_instances_left_out", "gauge", "Instances that are not listed one by one, because there are too many.")
 	m.sample(float64(max(len(s.Instances)-mostMeasured, 0)))
 }

@@ -25,6 +25,7 @@ type Instances struct {
 	Instances []view.Server   `json:"instances"`
 	Children  []view.Children `json:"children"` // of clients, and on their pipes; each is among the instances too
 	Repeated  []view.Repeated `json:"repeated"` // servers that one client has started several times
+	GivenUp   *view.GivenUp   `json:"given_up"` // that no list shows any more, null for none
 }
 
 // InstancesOf is the body about a snapshot; now is the moment of the answer.
@@ -35,7 +36,7 @@ func InstancesOf(s *monitor.Snapshot, now time.Time) Instances {
 		all[i] = &list[i]
 	}
 	_, children := view.Divide(all)
-	return Instances{list, children, view.RepeatedIn(s)}
+	return Instances{list, children, view.RepeatedIn(s), view.GivenUpIn(s)}
 }
 
 // Health is the body of GET /health.

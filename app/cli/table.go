@@ -47,6 +47,14 @@ func table(s *monitor.Snapshot, repeated []view.Repeated, now time.Time, by stri
 		}
 		below += cut(words, sc.width) + "\n"
 	}
+	if g := view.GivenUpIn(s); g != nil {
+		words := g.Words + ": lamplighter stop"
+		for _, id := range g.IDs {
+			pid, _, _ := strings.Cut(string(id), "-")
+			words += " " + pid
+		}
+		below += cut(words, sc.width) + "\n"
+	}
 	if len(servers) == 0 {
 		return nothingRuns + below
 	}

@@ -152,9 +152,12 @@ func TestTableByClient(t *testing.T) {
 	list = append(list, monitor.Instance{
 		Identity: monitor.Identity{PID: 77, Start: 7}, Kind: "cat", OnPipes: true, Client: &monitor.Client{Identity: monitor.Identity{PID: 90}, Name: "Codex"},
 	})
+	dead := daemontest.SerenaAt(78, 24290, "dead")
+	dead.Plan.GivenUpSince = daemontest.Noon
+	list = append(list, dead)
 	got := table(&monitor.Snapshot{Instances: list}, nil, daemontest.Noon, "client", screen{})
 	at := -1
-	for _, want := range []string{"STATE", "Claude Code: 1 server, 100 MB\n", "3 - p2", "Codex: 2 servers, 200 MB\n", "1 - p0", "4 - p3", "No known client: 1 server, 100 MB\n", "2 - p1", "Codex has 1 more child on pipes: cat (77)\n"} {
+	for _, want := range []string{"STATE", "Claude Code: 1 server, 100 MB\n", "3 - p2", "Codex: 2 servers, 200 MB\n", "1 - p0", "4 - p3", "No known client: 1 server, 100 MB\n", "2 - p1", "Codex has 1 more child on pipes: cat (77)\n", "1 given up: lamplighter stop 78\n"} {
 		i := strings.Index(got, want)
 		if i <= at {
 			t.Fatalf("%q is not in its place:\n%s", want, got)

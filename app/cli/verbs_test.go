@@ -108,7 +108,9 @@ func TestStatusWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	go func() { ended <- d.main(ctx, []string{"status", "--watch", "--json"}) }()
-	apptest.Eventually(t, "the first line", func() bool { return d.out.String() == "{\"instances\":[],\"children\":[],\"repeated\":[]}\n" })
+	apptest.Eventually(t, "the first line", func() bool {
+		return d.out.String() == "{\"instances\":[],\"children\":[],\"repeated\":[],\"given_up\":null}\n"
+	})
 	m.Set(&monitor.Snapshot{Seq: 1}) // nothing to be seen has changed
 	m.Set(&monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "alpha")}})
 	apptest.Eventually(t, "the second line", func() bool { return strings.Count(d.out.String(), "\n") == 2 })

@@ -65,7 +65,8 @@ func (b *book) apply(s *monitor.Snapshot, now time.Time) (changed bool) {
 	if b.leave(s, now) {
 		changed = true
 	}
-	b.total.observe(point{at: now.Unix(), rss: s.Totals().RSSBytes, cpu: noCPU, calls: noCalls})
+	totals := s.Totals()
+	b.total.observe(point{at: now.Unix(), rss: totals.RSSBytes + totals.GivenUpBytes, cpu: noCPU, calls: noCalls})
 	b.at = s.At
 	return changed
 }

@@ -38,6 +38,7 @@ type book struct {
 	gone    map[monitor.Identity]absence
 	refused map[refusal]bool // that were told, of instances that live
 	told    notices
+	givenUp map[monitor.Identity]time.Time // since when
 }
 
 func newBook() book {
@@ -152,6 +153,7 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 	wanted := make(map[monitor.Identity]bool, len(actions))
 	against := make(map[monitor.Identity]string)
 	b.told.begin()
+	given := make(map[monitor.Identity]time.Time)
 	for _, a := range actions {
 		in := instances[a.ID]
 		switch {
@@ -166,9 +168,16 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 			if b.told.remind(in, a, now) {
 				w.events = append(w.events, about(in, monitor.EventNotified, now, but(a.Reason, a.Because)))
 			}
+			if _, known := given[a.ID]; a.GivesUp && !known {
+				if given[a.ID], known = b.givenUp[a.ID]; !known {
+					given[a.ID] = now
+					w.events = append(w.events, about(in, monitor.EventPruned, now, "from the lists: "+a.Reason))
+				}
+			}
 		}
 	}
 	b.told.finish(now)
+	b.givenUp = given
 	for _, id := range slices.SortedFunc(maps.Keys(b.plans), byIdentity) {
 		if p := b.plans[id]; !wanted[id] && !b.running[id] {
 			why := against[id]

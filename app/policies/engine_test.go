@@ -283,6 +283,38 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+// What is dead to everybody is told of, and leaves the lists until it shows a sign of life.
+func TestGivenUp(t *testing.T) {
+	w := newWorld()
+	e := w.engine(w.options())
+	e.SetRules(policy.Rules{ZombieAfter: 10 * time.Minute})
+	d := w.drive(e)
+	alive := server(4, time.Time{})
+	alive.Busy = nil
+	dead := alive
+	dead.State, dead.Cause = monitor.StateZombie, monitor.CauseSuspended
+	dead.Evidence.NoUsers, dead.Evidence.RedSince = true, noon
+	w.instances(dead)
+	d.look()
+	d.pass(9 * time.Minute)
+	if p := d.planned(); !p.GivenUpSince.IsZero() || len(w.notices) > 0 {
+		t.Errorf("too early: %+v, %v", p, w.notices)
+	}
+	d.pass(time.Minute)
+	since := d.planned().GivenUpSince
+	d.pass(time.Minute)
+	expect(t, "notices", summaries(w.notices), "4 - alpha may not be needed")
+	expect(t, "events", w.kinds(monitor.EventPruned), "pruned 4 from the lists: it has needed attention for 10 min and no client has it")
+	if !since.Equal(noon.Add(10*time.Minute)) || !d.planned().GivenUpSince.Equal(since) {
+		t.Errorf("since %v, then %v", since, d.planned().GivenUpSince)
+	}
+	w.instances(alive)
+	d.look()
+	if p := d.planned(); !p.GivenUpSince.IsZero() {
+		t.Errorf("it does not come back: %+v", p)
+	}
+}
+
 // Many at once are one notice, and four at a time are ended.
 func TestMany(t *testing.T) {
 	w := newWorld()

@@ -75,6 +75,7 @@ func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 		} else {
 			in.Plan = e.book.plan(in.Identity)
 		}
+		in.Plan.GivenUpSince = e.book.givenUp[in.Identity]
 	}
 	return next
 }

@@ -157,6 +157,6 @@ func (c *look) action(f finding) Action {
 	return Action{
 		ID: c.in.Identity, Label: c.in.Label(),
 		Rule: f.rule, Do: f.do, At: f.at, Reason: f.reason, Because: f.because,
-		Evidence: c.facts,
+		GivesUp: c.givesUp && f.do == Notify, Evidence: c.facts,
 	}
 }

@@ -93,6 +93,8 @@ func red(cause monitor.Cause, d time.Duration) func(*monitor.Instance) {
 	}
 }
 
+func unused(in *monitor.Instance) { in.Evidence.NoUsers = true }
+
 func keep(r *Rules) {
 	r.Kept = map[monitor.Identity]time.Time{{PID: 100, Start: 1000}: noon.Add(time.Hour)}
 }
@@ -113,6 +115,9 @@ func short(actions []Action) []string {
 	list := []string{}
 	for _, a := range actions {
 		text := fmt.Sprintf("%s %s", a.Do, a.Rule)
+		if a.GivesUp {
+			text = fmt.Sprintf("gives up %s", a.Rule)
+		}
 		if a.Do == Wait {
 			text += fmt.Sprintf(" in %v", a.At.Sub(noon))
 		}
@@ -200,6 +205,14 @@ func TestDecide(t *testing.T) {
 		{"hung, not yet", server(red(monitor.CauseUnreachable, time.Minute)), settings(), nil},
 		{"hung at work", server(red(monitor.CauseUnreachable, time.Hour), working), settings(), []string{"notify zombies: it is at work"}},
 		{"suspended", server(red(monitor.CauseSuspended, time.Hour)), settings(), []string{"notify zombies: it may be continued"}},
+		{"suspended, and nobody is connected", server(red(monitor.CauseSuspended, 10*time.Minute), unused), settings(), []string{"gives up zombies: " + givenUp}},
+		{"suspended, and nobody is connected, not yet", server(red(monitor.CauseSuspended, 9*time.Minute), unused), settings(), nil},
+		{"suspended without a client", server(suspect, red(monitor.CauseSuspended, 10*time.Minute)), settings(), []string{"gives up orphans: its client was never seen, so that it may be in use"}},
+		{"suspended, and ours", server(red(monitor.CauseSuspended, 10*time.Minute), unused, session), settings(), []string{"notify zombies: it may be continued"}},
+		{"hung, and nobody is connected", server(red(monitor.CauseUnreachable, time.Hour), unused), settings(), []string{"gives up zombies: " + givenUp}},
+		{"hung, nobody is connected, paused", server(red(monitor.CauseUnreachable, time.Hour), unused), settings(func(r *Rules) { r.Paused = true }), nil},
+		{"hung, nobody is connected, kept", server(red(monitor.CauseUnreachable, time.Hour), unused), settings(keep), nil},
+		{"a suspect that answers", server(suspect, red(monitor.CauseSuspected, time.Hour)), settings(), []string{"notify orphans: its client was never seen, so that it may be in use"}},
 		{"its language server is dead", server(red(monitor.CauseLanguageServer, time.Hour)), settings(), []string{"notify zombies: its process is well"}},
 		{"its language server is dead, at work", server(red(monitor.CauseLanguageServer, time.Hour), working), settings(), []string{"notify zombies: it is at work"}},
 		{"exited", server(red(monitor.CauseDefunct, time.Hour)), settings(), nil},

@@ -70,6 +70,8 @@ func (c *look) link() string {
 		since = ", found at " + monitor.Clock(e.AloneSince, c.now)
 	}
 	switch {
+	case e.NoUsers:
+		return "nobody is connected to its ports"
 	case overHTTP(e.Transport):
 		return "it is reached over HTTP"
 	case e.Orphaned && e.ClientGone:

@@ -17,6 +17,7 @@ type look struct {
 	// The user wants to hear nothing of such an instance either: who keeps it has
 	// answered already, and who pinned it will not end it.
 	forbidden string
+	givesUp   bool     // it is dead to everybody, for long enough
 	facts     []string // evidence, once somebody asked for it
 }
 

@@ -17,7 +17,7 @@ type Rule string
 const (
 	Orphans    Rule = "orphans"    // its client closed the connection and is gone
 	Idle       Rule = "idle"       // no call for a time
-	Zombies    Rule = "zombies"    // it needs attention for a time, which is only told
+	Zombies    Rule = "zombies"    // it needs attention for a time: it is told of, or given up
 	Memory     Rule = "memory"     // its tree uses more than a limit
 	Duplicates Rule = "duplicates" // the same client has started it several times
 )
@@ -47,6 +47,9 @@ type Action struct {
 	// Because says with Refuse and Notify what stands against ending it: "its
 	// client Claude Code is connected".
 	Because string
+	// GivesUp says with Notify that the instance leaves every list, because it is
+	// dead to everybody.
+	GivesUp bool
 	// Evidence is what the decision rests on, one fact each, for people.
 	Evidence []string
 }
@@ -58,7 +61,7 @@ type Rules struct {
 	IdleAfter    time.Duration
 	IdleAttached bool          // end also a server over stdio whose client is connected
 	IdleREPL     bool          // end also a server that keeps variables of its clients
-	ZombieAfter  time.Duration // only told of: what is proven to be of no use is an orphan
+	ZombieAfter  time.Duration // nothing is ended by it: what is proven to be of no use is an orphan
 	MemoryOver   uint64        // bytes
 	MemoryEnd    bool          // end it, if it is idle, instead of only saying so
 	Duplicates   bool

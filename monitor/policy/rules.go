@@ -78,6 +78,8 @@ func (c *look) red() finding {
 	switch {
 	case c.busy():
 		f.because = atWork
+	case c.deadToAll():
+		c.givesUp, f.reason, f.because = f.due(c.now), c.reason(Zombies)+" and no client has it", givenUp
 	case c.in.Cause == monitor.CauseSuspended:
 		f.because = "it may be continued"
 	case c.in.Cause.OfHealth():
@@ -88,6 +90,14 @@ func (c *look) red() finding {
 		f.because = silent
 	}
 	return f
+}
+
+// deadToAll tells that the server answers nobody, and that nobody waits for it. What we
+// have started is ended by whoever asked for it, or parked.
+func (c *look) deadToAll() bool {
+	e := &c.in.Evidence
+	silenced := c.in.Cause == monitor.CauseSuspended || c.in.Cause == monitor.CauseUnreachable
+	return silenced && !c.in.Managed && (e.NoUsers || e.Orphaned || e.Suspected)
 }
 
 // memory is the rule for a server that uses too much. Only a user who keeps the

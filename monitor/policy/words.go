@@ -19,6 +19,7 @@ const (
 	isLingering  = "it is shared, and ended when no client comes back to it"
 	atWork       = "it is at work"
 	silent       = "whether it is at work cannot be told"
+	givenUp      = "its process goes on until you stop it, so it is only left out of the lists"
 	unknownUsers = "whether somebody is connected cannot be told"
 )
 

@@ -36,6 +36,7 @@ const (
 type registration struct {
 	id monitor.Identity
 	Entry
+	givenUp bool // it is to have none
 }
 
 // wanted is what the registry should say of a snapshot: an entry for each
@@ -55,7 +56,7 @@ func wanted(s *monitor.Snapshot) []registration {
 			PID: in.Identity.PID, Port: in.Port, StartedAt: started, LastHeartbeat: cmp.Or(secondsOf(in.LastHeartbeat), started),
 			Context: text(in.Context), Modes: append([]string{}, in.Modes...),
 			ProjectName: text(in.ProjectName), ProjectRoot: text(in.ProjectRoot), State: in.State,
-		}})
+		}, !in.Plan.GivenUpSince.IsZero()})
 	}
 	// The order of a snapshot is for people and changes with names.
 	slices.SortFunc(want, func(a, b registration) int { return a.PID - b.PID })
@@ -99,11 +100,15 @@ func look(pid int) (p running, lives bool) {
 }
 
 // update brings the document in step: every instance that is wanted has a right
-// record, those of dead processes are gone. It changes known, and returns the events
+// record unless it is given up, those of dead processes are gone. It changes known, and returns the events
 // of somebody else's entries that were taken out; that one of ours has ended was
 // told by who saw it.
 func (d *document) update(want []registration, known map[int]note, look func(pid int) (running, bool), now time.Time) (changed bool, pruned []monitor.Event) {
+	givenUp := map[int]bool{}
 	for _, r := range want {
+		if givenUp[r.PID] = r.givenUp; r.givenUp {
+			continue
+		}
 		if d.register(r, known, now) {
 			changed = true
 		}
@@ -117,7 +122,7 @@ func (d *document) update(want []registration, known map[int]note, look func(pid
 		noted = noted && n.entry == e.StartedAt
 		p, lives := look(e.PID)
 		why := judge(e, n, noted, p, lives, now)
-		if why == "" {
+		if why == "" && !(noted && givenUp[e.PID]) {
 			return false
 		}
 		if changed = true; !noted {

@@ -23,7 +23,7 @@ func reg(pid, port int) registration {
 	return registration{monitor.Identity{PID: pid, Start: uint64(pid) * 10}, Entry{
 		PID: pid, Port: port, StartedAt: secondsOf(now.Add(-time.Hour)), LastHeartbeat: secondsOf(now),
 		Context: "ide", Modes: []string{"editing"}, ProjectName: "lamp", ProjectRoot: "/w/lamp", State: monitor.StateProject,
-	}}
+	}, false}
 }
 
 // everybody lives, started long ago, and is who he was.
@@ -160,6 +160,19 @@ func TestUpdatePrunes(t *testing.T) {
 	}
 	if got := rendered(t, d); got != `{"instances":{"5":{"last_heartbeat":1790000000.0},"6":null}}` || len(known) != 0 {
 		t.Errorf("%s, known %v", got, known)
+	}
+}
+
+func TestUpdateGivesUp(t *testing.T) {
+	d, known, r := mustParse(t, `{"instances":{}}`), map[int]note{}, reg(7, 24282)
+	d.update([]registration{r}, known, everybody, now)
+	given := r
+	given.givenUp = true
+	if changed, pruned := d.update([]registration{given}, known, everybody, now); !changed || len(pruned) != 0 || len(d.all) != 0 {
+		t.Errorf("given up: changed %v, pruned %v, %d left", changed, pruned, len(d.all))
+	}
+	if changed, _ := d.update([]registration{r}, known, everybody, now); !changed || len(d.all) != 1 {
+		t.Errorf("back: changed %v, %d entries", changed, len(d.all))
 	}
 }
 

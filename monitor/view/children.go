@@ -27,12 +27,15 @@ type Child struct {
 // childName is how much is shown of what a child runs, in columns.
 const childName = 40
 
-// Divide takes the children on pipes out of a list of servers, by client. Never nil.
+// Divide takes the children on pipes out of a list of servers, by client, and leaves
+// out what is given up. Never nil.
 func Divide(all []*Server) (servers []*Server, children []Children) {
 	children = []Children{}
 	for _, s := range all {
 		if !s.OnPipes {
-			servers = append(servers, s)
+			if s.GivenUpSince == nil {
+				servers = append(servers, s)
+			}
 			continue
 		}
 		of := Client{Name: "A client"}

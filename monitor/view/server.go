@@ -43,13 +43,15 @@ type Server struct {
 	// ShutdownReason is why it is planned, a part of a sentence: "no call for 30 min".
 	ShutdownReason *string    `json:"shutdown_reason"`
 	KeptUntil      *time.Time `json:"kept_until"` // no policy ends it before; null: not kept
-	ToolCalls      *int64     `json:"tool_calls"`
-	RSSBytes       *uint64    `json:"rss_bytes"`   // of the whole tree
-	CPUPercent     *float64   `json:"cpu_percent"` // of one core, the whole tree
-	Processes      *int       `json:"processes"`
-	Client         *Client    `json:"client"`
-	Transport      *string    `json:"transport"`   // of its clients: "stdio", "http" or "sse"
-	ClientGone     bool       `json:"client_gone"` // it was seen to end
+	// GivenUpSince is since when no list shows it, because it is dead to everybody.
+	GivenUpSince *time.Time `json:"given_up_since"`
+	ToolCalls    *int64     `json:"tool_calls"`
+	RSSBytes     *uint64    `json:"rss_bytes"`   // of the whole tree
+	CPUPercent   *float64   `json:"cpu_percent"` // of one core, the whole tree
+	Processes    *int       `json:"processes"`
+	Client       *Client    `json:"client"`
+	Transport    *string    `json:"transport"`   // of its clients: "stdio", "http" or "sse"
+	ClientGone   bool       `json:"client_gone"` // it was seen to end
 	// Orphaned says that nobody holds the other end of its connection any more.
 	Orphaned     bool       `json:"orphaned"`
 	AloneSince   *time.Time `json:"alone_since"` // since when nobody seems to; null while somebody does
@@ -146,6 +148,7 @@ func Of(in *monitor.Instance) *Server {
 		ShutdownAt:     Moment(in.Plan.ShutdownAt),
 		ShutdownReason: Known(in.Plan.Reason),
 		KeptUntil:      Moment(in.Plan.KeptUntil),
+		GivenUpSince:   Moment(in.Plan.GivenUpSince),
 		ToolCalls:      in.ToolCalls,
 		RSSBytes:       Known(in.RSSBytes),
 		CPUPercent:     Number(in.CPUPercent),
@@ -290,7 +293,7 @@ func Decode(list []Server, at time.Time) *monitor.Snapshot {
 				Transport: Value(in.Transport), ClientGone: in.ClientGone, Orphaned: in.Orphaned, IdleSince: Value(in.IdleSince),
 				AloneSince: Value(in.AloneSince),
 			},
-			Plan: monitor.Plan{ShutdownAt: Value(in.ShutdownAt), Reason: Value(in.ShutdownReason), KeptUntil: Value(in.KeptUntil)},
+			Plan: monitor.Plan{ShutdownAt: Value(in.ShutdownAt), Reason: Value(in.ShutdownReason), KeptUntil: Value(in.KeptUntil), GivenUpSince: Value(in.GivenUpSince)},
 		}
 		if p := in.Problem; p != nil {
 			m.Problem = &monitor.Problem{

@@ -38,7 +38,7 @@ func TestEncode(t *testing.T) {
 			`{"id":"12-34","pid":12,"port":null,"kind":"","label":"12 - NO PROJECT","project_name":null,"project_root":null,` +
 				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"problem":null,"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
-				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
+				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"given_up_since":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
 				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"unsure","on_pipes":false,"restart":null,"entry":null`,
@@ -53,12 +53,12 @@ func TestEncode(t *testing.T) {
 				ToolCalls: &calls, RSSBytes: 5, CPUPercent: &cpu, Processes: 2, Managed: true, Pinned: true, Recognised: true,
 				Client:   &monitor.Client{Identity: monitor.Identity{PID: 3}, Name: "Codex"},
 				Evidence: monitor.Evidence{Transport: "stdio", ClientGone: true, Orphaned: true, AloneSince: now.Add(-time.Minute), IdleSince: now.Add(-90 * time.Second)},
-				Plan:     monitor.Plan{ShutdownAt: now.Add(4 * time.Minute), Reason: "no call for 30 min", KeptUntil: now.Add(3 * time.Minute)},
+				Plan:     monitor.Plan{ShutdownAt: now.Add(4 * time.Minute), Reason: "no call for 30 min", KeptUntil: now.Add(3 * time.Minute), GivenUpSince: now.Add(-time.Minute)},
 			},
 			`{"id":"12-34","pid":12,"port":24284,"kind":"serena","label":"12 - alpha","project_name":"al\u202epha","project_root":"/w/<a>&\u001b",` +
 				`"context":"ide","modes":["editing"],"version":"2.1.0","state":"zombie","cause":"suspended","reason":"stopped","problem":null,"command":"serena --token …","directory":"/w","started_at":"2026-11-20T10:00:00Z",` +
 				`"last_heartbeat":"2026-11-20T10:59:57.5Z","last_activity":"2026-11-20T10:58:30Z","busy":null,"idle_seconds":90,"idle_since":"2026-11-20T10:58:30Z",` +
-				`"shutdown_at":"2026-11-20T11:04:00Z","shutdown_reason":"no call for 30 min","kept_until":"2026-11-20T11:03:00Z","tool_calls":0,` +
+				`"shutdown_at":"2026-11-20T11:04:00Z","shutdown_reason":"no call for 30 min","kept_until":"2026-11-20T11:03:00Z","given_up_since":"2026-11-20T10:59:00Z","tool_calls":0,` +
 				`"rss_bytes":5,"cpu_percent":0,"processes":2,"client":{"pid":3,"name":"Codex"},"transport":"stdio","client_gone":true,"orphaned":true,"alone_since":"2026-11-20T10:59:00Z","dashboard_url":"http://127.0.0.1:24284/d","mcp_url":"http://127.0.0.1:9/mcp",` +
 				`"managed":true,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":true,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
 		},
@@ -72,7 +72,7 @@ func TestEncode(t *testing.T) {
 				`"context":null,"modes":[],"version":null,"state":"zombie","cause":"language_server","reason":"r",` +
 				`"problem":{"kind":"start_failed","language":"go","evidence":["ERROR"],"since":"2026-11-20T10:59:00Z"},"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
-				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
+				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"given_up_since":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
 				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
@@ -85,7 +85,7 @@ func TestEncode(t *testing.T) {
 			`{"id":"12-34","pid":null,"port":null,"kind":"","label":"parked - a","project_name":"a","project_root":null,` +
 				`"context":null,"modes":[],"version":null,"state":"parked","cause":null,"reason":null,"problem":null,"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":true,"idle_seconds":0,"idle_since":null,` +
-				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
+				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"given_up_since":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
 				`"managed":false,"shared_by":null,"clients":[],"waiting":null,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
@@ -98,7 +98,7 @@ func TestEncode(t *testing.T) {
 			`{"id":"12-34","pid":null,"port":null,"kind":"serena","label":"parked - NO PROJECT","project_name":null,"project_root":null,` +
 				`"context":null,"modes":[],"version":null,"state":"parked","cause":null,"reason":"r","problem":null,"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
-				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
+				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"given_up_since":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
 				`"managed":true,"shared_by":2,"clients":[{"pid":3,"name":"Codex"},{"pid":5,"name":""}],"waiting":0,"alone_because":null,"saved_bytes":9,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
@@ -108,7 +108,7 @@ func TestEncode(t *testing.T) {
 			`{"id":"12-34","pid":12,"port":null,"kind":"","label":"12 - NO PROJECT","project_name":null,"project_root":null,` +
 				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"problem":null,"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
-				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
+				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"given_up_since":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
 				`"managed":false,"shared_by":0,"clients":[],"waiting":0,"alone_because":null,"saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,
@@ -121,7 +121,7 @@ func TestEncode(t *testing.T) {
 			`{"id":"12-34","pid":12,"port":null,"kind":"","label":"12 - NO PROJECT","project_name":null,"project_root":null,` +
 				`"context":null,"modes":[],"version":null,"state":"starting","cause":null,"reason":null,"problem":null,"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
-				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"tool_calls":null,` +
+				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"given_up_since":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +
 				`"dashboard_url":null,"mcp_url":null,` +
 				`"managed":false,"shared_by":null,"clients":[{"pid":3,"name":"Codex"}],"waiting":0,"alone_because":"its context codex","saved_bytes":null,"pinned":false,"certainty":"by_rule","on_pipes":false,"restart":null,"entry":null`,

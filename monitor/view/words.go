@@ -75,6 +75,9 @@ func (s *Server) words(in *monitor.Instance) Words {
 	if s.askedByNobody() {
 		w.Why = append(w.Why, "started by Lamplighter")
 	}
+	if s.GivenUpSince != nil {
+		w.Why = append(w.Why, "given up: nobody is connected to it; it runs on until you stop it")
+	}
 	if s.Pinned {
 		w.Why = append(w.Why, "pinned")
 	}

@@ -61,7 +61,7 @@ func keepPlans(before, after *monitor.Snapshot) {
 }
 
 func samePlan(a, b monitor.Plan) bool {
-	return a.Reason == b.Reason && sameTime(a.ShutdownAt, b.ShutdownAt) && sameTime(a.KeptUntil, b.KeptUntil)
+	return a.Reason == b.Reason && sameTime(a.ShutdownAt, b.ShutdownAt) && sameTime(a.GivenUpSince, b.GivenUpSince) && sameTime(a.KeptUntil, b.KeptUntil)
 }
 
 func samePolicy(a, b monitor.Policy) bool {

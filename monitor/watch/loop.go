@@ -137,6 +137,9 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 	}
 	for _, t := range l.tracked {
 		l.lookForClient(t, burst, now)
+		if burst {
+			l.lookForUsers(t)
+		}
 	}
 	for _, t := range l.tracked {
 		if t.probeDue(now, burst) {

@@ -1,9 +1,11 @@
 package watch
 
 import (
+	"slices"
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
 
 // use is what is known about the work of a server with a dashboard. Its times
@@ -11,6 +13,7 @@ import (
 type use struct {
 	idleSince time.Time // as Evidence.IdleSince, but for the fields below
 	cut       cutOffs
+	none      bool // as Evidence.NoUsers
 	uncounted bool // it did not say how many calls it has had when it was asked last
 }
 
@@ -43,11 +46,40 @@ func (u *use) since() time.Time {
 	return u.idleSince
 }
 
+// lookForUsers looks whether anybody is connected to a server that has been found to
+// answer nobody. Of one over stdio its pipes tell.
+func (l *loop) lookForUsers(t *tracked) {
+	t.use.none = false
+	if t.overStdio() || t.redSince.IsZero() || !t.stopped && !t.unreachable {
+		return
+	}
+	pids := slices.Concat(t.mayListen(), t.tree)
+	listeners, err := l.listeners(pids)
+	if err != nil {
+		return
+	}
+	ports := 0
+	for _, at := range listeners {
+		port := int(at.Addr.Port())
+		if t.isSerena() && port == t.port { // of its dashboard
+			continue
+		}
+		connections, err := l.system.Connections(port)
+		if err != nil || slices.ContainsFunc(connections, func(c process.Connection) bool {
+			return c.PID != l.self.PID && !slices.Contains(pids, c.PID)
+		}) {
+			return
+		}
+		ports++
+	}
+	t.use.none = ports > 0
+}
+
 // usage is the evidence about t for whoever decides whether anybody needs it.
 // Nothing is looked at for it, and it stays the same while nothing happens.
 func (t *tracked) usage() monitor.Evidence {
 	e := monitor.Evidence{
-		Transport: t.transport(), IdleSince: t.use.since(), QuietSince: t.work.since, KeepsState: t.keepsState, SteadyBytes: t.steady,
+		Transport: t.transport(), IdleSince: t.use.since(), QuietSince: t.work.since, KeepsState: t.keepsState, SteadyBytes: t.steady, NoUsers: t.use.none,
 	}
 	if t.evidence.linked {
 		e.Pipe = monitor.Pipe{In: pipeEnd(t.evidence.link.In), Out: pipeEnd(t.evidence.link.Out)}

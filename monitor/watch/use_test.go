@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"testing"
 	"time"
 	"unsafe"
@@ -316,4 +317,56 @@ func TestIdlenessIsNeverMadeUp(t *testing.T) {
 			}
 		}
 	})
+}
+
+// connected is a machine on which one program listens and others are connected.
+type connected struct {
+	process.System
+	ports []int
+	users []int // of the last port
+}
+
+func (c connected) Connections(port int) ([]process.Connection, error) {
+	var list []process.Connection
+	if port == c.ports[len(c.ports)-1] {
+		for _, pid := range c.users {
+			list = append(list, process.Connection{PID: pid})
+		}
+	}
+	return list, nil
+}
+
+func TestLookForUsers(t *testing.T) {
+	const dashboard, mcp, client = 24282, 9121, 77
+	suspended := func(tr *tracked) { tr.stopped = true }
+	for _, c := range []struct {
+		name   string
+		change func(*tracked)
+		ports  []int
+		users  []int
+		want   bool
+	}{
+		{"nobody", suspended, []int{dashboard, mcp}, nil, true},
+		{"hung, nobody", func(tr *tracked) { tr.unreachable = true }, []int{dashboard, mcp}, nil, true},
+		{"a client", suspended, []int{dashboard, mcp}, []int{client}, false},
+		{"somebody who could not be found out", suspended, []int{dashboard, mcp}, []int{0}, false},
+		{"its own process and we", suspended, []int{dashboard, mcp}, []int{5, 1}, true},
+		{"a page of its dashboard", suspended, []int{mcp, dashboard}, []int{client}, true},
+		{"no port of its clients", suspended, []int{dashboard}, nil, false},
+		{"it answers", func(*tracked) {}, []int{dashboard, mcp}, nil, false},
+	} {
+		tr := known()
+		tr.cmd.Transport, tr.redSince, tr.tree = "streamable-http", start, []int{5}
+		c.change(tr)
+		l := &loop{self: monitor.Identity{PID: 1}, system: connected{ports: c.ports, users: c.users}, listeners: func([]int) (list []process.Listener, err error) {
+			for _, port := range c.ports {
+				list = append(list, process.Listener{PID: tr.in.Identity.PID, Addr: netip.AddrPortFrom(netip.IPv4Unspecified(), uint16(port))})
+			}
+			return list, nil
+		}}
+		l.lookForUsers(tr)
+		if got := tr.usage().NoUsers; got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
 }

@@ -1,0 +1,31 @@
+package view
+
+import (
+	"fmt"
+
+	"lamplighter/monitor"
+)
+
+// GivenUp are the servers that are dead to everybody, in one line.
+type GivenUp struct {
+	Words string `json:"words"` // "2 given up, 400 MB"; may change in any release
+	IDs   []ID   `json:"ids"`
+}
+
+// GivenUpIn finds them; nil for none.
+func GivenUpIn(s *monitor.Snapshot) *GivenUp {
+	totals := s.Totals()
+	if totals.GivenUp == 0 {
+		return nil
+	}
+	g := &GivenUp{Words: fmt.Sprintf("%d given up", totals.GivenUp)}
+	if totals.GivenUpBytes > 0 {
+		g.Words += ", " + monitor.Memory(totals.GivenUpBytes)
+	}
+	for i := range s.Instances {
+		if !s.Instances[i].Plan.GivenUpSince.IsZero() {
+			g.IDs = append(g.IDs, ID(s.Instances[i].ID()))
+		}
+	}
+	return g
+}
