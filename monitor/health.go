@@ -18,7 +18,7 @@ const (
 // ProblemKind tells what is wrong with a language server.
 type ProblemKind string
 
-// The kinds of CauseLanguageServer, and one that needs no attention.
+// The kinds of CauseLanguageServer, and those that need no attention.
 const (
 	StartFailed   ProblemKind = "start_failed"
 	CrashLoop     ProblemKind = "crash_loop"
@@ -26,7 +26,9 @@ const (
 	CrashedInside ProblemKind = "crashed_inside" // a process that it needs is gone
 	Hangs         ProblemKind = "hangs"
 
-	Ended ProblemKind = "ended" // Serena starts it again with the next call
+	Ended     ProblemKind = "ended"     // Serena starts it again with the next call
+	Starting  ProblemKind = "starting"  // for a while
+	Suspended ProblemKind = "suspended" // by a signal, and no call waits for it
 )
 
 // Problem is something that is wrong with a server, and what shows it.
@@ -90,6 +92,14 @@ func (p *Problem) Sentence() string {
 		return words
 	case Ended:
 		return subject + " ended; Serena starts it again with the next call"
+	case Starting:
+		words := subject + " is starting"
+		if reason != "" {
+			words += " (" + reason + ")"
+		}
+		return words
+	case Suspended:
+		return subject + " was stopped by a signal; no call waits for it"
 	}
 	switch p.Cause {
 	case CauseNoDashboard:

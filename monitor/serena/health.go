@@ -42,6 +42,8 @@ type Health struct {
 	failed     *call     // the last call that needed a language server, if it failed so
 	front      waiting
 	behind     waiting
+	init       waiting                            // the initialisation that runs
+	suspended  time.Time                          // since when a language server is stopped by a signal and no call waits
 	cpu        map[monitor.Identity]time.Duration // at the look before
 	cpuAt      time.Time
 	hadServers bool
@@ -112,6 +114,7 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 	l.noteMissing()
 	l.noteCrashes()
 	l.noteQueue()
+	l.noteRest()
 	latest := h.settled
 	for _, task := range s.Queue {
 		latest = max(latest, TaskNumber(task.Name))
@@ -120,8 +123,9 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 		h.bad[i].task = cmp.Or(h.bad[i].task, latest)
 	}
 	maps.DeleteFunc(h.calls, func(number int64, _ *call) bool { return number < h.settled })
+	list := l.problems()
 	h.cpu, h.cpuAt = cpuOf(s.Below), s.At
-	return l.problems()
+	return list
 }
 
 // look is one look.
@@ -336,11 +340,7 @@ func (l *look) hung(c *call) bool {
 	if then == nil || !l.running || l.s.At.Sub(since) < l.waited(c.record)/2 {
 		return false
 	}
-	var used time.Duration
-	for id, cpu := range cpuOf(l.s.Below) {
-		used += cpu - then[id]
-	}
-	return used <= idleCPU
+	return cpuUsed(then, l.s.Below) <= idleCPU
 }
 
 // waited is how long a call had waited that has run into its time-out.
@@ -475,6 +475,43 @@ func (l *look) noteQueue() {
 	}
 }
 
+// noteRest takes note of what is no fault: since when an initialisation runs, and since
+// when a language server is stopped although no call waits for it.
+func (l *look) noteRest() {
+	var init waiting
+	calls := false
+	for _, task := range l.s.Queue {
+		calls = calls || IsToolCall(task.Name)
+		if task.IsRunning && strings.HasSuffix(task.Name, l.n.init) {
+			init = waiting{task: task.Name, since: l.s.At}
+		}
+	}
+	if init.task != l.init.task {
+		l.init = init
+	}
+	switch {
+	case !l.stopped || calls:
+		l.suspended = time.Time{}
+	case l.suspended.IsZero():
+		l.suspended = l.s.At
+	}
+}
+
+// startingNote is what is to be mentioned of an initialisation.
+func (l *look) startingNote() monitor.Problem {
+	p := monitor.Problem{Kind: monitor.Starting, Language: l.onlyLanguage(), Since: l.init.since, Evidence: []string{l.init.task}}
+	switch used := cpuUsed(l.cpu, l.s.Below); {
+	case !l.running:
+		p.Reason = "no process of it runs yet"
+	case l.cpu == nil:
+	case used > idleCPU:
+		p.Reason = "it uses the CPU"
+	default:
+		p.Reason = "it uses no CPU"
+	}
+	return p
+}
+
 // queue is the problem that calls wait for too long.
 func (l *look) queue() (monitor.Problem, bool) {
 	waits := -1 // without the one that runs
@@ -512,12 +549,18 @@ func (l *look) problems() []monitor.Problem {
 		}
 		list = append(list, p)
 	}
+	if l.init.task != "" {
+		list = append(list, l.startingNote())
+	}
 	for _, language := range slices.Sorted(maps.Keys(l.ended)) {
 		if !slices.ContainsFunc(l.bad, func(p problem) bool { return p.Language == language || slices.Contains(p.Others, language) }) {
 			p := languageProblem(monitor.Ended, language, l.ended[language])
 			p.Cause = monitor.CauseNone
 			list = append(list, p)
 		}
+	}
+	if !l.suspended.IsZero() {
+		list = append(list, monitor.Problem{Kind: monitor.Suspended, Language: l.onlyLanguage(), Since: l.suspended})
 	}
 	return list
 }
@@ -546,6 +589,14 @@ func reasonOf(text string, after ...string) string {
 func toolOf(task string) string {
 	_, tool, _ := strings.Cut(task, ":")
 	return tool
+}
+
+// cpuUsed is how much CPU time processes have used since then.
+func cpuUsed(then map[monitor.Identity]time.Duration, tree []process.Stat) (used time.Duration) {
+	for id, cpu := range cpuOf(tree) {
+		used += cpu - then[id]
+	}
+	return used
 }
 
 func cpuOf(tree []process.Stat) map[monitor.Identity]time.Duration {

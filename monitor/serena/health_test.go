@@ -47,6 +47,7 @@ type recorded struct {
 		Cause    *string
 		Kind     string
 		Language *string
+		Note     string
 		Evidence struct{ Logger, Func, Exception, Key string }
 	}
 }
@@ -152,6 +153,11 @@ func TestRecordedHealth(t *testing.T) {
 				if worst.Cause != monitor.CauseNone {
 					falseAlarms++
 					wrong("false alarm")
+				}
+				for words, kind := range map[string]monitor.ProblemKind{"starting ": monitor.Starting, "stopped by a signal": monitor.Suspended, "starts it again": monitor.Ended} {
+					if strings.Contains(c.Verdict.Note, words) && !slices.ContainsFunc(got, func(p monitor.Problem) bool { return p.Kind == kind }) {
+						wrong("not noted")
+					}
 				}
 				continue
 			}
@@ -301,7 +307,7 @@ func TestHealthOverTime(t *testing.T) {
 			{log: []string{"ERROR [AnyIO worker thread] serena.tools.tools_base:apply_ex:1 - Tool execution timed out after 60.0 seconds. "}, last: "Task-3:ExecuteShellCommandTool!", below: alive},
 		}},
 		"what it has in its cache it answers while it is stopped": {"2.1.0", []step{
-			{below: stopped},
+			{below: stopped, want: "suspended"},
 			{log: []string{"ERROR [AnyIO worker thread] serena.tools.tools_base:apply_ex:1 - Tool execution timed out after 60.0 seconds. "}, last: "Task-3:FindSymbolTool!", below: stopped, want: "hangs"},
 			{last: "Task-4:FindSymbolTool", below: stopped, want: "hangs"},
 			{last: "Task-5:FindSymbolTool", below: alive},
@@ -332,8 +338,14 @@ func TestHealthOverTime(t *testing.T) {
 			{},
 		}},
 		"calls wait for the start": {"2.1.0", []step{
-			{queue: []string{"Task-1:init_project_services", "Task-2:FindSymbolTool"}},
-			{after: time.Hour, queue: []string{"Task-1:init_project_services", "Task-2:FindSymbolTool"}},
+			{queue: []string{"Task-1:init_project_services", "Task-2:FindSymbolTool"}, want: "starting"},
+			{after: time.Hour, queue: []string{"Task-1:init_project_services", "Task-2:FindSymbolTool"}, want: "starting"},
+			{last: "Task-1:init_project_services", queue: []string{"Task-2:FindSymbolTool"}, below: alive},
+		}},
+		"stopped while nothing is asked, then asked, then continued": {"2.1.0", []step{
+			{last: "Task-2:FindSymbolTool", below: stopped, want: "suspended"},
+			{last: "Task-2:FindSymbolTool", queue: []string{"Task-3:FindSymbolTool"}, below: stopped},
+			{last: "Task-3:FindSymbolTool", below: alive},
 		}},
 		"a version that nobody knows": {"3.0.0", []step{{log: []string{startFailed, initFailed}}}},
 		"one before the first":        {"0.1.4", []step{{log: []string{startFailed, initFailed}}}},
@@ -503,4 +515,25 @@ func TestHealthProperties(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestStartingNote(t *testing.T) {
+	at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+	s := Signs{At: at, Version: "2.1.0", Queue: []Task{{Name: "Task-1:init_project_services", IsRunning: true}}, Records: []Record{{Level: "INFO", At: at, Thread: "StartLS:java"}}}
+	var h Health
+	for i, c := range []struct {
+		below []process.Stat
+		want  string
+	}{
+		{nil, "the language server for java is starting (no process of it runs yet)"},
+		{server(time.Second), "the language server for java is starting (it uses the CPU)"},
+		{server(time.Second), "the language server for java is starting (it uses no CPU)"},
+	} {
+		s.At, s.Below = at.Add(time.Duration(i)*time.Minute), c.below
+		got := ReadHealth(&h, s)
+		if len(got) != 1 || got[0].Sentence() != c.want || !got[0].Since.Equal(at) || got[0].Cause != monitor.CauseNone {
+			t.Errorf("look %d: %+v", i+1, got)
+		}
+		s.Records = nil
+	}
 }

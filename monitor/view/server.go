@@ -82,7 +82,7 @@ type Server struct {
 // Problem is what is wrong with a server that answers, or is only to be mentioned: then
 // the server has no cause.
 type Problem struct {
-	Kind     *string    `json:"kind"`     // of the cause language_server, and "ended"
+	Kind     *string    `json:"kind"`     // of the cause language_server, and "ended", "starting", "suspended"
 	Language *string    `json:"language"` // of the language server
 	Evidence []string   `json:"evidence"` // records of its log, or names of its calls
 	Since    *time.Time `json:"since"`

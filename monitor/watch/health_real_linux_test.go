@@ -135,6 +135,14 @@ func testLanguageServer(t *testing.T, version string, http bool) {
 	call()
 	see("continued", "")
 
+	signalBelow(t, server, syscall.SIGSTOP)
+	noted := await(t, w, server.PID, "stopped, and no call waits", patience, func(in *monitor.Instance) bool { return in != nil && in.Problem != nil })
+	if t.Logf("noted: %s", noted.Reason); noted.State != monitor.StateProject || noted.Problem.Kind != monitor.Suspended {
+		t.Errorf("%+v, %+v", noted, noted.Problem)
+	}
+	signalBelow(t, server, syscall.SIGCONT)
+	see("continued again", "")
+
 	mu.Lock()
 	defer mu.Unlock()
 	if got := strings.Join(told[server.PID], ", "); got != strings.TrimSuffix(strings.Repeat("language_server, was language_server, ", 3), ", ") {

@@ -126,9 +126,10 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		}
 		t.noteStat(st, main, now)
 		if burst || t.treeAt.IsZero() {
-			before := t.treeIDs
+			before, halted := t.treeIDs, t.halted
 			l.sampleTree(t, now)
-			t.active = t.active || before != nil && !slices.Equal(before, t.treeIDs) // a language server has started or ended
+			// A language server has started or ended, or was suspended or continued.
+			t.active = t.active || before != nil && (!slices.Equal(before, t.treeIDs) || halted != t.halted)
 		}
 	}
 	l.findPorts(burst, now)

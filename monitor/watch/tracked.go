@@ -66,6 +66,7 @@ type tracked struct {
 	treeCPU time.Duration
 	tree    []int              // pids
 	treeIDs []monitor.Identity // of the same; made anew each time, nil: not known
+	halted  bool               // a process of it is stopped by a signal
 	steady  uint64             // as Evidence.SteadyBytes
 	work    work
 
@@ -172,6 +173,7 @@ func (t *tracked) noteTree(tree []process.Stat, now time.Time) {
 		t.tree = append(t.tree, st.PID)
 	}
 	t.treeIDs = identitiesOf(tree)
+	t.halted = slices.ContainsFunc(tree, func(st process.Stat) bool { return st.State == process.Stopped })
 	t.use.cut.noteTree(t.treeIDs, t.in.Identity, now)
 	t.work.noteTree(tree, t.in.Identity, now)
 	t.members = slices.DeleteFunc(t.members, func(id monitor.Identity) bool {
