@@ -23,6 +23,10 @@ const (
 	EventUnpinned EventKind = "unpinned" // it is like any other again
 )
 
+// EventLanguageServer: language servers were ended so that they start again, by whom
+// and which stands in the detail.
+const EventLanguageServer EventKind = "language_server_restarted"
+
 // What becomes of a server that clients share while they stay.
 const (
 	EventParked EventKind = "parked" // it has ended, and why; the next request starts it again

@@ -57,6 +57,34 @@ func (c Cause) OfHealth() bool {
 	return false
 }
 
+// Remedy is the order that helps against a problem.
+type Remedy string
+
+// The remedies.
+const (
+	RestartLanguageServer Remedy = "restart_language_server"
+	RestartServer         Remedy = "restart" // nothing less helps
+)
+
+// Remedy is the order that helps against the problem of an instance, "" for none. After
+// a failed start Serena starts nothing again by itself; its own tool does, if it lists
+// that, and can be asked over HTTP alone.
+func (in *Instance) Remedy() Remedy {
+	if in.Problem == nil {
+		return ""
+	}
+	switch in.Problem.Kind {
+	case CrashLoop, CrashedInside, Hangs, Suspended:
+		return RestartLanguageServer
+	case StartFailed:
+		if in.MCPURL != "" {
+			return RestartLanguageServer
+		}
+		return RestartServer
+	}
+	return ""
+}
+
 // Sentence says what is wrong, as a part of a sentence that is safe to show.
 func (p *Problem) Sentence() string {
 	const maxReason = 120

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"lamplighter/app/dashboard"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/stop"
 )
 
 // try sends one request to the routes themselves.
@@ -81,6 +83,45 @@ func TestPin(t *testing.T) {
 	}
 	p.Pins = nil
 	if w := try(t, Handler(p), "PUT", path, `{"pinned":true}`); w.Code != 503 {
+		t.Errorf("without: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestRestartLanguageServer(t *testing.T) {
+	parked := instance(9, "parked")
+	parked.State = monitor.StateParked
+	m := newModel()
+	m.set(snapshot(instance(7, "alpha"), parked))
+	p := parts(m, shower{})
+	var asked []string
+	var fails error
+	p.RestartLanguageServer = func(_ context.Context, in monitor.Instance, o stop.Order) (string, error) {
+		asked = append(asked, in.ID()+" by "+o.By)
+		return "7 - alpha: ended gopls (8).", fails
+	}
+	h := Handler(p)
+	const path = "/global-dashboard/instance/7/restart-language-server"
+	for _, body := range []string{"", "{}"} {
+		if w := try(t, h, "POST", path, body); w.Code != 200 || strings.TrimSpace(w.Body.String()) != `{"detail":"7 - alpha: ended gopls (8)."}` {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	for body, path := range map[string]string{`{"force":true}`: path, "": "/global-dashboard/instance/9-7/restart-language-server"} {
+		if w := try(t, h, "POST", path, body); w.Code != 400 && w.Code != 409 {
+			t.Errorf("%s %s: %d %s", path, body, w.Code, w.Body)
+		}
+	}
+	if !slices.Equal(asked, []string{"7-7 by a request", "7-7 by a request"}) {
+		t.Errorf("asked %q", asked)
+	}
+	for err, status := range map[error]int{errors.New("it runs none"): 409, fmt.Errorf("process 7: %w", process.ErrGone): 404} {
+		fails = err
+		if w := try(t, h, "POST", path, ""); w.Code != status || !strings.Contains(w.Body.String(), err.Error()) {
+			t.Errorf("%v: %d %s", err, w.Code, w.Body)
+		}
+	}
+	p.RestartLanguageServer = nil
+	if w := try(t, Handler(p), "POST", path, ""); w.Code != 503 {
 		t.Errorf("without: %d %s", w.Code, w.Body)
 	}
 }

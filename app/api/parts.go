@@ -9,6 +9,7 @@ import (
 	"lamplighter/app/dashboard"
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/stop"
 )
 
 // Shower opens what a second start asks for, in a browser.
@@ -33,7 +34,10 @@ type Parts struct {
 	Proxy    Forwarder    // nil: a dashboard.Proxy
 	Recorder Recorder     // nil: nothing is recorded
 	Pins     Pinner       // nil: nothing can be pinned
-	Policies Policies     // nil: there are no policies
+	// RestartLanguageServer starts the language servers of a Serena again, and says in
+	// a sentence how, or why not; nil: nobody can.
+	RestartLanguageServer func(ctx context.Context, in monitor.Instance, o stop.Order) (detail string, err error)
+	Policies              Policies // nil: there are no policies
 	// SetIdle writes the idle rule into the settings; nil: nobody can.
 	SetIdle func(after time.Duration, attached bool) error
 	// AddRule writes a rule into the settings by which a process on a client's pipes, and

@@ -12,8 +12,8 @@ import (
 	"lamplighter/monitor/view"
 )
 
-// Restarted is the outcome of a server that was started again.
-const Restarted stop.Outcome = "restarted"
+// OutcomeRestarted is the outcome of a server that was started again.
+const OutcomeRestarted stop.Outcome = "restarted"
 
 // RestartOrder is the body of POST /global-dashboard/instance/ID/restart; without a
 // body it is the zero value.
@@ -82,7 +82,7 @@ func (r routes) restart(w http.ResponseWriter, req *http.Request) {
 	case err == nil && next == (monitor.Identity{}):
 		answer.Detail += " The next request of a client starts it again."
 	case err == nil:
-		answer.Outcome, answer.Detail = Restarted, fmt.Sprintf("Restarted: %s. Its process is %d now.", in.Label(), next.PID)
+		answer.Outcome, answer.Detail = OutcomeRestarted, fmt.Sprintf("Restarted: %s. Its process is %d now.", in.Label(), next.PID)
 	case result.Outcome == stop.Ended:
 		answer.Outcome = stop.Failed
 		answer.Error = monitor.Sentence(fmt.Sprintf("Ended, and not started again: %s: %s", in.Label(), monitor.Clean(err.Error())))

@@ -78,6 +78,7 @@ func (r routes) table() []route {
 		{http.MethodGet, decisionsPath, r.decisions},
 		{http.MethodPost, one + "kill", r.kill},
 		{http.MethodPost, one + "restart", r.restart},
+		{http.MethodPost, one + "restart-language-server", r.restartLanguageServer},
 		{http.MethodPut, one + "pin", r.pin},
 		{http.MethodPut, one + "keep", r.keep},
 		{http.MethodPut, one + "rule", r.rule},

@@ -81,7 +81,7 @@ func (r *stopped) failed(o stopOptions) bool {
 
 // ended tells the outcomes that leave nothing to be done.
 func ended(o stop.Outcome) bool {
-	return o == stop.Ended || o == stop.WouldEnd || o == stop.Gone || o == api.Restarted
+	return o == stop.Ended || o == stop.WouldEnd || o == stop.Gone || o == api.OutcomeRestarted
 }
 
 // printStopped prints what came of one server, and what is known about its use

@@ -20,6 +20,7 @@ import (
 	"lamplighter/monitor/registry"
 	"lamplighter/monitor/rules"
 	"lamplighter/monitor/serena"
+	"lamplighter/monitor/stop"
 	"lamplighter/monitor/watch"
 	"lamplighter/tray"
 )
@@ -62,6 +63,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	b.notices.show(b.model.SetWarnings)
 
 	orders := newOrders(ctx, NewLadder(b.Limits.Stop, b.log, b.record, func() Matcher { return b.model.Rules() }, store, pins.unknown))
+	languages := &languageServers{stop.New(stop.Options{Log: b.log, Limits: b.Limits.Stop}), b.record, b.log}
 	policing := b.startPolicies(orders, lockHeld)
 	policing.add(add)
 	b.startSessions(ctx)
@@ -85,7 +87,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		quit: func() { b.quitByUser(ctx, quit) }, log: b.log, setIdle: b.setIdle,
 	}
 	parts := api.Parts{
-		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: policing.engine, Record: b.record, Returned: returned,
+		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, RestartLanguageServer: languages.Restart, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: policing.engine, Record: b.record, Returned: returned,
 		Version: b.Version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(), Quit: b.ending(ctx, quit), Limits: b.Limits.API,
 	}
 	atLogin, welcome := b.startLogin(policing.announce), b.startWelcome(policing.announce, desk.OpenGlobal)

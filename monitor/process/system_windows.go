@@ -343,3 +343,6 @@ func (e tcpEnd) isOurs() (bool, error) {
 	}
 	return SameUser(e.pid)
 }
+
+// LeadsSession is unsupported: Windows has no such sessions.
+func LeadsSession(int) (bool, error) { return false, errors.ErrUnsupported }

@@ -160,6 +160,9 @@ func (l *look) read(r Record) {
 		case r.Level == "ERROR" && r.Where == l.n.exited && strings.HasPrefix(r.Text, "LanguageServerTerminatedException"):
 			l.exits[language] = append(l.exits[language], r)
 			l.ended[language] = r
+			l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { // what does not answer has gone
+				return p.Kind == monitor.Hangs && (p.Language == language || p.Language == "")
+			})
 		case r.Level == "WARNING" && r.Where == l.n.crashedInside && strings.Contains(r.Text, "abnormal exit"):
 			l.inside, l.insideOf = &r, language
 		}

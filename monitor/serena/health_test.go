@@ -295,6 +295,12 @@ func TestHealthOverTime(t *testing.T) {
 			{log: []string{failed("Task-3:FindSymbolTool", "TimeoutError: Request timed out (timeout=60.0)")}, last: "Task-3:FindSymbolTool!", below: server(2*time.Second + 20*time.Millisecond), want: "hangs"},
 			{last: "Task-4:FindSymbolTool", below: server(3 * time.Second)},
 		}},
+		"it hangs, and is ended": {"2.1.0", []step{
+			{last: "Task-2:FindSymbolTool", below: server(time.Second)},
+			{queue: []string{"Task-3:FindSymbolTool"}, last: "Task-2:FindSymbolTool", below: server(2 * time.Second)},
+			{log: []string{failed("Task-3:FindSymbolTool", "TimeoutError: Request timed out (timeout=60.0)")}, last: "Task-3:FindSymbolTool!", below: server(2*time.Second + 20*time.Millisecond), want: "hangs"},
+			{log: []string{exited}, last: "Task-3:FindSymbolTool!", below: gone, want: "ended"},
+		}},
 		"it computes for longer than the limit": {"2.1.0", []step{
 			{queue: []string{"Task-3:FindSymbolTool"}, below: server(2 * time.Second)},
 			{log: []string{failed("Task-3:FindSymbolTool", "TimeoutError: Request timed out (timeout=60.0)")}, last: "Task-3:FindSymbolTool!", below: server(4 * time.Second)},

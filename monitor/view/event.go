@@ -16,6 +16,8 @@ func EventWords(k monitor.EventKind) string {
 		return "needs attention"
 	case monitor.EventHeartbeatRestored:
 		return "heartbeat restored"
+	case monitor.EventLanguageServer:
+		return "language server restarted"
 	case monitor.EventStopOrdered:
 		return "stop ordered"
 	case monitor.EventStopRefused:

@@ -86,6 +86,7 @@ type Problem struct {
 	Language *string    `json:"language"` // of the language server
 	Evidence []string   `json:"evidence"` // records of its log, or names of its calls
 	Since    *time.Time `json:"since"`
+	Order    *string    `json:"order"` // that helps: "restart_language_server" or "restart"
 }
 
 // Entry is the entry of a client's settings from which a server was started.
@@ -168,6 +169,7 @@ func Of(in *monitor.Instance) *Server {
 	if p := in.Problem; p != nil {
 		w.Problem = &Problem{
 			Kind: Known(string(p.Kind)), Language: Known(monitor.Clean(p.Language)), Evidence: append([]string{}, p.Evidence...), Since: Moment(p.Since),
+			Order: Known(string(in.Remedy())),
 		}
 	}
 	if s := in.Sharing; s != nil {

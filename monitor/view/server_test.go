@@ -70,7 +70,7 @@ func TestEncode(t *testing.T) {
 			},
 			`{"id":"12-34","pid":12,"port":null,"kind":"serena","label":"12 - a","project_name":"a","project_root":null,` +
 				`"context":null,"modes":[],"version":null,"state":"zombie","cause":"language_server","reason":"r",` +
-				`"problem":{"kind":"start_failed","language":"go","evidence":["ERROR"],"since":"2026-11-20T10:59:00Z"},"command":null,"directory":null,"started_at":null,` +
+				`"problem":{"kind":"start_failed","language":"go","evidence":["ERROR"],"since":"2026-11-20T10:59:00Z","order":"restart"},"command":null,"directory":null,"started_at":null,` +
 				`"last_heartbeat":null,"last_activity":null,"busy":null,"idle_seconds":null,"idle_since":null,` +
 				`"shutdown_at":null,"shutdown_reason":null,"kept_until":null,"given_up_since":null,"tool_calls":null,` +
 				`"rss_bytes":null,"cpu_percent":null,"processes":null,"client":null,"transport":null,"client_gone":false,"orphaned":false,"alone_since":null,` +

@@ -1,0 +1,93 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// ErrNoLanguageServer says that a server runs none.
+var ErrNoLanguageServer = errors.New("no language server runs below it")
+
+// EndLanguageServers ends the language servers of a Serena, each with its whole tree,
+// and nothing else: what the server itself has started as the leader of a session, as
+// all of its versions do with language servers and with nothing else. They are killed,
+// because one that hangs does not listen. It returns in
+// words who was ended.
+func (l *Ladder) EndLanguageServers(ctx context.Context, in monitor.Instance, o Order) (ended string, err error) {
+	if in.Kind != monitor.KindSerena || !in.Recognised {
+		return "", fmt.Errorf("%s is not known to be a Serena", in.Label())
+	}
+	roots, err := l.languageServers(in.Identity)
+	var all []Process
+	for _, root := range roots {
+		if err == nil {
+			var more []Process
+			more, err = l.endLanguageServer(ctx, &in, root, o)
+			all = append(all, more...)
+		}
+	}
+	if err == nil && len(all) == 0 {
+		err = ErrNoLanguageServer
+	}
+	return list(all), err
+}
+
+// languageServers are those that a server has started and that live.
+func (l *Ladder) languageServers(server monitor.Identity) ([]process.Info, error) {
+	tree, err := l.o.System.Tree(server)
+	if err != nil {
+		return nil, err
+	}
+	var roots []process.Info
+	for _, s := range tree {
+		if s.Parent != server.PID || s.State == process.Unreaped {
+			continue
+		}
+		leads, err := l.o.System.LeadsSession(s.PID)
+		if err == nil && !leads || errors.Is(err, process.ErrGone) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		info, err := l.o.System.Read(s.PID)
+		if err == nil && info.Identity == s.Identity {
+			roots = append(roots, info)
+		}
+	}
+	return roots, nil
+}
+
+func (l *Ladder) endLanguageServer(ctx context.Context, in *monitor.Instance, root process.Info, o Order) ([]Process, error) {
+	p, err := l.muster(in, root, root.Identity, o)
+	if p != nil {
+		defer p.release()
+	}
+	if errors.Is(err, process.ErrGone) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// It is held by now: whose child it is cannot change to another server.
+	now, err := l.o.System.Stat(root.PID)
+	if err != nil || now.Identity != root.Identity || now.Parent != in.Identity.PID {
+		return nil, err
+	}
+	if alive, err := process.Alive(l.o.System, in.Identity); err != nil || !alive {
+		return nil, err
+	}
+	p.final = true
+	options := l.o
+	options.Record = func(monitor.Event) {} // who has ordered it tells of it as a whole
+	l.ascend(ctx, &journal{ladder: &Ladder{o: options, now: l.now}, in: in, began: l.now()}, p, 0)
+	ended := p.named(func(m *member) bool { return !m.alive })
+	if left := p.left(); len(left) > 0 {
+		return ended, fmt.Errorf("%w: %s still there", ErrSurvived, these(left))
+	}
+	return ended, ctx.Err()
+}

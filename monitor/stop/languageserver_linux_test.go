@@ -1,0 +1,57 @@
+package stop
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// Of a Serena only what leads a session is ended, with all that it has started, also
+// when it stands still.
+func TestEndLanguageServers(t *testing.T) {
+	g := newGroup(t)
+	id := g.shell(`sleep 600 & setsid sh -c 'trap "" TERM; sleep 601 & sleep 602 & wait' & sleep 0.2; echo ready; wait; wait`)
+	in := monitor.Instance{Identity: id, Kind: monitor.KindSerena, State: monitor.StateProject, Recognised: true}
+	running := func() (sleeps int) {
+		for _, pid := range g.alive() {
+			if runs(pid) == "sleep" {
+				sleeps++
+			}
+		}
+		return sleeps
+	}
+	eventually(t, "all of it runs", func() bool { return running() == 3 })
+	for _, pid := range g.alive() {
+		if leads, err := process.LeadsSession(pid); err == nil && leads {
+			signalTo(t, pid, syscall.SIGSTOP)
+			waitForState(t, pid, process.Stopped)
+		}
+	}
+	rec := &recorder{}
+	l := New(Options{Limits: quick(), Record: rec.record})
+	other := in
+	other.Kind = "memory"
+	if _, err := l.EndLanguageServers(t.Context(), other, Order{}); err == nil || running() != 3 {
+		t.Errorf("of what is no Serena: %v, %d run", err, running())
+	}
+	other = in
+	other.Identity.Start++
+	if _, err := l.EndLanguageServers(t.Context(), other, Order{}); !errors.Is(err, process.ErrGone) || running() != 3 {
+		t.Errorf("of another process: %v, %d run", err, running())
+	}
+	ended, err := l.EndLanguageServers(t.Context(), in, Order{By: "a test"})
+	if err != nil || strings.Count(ended, "sleep (") != 2 {
+		t.Errorf("%q, %v", ended, err)
+	}
+	if running() != 1 || !slices.Contains(g.alive(), id.PID) {
+		t.Errorf("%d run, of %v", running(), g.alive())
+	}
+	if _, err := l.EndLanguageServers(t.Context(), in, Order{}); !errors.Is(err, ErrNoLanguageServer) {
+		t.Errorf("again: %v", err)
+	}
+}
