@@ -80,6 +80,11 @@ type Event struct {
 	// FreedBytes is the resident memory that an ended one had, its whole tree;
 	// 0 with every other kind, and in what older versions wrote.
 	FreedBytes uint64 `json:"freed_bytes,omitempty"`
+	// Unused says of an ended one that it was ended because nobody used it: by a rule,
+	// or by an order for such servers.
+	Unused bool `json:"unused,omitempty"`
+	// Order is the same for all steps of one order to end an instance, "" for other events.
+	Order string `json:"order,omitempty"`
 }
 
 // PinEvent is the event for whoever has pinned or unpinned an instance. By says

@@ -101,7 +101,7 @@ type Instance struct {
 
 	StartedAt     time.Time
 	LastHeartbeat time.Time
-	LastActivity  time.Time // the last tool call, as far as known
+	LastActivity  time.Time // the last tool call, as far as known; StartedAt when there was none
 	Busy          *bool
 	ToolCalls     *int64 // successful calls, as the server counts them
 
@@ -212,6 +212,11 @@ func (in *Instance) Origin() string {
 		return "asked for by " + name
 	}
 	return "by " + name
+}
+
+// Uncalled reports whether the instance is known to have had no call.
+func (in *Instance) Uncalled() bool {
+	return !in.StartedAt.IsZero() && in.LastActivity.Equal(in.StartedAt)
 }
 
 // Idle is the time since the last activity, and whether it is known at all.

@@ -88,10 +88,12 @@ type EventWords struct {
 	Detail string `json:"detail"` // what else there is to say
 	Mark   string `json:"mark"`   // the state that it leads to, or "ended"; "" for none
 	Look   bool   `json:"look"`   // somebody should look
+	Step   bool   `json:"step"`   // of an order to end a server, of which a later one tells the end
 }
 
 func encodeEvents(list []monitor.Event) Events {
 	wire := Events{Events: make([]Event, len(list))}
+	steps := view.Steps(list)
 	for i, e := range list {
 		detail := e.Detail
 		if e.Kind == monitor.EventFound && strings.HasPrefix(detail, "by ") { // nobody saw it begin
@@ -100,6 +102,7 @@ func encodeEvents(list []monitor.Event) Events {
 		wire.Events[i] = Event{Event: e, Words: EventWords{
 			What: view.EventWords(e.Kind), Detail: detail, Mark: view.EventMark(e.Kind),
 			Look: view.Failed(e.Kind) || e.Kind == monitor.EventZombieDetected || e.Kind == monitor.EventForceKilled,
+			Step: steps[i],
 		}}
 	}
 	return wire

@@ -141,6 +141,7 @@ func (p *eventPrinter) print(list events.List) error {
 		p.label = max(p.label, len("SERVER"))
 		b.WriteString(cut(p.line("TIME", "WHAT", "WHAT", "SERVER", "DETAIL"), p.screen.width) + "\n")
 	}
+	steps := view.Steps(list.Events)
 	for i := range list.Events {
 		e := &list.Events[i]
 		if p.asJSON {
@@ -149,6 +150,9 @@ func (p *eventPrinter) print(list events.List) error {
 				return err
 			}
 			b.Write(append(line, '\n'))
+			continue
+		}
+		if steps[i] {
 			continue
 		}
 		what := view.EventWords(e.Kind)

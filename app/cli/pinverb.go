@@ -11,6 +11,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 func (p *program) pinVerb() *cobra.Command {
@@ -110,7 +111,11 @@ func (p *program) pinAll(ctx context.Context, args []string, pinned, asJSON bool
 		case err != nil:
 			p.Say("Not %s: %s: %v.", done, in.Label(), err)
 		default:
-			if _, err := fmt.Fprintf(p.Stdout, "%s: %s.\n", strings.ToUpper(done[:1])+done[1:], monitor.Clean(in.Label())); err != nil {
+			words := strings.ToUpper(done[:1]) + done[1:] + ": " + monitor.Clean(in.Label()) + "."
+			if _, more, found := strings.Cut(view.Of(in).PinnedWords(), "; "); pinned && found {
+				words += " " + monitor.Sentence(more)
+			}
+			if err := p.print(words + "\n"); err != nil {
 				return err
 			}
 		}

@@ -126,6 +126,9 @@ func (d *decider) meant(ctx context.Context) ([]*stopped, error) {
 			continue // of another client, or gone
 		}
 		decided[a.ID] = true
+		if o := d.options; a.Do != policy.End && !o.all && o.dryRun && !o.verbose && !o.asJSON {
+			continue // why it goes on is told with -v
+		}
 		r := &stopped{ID: a.ID, Label: a.Label, Rule: view.Value(a.Rule), Reason: view.Value(a.Reason), in: instances[a.ID]}
 		if d.options.dryRun {
 			r.Evidence = a.Evidence
@@ -191,11 +194,11 @@ func (d *decider) nothingMeant() string {
 	case o.all, len(d.snapshot.Instances) == 0:
 		return "Nothing to end: no server runs."
 	case o.suspected:
-		return "Nothing to end: no server is a suspected orphan."
+		return "No suspected orphans."
 	case d.client == nil:
 		return "Nothing was ended."
 	case o.orphans:
-		return "Nothing to end: no server is orphaned."
+		return "No orphans."
 	}
 	return "Nothing to end: no server has been idle for long enough. With --dry-run -v you are told why of each."
 }

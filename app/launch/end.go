@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"lamplighter/monitor"
@@ -21,6 +22,12 @@ const (
 	leaveTime  = 200 * time.Millisecond  // what is left of a server that has ended, to end by itself
 	keeperTime = 5 * time.Second         // a keeper, which gives 3 s and 1 s
 	askEvery   = 10 * time.Millisecond
+)
+
+// Who has a server ended because nobody uses it.
+const (
+	ByParking = "parking"
+	ByLeaving = "the leave of its last client"
 )
 
 // supervise waits for the end of a server and clears away what is left of it.
@@ -51,9 +58,15 @@ func (l *Launcher) supervise(s *Server) {
 // it has ended by itself.
 func (l *Launcher) finish(s *Server, by string) error {
 	byItself := s.hasEnded()
+	order := strconv.FormatInt(time.Now().UnixMilli(), 36)
+	event := func(kind monitor.EventKind, detail string) monitor.Event {
+		e := s.event(kind, detail)
+		e.Order = order
+		return e
+	}
 	note := func(monitor.EventKind, string) {}
 	if by != "" && !byItself {
-		note = func(kind monitor.EventKind, detail string) { l.o.Record(s.event(kind, detail)) }
+		note = func(kind monitor.EventKind, detail string) { l.o.Record(event(kind, detail)) }
 		note(monitor.EventStopOrdered, "by "+monitor.Clean(by))
 		if port := l.askToEnd(s); port != 0 {
 			note(monitor.EventAsked, fmt.Sprintf("on port %d", port))
@@ -80,8 +93,8 @@ func (l *Launcher) finish(s *Server, by string) error {
 		l.o.Log.Warn("what a server has left on disk cannot be removed", "server", s.label(), "error", err)
 	}
 	if by != "" && !byItself {
-		e := s.event(monitor.EventEnded, "all of it is gone")
-		e.FreedBytes = memory
+		e := event(monitor.EventEnded, "by "+monitor.Clean(by)+"; all of it is gone")
+		e.FreedBytes, e.Unused = memory, by == ByParking || by == ByLeaving
 		l.o.Record(e)
 	}
 	l.exits.Forget(s.ids.server)

@@ -75,6 +75,6 @@ func (e *Engine) Confirm(in monitor.Instance, w policy.What) func(context.Contex
 }
 
 // order is what the ladder is told.
-func (e *Engine) order(in *monitor.Instance, rule policy.Rule) stop.Order {
-	return stop.Order{By: "the policy " + string(rule), Automatic: true, Confirm: e.confirm(in, rule)}
+func (e *Engine) order(in *monitor.Instance, rule policy.Rule, reason string) stop.Order {
+	return stop.Order{By: "the policy " + string(rule) + ": " + reason, Automatic: true, Confirm: e.confirm(in, rule)}
 }

@@ -55,7 +55,7 @@ func TestOrphanIsEnded(t *testing.T) {
 		t.Errorf("%v, %+v, changed %d times", w.stops, d.planned(), w.changed-changed)
 	}
 	d.pass(4 * time.Minute)
-	if len(w.stops) != 1 || w.stops[0].By != "the policy orphans" || !w.stops[0].Automatic || w.stops[0].Force {
+	if len(w.stops) != 1 || w.stops[0].By != "the policy orphans: its client Codex (1004) has ended" || !w.stops[0].Automatic || w.stops[0].Force {
 		t.Fatalf("%+v", w.stops)
 	}
 	if !slices.Equal(w.asked, []int{4}) {

@@ -137,7 +137,7 @@ func (e *Engine) begin(list ...start) {
 // carryOut has the ladder end an instance.
 func (e *Engine) carryOut(ctx context.Context, next start) {
 	o := outcome{start: next}
-	order := e.order(&o.in, o.rule)
+	order := e.order(&o.in, o.rule, o.reason)
 	if o.rule == "" {
 		order = stop.Order{By: next.by, Confirm: e.confirmNotice(&o.in, next.grounds)}
 	}

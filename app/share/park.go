@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter/app/launch"
 	"lamplighter/monitor"
 )
 
@@ -285,9 +286,9 @@ func (b *Broker) resume(g *group, r *run) {
 
 // end ends the server. What could not be ended is tried again later.
 func (b *Broker) end(ctx context.Context, g *group, r *run) {
-	by := "parking"
+	by := launch.ByParking
 	if r.parts {
-		by = "the leave of its last client"
+		by = launch.ByLeaving
 	}
 	err := r.server.End(ctx, by)
 	if err == nil || ctx.Err() != nil {

@@ -146,7 +146,7 @@ func (l *Log) rotate() error {
 	return err
 }
 
-// GivenBack is the memory, in bytes, that servers had when they were ended, and
+// GivenBack is the memory, in bytes, that unused servers had when they were ended, and
 // the time of the oldest event it was summed up from. Both are zero while nothing
 // was given back. What is rotated away stays in the sum.
 func (l *Log) GivenBack() (bytes uint64, since time.Time) {
@@ -170,7 +170,7 @@ func (l *Log) sumUp() {
 	}
 }
 
-// freed is the memory that servers gave back.
+// freed is the memory that unused servers gave back.
 type freed struct {
 	bytes uint64
 	since time.Time // of the first event
@@ -180,7 +180,7 @@ func (f *freed) add(e monitor.Event) {
 	if f.since.IsZero() {
 		f.since = e.At
 	}
-	if e.Kind == monitor.EventEnded {
+	if e.Unused {
 		f.bytes += e.FreedBytes
 	}
 }

@@ -179,7 +179,7 @@ func numbers(first, last int) (list []int) {
 // ended is the n-th event of a test, one that gave memory back.
 func ended(n int, freed uint64) monitor.Event {
 	e := event(n)
-	e.Kind, e.FreedBytes = monitor.EventEnded, freed
+	e.Kind, e.FreedBytes, e.Unused = monitor.EventEnded, freed, true
 	return e
 }
 
@@ -199,7 +199,7 @@ func TestGivenBack(t *testing.T) {
 	l.Append(event(1))
 	givenBack(l, 0, time.Time{}) // which gave nothing back
 	freed := ended(4, 7)
-	freed.Kind = monitor.EventAsked
+	freed.Unused = false // somebody had it ended that was in use
 	for _, e := range []monitor.Event{ended(2, 100), event(3), freed, ended(5, 20)} {
 		l.Append(e)
 	}

@@ -39,7 +39,7 @@ func (c *look) evidence() []string {
 	}
 	switch last := c.in.LastActivity; {
 	case last.IsZero():
-	case last.Equal(c.in.StartedAt): // it has been idle since it started
+	case c.in.Uncalled():
 		facts = append(facts, "it has had no call")
 	default:
 		facts = append(facts, "its last call was at "+monitor.Clock(last, c.now))

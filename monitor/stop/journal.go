@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,13 +17,17 @@ type journal struct {
 	ladder *Ladder
 	in     *monitor.Instance
 	began  time.Time
+	order  Order
 	steps  []monitor.Event
 }
 
 func (j *journal) add(kind monitor.EventKind, detail string) { j.note(j.event(kind, detail)) }
 
 func (j *journal) event(kind monitor.EventKind, detail string) monitor.Event {
-	return monitor.Event{At: j.ladder.now(), Kind: kind, ID: j.in.ID(), PID: j.in.Identity.PID, Label: j.in.Label(), Detail: detail}
+	return monitor.Event{
+		At: j.ladder.now(), Kind: kind, ID: j.in.ID(), PID: j.in.Identity.PID, Label: j.in.Label(), Detail: detail,
+		Order: strconv.FormatInt(j.began.UnixMilli(), 36),
+	}
 }
 
 func (j *journal) note(e monitor.Event) {
@@ -30,15 +35,21 @@ func (j *journal) note(e monitor.Event) {
 	j.ladder.o.Record(e)
 }
 
-func (j *journal) ordered(o Order) {
-	var detail []string
-	if by := monitor.Clean(o.By); by != "" {
-		detail = append(detail, "by "+by)
+func (j *journal) ordered() { j.add(monitor.EventStopOrdered, strings.TrimSuffix(j.by(), "; ")) }
+
+// by says who has ordered it and why, before something else; "" when nobody has said.
+func (j *journal) by() string {
+	var words []string
+	if by := monitor.Clean(j.order.By); by != "" {
+		words = append(words, "by "+by)
 	}
-	if o.forced() {
-		detail = append(detail, "forced")
+	if j.order.forced() {
+		words = append(words, "forced")
 	}
-	j.add(monitor.EventStopOrdered, strings.Join(detail, ", "))
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.Join(words, ", ") + "; "
 }
 
 // nothingDone is the result when the tree could not be held or examined.
@@ -117,8 +128,8 @@ func (j *journal) finish(ctx context.Context, p *party, respawned func() string,
 		if onward != "" {
 			again += ". " + strings.TrimSuffix(onward, ".")
 		}
-		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s, after %s%s", what, span, again))
-		ended.FreedBytes = r.FreedBytes
+		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s%s, after %s%s", j.by(), what, span, again))
+		ended.FreedBytes, ended.Unused = r.FreedBytes, j.order.Automatic || j.order.Confirm != nil
 		j.note(ended)
 		r.Detail = fmt.Sprintf("Ended: %s, %s%s.", j.in.Label(), what, again)
 		r.Steps = j.steps

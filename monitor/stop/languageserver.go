@@ -84,7 +84,7 @@ func (l *Ladder) endLanguageServer(ctx context.Context, in *monitor.Instance, ro
 	p.final = true
 	options := l.o
 	options.Record = func(monitor.Event) {} // who has ordered it tells of it as a whole
-	l.ascend(ctx, &journal{ladder: &Ladder{o: options, now: l.now}, in: in, began: l.now()}, p, 0)
+	l.ascend(ctx, &journal{ladder: &Ladder{o: options, now: l.now}, in: in, began: l.now(), order: o}, p, 0)
 	ended := p.named(func(m *member) bool { return !m.alive })
 	if left := p.left(); len(left) > 0 {
 		return ended, fmt.Errorf("%w: %s still there", ErrSurvived, these(left))

@@ -201,7 +201,7 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	if err := ctx.Err(); err != nil {
 		return Result{Outcome: Cancelled, Detail: "Nothing was done: " + err.Error() + "."}, err
 	}
-	j := &journal{ladder: l, in: in, began: l.now()}
+	j := &journal{ladder: l, in: in, began: l.now(), order: o}
 	p, err := l.hold(in, o)
 	if p != nil {
 		defer p.release()
@@ -230,7 +230,7 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	if o.forced() {
 		p.limits = p.limits.forced()
 	}
-	j.ordered(o)
+	j.ordered()
 	again := l.watchForAnother(ctx, in, p)
 	left := l.leave(ctx, j, others)
 	l.ascend(ctx, j, p, in.Port)

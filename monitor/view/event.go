@@ -67,6 +67,32 @@ func EventMark(k monitor.EventKind) string {
 	return ""
 }
 
+// Steps reports of each event whether it is a step of an order to end a server, or the
+// same told once more: a later one of the list says what came of it. A list of what
+// happened leaves it out. The newest comes last.
+func Steps(list []monitor.Event) []bool {
+	steps := make([]bool, len(list))
+	told, ended, parked := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i := range list {
+		ended[list[i].ID] = ended[list[i].ID] || list[i].Kind == monitor.EventEnded
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		e := &list[i]
+		order := e.ID + " " + e.Order
+		switch e.Kind {
+		case monitor.EventStopOrdered, monitor.EventAsked, monitor.EventTerminated:
+			steps[i] = told[order]
+		case monitor.EventEnded:
+			steps[i] = parked[e.ID]
+		case monitor.EventStopped:
+			steps[i] = ended[e.ID] || parked[e.ID]
+		}
+		told[order] = told[order] || e.Order != ""
+		parked[e.ID] = parked[e.ID] || e.Kind == monitor.EventParked
+	}
+	return steps
+}
+
 // Failed reports whether an event is an order to stop that was not carried out.
 func Failed(k monitor.EventKind) bool {
 	return k == monitor.EventStopRefused || k == monitor.EventStopFailed

@@ -77,6 +77,8 @@ type Server struct {
 	Restart *string `json:"restart"`
 	Entry   *Entry  `json:"entry"` // of its client's settings, null when none is known
 	Words   Words   `json:"words"` // their text may change in any release
+
+	uncalled bool // it is known to have had no call
 }
 
 // Problem is what is wrong with a server that answers, or is only to be mentioned: then
@@ -185,6 +187,9 @@ func Of(in *monitor.Instance) *Server {
 		w.Client = &Client{PID: in.Client.PID, Name: monitor.Clean(in.Client.Name)}
 	}
 	w.Restart = w.restart(in)
+	if w.uncalled = in.Uncalled(); w.uncalled {
+		w.LastActivity = nil
+	}
 	w.Words = w.words(in)
 	return w
 }
@@ -217,15 +222,24 @@ func (w *Server) Sent(now time.Time) Server {
 	return sent
 }
 
-// IdleFor is the time since the last call, and whether it is known at all.
+// idleFrom is when its last call was, or its start where it had none; nil: not known.
+func (w *Server) idleFrom() *time.Time {
+	if w.uncalled {
+		return w.StartedAt
+	}
+	return w.LastActivity
+}
+
+// IdleFor is the time since the last call, or since the start where there was none, and
+// whether it is known at all.
 func (w *Server) IdleFor(now time.Time) (time.Duration, bool) {
 	switch {
 	case Value(w.Busy):
 		return 0, true
-	case w.LastActivity == nil:
+	case w.idleFrom() == nil:
 		return 0, false
 	}
-	return max(now.Sub(*w.LastActivity), 0), true
+	return max(now.Sub(*w.idleFrom()), 0), true
 }
 
 // share puts what is known of an instance's clients on the wire.
@@ -296,6 +310,9 @@ func Decode(list []Server, at time.Time) *monitor.Snapshot {
 				AloneSince: Value(in.AloneSince),
 			},
 			Plan: monitor.Plan{ShutdownAt: Value(in.ShutdownAt), Reason: Value(in.ShutdownReason), KeptUntil: Value(in.KeptUntil), GivenUpSince: Value(in.GivenUpSince)},
+		}
+		if in.LastActivity == nil && in.IdleSeconds != nil && !Value(in.Busy) {
+			m.LastActivity = m.StartedAt
 		}
 		if p := in.Problem; p != nil {
 			m.Problem = &monitor.Problem{

@@ -65,8 +65,8 @@ func (s *Server) words(in *monitor.Instance) Words {
 	case !s.live():
 	case Value(s.Busy):
 		w.Short = append(w.Short, Phrase{Text: "busy"})
-	case s.LastActivity != nil:
-		w.Short = append(w.Short, Phrase{Text: "idle", Since: s.LastActivity})
+	case s.idleFrom() != nil:
+		w.Short = append(w.Short, Phrase{Text: "idle", Since: s.idleFrom()})
 	}
 	if s.tellsReason() && s.Reason != nil {
 		w.Why = append(w.Why, s.reason())
@@ -79,7 +79,7 @@ func (s *Server) words(in *monitor.Instance) Words {
 		w.Why = append(w.Why, "given up: nobody is connected to it; it runs on until you stop it")
 	}
 	if s.Pinned {
-		w.Why = append(w.Why, "pinned")
+		w.Why = append(w.Why, s.PinnedWords())
 	}
 	if s.Certainty == monitor.Unsure {
 		who := "it registered itself"
@@ -100,8 +100,26 @@ func (s *Server) words(in *monitor.Instance) Words {
 		w.Next = &Phrase{Text: "wakes at the next request"}
 	case s.SharedBy != nil && s.State != monitor.StateZombie:
 		w.Next = &Phrase{Text: "parked when idle"}
+	case s.Pinned && s.endsWithClient():
+		w.Next = &Phrase{Text: "ends with its client"}
+	case s.Pinned:
+		w.Next = &Phrase{Text: "stays: pinned"}
 	}
 	return w
+}
+
+// PinnedWords says what a pin does for the server.
+func (s *Server) PinnedWords() string {
+	if s.endsWithClient() {
+		return "pinned; it still ends with its client"
+	}
+	return "pinned"
+}
+
+// endsWithClient reports whether the server ends by itself when its client does: one
+// that holds its pipes.
+func (s *Server) endsWithClient() bool {
+	return s.Client != nil && !s.ClientGone && !s.Managed && s.SharedBy == nil && (Value(s.Transport) == "stdio" || s.AloneBecause != nil)
 }
 
 // stateWords names the state, of one that needs attention by its cause.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -27,6 +28,40 @@ func TestWho(t *testing.T) {
 		if got := Of(&c.in).Who(6); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+func TestPinnedWords(t *testing.T) {
+	codex := &monitor.Client{Name: "Codex"}
+	stdio := monitor.Evidence{Transport: "stdio"}
+	for _, c := range []struct {
+		in         monitor.Instance
+		want, next string
+	}{
+		{monitor.Instance{Client: codex, Evidence: stdio}, "pinned; it still ends with its client", "ends with its client"},
+		{monitor.Instance{Client: codex, Evidence: monitor.Evidence{Transport: "http"}}, "pinned", "stays: pinned"},
+		{monitor.Instance{Client: codex, Evidence: monitor.Evidence{Transport: "stdio", ClientGone: true}}, "pinned", "stays: pinned"},
+		{monitor.Instance{Client: codex, Managed: true, Sharing: &monitor.Sharing{}}, "pinned", "parked when idle"},
+		{monitor.Instance{Evidence: stdio}, "pinned", "stays: pinned"},
+	} {
+		c.in.Pinned, c.in.State, c.in.Recognised, c.in.Kind = true, monitor.StateProject, true, monitor.KindSerena
+		if w := Of(&c.in).Words; !slices.Contains(w.Why, c.want) || w.Next == nil || w.Next.Text != c.next {
+			t.Errorf("%+v: %q, %+v", c.in, w.Why, w.Next)
+		}
+	}
+}
+
+// Where there was no call none is told, and it is idle since its start.
+func TestUncalled(t *testing.T) {
+	started := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	in := monitor.Instance{Identity: monitor.Identity{PID: 1, Start: 1}, State: monitor.StateProject, Recognised: true, StartedAt: started, LastActivity: started}
+	now := started.Add(time.Minute)
+	sent := Of(&in).Sent(now)
+	if sent.LastActivity != nil || Value(sent.IdleSeconds) != 60 || len(sent.Words.Short) != 1 || !sent.Words.Short[0].Since.Equal(started) {
+		t.Errorf("%+v", sent)
+	}
+	if again := Decode([]Server{sent}, now).Instances[0]; !again.Uncalled() {
+		t.Errorf("%+v", again)
 	}
 }
 
