@@ -117,8 +117,8 @@ func (r routes) pin(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// Restarted is the answer to POST /global-dashboard/instance/ID/restart-language-server.
-type Restarted struct {
+// LanguageServerRestarted is the answer to POST /global-dashboard/instance/ID/restart-language-server.
+type LanguageServerRestarted struct {
 	Detail string `json:"detail"` // whole sentences
 }
 
@@ -156,7 +156,7 @@ func (r routes) restartLanguageServer(w http.ResponseWriter, req *http.Request) 
 	case err != nil:
 		r.fail(w, http.StatusConflict, err.Error())
 	default:
-		r.answer(w, http.StatusOK, Restarted{detail})
+		r.answer(w, http.StatusOK, LanguageServerRestarted{detail})
 	}
 }
 

@@ -300,3 +300,23 @@ func TestCutOff(t *testing.T) {
 		}
 	}
 }
+
+// A message that is no record, or in another encoding, tells nothing.
+func TestParseRecord(t *testing.T) {
+	const right = "ERROR 2026-11-21 00:46:03,637 [StartLS:go] serena.ls_manager:_start_language_server:1 - gone"
+	for text, where := range map[string]string{
+		right:                   "serena.ls_manager:_start_language_server",
+		right + "\r\nTraceback": "serena.ls_manager:_start_language_server",
+		"\ufeff" + right:        "serena.ls_manager:_start_language_server",
+		strings.ReplaceAll(right, " - ", " \xff "):                                                     "",
+		"ERROR 2026-11-21 00:46:03,637 StartLS:go ":                                                    "none",
+		"ERROR 21.11.2026 00:46:03,637 [StartLS:go] serena.ls_manager:_start_language_server:1 - gone": "none",
+		strings.Join(strings.Split(right, ""), "\x00"):                                                 "none",
+		"": "none",
+	} {
+		r, ok := parseRecord(text)
+		if ok != (where != "none") || ok && r.Where != where {
+			t.Errorf("%q: %v, %+v", text, ok, r)
+		}
+	}
+}

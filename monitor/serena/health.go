@@ -563,7 +563,13 @@ func (l *look) problems() []monitor.Problem {
 		}
 	}
 	if !l.suspended.IsZero() {
-		list = append(list, monitor.Problem{Kind: monitor.Suspended, Language: l.onlyLanguage(), Since: l.suspended})
+		p := monitor.Problem{Kind: monitor.Suspended, Language: l.onlyLanguage(), Since: l.suspended}
+		for _, below := range l.s.Below {
+			if below.State == process.Stopped {
+				p.Evidence = append(p.Evidence, fmt.Sprintf("process %d is stopped by a signal", below.PID))
+			}
+		}
+		list = append(list, p)
 	}
 	return list
 }

@@ -285,6 +285,15 @@ func TestHealthOverTime(t *testing.T) {
 			{last: "Task-7:GetSymbolsOverviewTool", below: alive, want: "crash_loop"},
 			{last: "Task-8:FindSymbolTool", below: alive},
 		}},
+		"it crashes again and again, by clocks that were set": {"1.7.0", []step{
+			{last: "Task-2:FindSymbolTool", below: alive},
+			{log: []string{"behind " + exited, "ahead " + exited, exited, "ahead " + failed("Task-6:FindSymbolTool", "SolidLSPException: gone")}, last: "Task-6:FindSymbolTool!", below: alive, want: "crash_loop"},
+			{after: 11 * time.Minute, last: "Task-6:FindSymbolTool!", below: alive},
+		}},
+		"a start that failed, by a clock that is ahead": {"2.1.0", []step{
+			{log: []string{"ahead " + startFailed, "ahead " + initFailed}, last: "Task-1:init_project_services!", want: "start_failed"},
+			{log: []string{"behind INFO [StartLS:go] sensai.util.logging:stop:1 - Language server startup (ls_id=go) completed in 0.1 seconds"}},
+		}},
 		"it has crashed, and is not asked": {"1.7.0", []step{
 			{log: []string{exited, exited, exited, failed("Task-6:FindSymbolTool", "SolidLSPException: gone")}, last: "Task-6:FindSymbolTool!", below: alive, want: "crash_loop"},
 			{after: 11 * time.Minute, last: "Task-6:FindSymbolTool!", below: alive},
@@ -373,6 +382,10 @@ func TestHealthOverTime(t *testing.T) {
 					written := at.Add(-time.Second)
 					if record, late := strings.CutPrefix(line, "later "); late {
 						line, written = record, at
+					} else if record, ahead := strings.CutPrefix(line, "ahead "); ahead {
+						line, written = record, at.AddDate(0, 0, 1)
+					} else if record, behind := strings.CutPrefix(line, "behind "); behind {
+						line, written = record, at.AddDate(0, 0, -1)
 					}
 					level, rest, _ := strings.Cut(line, " ")
 					r, ok := parseRecord(level + " " + written.Format("2006-01-02 15:04:05") + ",000 " + rest)
@@ -423,13 +436,17 @@ func TestReadClaim(t *testing.T) {
 		"mcp_20261125-120001_77.txt": "INFO  2026-11-25 12:00:01,000 [MainThread] serena.cli:start_mcp_server:1 - Initializing Serena MCP server\n" +
 			"INFO  2026-11-25 12:00:02,000 [MainThread] serena.dashboard:run_in_thread:868 - Starting dashboard (listen_address=127.0.0.1, port=24283)\n",
 		"mcp_20261125-080000_77.txt": "INFO  2026-11-25 08:00:02,000 [MainThread] serena.dashboard:run_in_thread:868 - Starting dashboard (listen_address=127.0.0.1, port=24282)\n",
+		"mcp_20261125-120001_81.txt": "I\x00N\x00F\x00O\x00 \x002\x000\x002\x006\x00\xff\xfe port=24283)\n", // another encoding
+		"mcp_20261125-120001_82.txt": strings.Repeat("x", 1<<20) + "\nINFO  2026-11-25 12:00:02,000 [MainThread] serena.dashboard:run_in_thread:868 - Starting dashboard (port=24283)\n",
+		"mcp_20261125-120001_83.txt": "INFO  2026-11-25 12:00:02,000 [MainThread] serena.dashboard:run_in_thread:868 - Starting dashboard (listen_address=127.0.0.1, port=none)\n",
+		"mcp_20261125-120001_84.txt": "",
 		"mcp_20261125-120001_78.txt": "INFO  2026-11-25 12:00:02,000 [Task-2:ReadFileTool] serena.tools.tools_base:task:1 - Result: Starting dashboard (port=1)\n",
 	} {
 		if err := os.WriteFile(filepath.Join(logs, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for pid, want := range map[int]int{77: 24283, 78: 0, 79: 0} {
+	for pid, want := range map[int]int{77: 24283, 78: 0, 79: 0, 81: 0, 82: 0, 83: 0, 84: 0} {
 		c, err := ReadClaim(home, pid, started)
 		if err != nil || c.Port != want {
 			t.Errorf("%d: %+v, %v", pid, c, err)
