@@ -140,6 +140,18 @@ async function writeRule(child, rule, done) {
   }
 }
 
+// restartLanguage has the language servers of an instance started again.
+async function restartLanguage(instance) {
+  note(instance.id, 'restarting its language server…');
+  try {
+    say((await requests(instance.id).post('restart-language-server', {}, { limit: ending }))?.detail ?? '', { kind: 'good' });
+  } catch (error) {
+    say(error.message, { kind: 'bad' });
+  } finally {
+    note(instance.id, '');
+  }
+}
+
 // keep asks that no policy ends an instance for so many minutes; 0: no longer.
 async function keep(instance, minutes) {
   try {
@@ -300,6 +312,7 @@ export function Actions({ instance, ended = false, compact = false }) {
     ${mayKeep(instance) && (!compact || instance.shutdown_at || kept) && button('keep', `Keep${name} ${kept ? 'no longer' : 'for 1 h'}`, kept ? 'Kept: no policy ends it. Press to keep it no longer' : 'Keep: no policy ends it for 1 h', () => keep(instance, kept ? 0 : 60), Boolean(kept))}
     ${instance.state !== 'parked' && button('pin', `${pinned ? 'Unpin' : 'Pin'}${name}`, pinned ? 'Pinned: no policy ends it. Press to unpin' : 'Pin: no policy ends it', () => pin(instance, !pinned), pinned)}
     <span class="apart"></span>
+    ${!compact && instance.problem?.order === 'restart_language_server' && html`<button type="button" aria-disabled=${waits ? 'true' : undefined} onClick=${() => waits || restartLanguage(instance)}>Restart language server</button>`}
     ${mayKill(instance) && danger('Kill', 'Kill, also when it is at work, in use or pinned: asks first', () => kill(instance))}
     ${mayStop(instance) && danger('Stop', 'Stop: asks first', () => stop([instance]))}</div>`;
 }

@@ -28,6 +28,12 @@ export function merge(held, news, from) {
   return [...all.values()].filter((event) => Date.parse(event.at) >= from).sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
+// withoutSteps leaves out the steps of orders whose end is told.
+export function withoutSteps(events) {
+  const told = new Map(events.filter((event) => event.order).map((event) => [`${event.id} ${event.order}`, event])); // the newest of each
+  return events.filter((event) => !event.words.step && (!event.order || ['ended', 'force_killed'].includes(event.kind) || told.get(`${event.id} ${event.order}`) === event));
+}
+
 // days groups events by local day, newest first: [{day, events}], day is
 // "2026-11-20".
 export function days(events) {
@@ -74,7 +80,7 @@ export function EventList({ found = null }) {
   const { value, trouble } = useQuery('events', ask, { every, news: outline() });
   const [most, setMost] = useState(shownAtFirst);
   // An entry of the registry has no id of ours, only a pid, which may have been another's.
-  const list = (value ?? []).filter((event) => !found || event.id === found.instance.id);
+  const list = withoutSteps(value ?? []).filter((event) => !found || event.id === found.instance.id);
   const empty = value ? `Nothing has happened${found ? ' to this server' : ''} in the last 24 hours.` : trouble ? '' : 'Reading the events …';
   return html`<section class=${`events ${found ? '' : 'events-all'}`} aria-label="Events">
     ${found && html`<h2 class="unseen">Events</h2>`}

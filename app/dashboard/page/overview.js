@@ -12,7 +12,7 @@ import { useKey } from './keys.js';
 import { Policies } from './policies.js';
 import { link } from './router.js';
 import { arrange, columns, grouped, groupings, idles, matches, parts, range, sorted, turned } from './rows.js';
-import { children, gone, loaded, pending, repeated, servers, status, trouble } from './store.js';
+import { children, find, givenUp, gone, loaded, pending, repeated, servers, status, trouble } from './store.js';
 import { Fold, Label, Mark, Time, Unseen, copy, now, stored, useNear } from './ui.js';
 import { Welcome } from './welcome.js';
 
@@ -36,11 +36,16 @@ export function Overview() {
   return html`<div class="overview">
     <${Welcome} />
     ${none ? loaded.value ? html`<${Empty} />` : html`<p class="nothing waiting">${trouble.value ? sentence(trouble.value) : 'Looking for servers'}</p>` : html`<${Servers} />`}
+    ${givenUp.value && html`<${GivenUp} />`}
     ${repeated.value.length > 0 && html`<${AllRepeated} />`}
     ${children.value.length > 0 && html`<${Children} />`}
     ${loaded.value && html`<div class="folds">${!none && html`<${MemoryOfAll} />`}<${Policies} /><${Fold} title="Events" name="all-events"><${EventList} /><//></div>`}
   </div>`;
 }
+
+// GivenUp are the servers that are dead to everybody, in one line.
+const GivenUp = () => html`<p class="muted given-up"><span dir="auto">${givenUp.value.words}</span>
+  <button type="button" class="small quiet danger" onClick=${() => stop(givenUp.peek().ids.map((id) => find(id)?.instance).filter(Boolean))}>Stop…<${Unseen}> ${givenUp.value.words}<//></button></p>`;
 
 // AllRepeated are the servers that one client has started several times.
 const AllRepeated = () => html`<ul class="children" aria-label="Started several times">${repeated.value.map(({ words, ids, keep }) => html`<li key=${ids.join()} class="muted"><span dir="auto">${words}</span>
@@ -160,7 +165,7 @@ function Cells({ instance, ending, chosen, choose }) {
   const cells = {
     state: (column) => cell(column, html`<span class="state"><${Mark} kind=${state} /><span class="cut">${words.state}</span></span>`, instance.reason ?? undefined),
     server: () => html`<${Name} instance=${instance} />`,
-    idle: (column) => cell(column, instance.busy && state !== 'zombie' ? 'busy' : idles(instance) ? html`<${Time} at=${instance.last_activity} suffix="" />` : unknown),
+    idle: (column) => cell(column, instance.busy && state !== 'zombie' ? 'busy' : idles(instance) ? html`<${Time} at=${instance.idle_from} suffix="" />` : unknown),
     next: () => html`<td role="cell" class="cell-next" dir="auto" data-kind=${ending || instance.shutdown_at ? 'soon' : 'plain'}><${Next} instance=${instance} ending=${ending} /></td>`,
   };
   return html`<td role="cell" class="choose"><input type="checkbox" checked=${chosen} aria-label=${`Select ${label}`} onClick=${(event) => choose.current(id, event.currentTarget.checked, event.shiftKey)} /></td>
@@ -169,8 +174,8 @@ function Cells({ instance, ending, chosen, choose }) {
 }
 
 // Next says what will become of a server, and of a red one why it is so.
-function Next({ instance: { state, reason, words, pinned }, ending }) {
-  const text = ending || (words.next ? phrase(words.next, now.value) : state === 'zombie' ? reason ?? '' : pinned ? 'stays: pinned' : '');
+function Next({ instance: { state, reason, words }, ending }) {
+  const text = ending || (words.next ? phrase(words.next, now.value) : state === 'zombie' ? reason ?? '' : '');
   return html`<span title=${text}>${text}</span>`;
 }
 

@@ -15,7 +15,7 @@ export const columns = [
   { key: 'context', title: 'Context', value: (one) => one.context?.toLowerCase() || null, text: (one) => one.context || unknown },
   { key: 'memory', title: 'Memory', number: true, value: (one) => one.rss_bytes, text: (one) => bytes(one.rss_bytes) },
   { key: 'cpu', title: 'CPU', number: true, value: (one) => one.cpu_percent, text: (one) => percent(one.cpu_percent), hint: 'Of one core, the whole tree' },
-  { key: 'idle', title: 'Idle', number: true, value: (one) => (idles(one) ? -Date.parse(one.last_activity) : one.busy ? -Infinity : null), text: null, hint: 'Since its last tool call' },
+  { key: 'idle', title: 'Idle', number: true, value: (one) => (idles(one) ? -Date.parse(one.idle_from) : one.busy ? -Infinity : null), text: null, hint: 'Since its last tool call, or since it started' },
   { key: 'next', title: 'What happens next', value: (one) => one.shutdown_at ?? null, text: null },
   { key: 'calls', title: 'Calls', number: true, value: (one) => one.tool_calls, text: (one) => count(one.tool_calls), hint: 'Successful tool calls, as the server counts them' },
   { key: 'version', title: 'Version', value: (one) => one.version, text: (one) => one.version || unknown },
@@ -24,7 +24,7 @@ export const columns = [
 
 // idles tells whether the time since the last call says something: one that needs
 // attention is not asked.
-export const idles = (one) => one.state !== 'zombie' && !one.busy && Boolean(one.last_activity);
+export const idles = (one) => one.state !== 'zombie' && !one.busy && Boolean(one.idle_from);
 
 const collator = new Intl.Collator('en', { numeric: true });
 

@@ -10,6 +10,7 @@ export const snapshotAt = signal(/** @type {Date | null} */ (null));
 export const every = signal(0); // seconds between two looks, 0 when all is told at once
 export const servers = signal(/** @type {any[]} */ ([])); // of the newest snapshot; one that has not changed is the same object
 export const repeated = signal(/** @type {any[]} */ ([])); // {words, ids, keep} of servers that one client has started several times
+export const givenUp = signal(/** @type {any} */ (null)); // {words, ids} of servers that are in no list; null for none
 export const children = signal(/** @type {any[]} */ ([])); // {client, list, words, names} of what is only on the pipes of clients
 export const gone = signal(/** @type {any[]} */ ([])); // {instance, ended_at, why} of the last minutes
 export const status = signal(/** @type {any} */ (null));
@@ -20,6 +21,7 @@ const bridgeTime = 3_000; // ms until lamplighter must have said that it ended
 const mostAwake = 100; // parked ones that are found by the id that they had
 const missed = 'it was no longer there when lamplighter answered again';
 
+let unlisted = /** @type {any[]} */ ([]); // what is given up
 let left = new Map(); // id → {instance, ended_at, why, sure}
 let reconnected = false;
 const dismissed = new Set();
@@ -66,17 +68,20 @@ function isShared(instance) {
 // takeSnapshot takes the body of an event of the stream, or of an answer where
 // there are only looks.
 export function takeSnapshot(body, now = new Date(), seconds = 0) {
-  const before = new Map(servers.peek().map((one) => [one.id, one]));
-  const instances = (Array.isArray(body?.instances) ? body.instances : []).filter((one) => !one.on_pipes).map((one) => {
-    delete one.idle_seconds; // it ages; last_activity says the same
+  const before = new Map([...servers.peek(), ...unlisted].map((one) => [one.id, one]));
+  const living = (Array.isArray(body?.instances) ? body.instances : []).filter((one) => !one.on_pipes).map((one) => {
+    one.idle_from = one.last_activity ?? (typeof one.idle_seconds === 'number' && !one.busy ? one.started_at : null);
+    delete one.idle_seconds; // it ages
     const old = before.get(one.id);
     texts.set(one, JSON.stringify(one));
     return old && texts.get(old) === texts.get(one) ? old : one;
   });
-  left = merge(left, { was: servers.peek(), instances, ended: null, now, reconnected });
+  const instances = living.filter((one) => !one.given_up_since);
+  left = merge(left, { was: [...servers.peek(), ...unlisted], instances: living, ended: null, now, reconnected });
+  unlisted = living.filter((one) => one.given_up_since);
   // A stream begins with the status, which has told of these before they had left the list.
   const told = (status.peek()?.ended ?? []).filter((one) => left.get(one.instance?.id)?.why !== (one.why ?? ''));
-  if (told.length > 0) left = merge(left, { was: [], instances, ended: told, now, reconnected });
+  if (told.length > 0) left = merge(left, { was: [], instances: living, ended: told, now, reconnected });
   reconnected = false;
   for (const parked of servers.peek()) {
     const is = parked.state === 'parked' && !instances.some((one) => one.id === parked.id) && woke(parked, servers.peek(), instances);
@@ -88,12 +93,13 @@ export function takeSnapshot(body, now = new Date(), seconds = 0) {
     for (const [list, said] of [[children, body?.children], [repeated, body?.repeated]]) {
       if (JSON.stringify(said ?? []) !== JSON.stringify(list.peek())) list.value = said ?? [];
     }
+    if (JSON.stringify(body?.given_up ?? null) !== JSON.stringify(givenUp.peek())) givenUp.value = body?.given_up ?? null;
     settle(now);
   });
 }
 
 export function takeStatus(body, now = new Date()) {
-  left = merge(left, { was: [], instances: servers.peek(), ended: body?.ended ?? [], now, reconnected: false });
+  left = merge(left, { was: [], instances: [...servers.peek(), ...unlisted], ended: body?.ended ?? [], now, reconnected: false });
   batch(() => {
     status.value = body;
     settle(now);
@@ -144,7 +150,7 @@ export const tidy = () => settle();
 // index maps each word of an address to what it means: an id, a pid or a port;
 // living ones first, and of several that ended the newest.
 const index = computed(() => {
-  const all = [...servers.value.map((instance) => ({ instance, ended_at: null, why: null })), ...gone.value.toReversed()];
+  const all = [...[...servers.value, ...(givenUp.value ? unlisted : [])].map((instance) => ({ instance, ended_at: null, why: null })), ...gone.value.toReversed()];
   const words = new Map();
   for (const field of ['id', 'pid', 'port']) {
     for (const found of all) {

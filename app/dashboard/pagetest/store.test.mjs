@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
 import { changes } from '../page/app.js';
-import { answered, connected, dismiss, find, gone, lost, order, pending, servers, status, takeSnapshot, takeStatus, woke } from '../page/store.js';
+import { answered, connected, dismiss, find, givenUp, gone, lost, order, pending, servers, status, takeSnapshot, takeStatus, woke } from '../page/store.js';
 
 const one = (id, more = {}) => ({ id, label: `${id} - x`, port: null, pid: null, state: 'live_with_project', words: { state: 'suspended' }, ...more });
 const minute = 60_000;
@@ -54,6 +54,18 @@ test('a living one has not ended, and a dismissed one stays away', () => {
   dismiss('2-2');
   takeStatus({ ended }, at(0));
   assert.deepEqual(left(), []);
+});
+
+test('one that is given up is in no list, has not ended, and is found', () => {
+  const dead = (since) => one('1-1', { given_up_since: since });
+  takeSnapshot({ instances: [dead(null), one('2-2')], given_up: null }, at(0));
+  takeSnapshot({ instances: [dead('2026-11-27T12:00:00Z'), one('2-2')], given_up: { words: '1 given up', ids: ['1-1'] } }, at(1000));
+  assert.deepEqual([servers.value.map(({ id }) => id), left(), givenUp.value.words, find('1-1').ended_at], [['2-2'], [], '1 given up', null]);
+  takeSnapshot({ instances: [dead(null), one('2-2')], given_up: null }, at(2000));
+  assert.deepEqual([servers.value.length, left(), givenUp.value], [2, [], null]);
+  takeSnapshot({ instances: [dead('2026-11-27T12:00:00Z')], given_up: { words: '1 given up', ids: ['1-1'] } }, at(6000));
+  takeSnapshot({ instances: [], given_up: null }, at(12_000));
+  assert.deepEqual(left(), ['1-1']);
 });
 
 test('a body of another version does no harm', () => {

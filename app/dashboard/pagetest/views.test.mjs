@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { outcomeOf } from '../page/details.js';
-import { dayOf, days, merge, nameOfDay } from '../page/events.js';
+import { dayOf, days, merge, nameOfDay, withoutSteps } from '../page/events.js';
 import { at, begin, columnsOf, increments, summary, top } from '../page/historydata.js';
 import { standing as login } from '../page/login.js';
 import { restOfDay, standing } from '../page/policies.js';
@@ -70,4 +70,10 @@ test('start at login says what does it', () => {
 test('a task that ended has one outcome', () => {
   assert.deepEqual([true, null, false].map((success) => outcomeOf({ success }, false).words), ['Succeeded', 'Finished', 'Failed or cancelled']);
   assert.equal(outcomeOf({ success: false }, true).words, 'Cancelled');
+});
+
+test('the steps of a stop whose end is told are left out', () => {
+  const event = (kind, order, id = '1-1', step = false) => ({ kind, id, ...(order && { order }), words: { what: kind, step } });
+  const list = [event('stop_ordered', 'a'), event('asked', 'a'), event('stop_ordered', 'a', '2-2'), event('force_killed', 'a'), event('stopped', '', '1-1', true), event('ended', 'a')];
+  assert.deepEqual(withoutSteps(list).map(({ kind, id }) => `${kind} ${id}`), ['stop_ordered 2-2', 'force_killed 1-1', 'ended 1-1']);
 });
