@@ -66,7 +66,7 @@ func testRestartLanguageServer(t *testing.T, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := monitor.Instance{Identity: st.Identity, Kind: monitor.KindSerena, ProjectName: "alpha", Recognised: true}
+	in := monitor.Instance{Identity: st.Identity, Kind: monitor.KindSerena, ProjectName: "alpha", Recognised: true, Port: s.DashboardPort}
 	l, told := newLanguageServers(t)
 	restart := func(what string) {
 		t.Helper()

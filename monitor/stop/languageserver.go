@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -22,6 +23,9 @@ func (l *Ladder) EndLanguageServers(ctx context.Context, in monitor.Instance, o 
 		return "", fmt.Errorf("%s is not known to be a Serena", in.Label())
 	}
 	roots, err := l.languageServers(in.Identity)
+	if err == nil && len(roots) > 0 {
+		err = l.runsShell(ctx, &in)
+	}
 	var all []Process
 	for _, root := range roots {
 		if err == nil {
@@ -34,6 +38,23 @@ func (l *Ladder) EndLanguageServers(ctx context.Context, in monitor.Instance, o 
 		err = ErrNoLanguageServer
 	}
 	return list(all), err
+}
+
+// runsShell is an error while a server runs a command of its client, which may lead a
+// session as well, or does not say whether it does.
+func (l *Ladder) runsShell(ctx context.Context, in *monitor.Instance) error {
+	ctx, cancel := context.WithTimeout(ctx, l.o.Limits.Answer)
+	defer cancel()
+	tasks, err := l.o.Dashboards.Queue(ctx, in.Port)
+	if err != nil {
+		return fmt.Errorf("what it is at is not known: %w", err)
+	}
+	for _, task := range tasks {
+		if task.IsRunning && strings.HasSuffix(task.Name, ":ExecuteShellCommandTool") {
+			return errors.New("it runs a command of its client; wait until that is done")
+		}
+	}
+	return nil
 }
 
 // languageServers are those that a server has started and that live.

@@ -1,6 +1,7 @@
 package stop
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -9,7 +10,14 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
+
+// shell is a dashboard that says what its server does.
+type shell struct{ tasks []serena.Task }
+
+func (s *shell) Queue(context.Context, int) ([]serena.Task, error) { return s.tasks, nil }
+func (s *shell) Shutdown(context.Context, int) error               { return nil }
 
 // Of a Serena only what leads a session is ended, with all that it has started, also
 // when it stands still.
@@ -33,7 +41,8 @@ func TestEndLanguageServers(t *testing.T) {
 		}
 	}
 	rec := &recorder{}
-	l := New(Options{Limits: quick(), Record: rec.record})
+	board := &shell{}
+	l := New(Options{Limits: quick(), Record: rec.record, Dashboards: board})
 	other := in
 	other.Kind = "memory"
 	if _, err := l.EndLanguageServers(t.Context(), other, Order{}); err == nil || running() != 3 {
@@ -44,6 +53,11 @@ func TestEndLanguageServers(t *testing.T) {
 	if _, err := l.EndLanguageServers(t.Context(), other, Order{}); !errors.Is(err, process.ErrGone) || running() != 3 {
 		t.Errorf("of another process: %v, %d run", err, running())
 	}
+	board.tasks = []serena.Task{{Name: "Task-3:ExecuteShellCommandTool", IsRunning: true}}
+	if _, err := l.EndLanguageServers(t.Context(), in, Order{}); err == nil || running() != 3 {
+		t.Errorf("while it runs a command: %v, %d run", err, running())
+	}
+	board.tasks = []serena.Task{{Name: "Task-4:FindSymbolTool", IsRunning: true}, {Name: "Task-5:ExecuteShellCommandTool"}}
 	ended, err := l.EndLanguageServers(t.Context(), in, Order{By: "a test"})
 	if err != nil || strings.Count(ended, "sleep (") != 2 {
 		t.Errorf("%q, %v", ended, err)
