@@ -169,7 +169,7 @@ func FuzzForward(f *testing.F) {
 		p := trusting()
 		ends := r.Name == "shutdown"
 		if ends { // after a strange answer it waits so long for the end of the process, which is this one
-			p.quick = 50 * time.Millisecond
+			p = patient(50 * time.Millisecond)
 		}
 		w := forward(t, p, in, r.Method+" "+r.Name, string(body))
 		if w.Code == 504 && !ends {

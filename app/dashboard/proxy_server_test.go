@@ -125,15 +125,14 @@ func ours(t testing.TB, port int) monitor.Instance {
 // serena.PortOwner says of the test's own process is that it is lamplighter. It
 // waits longer than the second that users are promised, which a busy machine may
 // take for anything.
-func trusting() *Proxy {
-	p := hurried()
-	p.quick = time.Minute
-	return p
-}
+func trusting() *Proxy { return patient(time.Minute) }
 
 // hurried is such a Proxy that waits as long as for users.
-func hurried() *Proxy {
-	return NewProxy(ProxyOptions{Owner: func(pid, _ int) (monitor.Identity, error) {
+func hurried() *Proxy { return patient(0) }
+
+// patient waits so long for what Serena answers at once.
+func patient(quick time.Duration) *Proxy {
+	return NewProxy(ProxyOptions{Limits: Limits{Quick: quick}, Owner: func(pid, _ int) (monitor.Identity, error) {
 		stat, err := process.ReadStat(pid)
 		return stat.Identity, err
 	}})
