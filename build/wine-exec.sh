@@ -25,6 +25,8 @@ inside=(
 for name in LAMPLIGHTER_TEST_TOOLS LAMPLIGHTER_TEST_PROGRAMS; do
   [[ -z ${!name-} ]] || inside+=("$name=Z:${!name//\//\\}")
 done
+# What draws by chance draws as it does elsewhere, see fixed_inputs of build.sh.
+[[ -z ${RAPID_SEED-} ]] || inside+=("RAPID_SEED=$RAPID_SEED")
 # Whatever a program leaves behind may hold its output, a console of Wine's for
 # instance, and `go test` would wait for that: so it goes through a file.
 output=$(mktemp)
