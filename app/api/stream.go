@@ -1,12 +1,15 @@
 package api
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
+	"lamplighter/app/dashboard"
 	"lamplighter/monitor"
 )
 
@@ -20,8 +23,12 @@ func (r routes) stream(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	defer done()
+	out := sender{w: w}
 	if conn, web := webConnOf(req.Context()); web {
 		defer conn.web.watch()()
+		if dashboard.TakesGzip(req.Header.Values("Accept-Encoding")) {
+			defer out.compress()()
+		}
 	}
 	snapshots, cancel := r.parts.Source.Subscribe()
 	defer cancel()
@@ -34,7 +41,7 @@ func (r routes) stream(w http.ResponseWriter, req *http.Request) {
 	var text []byte
 	status, err := r.sheet.status(told, r.statusOf)
 	for err == nil {
-		if err = send(w, status, text); err != nil {
+		if err = out.send(status, text); err != nil {
 			return // the reader has gone, or takes nothing
 		}
 		list := told.ended
@@ -79,11 +86,28 @@ func (r routes) openStream(w http.ResponseWriter, req *http.Request) (done func(
 	return done, true
 }
 
-// send sends parts of an answer at once.
-func send(w http.ResponseWriter, parts ...[]byte) error {
+// sender sends parts of an answer at once.
+type sender struct {
+	w   http.ResponseWriter
+	zip *gzip.Writer // nil: as they are
+}
+
+// compress has what follows compressed, of which a snapshot of many servers needs a
+// tenth; end ends that.
+func (s *sender) compress() (end func() error) {
+	s.w.Header().Set("Content-Encoding", "gzip")
+	s.zip, _ = gzip.NewWriterLevel(s.w, gzip.BestSpeed) // which is a level
+	return s.zip.Close
+}
+
+func (s *sender) send(parts ...[]byte) error {
+	var to io.Writer = s.w
+	if s.zip != nil {
+		to = s.zip
+	}
 	length := 0
 	for _, text := range parts {
-		n, err := w.Write(text)
+		n, err := to.Write(text)
 		if err != nil {
 			return err
 		}
@@ -92,7 +116,12 @@ func send(w http.ResponseWriter, parts ...[]byte) error {
 	if length == 0 {
 		return nil
 	}
-	return http.NewResponseController(w).Flush()
+	if s.zip != nil {
+		if err := s.zip.Flush(); err != nil {
+			return err
+		}
+	}
+	return http.NewResponseController(s.w).Flush()
 }
 
 // named is an event with a name.

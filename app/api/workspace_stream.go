@@ -28,7 +28,7 @@ func (r routes) workspaceStream(w http.ResponseWriter, req *http.Request) {
 	defer pause.Stop()
 	next, said := views, []byte(nil)
 	text := []byte(":\n\n")    // which shows at once that there is a stream
-	for send(w, text) == nil { // otherwise the reader has gone, or takes nothing
+	for (&sender{w: w}).send(text) == nil { // otherwise the reader has gone, or takes nothing
 		text = nil
 		select {
 		case <-req.Context().Done():

@@ -77,7 +77,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	header.Set("Content-Type", file.contentType)
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Vary", "Accept-Encoding")
-	if !takesGzip(req.Header.Values("Accept-Encoding")) {
+	if !TakesGzip(req.Header.Values("Accept-Encoding")) {
 		header.Set("ETag", `"`+file.tag+`"`)
 		content := file.open()
 		defer content.Close()
@@ -175,9 +175,9 @@ func (f *pageFile) compress() []byte {
 	return bytes.Clone(b.Bytes()) // without the room it grew into
 }
 
-// takesGzip reports whether a client accepts gzip, from the values of its
+// TakesGzip reports whether a client accepts gzip, from the values of its
 // Accept-Encoding (RFC 9110, 12.5.3). A weight of zero means that it does not.
-func takesGzip(accept []string) bool {
+func TakesGzip(accept []string) bool {
 	takes := false
 	for _, coding := range strings.Split(strings.Join(accept, ","), ",") {
 		name, parameters, err := mime.ParseMediaType(strings.TrimSpace(coding))

@@ -156,7 +156,7 @@ func TestTakesGzip(t *testing.T) {
 		"": false, "gzip": true, "GZIP": true, "br, gzip;q=0.5": true, "gzip;q=0": false, "gzip;q=0.0, *": false, "*": true, "*;q=0": false,
 		"identity": false, "x-gzip": false, "gzip;q=much": false, ",,gzip": true, "*;q=0, gzip": true,
 	} {
-		if got := takesGzip([]string{accept}); got != want {
+		if got := TakesGzip([]string{accept}); got != want {
 			t.Errorf("%q: %v, want %v", accept, got, want)
 		}
 	}

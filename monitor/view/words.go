@@ -57,7 +57,7 @@ func (p Phrase) Draw(now time.Time) string {
 
 // words are those of a server, of which all facts are known by now.
 func (s *Server) words(in *monitor.Instance) Words {
-	w := Words{Title: s.Label, State: s.stateWords(), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(), Restart: s.restartWords(in), Entry: s.entryWords(), Outside: s.outside()}
+	w := Words{Title: s.Label, State: s.stateWords(), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(in), Restart: s.restartWords(in), Entry: s.entryWords(), Outside: s.outside()}
 	if text := s.condition(); text != "" {
 		w.Short = append(w.Short, Phrase{Text: text})
 	}
@@ -131,7 +131,7 @@ func (s *Server) stateWords() string {
 }
 
 // loses says what is lost with a server, as far as that is known.
-func (s *Server) loses() []string {
+func (s *Server) loses(in *monitor.Instance) []string {
 	lost := []string{}
 	if Value(s.Busy) {
 		lost = append(lost, "A call is running in it; its result will be lost.")
@@ -149,8 +149,13 @@ func (s *Server) loses() []string {
 	case client != "" && s.cause() != monitor.CauseOrphaned && s.cause() != monitor.CauseSuspected:
 		lost = append(lost, "Its client, "+client+", loses it. Most clients do not connect again until they are restarted.")
 	}
+	if Value(in.Evidence.KeepsState) {
+		lost = append(lost, replLost)
+	}
 	return lost
 }
+
+const replLost = "The variables of its REPL are lost."
 
 // restartWords says what comes of a restart.
 func (s *Server) restartWords(in *monitor.Instance) string {
@@ -168,7 +173,7 @@ func (s *Server) restartWords(in *monitor.Instance) string {
 		return ""
 	}
 	if Value(in.Evidence.KeepsState) {
-		words += " The variables of its REPL are lost."
+		words += " " + replLost
 	}
 	return words
 }

@@ -3,7 +3,6 @@
 // says so, and its words are shown.
 
 import { html } from './preact.js';
-import { readOverview } from './answers.js';
 import { confirm, modal, prompt, tell } from './dialog.js';
 import { drafts, homeOf } from './drafts.js';
 import { bytes, clockTime, plural } from './format.js';
@@ -13,11 +12,8 @@ import { answered, dismiss as putAway, find, order as note, pending, servers, st
 import { Icon, say } from './ui.js';
 
 const atOnce = 4; // orders at the same time
-const patience = 1_000; // ms to find out what kind of interface one has
 const forceable = new Map(); // id → what it was refused as, but not for good
 let underWay = 0; // orders that were given and not answered
-
-const replLoss = 'Variables kept in its REPL are lost.';
 
 // verdict reads the answer to an order, {answer: Killed} or {failure: Failure}.
 // kind is 'fine' (ended, or would end), 'gone' (it had ended before), 'refused',
@@ -140,11 +136,17 @@ async function writeRule(child, rule, done) {
   }
 }
 
-// restartLanguage has the language servers of an instance started again.
-async function restartLanguage(instance) {
-  note(instance.id, 'restarting its language server…');
+// restart has an instance started again, at once where its clients keep it.
+async function restart(instance) {
+  const lost = instance.restart === 'lost';
+  if (lost && !await confirm({ title: `Restart ${instance.label}?`, body: instance.words.restart, action: 'Restart', danger: true })) return;
+  await startAgain(instance, 'restart', { confirm: lost }, 'restarting…');
+}
+
+async function startAgain(instance, route, order, doing) {
+  note(instance.id, doing);
   try {
-    say((await requests(instance.id).post('restart-language-server', {}, { limit: ending }))?.detail ?? '', { kind: 'good' });
+    say((await requests(instance.id).post(route, order, { limit: ending }))?.detail ?? '', { kind: 'good' });
   } catch (error) {
     say(error.message, { kind: 'bad' });
   } finally {
@@ -185,11 +187,11 @@ async function order(instance, force, dry, rule) {
 }
 
 async function dryRun(instances, force, rule = undefined) {
-  const plans = instances.map((instance) => ({ instance, verdict: /** @type {any} */ (null), repl: false }));
+  const plans = instances.map((instance) => ({ instance, verdict: /** @type {any} */ (null) }));
   for (const { id } of instances) note(id, 'checking…');
   await aFewAtATime([...plans], async (plan) => {
     const { instance } = plan;
-    [plan.verdict, plan.repl] = await Promise.all([order(instance, force, true, rule), keepsVariables(instance)]);
+    plan.verdict = await order(instance, force, true, rule);
     remember(instance, plan.verdict, force);
   });
   for (const { id } of instances) note(id, '');
@@ -202,19 +204,6 @@ async function aFewAtATime(waiting, work) {
     for (let next = waiting.shift(); next; next = waiting.shift()) await work(next);
   };
   await Promise.all(Array.from({ length: atOnce }, one));
-}
-
-// keepsVariables tells whether variables of a session would be lost. One that
-// does not say in time is not waited for.
-async function keepsVariables(instance) {
-  const known = answerTo(`overview ${instance.id}`).value;
-  if (known) return known.agentInterface === 'REPL';
-  if (instance.words.outside) return false;
-  try {
-    return readOverview(await requests(instance.id).get('get_config_overview', { limit: patience })).agentInterface === 'REPL';
-  } catch {
-    return false; // nobody knows, so nothing is said
-  }
 }
 
 function remember(instance, found, force) {
@@ -275,10 +264,10 @@ async function cannot({ instance, verdict: found }, force = false) {
 
 // losses are what goes with an instance as it is by now. That it is at work is seen
 // in its queue first, where the page follows that.
-function losses({ instance, repl }) {
+function losses({ instance }) {
   const { words, busy } = find(instance.id)?.instance ?? instance;
   const waits = !busy && answerTo(`queue ${instance.id}`).value?.length > 0;
-  return [waits && 'A call is running in it; its result will be lost.', repl && replLoss, ...words.loses].filter(Boolean);
+  return [waits && 'A call is running in it; its result will be lost.', ...words.loses].filter(Boolean);
 }
 
 const Losses = ({ texts }) => texts.map((text) => html`<p dir="auto" class="loss">${text}</p>`);
@@ -312,7 +301,8 @@ export function Actions({ instance, ended = false, compact = false }) {
     ${mayKeep(instance) && (!compact || instance.shutdown_at || kept) && button('keep', `Keep${name} ${kept ? 'no longer' : 'for 1 h'}`, kept ? 'Kept: no policy ends it. Press to keep it no longer' : 'Keep: no policy ends it for 1 h', () => keep(instance, kept ? 0 : 60), Boolean(kept))}
     ${instance.state !== 'parked' && button('pin', `${pinned ? 'Unpin' : 'Pin'}${name}`, pinned ? 'Pinned: no policy ends it. Press to unpin' : 'Pin: no policy ends it', () => pin(instance, !pinned), pinned)}
     <span class="apart"></span>
-    ${!compact && instance.problem?.order === 'restart_language_server' && html`<button type="button" aria-disabled=${waits ? 'true' : undefined} onClick=${() => waits || restartLanguage(instance)}>Restart language server</button>`}
+    ${!compact && instance.problem?.order === 'restart_language_server' && html`<button type="button" aria-disabled=${waits ? 'true' : undefined} onClick=${() => waits || startAgain(instance, 'restart-language-server', {}, 'restarting its language server…')}>Restart language server</button>`}
+    ${instance.restart && !ended && html`<button type="button" class=${compact ? 'small quiet' : ''} title=${instance.words.restart} aria-disabled=${waits ? 'true' : undefined} onClick=${() => waits || restart(instance)}>${instance.restart === 'lost' ? 'Restart…' : 'Restart'}${compact && html`<span class="unseen">${name}</span>`}</button>`}
     ${mayKill(instance) && danger('Kill', 'Kill, also when it is at work, in use or pinned: asks first', () => kill(instance))}
     ${mayStop(instance) && danger('Stop', 'Stop: asks first', () => stop([instance]))}</div>`;
 }
