@@ -3,13 +3,12 @@
 // says so, and its words are shown.
 
 import { html } from './preact.js';
-import { confirm, modal, prompt, tell } from './dialog.js';
 import { drafts, homeOf } from './drafts.js';
 import { bytes, clockTime, plural } from './format.js';
 import { Failure, ending, instance as requests, queued } from './http.js';
 import { answerTo } from './query.js';
 import { answered, dismiss as putAway, find, order as note, pending, servers, status } from './store.js';
-import { Icon, say } from './ui.js';
+import { Icon, confirm, modal, prompt, say, tell } from './ui.js';
 
 const atOnce = 4; // orders at the same time
 const forceable = new Map(); // id → what it was refused as, but not for good

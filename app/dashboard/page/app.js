@@ -1,9 +1,7 @@
 // @ts-check
 // Puts the page together.
 
-import { html, render, useEffect, useLayoutEffect, useRef } from './preact.js';
-import { Clients } from './clients.js';
-import { Dialogs } from './dialog.js';
+import { html, render, useEffect, useLayoutEffect, useRef, useState } from './preact.js';
 import { phrase } from './format.js';
 import { Header, Warnings } from './header.js';
 import { takeToken } from './http.js';
@@ -13,12 +11,28 @@ import { parse, renew, route } from './router.js';
 import { connected, find, gone, loaded, servers, status, tidy, trouble } from './store.js';
 import { start } from './stream.js';
 import { Tabs, tabId } from './tabs.js';
-import { Announcer, Guard, Notices, announce, say } from './ui.js';
-import { Workspaces } from './workspaces.js';
+import { Announcer, Dialogs, Guard, Notices, announce, say } from './ui.js';
 
 // The views that are no server's, by their word in the address; the words of servers
 // are numbers.
-const views = { clients: { title: 'Clients', View: Clients }, workspaces: { title: 'Workspaces', View: Workspaces } };
+const views = {
+  clients: { title: 'Clients', View: later(async () => (await import('./clients.js')).Clients) },
+  workspaces: { title: 'Workspaces', View: later(async () => (await import('./workspaces.js')).Workspaces) },
+};
+
+// later is a view whose module is loaded when it is first shown.
+function later(load) {
+  let View = /** @type {any} */ (null);
+  return () => {
+    const [came, setCame] = useState(/** @type {{error?: Error}} */ ({}));
+    useEffect(() => {
+      if (!View) load().then((loaded) => { View = loaded; setCame({}); }, (error) => setCame({ error }));
+    }, []);
+    useLayoutEffect(() => { if (View && document.activeElement === document.body) document.getElementById('view-title')?.focus(); }, [came]);
+    if (came.error) throw came.error;
+    return View && html`<${View} />`;
+  };
+}
 
 let top = 0; // how far down the overview was
 

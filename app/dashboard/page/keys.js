@@ -3,7 +3,7 @@
 // They rest while somebody types in a field or a dialog is open.
 
 import { html, useEffect, useRef } from './preact.js';
-import { tell } from './dialog.js';
+import { tell } from './ui.js';
 
 const patience = 1_000; // ms between two keys that belong together
 

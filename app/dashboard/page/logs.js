@@ -4,9 +4,7 @@
 import { html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.js';
 import { count, plural } from './format.js';
 import { useKey } from './keys.js';
-import { countLines, parse, rank, split, weight } from './logline.js';
-import { Pages } from './logpages.js';
-import { finder, foundWords, missed, mostHits, pieces, step } from './logsearch.js';
+import { Pages, countLines, finder, foundWords, missed, mostHits, parse, pieces, rank, split, step, weight } from './loglines.js';
 import { asked, ordered, shown as pageShown } from './query.js';
 import { connected } from './store.js';
 import { say, stored } from './ui.js';

@@ -2,15 +2,13 @@
 // Memories: the list, folded in the details, and the view to read and edit them.
 
 import { html, signal, useEffect, useRef, useState } from './preact.js';
-import { readMemory, refused } from './answers.js';
-import { confirm, prompt } from './dialog.js';
-import { useAnswer, versionOf } from './details.js';
+import { readMemory, refused, useAnswer, versionOf } from './details.js';
 import { changed, conflict, drafts, homeOf, nameTrouble, ordered as inOrder } from './drafts.js';
 import { count } from './format.js';
 import { ordered, queryOf, useQuery } from './query.js';
 import { go, link, wordOf } from './router.js';
 import { find } from './store.js';
-import { Fold, Section, say } from './ui.js';
+import { Fold, Section, confirm, prompt, say } from './ui.js';
 
 const chosen = signal(/** @type {Record<string, string>} */ ({})); // name of the memory that is open, by its home
 const edits = signal(0); // changes with each draft

@@ -4,13 +4,13 @@
 
 import { html, useLayoutEffect, useRef } from './preact.js';
 import { stop } from './actions.js';
-import { AtLogin } from './login.js';
 import { absolute, bytes, clockTime, count, duration, phrase } from './format.js';
 import { get, send } from './http.js';
 import { useQuery } from './query.js';
 import { address } from './router.js';
 import { answeredPolicy, find, servers, status } from './store.js';
 import { Fold, isOpen, now, say } from './ui.js';
+import { AtLogin } from './welcome.js';
 
 // standing is the short form: what a closed panel tells.
 export function standing(policy, at) {

@@ -4,14 +4,12 @@
 
 import { html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.js';
 import { dismiss } from './actions.js';
-import { modal } from './dialog.js';
 import { plural } from './format.js';
 import { useKey } from './keys.js';
-import { grouping } from './overview.js';
+import { arrange, grouped, grouping, matches, neighbour, parts } from './overview.js';
 import { address, go, link, wordOf } from './router.js';
-import { arrange, grouped, matches, neighbour, parts } from './rows.js';
 import { gone, servers } from './store.js';
-import { Icon, Label, Mark, Unseen } from './ui.js';
+import { Icon, Label, Mark, Unseen, modal } from './ui.js';
 
 const home = ''; // the id of the overview
 const nameLength = 22; // characters; beyond, the middle is left out

@@ -6,9 +6,8 @@ import { html, signal, useEffect, useRef, useState } from './preact.js';
 import { absolute, count, ended, plural, sentence, size } from './format.js';
 import { Failure, get, send } from './http.js';
 import { useKey } from './keys.js';
-import { confirm, prompt, tell } from './dialog.js';
 import { useQuery } from './query.js';
-import { Icon, Mark, Skeleton, Time, announce, copy, say } from './ui.js';
+import { Icon, Mark, Skeleton, Time, announce, confirm, copy, prompt, say, tell } from './ui.js';
 import { changeWord, changesWords, diffLines, found, freedWords, kindOf, losses, markOf, matching, offers, orders, progressWords, removed, sorted, source, stateOf, summary, traits, user, verdict } from './workspacewords.js';
 
 const every = 2_000; // ms between two looks

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { Unreadable } from '../page/query.js';
 import {
   grown, mergeQueue, readCancelled, readEstimator, readLast, readMemory, readOverview, readQueue, readStats, refused, sameTask, sortStats, sumStats, taskName,
-} from '../page/answers.js';
+} from '../page/details.js';
 
 // As Serena 2.1.0 answers, shortened.
 const overview = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { clean, countLines, levelOf, parse, split, weight } from '../page/logline.js';
+import { clean, countLines, levelOf, parse, split, weight } from '../page/loglines.js';
 
 test('a message is read', () => {
   const line = parse('INFO  2026-11-20 23:05:01,123 [Task-22:FindSymbolTool] serena.tools.tools_base:_log_tool_application:133 - find_symbol: a - b');

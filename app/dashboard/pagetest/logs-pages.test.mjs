@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Pages, atFirst } from '../page/logpages.js';
+import { Pages, atFirst } from '../page/loglines.js';
 
 // Log is Serena's LogBuffer.
 class Log {

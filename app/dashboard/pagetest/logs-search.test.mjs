@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { finder, missed, pieces, step } from '../page/logsearch.js';
+import { finder, missed, pieces, step } from '../page/loglines.js';
 
 test('text is found whatever its case, and taken literally', () => {
   for (const [query, text, want] of [

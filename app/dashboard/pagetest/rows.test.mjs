@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { match } from '../page/keys.js';
-import { arrange, columns, grouped, matches, neighbour, parts, range, sorted, turned } from '../page/rows.js';
+import { arrange, columns, grouped, matches, neighbour, parts, range, sorted, turned } from '../page/overview.js';
 
 const ids = (text) => text.split('');
 

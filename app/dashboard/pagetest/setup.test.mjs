@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import {
   command, expected, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, shownFiles, standing, staysAlone, summary, trouble, wordOf,
-} from '../page/setup.js';
+} from '../page/clients.js';
 
 const connect = '/opt/lamplighter/lamplighter-connect connect -- ';
 const runs = 'serena start-mcp-server --context codex';

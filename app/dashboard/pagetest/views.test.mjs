@@ -5,8 +5,8 @@ import { test } from 'node:test';
 
 import { outcomeOf } from '../page/details.js';
 import { dayOf, days, merge, nameOfDay, withoutSteps } from '../page/events.js';
-import { at, begin, columnsOf, increments, summary, top } from '../page/historydata.js';
-import { standing as login } from '../page/login.js';
+import { at, begin, columnsOf, increments, summary, top } from '../page/history.js';
+import { standing as login } from '../page/welcome.js';
 import { restOfDay, standing } from '../page/policies.js';
 import { does } from '../page/welcome.js';
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/godbus/dbus/v5"
 
@@ -238,33 +237,15 @@ func (s *seen) gone(t *testing.T, name string, server *serenatest.Server) {
 	apptest.Eventually(t, name+" has left the list", func() bool { _, left := s.all(t)[server.ServerPID]; return !left })
 }
 
-// At the menu, and on the command line by pid, by name and by id; one of them
-// suspended. What no rule knows is not ended, whoever orders it.
+// On the command line by pid, by name and by id; one of them suspended. What no rule
+// knows is not ended, whoever orders it.
 func (s *seen) stopped(t *testing.T) {
-	var stop traytest.Line
-	var since time.Time // when it came to its place: a click on a line that has just moved is no order
-	apptest.Eventually(t, "the menu offers to stop it, and its line has settled", func() bool {
-		for _, line := range s.panel.Find(t, s.sender, "Stop").Lines {
-			if strings.Contains(line.Label, " - über__größe") {
-				if line.ID != stop.ID {
-					stop, since = line, time.Now()
-				}
-				return time.Since(since) > 2*time.Second
-			}
-		}
-		stop = traytest.Line{}
-		return false
-	})
-	s.panel.Event(t, s.sender, s.panel.Find(t, s.sender, "Stop").ID, "opened")
-	s.panel.Event(t, s.sender, stop.ID, "clicked")
-	s.gone(t, "über_größe", s.umlaut)
-
 	s.memory.Signal(t, syscall.SIGSTOP)
 	for _, order := range []struct {
 		name, what string
 		server     *serenatest.Server
 	}{
-		{"memory", strconv.Itoa(s.memory.ServerPID), s.memory}, {"time", "time", s.clock}, {"filesystem", s.all(t)[s.files.ServerPID].ID, s.files},
+		{"über_größe", strconv.Itoa(s.umlaut.ServerPID), s.umlaut}, {"memory", strconv.Itoa(s.memory.ServerPID), s.memory}, {"time", "time", s.clock}, {"filesystem", s.all(t)[s.files.ServerPID].ID, s.files},
 	} {
 		code, out, errs := s.Does(t, "stop", order.what)
 		if code != 0 {
