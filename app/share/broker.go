@@ -3,6 +3,7 @@ package share
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ type Broker struct {
 	o       Options
 	changed monitor.Bell  // of each change, for those who look
 	shown   monitor.Bell  // likewise, for those who show
+	hangs   monitor.Bell  // when a server hangs, or somebody begins to wait for one that does
 	settled chan struct{} // closed when all that earlier runs have left has been taken over
 
 	mu         sync.Mutex
@@ -21,8 +23,10 @@ type Broker struct {
 	ended      chan struct{} // closed when Serve ends
 	groups     map[string]*group
 	alone      []*Unshared
-	generation uint64    // of the server that was taken last
-	resting    time.Time // since when there is neither a lease nor a server; zero while there is
+	silent     []monitor.Identity // see Hung
+	left       []*run             // that were replaced, and have not ended
+	generation uint64             // of the server that was taken last
+	resting    time.Time          // since when there is neither a lease nor a server; zero while there is
 	busy       sync.WaitGroup
 }
 
@@ -30,7 +34,7 @@ type Broker struct {
 func New(o Options) *Broker {
 	o.fill()
 	return &Broker{
-		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), settled: make(chan struct{}),
+		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), hangs: monitor.NewBell(), settled: make(chan struct{}),
 		ended: make(chan struct{}), groups: map[string]*group{}, resting: time.Now(),
 	}
 }
@@ -43,6 +47,7 @@ func (b *Broker) Serve(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { b.adopt(ctx) })
 	parts.Go(func() { b.show(ctx) })
+	parts.Go(func() { b.attendHung(ctx) })
 	b.attendIdle(ctx)
 	b.close()
 	parts.Wait()
@@ -113,7 +118,10 @@ func (b *Broker) rest() {
 
 // Reconsider has the servers looked at that nobody asks, as when Options.Idle has
 // another answer from now on.
-func (b *Broker) Reconsider() { b.changed.Ring() }
+func (b *Broker) Reconsider() {
+	b.changed.Ring()
+	b.hangs.Ring()
+}
 
 // Idle tells since when there has been neither a lease nor a server, and whether
 // that is so.
@@ -183,8 +191,11 @@ const byQuit = "lamplighter was ended"
 func (b *Broker) endAll(ctx context.Context, ends *sync.WaitGroup) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	all := slices.Clone(b.left)
 	for _, g := range b.groups {
-		r := g.run
+		all = append(all, g.run)
+	}
+	for _, r := range all {
 		if r == nil || r.ending == byQuit {
 			continue
 		}

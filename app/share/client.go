@@ -21,6 +21,8 @@ type Client struct {
 	client   monitor.Client
 	inFlight int
 	park     func() bool
+	hang     func(text string)
+	telling  bool // hang is being called
 	gone     bool
 }
 
@@ -63,8 +65,9 @@ func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
 type Endpoint struct {
 	URL       string
 	Transport http.RoundTripper
-	Gone      <-chan struct{} // closed when its process has ended; nil = never
-	Why       func() string   // after Gone: how it ended, a part of a sentence: "it was killed"; may be nil
+	Hung      <-chan struct{} // closed when it is found not to answer any more, which may pass; nil = never
+	Gone      <-chan struct{} // closed when its process has ended, or was replaced because it hung; nil = never
+	Why       func() string   // after Gone: how it was lost, a part of a sentence: "it was killed"; may be nil
 }
 
 // How long it may take to learn how a server has ended: usually, and when nothing
@@ -78,11 +81,17 @@ const (
 const howUnknown = "exited"
 
 func (b *Broker) forLease(r *run) Endpoint {
+	b.mu.Lock()
+	hung := r.hangs
+	b.mu.Unlock()
 	return Endpoint{
-		URL: r.server.MCPURL(), Transport: r.transport, Gone: r.gone,
+		URL: r.server.MCPURL(), Transport: r.transport, Hung: hung, Gone: r.gone,
 		Why: func() string {
+			b.mu.Lock()
+			known := r.ending != ""
+			b.mu.Unlock()
 			// Its keeper tells it a moment after the process has ended.
-			if !r.doneWithin(whyTime) && r.server.Ending() == howUnknown {
+			if !known && !r.doneWithin(whyTime) && r.server.Ending() == howUnknown {
 				r.doneWithin(whyLongTime - whyTime)
 			}
 			b.mu.Lock()
@@ -113,6 +122,9 @@ func (m *Client) Began() {
 		m.inFlight++
 		m.group.held = false
 		b.shown.Ring() // nothing is due sooner by that
+		if m.group.run.isHung() {
+			b.hangs.Ring()
+		}
 	}
 }
 
@@ -140,14 +152,14 @@ func (m *Client) Lingering(d time.Duration) {
 }
 
 // Cached returns what the server answered to the method under the same settings,
-// while it does not run. The caller must not change it.
+// while it does not run, or hangs. The caller must not change it.
 func (m *Client) Cached(method, under string) ([]byte, bool) {
 	b := m.broker
 	if m.plan.Fingerprint == nil {
 		return nil, false
 	}
 	b.mu.Lock()
-	possible := !m.group.run.usable() && len(m.group.cache.answers) > 0
+	possible := !m.group.run.answers() && len(m.group.cache.answers) > 0
 	b.mu.Unlock()
 	if !possible {
 		return nil, false
@@ -155,7 +167,7 @@ func (m *Client) Cached(method, under string) ([]byte, bool) {
 	settings := m.plan.Fingerprint() // reads files
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if m.group.run.usable() || m.group.crashes.refuse(time.Now()) != nil {
+	if m.group.run.answers() || m.group.crashes.refuse(time.Now()) != nil {
 		return nil, false // an error is better than a server that is not to be had
 	}
 	return m.group.cache.get(settings, question{method, under})
@@ -224,6 +236,32 @@ func (m *Client) OnPark(park func() bool) {
 	m.broker.mu.Lock()
 	defer m.broker.mu.Unlock()
 	m.park = park
+}
+
+// OnHang sets what is told again and again, in words, while a request of the client
+// waits for a server that does not answer. It is called without locks of the broker held.
+func (m *Client) OnHang(tell func(text string)) {
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	m.hang = tell
+}
+
+// tellHang tells it, unless the client has not taken what was told before.
+func (m *Client) tellHang(text string) {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	tell := m.hang
+	if tell == nil || m.telling {
+		return
+	}
+	m.telling = true
+	b.busy.Go(func() {
+		tell(text)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		m.telling = false
+	})
 }
 
 // Name tells better who the client is: what is not zero replaces what is known.

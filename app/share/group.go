@@ -24,6 +24,7 @@ type group struct {
 
 	starting *start
 	run      *run
+	lock     *keyLock // of a server that was replaced, for the next one
 	crashes  crashes
 	cache    cache
 	seen     sessions
@@ -51,6 +52,7 @@ type start struct {
 	done   chan struct{}
 	giveUp func()          // nil when it is no start, but the end of the server before it
 	moot   <-chan struct{} // likewise: closed when that goes on after all, or cannot be ended
+	hangs  bool            // likewise: nothing ends it as yet, and done is closed when it answers, too
 	err    error
 }
 
@@ -68,6 +70,9 @@ type run struct {
 	// Guarded by the broker's mu.
 	lock    *keyLock
 	exited  bool          // gone is closed
+	hung    time.Time     // since when it does not answer; zero while it does
+	hangs   chan struct{} // closed when it does not answer any more
+	settles chan struct{} // while it does not: closed when it does, or is of no use any more
 	ending  string        // why we end it, a part of a sentence; "" when nobody does
 	parts   bool          // it is ended because no client has it
 	failed  error         // of the last try to end it
@@ -108,12 +113,13 @@ func (b *Broker) acquire(ctx context.Context, m *Client) (*run, error) {
 // before it, which is not waited for without limit, nor longer than until ended.
 func (s *start) wait(ctx context.Context, ended <-chan struct{}) error {
 	var late <-chan time.Time
-	if s.giveUp == nil {
+	switch {
+	case s.giveUp != nil:
+		ended = nil // it is given up then, and says so itself
+	case !s.hangs:
 		timer := time.NewTimer(endTime)
 		defer timer.Stop()
 		late = timer.C
-	} else {
-		ended = nil // it is given up then, and says so itself
 	}
 	select {
 	case <-s.done:
@@ -144,6 +150,8 @@ func (b *Broker) tryAcquire(m *Client) (*run, *start, error) {
 		return nil, nil, errLeft
 	case b.closed:
 		return nil, nil, errEnding
+	case g.run.isHung():
+		return nil, &start{done: g.run.settles, hangs: true}, nil
 	case g.run.usable():
 		g.used = time.Now()
 		return g.run, nil, nil
@@ -183,7 +191,14 @@ func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (r *run, adopt
 	}
 	b.mu.Lock()
 	adopted = g.run != nil
+	lock := g.lock
+	g.lock = nil
 	b.mu.Unlock()
+	defer func() {
+		if r == nil {
+			lock.release()
+		}
+	}()
 	if adopted {
 		return nil, true, nil
 	}
@@ -191,9 +206,10 @@ func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (r *run, adopt
 	if why := b.o.Forbid(ctx); why != "" {
 		return nil, false, &forbidden{monitor.Clean(why)}
 	}
-	lock, err := lockKey(ctx, b.o.LockDir, g.key)
-	if err != nil {
-		return nil, false, err
+	if lock == nil {
+		if lock, err = lockKey(ctx, b.o.LockDir, g.key); err != nil {
+			return nil, false, err
+		}
 	}
 	spec := plan.Spec
 	if spec.Limit == 0 {
@@ -207,7 +223,6 @@ func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (r *run, adopt
 	}
 	server, err := b.o.Launch.Launch(ctx, spec)
 	if err != nil {
-		lock.release()
 		return nil, false, err
 	}
 	return &run{server: server, settings: settings, lock: lock, gone: make(chan struct{}), done: make(chan struct{})}, false, nil
@@ -275,7 +290,8 @@ func counts(err error) bool {
 func (b *Broker) take(g *group, r *run) {
 	b.generation++
 	now := time.Now()
-	r.generation, r.transport, r.since = b.generation, mcp.NewTransport(), now
+	r.generation, r.transport, r.since, r.hangs = b.generation, mcp.NewTransport(), now, make(chan struct{})
+	b.noteHang(r)
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
 	g.kind, g.where = r.server.Name(), r.server.Project()
@@ -296,11 +312,15 @@ func (b *Broker) attend(g *group, r *run, ended <-chan struct{}) {
 		return
 	}
 	b.mu.Lock()
+	replaced := r.exited
 	r.exited = true
 	if time.Since(r.orderAt) > orderTime {
 		r.ordered = "" // that came to nothing
 	}
-	close(r.gone)
+	if !replaced {
+		close(r.gone)
+		r.settle()
+	}
 	b.change()
 	b.mu.Unlock()
 	select {
@@ -326,6 +346,10 @@ func (b *Broker) over(g *group, r *run) {
 func (b *Broker) parted(g *group, r *run) *keyLock {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if g.run != r { // it was replaced
+		b.left = slices.DeleteFunc(b.left, func(other *run) bool { return other == r })
+		return nil
+	}
 	now := time.Now()
 	g.run, g.last, g.since, g.ended = nil, r.server.Identity(), now, now
 	g.look, g.until = false, time.Time{} // what went on unseen has ended with it

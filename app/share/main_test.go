@@ -66,6 +66,7 @@ type fakeServer struct {
 	once, exit   sync.Once
 	ends         []string // by whom; guarded by the world's mu
 	why          string   // likewise
+	hung         bool     // likewise: another may run beside it
 }
 
 func (s *fakeServer) ID() string                 { return s.id.String() }
@@ -130,7 +131,7 @@ func (w *world) run(key string) *fakeServer {
 
 func (w *world) add(key string) *fakeServer {
 	for _, other := range w.live {
-		if other.key == key {
+		if other.key == key && !other.hung {
 			w.twice = append(w.twice, key)
 		}
 	}

@@ -23,10 +23,10 @@ const (
 
 // Restart ends a server and starts it again at once. What its clients ask meanwhile
 // waits, and their conversations go on. It waits for a moment in which no request is
-// at work, or fails with ErrAtWork; with force it does not wait, and those requests get
-// an error that says that they may have been carried out. end ends the server; after
-// its error all goes on as before. The result is the new server, zero where nobody has
-// told how to start it: the next client does.
+// at work, or fails with ErrAtWork; with force, or when the server hangs, it does not
+// wait, and those requests get an error that says that they may have been carried out.
+// end ends the server; after its error all goes on as before. The result is the new
+// server, zero where nobody has told how to start it: the next client does.
 func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, end func(context.Context) error) (monitor.Identity, error) {
 	g, r, err := b.beginRestart(ctx, id, force)
 	if err != nil {
@@ -34,6 +34,7 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 	}
 	b.mu.Lock()
 	parks := g.parks()
+	force = force || !r.hung.IsZero()
 	b.mu.Unlock()
 	resume := func() { b.resume(g, r) } // who refused waits for it
 	if force {
@@ -85,7 +86,7 @@ func (b *Broker) tryRestart(id monitor.Identity, force bool) (*group, *run, int)
 		switch {
 		case b.closed, !r.usable(), r.server.Identity() != id:
 			continue
-		case !force && g.inFlight() > 0:
+		case !force && !r.isHung() && g.inFlight() > 0:
 			return g, r, g.inFlight()
 		}
 		g.restarting, g.look = true, true // nobody else ends it

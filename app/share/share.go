@@ -118,6 +118,13 @@ type Options struct {
 	// somebody.
 	Direct func(ctx context.Context, s Server) (who string, err error)
 
+	// HangLimit is how long clients wait for a server that does not answer before
+	// another one takes its place; 0 is for ever. It may change. nil: two minutes.
+	HangLimit func() time.Duration
+	// EndHung ends a server that was replaced, unless something speaks against it. After an
+	// error it is called again. nil: its End.
+	EndHung func(ctx context.Context, s Server) error
+
 	// Show is given all that is shared at each change, but not more often than
 	// some times a second. It is called by Serve alone and must not block.
 	Show func([]monitor.Shared)
@@ -144,6 +151,12 @@ func (o *Options) fill() {
 	}
 	if o.Limit == nil {
 		o.Limit = func() time.Duration { return 0 }
+	}
+	if o.HangLimit == nil {
+		o.HangLimit = func() time.Duration { return defaultHang }
+	}
+	if o.EndHung == nil {
+		o.EndHung = func(ctx context.Context, s Server) error { return s.End(ctx, "the replacement of what hangs") }
 	}
 	if o.Spare == nil {
 		o.Spare = func(monitor.Identity) string { return "" }

@@ -209,6 +209,7 @@ func (c *client) share(ctx, deciding context.Context, next reader, greeting wire
 		Servers: member, Out: c.out, Initialize: greeting.Initialize, Initialized: greeting.Initialized, Log: c.log, Info: name.says,
 	})
 	member.OnPark(l.Park)
+	member.OnHang(l.Progress)
 	if err := errors.Join(c.out.welcome(wire.Shared, ""), c.say(warnings)); err != nil {
 		return
 	}

@@ -16,6 +16,8 @@ type fakeGroup struct {
 	mu         sync.Mutex
 	server     *share.Endpoint // nil = parked
 	gone       chan struct{}
+	hung       chan struct{}
+	hangs      bool
 	generation uint64
 	wake       func() share.Endpoint // starts it
 	refuse     error
@@ -51,6 +53,8 @@ func (g *fakeGroup) Acquire(ctx context.Context) (share.Endpoint, error) {
 		g.generation++
 		s := g.wake()
 		g.gone = make(chan struct{})
+		g.hung = make(chan struct{})
+		s.Hung = g.hung
 		s.Gone, s.Why = g.gone, func() string { return g.why }
 		g.server = &s
 	}
@@ -65,6 +69,28 @@ func (g *fakeGroup) fell() {
 		close(g.gone)
 		g.server = nil
 	}
+}
+
+// hang makes the server hang: who wants it waits.
+func (g *fakeGroup) hang() {
+	g.change(func() {
+		close(g.hung)
+		g.hangs, g.hold = true, make(chan struct{})
+	})
+}
+
+// answers ends that: the server answers again, or it was replaced.
+func (g *fakeGroup) answers(again bool) {
+	g.change(func() {
+		close(g.hold)
+		g.hangs, g.hold = false, nil
+		if g.hung = make(chan struct{}); again {
+			g.server.Hung = g.hung
+			return
+		}
+		close(g.gone)
+		g.server = nil
+	})
 }
 
 // killed is the death of the server's process. Its end is known while its
@@ -90,7 +116,7 @@ func (g *fakeGroup) Cached(method, under string) ([]byte, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	result, ok := g.cache[method+" "+under]
-	return result, ok && g.server == nil
+	return result, ok && (g.server == nil || g.hangs)
 }
 
 func (g *fakeGroup) Store(method, under string, result []byte) {

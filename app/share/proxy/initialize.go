@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"lamplighter/app/share/wire"
 )
@@ -17,17 +18,21 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 	if l.o.Info != nil {
 		l.o.Info(info)
 	}
-	if under != "" {
-		if result, ok := l.o.Servers.Cached("initialize", under); ok && protocolOf(result) != "" {
-			l.accept(it)
-			l.begun(it, under, protocolOf(result))
-			l.tell(it, resultLine(it.ID, result))
-			return
-		}
+	if l.initializeFromCache(it, under) {
+		return
 	}
 	l.o.Servers.Began()
 	defer l.o.Servers.Ended()
-	lk, answer, err := l.openLink(ctx, it.line, func() bool { return l.accept(it) })
+	open := func() (*link, []byte, error) {
+		return l.openLink(ctx, it.line, func() bool { return l.accept(it) })
+	}
+	lk, answer, err := open()
+	for errors.Is(err, errHung) {
+		if l.initializeFromCache(it, under) {
+			return
+		}
+		lk, answer, err = open()
+	}
 	switch {
 	case ctx.Err() != nil:
 		if lk != nil {
@@ -47,6 +52,22 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 		l.o.Servers.Store("initialize", under, bytes.Clone(result))
 	}
 	l.tell(it, answer)
+}
+
+// initializeFromCache begins the conversation without a server.
+func (l *Session) initializeFromCache(it *item, under string) bool {
+	if under == "" {
+		return false
+	}
+	result, ok := l.o.Servers.Cached("initialize", under)
+	protocol := protocolOf(result)
+	if !ok || protocol == "" {
+		return false
+	}
+	l.accept(it)
+	l.begun(it, under, protocol)
+	l.tell(it, resultLine(it.ID, result))
+	return true
 }
 
 // begun takes over what the client has said. From then on it has what it needs

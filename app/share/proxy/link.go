@@ -63,11 +63,20 @@ func (lk *link) fell() (gone bool, why string) {
 }
 
 // watch retires a link when the server's process has ended. Calls whose answer is
-// still on the way get a moment for it.
+// still on the way get a moment for it. When the server hangs it is sent no more, so
+// that what is asked from then on is surely not carried out before the next one has it.
 func (l *Session) watch(lk *link) {
 	select {
 	case <-lk.closed:
 		return
+	case <-lk.server.Hung:
+		l.answerHung(lk)
+		l.retire(lk)
+		select {
+		case <-lk.closed:
+			return
+		case <-lk.server.Gone:
+		}
 	case <-lk.server.Gone:
 	}
 	l.retire(lk)
@@ -127,8 +136,12 @@ func (l *Session) callEnded(lk *link) {
 // errGone says that a client has gone.
 var errGone = errors.New("the client has gone")
 
+// errHung says that a server was found to hang while a session with it was opened.
+var errHung = errors.New("the server does not answer")
+
 // openLink acquires the server and opens an MCP session with it. The error is for
-// the user. before is called when there is a server, before anything is sent, and
+// the user; after errHung another try waits until the server answers or is replaced.
+// before is called when there is a server, before anything is sent, and
 // nothing is sent when it is false.
 func (l *Session) openLink(ctx context.Context, initialize []byte, before func() bool) (lk *link, answer []byte, err error) {
 	for try := 1; ; try++ {
@@ -142,6 +155,11 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, before func()
 		lk, answer, err = l.openOnce(ctx, server, initialize)
 		if err == nil || ctx.Err() != nil {
 			return lk, answer, err
+		}
+		select {
+		case <-server.Hung:
+			return nil, nil, errHung
+		default:
 		}
 		if try == retries || !mayOpenAgain(err) {
 			return nil, nil, errors.New(openingText(err))
@@ -162,12 +180,14 @@ func pause(ctx context.Context, gone <-chan struct{}, d time.Duration) {
 	}
 }
 
-// whileRuns is ctx until the server's process has ended, whose port may stay
-// silent. end must be called.
+// whileRuns is ctx until the server hangs or its process has ended, whose port may
+// stay silent. end must be called.
 func whileRuns(ctx context.Context, server share.Endpoint) (_ context.Context, end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
+		case <-server.Hung:
+			cancel()
 		case <-server.Gone:
 			cancel()
 		case <-ctx.Done():
@@ -222,7 +242,11 @@ func (l *Session) connect(ctx context.Context) (*link, error) {
 	l.mu.Lock()
 	state := l.state
 	l.mu.Unlock()
-	lk, answer, err := l.openLink(ctx, state.initialize, func() bool { return true })
+	open := func() (*link, []byte, error) { return l.openLink(ctx, state.initialize, func() bool { return true }) }
+	lk, answer, err := open()
+	for errors.Is(err, errHung) {
+		lk, answer, err = open()
+	}
 	if err != nil {
 		return nil, err
 	}

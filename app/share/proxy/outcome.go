@@ -24,8 +24,8 @@ type ending struct {
 	err   error  // of the call; nil when its stream ended without an answer
 	tries int    // how often the request has been sent
 	size  int    // of the request, in bytes
-	gone  bool   // the server's process has ended
-	why   string // and how; a part of a sentence
+	gone  bool   // the server's process has ended, or was replaced
+	why   string // and how or why; a part of a sentence
 }
 
 // judge decides what becomes of the request: it is sent again only if it was
@@ -46,7 +46,7 @@ func judge(e ending) verdict {
 		}
 		return verdict{drop: true, code: wire.CodeUnavailable, text: fmt.Sprintf("the server could not be reached: %v; this was not carried out", e.err)}
 	case e.gone:
-		return verdict{code: wire.CodeInternal, text: fmt.Sprintf("the server ended (%s) while it worked on this; it may have been carried out", e.why)}
+		return verdict{code: wire.CodeInternal, text: fmt.Sprintf("the server was lost (%s) while it worked on this; it may have been carried out", e.why)}
 	case e.err == nil:
 		return verdict{code: wire.CodeInternal, text: "the server ended its answer before there was a result; this may have been carried out"}
 	}

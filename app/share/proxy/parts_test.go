@@ -47,7 +47,7 @@ func TestJudge(t *testing.T) {
 		{"no answer", ending{tries: 1}, false, false, wire.CodeInternal, []string{"may have been carried out"}},
 		{"no answer of a server that has ended", ending{tries: 1, gone: true, why: "it was killed"}, false, false, wire.CodeInternal, []string{"(it was killed)", "may have been carried out"}},
 		{"lost", ending{err: lost, tries: 1}, false, false, wire.CodeInternal, []string{"lost", "may have been carried out"}},
-		{"lost with the server", ending{err: lost, tries: 1, gone: true, why: "it crashed"}, false, false, wire.CodeInternal, []string{"the server ended (it crashed) while it worked on this; it may have been carried out"}},
+		{"lost with the server", ending{err: lost, tries: 1, gone: true, why: "it crashed"}, false, false, wire.CodeInternal, []string{"the server was lost (it crashed) while it worked on this; it may have been carried out"}},
 		{"not sent", ending{err: mcp.ErrNotSent, tries: 1, gone: true}, true, true, 0, nil},
 		{"not sent three times", ending{err: mcp.ErrNotSent, tries: 3}, true, true, 0, nil},
 		{"not sent, and tried enough", ending{err: mcp.ErrNotSent, tries: 4}, false, true, wire.CodeUnavailable, []string{"not carried out"}},

@@ -88,10 +88,10 @@ func (l *Session) forward(pumping, calls context.Context, it *item) {
 
 // fromCache answers a request without a server.
 func (l *Session) fromCache(it *item, lk *link) bool {
-	if lk != nil || it.Method != "tools/list" || l.under == "" || !plainList(it.Params) {
+	if lk != nil || it.Method != "tools/list" || !plainList(it.Params) {
 		return false
 	}
-	result, ok := l.o.Servers.Cached(it.Method, l.under)
+	result, ok := l.cached(it.Method)
 	if !ok {
 		return false
 	}

@@ -38,9 +38,10 @@ type item struct {
 	tries     int
 	told      bool // its fate has been told, or is being told
 	cancelled time.Time
-	wanted    bool   // the server works on it, and the client waits for it; see Session.wanted
-	answered  bool   // the server has answered it, whether anybody wanted that or not
-	abort     func() // ends its call; nil before it was sent
+	wanted    bool    // the server works on it, and the client waits for it; see Session.wanted
+	answered  bool    // the server has answered it, whether anybody wanted that or not
+	progress  float64 // that Session.Progress has shown
+	abort     func()  // ends its call; nil before it was sent
 }
 
 // overdueAfter is how long a request waits for the server before it is accepted

@@ -220,6 +220,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 		Servers: s.member, Out: s, Ephemeral: true, Log: s.log, Info: name.says,
 	})
 	s.member.OnPark(s.session.Park)
+	s.member.OnHang(s.session.Progress)
 	if err := w.add(s, func() { name.found(who(), false) }); err != nil {
 		s.member.Detach()
 		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())

@@ -1,0 +1,175 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lamplighter/monitor"
+)
+
+// hangs tells the broker that the server that runs does not answer.
+func (w *world) hangs(t *testing.T, b *Broker) *fakeServer {
+	s := w.the(t)
+	w.change(func() { s.hung = true })
+	b.Hung([]monitor.Identity{s.id})
+	return s
+}
+
+// acquires is a request that waits for a server.
+func acquires(t *testing.T, m *Client) <-chan answer {
+	m.Began()
+	got := make(chan answer, 1)
+	go func() {
+		s, err := m.Acquire(t.Context())
+		got <- answer{s, err}
+		m.Ended()
+	}()
+	synctest.Wait()
+	return got
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestHangThatPasses(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Attach(t.Context(), plan("a"), claude)
+		first := request(t, m)
+		m.Store("tools/list", "", []byte("tools"))
+		if _, ok := m.Cached("tools/list", ""); ok || isClosed(first.Hung) {
+			t.Error("it does not hang")
+		}
+		w.hangs(t, b)
+		if _, ok := m.Cached("tools/list", ""); !ok || !isClosed(first.Hung) {
+			t.Error("it hangs")
+		}
+		waits := acquires(t, m)
+		after(defaultHang - time.Second)
+		if len(waits) > 0 || isClosed(first.Gone) {
+			t.Error("the request has a server, or it was replaced")
+		}
+		b.Hung(nil)
+		if got := <-waits; got.err != nil || got.s.URL != first.URL || isClosed(got.s.Hung) {
+			t.Errorf("%+v", got)
+		}
+		after(time.Hour / 4)
+		if w.launched != 1 || w.kinds() != "" {
+			t.Errorf("launched %d, %s", w.launched, w.kinds())
+		}
+	})
+}
+
+// A server is replaced when somebody waits for it; until then it may be continued.
+func TestHangThatDoesNotPass(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m, other := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
+		first := request(t, m)
+		hung := w.hangs(t, b)
+		after(10 * time.Minute)
+		if w.count() != 1 || isClosed(first.Gone) {
+			t.Fatal("it was replaced for nobody")
+		}
+		got := <-acquires(t, other)
+		if got.err != nil || got.s.URL == first.URL || !isClosed(first.Gone) || first.Why() != "it did not answer for 10 min" {
+			t.Fatalf("%+v; %s", got, first.Why())
+		}
+		synctest.Wait()
+		if s := w.the(t); s == hung || !slices.Equal(hung.ends, []string{"the replacement of what hangs"}) || w.kinds() != "woken" {
+			t.Errorf("%+v, ended by %q; %s", s, hung.ends, w.kinds())
+		}
+		if request(t, m).URL != got.s.URL {
+			t.Error("they have different servers")
+		}
+	})
+}
+
+// What waits is told so from time to time.
+func TestHangIsTold(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m, idle := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
+		request(t, m)
+		var told []string
+		m.OnHang(func(text string) { w.change(func() { told = append(told, text) }) })
+		idle.OnHang(func(string) { t.Error("it has asked for nothing") })
+		w.hangs(t, b)
+		after(time.Minute)
+		got := acquires(t, m)
+		after(16 * time.Second)
+		tells := func() []string { w.mu.Lock(); defer w.mu.Unlock(); return slices.Clone(told) }
+		if want := []string{"the server does not answer; another one takes its place in 1 min", "the server does not answer; another one takes its place in 45 s"}; !slices.Equal(tells(), want) {
+			t.Errorf("%q", tells())
+		}
+		after(time.Minute)
+		if got := <-got; got.err != nil || len(tells()) != 4 {
+			t.Errorf("%v, %q", got.err, tells())
+		}
+	})
+}
+
+// One that must not be ended goes on beside the next one, without its lock, and is ended
+// as soon as it may be.
+func TestHungThatMustNotBeEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		o := w.options()
+		o.LockDir = t.TempDir()
+		pinned := errors.New("it is pinned")
+		end := o.EndHung
+		o.EndHung = nil
+		o.fill()
+		end = o.EndHung
+		o.EndHung = func(ctx context.Context, s Server) error {
+			w.mu.Lock()
+			why := pinned
+			w.mu.Unlock()
+			if why != nil {
+				return why
+			}
+			return end(ctx, s)
+		}
+		b := New(o)
+		defer served(t, b)()
+		m := b.Attach(t.Context(), plan("a"), claude)
+		request(t, m)
+		hung := w.hangs(t, b)
+		waits := acquires(t, m)
+		after(defaultHang)
+		next := <-waits
+		after(10 * time.Minute)
+		if next.err != nil || w.count() != 2 || w.kinds() != "woken stop_refused" && w.kinds() != "stop_refused woken" {
+			t.Fatalf("%+v, %d servers, %s", next, w.count(), w.kinds())
+		}
+		w.change(func() { pinned = nil })
+		after(leftEvery)
+		if s := w.the(t); s == hung || request(t, m).URL != next.s.URL {
+			t.Error("the wrong one was ended")
+		}
+	})
+}
+
+// An order to restart it does not wait for what nobody will answer.
+func TestRestartOfWhatHangs(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Attach(t.Context(), plan("a"), claude)
+		request(t, m)
+		m.OnPark(func() bool { return false })
+		waits := func() <-chan answer { w.hangs(t, b); return acquires(t, m) }()
+		if id, err := w.restarts(t, b, false); err != nil || id.PID != 102 {
+			t.Error(id, err)
+		}
+		if got := <-waits; got.err != nil || !strings.HasSuffix(got.s.URL, "102-1") {
+			t.Errorf("%+v", got)
+		}
+	})
+}

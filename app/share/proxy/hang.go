@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"lamplighter/app/share/wire"
+)
+
+// cached is what the server has answered to a request without parameters before.
+func (l *Session) cached(method string) ([]byte, bool) {
+	l.mu.Lock()
+	under := l.under
+	l.mu.Unlock()
+	if under == "" {
+		return nil, false
+	}
+	return l.o.Servers.Cached(method, under)
+}
+
+// answerHung answers from memory what a server was asked before it was found to hang.
+func (l *Session) answerHung(lk *link) {
+	for _, it := range l.unanswered() {
+		l.mu.Lock()
+		asked := it.link == lk && it.Method == "tools/list" && plainList(it.Params)
+		l.mu.Unlock()
+		if !asked {
+			continue
+		}
+		if result, ok := l.cached("tools/list"); ok {
+			l.tell(it, resultLine(it.ID, result))
+		}
+	}
+}
+
+// unanswered are the requests whose fate was not told.
+func (l *Session) unanswered() (list []*item) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, it := range l.pending {
+		if !it.told {
+			list = append(list, it)
+		}
+	}
+	return list
+}
+
+// progressStep is how much progress a message shows. The server may count as well, and
+// each number has to be larger than the one before.
+const progressStep = 0.001
+
+// Progress tells the client why its requests wait, where it has asked for that.
+func (l *Session) Progress(text string) {
+	for _, it := range l.unanswered() {
+		l.write(func() error {
+			l.mu.Lock()
+			it.progress += progressStep
+			line := progressLine(it.Message, it.progress, text)
+			possible := line != nil && it.accepted && !it.told && !l.ending
+			l.mu.Unlock()
+			if !possible {
+				return nil
+			}
+			return l.o.Out.Deliver(it.seq, false, line)
+		})
+	}
+}
+
+// progressLine is the notification of progress for a request, nil when nobody has
+// asked for it.
+func progressLine(request wire.Message, progress float64, text string) []byte {
+	var p struct {
+		Meta struct {
+			Token json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(request.Params, &p) != nil || len(p.Meta.Token) == 0 || string(p.Meta.Token) == "null" {
+		return nil
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.3f,"message":%q}}`, p.Meta.Token, progress, text)
+}
