@@ -10,10 +10,14 @@ import (
 // parked, where the file says nothing.
 const defaultPark = 30 * time.Minute
 
+// defaultHang is how long a shared server that does not answer is waited for, likewise.
+const defaultHang = 2 * time.Minute
+
 // SharingKeys is what the file says of servers that clients share. A field is nil
 // where it says nothing; Settings.Sharing tells what holds.
 type SharingKeys struct {
 	ParkAfterMinutes    *ParkMinutes `yaml:"park_after_minutes"`
+	HangLimitMinutes    *Minutes     `yaml:"hang_limit_minutes"`
 	ShareWithOtherUsers *bool        `yaml:"share_with_other_users"`
 }
 
@@ -22,6 +26,9 @@ type Sharing struct {
 	// ParkAfter is how long such a server stays without a request; 0 = for ever. One
 	// without clients stays as long, and ten minutes at most.
 	ParkAfter time.Duration
+	// HangLimit is how long clients wait for one that does not answer before another
+	// takes its place; 0 = for ever.
+	HangLimit time.Duration
 	// WithOtherUsers shares also while another user is logged in, whose programs
 	// could call the tools of a server that listens.
 	WithOtherUsers bool
@@ -31,12 +38,15 @@ type Sharing struct {
 // over replaces the time until a server is parked, unless it is 0: see
 // IdleShutdown.
 func (s Settings) Sharing(over time.Duration) Sharing {
-	all := Sharing{ParkAfter: defaultPark}
+	all := Sharing{ParkAfter: defaultPark, HangLimit: defaultHang}
 	switch {
 	case over != 0:
 		all.ParkAfter = over
 	case s.ParkAfterMinutes != nil:
 		all.ParkAfter = time.Duration(*s.ParkAfterMinutes)
+	}
+	if s.HangLimitMinutes != nil {
+		all.HangLimit = time.Duration(*s.HangLimitMinutes)
 	}
 	if s.ShareWithOtherUsers != nil {
 		all.WithOtherUsers = *s.ShareWithOtherUsers

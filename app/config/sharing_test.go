@@ -8,14 +8,16 @@ import (
 
 func TestSharing(t *testing.T) {
 	for text, want := range map[string]Sharing{
-		"":                               {ParkAfter: defaultPark},
-		"park_after_minutes: 45\n":       {ParkAfter: 45 * time.Minute},
-		"park_after_minutes: 0.05\n":     {ParkAfter: 3 * time.Second},
-		"park_after_minutes: none\n":     {},
-		"park_after_minutes: off\n":      {},
-		"park_after_minutes: null\n":     {},
-		"share_with_other_users: true\n": {ParkAfter: defaultPark, WithOtherUsers: true},
-		"share_with_other_users: false\npark_after_minutes: 1\n": {ParkAfter: time.Minute},
+		"":                               {ParkAfter: defaultPark, HangLimit: defaultHang},
+		"park_after_minutes: 45\n":       {ParkAfter: 45 * time.Minute, HangLimit: defaultHang},
+		"park_after_minutes: 0.05\n":     {ParkAfter: 3 * time.Second, HangLimit: defaultHang},
+		"park_after_minutes: none\n":     {HangLimit: defaultHang},
+		"park_after_minutes: off\n":      {HangLimit: defaultHang},
+		"park_after_minutes: null\n":     {HangLimit: defaultHang},
+		"hang_limit_minutes: 0.5\n":      {ParkAfter: defaultPark, HangLimit: 30 * time.Second},
+		"hang_limit_minutes: none\n":     {ParkAfter: defaultPark},
+		"share_with_other_users: true\n": {ParkAfter: defaultPark, HangLimit: defaultHang, WithOtherUsers: true},
+		"share_with_other_users: false\npark_after_minutes: 1\n": {ParkAfter: time.Minute, HangLimit: defaultHang},
 	} {
 		settings, problems := parse([]byte(text))
 		if got := settings.Sharing(0); len(problems) > 0 || got != want {
@@ -36,6 +38,7 @@ func TestParseRefusesSharing(t *testing.T) {
 		"park_after_minutes: soon":         minutes,
 		"park_after_minutes: never":        minutes,
 		"park_after_minutes: [10]":         "wants one plain value",
+		"hang_limit_minutes: off":          minutes,
 		"park_after_minuts: 10":            `did you mean "park_after_minutes"?`,
 		"share_with_other_users: yes":      "is not one of true, false",
 		"share_with_other_users:":          "has no value",
@@ -44,7 +47,7 @@ func TestParseRefusesSharing(t *testing.T) {
 		"park_after_minutes: 999999999999": minutes,
 	} {
 		settings, problems := parse([]byte("# mine\n" + text + "\n"))
-		if len(problems) != 1 || problems[0].Line != 2 || !strings.Contains(problems[0].Text, want) || settings.Sharing(0) != (Sharing{ParkAfter: defaultPark}) {
+		if len(problems) != 1 || problems[0].Line != 2 || !strings.Contains(problems[0].Text, want) || settings.Sharing(0) != (Sharing{ParkAfter: defaultPark, HangLimit: defaultHang}) {
 			t.Errorf("%s: got %v, want %q", text, problems, want)
 		}
 	}

@@ -67,7 +67,8 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	policing := b.startPolicies(orders, lockHeld)
 	policing.add(add)
 	b.startSessions(ctx)
-	b.startSharing(pins.unknown)
+	b.startSharing(pins.unknown, orders)
+	add("servers that hang", b.followHangs)
 	// Looked at while the clients are there still, and said when all else is done:
 	// whoever does not read, or has gone, must not hold the end up or cut it short.
 	last := make(chan string, 1)

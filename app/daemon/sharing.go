@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/share"
 	"lamplighter/app/share/proxy"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/stop"
 )
 
@@ -34,8 +37,9 @@ type sharing struct {
 // not end one that they had started themselves.
 const sharedStart = time.Minute
 
-// startSharing makes the parts, after those that start servers.
-func (b *background) startSharing(unknownPins func() error) {
+// startSharing makes the parts, after those that start servers; orders end those that
+// hang.
+func (b *background) startSharing(unknownPins func() error, orders api.Stopper) {
 	s := &sharing{changed: monitor.NewBell()}
 	b.sharing = s
 	over, err := config.IdleShutdown(b.Getenv)
@@ -65,7 +69,11 @@ func (b *background) startSharing(unknownPins func() error) {
 			b.model.SetShared(list)
 			s.changed.Ring()
 		},
-		Quiet:  b.quietSince,
+		Quiet:     b.quietSince,
+		HangLimit: func() time.Duration { return s.holds.Load().HangLimit },
+		EndHung: func(ctx context.Context, server share.Server) error {
+			return endHung(ctx, b.model.Snapshot(), server.Identity(), orders)
+		},
 		Record: b.model.Record,
 		RSS:    func(id monitor.Identity) uint64 { return memoryOf(b.model.Snapshot(), id) },
 		Log:    b.log,
@@ -165,6 +173,61 @@ func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool
 		At: time.Now(), Kind: monitor.EventStopRefused, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: "it " + refusal.Why,
 	})
 	return next, refusal
+}
+
+// followHangs tells the broker which shared servers do not answer.
+func (b *background) followHangs(ctx context.Context) error {
+	snapshots, cancel := b.model.Subscribe()
+	defer cancel()
+	var told []monitor.Identity
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case s, ok := <-snapshots:
+			if !ok {
+				return nil
+			}
+			if hung := hungIn(s); !slices.Equal(hung, told) {
+				b.sharing.broker.Hung(hung)
+				told = hung
+			}
+		}
+	}
+}
+
+// hungIn are the shared servers that do not answer whether they live.
+func hungIn(s *monitor.Snapshot) (hung []monitor.Identity) {
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		if in.Lifetime == monitor.LifetimeShared && (in.Cause == monitor.CauseSuspended || in.Cause == monitor.CauseUnreachable) {
+			hung = append(hung, in.Identity)
+		}
+	}
+	return hung
+}
+
+// endHung ends a server that hangs and was replaced, by the order of those who wait for
+// it no more. While something speaks against that it only looks.
+func endHung(ctx context.Context, s *monitor.Snapshot, id monitor.Identity, orders api.Stopper) error {
+	in := s.Instance(id)
+	if in == nil {
+		return nil // it has ended
+	}
+	order := stop.Order{By: "its clients, who have another server", DryRun: true}
+	_, err := orders.Stop(ctx, *in, order)
+	if err == nil {
+		order.DryRun = false
+		_, err = orders.Stop(ctx, *in, order)
+	}
+	var refusal *stop.Refusal
+	switch {
+	case errors.Is(err, process.ErrGone):
+		return nil
+	case errors.As(err, &refusal):
+		return errors.New("it " + refusal.Why)
+	}
+	return err
 }
 
 // quietSince is since when nothing works below a server, after a look at it.

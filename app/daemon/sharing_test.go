@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,8 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/daemon/daemontest"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/stop"
 )
 
 func TestSpared(t *testing.T) {
@@ -38,6 +41,54 @@ func TestSpared(t *testing.T) {
 		}
 		if memoryOf(s, s.Instances[0].Identity) != 5 || memoryOf(s, unknown) != 0 {
 			t.Error("the memory is another's")
+		}
+	}
+}
+
+func TestHungIn(t *testing.T) {
+	s := &monitor.Snapshot{Instances: []monitor.Instance{
+		daemontest.SerenaAt(7, 24282, "alpha"), daemontest.SerenaAt(8, 24283, "beta"), daemontest.SerenaAt(9, 24284, "gamma"), daemontest.SerenaAt(10, 24285, "delta"),
+	}}
+	for i, cause := range []monitor.Cause{monitor.CauseSuspended, monitor.CauseUnreachable, monitor.CauseNone, monitor.CauseSuspended} {
+		s.Instances[i].Cause, s.Instances[i].Lifetime = cause, monitor.LifetimeShared
+	}
+	s.Instances[3].Lifetime = monitor.LifetimeSession
+	if got := hungIn(s); !slices.Equal(got, []monitor.Identity{s.Instances[0].Identity, s.Instances[1].Identity}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// answering is a ladder with an answer.
+type answering struct {
+	err    error
+	orders []stop.Order
+}
+
+func (a *answering) Stop(_ context.Context, _ monitor.Instance, o stop.Order) (stop.Result, error) {
+	a.orders = append(a.orders, o)
+	return stop.Result{}, a.err
+}
+
+func TestEndHung(t *testing.T) {
+	s := &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(7, 24282, "alpha")}}
+	for name, test := range map[string]struct {
+		err    error
+		want   string
+		orders int
+	}{
+		"ended":  {nil, "", 2},
+		"pinned": {&stop.Refusal{Label: "7 - alpha", Kind: stop.ErrPinned, Why: "is pinned."}, "it is pinned.", 1},
+		"gone":   {process.ErrGone, "", 1},
+	} {
+		ladder := &answering{err: test.err}
+		err := endHung(t.Context(), s, s.Instances[0].Identity, ladder)
+		if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want || len(ladder.orders) != test.orders || !ladder.orders[0].DryRun {
+			t.Errorf("%s: %v, %+v", name, err, ladder.orders)
+		}
+		for _, o := range ladder.orders {
+			if o.Force || o.Automatic {
+				t.Errorf("%s: %+v", name, o)
+			}
 		}
 	}
 }

@@ -33,6 +33,7 @@ type Shim struct {
 	In    io.WriteCloser
 	lines chan string
 	early map[string]Reply // answers that came before they were awaited, by id
+	Told  []string         // lines that answer nothing, as far as Await has read them
 }
 
 // Wrap starts the shim for a command, as a client in that folder does.
@@ -131,6 +132,8 @@ func (s *Shim) Await(t *testing.T, id string) Reply {
 			}
 			if r.Method == "" {
 				s.early[string(r.ID)] = r
+			} else {
+				s.Told = append(s.Told, line)
 			}
 		case <-limit:
 			t.Fatalf("no answer to %s; it said %q", id, s.Err.String())

@@ -45,6 +45,7 @@ type group struct {
 	look   bool      // somebody is looking whether it can be ended
 	// restarting: it is ended to be started again at once.
 	restarting bool
+	replaces   bool // with starting: another one that hangs
 }
 
 // start is one try to start the server. Who waits for done may read err.
@@ -244,7 +245,8 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 	defer b.mu.Unlock()
 	defer close(s.done)
 	restarting := g.restarting
-	g.starting, s.err, g.restarting = nil, err, false
+	replaces := g.replaces
+	g.starting, s.err, g.restarting, g.replaces = nil, err, false, false
 	now := time.Now()
 	var no *forbidden
 	switch {
@@ -271,6 +273,8 @@ func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
 	switch {
 	case restarting:
 		b.record(g, r.server.Identity(), monitor.EventWoken, "restarted")
+	case replaces:
+		b.record(g, r.server.Identity(), monitor.EventWoken, "in place of "+g.label(g.last)+", which did not answer")
 	case g.last.PID != 0 && len(g.members) > 0:
 		b.record(g, r.server.Identity(), monitor.EventWoken, "started again by a request, "+monitor.Span(now.Sub(g.ended))+" after it had ended")
 	}

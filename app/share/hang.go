@@ -73,7 +73,7 @@ func (b *Broker) attendHung(ctx context.Context) {
 		if len(waiting) > 0 {
 			timer.Reset(next)
 		}
-		if time.Since(told) >= progressEvery {
+		if len(waiting) > 0 && time.Since(told) >= progressEvery {
 			told = time.Now()
 			for _, tell := range waiting {
 				tell()
@@ -124,6 +124,7 @@ func (b *Broker) replaceHung() (next time.Duration, waiting []func()) {
 // caller holds mu.
 func (b *Broker) replace(g *group, r *run, silent time.Duration) {
 	now := time.Now()
+	b.o.Log.Warn("a shared server hangs, and is replaced", "server", g.label(r.server.Identity()), "clients", len(g.members))
 	r.ending = "it did not answer for " + monitor.Span(silent)
 	r.exited = true
 	close(r.gone)
@@ -133,7 +134,7 @@ func (b *Broker) replace(g *group, r *run, silent time.Duration) {
 	g.lock, r.lock = r.lock, nil
 	g.seen.forget(r.generation)
 	b.left = append(b.left, r)
-	b.o.Log.Warn("a shared server hangs, and is replaced", "server", g.label(g.last), "clients", len(g.members))
+	g.replaces = true
 	b.begin(g)
 	b.busy.Go(func() { b.endLeft(g, r) })
 }

@@ -85,8 +85,8 @@ func TestHangThatDoesNotPass(t *testing.T) {
 			t.Fatalf("%+v; %s", got, first.Why())
 		}
 		synctest.Wait()
-		if s := w.the(t); s == hung || !slices.Equal(hung.ends, []string{"the replacement of what hangs"}) || w.kinds() != "woken" {
-			t.Errorf("%+v, ended by %q; %s", s, hung.ends, w.kinds())
+		if s := w.the(t); s == hung || !slices.Equal(hung.ends, []string{"the replacement of what hangs"}) || w.kinds() != "woken" || w.told[0].Detail != "in place of 101 - a, which did not answer" {
+			t.Errorf("%+v, ended by %q; %+v", s, hung.ends, w.told)
 		}
 		if request(t, m).URL != got.s.URL {
 			t.Error("they have different servers")
@@ -98,21 +98,19 @@ func TestHangThatDoesNotPass(t *testing.T) {
 func TestHangIsTold(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m, idle := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
+		after(time.Second)
 		request(t, m)
 		var told []string
 		m.OnHang(func(text string) { w.change(func() { told = append(told, text) }) })
 		idle.OnHang(func(string) { t.Error("it has asked for nothing") })
+		m.Began()
 		w.hangs(t, b)
-		after(time.Minute)
-		got := acquires(t, m)
-		after(16 * time.Second)
-		tells := func() []string { w.mu.Lock(); defer w.mu.Unlock(); return slices.Clone(told) }
-		if want := []string{"the server does not answer; another one takes its place in 1 min", "the server does not answer; another one takes its place in 45 s"}; !slices.Equal(tells(), want) {
-			t.Errorf("%q", tells())
-		}
-		after(time.Minute)
-		if got := <-got; got.err != nil || len(tells()) != 4 {
-			t.Errorf("%v, %q", got.err, tells())
+		after(defaultHang)
+		m.Ended()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if len(told) != 8 || told[0] != "the server does not answer; another one takes its place in 2 min" || !strings.HasSuffix(told[7], "in 15 s") {
+			t.Errorf("%q", told)
 		}
 	})
 }

@@ -35,6 +35,7 @@ func TestSharedSerena(t *testing.T) {
 		{"wrappers that come and go", s.ephemeralWrappers},
 		{"the clients that people use", s.realClients},
 		{"restarted", s.restarted},
+		{"suspended under four clients", s.suspended},
 		{"parked and woken", s.parked},
 		{"its project is away for a moment", s.projectAway},
 		{"the server is killed", s.serverKilled},
@@ -169,6 +170,58 @@ func (s shared) restarted(t *testing.T) {
 	for _, c := range []*e2e.Shim{client, other} {
 		c.Terminated(t)
 	}
+}
+
+// A server that hangs holds up nobody for long: who comes is answered from memory, who
+// waits is told so, and the next one takes its place. No edit is made twice.
+func (s shared) suspended(t *testing.T) {
+	usual := e2e.PatientStart + "log_level: debug\n"
+	s.Set(t, usual+"hang_limit_minutes: 0.25\n")
+	defer s.Set(t, usual)
+	file := filepath.Join(s.harbour, "edits.go")
+	if err := os.WriteFile(file, []byte("package main\n\nfunc edited() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var clients []*e2e.Shim
+	for range 4 {
+		client := s.joins(t, s.harbour)
+		client.Send(t, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		client.Await(t, "1")
+		apptest.Contains(t, client.Overview(t, 2), "greet")
+		clients = append(clients, client)
+	}
+	server := s.only(t, s.harbour)
+	suspend(t, server)
+	for i, client := range clients {
+		client.Send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"insert_after_symbol","arguments":`+
+			`{"name_path":"edited","relative_path":"edits.go","body":"func edit%d() {}\n"},"_meta":{"progressToken":"p%d"}}}`, i, i))
+	}
+	newcomer := s.joins(t, s.harbour)
+	newcomer.Send(t, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if list := newcomer.Await(t, "1"); !strings.Contains(string(list.Result), "insert_after_symbol") || !slices.Equal(s.Serenas(), []int{server}) {
+		t.Errorf("servers: %v; %.300s", s.Serenas(), list.Line)
+	}
+	apptest.Contains(t, newcomer.Overview(t, 2), "greet")
+	for i, client := range clients {
+		answer := client.Await(t, "3")
+		apptest.Contains(t, client.Overview(t, 4), "greet")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch made := strings.Count(string(text), fmt.Sprintf("func edit%d()", i)); {
+		case answer.Error != nil && (made > 1 || !strings.Contains(answer.Error.Message, "it did not answer for") || !strings.Contains(answer.Error.Message, "it may have been carried out")),
+			answer.Error == nil && made != 1:
+			t.Errorf("edit %d was made %d times: %s", i, made, answer.Line)
+		}
+		if !strings.Contains(strings.Join(client.Told, "\n"), fmt.Sprintf(`"progressToken":"p%d","progress":0.001,"message":"the server does not answer`, i)) {
+			t.Errorf("client %d was told %q", i, client.Told)
+		}
+		client.Terminated(t)
+	}
+	newcomer.Terminated(t)
+	apptest.Eventually(t, "it was ended", func() bool { return !e2e.Alive(server) })
+	s.only(t, s.harbour)
 }
 
 // A server that nobody asks is parked under its client, which notices nothing;
