@@ -31,7 +31,7 @@ func connect(o connectOptions) int {
 		s.refuse(began, b.why)
 		return b.status
 	case err != nil && o.orDirect:
-		complain(unreachable(paths, err) + ", so that the command runs without it")
+		complain(unreachable(paths, err) + ", so that the command runs without it until the client starts it again")
 		return direct(o.command)
 	case err != nil:
 		why := unreachable(paths, err) + "; start it with: lamplighter run"
