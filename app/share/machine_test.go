@@ -140,6 +140,20 @@ func (x *machine) die(rt *rapid.T) {
 	synctest.Wait()
 }
 
+// hang makes some servers hang, and lets the others answer again.
+func (x *machine) hang(rt *rapid.T) {
+	var hung []monitor.Identity
+	x.w.mu.Lock()
+	for _, s := range x.w.live {
+		if s.hung = rapid.Bool().Draw(rt, "hangs"); s.hung {
+			hung = append(hung, s.id)
+		}
+	}
+	x.w.mu.Unlock()
+	x.b.Hung(hung)
+	synctest.Wait()
+}
+
 // pass lets time pass.
 func (x *machine) pass(rt *rapid.T) {
 	after(time.Duration(rapid.IntRange(1, 1000).Draw(rt, "seconds")) * time.Second)
@@ -241,6 +255,7 @@ func (x *machine) settle(rt *rapid.T) {
 			c.stays = false
 		}
 	})
+	x.b.Hung(nil)
 	after(time.Minute)
 	x.check(rt)
 	for _, c := range slices.Clone(x.members) {
@@ -279,7 +294,7 @@ func inBubble(t *testing.T, check func()) {
 }
 
 // Whatever comes in whichever order: never two servers of a key, never one ended
-// with a request in flight, and nobody forgotten.
+// with a request in flight, unless it hangs, and nobody forgotten.
 func TestBrokerAsAStateMachine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { inBubble(t, func() { aBroker(t, rt) }) })
 }
@@ -297,7 +312,7 @@ func aBroker(t *testing.T, rt *rapid.T) {
 	after(time.Second)
 	rt.Repeat(map[string]func(*rapid.T){
 		"join": x.join, "leave": x.leave, "ask": x.ask, "finish": x.finish, "die": x.die, "pass": x.pass,
-		"speak": x.speak, "delay": x.delay, "": x.check,
+		"speak": x.speak, "delay": x.delay, "hang": x.hang, "": x.check,
 	})
 	x.settle(rt)
 }

@@ -89,7 +89,7 @@ func (s *fakeServer) Ending() string {
 func (s *fakeServer) End(_ context.Context, by string) error {
 	s.world.mu.Lock()
 	s.ends = append(s.ends, by)
-	if s.world.flying[s.key] > 0 {
+	if s.world.flying[s.key] > 0 && !s.hung {
 		s.world.cut = append(s.world.cut, s.key)
 	}
 	err := s.world.stubborn

@@ -113,14 +113,23 @@ func (s *fakeSession) Version() string { return s.version }
 func (s *fakeSession) Listen()         {}
 
 func (s *fakeSession) Close(ctx context.Context) {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
+	w := s.world
+	w.mu.Lock()
 	s.closed = true
-	if ctx.Err() != nil {
-		return // no time to tell the server
+	if ctx.Err() == nil && w.sessions[s.id] == s { // else there is no time to tell the server
+		delete(w.sessions, s.id)
 	}
-	if s.world.sessions[s.id] == s {
-		delete(s.world.sessions, s.id)
+	var ended []*fakeCall
+	w.calls = slices.DeleteFunc(w.calls, func(c *fakeCall) bool {
+		if c.session == s {
+			ended = append(ended, c)
+			w.carried[c.id]++ // it may have been
+		}
+		return c.session == s
+	})
+	w.mu.Unlock()
+	for _, c := range ended {
+		c.end(mcp.ErrLost)
 	}
 }
 

@@ -84,13 +84,23 @@ func (g *fakeGroup) answers(again bool) {
 	g.change(func() {
 		close(g.hold)
 		g.hangs, g.hold = false, nil
-		if g.hung = make(chan struct{}); again {
+		g.hung = make(chan struct{})
+		switch {
+		case g.server == nil: // it has ended
+		case again:
 			g.server.Hung = g.hung
-			return
+		default:
+			close(g.gone)
+			g.server = nil
 		}
-		close(g.gone)
-		g.server = nil
 	})
+}
+
+// isHung reports whether there is a server, and whether it hangs.
+func (g *fakeGroup) isHung() (runs, hangs bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.server != nil, g.hangs
 }
 
 // killed is the death of the server's process. Its end is known while its

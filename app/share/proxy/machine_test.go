@@ -152,7 +152,7 @@ func (s *modelShim) lose(p *leasing) {
 }
 
 // TestEachRequestHasOneFate lets everything happen in any order: clients send
-// and cancel, the server answers, loses, forgets and dies, and lamplighter is
+// and cancel, the server answers, loses, forgets, hangs and dies, and lamplighter is
 // started again.
 func TestEachRequestHasOneFate(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -249,6 +249,15 @@ func TestEachRequestHasOneFate(t *testing.T) {
 					time.Sleep(time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms")) * time.Millisecond)
 					g.fell()
 				},
+				"hang, or no longer": func(t *rapid.T) {
+					switch runs, hangs := g.isHung(); {
+					case hangs:
+						g.answers(rapid.Bool().Draw(t, "answers again"))
+					case runs:
+						g.hang()
+					}
+				},
+				"progress of a hang": func(*rapid.T) { p.lease.Progress("it does not answer") },
 				"park": func(*rapid.T) {
 					if p.lease.Park() {
 						w.die()
@@ -269,6 +278,9 @@ func TestEachRequestHasOneFate(t *testing.T) {
 					check(t, w, s)
 				},
 			})
+			if _, hangs := g.isHung(); hangs {
+				g.answers(true)
+			}
 			for range 1000 {
 				time.Sleep(time.Second)
 				synctest.Wait()
