@@ -27,7 +27,7 @@ func (r routes) workspaceStream(w http.ResponseWriter, req *http.Request) {
 	pause.Stop()
 	defer pause.Stop()
 	next, said := views, []byte(nil)
-	text := []byte(":\n\n")    // which shows at once that there is a stream
+	text := []byte(":\n\n")                 // which shows at once that there is a stream
 	for (&sender{w: w}).send(text) == nil { // otherwise the reader has gone, or takes nothing
 		text = nil
 		select {
