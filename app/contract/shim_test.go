@@ -116,4 +116,6 @@ func TestRelayKeepsBytes(t *testing.T) {
 	for _, want := range sent {
 		check(t, strings.Contains(received, want), "the server has not received %.500q", want)
 	}
+	// Else it is there for the verbs without a daemon, to which ours is another client.
+	home.does(t, fine, "stop", strconv.Itoa(only(t, project)))
 }
