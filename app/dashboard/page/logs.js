@@ -5,12 +5,10 @@ import { html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } f
 import { count, plural } from './format.js';
 import { useKey } from './keys.js';
 import { Pages, countLines, finder, foundWords, missed, mostHits, parse, pieces, rank, split, step, weight } from './loglines.js';
-import { asked, ordered, shown as pageShown } from './query.js';
-import { connected } from './store.js';
+import { asked, ordered, useQuery } from './query.js';
 import { say, stored } from './ui.js';
 
 const every = 2_000; // ms between two looks
-const everyMost = 10_000; // ms, while it does not answer
 const orderMost = 60_000; // ms for what a person ordered; a log may be long
 const mostLines = 10_000; // that are in the page at once
 const perChunk = 100; // rows; a chunk that is out of sight costs no layout
@@ -24,7 +22,6 @@ const wraps = stored('lamplighter-log-wrap', true, Boolean);
 // Session is what is held of one instance's log. version changes with it.
 class Session {
   version = signal(0);
-  trouble = signal('');
   pages = new Pages();
   records = /** @type {any[]} */ ([]); // oldest first
   lines = 0;
@@ -95,8 +92,8 @@ export function Logs({ found }) {
   const [loading, setLoading] = useState(false);
   const version = session.version.value;
   const follow = useFollow(box, version);
-  const readable = pageShown.value && connected.value && !ended && Boolean(instance.port);
-  usePoll(session, instance.id, readable, follow);
+  const readable = !ended && Boolean(instance.port);
+  const trouble = useLog(session, instance.id, readable, follow);
 
   const held = useMemo(() => {
     const known = session.records.filter((one) => !one.isNote).length;
@@ -161,7 +158,7 @@ export function Logs({ found }) {
   const more = pages.known && !pages.whole && !ended && room;
   const nothing = missed({ known, shown, hits: hits.length, query, level: level.value, older: !pages.whole });
   const earlier = more && html`<button type="button" class="small" disabled=${loading} onClick=${loadEarlier}>Load earlier</button>`;
-  const wrong = ended ? (known > 0 ? 'This server has ended. These are the messages that the page had read.' : '') : session.trouble.value && instance.port ? `The log cannot be read: ${session.trouble.value.replace(/\.$/, '')}. Trying again.` : '';
+  const wrong = ended ? (known > 0 ? 'This server has ended. These are the messages that the page had read.' : '') : trouble && instance.port ? `The log cannot be read: ${trouble.replace(/\.$/, '')}. Trying again.` : '';
   return html`<section class="logs" aria-label="Logs"><h2 class="unseen">Logs</h2>
     <div class="log-bar" role="group" aria-label="Log controls">
       <select aria-label="Level" title="Which messages are shown" value=${level.value} onChange=${(event) => { level.value = event.currentTarget.value; }}>${levels.map(([word, words]) => html`<option value=${word}>${words}</option>`)}</select>
@@ -180,46 +177,27 @@ export function Logs({ found }) {
     <div class="log-frame"><div ref=${box} class=${`log-list ${wraps.value ? '' : 'log-nowrap'} ${follow.on ? 'log-following' : ''}`} role="log" aria-live="off" aria-label="Log messages" tabindex="0" ...${follow.handlers}>
         <div class="log-top muted">${!nothing && known > 0 && (earlier || above({ room, cleared, ended, pages }))}</div>
         <div class="log-rows">${chunks(rows).map(({ key, list, day }) => html`<${Chunk} key=${key} list=${list} day=${day} of=${held.of} query=${query} current=${list.includes(current?.record) ? current : null} />`)}</div>
-        ${known === 0 && html`<p class="log-empty muted">${emptyWords({ ended, instance, pages, trouble: session.trouble.value })}</p>`}</div>
+        ${known === 0 && html`<p class="log-empty muted">${emptyWords({ ended, instance, pages, trouble })}</p>`}</div>
       ${follow.below > 0 && html`<button type="button" class="log-below primary" onClick=${() => { follow.begin(); box.current?.focus({ preventScroll: true }); }}>${plural(follow.below, 'new message', 'new messages')} below</button>`}</div></section>`;
 }
 
 const read = (id, start) => ordered(id, (one) => one.post('get_log_messages', { start_idx: start }, { limit: orderMost }));
 
-// usePoll asks for what is new while the log can be read.
-function usePoll(session, id, readable, follow) {
+// useLog asks for what is new while the log can be read, and returns why it cannot be.
+function useLog(session, id, on, follow) {
   const following = useRef(follow);
   following.current = follow;
-  useEffect(() => {
-    if (!readable) return undefined;
-    const control = new AbortController();
-    let timer = 0;
-    let wait = every;
-    const poll = async () => {
-      try {
-        let again = true;
-        while (again) {
-          const answer = await asked(id, control.signal, (one) => one.post('get_log_messages', { start_idx: session.pages.ask() }, { signal: control.signal }));
-          if (control.signal.aborted) return;
-          const before = session.records.at(-1)?.serial ?? 0;
-          again = session.take(answer, following.current.on ? mostLines : 2 * mostLines);
-          following.current.grew((session.records.at(-1)?.serial ?? 0) - before);
-        }
-        session.trouble.value = '';
-        wait = every;
-      } catch (error) {
-        if (control.signal.aborted) return;
-        session.trouble.value = error.message;
-        wait = Math.min(2 * wait, everyMost);
-      }
-      timer = setTimeout(poll, wait);
-    };
-    poll();
-    return () => {
-      control.abort();
-      clearTimeout(timer);
-    };
-  }, [session, id, readable]);
+  const ask = async (signal) => {
+    let again = true;
+    while (again) {
+      const answer = await asked(id, signal, (one) => one.post('get_log_messages', { start_idx: session.pages.ask() }, { signal }));
+      signal.throwIfAborted();
+      const before = session.records.at(-1)?.serial ?? 0;
+      again = session.take(answer, following.current.on ? mostLines : 2 * mostLines);
+      following.current.grew((session.records.at(-1)?.serial ?? 0) - before);
+    }
+  };
+  return useQuery(`log ${id}`, ask, { on, every }).trouble?.text ?? '';
 }
 
 // useFollow stays at the end of the log, until the reader scrolls up. While somebody
