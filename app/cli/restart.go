@@ -15,6 +15,7 @@ import (
 
 func (p *program) restartVerb() *cobra.Command {
 	o := stopOptions{restart: true}
+	language := false
 	cmd := &cobra.Command{
 		Use:   "restart ID|PID|PROJECT…",
 		Short: "Start servers again under their clients",
@@ -26,9 +27,13 @@ Only its client can start another server again, and most do so only when they ar
 restarted themselves: that is said, and asked before it is ended.
 
 What is pinned or at work is restarted with --force only; the clients whose calls
-are cut off get an error that says so.`,
+are cut off get an error that says so.
+
+With --language-server the servers go on, and only their language servers are started
+again: what hangs or crashes is ended, and Serena starts it with the next call.`,
 		Example: `  lamplighter restart alpha
-  lamplighter restart 4711 --dry-run`,
+  lamplighter restart 4711 --dry-run
+  lamplighter restart --language-server alpha`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("restart takes at least one server: its pid, port, id or project, as in lamplighter restart 24284")
@@ -37,7 +42,14 @@ are cut off get an error that says so.`,
 		},
 		ValidArgsFunction: p.completeInstances(many, func(in *monitor.Instance) bool { return view.Of(in).Restart != nil }),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.restartAll(cmd.Context(), args, o); err != nil {
+			restart := func() error { return p.restartAll(cmd.Context(), args, o) }
+			if language {
+				if o.force || o.dryRun || o.yes || o.asJSON {
+					return usageError{errors.New("restart takes no other flag beside --language-server")}
+				}
+				restart = func() error { return p.restartLanguageServers(cmd.Context(), args) }
+			}
+			if err := restart(); err != nil {
 				return fmt.Errorf("restart: %w", err)
 			}
 			return nil
@@ -45,6 +57,7 @@ are cut off get an error that says so.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	flags.BoolVar(&language, "language-server", false, "restart only the language servers of a Serena")
 	flags.BoolVar(&o.force, "force", false, "restart also what is pinned, at work or in use")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "check everything, and say what would be done")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
@@ -52,20 +65,52 @@ are cut off get an error that says so.`,
 	return cmd
 }
 
-// restartAll restarts what the arguments mean, which only the background process can.
-func (p *program) restartAll(ctx context.Context, args []string, o stopOptions) error {
-	v, client, err := p.lookToChange(ctx)
+// toRestart are the servers that the arguments mean, and the background process, which
+// alone can restart them. The caller closes it.
+func (p *program) toRestart(ctx context.Context, args []string) (v listing, client *api.Client, instances []*monitor.Instance, err error) {
+	v, client, err = p.lookToChange(ctx)
 	if err == nil && client == nil {
 		client, err = p.dial(ctx) // which says why
 	}
 	if err != nil {
-		return fmt.Errorf("nothing was restarted: %w", err)
+		return v, nil, nil, fmt.Errorf("nothing was restarted: %w", err)
 	}
-	defer client.Close()
-	instances, err := chooseAll(v.snapshot, args, "restarted")
+	if instances, err = chooseAll(v.snapshot, args, "restarted"); err != nil {
+		client.Close()
+	}
+	return v, client, instances, err
+}
+
+// restartLanguageServers restarts those of the servers that the arguments mean.
+func (p *program) restartLanguageServers(ctx context.Context, args []string) error {
+	_, client, instances, err := p.toRestart(ctx, args)
 	if err != nil {
 		return err
 	}
+	defer client.Close()
+	failed := false
+	for _, in := range instances {
+		done, err := client.RestartLanguageServer(ctx, in.ID())
+		if err != nil {
+			p.Say("%s", monitor.Clean(err.Error()))
+			failed = true
+		} else if err := p.print(monitor.Clean(done.Detail) + "\n"); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return toldError{errors.New("not all were restarted")}
+	}
+	return nil
+}
+
+// restartAll restarts what the arguments mean, which only the background process can.
+func (p *program) restartAll(ctx context.Context, args []string, o stopOptions) error {
+	v, client, instances, err := p.toRestart(ctx, args)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
 	targets := make([]*stopped, len(instances))
 	var lost strings.Builder
 	for i, in := range instances {
