@@ -34,8 +34,6 @@ type System interface {
 	SameUser(pid int) (bool, error)
 	// Tree is the stat of a process and of all below it, each parent first.
 	Tree(root monitor.Identity) ([]Stat, error)
-	// LeadsSession reports whether a process is the leader of a session of its own.
-	LeadsSession(pid int) (bool, error)
 	// Ends are the ends of pipes and sockets that a server holds.
 	Ends(server monitor.Identity) Ends
 	// Listeners begins to follow on which TCP addresses processes listen: Ports. Each
@@ -104,7 +102,6 @@ func (local) MainThreadCPU(pid int) (time.Duration, error)   { return MainThread
 func (local) Started(id monitor.Identity) (time.Time, error) { return StartedAt(id) }
 func (local) SameUser(pid int) (bool, error)                 { return SameUser(pid) }
 func (local) Tree(root monitor.Identity) ([]Stat, error)     { return Tree(root) }
-func (local) LeadsSession(pid int) (bool, error)             { return LeadsSession(pid) }
 func (local) Ends(server monitor.Identity) Ends              { return localEnds{server} }
 func (local) Listeners() func([]int) ([]Listener, error)     { return NewPorts().Listeners }
 func (local) Connections(port int) ([]Connection, error)     { return Connections(port) }

@@ -195,9 +195,6 @@ func (m *Machine) listeners(pids []int) ([]process.Listener, error) {
 	return slices.Compact(list), nil
 }
 
-// LeadsSession is not recorded.
-func (m *Machine) LeadsSession(int) (bool, error) { return false, errors.ErrUnsupported }
-
 func (m *Machine) Connections(port int) ([]process.Connection, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -68,7 +68,7 @@ func (l *Ladder) languageServers(server monitor.Identity) ([]process.Info, error
 		if s.Parent != server.PID || s.State == process.Unreaped {
 			continue
 		}
-		leads, err := l.o.System.LeadsSession(s.PID)
+		leads, err := l.o.LeadsSession(s.PID)
 		if err == nil && !leads || errors.Is(err, process.ErrGone) {
 			continue
 		}
