@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -157,7 +158,7 @@ func (s shared) restarted(t *testing.T) {
 	apptest.Contains(t, other.Overview(t, 1), "greet")
 	before := s.only(t, s.harbour)
 	client.Call(t, 2, "find_symbol", map[string]any{"name_path_pattern": "greet"})
-	status, out, errText := s.Does(t, "restart", "harbour")
+	status, out, errText := s.Does(t, "restart", strconv.Itoa(before))
 	if answer := client.Await(t, "2"); !strings.Contains(string(answer.Result), "greet") {
 		t.Errorf("the call that was at work: %+v", answer)
 	}
