@@ -16,7 +16,7 @@ func TestOrDirect(t *testing.T) {
 	m := e2e.SerenaHome(t)
 	m.Initialised(t)
 	m.Set(t, e2e.PatientStart)
-	project := e2e.NamedProject(t, "harbour")
+	project := e2e.NamedProject(t, "pier")
 	line := append([]string{e2e.ConnectProgram(), "connect", "--or-direct", "--"}, e2e.SerenaCommand...)
 	starts := func() *e2e.Shim {
 		client := m.WrapAs(t, project, line)
