@@ -75,6 +75,10 @@ func (r routes) restart(w http.ResponseWriter, req *http.Request) {
 		r.answer(w, statusOf(result, err), answer)
 		return
 	}
+	if r.parts.Restarter == nil {
+		r.fail(w, http.StatusServiceUnavailable, "nothing can be restarted here")
+		return
+	}
 	next, err := r.parts.Restarter.Restart(ctx, in, order.Force, end)
 	answer := AnswerTo(result, err)
 	var refusal *stop.Refusal
