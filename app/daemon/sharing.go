@@ -164,6 +164,8 @@ func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool
 	switch {
 	case errors.Is(err, share.ErrAtWork):
 		refusal.Kind, refusal.Why = stop.ErrBusy, "works on requests. Wait for their end, or force it: they get an error then."
+	case errors.Is(err, share.ErrEnds):
+		refusal.Kind, refusal.Why, refusal.Forceable = stop.ErrChanged, "it is being ended already.", false
 	case errors.Is(err, share.ErrNotShared):
 		refusal.Kind, refusal.Why, refusal.Forceable = stop.ErrChanged, "no client shares it any more.", false
 	default:

@@ -13,6 +13,7 @@ import (
 var (
 	ErrNotShared = errors.New("it is not shared, or has ended")
 	ErrAtWork    = errors.New("requests are at work in it")
+	ErrEnds      = errors.New("it is being ended already")
 )
 
 // How long a moment without a request is waited for, and how often it is looked for.
@@ -61,12 +62,9 @@ func (b *Broker) beginRestart(ctx context.Context, id monitor.Identity, force bo
 	ctx, cancel := context.WithTimeout(ctx, calmTime)
 	defer cancel()
 	for {
-		g, r, working := b.tryRestart(id, force)
-		switch {
-		case g == nil:
-			return nil, nil, ErrNotShared
-		case working == 0:
-			return g, r, nil
+		g, r, working, err := b.tryRestart(id, force)
+		if err != nil || working == 0 {
+			return g, r, err
 		}
 		select {
 		case <-time.After(calmEvery):
@@ -78,23 +76,25 @@ func (b *Broker) beginRestart(ctx context.Context, id monitor.Identity, force bo
 
 // tryRestart returns the server of which nobody gets anything any more, or how many
 // requests are at work in it.
-func (b *Broker) tryRestart(id monitor.Identity, force bool) (*group, *run, int) {
+func (b *Broker) tryRestart(id monitor.Identity, force bool) (*group, *run, int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
 		r := g.run
 		switch {
-		case b.closed, !r.usable(), r.server.Identity() != id:
+		case b.closed, r == nil, r.exited, r.server.Identity() != id:
 			continue
+		case !r.usable():
+			return nil, nil, 0, ErrEnds
 		case !force && !r.isHung() && g.inFlight() > 0:
-			return g, r, g.inFlight()
+			return g, r, g.inFlight(), nil
 		}
 		g.restarting, g.look = true, true // nobody else ends it
 		r.ending, r.moot = "it is restarted", make(chan struct{})
 		b.change()
-		return g, r, 0
+		return g, r, 0, nil
 	}
-	return nil, nil, 0
+	return nil, nil, 0, ErrNotShared
 }
 
 // startAgain starts a server that has ended, unless a request has done so meanwhile.

@@ -80,6 +80,23 @@ func TestForcedRestart(t *testing.T) {
 	})
 }
 
+// Who orders it twice at once is told so.
+func TestRestartTwice(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		request(t, b.Attach(t.Context(), plan("a"), claude))
+		s := w.the(t)
+		_, err := b.Restart(t.Context(), s.id, false, func(ctx context.Context) error {
+			if _, err := b.Restart(ctx, s.id, true, nil); !errors.Is(err, ErrEnds) {
+				t.Error(err)
+			}
+			return s.End(ctx, "the order")
+		})
+		if err != nil || w.launched != 2 {
+			t.Error(err, w.launched)
+		}
+	})
+}
+
 // A start that fails is told, and the next request tries again.
 func TestRestartThatDoesNotStart(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
