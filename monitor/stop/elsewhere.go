@@ -19,8 +19,8 @@ type elsewhere struct {
 	end []string // a whole command line that ends it, nil when there is none
 }
 
-// endElsewhere is how long a program may take to end what it has run.
-const endElsewhere = 15 * time.Second
+// elsewhereTime is how long a program may take to end what it has run.
+const elsewhereTime = 15 * time.Second
 
 // maxIDFile bounds what is read of a file that names a container, in bytes.
 const maxIDFile = 256
@@ -64,14 +64,14 @@ func nameIn(path string) string {
 	return strings.TrimSpace(string(text[:n]))
 }
 
-// leave ends what can be named, while the program that runs it is still held, so that
+// endElsewhere ends what can be named, while the program that runs it is still held, so that
 // the name is that of its own. What is left may run on.
-func (l *Ladder) leave(ctx context.Context, j *journal, all []elsewhere) (left []elsewhere) {
+func (l *Ladder) endElsewhere(ctx context.Context, j *journal, all []elsewhere) (left []elsewhere) {
 	for _, e := range all {
 		err := errors.New("it has no name")
 		if e.end != nil && l.o.Run != nil {
 			j.add(monitor.EventAsked, inShort(e))
-			limited, cancel := context.WithTimeout(ctx, endElsewhere)
+			limited, cancel := context.WithTimeout(ctx, elsewhereTime)
 			err = l.o.Run(limited, e.end)
 			cancel()
 		}

@@ -238,7 +238,7 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	}
 	j.ordered()
 	again := l.watchForAnother(ctx, in, p)
-	left := l.leave(ctx, j, others)
+	left := l.endElsewhere(ctx, j, others)
 	l.ascend(ctx, j, p, in.Port)
 	return j.finish(ctx, p, again, len(others) > 0, mayRunOn(left))
 }
