@@ -3,7 +3,6 @@
 package workspace
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -55,13 +54,11 @@ func watchGroup() *witness {
 	return w
 }
 
-// endedBySignal is the status of a process that a signal of the terminal has ended.
-const endedBySignal = 3
-
-// bystander is a process that ends with a signal of the terminal, or with its
-// input. With a trap it leaves no image of its memory.
+// bystander is a process that a signal of the terminal ends, or its input, and that
+// leaves no image of its memory. It has no trap: a shell that gets a signal just before
+// it reads would run that only when it has read.
 func bystander(input *os.File) (*exec.Cmd, error) {
-	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf("trap 'exit %d' INT QUIT; read -r line", endedBySignal))
+	cmd := exec.Command("/bin/sh", "-c", "ulimit -c 0; read -r line")
 	cmd.Dir, cmd.Env, cmd.Stdin = "/", []string{}, input
 	return cmd, cmd.Start()
 }
@@ -76,7 +73,7 @@ func (w *witness) run(cmd *exec.Cmd, input *os.File) {
 		w.last = time.Now()
 		w.mu.Unlock()
 		switch exitStatus(cmd.ProcessState) {
-		case endedBySignal, 128 + int(unix.SIGINT), 128 + int(unix.SIGQUIT): // or before it had a trap
+		case 128 + int(unix.SIGINT), 128 + int(unix.SIGQUIT):
 		default:
 			return
 		}
