@@ -187,7 +187,8 @@ func (l *loop) memberOf(id monitor.Identity) *tracked {
 // where there is none, and the client above it. Our shim counts to the wrappers: it
 // ends with the server, and the client is whoever runs it. What is below a keeper was started
 // by us, and its client is whom the launch names. It returns what is above the
-// topmost wrapper, the client or our shim, nil when that is not known.
+// topmost wrapper, the client or our shim, nil when that is not known. What is above the
+// client it does not look at: process.Above does.
 func (l *loop) lookUpwards(t *tracked, p process.Info) (holder *process.Info) {
 	root, holder, err := process.Climb(l.system, p, isWrapper)
 	t.root = root
