@@ -54,6 +54,7 @@ func run(o options, out *output, says *speaker) error {
 	if err != nil {
 		return cannot("make a pipe for the output of", o.command[0], err)
 	}
+	makeThreads() // before there is anybody who could use up all processes
 	t, err := start(child{path: o.command[0], command: o.command, out: write, apart: true, spare: o.spare, server: serverIn(o.dir)})
 	write.Close() // the server has its own
 	if err != nil {
@@ -79,7 +80,6 @@ func run(o options, out *output, says *speaker) error {
 		defer close(spared)
 		t.end(reasons)
 	}()
-	makeThreads() // while the server starts
 
 	patience := lastWords
 	select {
