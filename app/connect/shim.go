@@ -129,6 +129,8 @@ func (s *shim) aside(h wire.Header, payload []byte) error {
 	switch {
 	case h.Type == wire.Say:
 		s.complain(string(payload))
+	case h.Type == wire.Moved:
+		s.greeting.Moved, s.greeting.Project = true, string(payload)
 	case h.Type == wire.Bye && len(payload) > 0:
 		return bye{int(payload[0]), string(payload[1:])}
 	default:

@@ -164,10 +164,15 @@ func TestTheBeginningIsRepeated(t *testing.T) {
 		c.wants(result(id))
 		c.write(initialized)
 		conn.accept(seq + 1)
+		if g.Moved {
+			t.Errorf("nobody told it that it has the project %q", g.Project)
+		}
 	}
+	conn.send(wire.Moved, 0, "")
+	conn.send(wire.Moved, 0, "/project")
 	conn.close()
-	if _, g := f.welcome(wire.Shared, ""); string(g.Initialize) != begin(3) || string(g.Initialized) != initialized {
-		t.Errorf("it repeats %q, %q", g.Initialize, g.Initialized)
+	if _, g := f.welcome(wire.Shared, ""); string(g.Initialize) != begin(3) || string(g.Initialized) != initialized || !g.Moved || g.Project != "/project" {
+		t.Errorf("it repeats %q, %q, %v %q", g.Initialize, g.Initialized, g.Moved, g.Project)
 	}
 }
 

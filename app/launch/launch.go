@@ -44,7 +44,7 @@ type Template struct {
 // Spec is one order to start a server.
 type Spec struct {
 	Template Template
-	Project  string // absolute
+	Project  string // absolute; "" is a Serena for all without one
 	Lifetime Lifetime
 	Key      string // what it is shared by, kept in its record
 	// AskedBy returns who asked when that is known, zero when it cannot be; nil

@@ -79,7 +79,7 @@ func (s *Spec) check() error {
 	switch {
 	case s.Lifetime != Session && s.Lifetime != Shared:
 		return fmt.Errorf("there is no lifetime %.20q", s.Lifetime)
-	case !filepath.IsAbs(s.Project):
+	case !filepath.IsAbs(s.Project) && !(s.Project == "" && s.Lifetime == Shared && t.isSerena()):
 		return fmt.Errorf("the project %q is not an absolute path", s.Project)
 	case strings.ContainsRune(s.Project, 0):
 		return errors.New("the path of the project holds a zero byte")
@@ -107,10 +107,11 @@ func serverArgs(t *Template, command []string, version string, v values) []strin
 	if !slices.Contains(command, subcommand) {
 		args = append(args, subcommand)
 	}
-	args = append(args,
-		"--transport", t.transport(), "--host", "127.0.0.1", "--port", "0",
-		"--project", v.project, "--open-web-dashboard", "false",
-	)
+	args = append(args, "--transport", t.transport(), "--host", "127.0.0.1", "--port", "0")
+	if v.project != "" {
+		args = append(args, "--project", v.project)
+	}
+	args = append(args, "--open-web-dashboard", "false")
 	if older(version, "2.0") {
 		own = without(own, "--agent-interface")
 	}

@@ -99,7 +99,7 @@ func (s *start) run(ctx context.Context) (*Server, error) {
 // is not there: Serena would come up without a project, and serve nobody even when
 // the directory is back.
 func (s *start) projectIsThere(ctx context.Context) error {
-	if s.spec.Lifetime != Shared {
+	if s.spec.Lifetime != Shared || s.spec.Project == "" {
 		return nil
 	}
 	there, err := project.Look(ctx, &s.l.looks, "directory", s.spec.Project, isDirectory)
@@ -170,6 +170,9 @@ func (s *start) turn(ctx context.Context, version string) (leave func(), err err
 
 // isNewProject reports whether Serena has made no settings for the project yet.
 func (s *start) isNewProject(ctx context.Context) bool {
+	if s.spec.Project == "" {
+		return false
+	}
 	file := filepath.Join(s.spec.Project, ".serena", "project.yml")
 	missing, err := project.Look(ctx, &s.l.looks, "settings of a project", file, func(path string) bool {
 		_, err := os.Stat(path)

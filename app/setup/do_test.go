@@ -179,7 +179,7 @@ func TestFlags(t *testing.T) {
 // Servers that open their own page are told about.
 func TestPageRemains(t *testing.T) {
 	b := newBed(t)
-	b.write(cursorFile, strings.ReplaceAll(direct, `"ide"`, `"codex"`)) // it runs alone
+	b.write(cursorFile, strings.ReplaceAll(direct, `"ide"`, `"ide", "--project", "~/x"`)) // it runs alone
 	if r := b.do(Wanted{DryRun: true}); !r.Page {
 		t.Errorf("%+v", r)
 	}

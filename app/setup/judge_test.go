@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 		{command: "serena" + tail, w: Wanted{NoPage: true}, state: Direct, serena: true, page: true, becomes: shared + "serena" + tail + " --open-web-dashboard false"},
 		{command: "serena" + tail + " --open-web-dashboard false", state: Direct, serena: true, becomes: shared + "serena" + tail + " --open-web-dashboard false"},
 		{command: "serena" + tail, m: func(m *machine) { m.pageOpens = false }, state: Direct, serena: true, becomes: shared + "serena" + tail},
-		{command: "serena start-mcp-server", state: Direct, serena: true, page: true, alone: "can change the project", becomes: shared + "serena start-mcp-server"},
+		{command: "serena start-mcp-server", state: Direct, serena: true, page: true, becomes: shared + "serena start-mcp-server"},
 		{command: "lost" + tail, state: Direct, why: "Whether its command starts Serena is not known", alone: "not a Serena", missing: "lost"},
 		{command: "/gone/serena" + tail, state: Direct, serena: true, page: true, missing: "/gone/serena", why: "not found"},
 		{command: "~/serena" + tail, state: Direct, serena: true, page: true, missing: "~/serena", why: "not found"},
@@ -63,7 +63,7 @@ func TestJudge(t *testing.T) {
 		{command: "serena" + tail, m: func(m *machine) { m.connect = "" }, state: Direct, serena: true, page: true},
 
 		{command: "/opt/lamplighter-connect connect -- serena" + tail, state: Shared, serena: true},
-		{command: "/opt/lamplighter-connect connect -- serena start-mcp-server", state: Shared, serena: true, page: true, alone: "can change"},
+		{command: "/opt/lamplighter-connect connect -- serena start-mcp-server --project ~/x", state: Shared, serena: true, page: true, alone: "begins with ~"},
 		{command: "lamplighter-connect connect -- serena" + tail, state: Shared, serena: true},
 		{command: "lamplighter connect serena" + tail, state: Shared, serena: true},
 		{command: "/opt/lamplighter connect -- serena" + tail, closed: true, state: Shared, serena: true},
@@ -171,14 +171,14 @@ func TestWhyQuotesNames(t *testing.T) {
 // NoPage is said to help only where it does.
 func TestPageStops(t *testing.T) {
 	b := newBed(t)
-	alone := strings.ReplaceAll(direct, `"ide"`, `"codex"`)
+	alone := strings.ReplaceAll(direct, `"ide"`, `"ide", "--project", "~/x"`)
 	for text, want := range map[string]bool{
 		strings.ReplaceAll(direct, `"ide"`, `"ide", "--project-from-cwd"`): false, // shared, it opens none
-		direct: true, // no project is named
+		direct: false,
 		alone:  true,
-		strings.ReplaceAll(b.shared(), `"ide"`, `"codex"`):                                                           true,
+		strings.ReplaceAll(b.shared(), `"ide"`, `"ide", "--project", "~/x"`):                                         true,
 		strings.Replace(alone, `"serena", "args"`, `"`+inJSON(filepath.Join(b.home, "no", "serena"))+`", "args"`, 1): false, // left alone
-		strings.Replace(alone, `"codex"`, `"codex", "--open-web-dashboard", "false"`, 1):                             false,
+		strings.Replace(alone, `"ide"`, `"ide", "--open-web-dashboard", "false"`, 1):                                 false,
 	} {
 		path := b.write(cursorFile, text)
 		if e := b.listed(path, "serena"); e.PageStops != want {

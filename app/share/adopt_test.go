@@ -190,7 +190,7 @@ func TestAdoptedAndEndedMeanwhile(t *testing.T) {
 		g := m.group
 		g.starting = waits
 		b.mu.Unlock()
-		r, adopted, err := b.launch(t.Context(), g, m.plan)
+		r, adopted, err := b.launch(t.Context(), g, *m.plan)
 		if !adopted || err != nil {
 			t.Fatal(adopted, err)
 		}

@@ -10,20 +10,19 @@ import (
 	"lamplighter/monitor"
 )
 
-// Client is a client in a group, for one conversation. It is safe for
-// concurrent use. It keeps its group until Detach.
+// Client is a client that shares a server, for one conversation. It is safe for
+// concurrent use. It keeps its group until Move or Detach.
 type Client struct {
 	broker *Broker
-	group  *group // never changes
-	plan   Plan   // never changes
 
 	// Guarded by the broker's mu.
-	client   monitor.Client
-	inFlight int
-	park     func() bool
-	hang     func(text string)
-	telling  bool // hang is being called
-	gone     bool
+	group   *group
+	plan    *Plan // is never changed in place
+	client  monitor.Client
+	park    func() bool
+	hang    func(text string)
+	telling bool // hang is being called
+	gone    bool
 }
 
 // Attach makes a client share the server of a plan, which is not started before it
@@ -34,9 +33,42 @@ func (b *Broker) Attach(ctx context.Context, plan Plan, client monitor.Client) *
 	b.await(ctx, plan.Key)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	m := &Client{broker: b, client: client}
+	m.join(&plan)
+	return m
+}
+
+// Move makes the client share the server of another plan, as Attach does: what it asks
+// from then on goes there. What it has asked before stays with the server before, which
+// then is one that a client has left. back undoes it. The plan must have a key.
+func (m *Client) Move(ctx context.Context, plan Plan) (back func()) {
+	b := m.broker
+	b.await(ctx, plan.Key)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := m.plan
+	m.change(&plan)
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		m.change(before)
+	}
+}
+
+// change gives the client another group. The caller holds mu.
+func (m *Client) change(plan *Plan) {
+	if !m.gone {
+		m.part()
+		m.join(plan)
+	}
+}
+
+// join takes the client into the group of a plan. The caller holds mu.
+func (m *Client) join(plan *Plan) {
+	b := m.broker
 	g := b.groupOf(plan.Key)
-	m := &Client{broker: b, group: g, plan: plan, client: client}
-	g.plan = &m.plan
+	m.group, m.plan = g, plan
+	g.plan = plan
 	g.kind, g.where = plan.Spec.Template.Name, plan.Spec.Project
 	if !g.runs() && g.reason == "" {
 		g.reason = "it starts with the first request"
@@ -47,7 +79,25 @@ func (b *Broker) Attach(ctx context.Context, plan Plan, client monitor.Client) *
 	g.members = append(g.members, m)
 	b.rest()
 	b.change()
-	return m
+}
+
+// part takes the client out of its group. The caller holds mu.
+func (m *Client) part() {
+	b, g := m.broker, m.group
+	g.members = slices.DeleteFunc(g.members, func(other *Client) bool { return other == m })
+	g.wait = time.Time{}
+	if len(g.members) == 0 {
+		g.turned = time.Now()
+		b.leftIdle(g)
+	}
+	b.change()
+}
+
+// Project is the project of the server that the client shares now, "" when it has none.
+func (m *Client) Project() string {
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	return m.plan.Spec.Project
 }
 
 // Acquire returns the server. It starts or wakes it, or waits for who does, until
@@ -112,30 +162,27 @@ func (r *run) doneWithin(limit time.Duration) bool {
 	}
 }
 
-// Began says that a request has come which needs the server. It is not parked
-// until Ended.
-func (m *Client) Began() {
+// Began says that a request has come which needs the server. It is not parked until
+// ended is called, once: the request has been answered, or never will be.
+func (m *Client) Began() (ended func()) {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !m.gone {
-		m.inFlight++
-		m.group.held = false
-		b.shown.Ring() // nothing is due sooner by that
-		if m.group.run.isHung() {
-			b.hangs.Ring()
-		}
+	if m.gone {
+		return func() {}
 	}
-}
-
-// Ended says that such a request has been answered, or never will be.
-func (m *Client) Ended() {
-	b := m.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if m.inFlight > 0 {
-		m.inFlight--
-		m.group.used = time.Now()
+	g := m.group
+	g.inFlight++
+	g.held = false
+	b.shown.Ring() // nothing is due sooner by that
+	if g.run.isHung() {
+		b.hangs.Ring()
+	}
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		g.inFlight--
+		g.used = time.Now()
 		b.shown.Ring()
 	}
 }
@@ -155,22 +202,20 @@ func (m *Client) Lingering(d time.Duration) {
 // while it does not run, or hangs. The caller must not change it.
 func (m *Client) Cached(method, under string) ([]byte, bool) {
 	b := m.broker
-	if m.plan.Fingerprint == nil {
-		return nil, false
-	}
 	b.mu.Lock()
-	possible := !m.group.run.answers() && len(m.group.cache.answers) > 0
+	g, fingerprint := m.group, m.plan.Fingerprint
+	possible := fingerprint != nil && !g.run.answers() && len(g.cache.answers) > 0
 	b.mu.Unlock()
 	if !possible {
 		return nil, false
 	}
-	settings := m.plan.Fingerprint() // reads files
+	settings := fingerprint() // reads files
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if m.group.run.answers() || m.group.crashes.refuse(time.Now()) != nil {
+	if g.run.answers() || g.crashes.refuse(time.Now()) != nil {
 		return nil, false // an error is better than a server that is not to be had
 	}
-	return m.group.cache.get(settings, question{method, under})
+	return g.cache.get(settings, question{method, under})
 }
 
 // Store keeps an answer of the server that runs for Cached.
@@ -284,16 +329,8 @@ func (m *Client) Detach() {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if m.gone {
-		return
+	if !m.gone {
+		m.gone = true
+		m.part()
 	}
-	g := m.group
-	m.gone, m.inFlight = true, 0
-	g.members = slices.DeleteFunc(g.members, func(other *Client) bool { return other == m })
-	g.wait = time.Time{}
-	if len(g.members) == 0 {
-		g.turned = time.Now()
-		b.leftIdle(g)
-	}
-	b.change()
 }

@@ -21,6 +21,9 @@ type group struct {
 	key     string    // never changes
 	plan    *Plan     // of who came last; nil when nobody came since it was adopted
 	members []*Client // in the order in which they came
+	// inFlight is how many requests have no answer yet, those of clients that have left
+	// included.
+	inFlight int
 
 	starting *start
 	run      *run
@@ -84,15 +87,6 @@ type run struct {
 
 // usable reports whether requests can be sent to it.
 func (r *run) usable() bool { return r != nil && !r.exited && r.ending == "" }
-
-// inFlight is how many requests have no answer yet.
-func (g *group) inFlight() int {
-	n := 0
-	for _, m := range g.members {
-		n += m.inFlight
-	}
-	return n
-}
 
 // runs reports whether there is a server, or soon is.
 func (g *group) runs() bool { return g.run != nil || g.starting != nil }

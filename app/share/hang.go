@@ -97,7 +97,7 @@ func (b *Broker) replaceHung() (next time.Duration, waiting []func()) {
 	limit, next := b.o.HangLimit(), progressEvery
 	for _, g := range b.groups {
 		r := g.run
-		if b.closed || !r.isHung() || g.inFlight() == 0 {
+		if b.closed || !r.isHung() || g.inFlight == 0 {
 			continue
 		}
 		silent := time.Since(r.hung)
@@ -111,9 +111,7 @@ func (b *Broker) replaceHung() (next time.Duration, waiting []func()) {
 			text += "; another one takes its place in " + monitor.Span(limit-silent)
 		}
 		for _, m := range g.members {
-			if m.inFlight > 0 {
-				waiting = append(waiting, func() { m.tellHang(text) })
-			}
+			waiting = append(waiting, func() { m.tellHang(text) })
 		}
 	}
 	return next, waiting

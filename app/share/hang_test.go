@@ -22,12 +22,12 @@ func (w *world) hangs(t *testing.T, b *Broker) *fakeServer {
 
 // acquires is a request that waits for a server.
 func acquires(t *testing.T, m *Client) <-chan answer {
-	m.Began()
+	ended := m.Began()
 	got := make(chan answer, 1)
 	go func() {
 		s, err := m.Acquire(t.Context())
 		got <- answer{s, err}
-		m.Ended()
+		ended()
 	}()
 	synctest.Wait()
 	return got
@@ -97,16 +97,15 @@ func TestHangThatDoesNotPass(t *testing.T) {
 // What waits is told so from time to time.
 func TestHangIsTold(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m, idle := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(t.Context(), plan("a"), claude)
 		after(time.Second)
 		request(t, m)
 		var told []string
 		m.OnHang(func(text string) { w.change(func() { told = append(told, text) }) })
-		idle.OnHang(func(string) { t.Error("it has asked for nothing") })
-		m.Began()
+		ended := m.Began()
 		w.hangs(t, b)
 		after(defaultHang)
-		m.Ended()
+		ended()
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if len(told) != 8 || told[0] != "the server does not answer; another one takes its place in 2 min" || !strings.HasSuffix(told[7], "in 15 s") {

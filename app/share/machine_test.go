@@ -25,9 +25,14 @@ type machine struct {
 type client struct {
 	m       *Client
 	key     string
-	waiting []chan answer // requests that wait for the server
-	flying  int           // requests that have it
-	stays   bool          // its lease refuses to be parked
+	waiting []asking // requests that wait for the server
+	flying  []func() // that end the requests that have it
+	stays   bool     // its lease refuses to be parked
+}
+
+type asking struct {
+	got chan answer
+	end func()
 }
 
 type answer struct {
@@ -48,7 +53,7 @@ func (x *machine) join(rt *rapid.T) {
 	c.m.OnPark(func() bool {
 		x.w.mu.Lock()
 		defer x.w.mu.Unlock()
-		return !c.stays && c.flying == 0 && len(c.waiting) == 0
+		return !c.stays && len(c.flying) == 0 && len(c.waiting) == 0
 	})
 	x.members = append(x.members, c)
 }
@@ -63,26 +68,52 @@ func (x *machine) pick(rt *rapid.T) *client {
 // leave is the end of a client, also with requests in flight.
 func (x *machine) leave(rt *rapid.T) {
 	c := x.pick(rt)
-	x.count(c, -c.flying-len(c.waiting))
 	c.m.Detach()
+	for _, a := range c.waiting {
+		a.end()
+	}
+	for _, end := range c.flying {
+		end()
+	}
 	x.members = slices.DeleteFunc(x.members, func(other *client) bool { return other == c })
 }
 
-func (x *machine) count(c *client, by int) { x.w.change(func() { x.w.flying[c.key] += by }) }
+// begin is a request, until it is ended.
+func (x *machine) begin(c *client) (end func()) {
+	key, ended := c.key, c.m.Began()
+	x.w.change(func() { x.w.flying[key]++ })
+	return func() {
+		x.w.change(func() { x.w.flying[key]-- })
+		ended()
+	}
+}
+
+// move gives a client another server, also with requests in flight.
+func (x *machine) move(rt *rapid.T) {
+	c := x.pick(rt)
+	if len(c.waiting) > 0 {
+		rt.Skip("it waits for a server")
+	}
+	before, key := c.key, x.key(rt)
+	back := c.m.Move(context.Background(), plan(key))
+	c.key = key
+	if rapid.Bool().Draw(rt, "back") {
+		back()
+		c.key = before
+	}
+}
 
 // ask is a request that waits until it has a server.
 func (x *machine) ask(rt *rapid.T) {
 	c := x.pick(rt)
-	c.m.Began()
-	x.count(c, 1)
+	a := asking{make(chan answer, 1), x.begin(c)}
 	if rapid.Bool().Draw(rt, "repl") {
 		c.m.Seen("session")
 	}
-	got := make(chan answer, 1)
-	x.w.change(func() { c.waiting = append(c.waiting, got) })
+	x.w.change(func() { c.waiting = append(c.waiting, a) })
 	go func() {
 		s, err := c.m.Acquire(context.Background())
-		got <- answer{s, err}
+		a.got <- answer{s, err}
 	}()
 	synctest.Wait()
 	x.collect(rt)
@@ -91,19 +122,18 @@ func (x *machine) ask(rt *rapid.T) {
 // collect takes in which requests have a server by now.
 func (x *machine) collect(rt *rapid.T) {
 	for _, c := range x.members {
-		for _, got := range slices.Clone(c.waiting) {
+		for _, asked := range slices.Clone(c.waiting) {
 			select {
-			case a := <-got:
+			case a := <-asked.got:
 				x.w.change(func() {
-					c.waiting = slices.DeleteFunc(c.waiting, func(other chan answer) bool { return other == got })
+					c.waiting = slices.DeleteFunc(c.waiting, func(other asking) bool { return other.got == asked.got })
 				})
 				var crashing *crashLoop
 				switch {
 				case a.err == nil:
-					x.w.change(func() { c.flying++ })
+					x.w.change(func() { c.flying = append(c.flying, asked.end) })
 				case errors.As(a.err, &crashing):
-					c.m.Ended()
-					x.count(c, -1)
+					asked.end()
 				default:
 					rt.Fatalf("a request: %v", a.err)
 				}
@@ -116,12 +146,12 @@ func (x *machine) collect(rt *rapid.T) {
 // finish is an answer.
 func (x *machine) finish(rt *rapid.T) {
 	c := x.pick(rt)
-	if c.flying == 0 {
+	if len(c.flying) == 0 {
 		rt.Skip("nothing is in flight")
 	}
-	x.w.change(func() { c.flying-- })
-	x.count(c, -1)
-	c.m.Ended()
+	end := c.flying[0]
+	x.w.change(func() { c.flying = c.flying[1:] })
+	end()
 }
 
 // die is the end of a server by itself, or by the user.
@@ -234,7 +264,7 @@ func (x *machine) check(rt *rapid.T) {
 		}
 	}
 	for key, n := range x.w.flying {
-		if waiting[key] != n {
+		if _, shown := waiting[key]; waiting[key] != n && shown {
 			rt.Fatalf("%s: %d in flight, want %d", key, waiting[key], n)
 		}
 	}
@@ -262,15 +292,15 @@ func (x *machine) settle(rt *rapid.T) {
 		if len(c.waiting) > 0 {
 			rt.Fatalf("%d requests are forgotten", len(c.waiting))
 		}
-		for ; c.flying > 0; c.flying-- {
-			x.count(c, -1)
-			c.m.Ended()
+		for _, end := range c.flying {
+			end()
 		}
+		x.w.change(func() { c.flying = nil })
 		if rapid.Bool().Draw(rt, "leaves") {
 			c.m.Detach()
 			x.members = slices.DeleteFunc(x.members, func(other *client) bool { return other == c })
-		} else if c.m.Began(); true { // so that variables are asked for again
-			c.m.Ended()
+		} else { // so that variables are asked for again
+			c.m.Began()()
 		}
 	}
 	after(time.Hour)
@@ -311,7 +341,7 @@ func aBroker(t *testing.T, rt *rapid.T) {
 	defer served(t, x.b)() // also when a check has failed, nothing waits any more
 	after(time.Second)
 	rt.Repeat(map[string]func(*rapid.T){
-		"join": x.join, "leave": x.leave, "ask": x.ask, "finish": x.finish, "die": x.die, "pass": x.pass,
+		"join": x.join, "leave": x.leave, "move": x.move, "ask": x.ask, "finish": x.finish, "die": x.die, "pass": x.pass,
 		"speak": x.speak, "delay": x.delay, "hang": x.hang, "": x.check,
 	})
 	x.settle(rt)

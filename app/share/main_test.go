@@ -47,6 +47,7 @@ type world struct {
 	during func()
 	shown  []monitor.Shared
 	told   []monitor.Event
+	ended  func() // of a request in flight, where a test has one
 	idle   time.Duration
 	rss    uint64 // of each server
 }
@@ -325,8 +326,7 @@ func served(t testing.TB, b *Broker) (end func()) {
 // request is one that is answered at once.
 func request(t testing.TB, m *Client) Endpoint {
 	t.Helper()
-	m.Began()
-	defer m.Ended()
+	defer m.Began()()
 	s, err := m.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -337,8 +337,7 @@ func request(t testing.TB, m *Client) Endpoint {
 // refused is a request to which there is no server.
 func refused(t testing.TB, m *Client) error {
 	t.Helper()
-	m.Began()
-	defer m.Ended()
+	defer m.Began()()
 	s, err := m.Acquire(t.Context())
 	if err == nil {
 		t.Fatalf("there is a server: %+v", s)

@@ -62,7 +62,7 @@ func (s standing) due(idle time.Duration) (time.Time, bool) {
 
 func (g *group) standing() standing {
 	return standing{
-		leases: len(g.members), inFlight: g.inFlight(), used: g.used, turned: g.turned, until: g.until, wait: g.wait, held: g.held,
+		leases: len(g.members), inFlight: g.inFlight, used: g.used, turned: g.turned, until: g.until, wait: g.wait, held: g.held,
 	}
 }
 
@@ -240,7 +240,7 @@ func (b *Broker) goesOn(g *group, r *run, used time.Time, held bool) {
 		return
 	}
 	g.look, g.wait = false, time.Now().Add(lookAgain(b.o.Idle()))
-	g.held = held && g.inFlight() == 0 && g.used.Equal(used)
+	g.held = held && g.inFlight == 0 && g.used.Equal(used)
 	b.change()
 }
 
@@ -253,7 +253,7 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (p
 	if g.run != r {
 		return nil, false
 	}
-	if b.closed || r.exited || !g.used.Equal(used) || g.inFlight() > 0 || time.Now().Before(g.until) {
+	if b.closed || r.exited || !g.used.Equal(used) || g.inFlight > 0 || time.Now().Before(g.until) {
 		g.look = false
 		return nil, false
 	}

@@ -17,9 +17,9 @@ func TestARequestWhileItIsRefusedToPark(t *testing.T) {
 		first := request(t, m)
 		got := make(chan error, 1)
 		m.OnPark(func() bool {
-			m.Began()
+			ended := m.Began()
 			go func() {
-				defer m.Ended()
+				defer ended()
 				s, err := m.Acquire(context.Background())
 				if s.URL != first.URL {
 					t.Errorf("it has got %q", s.URL)
@@ -113,14 +113,14 @@ func TestForbidden(t *testing.T) {
 		w.change(func() { w.idle = 0 })
 		m := b.Attach(t.Context(), plan("a"), claude)
 		request(t, m)
-		m.Began()
+		ended := m.Began()
 		w.change(func() { w.bar = why })
 		after(3 * lookMost)
 		if w.count() != 1 {
 			t.Fatal("it was ended with a request in flight")
 		}
 		w.change(func() { w.busy = true })
-		m.Ended()
+		ended()
 		after(3 * lookMost)
 		if w.count() != 1 {
 			t.Fatal("it was ended at work")
@@ -203,8 +203,8 @@ func TestNotParked(t *testing.T) {
 		against, over func(w *world, m *Client)
 	}{
 		"in flight": {
-			func(_ *world, m *Client) { m.Began() },
-			func(_ *world, m *Client) { m.Ended() },
+			func(w *world, m *Client) { w.ended = m.Began() },
+			func(w *world, _ *Client) { w.ended() },
 		},
 		"spared": {
 			func(w *world, _ *Client) { w.change(func() { w.spare = "it is pinned" }) },
@@ -240,7 +240,7 @@ func TestNotParked(t *testing.T) {
 		},
 		"variables": {
 			func(w *world, m *Client) { m.Seen("x"); w.change(func() { w.holds = "it holds x" }) },
-			func(w *world, m *Client) { w.change(func() { w.holds = "" }); m.Began(); m.Ended() },
+			func(w *world, m *Client) { w.change(func() { w.holds = "" }); m.Began()() },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

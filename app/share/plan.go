@@ -26,16 +26,25 @@ type Request struct {
 	Dir     string   // its working directory, absolute
 	Command []string // as given
 	Env     []string // NAME=VALUE; of a name that is there twice the last one counts
+
+	// Moved says that the client has activated a project since, and which, by its path
+	// or by its name in Serena's settings; "" is none.
+	Moved   bool
+	Project string
 }
 
 // Plan is how a client is served.
 type Plan struct {
-	// Alone says why it cannot be shared, as a part of a sentence: "its context
-	// codex can change the project"; "" when it can. Then there is no key, and
+	// Alone says why it cannot be shared, as a part of a sentence: "Serena 1.4.2 is not
+	// safe with several clients at once"; "" when it can. Then there is no key, and
 	// of Spec at most the project is known.
 	Alone string
-	Key   string // 32 hexadecimal digits: the beginning of a SHA-256
-	Spec  launch.Spec
+	Key   string      // 32 hexadecimal digits: the beginning of a SHA-256
+	Spec  launch.Spec // without a project when the client has none yet
+
+	// Moves says that the client may activate another project, which gives it the server
+	// of that one.
+	Moves bool
 
 	Context string
 	Modes   []string
@@ -202,6 +211,7 @@ func (a *Planner) Plan(ctx context.Context, w Request) (Plan, error) {
 	if plan.Alone = tooOld(found.version); plan.Alone != "" {
 		return plan, nil
 	}
+	plan.Moves = w.Moved || from.project == "" || !from.single
 	template := launch.Template{
 		Name: monitor.KindSerena, Command: found.command, Arguments: parsed.kept,
 		Env: env, Unset: surplus(runtime.GOOS, a.o.Environment(ctx), env), Literal: true,
@@ -299,7 +309,7 @@ func (a *Planner) complete(ctx context.Context, plan *Plan, t launch.Template, f
 	k := keyOf(plan, identity, from)
 	plan.Key, plan.Facts = k.sum(), k.facts
 	plan.Spec.Key = plan.Key
-	files := settingsOf(from.program, from.serenaHome, from.project, plan.Modes)
+	files := settingsOf(from.program, from.serenaHome, from.project, append(slices.Clip(plan.Modes), plan.Context))
 	plan.Fingerprint = func() string { return a.fingerprint(files) }
 	return nil
 }

@@ -1,6 +1,9 @@
 package share
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,12 +78,10 @@ func parseArguments(args []string, dir string) (arguments, string) {
 			}
 			continue
 		case "--context":
-			a.context, named = value, true
+			a.context, named = absolute(dir, value), true
 			continue
 		case "--mode", "--add-mode":
-			if (filepath.Separator != '/' || !strings.Contains(value, `\`)) && looksLikePath(value) && !filepath.IsAbs(value) {
-				value = filepath.Join(dir, value)
-			}
+			value = absolute(dir, value)
 			a.modes = append(a.modes, value)
 		}
 		a.kept = append(a.kept, option, value)
@@ -95,6 +96,14 @@ func parseArguments(args []string, dir string) (arguments, string) {
 		return a, "it has both a project and --project-from-cwd"
 	}
 	return a, ""
+}
+
+// absolute is the name of a context or a mode, or the path of its file.
+func absolute(dir, name string) string {
+	if (filepath.Separator != '/' || !strings.Contains(name, `\`)) && looksLikePath(name) && !filepath.IsAbs(name) {
+		return filepath.Join(dir, name)
+	}
+	return name
 }
 
 // useSingleProject makes the context one in which the project cannot be changed.
@@ -120,28 +129,15 @@ var singleProject = []string{
 	"antigravity", "claude-code", "codebuddy", "copilot-cli", "grok", "ide", "ide-assistant", "jb-ai-assistant", "jb-copilot-plugin", "junie", "vscode", "zcode",
 }
 
-// projectSwitching are Serena's others.
-var projectSwitching = []string{"agent", "chatgpt", "codex", "desktop-app", "oaicompat-agent"}
-
-// contextAlone says why a context is not shared; isOwn tells whether the user
-// has a file of that name, which wins over Serena's.
-func contextAlone(name string, isOwn func(name string) bool) string {
-	shown := monitor.Shorten(monitor.Clean(name), 60)
-	switch {
-	case looksLikePath(name):
-		return "its context is a file of the user (" + shown + "), which may let clients change the project"
-	case isOwn(name), name == "ide-assistant" && isOwn("claude-code"):
-		return "its context " + shown + " is one of the user's own, which may let clients change the project"
-	case slices.Contains(singleProject, name):
-		return ""
-	case slices.Contains(projectSwitching, name):
-		return "its context " + shown + " can change the project" + wayOut
+// isSingleProject reports whether the project cannot be changed in a context. A user's
+// own context of that name wins over Serena's, and is not read.
+func isSingleProject(name, serenaHome string) bool {
+	own := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(serenaHome, "contexts", name+".yml"))
+		return !errors.Is(err, fs.ErrNotExist)
 	}
-	return "its context " + shown + " is not known, and may let clients change the project" + wayOut
+	return slices.Contains(singleProject, name) && !own(name) && !(name == "ide-assistant" && own("claude-code"))
 }
-
-// wayOut is what can be done about a context.
-const wayOut = " (with --context ide in its place it can be shared)"
 
 // looksLikePath is as in serena/config/context_mode.py, but both separators
 // count everywhere.

@@ -1,6 +1,7 @@
 package share
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,21 +63,25 @@ func TestModesThatAreFiles(t *testing.T) {
 }
 
 func TestContexts(t *testing.T) {
-	own := func(name string) bool { return name == "junie" }
-	for name, want := range map[string]string{
-		"ide": "", "claude-code": "", "vscode": "", "zcode": "", "ide-assistant": "",
-		"codex": "its context codex can change the project", "desktop-app": "can change", "chatgpt": "can change", "agent": "can change",
-		"junie": "one of the user's own", "mine": "is not known", "": "is not known", "IDE": "is not known",
-		"ide.yml": "a file of the user", "./ide": "a file of the user", `a\b`: "a file of the user", "x.YAML": "a file of the user",
-		"\x1b[31m": "is not known",
-	} {
-		got := contextAlone(name, own)
-		if (got == "") != (want == "") || !strings.Contains(got, want) || strings.Contains(got, "\x1b") {
-			t.Errorf("%q: %q", name, got)
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(home, "contexts"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"junie", "claude-code"} {
+		if err := os.WriteFile(filepath.Join(home, "contexts", name+".yml"), nil, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	// The old name of a context leads to the user's file of the new one.
-	if contextAlone("ide-assistant", func(name string) bool { return name == "claude-code" }) == "" {
+	for name, want := range map[string]bool{
+		"ide": true, "vscode": true, "zcode": true,
+		"junie": false, "claude-code": false, "ide-assistant": false, // the old name of a context leads to the user's file of the new one
+		"codex": false, "desktop-app": false, "mine": false, "": false, "IDE": false, "ide.yml": false, "./ide": false,
+	} {
+		if isSingleProject(name, home) != want {
+			t.Errorf("%q: not %v", name, want)
+		}
+	}
+	if !isSingleProject("ide-assistant", t.TempDir()) {
 		t.Error("ide-assistant")
 	}
 }

@@ -21,23 +21,24 @@ type settings struct {
 	listed  []string // directories of whose files the names count
 }
 
-// settingsOf says where they are. Sources: serena/config/serena_config.py
+// settingsOf says where they are; named are contexts and modes. Sources: serena/config/serena_config.py
 // (SerenaPaths) and context_mode.py.
-func settingsOf(program, serenaHome, project string, modes []string) settings {
+func settingsOf(program, serenaHome, project string, named []string) settings {
 	s := settings{
 		program: program,
 		files:   []string{filepath.Join(serenaHome, "serena_config.yml")},
-		texts:   []string{filepath.Join(project, ".serena")},
-		listed: []string{
-			filepath.Join(project, ".serena", "memories"), filepath.Join(serenaHome, "memories", "global"),
-		},
+		listed:  []string{filepath.Join(serenaHome, "memories", "global")},
+	}
+	if project != "" {
+		s.texts = append(s.texts, filepath.Join(project, ".serena"))
+		s.listed = append(s.listed, filepath.Join(project, ".serena", "memories"))
 	}
 	for _, name := range []string{"contexts", "modes", "prompt_templates"} {
 		s.texts = append(s.texts, filepath.Join(serenaHome, name))
 	}
-	for _, mode := range modes {
-		if filepath.IsAbs(mode) {
-			s.files = append(s.files, mode)
+	for _, path := range named {
+		if filepath.IsAbs(path) {
+			s.files = append(s.files, path)
 		}
 	}
 	return s

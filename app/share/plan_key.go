@@ -25,7 +25,11 @@ func keyOf(plan *Plan, identity string, from origin) *key {
 	t := &plan.Spec.Template
 	k.add("format", "1")
 	k.add("project", plan.Spec.Project)
-	k.fact("project " + plan.Spec.Project)
+	if plan.Spec.Project == "" {
+		k.fact("no project")
+	} else {
+		k.fact("project " + plan.Spec.Project)
+	}
 	k.add("program", append([]string{identity}, t.Command[1:]...)...)
 	k.add("version", plan.Version)
 	k.fact("Serena " + plan.Version + ", started with " + monitor.Quoted(append([]string{identity}, t.Command[1:]...)))

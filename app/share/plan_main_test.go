@@ -138,7 +138,7 @@ func planned(t testing.TB, a *Planner, w Request) Plan {
 	if err != nil {
 		t.Fatalf("%q: %v", w.Command, err)
 	}
-	if (p.Alone == "") != (p.Key != "") || p.Alone == "" && (len(p.Key) != 32 || p.Spec.Key != p.Key || p.Fingerprint == nil || !filepath.IsAbs(p.Spec.Project)) {
+	if (p.Alone == "") != (p.Key != "") || p.Alone == "" && (len(p.Key) != 32 || p.Spec.Key != p.Key || p.Fingerprint == nil || p.Spec.Project != "" && !filepath.IsAbs(p.Spec.Project)) {
 		t.Fatalf("%q: %+v", w.Command, p)
 	}
 	return p

@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/goccy/go-yaml"
+
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
+	"lamplighter/monitor/statefile"
 )
 
 // origin is what the files say about a wish.
@@ -20,6 +24,7 @@ type origin struct {
 	program string // absolute, as found; links are not followed
 	stamp   string // tells apart the program's file as it is now
 	project string // without symbolic links; "" when there is none
+	single  bool   // it cannot be changed in the context
 
 	home, serenaHome string      // without symbolic links; "" when there is none
 	tools            []foundTool // where the client's PATH finds what language servers use
@@ -42,25 +47,22 @@ func (a *Planner) originOf(w Request, program []string, args arguments, env map[
 	if serenaHome == "" && home != "" {
 		serenaHome = filepath.Join(home, ".serena")
 	}
-	if _, err := os.Stat(w.Dir); missing(err) && args.nowhere() == "" && !filepath.IsAbs(args.project) {
+	if w.Moved {
+		args.project, args.hasProject, args.fromCwd = w.Project, w.Project != "", false
+	}
+	if _, err := os.Stat(w.Dir); missing(err) && (args.fromCwd || args.hasProject && !filepath.IsAbs(args.project)) {
 		o.err = &InputError{fmt.Sprintf("there is no directory %s: the working directory was removed; start the client again in one that exists", monitor.Clean(w.Dir))}
 		return o
 	}
-	switch o.project, o.alone = projectOf(w.Dir, args); {
-	case o.alone != "":
-		return o
-	case !filepath.IsAbs(serenaHome):
+	if !filepath.IsAbs(serenaHome) {
 		o.alone = "its SERENA_HOME or home directory is not an absolute path"
 		return o
 	}
 	o.home, o.serenaHome = canonical(home), canonical(serenaHome)
-	o.alone = contextAlone(args.context, func(name string) bool {
-		_, err := os.Lstat(filepath.Join(o.serenaHome, "contexts", name+".yml"))
-		return !errors.Is(err, fs.ErrNotExist)
-	})
-	if o.alone != "" {
+	if o.project, o.alone = projectOf(w.Dir, o.serenaHome, args); o.alone != "" {
 		return o
 	}
+	o.single = isSingleProject(args.context, o.serenaHome)
 	dirs := pathDirs(env["PATH"], w.Dir)
 	if o.program = findProgram(w.Dir, dirs, program[0]); o.program == "" {
 		o.err = notFound(program[0], dirs)
@@ -85,33 +87,76 @@ func notFound(name string, dirs []string) error {
 	return &InputError{fmt.Sprintf("there is no program %s in the %d directories of the client's PATH: write its full path into the client's configuration (lamplighter doctor says where Serena is)", shown, len(dirs))}
 }
 
-// projectOf finds the project of a server as Serena does.
-func projectOf(dir string, args arguments) (root, why string) {
-	if args.fromCwd {
+// projectOf finds the project of a server as Serena does, "" when it starts without
+// one, or says why it cannot be found.
+func projectOf(dir, serenaHome string, args arguments) (root, why string) {
+	shown := monitor.Shorten(monitor.Clean(args.project), 100)
+	switch {
+	case args.fromCwd:
 		return rootAbove(dir)
-	}
-	if why := args.nowhere(); why != "" {
-		return "", why
+	case !args.hasProject:
+		return "", ""
+	case strings.HasPrefix(args.project, "~"):
+		return "", "its project " + shown + tilde
+	case !isPath(args.project): // then a name counts first
+		switch roots, all := registered(serenaHome, args.project); {
+		case len(roots) > 1:
+			return "", "several projects of Serena have the name " + shown + " (write its path)"
+		case len(roots) == 1:
+			args.project = roots[0]
+		case !all:
+			return "", "its project " + shown + " may be the name of a project of Serena whose settings cannot be read (write its path)"
+		}
 	}
 	if root = directory(args.project, dir); root == "" {
-		return "", "its project " + monitor.Shorten(monitor.Clean(args.project), 100) + " is not the path of a directory"
+		return "", "its project " + shown + " is not the path of a directory, or a name in Serena's settings"
 	}
 	return root, ""
 }
 
-// nowhere says why the arguments alone tell no project, "" when they do.
-func (a *arguments) nowhere() string {
-	switch {
-	case a.fromCwd:
-		return ""
-	case !a.hasProject:
-		return "no project is named at its start (add --project-from-cwd)"
-	case strings.HasPrefix(a.project, "~"):
-		return "its project " + monitor.Shorten(monitor.Clean(a.project), 100) + " begins with ~, which nobody replaces by the home directory here (write the whole path)"
-	case !isPath(a.project):
-		return "its project " + monitor.Shorten(monitor.Clean(a.project), 100) + " may be a name that Serena knows (write its path, or add --project-from-cwd instead)"
+// tilde is what is wrong with a project that begins with one.
+const tilde = " begins with ~, which nobody replaces by the home directory here (write the whole path)"
+
+// registered are the projects that have a name in Serena's settings; all tells whether
+// the names of all are known: their settings may be kept elsewhere than in their
+// directory. Sources: get_registered_project and ProjectConfig.load in
+// serena/config/serena_config.py.
+func registered(serenaHome, name string) (roots []string, all bool) {
+	var settings struct {
+		Projects []string `yaml:"projects"`
 	}
-	return ""
+	if readYAML(filepath.Join(serenaHome, "serena_config.yml"), &settings) != nil {
+		return nil, false
+	}
+	all = true
+	for _, root := range settings.Projects {
+		if directory(root, "") == "" {
+			continue // Serena leaves it out as well
+		}
+		var local, project struct {
+			Name string `yaml:"project_name"`
+		}
+		err := errors.Join(readYAML(filepath.Join(root, ".serena", "project.local.yml"), &local), readYAML(filepath.Join(root, ".serena", "project.yml"), &project))
+		switch known := cmp.Or(local.Name, project.Name); {
+		case err != nil || known == "":
+			all = false
+		case known == name:
+			roots = append(roots, root)
+		}
+	}
+	return roots, all
+}
+
+// readYAML reads a file of Serena's, which need not be there.
+func readYAML(path string, into any) error {
+	data, err := statefile.Read(path, mostSettings)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return yaml.Unmarshal(data, into)
 }
 
 // isPath reports whether a value of --project can only be a path. Serena looks for
@@ -122,7 +167,8 @@ func isPath(project string) bool {
 }
 
 // rootAbove returns the nearest directory from dir upwards that has
-// .serena/project.yml or .git, which is a file in a worktree of Git. Source:
+// .serena/project.yml or .git, which is a file in a worktree of Git; "" when there is
+// none. Source:
 // find_project_root in serena/cli.py.
 func rootAbove(dir string) (root, why string) {
 	at, err := filepath.EvalSymlinks(dir)
@@ -146,7 +192,7 @@ func rootAbove(dir string) (root, why string) {
 		}
 		above := filepath.Dir(at)
 		if above == at {
-			return "", "there is no project at or above its working directory"
+			return "", "" // Serena starts without one
 		}
 		at = above
 	}

@@ -3,6 +3,8 @@ package share
 import (
 	"slices"
 	"strings"
+
+	"lamplighter/monitor"
 )
 
 // Reading is what a command tells by itself, before anything is looked at.
@@ -25,11 +27,8 @@ func ReadCommand(goos string, command []string) Reading {
 	}
 	r := Reading{Serena: true, Page: page(args)}
 	parsed, why := parseArguments(args, "")
-	if why == "" {
-		why = contextAlone(parsed.context, func(string) bool { return false })
-	}
-	if why == "" && !strings.Contains(parsed.project, "$") { // else the client puts something in its place
-		why = parsed.nowhere()
+	if why == "" && strings.HasPrefix(parsed.project, "~") {
+		why = "its project " + monitor.Shorten(monitor.Clean(parsed.project), 100) + tilde
 	}
 	r.Alone = why
 	return r

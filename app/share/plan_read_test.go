@@ -12,15 +12,15 @@ func TestRead(t *testing.T) {
 	}{
 		{"linux", "serena start-mcp-server --context ide --project-from-cwd", Reading{Serena: true}},
 		{"linux", "uvx --from serena-agent serena start-mcp-server --context claude-code --project /w", Reading{Serena: true}},
-		{"linux", "serena-mcp-server --context codex", Reading{Serena: true, Alone: "its context codex can change the project (with --context ide in its place it can be shared)"}},
+		{"linux", "serena-mcp-server --context codex", Reading{Serena: true}},
 		{"linux", "uvx --from git+https://github.com/oraios/serena serena start-mcp-server --context=ide --project /w --open-web-dashboard=False", Reading{Serena: true, Page: "false"}},
 		{"linux", "serena start-mcp-server --context ide --project-from-cwd --enable-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "false"}},
 		{"linux", "serena start-mcp-server --context ide --project . --open-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "true"}},
 		{"linux", "uv run serena start-mcp-server --context ide", Reading{Serena: true, Alone: fromTheDir}},
 		{"linux", "uv run serena start-mcp-server --open-web-dashboard false", Reading{Serena: true, Alone: fromTheDir, Page: "false"}},
 		{"linux", "serena start-mcp-server --context ide -- ./--open-web-dashboard", Reading{Serena: true}},
-		{"linux", "serena start-mcp-server --context ide", Reading{Serena: true, Alone: "no project is named at its start (add --project-from-cwd)"}},
-		{"linux", "serena start-mcp-server --context ide --project w", Reading{Serena: true, Alone: "its project w may be a name that Serena knows (write its path, or add --project-from-cwd instead)"}},
+		{"linux", "serena start-mcp-server --context ide", Reading{Serena: true}},
+		{"linux", "serena start-mcp-server --context ide --project ~/w", Reading{Serena: true, Alone: "its project ~/w begins with ~, which nobody replaces by the home directory here (write the whole path)"}},
 		{"linux", "serena start-mcp-server --context ide --project ${workspaceFolder}", Reading{Serena: true}}, // which the client replaces
 		{"linux", "serena start-mcp-server --transport sse", Reading{Serena: true, Alone: "it is to speak sse, and not stdio with its client"}},
 		{"linux", "bash -c serena", Reading{Alone: notSerena}},

@@ -102,7 +102,7 @@ func TestRealUvx(t *testing.T) {
 	}
 }
 
-// TestRealContexts compares our lists with what each Serena has.
+// TestRealContexts compares our list with what each Serena has.
 func TestRealContexts(t *testing.T) {
 	single := regexp.MustCompile(`(?m)^single_project: *true`)
 	known := map[string]bool{"ide-assistant": true}
@@ -120,12 +120,12 @@ func TestRealContexts(t *testing.T) {
 			known[name] = true
 			switch {
 			case name == "context.template":
-			case single.Match(text) != slices.Contains(singleProject, name), single.Match(text) == slices.Contains(projectSwitching, name):
+			case single.Match(text) != slices.Contains(singleProject, name):
 				t.Errorf("%s of %s", name, version)
 			}
 		}
 	}
-	for _, name := range slices.Concat(singleProject, projectSwitching) {
+	for _, name := range singleProject {
 		if !known[name] {
 			t.Errorf("no Serena has %s", name)
 		}

@@ -20,27 +20,21 @@ const fromCwd = "serena start-mcp-server --project-from-cwd --context claude-cod
 func TestWhatCannotBeShared(t *testing.T) {
 	m := newMachine(t)
 	repo := m.repo("alpha")
-	bare := m.dir("bare")
-	m.file("home/.serena/contexts/vscode.yml")
 	m.file("alpha/file")
+	m.write("twin/.serena/project.yml", "project_name: twins")
+	m.write("twin2/.serena/project.yml", "project_name: twins")
+	m.write("home/.serena/serena_config.yml", "projects: ["+m.path("twin")+", "+m.path("twin2")+"]")
 	for _, test := range []struct {
 		dir, command, want string
 	}{
 		{repo, "npx server", notSerena},
 		{repo, "no-such-program", notSerena},
-		{repo, "serena start-mcp-server --context ide", "no project is named"},
-		{bare, fromCwd, "there is no project at or above"},
-		{m.path("gone"), "serena start-mcp-server --context ide", "no project is named"},
 		{m.path("gone"), "npx server", notSerena},
 		{repo, "serena start-mcp-server --context ide --project ./beta", "its project ./beta is not the path of a directory"},
 		{repo, "serena start-mcp-server --context ide --project ~/beta", "begins with ~, which nobody replaces by the home directory here"},
 		{repo, "serena start-mcp-server --context ide --project ./file", "is not the path of a directory"},
-		{m.top, "serena start-mcp-server --context ide --project alpha", "its project alpha may be a name that Serena knows"}, // there is ./alpha
-		{m.top, "serena start-mcp-server --context ide alpha", "may be a name that Serena knows"},
-		{repo, "serena start-mcp-server --project-from-cwd", "its context desktop-app can change the project"},
-		{repo, "serena start-mcp-server --project-from-cwd --context codex", "its context codex can change the project"},
-		{repo, "serena start-mcp-server --project-from-cwd --context ide --context agent", "its context agent can change the project"},
-		{repo, "serena start-mcp-server --project-from-cwd --context vscode", "its context vscode is one of the user's own"},
+		{m.top, "serena start-mcp-server --context ide twins", "several projects of Serena have the name twins"},
+		{m.top, "serena start-mcp-server --project none", "its project none is not the path of a directory"},
 		{repo, "serena start-mcp-server --project-from-cwd --context ide --transport sse", "it is to speak sse"},
 		{repo, "uvx --from ./x serena start-mcp-server --project-from-cwd --context ide", fromTheDir},
 		{repo, "uvx --from . serena start-mcp-server --project-from-cwd --context ide", fromTheDir},
@@ -77,6 +71,66 @@ func TestWhatCannotBeShared(t *testing.T) {
 	})
 	if p := planned(t, a, m.wish(repo, fromCwd)); p.Alone != "" {
 		t.Error(p.Alone)
+	}
+}
+
+// What a client without a project shares, and with whom it does once it activates one.
+func TestMoved(t *testing.T) {
+	m := newMachine(t)
+	alpha, beta := m.repo("alpha"), m.repo("beta")
+	bare := m.dir("bare")
+	m.write("beta/.serena/project.yml", "project_name: second")
+	m.write("home/.serena/serena_config.yml", "projects:\n- "+beta)
+	m.file("home/.serena/contexts/vscode.yml")
+	ask := func(dir, command string, moved ...string) Plan {
+		w := m.wish(dir, "serena start-mcp-server "+command)
+		if len(moved) > 0 {
+			w.Moved, w.Project = true, moved[0]
+		}
+		return planned(t, asker(nil), w)
+	}
+	none := ask(bare, "")
+	if none.Alone != "" || none.Spec.Project != "" || !none.Moves || !slices.Contains(none.Facts, "no project") {
+		t.Errorf("%+v", none)
+	}
+	for _, test := range []struct {
+		what      string
+		got, want Plan
+	}{
+		{"another folder", ask(alpha, ""), none},
+		{"a folder that is none of a project", ask(bare, "--project-from-cwd"), none},
+		{"one that was removed", ask(m.path("gone"), ""), none},
+		{"no project again", ask(alpha, "--project-from-cwd", ""), none},
+		{"by path", ask(bare, "", alpha), ask(alpha, "--project-from-cwd")},
+		{"by relative path", ask(bare, "", "../alpha"), ask(alpha, "--project-from-cwd")},
+		{"by name", ask(bare, "", "second"), ask(beta, "--project-from-cwd")},
+		{"from another project", ask(alpha, "--project-from-cwd", beta), ask(beta, "--project-from-cwd")},
+		{"by name at its start", ask(bare, "--project second"), ask(beta, "--project-from-cwd")},
+		{"of a directory at its start", ask(m.top, "--project alpha"), ask(alpha, "--project-from-cwd")},
+		{"in a context of one project", ask(bare, "--context ide", alpha), ask(alpha, "--context ide --project-from-cwd")},
+	} {
+		if test.got.Key != test.want.Key || test.got.Key == "" {
+			t.Errorf("%s: %q, want %q", test.what, test.got.Facts, test.want.Facts)
+		}
+	}
+	for context, moves := range map[string]bool{"ide": false, "vscode": true, "codex": true, "mine": true, m.path("x.yml"): true} {
+		p := ask(alpha, "--project-from-cwd --context "+context)
+		if p.Alone != "" || p.Moves != moves || !ask(alpha, "--context "+context).Moves || !ask(alpha, "--context "+context, beta).Moves {
+			t.Errorf("%s: %+v", context, p)
+		}
+	}
+	for _, project := range []string{m.path("gone"), "none", "~", "alpha/file"} {
+		if p := ask(bare, "", project); p.Alone == "" || p.Key != "" {
+			t.Errorf("%s: %+v", project, p)
+		}
+	}
+	// Where a name may be that of a project that is kept elsewhere, it is not taken for a
+	// directory.
+	m.dir("bare/third")
+	m.dir("unknown")
+	m.write("home/.serena/serena_config.yml", "projects:\n- "+m.path("unknown"))
+	if p := ask(bare, "", "third"); !strings.Contains(p.Alone, "may be the name of a project of Serena whose settings cannot be read") {
+		t.Errorf("%+v", p)
 	}
 }
 

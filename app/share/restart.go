@@ -86,8 +86,8 @@ func (b *Broker) tryRestart(id monitor.Identity, force bool) (*group, *run, int,
 			continue
 		case !r.usable():
 			return nil, nil, 0, ErrEnds
-		case !force && !r.isHung() && g.inFlight() > 0:
-			return g, r, g.inFlight(), nil
+		case !force && !r.isHung() && g.inFlight > 0:
+			return g, r, g.inFlight, nil
 		}
 		g.restarting, g.look = true, true // nobody else ends it
 		r.ending, r.moot = "it is restarted", make(chan struct{})

@@ -20,10 +20,10 @@ func TestRestart(t *testing.T) {
 		m, other := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
 		first := request(t, m)
 		request(t, other)
-		m.Began()
+		ended := m.Began()
 		go func() {
 			time.Sleep(3 * time.Second) // of the bubble
-			m.Ended()
+			ended()
 		}()
 		begun := time.Now()
 		id, err := w.restarts(t, b, false)

@@ -81,7 +81,7 @@ func (b *Broker) weigh() {
 func (g *group) shared() monitor.Shared {
 	s := monitor.Shared{
 		Server: g.last, Key: g.key, Kind: g.kind, Project: g.where,
-		Parked: !g.runs(), Starting: g.starting != nil && g.run == nil, Since: g.since, Reason: g.reason, Waiting: g.inFlight(),
+		Parked: !g.runs(), Starting: g.starting != nil && g.run == nil, Since: g.since, Reason: g.reason, Waiting: g.inFlight,
 	}
 	if g.plan != nil {
 		s.Context, s.Modes = g.plan.Context, slices.Clone(g.plan.Modes)

@@ -167,15 +167,10 @@ func (c *client) serve(ctx context.Context, greeting wire.Greeting, who monitor.
 		return c.frames.next()
 	}
 
-	wish := share.Request{Dir: greeting.Dir, Command: greeting.Command, Env: greeting.Env}
-	plan, err := share.Plan{Alone: c.elsewhere}, error(nil)
-	if c.elsewhere == "" {
-		plan, err = c.options.Ask.Plan(deciding, wish)
+	wish := share.Request{
+		Dir: greeting.Dir, Command: greeting.Command, Env: greeting.Env, Moved: greeting.Moved, Project: greeting.Project,
 	}
-	if err == nil && plan.Alone == "" && plan.Spec.Project != "" {
-		// The command can name another place than the one it is called in.
-		plan.Alone = elsewhere(c.pid, c.unknown, plan.Spec.Project, process.SharesPath)
-	}
+	plan, err := c.plan(deciding, wish)
 	switch {
 	case deciding.Err() != nil:
 	case greeting.Own != "" || err == nil && plan.Alone != "":
@@ -184,8 +179,21 @@ func (c *client) serve(ctx context.Context, greeting wire.Greeting, who monitor.
 		c.log.Info("a client cannot be served", "error", err)
 		c.refuse(ctx, next, err.Error(), warnings)
 	default:
-		c.share(ctx, deciding, next, greeting, who, known, plan, warnings)
+		c.share(ctx, deciding, next, greeting, who, known, wish, plan, warnings)
 	}
+}
+
+// plan says how the client is served.
+func (c *client) plan(ctx context.Context, wish share.Request) (share.Plan, error) {
+	if c.elsewhere != "" {
+		return share.Plan{Alone: c.elsewhere}, nil
+	}
+	plan, err := c.options.Ask.Plan(ctx, wish)
+	if err == nil && plan.Alone == "" && plan.Spec.Project != "" {
+		// The command can name another place than the one it is called in.
+		plan.Alone = elsewhere(c.pid, c.unknown, plan.Spec.Project, process.SharesPath)
+	}
+	return plan, err
 }
 
 // reader returns the next frame of a shim.
@@ -201,13 +209,21 @@ func (c *client) say(warnings []string) error {
 }
 
 // share serves a client with a server that others may have too.
-func (c *client) share(ctx, deciding context.Context, next reader, greeting wire.Greeting, who monitor.Client, known bool, plan share.Plan, warnings []string) {
+func (c *client) share(ctx, deciding context.Context, next reader, greeting wire.Greeting, who monitor.Client, known bool, wish share.Request, plan share.Plan, warnings []string) {
 	member := c.options.Broker.Attach(deciding, plan, who)
 	defer member.Detach()
 	name := naming{tell: member.Name, process: who, known: known}
-	l := NewSession(SessionOptions{
+	o := SessionOptions{
 		Servers: member, Out: c.out, Initialize: greeting.Initialize, Initialized: greeting.Initialized, Log: c.log, Info: name.says,
-	})
+	}
+	if plan.Moves {
+		o.Plan = func(ctx context.Context, project string) (share.Plan, error) {
+			w := wish
+			w.Moved, w.Project = true, project
+			return c.plan(ctx, w)
+		}
+	}
+	l := NewSession(o)
 	member.OnPark(l.Park)
 	member.OnHang(l.Progress)
 	if err := errors.Join(c.out.welcome(wire.Shared, ""), c.say(warnings)); err != nil {

@@ -114,8 +114,16 @@ func (g *fakeGroup) killed(server *mcptest.Server) {
 	ends.Wait()
 }
 
-func (g *fakeGroup) Began() { g.change(func() { g.began++ }) }
-func (g *fakeGroup) Ended() { g.change(func() { g.ended++ }) }
+func (g *fakeGroup) Began() (ended func()) {
+	g.change(func() { g.began++ })
+	return func() { g.change(func() { g.ended++ }) }
+}
+
+func (g *fakeGroup) Project() string { return "/work" }
+func (g *fakeGroup) Move(context.Context, share.Plan) (back func()) {
+	panic("this client cannot activate a project")
+}
+
 func (g *fakeGroup) Lingering(d time.Duration) {
 	g.change(func() { g.lingering = append(g.lingering, d) })
 }

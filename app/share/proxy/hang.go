@@ -28,6 +28,7 @@ func (l *Session) answerHung(lk *link) {
 			continue
 		}
 		if result, ok := l.cached("tools/list"); ok {
+			l.noteTools(result)
 			l.tell(it, resultLine(it.ID, result))
 		}
 	}

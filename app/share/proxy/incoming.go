@@ -15,7 +15,7 @@ import (
 func (l *Session) incoming(lk *link, of *item, line []byte) {
 	m := wire.Split(line)
 	l.mu.Lock()
-	muted := lk.muted || l.ending
+	muted, former := lk.muted || l.ending, lk.retired
 	var seq uint64
 	if of != nil && !of.told {
 		seq = of.seq
@@ -37,7 +37,7 @@ func (l *Session) incoming(lk *link, of *item, line []byte) {
 		}
 	case wire.Notification:
 		switch {
-		case strings.HasSuffix(m.Method, "/list_changed"):
+		case strings.HasSuffix(m.Method, "/list_changed") && !former:
 			l.o.Servers.Forget()
 		case m.Method == "notifications/cancelled":
 			l.withdraw(lk, cancelledKey(m.Params))
@@ -71,7 +71,10 @@ func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 		return
 	}
 	if m.Result != nil {
-		l.learn(r, m.Result)
+		l.learn(lk, r, m.Result)
+	}
+	if r.activates {
+		l.activated(r, m.Result)
 	}
 	l.tell(r, line)
 }
@@ -138,13 +141,17 @@ func (l *Session) unask(ids [][]byte) {
 
 // learn keeps what has to be repeated to the next server, and what may be
 // answered without one.
-func (l *Session) learn(r *item, result []byte) {
+func (l *Session) learn(lk *link, r *item, result []byte) {
 	l.mu.Lock()
-	params, under := r.Params, l.under
+	params, under, former := r.Params, l.under, lk.retired
 	l.mu.Unlock()
 	switch r.Method {
 	case "tools/list":
-		if under != "" && plainList(params) && !hasMore(result) {
+		if !plainList(params) || hasMore(result) || former { // it may be that of another project
+			return
+		}
+		l.noteTools(result)
+		if under != "" {
 			l.o.Servers.Store(r.Method, under, bytes.Clone(result))
 		}
 	case "resources/subscribe", "resources/unsubscribe", "logging/setLevel":

@@ -21,8 +21,7 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 	if l.initializeFromCache(it, under) {
 		return
 	}
-	l.o.Servers.Began()
-	defer l.o.Servers.Ended()
+	defer l.o.Servers.Began()()
 	open := func() (*link, []byte, error) {
 		return l.openLink(ctx, it.line, func() bool { return l.accept(it) })
 	}

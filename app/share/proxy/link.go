@@ -239,6 +239,15 @@ func (l *Session) use(lk *link) {
 // connect opens another MCP session for a client that has been through its
 // initialize, and repeats what it had set up.
 func (l *Session) connect(ctx context.Context) (*link, error) {
+	lk, err := l.reopen(ctx)
+	if err == nil {
+		l.use(lk)
+	}
+	return lk, err
+}
+
+// reopen is connect, of which nothing is used yet.
+func (l *Session) reopen(ctx context.Context) (*link, error) {
 	l.mu.Lock()
 	state := l.state
 	l.mu.Unlock()
@@ -257,7 +266,6 @@ func (l *Session) connect(ctx context.Context) (*link, error) {
 		l.say(fmt.Sprintf("the server was started again and speaks MCP %s now, not %s; start this client's connection again if something fails", lk.session.Version(), state.protocol))
 	}
 	l.replay(ctx, lk, state)
-	l.use(lk)
 	return lk, nil
 }
 

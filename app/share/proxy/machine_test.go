@@ -25,6 +25,8 @@ type modelShim struct {
 	fates    map[uint64][]string
 	ids      map[uint64]string // of the requests
 	begun    [2]string         // the client's initialize, with its answer, and its notifications/initialized
+	moved    bool              // to project, as it was told
+	project  string
 	wrong    []string
 }
 
@@ -92,6 +94,17 @@ func (p *leasing) fate(seq uint64, answer bool, line string) error {
 }
 
 func (p *leasing) Say(string) error { return nil }
+
+func (p *leasing) Moved(project string) error {
+	s := p.shim
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.lost {
+		return errGone
+	}
+	s.moved, s.project = true, project
+	return nil
+}
 
 // put sends a line.
 func (s *modelShim) put(p *leasing, id, line string) {

@@ -64,6 +64,9 @@ func (o *outlet) Deliver(seq uint64, answer bool, line []byte) error {
 // Settle is part of Outlet.
 func (o *outlet) Settle(seq uint64) error { return o.write(wire.Settle, seq, nil) }
 
+// Moved is part of Outlet.
+func (o *outlet) Moved(project string) error { return o.write(wire.Moved, 0, []byte(project)) }
+
 // Say is part of Outlet.
 func (o *outlet) Say(sentence string) error { return o.write(wire.Say, 0, []byte(shown(sentence))) }
 

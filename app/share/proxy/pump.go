@@ -43,12 +43,26 @@ func (l *Session) next() *item {
 		case len(l.urgent) > 0:
 			l.current, l.urgent = pop(l.urgent)
 			return l.current
-		case len(l.queue) > 0 && (l.queue[0].Kind != wire.Request || l.wanted < maxSent && l.working < maxWorking):
+		case len(l.queue) > 0 && l.mayGoLocked(l.queue[0]):
 			l.current, l.queue = pop(l.queue)
 			return l.current
 		}
 		l.changed.Wait()
 	}
+}
+
+// mayGoLocked reports whether the next line of the client can be worked on now. A change
+// of the project waits for the answers to all before it, and all behind it for its own.
+func (l *Session) mayGoLocked(it *item) bool {
+	switch {
+	case it.Kind != wire.Request:
+		return true
+	case l.moving != nil && l.moving != it && !l.moving.told:
+		return false
+	case it.activates:
+		return l.wanted == 0
+	}
+	return l.wanted < maxSent && l.working < maxWorking
 }
 
 func pop(list []*item) (*item, []*item) {
@@ -59,7 +73,7 @@ func pop(list []*item) (*item, []*item) {
 
 func (l *Session) forward(pumping, calls context.Context, it *item) {
 	l.mu.Lock()
-	ready, told, lk := l.ready, it.told, l.link
+	ready, told, lk, project := l.ready, it.told, l.link, l.project
 	l.mu.Unlock()
 	switch {
 	case told:
@@ -70,6 +84,10 @@ func (l *Session) forward(pumping, calls context.Context, it *item) {
 	case it.Kind == wire.Request && !ready:
 		l.fail(it, wire.CodeInvalid, "initialize comes first")
 		l.done(it)
+	case it.activates:
+		l.activate(pumping, calls, it)
+	case it.Kind == wire.Request && it.Method == "tools/call" && project == "" && needsProject(it.Params):
+		l.tellText(it, noProject, true)
 	case it.Kind == wire.Request:
 		if !l.fromCache(it, lk) {
 			l.request(pumping, calls, it)
@@ -96,6 +114,7 @@ func (l *Session) fromCache(it *item, lk *link) bool {
 		return false
 	}
 	l.accept(it)
+	l.noteTools(result)
 	l.tell(it, resultLine(it.ID, result))
 	l.done(it)
 	return true
@@ -109,7 +128,7 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 	if it.Method == "tools/call" {
 		l.noteTool(it.Params)
 	}
-	l.o.Servers.Began()
+	it.ended = l.o.Servers.Began()
 	if lk == nil {
 		var err error
 		if lk, err = l.connect(pumping); err != nil {
@@ -117,13 +136,13 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 				l.fail(it, wire.CodeUnavailable, err.Error())
 			}
 			l.done(it)
-			l.o.Servers.Ended()
+			it.ended()
 			return
 		}
 	}
 	if !l.accept(it) {
 		l.done(it)
-		l.o.Servers.Ended()
+		it.ended()
 		return
 	}
 	ctx, abort := context.WithCancel(calls)
@@ -132,7 +151,7 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 		l.mu.Unlock()
 		abort()
 		l.done(it)
-		l.o.Servers.Ended()
+		it.ended()
 		return
 	}
 	it.stage, it.link, it.abort = sent, lk, abort
@@ -167,7 +186,7 @@ func (l *Session) callDone(ctx context.Context, lk *link, it *item, err error) {
 	l.mu.Lock()
 	l.working--
 	l.unwantLocked(it)
-	since, abort := it.cancelled, it.abort
+	since, abort, ended := it.cancelled, it.abort, it.ended
 	again := v.again && !it.told && !l.ending
 	if again {
 		it.stage, it.link = queued, nil
@@ -195,7 +214,7 @@ func (l *Session) callDone(ctx context.Context, lk *link, it *item, err error) {
 		}
 		l.done(it)
 	}
-	l.o.Servers.Ended()
+	ended()
 	l.callEnded(lk)
 }
 

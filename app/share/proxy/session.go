@@ -30,6 +30,7 @@ package proxy
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"log/slog"
 	"sync"
@@ -50,6 +51,9 @@ type Outlet interface {
 	Deliver(seq uint64, answer bool, line []byte) error
 	// Settle says that nothing answers the request any more.
 	Settle(seq uint64) error
+	// Moved says which project the client has from now on, "" when it is not certain that
+	// it has any: whoever goes on with the conversation later has to know.
+	Moved(project string) error
 	// Say is a sentence for the user, outside of the conversation.
 	Say(sentence string) error
 }
@@ -61,10 +65,13 @@ type Servers interface {
 	// Acquire returns the running server, after it has started or woken it. It is
 	// called between Began and Ended. Its error is a sentence for the user.
 	Acquire(ctx context.Context) (share.Endpoint, error)
-	// Began and Ended bracket each request, from when it needs the server until the
-	// server does not work on it any more.
-	Began()
-	Ended()
+	// Began and what it returns bracket each request, from when it needs the server until
+	// the server does not work on it any more.
+	Began() (ended func())
+	// Project is that of the server, "" when it has none.
+	Project() string
+	// Move makes it the server of another plan for what comes from then on. back undoes it.
+	Move(ctx context.Context, plan share.Plan) (back func())
 	// Lingering says that the server may work on something unseen for so long.
 	Lingering(d time.Duration)
 	// Cached is the result of an earlier request, while no server runs; under says
@@ -94,7 +101,10 @@ type SessionOptions struct {
 	Ephemeral bool
 	Log       *slog.Logger     // nil = none
 	Info      func(ClientInfo) // what the client says of itself, with each initialize; may be nil
-	Limits    Limits
+	// Plan says how the client is served once it has activated a project, which it names
+	// by path or name. nil: it cannot.
+	Plan   func(ctx context.Context, project string) (share.Plan, error)
+	Limits Limits
 }
 
 // Limits of one session. A zero field means the default.
@@ -151,6 +161,12 @@ type Session struct {
 	state state
 	ready bool   // the client has the answer to its initialize
 	under string // see cacheKey
+	// listed tells apart the tools that the client knows.
+	listed [sha256.Size]byte
+	moving *item  // the last activation of a project that was passed on; see activate
+	target string // the project of that
+
+	project string // that the client knows that it has, "" for none
 
 	gone       chan struct{}
 	finishing  chan struct{}
@@ -174,6 +190,9 @@ func newSession(o SessionOptions, d dialer) *Session {
 		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
 	}
 	l.changed = sync.NewCond(&l.mu)
+	if o.Servers != nil {
+		l.project = o.Servers.Project()
+	}
 	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
 		l.state, l.ready = state{initialize: o.Initialize, initialized: o.Initialized}, true
 		var info ClientInfo

@@ -22,6 +22,7 @@ type fakeWriter struct {
 	settled  map[uint64]int
 	lines    []delivered // all that was delivered
 	said     []string
+	moved    []string
 	refuses  error         // of all that is written
 	wrong    []string      // what no session may do
 	block    chan struct{} // Deliver waits for it to be closed, if not nil
@@ -92,6 +93,13 @@ func (o *fakeWriter) Settle(seq uint64) error {
 		o.wrong = append(o.wrong, fmt.Sprintf("%d was settled out of order", seq))
 	}
 	o.settled[seq]++
+	return o.refuses
+}
+
+func (o *fakeWriter) Moved(project string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.moved = append(o.moved, project)
 	return o.refuses
 }
 

@@ -29,6 +29,8 @@ type item struct {
 
 	cancels *item // the request that this cancels; nil for none
 
+	activates bool // it may change the project of the client; see Session.activate
+
 	accepted bool // guarded by Session.out
 
 	// guarded by Session.mu, as line and Params once it was taken
@@ -42,6 +44,7 @@ type item struct {
 	answered  bool    // the server has answered it, whether anybody wanted that or not
 	progress  float64 // that Session.Progress has shown
 	abort     func()  // ends its call; nil before it was sent
+	ended     func()  // of Servers.Began; nil before it needed the server
 }
 
 // overdueAfter is how long a request waits for the server before it is accepted
@@ -119,6 +122,7 @@ func (l *Session) answerHere(it *item, answer []byte) {
 
 func (l *Session) takeRequest(it *item) {
 	it.key = idKey(it.ID)
+	it.activates = l.o.Plan != nil && activates(it.Message)
 	l.mu.Lock()
 	twice := l.pending[it.key] != nil
 	if !twice && !l.ending {
@@ -239,6 +243,11 @@ func (l *Session) accept(it *item) bool {
 			return nil
 		}
 		it.accepted = true
+		if it.activates { // if we die now, nobody knows what came of it
+			if err := l.o.Out.Moved(""); err != nil {
+				return err
+			}
+		}
 		return l.o.Out.Accept(it.seq)
 	})
 }
@@ -254,7 +263,12 @@ func (l *Session) tell(it *item, line []byte) {
 	l.unwantLocked(it)
 	l.forgetLocked(it)
 	l.mu.Unlock()
-	l.write(func() error { return l.o.Out.Deliver(it.seq, true, line) })
+	l.write(func() error {
+		if err := l.o.Out.Deliver(it.seq, true, line); err != nil || !it.activates {
+			return err
+		}
+		return l.o.Out.Moved(l.knownProject())
+	})
 	l.closed()
 }
 

@@ -16,7 +16,8 @@
 // each accepted request without an answer with an error, and sends what was not
 // accepted to the next background process. So no line is lost without an error,
 // and none is carried out twice. To that one it repeats the client's initialize in
-// its Hello, as nothing else of the conversation is kept.
+// its Hello, and the project that the client has activated, as nothing else of the
+// conversation is kept.
 package wire
 
 import "errors"
@@ -24,7 +25,7 @@ import "errors"
 // Version is the version of the protocol. Both ends come with one
 // installation; a background process that meets another version says so and
 // the shim ends.
-const Version = 2
+const Version = 3
 
 // Type says what a frame is.
 type Type byte
@@ -44,6 +45,7 @@ const (
 	Welcome Type = 'W' // a WelcomeMode and a sentence
 	Accept  Type = 'A' // the line of that number is worked on from now on
 	Deliver Type = 'D' // a line for the client; the number is that of the line it answers, 0 for none
+	Moved   Type = 'M' // the project that the client has activated, which the next Hello repeats; "" while that is not certain
 	Settle  Type = 'S' // nothing answers the line of that number any more
 	Say     Type = 'T' // a sentence for the user, on standard error
 	Bye     Type = 'X' // the shim ends; an exit status in one byte, and a sentence
@@ -124,7 +126,7 @@ func limitOf(t Type) (limit uint32, known bool) {
 		return MaxLine, true
 	case Welcome, Say, Bye:
 		return 1 << 20, true
-	case Long:
+	case Long, Moved:
 		return HeadLength, true
 	case Ran:
 		return 64, true

@@ -15,6 +15,11 @@ type Greeting struct {
 	// The client's own lines, when it began the conversation with an earlier
 	// background process; nil at first.
 	Initialize, Initialized []byte
+
+	// Moved says that the client has activated a project, and which: see the frame
+	// Moved. Otherwise its command tells which one it has.
+	Moved   bool
+	Project string
 }
 
 // AppendHello appends the payload of a Hello: the version of the protocol, and
@@ -22,7 +27,11 @@ type Greeting struct {
 // them, in decimal, with a colon.
 func AppendHello(dst []byte, g Greeting) []byte {
 	dst = appendText(dst, strconv.Itoa(Version))
-	for _, list := range [][]string{{g.Program}, {g.Dir}, g.Command, g.Env, g.Flags, {g.Own}, {string(g.Initialize)}, {string(g.Initialized)}} {
+	var moved []string
+	if g.Moved {
+		moved = []string{g.Project}
+	}
+	for _, list := range [][]string{{g.Program}, {g.Dir}, g.Command, g.Env, g.Flags, {g.Own}, {string(g.Initialize)}, {string(g.Initialized)}, moved} {
 		dst = appendText(dst, strconv.Itoa(len(list)))
 		for _, text := range list {
 			dst = appendText(dst, text)
@@ -58,6 +67,12 @@ func ParseHello(payload []byte) (version int, g Greeting, err error) {
 	}
 	if line := r.one(); line != "" {
 		g.Initialized = []byte(line)
+	}
+	switch moved := r.list(); {
+	case len(moved) > 1:
+		r.bad = true
+	case len(moved) == 1:
+		g.Moved, g.Project = true, moved[0]
 	}
 	if r.bad || len(r.rest) > 0 {
 		return 0, Greeting{}, ErrFrame

@@ -58,7 +58,8 @@ func FuzzParseHeader(f *testing.F) {
 var greetings = []Greeting{
 	{},
 	{Program: "1.0", Dir: "/a dir", Command: []string{"serena", "", "a:b\n1:x"}, Env: []string{"A=1", "B="}, Flags: []string{"--x=1"}, Own: "7-8", Initialize: []byte{0, 255}, Initialized: []byte("x")},
-	{Dir: strings.Repeat("x", 1<<20), Command: make([]string, 1000)},
+	{Dir: strings.Repeat("x", 1<<20), Command: make([]string, 1000), Moved: true},
+	{Moved: true, Project: "/p"},
 }
 
 func TestHello(t *testing.T) {
@@ -75,7 +76,7 @@ func TestHello(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"x", ":", "1:", "1:x", "1:0", "2:-1", "01:1", string(whole) + "x", "99999999999999999999:1", "1:2" + "1:21:a1:b", "1:2" + "10:9999999999",
+		"x", ":", "1:", "1:x", "1:0", "2:-1", "01:1", string(whole) + "x", "99999999999999999999:1", "1:3" + "1:21:a1:b", "1:3" + "10:9999999999",
 	} {
 		if _, g, err := ParseHello([]byte(text)); !errors.Is(err, ErrFrame) && text != "01:1" {
 			t.Errorf("%q: %+v, %v", text, g, err)
@@ -94,7 +95,7 @@ func FuzzParseHello(f *testing.F) {
 	for _, g := range greetings {
 		f.Add(AppendHello(nil, g))
 	}
-	f.Add([]byte("1:2" + "10:9999999999"))
+	f.Add([]byte("1:3" + "10:9999999999"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		version, g, err := ParseHello(text)
 		if err != nil || version != Version {

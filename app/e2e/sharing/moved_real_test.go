@@ -1,0 +1,164 @@
+//go:build real && linux
+
+package sharing
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/e2e"
+)
+
+// folders are that many without a project of Git or Serena.
+func folders(t *testing.T, many int) []string {
+	t.Helper()
+	dirs := make([]string, many)
+	for i := range dirs {
+		dirs[i] = filepath.Join(t.TempDir(), fmt.Sprint("folder", i))
+		if err := os.Mkdir(dirs[i], 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dirs
+}
+
+// Three clients with Serena's default command, in three folders, share one server,
+// whatever their context; each has that of its project from when it activates one.
+func TestClientsWithoutAProject(t *testing.T) {
+	t.Parallel()
+	s := e2e.SharingHome(t)
+	for _, context := range []string{"", "codex", "claude-code"} {
+		command := []string{"serena", "start-mcp-server", "--agent-interface", "tools"}
+		if context != "" {
+			command = append(command, "--context", context)
+		}
+		dirs := folders(t, 3)
+		before := s.Serenas()
+		var clients []*e2e.Shim
+		for _, dir := range dirs {
+			client := s.Wrap(t, dir, command...)
+			client.Handshake(t)
+			clients = append(clients, client)
+			if text := client.Calls(t, 1, "initial_instructions", map[string]any{}); !strings.Contains(text, "Serena") {
+				t.Errorf("%s: its instructions are %.300q", context, text)
+			}
+			client.Call(t, 2, "list_dir", map[string]any{"relative_path": ".", "recursive": false})
+			if r := client.Await(t, "2"); !strings.Contains(r.Line, "No project is active. Call activate_project first") {
+				t.Errorf("%s: without a project it was answered %s", context, r.Line)
+			}
+		}
+		if got := len(s.Serenas()) - len(before); got != 1 {
+			t.Errorf("%s: %d more servers for three clients: %v", context, got, s.Servers())
+		}
+		for i, client := range clients {
+			if text := client.Calls(t, 3, "activate_project", map[string]any{"project": dirs[i], "session": "x"}); !strings.Contains(text, dirs[i]) {
+				t.Errorf("%s: activating said %.300q", context, text)
+			}
+			client.Calls(t, 4, "write_memory", map[string]any{"memory_name": fmt.Sprint("of", i), "content": "x"})
+		}
+		for i, dir := range dirs {
+			if got := names(t, filepath.Join(dir, ".serena", "memories")); !slices.Equal(got, []string{fmt.Sprintf("of%d.md", i)}) {
+				t.Errorf("%s: folder %d holds %q", context, i, got)
+			}
+		}
+		// The tools of a server for one project are others.
+		changed := strings.Contains(strings.Join(clients[0].Told, ""), "tools/list_changed")
+		clients[0].Send(t, `{"jsonrpc":"2.0","id":5,"method":"tools/list"}`)
+		if has := strings.Contains(clients[0].Await(t, "5").Line, `"activate_project"`); has == (context == "claude-code") || context == "claude-code" && !changed {
+			t.Errorf("%s: it lists activate_project: %v; told that they changed: %v", context, has, changed)
+		}
+		for _, client := range clients {
+			client.Terminated(t)
+		}
+	}
+}
+
+func names(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		list = append(list, entry.Name())
+	}
+	return list
+}
+
+// Ten clients among five projects, with 500 edits between their moves, and a kill of
+// Lamplighter: each is where its client was.
+func TestNoEditIsMisplaced(t *testing.T) {
+	t.Parallel()
+	s := e2e.SharingHome(t)
+	const many = 10
+	dirs := folders(t, 5)
+	elsewhere := folders(t, many)
+	r := rand.New(rand.NewPCG(1, 2))
+	want := map[string][]string{}
+	edits := 0
+	type mover struct {
+		*e2e.Shim
+		id int
+	}
+	var clients []*mover
+	for i := range many {
+		m := &mover{Shim: s.Wrap(t, elsewhere[i], "serena", "start-mcp-server", "--agent-interface", "tools")}
+		m.Handshake(t)
+		clients = append(clients, m)
+	}
+	for round := range 10 {
+		begun := map[*mover]int{}
+		for i, m := range clients {
+			dir := dirs[r.IntN(len(dirs))]
+			m.id++
+			m.Call(t, m.id, "activate_project", map[string]any{"project": dir, "session": "x"})
+			begun[m] = m.id
+			for range 5 {
+				m.id++
+				name := fmt.Sprintf("client%d-%d.txt", i, m.id)
+				m.Call(t, m.id, "create_text_file", map[string]any{"relative_path": name, "content": dir})
+				want[dir] = append(want[dir], name)
+				edits++
+			}
+		}
+		for _, m := range clients {
+			for id := begun[m]; id <= m.id; id++ {
+				m.Await(t, fmt.Sprint(id)).Text(t)
+			}
+		}
+		if round == 4 { // the shims know their projects
+			s.Ends(t, os.Kill)
+			s.Begin(t)
+		}
+	}
+	for _, dir := range dirs {
+		got := slices.DeleteFunc(names(t, dir), func(name string) bool { return name == ".serena" })
+		slices.Sort(want[dir])
+		if !slices.Equal(got, want[dir]) {
+			t.Errorf("%s holds %q, want %q", dir, got, want[dir])
+		}
+		for _, name := range got {
+			if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(text) != dir {
+				t.Errorf("%s in %s holds %q, %v", name, dir, text, err)
+			}
+		}
+	}
+	if edits != 500 || len(s.Serenas()) > len(dirs)+1 {
+		t.Errorf("%d edits with %d servers", edits, len(s.Serenas()))
+	}
+	apptest.Eventually(t, "all clients are shown", func() bool {
+		shown := 0
+		for _, in := range s.Shared(t) {
+			if in.SharedBy != nil {
+				shown += *in.SharedBy
+			}
+		}
+		return shown == many
+	})
+}

@@ -1,0 +1,232 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"lamplighter/app/share/wire"
+)
+
+// activateTool is the tool of Serena by which a client changes the project of its
+// server. No other tool, and no route of its dashboard, does. Source:
+// serena/tools/config_tools.py of 1.5.3 to 2.1.0.
+const activateTool = "activate_project"
+
+// withoutProject are the tools of Serena that need no project and keep nothing: the only
+// ones that a client without a project may call. Source: ToolMarkerDoesNotRequireActiveProject
+// in serena/tools of 1.5.3 to 2.1.0, and get_current_config.
+var withoutProject = []string{"get_current_config", "initial_instructions", "list_queryable_projects", "open_dashboard", "query_project", "serena_info"}
+
+// noProject is what every other tool says until then.
+const noProject = "No project is active. Call " + activateTool + " first, with the path of the project's directory."
+
+// errUnreadable says that a call may mean something else to the server than to us.
+var errUnreadable = errors.New("the parameters cannot be read as those of a tool call")
+
+// toolCall is a tools/call, with all that it holds.
+type toolCall struct {
+	name      string
+	params    map[string]json.RawMessage
+	arguments map[string]json.RawMessage
+}
+
+// readCall reads the parameters of a tools/call as Serena does: the case of names counts,
+// and of two equal ones the last.
+func readCall(params []byte) (c toolCall, err error) {
+	if json.Unmarshal(params, &c.params) != nil || json.Unmarshal(c.params["name"], &c.name) != nil {
+		return c, errUnreadable
+	}
+	if arguments := c.params["arguments"]; len(arguments) > 0 && json.Unmarshal(arguments, &c.arguments) != nil {
+		return c, errUnreadable
+	}
+	return c, nil
+}
+
+// activates reports whether a request is a call of activateTool, or may be one.
+func activates(m wire.Message) bool {
+	if m.Method != "tools/call" || !bytes.Contains(m.Params, []byte(activateTool)) && !bytes.Contains(m.Params, []byte(`\u`)) {
+		return false
+	}
+	call, err := readCall(m.Params)
+	return err != nil || call.name == activateTool
+}
+
+// needsProject reports whether a tools/call has to wait until the client has a project.
+func needsProject(params []byte) bool {
+	c, err := readCall(params)
+	return err != nil || !slices.Contains(withoutProject, c.name)
+}
+
+// tellText answers a tools/call in place of the server.
+func (l *Session) tellText(it *item, text string, isError bool) {
+	type content struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	result, _ := json.Marshal(struct { // of which nothing can fail
+		Content []content `json:"content"`
+		IsError bool      `json:"isError"`
+	}{[]content{{"text", shown(text)}}, isError})
+	l.accept(it)
+	l.tell(it, resultLine(it.ID, result))
+	l.done(it)
+}
+
+// activate passes on a call of activateTool to the server of the project that it names,
+// which the client has from then on. Everything before it has been answered, and
+// everything behind it waits for its answer: Serena runs one tool after the other.
+// Until there is one it is not certain that the client knows which project it has, and
+// it has none: after an error it has to ask again.
+func (l *Session) activate(pumping, calls context.Context, it *item) {
+	before := l.projectIs("")
+	call, err := readCall(it.Params)
+	var project string
+	if err == nil && (json.Unmarshal(call.arguments["project"], &project) != nil || project == "") {
+		err = errors.New(activateTool + " needs a project: the path of its directory, or its name in Serena's settings.")
+	}
+	var root string
+	known := false
+	if err == nil {
+		root, known, err = l.move(pumping, project)
+	}
+	switch {
+	case pumping.Err() != nil:
+		l.done(it)
+		return
+	case err != nil:
+		l.projectIs(before)
+		l.tellText(it, notActivated+err.Error(), true)
+		return
+	case !known:
+		l.projectIs(root)
+		l.tellText(it, "The project at "+root+" is active.", false)
+		return
+	}
+	// Another name could be that of another project by now.
+	call.arguments["project"], _ = json.Marshal(root)
+	call.params["arguments"], _ = json.Marshal(call.arguments)
+	params, _ := json.Marshal(call.params)
+	l.mu.Lock()
+	l.moving, l.target = it, root
+	it.Params = params
+	it.line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), it.ID, []byte(`,"method":"tools/call","params":`), params, []byte(`}`))
+	l.mu.Unlock()
+	l.request(pumping, calls, it)
+}
+
+// notActivated says that all is as it was.
+const notActivated = "The project was not activated: "
+
+// move gives the client the server of a project, after that has been started. known
+// tells whether that server knows activateTool: in some contexts it does not when it is
+// started with a project. After an error all is as before.
+func (l *Session) move(ctx context.Context, project string) (root string, known bool, err error) {
+	plan, err := l.o.Plan(ctx, project)
+	switch {
+	case err != nil:
+		return "", false, err
+	case plan.Alone != "":
+		return "", false, errors.New(plan.Alone + ".")
+	}
+	root = plan.Spec.Project
+	back := func() {}
+	l.mu.Lock()
+	old := l.link
+	l.mu.Unlock()
+	if root != l.o.Servers.Project() {
+		back = l.o.Servers.Move(ctx, plan)
+	} else if old != nil {
+		return root, l.compareTools(ctx, old), nil
+	}
+	defer l.o.Servers.Began()()
+	lk, err := l.reopen(ctx)
+	if err != nil {
+		back()
+		return "", false, err
+	}
+	if old != nil {
+		l.retire(old)
+	}
+	l.use(lk)
+	return root, l.compareTools(ctx, lk), nil
+}
+
+// projectIs notes which project the client is about to know that it has, "" for none.
+func (l *Session) projectIs(project string) (before string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, l.project = l.project, project
+	return before
+}
+
+// knownProject is that, unless another activation was accepted whose fate was not told.
+// The caller holds out.
+func (l *Session) knownProject() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, it := range l.pending {
+		if it.activates && it.accepted && !it.told {
+			return ""
+		}
+	}
+	return l.project
+}
+
+// activated notes the answer to a call of activateTool.
+func (l *Session) activated(it *item, result []byte) {
+	var r struct {
+		IsError bool `json:"isError"`
+	}
+	if json.Unmarshal(result, &r) != nil || r.IsError {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.moving == it && !it.told {
+		l.project = l.target
+	}
+}
+
+// compareTools tells the client when another server has other tools than those that it
+// has listed, and reports whether activateTool is among them.
+func (l *Session) compareTools(ctx context.Context, lk *link) (known bool) {
+	var result []byte
+	_, done := lk.session.Begin(ctx, []byte(`{"jsonrpc":"2.0","id":"lamplighter-tools","method":"tools/list"}`), func(line []byte) {
+		if m := wire.Split(line); m.Kind == wire.Response {
+			result = bytes.Clone(m.Result)
+		} else {
+			l.incoming(lk, nil, line)
+		}
+	}, nil)
+	var list struct {
+		Tools []struct {
+			Name string `json:"name"`
+		} `json:"tools"`
+	}
+	if !await(ctx, done, sideLimit) || json.Unmarshal(result, &list) != nil {
+		return true // it says itself whether it does
+	}
+	if !l.noteTools(result) {
+		l.write(func() error {
+			return l.o.Out.Deliver(0, false, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+		})
+	}
+	for _, tool := range list.Tools {
+		known = known || tool.Name == activateTool
+	}
+	return known
+}
+
+// noteTools notes the tools that the client knows, and reports whether it knew the same.
+func (l *Session) noteTools(result []byte) (same bool) {
+	listed := sha256.Sum256(result)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	same = l.listed == listed
+	l.listed = listed
+	return same
+}
