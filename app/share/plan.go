@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -242,9 +244,67 @@ func (a *Planner) ForProject(ctx context.Context, dir string, usual launch.Templ
 		// Serena would make a project of it, in which all others lie.
 		return plan, &InputError{fmt.Sprintf("%s is no project, but the directory of all of them", monitor.Clean(root))}
 	}
-	plan.Spec.Project = root
-	fill := func(text string) string { return strings.ReplaceAll(text, "{project}", root) }
-	wanted := launch.Wanted{Project: root, Serena: true}
+	return a.forUsual(ctx, Request{Dir: root, Moved: true, Project: root}, usual, true)
+}
+
+// Root is the project of a client over HTTP whose roots are these, by their addresses:
+// that of the only one that lies in a project; "" when there is none, or several do.
+func (a *Planner) Root(ctx context.Context, addresses []string) string {
+	found, err := look(ctx, a, func() (found []string) {
+		for _, address := range addresses[:min(len(addresses), mostRoots)] {
+			if root, why := rootAbove(pathOf(runtime.GOOS, address)); why == "" && root != "" {
+				found = append(found, root)
+			}
+		}
+		return found
+	})
+	if err != nil || len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+// mostRoots is how many of a client's roots are looked at.
+const mostRoots = 100
+
+// pathOf is the path that a file address names, "" when it is none of this machine.
+func pathOf(goos, address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
+		return ""
+	}
+	path := u.Path
+	if goos == "windows" { // file:///c:/work
+		path = strings.TrimPrefix(path, "/")
+	}
+	if !filepath.IsAbs(filepath.FromSlash(path)) || strings.ContainsRune(path, 0) {
+		return ""
+	}
+	return filepath.FromSlash(path)
+}
+
+// ForAddress is ForProject for a client that names no project: it has none, or the one
+// that it has activated since, by path or name, in the context of the settings. The
+// settings must not have the project anywhere but behind --project.
+func (a *Planner) ForAddress(ctx context.Context, project string, usual launch.Template) (Plan, error) {
+	if strings.ContainsRune(project, 0) || project != "" && isPath(project) && !filepath.IsAbs(project) {
+		return Plan{}, &InputError{fmt.Sprintf("%q is not the absolute path of a project", monitor.Shorten(monitor.Clean(project), 200))}
+	}
+	if usual.Name != monitor.KindSerena {
+		return Plan{Alone: notSerena}, nil
+	}
+	return a.forUsual(ctx, Request{Dir: a.home, Moved: true, Project: project}, usual, false)
+}
+
+// projectMark stands for the project in the settings.
+const projectMark = "{project}"
+
+// forUsual plans for a client over HTTP. With single the project of w is a directory, and
+// cannot be changed.
+func (a *Planner) forUsual(ctx context.Context, w Request, usual launch.Template, single bool) (Plan, error) {
+	plan := Plan{Spec: launch.Spec{Project: w.Project}}
+	fill := func(text string) string { return strings.ReplaceAll(text, projectMark, w.Project) }
+	wanted := launch.Wanted{Project: w.Project, Serena: true}
 	for _, word := range usual.Command {
 		wanted.Command = append(wanted.Command, fill(word))
 	}
@@ -257,29 +317,37 @@ func (a *Planner) ForProject(ctx context.Context, dir string, usual launch.Templ
 	if i := slices.Index(command, subcommand); i > 0 {
 		command, args = command[:i], command[i+1:]
 	}
-	command = append(slices.Clip(command), subcommand)
+	w.Command = append(slices.Clip(command), subcommand)
 	for _, arg := range usual.Arguments {
-		args = append(slices.Clip(args), fill(arg))
+		if single {
+			arg = fill(arg)
+		}
+		args = append(slices.Clip(args), arg)
 	}
-	parsed, why := parseArguments(args, root)
+	parsed, why := parseArguments(args, w.Dir)
 	if why != "" {
 		plan.Alone = why
 		return plan, nil
 	}
-	parsed.useSingleProject()
-	parsed.project, parsed.hasProject, parsed.fromCwd = root, true, false
-	plan.Context, plan.Modes, plan.Version = parsed.context, parsed.modes, r.Chosen.Version
-
+	if single {
+		parsed.useSingleProject()
+	}
 	base := append(a.o.Environment(ctx), r.Chosen.Env...)
 	env := relevant(runtime.GOOS, base)
 	for name, value := range usual.Env {
 		env[envName(runtime.GOOS, name)] = fill(value)
 	}
-	w := Request{Dir: root, Command: command}
-	from, err := look(ctx, a, func() origin { return a.originOf(w, command, parsed, env) })
+	marked := func(text string) bool { return strings.Contains(text, projectMark) }
+	if !single && slices.ContainsFunc(slices.Concat(usual.Command, parsed.kept, slices.Collect(maps.Values(usual.Env)), []string{usual.Directory}), marked) {
+		plan.Alone = "the settings of lamplighter start Serena with {project}: name it in the address, /mcp?project=DIR"
+		return plan, nil
+	}
+	plan.Context, plan.Modes, plan.Version, plan.Moves = parsed.context, parsed.modes, r.Chosen.Version, !single
+	from, err := look(ctx, a, func() origin { return a.originOf(w, w.Command, parsed, env) })
 	if err != nil {
 		return plan, a.silent(&plan, err)
 	}
+	plan.Spec.Project = from.project
 	if from.err != nil {
 		return plan, from.err
 	}
@@ -293,7 +361,7 @@ func (a *Planner) ForProject(ctx context.Context, dir string, usual launch.Templ
 		return plan, err
 	}
 	template := launch.Template{
-		Name: monitor.KindSerena, Command: command, Arguments: parsed.kept, Directory: fill(usual.Directory),
+		Name: monitor.KindSerena, Command: w.Command, Arguments: parsed.kept, Directory: fill(usual.Directory),
 		Env: env, Unset: surplus(runtime.GOOS, base, env), Literal: true,
 	}
 	return plan, a.complete(ctx, &plan, template, from)

@@ -3,6 +3,7 @@ package share
 import (
 	"context"
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -323,6 +324,62 @@ func TestForProject(t *testing.T) {
 	broken := asker(func(o *PlannerOptions) { o.Finder = taker{why: "It is nowhere."} })
 	if _, err := broken.ForProject(t.Context(), repo, usual); !errors.As(err, &none) {
 		t.Error(err)
+	}
+}
+
+// Who names no project in the address has none, or the one that is activated, by the
+// command of the settings; and which one the roots of a client say.
+func TestForAddress(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha")
+	m.repo("beta")
+	sub := m.dir("alpha/sub")
+	m.dir("bare")
+	ours := func(o *PlannerOptions) {
+		o.Finder = taker{version: "2.1.0", command: []string{filepath.Join(m.bin, "serena"+exe)}}
+		o.Environment = func(context.Context) []string { return m.env }
+	}
+	a := asker(ours)
+	usual := launch.Template{Name: monitor.KindSerena, Arguments: []string{"--context", "desktop-app", "--project", "{project}"}}
+	none, err := a.ForAddress(t.Context(), "", usual)
+	one, err2 := a.ForAddress(t.Context(), repo, usual)
+	if err != nil || err2 != nil || none.Spec.Project != "" || one.Spec.Project != repo || !none.Moves || !one.Moves || one.Context != "desktop-app" || one.Key == none.Key {
+		t.Fatalf("%+v, %v; %+v, %v", none, err, one, err2)
+	}
+	// A client over stdio that would run the same shares with it.
+	if q := planned(t, a, m.wish(repo, "serena start-mcp-server --context desktop-app --project-from-cwd")); q.Key != one.Key {
+		t.Errorf("%q\n%q", one.Facts, q.Facts)
+	}
+	if q := planned(t, a, m.wish(m.path("bare"), "serena start-mcp-server --context desktop-app")); q.Key != none.Key {
+		t.Errorf("%q\n%q", none.Facts, q.Facts)
+	}
+	usual.Env = map[string]string{"ANY": "{project}"}
+	if p, err := a.ForAddress(t.Context(), "", usual); err != nil || !strings.Contains(p.Alone, "/mcp?project=DIR") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	var input *InputError
+	if _, err := a.ForAddress(t.Context(), "./alpha", usual); !errors.As(err, &input) {
+		t.Error(err)
+	}
+	at := func(names ...string) (list []string) {
+		for _, name := range names {
+			list = append(list, (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(m.path(name)), "/")}).String())
+		}
+		return list
+	}
+	for _, test := range []struct {
+		roots []string
+		want  string
+	}{
+		{nil, ""}, {at("alpha"), repo}, {at("alpha/sub"), repo}, {at("alpha", "bare"), repo}, {at("alpha", "beta"), ""}, {at("bare"), ""}, {at("gone"), ""},
+		{[]string{"https://example.test/alpha", "alpha", "", "file://elsewhere" + sub, "file:alpha", "file:///\x00"}, ""},
+	} {
+		if got := a.Root(t.Context(), test.roots); got != test.want {
+			t.Errorf("%q: %q, want %q", test.roots, got, test.want)
+		}
+	}
+	if pathOf("linux", "file:///a%20b") != filepath.FromSlash("/a b") && runtime.GOOS != "windows" {
+		t.Error("its path is written with escapes")
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"lamplighter/app/apptest"
 	"lamplighter/app/e2e"
 )
@@ -77,6 +79,37 @@ func TestClientsWithoutAProject(t *testing.T) {
 			client.Terminated(t)
 		}
 	}
+}
+
+// A client over HTTP that names no project has that of its only root.
+func TestProjectOfTheRoots(t *testing.T) {
+	t.Parallel()
+	s := e2e.SharingHome(t)
+	project := e2e.NamedProject(t, "pier")
+	client := mcp.NewClient(&mcp.Implementation{Name: "roots", Version: "1"}, nil)
+	client.AddRoots(&mcp.Root{URI: "file://" + project})
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: fmt.Sprintf("http://127.0.0.1:%d/mcp", s.Page)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	list := &mcp.CallToolParams{Name: "list_dir", Arguments: map[string]any{"relative_path": ".", "recursive": false}}
+	result, err := session.CallTool(t.Context(), list)
+	if err != nil || result.IsError || !strings.Contains(result.Content[0].(*mcp.TextContent).Text, "own.go") {
+		t.Errorf("%+v, %v", result, err)
+	}
+	client.AddRoots(&mcp.Root{URI: "file://" + filepath.Dir(project)}) // which is in no project
+	if result, err := session.CallTool(t.Context(), list); err != nil || result.IsError {
+		t.Errorf("%+v, %v", result, err)
+	}
+	apptest.Eventually(t, "its project is shown", func() bool {
+		for _, in := range s.Shared(t) {
+			if in.ProjectRoot != nil && *in.ProjectRoot == project {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func names(t *testing.T, dir string) (list []string) {

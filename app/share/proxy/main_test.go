@@ -168,6 +168,19 @@ func (planner) ForProject(_ context.Context, dir string, _ launch.Template) (sha
 	return planFor(dir), nil
 }
 
+func (planner) ForAddress(_ context.Context, project string, _ launch.Template) (share.Plan, error) {
+	p := planFor(project)
+	p.Moves = true
+	return p, nil
+}
+
+func (planner) Root(_ context.Context, addresses []string) string {
+	if len(addresses) != 1 {
+		return ""
+	}
+	return strings.TrimPrefix(addresses[0], "file://")
+}
+
 // running calls serve in the background until the function that it returns is
 // called.
 func running(t testing.TB, serve func(context.Context) error) (stop func()) {

@@ -55,10 +55,21 @@ func activates(m wire.Message) bool {
 	return err != nil || call.name == activateTool
 }
 
-// needsProject reports whether a tools/call has to wait until the client has a project.
-func needsProject(params []byte) bool {
-	c, err := readCall(params)
-	return err != nil || !slices.Contains(withoutProject, c.name)
+// lacksProject reports whether a tools/call has to wait until the client has a project.
+func (l *Session) lacksProject(ctx context.Context, it *item) bool {
+	project := func() string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.project
+	}
+	if project() != "" {
+		return false
+	}
+	if c, err := readCall(it.Params); err == nil && slices.Contains(withoutProject, c.name) {
+		return false
+	}
+	l.findProject(ctx, it)
+	return project() == ""
 }
 
 // tellText answers a tools/call in place of the server.
@@ -83,6 +94,9 @@ func (l *Session) tellText(it *item, text string, isError bool) {
 // it has none: after an error it has to ask again.
 func (l *Session) activate(pumping, calls context.Context, it *item) {
 	before := l.projectIs("")
+	l.mu.Lock()
+	l.hasActivated = true
+	l.mu.Unlock()
 	call, err := readCall(it.Params)
 	var project string
 	if err == nil && (json.Unmarshal(call.arguments["project"], &project) != nil || project == "") {

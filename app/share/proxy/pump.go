@@ -73,7 +73,7 @@ func pop(list []*item) (*item, []*item) {
 
 func (l *Session) forward(pumping, calls context.Context, it *item) {
 	l.mu.Lock()
-	ready, told, lk, project := l.ready, it.told, l.link, l.project
+	ready, told, lk := l.ready, it.told, l.link
 	l.mu.Unlock()
 	switch {
 	case told:
@@ -86,7 +86,7 @@ func (l *Session) forward(pumping, calls context.Context, it *item) {
 		l.done(it)
 	case it.activates:
 		l.activate(pumping, calls, it)
-	case it.Kind == wire.Request && it.Method == "tools/call" && project == "" && needsProject(it.Params):
+	case it.Kind == wire.Request && it.Method == "tools/call" && l.lacksProject(pumping, it):
 		l.tellText(it, noProject, true)
 	case it.Kind == wire.Request:
 		if !l.fromCache(it, lk) {
@@ -278,6 +278,9 @@ func (l *Session) notification(ctx context.Context, it *item, ready bool) {
 	}
 	initialized := it.Method == "notifications/initialized"
 	l.mu.Lock()
+	if it.Method == "notifications/roots/list_changed" {
+		l.askRoots = l.o.Root != nil
+	}
 	if initialized {
 		l.state.initialized = bytes.Clone(it.line)
 	}

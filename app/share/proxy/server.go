@@ -19,6 +19,8 @@ import (
 type Asker interface {
 	Plan(ctx context.Context, w share.Request) (share.Plan, error)
 	ForProject(ctx context.Context, dir string, usual launch.Template) (share.Plan, error)
+	ForAddress(ctx context.Context, project string, usual launch.Template) (share.Plan, error)
+	Root(ctx context.Context, addresses []string) (project string)
 }
 
 // Options of a Server. Place, Broker, Ask and Log are needed.

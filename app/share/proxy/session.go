@@ -103,7 +103,10 @@ type SessionOptions struct {
 	Info      func(ClientInfo) // what the client says of itself, with each initialize; may be nil
 	// Plan says how the client is served once it has activated a project, which it names
 	// by path or name. nil: it cannot.
-	Plan   func(ctx context.Context, project string) (share.Plan, error)
+	Plan func(ctx context.Context, project string) (share.Plan, error)
+	// Root is the project of a client with these roots, "" for none. nil: they do not
+	// say which project it has.
+	Root   func(ctx context.Context, addresses []string) (project string)
 	Limits Limits
 }
 
@@ -167,6 +170,10 @@ type Session struct {
 	target string // the project of that
 
 	project string // that the client knows that it has, "" for none
+	// hasActivated says that it has tried to change that, askRoots that its roots may
+	// tell it otherwise; roots gets what they are.
+	hasActivated, askRoots bool
+	roots                  chan []byte
 
 	gone       chan struct{}
 	finishing  chan struct{}
@@ -190,6 +197,7 @@ func newSession(o SessionOptions, d dialer) *Session {
 		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
 	}
 	l.changed = sync.NewCond(&l.mu)
+	l.askRoots, l.roots = o.Root != nil, make(chan []byte, 1)
 	if o.Servers != nil {
 		l.project = o.Servers.Project()
 	}

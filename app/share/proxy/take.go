@@ -70,6 +70,8 @@ func (l *Session) Take(seq uint64, line []byte) {
 		l.answerHere(it, undiscovered(it.ID))
 	case it.Kind == wire.Request:
 		l.takeRequest(it)
+	case it.Kind == wire.Response && l.o.Root != nil && idKey(it.ID) == rootsID:
+		l.takeRoots(it)
 	case it.Kind == wire.Response:
 		l.enqueue(it, true)
 	case it.Method == "notifications/cancelled":

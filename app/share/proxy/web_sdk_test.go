@@ -74,3 +74,52 @@ func TestWebWithTheSDK(t *testing.T) {
 		t.Errorf("a bad project: %v", err)
 	}
 }
+
+// A client whose address names no project has that of its only root, until it activates
+// another one.
+func TestWebByRoots(t *testing.T) {
+	s := serveWeb(t, nil)
+	for roots, want := range map[string]string{"/a": "/a", "/a /b": "", "": ""} {
+		changed := make(chan struct{}, 10)
+		client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ClientOptions{
+			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
+		})
+		for _, dir := range strings.Fields(roots) {
+			client.AddRoots(&mcp.Root{URI: "file://" + dir})
+		}
+		session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.url}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := func(tool string, arguments map[string]any) string {
+			t.Helper()
+			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return result.Content[0].(*mcp.TextContent).Text
+		}
+		mark := "from [" + roots + "]"
+		said := call("echo", map[string]any{"text": mark})
+		if want == "" && !strings.HasPrefix(said, "No project is active") || want != "" && said != "echo" {
+			t.Errorf("with the roots %q it was told %q", roots, said)
+		}
+		if said := call("activate_project", map[string]any{"project": "/c"}); said != "The project at /c is active." {
+			t.Errorf("it was told %q", said)
+		}
+		<-changed // once: it has not listed any tools, and then they are the same
+		call("echo", map[string]any{"text": mark})
+		made := 0
+		for _, c := range s.world.server("/c").Executed() {
+			if strings.Contains(c.Arguments, mark) {
+				made++
+			}
+		}
+		if made != 1 {
+			t.Errorf("with the roots %q the project /c has %d calls", roots, made)
+		}
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

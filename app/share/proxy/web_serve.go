@@ -195,11 +195,16 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 		_ = writeJSON(rw, status, wire.ErrorLine(id, code, shown(text)))
 		return nil
 	}
-	dirs := req.URL.Query()["project"]
-	if len(dirs) != 1 || dirs[0] == "" {
-		return refuse(http.StatusBadRequest, wire.CodeInvalid, "the address has to name the directory of a project: /mcp?project=DIR")
+	var plan share.Plan
+	var err error
+	switch dirs := req.URL.Query()["project"]; {
+	case len(dirs) == 0:
+		plan, err = w.options.Ask.ForAddress(req.Context(), "", w.options.Usual())
+	case len(dirs) == 1 && dirs[0] != "":
+		plan, err = w.options.Ask.ForProject(req.Context(), dirs[0], w.options.Usual())
+	default:
+		return refuse(http.StatusBadRequest, wire.CodeInvalid, "the address names no project, or several: write /mcp?project=DIR, or /mcp alone")
 	}
-	plan, err := w.options.Ask.ForProject(req.Context(), dirs[0], w.options.Usual())
 	var input *share.InputError
 	switch {
 	case errors.As(err, &input):
@@ -208,7 +213,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
 	case plan.Alone != "":
 		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable,
-			"the server of this project cannot be shared, so that it cannot be had here: "+plan.Alone+"; start it with lamplighter-connect")
+			"the server cannot be shared, so that it cannot be had here: "+plan.Alone+"; start it with lamplighter-connect")
 	}
 	s := &webSession{
 		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, now: w.now, used: w.now(),
@@ -216,9 +221,14 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 	}
 	s.member = w.options.Broker.Attach(req.Context(), plan, monitor.Client{})
 	name := naming{tell: s.member.Name}
-	s.session = NewSession(SessionOptions{
-		Servers: s.member, Out: s, Ephemeral: true, Log: s.log, Info: name.says,
-	})
+	o := SessionOptions{Servers: s.member, Out: s, Ephemeral: true, Log: s.log, Info: name.says}
+	if plan.Moves {
+		o.Root = w.options.Ask.Root
+		o.Plan = func(ctx context.Context, project string) (share.Plan, error) {
+			return w.options.Ask.ForAddress(ctx, project, w.options.Usual())
+		}
+	}
+	s.session = NewSession(o)
 	s.member.OnPark(s.session.Park)
 	s.member.OnHang(s.session.Progress)
 	if err := w.add(s, func() { name.found(who(), false) }); err != nil {
