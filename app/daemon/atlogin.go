@@ -49,7 +49,7 @@ type atLogin struct {
 }
 
 // startLogin makes the part. The menu exists once it is served.
-func (b *background) startLogin(announce func(n notify.Notification, chosen func(key string))) *atLogin {
+func (b *background) startLogin(announce func(n notify.Notification, chosen func(key string)) bool) *atLogin {
 	return &atLogin{
 		installer: b.Installer(), now: time.Now, changed: func() { b.icon.Redraw() }, log: b.log,
 		failed: func(text string) {

@@ -173,7 +173,7 @@ func TestWhatFailsInTheMenuIsShown(t *testing.T) {
 	var shown []string
 	b.notices.show(func(all []string) { shown = all })
 	var announced []notify.Notification
-	l := b.startLogin(func(n notify.Notification, _ func(string)) { announced = append(announced, n) })
+	l := b.startLogin(func(n notify.Notification, _ func(string)) bool { announced = append(announced, n); return true })
 	l.failed("it did not work")
 	if len(shown) != 1 || shown[0] != "it did not work" || len(announced) != 1 || announced[0].Body != "it did not work" {
 		t.Errorf("%q, %+v", shown, announced)

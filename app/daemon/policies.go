@@ -133,21 +133,9 @@ func (p *policing) chosen(subject, key string) {
 	}
 }
 
-// ask shows a question, whose answer chosen hears. It is false where the settings want
-// no notifications.
-func (p *policing) ask(n notify.Notification, chosen func(key string)) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.loud {
-		p.own[n.ID] = chosen
-		p.notices.Show(n)
-	}
-	return p.loud
-}
-
-// announce shows a notification that is not of the policies, if the settings want
-// any. chosen hears its answer; nil: it has no buttons.
-func (p *policing) announce(n notify.Notification, chosen func(key string)) {
+// announce shows a notification that is not of the policies, and reports whether the
+// settings want any. chosen hears its answer; nil: it has no buttons.
+func (p *policing) announce(n notify.Notification, chosen func(key string)) bool {
 	p.mu.Lock()
 	loud := p.loud
 	if loud && chosen != nil {
@@ -157,4 +145,5 @@ func (p *policing) announce(n notify.Notification, chosen func(key string)) {
 	if loud {
 		p.notices.Show(n)
 	}
+	return loud
 }

@@ -84,7 +84,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	})()
 	again := restarter{b.sharing.broker, b.record}
 	desk := &desk{
-		source: b.model, open: b.Open, stop: orders, again: again, ask: policing.ask, pins: pins, policies: policing.engine,
+		source: b.model, open: b.Open, stop: orders, again: again, ask: policing.announce, pins: pins, policies: policing.engine,
 		quit: func() { b.quitByUser(ctx, quit) }, log: b.log, setIdle: b.setIdle,
 	}
 	parts := api.Parts{

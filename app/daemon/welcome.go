@@ -31,13 +31,13 @@ type welcome struct {
 	dir       string // the state directory, "" for none: then nobody is welcomed
 	installed func() (installer.Installation, error)
 	source    monitor.Source
-	show      func(n notify.Notification, chosen func(key string)) // where the settings want notifications
-	open      func()                                               // the page
+	show      func(n notify.Notification, chosen func(key string)) bool // where the settings want notifications
+	open      func()                                                    // the page
 	log       *slog.Logger
 }
 
 // startWelcome makes the part.
-func (b *background) startWelcome(announce func(n notify.Notification, chosen func(key string)), open func()) *welcome {
+func (b *background) startWelcome(announce func(n notify.Notification, chosen func(key string)) bool, open func()) *welcome {
 	return &welcome{dir: b.places.StateDir, installed: b.Installer().Installed, source: b.model, show: announce, open: open, log: b.log}
 }
 

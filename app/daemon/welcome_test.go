@@ -29,7 +29,10 @@ func newWelcomed(dir string, in installer.Installation, err error) *welcomed {
 	w.welcome = &welcome{
 		dir: dir, installed: func() (installer.Installation, error) { return in, err }, log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		open: func() { w.opened++ },
-		show: func(n notify.Notification, chosen func(string)) { w.shown, w.chosen = append(w.shown, n), chosen },
+		show: func(n notify.Notification, chosen func(string)) bool {
+			w.shown, w.chosen = append(w.shown, n), chosen
+			return true
+		},
 	}
 	return w
 }
