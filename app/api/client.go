@@ -136,6 +136,14 @@ func (c *Client) Restart(ctx context.Context, id string, order RestartOrder) (Ki
 	return c.orderEnd(ctx, id, "restart", order, killTime()+2*time.Minute) // to start it
 }
 
+// RestartLanguageServer has the language servers of the instance with that id or pid
+// started again.
+func (c *Client) RestartLanguageServer(ctx context.Context, id string) (done LanguageServerRestarted, err error) {
+	route := pageRoot + "instance/" + url.PathEscape(id) + "/restart-language-server"
+	err = c.order(ctx, http.MethodPost, route, struct{}{}, &done, http.StatusOK, killTime())
+	return done, err
+}
+
 func (c *Client) orderEnd(ctx context.Context, id, verb string, order any, limit time.Duration) (Killed, error) {
 	body, err := json.Marshal(order)
 	if err != nil {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"lamplighter/app/payload"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/stop"
 )
 
 // Pin is the body of PUT /global-dashboard/instance/ID/pin, and its answer.
@@ -114,49 +112,6 @@ func (r routes) pin(w http.ResponseWriter, req *http.Request) {
 		default:
 			r.answer(w, http.StatusOK, Pin{Pinned: pinned})
 		}
-	}
-}
-
-// LanguageServerRestarted is the answer to POST /global-dashboard/instance/ID/restart-language-server.
-type LanguageServerRestarted struct {
-	Detail string `json:"detail"` // whole sentences
-}
-
-func (r routes) restartLanguageServer(w http.ResponseWriter, req *http.Request) {
-	body, status, err := payload.Read(w, req)
-	if err == nil && len(body) > 0 {
-		if err = payload.Decode(body, &struct{}{}); err != nil {
-			status, err = http.StatusBadRequest, errors.New("this order takes no body, or {}")
-		}
-	}
-	if err != nil {
-		r.fail(w, status, err.Error())
-		return
-	}
-	in := r.instance(w, req)
-	switch {
-	case in == nil:
-		return
-	case r.parts.RestartLanguageServer == nil:
-		r.fail(w, http.StatusServiceUnavailable, "no language server can be restarted here")
-		return
-	case in.State == monitor.StateParked:
-		r.fail(w, http.StatusConflict, monitor.Clean(in.Label())+" is parked, so that nothing of it runs")
-		return
-	}
-	askers, seen := r.askers(w, req, in)
-	if !seen {
-		return
-	}
-	// Once begun it goes on, as kill does.
-	detail, err := r.parts.RestartLanguageServer(context.WithoutCancel(req.Context()), *in, stop.Order{By: orderedBy(req), Protect: askers})
-	switch {
-	case errors.Is(err, process.ErrGone):
-		r.fail(w, http.StatusNotFound, err.Error())
-	case err != nil:
-		r.fail(w, http.StatusConflict, err.Error())
-	default:
-		r.answer(w, http.StatusOK, LanguageServerRestarted{detail})
 	}
 }
 

@@ -83,8 +83,7 @@ func (r routes) kill(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if in.State == monitor.StateParked {
-		text := parkedText(in)
-		r.answer(w, http.StatusConflict, Killed{Error: text, Outcome: stop.Refused, Detail: text, Steps: []monitor.Event{}})
+		r.refuse(w, parkedText(in))
 		return
 	}
 	askers, seen := r.askers(w, req, in)
@@ -107,6 +106,11 @@ func (r routes) kill(w http.ResponseWriter, req *http.Request) {
 	r.answer(w, statusOf(result, err), answer)
 }
 
+// refuse answers an order to end an instance that was not given to the ladder.
+func (r routes) refuse(w http.ResponseWriter, text string) {
+	r.answer(w, http.StatusConflict, Killed{Error: text, Outcome: stop.Refused, Detail: text, Steps: []monitor.Event{}})
+}
+
 // askers are who must not end with the instance: whoever asks, and by the
 // ladder's rule what it runs in. The pid that a caller names may be counted in a
 // namespace of its own. False means that nobody can say, which was answered.
@@ -119,7 +123,7 @@ func (r routes) askers(w http.ResponseWriter, req *http.Request, in *monitor.Ins
 	if err != nil {
 		text := "Not ended: " + in.Label() + ": who asks cannot be seen from here, so it may be part of that server. Ask with a program that runs in no container and lets others see what it has open."
 		r.parts.Log.Info("refused an order of somebody who cannot be seen", "instance", in.Label(), "error", err)
-		r.answer(w, http.StatusConflict, Killed{Error: text, Outcome: stop.Refused, Detail: text, Steps: []monitor.Event{}})
+		r.refuse(w, text)
 		return nil, false
 	}
 	return pids, true

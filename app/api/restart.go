@@ -8,6 +8,7 @@ import (
 
 	"lamplighter/app/payload"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/stop"
 	"lamplighter/monitor/view"
 )
@@ -42,18 +43,15 @@ func (r routes) restart(w http.ResponseWriter, req *http.Request) {
 	}
 	shown := view.Of(in)
 	how := view.Value(shown.Restart)
-	refuse := func(text string) {
-		r.answer(w, http.StatusConflict, Killed{Error: text, Outcome: stop.Refused, Detail: text, Steps: []monitor.Event{}})
-	}
 	switch {
 	case in.State == monitor.StateParked:
-		refuse(parkedText(in))
+		r.refuse(w, parkedText(in))
 		return
 	case how == "":
-		refuse("Not restarted: " + in.Label() + ": only whoever started it can start it again.")
+		r.refuse(w, "Not restarted: "+in.Label()+": only whoever started it can start it again.")
 		return
 	case how == view.ClientsLost && !order.Confirm && !order.DryRun:
-		refuse("Not restarted: " + in.Label() + ": it has to be confirmed. " + shown.Words.Restart)
+		r.refuse(w, "Not restarted: "+in.Label()+": it has to be confirmed. "+shown.Words.Restart)
 		return
 	}
 	askers, seen := r.askers(w, req, in)
@@ -99,6 +97,42 @@ func (r routes) restart(w http.ResponseWriter, req *http.Request) {
 		answer.Error = answer.Detail
 	}
 	r.answer(w, statusOf(result, err), answer)
+}
+
+// LanguageServerRestarted is the answer to POST /global-dashboard/instance/ID/restart-language-server.
+type LanguageServerRestarted struct {
+	Detail string `json:"detail"` // whole sentences
+}
+
+func (r routes) restartLanguageServer(w http.ResponseWriter, req *http.Request) {
+	if _, ok := bodyOf(r, w, req, parseNothing); !ok {
+		return
+	}
+	in := r.instance(w, req)
+	switch {
+	case in == nil:
+		return
+	case r.parts.RestartLanguageServer == nil:
+		r.fail(w, http.StatusServiceUnavailable, "no language server can be restarted here")
+		return
+	case in.State == monitor.StateParked:
+		r.fail(w, http.StatusConflict, monitor.Clean(in.Label())+" is parked, so that nothing of it runs")
+		return
+	}
+	askers, seen := r.askers(w, req, in)
+	if !seen {
+		return
+	}
+	// Once begun it goes on, as kill does.
+	detail, err := r.parts.RestartLanguageServer(context.WithoutCancel(req.Context()), *in, stop.Order{By: orderedBy(req), Protect: askers})
+	switch {
+	case errors.Is(err, process.ErrGone):
+		r.fail(w, http.StatusNotFound, err.Error())
+	case err != nil:
+		r.fail(w, http.StatusConflict, err.Error())
+	default:
+		r.answer(w, http.StatusOK, LanguageServerRestarted{detail})
+	}
 }
 
 // parseRestart reads a RestartOrder and nothing else.
