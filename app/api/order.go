@@ -67,9 +67,8 @@ const maxProtect = 64
 // end. Once begun it goes on, also when the client goes away: a tree of which a
 // part was ended is of use to nobody.
 func (r routes) kill(w http.ResponseWriter, req *http.Request) {
-	order, status, err := readOrder(w, req)
-	if err != nil {
-		r.fail(w, status, err.Error())
+	order, ok := bodyOf(r, w, req, parseOrder)
+	if !ok {
 		return
 	}
 	s := r.snapshot(w, req)
@@ -217,23 +216,12 @@ func orderedBy(req *http.Request) string {
 	return "a request"
 }
 
-// readOrder reads the body of an order, which may be missing. The error is a
-// sentence that belongs to the status.
-func readOrder(w http.ResponseWriter, req *http.Request) (order KillOrder, status int, err error) {
-	body, status, err := payload.Read(w, req)
-	if err != nil || len(body) == 0 {
-		return order, status, err
-	}
-	if order, err = parseOrder(body); err != nil {
-		return KillOrder{}, http.StatusBadRequest, err
-	}
-	return order, 0, nil
-}
-
 // parseOrder reads a KillOrder and nothing else: what is misspelt in an order
 // to end something must not be overlooked.
-func parseOrder(body []byte) (KillOrder, error) {
-	var order KillOrder
+func parseOrder(body []byte) (order KillOrder, err error) {
+	if len(body) == 0 {
+		return order, nil
+	}
 	const force, dryRun, protect, rule = "force", "dry_run", "protect", "rule"
 	values, err := payload.Object(body, force, dryRun, protect, rule)
 	if err == nil {

@@ -78,8 +78,11 @@ func (r routes) restart(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	next, err := r.parts.Restarter.Restart(ctx, in, order.Force, end)
-	answer := AnswerTo(result, err)
 	var refusal *stop.Refusal
+	if result.Outcome == "" && errors.As(err, &refusal) { // it has not come to the ladder
+		result = stop.Result{Outcome: stop.Refused, Detail: refusal.Error()}
+	}
+	answer := AnswerTo(result, err)
 	switch {
 	case err == nil && next == (monitor.Identity{}):
 		answer.Detail += " The next request of a client starts it again."
@@ -91,10 +94,6 @@ func (r routes) restart(w http.ResponseWriter, req *http.Request) {
 		answer.Detail = answer.Error
 		r.answer(w, http.StatusBadGateway, answer)
 		return
-	case errors.As(err, &refusal):
-		result.Outcome = stop.Refused
-		answer.Outcome, answer.Detail = stop.Refused, refusal.Error()
-		answer.Error = answer.Detail
 	}
 	r.answer(w, statusOf(result, err), answer)
 }
