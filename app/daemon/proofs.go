@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -81,27 +80,7 @@ func (p *proofs) restore(tell func(monitor.Identity, monitor.Proof)) {
 	}
 }
 
-// serve writes what has changed. A server that has ended needs no proof any more.
-func (p *proofs) serve(source monitor.Source) func(context.Context) error {
-	return func(ctx context.Context) error {
-		snapshots, cancel := source.Subscribe()
-		defer cancel()
-		for {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case s, ok := <-snapshots:
-				if !ok {
-					return nil
-				}
-				if s.Seq > 0 { // before the first look nothing has ended
-					p.note(s)
-				}
-			}
-		}
-	}
-}
-
+// note writes what has changed. A server that has ended needs no proof any more.
 func (p *proofs) note(s *monitor.Snapshot) {
 	now := make(map[string]savedProof)
 	for i := range s.Instances {

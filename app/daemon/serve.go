@@ -54,7 +54,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	})
 	if seen := openProofs(b.places.StateDir, b.log); seen != nil {
 		seen.restore(b.model.Restore)
-		add("proofs", seen.serve(b.model))
+		add("proofs", eachSnapshot(b.model, seen.note))
 	}
 	pins := pinner{store, b.model, &b.notices}
 	if err := pins.unknown(); err != nil {
@@ -68,7 +68,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	policing.add(add)
 	b.startSessions(ctx)
 	b.startSharing(pins.unknown, orders)
-	add("servers that hang", b.followHangs)
+	add("servers that hang", b.followHangs())
 	// Looked at while the clients are there still, and said when all else is done:
 	// whoever does not read, or has gone, must not hold the end up or cut it short.
 	last := make(chan string, 1)

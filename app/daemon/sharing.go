@@ -139,14 +139,13 @@ func spared(s *monitor.Snapshot, id monitor.Identity, now time.Time) string {
 	if s.Policy.Paused {
 		return "the policies are paused"
 	}
-	for i := range s.Instances {
-		switch in := &s.Instances[i]; {
-		case in.Identity != id:
-		case in.Pinned:
-			return "it is pinned"
-		case in.Plan.KeptUntil.After(now):
-			return "it is kept until " + monitor.Clock(in.Plan.KeptUntil, now)
-		}
+	switch in := s.Instance(id); {
+	case in == nil:
+		return ""
+	case in.Pinned:
+		return "it is pinned"
+	case in.Plan.KeptUntil.After(now):
+		return "it is kept until " + monitor.Clock(in.Plan.KeptUntil, now)
 	}
 	return ""
 }
@@ -178,24 +177,14 @@ func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool
 }
 
 // followHangs tells the broker which shared servers do not answer.
-func (b *background) followHangs(ctx context.Context) error {
-	snapshots, cancel := b.model.Subscribe()
-	defer cancel()
+func (b *background) followHangs() func(context.Context) error {
 	var told []monitor.Identity
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case s, ok := <-snapshots:
-			if !ok {
-				return nil
-			}
-			if hung := hungIn(s); !slices.Equal(hung, told) {
-				b.sharing.broker.Hung(hung)
-				told = hung
-			}
+	return eachSnapshot(b.model, func(s *monitor.Snapshot) {
+		if hung := hungIn(s); !slices.Equal(hung, told) {
+			b.sharing.broker.Hung(hung)
+			told = hung
 		}
-	}
+	})
 }
 
 // hungIn are the shared servers that do not answer whether they live.
@@ -238,19 +227,15 @@ func (b *background) quietSince(ctx context.Context, id monitor.Identity) (time.
 	if err != nil {
 		return time.Time{}, err
 	}
-	for i := range s.Instances {
-		if in := &s.Instances[i]; in.Identity == id && !in.Evidence.QuietSince.IsZero() {
-			return in.Evidence.QuietSince, nil
-		}
+	if in := s.Instance(id); in != nil && !in.Evidence.QuietSince.IsZero() {
+		return in.Evidence.QuietSince, nil
 	}
 	return time.Time{}, errors.New("it was not found there")
 }
 
 func memoryOf(s *monitor.Snapshot, id monitor.Identity) uint64 {
-	for i := range s.Instances {
-		if s.Instances[i].Identity == id {
-			return s.Instances[i].RSSBytes
-		}
+	if in := s.Instance(id); in != nil {
+		return in.RSSBytes
 	}
 	return 0
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/thejerf/suture/v4"
+
+	"lamplighter/monitor"
 )
 
 // service is a long-running part under a name for the log.
@@ -18,6 +20,24 @@ type service struct {
 
 func (s service) Serve(ctx context.Context) error { return s.serve(ctx) }
 func (s service) String() string                  { return s.name }
+
+// eachSnapshot serves a part that takes in each snapshot of a look at the machine.
+func eachSnapshot(source monitor.Source, take func(*monitor.Snapshot)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		snapshots, cancel := source.Subscribe()
+		defer cancel()
+		for {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case s := <-snapshots:
+				if s.Seq > 0 { // before the first look nothing has ended
+					take(s)
+				}
+			}
+		}
+	}
+}
 
 // newSupervisor restarts parts that end, at once for the first few times and
 // then every 15 s (the library's defaults). limit is what they get to stop.

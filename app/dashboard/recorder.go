@@ -91,10 +91,8 @@ func (r *Recorder) History(id monitor.Identity) (History, bool) {
 	}
 	// It may be newer than what was recorded.
 	if s := r.source.Snapshot(); s != nil {
-		for i := range s.Instances {
-			if in := &s.Instances[i]; in.Identity == id {
-				return columns(id, []point{pointOf(in, r.now())}), true
-			}
+		if in := s.Instance(id); in != nil {
+			return columns(id, []point{pointOf(in, r.now())}), true
 		}
 	}
 	return History{}, false
