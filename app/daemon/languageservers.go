@@ -66,33 +66,19 @@ func (l *languageServers) byTool(ctx context.Context, in *monitor.Instance) erro
 	defer cancel()
 	transport := mcp.NewTransport()
 	defer transport.CloseIdleConnections()
-	s, answer, err := mcp.Open(ctx, mcp.Options{URL: in.MCPURL, Transport: transport, Log: l.log}, []byte(mcp.Hello))
-	if err == nil && s == nil {
-		err = fmt.Errorf("it answered %.200q", answer)
-	}
+	s, err := mcp.OpenOwn(ctx, mcp.Options{URL: in.MCPURL, Transport: transport, Log: l.log})
 	if err != nil {
 		return fmt.Errorf("opening a session: %w", err)
 	}
 	defer s.Close(ctx)
-	if err := s.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), func([]byte) {}); err != nil {
-		return fmt.Errorf("opening a session: %w", err)
-	}
-	ask := func(request string) (answer []byte, err error) {
-		err = s.Send(ctx, []byte(`{"jsonrpc":"2.0","id":1,"method":`+request+`}`), func(line []byte) {
-			if wire.Split(line).Kind == wire.Response {
-				answer = line
-			}
-		})
-		return answer, err
-	}
-	answer, err = ask(`"tools/list"`)
+	answer, err := s.Ask(ctx, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	if err != nil {
 		return fmt.Errorf("asking for its tools: %w", err)
 	}
 	if !bytes.Contains(answer, []byte(strconv.Quote(restartTool))) {
 		return why
 	}
-	answer, err = ask(`"tools/call","params":{"name":"` + restartTool + `","arguments":{}}`)
+	answer, err = s.Ask(ctx, []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+restartTool+`","arguments":{}}}`))
 	if err != nil {
 		return fmt.Errorf("calling %s: %w", restartTool, err)
 	}

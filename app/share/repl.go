@@ -36,34 +36,15 @@ func (r repl) holds(ctx context.Context, server Server, sessions []string, inher
 	defer cancel()
 	transport := mcp.NewTransport()
 	defer transport.CloseIdleConnections()
-	s, answer, err := mcp.Open(ctx, mcp.Options{
-		URL: server.MCPURL(), Transport: transport, Log: r.log,
-	}, []byte(mcp.Hello))
-	if err == nil && s == nil {
-		err = fmt.Errorf("it answered %.200q", answer)
-	}
+	s, err := mcp.OpenOwn(ctx, mcp.Options{URL: server.MCPURL(), Transport: transport, Log: r.log})
 	if err != nil {
 		return "", fmt.Errorf("opening a session to ask for variables: %w", err)
 	}
 	defer s.Close(ctx)
-	if err := s.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), func([]byte) {}); err != nil {
-		return "", fmt.Errorf("opening a session to ask for variables: %w", err)
-	}
-	ask := func(line []byte) (answer []byte, err error) {
-		err = s.Send(ctx, line, func(line []byte) {
-			if wire.Split(line).Kind == wire.Response {
-				answer = line
-			}
-		})
-		if err != nil {
-			return nil, fmt.Errorf("asking for variables: %w", err)
-		}
-		return answer, nil
-	}
 	if inherited {
-		switch answer, err := ask([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)); {
+		switch answer, err := s.Ask(ctx, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)); {
 		case err != nil:
-			return "", err
+			return "", fmt.Errorf("asking for variables: %w", err)
 		case wire.Split(answer).Result == nil || bytes.Contains(answer, []byte(strconv.Quote(replTool))):
 			return "it may hold variables of sessions from before lamplighter was started again", nil
 		}
@@ -73,9 +54,9 @@ func (r repl) holds(ctx context.Context, server Server, sessions []string, inher
 		if err != nil {
 			return "", err
 		}
-		answer, err := ask(line)
+		answer, err := s.Ask(ctx, line)
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("asking for variables: %w", err)
 		}
 		empty, err := isEmpty(answer)
 		if err != nil {
