@@ -27,9 +27,9 @@ type Evidence struct {
 	// with no look since that found one or got no answer. It is zero while that
 	// is not known, which counts as busy: it has been idle since then at least.
 	IdleSince time.Time
-	// QuietSince is since when nothing below it has worked: no process came or went,
-	// none was left behind by who started it, and all together hardly used the CPU. Of
-	// the server itself IdleSince tells.
+	// QuietSince is since when nothing below a server that we have started has worked:
+	// no process came or went, none was left behind by who started it, and all together
+	// hardly used the CPU. Of the server itself IdleSince tells.
 	QuietSince time.Time
 	// KeepsState says that its clients' variables live in its memory (a Serena
 	// with the interface REPL); nil when that is not known.

@@ -175,7 +175,9 @@ func (t *tracked) noteTree(tree []process.Stat, now time.Time) {
 	t.treeIDs = identitiesOf(tree)
 	t.halted = slices.ContainsFunc(tree, func(st process.Stat) bool { return st.State == process.Stopped })
 	t.use.cut.noteTree(t.treeIDs, t.in.Identity, now)
-	t.work.noteTree(tree, t.in.Identity, now)
+	if t.in.Managed { // nothing else is parked
+		t.work.noteTree(tree, t.in.Identity, now)
+	}
 	t.members = slices.DeleteFunc(t.members, func(id monitor.Identity) bool {
 		return id != t.in.Identity && !slices.ContainsFunc(tree, func(st process.Stat) bool { return st.Identity == id })
 	})
