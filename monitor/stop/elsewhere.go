@@ -3,7 +3,6 @@ package stop
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/command"
+	"lamplighter/monitor/statefile"
 )
 
 // elsewhere is what a member of the tree has run that is no process below it.
@@ -54,14 +54,11 @@ func (p *party) findElsewhere() (list []elsewhere) {
 
 // nameIn is the name that a file of a container holds, "" when it cannot be read.
 func nameIn(path string) string {
-	f, err := os.Open(path)
+	text, err := statefile.Read(path, maxIDFile)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	text := make([]byte, maxIDFile)
-	n, _ := f.Read(text)
-	return strings.TrimSpace(string(text[:n]))
+	return strings.TrimSpace(string(text))
 }
 
 // endElsewhere ends what can be named, while the program that runs it is still held, so that

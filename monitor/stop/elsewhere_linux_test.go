@@ -46,6 +46,10 @@ func TestContainers(t *testing.T) {
 	if err := os.WriteFile(idFile, []byte("0123abcd\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		options []string
 		fails   error
@@ -56,6 +60,7 @@ func TestContainers(t *testing.T) {
 		"by a file":      {[]string{"--cidfile=" + idFile}, nil, "stop --time 2 0123abcd", false},
 		"without a name": {nil, nil, "", true},
 		"no such file":   {[]string{"--cidfile", idFile + "-none"}, nil, "", true},
+		"a pipe":         {[]string{"--cidfile", pipe}, nil, "", true}, // nobody writes to it
 		"no name at all": {[]string{"--name", "-x"}, nil, "", true},
 		"it cannot be":   {[]string{"--name", "notes-1"}, errors.New("no such container"), "stop --time 2 notes-1", true},
 	} {
