@@ -114,7 +114,7 @@ func (p *program) restartAll(ctx context.Context, args []string, o stopOptions) 
 	targets := make([]*stopped, len(instances))
 	var lost strings.Builder
 	for i, in := range instances {
-		targets[i] = &stopped{ID: in.ID(), Label: in.Label(), in: in}
+		targets[i] = &stopped{ID: in.ID(), Label: in.Label(), in: in, restart: true}
 		for _, s := range v.wire.Instances {
 			if s.ID == view.ID(in.ID()) && view.Value(s.Restart) == view.ClientsLost {
 				lost.WriteString("  " + s.Label + ": " + s.Words.Restart + "\n")

@@ -27,6 +27,7 @@ type stopped struct {
 	Evidence []string `json:"evidence,omitempty"`
 
 	in        *monitor.Instance // as it was seen; nil when the background process saw it later
+	restart   bool              // it is started again
 	leftAlone bool              // it is not ended, whatever the ladder would say
 	lost      bool              // the background process does not answer any more
 }
@@ -115,7 +116,7 @@ func outcomeLine(r *stopped) string {
 		return r.Detail
 	case r.Forceable:
 		return strings.TrimSuffix(r.Detail, ".") + " (--force)."
-	case r.Outcome == stop.Cancelled, r.lost, r.leftAlone, strings.HasPrefix(r.Detail, "Not restarted: "), strings.HasPrefix(r.Detail, "Ended, "):
+	case r.Outcome == stop.Cancelled, r.lost, r.leftAlone, r.restart && strings.Contains(r.Detail, r.Label):
 		return r.Detail
 	}
 	text := strings.TrimPrefix(r.Detail, "Not ended: ")
