@@ -54,7 +54,6 @@ func run(o options, out *output, says *speaker) error {
 	if err != nil {
 		return cannot("make a pipe for the output of", o.command[0], err)
 	}
-	makeThreads() // before there is anybody who could use up all processes
 	t, err := start(child{path: o.command[0], command: o.command, out: write, apart: true, spare: o.spare, server: serverIn(o.dir)})
 	write.Close() // the server has its own
 	if err != nil {

@@ -78,7 +78,6 @@ func (t *tree) follow(reasons <-chan reason, order func()) int {
 		defer close(spared)
 		t.end(reasons)
 	}()
-	makeThreads()
 	select {
 	case <-gone:
 	case <-spared:

@@ -34,6 +34,7 @@ func start(c child) (*tree, error) {
 	}
 	// What we have inherited is not for the server. Before Linux 5.11 it gets it.
 	_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
+	makeThreads() // before there is anybody who could use up all processes
 	pid, err := fork(c, &syscall.SysProcAttr{Setpgid: c.apart, Pdeathsig: syscall.SIGTERM})
 	if err != nil {
 		return nil, err
