@@ -25,6 +25,9 @@ func TestEncode(t *testing.T) {
 	if got, err := encode(e); err != nil || !bytes.HasSuffix(got, []byte(`so","freed_bytes":640000000}`+"\n")) {
 		t.Errorf("got %s, %v", got, err)
 	}
+	if e, err := parse([]byte(`{"at":"2026-11-20T12:00:00Z","kind":"\u001b[2J"}`)); err != nil || e.Kind != "[2J" {
+		t.Errorf("read %+v, %v", e, err)
+	}
 	if _, err := encode(monitor.Event{At: time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
 		t.Error("a year that RFC 3339 cannot express passes")
 	}

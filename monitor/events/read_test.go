@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"lamplighter/monitor"
 )
 
 func TestRead(t *testing.T) {
@@ -122,21 +120,6 @@ func TestReadFile(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%d lines, want %d", len(got), len(want))
-		}
-	})
-}
-
-// Whatever is in the file, it can be read, and what comes out can be shown.
-func FuzzRead(f *testing.F) {
-	f.Add([]byte(line(1) + "rubbish\n" + line(2)))
-	f.Add([]byte(`{"at":"2026-11-20T12:00:00Z","kind":"\u001b[2J"}` + "\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		dir := t.TempDir()
-		write(t, path(dir), string(text))
-		for _, e := range all(t, dir).Events {
-			if shown := string(e.Kind) + e.ID + e.Label + e.Detail; strings.ContainsFunc(shown, monitor.Unprintable) {
-				t.Errorf("%q", shown)
-			}
 		}
 	})
 }

@@ -1,14 +1,9 @@
 package situation
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-const collection = "../testdata/situations"
 
 const small = `{"name":"a","source":"https://example.org/1","origin":"constructed","story":"","platform":"linux","now":"2026-11-20T10:00:00Z","uid":1000,
 	"processes":[{"pid":2,"ppid":1,"start":5,"uid":1000,"name":"python3","exe":"/usr/bin/python3","args":["python3","/usr/bin/serena","start-mcp-server"],
@@ -49,38 +44,4 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, want %q", change, err, want)
 		}
 	}
-}
-
-// FuzzParse: whatever is taken for a situation can be written and read again.
-func FuzzParse(f *testing.F) {
-	f.Add([]byte(small))
-	f.Add([]byte(`{}`))
-	files, err := filepath.Glob(filepath.Join(collection, "*.json"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, path := range files {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		s, err := Parse(text)
-		if err != nil {
-			return
-		}
-		again, err := s.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		same, err := Parse(again)
-		if err != nil {
-			t.Fatalf("%v in %s", err, again)
-		}
-		if once, err := same.Marshal(); err != nil || !bytes.Equal(once, again) {
-			t.Errorf("%v, %s became %s", err, again, once)
-		}
-	})
 }

@@ -39,22 +39,6 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func FuzzParseHeader(f *testing.F) {
-	f.Add(AppendHeader(nil, Header{Deliver, 1, 5}))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		h, err := ParseHeader(text)
-		if err != nil {
-			if !errors.Is(err, ErrFrame) {
-				t.Error(err)
-			}
-			return
-		}
-		if h.Length < 0 || h.Length > MaxLine || !bytes.Equal(AppendHeader(nil, h), text[:HeaderLength]) {
-			t.Errorf("%+v", h)
-		}
-	})
-}
-
 var greetings = []Greeting{
 	{},
 	{Program: "1.0", Dir: "/a dir", Command: []string{"serena", "", "a:b\n1:x"}, Env: []string{"A=1", "B="}, Flags: []string{"--x=1"}, Own: "7-8", Initialize: []byte{0, 255}, Initialized: []byte("x")},
@@ -89,26 +73,6 @@ func TestHello(t *testing.T) {
 	if version, g, err := ParseHello([]byte("2:17 and what else it says")); version != 17 || err != nil || !reflect.DeepEqual(g, Greeting{}) {
 		t.Errorf("%d, %+v, %v", version, g, err)
 	}
-}
-
-func FuzzParseHello(f *testing.F) {
-	for _, g := range greetings {
-		f.Add(AppendHello(nil, g))
-	}
-	f.Add([]byte("1:3" + "10:9999999999"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		version, g, err := ParseHello(text)
-		if err != nil || version != Version {
-			if err != nil && !errors.Is(err, ErrFrame) || err == nil && version <= 0 {
-				t.Errorf("%d, %v", version, err)
-			}
-			return
-		}
-		_, again, err := ParseHello(AppendHello(nil, g))
-		if err != nil || !reflect.DeepEqual(again, g) {
-			t.Errorf("%+v, %+v, %v", g, again, err)
-		}
-	})
 }
 
 func TestSplit(t *testing.T) {
