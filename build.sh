@@ -302,7 +302,10 @@ test_scenes() {
 }
 
 test_repeated() {
-  go_test -race -tags 'real full' -count=5 -timeout 60m ./tray/... ./monitor/watch/... || die "a repeated test failed" "a test that fails now and then is a fault"
+  {
+    go_test -race -tags 'real full' -count=5 -timeout 60m ./tray/... ./monitor/watch/... &&
+      go_test -count=20 -run '^TestKilled' ./app/setup/foreignfile ./app/workspace
+  } || die "a repeated test failed" "a test that fails now and then is a fault"
 }
 
 # test_faults KILLS kills the program so often, fills its disk, ends its bus, steps

@@ -7,7 +7,9 @@ package apptest
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +33,22 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// Seed decides what a test draws by chance: another one each time, but for a run that is
+// to be repeated.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	const variable = "LAMPLIGHTER_TEST_SEED"
+	seed := rand.Uint64() >> 11 // exact in any program that reads it
+	if text := os.Getenv(variable); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("%s: %v", variable, err)
+		}
+	}
+	t.Logf("repeat it with %s=%d", variable, seed)
+	return seed
 }
 
 // ports counts the ports that were handed out.

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,15 +39,7 @@ func createUntilKilled() int {
 // what it has left, and what was made stays.
 func TestKilledWhileCreating(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("LAMPLIGHTER_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("LAMPLIGHTER_TEST_SEED=%d decides alike", seed)
-	random := rand.New(rand.NewPCG(seed, seed))
+	random := rand.New(rand.NewPCG(apptest.Seed(t), 0))
 	files := map[string]string{}
 	for i := range 400 {
 		files[fmt.Sprintf("dir%d/file%d", i%20, i)] = strings.Repeat("x", i*20)

@@ -28,23 +28,7 @@ const (
 	// killed at the latest. Within this its socket, its records and its first look
 	// come about.
 	longestRun = 400 * time.Millisecond
-	// seedVariable repeats what was decided by chance.
-	seedVariable = "LAMPLIGHTER_TEST_SEED"
 )
-
-// chance is the same for the same seed, which the test logs.
-func chance(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv(seedVariable); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("%s: %v", seedVariable, err)
-		}
-	}
-	t.Logf("%s=%d repeats it", seedVariable, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // TestFaultKilled kills lamplighter again and again, as it starts and in
 // the middle of its work. Whatever it has acknowledged holds afterwards, its files
@@ -129,7 +113,7 @@ type victim struct {
 func newVictim(t *testing.T) *victim {
 	t.Helper()
 	v := &victim{
-		faulty: faultyHome(t), rng: chance(t), shims: map[*e2e.Shim]int{}, waiting: map[*e2e.Shim][]int{},
+		faulty: faultyHome(t), rng: rand.New(rand.NewPCG(apptest.Seed(t), 0)), shims: map[*e2e.Shim]int{}, waiting: map[*e2e.Shim][]int{},
 		pinned: map[int]claim{}, spaces: map[string]claim{}, versions: map[string]string{}, paused: claim{sure: true},
 	}
 	v.Env = append(v.Env, "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com")

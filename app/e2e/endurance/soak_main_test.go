@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -124,15 +123,7 @@ func TestSoak(t *testing.T) {
 func newSoak(t *testing.T) *soak {
 	t.Helper()
 	s := &soak{Manager: e2e.SerenaHome(t), tools: t.TempDir(), ledger: newLedger(), now: map[string]view.Server{}, seen: map[string]bool{}}
-	s.seed = rand.Uint64() >> 11 // exact in any program that reads it
-	if text := os.Getenv("LAMPLIGHTER_TEST_SEED"); text != "" {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("LAMPLIGHTER_TEST_SEED: %v", err)
-		}
-		s.seed = seed
-	}
-	t.Logf("repeat it with LAMPLIGHTER_TEST_SEED=%d", s.seed)
+	s.seed = apptest.Seed(t)
 	s.Initialised(t)
 	s.makeProjects(t)
 	s.Set(t, soakSettings+e2e.AcmeSettings(t))

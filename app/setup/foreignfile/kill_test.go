@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter/app/apptest"
 	"lamplighter/monitor/statefile"
 )
 
@@ -50,6 +51,7 @@ func TestKilled(t *testing.T) {
 	path := filepath.Join(dir, "settings.json")
 	put(t, path, both[0], 0o640)
 	mode := read(t, path).Mode
+	random := rand.New(rand.NewPCG(apptest.Seed(t), 0))
 	for range 40 {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env = append(os.Environ(), replacerVariable+"="+path)
@@ -70,7 +72,7 @@ func TestKilled(t *testing.T) {
 			said[i] = time.Now()
 		}
 		// Anywhere in the next one, which takes about as long.
-		for kill := said[1].Add(rand.N(said[1].Sub(said[0]) + 1)); time.Now().Before(kill); {
+		for kill := said[1].Add(time.Duration(random.Float64() * float64(said[1].Sub(said[0])))); time.Now().Before(kill); {
 			runtime.Gosched()
 		}
 		if err := cmd.Process.Kill(); err != nil {
