@@ -4,14 +4,18 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"golang.org/x/sys/unix"
+
+	"lamplighter/app/apptest"
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena/serenatest"
@@ -31,6 +35,17 @@ func goplsOf(t *testing.T, server monitor.Identity) (list []process.Stat) {
 		}
 	}
 	return list
+}
+
+// hasUnread reports whether a process has not read what was written to its pipe.
+func hasUnread(p process.Stat) bool {
+	in, err := os.Open(fmt.Sprintf("/proc/%d/fd/0", p.PID))
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	n, err := unix.IoctlGetInt(int(in.Fd()), unix.TIOCINQ)
+	return err == nil && n > 0
 }
 
 // TestRealRestartLanguageServer: gopls that is well, and one that hangs while a call
@@ -91,7 +106,7 @@ func testRestartLanguageServer(t *testing.T, version string) {
 		}
 	}
 	answer := s.Begin(t, "find_referencing_symbols", symbol)
-	time.Sleep(time.Second) // it waits by then; if not, it is answered all the same
+	apptest.Eventually(t, "the call waits", func() bool { return slices.ContainsFunc(goplsOf(t, in.Identity), hasUnread) })
 	restart("stopped, and a call waits")
 	fine("the call that waited", answer(t))
 	if len(*told) != 2 || (*told)[0].Kind != monitor.EventLanguageServer || !strings.HasPrefix((*told)[0].Detail, "by a test: ended ") {
