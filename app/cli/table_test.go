@@ -46,51 +46,6 @@ live             2002 - 水の流れ  -            -        2.3 GB     -   busy 
 	}
 }
 
-// What is not plainly live says why, as the menu does.
-func TestTableTellsWhy(t *testing.T) {
-	generic := daemontest.SerenaAt(11, 0, "")
-	generic.Kind, generic.State, generic.DashboardURL, generic.Reason = "filesystem", monitor.StateLive, "", "it runs; this kind of server has no dashboard"
-	listening := generic
-	listening.Identity.PID, listening.Port, listening.Kind = 12, 3001, "playwright"
-	left := daemontest.SerenaAt(13, 0, "")
-	left.Kind, left.State, left.Cause, left.Reason = "memory", monitor.StateZombie, monitor.CauseSuspected, "nobody holds the other end of its pipes"
-	starting := daemontest.SerenaAt(14, 0, "")
-	starting.State, starting.DashboardURL, starting.Reason = monitor.StateStarting, "", "its dashboard has not answered yet"
-	bare := daemontest.SerenaAt(15, 0, "")
-	bare.State, bare.DashboardURL, bare.Reason = monitor.StateLive, "", "it runs without a dashboard"
-	stranger := daemontest.SerenaAt(16, 24290, "stranger")
-	stranger.Recognised = false
-	both := left
-	both.Identity.PID, both.Recognised = 17, false
-	kept := daemontest.SerenaAt(18, 24291, "kept")
-	kept.Pinned = true
-	hung := left
-	hung.Identity.PID, hung.Pinned = 19, true
-	list := []monitor.Instance{generic, listening, left, starting, bare, stranger, both, kept, hung}
-	monitor.Sort(list)
-	const want = `STATE            SERVER           CLIENT  CONTEXT  MEMORY  CPU  IDLE  CALLS   PORT
-needs attention  13 - memory      -       -             -    -     -      -      -
-  suspected: nobody holds the other end of its pipes
-needs attention  17 - memory      -       -             -    -     -      -      -
-  suspected: nobody holds the other end of its pipes; not recognised: it registered itself, so it is shown, and never ended
-needs attention  19 - memory      -       -             -    -     -      -      -
-  suspected: nobody holds the other end of its pipes; pinned
-live             11 - filesystem  -       -             -    -     -      -      -
-live             18 - kept        -       -             -    -     -      -  24291
-  pinned
-starting         14 - NO PROJECT  -       -             -    -     -      -      -
-  its dashboard has not answered yet
-live             15 - NO PROJECT  -       -             -    -     -      -      -
-  it runs without a dashboard
-live             12 - playwright  -       -             -    -     -      -   3001
-live             16 - stranger    -       -             -    -     -      -  24290
-  not recognised: it registered itself, so it is shown, and never ended
-`
-	if got := table(&monitor.Snapshot{Instances: list}, nil, daemontest.Noon, "", screen{}); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
 // Whatever an instance says about itself, each has one line within the
 // screen's width, and nothing in it can disturb the terminal.
 func TestTableIsHarmless(t *testing.T) {

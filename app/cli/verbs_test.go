@@ -93,14 +93,6 @@ func TestStatusShowsTheBackgroundsWarnings(t *testing.T) {
 	}
 }
 
-func TestStatusFails(t *testing.T) {
-	d := newDesktop(t)
-	d.scan = func(context.Context) (*monitor.Snapshot, error) { return nil, fs.ErrPermission }
-	if got := d.runs(t, "status"); got != 1 || d.err.String() != "lamplighter: status: permission denied\n" {
-		t.Errorf("%d, %q", got, d.err.String())
-	}
-}
-
 func TestStatusWatch(t *testing.T) {
 	d := newDesktop(t)
 	m := &daemontest.Model{Current: &monitor.Snapshot{}}

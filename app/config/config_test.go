@@ -172,12 +172,6 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func TestUnreadable(t *testing.T) {
-	if got := unreadable(&os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}); !strings.Contains(got, "not permitted") {
-		t.Error(got)
-	}
-}
-
 func TestNearest(t *testing.T) {
 	names := []string{"tray_icon", "log_level"}
 	rapid.Check(t, func(t *rapid.T) {

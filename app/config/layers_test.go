@@ -23,28 +23,6 @@ func layer(on, open, port any) Layer {
 	return l
 }
 
-func TestLayers(t *testing.T) {
-	nothing := Layer{}
-	for name, test := range map[string]struct {
-		flags, ours, serenas Layer
-		want                 Dashboard
-	}{
-		"nothing is said":      {nothing, nothing, nothing, Dashboard{On: true, Port: 25282}},
-		"Serena's file":        {nothing, nothing, layer(false, true, 3000), Dashboard{OpenOnLaunch: true, Port: 3000}},
-		"ours before Serena's": {nothing, layer(true, nil, 4000), layer(false, true, 3000), Dashboard{On: true, OpenOnLaunch: true, Port: 4000}},
-		"flags before all":     {layer(false, false, 5000), layer(true, true, 4000), layer(true, true, 3000), Dashboard{Port: 5000}},
-		"each by itself":       {layer(nil, nil, 5000), layer(nil, true, nil), layer(false, nil, 3000), Dashboard{OpenOnLaunch: true, Port: 5000}},
-		"the default is said":  {nothing, layer(true, false, 25282), layer(false, true, 3000), Dashboard{On: true, Port: 25282}},
-	} {
-		if got := Layers(test.flags, test.ours, test.serenas); got != test.want {
-			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
-		}
-	}
-	if got, want := Layers(), (Dashboard{On: true, Port: DefaultPort}); got != want {
-		t.Errorf("no layer: got %+v, want %+v", got, want)
-	}
-}
-
 // Each setting is that of the first layer that says it, whatever is said of the
 // others.
 func TestLayersByTheFirstThatSays(t *testing.T) {

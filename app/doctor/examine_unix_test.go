@@ -184,12 +184,6 @@ func TestBrokenSettings(t *testing.T) {
 	apptest.Contains(t, said(m.of(t, Settings)), "broken: "+path+":3: unknown setting", `did you mean "web_dashboard_global"?`, "broken: "+serena+":2: web_dashboard_global_port")
 }
 
-func TestBrokenRegistry(t *testing.T) {
-	m := newMachine(t)
-	path := m.write(t, `{"instances": `, ".serena/instances.json")
-	apptest.Contains(t, said(m.of(t, Registry)), "broken: "+path+" cannot be used")
-}
-
 func TestTakenPort(t *testing.T) {
 	m := newMachine(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

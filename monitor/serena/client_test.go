@@ -95,22 +95,6 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-func TestHangsAreBounded(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	block := make(chan struct{})
-	t.Cleanup(func() { close(block) })
-	port := dashboard(t, func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-block:
-		case <-r.Context().Done():
-		}
-	})
-	if err := NewClient().Heartbeat(ctx, port); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestSilentListener(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -184,27 +168,6 @@ func TestRecords(t *testing.T) {
 	log = append(log, strings.Repeat("x", 2<<20))
 	if records, next = read(next); next != 3 || len(records) != 0 {
 		t.Errorf("too much: %+v, next %d", records, next)
-	}
-}
-
-func TestOverview(t *testing.T) {
-	port := dashboard(t, answer(`{"active_project":{"name":"p1","path":"/p/p1","language":"go","is_trusted":false},
-		"context":{"name":"ide"},"modes":[{"name":"editing"},{"name":"interactive"}],"serena_version":"2.1.0",
-		"agent_interface":"tools"}`))
-	o, err := NewClient().Overview(patient(t), port)
-	if err != nil || o.Project == nil || o.Project.Path != "/p/p1" || o.Context.Name != "ide" || len(o.Modes) != 2 || o.Version != "2.1.0" {
-		t.Errorf("got %+v, %v", o, err)
-	}
-	port = dashboard(t, answer(`{"active_project":{"name":null,"path":null,"language":""},"modes":null}`))
-	if o, err = NewClient().Overview(patient(t), port); err != nil || o.Project != nil {
-		t.Errorf("without a project: %+v, %v", o, err)
-	}
-}
-
-func TestToolCalls(t *testing.T) {
-	port := dashboard(t, answer(`{"stats":{"find_symbol":{"num_times_called":20,"input_tokens":1100,"output_tokens":600},"list_dir":{"num_times_called":1}}}`))
-	if n, err := NewClient().ToolCalls(patient(t), port); n != 21 || err != nil {
-		t.Errorf("got %d, %v", n, err)
 	}
 }
 
