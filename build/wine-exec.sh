@@ -26,7 +26,9 @@ for name in LAMPLIGHTER_TEST_TOOLS LAMPLIGHTER_TEST_PROGRAMS; do
   [[ -z ${!name-} ]] || inside+=("$name=Z:${!name//\//\\}")
 done
 # What draws by chance draws as it does elsewhere, see fixed_inputs of build.sh.
-[[ -z ${RAPID_SEED-} ]] || inside+=("RAPID_SEED=$RAPID_SEED")
+for name in RAPID_SEED LAMPLIGHTER_TEST_SEED; do
+  [[ -z ${!name-} ]] || inside+=("$name=${!name}")
+done
 # Whatever a program leaves behind may hold its output, a console of Wine's for
 # instance, and `go test` would wait for that: so it goes through a file.
 output=$(mktemp)

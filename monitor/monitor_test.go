@@ -3,7 +3,6 @@ package monitor
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -93,8 +92,7 @@ func TestSortIsStableUnderReordering(t *testing.T) {
 				State: rapid.SampledFrom([]State{StateStarting, StateProject, StateZombie}).Draw(t, "state"),
 			}
 		}), 0, 12, func(in Instance) Identity { return in.Identity }).Draw(t, "list")
-		a, b := slices.Clone(list), slices.Clone(list)
-		rand.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
+		a, b := slices.Clone(list), rapid.Permutation(list).Draw(t, "order")
 		Sort(a)
 		Sort(b)
 		for i := range a {
