@@ -135,16 +135,3 @@ func TestVersionsAtWork(t *testing.T) {
 		})
 	}
 }
-
-// TestREPL: a server whose client has the other interface answers as well.
-func TestREPL(t *testing.T) {
-	a := asks(t, serenatest.Replay(t, serenatest.Version, serenatest.REPL))
-	for _, r := range rules {
-		if len(r.fields) == 0 && r.Method == "GET" {
-			a.good(r.Method+" "+r.Name, "")
-		}
-	}
-	if overview := a.good("GET get_config_overview", ""); overview["agent_interface"] != "REPL" {
-		t.Errorf("it is %v", overview["agent_interface"])
-	}
-}
