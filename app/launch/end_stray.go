@@ -22,18 +22,11 @@ func strays(all []process.Stat, isOurs func(monitor.Identity) bool, parent func(
 			continue
 		}
 		above, lives := parent(p)
-		if lives && !among[above.Identity] && !isOurs(above.Identity) && !adopts(above) {
+		if lives && !among[above.Identity] && !isOurs(above.Identity) && !process.Adopts(above) {
 			found[p.Identity] = true
 		}
 	}
 	return found
-}
-
-// adopts reports whether a process takes in what others leave behind: PID 1, the
-// service manager of a user, WSL's init. Another one that does so is not known, and
-// what it has taken in goes on: nothing tells it from what it has started.
-func adopts(p process.Info) bool {
-	return p.PID == 1 || p.Name == "systemd" || p.Name == "init" || p.Exe == "/init"
 }
 
 // parentTries is how often the parent of a process is looked up while one after

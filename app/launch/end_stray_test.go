@@ -50,26 +50,6 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-func TestAdopts(t *testing.T) {
-	for _, c := range []struct {
-		pid       int
-		name, exe string
-		want      bool
-	}{
-		{1, "bash", "/usr/bin/bash", true},
-		{900, "systemd", "/usr/lib/systemd/systemd", true},
-		{9, "Relay(10)", "/init", true},
-		{30, "init", "", true},
-		{900, "gnome-terminal-", "/usr/libexec/gnome-terminal-server", false},
-		{900, "", "", false},
-		{0, "", "", false},
-	} {
-		if got := adopts(process.Info{Identity: monitor.Identity{PID: c.pid}, Name: c.name, Exe: c.exe}); got != c.want {
-			t.Errorf("%d %s: %v", c.pid, c.name, got)
-		}
-	}
-}
-
 // TestStraysInAnyForest: processes come and go in any way, below a keeper, below
 // somebody else and as daemons. What is left of the launch is ended: exactly what
 // descends from its keeper and what orphans there are, and never what somebody

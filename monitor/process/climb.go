@@ -41,7 +41,7 @@ func Climb(s System, server Info, isLauncher func(Info) bool) (root monitor.Iden
 			return root, nil, err
 		}
 		parent, err := s.Read(now.Parent)
-		if err != nil || parent.Start > now.Start || adopts(parent) {
+		if err != nil || parent.Start > now.Start || Adopts(parent) {
 			return root, nil, nil
 		}
 		if !isLauncher(parent) || !onlyChild(s, parent.Identity, below) || !s.Ends(server.Identity).SameInput(parent.Identity) {
@@ -75,8 +75,9 @@ func onlyChild(s System, parent, child monitor.Identity) bool {
 	return found
 }
 
-// adopts reports whether a process takes in what others leave behind. It is nobody's
-// client: PID 1, the service manager of a user, WSL's init.
-func adopts(p Info) bool {
-	return p.PID <= 1 || p.Name == "systemd" || p.Name == "init" || p.Name == "launchd" || p.Exe == "/init"
+// Adopts reports whether a process takes in what others leave behind. It is nobody's
+// client: PID 1, the service manager of a user, WSL's init. Another one that does so is
+// not known: nothing tells what it has taken in from what it has started.
+func Adopts(p Info) bool {
+	return p.PID == 1 || p.Name == "systemd" || p.Name == "init" || p.Name == "launchd" || p.Exe == "/init"
 }

@@ -130,8 +130,11 @@ func TestAdopts(t *testing.T) {
 		{Info{Identity: monitor.Identity{PID: 900}, Name: "systemd", Exe: "/usr/lib/systemd/systemd"}, true},
 		{Info{Identity: monitor.Identity{PID: 9}, Name: "Relay(10)", Exe: "/init"}, true},
 		{Info{Identity: monitor.Identity{PID: 9}, Name: "node", Exe: "/usr/bin/node"}, false},
+		{Info{Identity: monitor.Identity{PID: 30}, Name: "init"}, true},
+		{Info{Identity: monitor.Identity{PID: 900}, Name: "gnome-terminal-", Exe: "/usr/libexec/gnome-terminal-server"}, false},
+		{Info{}, false}, // one that cannot be seen
 	} {
-		if got := adopts(c.p); got != c.want {
+		if got := Adopts(c.p); got != c.want {
 			t.Errorf("%+v: %v", c.p, got)
 		}
 	}

@@ -62,7 +62,7 @@ func FindHolder(server, client monitor.Identity) (holder Info, link Link, found 
 			return candidate, link, found, err
 		}
 		parent, err := Read(candidate.Parent)
-		if above == maxAbove || err != nil || parent.Start > candidate.Start || adopts(parent) {
+		if above == maxAbove || err != nil || parent.Start > candidate.Start || Adopts(parent) {
 			break
 		}
 		candidate = parent
