@@ -52,28 +52,6 @@ func TestUsedInTheFuture(t *testing.T) {
 	}
 }
 
-// What is being restored holds its place.
-func TestRestoringHoldsPlace(t *testing.T) {
-	l := newLab(t)
-	m := l.manager(func(o *Options) { o.Limit = 1 })
-	w := l.create(m, Request{})
-	if _, err := m.Archive(t.Context(), w.ID, nil); err != nil {
-		t.Fatal(err)
-	}
-	m.crash = func(point string) {
-		var full *TooMany
-		if point != "restore: step" {
-			return
-		}
-		if _, err := l.manager(func(o *Options) { o.Limit = 1 }).Create(t.Context(), Request{Kind: Temp, Job: "b"}, nil); !errors.As(err, &full) {
-			t.Errorf("two have the one place: %v", err)
-		}
-	}
-	if _, err := m.Restore(t.Context(), w.ID, 0, nil); err != nil {
-		t.Error(err)
-	}
-}
-
 // Who is in the empty directory for temporary files works in it; who is where a link
 // leads that lies in the place of the tree does not.
 func TestWhoIsInside(t *testing.T) {
