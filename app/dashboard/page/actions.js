@@ -8,11 +8,9 @@ import { bytes, clockTime, plural } from './format.js';
 import { Failure, ending, instance as requests, queued } from './http.js';
 import { answerTo } from './query.js';
 import { answered, dismiss as putAway, find, order as note, pending, servers, status } from './store.js';
-import { Icon, confirm, modal, prompt, say, tell } from './ui.js';
+import { Icon, attempt, confirm, modal, prompt, say, tell } from './ui.js';
 
 const atOnce = 4; // orders at the same time
-const forceable = new Map(); // id → what it was refused as, but not for good
-let underWay = 0; // orders that were given and not answered
 
 // verdict reads the answer to an order, {answer: Killed} or {failure: Failure}.
 // kind is 'fine' (ended, or would end), 'gone' (it had ended before), 'refused',
@@ -59,19 +57,12 @@ export function summary(results) {
   return { text: sentences.filter(Boolean).join(' '), bad: not.length > 0 };
 }
 
-// refusedAs is what a refusal was about: once any of it is different, the
-// refusal says nothing any more.
-const refusedAs = (instance) => [instance.state, instance.cause, Boolean(instance.busy), Boolean(instance.pinned)].join(' ');
-
 // mayStop is whether an order could be followed at all.
 export const mayStop = (instance) => instance.certainty !== 'unsure' && instance.state !== 'parked' && instance.cause !== 'defunct';
 
-// mayKill tells whether to kill it is offered: for red ones, and where it was found
-// out that it helps.
-export function mayKill(instance) {
-  if (forceable.has(instance.id) && forceable.get(instance.id) !== refusedAs(instance)) forceable.delete(instance.id);
-  return mayStop(instance) && (instance.state === 'zombie' || forceable.has(instance.id));
-}
+// mayKill is whether to kill it is offered at once; otherwise a refusal to stop it
+// offers that, where it helps.
+export const mayKill = (instance) => mayStop(instance) && instance.state === 'zombie';
 
 // mayKeep is whether a policy could end it, so that to keep it means something.
 const mayKeep = (instance) => mayStop(instance) && !instance.pinned && status.value?.policy?.rules?.length > 0;
@@ -104,15 +95,11 @@ export async function kill(instance) {
 }
 
 // pin asks that no policy ends an instance, or takes that back.
-async function pin(instance, pinned) {
-  try {
-    const answer = await requests(instance.id).put('pin', { pinned });
-    answered(instance.id, { pinned: Boolean(answer?.pinned) });
-    say(answer?.pinned ? `Pinned: ${instance.label} is left alone.` : `No longer pinned: ${instance.label}.`, { kind: 'good' });
-  } catch (error) {
-    say(error.message, { kind: 'bad' });
-  }
-}
+const pin = (instance, wanted) => attempt(async () => {
+  const pinned = Boolean((await requests(instance.id).put('pin', { pinned: wanted }))?.pinned);
+  answered(instance.id, { pinned });
+  say(pinned ? `Pinned: ${instance.label} is left alone.` : `No longer pinned: ${instance.label}.`, { kind: 'good' });
+});
 
 // nameChild and hideChild say of a child on a client's pipes that it is a server, or
 // that it is none.
@@ -126,14 +113,10 @@ export async function hideChild(child) {
   if (await confirm({ title: `Hide ${child.name} (${child.pid})?`, body, action: 'Hide' })) await writeRule(child, { hidden: true }, `${child.name} and its like are hidden.`);
 }
 
-async function writeRule(child, rule, done) {
-  try {
-    await requests(child.id).put('rule', rule);
-    say(done, { kind: 'good' });
-  } catch (error) {
-    say(error.message, { kind: 'bad' });
-  }
-}
+const writeRule = (child, rule, done) => attempt(async () => {
+  await requests(child.id).put('rule', rule);
+  say(done, { kind: 'good' });
+});
 
 // restart has an instance started again, at once where its clients keep it.
 async function restart(instance) {
@@ -144,25 +127,16 @@ async function restart(instance) {
 
 async function startAgain(instance, route, order, doing) {
   note(instance.id, doing);
-  try {
-    say((await requests(instance.id).post(route, order, { limit: ending }))?.detail ?? '', { kind: 'good' });
-  } catch (error) {
-    say(error.message, { kind: 'bad' });
-  } finally {
-    note(instance.id, '');
-  }
+  await attempt(async () => say((await requests(instance.id).post(route, order, { limit: ending }))?.detail ?? '', { kind: 'good' }));
+  note(instance.id, '');
 }
 
 // keep asks that no policy ends an instance for so many minutes; 0: no longer.
-async function keep(instance, minutes) {
-  try {
-    const until = (await requests(instance.id).put('keep', { minutes }))?.kept_until ?? null;
-    answered(instance.id, until ? { kept_until: until, shutdown_at: null, shutdown_reason: null } : { kept_until: null });
-    say(until ? `Kept until ${clockTime(until, Date.now())}: ${instance.label}.` : `No longer kept: ${instance.label}.`, { kind: 'good' });
-  } catch (error) {
-    say(error.message, { kind: 'bad' });
-  }
-}
+const keep = (instance, minutes) => attempt(async () => {
+  const until = (await requests(instance.id).put('keep', { minutes }))?.kept_until ?? null;
+  answered(instance.id, until ? { kept_until: until, shutdown_at: null, shutdown_reason: null } : { kept_until: null });
+  say(until ? `Kept until ${clockTime(until, Date.now())}: ${instance.label}.` : `No longer kept: ${instance.label}.`, { kind: 'good' });
+});
 
 // dismiss puts instances away that have ended, and resolves to whether it did:
 // first it asks where that loses what somebody wrote.
@@ -188,11 +162,7 @@ async function order(instance, force, dry, rule) {
 async function dryRun(instances, force, rule = undefined) {
   const plans = instances.map((instance) => ({ instance, verdict: /** @type {any} */ (null) }));
   for (const { id } of instances) note(id, 'checking…');
-  await aFewAtATime([...plans], async (plan) => {
-    const { instance } = plan;
-    plan.verdict = await order(instance, force, true, rule);
-    remember(instance, plan.verdict, force);
-  });
+  await aFewAtATime([...plans], async (plan) => { plan.verdict = await order(plan.instance, force, true, rule); });
   for (const { id } of instances) note(id, '');
   return plans;
 }
@@ -205,35 +175,20 @@ async function aFewAtATime(waiting, work) {
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
-function remember(instance, found, force) {
-  if (found.kind === 'refused' && found.forceable) forceable.set(instance.id, refusedAs(find(instance.id)?.instance ?? instance));
-  else if (!force) forceable.delete(instance.id);
-}
-
 async function carryOut(instances, force, rule = undefined) {
   const results = [];
   const waiting = [...instances];
   const rest = () => {
-    for (const { id } of waiting.splice(0)) {
-      underWay--;
-      note(id, '');
-    }
+    for (const { id } of waiting.splice(0)) note(id, '');
   };
   const progress = instances.length > 1 ? say('', { stays: true, action: { words: 'Do not stop the rest', run: rest } }) : null;
   const told = () => progress?.tell(`Stopping ${plural(instances.length, 'server', 'servers')}: ${results.length} done`, waiting.length > 0);
-  underWay += instances.length;
   for (const instance of instances) note(instance.id, 'to be stopped');
   await aFewAtATime(waiting, async (instance) => {
     told();
     note(instance.id, 'stopping…');
-    try {
-      const found = await order(instance, force, false, rule);
-      remember(instance, found, force);
-      results.push({ instance, verdict: found });
-    } finally {
-      underWay--;
-      note(instance.id, '');
-    }
+    results.push({ instance, verdict: await order(instance, force, false, rule) });
+    note(instance.id, '');
     told();
   });
   progress?.remove();
@@ -301,12 +256,12 @@ export function Actions({ instance, ended = false, compact = false }) {
     ${instance.state !== 'parked' && button('pin', `${pinned ? 'Unpin' : 'Pin'}${name}`, pinned ? 'Pinned: no policy ends it. Press to unpin' : 'Pin: no policy ends it', () => pin(instance, !pinned), pinned)}
     <span class="apart"></span>
     ${!compact && instance.problem?.order === 'restart_language_server' && html`<button type="button" aria-disabled=${waits ? 'true' : undefined} onClick=${() => waits || startAgain(instance, 'restart-language-server', {}, 'restarting its language server…')}>Restart language server</button>`}
-    ${instance.restart && !ended && html`<button type="button" class=${compact ? 'small quiet' : ''} title=${instance.words.restart} aria-disabled=${waits ? 'true' : undefined} onClick=${() => waits || restart(instance)}>${instance.restart === 'lost' ? 'Restart…' : 'Restart'}${compact && html`<span class="unseen">${name}</span>`}</button>`}
+    ${instance.restart && html`<button type="button" class=${compact ? 'small quiet' : ''} title=${instance.words.restart} aria-disabled=${waits ? 'true' : undefined} onClick=${() => waits || restart(instance)}>${instance.restart === 'lost' ? 'Restart…' : 'Restart'}${compact && html`<span class="unseen">${name}</span>`}</button>`}
     ${mayKill(instance) && danger('Kill', 'Kill, also when it is at work, in use or pinned: asks first', () => kill(instance))}
     ${mayStop(instance) && danger('Stop', 'Stop: asks first', () => stop([instance]))}</div>`;
 }
 
 // What waits to be stopped would stay, and nobody would hear how it went.
 globalThis.addEventListener?.('beforeunload', (event) => {
-  if (underWay > 0) event.preventDefault();
+  if (pending.peek().size > 0) event.preventDefault();
 });

@@ -2,7 +2,7 @@
 // The pieces that every view is made of.
 
 import { html, signal, useEffect, useErrorBoundary, useRef, useState, useLayoutEffect } from './preact.js';
-import { absolute, ago, duration, middle, moment, unknown, until } from './format.js';
+import { absolute, ago, duration, middle, moment, sentence, unknown, until } from './format.js';
 
 // stored is a signal whose value lasts: read makes it of what was kept, and throws
 // what is no use.
@@ -224,6 +224,18 @@ function Notice({ id, text, kind, stays, action }) {
     <button type="button" class="quiet small" aria-label="Dismiss" title="Dismiss" onClick=${() => remove(id)}>×</button></div>`;
 }
 
+// attempt does something and says what went wrong, after the words in which that ends;
+// the result tells whether it was done.
+export async function attempt(run, words = '') {
+  try {
+    await run();
+    return true;
+  } catch (error) {
+    say(`${words} ${sentence(error.message)}`.trim(), { kind: 'bad' });
+    return false;
+  }
+}
+
 let waiting = /** @type {string[]} */ ([]);
 
 // announce tells screen readers alone. What comes at once is told together.
@@ -238,11 +250,11 @@ export function announce(text) {
 
 export const Announcer = () => html`<div class="unseen" role="status" aria-live="polite">${spoken.value}</div>`;
 
-// copy puts a text into the clipboard.
-export async function copy(text) {
+// copy puts a text into the clipboard, and says so.
+export async function copy(text, done = 'Copied.') {
   try {
     await navigator.clipboard.writeText(text);
-    say('Copied.', { kind: 'good' });
+    say(done, { kind: 'good' });
   } catch {
     say('The browser did not allow to copy. Select the text instead.', { kind: 'bad' });
   }
