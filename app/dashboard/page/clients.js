@@ -3,42 +3,33 @@
 // looks when it is opened and when it is told to, and not in between. What would be
 // changed is asked for and shown before anything is, and what became of it is told.
 
-import { html, useEffect, useRef, useState } from './preact.js';
+import { html, useLayoutEffect, useRef, useState } from './preact.js';
 import { plural, sentence } from './format.js';
-import { Failure, get, queued, send } from './http.js';
-import { Mark, Skeleton, Time, announce, confirm, say, tell } from './ui.js';
+import { get, queued, send } from './http.js';
+import { queryOf, useQuery } from './query.js';
+import { Mark, Skeleton, Time, attempt, confirm, say, tell } from './ui.js';
+
+async function ask(signal) {
+  const answer = await get('setup', { signal });
+  return Array.isArray(answer?.clients) ? answer.clients : [];
+}
+
+const lookAgain = () => queryOf('setup').refresh();
 
 export function Clients() {
-  const [known, setKnown] = useState(/** @type {{clients: any[], at: Date} | null} */ (null)); // as of the last look
-  const [trouble, setTrouble] = useState(''); // why a later look failed
-  const [looking, setLooking] = useState(false);
-  const title = useRef(/** @type {HTMLElement | null} */ (null));
-  const look = async ({ quietly = false } = {}) => {
-    setLooking(true);
-    try {
-      const answer = await get('setup');
-      const clients = Array.isArray(answer?.clients) ? answer.clients : [];
-      setKnown({ clients, at: new Date() });
-      setTrouble('');
-      if (!quietly) announce(summary(clients) || 'No settings of a client were found');
-    } catch (error) {
-      setTrouble(error.message);
-    }
-    setLooking(false);
-  };
-  useEffect(() => { look(); }, []);
-  const found = (known?.clients ?? []).filter(isFound);
-  const others = (known?.clients ?? []).filter((one) => !isFound(one));
+  const { value: clients, at, trouble } = useQuery('setup', ask);
+  const found = (clients ?? []).filter(isFound);
+  const others = (clients ?? []).filter((one) => !isFound(one));
   return html`<div class="setup">
-    <div class="setup-head"><h2 ref=${title} id="view-title" tabindex="-1">Clients</h2><p class="muted">${known && summary(known.clients)}</p><span class="grow"></span>
-      ${known && html`<p class="muted">looked <${Time} at=${known.at} /></p>`}
-      <button type="button" class="small" aria-disabled=${String(looking)} onClick=${() => !looking && look()}>${looking ? 'Looking…' : trouble ? 'Try again' : 'Look again'}</button></div>
+    <div class="setup-head"><h2 id="view-title" tabindex="-1">Clients</h2><p class="muted" role="status">${clients && summary(clients)}</p><span class="grow"></span>
+      ${at && html`<p class="muted">looked <${Time} at=${at} /></p>`}
+      <button type="button" class="small" onClick=${lookAgain}>Look again</button></div>
     <p class="about muted">What your MCP clients start. A Serena that is shared runs once for all clients of a project. Lamplighter changes its command and nothing else, and can take that back.</p>
-    <div aria-busy=${String(looking)}>
-      ${trouble && html`<p class="problem" role="alert" dir="auto">${sentence(trouble)}${known && ' What is shown is from before.'}</p>`}
-      ${!known && looking && html`<div class="card padded"><p class="unseen">Reading the settings</p><${Skeleton} lines=${4} /></div>`}
-      <div class="setup-cards">${found.map((client) => html`<${Client} key=${client.id} client=${client} look=${() => look({ quietly: true })} />`)}</div>
-      ${known && found.length === 0 && html`<div class="nothing"><p>No settings of a client were found.</p><p class="muted">Install one of those below, add Serena to it, and look again. For any other file: <code>lamplighter setup --file PATH</code></p></div>`}
+    <div aria-busy=${String(!clients && !trouble)}>
+      ${trouble && html`<p class="problem" role="alert" dir="auto">${sentence(trouble.text)}${clients && ' What is shown is from before.'}</p>`}
+      ${!clients && !trouble && html`<div class="card padded"><p class="unseen">Reading the settings</p><${Skeleton} lines=${4} /></div>`}
+      <div class="setup-cards">${found.map((client) => html`<${Client} key=${client.id} client=${client} />`)}</div>
+      ${clients && found.length === 0 && html`<div class="nothing"><p>No settings of a client were found.</p><p class="muted">Install one of those below, add Serena to it, and look again. For any other file: <code>lamplighter setup --file PATH</code></p></div>`}
       ${others.length > 0 && html`<details class="setup-others muted"><summary>${found.length > 0 ? `Not found: ${others.map((one) => one.name).join(', ')}` : 'Where Lamplighter looks'}</summary>
         <ul>${others.map(({ id, name, files }) => html`<li key=${id}><strong>${name}</strong>${files.map((file) => html`<${Path} path=${file.path} />`)}</li>`)}</ul></details>`}</div></div>`;
 }
@@ -49,21 +40,22 @@ const Path = ({ path }) => html`<span class="mono path" dir="ltr">${path}</span>
 // reads as another option.
 const Command = ({ text }) => html`<code dir="ltr">${text.split(' ').map((word, i) => html`${i > 0 && ' '}<span class="setup-argument">${word}</span>`)}</code>`;
 
-// Client is one with its files. look looks anew and shows it.
-function Client({ client, look }) {
+// Client is one with its files.
+function Client({ client }) {
   const [working, setWorking] = useState(false);
   const head = useRef(/** @type {HTMLElement | null} */ (null));
+  const changed = useRef(false);
   const run = async (wish) => {
     if (working) return;
     setWorking(true);
-    try {
-      if (await change(client, wish)) await look();
-    } finally {
-      setWorking(false);
-      // Who has just changed it goes on with how to take that back.
-      setTimeout(() => { if (document.activeElement === document.body) head.current?.querySelector('button')?.focus(); });
-    }
+    changed.current = await attempt(() => change(client, wish));
+    setWorking(false);
+    lookAgain();
   };
+  useLayoutEffect(() => { // who has just changed it goes on with how to take that back
+    if (changed.current && document.activeElement === document.body) head.current?.querySelector('button')?.focus();
+    changed.current = false;
+  }, [client]);
   const offered = offers(client);
   const alone = staysAlone(client);
   const button = (key, words, wish, quiet = false) => offered[key] && html`<button type="button" key=${key} class=${quiet ? 'small quiet' : 'small'} aria-disabled=${String(working)} onClick=${() => run(wish)}>${words}<span class="unseen" dir="auto"> ${client.name}</span></button>`;
@@ -85,56 +77,27 @@ const order = (wish) => send('POST', 'setup', wish, { limit: queued });
 
 // change asks about a change of a client's settings and makes it: that its Serena
 // is shared, with undo that it no longer is, with quiet that Serena's own page
-// stays closed. The result tells whether something may be different now.
+// stays closed.
 async function change(client, { undo = false, quiet = false } = {}) {
   const wish = undo ? { client: client.id, undo } : { client: client.id, no_page: quiet };
-  try {
-    const first = await order({ ...wish, dry_run: true });
-    const files = plan(client, first);
-    if (isNothing(files)) {
-      const cannot = files.some((file) => file.problem);
-      await tell({ title: cannot ? `The settings of ${client.name} cannot be changed now` : `There is nothing to change for ${client.name}`, body: html`<div><${Planned} client=${client} result=${first} undo=${undo} /></div>`, kind: 'dialog-wide' });
-      return false;
-    }
-    const chosen = { ...wish, expect: expected(first) }; // the files as they were shown last
-    const alone = staysAlone(client);
-    const title = undo ? `Take Lamplighter out of the settings of ${client.name}?` : quiet ? `Keep Serena’s own page closed for ${client.name}?` : alone ? `Run the Serena of ${client.name} through Lamplighter?` : `Share the Serena of ${client.name}?`;
-    const action = undo ? 'Take it out' : quiet ? 'Keep it closed' : alone ? 'Run it through Lamplighter' : 'Share';
-    if (!await confirm({ title, action, kind: 'dialog-wide', body: html`<${Question} ...${{ client, first, wish, undo, chosen, choice: !undo && !quiet && mayQuiet(client) }} />` })) return false;
-    const { text, kind } = outcome(await order(chosen), { undo });
-    say(text, { kind, stays: kind !== 'plain' });
-    return true;
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    say(error.message, { kind: 'bad' });
-    return error.status === 0; // nobody knows
+  const preview = await order({ ...wish, dry_run: true });
+  const files = plan(client, preview);
+  const body = html`<div><${Planned} files=${files} result=${preview} undo=${undo} /></div>`;
+  if (isNothing(files)) {
+    const cannot = files.some((file) => file.problem);
+    await tell({ title: cannot ? `The settings of ${client.name} cannot be changed now` : `There is nothing to change for ${client.name}`, body, kind: 'dialog-wide' });
+    return;
   }
-}
-
-// Question shows what would be done; what is chosen goes into chosen.
-function Question({ client, first, wish, undo, chosen, choice }) {
-  const [now, setNow] = useState({ result: first, trouble: '', busy: false });
-  const turn = useRef(0);
-  const choose = async (event) => {
-    const mine = ++turn.current;
-    Object.assign(chosen, { no_page: event.currentTarget.checked, expect: {} }); // of nothing that could be shown nothing is changed
-    setNow({ ...now, busy: true });
-    try {
-      const result = await order({ ...wish, no_page: chosen.no_page, dry_run: true });
-      if (mine !== turn.current) return; // it was changed again
-      chosen.expect = expected(result);
-      setNow({ result, trouble: '', busy: false });
-    } catch (error) {
-      if (mine === turn.current) setNow({ ...now, trouble: error.message, busy: false });
-    }
-  };
-  return html`<div><div aria-live="polite" aria-busy=${String(now.busy)}>${now.trouble ? html`<p class="problem">${now.trouble}</p>` : html`<${Planned} client=${client} result=${now.result} undo=${undo} />`}</div>
-    ${choice && html`<label class="setup-choice"><input type="checkbox" onChange=${choose} /><span>Keep Serena’s own page closed, which opens for every server</span></label>`}</div>`;
+  const alone = staysAlone(client);
+  const title = undo ? `Take Lamplighter out of the settings of ${client.name}?` : quiet ? `Keep Serena’s own page closed for ${client.name}?` : alone ? `Run the Serena of ${client.name} through Lamplighter?` : `Share the Serena of ${client.name}?`;
+  const action = undo ? 'Take it out' : quiet ? 'Keep it closed' : alone ? 'Run it through Lamplighter' : 'Share';
+  if (!await confirm({ title, action, kind: 'dialog-wide', body })) return;
+  const { text, kind } = outcome(await order({ ...wish, expect: expected(preview) }), { undo }); // held to the files as they were shown
+  say(text, { kind, stays: kind !== 'plain' });
 }
 
 // Planned shows the files and the commands before and after.
-function Planned({ client, result, undo }) {
-  const files = plan(client, result);
+function Planned({ files, result, undo }) {
   if (files.length === 0) return html`<p>${undo ? 'Nothing of Lamplighter is in its settings.' : 'Its settings have no Serena that could be shared and is not.'}</p>`;
   const fate = ({ whole }) => (!undo ? 'Everything else in the file stays as it is. The file as it is now is kept beside it.' : whole ? 'The file from before is put back, byte for byte.' : 'Only this is taken out; everything else in the file stays as it is.');
   return html`${(result.notes ?? []).map((note) => html`<p class="problem">${note}</p>`)}

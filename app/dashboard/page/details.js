@@ -5,8 +5,8 @@
 import { html, useRef, useState } from './preact.js';
 import { count, plural } from './format.js';
 import { MemoriesFold } from './memories.js';
-import { Unreadable, asked, ordered, queryOf, useQuery } from './query.js';
-import { Fold, Section, Time, confirm, say } from './ui.js';
+import { Unreadable, answerTo, asked, ordered, queryOf, useQuery } from './query.js';
+import { Fold, Section, Time, attempt, confirm, say } from './ui.js';
 
 // The routes only take a lock, so they are cheap, but each request still costs the
 // instance a thread. A call shorter than the time between two looks at the queue is
@@ -96,12 +96,10 @@ function Usage({ answer, found, version, estimator }) {
     const calls = sumStats(rows ?? []).calls;
     const body = `${calls === null ? 'All counts' : `The counts of ${plural(calls, 'call', 'calls')}`} are lost. Serena keeps no copy.`;
     if (!await confirm({ title: `Reset the tool usage of ${instance.label}?`, body, action: 'Reset', danger: true })) return;
-    try {
+    await attempt(async () => {
       await ordered(instance.id, (one) => one.post('clear_tool_stats'));
       say(`The tool usage of ${instance.label} is reset.`, { kind: 'good' });
-    } catch (error) {
-      say(`The tool usage was not reset. ${error.message}`, { kind: 'bad' });
-    }
+    }, 'The tool usage was not reset.');
     again('stats', instance);
   };
   const tools = rows?.length > 0 && html`<p class="muted">${estimator && html`Tokens are estimated (<bdi>${estimator}</bdi>). `}Serena does not count failed calls.</p>
@@ -142,21 +140,13 @@ async function cancel(instance, task) {
     ? 'Serena stops waiting for it, and its client gets an error instead of a result. What it has begun may go on until it is done.'
     : 'It will not be started, and its client gets an error instead of a result.';
   if (!await confirm({ title: `Cancel ${task.name}?`, body, action: 'Cancel it', cancel: 'Leave it', danger: true })) return;
-  if (!(queryOf(`queue ${instance.id}`).answer.peek().value ?? []).some((one) => sameTask(one, task))) {
-    say(`${task.name} was not cancelled: it had finished already.`);
-    return;
-  }
-  try {
-    const answer = readCancelled(await ordered(instance.id, (one) => one.post('cancel_task_execution', { task_id: task.id })));
-    if (answer.cancelled) {
-      cancelled.add(cancelKey(instance.id, task));
-      say(`Serena has cancelled ${task.name}.${answer.message ? ` Serena says: ${answer.message}` : ''}`, { kind: 'good' });
-    } else {
-      say(`${task.name} was not cancelled: it had finished already.`); // what Serena says then is an error of its own code
-    }
-  } catch (error) {
-    say(`${task.name} is not cancelled. ${error.message}`, { kind: 'bad' });
-  }
+  await attempt(async () => {
+    const waits = (answerTo(`queue ${instance.id}`).value ?? []).some((one) => sameTask(one, task));
+    const answer = waits && readCancelled(await ordered(instance.id, (one) => one.post('cancel_task_execution', { task_id: task.id })));
+    if (!answer?.cancelled) return say(`${task.name} was not cancelled: it had finished already.`); // what Serena says then is an error of its own code
+    cancelled.add(cancelKey(instance.id, task));
+    return say(`Serena has cancelled ${task.name}.${answer.message ? ` Serena says: ${answer.message}` : ''}`, { kind: 'good' });
+  }, `${task.name} is not cancelled.`);
   for (const kind of ['queue', 'last']) again(kind, instance);
 }
 

@@ -6,7 +6,7 @@ import { count, plural } from './format.js';
 import { useKey } from './keys.js';
 import { Pages, countLines, finder, foundWords, missed, mostHits, parse, pieces, rank, split, step, weight } from './loglines.js';
 import { asked, ordered, useQuery } from './query.js';
-import { say, stored } from './ui.js';
+import { attempt, copy, stored } from './ui.js';
 
 const every = 2_000; // ms between two looks
 const orderMost = 60_000; // ms for what a person ordered; a log may be long
@@ -117,35 +117,26 @@ export function Logs({ found }) {
 
   const loadEarlier = async () => {
     setLoading(true);
-    try {
+    await attempt(async () => {
       const start = session.pages.askEarlier();
       const answer = await read(instance.id, start);
       follow.keepPlace();
       session.takeEarlier(start, answer);
-    } catch (error) {
-      say(`Earlier messages were not loaded: ${error.message}`, { kind: 'bad' });
-    }
+    }, 'Earlier messages were not loaded.');
     setLoading(false);
   };
-  const copy = () => {
+  const copyAll = () => {
     const selection = getSelection();
     const chosen = selection && !selection.isCollapsed && box.current?.contains(selection.anchorNode) ? rows.filter((one) => selection.containsNode(/** @type {Node} */ (document.getElementById(`log-${one.serial}`)), true)) : rows;
     const list = chosen.filter((one) => !one.isNote);
-    if (list.length === 0) return;
-    navigator.clipboard.writeText(text(list.map((one) => one.raw))).then(
-      () => say(`Copied ${plural(list.length, 'message', 'messages')}.`),
-      () => say('Not copied: the browser does not allow it. Select the messages and copy them with the keyboard.', { kind: 'bad' }));
+    if (list.length > 0) copy(text(list.map((one) => one.raw)), `Copied ${plural(list.length, 'message', 'messages')}.`);
   };
   // download saves everything that the instance keeps, as it wrote it; of one that
   // has ended, what the page had read.
-  const download = async () => {
-    try {
-      const messages = readable ? (await read(instance.id, 0)).messages : session.records.filter((one) => !one.isNote).map((one) => one.raw);
-      save(fileName(instance.label), text(messages));
-    } catch (error) {
-      say(`The log was not saved: ${error.message}`, { kind: 'bad' });
-    }
-  };
+  const download = () => attempt(async () => {
+    const messages = readable ? (await read(instance.id, 0)).messages : session.records.filter((one) => !one.isNote).map((one) => one.raw);
+    save(fileName(instance.label), text(messages));
+  }, 'The log was not saved.');
   const searching = (event) => {
     if (event.isComposing || (event.key !== 'Enter' && !(event.key === 'Escape' && query))) return;
     event.preventDefault();
@@ -170,7 +161,7 @@ export function Logs({ found }) {
       <span class="log-actions">
         <button type="button" title="Stay at the newest message (f)" aria-pressed=${String(follow.on)} onClick=${follow.toggle}>Follow</button>
         <button type="button" title="Break long lines" aria-pressed=${String(wraps.value)} onClick=${() => { wraps.value = !wraps.value; }}>Wrap</button>
-        <button type="button" title="Copy the selected messages, or all that are shown" onClick=${copy}>Copy</button>
+        <button type="button" title="Copy the selected messages, or all that are shown" onClick=${copyAll}>Copy</button>
         <button type="button" title="Save the whole log as a text file" onClick=${download}>Download</button></span></div>
     ${wrong && html`<p class=${ended ? 'trouble log-ended' : 'trouble'} role="status">${wrong}</p>`}
     ${nothing && html`<p class="log-missed muted"><span role="status">${nothing}</span> ${earlier}</p>`}

@@ -9,7 +9,7 @@ import { get, send } from './http.js';
 import { useQuery } from './query.js';
 import { address } from './router.js';
 import { answeredPolicy, find, servers, status } from './store.js';
-import { Fold, isOpen, now, say } from './ui.js';
+import { Fold, attempt, isOpen, now, say } from './ui.js';
 import { AtLogin } from './welcome.js';
 
 // standing is the short form: what a closed panel tells.
@@ -102,26 +102,18 @@ function Idle({ rule: { minutes = null, attached = false } }) {
 
 // order asks for a change of the policies and shows what lamplighter answers,
 // which the stream says again.
-async function order(wish) {
-  try {
-    const answer = await send('PUT', 'policy', wish);
-    const { rules } = status.peek().policy;
-    if (answer?.minutes !== undefined) return; // the stream says it, with its words
-    if (answer?.rule) answeredPolicy({ rules: rules.map((rule) => (rule.name === answer.rule ? { ...rule, on: Boolean(answer.on) } : rule)) });
-    else answeredPolicy({ paused: Boolean(answer?.paused), paused_until: answer?.paused_until ?? null });
-  } catch (error) {
-    say(error.message, { kind: 'bad' });
-  }
-}
+const order = (wish) => attempt(async () => {
+  const answer = await send('PUT', 'policy', wish);
+  const { rules } = status.peek().policy;
+  if (answer?.minutes !== undefined) return; // the stream says it, with its words
+  if (answer?.rule) answeredPolicy({ rules: rules.map((rule) => (rule.name === answer.rule ? { ...rule, on: Boolean(answer.on) } : rule)) });
+  else answeredPolicy({ paused: Boolean(answer?.paused), paused_until: answer?.paused_until ?? null });
+});
 
 // end asks which ones are meant now, and goes on as for a selection.
-async function end(what, word) {
-  try {
-    const { decisions } = await get(`decisions?what=${what}`);
-    const list = decisions.filter((one) => one.do === 'end').map((one) => find(one.id)?.instance).filter(Boolean);
-    if (list.length > 0) await stop(list, what);
-    else say(`No server is ${word} any more.`);
-  } catch (error) {
-    say(error.message, { kind: 'bad' });
-  }
-}
+const end = (what, word) => attempt(async () => {
+  const { decisions } = await get(`decisions?what=${what}`);
+  const list = decisions.filter((one) => one.do === 'end').map((one) => find(one.id)?.instance).filter(Boolean);
+  if (list.length > 0) await stop(list, what);
+  else say(`No server is ${word} any more.`);
+});

@@ -15,44 +15,20 @@ const longest = 5_000;
 const looks = 5_000; // ms between two looks of a window without a stream
 export const trouble = 'Lamplighter does not answer; trying again';
 
-// parser returns a function that takes chunks of bytes and calls got(name,
-// data) for each event, as https://html.spec.whatwg.org/multipage/server-sent-events.html
-// says. An event without a name is a "message".
+// parser returns a function that takes chunks of bytes and calls got(name, data) for
+// each event, as lamplighter writes them: at most an "event: " and a "data: ", and an
+// empty line. An event without a name is a "message", one without data a heartbeat.
 export function parser(got) {
-  const decoder = new TextDecoder(); // leaves out a byte order mark at the start
+  const decoder = new TextDecoder();
   let text = '';
-  let name = '';
-  let data = /** @type {string | null} */ (null);
-
-  const line = (content) => {
-    if (content === '') {
-      if (data !== null) got(name || 'message', data);
-      name = '';
-      data = null;
-      return;
-    }
-    const colon = content.indexOf(':');
-    if (colon === 0) return; // a comment
-    const field = colon < 0 ? content : content.slice(0, colon);
-    const value = colon < 0 ? '' : content.slice(colon + 1).replace(/^ /, '');
-    if (field === 'event') name = value;
-    else if (field === 'data') data = data === null ? value : `${data}\n${value}`;
-  };
-
-  let searched = 0; // no line ends before here
   return (chunk) => {
-    text += decoder.decode(chunk, { stream: true });
-    let from = 0;
-    for (let i = searched; i < text.length; i++) {
-      const c = text.charCodeAt(i);
-      if (c !== 10 && c !== 13) continue;
-      if (c === 13 && i + 1 === text.length) break; // a LF may follow in the next chunk
-      line(text.slice(from, i));
-      if (c === 13 && text.charCodeAt(i + 1) === 10) i++;
-      from = i + 1;
+    const events = (text + decoder.decode(chunk, { stream: true })).split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) {
+      const field = (name) => event.split('\n').find((line) => line.startsWith(name))?.slice(name.length);
+      const data = field('data: ');
+      if (data !== undefined) got(field('event: ') ?? 'message', data);
     }
-    text = text.slice(from);
-    searched = text.endsWith('\r') ? text.length - 1 : text.length;
   };
 }
 

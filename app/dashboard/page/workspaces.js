@@ -7,12 +7,11 @@ import { absolute, count, ended, plural, sentence, size } from './format.js';
 import { Failure, get, send } from './http.js';
 import { useKey } from './keys.js';
 import { useQuery } from './query.js';
-import { Icon, Mark, Skeleton, Time, announce, confirm, copy, prompt, say, tell } from './ui.js';
-import { changeWord, changesWords, diffLines, found, freedWords, kindOf, losses, markOf, matching, offers, orders, progressWords, removed, sorted, source, stateOf, summary, traits, user, verdict } from './workspacewords.js';
+import { Icon, Mark, Skeleton, Time, announce, attempt, confirm, copy, prompt, say, tell } from './ui.js';
+import { changeWord, changesWords, diffLines, found, kindOf, losses, markOf, matching, offers, progressWords, removed, sorted, source, stateOf, summary, traits, user, verdict } from './workspacewords.js';
 
 const every = 2_000; // ms between two looks
 const long = 600_000; // ms: what is large takes its time
-const portion = 200; // rows that are drawn without being asked for
 const mostShown = 200; // files of a comparison
 
 const opened = signal(/** @type {Set<string>} */ (new Set())); // ids of those that are open
@@ -31,24 +30,20 @@ async function ask(abort, before) {
 export function Workspaces() {
   const { value, trouble } = useQuery('workspaces', ask, { every });
   const [text, setText] = useState('');
-  const [order, setOrder] = useState(orders[0].key);
-  const [most, setMost] = useState(portion);
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   useKey('/', 'This view', 'filter the workspaces', () => field.current?.select());
   const { workspaces, making, problem } = value ?? { workspaces: [], making: [], problem: '' };
-  const matches = sorted(matching(workspaces, text), order);
+  const matches = sorted(matching(workspaces, text));
   const wrong = trouble ? `${sentence(trouble.text)}${value ? ' What is shown is from before.' : ''}` : problem && sentence(problem);
   return html`<div class=${`workspaces ${trouble && value ? 'old' : ''}`}>
     <div class="setup-head"><h2 id="view-title" tabindex="-1">Workspaces</h2><p class="muted">${value && summary(workspaces, making)}</p><span class="grow"></span>
-      ${workspaces.length > 0 && html`<input ref=${field} type="search" aria-label="Filter workspaces" placeholder="Filter workspaces" autocomplete="off" spellcheck=${false} dir="auto" value=${text} onInput=${(event) => { setText(event.currentTarget.value); setMost(portion); }} />
-        <label><span class="muted" aria-hidden="true">first: </span><select aria-label="Order of the workspaces" value=${order} onChange=${(event) => setOrder(event.currentTarget.value)}>${orders.map(({ key, words }) => html`<option value=${key}>${words}</option>`)}</select></label>`}</div>
+      ${workspaces.length > 0 && html`<input ref=${field} type="search" aria-label="Filter workspaces" placeholder="Filter workspaces" autocomplete="off" spellcheck=${false} dir="auto" value=${text} onInput=${(event) => setText(event.currentTarget.value)} />`}</div>
     <p class="about muted">A directory of its own for each job, taken away in time. Work that is nowhere else is not lost unless you say so.</p>
     ${wrong && html`<p class="problem" role="alert" dir="auto">${wrong}</p>`}
     ${!value && !trouble && html`<div class="card padded"><p class="unseen">Looking for workspaces</p><${Skeleton} lines=${4} /></div>`}
     ${making.length > 0 && html`<ul class="card workspace-makings" aria-label="Being worked on">${making.map((one) => html`<${Making} key=${one.id} one=${one} />`)}</ul>`}
-    ${matches.length > 0 && html`<ul class="card" aria-label="Workspaces">${matches.slice(0, most).map((one) => html`<${Workspace} key=${one.id} one=${one} />`)}</ul>`}
+    ${matches.length > 0 && html`<ul class="card" aria-label="Workspaces">${matches.map((one) => html`<${Workspace} key=${one.id} one=${one} />`)}</ul>`}
     ${workspaces.length > 0 && matches.length === 0 && html`<p class="nothing" role="status">No workspace matches “${text.trim()}”.</p>`}
-    ${matches.length > most && html`<button type="button" onClick=${() => setMost(most + portion)}>Show ${count(Math.min(matches.length - most, portion))} more of ${count(matches.length)}</button>`}
     ${value && workspaces.length === 0 && making.length === 0 && html`<div class="empty"><img src="assets/lantern.svg" alt="" width="56" height="56" /><h3>No workspaces yet</h3>
       <p>Give a job a directory of its own, in a terminal:</p><div class="command"><code>${example}</code></div><p class="muted">It appears here while it is made, and goes when its job ends.</p></div>`}
     <${Scan} /></div>`;
@@ -121,19 +116,6 @@ function Details({ one }) {
 const pathOf = (one, rest = '') => `/workspaces/${encodeURIComponent(one.id)}${rest}`;
 const nameOf = (one) => one.job || one.name || one.path;
 const PathLine = ({ path }) => html`<p class="mono path" dir="ltr">${path}</p>`;
-
-// attempt does something and says what was wrong with it; the result tells
-// whether it was done.
-async function attempt(run) {
-  try {
-    await run();
-    return true;
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    say(sentence(error.message), { kind: 'bad' });
-    return false;
-  }
-}
 
 async function keep(one) {
   const message = await prompt({ title: `Keep a version of ${nameOf(one)}`, label: 'What is it, in a few words?', action: 'Keep', check: (text) => (text.trim() === '' ? 'Say in a few words what this version is.' : '') });
@@ -210,7 +192,7 @@ function Removal({ result, path, versions, loses }) {
     ${!loses ? html`<p>Nothing would be lost that is not elsewhere or temporary.</p>` : html`<p class="loss" dir="auto">Would be lost: ${ended(words || 'work that is nowhere else')}</p>
       ${lines.length > 0 && html`<ul class="workspace-losses" tabindex="0" aria-label="What would be lost">${lines.map(({ what, text }) => html`<li>${what && html`<span class="muted">${what} </span>`}<span class="mono" dir="auto">${text}</span></li>`)}</ul>`}`}
     ${versions > 0 && html`<p class="loss">Its ${versions === 1 ? 'version goes' : `${versions} versions go`} with it.</p>`}
-    ${result.freed_bytes > 0 && html`<p>${sentence(`${freedWords(result.freed_bytes)} would be freed`)}</p>`}
+    ${result.freed_bytes > 0 && html`<p>${size(result.freed_bytes)} would be freed.</p>`}
     ${result.kept && html`<p dir="auto">What stays: ${ended(result.kept)}</p>`}</div>`;
 }
 

@@ -1,20 +1,7 @@
 // @ts-check
 // Workspaces, and what is done to them, in words. Pure.
 
-import { count, ended, isNumber, moment, plural, sentence, size } from './format.js';
-
-// freedWords tell how much is freed; of a few bytes no more than that.
-export function freedWords(bytes) {
-  return bytes < 1000 ? 'less than 1 kB' : size(bytes);
-}
-
-// span tells seconds in their largest unit.
-export function span(seconds) {
-  const s = Math.max(0, Math.ceil(seconds));
-  if (s < 60) return `${s} s`;
-  if (s < 2 * 3600) return `${Math.floor(s / 60)} min`;
-  return s < 48 * 3600 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} d`;
-}
+import { count, duration, ended, isNumber, moment, plural, sentence, size } from './format.js';
 
 // progressWords say how far something has come.
 export function progressWords({ phase, percent, bytes, bytes_total: bytesTotal, files, files_total: filesTotal, left_seconds: left }) {
@@ -25,7 +12,7 @@ export function progressWords({ phase, percent, bytes, bytes_total: bytesTotal, 
   else if (filesTotal > 0) words.push(`${count(files)} of ${plural(filesTotal, 'file', 'files')}`);
   else if (!isNumber(percent) && bytes > 0) words.push(size(bytes));
   else if (!isNumber(percent) && files > 0) words.push(plural(files, 'file', 'files'));
-  if (isNumber(left) && percent < 100) words.push(`${span(left)} left`);
+  if (isNumber(left) && percent < 100) words.push(`${duration(left)} left`);
   return [phase ?? 'beginning', words.join(', ')].filter(Boolean).join(': ');
 }
 
@@ -71,30 +58,11 @@ export function summary(list, making) {
   return words.join(', ');
 }
 
-// orders are the ways to sort, the usual one first.
-export const orders = [
-  { key: 'attention', words: 'what needs attention' },
-  { key: 'newest', words: 'newest' },
-  { key: 'largest', words: 'largest' },
-  { key: 'soonest', words: 'next to go' },
-  { key: 'job', words: 'job' },
-];
+const time = (value) => Number(moment(value) ?? 0);
 
-const time = (value) => moment(value)?.getTime() ?? 0;
-const newest = (a, b) => time(b.created_at) - time(a.created_at) || (a.id < b.id ? 1 : -1);
-
-const by = {
-  newest,
-  attention: (a, b) => Number(Boolean(b.problem)) - Number(Boolean(a.problem)) || newest(a, b),
-  largest: (a, b) => (b.size_bytes ?? -1) - (a.size_bytes ?? -1) || newest(a, b),
-  // Of two that never go the difference is NaN.
-  soonest: (a, b) => (time(a.ends_at) || Infinity) - (time(b.ends_at) || Infinity) || newest(a, b),
-  job: (a, b) => a.job.localeCompare(b.job) || newest(a, b),
-};
-
-// sorted returns a new list in an order.
-export function sorted(list, order) {
-  return list.toSorted(Object.hasOwn(by, order) ? by[order] : by.attention);
+// sorted puts first what needs attention, and then what is newest.
+export function sorted(list) {
+  return list.toSorted((a, b) => Number(Boolean(b.problem)) - Number(Boolean(a.problem)) || time(b.created_at) - time(a.created_at) || (a.id < b.id ? 1 : -1));
 }
 
 // matching are those that have all words of a text somewhere.
@@ -142,7 +110,7 @@ export function user({ pid, name, how }) {
 // removed tells what was done: {text, kind}.
 export function removed(outcome, name) {
   if (!outcome.done) return { text: `${name} was not removed. ${sentence(outcome.why || outcome.error || 'nobody said why')}`, kind: 'bad' };
-  const freed = outcome.freed_bytes > 0 ? ` ${sentence(`${freedWords(outcome.freed_bytes)} freed`)}` : '';
+  const freed = outcome.freed_bytes > 0 ? ` ${sentence(`${size(outcome.freed_bytes)} freed`)}` : '';
   return { text: `${name}: ${ended(outcome.what || 'removed')}${freed}${outcome.kept ? ` What stays: ${ended(outcome.kept)}` : ''}`, kind: 'good' };
 }
 
