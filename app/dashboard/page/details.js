@@ -2,9 +2,10 @@
 // What the dashboard of an instance shows, asked as rarely as possible: the
 // configuration, tool usage, what runs and ran, and the lists.
 
-import { html, useRef, useState } from './preact.js';
+import { html, signal, useRef } from './preact.js';
 import { count, plural } from './format.js';
 import { MemoriesFold } from './memories.js';
+import { Head, sorted } from './overview.js';
 import { Unreadable, answerTo, asked, ordered, queryOf, useQuery } from './query.js';
 import { Fold, Section, Time, attempt, confirm, say } from './ui.js';
 
@@ -83,7 +84,12 @@ function Configuration({ all, instance }) {
   return html`<dl class="facts">${rows.map(([label, value, wide]) => html`<div class=${wide ? 'fact fact-wide' : 'fact'} key=${label}><dt>${label}</dt><dd dir="auto">${value || html`<span class="muted">unknown</span>`}</dd></div>`)}</dl>`;
 }
 
-const usage = [{ by: 'tool', title: 'Tool' }, { by: 'calls', title: 'Calls' }, { by: 'input', title: 'Input tokens' }, { by: 'output', title: 'Output tokens' }];
+// usage is the columns of the table of tool usage.
+export const usage = [
+  { key: 'tool', title: 'Tool', value: (row) => row.tool },
+  ...[['calls', 'Calls'], ['input', 'Input tokens'], ['output', 'Output tokens']].map(([key, title]) => ({ key, title, number: true, value: (row) => row[key] })),
+];
+const usageSort = signal({ key: 'calls', descending: true });
 
 // Usage is calls and tokens per tool, as bars and as numbers.
 function Usage({ answer, found, version, estimator }) {
@@ -108,16 +114,14 @@ function Usage({ answer, found, version, estimator }) {
 }
 
 function UsageTable({ rows, called }) {
-  const [order, setOrder] = useState({ by: 'calls', down: true });
   if (rows.length === 0) return html`<p class="section-empty muted">No call has succeeded yet.</p>`;
   const sum = sumStats(rows);
-  const most = (by) => Math.max(1, ...rows.map((row) => row[by] ?? 0));
+  const most = (key) => Math.max(1, ...rows.map((row) => row[key] ?? 0));
   return html`<table class="usage-table">
-    <thead><tr>${usage.map(({ by, title }) => html`<th scope="col" class=${by === 'tool' ? '' : 'number'} aria-sort=${order.by === by ? (order.down ? 'descending' : 'ascending') : undefined}>
-      <button type="button" class="usage-sort" onClick=${() => setOrder({ by, down: order.by === by ? !order.down : by !== 'tool' })}>${title}</button></th>`)}</tr></thead>
-    <tbody>${sortStats(rows, order).map((row) => html`<tr key=${row.tool} class=${called.includes(row.tool) ? 'called' : ''}><th scope="row" dir="auto">${row.tool}</th>
-      ${usage.slice(1).map(({ by }) => html`<td class="number bar-cell"><span class=${`bar bar-${by}`} aria-hidden="true" style=${{ '--share': (row[by] ?? 0) / most(by) }}></span><span class="bar-value">${count(row[by])}</span></td>`)}</tr>`)}</tbody>
-    <tfoot><tr><th scope="row">All</th>${usage.slice(1).map(({ by }) => html`<td class="number">${count(sum[by])}</td>`)}</tr></tfoot></table>`;
+    <thead><tr>${usage.map((column) => html`<${Head} column=${column} sort=${usageSort} />`)}</tr></thead>
+    <tbody>${sorted(rows, usageSort.value, usage).map((row) => html`<tr key=${row.tool} class=${called.includes(row.tool) ? 'called' : ''}><th scope="row" dir="auto">${row.tool}</th>
+      ${usage.slice(1).map(({ key }) => html`<td class="number bar-cell"><span class=${`bar bar-${key}`} aria-hidden="true" style=${{ '--share': (row[key] ?? 0) / most(key) }}></span><span class="bar-value">${count(row[key])}</span></td>`)}</tr>`)}</tbody>
+    <tfoot><tr><th scope="row">All</th>${usage.slice(1).map(({ key }) => html`<td class="number">${count(sum[key])}</td>`)}</tr></tfoot></table>`;
 }
 
 // What was cancelled from here, because Serena says only that it did not succeed.
@@ -254,27 +258,15 @@ function facade(value) {
   return one && { name: one.name, enabled: enabled(value), methods: list(value.methods).map((method) => ({ name: text(method?.name), enabled: enabled(method) })).filter((method) => method.name) };
 }
 
-// readStats reads get_tool_stats into one row per tool.
+// readStats reads get_tool_stats into one row per tool, by name.
 export function readStats(answer) {
   const stats = demand(object(object(answer)?.stats), 'tool usage');
-  return Object.entries(stats).map(([tool, one]) => ({
+  return Object.entries(stats).sort(([a], [b]) => (a < b ? -1 : 1)).map(([tool, one]) => ({
     tool,
     calls: amount(one?.num_times_called),
     input: amount(one?.input_tokens),
     output: amount(one?.output_tokens),
   }));
-}
-
-// sortStats orders rows by a column; what is not known comes last, and equal
-// ones stand by name.
-export function sortStats(rows, { by, down }) {
-  const sign = down ? -1 : 1;
-  const byName = (a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0);
-  if (by === 'tool') return rows.toSorted((a, b) => sign * byName(a, b));
-  return rows.toSorted((a, b) => {
-    if (a[by] === null || b[by] === null) return Number(a[by] === null) - Number(b[by] === null) || byName(a, b);
-    return sign * (a[by] - b[by]) || byName(a, b);
-  });
 }
 
 // sumStats adds up the columns; a column of which nothing is known is null.

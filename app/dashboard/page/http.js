@@ -10,8 +10,6 @@ export const quick = 15_000;
 export const queued = 40_000; // what waits in the queue of a server, behind the tool that runs
 export const ending = 120_000; // ending a server takes its time
 
-const queues = ['get_memory', 'save_memory', 'delete_memory', 'rename_memory'];
-
 // Failure is a request that did not succeed. status is 0 when lamplighter
 // cannot be reached; answer is the body, where there was one. A request that
 // its own signal ended rejects with an AbortError instead.
@@ -27,15 +25,8 @@ export class Failure extends Error {
 const unreachable = 'Lamplighter does not answer. It may be restarting; otherwise start it with “lamplighter”.';
 export const tokenNeeded = 'Lamplighter cannot tell who asks. Open this page with “lamplighter open”.';
 
-// limitOf is how long to wait for an answer from a path.
-export function limitOf(path) {
-  const route = path.slice(path.lastIndexOf('/') + 1).replace(/\?.*/, '');
-  if (route === 'kill') return ending;
-  return queues.includes(route) ? queued : quick;
-}
-
 // get and send take a signal that ends the request, and a limit in ms instead
-// of the usual one.
+// of quick.
 export async function get(path, opts) {
   return ask(path, { method: 'GET' }, opts);
 }
@@ -69,7 +60,7 @@ export function request(path, init = {}) {
 
 /** @param {{signal?: AbortSignal, limit?: number}} options */
 async function ask(path, init, options = {}) {
-  const { signal, limit = limitOf(path) } = options;
+  const { signal, limit = quick } = options;
   const late = AbortSignal.timeout(limit);
   let response, text;
   try {
@@ -110,11 +101,10 @@ export function takeToken(location = window.location, history = window.history) 
   history.replaceState(null, '', location.pathname + location.search + rest);
 }
 
-// splitToken finds the token in a fragment such as #token=abc or
+// splitToken finds the token at the end of a fragment, #token=abc or
 // #/24284/logs&token=abc.
 export function splitToken(hash) {
-  const found = /(^#|[&?])token=([^&/]*)&?/.exec(hash);
+  const found = /^#(?:(.*)&)?token=([^&/]*)$/.exec(hash);
   if (!found) return { token: '', rest: hash };
-  const rest = (hash.slice(0, found.index) + (found[1] === '#' ? '#' : '') + hash.slice(found.index + found[0].length)).replace(/^#(?=[^/])/, '#/');
-  return { token: found[2], rest: rest === '#' ? '' : rest };
+  return { token: found[2], rest: found[1] ? `#${found[1]}` : '' };
 }

@@ -196,18 +196,6 @@ export function pieces(text, hits) {
   return list;
 }
 
-const levelNames = { ERROR: 'errors', WARNING: 'warnings or errors', INFO: 'messages of level info or above' };
-
-// missed says that nothing is there of a level, or nothing that was searched,
-// among so many messages that are held; '' while something is. older tells
-// whether there are others, that are not held.
-export function missed({ known, shown, hits, query, level, older }) {
-  if (known === 0) return '';
-  const where = `in the ${older ? 'newest ' : ''}${known === 1 ? 'message' : `${count(known)} messages`}.`;
-  if (shown === 0) return `No ${levelNames[level] ?? 'messages'} ${where}`;
-  return query && hits === 0 ? `No “${query}” ${where}` : '';
-}
-
 export function foundWords(query, at, hits) {
   if (!query) return '';
   if (hits === 0) return 'None found';

@@ -4,7 +4,7 @@
 import { html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.js';
 import { count, plural } from './format.js';
 import { useKey } from './keys.js';
-import { Pages, countLines, finder, foundWords, missed, mostHits, parse, pieces, rank, split, step, weight } from './loglines.js';
+import { Pages, countLines, finder, foundWords, mostHits, parse, pieces, rank, split, step, weight } from './loglines.js';
 import { asked, ordered, useQuery } from './query.js';
 import { attempt, copy, stored } from './ui.js';
 
@@ -147,7 +147,6 @@ export function Logs({ found }) {
   const { pages, full, cleared } = session;
   const room = !full && !cleared && session.lines < mostLines;
   const more = pages.known && !pages.whole && !ended && room;
-  const nothing = missed({ known, shown, hits: hits.length, query, level: level.value, older: !pages.whole });
   const earlier = more && html`<button type="button" class="small" disabled=${loading} onClick=${loadEarlier}>Load earlier</button>`;
   const wrong = ended ? (known > 0 ? 'This server has ended. These are the messages that the page had read.' : '') : trouble && instance.port ? `The log cannot be read: ${trouble.replace(/\.$/, '')}. Trying again.` : '';
   return html`<section class="logs" aria-label="Logs"><h2 class="unseen">Logs</h2>
@@ -164,11 +163,10 @@ export function Logs({ found }) {
         <button type="button" title="Copy the selected messages, or all that are shown" onClick=${copyAll}>Copy</button>
         <button type="button" title="Save the whole log as a text file" onClick=${download}>Download</button></span></div>
     ${wrong && html`<p class=${ended ? 'trouble log-ended' : 'trouble'} role="status">${wrong}</p>`}
-    ${nothing && html`<p class="log-missed muted"><span role="status">${nothing}</span> ${earlier}</p>`}
     <div class="log-frame"><div ref=${box} class=${`log-list ${wraps.value ? '' : 'log-nowrap'} ${follow.on ? 'log-following' : ''}`} role="log" aria-live="off" aria-label="Log messages" tabindex="0" ...${follow.handlers}>
-        <div class="log-top muted">${!nothing && known > 0 && (earlier || above({ room, cleared, ended, pages }))}</div>
+        <div class="log-top muted">${known > 0 && (earlier || above({ room, cleared, ended, pages }))}</div>
         <div class="log-rows">${chunks(rows).map(({ key, list, day }) => html`<${Chunk} key=${key} list=${list} day=${day} of=${held.of} query=${query} current=${list.includes(current?.record) ? current : null} />`)}</div>
-        ${known === 0 && html`<p class="log-empty muted">${emptyWords({ ended, instance, pages, trouble })}</p>`}</div>
+        ${rows.length === 0 && html`<p class="log-empty muted">${emptyWords({ ended, instance, pages, trouble, known })}</p>`}</div>
       ${follow.below > 0 && html`<button type="button" class="log-below primary" onClick=${() => { follow.begin(); box.current?.focus({ preventScroll: true }); }}>${plural(follow.below, 'new message', 'new messages')} below</button>`}</div></section>`;
 }
 
@@ -318,7 +316,8 @@ function above({ room, cleared, ended, pages }) {
   return pages.first === 0 ? 'The log begins here.' : 'The server keeps nothing older.';
 }
 
-function emptyWords({ ended, instance, pages, trouble }) {
+function emptyWords({ ended, instance, pages, trouble, known }) {
+  if (known > 0) return 'No message that was read is of this level.';
   if (ended) return 'This server has ended, and the page had not read its log.';
   if (!instance.port) return 'This server has no dashboard to read a log from.';
   if (trouble) return '';

@@ -5,6 +5,7 @@ import { html, signal, useEffect, useRef, useState } from './preact.js';
 import { readMemory, refused, useAnswer, versionOf } from './details.js';
 import { changed, conflict, drafts, homeOf, nameTrouble, ordered as inOrder } from './drafts.js';
 import { count } from './format.js';
+import { queued } from './http.js';
 import { ordered, queryOf, useQuery } from './query.js';
 import { go, link, wordOf } from './router.js';
 import { find } from './store.js';
@@ -63,7 +64,7 @@ function Panes({ all, found }) {
 }
 
 const memoryKey = (id, home, name) => `memory ${id} ${home} ${name}`;
-const ask = async (id, name, signal = undefined) => readMemory(await ordered(id, (one) => one.post('get_memory', { memory_name: name }, { signal })));
+const ask = async (id, name, signal = undefined) => readMemory(await ordered(id, (one) => one.post('get_memory', { memory_name: name }, { signal, limit: queued })));
 
 // Editor shows one memory: read, edited in place, renamed, deleted.
 function Editor({ found: { instance, ended }, name, names }) {
@@ -85,7 +86,7 @@ function Editor({ found: { instance, ended }, name, names }) {
   const send = (route, body) => {
     if (homeOf(find(id)?.instance ?? instance) !== home) throw new Error('The server works on another project by now.');
     sent.current = true;
-    return ordered(id, (one) => one.post(route, body));
+    return ordered(id, (one) => one.post(route, body, { limit: queued }));
   };
   // work carries out one order at a time and says what went wrong. A server at
   // work does it later, although nobody waits for it any more; lamplighter tells

@@ -118,7 +118,7 @@ function Servers() {
       ${picked.length > 0 && html`<span role="status">${count(picked.length)} selected, ${unlisted > 0 ? `${count(unlisted)} of them not listed` : bytes(totals(picked).rss)}</span>
         <button type="button" class="small quiet" onClick=${() => { selected.value = new Set(); }}>Select none</button>
         <button type="button" class="small danger outlined" onClick=${() => stop(picked)}>Stop selected…</button>`}
-      <select class="sort-menu" aria-label="Sort by" value=${sort.value?.key ?? ''} onChange=${({ currentTarget: { value } }) => { sort.value = value ? turned(null, value) : null; }}>
+      <select class="sort-menu" aria-label="Sort by" value=${sort.value?.key ?? ''} onChange=${({ currentTarget: { value } }) => { sort.value = value ? turned(null, columns.find((one) => one.key === value)) : null; }}>
         <option value="">Attention first, then name</option>${columns.map((one) => html`<option value=${one.key}>By ${one.title.toLowerCase().replace('cpu', 'CPU')}</option>`)}</select>
       ${(all.length > many || choice.value) && html`<select aria-label="Group the servers" value=${grouping.value} onChange=${(event) => { choice.value = event.currentTarget.value; }}>
         ${Object.entries(groupings).map(([key, words]) => html`<option value=${key}>${words}</option>`)}</select>`}
@@ -130,7 +130,7 @@ function Servers() {
       <colgroup><col class="col-choose" />${columns.map((one) => html`<col class=${`col-${one.key}`} />`)}<col class="col-actions" /></colgroup>
       <thead role="rowgroup"><tr role="row">
         <th scope="col" role="columnheader" class="choose"><input type="checkbox" aria-label="Select all servers listed" checked=${on === ids.length} indeterminate=${on > 0 && on < ids.length} onChange=${(event) => choose(null, event.currentTarget.checked)} /></th>
-        ${columns.map((one) => html`<${Head} key=${one.key} column=${one} />`)}
+        ${columns.map((one) => html`<${Head} key=${one.key} column=${one} sort=${sort} />`)}
         <th scope="col" role="columnheader" class="actions-head"><span class="unseen">Actions</span></th></tr></thead>
       ${groups.map(({ name, list }) => html`<tbody key=${name} role="rowgroup" onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
         ${name && html`<tr role="row" class="group"><th role="rowheader" colspan="9" dir="auto">${name}: ${head(list)}</th>${['context', 'calls', 'version', 'port'].map((key) => html`<td class=${`cell-${key}`} aria-hidden="true"></td>`)}</tr>`}
@@ -139,10 +139,11 @@ function Servers() {
     </table></div>`}`;
 }
 
-function Head({ column }) {
+// Head is that of a column by which a table is sorted; sort is a signal.
+export function Head({ column, sort }) {
   const is = sort.value?.key === column.key ? sort.value : null;
   return html`<th scope="col" role="columnheader" class=${`head-${column.key} ${column.number ? 'number' : ''}`} aria-sort=${is ? (is.descending ? 'descending' : 'ascending') : undefined}>
-    <button type="button" class="sort" title=${column.hint} onClick=${() => { sort.value = turned(sort.value, column.key); }}><span class="cut">${column.title}</span><span class="arrow" aria-hidden="true">${is ? (is.descending ? '↓' : '↑') : ''}</span></button></th>`;
+    <button type="button" class="sort" title=${column.hint} onClick=${() => { sort.value = turned(sort.value, column); }}><span class="cut">${column.title}</span><span class="arrow" aria-hidden="true">${is ? (is.descending ? '↓' : '↑') : ''}</span></button></th>`;
 }
 
 // Row is drawn anew only when its server is another, or what was ordered for it. One
@@ -188,7 +189,7 @@ function Foot({ found, all }) {
     ${columns.slice(2).map((one) => html`<td role="cell" class=${`cell-${one.key} ${one.number ? 'number' : ''}`} title=${one.key === 'next' ? title : undefined}>${texts[one.key] ?? ''}</td>`)}<td role="cell"></td></tr></tfoot>`;
 }
 
-// The servers as data: what the columns of their table hold, how they are filtered,
+// The rows of a table, and the servers as data: what the columns of their table hold, how they are filtered,
 // sorted, grouped, and kept in their places. Pure.
 
 const severity = { zombie: 0, starting: 1, live_no_project: 2, live_with_project: 3, live: 3, parked: 4 };
@@ -215,13 +216,14 @@ export const idles = (one) => one.state !== 'zombie' && !one.busy && Boolean(one
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-// sorted returns the instances in the order of a column, {key, descending}, or
+// sorted returns the rows of a table in the order of a column, {key, descending}, or
 // as they came when sort is null. Equal ones keep their order.
-export function sorted(instances, sort) {
-  const column = columns.find((one) => one.key === sort?.key);
-  if (!column) return [...instances];
+/** @param {any[]} rows @param {any} sort @param {any[]} all */
+export function sorted(rows, sort, all = columns) {
+  const column = all.find((one) => one.key === sort?.key);
+  if (!column) return [...rows];
   const sign = sort.descending ? -1 : 1;
-  return instances
+  return rows
     .map((one) => [column.value(one) ?? null, one])
     .sort(([a], [b]) => {
       if (a === null || b === null) return Number(a === null) - Number(b === null);
@@ -232,9 +234,8 @@ export function sorted(instances, sort) {
 
 // turned is the sort after a press on a column: numbers begin with the largest,
 // the third press goes back to the order of the list.
-export function turned(sort, key) {
-  const column = columns.find((one) => one.key === key);
-  const first = Boolean(column?.number && !column.ascending);
+export function turned(sort, { key, number = false, ascending = false }) {
+  const first = number && !ascending;
   if (sort?.key !== key) return { key, descending: first };
   return sort.descending === first ? { key, descending: !first } : null;
 }

@@ -6,7 +6,7 @@
 // windows together, and a stream keeps one for as long as it lasts: so only three
 // windows have one, and the others ask every few seconds.
 
-import { get, quick, request, sentence, tokenNeeded } from './http.js';
+import { get, quick, read, request, tokenNeeded } from './http.js';
 import { lost, takeSnapshot, takeStatus } from './store.js';
 
 const silent = 45_000; // ms without a byte, heartbeats included: dead
@@ -91,7 +91,7 @@ async function open() {
     if (leave) why = await follow(mine);
     else looked = await look(mine.signal);
   } catch (error) {
-    if (error.status) why = tryingAgain(error.message); // whatever ended it, it is opened again
+    if (error.status) why = error.message === tokenNeeded ? tokenNeeded : `${error.message.replace(/\.$/, '')}; trying again`; // whatever ended it, it is opened again
   } finally {
     leave?.();
   }
@@ -109,7 +109,7 @@ async function follow(mine) {
   };
   listen(quick); // the status comes at once
   const response = await request('stream', { signal: mine.signal, headers: { Accept: 'text/event-stream' } });
-  if (!response.ok) return refusal(response);
+  if (!response.ok) read(response.status, await response.text()); // which throws
   const feed = parser(take);
   const reader = response.body.getReader();
   for (;;) {
@@ -152,17 +152,3 @@ function close() {
   old?.abort();
 }
 
-// refusal is what lamplighter said instead of a stream.
-async function refusal(response) {
-  let answer = null;
-  try {
-    answer = JSON.parse(await response.text());
-  } catch {
-    // Then there is only the status.
-  }
-  return tryingAgain(sentence(response.status, answer));
-}
-
-function tryingAgain(words) {
-  return words === tokenNeeded ? words : `${words.replace(/\.$/, '')}; trying again`;
-}

@@ -83,11 +83,8 @@ function Details({ one }) {
   const run = async (does) => {
     if (working) return;
     setWorking(true);
-    try {
-      await does();
-    } finally {
-      setWorking(false);
-    }
+    await does();
+    setWorking(false);
   };
   const button = (words, about, does, kind = '') => html`<button type="button" class=${`small ${kind}`} aria-disabled=${String(working)} onClick=${() => run(does)}>${words}<span class="unseen" dir="auto"> ${about}</span></button>`;
   const versions = value?.versions ?? [];

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Failure, ending, get, limitOf, queued, quick } from '../page/http.js';
+import { Failure, get } from '../page/http.js';
 import { takePlace } from '../page/stream.js';
 
 // Locks are the browser's, as far as they are used.
@@ -38,14 +38,6 @@ test('where nobody can count, everyone has a place', async () => {
   for (const locks of [null, forbidden]) {
     for (let i = 0; i < 5; i++) assert.equal(typeof await takePlace(locks), 'function');
   }
-});
-
-test('every request has a limit', () => {
-  const table = {
-    instances: quick, 'events?since=24h': quick, 'instance/a/pin': quick, 'instance/a/get_config_overview': quick,
-    'instance/a/get_memory': queued, 'instance/a/kill': ending,
-  };
-  for (const [path, want] of Object.entries(table)) assert.equal(limitOf(path), want, path);
 });
 
 test('a request ends at its limit, and says so', async (t) => {

@@ -79,9 +79,9 @@ test('every column can sort what is not known at all', () => {
 test('the third press goes back to the order of the list', () => {
   let sort = null;
   const seen = [];
-  for (let i = 0; i < 3; i++) seen.push(sort = turned(sort, 'memory'));
+  for (let i = 0; i < 3; i++) seen.push(sort = turned(sort, { key: 'memory', number: true }));
   assert.deepEqual(seen, [{ key: 'memory', descending: true }, { key: 'memory', descending: false }, null]);
-  assert.deepEqual(turned({ key: 'memory', descending: true }, 'server'), { key: 'server', descending: false });
+  assert.deepEqual(turned({ key: 'memory', descending: true }, { key: 'server' }), { key: 'server', descending: false });
 });
 
 test('a filter finds all its words anywhere', () => {
