@@ -233,7 +233,7 @@ const About = ({ plan }) => html`<div><p>${planned([plan])}</p><${Losses} texts=
 function Details({ plans }) {
   const fine = plans.filter((one) => one.verdict.kind === 'fine');
   const { shared, own } = common(fine.map(losses));
-  return html`<${Losses} texts=${shared} /><ul class="plans">
+  return html`<${Losses} texts=${shared} /><ul class="plans rows">
     ${plans.filter((one) => one.verdict.kind !== 'fine').map((plan) => html`<li class="refused"><strong dir="auto">${plan.instance.label}</strong><p dir="auto">${plan.verdict.text}</p></li>`)}
     ${fine.map((plan, i) => html`<li><strong dir="auto">${plan.instance.label}</strong><${Losses} texts=${own[i]} /><${How} text=${plan.verdict.text} /></li>`)}</ul>`;
 }

@@ -67,7 +67,7 @@ function Client({ client }) {
       <p class="muted"><${Path} path=${file.path} /> ${file.scope === 'project' && html`<span class="tag">project</span>`} ${file.changed && html`<span>changed by Lamplighter <${Time} at=${file.changed} /></span>`}</p>
       ${file.note && html`<p class="problem" dir="auto">${file.note}</p>`}
       ${file.problem ? html`<p class="problem" dir="auto">${file.problem}</p>` : file.entries.length === 0 ? html`<p class="muted">It has no MCP servers.</p>`
-        : html`<ul class="setup-entries">${file.entries.map((entry) => html`<li class="setup-entry" data-kind=${markOf(entry)}><${Mark} kind=${markOf(entry)} /><span class="setup-word">${wordOf(entry)}</span>
+        : html`<ul class="card rows">${file.entries.map((entry) => html`<li class="setup-entry" data-kind=${markOf(entry)}><${Mark} kind=${markOf(entry)} /><span class="setup-word">${wordOf(entry)}</span>
           <span class="setup-name"><strong dir="auto">${nameOf(entry)}</strong>${entry.off && html` <span class="tag" title="The client is told not to use it">off</span>`}</span>
           <div class="setup-what">${entry.runs && html`<${Command} text=${entry.runs} />`}${notes(entry).map((text) => html`<p class="muted" dir="auto">${text}</p>`)}</div></li>`)}</ul>`}
       ${file.backup && html`<p class="muted">As it was before: <${Path} path=${file.backup} /></p>`}</div>`)}</section>`;

@@ -86,7 +86,7 @@ export function EventList({ found = null }) {
     ${found && html`<h2 class="unseen">Events</h2>`}
     ${trouble && html`<p class="trouble" role="status">The events cannot be read: ${trouble.text}</p>`}
     ${days(list.slice(-most)).map(({ day, events }) => html`<section class="events-day" key=${day}><h3>${nameOfDay(day, new Date())}</h3>
-      <ol class="events-list">${events.map((event) => html`<${Event} key=${key(event)} event=${event} all=${!found} />`)}</ol></section>`)}
+      <ol class="card rows">${events.map((event) => html`<${Event} key=${key(event)} event=${event} all=${!found} />`)}</ol></section>`)}
     ${list.length === 0 && empty && html`<p class="events-empty muted">${empty}</p>`}
     ${list.length > most && html`<button type="button" class="small" onClick=${() => setMost(most + shownAtFirst)}>Show earlier ones (${count(list.length - most)})</button>`}
   </section>`;

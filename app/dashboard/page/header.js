@@ -84,7 +84,7 @@ export function Warnings() {
     if (away.value.some((text) => !texts.includes(text))) away.value = away.value.filter((text) => texts.includes(text));
   });
   const list = texts.filter((text) => !away.value.includes(text));
-  return list.length > 0 && html`<div id="warnings" role="region" aria-label="Warnings">${list.map((text) => html`<div class="warning" key=${text}>
+  return list.length > 0 && html`<div id="warnings" class="rows" role="region" aria-label="Warnings">${list.map((text) => html`<div class="warning" key=${text}>
     <p dir="auto">${text}</p>
     <button type="button" class="quiet icon small" aria-label="Put this warning away" title="Put away" onClick=${() => { away.value = [...away.value, text]; }}><${Icon} name="close" /></button></div>`)}</div>`;
 }

@@ -181,7 +181,7 @@ function Chart({ kind, times, values, from, end, now, highest, highestAt }) {
   const day = highestAt !== null && new Date(highestAt * 1000).toDateString() === new Date(end * 1000).toDateString() ? clock : clockAndDay;
   const peak = kind.rising || highest === null || kind.words(highest) === kind.words(now) ? '' : `highest ${kind.words(highest)} at ${day.format(highestAt * 1000)}`;
   const about = `${kind.title} over the last ${ranges.find(([, seconds]) => seconds === range.value)?.[0]}: now ${kind.words(now)}${kind.rising ? '' : `, highest ${kind.words(highest)}`}`;
-  return html`<figure class=${`history-chart history-${kind.column}`}>
+  return html`<figure class=${`card history-chart history-${kind.column}`}>
     <figcaption><span ref=${swatch} class="history-swatch" aria-hidden="true"></span><h3>${kind.title}</h3>
       <span class="history-value">${kind.words(time === null ? now : values[at(times, Math.min(time, end))] ?? null)}</span><span class="history-peak muted">${peak}</span></figcaption>
     <div ref=${canvas} class="history-canvas" tabindex="0" role="img" aria-label=${about} onKeyDown=${pressed} onBlur=${() => { pointer.value = null; }}></div></figure>`;

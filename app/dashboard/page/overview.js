@@ -125,7 +125,7 @@ function Servers() {
     </div>
     ${found.length === 0 ? html`<p class="nothing"><span dir="auto">No server matches “${filter.value.trim()}”.</span>${' '}
         <button type="button" class="small" onClick=${() => { filter.value = ''; }}>Clear the filter</button></p>` : html`
-    <div class="table-box" ref=${box} onFocusIn=${focused} onFocusOut=${left}>
+    <div class="card table-box" ref=${box} onFocusIn=${focused} onFocusOut=${left}>
     <table class="servers" role="table" aria-label="Servers">
       <colgroup><col class="col-choose" />${columns.map((one) => html`<col class=${`col-${one.key}`} />`)}<col class="col-actions" /></colgroup>
       <thead role="rowgroup"><tr role="row">

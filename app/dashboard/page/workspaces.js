@@ -42,7 +42,7 @@ export function Workspaces() {
     ${wrong && html`<p class="problem" role="alert" dir="auto">${wrong}</p>`}
     ${!value && !trouble && html`<div class="card padded"><p class="unseen">Looking for workspaces</p><${Skeleton} lines=${4} /></div>`}
     ${making.length > 0 && html`<ul class="card workspace-makings" aria-label="Being worked on">${making.map((one) => html`<${Making} key=${one.id} one=${one} />`)}</ul>`}
-    ${matches.length > 0 && html`<ul class="card" aria-label="Workspaces">${matches.map((one) => html`<${Workspace} key=${one.id} one=${one} />`)}</ul>`}
+    ${matches.length > 0 && html`<ul class="card rows" aria-label="Workspaces">${matches.map((one) => html`<${Workspace} key=${one.id} one=${one} />`)}</ul>`}
     ${workspaces.length > 0 && matches.length === 0 && html`<p class="nothing" role="status">No workspace matches “${text.trim()}”.</p>`}
     ${value && workspaces.length === 0 && making.length === 0 && html`<div class="empty"><img src="assets/lantern.svg" alt="" width="56" height="56" /><h3>No workspaces yet</h3>
       <p>Give a job a directory of its own, in a terminal:</p><div class="command"><code>${example}</code></div><p class="muted">It appears here while it is made, and goes when its job ends.</p></div>`}
@@ -248,7 +248,7 @@ function Scan() {
       <button type="submit" class="small">${control.current ? 'Stop' : 'Scan'}</button></form>
     ${wrong && html`<p class="problem" role="alert" dir="auto">${wrong}</p>`}<p role="status">${words}</p>
     ${result && html`<ul class="muted">${result.problems.map((text) => html`<li dir="auto">${text}</li>`)}</ul>
-      <ul class="scan-list" aria-label="Worktrees">${result.worktrees.map((one) => html`<li key=${one.path}><div><${PathLine} path=${one.path} /><p class="muted" dir="auto">${one.project}: ${traits(one).join(', ')}, last used <${Time} at=${one.used_at} /></p>
+      <ul class="scan-list rows" aria-label="Worktrees">${result.worktrees.map((one) => html`<li key=${one.path}><div><${PathLine} path=${one.path} /><p class="muted" dir="auto">${one.project}: ${traits(one).join(', ')}, last used <${Time} at=${one.used_at} /></p>
         <p dir="auto">${sentence(one.removable ? `can be removed: ${one.why}` : one.why)}</p></div>
         <button type="button" class="small danger" onClick=${() => away(one)}>Remove…<span class="unseen" dir="ltr"> ${one.path}</span></button></li>`)}</ul>`}</div></details>`;
 }
