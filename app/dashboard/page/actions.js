@@ -3,7 +3,7 @@
 // says so, and its words are shown.
 
 import { html } from './preact.js';
-import { drafts, homeOf } from './drafts.js';
+import { forget, homeOf, unsavedOf } from './drafts.js';
 import { bytes, clockTime, plural } from './format.js';
 import { Failure, ending, instance as requests, queued } from './http.js';
 import { answerTo } from './query.js';
@@ -142,10 +142,10 @@ const keep = (instance, minutes) => attempt(async () => {
 // first it asks where that loses what somebody wrote.
 export async function dismiss(instances) {
   const homes = [...new Set(instances.map(homeOf))].filter((home) => !servers.peek().some((one) => homeOf(one) === home)); // the next server has the others
-  const unsaved = homes.flatMap((home) => drafts.unsavedOf(home));
+  const unsaved = homes.flatMap(unsavedOf);
   const which = unsaved.length === 1 ? unsaved[0] : `${unsaved.length} memories`;
   if (unsaved.length > 0 && !await confirm({ title: `Discard the changes to ${which}?`, body: 'What you wrote is not saved, and is lost.', action: 'Discard and dismiss', cancel: 'Keep', danger: true })) return false;
-  for (const home of homes) drafts.forget(home);
+  for (const home of homes) forget(home);
   for (const { id } of instances) putAway(id);
   return true;
 }

@@ -8,7 +8,7 @@ import { takeToken } from './http.js';
 import { Instance } from './instance.js';
 import { Overview } from './overview.js';
 import { parse, renew, route } from './router.js';
-import { connected, find, gone, loaded, servers, status, tidy, trouble } from './store.js';
+import { connected, find, gone, loaded, servers, settle, status, trouble } from './store.js';
 import { start } from './stream.js';
 import { Tabs, tabId } from './tabs.js';
 import { Announcer, Dialogs, Guard, Notices, announce, say } from './ui.js';
@@ -122,7 +122,7 @@ export function changes(before, after) {
 if (globalThis.document) {
   takeToken();
   route.value = parse(location.hash); // it was read with the token in it
-  setInterval(tidy, 30_000);
+  setInterval(() => settle(), 30_000);
   start();
   render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));
 }

@@ -21,7 +21,7 @@ export function Clients() {
   const found = (clients ?? []).filter(isFound);
   const others = (clients ?? []).filter((one) => !isFound(one));
   return html`<div class="setup">
-    <div class="setup-head"><h2 id="view-title" tabindex="-1">Clients</h2><p class="muted" role="status">${clients && summary(clients)}</p><span class="grow"></span>
+    <div class="line setup-head"><h2 id="view-title" tabindex="-1">Clients</h2><p class="muted" role="status">${clients && summary(clients)}</p><span class="grow"></span>
       ${at && html`<p class="muted">looked <${Time} at=${at} /></p>`}
       <button type="button" class="small" onClick=${lookAgain}>Look again</button></div>
     <p class="about muted">What your MCP clients start. A Serena that is shared runs once for all clients of a project. Lamplighter changes its command and nothing else, and can take that back.</p>
@@ -60,7 +60,7 @@ function Client({ client }) {
   const alone = staysAlone(client);
   const button = (key, words, wish, quiet = false) => offered[key] && html`<button type="button" key=${key} class=${quiet ? 'small quiet' : 'small'} aria-disabled=${String(working)} onClick=${() => run(wish)}>${words}<span class="unseen" dir="auto"> ${client.name}</span></button>`;
   return html`<section class="card padded" aria-labelledby=${`client-${client.id}`}>
-    <div class="setup-head" ref=${head}><h3 id=${`client-${client.id}`} dir="auto">${client.name}</h3><p class="muted">${standing(client)}</p>
+    <div class="line setup-head" ref=${head}><h3 id=${`client-${client.id}`} dir="auto">${client.name}</h3><p class="muted">${standing(client)}</p>
       ${client.running.length > 0 && html`<span class="tag" title=${`pid ${client.running.join(', ')}`}>${running(client)}</span>`}<span class="grow"></span>
       ${button('share', alone ? 'Run its Serena through Lamplighter…' : 'Share its Serena…', {}, alone)}${button('quiet', 'Keep its page closed…', { quiet: true })}${button('undo', 'Take it out again…', { undo: true })}</div>
     ${shownFiles(client).map((file) => html`<div class="setup-file" key=${file.path}>

@@ -124,11 +124,6 @@ function UsageTable({ rows, called }) {
     <tfoot><tr><th scope="row">All</th>${usage.slice(1).map(({ key }) => html`<td class="number">${count(sum[key])}</td>`)}</tr></tfoot></table>`;
 }
 
-// What was cancelled from here, because Serena says only that it did not succeed.
-// Ids come again, so the name counts too.
-const cancelled = new Set();
-const cancelKey = (id, task) => `${id} ${task.id} ${task.number} ${task.name}`;
-
 const Task = ({ task: { name, background, number } }) => html`<span class="task-label"><span class="task-name" dir="auto" title=${name}>${name}</span> <span class="muted">${background ? 'background task' : number !== null && `task ${number}`}</span></span>`;
 
 // Queue is what runs in the server and what waits.
@@ -148,25 +143,23 @@ async function cancel(instance, task) {
     const waits = (answerTo(`queue ${instance.id}`).value ?? []).some((one) => sameTask(one, task));
     const answer = waits && readCancelled(await ordered(instance.id, (one) => one.post('cancel_task_execution', { task_id: task.id })));
     if (!answer?.cancelled) return say(`${task.name} was not cancelled: it had finished already.`); // what Serena says then is an error of its own code
-    cancelled.add(cancelKey(instance.id, task));
     return say(`Serena has cancelled ${task.name}.${answer.message ? ` Serena says: ${answer.message}` : ''}`, { kind: 'good' });
   }, `${task.name} is not cancelled.`);
   for (const kind of ['queue', 'last']) again(kind, instance);
 }
 
-// outcomeOf puts a result into words. Serena tells a cancelled task apart from
-// a failed one only to who cancelled it.
-export function outcomeOf(task, cancelledHere) {
-  if (task.success) return { words: 'Succeeded', kind: 'good' };
-  if (task.success === null) return { words: 'Finished', kind: 'plain' };
-  return cancelledHere ? { words: 'Cancelled', kind: 'plain' } : { words: 'Failed or cancelled', kind: 'bad' };
+// outcomeOf puts a result into words. Serena does not tell a cancelled task apart from
+// a failed one.
+export function outcomeOf({ success }) {
+  if (success === null) return { words: 'Finished', kind: 'plain' };
+  return success ? { words: 'Succeeded', kind: 'good' } : { words: 'Failed or cancelled', kind: 'bad' };
 }
 
 // LastExecution tells when it ended as far as somebody saw it: this page, or
 // lamplighter, whose time is of the last activity. Serena does not tell.
 function LastExecution({ value: { task, seen }, instance }) {
   if (!task) return html`<p class="section-empty muted">Nothing was executed yet.</p>`;
-  const { words, kind } = outcomeOf(task, cancelled.has(cancelKey(instance.id, task)));
+  const { words, kind } = outcomeOf(task);
   const when = seen ?? instance.last_activity;
   return html`<p class="last-task"><strong class="outcome" data-kind=${kind}>${words}</strong> <${Task} task=${task} /> ${when && html`<span class="muted"><${Time} at=${when} /></span>`}</p>`;
 }

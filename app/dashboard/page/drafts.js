@@ -1,54 +1,38 @@
 // @ts-check
-// Memories being edited, and what a change means. It knows nothing of the page.
+// Memories being edited, and what a change means.
+
+import { signal } from './preact.js';
 
 // homeOf is whose memories a server has: those of its project, which a server that is
 // woken or started later has too.
 export const homeOf = (instance) => instance.project_root || instance.id;
 
-// Drafts holds {base, text} by home and name; base is what the memory was
-// when editing began, null for a new one.
-export class Drafts {
-  #all = new Map();
+// drafts are {base, text} by home and name, so that a look at another tab loses
+// nothing; base is what the memory was when editing began, null for a new one.
+const drafts = signal(/** @type {Map<string, {base: string | null, text: string}>} */ (new Map()));
 
-  get(id, name) {
-    return this.#all.get(key(id, name)) ?? null;
-  }
+const key = (home, name) => JSON.stringify([home, name]);
 
-  set(id, name, draft) {
-    this.#all.set(key(id, name), draft);
-  }
+export const draftOf = (home, name) => drafts.value.get(key(home, name)) ?? null;
 
-  delete(id, name) {
-    this.#all.delete(key(id, name));
-  }
-
-  // move follows a memory that got another name.
-  move(id, from, to) {
-    const draft = this.get(id, from);
-    this.delete(id, from);
-    if (draft) this.set(id, to, draft);
-  }
-
-  // unsavedOf are the names of memories of a home that would be lost.
-  unsavedOf(id) {
-    return [...this.#all].filter(([at, draft]) => JSON.parse(at)[0] === id && changed(draft)).map(([at]) => JSON.parse(at)[1]);
-  }
-
-  // forget gives up all drafts of a home.
-  forget(id) {
-    for (const at of [...this.#all.keys()]) if (JSON.parse(at)[0] === id) this.#all.delete(at);
-  }
-
-  // unsaved tells whether anything would be lost.
-  unsaved() {
-    return [...this.#all.values()].some(changed);
-  }
+// setDraft keeps a draft; null gives it up.
+export function setDraft(home, name, draft) {
+  const all = new Map(drafts.peek());
+  if (draft) all.set(key(home, name), draft);
+  else all.delete(key(home, name));
+  drafts.value = all;
 }
 
-// drafts are those of the page, so that a look at another tab loses nothing.
-export const drafts = new Drafts();
+// unsavedOf are the names of memories that would be lost, of one home.
+export const unsavedOf = (home) => unsaved().map((at) => JSON.parse(at)).filter(([of]) => of === home).map(([, name]) => name);
 
-const key = (id, name) => JSON.stringify([id, name]);
+// unsaved are all that would be lost.
+export const unsaved = () => [...drafts.peek()].filter(([, draft]) => changed(draft)).map(([at]) => at);
+
+// forget gives up all drafts of a home.
+export function forget(home) {
+  for (const at of drafts.peek().keys()) if (JSON.parse(at)[0] === home) setDraft(home, JSON.parse(at)[1], null);
+}
 
 export function changed(draft) {
   return draft !== null && draft.text !== (draft.base ?? '');

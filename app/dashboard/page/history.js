@@ -3,7 +3,7 @@
 // one under the pointer, or the newest.
 
 import { html, signal, useEffect, useLayoutEffect, useRef } from './preact.js';
-import { absolute, bytes, count, percent, unknown } from './format.js';
+import { absolute, bytes, count, percent } from './format.js';
 import { get, instance as requests } from './http.js';
 import { useQuery } from './query.js';
 import { Fold, isOpen, now as clockNow, stored, useNear } from './ui.js';
@@ -117,14 +117,10 @@ function Charts({ answer, end, kinds: wanted, empty }) {
   const from = begin(all.times[0], end, range.value);
   const rows = known.map((kind) => ({ kind, values: all[kind.column], ...summary(all.times, all[kind.column], from) }));
   return html`<div ref=${box} class="history-charts"><div class="history-bar">
-      <div class="history-ranges" role="group" aria-label="Range">${ranges.map(([label, seconds]) => html`<button type="button" class="small" aria-pressed=${String(seconds === range.value)} onClick=${() => { range.value = seconds; }}>${label}</button>`)}</div>
+      <div class="line" role="group" aria-label="Range">${ranges.map(([label, seconds]) => html`<button type="button" class="small" aria-pressed=${String(seconds === range.value)} onClick=${() => { range.value = seconds; }}>${label}</button>`)}</div>
       <p class="muted">${pointer.value !== null && `At ${absolute(pointer.value * 1000)}`}</p>
       <p class="history-since muted">Known since ${absolute(all.times[0] * 1000)}</p></div>
-    ${rows.map((row) => html`<${Chart} key=${row.kind.column} ...${row} times=${all.times} from=${from} end=${end} />`)}
-    <table class="unseen"><caption>Summary</caption>
-      <thead><tr>${['Figure', 'Now', 'Highest', 'At'].map((word) => html`<th scope="col">${word}</th>`)}</tr></thead>
-      <tbody>${rows.map(({ kind, now, highest, highestAt }) => html`<tr><th scope="row">${kind.title}</th><td>${kind.words(now)}</td>
-        <td>${kind.rising ? unknown : kind.words(highest)}</td><td>${kind.rising || highestAt === null ? unknown : absolute(highestAt * 1000)}</td></tr>`)}</tbody></table></div>`;
+    ${rows.map((row) => html`<${Chart} key=${row.kind.column} ...${row} times=${all.times} from=${from} end=${end} />`)}</div>`;
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });

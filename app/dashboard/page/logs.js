@@ -150,14 +150,14 @@ export function Logs({ found }) {
   const earlier = more && html`<button type="button" class="small" disabled=${loading} onClick=${loadEarlier}>Load earlier</button>`;
   const wrong = ended ? (known > 0 ? 'This server has ended. These are the messages that the page had read.' : '') : trouble && instance.port ? `The log cannot be read: ${trouble.replace(/\.$/, '')}. Trying again.` : '';
   return html`<section class="logs" aria-label="Logs"><h2 class="unseen">Logs</h2>
-    <div class="log-bar" role="group" aria-label="Log controls">
+    <div class="line" role="group" aria-label="Log controls">
       <select aria-label="Level" title="Which messages are shown" value=${level.value} onChange=${(event) => { level.value = event.currentTarget.value; }}>${levels.map(([word, words]) => html`<option value=${word}>${words}</option>`)}</select>
       <span class="log-searching"><input ref=${field} type="search" placeholder="Search" aria-label="Search the log" title="Search the log (/)" aria-keyshortcuts="/" autocomplete="off" spellcheck=${false} value=${query} onInput=${(event) => setQuery(event.currentTarget.value)} onKeyDown=${searching} />
         <span class="log-found muted" role="status">${foundWords(query, at, hits.length)}</span>
         <button type="button" class="icon" aria-label="Previous match (Shift+Enter)" title="Previous match (Shift+Enter)" disabled=${hits.length === 0} onClick=${() => go(-1)}>↑</button>
         <button type="button" class="icon" aria-label="Next match (Enter)" title="Next match (Enter)" disabled=${hits.length === 0} onClick=${() => go(1)}>↓</button></span>
       <span class="muted">${shown === known ? plural(known, 'message', 'messages') : `${count(shown)} of ${plural(known, 'message', 'messages')}`}</span>
-      <span class="log-actions">
+      <span class="line log-actions">
         <button type="button" title="Stay at the newest message (f)" aria-pressed=${String(follow.on)} onClick=${follow.toggle}>Follow</button>
         <button type="button" title="Break long lines" aria-pressed=${String(wraps.value)} onClick=${() => { wraps.value = !wraps.value; }}>Wrap</button>
         <button type="button" title="Copy the selected messages, or all that are shown" onClick=${copyAll}>Copy</button>

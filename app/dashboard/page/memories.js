@@ -3,7 +3,7 @@
 
 import { html, signal, useEffect, useRef, useState } from './preact.js';
 import { readMemory, refused, useAnswer, versionOf } from './details.js';
-import { changed, conflict, drafts, homeOf, nameTrouble, ordered as inOrder } from './drafts.js';
+import { changed, conflict, draftOf, homeOf, nameTrouble, ordered as inOrder, setDraft, unsaved } from './drafts.js';
 import { count } from './format.js';
 import { queued } from './http.js';
 import { ordered, queryOf, useQuery } from './query.js';
@@ -12,14 +12,8 @@ import { find } from './store.js';
 import { Fold, Section, confirm, prompt, say } from './ui.js';
 
 const chosen = signal(/** @type {Record<string, string>} */ ({})); // name of the memory that is open, by its home
-const edits = signal(0); // changes with each draft
 
 const choose = (home, name) => { chosen.value = { ...chosen.value, [home]: name }; };
-const draft = (home, name, value) => {
-  if (value) drafts.set(home, name, value);
-  else drafts.delete(home, name);
-  edits.value++;
-};
 
 const none = (overview) => (overview.memories ? 'No memories.' : overview.project.name ? 'Its memory tools are switched off, so Serena does not list them.' : 'No project is active, and memories belong to a project.');
 
@@ -42,7 +36,7 @@ export function Memories({ found }) {
   const create = async () => {
     const name = await prompt({ title: 'New memory', label: 'Name, such as topic/name; global/… is shared by all projects', action: 'Create', check: (text) => nameTrouble(text, answer.value?.memories ?? []) });
     if (name === null) return;
-    draft(home, name.trim(), { base: null, text: '' });
+    setDraft(home, name.trim(), { base: null, text: '' });
     choose(home, name.trim());
   };
   const tools = html`<button type="button" class="small" disabled=${found.ended || !answer.value?.project.name} onClick=${create}>New…</button>`;
@@ -53,12 +47,11 @@ function Panes({ all, found }) {
   const home = homeOf(found.instance);
   const open = chosen.value[home] ?? '';
   const names = all.memories ?? [];
-  edits.value; // drawn anew with each draft
   // One that is being made, or that vanished while it was edited, stays.
-  const listed = open && !names.includes(open) && drafts.get(home, open) ? [...names, open] : names;
+  const listed = open && !names.includes(open) && draftOf(home, open) ? [...names, open] : names;
   return html`<div class=${`memory-panes ${open ? 'one' : ''}`}>
     <div class="memory-names"><ul aria-label="Memories">${inOrder(listed).map((name) => html`<li key=${name}><button type="button" class="quiet memory-name" dir="auto" aria-current=${name === open ? 'true' : undefined} onClick=${() => choose(home, name)}>
-      <span class="cut">${name}</span>${changed(drafts.get(home, name)) && html`<span class="tag tag-warn">unsaved</span>`}</button></li>`)}</ul>
+      <span class="cut">${name}</span>${changed(draftOf(home, name)) && html`<span class="tag tag-warn">unsaved</span>`}</button></li>`)}</ul>
       ${names.length === 0 && html`<p class="section-empty muted">${none(all)}</p>`}</div>
     <div class="memory-pane">${open ? html`<${Editor} key=${`${found.instance.id} ${home} ${open}`} found=${found} name=${open} names=${names} />` : names.length > 0 && html`<p class="section-empty muted">Choose a memory to read it.</p>`}</div></div>`;
 }
@@ -73,8 +66,7 @@ function Editor({ found: { instance, ended }, name, names }) {
   const [busy, setBusy] = useState(false);
   const writing = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const sent = useRef(false); // whether the change itself was sent
-  edits.value; // drawn anew with each draft
-  const edited = drafts.get(home, name);
+  const edited = draftOf(home, name);
   const isNew = edited?.base === null;
   const { value: content, trouble } = useQuery(memoryKey(id, home, name), (signal) => ask(id, name, signal), { on: !ended && !isNew });
   useEffect(() => { if (edited) writing.current?.focus(); }, [Boolean(edited)]);
@@ -111,8 +103,8 @@ function Editor({ found: { instance, ended }, name, names }) {
     const now = isNew && !names.includes(name) ? null : await ask(id, name);
     if (conflict(edited, now) && !await overwrite(name, now)) return;
     refused(await send('save_memory', { memory_name: name, content: edited.text }));
-    const later = drafts.get(home, name); // what was typed meanwhile is not saved, and stays a draft
-    draft(home, name, later && later.text !== edited.text ? { base: edited.text, text: later.text } : null);
+    const later = draftOf(home, name); // what was typed meanwhile is not saved, and stays a draft
+    setDraft(home, name, later && later.text !== edited.text ? { base: edited.text, text: later.text } : null);
     queryOf(memoryKey(id, home, name)).answer.value = { value: edited.text, at: new Date(), trouble: null };
     say(`Saved ${name}.`, { kind: 'good' });
     show(name);
@@ -123,7 +115,6 @@ function Editor({ found: { instance, ended }, name, names }) {
     if (!next || next === name) return;
     await work('renamed', async () => {
       refused(await send('rename_memory', { old_name: name, new_name: next }));
-      drafts.move(home, name, next);
       say(`Renamed ${name} to ${next}.`, { kind: 'good' });
       show(next);
     });
@@ -132,14 +123,14 @@ function Editor({ found: { instance, ended }, name, names }) {
     if (!await confirm({ title: `Delete the memory ${name}?`, body: 'Its file is deleted. Serena keeps no copy.', action: 'Delete', danger: true })) return;
     await work('deleted', async () => {
       refused(await send('delete_memory', { memory_name: name }));
-      draft(home, name, null);
+      setDraft(home, name, null);
       say(`Deleted ${name}.`, { kind: 'good' });
       show('');
     });
   };
   const giveUp = async () => {
     if (changed(edited) && !await confirm({ title: `Discard the changes to ${name}?`, body: 'What you wrote is lost.', action: 'Discard', cancel: 'Keep editing', danger: true })) return;
-    draft(home, name, null);
+    setDraft(home, name, null);
     if (isNew) choose(home, '');
   };
   const pressed = (event) => {
@@ -150,12 +141,12 @@ function Editor({ found: { instance, ended }, name, names }) {
   const button = (words, run, disabled, kind = '') => html`<button type="button" class=${`small ${kind}`} disabled=${disabled || busy} onClick=${run}>${words}</button>`;
   const state = edited ? '' : content === undefined ? ended ? 'It was not read before the server ended.' : trouble ? `It was not read. ${trouble.text}` : 'Reading…' : trouble ? `As it was read before. ${trouble.text}` : '';
   return html`<div class="memory-box">
-    <div class="memory-head"><button type="button" class="small quiet memory-back" onClick=${() => choose(home, '')}>‹ All</button><h3 class="cut" dir="auto" title=${name}>${name}</h3>
+    <div class="line"><button type="button" class="small quiet memory-back" onClick=${() => choose(home, '')}>‹ All</button><h3 class="cut grow" dir="auto" title=${name}>${name}</h3>
       ${edited ? [button('Save', save, ended || !isNew && !changed(edited), 'primary'), button('Cancel', giveUp, false)]
-        : [button('Edit', () => draft(home, name, { base: content, text: content }), ended || content === undefined), button('Rename…', rename, ended, 'quiet')]}
+        : [button('Edit', () => setDraft(home, name, { base: content, text: content }), ended || content === undefined), button('Rename…', rename, ended, 'quiet')]}
       ${!isNew && button('Delete…', erase, ended, 'quiet danger')}</div>
     <p class="muted" role="status">${state}</p>
-    ${edited ? html`<textarea ref=${writing} class="memory-text" dir="auto" spellcheck=${false} aria-label="Content" readonly=${ended || busy} value=${edited.text} onKeyDown=${pressed} onInput=${(event) => draft(home, name, { ...drafts.get(home, name), text: event.currentTarget.value })}></textarea>`
+    ${edited ? html`<textarea ref=${writing} class="memory-text" dir="auto" spellcheck=${false} aria-label="Content" readonly=${ended || busy} value=${edited.text} onKeyDown=${pressed} onInput=${(event) => setDraft(home, name, { ...draftOf(home, name), text: event.currentTarget.value })}></textarea>`
       : content !== undefined && html`<pre class="memory-text" dir="auto" tabindex="0">${content}</pre>`}</div>`;
 }
 
@@ -169,5 +160,5 @@ function overwrite(name, now) {
 
 // A page that is closed would lose what is not saved.
 globalThis.addEventListener?.('beforeunload', (event) => {
-  if (drafts.unsaved()) event.preventDefault();
+  if (unsaved().length > 0) event.preventDefault();
 });

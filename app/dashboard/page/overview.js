@@ -5,13 +5,13 @@
 import { html, computed, signal, useEffect, useLayoutEffect, useMemo, useRef } from './preact.js';
 import { Actions, hideChild, nameChild, stop } from './actions.js';
 import { EventList } from './events.js';
-import { absolute, bytes, count, head, isNumber, percent, phrase, plural, sentence, totals, unknown } from './format.js';
+import { bytes, count, head, isNumber, percent, phrase, plural, sentence, totals, unknown } from './format.js';
 import { filter } from './header.js';
 import { MemoryOfAll } from './history.js';
 import { useKey } from './keys.js';
 import { Policies } from './policies.js';
 import { link } from './router.js';
-import { children, find, givenUp, gone, loaded, pending, repeated, servers, status, trouble } from './store.js';
+import { children, find, givenUp, gone, loaded, pending, repeated, servers, trouble } from './store.js';
 import { Fold, Label, Mark, Time, Unseen, copy, now, stored, useNear } from './ui.js';
 import { Welcome } from './welcome.js';
 
@@ -182,11 +182,9 @@ function Next({ instance: { state, reason, words }, ending }) {
 // Foot sums up what is listed.
 function Foot({ found, all }) {
   const sum = totals(found);
-  const { given_back_bytes: freed = 0, given_back_since: since = null } = status.value ?? {};
-  const texts = { memory: bytes(sum.rss), cpu: percent(sum.cpu), calls: count(sum.calls), next: freed > 0 ? `${bytes(freed)} freed` : '' };
-  const title = freed > 0 && since ? `Memory of servers that lamplighter has ended since ${absolute(since)}` : undefined;
+  const texts = { memory: bytes(sum.rss), cpu: percent(sum.cpu), calls: count(sum.calls) };
   return html`<tfoot role="rowgroup"><tr role="row"><td role="cell" colspan="3" class="foot-label">${found.length === all.length ? 'Total' : 'Total of those listed'}</td>
-    ${columns.slice(2).map((one) => html`<td role="cell" class=${`cell-${one.key} ${one.number ? 'number' : ''}`} title=${one.key === 'next' ? title : undefined}>${texts[one.key] ?? ''}</td>`)}<td role="cell"></td></tr></tfoot>`;
+    ${columns.slice(2).map((one) => html`<td role="cell" class=${`cell-${one.key} ${one.number ? 'number' : ''}`}>${texts[one.key] ?? ''}</td>`)}<td role="cell"></td></tr></tfoot>`;
 }
 
 // The rows of a table, and the servers as data: what the columns of their table hold, how they are filtered,

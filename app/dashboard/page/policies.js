@@ -61,7 +61,7 @@ export function Policies() {
     <div class="policy-standing"><p class="muted">${effect(policy, now.value)}</p>
       <${Pauses} policy=${policy} />
       ${freed > 0 && html`<p class="muted">${bytes(freed)} freed${since && ` since ${absolute(since)}`}</p>`}
-      <p class="policy-buttons">${[['idle', 'idle'], ['orphans', 'orphaned']].map(([what, word]) => policy[what] > 0 && button(`Stop ${policy[what]} ${word}…`, () => end(what, word), 'danger outlined'))}
+      <p class="line">${[['idle', 'idle'], ['orphans', 'orphaned']].map(([what, word]) => policy[what] > 0 && button(`Stop ${policy[what]} ${word}…`, () => end(what, word), 'danger outlined'))}
         ${suspected.length > 0 && button(`Stop ${suspected.length} suspected…`, () => stop(suspected), 'danger outlined')}</p></div>
     ${decisions.length > 0 && html`<div class="policy-decisions"><h3>What they do now</h3><ul>${decisions.map((one) => html`<li key=${one.id + one.rule} title=${one.evidence.join('\n')}>
       <a href=${address(one.id)} dir="auto">${one.label}</a> <span dir="auto">${phrase(one.words, now.value)}</span></li>`)}</ul></div>`}
@@ -78,7 +78,7 @@ function Pauses({ policy }) {
     was.current = policy.paused;
   });
   const button = (words, wish) => html`<button type="button" class="small" key=${words} onClick=${() => order(wish)}>${words}</button>`;
-  return html`<p class="policy-buttons" ref=${box}>${policy.paused ? button('Resume', { paused: false }) : [
+  return html`<p class="line" ref=${box}>${policy.paused ? button('Resume', { paused: false }) : [
     button('Pause for 1 h', { paused: true, minutes: 60 }),
     button('Pause for today', { paused: true, minutes: restOfDay(new Date()) }),
     button('Pause until resumed', { paused: true, minutes: null }),

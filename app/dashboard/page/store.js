@@ -138,14 +138,12 @@ export function dismiss(id) {
   settle();
 }
 
-function settle(now = new Date()) {
+// settle tells what is gone, without what has been gone for long enough.
+export function settle(now = new Date()) {
   left = sweep(left, now);
   const list = [...left.values()].filter((one) => !dismissed.has(one.instance.id)).map(({ instance, ended_at, why }) => ({ instance, ended_at, why }));
   if (JSON.stringify(list) !== JSON.stringify(gone.peek())) gone.value = list;
 }
-
-// tidy forgets what has been gone for long enough.
-export const tidy = () => settle();
 
 // index maps each word of an address to what it means: an id, a pid or a port;
 // living ones first, and of several that ended the newest.

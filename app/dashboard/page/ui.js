@@ -126,7 +126,7 @@ export function Section({ title, kind = '', tools = null, lines = 2, answer, fou
   const id = `section-${title.toLowerCase().replaceAll(' ', '-')}`;
   const { body, note } = filled({ answer, found, version, children });
   return html`<section class=${`card section ${kind}`} aria-labelledby=${id} data-old=${note ? '' : undefined} aria-busy=${body === null ? 'true' : undefined}>
-    <div class="section-head"><h2 id=${id}>${title}</h2><p class="section-note">${note}</p>${tools}</div>
+    <div class="line section-head"><h2 id=${id}>${title}</h2><p class="section-note">${note}</p>${tools}</div>
     <div class="section-body"><${Guard} of=${answer?.value}>${body ?? html`<${Skeleton} lines=${lines} />`}<//></div></section>`;
 }
 
@@ -184,7 +184,6 @@ export function useNear(node, first = false) {
 const notices = signal(/** @type {any[]} */ ([]));
 const spoken = signal('');
 const readingTime = 5_000; // ms; a bad one stays until it is dismissed
-const mostNotices = 4;
 let serial = 0; // of notices and questions
 
 // say shows a sentence, and announces it. The result is the note: tell changes its
@@ -193,9 +192,7 @@ let serial = 0; // of notices and questions
 export function say(text, { kind = 'plain', stays = kind === 'bad', action = null } = {}) {
   const id = ++serial;
   const change = (fields) => { notices.value = notices.value.map((one) => (one.id === id ? { ...one, ...fields } : one)); };
-  const full = notices.value.length >= mostNotices;
-  const out = full && (notices.value.find((one) => !one.stays) ?? notices.value.find((one) => !one.action) ?? notices.value[0]);
-  notices.value = [...notices.value.filter((one) => one !== out), { id, text, kind, stays, action }];
+  notices.value = [...notices.value, { id, text, kind, stays, action }];
   return { remove: () => remove(id), tell: (newer, offered = true) => change(offered ? { text: newer } : { text: newer, action: null }) };
 }
 

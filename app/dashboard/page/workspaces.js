@@ -36,7 +36,7 @@ export function Workspaces() {
   const matches = sorted(matching(workspaces, text));
   const wrong = trouble ? `${sentence(trouble.text)}${value ? ' What is shown is from before.' : ''}` : problem && sentence(problem);
   return html`<div class=${`workspaces ${trouble && value ? 'old' : ''}`}>
-    <div class="setup-head"><h2 id="view-title" tabindex="-1">Workspaces</h2><p class="muted">${value && summary(workspaces, making)}</p><span class="grow"></span>
+    <div class="line setup-head"><h2 id="view-title" tabindex="-1">Workspaces</h2><p class="muted">${value && summary(workspaces, making)}</p><span class="grow"></span>
       ${workspaces.length > 0 && html`<input ref=${field} type="search" aria-label="Filter workspaces" placeholder="Filter workspaces" autocomplete="off" spellcheck=${false} dir="auto" value=${text} onInput=${(event) => setText(event.currentTarget.value)} />`}</div>
     <p class="about muted">A directory of its own for each job, taken away in time. Work that is nowhere else is not lost unless you say so.</p>
     ${wrong && html`<p class="problem" role="alert" dir="auto">${wrong}</p>`}
@@ -106,8 +106,8 @@ function Details({ one }) {
           ${before && button(`Since ${before.version}…`, `to version ${version.version}`, () => compare(one, before.version, version.version))}
           ${one.state !== 'archived' && button('Put back…', `version ${version.version}`, () => restore(one, version))}</li>`;
       })}</ul></div>`}
-    <p class="workspace-buttons">${offered.keep && button('Keep a version…', one.job, () => keep(one))}${offered.restore && button('Restore…', one.job, () => restore(one))}
-      ${offered.archive && button('Archive…', one.job, () => archive(one))}<span class="apart"></span>${button('Remove…', one.job, () => remove(one), 'danger')}</p></div>`;
+    <p class="line">${offered.keep && button('Keep a version…', one.job, () => keep(one))}${offered.restore && button('Restore…', one.job, () => restore(one))}
+      ${offered.archive && button('Archive…', one.job, () => archive(one))}<span class="grow"></span>${button('Remove…', one.job, () => remove(one), 'danger')}</p></div>`;
 }
 
 const pathOf = (one, rest = '') => `/workspaces/${encodeURIComponent(one.id)}${rest}`;
