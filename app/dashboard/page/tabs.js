@@ -46,7 +46,7 @@ export function Tabs({ selected }) {
   const fade = () => {
     const { scrollLeft, clientWidth, scrollWidth } = /** @type {HTMLElement} */ (list.current);
     const next = { before: scrollLeft > 1, after: scrollLeft + clientWidth < scrollWidth - 1 };
-    if (next.before !== cut.before || next.after !== cut.after) setCut(next);
+    setCut((was) => (was.before === next.before && was.after === next.after ? was : next));
   };
   const reveal = () => node(selected)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   useLayoutEffect(reveal, [selected]);
