@@ -2,7 +2,7 @@
 // What happened to an instance, or to all of them, in the last day.
 
 import { html, useState } from './preact.js';
-import { count } from './format.js';
+import { count, moment } from './format.js';
 import { get } from './http.js';
 import { Unreadable, useQuery } from './query.js';
 import { address } from './router.js';
@@ -53,11 +53,14 @@ export function dayOf(date) {
 
 const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
 
+// nameOfDay names one; what is none is left as it is.
 export function nameOfDay(day, now) {
   if (day === dayOf(now)) return 'Today';
   const yesterday = new Date(now);
   yesterday.setDate(yesterday.getDate() - 1);
-  return day === dayOf(yesterday) ? 'Yesterday' : dayName.format(new Date(`${day}T12:00:00`));
+  if (day === dayOf(yesterday)) return 'Yesterday';
+  const date = moment(`${day}T12:00:00`);
+  return date ? dayName.format(date) : day;
 }
 
 // outline is what of the instances leads to events: when it differs, there may

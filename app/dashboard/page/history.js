@@ -189,7 +189,7 @@ function options(UPlot, { axisWords, step }, width, box, swatch) {
   const colour = (property) => () => getComputedStyle(swatch)[property];
   const axis = { stroke: colour('color'), font: `11px ${getComputedStyle(box).fontFamily}`, grid: { stroke: colour('borderLeftColor'), width: 1 }, ticks: { show: false } };
   return {
-    width, height, legend: { show: false }, padding: [8, 4, 0, 0],
+    width, height, legend: { show: false }, padding: [8, 28, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: { x: { auto: false }, y: { auto: false } },
     axes: [

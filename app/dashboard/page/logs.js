@@ -2,6 +2,7 @@
 // The log of an instance, live.
 
 import { html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.js';
+import { nameOfDay } from './events.js';
 import { count, plural } from './format.js';
 import { useKey } from './keys.js';
 import { Pages, countLines, finder, foundWords, mostHits, parse, pieces, rank, split, step, weight } from './loglines.js';
@@ -289,13 +290,6 @@ function Chunk({ list, day, of, query, current }) {
   }, [list.length, list[0].serial, day, query, current, query && of]);
 }
 
-const dayName = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
-
-function nameOfDay(day) {
-  const date = new Date(`${day}T12:00:00`);
-  return Number.isNaN(date.getTime()) ? day : dayName.format(date);
-}
-
 function Row({ one, begins, hits = [], current }) {
   const [unfolded, setUnfolded] = useState(false);
   if (one.isNote) return html`<div id=${`log-${one.serial}`} class="log-row log-note">${one.text}</div>`;
@@ -305,7 +299,7 @@ function Row({ one, begins, hits = [], current }) {
     : html`<mark class=${current?.part === part && current.number === piece.hit ? 'log-current' : ''}>${piece.text}</mark>`));
   const hidden = hits.filter((hit) => hit.part === 'text' && hit.range[1] > one.cut.shown.length).length;
   const n = countLines(rest);
-  return html`<div id=${`log-${one.serial}`} class=${`log-row log-${one.effective.toLowerCase()}`} data-day=${begins ? nameOfDay(begins) : undefined}>
+  return html`<div id=${`log-${one.serial}`} class=${`log-row log-${one.effective.toLowerCase()}`} data-day=${begins ? nameOfDay(begins, new Date()) : undefined}>
     ${one.clock && html`<span class="log-clock" title=${`${one.day} ${one.clock}.${one.millis}`}>${one.clock}<span class="log-millis">.${one.millis}</span></span> <span class="log-level">${one.level}</span> <span class="log-from" title=${[one.thread && `[${one.thread}]`, one.source].filter(Boolean).join(' ')}>${marked('from', one.from)}</span> `}
     <span class="log-text" dir="auto">${marked('text', shown)}${rest && html`<button type="button" class="log-unfold quiet small" onClick=${() => setUnfolded(true)}>Show ${n > 1 ? `${count(n)} more lines` : `${count(rest.length)} more characters`}${hidden > 0 && `, ${count(hidden)} found`}</button>`}</span></div>`;
 }

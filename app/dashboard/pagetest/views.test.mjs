@@ -26,6 +26,7 @@ test('days, the newest first', () => {
   const now = new Date('2026-11-20T00:30:00');
   assert.deepEqual([dayOf(now), nameOfDay('2026-11-20', now), nameOfDay('2026-11-19', now)], ['2026-11-20', 'Today', 'Yesterday']);
   assert.match(nameOfDay('2026-11-01', now), /1/);
+  assert.equal(nameOfDay('2026-99-99', now), '2026-99-99');
 });
 
 test('a history is taken as far as it can be read, and held until now', () => {

@@ -3,6 +3,7 @@
 package page
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/browsertest"
+	"lamplighter/app/e2e"
 	"lamplighter/monitor/serena/serenatest"
 )
 
@@ -29,6 +31,22 @@ func (s *street) orders(t *testing.T) {
 	p.Click(t, browsertest.Button("Resume"))
 	p.AwaitNoText(t, topPart, "policies paused")
 	s.idleRule(t, p)
+	s.restarted(t, p)
+}
+
+// restarted: one press in the row of a shared server starts it again under its client.
+func (s *street) restarted(t *testing.T, p *browsertest.Page) {
+	m := &e2e.Manager{Home: s.Home}
+	m.Initialised(t)
+	project := e2e.ProjectDir(t, "quay")
+	put(t, filepath.Join(project, ".serena", "project.yml"), "project_name: quay\nlanguages: []\n")
+	client := m.Wrap(t, project, append([]string{filepath.Join(serenatest.Tools(t), "venv", "bin", "serena")}, e2e.SerenaCommand[1:]...)...)
+	client.Handshake(t)
+	label, _, _ := strings.Cut(p.AwaitThing(t, browsertest.Tab(" - quay")).Name, ",")
+	p.Click(t, browsertest.Button("Restart "+strings.TrimSpace(label)).In(mainPart))
+	p.AwaitText(t, everything, "Restarted: ")
+	noDialog(t, p)
+	client.Calls(t, 2, "list_memories", map[string]any{})
 }
 
 // idleRule: when idle servers end is written into the settings, and counts at once.
