@@ -7,7 +7,8 @@ import { forget, homeOf, unsavedOf } from './drafts.js';
 import { bytes, clockTime, plural } from './format.js';
 import { Failure, ending, instance as requests, queued } from './http.js';
 import { answerTo } from './query.js';
-import { answered, dismiss as putAway, find, order as note, pending, servers, status } from './store.js';
+import { dismiss as putAway, find, order as note, pending, servers, status } from './store.js';
+import { retry } from './stream.js';
 import { Icon, attempt, confirm, modal, prompt, say, tell } from './ui.js';
 
 const atOnce = 4; // orders at the same time
@@ -97,7 +98,7 @@ export async function kill(instance) {
 // pin asks that no policy ends an instance, or takes that back.
 const pin = (instance, wanted) => attempt(async () => {
   const pinned = Boolean((await requests(instance.id).put('pin', { pinned: wanted }))?.pinned);
-  answered(instance.id, { pinned });
+  retry();
   say(pinned ? `Pinned: ${instance.label} is left alone.` : `No longer pinned: ${instance.label}.`, { kind: 'good' });
 });
 
@@ -134,7 +135,7 @@ async function startAgain(instance, route, order, doing) {
 // keep asks that no policy ends an instance for so many minutes; 0: no longer.
 const keep = (instance, minutes) => attempt(async () => {
   const until = (await requests(instance.id).put('keep', { minutes }))?.kept_until ?? null;
-  answered(instance.id, until ? { kept_until: until, shutdown_at: null, shutdown_reason: null } : { kept_until: null });
+  retry();
   say(until ? `Kept until ${clockTime(until, Date.now())}: ${instance.label}.` : `No longer kept: ${instance.label}.`, { kind: 'good' });
 });
 

@@ -8,7 +8,8 @@ import { absolute, bytes, clockTime, count, duration, phrase } from './format.js
 import { get, send } from './http.js';
 import { useQuery } from './query.js';
 import { address } from './router.js';
-import { answeredPolicy, find, servers, status } from './store.js';
+import { find, servers, status } from './store.js';
+import { retry } from './stream.js';
 import { Fold, attempt, isOpen, now, say } from './ui.js';
 import { AtLogin } from './welcome.js';
 
@@ -100,14 +101,10 @@ function Idle({ rule: { minutes = null, attached = false } }) {
     }} /><span>also those whose client is connected: most clients do not start them again</span></label></div>`;
 }
 
-// order asks for a change of the policies and shows what lamplighter answers,
-// which the stream says again.
+// order asks for a change of the policies; the stream says how they stand then.
 const order = (wish) => attempt(async () => {
-  const answer = await send('PUT', 'policy', wish);
-  const { rules } = status.peek().policy;
-  if (answer?.minutes !== undefined) return; // the stream says it, with its words
-  if (answer?.rule) answeredPolicy({ rules: rules.map((rule) => (rule.name === answer.rule ? { ...rule, on: Boolean(answer.on) } : rule)) });
-  else answeredPolicy({ paused: Boolean(answer?.paused), paused_until: answer?.paused_until ?? null });
+  await send('PUT', 'policy', wish);
+  retry();
 });
 
 // end asks which ones are meant now, and goes on as for a selection.

@@ -115,16 +115,6 @@ export function lost(why) {
   });
 }
 
-// answered takes what lamplighter answered about one instance, or about the
-// policies, before the stream says the same.
-export function answered(id, fields) {
-  servers.value = servers.peek().map((one) => (one.id === id ? { ...one, ...fields } : one));
-}
-
-export function answeredPolicy(fields) {
-  status.value = { ...status.peek(), policy: { ...status.peek()?.policy, ...fields } };
-}
-
 // order says what was ordered for an instance; no words mean that it is over.
 export function order(id, words) {
   const all = new Map(pending.peek());

@@ -73,7 +73,7 @@ export function start() {
   open();
 }
 
-// retry tries at once, if there is no connection.
+// retry tries at once, if there is no connection; a window that has no stream looks.
 export function retry() {
   failed = 0;
   open();

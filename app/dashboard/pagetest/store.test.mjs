@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
 import { changes } from '../page/app.js';
-import { answered, connected, dismiss, find, givenUp, gone, lost, order, pending, servers, status, takeSnapshot, takeStatus, woke } from '../page/store.js';
+import { connected, dismiss, find, givenUp, gone, lost, order, pending, servers, status, takeSnapshot, takeStatus, woke } from '../page/store.js';
 
 const one = (id, more = {}) => ({ id, label: `${id} - x`, port: null, pid: null, state: 'live_with_project', words: { state: 'suspended' }, ...more });
 const minute = 60_000;
@@ -80,8 +80,6 @@ test('one that has not changed is the same object', () => {
   takeSnapshot({ instances: [one('1-1', { idle_seconds: 2 }), one('2-2', { pid: 2 })] }, at(1000));
   assert.equal(servers.value[0], first);
   assert.notEqual(servers.value[1], second);
-  answered('1-1', { pinned: true });
-  assert.equal(servers.value[0].pinned, true);
 });
 
 test('a word means an id, then a pid, then a port; the living first', () => {
