@@ -61,9 +61,9 @@ function Client({ client }) {
   const button = (key, words, wish, quiet = false) => offered[key] && html`<button type="button" key=${key} class=${quiet ? 'small quiet' : 'small'} aria-disabled=${String(working)} onClick=${() => run(wish)}>${words}<span class="unseen" dir="auto"> ${client.name}</span></button>`;
   return html`<section class="card padded" aria-labelledby=${`client-${client.id}`}>
     <div class="line setup-head" ref=${head}><h3 id=${`client-${client.id}`} dir="auto">${client.name}</h3><p class="muted">${standing(client)}</p>
-      ${client.running.length > 0 && html`<span class="tag" title=${`pid ${client.running.join(', ')}`}>${running(client)}</span>`}<span class="grow"></span>
+      ${client.running.length > 0 && html`<span class="tag" title=${`pid ${client.running.join(', ')}`}>runs now${client.running.length > 1 && `, ${client.running.length} times`}</span>`}<span class="grow"></span>
       ${button('share', alone ? 'Run its Serena through Lamplighter…' : 'Share its Serena…', {}, alone)}${button('quiet', 'Keep its page closed…', { quiet: true })}${button('undo', 'Take it out again…', { undo: true })}</div>
-    ${shownFiles(client).map((file) => html`<div class="setup-file" key=${file.path}>
+    ${client.files.filter((file) => file.exists || file.problem || file.entries.length > 0).map((file) => html`<div class="setup-file" key=${file.path}>
       <p class="muted"><${Path} path=${file.path} /> ${file.scope === 'project' && html`<span class="tag">project</span>`} ${file.changed && html`<span>changed by Lamplighter <${Time} at=${file.changed} /></span>`}</p>
       ${file.note && html`<p class="problem" dir="auto">${file.note}</p>`}
       ${file.problem ? html`<p class="problem" dir="auto">${file.problem}</p>` : file.entries.length === 0 ? html`<p class="muted">It has no MCP servers.</p>`
@@ -164,11 +164,6 @@ export function isFound(client) {
   return client.files.some((file) => file.exists);
 }
 
-// shownFiles are those to list of a client that was found.
-export function shownFiles(client) {
-  return client.files.filter((file) => file.exists || file.problem || file.entries.length > 0);
-}
-
 const isShared = ({ state, alone }) => state === 'shared' && !alone;
 
 // standing is how a client stands, in short.
@@ -189,12 +184,6 @@ export function summary(clients) {
   const shared = serenas.filter(isShared).length;
   const here = plural(found.length, 'client', 'clients');
   return serenas.length === 0 ? `${here}, no Serena` : `${here}, ${shared} of ${plural(serenas.length, 'Serena', 'Serenas')} shared`;
-}
-
-// running says whether a client runs now.
-export function running({ running: pids }) {
-  if (pids.length === 0) return '';
-  return pids.length === 1 ? 'runs now' : `runs now, ${pids.length} times`;
 }
 
 // offers are the changes that make sense for a client.

@@ -19,15 +19,11 @@ const head = /^([A-Z]{2,10})\s+(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)[,.](\d{1,6}
 export function parse(message) {
   const raw = clean(message);
   const found = head.exec(raw.slice(0, headMost));
-  const level = found ? levelOf(found[1]) : null;
+  const level = found ? aliases[found[1]] ?? (levels.includes(found[1]) ? found[1] : null) : null;
   if (!level) return { level: null, day: '', clock: '', millis: '', thread: '', source: '', from: '', text: raw, raw };
   const [all, , day, clock, millis, thread = '', logger = '', method = '', line = ''] = found;
   const source = logger ? `${logger}:${method}:${line}` : '';
   return { level, day, clock, millis: millis.slice(0, 3), thread, source, from: origin(thread, logger), text: raw.slice(all.length), raw };
-}
-
-export function levelOf(word) {
-  return levels.includes(word) ? word : (aliases[word] ?? null);
 }
 
 // origin is where a message came from, short: the task it belongs to, else the

@@ -8,7 +8,7 @@ import { Failure, get, send } from './http.js';
 import { useKey } from './keys.js';
 import { useQuery } from './query.js';
 import { Icon, Mark, Skeleton, Time, announce, attempt, confirm, copy, prompt, say, tell } from './ui.js';
-import { changeWord, changesWords, diffLines, found, kindOf, losses, markOf, matching, offers, progressWords, removed, sorted, source, stateOf, summary, traits, user, verdict } from './workspacewords.js';
+import { changesWords, diffLines, found, kindOf, losses, markOf, matching, offers, progressWords, removed, sorted, source, stateOf, summary, traits, verdict, whats } from './workspacewords.js';
 
 const every = 2_000; // ms between two looks
 const long = 600_000; // ms: what is large takes its time
@@ -194,7 +194,7 @@ function Removal({ result, path, versions, loses }) {
 }
 
 const Refused = ({ users, why, path }) => html`<div><${PathLine} path=${path} />${users.length === 0 ? html`<p dir="auto">${sentence(why)}</p>`
-  : html`<p>Somebody works inside. End that first.</p><ul class="evidence" dir="auto">${users.map((one) => html`<li>${user(one)}</li>`)}</ul>`}</div>`;
+  : html`<p>Somebody works inside. End that first.</p><ul class="evidence" dir="auto">${users.map(({ pid, name, how }) => html`<li>${name || 'a process'} (process ${pid}) ${how}</li>`)}</ul>`}</div>`;
 
 // compare shows what differs from one version to another, 0 for the tree.
 function compare(one, from, to = 0) {
@@ -203,7 +203,7 @@ function compare(one, from, to = 0) {
     const changes = diff?.changes ?? [];
     const title = to === 0 ? `What changed in ${nameOf(one)} since version ${from}` : `What changed in ${nameOf(one)} from version ${from} to ${to}`;
     await tell({ title, kind: 'dialog-wide', body: html`<div><p>${changesWords(changes)}</p>
-      ${changes.slice(0, mostShown).map((change) => html`<details class="workspace-change" open=${changes.length <= 3}><summary>${changeWord(change)} <span class="mono" dir="auto">${change.path}</span></summary>
+      ${changes.slice(0, mostShown).map((change) => html`<details class="workspace-change" open=${changes.length <= 3}><summary>${whats[change.what] ?? change.what} <span class="mono" dir="auto">${change.path}</span></summary>
         ${change.diff ? html`<pre class="workspace-diff" tabindex="0" aria-label=${`Changes of ${change.path}`} role="region">${diffLines(change.diff).map(({ kind, line }) => html`<span class=${kind && `diff-${kind}`}>${line}</span>${'\n'}`)}</pre>` : html`<p class="muted">Not shown as text.</p>`}</details>`)}
       ${changes.length > mostShown && html`<p class="muted">and ${changes.length - mostShown} more</p>`}
       ${diff?.left_out > 0 && html`<p class="muted">${diff.left_out} texts are left out, because all of them are too long. lamplighter workspace diff shows them.</p>`}</div>` });

@@ -102,11 +102,6 @@ export function losses(loss) {
   return { words, lines };
 }
 
-// user says who works inside.
-export function user({ pid, name, how }) {
-  return `${name || 'a process'} (process ${pid}) ${how}`;
-}
-
 // removed tells what was done: {text, kind}.
 export function removed(outcome, name) {
   if (!outcome.done) return { text: `${name} was not removed. ${sentence(outcome.why || outcome.error || 'nobody said why')}`, kind: 'bad' };
@@ -114,17 +109,14 @@ export function removed(outcome, name) {
   return { text: `${name}: ${ended(outcome.what || 'removed')}${freed}${outcome.kept ? ` What stays: ${ended(outcome.kept)}` : ''}`, kind: 'good' };
 }
 
-const whats = { added: 'added', removed: 'removed', changed: 'changed', mode: 'permissions changed' };
+// whats are the ways in which a file differs.
+export const whats = { added: 'added', removed: 'removed', changed: 'changed', mode: 'permissions changed' };
 
 // changesWords say how much differs.
 export function changesWords(changes) {
   if (changes.length === 0) return 'Nothing differs.';
   const parts = Object.keys(whats).map((what) => [what, changes.filter((one) => one.what === what).length]).filter(([, n]) => n > 0);
   return `${plural(changes.length, 'file differs', 'files differ')}: ${parts.map(([what, n]) => `${count(n)} ${whats[what]}`).join(', ')}.`;
-}
-
-export function changeWord({ what }) {
-  return whats[what] ?? what ?? '';
 }
 
 // diffLines are the lines of a unified diff with their kind.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  command, expected, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, running, shownFiles, standing, staysAlone, summary, trouble, wordOf,
+  command, expected, isFound, isNothing, isOurs, markOf, mayQuiet, nameOf, notes, offers, outcome, plan, restarts, standing, staysAlone, summary, trouble, wordOf,
 } from '../page/clients.js';
 
 const connect = '/opt/lamplighter/lamplighter-connect connect -- ';
@@ -65,17 +65,13 @@ test('how a client stands', () => {
   assert.equal(summary([client([file([], { exists: false })])]), '');
   assert.equal(summary([client([file([other()])])]), '1 client, no Serena');
   assert.equal(summary([client([file([entry()])]), client([file([shared()])]), client([])]), '2 clients, 1 of 2 Serenas shared');
-  assert.equal(running(client([])), '');
-  assert.equal(running(client([], { running: [7] })), 'runs now');
-  assert.equal(running(client([], { running: [7, 8] })), 'runs now, 2 times');
 });
 
-test('files that are not there are not listed', () => {
+test('a client is found by its files', () => {
   const there = file([]);
   const absent = file([], { exists: false });
   assert.equal(isFound(client([absent])), false);
   assert.equal(isFound(client([absent, there])), true);
-  assert.deepEqual(shownFiles(client([absent, there])), [there]);
 });
 
 test('only what makes sense is offered', () => {

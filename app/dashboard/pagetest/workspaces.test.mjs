@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { size } from '../page/format.js';
 import {
-  changeWord, changesWords, diffLines, found, kindOf, losses, markOf, matching, offers, progressWords, removed, sorted, source, stateOf, summary, traits, user, verdict,
+  changesWords, diffLines, found, kindOf, losses, markOf, matching, offers, progressWords, removed, sorted, source, stateOf, summary, traits, verdict,
 } from '../page/workspacewords.js';
 
 const one = (more = {}) => ({
@@ -81,8 +81,6 @@ test('what a removal means', () => {
     words: '3 files', lines: [{ what: 'commit', text: '1a2b3c4 fix' }, { what: 'file', text: 'a' }, { what: 'file', text: 'b' }, { what: 'submodule', text: 'lib' }, { what: '', text: 'and 1 more file' }],
   });
   assert.equal(losses(loss({ unknown: 'git is not installed' })).words, 'What would be lost could not be found out: git is not installed');
-  assert.equal(user({ pid: 7, name: 'vim', how: 'works in it' }), 'vim (process 7) works in it');
-  assert.equal(user({ pid: 7, name: '', how: 'works in it' }), 'a process (process 7) works in it');
 });
 
 test('what was done is told with what stays', () => {
@@ -97,7 +95,6 @@ test('what differs', () => {
   assert.equal(changesWords([]), 'Nothing differs.');
   assert.equal(changesWords([{ what: 'added' }]), '1 file differs: 1 added.');
   assert.equal(changesWords([{ what: 'mode' }, { what: 'added' }, { what: 'mode' }]), '3 files differ: 1 added, 2 permissions changed.');
-  assert.deepEqual(['added', 'mode', 'later'].map((what) => changeWord({ what })), ['added', 'permissions changed', 'later']);
   assert.deepEqual(diffLines('--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same\n'), [
     { kind: 'head', line: '--- a/x' }, { kind: 'head', line: '+++ b/x' }, { kind: 'head', line: '@@ -1 +1 @@' }, { kind: 'removed', line: '-old' }, { kind: 'added', line: '+new' }, { kind: '', line: ' same' },
   ]);
