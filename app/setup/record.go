@@ -65,24 +65,9 @@ func (s step) is(other step) bool {
 // tells whether there were none.
 func (s *step) sources() bool {
 	n := len(s.Entries)
-	s.Entries = slices.DeleteFunc(s.Entries, func(e stepEntry) bool { return !isSource(document.FormatOf(s.Path), e.Before) })
+	format := document.FormatOf(s.Path) // of one that is not known nothing can be told
+	s.Entries = slices.DeleteFunc(s.Entries, func(e stepEntry) bool { return format != "" && !document.IsSource(format, e.Before) })
 	return len(s.Entries) == n
-}
-
-// isSource reports whether a text can be the command of an entry: whether it can be
-// put into one. Of a format that is not known nothing can be told.
-func isSource(f document.Format, s document.Source) bool {
-	var text string
-	switch f {
-	case document.JSON:
-		text = `{"servers": {"it": {"command": "it", "args": []}}}`
-	case document.TOML:
-		text = "[servers.it]\ncommand = \"it\"\nargs = []\n"
-	default:
-		return true
-	}
-	doc, err := document.Parse(f, []byte(text), [][]string{{"servers"}})
-	return err == nil && doc.Restore([]string{"servers", "it"}, s) == nil
 }
 
 // valid reports whether setup can have written a step.

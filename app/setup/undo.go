@@ -220,7 +220,6 @@ func (r run) named(path []string) bool { return slices.Contains(r.w.Servers, pat
 // written, the newest step first.
 func (r run) bySources(v *reversal, steps []step) {
 	settled := maps.Clone(v.asBefore)
-	put := map[string]stepEntry{} // the text of its entries was put back
 	for _, st := range slices.Backward(steps) {
 		for _, se := range slices.Backward(st.Entries) {
 			key := document.Key(se.Path)
@@ -235,7 +234,7 @@ func (r run) bySources(v *reversal, steps []step) {
 					v.left[key] = gone(se.Path, "How it was before cannot be put back: "+monitor.Clean(err.Error())+".")
 					continue // with its words, it may be taken apart
 				}
-				v.done[key], put[key] = nil, se
+				v.done[key] = nil
 				settled[key], v.asBefore[key] = true, true
 			case err == nil && now == se.Before:
 				settled[key], v.asBefore[key] = true, true // it is undone already
@@ -244,13 +243,6 @@ func (r run) bySources(v *reversal, steps []step) {
 			default:
 				v.left[key] = gone(se.Path, "It has been changed since, and no longer runs lamplighter-connect.")
 			}
-		}
-	}
-	for key, se := range put { // some edits are made only when the text is asked for
-		if now, err := v.doc.Source(se.Path); err != nil || now != se.Before {
-			delete(v.done, key)
-			delete(settled, key)
-			v.asBefore[key] = false
 		}
 	}
 	for key := range settled {

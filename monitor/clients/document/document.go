@@ -2,14 +2,19 @@
 // anything else in them: comments, order, formatting, line ends and a byte order
 // mark stay as they are, byte for byte.
 //
-// It works on bytes alone; reading and writing files is app/setup/foreignfile.
+// json.go and toml.go tell where servers stand, and entry.go what they say. Edits
+// replace the text of a command and of its arguments, alike in both formats. It works
+// on bytes alone; reading and writing files is app/setup/foreignfile.
 package document
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Format is how settings are written.
@@ -43,23 +48,6 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Text)
 }
 
-// Entry is one MCP server of the settings.
-type Entry struct {
-	Path    []string // of names from the root, the last is the server's: mcpServers, serena
-	Line    int      // where it begins, from 1
-	Command string
-	Args    []string
-	List    bool   // command and args are one list, as OpenCode writes them, or one object, as Zed once did, which is read and not edited
-	Dir     string // in which it is started, "" for the client's
-	URL     string // of a server that is not started
-	Off     bool   // the client is told not to use it
-
-	// Odd says why it can be neither understood nor edited, as a part of a
-	// sentence that is safe to show: "its args are no list of strings". Then
-	// Command and Args are empty.
-	Odd string
-}
-
 // Key is the same for equal paths of entries only.
 func Key(path []string) string { return fmt.Sprintf("%q", path) }
 
@@ -71,67 +59,263 @@ type Source struct {
 }
 
 // Document is the settings of a client. It is not safe for concurrent use.
-type Document struct{ editor }
+type Document struct {
+	format  Format
+	tables  [][]string
+	mark    string // the byte order mark, which neither format knows; "" for none
+	text    string // what follows it
+	servers []*server
+	at      map[string]*server // by Key; the first of each path
 
-// editor is what each format does.
-type editor interface {
-	// Entries returns the servers in the order of the file.
-	Entries() []Entry
-	// Source returns how the command of the entry at path is written. The error
-	// says that there is no such entry, or that it is odd.
-	Source(path []string) (Source, error)
-	// Set changes the command and the arguments of an entry, and nothing else. Where
-	// there are no args they come right behind the command, in the style of the
-	// entry. After an error nothing has changed. That the result would not be what it
-	// should may also be the error of a later call, for this entry or another; then
-	// Bytes are those from before, and nothing can be edited any more.
-	Set(path []string, command string, args []string) error
-	// Restore writes the command and the arguments of an entry as s says. After Set
-	// alone it gives back the bytes from before, also where Set has added the args.
-	Restore(path []string, s Source) error
-	// Bytes are the settings as they are now. Without a change they are those that
-	// were parsed.
-	Bytes() []byte
+	// pending are edits of text that are not in it yet: reading the result takes as long
+	// as reading the file did, so that it is done once for many.
+	pending []edit
+	changed map[*server]bool // by them
+}
+
+// edit replaces a part of the text.
+type edit struct {
+	at   span
+	text string
 }
 
 // Parse reads settings. The tables are the paths of names below which servers
 // stand, where "*" is any name: {{"mcpServers"}, {"projects", "*", "mcpServers"}};
-// those that are not there, or null, are left out. A table may not stand below an
-// entry of another one. The error is a *SyntaxError: for what the format forbids,
-// for names that are there twice where an entry would be looked for or within one,
-// and for what stands where a table would, when there is no other table; beside
-// one that can be used it is left out.
+// those that are not there, or null, are left out. The error is a *SyntaxError: for
+// what the format forbids, for names that are there twice where an entry would be
+// looked for or within one, and for what stands where a table would, when there is no
+// other table; beside one that can be used it is left out.
 func Parse(f Format, text []byte, tables [][]string) (*Document, error) {
-	if within(tables) {
-		return nil, fmt.Errorf("servers cannot be looked for below %q: one is below another", tables)
-	}
-	var e editor
-	var err error
-	switch f {
-	case JSON:
-		e, err = parseJSON(text, tables)
-	case TOML:
-		e, err = parseTOML(text, tables)
-	default:
-		return nil, fmt.Errorf("settings in the format %q cannot be read", string(f))
-	}
-	if err != nil {
+	rest := bytes.TrimPrefix(text, []byte("\uFEFF"))
+	d := &Document{format: f, tables: tables, mark: string(text[:len(text)-len(rest)]), text: string(rest)}
+	if err := d.read(); err != nil {
 		return nil, err
 	}
-	return &Document{e}, nil
+	return d, nil
 }
 
-// within reports whether a table may be found below an entry of another one. Edits of
-// such an entry would move what was found.
-func within(tables [][]string) bool {
-	for _, outer := range tables {
-		for _, inner := range tables {
-			if len(inner) > len(outer) && slices.EqualFunc(outer, inner[:len(outer)], func(a, b string) bool {
-				return a == b || a == "*" || b == "*"
-			}) {
-				return true
-			}
+// read reads the text. There is nothing pending then.
+func (d *Document) read() error {
+	if at := firstNotUTF8(d.text); at >= 0 {
+		return wrongAt(d.text, at, "this is not UTF-8")
+	}
+	f := finder{text: d.text, tables: d.tables, at: map[string]*server{}}
+	var err error
+	switch d.format {
+	case JSON:
+		err = f.readJSON()
+	case TOML:
+		err = f.readTOML()
+	default:
+		err = fmt.Errorf("settings in the format %q cannot be read", string(d.format))
+	}
+	if err == nil && !f.usable {
+		err = f.wrong
+	}
+	if err != nil {
+		return err
+	}
+	d.servers, d.at, d.pending, d.changed = f.servers, f.at, nil, map[*server]bool{}
+	return nil
+}
+
+// settle puts the pending edits into the text.
+func (d *Document) settle() error {
+	if len(d.pending) == 0 {
+		return nil
+	}
+	next := Document{format: d.format, tables: d.tables, mark: d.mark, text: d.edited()}
+	if err := next.read(); err != nil {
+		return fmt.Errorf("the result would not be what it should (%w); please report this with the file", err)
+	}
+	*d = next
+	return nil
+}
+
+// edited is the text with the pending edits.
+func (d *Document) edited() string {
+	slices.SortStableFunc(d.pending, func(a, b edit) int { return a.at.start - b.at.start })
+	var b strings.Builder
+	done := 0
+	for _, e := range d.pending {
+		b.WriteString(d.text[done:e.at.start] + e.text)
+		done = e.at.end
+	}
+	return b.String() + d.text[done:]
+}
+
+// Bytes are the settings as they are now. Without a change they are those that were
+// parsed.
+func (d *Document) Bytes() []byte { return []byte(d.mark + d.edited()) }
+
+// Entries returns the servers in the order of the file.
+func (d *Document) Entries() []Entry {
+	_ = d.settle() // else they are those from before
+	entries := make([]Entry, 0, len(d.servers))
+	for _, s := range d.servers {
+		entries = append(entries, s.entry)
+	}
+	return entries
+}
+
+// Source returns how the command of the entry at path is written. The error says that
+// there is no such entry, or that it is odd.
+func (d *Document) Source(path []string) (Source, error) {
+	s, err := d.server(path)
+	if err != nil {
+		return Source{}, fmt.Errorf("%s cannot be edited: %w", entryName(path), err)
+	}
+	return s.source(d.text), nil
+}
+
+// Set changes the command and the arguments of an entry, and nothing else. Where
+// there are no args they come right behind the command, in the style of the entry.
+// After an error nothing has changed.
+func (d *Document) Set(path []string, command string, args []string) error {
+	s, err := d.server(path)
+	if err == nil {
+		err = writable(command, args)
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be changed: %w", entryName(path), err)
+	}
+	to := s.source(d.text)
+	if command != s.entry.Command {
+		to.Command = d.quote(command)
+	}
+	switch {
+	case to.HasArgs && !slices.Equal(args, s.entry.Args):
+		to.Args = d.listOf(s).with(args, d.quote)
+	case !to.HasArgs && len(args) > 0:
+		to.Args, to.HasArgs = list{lead: d.space(s)}.with(args, d.quote), true
+	}
+	return d.write(path, s, to)
+}
+
+// Restore writes the command and the arguments of an entry as to says. After Set
+// alone it gives back the bytes from before, also where Set has added the args.
+func (d *Document) Restore(path []string, to Source) error {
+	s, err := d.server(path)
+	if err == nil && !IsSource(d.format, to) {
+		err = errors.New("what was before is no command with a list of strings")
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be put back: %w", entryName(path), err)
+	}
+	return d.write(path, s, to)
+}
+
+// IsSource reports whether a text can be the command of an entry.
+func IsSource(f Format, s Source) bool {
+	text, args := "[it]\ncommand = "+s.Command, "\nargs = "+s.Args
+	if f == JSON {
+		text, args = `{"it": {"command": `+s.Command, `, "args": `+s.Args
+	}
+	if s.HasArgs {
+		text += args
+	}
+	if f == JSON {
+		text += "}}"
+	}
+	d, err := Parse(f, []byte(text), [][]string{{}})
+	if err != nil {
+		return false
+	}
+	is, err := d.Source([]string{"it"})
+	return err == nil && is == s && len(d.servers) == 1
+}
+
+// server returns the server at path, when its command can be edited. Nothing of it is
+// pending.
+func (d *Document) server(path []string) (*server, error) {
+	s := d.at[Key(path)]
+	if d.changed[s] {
+		if err := d.settle(); err != nil {
+			return nil, err
+		}
+		s = d.at[Key(path)]
+	}
+	switch {
+	case s == nil:
+		return nil, errors.New("it is not in the settings")
+	case s.entry.Odd != "":
+		return nil, errors.New(s.entry.Odd)
+	case s.entry.Command == "":
+		return nil, errors.New("it has no command")
+	case s.entry.List:
+		return nil, errors.New("its command is a list")
+	}
+	return s, nil
+}
+
+// write notes the edits that make the command of a server what to says. One that
+// touches another comes after that.
+func (d *Document) write(path []string, s *server, to Source) error {
+	edits := []edit{{s.command.value, to.Command}}
+	switch {
+	case s.args != nil && to.HasArgs:
+		edits = append(edits, edit{s.args.value, to.Args})
+	case s.args != nil:
+		edits = append(edits, d.remove(s.args))
+	case to.HasArgs:
+		edits = append(edits, d.add(s, to.Args))
+	}
+	touches := func(other edit) bool {
+		return slices.ContainsFunc(edits, func(e edit) bool { return e.at.start <= other.at.end && other.at.start <= e.at.end })
+	}
+	if slices.ContainsFunc(d.pending, touches) {
+		if err := d.settle(); err != nil {
+			return err
+		}
+		return d.write(path, d.at[Key(path)], to)
+	}
+	d.pending = append(d.pending, edits...)
+	d.changed[s] = true
+	return nil
+}
+
+// writable says why a command cannot be written, nil when it can.
+func writable(command string, args []string) error {
+	if command == "" {
+		return errors.New("there is no command to write")
+	}
+	for _, word := range append([]string{command}, args...) {
+		if !isWord(word) {
+			return errors.New("the command to write is not UTF-8, or holds a NUL")
 		}
 	}
-	return false
+	return nil
+}
+
+// wrongAt is what is wrong at an offset of a text, in bytes. A line ends with \n.
+func wrongAt(text string, offset int, says string) *SyntaxError {
+	before := text[:min(offset, len(text))]
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	return &SyntaxError{
+		Line:   1 + strings.Count(before, "\n"),
+		Column: 1 + utf8.RuneCountInString(line),
+		Text:   says,
+	}
+}
+
+// offsetOf is the offset of a place, as libraries tell it: the column counts bytes.
+func offsetOf(text string, line, column int) int {
+	offset := 0
+	for range line - 1 {
+		offset += strings.IndexByte(text[offset:], '\n') + 1
+	}
+	return offset + column - 1
+}
+
+// firstNotUTF8 is the offset of the first byte that is not UTF-8, -1 for none.
+func firstNotUTF8(text string) int {
+	if utf8.ValidString(text) {
+		return -1
+	}
+	for i, r := range text {
+		if _, n := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && n == 1 {
+			return i
+		}
+	}
+	return -1
 }

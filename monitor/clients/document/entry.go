@@ -1,73 +1,131 @@
 package document
 
 import (
-	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"lamplighter/monitor"
 )
 
+// Entry is one MCP server of the settings.
+type Entry struct {
+	Path    []string // of names from the root, the last is the server's: mcpServers, serena
+	Line    int      // where it begins, from 1
+	Command string
+	Args    []string
+	List    bool   // command and args are one list, as OpenCode writes them, or one object, as Zed once did, which is read and not edited
+	Dir     string // in which it is started, "" for the client's
+	URL     string // of a server that is not started
+	Off     bool   // the client is told not to use it
+
+	// Odd says why it can be neither understood nor edited, as a part of a
+	// sentence that is safe to show: "its args are no list of strings". Then
+	// Command and Args are empty.
+	Odd string
+}
+
 // Why there is nothing of a server in an entry, as Entry.Odd says it.
 const (
-	oddNoObject = "it is no object"
-	oddNoTable  = "it is no table"
-	oddList     = "it is a list of tables"
-	oddNothing  = "it has neither a command nor an address"
+	oddNoTable = "it is no object or table"
+	oddNothing = "it has neither a command nor an address"
 )
 
 // IsServer reports whether there is a command or an address in the entry, also one
 // that cannot be used. Where a table may be one of something else, what is no
 // server says so.
-func (e Entry) IsServer() bool {
-	switch e.Odd {
-	case oddNoObject, oddNoTable, oddList, oddNothing:
-		return false
-	}
-	return true
-}
+func (e Entry) IsServer() bool { return e.Odd != oddNoTable && e.Odd != oddNothing }
 
-// commandRead is the command of an entry, as its format reads it.
-type commandRead struct {
-	there, isString bool
-	fits            bool // what it says can be a word of a command
-	text            string
-}
+// addresses are the members that hold the address of a server: Claude Code, VS
+// Code, Cursor and Codex write url, the Gemini CLI also httpUrl, which it prefers, and
+// Windsurf serverUrl.
+var addresses = []string{"httpUrl", "url", "serverUrl"}
 
-// oddOf is Entry.Odd for a command, an address, "" for none, and args, which are
-// wrong when they are there and no list of strings, and unfit when one of these
-// cannot be a word.
-func oddOf(command commandRead, url string, argsWrong, argsUnfit bool) string {
-	switch {
-	case !command.there && url == "":
-		return oddNothing
-	case command.there && !command.isString:
-		return "its command is no string"
-	case command.there && !command.fits:
-		return "its command holds a character that no command can hold"
-	case command.there && command.text == "":
-		return "its command is empty"
-	case command.there && url != "":
-		return "it has both a command and an address"
-	case argsWrong:
-		return "its args are no list of strings"
-	case argsUnfit:
-		return "its args hold a character that no command can hold"
+// entryOf is what the decoded value of a server says.
+func entryOf(value any) Entry {
+	members, ok := value.(map[string]any)
+	if !ok {
+		return Entry{Odd: oddNoTable}
 	}
-	return ""
-}
-
-// writable says why a command cannot be written, nil when it can.
-func writable(command string, args []string) error {
-	if command == "" {
-		return errors.New("there is no command to write")
-	}
-	for _, word := range append([]string{command}, args...) {
-		if !utf8.ValidString(word) || strings.ContainsRune(word, 0) {
-			return errors.New("the command to write is not UTF-8, or holds a NUL")
+	var e Entry
+	e.Dir, _ = members["cwd"].(string)
+	e.Off = members["disabled"] == true || members["enabled"] == false
+	for _, name := range addresses {
+		if url, ok := members[name].(string); ok && e.URL == "" {
+			e.URL = url
 		}
 	}
-	return nil
+	command := members["command"] // null, as some write it beside an address, is none
+	args, hasArgs := members["args"]
+	if command, args, ok := inOne(command); ok && !hasArgs && e.URL == "" {
+		e.Command, e.Args, e.List = command, args, true
+		return e
+	}
+	word, isString := command.(string)
+	words, isList := stringsOf(args)
+	switch {
+	case command == nil && e.URL == "":
+		e.Odd = oddNothing
+	case command == nil:
+	case !isString:
+		e.Odd = "its command is no string"
+	case !isWord(word):
+		e.Odd = "its command holds a character that no command can hold"
+	case word == "":
+		e.Odd = "its command is empty"
+	case e.URL != "":
+		e.Odd = "it has both a command and an address"
+	case hasArgs && !isList:
+		e.Odd = "its args are no list of strings"
+	case !areWords(words):
+		e.Odd = "its args hold a character that no command can hold"
+	default:
+		e.Command, e.Args = word, words
+	}
+	return e
+}
+
+// inOne reads a command with its arguments: a list, or an object as Zed once wrote it.
+func inOne(command any) (program string, args []string, ok bool) {
+	if object, isObject := command.(map[string]any); isObject {
+		object = maps.Clone(object)
+		object["command"] = object["path"]
+		e := entryOf(object)
+		return e.Command, e.Args, e.Command != "" && !e.List
+	}
+	words, ok := stringsOf(command)
+	if !ok || len(words) == 0 || words[0] == "" || !areWords(words) {
+		return "", nil, false
+	}
+	return words[0], words[1:], true
+}
+
+// stringsOf is a list of strings.
+func stringsOf(value any) (words []string, ok bool) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, false
+	}
+	words = make([]string, 0, len(list))
+	for _, element := range list {
+		word, ok := element.(string)
+		if !ok {
+			return nil, false
+		}
+		words = append(words, word)
+	}
+	return words, true
+}
+
+func areWords(words []string) bool {
+	return !slices.ContainsFunc(words, func(word string) bool { return !isWord(word) })
+}
+
+// isWord reports whether a string can be a word of a command: without a NUL, and
+// without U+FFFD, which stands for what is no character, as half of a surrogate pair.
+func isWord(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsAny(s, "\x00\uFFFD")
 }
 
 // entryName is a path as people read it.

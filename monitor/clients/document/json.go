@@ -1,215 +1,173 @@
 package document
 
 import (
-	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/tailscale/hujson"
 )
 
-// jsonDocument is JSON with comments and trailing commas, as the syntax tree of
-// hujson, which packs to the bytes that it was parsed from.
-type jsonDocument struct {
-	bom   bool          // there is a byte order mark
-	root  *hujson.Value // nil when there is no value at all
-	blank []byte        // the text without the mark, when there is no value
-
-	servers []jsonServer   // in the order of the file
-	at      map[string]int // key of a path → index in servers
-	edited  bool           // since the offsets in the tree were found
-}
-
-const jsonBOM = "\uFEFF"
-
-// jsonEnd is put behind the text while it is parsed: hujson wants a line break
-// behind the last comment, which clients do not.
-const jsonEnd = "\n"
-
-func parseJSON(text []byte, tables [][]string) (editor, error) {
-	d := &jsonDocument{at: map[string]int{}}
-	text, d.bom = bytes.CutPrefix(text, []byte(jsonBOM))
-	if fault := jsonBounds(text); fault != nil {
-		return nil, wrongAt(text, fault.offset, fault.text)
-	}
-	// The tree points into what it was parsed from, so this is a copy.
-	parsed := slices.Concat(text, []byte(jsonEnd))
-	if hujson.Extra(parsed).IsValid() {
-		d.blank = parsed[:len(text)]
-		return d, nil
-	}
-	root, err := hujson.Parse(parsed)
-	if err != nil {
-		fault := jsonSyntaxFault(parsed, err)
-		return nil, wrongAt(text, fault.offset, fault.text)
-	}
-	servers, fault := jsonServers(&root, tables)
-	if fault != nil {
-		return nil, wrongAt(text, fault.offset, fault.text)
-	}
-	d.root, d.servers = &root, servers
-	for i, s := range servers {
-		d.at[jsonKey(s.path)] = i
-	}
-	return d, nil
-}
-
-func (d *jsonDocument) Bytes() []byte {
-	text := d.blank
-	if d.root != nil {
-		text = bytes.TrimSuffix(d.root.Pack(), []byte(jsonEnd))
-	}
-	if d.bom {
-		return append([]byte(jsonBOM), text...)
-	}
-	return slices.Clone(text)
-}
-
-func (d *jsonDocument) Entries() []Entry {
-	if len(d.servers) == 0 {
-		return nil
-	}
-	if d.edited {
-		d.root.UpdateOffsets()
-		d.edited = false
-	}
-	text := d.root.Pack()
-	entries := make([]Entry, 0, len(d.servers))
-	line, counted := 1, 0
-	for _, s := range d.servers {
-		line += bytes.Count(text[counted:s.name.StartOffset], []byte("\n"))
-		counted = s.name.StartOffset
-		e := jsonEntry(s.value)
-		e.Path, e.Line = slices.Clone(s.path), line
-		entries = append(entries, e)
-	}
-	return entries
-}
-
-func (d *jsonDocument) Source(path []string) (Source, error) {
-	object, err := d.entry(path)
-	if err != nil {
-		return Source{}, err
-	}
-	command := object.Members[jsonMember(object, "command")].Value
-	s := Source{Command: string(command.Value.(hujson.Literal))}
-	if at := jsonMember(object, "args"); at >= 0 {
-		s.Args = string(hujson.Value{Value: object.Members[at].Value.Value}.Pack())
-		s.HasArgs = true
-	}
-	return s, nil
-}
-
-func (d *jsonDocument) Set(path []string, command string, args []string) error {
-	object, err := d.entry(path)
-	if err != nil {
+// readJSON finds the servers of JSON with comments and trailing commas.
+func (f *finder) readJSON() error {
+	if err := jsonBounds(f.text); err != nil {
 		return err
 	}
-	if err := writable(command, args); err != nil {
-		return fmt.Errorf("%s cannot be changed: %w", entryName(path), err)
+	// hujson wants a line break behind the last comment, which clients do not.
+	text := []byte(f.text + "\n")
+	if hujson.Extra(text).IsValid() {
+		return nil // there is no value at all
 	}
-	d.edited = true
-	at := jsonMember(object, "command")
-	if was, _ := jsonString(object.Members[at].Value.Value); was != command {
-		object.Members[at].Value.Value = hujson.String(command)
+	root, err := hujson.Parse(text)
+	if err != nil {
+		return jsonSyntaxError(string(text), len(f.text), err)
 	}
-	spaced := jsonSpaced(object.Members[at])
-	if at := jsonMember(object, "args"); at >= 0 {
-		jsonRefill(object.Members[at].Value.Value.(*hujson.Array), args, spaced)
-		return nil
+	object, ok := root.Value.(*hujson.Object)
+	if !ok {
+		return wrongAt(f.text, root.StartOffset, "these settings are no object")
 	}
-	if len(args) > 0 {
-		list := &hujson.Array{}
-		jsonRefill(list, args, spaced)
-		jsonInsertArgs(object, list)
+	return f.jsonObject(object, nil, nil)
+}
+
+// jsonObject finds the servers in an object, which may be one itself.
+func (f *finder) jsonObject(object *hujson.Object, path []string, in *server) error {
+	seen := map[string]bool{}
+	for i := range object.Members {
+		m := &object.Members[i]
+		name := jsonText(m.Name.Value)
+		below := append(slices.Clip(path), name)
+		is, named := f.placeOf(below)
+		if is == elsewhere {
+			continue
+		}
+		if seen[name] {
+			return wrongAt(f.text, m.Name.StartOffset, "the name "+quoted(name)+" is there a second time")
+		}
+		seen[name] = true
+		inner, hasNames := m.Value.Value.(*hujson.Object)
+		switch {
+		case is == isMember:
+			in.set(name, jsonMember(object, i))
+			continue
+		case is != isServer && m.Value.Value.Kind() == 'n':
+			continue // some write null for what they do not have
+		}
+		offset := m.Value.StartOffset
+		if is == isServer {
+			offset = m.Name.StartOffset
+		}
+		s := f.see(below, is, named, hasNames, offset)
+		if s != nil {
+			s.say(jsonDecoded(m.Value))
+		}
+		if hasNames {
+			if err := f.jsonObject(inner, below, s); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-func (d *jsonDocument) Restore(path []string, s Source) error {
-	object, err := d.entry(path)
-	if err != nil {
-		return err
+func jsonMember(object *hujson.Object, i int) *member {
+	name, value := object.Members[i].Name, object.Members[i].Value
+	key := span{name.StartOffset, name.EndOffset}
+	m := &member{key: key, last: key, value: span{value.StartOffset, value.EndOffset}, braces: true, before: -1, after: -1}
+	if i > 0 {
+		m.before = object.Members[i-1].Value.EndOffset
 	}
-	command, args, err := jsonSource(s)
-	if err != nil {
-		return fmt.Errorf("%s cannot be put back: %w", entryName(path), err)
+	if i+1 < len(object.Members) {
+		m.after = object.Members[i+1].Name.StartOffset
 	}
-	d.edited = true
-	object.Members[jsonMember(object, "command")].Value.Value = command
-	switch at := jsonMember(object, "args"); {
-	case args != nil && at >= 0:
-		object.Members[at].Value.Value = args
-	case args != nil:
-		jsonInsertArgs(object, args)
-	case at >= 0:
-		jsonRemove(object, at)
+	if list, ok := value.Value.(*hujson.Array); ok {
+		for _, e := range list.Elements {
+			m.items = append(m.items, span{e.StartOffset, e.EndOffset})
+		}
+	}
+	return m
+}
+
+// jsonDecoded is what a value says; half of a surrogate pair becomes U+FFFD.
+func jsonDecoded(v hujson.Value) any {
+	v = v.Clone()
+	v.Standardize()
+	var decoded any
+	_ = json.Unmarshal(v.Pack(), &decoded) // hujson has made sure that it is valid; a number may be too large
+	return decoded
+}
+
+// jsonText is what a name says.
+func jsonText(name hujson.ValueTrimmed) string {
+	var s string
+	_ = json.Unmarshal(name.(hujson.Literal), &s)
+	return s
+}
+
+// The bounds keep hujson, which descends by recursion and takes a hundred bytes
+// and more for each value, from running out of stack or memory. Settings are far
+// below.
+const (
+	jsonMaxDepth  = 1000
+	jsonMaxValues = 2_000_000
+)
+
+// jsonBounds tells what in a text must not get to hujson, nil when all may. It
+// knows strings and comments as hujson does, so that what it counts is never less
+// than what hujson will meet.
+func jsonBounds(text string) error {
+	depth, values := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			i = max(i, commentEnd(text, i)-1)
+		case '{', '[':
+			depth++
+			values++
+		case '}', ']':
+			depth--
+		case ',', ':':
+			values++
+		}
+		if depth > jsonMaxDepth {
+			return wrongAt(text, i, fmt.Sprintf("this is nested more than %d levels deep", jsonMaxDepth))
+		}
+		if values > jsonMaxValues {
+			return wrongAt(text, i, fmt.Sprintf("there are more than %d values", jsonMaxValues))
+		}
 	}
 	return nil
 }
 
-// entry is the object of a server that has a command and is not odd.
-func (d *jsonDocument) entry(path []string) (*hujson.Object, error) {
-	at, found := d.at[jsonKey(path)]
-	if !found {
-		return nil, fmt.Errorf("%s is not in the settings", entryName(path))
+// jsonSyntaxError is an error of hujson.Parse. Of the text it repeats one
+// character at most: what is wrong may be a secret. hujson tells the place in the
+// words of its error alone; without one it is the beginning. The settings end at
+// length.
+func jsonSyntaxError(text string, length int, err error) error {
+	var line, column int
+	if _, scan := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scan != nil {
+		return wrongAt(text, 0, "this is not JSON")
 	}
-	value := d.servers[at].value
-	switch e := jsonEntry(value); {
-	case e.Odd != "":
-		return nil, fmt.Errorf("%s cannot be edited: %s", entryName(path), e.Odd)
-	case e.Command == "":
-		return nil, fmt.Errorf("%s cannot be edited: it has no command", entryName(path))
-	case e.List:
-		return nil, fmt.Errorf("%s cannot be edited: its command is a list", entryName(path))
-	}
-	return value.(*hujson.Object), nil
-}
+	offset := min(offsetOf(text, line, column), length)
 
-// jsonSource are the values that a Source holds; args is nil when it has none.
-func jsonSource(s Source) (command hujson.Literal, args *hujson.Array, err error) {
-	value, err := jsonValue(s.Command)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the command from before: %w", err)
+	says := "this is no value of JSON"
+	switch cause, rest := errors.Unwrap(err).Error(), text[offset:]; {
+	case errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(rest, "/*"):
+		says = "this comment has no end"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		says = "the text ends too early"
+	case strings.HasPrefix(cause, "invalid character "):
+		says = cause
+	case strings.HasPrefix(rest, `"`):
+		says = "in this string is a line break, another control character, or a wrong escape"
 	}
-	if word, ok := jsonString(value); !ok || word == "" {
-		return nil, nil, fmt.Errorf("the command from before is no string that a command can be")
-	}
-	command = value.(hujson.Literal)
-	if !s.HasArgs {
-		return command, nil, nil
-	}
-	if value, err = jsonValue(s.Args); err != nil {
-		return nil, nil, fmt.Errorf("the args from before: %w", err)
-	}
-	if _, ok := jsonStrings(value); !ok {
-		return nil, nil, fmt.Errorf("the args from before are no list of strings")
-	}
-	return command, value.(*hujson.Array), nil
-}
-
-// jsonValue parses a value that has nothing around it.
-func jsonValue(text string) (hujson.ValueTrimmed, error) {
-	if fault := jsonBounds([]byte(text)); fault != nil {
-		return nil, wrongAt([]byte(text), fault.offset, fault.text)
-	}
-	v, err := hujson.Parse([]byte(text))
-	if err != nil {
-		fault := jsonSyntaxFault([]byte(text), err)
-		return nil, wrongAt([]byte(text), fault.offset, fault.text)
-	}
-	if v.BeforeExtra != nil || v.AfterExtra != nil {
-		return nil, fmt.Errorf("there is more than a value")
-	}
-	return v.Value, nil
-}
-
-// jsonKey tells paths apart whatever their names hold.
-func jsonKey(path []string) string {
-	var b []byte
-	for _, name := range path {
-		b = strconv.AppendQuote(b, name)
-	}
-	return string(b)
+	return wrongAt(text, offset, says)
 }

@@ -53,9 +53,9 @@ func TestJSONEntries(t *testing.T) {
 		{Path: in("serena"), Line: 6, Command: `C:\bin\serena`, Args: []string{"start", "😀é"}, Dir: "/w", Off: true},
 		{Path: in(""), Line: 10, URL: "https://a/mcp", Off: true},
 		{Path: in("w"), Line: 11, URL: "https://b"},
-		{Path: in("7"), Line: 12, Odd: "it is no object"},
-		{Path: in("list"), Line: 12, Odd: "it is no object"},
-		{Path: in("null"), Line: 12, Odd: "it is no object"},
+		{Path: in("7"), Line: 12, Odd: oddNoTable},
+		{Path: in("list"), Line: 12, Odd: oddNoTable},
+		{Path: in("null"), Line: 12, Odd: oddNoTable},
 		{Path: in("c"), Line: 13, Command: "x", Args: []string{}, List: true},
 		{Path: in("d"), Line: 13, Odd: "it has neither a command nor an address"},
 		{Path: in("e"), Line: 13, Odd: "its command is empty"},
@@ -121,23 +121,6 @@ func TestJSONTables(t *testing.T) {
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%v: %q, not %q", test.tables, got, test.want)
-		}
-	}
-}
-
-// Edits of an entry would move what stands in it.
-func TestTablesWithinEntriesAreRefused(t *testing.T) {
-	for _, tables := range [][][]string{
-		{{"t"}, {"t", "a"}},
-		{{"t", "a", "args"}, {"t"}},
-		{{"*"}, {"t", "a"}},
-		{{"t", "a"}, {"t", "*", "b"}},
-		{{}, {"t"}},
-	} {
-		for _, f := range []Format{JSON, TOML} {
-			if _, err := Parse(f, nil, tables); err == nil {
-				t.Errorf("%s: %q was taken", f, tables)
-			}
 		}
 	}
 }
@@ -332,7 +315,7 @@ func TestJSONLarge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sources[jsonKey(e.Path)] = s
+		sources[Key(e.Path)] = s
 		if err := d.Set(e.Path, "/opt/lamplighter-connect", []string{"connect", "--", "serena"}); err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +324,7 @@ func TestJSONLarge(t *testing.T) {
 		t.Fatalf("%d entries", len(got))
 	}
 	for _, e := range d.Entries() {
-		if err := d.Restore(e.Path, sources[jsonKey(e.Path)]); err != nil {
+		if err := d.Restore(e.Path, sources[Key(e.Path)]); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -86,9 +86,9 @@ func TestTOMLEntries(t *testing.T) {
 		"off":                           {"[mcp_servers.s]\ncommand='s'\nenabled=false\n[mcp_servers.t]\ncommand='t'\ndisabled = true\n", []string{"mcp_servers/s|s|||||off", "mcp_servers/t|t|||||off"}},
 		"on":                            {"[mcp_servers.s]\ncommand='s'\nenabled=true\n[mcp_servers.t]\ncommand='t'\ndisabled = 'true'\n", []string{"mcp_servers/s|s", "mcp_servers/t|t"}},
 		"sub-table only":                {"[mcp_servers.s.env]\ncommand='no'\n", []string{"mcp_servers/s|||||it has neither a command nor an address"}},
-		"no table":                      {"[mcp_servers]\ns = 'x'\nt = ['x']\n", []string{"mcp_servers/s|||||it is no table", "mcp_servers/t|||||it is no table"}},
-		"list of tables":                {"[[mcp_servers.s]]\ncommand='s'\n[[mcp_servers.s]]\ncommand='t'\n[mcp_servers.t]\ncommand='t'", []string{"mcp_servers/s|||||it is a list of tables", "mcp_servers/t|t"}},
-		"list of inline tables":         {"[mcp_servers]\ns = [{command='s'}, {command='t'}]", []string{"mcp_servers/s|||||it is no table"}},
+		"no table":                      {"[mcp_servers]\ns = 'x'\nt = ['x']\n", []string{"mcp_servers/s|||||it is no object or table", "mcp_servers/t|||||it is no object or table"}},
+		"list of tables":                {"[[mcp_servers.s]]\ncommand='s'\n[[mcp_servers.s]]\ncommand='t'\n[mcp_servers.t]\ncommand='t'", []string{"mcp_servers/s|||||it is no object or table", "mcp_servers/t|t"}},
+		"list of inline tables":         {"[mcp_servers]\ns = [{command='s'}, {command='t'}]", []string{"mcp_servers/s|||||it is no object or table"}},
 		"command is a list":             {"[mcp_servers.s]\ncommand=['s']\nargs=['a']\n", []string{"mcp_servers/s|||||its command is no string"}},
 		"command is a table":            {"[mcp_servers.s.command]\na=1\n", []string{"mcp_servers/s|||||its command is no string"}},
 		"command is a dotted table":     {"[mcp_servers.s]\ncommand.a=1\n", []string{"mcp_servers/s|||||its command is no string"}},
@@ -150,24 +150,22 @@ func TestTOMLSyntaxErrors(t *testing.T) {
 		"lone carriage return":              {"a = 1\rb = 2\n", 1, 6, "newline"},
 		"deep nesting":                      {"a = " + strings.Repeat("[", 1<<16), 1, 10005, "nested"},
 		"deep inline tables":                {"a = " + strings.Repeat("{a=", 1<<16), 1, 30005, "nested"},
-		"deep key":                          {"a" + strings.Repeat(".a", 1<<16) + "=1", 1, 20003, "too deep"},
-		"deep header":                       {"[a" + strings.Repeat(".a", 1<<16) + "]", 1, 20004, "too deep"},
 		"float too large":                   {"a = -1e999\n", 1, 5, "float"},
 		"number too large":                  {"a = 1\nb = [99999999999999999999]\n", 2, 6, "too large"},
-		"impossible date":                   {"a = { b = 2025-02-30 }\n", 1, 11, "date"},
-		"key twice":                         {"[mcp_servers.s]\ncommand='s'\ncommand='t'\n", 3, 1, `"command" is there twice`},
-		"key twice, written otherwise":      {"[mcp_servers.s]\ncommand='s'\n\"comm\\u0061nd\"='t'\n", 3, 1, `"command" is there twice`},
-		"key twice, elsewhere":              {"[x]\na.b=1\na.b.c=1\n", 3, 3, `"b" is there twice`},
-		"key twice, inline":                 {"x=[{a=1},{a=1,b={c=1,c=2}}]\n", 1, 22, `"c" is there twice`},
-		"table twice":                       {"[mcp_servers.s]\n[mcp_servers.t]\n[mcp_servers.s]\n", 3, 14, `"s" is there twice`},
-		"inline table is extended":          {"mcp_servers={}\n[mcp_servers.s]\n", 2, 2, "no table"},
-		"inline table is extended by a key": {"[mcp_servers]\ns={command='s'}\ns.args=[]\n", 3, 1, "twice"},
-		"dotted table again":                {"mcp_servers.s.command='s'\n[mcp_servers.s]\n", 2, 14, "twice"},
-		"table and list":                    {"[a]\n[[a]]\n", 2, 3, "no array of tables"},
-		"servers are no table":              {"mcp_servers = 1\n", 1, 1, `"mcp_servers" is there for a value`},
-		"servers are a list":                {"[[mcp_servers]]\n", 1, 3, `"mcp_servers" is there for a list of tables`},
-		"servers of a profile":              {"[profiles.x]\nmcp_servers = []\n", 2, 1, "for a value"},
-		"control characters in names":       {"\"\\u001b[2J\"=1\n\"\\u001b[2J\"=1\n", 2, 1, `"[2J" is there twice`},
+		"impossible date":                   {"a = { b = 2025-02-30 }\n", 1, 19, "date"},
+		"key twice":                         {"[mcp_servers.s]\ncommand='s'\ncommand='t'\n", 3, 1, "key command is already defined"},
+		"key twice, written otherwise":      {"[mcp_servers.s]\ncommand='s'\n\"comm\\u0061nd\"='t'\n", 3, 1, "key command is already defined"},
+		"key twice, elsewhere":              {"[x]\na.b=1\na.b.c=1\n", 3, 1, "key b is already defined"},
+		"key twice, inline":                 {"x=[{a=1},{a=1,b={c=1,c=2}}]\n", 1, 1, "key c is already defined"},
+		"table twice":                       {"[mcp_servers.s]\n[mcp_servers.t]\n[mcp_servers.s]\n", 3, 2, "table s already exists"},
+		"inline table is extended":          {"mcp_servers={}\n[mcp_servers.s]\n", 2, 2, "already exists as a value"},
+		"inline table is extended by a key": {"[mcp_servers]\ns={command='s'}\ns.args=[]\n", 3, 1, "key s is already defined"},
+		"dotted table again":                {"mcp_servers.s.command='s'\n[mcp_servers.s]\n", 2, 2, "table s already exists"},
+		"table and list":                    {"[a]\n[[a]]\n", 2, 3, "should be an array table"},
+		"servers are no table":              {"mcp_servers = 1\n", 1, 1, `"mcp_servers" is no object or table`},
+		"servers are a list":                {"[[mcp_servers]]\n", 1, 3, `"mcp_servers" is no object or table`},
+		"servers of a profile":              {"[profiles.x]\nmcp_servers = []\n", 2, 1, "is no object or table"},
+		"control characters in names":       {"\"\\u001b[2J\"=1\n\"\\u001b[2J\"=1\n", 2, 1, "key [2J is already defined"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse(TOML, []byte(c.text), codexTables)
@@ -197,8 +195,8 @@ func TestTOMLTablesThatAreNone(t *testing.T) {
 		{text: "profiles.x.mcp_servers=1\nprofiles.y.mcp_servers.b={}\n", want: []string{"b"}},
 		{text: "servers=1\n[mcp_servers]\n"},
 		{text: "servers=1\nmcp_servers={}\n"},
-		{text: "[[servers]]\n[[mcp_servers]]\n", says: `"servers" is there for a list of tables`},
-		{text: "mcp_servers=1\nservers=1\n", says: `"mcp_servers" is there for a value`},
+		{text: "[[servers]]\n[[mcp_servers]]\n", says: `"servers" is no object or table`},
+		{text: "mcp_servers=1\nservers=1\n", says: `"mcp_servers" is no object or table`},
 	} {
 		d, err := Parse(TOML, []byte(c.text), tables)
 		if c.says != "" || err != nil {
@@ -231,7 +229,7 @@ func TestTOMLSet(t *testing.T) {
 		},
 		"spaces": {
 			"mcp_servers.s={args=[ 'a','b' ],command='serena'}",
-			"mcp_servers.s={args=[ \"connect\", \"serena\", 'a','b' ],command=\"/x/connect\"}",
+			"mcp_servers.s={args=[ \"connect\",\"serena\",'a','b' ],command=\"/x/connect\"}",
 		},
 		"several lines": {
 			"[mcp_servers.s]\ncommand = \"serena\"\nargs = [\n\t\"a\", # why\n\t# \"not\",\n\t'b'\n]\n",
@@ -287,7 +285,7 @@ func TestTOMLSet(t *testing.T) {
 		},
 		"no args, inline over lines": {
 			"mcp_servers.s = {\n  command = 'serena' # c\n  , env = {}, # d\n}\n",
-			"mcp_servers.s = {\n  command = \"/x/connect\", args = [\"connect\", \"serena\"] # c\n  , env = {}, # d\n}\n",
+			"mcp_servers.s = {\n  command = \"/x/connect\",\n  args = [\"connect\", \"serena\"] # c\n  , env = {}, # d\n}\n",
 		},
 		"no args, string over lines": {
 			"[mcp_servers.s]\ncommand = '''\nserena''' # c\n[x]\n",
@@ -347,7 +345,7 @@ func TestTOMLLarge(t *testing.T) {
 	if want := strings.Replace(b.String(), "'c'", "\"x\"\nargs=[\"a\"]", 1); string(d.Bytes()) != want {
 		t.Error("Set has changed something else")
 	}
-	if _, err := Parse(TOML, make([]byte, maxTOML+1), codexTables); err == nil || !strings.Contains(err.Error(), "4 MiB") {
+	if _, err := Parse(TOML, make([]byte, maxTOML+1), codexTables); err == nil || !strings.Contains(err.Error(), "256 KiB") {
 		t.Errorf("too large: %v", err)
 	}
 }

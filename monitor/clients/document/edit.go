@@ -1,0 +1,160 @@
+package document
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// quote writes a string.
+func (d *Document) quote(s string) string {
+	if d.format == JSON {
+		return string(hujson.String(s))
+	}
+	return tomlString(s)
+}
+
+// space is what an entry has between two things on one line: nothing in the tersest
+// JSON, which has nothing behind a colon.
+func (d *Document) space(s *server) string {
+	if d.format == JSON && d.text[s.command.value.start-1] == ':' {
+		return ""
+	}
+	return " "
+}
+
+// add is the edit that gives args to a server which has none: right behind its
+// command, in the same style.
+func (d *Document) add(s *server, args string) edit {
+	c, space := s.command, d.space(s)
+	indent, first := indentBefore(d.text, c.key.start)
+	names := d.text[c.key.start:c.last.start]
+	equals := d.text[c.last.end:c.value.start]
+	ownLine := d.ending(c.value.end) + indent
+	if !c.braces {
+		if before := strings.Index(equals, "="); before > 1 {
+			// The equals signs stand below each other.
+			equals = strings.Repeat(" ", c.last.end-c.last.start-len("args")) + equals
+		}
+		end, _ := lineEnd(d.text, c.value.end)
+		return edit{span{end, end}, ownLine + names + "args" + equals + args}
+	}
+	member := names + "args" + equals + args
+	if d.format == JSON {
+		member = `"args":` + space + args
+	}
+	lead := space
+	if first && endsLine(d.text, c.value.end) {
+		lead = ownLine
+	}
+	return edit{span{c.value.end, c.value.end}, "," + lead + member}
+}
+
+// endsLine reports whether nothing but a comma and comments follows on the line.
+func endsLine(text string, i int) bool {
+	i = skipComments(text, i)
+	if i < len(text) && text[i] == ',' {
+		i = skipComments(text, i+1)
+	}
+	return isLineEnd(text, i)
+}
+
+// remove is the edit that takes out args. It takes back add, and what else it
+// finds it leaves readable.
+func (d *Document) remove(m *member) edit {
+	switch {
+	case m.braces && m.before >= 0 && isComma(d.text[m.before:m.key.start]):
+		return edit{at: span{m.before, m.value.end}}
+	case m.braces && m.after >= 0 && isComma(d.text[m.value.end:m.after]):
+		return edit{at: span{m.key.start, m.after}}
+	case m.braces: // with comments around; no arguments are as good as no args
+		return edit{m.value, "[]"}
+	}
+	indent, _ := indentBefore(d.text, m.key.start)
+	start := m.key.start - len(indent)
+	end, ending := lineEnd(d.text, m.value.end)
+	switch behind := skipBlank(d.text, m.value.end); {
+	case behind < end: // a comment stays
+		return edit{at: span{m.key.start, behind}}
+	case start > 0:
+		return edit{at: span{len(strings.TrimSuffix(d.text[:start-1], "\r")), end}}
+	}
+	return edit{at: span{start, end + len(ending)}}
+}
+
+// isComma reports whether a text is a comma and white space.
+func isComma(text string) bool { return strings.TrimSpace(text) == "," }
+
+// lineEnd returns where the line of an offset ends, and how; "" at the end of the
+// text.
+func lineEnd(text string, offset int) (end int, ending string) {
+	i := strings.IndexByte(text[offset:], '\n')
+	if i < 0 {
+		return len(text), ""
+	}
+	end = offset + i
+	if end > 0 && text[end-1] == '\r' {
+		return end - 1, "\r\n"
+	}
+	return end, "\n"
+}
+
+// ending is how the line of an offset ends, or else another one.
+func (d *Document) ending(offset int) string {
+	_, this := lineEnd(d.text, offset)
+	_, first := lineEnd(d.text, 0)
+	return cmp.Or(this, first, "\n")
+}
+
+// indentBefore returns the spaces and tabs in front of an offset, and whether they are
+// the first on their line.
+func indentBefore(text string, offset int) (indent string, first bool) {
+	before := text[:offset]
+	indent = before[len(strings.TrimRight(before, " \t")):]
+	return indent, strings.HasSuffix(before[:offset-len(indent)], "\n")
+}
+
+// skipBlank returns the first offset from i on that is no space and no tab.
+func skipBlank(text string, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skipComments skips spaces, tabs and comments.
+func skipComments(text string, i int) int {
+	for {
+		i = skipBlank(text, i)
+		end := commentEnd(text, i)
+		if end == i {
+			return i
+		}
+		i = end
+	}
+}
+
+// commentEnd is where the comment ends that begins at i, the line break behind it not
+// included; i when there is none. Between values no format has the signs of the other.
+func commentEnd(text string, i int) int {
+	rest := text[i:]
+	switch {
+	case strings.HasPrefix(rest, "/*"):
+		if n := strings.Index(rest[2:], "*/"); n >= 0 {
+			return i + 2 + n + 2
+		}
+		return len(text)
+	case strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "#"):
+		end, _ := lineEnd(text, i)
+		return end
+	}
+	return i
+}
+
+func hasComment(text string) bool { return strings.ContainsAny(text, "/#") }
+
+// isLineEnd reports whether a line ends at i.
+func isLineEnd(text string, i int) bool {
+	return strings.HasPrefix(text[i:], "\n") || strings.HasPrefix(text[i:], "\r\n")
+}
