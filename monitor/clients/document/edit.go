@@ -3,16 +3,22 @@ package document
 import (
 	"cmp"
 	"strings"
+	"unicode"
 
 	"github.com/tailscale/hujson"
 )
 
-// quote writes a string.
+// quote writes a string on one line. In TOML it is a literal one when backslashes
+// would have to be doubled and nothing speaks against it.
 func (d *Document) quote(s string) string {
+	quoted := string(hujson.String(s))
 	if d.format == JSON {
-		return string(hujson.String(s))
+		return quoted
 	}
-	return tomlString(s)
+	if strings.Contains(s, `\`) && !strings.Contains(s, "'") && !strings.ContainsFunc(s, unicode.IsControl) {
+		return "'" + s + "'"
+	}
+	return strings.ReplaceAll(quoted, "\x7f", `\u007F`)
 }
 
 // space is what an entry has between two things on one line: nothing in the tersest

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -131,33 +130,4 @@ func tomlSyntaxError(text string, err error) error {
 		offset = offsetOf(text, line, column)
 	}
 	return wrongAt(text, offset, shown(strings.TrimPrefix(err.Error(), "toml: "), 200))
-}
-
-// tomlString writes a string on one line: as a literal one when backslashes
-// would have to be doubled and nothing speaks against it.
-func tomlString(s string) string {
-	if strings.Contains(s, `\`) && !strings.Contains(s, "'") && !strings.ContainsFunc(s, unicode.IsControl) {
-		return "'" + s + "'"
-	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsControl(r):
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,15 +57,20 @@ func TestTOMLStrings(t *testing.T) {
 		`say "x"`:            `"say \"x\""`,
 		`C:\Users\Ann "O"`:   `'C:\Users\Ann "O"'`,
 		`C:\it's`:            `"C:\\it's"`,
-		"C:\\a\n\t\r\x00b":   `"C:\\a\n\t\r\u0000b"`,
-		"\x1b[1m\x7f\u0085é": `"\u001B[1m\u007F\u0085é"`,
-		"😀\u2028":            "\"😀\u2028\"",
+		"C:\\a\n\t\r\b\f":    `"C:\\a\n\t\r\b\f"`,
+		"\x1b[1m\x7f\u0085é": "\"\\u001b[1m\\u007F\u0085é\"",
+		"😀\u2028<&>":         "\"😀\u2028<&>\"",
 	} {
-		if got := tomlString(s); got != want {
-			t.Errorf("%q is written %s, want %s", s, got, want)
+		d := parsedTOML(t, "[mcp_servers.s]\ncommand = 'c'", codexTables)
+		path := []string{"mcp_servers", "s"}
+		if err := d.Set(path, "c", []string{s}); err != nil {
+			t.Fatal(err)
 		}
-		if e := parsedTOML(t, "cwd = "+want, nil).Entries(); len(e) > 0 {
-			t.Error(e)
+		if source, err := d.Source(path); err != nil || source.Args != "["+want+"]" {
+			t.Errorf("%q is written %s (%v), want %s", s, source.Args, err, want)
+		}
+		if got := d.Entries()[0].Args; !slices.Equal(got, []string{s}) {
+			t.Errorf("%s is read %q, want %q", want, got, s)
 		}
 	}
 }
