@@ -7,7 +7,10 @@
 package clients
 
 import (
+	"cmp"
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/clients/document"
@@ -76,49 +79,26 @@ func NameOfID(id string) string {
 	return ""
 }
 
-// The names of tables, and who uses them. The sources are beside the places.
-func tableMCPServers() [][]string { return [][]string{{"mcpServers"}} }
-func tableServers() [][]string    { return [][]string{{"servers"}} }
-func tableCodex() [][]string      { return [][]string{{"mcp_servers"}} }
-func tableZed() [][]string        { return [][]string{{"context_servers"}} }
-func tableOpenCode() [][]string   { return [][]string{{"mcp"}} }
-
-// tablesOfClaudeCode are those of .claude.json: for all projects, and for one of
-// them, by its path.
-func tablesOfClaudeCode() [][]string {
-	return [][]string{{"mcpServers"}, {"projects", "*", "mcpServers"}}
-}
-
-// tablesOfVSCodeSettings are those of settings.json, whose names may be written in
-// one with dots.
-func tablesOfVSCodeSettings() [][]string {
-	return [][]string{{"mcp", "servers"}, {"mcp.servers"}}
+// tablesIn reads tables as they are written in the list of clients.
+func tablesIn(text string) [][]string {
+	var tables [][]string
+	for table := range strings.FieldsSeq(text) {
+		tables = append(tables, strings.Split(table, "/"))
+	}
+	return tables
 }
 
 // tablesFor is where servers may stand in a file that is no known place, by its
-// format; nil for a format that is not known. A table that several clients share
-// comes first, the bare "servers", which may be anything, last.
-//
-// Sources: those of places, and for context_servers the page "Model Context
-// Protocol in Zed" (zed.dev/docs/ai/mcp). mcp_servers in JSON and mcpServers and
-// servers in TOML are what people carry over from one client to another.
+// format; nil for a format that is not known.
 func tablesFor(path string) [][]string {
-	switch document.FormatOf(path) {
-	case document.JSON:
-		if base := monitor.ProgramName(path); base == "opencode.json" || base == "opencode.jsonc" {
-			return tableOpenCode()
-		}
-		return [][]string{
-			{"mcpServers"},
-			{"projects", "*", "mcpServers"},
-			{"mcp", "servers"},
-			{"mcp.servers"},
-			{"mcp_servers"},
-			{"context_servers"},
-			{"servers"},
-		}
-	case document.TOML:
-		return [][]string{{"mcp_servers"}, {"mcpServers"}, {"servers"}}
+	base := monitor.ProgramName(path)
+	switch {
+	case base == "opencode.json" || base == "opencode.jsonc":
+		return tablesIn("mcp")
+	case document.FormatOf(path) == document.JSON:
+		return tablesIn(anyInJSON)
+	case document.FormatOf(path) == document.TOML:
+		return tablesIn(anyInTOML)
 	}
 	return nil
 }
@@ -150,16 +130,66 @@ func placesWith(goos, home, dir string, getenv func(string) string, l onDisk) []
 		}
 	}
 	for _, c := range known {
-		for _, p := range c.user(s, l) {
-			p.Client, p.Name, p.Scope, p.Format = c.id, c.name, User, document.FormatOf(p.Path)
-			add(p)
+		for _, f := range c.files {
+			for _, p := range s.places(f, l) {
+				p.Client, p.Name, p.Scope, p.Format = c.id, c.name, User, document.FormatOf(p.Path)
+				p.Tables = tablesIn(cmp.Or(f.tables, c.tables))
+				add(p)
+			}
 		}
 		for _, project := range projects {
-			for _, file := range c.project {
-				path := s.join(project, file...)
-				add(Place{Client: c.id, Name: c.name, Path: path, Scope: Project, Dir: project, Tables: c.projectTables, Format: document.FormatOf(path)})
+			for file := range strings.FieldsSeq(c.project) {
+				path := s.join(project, strings.Split(file, "/")...)
+				add(Place{Client: c.id, Name: c.name, Path: path, Scope: Project, Dir: project, Tables: tablesIn(c.tables), Format: document.FormatOf(path)})
 			}
 		}
 	}
 	return all
+}
+
+// places are the files that a row of the list stands for.
+func (s system) places(f location, l onDisk) []Place {
+	dir := s.directoryOf(f)
+	paths := []string{dir}
+	for name := range strings.SplitSeq(f.path, "/") {
+		begin, several := strings.CutSuffix(name, "*")
+		var below []string
+		for _, path := range paths {
+			if !several {
+				below = append(below, s.join(path, name))
+				continue
+			}
+			for _, found := range l.list(path) {
+				if strings.HasPrefix(strings.ToLower(found), strings.ToLower(begin)) {
+					below = append(below, s.join(path, found))
+				}
+			}
+		}
+		paths = below
+	}
+	var enabled map[string]bool
+	if f.plugins && len(paths) > 0 {
+		enabled = enabledPlugins(l.read(s.join(dir, "settings.json")))
+	}
+	var places []Place
+	for _, path := range paths {
+		p := Place{Path: path}
+		if f.plugins {
+			names := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
+			p.Plugin = names[len(names)-3] + "@" + names[len(names)-4]
+		}
+		if (!f.optional || l.exists(path)) && (!f.plugins || enabled[p.Plugin]) {
+			places = append(places, p)
+		}
+	}
+	return places
+}
+
+// enabledPlugins reads which plugins Claude Code's settings switch on.
+func enabledPlugins(settings []byte) map[string]bool {
+	read := struct {
+		EnabledPlugins map[string]bool `json:"enabledPlugins"`
+	}{map[string]bool{}}
+	_ = json.Unmarshal(settings, &read) // what cannot be read switches nothing on
+	return read.EnabledPlugins
 }

@@ -176,7 +176,7 @@ func TestPlacesOfOtherClients(t *testing.T) {
 			kilo user /h/Library/Application Support/Code/User/globalStorage/kilocode.kilo-code/settings/mcp_settings.json
 			cline user /h/Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json`},
 		{"windows", `C:\h`, "", `
-			zed user C:\h\AppData\Roaming\Zed\settings.json
+			zed user C:\h\AppData\Roaming\zed\settings.json
 			opencode user C:\h\.config\opencode\opencode.json
 			qwen-code user C:\h\.qwen\settings.json
 			kiro user C:\h\.kiro\settings\mcp.json

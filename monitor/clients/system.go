@@ -58,18 +58,22 @@ func (s system) programs() string {
 // directory is what an environment variable says, or else the default. What is
 // not absolute depends on where a client is started, so it is not used.
 func (s system) directory(name, otherwise string) string {
-	if dir := s.getenv(name); s.absolute(dir) {
+	if dir := s.getenv(name); name != "" && s.absolute(dir) {
 		return dir
 	}
 	return otherwise
 }
 
-// named is a name, or what it is on Windows.
-func (s system) named(name, onWindows string) string {
-	if s.goos == "windows" {
-		return onWindows
+// directoryOf is the directory below which a file is.
+func (s system) directoryOf(f location) string {
+	dir := s.join(s.home, strings.Split(f.dir, "/")...)
+	switch {
+	case f.dir == config && s.goos == "darwin":
+		dir = s.join(s.home, ".config")
+	case f.dir == config, f.dir == programs:
+		dir = s.programs()
 	}
-	return name
+	return s.directory(f.env, dir)
 }
 
 // projects are the directories whose files count for someone who is in dir: dir
@@ -100,10 +104,7 @@ func (s system) join(dir string, names ...string) string {
 	if s.goos != "windows" {
 		return path.Join(append([]string{dir}, names...)...)
 	}
-	for _, name := range names {
-		dir = strings.TrimRight(dir, `\/`) + `\` + name
-	}
-	return dir
+	return strings.TrimRight(dir, `\/`) + `\` + strings.Join(names, `\`)
 }
 
 func (s system) absolute(p string) bool {
@@ -152,8 +153,4 @@ func windowsVolume(p string) string {
 		return ""
 	}
 	return p[:2+len(server)+1+len(share)]
-}
-
-func hasPrefixFold(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
