@@ -7,10 +7,9 @@ import (
 	"lamplighter/monitor"
 )
 
-// The options of docker, podman, nerdctl and finch, from "docker --help",
-// "docker run --help" and the manual of podman-run. An option that is in none
-// of these lists makes the command line unreadable: the argument behind it may
-// be its value or the image.
+// The options of docker, podman, nerdctl and finch, from "docker --help", "docker run
+// --help" and the manual of podman-run. Before the subcommand another one makes the
+// command line unreadable; of run, all that are not here have a value.
 const (
 	globalBooleans = `-D --debug --tls --tlsverify --remote --syslog --noout --transient-store`
 	globalValues   = `-H -c -l -n --config --context --host --log-level --tlscacert --tlscert --tlskey --connection --url --identity --ssh --root
@@ -19,18 +18,8 @@ const (
 	runBooleans = `--disable-content-trust --init --no-healthcheck --oom-kill-disable --privileged
 		--publish-all --quiet --read-only --rm --sig-proxy --use-api-socket --env-host --http-proxy --no-hosts --no-hostname --passwd
 		--read-only-tmpfs --replace --rmi --tls-verify --unsetenv-all`
-	runValues = `--add-host --annotation --attach --blkio-weight --blkio-weight-device --cap-add --cap-drop --cgroup-parent --cgroupns
-		--cidfile --cpu-count --cpu-percent --cpu-period --cpu-quota --cpu-rt-period --cpu-rt-runtime --cpu-shares --cpus --cpuset-cpus --cpuset-mems
-		--detach-keys --device --device-cgroup-rule --device-read-bps --device-read-iops --device-write-bps --device-write-iops --dns --dns-option
-		--dns-opt --dns-search --domainname --env --env-file --expose --gpus --group-add --health-cmd --health-interval --health-retries
-		--health-start-interval --health-start-period --health-timeout --hostname --io-maxbandwidth --io-maxiops --ip --ip6 --ipc --isolation
-		--kernel-memory --label --label-file --link --link-local-ip --log-driver --log-opt --mac-address --memory --memory-reservation --memory-swap
-		--memory-swappiness --mount --name --net --network --network-alias --net-alias --oom-score-adj --pid --pids-limit --platform --publish --pull
-		--restart --runtime --security-opt --shm-size --stop-signal --stop-timeout --storage-opt --sysctl --tmpfs --ulimit --user --userns --uts
-		--volume --volume-driver --volumes-from --workdir --arch --authfile --cert-dir --cgroups --chrootdirs --conmon-pidfile --creds
-		--decryption-key --env-merge --gidmap --hostuser --hosts-file --image-volume --init-path --os --personality --pidfile --pod --pod-id-file
-		--preserve-fds --rdt-class --requires --retry --retry-delay --sdnotify --seccomp-policy --secret --shm-size-systemd --subgidname --subuidname
-		--systemd --timeout --timezone --tz --uidmap --umask --unsetenv --variant`
+	// With these it is no server over standard input.
+	runRefused = `--detach --tty --entrypoint --help`
 
 	composeValues = `-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel`
 )
@@ -57,8 +46,10 @@ func containerImage(args []string, named func(option, value string)) (image stri
 			return repository(args[i]), args[i+1:], interactive
 		case name == "--interactive":
 			interactive = value != "false" && value != "0"
+		case monitor.HasWord(runRefused, name):
+			return "", nil, false
 		case monitor.HasWord(runBooleans, name):
-		case monitor.HasWord(runValues, name):
+		case strings.HasPrefix(name, "--"):
 			if !joined && i+1 < len(args) {
 				i++
 				value = args[i]
@@ -66,8 +57,6 @@ func containerImage(args []string, named func(option, value string)) (image stri
 			if named != nil {
 				named(name, value)
 			}
-		case strings.HasPrefix(name, "--"):
-			return "", nil, false
 		default: // joined letters: -i, -ip 80:80, -eNAME=value
 			letters := args[i][1:]
 			last := strings.IndexAny(letters, "acehlmpuvw") // has a value: what follows, or the next word

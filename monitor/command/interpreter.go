@@ -42,22 +42,19 @@ func pythonScript(args []string) (flag, what string, rest []string, ok bool) {
 const javaValues = `-cp -classpath --class-path -p --module-path --upgrade-module-path --add-modules --add-exports --add-opens
 	--add-reads --limit-modules --source -d --describe-module`
 
-// javaMain finds the main class, or the archive behind -jar ("java --help").
+// javaMain finds the main class, the module, or the archive behind -jar ("java --help").
 func javaMain(args []string) (flag, what string, rest []string, ok bool) {
-	for i := 0; i < len(args); i++ {
-		switch a := args[i]; {
-		case a == "-jar" && i+1 < len(args):
-			return "-jar", args[i+1], args[i+2:], true
-		case (a == "-m" || a == "--module") && i+1 < len(args):
-			return "", args[i+1], args[i+2:], true
-		case monitor.HasWord(javaValues, a):
-			i++
-		case strings.HasPrefix(a, "-"), strings.HasPrefix(a, "@"):
-		default:
-			return "", a, args[i+1:], true
-		}
+	at := nextWord(args, 0, javaValues)
+	for at < len(args) && strings.HasPrefix(args[at], "@") { // a file with options
+		at = nextWord(args, at+1, javaValues)
 	}
-	return "", "", nil, false
+	if at >= len(args) {
+		return "", "", nil, false
+	}
+	if at > 0 && args[at-1] == "-jar" {
+		flag = "-jar"
+	}
+	return flag, args[at], args[at+1:], true
 }
 
 // nodeScript finds the script that node, bun or deno runs. For the latter two a
@@ -105,25 +102,16 @@ const (
 	denoRefused = `-h --help -V --version --watch --watch-hmr --check-only`
 )
 
-// script skips options.
+// script skips options, and is not ok with one of those that are refused.
 func script(args []string, values, refused string) (what string, rest []string, ok bool) {
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		option, _, joined := strings.Cut(a, "=")
-		switch {
-		case a == "--":
-			if i+1 < len(args) {
-				return args[i+1], args[i+2:], true
-			}
-		case a == "-", monitor.HasWord(refused, option):
+	at := nextWord(args, 0, values)
+	for _, word := range args[:min(at, len(args))] {
+		if option, _, _ := strings.Cut(word, "="); word == "-" || monitor.HasWord(refused, option) {
 			return "", nil, false
-		case strings.HasPrefix(a, "-"):
-			if !joined && monitor.HasWord(values, a) {
-				i++
-			}
-		default:
-			return a, args[i+1:], true
 		}
 	}
-	return "", nil, false
+	if at >= len(args) {
+		return "", nil, false
+	}
+	return args[at], args[at+1:], true
 }
