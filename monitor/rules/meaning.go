@@ -88,13 +88,9 @@ func (r Rule) checkScript(runtime command.Trait) error {
 	if len(r.Arguments) == 0 {
 		return &FieldError{"", fmt.Sprintf("would match everything that runs in %s; add arguments: and what it runs", strings.ToLower(r.Program))}
 	}
-	what, rest := r.Arguments[0], r.Arguments[1:]
-	flag := ""
-	if isFlag(runtime, what) {
-		if len(rest) == 0 {
-			return wrong("arguments", "ends after %s; add what follows it", what)
-		}
-		flag, what, rest = what, rest[0], rest[1:]
+	flag, what, rest := whatOf(runtime, r.Arguments)
+	if what == "" {
+		return wrong("arguments", "ends after %s; add what follows it", flag)
 	}
 	p := parsePattern(what)
 	wholeImage := runtime == command.Container && len(p) > 1 && !p.isWild()
@@ -112,11 +108,6 @@ func (r Rule) checkScript(runtime command.Trait) error {
 		return wrong("arguments", "%q would match what others run with it too; add what it serves, such as acme:app", what)
 	}
 	return nil
-}
-
-// isFlag reports whether an interpreter's program stands behind an option.
-func isFlag(runtime command.Trait, a string) bool {
-	return runtime == command.Python && a == "-m" || runtime == command.Java && a == "-jar"
 }
 
 // commonWords are names that so many programs bear that they tell nothing.

@@ -144,7 +144,7 @@ func TestMatchNeedsBoth(t *testing.T) {
 			Program:   rapid.OneOf(rapid.SampledFrom(somePrograms), rapid.String()).Draw(t, "program"),
 			Arguments: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "arguments"),
 		}
-		set := &Set{byRuntime: make(map[command.Trait][]compiled)}
+		set := &Set{}
 		if rule.Check() == nil {
 			set.add(rule)
 		}
@@ -252,7 +252,7 @@ func TestNoRuleMatchesBystanders(t *testing.T) {
 // editor, a test runner or an assistant for a server, wherever it lies and
 // whatever its arguments are.
 func TestGuardedWhateverARuleSays(t *testing.T) {
-	set := &Set{byRuntime: make(map[command.Trait][]compiled)}
+	set := &Set{}
 	for _, program := range []string{"*", "node", "python", "java"} {
 		set.add(Rule{Name: "all", Program: program, Arguments: []string{"*"}})
 		set.add(Rule{Name: "all", Program: program, Arguments: []string{"-m", "*"}})

@@ -9,17 +9,15 @@ import (
 
 // Set is a list of rules ready for use. It does not change after New and is
 // safe for concurrent use. The zero Set matches nothing.
-type Set struct {
-	byRuntime map[command.Trait][]compiled // 0: programs of their own
-}
+type Set struct{ rules []compiled }
 
 // compiled is a rule taken apart once.
 type compiled struct {
 	name      string
-	hidden    bool    // it is no server
-	program   pattern // of a program of its own only
+	hidden    bool // it is no server
+	runtime   command.Trait
 	flag      string  // the option that what stands behind, empty when none
-	what      pattern // of a family only
+	what      pattern // its program, or what runs in the interpreter
 	arguments []pattern
 }
 
@@ -27,7 +25,7 @@ type compiled struct {
 // rule of the user replaces the built-in rules of its name, or switches them
 // off. Rules that Check refuses are left out.
 func New(user []Rule) *Set {
-	s := &Set{byRuntime: make(map[command.Trait][]compiled)}
+	s := &Set{}
 	replaced := make(map[string]bool)
 	for _, r := range user {
 		if r.Check() == nil {
@@ -44,11 +42,9 @@ func New(user []Rule) *Set {
 }
 
 func (s *Set) add(r Rule) {
-	if r.Disabled {
-		return
+	if !r.Disabled {
+		s.rules = append(s.rules, compile(r))
 	}
-	f, c := compile(r)
-	s.byRuntime[f] = append(s.byRuntime[f], c)
 }
 
 // runtimeNamed is the family that a rule names; 0 for a program of its own.
@@ -66,24 +62,31 @@ func runtimeNamed(program string) command.Trait {
 	return 0
 }
 
-// compile takes a rule apart. One that runs in an interpreter has arguments,
-// more than its flag.
-func compile(r Rule) (command.Trait, compiled) {
-	f := runtimeNamed(r.Program)
-	c := compiled{name: r.Name, hidden: r.Hidden}
+// compile takes a rule apart.
+func compile(r Rule) compiled {
+	c := compiled{name: r.Name, hidden: r.Hidden, runtime: runtimeNamed(r.Program), what: programPattern(r.Program)}
 	rest := r.Arguments
-	if f == 0 {
-		c.program = programPattern(r.Program)
-	} else {
-		if isFlag(f, rest[0]) {
-			c.flag, rest = rest[0], rest[1:]
-		}
-		c.what, rest = parsePattern(rest[0]), rest[1:]
+	if c.runtime != 0 {
+		var what string
+		c.flag, what, rest = whatOf(c.runtime, r.Arguments)
+		c.what = parsePattern(what)
 	}
 	for _, a := range rest {
 		c.arguments = append(c.arguments, parsePattern(a))
 	}
-	return f, c
+	return c
+}
+
+// whatOf parts the arguments of a rule for an interpreter: the option before what runs,
+// that, "" for none, and its arguments.
+func whatOf(runtime command.Trait, arguments []string) (flag, what string, rest []string) {
+	if len(arguments) > 0 && (runtime == command.Python && arguments[0] == "-m" || runtime == command.Java && arguments[0] == "-jar") {
+		flag, arguments = arguments[0], arguments[1:]
+	}
+	if len(arguments) == 0 {
+		return flag, "", nil
+	}
+	return flag, arguments[0], arguments[1:]
 }
 
 // Match tells which rule recognises a process: exe is the path of the program
@@ -97,12 +100,11 @@ func (s *Set) Match(exe string, args []string) (name string, ok bool) {
 	if !ok || s == nil {
 		return "", false
 	}
-	list := s.byRuntime[c.Runtime]
-	i := slices.IndexFunc(list, func(r compiled) bool { return r.match(&c) })
-	if i < 0 || list[i].hidden || c.guarded() || command.IsShim(exe, args) {
+	i := slices.IndexFunc(s.rules, func(r compiled) bool { return r.match(&c) })
+	if i < 0 || s.rules[i].hidden || c.guarded() || command.IsShim(exe, args) {
 		return "", false
 	}
-	return list[i].name, true
+	return s.rules[i].name, true
 }
 
 // Hides reports whether a rule says of a process that it is no server.
@@ -111,22 +113,18 @@ func (s *Set) Hides(exe string, args []string) bool {
 	if !ok || s == nil {
 		return false
 	}
-	return slices.ContainsFunc(s.byRuntime[c.Runtime], func(r compiled) bool { return r.hidden && r.match(&c) })
+	return slices.ContainsFunc(s.rules, func(r compiled) bool { return r.hidden && r.match(&c) })
 }
 
 func (r *compiled) match(s *subject) bool {
-	p := r.what
-	matches := p.matchEnd
-	switch s.Runtime {
-	case 0:
-		if p = r.program; !p.last().match(s.name) {
-			return false
-		}
-		matches = p.matchEnd
-	case command.Container:
-		matches = p.matchParts
+	if r.runtime != s.Runtime || r.flag != s.Flag || r.runtime == 0 && !r.what.last().match(s.name) {
+		return false
 	}
-	if r.flag != s.Flag || !matches(s.what) || !tellsAt(p, s.what) {
+	matches := r.what.matchEnd
+	if r.runtime == command.Container {
+		matches = r.what.matchParts
+	}
+	if !matches(s.what) || !tellsAt(r.what, s.what) {
 		return false
 	}
 	rest, ok := inOrder(r.arguments, s.Args)
