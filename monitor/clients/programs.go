@@ -97,11 +97,16 @@ func identify(p process.Info) (id string, helper bool) {
 // idOfProgram is the client that a program of its own is. The path has slashes and
 // lower case.
 func idOfProgram(name, path string) string {
-	switch {
-	case name == "claude" && isClaudeDesktop(path):
-		return "claude-desktop"
-	case strings.HasPrefix(name, "codex-x86_64-"), strings.HasPrefix(name, "codex-aarch64-"):
+	if strings.HasPrefix(name, "codex-x86_64-") || strings.HasPrefix(name, "codex-aarch64-") {
 		return "codex" // as the files of its releases are called
+	}
+	// The command line tool of Claude and its application are both called claude, and the
+	// application brings the tool with it, on macOS as a claude.app below claude-code.
+	byPath := name == "electron" || name == "claude" && !strings.Contains(path, "/claude-code/")
+	for _, c := range known {
+		if byPath && slices.ContainsFunc(c.paths, func(part string) bool { return strings.Contains(path, part) }) {
+			return c.id
+		}
 	}
 	// macOS calls helpers "Code Helper (Plugin)".
 	name, _, _ = strings.Cut(name, " helper")
@@ -109,37 +114,8 @@ func idOfProgram(name, path string) string {
 		if monitor.HasWord(c.programs, strings.ReplaceAll(name, " ", "")) {
 			return c.id
 		}
-		if name == "electron" && slices.ContainsFunc(c.electron, func(part string) bool { return strings.Contains(path, part) }) {
-			return c.id
-		}
 	}
 	return ""
-}
-
-// isClaudeDesktop tells the application from the command line tool: both are
-// called claude, and the application brings the tool with it, on macOS as a
-// claude.app below claude-code.
-//
-// Places of the application: Claude.app (macOS), AnthropicClaude\app-VERSION below
-// LOCALAPPDATA and WindowsApps\Claude_VERSION_… (Windows), /opt/Claude (Linux).
-// Sources: the issues 25579 and 26073 of anthropics/claude-code, and programs that
-// look for it.
-func isClaudeDesktop(path string) bool {
-	if strings.Contains(path, "/claude-code/") {
-		return false
-	}
-	for _, part := range []string{
-		"/claude.app/contents/",
-		"/anthropicclaude/",
-		"/windowsapps/claude_",
-		"/opt/claude/",
-		"/claude-desktop/",
-	} {
-		if strings.Contains(path, part) {
-			return true
-		}
-	}
-	return false
 }
 
 // isHelper reports whether a program that is made with Electron runs as a helper:

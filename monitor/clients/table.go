@@ -5,7 +5,7 @@ package clients
 type client struct {
 	id, name string
 	programs string   // without the spaces in a name
-	electron []string // parts of the path of a program that is called electron
+	paths    []string // parts of the path of a program that is called electron, or claude
 	pkg      string   // of npm, whose script node runs
 	scripts  string   // as npm installs them, and titles
 	says     string   // what it calls itself in MCP, where that is none of the programs
@@ -74,7 +74,12 @@ var known = []client{
 	},
 	{
 		id: "claude-desktop", name: "Claude Desktop",
-		programs: "claude-desktop", electron: []string{"/claude-desktop/"}, says: "claude-ai",
+		programs: "claude-desktop", says: "claude-ai",
+		// Places of the application: Claude.app (macOS), AnthropicClaude\app-VERSION below
+		// LOCALAPPDATA and WindowsApps\Claude_VERSION_… (Windows), /opt/Claude (Linux).
+		// Sources: the issues 25579 and 26073 of anthropics/claude-code, and programs that
+		// look for it.
+		paths:  []string{"/claude.app/contents/", "/anthropicclaude/", "/windowsapps/claude_", "/opt/claude/", "/claude-desktop/"},
 		tables: mcpServers,
 		files: []location{
 			// The directory that Electron gives a program named Claude. What is installed
@@ -114,7 +119,7 @@ var known = []client{
 		// microsoft/vscode-docs.
 		id: "vscode", name: "VS Code",
 		programs: "code code-insiders codium vscodium",
-		electron: []string{"/visual studio code.app/", "/visual studio code - insiders.app/", "/vscodium.app/"},
+		paths:    []string{"/visual studio code.app/", "/visual studio code - insiders.app/", "/vscodium.app/"},
 		tables:   "servers", project: ".vscode/mcp.json",
 		// mcp.json of each profile, and what has not been moved out of settings.json, where
 		// servers were until version 1.102.
