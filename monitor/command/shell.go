@@ -8,9 +8,9 @@ import (
 )
 
 // shellCommand returns the words of the one command that a shell was started to
-// run (sh -c, cmd /c, powershell -Command); nil when it may do anything else: an
-// interactive shell, one that reads its standard input or a file, a line with a
-// pipe, a job in the background or a second command.
+// run (sh -c, cmd /c); nil when it may do anything else: an interactive shell, one
+// that reads its standard input or a file, a line with a pipe, a job in the
+// background or a second command.
 func shellCommand(shell Trait, words []string) []string {
 	if shell == cmdExe {
 		inner := WithoutShell(words)
@@ -24,23 +24,17 @@ func shellCommand(shell Trait, words []string) []string {
 		return inner // each of its words as it is, be there a space in it
 	}
 	for i, word := range words[1:] {
-		rest, lower := words[i+2:], strings.ToLower(word)
 		switch {
-		case shell == powerShell && (lower == "-command" || lower == "-c"):
-			return onlyCommand(shell, unquote(strings.Join(rest, " ")))
-		case shell == powerShell && (lower == "-noexit" || lower == "-file" || lower == "-f"):
-			return nil
-		case shell == powerShell:
 		case !strings.HasPrefix(word, "-"): // a file
 			return nil
 		case strings.HasPrefix(word, "--"):
 		case strings.Contains(word, "s"): // reads its standard input
 			return nil
 		case strings.Contains(word, "c"):
-			if len(rest) == 0 {
+			if i+2 >= len(words) {
 				return nil
 			}
-			return onlyCommand(shell, rest[0])
+			return onlyCommand(shell, words[i+2])
 		}
 	}
 	return nil
@@ -95,12 +89,8 @@ func onlyCommand(shell Trait, line string) []string {
 func prepares(words []string) bool {
 	switch strings.ToLower(words[0]) {
 	case "cd", "chdir", "pushd", "export", "set", "unset", "source", ".", "umask", "ulimit", "true", ":", "exit", "test", "[", "shopt", "setopt",
-		"nvm", "chcp", "setlocal", "title", "set-location", "@echo", "echo", "$env:path":
+		"nvm", "chcp", "setlocal", "title", "@echo", "echo":
 		return true
-	}
-	// NAME=value alone, and PowerShell's $name = value.
-	if strings.HasPrefix(words[0], "$") {
-		return len(words) > 1 && words[1] == "=" || strings.Contains(words[0], "=")
 	}
 	return len(words) == 1 && isAssignment(words[0])
 }
@@ -162,7 +152,6 @@ func commands(shell Trait, line string) (list [][]string) {
 			endCommand()
 		case c == '&' && i > 0 && line[i-1] == '>': // a redirection
 			word.WriteByte(c)
-		case c == '&' && shell == powerShell && len(words) == 0 && !inWord: // its call operator
 		case c == '&' && shell == cmdExe, c == ';' && shell != cmdExe, c == '\n':
 			endCommand()
 		case strings.IndexByte("&|()<`", c) >= 0, c == '#' && !inWord:

@@ -29,7 +29,6 @@ const (
 
 	posix
 	cmdExe
-	powerShell
 )
 
 // programs is the one table of programs, by their monitor.ProgramName. Each name
@@ -46,11 +45,10 @@ var programs = []struct {
 
 	{Starter | Interpreter | posix, `sh bash dash zsh ksh fish ash`},
 	{Starter | cmdExe, `cmd`},
-	{Starter | powerShell, `powershell pwsh`},
 	{Starter | Fetcher, `uv uvx`},
 	{Starter | Fetcher | GuardedScript, `pipx`},
 	{Starter | GuardedScript, `npx npx-cli npm npm-cli pnpm yarn yarnpkg poetry hatch pdm conda`},
-	{Starter, `busybox coreutils toybox pn pnpx pnx bunx env timeout nice nohup setsid stdbuf ionice sudo doas electron ssh systemd launchd make
+	{Starter, `powershell pwsh busybox coreutils toybox pn pnpx pnx bunx env timeout nice nohup setsid stdbuf ionice sudo doas electron ssh systemd launchd make
 		gmake just task ninja bazel go cargo gradle gradlew mvn mamba rye pixi mise direnv volta fnm asdf op doppler xargs watch entr strace
 		gdb flatpak snap bwrap firejail tini dumb-init catatonit runc crun containerd-shim wsl nix nix-shell distrobox toolbox`},
 	{Starter | UserApp, `tmux screen`},
@@ -171,7 +169,7 @@ func listedAs(name string, traits ...Trait) Trait {
 	return 0
 }
 
-func shellNamed(name string) Trait { return listedAs(name, posix, cmdExe, powerShell) }
+func shellNamed(name string) Trait { return listedAs(name, posix, cmdExe) }
 
 // IsPython reports whether a name is that of an interpreter of Python, such as
 // python3, python3.13t, pythonw, pypy3 and py.
