@@ -9,6 +9,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -70,7 +71,6 @@ type Document struct {
 	// pending are edits of text that are not in it yet: reading the result takes as long
 	// as reading the file did, so that it is done once for many.
 	pending []edit
-	changed map[*server]bool // by them
 }
 
 // edit replaces a part of the text.
@@ -115,7 +115,7 @@ func (d *Document) read() error {
 	if err != nil {
 		return err
 	}
-	d.servers, d.at, d.pending, d.changed = f.servers, f.at, nil, map[*server]bool{}
+	d.servers, d.at, d.pending = f.servers, f.at, nil
 	return nil
 }
 
@@ -134,12 +134,14 @@ func (d *Document) settle() error {
 
 // edited is the text with the pending edits.
 func (d *Document) edited() string {
-	slices.SortStableFunc(d.pending, func(a, b edit) int { return a.at.start - b.at.start })
+	slices.SortStableFunc(d.pending, func(a, b edit) int {
+		return cmp.Or(a.at.start-b.at.start, a.at.end-b.at.end)
+	})
 	var b strings.Builder
 	done := 0
 	for _, e := range d.pending {
-		b.WriteString(d.text[done:e.at.start] + e.text)
-		done = e.at.end
+		b.WriteString(d.text[done:max(done, e.at.start)] + e.text)
+		done = max(done, e.at.end)
 	}
 	return b.String() + d.text[done:]
 }
@@ -189,7 +191,8 @@ func (d *Document) Set(path []string, command string, args []string) error {
 	case !to.HasArgs && len(args) > 0:
 		to.Args, to.HasArgs = list{lead: d.space(s)}.with(args, d.quote), true
 	}
-	return d.write(path, s, to)
+	d.write(s, to)
+	return nil
 }
 
 // Restore writes the command and the arguments of an entry as to says. After Set
@@ -202,7 +205,8 @@ func (d *Document) Restore(path []string, to Source) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be put back: %w", entryName(path), err)
 	}
-	return d.write(path, s, to)
+	d.write(s, to)
+	return nil
 }
 
 // IsSource reports whether a text can be the command of an entry.
@@ -229,7 +233,7 @@ func IsSource(f Format, s Source) bool {
 // pending.
 func (d *Document) server(path []string) (*server, error) {
 	s := d.at[Key(path)]
-	if d.changed[s] {
+	if s != nil && s.changed {
 		if err := d.settle(); err != nil {
 			return nil, err
 		}
@@ -248,30 +252,18 @@ func (d *Document) server(path []string) (*server, error) {
 	return s, nil
 }
 
-// write notes the edits that make the command of a server what to says. One that
-// touches another comes after that.
-func (d *Document) write(path []string, s *server, to Source) error {
-	edits := []edit{{s.command.value, to.Command}}
+// write notes the edits that make the command of a server what to says.
+func (d *Document) write(s *server, to Source) {
+	d.pending = append(d.pending, edit{s.command.value, to.Command})
 	switch {
 	case s.args != nil && to.HasArgs:
-		edits = append(edits, edit{s.args.value, to.Args})
+		d.pending = append(d.pending, edit{s.args.value, to.Args})
 	case s.args != nil:
-		edits = append(edits, d.remove(s.args))
+		d.pending = append(d.pending, d.remove(s.args))
 	case to.HasArgs:
-		edits = append(edits, d.add(s, to.Args))
+		d.pending = append(d.pending, d.add(s, to.Args))
 	}
-	touches := func(other edit) bool {
-		return slices.ContainsFunc(edits, func(e edit) bool { return e.at.start <= other.at.end && other.at.start <= e.at.end })
-	}
-	if slices.ContainsFunc(d.pending, touches) {
-		if err := d.settle(); err != nil {
-			return err
-		}
-		return d.write(path, d.at[Key(path)], to)
-	}
-	d.pending = append(d.pending, edits...)
-	d.changed[s] = true
-	return nil
+	s.changed = true
 }
 
 // writable says why a command cannot be written, nil when it can.
@@ -309,11 +301,8 @@ func offsetOf(text string, line, column int) int {
 
 // firstNotUTF8 is the offset of the first byte that is not UTF-8, -1 for none.
 func firstNotUTF8(text string) int {
-	if utf8.ValidString(text) {
-		return -1
-	}
 	for i, r := range text {
-		if _, n := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && n == 1 {
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
 			return i
 		}
 	}

@@ -11,6 +11,7 @@ func (s span) of(text string) string { return text[s.start:s.end] }
 type server struct {
 	entry         Entry
 	command, args *member // nil for none
+	changed       bool    // by edits that are pending
 }
 
 // member is the name of a server's command or args, with its value.
