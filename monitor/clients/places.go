@@ -122,7 +122,8 @@ func placesWith(goos, home, dir string, getenv func(string) string, l onDisk) []
 	projects := s.projects(dir, l.exists)
 	var all []Place
 	seen := map[string]bool{}
-	add := func(p Place) {
+	add := func(c client, p Place) {
+		p.Client, p.Name, p.Format = c.id, c.name, document.FormatOf(p.Path)
 		// The home may be a project as well, and then a file is the user's.
 		if key := s.key(p.Path); !seen[key] {
 			seen[key] = true
@@ -132,15 +133,13 @@ func placesWith(goos, home, dir string, getenv func(string) string, l onDisk) []
 	for _, c := range known {
 		for _, f := range c.files {
 			for _, p := range s.places(f, l) {
-				p.Client, p.Name, p.Scope, p.Format = c.id, c.name, User, document.FormatOf(p.Path)
-				p.Tables = tablesIn(cmp.Or(f.tables, c.tables))
-				add(p)
+				p.Scope, p.Tables = User, tablesIn(cmp.Or(f.tables, c.tables))
+				add(c, p)
 			}
 		}
 		for _, project := range projects {
 			for file := range strings.FieldsSeq(c.project) {
-				path := s.join(project, strings.Split(file, "/")...)
-				add(Place{Client: c.id, Name: c.name, Path: path, Scope: Project, Dir: project, Tables: tablesIn(c.tables), Format: document.FormatOf(path)})
+				add(c, Place{Path: s.join(project, strings.Split(file, "/")...), Scope: Project, Dir: project, Tables: tablesIn(c.tables)})
 			}
 		}
 	}
