@@ -84,9 +84,7 @@ func (r run) take(p place, c *Change) (edit, error) {
 	}
 	v.entries = p.Entries(v.doc)
 	r.bySources(&v, steps[:back])
-	if err := r.byWords(&v, p, steps[:back]); err != nil {
-		return edit{}, err
-	}
+	r.byWords(&v, p, steps[:back])
 	e := edit{settings: set, after: v.doc.Bytes()}
 	if e.final, err = check(p, e.after, v.entries, v.done); err != nil {
 		return edit{}, err
@@ -253,14 +251,10 @@ func (r run) bySources(v *reversal, steps []step) {
 // byWords takes apart what still is ours: the command behind connect is what the
 // client would run. Where the record knows what setup has written, this is done
 // for that alone, and for what is asked for; in a file that others may use always.
-func (r run) byWords(v *reversal, p place, steps []step) error {
-	now, err := document.Parse(p.Format, v.doc.Bytes(), p.Tables)
-	if err != nil {
-		return unparsed(p, err)
-	}
-	before := wordsBefore(p, now.Bytes(), steps)
+func (r run) byWords(v *reversal, p place, steps []step) {
+	before := wordsBefore(p, v.doc.Bytes(), steps)
 	asked := r.w.File != "" || r.w.Project && p.Scope == Project // for this file
-	for _, e := range p.Entries(now) {
+	for _, e := range p.Entries(v.doc) {
 		c, ours, why := readConnection(r.m.goos, wordsOf(e))
 		if !ours || !r.chosen(e.Path) || r.isOthers(e) {
 			continue
@@ -287,7 +281,6 @@ func (r run) byWords(v *reversal, p place, steps []step) error {
 		v.done[key] = words
 		v.byWords = true
 	}
-	return nil
 }
 
 // leaveRest notes the entries that still run a program of ours, in a way that cannot
@@ -375,9 +368,6 @@ func wordsBefore(p place, content []byte, steps []step) map[string][]string {
 		}
 	}
 	if err != nil {
-		return words
-	}
-	if doc, err = document.Parse(p.Format, doc.Bytes(), p.Tables); err != nil {
 		return words
 	}
 	for _, e := range doc.Entries() {

@@ -31,39 +31,23 @@ func (d *Document) space(s *server) string {
 }
 
 // add is the edit that gives args to a server which has none: right behind its
-// command, in the same style.
+// command, in the same style, on a line of its own when the command begins one.
 func (d *Document) add(s *server, args string) edit {
-	c, space := s.command, d.space(s)
+	c := s.command
 	indent, first := indentBefore(d.text, c.key.start)
-	names := d.text[c.key.start:c.last.start]
-	equals := d.text[c.last.end:c.value.start]
-	ownLine := d.ending(c.value.end) + indent
+	line := d.ending(c.value.end) + indent
+	member := d.text[c.key.start:c.last.start] + "args" + d.text[c.last.end:c.value.start] + args
 	if !c.braces {
-		if before := strings.Index(equals, "="); before > 1 {
-			// The equals signs stand below each other.
-			equals = strings.Repeat(" ", c.last.end-c.last.start-len("args")) + equals
-		}
 		end, _ := lineEnd(d.text, c.value.end)
-		return edit{span{end, end}, ownLine + names + "args" + equals + args}
+		return edit{span{end, end}, line + member}
 	}
-	member := names + "args" + equals + args
 	if d.format == JSON {
-		member = `"args":` + space + args
+		member = `"args":` + d.space(s) + args
 	}
-	lead := space
-	if first && endsLine(d.text, c.value.end) {
-		lead = ownLine
+	if !first {
+		line = d.space(s)
 	}
-	return edit{span{c.value.end, c.value.end}, "," + lead + member}
-}
-
-// endsLine reports whether nothing but a comma and comments follows on the line.
-func endsLine(text string, i int) bool {
-	i = skipComments(text, i)
-	if i < len(text) && text[i] == ',' {
-		i = skipComments(text, i+1)
-	}
-	return isLineEnd(text, i)
+	return edit{span{c.value.end, c.value.end}, "," + line + member}
 }
 
 // remove is the edit that takes out args. It takes back add, and what else it

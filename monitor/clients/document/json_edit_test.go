@@ -64,7 +64,7 @@ func TestJSONSet(t *testing.T) {
 		{name: "no list, own line, last, comma", before: "{\n  \"command\": \"serena\" , /* s\n */ // t\n}",
 			after: "{\n  \"command\": \"/c\",\n  \"args\": [\"connect\", \"--\", \"serena\"] , /* s\n */ // t\n}"},
 		{name: "no list, shared line", before: "{\n  \"command\": \"serena\", \"env\": {}\n}",
-			after: "{\n  \"command\": \"/c\", \"args\": [\"connect\", \"--\", \"serena\"], \"env\": {}\n}"},
+			after: "{\n  \"command\": \"/c\",\n  \"args\": [\"connect\", \"--\", \"serena\"], \"env\": {}\n}"},
 		{name: "no list and none wanted", before: "{\"command\": \"serena\"}", after: "{\"command\": \"x\"}", command: "x", args: []string{}},
 		{name: "the same again", before: "{\"command\": \"\\u0061\\/b\", \"args\": [ \"\\u0061\" ,\n\"b\"/**/, ]}",
 			after: "{\"command\": \"\\u0061\\/b\", \"args\": [ \"\\u0061\" ,\n\"b\"/**/, ]}", command: "a/b", args: []string{"a", "b"}},

@@ -271,10 +271,6 @@ func TestTOMLSet(t *testing.T) {
 			"\uFEFFmcp_servers . \"s\" . command = 'serena'\r\nx=1\r\n",
 			"\uFEFFmcp_servers . \"s\" . command = \"/x/connect\"\r\nmcp_servers . \"s\" . args = [\"connect\", \"serena\"]\r\nx=1\r\n",
 		},
-		"no args, aligned": {
-			"[mcp_servers.s]\ncommand   = 'serena'\nenv_vars  = []\n",
-			"[mcp_servers.s]\ncommand   = \"/x/connect\"\nargs      = [\"connect\", \"serena\"]\nenv_vars  = []\n",
-		},
 		"no args, inline": {
 			"[mcp_servers]\ns = { command = 'serena', env = {} } # c\n",
 			"[mcp_servers]\ns = { command = \"/x/connect\", args = [\"connect\", \"serena\"], env = {} } # c\n",
