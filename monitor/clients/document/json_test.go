@@ -3,13 +3,10 @@ package document
 import (
 	"bytes"
 	"errors"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/tailscale/hujson"
 )
 
 // jsonTestTables are what the tests look for.
@@ -163,20 +160,6 @@ func TestJSONTablesThatAreNone(t *testing.T) {
 	}
 }
 
-// An edit moves the entries behind it.
-func TestJSONLinesAfterEdits(t *testing.T) {
-	d := mustParseJSON(t, "{\"mcpServers\": {\"a\": {\n \"command\": \"x\"\n}, \"b\": {\"command\": \"y\"},\n\"c\": {\"command\": \"z\"}}}")
-	for i, name := range []string{"a", "b", "c"} {
-		if err := d.Set([]string{"mcpServers", name}, "/c", []string{"connect"}); err != nil {
-			t.Fatal(err)
-		}
-		again := mustParseJSON(t, string(d.Bytes())).Entries()
-		if got := d.Entries(); !reflect.DeepEqual(got, again) {
-			t.Errorf("after edit %d there are\n%+v, and, read again,\n%+v", i, got, again)
-		}
-	}
-}
-
 func TestIsServer(t *testing.T) {
 	d := mustParseJSON(t, `{"mcpServers": {"a": {}, "b": 1, "c": {"env": {}, "args": []}, "d": {"command": 7}, "e": {"url": "x"}, "f": {"command": "x", "url": "y"}, "g": {"command": "x"}}}`)
 	var got []string
@@ -187,31 +170,6 @@ func TestIsServer(t *testing.T) {
 	}
 	if want := []string{"d", "e", "f", "g"}; !slices.Equal(got, want) {
 		t.Errorf("%q are servers, not %q", got, want)
-	}
-}
-
-// The place of a fault is taken out of the words of hujson's error, which has it
-// nowhere else; a version that words it otherwise would have all faults told at
-// the beginning of the file.
-func TestPlacesInErrorsOfHujson(t *testing.T) {
-	for text, want := range map[string]string{
-		"{\n\t\"a\" 1}": "hujson: line 2, column 6: invalid character '1' after object name",
-		"{\n \"é\": x}": "hujson: line 2, column 8: invalid literal: x", // columns are bytes
-		"{}\n\n x":      "hujson: line 3, column 2: invalid character 'x' after top-level value",
-		"[\n1,\n/* c":   "hujson: line 3, column 1: ",
-		"{\n\"a\": \"b": "hujson: line 2, column 8: ",
-	} {
-		_, err := hujson.Parse([]byte(text))
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
-			continue
-		}
-		if errors.Unwrap(err) == nil {
-			t.Errorf("%q: the error holds no other one", text)
-		}
-		if strings.HasSuffix(want, ": ") && !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("%q: %v does not tell that the text ends", text, err)
-		}
 	}
 }
 
@@ -230,6 +188,7 @@ func TestJSONNothing(t *testing.T) {
 	}
 }
 
+// The places are taken out of the words of hujson's errors, which have them nowhere else.
 func TestJSONSyntax(t *testing.T) {
 	for _, test := range []struct {
 		text         string
