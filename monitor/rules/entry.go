@@ -82,7 +82,7 @@ func tells(e clients.Entry) bool {
 // clients use for other things, nor our own.
 func MayServe(exe string, args []string) bool {
 	c, ok := read(exe, args)
-	return ok && !c.guarded() && serves(c.Args) && !command.IsShim(exe, args)
+	return ok && !c.guarded() && serves(c.Args)
 }
 
 // ForChild is the rule for a process on the pipes of a client, of which nothing else is
@@ -110,30 +110,28 @@ func ForChild(in *monitor.Instance, info process.Info, name string) (Rule, error
 // its first word. The error says why that would match what others run too.
 func For(exe string, args []string) (Rule, error) {
 	c := command.Parse(exe, args)
-	r := Rule{Name: "for now"}
 	lastTwo := func(path string) string {
 		parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
 		return strings.Join(parts[max(0, len(parts)-2):], "/")
 	}
-	switch c.Runtime {
-	case command.Python:
-		r.Program, r.Arguments = "python", []string{lastTwo(c.Script)}
-		if c.Flag != "" {
-			r.Arguments = []string{c.Flag, c.Script}
+	r := Rule{Name: "for now", Program: lastTwo(c.Program)}
+	if len(c.Args) > 0 && isWord(c.Args[0]) {
+		r.Arguments = c.Args[:1]
+	}
+	for name, runtime := range families {
+		if runtime != c.Runtime {
+			continue
 		}
-	case command.Node:
-		r.Program, r.Arguments = "node", []string{lastTwo(c.Script)}
-	case command.Java:
-		r.Program, r.Arguments = "java", []string{lastTwo(c.Script)}
-		if c.Flag != "" {
-			r.Arguments = []string{c.Flag, lastTwo(c.Script)}
+		what := lastTwo(c.Script)
+		switch {
+		case runtime == command.Container:
+			what = c.Package
+		case c.Flag == "-m":
+			what = c.Script
 		}
-	case command.Container:
-		r.Program, r.Arguments = "docker", []string{c.Package}
-	default:
-		r.Program = lastTwo(c.Program)
-		if len(c.Args) > 0 && isWord(c.Args[0]) {
-			r.Arguments = c.Args[:1]
+		r.Program, r.Arguments = name, []string{what}
+		if c.Flag != "" {
+			r.Arguments = []string{c.Flag, what}
 		}
 	}
 	if c.Program == "" {

@@ -17,10 +17,10 @@ type subject struct {
 }
 
 // read tells what a process runs. It is false when that cannot be a server: the
-// executable is unreadable, or a launcher, or it cannot be told what runs.
+// executable is unreadable, a launcher or our shim, or it cannot be told what runs.
 func read(exe string, args []string) (subject, bool) {
 	c := command.Parse(exe, args)
-	if exe == "" || c.Program == "" || len(c.Through) > 0 {
+	if exe == "" || c.Program == "" || len(c.Through) > 0 || command.IsShim(exe, args) {
 		return subject{}, false
 	}
 	what := c.Program

@@ -47,20 +47,11 @@ func (s *Set) add(r Rule) {
 	}
 }
 
+// families are the programs of a rule that stand for a family.
+var families = map[string]command.Trait{"node": command.Node, "python": command.Python, "java": command.Java, "docker": command.Container}
+
 // runtimeNamed is the family that a rule names; 0 for a program of its own.
-func runtimeNamed(program string) command.Trait {
-	switch strings.ToLower(program) {
-	case "node":
-		return command.Node
-	case "python":
-		return command.Python
-	case "java":
-		return command.Java
-	case "docker":
-		return command.Container
-	}
-	return 0
-}
+func runtimeNamed(program string) command.Trait { return families[strings.ToLower(program)] }
 
 // compile takes a rule apart.
 func compile(r Rule) compiled {
@@ -101,7 +92,7 @@ func (s *Set) Match(exe string, args []string) (name string, ok bool) {
 		return "", false
 	}
 	i := slices.IndexFunc(s.rules, func(r compiled) bool { return r.match(&c) })
-	if i < 0 || s.rules[i].hidden || c.guarded() || command.IsShim(exe, args) {
+	if i < 0 || s.rules[i].hidden || c.guarded() {
 		return "", false
 	}
 	return s.rules[i].name, true
