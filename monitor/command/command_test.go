@@ -76,7 +76,6 @@ func TestParse(t *testing.T) {
 		{`C:\Windows\System32\cmd.exe`, "cmd|/c|npx|-y|x", "cmd > npx > x from x |"},
 		{`C:\Windows\System32\cmd.exe`, `cmd.exe|/C|chcp 65001 >nul && C:\n\npx.cmd -y x`, `cmd.exe > C:\n\npx.cmd > x from x |`},
 		{`C:\n\node.exe`, `C:\n\node.exe|C:\n\node_modules\npm\bin\npx-cli.js|-y|x`, `C:\n\node.exe > x from x |`},
-		{"/usr/bin/docker", "docker|compose|-f|x.yml|run|--rm|-T|mcp", "docker > docker-compose | compose -f x.yml run --rm -T mcp"},
 		{"/usr/bin/docker", "docker|mcp|gateway|run", "docker > docker-mcp | mcp gateway run"},
 		{"", "uvx|x", "uvx > x from x |"},
 		{"/bin/dash", "", " |"},

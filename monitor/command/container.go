@@ -20,8 +20,6 @@ const (
 		--read-only-tmpfs --replace --rmi --tls-verify --unsetenv-all`
 	// With these it is no server over standard input.
 	runRefused = `--detach --tty --entrypoint --help`
-
-	composeValues = `-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel`
 )
 
 // containerImage finds the image that "docker run -i" serves from, without its
@@ -75,23 +73,14 @@ func containerImage(args []string, named func(option, value string)) (image stri
 	return "", nil, false
 }
 
-// pluginCommand: "docker compose run SERVICE" and "docker mcp gateway run" start the
-// plugin of that name with the same arguments and wait for it. It is nil for any
-// other command of docker.
+// pluginCommand: "docker mcp gateway run" starts the plugin of that name with the same
+// arguments and waits for it. It is nil for any other command of docker.
 func pluginCommand(name string, words []string) []string {
 	rest := skipGlobal(words[1:])
-	switch {
-	case len(rest) == 0:
-		return nil
-	case rest[0] == "compose":
-		i := nextWord(rest, 1, composeValues)
-		if i >= len(rest) || rest[i] != "run" && rest[i] != "exec" || nextWord(rest, i+1, "") >= len(rest) {
-			return nil
-		}
-	case len(rest) < 3 || !slices.Equal(rest[:3], []string{"mcp", "gateway", "run"}):
+	if len(rest) < 3 || !slices.Equal(rest[:3], []string{"mcp", "gateway", "run"}) {
 		return nil
 	}
-	return append([]string{name + "-" + rest[0]}, rest...)
+	return append([]string{name + "-mcp"}, rest...)
 }
 
 // skipGlobal skips the options before the subcommand; nil when one is not known.
