@@ -34,7 +34,7 @@ var launchers = []struct{ names, verbs, values string }{
 }
 
 const (
-	nodeToolValues = `--prefix --dir --cwd -C --registry --userconfig --cache --cache-dir --loglevel --config --config-file --env-file
+	nodeToolValues = `-p --package --prefix --dir --cwd -C --registry --userconfig --cache --cache-dir --loglevel --config --config-file --env-file
 		--color`
 	// Source: --help of uv 0.13.8 and of pipx 1.18.4, and what uv takes besides.
 	pythonToolValues = `--allow-insecure-host --backend --build-constraint --build-constraints --cache-dir --color --config-file --config-setting
@@ -104,11 +104,7 @@ func findCommand(name string, words []string) (u unwrapped) {
 			return unwrapped{}
 		}
 	}
-	values := l.values
-	if values == nodeToolValues {
-		values += " -p --package"
-	}
-	at = nextWord(words, at, values)
+	at = nextWord(words, at, l.values)
 	switch name {
 	case "op", "doppler", "mise": // before it may be what to run it with
 		if i := slices.Index(words, "--"); i > 0 {
