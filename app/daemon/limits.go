@@ -9,6 +9,7 @@ import (
 	"lamplighter/app/launch"
 	"lamplighter/app/payload"
 	"lamplighter/app/share"
+	"lamplighter/app/share/proxy"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor/serena"
 	"lamplighter/monitor/stop"
@@ -38,6 +39,7 @@ type Limits struct {
 	Ask       share.PlanLimits
 	Dashboard dashboard.Limits
 	Launch    launch.Limits
+	Share     proxy.Limits
 	Stop      stop.Limits
 	Tray      serena.TrayLimits // of Serena's tray protocol
 	Watch     watch.Limits

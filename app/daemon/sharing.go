@@ -83,7 +83,7 @@ func (b *background) startSharing(unknownPins func() error, orders api.Stopper) 
 // webShare serves clients that speak HTTP.
 func (b *background) webShare() *proxy.Web {
 	return proxy.NewWeb(proxy.WebOptions{
-		Broker: b.sharing.broker, Ask: b.sharing.asker, Usual: b.sessions.usualSerena, Log: b.log,
+		Broker: b.sharing.broker, Ask: b.sharing.asker, Usual: b.sessions.usualSerena, Log: b.log, Limits: b.Limits.Share,
 	})
 }
 
@@ -93,7 +93,7 @@ func (b *background) serveShare(lockHeld bool) func(context.Context) error {
 	b.sharing.server = proxy.New(proxy.Options{
 		Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed,
 		Broker: b.sharing.broker, Ask: b.sharing.asker, Flags: b.clientFlags, Log: b.log,
-		CheckEvery: b.Limits.ShareCheck,
+		CheckEvery: b.Limits.ShareCheck, Limits: b.Limits.Share,
 	})
 	return func(ctx context.Context) error {
 		for {

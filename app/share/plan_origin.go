@@ -97,7 +97,7 @@ func projectOf(dir, serenaHome string, args arguments) (root, why string) {
 	case !args.hasProject:
 		return "", ""
 	case strings.HasPrefix(args.project, "~"):
-		return "", "its project " + shown + tilde
+		return "", "the project " + shown + tilde
 	case !isPath(args.project): // then a name counts first
 		switch roots, all := registered(serenaHome, args.project); {
 		case len(roots) > 1:
@@ -105,11 +105,11 @@ func projectOf(dir, serenaHome string, args arguments) (root, why string) {
 		case len(roots) == 1:
 			args.project = roots[0]
 		case !all:
-			return "", "its project " + shown + " may be the name of a project of Serena whose settings cannot be read (write its path)"
+			return "", "the project " + shown + " may be the name of a project of Serena whose settings cannot be read (write its path)"
 		}
 	}
 	if root = directory(args.project, dir); root == "" {
-		return "", "its project " + shown + " is not the path of a directory, or a name in Serena's settings"
+		return "", "the project " + shown + " is not the path of a directory, or a name in Serena's settings"
 	}
 	return root, ""
 }

@@ -28,7 +28,7 @@ func ReadCommand(goos string, command []string) Reading {
 	r := Reading{Serena: true, Page: page(args)}
 	parsed, why := parseArguments(args, "")
 	if why == "" && strings.HasPrefix(parsed.project, "~") {
-		why = "its project " + monitor.Shorten(monitor.Clean(parsed.project), 100) + tilde
+		why = "the project " + monitor.Shorten(monitor.Clean(parsed.project), 100) + tilde
 	}
 	r.Alone = why
 	return r

@@ -20,7 +20,7 @@ func TestRead(t *testing.T) {
 		{"linux", "uv run serena start-mcp-server --open-web-dashboard false", Reading{Serena: true, Alone: fromTheDir, Page: "false"}},
 		{"linux", "serena start-mcp-server --context ide -- ./--open-web-dashboard", Reading{Serena: true}},
 		{"linux", "serena start-mcp-server --context ide", Reading{Serena: true}},
-		{"linux", "serena start-mcp-server --context ide --project ~/w", Reading{Serena: true, Alone: "its project ~/w begins with ~, which nobody replaces by the home directory here (write the whole path)"}},
+		{"linux", "serena start-mcp-server --context ide --project ~/w", Reading{Serena: true, Alone: "the project ~/w begins with ~, which nobody replaces by the home directory here (write the whole path)"}},
 		{"linux", "serena start-mcp-server --context ide --project ${workspaceFolder}", Reading{Serena: true}}, // which the client replaces
 		{"linux", "serena start-mcp-server --transport sse", Reading{Serena: true, Alone: "it is to speak sse, and not stdio with its client"}},
 		{"linux", "bash -c serena", Reading{Alone: notSerena}},

@@ -215,6 +215,7 @@ func (c *client) share(ctx, deciding context.Context, next reader, greeting wire
 	name := naming{tell: member.Name, process: who, known: known}
 	o := SessionOptions{
 		Servers: member, Out: c.out, Initialize: greeting.Initialize, Initialized: greeting.Initialized, Log: c.log, Info: name.says,
+		Limits: c.options.Limits,
 	}
 	if plan.Moves {
 		o.Plan = func(ctx context.Context, project string) (share.Plan, error) {

@@ -38,6 +38,7 @@ type Options struct {
 	CheckEvery time.Duration // see socket.Options
 	HelloTime  time.Duration // that a connection has for its Hello; zero: 10 s
 	Most       int           // connections at a time; zero: 1,000
+	Limits     Limits        // of each session
 }
 
 // Server serves the clients that come through lamplighter-connect.

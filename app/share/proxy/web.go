@@ -21,6 +21,8 @@ type WebOptions struct {
 
 	Idle time.Duration // after which a session ends that nobody uses; zero: 30 min
 	Most int           // sessions at a time; zero: 1,000
+
+	Limits Limits // of each session
 }
 
 // Web serves clients that speak MCP over streamable HTTP (protocol revision

@@ -221,7 +221,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 	}
 	s.member = w.options.Broker.Attach(req.Context(), plan, monitor.Client{})
 	name := naming{tell: s.member.Name}
-	o := SessionOptions{Servers: s.member, Out: s, Ephemeral: true, Log: s.log, Info: name.says}
+	o := SessionOptions{Servers: s.member, Out: s, Ephemeral: true, Log: s.log, Info: name.says, Limits: w.options.Limits}
 	if plan.Moves {
 		o.Root = w.options.Ask.Root
 		o.Plan = func(ctx context.Context, project string) (share.Plan, error) {
