@@ -69,6 +69,7 @@ func (b *bench) sharing(t *testing.T) {
 	}
 	t.Logf("in turns, ms: by stdio %.0f, ours %.0f", byHand, first)
 	b.add(row{what: "first start of a server until a call is answered (today: stdio)", theirs: percentile(byHand, 50), ours: percentile(first, 50), unit: "ms", target: 1.05 * percentile(byHand, 50)})
+	b.moves(t, m)
 
 	var alone, shared []*e2e.Shim
 	for range sharers {
@@ -117,6 +118,34 @@ func (b *bench) sharing(t *testing.T) {
 	)
 	b.add(b.sharedLatency(t, m, project, direct, shared[0], floor)...)
 	m.Ends(t, os.Interrupt)
+}
+
+// moves measures activate_project of a client to a project whose server does not run,
+// beside starting that server for itself.
+func (b *bench) moves(t *testing.T, m *e2e.Manager) {
+	projects := []string{e2e.NamedProject(t, "north"), e2e.NamedProject(t, "south")}
+	command := []string{"serena", "start-mcp-server", "--agent-interface", "tools"}
+	client := m.WrapAs(t, t.TempDir(), append([]string{b.ours + "-connect", "connect", "--"}, command...))
+	client.Handshake(t)
+	var direct, moved []float64
+	for i := range 2 * firstStarts {
+		project := projects[i%2]
+		began := time.Now()
+		s := m.WrapAs(t, project, append([]string{m.Path("bin", "serena")}, append(command[1:], "--project", project)...))
+		s.Handshake(t)
+		s.Calls(t, 1, "activate_project", map[string]any{"project": project, "session": "x"})
+		direct = append(direct, inMilliseconds(time.Since(began)))
+		s.In.Close()
+		<-s.Ended
+		began = time.Now()
+		client.Calls(t, i+1, "activate_project", map[string]any{"project": project, "session": "x"})
+		moved = append(moved, inMilliseconds(time.Since(began)))
+		m.Does(t, "stop", "--all", "--force")
+		noServerLeft(t, m)
+	}
+	client.Terminated(t)
+	t.Logf("in turns, ms: by stdio %.0f, moves %.0f", direct, moved)
+	b.add(row{what: "a move to a project whose server does not run (today: starting it by stdio)", theirs: percentile(direct, 50), ours: percentile(moved, 50), unit: "ms", target: 1.05 * percentile(direct, 50)})
 }
 
 // noServerLeft waits until nothing runs but lamplighter, which is not the binary of

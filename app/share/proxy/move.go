@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"lamplighter/app/share/wire"
 )
@@ -100,7 +101,7 @@ func (l *Session) activate(pumping, calls context.Context, it *item) {
 	call, err := readCall(it.Params)
 	var project string
 	if err == nil && (json.Unmarshal(call.arguments["project"], &project) != nil || project == "") {
-		err = errors.New(activateTool + " needs a project: the path of its directory, or its name in Serena's settings.")
+		err = errors.New(activateTool + " needs a project: the path of its directory, or its name in Serena's settings")
 	}
 	var root string
 	known := false
@@ -113,7 +114,7 @@ func (l *Session) activate(pumping, calls context.Context, it *item) {
 		return
 	case err != nil:
 		l.projectIs(before)
-		l.tellText(it, notActivated+err.Error(), true)
+		l.tellText(it, notActivated+strings.TrimSuffix(err.Error(), ".")+".", true)
 		return
 	case !known:
 		l.projectIs(root)
@@ -144,7 +145,7 @@ func (l *Session) move(ctx context.Context, project string) (root string, known 
 	case err != nil:
 		return "", false, err
 	case plan.Alone != "":
-		return "", false, errors.New(plan.Alone + ".")
+		return "", false, errors.New(plan.Alone)
 	}
 	root = plan.Spec.Project
 	back := func() {}
