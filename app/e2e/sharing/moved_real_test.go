@@ -3,8 +3,11 @@
 package sharing
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +18,7 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/e2e"
+	"lamplighter/monitor/serena/serenatest"
 )
 
 // folders are that many without a project of Git or Serena.
@@ -78,6 +82,50 @@ func TestClientsWithoutAProject(t *testing.T) {
 		for _, client := range clients {
 			client.Terminated(t)
 		}
+	}
+}
+
+// Codex, Gemini CLI and a third client share one server by Serena's default command, in
+// three folders.
+func TestDefaultCommandOfRealClients(t *testing.T) {
+	t.Parallel()
+	s := e2e.SharingHome(t)
+	bin := filepath.Join(serenatest.Tools(t), "clients", "node_modules", ".bin")
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody answers, so that they wait with their servers
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	address := "http://" + silent.Addr().String()
+	// They pass on little of the environment, and nobody has a /run/user here.
+	line := append([]string{"env"}, slices.DeleteFunc(slices.Clone(s.Env), func(kv string) bool { return strings.HasPrefix(kv, "XDG_") })...)
+	line = append(line, e2e.ConnectProgram(), "connect", "--socket", s.Path("run", "lamplighter", "share.sock"), "--", "serena", "start-mcp-server")
+	dirs := folders(t, 3)
+	args, err := json.Marshal(line[1:])
+	gemini, errGemini := json.Marshal(map[string]any{
+		"mcpServers": map[string]any{"serena": map[string]any{"command": line[0], "args": line[1:]}},
+		"security":   map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}},
+	})
+	trusted, errTrusted := json.Marshal(map[string]string{dirs[1]: "TRUST_FOLDER"})
+	if err := errors.Join(err, errGemini, errTrusted); err != nil {
+		t.Fatal(err)
+	}
+	s.Write(t, fmt.Sprintf("model_provider = \"here\"\n[model_providers.here]\nname = \"here\"\nbase_url = %q\nenv_key = \"OPENAI_API_KEY\"\n"+
+		"[mcp_servers.serena]\ncommand = \"env\"\nargs = %s\nstartup_timeout_sec = 120\n", address+"/v1", args), ".codex", "config.toml")
+	s.Write(t, string(gemini), ".gemini", "settings.json")
+	s.Write(t, string(trusted), ".gemini", "trustedFolders.json")
+	env := append(e2e.WithClients(t, s.Env), "OPENAI_API_KEY=x", "GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL="+address)
+	startClient(t, dirs[0], env, filepath.Join(bin, "codex"), "exec", "--skip-git-repo-check", "hi")
+	startClient(t, dirs[1], env, filepath.Join(bin, "gemini"), "-p", "hi")
+	client := s.WrapAs(t, dirs[2], line)
+	client.Handshake(t)
+	client.Calls(t, 1, "initial_instructions", map[string]any{})
+	apptest.Eventually(t, "all three share one", func() bool {
+		shared := s.Shared(t)
+		return len(shared) == 1 && *shared[0].SharedBy == 3
+	})
+	if found := s.Serenas(); len(found) != 1 {
+		t.Errorf("servers: %v", s.Servers())
 	}
 }
 
