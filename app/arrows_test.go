@@ -65,7 +65,7 @@ func mayImport(from, to string) bool {
 	case from == "app/mcp": // knows a server and its protocol, and no client
 		return to == "app/share/wire"
 	case from == "app/share": // the servers, whoever their clients are
-		return below(to, "monitor") || slices.Contains([]string{"app/launch", "app/mcp", "app/share/wire"}, to)
+		return below(to, "monitor") || slices.Contains([]string{"app/launch", "app/mcp", "app/project", "app/share/wire"}, to)
 	case from == "app/share/proxy": // the clients
 		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/mcp", "app/payload", "app/socket"}, to)
 	case from == "app/socket": // whoever connects

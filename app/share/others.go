@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter/app/project"
 	"lamplighter/monitor"
 )
 
@@ -34,13 +35,14 @@ func (a *Planner) othersSee(ctx context.Context) (why string, err error) {
 	known := a.knownOthers()
 	if known.at.IsZero() {
 		// Many clients come together, and each process of the machine is looked at.
-		asked := a.asking.DoChan("", func() (any, error) { return a.askOthers(context.WithoutCancel(ctx)), nil })
-		select {
-		case result := <-asked:
-			known, _ = result.Val.(others)
-		case <-ctx.Done():
+		found, err := project.Look(ctx, &a.looks, "users", "", func(string) others { return a.askOthers() })
+		switch {
+		case ctx.Err() != nil:
 			return "", ctx.Err()
+		case err != nil:
+			found.err = err
 		}
+		known = found
 	}
 	if known.err != nil {
 		a.o.Log.Warn("who else is logged in is not known, so that nothing is shared", "error", known.err)
@@ -58,17 +60,9 @@ func (a *Planner) knownOthers() others {
 	return a.others
 }
 
-func (a *Planner) askOthers(ctx context.Context) others {
-	if known := a.knownOthers(); !known.at.IsZero() { // another has just asked
-		return known
-	}
-	found, err := look(ctx, a, func() others {
-		names, err := a.o.OthersLoggedIn()
-		return others{names: names, err: err, at: time.Now()}
-	})
-	if err != nil {
-		return others{err: err}
-	}
+func (a *Planner) askOthers() others {
+	names, err := a.o.OthersLoggedIn()
+	found := others{names: names, err: err, at: time.Now()}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.others = found

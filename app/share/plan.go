@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"lamplighter/app/launch"
+	"lamplighter/app/project"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
 )
@@ -92,18 +93,14 @@ type PlanLimits struct {
 	// Look is for a look at files. One on a network that has gone may never end; then
 	// its goroutine is lost.
 	Look time.Duration
-	// Turn is for waiting for its turn, on top: where many come at once, that some wait
-	// says nothing about the files.
-	Turn time.Duration
 }
 
 // Planner makes plans. It is safe for concurrent use.
 type Planner struct {
-	o       PlannerOptions
-	home    string        // the user's own, where an environment has none
-	looking chan struct{} // slots of looks at files
+	o     PlannerOptions
+	home  string        // the user's own, where an environment has none
+	looks project.Looks // at files
 
-	asking    singleflight.Group // who else is logged in
 	resolving singleflight.Group // what version a command runs, by the key of resolved
 	finding   sync.WaitGroup     // those that run
 	lifetime  context.Context    // of the Planner, from NewPlanner to Close
@@ -133,9 +130,9 @@ func NewPlanner(o PlannerOptions) *Planner {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Limits = PlanLimits{Look: cmp.Or(o.Limits.Look, 2*time.Second), Turn: cmp.Or(o.Limits.Turn, 10*time.Second)}
+	o.Limits.Look = cmp.Or(o.Limits.Look, 2*time.Second)
 	home, _ := os.UserHomeDir() // then a client without HOME has none either
-	a := &Planner{o: o, home: home, looking: make(chan struct{}, mostLooks), resolved: map[string]resolved{}}
+	a := &Planner{o: o, home: home, looks: project.Looks{Limit: o.Limits.Look}, resolved: map[string]resolved{}}
 	a.lifetime, a.end = context.WithCancel(context.Background())
 	return a
 }
@@ -187,7 +184,7 @@ func (a *Planner) Plan(ctx context.Context, w Request) (Plan, error) {
 		return plan, nil
 	}
 	env := relevant(runtime.GOOS, w.Env)
-	from, err := look(ctx, a, func() origin { return a.originOf(w, program, parsed, env) })
+	from, err := a.origin(ctx, w, program, parsed, env)
 	if err != nil {
 		return plan, a.silent(&plan, err)
 	}
@@ -233,7 +230,7 @@ func (a *Planner) ForProject(ctx context.Context, dir string, usual launch.Templ
 		return Plan{Alone: notSerena}, nil
 	}
 	var plan Plan
-	root, err := look(ctx, a, func() string { return directory(dir, "") })
+	root, err := project.Look(ctx, &a.looks, "directory", dir, func(dir string) string { return directory(dir, "") })
 	if err != nil {
 		return plan, a.silent(&plan, err)
 	}
@@ -250,18 +247,18 @@ func (a *Planner) ForProject(ctx context.Context, dir string, usual launch.Templ
 // Root is the project of a client over HTTP whose roots are these, by their addresses:
 // that of the only one that lies in a project; "" when there is none, or several do.
 func (a *Planner) Root(ctx context.Context, addresses []string) string {
-	found, err := look(ctx, a, func() (found []string) {
-		for _, address := range addresses[:min(len(addresses), mostRoots)] {
-			if root, why := rootAbove(pathOf(runtime.GOOS, address)); why == "" && root != "" {
-				found = append(found, root)
-			}
+	only := ""
+	for _, address := range addresses[:min(len(addresses), mostRoots)] {
+		root, err := project.Look(ctx, &a.looks, "root", pathOf(runtime.GOOS, address), func(dir string) string {
+			root, _ := rootAbove(dir)
+			return root
+		})
+		if err != nil || root != "" && only != "" {
+			return ""
 		}
-		return found
-	})
-	if err != nil || len(found) != 1 {
-		return ""
+		only = cmp.Or(only, root)
 	}
-	return found[0]
+	return only
 }
 
 // mostRoots is how many of a client's roots are looked at.
@@ -343,7 +340,7 @@ func (a *Planner) forUsual(ctx context.Context, w Request, usual launch.Template
 		return plan, nil
 	}
 	plan.Context, plan.Modes, plan.Version, plan.Moves = parsed.context, parsed.modes, r.Chosen.Version, !single
-	from, err := look(ctx, a, func() origin { return a.originOf(w, w.Command, parsed, env) })
+	from, err := a.origin(ctx, w, w.Command, parsed, env)
 	if err != nil {
 		return plan, a.silent(&plan, err)
 	}
@@ -369,7 +366,7 @@ func (a *Planner) forUsual(ctx context.Context, w Request, usual launch.Template
 
 // complete fills in what follows from the others.
 func (a *Planner) complete(ctx context.Context, plan *Plan, t launch.Template, from origin) error {
-	identity, err := look(ctx, a, func() string { return identityOf(t.Command[0]) })
+	identity, err := project.Look(ctx, &a.looks, "program", t.Command[0], identityOf)
 	if err != nil {
 		return a.silent(plan, err)
 	}
@@ -409,7 +406,7 @@ func tooOld(version string) string {
 // silent turns files that do not answer into a reason. The error is that of a
 // context.
 func (a *Planner) silent(plan *Plan, err error) error {
-	if !errors.Is(err, errSilent) {
+	if !errors.Is(err, project.ErrSilent) {
 		return err
 	}
 	plan.Alone = fmt.Sprintf("the files that tell what can be shared did not answer within %s: a network or a mount may hang", monitor.Span(a.o.Limits.Look))

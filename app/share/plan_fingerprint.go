@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lamplighter/app/project"
 	"lamplighter/monitor/statefile"
 )
 
@@ -47,7 +48,7 @@ func settingsOf(program, serenaHome, project string, named []string) settings {
 func (a *Planner) fingerprint(s settings) string {
 	ctx, cancel := context.WithTimeout(context.Background(), a.o.Limits.Look)
 	defer cancel()
-	sum, err := look(ctx, a, s.sum)
+	sum, err := project.Look(ctx, &a.looks, fmt.Sprint(s), s.program, func(string) string { return s.sum() })
 	if err != nil {
 		return "unknown " + rand.Text()
 	}

@@ -2,6 +2,7 @@ package share
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"lamplighter/app/project"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
 	"lamplighter/monitor/statefile"
@@ -32,7 +34,14 @@ type origin struct {
 	err              error       // an *InputError
 }
 
-// originOf looks at the files. It may hang where they do.
+// origin is originOf, which may hang where the files do: then the error is
+// project.ErrSilent.
+func (a *Planner) origin(ctx context.Context, w Request, program []string, args arguments, env map[string]string) (origin, error) {
+	what := hashed(fmt.Sprintf("%+v %q %+v %q", w, program, args, env))
+	return project.Look(ctx, &a.looks, what, w.Dir, func(string) origin { return a.originOf(w, program, args, env) })
+}
+
+// originOf looks at the files.
 func (a *Planner) originOf(w Request, program []string, args arguments, env map[string]string) origin {
 	var o origin
 	homeName := "HOME"

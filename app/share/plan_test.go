@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lamplighter/app/launch"
+	"lamplighter/app/project"
 	"lamplighter/monitor"
 )
 
@@ -242,13 +243,12 @@ func TestAProgramBeside(t *testing.T) {
 // TestSilentFiles: what lies on a network that has gone keeps nobody waiting.
 func TestSilentFiles(t *testing.T) {
 	a := asker(nil)
-	a.o.Limits = PlanLimits{time.Millisecond, time.Millisecond}
-	for range mostLooks {
-		a.looking <- struct{}{}
-	}
+	gone := make(chan struct{})
+	defer close(gone)
+	a.looks = project.Looks{Limit: time.Millisecond, Before: func(string) { <-gone }}
 	m := newMachine(t)
 	p := planned(t, a, m.wish(m.repo("alpha"), fromCwd))
-	if !strings.Contains(p.Alone, "did not answer within 0 s") {
+	if !strings.Contains(p.Alone, "did not answer within 2 s") {
 		t.Error(p.Alone)
 	}
 }
@@ -420,10 +420,9 @@ func TestFingerprints(t *testing.T) {
 		t.Error("the project's own files do not count")
 	}
 	a := asker(nil)
-	a.o.Limits = PlanLimits{time.Millisecond, time.Millisecond}
-	for range mostLooks {
-		a.looking <- struct{}{}
-	}
+	gone := make(chan struct{})
+	defer close(gone)
+	a.looks = project.Looks{Limit: time.Millisecond, Before: func(string) { <-gone }}
 	if one, two := a.fingerprint(settings{}), a.fingerprint(settings{}); one == two {
 		t.Error("what is not known is never the same")
 	}
