@@ -1,6 +1,11 @@
 package doctor
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"runtime"
+
+	"lamplighter/monitor/process"
+)
 
 // pathDirs are the directories of a PATH that count for us: absolute ones, each
 // once, in their order.
@@ -22,12 +27,5 @@ func pathDirs(path string) []string {
 // lookIn is the path of the program of that name in the first of these directories
 // that has one; "" for none.
 func lookIn(dirs []string, name string) string {
-	for _, dir := range dirs {
-		for _, ending := range programEndings {
-			if path := filepath.Join(dir, name+ending); runnable(path) == nil {
-				return path
-			}
-		}
-	}
-	return ""
+	return process.FindProgram(runtime.GOOS, dirs, name)
 }

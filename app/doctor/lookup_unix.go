@@ -10,8 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var programEndings = []string{""}
-
 // runnable is nil when there is a program at path that we may run.
 func runnable(path string) error {
 	info, err := os.Stat(path)

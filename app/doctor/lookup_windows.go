@@ -5,9 +5,6 @@ import (
 	"syscall"
 )
 
-// programEndings are those of what can be run without a shell's help.
-var programEndings = []string{".exe", ".com", ".cmd", ".bat"}
-
 // runnable is nil when there is a file at path: whether it can be run is told
 // by its name here.
 func runnable(path string) error {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"lamplighter/monitor/process"
 )
 
 // finder finds programs as clients would, who may have another PATH than we
@@ -18,16 +20,16 @@ type finder struct {
 
 // lookPath is the default of Options.LookPath. The error Is exec.ErrNotFound.
 func (f finder) lookPath(program string) (string, error) {
+	dirs := f.dirs()
 	if strings.ContainsRune(program, '/') || strings.ContainsRune(program, filepath.Separator) {
-		if path := f.in(filepath.Dir(program), filepath.Base(program)); path != "" && filepath.IsAbs(program) {
-			return path, nil
+		dirs = []string{filepath.Dir(program)}
+		if !filepath.IsAbs(program) {
+			dirs = nil
 		}
-		return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
+		program = filepath.Base(program)
 	}
-	for _, dir := range f.dirs() {
-		if path := f.in(dir, program); path != "" {
-			return path, nil
-		}
+	if path := process.FindProgram(f.goos, dirs, program); path != "" {
+		return path, nil
 	}
 	return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
 }
@@ -42,30 +44,6 @@ func (f finder) dirs() []string {
 		}
 	}
 	return dirs
-}
-
-// in is the path of a program in a directory, "" when it is not there.
-func (f finder) in(dir, name string) string {
-	for _, ending := range f.endings(name) {
-		path := filepath.Join(dir, name+ending)
-		info, err := os.Stat(path)
-		if err == nil && !info.IsDir() && (f.goos == "windows" || info.Mode().Perm()&0o111 != 0) {
-			return path
-		}
-	}
-	return ""
-}
-
-// endings are what Windows adds to the name of a program, in its order.
-func (f finder) endings(name string) []string {
-	if f.goos != "windows" {
-		return []string{""}
-	}
-	all := []string{".com", ".exe", ".bat", ".cmd"}
-	if slices.Contains(all, strings.ToLower(filepath.Ext(name))) {
-		return []string{""}
-	}
-	return all
 }
 
 // installed are the directories where installers put programs. Sources: the

@@ -10,6 +10,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/command"
+	"lamplighter/monitor/process"
 )
 
 // tools are the programs that language servers and what starts Serena use, as
@@ -49,44 +50,13 @@ func hasSeparator(name string) bool {
 // findProgram returns the absolute path of what a client starts by that name;
 // "" when there is none.
 func findProgram(dir string, dirs []string, name string) string {
-	if !hasSeparator(name) {
-		for _, d := range dirs {
-			if file := programIn(d, name); file != "" {
-				return file
-			}
+	if hasSeparator(name) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
 		}
-		return ""
+		dirs, name = []string{filepath.Dir(name)}, filepath.Base(name)
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
-	}
-	return programIn(filepath.Dir(name), filepath.Base(name))
-}
-
-func programIn(dir, name string) string {
-	for _, ending := range endings(name) {
-		if file := filepath.Join(dir, name+ending); runs(file) {
-			return file
-		}
-	}
-	return ""
-}
-
-// endings are what Windows adds to the name of a program, in its order.
-func endings(name string) []string {
-	if runtime.GOOS != "windows" {
-		return []string{""}
-	}
-	all := []string{".com", ".exe", ".bat", ".cmd"}
-	if slices.Contains(all, strings.ToLower(filepath.Ext(name))) {
-		return []string{""}
-	}
-	return all
-}
-
-func runs(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0)
+	return process.FindProgram(runtime.GOOS, dirs, name)
 }
 
 // findTools finds each of the tools. Directories count without symbolic links:
@@ -103,7 +73,7 @@ func findTools(dirs []string) []foundTool {
 			if found[i].path != "" {
 				continue
 			}
-			file := programIn(dir, found[i].name)
+			file := process.FindProgram(runtime.GOOS, []string{dir}, found[i].name)
 			if file == "" {
 				continue
 			}
