@@ -184,18 +184,8 @@ func (a *Planner) Plan(ctx context.Context, w Request) (Plan, error) {
 		return plan, nil
 	}
 	env := relevant(runtime.GOOS, w.Env)
-	from, err := a.origin(ctx, w, program, parsed, env)
-	if err != nil {
-		return plan, a.silent(&plan, err)
-	}
-	plan.Spec.Project = from.project
-	if from.err != nil {
-		return plan, from.err
-	}
-	if plan.Alone = from.alone; plan.Alone != "" {
-		return plan, nil
-	}
-	if plan.Alone, err = a.othersSee(ctx); plan.Alone != "" || err != nil {
+	from, err := a.origin(ctx, &plan, w, program, parsed, env)
+	if err != nil || plan.Alone != "" {
 		return plan, err
 	}
 	program = slices.Concat([]string{from.program}, program[1:])
@@ -340,22 +330,12 @@ func (a *Planner) forUsual(ctx context.Context, w Request, usual launch.Template
 		return plan, nil
 	}
 	plan.Context, plan.Modes, plan.Version, plan.Moves = parsed.context, parsed.modes, r.Chosen.Version, !single
-	from, err := a.origin(ctx, w, w.Command, parsed, env)
-	if err != nil {
-		return plan, a.silent(&plan, err)
-	}
-	plan.Spec.Project = from.project
-	if from.err != nil {
-		return plan, from.err
-	}
-	if plan.Alone = from.alone; plan.Alone == "" {
-		plan.Alone = tooOld(plan.Version)
-	}
-	if plan.Alone != "" {
-		return plan, nil
-	}
-	if plan.Alone, err = a.othersSee(ctx); plan.Alone != "" || err != nil {
+	from, err := a.origin(ctx, &plan, w, w.Command, parsed, env)
+	if err != nil || plan.Alone != "" {
 		return plan, err
+	}
+	if plan.Alone = tooOld(plan.Version); plan.Alone != "" {
+		return plan, nil
 	}
 	template := launch.Template{
 		Name: monitor.KindSerena, Command: w.Command, Arguments: parsed.kept, Directory: fill(usual.Directory),

@@ -34,14 +34,23 @@ type origin struct {
 	err              error       // an *InputError
 }
 
-// origin is originOf, which may hang where the files do: then the error is
-// project.ErrSilent.
-func (a *Planner) origin(ctx context.Context, w Request, program []string, args arguments, env map[string]string) (origin, error) {
+// origin finds the origin of a plan, which then says if it cannot be shared because of
+// that, or because of who is logged in.
+func (a *Planner) origin(ctx context.Context, plan *Plan, w Request, program []string, args arguments, env map[string]string) (origin, error) {
 	what := hashed(fmt.Sprintf("%+v %q %+v %q", w, program, args, env))
-	return project.Look(ctx, &a.looks, what, w.Dir, func(string) origin { return a.originOf(w, program, args, env) })
+	from, err := project.Look(ctx, &a.looks, what, w.Dir, func(string) origin { return a.originOf(w, program, args, env) })
+	if err != nil {
+		return from, a.silent(plan, err)
+	}
+	plan.Spec.Project = from.project
+	if plan.Alone = from.alone; plan.Alone != "" || from.err != nil {
+		return from, from.err
+	}
+	plan.Alone, err = a.othersSee(ctx)
+	return from, err
 }
 
-// originOf looks at the files.
+// originOf looks at the files. It may hang where they do.
 func (a *Planner) originOf(w Request, program []string, args arguments, env map[string]string) origin {
 	var o origin
 	homeName := "HOME"
