@@ -141,7 +141,7 @@ func (s *street) share(t *testing.T, p *browsertest.Page) {
 	dismissAll(t, p)
 
 	// What starts a Serena in a way that cannot be changed is left alone, and said.
-	p.Click(t, browsertest.Button("Run its Serena through Lamplighter… Claude Code"))
+	p.Click(t, browsertest.Button("Share its Serena… Claude Code"))
 	p.AwaitText(t, openDialog, "in a shell is left alone. It starts Serena through bash")
 	choose(t, p, "Cancel")
 	noDialog(t, p)
