@@ -118,7 +118,7 @@ func holder(port int) string {
 	for i := range all {
 		pids[i] = all[i].PID
 	}
-	listeners, err := process.NewPorts().Listeners(pids)
+	listeners, err := process.Listeners(pids)
 	if err != nil {
 		return unknown
 	}

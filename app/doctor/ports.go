@@ -69,7 +69,7 @@ func listeners(table []process.Info) ([]process.Listener, error) {
 	for i := range table {
 		pids[i] = table[i].PID
 	}
-	return process.NewPorts().Listeners(pids)
+	return process.Listeners(pids)
 }
 
 // holderOf finds who has a port. Where none of our processes has it, a

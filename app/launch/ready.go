@@ -109,7 +109,6 @@ func reachable(a netip.Addr) bool {
 
 // looker returns a function that looks at the tree of a keeper.
 func looker(keeper monitor.Identity) func() (sight, error) {
-	ports := process.NewPorts()
 	return func() (sight, error) {
 		tree, err := process.Tree(keeper)
 		if err != nil {
@@ -119,7 +118,7 @@ func looker(keeper monitor.Identity) func() (sight, error) {
 		for _, p := range tree {
 			pids = append(pids, p.PID)
 		}
-		listeners, err := ports.Listeners(pids)
+		listeners, err := process.Listeners(pids)
 		return sight{tree, listeners}, err
 	}
 }

@@ -80,7 +80,7 @@ func BenchmarkListeners(b *testing.B) {
 	pids := servers(b, 100)
 	b.Run("ours", func(b *testing.B) {
 		for b.Loop() {
-			if got, err := NewPorts().Listeners(pids); err != nil || len(got) != len(pids) {
+			if got, err := Listeners(pids); err != nil || len(got) != len(pids) {
 				b.Fatal(got, err)
 			}
 		}

@@ -13,12 +13,6 @@ type Connection struct {
 	Peer netip.AddrPort // address of the far end; IPv4 inside IPv6 is IPv4
 }
 
-// Ports finds out which of some processes listen where.
-type Ports struct{}
-
-// NewPorts makes a Ports.
-func NewPorts() *Ports { return &Ports{} }
-
 // sortConnections puts connections in the order that Connections promises, each
 // once.
 func sortConnections(list []Connection) []Connection {
@@ -39,29 +33,4 @@ func checkPort(port int) error {
 		return fmt.Errorf("listing the connections to port %d: there is no such port", port)
 	}
 	return nil
-}
-
-// tcpEnd is one end of a TCP connection as the system's table shows it.
-type tcpEnd struct {
-	local, remote netip.AddrPort
-	established   bool
-	pid           int // 0 unknown
-	uid           int // -1 unknown
-}
-
-// connectionsIn finds the connections to a local port in a table of all ends,
-// for systems whose table says which process has which.
-func connectionsIn(table []tcpEnd, port int) []Connection {
-	type way struct{ from, to netip.AddrPort }
-	owner := make(map[way]int)
-	for _, e := range table {
-		owner[way{e.local, e.remote}] = e.pid
-	}
-	var found []Connection
-	for _, e := range table {
-		if e.established && int(e.local.Port()) == port {
-			found = append(found, Connection{PID: owner[way{e.remote, e.local}], Peer: e.remote})
-		}
-	}
-	return sortConnections(found)
 }

@@ -18,7 +18,7 @@ import (
 //
 // Sockets are joined by inode, so a process in another network namespace has no
 // listeners unless it holds a socket of ours, which we can reach.
-func (*Ports) Listeners(pids []int) ([]Listener, error) {
+func Listeners(pids []int) ([]Listener, error) {
 	if len(pids) == 0 {
 		return nil, nil
 	}

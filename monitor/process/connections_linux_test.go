@@ -43,9 +43,9 @@ func holder(t testing.TB, l *net.TCPListener) int {
 	return pid
 }
 
-func listeners(t testing.TB, p *Ports, pids ...int) []Listener {
+func listeners(t testing.TB, pids ...int) []Listener {
 	t.Helper()
-	got, err := p.Listeners(pids)
+	got, err := Listeners(pids)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +67,8 @@ func TestListenersOfBothFamilies(t *testing.T) {
 	defer client.Close()
 	other := sleeper(t)
 	expected := want(Listener{me, four}, Listener{me, six}, Listener{me, any4}, Listener{me, any6})
-	p := NewPorts()
 	for range 3 {
-		if got := listeners(t, p, me, other.PID, me); !slices.Equal(got, expected) {
+		if got := listeners(t, me, other.PID, me); !slices.Equal(got, expected) {
 			t.Errorf("%v, want %v", got, expected)
 		}
 	}
@@ -83,30 +82,29 @@ func TestListenersChange(t *testing.T) {
 	a := holder(t, l)
 	idle := sleeper(t).PID
 	me := os.Getpid()
-	p := NewPorts()
-	if got := listeners(t, p, a, idle, me); !slices.Equal(got, want(Listener{a, addr})) {
+	if got := listeners(t, a, idle, me); !slices.Equal(got, want(Listener{a, addr})) {
 		t.Fatalf("%v", got)
 	}
 	l2, addr2 := listen(t, "tcp4", "127.0.0.1:0") // opened by a process that is known already
-	if got := listeners(t, p, a, idle, me); !slices.Equal(got, want(Listener{a, addr}, Listener{me, addr2})) {
+	if got := listeners(t, a, idle, me); !slices.Equal(got, want(Listener{a, addr}, Listener{me, addr2})) {
 		t.Errorf("a new listener: %v", got)
 	}
 	l2.Close()
-	if got := listeners(t, p, a, idle, me); !slices.Equal(got, want(Listener{a, addr})) {
+	if got := listeners(t, a, idle, me); !slices.Equal(got, want(Listener{a, addr})) {
 		t.Errorf("a closed listener: %v", got)
 	}
-	if got := listeners(t, p, idle); len(got) > 0 {
+	if got := listeners(t, idle); len(got) > 0 {
 		t.Errorf("not asked for: %v", got)
 	}
-	if got := listeners(t, p, a, idle, unused(t)); !slices.Equal(got, want(Listener{a, addr})) {
+	if got := listeners(t, a, idle, unused(t)); !slices.Equal(got, want(Listener{a, addr})) {
 		t.Errorf("asked again: %v", got)
 	}
 	kill(t, a, syscall.SIGKILL)
 	waitForState(t, a, Unreaped)
-	if got := listeners(t, p, a, idle); len(got) > 0 {
+	if got := listeners(t, a, idle); len(got) > 0 {
 		t.Errorf("of a dead process: %v", got)
 	}
-	if got := listeners(t, p); len(got) > 0 {
+	if got := listeners(t); len(got) > 0 {
 		t.Errorf("nobody: %v", got)
 	}
 }
@@ -123,7 +121,7 @@ func TestSharedListenerIsListedForEach(t *testing.T) {
 	child := start(t, cmd)
 	waitForName(t, child, "sleep")
 	me := os.Getpid()
-	if got := listeners(t, NewPorts(), me, child); !slices.Equal(got, want(Listener{me, addr}, Listener{child, addr})) {
+	if got := listeners(t, me, child); !slices.Equal(got, want(Listener{me, addr}, Listener{child, addr})) {
 		t.Errorf("%v", got)
 	}
 }
@@ -157,7 +155,7 @@ func TestAnotherNetworkNamespaceHasNoListeners(t *testing.T) {
 	if _, err := strconv.Atoi(strings.TrimSpace(line)); err != nil {
 		t.Fatalf("the helper says %q", line)
 	}
-	if got := listeners(t, NewPorts(), pid); len(got) > 0 {
+	if got := listeners(t, pid); len(got) > 0 {
 		t.Errorf("%v", got)
 	}
 }

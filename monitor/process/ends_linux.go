@@ -296,7 +296,7 @@ func (f file) label() string {
 // tell about its sockets. With an error nothing is known.
 //
 // Source: /proc/net/unix, proc(5).
-func HasUnixClients(servers, _ []monitor.Identity) (bool, error) {
+func HasUnixClients(servers []monitor.Identity) (bool, error) {
 	var held []end
 	var unknown error
 	for _, id := range servers {

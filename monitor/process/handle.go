@@ -133,7 +133,7 @@ func (h *Handle) Close() { _ = h.process.Release() } // Windows refuses the seco
 // confirm returns nil when the pid is certainly still this process, else why it
 // is not: before a signal, what cannot be read does not count as the same.
 func confirm(id monitor.Identity) error {
-	s, err := identify(id.PID)
+	s, err := ReadStat(id.PID)
 	if err != nil {
 		return err
 	}

@@ -76,35 +76,28 @@ func Children(pid int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := descend(s, 1)
-	if err != nil {
-		return nil, err
+	tree, err := Tree(s.Identity)
+	var pids []int
+	for _, below := range tree {
+		if below.Parent == pid && below.PID != pid {
+			pids = append(pids, below.PID)
+		}
 	}
-	pids := make([]int, 0, len(tree)-1)
-	for _, s := range tree[1:] {
-		pids = append(pids, s.PID)
-	}
-	return pids, nil
+	return pids, err
 }
 
 // Tree returns the stat of root and of all its descendants, root first, every
 // parent before its children. The error is ErrGone when root is no longer that
-// process.
+// process. A child that started before its parent is none: its real parent has
+// ended and the pid was reused.
 func Tree(root monitor.Identity) ([]Stat, error) {
 	s, err := ReadStat(root.PID)
+	if err == nil && s.Identity != root {
+		err = gone(root.PID)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if s.Identity != root {
-		return nil, gone(root.PID)
-	}
-	return descend(s, -1)
-}
-
-// descend finds the descendants of root, depth generations of them (all if
-// negative). A child that started before its parent is none: its real parent
-// has ended and the pid was reused.
-func descend(root Stat, depth int) ([]Stat, error) {
 	all, err := everyone()
 	if err != nil {
 		return nil, fmt.Errorf("listing all processes: %w", err)
@@ -115,24 +108,15 @@ func descend(root Stat, depth int) ([]Stat, error) {
 			children[l.parent] = append(children[l.parent], l.pid)
 		}
 	}
-	pids := []int{root.PID}
-	for from := 0; depth != 0 && from < len(pids); depth-- {
-		generation := pids[from:]
-		from = len(pids)
-		for _, parent := range generation {
-			for _, pid := range children[parent] {
-				if !slices.Contains(pids, pid) {
-					pids = append(pids, pid)
-				}
+	tree := []Stat{s}
+	for i := 0; i < len(tree); i++ {
+		tree[i].RSSBytes, _ = ResidentMemory(tree[i].PID)
+		for _, pid := range children[tree[i].PID] {
+			s, err := ReadStat(pid)
+			isIn := slices.ContainsFunc(tree, func(p Stat) bool { return p.PID == pid })
+			if err == nil && !isIn && s.Parent == tree[i].PID && s.Start >= tree[i].Start {
+				tree = append(tree, s)
 			}
-		}
-	}
-	tree := []Stat{root}
-	for _, pid := range pids[1:] {
-		s, err := ReadStat(pid)
-		above := slices.IndexFunc(tree, func(p Stat) bool { return p.PID == s.Parent })
-		if err == nil && above >= 0 && s.Start >= tree[above].Start {
-			tree = append(tree, s)
 		}
 	}
 	return tree, nil
@@ -140,48 +124,26 @@ func descend(root Stat, depth int) ([]Stat, error) {
 
 // Listeners returns the TCP addresses on which these processes listen, sorted
 // by port. Processes that are gone or hidden from us have none.
-func (*Ports) Listeners(pids []int) ([]Listener, error) {
+func Listeners(pids []int) ([]Listener, error) {
 	if len(pids) == 0 {
 		return nil, nil
 	}
-	wanted := make(map[int]bool, len(pids))
-	for _, pid := range pids {
-		wanted[pid] = true
-	}
-	all, err := net.Connections("tcp")
+	table, err := tcpTable()
 	if err != nil {
 		return nil, fmt.Errorf("listing the TCP sockets: %w", err)
 	}
 	var found []Listener
-	for _, c := range all {
-		if addr, ok := listens(c); ok && wanted[int(c.Pid)] {
-			found = append(found, Listener{PID: int(c.Pid), Addr: addr})
+	for _, e := range table {
+		if e.status == "LISTEN" && slices.Contains(pids, e.pid) {
+			found = append(found, Listener{PID: e.pid, Addr: e.local})
 		}
 	}
 	return sortListeners(found), nil
 }
 
-// listens returns the address of a listening socket. lsof, which gopsutil asks
-// on macOS, writes a wildcard address as a star.
-func listens(c net.ConnectionStat) (netip.AddrPort, bool) {
-	if c.Status != "LISTEN" || c.Laddr.Port == 0 || c.Laddr.Port > math.MaxUint16 {
-		return netip.AddrPort{}, false
-	}
-	addr, err := netip.ParseAddr(c.Laddr.IP)
-	switch {
-	case c.Laddr.IP == "*" && c.Family == syscall.AF_INET:
-		addr = netip.IPv4Unspecified()
-	case c.Laddr.IP == "*":
-		addr = netip.IPv6Unspecified()
-	case err != nil:
-		return netip.AddrPort{}, false
-	}
-	return netip.AddrPortFrom(addr.Unmap(), uint16(c.Laddr.Port)), true
-}
-
 // Connections returns the established TCP connections whose end on this machine
-// has that port, sorted by the far end. Of processes that share the far end,
-// one is named: on macOS the one that used it last.
+// has that port, sorted by the far end. On Windows one of the processes that share
+// the far end is named.
 func Connections(port int) ([]Connection, error) {
 	if err := checkPort(port); err != nil {
 		return nil, err
@@ -190,29 +152,83 @@ func Connections(port int) ([]Connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the connections to port %d: %w", port, err)
 	}
-	return connectionsIn(table, port), nil
+	type way struct{ from, to netip.AddrPort }
+	owners := make(map[way][]int)
+	for _, e := range table {
+		owners[way{e.local, e.remote}] = append(owners[way{e.local, e.remote}], e.pid)
+	}
+	var found []Connection
+	for _, e := range table {
+		if e.status != "ESTABLISHED" || int(e.local.Port()) != port {
+			continue
+		}
+		pids := owners[way{e.remote, e.local}]
+		if len(pids) == 0 {
+			pids = []int{0}
+		}
+		for _, pid := range pids {
+			found = append(found, Connection{PID: pid, Peer: e.remote})
+		}
+	}
+	return sortConnections(found), nil
 }
 
 // PeerIsOurs reports whether the other end of a connection within this machine is
 // open in a process of our user: local and remote are our end's addresses. The
-// error is fs.ErrNotExist when there is no such end here.
+// error is fs.ErrNotExist when there is no such end here, as for what the system
+// keeps of one that was closed, and on macOS for one of another user.
 func PeerIsOurs(local, remote netip.AddrPort) (bool, error) {
-	ours, err := peerIsOurs(local, remote)
+	ours := false
+	table, err := tcpTable()
+	if err == nil {
+		i := slices.IndexFunc(table, func(e tcpEnd) bool { return e.pid != 0 && e.local == plain(remote) && e.remote == plain(local) })
+		if i < 0 {
+			err = fs.ErrNotExist
+		} else {
+			ours, err = SameUser(table[i].pid)
+		}
+	}
 	if err != nil {
 		return false, fmt.Errorf("looking for the owner of %v: %w", remote, err)
 	}
 	return ours, nil
 }
 
-func peerIsOurs(local, remote netip.AddrPort) (bool, error) {
-	table, err := tcpTable()
+// tcpEnd is one end of a TCP connection, or a socket that listens.
+type tcpEnd struct {
+	local, remote netip.AddrPort // the second is no address for what listens
+	status        string         // "LISTEN", "ESTABLISHED"
+	pid           int            // 0 unknown
+}
+
+// tcpTable asks for all TCP sockets: by GetExtendedTcpTable on Windows, and by
+// lsof on macOS, which knows our user's only.
+func tcpTable() ([]tcpEnd, error) {
+	all, err := net.Connections("tcp")
 	if err != nil {
-		return false, err
+		return nil, fmt.Errorf("reading the TCP table: %w", err)
 	}
-	for _, e := range table {
-		if e.local == plain(remote) && e.remote == plain(local) {
-			return e.isOurs()
+	table := make([]tcpEnd, 0, len(all))
+	for _, c := range all {
+		remote, _ := parseAddr(c.Raddr, c.Family)
+		if local, ok := parseAddr(c.Laddr, c.Family); ok {
+			table = append(table, tcpEnd{local, remote, c.Status, int(c.Pid)})
 		}
 	}
-	return false, fs.ErrNotExist
+	return table, nil
 }
+
+// parseAddr reads an address of a family; lsof writes a wildcard as a star.
+func parseAddr(a net.Addr, family uint32) (netip.AddrPort, bool) {
+	addr, err := netip.ParseAddr(a.IP)
+	switch {
+	case a.IP == "*" && family == syscall.AF_INET:
+		addr, err = netip.IPv4Unspecified(), nil
+	case a.IP == "*":
+		addr, err = netip.IPv6Unspecified(), nil
+	}
+	return netip.AddrPortFrom(addr.Unmap(), uint16(a.Port)), err == nil && a.Port > 0 && a.Port <= math.MaxUint16
+}
+
+// sameInput cannot be found out here.
+func sameInput(server, wrapper monitor.Identity) bool { return true }

@@ -65,7 +65,7 @@ type Stat struct {
 	Parent   int // pid
 	State    RunState
 	CPU      time.Duration // user and system time of all its threads so far
-	RSSBytes uint64        // resident memory; on Linux Tree alone tells, and elsewhere ReadStat too
+	RSSBytes uint64        // resident memory, which Tree alone tells
 }
 
 // ResidentMemory is that of a process now, in bytes.
@@ -83,7 +83,7 @@ type Listener struct {
 	Addr netip.AddrPort // a wildcard address stays one; IPv4 inside IPv6 is IPv4
 }
 
-// sortListeners puts listeners in the order that Ports promises, each once.
+// sortListeners puts listeners in the order that Listeners promises, each once.
 func sortListeners(list []Listener) []Listener {
 	slices.SortFunc(list, func(a, b Listener) int {
 		if a.Addr.Port() != b.Addr.Port() {

@@ -218,9 +218,6 @@ func sinceBoot() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// identify is ReadStat where memory and CPU time do not matter.
-func identify(pid int) (Stat, error) { return ReadStat(pid) }
-
 // ReadStat reads the current state of any process that we may see.
 func ReadStat(pid int) (Stat, error) {
 	var buf [statSize]byte

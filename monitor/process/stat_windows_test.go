@@ -117,10 +117,11 @@ func TestWhatIsGone(t *testing.T) {
 
 func TestStatTellsMemoryAndTime(t *testing.T) {
 	h := start(t, "busy")
-	s, err := ReadStat(h.PID)
+	tree, err := Tree(h.Identity)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := tree[0]
 	if s.Parent != os.Getpid() || s.State != Running || s.RSSBytes == 0 {
 		t.Errorf("%+v", s)
 	}
@@ -180,11 +181,11 @@ func TestListeners(t *testing.T) {
 		want = append(want, Listener{PID: h.PID, Addr: addr})
 	}
 	want = sortListeners(want)
-	got, err := NewPorts().Listeners([]int{h.PID, quiet.PID, 1 << 20})
+	got, err := Listeners([]int{h.PID, quiet.PID, 1 << 20})
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
-	if none, err := NewPorts().Listeners([]int{quiet.PID}); err != nil || len(none) > 0 {
+	if none, err := Listeners([]int{quiet.PID}); err != nil || len(none) > 0 {
 		t.Errorf("%v, %v", none, err)
 	}
 }

@@ -36,9 +36,8 @@ type System interface {
 	Tree(root monitor.Identity) ([]Stat, error)
 	// Ends are the ends of pipes and sockets that a server holds.
 	Ends(server monitor.Identity) Ends
-	// Listeners begins to follow on which TCP addresses processes listen: Ports. Each
-	// answer is sorted by port.
-	Listeners() (ask func(pids []int) ([]Listener, error))
+	// Listeners are the TCP addresses on which processes listen, sorted by port.
+	Listeners(pids []int) ([]Listener, error)
 	// Connections are the established connections to a local port.
 	Connections(port int) ([]Connection, error)
 	// Service is the unit or container that manages the tree of a server, "" for
@@ -63,7 +62,7 @@ type Ends interface {
 	Abandoned() (bool, error)
 	// HasUnixClients reports whether somebody may have come in over a unix socket of
 	// these processes of its tree: the function of that name.
-	HasUnixClients(servers, tree []monitor.Identity) (bool, error)
+	HasUnixClients(servers []monitor.Identity) (bool, error)
 	// SameInput reports whether another process has the same standard input.
 	SameInput(wrapper monitor.Identity) bool
 	// Directory is its working directory.
@@ -103,7 +102,7 @@ func (local) Started(id monitor.Identity) (time.Time, error) { return StartedAt(
 func (local) SameUser(pid int) (bool, error)                 { return SameUser(pid) }
 func (local) Tree(root monitor.Identity) ([]Stat, error)     { return Tree(root) }
 func (local) Ends(server monitor.Identity) Ends              { return localEnds{server} }
-func (local) Listeners() func([]int) ([]Listener, error)     { return NewPorts().Listeners }
+func (local) Listeners(pids []int) ([]Listener, error)       { return Listeners(pids) }
 func (local) Connections(port int) ([]Connection, error)     { return Connections(port) }
 func (local) Exits() Exits                                   { return NewExitWatch() }
 
@@ -137,8 +136,8 @@ func (e localEnds) Holder(client monitor.Identity) (Info, Link, bool, error) {
 }
 func (e localEnds) Closed(link Link) (bool, error) { return link.Closed(e.server) }
 func (e localEnds) Abandoned() (bool, error)       { return Abandoned(e.server) }
-func (e localEnds) HasUnixClients(servers, tree []monitor.Identity) (bool, error) {
-	return HasUnixClients(servers, tree)
+func (e localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
+	return HasUnixClients(servers)
 }
 func (e localEnds) SameInput(wrapper monitor.Identity) bool { return sameInput(e.server, wrapper) }
 

@@ -3,11 +3,9 @@ package process
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/shirou/gopsutil/v3/process"
@@ -90,41 +88,28 @@ func readOurs(pid int) (Info, error) {
 	return Read(pid)
 }
 
-// Read reads who a process is. Exe is the path as it was given to exec, so it
-// is empty when that was relative. Args is empty for processes of other users.
+// Read reads who a process is. Exe and Args are empty for processes of other users
+// and for those that have ended, which the system tells nothing of.
 func Read(pid int) (Info, error) {
 	k, err := kinfo(pid)
 	if err != nil {
 		return Info{}, err
 	}
 	info := Info{Identity: identity(k), Parent: int(k.Eproc.Ppid), Name: shortName(k)}
-	// Refused for processes of others and for those that have ended.
-	if raw, err := unix.SysctlRaw("kern.procargs2", pid); err == nil {
-		info.Exe, info.Args = parseProcArgs(raw)
-	}
-	if !strings.HasPrefix(info.Exe, "/") {
-		info.Exe = ""
-	}
+	p := process.Process{Pid: int32(pid)}
+	info.Exe, _ = p.Exe()
+	info.Args, _ = p.CmdlineSlice()
 	return info, nil
 }
 
-// identify is ReadStat where memory and CPU time do not matter.
-func identify(pid int) (Stat, error) {
+// ReadStat reads the current state of any process. CPU is 0 for those of other
+// users.
+func ReadStat(pid int) (Stat, error) {
 	k, err := kinfo(pid)
 	if err != nil {
 		return Stat{}, err
 	}
-	return Stat{Identity: identity(k), Parent: int(k.Eproc.Ppid), State: runState(k)}, nil
-}
-
-// ReadStat reads the current state of any process. CPU and RSSBytes are 0 for
-// those of other users.
-func ReadStat(pid int) (Stat, error) {
-	s, err := identify(pid)
-	if err != nil {
-		return Stat{}, err
-	}
-	s.RSSBytes, _ = ResidentMemory(pid)
+	s := Stat{Identity: identity(k), Parent: int(k.Eproc.Ppid), State: runState(k)}
 	if times, err := (&process.Process{Pid: int32(pid)}).Times(); err == nil {
 		s.CPU = time.Duration((times.User + times.System) * float64(time.Second))
 	}
@@ -165,9 +150,6 @@ func BootID() (string, error) {
 	return id, nil
 }
 
-// sameInput cannot be found out on macOS without cgo.
-func sameInput(server, wrapper monitor.Identity) bool { return true }
-
 // launchctlLimit is how long launchctl may take.
 const launchctlLimit = 5 * time.Second
 
@@ -198,21 +180,3 @@ func ServiceOf(ctx context.Context, tree []monitor.Identity) (unit string, err e
 	}
 	return "", nil
 }
-
-// tcpTable asks the kernel for all TCP sockets. The table may grow between the
-// question for its length and the one for itself.
-func tcpTable() ([]tcpEnd, error) {
-	const name = "net.inet.tcp.pcblist_n"
-	for tries := 0; ; tries++ {
-		raw, err := unix.SysctlRaw(name)
-		if err == nil {
-			return parsePCBList(raw), nil
-		}
-		if tries == 3 || !errors.Is(err, unix.ENOMEM) {
-			return nil, fmt.Errorf("sysctl %s: %w", name, err)
-		}
-	}
-}
-
-// isOurs reports whether an end is open in a process of our user.
-func (e tcpEnd) isOurs() (bool, error) { return e.pid != 0 && e.uid == os.Getuid(), nil }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -14,7 +12,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/shirou/gopsutil/v3/net"
 	"github.com/shirou/gopsutil/v3/process"
 	"golang.org/x/sys/windows"
 
@@ -186,8 +183,8 @@ func Read(pid int) (Info, error) {
 	return p.info()
 }
 
-// identify is ReadStat where memory does not matter.
-func identify(pid int) (Stat, error) {
+// ReadStat reads the current state of any process that we may open.
+func ReadStat(pid int) (Stat, error) {
 	p, err := open(pid)
 	if err != nil {
 		return Stat{}, err
@@ -199,16 +196,6 @@ func identify(pid int) (Stat, error) {
 	}
 	parent, err := p.parent()
 	return Stat{Identity: id, Parent: parent, CPU: cpu}, err
-}
-
-// ReadStat reads the current state of any process that we may open.
-func ReadStat(pid int) (Stat, error) {
-	s, err := identify(pid)
-	if err != nil {
-		return Stat{}, err
-	}
-	s.RSSBytes, _ = ResidentMemory(pid)
-	return s, nil
 }
 
 // StartedAt is the wall-clock time at which the process started, for showing
@@ -255,9 +242,6 @@ func BootID() (string, error) {
 	}
 	return strconv.FormatInt(t.bootTime-int64(t.bootTimeBias), 16), nil
 }
-
-// sameInput cannot be found out on Windows.
-func sameInput(server, wrapper monitor.Identity) bool { return true }
 
 var (
 	terminateSignal           = os.Kill
@@ -311,37 +295,6 @@ func ServiceOf(ctx context.Context, tree []monitor.Identity) (unit string, err e
 			return "", nil
 		}
 	}
-}
-
-// tcpTable asks for all TCP sockets, by GetExtendedTcpTable.
-func tcpTable() ([]tcpEnd, error) {
-	all, err := net.Connections("tcp")
-	if err != nil {
-		return nil, fmt.Errorf("reading the TCP table: %w", err)
-	}
-	table := make([]tcpEnd, 0, len(all))
-	for _, c := range all {
-		local, okLocal := parseAddr(c.Laddr)
-		remote, okRemote := parseAddr(c.Raddr)
-		if okLocal && okRemote {
-			table = append(table, tcpEnd{local: local, remote: remote, established: c.Status == "ESTABLISHED", pid: int(c.Pid), uid: -1})
-		}
-	}
-	return table, nil
-}
-
-func parseAddr(a net.Addr) (netip.AddrPort, bool) {
-	addr, err := netip.ParseAddr(a.IP)
-	return netip.AddrPortFrom(addr.Unmap(), uint16(a.Port)), err == nil && a.Port <= math.MaxUint16
-}
-
-// isOurs reports whether an end is open in a process of our user. The error is
-// fs.ErrNotExist for what the system keeps of one that was closed.
-func (e tcpEnd) isOurs() (bool, error) {
-	if e.pid == 0 {
-		return false, fs.ErrNotExist
-	}
-	return SameUser(e.pid)
 }
 
 // LeadsSession is unsupported: Windows has no such sessions.

@@ -25,7 +25,7 @@ func (l Link) Closed(server monitor.Identity) (bool, error) {
 }
 
 // HasUnixClients cannot be answered here: the error is errors.ErrUnsupported.
-func HasUnixClients(servers, tree []monitor.Identity) (bool, error) {
+func HasUnixClients(servers []monitor.Identity) (bool, error) {
 	return false, fmt.Errorf("looking for the unix sockets of %d processes: %w", len(servers), errors.ErrUnsupported)
 }
 

@@ -31,7 +31,7 @@ func PortOwner(pid, port int) (monitor.Identity, error) {
 	} else if !mine {
 		return monitor.Identity{}, fmt.Errorf("process %d is another user's", pid)
 	}
-	listeners, err := process.NewPorts().Listeners([]int{pid})
+	listeners, err := process.Listeners([]int{pid})
 	if err != nil {
 		return monitor.Identity{}, err
 	}

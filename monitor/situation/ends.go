@@ -72,7 +72,7 @@ func (e ends) Abandoned() (bool, error) {
 }
 
 // HasUnixClients reports none: no situation has one yet.
-func (e ends) HasUnixClients(_, _ []monitor.Identity) (bool, error) {
+func (e ends) HasUnixClients([]monitor.Identity) (bool, error) {
 	if e.m.s.Platform != "linux" {
 		return false, errors.ErrUnsupported
 	}

@@ -178,9 +178,7 @@ func (m *Machine) Tree(root monitor.Identity) ([]process.Stat, error) {
 	return tree, nil
 }
 
-func (m *Machine) Listeners() func([]int) ([]process.Listener, error) { return m.listeners }
-
-func (m *Machine) listeners(pids []int) ([]process.Listener, error) {
+func (m *Machine) Listeners(pids []int) ([]process.Listener, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var list []process.Listener

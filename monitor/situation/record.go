@@ -188,7 +188,7 @@ func (r *recorder) listeners(tree []monitor.Identity) {
 	for _, id := range tree {
 		pids = append(pids, id.PID)
 	}
-	list, err := process.NewPorts().Listeners(pids)
+	list, err := process.Listeners(pids)
 	if err != nil {
 		return
 	}

@@ -45,11 +45,11 @@ func (a *altered) SameUser(pid int) (bool, error) {
 	return a.System.SameUser(pid)
 }
 
-func (a *altered) Listeners() func([]int) ([]process.Listener, error) {
+func (a *altered) Listeners(pids []int) ([]process.Listener, error) {
 	if a.listeners != nil {
-		return a.listeners
+		return a.listeners(pids)
 	}
-	return a.System.Listeners()
+	return a.System.Listeners(pids)
 }
 
 func (a *altered) Service(ctx context.Context, server monitor.Identity, tree []monitor.Identity) (string, bool, error) {

@@ -48,7 +48,7 @@ func (l *Ladder) ascend(ctx context.Context, j *journal, p *party, port int) {
 
 // ask asks the server to end, if the port still is the tree's.
 func (l *Ladder) ask(ctx context.Context, p *party, port int) error {
-	listeners, err := l.o.System.Listeners()(p.pids())
+	listeners, err := l.o.System.Listeners(p.pids())
 	if err != nil {
 		return err
 	}

@@ -191,7 +191,7 @@ func TestAnotherAddressIsNotAsked(t *testing.T) {
 	// It moves there after it was looked at.
 	looks := 0
 	alter(l).listeners = func(pids []int) ([]process.Listener, error) {
-		found, err := process.Local().Listeners()(pids)
+		found, err := process.Local().Listeners(pids)
 		if looks++; looks == 1 {
 			found = []process.Listener{{PID: in.Identity.PID, Addr: netip.MustParseAddrPort("127.0.0.1:" + strconv.Itoa(in.Port))}}
 		}

@@ -95,7 +95,7 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *
 			f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("%s: %w", what, err))
 		}
 	}
-	listeners, err := l.o.System.Listeners()(p.pids())
+	listeners, err := l.o.System.Listeners(p.pids())
 	unknown("where it listens is not known", err)
 	f.Users, err = l.users(in, p, listeners)
 	unknown("who is connected to it is not known", err)

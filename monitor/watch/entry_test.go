@@ -108,9 +108,7 @@ func (s recordedSystem) MainThreadCPU(int) (time.Duration, error) { return 0, pr
 
 func (s recordedSystem) SameUser(int) (bool, error) { return true, nil }
 
-func (s recordedSystem) Listeners() func([]int) ([]process.Listener, error) {
-	return func([]int) ([]process.Listener, error) { return nil, nil }
-}
+func (s recordedSystem) Listeners([]int) ([]process.Listener, error) { return nil, nil }
 
 func (s recordedSystem) Ends(id monitor.Identity) process.Ends { return recordedEnds{s, id.PID} }
 
@@ -140,7 +138,7 @@ func (e recordedEnds) Closed(process.Link) (bool, error) { return false, nil }
 
 func (e recordedEnds) Abandoned() (bool, error) { return false, nil }
 
-func (e recordedEnds) HasUnixClients(_, _ []monitor.Identity) (bool, error) { return false, nil }
+func (e recordedEnds) HasUnixClients([]monitor.Identity) (bool, error) { return false, nil }
 
 func (e recordedEnds) SameInput(wrapper monitor.Identity) bool {
 	return e.at(e.pid).Input == e.at(wrapper.PID).Input

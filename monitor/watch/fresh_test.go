@@ -122,11 +122,11 @@ func (s strange) Tree(id monitor.Identity) ([]process.Stat, error) {
 	return s.System.Tree(id)
 }
 
-func (s strange) Listeners() func([]int) ([]process.Listener, error) {
+func (s strange) Listeners(pids []int) ([]process.Listener, error) {
 	if s.ports {
-		return func([]int) ([]process.Listener, error) { return nil, nil }
+		return nil, nil
 	}
-	return s.System.Listeners()
+	return s.System.Listeners(pids)
 }
 
 // What cannot be read has not ended: whoever asks would forget it. And a server whose

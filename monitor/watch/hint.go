@@ -79,8 +79,7 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 // listenOn reports whether one of some processes listens on a port: what answers
 // there would otherwise speak for somebody else.
 func listenOn(s process.System, port int, pids ...int) bool {
-	// Asked anew: what the loop asks forgets whom it is not asked about.
-	listeners, err := s.Listeners()(pids)
+	listeners, err := s.Listeners(pids)
 	if err != nil {
 		return false
 	}

@@ -190,15 +190,13 @@ func (d doors) shut(s process.System) error {
 	if err != nil {
 		return fmt.Errorf("whether it listens is not known: %w", err)
 	}
-	all := slices.Clone(d.members)
-	for _, st := range tree {
-		all = append(all, st.Identity)
-	}
-	servers := d.members
+	servers := slices.Clone(d.members)
 	if d.below {
-		servers = all
+		for _, st := range tree {
+			servers = append(servers, st.Identity)
+		}
 	}
-	taken, err := s.Ends(d.server).HasUnixClients(servers, all)
+	taken, err := s.Ends(d.server).HasUnixClients(servers)
 	switch {
 	case taken:
 		return errUnixClients

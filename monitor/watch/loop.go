@@ -35,8 +35,6 @@ type loop struct {
 	parents  map[int]parentKind             // by pid, while one look goes through what is new
 	exits    process.Exits                  // nil for a single look
 	pass     func() ([]process.Info, error) // see process.System.Scan
-	// listeners is for the goroutine of the loop alone, see process.System.Listeners.
-	listeners func(pids []int) ([]process.Listener, error)
 
 	tracked    map[monitor.Identity]*tracked
 	moved      map[monitor.Identity]monitor.Identity // from what was taken for the server to what is, until the next events
@@ -67,7 +65,7 @@ type loop struct {
 
 func newLoop(system process.System, log *slog.Logger, client Dashboards, r Rules, exits process.Exits) *loop {
 	l := &loop{
-		system: system, log: log, client: client, limits: Limits{}.orDefault(), rules: r, exits: exits, pass: system.Scan(), listeners: system.Listeners(),
+		system: system, log: log, client: client, limits: Limits{}.orDefault(), rules: r, exits: exits, pass: system.Scan(),
 		tracked: make(map[monitor.Identity]*tracked), moved: make(map[monitor.Identity]monitor.Identity),
 		children: make(map[monitor.Identity]*child), parents: make(map[int]parentKind),
 		over: func(monitor.Identity) {}, undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
@@ -223,7 +221,7 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 		return
 	}
 	slices.Sort(pids)
-	listeners, err := l.listeners(slices.Compact(pids))
+	listeners, err := l.system.Listeners(slices.Compact(pids))
 	l.portErrors.note(l.log, "cannot read which ports are open; no dashboard can be found", err)
 	if err != nil {
 		return

@@ -58,7 +58,7 @@ type lookedEnds struct {
 
 func (e lookedEnds) Closed(process.Link) (bool, error) { return e.closed, nil }
 
-func (lookedEnds) HasUnixClients(_, _ []monitor.Identity) (bool, error) { return false, nil }
+func (lookedEnds) HasUnixClients([]monitor.Identity) (bool, error) { return false, nil }
 
 // TestRestoredOrphan: since when a server was alone counts when the first look
 // finds the same.

@@ -54,7 +54,7 @@ func (l *loop) lookForUsers(t *tracked) {
 		return
 	}
 	pids := slices.Concat(t.mayListen(), t.tree)
-	listeners, err := l.listeners(pids)
+	listeners, err := l.system.Listeners(pids)
 	if err != nil {
 		return
 	}

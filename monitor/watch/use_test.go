@@ -322,8 +322,16 @@ func TestIdlenessIsNeverMadeUp(t *testing.T) {
 // connected is a machine on which one program listens and others are connected.
 type connected struct {
 	process.System
+	pid   int
 	ports []int
 	users []int // of the last port
+}
+
+func (c connected) Listeners([]int) (list []process.Listener, err error) {
+	for _, port := range c.ports {
+		list = append(list, process.Listener{PID: c.pid, Addr: netip.AddrPortFrom(netip.IPv4Unspecified(), uint16(port))})
+	}
+	return list, nil
 }
 
 func (c connected) Connections(port int) ([]process.Connection, error) {
@@ -358,12 +366,7 @@ func TestLookForUsers(t *testing.T) {
 		tr := known()
 		tr.cmd.Transport, tr.redSince, tr.tree = "streamable-http", start, []int{5}
 		c.change(tr)
-		l := &loop{self: monitor.Identity{PID: 1}, system: connected{ports: c.ports, users: c.users}, listeners: func([]int) (list []process.Listener, err error) {
-			for _, port := range c.ports {
-				list = append(list, process.Listener{PID: tr.in.Identity.PID, Addr: netip.AddrPortFrom(netip.IPv4Unspecified(), uint16(port))})
-			}
-			return list, nil
-		}}
+		l := &loop{self: monitor.Identity{PID: 1}, system: connected{pid: tr.in.Identity.PID, ports: c.ports, users: c.users}}
 		l.lookForUsers(tr)
 		if got := tr.usage().NoUsers; got != c.want {
 			t.Errorf("%s: %v", c.name, got)

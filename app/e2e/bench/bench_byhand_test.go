@@ -157,7 +157,7 @@ func byHand(t *testing.T, m *e2e.Manager, c learned) (hand, time.Duration) {
 // took until nothing of it was left.
 func shutDown(t *testing.T, m *e2e.Manager, h hand) time.Duration {
 	t.Helper()
-	found, err := facts.NewPorts().Listeners([]int{h.ID})
+	found, err := facts.Listeners([]int{h.ID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (b *bench) registrations(t *testing.T) {
 		// Not always the next port: one that an earlier part has used rests for a minute.
 		var port int
 		apptest.Eventually(t, "the dashboard answers", func() bool {
-			found, err := facts.NewPorts().Listeners([]int{s.PID})
+			found, err := facts.Listeners([]int{s.PID})
 			if err != nil || len(found) != 1 {
 				return false
 			}

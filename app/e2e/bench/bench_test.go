@@ -265,9 +265,8 @@ func (b *bench) passes(t *testing.T) {
 
 // ports measures how it is found out who listens where.
 func (b *bench) ports(t *testing.T, pids []int) {
-	ports := facts.NewPorts()
 	look := func() {
-		if found, err := ports.Listeners(pids); err != nil || len(found) != len(pids) {
+		if found, err := facts.Listeners(pids); err != nil || len(found) != len(pids) {
 			t.Fatal(len(found), err)
 		}
 	}

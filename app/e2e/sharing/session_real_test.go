@@ -171,7 +171,7 @@ func (s sessions) released(t *testing.T) {
 	}
 	given := s.Request(t, s.project)
 	// The id is the server's own pid, not that of uvx above it.
-	if ports, err := facts.NewPorts().Listeners([]int{given.ID}); err != nil || !slices.ContainsFunc(ports, func(l facts.Listener) bool { return int(l.Addr.Port()) == given.Port }) {
+	if ports, err := facts.Listeners([]int{given.ID}); err != nil || !slices.ContainsFunc(ports, func(l facts.Listener) bool { return int(l.Addr.Port()) == given.Port }) {
 		t.Errorf("pid %d has %+v, %v; not port %d", given.ID, ports, err, given.Port)
 	}
 	ended := s.works(t, given)
