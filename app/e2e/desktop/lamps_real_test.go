@@ -135,7 +135,7 @@ func TestThreeLampsOnThePanel(t *testing.T) {
 			return in.Version != nil && strings.HasPrefix(*in.Version, want) && in.Client != nil
 		})
 	}
-	red.Signal(t, syscall.SIGSTOP)
+	red.Suspend(t)
 	shows(red, icons.Zombie, "suspended")
 	apptest.Contains(t, panel.Labels(t, item), "4 servers")
 	if in := statusOf(t, h, green.ServerPID); in.Client == nil || in.Client.PID != green.PID {
@@ -223,7 +223,7 @@ func chosen(lines []traytest.Line) (n int) {
 func clientsAreKilled(t *testing.T, h *e2e.Home, servers ...*serenatest.Server) {
 	t.Helper()
 	for _, s := range servers {
-		s.Signal(t, syscall.SIGSTOP)
+		s.Suspend(t)
 		apptest.Eventually(t, "it is suspended", func() bool {
 			in := statusOf(t, h, s.ServerPID)
 			return in.Cause != nil && *in.Cause == string(monitor.CauseSuspended)

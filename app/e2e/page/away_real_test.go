@@ -71,7 +71,7 @@ func (s *street) nobodyLooks(t *testing.T) {
 	p.Show(t)
 	p.AwaitNoText(t, tabList, "suspended")
 	apptest.Eventually(t, "it asks again", func() bool { return len(p.Traffic()) > before })
-	s.red.Signal(t, syscall.SIGSTOP)
+	s.red.Suspend(t)
 	p.AwaitText(t, tabList, "suspended")
 }
 

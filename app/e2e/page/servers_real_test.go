@@ -253,7 +253,7 @@ func (s *street) followed(t *testing.T, p *browsertest.Page) {
 	if colour, _ := markOf(t, p, s.redLabel()); colour != "green" {
 		t.Errorf("its mark is %s", colour)
 	}
-	s.red.Signal(t, syscall.SIGSTOP)
+	s.red.Suspend(t)
 	for _, each := range []*browsertest.Page{p, second} {
 		each.AwaitText(t, mainPart, "suspended")
 	}

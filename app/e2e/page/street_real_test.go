@@ -180,7 +180,7 @@ func (s *street) nextDay(t *testing.T) {
 		}
 		return false
 	})
-	s.red.Signal(t, syscall.SIGSTOP)
+	s.red.Suspend(t)
 	p.AwaitText(t, mainPart, "suspended")
 	p.Go(t, "about:blank") // it stays open until all tests have ended
 }

@@ -169,7 +169,7 @@ func (s *seen) lamps(t *testing.T) {
 		text := s.menu(t)
 		return strings.HasPrefix(text, "7 servers") && strings.Contains(text, green+" - alpha · ") && strings.Contains(text, yellow+" - NO PROJECT") && strings.Contains(text, "über__größe")
 	})
-	s.umlaut.Signal(t, syscall.SIGSTOP)
+	s.umlaut.Suspend(t)
 	apptest.Eventually(t, "the suspended one is red and comes first", func() bool {
 		lines := strings.Split(s.menu(t), "\n")
 		return strings.HasPrefix(lines[0], "7 servers, 1 needs attention") && strings.HasPrefix(lines[1], red+" - über__größe · ") && strings.Contains(lines[1], " · suspended")
@@ -240,7 +240,7 @@ func (s *seen) gone(t *testing.T, name string, server *serenatest.Server) {
 // On the command line by pid, by name and by id; one of them suspended. What no rule
 // knows is not ended, whoever orders it.
 func (s *seen) stopped(t *testing.T) {
-	s.memory.Signal(t, syscall.SIGSTOP)
+	s.memory.Suspend(t)
 	for _, order := range []struct {
 		name, what string
 		server     *serenatest.Server
@@ -272,7 +272,7 @@ func (s *seen) orphaned(t *testing.T) {
 		t.Fatalf("no language server in %v", all)
 	}
 	e2e.Settled(t, s.alpha)
-	s.alpha.Signal(t, syscall.SIGSTOP) // and stays so: to be orphaned outranks it
+	s.alpha.Suspend(t) // and stays so: to be orphaned outranks it
 	if err := syscall.Kill(s.alpha.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func initialise(home string) error {
 
 // foreign are the beginnings of names of variables that would change how a
 // server behaves from one machine to the next.
-var foreign = []string{"SERENA_", "UV_", "PYTHON", "VIRTUAL_ENV", "npm_", "NPM_", "NODE_", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_", "XDG_CONFIG_HOME", "LAMPLIGHTER_SERENATEST"}
+var foreign = []string{"SERENA_", "UV_", "PYTHON", "VIRTUAL_ENV", "npm_", "NPM_", "NODE_", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_", "XDG_CONFIG_HOME", markName}
 
 // environment is what a server sees: the test's own environment with another
 // home, the tools in front of the PATH, and no way to the network. What uvx

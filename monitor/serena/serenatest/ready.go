@@ -3,16 +3,13 @@ package serenatest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
-	gopsnet "github.com/shirou/gopsutil/v3/net"
-	"github.com/shirou/gopsutil/v3/process"
+	"lamplighter/monitor/process"
 )
 
 // startBudget is far more than a start takes, on a busy machine too.
@@ -82,54 +79,39 @@ func (s *Server) startInTurn() error {
 }
 
 func (s *Server) hasDashboard() bool {
-	for _, pid := range s.Pids() {
-		for _, port := range listening(pid) {
-			if port >= firstPort && port <= lastPort {
-				return true
-			}
-		}
+	return slices.ContainsFunc(s.listeners(), func(l process.Listener) bool { return l.Addr.Port() >= firstPort && l.Addr.Port() <= lastPort })
+}
+
+// listeners are where the processes of the tree listen.
+func (s *Server) listeners() []process.Listener {
+	list, err := process.Listeners(s.Pids())
+	if err != nil {
+		return nil // nothing is known then
 	}
-	return false
+	return list
 }
 
 // look finds the process whose dashboard answers, and the other port on which
 // that process listens.
 func (s *Server) look(ctx context.Context) bool {
-	for _, pid := range s.Pids() {
-		ports := listening(pid)
-		for i, port := range ports {
-			if !heartbeat(ctx, port) {
-				continue
-			}
-			for j, other := range ports {
-				if i != j {
-					s.MCPURL = fmt.Sprintf("http://127.0.0.1:%d/mcp", other)
-				}
-			}
-			s.ServerPID, s.DashboardPort = pid, port
-			return !s.http || s.MCPURL != ""
+	listeners := s.listeners()
+	for _, at := range listeners {
+		if !heartbeat(ctx, at.Addr.Port()) {
+			continue
 		}
+		for _, other := range listeners {
+			if other.PID == at.PID && other.Addr != at.Addr {
+				s.MCPURL = fmt.Sprintf("http://127.0.0.1:%d/mcp", other.Addr.Port())
+			}
+		}
+		s.ServerPID, s.DashboardPort = at.PID, int(at.Addr.Port())
+		return !s.http || s.MCPURL != ""
 	}
 	return false
 }
 
-// listening returns the TCP ports on which a process listens.
-func listening(pid int) []int {
-	conns, err := gopsnet.ConnectionsPid("tcp", int32(pid))
-	if err != nil {
-		return nil
-	}
-	var ports []int
-	for _, c := range conns {
-		if c.Status == "LISTEN" {
-			ports = append(ports, int(c.Laddr.Port))
-		}
-	}
-	return ports
-}
-
 // heartbeat reports whether a dashboard answers on the port.
-func heartbeat(ctx context.Context, port int) bool {
+func heartbeat(ctx context.Context, port uint16) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/heartbeat", port), nil)
@@ -144,43 +126,4 @@ func heartbeat(ctx context.Context, port int) bool {
 	defer resp.Body.Close()
 	var answer struct{ Status string }
 	return resp.StatusCode == http.StatusOK && json.NewDecoder(resp.Body).Decode(&answer) == nil && answer.Status == "alive"
-}
-
-// Signal sends a signal to the server itself, not to what is above it. Its
-// ServerPID must be known. With SIGSTOP it waits until the server stands still,
-// which it may not when the signal has been sent.
-func (s *Server) Signal(t testing.TB, sig os.Signal) {
-	t.Helper()
-	if s.ServerPID == 0 {
-		t.Fatal("which process is the server is not known before WaitReady, or Initialize")
-	}
-	p, err := holdMarked(s.ServerPID, s.mark)
-	if err == nil {
-		err = errors.Join(p.Signal(sig), p.Release())
-	}
-	if err != nil {
-		t.Fatalf("sending %v to the server with pid %d: %v", sig, s.ServerPID, err)
-	}
-	if suspends(sig) {
-		s.awaitStop(t)
-	}
-}
-
-func (s *Server) awaitStop(t testing.TB) {
-	t.Helper()
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	p := &process.Process{Pid: int32(s.ServerPID)}
-	for {
-		status, err := p.Status()
-		if err == nil && slices.Contains(status, process.Stop) {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("the server with pid %d does not stand still: %v, %v", s.ServerPID, status, err)
-		}
-	}
 }

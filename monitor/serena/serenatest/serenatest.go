@@ -128,7 +128,7 @@ func Start(t testing.TB, o Options) *Server {
 		http:   o.HTTP && o.Command == nil,
 		other:  o.Command != nil,
 		turns:  o.Command == nil || o.Embeds,
-		mark:   "LAMPLIGHTER_SERENATEST=" + rand.Text(),
+		mark:   rand.Text(),
 		stderr: filepath.Join(t.TempDir(), "stderr"),
 		done:   make(chan struct{}),
 		hangUp: func() {},
@@ -139,7 +139,7 @@ func Start(t testing.TB, o Options) *Server {
 	if o.Project != "" {
 		s.Cmd.Dir = o.Project
 	}
-	s.Cmd.Env = append(environment(os.Environ(), tools, home, s.other), s.mark)
+	s.Cmd.Env = append(environment(os.Environ(), tools, home, s.other), markName+"="+s.mark)
 	s.Cmd.Env = append(s.Cmd.Env, o.Env...)
 	if err := s.startInTurn(); err != nil {
 		t.Fatalf("starting %q: %v", command, err)
@@ -222,7 +222,7 @@ func (s *Server) start() error {
 // end kills the whole tree, suspended or not, and waits until it is gone.
 func (s *Server) end(t testing.TB) {
 	t.Helper()
-	if err := killMarked(s.mark); err != nil {
+	if err := s.kill(); err != nil {
 		t.Errorf("ending the server with pid %d: %v", s.PID, err)
 	}
 	<-s.done

@@ -1,127 +1,128 @@
 package serenatest
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
-	"syscall"
+	"testing"
 	"time"
 
-	"github.com/shirou/gopsutil/v3/process"
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
+
+// markName is the variable that tells the processes of a tree.
+const markName = "LAMPLIGHTER_SERENATEST"
 
 // Pids returns the processes of the server's tree that are alive now, in
 // ascending order: what was started, and everything that came of it, also when
 // its parent is gone or it has left the process group.
-func (s *Server) Pids() []int { return marked(s.mark) }
-
-// marked finds processes by what is in their environment. A process that has
-// exited but is not reaped yet has none.
-func marked(mark string) []int {
-	pids, err := process.Pids()
-	if err != nil {
-		return nil
+func (s *Server) Pids() []int {
+	var pids []int
+	for _, id := range s.tree() {
+		pids = append(pids, id.PID)
 	}
-	var found []int
-	for _, pid := range pids {
-		if hasMark(int(pid), mark) {
-			found = append(found, int(pid))
-		}
-	}
-	slices.Sort(found)
-	return found
+	return pids
 }
 
-func hasMark(pid int, mark string) bool {
-	p := process.Process{Pid: int32(pid)}
-	env, err := p.Environ()
-	return err == nil && slices.Contains(env, mark)
+func (s *Server) tree() []monitor.Identity {
+	tree, _ := process.Marked(markName, s.mark) // those that can be looked at
+	return tree
 }
 
 // innermost follows the tree of pids down from one of them, past clients and
 // launchers, for as long as each has one child.
 func innermost(pid int, pids []int) int {
 	for {
-		var children []int
-		for _, candidate := range pids {
-			p := process.Process{Pid: int32(candidate)}
-			if parent, err := p.Ppid(); err == nil && int(parent) == pid {
-				children = append(children, candidate)
-			}
-		}
-		if len(children) != 1 {
+		children, err := process.Children(pid)
+		children = slices.DeleteFunc(children, func(child int) bool { return !slices.Contains(pids, child) })
+		if err != nil || len(children) != 1 {
 			return pid
 		}
 		pid = children[0]
 	}
 }
 
-// killMarked kills all processes with the mark, and waits until they are gone
-// with all that they held open: a dying process loses its environment first.
-func killMarked(mark string) error {
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	dying := map[int]*os.Process{}
+// kill kills the whole tree, and waits until it is gone with all that it held open:
+// a dying process loses its environment first.
+func (s *Server) kill() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var dying []*process.Handle
 	defer func() {
 		for _, p := range dying {
-			_ = p.Release()
+			p.Close()
 		}
 	}()
-	for {
-		for _, pid := range marked(mark) {
-			if dying[pid] != nil {
-				continue
+	for tree := s.tree(); len(tree) > 0; tree = s.tree() {
+		for _, id := range tree {
+			p, err := process.Hold(id)
+			if err == nil {
+				dying = append(dying, p)
+				err = p.Kill()
 			}
-			p, err := holdMarked(pid, mark)
-			if err != nil {
-				continue // it has ended by itself
-			}
-			dying[pid] = p
-			if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-				return fmt.Errorf("killing %d: %w", pid, err)
+			if err != nil && !errors.Is(err, process.ErrGone) {
+				return err
 			}
 		}
-		left := slices.DeleteFunc(slices.Sorted(maps.Keys(dying)), func(pid int) bool { return ended(dying[pid]) })
-		if len(left) == 0 && len(marked(mark)) == 0 {
-			return nil
+		for _, p := range dying {
+			if err := p.Wait(ctx); err != nil {
+				return fmt.Errorf("process %d still runs after SIGKILL: %w", p.Identity().PID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Signal sends a signal to the server itself, not to what is above it. Its
+// ServerPID must be known.
+func (s *Server) Signal(t testing.TB, sig os.Signal) {
+	t.Helper()
+	if s.ServerPID == 0 {
+		t.Fatal("which process is the server is not known before WaitReady, or Initialize")
+	}
+	p, err := os.FindProcess(s.ServerPID)
+	if err == nil && !slices.Contains(s.Pids(), s.ServerPID) { // held by now, so that no other one gets its pid
+		err = errors.Join(os.ErrProcessDone, p.Release())
+	} else if err == nil {
+		err = errors.Join(p.Signal(sig), p.Release())
+	}
+	if err != nil {
+		t.Fatalf("sending %v to the server with pid %d: %v", sig, s.ServerPID, err)
+	}
+}
+
+// Suspend suspends the server itself. It waits until the server stands still, which
+// it may not when the signal has been sent.
+func (s *Server) Suspend(t testing.TB) {
+	t.Helper()
+	tree := s.tree()
+	i := slices.IndexFunc(tree, func(id monitor.Identity) bool { return id.PID == s.ServerPID })
+	if i < 0 {
+		t.Fatalf("the server with pid %d has ended, or is not known yet", s.ServerPID)
+	}
+	p, err := process.Hold(tree[i])
+	if err == nil {
+		defer p.Close()
+		err = p.Suspend()
+	}
+	if err != nil {
+		t.Fatalf("suspending the server with pid %d: %v", s.ServerPID, err)
+	}
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		stat, err := process.ReadStat(s.ServerPID)
+		if err == nil && stat.State == process.Stopped {
+			return
 		}
 		select {
 		case <-tick.C:
 		case <-deadline:
-			return fmt.Errorf("still running after SIGKILL: %v", left)
+			t.Fatalf("the server with pid %d does not stand still: %+v, %v", s.ServerPID, stat, err)
 		}
 	}
-}
-
-// ended reports whether a process is gone or only waits to be reaped, which
-// nobody may do: its parent can be a suspended program of the test. Its first
-// thread is a zombie as soon as it has ended, but files stay open until the
-// last one has.
-func ended(p *os.Process) bool {
-	if p.Signal(syscall.Signal(0)) != nil {
-		return true
-	}
-	proc := process.Process{Pid: int32(p.Pid)}
-	status, err := proc.Status()
-	if err != nil {
-		return true
-	}
-	threads, err := proc.NumThreads()
-	return err != nil || slices.Contains(status, process.Zombie) && threads <= 1
-}
-
-// holdMarked takes hold of a process before it looks for the mark, so that
-// what is signalled later is never another one that got its pid.
-func holdMarked(pid int, mark string) (*os.Process, error) {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return nil, err
-	}
-	if !hasMark(pid, mark) {
-		return nil, errors.Join(os.ErrProcessDone, p.Release())
-	}
-	return p, nil
 }
