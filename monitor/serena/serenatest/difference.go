@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -18,19 +15,21 @@ var varying = []string{"messages", "max_idx", "input_tokens", "output_tokens"}
 // Differences are where a server answers something else than the transcript says,
 // one a line.
 func (tr Transcript) Differences(live Transcript) (list []string) {
-	add := func(where string, want, got any) {
-		list = append(list, fmt.Sprintf("%s: recorded %s, answered %s", where, brief(want), brief(got)))
+	compare := func(where, want, got string) {
+		if want != got {
+			at := 0
+			for at < min(len(want), len(got)) && want[at] == got[at] {
+				at++
+			}
+			list = append(list, fmt.Sprintf("%s: recorded %s, answered %s", where, around(want, at), around(got, at)))
+		}
 	}
-	if tr.Exe != live.Exe {
-		add("program", tr.Exe, live.Exe)
-	}
-	if !slices.Equal(tr.Args, live.Args) {
-		add("command line", tr.Args, live.Args)
-	}
+	compare("program", tr.Exe, live.Exe)
+	compare("command line", fmt.Sprintf("%q", tr.Args), fmt.Sprintf("%q", live.Args))
 	for _, s := range tr.States {
 		now := live.state(s.Name)
 		if now == nil {
-			add("state "+s.Name, "it", nil)
+			compare("state "+s.Name, "it", "nothing")
 			continue
 		}
 		seen := map[string]bool{}
@@ -39,107 +38,66 @@ func (tr Transcript) Differences(live Transcript) (list []string) {
 				continue
 			}
 			seen[e.Ask] = true
-			want, got := tr.answers(s.Name, e.Ask), live.answers(s.Name, e.Ask)
+			where, want, got := s.Name+", "+e.Ask, tr.answers(s.Name, e.Ask), live.answers(s.Name, e.Ask)
 			if len(want) == 0 || len(got) == 0 {
-				add(s.Name+", "+e.Ask, want, got)
+				compare(where, fmt.Sprintf("%d times", len(want)), fmt.Sprintf("%d times", len(got)))
 				continue
 			}
 			for i := range max(len(want), len(got)) {
-				want[min(i, len(want)-1)].differences(got[min(i, len(got)-1)], s.Name+", "+e.Ask, add)
+				compare(where, want[min(i, len(want)-1)].steady(), got[min(i, len(got)-1)].steady())
 			}
 		}
 	}
 	return list
 }
 
-func (e Exchange) differences(now Exchange, where string, add func(where string, want, got any)) {
-	if e.Waits != now.Waits {
-		add(where+" waits", e.Waits, now.Waits)
+// steady is an answer as JSON, without what is another with each run.
+func (e Exchange) steady() string {
+	var answer any
+	d := json.NewDecoder(bytes.NewReader(e.JSON))
+	d.UseNumber()
+	if d.Decode(&answer) != nil {
+		answer = nil
 	}
-	if e.Status != now.Status {
-		add(where+" status", e.Status, now.Status)
+	answer = steady("", answer)
+	e.JSON = nil
+	text, err := json.Marshal([]any{e, answer})
+	if err != nil {
+		return err.Error()
 	}
-	if !maps.Equal(e.Header, now.Header) {
-		add(where+" headers", e.Header, now.Header)
-	}
-	if e.Text != now.Text {
-		add(where, e.Text, now.Text)
-	}
-	compare(where, decoded(e.JSON), decoded(now.JSON), add)
+	return string(text)
 }
 
-// compare compares two JSON values.
-func compare(where string, want, got any, add func(where string, want, got any)) {
-	if reflect.TypeOf(want) != reflect.TypeOf(got) {
-		add(where, want, got)
-		return
+// steady is what is compared of a member of an answer.
+func steady(name string, v any) any {
+	if slices.Contains(varying, name) {
+		return fmt.Sprintf("%T", v)
 	}
-	switch want := want.(type) {
+	switch v := v.(type) {
 	case map[string]any:
-		got := got.(map[string]any)
-		for name := range want {
-			if _, there := got[name]; !there {
-				add(where+" ."+name, want[name], "nothing")
-			}
-		}
-		for name, value := range got {
-			old, known := want[name]
-			switch {
-			case !known:
-				add(where+" ."+name, "nothing", value)
-			case slices.Contains(varying, name):
-				if reflect.TypeOf(old) != reflect.TypeOf(value) {
-					add(where+" ."+name, old, value)
-				}
-			default:
-				compare(where+" ."+name, old, value, add)
-			}
+		for name, member := range v {
+			v[name] = steady(name, member)
 		}
 	case []any:
-		want, got := withoutLooks(want), withoutLooks(got.([]any))
-		if len(want) != len(got) {
-			add(where, want, got)
-			return
+		v = slices.DeleteFunc(v, isLook)
+		for i := range v {
+			v[i] = steady("", v[i])
 		}
-		for i := range want {
-			compare(where+"["+strconv.Itoa(i)+"]", want[i], got[i], add)
-		}
-	default:
-		if want != got {
-			add(where, want, got)
-		}
-	}
-}
-
-// withoutLooks leaves out of a queue the tasks of a dashboard, which anybody who
-// looks at the server adds: see serena.Client.Queue.
-func withoutLooks(list []any) []any {
-	return slices.DeleteFunc(slices.Clone(list), func(v any) bool {
-		task, _ := v.(map[string]any)
-		name, _ := task["name"].(string)
-		return strings.HasPrefix(name, "BackgroundTask:")
-	})
-}
-
-// decoded is a JSON value, nil for none.
-func decoded(text json.RawMessage) (v any) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return nil
+		return v
 	}
 	return v
 }
 
-// brief is a value as JSON, and not all of a long one.
-func brief(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	const limit = 300
-	if len(text) > limit {
-		return string(text[:limit]) + "…"
-	}
-	return string(text)
+// isLook reports whether an entry of a queue is a task of a dashboard, which anybody
+// who looks at the server adds: see serena.Client.Queue.
+func isLook(v any) bool {
+	task, _ := v.(map[string]any)
+	name, _ := task["name"].(string)
+	return strings.HasPrefix(name, "BackgroundTask:")
+}
+
+// around is a part of a text that shows a place in it.
+func around(text string, at int) string {
+	const before, behind = 100, 200
+	return text[max(at-before, 0):min(at+behind, len(text))]
 }

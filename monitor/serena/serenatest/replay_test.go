@@ -107,17 +107,21 @@ func TestDifferences(t *testing.T) {
 		}
 		return live
 	}
-	for want, live := range map[string]Transcript{
-		"no project, GET /last_execution status: recorded 200, answered 500":                                 change(func(e *Exchange) { e.Status = 500 }),
-		`no project, GET /last_execution .status: recorded "success", answered "nothing"`:                    change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":null}`) }),
-		`no project, GET /last_execution .last_execution: recorded null, answered "Task-1"`:                  change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":"Task-1","status":"success"}`) }),
-		`no project, GET /last_execution .status: recorded "success", answered "fine"`:                       change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":null,"status":"fine"}`) }),
-		`no project, GET /last_execution .more: recorded "nothing", answered 1`:                              change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":null,"status":"success","more":1}`) }),
-		`no project, GET /last_execution headers: recorded {"Content-Type":"application/json"}, answered {}`: change(func(e *Exchange) { e.Header = map[string]string{} }),
-		`no project, GET /last_execution waits: recorded false, answered true`:                               change(func(e *Exchange) { e.Waits = true }),
+	for _, c := range []struct {
+		want string
+		live Transcript
+	}{
+		{`"status":500`, change(func(e *Exchange) { e.Status = 500 })},
+		{`{"last_execution":null}]`, change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":null}`) })},
+		{`"last_execution":"Task-1"`, change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":"Task-1","status":"success"}`) })},
+		{`"status":"fine"`, change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":null,"status":"fine"}`) })},
+		{`"more":1`, change(func(e *Exchange) { e.JSON = json.RawMessage(`{"last_execution":null,"status":"success","more":1}`) })},
+		{`"status":200},`, change(func(e *Exchange) { e.Header = map[string]string{} })},
+		{`"waits":true`, change(func(e *Exchange) { e.Waits = true })},
 	} {
-		if list := recorded.Differences(live); len(list) != 1 || list[0] != want {
-			t.Errorf("%q, want %q", list, want)
+		list := recorded.Differences(c.live)
+		if len(list) != 1 || !strings.HasPrefix(list[0], "no project, GET /last_execution: recorded ") || !strings.Contains(list[0][strings.Index(list[0], ", answered "):], c.want) {
+			t.Errorf("%q, want %q", list, c.want)
 		}
 	}
 	live := Recorded(t, Version)
