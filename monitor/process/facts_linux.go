@@ -197,7 +197,7 @@ func (p procfs) marked(name, value string, spared []int) ([]monitor.Identity, er
 		return nil, fmt.Errorf("looking for processes marked with %s: listing %s: %w", name, p.root, err)
 	}
 	slices.Sort(pids)
-	mark := []byte(name + "=" + value)
+	mark := []byte("\x00" + name + "=" + value + "\x00")
 	var found []monitor.Identity
 	var failed error
 	for _, pid := range pids {
@@ -231,7 +231,8 @@ func (p procfs) isMarked(pid int, mark []byte) (monitor.Identity, bool, error) {
 	if err != nil {
 		return monitor.Identity{}, false, p.failed("reading the environment of", pid, err)
 	}
-	if !holds(environ, mark) {
+	// Every entry lies between two zero bytes, the last one perhaps not.
+	if !bytes.Contains(slices.Concat([]byte{0}, environ, []byte{0}), mark) {
 		return monitor.Identity{}, false, nil
 	}
 	var stat [statSize]byte
@@ -240,17 +241,4 @@ func (p procfs) isMarked(pid int, mark []byte) (monitor.Identity, bool, error) {
 		return monitor.Identity{}, false, err
 	}
 	return s.identity(), s.runState() != Unreaped, nil
-}
-
-// holds reports whether an environment, entries that end in a zero byte, has this
-// entry.
-func holds(environ, entry []byte) bool {
-	for len(environ) > 0 {
-		var e []byte
-		e, environ, _ = bytes.Cut(environ, []byte{0})
-		if bytes.Equal(e, entry) {
-			return true
-		}
-	}
-	return false
 }

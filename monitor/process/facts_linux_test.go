@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"lamplighter/monitor"
 )
 
@@ -306,19 +304,4 @@ func TestMarkedReadsOnlyWholeEntries(t *testing.T) {
 	if found, err := (procfs{filepath.Join(t.TempDir(), "none")}).marked("M", "1", nil); err == nil {
 		t.Errorf("without a process file system there are %v", found)
 	}
-}
-
-func TestEnvironmentHolds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		entry := rapid.StringMatching(`[A-Z]{1,3}=[a-z=]{0,3}`)
-		list := rapid.SliceOfN(entry, 0, 5).Draw(t, "environment")
-		wanted := entry.Draw(t, "entry")
-		environ := strings.Join(list, "\x00")
-		if rapid.Bool().Draw(t, "ended") && len(list) > 0 {
-			environ += "\x00"
-		}
-		if got := holds([]byte(environ), []byte(wanted)); got != slices.Contains(list, wanted) {
-			t.Fatalf("%s in %q: %v", strconv.Quote(wanted), environ, got)
-		}
-	})
 }

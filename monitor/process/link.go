@@ -16,17 +16,6 @@ const (
 	SocketPair          // of unix stream sockets, without a name
 )
 
-// String is the kind in a word or two.
-func (k LinkKind) String() string {
-	switch k {
-	case Pipe:
-		return "pipe"
-	case SocketPair:
-		return "socket pair"
-	}
-	return "unknown"
-}
-
 // LinkEnd is the server's end of one direction.
 type LinkEnd struct {
 	Kind  LinkKind

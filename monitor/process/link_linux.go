@@ -286,7 +286,7 @@ func (o opened) over(l LinkEnd, all []end, access int, sockets *unixSockets) (bo
 		return e.kind == l.Kind && e.inode == l.Inode && (e.kind == SocketPair || e.access == access)
 	})
 	if i < 0 {
-		return false, fmt.Errorf("looking at the %v %d of process %d: %w", l.Kind, l.Inode, o.pid, ErrUnheld)
+		return false, fmt.Errorf("looking at end %d of the link of process %d: %w", l.Inode, o.pid, ErrUnheld)
 	}
 	if l.Kind == Pipe && access == unix.O_WRONLY && selfTalk(all[i], all) {
 		return false, nil // it reads the pipe itself, so there is a reader

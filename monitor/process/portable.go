@@ -3,7 +3,6 @@
 package process
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -17,9 +16,6 @@ import (
 
 	"lamplighter/monitor"
 )
-
-// errForeign says that a process is not our user's.
-var errForeign = errors.New("process of another user")
 
 // tableSource is where a Table reads.
 type tableSource struct{}
@@ -61,10 +57,15 @@ func (*tableSource) list(add func(listed)) error {
 	return err
 }
 
-// look reads a process, which may be another user's by now.
+// look reads a process, which may be another user's by now: it is asked after what
+// was read.
 func (*tableSource) look(pid int, was program) (Info, program, error) {
-	info, err := readOurs(pid)
-	if err != nil {
+	info, err := Read(pid)
+	ours := false
+	if err == nil {
+		ours, err = SameUser(pid)
+	}
+	if err != nil || !ours {
 		return Info{}, program{}, err
 	}
 	return info, program{info.Start, info.Exe + "\x00" + strings.Join(info.Args, "\x00")}, nil

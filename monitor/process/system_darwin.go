@@ -76,18 +76,6 @@ func kinfoList(name string, args ...int) ([]listed, error) {
 func ours() ([]listed, error)     { return kinfoList("kern.proc.uid", os.Geteuid()) }
 func everyone() ([]listed, error) { return kinfoList("kern.proc.all") }
 
-// readOurs is Read for a process that the list of ours holds.
-func readOurs(pid int) (Info, error) {
-	k, err := kinfo(pid)
-	if err == nil && int(k.Eproc.Ucred.Uid) != os.Geteuid() {
-		err = errForeign
-	}
-	if err != nil {
-		return Info{}, err
-	}
-	return Read(pid)
-}
-
 // Read reads who a process is. Exe and Args are empty for processes of other users
 // and for those that have ended, which the system tells nothing of.
 func Read(pid int) (Info, error) {

@@ -96,37 +96,6 @@ func (p handle) args() []string {
 	return args
 }
 
-// isOurs reports whether the process runs as our user.
-func (p handle) isOurs() (bool, error) {
-	var token windows.Token
-	if err := windows.OpenProcessToken(p.h, windows.TOKEN_QUERY, &token); err != nil {
-		return false, fmt.Errorf("looking for the owner of process %d: %w", p.pid, err)
-	}
-	defer token.Close()
-	user, err := token.GetTokenUser()
-	if err != nil {
-		return false, fmt.Errorf("looking for the owner of process %d: %w", p.pid, err)
-	}
-	me, err := windows.GetCurrentProcessToken().GetTokenUser()
-	if err != nil {
-		return false, fmt.Errorf("looking for our own user: %w", err)
-	}
-	return user.User.Sid.Equals(me.User.Sid), nil
-}
-
-func (p handle) info() (Info, error) {
-	id, _, err := p.times()
-	if err != nil {
-		return Info{}, err
-	}
-	parent, err := p.parent()
-	if err != nil {
-		return Info{}, err
-	}
-	exe := p.exe()
-	return Info{Identity: id, Parent: parent, Name: shortName(exe), Exe: exe, Args: p.args()}, nil
-}
-
 // shortName is the image name without its directory and .exe.
 func shortName(path string) string {
 	name := path[strings.LastIndexAny(path, `\/`)+1:]
@@ -156,23 +125,6 @@ func everyone() ([]listed, error) {
 	return all, nil
 }
 
-// readOurs is Read for a process that may be another user's: errForeign.
-func readOurs(pid int) (Info, error) {
-	p, err := open(pid)
-	if err != nil {
-		return Info{}, err
-	}
-	defer p.close()
-	ours, err := p.isOurs()
-	if err != nil {
-		return Info{}, err
-	}
-	if !ours {
-		return Info{}, errForeign
-	}
-	return p.info()
-}
-
 // Read reads who a process is. Args is empty for processes of other users.
 func Read(pid int) (Info, error) {
 	p, err := open(pid)
@@ -180,7 +132,16 @@ func Read(pid int) (Info, error) {
 		return Info{}, err
 	}
 	defer p.close()
-	return p.info()
+	id, _, err := p.times()
+	if err != nil {
+		return Info{}, err
+	}
+	parent, err := p.parent()
+	if err != nil {
+		return Info{}, err
+	}
+	exe := p.exe()
+	return Info{Identity: id, Parent: parent, Name: shortName(exe), Exe: exe, Args: p.args()}, nil
 }
 
 // ReadStat reads the current state of any process that we may open.
@@ -217,7 +178,20 @@ func SameUser(pid int) (bool, error) {
 		return false, err
 	}
 	defer p.close()
-	return p.isOurs()
+	var token windows.Token
+	if err := windows.OpenProcessToken(p.h, windows.TOKEN_QUERY, &token); err != nil {
+		return false, fmt.Errorf("looking for the owner of process %d: %w", pid, err)
+	}
+	defer token.Close()
+	user, err := token.GetTokenUser()
+	if err != nil {
+		return false, fmt.Errorf("looking for the owner of process %d: %w", pid, err)
+	}
+	me, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return false, fmt.Errorf("looking for our own user: %w", err)
+	}
+	return user.User.Sid.Equals(me.User.Sid), nil
 }
 
 // timeOfDay is SYSTEM_TIMEOFDAY_INFORMATION of ntexapi.h.
