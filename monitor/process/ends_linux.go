@@ -225,7 +225,7 @@ func (o opened) file(fd int) (file, bool, error) {
 }
 
 // Descriptors lists what a process may talk to others through, sorted by
-// descriptor. Nothing is read from any of it, see Link.Closed. The error is
+// descriptor. Nothing is read from any of it, see Ends.Closed. The error is
 // ErrGone when the process has ended, fs.ErrPermission when it may not be looked
 // at.
 func Descriptors(id monitor.Identity) ([]Descriptor, error) {
@@ -296,7 +296,7 @@ func (f file) label() string {
 // tell about its sockets. With an error nothing is known.
 //
 // Source: /proc/net/unix, proc(5).
-func HasUnixClients(servers []monitor.Identity) (bool, error) {
+func (localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
 	var held []end
 	var unknown error
 	for _, id := range servers {

@@ -55,7 +55,7 @@ func TestInputThatAnswersNobody(t *testing.T) {
 		if root.PID != outer || client == nil || client.PID != cmd.Process.Pid || err != nil {
 			t.Errorf("root %v, want %d; client %+v, %v", root, outer, client, err)
 		}
-		if holder, _, found, err := FindHolder(server.Identity, root); found || err != nil {
+		if holder, _, found, err := (localEnds{server.Identity}).Holder(root); found || err != nil {
 			t.Errorf("holder %+v, %v", holder, err)
 		}
 		wantAbandoned(t, server.Identity, false)
@@ -353,14 +353,14 @@ func TestHasUnixClients(t *testing.T) {
 		cmd := exec.Command("sleep", "600")
 		cmd.ExtraFiles = []*os.File{c.holds}
 		id := identityOf(t, start(t, cmd))
-		if got, err := HasUnixClients([]monitor.Identity{id}); got != c.wanted || err != nil {
+		if got, err := (localEnds{}).HasUnixClients([]monitor.Identity{id}); got != c.wanted || err != nil {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
 	}
 
 	id := sleeper(t)
 	ended := monitor.Identity{PID: id.PID, Start: id.Start + 1}
-	if got, err := HasUnixClients([]monitor.Identity{ended, id}); got || err != nil {
+	if got, err := (localEnds{}).HasUnixClients([]monitor.Identity{ended, id}); got || err != nil {
 		t.Errorf("one has ended: %v, %v", got, err)
 	}
 }
@@ -382,7 +382,7 @@ func TestUnixClientsInAnotherNetwork(t *testing.T) {
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatalf("it does not listen: %v", err)
 	}
-	if got, err := HasUnixClients([]monitor.Identity{id}); got || !errors.Is(err, errors.ErrUnsupported) {
+	if got, err := (localEnds{}).HasUnixClients([]monitor.Identity{id}); got || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -55,7 +55,7 @@ func scripted(t *testing.T, scripts int, server string) (chain []monitor.Identit
 	return chain
 }
 
-func TestFindHolder(t *testing.T) {
+func TestHolder(t *testing.T) {
 	me := identityOf(t, os.Getpid())
 	for _, c := range []struct {
 		name    string
@@ -72,7 +72,7 @@ func TestFindHolder(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			chain := scripted(t, c.scripts, c.server)
 			before := openDescriptors(t)
-			holder, link, found, err := FindHolder(chain[0], chain[1])
+			holder, link, found, err := (localEnds{chain[0]}).Holder(chain[1])
 			if found != c.found || err != nil {
 				t.Fatalf("found %v, %v", found, err)
 			}
@@ -86,7 +86,7 @@ func TestFindHolder(t *testing.T) {
 				t.Errorf("%+v", holder)
 			}
 			wantClosed(t, link, chain[0], false)
-			if again, same, found, err := FindHolder(chain[0], me); again.Identity != me || same != link || !found || err != nil {
+			if again, same, found, err := (localEnds{chain[0]}).Holder(me); again.Identity != me || same != link || !found || err != nil {
 				t.Errorf("asked for itself: %+v, %v, %v, %v", again, same, found, err)
 			}
 		})
@@ -96,8 +96,8 @@ func TestFindHolder(t *testing.T) {
 func TestHoldersOfTheDead(t *testing.T) {
 	me := identityOf(t, os.Getpid())
 	for _, dead := range []monitor.Identity{{PID: unused(t), Start: 1}, {PID: me.PID, Start: me.Start - 1}, {}} {
-		_, _, found, err := FindHolder(dead, me)
-		_, _, found2, err2 := FindHolder(me, dead)
+		_, _, found, err := (localEnds{dead}).Holder(me)
+		_, _, found2, err2 := (localEnds{me}).Holder(dead)
 		if found || found2 || !errors.Is(err, ErrGone) || !errors.Is(err2, ErrGone) {
 			t.Errorf("%v: %v, %v", dead, err, err2)
 		}

@@ -14,7 +14,7 @@ import (
 // maxAbove is how far above a supposed client its link is looked for.
 const maxAbove = 3
 
-// FindHolder finds who holds the other ends of the conversation over standard
+// Holder finds who holds the other ends of the conversation over standard
 // input and output of a server: the process that is thought to be its client
 // or, where that is a script of the user's which handed its own ends down, one
 // of the nearest above it; false when none of them does.
@@ -28,8 +28,8 @@ const maxAbove = 3
 // The error is ErrGone when the server or the supposed client has ended,
 // fs.ErrPermission when either may not be looked at. The search goes no further
 // than what may be looked at above them.
-func FindHolder(server, client monitor.Identity) (holder Info, link Link, found bool, err error) {
-	o, err := system().openAs(server)
+func (e localEnds) Holder(client monitor.Identity) (holder Info, link Link, found bool, err error) {
+	o, err := system().openAs(e.server)
 	if err != nil {
 		return Info{}, Link{}, false, err
 	}
@@ -68,7 +68,7 @@ func FindHolder(server, client monitor.Identity) (holder Info, link Link, found 
 		candidate = parent
 	}
 	if own.sockets() { // nothing may have been found because nothing is told
-		err = knowsSockets(server.PID)
+		err = knowsSockets(e.server.PID)
 	}
 	return Info{}, Link{}, false, err
 }
@@ -243,13 +243,13 @@ func (o opened) nullInput(all []end) (bool, error) {
 // nobody any more. With another error nothing is known. One end that the server
 // has closed says nothing about a client that still holds the other: that link is
 // not closed.
-func (l Link) Closed(server monitor.Identity) (bool, error) {
-	return lookAt(server, func(o opened, sockets *unixSockets) (bool, error) { return o.closed(l, sockets) })
+func (e localEnds) Closed(l Link) (bool, error) {
+	return e.look(func(o opened, sockets *unixSockets) (bool, error) { return o.closed(l, sockets) })
 }
 
-// lookAt asks something about the descriptors of a server.
-func lookAt(server monitor.Identity, ask func(opened, *unixSockets) (bool, error)) (bool, error) {
-	o, err := system().openAs(server)
+// look asks something about the descriptors of the server.
+func (e localEnds) look(ask func(opened, *unixSockets) (bool, error)) (bool, error) {
+	o, err := system().openAs(e.server)
 	if err != nil {
 		return false, err
 	}
@@ -318,8 +318,8 @@ func (o opened) over(l LinkEnd, all []end, access int, sockets *unixSockets) (bo
 //
 // The error is ErrGone when the server has ended, fs.ErrPermission when it may
 // not be looked at.
-func Abandoned(server monitor.Identity) (bool, error) {
-	return lookAt(server, func(o opened, sockets *unixSockets) (bool, error) {
+func (e localEnds) Abandoned() (bool, error) {
+	return e.look(func(o opened, sockets *unixSockets) (bool, error) {
 		s, err := o.streams()
 		if err != nil || len(s.in) == 0 || len(s.out) == 0 {
 			return false, err
@@ -332,7 +332,7 @@ func Abandoned(server monitor.Identity) (bool, error) {
 		}
 		var below []end
 		if s.moved {
-			tree, err := Tree(server)
+			tree, err := Tree(e.server)
 			if err != nil {
 				return false, err
 			}

@@ -19,7 +19,7 @@ func isPermission(err error) bool { return errors.Is(err, fs.ErrPermission) }
 
 // linkWith finds the link of a server with one process.
 func linkWith(server, client monitor.Identity) (Link, bool, error) {
-	holder, l, found, err := FindHolder(server, client)
+	holder, l, found, err := (localEnds{server}).Holder(client)
 	return l, found && holder.Identity == client, err
 }
 
@@ -34,14 +34,14 @@ func mustFind(t testing.TB, server, client monitor.Identity) Link {
 
 func wantClosed(t testing.TB, l Link, server monitor.Identity, want bool) {
 	t.Helper()
-	if closed, err := l.Closed(server); closed != want || err != nil {
+	if closed, err := (localEnds{server}).Closed(l); closed != want || err != nil {
 		t.Errorf("closed: %v, %v, want %v", closed, err, want)
 	}
 }
 
 func wantAbandoned(t testing.TB, server monitor.Identity, want bool) {
 	t.Helper()
-	if alone, err := Abandoned(server); alone != want || err != nil {
+	if alone, err := (localEnds{server}).Abandoned(); alone != want || err != nil {
 		t.Errorf("abandoned: %v, %v, want %v", alone, err, want)
 	}
 }
@@ -93,8 +93,8 @@ func TestLinkOfAClientThatIsKilled(t *testing.T) {
 			}
 			kill(t, p.server.PID, syscall.SIGKILL)
 			eventually(t, "the server is gone", func() bool {
-				_, err := l.Closed(p.server)
-				_, err2 := Abandoned(p.server)
+				_, err := (localEnds{p.server}).Closed(l)
+				_, err2 := (localEnds{p.server}).Abandoned()
 				return errors.Is(err, ErrGone) && errors.Is(err2, ErrGone)
 			})
 			if after := openDescriptors(t); after != before {
@@ -114,7 +114,7 @@ func TestLinkThatAnHeirHolds(t *testing.T) {
 			wantAbandoned(t, p.server, false)
 			kill(t, p.heir, syscall.SIGKILL)
 			eventually(t, "the link is closed", func() bool {
-				closed, err := l.Closed(p.server)
+				closed, err := (localEnds{p.server}).Closed(l)
 				return closed && err == nil
 			})
 			wantAbandoned(t, p.server, true)
@@ -191,7 +191,7 @@ func TestClosedDisturbsNobody(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				if closed, err := l.Closed(id); closed && err == nil {
+				if closed, err := (localEnds{id}).Closed(l); closed && err == nil {
 					t.Error("closed while its client reads")
 				}
 			}
@@ -208,7 +208,7 @@ func TestClosedDisturbsNobody(t *testing.T) {
 	if err != nil || string(b) != strings.Repeat(line, 10_000) {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
-	eventually(t, "cat has ended", func() bool { _, err := l.Closed(id); return errors.Is(err, ErrGone) })
+	eventually(t, "cat has ended", func() bool { _, err := (localEnds{id}).Closed(l); return errors.Is(err, ErrGone) })
 }
 
 // An end that the server gives up connects nobody; the other end still may.
@@ -237,7 +237,7 @@ func TestEndsThatTheServerGivesUp(t *testing.T) {
 		if _, err := bufio.NewReader(said).ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
-		if closed, err := l.Closed(id); closed || !errors.Is(err, c.held) {
+		if closed, err := (localEnds{id}).Closed(l); closed || !errors.Is(err, c.held) {
 			t.Errorf("%s: closed %v, %v", c.line, closed, err)
 		}
 		if _, ok, err := linkWith(id, me); ok || err != nil {
@@ -245,7 +245,7 @@ func TestEndsThatTheServerGivesUp(t *testing.T) {
 		}
 		in.Close()
 		out.Close()
-		if closed, err := l.Closed(id); closed || !errors.Is(err, c.hungUp) || errors.Is(err, ErrGone) {
+		if closed, err := (localEnds{id}).Closed(l); closed || !errors.Is(err, c.hungUp) || errors.Is(err, ErrGone) {
 			t.Errorf("%s, and its client has hung up: closed %v, %v", c.line, closed, err)
 		}
 	}
@@ -327,8 +327,8 @@ func TestLinksOfTheDead(t *testing.T) {
 	for _, id := range []monitor.Identity{dead, older, {}} {
 		_, _, err := linkWith(id, me)
 		_, _, err2 := linkWith(me, id)
-		_, err3 := Link{}.Closed(id)
-		_, err4 := Abandoned(id)
+		_, err3 := (localEnds{id}).Closed(Link{})
+		_, err4 := (localEnds{id}).Abandoned()
 		for _, err := range []error{err, err2, err3, err4} {
 			if !errors.Is(err, ErrGone) {
 				t.Errorf("%v: %v", id, err)

@@ -230,6 +230,3 @@ func parseAddr(a net.Addr, family uint32) (netip.AddrPort, bool) {
 	}
 	return netip.AddrPortFrom(addr.Unmap(), uint16(a.Port)), err == nil && a.Port > 0 && a.Port <= math.MaxUint16
 }
-
-// sameInput cannot be found out here.
-func sameInput(server, wrapper monitor.Identity) bool { return true }

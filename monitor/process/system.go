@@ -52,16 +52,14 @@ type System interface {
 
 // Ends are what can be told of the descriptors of one server.
 type Ends interface {
-	// Holder is the client that holds the other ends of its conversation: FindHolder.
+	// Holder is the client that holds the other ends of its conversation.
 	Holder(client monitor.Identity) (holder Info, link Link, found bool, err error)
-	// Closed reports whether both directions of a link are closed at the other end:
-	// Link.Closed.
+	// Closed reports whether both directions of a link are closed at the other end.
 	Closed(link Link) (bool, error)
-	// Abandoned reports whether it seems to have lost a client that was never seen:
-	// the function of that name.
+	// Abandoned reports whether it seems to have lost a client that was never seen.
 	Abandoned() (bool, error)
 	// HasUnixClients reports whether somebody may have come in over a unix socket of
-	// these processes of its tree: the function of that name.
+	// these processes of its tree.
 	HasUnixClients(servers []monitor.Identity) (bool, error)
 	// SameInput reports whether another process has the same standard input.
 	SameInput(wrapper monitor.Identity) bool
@@ -129,17 +127,8 @@ func (local) Service(ctx context.Context, server monitor.Identity, tree []monito
 	return unit, contained, err
 }
 
+// localEnds are those of a process of this machine. Linux alone tells most of it.
 type localEnds struct{ server monitor.Identity }
-
-func (e localEnds) Holder(client monitor.Identity) (Info, Link, bool, error) {
-	return FindHolder(e.server, client)
-}
-func (e localEnds) Closed(link Link) (bool, error) { return link.Closed(e.server) }
-func (e localEnds) Abandoned() (bool, error)       { return Abandoned(e.server) }
-func (e localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
-	return HasUnixClients(servers)
-}
-func (e localEnds) SameInput(wrapper monitor.Identity) bool { return sameInput(e.server, wrapper) }
 
 func (e localEnds) Directory() (string, error) {
 	p, err := process.NewProcess(int32(e.server.PID))

@@ -133,11 +133,11 @@ func (f *family) scan(pid int) ([]int, error) {
 	return all[pid], nil
 }
 
-// sameInput reports whether two processes have the same standard input. A server
+// SameInput reports whether another process has the same standard input. A server
 // that has the null device there where the wrapper has something else may have
 // moved it to another descriptor.
-func sameInput(server, wrapper monitor.Identity) bool {
-	s, err := system().openAs(server)
+func (e localEnds) SameInput(wrapper monitor.Identity) bool {
+	s, err := system().openAs(e.server)
 	if err != nil {
 		return false
 	}

@@ -14,25 +14,23 @@ import (
 // What only Linux tells. Elsewhere it is not known which processes share a pipe;
 // what remains of a link is whether the recorded client lives: ExitWatch.
 
-// FindHolder cannot be answered here: the error is errors.ErrUnsupported.
-func FindHolder(server, client monitor.Identity) (holder Info, link Link, found bool, err error) {
-	return Info{}, Link{}, false, fmt.Errorf("looking for what %d and %d share: %w", server.PID, client.PID, errors.ErrUnsupported)
+func (e localEnds) Holder(client monitor.Identity) (holder Info, link Link, found bool, err error) {
+	return Info{}, Link{}, false, fmt.Errorf("looking for what %d and %d share: %w", e.server.PID, client.PID, errors.ErrUnsupported)
 }
 
-// Closed cannot be answered here: the error is errors.ErrUnsupported.
-func (l Link) Closed(server monitor.Identity) (bool, error) {
-	return false, fmt.Errorf("looking at the link of process %d: %w", server.PID, errors.ErrUnsupported)
+func (e localEnds) Closed(Link) (bool, error) {
+	return false, fmt.Errorf("looking at the link of process %d: %w", e.server.PID, errors.ErrUnsupported)
 }
 
-// HasUnixClients cannot be answered here: the error is errors.ErrUnsupported.
-func HasUnixClients(servers []monitor.Identity) (bool, error) {
+func (localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
 	return false, fmt.Errorf("looking for the unix sockets of %d processes: %w", len(servers), errors.ErrUnsupported)
 }
 
-// Abandoned cannot be answered here: the error is errors.ErrUnsupported.
-func Abandoned(server monitor.Identity) (bool, error) {
-	return false, fmt.Errorf("looking at the links of process %d: %w", server.PID, errors.ErrUnsupported)
+func (e localEnds) Abandoned() (bool, error) {
+	return false, fmt.Errorf("looking at the links of process %d: %w", e.server.PID, errors.ErrUnsupported)
 }
+
+func (localEnds) SameInput(monitor.Identity) bool { return true }
 
 // Descriptors cannot be answered here: the error is errors.ErrUnsupported.
 func Descriptors(id monitor.Identity) ([]Descriptor, error) {

@@ -35,7 +35,7 @@ func (e ends) Holder(monitor.Identity) (process.Info, process.Link, bool, error)
 	return process.Info{}, process.Link{}, false, fmt.Errorf("the client of process %d: %w", e.server.PID, errUnrecorded)
 }
 
-// Closed is as process.Link.Closed has it.
+// Closed is as this machine has it.
 func (e ends) Closed(link process.Link) (bool, error) {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()

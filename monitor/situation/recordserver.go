@@ -39,7 +39,7 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, t
 			v.Client.Start = lives.info.Start
 		}
 	}
-	if abandoned, err := process.Abandoned(in.Identity); err == nil {
+	if abandoned, err := process.Local().Ends(in.Identity).Abandoned(); err == nil {
 		v.Abandoned = abandoned
 	}
 	if v.Client != nil {
@@ -58,7 +58,7 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, t
 // that both hold or, of an orphan, those that nobody holds the other side of.
 func link(in *monitor.Instance, c *Client) *Link {
 	client := monitor.Identity{PID: c.PID, Start: c.Start}
-	if _, l, found, err := process.FindHolder(in.Identity, client); err == nil && found {
+	if _, l, found, err := process.Local().Ends(in.Identity).Holder(client); err == nil && found {
 		return &Link{In: l.In.Inode, Out: l.Out.Inode}
 	}
 	if !in.Evidence.Orphaned {

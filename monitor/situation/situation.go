@@ -123,7 +123,7 @@ type Server struct {
 	// its client lived.
 	Link *Link `json:"link,omitempty"`
 	// Abandoned says that nobody seems to hold the other end of what may be its
-	// conversation: process.Abandoned.
+	// conversation: process.Ends.Abandoned.
 	Abandoned  bool      `json:"abandoned,omitempty"`
 	AloneSince time.Time `json:"alone_since,omitzero"`
 	IdleSince  time.Time `json:"idle_since,omitzero"`

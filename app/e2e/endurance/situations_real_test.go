@@ -104,7 +104,7 @@ func (s *stage) orphan(t *testing.T, role string, client int) {
 	s.await(t, role, "seen with its client", func(in seen) bool { return in.Client != nil && in.Client.PID == client })
 	server := s.roles[role]
 	apptest.Eventually(t, "its link can be seen", func() bool {
-		_, _, found, err := facts.FindHolder(e2e.IdentityOf(t, server), e2e.IdentityOf(t, client))
+		_, _, found, err := facts.Local().Ends(e2e.IdentityOf(t, server)).Holder(e2e.IdentityOf(t, client))
 		return found && err == nil
 	})
 	send(t, server, syscall.SIGSTOP)

@@ -192,7 +192,7 @@ func (l *life) orphaned(t *testing.T) {
 	}
 	p := l.lamp
 	apptest.Eventually(t, "it is listed with its client, and its link can be seen", func() bool {
-		_, _, found, err := facts.FindHolder(p.id, p.client)
+		_, _, found, err := facts.Local().Ends(p.id).Holder(p.client)
 		return e2e.HasMoved(p.id) && found && err == nil && l.seenWith(p)
 	})
 	l.between()

@@ -329,7 +329,7 @@ func (c *synthetics) orphan(*testing.T) {
 	if p == nil {
 		return
 	}
-	if _, _, found, err := facts.FindHolder(p.id, p.client); err != nil || !found {
+	if _, _, found, err := facts.Local().Ends(p.id).Holder(p.client); err != nil || !found {
 		return
 	}
 	if c.random.IntN(3) == 0 {
