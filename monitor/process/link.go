@@ -1,6 +1,8 @@
 package process
 
-import "errors"
+import (
+	"errors"
+)
 
 // ErrUnheld says that a process no longer holds its own end of a link, so that
 // nothing can be learnt about the other end.
@@ -31,4 +33,20 @@ type LinkEnd struct {
 type Link struct {
 	In  LinkEnd // what the server reads
 	Out LinkEnd // what the server writes
+}
+
+// Descriptor is standard input, whatever it is, or a pipe without a name, or one
+// of a pair of unix sockets that a process has open. It is plain data.
+type Descriptor struct {
+	FD     int
+	Kind   LinkKind // 0 for what is neither, which only descriptor 0 may be
+	Inode  uint64
+	Peer   uint64 // of the socket at the other end; 0 for a pipe, or when it has been closed
+	Reads  bool
+	Writes bool
+	// Deserted says that nobody holds the other end any more.
+	Deserted bool
+	// File is what a descriptor of neither kind is: "null" for the null device,
+	// else a name that is equal for the same file.
+	File string
 }
