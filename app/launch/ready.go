@@ -70,7 +70,7 @@ type sight struct {
 func (s sight) owner(port int) (monitor.Identity, bool) {
 	for _, p := range s.tree {
 		if p.State != process.Unreaped && slices.ContainsFunc(s.listeners, func(l process.Listener) bool {
-			return l.PID == p.PID && int(l.Addr.Port()) == port && reachable(l.Addr.Addr())
+			return l.PID == p.PID && l.Hears(port)
 		}) {
 			return p.Identity, true
 		}
@@ -82,7 +82,7 @@ func (s sight) owner(port int) (monitor.Identity, bool) {
 func (s sight) ports() []int {
 	var ports []int
 	for _, l := range s.listeners {
-		if reachable(l.Addr.Addr()) {
+		if l.Reachable() {
 			ports = append(ports, int(l.Addr.Port()))
 		}
 	}
@@ -94,17 +94,12 @@ func (s sight) ports() []int {
 func (s sight) elsewhere() []netip.AddrPort {
 	var list []netip.AddrPort
 	for _, l := range s.listeners {
-		if !reachable(l.Addr.Addr()) {
+		if !l.Reachable() {
 			list = append(list, l.Addr)
 		}
 	}
 	slices.SortFunc(list, netip.AddrPort.Compare)
 	return slices.Compact(list)
-}
-
-// reachable reports whether who listens there replies on 127.0.0.1.
-func reachable(a netip.Addr) bool {
-	return a == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || a.IsUnspecified()
 }
 
 // looker returns a function that looks at the tree of a keeper.

@@ -301,3 +301,34 @@ func TestParseTCPDiag(t *testing.T) {
 		}
 	}
 }
+
+func TestHears(t *testing.T) {
+	for at, want := range map[string]bool{
+		"127.0.0.1:80": true, "0.0.0.0:80": true, "[::]:80": true,
+		"127.0.0.2:80": false, "[::1]:80": false, "10.0.0.1:80": false, "127.0.0.1:81": false,
+	} {
+		if got := (Listener{PID: 1, Addr: netip.MustParseAddrPort(at)}).Hears(80); got != want {
+			t.Errorf("%s: %v", at, got)
+		}
+	}
+}
+
+// A port is believed to be a process's own only when it is.
+func TestListensOn(t *testing.T) {
+	listener, at := listen(t, "tcp4", "127.0.0.1:0")
+	defer listener.Close()
+	port, me, parent := int(at.Port()), os.Getpid(), os.Getppid()
+	for _, pids := range [][]int{{me}, {parent, me}} {
+		if err := ListensOn(Local(), port, pids...); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, pids := range [][]int{{parent}, {}} {
+		if err := ListensOn(Local(), port, pids...); !errors.Is(err, ErrNotListening) {
+			t.Errorf("%v: %v", pids, err)
+		}
+	}
+	if err := ListensOn(Local(), port^1, me); !errors.Is(err, ErrNotListening) {
+		t.Errorf("another port: %v", err)
+	}
+}

@@ -84,6 +84,29 @@ type Listener struct {
 	Addr netip.AddrPort // a wildcard address stays one; IPv4 inside IPv6 is IPv4
 }
 
+// Reachable reports whether it takes what is sent to 127.0.0.1.
+func (l Listener) Reachable() bool {
+	at := l.Addr.Addr()
+	return at == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || at.IsUnspecified()
+}
+
+// Hears reports whether it takes what is sent to a port at 127.0.0.1.
+func (l Listener) Hears(port int) bool { return int(l.Addr.Port()) == port && l.Reachable() }
+
+// ErrNotListening says that a process does not listen on a port, or not yet.
+var ErrNotListening = errors.New("does not listen there")
+
+// ListensOn is nil when one of some processes listens on a port at 127.0.0.1, and
+// ErrNotListening when none does: what answers there would otherwise speak for
+// somebody else.
+func ListensOn(s System, port int, pids ...int) error {
+	listeners, err := s.Listeners(pids)
+	if err == nil && !slices.ContainsFunc(listeners, func(l Listener) bool { return l.Hears(port) }) {
+		err = fmt.Errorf("port %d of 127.0.0.1: %w", port, ErrNotListening)
+	}
+	return err
+}
+
 // sortListeners puts listeners in the order that Listeners promises, each once.
 func sortListeners(list []Listener) []Listener {
 	slices.SortFunc(list, func(a, b Listener) int {

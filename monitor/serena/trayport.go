@@ -374,7 +374,7 @@ func reply(w http.ResponseWriter, status int, name, text string) {
 }
 
 // ErrNotListening says that a process does not listen on a port, or not yet.
-var ErrNotListening = errors.New("does not listen there")
+var ErrNotListening = process.ErrNotListening
 
 // PortOwner checks that a process is alive, belongs to our user, is not this
 // one and listens on a TCP port of the loopback interface, and returns who it
@@ -395,20 +395,13 @@ func PortOwner(pid, port int) (monitor.Identity, error) {
 	} else if !mine {
 		return monitor.Identity{}, fmt.Errorf("process %d is another user's", pid)
 	}
-	listeners, err := process.Listeners([]int{pid})
-	if err != nil {
-		return monitor.Identity{}, err
+	if err := process.ListensOn(process.Local(), port, pid); err != nil {
+		return monitor.Identity{}, fmt.Errorf("process %d: %w", pid, err)
 	}
-	for _, n := range listeners {
-		if a := n.Addr.Addr(); int(n.Addr.Port()) != port || !a.IsLoopback() && !a.IsUnspecified() {
-			continue
-		}
-		if again, err := process.ReadStat(pid); err != nil || again.Identity != stat.Identity {
-			return monitor.Identity{}, fmt.Errorf("process %d has just ended", pid)
-		}
-		return stat.Identity, nil
+	if !isAlive(stat.Identity) {
+		return monitor.Identity{}, fmt.Errorf("process %d has just ended", pid)
 	}
-	return monitor.Identity{}, fmt.Errorf("process %d %w (port %d of 127.0.0.1)", pid, ErrNotListening, port)
+	return stat.Identity, nil
 }
 
 // isAlive reports whether a process still runs.

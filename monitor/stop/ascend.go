@@ -48,12 +48,8 @@ func (l *Ladder) ascend(ctx context.Context, j *journal, p *party, port int) {
 
 // ask asks the server to end, if the port still is the tree's.
 func (l *Ladder) ask(ctx context.Context, p *party, port int) error {
-	listeners, err := l.o.System.Listeners(p.pids())
-	if err != nil {
+	if err := process.ListensOn(l.o.System, port, p.pids()...); err != nil {
 		return err
-	}
-	if !hears(listeners, port) {
-		return fmt.Errorf("port %d is no longer its own", port)
 	}
 	return l.o.Dashboards.Shutdown(ctx, port)
 }

@@ -206,17 +206,6 @@ func TestAnotherAddressIsNotAsked(t *testing.T) {
 	}
 }
 
-func TestHears(t *testing.T) {
-	for at, want := range map[string]bool{
-		"127.0.0.1:80": true, "0.0.0.0:80": true, "[::]:80": true,
-		"127.0.0.2:80": false, "[::1]:80": false, "10.0.0.1:80": false, "127.0.0.1:81": false,
-	} {
-		if got := hears([]process.Listener{{PID: 1, Addr: netip.MustParseAddrPort(at)}}, 80); got != want {
-			t.Errorf("%s: %v", at, got)
-		}
-	}
-}
-
 // TestAForeignPortIsNotAsked: the port that the instance had is another's.
 func TestAForeignPortIsNotAsked(t *testing.T) {
 	var asked atomic.Int32

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -103,21 +102,12 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *
 	s, err := l.o.System.Stat(p.server.PID)
 	suspended := err == nil && s.State == process.Stopped // and cannot answer
 	hasDashboard := in.Kind == monitor.KindSerena && in.Port > 0
-	owned := hasDashboard && hears(listeners, in.Port)
+	owned := hasDashboard && slices.ContainsFunc(listeners, func(n process.Listener) bool { return n.Hears(in.Port) })
 	if hasDashboard && !suspended {
 		f.Work, f.Call = l.work(ctx, in.Port, owned)
 	}
 	// What does not answer this does not answer the request to end either.
 	p.canAsk = owned && !suspended && f.Work != Silent
-}
-
-// hears reports whether one of these takes what is sent to the port at 127.0.0.1:
-// it listens on that address or on all.
-func hears(listeners []process.Listener, port int) bool {
-	return slices.ContainsFunc(listeners, func(n process.Listener) bool {
-		at := n.Addr.Addr()
-		return int(n.Addr.Port()) == port && (at == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || at.IsUnspecified())
-	})
 }
 
 // work asks a dashboard whether a call runs or waits. A port that is not the

@@ -119,7 +119,7 @@ func (l *loop) findLostDashboards(now time.Time) {
 				continue
 			}
 			var owned []int
-			if listenOn(l.system, h.claim.Port, t.in.Identity.PID) {
+			if process.ListensOn(l.system, h.claim.Port, t.in.Identity.PID) == nil {
 				owned = append(owned, h.claim.Port)
 			}
 			if p, lost := serena.LostDashboard(h.claim, owned, other.in.Identity, now); lost {

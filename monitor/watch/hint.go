@@ -44,7 +44,7 @@ func (w *Watch) Hint(h Hint) {
 
 // follow looks at the process that a hint names.
 func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
-	if h.Port != 0 && !listenOn(l.system, h.Port, h.PID) {
+	if h.Port != 0 && process.ListensOn(l.system, h.Port, h.PID) != nil {
 		return
 	}
 	t := l.ownerOf(h.PID)
@@ -74,21 +74,6 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 	if t.probeDue(now, true) {
 		l.probe(ctx, t, now)
 	}
-}
-
-// listenOn reports whether one of some processes listens on a port: what answers
-// there would otherwise speak for somebody else.
-func listenOn(s process.System, port int, pids ...int) bool {
-	listeners, err := s.Listeners(pids)
-	if err != nil {
-		return false
-	}
-	for _, n := range listeners {
-		if int(n.Addr.Port()) == port && loopback(n.Addr.Addr()) {
-			return true
-		}
-	}
-	return false
 }
 
 // ownerOf is the instance that has a process among its members.

@@ -4,7 +4,6 @@ package watch
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,19 +113,6 @@ func TestServeBeginsWithWhatIsKept(t *testing.T) {
 	}
 	if got := w.take(); len(got) != 1 || got[0].kept {
 		t.Errorf("%d messages wait", len(got))
-	}
-}
-
-// A port is believed to be a process's own only when it is.
-func TestListenOn(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	port := listener.Addr().(*net.TCPAddr).Port
-	if !listenOn(process.Local(), port, os.Getpid()) || !listenOn(process.Local(), port, os.Getppid(), os.Getpid()) || listenOn(process.Local(), port, os.Getppid()) || listenOn(process.Local(), port^1, os.Getpid()) || listenOn(process.Local(), port) {
-		t.Error("wrong owner")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
 
@@ -63,7 +64,7 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 		r := result{id: ask.id, err: context.Canceled}
 		select {
 		case l.slots <- struct{}{}:
-			if ask.whole && !listenOn(l.system, ask.port, ask.members...) {
+			if ask.whole && process.ListensOn(l.system, ask.port, ask.members...) != nil {
 				r.err = errNotItsOwn
 			} else {
 				r = ask.put(ctx, l.client)
@@ -237,7 +238,7 @@ func (l *loop) absorb(r result, now time.Time) {
 		return
 	}
 	// A child holds the sockets of its parent, too, until it has become another program.
-	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) && !listenOn(l.system, r.port, t.in.Identity.PID) {
+	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) && process.ListensOn(l.system, r.port, t.in.Identity.PID) != nil {
 		l.moveTo(t, r.owner)
 		l.restore(t, now)
 	}

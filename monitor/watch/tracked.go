@@ -2,7 +2,6 @@ package watch
 
 import (
 	"math"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -219,7 +218,7 @@ func (t *tracked) noteListeners(all []process.Listener, again bool, now time.Tim
 	}
 	for _, l := range all {
 		port := int(l.Addr.Port())
-		if !t.hasMember(l.PID) || !loopback(l.Addr.Addr()) || port == t.port || t.launched() && port == t.mcpPort {
+		if !t.hasMember(l.PID) || !l.Reachable() || port == t.port || t.launched() && port == t.mcpPort {
 			continue
 		}
 		if other := t.port != 0 || t.ruledOut(port); other {
@@ -279,12 +278,6 @@ func (t *tracked) ruledOut(port int) bool {
 func (t *tracked) setMCP(port int) {
 	t.mcpPort = port
 	t.in.MCPURL = mcpURL(t.cmd.Transport, port)
-}
-
-// loopback reports whether a listener can be reached at 127.0.0.1.
-func loopback(a netip.Addr) bool {
-	a = a.Unmap()
-	return a == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || a.IsUnspecified()
 }
 
 // probeDue decides whether to ask the instance now.
