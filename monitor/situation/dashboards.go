@@ -27,21 +27,15 @@ func (m *Machine) dashboard(port int) (*Dashboard, error) {
 	return nil, fmt.Errorf("asking port %d: %w", port, serena.ErrNotDashboard)
 }
 
-// Dashboards are what the Serenas of the machine say.
-func (m *Machine) Dashboards() *Dashboards { return &Dashboards{m} }
-
-// Dashboards answer as serena.Client does. It is safe for concurrent use.
-type Dashboards struct{ m *Machine }
-
 // Heartbeat is nil when a dashboard answers.
-func (d *Dashboards) Heartbeat(_ context.Context, port int) error {
-	_, err := d.m.dashboard(port)
+func (m *Machine) Heartbeat(_ context.Context, port int) error {
+	_, err := m.dashboard(port)
 	return err
 }
 
 // LastExecution is the execution that ended last, which has ended well.
-func (d *Dashboards) LastExecution(_ context.Context, port int) (*serena.Task, error) {
-	board, err := d.m.dashboard(port)
+func (m *Machine) LastExecution(_ context.Context, port int) (*serena.Task, error) {
+	board, err := m.dashboard(port)
 	if err != nil || board.LastTask == "" {
 		return nil, err
 	}
@@ -49,8 +43,8 @@ func (d *Dashboards) LastExecution(_ context.Context, port int) (*serena.Task, e
 }
 
 // Queue are the executions that run or wait.
-func (d *Dashboards) Queue(_ context.Context, port int) ([]serena.Task, error) {
-	board, err := d.m.dashboard(port)
+func (m *Machine) Queue(_ context.Context, port int) ([]serena.Task, error) {
+	board, err := m.dashboard(port)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +56,8 @@ func (d *Dashboards) Queue(_ context.Context, port int) ([]serena.Task, error) {
 }
 
 // Overview is the part of the configuration that is recorded.
-func (d *Dashboards) Overview(_ context.Context, port int) (*serena.Overview, error) {
-	board, err := d.m.dashboard(port)
+func (m *Machine) Overview(_ context.Context, port int) (*serena.Overview, error) {
+	board, err := m.dashboard(port)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +80,8 @@ func (d *Dashboards) Overview(_ context.Context, port int) (*serena.Overview, er
 }
 
 // ToolCalls is how many calls there were.
-func (d *Dashboards) ToolCalls(_ context.Context, port int) (int64, error) {
-	board, err := d.m.dashboard(port)
+func (m *Machine) ToolCalls(_ context.Context, port int) (int64, error) {
+	board, err := m.dashboard(port)
 	switch {
 	case err != nil:
 		return 0, err
@@ -98,8 +92,8 @@ func (d *Dashboards) ToolCalls(_ context.Context, port int) (int64, error) {
 }
 
 // LastCall is when a tool was at work last.
-func (d *Dashboards) LastCall(_ context.Context, port int) (time.Time, error) {
-	board, err := d.m.dashboard(port)
+func (m *Machine) LastCall(_ context.Context, port int) (time.Time, error) {
+	board, err := m.dashboard(port)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -107,13 +101,13 @@ func (d *Dashboards) LastCall(_ context.Context, port int) (time.Time, error) {
 }
 
 // Records are none: what a log says is not recorded.
-func (d *Dashboards) Records(_ context.Context, port, _ int) ([]serena.Record, int, error) {
-	_, err := d.m.dashboard(port)
+func (m *Machine) Records(_ context.Context, port, _ int) ([]serena.Record, int, error) {
+	_, err := m.dashboard(port)
 	return nil, 0, err
 }
 
 // Shutdown is heard, and not followed: signals have to end the server.
-func (d *Dashboards) Shutdown(_ context.Context, port int) error {
-	_, err := d.m.dashboard(port)
+func (m *Machine) Shutdown(_ context.Context, port int) error {
+	_, err := m.dashboard(port)
 	return err
 }

@@ -27,10 +27,11 @@ var (
 	headerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
 	headerFlag = regexp.MustCompile(`^(-H|--headers?)$`)
 	// What issuers of keys put before them.
-	issued = regexp.MustCompile(`(?i)^(sk|pk|rk|ak)[-_][a-z0-9_-]{12,}|^gh[pousr]_\w{16,}|^github_pat_\w{16,}|^glpat-|^xox[abeprs]-|^(AKIA|ASIA)[A-Z0-9]{12,}|^AIza[\w-]{20,}|^eyJ[\w-]{8,}|^(npm|hf|dckr_pat|shpat|figd|lin_api|ntn|sntrys|secret|ctx7sk)_?[\w-]{16,}|^ya29\.`)
-	random = regexp.MustCompile(`^[A-Za-z0-9_+=-]{20,}$`)
-	email  = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}\b`)
-	homes  = regexp.MustCompile(`(?i)((?:^|[^\w])(?:/home/|/Users/|[A-Z]:[\\/]Users[\\/]))([^/\\"' ]+)`)
+	issued  = regexp.MustCompile(`(?i)^(sk|pk|rk|ak)[-_][a-z0-9_-]{12,}|^gh[pousr]_\w{16,}|^github_pat_\w{16,}|^glpat-|^xox[abeprs]-|^(AKIA|ASIA)[A-Z0-9]{12,}|^AIza[\w-]{20,}|^eyJ[\w-]{8,}|^(npm|hf|dckr_pat|shpat|figd|lin_api|ntn|sntrys|secret|ctx7sk)_?[\w-]{16,}|^ya29\.`)
+	random  = regexp.MustCompile(`^[A-Za-z0-9_+=-]{20,}$`)
+	email   = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}\b`)
+	between = regexp.MustCompile(`[^/\\]+`) // the separators of a path
+	homes   = regexp.MustCompile(`(?i)((?:^|[^\w])(?:/home/|/Users/|[A-Z]:[\\/]Users[\\/]))([^/\\"' ]+)`)
 )
 
 // arguments is a command line without what is private. Words are looked into for
@@ -199,35 +200,12 @@ func (h *hide) path(w string) string {
 	if h.user == "" || !strings.ContainsAny(w, `/\`) {
 		return w
 	}
-	cut := func(r rune) bool { return r == '/' || r == '\\' }
-	var b strings.Builder
-	for part := range fieldsAndCuts(w, cut) {
+	return between.ReplaceAllStringFunc(w, func(part string) string {
 		if part == h.user {
-			part = "user"
+			return "user"
 		}
-		b.WriteString(part)
-	}
-	return b.String()
-}
-
-// fieldsAndCuts yields what lies between the cuts, and the cuts.
-func fieldsAndCuts(text string, cut func(rune) bool) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for text != "" {
-			i := strings.IndexFunc(text, cut)
-			switch {
-			case i < 0:
-				yield(text)
-				return
-			case i == 0:
-				i = 1
-			}
-			if !yield(text[:i]) {
-				return
-			}
-			text = text[i:]
-		}
-	}
+		return part
+	})
 }
 
 var (

@@ -19,7 +19,7 @@ import (
 var errUnrecorded = errors.New("this was not recorded")
 
 // Machine is the machine of a situation: a process.System that answers from the
-// table, where a process ends at the first signal that asks it to. What the table does
+// table, and its dashboards, which answer as serena.Client does, where a process ends at the first signal that asks it to. What the table does
 // not hold is errUnrecorded; only the ports of a process, that it is in a container and
 // that clients came over a unix socket would be there. It is safe for concurrent use.
 type Machine struct {

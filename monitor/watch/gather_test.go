@@ -46,7 +46,7 @@ func TestAnswersAreGathered(t *testing.T) {
 		}
 		m := situation.NewMachine(s)
 		asked := make(chan time.Time, len(takes))
-		w := New(Options{System: m, Dashboards: slowly{m.Dashboards(), takes, begun.Add(burstEvery), asked}})
+		w := New(Options{System: m, Dashboards: slowly{m, takes, begun.Add(burstEvery), asked}})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {

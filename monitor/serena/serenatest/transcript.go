@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
-	"fmt"
 	"testing"
 )
 
@@ -26,7 +25,7 @@ type State struct {
 	Name string `json:"name"`
 	// After names the state before, which has the answers that were not
 	// recorded again; "" when there is none.
-	After     string     `json:"after,omitempty"`
+	After     string     `json:"after"`
 	Exchanges []Exchange `json:"exchanges"`
 }
 
@@ -75,37 +74,12 @@ func Recorded(t testing.TB, version string) Transcript {
 // Encode writes a transcript with one exchange a line.
 func (tr Transcript) Encode() ([]byte, error) {
 	var b bytes.Buffer
-	line := func(before string, v any) error {
-		var one bytes.Buffer
-		e := json.NewEncoder(&one)
-		e.SetEscapeHTML(false)
-		err := e.Encode(v)
-		b.WriteString(before)
-		b.Write(bytes.TrimSuffix(one.Bytes(), []byte("\n")))
-		return err
-	}
-	err := line("{\"version\":", tr.Version)
-	if err == nil {
-		err = line(",\n\"exe\":", tr.Exe)
-	}
-	if err == nil {
-		err = line(",\n\"args\":", tr.Args)
-	}
-	b.WriteString(",\n\"states\":[")
-	for i, s := range tr.States {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		fmt.Fprintf(&b, "\n{\"name\":%q,\"after\":%q,\"exchanges\":[", s.Name, s.After)
-		for j, e := range s.Exchanges {
-			if err == nil {
-				err = line(map[bool]string{true: "\n", false: ",\n"}[j == 0], e)
-			}
-		}
-		b.WriteString("]}")
-	}
-	b.WriteString("]}\n")
-	return b.Bytes(), err
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(tr)
+	// No text of an answer holds this: its quotes are escaped.
+	begin := `{"ask":`
+	return bytes.ReplaceAll(b.Bytes(), []byte(begin), []byte("\n"+begin)), err
 }
 
 // state finds a state by its name, nil when the transcript has none.

@@ -71,7 +71,7 @@ func (p pins) Pinned(id monitor.Identity) bool { return p[id] }
 func play(t *testing.T, s *situation.Situation) []Verdict {
 	time.Sleep(time.Until(s.Now.Add(-lead)))
 	m, pinned := situation.NewMachine(s), pins(s.Pinned())
-	w := watch.New(watch.Options{System: m, Dashboards: m.Dashboards(), Rules: rules.New(s.UserRules()), Pins: pinned})
+	w := watch.New(watch.Options{System: m, Dashboards: m, Rules: rules.New(s.UserRules()), Pins: pinned})
 	for id, proof := range s.Proofs() {
 		w.Restore(id, proof)
 	}
@@ -101,7 +101,7 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 	if m.Change(); s.Then != nil {
 		synctest.Wait()
 	}
-	ladder := stop.New(stop.Options{System: m, Dashboards: m.Dashboards(), Pinned: pinned.Pinned})
+	ladder := stop.New(stop.Options{System: m, Dashboards: m, Pinned: pinned.Pinned})
 	var verdicts []Verdict
 	for _, a := range actions {
 		v := Verdict{PID: a.ID.PID, Do: a.Do, Rule: a.Rule, Reason: a.Reason, Because: a.Because}
