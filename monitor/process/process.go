@@ -11,6 +11,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -46,19 +47,6 @@ const (
 	Stopped                  // by a signal; never on Windows, which has no such state
 	Unreaped                 // ended, but its parent has not taken note
 )
-
-// String is the state in one word.
-func (s RunState) String() string {
-	switch s {
-	case Running:
-		return "running"
-	case Stopped:
-		return "stopped"
-	case Unreaped:
-		return "unreaped"
-	}
-	return "unknown"
-}
 
 // Stat is what changes while a process runs.
 type Stat struct {
@@ -110,13 +98,7 @@ func ListensOn(s System, port int, pids ...int) error {
 // sortListeners puts listeners in the order that Listeners promises, each once.
 func sortListeners(list []Listener) []Listener {
 	slices.SortFunc(list, func(a, b Listener) int {
-		if a.Addr.Port() != b.Addr.Port() {
-			return int(a.Addr.Port()) - int(b.Addr.Port())
-		}
-		if a.PID != b.PID {
-			return a.PID - b.PID
-		}
-		return a.Addr.Compare(b.Addr)
+		return cmp.Or(cmp.Compare(a.Addr.Port(), b.Addr.Port()), cmp.Compare(a.PID, b.PID), a.Addr.Compare(b.Addr))
 	})
 	return slices.Compact(list)
 }
@@ -134,10 +116,7 @@ type Connection struct {
 // once.
 func sortConnections(list []Connection) []Connection {
 	slices.SortFunc(list, func(a, b Connection) int {
-		if n := a.Peer.Compare(b.Peer); n != 0 {
-			return n
-		}
-		return a.PID - b.PID
+		return cmp.Or(a.Peer.Compare(b.Peer), cmp.Compare(a.PID, b.PID))
 	})
 	return slices.Compact(list)
 }

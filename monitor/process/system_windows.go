@@ -52,24 +52,21 @@ func filetime(t windows.Filetime) uint64 {
 	return uint64(t.HighDateTime)<<32 | uint64(t.LowDateTime)
 }
 
-// times reads the identity and the CPU time.
-func (p handle) times() (monitor.Identity, time.Duration, error) {
+// stat reads identity, parent and CPU time.
+func (p handle) stat() (Stat, error) {
 	var created, exited, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(p.h, &created, &exited, &kernel, &user); err != nil {
-		return monitor.Identity{}, 0, fmt.Errorf("reading the times of process %d: %w", p.pid, err)
+		return Stat{}, fmt.Errorf("reading the times of process %d: %w", p.pid, err)
 	}
-	cpu := time.Duration(min(filetime(kernel)+filetime(user), math.MaxInt64/uint64(filetimeUnit))) * filetimeUnit
-	return monitor.Identity{PID: p.pid, Start: filetime(created)}, cpu, nil
-}
-
-func (p handle) parent() (int, error) {
 	var info windows.PROCESS_BASIC_INFORMATION
 	err := windows.NtQueryInformationProcess(p.h, windows.ProcessBasicInformation,
 		unsafe.Pointer(&info), uint32(unsafe.Sizeof(info)), nil)
 	if err != nil {
-		return 0, fmt.Errorf("reading the parent of process %d: %w", p.pid, err)
+		return Stat{}, fmt.Errorf("reading the parent of process %d: %w", p.pid, err)
 	}
-	return int(info.InheritedFromUniqueProcessId), nil
+	cpu := time.Duration(min(filetime(kernel)+filetime(user), math.MaxInt64/uint64(filetimeUnit))) * filetimeUnit
+	id := monitor.Identity{PID: p.pid, Start: filetime(created)}
+	return Stat{Identity: id, Parent: int(info.InheritedFromUniqueProcessId), CPU: cpu}, nil
 }
 
 // exe is the full path of the image, "" when it cannot be read.
@@ -132,16 +129,12 @@ func Read(pid int) (Info, error) {
 		return Info{}, err
 	}
 	defer p.close()
-	id, _, err := p.times()
-	if err != nil {
-		return Info{}, err
-	}
-	parent, err := p.parent()
+	s, err := p.stat()
 	if err != nil {
 		return Info{}, err
 	}
 	exe := p.exe()
-	return Info{Identity: id, Parent: parent, Name: shortName(exe), Exe: exe, Args: p.args()}, nil
+	return Info{Identity: s.Identity, Parent: s.Parent, Name: shortName(exe), Exe: exe, Args: p.args()}, nil
 }
 
 // ReadStat reads the current state of any process that we may open.
@@ -151,12 +144,7 @@ func ReadStat(pid int) (Stat, error) {
 		return Stat{}, err
 	}
 	defer p.close()
-	id, cpu, err := p.times()
-	if err != nil {
-		return Stat{}, err
-	}
-	parent, err := p.parent()
-	return Stat{Identity: id, Parent: parent, CPU: cpu}, err
+	return p.stat()
 }
 
 // StartedAt is the wall-clock time at which the process started, for showing

@@ -34,11 +34,6 @@ func (s *Situation) check() error {
 		}
 	}
 	if s.Then != nil {
-		for _, pid := range s.Then.Ended {
-			if s.process(pid) == nil {
-				return fmt.Errorf("then: process %d ends, which is not among the processes", pid)
-			}
-		}
 		if err := s.after().checkTable(); err != nil {
 			return fmt.Errorf("then: %w", err)
 		}
@@ -128,11 +123,11 @@ func (s *Situation) after() *Situation {
 	a := *s
 	a.Then = nil
 	a.Processes = slices.DeleteFunc(slices.Clone(s.Processes), func(p Process) bool {
-		return slices.Contains(s.Then.Ended, p.PID) || slices.ContainsFunc(s.Then.Processes, func(o Process) bool { return o.PID == p.PID })
+		return slices.ContainsFunc(s.Then.Processes, func(o Process) bool { return o.PID == p.PID })
 	})
 	a.Processes = append(a.Processes, s.Then.Processes...)
 	a.Servers = slices.DeleteFunc(slices.Clone(s.Servers), func(v Server) bool {
-		return a.process(v.PID) == nil || slices.ContainsFunc(s.Then.Servers, func(o Server) bool { return o.PID == v.PID })
+		return slices.ContainsFunc(s.Then.Servers, func(o Server) bool { return o.PID == v.PID })
 	})
 	a.Servers = append(a.Servers, s.Then.Servers...)
 	return &a

@@ -224,7 +224,6 @@ type Kept struct {
 
 // Change is what happens between a decision and the first signal.
 type Change struct {
-	Ended     []int     `json:"ended,omitempty"` // pids
 	Processes []Process `json:"processes,omitempty"`
 	Servers   []Server  `json:"servers,omitempty"` // each in place of the one of that pid
 }

@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 		`"link":{"in":7,"out":8}|"link":{"in":7,"out":0}`:                                          "lacks an end",
 		`"client":{"pid":3,"start":4,"name":"Codex"},|`:                                            "with which client",
 		`"expect":[{"pid":2|"expect":[{"pid":4`:                                                    "something is expected of process 4",
-		`"settings":{}|"settings":{},"then":{"ended":[9]}`:                                         "then: process 9 ends",
+		`"settings":{}|"settings":{},"then":{"servers":[{"pid":9}]}`:                               "then: server 9 is not",
 		`"settings":{}|"settings":{},"rules":[{"name":"x","program":"python","arguments":["-c"]}]`: "its rule",
 		`]}` + "\n" + `|`:                                                                          "",
 	} {

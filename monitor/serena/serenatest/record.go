@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shirou/gopsutil/v3/process"
+	"lamplighter/monitor/process"
 )
 
 // Hello is the initialize request that transcripts were recorded with.
@@ -58,7 +58,7 @@ func Record(t testing.TB, version string) Transcript {
 	r.tool("list_dir", map[string]any{"relative_path": ".", "recursive": false})
 
 	r.begin(Busy, Project)
-	work := r.work()
+	finish := r.work()
 	r.read()
 	late := []func() Exchange{r.late(r.request(http.MethodPost, "/get_memory", `{"memory_name":"none"}`))}
 	r.await("the memory is asked for", func() bool { return r.says("/queued_task_executions", "BackgroundTask:") })
@@ -70,7 +70,7 @@ func Record(t testing.TB, version string) Transcript {
 		r.do(overview)
 	}
 	r.get("/heartbeat")
-	work.finish()
+	finish()
 
 	r.begin(Called, Project)
 	for _, answer := range late {
@@ -82,7 +82,7 @@ func Record(t testing.TB, version string) Transcript {
 	r.read()
 
 	r.begin(CutOff, Called)
-	work = r.work()
+	finish = r.work()
 	r.cancel()
 	r.await("the call is cut off", func() bool {
 		return r.says("/queued_task_executions", `"queued_executions":[]`) && r.says("/last_execution", `"finished_successfully":false`)
@@ -91,7 +91,7 @@ func Record(t testing.TB, version string) Transcript {
 
 	r.begin(Changed, Project)
 	r.change()
-	work.finish() // not before: a call that was cut off may count when it ends
+	finish() // not before: a call that was cut off may count when it ends
 	r.do(r.request(http.MethodDelete, mcpPath, ""))
 	r.do(r.request(http.MethodPut, "/shutdown", ""))
 	tr.States = r.states
@@ -134,22 +134,17 @@ func recordREPL(t testing.TB) State {
 // process is the server as the process table has it.
 func (r *recorder) process() (exe string, args []string) {
 	r.Helper()
-	p := process.Process{Pid: int32(r.server.ServerPID)}
-	exe, err := p.Exe()
+	p, err := process.Read(r.server.ServerPID)
 	if err != nil {
 		r.Fatal(err)
 	}
-	line, err := p.CmdlineSlice()
-	if err != nil {
-		r.Fatal(err)
-	}
-	for _, a := range line {
+	for _, a := range p.Args {
 		args = append(args, r.scrub.text(a))
 	}
-	if strings.HasPrefix(filepath.Base(exe), "python") { // which one is the machine's
-		exe = "/usr/bin/python3"
+	if strings.HasPrefix(filepath.Base(p.Exe), "python") { // which one is the machine's
+		p.Exe = "/usr/bin/python3"
 	}
-	return exe, args
+	return p.Exe, args
 }
 
 func (r *recorder) begin(state, after string) {
@@ -252,10 +247,8 @@ func (r *recorder) cancel() {
 	r.do(r.request(http.MethodPost, "/cancel_task_execution", fmt.Sprintf(`{"task_id":%s}`, queue.Tasks[0].ID)))
 }
 
-// work is a tool call that runs until it is finished.
-type work struct{ finish func() }
-
-func (r *recorder) work() work {
+// work calls a tool that runs until it is told to finish.
+func (r *recorder) work() (finish func()) {
 	r.Helper()
 	dir := r.TempDir()
 	began, goOn := filepath.Join(dir, "began"), filepath.Join(dir, "go on")
@@ -272,13 +265,13 @@ func (r *recorder) work() work {
 		}
 	}()
 	r.await("the tool is at work", func() bool { _, err := os.Stat(began); return err == nil })
-	return work{func() {
+	return func() {
 		r.Helper()
 		if err := os.WriteFile(goOn, nil, 0o600); err != nil {
 			r.Fatal(err)
 		}
 		<-answered
-	}}
+	}
 }
 
 func (r *recorder) tool(name string, args map[string]any) {
@@ -346,22 +339,19 @@ func (r *recorder) ask(req *http.Request, about string) {
 func (r *recorder) late(req *http.Request) (answer func() Exchange) {
 	r.Helper()
 	r.add(Exchange{Ask: r.scrub.ask(r.askOf(req, "")), Waits: true})
-	type outcome struct {
-		resp *http.Response
-		err  error
-	}
-	answered := make(chan outcome, 1)
+	var resp *http.Response
+	answered := make(chan error, 1)
 	go func() {
-		resp, err := r.client.Do(req)
-		answered <- outcome{resp, err}
+		var err error
+		resp, err = r.client.Do(req)
+		answered <- err
 	}()
 	return func() Exchange {
 		r.Helper()
-		o := <-answered
-		if o.err != nil {
-			r.Fatal(o.err)
+		if err := <-answered; err != nil {
+			r.Fatal(err)
 		}
-		return r.exchange(req, o.resp, "")
+		return r.exchange(req, resp, "")
 	}
 }
 
@@ -386,10 +376,9 @@ func (r *recorder) exchange(req *http.Request, resp *http.Response, about string
 	}
 	e.Status, e.Header = resp.StatusCode, headersOf(resp)
 	body := bodyOf(r, resp)
-	switch {
-	case json.Valid(body):
+	if json.Valid(body) {
 		e.JSON = r.scrub.json(r, body)
-	default:
+	} else {
 		e.Text = r.scrub.text(string(body))
 	}
 	return e
@@ -439,11 +428,7 @@ func (r *recorder) fetch(path string) []byte {
 	r.Helper()
 	resp := r.send(r.request(http.MethodGet, path, ""))
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return body
+	return bodyOf(r, resp)
 }
 
 func (r *recorder) says(path, text string) bool {
