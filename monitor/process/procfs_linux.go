@@ -81,7 +81,12 @@ func openAt(dir int, path string, flags int) (int, error) {
 
 // readStat reads and parses /proc/PID/stat; the result points into buf.
 func (p procfs) readStat(pid int, buf []byte) (procStat, error) {
-	b, err := readAt(unix.AT_FDCWD, p.path(pid, "/stat"), buf)
+	return p.readStatAt(unix.AT_FDCWD, p.path(pid, "/stat"), pid, buf)
+}
+
+// readStatAt is readStat of a file, dir as in openat(2).
+func (p procfs) readStatAt(dir int, path string, pid int, buf []byte) (procStat, error) {
+	b, err := readAt(dir, path, buf)
 	if err != nil {
 		return procStat{}, p.failed("reading the state of", pid, err)
 	}
@@ -122,15 +127,7 @@ func (o opened) uid() (uint32, error) {
 
 // stat reads the stat line into buf, which the result points into.
 func (o opened) stat(buf []byte) (procStat, error) {
-	b, err := readAt(o.dir, "stat", buf)
-	if err != nil {
-		return procStat{}, o.fs.failed("reading the state of", o.pid, err)
-	}
-	s, err := parseStat(b)
-	if err != nil {
-		return procStat{}, fmt.Errorf("reading the state of process %d: %w", o.pid, err)
-	}
-	return s, nil
+	return o.fs.readStatAt(o.dir, "stat", o.pid, buf)
 }
 
 // read returns the facts of Info, the stat line in buf and the raw command

@@ -88,10 +88,8 @@ func (c *Client) Heartbeat(ctx context.Context, port int) error {
 // Task is an entry of the executions queue.
 type Task struct {
 	Name      string `json:"name"` // "Task-22:FindSymbolTool"
-	ID        int64  `json:"task_id"`
 	IsRunning bool   `json:"is_running"`
 	Finished  bool   `json:"finished_successfully"`
-	Logged    bool   `json:"logged"`
 }
 
 // CutOff tells of the last execution that it may still be at work outside the
@@ -199,9 +197,8 @@ func (c *Client) ToolCalls(ctx context.Context, port int) (int64, error) {
 
 // LogPage is a stretch of an instance's log.
 type LogPage struct {
-	Messages      []string
-	MaxIdx        int    // index of the last message; ask for MaxIdx+1 next
-	ActiveProject string // name, "" when none
+	Messages []string `json:"messages"`
+	MaxIdx   int      `json:"max_idx"` // index of the last message; ask for MaxIdx+1 next
 }
 
 // beyondLog is an index from which on there are no messages: the answer has only
@@ -259,21 +256,10 @@ func (c *Client) Records(ctx context.Context, port, from int) (records []Record,
 }
 
 func (c *Client) logs(ctx context.Context, port, start int, limit int64) (LogPage, error) {
-	body, err := json.Marshal(map[string]int{"start_idx": start})
-	if err != nil {
+	var page LogPage
+	body := fmt.Appendf(nil, `{"start_idx":%d}`, start)
+	if err := c.call(ctx, http.MethodPost, port, "/get_log_messages", body, &page, limit); err != nil {
 		return LogPage{}, err
-	}
-	var answer struct {
-		Messages []string `json:"messages"`
-		MaxIdx   int      `json:"max_idx"`
-		Project  *string  `json:"active_project"`
-	}
-	if err := c.call(ctx, http.MethodPost, port, "/get_log_messages", body, &answer, limit); err != nil {
-		return LogPage{}, err
-	}
-	page := LogPage{Messages: answer.Messages, MaxIdx: answer.MaxIdx}
-	if answer.Project != nil {
-		page.ActiveProject = *answer.Project
 	}
 	return page, nil
 }

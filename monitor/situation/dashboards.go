@@ -39,7 +39,7 @@ func (m *Machine) LastExecution(_ context.Context, port int) (*serena.Task, erro
 	if err != nil || board.LastTask == "" {
 		return nil, err
 	}
-	return &serena.Task{Name: board.LastTask, Finished: true, Logged: true}, nil
+	return &serena.Task{Name: board.LastTask, Finished: true}, nil
 }
 
 // Queue are the executions that run or wait.
