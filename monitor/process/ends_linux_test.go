@@ -270,7 +270,7 @@ func TestDescriptorsOfTheDead(t *testing.T) {
 	if _, err := Descriptors(monitor.Identity{PID: me.PID, Start: me.Start + 1}); !errors.Is(err, ErrGone) {
 		t.Error(err)
 	}
-	if _, err := Cgroup(unused(t)); !errors.Is(err, ErrGone) {
+	if _, err := Cgroup(monitor.Identity{PID: unused(t)}); !errors.Is(err, ErrGone) {
 		t.Error(err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	systemd "github.com/coreos/go-systemd/v22/dbus"
@@ -101,7 +100,9 @@ func (p procfs) maybeMain(pid int) bool {
 	return err != nil || string(parent.comm) == "systemd"
 }
 
-// cgroupOf reads the control groups of a process.
+// Cgroup reads /proc/PID/cgroup (cgroups(7)).
+func Cgroup(id monitor.Identity) (string, error) { return system().cgroupOf(id) }
+
 func (p procfs) cgroupOf(id monitor.Identity) (string, error) {
 	o, err := p.openAs(id)
 	if err != nil {
@@ -111,15 +112,6 @@ func (p procfs) cgroupOf(id monitor.Identity) (string, error) {
 	b, err := readWholeAt(o.dir, "cgroup")
 	if err != nil {
 		return "", p.failed("reading the control group of", id.PID, err)
-	}
-	return string(b), nil
-}
-
-// Cgroup reads /proc/PID/cgroup (cgroups(7)).
-func Cgroup(pid int) (string, error) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
-	if err != nil {
-		return "", system().failed("reading the control group of", pid, errors.Unwrap(err))
 	}
 	return string(b), nil
 }

@@ -238,7 +238,7 @@ func TestAskSystemdOverASilentBus(t *testing.T) {
 }
 
 func TestCgroup(t *testing.T) {
-	if own, err := Cgroup(os.Getpid()); err != nil || !strings.Contains(own, ":") {
+	if own, err := Cgroup(identityOf(t, os.Getpid())); err != nil || !strings.Contains(own, ":") {
 		t.Errorf("%q, %v", own, err)
 	}
 }

@@ -38,8 +38,8 @@ func Descriptors(id monitor.Identity) ([]Descriptor, error) {
 }
 
 // Cgroup cannot be answered here: the error is errors.ErrUnsupported.
-func Cgroup(pid int) (string, error) {
-	return "", fmt.Errorf("reading the control group of process %d: %w", pid, errors.ErrUnsupported)
+func Cgroup(id monitor.Identity) (string, error) {
+	return "", fmt.Errorf("reading the control group of process %d: %w", id.PID, errors.ErrUnsupported)
 }
 
 // MainThreadCPU is known on Linux only; elsewhere the error is

@@ -224,7 +224,7 @@ func (m *Machine) Service(_ context.Context, server monitor.Identity, tree []mon
 	ours := process.ReadControl(m.byPID[m.self].Cgroup).Container
 	for _, id := range tree {
 		p, gone := m.of(id)
-		if gone != nil {
+		if gone != nil || p.State == Unreaped {
 			continue
 		}
 		if p.Cgroup == "" {

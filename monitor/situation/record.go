@@ -295,7 +295,7 @@ func (r *recorder) process(t *taken) Process {
 	case process.Unreaped:
 		p.State = Unreaped
 	}
-	if text, err := process.Cgroup(p.PID); err == nil {
+	if text, err := process.Cgroup(t.info.Identity); err == nil {
 		p.Cgroup = r.hide.cgroup(text)
 	}
 	for _, same := range []func(int) (bool, error){process.SameNamespace, process.SameNetwork} {
