@@ -129,7 +129,7 @@ func Listeners(pids []int) ([]Listener, error) {
 	if len(pids) == 0 {
 		return nil, nil
 	}
-	table, err := tcpTable()
+	table, err := gopsutilTable()
 	if err != nil {
 		return nil, fmt.Errorf("listing the TCP sockets: %w", err)
 	}
@@ -160,7 +160,7 @@ func Connections(port int) ([]Connection, error) {
 	}
 	var found []Connection
 	for _, e := range table {
-		if e.status != "ESTABLISHED" || int(e.local.Port()) != port {
+		if e.status != established || int(e.local.Port()) != port {
 			continue
 		}
 		pids := owners[way{e.remote, e.local}]
@@ -177,7 +177,7 @@ func Connections(port int) ([]Connection, error) {
 // PeerIsOurs reports whether the other end of a connection within this machine is
 // open in a process of our user: local and remote are our end's addresses. The
 // error is fs.ErrNotExist when there is no such end here, as for what the system
-// keeps of one that was closed, and on macOS for one of another user.
+// keeps of one that was closed.
 func PeerIsOurs(local, remote netip.AddrPort) (bool, error) {
 	ours := false
 	table, err := tcpTable()
@@ -195,16 +195,9 @@ func PeerIsOurs(local, remote netip.AddrPort) (bool, error) {
 	return ours, nil
 }
 
-// tcpEnd is one end of a TCP connection, or a socket that listens.
-type tcpEnd struct {
-	local, remote netip.AddrPort // the second is no address for what listens
-	status        string         // "LISTEN", "ESTABLISHED"
-	pid           int            // 0 unknown
-}
-
-// tcpTable asks for all TCP sockets: by GetExtendedTcpTable on Windows, and by
+// gopsutilTable asks for all TCP sockets: by GetExtendedTcpTable on Windows, and by
 // lsof on macOS, which knows our user's only.
-func tcpTable() ([]tcpEnd, error) {
+func gopsutilTable() ([]tcpEnd, error) {
 	all, err := net.Connections("tcp")
 	if err != nil {
 		return nil, fmt.Errorf("reading the TCP table: %w", err)

@@ -3,9 +3,11 @@ package process
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/shirou/gopsutil/v3/process"
@@ -76,17 +78,21 @@ func kinfoList(name string, args ...int) ([]listed, error) {
 func ours() ([]listed, error)     { return kinfoList("kern.proc.uid", os.Geteuid()) }
 func everyone() ([]listed, error) { return kinfoList("kern.proc.all") }
 
-// Read reads who a process is. Exe and Args are empty for processes of other users
-// and for those that have ended, which the system tells nothing of.
+// Read reads who a process is. Exe is the path as it was given to exec, so it
+// is empty when that was relative. Args is empty for processes of other users.
 func Read(pid int) (Info, error) {
 	k, err := kinfo(pid)
 	if err != nil {
 		return Info{}, err
 	}
 	info := Info{Identity: identity(k), Parent: int(k.Eproc.Ppid), Name: shortName(k)}
-	p := process.Process{Pid: int32(pid)}
-	info.Exe, _ = p.Exe()
-	info.Args, _ = p.CmdlineSlice()
+	// Refused for processes of others and for those that have ended.
+	if raw, err := unix.SysctlRaw("kern.procargs2", pid); err == nil {
+		info.Exe, info.Args = parseProcArgs(raw)
+	}
+	if !strings.HasPrefix(info.Exe, "/") {
+		info.Exe = ""
+	}
 	return info, nil
 }
 
@@ -167,4 +173,20 @@ func ServiceOf(ctx context.Context, tree []monitor.Identity) (unit string, err e
 		}
 	}
 	return "", nil
+}
+
+// tcpTable asks the kernel for all TCP connections: to start lsof for each request
+// would cost too much. The table may grow between the question for its length and the
+// one for itself.
+func tcpTable() ([]tcpEnd, error) {
+	const name = "net.inet.tcp.pcblist_n"
+	for tries := 0; ; tries++ {
+		raw, err := unix.SysctlRaw(name)
+		if err == nil {
+			return parsePCBList(raw), nil
+		}
+		if tries == 3 || !errors.Is(err, unix.ENOMEM) {
+			return nil, fmt.Errorf("sysctl %s: %w", name, err)
+		}
+	}
 }

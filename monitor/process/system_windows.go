@@ -261,3 +261,6 @@ func ServiceOf(ctx context.Context, tree []monitor.Identity) (unit string, err e
 
 // LeadsSession is unsupported: Windows has no such sessions.
 func LeadsSession(int) (bool, error) { return false, errors.ErrUnsupported }
+
+// tcpTable asks for all TCP sockets.
+func tcpTable() ([]tcpEnd, error) { return gopsutilTable() }
