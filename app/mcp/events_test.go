@@ -1,7 +1,7 @@
 package mcp
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"io"
 	"slices"
@@ -12,16 +12,20 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-// read reads a stream that comes in pieces of n bytes.
+// pieces is a reader of n bytes at a time.
+type pieces struct {
+	io.Reader
+	n int
+}
+
+func (p pieces) Read(b []byte) (int, error) { return p.Reader.Read(b[:min(p.n, len(b))]) }
+
+// read reads a stream that comes in pieces of n bytes, into little room.
 func read(t testing.TB, stream string, n int) []string {
 	t.Helper()
-	e := events{limit: wire.MaxLine}
 	var b inbox
-	for piece := range slices.Chunk([]byte(stream), n) {
-		if err := e.feed(bytes.Clone(piece), b.event); err != nil {
-			t.Fatal(err)
-		}
-		clear(piece)
+	if err := readEvents(bufio.NewReaderSize(pieces{strings.NewReader(stream), n}, 16), wire.MaxLine, b.event); err != nil {
+		t.Fatal(err)
 	}
 	return b.all()
 }
@@ -33,10 +37,9 @@ func TestEvents(t *testing.T) {
 	}{
 		{"as Serena writes", "event: message\r\ndata: {\"id\":1}\r\n\r\n", []string{`{"id":1}`}},
 		{"line feeds", "data: {}\n\ndata: []\n\n", []string{`{}`, `[]`}},
-		{"carriage returns", "data: {}\r\rdata: []\r\r", []string{`{}`, `[]`}},
 		{"mixed ends", "data: {}\r\n\ndata: []\n\r\n", []string{`{}`, `[]`}},
 		{"no space", "data:{}\n\n", []string{`{}`}},
-		{"two spaces, of which one is the value's", "data:  {}\n\n", []string{` {}`}},
+		{"spaces around", "data:  {}\t\n\n", []string{`{}`}},
 		{"bytes as they are", "data: {\"a\": 1.50, \"\\u00e9é\" :\t9007199254740993}\n\n", []string{"{\"a\": 1.50, \"\\u00e9é\" :\t9007199254740993}"}},
 		{"data on several lines becomes one line", "data: {\ndata: \"a\":1\ndata\ndata: }\n\n", []string{`{ "a":1  }`}},
 		{"comments", ": ping\n\n:\n:data: no\ndata: {}\n: between\n\n", []string{`{}`}},
@@ -80,43 +83,21 @@ func TestEndsOfStreams(t *testing.T) {
 }
 
 func TestEndlessMessage(t *testing.T) {
-	e := events{limit: 10}
-	if err := e.feed([]byte("data: 0123456789"), nil); err != nil {
-		t.Errorf("the longest message: %v", err)
-	}
-	if err := e.feed([]byte("x"), nil); !errors.Is(err, errTooLong) {
-		t.Errorf("one byte more: %v", err)
-	}
-	e = events{limit: 10}
-	if err := e.feed([]byte("data: 01234\ndata: 56789"), nil); !errors.Is(err, errTooLong) {
-		t.Errorf("on two lines: %v", err)
-	}
-	for _, empty := range []string{"data\n", "data:\r\n", "data: \n"} {
-		e = events{limit: 10}
-		if err := e.feed([]byte(strings.Repeat(empty, 11)), nil); err != nil {
-			t.Errorf("%q, as often as there is room: %v", empty, err)
+	for _, test := range []struct {
+		stream string
+		want   error
+	}{
+		{"data: 0123456789\n", nil},
+		{"data: 0123456789x", nil}, // an end of the stream, and no event
+		{"data: 0123456789x\n", errTooLong},
+		{"data: 0123456789" + strings.Repeat("x", 99), errTooLong},
+		{"data: 01234\ndata: 56789\n", errTooLong},
+		{"data: 01234\n" + strings.Repeat("data\n", 6), errTooLong},
+	} {
+		reader := bufio.NewReaderSize(strings.NewReader(test.stream), 16)
+		if err := readEvents(reader, 10, func(string, []byte) {}); !errors.Is(err, test.want) {
+			t.Errorf("%q: %v", test.stream, err)
 		}
-		if err := e.feed([]byte(empty), nil); !errors.Is(err, errTooLong) || len(e.data) > e.limit {
-			t.Errorf("%q once more: %v, %d bytes", empty, err, len(e.data))
-		}
-	}
-}
-
-// The type of an event that goes on for ever takes no more than that of others.
-func TestEndlessTypeOfAnEvent(t *testing.T) {
-	e := events{limit: 10}
-	for _, piece := range []string{"event: ", "message", strings.Repeat("x", 100), "y", "z", strings.Repeat("y", 100)} {
-		if err := e.feed([]byte(piece), nil); err != nil || len(e.kind) > longName {
-			t.Fatalf("after %.10q: %v, %d bytes", piece, err, len(e.kind))
-		}
-	}
-	each := func(kind string, _ []byte) {
-		if kind == Message {
-			t.Error("it counts as a message")
-		}
-	}
-	if err := e.feed([]byte("\ndata: {}\n\n"), each); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -139,17 +120,17 @@ func TestLinesAreTheReceivers(t *testing.T) {
 // plain reads a whole stream in the plainest way, to compare with.
 func plain(stream string) []string {
 	stream = strings.TrimPrefix(stream, byteOrderMark)
-	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(stream, "\n")
 	var messages, data []string
 	kind := ""
 	for _, line := range lines[:len(lines)-1] {
+		line = strings.TrimRight(line, "\r")
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch {
 		case line == "":
-			if joined := strings.Join(data, " "); (kind == "" || kind == "message") && strings.Trim(joined, " \t") != "" {
-				messages = append(messages, joined)
+			if line := oneLine([]byte(strings.TrimLeft(strings.Join(data, "\n"), "\n"))); (kind == "" || kind == "message") && len(line) > 0 {
+				messages = append(messages, string(line))
 			}
 			data, kind = nil, ""
 		case name == "data":

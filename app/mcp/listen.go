@@ -22,24 +22,18 @@ const (
 // until the server says that there is none. A session that nobody listens to
 // expires on Serena's side after 30 minutes. More calls do nothing.
 func (s *Server) Listen() {
-	ctx, leave, err := s.enter(context.Background())
-	if err != nil {
-		return // it is closed
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream != nil || s.closed {
-		go leave() // it takes the lock
-		return
+	if s.stream == nil && s.life.Err() == nil {
+		s.stream = make(chan struct{})
+		go s.listen()
 	}
-	s.stream = make(chan struct{})
-	go s.listen(ctx, leave)
 }
 
-// listen reads the GET stream until ctx is done.
-func (s *Server) listen(ctx context.Context, leave func()) {
+// listen reads the GET stream until the session is closed.
+func (s *Server) listen() {
 	defer close(s.stream)
-	defer leave()
+	ctx := s.life
 	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
 		body, err := s.openStream(ctx)
 		if err == nil {

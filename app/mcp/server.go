@@ -35,14 +35,12 @@ type Server struct {
 	version   string
 	header    http.Header // of each request; read only
 
-	mu      sync.Mutex
-	closed  bool
-	flights map[*flight]struct{}
-	stream  chan struct{} // closed when the GET stream has ended for good; nil when there was none
-}
+	life context.Context // of the session; all that is in flight ends with it
+	end  context.CancelFunc
 
-// flight is a request under way.
-type flight struct{ cancel context.CancelCauseFunc }
+	mu     sync.Mutex
+	stream chan struct{} // closed when the GET stream has ended for good; nil when there was none
+}
 
 // errClosed is what ends the requests of a session that is closed.
 var errClosed = errors.New("the session was closed")
@@ -104,8 +102,9 @@ func newServer(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	life, end := context.WithCancel(context.Background())
 	s := &Server{
-		transport: o.Transport, url: u, receive: o.Receive, log: o.Log, flights: map[*flight]struct{}{},
+		transport: o.Transport, url: u, receive: o.Receive, log: o.Log, life: life, end: end,
 		header: http.Header{
 			"Accept":       {"application/json, text/event-stream"},
 			"Content-Type": {"application/json"},
@@ -159,58 +158,37 @@ func (s *Server) Version() string { return s.version }
 // enter makes a context that ends with ctx and with the session. leave must be
 // called.
 func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	f := &flight{cancel}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		cancel(nil)
+	if s.life.Err() != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrNotSent, errClosed)
 	}
-	s.flights[f] = struct{}{}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.life, func() { cancel(errClosed) })
 	return ctx, func() {
+		stop()
 		cancel(nil)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.flights, f)
 	}, nil
 }
 
-// hangUp ends the GET stream and what is in flight. A client that hangs up does not
-// cancel anything. It is false when that was done before.
-func (s *Server) hangUp() bool {
+// Close ends the GET stream and what is in flight, and tells the server to forget the
+// session, which it may or may not do before ctx is done; it is not told at all when
+// ctx is done already. What is in flight is not cancelled, as a client that hangs up
+// does not cancel anything. Only the first of several calls tells it. Close returns when
+// Receive is not called any more, or ctx is done.
+func (s *Server) Close(ctx context.Context) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	before := s.closed
-	s.closed = true
-	for f := range s.flights {
-		f.cancel(errClosed)
-	}
-	return !before
-}
-
-// heard waits until Receive is not called any more.
-func (s *Server) heard(ctx context.Context) {
-	s.mu.Lock()
+	first := s.life.Err() == nil
+	s.end()
 	stream := s.stream
 	s.mu.Unlock()
+	if first && s.id != "" {
+		s.forget(ctx) // first: a Receive that hangs must not take its time
+	}
 	if stream != nil {
 		select {
 		case <-stream:
 		case <-ctx.Done():
 		}
 	}
-}
-
-// Close ends the GET stream and what is in flight, and tells the server to forget the
-// session, which it may or may not do before ctx is done; it is not told at all when
-// ctx is done already. Only the first of several calls tells it. Close returns when
-// Receive is not called any more, or ctx is done.
-func (s *Server) Close(ctx context.Context) {
-	if s.hangUp() && s.id != "" {
-		s.forget(ctx) // first: a Receive that hangs must not take its time
-	}
-	s.heard(ctx)
 }
 
 // forget tells the server that the session has ended.
