@@ -139,25 +139,17 @@ func (l *Session) unask(ids [][]byte) {
 	}
 }
 
-// learn keeps what has to be repeated to the next server, and what may be
-// answered without one.
+// learn keeps what may be answered without a server.
 func (l *Session) learn(lk *link, r *item, result []byte) {
 	l.mu.Lock()
 	params, under, former := r.Params, l.under, lk.retired
 	l.mu.Unlock()
-	switch r.Method {
-	case "tools/list":
-		if !plainList(params) || hasMore(result) || former { // it may be that of another project
-			return
-		}
-		l.noteTools(result)
-		if under != "" {
-			l.o.Servers.Store(r.Method, under, bytes.Clone(result))
-		}
-	case "resources/subscribe", "resources/unsubscribe", "logging/setLevel":
-		l.mu.Lock()
-		l.state = l.state.with(r.Method, params)
-		l.mu.Unlock()
+	if r.Method != "tools/list" || !plainList(params) || hasMore(result) || former { // it may be that of another project
+		return
+	}
+	l.noteTools(result)
+	if under != "" {
+		l.o.Servers.Store(r.Method, under, bytes.Clone(result))
 	}
 }
 

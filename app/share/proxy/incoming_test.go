@@ -18,11 +18,6 @@ func TestTheServerIsKilledWithRequestsInFlight(t *testing.T) {
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
-	c.ask(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"error"}}`)
-	for _, uri := range []string{"a", "b", "a"} {
-		c.ask(`{"jsonrpc":"2.0","id":"s","method":"resources/subscribe","params":{"uri":"file:///%s"}}`, uri)
-	}
-	c.ask(`{"jsonrpc":"2.0","id":"u","method":"resources/unsubscribe","params":{"uri":"file:///b"}}`)
 	var seqs []uint64
 	for i := range 20 {
 		seqs = append(seqs, c.call(i, "wait", "{}"))
@@ -34,19 +29,11 @@ func TestTheServerIsKilledWithRequestsInFlight(t *testing.T) {
 	}
 	apptest.Contains(t, c.get(c.call(1, "echo", "{}")), "session-2")
 	lines := server.Lines("session-2")
-	want := []string{
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
-		`{"jsonrpc":"2.0","id":"lamplighter-1","method":"logging/setLevel","params":{"level":"error"}}`,
-		`{"jsonrpc":"2.0","id":"lamplighter-2","method":"resources/subscribe","params":{"uri":"file:///a"}}`,
-	}
-	if len(lines) != 4 || !slices.Equal(lines[:3], want) {
+	if len(lines) != 2 || lines[0] != `{"jsonrpc":"2.0","method":"notifications/initialized"}` {
 		t.Errorf("the new session got %s", strings.Join(lines, "\n"))
 	}
 	if n := strings.Join(server.Lines(""), "\n"); n != initializeLine+"\n"+initializeLine {
 		t.Errorf("initialize was %s", n)
-	}
-	if c.holds("lamplighter-") {
-		t.Error("the client saw the answers to the replay")
 	}
 	apptest.Eventually(t, "its notifications arrive again", func() bool { return server.Listening("session-2") })
 	if executed := len(server.Executed()); executed != 21 {

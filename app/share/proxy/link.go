@@ -275,29 +275,9 @@ func (l *Session) replay(ctx context.Context, lk *link, state state) {
 	if state.initialized == nil {
 		return
 	}
-	l.sendAside(ctx, lk, state.initialized)
-	lk.session.Listen()
-	n := 0
-	request := func(method string, params []byte) {
-		n++
-		l.sendAside(ctx, lk, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"lamplighter-%d","method":%q,"params":%s}`, n, method, params))
-	}
-	if state.level != nil {
-		request("logging/setLevel", state.level)
-	}
-	for _, params := range state.subscriptions {
-		request("resources/subscribe", params)
-	}
-}
-
-// sendAside sends a line whose answer is for nobody, and waits until it was taken.
-func (l *Session) sendAside(ctx context.Context, lk *link, line []byte) {
-	taken, _ := lk.session.Begin(ctx, line, func(line []byte) {
-		if wire.Split(line).Kind != wire.Response {
-			l.incoming(lk, nil, line)
-		}
-	}, nil)
+	taken, _ := lk.session.Begin(ctx, state.initialized, l.receiver(lk), nil)
 	if !await(ctx, taken, sideLimit) {
 		l.o.Log.Debug("The server has not taken a line that was repeated to it")
 	}
+	lk.session.Listen()
 }

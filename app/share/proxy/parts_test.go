@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -137,25 +136,6 @@ func TestErrorLinesAreJSON(t *testing.T) {
 	}
 	for _, params := range []string{"", "null", "[]", `{"requestId":{}}`, `{}`} {
 		cancelledKey([]byte(params))
-	}
-}
-
-func TestWhatIsRepeated(t *testing.T) {
-	s := state{}
-	for _, step := range []struct{ method, params string }{
-		{"resources/subscribe", `{"uri":"a"}`}, {"resources/subscribe", `{"uri":"b"}`}, {"resources/subscribe", `{"uri":"a","_meta":{}}`},
-		{"logging/setLevel", `{"level":"info"}`}, {"resources/unsubscribe", `{"uri":"b"}`}, {"resources/unsubscribe", `{"uri":"c"}`},
-		{"logging/setLevel", `{"level":"error"}`}, {"resources/subscribe", ""},
-	} {
-		before := slices.Clone(s.subscriptions)
-		old := s
-		s = s.with(step.method, []byte(step.params))
-		if !reflect.DeepEqual(old.subscriptions, before) {
-			t.Error("it was changed in place")
-		}
-	}
-	if len(s.subscriptions) != 1 || string(s.subscriptions[0]) != `{"uri":"a","_meta":{}}` || string(s.level) != `{"level":"error"}` {
-		t.Errorf("%s, %s", s.subscriptions, s.level)
 	}
 }
 

@@ -135,6 +135,14 @@ const (
 	unseen        = 10 * time.Minute // in which a cancelled call may still run
 )
 
+// state is what the client had set up, which is repeated to the next server. Serena takes
+// neither subscriptions nor a log level, so that there is nothing else.
+type state struct {
+	initialize  []byte // the client's line
+	initialized []byte // the client's notifications/initialized; nil before it came
+	protocol    string // the version that was negotiated; "" when an earlier process did that
+}
+
 // Session is the conversation of one client.
 type Session struct {
 	o    SessionOptions
