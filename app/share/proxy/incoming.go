@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -28,13 +27,11 @@ func (l *Session) incoming(lk *link, of *item, line []byte) {
 	case wire.Response:
 		l.incomingAnswer(lk, of, m, line)
 	case wire.Request:
-		if len(m.ID) > maxAskID {
-			l.noteOdd("The server has asked something under a very long id", len(line))
+		if !l.ask(lk, m.ID) {
+			l.noteOdd("The server asks the client too much", len(line))
 			return
 		}
-		if l.ask(lk, m.ID) {
-			l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
-		}
+		l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
 	case wire.Notification:
 		switch {
 		case strings.HasSuffix(m.Method, "/list_changed") && !former:
@@ -79,26 +76,16 @@ func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 	l.tell(r, line)
 }
 
-// asker is a request of a server that the client has not answered.
-type asker struct {
-	link *link
-	id   []byte
-}
-
-// ask enters a request of the server, whose answer the client may then send. It
-// is false when it was refused.
+// ask enters a request of the server, whose answer the client may then send. It is
+// false when there are too many, or its id is very long: neither does a server of ours.
 func (l *Session) ask(lk *link, id []byte) bool {
-	key := idKey(id)
 	l.mu.Lock()
-	room := len(l.asked) < maxAsks
-	if room {
-		l.asked[key] = asker{lk, bytes.Clone(id)}
+	defer l.mu.Unlock()
+	if len(l.asked) >= maxAsks || len(id) > maxAskID {
+		return false
 	}
-	l.mu.Unlock()
-	if !room {
-		l.refuse(lk, id, "the client has not answered too many requests")
-	}
-	return room
+	l.asked[idKey(id)] = lk
+	return true
 }
 
 // withdraw forgets a request that its server has cancelled, which a client does not
@@ -107,35 +94,8 @@ func (l *Session) ask(lk *link, id []byte) bool {
 func (l *Session) withdraw(lk *link, key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.asked[key].link == lk {
+	if l.asked[key] == lk {
 		delete(l.asked, key)
-	}
-}
-
-// refuse answers a request of the server with an error. A server that takes no
-// such answers gets no more of them after a while: each costs a connection.
-func (l *Session) refuse(lk *link, id []byte, why string) {
-	l.mu.Lock()
-	session := lk.session
-	possible := session != nil && l.refusing < mostRefusals
-	if possible {
-		l.refusing++
-	}
-	l.mu.Unlock()
-	if !possible {
-		return
-	}
-	session.Begin(context.Background(), wire.ErrorLine(id, wire.CodeInternal, why), nil, func(error) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.refusing--
-	})
-}
-
-// unask tells the client that nobody waits for its answers any more.
-func (l *Session) unask(ids [][]byte) {
-	for _, id := range ids {
-		l.write(func() error { return l.o.Out.Deliver(0, false, cancellation(id, "the server has ended")) })
 	}
 }
 

@@ -94,17 +94,7 @@ func (l *Session) startOver(it *item) bool {
 	for _, other := range running { // their ids are those of another conversation
 		l.forgetLocked(other)
 	}
-	lk := l.link
 	l.ready, l.state = false, state{}
-	var stale [][]byte
-	if lk != nil {
-		lk.muted = true
-		stale = l.retireLocked(lk)
-	}
-	l.mu.Unlock()
-	if lk != nil {
-		l.unask(stale)
-		lk.close(context.Background())
-	}
+	l.leaveAndUnlock()
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -93,33 +94,34 @@ func (l *Session) watch(lk *link) {
 // ended.
 func (l *Session) retire(lk *link) {
 	l.mu.Lock()
-	before := lk.retired
-	stale := l.retireLocked(lk)
+	l.retireLocked(lk)
 	idle := lk.calls == 0
 	l.mu.Unlock()
-	if before {
-		return
-	}
 	if idle {
 		lk.close(context.Background())
 	}
-	l.unask(stale)
 }
 
-// retireLocked returns the ids of the requests that the server has asked the
-// client for nothing.
-func (l *Session) retireLocked(lk *link) (stale [][]byte) {
+func (l *Session) retireLocked(lk *link) {
 	if l.link == lk {
 		l.link = nil
 	}
 	lk.retired = true
-	for key, asker := range l.asked {
-		if asker.link == lk {
-			delete(l.asked, key)
-			stale = append(stale, asker.id)
-		}
+	maps.DeleteFunc(l.asked, func(_ string, asker *link) bool { return asker == lk })
+}
+
+// leaveAndUnlock closes the link, and what still comes on it is for nobody. The caller holds mu,
+// which is given up: to close it takes 2 s at most.
+func (l *Session) leaveAndUnlock() {
+	lk := l.link
+	if lk != nil {
+		lk.muted = true
+		l.retireLocked(lk)
 	}
-	return stale
+	l.mu.Unlock()
+	if lk != nil {
+		lk.close(context.Background())
+	}
 }
 
 // callEnded counts a call of a link that has ended.

@@ -260,7 +260,7 @@ func (l *Session) response(ctx context.Context, it *item) {
 		return
 	}
 	if ok {
-		l.pass(ctx, asked.link, it)
+		l.pass(ctx, asked, it)
 		return
 	}
 	l.o.Log.Debug("The client answered what no server waits for")

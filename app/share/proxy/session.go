@@ -123,7 +123,6 @@ const (
 	perLine      = 512         // bytes that a line costs besides
 	maxAsks      = 1000        // requests of the server that the client has not answered
 	maxAskID     = 4 << 10     // bytes of the id of such a request
-	mostRefusals = 32          // of requests of the server, that it has not taken yet
 	retries      = 3           // of a request that was surely not carried out
 )
 
@@ -163,8 +162,7 @@ type Session struct {
 	wanted   int              // those of them that the client waits for
 	ending   bool             // Serve ends: nothing is sent or written any more
 	leaving  bool             // and what the server works on goes on
-	asked    map[string]asker // requests of the server that the client is to answer
-	refusing int              // requests of servers that are being refused
+	asked    map[string]*link // who has asked the client something, by the keys of ids
 	odd      bool             // an odd message was logged
 	overdue  *time.Timer      // nil when it does not run
 
@@ -201,7 +199,7 @@ func newSession(o SessionOptions, d dialer) *Session {
 	o.Limits = Limits{cmp.Or(o.Limits.Held, 64<<20), cmp.Or(o.Limits.Taken, 30*time.Millisecond)}
 	l := &Session{
 		o: o, dial: d,
-		pending: map[string]*item{}, asked: map[string]asker{},
+		pending: map[string]*item{}, asked: map[string]*link{},
 		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
 	}
 	l.changed = sync.NewCond(&l.mu)
@@ -292,16 +290,7 @@ func (l *Session) Park() bool {
 		l.mu.Unlock()
 		return false
 	}
-	lk := l.link
-	if lk == nil {
-		l.mu.Unlock()
-		return true
-	}
-	lk.muted = true
-	stale := l.retireLocked(lk)
-	l.mu.Unlock()
-	go l.unask(stale)
-	lk.close(context.Background())
+	l.leaveAndUnlock()
 	return true
 }
 
