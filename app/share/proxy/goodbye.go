@@ -1,25 +1,10 @@
 package proxy
 
-import (
-	"context"
+import "context"
 
-	"lamplighter/app/share/wire"
-)
-
-// checkDrained ends Serve when Finish was called and nothing is left to do.
-func (l *Session) checkDrained() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.checkDrainedLocked()
-}
-
+// checkDrainedLocked ends Serve when Finish was called and nothing is left to do.
 func (l *Session) checkDrainedLocked() {
-	select {
-	case <-l.finishing:
-	default:
-		return
-	}
-	if l.current == nil && len(l.queue) == 0 && len(l.urgent) == 0 && l.open == 0 {
+	if l.finishing && l.current == nil && len(l.queue) == 0 && len(l.urgent) == 0 && l.open == 0 {
 		l.drainOnce.Do(func() { close(l.drained) })
 	}
 }
@@ -33,39 +18,6 @@ func (l *Session) stop(leaving bool) {
 		l.overdue.Stop()
 	}
 	l.changed.Broadcast()
-}
-
-// giveUp tells the client the fate of what is still open, 30 s after its last
-// word. What the server works on stays pending, for sayGoodbye to cancel it.
-func (l *Session) giveUp() {
-	l.mu.Lock()
-	var left []*item
-	for _, it := range l.pending {
-		if !it.told {
-			left = append(left, it)
-		}
-	}
-	l.mu.Unlock()
-	for _, it := range left {
-		l.accept(it)
-		l.mu.Lock()
-		told, started := it.told, it.stage == sent || it == l.current
-		it.told = true
-		if it.stage != sent {
-			l.forgetLocked(it)
-		}
-		l.mu.Unlock()
-		if told {
-			continue
-		}
-		text := "there was no answer within 30 s after the client closed its end; it was not carried out"
-		if started {
-			text = "there was no answer within 30 s after the client closed its end; it may have been carried out"
-		}
-		line := wire.ErrorLine(it.ID, wire.CodeInternal, text)
-		l.write(func() error { return l.o.Out.Deliver(it.seq, true, line) })
-		l.closed()
-	}
 }
 
 // sayGoodbye cancels what the server works on and ends the MCP session. Each step

@@ -118,20 +118,19 @@ type Limits struct {
 
 // What else bounds a session.
 const (
-	maxSent      = 128         // requests that the server works on at a time
-	maxWorking   = 8 * maxSent // likewise, with those that the client does not wait for any more
-	perLine      = 512         // bytes that a line costs besides
-	maxAsks      = 1000        // requests of the server that the client has not answered
-	maxAskID     = 4 << 10     // bytes of the id of such a request
-	retries      = 3           // of a request that was surely not carried out
+	maxSent    = 128         // requests that the server works on at a time
+	maxWorking = 8 * maxSent // likewise, with those that the client does not wait for any more
+	perLine    = 512         // bytes that a line costs besides
+	maxAsks    = 1000        // requests of the server that the client has not answered
+	maxAskID   = 4 << 10     // bytes of the id of such a request
+	retries    = 3           // of a request that was surely not carried out
 )
 
 // Times.
 const (
-	patienceAtEnd = 30 * time.Second // for answers, after Finish
-	goodbye       = 3 * time.Second  // for the server to hear that the client has gone
-	grace         = 2 * time.Second  // for the rest of answers, after the end of the server's process
-	unseen        = 10 * time.Minute // in which a cancelled call may still run
+	goodbye = 3 * time.Second  // for the server to hear that the client has gone
+	grace   = 2 * time.Second  // for the rest of answers, after the end of the server's process
+	unseen  = 10 * time.Minute // in which a cancelled call may still run
 )
 
 // state is what the client had set up, which is repeated to the next server. Serena takes
@@ -150,21 +149,21 @@ type Session struct {
 	out    sync.Mutex // held while something is written
 	broken bool       // of out: the client has gone
 
-	mu       sync.Mutex
-	changed  *sync.Cond // of mu; any of the following
-	queue    []*item    // what waits for the server, in the order of the client
-	urgent   []*item    // what overtakes: cancellations and answers of the client
-	current  *item      // what the pump works on
-	pending  map[string]*item
-	held     int              // bytes of all items that are not done
-	open     int              // requests without an answer
-	working  int              // requests that the server works on, also cancelled ones
-	wanted   int              // those of them that the client waits for
-	ending   bool             // Serve ends: nothing is sent or written any more
-	leaving  bool             // and what the server works on goes on
-	asked    map[string]*link // who has asked the client something, by the keys of ids
-	odd      bool             // an odd message was logged
-	overdue  *time.Timer      // nil when it does not run
+	mu      sync.Mutex
+	changed *sync.Cond // of mu; any of the following
+	queue   []*item    // what waits for the server, in the order of the client
+	urgent  []*item    // what overtakes: cancellations and answers of the client
+	current *item      // what the pump works on
+	pending map[string]*item
+	held    int              // bytes of all items that are not done
+	open    int              // requests without an answer
+	working int              // requests that the server works on, also cancelled ones
+	wanted  int              // those of them that the client waits for
+	ending  bool             // Serve ends: nothing is sent or written any more
+	leaving bool             // and what the server works on goes on
+	asked   map[string]*link // who has asked the client something, by the keys of ids
+	odd     bool             // an odd message was logged
+	overdue *time.Timer      // nil when it does not run
 
 	link  *link // nil while there is none
 	state state
@@ -181,12 +180,11 @@ type Session struct {
 	hasActivated, askRoots bool
 	roots                  chan []byte
 
-	gone       chan struct{}
-	finishing  chan struct{}
-	drained    chan struct{}
-	goneOnce   sync.Once
-	finishOnce sync.Once
-	drainOnce  sync.Once
+	finishing bool          // Finish was called
+	drained   chan struct{} // closed when nothing is left to do after that
+	gone      chan struct{}
+	goneOnce  sync.Once
+	drainOnce sync.Once
 }
 
 // NewSession returns a session, which works while Serve runs.
@@ -200,7 +198,7 @@ func newSession(o SessionOptions, d dialer) *Session {
 	l := &Session{
 		o: o, dial: d,
 		pending: map[string]*item{}, asked: map[string]*link{},
-		gone: make(chan struct{}), finishing: make(chan struct{}), drained: make(chan struct{}),
+		gone: make(chan struct{}), drained: make(chan struct{}),
 	}
 	l.changed = sync.NewCond(&l.mu)
 	l.askRoots, l.roots = o.Root != nil, make(chan []byte, 1)
@@ -235,51 +233,36 @@ func (l *Session) Serve(ctx context.Context) error {
 		defer close(pumped)
 		l.pump(pumping, calls)
 	}()
-	finishing := l.finishing
-	var late <-chan time.Time
-	gaveUp := make(chan struct{})
-	for {
-		select {
-		case <-ctx.Done():
-			if l.o.Ephemeral {
-				l.stop(false)
-				endPump()
-				l.sayGoodbye(context.WithoutCancel(ctx), pumped)
-			} else {
-				l.detach()
-			}
-			return ctx.Err()
-		case <-l.gone:
-		case <-finishing:
-			finishing = nil
-			timer := time.NewTimer(patienceAtEnd)
-			defer timer.Stop()
-			late = timer.C
-			l.checkDrained()
-			continue
-		case <-late:
-			late = nil
-			go func() {
-				l.giveUp()
-				close(gaveUp)
-			}()
-			continue
-		case <-gaveUp:
-		case <-l.drained:
-		}
-		l.stop(false)
-		endPump()
-		l.sayGoodbye(ctx, pumped)
-		return nil
+	select {
+	case <-ctx.Done():
+	case <-l.gone:
+	case <-l.drained:
 	}
+	err := ctx.Err()
+	if err != nil && !l.o.Ephemeral {
+		l.detach()
+		return err
+	}
+	if l.o.Ephemeral {
+		ctx = context.WithoutCancel(ctx)
+	}
+	l.stop(false)
+	endPump()
+	l.sayGoodbye(ctx, pumped)
+	return err
 }
 
 // Gone says that the client has gone. It may be called more than once.
 func (l *Session) Gone() { l.goneOnce.Do(func() { close(l.gone) }) }
 
-// Finish says that the client sends nothing more, but still reads: what is open
-// is answered for up to 30 s, then Serve ends.
-func (l *Session) Finish() { l.finishOnce.Do(func() { close(l.finishing) }) }
+// Finish says that the client sends nothing more, but still reads: Serve ends when what
+// is open is answered. How long that may take is up to the shim, which then goes.
+func (l *Session) Finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.finishing = true
+	l.checkDrainedLocked()
+}
 
 // Park closes the MCP session, because the server is about to be ended. The
 // client does not notice: its next request opens another one. It refuses, and

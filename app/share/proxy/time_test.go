@@ -56,40 +56,26 @@ func TestWhatWaitsForLongIsAcceptedAllTheSame(t *testing.T) {
 	})
 }
 
-func TestFinishGivesUpAfterHalfAMinute(t *testing.T) {
-	for _, test := range []struct{ where, want string }{
-		{"the server", "may have been carried out"},
-		{"the start", "was not carried out"},
-	} {
-		inBubble(t, func(t *testing.T, w *upstream, g *fakeGroup, c *testClient) {
-			if test.where == "the start" {
-				g.hold = make(chan struct{})
-			}
-			c.put(initializeLine)
-			c.put(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-			seq := c.put(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-			synctest.Wait()
-			c.Finish()
-			time.Sleep(29 * time.Second)
-			synctest.Wait()
-			if c.fate(seq) != "" || len(c.ended) != 0 {
-				t.Error("it gave up")
-			}
-			time.Sleep(2 * time.Second)
-			c.wait()
-			if test.where == "the server" {
-				isError(t, c.fate(seq), "1", wire.CodeInternal, test.want)
-				if last := w.lines()[len(w.lines())-1]; last != string(cancellation([]byte("1"), "the client has gone")) {
-					t.Errorf("the server was told %s", last)
-				}
-				if !slices.Equal(g.lingering, []time.Duration{unseen}) {
-					t.Errorf("it may run on for %v", g.lingering)
-				}
-			} else if c.fate(seq) == "" {
-				t.Error("its fate was not told")
-			}
-		})
-	}
+func TestAClientThatGoesAfterFinish(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *upstream, g *fakeGroup, c *testClient) {
+		c.put(initializeLine)
+		seq := c.put(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		synctest.Wait()
+		c.Finish()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if c.fate(seq) != "" || len(c.ended) != 0 {
+			t.Error("it gave up, as the shim does")
+		}
+		c.Gone()
+		c.wait()
+		if last := w.lines()[len(w.lines())-1]; last != string(cancellation([]byte("1"), "the client has gone")) {
+			t.Errorf("the server was told %s", last)
+		}
+		if !slices.Equal(g.lingering, []time.Duration{unseen}) {
+			t.Errorf("it may run on for %v", g.lingering)
+		}
+	})
 }
 
 func TestAServerThatIsSlowToHearOfCancellationsHearsOfTheEnd(t *testing.T) {
