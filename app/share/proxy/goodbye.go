@@ -14,9 +14,6 @@ func (l *Session) stop(leaving bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ending, l.leaving = true, leaving
-	if l.overdue != nil {
-		l.overdue.Stop()
-	}
 	l.changed.Broadcast()
 }
 

@@ -7,29 +7,30 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-// cached is what the server has answered to a request without parameters before.
-func (l *Session) cached(method string) ([]byte, bool) {
+// listFromCache answers a tools/list without a server.
+func (l *Session) listFromCache(it *item) bool {
 	l.mu.Lock()
-	under := l.under
+	under, params := l.under, it.Params
 	l.mu.Unlock()
-	if under == "" {
-		return nil, false
+	if it.Method != "tools/list" || under == "" || !plainList(params) {
+		return false
 	}
-	return l.o.Servers.Cached(method, under)
+	result, ok := l.o.Servers.Cached(it.Method, under)
+	if ok {
+		l.noteTools(result)
+		l.tell(it, resultLine(it.ID, result))
+	}
+	return ok
 }
 
 // answerHung answers from memory what a server was asked before it was found to hang.
 func (l *Session) answerHung(lk *link) {
 	for _, it := range l.unanswered() {
 		l.mu.Lock()
-		asked := it.link == lk && it.Method == "tools/list" && plainList(it.Params)
+		asked := it.link == lk
 		l.mu.Unlock()
-		if !asked {
-			continue
-		}
-		if result, ok := l.cached("tools/list"); ok {
-			l.noteTools(result)
-			l.tell(it, resultLine(it.ID, result))
+		if asked {
+			l.listFromCache(it)
 		}
 	}
 }

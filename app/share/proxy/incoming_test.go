@@ -117,15 +117,6 @@ func TestRequestsOfTheServer(t *testing.T) {
 	c.put(`{"jsonrpc":"2.0","id":1,"result":{"model":"m","n":1.0}}`)
 	apptest.Contains(t, c.get(asks), `\"model\":\"m\",\"n\":1.0`)
 	c.put(`{"jsonrpc":"2.0","id":1,"result":{}}`) // is answered already
-
-	asks = c.call(2, "ask", "{}")
-	apptest.Eventually(t, "the client is asked", func() bool { return c.holds("sampling/createMessage", `"id":2`) })
-	c.seq++
-	c.TakeLong(c.seq, []byte(`{"id":2,"result":{"text":"xxxx`))
-	if c.fate(c.seq) != "settled" {
-		t.Error("the shim waits for an answer to it")
-	}
-	apptest.Contains(t, c.get(asks), "256 MiB")
 }
 
 // A server that asks for ever costs little memory.

@@ -63,7 +63,6 @@ func (l *Session) initializeFromCache(it *item, under string) bool {
 	if !ok || protocol == "" {
 		return false
 	}
-	l.accept(it)
 	l.begun(it, under, protocol)
 	l.tell(it, resultLine(it.ID, result))
 	return true

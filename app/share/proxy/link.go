@@ -124,17 +124,6 @@ func (l *Session) leaveAndUnlock() {
 	}
 }
 
-// callEnded counts a call of a link that has ended.
-func (l *Session) callEnded(lk *link) {
-	l.mu.Lock()
-	lk.calls--
-	last := lk.calls == 0 && lk.retired
-	l.mu.Unlock()
-	if last {
-		lk.close(context.Background())
-	}
-}
-
 // errGone says that a client has gone.
 var errGone = errors.New("the client has gone")
 
@@ -167,18 +156,7 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, before func()
 			return nil, nil, errors.New(openingText(err))
 		}
 		l.o.Log.Debug("An MCP session could not be opened", "error", err)
-		pause(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)
-	}
-}
-
-// pause waits until the server has ended, for a moment at most. A nil gone never is.
-func pause(ctx context.Context, gone <-chan struct{}, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-gone:
-	case <-timer.C:
-	case <-ctx.Done():
+		await(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)
 	}
 }
 

@@ -83,17 +83,15 @@ func (l *Session) tellText(it *item, text string, isError bool) {
 		Content []content `json:"content"`
 		IsError bool      `json:"isError"`
 	}{[]content{{"text", shown(text)}}, isError})
-	l.accept(it)
 	l.tell(it, resultLine(it.ID, result))
-	l.done(it)
 }
 
 // activate passes on a call of activateTool to the server of the project that it names,
 // which the client has from then on. Everything before it has been answered, and
 // everything behind it waits for its answer: Serena runs one tool after the other.
 // Until there is one it is not certain that the client knows which project it has, and
-// it has none: after an error it has to ask again.
-func (l *Session) activate(pumping, calls context.Context, it *item) {
+// it has none: after an error it has to ask again. It returns what request does.
+func (l *Session) activate(pumping, calls context.Context, it *item) (isSent bool) {
 	before := l.projectIs("")
 	l.mu.Lock()
 	l.hasActivated = true
@@ -110,16 +108,15 @@ func (l *Session) activate(pumping, calls context.Context, it *item) {
 	}
 	switch {
 	case pumping.Err() != nil:
-		l.done(it)
-		return
+		return false
 	case err != nil:
 		l.projectIs(before)
 		l.tellText(it, notActivated+strings.TrimSuffix(err.Error(), ".")+".", true)
-		return
+		return false
 	case !known:
 		l.projectIs(root)
 		l.tellText(it, "The project at "+root+" is active.", false)
-		return
+		return false
 	}
 	// Another name could be that of another project by now.
 	call.arguments["project"], _ = json.Marshal(root)
@@ -130,7 +127,7 @@ func (l *Session) activate(pumping, calls context.Context, it *item) {
 	it.Params = params
 	it.line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), it.ID, []byte(`,"method":"tools/call","params":`), params, []byte(`}`))
 	l.mu.Unlock()
-	l.request(pumping, calls, it)
+	return l.request(pumping, calls, it)
 }
 
 // notActivated says that all is as it was.

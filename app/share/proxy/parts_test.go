@@ -139,12 +139,12 @@ func TestErrorLinesAreJSON(t *testing.T) {
 	}
 }
 
-func FuzzReadHead(f *testing.F) {
+func FuzzIdIn(f *testing.F) {
 	for _, seed := range []string{`{"id":1,"method":"x","params":{"a":"`, `{"id":"a","result":[`, `[`, `{"id":`, `{"id":1}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, head []byte) {
-		id, _ := readHead(head)
+		id := idIn(head)
 		line := wire.ErrorLine(id, wire.CodeInvalid, "too long")
 		if !json.Valid(line) || wire.Split(line).Kind != wire.Response {
 			t.Errorf("%q", line)

@@ -21,12 +21,10 @@ const (
 // pump sends to the server until pumping ends. What it sends goes on until calls
 // ends.
 func (l *Session) pump(pumping, calls context.Context) {
-	for {
-		it := l.next()
-		if it == nil {
-			return
+	for it := l.next(); it != nil; it = l.next() {
+		if !l.forward(pumping, calls, it) {
+			l.done(it)
 		}
-		l.forward(pumping, calls, it)
 	}
 }
 
@@ -71,57 +69,37 @@ func pop(list []*item) (*item, []*item) {
 	return first, list[1:]
 }
 
-func (l *Session) forward(pumping, calls context.Context, it *item) {
+// forward works on a line. It is true when that goes on until callDone.
+func (l *Session) forward(pumping, calls context.Context, it *item) bool {
 	l.mu.Lock()
 	ready, told, lk := l.ready, it.told, l.link
 	l.mu.Unlock()
 	switch {
 	case told:
-		l.done(it)
 	case it.Kind == wire.Request && it.Method == "initialize":
 		l.initialize(pumping, it)
-		l.done(it)
 	case it.Kind == wire.Request && !ready:
 		l.fail(it, wire.CodeInvalid, "initialize comes first")
-		l.done(it)
 	case it.activates:
-		l.activate(pumping, calls, it)
+		return l.activate(pumping, calls, it)
 	case it.Kind == wire.Request && it.Method == "tools/call" && l.lacksProject(pumping, it):
 		l.tellText(it, noProject, true)
+	case it.Kind == wire.Request && lk == nil && l.listFromCache(it):
 	case it.Kind == wire.Request:
-		if !l.fromCache(it, lk) {
-			l.request(pumping, calls, it)
+		return l.request(pumping, calls, it)
+	case it.link != nil:
+		if l.accept(it) {
+			l.pass(pumping, it.link, it)
 		}
-	case it.Kind == wire.Response:
-		l.response(pumping, it)
-		l.done(it)
-	case it.Method == "notifications/cancelled":
-		l.cancel(pumping, it)
-		l.done(it)
 	default:
 		l.notification(pumping, it, ready)
-		l.done(it)
 	}
+	return false
 }
 
-// fromCache answers a request without a server.
-func (l *Session) fromCache(it *item, lk *link) bool {
-	if lk != nil || it.Method != "tools/list" || !plainList(it.Params) {
-		return false
-	}
-	result, ok := l.cached(it.Method)
-	if !ok {
-		return false
-	}
-	l.accept(it)
-	l.noteTools(result)
-	l.tell(it, resultLine(it.ID, result))
-	l.done(it)
-	return true
-}
-
-// request sends a request, after it has connected if need be.
-func (l *Session) request(pumping, calls context.Context, it *item) {
+// request sends a request, after it has connected if need be. It is false when it was
+// not sent.
+func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool) {
 	l.mu.Lock()
 	lk := l.link
 	l.mu.Unlock()
@@ -129,30 +107,29 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 		l.noteTool(it.Params)
 	}
 	it.ended = l.o.Servers.Began()
+	defer func() {
+		if !isSent {
+			it.ended()
+		}
+	}()
 	if lk == nil {
 		var err error
 		if lk, err = l.connect(pumping); err != nil {
 			if pumping.Err() == nil {
 				l.fail(it, wire.CodeUnavailable, err.Error())
 			}
-			l.done(it)
-			it.ended()
-			return
+			return false
 		}
 	}
 	if !l.accept(it) {
-		l.done(it)
-		it.ended()
-		return
+		return false
 	}
 	ctx, abort := context.WithCancel(calls)
 	l.mu.Lock()
 	if it.told || l.ending {
 		l.mu.Unlock()
 		abort()
-		l.done(it)
-		it.ended()
-		return
+		return false
 	}
 	it.stage, it.link, it.abort = sent, lk, abort
 	it.tries++
@@ -164,6 +141,7 @@ func (l *Session) request(pumping, calls context.Context, it *item) {
 	limit := l.o.Limits.Taken + time.Duration(len(it.line)/perMillis)*time.Millisecond
 	taken, _ := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) }, func(err error) { l.callDone(calls, lk, it, err) })
 	await(pumping, taken, limit)
+	return true
 }
 
 // callDone tells the fate of a request whose call has ended without its answer.
@@ -175,7 +153,7 @@ func (l *Session) callDone(ctx context.Context, lk *link, it *item, err error) {
 	var v verdict
 	if !settled {
 		if err == nil || errors.Is(err, mcp.ErrLost) {
-			pause(ctx, lk.server.Gone, time.Second) // its streams and connections end before its process
+			await(ctx, lk.server.Gone, time.Second) // its streams and connections end before its process
 		}
 		e.gone, e.why = lk.fell()
 		v = judge(e)
@@ -196,17 +174,17 @@ func (l *Session) callDone(ctx context.Context, lk *link, it *item, err error) {
 		}
 		l.queue = slices.Insert(l.queue, at, it)
 	}
-	unseenCall := !it.cancelled.IsZero() && !it.answered && !l.ending
+	unseenCall := !since.IsZero() && !it.answered && !l.ending
 	if !again && it.told {
 		l.forgetLocked(it)
 	}
+	lk.calls--
+	last := lk.calls == 0 && lk.retired
 	l.changed.Broadcast()
 	l.mu.Unlock()
 	abort()
-	if unseenCall {
-		if left := unseen - time.Since(since); left > 0 {
-			l.o.Servers.Lingering(left)
-		}
+	if left := unseen - time.Since(since); unseenCall && left > 0 {
+		l.o.Servers.Lingering(left)
 	}
 	if !again {
 		if !settled {
@@ -215,55 +193,9 @@ func (l *Session) callDone(ctx context.Context, lk *link, it *item, err error) {
 		l.done(it)
 	}
 	ended()
-	l.callEnded(lk)
-}
-
-// cancel passes on that the client does not want an answer any more.
-func (l *Session) cancel(ctx context.Context, it *item) {
-	r := it.cancels
-	if !l.accept(it) {
-		return
+	if last {
+		lk.close(context.Background())
 	}
-	for { // it may go back to the queue in between
-		if l.cancelHere(r) {
-			return
-		}
-		l.mu.Lock()
-		if r.stage == sent && !r.told {
-			break
-		}
-		l.mu.Unlock()
-	}
-	// Its id stays taken until the server lets go of it: Serena runs it to its end.
-	r.told, r.cancelled = true, time.Now()
-	l.unwantLocked(r)
-	lk, abort := r.link, r.abort
-	timer := time.AfterFunc(unseen, abort)
-	r.abort = func() {
-		timer.Stop()
-		abort()
-	}
-	l.mu.Unlock()
-	l.pass(ctx, lk, it)
-	l.write(func() error { return l.o.Out.Settle(r.seq) })
-	l.closed()
-}
-
-// response passes on the client's answer to a request of the server.
-func (l *Session) response(ctx context.Context, it *item) {
-	key := idKey(it.ID)
-	l.mu.Lock()
-	asked, ok := l.asked[key]
-	delete(l.asked, key)
-	l.mu.Unlock()
-	if !l.accept(it) {
-		return
-	}
-	if ok {
-		l.pass(ctx, asked, it)
-		return
-	}
-	l.o.Log.Debug("The client answered what no server waits for")
 }
 
 // notification passes on what the client only says. It starts no server: the

@@ -125,7 +125,7 @@ func (s *Server) Serve(ctx context.Context) error {
 			if count, log := s.notLetIn.more(); log {
 				s.options.Log.Warn("a client of the "+s.options.Place.Name+" could not be let in", "error", err, "count", count)
 			}
-			pause(ctx, nil, wait)
+			await(ctx, nil, wait)
 			continue
 		}
 		wait = 0

@@ -163,7 +163,6 @@ type Session struct {
 	leaving bool             // and what the server works on goes on
 	asked   map[string]*link // who has asked the client something, by the keys of ids
 	odd     bool             // an odd message was logged
-	overdue *time.Timer      // nil when it does not run
 
 	link  *link // nil while there is none
 	state state

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,12 +21,9 @@ const (
 // item is one line of the client.
 type item struct {
 	wire.Message
-	seq   uint64
-	line  []byte
-	key   string    // of its id; see idKey
-	taken time.Time // when it came
-
-	cancels *item // the request that this cancels; nil for none
+	seq  uint64
+	line []byte
+	key  string // of its id; see idKey
 
 	activates bool // it may change the project of the client; see Session.activate
 
@@ -36,15 +32,16 @@ type item struct {
 	// guarded by Session.mu, as line and Params once it was taken
 	size      int // that Session.held has of it
 	stage     stage
-	link      *link // that it was sent on
+	link      *link // that it is, or is to be, sent on
 	tries     int
 	told      bool // its fate has been told, or is being told
 	cancelled time.Time
-	wanted    bool    // the server works on it, and the client waits for it; see Session.wanted
-	answered  bool    // the server has answered it, whether anybody wanted that or not
-	progress  float64 // that Session.Progress has shown
-	abort     func()  // ends its call; nil before it was sent
-	ended     func()  // of Servers.Began; nil before it needed the server
+	wanted    bool        // the server works on it, and the client waits for it; see Session.wanted
+	answered  bool        // the server has answered it, whether anybody wanted that or not
+	progress  float64     // that Session.Progress has shown
+	overdue   *time.Timer // accepts a request that waits for long
+	abort     func()      // ends its call; nil before it was sent
+	ended     func()      // of Servers.Began; nil before it needed the server
 }
 
 // overdueAfter is how long a request waits for the server before it is accepted
@@ -73,7 +70,7 @@ func (l *Session) Take(seq uint64, line []byte) {
 	case it.Kind == wire.Response && l.o.Root != nil && idKey(it.ID) == rootsID:
 		l.takeRoots(it)
 	case it.Kind == wire.Response:
-		l.enqueue(it, true)
+		l.takeResponse(it)
 	case it.Method == "notifications/cancelled":
 		l.takeCancellation(it)
 	default:
@@ -90,25 +87,13 @@ func undiscovered(id []byte) []byte {
 
 // TakeLong takes the beginning of a line that is longer than wire.MaxLine.
 func (l *Session) TakeLong(seq uint64, head []byte) {
-	id, kind := readHead(head)
+	id := idIn(head)
+	l.mu.Lock()
+	if l.pending[idKey(id)] != nil { // the client would take it for the answer to the other one
+		id = nil
+	}
+	l.mu.Unlock()
 	text := fmt.Sprintf("this message is longer than the limit of %d MiB, and was not passed on", wire.MaxLine>>20)
-	if kind == wire.Response { // then the server waits for it
-		line := wire.ErrorLine(id, wire.CodeInternal, text)
-		it := &item{Message: wire.Split(line), seq: seq, line: line}
-		if l.accept(it) { // nothing answers it, which the shim cannot tell from its beginning
-			l.write(func() error { return l.o.Out.Settle(seq) })
-			l.enqueue(it, true)
-		}
-		return
-	}
-	if id != nil {
-		l.mu.Lock()
-		twice := l.pending[idKey(id)] != nil
-		l.mu.Unlock()
-		if twice { // the client would take it for the answer to the other one
-			id = nil
-		}
-	}
 	l.answerHere(&item{seq: seq}, wire.ErrorLine(id, wire.CodeInvalid, text))
 }
 
@@ -139,49 +124,62 @@ func (l *Session) takeRequest(it *item) {
 	l.enqueue(it, false)
 }
 
-// takeCancellation settles what was not sent yet, and lets the rest overtake.
-func (l *Session) takeCancellation(it *item) {
-	it.key = cancelledKey(it.Params)
+// takeResponse passes on the client's answer to a request of the server.
+func (l *Session) takeResponse(it *item) {
+	key := idKey(it.ID)
 	l.mu.Lock()
-	r := l.pending[it.key]
-	running := r != nil && r.stage == sent && !r.told
+	lk := l.asked[key]
+	delete(l.asked, key)
 	l.mu.Unlock()
-	it.cancels = r
-	if running {
-		l.enqueue(it, true)
-		return
+	if lk == nil {
+		l.o.Log.Debug("The client answered what no server waits for")
 	}
-	l.accept(it)
-	if r != nil && !l.cancelHere(r) { // it was sent just now
-		l.enqueue(it, true)
-	}
+	l.overtake(it, lk)
 }
 
-// cancelHere settles a request that was not sent yet. It is false when it has
-// been sent, and its fate is not told.
-func (l *Session) cancelHere(r *item) bool {
+// takeCancellation settles a request. Its server hears of it if it was sent; it keeps the
+// id until the server lets go of it then: Serena runs it to its end.
+func (l *Session) takeCancellation(it *item) {
 	l.mu.Lock()
-	if r.stage == sent || r.told {
-		defer l.mu.Unlock()
-		return r.told
+	r := l.pending[cancelledKey(it.Params)]
+	if r == nil || r.told {
+		l.mu.Unlock()
+		l.overtake(it, nil)
+		return
 	}
-	r.told = true
-	l.forgetLocked(r)
-	l.mu.Unlock()
-	l.accept(r)
-	l.write(func() error { return l.o.Out.Settle(r.seq) })
-	l.closed()
-	return true
+	var lk *link
+	if r.stage == sent {
+		lk = r.link
+		r.cancelled = time.Now()
+		abort := r.abort
+		timer := time.AfterFunc(unseen, abort)
+		r.abort = func() {
+			timer.Stop()
+			abort()
+		}
+	}
+	l.settleAndUnlock(r, func() error { return l.o.Out.Settle(r.seq) })
+	l.overtake(it, lk)
+}
+
+// overtake has a line passed on before all that waits: the server may wait for it before
+// it answers anything else. Without a link nobody waits for it.
+func (l *Session) overtake(it *item, lk *link) {
+	if lk == nil {
+		l.accept(it)
+		return
+	}
+	it.link = lk
+	l.enqueue(it, true)
 }
 
 // enqueue hands a line to the pump, and waits while too much is held.
 func (l *Session) enqueue(it *item, overtakes bool) {
-	it.taken = time.Now()
 	it.size = len(it.line) + perLine
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limit := l.o.Limits.Held
-	if overtakes { // the server may wait for it before it answers anything else
+	if overtakes {
 		limit *= 2
 	}
 	for l.held > 0 && l.held+it.size > limit && !l.ending {
@@ -196,8 +194,8 @@ func (l *Session) enqueue(it *item, overtakes bool) {
 	} else {
 		l.queue = append(l.queue, it)
 	}
-	if it.Kind == wire.Request && l.overdue == nil {
-		l.overdue = time.AfterFunc(overdueAfter, l.acceptOverdue)
+	if it.Kind == wire.Request {
+		it.overdue = time.AfterFunc(overdueAfter, func() { l.acceptOverdue(it) })
 	}
 	l.changed.Broadcast()
 }
@@ -206,33 +204,20 @@ func (l *Session) enqueue(it *item, overtakes bool) {
 func (l *Session) done(it *item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if it.overdue != nil {
+		it.overdue.Stop()
+	}
 	l.held -= it.size
 	it.size, it.line, it.Params, it.Result, it.Error = 0, nil, nil, nil, nil
 	l.changed.Broadcast()
 }
 
-// acceptOverdue accepts the requests that have waited for long.
-func (l *Session) acceptOverdue() {
-	now := time.Now()
+// acceptOverdue accepts a request that has waited for long.
+func (l *Session) acceptOverdue(it *item) {
 	l.mu.Lock()
-	l.overdue = nil
-	var old []*item
-	next := time.Duration(0)
-	for _, it := range append(slices.Clone(l.queue), l.current) {
-		if it == nil || it.Kind != wire.Request || it.told {
-			continue
-		}
-		if wait := overdueAfter - now.Sub(it.taken); wait <= 0 {
-			old = append(old, it)
-		} else if next == 0 || wait < next {
-			next = wait
-		}
-	}
-	if next > 0 && !l.ending {
-		l.overdue = time.AfterFunc(next, l.acceptOverdue)
-	}
+	over := it.told || l.ending
 	l.mu.Unlock()
-	for _, it := range old {
+	if !over {
 		l.accept(it)
 	}
 }
@@ -257,36 +242,39 @@ func (l *Session) accept(it *item) bool {
 // tell answers a request, unless its fate was told before.
 func (l *Session) tell(it *item, line []byte) {
 	l.mu.Lock()
+	l.settleAndUnlock(it, func() error {
+		if err := l.o.Out.Deliver(it.seq, true, line); err != nil || !it.activates {
+			return err
+		}
+		return l.o.Out.Moved(l.knownProject())
+	})
+}
+
+// settleAndUnlock tells the fate of a request, unless it was told before. The caller
+// holds mu, which is given up.
+func (l *Session) settleAndUnlock(it *item, tell func() error) {
 	if it.told {
 		l.mu.Unlock()
 		return
 	}
 	it.told = true
 	l.unwantLocked(it)
-	l.forgetLocked(it)
+	if it.cancelled.IsZero() {
+		l.forgetLocked(it)
+	}
 	l.mu.Unlock()
-	l.write(func() error {
-		if err := l.o.Out.Deliver(it.seq, true, line); err != nil || !it.activates {
-			return err
-		}
-		return l.o.Out.Moved(l.knownProject())
-	})
-	l.closed()
-}
-
-// fail answers a request with an error.
-func (l *Session) fail(it *item, code int, text string) {
 	l.accept(it)
-	l.tell(it, wire.ErrorLine(it.ID, code, text))
-}
-
-// closed counts a request whose fate has been told.
-func (l *Session) closed() {
+	l.write(tell)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open--
 	l.checkDrainedLocked()
 	l.changed.Broadcast()
+}
+
+// fail answers a request with an error.
+func (l *Session) fail(it *item, code int, text string) {
+	l.tell(it, wire.ErrorLine(it.ID, code, text))
 }
 
 // unwantLocked makes room for another request when nobody waits for this one any
@@ -365,34 +353,21 @@ func cancellation(id []byte, reason string) []byte {
 	return fmt.Appendf(line, `,"reason":%q}}`, reason)
 }
 
-// readHead reads the beginning of a message: its id, nil when that is not in
-// there, and whether it is a wire.Response.
-func readHead(head []byte) (id []byte, kind wire.Kind) {
+// idIn is the id of a message of which this is the beginning, nil when that is not in there.
+func idIn(head []byte) (id []byte) {
 	d := json.NewDecoder(bytes.NewReader(head))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, wire.Garbage
+		return nil
 	}
 	for d.More() {
 		name, err := d.Token()
-		if err != nil {
-			break
-		}
-		switch name {
-		case "method":
-			kind = wire.Request
-		case "result", "error":
-			kind = wire.Response
-		}
 		var value json.RawMessage
-		if d.Decode(&value) != nil {
+		if err != nil || d.Decode(&value) != nil {
 			break
 		}
 		if name == "id" && (value[0] == '"' || value[0] == '-' || value[0] >= '0' && value[0] <= '9') {
 			id = value
 		}
 	}
-	if id == nil {
-		kind = wire.Garbage
-	}
-	return id, kind
+	return id
 }
