@@ -46,9 +46,7 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 		case errors.Is(err, io.EOF): // somebody looks whether we are there
 			c.log.Debug("a client went away at once")
 		default:
-			if count, log := c.refused.more(); log {
-				c.log.Info("refused a client", "error", err, "count", count)
-			}
+			c.refused.log(c.log, slog.LevelInfo, "refused a client", "error", err)
 		}
 		return
 	}
@@ -258,33 +256,49 @@ func (c *client) share(ctx, deciding context.Context, next reader, greeting wire
 // pump gives the client's lines to its session, to the end of the connection, and
 // returns why that was.
 func (c *client) pump(l *Session, next reader) error {
-	watch := newWatch(c.conn, l.Gone)
 	for {
 		h, payload, err := next()
 		if err == nil {
 			err = c.inOrder(h)
 		}
-		if err != nil {
-			c.noteEnd(err)
-			return err
+		if err == nil {
+			err = c.take(l, h, payload)
 		}
-		watch.begin()
-		switch h.Type {
-		case wire.Line:
-			l.Take(h.Seq, payload)
-		case wire.Long:
-			l.TakeLong(h.Seq, payload)
-		case wire.End:
-			l.Finish()
-		default:
-			err = unexpected(h)
-		}
-		watch.done()
 		if err != nil {
 			c.noteEnd(err)
 			return err
 		}
 	}
+}
+
+// heldUp is how long a line is taken before anybody looks whether its client is still
+// there: one that has gone, and from which nobody reads, would hold up its server.
+const heldUp = time.Second
+
+// take gives a frame to a session, which may hold it up.
+func (c *client) take(l *Session, h wire.Header, payload []byte) error {
+	taken := make(chan struct{})
+	defer close(taken)
+	look := time.AfterFunc(heldUp, func() {
+		for !socket.PeerGone(c.conn) {
+			if await(context.Background(), taken, heldUp) {
+				return
+			}
+		}
+		l.Gone()
+	})
+	defer look.Stop()
+	switch h.Type {
+	case wire.Line:
+		l.Take(h.Seq, payload)
+	case wire.Long:
+		l.TakeLong(h.Seq, payload)
+	case wire.End:
+		l.Finish()
+	default:
+		return unexpected(h)
+	}
+	return nil
 }
 
 func unexpected(h wire.Header) error {
@@ -306,9 +320,7 @@ func (c *client) inOrder(h wire.Header) error {
 func (c *client) noteEnd(err error) {
 	switch {
 	case errors.Is(err, wire.ErrFrame):
-		if count, log := c.garbled.more(); log {
-			c.log.Warn("ended the connection of a client that sends what no lamplighter-connect does", "error", err, "count", count)
-		}
+		c.garbled.log(c.log, slog.LevelWarn, "ended the connection of a client that sends what no lamplighter-connect does", "error", err)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed):
 		c.log.Debug("the connection of a client was lost", "error", err)
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -113,15 +114,9 @@ func (l *Session) learn(lk *link, r *item, result []byte) {
 	}
 }
 
-// noteOdd logs once that the server does what it should not.
+// noteOdd logs that the server does what it should not.
 func (l *Session) noteOdd(what string, size int) {
-	l.mu.Lock()
-	first := !l.odd
-	l.odd = true
-	l.mu.Unlock()
-	if first {
-		l.o.Log.Warn(what+"; it was dropped, and more of it will not be logged", "bytes", size)
-	}
+	l.odd.log(l.o.Log, slog.LevelWarn, what+"; it was dropped", "bytes", size)
 }
 
 // noteTool looks for calls of Serena's REPL, whose sessions hold variables.

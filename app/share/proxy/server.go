@@ -51,14 +51,14 @@ type Server struct {
 	notLetIn, tooMany, refused, garbled often
 }
 
-// often counts what is logged the more rarely the more there is. It is safe for
-// concurrent use.
+// often logs the more rarely the more there is. It is safe for concurrent use.
 type often struct{ count atomic.Int64 }
 
-// more counts one, and tells whether it is to be logged, with how many there were.
-func (o *often) more() (count int64, log bool) {
-	count = o.count.Add(1)
-	return count, count&(count-1) == 0
+// log logs with how many there were.
+func (o *often) log(log *slog.Logger, level slog.Level, text string, args ...any) {
+	if count := o.count.Add(1); count&(count-1) == 0 {
+		log.Log(context.Background(), level, text, append(args, "count", count)...)
+	}
 }
 
 // New returns a server that does not listen yet.
@@ -122,9 +122,7 @@ func (s *Server) Serve(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", s.options.Place, err)
 		case err != nil: // such as too many files: others may close some
 			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
-			if count, log := s.notLetIn.more(); log {
-				s.options.Log.Warn("a client of the "+s.options.Place.Name+" could not be let in", "error", err, "count", count)
-			}
+			s.notLetIn.log(s.options.Log, slog.LevelWarn, "a client of the "+s.options.Place.Name+" could not be let in", "error", err)
 			await(ctx, nil, wait)
 			continue
 		}
@@ -136,9 +134,7 @@ func (s *Server) Serve(ctx context.Context) error {
 				s.attend(ctx, conn)
 			})
 		default:
-			if count, log := s.tooMany.more(); log {
-				s.options.Log.Warn("refused a client: too many are connected", "most", s.options.Most, "count", count)
-			}
+			s.tooMany.log(s.options.Log, slog.LevelWarn, "refused a client: too many are connected", "most", s.options.Most)
 			clients.Go(func() { s.turnAway(ctx, conn) })
 		}
 	}

@@ -146,6 +146,8 @@ type Session struct {
 	o    SessionOptions
 	dial dialer
 
+	odd often // what the server does that it should not
+
 	out    sync.Mutex // held while something is written
 	broken bool       // of out: the client has gone
 
@@ -162,7 +164,6 @@ type Session struct {
 	ending  bool             // Serve ends: nothing is sent or written any more
 	leaving bool             // and what the server works on goes on
 	asked   map[string]*link // who has asked the client something, by the keys of ids
-	odd     bool             // an odd message was logged
 
 	link  *link // nil while there is none
 	state state

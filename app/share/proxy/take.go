@@ -242,12 +242,7 @@ func (l *Session) accept(it *item) bool {
 // tell answers a request, unless its fate was told before.
 func (l *Session) tell(it *item, line []byte) {
 	l.mu.Lock()
-	l.settleAndUnlock(it, func() error {
-		if err := l.o.Out.Deliver(it.seq, true, line); err != nil || !it.activates {
-			return err
-		}
-		return l.o.Out.Moved(l.knownProject())
-	})
+	l.settleAndUnlock(it, func() error { return l.o.Out.Deliver(it.seq, true, line) })
 }
 
 // settleAndUnlock tells the fate of a request, unless it was told before. The caller
@@ -264,7 +259,12 @@ func (l *Session) settleAndUnlock(it *item, tell func() error) {
 	}
 	l.mu.Unlock()
 	l.accept(it)
-	l.write(tell)
+	l.write(func() error {
+		if err := tell(); err != nil || !it.activates {
+			return err
+		}
+		return l.o.Out.Moved(l.knownProject())
+	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open--

@@ -39,7 +39,7 @@ type webSession struct {
 	stream   *reply            // the GET stream, nil when there is none
 	waiting  [][]byte          // for the GET stream
 	bytes    int               // of waiting
-	dropped  bool              // something of it was, and that was logged
+	dropped  often             // messages
 	requests int               // that are being answered
 	used     time.Time         // last
 }
@@ -186,10 +186,7 @@ func (s *webSession) keepLocked(line []byte) {
 	for len(s.waiting) > mostWaiting || s.bytes > mostWaitingBytes {
 		s.bytes -= len(s.waiting[0])
 		s.waiting = s.waiting[1:]
-		if !s.dropped {
-			s.dropped = true
-			s.log.Warn("dropped messages for a client over HTTP, because it has no GET stream; more of it will not be logged")
-		}
+		s.dropped.log(s.log, slog.LevelWarn, "dropped a message for a client over HTTP, because it has no GET stream")
 	}
 }
 
