@@ -94,11 +94,9 @@ func Split(line []byte) Message {
 		if !ok {
 			return Message{}
 		}
-		text := string(name[1 : len(name)-1])
-		if strings.IndexByte(text, '\\') >= 0 {
-			if text, ok = unquote(name); !ok {
-				return Message{}
-			}
+		text, ok := unquote(name)
+		if !ok {
+			return Message{}
 		}
 		switch text {
 		case "id":
@@ -236,49 +234,12 @@ func (s *scanner) value() ([]byte, bool) {
 	return s.text[begin:s.pos], s.pos > begin
 }
 
-// unquote decodes a string of JSON that holds no surrogate pairs, which no name of a
-// method does, and no name at the top level.
+// unquote decodes a string of JSON. Of escapes it knows \/ alone, which some write in
+// the names of methods: what has another one in a name is refused, as nobody needs it.
 func unquote(value []byte) (string, bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
 	}
-	value = value[1 : len(value)-1]
-	var text []byte
-	for i := 0; i < len(value); i++ {
-		if value[i] != '\\' {
-			text = append(text, value[i])
-			continue
-		}
-		i++
-		if i >= len(value) {
-			return "", false
-		}
-		switch value[i] {
-		case '"', '\\', '/':
-			text = append(text, value[i])
-		case 'b':
-			text = append(text, '\b')
-		case 'f':
-			text = append(text, '\f')
-		case 'n':
-			text = append(text, '\n')
-		case 'r':
-			text = append(text, '\r')
-		case 't':
-			text = append(text, '\t')
-		case 'u':
-			if i+4 >= len(value) {
-				return "", false
-			}
-			n, err := strconv.ParseUint(string(value[i+1:i+5]), 16, 16)
-			if err != nil {
-				return "", false
-			}
-			text = append(text, string(rune(n))...)
-			i += 4
-		default:
-			return "", false
-		}
-	}
-	return string(text), true
+	text := strings.ReplaceAll(string(value[1:len(value)-1]), `\/`, "/")
+	return text, strings.IndexByte(text, '\\') < 0
 }

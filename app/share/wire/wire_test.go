@@ -82,10 +82,9 @@ func TestSplit(t *testing.T) {
 		`{"id":12345678901234567890,"method":"a"}`:                     {Kind: Request, ID: []byte("12345678901234567890"), Method: "a"},
 		`{"id":"a\"}","method":"a"}`:                                   {Kind: Request, ID: []byte(`"a\"}"`), Method: "a"},
 		`{"method":"tools\/call","id":-1}`:                             {Kind: Request, ID: []byte("-1"), Method: "tools/call"},
-		`{"m\u0065thod":"ping","\u0069d":1,"p\u0061r\u0061ms":{}}`:     {Kind: Request, ID: []byte("1"), Method: "ping", Params: []byte("{}")},
-		`{"id":1,"\u0069d":2,"\u0072esult":3,"err\u006Fr":4}`:          {Kind: Response, ID: []byte("2"), Result: []byte("3"), Error: []byte("4")},
+		`{"m\u0065thod":"ping","id":1}`:                                {},
 		`{"\x":1,"id":1,"method":"a"}`:                                 {},
-		`{"method":"\u0070ing","id":1}`:                                {Kind: Request, ID: []byte("1"), Method: "ping"},
+		`{"method":"\u0070ing","id":1}`:                                {},
 		`{"method":"notifications/x","params":[]}`:                     {Kind: Notification, Method: "notifications/x", Params: []byte("[]")},
 		`{"id":"a","result":{"}":"]"}}`:                                {Kind: Response, ID: []byte(`"a"`), Result: []byte(`{"}":"]"}`)},
 		`{"id":null,"error":{"code":1}}`:                               {Kind: Response, ID: []byte("null"), Error: []byte(`{"code":1}`)},
@@ -105,7 +104,6 @@ func TestSplit(t *testing.T) {
 		`{"id":,"method":"a"}`:                                         {},
 		`{"id":"unfinished`:                                            {},
 		`{"id":"\`:                                                     {},
-		`{"method":"\u00"}`:                                            {},
 	} {
 		if got := Split([]byte(line)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v", line, got)
@@ -125,8 +123,8 @@ func FuzzSplit(f *testing.F) {
 		if json.Unmarshal(line, &object) != nil || object == nil {
 			return
 		}
-		if !utf8.Valid(line) {
-			return
+		if !utf8.Valid(line) || got.Kind == Garbage && bytes.Contains(line, []byte(`\`)) {
+			return // names with escapes are refused
 		}
 		var method string
 		if json.Unmarshal(object["method"], &method) != nil && object["method"] != nil || string(object["method"]) == "null" {
@@ -140,7 +138,7 @@ func FuzzSplit(f *testing.F) {
 				t.Errorf("%q: %s is %q, not %q", line, name, part, object[name])
 			}
 		}
-		if surrogates := bytes.Contains(bytes.ToLower(object["method"]), []byte(`\ud`)); got.Method != method && !surrogates {
+		if got.Method != method {
 			t.Errorf("%q: the method is %q", line, got.Method)
 		}
 	})
