@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net"
+	"sync"
 
 	"lamplighter/app/share/wire"
+	"lamplighter/monitor"
 )
 
 // bufferLength is what is read at a time, in bytes. Longer payloads are read past
@@ -62,3 +65,79 @@ func (f *frames) hello() ([]byte, error) {
 	}
 	return payload, err
 }
+
+// Exit statuses of the shim.
+const (
+	exitFailed      = 1
+	exitUnavailable = 69 // EX_UNAVAILABLE of sysexits.h
+)
+
+// mostColumns is how long a sentence may be, whose characters may have some bytes
+// each; see wire.ParseHeader for the bytes.
+const mostColumns = 2000
+
+// together is up to how many bytes a frame is copied, so that it is written in
+// one go.
+const together = 64 << 10
+
+// outlet writes frames to a shim, each of them whole: it is a Outlet. It is
+// safe for concurrent use.
+type outlet struct {
+	conn net.Conn
+
+	mu     sync.Mutex
+	buffer []byte
+	err    error // after which nothing more is written
+}
+
+func (o *outlet) write(t wire.Type, seq uint64, payload []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return o.err
+	}
+	o.buffer = wire.AppendHeader(o.buffer[:0], wire.Header{Type: t, Seq: seq, Length: len(payload)})
+	if len(payload) <= together {
+		o.buffer = append(o.buffer, payload...)
+		_, o.err = o.conn.Write(o.buffer)
+	} else {
+		parts := net.Buffers{o.buffer, payload}
+		_, o.err = parts.WriteTo(o.conn)
+	}
+	return o.err
+}
+
+// Accept is part of Outlet.
+func (o *outlet) Accept(seq uint64) error { return o.write(wire.Accept, seq, nil) }
+
+// Deliver is part of Outlet. Of several lines for one request the shim
+// prints all: only the answer has its number.
+func (o *outlet) Deliver(seq uint64, answer bool, line []byte) error {
+	if !answer {
+		seq = 0
+	}
+	return o.write(wire.Deliver, seq, line)
+}
+
+// Settle is part of Outlet.
+func (o *outlet) Settle(seq uint64) error { return o.write(wire.Settle, seq, nil) }
+
+// Moved is part of Outlet.
+func (o *outlet) Moved(project string) error { return o.write(wire.Moved, 0, []byte(project)) }
+
+// Say is part of Outlet.
+func (o *outlet) Say(sentence string) error { return o.write(wire.Say, 0, []byte(shown(sentence))) }
+
+// heard tells a shim that does not know yet whether we are suspended.
+func (o *outlet) heard() error { return o.write(wire.Heard, 0, nil) }
+
+func (o *outlet) welcome(mode wire.WelcomeMode, why string) error {
+	return o.write(wire.Welcome, 0, append([]byte{byte(mode)}, shown(why)...))
+}
+
+func (o *outlet) bye(status byte, why string) error {
+	return o.write(wire.Bye, 0, append([]byte{status}, shown(why)...))
+}
+
+// shown is a sentence that may hold foreign text, as users may see it.
+func shown(sentence string) string { return monitor.Shorten(monitor.Clean(sentence), mostColumns) }
