@@ -25,7 +25,13 @@ type client struct {
 	frames *frames
 	out    *outlet
 	log    *slog.Logger
-	last   uint64 // number of the last line
+	last   uint64        // number of the last line
+	peeked chan struct{} // closed when the first frame after the hello may be read
+
+	greeting wire.Greeting
+	who      monitor.Client
+	known    bool     // who is a program that people know by its name
+	warnings []string // about its flags
 
 	pid       int    // of the shim, unless
 	unknown   error  // says why that is not known
@@ -60,13 +66,13 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 	}
 	c.pid, c.unknown = pid, err
 	c.elsewhere = elsewhere(pid, err, greeting.Dir, process.SharesDirectory)
-	who, known := clientOf(pid)
-	c.log = c.log.With("client", shown(who.Name), "pid", who.PID)
-	warnings := s.options.Flags(greeting.Flags)
+	c.greeting, c.warnings = greeting, s.options.Flags(greeting.Flags)
+	c.who, c.known = clientOf(pid)
+	c.log = c.log.With("client", shown(c.who.Name), "pid", c.who.PID)
 	if !stop() {
 		return
 	}
-	c.serve(ctx, greeting, who, known, warnings)
+	c.serve(ctx)
 }
 
 // elsewhere says why the paths of a shim mean nothing here, "" when they may mean
@@ -129,56 +135,49 @@ func otherVersion(version int, program string) string {
 		"and start the MCP server again", shim, version, wire.Version)
 }
 
-// arrived is a frame, or why there are no more.
-type arrived struct {
-	header  wire.Header
-	payload []byte
-	err     error
-}
-
 // serve decides how the client is served, and does it.
-func (c *client) serve(ctx context.Context, greeting wire.Greeting, who monitor.Client, known bool, warnings []string) {
+func (c *client) serve(ctx context.Context) {
 	// The shim sends nothing before it is welcome, so that what comes now is its end.
 	deciding, cancel := context.WithCancel(ctx)
 	defer cancel()
-	first, read := make(chan arrived, 1), make(chan struct{})
+	c.peeked = make(chan struct{})
 	go func() {
-		defer close(read)
-		var a arrived
-		a.header, a.payload, a.err = c.frames.next()
-		if a.err != nil {
+		defer close(c.peeked)
+		if _, err := c.frames.r.Peek(1); err != nil {
 			cancel()
 		}
-		first <- a
 	}()
 	defer func() {
 		c.conn.Close()
-		<-read
+		<-c.peeked
 	}()
-	taken := false
-	next := func() (wire.Header, []byte, error) {
-		if !taken {
-			taken = true
-			a := <-first
-			return a.header, a.payload, a.err
-		}
-		return c.frames.next()
-	}
-
 	wish := share.Request{
-		Dir: greeting.Dir, Command: greeting.Command, Env: greeting.Env, Moved: greeting.Moved, Project: greeting.Project,
+		Dir: c.greeting.Dir, Command: c.greeting.Command, Env: c.greeting.Env, Moved: c.greeting.Moved, Project: c.greeting.Project,
 	}
 	plan, err := c.plan(deciding, wish)
 	switch {
 	case deciding.Err() != nil:
-	case greeting.Own != "" || err == nil && plan.Alone != "":
-		c.alone(ctx, next, greeting.Own, who, plan.Alone, wish, warnings)
+	case c.greeting.Own != "" || err == nil && plan.Alone != "":
+		c.alone(ctx, plan.Alone, wish)
 	case err != nil:
 		c.log.Info("a client cannot be served", "error", err)
-		c.refuse(ctx, next, err.Error(), warnings)
+		c.refuse(ctx, err.Error())
 	default:
-		c.share(ctx, deciding, next, greeting, who, known, wish, plan, warnings)
+		c.share(ctx, deciding, wish, plan)
 	}
+}
+
+// next returns the next frame of the shim. An error of it is logged.
+func (c *client) next() (wire.Header, []byte, error) {
+	<-c.peeked
+	h, payload, err := c.frames.next()
+	if err == nil {
+		err = c.inOrder(h)
+	}
+	if err != nil {
+		c.noteEnd(err)
+	}
+	return h, payload, err
 }
 
 // plan says how the client is served.
@@ -194,25 +193,22 @@ func (c *client) plan(ctx context.Context, wish share.Request) (share.Plan, erro
 	return plan, err
 }
 
-// reader returns the next frame of a shim.
-type reader func() (wire.Header, []byte, error)
-
-func (c *client) say(warnings []string) error {
-	for _, text := range warnings {
-		if err := c.out.Say(text); err != nil {
-			return err
-		}
+// welcome says how the client is served, and what is wrong with its flags.
+func (c *client) welcome(mode wire.WelcomeMode, why string) error {
+	err := c.out.welcome(mode, why)
+	for _, text := range c.warnings {
+		err = errors.Join(err, c.out.Say(text))
 	}
-	return nil
+	return err
 }
 
 // share serves a client with a server that others may have too.
-func (c *client) share(ctx, deciding context.Context, next reader, greeting wire.Greeting, who monitor.Client, known bool, wish share.Request, plan share.Plan, warnings []string) {
-	member := c.options.Broker.Attach(deciding, plan, who)
+func (c *client) share(ctx, deciding context.Context, wish share.Request, plan share.Plan) {
+	member := c.options.Broker.Attach(deciding, plan, c.who)
 	defer member.Detach()
-	name := naming{tell: member.Name, process: who, known: known}
+	name := naming{tell: member.Name, process: c.who, known: c.known}
 	o := SessionOptions{
-		Servers: member, Out: c.out, Initialize: greeting.Initialize, Initialized: greeting.Initialized, Log: c.log, Info: name.says,
+		Servers: member, Out: c.out, Initialize: c.greeting.Initialize, Initialized: c.greeting.Initialized, Log: c.log, Info: name.says,
 		Limits: c.options.Limits,
 	}
 	if plan.Moves {
@@ -225,14 +221,14 @@ func (c *client) share(ctx, deciding context.Context, next reader, greeting wire
 	l := NewSession(o)
 	member.OnPark(l.Park)
 	member.OnHang(l.Progress)
-	if err := errors.Join(c.out.welcome(wire.Shared, ""), c.say(warnings)); err != nil {
+	if c.welcome(wire.Shared, "") != nil {
 		return
 	}
 	ended := make(chan struct{})
 	broken := make(chan error, 1)
 	go func() {
 		defer close(ended)
-		if err := c.pump(l, next); errors.Is(err, wire.ErrFrame) {
+		if err := c.pump(l); errors.Is(err, wire.ErrFrame) {
 			broken <- err
 		}
 		l.Gone()
@@ -255,17 +251,13 @@ func (c *client) share(ctx, deciding context.Context, next reader, greeting wire
 
 // pump gives the client's lines to its session, to the end of the connection, and
 // returns why that was.
-func (c *client) pump(l *Session, next reader) error {
+func (c *client) pump(l *Session) error {
 	for {
-		h, payload, err := next()
-		if err == nil {
-			err = c.inOrder(h)
-		}
+		h, payload, err := c.next()
 		if err == nil {
 			err = c.take(l, h, payload)
 		}
 		if err != nil {
-			c.noteEnd(err)
 			return err
 		}
 	}
@@ -296,13 +288,16 @@ func (c *client) take(l *Session, h wire.Header, payload []byte) error {
 	case wire.End:
 		l.Finish()
 	default:
-		return unexpected(h)
+		return c.unexpected(h)
 	}
 	return nil
 }
 
-func unexpected(h wire.Header) error {
-	return fmt.Errorf("%w that is to come here: %q", wire.ErrFrame, h.Type)
+// unexpected is the error of a frame that is not to come here.
+func (c *client) unexpected(h wire.Header) error {
+	err := fmt.Errorf("%w that is to come here: %q", wire.ErrFrame, h.Type)
+	c.noteEnd(err)
+	return err
 }
 
 // inOrder refuses lines that are out of order: one could be carried out twice.
@@ -328,27 +323,26 @@ func (c *client) noteEnd(err error) {
 
 // alone serves a client whose server cannot be shared: its shim runs that, and
 // the connection says that it is there.
-func (c *client) alone(ctx context.Context, next reader, own string, who monitor.Client, why string, wish share.Request, warnings []string) {
+func (c *client) alone(ctx context.Context, why string, wish share.Request) {
 	if why == "" {
 		why = "it could not be shared when it was started"
 	}
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
-	member := c.options.Broker.AttachUnshared(who, why, wish)
+	member := c.options.Broker.AttachUnshared(c.who, why, wish)
 	defer member.Detach()
-	if own != "" {
-		c.ran(member.Ran, own)
+	if c.greeting.Own != "" {
+		c.ran(member.Ran, c.greeting.Own)
 	}
-	if err := errors.Join(c.out.welcome(wire.Own, why), c.say(warnings)); err != nil {
+	if c.welcome(wire.Own, why) != nil {
 		return
 	}
 	for {
-		h, payload, err := next()
+		h, payload, err := c.next()
 		if err == nil && h.Type != wire.Ran {
-			err = unexpected(h)
+			err = c.unexpected(h)
 		}
 		if err != nil {
-			c.noteEnd(err)
 			return
 		}
 		c.ran(member.Ran, string(payload))
@@ -370,19 +364,15 @@ func (c *client) ran(tell func(monitor.Identity), text string) {
 
 // refuse answers the first request of a client with an error, and ends it. Others
 // would say nothing about it to their users.
-func (c *client) refuse(ctx context.Context, next reader, why string, warnings []string) {
+func (c *client) refuse(ctx context.Context, why string) {
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
-	if errors.Join(c.out.welcome(wire.Shared, ""), c.say(warnings)) != nil {
+	if c.welcome(wire.Shared, "") != nil {
 		return
 	}
 	for {
-		h, payload, err := next()
-		if err == nil {
-			err = c.inOrder(h)
-		}
+		h, payload, err := c.next()
 		if err != nil {
-			c.noteEnd(err)
 			return
 		}
 		switch h.Type {
@@ -396,7 +386,7 @@ func (c *client) refuse(ctx context.Context, next reader, why string, warnings [
 			}
 		case wire.End:
 		default:
-			c.noteEnd(unexpected(h))
+			_ = c.unexpected(h) // which logs it
 			return
 		}
 		_ = c.out.bye(exitFailed, why)

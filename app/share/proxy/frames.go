@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -41,20 +42,12 @@ func (f *frames) next() (wire.Header, []byte, error) {
 	if _, err := f.r.Discard(wire.HeaderLength); err != nil {
 		return wire.Header{}, nil, err
 	}
-	payload := make([]byte, 0, min(h.Length, trusted))
-	for len(payload) < h.Length {
-		if len(payload) == cap(payload) {
-			grown := make([]byte, len(payload), min(h.Length, 4*cap(payload)))
-			copy(grown, payload)
-			payload = grown
-		}
-		n, err := io.ReadFull(f.r, payload[len(payload):cap(payload)])
-		payload = payload[:len(payload)+n]
-		if err != nil {
-			return h, nil, io.ErrUnexpectedEOF
-		}
+	var payload bytes.Buffer
+	payload.Grow(min(h.Length, trusted) + bytes.MinRead) // of which its last look at the end is
+	if _, err := io.CopyN(&payload, f.r, int64(h.Length)); err != nil {
+		return h, nil, io.ErrUnexpectedEOF
 	}
-	return h, payload, nil
+	return h, payload.Bytes(), nil
 }
 
 // hello reads the first frame, which has to be one.
