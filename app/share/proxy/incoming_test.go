@@ -1,14 +1,18 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"lamplighter/app/apptest"
+	"lamplighter/app/mcp"
 	"lamplighter/app/mcptest"
+	"lamplighter/app/share"
 	"lamplighter/app/share/wire"
 )
 
@@ -117,6 +121,31 @@ func TestRequestsOfTheServer(t *testing.T) {
 	c.put(`{"jsonrpc":"2.0","id":1,"result":{"model":"m","n":1.0}}`)
 	apptest.Contains(t, c.get(asks), `\"model\":\"m\",\"n\":1.0`)
 	c.put(`{"jsonrpc":"2.0","id":1,"result":{}}`) // is answered already
+}
+
+func TestAnAnswerToAServerThatCouldNotBeOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newUpstream()
+		asked, goOn := false, make(chan struct{})
+		c := &testClient{t: t, ended: make(chan error, 1)}
+		open := func(ctx context.Context, e share.Endpoint, receive func([]byte), initialize []byte) (upstreamSession, []byte, error) {
+			if asked {
+				return w.open(ctx, e, receive, initialize)
+			}
+			asked = true
+			receive([]byte(`{"jsonrpc":"2.0","id":7,"method":"roots/list"}`))
+			<-goOn
+			return nil, nil, mcp.ErrLost
+		}
+		c.Session = newSession(SessionOptions{Servers: w.group(), Out: &c.fakeWriter}, open)
+		c.begin()
+		begins := c.put(initializeLine)
+		synctest.Wait()
+		c.put(`{"jsonrpc":"2.0","id":7,"result":{}}`)
+		close(goOn)
+		apptest.Contains(t, c.get(begins), "protocolVersion")
+		c.get(c.put(`{"jsonrpc":"2.0","id":8,"method":"ping"}`))
+	})
 }
 
 // A server that asks for ever costs little memory.

@@ -18,21 +18,15 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 	if l.o.Info != nil {
 		l.o.Info(info)
 	}
-	if l.initializeFromCache(it, under) {
+	fromCache := func() bool { return l.initializeFromCache(it, under) }
+	if fromCache() {
 		return
 	}
 	defer l.o.Servers.Began()()
-	open := func() (*link, []byte, error) {
-		return l.openLink(ctx, it.line, func() bool { return l.accept(it) })
-	}
-	lk, answer, err := open()
-	for errors.Is(err, errHung) {
-		if l.initializeFromCache(it, under) {
-			return
-		}
-		lk, answer, err = open()
-	}
+	lk, answer, err := l.openLink(ctx, it.line, func() bool { return l.accept(it) }, fromCache)
 	switch {
+	case errors.Is(err, errAnswered):
+		return
 	case ctx.Err() != nil:
 		if lk != nil {
 			lk.close(context.WithoutCancel(ctx))

@@ -17,8 +17,7 @@ import (
 // link is the MCP session of a session with one run of the server.
 type link struct {
 	server share.Endpoint
-	// session is guarded by Session.mu until the link is in use, and does not change
-	// from then on.
+	// session is set before the link is in use, by the pump; nil when it could not be opened.
 	session upstreamSession
 
 	// guarded by Session.mu
@@ -129,14 +128,14 @@ func (l *Session) leaveAndUnlock() {
 // errGone says that a client has gone.
 var errGone = errors.New("the client has gone")
 
-// errHung says that a server was found to hang while a session with it was opened.
-var errHung = errors.New("the server does not answer")
+// errAnswered says that no server is needed any more.
+var errAnswered = errors.New("it was answered without a server")
 
 // openLink acquires the server and opens an MCP session with it. The error is for
-// the user; after errHung another try waits until the server answers or is replaced.
-// before is called when there is a server, before anything is sent, and
-// nothing is sent when it is false.
-func (l *Session) openLink(ctx context.Context, initialize []byte, before func() bool) (lk *link, answer []byte, err error) {
+// the user. before is called when there is a server, before anything is sent, and
+// nothing is sent when it is false. After a server was found to hang the next try waits
+// until it answers or is replaced, unless answered says that nobody waits for it any more.
+func (l *Session) openLink(ctx context.Context, initialize []byte, before, answered func() bool) (lk *link, answer []byte, err error) {
 	for try := 1; ; try++ {
 		server, err := l.o.Servers.Acquire(ctx)
 		if err != nil {
@@ -151,7 +150,11 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, before func()
 		}
 		select {
 		case <-server.Hung:
-			return nil, nil, errHung
+			if answered() {
+				return nil, nil, errAnswered
+			}
+			try = 0
+			continue
 		default:
 		}
 		if try == retries || !mayOpenAgain(err) {
@@ -189,9 +192,7 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 	if session == nil { // it was refused with an error of JSON-RPC
 		return nil, answer, nil
 	}
-	l.mu.Lock()
 	lk.session = session
-	l.mu.Unlock()
 	return lk, answer, nil
 }
 
@@ -233,11 +234,7 @@ func (l *Session) reopen(ctx context.Context) (*link, error) {
 	l.mu.Lock()
 	state := l.state
 	l.mu.Unlock()
-	open := func() (*link, []byte, error) { return l.openLink(ctx, state.initialize, func() bool { return true }) }
-	lk, answer, err := open()
-	for errors.Is(err, errHung) {
-		lk, answer, err = open()
-	}
+	lk, answer, err := l.openLink(ctx, state.initialize, func() bool { return true }, func() bool { return false })
 	if err != nil {
 		return nil, err
 	}

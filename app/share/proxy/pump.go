@@ -228,6 +228,9 @@ func (l *Session) notification(ctx context.Context, it *item, ready bool) {
 
 // pass sends a line that has no answer, and waits until the server has it.
 func (l *Session) pass(ctx context.Context, lk *link, it *item) bool {
+	if lk.session == nil { // it has asked while it was opened, and then failed
+		return false
+	}
 	var err error
 	_, done := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, nil, line) }, func(e error) { err = e })
 	if !await(ctx, done, sideLimit) {
