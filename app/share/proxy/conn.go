@@ -85,19 +85,14 @@ func elsewhere(pid int, unknown error, dir string, shares func(pid int, dir stri
 	if pid == 0 && runtime.GOOS == "linux" { // others do not count processes in several ways
 		return "it runs outside of the container that lamplighter is in"
 	}
-	another := make(chan bool, 1)
+	another, looked := false, make(chan struct{})
 	go func() {
+		defer close(looked)
 		same, err := shares(pid, dir)
-		another <- err == nil && !same // of what may not be looked at nothing is known
+		another = err == nil && !same // of what may not be looked at nothing is known
 	}()
-	timer := time.NewTimer(dirsTime)
-	defer timer.Stop()
-	select {
-	case yes := <-another:
-		if yes {
-			return "it runs in a container or a sandbox, where " + monitor.Clean(monitor.Shorten(dir, 200)) + " is another directory than here"
-		}
-	case <-timer.C: // a mount hangs
+	if await(context.Background(), looked, dirsTime) && another { // else a mount may hang
+		return "it runs in a container or a sandbox, where " + monitor.Clean(monitor.Shorten(dir, 200)) + " is another directory than here"
 	}
 	return ""
 }

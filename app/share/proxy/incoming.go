@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -121,17 +122,60 @@ func (l *Session) noteOdd(what string, size int) {
 
 // noteTool looks for calls of Serena's REPL, whose sessions hold variables.
 func (l *Session) noteTool(params []byte) {
-	if !bytes.Contains(params, []byte("serena_repl")) && !bytes.Contains(params, []byte(`\u`)) {
+	if !mayName(params, "serena_repl") {
 		return
 	}
-	var p struct {
-		Name      string `json:"name"`
-		Arguments struct {
-			Session string `json:"session"`
-		} `json:"arguments"`
-	}
-	if json.Unmarshal(params, &p) != nil || p.Name != "serena_repl" {
+	call, err := readCall(params)
+	var session string
+	if value := call.arguments["session"]; err != nil || call.name != "serena_repl" || len(value) > 0 && json.Unmarshal(value, &session) != nil {
 		return // also when its arguments are of the wrong type: then it does nothing
 	}
-	l.o.Servers.Seen(p.Arguments.Session)
+	l.o.Servers.Seen(session)
+}
+
+// unanswered are the requests whose fate was not told.
+func (l *Session) unanswered() (list []*item) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, it := range l.pending {
+		if !it.told {
+			list = append(list, it)
+		}
+	}
+	return list
+}
+
+// progressStep is how much progress a message shows. The server may count as well, and
+// each number has to be larger than the one before.
+const progressStep = 0.001
+
+// Progress tells the client why its requests wait, where it has asked for that.
+func (l *Session) Progress(text string) {
+	for _, it := range l.unanswered() {
+		l.write(func() error {
+			l.mu.Lock()
+			it.progress += progressStep
+			line := progressLine(it.Message, it.progress, text)
+			possible := line != nil && it.accepted && !it.told && !l.ending
+			l.mu.Unlock()
+			if !possible {
+				return nil
+			}
+			return l.o.Out.Deliver(it.seq, false, line)
+		})
+	}
+}
+
+// progressLine is the notification of progress for a request, nil when nobody has
+// asked for it.
+func progressLine(request wire.Message, progress float64, text string) []byte {
+	var p struct {
+		Meta struct {
+			Token json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(request.Params, &p) != nil || len(p.Meta.Token) == 0 || string(p.Meta.Token) == "null" {
+		return nil
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.3f,"message":%q}}`, p.Meta.Token, progress, text)
 }

@@ -82,13 +82,8 @@ func (l *Session) watch(lk *link) {
 	case <-lk.server.Gone:
 	}
 	l.retire(lk)
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-lk.closed:
-	case <-timer.C:
-		lk.close(context.Background())
-	}
+	await(context.Background(), lk.closed, grace)
+	lk.close(context.Background())
 }
 
 // retire lets nothing more be sent on a link. It is closed when its last call has
@@ -165,25 +160,17 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, before, answe
 	}
 }
 
-// whileRuns is ctx until the server hangs or its process has ended, whose port may
-// stay silent. end must be called.
-func whileRuns(ctx context.Context, server share.Endpoint) (_ context.Context, end func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
+func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initialize []byte) (*link, []byte, error) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	go func() { // the port of a server that hangs, or whose process has ended, may stay silent
+		defer end()
 		select {
 		case <-server.Hung:
-			cancel()
 		case <-server.Gone:
-			cancel()
 		case <-ctx.Done():
 		}
 	}()
-	return ctx, cancel
-}
-
-func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initialize []byte) (*link, []byte, error) {
-	ctx, end := whileRuns(ctx, server)
-	defer end()
 	lk := newLink(server)
 	session, answer, err := l.dial(ctx, server, l.receiver(lk), initialize)
 	if err != nil {

@@ -48,9 +48,14 @@ func readCall(params []byte) (c toolCall, err error) {
 	return c, nil
 }
 
+// mayName reports whether a tools/call can be one of that tool, without reading all of it.
+func mayName(params []byte, tool string) bool {
+	return bytes.Contains(params, []byte(tool)) || bytes.Contains(params, []byte(`\u`))
+}
+
 // activates reports whether a request is a call of activateTool, or may be one.
 func activates(m wire.Message) bool {
-	if m.Method != "tools/call" || !bytes.Contains(m.Params, []byte(activateTool)) && !bytes.Contains(m.Params, []byte(`\u`)) {
+	if m.Method != "tools/call" || !mayName(m.Params, activateTool) {
 		return false
 	}
 	call, err := readCall(m.Params)

@@ -337,10 +337,7 @@ func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
 		}
 	}
 	for _, taken := range told {
-		select {
-		case <-taken:
-		case <-telling.Done():
-		}
+		await(telling, taken, goodbye)
 	}
 	if len(running) > 0 {
 		l.o.Servers.Lingering(unseen)
