@@ -182,13 +182,11 @@ func readAll(answer *http.Response) ([]byte, error) {
 	if answer.ContentLength > wire.MaxLine {
 		return nil, errTooLong
 	}
-	var text bytes.Buffer
-	text.Grow(int(min(max(answer.ContentLength, 0), 64<<10)) + bytes.MinRead)
-	_, err := text.ReadFrom(io.LimitReader(answer.Body, wire.MaxLine+1))
-	if err == nil && text.Len() > wire.MaxLine {
+	text, err := io.ReadAll(io.LimitReader(answer.Body, wire.MaxLine+1))
+	if err == nil && len(text) > wire.MaxLine {
 		return nil, errTooLong
 	}
-	return text.Bytes(), err
+	return text, err
 }
 
 // oneLine makes JSON that may stand on several lines one line, in place: what

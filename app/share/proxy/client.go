@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"context"
 	"strings"
 	"sync"
 
+	"lamplighter/app/share"
 	"lamplighter/monitor"
 	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
@@ -46,6 +48,21 @@ func saidName(said ClientInfo) string {
 		name = clients.SaidName(said.Name)
 	}
 	return strings.TrimSpace(monitor.Shorten(monitor.Clean(name), widestName))
+}
+
+// attach begins the conversation of a client, as a plan has it. Plan and Root of the
+// options are for a client that may change its project.
+func attach(ctx context.Context, broker *share.Broker, plan share.Plan, name *naming, o SessionOptions) (*Session, *share.Client) {
+	member := broker.Attach(ctx, plan, name.process)
+	name.tell = member.Name
+	o.Servers, o.Info = member, name.says
+	if !plan.Moves {
+		o.Plan, o.Root = nil, nil
+	}
+	s := NewSession(o)
+	member.OnPark(s.Park)
+	member.OnHang(s.Progress)
+	return s, member
 }
 
 // naming finds the best name of a client: that of its process if that is one

@@ -199,23 +199,16 @@ func (c *client) welcome(mode wire.WelcomeMode, why string) error {
 
 // share serves a client with a server that others may have too.
 func (c *client) share(ctx, deciding context.Context, wish share.Request, plan share.Plan) {
-	member := c.options.Broker.Attach(deciding, plan, c.who)
-	defer member.Detach()
-	name := naming{tell: member.Name, process: c.who, known: c.known}
 	o := SessionOptions{
-		Servers: member, Out: c.out, Initialize: c.greeting.Initialize, Initialized: c.greeting.Initialized, Log: c.log, Info: name.says,
-		Limits: c.options.Limits,
-	}
-	if plan.Moves {
-		o.Plan = func(ctx context.Context, project string) (share.Plan, error) {
+		Out: c.out, Initialize: c.greeting.Initialize, Initialized: c.greeting.Initialized, Log: c.log, Limits: c.options.Limits,
+		Plan: func(ctx context.Context, project string) (share.Plan, error) {
 			w := wish
 			w.Moved, w.Project = true, project
 			return c.plan(ctx, w)
-		}
+		},
 	}
-	l := NewSession(o)
-	member.OnPark(l.Park)
-	member.OnHang(l.Progress)
+	l, member := attach(deciding, c.options.Broker, plan, &naming{process: c.who, known: c.known}, o)
+	defer member.Detach()
 	if c.welcome(wire.Shared, "") != nil {
 		return
 	}

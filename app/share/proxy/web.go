@@ -79,22 +79,14 @@ func (w *Web) Serve(ctx context.Context) error {
 
 // endUnused ends the sessions that nobody has used for long.
 func (w *Web) endUnused() {
-	for _, s := range w.all() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.sessions {
 		if s.unused(w.options.Idle) {
 			s.log.Info("ended an MCP session over HTTP that nobody uses")
 			s.session.Gone()
 		}
 	}
-}
-
-func (w *Web) all() []*webSession {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var all []*webSession
-	for _, s := range w.sessions {
-		all = append(all, s)
-	}
-	return all
 }
 
 // What a client may be told in place of a session.

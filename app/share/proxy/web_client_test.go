@@ -3,8 +3,10 @@ package proxy
 import (
 	"bufio"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +44,13 @@ func (c *clock) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
+}
+
+// all are the sessions that are open.
+func (w *Web) all() []*webSession {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Values(w.sessions))
 }
 
 func serveWeb(t testing.TB, change func(*WebOptions)) *webServed {

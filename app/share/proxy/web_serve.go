@@ -219,18 +219,13 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, now: w.now, used: w.now(),
 		log: w.options.Log.With("project", shown(plan.Spec.Project)),
 	}
-	s.member = w.options.Broker.Attach(req.Context(), plan, monitor.Client{})
-	name := naming{tell: s.member.Name}
-	o := SessionOptions{Servers: s.member, Out: s, Ephemeral: true, Log: s.log, Info: name.says, Limits: w.options.Limits}
-	if plan.Moves {
-		o.Root = w.options.Ask.Root
-		o.Plan = func(ctx context.Context, project string) (share.Plan, error) {
+	name := &naming{}
+	s.session, s.member = attach(req.Context(), w.options.Broker, plan, name, SessionOptions{
+		Out: s, Ephemeral: true, Log: s.log, Limits: w.options.Limits, Root: w.options.Ask.Root,
+		Plan: func(ctx context.Context, project string) (share.Plan, error) {
 			return w.options.Ask.ForAddress(ctx, project, w.options.Usual())
-		}
-	}
-	s.session = NewSession(o)
-	s.member.OnPark(s.session.Park)
-	s.member.OnHang(s.session.Progress)
+		},
+	})
 	if err := w.add(s, func() { name.found(who(), false) }); err != nil {
 		s.member.Detach()
 		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
