@@ -1,12 +1,16 @@
 package proxy
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/mcptest"
+	"lamplighter/app/share"
 )
 
 func TestCancel(t *testing.T) {
@@ -88,4 +92,28 @@ func TestCancelWhileItIsAccepted(t *testing.T) {
 	if lines := strings.Join(server.Lines("session-1"), "\n"); strings.Contains(lines, `"id":1,`) || strings.Contains(lines, "cancelled") {
 		t.Errorf("the server was sent %s", lines)
 	}
+}
+
+// TestCancelAnActivationThatWaits: the project of the client stays, also for the next process.
+func TestCancelAnActivationThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newUpstream()
+		c := &testClient{t: t, ended: make(chan error, 1)}
+		c.Session = newSession(SessionOptions{
+			Servers: w.group(), Out: &c.fakeWriter,
+			Plan: func(context.Context, string) (share.Plan, error) {
+				return share.Plan{}, errors.New("it is not to be activated")
+			},
+		}, w.open)
+		c.begin()
+		c.put(initializeLine)
+		c.call(1, "wait", "{}")
+		activation := c.call(2, activateTool, `{"project":"/b"}`)
+		c.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+		synctest.Wait()
+		if c.fate(activation) != "settled" || len(c.moved) == 0 || c.moved[len(c.moved)-1] != c.o.Servers.Project() {
+			t.Errorf("%q, moved to %q", c.fate(activation), c.moved)
+		}
+		w.take(0).answer(true)
+	})
 }
