@@ -8,7 +8,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"lamplighter/app/share/wire"
 )
@@ -247,80 +246,4 @@ func (l *Session) noteTools(result []byte) (same bool) {
 	same = l.listed == listed
 	l.listed = listed
 	return same
-}
-
-// rootsID is the id under which we ask a client for its roots. Serena counts its own.
-const rootsID = "lamplighter-roots"
-
-// rootsTime is how long a client may take to tell its roots, for which its call waits.
-const rootsTime = 5 * time.Second
-
-// findProject asks a client that has no project for its roots, when a call of it needs
-// one, and gives it the project that they name. It asks again only after they have
-// changed, and never after the client has activated a project by itself.
-func (l *Session) findProject(ctx context.Context, it *item) {
-	l.mu.Lock()
-	ask := l.askRoots && !l.hasActivated && hasRoots(l.state.initialize)
-	l.askRoots = false
-	l.mu.Unlock()
-	if !ask {
-		return
-	}
-	l.accept(it)
-	question := []byte(`{"jsonrpc":"2.0","id":"` + rootsID + `","method":"roots/list"}`)
-	if !l.write(func() error { return l.o.Out.Deliver(it.seq, false, question) }) {
-		return
-	}
-	timer := time.NewTimer(rootsTime)
-	defer timer.Stop()
-	var answer struct {
-		Roots []struct {
-			URI string `json:"uri"`
-		} `json:"roots"`
-	}
-	select {
-	case result := <-l.roots:
-		if json.Unmarshal(result, &answer) != nil {
-			return
-		}
-	case <-timer.C:
-		l.o.Log.Debug("A client does not tell its roots")
-		return
-	case <-ctx.Done():
-		return
-	}
-	var addresses []string
-	for _, root := range answer.Roots {
-		addresses = append(addresses, root.URI)
-	}
-	project := l.o.Root(ctx, addresses)
-	if project == "" {
-		return
-	}
-	root, _, err := l.move(ctx, project)
-	if err != nil {
-		l.o.Log.Info("a client does not get the project of its roots", "project", shown(project), "error", err)
-		return
-	}
-	l.projectIs(root)
-}
-
-// hasRoots reports whether a client says in its initialize that it has roots.
-func hasRoots(initialize []byte) bool {
-	var p struct {
-		Capabilities struct {
-			Roots json.RawMessage `json:"roots"`
-		} `json:"capabilities"`
-	}
-	return json.Unmarshal(wire.Split(initialize).Params, &p) == nil && len(p.Capabilities.Roots) > 0 && string(p.Capabilities.Roots) != "null"
-}
-
-// takeRoots takes the client's answer.
-func (l *Session) takeRoots(it *item) {
-	l.accept(it)
-	select {
-	case <-l.roots: // that of an earlier question
-	default:
-	}
-	l.roots <- it.Result
 }

@@ -176,8 +176,10 @@ type Session struct {
 
 	project string // that the client knows that it has, "" for none
 	// hasActivated says that it has tried to change that, askRoots that its roots may
-	// tell it otherwise; roots gets what they are.
+	// tell it otherwise. rootsAsked is how often it was asked for them, and roots gets the
+	// answer to the last question, nil once it has.
 	hasActivated, askRoots bool
+	rootsAsked             int
 	roots                  chan []byte
 
 	finishing bool          // Finish was called
@@ -201,7 +203,7 @@ func newSession(o SessionOptions, d dialer) *Session {
 		gone: make(chan struct{}), drained: make(chan struct{}),
 	}
 	l.changed = sync.NewCond(&l.mu)
-	l.askRoots, l.roots = o.Root != nil, make(chan []byte, 1)
+	l.askRoots = o.Root != nil
 	if o.Servers != nil {
 		l.project = o.Servers.Project()
 	}

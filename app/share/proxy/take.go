@@ -67,7 +67,7 @@ func (l *Session) Take(seq uint64, line []byte) {
 		l.answerHere(it, undiscovered(it.ID))
 	case it.Kind == wire.Request:
 		l.takeRequest(it)
-	case it.Kind == wire.Response && l.o.Root != nil && idKey(it.ID) == rootsID:
+	case it.Kind == wire.Response && l.o.Root != nil && strings.HasPrefix(idKey(it.ID), rootsID):
 		l.takeRoots(it)
 	case it.Kind == wire.Response:
 		l.takeResponse(it)

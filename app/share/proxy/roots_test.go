@@ -1,0 +1,49 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"lamplighter/app/apptest"
+	"lamplighter/app/launch"
+	"lamplighter/app/share"
+	"lamplighter/monitor"
+)
+
+// What a client says of its roots after it was asked again counts, not what it has said to
+// an earlier question and comes late.
+func TestRootsThatComeLate(t *testing.T) {
+	s := serveWeb(t, nil)
+	usual := launch.Template{Name: monitor.KindSerena}
+	plan := func(ctx context.Context, project string) (share.Plan, error) {
+		return planner{}.ForAddress(ctx, project, usual)
+	}
+	none, err := plan(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	member := s.broker.Attach(t.Context(), none, monitor.Client{})
+	t.Cleanup(member.Detach)
+	c := &testClient{t: t, ended: make(chan error, 1)}
+	c.Session = NewSession(SessionOptions{Servers: member, Out: &c.fakeWriter, Plan: plan, Root: planner{}.Root})
+	c.begin()
+	apptest.Contains(t, c.ask("%s", strings.Replace(initializeLine, `"sampling"`, `"roots":{},"sampling"`, 1)), `"id":0`)
+	c.put(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	asks := func(id string) {
+		apptest.Eventually(t, "it is asked", func() bool { return c.holds(`"id":"`+id+`"`, "roots/list") })
+	}
+	first := c.call(1, "echo", "{}")
+	asks("lamplighter-roots-1")
+	c.put(`{"jsonrpc":"2.0","id":"lamplighter-roots-1","result":{"roots":[]}}`)
+	apptest.Contains(t, c.get(first), noProject)
+	c.put(`{"jsonrpc":"2.0","id":"lamplighter-roots-1","result":{"roots":[{"uri":"/a"}]}}`)
+	c.put(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+	second := c.call(2, "echo", "{}")
+	asks("lamplighter-roots-2")
+	c.put(`{"jsonrpc":"2.0","id":"lamplighter-roots-2","result":{"roots":[{"uri":"/b"}]}}`)
+	apptest.Contains(t, c.get(second), "echo")
+	if project := member.Project(); project != "/b" {
+		t.Errorf("it has the project %q", project)
+	}
+}
