@@ -25,6 +25,11 @@ var withoutProject = []string{"get_current_config", "initial_instructions", "lis
 // noProject is what every other tool says until then.
 const noProject = "No project is active. Call " + activateTool + " first, with the path of the project's directory."
 
+// sameProject is what activateTool says to a client that may not change its project. Its
+// server does not offer the tool, unless settings of Serena bring it back, and it would
+// change the project of all its clients.
+const sameProject = "The project cannot be changed here: this server is for one project."
+
 // errUnreadable says that a call may mean something else to the server than to us.
 var errUnreadable = errors.New("the parameters cannot be read as those of a tool call")
 

@@ -14,7 +14,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"lamplighter/app/apptest"
 	"lamplighter/app/launch"
+	"lamplighter/app/mcptest"
 	"lamplighter/app/share"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
@@ -306,4 +308,20 @@ func TestNoEditIsMisplaced(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A server for one project may offer the tool all the same, as settings of Serena can have
+// it. It would change the project of all who share it.
+func TestAProjectThatCannotBeChanged(t *testing.T) {
+	server := mcptest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	apptest.Contains(t, c.get(c.call(1, "activate_project", `{"project":"/b"}`)), sameProject)
+	apptest.Contains(t, c.get(c.call(2, "echo", "{}")), "echo")
+	if lines := strings.Join(server.Lines("session-1"), "\n"); strings.Contains(lines, "activate_project") {
+		t.Errorf("the server got %s", lines)
+	}
+	if len(c.moved) > 0 {
+		t.Errorf("its shim notes %q", c.moved)
+	}
 }

@@ -82,6 +82,8 @@ func (l *Session) forward(pumping, calls context.Context, it *item) bool {
 		l.fail(it, wire.CodeInvalid, "initialize comes first")
 	case it.activates:
 		return l.activate(pumping, calls, it)
+	case it.Kind == wire.Request && l.o.Plan == nil && activates(it.Message):
+		l.tellText(it, sameProject, true)
 	case it.Kind == wire.Request && it.Method == "tools/call" && l.lacksProject(pumping, it):
 		l.tellText(it, noProject, true)
 	case it.Kind == wire.Request && lk == nil && l.listFromCache(it):
