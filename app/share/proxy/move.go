@@ -116,8 +116,11 @@ func (l *Session) activate(pumping, calls context.Context, it *item) (isSent boo
 	if err == nil {
 		root, known, err = l.move(pumping, project)
 	}
+	l.mu.Lock()
+	cancelled := it.told
+	l.mu.Unlock()
 	switch {
-	case pumping.Err() != nil:
+	case pumping.Err() != nil, cancelled: // nobody tells its client which project it has
 		return false
 	case err != nil:
 		l.projectIs(before)

@@ -310,6 +310,32 @@ func TestNoEditIsMisplaced(t *testing.T) {
 	})
 }
 
+// An activation that its client has cancelled while the server started leaves it without
+// a project, also when that server does not know the tool.
+func TestACancelledActivation(t *testing.T) {
+	server := mcptest.New(t)
+	g := behind(t, server)
+	c := join(t, g, func(o *SessionOptions) {
+		o.Plan = func(context.Context, string) (share.Plan, error) { return planFor("/work"), nil }
+	})
+	c.greet()
+	apptest.Contains(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"activate_project","arguments":{"project":"/work"}}}`), "The project at /work is active.")
+	g.killed(server)
+	hold := make(chan struct{})
+	g.change(func() { g.hold = hold })
+	acquired := func() int { g.mu.Lock(); defer g.mu.Unlock(); return g.acquired }
+	before := acquired()
+	activation := c.call(2, "activate_project", `{"project":"/work"}`)
+	apptest.Eventually(t, "it waits for the server", func() bool { return acquired() > before })
+	c.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	if fate := c.get(activation); fate != "settled" {
+		t.Errorf("the activation: %s", fate)
+	}
+	g.change(func() { g.hold = nil })
+	close(hold)
+	apptest.Contains(t, c.get(c.call(3, "echo", "{}")), noProject)
+}
+
 // A server for one project may offer the tool all the same, as settings of Serena can have
 // it. It would change the project of all who share it.
 func TestAProjectThatCannotBeChanged(t *testing.T) {
