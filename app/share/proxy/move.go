@@ -68,19 +68,20 @@ func activates(m wire.Message) bool {
 
 // lacksProject reports whether a tools/call has to wait until the client has a project.
 func (l *Session) lacksProject(ctx context.Context, it *item) bool {
-	project := func() string {
+	project := func() (has, mayBeAnother bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.project
+		return l.project != "", l.askRoots && !l.hasActivated
 	}
-	if project() != "" {
+	if has, mayBeAnother := project(); has && !mayBeAnother {
 		return false
 	}
 	if c, err := readCall(it.Params); err == nil && slices.Contains(withoutProject, c.name) {
 		return false
 	}
 	l.findProject(ctx, it)
-	return project() == ""
+	has, _ := project()
+	return !has
 }
 
 // tellText answers a tools/call in place of the server.

@@ -16,9 +16,9 @@ const rootsID = "lamplighter-roots-"
 // rootsTime is how long a client may take to tell its roots, for which its call waits.
 const rootsTime = 5 * time.Second
 
-// findProject asks a client that has no project for its roots, when a call of it needs
-// one, and gives it the project that they name. It asks again only after they have
-// changed, and never after the client has activated a project by itself.
+// findProject asks a client for its roots, when a call of it needs a project, and gives it
+// the project that they name, or none. It asks again only after they have changed, and
+// never after the client has activated a project by itself.
 func (l *Session) findProject(ctx context.Context, it *item) {
 	l.mu.Lock()
 	ask := l.askRoots && !l.hasActivated && hasRoots(l.state.initialize)
@@ -27,6 +27,7 @@ func (l *Session) findProject(ctx context.Context, it *item) {
 		l.mu.Unlock()
 		return
 	}
+	l.project = "" // until they name another one
 	l.rootsAsked++
 	roots := make(chan []byte, 1)
 	l.roots = roots

@@ -11,9 +11,9 @@ import (
 	"lamplighter/monitor"
 )
 
-// What a client says of its roots after it was asked again counts, not what it has said to
+// What a client says of its roots after they have changed counts, not what it has said to
 // an earlier question and comes late.
-func TestRootsThatComeLate(t *testing.T) {
+func TestRootsChange(t *testing.T) {
 	s := serveWeb(t, nil)
 	usual := launch.Template{Name: monitor.KindSerena}
 	plan := func(ctx context.Context, project string) (share.Plan, error) {
@@ -46,4 +46,10 @@ func TestRootsThatComeLate(t *testing.T) {
 	if project := member.Project(); project != "/b" {
 		t.Errorf("it has the project %q", project)
 	}
+	// They change again, so that its edits do not belong to /b any more.
+	c.put(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+	third := c.call(3, "echo", "{}")
+	asks("lamplighter-roots-3")
+	c.put(`{"jsonrpc":"2.0","id":"lamplighter-roots-3","result":{"roots":[{"uri":"/b"},{"uri":"/c"}]}}`)
+	apptest.Contains(t, c.get(third), noProject)
 }
