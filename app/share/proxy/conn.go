@@ -150,6 +150,10 @@ func (c *client) serve(ctx context.Context) {
 		Dir: c.greeting.Dir, Command: c.greeting.Command, Env: c.greeting.Env, Moved: c.greeting.Moved, Project: c.greeting.Project,
 	}
 	plan, err := c.plan(deciding, wish)
+	if err == nil && plan.Alone != "" && wish.Project != "" {
+		wish.Project = "" // its directory was removed since, for example: it may activate another one
+		plan, err = c.plan(deciding, wish)
+	}
 	switch {
 	case deciding.Err() != nil:
 	case c.greeting.Own != "" || err == nil && plan.Alone != "":

@@ -152,6 +152,10 @@ func (planner) Plan(ctx context.Context, w share.Request) (share.Plan, error) {
 	case w.Command[0] == "slow":
 		<-ctx.Done()
 		return share.Plan{}, ctx.Err()
+	case w.Moved && w.Project == "/removed":
+		return share.Plan{Alone: "its project is not the path of a directory"}, nil
+	case w.Moved:
+		return planFor(w.Project), nil
 	}
 	return planFor(w.Dir), nil
 }

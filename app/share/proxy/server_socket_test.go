@@ -106,6 +106,18 @@ func TestNextProcessGoesOn(t *testing.T) {
 	apptest.Eventually(t, "its name is known", func() bool { return slices.Contains(clientNames(next.broker, "/a"), "tester") })
 }
 
+// A client whose project was removed goes on without one.
+func TestTheProjectWasRemoved(t *testing.T) {
+	c := serve(t, newWorld(t), nil).connect(t)
+	g := greeting("/a")
+	g.Initialize, g.Initialized = []byte(initialize), []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	g.Moved, g.Project = true, "/removed"
+	if f := c.hello(g); f.text != "S" {
+		t.Fatalf("welcome %v", f)
+	}
+	apptest.Contains(t, c.call(1, "echo", "{}").text, noProject)
+}
+
 // What anybody may send as often as he likes does not fill the log.
 func TestGarbageIsLoggedRarely(t *testing.T) {
 	var log apptest.Buffer
