@@ -66,22 +66,28 @@ func activates(m wire.Message) bool {
 	return err != nil || call.name == activateTool
 }
 
-// lacksProject reports whether a tools/call has to wait until the client has a project.
-func (l *Session) lacksProject(ctx context.Context, it *item) bool {
+// lacksProject says why a tools/call has to wait until the client has a project, "" when
+// it has not.
+func (l *Session) lacksProject(ctx context.Context, it *item) (why string) {
 	project := func() (has, mayBeAnother bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.project != "", l.askRoots && !l.hasActivated
 	}
 	if has, mayBeAnother := project(); has && !mayBeAnother {
-		return false
+		return ""
 	}
 	if c, err := readCall(it.Params); err == nil && slices.Contains(withoutProject, c.name) {
-		return false
+		return ""
 	}
-	l.findProject(ctx, it)
-	has, _ := project()
-	return !has
+	err := l.findProject(ctx, it)
+	switch has, _ := project(); {
+	case has:
+		return ""
+	case err != nil:
+		return notActivated + err.Error()
+	}
+	return noProject
 }
 
 // tellText answers a tools/call in place of the server.

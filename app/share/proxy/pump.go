@@ -84,8 +84,12 @@ func (l *Session) forward(pumping, calls context.Context, it *item) bool {
 		return l.activate(pumping, calls, it)
 	case it.Kind == wire.Request && l.o.Plan == nil && activates(it.Message):
 		l.tellText(it, sameProject, true)
-	case it.Kind == wire.Request && it.Method == "tools/call" && l.lacksProject(pumping, it):
-		l.tellText(it, noProject, true)
+	case it.Kind == wire.Request && it.Method == "tools/call":
+		why := l.lacksProject(pumping, it)
+		if why == "" {
+			return l.request(pumping, calls, it)
+		}
+		l.tellText(it, why, true)
 	case it.Kind == wire.Request && lk == nil && l.listFromCache(it):
 	case it.Kind == wire.Request:
 		return l.request(pumping, calls, it)

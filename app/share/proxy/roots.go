@@ -17,15 +17,16 @@ const rootsID = "lamplighter-roots-"
 const rootsTime = 5 * time.Second
 
 // findProject asks a client for its roots, when a call of it needs a project, and gives it
-// the project that they name, or none. It asks again only after they have changed, and
-// never after the client has activated a project by itself.
-func (l *Session) findProject(ctx context.Context, it *item) {
+// the project that they name, or none. It asks again only after they have changed or that
+// project could not be activated, which is the error, and never after the client has
+// activated a project by itself.
+func (l *Session) findProject(ctx context.Context, it *item) error {
 	l.mu.Lock()
 	ask := l.askRoots && !l.hasActivated && hasRoots(l.state.initialize)
 	l.askRoots = false
 	if !ask {
 		l.mu.Unlock()
-		return
+		return nil
 	}
 	l.project = "" // until they name another one
 	l.rootsAsked++
@@ -35,7 +36,7 @@ func (l *Session) findProject(ctx context.Context, it *item) {
 	l.mu.Unlock()
 	l.accept(it)
 	if !l.write(func() error { return l.o.Out.Deliver(it.seq, false, question) }) {
-		return
+		return nil
 	}
 	timer := time.NewTimer(rootsTime)
 	defer timer.Stop()
@@ -47,13 +48,13 @@ func (l *Session) findProject(ctx context.Context, it *item) {
 	select {
 	case result := <-roots:
 		if json.Unmarshal(result, &answer) != nil {
-			return
+			return nil
 		}
 	case <-timer.C:
 		l.o.Log.Debug("A client does not tell its roots")
-		return
+		return nil
 	case <-ctx.Done():
-		return
+		return nil
 	}
 	var addresses []string
 	for _, root := range answer.Roots {
@@ -61,14 +62,17 @@ func (l *Session) findProject(ctx context.Context, it *item) {
 	}
 	project := l.o.Root(ctx, addresses)
 	if project == "" {
-		return
+		return nil
 	}
 	root, _, err := l.move(ctx, project)
 	if err != nil {
-		l.o.Log.Info("a client does not get the project of its roots", "project", shown(project), "error", err)
-		return
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.askRoots = true
+		return err
 	}
 	l.projectIs(root)
+	return nil
 }
 
 // hasRoots reports whether a client says in its initialize that it has roots.

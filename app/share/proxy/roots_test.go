@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,7 +18,11 @@ import (
 func TestRootsChange(t *testing.T) {
 	s := serveWeb(t, nil)
 	usual := launch.Template{Name: monitor.KindSerena}
+	broken := false
 	plan := func(ctx context.Context, project string) (share.Plan, error) {
+		if broken {
+			return share.Plan{}, errors.New("it is broken")
+		}
 		return planner{}.ForAddress(ctx, project, usual)
 	}
 	none, err := plan(t.Context(), "")
@@ -52,4 +58,16 @@ func TestRootsChange(t *testing.T) {
 	asks("lamplighter-roots-3")
 	c.put(`{"jsonrpc":"2.0","id":"lamplighter-roots-3","result":{"roots":[{"uri":"/b"},{"uri":"/c"}]}}`)
 	apptest.Contains(t, c.get(third), noProject)
+	// One that cannot be had is asked for again.
+	for i, want := range []string{"it is broken", "echo"} {
+		broken = i == 0
+		if broken {
+			c.put(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+		}
+		call := c.call(4+i, "echo", "{}")
+		id := fmt.Sprint(rootsID, 4+i)
+		asks(id)
+		c.put(`{"jsonrpc":"2.0","id":%q,"result":{"roots":[{"uri":"/c"}]}}`, id)
+		apptest.Contains(t, c.get(call), want)
+	}
 }
