@@ -30,6 +30,14 @@ const noProject = "No project is active. Call " + activateTool + " first, with t
 // change the project of all its clients.
 const sameProject = "The project cannot be changed here: this server is for one project."
 
+// queryTool works in another project for a moment, and a call of it that runs into
+// Serena's time limit leaves the server there until it ends, for all its clients. Source:
+// active_project_context in serena/agent.py and serena/task_executor.py of 2.1.0.
+const queryTool = "query_project"
+
+// noQuery is what it says in a server for a project.
+const noQuery = "The tool " + queryTool + " is not to be had in a shared server: when it takes too long it leaves the other clients in that project."
+
 // errUnreadable says that a call may mean something else to the server than to us.
 var errUnreadable = errors.New("the parameters cannot be read as those of a tool call")
 
@@ -66,15 +74,20 @@ func activates(m wire.Message) bool {
 	return err != nil || call.name == activateTool
 }
 
-// lacksProject says why a tools/call has to wait until the client has a project, "" when
-// it has not.
-func (l *Session) lacksProject(ctx context.Context, it *item) (why string) {
+// whyNot says why a tools/call is not passed on, mostly because its client has no
+// project, "" when it is.
+func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
 	project := func() (has, mayBeAnother bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.project != "", l.askRoots && !l.hasActivated
 	}
 	if has, mayBeAnother := project(); has && !mayBeAnother {
+		if mayName(it.Params, queryTool) {
+			if c, err := readCall(it.Params); err != nil || c.name == queryTool {
+				return noQuery
+			}
+		}
 		return ""
 	}
 	if c, err := readCall(it.Params); err == nil && slices.Contains(withoutProject, c.name) {
@@ -109,9 +122,9 @@ func (l *Session) tellText(it *item, text string, isError bool) {
 // Until there is one it is not certain that the client knows which project it has, and
 // it has none: after an error it has to ask again. It returns what request does.
 func (l *Session) activate(pumping, calls context.Context, it *item) (isSent bool) {
-	before := l.projectIs("")
 	l.mu.Lock()
-	l.hasActivated = true
+	before := l.project
+	l.project, l.hasActivated, it.begun = "", true, true
 	l.mu.Unlock()
 	call, err := readCall(it.Params)
 	var project string
@@ -123,18 +136,15 @@ func (l *Session) activate(pumping, calls context.Context, it *item) (isSent boo
 	if err == nil {
 		root, known, err = l.move(pumping, project)
 	}
-	l.mu.Lock()
-	cancelled := it.told
-	l.mu.Unlock()
 	switch {
-	case pumping.Err() != nil, cancelled: // nobody tells its client which project it has
+	case pumping.Err() != nil:
 		return false
 	case err != nil:
-		l.projectIs(before)
+		l.leaves(it, before)
 		l.tellText(it, notActivated+strings.TrimSuffix(err.Error(), ".")+".", true)
 		return false
 	case !known:
-		l.projectIs(root)
+		l.leaves(it, root)
 		l.tellText(it, "The project at "+root+" is active.", false)
 		return false
 	}
@@ -143,7 +153,7 @@ func (l *Session) activate(pumping, calls context.Context, it *item) (isSent boo
 	call.params["arguments"], _ = json.Marshal(call.arguments)
 	params, _ := json.Marshal(call.params)
 	l.mu.Lock()
-	l.moving, l.target = it, root
+	l.moving, it.target = it, root
 	it.Params = params
 	it.line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), it.ID, []byte(`,"method":"tools/call","params":`), params, []byte(`}`))
 	l.mu.Unlock()
@@ -187,15 +197,14 @@ func (l *Session) move(ctx context.Context, project string) (root string, known 
 	return root, l.compareTools(ctx, lk), nil
 }
 
-// projectIs notes which project the client is about to know that it has, "" for none.
-func (l *Session) projectIs(project string) (before string) {
+// leaves notes which project the client has once it was told the answer to an activation.
+func (l *Session) leaves(it *item, project string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before, l.project = l.project, project
-	return before
+	it.leaves = project
 }
 
-// knownProject is that, unless another activation was accepted whose fate was not told.
+// knownProject is the project that the client knows that it has, unless another activation was accepted whose fate was not told.
 // The caller holds out.
 func (l *Session) knownProject() string {
 	l.mu.Lock()
@@ -216,11 +225,7 @@ func (l *Session) activated(it *item, result []byte) {
 	if json.Unmarshal(result, &r) != nil || r.IsError {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.moving == it && !it.told {
-		l.project = l.target
-	}
+	l.leaves(it, it.target)
 }
 
 // compareTools tells the client when another server has other tools than those that it

@@ -336,7 +336,7 @@ func TestACancelledActivation(t *testing.T) {
 	apptest.Contains(t, c.get(c.call(3, "echo", "{}")), noProject)
 }
 
-// A server for one project may offer the tool all the same, as settings of Serena can have
+// A server for one project may offer the tool, or one that looks into another, all the same, as settings of Serena can have
 // it. It would change the project of all who share it.
 func TestAProjectThatCannotBeChanged(t *testing.T) {
 	server := mcptest.New(t)
@@ -344,7 +344,8 @@ func TestAProjectThatCannotBeChanged(t *testing.T) {
 	c.greet()
 	apptest.Contains(t, c.get(c.call(1, "activate_project", `{"project":"/b"}`)), sameProject)
 	apptest.Contains(t, c.get(c.call(2, "echo", "{}")), "echo")
-	if lines := strings.Join(server.Lines("session-1"), "\n"); strings.Contains(lines, "activate_project") {
+	apptest.Contains(t, c.get(c.call(3, "query_project", `{"project_name":"b"}`)), noQuery)
+	if lines := strings.Join(server.Lines("session-1"), "\n"); strings.Contains(lines, "activate_project") || strings.Contains(lines, "query_project") {
 		t.Errorf("the server got %s", lines)
 	}
 	if len(c.moved) > 0 {

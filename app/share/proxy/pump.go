@@ -85,7 +85,7 @@ func (l *Session) forward(pumping, calls context.Context, it *item) bool {
 	case it.Kind == wire.Request && l.o.Plan == nil && activates(it.Message):
 		l.tellText(it, sameProject, true)
 	case it.Kind == wire.Request && it.Method == "tools/call":
-		why := l.lacksProject(pumping, it)
+		why := l.whyNot(pumping, it)
 		if why == "" {
 			return l.request(pumping, calls, it)
 		}

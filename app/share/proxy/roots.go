@@ -71,7 +71,9 @@ func (l *Session) findProject(ctx context.Context, it *item) error {
 		l.askRoots = true
 		return err
 	}
-	l.projectIs(root)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.project = root
 	return nil
 }
 

@@ -171,8 +171,7 @@ type Session struct {
 	under string // see cacheKey
 	// listed tells apart the tools that the client knows.
 	listed [sha256.Size]byte
-	moving *item  // the last activation of a project that was passed on; see activate
-	target string // the project of that
+	moving *item // the last activation of a project that was passed on; see activate
 
 	project string // that the client knows that it has, "" for none
 	// hasActivated says that it has tried to change that, askRoots that its roots may

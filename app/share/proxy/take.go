@@ -25,7 +25,11 @@ type item struct {
 	line []byte
 	key  string // of its id; see idKey
 
-	activates bool // it may change the project of the client; see Session.activate
+	// activates says that it may change the project of the client, see Session.activate:
+	// from when it is begun, guarded by Session.mu, its fate leaves the client one project
+	// or none. target is the one whose server it was passed on to.
+	activates, begun bool
+	target, leaves   string
 
 	accepted bool // guarded by Session.out
 
@@ -253,6 +257,9 @@ func (l *Session) settleAndUnlock(it *item, tell func() error) {
 		return
 	}
 	it.told = true
+	if it.begun {
+		l.project = it.leaves
+	}
 	l.unwantLocked(it)
 	if it.cancelled.IsZero() {
 		l.forgetLocked(it)
