@@ -84,12 +84,18 @@ func (l *Ladder) startedAgain(ctx context.Context, p *party, parent monitor.Iden
 	defer cancel()
 	tick := time.NewTicker(respawnEvery)
 	defer tick.Stop()
+	var begun []process.Info
 	for {
 		news, err := fresh()
 		if err != nil {
 			l.o.Log.Debug("what runs besides a server that was ended is not all known", "error", err)
 		}
-		for _, info := range news {
+		begun = append(begun, news...)
+		for _, info := range begun {
+			// One that was seen between its fork and its exec looks like its parent.
+			if now, err := l.o.System.Read(info.PID); err == nil && now.Identity == info.Identity {
+				info = now
+			}
 			switch {
 			case info.Parent == parent.PID && runsSame(info, p.rootInfo):
 				return fmt.Sprintf("%s has started it again as process %d; it stays away only when that program lets it", l.named(info.Parent), info.PID)

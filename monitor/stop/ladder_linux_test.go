@@ -226,6 +226,29 @@ func TestSupervisorAbove(t *testing.T) {
 	}
 }
 
+// One that is seen between its fork and its exec is known when it runs the same.
+func TestStartedAgainAfterItsExec(t *testing.T) {
+	limits := quick()
+	limits.Respawn = time.Minute
+	l := New(Options{Limits: limits})
+	server := process.Info{Exe: "/bin/server", Args: []string{"server"}}
+	forked := process.Info{Identity: monitor.Identity{PID: 70, Start: 1}, Parent: os.Getpid(), Exe: "/bin/supervisor", Args: []string{"supervisor"}}
+	reads := 0
+	alter(l).read = func(int) (process.Info, error) {
+		now := forked
+		if reads++; reads > 2 {
+			now.Exe, now.Args = server.Exe, server.Args
+		}
+		return now, nil
+	}
+	news := []process.Info{forked}
+	fresh := func() (all []process.Info, err error) { all, news = news, nil; return all, nil }
+	parent := identityOf(t, os.Getpid())
+	if text := l.startedAgain(t.Context(), &party{rootInfo: server, serverInfo: server}, parent, fresh); !strings.Contains(text, "has started it again as process 70") {
+		t.Errorf("it says %q", text)
+	}
+}
+
 // TestTwins: what ran the same before the order has not been started again; what
 // came after it has.
 func TestTwins(t *testing.T) {
