@@ -165,7 +165,8 @@ var steps = map[string]func(s *scene, ts *testscript.TestScript, want bool, args
 	},
 	// unserved PROJECT checks that no process has to do with a project.
 	"unserved": func(s *scene, _ *testscript.TestScript, _ bool, args []string) {
-		same(s, "processes", len(processesOf(s.path("projects", args[0]))), 0)
+		// A keeper names it, and ends a moment after what it has kept.
+		apptest.Eventually(s, "no process is there for "+args[0], func() bool { return len(processesOf(s.path("projects", args[0]))) == 0 })
 	},
 	// project NAME [HABIT…] makes one, in projects/NAME.
 	"project": func(s *scene, _ *testscript.TestScript, _ bool, args []string) { s.project(s, args[0], args[1:]...) },
