@@ -27,6 +27,7 @@ type client struct {
 	log    *slog.Logger
 	last   uint64        // number of the last line
 	peeked chan struct{} // closed when the first frame after the hello may be read
+	first  error         // in its place, then: a pipe of Windows tells its end once
 
 	greeting wire.Greeting
 	who      monitor.Client
@@ -138,7 +139,7 @@ func (c *client) serve(ctx context.Context) {
 	c.peeked = make(chan struct{})
 	go func() {
 		defer close(c.peeked)
-		if _, err := c.frames.r.Peek(1); err != nil {
+		if _, c.first = c.frames.r.Peek(1); c.first != nil {
 			cancel()
 		}
 	}()
@@ -169,7 +170,10 @@ func (c *client) serve(ctx context.Context) {
 // next returns the next frame of the shim. An error of it is logged.
 func (c *client) next() (wire.Header, []byte, error) {
 	<-c.peeked
-	h, payload, err := c.frames.next()
+	h, payload, err := wire.Header{}, []byte(nil), c.first
+	if err == nil {
+		h, payload, err = c.frames.next()
+	}
 	if err == nil {
 		err = c.inOrder(h)
 	}
