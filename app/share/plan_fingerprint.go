@@ -22,8 +22,8 @@ type settings struct {
 	listed  []string // directories of whose files the names count
 }
 
-// settingsOf says where they are; named are contexts and modes. Sources: serena/config/serena_config.py
-// (SerenaPaths) and context_mode.py.
+// settingsOf says where they are; named are contexts and modes. Sources:
+// serena/config/serena_config.py (SerenaPaths) and context_mode.py.
 func settingsOf(program, serenaHome, project string, named []string) settings {
 	s := settings{
 		program: program,

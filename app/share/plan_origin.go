@@ -114,8 +114,8 @@ func projectOf(dir, serenaHome string, args arguments) (root, why string) {
 		return rootAbove(dir)
 	case !args.hasProject:
 		return "", ""
-	case strings.HasPrefix(args.project, "~"):
-		return "", "the project " + shown + tilde
+	case beginsWithTilde(args.project) != "":
+		return "", beginsWithTilde(args.project)
 	case !isPath(args.project): // then a name counts first
 		switch roots, all := registered(serenaHome, args.project); {
 		case len(roots) > 1:
@@ -132,8 +132,13 @@ func projectOf(dir, serenaHome string, args arguments) (root, why string) {
 	return root, ""
 }
 
-// tilde is what is wrong with a project that begins with one.
-const tilde = " begins with ~, which nobody replaces by the home directory here (write the whole path)"
+// beginsWithTilde says what is wrong with a project that does, "" for any other.
+func beginsWithTilde(project string) string {
+	if !strings.HasPrefix(project, "~") {
+		return ""
+	}
+	return "the project " + monitor.Shorten(monitor.Clean(project), 100) + " begins with ~, which nobody replaces by the home directory here (write the whole path)"
+}
 
 // registered are the projects that have a name in Serena's settings; all tells whether
 // the names of all are known: their settings may be kept elsewhere than in their
@@ -186,8 +191,7 @@ func isPath(project string) bool {
 
 // rootAbove returns the nearest directory from dir upwards that has
 // .serena/project.yml or .git, which is a file in a worktree of Git; "" when there is
-// none. Source:
-// find_project_root in serena/cli.py.
+// none. Source: find_project_root in serena/cli.py.
 func rootAbove(dir string) (root, why string) {
 	at, err := filepath.EvalSymlinks(dir)
 	if err != nil {

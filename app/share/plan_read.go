@@ -1,10 +1,9 @@
 package share
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-
-	"lamplighter/monitor"
 )
 
 // Reading is what a command tells by itself, before anything is looked at.
@@ -27,10 +26,7 @@ func ReadCommand(goos string, command []string) Reading {
 	}
 	r := Reading{Serena: true, Page: page(args)}
 	parsed, why := parseArguments(args, "")
-	if why == "" && strings.HasPrefix(parsed.project, "~") {
-		why = "the project " + monitor.Shorten(monitor.Clean(parsed.project), 100) + tilde
-	}
-	r.Alone = why
+	r.Alone = cmp.Or(why, beginsWithTilde(parsed.project))
 	return r
 }
 

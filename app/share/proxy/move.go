@@ -65,13 +65,18 @@ func mayName(params []byte, tool string) bool {
 	return bytes.Contains(params, []byte(tool)) || bytes.Contains(params, []byte(`\u`))
 }
 
-// activates reports whether a request is a call of activateTool, or may be one.
-func activates(m wire.Message) bool {
-	if m.Method != "tools/call" || !mayName(m.Params, activateTool) {
+// mayCall reports whether a tools/call is one of that tool, or may be one to the server.
+func mayCall(params []byte, tool string) bool {
+	if !mayName(params, tool) {
 		return false
 	}
-	call, err := readCall(m.Params)
-	return err != nil || call.name == activateTool
+	call, err := readCall(params)
+	return err != nil || call.name == tool
+}
+
+// activates reports whether a request is a call of activateTool, or may be one.
+func activates(m wire.Message) bool {
+	return m.Method == "tools/call" && mayCall(m.Params, activateTool)
 }
 
 // whyNot says why a tools/call is not passed on, mostly because its client has no
@@ -83,10 +88,8 @@ func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
 		return l.project != "", l.askRoots && !l.hasActivated
 	}
 	if has, mayBeAnother := project(); has && !mayBeAnother {
-		if mayName(it.Params, queryTool) {
-			if c, err := readCall(it.Params); err != nil || c.name == queryTool {
-				return noQuery
-			}
+		if mayCall(it.Params, queryTool) {
+			return noQuery
 		}
 		return ""
 	}
@@ -98,7 +101,7 @@ func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
 	case has:
 		return ""
 	case err != nil:
-		return notActivated + err.Error()
+		return notActivated(err)
 	}
 	return noProject
 }
@@ -141,7 +144,7 @@ func (l *Session) activate(pumping, calls context.Context, it *item) (isSent boo
 		return false
 	case err != nil:
 		l.leaves(it, before)
-		l.tellText(it, notActivated+strings.TrimSuffix(err.Error(), ".")+".", true)
+		l.tellText(it, notActivated(err), true)
 		return false
 	case !known:
 		l.leaves(it, root)
@@ -160,8 +163,10 @@ func (l *Session) activate(pumping, calls context.Context, it *item) (isSent boo
 	return l.request(pumping, calls, it)
 }
 
-// notActivated says that all is as it was.
-const notActivated = "The project was not activated: "
+// notActivated says why all is as it was.
+func notActivated(err error) string {
+	return "The project was not activated: " + strings.TrimSuffix(err.Error(), ".") + "."
+}
 
 // move gives the client the server of a project, after that has been started. known
 // tells whether that server knows activateTool: in some contexts it does not when it is
@@ -204,8 +209,8 @@ func (l *Session) leaves(it *item, project string) {
 	it.leaves = project
 }
 
-// knownProject is the project that the client knows that it has, unless another activation was accepted whose fate was not told.
-// The caller holds out.
+// knownProject is the project that the client knows that it has, unless another
+// activation was accepted whose fate was not told. The caller holds out.
 func (l *Session) knownProject() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
