@@ -31,14 +31,15 @@ type Proof struct {
 }
 
 // Pipe is what a server reads from its client, and what it writes to it: the same
-// where one socket serves both ways. It holds for one boot.
+// where one socket serves both ways. Descriptor numbers are no part of it, because a
+// server may move its ends (Serena 2 does): it is known by inodes, and holds for one
+// boot.
 type Pipe struct {
 	In, Out PipeEnd
 }
 
 // PipeEnd is one end that a server holds.
 type PipeEnd struct {
-	Inode uint64
-	// Peer is the inode of the socket at the other end; zero for a pipe.
-	Peer uint64
+	Inode uint64 // of the pipe, which both sides share, or of the server's socket
+	Peer  uint64 // of the socket at the other end; zero for a pipe
 }

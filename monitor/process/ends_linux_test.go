@@ -239,13 +239,13 @@ func TestDescriptors(t *testing.T) {
 				}
 				return all[i], true
 			}
-			for _, e := range []LinkEnd{link.In, link.Out} {
+			for _, e := range []monitor.PipeEnd{link.In, link.Out} {
 				d, ok := find(p.server, e.Inode)
-				if !ok || d.Kind != e.Kind || d.Peer != e.Peer || d.Deserted {
+				if !ok || (d.Kind == Pipe) != (e.Peer == 0) || d.Peer != e.Peer || d.Deserted {
 					t.Errorf("%+v: the server has %+v, %v", e, d, ok)
 				}
 				theirs := e.Peer
-				if e.Kind == Pipe {
+				if e.Peer == 0 {
 					theirs = e.Inode
 				}
 				if d, ok := find(p.client, theirs); !ok || d.Deserted {
@@ -256,7 +256,7 @@ func TestDescriptors(t *testing.T) {
 				t.Errorf("standard input is %+v", all[0])
 			}
 			p.killClient(t)
-			for _, e := range []LinkEnd{link.In, link.Out} {
+			for _, e := range []monitor.PipeEnd{link.In, link.Out} {
 				if d, ok := find(p.server, e.Inode); !ok || !d.Deserted || d.Peer != 0 {
 					t.Errorf("without the client, %+v: %+v, %v", e, d, ok)
 				}

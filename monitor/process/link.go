@@ -1,14 +1,13 @@
 package process
 
-import (
-	"errors"
-)
+import "errors"
 
 // ErrUnheld says that a process no longer holds its own end of a link, so that
 // nothing can be learnt about the other end.
 var ErrUnheld = errors.New("the process does not hold its end of the link any more")
 
-// LinkKind is what joins the two ends of a link.
+// LinkKind is what joins the two ends of a link, which is the conversation of a server
+// with its client over standard input and output: monitor.Pipe.
 type LinkKind uint8
 
 // The two kinds of link. Clients in Python, Go and Rust make pipes, those in
@@ -17,23 +16,6 @@ const (
 	Pipe       LinkKind = iota + 1
 	SocketPair          // of unix stream sockets, without a name
 )
-
-// LinkEnd is the server's end of one direction.
-type LinkEnd struct {
-	Kind  LinkKind
-	Inode uint64 // of the pipe, which both sides share, or of the server's socket
-	Peer  uint64 // of the client's socket; 0 for a pipe
-}
-
-// Link is the conversation over standard input and output that a server and
-// its client share, recorded while both live. Descriptor numbers are no part of
-// it, because a server may move its ends (Serena 2 does): it is known by
-// inodes, and holds for this boot only. It is plain data, to be compared with
-// ==. In and Out are the same where one socket serves both directions.
-type Link struct {
-	In  LinkEnd // what the server reads
-	Out LinkEnd // what the server writes
-}
 
 // Descriptor is standard input, whatever it is, or a pipe without a name, or one
 // of a pair of unix sockets that a process has open. It is plain data.

@@ -274,7 +274,7 @@ func linkAsk(server, client string) error {
 		return err
 	}
 	_, found, findErr := linkWith(s, c)
-	_, closedErr := (localEnds{s}).Closed(Link{In: LinkEnd{Kind: Pipe, Inode: 1}, Out: LinkEnd{Kind: Pipe, Inode: 2}})
+	_, closedErr := (localEnds{s}).Closed(monitor.Pipe{In: monitor.PipeEnd{Inode: 1}, Out: monitor.PipeEnd{Inode: 2}})
 	_, aloneErr := (localEnds{s}).Abandoned()
 	for _, err := range []error{findErr, closedErr, aloneErr} {
 		fmt.Println(found, isPermission(err), err)

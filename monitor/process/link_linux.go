@@ -28,25 +28,25 @@ const maxAbove = 3
 // The error is ErrGone when the server or the supposed client has ended,
 // fs.ErrPermission when either may not be looked at. The search goes no further
 // than what may be looked at above them.
-func (e localEnds) Holder(client monitor.Identity) (holder Info, link Link, found bool, err error) {
+func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pipe, found bool, err error) {
 	o, err := system().openAs(e.server)
 	if err != nil {
-		return Info{}, Link{}, false, err
+		return Info{}, monitor.Pipe{}, false, err
 	}
 	defer o.close()
 	own, err := o.streams()
 	if err != nil {
-		return Info{}, Link{}, false, err
+		return Info{}, monitor.Pipe{}, false, err
 	}
 	candidate, err := Read(client.PID)
 	if err == nil && candidate.Identity != client {
 		err = gone(client.PID)
 	}
 	if err != nil {
-		return Info{}, Link{}, false, err
+		return Info{}, monitor.Pipe{}, false, err
 	}
 	if (len(own.in) == 0 || len(own.out) == 0) && !own.sockets() {
-		return Info{}, Link{}, false, nil // so that none is read who may have thousands of descriptors
+		return Info{}, monitor.Pipe{}, false, nil // so that none is read who may have thousands of descriptors
 	}
 	var sockets unixSockets
 	defer sockets.close()
@@ -70,12 +70,12 @@ func (e localEnds) Holder(client monitor.Identity) (holder Info, link Link, foun
 	if own.sockets() { // nothing may have been found because nothing is told
 		err = knowsSockets(e.server.PID)
 	}
-	return Info{}, Link{}, false, err
+	return Info{}, monitor.Pipe{}, false, err
 }
 
 // linkWith finds the link with a process that has theirs open.
-func (s streams) linkWith(theirs []end, sockets *unixSockets) (Link, bool, error) {
-	met := func(list []end, opposite func(end) bool) (ends []LinkEnd, err error) {
+func (s streams) linkWith(theirs []end, sockets *unixSockets) (monitor.Pipe, bool, error) {
+	met := func(list []end, opposite func(end) bool) (ends []monitor.PipeEnd, err error) {
 		for _, e := range list {
 			l, ok, err := meet(e, s.all, theirs, opposite, sockets)
 			if err != nil {
@@ -89,41 +89,41 @@ func (s streams) linkWith(theirs []end, sockets *unixSockets) (Link, bool, error
 	}
 	ins, err := met(s.in, end.writes)
 	if err != nil {
-		return Link{}, false, err
+		return monitor.Pipe{}, false, err
 	}
 	outs, err := met(s.out, end.reads)
 	if err != nil {
-		return Link{}, false, err
+		return monitor.Pipe{}, false, err
 	}
 	for _, in := range ins {
 		for _, out := range outs {
 			if in != out || s.shared {
-				return Link{In: in, Out: out}, true, nil
+				return monitor.Pipe{In: in, Out: out}, true, nil
 			}
 		}
 	}
-	return Link{}, false, nil
+	return monitor.Pipe{}, false, nil
 }
 
 // meet finds the opposite of an end, which is one of ours, among those of
 // another process.
-func meet(e end, ours, theirs []end, opposite func(end) bool, sockets *unixSockets) (LinkEnd, bool, error) {
+func meet(e end, ours, theirs []end, opposite func(end) bool, sockets *unixSockets) (monitor.PipeEnd, bool, error) {
 	if e.kind == Pipe {
 		ok := slices.ContainsFunc(theirs, func(o end) bool { return o.kind == Pipe && o.inode == e.inode && opposite(o) })
-		return LinkEnd{Kind: Pipe, Inode: e.inode}, ok, nil
+		return monitor.PipeEnd{Inode: e.inode}, ok, nil
 	}
 	s, ok, err := sockets.pair(e.inode)
 	if !ok || err != nil {
-		return LinkEnd{}, false, err
+		return monitor.PipeEnd{}, false, err
 	}
 	isPeer := func(o end) bool { return o.kind == SocketPair && o.inode == uint64(s.peer) }
 	// What has both ends talks to itself, and so does a fork of it.
 	if !slices.ContainsFunc(theirs, isPeer) || slices.ContainsFunc(ours, isPeer) {
-		return LinkEnd{}, false, nil
+		return monitor.PipeEnd{}, false, nil
 	}
 	// A peer with a name is a service that the process has connected to.
 	peer, ok, err := sockets.lookup(uint64(s.peer))
-	return LinkEnd{Kind: SocketPair, Inode: e.inode, Peer: uint64(s.peer)}, ok && !peer.named, err
+	return monitor.PipeEnd{Inode: e.inode, Peer: uint64(s.peer)}, ok && !peer.named, err
 }
 
 // streams are the descriptors over which a server may talk to its client, the
@@ -243,7 +243,7 @@ func (o opened) nullInput(all []end) (bool, error) {
 // nobody any more. With another error nothing is known. One end that the server
 // has closed says nothing about a client that still holds the other: that link is
 // not closed.
-func (e localEnds) Closed(l Link) (bool, error) {
+func (e localEnds) Closed(l monitor.Pipe) (bool, error) {
 	return e.look(func(o opened, sockets *unixSockets) (bool, error) { return o.closed(l, sockets) })
 }
 
@@ -259,7 +259,7 @@ func (e localEnds) look(ask func(opened, *unixSockets) (bool, error)) (bool, err
 	return ask(o, &sockets)
 }
 
-func (o opened) closed(l Link, sockets *unixSockets) (bool, error) {
+func (o opened) closed(l monitor.Pipe, sockets *unixSockets) (bool, error) {
 	all, err := o.ends()
 	if err != nil {
 		return false, err
@@ -281,17 +281,21 @@ func (o opened) closed(l Link, sockets *unixSockets) (bool, error) {
 }
 
 // over reports whether one direction is closed at the other end.
-func (o opened) over(l LinkEnd, all []end, access int, sockets *unixSockets) (bool, error) {
+func (o opened) over(l monitor.PipeEnd, all []end, access int, sockets *unixSockets) (bool, error) {
+	kind := Pipe
+	if l.Peer != 0 {
+		kind = SocketPair
+	}
 	i := slices.IndexFunc(all, func(e end) bool {
-		return e.kind == l.Kind && e.inode == l.Inode && (e.kind == SocketPair || e.access == access)
+		return e.kind == kind && e.inode == l.Inode && (e.kind == SocketPair || e.access == access)
 	})
 	if i < 0 {
 		return false, fmt.Errorf("looking at end %d of the link of process %d: %w", l.Inode, o.pid, ErrUnheld)
 	}
-	if l.Kind == Pipe && access == unix.O_WRONLY && selfTalk(all[i], all) {
+	if kind == Pipe && access == unix.O_WRONLY && selfTalk(all[i], all) {
 		return false, nil // it reads the pipe itself, so there is a reader
 	}
-	if l.Kind == Pipe {
+	if kind == Pipe {
 		return o.deserted(all[i])
 	}
 	s, ok, err := sockets.lookup(l.Inode)

@@ -18,12 +18,12 @@ import (
 func isPermission(err error) bool { return errors.Is(err, fs.ErrPermission) }
 
 // linkWith finds the link of a server with one process.
-func linkWith(server, client monitor.Identity) (Link, bool, error) {
+func linkWith(server, client monitor.Identity) (monitor.Pipe, bool, error) {
 	holder, l, found, err := (localEnds{server}).Holder(client)
 	return l, found && holder.Identity == client, err
 }
 
-func mustFind(t testing.TB, server, client monitor.Identity) Link {
+func mustFind(t testing.TB, server, client monitor.Identity) monitor.Pipe {
 	t.Helper()
 	l, ok, err := linkWith(server, client)
 	if !ok || err != nil {
@@ -32,7 +32,7 @@ func mustFind(t testing.TB, server, client monitor.Identity) Link {
 	return l
 }
 
-func wantClosed(t testing.TB, l Link, server monitor.Identity, want bool) {
+func wantClosed(t testing.TB, l monitor.Pipe, server monitor.Identity, want bool) {
 	t.Helper()
 	if closed, err := (localEnds{server}).Closed(l); closed != want || err != nil {
 		t.Errorf("closed: %v, %v, want %v", closed, err, want)
@@ -327,7 +327,7 @@ func TestLinksOfTheDead(t *testing.T) {
 	for _, id := range []monitor.Identity{dead, older, {}} {
 		_, _, err := linkWith(id, me)
 		_, _, err2 := linkWith(me, id)
-		_, err3 := (localEnds{id}).Closed(Link{})
+		_, err3 := (localEnds{id}).Closed(monitor.Pipe{})
 		_, err4 := (localEnds{id}).Abandoned()
 		for _, err := range []error{err, err2, err3, err4} {
 			if !errors.Is(err, ErrGone) {

@@ -53,9 +53,9 @@ type System interface {
 // Ends are what can be told of the descriptors of one server.
 type Ends interface {
 	// Holder is the client that holds the other ends of its conversation.
-	Holder(client monitor.Identity) (holder Info, link Link, found bool, err error)
+	Holder(client monitor.Identity) (holder Info, link monitor.Pipe, found bool, err error)
 	// Closed reports whether both directions of a link are closed at the other end.
-	Closed(link Link) (bool, error)
+	Closed(link monitor.Pipe) (bool, error)
 	// Abandoned reports whether it seems to have lost a client that was never seen.
 	Abandoned() (bool, error)
 	// HasUnixClients reports whether somebody may have come in over a unix socket of

@@ -14,11 +14,11 @@ import (
 // What only Linux tells. Elsewhere it is not known which processes share a pipe;
 // what remains of a link is whether the recorded client lives: ExitWatch.
 
-func (e localEnds) Holder(client monitor.Identity) (holder Info, link Link, found bool, err error) {
-	return Info{}, Link{}, false, fmt.Errorf("looking for what %d and %d share: %w", e.server.PID, client.PID, errors.ErrUnsupported)
+func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pipe, found bool, err error) {
+	return Info{}, monitor.Pipe{}, false, fmt.Errorf("looking for what %d and %d share: %w", e.server.PID, client.PID, errors.ErrUnsupported)
 }
 
-func (e localEnds) Closed(Link) (bool, error) {
+func (e localEnds) Closed(monitor.Pipe) (bool, error) {
 	return false, fmt.Errorf("looking at the link of process %d: %w", e.server.PID, errors.ErrUnsupported)
 }
 

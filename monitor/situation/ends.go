@@ -31,19 +31,19 @@ func (e ends) of(id monitor.Identity) (*Process, error) {
 }
 
 // Holder is not looked for: what was known of the link is told by the proofs.
-func (e ends) Holder(monitor.Identity) (process.Info, process.Link, bool, error) {
-	return process.Info{}, process.Link{}, false, fmt.Errorf("the client of process %d: %w", e.server.PID, errUnrecorded)
+func (e ends) Holder(monitor.Identity) (process.Info, monitor.Pipe, bool, error) {
+	return process.Info{}, monitor.Pipe{}, false, fmt.Errorf("the client of process %d: %w", e.server.PID, errUnrecorded)
 }
 
 // Closed is as this machine has it.
-func (e ends) Closed(link process.Link) (bool, error) {
+func (e ends) Closed(link monitor.Pipe) (bool, error) {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
 	server, err := e.of(e.server)
 	if err != nil {
 		return false, err
 	}
-	over := func(end process.LinkEnd) (closed, held bool) {
+	over := func(end monitor.PipeEnd) (closed, held bool) {
 		for _, d := range server.Descriptors {
 			if d.Pipe == end.Inode || d.Socket == end.Inode {
 				return d.Closed, true

@@ -115,7 +115,7 @@ func TestEvidenceIsNotGatheredAnew(t *testing.T) {
 		return server.evidence.linked
 	})
 	// A link that a look would replace, by a client that a look would not find.
-	link, client := process.Link{In: process.LinkEnd{Inode: 1}}, monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}}
+	link, client := monitor.Pipe{In: monitor.PipeEnd{Inode: 1}}, monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}}
 	server.evidence.link, server.in.Client = link, &client
 	for range 100 {
 		now = now.Add(l.limits.Tick)

@@ -123,18 +123,18 @@ func (e recordedEnds) at(pid int) recorded {
 }
 
 // Holder is the client for what has the ends of one of its own children.
-func (e recordedEnds) Holder(client monitor.Identity) (process.Info, process.Link, bool, error) {
+func (e recordedEnds) Holder(client monitor.Identity) (process.Info, monitor.Pipe, bool, error) {
 	p := e.at(e.pid)
 	for _, child := range e.s.tree.Processes {
 		if child.Parent == client.PID && child.Input == p.Input && child.Output == p.Output && !strings.HasPrefix(p.Input, "/") {
 			info, err := e.s.Read(client.PID)
-			return info, process.Link{}, true, err
+			return info, monitor.Pipe{}, true, err
 		}
 	}
-	return process.Info{}, process.Link{}, false, nil
+	return process.Info{}, monitor.Pipe{}, false, nil
 }
 
-func (e recordedEnds) Closed(process.Link) (bool, error) { return false, nil }
+func (e recordedEnds) Closed(monitor.Pipe) (bool, error) { return false, nil }
 
 func (e recordedEnds) Abandoned() (bool, error) { return false, nil }
 

@@ -15,7 +15,7 @@ import (
 // The link is recorded while the client lives, because afterwards a dead
 // language server leaves the same picture.
 type evidence struct {
-	link   process.Link
+	link   monitor.Pipe
 	linked bool // link is known
 	tries  int  // to find it
 

@@ -36,7 +36,7 @@ func (l *loop) restore(t *tracked, now time.Time) {
 		}
 		l.watchClient(t, now)
 		if p.Pipe != nil {
-			e.link, e.linked = process.Link{In: linkEnd(p.Pipe.In), Out: linkEnd(p.Pipe.Out)}, true
+			e.link, e.linked = *p.Pipe, true
 		}
 	}
 	if t.in.Entry == nil {
@@ -61,14 +61,4 @@ func (l *loop) remembered(p process.Info, now time.Time) bool {
 	t := newTracked(p, entryKind(entry.Name, p), serena.Command{Args: p.Args}, now)
 	t.parent = l.parentOf(p)
 	return l.begin(t, p, now)
-}
-
-func pipeEnd(e process.LinkEnd) monitor.PipeEnd { return monitor.PipeEnd{Inode: e.Inode, Peer: e.Peer} }
-
-func linkEnd(e monitor.PipeEnd) process.LinkEnd {
-	kind := process.Pipe
-	if e.Peer != 0 {
-		kind = process.SocketPair
-	}
-	return process.LinkEnd{Kind: kind, Inode: e.Inode, Peer: e.Peer}
 }

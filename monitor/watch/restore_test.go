@@ -56,7 +56,7 @@ type lookedEnds struct {
 	closed bool
 }
 
-func (e lookedEnds) Closed(process.Link) (bool, error) { return e.closed, nil }
+func (e lookedEnds) Closed(monitor.Pipe) (bool, error) { return e.closed, nil }
 
 func (lookedEnds) HasUnixClients([]monitor.Identity) (bool, error) { return false, nil }
 

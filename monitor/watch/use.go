@@ -80,9 +80,7 @@ func (l *loop) lookForUsers(t *tracked) {
 func (t *tracked) usage() monitor.Evidence {
 	e := monitor.Evidence{
 		Transport: t.transport(), IdleSince: t.use.since(), QuietSince: t.work.since, KeepsState: t.keepsState, SteadyBytes: t.steady, NoUsers: t.use.none,
-	}
-	if t.evidence.linked {
-		e.Pipe = monitor.Pipe{In: pipeEnd(t.evidence.link.In), Out: pipeEnd(t.evidence.link.Out)}
+		Pipe: t.evidence.link,
 	}
 	if t.overStdio() {
 		e.ClientGone = !t.evidence.clientGone.IsZero()
