@@ -294,45 +294,29 @@ func (f file) label() string {
 // Processes that have ended hold nothing. The error is fs.ErrPermission when one
 // of servers may not be looked at, errors.ErrUnsupported where the kernel does not
 // tell about its sockets. With an error nothing is known.
-//
-// Source: /proc/net/unix, proc(5).
 func (localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
-	var held []end
+	var sockets unixSockets
+	defer sockets.close()
 	var unknown error
 	for _, id := range servers {
 		ends, err := endsHeldBy(id)
 		if err != nil && !errors.Is(err, ErrGone) {
 			return false, err
 		}
-		held = append(held, ends...)
-		if slices.ContainsFunc(ends, func(e end) bool { return e.kind == SocketPair }) && unknown == nil {
-			unknown = knowsSockets(id.PID)
-		}
-	}
-	text, err := os.ReadFile(system().root + "/net/unix")
-	if err != nil {
-		return false, fmt.Errorf("listing the unix sockets: %w", err)
-	}
-	for inode := range namedSockets(text) {
-		if slices.ContainsFunc(held, func(e end) bool { return e.kind == SocketPair && e.inode == inode }) {
-			return true, nil
-		}
-	}
-	return false, unknown
-}
-
-// namedSockets reads the inodes of all unix sockets that have a name. Their lines
-// have an eighth field, which may hold spaces.
-func namedSockets(text []byte) map[uint64]bool {
-	named := make(map[uint64]bool)
-	for line := range bytes.Lines(text) {
-		if f := bytes.Fields(line); len(f) >= 8 {
-			if inode, ok := number(f[6]); ok {
-				named[inode] = true
+		for _, e := range ends {
+			if e.kind != SocketPair {
+				continue
+			}
+			s, _, err := sockets.lookup(e.inode)
+			if s.named || err != nil {
+				return s.named, err
+			}
+			if unknown == nil {
+				unknown = knowsSockets(id.PID)
 			}
 		}
 	}
-	return named
+	return false, unknown
 }
 
 // knowsSockets fails for a process in another network namespace: the kernel tells

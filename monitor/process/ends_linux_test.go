@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -272,18 +271,6 @@ func TestDescriptorsOfTheDead(t *testing.T) {
 	}
 	if _, err := Cgroup(monitor.Identity{PID: unused(t)}); !errors.Is(err, ErrGone) {
 		t.Error(err)
-	}
-}
-
-func TestNamedSockets(t *testing.T) {
-	const text = `Num       RefCount Protocol Flags    Type St Inode Path
-0000000000000000: 00000002 00000000 00010000 0001 01 101 /run/a b
-0000000000000000: 00000003 00000000 00000000 0001 03 102
-0000000000000000: 00000002 00000000 00010000 0001 01 103 @abstract
-0000000000000000: 00000002 00000000 00000000 0002 01 x4 /run/x
-`
-	if got, want := namedSockets([]byte(text)), map[uint64]bool{101: true, 103: true}; !maps.Equal(got, want) {
-		t.Error(got)
 	}
 }
 
