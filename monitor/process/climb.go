@@ -77,6 +77,43 @@ func onlyChild(s System, parent, child monitor.Identity) bool {
 	return found
 }
 
+// treeOf is the stat of root and of all below it, each parent before its children:
+// children lists who may be below a process. What ends meanwhile is left out. A child
+// that started before its parent is none: its real parent has ended, and the pid was
+// reused.
+func treeOf(root monitor.Identity, stat func(pid int) (Stat, error), children func(pid int) ([]int, error)) ([]Stat, error) {
+	s, err := stat(root.PID)
+	if err == nil && s.Identity != root {
+		err = gone(root.PID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	tree := []Stat{s}
+	in := map[int]bool{root.PID: true}
+	for i := 0; i < len(tree); i++ {
+		parent := &tree[i]
+		parent.RSSBytes, _ = ResidentMemory(parent.PID)
+		pids, err := children(parent.PID)
+		if err != nil && !errors.Is(err, ErrGone) {
+			return nil, err
+		}
+		var below []Stat
+		for _, pid := range pids {
+			s, err := stat(pid)
+			if err != nil && !errors.Is(err, ErrGone) {
+				return nil, err
+			}
+			if err == nil && !in[pid] && s.Parent == parent.PID && s.Start >= parent.Start {
+				in[pid] = true
+				below = append(below, s)
+			}
+		}
+		tree = append(tree, below...)
+	}
+	return tree, nil
+}
+
 // Adopts reports whether a process takes in what others leave behind. It is nobody's
 // client: PID 1, the service manager of a user, WSL's init. Another one that does so is
 // not known: nothing tells what it has taken in from what it has started.

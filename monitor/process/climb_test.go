@@ -113,6 +113,29 @@ func TestAncestorsEnd(t *testing.T) {
 	})
 }
 
+func TestTreeOfTables(t *testing.T) {
+	table := map[int]Stat{}
+	for _, p := range [][3]int{{1, 5, 1}, {7, 5, 1}, {8, 9, 7}, {9, 4, 1}, {10, 9, 3}} { // pid, start, parent
+		table[p[0]] = Stat{Identity: monitor.Identity{PID: p[0], Start: uint64(p[1])}, Parent: p[2]}
+	}
+	stat := func(pid int) (Stat, error) {
+		s, ok := table[pid]
+		if !ok {
+			return s, gone(pid)
+		}
+		return s, nil
+	}
+	// One is its own parent, one is older than its parent, one has another, and one has ended.
+	children := map[int][]int{1: {1, 7, 9, 10, 11}, 7: {8, 7}}
+	tree, err := treeOf(table[1].Identity, stat, func(pid int) ([]int, error) { return children[pid], nil })
+	if want := []Stat{table[1], table[7], table[8]}; err != nil || len(tree) != 3 || tree[1].Identity != want[1].Identity || tree[2].Identity != want[2].Identity {
+		t.Errorf("%v, %v", tree, err)
+	}
+	if tree, err := treeOf(table[1].Identity, stat, func(int) ([]int, error) { return nil, errors.ErrUnsupported }); err == nil {
+		t.Errorf("children that are not known: %v", tree)
+	}
+}
+
 func TestAncestorsOfThisProcess(t *testing.T) {
 	above, err := Above(Local(), os.Getpid())
 	if err != nil {

@@ -89,38 +89,24 @@ func Children(pid int) ([]int, error) {
 
 // Tree returns the stat of root and of all its descendants, root first, every
 // parent before its children. The error is ErrGone when root is no longer that
-// process. A child that started before its parent is none: its real parent has
-// ended and the pid was reused.
+// process. What we may not look at is in no tree.
 func Tree(root monitor.Identity) ([]Stat, error) {
-	s, err := ReadStat(root.PID)
-	if err == nil && s.Identity != root {
-		err = gone(root.PID)
-	}
-	if err != nil {
-		return nil, err
-	}
 	all, err := everyone()
 	if err != nil {
 		return nil, fmt.Errorf("listing all processes: %w", err)
 	}
 	children := make(map[int][]int)
 	for _, l := range all {
-		if l.pid != l.parent {
-			children[l.parent] = append(children[l.parent], l.pid)
-		}
+		children[l.parent] = append(children[l.parent], l.pid)
 	}
-	tree := []Stat{s}
-	for i := 0; i < len(tree); i++ {
-		tree[i].RSSBytes, _ = ResidentMemory(tree[i].PID)
-		for _, pid := range children[tree[i].PID] {
-			s, err := ReadStat(pid)
-			isIn := slices.ContainsFunc(tree, func(p Stat) bool { return p.PID == pid })
-			if err == nil && !isIn && s.Parent == tree[i].PID && s.Start >= tree[i].Start {
-				tree = append(tree, s)
-			}
+	stat := func(pid int) (Stat, error) {
+		s, err := ReadStat(pid)
+		if err != nil && pid != root.PID {
+			err = gone(pid)
 		}
+		return s, err
 	}
-	return tree, nil
+	return treeOf(root, stat, func(pid int) ([]int, error) { return children[pid], nil })
 }
 
 // Listeners returns the TCP addresses on which these processes listen, sorted

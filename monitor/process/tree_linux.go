@@ -17,75 +17,34 @@ func Children(pid int) ([]int, error) { return newFamily(system()).children(pid)
 
 // Tree returns the stat of root and of all its descendants, root first, every
 // parent before its children. The error is ErrGone when root is no longer that
-// process; a root that has ended without being reaped still is.
-func Tree(root monitor.Identity) ([]Stat, error) { return newFamily(system()).tree(root) }
+// process; a root that has ended without being reaped still is. It is
+// errors.ErrUnsupported where the kernel does not list children
+// (CONFIG_PROC_CHILDREN).
+func Tree(root monitor.Identity) ([]Stat, error) {
+	f := newFamily(system())
+	return treeOf(root, f.stat, f.children)
+}
 
 // family finds the children of processes for one question.
 type family struct {
 	fs   procfs
 	buf  []byte
 	tids []int
-	// all maps parents to children; made only where the kernel does not list
-	// children itself (CONFIG_PROC_CHILDREN).
-	all map[int][]int
 }
 
 func newFamily(fs procfs) *family { return &family{fs: fs, buf: make([]byte, 8<<10)} }
-
-func (f *family) tree(root monitor.Identity) ([]Stat, error) {
-	s, err := f.stat(root.PID)
-	if err != nil {
-		return nil, err
-	}
-	if s.Identity != root {
-		return nil, gone(root.PID)
-	}
-	tree := []Stat{s}
-	in := map[int]bool{root.PID: true}
-	for i := 0; i < len(tree); i++ {
-		parent := tree[i].PID
-		pids, err := f.children(parent)
-		if errors.Is(err, ErrGone) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, pid := range pids {
-			s, err := f.stat(pid)
-			if errors.Is(err, ErrGone) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			// Another parent: the pid was reused, or the parent died just now.
-			if s.Parent != parent || in[pid] {
-				continue
-			}
-			in[pid] = true
-			tree = append(tree, s)
-		}
-	}
-	return tree, nil
-}
 
 func (f *family) stat(pid int) (Stat, error) {
 	s, err := f.fs.readStat(pid, f.buf)
 	if err != nil {
 		return Stat{}, err
 	}
-	stat := s.stat()
-	stat.RSSBytes, _ = ResidentMemory(pid)
-	return stat, nil
+	return s.stat(), nil
 }
 
 // children reads /proc/PID/task/TID/children of every thread: each lists what
 // that thread has forked.
 func (f *family) children(pid int) ([]int, error) {
-	if f.all != nil {
-		return f.all[pid], nil
-	}
 	f.tids = f.tids[:0]
 	err := list(f.fs.path(pid, "/task"), f.buf, func(n int) { f.tids = append(f.tids, n) })
 	if err != nil {
@@ -100,37 +59,14 @@ func (f *family) children(pid int) ([]int, error) {
 		case errors.Is(err, unix.ESRCH):
 		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES):
 			// The thread has ended, or nobody has such a file.
-			if !f.listed() {
-				return f.scan(pid)
+			if unix.Access(f.fs.root+"/thread-self/children", unix.R_OK) != nil {
+				return nil, fmt.Errorf("the kernel does not list the children of process %d: %w", pid, errors.ErrUnsupported)
 			}
 		default:
 			return nil, f.fs.failed("listing the children of", pid, err)
 		}
 	}
 	return pids, nil
-}
-
-// listed reports whether this kernel lists children.
-func (f *family) listed() bool {
-	return unix.Access(f.fs.root+"/thread-self/children", unix.R_OK) == nil
-}
-
-// scan asks every process for its parent, once for the whole question.
-func (f *family) scan(pid int) ([]int, error) {
-	var pids []int
-	if err := list(f.fs.root, f.buf, func(n int) { pids = append(pids, n) }); err != nil {
-		return nil, fmt.Errorf("listing %s: %w", f.fs.root, err)
-	}
-	all := make(map[int][]int)
-	for _, pid := range pids {
-		s, err := f.fs.readStat(pid, f.buf)
-		if err != nil {
-			continue
-		}
-		all[s.parent] = append(all[s.parent], pid)
-	}
-	f.all = all
-	return all[pid], nil
 }
 
 // SameInput reports whether another process has the same standard input. A server
