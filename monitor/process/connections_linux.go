@@ -22,7 +22,7 @@ func Listeners(pids []int) ([]Listener, error) {
 	if len(pids) == 0 {
 		return nil, nil
 	}
-	all, err := listeningSockets()
+	all, err := tcpSockets(tcpListen)
 	if err != nil {
 		return nil, fmt.Errorf("listing the listening sockets: %w", err)
 	}
@@ -55,17 +55,18 @@ func Connections(port int) ([]Connection, error) {
 	if err := checkPort(port); err != nil {
 		return nil, err
 	}
-	near, far, err := establishedSockets(uint16(port))
+	all, err := tcpSockets(tcpEstablished)
 	if err != nil {
 		return nil, fmt.Errorf("listing the connections to port %d: %w", port, err)
 	}
 	type way struct{ from, to netip.AddrPort }
 	inodes := make(map[way]uint32)
-	for _, s := range far {
+	for _, s := range all {
 		if s.inode != 0 {
 			inodes[way{s.local, s.remote}] = s.inode
 		}
 	}
+	near := slices.DeleteFunc(all, func(s tcpSocket) bool { return int(s.local.Port()) != port })
 	wanted := make(map[uint32]bool)
 	for _, s := range near {
 		if inode := inodes[way{s.remote, s.local}]; inode != 0 {

@@ -149,29 +149,16 @@ type tcpSocket struct {
 	inode         uint32 // 0: nobody has it open
 }
 
-// listeningSockets lists all listening sockets of our network namespace. One
-// may be listed twice.
-func listeningSockets() ([]tcpSocket, error) { return tcpSockets(tcpListen, inetSockID{}) }
-
-// establishedSockets lists both ends of all connections to a port.
-func establishedSockets(port uint16) (near, far []tcpSocket, err error) {
-	number := [2]byte(binary.BigEndian.AppendUint16(nil, port))
-	if near, err = tcpSockets(tcpEstablished, inetSockID{Port: number}); err == nil {
-		far, err = tcpSockets(tcpEstablished, inetSockID{RemotePort: number})
-	}
-	return near, far, err
-}
-
-// tcpSockets lists all sockets in one state that have the given ports; 0 stands
-// for any.
-func tcpSockets(state byte, id inetSockID) (found []tcpSocket, err error) {
+// tcpSockets lists all sockets of our network namespace in one state. One may be
+// listed twice.
+func tcpSockets(state byte) (found []tcpSocket, err error) {
 	d, err := openDiag()
 	if err != nil {
 		return nil, err
 	}
 	defer d.close()
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-		answers, err := d.list(inetQuestion{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << state, ID: id})
+		answers, err := d.list(inetQuestion{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << state})
 		if err != nil {
 			return nil, fmt.Errorf("asking sock_diag: %w", err)
 		}
