@@ -67,19 +67,8 @@ func parseStat(b []byte) (procStat, error) {
 	}
 	s.pid, s.comm = int(pid), b[open+1:end]
 
-	rest, field := b[end+1:], fieldState
-	for pos := 0; ; field++ {
-		for pos < len(rest) && (rest[pos] == ' ' || rest[pos] == '\n') {
-			pos++
-		}
-		if pos == len(rest) {
-			break
-		}
-		from := pos
-		for pos < len(rest) && rest[pos] != ' ' && rest[pos] != '\n' {
-			pos++
-		}
-		text := rest[from:pos]
+	field := fieldState
+	for text := range bytes.FieldsSeq(b[end+1:]) {
 		ok := true
 		var n uint64
 		switch field {
@@ -106,6 +95,7 @@ func parseStat(b []byte) (procStat, error) {
 		if !ok {
 			return procStat{}, fmt.Errorf("not a process stat line, field %d is %.20q", field, text)
 		}
+		field++
 	}
 	if field <= fieldStart {
 		return procStat{}, fmt.Errorf("process stat line ends after %d fields", field-1)
