@@ -12,89 +12,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listeners returns the TCP addresses on which these processes listen, sorted
-// by port. A socket that several of them share is listed for each. Processes
-// that are gone or hidden from us have none.
-//
-// Sockets are joined by inode, so a process in another network namespace has no
-// listeners unless it holds a socket of ours, which we can reach.
-func Listeners(pids []int) ([]Listener, error) {
-	if len(pids) == 0 {
-		return nil, nil
-	}
+func listeningEnds(pids []int) ([]tcpEnd, error) {
 	all, err := tcpSockets(tcpListen)
 	if err != nil {
-		return nil, fmt.Errorf("listing the listening sockets: %w", err)
-	}
-	wanted := make(map[uint32]bool)
-	for _, s := range all {
-		wanted[s.inode] = true
-	}
-	owners, err := system().holders(pids, wanted)
-	if err != nil {
 		return nil, err
 	}
-	var found []Listener
-	for _, s := range all {
-		for _, pid := range owners[s.inode] {
-			found = append(found, Listener{PID: pid, Addr: s.local})
-		}
-	}
-	return sortListeners(found), nil
+	return system().ends(all, listening, pids)
 }
 
-// Connections returns the established TCP connections whose end on this machine
-// has that port, sorted by the far end. One that nobody has accepted yet counts
-// too. A far end on this machine that several processes share is listed for
-// each of them.
-//
-// One call reads the descriptors of every process of ours that it may look at,
-// so it is for an order to end something, not for each tick. It knows our own network
-// namespace only: a server in a container has no connections here.
-func Connections(port int) ([]Connection, error) {
-	if err := checkPort(port); err != nil {
-		return nil, err
-	}
+// connectedEnds are both ends of the connections to a port.
+func connectedEnds(port int) ([]tcpEnd, error) {
 	all, err := tcpSockets(tcpEstablished)
 	if err != nil {
-		return nil, fmt.Errorf("listing the connections to port %d: %w", port, err)
+		return nil, err
 	}
-	type way struct{ from, to netip.AddrPort }
-	inodes := make(map[way]uint32)
-	for _, s := range all {
-		if s.inode != 0 {
-			inodes[way{s.local, s.remote}] = s.inode
-		}
-	}
-	near := slices.DeleteFunc(all, func(s tcpSocket) bool { return int(s.local.Port()) != port })
-	wanted := make(map[uint32]bool)
-	for _, s := range near {
-		if inode := inodes[way{s.remote, s.local}]; inode != 0 {
-			wanted[inode] = true
-		}
-	}
+	all = slices.DeleteFunc(all, func(s tcpSocket) bool { return int(s.local.Port()) != port && int(s.remote.Port()) != port })
 	proc := system()
 	var pids []int
-	if len(wanted) > 0 {
+	if len(all) > 0 {
 		if err := list(proc.root, make([]byte, pidListing), func(n int) { pids = append(pids, n) }); err != nil {
 			return nil, fmt.Errorf("listing %s: %w", proc.root, err)
 		}
 	}
-	owners, err := proc.holders(pids, wanted)
+	return proc.ends(all, established, pids)
+}
+
+// ends are sockets with those of some processes that have them open.
+func (p procfs) ends(all []tcpSocket, status string, pids []int) (ends []tcpEnd, err error) {
+	wanted := make(map[uint32]bool)
+	for _, s := range all {
+		wanted[s.inode] = s.inode != 0
+	}
+	owners, err := p.holders(pids, wanted)
 	if err != nil {
 		return nil, err
 	}
-	var found []Connection
-	for _, s := range near {
-		pids := owners[inodes[way{s.remote, s.local}]]
+	for _, s := range all {
+		pids := owners[s.inode]
 		if len(pids) == 0 {
 			pids = []int{0}
 		}
 		for _, pid := range pids {
-			found = append(found, Connection{PID: pid, Peer: s.remote})
+			ends = append(ends, tcpEnd{s.local, s.remote, status, pid})
 		}
 	}
-	return sortConnections(found), nil
+	return ends, nil
 }
 
 // holders finds out which of some processes have these sockets open. Processes

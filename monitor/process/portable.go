@@ -109,56 +109,9 @@ func Tree(root monitor.Identity) ([]Stat, error) {
 	return treeOf(root, stat, func(pid int) ([]int, error) { return children[pid], nil })
 }
 
-// Listeners returns the TCP addresses on which these processes listen, sorted
-// by port. Processes that are gone or hidden from us have none.
-func Listeners(pids []int) ([]Listener, error) {
-	if len(pids) == 0 {
-		return nil, nil
-	}
-	table, err := gopsutilTable()
-	if err != nil {
-		return nil, fmt.Errorf("listing the TCP sockets: %w", err)
-	}
-	var found []Listener
-	for _, e := range table {
-		if e.status == "LISTEN" && slices.Contains(pids, e.pid) {
-			found = append(found, Listener{PID: e.pid, Addr: e.local})
-		}
-	}
-	return sortListeners(found), nil
-}
+func listeningEnds([]int) ([]tcpEnd, error) { return gopsutilTable() }
 
-// Connections returns the established TCP connections whose end on this machine
-// has that port, sorted by the far end. On Windows one of the processes that share
-// the far end is named.
-func Connections(port int) ([]Connection, error) {
-	if err := checkPort(port); err != nil {
-		return nil, err
-	}
-	table, err := tcpTable()
-	if err != nil {
-		return nil, fmt.Errorf("listing the connections to port %d: %w", port, err)
-	}
-	type way struct{ from, to netip.AddrPort }
-	owners := make(map[way][]int)
-	for _, e := range table {
-		owners[way{e.local, e.remote}] = append(owners[way{e.local, e.remote}], e.pid)
-	}
-	var found []Connection
-	for _, e := range table {
-		if e.status != established || int(e.local.Port()) != port {
-			continue
-		}
-		pids := owners[way{e.remote, e.local}]
-		if len(pids) == 0 {
-			pids = []int{0}
-		}
-		for _, pid := range pids {
-			found = append(found, Connection{PID: pid, Peer: e.remote})
-		}
-	}
-	return sortConnections(found), nil
-}
+func connectedEnds(int) ([]tcpEnd, error) { return tcpTable() }
 
 // PeerIsOurs reports whether the other end of a connection within this machine is
 // open in a process of our user: local and remote are our end's addresses. The

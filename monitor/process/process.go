@@ -11,12 +11,8 @@
 package process
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math"
-	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/shirou/gopsutil/v3/process"
@@ -66,67 +62,5 @@ func ResidentMemory(pid int) (uint64, error) {
 	return memory.RSS, nil
 }
 
-// Listener is one TCP address on which a process accepts connections.
-type Listener struct {
-	PID  int
-	Addr netip.AddrPort // a wildcard address stays one; IPv4 inside IPv6 is IPv4
-}
-
-// Reachable reports whether it takes what is sent to 127.0.0.1.
-func (l Listener) Reachable() bool {
-	at := l.Addr.Addr()
-	return at == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || at.IsUnspecified()
-}
-
-// Hears reports whether it takes what is sent to a port at 127.0.0.1.
-func (l Listener) Hears(port int) bool { return int(l.Addr.Port()) == port && l.Reachable() }
-
-// ErrNotListening says that a process does not listen on a port, or not yet.
-var ErrNotListening = errors.New("does not listen there")
-
-// ListensOn is nil when one of some processes listens on a port at 127.0.0.1, and
-// ErrNotListening when none does: what answers there would otherwise speak for
-// somebody else.
-func ListensOn(s System, port int, pids ...int) error {
-	listeners, err := s.Listeners(pids)
-	if err == nil && !slices.ContainsFunc(listeners, func(l Listener) bool { return l.Hears(port) }) {
-		err = fmt.Errorf("port %d of 127.0.0.1: %w", port, ErrNotListening)
-	}
-	return err
-}
-
-// sortListeners puts listeners in the order that Listeners promises, each once.
-func sortListeners(list []Listener) []Listener {
-	slices.SortFunc(list, func(a, b Listener) int {
-		return cmp.Or(cmp.Compare(a.Addr.Port(), b.Addr.Port()), cmp.Compare(a.PID, b.PID), a.Addr.Compare(b.Addr))
-	})
-	return slices.Compact(list)
-}
-
 // gone says that what was asked about pid no longer exists.
 func gone(pid int) error { return fmt.Errorf("process %d: %w", pid, ErrGone) }
-
-// Connection is an established TCP connection to a port of this machine.
-type Connection struct {
-	PID  int            // who has the far end, 0 when it is elsewhere or hidden from us
-	Peer netip.AddrPort // address of the far end; IPv4 inside IPv6 is IPv4
-}
-
-// sortConnections puts connections in the order that Connections promises, each
-// once.
-func sortConnections(list []Connection) []Connection {
-	slices.SortFunc(list, func(a, b Connection) int {
-		return cmp.Or(a.Peer.Compare(b.Peer), cmp.Compare(a.PID, b.PID))
-	})
-	return slices.Compact(list)
-}
-
-// plain writes IPv4 inside IPv6 as IPv4.
-func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
-
-func checkPort(port int) error {
-	if port <= 0 || port > math.MaxUint16 {
-		return fmt.Errorf("listing the connections to port %d: there is no such port", port)
-	}
-	return nil
-}

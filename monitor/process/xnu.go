@@ -9,16 +9,6 @@ import (
 // What the kernel of macOS tells in bytes. The parsers are plain functions, so that
 // they are tested everywhere.
 
-// tcpEnd is one end of a TCP connection, or a socket that listens.
-type tcpEnd struct {
-	local, remote netip.AddrPort // the second is no address for what listens
-	status        string
-	pid           int // 0 unknown
-}
-
-// established is the status of a connection at both ends.
-const established = "ESTABLISHED"
-
 // parseProcArgs reads what sysctl kern.procargs2 returns: the number of
 // arguments, the path of the executable as it was given to exec, NULs up to an
 // aligned place, then the arguments and the environment.
