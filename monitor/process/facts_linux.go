@@ -113,28 +113,11 @@ func sameNamespace(pid int, kind string) (bool, error) {
 	return theirs == ours, nil
 }
 
-// SharesDirectory reports whether the working directory of a process, which it
-// calls dir, is the one that we call so. In a container or a sandbox the same path
-// may be another directory, or none.
+// SharesPath reports whether a path means to a process what it means to us. In a
+// container or a sandbox the same path may be another file, or none. What one of the
+// two cannot look at means something else.
 //
-// Source: mount_namespaces(7), proc_pid_root(5).
-func SharesDirectory(pid int, dir string) (bool, error) {
-	same, err := seesTheSame(pid)
-	if same || err != nil {
-		return same, err
-	}
-	there, err := os.Stat(system().path(pid, "/cwd"))
-	if err != nil {
-		return false, fmt.Errorf("looking at the working directory of process %d: %w", pid, err)
-	}
-	here, err := os.Stat(dir)
-	return err == nil && os.SameFile(here, there), nil // what cannot be had here is another one
-}
-
-// SharesPath reports whether a path means to a process what it means to us. What
-// one of the two cannot look at means something else.
-//
-// Source: openat2(2), since Linux 5.6.
+// Source: mount_namespaces(7), proc_pid_root(5), and openat2(2), since Linux 5.6.
 func SharesPath(pid int, path string) (bool, error) {
 	same, err := seesTheSame(pid)
 	if same || err != nil {

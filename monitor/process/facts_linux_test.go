@@ -18,7 +18,7 @@ import (
 	"lamplighter/monitor"
 )
 
-func TestSharesDirectory(t *testing.T) {
+func TestSharesPath(t *testing.T) {
 	dir := t.TempDir()
 	sleep := func(flags uintptr, script string) int {
 		cmd := exec.Command("sh", "-c", script)
@@ -53,19 +53,13 @@ func TestSharesDirectory(t *testing.T) {
 				t.Skip("needs root")
 			}
 			pid := sleep(test.flags, test.script)
-			if same, err := SharesDirectory(pid, test.dir); same != test.want || err != nil {
-				t.Errorf("%v, %v", same, err)
-			}
 			if same, err := SharesPath(pid, test.dir); same != test.want || err != nil {
-				t.Errorf("by its path: %v, %v", same, err)
+				t.Errorf("%v, %v", same, err)
 			}
 		})
 	}
-	if _, err := SharesDirectory(1<<30, dir); err == nil {
-		t.Error("of nobody")
-	}
 	if _, err := SharesPath(1<<30, dir); err == nil {
-		t.Error("a path of nobody")
+		t.Error("of nobody")
 	}
 }
 

@@ -69,16 +69,6 @@ func (p handle) stat() (Stat, error) {
 	return Stat{Identity: id, Parent: int(info.InheritedFromUniqueProcessId), CPU: cpu}, nil
 }
 
-// exe is the full path of the image, "" when it cannot be read.
-func (p handle) exe() string {
-	buf := make([]uint16, windows.MAX_LONG_PATH)
-	size := uint32(len(buf))
-	if err := windows.QueryFullProcessImageName(p.h, 0, &buf[0], &size); err != nil {
-		return ""
-	}
-	return windows.UTF16ToString(buf[:size])
-}
-
 // args reads the command line out of the process's memory, which works for our
 // own processes only.
 func (p handle) args() []string {
@@ -133,7 +123,7 @@ func Read(pid int) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	exe := p.exe()
+	exe, _ := (&process.Process{Pid: int32(pid)}).Exe() // which nobody takes the place of while p is held
 	return Info{Identity: s.Identity, Parent: s.Parent, Name: shortName(exe), Exe: exe, Args: p.args()}, nil
 }
 

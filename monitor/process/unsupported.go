@@ -61,10 +61,7 @@ func SameNamespace(int) (bool, error) { return true, nil }
 // SameNetwork is always true: only Linux has several networks.
 func SameNetwork(int) (bool, error) { return true, nil }
 
-// SharesDirectory is always true: only Linux shows processes other file systems.
-func SharesDirectory(int, string) (bool, error) { return true, nil }
-
-// SharesPath is always true likewise.
+// SharesPath is always true: only Linux shows processes other file systems.
 func SharesPath(int, string) (bool, error) { return true, nil }
 
 // mostHeld has no bound: what is held here takes no descriptor of ours.

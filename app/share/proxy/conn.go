@@ -66,7 +66,7 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 		c.log.Debug("who connects cannot be told", "error", err)
 	}
 	c.pid, c.unknown = pid, err
-	c.elsewhere = elsewhere(pid, err, greeting.Dir, process.SharesDirectory)
+	c.elsewhere = elsewhere(pid, err, greeting.Dir)
 	c.greeting, c.warnings = greeting, s.options.Flags(greeting.Flags)
 	c.who, c.known = clientOf(pid)
 	c.log = c.log.With("client", shown(c.who.Name), "pid", c.who.PID)
@@ -79,7 +79,7 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 // elsewhere says why the paths of a shim mean nothing here, "" when they may mean
 // what they mean to it: a socket can be passed into a container, where the project
 // of that name is another one. unknown is why its pid is not known.
-func elsewhere(pid int, unknown error, dir string, shares func(pid int, dir string) (bool, error)) string {
+func elsewhere(pid int, unknown error, dir string) string {
 	if unknown != nil {
 		return ""
 	}
@@ -89,7 +89,7 @@ func elsewhere(pid int, unknown error, dir string, shares func(pid int, dir stri
 	another, looked := false, make(chan struct{})
 	go func() {
 		defer close(looked)
-		same, err := shares(pid, dir)
+		same, err := process.SharesPath(pid, dir)
 		another = err == nil && !same // of what may not be looked at nothing is known
 	}()
 	if await(context.Background(), looked, dirsTime) && another { // else a mount may hang
@@ -191,7 +191,7 @@ func (c *client) plan(ctx context.Context, wish share.Request) (share.Plan, erro
 	plan, err := c.options.Ask.Plan(ctx, wish)
 	if err == nil && plan.Alone == "" && plan.Spec.Project != "" {
 		// The command can name another place than the one it is called in.
-		plan.Alone = elsewhere(c.pid, c.unknown, plan.Spec.Project, process.SharesPath)
+		plan.Alone = elsewhere(c.pid, c.unknown, plan.Spec.Project)
 	}
 	return plan, err
 }

@@ -15,7 +15,6 @@ import (
 	"lamplighter/app/mcptest"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
-	"lamplighter/monitor/process"
 )
 
 func TestClientsShareAServer(t *testing.T) {
@@ -130,20 +129,20 @@ func TestAlone(t *testing.T) {
 
 // Whose paths mean nothing here has a server of its own, where it is.
 func TestElsewhere(t *testing.T) {
-	if why := elsewhere(os.Getpid(), nil, "/nowhere", process.SharesDirectory); why != "" {
+	if why := elsewhere(os.Getpid(), nil, "/nowhere"); why != "" {
 		t.Errorf("who sees what we see: %q", why)
 	}
-	if why := elsewhere(0, errors.ErrUnsupported, "/a", process.SharesDirectory); why != "" {
+	if why := elsewhere(0, errors.ErrUnsupported, "/a"); why != "" {
 		t.Errorf("where the system does not tell: %q", why)
 	}
-	if why := elsewhere(1<<30, nil, "/a", process.SharesDirectory); why != "" {
+	if why := elsewhere(1<<30, nil, "/a"); why != "" {
 		t.Errorf("who has gone: %q", why)
 	}
 	want := ""
 	if runtime.GOOS == "linux" {
 		want = "it runs outside of the container that lamplighter is in"
 	}
-	if why := elsewhere(0, nil, "/a", process.SharesDirectory); why != want {
+	if why := elsewhere(0, nil, "/a"); why != want {
 		t.Errorf("who is not ours to see: %q", why)
 	}
 }
