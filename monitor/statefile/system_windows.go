@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/windows"
@@ -15,55 +16,33 @@ const noFollow = windows.O_FILE_FLAG_OPEN_REPARSE_POINT
 
 // OpenShared opens a file for reading, whatever it is and through links, so that
 // others can still rename and remove it.
-func OpenShared(path string) (*os.File, error) { return shared(path, os.O_RDONLY) }
-
-func open(path string, flag int, _ fs.FileMode) (*os.File, error) {
-	return shared(path, flag|noFollow)
+func OpenShared(path string) (*os.File, error) {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: Cause(err)}
+	}
+	return openIn(target, os.O_RDONLY, 0)
 }
 
-// shared is os.OpenFile, except that others can still rename and remove the
-// file, as elsewhere: os.OpenFile does not share that right, so that a reader
-// would be in the way of whoever sets a log aside, and he in the way of a
-// writer.
-func shared(path string, flag int) (*os.File, error) {
-	access := uint32(windows.GENERIC_READ)
-	switch flag & (os.O_WRONLY | os.O_RDWR) {
-	case os.O_WRONLY:
-		access = windows.GENERIC_WRITE
-	case os.O_RDWR:
-		access |= windows.GENERIC_WRITE
-	}
-	if flag&os.O_APPEND != 0 {
-		// All that the right to write consists of, but for writing elsewhere
-		// than at the end.
-		access &^= windows.GENERIC_WRITE
-		access |= windows.FILE_APPEND_DATA | windows.FILE_WRITE_ATTRIBUTES | windows.FILE_WRITE_EA |
-			windows.STANDARD_RIGHTS_WRITE | windows.SYNCHRONIZE
-	}
-	create := uint32(windows.OPEN_EXISTING)
-	switch flag & (os.O_CREATE | os.O_EXCL) {
-	case os.O_CREATE:
-		create = windows.OPEN_ALWAYS
-	case os.O_CREATE | os.O_EXCL:
-		create = windows.CREATE_NEW
-	}
-	name, err := windows.UTF16PtrFromString(path)
+func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	return openIn(path, flag|noFollow, perm)
+}
+
+// openIn is os.OpenFile, except that others can still rename and remove the
+// file, as elsewhere: os.OpenFile does not share that right, as an os.Root does, so
+// that a reader would be in the way of whoever sets a log aside, and he in the way of
+// a writer.
+func openIn(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, err
 	}
-	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
-	h, err := windows.CreateFile(name, access, share, nil, create, windows.FILE_ATTRIBUTE_NORMAL|uint32(flag&noFollow), 0)
+	defer dir.Close()
+	file, err := dir.OpenFile(filepath.Base(path), flag, perm)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: Cause(err)}
 	}
-	f := os.NewFile(uintptr(h), path)
-	if flag&os.O_TRUNC != 0 {
-		if err := f.Truncate(0); err != nil {
-			f.Close()
-			return nil, err
-		}
-	}
-	return f, nil
+	return file, nil
 }
 
 // How long a file is tried that somebody else has open, and how often.
