@@ -12,7 +12,15 @@ const maxRunes = 8
 
 // Shorten cuts s to at most columns by leaving out the middle, because names
 // differ at their ends. What people see as one character is never split.
-func Shorten(s string, columns int) string {
+func Shorten(s string, columns int) string { return cut(s, columns, columns/2) }
+
+// CutEnd cuts s to at most columns by leaving out its end, because a sentence
+// says what matters first.
+func CutEnd(s string, columns int) string { return cut(s, columns, columns-1) }
+
+// cut keeps at most so many columns of the beginning, and of the end what else has
+// room; one column is for an ellipsis.
+func cut(s string, columns, beginning int) string {
 	var all []string
 	var widths []int
 	total := 0
@@ -26,20 +34,19 @@ func Shorten(s string, columns int) string {
 	if total <= columns {
 		return strings.Join(all, "")
 	}
-	room := max(columns-1, 0) // one is for the ellipsis
-	left, right, used := 0, len(all), 0
-	for left < right && used+widths[left] <= (room+1)/2 {
-		used += widths[left]
-		left++
-	}
-	for right > left && used+widths[right-1] <= room {
-		right--
-		used += widths[right]
-	}
 	if columns < 1 {
 		return ""
 	}
-	return strings.TrimRight(strings.Join(all[:left], ""), " ") + "…" + strings.TrimLeft(strings.Join(all[right:], ""), " ")
+	left, right, used := 0, len(all), 0
+	for left < right && used+widths[left] <= beginning {
+		used += widths[left]
+		left++
+	}
+	for right > left && beginning < columns-1 && used+widths[right-1] <= columns-1 {
+		right--
+		used += widths[right]
+	}
+	return strings.TrimRight(strings.Join(all[:left], ""), " ,") + "…" + strings.TrimLeft(strings.Join(all[right:], ""), " ")
 }
 
 // Columns is the width of s as fixed-width text counts it, which is a fair

@@ -83,7 +83,7 @@ func keepEntry(s *view.Server, orders orders, now time.Time) line {
 		if reason := s.Words.Next.Why; reason != "" {
 			words += ": "
 			room := keepColumns - monitor.Columns(strings.TrimSuffix(s.Words.Title, s.Name())+" · "+client+" · "+words)
-			words += cutEnd(reason, room-min(monitor.Columns(s.Name()), nameColumns))
+			words += monitor.CutEnd(reason, room-min(monitor.Columns(s.Name()), nameColumns))
 		}
 	case s.ShutdownAt == nil && s.Kept(now):
 		words = s.Words.Next.Draw(now)

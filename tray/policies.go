@@ -52,7 +52,7 @@ func policySubmenu(p monitor.Policy, now time.Time) (top line, lines []line) {
 	lines = append(lines, separator)
 	before := len(lines)
 	for _, r := range p.Rules[:min(len(p.Rules), ruleLines)] {
-		title, on := cutEnd(monitor.Clean(r.Words), ruleColumns), r.On && r.Set
+		title, on := monitor.CutEnd(monitor.Clean(r.Words), ruleColumns), r.On && r.Set
 		lines = append(lines, line{
 			Key: "rule " + r.Name, Title: title, Checkable: true, Checked: on, Disabled: !r.Set,
 			Action: action{Order: view.Order{Verb: view.Switch, What: r.Name, On: !on}}, Ended: title,

@@ -39,7 +39,7 @@ func eventWords(e *monitor.Event, columns int) string {
 		head := text.What + ": "
 		room := columns - monitor.Columns(head)
 		label := max(min(room-monitor.Columns(text.Detail), eventColumns), refusedColumns)
-		return head + cutEnd(monitor.Shorten(text.About, label)+text.Detail, room)
+		return head + monitor.CutEnd(monitor.Shorten(text.About, label)+text.Detail, room)
 	}
 	s := text.What
 	if text.About != "" { // the policies have none
@@ -117,7 +117,7 @@ func refusedWords(e *monitor.Event) []string {
 	first, size := utf8.DecodeRuneInString(s)
 	lines := []string{string(unicode.ToUpper(first)) + s[size:]}
 	if instead := view.Text(e).Instead; instead != "" {
-		lines = append(lines, cutEnd(instead, warningColumns))
+		lines = append(lines, monitor.CutEnd(instead, warningColumns))
 	}
 	return lines
 }

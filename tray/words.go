@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rivo/uniseg"
-
 	"lamplighter/monitor"
 )
 
@@ -115,26 +113,6 @@ func title(columns int, label, name string, words ...string) string {
 	head := strings.TrimSuffix(label, name)
 	room := max(columns-monitor.Columns(head)-monitor.Columns(rest), nameColumns)
 	return head + monitor.Shorten(name, room) + rest
-}
-
-// cutEnd cuts s to at most columns by leaving out its end, because a sentence
-// says what matters first.
-func cutEnd(s string, columns int) string {
-	s = monitor.Shorten(s, monitor.Columns(s)) // which takes heaps of marks away
-	if monitor.Columns(s) <= columns {
-		return s
-	}
-	var b strings.Builder
-	for room, state := columns-1, -1; len(s) > 0; {
-		var cluster string
-		var width int
-		cluster, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
-		if room -= width; room < 0 {
-			break
-		}
-		b.WriteString(cluster)
-	}
-	return strings.TrimRight(b.String(), " ,") + "…"
 }
 
 // escape keeps a label as it is written: desktops read one character as the
