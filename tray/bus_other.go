@@ -20,5 +20,5 @@ func (*bus) watchHost(context.Context, *slog.Logger, func(string)) {}
 // newMenu is nil: the menu is the library's.
 func (*bus) newMenu(<-chan struct{}, chan<- int, chan<- menuEvent) ownMenu { return nil }
 
-// settled never comes: what is set here takes effect at once.
-func (*bus) settled(context.Context) <-chan struct{} { return nil }
+// settle has nothing to wait for: what is set here takes effect at once.
+func (*bus) settle(context.Context) {}

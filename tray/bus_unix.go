@@ -40,6 +40,8 @@ const (
 	// nameLimit is how long the library may take to get its name on the bus. That it
 	// cannot have it is no error to the library.
 	nameLimit = 2 * time.Second
+	// restartLimit is how long a host may be away that restarts.
+	restartLimit = 5 * time.Second
 )
 
 // available reports whether a tray icon can be shown here at all: nil, or an
@@ -60,21 +62,11 @@ func available() error {
 		}
 		conn.Close()
 		if ctx.Err() != nil {
-			return mute{dialLimit}
+			err = fmt.Errorf("the session bus does not answer within %s: log in again, then start lamplighter again", monitor.Span(dialLimit))
 		}
 	}
 	return fmt.Errorf("%w, so there is no tray icon; everything else works (%w)", ErrNoBus, err)
 }
-
-// mute says that there is a bus, which did not answer within a time. It Is
-// ErrNoBus.
-type mute struct{ limit time.Duration }
-
-func (m mute) Error() string {
-	return fmt.Sprintf("the session bus does not answer within %s, so there is no tray icon; everything else works (log in again, then start lamplighter again)", monitor.Span(m.limit))
-}
-
-func (mute) Unwrap() error { return ErrNoBus }
 
 // bus is the session bus, seen from the tray.
 type bus struct {
@@ -102,53 +94,46 @@ func (b *bus) newMenu(ended <-chan struct{}, clicks chan<- int, events chan<- me
 	return b.menu
 }
 
-// settled returns a channel that is closed once when the item is on the bus
-// with our menu, so that what was set while it was being exported can be set
-// again. A host that has not taken note of the item until then is told of it
-// once more: one that appears between the library's only try and its watching
-// for hosts would never hear of it.
-func (b *bus) settled(ctx context.Context) <-chan struct{} {
-	settled := make(chan struct{})
-	go func() {
-		tick := time.NewTicker(lookStep)
-		defer tick.Stop()
-		self := b.conn.Object(b.conn.Names()[0], menuPath)
-		name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", os.Getpid()) // of the library
-		began := time.Now()
-		for named, exported := false, false; !exported; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-b.lost():
-				return
-			case <-tick.C:
+// settle waits until the library has its item on the bus, and puts our menu in the
+// place of its own: it answers nobody who asks for the menu before. A host that has
+// not taken note of the item until then is told of it once more: one that appears
+// between the library's only try and its watching for hosts would never hear of it.
+func (b *bus) settle(ctx context.Context) {
+	self := b.conn.Object(b.conn.Names()[0], menuPath)
+	name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", os.Getpid()) // of the library
+	began := time.Now()
+	for named, exported := false, false; !exported; {
+		if !b.wait(ctx, lookStep) {
+			return
+		}
+		// The library asks for its name when it has exported item and menu. Before
+		// that a question to the menu has godbus read the interfaces of the item, by
+		// a way without a lock, while they are written, which may end the program.
+		if !named {
+			err := b.conn.BusObject().Call(busIface+".NameHasOwner", 0, name).Store(&named)
+			if err == nil && !named && time.Since(began) < nameLimit {
+				continue
 			}
-			// The library asks for its name when it has exported item and menu. Before
-			// that a question to the menu has godbus read the interfaces of the item, by
-			// a way without a lock, while they are written, which may end the program.
-			if !named {
-				err := b.conn.BusObject().Call(busIface+".NameHasOwner", 0, name).Store(&named)
-				if err == nil && !named && time.Since(began) < nameLimit {
-					continue
-				}
-				named = true
-			}
-			// The menu's properties are the last thing to be exported.
-			_, err := self.GetProperty(menuIface + ".Version")
-			exported = err == nil
+			named = true
 		}
-		if b.menu.serve() != nil {
-			return // the bus is gone, which the owner says
-		}
-		select {
-		case <-ctx.Done():
-		case <-b.lost():
-		case <-time.After(settleStep):
-			close(settled)
-			b.registerIfForgotten(ctx)
-		}
-	}()
-	return settled
+		// The menu's properties are the last thing to be exported.
+		_, err := self.GetProperty(menuIface + ".Version")
+		exported = err == nil
+	}
+	if b.menu.serve() == nil && b.wait(ctx, settleStep) {
+		go b.registerIfForgotten(ctx)
+	}
+}
+
+// wait lets time pass; false when ctx or the bus has ended.
+func (b *bus) wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+	case <-b.lost():
+	case <-time.After(d):
+		return true
+	}
+	return false
 }
 
 // registerIfForgotten registers the item with a host that is there and does
@@ -195,58 +180,33 @@ func (b *bus) watchHost(ctx context.Context, log *slog.Logger, tell func(string)
 		return
 	}
 	say, said := tell, false
+	gone := time.NewTimer(0) // for so long that it is worth a line, which a restart is not
+	if there {
+		gone.Stop()
+	}
 	for {
-		if !there && !said {
-			said = true
-			say(noPlace)
-			say = func(text string) { log.Warn(text) }
-		}
-		if there && said {
-			said = false
-			log.Info("the desktop has a place for tray icons now")
-		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-gone.C:
+			said = true
+			say(noPlace)
+			say = func(text string) { log.Warn(text) }
 		case sig, ok := <-signals:
 			if !ok || sig == nil {
 				return
 			}
-			if owner, ours := hostOwner(sig); ours {
-				// A restart is not worth a line; an absence that lasts is.
-				there = owner != "" || !said && b.hostReturns(ctx, signals)
+			if sig.Name != busIface+"."+ownerEvent || len(sig.Body) < 3 || sig.Body[0] != hostName {
+				continue // about something else
 			}
-		}
-	}
-}
-
-// hostOwner reads the new owner of the host's name from a signal; false when
-// the signal is about something else.
-func hostOwner(sig *dbus.Signal) (owner string, ours bool) {
-	if sig.Name != busIface+"."+ownerEvent || len(sig.Body) < 3 || sig.Body[0] != hostName {
-		return "", false
-	}
-	owner, ours = sig.Body[2].(string)
-	return owner, ours
-}
-
-// hostReturns waits a while for a host that has just gone, as one that
-// restarts does.
-func (b *bus) hostReturns(ctx context.Context, signals <-chan *dbus.Signal) bool {
-	patience := time.NewTimer(5 * time.Second)
-	defer patience.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return true
-		case <-patience.C:
-			return false
-		case sig, ok := <-signals:
-			if !ok || sig == nil {
-				return true
+			if owner, _ := sig.Body[2].(string); owner == "" {
+				gone.Reset(restartLimit)
+				continue
 			}
-			if owner, ours := hostOwner(sig); ours && owner != "" {
-				return true
+			gone.Stop()
+			if said {
+				said = false
+				log.Info("the desktop has a place for tray icons now")
 			}
 		}
 	}

@@ -32,7 +32,6 @@ type owner struct {
 	redraws    <-chan struct{}
 	clicks     <-chan int // lines
 	menuEvents <-chan menuEvent
-	settled    <-chan struct{} // closed when loop begins if the desktop has taken the item in only now
 	lost       <-chan struct{} // closed when the bus is gone
 
 	snap    *monitor.Snapshot
@@ -41,7 +40,6 @@ type owner struct {
 
 	shown   menu
 	styled  string // the style of the icon that is shown
-	drawn   bool   // the icon and its tooltip at least once
 	figures figures
 	places  map[string]place
 }
@@ -59,14 +57,6 @@ func (o *owner) first() error {
 func (o *owner) loop(ctx context.Context) error {
 	wake := time.NewTimer(0)
 	defer wake.Stop()
-	select {
-	case <-o.settled: // once more what was drawn before, and then what is new
-		o.drawn = false
-		if err := o.draw(); err != nil && ctx.Err() == nil {
-			return err
-		}
-	default:
-	}
 	for {
 		wake.Reset(o.sleep())
 		var err error
@@ -158,17 +148,17 @@ func (o *owner) drawAs(now time.Time, held bool) error {
 			}
 		}
 	}
-	if !o.drawn || was.Mark != m[0].Mark || o.styled != o.style {
+	if o.shown == nil || was.Mark != m[0].Mark || o.styled != o.style {
 		if err := o.paint.icon(o.style, m[0].Mark); err != nil {
 			return err
 		}
 	}
-	if !o.drawn || was.Tooltip != m[0].Tooltip {
+	if o.shown == nil || was.Tooltip != m[0].Tooltip {
 		if err := o.paint.tooltip(m[0].Tooltip); err != nil {
 			return err
 		}
 	}
-	o.shown, o.styled, o.drawn = m, o.style, true
+	o.shown, o.styled = m, o.style
 	return nil
 }
 

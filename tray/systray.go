@@ -1,6 +1,7 @@
 package tray
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 
@@ -16,8 +17,8 @@ const isDBus = runtime.GOOS != "windows" && runtime.GOOS != "darwin"
 // compare and each repaints, so it must only be given what changed; they are
 // not safe beside each other, so only the owner calls it.
 type desktop struct {
-	ended      <-chan struct{}     // closed when nobody receives clicks any more
-	lost       <-chan struct{}     // closed when the bus is gone
+	ended      <-chan struct{} // closed when nobody receives clicks any more
+	bus        *bus
 	own        ownMenu             // nil where the menu is the library's
 	items      []*systray.MenuItem // of the library's menu; nil for separators
 	listening  []bool
@@ -34,7 +35,7 @@ type ownMenu interface {
 
 // newDesktop returns a painter that hands on clicks until ended is closed.
 func newDesktop(ended <-chan struct{}, b *bus) *desktop {
-	d := &desktop{ended: ended, lost: b.lost(), clicks: make(chan int, 8), menuEvents: make(chan menuEvent, 8)}
+	d := &desktop{ended: ended, bus: b, clicks: make(chan int, 8), menuEvents: make(chan menuEvent, 8)}
 	d.own = b.newMenu(ended, d.clicks, d.menuEvents)
 	return d
 }
@@ -44,10 +45,8 @@ func newDesktop(ended <-chan struct{}, b *bus) *desktop {
 //
 // On D-Bus the menu is made before the item is on the bus: that costs no
 // signal, and the library cannot lose the first icon and title, which it does
-// now and then when they are set while it exports its properties. settled is
-// closed when the item is there with our menu; the library answers nobody who
-// asks for the menu before the function returns that waits for that.
-func (d *desktop) run(settled <-chan struct{}, prepare, start func()) (err error) {
+// now and then when they are set while it exports its properties.
+func (d *desktop) run(ctx context.Context, prepare, start func()) (err error) {
 	// The library has no errors to return. When the bus dies while it
 	// connects, it panics at its end.
 	defer func() {
@@ -58,17 +57,14 @@ func (d *desktop) run(settled <-chan struct{}, prepare, start func()) (err error
 	go d.awaitOpening()
 	if isDBus {
 		prepare()
-		systray.Run(func() {
-			select {
-			case <-settled:
-			case <-d.ended:
-			case <-d.lost:
-			}
-			start()
-		}, nil)
-		return nil
 	}
-	systray.Run(func() { prepare(); start() }, nil)
+	systray.Run(func() {
+		if !isDBus {
+			prepare()
+		}
+		d.bus.settle(ctx)
+		start()
+	}, nil)
 	return nil
 }
 
@@ -186,7 +182,7 @@ func (d *desktop) tooltip(text string) error {
 func (d *desktop) call(f func()) (err error) {
 	lost := func() error { return fmt.Errorf("change the tray: %w", ErrBusLost) }
 	select {
-	case <-d.lost:
+	case <-d.bus.lost():
 		return lost()
 	default:
 	}

@@ -129,17 +129,16 @@ func (t *Tray) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	desk := newDesktop(ctx.Done(), bus)
-	settled := bus.settled(ctx)
 	o := &owner{
 		opts: t.opts, paint: desk, now: time.Now, style: t.opts.Style,
 		snapshots: snapshots, styles: styles, redraws: t.redraws,
-		clicks: desk.clicks, menuEvents: desk.menuEvents, settled: settled, lost: bus.lost(),
+		clicks: desk.clicks, menuEvents: desk.menuEvents, lost: bus.lost(),
 	}
 	go bus.watchHost(ctx, t.opts.Log, t.opts.Tell)
 
 	var first error
 	started, done := make(chan struct{}), make(chan error, 1)
-	err = desk.run(settled, func() { first = o.first() }, func() {
+	err = desk.run(ctx, func() { first = o.first() }, func() {
 		close(started)
 		go func() {
 			if first == nil {
