@@ -4,7 +4,6 @@ package tray
 
 import (
 	"bytes"
-	"fmt"
 	"image/color"
 	"image/png"
 	"slices"
@@ -184,65 +183,6 @@ func TestQuietMachineIsSilentOnTheBus(t *testing.T) {
 	if want := []string{menuIface + ".ItemsPropertiesUpdated", menuIface + ".LayoutUpdated"}; !slices.Equal(got, want) {
 		t.Errorf("signals\n%s, want\n%s", got, want)
 	}
-}
-
-func TestSizes(t *testing.T) {
-	h, c, sender := served(t, snapshot())
-	entries := func() (n int, more bool) {
-		for _, l := range h.Lines(t, sender) {
-			if strings.Contains(l.Label, " - ") {
-				n++
-			}
-			more = more || l.Label == fmt.Sprintf("and %d more: lamplighter status", 300-listLines)
-		}
-		return n, more
-	}
-	stops := func() (n int, more string) {
-		for _, top := range h.Lines(t, sender) {
-			if top.Label != "Stop" {
-				continue
-			}
-			for _, l := range top.Lines {
-				if strings.Contains(l.Label, " - ") {
-					n++
-				} else {
-					more = l.Label
-				}
-			}
-		}
-		return n, more
-	}
-	for _, size := range []int{1, 40, 300, 40, 0} {
-		var list []monitor.Instance
-		for i := range size {
-			list = append(list, liveNow(24282+i, fmt.Sprintf("project-%03d", i)))
-		}
-		c.send(t, snapshot(list...))
-		waitFor(t, fmt.Sprint(size, " instances"), func() bool {
-			n, more := entries()
-			return n == min(size, listLines) && more == (size == 300)
-		})
-		waitFor(t, fmt.Sprint(size, " instances to stop"), func() bool {
-			n, more := stops()
-			want := ""
-			if size > listLines {
-				want = fmt.Sprintf("and %d more: lamplighter stop", size-listLines)
-			}
-			return n == min(size, listLines) && more == want
-		})
-		var last string
-		for _, l := range h.Lines(t, sender) {
-			if strings.Contains(l.Label, " - ") {
-				if l.Label <= last {
-					t.Errorf("%q stands behind %q", l.Label, last)
-				}
-				last = l.Label
-			}
-		}
-	}
-	h.Find(t, sender, "No servers yet")
-	h.Find(t, sender, "Start your assistant")
-	waitFor(t, "the unlit lantern", func() bool { return showsIcon(h, t, sender, "auto", "") })
 }
 
 func TestHostileNames(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/view"
@@ -21,10 +20,6 @@ import (
 // real bus run the tray in a child of the test binary: snapshots come in as
 // lines of JSON (or "style NAME"), orders and log lines go out.
 const childEnv = "LAMPLIGHTER_TEST_TRAY_CHILD"
-
-// childPolicies makes the child offer what the policies can be told, and say how
-// much was given back.
-const childPolicies = childEnv + "_POLICIES=1"
 
 // childLogin makes the child offer to start at login, which is off at first.
 const childLogin = childEnv + "_LOGIN=1"
@@ -93,9 +88,6 @@ func runChild() int {
 	opts := Options{
 		Source: source, Orders: actions, Version: "1.2.3", Style: os.Getenv(childEnv),
 		Log: slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	}
-	if name, value, _ := strings.Cut(childPolicies, "="); os.Getenv(name) == value {
-		opts.GivenBack = func() (uint64, time.Time) { return 3_210 * megabyte, time.Now().AddDate(0, 0, -2) }
 	}
 	if name, value, _ := strings.Cut(childLogin, "="); os.Getenv(name) == value {
 		opts.AtLogin = func() (on, can bool) { return actions.login.Load(), true }
