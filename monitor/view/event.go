@@ -7,47 +7,24 @@ import (
 	"lamplighter/monitor"
 )
 
+// eventWords name what happened, where the name of its kind does not.
+var eventWords = map[monitor.EventKind]string{
+	monitor.EventZombieDetected:     "needs attention",
+	monitor.EventStopRefused:        "not ended",
+	monitor.EventAsked:              "asked to end",
+	monitor.EventForceKilled:        "force-killed",
+	monitor.EventShutdownPlanned:    "will shut down",
+	monitor.EventPlanDropped:        "goes on",
+	monitor.EventWorkspaceTreeEnded: "tree removed",
+	monitor.EventPolicyRefused:      "left alone",
+}
+
 // EventWords names what happened.
 func EventWords(k monitor.EventKind) string {
-	switch k {
-	case monitor.EventProjectActivated:
-		return "project activated"
-	case monitor.EventZombieDetected:
-		return "needs attention"
-	case monitor.EventHeartbeatRestored:
-		return "heartbeat restored"
-	case monitor.EventLanguageServer:
-		return "language server restarted"
-	case monitor.EventStopOrdered:
-		return "stop ordered"
-	case monitor.EventStopRefused:
-		return "not ended"
-	case monitor.EventAsked:
-		return "asked to end"
-	case monitor.EventForceKilled:
-		return "force-killed"
-	case monitor.EventStopFailed:
-		return "stop failed"
-	case monitor.EventShutdownPlanned:
-		return "will shut down"
-	case monitor.EventPlanDropped:
-		return "goes on"
-	case monitor.EventWorkspaceTreeEnded:
-		return "tree removed"
-	case monitor.EventWorkspaceLeft:
-		return "workspace left"
-	case monitor.EventWorkspaceCreated, monitor.EventWorkspaceKept, monitor.EventWorkspaceCompleted, monitor.EventWorkspaceArchived, monitor.EventWorkspaceRestored, monitor.EventWorkspaceRemoved:
-		return strings.Replace(string(k), "_", " ", 1)
-	case monitor.EventPolicyRefused:
-		return "left alone"
-	case monitor.EventPoliciesPaused:
-		return "policies paused"
-	case monitor.EventPoliciesResumed:
-		return "policies resumed"
-	case monitor.EventRuleSwitched:
-		return "rule switched"
+	if words, known := eventWords[k]; known {
+		return words
 	}
-	return monitor.Clean(string(k))
+	return monitor.Clean(strings.ReplaceAll(string(k), "_", " "))
 }
 
 // EventMark is the state that an event leads to; "" for none.

@@ -283,16 +283,12 @@ func causeWords(c monitor.Cause) string {
 	switch c {
 	case monitor.CauseSuspected:
 		return "suspected orphan"
-	case monitor.CauseLanguageServer:
-		return "language server"
-	case monitor.CauseNoDashboard:
-		return "no dashboard"
 	case monitor.CauseQueue:
 		return "calls wait"
 	case monitor.CauseFailing:
 		return "calls fail"
 	}
-	return monitor.Clean(string(c))
+	return monitor.Clean(strings.ReplaceAll(string(c), "_", " "))
 }
 
 // tellsReason reports whether a server is not plainly live. A Serena is expected
