@@ -149,9 +149,8 @@ func TestQuietMachineIsSilentOnTheBus(t *testing.T) {
 			return nil
 		}
 	}
-	// The last things of the start are the layout with the submenus, which is
-	// announced before they can be read, and the icon and its tooltip once more,
-	// which come before another snapshot is shown.
+	// The last thing of the start is the layout with the submenus, which is announced
+	// before they can be read.
 	waitFor(t, "the submenus", func() bool { return h.Under(t, sender, "Stop") != "" })
 	alpha.Busy = ptr(true) // one title, here and under Stop
 	c.send(t, snapshot(alpha))

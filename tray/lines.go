@@ -25,7 +25,7 @@ type line struct {
 	Opens bool   // it opens a submenu
 
 	Title     string
-	Tooltip   string // may have several lines; only macOS shows it
+	Tooltip   string // of the icon; beside a line only macOS shows one
 	Mark      icons.Mark
 	Checkable bool
 	Checked   bool
@@ -155,7 +155,7 @@ func hold(shown, next menu, runs map[view.ID]bool) menu {
 
 // ended is the line of something that has gone while the menu was open.
 func (l line) ended() line {
-	l.Title, l.Tooltip, l.Disabled, l.Action = l.Ended, "", true, action{}
+	l.Title, l.Disabled, l.Action = l.Ended, true, action{}
 	if l.Mark != icons.None {
 		l.Mark = icons.Ended
 	}

@@ -82,7 +82,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	m.submenu(line{Key: "restart", Title: "Restart"}, padded(restartEntries(list, orders), restartLines, line{}))
 	m.submenu(line{Key: "stop", Title: "Stop"}, padded(append(groups(snap.Policy), stops...), stopLines, line{}))
 	m.add(login(opts.Login), line{Key: "about", Title: "About Lamplighter " + monitor.Clean(opts.Version), Disabled: true})
-	m.add(line{Key: "quit", Title: quit(snap.Totals()), Tooltip: "Servers that others started go on running.", Action: action{Order: view.Order{Verb: view.Quit}}})
+	m.add(line{Key: "quit", Title: quit(snap.Totals()), Action: action{Order: view.Order{Verb: view.Quit}}})
 	return m, said
 }
 

@@ -238,30 +238,6 @@ Quit Lamplighter (servers go on) -> quit
 	}
 }
 
-func TestTooltipTellsReasonClientAndRoot(t *testing.T) {
-	got := menuAt(snapshot(serena(2, "alpha", 0, 0)), menuOptions{}).of(view.Open)[0].Tooltip
-	want := "client Claude Code\n/home/u/alpha"
-	if got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	managed := with(serena(2, "alpha", 0, 0), func(in *monitor.Instance) { in.Managed, in.Client.Name = true, "cu\nrl" })
-	want = "managed, for cu rl\n/home/u/alpha"
-	if got := menuAt(snapshot(managed), menuOptions{}).of(view.Open)[0].Tooltip; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	plan := func(in *monitor.Instance) {
-		in.Plan = monitor.Plan{ShutdownAt: noon.Add(4 * time.Minute), Reason: "no call\nfor 30 min", KeptUntil: noon.Add(time.Hour)}
-	}
-	want = "stops at 12:04\nno call for 30 min\nclient Claude Code\n/home/u/alpha"
-	if got := menuAt(snapshot(with(serena(2, "alpha", 0, 0), plan)), menuOptions{}).of(view.Open)[0].Tooltip; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	announced := with(serena(2, "alpha", 0, 0), func(in *monitor.Instance) { in.Recognised = false })
-	if got := menuAt(snapshot(announced), menuOptions{}).of(view.Open)[0].Tooltip; !strings.Contains(got, "it registered itself, so it is shown, and never ended") {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestEscape(t *testing.T) {
 	for goos, want := range map[string]string{"linux": "a__b&c", "freebsd": "a__b&c", "windows": "a_b&&c", "darwin": "a_b&c"} {
 		if got := escape(goos, "a_b&c"); got != want {
@@ -346,10 +322,6 @@ func TestSharedServers(t *testing.T) {
 	}
 	if want := "24284 - alpha · 3 clients: Claude Code ×2, Codex"; titles(m.of(view.Restart)) != want {
 		t.Errorf("%q, want %q", titles(m.of(view.Restart)), want)
-	}
-	const tooltip = "no request for 10 min; wakes at the next request\n1 client: Claude Code\nsaves 108 MB\n/home/u/beta"
-	if got := m.line("open " + parked.ID()).Tooltip; got != tooltip {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -2,7 +2,6 @@ package tray
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"lamplighter/icons"
@@ -47,7 +46,7 @@ func serverLines(all []*view.Server, orders orders, now time.Time, figure func(i
 		list = append(list, line{Key: "more", Title: fmt.Sprintf("and %d more: lamplighter status", over), Action: openPage})
 	}
 	for _, c := range children[:min(len(children), room)] {
-		list = append(list, line{Key: fmt.Sprintf("children %d", c.Client.PID), Title: monitor.Shorten(c.Words, labelColumns), Tooltip: monitor.Shorten(c.Names, tooltipColumns), Action: openPage})
+		list = append(list, line{Key: fmt.Sprintf("children %d", c.Client.PID), Title: monitor.Shorten(c.Words, labelColumns), Action: openPage})
 	}
 	if stopOver > 0 {
 		stops = append(stops, line{Key: "more to stop", Title: fmt.Sprintf("and %d more: lamplighter stop", stopOver), Disabled: true})
@@ -128,21 +127,6 @@ func entry(s *view.Server, orders orders, memory string, now time.Time) line {
 	}
 	l := serverLine(s, view.Open, labelColumns, words...)
 	l.Mark = icons.Mark(s.State)
-	lines := slices.Clone(s.Words.Why)
-	if next := s.NextAt(now); next != nil {
-		lines = append(lines, next.Draw(now), next.Why)
-	}
-	if s.SharedBy == nil { // else they are named above
-		lines = append(lines, s.Loser(tooltipColumns, tooltipColumns))
-	}
-	for _, text := range append(lines, view.Value(s.ProjectRoot)) {
-		if text = monitor.Shorten(monitor.Clean(text), tooltipColumns); text != "" {
-			if l.Tooltip != "" {
-				l.Tooltip += "\n"
-			}
-			l.Tooltip += text
-		}
-	}
 	return l
 }
 

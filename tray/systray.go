@@ -134,10 +134,6 @@ func (d *desktop) change(c change) {
 	if fresh || was.Title != now.Title {
 		item.SetTitle(escape(runtime.GOOS, now.Title))
 	}
-	// Elsewhere no line of a menu has a tooltip, and setting it would only repaint.
-	if runtime.GOOS == "darwin" && (fresh || was.Tooltip != now.Tooltip) {
-		item.SetTooltip(now.Tooltip)
-	}
 	if now.Mark != icons.None && (fresh || was.Mark != now.Mark) {
 		item.SetIcon(icons.Item(string(now.Mark)))
 	}

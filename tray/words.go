@@ -22,7 +22,6 @@ const (
 	refusedColumns = 20 // that instance at least, where it is said why it was not ended
 	detailColumns  = 13 // what is shown of its detail at least, with what joins it, else nothing
 	warningColumns = 70
-	tooltipColumns = 120 // per line
 )
 
 // megabyte is what people and desktops mean by MB.
