@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"os"
 	"slices"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -64,19 +63,14 @@ func (p procfs) ends(all []tcpSocket, status string, pids []int) (ends []tcpEnd,
 func (p procfs) holders(pids []int, wanted map[uint32]bool) (map[uint32][]int, error) {
 	owners := make(map[uint32][]int)
 	buf := make([]byte, 4096)
-	var link [64]byte
 	for _, pid := range pids {
 		dir, err := openAt(unix.AT_FDCWD, p.path(pid, "/fd"), unix.O_RDONLY|unix.O_DIRECTORY)
 		if err == nil {
-			err = numbers(dir, buf, func(fd int) {
-				n, err := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
-				if err != nil {
-					return
-				}
-				kind, inode, ok := parseEndLink(link[:n])
-				if ok && kind == SocketPair && wanted[uint32(inode)] && !slices.Contains(owners[uint32(inode)], pid) {
+			err = links(dir, buf, func(_ int, kind LinkKind, inode uint64) error {
+				if kind == SocketPair && wanted[uint32(inode)] && !slices.Contains(owners[uint32(inode)], pid) {
 					owners[uint32(inode)] = append(owners[uint32(inode)], pid)
 				}
+				return nil
 			})
 			unix.Close(dir)
 		}

@@ -47,26 +47,27 @@ func (p procfs) openAs(id monitor.Identity) (opened, error) {
 
 // ends lists the pipes without a name and the sockets that a process has open,
 // sorted by descriptor.
-func (o opened) ends() ([]end, error) {
+func (o opened) ends() (list []end, err error) {
 	dir, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
-	if err != nil {
-		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
-	}
-	defer unix.Close(dir)
-	var list []end
-	var failed error
-	err = numbers(dir, make([]byte, 4096), func(fd int) {
-		e, ok, err := o.end(dir, fd)
-		// A descriptor that was closed meanwhile is none.
-		if err != nil && !errors.Is(err, unix.ENOENT) && failed == nil {
-			failed = err
-		}
-		if ok {
-			list = append(list, e)
-		}
-	})
 	if err == nil {
-		err = failed
+		defer unix.Close(dir)
+		err = links(dir, make([]byte, 4096), func(fd int, kind LinkKind, inode uint64) error {
+			e := end{fd: fd, kind: kind, inode: inode, access: unix.O_RDWR}
+			if kind == Pipe {
+				var info [512]byte
+				b, err := readAt(o.dir, "fdinfo/"+strconv.Itoa(fd), info[:])
+				if err != nil {
+					return err
+				}
+				flags, ok := parseFlags(b)
+				if !ok {
+					return fmt.Errorf("descriptor %d: no flags in %.60q", fd, b)
+				}
+				e.access = int(flags & unix.O_ACCMODE)
+			}
+			list = append(list, e)
+			return nil
+		})
 	}
 	if err != nil {
 		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
@@ -75,31 +76,27 @@ func (o opened) ends() ([]end, error) {
 	return list, nil
 }
 
-// end looks at one descriptor, dir being the process's fd directory.
-func (o opened) end(dir, fd int) (end, bool, error) {
-	var buf [64]byte
-	n, err := unix.Readlinkat(dir, strconv.Itoa(fd), buf[:])
-	if err != nil {
-		return end{}, false, err
-	}
-	kind, inode, ok := parseEndLink(buf[:n])
-	if !ok {
-		return end{}, false, nil
-	}
-	e := end{fd: fd, kind: kind, inode: inode, access: unix.O_RDWR}
-	if kind == Pipe {
-		var info [512]byte
-		b, err := readAt(o.dir, "fdinfo/"+strconv.Itoa(fd), info[:])
-		if err != nil {
-			return end{}, false, err
+// links calls add with each pipe without a name and each socket of a process, dir being
+// its fd directory.
+func links(dir int, buf []byte, add func(fd int, kind LinkKind, inode uint64) error) error {
+	var link [64]byte
+	var failed error
+	err := numbers(dir, buf, func(fd int) {
+		n, err := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
+		if err == nil {
+			if kind, inode, ok := parseEndLink(link[:n]); ok {
+				err = add(fd, kind, inode)
+			}
 		}
-		flags, ok := parseFlags(b)
-		if !ok {
-			return end{}, false, fmt.Errorf("descriptor %d: no flags in %.60q", fd, b)
+		// A descriptor that was closed meanwhile is none.
+		if err != nil && !errors.Is(err, unix.ENOENT) && failed == nil {
+			failed = err
 		}
-		e.access = int(flags & unix.O_ACCMODE)
+	})
+	if err == nil {
+		err = failed
 	}
-	return e, true, nil
+	return err
 }
 
 // endsHeldBy is ends of a process that is still the one that is meant and runs.
