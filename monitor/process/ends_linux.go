@@ -245,10 +245,8 @@ func Descriptors(id monitor.Identity) ([]Descriptor, error) {
 			list = append(list, Descriptor{File: f.label()})
 		}
 	}
-	var sockets unixSockets
-	defer sockets.close()
 	for _, e := range all {
-		d, ok, err := o.descriptor(e, &sockets)
+		d, ok, err := o.descriptor(e)
 		if err != nil && !errors.Is(err, errMoved) {
 			return nil, err
 		}
@@ -259,7 +257,7 @@ func Descriptors(id monitor.Identity) ([]Descriptor, error) {
 	return list, nil
 }
 
-func (o opened) descriptor(e end, sockets *unixSockets) (Descriptor, bool, error) {
+func (o opened) descriptor(e end) (Descriptor, bool, error) {
 	d := Descriptor{FD: e.fd, Kind: e.kind, Inode: e.inode, Reads: e.reads(), Writes: e.writes()}
 	if e.kind == Pipe {
 		if d.Reads && d.Writes {
@@ -269,7 +267,7 @@ func (o opened) descriptor(e end, sockets *unixSockets) (Descriptor, bool, error
 		d.Deserted, err = o.deserted(e)
 		return d, err == nil, err
 	}
-	s, ok, err := sockets.pair(e.inode)
+	s, ok, err := pairOf(e.inode)
 	d.Peer, d.Deserted = uint64(s.peer), s.closed()
 	return d, ok, err
 }
@@ -292,8 +290,6 @@ func (f file) label() string {
 // of servers may not be looked at, errors.ErrUnsupported where the kernel does not
 // tell about its sockets. With an error nothing is known.
 func (localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
-	var sockets unixSockets
-	defer sockets.close()
 	var unknown error
 	for _, id := range servers {
 		ends, err := endsHeldBy(id)
@@ -304,7 +300,7 @@ func (localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
 			if e.kind != SocketPair {
 				continue
 			}
-			s, _, err := sockets.lookup(e.inode)
+			s, _, err := unixSocketOf(e.inode)
 			if s.named || err != nil {
 				return s.named, err
 			}

@@ -146,32 +146,28 @@ func TestUnixSockets(t *testing.T) {
 	}
 
 	before := openDescriptors(t)
-	var u unixSockets
-	s, ok, err := u.lookup(inodeOf(pair[0]))
+	s, ok, err := unixSocketOf(inodeOf(pair[0]))
 	if !ok || err != nil || !s.stream || s.named || s.closed() || uint64(s.peer) != inodeOf(pair[1]) {
 		t.Errorf("a pair: %+v, %v, %v", s, ok, err)
 	}
-	if s, ok, err := u.lookup(fileOf(tcp)); ok || err != nil {
+	if s, ok, err := unixSocketOf(fileOf(tcp)); ok || err != nil {
 		t.Errorf("of the internet: %+v, %v", s, err)
 	}
-	if s, ok, err := u.lookup(fileOf(waiting.(*net.UnixConn))); !ok || err != nil || s.closed() || s.peer != 0 {
+	if s, ok, err := unixSocketOf(fileOf(waiting.(*net.UnixConn))); !ok || err != nil || s.closed() || s.peer != 0 {
 		t.Errorf("connected, not accepted: %+v, %v, %v", s, ok, err)
 	}
-	if s, ok, err := u.lookup(fileOf(named.(*net.UnixListener))); !ok || err != nil || !s.named || s.stream {
+	if s, ok, err := unixSocketOf(fileOf(named.(*net.UnixListener))); !ok || err != nil || !s.named || s.stream {
 		t.Errorf("listening: %+v, %v, %v", s, ok, err)
 	}
 	for _, none := range []uint64{0, 1 << 40} {
-		if _, ok, err := u.lookup(none); ok || err != nil {
+		if _, ok, err := unixSocketOf(none); ok || err != nil {
 			t.Errorf("inode %d: %v, %v", none, ok, err)
 		}
 	}
-	u.close()
 	unix.Close(pair[1])
-	u = unixSockets{}
-	if s, ok, err := u.lookup(inodeOf(pair[0])); !ok || err != nil || !s.closed() {
+	if s, ok, err := unixSocketOf(inodeOf(pair[0])); !ok || err != nil || !s.closed() {
 		t.Errorf("its peer is closed: %+v, %v, %v", s, ok, err)
 	}
-	u.close()
 	if after := openDescriptors(t); after != before-1 {
 		t.Errorf("%d descriptors, before %d", after, before)
 	}

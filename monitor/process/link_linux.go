@@ -48,15 +48,13 @@ func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pi
 	if (len(own.in) == 0 || len(own.out) == 0) && !own.sockets() {
 		return Info{}, monitor.Pipe{}, false, nil // so that none is read who may have thousands of descriptors
 	}
-	var sockets unixSockets
-	defer sockets.close()
 	for above := 0; ; above++ {
 		theirs, err := endsHeldBy(candidate.Identity)
 		if above > 0 && (errors.Is(err, ErrGone) || errors.Is(err, fs.ErrPermission)) {
 			break
 		}
 		if err == nil {
-			link, found, err = own.linkWith(theirs, &sockets)
+			link, found, err = own.linkWith(theirs)
 		}
 		if found || err != nil {
 			return candidate, link, found, err
@@ -74,10 +72,10 @@ func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pi
 }
 
 // linkWith finds the link with a process that has theirs open.
-func (s streams) linkWith(theirs []end, sockets *unixSockets) (monitor.Pipe, bool, error) {
+func (s streams) linkWith(theirs []end) (monitor.Pipe, bool, error) {
 	met := func(list []end, opposite func(end) bool) (ends []monitor.PipeEnd, err error) {
 		for _, e := range list {
-			l, ok, err := meet(e, s.all, theirs, opposite, sockets)
+			l, ok, err := meet(e, s.all, theirs, opposite)
 			if err != nil {
 				return nil, err
 			}
@@ -107,12 +105,12 @@ func (s streams) linkWith(theirs []end, sockets *unixSockets) (monitor.Pipe, boo
 
 // meet finds the opposite of an end, which is one of ours, among those of
 // another process.
-func meet(e end, ours, theirs []end, opposite func(end) bool, sockets *unixSockets) (monitor.PipeEnd, bool, error) {
+func meet(e end, ours, theirs []end, opposite func(end) bool) (monitor.PipeEnd, bool, error) {
 	if e.kind == Pipe {
 		ok := slices.ContainsFunc(theirs, func(o end) bool { return o.kind == Pipe && o.inode == e.inode && opposite(o) })
 		return monitor.PipeEnd{Inode: e.inode}, ok, nil
 	}
-	s, ok, err := sockets.pair(e.inode)
+	s, ok, err := pairOf(e.inode)
 	if !ok || err != nil {
 		return monitor.PipeEnd{}, false, err
 	}
@@ -122,7 +120,7 @@ func meet(e end, ours, theirs []end, opposite func(end) bool, sockets *unixSocke
 		return monitor.PipeEnd{}, false, nil
 	}
 	// A peer with a name is a service that the process has connected to.
-	peer, ok, err := sockets.lookup(uint64(s.peer))
+	peer, ok, err := unixSocketOf(uint64(s.peer))
 	return monitor.PipeEnd{Inode: e.inode, Peer: uint64(s.peer)}, ok && !peer.named, err
 }
 
@@ -244,28 +242,17 @@ func (o opened) nullInput(all []end) (bool, error) {
 // has closed says nothing about a client that still holds the other: that link is
 // not closed.
 func (e localEnds) Closed(l monitor.Pipe) (bool, error) {
-	return e.look(func(o opened, sockets *unixSockets) (bool, error) { return o.closed(l, sockets) })
-}
-
-// look asks something about the descriptors of the server.
-func (e localEnds) look(ask func(opened, *unixSockets) (bool, error)) (bool, error) {
 	o, err := system().openAs(e.server)
 	if err != nil {
 		return false, err
 	}
 	defer o.close()
-	var sockets unixSockets
-	defer sockets.close()
-	return ask(o, &sockets)
-}
-
-func (o opened) closed(l monitor.Pipe, sockets *unixSockets) (bool, error) {
 	all, err := o.ends()
 	if err != nil {
 		return false, err
 	}
-	in, errIn := o.over(l.In, all, unix.O_RDONLY, sockets)
-	out, errOut := o.over(l.Out, all, unix.O_WRONLY, sockets)
+	in, errIn := o.over(l.In, all, unix.O_RDONLY)
+	out, errOut := o.over(l.Out, all, unix.O_WRONLY)
 	unheldIn, unheldOut := errors.Is(errIn, ErrUnheld), errors.Is(errOut, ErrUnheld)
 	switch {
 	case errIn != nil && !unheldIn:
@@ -281,7 +268,7 @@ func (o opened) closed(l monitor.Pipe, sockets *unixSockets) (bool, error) {
 }
 
 // over reports whether one direction is closed at the other end.
-func (o opened) over(l monitor.PipeEnd, all []end, access int, sockets *unixSockets) (bool, error) {
+func (o opened) over(l monitor.PipeEnd, all []end, access int) (bool, error) {
 	kind := Pipe
 	if l.Peer != 0 {
 		kind = SocketPair
@@ -298,7 +285,7 @@ func (o opened) over(l monitor.PipeEnd, all []end, access int, sockets *unixSock
 	if kind == Pipe {
 		return o.deserted(all[i])
 	}
-	s, ok, err := sockets.lookup(l.Inode)
+	s, ok, err := unixSocketOf(l.Inode)
 	if err != nil {
 		return false, err
 	}
@@ -323,55 +310,58 @@ func (o opened) over(l monitor.PipeEnd, all []end, access int, sockets *unixSock
 // The error is ErrGone when the server has ended, fs.ErrPermission when it may
 // not be looked at.
 func (e localEnds) Abandoned() (bool, error) {
-	return e.look(func(o opened, sockets *unixSockets) (bool, error) {
-		s, err := o.streams()
-		if err != nil || len(s.in) == 0 || len(s.out) == 0 {
+	o, err := system().openAs(e.server)
+	if err != nil {
+		return false, err
+	}
+	defer o.close()
+	s, err := o.streams()
+	if err != nil || len(s.in) == 0 || len(s.out) == 0 {
+		return false, err
+	}
+	if s.moved || s.sockets() {
+		// A socket that we cannot ask about may be the client's.
+		if err := knowsSockets(o.pid); err != nil {
 			return false, err
 		}
-		if s.moved || s.sockets() {
-			// A socket that we cannot ask about may be the client's.
-			if err := knowsSockets(o.pid); err != nil {
+	}
+	var below []end
+	if s.moved {
+		tree, err := Tree(e.server)
+		if err != nil {
+			return false, err
+		}
+		for _, p := range tree[1:] {
+			ends, _ := endsHeldBy(p.Identity) // of those that we may look at
+			below = append(below, ends...)
+		}
+	}
+	for _, direction := range [][]end{s.in, s.out} {
+		deserted := false
+		for _, e := range direction {
+			closed, open, err := o.ask(e, s.all, below)
+			if open || err != nil {
 				return false, err
 			}
+			deserted = deserted || closed
 		}
-		var below []end
-		if s.moved {
-			tree, err := Tree(e.server)
-			if err != nil {
-				return false, err
-			}
-			for _, p := range tree[1:] {
-				ends, _ := endsHeldBy(p.Identity) // of those that we may look at
-				below = append(below, ends...)
-			}
+		if !deserted {
+			return false, nil
 		}
-		for _, direction := range [][]end{s.in, s.out} {
-			deserted := false
-			for _, e := range direction {
-				closed, open, err := o.ask(e, s.all, below, sockets)
-				if open || err != nil {
-					return false, err
-				}
-				deserted = deserted || closed
-			}
-			if !deserted {
-				return false, nil
-			}
-		}
-		return true, nil
-	})
+	}
+	return true, nil
 }
 
 // ask reports whether everybody has closed the other end of a pipe or socket,
 // or somebody that is not below the process holds it. Neither is so for a
 // socket of another kind, a service, and for what it connects with itself.
-func (o opened) ask(e end, own, below []end, sockets *unixSockets) (closed, open bool, err error) {
+func (o opened) ask(e end, own, below []end) (closed, open bool, err error) {
 	if e.kind == Pipe {
 		closed, err = o.deserted(e)
 		isOther := func(b end) bool { return b.kind == Pipe && b.inode == e.inode && b.access != e.access }
 		return closed, !closed && !slices.ContainsFunc(below, isOther), err
 	}
-	s, ok, err := sockets.pair(e.inode)
+	s, ok, err := pairOf(e.inode)
 	if !ok || err != nil {
 		return false, false, err
 	}
@@ -379,6 +369,6 @@ func (o opened) ask(e end, own, below []end, sockets *unixSockets) (closed, open
 	if s.closed() || slices.ContainsFunc(own, isPeer) {
 		return s.closed(), false, nil
 	}
-	peer, _, err := sockets.lookup(uint64(s.peer))
+	peer, _, err := unixSocketOf(uint64(s.peer))
 	return false, !peer.named && !slices.ContainsFunc(below, isPeer), err
 }

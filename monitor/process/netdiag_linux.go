@@ -270,51 +270,44 @@ func (s unixSocket) closed() bool {
 	return s.paired && s.peer == 0 && (!s.known || s.shutdown == shutdownForBoth)
 }
 
-// unixSockets asks about unix sockets by inode. The zero value is ready for use.
-type unixSockets struct{ diag *diagSocket }
-
-func (u *unixSockets) close() {
-	if u.diag != nil {
-		u.diag.close()
-	}
-}
-
-// lookup asks about one socket; false means that it is of another kind, or in
-// another network namespace. The error wraps errors.ErrUnsupported where the kernel
-// does not list unix sockets (CONFIG_UNIX_DIAG).
-func (u *unixSockets) lookup(inode uint64) (unixSocket, bool, error) {
+// unixSocketOf asks about a unix socket by its inode; false means that it is of
+// another kind, or in another network namespace. The error wraps
+// errors.ErrUnsupported where the kernel does not list unix sockets
+// (CONFIG_UNIX_DIAG).
+func unixSocketOf(inode uint64) (unixSocket, bool, error) {
 	if inode == 0 || inode > math.MaxUint32 { // a peer that has not accepted yet; no inode of a socket
 		return unixSocket{}, false, nil
 	}
-	if u.diag == nil {
-		d, err := openDiag()
-		if err != nil {
-			return unixSocket{}, false, err
-		}
-		u.diag = d
-		if err := u.lists(); err != nil {
-			d.close()
-			u.diag = nil
-			return unixSocket{}, false, err
-		}
+	d, err := openDiag()
+	if err != nil {
+		return unixSocket{}, false, err
 	}
-	answers, _, err := u.diag.ask(unixQuestion{
-		Family: unix.AF_UNIX, States: ^uint32(0), Inode: uint32(inode), Show: unixShowName | unixShowPeer, Cookie: anyCookie,
+	defer d.close()
+	s, ok, err := d.unixSocket(uint32(inode))
+	if !ok && err == nil {
+		err = d.listsUnix()
+	}
+	return s, ok, err
+}
+
+func (d *diagSocket) unixSocket(inode uint32) (unixSocket, bool, error) {
+	answers, _, err := d.ask(unixQuestion{
+		Family: unix.AF_UNIX, States: ^uint32(0), Inode: inode, Show: unixShowName | unixShowPeer, Cookie: anyCookie,
 	}, 0)
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return unixSocket{}, false, fmt.Errorf("asking sock_diag about socket %d: %w", inode, err)
 	}
 	for _, b := range answers {
-		if s, ok := parseUnixDiag(b); ok && uint64(s.inode) == inode {
+		if s, ok := parseUnixDiag(b); ok && s.inode == inode {
 			return s, true, nil
 		}
 	}
 	return unixSocket{}, false, nil
 }
 
-// lists makes sure that "no such socket" means that: a kernel that does not list
+// listsUnix makes sure that "no such socket" means that: a kernel that does not list
 // unix sockets says the same of all of them.
-func (u *unixSockets) lists() error {
+func (d *diagSocket) listsUnix() error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("making a pair of sockets to ask about: %w", err)
@@ -325,15 +318,15 @@ func (u *unixSockets) lists() error {
 	if err := unix.Fstat(pair[0], &st); err != nil {
 		return fmt.Errorf("asking for the inode of a socket: %w", err)
 	}
-	if _, known, err := u.lookup(st.Ino); err != nil || known {
+	if _, known, err := d.unixSocket(uint32(st.Ino)); err != nil || known {
 		return err
 	}
 	return fmt.Errorf("the kernel does not list unix sockets: %w", errors.ErrUnsupported)
 }
 
-// pair asks about a socket that may be one of a pair without names.
-func (u *unixSockets) pair(inode uint64) (unixSocket, bool, error) {
-	s, ok, err := u.lookup(inode)
+// pairOf asks about a socket that may be one of a pair without names.
+func pairOf(inode uint64) (unixSocket, bool, error) {
+	s, ok, err := unixSocketOf(inode)
 	return s, ok && s.stream && s.paired && !s.named, err
 }
 
