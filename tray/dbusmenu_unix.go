@@ -52,14 +52,9 @@ type dbusMenu struct {
 	readers map[dbus.Sender]*time.Timer
 }
 
-const (
-	// readerSettles is how long after its last question a panel that is new
-	// sees the submenus. The answers go out within milliseconds.
-	readerSettles = 150 * time.Millisecond
-	// maxReaders bounds what is remembered of a bus on which somebody asks
-	// again and again under new names. Further ones see everything at once.
-	maxReaders = 1000
-)
+// readerSettles is how long after its last question a panel that is new
+// sees the submenus. The answers go out within milliseconds.
+const readerSettles = 150 * time.Millisecond
 
 // menuLine is a line of the menu with those in its submenu, as GetLayout gives it.
 type menuLine struct {
@@ -243,12 +238,8 @@ func (m *dbusMenu) getLayout(sender dbus.Sender, id, depth int32, names []string
 
 // mayReadAll reports whether a panel may see the submenus. mu is held.
 func (m *dbusMenu) mayReadAll(sender dbus.Sender) bool {
-	wait, known := m.readers[sender]
-	switch {
-	case known:
+	if wait, known := m.readers[sender]; known {
 		return wait == nil
-	case len(m.readers) >= maxReaders:
-		return true
 	}
 	m.readers[sender] = time.AfterFunc(readerSettles, func() {
 		m.mu.Lock()
