@@ -5,13 +5,9 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
-
-	"github.com/shirou/gopsutil/v3/net"
-	"github.com/shirou/gopsutil/v3/process"
 )
 
-// The benchmarks do the same work in two ways: ours, and gopsutil as one would
-// use it without thinking. Their ratio is what counts.
+// How the same compares with gopsutil, app/e2e/bench measures.
 
 func BenchmarkPass(b *testing.B) {
 	crowd(b, 1000)
@@ -36,17 +32,6 @@ func BenchmarkPass(b *testing.B) {
 		for b.Loop() {
 			if _, err := table.Pass(); err != nil {
 				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("gopsutil", func(b *testing.B) {
-		for b.Loop() {
-			all, err := process.Processes()
-			if err != nil {
-				b.Fatal(err)
-			}
-			for _, p := range all {
-				p.Cmdline() // an error means that it has ended
 			}
 		}
 	})
@@ -78,22 +63,11 @@ func servers(b *testing.B, n int) []int {
 
 func BenchmarkListeners(b *testing.B) {
 	pids := servers(b, 100)
-	b.Run("ours", func(b *testing.B) {
-		for b.Loop() {
-			if got, err := Listeners(pids); err != nil || len(got) != len(pids) {
-				b.Fatal(got, err)
-			}
+	for b.Loop() {
+		if got, err := Listeners(pids); err != nil || len(got) != len(pids) {
+			b.Fatal(got, err)
 		}
-	})
-	b.Run("gopsutil", func(b *testing.B) {
-		for b.Loop() {
-			for _, pid := range pids {
-				if _, err := net.ConnectionsPid("tcp", int32(pid)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	})
+	}
 }
 
 func BenchmarkTree(b *testing.B) {
@@ -112,30 +86,12 @@ func BenchmarkTree(b *testing.B) {
 			return err == nil && len(tree) == members
 		})
 	}
-	b.Run("ours", func(b *testing.B) {
-		for b.Loop() {
-			for _, pid := range roots {
-				if tree, err := Tree(identityOf(b, pid)); err != nil || len(tree) != members {
-					b.Fatal(tree, err)
-				}
+	for b.Loop() {
+		for _, pid := range roots {
+			if tree, err := Tree(identityOf(b, pid)); err != nil || len(tree) != members {
+				b.Fatal(tree, err)
 			}
 		}
-	})
-	b.Run("gopsutil", func(b *testing.B) {
-		for b.Loop() {
-			for _, pid := range roots {
-				walkNaively(&process.Process{Pid: int32(pid)})
-			}
-		}
-	})
-}
-
-func walkNaively(p *process.Process) {
-	p.MemoryInfo()
-	p.Times()
-	children, _ := p.Children() // an error means that there are none
-	for _, c := range children {
-		walkNaively(c)
 	}
 }
 
