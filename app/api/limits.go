@@ -21,12 +21,12 @@ const (
 )
 
 // limitsOf shares out descriptors, the number that the process may have open: a
-// sixth for streams, which all listeners share, and for each of the three
-// listeners a quarter for connections, streams included.
+// sixth for streams, which all listeners share, and for each of the four
+// listeners a fifth for connections, streams included.
 func limitsOf(descriptors uint64) limits {
 	return limits{
 		streams:     int(max(min(descriptors/6, mostStreams), 1)),
-		connections: int(max(min(descriptors/4, mostConnections), 2)),
+		connections: int(max(min(descriptors/5, mostConnections), 2)),
 	}
 }
 

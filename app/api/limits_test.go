@@ -13,7 +13,7 @@ import (
 
 func TestLimitsOf(t *testing.T) {
 	for descriptors, want := range map[uint64]limits{
-		0: {1, 2}, 64: {10, 16}, 256: {42, 64}, 1024: {170, 256}, 4096: {256, 384}, 1<<64 - 1: {256, 384},
+		0: {1, 2}, 64: {10, 12}, 256: {42, 51}, 1024: {170, 204}, 4096: {256, 384}, 1<<64 - 1: {256, 384},
 	} {
 		if got := limitsOf(descriptors); got != want {
 			t.Errorf("%d: %+v, want %+v", descriptors, got, want)

@@ -11,7 +11,6 @@ import (
 	"lamplighter/app/share"
 	"lamplighter/app/share/proxy"
 	"lamplighter/app/share/wire"
-	"lamplighter/monitor/serena"
 	"lamplighter/monitor/stop"
 	"lamplighter/monitor/watch"
 )
@@ -41,7 +40,6 @@ type Limits struct {
 	Launch    launch.Limits
 	Share     proxy.Limits
 	Stop      stop.Limits
-	Tray      serena.TrayLimits // of Serena's tray protocol
 	Watch     watch.Limits
 }
 

@@ -1,11 +1,10 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/netip"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
-	"lamplighter/monitor/process"
 	"lamplighter/monitor/registry"
 	"lamplighter/monitor/rules"
 	"lamplighter/monitor/serena"
@@ -105,7 +103,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	handler := b.dashboard(add, parts)
 	desk.web = b.web
 	add("watch", b.model.Serve)
-	b.addSources(add)
+	b.addSources(add, parts)
 	add("settings", b.watchSettings(b.ours.Serve))
 	add("settings of Serena", b.watchSettings(b.serenas.Serve))
 
@@ -183,14 +181,18 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 }
 
 // addSources adds what tells the model of servers besides its own looking.
-func (b *background) addSources(add func(name string, serve func(context.Context) error)) {
-	add("tray protocol", serena.NewTrayEndpoint(serena.TrayOptions{
-		Heard:      func(id monitor.Identity, port int) { b.model.Hint(watch.Hint{PID: id.PID, Port: port}) },
-		OpenViewer: b.opener.viewer,
-		Peer:       ownPeer,
-		Log:        b.log,
-		Limits:     b.Limits.Tray,
-	}).Serve)
+func (b *background) addSources(add func(name string, serve func(context.Context) error), parts api.Parts) {
+	limits := b.Limits.API
+	limits.Retry = cmp.Or(limits.Retry, time.Minute) // servers that find nobody there are found by looking
+	registrations := api.NewWeb(api.WebOptions{
+		Handler: api.TrayHandler(parts, func(pid, port int) { b.model.Hint(watch.Hint{PID: pid, Port: port}) }, b.opener.viewer),
+		Log:     b.log, Limits: limits,
+		Warn:   func(...string) {}, // the log says it, and nothing is lost
+		Serves: "the port for Serena servers", Root: "/",
+		Instead: func() string { return "Serena servers cannot register there, and are found by looking" },
+	})
+	registrations.Set(true, serena.TrayPort)
+	add("tray protocol", registrations.Serve)
 
 	if b.places.SerenaHome == "" {
 		return
@@ -203,19 +205,6 @@ func (b *background) addSources(add func(name string, serve func(context.Context
 		Warn:      func(sentences []string) { b.notices.set(aboutRegistry, sentences...) },
 		Log:       b.log,
 	}).Serve)
-}
-
-// ownPeer refuses a connection whose other end is not ours, or has gone already.
-// Where the system cannot tell, the registration's own checks have to do.
-func ownPeer(local, remote netip.AddrPort) error {
-	ours, err := process.PeerIsOurs(local, remote)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, process.ErrGone):
-		return errors.New("who asks has gone")
-	case err == nil && !ours:
-		return errors.New("another user's program asks")
-	}
-	return nil
 }
 
 // exitInTime ends the process when a part hangs after the order to end.

@@ -1,0 +1,53 @@
+package serena
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+)
+
+// TrayPort is where Serena expects a tray manager, on 127.0.0.1.
+//
+// Source: SerenaPorts.TRAY_MANAGER_PORT and SerenaDashboardTrayManager in
+// serena/dashboard.py, the same from 1.5.3 to 2.1.0.
+const TrayPort = 24224
+
+// ErrNotListening says that a process does not listen on a port, or not yet.
+var ErrNotListening = process.ErrNotListening
+
+// PortOwner checks that a process is alive, belongs to our user, is not this
+// one and listens on a TCP port of the loopback interface, and returns who it
+// is. The error is ErrNotListening when only the last does not hold.
+func PortOwner(pid, port int) (monitor.Identity, error) {
+	if pid == os.Getpid() {
+		return monitor.Identity{}, errors.New("that process is lamplighter itself")
+	}
+	stat, err := process.ReadStat(pid)
+	switch {
+	case errors.Is(err, process.ErrGone) || err == nil && stat.State == process.Unreaped:
+		return monitor.Identity{}, fmt.Errorf("there is no process %d", pid)
+	case err != nil:
+		return monitor.Identity{}, err
+	}
+	if mine, err := process.SameUser(pid); err != nil {
+		return monitor.Identity{}, err
+	} else if !mine {
+		return monitor.Identity{}, fmt.Errorf("process %d is another user's", pid)
+	}
+	if err := process.ListensOn(process.Local(), port, pid); err != nil {
+		return monitor.Identity{}, fmt.Errorf("process %d: %w", pid, err)
+	}
+	if !isAlive(stat.Identity) {
+		return monitor.Identity{}, fmt.Errorf("process %d has just ended", pid)
+	}
+	return stat.Identity, nil
+}
+
+// isAlive reports whether a process still runs.
+func isAlive(id monitor.Identity) bool {
+	alive, err := process.Alive(process.Local(), id)
+	return err == nil && alive
+}
