@@ -33,16 +33,17 @@ func limitsOf(descriptors uint64) limits {
 // doorkeeper closes connections beyond a number at once. Its note is for
 // http.Server.ConnState.
 type doorkeeper struct {
-	most int
-	log  *slog.Logger
+	most   int
+	serves string // what, in words
+	log    *slog.Logger
 
 	mu     sync.Mutex
 	open   map[net.Conn]bool
 	closed int
 }
 
-func newDoorkeeper(most int, log *slog.Logger) *doorkeeper {
-	return &doorkeeper{most: most, log: log, open: map[net.Conn]bool{}}
+func newDoorkeeper(most int, serves string, log *slog.Logger) *doorkeeper {
+	return &doorkeeper{most: most, serves: serves, log: log, open: map[net.Conn]bool{}}
 }
 
 func (d *doorkeeper) note(conn net.Conn, state http.ConnState) {
@@ -57,7 +58,7 @@ func (d *doorkeeper) note(conn net.Conn, state http.ConnState) {
 		conn.Close()
 		d.closed++
 		if d.closed&(d.closed-1) == 0 {
-			d.log.Warn("closed a connection to the control socket: too many are open", "open", len(d.open), "count", d.closed)
+			d.log.Warn("closed a connection to "+d.serves+": too many are open", "open", len(d.open), "count", d.closed)
 		}
 	case http.StateClosed, http.StateHijacked:
 		delete(d.open, conn)

@@ -60,7 +60,7 @@ func TestStreamsAreLimited(t *testing.T) {
 
 func TestDoorkeeper(t *testing.T) {
 	var log bytes.Buffer
-	d := newDoorkeeper(2, slog.New(slog.NewTextHandler(&log, nil)))
+	d := newDoorkeeper(2, "the page", slog.New(slog.NewTextHandler(&log, nil)))
 	var ends []net.Conn
 	arrive := func() (closed bool) {
 		ours, theirs := net.Pipe()

@@ -68,7 +68,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       30 * time.Second,
 		MaxHeaderBytes:    16 << 10,
-		ConnState:         newDoorkeeper(systemLimits().connections, s.options.Log).note,
+		ConnState:         newDoorkeeper(systemLimits().connections, "the control socket", s.options.Log).note,
 		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)

@@ -60,9 +60,9 @@ type Web struct {
 	token   string
 	changed monitor.Bell // rings when want may have changed
 
-	listen    func(ctx context.Context, port int) (net.Listener, error) // loopback.ListenBoth
-	ours      func(local, remote netip.AddrPort) (bool, error)          // process.PeerIsOurs
-	forwarded bool                                                      // connections may come from outside of this system
+	listen    func(ctx context.Context, port int) ([]net.Listener, error) // loopback.Listen
+	ours      func(local, remote netip.AddrPort) (bool, error)            // process.PeerIsOurs
+	forwarded bool                                                        // connections may come from outside of this system
 	limits    Limits
 
 	watchers atomic.Int64
@@ -92,7 +92,7 @@ func NewWeb(o WebOptions) *Web {
 	}
 	w := &Web{
 		options: o, token: newToken(), changed: monitor.NewBell(),
-		listen: loopback.ListenBoth, ours: process.PeerIsOurs, forwarded: forwarded(), limits: o.Limits,
+		listen: loopback.Listen, ours: process.PeerIsOurs, forwarded: forwarded(), limits: o.Limits,
 	}
 	if o.Like != nil {
 		w.token = o.Like.token
@@ -188,14 +188,14 @@ func (w *Web) Serve(ctx context.Context) error {
 			w.pause(ctx, 0)
 			continue
 		}
-		listener, err := w.open(ctx, want.port)
+		listeners, err := w.open(ctx, want.port)
 		if err != nil {
 			w.came(want, "")
 			w.pause(ctx, w.limits.Retry)
 			continue
 		}
-		for listener != nil && err == nil {
-			listener, err = w.serve(ctx, listener, want)
+		for listeners != nil && err == nil {
+			listeners, err = w.serve(ctx, listeners, want)
 		}
 		if err != nil {
 			w.warn("%s is not served: its port failed (%v); it is tried again within %s", w.options.Serves, cause(err), monitor.Span(w.limits.Retry))
@@ -223,22 +223,18 @@ func (w *Web) pause(ctx context.Context, d time.Duration) {
 // serve serves until ctx ends, something else is wanted or the listener fails,
 // which is the error. It also ends with a listener to go on with, when the
 // wanted port has become free.
-func (w *Web) serve(ctx context.Context, l net.Listener, want place) (next net.Listener, err error) {
+func (w *Web) serve(ctx context.Context, listeners []net.Listener, want place) (next []net.Listener, err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	port := l.Addr().(*net.TCPAddr).Port
-	guarded := loopback.Guard(l, loopback.Options{
-		Welcome:     w.welcome,
-		Refused:     newRefusals(w.options.Serves, w.options.Log).note,
-		Connections: systemLimits().connections,
-		Checks:      mostPeerChecks,
-	})
+	guarded := loopback.Guard(listeners, w.welcome, newRefusals(w.options.Serves, w.options.Log).note)
 	defer guarded.Wait()
+	port := guarded.Addr().(*net.TCPAddr).Port
 	server := &http.Server{
 		Handler:           w.guarded(port),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       withWebConn,
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       time.Minute,
+		ConnState:         newDoorkeeper(systemLimits().connections, w.options.Serves, w.options.Log).note,
 		MaxHeaderBytes:    64 << 10, // browsers send the cookies of every other port of the machine too
 		ErrorLog:          slog.NewLogLogger(w.options.Log.Handler(), slog.LevelDebug),
 

@@ -21,9 +21,6 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// mostPeerChecks is how many connections are asked about at once.
-const mostPeerChecks = 4
-
 // webConn is a connection by TCP that was let in.
 type webConn struct {
 	net.Conn
@@ -72,7 +69,7 @@ func (w *Web) findOutWhetherPeersShow(ctx context.Context) {
 }
 
 func (w *Web) seeOurselves(ctx context.Context) error {
-	l, err := loopback.Listen(ctx, 0)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
@@ -167,7 +164,7 @@ func holders(all []process.Connection, end netip.AddrPort) []int {
 
 // withWebConn is the ConnContext of the web server.
 func withWebConn(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, peerKey{}, conn.(*loopback.Conn).NetConn())
+	return context.WithValue(ctx, peerKey{}, conn)
 }
 
 // newToken makes a secret of 256 bits.

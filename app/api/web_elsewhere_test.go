@@ -82,8 +82,7 @@ func TestOwnPortTakenWhileTheOtherStarts(t *testing.T) {
 		Log: quiet(), Like: page, Serves: "the session manager", Root: "/",
 		Warn: func(sentences ...string) { t.Errorf("says %q", sentences) }, Instead: func() string { return "nobody knows where" },
 	})
-	if l, err := early.open(t.Context(), taken); err == nil {
-		l.Close()
+	if _, err := early.open(t.Context(), taken); err == nil {
 		t.Fatal("it has the port")
 	}
 	own := serveSessions(t, page, func(w *Web) {

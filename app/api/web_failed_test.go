@@ -19,10 +19,10 @@ func TestWebSaysThatItsListenerFailed(t *testing.T) {
 		_, taken := holdPort(t, "127.0.0.1:0")
 		w.Set(true, taken)
 		listen := w.listen
-		w.listen = func(ctx context.Context, port int) (net.Listener, error) {
+		w.listen = func(ctx context.Context, port int) ([]net.Listener, error) {
 			l, err := listen(ctx, port)
 			if err == nil {
-				listeners <- l
+				listeners <- l[0]
 			}
 			return l, err
 		}

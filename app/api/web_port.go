@@ -22,7 +22,7 @@ const lookEvery = time.Minute
 
 // open takes the wanted port, or the next one that can be had unless the same is
 // elsewhere, and says which and why.
-func (w *Web) open(ctx context.Context, wanted int) (net.Listener, error) {
+func (w *Web) open(ctx context.Context, wanted int) ([]net.Listener, error) {
 	l, err := w.listen(ctx, wanted)
 	if err == nil {
 		if w.told != "" {
@@ -50,7 +50,7 @@ func (w *Web) open(ctx context.Context, wanted int) (net.Listener, error) {
 		if err != nil {
 			continue
 		}
-		w.warn("%s; %s is at http://%s%s", why, w.options.Serves, l.Addr(), w.options.Root)
+		w.warn("%s; %s is at http://%s%s", why, w.options.Serves, l[0].Addr(), w.options.Root)
 		return l, nil
 	}
 	if ctx.Err() == nil {
@@ -71,7 +71,7 @@ func (w *Web) wayBack(port int, want place) (tick <-chan time.Time, stop func())
 
 // goBack takes the wanted port if it has become free and nobody would lose a
 // page that is open; nil otherwise.
-func (w *Web) goBack(ctx context.Context, wanted int) net.Listener {
+func (w *Web) goBack(ctx context.Context, wanted int) []net.Listener {
 	if w.Watched() {
 		return nil
 	}

@@ -110,8 +110,7 @@ func TestPortBecomesFree(t *testing.T) {
 		apptest.Eventually(t, "somebody watches", s.Watched)
 		held.Close()
 		if next := s.goBack(t.Context(), wanted); next != nil {
-			next.Close()
-			t.Error("it would leave a page that is open")
+			t.Fatal("it would leave a page that is open")
 		}
 		if s.URL() != substitute || len(s.warnings()) != 1 {
 			t.Errorf("left a page that is open for %s, saying %q", s.URL(), s.warnings())
@@ -193,7 +192,7 @@ func TestWebListenerFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		_, err := other.serve(ctx, l, other.wanted())
+		_, err := other.serve(ctx, []net.Listener{l}, other.wanted())
 		ended <- err
 	}()
 	apptest.Eventually(t, "it serves", func() bool { return other.URL() != "" })

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -13,16 +14,13 @@ import (
 // limit is how long a test waits before it gives up; no test measures time.
 const limit = time.Minute
 
-func listen(t *testing.T, o Options) *Listener {
+func listen(t *testing.T, welcome func(net.Conn) (net.Conn, error), refused func(error)) *Listener {
 	t.Helper()
 	inner, err := Listen(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Refused == nil {
-		o.Refused = func(error) {}
-	}
-	l := Guard(inner, o)
+	l := Guard(inner, welcome, refused)
 	t.Cleanup(func() {
 		l.Close()
 		l.Wait()
@@ -30,9 +28,9 @@ func listen(t *testing.T, o Options) *Listener {
 	return l
 }
 
-func dial(t *testing.T, l net.Listener) net.Conn {
+func dial(t *testing.T, address string) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp4", l.Addr().String())
+	c, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,51 +50,28 @@ func closed(t *testing.T, c net.Conn) {
 
 func welcome(c net.Conn) (net.Conn, error) { return c, nil }
 
-func TestTaken(t *testing.T) {
-	l, err := Listen(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if !strings.HasPrefix(l.Addr().String(), "127.0.0.1:") {
-		t.Errorf("listens on %s", l.Addr())
-	}
-	_, err = Listen(t.Context(), l.Addr().(*net.TCPAddr).Port)
-	if !Taken(err) {
-		t.Errorf("a second time: %v", err)
-	}
-	if Taken(io.EOF) || Taken(nil) {
-		t.Error("another error counts as taken")
-	}
-}
-
-// wrapped is what Welcome may put in a connection's place.
+// wrapped is what welcome may put in a connection's place.
 type wrapped struct{ net.Conn }
 
 func TestWelcome(t *testing.T) {
 	reason := errors.New("not today")
 	told := make(chan error, 2)
-	first := true
-	l := listen(t, Options{
-		Connections: 4, Checks: 1,
-		Welcome: func(c net.Conn) (net.Conn, error) {
-			if first {
-				first = false
-				return nil, reason
-			}
-			return wrapped{c}, nil
-		},
-		Refused: func(err error) { told <- err },
-	})
-	closed(t, dial(t, l))
-	second := dial(t, l)
+	var first atomic.Bool
+	l := listen(t, func(c net.Conn) (net.Conn, error) {
+		if first.CompareAndSwap(false, true) {
+			return nil, reason
+		}
+		return wrapped{c}, nil
+	}, func(err error) { told <- err })
+	closed(t, dial(t, l.Addr().String()))
+	second := dial(t, l.Addr().String())
 	conn, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, ok := conn.(*Conn).NetConn().(wrapped); !ok {
-		t.Errorf("accepted %T", conn.(*Conn).NetConn())
+	if _, ok := conn.(wrapped); !ok {
+		t.Errorf("accepted %T", conn)
 	}
 	local, remote, err := Ends(conn)
 	if err != nil || remote.String() != second.LocalAddr().String() || local.String() != second.RemoteAddr().String() {
@@ -113,45 +88,68 @@ func TestWelcome(t *testing.T) {
 	}
 }
 
-func TestPlaces(t *testing.T) {
-	told := make(chan error, 1)
-	l := listen(t, Options{Connections: 1, Checks: 2, Welcome: welcome, Refused: func(err error) { told <- err }})
-	dial(t, l)
-	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
+// Whoever asks at either address reaches the one listener, and nobody else can
+// have either.
+func TestListen(t *testing.T) {
+	l := listen(t, welcome, func(error) {})
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil || !strings.HasPrefix(l.Addr().String(), "127.0.0.1:") {
+		t.Fatalf("listens on %s, %v", l.Addr(), err)
 	}
-	closed(t, dial(t, l))
-	select {
-	case err := <-told:
-		if err.Error() != "1 connections are open, which is the most" {
-			t.Errorf("told %v", err)
+	for _, host := range []string{"127.0.0.1", "::1", "127.0.0.1"} {
+		theirs := dial(t, net.JoinHostPort(host, port))
+		ours, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
 		}
-	case <-time.After(limit):
-		t.Error("nobody is told why")
+		defer ours.Close()
+		if ours.RemoteAddr().String() != theirs.LocalAddr().String() {
+			t.Errorf("%s: accepted %v, not %v", host, ours.RemoteAddr(), theirs.LocalAddr())
+		}
+		if again, err := net.Listen("tcp", net.JoinHostPort(host, port)); err == nil {
+			again.Close()
+			t.Errorf("another has %s too", again.Addr())
+		}
 	}
-	conn.Close()
-	conn.Close()
-	third := dial(t, l)
-	again, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
+	_, err = Listen(t.Context(), l.Addr().(*net.TCPAddr).Port)
+	if !Taken(err) || Taken(io.EOF) || Taken(nil) {
+		t.Errorf("a second time: %v", err)
 	}
-	defer again.Close()
-	if again.RemoteAddr().String() != third.LocalAddr().String() {
-		t.Errorf("accepted %v", again.RemoteAddr())
+	waiting := dial(t, net.JoinHostPort("::1", port)) // which nobody accepts
+	if err := errors.Join(l.Close(), l.Close()); err != nil {
+		t.Error(err)
+	}
+	closed(t, waiting)
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("accepting after the end: %v", err)
+	}
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		if c, err := net.Dial("tcp", net.JoinHostPort(host, port)); err == nil {
+			c.Close()
+			t.Errorf("%s still answers", host)
+		}
 	}
 }
 
-func TestCloseEndsAccept(t *testing.T) {
-	l := listen(t, Options{Connections: 1, Checks: 1, Welcome: welcome})
-	failed := make(chan error, 1)
-	go func() {
-		_, err := l.Accept()
-		failed <- err
-	}()
-	l.Close()
-	if err := <-failed; !errors.Is(err, net.ErrClosed) {
-		t.Errorf("Accept gave %v", err)
+// A port that somebody has at either address is taken, and nothing of it is
+// kept.
+func TestListenTaken(t *testing.T) {
+	for _, at := range []string{"127.0.0.1:0", "[::1]:0", "0.0.0.0:0", "[::]:0"} {
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		if _, err := Listen(t.Context(), port); !Taken(err) {
+			t.Errorf("%s: %v", at, err)
+		}
+		l.Close()
+		both, err := Listen(t.Context(), port)
+		if err != nil {
+			t.Errorf("%s, free again: %v", at, err)
+		}
+		for _, one := range both {
+			one.Close()
+		}
 	}
 }
