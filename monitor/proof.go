@@ -9,25 +9,25 @@ import "time"
 type Proof struct {
 	// Client is who started it, and Pipe are its ends of the conversation with that
 	// one, recorded while both lived.
-	Client *Client
-	Pipe   *Pipe
+	Client *Client `json:",omitzero"`
+	Pipe   *Pipe   `json:",omitzero"`
 	// Entry is where the client was told to start it; with Proves it is all that tells
 	// that the process is a server.
-	Entry *Entry
+	Entry *Entry `json:",omitzero"`
 	// AloneSince is since when nobody was proven to hold the other ends of that pipe,
 	// SuspectedSince since when it seemed so.
-	AloneSince     time.Time
-	SuspectedSince time.Time
+	AloneSince     time.Time `json:",omitzero"`
+	SuspectedSince time.Time `json:",omitzero"`
 	// IdleSince is as Evidence has it, when LastTask was the last that the server had
 	// done and Calls how many it had had. Until CutOffUntil a call that was cut off
 	// counts as running.
-	IdleSince   time.Time
-	LastTask    string
-	Calls       *int64
-	CutOffUntil time.Time
+	IdleSince   time.Time `json:",omitzero"`
+	LastTask    string    `json:",omitzero"`
+	Calls       *int64    `json:",omitzero"`
+	CutOffUntil time.Time `json:",omitzero"`
 	// RedSince is as Evidence has it, FailingSince is when its dashboard began to fail.
-	RedSince     time.Time
-	FailingSince time.Time
+	RedSince     time.Time `json:",omitzero"`
+	FailingSince time.Time `json:",omitzero"`
 }
 
 // Pipe is what a server reads from its client, and what it writes to it: the same

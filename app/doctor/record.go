@@ -1,8 +1,8 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,13 +43,10 @@ func Record(ctx context.Context, o Recording) (*situation.Situation, error) {
 	s.Name = strings.TrimSuffix(filepath.Base(o.Path), ".json")
 	s.Source = fmt.Sprintf("recorded by lamplighter %s with doctor --record", o.Version)
 	policies := o.policies()
-	s.Settings = settingsOf(policies)
-	s.Settings.AwakeSince = o.Snapshot.AwakeSince.Round(0)
-	for _, r := range o.Servers {
-		if !r.Disabled {
-			s.Rules = append(s.Rules, situation.Rule{Name: r.Name, Program: r.Program, Arguments: r.Arguments})
-		}
+	if s.Policies, err = json.Marshal(policies); err != nil {
+		return nil, err
 	}
+	s.Rules = o.Servers
 	actions, _ := policy.Decide(o.Snapshot, policies)
 	s.Expect = expected(s, actions)
 	text, err := s.Marshal()
@@ -85,39 +82,6 @@ func (o Recording) policies() policy.Rules {
 		}
 	}
 	return r
-}
-
-// settingsOf are the settings that make these rules.
-func settingsOf(r policy.Rules) situation.Settings {
-	s := situation.Settings{
-		IdleMinutes: inMinutes(&r.IdleAfter), OrphanMinutes: inMinutes(&r.OrphanGrace), ZombieMinutes: inMinutes(&r.ZombieAfter),
-		IdleAttached: r.IdleAttached, IdleREPL: r.IdleREPL, MemoryBytes: &r.MemoryOver, MemoryEnd: r.MemoryEnd, DuplicatesOff: !r.Duplicates,
-		Paused: r.Paused,
-	}
-	for _, o := range r.Overrides {
-		s.Overrides = append(s.Overrides, situation.Override{
-			Project: o.Project, Client: o.Client, Never: o.Never,
-			OrphanMinutes: inMinutes(o.OrphanGrace), IdleMinutes: inMinutes(o.IdleAfter), MemoryBytes: o.MemoryOver,
-		})
-	}
-	for _, rule := range policy.All {
-		if r.Off[rule] {
-			s.Off = append(s.Off, string(rule))
-		}
-	}
-	for id, until := range r.Kept {
-		s.Kept = append(s.Kept, situation.Kept{PID: id.PID, Start: id.Start, Until: until.Round(0)})
-	}
-	slices.SortFunc(s.Kept, func(a, b situation.Kept) int { return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start)) })
-	return s
-}
-
-func inMinutes(d *time.Duration) *float64 {
-	if d == nil {
-		return nil
-	}
-	m := d.Minutes()
-	return &m
 }
 
 // writeNew writes a file that was not there.

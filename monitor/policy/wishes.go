@@ -12,8 +12,9 @@ import (
 type Wishes struct {
 	// Off are the rules that are switched off.
 	Off map[Rule]bool
-	// Kept are the instances that no policy ends, and until when.
-	Kept map[monitor.Identity]time.Time
+	// Kept are the instances that no policy ends, and until when. A situation has that
+	// with its servers.
+	Kept map[monitor.Identity]time.Time `json:"-"`
 	// Paused says that nothing is to be done, PausedUntil until when; zero: until that
 	// is taken back.
 	Paused      bool

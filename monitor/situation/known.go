@@ -1,8 +1,9 @@
 package situation
 
 import (
+	"time"
+
 	"lamplighter/monitor"
-	"lamplighter/monitor/rules"
 )
 
 // server is what is known of the server that has a pid, nil when nothing is.
@@ -34,15 +35,6 @@ func (s *Situation) each(yield func(*Server, *Process)) {
 	}
 }
 
-// UserRules are the rules of the user.
-func (s *Situation) UserRules() []rules.Rule {
-	var list []rules.Rule
-	for _, r := range s.Rules {
-		list = append(list, r.rule())
-	}
-	return list
-}
-
 // Pinned are the servers that the user has pinned.
 func (s *Situation) Pinned() map[monitor.Identity]bool {
 	pinned := map[monitor.Identity]bool{}
@@ -50,59 +42,37 @@ func (s *Situation) Pinned() map[monitor.Identity]bool {
 	return pinned
 }
 
+// Kept are the servers that the user keeps, and until when.
+func (s *Situation) Kept() map[monitor.Identity]time.Time {
+	kept := map[monitor.Identity]time.Time{}
+	s.each(func(v *Server, p *Process) {
+		if !v.KeptUntil.IsZero() {
+			kept[p.identity()] = v.KeptUntil
+		}
+	})
+	return kept
+}
+
 // Launches are the servers that we had started.
 func (s *Situation) Launches() []monitor.Launch {
 	var list []monitor.Launch
-	s.each(func(v *Server, p *Process) {
-		if !v.Managed {
-			return
+	for _, v := range s.Servers {
+		if v.Launch != nil {
+			list = append(list, *v.Launch)
 		}
-		launch := monitor.Launch{Server: p.identity(), Lifetime: v.Lifetime, Port: v.MCPPort, AskedBy: v.client()}
-		if keeper := s.process(v.Keeper); keeper != nil {
-			launch.Keeper = keeper.identity()
-		}
-		if v.Dashboard != nil {
-			launch.DashboardPort = v.Dashboard.Port
-		}
-		list = append(list, launch)
-	})
+	}
 	return list
 }
 
 // Proofs are what was known of the servers before, each by its identity.
 func (s *Situation) Proofs() map[monitor.Identity]monitor.Proof {
 	proofs := map[monitor.Identity]monitor.Proof{}
-	s.each(func(v *Server, p *Process) { proofs[p.identity()] = v.proof(p) })
-	return proofs
-}
-
-func (v *Server) proof(p *Process) monitor.Proof {
-	proof := monitor.Proof{Client: v.client(), IdleSince: v.IdleSince, CutOffUntil: v.CutUntil, RedSince: v.RedSince}
-	if v.Link == nil {
-		proof.SuspectedSince = v.AloneSince
-	} else {
-		proof.Pipe = &monitor.Pipe{In: p.pipeEnd(v.Link.In), Out: p.pipeEnd(v.Link.Out)}
-		proof.AloneSince = v.AloneSince
-	}
-	if d := v.Dashboard; d != nil {
-		proof.LastTask, proof.Calls, proof.FailingSince = d.LastTask, d.Calls, d.FailingSince
-	}
-	return proof
-}
-
-func (v *Server) client() *monitor.Client {
-	if v.Client == nil {
-		return nil
-	}
-	return &monitor.Client{Identity: monitor.Identity{PID: v.Client.PID, Start: v.Client.Start}, Name: v.Client.Name}
-}
-
-// pipeEnd is an end of a server by its inode.
-func (p *Process) pipeEnd(inode uint64) monitor.PipeEnd {
-	for _, d := range p.Descriptors {
-		if d.Socket == inode {
-			return monitor.PipeEnd{Inode: inode, Peer: d.Peer}
+	s.each(func(v *Server, p *Process) {
+		proof := v.Proof
+		if d := v.Dashboard; d != nil {
+			proof.LastTask, proof.Calls, proof.FailingSince = d.LastTask, d.Calls, d.FailingSince
 		}
-	}
-	return monitor.PipeEnd{Inode: inode}
+		proofs[p.identity()] = proof
+	})
+	return proofs
 }

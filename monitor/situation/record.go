@@ -41,13 +41,13 @@ const (
 // never read. What programs, directories and projects are called stays, because the
 // rules go by it.
 //
-// What ends meanwhile is left out. Name, Source and Settings are for the caller to
+// What ends meanwhile is left out. Name, Source, Rules and Policies are for the caller to
 // set; the error is that of ctx, or about the process table as a whole.
 func Record(ctx context.Context, snap *monitor.Snapshot, self int) (*Situation, error) {
 	r := &recorder{
 		s: &Situation{
 			Name: "recorded", Origin: Recorded, Source: "lamplighter doctor --record", Platform: runtime.GOOS,
-			Now: snap.At.Round(0), UID: ownUser,
+			Now: snap.At.Round(0), AwakeSince: snap.AwakeSince.Round(0), UID: ownUser,
 		},
 		taken: map[int]*taken{}, living: map[int]process.Info{},
 	}

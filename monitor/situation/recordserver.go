@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -16,34 +15,39 @@ import (
 func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, tree []monitor.Identity) Server {
 	e := &in.Evidence
 	v := Server{
-		PID: in.Identity.PID, StartedAt: in.StartedAt.Round(0),
-		AloneSince: e.AloneSince.Round(0), IdleSince: e.IdleSince.Round(0), RedSince: e.RedSince.Round(0),
-		MCPPort: monitor.PortOf(in.MCPURL), Managed: in.Managed, Lifetime: in.Lifetime, Pinned: in.Pinned,
-	}
-	if r.take(in.Keeper.PID) != nil {
-		v.Keeper = in.Keeper.PID
-	}
-	if e.Orphaned || e.Suspected {
-		// A listing may not say since when; it was no later than this.
-		for _, known := range []time.Time{e.RedSince.Round(0), r.s.Now} {
-			if v.AloneSince.IsZero() {
-				v.AloneSince = known
-			}
-		}
+		PID: in.Identity.PID, StartedAt: in.StartedAt.Round(0), Pinned: in.Pinned, KeptUntil: in.Plan.KeptUntil.Round(0),
+		Proof: monitor.Proof{IdleSince: e.IdleSince.Round(0), RedSince: e.RedSince.Round(0)},
 	}
 	if in.Client != nil && in.Client.PID > 0 {
-		v.Client = &Client{PID: in.Client.PID, Start: in.Client.Start, Name: in.Client.Name}
+		client := *in.Client
 		// A listing does not tell when it started. One that lives is the one of
 		// that pid.
-		if lives := r.taken[in.Client.PID]; lives != nil && v.Client.Start == 0 && !e.ClientGone {
-			v.Client.Start = lives.info.Start
+		if lives := r.taken[client.PID]; lives != nil && client.Start == 0 && !e.ClientGone {
+			client.Start = lives.info.Start
+		}
+		v.Proof.Client = &client
+		v.Proof.Pipe = pipe(in, client.Identity)
+	}
+	alone := e.AloneSince.Round(0)
+	if (e.Orphaned || e.Suspected) && alone.IsZero() {
+		// A listing may not say since when; it was no later than this.
+		if alone = e.RedSince.Round(0); alone.IsZero() {
+			alone = r.s.Now
+		}
+	}
+	if v.Proof.Pipe != nil {
+		v.Proof.AloneSince = alone
+	} else {
+		v.Proof.SuspectedSince = alone
+	}
+	if in.Managed {
+		r.take(in.Keeper.PID)
+		v.Launch = &monitor.Launch{
+			Server: in.Identity, Keeper: in.Keeper, Lifetime: in.Lifetime, Port: monitor.PortOf(in.MCPURL), DashboardPort: in.Port, AskedBy: v.Proof.Client,
 		}
 	}
 	if abandoned, err := process.Local().Ends(in.Identity).Abandoned(); err == nil {
 		v.Abandoned = abandoned
-	}
-	if v.Client != nil {
-		v.Link = link(in, v.Client)
 	}
 	if in.Kind == monitor.KindSerena && in.Port > 0 {
 		v.Dashboard = r.dashboard(ctx, in, t)
@@ -54,12 +58,11 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, t
 	return v
 }
 
-// link finds the ends of the conversation of a server with its client: those
+// pipe finds the ends of the conversation of a server with its client: those
 // that both hold or, of an orphan, those that nobody holds the other side of.
-func link(in *monitor.Instance, c *Client) *Link {
-	client := monitor.Identity{PID: c.PID, Start: c.Start}
+func pipe(in *monitor.Instance, client monitor.Identity) *monitor.Pipe {
 	if _, l, found, err := process.Local().Ends(in.Identity).Holder(client); err == nil && found {
-		return &Link{In: l.In.Inode, Out: l.Out.Inode}
+		return &monitor.Pipe{In: monitor.PipeEnd{Inode: l.In.Inode, Peer: l.In.Peer}, Out: monitor.PipeEnd{Inode: l.Out.Inode, Peer: l.Out.Peer}}
 	}
 	if !in.Evidence.Orphaned {
 		return nil
@@ -68,25 +71,26 @@ func link(in *monitor.Instance, c *Client) *Link {
 	if err != nil {
 		return nil
 	}
-	var l Link
+	var p monitor.Pipe
 	for _, d := range ends {
 		if !d.Deserted || d.FD == 2 {
 			continue
 		}
-		if l.In == 0 && d.Reads {
-			l.In = d.Inode
+		end := monitor.PipeEnd{Inode: d.Inode, Peer: d.Peer}
+		if p.In.Inode == 0 && d.Reads {
+			p.In = end
 		}
-		if l.Out == 0 && d.Writes && (d.Inode != l.In || d.FD == 1) {
-			l.Out = d.Inode
+		if p.Out.Inode == 0 && d.Writes && (d.Inode != p.In.Inode || d.FD == 1) {
+			p.Out = end
 		}
 	}
-	if l.Out == 0 && l.In != 0 {
-		l.Out = l.In // one socket for both
+	if p.Out.Inode == 0 {
+		p.Out = p.In // one socket for both
 	}
-	if l.In == 0 {
+	if p.In.Inode == 0 {
 		return nil
 	}
-	return &l
+	return &p
 }
 
 // dashboard is what the snapshot knew, and the queue as it is now.

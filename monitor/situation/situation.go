@@ -17,6 +17,7 @@ import (
 	"io"
 	"time"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/rules"
 )
 
@@ -38,16 +39,19 @@ type Situation struct {
 	Story    string `json:"story"`    // what happened, and what is to be learnt from it
 	Platform string `json:"platform"` // as GOOS names it
 
-	Now  time.Time `json:"now"`
-	Self int       `json:"self,omitempty"` // pid of the background process; 0: it is none of these
-	UID  int       `json:"uid"`            // whose background process that is
+	Now        time.Time `json:"now"`
+	AwakeSince time.Time `json:"awake_since,omitzero"`
+	Self       int       `json:"self,omitempty"` // pid of the background process; 0: it is none of these
+	UID        int       `json:"uid"`            // whose background process that is
 
 	Processes []Process `json:"processes"`
 	Units     []Unit    `json:"units,omitempty"`
 	Servers   []Server  `json:"servers,omitempty"`
 	// Rules are those of the user, by which other servers are recognised.
-	Rules    []Rule   `json:"rules,omitempty"`
-	Settings Settings `json:"settings"`
+	Rules []rules.Rule `json:"rules,omitempty"`
+	// Policies are the policy.Rules that count, as encoding/json writes them: a span is
+	// in nanoseconds, and one of zero, or none, switches its rule off.
+	Policies json.RawMessage `json:"policies"`
 
 	// Order is what a user orders, a policy.What; "" leaves it to the policies.
 	Order string `json:"order,omitempty"`
@@ -117,42 +121,18 @@ type Unit struct {
 type Server struct {
 	PID       int       `json:"pid"`
 	StartedAt time.Time `json:"started_at,omitzero"`
-	// Client is who started it, where the table does not show that any more.
-	Client *Client `json:"client,omitempty"`
-	// Link are the inodes of the server's ends of its conversation, recorded while
-	// its client lived.
-	Link *Link `json:"link,omitempty"`
+	// Proof is what was known of it before, but for what stands in Dashboard. What a
+	// recording says of IdleSince holds a call that was cut off already.
+	Proof monitor.Proof `json:"proof,omitzero"`
 	// Abandoned says that nobody seems to hold the other end of what may be its
 	// conversation: process.Ends.Abandoned.
-	Abandoned  bool      `json:"abandoned,omitempty"`
-	AloneSince time.Time `json:"alone_since,omitzero"`
-	IdleSince  time.Time `json:"idle_since,omitzero"`
-	RedSince   time.Time `json:"red_since,omitzero"`
-	// CutUntil is until when a call that was cut off counts as running. What a
-	// recording says of IdleSince holds it already.
-	CutUntil time.Time `json:"cut_until,omitzero"`
+	Abandoned bool `json:"abandoned,omitempty"`
 
 	Dashboard *Dashboard `json:"dashboard,omitempty"` // nil: none was found
-	MCPPort   int        `json:"mcp_port,omitempty"`
 
-	Managed  bool   `json:"managed,omitempty"`
-	Lifetime string `json:"lifetime,omitempty"` // monitor.Launch
-	Keeper   int    `json:"keeper,omitempty"`   // pid
-	Pinned   bool   `json:"pinned,omitempty"`
-}
-
-// Client is the program that started a server.
-type Client struct {
-	PID   int    `json:"pid"`
-	Start uint64 `json:"start"`
-	Name  string `json:"name"`
-}
-
-// Link are the two ends that a server holds, the same one where one socket
-// serves both ways.
-type Link struct {
-	In  uint64 `json:"in"`
-	Out uint64 `json:"out"`
+	Launch    *monitor.Launch `json:"launch,omitempty"` // nil: we have not started it
+	Pinned    bool            `json:"pinned,omitempty"`
+	KeptUntil time.Time       `json:"kept_until,omitzero"` // by the user
 }
 
 // Dashboard is what the dashboard of a Serena said.
@@ -172,54 +152,6 @@ type Dashboard struct {
 	FailingSince time.Time `json:"failing_since,omitzero"`
 	// KeepsState is nil when that is not known.
 	KeepsState *bool `json:"keeps_state,omitempty"`
-}
-
-// Rule is a rule of the user: rules.Rule.
-type Rule struct {
-	Name      string   `json:"name"`
-	Program   string   `json:"program"`
-	Arguments []string `json:"arguments,omitempty"`
-}
-
-func (r Rule) rule() rules.Rule {
-	return rules.Rule{Name: r.Name, Program: r.Program, Arguments: r.Arguments}
-}
-
-// Settings are those of the policies that differ from the defaults, by the names
-// that they have in the settings file, with what the user has decided since. A
-// nil number is the default; zero switches the rule off.
-type Settings struct {
-	IdleMinutes   *float64 `json:"idle_shutdown_minutes,omitempty"`
-	IdleAttached  bool     `json:"idle_shutdown_attached,omitempty"` // stop
-	IdleREPL      bool     `json:"idle_shutdown_repl,omitempty"`
-	OrphanMinutes *float64 `json:"orphan_grace_minutes,omitempty"`
-	ZombieMinutes *float64 `json:"zombie_prune_minutes,omitempty"` // tells, and ends nothing
-	MemoryBytes   *uint64  `json:"memory_notify_bytes,omitempty"`
-	MemoryEnd     bool     `json:"memory_action_stop,omitempty"`
-	DuplicatesOff bool     `json:"duplicates_off,omitempty"`
-
-	Overrides  []Override `json:"policies,omitempty"`
-	Off        []string   `json:"off,omitempty"`
-	Kept       []Kept     `json:"kept,omitempty"`
-	Paused     bool       `json:"paused,omitempty"`
-	AwakeSince time.Time  `json:"awake_since,omitzero"`
-}
-
-// Override is policy.Override.
-type Override struct {
-	Project       string   `json:"project,omitempty"`
-	Client        string   `json:"client,omitempty"`
-	Never         bool     `json:"never,omitempty"`
-	OrphanMinutes *float64 `json:"orphan_grace_minutes,omitempty"`
-	IdleMinutes   *float64 `json:"idle_shutdown_minutes,omitempty"`
-	MemoryBytes   *uint64  `json:"memory_notify_bytes,omitempty"`
-}
-
-// Kept is an instance that the user keeps.
-type Kept struct {
-	PID   int       `json:"pid"`
-	Start uint64    `json:"start"`
-	Until time.Time `json:"until"`
 }
 
 // Change is what happens between a decision and the first signal.

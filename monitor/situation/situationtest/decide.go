@@ -5,8 +5,10 @@
 package situationtest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,7 +73,7 @@ func (p pins) Pinned(id monitor.Identity) bool { return p[id] }
 func play(t *testing.T, s *situation.Situation) []Verdict {
 	time.Sleep(time.Until(s.Now.Add(-lead)))
 	m, pinned := situation.NewMachine(s), pins(s.Pinned())
-	w := watch.New(watch.Options{System: m, Dashboards: m, Rules: rules.New(s.UserRules()), Pins: pinned})
+	w := watch.New(watch.Options{System: m, Dashboards: m, Rules: rules.New(s.Rules), Pins: pinned})
 	for id, proof := range s.Proofs() {
 		w.Restore(id, proof)
 	}
@@ -92,11 +94,18 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 	synctest.Wait()
 
 	snap := at(w.Snapshot(), s)
+	policies := policy.Rules{}
+	d := json.NewDecoder(bytes.NewReader(s.Policies))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&policies); err != nil {
+		t.Fatalf("reading the policies of %s: %v", s.Name, err)
+	}
+	policies.Kept = s.Kept()
 	var actions []policy.Action
 	if s.Order == "" {
-		actions, _ = policy.Decide(snap, rulesOf(s.Settings))
+		actions, _ = policy.Decide(snap, policies)
 	} else {
-		actions = policy.Select(snap, policy.What(s.Order), rulesOf(s.Settings))
+		actions = policy.Select(snap, policy.What(s.Order), policies)
 	}
 	if m.Change(); s.Then != nil {
 		synctest.Wait()
@@ -107,7 +116,7 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 		v := Verdict{PID: a.ID.PID, Do: a.Do, Rule: a.Rule, Reason: a.Reason, Because: a.Because}
 		if a.Do == policy.End {
 			before := m.Ended()
-			if _, err := ladder.Stop(ctx, *snap.Instance(a.ID), order(w, s, snap.Instance(a.ID), a.Rule)); err != nil {
+			if _, err := ladder.Stop(ctx, *snap.Instance(a.ID), order(w, s, snap.Instance(a.ID), a.Rule, policies)); err != nil {
 				v.Do, v.Because = policy.Refuse, err.Error()
 			}
 			v.Tree = slices.DeleteFunc(m.Ended(), func(pid int) bool { return slices.Contains(before, pid) })
@@ -123,12 +132,12 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 // at is a snapshot at the moment of the situation.
 func at(snap *monitor.Snapshot, s *situation.Situation) *monitor.Snapshot {
 	now := *snap
-	now.At, now.AwakeSince = s.Now, s.Settings.AwakeSince
+	now.At, now.AwakeSince = s.Now, s.AwakeSince
 	return &now
 }
 
 // order is what the ladder is told, as app/policies and the faces tell it.
-func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule policy.Rule) stop.Order {
+func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule policy.Rule, policies policy.Rules) stop.Order {
 	what := policy.What(s.Order)
 	o := stop.Order{By: "the situation", Automatic: what == ""}
 	if what == policy.WhatAll {
@@ -140,9 +149,9 @@ func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule po
 			return err
 		}
 		if what != "" {
-			return policy.ConfirmOrder(in, what, at(snap, s), rulesOf(s.Settings))
+			return policy.ConfirmOrder(in, what, at(snap, s), policies)
 		}
-		return policy.Confirm(in, rule, at(snap, s), rulesOf(s.Settings))
+		return policy.Confirm(in, rule, at(snap, s), policies)
 	}
 	return o
 }

@@ -1,6 +1,7 @@
 package situationtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/rules"
 	"lamplighter/monitor/serena"
@@ -36,10 +38,17 @@ var commands = []struct {
 // favour of ending them.
 func drawn(t *rapid.T) *situation.Situation {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	half := 30.0 // minutes; what is known is an hour old
+	half := 30 * time.Minute // what is known is an hour old
+	policies, err := json.Marshal(policy.Rules{
+		IdleAfter: half, OrphanGrace: half, ZombieAfter: 10 * time.Minute, MemoryOver: 2_000_000_000, Duplicates: true,
+		IdleAttached: rapid.Bool().Draw(t, "attached"), IdleREPL: rapid.Bool().Draw(t, "repl"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &situation.Situation{
 		Name: "drawn", Origin: situation.Constructed, Platform: rapid.SampledFrom([]string{"linux", "linux", "windows", "darwin"}).Draw(t, "platform"),
-		Now: now, UID: 1000, Settings: situation.Settings{IdleMinutes: &half, OrphanMinutes: &half, IdleAttached: rapid.Bool().Draw(t, "attached"), IdleREPL: rapid.Bool().Draw(t, "repl")},
+		Now: now, UID: 1000, Policies: policies,
 	}
 	draw := func(n int, what string) bool { return rapid.IntRange(0, n).Draw(t, what) == 0 }
 	n := rapid.IntRange(2, 12).Draw(t, "processes")
@@ -62,13 +71,16 @@ func drawn(t *rapid.T) *situation.Situation {
 		}
 		closed := rapid.Bool().Draw(t, "closed")
 		p.Descriptors = []situation.Descriptor{{FD: 0, Pipe: uint64(100 + pid), Access: "r", Closed: closed}, {FD: 1, Pipe: uint64(200 + pid), Access: "w", Closed: closed}}
-		v := situation.Server{PID: pid, Pinned: draw(6, "pinned"), AloneSince: now.Add(-time.Hour), IdleSince: now.Add(-time.Hour)}
+		v := situation.Server{PID: pid, Pinned: draw(6, "pinned"), Proof: monitor.Proof{SuspectedSince: now.Add(-time.Hour), IdleSince: now.Add(-time.Hour)}}
 		if rapid.Bool().Draw(t, "a client") {
-			v.Client = &situation.Client{PID: rapid.IntRange(1, 2*n).Draw(t, "client"), Name: "Codex"}
+			client := &monitor.Client{Identity: monitor.Identity{PID: rapid.IntRange(1, 2*n).Draw(t, "client")}, Name: "Codex"}
 			if rapid.Bool().Draw(t, "a client that lives") {
-				v.Client.Start = uint64(v.Client.PID)
+				client.Start = uint64(client.PID)
 			}
-			v.Link = &situation.Link{In: uint64(100 + pid), Out: uint64(200 + pid)}
+			v.Proof = monitor.Proof{
+				Client: client, AloneSince: now.Add(-time.Hour), IdleSince: now.Add(-time.Hour),
+				Pipe: &monitor.Pipe{In: monitor.PipeEnd{Inode: uint64(100 + pid)}, Out: monitor.PipeEnd{Inode: uint64(200 + pid)}},
+			}
 		}
 		if rapid.Bool().Draw(t, "a dashboard") {
 			no, calls := false, int64(5)
@@ -77,7 +89,7 @@ func drawn(t *rapid.T) *situation.Situation {
 				v.Dashboard.Calls = nil
 			}
 			if draw(4, "a call cut off") {
-				v.CutUntil = now.Add(time.Minute)
+				v.Proof.CutOffUntil = now.Add(time.Minute)
 			}
 			if rapid.Bool().Draw(t, "its own") {
 				p.Ports = append(p.Ports, situation.Port{Port: 20000 + pid})
@@ -89,7 +101,7 @@ func drawn(t *rapid.T) *situation.Situation {
 				v.Dashboard.FailingSince = now.Add(-time.Minute)
 			}
 			if draw(3, "never seen idle") {
-				v.IdleSince = time.Time{}
+				v.Proof.IdleSince = time.Time{}
 			}
 		}
 		if draw(4, "clients over TCP") {
@@ -173,16 +185,16 @@ func never(s *situation.Situation, v Verdict, p *situation.Process) string {
 	switch d := known.Dashboard; {
 	case d != nil && len(d.Queue) > 0 && d.FailingSince.IsZero() && p.State != situation.Stopped && isSerena && slices.ContainsFunc(p.Ports, func(o situation.Port) bool { return o.Port == d.Port }):
 		return "it is at work"
-	case v.Rule == policy.Idle && (d == nil || known.IdleSince.IsZero() || !d.FailingSince.IsZero() || p.State == situation.Stopped):
+	case v.Rule == policy.Idle && (d == nil || known.Proof.IdleSince.IsZero() || !d.FailingSince.IsZero() || p.State == situation.Stopped):
 		return "it is not known to be idle"
 	case v.Rule == policy.Idle && s.Order == "" && d.Calls == nil:
 		return "its calls are not counted, so that one would not show"
-	case v.Rule == policy.Idle && s.Now.Before(known.CutUntil):
+	case v.Rule == policy.Idle && s.Now.Before(known.Proof.CutOffUntil):
 		return "a call was cut off, and may go on"
-	case v.Rule == policy.Orphans && (known.Client == nil || known.Link == nil || !p.Descriptors[0].Closed || !p.Descriptors[1].Closed):
+	case v.Rule == policy.Orphans && (known.Proof.Client == nil || known.Proof.Pipe == nil || !p.Descriptors[0].Closed || !p.Descriptors[1].Closed):
 		return "it is no proven orphan"
 	case v.Rule == policy.Orphans && slices.ContainsFunc(s.Processes, func(o situation.Process) bool {
-		return o.PID == known.Client.PID && o.Start == known.Client.Start
+		return o.PID == known.Proof.Client.PID && o.Start == known.Proof.Client.Start
 	}):
 		return "its client lives"
 	}
