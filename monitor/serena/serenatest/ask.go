@@ -23,7 +23,7 @@ const maxPost = 4 << 20
 func askOf(r *http.Request, body []byte, about string) string {
 	ask := r.Method + " " + r.URL.Path
 	if host, _, err := net.SplitHostPort(r.Host); err != nil || host != "127.0.0.1" && host != "localhost" {
-		return ask + ", for another host"
+		return ask + otherHost
 	}
 	if r.URL.Path != mcpPath {
 		if len(body) > 0 {
@@ -59,8 +59,12 @@ const (
 	secondStream   = "second stream of a session"
 )
 
-// tooLong is behind a request with a body longer than maxPost.
-const tooLong = ", longer than 4 MiB"
+// What stands behind a request with a body longer than maxPost, and behind one for
+// another host.
+const (
+	tooLong   = ", longer than 4 MiB"
+	otherHost = ", for another host"
+)
 
 // canonical is a JSON value with its members sorted and no space, or the text
 // itself when it is none.

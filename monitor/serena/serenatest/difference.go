@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// varying are the members of answers that are another with each run. Of these only
-// the type is compared.
-var varying = []string{"messages", "max_idx", "input_tokens", "output_tokens"}
+// varying are the members of answers that are another with each run, or with each
+// request. Of these only the type is compared.
+var varying = []string{"id", "messages", "max_idx", "input_tokens", "output_tokens"}
 
 // Differences are where a server answers something else than the transcript says,
 // one a line.

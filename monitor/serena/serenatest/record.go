@@ -3,6 +3,7 @@ package serenatest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +33,41 @@ type recorder struct {
 	states  []State
 }
 
+// What is asked, as transcripts have it.
+var (
+	// reads may be asked at any time and are answered at once.
+	reads = []string{
+		"GET /heartbeat", "GET /get_tool_names", "GET /get_tool_stats", "GET /get_token_count_estimator_name", "GET /queued_task_executions", "GET /last_execution",
+		`POST /get_log_messages {"start_idx":0}`, `POST /get_log_messages {"start_idx":1073741824}`,
+	}
+	// handshake begins a session of MCP.
+	handshake = []string{"POST /mcp initialize", "POST /mcp notifications/initialized", "POST /mcp tools/list"}
+	// conversation is what else of MCP needs no project, and what is refused.
+	conversation = []string{
+		"POST /mcp ping", "POST /mcp server/discover", "POST /mcp" + tooLong, "GET /heartbeat" + otherHost,
+		"GET /mcp", "GET /mcp, " + unknownSession, "DELETE /mcp, " + unknownSession, "POST /mcp, " + unknownSession,
+	}
+	// repl is what the interface of that name does with sessions of its own.
+	repl = []string{
+		`POST /mcp tools/call {"arguments":{"code":"x = 41","session":"mine"},"name":"serena_repl"}`,
+		`POST /mcp tools/call {"arguments":{"code":"s.vars()","session":"mine"},"name":"serena_repl"}`,
+		`POST /mcp tools/call {"arguments":{"code":"x + 1","session":"mine"},"name":"serena_repl"}`,
+		`POST /mcp tools/call {"arguments":{"code":"s.clear()","session":"mine"},"name":"serena_repl"}`,
+		`POST /mcp tools/call {"arguments":{"code":"s.vars()","session":"mine"},"name":"serena_repl"}`,
+		`POST /mcp tools/call {"arguments":{"code":"s.vars()","session":"nobody's"},"name":"serena_repl"}`,
+		"DELETE /mcp",
+	}
+	// changes are all that the dashboard can change, but for the language that is added
+	// again.
+	changes = []string{
+		"POST /clear_tool_stats", "GET /get_tool_stats", `POST /cancel_task_execution {"task_id":9007199254740991}`,
+		`POST /save_memory {"content":"# é <b>","memory_name":"first"}`, `POST /get_memory {"memory_name":"first"}`,
+		`POST /rename_memory {"new_name":"second","old_name":"first"}`,
+		`POST /get_memory {"memory_name":"first"}`, `POST /get_memory {"memory_name":"second"}`, `POST /delete_memory {"memory_name":"second"}`,
+		`POST /add_language {"language":"no such"}`, `POST /remove_language {"language":"no such"}`, `POST /remove_language {"language":"go"}`,
+	}
+)
+
 // Record starts a Serena of a version and asks it all that the product asks one,
 // in each state. For Version it starts another one, with the interface REPL.
 func Record(t testing.TB, version string) Transcript {
@@ -42,34 +79,32 @@ func Record(t testing.TB, version string) Transcript {
 	r.scrub.replace(project, "/home/user/alpha")
 
 	r.begin(NoProject, "")
-	r.read()
-	r.get("/get_config_overview")
-	r.handshake()
-	r.conversation()
+	r.ask(reads...)
+	r.ask("GET /get_config_overview")
+	r.ask(handshake...)
+	r.ask(conversation...)
 
 	r.begin(Project, NoProject)
-	r.tool("activate_project", map[string]any{"project": project, "session": "test"})
+	r.ask(fmt.Sprintf(`POST /mcp tools/call {"arguments":{"project":%q,"session":"test"},"name":"activate_project"}`, project))
 	r.await("the project is ready", func() bool {
-		return r.says("/last_execution", `"finished_successfully":true`) && r.says("/last_execution", ":init_") && r.says("/queued_task_executions", `"queued_executions":[]`)
+		return r.says("/last_execution", `"finished_successfully":true`, ":init_") && r.says("/queued_task_executions", `"queued_executions":[]`)
 	})
-	r.read()
-	r.get("/get_config_overview")
-	r.get("/get_available_languages")
-	r.tool("list_dir", map[string]any{"relative_path": ".", "recursive": false})
+	r.ask(reads...)
+	r.ask("GET /get_config_overview", "GET /get_available_languages", `POST /mcp tools/call {"arguments":{"recursive":false,"relative_path":"."},"name":"list_dir"}`)
 
 	r.begin(Busy, Project)
 	finish := r.work()
-	r.read()
-	late := []func() Exchange{r.late(r.request(http.MethodPost, "/get_memory", `{"memory_name":"none"}`))}
+	r.ask(reads...)
+	late := []func() Exchange{r.late(`POST /get_memory {"memory_name":"none"}`)}
 	r.await("the memory is asked for", func() bool { return r.says("/queued_task_executions", "BackgroundTask:") })
-	r.get("/queued_task_executions")
-	if overview := r.request(http.MethodGet, "/get_config_overview", ""); version == Version15 {
-		late = append(late, r.late(overview))
+	r.ask("GET /queued_task_executions")
+	if version == Version15 {
+		late = append(late, r.late("GET /get_config_overview"))
 		r.await("the overview is asked for", func() bool { return r.says("/queued_task_executions", "BackgroundTask:_get_config_overview") })
 	} else {
-		r.do(overview)
+		r.ask("GET /get_config_overview")
 	}
-	r.get("/heartbeat")
+	r.ask("GET /heartbeat")
 	finish()
 
 	r.begin(Called, Project)
@@ -77,9 +112,9 @@ func Record(t testing.TB, version string) Transcript {
 		r.add(answer())
 	}
 	r.await("the call has ended", func() bool {
-		return r.says("/last_execution", `ExecuteShellCommandTool`) && r.says("/last_execution", `"is_running":false`) && r.says("/get_tool_stats", "execute_shell_command")
+		return r.says("/last_execution", `ExecuteShellCommandTool`, `"is_running":false`) && r.says("/get_tool_stats", "execute_shell_command")
 	})
-	r.read()
+	r.ask(reads...)
 
 	r.begin(CutOff, Called)
 	finish = r.work()
@@ -87,13 +122,14 @@ func Record(t testing.TB, version string) Transcript {
 	r.await("the call is cut off", func() bool {
 		return r.says("/queued_task_executions", `"queued_executions":[]`) && r.says("/last_execution", `"finished_successfully":false`)
 	})
-	r.read()
+	r.ask(reads...)
 
 	r.begin(Changed, Project)
-	r.change()
+	r.ask(changes...)
+	r.await("the language can be added", func() bool { return r.says("/get_available_languages", `"go"`) })
+	r.ask("GET /get_available_languages", `POST /add_language {"language":"go"}`)
 	finish() // not before: a call that was cut off may count when it ends
-	r.do(r.request(http.MethodDelete, mcpPath, ""))
-	r.do(r.request(http.MethodPut, "/shutdown", ""))
+	r.ask("DELETE /mcp", "PUT /shutdown")
 	tr.States = r.states
 	if version == Version {
 		tr.States = append(tr.States, recordREPL(t))
@@ -119,15 +155,10 @@ func recordREPL(t testing.TB) State {
 	r.scrub.replace(project, "/home/user/alpha")
 	r.await("the project is ready", func() bool { return r.says("/last_execution", `"finished_successfully":true`) })
 	r.begin(REPL, "")
-	r.read()
-	r.get("/get_config_overview")
-	r.get("/get_available_languages")
-	r.handshake()
-	for _, code := range []string{"x = 41", "s.vars()", "x + 1", "s.clear()", "s.vars()"} {
-		r.tool("serena_repl", map[string]any{"session": "mine", "code": code})
-	}
-	r.tool("serena_repl", map[string]any{"session": "nobody's", "code": "s.vars()"})
-	r.do(r.request(http.MethodDelete, mcpPath, ""))
+	r.ask(reads...)
+	r.ask("GET /get_config_overview", "GET /get_available_languages")
+	r.ask(handshake...)
+	r.ask(repl...)
 	return r.states[0]
 }
 
@@ -163,74 +194,6 @@ func (r *recorder) add(e Exchange) {
 	s.Exchanges = append(s.Exchanges, e)
 }
 
-// read asks what may be asked at any time and is answered at once.
-func (r *recorder) read() {
-	r.Helper()
-	for _, path := range []string{"/heartbeat", "/get_tool_names", "/get_tool_stats", "/get_token_count_estimator_name", "/queued_task_executions", "/last_execution"} {
-		r.get(path)
-	}
-	for _, start := range []int{0, 1 << 30} {
-		r.do(r.request(http.MethodPost, "/get_log_messages", fmt.Sprintf(`{"start_idx":%d}`, start)))
-	}
-}
-
-// handshake begins a session of MCP.
-func (r *recorder) handshake() {
-	r.Helper()
-	r.do(r.request(http.MethodPost, mcpPath, Hello))
-	r.message(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	r.message(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-}
-
-// conversation is all else of MCP that needs no project.
-func (r *recorder) conversation() {
-	r.Helper()
-	r.message(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-	r.message(`{"jsonrpc":"2.0","id":3,"method":"server/discover","params":{}}`)
-	long := strings.Repeat("x", maxPost+1)
-	refused := r.request(http.MethodPost, mcpPath, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"no_such_tool","arguments":{"text":"`+long+`"}}}`)
-	refused.Header.Set("Expect", "100-continue") // who refuses it ends the connection
-	r.do(refused)
-	stranger := r.request(http.MethodGet, "/heartbeat", "")
-	stranger.Host = "rebound.example"
-	r.do(stranger)
-
-	first := r.request(http.MethodGet, mcpPath, "")
-	resp := r.send(first)
-	r.add(Exchange{Ask: askOf(first, nil, ""), Status: resp.StatusCode, Header: headersOf(resp)})
-	r.ask(r.request(http.MethodGet, mcpPath, ""), secondStream)
-	resp.Body.Close()
-	for _, method := range []string{http.MethodGet, http.MethodDelete} {
-		lost := r.request(method, mcpPath, "")
-		lost.Header.Set("Mcp-Session-Id", strings.Repeat("0", 32))
-		r.ask(lost, unknownSession)
-	}
-	lost := r.request(http.MethodPost, mcpPath, `{"jsonrpc":"2.0","id":5,"method":"ping"}`)
-	lost.Header.Set("Mcp-Session-Id", strings.Repeat("0", 32))
-	r.ask(lost, unknownSession)
-}
-
-// change asks the dashboard for all that it can change.
-func (r *recorder) change() {
-	r.Helper()
-	post := func(path, body string) { r.Helper(); r.do(r.request(http.MethodPost, path, body)) }
-	post("/clear_tool_stats", "")
-	r.get("/get_tool_stats")
-	post("/cancel_task_execution", `{"task_id":9007199254740991}`)
-	post("/save_memory", `{"memory_name":"first","content":"# é <b>"}`)
-	post("/get_memory", `{"memory_name":"first"}`)
-	post("/rename_memory", `{"old_name":"first","new_name":"second"}`)
-	post("/get_memory", `{"memory_name":"first"}`)
-	post("/get_memory", `{"memory_name":"second"}`)
-	post("/delete_memory", `{"memory_name":"second"}`)
-	post("/add_language", `{"language":"no such"}`)
-	post("/remove_language", `{"language":"no such"}`)
-	post("/remove_language", `{"language":"go"}`)
-	r.await("the language can be added", func() bool { return r.says("/get_available_languages", `"go"`) })
-	r.get("/get_available_languages")
-	post("/add_language", `{"language":"go"}`)
-}
-
 // cancel cancels the tool that runs.
 func (r *recorder) cancel() {
 	r.Helper()
@@ -244,7 +207,7 @@ func (r *recorder) cancel() {
 		r.Fatalf("the queue while a tool runs: %+v, %v", queue, err)
 	}
 	r.scrub.task(queue.Tasks[0].Name, queue.Tasks[0].ID.String())
-	r.do(r.request(http.MethodPost, "/cancel_task_execution", fmt.Sprintf(`{"task_id":%s}`, queue.Tasks[0].ID)))
+	r.ask(fmt.Sprintf(`POST /cancel_task_execution {"task_id":%s}`, queue.Tasks[0].ID))
 }
 
 // work calls a tool that runs until it is told to finish.
@@ -253,9 +216,8 @@ func (r *recorder) work() (finish func()) {
 	dir := r.TempDir()
 	began, goOn := filepath.Join(dir, "began"), filepath.Join(dir, "go on")
 	r.scrub.replace(dir, "/tmp/gate")
-	request := r.request(http.MethodPost, mcpPath, toolCall("execute_shell_command", map[string]any{
-		"command": fmt.Sprintf("touch '%s'; while ! test -e '%s'; do sleep 0.05; done; echo done", began, goOn), "session": "test",
-	}))
+	command := fmt.Sprintf("touch '%s'; while ! test -e '%s'; do sleep 0.05; done; echo done", began, goOn)
+	request := r.request(fmt.Sprintf(`POST /mcp tools/call {"arguments":{"command":%q,"session":"test"},"name":"execute_shell_command"}`, command))
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -274,26 +236,31 @@ func (r *recorder) work() (finish func()) {
 	}
 }
 
-func (r *recorder) tool(name string, args map[string]any) {
+// request is the one that askOf names so.
+func (r *recorder) request(ask string) *http.Request {
 	r.Helper()
-	r.message(toolCall(name, args))
-}
-
-func toolCall(name string, args map[string]any) string {
-	line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": map[string]any{"name": name, "arguments": args}})
-	return string(line)
-}
-
-func (r *recorder) message(line string) { r.Helper(); r.do(r.request(http.MethodPost, mcpPath, line)) }
-
-func (r *recorder) get(path string) { r.Helper(); r.do(r.request(http.MethodGet, path, "")) }
-
-// request is one to the dashboard, or in the session of MCP.
-func (r *recorder) request(method, path, body string) *http.Request {
-	r.Helper()
+	plain, session, host := ask, r.session, ""
+	for suffix, change := range map[string]func(){
+		otherHost:             func() { host = "rebound.example" },
+		", " + unknownSession: func() { session = strings.Repeat("0", 32) },
+	} {
+		if before, is := strings.CutSuffix(plain, suffix); is {
+			plain = before
+			change()
+		}
+	}
+	plain, long := strings.CutSuffix(plain, tooLong)
+	method, rest, _ := strings.Cut(plain, " ")
+	path, body, _ := strings.Cut(rest, " ")
 	url := fmt.Sprintf("http://127.0.0.1:%d%s", r.server.DashboardPort, path)
 	if path == mcpPath {
 		url = r.server.MCPURL
+	}
+	if path == mcpPath && method == http.MethodPost {
+		body = message(cmp.Or(body, "ping"))
+	}
+	if long {
+		body = message(`tools/call {"name":"no_such_tool","arguments":{"text":"` + strings.Repeat("x", maxPost+1) + `"}}`)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), callBudget)
 	r.Cleanup(cancel)
@@ -301,20 +268,31 @@ func (r *recorder) request(method, path, body string) *http.Request {
 	if err != nil {
 		r.Fatal(err)
 	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if path == mcpPath {
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		if method == http.MethodGet {
-			req.Header.Set("Accept", "text/event-stream")
-		}
-		if r.session != "" {
-			req.Header.Set("Mcp-Session-Id", r.session)
-			req.Header.Set("Mcp-Protocol-Version", "2025-06-18")
+	req.Host = host
+	set := func(when bool, name, value string) {
+		if when {
+			req.Header.Set(name, value)
 		}
 	}
+	set(body != "", "Content-Type", "application/json")
+	set(long, "Expect", "100-continue") // who refuses it ends the connection
+	set(path == mcpPath, "Accept", "application/json, text/event-stream")
+	set(path == mcpPath && method == http.MethodGet, "Accept", "text/event-stream")
+	set(path == mcpPath && session != "", sessionHeader, session)
+	set(path == mcpPath && session != "", "Mcp-Protocol-Version", "2025-06-18")
 	return req
+}
+
+// message is one of MCP by its method and, if any, its parameters.
+func message(text string) string {
+	method, params, _ := strings.Cut(text, " ")
+	switch {
+	case method == "initialize":
+		return Hello
+	case strings.HasPrefix(method, "notifications/"):
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method)
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":6,"method":%q,"params":%s}`, method, cmp.Or(params, "{}"))
 }
 
 func (r *recorder) send(req *http.Request) *http.Response {
@@ -326,19 +304,28 @@ func (r *recorder) send(req *http.Request) *http.Response {
 	return resp
 }
 
-// do asks, and keeps the answer.
-func (r *recorder) do(req *http.Request) { r.Helper(); r.ask(req, "") }
-
-func (r *recorder) ask(req *http.Request, about string) {
+// ask asks, and keeps the answers. While the stream of the session is open, another
+// one is asked for.
+func (r *recorder) ask(asks ...string) {
 	r.Helper()
-	r.add(r.exchange(req, r.send(req), about))
+	for _, ask := range asks {
+		resp := r.send(r.request(ask))
+		if ask != "GET "+mcpPath {
+			r.add(r.exchange(ask, resp))
+			continue
+		}
+		r.add(Exchange{Ask: ask, Status: resp.StatusCode, Header: headersOf(resp)})
+		r.add(r.exchange(ask+", "+secondStream, r.send(r.request(ask))))
+		resp.Body.Close()
+	}
 }
 
 // late asks what is not answered in this state. The function that it returns waits
 // for the answer.
-func (r *recorder) late(req *http.Request) (answer func() Exchange) {
+func (r *recorder) late(ask string) (answer func() Exchange) {
 	r.Helper()
-	r.add(Exchange{Ask: r.scrub.ask(r.askOf(req, "")), Waits: true})
+	r.add(Exchange{Ask: ask, Waits: true})
+	req := r.request(ask)
 	var resp *http.Response
 	answered := make(chan error, 1)
 	go func() {
@@ -351,30 +338,17 @@ func (r *recorder) late(req *http.Request) (answer func() Exchange) {
 		if err := <-answered; err != nil {
 			r.Fatal(err)
 		}
-		return r.exchange(req, resp, "")
+		return r.exchange(ask, resp)
 	}
 }
 
-func (r *recorder) askOf(req *http.Request, about string) string {
-	body, err := req.GetBody()
-	if err != nil {
-		r.Fatal(err)
-	}
-	text, err := io.ReadAll(body)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return askOf(req, text, about)
-}
-
-func (r *recorder) exchange(req *http.Request, resp *http.Response, about string) Exchange {
+func (r *recorder) exchange(ask string, resp *http.Response) Exchange {
 	r.Helper()
-	e := Exchange{Ask: r.scrub.ask(r.askOf(req, about))}
 	defer resp.Body.Close()
-	if id := resp.Header.Get("Mcp-Session-Id"); id != "" && strings.HasSuffix(e.Ask, " initialize") {
+	e := Exchange{Ask: r.scrub.ask(ask), Status: resp.StatusCode, Header: headersOf(resp)}
+	if id := resp.Header.Get(sessionHeader); id != "" && strings.HasSuffix(ask, " initialize") {
 		r.session = id
 	}
-	e.Status, e.Header = resp.StatusCode, headersOf(resp)
 	body := bodyOf(r, resp)
 	if json.Valid(body) {
 		e.JSON = r.scrub.json(r, body)
@@ -387,13 +361,13 @@ func (r *recorder) exchange(req *http.Request, resp *http.Response, about string
 // headersOf are those on which clients depend.
 func headersOf(resp *http.Response) map[string]string {
 	headers := map[string]string{}
-	for _, name := range []string{"Content-Type", "Mcp-Session-Id", "Allow"} {
+	for _, name := range []string{"Content-Type", sessionHeader, "Allow"} {
 		if value := resp.Header.Get(name); value != "" {
 			headers[name] = value
 		}
 	}
-	if headers["Mcp-Session-Id"] != "" {
-		headers["Mcp-Session-Id"] = "session"
+	if headers[sessionHeader] != "" {
+		headers[sessionHeader] = "session"
 	}
 	return headers
 }
@@ -426,14 +400,16 @@ func bodyOf(t testing.TB, resp *http.Response) []byte {
 // fetch is the body of an answer that is not kept.
 func (r *recorder) fetch(path string) []byte {
 	r.Helper()
-	resp := r.send(r.request(http.MethodGet, path, ""))
+	resp := r.send(r.request("GET " + path))
 	defer resp.Body.Close()
 	return bodyOf(r, resp)
 }
 
-func (r *recorder) says(path, text string) bool {
+// says reports whether an answer, which is not kept, has all these texts.
+func (r *recorder) says(path string, texts ...string) bool {
 	r.Helper()
-	return strings.Contains(canonical(r.fetch(path)), text)
+	answer := canonical(r.fetch(path))
+	return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(answer, text) })
 }
 
 func (r *recorder) await(what string, fine func() bool) {
