@@ -45,7 +45,6 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	}
 
 	store := OpenPins(b.places.StateDir, b.log)
-	store.Sweep()
 	b.model = watch.New(watch.Options{
 		Log: b.log, Rules: rules.New(b.settings.Servers), Pins: store, Settings: b.ClientSettings(), Plan: b.plan, Limits: b.Limits.Watch, SerenaHome: b.places.SerenaHome,
 		Record: func(e monitor.Event) { record(e); b.recorder.Note(e); b.opener.happened(e) },

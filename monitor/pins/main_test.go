@@ -26,8 +26,6 @@ type world struct {
 	dead   map[monitor.Identity]bool
 }
 
-func (w *world) bootID() (string, error) { return w.boot, w.broken }
-
 func (w *world) lives(id monitor.Identity) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +44,7 @@ func (w *world) kill(id monitor.Identity) {
 // open opens a store, and what it logs.
 func (w *world) open(path string) (*Store, *bytes.Buffer) {
 	var said bytes.Buffer
-	return open(path, slog.New(slog.NewTextHandler(&said, nil)), w.bootID, w.lives), &said
+	return open(path, slog.New(slog.NewTextHandler(&said, nil)), w.boot, w.broken, w.lives), &said
 }
 
 func who(pid int) monitor.Identity { return monitor.Identity{PID: pid, Start: 7} }

@@ -8,12 +8,15 @@
 package pins
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"lamplighter/monitor"
@@ -25,10 +28,9 @@ import (
 // concurrent use, and Pinned never waits for the disk. Another process may have
 // the same file open: each change begins with what the file says.
 type Store struct {
-	file  statefile.File[form]
-	log   *slog.Logger
-	boot  func() (string, error)
-	lives func(monitor.Identity) bool
+	file    statefile.File[set]
+	bootErr error // why it is not known which boot this is
+	lives   func(monitor.Identity) bool
 
 	changing sync.Mutex // held by Set and Err, also while the disk hangs
 
@@ -38,46 +40,100 @@ type Store struct {
 }
 
 // set holds the pinned ones.
-type set map[monitor.Identity]struct{}
+type set map[monitor.Identity]bool
+
+// maxSize is how large the file may be, in bytes. Ten thousand pins fit.
+const maxSize = 1 << 20
+
+// errCorrupt says that a file cannot be a list of pins.
+var errCorrupt = errors.New("it is not a list of pins")
+
+// form is the file.
+type form struct {
+	Boot string   `json:"boot"` // see bootID
+	Pins []string `json:"pins"` // of processes, see monitor.Identity
+}
 
 // Open reads the file at path, which need not exist; "" remembers nothing
 // beyond this process. What cannot be read is logged, Err tells of it, and
 // nothing is written over it until it is mended or removed: a pin of its own
-// would take all others with it. A file that is broken later, when it is known
-// who is pinned, is set aside under another name beside it with the next change.
-// A nil log is silent.
+// would take all others with it. A nil log is silent.
 func Open(path string, log *slog.Logger) *Store {
-	return open(path, log, bootID, lives)
+	boot, err := bootID()
+	return open(path, log, boot, err, lives)
 }
 
-func open(path string, log *slog.Logger, boot func() (string, error), lives func(monitor.Identity) bool) *Store {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+func open(path string, log *slog.Logger, boot string, bootErr error, lives func(monitor.Identity) bool) *Store {
+	s := &Store{bootErr: bootErr, lives: lives}
+	s.file = statefile.File[set]{
+		Path: path, Limit: maxSize, Broken: errCorrupt,
+		Parse:  func(data []byte) (set, error) { return parse(data, boot) },
+		Format: func(pinned set) ([]byte, error) { return format(pinned, boot) },
 	}
-	s := &Store{
-		file: statefile.File[form]{Path: path, Limit: maxSize, Broken: errCorrupt},
-		log:  log, boot: boot, lives: lives,
-	}
-	if path == "" {
-		return s
-	}
-	if err := s.look(); err != nil {
+	if err := s.look(); err != nil && log != nil {
 		log.Warn("cannot read which servers are pinned; nothing is ended unless forced until that file is mended or removed", "error", err)
 	}
 	return s
 }
 
+// parse reads a file, nil when it says nothing about this boot.
+func parse(data []byte, boot string) (set, error) {
+	var f *form
+	switch err := json.Unmarshal(data, &f); {
+	case err != nil:
+		return nil, err
+	case f == nil:
+		return nil, errors.New("it says nothing")
+	case f.Boot != boot:
+		return nil, nil
+	}
+	pinned := set{}
+	for _, text := range f.Pins {
+		id, err := monitor.ParseIdentity(text)
+		if err != nil {
+			return nil, err
+		}
+		pinned[id] = true
+	}
+	return pinned, nil
+}
+
+func format(pinned set, boot string) ([]byte, error) {
+	f := form{Boot: boot, Pins: []string{}}
+	for id := range pinned {
+		f.Pins = append(f.Pins, id.String())
+	}
+	slices.SortFunc(f.Pins, strings.Compare)
+	data, err := json.Marshal(f)
+	return append(data, '\n'), err
+}
+
 // look takes over what the file says, or keeps why it says nothing.
 func (s *Store) look() error {
-	known, err := s.load()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.unknown = err
-		return err
+	known, err := s.read()
+	if err == nil {
+		known = s.living(known)
 	}
-	s.replace(s.living(known))
-	return nil
+	s.replace(known, err)
+	return err
+}
+
+// read is what the file says, or what is known already where it does not say.
+func (s *Store) read() (set, error) {
+	if s.file.Path == "" {
+		return s.pinned, nil
+	}
+	if s.bootErr != nil {
+		return s.pinned, fmt.Errorf("which boot this is cannot be found out: %w", s.bootErr)
+	}
+	written, err := s.file.Read()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && written == nil {
+		return s.pinned, nil
+	}
+	if err != nil {
+		return s.pinned, err
+	}
+	return written, nil
 }
 
 // Err is why it is not known who is pinned, nil when it is. Meanwhile Pinned says
@@ -86,13 +142,10 @@ func (s *Store) look() error {
 func (s *Store) Err() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	s.mu.RLock()
-	err := s.unknown
-	s.mu.RUnlock()
-	if err != nil {
-		err = s.look()
+	if s.unknown == nil {
+		return nil
 	}
-	return err
+	return s.look()
 }
 
 // bootID names this boot, because start times count from it. Elsewhere than on
@@ -114,8 +167,7 @@ func lives(id monitor.Identity) bool {
 func (s *Store) Pinned(id monitor.Identity) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	_, pinned := s.pinned[id]
-	return pinned
+	return s.pinned[id]
 }
 
 // Set pins an instance, or takes its pin back. What no longer lives is
@@ -139,62 +191,41 @@ func (s *Store) set(id monitor.Identity, pinned bool) error {
 	if pinned && !s.lives(id) {
 		return fmt.Errorf("it has ended: %w", process.ErrGone)
 	}
-	s.mu.RLock()
-	before, known := s.pinned, s.unknown == nil
-	s.mu.RUnlock()
-	var written set // what the file says, nil when it says nothing
-	var wrong error // why it is no list of pins
-	if s.file.Path != "" {
-		var err error
-		written, err = s.load()
-		switch {
-		case err == nil, errors.Is(err, fs.ErrNotExist):
-		case !errors.Is(err, errCorrupt):
-			return err
-		case !known:
-			return fmt.Errorf("%w, and others may be pinned in it; mend or remove it", err)
-		default:
-			wrong = err
-		}
-		if written != nil {
-			before = written
-		}
-	}
-	after := s.living(before)
-	if pinned {
-		after[id] = struct{}{}
-	} else {
-		delete(after, id)
-	}
-	var err error
-	switch {
-	case s.file.Path == "":
-	case wrong != nil:
-		err = s.saveOver(wrong, after)
-	case written == nil || !maps.Equal(written, after):
-		err = s.save(after)
+	before, err := s.read()
+	if errors.Is(err, errCorrupt) {
+		return fmt.Errorf("%w, and others may be pinned in it; mend or remove it", err)
 	}
 	if err != nil {
 		return err
 	}
-	s.replace(after)
+	after := s.living(before)
+	if pinned {
+		after[id] = true
+	} else {
+		delete(after, id)
+	}
+	if s.file.Path != "" {
+		if err := s.file.Write(after); err != nil {
+			return err
+		}
+	}
+	s.replace(after, nil)
 	return nil
 }
 
 // living are those of a set whose processes run. It is a new set.
 func (s *Store) living(all set) set {
-	some := make(set, len(all))
-	for id := range all {
-		if s.lives(id) {
-			some[id] = struct{}{}
-		}
+	some := maps.Clone(all)
+	if some == nil {
+		some = set{}
 	}
+	maps.DeleteFunc(some, func(id monitor.Identity, _ bool) bool { return !s.lives(id) })
 	return some
 }
 
-// replace takes over who is pinned, which is known then.
-func (s *Store) replace(pinned set) {
+// replace takes over who is pinned, or why that is not known.
+func (s *Store) replace(pinned set, unknown error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pinned, s.unknown = pinned, nil
+	s.pinned, s.unknown = pinned, unknown
 }
