@@ -113,25 +113,22 @@ func (d *document) update(want []registration, known map[int]note, look func(pid
 			changed = true
 		}
 	}
-	d.all = slices.DeleteFunc(d.all, func(r record) bool {
-		e := r.entry
-		if e.PID <= 0 {
-			return false
-		}
+	for _, e := range d.entries() {
 		n, noted := known[e.PID]
 		noted = noted && n.entry == e.StartedAt
 		p, lives := look(e.PID)
 		why := judge(e, n, noted, p, lives, now)
 		if why == "" && !(noted && givenUp[e.PID]) {
-			return false
+			continue
 		}
-		if changed = true; !noted {
+		changed = true
+		delete(d.records, strconv.Itoa(e.PID))
+		if !noted {
 			in := monitor.Instance{Identity: monitor.Identity{PID: e.PID}, Kind: monitor.KindSerena, ProjectName: string(e.ProjectName)}
 			pruned = append(pruned, monitor.Event{At: now, Kind: monitor.EventPruned, PID: e.PID, Label: in.Label(), Detail: "from the registry: " + why})
 		}
-		return true
-	})
-	maps.DeleteFunc(known, func(pid int, _ note) bool { return d.find(pid) < 0 })
+	}
+	maps.DeleteFunc(known, func(pid int, _ note) bool { return d.records[strconv.Itoa(pid)].entry.PID == 0 })
 	return changed, pruned
 }
 
@@ -141,37 +138,32 @@ func (d *document) update(want []registration, known map[int]note, look func(pid
 // Otherwise it is the record of an earlier process under the same pid, and gives
 // way, unless its heartbeat is fresh: then it may be that of a process in a container.
 func (d *document) register(r registration, known map[int]note, now time.Time) bool {
-	i := d.find(r.PID)
-	if i >= 0 {
-		have := d.all[i].entry
+	key := strconv.Itoa(r.PID)
+	if have := d.records[key].entry; have.PID != 0 {
 		n, noted := known[r.PID]
 		noted = noted && n.start == r.id.Start && n.entry == have.StartedAt
 		if noted || (have.Port == r.Port || have.Port == 0) && born(r.StartedAt, have) {
 			known[r.PID] = note{r.id.Start, have.StartedAt, noted && n.made}
-			return d.all[i].correct(r.Entry, noted && n.made)
+			corrected, changed := d.records[key].correct(key, r.Entry, noted && n.made)
+			d.records[key] = corrected
+			return changed
 		}
 		if fresh(have, now) {
 			return false
 		}
-	} else {
-		i = len(d.all)
-		d.all = append(d.all, record{})
-		if !d.list {
-			d.all[i].key = strconv.Itoa(r.PID)
-		}
 	}
 	// With the nine agreed fields and no other: there are readers that fail as a
 	// whole on a tenth.
-	d.all[i].raw, _ = json.Marshal(r.Entry)
-	d.all[i].entry = r.Entry
+	raw, _ := json.Marshal(r.Entry)
+	d.records[key] = record{raw, r.Entry}
 	known[r.PID] = note{r.id.Start, r.StartedAt, true}
 	return true
 }
 
-// correct makes a record say what want says, keeps the fields that we do not know,
-// and reports whether it changed. What somebody else has written as context and modes
+// correct is a record that says what want says, with the fields that we do not know,
+// and whether that is a change. What somebody else has written as context and modes
 // stays: a server may know them better, and would write them again.
-func (r *record) correct(want Entry, made bool) (changed bool) {
+func (r record) correct(key string, want Entry, made bool) (corrected record, changed bool) {
 	have, fields := r.entry, map[string]json.RawMessage{}
 	_ = json.Unmarshal(r.raw, &fields) // it was understood before
 	set := func(when bool, name string, value any) {
@@ -190,11 +182,11 @@ func (r *record) correct(want Entry, made bool) (changed bool) {
 	set(want.Context != "" && (have.Context == "" || made && have.Context != want.Context), "context", want.Context)
 	set(len(want.Modes) > 0 && (len(have.Modes) == 0 || made && !slices.Equal(have.Modes, want.Modes)), "modes", want.Modes)
 	set(want.LastHeartbeat-have.LastHeartbeat >= seconds(touchAfter.Seconds()), "last_heartbeat", want.LastHeartbeat)
-	if changed {
-		raw, _ := json.Marshal(fields)
-		*r = parseRecord(r.key, raw)
+	if !changed {
+		return r, false
 	}
-	return changed
+	raw, _ := json.Marshal(fields)
+	return parseRecord(key, raw), true
 }
 
 // fresh reports whether an entry's heartbeat says that somebody keeps it. An
