@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -34,12 +33,12 @@ type Log struct {
 
 	mu      sync.Mutex
 	waiting []monitor.Event
-	dropped int // since the last success
-	freed   freed
+	dropped int       // since the last success
+	freed   uint64    // see GivenBack
+	since   time.Time // of the first event
 
-	writing  sync.Mutex // held by Flush, also while the disk hangs
-	summedUp bool       // freed has what earlier processes have written
-	failing  bool
+	writing sync.Mutex // held by Flush, also while the disk hangs
+	failing bool
 }
 
 // New returns the Log in the state directory dir. Nothing is read or written
@@ -57,7 +56,12 @@ func (l *Log) Append(e monitor.Event) {
 	} else {
 		l.dropped++
 	}
-	l.freed.add(e)
+	if l.since.IsZero() {
+		l.since = e.At
+	}
+	if e.Unused {
+		l.freed += e.FreedBytes
+	}
 	l.mu.Unlock()
 	l.wake.Ring()
 }
@@ -87,10 +91,6 @@ func (l *Log) Serve(ctx context.Context) error {
 func (l *Log) Flush() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	if !l.summedUp {
-		l.summedUp = true
-		l.sumUp()
-	}
 	l.mu.Lock()
 	batch := slices.Clone(l.waiting)
 	l.mu.Unlock()
@@ -146,51 +146,14 @@ func (l *Log) rotate() error {
 	return err
 }
 
-// GivenBack is the memory, in bytes, that unused servers had when they were ended, and
-// the time of the oldest event it was summed up from. Both are zero while nothing
-// was given back. What is rotated away stays in the sum.
+// GivenBack is the memory, in bytes, that unused servers had when they were ended while
+// this process runs, and the time of its first event. Both are zero while nothing was
+// given back.
 func (l *Log) GivenBack() (bytes uint64, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.freed.bytes == 0 {
+	if l.freed == 0 {
 		return 0, time.Time{}
 	}
-	return l.freed.bytes, l.freed.since
-}
-
-// sumUp adds what the log has from earlier processes.
-func (l *Log) sumUp() {
-	var earlier freed
-	_, _ = readAll(l.dir, time.Time{}, earlier.addLine) // what cannot be read is not in the sum
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.freed.bytes += earlier.bytes
-	if !earlier.since.IsZero() {
-		l.freed.since = earlier.since
-	}
-}
-
-// freed is the memory that unused servers gave back.
-type freed struct {
-	bytes uint64
-	since time.Time // of the first event
-}
-
-func (f *freed) add(e monitor.Event) {
-	if f.since.IsZero() {
-		f.since = e.At
-	}
-	if e.Unused {
-		f.bytes += e.FreedBytes
-	}
-}
-
-func (f *freed) addLine(line []byte) {
-	// Most lines tell of no memory, and are not parsed.
-	if !f.since.IsZero() && !bytes.Contains(line, []byte(`"freed_bytes"`)) {
-		return
-	}
-	if e, err := parse(line); err == nil {
-		f.add(e)
-	}
+	return l.freed, l.since
 }

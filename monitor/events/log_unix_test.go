@@ -63,20 +63,3 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
-
-func TestNoLinkIsFollowed(t *testing.T) {
-	dir, victim := t.TempDir(), in(t.TempDir(), "victim")
-	write(t, victim, "precious")
-	if err := os.Symlink(victim, path(dir)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(dir, event(1)); err == nil || !strings.Contains(err.Error(), "symbolic link") {
-		t.Error(err)
-	}
-	if _, err := Read(dir, Query{}); err == nil || !strings.Contains(err.Error(), "symbolic link") {
-		t.Error(err)
-	}
-	if text, err := os.ReadFile(victim); err != nil || string(text) != "precious" {
-		t.Errorf("%q, %v", text, err)
-	}
-}

@@ -3,6 +3,7 @@ package situation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -42,27 +43,20 @@ const (
 // rules go by it.
 //
 // What ends meanwhile is left out. Name, Source, Rules and Policies are for the caller to
-// set; the error is that of ctx, or about the process table as a whole.
+// set; the error is that of ctx.
 func Record(ctx context.Context, snap *monitor.Snapshot, self int) (*Situation, error) {
 	r := &recorder{
 		s: &Situation{
 			Name: "recorded", Origin: Recorded, Source: "lamplighter doctor --record", Platform: runtime.GOOS,
 			Now: snap.At.Round(0), AwakeSince: snap.AwakeSince.Round(0), UID: ownUser,
 		},
-		taken: map[int]*taken{}, living: map[int]process.Info{},
+		taken: map[int]*taken{},
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		r.hide.home = filepath.Clean(home)
 	}
 	if u, err := user.Current(); err == nil {
 		r.hide.user = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
-	}
-	all, err := process.NewTable().Pass()
-	if err != nil {
-		return nil, fmt.Errorf("recording the processes: %w", err)
-	}
-	for _, p := range all {
-		r.living[p.PID] = p
 	}
 	for i := range snap.Instances {
 		if snap.Instances[i].Identity.PID > 0 {
@@ -72,30 +66,29 @@ func Record(ctx context.Context, snap *monitor.Snapshot, self int) (*Situation, 
 	if r.withAncestors(self) {
 		r.s.Self = self
 	}
-	r.holders()
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("recording the processes: %w", err)
 	}
-	r.write()
+	for _, pid := range slices.Sorted(maps.Keys(r.taken)) {
+		r.s.Processes = append(r.s.Processes, r.process(r.taken[pid]))
+	}
+	slices.SortFunc(r.s.Servers, func(a, b Server) int { return a.PID - b.PID })
 	return r.s, nil
 }
 
 // recorder collects what belongs to a recording.
 type recorder struct {
-	s      *Situation
-	hide   hide
-	living map[int]process.Info // of our user
-	taken  map[int]*taken
-	order  []int
+	s     *Situation
+	hide  hide
+	taken map[int]*taken
 }
 
 // taken is a process that is recorded.
 type taken struct {
 	info  process.Info
 	stat  process.Stat
-	words bool // its arguments are looked into, not left out
-	full  bool // all its descriptors are recorded
-	ends  []process.Descriptor
+	words bool                 // its arguments are looked into, not left out
+	ends  []process.Descriptor // recorded of what is in the tree of a server
 	ports []Port
 }
 
@@ -113,7 +106,7 @@ func (r *recorder) take(pid int) *taken {
 		return nil
 	}
 	t := &taken{info: info, stat: stat}
-	r.taken[pid], r.order = t, append(r.order, pid)
+	r.taken[pid] = t
 	return t
 }
 
@@ -156,7 +149,8 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	}
 	for _, id := range append([]monitor.Identity{root}, tree...) {
 		if t := r.taken[id.PID]; t != nil {
-			t.words, t.full = t.words || command.IsLauncher(t.info.Exe, t.info.Args) || id == in.Identity, true
+			t.words = t.words || command.IsLauncher(t.info.Exe, t.info.Args) || id == in.Identity
+			t.ends, _ = process.Descriptors(id) // none where it cannot be told
 		}
 	}
 	server.words = true
@@ -211,67 +205,6 @@ func (r *recorder) listeners(tree []monitor.Identity) {
 		}
 		t.ports = append(t.ports, port)
 	}
-}
-
-// holders adds who else holds an end of what the servers talk through, and notes
-// the descriptors that matter: of the trees all, of others those that meet them.
-func (r *recorder) holders() {
-	matter := map[uint64]bool{} // inodes
-	for _, t := range r.taken {
-		if !t.full {
-			continue
-		}
-		t.ends, _ = process.Descriptors(t.info.Identity) // none where it cannot be told
-		for _, d := range t.ends {
-			if d.Kind != 0 {
-				matter[d.Inode] = true
-			}
-			if d.Peer != 0 {
-				matter[d.Peer] = true
-			}
-		}
-	}
-	if len(matter) == 0 {
-		return
-	}
-	candidates := slices.Clone(r.order)
-	for pid := range r.living {
-		if r.taken[pid] == nil {
-			candidates = append(candidates, pid)
-		}
-	}
-	slices.Sort(candidates)
-	for _, pid := range candidates {
-		t := r.taken[pid]
-		id := r.living[pid].Identity
-		if t != nil && t.full || id.PID == 0 {
-			continue
-		}
-		all, err := process.Descriptors(id)
-		if err != nil {
-			continue
-		}
-		all = slices.DeleteFunc(all, func(d process.Descriptor) bool { return d.Kind == 0 || !matter[d.Inode] })
-		if len(all) > 0 {
-			if t = r.take(pid); t != nil {
-				t.ends = all
-			}
-		}
-	}
-}
-
-// write makes the table of what was taken.
-func (r *recorder) write() {
-	slices.Sort(r.order)
-	for _, pid := range r.order {
-		r.s.Processes = append(r.s.Processes, r.process(r.taken[pid]))
-	}
-	for i := range r.s.Servers {
-		if d := r.s.Servers[i].Dashboard; d != nil {
-			d.Root = r.hide.path(d.Root)
-		}
-	}
-	slices.SortFunc(r.s.Servers, func(a, b Server) int { return a.PID - b.PID })
 }
 
 func (r *recorder) process(t *taken) Process {

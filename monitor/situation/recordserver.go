@@ -99,7 +99,7 @@ func (r *recorder) dashboard(ctx context.Context, in *monitor.Instance, t *taken
 		Port: in.Port, Version: in.Version, Calls: in.ToolCalls, LastActivity: in.LastActivity.Round(0), KeepsState: in.Evidence.KeepsState,
 	}
 	if in.State == monitor.StateProject {
-		d.Project, d.Root = in.ProjectName, in.ProjectRoot
+		d.Project, d.Root = in.ProjectName, r.hide.path(in.ProjectRoot)
 	}
 	if in.Cause == monitor.CauseUnreachable {
 		d.FailingSince = r.s.Now.Add(-monitor.FailingWhenBusy)
