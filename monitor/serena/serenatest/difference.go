@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -15,40 +16,30 @@ var varying = []string{"id", "messages", "max_idx", "input_tokens", "output_toke
 // Differences are where a server answers something else than the transcript says,
 // one a line.
 func (tr Transcript) Differences(live Transcript) (list []string) {
-	compare := func(where, want, got string) {
-		if want != got {
-			at := 0
-			for at < min(len(want), len(got)) && want[at] == got[at] {
-				at++
-			}
-			list = append(list, fmt.Sprintf("%s: recorded %s, answered %s", where, around(want, at), around(got, at)))
-		}
-	}
-	compare("program", tr.Exe, live.Exe)
-	compare("command line", fmt.Sprintf("%q", tr.Args), fmt.Sprintf("%q", live.Args))
-	for _, s := range tr.States {
-		now := live.state(s.Name)
-		if now == nil {
-			compare("state "+s.Name, "it", "nothing")
-			continue
-		}
-		seen := map[string]bool{}
-		for _, e := range slices.Concat(s.Exchanges, now.Exchanges) {
-			if seen[e.Ask] {
-				continue
-			}
-			seen[e.Ask] = true
-			where, want, got := s.Name+", "+e.Ask, tr.answers(s.Name, e.Ask), live.answers(s.Name, e.Ask)
-			if len(want) == 0 || len(got) == 0 {
-				compare(where, fmt.Sprintf("%d times", len(want)), fmt.Sprintf("%d times", len(got)))
-				continue
-			}
-			for i := range max(len(want), len(got)) {
-				compare(where, want[min(i, len(want)-1)].steady(), got[min(i, len(got)-1)].steady())
-			}
+	want, got := tr.lines(), live.lines()
+	all := maps.Clone(want)
+	maps.Copy(all, got)
+	for _, where := range slices.Sorted(maps.Keys(all)) {
+		if want[where] != got[where] {
+			list = append(list, fmt.Sprintf("%s: recorded %s, answered %s", where, want[where], got[where]))
 		}
 	}
 	return list
+}
+
+// lines are all that a server of the transcript answers, by the state and the request.
+func (tr Transcript) lines() map[string]string {
+	lines := map[string]string{"program": tr.Exe, "command line": fmt.Sprintf("%q", tr.Args)}
+	for _, s := range tr.States {
+		for at := &s; at != nil; at = tr.state(at.After) {
+			for _, e := range at.Exchanges {
+				for i, answer := range tr.answers(s.Name, e.Ask) {
+					lines[fmt.Sprintf("%s, %s, answer %d", s.Name, e.Ask, i+1)] = answer.steady()
+				}
+			}
+		}
+	}
+	return lines
 }
 
 // steady is an answer as JSON, without what is another with each run.
@@ -94,10 +85,4 @@ func isLook(v any) bool {
 	task, _ := v.(map[string]any)
 	name, _ := task["name"].(string)
 	return strings.HasPrefix(name, "BackgroundTask:")
-}
-
-// around is a part of a text that shows a place in it.
-func around(text string, at int) string {
-	const before, behind = 100, 200
-	return text[max(at-before, 0):min(at+behind, len(text))]
 }
