@@ -71,17 +71,7 @@ func DashboardURL(port int) string {
 
 // Heartbeat asks whether a Serena dashboard answers on the port.
 func (c *Client) Heartbeat(ctx context.Context, port int) error {
-	var answer struct {
-		Status string `json:"status"`
-	}
-	err := c.call(ctx, http.MethodGet, port, "/heartbeat", nil, &answer, maxProbeBody)
-	if err != nil {
-		return err
-	}
-	if answer.Status != "alive" {
-		return fmt.Errorf("port %d answered /heartbeat without \"alive\": %w", port, ErrNotDashboard)
-	}
-	return nil
+	return c.get(ctx, port, "/heartbeat", "alive", new(struct{}))
 }
 
 // Task is an entry of the executions queue.
@@ -102,14 +92,10 @@ func (t *Task) CutOff() bool {
 // LastExecution returns the task that ended last, nil before the first.
 func (c *Client) LastExecution(ctx context.Context, port int) (*Task, error) {
 	var answer struct {
-		Status string `json:"status"`
-		Last   *Task  `json:"last_execution"`
+		Last *Task `json:"last_execution"`
 	}
-	if err := c.call(ctx, http.MethodGet, port, "/last_execution", nil, &answer, maxProbeBody); err != nil {
+	if err := c.get(ctx, port, "/last_execution", "success", &answer); err != nil {
 		return nil, err
-	}
-	if answer.Status != "success" {
-		return nil, fmt.Errorf("port %d answered /last_execution with status %.40q: %w", port, answer.Status, ErrNotDashboard)
 	}
 	return answer.Last, nil
 }
@@ -119,14 +105,10 @@ func (c *Client) LastExecution(ctx context.Context, port int) (*Task, error) {
 // well, and asking for one would make an instance look busy.
 func (c *Client) Queue(ctx context.Context, port int) ([]Task, error) {
 	var answer struct {
-		Status string `json:"status"`
-		Tasks  []Task `json:"queued_executions"`
+		Tasks []Task `json:"queued_executions"`
 	}
-	if err := c.call(ctx, http.MethodGet, port, "/queued_task_executions", nil, &answer, maxProbeBody); err != nil {
+	if err := c.get(ctx, port, "/queued_task_executions", "success", &answer); err != nil {
 		return nil, err
-	}
-	if answer.Status != "success" {
-		return nil, fmt.Errorf("port %d answered /queued_task_executions with status %.40q: %w", port, answer.Status, ErrNotDashboard)
 	}
 	return slices.DeleteFunc(answer.Tasks, func(t Task) bool { return strings.HasPrefix(t.Name, "BackgroundTask:") }), nil
 }
@@ -165,7 +147,7 @@ func (o *Overview) KeepsState() *bool {
 // Overview asks for the configuration overview.
 func (c *Client) Overview(ctx context.Context, port int) (*Overview, error) {
 	var o Overview
-	if err := c.call(ctx, http.MethodGet, port, "/get_config_overview", nil, &o, maxProbeBody); err != nil {
+	if err := c.get(ctx, port, "/get_config_overview", "", &o); err != nil {
 		return nil, err
 	}
 	// Before the agent is ready the project is null or its fields are.
@@ -184,7 +166,7 @@ func (c *Client) ToolCalls(ctx context.Context, port int) (int64, error) {
 			Calls int64 `json:"num_times_called"`
 		} `json:"stats"`
 	}
-	if err := c.call(ctx, http.MethodGet, port, "/get_tool_stats", nil, &answer, maxProbeBody); err != nil {
+	if err := c.get(ctx, port, "/get_tool_stats", "", &answer); err != nil {
 		return 0, err
 	}
 	var n int64
@@ -254,55 +236,86 @@ func (c *Client) Records(ctx context.Context, port, from int) (records []Record,
 	return records, page.MaxIdx + 1, nil
 }
 
-func (c *Client) logs(ctx context.Context, port, start int, limit int64) (LogPage, error) {
-	var page LogPage
+func (c *Client) logs(ctx context.Context, port, start int, limit int64) (page LogPage, err error) {
 	body := fmt.Appendf(nil, `{"start_idx":%d}`, start)
-	if err := c.call(ctx, http.MethodPost, port, "/get_log_messages", body, &page, limit); err != nil {
-		return LogPage{}, err
+	data, err := c.call(ctx, http.MethodPost, port, "/get_log_messages", body, limit)
+	if err == nil {
+		err = decode(data, port, "/get_log_messages", &page)
 	}
-	return page, nil
+	return page, err
 }
 
-// call makes one request and decodes its JSON answer. The deadline is the
+// get asks for something and decodes the JSON answer, whose member status has to be
+// as given, unless that is "".
+func (c *Client) get(ctx context.Context, port int, route, status string, into any) error {
+	data, err := c.call(ctx, http.MethodGet, port, route, nil, maxProbeBody)
+	if err != nil {
+		return err
+	}
+	if err := decode(data, port, route, into); err != nil || status == "" {
+		return err
+	}
+	var answer struct {
+		Status string `json:"status"`
+	}
+	if _ = json.Unmarshal(data, &answer); answer.Status != status {
+		return fmt.Errorf("port %d answered %s with status %.40q, not %q: %w", port, route, answer.Status, status, ErrNotDashboard)
+	}
+	return nil
+}
+
+func decode(data []byte, port int, route string, into any) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("port %d answered %s with something else than expected: %w", port, route, errors.Join(ErrNotDashboard, err))
+	}
+	return nil
+}
+
+// call makes one request and returns the answer. The deadline is the
 // context's; without one it is AnswerTimeout.
-func (c *Client) call(ctx context.Context, method string, port int, route string, body []byte, into any, limit int64) error {
+func (c *Client) call(ctx context.Context, method string, port int, route string, body []byte, limit int64) ([]byte, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, AnswerTimeout)
 		defer cancel()
 	}
+	resp, err := c.send(ctx, method, port, route, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed:
+		return nil, fmt.Errorf("asking port %d for %s: %w", port, route, ErrNoRoute)
+	case resp.StatusCode >= 500:
+		return nil, fmt.Errorf("port %d answered %s with %s: %w", port, route, resp.Status, ErrFault)
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("port %d answered %s with %s: %w", port, route, resp.Status, ErrNotDashboard)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading what port %d answered to %s: %w", port, route, err)
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("port %d answered %s with more than %d bytes: %w", port, route, limit, ErrNotDashboard)
+	}
+	return data, nil
+}
+
+func (c *Client) send(ctx context.Context, method string, port int, route string, body []byte) (*http.Response, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+address+route, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("asking port %d for %s: %w", port, route, err)
+		return nil, fmt.Errorf("asking port %d for %s: %w", port, route, err)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("asking port %d for %s: %w", port, route, err)
+		return nil, fmt.Errorf("asking port %d for %s: %w", port, route, err)
 	}
-	defer resp.Body.Close()
-	switch {
-	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed:
-		return fmt.Errorf("asking port %d for %s: %w", port, route, ErrNoRoute)
-	case resp.StatusCode >= 500:
-		return fmt.Errorf("port %d answered %s with %s: %w", port, route, resp.Status, ErrFault)
-	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("port %d answered %s with %s: %w", port, route, resp.Status, ErrNotDashboard)
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if err != nil {
-		return fmt.Errorf("reading what port %d answered to %s: %w", port, route, err)
-	}
-	if int64(len(data)) > limit {
-		return fmt.Errorf("port %d answered %s with more than %d bytes: %w", port, route, limit, ErrNotDashboard)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("port %d answered %s with something else than expected: %w", port, route, errors.Join(ErrNotDashboard, err))
-	}
-	return nil
+	return resp, nil
 }
 
 // askTimeout is how long the request may take to arrive. The answer is not
@@ -320,17 +333,12 @@ func (c *Client) Shutdown(ctx context.Context, port int) error {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(info httptrace.WroteRequestInfo) { sent.Store(info.Err == nil) },
 	})
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+address+"/shutdown", nil)
-	if err != nil {
-		return fmt.Errorf("asking port %d to shut down: %w", port, err)
-	}
-	resp, err := c.http.Do(req)
+	resp, err := c.send(ctx, http.MethodPut, port, "/shutdown", nil)
 	if err != nil && sent.Load() {
 		return nil // it is at it, or gone already
 	}
 	if err != nil {
-		return fmt.Errorf("asking port %d to shut down: %w", port, err)
+		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
