@@ -129,7 +129,7 @@ func Settled(t *testing.T, server *serenatest.Server) {
 // 0 and 1 has moved both: between the two nobody can tell what its ends are.
 func HasMoved(server monitor.Identity) bool {
 	ends, err := facts.Descriptors(server)
-	return err == nil && !slices.ContainsFunc(ends, func(d facts.Descriptor) bool { return d.FD <= 1 && d.Kind != 0 })
+	return err == nil && !slices.ContainsFunc(ends, func(d facts.Descriptor) bool { return d.FD <= 1 && d.Kind != "" })
 }
 
 // IdentityOf is who a living process is.

@@ -117,13 +117,13 @@ func parseEndLink(b []byte) (LinkKind, uint64, bool) {
 	if !ok {
 		kind = SocketPair
 		if rest, ok = bytes.CutPrefix(b, []byte("socket:[")); !ok {
-			return 0, 0, false
+			return "", 0, false
 		}
 	}
 	rest, ok = bytes.CutSuffix(rest, []byte("]"))
 	inode, isNumber := number(rest)
 	if !ok || !isNumber || inode == 0 {
-		return 0, 0, false
+		return "", 0, false
 	}
 	return kind, inode, true
 }

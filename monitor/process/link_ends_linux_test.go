@@ -15,8 +15,8 @@ import (
 
 func TestParseEndLink(t *testing.T) {
 	for in, want := range map[string]string{
-		"pipe:[123]":                     "1 123",
-		"socket:[4294967296]":            "2 4294967296",
+		"pipe:[123]":                     "pipe 123",
+		"socket:[4294967296]":            "socket pair 4294967296",
 		"socket:[0]":                     "",
 		"pipe:[]":                        "",
 		"pipe:[12":                       "",
@@ -28,13 +28,13 @@ func TestParseEndLink(t *testing.T) {
 		"/tmp/fifo":                      "",
 		"":                               "",
 		"socket:[12] (deleted)":          "",
-		"pipe:[18446744073709551615]":    "1 18446744073709551615",
+		"pipe:[18446744073709551615]":    "pipe 18446744073709551615",
 		"pipe:[99999999999999999999999]": "",
 	} {
 		kind, inode, ok := parseEndLink([]byte(in))
 		got := ""
 		if ok {
-			got = fmt.Sprint(kind, inode)
+			got = fmt.Sprintf("%s %d", kind, inode)
 		}
 		if want == "" != !ok || ok && got != want {
 			t.Errorf("%q: %s", in, got)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"lamplighter/monitor/process"
 )
 
 // mostProcesses is the limit of what is taken for a situation.
@@ -21,18 +23,24 @@ func (s *Situation) check() error {
 	case s.Self != 0 && s.process(s.Self) == nil:
 		return fmt.Errorf("self is process %d, which is not among the processes", s.Self)
 	}
-	held := map[Descriptor]bool{}
+	type end struct {
+		pipe   uint64 // inode
+		writes bool
+	}
+	held := map[end]bool{}
 	for i, p := range s.Processes {
 		if s.process(p.PID) != &s.Processes[i] {
 			return fmt.Errorf("process %d is there twice", p.PID)
 		}
 		for _, d := range p.Descriptors {
-			held[d.end()] = true
+			if d.Kind == process.Pipe {
+				held[end{d.Inode, d.Writes}] = true
+			}
 		}
 	}
 	for _, p := range s.Processes {
 		for _, d := range p.Descriptors {
-			if d.Closed && d.Pipe != 0 && held[d.opposite()] {
+			if d.Deserted && held[end{d.Inode, !d.Writes}] {
 				return fmt.Errorf("descriptor %d of process %d is closed at the other end, which a process holds", d.FD, p.PID)
 			}
 		}
@@ -51,19 +59,6 @@ func (s *Situation) check() error {
 		return s.after().check()
 	}
 	return nil
-}
-
-// end is what tells one end of a pipe from others.
-func (d Descriptor) end() Descriptor {
-	return Descriptor{Pipe: d.Pipe, Access: d.Access}
-}
-
-// opposite is the end of a pipe that the other side has.
-func (d Descriptor) opposite() Descriptor {
-	if d.Access == "r" {
-		return Descriptor{Pipe: d.Pipe, Access: "w"}
-	}
-	return Descriptor{Pipe: d.Pipe, Access: "r"}
 }
 
 // after is the situation with the change.

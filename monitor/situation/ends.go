@@ -45,8 +45,8 @@ func (e ends) Closed(link monitor.Pipe) (bool, error) {
 	}
 	over := func(end monitor.PipeEnd) (closed, held bool) {
 		for _, d := range server.Descriptors {
-			if d.Pipe == end.Inode || d.Socket == end.Inode {
-				return d.Closed, true
+			if d.Kind != "" && d.Inode == end.Inode {
+				return d.Deserted, true
 			}
 		}
 		return false, false
@@ -106,20 +106,20 @@ func (e ends) SameInput(wrapper monitor.Identity) bool {
 	case has && mine.File != "null":
 		return false
 	}
-	return slices.ContainsFunc(server.Descriptors, func(d Descriptor) bool {
-		return d.FD > 2 && d.Access != "w" && sameEnd(d, given)
+	return slices.ContainsFunc(server.Descriptors, func(d process.Descriptor) bool {
+		return d.FD > 2 && (d.Reads || d.Kind != process.Pipe) && sameEnd(d, given)
 	})
 }
 
-func sameEnd(a, b Descriptor) bool {
-	return a.Pipe == b.Pipe && a.Socket == b.Socket && a.File == b.File
+func sameEnd(a, b process.Descriptor) bool {
+	return a.Kind == b.Kind && a.Inode == b.Inode && a.File == b.File
 }
 
 // input is descriptor 0.
-func (p *Process) input() (Descriptor, bool) {
-	i := slices.IndexFunc(p.Descriptors, func(d Descriptor) bool { return d.FD == 0 })
+func (p *Process) input() (process.Descriptor, bool) {
+	i := slices.IndexFunc(p.Descriptors, func(d process.Descriptor) bool { return d.FD == 0 })
 	if i < 0 {
-		return Descriptor{}, false
+		return process.Descriptor{}, false
 	}
 	return p.Descriptors[i], true
 }

@@ -211,7 +211,7 @@ func (r *recorder) process(t *taken) Process {
 	p := Process{
 		PID: t.info.PID, Parent: t.info.Parent, Start: t.info.Start, UID: otherUser,
 		Name: t.info.Name, Exe: r.hide.path(t.info.Exe), Args: r.hide.arguments(t.info.Args, t.words),
-		Seconds: t.stat.CPU.Seconds(), RSS: t.stat.RSSBytes, Ports: t.ports,
+		Seconds: t.stat.CPU.Seconds(), RSS: t.stat.RSSBytes, Descriptors: t.ends, Ports: t.ports,
 	}
 	if ours, err := process.SameUser(t.info.PID); err == nil && ours {
 		p.UID = ownUser
@@ -236,31 +236,7 @@ func (r *recorder) process(t *taken) Process {
 			p.Contained = true
 		}
 	}
-	for _, d := range t.ends {
-		p.Descriptors = append(p.Descriptors, r.descriptor(d))
-	}
 	return p
-}
-
-func (r *recorder) descriptor(d process.Descriptor) Descriptor {
-	out := Descriptor{FD: d.FD, Closed: d.Deserted}
-	switch d.Kind {
-	case process.Pipe:
-		out.Pipe = d.Inode
-		switch {
-		case d.Reads && d.Writes:
-			out.Access = "rw"
-		case d.Reads:
-			out.Access = "r"
-		default:
-			out.Access = "w"
-		}
-	case process.SocketPair:
-		out.Socket, out.Peer = d.Inode, d.Peer
-	default:
-		out.File = d.File
-	}
-	return out
 }
 
 func isLauncher(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) }

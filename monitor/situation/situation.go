@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/rules"
 )
 
@@ -76,9 +77,9 @@ type Process struct {
 	Cgroup string `json:"cgroup,omitempty"`
 	// Contained says that it counts processes in its own way, in a container or a
 	// sandbox.
-	Contained   bool         `json:"contained,omitempty"`
-	Descriptors []Descriptor `json:"fds,omitempty"`
-	Ports       []Port       `json:"ports,omitempty"`
+	Contained   bool                 `json:"contained,omitempty"`
+	Descriptors []process.Descriptor `json:"fds,omitempty"`
+	Ports       []Port               `json:"ports,omitempty"`
 }
 
 // State is what the scheduler says about a process.
@@ -89,19 +90,6 @@ const (
 	Stopped  State = "stopped"  // by a signal
 	Unreaped State = "unreaped" // ended, and its parent has not taken note
 )
-
-// Descriptor is one end of a pipe or of a socket pair, or what descriptor 0 is.
-// One of Pipe, Socket and File is given.
-type Descriptor struct {
-	FD     int    `json:"fd"`
-	Pipe   uint64 `json:"pipe,omitempty"`   // inode
-	Socket uint64 `json:"socket,omitempty"` // inode
-	Peer   uint64 `json:"peer,omitempty"`   // inode of the socket at the other end
-	File   string `json:"file,omitempty"`   // "null", "terminal", or a name that is equal for the same file
-	Access string `json:"access,omitempty"` // of a pipe: "r" or "w", or "rw"
-	// Closed says that nobody holds the other end.
-	Closed bool `json:"closed,omitempty"`
-}
 
 // Port is a TCP port on which a process listens at the loopback address.
 type Port struct {

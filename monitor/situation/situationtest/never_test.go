@@ -11,6 +11,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/rules"
 	"lamplighter/monitor/serena"
 	"lamplighter/monitor/situation"
@@ -70,7 +71,10 @@ func drawn(t *rapid.T) *situation.Situation {
 			s.Units = []situation.Unit{{Name: "x.service", Main: pid}}
 		}
 		closed := rapid.Bool().Draw(t, "closed")
-		p.Descriptors = []situation.Descriptor{{FD: 0, Pipe: uint64(100 + pid), Access: "r", Closed: closed}, {FD: 1, Pipe: uint64(200 + pid), Access: "w", Closed: closed}}
+		p.Descriptors = []process.Descriptor{
+			{FD: 0, Kind: process.Pipe, Inode: uint64(100 + pid), Reads: true, Deserted: closed},
+			{FD: 1, Kind: process.Pipe, Inode: uint64(200 + pid), Writes: true, Deserted: closed},
+		}
 		v := situation.Server{PID: pid, Pinned: draw(6, "pinned"), Proof: monitor.Proof{SuspectedSince: now.Add(-time.Hour), IdleSince: now.Add(-time.Hour)}}
 		if rapid.Bool().Draw(t, "a client") {
 			client := &monitor.Client{Identity: monitor.Identity{PID: rapid.IntRange(1, 2*n).Draw(t, "client")}, Name: "Codex"}
@@ -191,7 +195,7 @@ func never(s *situation.Situation, v Verdict, p *situation.Process) string {
 		return "its calls are not counted, so that one would not show"
 	case v.Rule == policy.Idle && s.Now.Before(known.Proof.CutOffUntil):
 		return "a call was cut off, and may go on"
-	case v.Rule == policy.Orphans && (known.Proof.Client == nil || known.Proof.Pipe == nil || !p.Descriptors[0].Closed || !p.Descriptors[1].Closed):
+	case v.Rule == policy.Orphans && (known.Proof.Client == nil || known.Proof.Pipe == nil || !p.Descriptors[0].Deserted || !p.Descriptors[1].Deserted):
 		return "it is no proven orphan"
 	case v.Rule == policy.Orphans && slices.ContainsFunc(s.Processes, func(o situation.Process) bool {
 		return o.PID == known.Proof.Client.PID && o.Start == known.Proof.Client.Start
