@@ -27,8 +27,15 @@ var (
 	headerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
 	headerFlag = regexp.MustCompile(`^(-H|--headers?)$`)
 	// What issuers of keys put before them.
-	issued  = regexp.MustCompile(`(?i)^(sk|pk|rk|ak)[-_][a-z0-9_-]{12,}|^gh[pousr]_\w{16,}|^github_pat_\w{16,}|^glpat-|^xox[abeprs]-|^(AKIA|ASIA)[A-Z0-9]{12,}|^AIza[\w-]{20,}|^eyJ[\w-]{8,}|^(npm|hf|dckr_pat|shpat|figd|lin_api|ntn|sntrys|secret|ctx7sk)_?[\w-]{16,}|^ya29\.`)
-	random  = regexp.MustCompile(`^[A-Za-z0-9_+=-]{20,}$`)
+	issued = regexp.MustCompile(`(?i)^(sk|pk|rk|ak)[-_][a-z0-9_-]{12,}|^gh[pousr]_\w{16,}|^github_pat_\w{16,}|^glpat-|^xox[abeprs]-|^(AKIA|ASIA)[A-Z0-9]{12,}|^AIza[\w-]{20,}|^eyJ[\w-]{8,}|^(npm|hf|dckr_pat|shpat|figd|lin_api|ntn|sntrys|secret|ctx7sk)_?[\w-]{16,}|^ya29\.`)
+	random = regexp.MustCompile(`^[A-Za-z0-9_+=-]{20,}$`)
+	// Of what such words have some or nothing.
+	hexadecimal = regexp.MustCompile(`^[^G-Zg-z]*$`)
+	fourDigits  = regexp.MustCompile(`(?:[0-9].*){4}`)
+	twoDigits   = regexp.MustCompile(`[0-9].*[0-9]`)
+	twoUpper    = regexp.MustCompile(`[A-Z].*[A-Z]`)
+	twoLower    = regexp.MustCompile(`[a-z-].*[a-z-]`)
+
 	email   = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}\b`)
 	between = regexp.MustCompile(`[^/\\]+`) // the separators of a path
 	homes   = regexp.MustCompile(`(?i)((?:^|[^\w])(?:/home/|/Users/|[A-Z]:[\\/]Users[\\/]))([^/\\"' ]+)`)
@@ -128,25 +135,7 @@ func looksRandom(w string) bool {
 	if !random.MatchString(w) || strings.HasPrefix(w, "-") {
 		return false
 	}
-	digits, upper, lower, other := 0, 0, 0, 0
-	for _, r := range w {
-		switch {
-		case '0' <= r && r <= '9':
-			digits++
-		case 'a' <= r && r <= 'f' || r == '-':
-			lower++
-		case 'a' <= r && r <= 'z':
-			lower++
-			other++
-		case 'A' <= r && r <= 'F':
-			upper++
-		case 'A' <= r && r <= 'Z':
-			upper++
-			other++
-		}
-	}
-	hex := other == 0 && digits > 3
-	return hex || digits > 1 && upper > 1 && lower > 1
+	return hexadecimal.MatchString(w) && fourDigits.MatchString(w) || twoDigits.MatchString(w) && twoUpper.MatchString(w) && twoLower.MatchString(w)
 }
 
 // address is one with neither credentials nor a query.
