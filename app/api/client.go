@@ -122,7 +122,7 @@ func (c *Client) Events(ctx context.Context, since time.Time) ([]monitor.Event, 
 // the same instance, and what each has to find out before.
 func killTime() time.Duration {
 	l := stop.DefaultLimits()
-	return 2 * (l.Ask + l.Root + l.Rest + l.Kill + l.Settle + l.Respawn + 5*time.Second)
+	return 2 * (l.Ask + l.Root + l.Rest + l.Kill + l.Settle + 5*time.Second)
 }
 
 // Kill orders the end of the instance with that id or pid. The error is nil

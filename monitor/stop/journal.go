@@ -107,7 +107,7 @@ func (j *journal) wouldEnd(p *party, others []elsewhere) Result {
 
 // finish tells how the climb ended, by what is left. The memory of what ran elsewhere
 // is not known; onward says what of that may run on.
-func (j *journal) finish(ctx context.Context, p *party, respawned func() string, ranElsewhere bool, onward string) (Result, error) {
+func (j *journal) finish(ctx context.Context, p *party, ranElsewhere bool, onward string) (Result, error) {
 	left := p.left()
 	r := Result{Processes: len(p.members) - len(left)}
 	if len(left) == 0 {
@@ -118,20 +118,17 @@ func (j *journal) finish(ctx context.Context, p *party, respawned func() string,
 			what += fmt.Sprintf(", about %s given back", monitor.Memory(r.FreedBytes))
 		}
 		span := monitor.Span(j.ladder.now().Sub(j.began))
-		again := ""
+		more := ""
 		if len(p.beside) > 0 {
-			again = ". Left alone, because people work in it: " + list(p.beside)
-		}
-		if text := respawned(); text != "" {
-			again += ". " + text
+			more = ". Left alone, because people work in it: " + list(p.beside)
 		}
 		if onward != "" {
-			again += ". " + strings.TrimSuffix(onward, ".")
+			more += ". " + strings.TrimSuffix(onward, ".")
 		}
-		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s%s, after %s%s", j.by(), what, span, again))
+		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s%s, after %s%s", j.by(), what, span, more))
 		ended.FreedBytes, ended.Unused = r.FreedBytes, j.order.Automatic || j.order.Confirm != nil
 		j.note(ended)
-		r.Detail = fmt.Sprintf("Ended: %s, %s%s.", j.in.Label(), what, again)
+		r.Detail = fmt.Sprintf("Ended: %s, %s%s.", j.in.Label(), what, more)
 		r.Steps = j.steps
 		return r, nil
 	}

@@ -144,25 +144,6 @@ func TestKeeperAboveABrowser(t *testing.T) {
 	}
 }
 
-// Servers that we have started for several run the same: none is a sign that
-// another was started again, and nobody is waited for.
-func TestManagedTwins(t *testing.T) {
-	const same = "echo ready; exec tail -f /dev/null"
-	g := newGroup(t)
-	keeper := g.keeper("lamplighter-connect", same)
-	in := managed(below(t, keeper, "tail"), keeper)
-	var twin monitor.Identity
-	rec := &recorder{on: func(k monitor.EventKind) {
-		if k == monitor.EventTerminated {
-			twin = g.keeper("lamplighter-connect", same)
-		}
-	}}
-	r, err := New(Options{Limits: quick(), Record: rec.record}).Stop(t.Context(), in, Order{})
-	if err != nil || strings.Contains(r.Detail, "runs the same") || strings.Contains(r.Detail, "again") || !lives(twin) {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
 // The keeper decides nothing about a server that may not be ended.
 func TestKeptServerIsRefused(t *testing.T) {
 	g := newGroup(t)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,44 +165,6 @@ func TestWhatPeopleWorkIn(t *testing.T) {
 	}
 }
 
-// TestForksAsItEnds: what a program starts while it ends may be out of reach,
-// and then that is said.
-func TestForksAsItEnds(t *testing.T) {
-	g := newGroup(t)
-	script := filepath.Join(t.TempDir(), "server.py")
-	text := `import os, signal, sys, time
-def again(*_):
-    if os.fork(): os._exit(0)
-    os.setsid()
-    os.execv(sys.executable, sys.orig_argv)
-signal.signal(signal.SIGTERM, again)
-print("ready", flush=True)
-time.sleep(600)
-`
-	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	id := g.shell("exec python3 " + script)
-	limits := quick()
-	limits.Respawn = time.Second // in the middle of its exec nobody can say what it runs
-	l := New(Options{Limits: limits})
-	l.now = func() time.Time {
-		if !lives(id) { // what it has forked has no arguments while it becomes python again
-			eventually(t, "what it has forked is python, or suspended", func() bool {
-				return !slices.ContainsFunc(g.alive(), func(pid int) bool {
-					s, err := process.ReadStat(pid)
-					return err == nil && s.State == process.Running && runs(pid) == ""
-				})
-			})
-		}
-		return time.Now()
-	}
-	r := stopped(t, l, generic(id), Order{})
-	if left := g.alive(); len(left) > 0 && !strings.Contains(r.Detail, fmt.Sprintf("rocess %d", left[0])) {
-		t.Errorf("%v is left, and it is said: %s", left, r.Detail)
-	}
-}
-
 func TestSupervisorAbove(t *testing.T) {
 	g := newGroup(t)
 	supervisor, out := g.helper("supervise sleep 602")
@@ -212,65 +173,12 @@ func TestSupervisorAbove(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it runs", func() bool { return runs(pid) == "sleep" })
-	limits := quick()
-	limits.Respawn = time.Minute
-	r := stopped(t, New(Options{Limits: limits}), generic(identityOf(t, pid)), Order{})
-	if !strings.Contains(r.Detail, "has started it again as process ") || !strings.Contains(r.Detail, fmt.Sprintf("(%d)", supervisor.PID)) {
-		t.Errorf("it says %q", r.Detail)
-	}
+	stopped(t, New(Options{Limits: quick()}), generic(identityOf(t, pid)), Order{})
 	if !lives(supervisor) {
 		t.Error("the supervisor was ended")
 	}
 	if !out.Scan() || out.Text() == strconv.Itoa(pid) || len(g.alive()) < 2 {
 		t.Error("the new one was pursued")
-	}
-}
-
-// One that is seen between its fork and its exec is known when it runs the same.
-func TestStartedAgainAfterItsExec(t *testing.T) {
-	limits := quick()
-	limits.Respawn = time.Minute
-	l := New(Options{Limits: limits})
-	server := process.Info{Exe: "/bin/server", Args: []string{"server"}}
-	forked := process.Info{Identity: monitor.Identity{PID: 70, Start: 1}, Parent: os.Getpid(), Exe: "/bin/supervisor", Args: []string{"supervisor"}}
-	reads := 0
-	alter(l).read = func(int) (process.Info, error) {
-		now := forked
-		if reads++; reads > 2 {
-			now.Exe, now.Args = server.Exe, server.Args
-		}
-		return now, nil
-	}
-	news := []process.Info{forked}
-	fresh := func() (all []process.Info, err error) { all, news = news, nil; return all, nil }
-	parent := identityOf(t, os.Getpid())
-	if text := l.startedAgain(t.Context(), &party{rootInfo: server, serverInfo: server}, parent, fresh); !strings.Contains(text, "has started it again as process 70") {
-		t.Errorf("it says %q", text)
-	}
-}
-
-// TestTwins: what ran the same before the order has not been started again; what
-// came after it has.
-func TestTwins(t *testing.T) {
-	g := newGroup(t)
-	start := func() monitor.Identity {
-		id := g.shell(`echo ready; exec sleep 604`)
-		eventually(t, "it runs", func() bool { return runs(id.PID) == "sleep" })
-		return id
-	}
-	in, before := generic(start()), start()
-	if r := stopped(t, New(Options{Limits: quick()}), in, Order{}); strings.Contains(r.Detail, "again") || !lives(before) {
-		t.Errorf("it says %q", r.Detail)
-	}
-	var after monitor.Identity
-	rec := &recorder{on: func(k monitor.EventKind) {
-		if k == monitor.EventTerminated {
-			after = start()
-		}
-	}}
-	r, err := New(Options{Limits: quick(), Record: rec.record}).Stop(t.Context(), generic(before), Order{})
-	if err != nil || !strings.Contains(r.Detail, fmt.Sprintf("started it again as process %d;", after.PID)) || !lives(after) {
-		t.Errorf("%d was started again, and it says %q, %v", after.PID, r.Detail, err)
 	}
 }
 

@@ -34,11 +34,9 @@ type Limits struct {
 	// Settle: what a process that has ended leaves behind gets this long to
 	// notice, instead of the rest of the rung's time.
 	Settle time.Duration
-	// Respawn: how long the ladder looks whether the parent starts a new one.
-	Respawn time.Duration
 }
 
-// DefaultLimits are the limits of an ordinary stop: 23.3 s together.
+// DefaultLimits are the limits of an ordinary stop: 23 s together.
 func DefaultLimits() Limits { return Limits{}.orDefault() }
 
 // forced are the limits when the user insists: still enough for a server that
@@ -51,6 +49,6 @@ func (l Limits) forced() Limits {
 func (l Limits) orDefault() Limits {
 	return Limits{
 		Check: cmp.Or(l.Check, 5*time.Second), Answer: cmp.Or(l.Answer, serena.AnswerTimeout), Ask: cmp.Or(l.Ask, 6*time.Second), Root: cmp.Or(l.Root, 3*time.Second), Rest: cmp.Or(l.Rest, 2*time.Second),
-		Kill: cmp.Or(l.Kill, 5*time.Second), Freeze: cmp.Or(l.Freeze, 2*time.Second), Settle: cmp.Or(l.Settle, time.Second), Respawn: cmp.Or(l.Respawn, 300*time.Millisecond),
+		Kill: cmp.Or(l.Kill, 5*time.Second), Freeze: cmp.Or(l.Freeze, 2*time.Second), Settle: cmp.Or(l.Settle, time.Second),
 	}
 }

@@ -386,7 +386,7 @@ func quick() Limits {
 	const moment = 50 * time.Millisecond
 	return Limits{
 		Check: time.Minute, Answer: moment, Ask: time.Minute, Root: moment, Rest: moment, Kill: time.Minute,
-		Freeze: time.Minute, Settle: moment, Respawn: time.Millisecond,
+		Freeze: time.Minute, Settle: moment,
 	}
 }
 

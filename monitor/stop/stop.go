@@ -237,10 +237,9 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 		p.limits = p.limits.forced()
 	}
 	j.ordered()
-	again := l.watchForAnother(ctx, in, p)
 	left := l.endElsewhere(ctx, j, others)
 	l.ascend(ctx, j, p, in.Port)
-	return j.finish(ctx, p, again, len(others) > 0, mayRunOn(left))
+	return j.finish(ctx, p, len(others) > 0, mayRunOn(left))
 }
 
 // confirm has whoever ordered it look once more, see Order.Confirm. The error
