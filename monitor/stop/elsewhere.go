@@ -26,13 +26,12 @@ const elsewhereTime = 15 * time.Second
 const maxIDFile = 256
 
 // findElsewhere is what the members have run elsewhere, each once. Nothing is sent.
-func (p *party) findElsewhere() (list []elsewhere) {
-	for i := range p.members {
-		m := &p.members[i]
+func (tree *heldTree) findElsewhere() (list []elsewhere) {
+	for _, m := range tree.members {
 		if !m.alive || m.spared != nil {
 			continue
 		}
-		info, err := p.system.Read(m.id.PID)
+		info, err := tree.system.Read(m.id.PID)
 		if err != nil || info.Identity != m.id {
 			continue
 		}

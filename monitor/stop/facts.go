@@ -70,21 +70,21 @@ func (l *Ladder) spared(protect map[int]error, pid int) (why, err error) {
 }
 
 // manager puts into f what manages the server, which may take seconds to find out.
-func (l *Ladder) manager(ctx context.Context, p *party, f *Facts) {
+func (l *Ladder) manager(ctx context.Context, tree *heldTree, f *Facts) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.Limits.Check)
 	defer cancel()
 	// Of a server with a network of its own nobody here sees the clients.
-	unit, contained, err := l.o.System.Service(ctx, p.server, p.identities())
+	unit, contained, err := l.o.System.Service(ctx, tree.server.id, tree.identities())
 	f.Service, f.Contained, f.Uncertain = monitor.Clean(unit), contained, err
 }
 
 // gather puts into f all else that Check wants to know about a held tree. Last is
 // whether it is at work: a call that comes after that is lost.
-func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *Facts) {
-	f.Recognised = in.Recognised && (in.Managed || l.o.Recognise == nil || in.ProvenByEntry(p.serverInfo.Exe) || l.o.Recognise(p.serverInfo))
+func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, tree *heldTree, f *Facts) {
+	f.Recognised = in.Recognised && (in.Managed || l.o.Recognise == nil || in.ProvenByEntry(tree.serverInfo.Exe) || l.o.Recognise(tree.serverInfo))
 	f.Red = in.State == monitor.StateZombie && !in.Cause.OfHealth() // which may be at work
 	f.Orphaned = in.Evidence.Orphaned && in.Evidence.ClientGone
-	f.Ours, f.Above, f.Foreign = p.sparedFor(ErrOurs), p.sparedFor(ErrAncestor), p.sparedFor(ErrOtherUser)
+	f.Ours, f.Above, f.Foreign = tree.sparedFor(ErrOurs), tree.sparedFor(ErrAncestor), tree.sparedFor(ErrOtherUser)
 	f.Pinned = in.Pinned
 	if l.o.Pinned != nil {
 		f.Pinned = l.o.Pinned(in.Identity)
@@ -94,12 +94,12 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *
 			f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("%s: %w", what, err))
 		}
 	}
-	listeners, err := l.o.System.Listeners(p.pids())
+	listeners, err := l.o.System.Listeners(tree.pids())
 	unknown("where it listens is not known", err)
-	f.Users, err = l.users(in, p, listeners)
+	f.Users, err = l.users(in, tree, listeners)
 	unknown("who is connected to it is not known", err)
 
-	s, err := l.o.System.Stat(p.server.PID)
+	s, err := l.o.System.Stat(tree.server.id.PID)
 	suspended := err == nil && s.State == process.Stopped // and cannot answer
 	hasDashboard := in.Kind == monitor.KindSerena && in.Port > 0
 	owned := hasDashboard && slices.ContainsFunc(listeners, func(n process.Listener) bool { return n.Hears(in.Port) })
@@ -107,7 +107,7 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, p *party, f *
 		f.Work, f.Call = l.work(ctx, in.Port, owned)
 	}
 	// What does not answer this does not answer the request to end either.
-	p.canAsk = owned && !suspended && f.Work != Silent
+	tree.canAsk = owned && !suspended && f.Work != Silent
 }
 
 // work asks a dashboard whether a call runs or waits. A port that is not the
@@ -170,10 +170,10 @@ func callName(task string) string {
 // users are the programs connected to the ports on which the server takes
 // clients: of a Serena all but the dashboard's, of another server all those of
 // its tree, because nobody knows what they are for.
-func (l *Ladder) users(in *monitor.Instance, p *party, listeners []process.Listener) ([]Process, error) {
+func (l *Ladder) users(in *monitor.Instance, tree *heldTree, listeners []process.Listener) ([]Process, error) {
 	ports := map[int]bool{}
 	for _, n := range listeners {
-		if n.PID == p.server.PID || in.Kind != monitor.KindSerena {
+		if n.PID == tree.server.id.PID || in.Kind != monitor.KindSerena {
 			ports[int(n.Addr.Port())] = true
 		}
 	}
@@ -191,7 +191,7 @@ func (l *Ladder) users(in *monitor.Instance, p *party, listeners []process.Liste
 			return users, err
 		}
 		for _, c := range connections {
-			_, own := p.at[c.PID]
+			_, own := tree.at[c.PID]
 			if own || seen[c.PID] || c.PID == l.o.System.Self() {
 				continue
 			}
@@ -208,16 +208,14 @@ func (l *Ladder) users(in *monitor.Instance, p *party, listeners []process.Liste
 }
 
 // sparedFor names the members that are spared for one reason.
-func (p *party) sparedFor(why error) []Process {
-	return p.named(func(m *member) bool { return m.alive && errors.Is(m.spared, why) })
+func (tree *heldTree) sparedFor(why error) []Process {
+	return names(tree.where(func(m *member) bool { return m.alive && errors.Is(m.spared, why) }))
 }
 
-func (p *party) identities() []monitor.Identity {
+func (tree *heldTree) identities() []monitor.Identity {
 	var ids []monitor.Identity
-	for i := range p.members {
-		if p.members[i].alive {
-			ids = append(ids, p.members[i].id)
-		}
+	for _, m := range tree.left() {
+		ids = append(ids, m.id)
 	}
 	return ids
 }

@@ -72,7 +72,7 @@ func (j *journal) refused(refusal *Refusal, o Order) (Result, error) {
 }
 
 // wouldEnd says what a climb would do.
-func (j *journal) wouldEnd(p *party, others []elsewhere) Result {
+func (j *journal) wouldEnd(tree *heldTree, others []elsewhere) Result {
 	var how []string
 	var left []string
 	for _, e := range others {
@@ -82,23 +82,23 @@ func (j *journal) wouldEnd(p *party, others []elsewhere) Result {
 			left = append(left, " "+mayRunOn([]elsewhere{e}))
 		}
 	}
-	if p.canAsk {
+	if tree.canAsk {
 		how = append(how, fmt.Sprintf("ask it on port %d to end", j.in.Port))
 	}
-	if p.atOnce {
+	if tree.atOnce {
 		how = append(how, "end what is left")
 	} else {
 		how = append(how, "SIGTERM, the root first", "SIGKILL to what is left")
 	}
-	all := p.left()
+	all := names(tree.left())
 	beside := ""
-	if len(p.beside) > 0 {
-		beside = " Left alone, because people work in it: " + list(p.beside) + "."
+	if len(tree.beside) > 0 {
+		beside = " Left alone, because people work in it: " + list(tree.beside) + "."
 	}
 	r := Result{Outcome: WouldEnd, Processes: len(all)}
 	r.Detail = fmt.Sprintf("Would end %s: %s. How: %s.", j.in.Label(), everybody(all), strings.Join(how, ", then "))
 	if len(others) == 0 {
-		r.FreedBytes = p.memory()
+		r.FreedBytes = tree.memory()
 		r.Detail += " Gives back about " + monitor.Memory(r.FreedBytes) + "."
 	}
 	r.Detail += beside + strings.Join(left, "")
@@ -107,20 +107,20 @@ func (j *journal) wouldEnd(p *party, others []elsewhere) Result {
 
 // finish tells how the climb ended, by what is left. The memory of what ran elsewhere
 // is not known; onward says what of that may run on.
-func (j *journal) finish(ctx context.Context, p *party, ranElsewhere bool, onward string) (Result, error) {
-	left := p.left()
-	r := Result{Processes: len(p.members) - len(left)}
+func (j *journal) finish(ctx context.Context, tree *heldTree, ranElsewhere bool, onward string) (Result, error) {
+	left := names(tree.left())
+	r := Result{Processes: len(tree.members) - len(left)}
 	if len(left) == 0 {
 		r.Outcome = Ended
 		what := monitor.Plural(r.Processes, "process", "processes")
 		if !ranElsewhere {
-			r.FreedBytes = p.memory()
+			r.FreedBytes = tree.memory()
 			what += fmt.Sprintf(", about %s given back", monitor.Memory(r.FreedBytes))
 		}
 		span := monitor.Span(j.ladder.now().Sub(j.began))
 		more := ""
-		if len(p.beside) > 0 {
-			more = ". Left alone, because people work in it: " + list(p.beside)
+		if len(tree.beside) > 0 {
+			more = ". Left alone, because people work in it: " + list(tree.beside)
 		}
 		if onward != "" {
 			more += ". " + strings.TrimSuffix(onward, ".")
@@ -135,9 +135,9 @@ func (j *journal) finish(ctx context.Context, p *party, ranElsewhere bool, onwar
 	r.Outcome = Failed
 	err := fmt.Errorf("%s: %w: %s still there", j.in.Label(), ErrSurvived, these(left))
 	why := these(left) + " still there"
-	if p.denied != nil {
-		err = fmt.Errorf("%w: %w", err, p.denied)
-		why += ": " + p.denied.Error()
+	if tree.denied != nil {
+		err = fmt.Errorf("%w: %w", err, tree.denied)
+		why += ": " + tree.denied.Error()
 	}
 	if ctx.Err() != nil {
 		r.Outcome = Cancelled

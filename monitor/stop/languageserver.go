@@ -84,9 +84,9 @@ func (l *Ladder) languageServers(server monitor.Identity) ([]process.Info, error
 }
 
 func (l *Ladder) endLanguageServer(ctx context.Context, in *monitor.Instance, root process.Info, o Order) ([]Process, error) {
-	p, err := l.muster(in, root, root.Identity, o)
-	if p != nil {
-		defer p.release()
+	tree, err := l.collect(in, root, root.Identity, o)
+	if tree != nil {
+		defer tree.release()
 	}
 	if errors.Is(err, process.ErrGone) {
 		return nil, nil
@@ -102,12 +102,12 @@ func (l *Ladder) endLanguageServer(ctx context.Context, in *monitor.Instance, ro
 	if alive, err := process.Alive(l.o.System, in.Identity); err != nil || !alive {
 		return nil, err
 	}
-	p.final = true
 	options := l.o
 	options.Record = func(monitor.Event) {} // who has ordered it tells of it as a whole
-	l.ascend(ctx, &journal{ladder: &Ladder{o: options, now: l.now}, in: in, began: l.now(), order: o}, p, 0)
-	ended := p.named(func(m *member) bool { return !m.alive })
-	if left := p.left(); len(left) > 0 {
+	j := &journal{ladder: &Ladder{o: options, now: l.now}, in: in, began: l.now(), order: o}
+	l.climb(ctx, j, tree, []step{tree.killing()})
+	ended := names(tree.where(func(m *member) bool { return !m.alive }))
+	if left := names(tree.left()); len(left) > 0 {
 		return ended, fmt.Errorf("%w: %s still there", ErrSurvived, these(left))
 	}
 	return ended, ctx.Err()

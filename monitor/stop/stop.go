@@ -1,9 +1,8 @@
 // Package stop is the stop ladder: how an instance is ended, with everything
 // that belongs to it and nothing else.
 //
-// Who may be ended is decided by Check, how the ladder is climbed by climb;
-// both are pure. Around them live the gathering of facts, the holding of the
-// tree and the sending of signals. Whether an instance should be ended at all
+// Who may be ended is decided by Check, which is pure; the steps of the ladder are a
+// table, see heldTree.steps. Whether an instance should be ended at all
 // (idle, orphaned) is not decided here: somebody orders it.
 //
 // A climb: hold every process of the tree; ask the server to end (Serena, if
@@ -208,38 +207,41 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 		return Result{Outcome: Cancelled, Detail: "Nothing was done: " + err.Error() + "."}, err
 	}
 	j := &journal{ladder: l, in: in, began: l.now(), order: o}
-	p, err := l.hold(in, o)
-	if p != nil {
-		defer p.release()
+	tree, err := l.hold(in, o)
+	if tree != nil {
+		defer tree.release()
 	}
 	if err != nil {
 		return j.nothingDone(err)
 	}
 	facts := Facts{Label: in.Label()}
-	l.manager(ctx, p, &facts)
+	l.manager(ctx, tree, &facts)
 	if refusal, err := l.confirm(ctx, in, o); err != nil {
 		return j.nothingDone(err)
 	} else if refusal != nil {
 		return j.refused(refusal, o)
 	}
-	l.gather(ctx, in, p, &facts)
+	l.gather(ctx, in, tree, &facts)
 	if ctx.Err() != nil {
 		return j.nothingDone(ctx.Err())
 	}
 	if refusal := Check(facts, o); refusal != nil {
 		return j.refused(refusal, o)
 	}
-	others := p.findElsewhere()
+	others := tree.findElsewhere()
 	if o.DryRun {
-		return j.wouldEnd(p, others), nil
+		return j.wouldEnd(tree, others), nil
 	}
 	if o.forced() {
-		p.limits = p.limits.forced()
+		tree.limits = tree.limits.forced()
 	}
 	j.ordered()
 	left := l.endElsewhere(ctx, j, others)
-	l.ascend(ctx, j, p, in.Port)
-	return j.finish(ctx, p, len(others) > 0, mayRunOn(left))
+	if tree.canAsk {
+		l.ask(ctx, j, tree, in.Port)
+	}
+	l.climb(ctx, j, tree, tree.steps())
+	return j.finish(ctx, tree, len(others) > 0, mayRunOn(left))
 }
 
 // confirm has whoever ordered it look once more, see Order.Confirm. The error

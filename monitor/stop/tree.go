@@ -1,0 +1,427 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/command"
+	"lamplighter/monitor/process"
+)
+
+// member is a process of the tree.
+type member struct {
+	id      monitor.Identity
+	name    string              // of its program, safe to show
+	handle  process.HeldProcess // nil with spared: nothing is ever sent to it
+	spared  error               // ErrOurs, ErrAncestor, ErrOtherUser or errBelow; nil: it may be signalled
+	alive   bool
+	refused bool // the system did not let us signal it
+	rss     uint64
+
+	suspended  bool // by somebody else
+	still      bool // suspended by us, until it is continued
+	terminated bool
+	killed     bool
+}
+
+// reachable reports whether the member lives and may be signalled. One that refused a
+// signal is still waited for while others are.
+func (m *member) reachable() bool { return m.alive && m.spared == nil && !m.refused }
+
+func anybody(*member) bool { return true }
+
+// heldTree is the tree of an instance, held: there is a handle for every member that
+// is not spared.
+type heldTree struct {
+	system process.System
+	limits Limits
+	canAsk bool                           // it has a dashboard that can be asked
+	atOnce bool                           // the system knows no gentle end (Windows), and suspends nobody
+	spare  func(pid int) (why, err error) // nil: it may be ended
+	theirs func(process.Info) bool        // is what people work in, and no part of the tree
+
+	members      []*member // the root first, parents before children
+	at           map[int]*member
+	root, server *member
+	beside       []Process // what people work in, which goes on
+	rootInfo     process.Info
+	serverInfo   process.Info
+
+	frozen time.Duration // how long it took until members stood still, together
+	denied error         // what the system said when it refused a signal
+}
+
+// hold re-checks who the server is and takes hold of its whole tree. Nothing is
+// sent. The tree is to be released, also if there is an error beside it.
+func (l *Ladder) hold(in *monitor.Instance, o Order) (*heldTree, error) {
+	if in.Identity.PID <= 0 {
+		return nil, fmt.Errorf("%s has no process to end: %w", in.Label(), process.ErrGone)
+	}
+	server, err := l.o.System.Read(in.Identity.PID)
+	if err == nil && server.Identity != in.Identity {
+		err = fmt.Errorf("process %d is another one by now: %w", in.Identity.PID, process.ErrGone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s has ended already: %w", in.Label(), err)
+	}
+	if s, err := l.o.System.Stat(server.PID); err == nil && s.State == process.Unreaped {
+		return nil, fmt.Errorf("%s has ended already, only %s, which started it, has not taken note: %w",
+			in.Label(), l.named(s.Parent), process.ErrGone)
+	}
+	root, kept := l.keeper(in)
+	if !kept {
+		if root, _, err = process.Climb(l.o.System, server, isLauncher); err != nil {
+			l.o.Log.Warn("looking for wrappers above a server failed; it is ended without them", "instance", in.Label(), "error", err)
+			root = server.Identity
+		}
+	}
+	tree, err := l.collect(in, server, root, o)
+	if err == nil && root != server.Identity && (tree.server == nil || in.Client != nil && tree.lives(in.Client.Identity)) {
+		// What is above the server has to be its wrapper, and never its client.
+		tree.release()
+		l.o.Log.Warn("what seemed to be a wrapper is none; the server is ended without it", "instance", in.Label(), "pid", root.PID)
+		tree, err = l.collect(in, server, server.Identity, o)
+	}
+	if err == nil && len(tree.beside) > 0 && command.IsKeeper(tree.rootInfo.Exe, tree.rootInfo.Args) {
+		// A keeper that is ended takes all that is below it along on Windows. It
+		// ends by itself, or is ended by who started it, when the server has gone.
+		tree.release()
+		tree, err = l.collect(in, server, server.Identity, o)
+	}
+	if errors.Is(err, process.ErrGone) {
+		err = fmt.Errorf("%s has ended already: %w", in.Label(), err)
+	}
+	return tree, err
+}
+
+// theirs tells a program that people work in, which is no part of a server of
+// that kind.
+func theirs(kind string, p process.Info) bool {
+	return command.IsUserApp(p.Exe, p.Name, command.SparesBrowsers(kind))
+}
+
+func isLauncher(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) }
+
+// keeper is the one above a server that we have started. All that is below it is
+// the server's, also what has left the server.
+func (l *Ladder) keeper(in *monitor.Instance) (monitor.Identity, bool) {
+	if in.Keeper.PID <= 0 {
+		return monitor.Identity{}, false
+	}
+	above, err := process.Above(l.o.System, in.Identity.PID)
+	if err != nil || !slices.Contains(above, in.Keeper) {
+		return monitor.Identity{}, false
+	}
+	info, err := l.o.System.Read(in.Keeper.PID)
+	return in.Keeper, err == nil && info.Identity == in.Keeper && command.IsKeeper(info.Exe, info.Args)
+}
+
+// maxLooks is how often a tree is looked at until it is taken as it is. What it
+// starts later joins it later.
+const maxLooks = 4
+
+// collect takes hold of a tree and looks at it until a look finds nothing new.
+func (l *Ladder) collect(in *monitor.Instance, server process.Info, root monitor.Identity, o Order) (*heldTree, error) {
+	protect, err := l.protected(in.Kind, o)
+	if err != nil {
+		return nil, err
+	}
+	tree := &heldTree{
+		system: l.o.System, limits: l.o.Limits, atOnce: atOnce, at: map[int]*member{}, serverInfo: server,
+		spare:  func(pid int) (error, error) { return l.spared(protect, pid) },
+		theirs: func(info process.Info) bool { return theirs(in.Kind, info) },
+	}
+	s, err := l.o.System.Stat(root.PID)
+	if err != nil {
+		return tree, err
+	}
+	if tree.rootInfo, err = l.o.System.Read(root.PID); err != nil {
+		return tree, err
+	}
+	if err := tree.take(s, false); err != nil {
+		return tree, err
+	}
+	tree.root = tree.members[0]
+	for looks, known := 0, 0; known < len(tree.members) && looks < maxLooks; looks++ {
+		known = len(tree.members)
+		if err := tree.look(); err != nil {
+			return tree, err
+		}
+	}
+	if !tree.lives(root) {
+		return tree, fmt.Errorf("process %d: %w", root.PID, process.ErrGone)
+	}
+	if tree.lives(server.Identity) {
+		tree.server = tree.at[server.PID]
+	}
+	return tree, nil
+}
+
+// take makes a process a member: spared, or held.
+func (tree *heldTree) take(s process.Stat, below bool) error {
+	m := &member{id: s.Identity, name: nameOf(tree.system, s.PID), alive: true, suspended: s.State == process.Stopped}
+	why, err := tree.spare(s.PID)
+	if err != nil {
+		return err
+	}
+	if why == nil && below {
+		why = errBelow
+	}
+	if m.spared = why; why == nil {
+		if m.handle, err = tree.system.Hold(s.Identity); err != nil {
+			return err
+		}
+		m.rss = s.RSSBytes
+	}
+	tree.at[s.PID] = m
+	tree.members = append(tree.members, m)
+	return nil
+}
+
+// look finds out who lives and takes hold of what the members have started. An
+// error is about something that could not be looked at or held; the look goes on.
+func (tree *heldTree) look() (failed error) {
+	for _, m := range tree.members {
+		if m.alive && tree.ended(m) {
+			m.alive = false
+			if tree.at[m.id.PID] == m {
+				delete(tree.at, m.id.PID)
+			}
+		}
+	}
+	covered := map[monitor.Identity]bool{}
+	for i := 0; i < len(tree.members); i++ { // which grows meanwhile
+		m := tree.members[i]
+		if !m.alive || covered[m.id] {
+			continue
+		}
+		below, err := tree.system.Tree(m.id)
+		if errors.Is(err, process.ErrGone) {
+			continue // the next look tells
+		}
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		for _, s := range below {
+			covered[s.Identity] = true
+			if m := tree.at[s.PID]; m != nil && m.id == s.Identity {
+				m.suspended = s.State == process.Stopped && !m.still
+				if m.rss == 0 && m.spared == nil { // of the root no Stat told
+					m.rss = s.RSSBytes
+				}
+				continue
+			}
+			if err := tree.adopt(s); err != nil && !errors.Is(err, process.ErrGone) {
+				failed = errors.Join(failed, err)
+			}
+		}
+	}
+	return failed
+}
+
+// adopt takes a process that was seen below a member. It is one of the tree
+// only if its parent lived, as the member that we hold, when it was its parent:
+// pids that are reused during the look must not bring strangers in.
+func (tree *heldTree) adopt(s process.Stat) error {
+	parent := tree.at[s.Parent]
+	if parent == nil {
+		return process.ErrGone
+	}
+	now, err := tree.system.Stat(s.PID)
+	if err != nil {
+		return err
+	}
+	if now.Identity != s.Identity || now.Parent != s.Parent || tree.ended(parent) {
+		return process.ErrGone
+	}
+	info, err := tree.system.Read(s.PID)
+	if err == nil && info.Identity == s.Identity && tree.theirs(info) {
+		if one := (Process{s.PID, nameOf(tree.system, s.PID)}); !slices.Contains(tree.beside, one) {
+			tree.beside = append(tree.beside, one)
+		}
+		return process.ErrGone
+	}
+	return tree.take(now, parent.spared != nil)
+}
+
+// errBelow is why something below a spared process is spared.
+var errBelow = errors.New("below a process that is spared")
+
+func (tree *heldTree) ended(m *member) bool {
+	if m.handle != nil {
+		return m.handle.Ended()
+	}
+	alive, err := process.Alive(tree.system, m.id)
+	return err == nil && !alive
+}
+
+// send sends something to members, and returns those who got it. One that has ended
+// meanwhile does not matter; one that may not be signalled is left alone from then on.
+func (tree *heldTree) send(to []*member, what func(process.HeldProcess) error) {
+	for _, m := range to {
+		if err := what(m.handle); err != nil && !errors.Is(err, process.ErrGone) {
+			tree.denied = errors.Join(tree.denied, err)
+			m.refused = true
+		}
+	}
+}
+
+// suspend suspends members and waits until they stand still. No context ends it,
+// because it is over in a moment.
+func (tree *heldTree) suspend(to []*member, limit time.Duration) {
+	tree.send(to, process.HeldProcess.Suspend)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for _, m := range to {
+		m.still = true
+		for {
+			s, err := tree.system.Stat(m.id.PID)
+			if err != nil || s.Identity != m.id || s.State != process.Running {
+				break
+			}
+			select {
+			case <-tick.C:
+				continue
+			case <-ctx.Done():
+			}
+			break
+		}
+	}
+}
+
+// terminate sends SIGTERM, which a suspended process takes note of only when it
+// is continued.
+func (tree *heldTree) terminate(to []*member) {
+	tree.send(to, func(h process.HeldProcess) error {
+		err := h.Terminate()
+		if failed := h.Continue(); err == nil {
+			err = failed
+		}
+		return err
+	})
+	for _, m := range to {
+		m.still, m.suspended, m.terminated = false, false, true
+	}
+}
+
+func (tree *heldTree) kill(to []*member) {
+	tree.send(to, process.HeldProcess.Kill)
+	for _, m := range to {
+		m.killed = true
+	}
+}
+
+// thaw continues whoever was suspended by us and lives: a climb that was given
+// up on the way leaves nobody like that, nor does one whose signals were refused.
+func (tree *heldTree) thaw() {
+	for _, m := range tree.members {
+		if !m.alive || !m.still {
+			continue
+		}
+		if err := m.handle.Continue(); err != nil && !errors.Is(err, process.ErrGone) {
+			tree.denied = errors.Join(tree.denied, err)
+		}
+	}
+}
+
+// lookEvery is how often the tree is looked at while a step waits.
+const lookEvery = 100 * time.Millisecond
+
+// wait returns when the first of what still lives has ended, or after limit.
+func (tree *heldTree) wait(ctx context.Context, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for _, m := range tree.members {
+		if m.handle != nil && m.alive {
+			_ = m.handle.Wait(ctx) // whether it has ended is seen by the next look
+			return
+		}
+	}
+}
+
+// pick returns the members that may be signalled and satisfy want.
+func (tree *heldTree) pick(want func(*member) bool) []*member {
+	return tree.where(func(m *member) bool { return m.reachable() && want(m) })
+}
+
+func (tree *heldTree) where(want func(*member) bool) (found []*member) {
+	for _, m := range tree.members {
+		if want(m) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+func (tree *heldTree) lives(id monitor.Identity) bool {
+	m := tree.at[id.PID]
+	return m != nil && m.id == id
+}
+
+// left are the members that live.
+func (tree *heldTree) left() []*member { return tree.where(func(m *member) bool { return m.alive }) }
+
+// names names members for people.
+func names(members []*member) []Process {
+	var list []Process
+	for _, m := range members {
+		list = append(list, Process{m.id.PID, m.name})
+	}
+	return list
+}
+
+// pids are those of the living members.
+func (tree *heldTree) pids() (pids []int) {
+	for _, m := range tree.left() {
+		pids = append(pids, m.id.PID)
+	}
+	return pids
+}
+
+// memory is that of all members when they were taken hold of, resident, in bytes.
+func (tree *heldTree) memory() (sum uint64) {
+	for _, m := range tree.members {
+		sum += m.rss
+	}
+	return sum
+}
+
+// release lets everybody go.
+func (tree *heldTree) release() {
+	for _, m := range tree.members {
+		if m.handle != nil {
+			m.handle.Close()
+		}
+	}
+}
+
+// nameOf is what to call a process, "" when it is gone.
+func nameOf(s process.System, pid int) string {
+	info, err := s.Read(pid)
+	if err != nil {
+		return ""
+	}
+	return wholeName(monitor.Clean(info.Name), monitor.ProgramName(info.Exe))
+}
+
+// longestName is how much Linux keeps of the name of a process, in bytes.
+const longestName = 15
+
+// wholeName is the name of a process, or its program's where there is none, or
+// where the system has cut it off.
+func wholeName(name, program string) string {
+	if name == "" || len(name) == longestName && strings.HasPrefix(program, name) {
+		return program
+	}
+	return name
+}
+
+func (l *Ladder) named(pid int) Process { return Process{pid, nameOf(l.o.System, pid)} }
