@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -141,51 +140,6 @@ func TestWorstAndTotals(t *testing.T) {
 	}
 	if got := s.Totals(); got != (Totals{Instances: 6, Attention: 1, Parked: 1, RSSBytes: 60}) {
 		t.Errorf("totals %+v", got)
-	}
-}
-
-func TestDiff(t *testing.T) {
-	at := time.Unix(1, 0)
-	mk := func(pid int, st State, cause Cause, project string) Instance {
-		return Instance{Kind: KindSerena, Identity: Identity{PID: pid}, State: st, Cause: cause, ProjectName: project}
-	}
-	for _, c := range []struct {
-		name          string
-		before, after []Instance
-		want          []EventKind
-	}{
-		{"nothing", []Instance{mk(1, StateProject, "", "a")}, []Instance{mk(1, StateProject, "", "a")}, nil},
-		{"arrives starting", nil, []Instance{mk(1, StateStarting, "", "")}, []EventKind{EventStarted}},
-		{"arrives with a project", nil, []Instance{mk(1, StateProject, "", "a")}, []EventKind{EventStarted, EventProjectActivated}},
-		{"ready", []Instance{mk(1, StateStarting, "", "a")}, []Instance{mk(1, StateProject, "", "a")}, []EventKind{EventProjectActivated}},
-		{"other project", []Instance{mk(1, StateProject, "", "a")}, []Instance{mk(1, StateProject, "", "b")}, []EventKind{EventProjectActivated}},
-		{"red", []Instance{mk(1, StateProject, "", "a")}, []Instance{mk(1, StateZombie, CauseSuspended, "a")}, []EventKind{EventZombieDetected}},
-		{"another red", []Instance{mk(1, StateZombie, CauseSuspended, "a")}, []Instance{mk(1, StateZombie, CauseUnreachable, "a")}, []EventKind{EventZombieDetected}},
-		{"healed", []Instance{mk(1, StateZombie, CauseSuspended, "a")}, []Instance{mk(1, StateProject, "", "a")}, []EventKind{EventHeartbeatRestored}},
-		{"leaves", []Instance{mk(1, StateProject, "", "a"), mk(2, StateProject, "", "b")}, []Instance{mk(2, StateProject, "", "b")}, []EventKind{EventStopped}},
-		{"unreaped", nil, []Instance{mk(1, StateZombie, CauseDefunct, "a")}, []EventKind{EventZombieDetected}},
-		{"reaped", []Instance{mk(1, StateZombie, CauseDefunct, "a")}, nil, nil},
-		{"same pid, another process", []Instance{{Identity: Identity{PID: 1, Start: 1}, State: StateNoProject}}, []Instance{{Identity: Identity{PID: 1, Start: 2}, State: StateNoProject}}, []EventKind{EventStarted, EventStopped}},
-	} {
-		var got []EventKind
-		for _, e := range Diff(&Snapshot{Seq: 1, Instances: c.before}, &Snapshot{At: at, Instances: c.after}) {
-			got = append(got, e.Kind)
-			if e.At != at || e.ID == "" {
-				t.Errorf("%s: incomplete event %+v", c.name, e)
-			}
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
-		}
-	}
-	first := Diff(&Snapshot{}, &Snapshot{Seq: 1, Instances: []Instance{
-		mk(1, StateProject, "", "a"), mk(2, StateNoProject, "", ""), mk(3, StateZombie, CauseSuspended, "c"), mk(4, StateZombie, CauseDefunct, "")}})
-	var got []string
-	for _, e := range first {
-		got = append(got, fmt.Sprint(e.PID, " ", e.Kind))
-	}
-	if want := []string{"1 found", "2 found", "3 found", "3 zombie_detected", "4 zombie_detected"}; !slices.Equal(got, want) {
-		t.Errorf("first look: got %v, want %v", got, want)
 	}
 }
 

@@ -1,9 +1,7 @@
 package monitor
 
 import (
-	"strings"
 	"testing"
-	"time"
 )
 
 // A server that has had no process has a place all the same, which no process and
@@ -19,33 +17,6 @@ func TestPlace(t *testing.T) {
 	}
 	if id, err := ParseIdentity(a.Place().String()); err != nil || id != a.Place() {
 		t.Errorf("%v, %v", id, err)
-	}
-}
-
-// That a server is parked, wakes or loses its last client is told by who does it.
-func TestDiffOfParked(t *testing.T) {
-	live := Instance{Identity: Identity{PID: 7, Start: 1}, State: StateProject, ProjectName: "alpha"}
-	red, parked, woken := live, live, live
-	red.State, red.Cause, parked.State, woken.Identity.PID = StateZombie, CauseUnreachable, StateParked, 8
-	for _, c := range []struct {
-		name          string
-		before, after []Instance
-		want          string
-	}{
-		{"parked", []Instance{live}, []Instance{parked}, ""},
-		{"parked after it was red", []Instance{red}, []Instance{parked}, ""},
-		{"parked before we began", nil, []Instance{parked}, ""},
-		{"woken", []Instance{parked}, []Instance{woken}, "started project_activated"},
-		{"left by its last client", []Instance{parked}, nil, ""},
-		{"ended", []Instance{live}, nil, "stopped"},
-	} {
-		var kinds []string
-		for _, e := range Diff(&Snapshot{Seq: 1, Instances: c.before}, &Snapshot{Seq: 2, At: time.Now(), Instances: c.after}) {
-			kinds = append(kinds, string(e.Kind))
-		}
-		if got := strings.Join(kinds, " "); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
 	}
 }
 

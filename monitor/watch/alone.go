@@ -27,7 +27,7 @@ func (l *loop) takeInAlone(now time.Time) {
 		t := l.tracked[s.Server]
 		if (t == nil || t.alone != "") && l.knownBelow(s.Server) {
 			if t != nil { // the launcher of that: nothing has ended
-				l.moved[s.Server] = monitor.Identity{}
+				l.move(s.Server, monitor.Identity{})
 				l.drop(s.Server)
 			}
 			continue

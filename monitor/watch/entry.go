@@ -226,12 +226,8 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 		}
 		delete(l.children, p.Identity)
 	}
-	shown := t.in.OnPipes
 	t.in.Kind, t.kind, t.in.Recognised, t.in.OnPipes, t.in.Entry = kind, kind, true, false, entry
 	t.unknown = program{}
-	if shown {
-		l.untold = append(l.untold, monitor.Event{At: now, Kind: monitor.EventFound, ID: t.in.ID(), PID: p.PID, Label: t.in.Label(), Detail: t.in.Origin()})
-	}
 }
 
 // entryKind is the kind of a server that only an entry of that name tells.
@@ -267,7 +263,7 @@ func (l *loop) dropAbove(t *tracked) {
 			entry.Proves, entry.Program = false, ""
 			t.in.Entry = &entry
 		}
-		l.moved[id] = t.in.Identity
+		l.move(id, t.in.Identity)
 		l.drop(id)
 	}
 }

@@ -17,7 +17,6 @@ type happened struct {
 	recent []monitor.Event // newest first; replaced, never changed
 	ended  []string        // ids of the instances that were ended last, on somebody's word
 	gone   []string        // ids of those whose end was told last
-	untold map[string]bool // ids of those that are shown without a process, and whose end was not told
 }
 
 // mostEnded bounds what is remembered of those that were ended, or whose end was
@@ -35,7 +34,6 @@ func (h *happened) note(e monitor.Event) {
 	}
 	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked || e.Kind == monitor.EventStopped {
 		h.gone = append(h.gone[max(0, len(h.gone)-mostEnded+1):], e.ID)
-		delete(h.untold, e.ID)
 	}
 	if e.Kind == monitor.EventStopped && slices.ContainsFunc(h.recent, func(old monitor.Event) bool {
 		return old.ID == e.ID && (old.Kind == monitor.EventEnded || old.Kind == monitor.EventParked)
@@ -77,6 +75,13 @@ func (h *happened) list() []monitor.Event {
 	return h.recent
 }
 
+// hasGone reports whether the end of an instance was told.
+func (h *happened) hasGone(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Contains(h.gone, id)
+}
+
 // withoutEnded leaves out what was ended on somebody's word and is not reaped:
 // that nobody takes note of an end that was ordered is nothing to act on.
 func (h *happened) withoutEnded(list []monitor.Instance) []monitor.Instance {
@@ -85,37 +90,6 @@ func (h *happened) withoutEnded(list []monitor.Instance) []monitor.Instance {
 	return slices.DeleteFunc(list, func(in monitor.Instance) bool {
 		return in.Cause == monitor.CauseDefunct && slices.Contains(h.ended, in.ID())
 	})
-}
-
-// departed is what remains to be told when one that clients share has ended. As
-// long as it has clients its place stays, without a process, and whoever keeps it
-// says that it is parked. When the last client leaves in the moment between, nobody
-// says anything: then it has stopped.
-func (h *happened) departed(before, after *monitor.Snapshot) []monitor.Event {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := make(map[monitor.Identity]bool) // those without a process
-	for i := range after.Instances {
-		if in := &after.Instances[i]; in.State == monitor.StateParked {
-			now[in.Identity] = true
-		}
-	}
-	var events []monitor.Event
-	for i := range before.Instances {
-		in := &before.Instances[i]
-		switch id := in.ID(); {
-		case now[in.Identity]:
-			if in.State != monitor.StateParked && in.Cause != monitor.CauseDefunct && !slices.Contains(h.gone, id) {
-				if h.untold == nil {
-					h.untold = make(map[string]bool)
-				}
-				h.untold[id] = true
-			}
-		case in.State == monitor.StateParked && h.untold[id]:
-			events = append(events, monitor.Event{At: after.At, Kind: monitor.EventStopped, ID: id, PID: in.Identity.PID, Label: in.Label()})
-		}
-	}
-	return events
 }
 
 // Record takes in an event that the watch cannot see by itself, such as a rung
@@ -142,54 +116,105 @@ func (w *Watch) note(e monitor.Event) {
 // started: an older one was there, and rules or a hint have made it known.
 const youth = time.Minute
 
-// judgeEvent corrects what two snapshots alone cannot tell: an instance also
-// comes and goes because other rules hold, or because its launcher turned out to
-// be no server, which is nothing to tell.
-func (l *loop) judgeEvent(e monitor.Event, before, after *monitor.Snapshot) (told monitor.Event, tell bool) {
-	id, err := monitor.ParseIdentity(e.ID)
-	if err != nil {
-		return e, true
+// newEvents tells what has happened since the last snapshot, in the order of the new one,
+// departures last. In the first one of a watch every instance is found, not started. That
+// one is parked, wakes or loses its last client is told by who does it.
+//
+// Nothing is told of what nobody knows for a server, and nothing yet of what a launch will
+// be told of, because that says who asked for it. Who has become another process is told
+// as that.
+func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []monitor.Event) {
+	add := func(k monitor.EventKind, in *monitor.Instance, detail string) {
+		events = append(events, monitor.Event{At: after.At, Kind: k, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: detail})
 	}
-	for _, s := range []*monitor.Snapshot{after, before} {
-		if in := s.Instance(id); in != nil {
-			if in.OnPipes {
-				return e, false // nobody knows that it is a server
+	for from, to := range l.moved {
+		in := w.told[from]
+		delete(w.told, from)
+		if in != nil && to != (monitor.Identity{}) && w.told[to] == nil {
+			moved := *in
+			moved.Identity = to
+			w.told[to] = &moved
+		}
+	}
+	clear(l.moved)
+	for i := range l.lost {
+		add(l.beginning(&l.lost[i], before, after))
+		add(monitor.EventStopped, &l.lost[i], ran(&l.lost[i], after.At))
+	}
+	l.lost = nil
+
+	left := w.told
+	w.told = make(map[monitor.Identity]*monitor.Instance, len(after.Instances))
+	for i := range after.Instances {
+		in := &after.Instances[i]
+		was := left[in.Identity]
+		switch t := l.tracked[in.Identity]; {
+		case in.OnPipes || t != nil && t.awaited:
+			continue
+		case in.State != monitor.StateParked:
+			w.told[in.Identity] = in
+		case was != nil && !w.happened.hasGone(in.ID()):
+			// As long as it has clients its place stays, and whoever keeps it says that it
+			// is parked. When the last client leaves in the moment between, nobody says
+			// anything: then it has stopped.
+			w.told[in.Identity] = was
+		}
+		delete(left, in.Identity)
+		if in.State == monitor.StateParked {
+			continue
+		}
+		if was == nil {
+			was = &monitor.Instance{State: monitor.StateStarting}
+			if in.Cause != monitor.CauseDefunct { // its end was told before
+				add(l.beginning(in, before, after))
 			}
-			break
-		}
-	}
-	if _, moved := l.moved[id]; moved && e.Kind == monitor.EventStopped || e.Kind == monitor.EventStarted && l.shownAs(id, before) {
-		return e, false
-	}
-	switch e.Kind {
-	case monitor.EventStarted:
-		if id.Start < l.self.Start {
-			e.Kind = monitor.EventFound // it was there before us, and is adopted
-		}
-		for i := range after.Instances {
-			in := &after.Instances[i]
-			if in.Identity == id && !in.StartedAt.IsZero() && e.At.Sub(in.StartedAt) > youth {
-				e.Kind = monitor.EventFound
+			if before.Seq == 0 {
+				was.State, was.ProjectName = monitor.StateProject, in.ProjectName // nobody saw it activate
 			}
 		}
-	case monitor.EventStopped:
-		if alive, err := process.Alive(l.system, id); err == nil && alive {
-			e.Kind, e.Detail = monitor.EventForgotten, "it runs on, but no rule knows it any more"
+		if in.State == monitor.StateProject && (was.State != monitor.StateProject && was.State != monitor.StateZombie || was.ProjectName != in.ProjectName) {
+			add(monitor.EventProjectActivated, in, monitor.Clean(in.ProjectRoot))
+		}
+		switch {
+		case in.State == monitor.StateZombie && (was.State != monitor.StateZombie || was.Cause != in.Cause):
+			add(monitor.EventZombieDetected, in, string(in.Cause)+": "+in.Reason)
+		case was.State == monitor.StateZombie && in.State != monitor.StateZombie:
+			add(monitor.EventHeartbeatRestored, in, "was "+string(was.Cause))
 		}
 	}
-	if t := l.tracked[id]; t != nil && t.awaited {
-		t.held = append(t.held, e)
-		return e, false
+	for i := range before.Instances {
+		now := &before.Instances[i]
+		in := left[now.Identity]
+		switch {
+		case in == nil || in.Cause == monitor.CauseDefunct || now.State == monitor.StateParked && w.happened.hasGone(in.ID()):
+		case l.livesOn(in.Identity):
+			add(monitor.EventForgotten, in, "it runs on, but no rule knows it any more")
+		default:
+			add(monitor.EventStopped, in, ran(in, after.At))
+		}
 	}
-	return e, true
+	return events
 }
 
-// shownAs reports whether a snapshot shows what was taken for the server id.
-func (l *loop) shownAs(id monitor.Identity, in *monitor.Snapshot) bool {
-	for old, now := range l.moved {
-		if now == id && (len(in.Find(old.String())) > 0 || l.shownAs(old, in)) {
-			return true
-		}
+// beginning is the event for an instance that has come into the model: also because of other
+// rules, or of a hint.
+func (l *loop) beginning(in *monitor.Instance, before, after *monitor.Snapshot) (kind monitor.EventKind, of *monitor.Instance, detail string) {
+	kind = monitor.EventStarted
+	if before.Seq == 0 || in.Identity.Start < l.self.Start || !in.StartedAt.IsZero() && after.At.Sub(in.StartedAt) > youth {
+		kind = monitor.EventFound
 	}
-	return false
+	return kind, in, in.Origin()
+}
+
+func (l *loop) livesOn(id monitor.Identity) bool {
+	alive, err := process.Alive(l.system, id)
+	return err == nil && alive
+}
+
+// ran tells how long an instance ran, in words; nothing when that is not known.
+func ran(in *monitor.Instance, until time.Time) string {
+	if in.StartedAt.IsZero() || until.Before(in.StartedAt) {
+		return ""
+	}
+	return "ran " + monitor.Span(until.Sub(in.StartedAt))
 }

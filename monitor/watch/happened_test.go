@@ -3,8 +3,10 @@ package watch
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -87,26 +89,102 @@ func TestEndedOnPurposeIsNoDefunct(t *testing.T) {
 	}
 }
 
+// TestNewEvents: that a server is parked, wakes or loses its last client is told by who
+// does it.
+func TestNewEvents(t *testing.T) {
+	id := monitor.Identity{PID: 1 << 30, Start: 1 << 60}
+	reused, two := id, id
+	reused.Start++
+	two.PID++
+	as := func(id monitor.Identity, st monitor.State, cause monitor.Cause, project string) monitor.Instance {
+		return monitor.Instance{Identity: id, Kind: monitor.KindSerena, State: st, Cause: cause, ProjectName: project}
+	}
+	starting, live := as(id, monitor.StateStarting, "", "a"), as(id, monitor.StateProject, "", "a")
+	suspended, hung := as(id, monitor.StateZombie, monitor.CauseSuspended, "a"), as(id, monitor.StateZombie, monitor.CauseUnreachable, "a")
+	defunct, parked, woken := as(id, monitor.StateZombie, monitor.CauseDefunct, "a"), as(id, monitor.StateParked, "", "a"), as(two, monitor.StateProject, "", "a")
+	onPipes := live
+	onPipes.OnPipes = true
+	type list = []monitor.Instance
+	for _, c := range []struct {
+		name          string
+		before, after list
+		want          string
+	}{
+		{"nothing", list{live}, list{live}, ""},
+		{"arrives starting", nil, list{starting}, "started"},
+		{"arrives with a project", nil, list{live}, "started project_activated"},
+		{"ready", list{starting}, list{live}, "project_activated"},
+		{"other project", list{live}, list{as(id, monitor.StateProject, "", "b")}, "project_activated"},
+		{"red", list{live}, list{suspended}, "zombie_detected"},
+		{"another red", list{suspended}, list{hung}, "zombie_detected"},
+		{"healed", list{suspended}, list{live}, "heartbeat_restored"},
+		{"leaves", list{live, woken}, list{woken}, "stopped"},
+		{"unreaped", nil, list{defunct}, "zombie_detected"},
+		{"reaped", list{defunct}, nil, ""},
+		{"same pid, another process", list{live}, list{as(reused, monitor.StateNoProject, "", "")}, "started stopped"},
+		{"parked", list{live}, list{parked}, ""},
+		{"parked after it was red", list{hung}, list{parked}, ""},
+		{"parked before we began", nil, list{parked}, ""},
+		{"woken", list{parked}, list{woken}, "started project_activated"},
+		{"left by its last client", list{parked}, nil, ""},
+		{"on the pipes of a client", nil, list{onPipes}, ""},
+		{"known for a server by now", list{onPipes}, list{live}, "started project_activated"},
+		{"the first look", nil, list{live, as(two, monitor.StateZombie, monitor.CauseSuspended, "")}, "found found zombie_detected"},
+	} {
+		w, l := New(Options{}), newLoop(process.Local(), nil, nil, noRules{}, nil)
+		before := &monitor.Snapshot{Seq: 1, Instances: c.before}
+		if c.name == "the first look" {
+			before.Seq = 0
+		} else {
+			w.newEvents(l, &monitor.Snapshot{}, before)
+		}
+		var kinds []string
+		for _, e := range w.newEvents(l, before, &monitor.Snapshot{Seq: 2, At: time.Now(), Instances: c.after}) {
+			kinds = append(kinds, string(e.Kind))
+			if e.At.IsZero() || e.ID == "" {
+				t.Errorf("%s: incomplete event %+v", c.name, e)
+			}
+		}
+		if got := strings.Join(kinds, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // A launcher that turned out to be none of a server's is nothing to tell.
 func TestMovesAreNoEvents(t *testing.T) {
-	launcher, owner := monitor.Identity{PID: 1 << 30, Start: 1}, monitor.Identity{PID: 1<<30 + 1, Start: 1}
-	l := newLoop(process.Local(), nil, nil, noRules{}, nil)
-	l.moved[launcher] = owner
-	told := &monitor.Snapshot{Instances: []monitor.Instance{{Identity: launcher}}}
+	launcher, middle, owner := monitor.Identity{PID: 1 << 30, Start: 1}, monitor.Identity{PID: 1<<30 + 1, Start: 1}, monitor.Identity{PID: 1<<30 + 2, Start: 1}
+	shows := func(seq uint64, ids ...monitor.Identity) *monitor.Snapshot {
+		s := &monitor.Snapshot{Seq: seq}
+		for _, id := range ids {
+			s.Instances = append(s.Instances, monitor.Instance{Identity: id})
+		}
+		return s
+	}
 	for _, c := range []struct {
-		kind   monitor.EventKind
-		id     monitor.Identity
-		before *monitor.Snapshot
-		tell   bool
+		name          string
+		before, after *monitor.Snapshot
+		moves         []monitor.Identity
+		want          string
 	}{
-		{monitor.EventProjectActivated, owner, told, true},
-		{monitor.EventStarted, owner, told, false},
-		{monitor.EventStarted, owner, &monitor.Snapshot{}, true},
-		{monitor.EventStopped, launcher, told, false},
-		{monitor.EventStopped, owner, told, true},
+		{"to the owner of its port", shows(1, launcher), shows(2, owner), []monitor.Identity{launcher, owner}, ""},
+		{"in two steps", shows(1, launcher), shows(2, owner), []monitor.Identity{launcher, middle, owner}, ""},
+		{"and back", shows(1, launcher), shows(2, launcher), []monitor.Identity{launcher, middle, launcher}, ""},
+		{"it was not told of", shows(1), shows(2, owner), []monitor.Identity{launcher, owner}, "found"},
+		{"above one that is known", shows(1, launcher, owner), shows(2, owner), []monitor.Identity{launcher, {}}, ""},
+		{"the owner has ended", shows(1, owner), shows(2), []monitor.Identity{launcher, middle}, "stopped"},
 	} {
-		if _, tell := l.judgeEvent(monitor.Event{Kind: c.kind, ID: c.id.String()}, c.before, &monitor.Snapshot{}); tell != c.tell {
-			t.Errorf("%s of %v: %v", c.kind, c.id, tell)
+		w, l := New(Options{}), newLoop(process.Local(), nil, nil, noRules{}, nil)
+		w.newEvents(l, shows(0), c.before)
+		for i, from := range c.moves[1:] {
+			l.move(c.moves[i], from)
+		}
+		got := ""
+		for _, e := range w.newEvents(l, c.before, c.after) {
+			got += string(e.Kind)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
@@ -133,21 +211,20 @@ func TestDeparted(t *testing.T) {
 		{"another has its place", []any{shows(runs), shows(parked), shows(running(serverTwo))}, 1},
 		{"woken, and told", []any{shows(runs), shows(parked), monitor.EventParked, shows(running(serverTwo))}, 0},
 		{"it never ran", []any{shows(never), shows()}, 0},
-		{"it goes without having been parked", []any{shows(runs), shows()}, 0},
+		{"it goes without having been parked", []any{shows(runs), shows(), shows()}, 1},
 	} {
-		var h happened
+		w, l := New(Options{}), newLoop(process.Local(), nil, nil, noRules{}, nil)
 		got, before := 0, shows()
 		for _, step := range c.steps {
 			switch step := step.(type) {
 			case monitor.EventKind:
-				h.note(monitor.Event{Kind: step, ID: runs.ID()})
+				w.happened.note(monitor.Event{Kind: step, ID: runs.ID()})
 			case *monitor.Snapshot:
-				for _, e := range h.departed(before, step) {
-					if e.Kind != monitor.EventStopped || e.ID != runs.ID() || e.PID != serverOne.PID || e.Label == "" {
-						t.Errorf("%s: %+v", c.name, e)
+				for _, e := range w.newEvents(l, before, step) {
+					if e.Kind == monitor.EventStopped && e.ID == runs.ID() && e.PID == serverOne.PID && e.Label != "" {
+						got++
 					}
-					h.note(e)
-					got++
+					w.happened.note(e)
 				}
 				before = step
 			}

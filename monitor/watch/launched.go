@@ -76,10 +76,7 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 			l.absorbInto(t, other)
 		}
 	}
-	for i := range t.held {
-		t.held[i].At = now // who follows the log has seen the time of day go on
-	}
-	l.announce(t)
+	t.awaited = false
 	if t.probeDue(now, true) {
 		l.probe(ctx, t, now)
 	}
@@ -174,21 +171,6 @@ func (l *loop) absorbInto(t, other *tracked) {
 			t.members = append(t.members, id)
 		}
 	}
-	t.held = append(t.held, other.held...)
-	l.moved[other.in.Identity] = t.in.Identity
+	l.move(other.in.Identity, t.in.Identity)
 	l.drop(other.in.Identity)
-}
-
-// announce lets the events go that waited for a launch: told by now, or not any
-// more.
-func (l *loop) announce(t *tracked) {
-	t.awaited = false
-	for _, e := range t.held {
-		e.ID, e.PID = t.in.ID(), t.in.Identity.PID
-		if e.Kind == monitor.EventStarted || e.Kind == monitor.EventFound {
-			e.Label, e.Detail = t.in.Label(), t.in.Origin()
-		}
-		l.untold = append(l.untold, e)
-	}
-	t.held = nil
 }

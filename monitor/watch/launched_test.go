@@ -277,6 +277,7 @@ func TestLaunchedInAnyOrder(t *testing.T) {
 	began := time.Now() // in each round it is as young, however long the rounds take
 	rapid.Check(t, func(r *rapid.T) {
 		l, ctx := looking(r)
+		w := New(Options{})
 		now := began
 		before := &monitor.Snapshot{Seq: 1}
 		launched, begun := false, 0
@@ -292,17 +293,14 @@ func TestLaunchedInAnyOrder(t *testing.T) {
 			"": func(r *rapid.T) {
 				now = now.Add(time.Second)
 				after := &monitor.Snapshot{Seq: before.Seq + 1, At: now, Instances: l.instances(now)}
-				for _, e := range monitor.Diff(before, after) {
-					if e.PID != f.pid {
-						continue
-					}
-					e, tell := l.judgeEvent(e, before, after)
+				for _, e := range w.newEvents(l, before, after) {
 					switch {
-					case tell && e.Kind == monitor.EventStarted:
+					case e.PID != f.pid:
+					case e.Kind == monitor.EventStarted:
 						begun++
-					case tell && e.Kind == monitor.EventForgotten && !launched:
+					case e.Kind == monitor.EventForgotten && !launched:
 						begun--
-					case tell:
+					default:
 						r.Fatalf("event %+v", e)
 					}
 				}

@@ -38,7 +38,7 @@ type loop struct {
 
 	tracked    map[monitor.Identity]*tracked
 	moved      map[monitor.Identity]monitor.Identity // from what was taken for the server to what is, until the next events
-	untold     []monitor.Event                       // that were held and are to be told now
+	lost       []monitor.Instance                    // that have ended before they were told of, until then
 	over       func(monitor.Identity)                // is told of the end of what was launched
 	proofs     map[monitor.Identity]monitor.Proof    // see Watch.Restore; of those that were not found yet
 	shared     []monitor.Shared                      // see Watch.SetShared; never changed
@@ -250,7 +250,9 @@ func (l *loop) forget(t *tracked) {
 	delete(l.tracked, t.in.Identity)
 	delete(l.children, t.in.Identity)
 	l.release(t)
-	l.announce(t)
+	if t.awaited { // begin and end are told all the same
+		l.lost = append(l.lost, t.in)
+	}
 	if t.launched() {
 		l.over(t.in.Identity)
 	}

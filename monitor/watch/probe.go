@@ -268,8 +268,18 @@ func (l *loop) moveTo(t *tracked, pid int) {
 	t.in.Identity, t.launcher = owner, old
 	t.cpuAt = time.Time{}
 	l.tracked[owner] = t
-	l.moved[old] = owner
+	l.move(old, owner)
 	l.unwatch(old)
+}
+
+// move takes note that what was taken for a server is another process, or none.
+func (l *loop) move(from, to monitor.Identity) {
+	for old, now := range l.moved {
+		if now == from {
+			l.moved[old] = to
+		}
+	}
+	l.moved[from] = to
 }
 
 func (t *tracked) failed(r result, now time.Time) {

@@ -79,8 +79,7 @@ type tracked struct {
 	launch  *monitor.Launch    // what we know because we started it, nil when we did not
 	alone   string             // why it is shared with nobody, when no rule knows it and the shim of a client runs it
 	above   []monitor.Identity // with launch: what is above the server in its tree, none of it a server
-	awaited bool               // the launch will be told
-	held    []monitor.Event    // until then: they are to say who asked for it
+	awaited bool               // the launch will be told, which says who asked for it
 }
 
 // candidate is a listening port and the process that owns it.

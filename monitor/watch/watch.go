@@ -89,6 +89,7 @@ type Watch struct {
 	unseen   *monitor.Snapshot // before the first look
 	feed     monitor.Feed[*monitor.Snapshot]
 	happened happened
+	told     map[monitor.Identity]*monitor.Instance // what events have told of those that live; of Serve
 
 	mu    sync.Mutex
 	given given
@@ -335,19 +336,9 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: g.warnings, Workspaces: g.workspaces,
 		AwakeSince: l.awakeSince,
 	}
-	for _, e := range l.untold {
+	for _, e := range w.newEvents(l, before, after) {
 		w.note(e)
 	}
-	l.untold = nil
-	for _, e := range monitor.Diff(before, after) {
-		if e, tell := l.judgeEvent(e, before, after); tell {
-			w.note(e)
-		}
-	}
-	for _, e := range w.happened.departed(before, after) {
-		w.note(e)
-	}
-	clear(l.moved)
 	after.Recent = w.happened.list()
 	keepPlans(before, after)
 	change := compare(before, after)
