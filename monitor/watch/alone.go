@@ -52,14 +52,14 @@ func (l *loop) knownBelow(id monitor.Identity) bool {
 // beginAlone tracks the server that a client has for itself, when it is what its
 // shim says.
 func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
-	info, err := l.system.Read(s.Server.PID)
+	info, err := l.o.System.Read(s.Server.PID)
 	if err != nil || info.Identity != s.Server {
 		return // it has ended meanwhile
 	}
-	if mine, err := l.system.SameUser(info.PID); err != nil || !mine {
+	if mine, err := l.o.System.SameUser(info.PID); err != nil || !mine {
 		return
 	}
-	if _, _, ok := recognise(l.rules, info); ok {
+	if _, _, ok := recognise(l.o.Rules, info); ok {
 		l.discover([]process.Info{info}, now)
 		return
 	}
@@ -79,6 +79,6 @@ func (l *loop) isClientAbove(s *monitor.Shared) bool {
 	if len(s.Clients) == 0 || s.Clients[0].PID <= 0 {
 		return true // nobody knows who it is
 	}
-	above, err := process.Above(l.system, s.Server.PID)
+	above, err := process.Above(l.o.System, s.Server.PID)
 	return err == nil && slices.Contains(above, s.Clients[0].Identity)
 }

@@ -11,7 +11,6 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/serena"
 )
 
 func TestFreshClient(t *testing.T) {
@@ -102,7 +101,7 @@ func TestSuspectedIsNotAlone(t *testing.T) {
 // not found out anew, and costs no look at descriptors.
 func TestEvidenceIsNotGatheredAnew(t *testing.T) {
 	_, f := clientOf(t, answers{}, "python3", "-S", "testdata/bin/client.py", "python3", "-Su", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
-	l := newLoop(process.Local(), quiet(), serena.NewClient(), letterbox{}, process.NewExitWatch())
+	l := newLoop(Options{Rules: letterbox{}}, process.NewExitWatch())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	defer cancel()
@@ -118,7 +117,7 @@ func TestEvidenceIsNotGatheredAnew(t *testing.T) {
 	link, client := monitor.Pipe{In: monitor.PipeEnd{Inode: 1}}, monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}}
 	server.evidence.link, server.in.Client = link, &client
 	for range 100 {
-		now = now.Add(l.limits.Tick)
+		now = now.Add(l.o.Limits.Tick)
 		l.tick(ctx, now)
 	}
 	if e := server.evidence; e.link != link || e.alone() || e.tries > linkTries || server.in.Client != &client {

@@ -21,9 +21,9 @@ func jumped(wall, mono, wait time.Duration) bool {
 func (l *loop) noteClock(now time.Time) {
 	before := l.clock
 	l.clock = now
-	if before.IsZero() || !jumped(now.Round(0).Sub(before.Round(0)), now.Sub(before), l.limits.Tick) {
+	if before.IsZero() || !jumped(now.Round(0).Sub(before.Round(0)), now.Sub(before), l.o.Limits.Tick) {
 		return
 	}
-	l.log.Info("the machine slept or its clock was set; how long servers have been idle or alone counts from now")
+	l.o.Log.Info("the machine slept or its clock was set; how long servers have been idle or alone counts from now")
 	l.awakeSince = now
 }

@@ -59,7 +59,7 @@ func TestJumpedProperties(t *testing.T) {
 // What counts anew from a moment is in each snapshot, from that moment on.
 func TestNoteClock(t *testing.T) {
 	w := New(Options{})
-	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
+	l := newLoop(w.o, nil)
 	at := time.Now()
 	l.begun = at
 	for range 3 {

@@ -31,7 +31,7 @@ func recognise(r Rules, p process.Info) (kind string, cmd serena.Command, ok boo
 func (l *loop) discover(fresh []process.Info, now time.Time) {
 	clear(l.parents)
 	for _, p := range fresh {
-		kind, cmd, ok := recognise(l.rules, p)
+		kind, cmd, ok := recognise(l.o.Rules, p)
 		if l.aboveLaunched(p.Identity) {
 			continue
 		}
@@ -43,7 +43,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
 				t.kind, t.in.Kind = kind, kind // by the rules of today
 				continue
-			case !ok && (!t.in.Recognised && t.unknown == programOf(p) && !(t.in.OnPipes && l.rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe) && !l.rules.Hides(p.Exe, p.Args)):
+			case !ok && (!t.in.Recognised && t.unknown == programOf(p) && !(t.in.OnPipes && l.o.Rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe) && !l.o.Rules.Hides(p.Exe, p.Args)):
 				continue // nobody knew it before either, or its entry goes on to tell
 			case !ok && l.moveBack(t):
 				continue
@@ -85,12 +85,12 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 // begin tracks an instance from now on. It is false when the process has ended
 // meanwhile.
 func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
-	t.limits = l.limits
-	if started, err := l.system.Started(p.Identity); err == nil {
+	t.limits = l.o.Limits
+	if started, err := l.o.System.Started(p.Identity); err == nil {
 		t.in.StartedAt = started
 		t.ageThen = max(now.Sub(started), 0)
 	}
-	t.in.Directory, _ = l.system.Ends(p.Identity).Directory() // "" when it is not told
+	t.in.Directory, _ = l.o.System.Ends(p.Identity).Directory() // "" when it is not told
 	holder := l.lookUpwards(t, p)
 	l.restore(t, now)
 	if l.exits != nil {
@@ -122,8 +122,8 @@ func (t *tracked) sameServer(kind string, cmd serena.Command) bool {
 
 // setRules judges all processes by other rules.
 func (l *loop) setRules(r Rules, now time.Time) {
-	l.rules = r
-	l.pass = l.system.Scan() // whose first pass returns every process
+	l.o.Rules = r
+	l.pass = l.o.System.Scan() // whose first pass returns every process
 	fresh, err := l.pass()
 	if err != nil {
 		l.scanErr = err
@@ -142,11 +142,11 @@ func (l *loop) notMember(id monitor.Identity) {
 // isServer reports whether a process still has the command line of the instance.
 // A language server that has just been forked had it, and the sockets too.
 func (l *loop) isServer(t *tracked, pid int) bool {
-	p, err := l.system.Read(pid)
+	p, err := l.o.System.Read(pid)
 	if err != nil {
 		return false
 	}
-	kind, cmd, ok := recognise(l.rules, p)
+	kind, cmd, ok := recognise(l.o.Rules, p)
 	return ok && t.sameServer(kind, cmd)
 }
 
@@ -190,7 +190,7 @@ func (l *loop) memberOf(id monitor.Identity) *tracked {
 // topmost wrapper, the client or our shim, nil when that is not known. What is above the
 // client it does not look at: process.Above does.
 func (l *loop) lookUpwards(t *tracked, p process.Info) (holder *process.Info) {
-	root, holder, err := process.Climb(l.system, p, isWrapper)
+	root, holder, err := process.Climb(l.o.System, p, isWrapper)
 	t.root = root
 	if err != nil {
 		return nil
@@ -214,7 +214,7 @@ func (l *loop) aboveShims(p *process.Info) *process.Info {
 		if p == nil || !command.IsShim(p.Exe, p.Args) {
 			return p
 		}
-		above, err := l.system.Read(p.Parent)
+		above, err := l.o.System.Read(p.Parent)
 		if err != nil || above.PID <= 1 || above.Start > p.Start {
 			return nil
 		}
@@ -236,7 +236,7 @@ func (l *loop) keeperAt(root monitor.Identity, server process.Info, above *proce
 	if root == server.Identity {
 		return process.Info{}, false
 	}
-	top, err := l.system.Read(root.PID)
+	top, err := l.o.System.Read(root.PID)
 	return top, err == nil && top.Identity == root && command.IsKeeper(top.Exe, top.Args)
 }
 

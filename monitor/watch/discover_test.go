@@ -44,8 +44,8 @@ func TestOneChainIsOneInstance(t *testing.T) {
 		"parent first": {server(top, 1<<30), server(child, top), server(other, 1<<30)},
 		"child first":  {server(child, top), server(other, 1<<30), server(top, 1<<30)},
 	} {
-		l := newLoop(process.Local(), nil, nil, noRules{}, nil)
-		l.system = started{process.Local(), func(pid int) (start uint64) { return uint64(pid) }}
+		l := newLoop(Options{Rules: noRules{}}, nil)
+		l.o.System = started{process.Local(), func(pid int) (start uint64) { return uint64(pid) }}
 		l.discover(order, time.Now())
 		if len(l.tracked) != 2 {
 			t.Fatalf("%s: %d instances", name, len(l.tracked))
@@ -94,18 +94,18 @@ func TestTwoServersStayTwo(t *testing.T) {
 	const first, second = 1<<30 + 1, 1<<30 + 2
 	another := server(second, first)
 	another.Args = append(slices.Clone(another.Args[:4]), "/p/other")
-	l := newLoop(process.Local(), nil, nil, noRules{}, nil)
-	l.system = started{process.Local(), func(pid int) (start uint64) { return uint64(pid) }}
+	l := newLoop(Options{Rules: noRules{}}, nil)
+	l.o.System = started{process.Local(), func(pid int) (start uint64) { return uint64(pid) }}
 	l.discover([]process.Info{server(first, 1<<30), another}, time.Now())
 	if len(l.tracked) != 2 {
 		t.Errorf("a server that another one started: %d instances", len(l.tracked))
 	}
 
 	// The pid of a dead parent belongs to a newer process now.
-	l = newLoop(process.Local(), nil, nil, noRules{}, nil)
+	l = newLoop(Options{Rules: noRules{}}, nil)
 	reused := server(first, 1<<30)
 	reused.Start = second + 1
-	l.system = started{process.Local(), func(int) (start uint64) { return second + 1 }}
+	l.o.System = started{process.Local(), func(int) (start uint64) { return second + 1 }}
 	l.discover([]process.Info{server(second, first), reused}, time.Now())
 	if len(l.tracked) != 2 {
 		t.Errorf("a server with a reused pid: %d instances", len(l.tracked))

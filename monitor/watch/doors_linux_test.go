@@ -8,7 +8,6 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/serena"
 )
 
 // door is a server that listens on a unix socket and closes it, or the other way
@@ -34,7 +33,7 @@ func TestAloneSinceItListensNoMore(t *testing.T) {
 	t.Parallel()
 	client, f := clientOf(t, answers{}, "python3", "-S", "testdata/bin/client.py", "python3", "-Su", script(t, door+"turn()\n"+answersAndWaits))
 	ctx, cancel := context.WithCancel(t.Context())
-	l := newLoop(process.Local(), quiet(), serena.NewClient(), letterbox{}, process.NewExitWatch()) // it finds the Serenas of other tests too
+	l := newLoop(Options{Rules: letterbox{}}, process.NewExitWatch()) // it finds the Serenas of other tests too
 	defer l.probes.Wait()
 	defer cancel()
 	now := time.Now()

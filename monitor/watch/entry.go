@@ -51,10 +51,10 @@ const (
 
 // noteChild takes in a process that no rule knows, when a client has started it.
 func (l *loop) noteChild(p process.Info, now time.Time) {
-	if l.settings == nil || l.rules.Hides(p.Exe, p.Args) || !l.isBelowClient(p) || isWrapper(p) || clients.Of(p) != "" && !mayBeBoth(p) {
+	if l.o.Settings == nil || l.o.Rules.Hides(p.Exe, p.Args) || !l.isBelowClient(p) || isWrapper(p) || clients.Of(p) != "" && !mayBeBoth(p) {
 		return
 	}
-	if _, holder, err := process.Climb(l.system, p, isWrapper); err == nil {
+	if _, holder, err := process.Climb(l.o.System, p, isWrapper); err == nil {
 		l.addChild(p, holder, now)
 	}
 }
@@ -75,7 +75,7 @@ func (l *loop) isBelowClient(p process.Info) bool {
 	for range maxShims * 2 {
 		is, known := l.parents[p.Parent]
 		if !known {
-			parent, err := l.system.Read(p.Parent)
+			parent, err := l.o.System.Read(p.Parent)
 			is = parentKind{isClient: err == nil && clients.Of(parent) != "", isWrapper: err == nil && isWrapper(parent), info: parent}
 			l.parents[p.Parent] = is
 		}
@@ -97,7 +97,7 @@ type parentKind struct {
 // is what is above its wrappers. It does nothing for what no client has started.
 func (l *loop) addChild(p process.Info, holder *process.Info, now time.Time) {
 	above := l.aboveShims(holder)
-	if l.settings == nil || above == nil {
+	if l.o.Settings == nil || above == nil {
 		return
 	}
 	c := &child{chain: []process.Info{p}, id: clients.Of(*above), holder: holder.Identity, since: now, began: now}
@@ -105,18 +105,18 @@ func (l *loop) addChild(p process.Info, holder *process.Info, now time.Time) {
 		return
 	}
 	for at := p; len(c.chain) <= maxShims*2; {
-		parent, err := l.system.Read(at.Parent)
+		parent, err := l.o.System.Read(at.Parent)
 		if err != nil || parent.Identity == above.Identity {
 			break
 		}
 		c.chain, at = append(c.chain, parent), parent
 	}
 	for _, id := range []monitor.Identity{above.Identity, p.Identity} {
-		if dir, err := l.system.Ends(id).Directory(); err == nil && !slices.Contains(c.dirs, dir) {
+		if dir, err := l.o.System.Ends(id).Directory(); err == nil && !slices.Contains(c.dirs, dir) {
 			c.dirs = append(c.dirs, dir)
 		}
 	}
-	if began, err := l.system.Started(p.Identity); err == nil {
+	if began, err := l.o.System.Started(p.Identity); err == nil {
 		c.began = began
 	}
 	if len(c.dirs) == 0 {
@@ -129,7 +129,7 @@ func (l *loop) addChild(p process.Info, holder *process.Info, now time.Time) {
 // of a child. Where that is not told the answer is untold. All that a client holds is
 // read for this.
 func (l *loop) isPiped(c *child, untold bool) bool {
-	_, _, found, err := l.system.Ends(c.chain[0].Identity).Holder(c.holder)
+	_, _, found, err := l.o.System.Ends(c.chain[0].Identity).Holder(c.holder)
 	return found || untold && errors.Is(err, errors.ErrUnsupported)
 }
 
@@ -155,7 +155,7 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 				l.takeEntry(t, c, entry, now)
 			}
 		case waits, t != nil && t.in.OnPipes:
-		case t != nil || !rules.MayServe(c.chain[0].Exe, c.chain[0].Args) || l.rules.Hides(c.chain[0].Exe, c.chain[0].Args):
+		case t != nil || !rules.MayServe(c.chain[0].Exe, c.chain[0].Args) || l.o.Rules.Hides(c.chain[0].Exe, c.chain[0].Args):
 			delete(l.children, id)
 		case now.Sub(c.began) >= unsureAge:
 			delete(l.children, id)
@@ -198,7 +198,7 @@ func (l *loop) askSettings(now time.Time) {
 func (l *loop) entriesFor(c *child, since time.Time) (all []clients.Entry, current bool) {
 	current = true
 	for _, dir := range c.dirs {
-		list, read := l.settings.Entries(dir, since)
+		list, read := l.o.Settings.Entries(dir, since)
 		all, current = append(all, list...), current && read
 	}
 	return all, current

@@ -124,7 +124,7 @@ func watching(t *testing.T) *Watch {
 // keeping the machine busy.
 func serve(t *testing.T, w *Watch) {
 	t.Helper()
-	w.limits = Limits{Tick: 20 * time.Millisecond, Starting: 20 * time.Millisecond, Active: 100 * time.Millisecond, Busy: 100 * time.Millisecond}
+	w.o.Limits = Limits{Tick: 20 * time.Millisecond, Starting: 20 * time.Millisecond, Active: 100 * time.Millisecond, Busy: 100 * time.Millisecond}
 	serveAsEver(t, w)
 }
 
@@ -188,7 +188,7 @@ type driven struct {
 func drive(t *testing.T) *driven {
 	t.Helper()
 	d := &driven{Watch: New(Options{}), t: t, exits: process.NewExitWatch(), now: time.Now()}
-	d.loop = newLoop(d.system, d.log, d.client, d.given.rules, d.exits)
+	d.loop = newLoop(d.o, d.exits)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.exits.Serve(ctx) }()

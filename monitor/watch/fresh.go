@@ -45,7 +45,7 @@ func (l *loop) lookAt(ctx context.Context, id monitor.Identity, answer chan<- fr
 	if t == nil || !t.exitedAt.IsZero() {
 		return errUnwatched
 	}
-	st, err := l.system.Stat(id.PID)
+	st, err := l.o.System.Stat(id.PID)
 	switch {
 	case errors.Is(err, process.ErrGone), err == nil && (st.Identity != id || st.State == process.Unreaped):
 		return fmt.Errorf("it has ended: %w", process.ErrGone)
@@ -75,7 +75,7 @@ func (l *loop) lookAtClient(t *tracked, now time.Time) error {
 	if !t.overStdio() || t.in.Client == nil || e.clientGone.IsZero() {
 		return nil
 	}
-	alive, err := process.Alive(l.system, t.in.Client.Identity)
+	alive, err := process.Alive(l.o.System, t.in.Client.Identity)
 	switch {
 	case err != nil:
 		return fmt.Errorf("whether its client is gone is not known: %w", err)

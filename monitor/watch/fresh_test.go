@@ -163,7 +163,7 @@ func TestFreshOnAStrangeMachine(t *testing.T) {
 			t.Fatal("it is not idle")
 		}
 		c.s.System = process.Local()
-		s.loop.system = c.s
+		s.loop.o.System = c.s
 		err := s.fresh()
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || errors.Is(err, process.ErrGone) != c.gone {
 			t.Errorf("%s: %v", c.name, err)
@@ -260,7 +260,7 @@ func TestPlans(t *testing.T) {
 		}
 		return next
 	}})
-	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
+	l := newLoop(w.o, nil)
 	tr := known()
 	tr.in.ProjectName = "alpha"
 	l.tracked[tr.in.Identity] = tr
@@ -303,7 +303,7 @@ func TestPlans(t *testing.T) {
 	next, due = time.Time{}, due.Add(time.Hour)
 	publish("due", 1, true)
 	publish("nothing more", 0, false)
-	if s, err := Once(t.Context(), Options{Plan: w.plan}); err != nil || !s.Policy.Active {
+	if s, err := Once(t.Context(), Options{Plan: w.o.Plan}); err != nil || !s.Policy.Active {
 		t.Errorf("a single look: %+v, %v", s.Policy, err)
 	}
 }
@@ -322,7 +322,7 @@ func TestQuietEvidence(t *testing.T) {
 		"suspended": func(t *tracked) { t.noteStat(process.Stat{State: process.Stopped}, 0, at) },
 	} {
 		w := New(Options{})
-		l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
+		l := newLoop(w.o, nil)
 		tr := known()
 		touch(tr)
 		l.tracked[tr.in.Identity] = tr
@@ -343,7 +343,7 @@ func TestQuietEvidence(t *testing.T) {
 // A client that was taken to have ended, and runs, has its server.
 func TestFreshFindsTheClient(t *testing.T) {
 	w := New(Options{})
-	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
+	l := newLoop(w.o, nil)
 	own, err := process.ReadStat(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -360,7 +360,7 @@ func TestFreshFindsTheClient(t *testing.T) {
 	if e := tr.usage(); e.Orphaned || e.ClientGone {
 		t.Errorf("%+v", e)
 	}
-	l.system = strange{System: w.system, stat: func(int) (process.Stat, error) { return process.Stat{}, fs.ErrPermission }}
+	l.o.System = strange{System: w.o.System, stat: func(int) (process.Stat, error) { return process.Stat{}, fs.ErrPermission }}
 	tr.evidence.clientGone = time.Now()
 	if err := l.lookAtClient(tr, time.Now()); err == nil {
 		t.Error("nobody knows whether its client is gone")

@@ -104,12 +104,12 @@ func (w *Watch) note(e monitor.Event) {
 	w.recording.Lock()
 	defer w.recording.Unlock()
 	w.happened.note(e)
-	w.record(e)
+	w.o.Record(e)
 	attrs := []any{"instance", e.Label, "pid", e.PID}
 	if e.Detail != "" {
 		attrs = append(attrs, "detail", e.Detail)
 	}
-	w.log.Info(fmt.Sprintf("instance %s", e.Kind), attrs...)
+	w.o.Log.Info(fmt.Sprintf("instance %s", e.Kind), attrs...)
 }
 
 // youth is how old a process that comes into the model may be to have just
@@ -207,7 +207,7 @@ func (l *loop) beginning(in *monitor.Instance, before, after *monitor.Snapshot) 
 }
 
 func (l *loop) livesOn(id monitor.Identity) bool {
-	alive, err := process.Alive(l.system, id)
+	alive, err := process.Alive(l.o.System, id)
 	return err == nil && alive
 }
 

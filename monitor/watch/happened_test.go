@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/process"
 )
 
 func TestHappened(t *testing.T) {
@@ -131,7 +130,7 @@ func TestNewEvents(t *testing.T) {
 		{"known for a server by now", list{onPipes}, list{live}, "started project_activated"},
 		{"the first look", nil, list{live, as(two, monitor.StateZombie, monitor.CauseSuspended, "")}, "found found zombie_detected"},
 	} {
-		w, l := New(Options{}), newLoop(process.Local(), nil, nil, noRules{}, nil)
+		w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
 		before := &monitor.Snapshot{Seq: 1, Instances: c.before}
 		if c.name == "the first look" {
 			before.Seq = 0
@@ -174,7 +173,7 @@ func TestMovesAreNoEvents(t *testing.T) {
 		{"above one that is known", shows(1, launcher, owner), shows(2, owner), []monitor.Identity{launcher, {}}, ""},
 		{"the owner has ended", shows(1, owner), shows(2), []monitor.Identity{launcher, middle}, "stopped"},
 	} {
-		w, l := New(Options{}), newLoop(process.Local(), nil, nil, noRules{}, nil)
+		w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
 		w.newEvents(l, shows(0), c.before)
 		for i, from := range c.moves[1:] {
 			l.move(c.moves[i], from)
@@ -213,7 +212,7 @@ func TestDeparted(t *testing.T) {
 		{"it never ran", []any{shows(never), shows()}, 0},
 		{"it goes without having been parked", []any{shows(runs), shows(), shows()}, 1},
 	} {
-		w, l := New(Options{}), newLoop(process.Local(), nil, nil, noRules{}, nil)
+		w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
 		got, before := 0, shows()
 		for _, step := range c.steps {
 			switch step := step.(type) {

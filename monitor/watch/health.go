@@ -73,8 +73,8 @@ func (l *loop) noteHealth(t *tracked, r result, tree []process.Stat, now time.Ti
 		return
 	}
 	timeout := t.cmd.ToolTimeout
-	if timeout == 0 && l.serenas != "" && len(r.queue) > 1 { // it is needed
-		timeout = serena.ToolTimeout(l.serenas)
+	if timeout == 0 && l.o.SerenaHome != "" && len(r.queue) > 1 { // it is needed
+		timeout = serena.ToolTimeout(l.o.SerenaHome)
 	}
 	h.next, h.read = r.logNext, true
 	h.problems = serena.ReadHealth(&h.memory, serena.Signs{
@@ -100,7 +100,7 @@ func below(tree []process.Stat, top monitor.Identity) []process.Stat {
 func (l *loop) findLostDashboards(now time.Time) {
 	for _, t := range l.tracked {
 		h := &t.health
-		if l.serenas == "" || !t.isSerena() || t.answered || h.lost != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
+		if l.o.SerenaHome == "" || !t.isSerena() || t.answered || h.lost != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
 			continue
 		}
 		if h.claim.Port == 0 {
@@ -108,7 +108,7 @@ func (l *loop) findLostDashboards(now time.Time) {
 				continue
 			}
 			h.claimLooks++
-			claim, err := serena.ReadClaim(l.serenas, t.in.Identity.PID, t.in.StartedAt)
+			claim, err := serena.ReadClaim(l.o.SerenaHome, t.in.Identity.PID, t.in.StartedAt)
 			if err != nil || claim.Port == 0 {
 				continue
 			}
@@ -119,7 +119,7 @@ func (l *loop) findLostDashboards(now time.Time) {
 				continue
 			}
 			var owned []int
-			if process.ListensOn(l.system, h.claim.Port, t.in.Identity.PID) == nil {
+			if process.ListensOn(l.o.System, h.claim.Port, t.in.Identity.PID) == nil {
 				owned = append(owned, h.claim.Port)
 			}
 			if p, lost := serena.LostDashboard(h.claim, owned, other.in.Identity, now); lost {

@@ -57,9 +57,9 @@ func TestLostDashboard(t *testing.T) {
 	loser.port, loser.answered = 0, false
 	loser.in.Identity, loser.in.StartedAt = d.loop.self, d.now.Add(-time.Minute)
 	d.loop.tracked[loser.in.Identity] = loser
-	d.loop.serenas = t.TempDir()
+	d.loop.o.SerenaHome = t.TempDir()
 	started := loser.in.StartedAt
-	logs := filepath.Join(d.loop.serenas, "logs", started.Format(time.DateOnly))
+	logs := filepath.Join(d.loop.o.SerenaHome, "logs", started.Format(time.DateOnly))
 	if err := os.MkdirAll(logs, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -44,15 +44,15 @@ func (w *Watch) Hint(h Hint) {
 
 // follow looks at the process that a hint names.
 func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
-	if h.Port != 0 && process.ListensOn(l.system, h.Port, h.PID) != nil {
+	if h.Port != 0 && process.ListensOn(l.o.System, h.Port, h.PID) != nil {
 		return
 	}
 	t := l.ownerOf(h.PID)
 	if t == nil {
-		if mine, err := l.system.SameUser(h.PID); err != nil || !mine {
+		if mine, err := l.o.System.SameUser(h.PID); err != nil || !mine {
 			return
 		}
-		info, err := l.system.Read(h.PID)
+		info, err := l.o.System.Read(h.PID)
 		if err != nil {
 			return
 		}

@@ -231,7 +231,7 @@ func TestClientsWhoLeave(t *testing.T) {
 		client, f := clientOf(t, answers{"project": "gamma"}, line...)
 		w := watching(t)
 		await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
-		l := newLoop(w.system, w.log, w.client, noRules{}, nil)
+		l := newLoop(Options{Rules: noRules{}}, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		l.tick(ctx, time.Now())
 		cancel()

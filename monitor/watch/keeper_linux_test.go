@@ -142,7 +142,7 @@ func TestBelowAKeeperThatWasLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLoop(process.Local(), quiet(), nil, noRules{}, nil)
+	l := newLoop(Options{Rules: noRules{}}, nil)
 	for _, ours := range []bool{true, false} {
 		if !ours {
 			l.self = monitor.Identity{PID: 1 << 30, Start: 1}
@@ -178,7 +178,7 @@ func TestBelowAProgramThatIsNoKeeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLoop(process.Local(), quiet(), nil, noRules{}, nil)
+	l := newLoop(Options{Rules: noRules{}}, nil)
 	l.discover([]process.Info{server}, time.Now())
 	tr := l.tracked[server.Identity]
 	if tr == nil || tr.in.Managed || tr.in.Client == nil || tr.in.Client.PID != f.pid || tr.root != server.Identity {

@@ -43,8 +43,8 @@ func (t *tracked) portsKnown() bool { return t.launched() && !t.isSerena() && t.
 // takeIn makes the server of a launch an instance, or the instance that was
 // found already a managed one.
 func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
-	info, err := l.system.Read(a.Server.PID)
-	if st, statErr := l.system.Stat(a.Server.PID); err != nil || statErr != nil || st.Identity != a.Server || info.Identity != a.Server || st.State == process.Unreaped {
+	info, err := l.o.System.Read(a.Server.PID)
+	if st, statErr := l.o.System.Stat(a.Server.PID); err != nil || statErr != nil || st.Identity != a.Server || info.Identity != a.Server || st.State == process.Unreaped {
 		l.over(a.Server) // it has ended meanwhile
 		return
 	}
@@ -54,7 +54,7 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 		t = l.tracked[a.Server]
 	}
 	if t == nil {
-		kind, cmd, _ := recognise(l.rules, info)
+		kind, cmd, _ := recognise(l.o.Rules, info)
 		t = newTracked(info, kind, cmd, now)
 		t.parent = l.parentOf(info)
 		if !l.begin(t, info, now) {
@@ -120,7 +120,7 @@ func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 // clientOfProcess is the client of this identity with the name of its program, nil when it
 // has ended: nobody can tell any more who it was.
 func (l *loop) clientOfProcess(id monitor.Identity) *monitor.Client {
-	if info, err := l.system.Read(id.PID); err == nil && info.Identity == id {
+	if info, err := l.o.System.Read(id.PID); err == nil && info.Identity == id {
 		return &monitor.Client{Identity: id, Name: clients.NameOf(info)}
 	}
 	return nil
@@ -129,7 +129,7 @@ func (l *loop) clientOfProcess(id monitor.Identity) *monitor.Client {
 // lookAbove finds the keeper of a launched server and what is between them. The
 // launch names the keeper, so it need not have the server as its only child.
 func (l *loop) lookAbove(t *tracked) {
-	above, err := process.Above(l.system, t.in.Identity.PID)
+	above, err := process.Above(l.o.System, t.in.Identity.PID)
 	if err != nil {
 		return
 	}

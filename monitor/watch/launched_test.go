@@ -19,7 +19,6 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/serena"
 )
 
 // told collects the events of a watch.
@@ -96,7 +95,7 @@ func template(t *testing.T, f *fake) monitor.Launch {
 // looking is a loop that nobody serves, and the context for what it asks.
 func looking(t interface{ Cleanup(func()) }) (*loop, context.Context) {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := newLoop(process.Local(), quiet(), serena.NewClient(), noRules{}, nil)
+	l := newLoop(Options{Rules: noRules{}}, nil)
 	t.Cleanup(func() {
 		cancel()
 		l.probes.Wait()
@@ -164,14 +163,14 @@ func TestLaunchedAfterItWasFound(t *testing.T) {
 func TestLaunchedSerenaIsShownAtOnce(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, answers{"project": "alpha"})
-	l := newLoop(process.Local(), quiet(), nil, noRules{}, nil)
+	l := newLoop(Options{Rules: noRules{}}, nil)
 	now := time.Now()
 	a := monitor.Launch{Server: identityOf(t, f.pid), Kind: monitor.KindSerena, Port: 1, DashboardPort: f.port, Project: "/home/u/alpha"}
 	info, err := process.Read(f.pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kind, cmd, _ := recognise(l.rules, info)
+	kind, cmd, _ := recognise(l.o.Rules, info)
 	tr := newTracked(info, kind, cmd, now)
 	tr.manage(a, info, now)
 	in, shown := tr.instance(now)

@@ -78,7 +78,7 @@ func (l *loop) lookForClient(t *tracked, burst bool, now time.Time) {
 // its own.
 func (l *loop) findLink(t *tracked, now time.Time) {
 	before := t.in.Client.Identity
-	holder, link, found, err := l.system.Ends(t.in.Identity).Holder(before)
+	holder, link, found, err := l.o.System.Ends(t.in.Identity).Holder(before)
 	l.noteDoubt(t, err)
 	if errors.Is(err, errors.ErrUnsupported) {
 		l.dropAbove(t)
@@ -101,25 +101,25 @@ func (l *loop) lookForEnd(t *tracked, now time.Time) {
 	e := &t.evidence
 	was, suspected := e.alone(), e.suspected
 	if e.linked {
-		closed, err := l.system.Ends(t.in.Identity).Closed(e.link)
+		closed, err := l.o.System.Ends(t.in.Identity).Closed(e.link)
 		l.noteDoubt(t, err)
 		// An end that the server itself has given up connects nobody either.
 		e.closed, e.suspected = closed && err == nil || errors.Is(err, process.ErrUnheld), false
 		if e.closed {
-			if err := t.doors().shut(l.system); err != nil {
-				l.log.Debug("a server without its client may have others", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
+			if err := t.doors().shut(l.o.System); err != nil {
+				l.o.Log.Debug("a server without its client may have others", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
 				e.closed, e.suspected = false, true
 			}
 		}
 	} else {
-		abandoned, err := l.system.Ends(t.in.Identity).Abandoned()
+		abandoned, err := l.o.System.Ends(t.in.Identity).Abandoned()
 		if errors.Is(err, errors.ErrUnsupported) {
 			// Where pipes cannot be looked at, the death of a client that was
 			// known is all there is.
 			abandoned, err = !e.clientGone.IsZero(), nil
 		}
 		l.noteDoubt(t, err)
-		e.suspected = abandoned && err == nil && !errors.Is(t.doors().shut(l.system), errUnixClients)
+		e.suspected = abandoned && err == nil && !errors.Is(t.doors().shut(l.o.System), errUnixClients)
 	}
 	// Those who may have used it until now are not gone since its client is.
 	if e.alone() && !was || e.closed && suspected {
@@ -135,7 +135,7 @@ func (l *loop) lookForEnd(t *tracked, now time.Time) {
 
 func (l *loop) noteDoubt(t *tracked, err error) {
 	if err != nil && !errors.Is(err, process.ErrGone) && !errors.Is(err, process.ErrUnheld) && !errors.Is(err, errors.ErrUnsupported) {
-		l.log.Debug("what holds a server's pipes is not known", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
+		l.o.Log.Debug("what holds a server's pipes is not known", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
 	}
 }
 

@@ -4,7 +4,6 @@ package watch
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,7 +72,7 @@ func TestServersWhoseClientEnds(t *testing.T) {
 				leave()
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			l := newLoop(process.Local(), quiet(), nil, letterbox{}, process.NewExitWatch())
+			l := newLoop(Options{Rules: letterbox{}}, process.NewExitWatch())
 			defer l.probes.Wait()
 			defer cancel()
 			now := time.Now()
@@ -167,7 +166,7 @@ func TestHintsThatAreNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := startLine(t, answers{}, []string{"python3", "-Su", mute, "start-mcp-server"})
-	l := newLoop(process.Local(), quiet(), nil, noRules{}, nil)
+	l := newLoop(Options{Rules: noRules{}}, nil)
 	l.follow(t.Context(), Hint{PID: f.pid, Port: other.port}, time.Now())
 	if l.ownerOf(f.pid) != nil {
 		t.Error("a lie about its port makes it known")
@@ -232,5 +231,3 @@ func serenaOf(t *testing.T, uid uint32) (pid int) {
 	})
 	return cmd.Process.Pid
 }
-
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

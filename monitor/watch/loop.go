@@ -23,14 +23,7 @@ const maxProbes = 16
 
 // loop is the state of one Serve. Only its goroutine touches it.
 type loop struct {
-	log      *slog.Logger
-	system   process.System
-	client   Dashboards
-	limits   Limits
-	rules    Rules
-	pins     Pins                           // may be nil
-	settings Settings                       // may be nil
-	serenas  string                         // see Options.SerenaHome
+	o        Options
 	children map[monitor.Identity]*child    // of clients, whose entries are looked for
 	parents  map[int]parentKind             // by pid, while one look goes through what is new
 	exits    process.Exits                  // nil for a single look
@@ -63,20 +56,21 @@ type loop struct {
 	portErrors repeated
 }
 
-func newLoop(system process.System, log *slog.Logger, client Dashboards, r Rules, exits process.Exits) *loop {
+func newLoop(o Options, exits process.Exits) *loop {
+	o = o.orDefault()
 	l := &loop{
-		system: system, log: log, client: client, limits: Limits{}.orDefault(), rules: r, exits: exits, pass: system.Scan(),
+		o: o, exits: exits, pass: o.System.Scan(),
 		tracked: make(map[monitor.Identity]*tracked), moved: make(map[monitor.Identity]monitor.Identity),
 		children: make(map[monitor.Identity]*child), parents: make(map[int]parentKind),
 		over: func(monitor.Identity) {}, undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
-	l.self, _ = l.identify(system.Self())
+	l.self, _ = l.identify(o.System.Self())
 	return l
 }
 
 // identify tells who has a pid now.
 func (l *loop) identify(pid int) (monitor.Identity, bool) {
-	st, err := l.system.Stat(pid)
+	st, err := l.o.System.Stat(pid)
 	return st.Identity, err == nil
 }
 
@@ -84,10 +78,10 @@ func (l *loop) identify(pid int) (monitor.Identity, bool) {
 func (l *loop) interval() time.Duration {
 	for _, t := range l.tracked {
 		if t.waitsForDashboard() {
-			return l.limits.Starting
+			return l.o.Limits.Starting
 		}
 	}
-	return l.limits.Tick
+	return l.o.Limits.Tick
 }
 
 // tick looks at the process table, at each instance's process, and starts the
@@ -98,7 +92,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 	}
 	fresh, err := l.pass()
 	l.scanErr = err
-	l.scanErrors.note(l.log, "cannot read the process table; instances that start now are not seen", err)
+	l.scanErrors.note(l.o.Log, "cannot read the process table; instances that start now are not seen", err)
 	l.discover(fresh, now)
 	l.takeInAlone(now)
 	l.nameChildren(false, now)
@@ -113,7 +107,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		if !burst && t.untouched(main) {
 			continue
 		}
-		st, err := l.system.Stat(id.PID)
+		st, err := l.o.System.Stat(id.PID)
 		switch {
 		case errors.Is(err, process.ErrGone) || (err == nil && st.Identity != id):
 			l.clientEnded(id, now) // it may have been one as well
@@ -150,7 +144,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 // mainCPU is the time that the main thread of a process has run, 0 when it is not
 // known.
 func (l *loop) mainCPU(id monitor.Identity) time.Duration {
-	main, err := l.system.MainThreadCPU(id.PID)
+	main, err := l.o.System.MainThreadCPU(id.PID)
 	if err != nil {
 		return 0
 	}
@@ -190,11 +184,11 @@ func (r *repeated) note(log *slog.Logger, what string, err error) {
 // sampleTree measures memory and CPU of the whole tree, and returns it; nil when it
 // cannot be read.
 func (l *loop) sampleTree(t *tracked, now time.Time) []process.Stat {
-	tree, err := l.system.Tree(t.root)
+	tree, err := l.o.System.Tree(t.root)
 	if err != nil || !slices.ContainsFunc(tree, func(st process.Stat) bool { return st.Identity == t.in.Identity }) {
 		// A wrapper may end and leave the server running.
 		t.root = t.in.Identity
-		if tree, err = l.system.Tree(t.root); err != nil {
+		if tree, err = l.o.System.Tree(t.root); err != nil {
 			t.treeIDs = nil
 			return nil
 		}
@@ -221,8 +215,8 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 		return
 	}
 	slices.Sort(pids)
-	listeners, err := l.system.Listeners(slices.Compact(pids))
-	l.portErrors.note(l.log, "cannot read which ports are open; no dashboard can be found", err)
+	listeners, err := l.o.System.Listeners(slices.Compact(pids))
+	l.portErrors.note(l.o.Log, "cannot read which ports are open; no dashboard can be found", err)
 	if err != nil {
 		return
 	}
@@ -239,7 +233,7 @@ func (l *loop) exited(id monitor.Identity, now time.Time) {
 		return
 	}
 	t.exitedAt = now
-	if st, err := l.system.Stat(id.PID); err != nil || st.Identity != id {
+	if st, err := l.o.System.Stat(id.PID); err != nil || st.Identity != id {
 		l.forget(t)
 		return
 	}
@@ -261,7 +255,7 @@ func (l *loop) forget(t *tracked) {
 		if id == t.in.Identity {
 			continue
 		}
-		if info, err := l.system.Read(id.PID); err == nil && info.Identity == id {
+		if info, err := l.o.System.Read(id.PID); err == nil && info.Identity == id {
 			l.discover([]process.Info{info}, time.Now())
 		}
 	}
@@ -279,7 +273,7 @@ func (l *loop) instances(now time.Time) []monitor.Instance {
 	list := make([]monitor.Instance, 0, len(l.tracked))
 	for _, t := range l.tracked {
 		if in, ok := t.instance(now); ok {
-			in.Pinned = l.pins != nil && l.pins.Pinned(in.Identity)
+			in.Pinned = l.o.Pins != nil && l.o.Pins.Pinned(in.Identity)
 			list = append(list, in)
 		}
 	}

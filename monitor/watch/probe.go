@@ -64,11 +64,11 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 		r := result{id: ask.id, err: context.Canceled}
 		select {
 		case l.slots <- struct{}{}:
-			if ask.whole && process.ListensOn(l.system, ask.port, ask.members...) != nil {
+			if ask.whole && process.ListensOn(l.o.System, ask.port, ask.members...) != nil {
 				r.err = errNotItsOwn
 			} else {
-				r = ask.put(ctx, l.client)
-				r.readLog(ctx, l.client, ask.logFrom)
+				r = ask.put(ctx, l.o.Dashboards)
+				r.readLog(ctx, l.o.Dashboards, ask.logFrom)
 			}
 			<-l.slots
 		case <-ctx.Done():
@@ -238,7 +238,7 @@ func (l *loop) absorb(r result, now time.Time) {
 		return
 	}
 	// A child holds the sockets of its parent, too, until it has become another program.
-	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) && process.ListensOn(l.system, r.port, t.in.Identity.PID) != nil {
+	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) && process.ListensOn(l.o.System, r.port, t.in.Identity.PID) != nil {
 		l.moveTo(t, r.owner)
 		l.restore(t, now)
 	}

@@ -1,14 +1,11 @@
 package watch
 
 import (
-	"io"
-	"log/slog"
 	"testing"
 	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
-	"lamplighter/monitor/process"
 	"lamplighter/monitor/rules"
 )
 
@@ -16,7 +13,7 @@ import (
 // policies that decide about all of them.
 func BenchmarkPublish(b *testing.B) {
 	w := New(Options{Plan: func(s *monitor.Snapshot) time.Time { _, next := policy.Decide(s, policy.Rules{}); return next }})
-	l := newLoop(process.Local(), slog.New(slog.NewTextHandler(io.Discard, nil)), nil, rules.New(nil), nil)
+	l := newLoop(Options{Rules: rules.New(nil)}, nil)
 	now := time.Now()
 	l.begun, l.looked = now, true
 	var one *tracked

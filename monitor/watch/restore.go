@@ -55,7 +55,7 @@ func (l *loop) restore(t *tracked, now time.Time) {
 // that it is a server, when its client is gone by now.
 func (l *loop) remembered(p process.Info, now time.Time) bool {
 	entry := l.proofs[p.Identity].Entry
-	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.rules.Hides(p.Exe, p.Args) || l.tracked[p.Identity] != nil {
+	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.o.Rules.Hides(p.Exe, p.Args) || l.tracked[p.Identity] != nil {
 		return false
 	}
 	t := newTracked(p, entryKind(entry.Name, p), serena.Command{Args: p.Args}, now)

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
@@ -30,7 +29,7 @@ func TestRestoredIdleness(t *testing.T) {
 		"at work":           {busy, time.Time{}},
 		"says nothing more": {silent, time.Time{}},
 	} {
-		l := newLoop(process.Local(), nil, nil, noRules{}, nil)
+		l := newLoop(Options{Rules: noRules{}}, nil)
 		tr := known()
 		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: {IdleSince: before, LastTask: "Task-7:FindSymbolTool", Calls: &three}}
 		l.restore(tr, now)
@@ -76,7 +75,7 @@ func TestRestoredOrphan(t *testing.T) {
 		"suspected, and closed":   {monitor.Proof{Client: client, Pipe: pipe, SuspectedSince: before}, false, now},
 		"closed, not seen before": {monitor.Proof{Client: client, Pipe: pipe}, false, now},
 	} {
-		l := newLoop(process.Local(), slog.New(slog.DiscardHandler), nil, noRules{}, process.NewExitWatch())
+		l := newLoop(Options{Rules: noRules{}}, process.NewExitWatch())
 		tr := known()
 		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: c.proof}
 		l.restore(tr, now)
@@ -84,7 +83,7 @@ func TestRestoredOrphan(t *testing.T) {
 			t.Fatalf("%s: its client is gone, and nobody says so", name)
 		}
 		for _, closed := range []bool{!c.open, true} {
-			l.system = looked{System: process.Local(), closed: closed}
+			l.o.System = looked{System: process.Local(), closed: closed}
 			l.lookForEnd(tr, now)
 		}
 		if e := tr.usage(); !e.Orphaned || !e.ClientGone || !e.AloneSince.Equal(c.want) {

@@ -184,7 +184,7 @@ func (l *loop) isBelow(t *tracked, id monitor.Identity) bool {
 		return true
 	}
 	if t.lineage == nil {
-		above, err := process.Above(l.system, t.in.Identity.PID)
+		above, err := process.Above(l.o.System, t.in.Identity.PID)
 		if err != nil {
 			return false
 		}

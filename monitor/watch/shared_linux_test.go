@@ -13,7 +13,6 @@ import (
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/programtest"
-	"lamplighter/monitor/serena"
 	"lamplighter/monitor/view"
 )
 
@@ -185,7 +184,7 @@ func TestLauncherBelowAShim(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := newLoop(process.Local(), quiet(), serena.NewClient(), c.rules, nil)
+			l := newLoop(Options{Rules: c.rules}, nil)
 			now := time.Now()
 			l.shared = []monitor.Shared{{Server: identityOf(t, f.pid), Kind: "run.sh", Alone: "it is not a Serena", Since: now.Add(-c.since)}}
 			l.takeInAlone(now) // before anything has been looked at

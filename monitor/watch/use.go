@@ -54,7 +54,7 @@ func (l *loop) lookForUsers(t *tracked) {
 		return
 	}
 	pids := slices.Concat(t.mayListen(), t.tree)
-	listeners, err := l.system.Listeners(pids)
+	listeners, err := l.o.System.Listeners(pids)
 	if err != nil {
 		return
 	}
@@ -64,7 +64,7 @@ func (l *loop) lookForUsers(t *tracked) {
 		if t.isSerena() && port == t.port { // of its dashboard
 			continue
 		}
-		connections, err := l.system.Connections(port)
+		connections, err := l.o.System.Connections(port)
 		if err != nil || slices.ContainsFunc(connections, func(c process.Connection) bool {
 			return c.PID != l.self.PID && !slices.Contains(pids, c.PID)
 		}) {

@@ -234,7 +234,7 @@ func TestKeepsState(t *testing.T) {
 // A message during a probe asks for another one: the answer may be older.
 func TestMessageDuringAProbe(t *testing.T) {
 	w := New(Options{})
-	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
+	l := newLoop(w.o, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	cancel() // nobody is to be asked
@@ -366,7 +366,7 @@ func TestLookForUsers(t *testing.T) {
 		tr := known()
 		tr.cmd.Transport, tr.redSince, tr.tree = "streamable-http", start, []int{5}
 		c.change(tr)
-		l := &loop{self: monitor.Identity{PID: 1}, system: connected{pid: tr.in.Identity.PID, ports: c.ports, users: c.users}}
+		l := &loop{self: monitor.Identity{PID: 1}, o: Options{System: connected{pid: tr.in.Identity.PID, ports: c.ports, users: c.users}}}
 		l.lookForUsers(tr)
 		if got := tr.usage().NoUsers; got != c.want {
 			t.Errorf("%s: %v", c.name, got)

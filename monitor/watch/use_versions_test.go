@@ -32,7 +32,7 @@ func replay(t *testing.T, version, state string) *replayed {
 		t.Fatal(err)
 	}
 	w := New(Options{})
-	s := &replayed{T: t, Replayed: serenatest.Replay(t, version, state), loop: newLoop(w.system, w.log, w.client, w.given.rules, nil), now: time.Now()}
+	s := &replayed{T: t, Replayed: serenatest.Replay(t, version, state), loop: newLoop(w.o, nil), now: time.Now()}
 	cmd, ok := serena.ParseCommand(s.Transcript.Exe, s.Transcript.Args)
 	if !ok {
 		t.Fatalf("not recognised: %q", s.Transcript.Args)
@@ -55,13 +55,13 @@ func (s *replayed) look(waits bool) monitor.Instance {
 	ctx, giveUp := context.WithCancel(s.Context())
 	defer giveUp()
 	before, answered := len(s.Asked()), make(chan result, 1)
-	go func() { answered <- ask.put(ctx, s.loop.client) }()
+	go func() { answered <- ask.put(ctx, s.loop.o.Dashboards) }()
 	if waits {
 		waitFor(s.T, "the overview is asked for", func() bool { return slices.Contains(s.Asked()[before:], "GET /get_config_overview") })
 		giveUp()
 	}
 	r, tree := <-answered, []process.Stat{{Identity: s.known.in.Identity}}
-	r.readLog(s.Context(), s.loop.client, s.known.health.logFrom())
+	r.readLog(s.Context(), s.loop.o.Dashboards, s.known.health.logFrom())
 	s.known.succeeded(r, s.now)
 	s.known.noteTree(tree, s.now)
 	s.loop.noteHealth(s.known, r, tree, s.now)

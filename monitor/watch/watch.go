@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -75,17 +74,32 @@ type Options struct {
 	Limits Limits
 }
 
+func (o Options) orDefault() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.System == nil {
+		o.System = process.Local()
+	}
+	if o.Dashboards == nil {
+		o.Dashboards = serena.NewClient()
+	}
+	if o.Rules == nil {
+		o.Rules = rules.New(nil)
+	}
+	if o.Record == nil {
+		o.Record = func(monitor.Event) {}
+	}
+	if o.Plan == nil {
+		o.Plan = func(*monitor.Snapshot) time.Time { return time.Time{} }
+	}
+	o.Limits = o.Limits.orDefault()
+	return o
+}
+
 // Watch is the model. Make one with New.
 type Watch struct {
-	log      *slog.Logger
-	system   process.System
-	client   Dashboards
-	record   func(monitor.Event)
-	pins     Pins     // may be nil
-	settings Settings // likewise
-	plan     func(*monitor.Snapshot) time.Time
-	limits   Limits
-	serenas  string            // see Options.SerenaHome
+	o        Options
 	unseen   *monitor.Snapshot // before the first look
 	feed     monitor.Feed[*monitor.Snapshot]
 	happened happened
@@ -119,41 +133,16 @@ type given struct {
 
 // New returns a Watch that knows nothing until Serve runs.
 func New(o Options) *Watch {
-	if o.Log == nil {
-		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
-	if o.System == nil {
-		o.System = process.Local()
-	}
-	if o.Dashboards == nil {
-		o.Dashboards = serena.NewClient()
-	}
-	if o.Rules == nil {
-		o.Rules = rules.New(nil)
-	}
-	if o.Record == nil {
-		o.Record = func(monitor.Event) {}
-	}
-	if o.Plan == nil {
-		o.Plan = func(*monitor.Snapshot) time.Time { return time.Time{} }
-	}
 	w := &Watch{
-		log:      o.Log,
-		system:   o.System,
-		client:   o.Dashboards,
-		record:   o.Record,
-		pins:     o.Pins,
-		settings: o.Settings,
-		plan:     o.Plan,
-		limits:   o.Limits.orDefault(),
-		serenas:  o.SerenaHome,
+		o: o.orDefault(),
 		given: given{
-			rules: o.Rules, warnings: slices.Clone(o.Warnings),
+			warnings: slices.Clone(o.Warnings),
 			launches: map[monitor.Identity]monitor.Launch{}, proofs: map[monitor.Identity]monitor.Proof{},
 		},
 		hints: map[Hint]struct{}{},
 		wake:  monitor.NewBell(),
 	}
+	w.given.rules = w.o.Rules
 	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.given.warnings}
 	return w
 }
@@ -246,10 +235,10 @@ func (w *Watch) now() given {
 // twice at once.
 func (w *Watch) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	exits := w.system.Exits()
+	exits := w.o.System.Exits()
 	begin := w.begin()
-	l := newLoop(w.system, w.log, w.client, begin.rules, exits)
-	l.limits, l.pins, l.settings, l.shared, l.proofs, l.serenas = w.limits, w.pins, w.settings, begin.shared, begin.proofs, w.serenas
+	l := newLoop(w.o, exits)
+	l.o.Rules, l.shared, l.proofs = begin.rules, begin.shared, begin.proofs
 	l.over = func(id monitor.Identity) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -259,10 +248,10 @@ func (w *Watch) Serve(ctx context.Context) error {
 	var running sync.WaitGroup
 	exitErr := make(chan error, 1)
 	running.Go(func() { exitErr <- exits.Serve(ctx) })
-	if w.settings != nil {
+	if w.o.Settings != nil {
 		running.Go(func() {
 			// It ends with ctx alone.
-			_ = w.settings.Serve(ctx, func() {
+			_ = w.o.Settings.Serve(ctx, func() {
 				w.tell(nil, func(_ context.Context, l *loop, now time.Time) { l.nameChildren(true, now) })
 			})
 		})
@@ -344,7 +333,7 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	change := compare(before, after)
 	if change != same || before.Seq == 0 || l.undecided || !l.decideAt.IsZero() && !now.Before(l.decideAt) {
 		l.undecided = false
-		l.decideAt = w.plan(after)
+		l.decideAt = w.o.Plan(after)
 		after.Recent = w.happened.list()
 		change = compare(before, after)
 	}
@@ -367,14 +356,13 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 // leaves.
 func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	w := New(o)
-	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
-	l.limits, l.pins, l.settings, l.serenas = w.limits, w.pins, w.settings, w.serenas
-	look, cancel := context.WithTimeout(ctx, w.limits.Once)
+	l := newLoop(w.o, nil)
+	look, cancel := context.WithTimeout(ctx, w.o.Limits.Once)
 	defer l.probes.Wait()
 	defer cancel()
 	l.tick(look, time.Now())
 	if len(l.children) > 0 {
-		l.settings.Look()
+		l.o.Settings.Look()
 		l.tick(look, time.Now())
 	}
 	for l.inFlight > 0 && look.Err() == nil {
@@ -391,7 +379,7 @@ func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	l.findPorts(false, now) // once the dashboard is known, the other port is MCP
 	l.judge(now)
 	s := &monitor.Snapshot{Seq: 1, At: now, Instances: l.instances(now), Warnings: w.given.warnings}
-	w.plan(s)
+	w.o.Plan(s)
 	return s, l.scanErr
 }
 

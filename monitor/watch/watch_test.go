@@ -126,7 +126,7 @@ func TestUnreapedWrapper(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, answers{"project": "alpha"}, "timeout", "--foreground", "600")
 	w := New(Options{})
-	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
+	l := newLoop(w.o, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	defer cancel()
@@ -263,7 +263,7 @@ func TestOnce(t *testing.T) {
 func TestQuietMeansNoSnapshots(t *testing.T) {
 	t.Parallel()
 	w := New(Options{})
-	l := newLoop(w.system, w.log, w.client, w.given.rules, nil)
+	l := newLoop(w.o, nil)
 	now := time.Now()
 	w.publish(l, now, true)
 	if got := w.Snapshot(); got.Seq != 0 {
