@@ -44,7 +44,7 @@ type book struct {
 func newBook() book {
 	return book{
 		plans: map[monitor.Identity]*plan{}, running: map[monitor.Identity]bool{},
-		gone: map[monitor.Identity]absence{}, refused: map[refusal]bool{}, told: newNotices(),
+		gone: map[monitor.Identity]absence{}, refused: map[refusal]bool{},
 	}
 }
 
