@@ -93,7 +93,13 @@ func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []finding)) {
 			continue
 		}
 		c := newLook(in, r, s)
-		found = [...]finding{c.orphaned(), c.idle(), c.red(), c.memory(), c.duplicate(repeated)}
+		c.repeated = repeated
+		found = [5]finding{}
+		for i, find := range [...]func(*look) finding{(*look).orphaned, (*look).idle, (*look).red, (*look).memory, (*look).duplicate} {
+			if !r.Off[All[i]] {
+				found[i] = find(&c)
+			}
+		}
 		postpone(found[:], in.Evidence.Refused)
 		yield(&c, found[:])
 	}

@@ -42,8 +42,8 @@ func younger(a, b *monitor.Instance) bool {
 // duplicate is the rule for the oldest of the servers that one client has started
 // several times, so that it is told once. It never ends anything: the client may use all
 // of them.
-func (c *look) duplicate(repeated map[monitor.Identity]time.Time) finding {
-	started, isOldest := repeated[c.in.Identity]
+func (c *look) duplicate() finding {
+	started, isOldest := c.repeated[c.in.Identity]
 	if !isOldest || c.forbidden != "" {
 		return finding{}
 	}

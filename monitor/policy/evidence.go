@@ -20,7 +20,7 @@ func (c *look) evidence() []string {
 		{!c.in.Recognised, "no rule knows it for a server"},
 		{c.unidentified(), unidentified},
 		{c.in.Pinned, pinned},
-		{c.limits.never != "", c.limits.never},
+		{c.never != "", c.never},
 		{c.in.Managed && c.ofSession(), ofSession},
 		{c.in.Managed && !c.ofSession(), "it was started to be shared"},
 		{c.in.IsShared(), strings.Join(view.SharingWords(c.in.Sharing), "; ")},

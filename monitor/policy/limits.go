@@ -2,58 +2,29 @@ package policy
 
 import (
 	"strings"
-	"time"
 
 	"lamplighter/monitor"
 )
 
-// limits are the settings that hold for one instance. Zero means off.
-type limits struct {
-	never       string // why no policy ends it, "" if one may
-	orphanGrace time.Duration
-	idleAfter   time.Duration
-	zombieAfter time.Duration
-	memoryOver  uint64
-}
-
-// limitsFor are the settings for an instance, with what was switched off.
-func (r *Rules) limitsFor(in *monitor.Instance) limits {
-	l := r.settingsFor(in)
-	if r.Off[Orphans] {
-		l.orphanGrace = 0
-	}
-	if r.Off[Idle] {
-		l.idleAfter = 0
-	}
-	if r.Off[Zombies] {
-		l.zombieAfter = 0
-	}
-	if r.Off[Memory] {
-		l.memoryOver = 0
-	}
-	return l
-}
-
-// settingsFor are the settings for an instance.
-func (r *Rules) settingsFor(in *monitor.Instance) limits {
-	l := limits{never: r.spares(in), orphanGrace: r.OrphanGrace, idleAfter: r.IdleAfter, zombieAfter: r.ZombieAfter, memoryOver: r.MemoryOver}
+// rulesFor are the rules as they are set for an instance.
+func (r Rules) rulesFor(in *monitor.Instance) Rules {
 	for i := range r.Overrides {
 		o := &r.Overrides[i]
 		if !o.matches(in) {
 			continue
 		}
 		if o.OrphanGrace != nil {
-			l.orphanGrace = *o.OrphanGrace
+			r.OrphanGrace = *o.OrphanGrace
 		}
 		if o.IdleAfter != nil {
-			l.idleAfter = *o.IdleAfter
+			r.IdleAfter = *o.IdleAfter
 		}
 		if o.MemoryOver != nil {
-			l.memoryOver = *o.MemoryOver
+			r.MemoryOver = *o.MemoryOver
 		}
 		break
 	}
-	return l
+	return r
 }
 
 // spares says why no policy ends an instance, "" if one may. Every override

@@ -45,9 +45,8 @@ func TestTheFirstOverrideCountsButNeverAlways(t *testing.T) {
 		Override{Project: "alpha", IdleAfter: pointer(2 * time.Minute)},
 		Override{Client: "Codex", IdleAfter: pointer(3 * time.Minute), OrphanGrace: pointer(time.Minute), Never: true},
 	))
-	want := limits{never: never, orphanGrace: r.OrphanGrace, idleAfter: 2 * time.Minute, zombieAfter: r.ZombieAfter, memoryOver: r.MemoryOver}
-	if got := r.limitsFor(&in); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	if got := r.rulesFor(&in); got.IdleAfter != 2*time.Minute || got.OrphanGrace != r.OrphanGrace || r.spares(&in) != never {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -8,11 +8,13 @@ import (
 
 // look is one instance as the rules see it at one moment.
 type look struct {
-	in     *monitor.Instance
-	r      *Rules
-	limits limits
-	now    time.Time
-	awake  time.Time // a span that contains this moment says nothing, so that spans begin there
+	in    *monitor.Instance
+	r     Rules  // as they are set for it
+	never string // why they say that no policy ends it, "" if one may
+	now   time.Time
+	awake time.Time // a span that contains this moment says nothing, so that spans begin there
+	// repeated are the servers that clients have started several times, see repeatedSince.
+	repeated map[monitor.Identity]time.Time
 	// forbidden says what no rule overrides, "" if there is nothing of the kind.
 	// The user wants to hear nothing of such an instance either: who keeps it has
 	// answered already, and who pinned it will not end it.
@@ -22,7 +24,7 @@ type look struct {
 }
 
 func newLook(in *monitor.Instance, r *Rules, s *monitor.Snapshot) look {
-	c := look{in: in, r: r, limits: r.limitsFor(in), now: s.At, awake: s.AwakeSince}
+	c := look{in: in, r: r.rulesFor(in), never: r.spares(in), now: s.At, awake: s.AwakeSince}
 	switch _, isKept := c.keptUntil(); {
 	case c.unidentified():
 		c.forbidden = unidentified
@@ -31,7 +33,7 @@ func newLook(in *monitor.Instance, r *Rules, s *monitor.Snapshot) look {
 	case isKept:
 		c.forbidden = kept
 	default:
-		c.forbidden = c.limits.never
+		c.forbidden = c.never
 	}
 	return c
 }

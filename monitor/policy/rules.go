@@ -13,8 +13,8 @@ const idleForMemory = 10 * time.Minute
 // orphaned is the rule for a server whose client is gone.
 func (c *look) orphaned() finding {
 	e := &c.in.Evidence
-	f := finding{rule: Orphans, at: c.due(e.AloneSince, c.limits.orphanGrace)}
-	if c.limits.orphanGrace <= 0 || f.at.IsZero() || !e.Orphaned && !e.Suspected {
+	f := finding{rule: Orphans, at: c.due(e.AloneSince, c.r.OrphanGrace)}
+	if c.r.OrphanGrace <= 0 || f.at.IsZero() || !e.Orphaned && !e.Suspected {
 		return finding{}
 	}
 	f.do, f.because = c.alone()
@@ -51,10 +51,10 @@ func (c *look) alone() (do Do, because string) {
 
 // idle is the rule for a server that nobody has asked anything for a time.
 func (c *look) idle() finding {
-	if c.limits.idleAfter <= 0 || !c.knownIdle() {
+	if c.r.IdleAfter <= 0 || !c.knownIdle() {
 		return finding{}
 	}
-	f := finding{rule: Idle, do: End, at: c.due(c.in.Evidence.IdleSince, c.limits.idleAfter)}
+	f := finding{rule: Idle, do: End, at: c.due(c.in.Evidence.IdleSince, c.r.IdleAfter)}
 	if c.forbidden != "" {
 		f.do, f.because = Refuse, c.forbidden
 	} else if c.shared() {
@@ -70,8 +70,8 @@ func (c *look) idle() finding {
 // switched that one off wants it so. A hung server may be at work, and a suspended
 // one may be continued.
 func (c *look) red() finding {
-	at := c.due(c.in.Evidence.RedSince, c.limits.zombieAfter)
-	if c.limits.zombieAfter <= 0 || c.in.State != monitor.StateZombie || at.IsZero() || c.forbidden != "" {
+	at := c.due(c.in.Evidence.RedSince, c.r.ZombieAfter)
+	if c.r.ZombieAfter <= 0 || c.in.State != monitor.StateZombie || at.IsZero() || c.forbidden != "" {
 		return finding{}
 	}
 	f := finding{rule: Zombies, do: Notify, at: at}
@@ -104,7 +104,7 @@ func (c *look) deadToAll() bool {
 // instance hears nothing of it: a pin says that it is not to be ended, not that
 // its size is no news.
 func (c *look) memory() finding {
-	limit := c.limits.memoryOver
+	limit := c.r.MemoryOver
 	if _, isKept := c.keptUntil(); isKept || limit == 0 {
 		return finding{}
 	}

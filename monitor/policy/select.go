@@ -44,7 +44,7 @@ func eachMeant(s *monitor.Snapshot, w What, r Rules, yield func(*look, finding))
 // meantIdle judges an instance by an order for the idle ones.
 func (c *look) meantIdle() finding {
 	after := c.idleForOrder()
-	c.limits.idleAfter = after // that is what the reason is to say
+	c.r.IdleAfter = after // that is what the reason is to say
 	f := finding{rule: Idle, do: End, at: c.now}
 	switch {
 	case c.busy():
@@ -66,8 +66,8 @@ func (c *look) meantIdle() finding {
 // idleForOrder is how long the instance has to have been idle for an order to
 // stop the idle ones, whether the rule is switched off or not.
 func (c *look) idleForOrder() time.Duration {
-	if after := c.r.settingsFor(c.in).idleAfter; after > 0 {
-		return after
+	if c.r.IdleAfter > 0 {
+		return c.r.IdleAfter
 	}
 	return idleForOrder
 }

@@ -30,11 +30,11 @@ func (c *look) reason(rule Rule) string {
 	case Orphans:
 		return c.reasonAlone()
 	case Idle:
-		return "no call for " + monitor.Span(c.limits.idleAfter)
+		return "no call for " + monitor.Span(c.r.IdleAfter)
 	case Zombies:
-		return "it has needed attention for " + monitor.Span(c.limits.zombieAfter)
+		return "it has needed attention for " + monitor.Span(c.r.ZombieAfter)
 	case Memory:
-		return "it uses more than " + monitor.Memory(c.limits.memoryOver)
+		return "it uses more than " + monitor.Memory(c.r.MemoryOver)
 	case Duplicates:
 		return client(c.in) + " runs it more than once"
 	}
