@@ -35,8 +35,8 @@ const (
 type book struct {
 	plans   map[monitor.Identity]*plan
 	running map[monitor.Identity]bool // what the ladder is at, also on the user's word
-	gone    map[monitor.Identity]absence
-	refused map[refusal]bool // that were told, of instances that live
+	gone    map[monitor.Identity]bool // what the ladder has ended, which the next snapshots may not know yet
+	refused map[refusal]bool          // that were told, of instances that live
 	told    notices
 	givenUp map[monitor.Identity]time.Time // since when
 }
@@ -44,24 +44,8 @@ type book struct {
 func newBook() book {
 	return book{
 		plans: map[monitor.Identity]*plan{}, running: map[monitor.Identity]bool{},
-		gone: map[monitor.Identity]absence{}, refused: map[refusal]bool{},
+		gone: map[monitor.Identity]bool{}, refused: map[refusal]bool{},
 	}
-}
-
-// absence is that the ladder has ended an instance, or found it gone, which the
-// next snapshots may not know yet.
-type absence struct {
-	// until bounds it: one that was only found gone, and that snapshots still have
-	// then, goes on after all and is decided about again. Zero: for as long as
-	// snapshots have it.
-	until time.Time
-	times int // that it was found gone
-}
-
-// isGone tells that nothing is to be done about an instance.
-func (b *book) isGone(id monitor.Identity, now time.Time) bool {
-	a, gone := b.gone[id]
-	return gone && (a.until.IsZero() || now.Before(a.until))
 }
 
 // plan is the end that a rule wants for an instance.
@@ -157,7 +141,7 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 	for _, a := range actions {
 		in := instances[a.ID]
 		switch {
-		case in == nil || b.isGone(a.ID, now):
+		case in == nil || b.gone[a.ID]:
 		case a.Do == policy.Wait || a.Do == policy.End:
 			wanted[a.ID] = true
 			b.follow(&w, in, a, r, s)
@@ -263,15 +247,8 @@ func (b *book) drop(w *work, in *monitor.Instance, p *plan, why string, now time
 // ended takes note that the ladder has ended an instance.
 func (b *book) ended(id monitor.Identity) {
 	delete(b.plans, id)
-	b.gone[id] = absence{}
+	b.gone[id] = true
 	b.told.over(id)
-}
-
-// missed takes note that the ladder found an instance gone.
-func (b *book) missed(id monitor.Identity, now time.Time) {
-	times := b.gone[id].times
-	b.ended(id)
-	b.gone[id] = absence{until: now.Add(pause(times)), times: times + 1}
 }
 
 // forget leaves out what concerns instances that are gone: their end is told by
@@ -283,19 +260,14 @@ func (b *book) forget(living map[monitor.Identity]*monitor.Instance) {
 			b.told.over(id)
 		}
 	}
-	maps.DeleteFunc(b.gone, func(id monitor.Identity, _ absence) bool { return living[id] == nil })
+	maps.DeleteFunc(b.gone, func(id monitor.Identity, _ bool) bool { return living[id] == nil })
 	maps.DeleteFunc(b.refused, func(key refusal, _ bool) bool { return living[key.id] == nil })
 }
 
-// next is when something is to be done about a plan or an absence is over, zero
-// when there is neither. What waits for another end to be over is woken by that.
-func (b *book) next(now time.Time) time.Time {
+// next is when something is to be done about a plan, zero when there is none. What
+// waits for another end to be over is woken by that.
+func (b *book) next() time.Time {
 	var first time.Time
-	for id, a := range b.gone {
-		if b.isGone(id, now) {
-			first = sooner(first, a.until)
-		}
-	}
 	for id, p := range b.plans {
 		if !b.running[id] && (len(b.running) < mostAtOnce || !p.announced()) {
 			first = sooner(first, p.next())

@@ -64,7 +64,7 @@ func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 			e.book.told.silence()
 		}
 		e.tell(now)
-		next = sooner(next, sooner(e.book.next(now), e.book.told.next()))
+		next = sooner(next, sooner(e.book.next(), e.book.told.next()))
 	}
 	s.Policy = r.Standing(s)
 	s.Policy.Active = e.o.Active
@@ -163,7 +163,7 @@ func (e *Engine) requests(s *monitor.Snapshot, now time.Time) {
 	for _, r := range asked {
 		found := s.Instance(r.id)
 		switch {
-		case found == nil || e.book.isGone(r.id, now): // it has ended meanwhile
+		case found == nil || e.book.gone[r.id]: // it has ended meanwhile
 		case e.book.begin(r.id):
 			e.begin(start{in: *found, by: r.by, grounds: r.grounds})
 		default:
@@ -188,9 +188,7 @@ func (e *Engine) absorb(now time.Time) {
 		case stop.Ended:
 			e.book.ended(id)
 			e.book.told.ended(id, o.in.Label(), o.reason, o.result.FreedBytes, now)
-		case stop.Gone:
-			e.book.missed(id, now)
-		case stop.Cancelled: // by the end of Serve, which may begin again
+		case stop.Gone, stop.Cancelled: // the snapshots know that too in a moment; Serve may begin again
 			e.book.again(id, "", false, now)
 		default:
 			e.notEnded(o, now)
