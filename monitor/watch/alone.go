@@ -69,7 +69,7 @@ func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
 	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))
 	t := newTracked(info, kind, serena.Command{Args: info.Args}, now)
 	t.alone, t.kind, t.parent = s.Alone, "", l.parentOf(info)
-	t.in.Recognised, t.unknown = false, programOf(info)
+	t.in.Recognised = false
 	l.begin(t, info, now)
 }
 

@@ -43,7 +43,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
 				t.kind, t.in.Kind = kind, kind // by the rules of today
 				continue
-			case !ok && (!t.in.Recognised && t.unknown == programOf(p) && !(t.in.OnPipes && l.o.Rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe) && !l.o.Rules.Hides(p.Exe, p.Args)):
+			case !ok && (!t.in.Recognised && t.in.Sum == sumOf(p.Args) && !(t.in.OnPipes && l.o.Rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe) && !l.o.Rules.Hides(p.Exe, p.Args)):
 				continue // nobody knew it before either, or its entry goes on to tell
 			case !ok && l.moveBack(t):
 				continue
@@ -172,6 +172,12 @@ func (l *loop) parentOf(p process.Info) monitor.Identity {
 		return monitor.Identity{}
 	}
 	return id
+}
+
+// instanceAt is the one that has the process with that pid among its members.
+func (l *loop) instanceAt(pid int) *tracked {
+	id, _ := l.identify(pid)
+	return l.memberOf(id)
 }
 
 func (l *loop) memberOf(id monitor.Identity) *tracked {

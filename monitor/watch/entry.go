@@ -141,7 +141,7 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 		if t != nil && t.in.OnPipes && !all {
 			continue // it may be in the settings later
 		}
-		if !l.isAlive(id) {
+		if !l.livesOn(id) {
 			delete(l.children, id)
 			continue
 		}
@@ -177,15 +177,10 @@ func (l *loop) wraps(id monitor.Identity) bool {
 	return false
 }
 
-func (l *loop) isAlive(id monitor.Identity) bool {
-	now, known := l.identify(id.PID)
-	return known && now == id
-}
-
 // askSettings has the settings read now and then for the processes that are in none.
 func (l *loop) askSettings(now time.Time) {
 	for id, c := range l.children {
-		if !l.isAlive(id) {
+		if !l.livesOn(id) {
 			delete(l.children, id)
 			continue
 		}
@@ -227,7 +222,6 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 		delete(l.children, p.Identity)
 	}
 	t.in.Kind, t.kind, t.in.Recognised, t.in.OnPipes, t.in.Entry = kind, kind, true, false, entry
-	t.unknown = program{}
 }
 
 // entryKind is the kind of a server that only an entry of that name tells.
@@ -247,7 +241,7 @@ func (l *loop) beginUnsure(c *child, now time.Time) {
 	label := cmp.Or(command.Parse(top.Exe, top.Args).Package, command.Parse(p.Exe, p.Args).Label())
 	t := newTracked(p, label, serena.Command{Args: p.Args}, now)
 	t.kind, t.parent = "", l.parentOf(p)
-	t.in.Recognised, t.in.OnPipes, t.unknown = false, true, programOf(p)
+	t.in.Recognised, t.in.OnPipes = false, true
 	l.begin(t, p, now)
 }
 

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -47,7 +46,7 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 	if h.Port != 0 && process.ListensOn(l.o.System, h.Port, h.PID) != nil {
 		return
 	}
-	t := l.ownerOf(h.PID)
+	t := l.instanceAt(h.PID)
 	if t == nil {
 		if mine, err := l.o.System.SameUser(h.PID); err != nil || !mine {
 			return
@@ -57,7 +56,7 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 			return
 		}
 		l.discover([]process.Info{info}, now)
-		if t = l.ownerOf(h.PID); t == nil {
+		if t = l.instanceAt(h.PID); t == nil {
 			t = l.unrecognised(info, h, now)
 		}
 	}
@@ -76,16 +75,6 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 	}
 }
 
-// ownerOf is the instance that has a process among its members.
-func (l *loop) ownerOf(pid int) *tracked {
-	for _, t := range l.tracked {
-		if t.hasMember(pid) {
-			return t
-		}
-	}
-	return nil
-}
-
 // unrecognised tracks a process that no rule knows, such as a program that
 // runs Serena as a library. It is shown once its own port answers as a Serena
 // dashboard, and nobody may end it: see Instance.Recognised.
@@ -94,7 +83,7 @@ func (l *loop) unrecognised(info process.Info, h Hint, now time.Time) *tracked {
 		return nil
 	}
 	t := newTracked(info, monitor.KindSerena, serena.Command{}, now)
-	t.in.Recognised, t.unknown = false, programOf(info)
+	t.in.Recognised = false
 	if !l.begin(t, info, now) {
 		return nil
 	}
@@ -114,8 +103,3 @@ func (t *tracked) offer(c candidate, now time.Time) {
 		t.nextProbe = now
 	}
 }
-
-// program is what an unrecognised instance ran when it was hinted at.
-type program struct{ exe, args string }
-
-func programOf(info process.Info) program { return program{info.Exe, strings.Join(info.Args, "\x00")} }

@@ -86,7 +86,7 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 // whatever the template is called, because it has a dashboard.
 func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 	in := &t.in
-	t.launch, t.unknown, t.evidence = &a, program{}, evidence{}
+	t.launch, t.evidence = &a, evidence{}
 	in.Managed, in.Recognised, in.Lifetime = true, true, a.Lifetime
 	if t.kind != monitor.KindSerena {
 		in.Kind = cmp.Or(a.Kind, t.kind, monitor.ProgramName(info.Exe))

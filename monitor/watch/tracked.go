@@ -74,7 +74,6 @@ type tracked struct {
 	use        use
 	keepsState *bool     // as Evidence.KeepsState
 	redSince   time.Time // as Evidence.RedSince, when the state was judged last
-	unknown    program   // of an instance that is not recognised
 
 	launch  *monitor.Launch    // what we know because we started it, nil when we did not
 	alone   string             // why it is shared with nobody, when no rule knows it and the shim of a client runs it
