@@ -272,34 +272,6 @@ func TestAPolicyIsNoExcuse(t *testing.T) {
 	}
 }
 
-func TestSpeaksFor(t *testing.T) {
-	user, force, policy := Order{}, Order{Force: true}, Order{Automatic: true}
-	for i, c := range []struct {
-		by      Order
-		outcome Outcome
-		to      Order
-		speaks  bool
-		gaveUp  bool
-	}{
-		{by: user, outcome: Ended, to: policy, speaks: true},
-		{by: user, outcome: Refused, to: policy, speaks: true},
-		{by: user, outcome: Refused, to: Order{Automatic: true, Force: true}, speaks: true},
-		{by: user, outcome: Refused, to: user, speaks: true},
-		{by: user, outcome: Refused, to: force, speaks: false},
-		{by: user, outcome: Cancelled, gaveUp: true, to: policy, speaks: false},
-		{by: policy, outcome: Ended, to: user, speaks: true},
-		{by: policy, outcome: Failed, to: user, speaks: true},
-		{by: policy, outcome: Refused, to: user, speaks: false},
-		{by: policy, outcome: Refused, to: force, speaks: false},
-		{by: policy, outcome: Refused, to: policy, speaks: true},
-	} {
-		a := &ascent{automatic: c.by.Automatic, cancelled: c.gaveUp, result: Result{Outcome: c.outcome}}
-		if got := a.speaksFor(c.to); got != c.speaks {
-			t.Errorf("%d: %v", i, got)
-		}
-	}
-}
-
 // TestClockIsSet: a clock that is set forth and back during the climb shortens
 // nothing and skips no rung.
 func TestClockIsSet(t *testing.T) {

@@ -332,7 +332,7 @@ func TestTwoWhoWantTheSame(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
-			if r, err := l.Stop(t.Context(), generic(id), Order{}); err != nil || r.Outcome != Ended && r.Outcome != Gone {
+			if r, err := l.Stop(t.Context(), generic(id), Order{}); (err != nil || r.Outcome != Ended) && r.Outcome != Gone {
 				t.Errorf("%+v, %v", r, err)
 			}
 		})

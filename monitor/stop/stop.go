@@ -113,16 +113,7 @@ type Ladder struct {
 	now func() time.Time
 
 	mu     sync.Mutex
-	climbs map[monitor.Identity]*ascent
-}
-
-// ascent is a Stop that runs, for those who want the same.
-type ascent struct {
-	done      chan struct{}
-	result    Result
-	err       error
-	cancelled bool // it ended with its own context, not with the instance
-	automatic bool // a policy has ordered it
+	ending map[monitor.Identity]chan struct{} // closed when a Stop of that instance is over
 }
 
 // New makes a ladder.
@@ -143,7 +134,7 @@ func New(o Options) *Ladder {
 		o.Record = func(monitor.Event) {}
 	}
 	o.Limits = o.Limits.orDefault()
-	return &Ladder{o: o, now: time.Now, climbs: map[monitor.Identity]*ascent{}}
+	return &Ladder{o: o, now: time.Now, ending: map[monitor.Identity]chan struct{}{}}
 }
 
 // Stop ends an instance with its whole tree, or says why not. It returns when
@@ -152,56 +143,46 @@ func New(o Options) *Ladder {
 // ctx ends on the way, nothing more is sent, except that what was suspended for
 // the next rung is continued.
 //
-// A second Stop of an instance that is being ended waits for the first and
-// returns what it returns, unless the first was refused what the second may do.
+// A second Stop of an instance that is being ended waits for the first, and then looks
+// for itself: what a policy is refused, a user may do all the same.
 func (l *Ladder) Stop(ctx context.Context, in monitor.Instance, o Order) (Result, error) {
-	if o.DryRun {
-		return l.stop(ctx, &in, o)
-	}
-	for {
-		mine, other := l.join(in.Identity, o)
-		if other == nil {
-			mine.result, mine.err = l.stop(ctx, &in, o)
-			mine.cancelled = mine.result.Outcome == Cancelled
-			l.mu.Lock()
-			delete(l.climbs, in.Identity)
-			l.mu.Unlock()
-			close(mine.done)
-			return mine.result, mine.err
-		}
-		select {
-		case <-other.done:
-		case <-ctx.Done():
-			err := fmt.Errorf("no longer waiting for the end of %s, which somebody else has ordered: %w", in.Label(), ctx.Err())
+	if !o.DryRun {
+		over, err := l.enter(ctx, in.Identity)
+		if err != nil {
+			err = fmt.Errorf("no longer waiting for the end of %s, which somebody else has ordered: %w", in.Label(), err)
 			return Result{Outcome: Cancelled, Detail: monitor.Sentence(err.Error())}, err
 		}
-		if other.speaksFor(o) {
-			return other.result, other.err
+		defer over()
+	}
+	return l.stop(ctx, &in, o)
+}
+
+// enter waits until nobody else ends an instance. over lets the next one do so.
+func (l *Ladder) enter(ctx context.Context, id monitor.Identity) (over func(), err error) {
+	for {
+		l.mu.Lock()
+		other := l.ending[id]
+		if other == nil {
+			mine := make(chan struct{})
+			l.ending[id] = mine
+			l.mu.Unlock()
+			return func() {
+				l.mu.Lock()
+				delete(l.ending, id)
+				l.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		l.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
 }
 
-// join enters a new ascent, or returns the one that runs.
-func (l *Ladder) join(id monitor.Identity, o Order) (mine, other *ascent) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if other := l.climbs[id]; other != nil {
-		return nil, other
-	}
-	mine = &ascent{done: make(chan struct{}), automatic: o.Automatic}
-	l.climbs[id] = mine
-	return mine, nil
-}
-
-// speaksFor reports whether what an ascent has come to is the answer to another
-// order as well: one who gave up, or was refused what that order may do, does not
-// speak for it. A policy is refused more than a user.
-func (a *ascent) speaksFor(o Order) bool {
-	refused := a.result.Outcome == Refused
-	return !a.cancelled && !(refused && (o.forced() || a.automatic && !o.Automatic))
-}
-
-// stop is Stop without the question whether somebody else does it already.
+// stop is Stop of one that nobody else ends.
 func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{Outcome: Cancelled, Detail: "Nothing was done: " + err.Error() + "."}, err
