@@ -16,20 +16,18 @@ const (
 	news
 )
 
-// compare tells how much two snapshots differ, their number and time aside. Less
-// than a second of what the policies mean to do is nothing to tell.
+// compare tells how much two snapshots differ, their number and time aside, and what the
+// policies say of them.
 func compare(a, b *monitor.Snapshot) change {
 	if !a.AwakeSince.Equal(b.AwakeSince) || !slices.Equal(a.Warnings, b.Warnings) || !slices.Equal(a.Recent, b.Recent) || len(a.Instances) != len(b.Instances) ||
-		!samePolicy(a.Policy, b.Policy) || !slices.Equal(a.Workspaces, b.Workspaces) {
+		!slices.Equal(a.Workspaces, b.Workspaces) {
 		return news
 	}
 	result := same
 	for i := range a.Instances {
 		x, y := a.Instances[i], b.Instances[i]
-		if !samePlan(x.Plan, y.Plan) {
-			return news
-		}
 		x.Plan, y.Plan = monitor.Plan{}, monitor.Plan{}
+		x.Evidence.Refused, y.Evidence.Refused = monitor.Refused{}, monitor.Refused{}
 		if reflect.DeepEqual(x, y) {
 			continue
 		}
@@ -50,14 +48,19 @@ func compare(a, b *monitor.Snapshot) change {
 	return result
 }
 
-// keepPlans takes over what was planned, until it is said anew.
-func keepPlans(before, after *monitor.Snapshot) {
-	after.Policy = before.Policy
-	for i := range min(len(before.Instances), len(after.Instances)) {
-		if in := &after.Instances[i]; in.Identity == before.Instances[i].Identity {
-			in.Plan, in.Evidence.Refused = before.Instances[i].Plan, before.Instances[i].Evidence.Refused
+// samePlans reports whether the policies say the same of two snapshots of the same
+// instances. Less than a second of what they mean to do is nothing to tell.
+func samePlans(a, b *monitor.Snapshot) bool {
+	if !samePolicy(a.Policy, b.Policy) || !slices.Equal(a.Recent, b.Recent) {
+		return false
+	}
+	for i := range a.Instances {
+		x, y := &a.Instances[i], &b.Instances[i]
+		if !samePlan(x.Plan, y.Plan) || x.Evidence.Refused != y.Evidence.Refused {
+			return false
 		}
 	}
+	return true
 }
 
 func samePlan(a, b monitor.Plan) bool {

@@ -205,8 +205,7 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 		if t.portsKnown() {
 			continue
 		}
-		if t.waitsForDashboard() || (burst && t.port == 0) || (!t.isSerena() && !t.looked) || t.wantsMCPPort() || t.lookAtPorts {
-			t.lookAtPorts = false
+		if t.waitsForDashboard() || (burst && t.port == 0) || (!t.isSerena() && !t.looked) || t.wantsMCPPort() {
 			waiting = append(waiting, t)
 			pids = append(pids, t.mayListen()...)
 		}

@@ -36,8 +36,6 @@ type tracked struct {
 	mcpPort      int
 	looked       bool // at what it listens on; of servers other than Serena
 	listens      bool // one of its processes does, on whatever address
-	lookAtPorts  bool // once, at the next tick
-	unasked      bool // it was suspended before it could be asked
 
 	answered     bool
 	failures     int
@@ -118,9 +116,6 @@ func (t *tracked) noteStat(st process.Stat, main time.Duration, now time.Time) {
 	t.stopped = st.State == process.Stopped
 	if t.stopped {
 		t.use.idleSince = time.Time{} // it cannot say any more
-	}
-	if t.stopped && !wasStopped && t.port == 0 {
-		t.lookAtPorts, t.unasked = true, true // its port can be seen all the same
 	}
 	if wasStopped && !t.stopped {
 		t.active = true // continued: ask what it is doing
@@ -339,12 +334,6 @@ func (t *tracked) instance(now time.Time) (monitor.Instance, bool) {
 		in.Evidence = monitor.Evidence{}
 		in.DashboardURL, in.MCPURL, in.Busy, in.LastActivity = "", "", nil, time.Time{}
 		in.RSSBytes, in.CPUPercent, in.Processes = 0, nil, 0
-	}
-	if t.port == 0 && t.unasked && t.cmd.Transport == "stdio" && len(t.candidates) == 1 {
-		// It was suspended before it could be asked, and the dashboard is the
-		// one port that a server over stdio listens on.
-		in.Port = t.candidates[0].port
-		in.DashboardURL = serena.DashboardURL(in.Port)
 	}
 	in.Evidence.RedSince = t.redSince
 	return in, true

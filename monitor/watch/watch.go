@@ -329,13 +329,14 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 		w.note(e)
 	}
 	after.Recent = w.happened.list()
-	keepPlans(before, after)
 	change := compare(before, after)
-	if change != same || before.Seq == 0 || l.undecided || !l.decideAt.IsZero() && !now.Before(l.decideAt) {
+	if change != same || before.Seq == 0 || l.undecided || len(l.answers) > 0 || !l.decideAt.IsZero() && !now.Before(l.decideAt) {
 		l.undecided = false
 		l.decideAt = w.o.Plan(after)
 		after.Recent = w.happened.list()
-		change = compare(before, after)
+		if change != news && !samePlans(before, after) {
+			change = news
+		}
 	}
 	urgent = urgent || len(l.answers) > 0
 	for _, answer := range l.answers {
