@@ -270,8 +270,8 @@ func TestPlans(t *testing.T) {
 		before := w.Snapshot()
 		asked = 0
 		now = now.Add(time.Second)
-		for _, m := range w.take() {
-			m.takeIn(t.Context(), l, now)
+		for _, takeIn := range w.take() {
+			takeIn(t.Context(), l, now)
 		}
 		w.publish(l, now, true)
 		if asked != times || (w.Snapshot() != before) != news {

@@ -107,12 +107,8 @@ func TestServeBeginsWithWhatIsKept(t *testing.T) {
 	w.SetShared(nil)
 	w.SetRules(noRules{})
 	w.Launched(monitor.Launch{Server: monitor.Identity{PID: 1, Start: 1}})
-	w.Hint(Hint{PID: 7})
 	if begin := w.begin(); len(begin.launches) != 1 || begin.rules != (noRules{}) {
 		t.Errorf("it begins with %+v", begin)
-	}
-	if got := w.take(); len(got) != 1 || got[0].kept {
-		t.Errorf("%d messages wait", len(got))
 	}
 }
 

@@ -114,11 +114,9 @@ type Watch struct {
 	recording sync.Mutex // held while an event is told, so that all get them in one order
 }
 
-// message is something that somebody says to a Serve that runs.
-type message struct {
-	takeIn func(context.Context, *loop, time.Time)
-	kept   bool // it is in given too, so that a Serve that begins has it already
-}
+// message is what the loop takes in of what somebody says. One that Serve begins with, see
+// given, changes nothing when it is taken in once more.
+type message func(context.Context, *loop, time.Time)
 
 // given is what others have said, for a Serve that begins, and for each snapshot.
 // Its lists and launches are replaced, never changed.
@@ -193,13 +191,13 @@ func (w *Watch) Rules() Rules { return w.now().rules }
 
 // tell keeps what somebody says, and has Serve take it in before the next
 // snapshot. Each may be nil.
-func (w *Watch) tell(keep func(*given), takeIn func(context.Context, *loop, time.Time)) {
+func (w *Watch) tell(keep func(*given), takeIn message) {
 	w.mu.Lock()
 	if keep != nil {
 		keep(&w.given)
 	}
 	if takeIn != nil {
-		w.inbox = append(w.inbox, message{takeIn, keep != nil})
+		w.inbox = append(w.inbox, takeIn)
 	}
 	w.mu.Unlock()
 	w.wake.Ring()
@@ -220,7 +218,6 @@ func (w *Watch) begin() given {
 	defer w.mu.Unlock()
 	begin := w.given
 	w.given.proofs = map[monitor.Identity]monitor.Proof{}
-	w.inbox = slices.DeleteFunc(w.inbox, func(m message) bool { return m.kept })
 	return begin
 }
 
@@ -294,8 +291,8 @@ func (w *Watch) Serve(ctx context.Context) error {
 		case <-gathered:
 			urgent = false
 		case <-w.wake:
-			for _, m := range w.take() {
-				m.takeIn(ctx, l, time.Now())
+			for _, takeIn := range w.take() {
+				takeIn(ctx, l, time.Now())
 			}
 			tick.Reset(min(l.interval(), max(time.Until(next), 0)))
 		case <-tick.C:
