@@ -25,17 +25,16 @@ type Stopper interface {
 	Stop(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error)
 }
 
-// Options say what an Engine works with. Source, Stop and Fresh are needed.
+// Options say what an Engine works with. All are needed, but Path and Log.
 type Options struct {
 	Source monitor.Source
 	Stop   Stopper
 	// Fresh looks at an instance now, see watch.Watch.
 	Fresh  func(context.Context, monitor.Identity) (*monitor.Snapshot, error)
-	Record func(monitor.Event) // is told of each decision; nil: nobody is
-	// Tell shows something to the user. It must not block; nil: nothing is shown.
+	Record func(monitor.Event) // is told of each decision
+	// Tell shows something to the user. It must not block.
 	Tell func(Notice)
-	// Withdraw takes back a notice that is not true any more. It must not block;
-	// nil: it stays.
+	// Withdraw takes back a notice that is not true any more. It must not block.
 	Withdraw func(subject string)
 	// Path is the file that remembers what the user has said, policy.json in the
 	// state directory; "" remembers nothing beyond this process.
@@ -98,18 +97,6 @@ func New(o Options) *Engine { return newEngine(o, time.Now, process.BootID) }
 func newEngine(o Options, now func() time.Time, boot func() (string, error)) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Record == nil {
-		o.Record = func(monitor.Event) {}
-	}
-	if o.Tell == nil {
-		o.Tell = func(Notice) {}
-	}
-	if o.Withdraw == nil {
-		o.Withdraw = func(string) {}
-	}
-	if o.Changed == nil {
-		o.Changed = func() {}
 	}
 	e := &Engine{o: o, now: now, boot: boot, wake: monitor.NewBell(), book: newBook()}
 	e.load()

@@ -132,21 +132,17 @@ func (j *journal) finish(ctx context.Context, tree *heldTree, ranElsewhere bool,
 		r.Steps = j.steps
 		return r, nil
 	}
-	r.Outcome = Failed
-	err := fmt.Errorf("%s: %w: %s still there", j.in.Label(), ErrSurvived, these(left))
+	err := ErrSurvived
 	why := these(left) + " still there"
 	if tree.denied != nil {
-		err = fmt.Errorf("%w: %w", err, tree.denied)
 		why += ": " + tree.denied.Error()
 	}
-	if ctx.Err() != nil {
-		r.Outcome = Cancelled
-		err = fmt.Errorf("ending %s was given up on the way, %s still there: %w", j.in.Label(), these(left), ctx.Err())
-		why = "given up on the way, " + why
+	if r.Outcome = Failed; ctx.Err() != nil {
+		r.Outcome, err, why = Cancelled, ctx.Err(), "given up on the way, "+why
 	}
 	j.add(monitor.EventStopFailed, why)
 	r.Detail, r.Steps = "Not ended: "+j.in.Label()+": "+why+".", j.steps
-	return r, err
+	return r, fmt.Errorf("%s: %s: %w", j.in.Label(), why, err)
 }
 
 func these(left []Process) string {
