@@ -157,13 +157,13 @@ func Check(f Facts, o Order) *Refusal {
 	return nil
 }
 
-// shown is how many processes a sentence names.
-const shown = 6
+// list names processes as most sentences do.
+func list(processes []Process) string { return listed(processes, 6) }
 
-// list names processes: "uvx (1), python (2) and 3 more".
-func list(processes []Process) string {
-	names := make([]string, 0, shown)
-	for _, p := range processes[:min(shown, len(processes))] {
+// listed names processes, some of them only: "uvx (1), python (2) and 3 more".
+func listed(processes []Process, most int) string {
+	var names []string
+	for _, p := range processes[:min(most, len(processes))] {
 		names = append(names, p.String())
 	}
 	text := strings.Join(names, ", ")

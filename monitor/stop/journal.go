@@ -15,6 +15,7 @@ import (
 // journal puts a Stop into events and words.
 type journal struct {
 	ladder *Ladder
+	record func(monitor.Event)
 	in     *monitor.Instance
 	began  time.Time
 	order  Order
@@ -32,7 +33,7 @@ func (j *journal) event(kind monitor.EventKind, detail string) monitor.Event {
 
 func (j *journal) note(e monitor.Event) {
 	j.steps = append(j.steps, e)
-	j.ladder.o.Record(e)
+	j.record(e)
 }
 
 func (j *journal) ordered() { j.add(monitor.EventStopOrdered, strings.TrimSuffix(j.by(), "; ")) }
@@ -96,7 +97,7 @@ func (j *journal) wouldEnd(tree *heldTree, others []elsewhere) Result {
 		beside = " Left alone, because people work in it: " + list(tree.beside) + "."
 	}
 	r := Result{Outcome: WouldEnd, Processes: len(all)}
-	r.Detail = fmt.Sprintf("Would end %s: %s. How: %s.", j.in.Label(), everybody(all), strings.Join(how, ", then "))
+	r.Detail = fmt.Sprintf("Would end %s: %s. How: %s.", j.in.Label(), listed(all, len(all)), strings.Join(how, ", then "))
 	if len(others) == 0 {
 		r.FreedBytes = tree.memory()
 		r.Detail += " Gives back about " + monitor.Memory(r.FreedBytes) + "."
@@ -150,13 +151,4 @@ func these(left []Process) string {
 		return left[0].String() + " is"
 	}
 	return list(left) + " are"
-}
-
-// everybody names each process, however many.
-func everybody(processes []Process) string {
-	names := make([]string, 0, len(processes))
-	for _, p := range processes {
-		names = append(names, p.String())
-	}
-	return strings.Join(names, ", ")
 }

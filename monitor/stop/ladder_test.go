@@ -240,7 +240,7 @@ func (w *world) climb(t rapid.TB, atOnce, forced bool, server monitor.Identity) 
 	if forced {
 		w.tree.limits = w.tree.limits.forced()
 	}
-	j := &journal{ladder: l, in: in, began: l.now()}
+	j := &journal{ladder: l, record: l.o.Record, in: in, began: l.now()}
 	if a := w.find(server.PID); a.answers > 0 {
 		a.endsAt = time.Now().Add(a.answers)
 		l.wait(context.Background(), j, w.tree, l.now().Add(w.tree.limits.Ask), w.tree.server, nil)

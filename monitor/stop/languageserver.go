@@ -102,9 +102,8 @@ func (l *Ladder) endLanguageServer(ctx context.Context, in *monitor.Instance, ro
 	if alive, err := process.Alive(l.o.System, in.Identity); err != nil || !alive {
 		return nil, err
 	}
-	options := l.o
-	options.Record = func(monitor.Event) {} // who has ordered it tells of it as a whole
-	j := &journal{ladder: &Ladder{o: options, now: l.now}, in: in, began: l.now(), order: o}
+	// Who has ordered it tells of it as a whole.
+	j := &journal{ladder: l, in: in, began: l.now(), order: o, record: func(monitor.Event) {}}
 	l.climb(ctx, j, tree, []step{tree.killing()})
 	ended := names(tree.where(func(m *member) bool { return !m.alive }))
 	if left := names(tree.left()); len(left) > 0 {

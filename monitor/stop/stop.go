@@ -187,7 +187,7 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	if err := ctx.Err(); err != nil {
 		return Result{Outcome: Cancelled, Detail: "Nothing was done: " + err.Error() + "."}, err
 	}
-	j := &journal{ladder: l, in: in, began: l.now(), order: o}
+	j := &journal{ladder: l, record: l.o.Record, in: in, began: l.now(), order: o}
 	tree, err := l.hold(in, o)
 	if tree != nil {
 		defer tree.release()

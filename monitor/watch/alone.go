@@ -68,8 +68,7 @@ func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
 	}
 	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))
 	t := newTracked(info, kind, serena.Command{Args: info.Args}, now)
-	t.alone, t.kind, t.parent = s.Alone, "", l.parentOf(info)
-	t.in.Recognised = false
+	t.alone, t.kind, t.in.Recognised = s.Alone, "", false
 	l.begin(t, info, now)
 }
 

@@ -62,13 +62,11 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 		}
 		// A launcher of Windows or a fork has the same arguments as the server:
 		// one instance, whose members both are.
-		parent := l.parentOf(p)
-		if above := l.memberOf(parent); above != nil && above.sameServer(kind, cmd) {
+		if above := l.memberOf(l.parentOf(p)); above != nil && above.sameServer(kind, cmd) {
 			above.members = append(above.members, p.Identity)
 			continue
 		}
 		t := newTracked(p, kind, cmd, now)
-		t.parent = parent
 		if !l.begin(t, p, now) {
 			continue
 		}
@@ -85,7 +83,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 // begin tracks an instance from now on. It is false when the process has ended
 // meanwhile.
 func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
-	t.limits = l.o.Limits
+	t.limits, t.parent = l.o.Limits, l.parentOf(p)
 	if started, err := l.o.System.Started(p.Identity); err == nil {
 		t.in.StartedAt = started
 		t.ageThen = max(now.Sub(started), 0)

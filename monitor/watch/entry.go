@@ -215,7 +215,6 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 	kind := entryKind(e.Name, p)
 	if t == nil {
 		t = newTracked(p, kind, serena.Command{Args: p.Args}, now)
-		t.parent = l.parentOf(p)
 		if !l.begin(t, p, now) {
 			return
 		}
@@ -240,8 +239,7 @@ func (l *loop) beginUnsure(c *child, now time.Time) {
 	top := c.chain[len(c.chain)-1]
 	label := cmp.Or(command.Parse(top.Exe, top.Args).Package, command.Parse(p.Exe, p.Args).Label())
 	t := newTracked(p, label, serena.Command{Args: p.Args}, now)
-	t.kind, t.parent = "", l.parentOf(p)
-	t.in.Recognised, t.in.OnPipes = false, true
+	t.kind, t.in.Recognised, t.in.OnPipes = "", false, true
 	l.begin(t, p, now)
 }
 

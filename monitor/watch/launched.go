@@ -56,7 +56,6 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 	if t == nil {
 		kind, cmd, _ := recognise(l.o.Rules, info)
 		t = newTracked(info, kind, cmd, now)
-		t.parent = l.parentOf(info)
 		if !l.begin(t, info, now) {
 			l.over(a.Server)
 			return

@@ -59,6 +59,5 @@ func (l *loop) remembered(p process.Info, now time.Time) bool {
 		return false
 	}
 	t := newTracked(p, entryKind(entry.Name, p), serena.Command{Args: p.Args}, now)
-	t.parent = l.parentOf(p)
 	return l.begin(t, p, now)
 }
