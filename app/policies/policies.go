@@ -79,10 +79,9 @@ type Engine struct {
 	mu       sync.Mutex
 	settings policy.Rules
 	wishes   policy.Wishes
-	problem  *Notice   // with the file, until it is told
-	asked    []request // by the user, not begun yet
-	starts   []start   // for Serve
-	finished []outcome
+	problem  *Notice                   // with the file, until it is told
+	starts   []start                   // for Serve
+	inbox    []func(*monitor.Snapshot) // what Plan is to take in, in this order
 
 	wake monitor.Bell // there are starts
 	book book         // of whoever calls Plan

@@ -47,14 +47,13 @@ func (e *Engine) take() []start {
 func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 	now := s.At
 	e.expire(now)
-	e.absorb(now)
+	e.takeIn(s)
 	r := e.rules()
 	for i := range s.Instances {
 		s.Instances[i].Evidence.Refused = e.book.refusedOf(&s.Instances[i])
 	}
 	actions, next := policy.Decide(s, r)
 	if e.o.Active {
-		e.requests(s, now)
 		w := e.book.look(s, actions, r)
 		for _, event := range w.events {
 			e.o.Record(event)
@@ -147,52 +146,52 @@ func (e *Engine) carryOut(ctx context.Context, next start) {
 		return o.changed
 	}
 	o.result, o.err = e.o.Stop.Stop(ctx, next.in, order)
-	e.mu.Lock()
-	e.finished = append(e.finished, o)
-	e.mu.Unlock()
+	e.post(func(s *monitor.Snapshot) { e.absorb(o, s.At) })
 	e.o.Changed()
 }
 
-// requests begins what the user has asked for, as far as it can be now.
-func (e *Engine) requests(s *monitor.Snapshot, now time.Time) {
+// post has the next Plan take something in.
+func (e *Engine) post(takeIn func(*monitor.Snapshot)) {
 	e.mu.Lock()
-	asked := e.asked
-	e.asked = nil
-	e.mu.Unlock()
-	var waiting []request
-	for _, r := range asked {
-		found := s.Instance(r.id)
-		switch {
-		case found == nil || e.book.gone[r.id]: // it has ended meanwhile
-		case e.book.begin(r.id):
-			e.begin(start{in: *found, by: r.by, grounds: r.grounds})
-		default:
-			waiting = append(waiting, r)
-		}
-	}
-	e.mu.Lock()
-	e.asked = append(waiting, e.asked...)
+	e.inbox = append(e.inbox, takeIn)
 	e.mu.Unlock()
 }
 
-// absorb takes in how ends went.
-func (e *Engine) absorb(now time.Time) {
+// takeIn takes in what was posted.
+func (e *Engine) takeIn(s *monitor.Snapshot) {
 	e.mu.Lock()
-	finished := e.finished
-	e.finished = nil
+	inbox := e.inbox
+	e.inbox = nil
 	e.mu.Unlock()
-	for _, o := range finished {
-		id := o.in.Identity
-		delete(e.book.running, id)
-		switch o.result.Outcome {
-		case stop.Ended:
-			e.book.ended(id)
-			e.book.told.ended(id, o.in.Label(), o.reason, o.result.FreedBytes, now)
-		case stop.Gone, stop.Cancelled: // the snapshots know that too in a moment; Serve may begin again
-			e.book.again(id, "", false, now)
-		default:
-			e.notEnded(o, now)
-		}
+	for _, takeIn := range inbox {
+		takeIn(s)
+	}
+}
+
+// endAsked begins what the user has asked for, as soon as it can be.
+func (e *Engine) endAsked(s *monitor.Snapshot, r request) {
+	found := s.Instance(r.id)
+	switch {
+	case !e.o.Active, found == nil, e.book.gone[r.id]: // it has ended meanwhile, or is not ours to end
+	case e.book.begin(r.id):
+		e.begin(start{in: *found, by: r.by, grounds: r.grounds})
+	default:
+		e.post(func(s *monitor.Snapshot) { e.endAsked(s, r) })
+	}
+}
+
+// absorb takes in how an end went.
+func (e *Engine) absorb(o outcome, now time.Time) {
+	id := o.in.Identity
+	delete(e.book.running, id)
+	switch o.result.Outcome {
+	case stop.Ended:
+		e.book.ended(id)
+		e.book.told.ended(id, o.in.Label(), o.reason, o.result.FreedBytes, now)
+	case stop.Gone, stop.Cancelled: // the snapshots know that too in a moment; Serve may begin again
+		e.book.again(id, "", false, now)
+	default:
+		e.notEnded(o, now)
 	}
 }
 

@@ -232,11 +232,9 @@ func (e *Engine) Chosen(n Notice, key string) {
 			e.o.Tell(Notice{Subject: "keep", Summary: "Not kept", Body: monitor.Sentence(monitor.Clean(err.Error()))})
 		}
 	case KeyStop:
-		e.mu.Lock()
 		for _, id := range n.IDs {
-			e.asked = append(e.asked, request{id, byNotice, n.grounds[id]})
+			e.post(func(s *monitor.Snapshot) { e.endAsked(s, request{id, byNotice, n.grounds[id]}) })
 		}
-		e.mu.Unlock()
 		e.o.Changed()
 	}
 }
