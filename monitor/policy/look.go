@@ -19,6 +19,7 @@ type look struct {
 	// The user wants to hear nothing of such an instance either: who keeps it has
 	// answered already, and who pinned it will not end it.
 	forbidden string
+	ordered   bool     // by the user
 	givesUp   bool     // it is dead to everybody, for long enough
 	facts     []string // evidence, once somebody asked for it
 }
@@ -110,7 +111,7 @@ func (c *look) ofSession() bool {
 // shared tells that clients have the server through us: it is parked when none of
 // them needs it, and no rule ends it. The user may, as the next request starts it
 // again.
-func (c *look) shared() bool { return c.in.IsShared() }
+func (c *look) shared() bool { return c.in.IsShared() && !c.ordered }
 
 // whyShared says what becomes of a shared one in place of what a rule would do.
 func (c *look) whyShared() string {

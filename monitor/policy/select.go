@@ -26,6 +26,7 @@ func eachMeant(s *monitor.Snapshot, w What, r Rules, yield func(*look, finding))
 			continue
 		}
 		c := newLook(&s.Instances[i], &r, s)
+		c.ordered = true
 		var f finding
 		switch w {
 		case WhatIdle:
@@ -41,24 +42,19 @@ func eachMeant(s *monitor.Snapshot, w What, r Rules, yield func(*look, finding))
 	}
 }
 
-// meantIdle judges an instance by an order for the idle ones.
+// meantIdle judges an instance by an order for the idle ones. One that clients share is
+// meant as well: the next request starts it again.
 func (c *look) meantIdle() finding {
-	after := c.idleForOrder()
-	c.r.IdleAfter = after // that is what the reason is to say
-	f := finding{rule: Idle, do: End, at: c.now}
-	switch {
-	case c.busy():
+	c.r.IdleAfter, c.awake = c.idleForOrder(), time.Time{}
+	if !c.busy() && !c.knownIdle() {
+		return finding{rule: Idle, do: Refuse, at: c.now, reason: "it may be idle", because: silent}
+	}
+	f := c.idle()
+	if !f.due(c.now) {
 		return finding{}
-	case !c.knownIdle():
-		f.do, f.reason, f.because = Refuse, "it may be idle", silent
-	case c.now.Sub(c.in.Evidence.IdleSince) < after:
-		return finding{}
-	case c.forbidden != "":
-		f.do, f.because = Refuse, c.forbidden
-	default:
-		if f.because = c.needed(); f.because != "" {
-			f.do = Refuse
-		}
+	}
+	if f.at = c.now; f.do == Notify {
+		f.do = Refuse
 	}
 	return f
 }
