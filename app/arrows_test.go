@@ -31,7 +31,7 @@ func mayImport(from, to string) bool {
 	case from == "monitor/command": // reads command lines, and knows no server
 		return to == "monitor"
 	case from == "monitor/clients": // reads settings, and edits none
-		return slices.Contains([]string{"monitor", "monitor/command", "monitor/process", "monitor/statefile", "monitor/clients/document"}, to)
+		return slices.Contains([]string{"monitor", "monitor/command", "monitor/process", "monitor/statefile"}, to)
 	case from == "monitor/rules": // decides, and looks at nothing
 		return slices.Contains([]string{"monitor", "monitor/command", "monitor/clients", "monitor/process"}, to)
 	case below(from, "icons"):
@@ -70,8 +70,8 @@ func mayImport(from, to string) bool {
 		return below(to, "monitor") || below(to, "app/share") || slices.Contains([]string{"app/launch", "app/mcp", "app/payload", "app/socket"}, to)
 	case from == "app/socket": // whoever connects
 		return to == "app/config" || below(to, "monitor")
-	case from == "monitor/clients/document": // bytes, and no file
-		return to == "monitor"
+	case from == "app/setup/document": // bytes, and no file
+		return to == "monitor" || to == "monitor/clients"
 	case from == "app/setup/foreignfile": // files, whatever is in them
 		return to == "monitor" || to == "monitor/statefile"
 	case from == "app/setup": // settings of clients, and no server

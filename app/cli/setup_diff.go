@@ -7,7 +7,7 @@ import (
 
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
-	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/clients"
 )
 
 // Limits of a diff. Those of a line are in characters: settings without line
@@ -50,7 +50,7 @@ func (s setupWords) diff(c setup.Change) string {
 
 // maskedPair is both contents without secrets.
 func maskedPair(c setup.Change) (before, after string, ok bool) {
-	f := document.FormatOf(c.Path)
+	f := clients.FormatOf(c.Path)
 	inBefore, inAfter := differing(c.Before, c.After)
 	before, first := masked(f, c.Before, inBefore)
 	after, second := masked(f, c.After, inAfter)

@@ -9,7 +9,7 @@ import (
 	"lamplighter/app/apptest"
 	"lamplighter/app/setup"
 	"lamplighter/monitor"
-	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/secret"
 )
 
@@ -20,38 +20,38 @@ var all = span{0, 1 << 40}
 // shown where it has to be.
 func TestMasked(t *testing.T) {
 	for name, test := range map[string]struct {
-		format document.Format
+		format clients.Format
 		text   string
 	}{
-		"a member":            {document.JSON, `{"apiKey": "hunter2", "x": "shown"}`},
-		"a number":            {document.JSON, `{"env": {"PIN": 0.25e1}, "x": "shown"}`},
-		"env":                 {document.JSON, `{"mcpServers": {"a": {"command": "shown", "env": {"FOO": "hunter2", "BAR": ["hunter2", {"x": "hunter2"}]}}}}`},
-		"headers":             {document.JSON, `{"servers": {"a": {"url": "http://shown", "requestHeaders": {"X-Foo": "hunter2"}}}}`},
-		"a list":              {document.JSON, `{"tokens": ["hunter2", "hunter2"], "x": "shown"}`},
-		"an object":           {document.JSON, `{"oauth": {"x": {"y": "hunter2"}}, "x": "shown"}`},
-		"an escaped name":     {document.JSON, `{"\u0070assword": "hunter2", "x": "shown"}`},
-		"an option":           {document.JSON, `{"args": ["--api-key", "hunter2", "shown"]}`},
-		"a - in front":        {document.JSON, `{"args": ["--api-key", "-hunter2", "shown"]}`},
-		"base64":              {document.JSON, `{"args": ["wJalrXUtnFEMI/K7MDENG/hunter2bPxRfi", "shown"]}`},
-		"a / in a password":   {document.JSON, `{"args": ["https://me:a/hunter2@example.org/shown"]}`},
-		"an option with =":    {document.JSON, `{"args": ["--api-key=hunter2", "shown"]}`},
-		"a variable":          {document.JSON, `{"args": ["-e", "GITHUB_TOKEN=hunter2", "shown"]}`},
-		"a header":            {document.JSON, `{"args": ["--header", "Authorization: Bearer hunter2", "shown"]}`},
-		"a shell":             {document.JSON, `{"args": ["-c", "shown; SECRET='a hunter2' serena"]}`},
-		"an address":          {document.JSON, `{"args": ["https://me:hunter2@example.org/shown"]}`},
-		"an address, a query": {document.JSON, `{"url": "https://example.org/shown?api_key=hunter2"}`},
-		"a minified file":     {document.JSON, `{"mcpServers":{"s":{"command":"shown","env":{"A":"hunter2"},"args":["--token","hunter2"]}}}`},
-		"a comment":           {document.JSON, "{\"x\": \"shown\", // \"apiKey\": \"hunter2\"\n}"},
-		"a block of comment":  {document.JSON, "{/* \"env\": {\n \"FOO\": \"hunter2\"\n} */ \"x\": \"shown\"}"},
-		"behind a mark":       {document.JSON, "\uFEFF{\"token\": \"hunter2\", \"x\": \"shown\"}"},
-		"a key of TOML":       {document.TOML, "bearer_token = \"hunter2\"\nx = 'shown'\n"},
-		"a table of env":      {document.TOML, "[mcp_servers.a]\ncommand = 'shown'\n[mcp_servers.a.env]\nFOO = 'hunter2'\nBAR = '''\nhunter2\n'''\n"},
-		"a dotted env":        {document.TOML, "mcp_servers.a.env.FOO = 'hunter2'\nx = 'shown'\n"},
-		"an inline env":       {document.TOML, "[mcp_servers.a]\nenv = { FOO = 'hunter2', B = { C = \"hunter2\" } } # shown\n"},
-		"args of TOML":        {document.TOML, "args = [\n  'shown', # hunter's comment\n  '--token', \"hunter2\",\n]\n"},
-		"a comment of TOML":   {document.TOML, "x = 'shown' # FOO = 'hunter2'\n"},
-		"a comment in args":   {document.TOML, "args = ['shown', # TOKEN: hunter2\n]\n"},
-		"a list of tables":    {document.TOML, "[[x.headers]]\na = 'hunter2'\n[x.b]\nc = 'shown'\n"},
+		"a member":            {clients.JSON, `{"apiKey": "hunter2", "x": "shown"}`},
+		"a number":            {clients.JSON, `{"env": {"PIN": 0.25e1}, "x": "shown"}`},
+		"env":                 {clients.JSON, `{"mcpServers": {"a": {"command": "shown", "env": {"FOO": "hunter2", "BAR": ["hunter2", {"x": "hunter2"}]}}}}`},
+		"headers":             {clients.JSON, `{"servers": {"a": {"url": "http://shown", "requestHeaders": {"X-Foo": "hunter2"}}}}`},
+		"a list":              {clients.JSON, `{"tokens": ["hunter2", "hunter2"], "x": "shown"}`},
+		"an object":           {clients.JSON, `{"oauth": {"x": {"y": "hunter2"}}, "x": "shown"}`},
+		"an escaped name":     {clients.JSON, `{"\u0070assword": "hunter2", "x": "shown"}`},
+		"an option":           {clients.JSON, `{"args": ["--api-key", "hunter2", "shown"]}`},
+		"a - in front":        {clients.JSON, `{"args": ["--api-key", "-hunter2", "shown"]}`},
+		"base64":              {clients.JSON, `{"args": ["wJalrXUtnFEMI/K7MDENG/hunter2bPxRfi", "shown"]}`},
+		"a / in a password":   {clients.JSON, `{"args": ["https://me:a/hunter2@example.org/shown"]}`},
+		"an option with =":    {clients.JSON, `{"args": ["--api-key=hunter2", "shown"]}`},
+		"a variable":          {clients.JSON, `{"args": ["-e", "GITHUB_TOKEN=hunter2", "shown"]}`},
+		"a header":            {clients.JSON, `{"args": ["--header", "Authorization: Bearer hunter2", "shown"]}`},
+		"a shell":             {clients.JSON, `{"args": ["-c", "shown; SECRET='a hunter2' serena"]}`},
+		"an address":          {clients.JSON, `{"args": ["https://me:hunter2@example.org/shown"]}`},
+		"an address, a query": {clients.JSON, `{"url": "https://example.org/shown?api_key=hunter2"}`},
+		"a minified file":     {clients.JSON, `{"mcpServers":{"s":{"command":"shown","env":{"A":"hunter2"},"args":["--token","hunter2"]}}}`},
+		"a comment":           {clients.JSON, "{\"x\": \"shown\", // \"apiKey\": \"hunter2\"\n}"},
+		"a block of comment":  {clients.JSON, "{/* \"env\": {\n \"FOO\": \"hunter2\"\n} */ \"x\": \"shown\"}"},
+		"behind a mark":       {clients.JSON, "\uFEFF{\"token\": \"hunter2\", \"x\": \"shown\"}"},
+		"a key of TOML":       {clients.TOML, "bearer_token = \"hunter2\"\nx = 'shown'\n"},
+		"a table of env":      {clients.TOML, "[mcp_servers.a]\ncommand = 'shown'\n[mcp_servers.a.env]\nFOO = 'hunter2'\nBAR = '''\nhunter2\n'''\n"},
+		"a dotted env":        {clients.TOML, "mcp_servers.a.env.FOO = 'hunter2'\nx = 'shown'\n"},
+		"an inline env":       {clients.TOML, "[mcp_servers.a]\nenv = { FOO = 'hunter2', B = { C = \"hunter2\" } } # shown\n"},
+		"args of TOML":        {clients.TOML, "args = [\n  'shown', # hunter's comment\n  '--token', \"hunter2\",\n]\n"},
+		"a comment of TOML":   {clients.TOML, "x = 'shown' # FOO = 'hunter2'\n"},
+		"a comment in args":   {clients.TOML, "args = ['shown', # TOKEN: hunter2\n]\n"},
+		"a list of tables":    {clients.TOML, "[[x.headers]]\na = 'hunter2'\n[x.b]\nc = 'shown'\n"},
 	} {
 		got, ok := masked(test.format, []byte(test.text), all)
 		if !ok || strings.Contains(got, "hunter2") || strings.Contains(got, "0.25e1") || !strings.Contains(got, "shown") || !strings.Contains(got, secret.Hidden) {
@@ -65,13 +65,13 @@ func TestMasked(t *testing.T) {
 
 func TestMaskedLeavesWhatIsNoSecret(t *testing.T) {
 	for _, test := range []struct {
-		format document.Format
+		format clients.Format
 		text   string
 	}{
-		{document.JSON, `{"mcpServers": {"keycloak": {"command": "npx", "args": ["-y", "@example/keycloak-mcp@1.2.3", "--context", "claude-code"]}}} // see https://example.org/a`},
-		{document.JSON, `{"projects": {"/home/me/tokens": {"mcpServers": {"serena": {"command": "/home/me/.cache/uv/a8F3kd93kdLs92kDs0f/bin/serena"}}}}, "token": null, "auth": true}`},
-		{document.JSON, `{"args": ["git+https://github.com/oraios/serena", "street-lamps-in-the-harbour-2026-11", "x86_64-unknown-linux-gnu"]}`},
-		{document.TOML, "# how it is run\n[mcp_servers.serena]\ncommand = 'uvx'\nargs = [\"--from\", \"serena-agent\", 'serena'] # all of it\nstartup_timeout_sec = 30\n"},
+		{clients.JSON, `{"mcpServers": {"keycloak": {"command": "npx", "args": ["-y", "@example/keycloak-mcp@1.2.3", "--context", "claude-code"]}}} // see https://example.org/a`},
+		{clients.JSON, `{"projects": {"/home/me/tokens": {"mcpServers": {"serena": {"command": "/home/me/.cache/uv/a8F3kd93kdLs92kDs0f/bin/serena"}}}}, "token": null, "auth": true}`},
+		{clients.JSON, `{"args": ["git+https://github.com/oraios/serena", "street-lamps-in-the-harbour-2026-11", "x86_64-unknown-linux-gnu"]}`},
+		{clients.TOML, "# how it is run\n[mcp_servers.serena]\ncommand = 'uvx'\nargs = [\"--from\", \"serena-agent\", 'serena'] # all of it\nstartup_timeout_sec = 30\n"},
 	} {
 		if got, ok := masked(test.format, []byte(test.text), all); !ok || got != test.text {
 			t.Errorf("%v\n%s\n%s", ok, test.text, got)
@@ -84,9 +84,9 @@ func FuzzMasked(f *testing.F) {
 	f.Add(`{"env": {"A": "b"}, "args": ["--key", "c"]} // d`, true)
 	f.Add("[a.env]\nB = \"\"\"\nc\n\"\"\"\n[x]\ny = ['--key', 'd'] # e = 1\n", false)
 	f.Fuzz(func(t *testing.T, text string, asJSON bool) {
-		format := document.TOML
+		format := clients.TOML
 		if asJSON {
-			format = document.JSON
+			format = clients.JSON
 		}
 		got, ok := masked(format, []byte(text), all)
 		if !ok {

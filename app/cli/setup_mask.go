@@ -9,7 +9,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/tailscale/hujson"
 
-	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/secret"
 )
 
@@ -28,9 +28,9 @@ type literal struct {
 // comments that look like one. It keeps line for line; of what is not in shown
 // nothing is left but the line breaks. Not ok: it cannot be understood, so nobody
 // knows what is secret in it.
-func masked(f document.Format, content []byte, shown span) (text string, ok bool) {
+func masked(f clients.Format, content []byte, shown span) (text string, ok bool) {
 	read := jsonLiterals
-	if f == document.TOML {
+	if f == clients.TOML {
 		read = tomlLiterals
 	}
 	mark := len(content)
@@ -123,7 +123,7 @@ func maskedLiteral(l literal, raw string) string {
 }
 
 // maskedBetween is what stands between literals: marks and comments.
-func maskedBetween(f document.Format, gap string) string {
+func maskedBetween(f clients.Format, gap string) string {
 	if !strings.ContainsAny(gap, "#/") {
 		return gap
 	}
@@ -143,14 +143,14 @@ func maskedBetween(f document.Format, gap string) string {
 }
 
 // commentIn is the place of the first comment, at the end when there is none.
-func commentIn(f document.Format, gap string) (start, end int) {
+func commentIn(f clients.Format, gap string) (start, end int) {
 	line := func(from int) int {
 		if n := strings.IndexByte(gap[from:], '\n'); n >= 0 {
 			return from + n
 		}
 		return len(gap)
 	}
-	if f == document.TOML {
+	if f == clients.TOML {
 		if i := strings.IndexByte(gap, '#'); i >= 0 {
 			return i, line(i)
 		}

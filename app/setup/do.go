@@ -11,9 +11,10 @@ import (
 	"strings"
 	"sync"
 
+	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/foreignfile"
 	"lamplighter/monitor"
-	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/clients"
 )
 
 // mostTries is how often a file is read again that somebody else writes.
@@ -136,7 +137,7 @@ func known(all []place, w Wanted) error {
 			unread = " that can be understood"
 		}
 		missing = slices.DeleteFunc(missing, func(name string) bool {
-			return err != nil && set.file != nil && bytes.Contains(set.file.Content, []byte(name)) || slices.ContainsFunc(set.entries, func(e document.Entry) bool { return nameOf(e) == name })
+			return err != nil && set.file != nil && bytes.Contains(set.file.Content, []byte(name)) || slices.ContainsFunc(set.entries, func(e clients.Server) bool { return nameOf(e) == name })
 		})
 	}
 	if len(missing) == 0 {
@@ -162,9 +163,9 @@ type run struct {
 type edit struct {
 	settings
 	after   []byte
-	changed []document.Entry // as they are then
+	changed []clients.Server // as they are then
 	left    []Entry
-	final   []document.Entry // all of them
+	final   []clients.Server // all of them
 }
 
 // errSkipped says that a file has nothing to do with it, and need not be told
@@ -350,12 +351,12 @@ func (r run) still(p place, written map[string][]string) error {
 
 // check reads what is to be written, and looks that it is what was meant: the
 // written entries, by their paths, are so, and all others as before.
-func check(p place, after []byte, before []document.Entry, written map[string][]string) ([]document.Entry, error) {
+func check(p place, after []byte, before []clients.Server, written map[string][]string) ([]clients.Server, error) {
 	doc, err := document.Parse(p.Format, after, p.Tables)
 	if err != nil {
 		return nil, fmt.Errorf("%s is left as it is: the change would break it: %w", monitor.Clean(p.Path), err)
 	}
-	entries := p.Entries(doc)
+	entries := p.servers(doc)
 	same := len(entries) == len(before)
 	for i := 0; same && i < len(entries); i++ {
 		now, then := entries[i], before[i]
@@ -375,18 +376,18 @@ func check(p place, after []byte, before []document.Entry, written map[string][]
 }
 
 // equal reports whether two entries say the same, wherever they stand.
-func equal(a, b document.Entry) bool {
+func equal(a, b clients.Server) bool {
 	return slices.Equal(a.Path, b.Path) && a.Command == b.Command && slices.Equal(a.Args, b.Args) &&
 		a.Dir == b.Dir && a.URL == b.URL && a.Off == b.Off && a.Odd == b.Odd
 }
 
 // differing are the entries that say something else than before.
-func differing(before, after []document.Entry) []document.Entry {
-	then := map[string]document.Entry{}
+func differing(before, after []clients.Server) []clients.Server {
+	then := map[string]clients.Server{}
 	for _, e := range before {
 		then[document.Key(e.Path)] = e
 	}
-	var list []document.Entry
+	var list []clients.Server
 	for _, e := range after {
 		if was, ok := then[document.Key(e.Path)]; !ok || !equal(was, e) {
 			list = append(list, e)
@@ -395,4 +396,4 @@ func differing(before, after []document.Entry) []document.Entry {
 	return list
 }
 
-func wordsOf(e document.Entry) []string { return append([]string{e.Command}, e.Args...) }
+func wordsOf(e clients.Server) []string { return append([]string{e.Command}, e.Args...) }

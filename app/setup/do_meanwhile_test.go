@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/foreignfile"
 	"lamplighter/monitor"
-	"lamplighter/monitor/clients/document"
 	"lamplighter/monitor/process"
 )
 

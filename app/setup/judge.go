@@ -9,7 +9,6 @@ import (
 	"lamplighter/app/share"
 	"lamplighter/monitor"
 	"lamplighter/monitor/clients"
-	"lamplighter/monitor/clients/document"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/secret"
 	"lamplighter/monitor/serena"
@@ -25,7 +24,7 @@ type verdict struct {
 
 // judge looks at an entry. closed says, as a sentence, why its file is not to be
 // changed, "" when it may be.
-func (m machine) judge(e document.Entry, w Wanted, closed string) verdict {
+func (m machine) judge(e clients.Server, w Wanted, closed string) verdict {
 	v := verdict{Entry: Entry{Path: []string{}, Line: e.Line, Off: e.Off, State: Direct}}
 	for _, name := range e.Path {
 		v.Path = append(v.Path, monitor.Clean(name))
@@ -108,7 +107,7 @@ func (m machine) judge(e document.Entry, w Wanted, closed string) verdict {
 }
 
 // decide says what would be written for an entry that is meant.
-func (m machine) decide(v *verdict, e document.Entry, c connection, words []string, named bool, w Wanted) {
+func (m machine) decide(v *verdict, e clients.Server, c connection, words []string, named bool, w Wanted) {
 	if m.connect == "" {
 		return // Do says so
 	}
@@ -187,7 +186,7 @@ func (m machine) unknowable(program string) bool {
 
 // isLine reports whether an entry has a line of a shell as its program, which no client
 // takes apart: it starts with a program that starts others, or with Serena.
-func (m machine) isLine(e document.Entry) bool {
+func (m machine) isLine(e clients.Server) bool {
 	first, rest, found := strings.Cut(e.Command, " ")
 	name := monitor.ProgramName(first)
 	return found && len(e.Args) == 0 && rest != "" && (command.Is(name, command.Starter) || serena.IsProgram(name)) && m.find(e.Command) == ""
@@ -241,7 +240,7 @@ func chooses(name string) string {
 	return monitor.Quoted([]string{"lamplighter", "setup", "--server", name})
 }
 
-func nameOf(e document.Entry) string {
+func nameOf(e clients.Server) string {
 	if len(e.Path) == 0 {
 		return ""
 	}

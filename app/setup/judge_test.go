@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/clients"
 )
 
 // bench is a machine with a few programs.
@@ -116,7 +116,7 @@ func TestJudge(t *testing.T) {
 			test.name = "serena"
 		}
 		closed := map[bool]string{true: "Others may use this file."}
-		got := m.judge(document.Entry{Path: []string{"mcpServers", test.name}, Line: 3, Command: words[0], Args: words[1:]}, test.w, closed[test.closed])
+		got := m.judge(clients.Server{Path: []string{"mcpServers", test.name}, Line: 3, Command: words[0], Args: words[1:]}, test.w, closed[test.closed])
 		switch {
 		case got.State != test.state, got.Becomes != test.becomes, got.Serena != test.serena, got.OpensPage != test.page, got.Missing != test.missing, got.meant == test.unmeant && got.State != Odd,
 			test.why == "" && got.Why != "", !strings.Contains(got.Why, test.why), test.alone == "" && got.Alone != "", !strings.Contains(got.Alone, test.alone),
@@ -127,7 +127,7 @@ func TestJudge(t *testing.T) {
 			continue
 		}
 		// What is written is left alone the next time.
-		again := m.judge(document.Entry{Path: []string{"mcpServers", test.name}, Command: got.words[0], Args: got.words[1:]}, test.w, closed[test.closed])
+		again := m.judge(clients.Server{Path: []string{"mcpServers", test.name}, Command: got.words[0], Args: got.words[1:]}, test.w, closed[test.closed])
 		if again.State != Shared || again.words != nil || again.Why != "" {
 			t.Errorf("%s again: %+v", test.command, again)
 		}
@@ -137,14 +137,14 @@ func TestJudge(t *testing.T) {
 func TestJudgeWhatIsNotStarted(t *testing.T) {
 	m := bench()
 	named := Wanted{Servers: []string{"a\x1bb"}}
-	remote := document.Entry{Path: []string{"mcpServers", "a\x1bb"}, URL: "https://u:p@h/mcp?key=x", Off: true}
+	remote := clients.Server{Path: []string{"mcpServers", "a\x1bb"}, URL: "https://u:p@h/mcp?key=x", Off: true}
 	if got := m.judge(remote, Wanted{}, ""); got.State != Remote || got.Runs != "https://…@h/mcp?key=…" || got.Why != "" || got.meant || !got.Off || got.Name != "ab" {
 		t.Errorf("%+v", got)
 	}
 	if got := m.judge(remote, named, ""); got.Why == "" || !got.meant || got.words != nil {
 		t.Errorf("%+v", got)
 	}
-	odd := document.Entry{Path: []string{"mcpServers", "serena"}, Odd: "its args are no list of strings"}
+	odd := clients.Server{Path: []string{"mcpServers", "serena"}, Odd: "its args are no list of strings"}
 	if got := m.judge(odd, Wanted{}, ""); got.State != Odd || got.Why != "Its args are no list of strings." || !got.meant || got.words != nil {
 		t.Errorf("%+v", got)
 	}
@@ -152,7 +152,7 @@ func TestJudgeWhatIsNotStarted(t *testing.T) {
 	if got := m.judge(odd, Wanted{}, ""); got.State != Odd || got.meant {
 		t.Errorf("%+v", got)
 	}
-	if got := m.judge(document.Entry{Path: []string{"mcpServers", "x"}}, Wanted{}, ""); got.State != Odd || got.Why == "" {
+	if got := m.judge(clients.Server{Path: []string{"mcpServers", "x"}}, Wanted{}, ""); got.State != Odd || got.Why == "" {
 		t.Errorf("%+v", got)
 	}
 }

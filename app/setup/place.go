@@ -12,7 +12,33 @@ import (
 )
 
 // place is a file of settings, there or not.
-type place struct{ clients.Place }
+type place struct {
+	clients.Place
+	// guessed tells that it is no known place, and that the tables are those that any
+	// client may use.
+	guessed bool
+}
+
+// Where servers may stand in a file that is no known place. A table that several
+// clients share comes first, the bare "servers", which may be anything, last.
+// mcp_servers in JSON and mcpServers and servers in TOML are what people carry over
+// from one client to another.
+var (
+	anyInJSON = [][]string{{"mcpServers"}, {"projects", "*", "mcpServers"}, {"mcp", "servers"}, {"mcp.servers"}, {"mcp_servers"}, {"context_servers"}, {"servers"}}
+	anyInTOML = [][]string{{"mcp_servers"}, {"mcpServers"}, {"servers"}}
+)
+
+// guess is the place of a file that is no known one.
+func guess(client, path string, scope Scope) place {
+	p := clients.Place{Client: client, Name: clients.NameOfID(client), Path: path, Scope: scope, Format: clients.FormatOf(path), Tables: anyInTOML}
+	if p.Format == clients.JSON {
+		p.Tables = anyInJSON
+		if base := monitor.ProgramName(path); base == "opencode.json" || base == "opencode.jsonc" {
+			p.Tables = [][]string{{"mcp"}}
+		}
+	}
+	return place{p, true}
+}
 
 // places are the files that w is about, in the order in which clients are shown.
 // The error Is ErrNoClient.
@@ -25,7 +51,7 @@ func (s *Setup) places(w Wanted) ([]place, error) {
 				return []place{p}, nil
 			}
 		}
-		return []place{{clients.Guess("", path, User)}}, nil
+		return []place{guess("", path, User)}, nil
 	}
 	if w.Client == "" {
 		return all, nil
@@ -50,7 +76,7 @@ func (s *Setup) places(w Wanted) ([]place, error) {
 func (s *Setup) placesHere() []place {
 	var all []place
 	for _, p := range clients.Places(runtime.GOOS, s.o.Home, s.o.Dir, s.o.Getenv) {
-		all = append(all, place{p})
+		all = append(all, place{Place: p})
 	}
 	return all
 }

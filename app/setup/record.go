@@ -15,8 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"lamplighter/app/setup/document"
 	"lamplighter/monitor"
-	"lamplighter/monitor/clients/document"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/statefile"
 )
 
@@ -50,7 +51,7 @@ type step struct {
 
 // stepEntry is an entry that a step has changed.
 type stepEntry struct {
-	Path   []string        `json:"path"` // as in document.Entry
+	Path   []string        `json:"path"` // as in clients.Server
 	Before document.Source `json:"before"`
 	After  document.Source `json:"after"`
 }
@@ -65,7 +66,7 @@ func (s step) is(other step) bool {
 // tells whether there were none.
 func (s *step) sources() bool {
 	n := len(s.Entries)
-	format := document.FormatOf(s.Path) // of one that is not known nothing can be told
+	format := clients.FormatOf(s.Path) // of one that is not known nothing can be told
 	s.Entries = slices.DeleteFunc(s.Entries, func(e stepEntry) bool { return format != "" && !document.IsSource(format, e.Before) })
 	return len(s.Entries) == n
 }

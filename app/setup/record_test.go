@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter/monitor/clients/document"
+	"lamplighter/app/setup/document"
 )
 
 // recordedAt is when the steps of these tests were taken.

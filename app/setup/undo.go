@@ -7,10 +7,10 @@ import (
 	"maps"
 	"slices"
 
+	"lamplighter/app/setup/document"
 	"lamplighter/app/setup/foreignfile"
 	"lamplighter/monitor"
 	"lamplighter/monitor/clients"
-	"lamplighter/monitor/clients/document"
 )
 
 // recorded are the files that were changed and are no places any more, or were
@@ -30,7 +30,7 @@ func recorded(rec *record, w Wanted, all []place) []place {
 		if w.Client != "" && client != w.Client || slices.ContainsFunc(all, is) {
 			continue
 		}
-		list = append(list, place{clients.Guess(client, path, Project)})
+		list = append(list, guess(client, path, Project))
 	}
 	return list
 }
@@ -39,7 +39,7 @@ func recorded(rec *record, w Wanted, all []place) []place {
 type reversal struct {
 	cur     []byte             // the file, as far as it is reversed
 	doc     *document.Document // of cur
-	entries []document.Entry   // of cur, as it was parsed
+	entries []clients.Server   // of cur, as it was parsed
 	// done are the entries that are written: the words, or nil where the file's own
 	// text was put back.
 	done map[string][]string
@@ -82,7 +82,7 @@ func (r run) take(p place, c *Change) (edit, error) {
 	if v.doc, err = document.Parse(p.Format, v.cur, p.Tables); err != nil {
 		return edit{}, unparsed(p, err)
 	}
-	v.entries = p.Entries(v.doc)
+	v.entries = p.servers(v.doc)
 	r.bySources(&v, steps[:back])
 	r.byWords(&v, p, steps[:back])
 	e := edit{settings: set, after: v.doc.Bytes()}
@@ -186,16 +186,16 @@ func (r run) dropUndone(e edit, v reversal, steps []step, back int, c *Change) e
 
 // remains reports whether an entry of a step still runs lamplighter-connect, and did
 // not before setup came.
-func (r run) remains(v reversal, st step, entries []document.Entry) bool {
-	return slices.ContainsFunc(entries, func(e document.Entry) bool {
+func (r run) remains(v reversal, st step, entries []clients.Server) bool {
+	return slices.ContainsFunc(entries, func(e clients.Server) bool {
 		_, ours, _ := readConnection(r.m.goos, wordsOf(e))
 		return ours && !v.asBefore[document.Key(e.Path)] && slices.ContainsFunc(st.Entries, func(se stepEntry) bool { return slices.Equal(se.Path, e.Path) })
 	})
 }
 
 // allChosen reports whether all that is ours in a file is meant.
-func (r run) allChosen(entries []document.Entry) bool {
-	return !slices.ContainsFunc(entries, func(e document.Entry) bool {
+func (r run) allChosen(entries []clients.Server) bool {
+	return !slices.ContainsFunc(entries, func(e clients.Server) bool {
 		_, ours, _ := readConnection(r.m.goos, wordsOf(e))
 		return ours && !r.chosen(e.Path)
 	})
@@ -207,7 +207,7 @@ func (r run) chosen(path []string) bool {
 
 // isOthers reports whether an entry is left to another installation, which stays when
 // this one goes.
-func (r run) isOthers(e document.Entry) bool {
+func (r run) isOthers(e clients.Server) bool {
 	c, ours, why := readConnection(r.m.goos, wordsOf(e))
 	return r.w.Uninstall && ours && why == "" && r.m.stateOf(c) == Other
 }
@@ -254,7 +254,7 @@ func (r run) bySources(v *reversal, steps []step) {
 func (r run) byWords(v *reversal, p place, steps []step) {
 	before := wordsBefore(p, v.doc.Bytes(), steps)
 	asked := r.w.File != "" || r.w.Project && p.Scope == Project // for this file
-	for _, e := range p.Entries(v.doc) {
+	for _, e := range p.servers(v.doc) {
 		c, ours, why := readConnection(r.m.goos, wordsOf(e))
 		if !ours || !r.chosen(e.Path) || r.isOthers(e) {
 			continue
@@ -266,7 +266,7 @@ func (r run) byWords(v *reversal, p place, steps []step) {
 		case why != "":
 			v.left[key] = r.leftAlone(e, monitor.Sentence(why))
 			continue
-		case !recorded && p.Scope == Project && !p.Guessed && !asked:
+		case !recorded && p.Scope == Project && !p.guessed && !asked:
 			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. lamplighter setup --undo --project takes it out all the same.")
 			continue
 		case r.whole && !r.named(e.Path) && !r.w.Uninstall && (v.asBefore[key] || !recorded && !asked):
@@ -285,7 +285,7 @@ func (r run) byWords(v *reversal, p place, steps []step) {
 
 // leaveRest notes the entries that still run a program of ours, in a way that cannot
 // be taken apart: within a shell, or another verb of it.
-func (r run) leaveRest(v *reversal, final []document.Entry) {
+func (r run) leaveRest(v *reversal, final []clients.Server) {
 	for _, e := range final {
 		words := wordsOf(e)
 		if !runsUs(words) {
@@ -309,7 +309,7 @@ func (r run) leaveRest(v *reversal, final []document.Entry) {
 }
 
 // leftAlone is an entry that undo does not touch.
-func (r run) leftAlone(e document.Entry, why string) Entry {
+func (r run) leftAlone(e clients.Server, why string) Entry {
 	shown := r.m.judge(e, Wanted{}, "").Entry
 	shown.Becomes, shown.Why = "", why
 	return shown
@@ -326,9 +326,9 @@ func gone(path []string, why string) Entry {
 }
 
 // takesOut is the command that takes out an entry that setup has not written.
-func (r run) takesOut(p place, e document.Entry) string {
+func (r run) takesOut(p place, e clients.Server) string {
 	words := []string{"lamplighter", "setup", "--undo", "--server", nameOf(e)}
-	if p.Client == "" || p.Guessed || p.Scope == Project {
+	if p.Client == "" || p.guessed || p.Scope == Project {
 		return monitor.Quoted(append(words, "--file", p.Path))
 	}
 	return monitor.Quoted(slices.Insert(words, 2, p.Client))
@@ -370,7 +370,7 @@ func wordsBefore(p place, content []byte, steps []step) map[string][]string {
 	if err != nil {
 		return words
 	}
-	for _, e := range doc.Entries() {
+	for _, e := range doc.Servers() {
 		if restored[document.Key(e.Path)] && e.Command != "" {
 			words[document.Key(e.Path)] = wordsOf(e)
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/clients/document"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/statefile"
 )
@@ -51,40 +50,31 @@ func readFile(path string) []byte {
 
 // entries reads the servers of a place that start a program.
 func (p Place) entries() []Entry {
-	text := readFile(p.Path)
-	if text == nil {
-		return nil
-	}
-	doc, err := p.Parse(text)
+	settings, err := p.Format.Decode(strings.TrimPrefix(string(readFile(p.Path)), "\uFEFF"))
 	if err != nil {
 		return nil
 	}
+	var servers []Server
+	for _, table := range p.Tables {
+		servers = append(servers, serversIn(settings, nil, table)...)
+	}
+	if len(servers) == 0 && p.Plugin != "" { // what a plugin brings may have no table
+		servers = serversIn(settings, nil, nil)
+	}
 	var list []Entry
-	for _, e := range p.Entries(doc) {
-		if e.Command == "" || len(e.Path) == 0 {
+	for _, s := range servers {
+		if s.Command == "" {
 			continue
 		}
 		entry := Entry{
-			Client: p.Client, Name: e.Path[len(e.Path)-1], Command: e.Command, Args: e.Args, File: p.Path, Scope: p.Scope, Dir: p.Dir, Plugin: p.Plugin,
+			Client: p.Client, Name: s.Path[len(s.Path)-1], Command: s.Command, Args: s.Args, File: p.Path, Scope: p.Scope, Dir: p.Dir, Plugin: p.Plugin,
 		}
-		if len(e.Path) == 4 && e.Path[0] == "projects" {
-			entry.Scope, entry.Dir = Project, e.Path[1] // that of Claude Code for one project
+		if len(s.Path) == 4 && s.Path[0] == "projects" {
+			entry.Scope, entry.Dir = Project, s.Path[1] // that of Claude Code for one project
 		}
 		list = append(list, entry)
 	}
 	return list
-}
-
-// Parse reads the text of a place. What a plugin brings may have no table.
-func (p Place) Parse(text []byte) (*document.Document, error) {
-	doc, err := document.Parse(p.Format, text, p.Tables)
-	if err != nil || p.Plugin == "" || len(doc.Entries()) > 0 {
-		return doc, err
-	}
-	if flat, err := document.Parse(p.Format, text, [][]string{{}}); err == nil {
-		return flat, nil
-	}
-	return doc, nil
 }
 
 // Fit is how well a process fits an entry.

@@ -3,17 +3,14 @@
 // here changes a file or runs a program.
 //
 // table.go is the list of them. places.go makes paths of it, programs.go tells a
-// client among processes; the format of a file is document's.
+// client among processes, format.go and server.go read what settings say. Where in a
+// file a server stands, and edits, are for app/setup/document.
 package clients
 
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
-
-	"lamplighter/monitor"
-	"lamplighter/monitor/clients/document"
 )
 
 // Place is a file in which a client keeps MCP servers, there or not.
@@ -22,12 +19,11 @@ type Place struct {
 	Name   string // Claude Code
 	Path   string // absolute
 	Scope  Scope
-	Tables [][]string // below which its servers stand, see document.Parse
-	Format document.Format
-	// Guessed tells that it is no known place, and that the tables are those that any
-	// client may use.
-	Guessed bool
-	Dir     string // of the project that the file is for, "" for the user's
+	// Tables are the paths of names below which its servers stand, where "*" is any name:
+	// {{"mcpServers"}, {"projects", "*", "mcpServers"}}.
+	Tables [][]string
+	Format Format
+	Dir    string // of the project that the file is for, "" for the user's
 	// Plugin names the plugin that has brought it, "" for settings of the user. Its
 	// servers may stand in it without a table.
 	Plugin string
@@ -41,26 +37,6 @@ const (
 	User    Scope = "user"    // all that the user does
 	Project Scope = "project" // the project in a directory; others may share the file
 )
-
-// Entries are those of a document of the file. What a guessed "servers" has need
-// not be for MCP.
-func (p Place) Entries(doc *document.Document) []document.Entry {
-	all := doc.Entries()
-	if !p.Guessed {
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(e document.Entry) bool {
-		return len(e.Path) == 2 && e.Path[0] == "servers" && !e.IsServer()
-	})
-}
-
-// Guess is the place of a file that is no known one.
-func Guess(client, path string, scope Scope) Place {
-	return Place{
-		Client: client, Name: NameOfID(client), Path: path, Scope: scope,
-		Tables: tablesFor(path), Format: document.FormatOf(path), Guessed: true,
-	}
-}
 
 // Places is where clients keep MCP servers on this machine, as the disk is now, for
 // a user with this home and environment who works in dir ("" for nowhere): in the
@@ -88,21 +64,6 @@ func tablesIn(text string) [][]string {
 	return tables
 }
 
-// tablesFor is where servers may stand in a file that is no known place, by its
-// format; nil for a format that is not known.
-func tablesFor(path string) [][]string {
-	base := monitor.ProgramName(path)
-	switch {
-	case base == "opencode.json" || base == "opencode.jsonc":
-		return tablesIn("mcp")
-	case document.FormatOf(path) == document.JSON:
-		return tablesIn(anyInJSON)
-	case document.FormatOf(path) == document.TOML:
-		return tablesIn(anyInTOML)
-	}
-	return nil
-}
-
 // onDisk is what is asked of the disk to find places. Each may be asked of a path
 // that is not there.
 type onDisk struct {
@@ -123,7 +84,7 @@ func placesWith(goos, home, dir string, getenv func(string) string, l onDisk) []
 	var all []Place
 	seen := map[string]bool{}
 	add := func(c client, p Place) {
-		p.Client, p.Name, p.Format = c.id, c.name, document.FormatOf(p.Path)
+		p.Client, p.Name, p.Format = c.id, c.name, FormatOf(p.Path)
 		// The home may be a project as well, and then a file is the user's.
 		if key := s.key(p.Path); !seen[key] {
 			seen[key] = true

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -31,6 +32,9 @@ func dirsIn(dir string) []string {
 	}
 	return names
 }
+
+// windowsRoot is what stands before the first directory: C:\ or \\server\share\.
+var windowsRoot = regexp.MustCompile(`^([A-Za-z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)[\\/]+`)
 
 // system makes paths as a system does, which need not be the one we run on: so
 // what is said about Windows is tested everywhere.
@@ -111,8 +115,7 @@ func (s system) absolute(p string) bool {
 	if s.goos != "windows" {
 		return strings.HasPrefix(p, "/")
 	}
-	volume := windowsVolume(p)
-	return volume != "" && strings.HasPrefix(strings.ReplaceAll(p[len(volume):], "/", `\`), `\`)
+	return windowsRoot.MatchString(p)
 }
 
 // parent is the directory above, for a root the root itself.
@@ -120,13 +123,9 @@ func (s system) parent(p string) string {
 	if s.goos != "windows" {
 		return path.Dir(p)
 	}
-	volume := windowsVolume(p)
-	rest := strings.TrimRight(p[len(volume):], `\/`)
-	i := strings.LastIndexAny(rest, `\/`)
-	if i < 0 {
-		return p
-	}
-	return volume + rest[:max(i, 1)]
+	root := windowsRoot.FindString(p)
+	below := strings.TrimRight(p[len(root):], `\/`)
+	return root + below[:max(strings.LastIndexAny(below, `\/`), 0)]
 }
 
 // key is the same for two ways to write a path. Only Windows is known never to
@@ -136,21 +135,4 @@ func (s system) key(p string) string {
 		return path.Clean(p)
 	}
 	return strings.ToLower(strings.TrimRight(strings.ReplaceAll(p, "/", `\`), `\`))
-}
-
-// windowsVolume is what stands before the first directory: C: or \\server\share.
-func windowsVolume(p string) string {
-	if len(p) >= 2 && p[1] == ':' && ('a' <= p[0]|0x20 && p[0]|0x20 <= 'z') {
-		return p[:2]
-	}
-	slashed := strings.ReplaceAll(p, "/", `\`)
-	if !strings.HasPrefix(slashed, `\\`) {
-		return ""
-	}
-	server, rest, ok := strings.Cut(slashed[2:], `\`)
-	share, _, _ := strings.Cut(rest, `\`)
-	if !ok || server == "" || share == "" {
-		return ""
-	}
-	return p[:2+len(server)+1+len(share)]
 }

@@ -42,12 +42,6 @@ const (
 	mcpServersOfProjects = "mcpServers projects/*/mcpServers"
 	// In settings.json the names may be written in one with dots.
 	serversInSettings = "mcp/servers mcp.servers"
-	// Where servers may stand in a file that is no known place. A table that several
-	// clients share comes first, the bare "servers", which may be anything, last.
-	// mcp_servers in JSON and mcpServers and servers in TOML are what people carry over
-	// from one client to another.
-	anyInJSON = "mcpServers projects/*/mcpServers mcp/servers mcp.servers mcp_servers context_servers servers"
-	anyInTOML = "mcp_servers mcpServers servers"
 )
 
 // known are all clients that are known, in the order in which they are shown.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lamplighter/monitor/clients"
 )
 
 // jsonTestTables are what the tests look for.
@@ -16,7 +18,7 @@ func jsonTestTables() [][]string {
 
 func mustParseJSON(t *testing.T, text string) *Document {
 	t.Helper()
-	d, err := Parse(JSON, []byte(text), jsonTestTables())
+	d, err := Parse(clients.JSON, []byte(text), jsonTestTables())
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -45,14 +47,14 @@ func TestJSONEntries(t *testing.T) {
 		`    "o": {"command": {"path": "x", "args": ["y"], "env": {}}}, "p": {"command": {"args": ["y"]}}`+"\r\n"+
 		"  },\r\n}\r\n// the end")
 	in := func(name string) []string { return []string{"mcpServers", name} }
-	want := []Entry{
+	want := []clients.Server{
 		{Path: []string{"projects", "/w.x/a", "mcpServers", "b.c"}, Line: 3, Command: "x"},
 		{Path: in("serena"), Line: 6, Command: `C:\bin\serena`, Args: []string{"start", "😀é"}, Dir: "/w", Off: true},
 		{Path: in(""), Line: 10, URL: "https://a/mcp", Off: true},
 		{Path: in("w"), Line: 11, URL: "https://b"},
-		{Path: in("7"), Line: 12, Odd: oddNoTable},
-		{Path: in("list"), Line: 12, Odd: oddNoTable},
-		{Path: in("null"), Line: 12, Odd: oddNoTable},
+		{Path: in("7"), Line: 12, Odd: "it is no object or table"},
+		{Path: in("list"), Line: 12, Odd: "it is no object or table"},
+		{Path: in("null"), Line: 12, Odd: "it is no object or table"},
 		{Path: in("c"), Line: 13, Command: "x", Args: []string{}, List: true},
 		{Path: in("d"), Line: 13, Odd: "it has neither a command nor an address"},
 		{Path: in("e"), Line: 13, Odd: "its command is empty"},
@@ -68,7 +70,7 @@ func TestJSONEntries(t *testing.T) {
 		{Path: in("o"), Line: 17, Command: "x", Args: []string{"y"}, List: true},
 		{Path: in("p"), Line: 17, Odd: "its command is no string"},
 	}
-	got := d.Entries()
+	got := d.Servers()
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || !reflect.DeepEqual(got[i], want[i]) {
 			t.Errorf("entry %d is not as wanted: %+v\n%+v", i, got[min(i, len(got)-1)], want[min(i, len(want)-1)])
@@ -107,13 +109,13 @@ func TestJSONTables(t *testing.T) {
 		{[][]string{{"*", "servers"}}, []string{"c"}},
 		{[][]string{{}}, []string{"servers", "b", "mcp", "n"}},
 	} {
-		d, err := Parse(JSON, []byte(text), test.tables)
+		d, err := Parse(clients.JSON, []byte(text), test.tables)
 		if err != nil {
 			t.Errorf("%v: %v", test.tables, err)
 			continue
 		}
 		var got []string
-		for _, e := range d.Entries() {
+		for _, e := range d.Servers() {
 			got = append(got, e.Path[len(e.Path)-1])
 		}
 		if !slices.Equal(got, test.want) {
@@ -138,12 +140,12 @@ func TestJSONTablesThatAreNone(t *testing.T) {
 		{text: `{"mcpServers": null, "projects": null, "mcp": {"servers": null}}`},
 		{text: `{"mcpServers": null, "servers": {"c": {}}}`, want: []string{"c"}},
 		{text: `{"mcpServers": {}, "servers": 1}`},
-		{text: `{"mcpServers": [], "servers": 1}`, says: `line 1, column 16: "mcpServers" is no object`},
-		{text: `{"servers": 1, "mcpServers": []}`, says: `line 1, column 13: "servers" is no object`},
+		{text: `{"mcpServers": [], "servers": 1}`, says: `line 1, column 2: "mcpServers" is no object`},
+		{text: `{"servers": 1, "mcpServers": []}`, says: `line 1, column 2: "servers" is no object`},
 		{text: `{"mcpServers": {}, "servers": 1, "servers": 1}`, says: "a second time"},
 		{text: `null`, says: "these settings are no object"},
 	} {
-		d, err := Parse(JSON, []byte(test.text), tables)
+		d, err := Parse(clients.JSON, []byte(test.text), tables)
 		if test.says != "" || err != nil {
 			if err == nil || test.says == "" || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%s: error %v, want %q", test.text, err, test.says)
@@ -151,7 +153,7 @@ func TestJSONTablesThatAreNone(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, e := range d.Entries() {
+		for _, e := range d.Servers() {
 			got = append(got, e.Path[len(e.Path)-1])
 		}
 		if !slices.Equal(got, test.want) {
@@ -163,7 +165,7 @@ func TestJSONTablesThatAreNone(t *testing.T) {
 func TestIsServer(t *testing.T) {
 	d := mustParseJSON(t, `{"mcpServers": {"a": {}, "b": 1, "c": {"env": {}, "args": []}, "d": {"command": 7}, "e": {"url": "x"}, "f": {"command": "x", "url": "y"}, "g": {"command": "x"}}}`)
 	var got []string
-	for _, e := range d.Entries() {
+	for _, e := range d.Servers() {
 		if e.IsServer() {
 			got = append(got, e.Path[1])
 		}
@@ -176,7 +178,7 @@ func TestIsServer(t *testing.T) {
 func TestJSONNothing(t *testing.T) {
 	for _, text := range []string{"", "\uFEFF", " \t\r\n", "// nothing", "\uFEFF// nothing\r\n/* yet */", "{}", "{\"mcpServers\":{}}// x"} {
 		d := mustParseJSON(t, text)
-		if got := d.Entries(); len(got) != 0 {
+		if got := d.Servers(); len(got) != 0 {
 			t.Errorf("%q has %v", text, got)
 		}
 		if d.Set([]string{"mcpServers", "a"}, "x", nil) == nil || string(d.Bytes()) != text {
@@ -215,9 +217,9 @@ func TestJSONSyntax(t *testing.T) {
 		{"{\x00\"\x00", 1, 2, `invalid character '\u0000'`},
 		{"[]", 1, 1, "these settings are no object"},
 		{" \"x\"", 1, 2, "these settings are no object"},
-		{"{\n \"mcpServers\": []}", 2, 16, `"mcpServers" is no object`},
-		{"{\"projects\": 1}", 1, 14, `"projects" is no object`},
-		{"{\"projects\": {\"a\": {\"mcpServers\": 1}}}", 1, 35, `"mcpServers" is no object`},
+		{"{\n \"mcpServers\": []}", 2, 2, `"mcpServers" is no object`},
+		{"{\"projects\": 1}", 1, 2, `"projects" is no object`},
+		{"{\"projects\": {\"a\": {\"mcpServers\": 1}}}", 1, 21, `"mcpServers" is no object`},
 		{"{\"mcpServers\": {},\n \"mcp\\u0053ervers\": {}}", 2, 2, `"mcpServers" is there a second time`},
 		{"{\"projects\": {},\n \"projects\": {}}", 2, 2, `"projects" is there a second time`},
 		{"{\"projects\": {\"/é\": 1,\n \"/é\": {}}}", 2, 2, `"/é" is there a second time`},
@@ -226,15 +228,15 @@ func TestJSONSyntax(t *testing.T) {
 		{"{\"mcpServers\": {\"a\": {\"command\": \"\",\n  \"command\": 2}}}", 2, 3, `"command" is there a second time`},
 		{"{\"mcpServers\": {\"\\u001b[2J\": 1, \"\\u001b[2J\": 2}}", 1, 33, `"[2J" is there a second time`},
 		{"{\"mcpServers\": {\"" + strings.Repeat("n", 100) + "\": 1, \"" + strings.Repeat("n", 100) + "\": 2}}", 1, 124, `…nnn`},
-		{strings.Repeat("[", jsonMaxDepth) + "\n[", 2, 1, "nested more than 1000 levels deep"},
+		{strings.Repeat("[", 1000) + "\n[", 2, 1, "nested more than 1000 levels deep"},
 		{`{"` + strings.Repeat(`a":{"`, 8_000_000), 1, 2 + 5*1000 - 1, "nested more than 1000 levels deep"},
 		{"[" + strings.Repeat("[],", 5_000_000), 1, 3_000_001, "there are more than 2000000 values"},
 		{"{" + strings.Repeat(" ", 8_000_000) + strings.Repeat("/", 8_000_000) + strings.Repeat("\n", 8_000_000), 8_000_001, 1, "the text ends too early"},
 		{`"` + strings.Repeat(`\`, 32_000_000), 1, 32_000_002, "the text ends too early"},
 		{"/*" + strings.Repeat(" /*", 8_000_000), 1, 1, "this comment has no end"},
 	} {
-		_, err := Parse(JSON, []byte(test.text), jsonTestTables())
-		var syntax *SyntaxError
+		_, err := Parse(clients.JSON, []byte(test.text), jsonTestTables())
+		var syntax *clients.SyntaxError
 		if !errors.As(err, &syntax) {
 			t.Errorf("%.60q: %v", test.text, err)
 			continue
@@ -252,7 +254,7 @@ func TestJSONSyntax(t *testing.T) {
 func TestJSONDepth(t *testing.T) {
 	deep := strings.Repeat("[", 5000)
 	mustParseJSON(t, `{"a\\": "`+deep+`\"`+deep+`" /* `+deep+" */ // "+deep+"\n}")
-	mustParseJSON(t, `{"a": `+strings.Repeat("[", jsonMaxDepth-1)+strings.Repeat("]", jsonMaxDepth-1)+"}")
+	mustParseJSON(t, `{"a": `+strings.Repeat("[", 1000-1)+strings.Repeat("]", 1000-1)+"}")
 }
 
 func TestJSONLarge(t *testing.T) {
@@ -269,7 +271,7 @@ func TestJSONLarge(t *testing.T) {
 	b.WriteString("}}")
 	d := mustParseJSON(t, b.String())
 	sources := map[string]Source{}
-	for _, e := range d.Entries() {
+	for _, e := range d.Servers() {
 		s, err := d.Source(e.Path)
 		if err != nil {
 			t.Fatal(err)
@@ -279,10 +281,10 @@ func TestJSONLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := d.Entries(); len(got) != n || len(got[n-1].Args) != 3 {
+	if got := d.Servers(); len(got) != n || len(got[n-1].Args) != 3 {
 		t.Fatalf("%d entries", len(got))
 	}
-	for _, e := range d.Entries() {
+	for _, e := range d.Servers() {
 		if err := d.Restore(e.Path, sources[Key(e.Path)]); err != nil {
 			t.Fatal(err)
 		}

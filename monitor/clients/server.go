@@ -1,18 +1,16 @@
-package document
+package clients
 
 import (
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"lamplighter/monitor"
 )
 
-// Entry is one MCP server of the settings.
-type Entry struct {
+// Server is an MCP server as settings say it.
+type Server struct {
 	Path    []string // of names from the root, the last is the server's: mcpServers, serena
-	Line    int      // where it begins, from 1
+	Line    int      // where it begins in the text, from 1; 0 where that was not looked up
 	Command string
 	Args    []string
 	List    bool   // command and args are one list, as OpenCode writes them, or one object, as Zed once did, which is read and not edited
@@ -26,7 +24,7 @@ type Entry struct {
 	Odd string
 }
 
-// Why there is nothing of a server in an entry, as Entry.Odd says it.
+// Why there is nothing of a server in an entry, as Server.Odd says it.
 const (
 	oddNoTable = "it is no object or table"
 	oddNothing = "it has neither a command nor an address"
@@ -35,20 +33,20 @@ const (
 // IsServer reports whether there is a command or an address in the entry, also one
 // that cannot be used. Where a table may be one of something else, what is no
 // server says so.
-func (e Entry) IsServer() bool { return e.Odd != oddNoTable && e.Odd != oddNothing }
+func (s Server) IsServer() bool { return s.Odd != oddNoTable && s.Odd != oddNothing }
 
 // addresses are the members that hold the address of a server: Claude Code, VS
 // Code, Cursor and Codex write url, the Gemini CLI also httpUrl, which it prefers, and
 // Windsurf serverUrl.
 var addresses = []string{"httpUrl", "url", "serverUrl"}
 
-// entryOf is what the decoded value of a server says.
-func entryOf(value any) Entry {
+// ReadServer tells what the decoded value of a server says.
+func ReadServer(value any) Server {
 	members, ok := value.(map[string]any)
 	if !ok {
-		return Entry{Odd: oddNoTable}
+		return Server{Odd: oddNoTable}
 	}
-	var e Entry
+	var e Server
 	e.Dir, _ = members["cwd"].(string)
 	e.Off = members["disabled"] == true || members["enabled"] == false
 	for _, name := range addresses {
@@ -70,7 +68,7 @@ func entryOf(value any) Entry {
 	case command == nil:
 	case !isString:
 		e.Odd = "its command is no string"
-	case !isWord(word):
+	case !IsWord(word):
 		e.Odd = "its command holds a character that no command can hold"
 	case word == "":
 		e.Odd = "its command is empty"
@@ -91,7 +89,7 @@ func inOne(command any) (program string, args []string, ok bool) {
 	if object, isObject := command.(map[string]any); isObject {
 		object = maps.Clone(object)
 		object["command"] = object["path"]
-		e := entryOf(object)
+		e := ReadServer(object)
 		return e.Command, e.Args, e.Command != "" && !e.List
 	}
 	words, ok := stringsOf(command)
@@ -119,22 +117,30 @@ func stringsOf(value any) (words []string, ok bool) {
 }
 
 func areWords(words []string) bool {
-	return !slices.ContainsFunc(words, func(word string) bool { return !isWord(word) })
+	return !slices.ContainsFunc(words, func(word string) bool { return !IsWord(word) })
 }
 
-// isWord reports whether a string can be a word of a command: without a NUL, and
+// IsWord reports whether a string can be a word of a command: without a NUL, and
 // without U+FFFD, which stands for what is no character, as half of a surrogate pair.
-func isWord(s string) bool {
+func IsWord(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsAny(s, "\x00\uFFFD")
 }
 
-// entryName is a path as people read it.
-func entryName(path []string) string {
-	return "the entry " + shown(strings.Join(path, " › "), 120)
-}
-
-// shown is foreign text of any length as it can be shown.
-func shown(text string, columns int) string {
-	const enough = 2000 // bytes, for shortening takes its time
-	return monitor.Shorten(monitor.Clean(text[:min(len(text), enough)]), columns)
+// serversIn are the servers below a table of a decoded value, where "*" is any name: by
+// their names. path leads to the value.
+func serversIn(value any, path, table []string) []Server {
+	names, _ := value.(map[string]any)
+	var list []Server
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		below := append(slices.Clip(path), name)
+		switch {
+		case len(table) == 0:
+			server := ReadServer(names[name])
+			server.Path = below
+			list = append(list, server)
+		case table[0] == "*" || table[0] == name:
+			list = append(list, serversIn(names[name], below, table[1:])...)
+		}
+	}
+	return list
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lamplighter/monitor/clients"
 )
 
 // TestTOMLSetWords changes the words of a list in all ways.
@@ -58,7 +60,7 @@ func TestTOMLStrings(t *testing.T) {
 		if source, err := d.Source(path); err != nil || source.Args != "["+want+"]" {
 			t.Errorf("%q is written %s (%v), want %s", s, source.Args, err, want)
 		}
-		if got := d.Entries()[0].Args; !slices.Equal(got, []string{s}) {
+		if got := d.Servers()[0].Args; !slices.Equal(got, []string{s}) {
 			t.Errorf("%s is read %q, want %q", want, got, s)
 		}
 	}
@@ -143,7 +145,7 @@ func TestTOMLRefuses(t *testing.T) {
 // Edits that touch, and second ones of an entry, come one after the other.
 func TestTOMLEditsThatTouch(t *testing.T) {
 	const text = `mcp_servers = {a.command = "x", b.args = ["1"], b.command = "y"}`
-	doc, err := Parse(TOML, []byte(text), [][]string{{"mcp_servers"}})
+	doc, err := Parse(clients.TOML, []byte(text), [][]string{{"mcp_servers"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
+
+	"lamplighter/monitor/clients"
 )
 
 // list is a list of strings as it is written: behind the bracket what opens says,
@@ -26,11 +28,13 @@ type item struct{ lead, raw, own, tail string }
 
 // listOf takes the args of a server apart.
 func (d *Document) listOf(s *server) list {
-	text, value := d.text, s.args.value
-	l := list{lead: d.space(s), words: s.entry.Args}
+	it, _ := readSource(d.format, s.now) // it was read before
+	text, args := it.text, it.servers[0].args
+	value := args.value
+	l := list{lead: d.space(s), words: s.says.Args}
 	at := behindComments(text, value.start+1)
 	l.opens = text[value.start+1 : at]
-	for _, raw := range s.args.items {
+	for _, raw := range args.items {
 		it := item{lead: text[at:raw.start], raw: raw.of(text)}
 		at = raw.end
 		next := skipSpace(text, at)
@@ -44,8 +48,12 @@ func (d *Document) listOf(s *server) list {
 		l.items = append(l.items, it)
 	}
 	l.closes = text[at : value.end-1]
-	line := text[strings.LastIndexByte(text[:value.start], '\n')+1:]
-	l.style(d.ending(value.start), line[:skipBlank(line, 0)])
+	begin := s.command.value.start
+	if s.args != nil {
+		begin = s.args.value.start
+	}
+	line := d.text[strings.LastIndexByte(d.text[:begin], '\n')+1:]
+	l.style(d.ending(begin), line[:skipBlank(line, 0)])
 	return l
 }
 
@@ -150,7 +158,7 @@ func placed(old, words []string) []int {
 // skipSpace skips white space and comments in a list.
 func skipSpace(text string, i int) int {
 	for strings.ContainsRune(" \t\r\n/#", rune(text[i])) {
-		i = max(i+1, commentEnd(text, i))
+		i = max(i+1, clients.CommentEnd(text, i))
 	}
 	return i
 }
@@ -168,7 +176,7 @@ func behindComments(text string, i int) int {
 // within a comment that takes its line.
 func endsInComment(text string) bool {
 	for i := 0; i < len(text); i++ {
-		if end := commentEnd(text, i); end == len(text) {
+		if end := clients.CommentEnd(text, i); end == len(text) {
 			return !strings.HasPrefix(text[i:], "/*")
 		} else if end > i {
 			i = end - 1

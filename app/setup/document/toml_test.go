@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lamplighter/monitor/clients"
 )
 
 var codexTables = [][]string{{"mcp_servers"}, {"profiles", "*", "mcp_servers"}}
@@ -39,7 +41,7 @@ b\u0001"""", 'C:\a']
 
 func parsedTOML(t testing.TB, text string, tables [][]string) *Document {
 	t.Helper()
-	d, err := Parse(TOML, []byte(text), tables)
+	d, err := Parse(clients.TOML, []byte(text), tables)
 	if err != nil {
 		t.Fatalf("Parse(%.300q): %v", text, err)
 	}
@@ -47,7 +49,7 @@ func parsedTOML(t testing.TB, text string, tables [][]string) *Document {
 }
 
 // tomlShort is an entry on one line.
-func tomlShort(e Entry) string {
+func tomlShort(e clients.Server) string {
 	parts := []string{strings.Join(e.Path, "/"), e.Command, strings.Join(e.Args, ","), e.Dir, e.URL, e.Odd}
 	if e.Off {
 		parts = append(parts, "off")
@@ -105,7 +107,7 @@ func TestTOMLEntries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := parsedTOML(t, c.text, codexTables)
 			var got []string
-			for _, e := range d.Entries() {
+			for _, e := range d.Servers() {
 				got = append(got, tomlShort(e))
 			}
 			if !slices.Equal(got, c.want) {
@@ -121,7 +123,7 @@ func TestTOMLEntries(t *testing.T) {
 func TestTOMLEntryLines(t *testing.T) {
 	d := parsedTOML(t, "\uFEFF# c\r\n[mcp_servers.a]\r\ncommand='''\r\n\r\nx'''\r\n[mcp_servers]\nb.url='x'\nc = {\ncommand='x'}", codexTables)
 	var lines []int
-	for _, e := range d.Entries() {
+	for _, e := range d.Servers() {
 		lines = append(lines, e.Line)
 	}
 	if !slices.Equal(lines, []int{2, 7, 8}) {
@@ -168,8 +170,8 @@ func TestTOMLSyntaxErrors(t *testing.T) {
 		"control characters in names":       {"\"\\u001b[2J\"=1\n\"\\u001b[2J\"=1\n", 2, 1, "key [2J is already defined"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Parse(TOML, []byte(c.text), codexTables)
-			var wrong *SyntaxError
+			_, err := Parse(clients.TOML, []byte(c.text), codexTables)
+			var wrong *clients.SyntaxError
 			if !errors.As(err, &wrong) {
 				t.Fatalf("error %v, want a SyntaxError", err)
 			}
@@ -198,7 +200,7 @@ func TestTOMLTablesThatAreNone(t *testing.T) {
 		{text: "[[servers]]\n[[mcp_servers]]\n", says: `"servers" is no object or table`},
 		{text: "mcp_servers=1\nservers=1\n", says: `"mcp_servers" is no object or table`},
 	} {
-		d, err := Parse(TOML, []byte(c.text), tables)
+		d, err := Parse(clients.TOML, []byte(c.text), tables)
 		if c.says != "" || err != nil {
 			if err == nil || c.says == "" || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: error %v, want %q", c.text, err, c.says)
@@ -206,7 +208,7 @@ func TestTOMLTablesThatAreNone(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, e := range d.Entries() {
+		for _, e := range d.Servers() {
 			got = append(got, e.Path[len(e.Path)-1])
 		}
 		if !slices.Equal(got, c.want) {
@@ -304,7 +306,7 @@ func TestTOMLSet(t *testing.T) {
 				t.Fatal(err)
 			}
 			var args []string
-			for _, e := range d.Entries() {
+			for _, e := range d.Servers() {
 				if slices.Equal(e.Path, path) {
 					args = e.Args
 				}
@@ -331,7 +333,7 @@ func TestTOMLSet(t *testing.T) {
 func TestTOMLLarge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("[mcp_servers.s]\ncommand='c'\n[many]\n")
-	for i := 0; b.Len() < maxTOML/2; i++ {
+	for i := 0; b.Len() < 128<<10; i++ {
 		fmt.Fprintf(&b, "%d=1\n", i)
 	}
 	d := parsedTOML(t, b.String(), codexTables)
@@ -341,7 +343,7 @@ func TestTOMLLarge(t *testing.T) {
 	if want := strings.Replace(b.String(), "'c'", "\"x\"\nargs=[\"a\"]", 1); string(d.Bytes()) != want {
 		t.Error("Set has changed something else")
 	}
-	if _, err := Parse(TOML, make([]byte, maxTOML+1), codexTables); err == nil || !strings.Contains(err.Error(), "256 KiB") {
+	if _, err := Parse(clients.TOML, make([]byte, 256<<10+1), codexTables); err == nil || !strings.Contains(err.Error(), "256 KiB") {
 		t.Errorf("too large: %v", err)
 	}
 }

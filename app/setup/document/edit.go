@@ -6,13 +6,35 @@ import (
 	"unicode"
 
 	"github.com/tailscale/hujson"
+
+	"lamplighter/monitor/clients"
 )
+
+// edit replaces a part of the text.
+type edit struct {
+	at   span
+	text string
+}
+
+// edits make the command of a server what it is to be.
+func (d *Document) edits(s *server) []edit {
+	list := []edit{{s.command.value, s.now.Command}}
+	switch {
+	case s.args != nil && s.now.HasArgs:
+		list = append(list, edit{s.args.value, s.now.Args})
+	case s.args != nil:
+		list = append(list, d.remove(s.args))
+	case s.now.HasArgs:
+		list = append(list, d.add(s, s.now.Args))
+	}
+	return list
+}
 
 // quote writes a string on one line. In TOML it is a literal one when backslashes
 // would have to be doubled and nothing speaks against it.
 func (d *Document) quote(s string) string {
 	quoted := string(hujson.String(s))
-	if d.format == JSON {
+	if d.format == clients.JSON {
 		return quoted
 	}
 	if strings.Contains(s, `\`) && !strings.Contains(s, "'") && !strings.ContainsFunc(s, unicode.IsControl) {
@@ -24,7 +46,7 @@ func (d *Document) quote(s string) string {
 // space is what an entry has between two things on one line: nothing in the tersest
 // JSON, which has nothing behind a colon.
 func (d *Document) space(s *server) string {
-	if d.format == JSON && d.text[s.command.value.start-1] == ':' {
+	if d.format == clients.JSON && d.text[s.command.value.start-1] == ':' {
 		return ""
 	}
 	return " "
@@ -41,7 +63,7 @@ func (d *Document) add(s *server, args string) edit {
 		end, _ := lineEnd(d.text, c.value.end)
 		return edit{span{end, end}, line + member}
 	}
-	if d.format == JSON {
+	if d.format == clients.JSON {
 		member = `"args":` + d.space(s) + args
 	}
 	if !first {
@@ -117,29 +139,12 @@ func skipBlank(text string, i int) int {
 func skipComments(text string, i int) int {
 	for {
 		i = skipBlank(text, i)
-		end := commentEnd(text, i)
+		end := clients.CommentEnd(text, i)
 		if end == i {
 			return i
 		}
 		i = end
 	}
-}
-
-// commentEnd is where the comment ends that begins at i, the line break behind it not
-// included; i when there is none. Between values no format has the signs of the other.
-func commentEnd(text string, i int) int {
-	rest := text[i:]
-	switch {
-	case strings.HasPrefix(rest, "/*"):
-		if n := strings.Index(rest[2:], "*/"); n >= 0 {
-			return i + 2 + n + 2
-		}
-		return len(text)
-	case strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "#"):
-		end, _ := lineEnd(text, i)
-		return end
-	}
-	return i
 }
 
 func hasComment(text string) bool { return strings.ContainsAny(text, "/#") }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/tailscale/hujson"
 	"pgregory.net/rapid"
+
+	"lamplighter/monitor/clients"
 )
 
 // jsonWriter writes settings as no sane person would. Each comment outside of an
@@ -182,7 +184,7 @@ func TestJSONProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &jsonWriter{t: t}
 		text := w.settings()
-		d, err := Parse(JSON, []byte(text), jsonTestTables())
+		d, err := Parse(clients.JSON, []byte(text), jsonTestTables())
 		if err != nil {
 			// The values of the writer may hold a name twice.
 			if strings.Contains(err.Error(), "a second time") {
@@ -190,7 +192,7 @@ func TestJSONProperties(t *testing.T) {
 			}
 			t.Fatalf("%v\n%q", err, text)
 		}
-		for _, e := range d.Entries() {
+		for _, e := range d.Servers() {
 			if e.Odd != "" || e.Command == "" || e.List {
 				continue
 			}
@@ -233,7 +235,7 @@ type fataler interface {
 func jsonRoundTrip(t fataler, text []byte, path []string, command string, args []string) []byte {
 	t.Helper()
 	parse := func(text []byte) *Document {
-		d, err := Parse(JSON, text, jsonTestTables())
+		d, err := Parse(clients.JSON, text, jsonTestTables())
 		if err != nil {
 			t.Fatalf("%v\n%q", err, text)
 		}
@@ -243,7 +245,7 @@ func jsonRoundTrip(t fataler, text []byte, path []string, command string, args [
 		return d
 	}
 	d := parse(text)
-	before := d.Entries()
+	before := d.Servers()
 	source, err := d.Source(path)
 	if err != nil {
 		t.Fatalf("%v\n%q", err, text)
@@ -259,7 +261,7 @@ func jsonRoundTrip(t fataler, text []byte, path []string, command string, args [
 			want[i].Command, want[i].Args = command, args
 		}
 	}
-	for _, got := range [][]Entry{d.Entries(), again.Entries()} {
+	for _, got := range [][]clients.Server{d.Servers(), again.Servers()} {
 		if len(got) != len(want) {
 			t.Fatalf("%d entries, not %d\n%q\n%q", len(got), len(want), text, after)
 		}
@@ -283,8 +285,12 @@ func jsonRoundTrip(t fataler, text []byte, path []string, command string, args [
 		if got := d.Bytes(); !bytes.Equal(got, text) {
 			t.Fatalf("put back, it is\n%q, not\n%q, after\n%q", got, text, after)
 		}
-		if !reflect.DeepEqual(d.Entries(), before) {
-			t.Fatalf("put back, there are %+v, not %+v\n%q", d.Entries(), before, text)
+		put := d.Servers()
+		for i := range put {
+			put[i].Line = before[i].Line // that of what was parsed
+		}
+		if !reflect.DeepEqual(put, before) {
+			t.Fatalf("put back, there are %+v, not %+v\n%q", d.Servers(), before, text)
 		}
 	}
 	return after
@@ -328,9 +334,9 @@ func FuzzJSON(f *testing.F) {
 		f.Add([]byte(text), "/c", "connect")
 	}
 	f.Fuzz(func(t *testing.T, text []byte, command, word string) {
-		d, err := Parse(JSON, text, jsonTestTables())
+		d, err := Parse(clients.JSON, text, jsonTestTables())
 		if err != nil {
-			if e, ok := err.(*SyntaxError); !ok || e.Line < 1 || e.Column < 1 || e.Text == "" {
+			if e, ok := err.(*clients.SyntaxError); !ok || e.Line < 1 || e.Column < 1 || e.Text == "" {
 				t.Fatalf("%#v", err)
 			}
 			return
@@ -338,7 +344,7 @@ func FuzzJSON(f *testing.F) {
 		if got := d.Bytes(); !bytes.Equal(got, text) {
 			t.Fatalf("%q is %q", text, got)
 		}
-		for _, e := range d.Entries() {
+		for _, e := range d.Servers() {
 			if e.Odd == "" && e.Command != "" && command != "" && jsonHolds(command) && jsonHolds(word) {
 				jsonRoundTrip(t, text, e.Path, command, append([]string{word, "--", e.Command}, e.Args...))
 				jsonRoundTrip(t, text, e.Path, command, nil)
@@ -365,11 +371,11 @@ func FuzzJSONRestore(f *testing.F) {
 		f.Add([]byte(s[0]), s[1], s[2])
 	}
 	f.Fuzz(func(t *testing.T, text []byte, command, args string) {
-		d, err := Parse(JSON, text, jsonTestTables())
+		d, err := Parse(clients.JSON, text, jsonTestTables())
 		if err != nil {
 			return
 		}
-		for _, e := range d.Entries() {
+		for _, e := range d.Servers() {
 			s := Source{Command: command, Args: args, HasArgs: args != ""}
 			before := d.Bytes()
 			if err := d.Restore(e.Path, s); err != nil {
@@ -382,7 +388,7 @@ func FuzzJSONRestore(f *testing.F) {
 			if !reflect.DeepEqual(jsonWithout(t, before, e.Path), jsonWithout(t, after, e.Path)) {
 				t.Fatalf("something else has changed:\n%q\n%q", before, after)
 			}
-			again, err := Parse(JSON, after, jsonTestTables())
+			again, err := Parse(clients.JSON, after, jsonTestTables())
 			if err != nil {
 				t.Fatalf("%v\n%q", err, after)
 			}

@@ -10,20 +10,22 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"lamplighter/monitor/clients"
 )
 
 // checkTOMLRoundTrip sets each server that can be edited to other words, and
 // fails unless that alone changes, and Restore gives back the bytes.
 func checkTOMLRoundTrip(t rapid.TB, text []byte, command string, args []string) {
 	t.Helper()
-	d, err := Parse(TOML, text, codexTables)
+	d, err := Parse(clients.TOML, text, codexTables)
 	if err != nil {
 		return
 	}
 	if !bytes.Equal(d.Bytes(), text) {
 		t.Fatalf("parsed %q, it has become %q", text, d.Bytes())
 	}
-	before := d.Entries()
+	before := d.Servers()
 	for i, e := range before {
 		source, err := d.Source(e.Path)
 		if editable := e.Odd == "" && e.Command != "" && !e.List; editable != (err == nil) {
@@ -37,7 +39,7 @@ func checkTOMLRoundTrip(t rapid.TB, text []byte, command string, args []string) 
 			if err := d.Set(e.Path, command, words); err != nil {
 				t.Fatalf("Set(%q, %q, %q) in %q: %v", e.Path, command, words, text, err)
 			}
-			after := d.Entries()
+			after := d.Servers()
 			if after[i].Command != command || !slices.Equal(after[i].Args, words) {
 				t.Fatalf("Set(%q, %q) of %+v in %q gives %q", command, words, e, text, d.Bytes())
 			}
@@ -154,7 +156,7 @@ func drawTOML(t *rapid.T) string {
 func TestTOMLRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawTOML(t)
-		if _, err := Parse(TOML, []byte(text), codexTables); err != nil {
+		if _, err := Parse(clients.TOML, []byte(text), codexTables); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 		word := rapid.StringOf(rapid.RuneFrom([]rune("ab \"'\\\n\t#],=é\u0085\x1b😀")))
