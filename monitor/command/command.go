@@ -73,12 +73,6 @@ func Parse(exe string, args []string) Command {
 		return read(name, exe, args)
 	}
 	c := Parse("", u.inner)
-	if u.python {
-		c = Command{Program: "python", Runtime: Python, Script: u.inner[0], Args: u.inner[1:]}
-	}
-	if u.module {
-		c.Flag = "-m"
-	}
 	c.Package = cmp.Or(c.Package, u.fetched)
 	c.Through = append([][]string{u.outer}, c.Through...)
 	return c
@@ -132,7 +126,10 @@ func read(name, exe string, args []string) Command {
 	case Python:
 		c.Flag, c.Script, c.Args, ok = pythonScript(args[1:])
 	case Java:
-		c.Flag, c.Script, c.Args, ok = javaMain(args[1:])
+		c.Script, c.Args, ok = script(args[1:], javaValues, "")
+		if before := len(args) - len(c.Args) - 2; ok && args[before] == "-jar" {
+			c.Flag = "-jar"
+		}
 	case Node:
 		c.Script, c.Args, ok = nodeScript(name, args[1:])
 	case Container:

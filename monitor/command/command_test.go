@@ -146,7 +146,6 @@ func TestParse(t *testing.T) {
 		{"", "env|-i|A=b|uvx|serena", "env > uvx > serena from serena |"},
 		{"", "env|A=b", "env | A=b"},
 		{"", "nice|-n|5|ionice|-c|3|nohup|setsid|stdbuf|-oL|x|y", "nice > ionice > nohup > setsid > stdbuf > x | y"},
-		{"", "direnv|exec|/p|serena", "direnv > serena |"},
 		{"", "bash|-lc|cd /w && env A=b uvx --from serena-agent serena start-mcp-server", "bash > env > uvx > serena from serena-agent | start-mcp-server"},
 		{"", "cmd|/c|C:\\a b\\serena.exe|start-mcp-server", "cmd > C:\\a b\\serena.exe | start-mcp-server"},
 		{"", "cmd|/c|cd|x", "cmd | /c cd x"},

@@ -7,14 +7,9 @@ import (
 	"lamplighter/monitor"
 )
 
-// The options of docker, podman, nerdctl and finch, from "docker --help", "docker run
-// --help" and the manual of podman-run. Before the subcommand another one makes the
-// command line unreadable; of run, all that are not here have a value.
+// The options of "docker run", from its --help and the manual of podman-run: all that
+// are not here have a value.
 const (
-	globalBooleans = `-D --debug --tls --tlsverify --remote --syslog --noout --transient-store`
-	globalValues   = `-H -c -l -n --config --context --host --log-level --tlscacert --tlscert --tlskey --connection --url --identity --ssh --root
-		--runroot --storage-driver --storage-opt --cgroup-manager --runtime --events-backend --network-config-dir --namespace --address --tmpdir
-		--volumepath --out --hooks-dir --module --conmon --imagestore`
 	runBooleans = `--disable-content-trust --init --no-healthcheck --oom-kill-disable --privileged
 		--publish-all --quiet --read-only --rm --sig-proxy --use-api-socket --env-host --http-proxy --no-hosts --no-hostname --passwd
 		--read-only-tmpfs --replace --rmi --tls-verify --unsetenv-all`
@@ -83,21 +78,17 @@ func pluginCommand(name string, words []string) []string {
 	return append([]string{name + "-mcp"}, rest...)
 }
 
-// skipGlobal skips the options before the subcommand; nil when one is not known.
+// skipGlobal skips the options before the subcommand; nil when what follows them is
+// nothing that starts a container.
 func skipGlobal(args []string) []string {
-	for i := 0; i < len(args); i++ {
-		name, _, joined := strings.Cut(args[i], "=")
-		switch {
-		case !strings.HasPrefix(name, "-"):
-			return args[i:]
-		case monitor.HasWord(globalBooleans, name):
-		case !monitor.HasWord(globalValues, name):
-			return nil
-		case !joined:
-			i++
-		}
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		return args
 	}
-	return nil
+	at := slices.IndexFunc(args, func(word string) bool { return monitor.HasWord("run exec start container compose mcp", word) })
+	if at < 0 {
+		return nil
+	}
+	return args[at:]
 }
 
 // repository is an image without tag, digest and what everybody leaves out:

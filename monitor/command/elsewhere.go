@@ -21,27 +21,19 @@ type Elsewhere struct {
 func RunsElsewhere(exe string, args []string) (e Elsewhere, ok bool) {
 	name := startedAs(exe, args)
 	switch {
-	case name == "":
-		return Elsewhere{}, false
+	case len(args) < 2:
 	case RuntimeOf(name) == Container:
 		return inContainer(name, args)
-	case len(args) < 2:
-		return Elsewhere{}, false
-	}
-	switch name {
-	case "ssh":
+	case name == "ssh":
 		return Elsewhere{What: "what ssh runs on the other machine", Look: "ps there"}, true
-	case "wsl":
+	case name == "wsl":
 		return Elsewhere{What: "what wsl runs", Look: "wsl ps -e"}, true
-	case "systemd-run":
-		if slices.Contains(args, "--scope") {
-			return Elsewhere{}, false // it becomes what it runs
-		}
-		manager := "systemctl"
+	case name == "systemd-run" && !slices.Contains(args, "--scope"): // with that it becomes what it runs
+		look := "systemctl list-units 'run-*'"
 		if slices.Contains(args, "--user") {
-			manager += " --user"
+			look = "systemctl --user list-units 'run-*'"
 		}
-		return Elsewhere{What: "the unit that systemd-run has made", Look: manager + " list-units 'run-*'"}, true
+		return Elsewhere{What: "the unit that systemd-run has made", Look: look}, true
 	}
 	return Elsewhere{}, false
 }

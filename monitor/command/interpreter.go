@@ -39,23 +39,9 @@ func pythonScript(args []string) (flag, what string, rest []string, ok bool) {
 	return "", "", nil, false
 }
 
+// What java runs is the main class, the module, or the archive behind -jar ("java --help").
 const javaValues = `-cp -classpath --class-path -p --module-path --upgrade-module-path --add-modules --add-exports --add-opens
 	--add-reads --limit-modules --source -d --describe-module`
-
-// javaMain finds the main class, the module, or the archive behind -jar ("java --help").
-func javaMain(args []string) (flag, what string, rest []string, ok bool) {
-	at := nextWord(args, 0, javaValues)
-	for at < len(args) && strings.HasPrefix(args[at], "@") { // a file with options
-		at = nextWord(args, at+1, javaValues)
-	}
-	if at >= len(args) {
-		return "", "", nil, false
-	}
-	if at > 0 && args[at-1] == "-jar" {
-		flag = "-jar"
-	}
-	return flag, args[at], args[at+1:], true
-}
 
 // nodeScript finds the script that node, bun or deno runs. For the latter two a
 // name without a dot or a slash is a subcommand, or a task of the project, which they

@@ -22,9 +22,7 @@ var launchers = []struct{ names, verbs, values string }{
 	{"pipx", "run", pythonToolValues},
 	{"poetry", "run", "--directory --project -C -P"},
 	{"op doppler", "run", "--config --env-file --account"},
-	{"pixi mise fnm", "exec x", "-C --env-file --log-level"},
-	{"volta", "run", ""},
-	{"direnv", "exec", ""},
+	{"mise fnm", "exec x", "-C --env-file --log-level"},
 	{"nohup setsid", "", ""},
 	{"env", "", "-u --unset -C --chdir -S --split-string"},
 	{"nice", "", "-n --adjustment"},
@@ -52,8 +50,6 @@ type unwrapped struct {
 	outer   []string // the launcher's own words
 	inner   []string // the command that it runs; empty when the program runs none
 	fetched string   // the package from which that comes; "" for what is installed, or lies in a project
-	python  bool     // inner[0] is a script for Python
-	module  bool     // or a module
 }
 
 func unwrap(name string, words []string) unwrapped {
@@ -114,7 +110,7 @@ func findCommand(name string, words []string) (u unwrapped) {
 		for at < len(words) && isAssignment(words[at]) {
 			at++
 		}
-	case "timeout", "direnv": // how long, and where
+	case "timeout": // how long
 		at++
 	}
 	if at >= len(words) || words[at] == "" || words[at][0] == '-' {
@@ -126,10 +122,15 @@ func findCommand(name string, words []string) (u unwrapped) {
 	case nodeToolValues:
 		u.fetched = cmp.Or(lastValue(options, "-p", "--package"), u.inner[0])
 	case pythonToolValues:
-		u.module = name == "uv" && verb == "run" && (slices.Contains(options, "-m") || slices.Contains(options, "--module"))
-		u.python = u.module || verb == "run" && (strings.HasSuffix(u.inner[0], ".py") ||
-			slices.ContainsFunc(options, func(o string) bool { return monitor.HasWord("-s --script --gui-script --path", o) }))
-		if !u.python && (name != "uv" || verb != "run") {
+		has := func(names string) bool {
+			return slices.ContainsFunc(options, func(option string) bool { return monitor.HasWord(names, option) })
+		}
+		switch {
+		case verb == "run" && name == "uv" && has("-m --module"):
+			u.inner = append([]string{"python", "-m"}, u.inner...)
+		case verb == "run" && (strings.HasSuffix(u.inner[0], ".py") || has("-s --script --gui-script --path")):
+			u.inner = append([]string{"python"}, u.inner...)
+		case verb != "run" || name != "uv":
 			u.fetched = cmp.Or(lastValue(options, "--from", "--spec"), u.inner[0])
 		}
 	}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"slices"
-	"strings"
 
 	"lamplighter/monitor"
 )
@@ -53,31 +52,23 @@ func IsShim(exe string, args []string) bool {
 
 // connectValues are the options of connect that may have their value in the next
 // word. Source: app/connect/connect_options.go.
-var connectValues = []string{"--socket", "--flag", "--web-dashboard-global-port", "--idle-shutdown-minutes"}
+const connectValues = "--socket --flag --web-dashboard-global-port --idle-shutdown-minutes"
 
 // Connect divides what follows "lamplighter-connect connect" into its options,
 // each with its value behind "=" or as the next word, and the command of the
 // server: that begins with the first word that is no option, or behind "--", which
 // some clients take away.
 func Connect(words []string) (options, command []string) {
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		switch {
-		case word == "--":
-			return words[:i], withProgram(words[i+1:])
-		case !strings.HasPrefix(word, "-"):
-			return words[:i], withProgram(words[i:])
-		case ConnectTakesValue(word):
-			if i+1 < len(words) && words[i+1] != "--" {
-				i++
-			}
-		}
+	at := min(nextWord(words, 0, connectValues), len(words))
+	options = words[:at]
+	if at > 0 && words[at-1] == "--" {
+		options = words[:at-1]
 	}
-	return words, nil
+	return options, withProgram(words[at:])
 }
 
 // ConnectTakesValue reports whether an option of connect has its value in the next word.
-func ConnectTakesValue(option string) bool { return slices.Contains(connectValues, option) }
+func ConnectTakesValue(option string) bool { return monitor.HasWord(connectValues, option) }
 
 func withProgram(command []string) []string {
 	if len(command) == 0 || command[0] == "" {

@@ -23,21 +23,24 @@ func shellCommand(shell Trait, words []string) []string {
 		}
 		return inner // each of its words as it is, be there a space in it
 	}
-	for i, word := range words[1:] {
-		switch {
-		case !strings.HasPrefix(word, "-"): // a file
-			return nil
-		case strings.HasPrefix(word, "--"):
-		case strings.Contains(word, "s"): // reads its standard input
-			return nil
-		case strings.Contains(word, "c"):
-			if i+2 >= len(words) {
-				return nil
-			}
-			return onlyCommand(shell, words[i+2])
-		}
+	at := nextWord(words, 1, "")
+	if at >= len(words) {
+		return nil
 	}
-	return nil
+	hasLine := false
+	for _, option := range words[1:at] {
+		if strings.HasPrefix(option, "--") {
+			continue
+		}
+		if strings.Contains(option, "s") { // reads its standard input
+			return nil
+		}
+		hasLine = hasLine || strings.Contains(option, "c")
+	}
+	if !hasLine { // a file
+		return nil
+	}
+	return onlyCommand(shell, words[at])
 }
 
 // WithoutShell leaves out "cmd /c", with which many configurations of Windows
@@ -108,62 +111,53 @@ var keywords = []string{"for", "while", "until", "if", "case", "select", "functi
 // command and anything else that is not plainly one command after the other.
 func commands(shell Trait, line string) (list [][]string) {
 	var words []string
-	var word strings.Builder
-	inWord, quote := false, byte(0)
-	endWord := func() {
+	word, inWord, quote := "", false, byte(0)
+	end := func(command bool) {
 		if inWord {
-			words = append(words, word.String())
+			words = append(words, word)
 		}
-		word.Reset()
-		inWord = false
-	}
-	endCommand := func() {
-		if endWord(); len(words) > 0 {
-			list = append(list, words)
+		word, inWord = "", false
+		if command && len(words) > 0 {
+			list, words = append(list, words), nil
 		}
-		words = nil
 	}
 	for i := 0; i < len(line); i++ { // all that separates is ASCII
 		c, next := line[i], byte(0)
 		if i+1 < len(line) {
 			next = line[i+1]
 		}
+		redirects := strings.HasSuffix(line[:i], ">")
 		switch {
+		case c == '\\' && shell == posix && next == 0:
+			return nil
 		case c == '\\' && shell == posix && quote != '\'':
-			if next == 0 {
-				return nil
-			}
 			if i++; next != '\n' {
-				word.WriteByte(next)
-				inWord = true
+				word, inWord = word+line[i:i+1], true
 			}
 		case quote == '"' && shell == posix && (c == '`' || c == '$' && next == '('):
 			return nil
 		case c == quote:
 			quote = 0
-		case quote != 0:
-			word.WriteByte(c)
+		case quote != 0, c == '&' && redirects:
+			word, inWord = word+line[i:i+1], true
+		case c == '"', c == '\'' && shell == posix:
+			quote, inWord = c, true
 		case c == '&' && next == '>':
 			return nil
-		case c == '"', c == '\'' && shell != cmdExe:
-			quote, inWord = c, true
 		case c == '&' && next == '&', c == '|' && next == '|':
 			i++
-			endCommand()
-		case c == '&' && i > 0 && line[i-1] == '>': // a redirection
-			word.WriteByte(c)
-		case c == '&' && shell == cmdExe, c == ';' && shell != cmdExe, c == '\n':
-			endCommand()
+			end(true)
+		case c == '\n', c == ';' && shell == posix, c == '&' && shell == cmdExe:
+			end(true)
+		case c == ' ', c == '\t', c == '\r':
+			end(false)
 		case strings.IndexByte("&|()<`", c) >= 0, c == '#' && !inWord:
 			return nil
-		case c == ' ', c == '\t', c == '\r':
-			endWord()
 		default:
-			word.WriteByte(c)
-			inWord = true
+			word, inWord = word+line[i:i+1], true
 		}
 	}
-	endCommand()
+	end(true)
 	if quote != 0 || slices.ContainsFunc(list, func(words []string) bool { return slices.Contains(keywords, strings.ToLower(words[0])) }) {
 		return nil
 	}

@@ -115,16 +115,16 @@ const guardedBeginnings = `gnome- gsd- plasma kwin kde org_kde_ org.kde. org.gno
 // Is reports whether a program has one of these traits; name is as
 // monitor.ProgramName gives it.
 func Is(name string, traits Trait) bool {
-	return isListed(name, traits) || traits&Guarded != 0 && isOfSuite(name)
+	return traitsOf(name)&traits != 0 || traits&Guarded != 0 && isOfSuite(name)
 }
 
-func isListed(name string, traits Trait) bool {
+func traitsOf(name string) Trait {
 	for i := range programs {
-		if programs[i].traits&traits != 0 && monitor.HasWord(programs[i].names, name) {
-			return true
+		if monitor.HasWord(programs[i].names, name) {
+			return programs[i].traits
 		}
 	}
-	return false
+	return 0
 }
 
 func isOfSuite(name string) bool {
@@ -156,20 +156,10 @@ func RuntimeOf(name string) Trait {
 	if IsPython(name) {
 		return Python
 	}
-	return listedAs(name, Node, Java, Container)
+	return traitsOf(name) & (Node | Java | Container)
 }
 
-// listedAs returns which of these traits a program has; 0 for none.
-func listedAs(name string, traits ...Trait) Trait {
-	for _, trait := range traits {
-		if isListed(name, trait) {
-			return trait
-		}
-	}
-	return 0
-}
-
-func shellNamed(name string) Trait { return listedAs(name, posix, cmdExe) }
+func shellNamed(name string) Trait { return traitsOf(name) & (posix | cmdExe) }
 
 // IsPython reports whether a name is that of an interpreter of Python, such as
 // python3, python3.13t, pythonw, pypy3 and py.
@@ -199,7 +189,7 @@ func IsUserApp(exe, name string, sparesBrowsers bool) bool {
 	for _, path := range []string{exe, name} {
 		program := monitor.ProgramName(path)
 		stem, _, _ := strings.Cut(program, ".")
-		if isListed(program, traits) || isListed(stem, traits) {
+		if (traitsOf(program)|traitsOf(stem))&traits != 0 {
 			return true
 		}
 	}
