@@ -21,7 +21,7 @@ import (
 func ByEntry(chain []process.Info, entries []clients.Entry, client string) (found clients.Entry, ok bool) {
 	best, either := clients.NoFit, ""
 	for _, e := range entries {
-		if !e.For(client) || !tells(e) {
+		if !e.For(client) || !tellsEnough(e) {
 			continue
 		}
 		fit := clients.NoFit
@@ -53,10 +53,10 @@ func rank(e clients.Entry) int {
 	return 1 + len(e.Dir)
 }
 
-// tells reports whether what an entry says is enough to know a process by, with the
+// tellsEnough reports whether what an entry says is enough to know a process by, with the
 // guard of a rule: a program that is no interpreter, shell or launcher, or a literal
 // script or package of at least leastStem characters.
-func tells(e clients.Entry) bool {
+func tellsEnough(e clients.Entry) bool {
 	c := command.Parse("", append([]string{e.Command}, e.Args...))
 	what, program := cmp.Or(c.Package, c.Script), monitor.ProgramName(c.Program)
 	switch {
@@ -115,27 +115,24 @@ func For(exe string, args []string) (Rule, error) {
 		return strings.Join(parts[max(0, len(parts)-2):], "/")
 	}
 	r := Rule{Name: "for now", Program: lastTwo(c.Program)}
-	if len(c.Args) > 0 && isWord(c.Args[0]) {
+	switch {
+	case c.Program == "":
+		return Rule{}, &FieldError{"", "nobody can tell what it runs"}
+	case c.Runtime == command.Container:
+		r.Arguments = []string{c.Package}
+	case c.Flag == "-m":
+		r.Arguments = []string{c.Flag, c.Script}
+	case c.Flag != "":
+		r.Arguments = []string{c.Flag, lastTwo(c.Script)}
+	case c.Runtime != 0:
+		r.Arguments = []string{lastTwo(c.Script)}
+	case len(c.Args) > 0 && isWord(c.Args[0]):
 		r.Arguments = c.Args[:1]
 	}
 	for name, runtime := range families {
-		if runtime != c.Runtime {
-			continue
+		if runtime == c.Runtime {
+			r.Program = name
 		}
-		what := lastTwo(c.Script)
-		switch {
-		case runtime == command.Container:
-			what = c.Package
-		case c.Flag == "-m":
-			what = c.Script
-		}
-		r.Program, r.Arguments = name, []string{what}
-		if c.Flag != "" {
-			r.Arguments = []string{c.Flag, what}
-		}
-	}
-	if c.Program == "" {
-		return Rule{}, &FieldError{"", "nobody can tell what it runs"}
 	}
 	for _, word := range append([]string{r.Program}, r.Arguments...) {
 		if strings.ContainsAny(word, "*?[\\") {

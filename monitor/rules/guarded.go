@@ -73,12 +73,8 @@ func isLanguageServer(name string) bool {
 	if strings.Contains(name, "mcp") {
 		return false
 	}
-	for _, ending := range []string{"language-server", "languageserver", "langserver", "-lsp"} {
-		if strings.HasSuffix(name, ending) {
-			return true
-		}
-	}
-	return false
+	endings := []string{"language-server", "languageserver", "langserver", "-lsp"}
+	return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
 // javaSuites are the beginnings of names of classes and archives that are never

@@ -2,47 +2,31 @@ package rules
 
 import (
 	"path"
-	"slices"
 	"strings"
 )
 
-// glob is one part of a pattern, in lower case.
-type glob struct {
-	text string
-	wild bool // text has wildcards
-}
+// pattern is what stands between the slashes, in lower case. That of an absolute path
+// starts with an empty part. A part may have wildcards; both kinds of separator count,
+// so a backslash does not quote one; [*] does.
+type pattern []string
 
-// pattern is what stands between the slashes. That of an absolute path starts
-// with an empty part.
-type pattern []glob
-
-// parsePattern reads what a rule says. Both kinds of separator count, so a
-// backslash does not quote a wildcard; [*] does.
-func parsePattern(s string) pattern {
-	parts := splitPath(s)
-	p := make(pattern, len(parts))
-	for i, part := range parts {
-		p[i] = glob{part, strings.ContainsAny(part, "*?[")}
-	}
-	return p
-}
-
-// programPattern is parsePattern for an executable, whose ending does not count.
+// programPattern is the pattern of an executable, whose ending does not count.
 func programPattern(s string) pattern {
-	p := parsePattern(s)
-	p[len(p)-1].text = strings.TrimSuffix(p.last().text, ".exe")
+	p := splitPath(s)
+	p[len(p)-1] = strings.TrimSuffix(p[len(p)-1], ".exe")
 	return p
 }
 
-func (p pattern) last() glob { return p[len(p)-1] }
+func (p pattern) last() string { return p[len(p)-1] }
 
-func (p pattern) isWild() bool { return slices.ContainsFunc(p, func(g glob) bool { return g.wild }) }
+func isWild(part string) bool { return strings.ContainsAny(part, "*?[") }
 
-func (g glob) match(s string) bool {
-	if !g.wild {
-		return g.text == s
+// matches compares a part of a pattern with one of a path.
+func matches(part, s string) bool {
+	if !isWild(part) {
+		return part == s
 	}
-	ok, err := path.Match(g.text, s)
+	ok, err := path.Match(part, s)
 	return ok && err == nil
 }
 
@@ -51,13 +35,12 @@ func (p pattern) matchParts(parts []string) bool {
 	if len(p) != len(parts) {
 		return false
 	}
-	for i := range p[:len(p)-1] {
-		if !p[i].match(parts[i]) {
+	for i, part := range p {
+		if !matches(part, parts[i]) && (i < len(p)-1 || !matches(part, trimEnding(parts[i]))) {
 			return false
 		}
 	}
-	last := parts[len(parts)-1]
-	return p.last().match(last) || p.last().match(trimEnding(last))
+	return true
 }
 
 // matchEnd compares a pattern with the end of a path.

@@ -118,22 +118,21 @@ func (r Rule) checkDisabled() error {
 	}
 	var names []string
 	for _, b := range builtin() {
-		if strings.EqualFold(b.Name, r.Name) {
-			return nil
-		}
-		if !slices.Contains(names, b.Name) {
-			names = append(names, b.Name)
-		}
+		names = append(names, b.Name)
 	}
-	return wrong("name", "no built-in rule has this name, so there is nothing to disable; there are %s", strings.Join(names, ", "))
+	if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, r.Name) }) {
+		return nil
+	}
+	slices.Sort(names)
+	return wrong("name", "no built-in rule has this name, so there is nothing to disable; there are %s", strings.Join(slices.Compact(names), ", "))
 }
 
 func valid(s string) bool {
 	if len(s) > maxPattern || !utf8.ValidString(s) {
 		return false
 	}
-	for _, part := range parsePattern(s) {
-		if _, err := path.Match(part.text, ""); err != nil {
+	for _, part := range splitPath(s) {
+		if _, err := path.Match(part, ""); err != nil {
 			return false
 		}
 	}

@@ -60,10 +60,10 @@ func compile(r Rule) compiled {
 	if c.runtime != 0 {
 		var what string
 		c.flag, what, rest = whatOf(c.runtime, r.Arguments)
-		c.what = parsePattern(what)
+		c.what = splitPath(what)
 	}
 	for _, a := range rest {
-		c.arguments = append(c.arguments, parsePattern(a))
+		c.arguments = append(c.arguments, splitPath(a))
 	}
 	return c
 }
@@ -87,35 +87,39 @@ func whatOf(runtime command.Trait, arguments []string) (flag, what string, rest 
 // mentions a server in its arguments, nor, whatever a rule says, an editor, a
 // shell, a browser, a test runner, an assistant, a launcher or our own shim.
 func (s *Set) Match(exe string, args []string) (name string, ok bool) {
-	c, ok := read(exe, args)
-	if !ok || s == nil {
+	r, c := s.find(exe, args)
+	if r == nil || r.hidden || c.guarded() {
 		return "", false
 	}
-	i := slices.IndexFunc(s.rules, func(r compiled) bool { return r.match(&c) })
-	if i < 0 || s.rules[i].hidden || c.guarded() {
-		return "", false
-	}
-	return s.rules[i].name, true
+	return r.name, true
 }
 
 // Hides reports whether a rule says of a process that it is no server.
 func (s *Set) Hides(exe string, args []string) bool {
+	r, _ := s.find(exe, args)
+	return r != nil && r.hidden
+}
+
+// find is the first rule that fits what a process runs, nil for none.
+func (s *Set) find(exe string, args []string) (*compiled, *subject) {
 	c, ok := read(exe, args)
 	if !ok || s == nil {
-		return false
+		return nil, nil
 	}
-	return slices.ContainsFunc(s.rules, func(r compiled) bool { return r.hidden && r.match(&c) })
+	for i := range s.rules {
+		if s.rules[i].match(&c) {
+			return &s.rules[i], &c
+		}
+	}
+	return nil, nil
 }
 
 func (r *compiled) match(s *subject) bool {
-	if r.runtime != s.Runtime || r.flag != s.Flag || r.runtime == 0 && !r.what.last().match(s.name) {
+	if r.runtime != s.Runtime || r.flag != s.Flag || r.runtime == 0 && !matches(r.what.last(), s.name) {
 		return false
 	}
-	matches := r.what.matchEnd
-	if r.runtime == command.Container {
-		matches = r.what.matchParts
-	}
-	if !matches(s.what) || !tellsAt(r.what, s.what) {
+	isImage := r.runtime == command.Container
+	if !r.what.matchEnd(s.what) || isImage && len(r.what) != len(s.what) || !tellsAt(r.what, s.what) {
 		return false
 	}
 	rest, ok := inOrder(r.arguments, s.Args)
@@ -125,7 +129,7 @@ func (r *compiled) match(s *subject) bool {
 // tellsAt reports whether what a pattern with wildcards has matched tells the server
 // by itself, as the pattern does: alpin* may be alpine.
 func tellsAt(p pattern, parts []string) bool {
-	return !p.isWild() || slices.ContainsFunc(parts[len(parts)-len(p):], func(part string) bool { return glob{text: part}.tells() })
+	return !slices.ContainsFunc(p, isWild) || slices.ContainsFunc(parts[len(parts)-len(p):], tells)
 }
 
 // inOrder finds the patterns in args, from the beginning and in order. Between
