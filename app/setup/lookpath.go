@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -46,77 +45,53 @@ func (f finder) dirs() []string {
 	return dirs
 }
 
-// installed are the directories where installers put programs. Sources: the
-// documentation of uv (storage), pipx (installation), npm (directories), pnpm, Yarn,
-// Bun, Volta, nvm, pyenv, mise, asdf, Homebrew, Scoop, WinGet. The versions of
-// Python and the environments of tools are app/launch's, which starts servers.
+// The directories where installers put programs: below a variable of the environment,
+// the home ("~") or the root; "*" is any version. Which version of nvm's is the current
+// one a shell chooses; any will do to say that a program is there.
+//
+// Sources: the documentation of uv (storage), pipx (installation), npm (directories),
+// pnpm, Yarn, Bun, Volta, nvm, pyenv, mise, asdf, Homebrew, Scoop, WinGet. The versions
+// of Python and the environments of tools are app/launch's, which starts servers.
+const (
+	installedEverywhere = ` $UV_TOOL_BIN_DIR $XDG_BIN_HOME $PIPX_BIN_DIR $PNPM_HOME ~/.local/bin ~/.cargo/bin ~/.bun/bin ~/.deno/bin `
+	installedOnWindows  = ` $NPM_CONFIG_PREFIX $APPDATA/npm $PROGRAMFILES/nodejs $LOCALAPPDATA/Programs/nodejs $LOCALAPPDATA/Programs/uv
+		$LOCALAPPDATA/pnpm $LOCALAPPDATA/Volta/bin $LOCALAPPDATA/Microsoft/WinGet/Links $LOCALAPPDATA/Programs/Python/Launcher
+		$SCOOP/shims ~/scoop/shims $PROGRAMDATA/chocolatey/bin $SYSTEMROOT/System32 $SYSTEMROOT `
+	installedOnUnix = ` $NPM_CONFIG_PREFIX/bin ~/.npm-global/bin ~/.volta/bin ~/.yarn/bin ~/.pyenv/shims ~/.asdf/shims
+		~/.local/share/mise/shims ~/.nix-profile/bin $NVM_DIR/versions/node/*/bin ~/.nvm/versions/node/*/bin $HOMEBREW_PREFIX/bin `
+	installedOnMacOS = ` /opt/homebrew/bin /opt/local/bin ~/Library/pnpm `
+	installedOnLinux = ` /home/linuxbrew/.linuxbrew/bin ~/.linuxbrew/bin ~/.local/share/pnpm /snap/bin /run/current-system/sw/bin `
+	ofUnix           = ` /usr/local/bin /usr/bin /bin /usr/sbin /sbin `
+)
+
+// installed are the directories where installers put programs on this system.
 func (f finder) installed() []string {
+	places := installedEverywhere + installedOnUnix + installedOnLinux + ofUnix
+	switch f.goos {
+	case "windows":
+		places = installedEverywhere + installedOnWindows
+	case "darwin":
+		places = installedEverywhere + installedOnUnix + installedOnMacOS + ofUnix
+	}
 	var dirs []string
-	below := func(base string, rest ...string) {
-		if filepath.IsAbs(base) {
-			dirs = append(dirs, filepath.Join(append([]string{base}, rest...)...))
+	for place := range strings.FieldsSeq(places) {
+		base, rest, _ := strings.Cut(place, "/")
+		switch {
+		case base == "":
+			base = "/"
+		case base == "~":
+			base = f.home
+		default:
+			base = f.getenv(strings.TrimPrefix(base, "$"))
 		}
-	}
-	for _, name := range []string{"UV_TOOL_BIN_DIR", "XDG_BIN_HOME", "PIPX_BIN_DIR", "PNPM_HOME"} {
-		below(f.getenv(name))
-	}
-	below(f.home, ".local", "bin")
-	below(f.home, ".cargo", "bin")
-	below(f.home, ".bun", "bin")
-	below(f.home, ".deno", "bin")
-	if f.goos == "windows" {
-		local, roaming := f.getenv("LOCALAPPDATA"), f.getenv("APPDATA")
-		below(f.getenv("NPM_CONFIG_PREFIX"))
-		below(roaming, "npm")
-		below(f.getenv("PROGRAMFILES"), "nodejs")
-		below(local, "Programs", "nodejs")
-		below(local, "Programs", "uv")
-		below(local, "pnpm")
-		below(local, "Volta", "bin")
-		below(local, "Microsoft", "WinGet", "Links")
-		below(local, "Programs", "Python", "Launcher")
-		if scoop := f.getenv("SCOOP"); scoop != "" {
-			below(scoop, "shims")
+		if !filepath.IsAbs(base) {
+			continue
 		}
-		below(f.home, "scoop", "shims")
-		below(f.getenv("PROGRAMDATA"), "chocolatey", "bin")
-		below(f.getenv("SYSTEMROOT"), "System32")
-		below(f.getenv("SYSTEMROOT"))
-		return dirs
-	}
-	below(f.getenv("NPM_CONFIG_PREFIX"), "bin")
-	below(f.home, ".npm-global", "bin")
-	below(f.home, ".volta", "bin")
-	below(f.home, ".yarn", "bin")
-	below(f.home, ".pyenv", "shims")
-	below(f.home, ".asdf", "shims")
-	below(f.home, ".local", "share", "mise", "shims")
-	below(f.home, ".nix-profile", "bin")
-	// The current version of nvm is chosen by a shell; any will do to say that a
-	// program is there.
-	nvm := f.getenv("NVM_DIR")
-	if nvm == "" {
-		nvm = filepath.Join(f.home, ".nvm")
-	}
-	if versions, err := os.ReadDir(filepath.Join(nvm, "versions", "node")); err == nil {
-		for _, v := range versions {
-			below(nvm, "versions", "node", v.Name(), "bin")
+		found := []string{filepath.Join(base, rest)}
+		if strings.Contains(rest, "*") {
+			found, _ = filepath.Glob(found[0]) // what cannot be listed has none
 		}
-	}
-	below(f.getenv("HOMEBREW_PREFIX"), "bin")
-	if f.goos == "darwin" {
-		below("/opt/homebrew/bin")
-		below("/opt/local/bin")
-		below(f.home, "Library", "pnpm")
-	} else {
-		below("/home/linuxbrew/.linuxbrew/bin")
-		below(f.home, ".linuxbrew", "bin")
-		below(f.home, ".local", "share", "pnpm")
-		below("/snap/bin")
-		below("/run/current-system/sw/bin")
-	}
-	for _, dir := range []string{"/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"} {
-		below(dir)
+		dirs = append(dirs, found...)
 	}
 	return dirs
 }

@@ -2,8 +2,6 @@ package clients
 
 import (
 	"cmp"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,18 +28,14 @@ type Entry struct {
 // ten times as much memory.
 const maxSettings = 8 << 20
 
-// readFile is what a file holds, nil when that cannot be told. Nothing but a file is
-// opened: a pipe would never answer.
+// readFile is what a file holds, behind links, nil when that cannot be told. Nothing but
+// a file is opened: a pipe would never answer.
 func readFile(path string) []byte {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
-		return nil
-	}
-	file, err := statefile.OpenShared(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil
 	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxSettings))
+	text, err := statefile.Read(target, maxSettings)
 	if err != nil {
 		return nil
 	}
