@@ -68,37 +68,6 @@ func (r Rule) Key() string { return strings.ToLower(r.Name) }
 // Check tells what is wrong with a rule, nil when it can be used. The error is
 // a *FieldError. That names are unique is for the owner of the list to check.
 func (r Rule) Check() error {
-	if err := r.checkName(); err != nil {
-		return err
-	}
-	if r.Disabled {
-		return r.checkDisabled()
-	}
-	if r.Program == "" {
-		return &FieldError{"", "has no program; add program: and the executable that runs, such as node"}
-	}
-	if len(r.Arguments) > maxArguments {
-		return wrong("arguments", "has more than %d entries; the first few are enough to tell a server", maxArguments)
-	}
-	for _, a := range r.Arguments {
-		switch {
-		case a == "":
-			return wrong("arguments", "has an empty entry; remove it")
-		case !valid(a):
-			return wrong("arguments", "holds %q, which is too long or has a [ without its ]; write [[] for the character itself", monitor.Shorten(monitor.Clean(a), maxName))
-		}
-	}
-	if !valid(r.Program) {
-		return wrong("program", "is too long or has a [ without its ]; write [[] for the character itself")
-	}
-	return r.checkMeaning()
-}
-
-func wrong(field, format string, args ...any) *FieldError {
-	return &FieldError{field, field + ": " + fmt.Sprintf(format, args...)}
-}
-
-func (r Rule) checkName() error {
 	switch {
 	case r.Name == "":
 		return &FieldError{"", "has no name; add name: and what to call the server"}
@@ -108,8 +77,26 @@ func (r Rule) checkName() error {
 		return wrong("name", "is longer than %d columns; shorten it", maxName)
 	case strings.EqualFold(r.Name, monitor.KindSerena):
 		return wrong("name", "Serena is recognised without a rule; take another name")
+	case r.Disabled:
+		return r.checkDisabled()
+	case r.Program == "":
+		return &FieldError{"", "has no program; add program: and the executable that runs, such as node"}
+	case !valid(r.Program):
+		return wrong("program", "is too long or has a [ without its ]; write [[] for the character itself")
+	case len(r.Arguments) > maxArguments:
+		return wrong("arguments", "has more than %d entries; the first few are enough to tell a server", maxArguments)
+	case slices.Contains(r.Arguments, ""):
+		return wrong("arguments", "has an empty entry; remove it")
 	}
-	return nil
+	if i := slices.IndexFunc(r.Arguments, func(a string) bool { return !valid(a) }); i >= 0 {
+		shown := monitor.Shorten(monitor.Clean(r.Arguments[i]), maxName)
+		return wrong("arguments", "holds %q, which is too long or has a [ without its ]; write [[] for the character itself", shown)
+	}
+	return r.checkMeaning()
+}
+
+func wrong(field, format string, args ...any) *FieldError {
+	return &FieldError{field, field + ": " + fmt.Sprintf(format, args...)}
 }
 
 func (r Rule) checkDisabled() error {
