@@ -68,13 +68,13 @@ func Parse(exe string, args []string) Command {
 	if name == "" {
 		return Command{}
 	}
-	u := unwrap(name, args)
-	if len(u.inner) == 0 {
+	outer, inner, fetched := unwrap(name, args)
+	if len(inner) == 0 {
 		return read(name, exe, args)
 	}
-	c := Parse("", u.inner)
-	c.Package = cmp.Or(c.Package, u.fetched)
-	c.Through = append([][]string{u.outer}, c.Through...)
+	c := Parse("", inner)
+	c.Package = cmp.Or(c.Package, fetched)
+	c.Through = append([][]string{outer}, c.Through...)
 	return c
 }
 

@@ -8,17 +8,20 @@ import (
 	"lamplighter/monitor"
 )
 
+type launcher struct{ names, verbs, values string }
+
 // launchers are the programs that run the one command behind their own options.
 // verbs are the subcommands that do so; without them the program does nothing else.
 // values are the options whose value may be a word of its own: the value of one that
 // is missing is taken for the command.
-var launchers = []struct{ names, verbs, values string }{
+var launchers = []launcher{
 	{"npx npx-cli pnpx pnx bunx", "", nodeToolValues},
 	{"npm npm-cli", "exec x", nodeToolValues},
 	{"pnpm pn yarn yarnpkg", "dlx exec", nodeToolValues},
 	{"bun deno", "x", nodeToolValues},
 	{"uvx", "", pythonToolValues},
-	{"uv", "tool-run tool-uvx run", pythonToolValues},
+	{"uv", "run tool", pythonToolValues},
+	{"uv/tool", "run uvx", pythonToolValues}, // what stands behind tool
 	{"pipx", "run", pythonToolValues},
 	{"poetry", "run", "--directory --project -C -P"},
 	{"op doppler", "run", "--config --env-file --account"},
@@ -45,62 +48,53 @@ const (
 		--upgrade-package --with --with-editable --with-requirements -C -P -b -c -f -i -p -w`
 )
 
-// unwrapped is a command line without its outermost launcher.
-type unwrapped struct {
-	outer   []string // the launcher's own words
-	inner   []string // the command that it runs; empty when the program runs none
-	fetched string   // the package from which that comes; "" for what is installed, or lies in a project
-}
-
-func unwrap(name string, words []string) unwrapped {
-	if shell := shellNamed(name); shell != 0 {
-		return unwrapped{outer: words, inner: shellCommand(shell, words)}
-	}
-	if name == connectProgram {
-		command := keptCommand(words)
-		return unwrapped{outer: words[:len(words)-len(command)], inner: command}
-	}
-	switch RuntimeOf(name) {
-	case Container:
-		return unwrapped{outer: words, inner: pluginCommand(name, words)}
-	case Python, Node:
+// unwrap takes the outermost launcher off a command line: outer are its own words, inner
+// is the command that it runs, empty when the program runs none, and fetched the package
+// from which that comes, "" for what is installed, or lies in a project.
+func unwrap(name string, words []string) (outer, inner []string, fetched string) {
+	switch {
+	case shellNamed(name) != 0:
+		return words, shellCommand(shellNamed(name), words), ""
+	case name == connectProgram:
+		inner = keptCommand(words)
+		return words[:len(words)-len(inner)], inner, ""
+	case RuntimeOf(name) == Container:
+		return words, pluginCommand(name, words), ""
+	case RuntimeOf(name)&(Python|Node) != 0 && name != "bun" && name != "deno":
 		// Such as node npx-cli.js, python -m pipx.
-		c := read(name, "", words)
-		if before := len(words) - len(c.Args) - 1; c.Script != "" && name != "bun" && name != "deno" {
-			u := findCommand(monitor.ProgramName(c.Script), words[before:])
-			u.outer = words[:before+len(u.outer)]
-			return u
+		if c := read(name, "", words); c.Script != "" {
+			return findBehind(len(words)-len(c.Args)-1, monitor.ProgramName(c.Script), words)
 		}
 	}
 	return findCommand(name, words)
 }
 
+// findBehind is findCommand for a launcher that stands at a place in the words.
+func findBehind(at int, name string, words []string) (outer, inner []string, fetched string) {
+	outer, inner, fetched = findCommand(name, words[at:])
+	return words[:at+len(outer)], inner, fetched
+}
+
 // findCommand finds the command of one of the launchers.
-func findCommand(name string, words []string) (u unwrapped) {
+func findCommand(name string, words []string) (outer, inner []string, fetched string) {
 	if strings.HasPrefix(name, "yarn-") { // a release in the project's own directory
 		name = "yarn"
 	}
-	i := slices.IndexFunc(launchers, func(l struct{ names, verbs, values string }) bool { return monitor.HasWord(l.names, name) })
+	i := slices.IndexFunc(launchers, func(l launcher) bool { return monitor.HasWord(l.names, name) })
 	if i < 0 {
-		return unwrapped{}
+		return nil, nil, ""
 	}
 	l := launchers[i]
-	at, verb := 1, ""
+	at := nextWord(words, 1, l.values)
 	if l.verbs != "" {
-		for verb == "" || verb == "tool-" {
-			if at = nextWord(words, at, l.values); at >= len(words) || words[at] == "" {
-				return unwrapped{}
-			}
-			if verb += words[at]; verb == "tool" {
-				verb = "tool-"
-			}
-			at++
+		if at >= len(words) || !monitor.HasWord(l.verbs, words[at]) {
+			return nil, nil, ""
 		}
-		if !monitor.HasWord(l.verbs, verb) {
-			return unwrapped{}
+		if words[at] == "tool" {
+			return findBehind(at, "uv/tool", words)
 		}
+		at = nextWord(words, at+1, l.values)
 	}
-	at = nextWord(words, at, l.values)
 	switch name {
 	case "op", "doppler", "mise": // before it may be what to run it with
 		if i := slices.Index(words, "--"); i > 0 {
@@ -114,27 +108,25 @@ func findCommand(name string, words []string) (u unwrapped) {
 		at++
 	}
 	if at >= len(words) || words[at] == "" || words[at][0] == '-' {
-		return unwrapped{}
+		return nil, nil, ""
 	}
-	u.outer, u.inner = words[:at], words[at:]
+	outer, inner = words[:at], words[at:]
 	options := words[1:at]
-	switch l.values {
-	case nodeToolValues:
-		u.fetched = cmp.Or(lastValue(options, "-p", "--package"), u.inner[0])
-	case pythonToolValues:
-		has := func(names string) bool {
-			return slices.ContainsFunc(options, func(option string) bool { return monitor.HasWord(names, option) })
-		}
-		switch {
-		case verb == "run" && name == "uv" && has("-m --module"):
-			u.inner = append([]string{"python", "-m"}, u.inner...)
-		case verb == "run" && (strings.HasSuffix(u.inner[0], ".py") || has("-s --script --gui-script --path")):
-			u.inner = append([]string{"python"}, u.inner...)
-		case verb != "run" || name != "uv":
-			u.fetched = cmp.Or(lastValue(options, "--from", "--spec"), u.inner[0])
-		}
+	has := func(names string) bool {
+		return slices.ContainsFunc(options, func(option string) bool { return monitor.HasWord(names, option) })
 	}
-	return u
+	switch {
+	case l.values == nodeToolValues:
+		fetched = cmp.Or(lastValue(options, "-p", "--package"), inner[0])
+	case l.values != pythonToolValues:
+	case name == "uv" && has("-m --module"):
+		inner = append([]string{"python", "-m"}, inner...)
+	case name != "uvx" && name != "uv/tool" && (strings.HasSuffix(inner[0], ".py") || has("-s --script --gui-script --path")):
+		inner = append([]string{"python"}, inner...)
+	case name != "uv":
+		fetched = cmp.Or(lastValue(options, "--from", "--spec"), inner[0])
+	}
+	return outer, inner, fetched
 }
 
 // nextWord is the index of the first word, from at on, that is neither an option

@@ -45,7 +45,7 @@ var programs = []struct {
 
 	{Starter | Interpreter | posix, `sh bash dash zsh ksh fish ash`},
 	{Starter | cmdExe, `cmd`},
-	{Starter | Fetcher, `uv uvx`},
+	{Starter | Fetcher, `uv uvx uv/tool`},
 	{Starter | Fetcher | GuardedScript, `pipx`},
 	{Starter | GuardedScript, `npx npx-cli npm npm-cli pnpm yarn yarnpkg poetry hatch pdm conda`},
 	{Starter, `powershell pwsh busybox coreutils toybox pn pnpx pnx bunx env timeout nice nohup setsid stdbuf ionice sudo doas electron ssh systemd launchd make
