@@ -115,13 +115,14 @@ const guardedBeginnings = `gnome- gsd- plasma kwin kde org_kde_ org.kde. org.gno
 // Is reports whether a program has one of these traits; name is as
 // monitor.ProgramName gives it.
 func Is(name string, traits Trait) bool {
-	return traitsOf(name)&traits != 0 || traits&Guarded != 0 && isOfSuite(name)
+	return traitsOf(name, traits) != 0 || traits&Guarded != 0 && isOfSuite(name)
 }
 
-func traitsOf(name string) Trait {
+// traitsOf returns which of these traits a program has.
+func traitsOf(name string, among Trait) Trait {
 	for i := range programs {
-		if monitor.HasWord(programs[i].names, name) {
-			return programs[i].traits
+		if traits := programs[i].traits & among; traits != 0 && monitor.HasWord(programs[i].names, name) {
+			return traits
 		}
 	}
 	return 0
@@ -156,10 +157,10 @@ func RuntimeOf(name string) Trait {
 	if IsPython(name) {
 		return Python
 	}
-	return traitsOf(name) & (Node | Java | Container)
+	return traitsOf(name, Node|Java|Container)
 }
 
-func shellNamed(name string) Trait { return traitsOf(name) & (posix | cmdExe) }
+func shellNamed(name string) Trait { return traitsOf(name, posix|cmdExe) }
 
 // IsPython reports whether a name is that of an interpreter of Python, such as
 // python3, python3.13t, pythonw, pypy3 and py.
@@ -189,7 +190,7 @@ func IsUserApp(exe, name string, sparesBrowsers bool) bool {
 	for _, path := range []string{exe, name} {
 		program := monitor.ProgramName(path)
 		stem, _, _ := strings.Cut(program, ".")
-		if (traitsOf(program)|traitsOf(stem))&traits != 0 {
+		if traitsOf(program, traits)|traitsOf(stem, traits) != 0 {
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ type compiled struct {
 	runtime   command.Trait
 	flag      string  // the option that what stands behind, empty when none
 	what      pattern // its program, or what runs in the interpreter
+	wild      bool    // that has wildcards
 	arguments []pattern
 }
 
@@ -62,6 +63,7 @@ func compile(r Rule) compiled {
 		c.flag, what, rest = whatOf(c.runtime, r.Arguments)
 		c.what = splitPath(what)
 	}
+	c.wild = slices.ContainsFunc(c.what, isWild)
 	for _, a := range rest {
 		c.arguments = append(c.arguments, splitPath(a))
 	}
@@ -115,11 +117,14 @@ func (s *Set) find(exe string, args []string) (*compiled, *subject) {
 }
 
 func (r *compiled) match(s *subject) bool {
+	if last := s.what[len(s.what)-1]; !r.wild && r.what.last() != last && r.what.last() != trimEnding(last) {
+		return false // as most are
+	}
 	if r.runtime != s.Runtime || r.flag != s.Flag || r.runtime == 0 && !matches(r.what.last(), s.name) {
 		return false
 	}
 	isImage := r.runtime == command.Container
-	if !r.what.matchEnd(s.what) || isImage && len(r.what) != len(s.what) || !tellsAt(r.what, s.what) {
+	if !r.what.matchEnd(s.what) || isImage && len(r.what) != len(s.what) || r.wild && !tellsAt(r.what, s.what) {
 		return false
 	}
 	rest, ok := inOrder(r.arguments, s.Args)
@@ -129,7 +134,7 @@ func (r *compiled) match(s *subject) bool {
 // tellsAt reports whether what a pattern with wildcards has matched tells the server
 // by itself, as the pattern does: alpin* may be alpine.
 func tellsAt(p pattern, parts []string) bool {
-	return !slices.ContainsFunc(p, isWild) || slices.ContainsFunc(parts[len(parts)-len(p):], tells)
+	return slices.ContainsFunc(parts[len(parts)-len(p):], tells)
 }
 
 // inOrder finds the patterns in args, from the beginning and in order. Between
