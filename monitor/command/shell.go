@@ -18,7 +18,10 @@ func shellCommand(shell Trait, words []string) []string {
 			return nil
 		}
 		line := strings.Join(inner, " ")
-		if only := onlyCommand(shell, unquote(line)); len(inner) == 1 || only == nil || strings.ContainsAny(line, "&|>") {
+		if strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) && strings.Count(line, `"`) == 2 {
+			line = strings.Trim(line, `"`)
+		}
+		if only := onlyCommand(shell, line); len(inner) == 1 || only == nil || strings.ContainsAny(line, "&|>") {
 			return only
 		}
 		return inner // each of its words as it is, be there a space in it
@@ -27,17 +30,13 @@ func shellCommand(shell Trait, words []string) []string {
 	if at >= len(words) {
 		return nil
 	}
-	hasLine := false
+	letters := ""
 	for _, option := range words[1:at] {
-		if strings.HasPrefix(option, "--") {
-			continue
+		if !strings.HasPrefix(option, "--") {
+			letters += option
 		}
-		if strings.Contains(option, "s") { // reads its standard input
-			return nil
-		}
-		hasLine = hasLine || strings.Contains(option, "c")
 	}
-	if !hasLine { // a file
+	if strings.Contains(letters, "s") || !strings.Contains(letters, "c") { // its standard input, a file
 		return nil
 	}
 	return onlyCommand(shell, words[at])
@@ -53,20 +52,11 @@ func WithoutShell(words []string) []string {
 		switch {
 		case strings.EqualFold(word, "/c"):
 			return words[i+2:]
-		case strings.EqualFold(word, "/k"): // stays
-			return words
-		case !strings.HasPrefix(word, "/"):
+		case strings.EqualFold(word, "/k"), !strings.HasPrefix(word, "/"): // stays
 			return words
 		}
 	}
 	return words
-}
-
-func unquote(s string) string {
-	if len(s) > 1 && s[0] == '"' && s[len(s)-1] == '"' && !strings.Contains(s[1:len(s)-1], `"`) {
-		return s[1 : len(s)-1]
-	}
-	return s
 }
 
 // onlyCommand reads a command line. Commands of the shell itself that prepare
