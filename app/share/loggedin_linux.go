@@ -1,13 +1,9 @@
 package share
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"os"
-	"os/user"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,17 +29,11 @@ func isPerson(uid int) bool {
 type people struct {
 	root  string // of the file system
 	own   int    // our user id
-	me    string // our name, which need not be in /etc/passwd; "" when it is not known
-	size  int    // of a record of utmp
 	owner func(path string) (uid int, ok bool)
 }
 
 func otherUsers() (map[string]bool, error) {
-	me := ""
-	if u, err := user.Current(); err == nil { // else everybody in utmp is another user
-		me = u.Username
-	}
-	return people{root: "/", own: os.Getuid(), me: me, size: utmpSize(runtime.GOARCH), owner: ownerOf}.others()
+	return people{root: "/", own: os.Getuid(), owner: ownerOf}.others()
 }
 
 func ownerOf(path string) (int, bool) {
@@ -55,158 +45,68 @@ func ownerOf(path string) (int, bool) {
 	return int(stat.Uid), ok
 }
 
-// account is a line of /etc/passwd.
-type account struct {
-	name   string
-	uid    int
-	logsIn bool
-}
-
-// others asks everything that may know of a user: a session is listed by logind
-// or in utmp, a manager of systemd has a runtime directory, and all else that
-// runs is a process. Where processes of others are hidden, the others still
-// tell. It is an error when nothing can be read.
+// others are those who have a runtime directory, which logind makes for each who logs
+// in, and those who log in here and have a process. Where there is no logind, and
+// processes of others are hidden, it cannot be known.
 func (p people) others() (map[string]bool, error) {
+	processes, err := p.numbers("proc")
+	if _, first := p.owner(filepath.Join(p.root, "proc", "1")); err == nil && !first {
+		err = errors.New("the processes of other users are hidden")
+	}
+	users, usersErr := p.numbers("run/user")
+	names := p.logins()
 	found := map[string]bool{}
-	accounts := parsePasswd(p.read("etc/passwd"))
-	name := func(uid int) string {
-		for _, a := range accounts {
-			if a.uid == uid {
-				return a.name
-			}
-		}
-		return "user id " + strconv.Itoa(uid)
-	}
 	add := func(uid int) {
+		name, ok := names[uid]
+		if !ok {
+			name = "user id " + strconv.Itoa(uid)
+		}
 		if uid != p.own && isPerson(uid) {
-			found[name(uid)] = true
+			found[name] = true
 		}
 	}
-	processes, err := os.ReadDir(filepath.Join(p.root, "proc"))
-	for _, entry := range processes {
-		if _, err := strconv.Atoi(entry.Name()); err != nil {
-			continue
-		}
-		// Programs in containers have user ids that nobody here has. Who has a
-		// session is found below.
-		if uid, ok := p.owner(filepath.Join(p.root, "proc", entry.Name())); ok && logsIn(accounts, uid) {
+	for _, uid := range users {
+		add(uid)
+	}
+	for _, pid := range processes {
+		// Programs in containers have user ids that nobody here has, and services log
+		// in nowhere.
+		uid, ok := p.owner(filepath.Join(p.root, "proc", strconv.Itoa(pid)))
+		if _, logsIn := names[uid]; ok && logsIn {
 			add(uid)
 		}
 	}
-	users, usersErr := os.ReadDir(filepath.Join(p.root, "run/user"))
-	for _, entry := range users {
-		if uid, err := strconv.Atoi(entry.Name()); err == nil {
-			add(uid)
-		}
-	}
-	sessions, sessionsErr := os.ReadDir(filepath.Join(p.root, "run/systemd/sessions"))
-	for _, entry := range sessions {
-		if uid, ok := sessionOf(p.read("run/systemd/sessions/" + entry.Name())); ok {
-			add(uid)
-		}
-	}
-	for _, user := range parseUtmp(p.read("run/utmp"), p.size) {
-		known := p.me != "" && user == p.me[:min(len(p.me), utmpUserEnd-utmpUser)]
-		for _, a := range accounts {
-			if a.name == user && !known {
-				known = true
-				add(a.uid)
-			}
-		}
-		if !known { // of a directory service
-			found[user] = true
-		}
-	}
-	if err != nil && usersErr != nil && sessionsErr != nil {
-		return found, errors.Join(err, usersErr, sessionsErr)
+	if err != nil && usersErr != nil {
+		return found, errors.Join(err, usersErr)
 	}
 	return found, nil
 }
 
-// read returns a file, nothing when it cannot be read or is no such list.
-func (p people) read(name string) []byte {
-	path := filepath.Join(p.root, name)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > mostList {
-		return nil
+// numbers are the entries of a directory that have a number for a name.
+func (p people) numbers(dir string) (list []int, err error) {
+	entries, err := os.ReadDir(filepath.Join(p.root, dir))
+	for _, entry := range entries {
+		if n, err := strconv.Atoi(entry.Name()); err == nil {
+			list = append(list, n)
+		}
 	}
-	text, _ := os.ReadFile(path) // then it says nothing
-	return text
+	return list, err
 }
 
-const mostList = 8 << 20
-
-// parsePasswd reads /etc/passwd. Lines that are none say nothing.
-func parsePasswd(text []byte) []account {
-	var list []account
+// logins are the names of those in /etc/passwd who have a shell. Lines that are none
+// say nothing.
+func (p people) logins() map[int]string {
+	text, _ := os.ReadFile(filepath.Join(p.root, "etc/passwd")) // then it says nothing
+	names := map[int]string{}
 	for line := range strings.Lines(string(text)) {
 		field := strings.Split(strings.TrimRight(line, "\r\n"), ":")
 		if len(field) < 7 {
 			continue
 		}
-		uid, err := strconv.Atoi(field[2])
-		if err != nil || uid < 0 {
-			continue
-		}
 		shell := filepath.Base(field[6])
-		list = append(list, account{field[0], uid, shell != "nologin" && shell != "false"})
-	}
-	return list
-}
-
-func logsIn(accounts []account, uid int) bool {
-	for _, a := range accounts {
-		if a.uid == uid {
-			return a.logsIn
+		if uid, err := strconv.Atoi(field[2]); err == nil && shell != "nologin" && shell != "false" {
+			names[uid] = field[0]
 		}
 	}
-	return false
-}
-
-// sessionOf reads what logind writes of a session. Those of login screens are
-// nobody's. Source: sd-login and logind-session.c of systemd.
-func sessionOf(text []byte) (uid int, ok bool) {
-	for line := range strings.Lines(string(text)) {
-		switch name, value, _ := strings.Cut(strings.TrimRight(line, "\n"), "="); name {
-		case "UID":
-			n, err := strconv.Atoi(value)
-			uid, ok = n, err == nil
-		case "CLASS":
-			if value == "greeter" {
-				return 0, false
-			}
-		}
-	}
-	return uid, ok
-}
-
-// The layout of a record of utmp. Source: utmp(5), bits/utmp.h of glibc.
-const (
-	utmpUser    = 44
-	utmpUserEnd = utmpUser + 32
-	userProcess = 7
-)
-
-// utmpSize is how long a record is: some processors have a longer time in it.
-func utmpSize(goarch string) int {
-	switch goarch {
-	case "arm64", "riscv64", "loong64":
-		return 400
-	}
-	return 384
-}
-
-// parseUtmp returns the users of utmp who are logged in, but root, who can do
-// everything anyway. What is cut off at the end is no record.
-func parseUtmp(data []byte, size int) []string {
-	var users []string
-	for ; len(data) >= size; data = data[size:] {
-		if binary.NativeEndian.Uint16(data) != userProcess {
-			continue
-		}
-		name, _, _ := bytes.Cut(data[utmpUser:utmpUserEnd], []byte{0})
-		if len(name) > 0 && string(name) != "root" {
-			users = append(users, string(name))
-		}
-	}
-	return users
+	return names
 }

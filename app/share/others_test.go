@@ -1,11 +1,9 @@
 package share
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,50 +11,53 @@ import (
 
 func TestOthersInWords(t *testing.T) {
 	for _, test := range []struct {
-		others others
-		want   string
+		names []string
+		err   error
+		want  string
 	}{
-		{others{}, ""},
-		{others{names: []string{"bob"}}, "another user is logged in, bob, and could use what is shared (share_with_other_users allows it)"},
-		{others{names: []string{"al", "bob"}}, "other users are logged in, al, bob, and could"},
-		{others{names: []string{"al", "bob", "cy", "di"}}, "4 other users are logged in, al, bob, cy and others, and could"},
-		{others{names: []string{"\x1b[2J" + strings.Repeat("x", 99)}}, "another user"},
-		{others{err: errors.New("no")}, "it is not known whether other users are logged in"},
-		{others{names: []string{"bob"}, err: errors.New("no")}, "another user is logged in, bob"},
+		{nil, nil, ""},
+		{[]string{"bob"}, nil, "1 other user is logged in, bob, who could use what is shared (share_with_other_users allows it)"},
+		{[]string{"al", "bob"}, nil, "2 other users are logged in, al, bob, who could"},
+		{[]string{"al", "bob", "cy", "di"}, nil, "4 other users are logged in, al, bob, cy, 1 other, who could"},
+		{[]string{"\x1b[2J" + strings.Repeat("x", 99)}, nil, "1 other user"},
+		{nil, errors.New("no"), "it is not known whether other users are logged in"},
+		{[]string{"bob"}, errors.New("no"), "1 other user is logged in, bob"},
 	} {
-		got := othersInWords(test.others)
+		got := othersInWords(test.names, test.err)
 		if !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") || strings.Contains(got, "\x1b") || len(got) > 200 {
-			t.Errorf("%+v: %q", test.others, got)
+			t.Errorf("%q, %v: %q", test.names, test.err, got)
 		}
 	}
 }
 
-// TestOthersAreAskedOnce when many clients come together, and again later.
+// TestOthersAreAskedOnce when many clients come together, and again later: whoever
+// logs in later counts as well, unless it is allowed.
 func TestOthersAreAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var asked atomic.Int32
+		asked, allowed := 0, false
+		var here []string
 		a := asker(func(o *PlannerOptions) {
-			o.OthersLoggedIn = func() ([]string, error) { asked.Add(1); time.Sleep(time.Second); return []string{"bob"}, nil }
+			o.OthersLoggedIn = func() ([]string, error) { asked++; return here, nil }
+			o.Allowed = func() bool { return allowed }
 		})
-		for _, want := range []int32{1, 2} {
+		for want, name := range []string{"", "bob"} {
 			var all sync.WaitGroup
 			for range 200 {
 				all.Go(func() {
-					if why, err := a.othersSee(t.Context()); !strings.Contains(why, "bob") || err != nil {
-						t.Error(why, err)
+					if why := a.Forbids(t.Context()); !strings.Contains(why, name) || (why == "") != (name == "") {
+						t.Error(why)
 					}
 				})
 			}
-			gone, cancel := context.WithCancel(t.Context())
-			cancel()
-			if _, err := a.othersSee(gone); !errors.Is(err, context.Canceled) {
-				t.Error("one who has gone", err)
-			}
 			all.Wait()
-			if n := asked.Load(); n != want {
-				t.Errorf("asked %d times, want %d", n, want)
+			if asked != want+1 {
+				t.Errorf("asked %d times, want %d", asked, want+1)
 			}
-			time.Sleep(othersFor)
+			here = []string{"bob"}
+			time.Sleep(othersFor) // of the bubble
+		}
+		if allowed = true; a.Forbids(t.Context()) != "" {
+			t.Error("it is allowed")
 		}
 	})
 }
@@ -71,25 +72,5 @@ func TestLoggedIn(t *testing.T) {
 		if name == "" || name == "root" {
 			t.Errorf("%q", names)
 		}
-	}
-}
-
-// Whoever logs in later than a client counts as well, unless it is allowed.
-func TestForbids(t *testing.T) {
-	var here []string
-	allowed := false
-	a := asker(func(o *PlannerOptions) {
-		o.OthersLoggedIn = func() ([]string, error) { return here, nil }
-		o.Allowed = func() bool { return allowed }
-	})
-	if why := a.Forbids(t.Context()); why != "" {
-		t.Error(why)
-	}
-	here, a.others = []string{"bob"}, others{} // a while later
-	if why := a.Forbids(t.Context()); !strings.Contains(why, "bob") {
-		t.Error(why)
-	}
-	if allowed = true; a.Forbids(t.Context()) != "" {
-		t.Error("it is allowed")
 	}
 }

@@ -106,8 +106,9 @@ type Planner struct {
 	lifetime  context.Context    // of the Planner, from NewPlanner to Close
 	end       context.CancelFunc
 
+	others others
+
 	mu       sync.Mutex
-	others   others
 	resolved map[string]resolved
 }
 

@@ -46,8 +46,8 @@ func (a *Planner) origin(ctx context.Context, plan *Plan, w Request, program []s
 	if plan.Alone = from.alone; plan.Alone != "" || from.err != nil {
 		return from, from.err
 	}
-	plan.Alone, err = a.othersSee(ctx)
-	return from, err
+	plan.Alone = a.Forbids(ctx)
+	return from, nil
 }
 
 // originOf looks at the files. It may hang where they do.

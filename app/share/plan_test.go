@@ -51,7 +51,7 @@ func TestWhatCannotBeShared(t *testing.T) {
 		"its version is not known":          func(o *PlannerOptions) { o.Finder = taker{version: "?"} },
 		"could not be found out: It broke":  func(o *PlannerOptions) { o.Finder = taker{why: "It broke.\x1b"} },
 		"its version could not be found":    func(o *PlannerOptions) { o.Finder = taker{version: "2.1.0", other: []string{"/elsewhere/serena"}} },
-		"another user is logged in, bob":    func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { return []string{"bob"}, nil } },
+		"1 other user is logged in, bob":    func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { return []string{"bob"}, nil } },
 		"not known whether other users are": func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { return nil, errors.New("no") } },
 	} {
 		p := planned(t, asker(change), m.wish(repo, fromCwd))
