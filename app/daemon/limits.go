@@ -8,7 +8,6 @@ import (
 	"lamplighter/app/dashboard"
 	"lamplighter/app/launch"
 	"lamplighter/app/payload"
-	"lamplighter/app/share"
 	"lamplighter/app/share/proxy"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor/stop"
@@ -35,7 +34,6 @@ type Limits struct {
 	Bodies int64 // bytes of all bodies of requests that are in flight: one of the longest, and short ones
 
 	API       api.Limits
-	Ask       share.PlanLimits
 	Dashboard dashboard.Limits
 	Launch    launch.Limits
 	Share     proxy.Limits

@@ -56,7 +56,7 @@ type Plan struct {
 
 	// Fingerprint tells apart what Serena answers to initialize and tools/list:
 	// it is a hash of its settings, of the project's, of its contexts and modes,
-	// and of the stamp of its program, as they are now. It takes at most two seconds; what cannot be read
+	// and of the stamp of its program, as they are now. It takes at most lookTime; what cannot be read
 	// in that time has another fingerprint each time. Nil with Alone.
 	Fingerprint func() string
 }
@@ -72,12 +72,12 @@ type Resolver interface {
 	Resolve(context.Context, launch.Wanted) (launch.Resolution, error)
 }
 
-// PlannerOptions are what an Planner needs.
+// PlannerOptions are what a Planner needs.
 type PlannerOptions struct {
 	Finder Resolver // needed
-	// Environment returns what a server gets of our own environment. Default:
-	// that of a Finder that knows it, such as *launch.Finder, else os.Environ.
-	Environment func(ctx context.Context) []string
+	// Environment returns what a server gets of our own environment, and extra over it.
+	// Default: os.Environ without extra.
+	Environment func(ctx context.Context, extra ...string) []string
 	// OthersLoggedIn returns the names of other users who are logged in.
 	// Default: LoggedIn.
 	OthersLoggedIn func() ([]string, error)
@@ -85,15 +85,11 @@ type PlannerOptions struct {
 	// Default: never.
 	Allowed func() bool
 	Log     *slog.Logger
-	Limits  PlanLimits
 }
 
-// PlanLimits are how long files may take. A zero field means the default.
-type PlanLimits struct {
-	// Look is for a look at files. One on a network that has gone may never end; then
-	// its goroutine is lost.
-	Look time.Duration
-}
+// lookTime is how long a look at files may take. One on a network that has gone may
+// never end; then its goroutine is lost.
+const lookTime = 2 * time.Second
 
 // Planner makes plans. It is safe for concurrent use.
 type Planner struct {
@@ -112,15 +108,10 @@ type Planner struct {
 	resolved map[string]resolved
 }
 
-// NewPlanner returns an Planner. It looks at nothing yet. Whoever has it closes it.
+// NewPlanner returns a Planner. It looks at nothing yet. Whoever has it closes it.
 func NewPlanner(o PlannerOptions) *Planner {
 	if o.Environment == nil {
-		o.Environment = func(context.Context) []string { return os.Environ() }
-		if f, ok := o.Finder.(interface {
-			Environment(context.Context, ...string) []string
-		}); ok {
-			o.Environment = func(ctx context.Context) []string { return f.Environment(ctx) }
-		}
+		o.Environment = func(context.Context, ...string) []string { return os.Environ() }
 	}
 	if o.OthersLoggedIn == nil {
 		o.OthersLoggedIn = LoggedIn
@@ -131,9 +122,8 @@ func NewPlanner(o PlannerOptions) *Planner {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Limits.Look = cmp.Or(o.Limits.Look, 2*time.Second)
 	home, _ := os.UserHomeDir() // then a client without HOME has none either
-	a := &Planner{o: o, home: home, looks: project.Looks{Limit: o.Limits.Look}, resolved: map[string]resolved{}}
+	a := &Planner{o: o, home: home, looks: project.Looks{Limit: lookTime}, resolved: map[string]resolved{}}
 	a.lifetime, a.end = context.WithCancel(context.Background())
 	return a
 }
@@ -154,59 +144,67 @@ func (a *Planner) Serve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// begin counts one more that runs, unless Close was called.
-func (a *Planner) begin() (ctx context.Context, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.lifetime.Err() != nil {
-		return nil, false
-	}
-	a.finding.Add(1)
-	return a.lifetime, true
+// wish is what a plan is made for.
+type wish struct {
+	Request
+	program   []string // what starts the server, up to its subcommand
+	args      arguments
+	env       map[string]string
+	ours      []string // of the environment that we would give it
+	directory string   // where the server runs; "" is a neutral place
+	version   string   // of Serena; "" when the Finder is to be asked
+	fixed     bool     // the client cannot change its project
 }
 
-// oldest is the first Serena that is safe with several clients at once.
-const oldest = "1.5.0"
-
-// Plan says how the client is served that would run what w says. The error is an
+// Plan says how the client is served that would run what r says. The error is an
 // *InputError when that makes no sense, which is the answer to its initialize,
 // or that of ctx.
-func (a *Planner) Plan(ctx context.Context, w Request) (Plan, error) {
-	if err := w.check(); err != nil {
+func (a *Planner) Plan(ctx context.Context, r Request) (Plan, error) {
+	if err := r.check(); err != nil {
 		return Plan{}, err
 	}
-	program, args, why := split(runtime.GOOS, w.Command)
+	program, args, why := split(runtime.GOOS, r.Command)
 	if why != "" {
 		return Plan{Alone: why}, nil
 	}
-	parsed, why := parseArguments(args, w.Dir)
-	plan := Plan{Alone: why, Context: parsed.context, Modes: parsed.modes}
+	parsed, why := parseArguments(args, r.Dir)
 	if why != "" {
-		return plan, nil
+		return Plan{Alone: why, Context: parsed.context, Modes: parsed.modes}, nil
 	}
-	env := relevant(runtime.GOOS, w.Env)
-	from, err := a.origin(ctx, &plan, w, program, parsed, env)
-	if err != nil || plan.Alone != "" {
-		return plan, err
-	}
-	program = slices.Concat([]string{from.program}, program[1:])
-	found, err := a.resolve(ctx, program, from)
+	return a.plan(ctx, wish{Request: r, program: program, args: parsed, env: relevant(runtime.GOOS, r.Env), ours: a.o.Environment(ctx)})
+}
+
+func (a *Planner) plan(ctx context.Context, w wish) (Plan, error) {
+	plan := Plan{Context: w.args.context, Modes: w.args.modes, Version: w.version}
+	from, err := project.Look(ctx, &a.looks, hashed(fmt.Sprintf("%+v", w)), w.Dir, func(string) origin { return a.originOf(w) })
 	if err != nil {
-		return plan, err
+		return plan.silent(err)
 	}
-	if plan.Alone = found.alone; plan.Alone != "" {
+	plan.Spec.Project = from.project
+	if plan.Alone = cmp.Or(from.alone, a.Forbids(ctx)); from.err != nil || plan.Alone != "" {
+		return plan, from.err
+	}
+	if w.version == "" {
+		found, err := a.resolve(ctx, slices.Concat([]string{from.program}, w.program[1:]), from)
+		if err != nil {
+			return plan, err
+		}
+		w.program, plan.Version, plan.Alone = found.command, found.version, found.alone
+	}
+	if plan.Alone = cmp.Or(plan.Alone, tooOld(plan.Version)); plan.Alone != "" {
 		return plan, nil
 	}
-	plan.Version = found.version
-	if plan.Alone = tooOld(found.version); plan.Alone != "" {
-		return plan, nil
-	}
-	plan.Moves = w.Moved || from.project == "" || !from.single
-	template := launch.Template{
-		Name: monitor.KindSerena, Command: found.command, Arguments: parsed.kept,
-		Env: env, Unset: surplus(runtime.GOOS, a.o.Environment(ctx), env), Literal: true,
-	}
-	return plan, a.complete(ctx, &plan, template, from)
+	plan.Moves = !w.fixed && (w.Moved || from.project == "" || !from.single)
+	plan.Spec = launch.Spec{Project: from.project, Lifetime: launch.Shared, Template: launch.Template{
+		Name: monitor.KindSerena, Command: w.program, Arguments: w.args.words(), Directory: w.directory,
+		Env: w.env, Unset: surplus(runtime.GOOS, w.ours, w.env), Literal: true,
+	}}
+	k := keyOf(&plan, from)
+	plan.Key, plan.Facts = k.sum(), k.facts
+	plan.Spec.Key = plan.Key
+	files := settingsOf(from.program, from.serenaHome, from.project, append(slices.Clip(plan.Modes), plan.Context))
+	plan.Fingerprint = func() string { return a.fingerprint(files) }
+	return plan, nil
 }
 
 // ForProject says how a client over HTTP is served that wants the project in
@@ -215,24 +213,34 @@ func (a *Planner) Plan(ctx context.Context, w Request) (Plan, error) {
 // *launch.NotFoundError when no Serena is found, or that of ctx.
 func (a *Planner) ForProject(ctx context.Context, dir string, usual launch.Template) (Plan, error) {
 	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
-		return Plan{}, &InputError{fmt.Sprintf("%q is not the absolute path of a project", monitor.Shorten(monitor.Clean(dir), 200))}
+		return Plan{}, notAbsolute(dir)
 	}
-	if usual.Name != monitor.KindSerena {
-		return Plan{Alone: notSerena}, nil
-	}
-	var plan Plan
 	root, err := project.Look(ctx, &a.looks, "directory", dir, func(dir string) string { return directory(dir, "") })
 	if err != nil {
-		return plan, a.silent(&plan, err)
+		return Plan{}.silent(err)
 	}
 	if root == "" {
-		return plan, &InputError{fmt.Sprintf("there is no directory %s, or it cannot be read", monitor.Clean(dir))}
+		return Plan{}, &InputError{fmt.Sprintf("there is no directory %s, or it cannot be read", monitor.Clean(dir))}
 	}
-	if home, err := os.UserHomeDir(); filepath.Dir(root) == root || err == nil && root == directory(home, "") {
+	if filepath.Dir(root) == root || root == directory(a.home, "") {
 		// Serena would make a project of it, in which all others lie.
-		return plan, &InputError{fmt.Sprintf("%s is no project, but the directory of all of them", monitor.Clean(root))}
+		return Plan{}, &InputError{fmt.Sprintf("%s is no project, but the directory of all of them", monitor.Clean(root))}
 	}
 	return a.forUsual(ctx, Request{Dir: root, Moved: true, Project: root}, usual, true)
+}
+
+// ForAddress is ForProject for a client that names no project: it has none, or the one
+// that it has activated since, by path or name, in the context of the settings. The
+// settings must not have the project anywhere but behind --project.
+func (a *Planner) ForAddress(ctx context.Context, project string, usual launch.Template) (Plan, error) {
+	if strings.ContainsRune(project, 0) || project != "" && isPath(project) && !filepath.IsAbs(project) {
+		return Plan{}, notAbsolute(project)
+	}
+	return a.forUsual(ctx, Request{Dir: a.home, Moved: true, Project: project}, usual, false)
+}
+
+func notAbsolute(project string) error {
+	return &InputError{fmt.Sprintf("%q is not the absolute path of a project", monitor.Shorten(monitor.Clean(project), 200))}
 }
 
 // Root is the project of a client over HTTP whose roots are these, by their addresses:
@@ -265,114 +273,78 @@ func pathOf(goos, address string) string {
 	if goos == "windows" { // file:///c:/work
 		path = strings.TrimPrefix(path, "/")
 	}
-	if !filepath.IsAbs(filepath.FromSlash(path)) || strings.ContainsRune(path, 0) {
+	if path = filepath.FromSlash(path); !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return ""
 	}
-	return filepath.FromSlash(path)
-}
-
-// ForAddress is ForProject for a client that names no project: it has none, or the one
-// that it has activated since, by path or name, in the context of the settings. The
-// settings must not have the project anywhere but behind --project.
-func (a *Planner) ForAddress(ctx context.Context, project string, usual launch.Template) (Plan, error) {
-	if strings.ContainsRune(project, 0) || project != "" && isPath(project) && !filepath.IsAbs(project) {
-		return Plan{}, &InputError{fmt.Sprintf("%q is not the absolute path of a project", monitor.Shorten(monitor.Clean(project), 200))}
-	}
-	if usual.Name != monitor.KindSerena {
-		return Plan{Alone: notSerena}, nil
-	}
-	return a.forUsual(ctx, Request{Dir: a.home, Moved: true, Project: project}, usual, false)
+	return path
 }
 
 // projectMark stands for the project in the settings.
 const projectMark = "{project}"
 
-// forUsual plans for a client over HTTP. With single the project of w is a directory, and
+// forUsual plans for a client over HTTP. With single the project of r is a directory, and
 // cannot be changed.
-func (a *Planner) forUsual(ctx context.Context, w Request, usual launch.Template, single bool) (Plan, error) {
-	plan := Plan{Spec: launch.Spec{Project: w.Project}}
-	fill := func(text string) string { return strings.ReplaceAll(text, projectMark, w.Project) }
-	wanted := launch.Wanted{Project: w.Project, Serena: true}
+func (a *Planner) forUsual(ctx context.Context, r Request, usual launch.Template, single bool) (Plan, error) {
+	if usual.Name != monitor.KindSerena {
+		return Plan{Alone: notSerena}, nil
+	}
+	fill := func(text string) string { return strings.ReplaceAll(text, projectMark, r.Project) }
+	wanted := launch.Wanted{Project: r.Project, Serena: true}
 	for _, word := range usual.Command {
 		wanted.Command = append(wanted.Command, fill(word))
 	}
-	r, err := a.o.Finder.Resolve(ctx, wanted)
+	found, err := a.o.Finder.Resolve(ctx, wanted)
 	if err != nil {
-		return plan, err
+		return Plan{}, err
 	}
 	// What the command has behind the subcommand are arguments like the others.
-	command, args := r.Chosen.Command, []string(nil)
+	command, args := found.Chosen.Command, []string(nil)
 	if i := slices.Index(command, subcommand); i > 0 {
 		command, args = command[:i], command[i+1:]
 	}
-	w.Command = append(slices.Clip(command), subcommand)
 	for _, arg := range usual.Arguments {
 		if single {
 			arg = fill(arg)
 		}
 		args = append(slices.Clip(args), arg)
 	}
-	parsed, why := parseArguments(args, w.Dir)
-	if why != "" {
-		plan.Alone = why
-		return plan, nil
-	}
-	if single {
-		parsed.useSingleProject()
-	}
-	base := append(a.o.Environment(ctx), r.Chosen.Env...)
-	env := relevant(runtime.GOOS, base)
+	w := wish{Request: r, program: append(slices.Clip(command), subcommand), directory: fill(usual.Directory), version: found.Chosen.Version, fixed: single}
+	w.ours = a.o.Environment(ctx, found.Chosen.Env...)
+	w.env = relevant(runtime.GOOS, w.ours)
 	for name, value := range usual.Env {
-		env[envName(runtime.GOOS, name)] = fill(value)
+		w.env[envName(runtime.GOOS, name)] = fill(value)
 	}
-	marked := func(text string) bool { return strings.Contains(text, projectMark) }
-	if !single && slices.ContainsFunc(slices.Concat(usual.Command, parsed.kept, slices.Collect(maps.Values(usual.Env)), []string{usual.Directory}), marked) {
-		plan.Alone = "the settings of lamplighter start Serena with {project}: name it in the address, /mcp?project=DIR"
-		return plan, nil
+	why := ""
+	if w.args, why = parseArguments(args, r.Dir); why != "" {
+		return Plan{Alone: why}, nil
 	}
-	plan.Context, plan.Modes, plan.Version, plan.Moves = parsed.context, parsed.modes, r.Chosen.Version, !single
-	from, err := a.origin(ctx, &plan, w, w.Command, parsed, env)
-	if err != nil || plan.Alone != "" {
-		return plan, err
-	}
-	if plan.Alone = tooOld(plan.Version); plan.Alone != "" {
-		return plan, nil
-	}
-	template := launch.Template{
-		Name: monitor.KindSerena, Command: w.Command, Arguments: parsed.kept, Directory: fill(usual.Directory),
-		Env: env, Unset: surplus(runtime.GOOS, base, env), Literal: true,
-	}
-	return plan, a.complete(ctx, &plan, template, from)
-}
-
-// complete fills in what follows from the others.
-func (a *Planner) complete(ctx context.Context, plan *Plan, t launch.Template, from origin) error {
-	identity, err := project.Look(ctx, &a.looks, "program", t.Command[0], identityOf)
-	if err != nil {
-		return a.silent(plan, err)
-	}
-	plan.Spec = launch.Spec{Template: t, Project: from.project, Lifetime: launch.Shared}
-	k := keyOf(plan, identity, from)
-	plan.Key, plan.Facts = k.sum(), k.facts
-	plan.Spec.Key = plan.Key
-	files := settingsOf(from.program, from.serenaHome, from.project, append(slices.Clip(plan.Modes), plan.Context))
-	plan.Fingerprint = func() string { return a.fingerprint(files) }
-	return nil
-}
-
-func (w *Request) check() error {
+	texts := slices.Concat(usual.Command, w.args.words(), slices.Collect(maps.Values(usual.Env)), []string{usual.Directory})
+	marked := strings.Contains(strings.Join(texts, " "), projectMark)
 	switch {
-	case len(w.Command) == 0 || w.Command[0] == "":
+	case single && !slices.Contains(singleProject, w.args.context):
+		w.args.context, w.args.named = "claude-code", true
+	case marked && !single:
+		return Plan{Alone: "the settings of lamplighter start Serena with {project}: name it in the address, /mcp?project=DIR"}, nil
+	}
+	return a.plan(ctx, w)
+}
+
+func (r *Request) check() error {
+	switch {
+	case len(r.Command) == 0 || r.Command[0] == "":
 		return &InputError{"there is no command: write what starts the server behind --, such as: lamplighter-connect connect -- serena start-mcp-server --project-from-cwd --context claude-code"}
-	case slices.ContainsFunc(slices.Concat(w.Command, w.Env, []string{w.Dir}), func(text string) bool { return strings.ContainsRune(text, 0) }):
+	case strings.ContainsRune(strings.Join(slices.Concat(r.Command, r.Env, []string{r.Dir}), " "), 0):
 		return &InputError{"the command, the working directory or the environment holds a zero byte, which no program can be given"}
-	case w.Dir == "":
+	case r.Dir == "":
 		return &InputError{"the working directory cannot be told, as if it had been removed: start the client again in one that exists"}
-	case !filepath.IsAbs(w.Dir):
-		return &InputError{fmt.Sprintf("the working directory %q is not an absolute path", monitor.Shorten(monitor.Clean(w.Dir), 200))}
+	case !filepath.IsAbs(r.Dir):
+		return &InputError{fmt.Sprintf("the working directory %q is not an absolute path", monitor.Shorten(monitor.Clean(r.Dir), 200))}
 	}
 	return nil
 }
+
+// oldest is the first Serena that is safe with several clients at once.
+const oldest = "1.5.0"
 
 func tooOld(version string) string {
 	switch {
@@ -386,12 +358,12 @@ func tooOld(version string) string {
 
 // silent turns files that do not answer into a reason. The error is that of a
 // context.
-func (a *Planner) silent(plan *Plan, err error) error {
-	if !errors.Is(err, project.ErrSilent) {
-		return err
+func (p Plan) silent(err error) (Plan, error) {
+	if errors.Is(err, project.ErrSilent) {
+		p.Alone = fmt.Sprintf("the files that tell what can be shared did not answer within %s: a network or a mount may hang", monitor.Span(lookTime))
+		err = nil
 	}
-	plan.Alone = fmt.Sprintf("the files that tell what can be shared did not answer within %s: a network or a mount may hang", monitor.Span(a.o.Limits.Look))
-	return nil
+	return p, err
 }
 
 // surplus are the names of variables that we have and that a server for a client

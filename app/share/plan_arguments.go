@@ -1,11 +1,13 @@
 package share
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lamplighter/monitor"
@@ -17,8 +19,20 @@ type arguments struct {
 	hasProject bool
 	fromCwd    bool
 	context    string
+	named      bool // the context
 	modes      []string
-	kept       []string // what is not about transport, project and page, in its order, each option with its value behind it; the context last
+	kept       []string // what is not about transport, project, context and page, in its order, each option with its value behind it
+	page       string   // see Reading
+	noPage     bool
+}
+
+// words are the arguments with which the server is started. Where its context stood
+// among the others means nothing, so that all who name it share.
+func (a *arguments) words() []string {
+	if a.named {
+		return append(slices.Clip(a.kept), "--context", a.context)
+	}
+	return a.kept
 }
 
 // withValue are the options that take one. Source: serena/cli.py of 1.5.3 to
@@ -32,9 +46,9 @@ var withValue = []string{
 // follow its option or be joined to it by "=", options and the project may
 // stand in any order, "--" ends the options, and the last of two equal options
 // counts. Whatever it does not take is a reason not to share.
-func parseArguments(args []string, dir string) (arguments, string) {
-	a := arguments{context: "desktop-app"} // DEFAULT_CONTEXT
-	projects, named := 0, false            // named: the context
+func parseArguments(args []string, dir string) (a arguments, why string) {
+	a.context = "desktop-app" // DEFAULT_CONTEXT
+	projects := 0
 	project := func(value string) {
 		a.project, a.hasProject = value, true
 		projects++
@@ -57,45 +71,76 @@ func parseArguments(args []string, dir string) (arguments, string) {
 		}
 		option, value, joined := strings.Cut(word, "=")
 		if !slices.Contains(withValue, option) {
-			return a, "it has an option that lamplighter does not know: " + monitor.Shorten(monitor.Clean(option), 60)
+			why = cmp.Or(why, "it has an option that lamplighter does not know: "+monitor.Shorten(monitor.Clean(option), 60))
+			continue
 		}
 		if !joined {
 			// The parser would take the next option for the value, which nobody means.
-			if i++; i == len(args) || strings.HasPrefix(args[i], "--") {
-				return a, "its option " + option + " has no value"
+			if i+1 == len(args) || strings.HasPrefix(args[i+1], "--") {
+				why = cmp.Or(why, "its option "+option+" has no value")
+				continue
 			}
+			i++
 			value = args[i]
 		}
 		switch option {
 		case "--project", "--project-file":
 			project(value)
-			continue
-		case "--host", "--port", "--open-web-dashboard":
-			continue
+		case "--host", "--port":
+		case "--open-web-dashboard":
+			a.page = strconv.FormatBool(!isFalse(value))
 		case "--transport":
 			if value != "stdio" {
-				return a, "it is to speak " + monitor.Shorten(monitor.Clean(value), 60) + ", and not stdio with its client"
+				why = cmp.Or(why, "it is to speak "+monitor.Shorten(monitor.Clean(value), 60)+", and not stdio with its client")
 			}
-			continue
 		case "--context":
-			a.context, named = absolute(dir, value), true
-			continue
+			a.context, a.named = absolute(dir, value), true
 		case "--mode", "--add-mode":
 			value = absolute(dir, value)
 			a.modes = append(a.modes, value)
+			a.kept = append(a.kept, option, value)
+		case "--enable-web-dashboard":
+			a.noPage = isFalse(value)
+			a.kept = append(a.kept, option, value)
+		default:
+			a.kept = append(a.kept, option, value)
 		}
-		a.kept = append(a.kept, option, value)
-	}
-	if named { // where it stands among the others means nothing, so that all who name it share
-		a.kept = append(a.kept, "--context", a.context)
 	}
 	switch {
 	case projects > 1:
-		return a, "its project is given twice"
+		why = cmp.Or(why, "its project is given twice")
 	case a.hasProject && a.fromCwd:
-		return a, "it has both a project and --project-from-cwd"
+		why = cmp.Or(why, "it has both a project and --project-from-cwd")
 	}
-	return a, ""
+	return a, why
+}
+
+// isFalse reports what click takes for false.
+func isFalse(value string) bool {
+	return slices.Contains([]string{"false", "0", "no", "off", "f", "n"}, strings.ToLower(value))
+}
+
+// Reading is what a command tells by itself, before anything is looked at.
+type Reading struct {
+	Serena bool
+	// Alone says why its server cannot be shared, as a part of a sentence; "" when
+	// nothing in the command speaks against it.
+	Alone string
+	// Page is what the command says about Serena's own page: "true" when it is to
+	// open, "false" when it is not or when there is none, "" for nothing.
+	Page string
+}
+
+// ReadCommand reads a command as a client's lamplighter-connect would give it. It looks
+// at no file.
+func ReadCommand(goos string, command []string) Reading {
+	_, args, why := split(goos, command)
+	a, whyNot := parseArguments(args, "")
+	r := Reading{Serena: why == "" || why == fromTheDir, Alone: cmp.Or(why, whyNot, beginsWithTilde(a.project)), Page: a.page}
+	if a.noPage {
+		r.Page = "false"
+	}
+	return r
 }
 
 // absolute is the name of a context or a mode, or the path of its file.
@@ -104,21 +149,6 @@ func absolute(dir, name string) string {
 		return filepath.Join(dir, name)
 	}
 	return name
-}
-
-// useSingleProject makes the context one in which the project cannot be changed.
-func (a *arguments) useSingleProject() {
-	if slices.Contains(singleProject, a.context) {
-		return
-	}
-	a.context = "claude-code"
-	var kept []string
-	for i := 0; i+1 < len(a.kept); i += 2 {
-		if a.kept[i] != "--context" {
-			kept = append(kept, a.kept[i], a.kept[i+1])
-		}
-	}
-	a.kept = append(kept, "--context", a.context)
 }
 
 // singleProject are the contexts in which a server that was started with a

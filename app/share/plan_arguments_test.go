@@ -26,9 +26,9 @@ func TestArguments(t *testing.T) {
 		{"--transport=streamable-http", "", "", "it is to speak streamable-http"},
 		{"--transport stdio --transport sse", "", "", "it is to speak sse"},
 		{"--help", "", "", "an option that lamplighter does not know: --help"},
-		{"--projec a", "", "", "does not know: --projec"},
+		{"--projec a", "", "a", "does not know: --projec"},
 		{"--project-from-cwd=true", "", "", "does not know: --project-from-cwd"},
-		{"-p a", "", "", "does not know: -p"},
+		{"-p a", "", "a", "does not know: -p"},
 		{"--project", "", "", "its option --project has no value"},
 		{"--project --context ide", "", "", "its option --project has no value"},
 		{"--project a --project b", "", "b", "its project is given twice"},
@@ -40,7 +40,7 @@ func TestArguments(t *testing.T) {
 		if (why == "") != (test.why == "") || !strings.Contains(why, test.why) {
 			t.Errorf("%s: %q", test.args, why)
 		}
-		if kept := strings.Join(a.kept, " "); kept != test.kept && why == "" {
+		if kept := strings.Join(a.words(), " "); kept != test.kept && why == "" {
 			t.Errorf("%s: kept %q", test.args, kept)
 		}
 		if a.project != test.project || a.hasProject != (test.project != "") {
@@ -86,17 +86,35 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-func TestUseSingleProject(t *testing.T) {
-	for args, want := range map[string]string{
-		"":                                   "--context claude-code",
-		"--context ide --mode a":             "--mode a --context ide",
-		"--context codex --mode a":           "--mode a --context claude-code",
-		"--context ide --mode a --context x": "--mode a --context claude-code",
+func TestRead(t *testing.T) {
+	for _, test := range []struct {
+		goos, command string
+		want          Reading
+	}{
+		{"linux", "serena start-mcp-server --context ide --project-from-cwd", Reading{Serena: true}},
+		{"linux", "uvx --from serena-agent serena start-mcp-server --context claude-code --project /w", Reading{Serena: true}},
+		{"linux", "serena-mcp-server --context codex", Reading{Serena: true}},
+		{"linux", "uvx --from git+https://github.com/oraios/serena serena start-mcp-server --context=ide --project /w --open-web-dashboard=False", Reading{Serena: true, Page: "false"}},
+		{"linux", "serena start-mcp-server --context ide --project-from-cwd --enable-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "false"}},
+		{"linux", "serena start-mcp-server --context ide --project . --open-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "true"}},
+		{"linux", "uv run serena start-mcp-server --context ide", Reading{Serena: true, Alone: fromTheDir}},
+		{"linux", "uv run serena start-mcp-server --open-web-dashboard false", Reading{Serena: true, Alone: fromTheDir, Page: "false"}},
+		{"linux", "serena start-mcp-server --context ide -- ./--open-web-dashboard", Reading{Serena: true}},
+		{"linux", "serena start-mcp-server --context ide", Reading{Serena: true}},
+		{"linux", "serena start-mcp-server --context ide --project ~/w", Reading{Serena: true, Alone: "the project ~/w begins with ~, which nobody replaces by the home directory here (write the whole path)"}},
+		{"linux", "serena start-mcp-server --context ide --project ${workspaceFolder}", Reading{Serena: true}}, // which the client replaces
+		{"linux", "serena start-mcp-server --transport sse", Reading{Serena: true, Alone: "it is to speak sse, and not stdio with its client"}},
+		{"linux", "bash -c serena", Reading{Alone: notSerena}},
+		{"linux", "cmd /c serena start-mcp-server --context ide", Reading{Alone: notSerena}},
+		{"windows", "cmd /c serena start-mcp-server --context ide --project-from-cwd", Reading{Serena: true}},
+		{"linux", "npx -y @modelcontextprotocol/server-filesystem /", Reading{Alone: notSerena}},
+		{"linux", "docker run -i ghcr.io/oraios/serena serena start-mcp-server", Reading{Alone: notSerena}},
 	} {
-		a, why := parseArguments(strings.Fields(args), "/")
-		a.useSingleProject()
-		if got := strings.Join(a.kept, " "); why != "" || got != want || !slices.Contains(singleProject, a.context) {
-			t.Errorf("%q: %q, %s", args, got, a.context)
+		if got := ReadCommand(test.goos, strings.Fields(test.command)); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.command, got, test.want)
 		}
+	}
+	if got := ReadCommand("linux", nil); got.Serena || got.Alone == "" {
+		t.Errorf("nothing: %+v", got)
 	}
 }

@@ -1,15 +1,23 @@
 package share
 
 import (
+	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"lamplighter/app/project"
 	"lamplighter/monitor"
+	"lamplighter/monitor/statefile"
 )
 
 // key collects what servers are shared by.
@@ -18,9 +26,8 @@ type key struct {
 	facts []string
 }
 
-// keyOf makes the key of a plan whose Spec is complete but for the key; identity
-// is that of its program.
-func keyOf(plan *Plan, identity string, from origin) *key {
+// keyOf makes the key of a plan whose Spec is complete but for the key.
+func keyOf(plan *Plan, from origin) *key {
 	k := &key{}
 	t := &plan.Spec.Template
 	k.add("format", "1")
@@ -30,9 +37,10 @@ func keyOf(plan *Plan, identity string, from origin) *key {
 	} else {
 		k.fact("project " + plan.Spec.Project)
 	}
-	k.add("program", append([]string{identity}, t.Command[1:]...)...)
+	program := append([]string{identityOf(t.Command[0])}, t.Command[1:]...)
+	k.add("program", program...)
 	k.add("version", plan.Version)
-	k.fact("Serena " + plan.Version + ", started with " + monitor.Quoted(append([]string{identity}, t.Command[1:]...)))
+	k.fact("Serena " + plan.Version + ", started with " + monitor.Quoted(program))
 	k.add("arguments", t.Arguments...)
 	k.add("directory", t.Directory)
 	k.fact("context " + plan.Context)
@@ -64,10 +72,7 @@ func keyOf(plan *Plan, identity string, from origin) *key {
 func (k *key) add(what string, texts ...string) {
 	k.text.WriteString(what)
 	for _, text := range texts {
-		k.text.WriteByte(' ')
-		k.text.WriteString(strconv.Itoa(len(text)))
-		k.text.WriteByte(':')
-		k.text.WriteString(text)
+		k.text.WriteString(" " + strconv.Itoa(len(text)) + ":" + text)
 	}
 	k.text.WriteByte('\n')
 }
@@ -84,4 +89,80 @@ func (k *key) sum() string { return hashed(k.text.String())[:32] }
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
+}
+
+// settings are what Serena's answers to initialize and tools/list come from.
+type settings struct {
+	program string // of which size and time count: what starts Serena is written anew with it
+	paths   []string
+	texts   []files
+	listed  []files // of which only the names count
+}
+
+// files are those in a directory whose names match a pattern.
+type files struct{ dir, pattern string }
+
+// settingsOf says where they are; named are contexts and modes. Sources:
+// serena/config/serena_config.py (SerenaPaths) and context_mode.py.
+func settingsOf(program, serenaHome, project string, named []string) settings {
+	s := settings{
+		program: program,
+		paths:   []string{filepath.Join(serenaHome, "serena_config.yml")},
+		texts:   []files{{serenaHome, "contexts/*.y*ml"}, {serenaHome, "modes/*.y*ml"}, {serenaHome, "prompt_templates/*.y*ml"}},
+		listed:  []files{{serenaHome, "memories/global/*"}},
+	}
+	if project != "" {
+		s.texts = append(s.texts, files{project, ".serena/*.y*ml"})
+		s.listed = append(s.listed, files{project, ".serena/memories/*"})
+	}
+	for _, path := range named {
+		if filepath.IsAbs(path) {
+			s.paths = append(s.paths, path)
+		}
+	}
+	return s
+}
+
+func (a *Planner) fingerprint(s settings) string {
+	sum, err := project.Look(context.Background(), &a.looks, fmt.Sprint(s), s.program, func(string) string { return s.sum() })
+	if err != nil {
+		return "unknown " + rand.Text()
+	}
+	return sum
+}
+
+// Bounds of what is read: settings are small, and a project's may be anything.
+const (
+	mostSettings = 1 << 20 // bytes of a file
+	mostFiles    = 500     // of a directory
+)
+
+func (s settings) sum() string {
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q %s\n", s.program, stampOf(s.program))
+	paths := slices.Clone(s.paths)
+	for _, f := range s.texts {
+		paths = append(paths, f.find()...)
+	}
+	for _, path := range paths {
+		// Settings are often links to where a person keeps them.
+		real, err := filepath.EvalSymlinks(path)
+		text := []byte(nil)
+		if err == nil {
+			text, err = statefile.Read(real, mostSettings)
+		}
+		fmt.Fprintf(hash, "%q %q %v\n", path, text, err)
+	}
+	for _, f := range s.listed {
+		fmt.Fprintf(hash, "%q %q\n", f.dir, f.find())
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:16])
+}
+
+func (f files) find() (paths []string) {
+	names, _ := fs.Glob(os.DirFS(f.dir), f.pattern) // what cannot be read is not there
+	for _, name := range names[:min(len(names), mostFiles)] {
+		paths = append(paths, filepath.Join(f.dir, name))
+	}
+	return paths
 }

@@ -124,7 +124,7 @@ func (m *planMachine) wish(dir, command string, env ...string) Request {
 
 func asker(change func(*PlannerOptions)) *Planner {
 	o := PlannerOptions{Finder: taker{version: "2.1.0"}, OthersLoggedIn: func() ([]string, error) { return nil, nil }}
-	o.Environment = func(context.Context) []string { return nil }
+	o.Environment = func(context.Context, ...string) []string { return nil }
 	if change != nil {
 		change(&o)
 	}

@@ -2,7 +2,6 @@ package share
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"lamplighter/app/project"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
 	"lamplighter/monitor/statefile"
@@ -34,33 +32,14 @@ type origin struct {
 	err              error       // an *InputError
 }
 
-// origin finds the origin of a plan, which then says if it cannot be shared because of
-// that, or because of who is logged in.
-func (a *Planner) origin(ctx context.Context, plan *Plan, w Request, program []string, args arguments, env map[string]string) (origin, error) {
-	what := hashed(fmt.Sprintf("%+v %q %+v %q", w, program, args, env))
-	from, err := project.Look(ctx, &a.looks, what, w.Dir, func(string) origin { return a.originOf(w, program, args, env) })
-	if err != nil {
-		return from, a.silent(plan, err)
-	}
-	plan.Spec.Project = from.project
-	if plan.Alone = from.alone; plan.Alone != "" || from.err != nil {
-		return from, from.err
-	}
-	plan.Alone = a.Forbids(ctx)
-	return from, nil
-}
-
 // originOf looks at the files. It may hang where they do.
-func (a *Planner) originOf(w Request, program []string, args arguments, env map[string]string) origin {
-	var o origin
+func (a *Planner) originOf(w wish) (o origin) {
+	args, program, env := w.args, w.program, w.env
 	homeName := "HOME"
 	if runtime.GOOS == "windows" {
 		homeName = "USERPROFILE"
 	}
-	home := env[homeName]
-	if home == "" {
-		home = a.home
-	}
+	home := cmp.Or(env[homeName], a.home)
 	serenaHome := strings.TrimSpace(env["SERENA_HOME"]) // as serena_config.py does
 	if serenaHome == "" && home != "" {
 		serenaHome = filepath.Join(home, ".serena")

@@ -61,31 +61,13 @@ func findProgram(dir string, dirs []string, name string) string {
 
 // findTools finds each of the tools. Directories count without symbolic links:
 // some version managers make one for each shell that leads to the same place.
-func findTools(dirs []string) []foundTool {
-	found := make([]foundTool, len(tools))
-	left := len(tools)
-	for i, name := range tools {
-		found[i].name = name
-	}
-	for _, dir := range dirs {
-		real := ""
-		for i := range found {
-			if found[i].path != "" {
-				continue
-			}
-			file := process.FindProgram(runtime.GOOS, []string{dir}, found[i].name)
-			if file == "" {
-				continue
-			}
-			if real == "" {
-				real = canonical(dir)
-			}
-			found[i].path = filepath.Join(real, filepath.Base(file))
-			left--
+func findTools(dirs []string) (found []foundTool) {
+	for _, name := range tools {
+		path := process.FindProgram(runtime.GOOS, dirs, name)
+		if path != "" {
+			path = filepath.Join(canonical(filepath.Dir(path)), filepath.Base(path))
 		}
-		if left == 0 {
-			break
-		}
+		found = append(found, foundTool{name, path})
 	}
 	return found
 }

@@ -3,7 +3,6 @@
 package share
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,7 +40,7 @@ func TestRealSerenas(t *testing.T) {
 	m := newMachine(t)
 	repo := m.repo("alpha")
 	f := finder(t, m)
-	a := asker(func(o *PlannerOptions) { o.Finder, o.Environment = f, nil })
+	a := asker(func(o *PlannerOptions) { o.Finder, o.Environment = f, f.Environment })
 	keys := map[string]bool{}
 	for _, version := range versions {
 		bin := filepath.Join(venv(t, version), "bin")
@@ -93,7 +92,7 @@ func TestRealUvx(t *testing.T) {
 	tools := serenatest.Tools(t)
 	m := newMachine(t)
 	m.env = append(m.env, "UV_CACHE_DIR="+filepath.Join(tools, "uv"), "UV_OFFLINE=1", "UV_PYTHON_DOWNLOADS=never")
-	a := asker(func(o *PlannerOptions) { o.Finder, o.Environment = finder(t, m), nil })
+	a := asker(func(o *PlannerOptions) { o.Finder = finder(t, m) })
 	bin := filepath.Join(venv(t, serenatest.Version), "bin")
 	args := " --python " + filepath.Join(bin, "python3") + " --from serena-agent==" + serenatest.Version + " " + fromCwd
 	p := planned(t, a, m.wish(m.repo("alpha"), filepath.Join(bin, "uv tool run")+args))
@@ -176,7 +175,7 @@ func BenchmarkPlan(b *testing.B) {
 	repo := m.repo("alpha")
 	a := asker(func(o *PlannerOptions) {
 		f := finder(b, m)
-		o.Finder, o.Environment, o.OthersLoggedIn = f, func(ctx context.Context) []string { return f.Environment(ctx) }, LoggedIn
+		o.Finder, o.Environment, o.OthersLoggedIn = f, f.Environment, LoggedIn
 		o.Allowed = func() bool { return false }
 	})
 	w := m.wish(repo, filepath.Join(venv(b, serenatest.Version), "bin", fromCwd))

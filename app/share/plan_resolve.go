@@ -28,19 +28,11 @@ type resolved struct {
 	at      time.Time
 }
 
-// resolve asks what version a client's command runs. The program is absolute.
+// resolve asks what version a client's command runs. The program is absolute. Who asked
+// may give up sooner than it is found out, and ask again.
 func (a *Planner) resolve(ctx context.Context, program []string, from origin) (resolved, error) {
 	key := from.stamp + " " + monitor.Quoted(program)
-	if known, ok := a.known(key); ok {
-		return known, nil
-	}
-	// Who asked may give up sooner than it is found out, and ask again.
-	asked := a.resolving.DoChan(key, func() (any, error) {
-		if known, ok := a.known(key); ok { // another has just asked
-			return known, nil
-		}
-		return a.find(key, program, from.project)
-	})
+	asked := a.resolving.DoChan(key, func() (any, error) { return a.find(key, program, from.project) })
 	select {
 	case result := <-asked:
 		found, _ := result.Val.(resolved)
@@ -50,32 +42,27 @@ func (a *Planner) resolve(ctx context.Context, program []string, from origin) (r
 	}
 }
 
-// known is what was found a moment ago.
-func (a *Planner) known(key string) (resolved, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	known, ok := a.resolved[key]
-	return known, ok && time.Since(known.at) < resolvedFor
-}
-
 // find asks the Finder, until it has an answer or Close is called, and remembers
 // what it has found.
 func (a *Planner) find(key string, program []string, project string) (resolved, error) {
-	ctx, begun := a.begin()
-	if !begun {
-		return resolved{}, context.Canceled
+	a.mu.Lock()
+	closed, known := a.lifetime.Err(), a.resolved[key]
+	if closed == nil {
+		a.finding.Add(1)
+		defer a.finding.Done()
 	}
-	defer a.finding.Done()
-	r, err := a.o.Finder.Resolve(ctx, launch.Wanted{Command: program, Project: project, Serena: true})
+	a.mu.Unlock()
+	if closed != nil || time.Since(known.at) < resolvedFor {
+		return known, closed
+	}
+	r, err := a.o.Finder.Resolve(a.lifetime, launch.Wanted{Command: program, Project: project, Serena: true})
 	var none *launch.NotFoundError
-	if err != nil && !errors.As(err, &none) {
+	if errors.As(err, &none) {
+		r.Tried = none.Tried
+	} else if err != nil {
 		return resolved{}, err
 	}
-	tried := r.Tried
-	if none != nil {
-		tried = none.Tried
-	}
-	found := chosenFor(program, r.Chosen, tried)
+	found := chosenFor(program, r.Chosen, r.Tried)
 	if found.alone != "" {
 		return found, nil // it may be installed any moment
 	}

@@ -174,7 +174,7 @@ func TestASpec(t *testing.T) {
 	m := newMachine(t)
 	repo := m.repo("alpha {port}")
 	a := asker(func(o *PlannerOptions) {
-		o.Environment = func(context.Context) []string {
+		o.Environment = func(context.Context, ...string) []string {
 			return []string{"GOFLAGS=ours", "PATH=/ours", "TERM=ours", "RUSTFLAGS=ours", "NODE_CHANNEL_FD=3"}
 		}
 	})
@@ -259,7 +259,7 @@ func TestForProject(t *testing.T) {
 	serena := filepath.Join(m.bin, "serena"+exe)
 	ours := func(o *PlannerOptions) {
 		o.Finder = taker{version: "2.1.0", command: []string{serena}}
-		o.Environment = func(context.Context) []string { return m.env }
+		o.Environment = func(context.Context, ...string) []string { return m.env }
 	}
 	usual := launch.Template{Name: monitor.KindSerena, Arguments: []string{"--context", "desktop-app", "--agent-interface", "tools", "--project", "{project}"}}
 	p, err := asker(ours).ForProject(t.Context(), repo, usual)
@@ -337,7 +337,7 @@ func TestForAddress(t *testing.T) {
 	m.dir("bare")
 	ours := func(o *PlannerOptions) {
 		o.Finder = taker{version: "2.1.0", command: []string{filepath.Join(m.bin, "serena"+exe)}}
-		o.Environment = func(context.Context) []string { return m.env }
+		o.Environment = func(context.Context, ...string) []string { return m.env }
 	}
 	a := asker(ours)
 	usual := launch.Template{Name: monitor.KindSerena, Arguments: []string{"--context", "desktop-app", "--project", "{project}"}}
