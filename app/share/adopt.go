@@ -2,7 +2,6 @@ package share
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"lamplighter/app/launch"
@@ -20,13 +19,19 @@ func (b *Broker) adopt(ctx context.Context) {
 	tick := time.NewTicker(adoptEvery)
 	defer tick.Stop()
 	for last := false; ; {
-		for _, s := range b.o.Launch.Servers() {
+		servers := b.o.Launch.Servers()
+		b.mu.Lock()
+		for _, s := range servers {
 			if s.Lifetime() == launch.Shared {
 				b.adoptOne(s)
 			}
 		}
 		if last {
-			close(b.settled)
+			b.settled = true
+			b.change()
+		}
+		b.mu.Unlock()
+		if last {
 			return
 		}
 		select {
@@ -39,10 +44,8 @@ func (b *Broker) adopt(ctx context.Context) {
 	}
 }
 
-// adoptOne takes a server over, unless it has been.
+// adoptOne takes a server over, unless it has been. The caller holds mu.
 func (b *Broker) adoptOne(s Server) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	for _, g := range b.groups {
 		if g.run != nil && g.run.server.ID() == s.ID() {
 			return
@@ -55,72 +58,37 @@ func (b *Broker) adoptOne(s Server) {
 		b.o.Log.Warn("a shared server of an earlier run has no key of its own, and will be ended", "id", s.ID())
 		g = b.groupOf(s.Key() + " " + s.ID())
 	}
-	r := &run{server: s, inherited: true, gone: make(chan struct{}), done: make(chan struct{})}
+	r := &run{server: s, inherited: true, gone: make(chan struct{})}
 	b.take(g, r)
-	b.rest()
-	if !isKey(g.key) {
-		return
+	if isKey(g.key) {
+		b.busy.Go(func() { b.lockAdopted(g, r) })
 	}
-	b.busy.Go(func() { b.lockAdopted(g, r) })
 }
 
 // lockAdopted takes the lock of a server that runs already.
 func (b *Broker) lockAdopted(g *group, r *run) {
-	ctx, stop := b.whileServed()
-	defer stop()
-	lock, err := lockKey(ctx, b.o.LockDir, g.key)
+	lock, err := lockKey(b.lifetime, b.o.LockDir, g.key)
 	if err != nil {
-		if ctx.Err() == nil {
+		if b.lifetime.Err() == nil {
 			b.o.Log.Warn("a server of an earlier run goes on without the lock of its key", "server", r.server.Identity().String(), "error", err)
 		}
 		return
 	}
 	b.mu.Lock()
-	if g.run == r {
+	if !r.exited {
 		r.lock, lock = lock, nil
 	}
 	b.mu.Unlock()
-	lock.release() // of one that has gone meanwhile
-}
-
-// untilSettled waits until all that earlier runs have left is known: a server that
-// is started before might be the second one for its key.
-func (b *Broker) untilSettled(ctx context.Context) error {
-	timer := time.NewTimer(settleTime)
-	defer timer.Stop()
-	select {
-	case <-b.settled:
-		return nil
-	case <-timer.C:
-		return fmt.Errorf("starting the server: %w", errNotSettled)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	unlock(lock) // of one that has gone meanwhile
 }
 
 // await waits until the server of a key has been taken over, or it is known that
-// there is none.
+// there is none, but not for ever.
 func (b *Broker) await(ctx context.Context, key string) {
-	timer := time.NewTimer(settleTime)
-	defer timer.Stop()
-	tick := time.NewTicker(adoptEvery)
-	defer tick.Stop()
-	for !b.known(key) {
-		select {
-		case <-b.settled:
-			return
-		case <-tick.C:
-		case <-timer.C:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (b *Broker) known(key string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	g := b.groups[key]
-	return g != nil && g.runs()
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	_ = b.until(ctx, func() bool {
+		g := b.groups[key]
+		return b.settled || g != nil && g.runs()
+	})
 }

@@ -185,20 +185,19 @@ func TestAdoptedAndEndedMeanwhile(t *testing.T) {
 		b := New(w.options())
 		defer served(t, b)()
 		m := b.Attach(t.Context(), plan("a"), claude)
-		waits := &start{done: make(chan struct{}), giveUp: func() {}}
+		waits := &start{}
 		b.mu.Lock()
 		g := m.group
 		g.starting = waits
 		b.mu.Unlock()
-		r, adopted, err := b.launch(t.Context(), g, *m.plan)
-		if !adopted || err != nil {
-			t.Fatal(adopted, err)
+		r, err := b.launch(t.Context(), g, *m.plan)
+		if r != nil || err != nil {
+			t.Fatal(r, err)
 		}
 		s.dies("exited with status 1")
 		synctest.Wait()
 		m.Detach()
-		b.started(g, waits, r, adopted, err)
-		<-waits.done
+		b.started(g, waits, r, err)
 		synctest.Wait()
 		if _, idle := b.Idle(); !idle || g.run != nil {
 			t.Error("what has ended is had")

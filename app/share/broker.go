@@ -3,7 +3,6 @@ package share
 import (
 	"cmp"
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -12,31 +11,35 @@ import (
 
 // Broker knows the servers that clients share. It is safe for concurrent use.
 type Broker struct {
-	o       Options
-	changed monitor.Bell  // of each change, for those who look
-	shown   monitor.Bell  // likewise, for those who show
-	hangs   monitor.Bell  // when a server hangs, or somebody begins to wait for one that does
-	settled chan struct{} // closed when all that earlier runs have left has been taken over
+	o        Options
+	changed  monitor.Bell       // of each change, for who sees to the servers
+	shown    monitor.Bell       // likewise, for those who show
+	lifetime context.Context    // until Serve ends
+	end      context.CancelFunc // of lifetime
+	open     context.Context    // until nothing is started any more
+	shut     context.CancelFunc // of open
+	busy     sync.WaitGroup
 
-	mu         sync.Mutex
-	closed     bool          // nothing is started any more
-	ended      chan struct{} // closed when Serve ends
-	groups     map[string]*group
-	alone      []*Unshared
-	silent     []monitor.Identity // see Hung
-	left       []*run             // that were replaced, and have not ended
-	generation uint64             // of the server that was taken last
-	resting    time.Time          // since when there is neither a lease nor a server; zero while there is
-	busy       sync.WaitGroup
+	mu      sync.Mutex
+	news    chan struct{} // closed with the next change
+	settled bool          // all that earlier runs have left has been taken over
+	groups  map[string]*group
+	alone   []*Unshared
+	silent  []monitor.Identity // see Hung
+	left    []*run             // that were replaced, and have not ended
+	resting time.Time          // since when there is neither a lease nor a server; zero while there is
 }
 
 // New makes a broker without servers. Serve makes it work.
 func New(o Options) *Broker {
 	o.fill()
-	return &Broker{
-		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), hangs: monitor.NewBell(), settled: make(chan struct{}),
-		ended: make(chan struct{}), groups: map[string]*group{}, resting: time.Now(),
+	b := &Broker{
+		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), news: make(chan struct{}),
+		groups: map[string]*group{}, resting: time.Now(),
 	}
+	b.lifetime, b.end = context.WithCancel(context.Background())
+	b.open, b.shut = context.WithCancel(b.lifetime)
+	return b
 }
 
 // Serve takes over what an earlier run of this program has left, ends servers that
@@ -47,42 +50,22 @@ func (b *Broker) Serve(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { b.adopt(ctx) })
 	parts.Go(func() { b.show(ctx) })
-	parts.Go(func() { b.attendHung(ctx) })
-	b.attendIdle(ctx)
-	b.close()
+	b.attendAll(ctx)
+	b.mu.Lock()
+	b.end()
+	b.change()
+	b.mu.Unlock()
 	parts.Wait()
 	b.busy.Wait()
-	for _, r := range b.runs() {
-		r.lock.release() // of this process; the next run takes it
-		r.transport.CloseIdleConnections()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, g := range b.groups {
+		if r := g.run; r != nil {
+			unlock(r.lock) // of this process; the next run takes it
+			r.transport.CloseIdleConnections()
+		}
 	}
 	return ctx.Err()
-}
-
-// runs are the servers that run.
-func (b *Broker) runs() []*run {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var list []*run
-	for _, g := range b.groups {
-		if g.run != nil {
-			list = append(list, g.run)
-		}
-	}
-	return list
-}
-
-// close starts nothing any more, and gives up what starts.
-func (b *Broker) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closed = true
-	close(b.ended)
-	for _, g := range b.groups {
-		if g.starting != nil {
-			g.starting.giveUp()
-		}
-	}
 }
 
 // groupOf returns the group of a key. The caller holds mu.
@@ -96,32 +79,68 @@ func (b *Broker) groupOf(key string) *group {
 	return g
 }
 
+// mostIdle is how many groups are remembered that have neither members nor a
+// server, for what their servers have answered.
+const mostIdle = 32
+
 // change says that something is different. The caller holds mu.
 func (b *Broker) change() {
-	b.changed.Ring()
-	b.shown.Ring()
-}
-
-// rest notes whether there is a lease or a server. The caller holds mu.
-func (b *Broker) rest() {
-	needed := len(b.alone) > 0
+	now := time.Now()
+	needed, idle := len(b.alone) > 0, 0
+	var oldest *group
 	for _, g := range b.groups {
-		needed = needed || len(g.members) > 0 || g.runs()
+		switch {
+		case len(g.members) > 0 || g.runs():
+			needed = true
+		case g.crashes.matters(now):
+		default:
+			if idle++; oldest == nil || g.since.Before(oldest.since) {
+				oldest = g
+			}
+		}
+	}
+	if idle > mostIdle {
+		delete(b.groups, oldest.key)
 	}
 	switch {
 	case needed:
 		b.resting = time.Time{}
 	case b.resting.IsZero():
-		b.resting = time.Now()
+		b.resting = now
+	}
+	b.changed.Ring()
+	b.tell()
+}
+
+// tell wakes those who wait for a change, and those who show. The caller holds mu.
+func (b *Broker) tell() {
+	close(b.news)
+	b.news = make(chan struct{})
+	b.shown.Ring()
+}
+
+// until waits until so is true, which is asked now and after each change with mu held.
+// The error is the cause of the end of ctx.
+func (b *Broker) until(ctx context.Context, so func() bool) error {
+	for {
+		b.mu.Lock()
+		yes := so()
+		news := b.news
+		b.mu.Unlock()
+		if yes {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 }
 
 // Reconsider has the servers looked at that nobody asks, as when Options.Idle has
 // another answer from now on.
-func (b *Broker) Reconsider() {
-	b.changed.Ring()
-	b.hangs.Ring()
-}
+func (b *Broker) Reconsider() { b.changed.Ring() }
 
 // Idle tells since when there has been neither a lease nor a server, and whether
 // that is so.
@@ -151,60 +170,41 @@ func (b *Broker) Note(e monitor.Event) {
 	}
 }
 
+// byQuit is why servers end with us.
+const byQuit = "lamplighter was ended"
+
 // ParkAll ends all shared servers, because the user ends lamplighter, and starts
 // none any more. It returns when they have gone, also those that an earlier run has
 // left and that are found only now, or when ctx ends; then their ends go on.
 func (b *Broker) ParkAll(ctx context.Context) {
-	b.mu.Lock()
-	b.closed = true
-	var starts []*start
-	for _, g := range b.groups {
-		if g.starting != nil {
-			g.starting.giveUp()
-			starts = append(starts, g.starting)
-		}
-	}
-	b.mu.Unlock()
 	var ends sync.WaitGroup
 	defer ends.Wait()
-	b.endAll(ctx, &ends)
-	for _, s := range starts {
-		select {
-		case <-s.done:
-		case <-ctx.Done():
+	endOne := func(r *run) {
+		if r == nil || r.ending == byQuit {
 			return
 		}
-	}
-	select {
-	case <-b.settled:
-	case <-b.ended:
-	case <-ctx.Done():
-		return
-	}
-	b.endAll(ctx, &ends)
-}
-
-// byQuit is why servers end with us.
-const byQuit = "lamplighter was ended"
-
-// endAll begins to end all that run, but those that it has begun to end before.
-func (b *Broker) endAll(ctx context.Context, ends *sync.WaitGroup) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all := slices.Clone(b.left)
-	for _, g := range b.groups {
-		all = append(all, g.run)
-	}
-	for _, r := range all {
-		if r == nil || r.ending == byQuit {
-			continue
-		}
 		r.ending = byQuit
+		b.change()
 		ends.Go(func() {
 			if err := r.server.End(ctx, "the end of lamplighter"); err != nil && ctx.Err() == nil {
 				b.o.Log.Error("a shared server could not be ended", "server", r.server.Identity().String(), "error", err)
 			}
 		})
 	}
+	b.mu.Lock()
+	b.shut()
 	b.change()
+	b.mu.Unlock()
+	// Whoever waits no longer has begun to end all that it has seen.
+	_ = b.until(ctx, func() bool {
+		starting := false
+		for _, g := range b.groups {
+			endOne(g.run)
+			starting = starting || g.starting != nil
+		}
+		for _, r := range b.left {
+			endOne(r)
+		}
+		return !starting && (b.settled || b.lifetime.Err() != nil)
+	})
 }

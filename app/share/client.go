@@ -1,7 +1,6 @@
 package share
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -44,29 +43,23 @@ func (b *Broker) Attach(ctx context.Context, plan Plan, client monitor.Client) *
 func (m *Client) Move(ctx context.Context, plan Plan) (back func()) {
 	b := m.broker
 	b.await(ctx, plan.Key)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	before := m.plan
-	m.change(&plan)
-	return func() {
+	change := func(to *Plan) (before *Plan) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		m.change(before)
+		before = m.plan
+		if !m.gone {
+			m.part()
+			m.join(to)
+		}
+		return before
 	}
-}
-
-// change gives the client another group. The caller holds mu.
-func (m *Client) change(plan *Plan) {
-	if !m.gone {
-		m.part()
-		m.join(plan)
-	}
+	before := change(&plan)
+	return func() { change(before) }
 }
 
 // join takes the client into the group of a plan. The caller holds mu.
 func (m *Client) join(plan *Plan) {
-	b := m.broker
-	g := b.groupOf(plan.Key)
+	g := m.broker.groupOf(plan.Key)
 	m.group, m.plan = g, plan
 	g.plan = plan
 	g.kind, g.where = plan.Spec.Template.Name, plan.Spec.Project
@@ -77,20 +70,18 @@ func (m *Client) join(plan *Plan) {
 		g.turned = time.Now() // who comes is about to ask for something
 	}
 	g.members = append(g.members, m)
-	b.rest()
-	b.change()
+	m.broker.change()
 }
 
 // part takes the client out of its group. The caller holds mu.
 func (m *Client) part() {
-	b, g := m.broker, m.group
+	g := m.group
 	g.members = slices.DeleteFunc(g.members, func(other *Client) bool { return other == m })
 	g.wait = time.Time{}
 	if len(g.members) == 0 {
 		g.turned = time.Now()
-		b.leftIdle(g)
 	}
-	b.change()
+	m.broker.change()
 }
 
 // Project is the project of the server that the client shares now, "" when it has none.
@@ -98,17 +89,6 @@ func (m *Client) Project() string {
 	m.broker.mu.Lock()
 	defer m.broker.mu.Unlock()
 	return m.plan.Spec.Project
-}
-
-// Acquire returns the server. It starts or wakes it, or waits for who does, until
-// ctx ends; the start goes on then. The error is for the user. It is to be called
-// after Began.
-func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
-	r, err := m.broker.acquire(ctx, m)
-	if err != nil {
-		return Endpoint{}, err
-	}
-	return m.broker.forLease(r), nil
 }
 
 // Endpoint is one run of a server.
@@ -120,46 +100,38 @@ type Endpoint struct {
 	Why       func() string   // after Gone: how it was lost, a part of a sentence: "it was killed"; may be nil
 }
 
-// How long it may take to learn how a server has ended: usually, and when nothing
-// is known of it by then.
-const (
-	whyTime     = 250 * time.Millisecond
-	whyLongTime = 2 * time.Second
-)
+// whyTime is how long it is waited for how a server has ended, which its keeper tells a
+// moment after its process has.
+const whyTime = time.Second
 
-// howUnknown is what launch.Server.Ending says as long as it has not heard more.
-const howUnknown = "exited"
-
-func (b *Broker) forLease(r *run) Endpoint {
+// Acquire returns the server. It starts or wakes it, or waits for who does, until
+// ctx ends; the start goes on then. The error is for the user. It is to be called
+// after Began.
+func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
+	b := m.broker
+	r, err := b.acquire(ctx, m)
+	if err != nil {
+		return Endpoint{}, err
+	}
 	b.mu.Lock()
-	hung := r.hangs
-	b.mu.Unlock()
+	defer b.mu.Unlock()
 	return Endpoint{
-		URL: r.server.MCPURL(), Transport: r.transport, Hung: hung, Gone: r.gone,
+		URL: r.server.MCPURL(), Transport: r.transport, Hung: r.hangs, Gone: r.gone,
 		Why: func() string {
 			b.mu.Lock()
 			known := r.ending != ""
 			b.mu.Unlock()
-			// Its keeper tells it a moment after the process has ended.
-			if !known && !r.doneWithin(whyTime) && r.server.Ending() == howUnknown {
-				r.doneWithin(whyLongTime - whyTime)
+			if !known {
+				select {
+				case <-r.server.Done():
+				case <-time.After(whyTime):
+				}
 			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			return r.how()
 		},
-	}
-}
-
-func (r *run) doneWithin(limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-r.server.Done():
-		return true
-	case <-timer.C:
-		return false
-	}
+	}, nil
 }
 
 // Began says that a request has come which needs the server. It is not parked until
@@ -174,16 +146,16 @@ func (m *Client) Began() (ended func()) {
 	g := m.group
 	g.inFlight++
 	g.held = false
-	b.shown.Ring() // nothing is due sooner by that
+	b.tell() // nothing is due sooner by that
 	if g.run.isHung() {
-		b.hangs.Ring()
+		b.changed.Ring()
 	}
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		g.inFlight--
 		g.used = time.Now()
-		b.shown.Ring()
+		b.tell()
 	}
 }
 
@@ -198,80 +170,74 @@ func (m *Client) Lingering(d time.Duration) {
 	}
 }
 
+// What is kept of the answers of a server, so that a client is answered while it
+// starts. Clients decide what they are asked under, so that there are limits.
+const (
+	mostAnswers   = 16
+	longestAnswer = 1 << 20 // bytes
+)
+
+// question is what was asked, under what, and under which state of the settings.
+type question struct{ settings, method, under string }
+
 // Cached returns what the server answered to the method under the same settings,
 // while it does not run, or hangs. The caller must not change it.
-func (m *Client) Cached(method, under string) ([]byte, bool) {
+func (m *Client) Cached(method, under string) (answer []byte, ok bool) {
 	b := m.broker
 	b.mu.Lock()
 	g, fingerprint := m.group, m.plan.Fingerprint
-	possible := fingerprint != nil && !g.run.answers() && len(g.cache.answers) > 0
+	possible := fingerprint != nil && !g.run.answers() && len(g.answers) > 0
 	b.mu.Unlock()
 	if !possible {
 		return nil, false
 	}
-	settings := fingerprint() // reads files
+	asked := question{fingerprint(), method, under} // reads files
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if g.run.answers() || g.crashes.refuse(time.Now()) != nil {
 		return nil, false // an error is better than a server that is not to be had
 	}
-	return g.cache.get(settings, question{method, under})
+	answer, ok = g.answers[asked]
+	return answer, ok
 }
 
 // Store keeps an answer of the server that runs for Cached.
 func (m *Client) Store(method, under string, result []byte) {
-	b := m.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if r := m.group.run; !m.gone && r != nil {
-		m.group.cache.put(r.settings, question{method, under}, slices.Clone(result))
-		b.limitKept()
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	g := m.group
+	if m.gone || g.run == nil || g.run.settings == "" || len(result) > longestAnswer {
+		return
 	}
-}
-
-// limitKept drops what was kept of the groups that were used the longest ago, while
-// all keep too much. The caller holds mu.
-func (b *Broker) limitKept() {
-	kept := 0
-	var groups []*group
-	for _, g := range b.groups {
-		if n := g.cache.size(); n > 0 {
-			kept += n
-			groups = append(groups, g)
-		}
+	if g.answers == nil || len(g.answers) >= mostAnswers {
+		g.answers = map[question][]byte{}
 	}
-	slices.SortFunc(groups, func(x, y *group) int { return cmp.Or(x.used.Compare(y.used), cmp.Compare(x.key, y.key)) })
-	for _, g := range groups {
-		if kept <= mostKept {
-			return
-		}
-		kept -= g.cache.size()
-		g.cache.clear()
-	}
+	g.answers[question{g.run.settings, method, under}] = slices.Clone(result)
 }
 
 // Forget drops what Store has kept: the server said that it has changed.
 func (m *Client) Forget() {
-	b := m.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	m.group.cache.clear()
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	m.group.answers = nil
 	if r := m.group.run; r != nil {
 		r.settings = "" // they no longer say what it answers
 	}
 }
 
+// mostSessions is how many sessions of its REPL a Serena remembers: it forgets the
+// oldest (serena/session.py of 2.1.0, max_sessions).
+const mostSessions = 100
+
 // Seen says that a request names this session of the server's REPL. It is to be
-// called before the request is sent.
+// called after Began, and before the request is sent.
 func (m *Client) Seen(session string) {
-	b := m.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	generation := b.generation + 1 // of the next one at the latest
-	if m.group.run.usable() {
-		generation = m.group.run.generation
-	}
-	m.group.seen.add(session, generation)
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	g := m.group
+	g.seen = slices.DeleteFunc(g.seen, func(other string) bool { return other == session })
+	g.seen = append(g.seen, session)
+	g.seen = g.seen[max(len(g.seen)-mostSessions, 0):]
 }
 
 // OnPark sets what is asked before the server is ended: the lease closes its MCP
@@ -291,12 +257,10 @@ func (m *Client) OnHang(tell func(text string)) {
 	m.hang = tell
 }
 
-// tellHang tells it, unless the client has not taken what was told before.
+// tellHang tells it, unless the client has not taken what was told before. The caller
+// holds mu.
 func (m *Client) tellHang(text string) {
-	b := m.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	tell := m.hang
+	b, tell := m.broker, m.hang
 	if tell == nil || m.telling {
 		return
 	}

@@ -36,14 +36,13 @@ func TestCrashes(t *testing.T) {
 		crash()
 		crash()
 		crash()
-		var crashing *crashLoop
-		if err := refused(t, m); !errors.As(err, &crashing) || !strings.Contains(err.Error(), "it exited with status 1") {
+		if err := refused(t, m); !errors.Is(err, errCrashes) || !strings.Contains(err.Error(), "it exited with status 1") {
 			t.Error(err)
 		}
 		after(crashFirst)
 		crash()
 		after(crashFirst)
-		if err := refused(t, m); !errors.As(err, &crashing) {
+		if err := refused(t, m); !errors.Is(err, errCrashes) {
 			t.Error(err)
 		}
 		after(crashFirst)
@@ -65,8 +64,8 @@ func TestWhyComesLate(t *testing.T) {
 		want       string
 	}{
 		"at once":            {"was ended by signal 9", time.Millisecond, time.Millisecond, "it was ended by signal 9"},
-		"later":              {"exited", time.Second, time.Second, "it was ended by signal 9"},
-		"too late":           {"exited", time.Minute, whyLongTime, "it exited"},
+		"later":              {"exited", whyTime / 2, whyTime / 2, "it was ended by signal 9"},
+		"too late":           {"exited", time.Minute, whyTime, "it exited"},
 		"known, and goes on": {"was ended by signal 9", time.Minute, whyTime, "it was ended by signal 9"},
 	} {
 		within(t, func(t *testing.T, w *world, b *Broker) {

@@ -1,6 +1,9 @@
 package share
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // How a server that ends again and again is kept from being started again and
 // again.
@@ -49,7 +52,7 @@ func (c *crashes) add(at time.Time, ran time.Duration, why string) {
 // refuse is the reason for not starting a server now, nil when there is none.
 func (c *crashes) refuse(now time.Time) error {
 	if now.Before(c.until) {
-		return &crashLoop{until: c.until, why: c.why}
+		return fmt.Errorf("%w, the last time because %s; it is not started again before %s", errCrashes, c.why, c.until.Format(time.TimeOnly))
 	}
 	return nil
 }

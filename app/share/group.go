@@ -1,13 +1,15 @@
 package share
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"lamplighter/app/launch"
 	"lamplighter/app/mcp"
@@ -27,10 +29,10 @@ type group struct {
 
 	starting *start
 	run      *run
-	lock     *keyLock // of a server that was replaced, for the next one
+	lock     *flock.Flock // of a server that was replaced, for the next one
 	crashes  crashes
-	cache    cache
-	seen     sessions
+	answers  map[question][]byte // of its servers, see Client.Store
+	seen     []string            // sessions of the REPL that clients have named, the newest last
 
 	last   monitor.Identity // the process that ended last, zero when there was none
 	kind   string           // of the server
@@ -46,41 +48,33 @@ type group struct {
 	wait   time.Time // nothing is to be ended before
 	held   bool      // the last look found what would be lost, and nobody has asked anything since
 	look   bool      // somebody is looking whether it can be ended
-	// restarting: it is ended to be started again at once.
-	restarting bool
-	replaces   bool // with starting: another one that hangs
+	anew   string    // why it is ended, or was, to be started again at once: "restarted"
 }
 
-// start is one try to start the server. Who waits for done may read err.
+// start is one try to start the server. Its fields are guarded by the broker's mu.
 type start struct {
-	done   chan struct{}
-	giveUp func()          // nil when it is no start, but the end of the server before it
-	moot   <-chan struct{} // likewise: closed when that goes on after all, or cannot be ended
-	hangs  bool            // likewise: nothing ends it as yet, and done is closed when it answers, too
-	err    error
+	over bool
+	err  error
 }
 
 // run is a server that runs.
 type run struct {
-	server     Server
-	generation uint64
-	transport  *http.Transport
-	settings   string // their fingerprint when it was started; "" is not known
-	inherited  bool   // an earlier run of this program has started it, whose clients have named sessions of its REPL
-	since      time.Time
-	gone       chan struct{} // closed when its process has ended
-	done       chan struct{} // closed when all of it has gone
+	server    Server
+	transport *http.Transport
+	settings  string // their fingerprint when it was started; "" is not known
+	inherited bool   // an earlier run of this program has started it, whose clients have named sessions of its REPL
+	since     time.Time
+	gone      chan struct{} // closed when its process has ended, or it was replaced
 
 	// Guarded by the broker's mu.
-	lock    *keyLock
+	lock    *flock.Flock
 	exited  bool          // gone is closed
 	hung    time.Time     // since when it does not answer; zero while it does
 	hangs   chan struct{} // closed when it does not answer any more
-	settles chan struct{} // while it does not: closed when it does, or is of no use any more
+	told    time.Time     // when who waits for it was told so last
 	ending  string        // why we end it, a part of a sentence; "" when nobody does
 	parts   bool          // it is ended because no client has it
 	failed  error         // of the last try to end it
-	moot    chan struct{} // closed when an end that has begun comes to nothing
 	ordered string        // who else has ordered its end: "by the tray"
 	orderAt time.Time
 }
@@ -91,119 +85,113 @@ func (r *run) usable() bool { return r != nil && !r.exited && r.ending == "" }
 // runs reports whether there is a server, or soon is.
 func (g *group) runs() bool { return g.run != nil || g.starting != nil }
 
-// acquire returns the server, and starts it when it does not run.
-func (b *Broker) acquire(ctx context.Context, m *Client) (*run, error) {
-	for {
-		r, s, err := b.tryAcquire(m)
-		if r != nil || err != nil {
-			return r, err
-		}
-		if err := s.wait(ctx, b.ended); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// wait waits for what came of a start, or for what comes of the end of the server
-// before it, which is not waited for without limit, nor longer than until ended.
-func (s *start) wait(ctx context.Context, ended <-chan struct{}) error {
-	var late <-chan time.Time
-	switch {
-	case s.giveUp != nil:
-		ended = nil // it is given up then, and says so itself
-	case !s.hangs:
-		timer := time.NewTimer(endTime)
-		defer timer.Stop()
-		late = timer.C
-	}
-	select {
-	case <-s.done:
-		return s.err
-	case <-s.moot:
-		return nil
-	case <-ended:
-		return nil
-	case <-late:
-		return fmt.Errorf("%w within %s; ask again", errSurvives, monitor.Span(endTime))
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // endTime is how long the end of a server is waited for by who wants the next one.
 // What has survived is tried to be ended for longer.
 const endTime = 20 * time.Second
 
-// tryAcquire returns the server when there is one; else what to wait for, or why
-// there will be none.
-func (b *Broker) tryAcquire(m *Client) (*run, *start, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	g := m.group
+// acquire returns the server, and starts it when it does not run.
+func (b *Broker) acquire(ctx context.Context, m *Client) (*run, error) {
+	var waits *start
+	var late <-chan time.Time
+	for {
+		b.mu.Lock()
+		r, ends, err := b.tryAcquire(m, &waits)
+		news := b.news
+		b.mu.Unlock()
+		switch {
+		case r != nil || err != nil:
+			return r, err
+		case !ends:
+			late = nil
+		case late == nil:
+			late = time.After(endTime)
+		}
+		select {
+		case <-news:
+		case <-late:
+			return nil, fmt.Errorf("%w within %s; ask again", errSurvives, monitor.Span(endTime))
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// tryAcquire returns the server when there is one, or why there will be none; else who
+// asks waits for a start, or for the server before it to end. The caller holds mu.
+func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, ends bool, err error) {
+	g, s := m.group, *waits
 	switch {
 	case m.gone:
-		return nil, nil, errLeft
-	case b.closed:
-		return nil, nil, errEnding
+		return nil, false, errLeft
+	case b.open.Err() != nil:
+		return nil, false, errEnding
+	case s != nil && s.err != nil:
+		return nil, false, s.err
 	case g.run.isHung():
-		return nil, &start{done: g.run.settles, hangs: true}, nil
+		return nil, false, nil
 	case g.run.usable():
 		g.used = time.Now()
-		return g.run, nil, nil
+		return g.run, false, nil
 	case g.run != nil && g.run.failed != nil:
-		return nil, nil, errors.Join(errSurvives, g.run.failed)
+		return nil, false, errors.Join(errSurvives, g.run.failed)
 	case g.run != nil:
-		return nil, &start{done: g.run.done, moot: g.run.moot}, nil // until it has gone
+		return nil, true, nil
 	case g.starting == nil:
 		if err := g.crashes.refuse(time.Now()); err != nil {
-			return nil, nil, err
+			return nil, false, err
 		}
 		b.begin(g)
 	}
-	return nil, g.starting, nil
+	*waits = g.starting
+	return nil, false, nil
 }
 
 // begin starts the server, which goes on when nobody waits for it any more: then
 // it lingers. The caller holds mu.
 func (b *Broker) begin(g *group) {
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &start{done: make(chan struct{}), giveUp: cancel}
+	s := &start{}
 	g.starting, g.since, g.reason = s, time.Now(), "it is starting"
 	b.change()
 	plan := *g.plan // there is one: members have it
 	b.busy.Go(func() {
-		defer cancel()
-		r, adopted, err := b.launch(ctx, g, plan)
-		b.started(g, s, r, adopted, err)
+		r, err := b.launch(b.open, g, plan)
+		b.started(g, s, r, err)
 	})
 }
 
-// launch starts a server of a group, or finds that an earlier run has left one,
-// which has been adopted, and may have ended by now.
-func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (r *run, adopted bool, err error) {
-	if err := b.untilSettled(ctx); err != nil {
-		return nil, false, err
+// launch starts a server of a group. None and no error is that an earlier run has left
+// one, which has been adopted, and may have ended by now.
+func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (r *run, err error) {
+	settle, cancel := context.WithTimeoutCause(ctx, settleTime, errNotSettled)
+	defer cancel()
+	adopted := false
+	r = &run{gone: make(chan struct{})}
+	// A server that is started before all is known might be the second one for its key.
+	if err := b.until(settle, func() bool {
+		if b.settled {
+			adopted = g.run != nil
+			r.lock, g.lock = g.lock, nil
+		}
+		return b.settled
+	}); err != nil {
+		return nil, err
 	}
-	b.mu.Lock()
-	adopted = g.run != nil
-	lock := g.lock
-	g.lock = nil
-	b.mu.Unlock()
 	defer func() {
-		if r == nil {
-			lock.release()
+		if r.server == nil {
+			unlock(r.lock)
+			r = nil
 		}
 	}()
 	if adopted {
-		return nil, true, nil
+		return r, nil
 	}
 	// The client may have been here for days.
 	if why := b.o.Forbid(ctx); why != "" {
-		return nil, false, &forbidden{monitor.Clean(why)}
+		return r, &forbidden{monitor.Clean(why)}
 	}
-	if lock == nil {
-		if lock, err = lockKey(ctx, b.o.LockDir, g.key); err != nil {
-			return nil, false, err
+	if r.lock == nil {
+		if r.lock, err = lockKey(ctx, b.o.LockDir, g.key); err != nil {
+			return r, err
 		}
 	}
 	spec := plan.Spec
@@ -212,15 +200,11 @@ func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (r *run, adopt
 	}
 	spec.Lifetime, spec.Key = launch.Shared, g.key
 	spec.AskedBy = func() monitor.Client { return b.first(g) }
-	settings := ""
 	if plan.Fingerprint != nil {
-		settings = plan.Fingerprint() // before it reads them
+		r.settings = plan.Fingerprint() // before it reads them
 	}
-	server, err := b.o.Launch.Launch(ctx, spec)
-	if err != nil {
-		return nil, false, err
-	}
-	return &run{server: server, settings: settings, lock: lock, gone: make(chan struct{}), done: make(chan struct{})}, false, nil
+	r.server, err = b.o.Launch.Launch(ctx, spec)
+	return r, err
 }
 
 // first is the client that came first of those who are here.
@@ -233,62 +217,54 @@ func (b *Broker) first(g *group) monitor.Client {
 	return g.members[0].client
 }
 
-// started takes in what came of a start.
-func (b *Broker) started(g *group, s *start, r *run, adopted bool, err error) {
+// reasonColumns is how much is shown of why a start failed; its clients and the log
+// get all of it.
+const reasonColumns = 200
+
+// started takes in what came of a start: neither a server nor an error is one that was
+// adopted.
+func (b *Broker) started(g *group, s *start, r *run, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	defer close(s.done)
-	restarting := g.restarting
-	replaces := g.replaces
-	g.starting, s.err, g.restarting, g.replaces = nil, err, false, false
+	defer b.change()
+	anew := g.anew
+	g.starting, g.anew, s.over, s.err = nil, "", true, err
 	now := time.Now()
-	var no *forbidden
 	switch {
-	case err != nil && b.closed:
+	case err != nil && b.open.Err() != nil:
 		s.err = errEnding
-		return
 	case err != nil:
-		g.since, g.reason = now, monitor.NotStarted+whyNotStarted(err)
+		why := err.Error()
+		var failed *launch.StartError
+		if errors.As(err, &failed) {
+			why = failed.Why // without the command
+			// Like a crash, but what was only refused.
+			if len(failed.Chosen.Command) > 0 && !errors.Is(err, context.Canceled) {
+				g.crashes.add(now, 0, monitor.Clean(err.Error()))
+			}
+		}
+		g.since, g.reason = now, monitor.NotStarted+monitor.Shorten(monitor.Clean(why), reasonColumns)
+		var no *forbidden
 		if errors.As(err, &no) {
 			g.reason = no.why
 		}
-		if counts(err) {
-			g.crashes.add(now, 0, monitor.Clean(err.Error()))
-		}
-		b.leftIdle(g)
-		b.change()
-		return
-	case adopted:
-		b.leftIdle(g)
-		b.change()
+	}
+	if r == nil {
 		return
 	}
 	b.take(g, r)
 	switch {
-	case restarting:
-		b.record(g, r.server.Identity(), monitor.EventWoken, "restarted")
-	case replaces:
-		b.record(g, r.server.Identity(), monitor.EventWoken, "in place of "+g.label(g.last)+", which did not answer")
+	case anew != "":
+		b.record(g, r.server.Identity(), monitor.EventWoken, anew)
 	case g.last.PID != 0 && len(g.members) > 0:
 		b.record(g, r.server.Identity(), monitor.EventWoken, "started again by a request, "+monitor.Span(now.Sub(g.ended))+" after it had ended")
 	}
 }
 
-// counts reports whether a failed start is like a crash: nothing that was only
-// refused is.
-func counts(err error) bool {
-	var failed *launch.StartError
-	if errors.As(err, &failed) {
-		return len(failed.Chosen.Command) > 0 && !errors.Is(err, context.Canceled)
-	}
-	return false
-}
-
 // take makes a server that of a group, and sees to its end. The caller holds mu.
 func (b *Broker) take(g *group, r *run) {
-	b.generation++
 	now := time.Now()
-	r.generation, r.transport, r.since, r.hangs = b.generation, mcp.NewTransport(), now, make(chan struct{})
+	r.transport, r.since, r.hangs = mcp.NewTransport(), now, make(chan struct{})
 	b.noteHang(r)
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
@@ -297,34 +273,28 @@ func (b *Broker) take(g *group, r *run) {
 		g.turned = now
 	}
 	b.change()
-	ended := b.ended
-	b.busy.Go(func() { b.attend(g, r, ended) })
+	b.busy.Go(func() { b.attend(g, r) })
 }
 
 // attend waits for the end of a server, or for ours: then it goes on.
-func (b *Broker) attend(g *group, r *run, ended <-chan struct{}) {
+func (b *Broker) attend(g *group, r *run) {
 	select {
 	case <-r.server.Exited():
 	case <-r.server.Done():
-	case <-ended:
+	case <-b.lifetime.Done():
 		return
 	}
 	b.mu.Lock()
-	replaced := r.exited
-	r.exited = true
 	if time.Since(r.orderAt) > orderTime {
 		r.ordered = "" // that came to nothing
 	}
-	if !replaced {
-		close(r.gone)
-		r.settle()
-	}
+	r.lose()
 	b.change()
 	b.mu.Unlock()
 	select {
 	case <-r.server.Done():
 		b.over(g, r)
-	case <-ended:
+	case <-b.lifetime.Done():
 	}
 }
 
@@ -332,65 +302,75 @@ func (b *Broker) attend(g *group, r *run, ended <-chan struct{}) {
 // came of that.
 const orderTime = time.Minute
 
-// over takes in that a server has gone, and then tells who waits for that.
-func (b *Broker) over(g *group, r *run) {
-	r.transport.CloseIdleConnections()
-	b.parted(g, r).release() // which works on files
-	close(r.done)
+// lose tells those who have a server that they have it no more. The caller holds mu.
+func (r *run) lose() {
+	if !r.exited {
+		r.exited, r.hung = true, time.Time{}
+		close(r.gone)
+	}
 }
 
-// parted takes a server that has gone out of its group, and returns the lock that
-// it had.
-func (b *Broker) parted(g *group, r *run) *keyLock {
+// over takes a server that has gone out of its group. The next one can have its lock
+// then.
+func (b *Broker) over(g *group, r *run) {
+	r.transport.CloseIdleConnections()
+	b.mu.Lock()
+	lock := r.lock
+	r.lock = nil
+	b.mu.Unlock()
+	unlock(lock) // which works on files
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	defer b.change()
 	if g.run != r { // it was replaced
 		b.left = slices.DeleteFunc(b.left, func(other *run) bool { return other == r })
-		return nil
+		return
 	}
-	now := time.Now()
-	g.run, g.last, g.since, g.ended = nil, r.server.Identity(), now, now
-	g.look, g.until = false, time.Time{} // what went on unseen has ended with it
-	g.seen.forget(r.generation)
-	g.reason = r.how()
+	g.part(r.how())
 	if r.ending == "" && r.ordered == "" {
-		g.crashes.add(now, now.Sub(r.since), g.reason)
+		g.crashes.add(g.ended, g.ended.Sub(r.since), g.reason)
 		b.o.Log.Warn("a shared server has ended by itself", "server", g.label(g.last), "how", g.reason, "clients", len(g.members))
 	}
-	if len(g.members) > 0 && !g.restarting {
+	if len(g.members) > 0 && g.anew == "" {
 		b.record(g, g.last, monitor.EventParked, g.reason+"; the next request starts it again")
 	}
-	b.leftIdle(g)
-	b.change()
-	return r.lock
+}
+
+// part notes that the group has lost its server, and why. What went on unseen has ended
+// with it, and so have the sessions of its REPL, but that of a request that is on its way
+// and is sent to the next one. The caller holds mu.
+func (g *group) part(reason string) {
+	now := time.Now()
+	g.last, g.run, g.since, g.ended, g.reason = g.run.server.Identity(), nil, now, now, reason
+	g.look, g.until = false, time.Time{}
+	if g.inFlight == 0 {
+		g.seen = nil
+	}
+}
+
+// how tells how it has ended, as a part of a sentence. The caller holds mu.
+func (r *run) how() string {
+	switch {
+	case r.ending != "":
+		return r.ending
+	case r.ordered != "":
+		return "it was stopped " + r.ordered
+	}
+	return "it " + monitor.Clean(r.server.Ending())
 }
 
 func (b *Broker) record(g *group, id monitor.Identity, kind monitor.EventKind, detail string) {
 	b.o.Record(monitor.Event{At: time.Now(), Kind: kind, ID: id.String(), PID: id.PID, Label: g.label(id), Detail: monitor.Clean(detail)})
 }
 
-// leftIdle notes since when a group has neither members nor a server, and forgets
-// the oldest of those when there are many. The caller holds mu.
-func (b *Broker) leftIdle(g *group) {
-	b.rest()
-	if len(g.members) > 0 || g.runs() {
-		return
+// label names the server of a group in events as the model does.
+func (g *group) label(id monitor.Identity) string {
+	in := monitor.Instance{Identity: id, Kind: g.kind}
+	if name := filepath.Base(g.where); name != "." && name != string(filepath.Separator) {
+		in.ProjectName = name
 	}
-	now := time.Now()
-	var idle []*group
-	for _, other := range b.groups {
-		if len(other.members) == 0 && !other.runs() {
-			idle = append(idle, other)
-		}
+	if g.run == nil {
+		in.State = monitor.StateParked
 	}
-	slices.SortFunc(idle, func(x, y *group) int { return cmp.Or(x.since.Compare(y.since), cmp.Compare(x.key, y.key)) })
-	for _, other := range idle[:max(len(idle)-mostIdle, 0)] {
-		if !other.crashes.matters(now) {
-			delete(b.groups, other.key)
-		}
-	}
+	return in.Label()
 }
-
-// mostIdle is how many groups are remembered that have neither members nor a
-// server, for what their servers have answered.
-const mostIdle = 32

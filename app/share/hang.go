@@ -1,7 +1,6 @@
 package share
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -24,35 +23,25 @@ const (
 // takes longer than Options.HangLimit and somebody waits.
 func (b *Broker) Hung(ids []monitor.Identity) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.silent = ids
 	for _, g := range b.groups {
 		b.noteHang(g.run)
 	}
 	b.change()
-	b.mu.Unlock()
-	b.hangs.Ring()
 }
 
 // noteHang takes in whether a server is one of those. The caller holds mu.
 func (b *Broker) noteHang(r *run) {
-	switch {
-	case r == nil || r.exited:
-	case r.hung.IsZero() == slices.Contains(b.silent, r.server.Identity()):
-		if r.hung.IsZero() {
-			r.hung, r.settles = time.Now(), make(chan struct{})
-			close(r.hangs)
-		} else {
-			r.hangs = make(chan struct{})
-			r.settle()
-		}
+	if r == nil || r.exited {
+		return
 	}
-}
-
-// settle tells who waits for a server that hangs to ask again.
-func (r *run) settle() {
-	if !r.hung.IsZero() {
-		r.hung = time.Time{}
-		close(r.settles)
+	switch hangs := slices.Contains(b.silent, r.server.Identity()); {
+	case hangs && r.hung.IsZero():
+		r.hung = time.Now()
+		close(r.hangs)
+	case !hangs && !r.hung.IsZero():
+		r.hung, r.hangs = time.Time{}, make(chan struct{})
 	}
 }
 
@@ -62,77 +51,48 @@ func (r *run) answers() bool { return r.usable() && r.hung.IsZero() }
 // isHung reports whether one that could be used hangs.
 func (r *run) isHung() bool { return r.usable() && !r.hung.IsZero() }
 
-// attendHung replaces servers that hang, until ctx ends.
-func (b *Broker) attendHung(ctx context.Context) {
-	timer := time.NewTimer(progressEvery)
-	defer timer.Stop()
-	var told time.Time
-	for {
-		next, waiting := b.replaceHung()
-		timer.Stop()
-		if len(waiting) > 0 {
-			timer.Reset(next)
-		}
-		if len(waiting) > 0 && time.Since(told) >= progressEvery {
-			told = time.Now()
-			for _, tell := range waiting {
-				tell()
-			}
-		}
-		select {
-		case <-b.hangs:
-		case <-timer.C:
-		case <-ctx.Done():
-			return
-		}
+// lookHung replaces a server that hangs when clients have waited long enough for it,
+// else tells them so. It returns after how long it is to be called again. The caller
+// holds mu.
+func (b *Broker) lookHung(g *group) (next time.Duration) {
+	r := g.run
+	if !r.isHung() || g.inFlight == 0 {
+		return lookMost
 	}
-}
-
-// replaceHung replaces the servers for which clients have waited long enough, and
-// returns how long it is until it is to be called again, and what tells those clients
-// that still wait for one.
-func (b *Broker) replaceHung() (next time.Duration, waiting []func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	limit, next := b.o.HangLimit(), progressEvery
-	for _, g := range b.groups {
-		r := g.run
-		if b.closed || !r.isHung() || g.inFlight == 0 {
-			continue
+	now := time.Now()
+	limit, silent := b.o.HangLimit(), now.Sub(r.hung)
+	next, text := progressEvery, "the server does not answer"
+	if limit > 0 {
+		if silent >= limit {
+			b.replace(g, silent)
+			return lookMost
 		}
-		silent := time.Since(r.hung)
-		text := "the server does not answer"
-		if limit > 0 {
-			if silent >= limit {
-				b.replace(g, r, silent)
-				continue
-			}
-			next = min(next, limit-silent)
-			text += "; another one takes its place in " + monitor.Span(limit-silent)
-		}
-		for _, m := range g.members {
-			waiting = append(waiting, func() { m.tellHang(text) })
-		}
+		next = min(next, limit-silent)
+		text += "; another one takes its place in " + monitor.Span(limit-silent)
 	}
-	return next, waiting
+	if left := progressEvery - now.Sub(r.told); left > 0 {
+		return min(next, left)
+	}
+	r.told = now
+	for _, m := range g.members {
+		m.tellHang(text)
+	}
+	return next
 }
 
 // replace starts another server in place of one that hangs, which has the lock of its
 // key from then on. What was asked of the one before may have been carried out. The
 // caller holds mu.
-func (b *Broker) replace(g *group, r *run, silent time.Duration) {
-	now := time.Now()
-	b.o.Log.Warn("a shared server hangs, and is replaced", "server", g.label(r.server.Identity()), "clients", len(g.members))
+func (b *Broker) replace(g *group, silent time.Duration) {
+	r := g.run
+	name := g.label(r.server.Identity())
+	b.o.Log.Warn("a shared server hangs, and is replaced", "server", name, "clients", len(g.members))
 	r.ending = "it did not answer for " + monitor.Span(silent)
-	r.exited = true
-	close(r.gone)
-	r.settle()
-	g.run, g.last, g.ended, g.reason = nil, r.server.Identity(), now, r.ending
-	g.look, g.until = false, time.Time{}
+	r.lose()
+	g.part(r.ending)
 	g.lock, r.lock = r.lock, nil
-	g.seen.forget(r.generation)
 	b.left = append(b.left, r)
-	g.replaces = true
+	g.anew = "in place of " + name + ", which did not answer"
 	b.begin(g)
 	b.busy.Go(func() { b.endLeft(g, r) })
 }
@@ -140,11 +100,9 @@ func (b *Broker) replace(g *group, r *run, silent time.Duration) {
 // endLeft ends a server that was replaced as soon as nothing speaks against it. Until
 // then it is shown for what it is.
 func (b *Broker) endLeft(g *group, r *run) {
-	ctx, stop := b.whileServed()
-	defer stop()
 	for first := true; ; first = false {
-		err := b.o.EndHung(ctx, r.server)
-		if err == nil || ctx.Err() != nil {
+		err := b.o.EndHung(b.lifetime, r.server)
+		if err == nil || b.lifetime.Err() != nil {
 			return
 		}
 		if first {
@@ -154,9 +112,9 @@ func (b *Broker) endLeft(g *group, r *run) {
 		}
 		select {
 		case <-time.After(leftEvery):
-		case <-r.done:
+		case <-r.server.Done():
 			return
-		case <-ctx.Done():
+		case <-b.lifetime.Done():
 			return
 		}
 	}

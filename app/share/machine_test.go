@@ -128,11 +128,10 @@ func (x *machine) collect(rt *rapid.T) {
 				x.w.change(func() {
 					c.waiting = slices.DeleteFunc(c.waiting, func(other asking) bool { return other.got == asked.got })
 				})
-				var crashing *crashLoop
 				switch {
 				case a.err == nil:
 					x.w.change(func() { c.flying = append(c.flying, asked.end) })
-				case errors.As(a.err, &crashing):
+				case errors.Is(a.err, errCrashes):
 					asked.end()
 				default:
 					rt.Fatalf("a request: %v", a.err)

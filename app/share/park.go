@@ -3,6 +3,7 @@ package share
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"lamplighter/app/launch"
@@ -22,60 +23,40 @@ func lookAgain(idle time.Duration) time.Duration {
 	return min(max(idle, time.Second), lookMost)
 }
 
-// standing is what decides when a server is ended because nobody needs it.
-type standing struct {
-	leases, inFlight int
-	used             time.Time // the last answer, or the start
-	turned           time.Time // when the first lease came, or the last one went
-	until            time.Time // something may run on unseen until then
-	wait             time.Time // nothing is to be ended before
-	held             bool      // it holds what leases would lose
-	forbidden        bool      // nothing may be shared now
-}
-
-// due tells when a server is ended that nobody asks for that long, and false when
-// time alone does not bring that about.
-func (s standing) due(idle time.Duration) (time.Time, bool) {
-	if s.leases == 0 && (idle <= 0 || idle > mostUnused) {
+// due tells when the server is ended that nobody asks for that long, or that must not be
+// shared now, and false when time alone does not bring that about. The caller holds mu.
+func (g *group) due(idle time.Duration, forbidden bool) (at time.Time, ok bool) {
+	if len(g.members) == 0 && (idle <= 0 || idle > mostUnused) {
 		idle = mostUnused
 	}
-	if s.forbidden {
+	switch {
+	case g.inFlight > 0, g.held && len(g.members) > 0:
+		return at, false
+	case forbidden:
 		idle = 0 // as soon as nothing speaks against it
-	} else if idle <= 0 {
-		return time.Time{}, false
+	case idle <= 0:
+		return at, false
 	}
-	if s.inFlight > 0 || s.held && s.leases > 0 {
-		return time.Time{}, false
-	}
-	since := s.used
-	if s.turned.After(since) {
-		since = s.turned
-	}
-	at := since.Add(idle)
-	for _, later := range []time.Time{s.until, s.wait} {
-		if later.After(at) {
-			at = later
-		}
-	}
-	return at, true
+	since := slices.MaxFunc([]time.Time{g.used, g.turned}, time.Time.Compare)
+	return slices.MaxFunc([]time.Time{since.Add(idle), g.until, g.wait}, time.Time.Compare), true
 }
 
-func (g *group) standing() standing {
-	return standing{
-		leases: len(g.members), inFlight: g.inFlight, used: g.used, turned: g.turned, until: g.until, wait: g.wait, held: g.held,
-	}
-}
-
-// attendIdle ends servers that nobody needs, until ctx ends.
-func (b *Broker) attendIdle(ctx context.Context) {
+// attendAll sees to the servers, until ctx ends.
+func (b *Broker) attendAll(ctx context.Context) {
 	timer := time.NewTimer(lookMost)
 	defer timer.Stop()
 	for {
+		b.mu.Lock()
+		some := false
+		for _, g := range b.groups {
+			some = some || g.run != nil
+		}
+		b.mu.Unlock()
 		forbidden := ""
-		if len(b.runs()) > 0 {
+		if some {
 			forbidden = monitor.Clean(b.o.Forbid(ctx))
 		}
-		if next, some := b.endIdle(forbidden); some {
+		if next, some := b.look(forbidden); some {
 			timer.Reset(next)
 		} else {
 			timer.Stop()
@@ -90,74 +71,65 @@ func (b *Broker) attendIdle(ctx context.Context) {
 	}
 }
 
-// endIdle begins to end what is due, and returns how long it is until the next
-// one is, and whether any server runs. What is forbidden says why nothing may be
-// shared now, "" when it may be.
-func (b *Broker) endIdle(forbidden string) (next time.Duration, some bool) {
+// look replaces servers that hang, begins to end those that nobody needs, and returns
+// after how long it is to be called again, false when none runs.
+func (b *Broker) look(forbidden string) (next time.Duration, some bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now, idle := time.Now(), b.o.Idle()
-	next = lookAgain(idle)
-	if b.closed {
+	next = lookAgain(b.o.Idle())
+	if b.open.Err() != nil {
 		return next, false
 	}
 	for _, g := range b.groups {
-		if g.run == nil || g.look || g.run.exited || g.run.ending != "" && g.run.failed == nil {
+		if g.run == nil || g.run.exited {
 			continue
 		}
 		some = true
-		standing := g.standing()
-		standing.forbidden = forbidden != ""
-		at, due := standing.due(idle)
-		if g.run.failed != nil {
-			at, due = g.wait, true
-		}
-		switch r := g.run; {
-		case !due:
-		case at.After(now):
-			next = min(next, at.Sub(now))
-		default:
-			g.look = true
-			used, again := g.used, r.failed != nil
-			b.busy.Go(func() {
-				ctx, stop := b.whileServed()
-				defer stop()
-				if again {
-					b.end(ctx, g, r)
-				} else {
-					b.tryEnd(ctx, g, r, used, now.Sub(used), forbidden)
-				}
-			})
+		next = min(next, b.lookHung(g))
+		if g.run != nil { // else it was replaced
+			next = min(next, b.lookIdle(g, forbidden))
 		}
 	}
 	return next, some
 }
 
-// tryEnd ends a server that nobody needs, or that must not be shared now, unless
+// lookIdle begins to end the server of a group if it is due, and returns after how long
+// it is. What is forbidden says why nothing may be shared now. The caller holds mu.
+func (b *Broker) lookIdle(g *group, forbidden string) (next time.Duration) {
+	r := g.run
+	if g.look || r.ending != "" && r.failed == nil {
+		return lookMost
+	}
+	at, due := g.due(b.o.Idle(), forbidden != "")
+	used := g.used
+	attempt := func() { b.tryEnd(g, r, used, forbidden) }
+	if r.failed != nil {
+		at, due = g.wait, true
+		attempt = func() { b.endRun(g, r) }
+	}
+	switch left := time.Until(at); {
+	case !due:
+		return lookMost
+	case left > 0:
+		return left
+	}
+	g.look = true
+	b.busy.Go(attempt)
+	return lookMost
+}
+
+// tryEnd ends a server that nobody has used since, or that must not be shared now, unless
 // something speaks against it.
-func (b *Broker) tryEnd(ctx context.Context, g *group, r *run, used time.Time, quiet time.Duration, forbidden string) {
-	idle := b.o.Idle()
-	if forbidden != "" {
-		idle = 0
-	}
-	why, held := b.against(ctx, g, r, quiet, idle)
-	if why == "" && forbidden == "" { // else whoever is connected may be the other user
-		why = b.usedDirectly(ctx, r)
-	}
-	if why != "" {
+func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
+	if why, held := b.against(g, r, time.Since(used), forbidden != ""); why != "" {
 		b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
 		b.goesOn(g, r, used, held)
 		return
 	}
-	b.weigh() // while it starts it needs more than later
 	parks, ok := b.beginEnd(g, r, used, forbidden)
-	if !ok {
-		return
+	if ok && allPark(parks, func() { b.resume(g, r) }) { // who refuses waits for it
+		b.endRun(g, r)
 	}
-	if !allPark(parks, func() { b.resume(g, r) }) { // who refused waits for it
-		return
-	}
-	b.end(ctx, g, r)
 }
 
 // parks are what Client.OnPark has set. The caller holds the broker's mu.
@@ -189,8 +161,12 @@ func allPark(parks []func() bool, refused func()) bool {
 
 // against is what speaks against the end of a server that nobody needs, "" when
 // nothing does, and whether that stays until somebody asks for something.
-func (b *Broker) against(ctx context.Context, g *group, r *run, quiet, idle time.Duration) (why string, held bool) {
-	if why := b.o.Spare(r.server.Identity()); why != "" {
+func (b *Broker) against(g *group, r *run, quiet time.Duration, forbidden bool) (why string, held bool) {
+	ctx, id, idle := b.lifetime, r.server.Identity(), b.o.Idle()
+	if forbidden {
+		idle = 0
+	}
+	if why := b.o.Spare(id); why != "" {
 		return why, false
 	}
 	switch busy, err := b.o.Busy(ctx, r.server, quiet); {
@@ -200,36 +176,32 @@ func (b *Broker) against(ctx context.Context, g *group, r *run, quiet, idle time
 		return "it works", false
 	}
 	b.mu.Lock()
-	seen, leases := g.seen.names(), len(g.members)
+	seen, clients := slices.Clone(g.seen), len(g.members)
 	b.mu.Unlock()
-	if leases == 0 { // what a client leaves behind, it has given up
+	if clients > 0 { // what a client leaves behind, it has given up
+		switch since, err := b.o.Quiet(ctx, id); {
+		case err != nil:
+			return fmt.Sprintf("whether something works below it cannot be told: %v", err), false
+		case time.Since(since) < idle:
+			return "something works below it", false
+		}
+	}
+	if clients > 0 && (len(seen) > 0 || r.inherited) {
+		switch what, err := b.o.Holds(ctx, r.server, seen, r.inherited); {
+		case err != nil:
+			return fmt.Sprintf("what would be lost with it cannot be told: %v", err), false
+		case what != "":
+			return what, true
+		}
+	}
+	if forbidden { // whoever is connected may be the other user
 		return "", false
 	}
-	switch since, err := b.o.Quiet(ctx, r.server.Identity()); {
-	case err != nil:
-		return fmt.Sprintf("whether something works below it cannot be told: %v", err), false
-	case time.Since(since) < idle:
-		return "something works below it", false
-	}
-	if len(seen) == 0 && !r.inherited {
-		return "", false
-	}
-	switch what, err := b.o.Holds(ctx, r.server, seen, r.inherited); {
-	case err != nil:
-		return fmt.Sprintf("what would be lost with it cannot be told: %v", err), false
-	case what != "":
-		return what, true
-	}
-	return "", false
-}
-
-// usedDirectly says who has a server without a lease, "" when nobody does.
-func (b *Broker) usedDirectly(ctx context.Context, r *run) string {
 	who, err := b.o.Direct(ctx, r.server)
 	if err != nil {
-		return fmt.Sprintf("whether somebody else has it cannot be told: %v", err)
+		return fmt.Sprintf("whether somebody else has it cannot be told: %v", err), false
 	}
-	return who
+	return who, false
 }
 
 // goesOn notes that a server is not ended now.
@@ -249,14 +221,15 @@ func (b *Broker) goesOn(g *group, r *run, used time.Time, held bool) {
 func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (parks []func() bool, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	defer b.change()
 	if g.run != r {
 		return nil, false
 	}
-	if b.closed || r.exited || !g.used.Equal(used) || g.inFlight > 0 || time.Now().Before(g.until) {
+	defer b.change()
+	if b.open.Err() != nil || r.exited || !g.used.Equal(used) || g.inFlight > 0 || time.Now().Before(g.until) {
 		g.look = false
 		return nil, false
 	}
+	b.weigh(g) // while it starts it needs more than later
 	r.parts = len(g.members) == 0
 	switch {
 	case forbidden != "":
@@ -266,7 +239,6 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (p
 	default:
 		r.ending = "no request for " + monitor.Span(time.Since(used))
 	}
-	r.moot = make(chan struct{})
 	return g.parks(), true
 }
 
@@ -274,46 +246,30 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (p
 func (b *Broker) resume(g *group, r *run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if g.look, g.restarting = false, false; !b.closed { // else it is ended for that, or goes on unseen
+	if b.open.Err() == nil { // else it is ended for that, or goes on unseen
 		r.ending = ""
 	}
-	close(r.moot)
+	g.look, g.anew = false, ""
 	if g.run == r {
 		g.used = time.Now()
 	}
 	b.change()
 }
 
-// end ends the server. What could not be ended is tried again later.
-func (b *Broker) end(ctx context.Context, g *group, r *run) {
+// endRun ends the server. What could not be ended is tried again later.
+func (b *Broker) endRun(g *group, r *run) {
 	by := launch.ByParking
 	if r.parts {
 		by = launch.ByLeaving
 	}
-	err := r.server.End(ctx, by)
-	if err == nil || ctx.Err() != nil {
+	err := r.server.End(b.lifetime, by)
+	if err == nil || b.lifetime.Err() != nil {
 		return // what follows comes with its end
 	}
 	b.o.Log.Warn("a shared server could not be ended; it is tried again", "server", r.server.Identity().String(), "error", err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r.failed == nil {
-		close(r.moot) // who waits learns why
-	}
 	r.failed = err
 	g.look, g.wait = false, time.Now().Add(lookAgain(b.o.Idle()))
 	b.change()
-}
-
-// whileServed is a context that ends with Serve. The caller calls stop.
-func (b *Broker) whileServed() (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		select {
-		case <-b.ended:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
 }

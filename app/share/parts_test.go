@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,34 +17,36 @@ import (
 )
 
 func TestDue(t *testing.T) {
+	const ten = 10 * time.Minute
 	at := func(minutes int) time.Time { return time.Unix(0, 0).Add(time.Duration(minutes) * time.Minute) }
+	some := make([]*Client, 2)
 	for name, test := range map[string]struct {
-		s    standing
-		idle time.Duration
-		want int // minutes; -1: never
+		g         group
+		idle      time.Duration
+		forbidden bool
+		want      int // minutes; -1: never
 	}{
-		"with clients":             {standing{leases: 2, used: at(5), turned: at(3)}, 10 * time.Minute, 15},
-		"with one that has come":   {standing{leases: 1, used: at(5), turned: at(90)}, 10 * time.Minute, 100},
-		"without":                  {standing{used: at(5), turned: at(9)}, 10 * time.Minute, 19},
-		"without, used later":      {standing{used: at(12), turned: at(9)}, 10 * time.Minute, 22},
-		"in flight":                {standing{leases: 1, inFlight: 1, used: at(5)}, 10 * time.Minute, -1},
-		"never":                    {standing{leases: 1, used: at(5)}, 0, -1},
-		"something goes on":        {standing{leases: 1, used: at(5), until: at(40)}, 10 * time.Minute, 40},
-		"something went on":        {standing{leases: 1, used: at(5), until: at(7)}, 10 * time.Minute, 15},
-		"looked at":                {standing{leases: 1, used: at(5), wait: at(16)}, 10 * time.Minute, 16},
-		"holds variables":          {standing{leases: 1, used: at(5), held: true}, 10 * time.Minute, -1},
-		"holds those of who left":  {standing{used: at(5), turned: at(6), held: true}, 10 * time.Minute, 16},
-		"without, and it goes on":  {standing{used: at(5), turned: at(6), until: at(30)}, time.Minute, 30},
-		"without, never":           {standing{used: at(5), turned: at(6)}, 0, 16},
-		"forbidden":                {standing{leases: 1, used: at(5), forbidden: true}, 10 * time.Minute, 5},
-		"forbidden, never":         {standing{leases: 1, used: at(5), forbidden: true}, 0, 5},
-		"forbidden, in flight":     {standing{leases: 1, inFlight: 1, forbidden: true}, 0, -1},
-		"forbidden, variables":     {standing{leases: 1, held: true, forbidden: true}, 0, -1},
-		"negative is never":        {standing{leases: 1, used: at(5)}, -time.Minute, -1},
-		"in flight, nobody's own":  {standing{inFlight: 3, used: at(5)}, time.Minute, -1},
-		"looked at without leases": {standing{used: at(5), wait: at(20)}, time.Minute, 20},
+		"with clients":             {group{members: some, used: at(5), turned: at(3)}, ten, false, 15},
+		"with one that has come":   {group{members: some, used: at(5), turned: at(90)}, ten, false, 100},
+		"without":                  {group{used: at(5), turned: at(9)}, ten, false, 19},
+		"without, used later":      {group{used: at(12), turned: at(9)}, ten, false, 22},
+		"in flight":                {group{members: some, inFlight: 1, used: at(5)}, ten, false, -1},
+		"never":                    {group{members: some, used: at(5)}, 0, false, -1},
+		"something goes on":        {group{members: some, used: at(5), until: at(40)}, ten, false, 40},
+		"something went on":        {group{members: some, used: at(5), until: at(7)}, ten, false, 15},
+		"looked at":                {group{members: some, used: at(5), wait: at(16)}, ten, false, 16},
+		"holds variables":          {group{members: some, used: at(5), held: true}, ten, false, -1},
+		"holds those of who left":  {group{used: at(5), turned: at(6), held: true}, ten, false, 16},
+		"without, and it goes on":  {group{used: at(5), turned: at(6), until: at(30)}, time.Minute, false, 30},
+		"without, never":           {group{used: at(5), turned: at(6)}, 0, false, 16},
+		"forbidden":                {group{members: some, used: at(5)}, ten, true, 5},
+		"forbidden, never":         {group{members: some, used: at(5)}, 0, true, 5},
+		"forbidden, in flight":     {group{members: some, inFlight: 1}, 0, true, -1},
+		"forbidden, variables":     {group{members: some, held: true}, 0, true, -1},
+		"in flight, nobody's own":  {group{inFlight: 3, used: at(5)}, time.Minute, false, -1},
+		"looked at without leases": {group{used: at(5), wait: at(20)}, time.Minute, false, 20},
 	} {
-		got, ok := test.s.due(test.idle)
+		got, ok := test.g.due(test.idle, test.forbidden)
 		if ok != (test.want >= 0) || ok && got.Truncate(time.Minute) != at(test.want) {
 			t.Errorf("%s: %v, %v", name, got, ok)
 		}
@@ -84,73 +87,64 @@ func TestCrashLoop(t *testing.T) {
 	}
 }
 
-func TestCacheHasLimits(t *testing.T) {
-	var c cache
-	for _, name := range manyNames(200) {
-		c.put("s", question{"initialize", name}, []byte("{}"))
-	}
-	if n := len(c.answers); n > mostAnswers || n == 0 {
-		t.Errorf("%d answers", n)
-	}
-	c.put("s", question{"tools/list", ""}, make([]byte, longestAnswer+1))
-	if _, ok := c.get("s", question{"tools/list", ""}); ok {
-		t.Error("it keeps what is too long")
-	}
-	c.put("", question{"tools/list", ""}, nil)
-	if _, ok := c.get("", question{"tools/list", ""}); ok {
-		t.Error("it keeps what belongs to no settings")
-	}
-	c.put("t", question{"tools/list", ""}, nil)
-	if len(c.answers) != 1 {
-		t.Error("it keeps what belongs to other settings")
-	}
-}
-
-// All groups together keep no more than so much: those used last keep theirs.
-func TestCachesHaveALimit(t *testing.T) {
+// What clients can have kept has limits.
+func TestLimits(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		answer := make([]byte, longestAnswer)
-		var members []*Client
-		for _, key := range manyNames(2 * mostKept / longestAnswer) {
-			m := b.Attach(t.Context(), plan(key), claude)
-			request(t, m)
-			m.Store("tools/list", "u", answer)
-			members = append(members, m)
-			time.Sleep(time.Second) // of the bubble
+		m := b.Attach(t.Context(), plan("a"), claude)
+		request(t, m)
+		for _, name := range manyNames(3 * mostSessions) {
+			m.Store("initialize", name, []byte("{}"))
+			m.Seen(name)
 		}
-		kept := 0
-		for _, m := range members {
-			kept += m.group.cache.size()
+		m.Store("tools/list", "", make([]byte, longestAnswer+1))
+		m.Seen("250")
+		b.mu.Lock()
+		g := m.group
+		if n := len(g.answers); n > mostAnswers || n == 0 {
+			t.Errorf("%d answers", n)
 		}
-		last := members[len(members)-1]
-		if kept > mostKept || kept < mostKept/2 || last.group.cache.size() == 0 || members[0].group.cache.size() != 0 {
-			t.Errorf("%d bytes are kept", kept)
+		if n := len(g.seen); n != mostSessions || g.seen[n-1] != "250" || slices.Index(g.seen, "250") != n-1 {
+			t.Errorf("%q", g.seen)
 		}
-		for _, under := range manyNames(mostAnswers) {
-			last.Store("tools/list", under, answer)
-		}
-		if n := last.group.cache.size(); n > mostKept {
-			t.Errorf("one keeps %d bytes", n)
+		b.mu.Unlock()
+		after(defaultIdle)
+		if _, ok := m.Cached("tools/list", ""); ok {
+			t.Error("it keeps what is too long")
 		}
 	})
 }
 
-func TestSessionsHaveLimits(t *testing.T) {
-	var s sessions
-	for _, name := range manyNames(3 * mostSessions) {
-		s.add(name, 1)
-	}
-	s.add("150", 2)
-	if n := s.names(); len(n) > mostSessions || n[len(n)-1] != "150" {
-		t.Errorf("%q", n)
-	}
-	s.add("290", 2)
-	if s.forget(1); len(s) < 2 {
-		t.Error("what the last server knew may be on its way to the next one")
-	}
-	if s.forget(2); strings.Join(s.names(), " ") != "150 290" {
-		t.Errorf("%q", s.names())
-	}
+func seen(m *Client) int {
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	return len(m.group.seen)
+}
+
+// Sessions of a REPL end with their server, but that of a request that is on its way
+// and goes to the next one.
+func TestSessionsOfTheNextServer(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Attach(t.Context(), plan("a"), claude)
+		for range 2 {
+			ended := m.Began()
+			m.Seen("x")
+			if _, err := m.Acquire(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.the(t).dies("exited with status 1")
+			synctest.Wait()
+			if seen(m) != 1 {
+				t.Error("that of a request was forgotten")
+			}
+			ended()
+		}
+		request(t, m)
+		w.the(t).dies("exited with status 1")
+		synctest.Wait()
+		if seen(m) != 0 {
+			t.Error("they were not forgotten")
+		}
+	})
 }
 
 // The lock of a key is had by one, who is named; it comes back when he lets go.
@@ -164,25 +158,22 @@ func TestKeyLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.release()
+	defer unlock(other)
 	synctest.Test(t, func(t *testing.T) { // in which nobody waits in earnest
-		var locked *lockTaken
-		if _, err := lockKey(t.Context(), dir, "aa"); !errors.As(err, &locked) || locked.path != filepath.Join(dir, "aa.lock") {
+		if _, err := lockKey(t.Context(), dir, "aa"); !errors.Is(err, errTaken) || !strings.Contains(err.Error(), filepath.Join(dir, "aa.lock")) {
 			t.Error(err)
-		} else if locked.pid != os.Getpid() && holder(locked.path) != 0 { // Windows lets nobody read it
-			t.Errorf("it is held by %d", locked.pid)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		if _, err := lockKey(ctx, dir, "aa"); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		time.AfterFunc(time.Second, first.release)
+		time.AfterFunc(time.Second, func() { unlock(first) })
 		again, err := lockKey(t.Context(), dir, "aa")
 		if err != nil {
 			t.Fatal(err)
 		}
-		again.release()
+		unlock(again)
 	})
 }
 
@@ -190,7 +181,7 @@ func TestKeyLockThatCannotBe(t *testing.T) {
 	dir := t.TempDir()
 	for _, key := range []string{"", "../aa", "AA", "a/b", strings.Repeat("a", 200), "a\x00"} {
 		if lock, err := lockKey(t.Context(), dir, key); err == nil {
-			lock.release()
+			unlock(lock)
 			t.Errorf("%q is no key", key)
 		}
 	}
@@ -207,15 +198,11 @@ func TestKeyLockThatCannotBe(t *testing.T) {
 	if _, err := lockKey(t.Context(), file, "aa"); err == nil {
 		t.Error("a file is a directory")
 	}
-	if holder(file) != 0 || holder(dir) != 0 {
-		t.Error("garbage is a process")
-	}
 	none, err := lockKey(t.Context(), "", "aa")
 	if err != nil {
 		t.Error(err)
 	}
-	none.release()
-	(*keyLock)(nil).release()
+	unlock(none)
 }
 
 // What a start fails with reaches who waits, and the key is free again.
@@ -232,11 +219,10 @@ func TestLocked(t *testing.T) {
 		b := New(o)
 		defer served(t, b)()
 		m := b.Attach(t.Context(), plan("aa"), claude)
-		var locked *lockTaken
-		if err := refused(t, m); !errors.As(err, &locked) || w.launched != 0 {
+		if err := refused(t, m); !errors.Is(err, errTaken) || w.launched != 0 {
 			t.Error(err)
 		}
-		lock.release()
+		unlock(lock)
 		request(t, m)
 		after(defaultIdle)
 		// Windows removes no file that is open, so that an empty one stays there.
@@ -248,7 +234,7 @@ func TestLocked(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the lock is taken: %v", err)
 		}
-		free.release()
+		unlock(free)
 	})
 }
 
@@ -276,7 +262,7 @@ func TestAdoptedIsLocked(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the lock stays: %v", err)
 		}
-		lock.release()
+		unlock(lock)
 	})
 }
 
@@ -296,10 +282,6 @@ func TestAnswersAboutVariables(t *testing.T) {
 		if empty, err := isEmpty([]byte(answer)); empty != want.empty || (err != nil) != want.failed {
 			t.Errorf("%s: %v, %v", answer, empty, err)
 		}
-	}
-	if line, err := replCall(3, "a\"\n"); err != nil ||
-		string(line) != `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"serena_repl","arguments":{"session":"a\"\n","code":"s.vars()"}}}` {
-		t.Errorf("%s, %v", line, err)
 	}
 }
 
@@ -325,7 +307,7 @@ func TestHoldsVariables(t *testing.T) {
 		{[]string{"nobody's", "mine"}, `it holds variables of the session "mine"`},
 		{[]string{"nobody's", "mine"}, ""},
 	} {
-		if got, err := (repl{}).holds(t.Context(), s, test.sessions, false); got != test.want || err != nil {
+		if got, err := holds(t.Context(), s, test.sessions, false); got != test.want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", test.sessions, got, err, test.want)
 		}
 	}
@@ -336,7 +318,7 @@ func TestHoldsVariables(t *testing.T) {
 func TestInheritedVariables(t *testing.T) {
 	for state, want := range map[string]bool{serenatest.REPL: true, serenatest.Changed: false} {
 		s := &replayed{Replayed: serenatest.Replay(t, serenatest.Version, state)}
-		if got, err := (repl{}).holds(t.Context(), s, nil, true); (got != "") != want || err != nil {
+		if got, err := holds(t.Context(), s, nil, true); (got != "") != want || err != nil {
 			t.Errorf("%s: %q, %v", state, got, err)
 		}
 	}
@@ -372,7 +354,7 @@ func TestBusyVersions(t *testing.T) {
 		} {
 			s.Enter(test.state)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			if got, err := newDashboard().busy(ctx, s, time.Minute); got != test.want || err != nil {
+			if got, err := busy(ctx, serena.NewClient(), s, time.Minute); got != test.want || err != nil {
 				t.Errorf("%s, %s: %v, %v", version, test.state, got, err)
 			}
 			cancel()
@@ -391,7 +373,7 @@ func FuzzAnswersAboutVariables(f *testing.F) {
 }
 
 func TestBusy(t *testing.T) {
-	none, fails := errors.New("no answer"), map[bool]error{true: errors.New("no answer")}
+	fails := map[bool]error{true: errors.New("no answer")}
 	cut, done := &serena.Task{Name: "Task-22:FindSymbolTool"}, &serena.Task{Name: "Task-22:FindSymbolTool", Finished: true}
 	if !cut.CutOff() || done.CutOff() {
 		t.Fatal("the tasks are not what they should be")
@@ -412,18 +394,41 @@ func TestBusy(t *testing.T) {
 		"no queue":            {noQueue: true, last: done, wantUncertain: true},
 		"no last one":         {noLast: true, wantUncertain: true},
 	} {
-		d := dashboard{
-			queue: func(_ context.Context, port int) ([]serena.Task, error) {
-				if port != 24282 {
-					return nil, none
-				}
-				return test.queue, fails[test.noQueue]
-			},
-			last: func(context.Context, int) (*serena.Task, error) { return test.last, fails[test.noLast] },
-		}
-		got, err := d.busy(t.Context(), newWorld().run("a"), test.quiet)
+		d := answering{test.queue, test.last, fails[test.noQueue], fails[test.noLast]}
+		got, err := busy(t.Context(), d, newWorld().run("a"), test.quiet)
 		if got != test.want || (err != nil) != test.wantUncertain {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
+	}
+}
+
+// answering is a dashboard with these answers.
+type answering struct {
+	queue           []serena.Task
+	last            *serena.Task
+	noQueue, noLast error
+}
+
+func (a answering) Queue(context.Context, int) ([]serena.Task, error) { return a.queue, a.noQueue }
+
+func (a answering) LastExecution(context.Context, int) (*serena.Task, error) { return a.last, a.noLast }
+
+func TestProgramOf(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                               "",
+		"python3 /w/srv.py":              "srv.py",
+		"python3 -c print()":             "python3",
+		"uvx --from serena-agent serena": "serena",
+		"./evil\x1b[2J":                  "evil[2J",
+	} {
+		if got := programOf(strings.Fields(line)); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+	if got := programOf([]string{strings.Repeat("x", 4000)}); len(got) > 200 {
+		t.Errorf("%d bytes", len(got))
+	}
+	if programOf([]string{""}) != "" || programOf([]string{"node", "/"}) != "" {
+		t.Error("nothing has a name")
 	}
 }

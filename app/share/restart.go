@@ -16,11 +16,8 @@ var (
 	ErrEnds      = errors.New("it is being ended already")
 )
 
-// How long a moment without a request is waited for, and how often it is looked for.
-const (
-	calmTime  = 10 * time.Second
-	calmEvery = 50 * time.Millisecond
-)
+// calmTime is how long a moment without a request is waited for.
+const calmTime = 10 * time.Second
 
 // Restart ends a server and starts it again at once. What its clients ask meanwhile
 // waits, and their conversations go on. It waits for a moment in which no request is
@@ -29,95 +26,90 @@ const (
 // end ends the server; after its error all goes on as before. The result is the new
 // server, zero where nobody has told how to start it: the next client does.
 func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, end func(context.Context) error) (monitor.Identity, error) {
-	g, r, err := b.beginRestart(ctx, id, force)
-	if err != nil {
-		return monitor.Identity{}, err
+	var none monitor.Identity
+	var r *run
+	var parks []func() bool
+	var refused error
+	working := 0
+	calm, cancel := context.WithTimeout(ctx, calmTime)
+	defer cancel()
+	g := b.groupWith(id)
+	err := b.until(calm, func() bool {
+		switch {
+		case g == nil || b.open.Err() != nil || g.run == nil || g.run.exited || g.run.server.Identity() != id:
+			refused = ErrNotShared
+			return true
+		case !g.run.usable():
+			refused = ErrEnds
+			return true
+		}
+		r = g.run
+		force = force || r.isHung()
+		if working = g.inFlight; working > 0 && !force {
+			return false
+		}
+		g.anew, g.look = "restarted", true // nobody else ends it
+		r.ending = "it is restarted"
+		parks = g.parks()
+		b.change()
+		return true
+	})
+	switch {
+	case err != nil:
+		return none, fmt.Errorf("%w: %d", ErrAtWork, working)
+	case refused != nil:
+		return none, refused
 	}
-	b.mu.Lock()
-	parks := g.parks()
-	force = force || !r.hung.IsZero()
-	b.mu.Unlock()
-	resume := func() { b.resume(g, r) } // who refused waits for it
+	resume := func() { b.resume(g, r) } // who refuses waits for it
 	if force {
 		resume = func() {}
 	}
 	if !allPark(parks, resume) && !force {
-		return monitor.Identity{}, ErrAtWork
+		return none, ErrAtWork
 	}
 	if err := end(ctx); err != nil {
 		b.resume(g, r)
-		return monitor.Identity{}, err
+		return none, err
 	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		return monitor.Identity{}, ctx.Err()
+	if err := b.until(ctx, func() bool { return g.run != r }); err != nil {
+		return none, err
 	}
 	return b.startAgain(ctx, g)
 }
 
-// beginRestart lets no new request have the server from a moment on in which none is
-// at work.
-func (b *Broker) beginRestart(ctx context.Context, id monitor.Identity, force bool) (*group, *run, error) {
-	ctx, cancel := context.WithTimeout(ctx, calmTime)
-	defer cancel()
-	for {
-		g, r, working, err := b.tryRestart(id, force)
-		if err != nil || working == 0 {
-			return g, r, err
-		}
-		select {
-		case <-time.After(calmEvery):
-		case <-ctx.Done():
-			return nil, nil, fmt.Errorf("%w: %d", ErrAtWork, working)
-		}
-	}
-}
-
-// tryRestart returns the server of which nobody gets anything any more, or how many
-// requests are at work in it.
-func (b *Broker) tryRestart(id monitor.Identity, force bool) (*group, *run, int, error) {
+// groupWith is the group that has a server, nil when none has.
+func (b *Broker) groupWith(id monitor.Identity) *group {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
-		r := g.run
-		switch {
-		case b.closed, r == nil, r.exited, r.server.Identity() != id:
-			continue
-		case !r.usable():
-			return nil, nil, 0, ErrEnds
-		case !force && !r.isHung() && g.inFlight > 0:
-			return g, r, g.inFlight, nil
+		if g.run != nil && g.run.server.Identity() == id {
+			return g
 		}
-		g.restarting, g.look = true, true // nobody else ends it
-		r.ending, r.moot = "it is restarted", make(chan struct{})
-		b.change()
-		return g, r, 0, nil
 	}
-	return nil, nil, 0, ErrNotShared
+	return nil
 }
 
 // startAgain starts a server that has ended, unless a request has done so meanwhile.
-func (b *Broker) startAgain(ctx context.Context, g *group) (monitor.Identity, error) {
+func (b *Broker) startAgain(ctx context.Context, g *group) (id monitor.Identity, err error) {
 	b.mu.Lock()
-	switch {
-	case g.runs():
-	case g.plan != nil && !b.closed:
+	if !g.runs() && g.plan != nil && b.open.Err() == nil {
 		b.begin(g)
-	default:
-		g.restarting = false
 	}
 	s := g.starting
+	if s == nil {
+		g.anew = ""
+	}
 	b.mu.Unlock()
-	if s != nil {
-		if err := s.wait(ctx, b.ended); err != nil {
-			return monitor.Identity{}, err
-		}
+	if err := b.until(ctx, func() bool { return s == nil || s.over }); err != nil {
+		return id, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if g.run == nil {
-		return monitor.Identity{}, nil
+	if s != nil && s.err != nil {
+		return id, s.err
 	}
-	return g.run.server.Identity(), nil
+	if g.run != nil {
+		id = g.run.server.Identity()
+	}
+	return id, nil
 }

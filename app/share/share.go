@@ -16,12 +16,12 @@ package share
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"lamplighter/app/launch"
 	"lamplighter/monitor"
+	"lamplighter/monitor/serena"
 )
 
 // Server is a server that runs: *launch.Server.
@@ -146,15 +146,9 @@ const (
 
 // fill puts in what was left out.
 func (o *Options) fill() {
-	if o.Idle == nil {
-		o.Idle = func() time.Duration { return defaultIdle }
-	}
-	if o.Limit == nil {
-		o.Limit = func() time.Duration { return 0 }
-	}
-	if o.HangLimit == nil {
-		o.HangLimit = func() time.Duration { return defaultHang }
-	}
+	always(&o.Idle, defaultIdle)
+	always(&o.Limit, 0)
+	always(&o.HangLimit, defaultHang)
 	if o.EndHung == nil {
 		o.EndHung = func(ctx context.Context, s Server) error { return s.End(ctx, "the replacement of what hangs") }
 	}
@@ -165,7 +159,10 @@ func (o *Options) fill() {
 		o.Forbid = func(context.Context) string { return "" }
 	}
 	if o.Busy == nil {
-		o.Busy = newDashboard().busy
+		client := serena.NewClient()
+		o.Busy = func(ctx context.Context, s Server, quiet time.Duration) (bool, error) {
+			return busy(ctx, client, s, quiet)
+		}
 	}
 	if o.Quiet == nil {
 		o.Quiet = func(context.Context, monitor.Identity) (time.Time, error) { return time.Time{}, nil }
@@ -174,7 +171,7 @@ func (o *Options) fill() {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Holds == nil {
-		o.Holds = repl{log: o.Log}.holds
+		o.Holds = holds
 	}
 	if o.Direct == nil {
 		o.Direct = direct
@@ -190,29 +187,22 @@ func (o *Options) fill() {
 	}
 }
 
+// always makes an answer that was left out always the same.
+func always[T any](answer *func() T, same T) {
+	if *answer == nil {
+		*answer = func() T { return same }
+	}
+}
+
 // Why a server is not to be had.
 var (
-	// errEnding: nothing is started any more.
-	errEnding = errors.New("lamplighter is ending; ask again when it runs")
-	// errLeft: the member has left.
-	errLeft = errors.New("the client has gone")
-	// errNotSettled is wrapped with what an earlier run has left.
+	errEnding     = errors.New("lamplighter is ending; ask again when it runs")
+	errLeft       = errors.New("the client has gone")
 	errNotSettled = errors.New("what an earlier run of lamplighter has left is not dealt with yet; ask again, and see the log of lamplighter when that does not help")
-	// errSurvives: the server before could not be ended.
-	errSurvives = errors.New("the server before this one could not be ended")
+	errSurvives   = errors.New("the server before this one could not be ended")
+	errCrashes    = errors.New("the server has ended too often in a short time")
+	errTaken      = errors.New("another lamplighter has the server for this key")
 )
-
-// crashLoop says that a server is not started because it has ended too often.
-type crashLoop struct {
-	until time.Time // when it may be started again
-	why   string    // how it ended the last time: a part of a sentence, safe to show
-}
-
-// Error says until when.
-func (e *crashLoop) Error() string {
-	return fmt.Sprintf("the server has ended %d times in a short time, the last time because %s; it is not started again before %s",
-		mostCrashes, e.why, e.until.Format(time.TimeOnly))
-}
 
 // forbidden says that nothing may be shared now.
 type forbidden struct{ why string }
@@ -220,19 +210,4 @@ type forbidden struct{ why string }
 // Error says what to do.
 func (e *forbidden) Error() string {
 	return "the server is not started: " + e.why + "; a client that is started now gets a server of its own"
-}
-
-// lockTaken says that another program has the server of a key.
-type lockTaken struct {
-	path string // of the lock
-	pid  int    // of the program, 0 when it is not known
-}
-
-// Error says what to do.
-func (e *lockTaken) Error() string {
-	who := "another lamplighter"
-	if e.pid != 0 {
-		who += fmt.Sprintf(" (process %d)", e.pid)
-	}
-	return fmt.Sprintf("%s has the server for this key, by the lock %s; end that lamplighter, or use its socket", who, monitor.Clean(e.path))
 }

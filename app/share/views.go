@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 )
 
 // showEvery is how long there is between two shows at least: requests that come
@@ -36,12 +37,12 @@ func (b *Broker) show(ctx context.Context) {
 // Shared is all that is shared, and what clients have for themselves, by project.
 // Servers that no client has are among it.
 func (b *Broker) Shared() []monitor.Shared {
-	b.weigh()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var list []monitor.Shared
 	for _, g := range b.groups {
 		if len(g.members) > 0 || g.run != nil {
+			b.weigh(g)
 			list = append(list, g.shared())
 		}
 	}
@@ -49,31 +50,16 @@ func (b *Broker) Shared() []monitor.Shared {
 		return cmp.Or(cmp.Compare(x.Project, y.Project), cmp.Compare(x.Key, y.Key))
 	})
 	for _, m := range b.alone {
-		list = append(list, monitor.Shared{
-			Server: m.server, Kind: m.program, Project: m.wish.Dir, Since: m.since, Clients: []monitor.Client{m.client}, Alone: m.why,
-		})
+		list = append(list, m.shown)
 	}
 	return list
 }
 
-// weigh takes in the memory of the servers that run. Those that end keep what they
-// had before: it is what a parked one gives back.
-func (b *Broker) weigh() {
-	weights := map[*group]*run{}
-	b.mu.Lock()
-	for _, g := range b.groups {
-		if r := g.run; r.usable() && r.ordered == "" {
-			weights[g] = r
-		}
-	}
-	b.mu.Unlock()
-	for g, r := range weights {
-		rss := b.o.RSS(r.server.Identity())
-		b.mu.Lock()
-		if rss > 0 && g.run == r && r.usable() {
-			g.rss = rss
-		}
-		b.mu.Unlock()
+// weigh takes in the memory of a server that runs. One that ends keeps what it
+// had before: it is what a parked one gives back. The caller holds mu.
+func (b *Broker) weigh(g *group) {
+	if r := g.run; r.usable() && r.ordered == "" {
+		g.rss = cmp.Or(b.o.RSS(r.server.Identity()), g.rss)
 	}
 }
 
@@ -97,4 +83,53 @@ func (g *group) shared() monitor.Shared {
 	}
 	s.SavedBytes = g.rss * uint64(max(saved, 0))
 	return s
+}
+
+// Unshared is a client whose server cannot be shared: its shim runs that by
+// itself. It is there to be shown.
+type Unshared struct {
+	broker *Broker
+	shown  monitor.Shared // guarded by the broker's mu
+}
+
+// AttachUnshared takes in a client whose server cannot be shared, and why, until Detach.
+func (b *Broker) AttachUnshared(client monitor.Client, why string, wish Request) *Unshared {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &Unshared{b, monitor.Shared{
+		Kind: programOf(wish.Command), Project: wish.Dir, Since: time.Now(), Clients: []monitor.Client{client}, Alone: why,
+	}}
+	b.alone = append(b.alone, m)
+	b.change()
+	return m
+}
+
+// Ran says which process is the server; zero when it could not be started.
+func (m *Unshared) Ran(server monitor.Identity) {
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
+	m.shown.Server = server
+	m.broker.change()
+}
+
+// Detach is the end of the client. It may be called again.
+func (m *Unshared) Detach() {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.alone = slices.DeleteFunc(b.alone, func(other *Unshared) bool { return other == m })
+	b.change()
+}
+
+// programColumns is how much of a name is of use.
+const programColumns = 60
+
+// programOf is what to call the program of a command: the script or the package of
+// an interpreter, "srv.py", else the program itself, "my-server". It is safe to show.
+func programOf(words []string) string {
+	c := command.Parse("", words)
+	if c.Program == "" && len(words) > 0 {
+		c.Program = words[0]
+	}
+	return monitor.Shorten(monitor.Clean(c.Label()), programColumns)
 }

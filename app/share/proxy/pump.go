@@ -109,10 +109,10 @@ func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool
 	l.mu.Lock()
 	lk := l.link
 	l.mu.Unlock()
+	it.ended = l.o.Servers.Began()
 	if it.Method == "tools/call" {
 		l.noteTool(it.Params)
 	}
-	it.ended = l.o.Servers.Began()
 	defer func() {
 		if !isSent {
 			it.ended()

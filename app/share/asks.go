@@ -1,0 +1,134 @@
+package share
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"lamplighter/app/mcp"
+	"lamplighter/app/share/wire"
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// cutOffTime is how long a tool call that Serena has cut off may go on at work: it
+// does so outside the queue, where nobody sees it.
+const cutOffTime = 10 * time.Minute
+
+// dashboard asks Serena's own page: *serena.Client.
+type dashboard interface {
+	Queue(ctx context.Context, port int) ([]serena.Task, error)
+	LastExecution(ctx context.Context, port int) (*serena.Task, error)
+}
+
+// busy reports whether a Serena works although no request waits for it.
+func busy(ctx context.Context, d dashboard, s Server, quiet time.Duration) (bool, error) {
+	port := s.DashboardPort()
+	if port == 0 {
+		return false, nil // it has none; what was asked through us is known
+	}
+	tasks, err := d.Queue(ctx, port)
+	if err == nil && len(tasks) > 0 {
+		return true, nil
+	}
+	last, lastErr := d.LastExecution(ctx, port)
+	if err := errors.Join(err, lastErr); err != nil {
+		return false, err
+	}
+	return last.CutOff() && quiet < cutOffTime, nil
+}
+
+// direct says which program besides us is connected to a server, as a part of a
+// sentence, "" when none is. Who knows the address of a shared server, which the
+// page shows, can be its client without a lease.
+func direct(_ context.Context, s Server) (who string, err error) {
+	all, err := process.Connections(monitor.PortOf(s.MCPURL())) // which says that 0 is no port
+	if err != nil {
+		return "", fmt.Errorf("looking who else is connected to it: %w", err)
+	}
+	for _, c := range all {
+		switch c.PID {
+		case os.Getpid():
+		case 0: // in a container, on another machine behind a tunnel, or another user's
+			return "a program that could not be found out is connected to it", nil
+		default:
+			name := "a program"
+			if info, err := process.Read(c.PID); err == nil {
+				name = monitor.Clean(monitor.Shorten(info.Name, programColumns))
+			}
+			return fmt.Sprintf("%s (%d) is connected to it", name, c.PID), nil
+		}
+	}
+	return "", nil
+}
+
+// What a Serena with the interface REPL is asked, and what it answers when nothing
+// would be lost with it. Source: serena/repl/repl.py of 2.1.0, where it is the same
+// for a session that it does not know.
+const (
+	replTool  = "serena_repl"
+	replCall  = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"serena_repl","arguments":{"session":%s,"code":"s.vars()"}}}`
+	replEmpty = "No persisted variables."
+)
+
+// replTime is how long all of it may take: tools are run one after the other.
+const replTime = 20 * time.Second
+
+// holds says what would be lost with a server, of what its clients have in the memory
+// of its REPL; "" when nothing would be.
+func holds(ctx context.Context, server Server, sessions []string, inherited bool) (what string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, replTime)
+	defer cancel()
+	transport := mcp.NewTransport()
+	defer transport.CloseIdleConnections()
+	s, err := mcp.OpenOwn(ctx, mcp.Options{URL: server.MCPURL(), Transport: transport})
+	if err != nil {
+		return "", fmt.Errorf("opening a session to ask for variables: %w", err)
+	}
+	defer s.Close(ctx)
+	if inherited {
+		answer, err := s.Ask(ctx, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("asking for variables: %w", err)
+		case wire.Split(answer).Result == nil || bytes.Contains(answer, []byte(strconv.Quote(replTool))):
+			return "it may hold variables of sessions from before lamplighter was started again", nil
+		}
+	}
+	for i, session := range sessions {
+		name, err := json.Marshal(session)
+		if err != nil {
+			return "", err
+		}
+		answer, err := s.Ask(ctx, fmt.Appendf(nil, replCall, i+1, name))
+		if err != nil {
+			return "", fmt.Errorf("asking for variables: %w", err)
+		}
+		switch empty, err := isEmpty(answer); {
+		case err != nil:
+			return "", err
+		case !empty:
+			return "it holds variables of the session " + strconv.Quote(monitor.Clean(monitor.Shorten(session, 40))), nil
+		}
+	}
+	return "", nil
+}
+
+// isEmpty reads the answer to replCall. Whatever is not surely empty is not.
+func isEmpty(answer []byte) (bool, error) {
+	m := wire.Split(answer)
+	var result struct {
+		Content []struct{ Type, Text string }
+		IsError bool
+	}
+	if m.Kind != wire.Response || json.Unmarshal(m.Result, &result) != nil || result.IsError {
+		return false, fmt.Errorf("asking for variables: it answered %.200q", answer)
+	}
+	return len(result.Content) == 1 && result.Content[0].Text == replEmpty, nil
+}
