@@ -49,7 +49,8 @@ func (b *background) startSharing(unknownPins func() error, orders api.Stopper) 
 	s.over = over
 	s.hold(b.settings)
 	s.asker = share.NewPlanner(share.PlannerOptions{
-		Finder: b.sessions.finder, Environment: b.sessions.finder.Environment, Allowed: func() bool { return s.holds.Load().WithOtherUsers }, Log: b.log,
+		Finder: b.sessions.finder, Environment: b.sessions.finder.Environment, OthersLoggedIn: share.LoggedIn,
+		Allowed: func() bool { return s.holds.Load().WithOtherUsers }, Log: b.log,
 	})
 	s.broker = share.New(share.Options{
 		Launch: share.With(b.sessions.launcher),

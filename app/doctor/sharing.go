@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,7 +68,8 @@ func gatherSharing(ctx context.Context, o Options, w world) sharingFacts {
 		return f
 	}
 	planned := share.NewPlanner(share.PlannerOptions{
-		Finder: w.finder, OthersLoggedIn: func() ([]string, error) { return nil, nil }, Allowed: func() bool { return true },
+		Finder: w.finder, Environment: func(context.Context, ...string) []string { return o.Environ },
+		OthersLoggedIn: share.LoggedIn, Allowed: func() bool { return true }, Log: slog.New(slog.DiscardHandler),
 	})
 	defer planned.Close()
 	f.plan, f.planning = planned.Plan(ctx, share.Request{Dir: o.Directory, Command: exampleCommand, Env: relevant(o.Environ)})

@@ -48,11 +48,12 @@ type group struct {
 	wait   time.Time // nothing is to be ended before
 	held   bool      // the last look found what would be lost, and nobody has asked anything since
 	look   bool      // somebody is looking whether it can be ended
-	anew   string    // why it is ended, or was, to be started again at once: "restarted"
+	anew   *start    // the start that follows at once when the server that runs has ended
 }
 
 // start is one try to start the server. Its fields are guarded by the broker's mu.
 type start struct {
+	why  string // in words, where no request has asked for it
 	over bool
 	err  error
 }
@@ -73,7 +74,6 @@ type run struct {
 	hangs   chan struct{} // closed when it does not answer any more
 	told    time.Time     // when who waits for it was told so last
 	ending  string        // why we end it, a part of a sentence; "" when nobody does
-	parts   bool          // it is ended because no client has it
 	failed  error         // of the last try to end it
 	ordered string        // who else has ordered its end: "by the tray"
 	orderAt time.Time
@@ -149,8 +149,11 @@ func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, ends bool, err er
 // begin starts the server, which goes on when nobody waits for it any more: then
 // it lingers. The caller holds mu.
 func (b *Broker) begin(g *group) {
-	s := &start{}
-	g.starting, g.since, g.reason = s, time.Now(), "it is starting"
+	s := g.anew
+	if s == nil {
+		s = &start{}
+	}
+	g.starting, g.anew, g.since, g.reason = s, nil, time.Now(), "it is starting"
 	b.change()
 	plan := *g.plan // there is one: members have it
 	b.busy.Go(func() {
@@ -227,8 +230,7 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.change()
-	anew := g.anew
-	g.starting, g.anew, s.over, s.err = nil, "", true, err
+	g.starting, s.over, s.err = nil, true, err
 	now := time.Now()
 	switch {
 	case err != nil && b.open.Err() != nil:
@@ -254,8 +256,8 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 	}
 	b.take(g, r)
 	switch {
-	case anew != "":
-		b.record(g, r.server.Identity(), monitor.EventWoken, anew)
+	case s.why != "":
+		b.record(g, r.server.Identity(), monitor.EventWoken, s.why)
 	case g.last.PID != 0 && len(g.members) > 0:
 		b.record(g, r.server.Identity(), monitor.EventWoken, "started again by a request, "+monitor.Span(now.Sub(g.ended))+" after it had ended")
 	}
@@ -310,18 +312,13 @@ func (r *run) lose() {
 	}
 }
 
-// over takes a server that has gone out of its group. The next one can have its lock
-// then.
+// over takes a server that has gone out of its group, so that the next one can start.
 func (b *Broker) over(g *group, r *run) {
 	r.transport.CloseIdleConnections()
 	b.mu.Lock()
-	lock := r.lock
-	r.lock = nil
-	b.mu.Unlock()
-	unlock(lock) // which works on files
-	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.change()
+	unlock(r.lock)
 	if g.run != r { // it was replaced
 		b.left = slices.DeleteFunc(b.left, func(other *run) bool { return other == r })
 		return
@@ -331,7 +328,12 @@ func (b *Broker) over(g *group, r *run) {
 		g.crashes.add(g.ended, g.ended.Sub(r.since), g.reason)
 		b.o.Log.Warn("a shared server has ended by itself", "server", g.label(g.last), "how", g.reason, "clients", len(g.members))
 	}
-	if len(g.members) > 0 && g.anew == "" {
+	switch {
+	case g.anew != nil && g.plan != nil && b.open.Err() == nil:
+		b.begin(g)
+	case g.anew != nil: // the next client does
+		g.anew.over, g.anew = true, nil
+	case len(g.members) > 0:
 		b.record(g, g.last, monitor.EventParked, g.reason+"; the next request starts it again")
 	}
 }

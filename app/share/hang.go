@@ -92,7 +92,7 @@ func (b *Broker) replace(g *group, silent time.Duration) {
 	g.part(r.ending)
 	g.lock, r.lock = r.lock, nil
 	b.left = append(b.left, r)
-	g.anew = "in place of " + name + ", which did not answer"
+	g.anew = &start{why: "in place of " + name + ", which did not answer"}
 	b.begin(g)
 	b.busy.Go(func() { b.endLeft(g, r) })
 }

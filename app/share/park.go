@@ -230,12 +230,11 @@ func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (p
 		return nil, false
 	}
 	b.weigh(g) // while it starts it needs more than later
-	r.parts = len(g.members) == 0
 	switch {
 	case forbidden != "":
 		r.ending = forbidden
-	case r.parts:
-		r.ending = "no client had it"
+	case len(g.members) == 0:
+		r.ending = noClient
 	default:
 		r.ending = "no request for " + monitor.Span(time.Since(used))
 	}
@@ -249,17 +248,20 @@ func (b *Broker) resume(g *group, r *run) {
 	if b.open.Err() == nil { // else it is ended for that, or goes on unseen
 		r.ending = ""
 	}
-	g.look, g.anew = false, ""
+	g.look, g.anew = false, nil
 	if g.run == r {
 		g.used = time.Now()
 	}
 	b.change()
 }
 
+// noClient is why a server ends that is not parked: nobody has it.
+const noClient = "no client had it"
+
 // endRun ends the server. What could not be ended is tried again later.
 func (b *Broker) endRun(g *group, r *run) {
 	by := launch.ByParking
-	if r.parts {
+	if r.ending == noClient {
 		by = launch.ByLeaving
 	}
 	err := r.server.End(b.lifetime, by)

@@ -72,17 +72,14 @@ type Resolver interface {
 	Resolve(context.Context, launch.Wanted) (launch.Resolution, error)
 }
 
-// PlannerOptions are what a Planner needs.
+// PlannerOptions are what a Planner needs, all of it.
 type PlannerOptions struct {
-	Finder Resolver // needed
+	Finder Resolver
 	// Environment returns what a server gets of our own environment, and extra over it.
-	// Default: os.Environ without extra.
 	Environment func(ctx context.Context, extra ...string) []string
-	// OthersLoggedIn returns the names of other users who are logged in.
-	// Default: LoggedIn.
+	// OthersLoggedIn returns the names of other users who are logged in: LoggedIn.
 	OthersLoggedIn func() ([]string, error)
 	// Allowed reports whether servers are shared although others are logged in.
-	// Default: never.
 	Allowed func() bool
 	Log     *slog.Logger
 }
@@ -110,18 +107,6 @@ type Planner struct {
 
 // NewPlanner returns a Planner. It looks at nothing yet. Whoever has it closes it.
 func NewPlanner(o PlannerOptions) *Planner {
-	if o.Environment == nil {
-		o.Environment = func(context.Context, ...string) []string { return os.Environ() }
-	}
-	if o.OthersLoggedIn == nil {
-		o.OthersLoggedIn = LoggedIn
-	}
-	if o.Allowed == nil {
-		o.Allowed = func() bool { return false }
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	home, _ := os.UserHomeDir() // then a client without HOME has none either
 	a := &Planner{o: o, home: home, looks: project.Looks{Limit: lookTime}, resolved: map[string]resolved{}}
 	a.lifetime, a.end = context.WithCancel(context.Background())

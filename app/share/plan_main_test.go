@@ -2,6 +2,7 @@ package share
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,7 +124,10 @@ func (m *planMachine) wish(dir, command string, env ...string) Request {
 }
 
 func asker(change func(*PlannerOptions)) *Planner {
-	o := PlannerOptions{Finder: taker{version: "2.1.0"}, OthersLoggedIn: func() ([]string, error) { return nil, nil }}
+	o := PlannerOptions{
+		Finder: taker{version: "2.1.0"}, OthersLoggedIn: func() ([]string, error) { return nil, nil },
+		Allowed: func() bool { return false }, Log: slog.New(slog.DiscardHandler),
+	}
 	o.Environment = func(context.Context, ...string) []string { return nil }
 	if change != nil {
 		change(&o)

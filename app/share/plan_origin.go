@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -39,11 +40,8 @@ func (a *Planner) originOf(w wish) (o origin) {
 	if runtime.GOOS == "windows" {
 		homeName = "USERPROFILE"
 	}
-	home := cmp.Or(env[homeName], a.home)
-	serenaHome := strings.TrimSpace(env["SERENA_HOME"]) // as serena_config.py does
-	if serenaHome == "" && home != "" {
-		serenaHome = filepath.Join(home, ".serena")
-	}
+	home := canonical(cmp.Or(env[homeName], a.home))
+	serenaHome := cmp.Or(strings.TrimSpace(env["SERENA_HOME"]), filepath.Join(home, ".serena")) // as serena_config.py does
 	if w.Moved {
 		args.project, args.hasProject, args.fromCwd = w.Project, w.Project != "", false
 	}
@@ -55,7 +53,7 @@ func (a *Planner) originOf(w wish) (o origin) {
 		o.alone = "its SERENA_HOME or home directory is not an absolute path"
 		return o
 	}
-	o.home, o.serenaHome = canonical(home), canonical(serenaHome)
+	o.home, o.serenaHome = home, canonical(serenaHome)
 	if o.project, o.alone = projectOf(w.Dir, o.serenaHome, args); o.alone != "" {
 		return o
 	}
@@ -177,17 +175,12 @@ func rootAbove(dir string) (root, why string) {
 		return "", "its working directory cannot be read"
 	}
 	for {
-		settings, err := os.Stat(filepath.Join(at, ".serena", "project.yml"))
-		if err == nil && settings.Mode().IsRegular() {
-			return at, ""
-		}
-		_, gitErr := os.Stat(filepath.Join(at, ".git"))
-		if gitErr == nil {
-			return at, ""
-		}
-		for _, err := range []error{err, gitErr} {
-			// Not to know must not mean the project above.
-			if err != nil && !missing(err) {
+		for _, mark := range []string{filepath.Join(".serena", "project.yml"), ".git"} {
+			info, err := os.Stat(filepath.Join(at, mark))
+			switch {
+			case err == nil && (mark == ".git" || info.Mode().IsRegular()):
+				return at, ""
+			case err != nil && !missing(err): // not to know must not mean the project above
 				return "", "the root of its project cannot be told, because " + monitor.Clean(at) + " cannot be read"
 			}
 		}
@@ -215,20 +208,17 @@ func directory(path, dir string) string {
 	return real
 }
 
-// canonical is a path without symbolic links as far as it exists, so that it
-// stays the same when the rest is made.
+// missing reports whether an error says that there is no such file.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// canonical is a path without symbolic links, as it stands where nothing is there.
 func canonical(path string) string {
-	path = filepath.Clean(path)
-	for at, rest := path, ""; ; {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
-		}
-		above := filepath.Dir(at)
-		if above == at {
-			return path
-		}
-		at, rest = above, filepath.Join(filepath.Base(at), rest)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
 	}
+	return filepath.Clean(path)
 }
 
 // relevant are the variables that can change what a server does. On Windows,

@@ -1,9 +1,9 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"lamplighter/monitor"
@@ -25,91 +25,64 @@ const calmTime = 10 * time.Second
 // wait, and those requests get an error that says that they may have been carried out.
 // end ends the server; after its error all goes on as before. The result is the new
 // server, zero where nobody has told how to start it: the next client does.
-func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, end func(context.Context) error) (monitor.Identity, error) {
-	var none monitor.Identity
+func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, end func(context.Context) error) (next monitor.Identity, err error) {
+	var g *group
 	var r *run
 	var parks []func() bool
 	var refused error
-	working := 0
+	s := &start{why: "restarted"}
 	calm, cancel := context.WithTimeout(ctx, calmTime)
 	defer cancel()
-	g := b.groupWith(id)
-	err := b.until(calm, func() bool {
-		switch {
-		case g == nil || b.open.Err() != nil || g.run == nil || g.run.exited || g.run.server.Identity() != id:
-			refused = ErrNotShared
-			return true
-		case !g.run.usable():
-			refused = ErrEnds
+	err = b.until(calm, func() bool {
+		if g, refused = b.restartable(id); refused != nil {
 			return true
 		}
 		r = g.run
 		force = force || r.isHung()
-		if working = g.inFlight; working > 0 && !force {
+		if g.inFlight > 0 && !force {
 			return false
 		}
-		g.anew, g.look = "restarted", true // nobody else ends it
-		r.ending = "it is restarted"
+		g.anew, g.look, r.ending = s, true, "it is restarted" // nobody else ends it
 		parks = g.parks()
 		b.change()
 		return true
 	})
 	switch {
 	case err != nil:
-		return none, fmt.Errorf("%w: %d", ErrAtWork, working)
+		return next, ErrAtWork
 	case refused != nil:
-		return none, refused
+		return next, refused
 	}
 	resume := func() { b.resume(g, r) } // who refuses waits for it
 	if force {
 		resume = func() {}
 	}
 	if !allPark(parks, resume) && !force {
-		return none, ErrAtWork
+		return next, ErrAtWork
 	}
 	if err := end(ctx); err != nil {
 		b.resume(g, r)
-		return none, err
+		return next, err
 	}
-	if err := b.until(ctx, func() bool { return g.run != r }); err != nil {
-		return none, err
-	}
-	return b.startAgain(ctx, g)
+	err = b.until(ctx, func() bool {
+		if refused = s.err; s.over && g.run != nil {
+			next = g.run.server.Identity()
+		}
+		return s.over
+	})
+	return next, cmp.Or(err, refused)
 }
 
-// groupWith is the group that has a server, nil when none has.
-func (b *Broker) groupWith(id monitor.Identity) *group {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// restartable is the group whose server can be restarted. The caller holds mu.
+func (b *Broker) restartable(id monitor.Identity) (*group, error) {
 	for _, g := range b.groups {
-		if g.run != nil && g.run.server.Identity() == id {
-			return g
+		switch r := g.run; {
+		case b.open.Err() != nil || r == nil || r.exited || r.server.Identity() != id:
+		case !r.usable():
+			return nil, ErrEnds
+		default:
+			return g, nil
 		}
 	}
-	return nil
-}
-
-// startAgain starts a server that has ended, unless a request has done so meanwhile.
-func (b *Broker) startAgain(ctx context.Context, g *group) (id monitor.Identity, err error) {
-	b.mu.Lock()
-	if !g.runs() && g.plan != nil && b.open.Err() == nil {
-		b.begin(g)
-	}
-	s := g.starting
-	if s == nil {
-		g.anew = ""
-	}
-	b.mu.Unlock()
-	if err := b.until(ctx, func() bool { return s == nil || s.over }); err != nil {
-		return id, err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s != nil && s.err != nil {
-		return id, s.err
-	}
-	if g.run != nil {
-		id = g.run.server.Identity()
-	}
-	return id, nil
+	return nil, ErrNotShared
 }
