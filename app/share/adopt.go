@@ -7,11 +7,8 @@ import (
 	"lamplighter/app/launch"
 )
 
-// How what an earlier run has left is waited for.
-const (
-	adoptEvery = 20 * time.Millisecond
-	settleTime = 20 * time.Second
-)
+// adoptEvery is how often it is looked for what an earlier run has left.
+const adoptEvery = 20 * time.Millisecond
 
 // adopt takes over the shared servers of an earlier run as soon as the launcher
 // has them, until it has all.
@@ -85,7 +82,7 @@ func (b *Broker) lockAdopted(g *group, r *run) {
 // await waits until the server of a key has been taken over, or it is known that
 // there is none, but not for ever.
 func (b *Broker) await(ctx context.Context, key string) {
-	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	ctx, cancel := context.WithTimeout(ctx, waitTime)
 	defer cancel()
 	_ = b.until(ctx, func() bool {
 		g := b.groups[key]

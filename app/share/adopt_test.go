@@ -177,38 +177,6 @@ func TestParkAll(t *testing.T) {
 	})
 }
 
-// What was adopted for who waits is not taken again when it has ended meanwhile.
-func TestAdoptedAndEndedMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		s := w.run("a")
-		b := New(w.options())
-		defer served(t, b)()
-		m := b.Attach(t.Context(), plan("a"), claude)
-		waits := &start{}
-		b.mu.Lock()
-		g := m.group
-		g.starting = waits
-		b.mu.Unlock()
-		r, err := b.launch(t.Context(), g, *m.plan)
-		if r != nil || err != nil {
-			t.Fatal(r, err)
-		}
-		s.dies("exited with status 1")
-		synctest.Wait()
-		m.Detach()
-		b.started(g, waits, r, err)
-		synctest.Wait()
-		if _, idle := b.Idle(); !idle || g.run != nil {
-			t.Error("what has ended is had")
-		}
-		request(t, b.Attach(t.Context(), plan("a"), claude))
-		if w.launched != 1 {
-			t.Error("there is no other server")
-		}
-	})
-}
-
 // What an earlier run has left ends as well when the user ends lamplighter before
 // it is found.
 func TestParkAllBeforeItIsSettled(t *testing.T) {

@@ -62,7 +62,7 @@ func (m *Client) join(plan *Plan) {
 	g := m.broker.groupOf(plan.Key)
 	m.group, m.plan = g, plan
 	g.plan = plan
-	g.kind, g.where = plan.Spec.Template.Name, plan.Spec.Project
+	g.where = plan.Spec.Project
 	if !g.runs() && g.reason == "" {
 		g.reason = "it starts with the first request"
 	}

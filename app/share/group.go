@@ -35,7 +35,6 @@ type group struct {
 	seen     []string            // sessions of the REPL that clients have named, the newest last
 
 	last   monitor.Identity // the process that ended last, zero when there was none
-	kind   string           // of the server
 	where  string           // the project
 	ended  time.Time        // when that was
 	reason string           // why no server runs: a part of a sentence
@@ -62,9 +61,8 @@ type start struct {
 type run struct {
 	server    Server
 	transport *http.Transport
-	settings  string // their fingerprint when it was started; "" is not known
-	inherited bool   // an earlier run of this program has started it, whose clients have named sessions of its REPL
-	since     time.Time
+	settings  string        // their fingerprint when it was started; "" is not known
+	inherited bool          // an earlier run of this program has started it, whose clients have named sessions of its REPL
 	gone      chan struct{} // closed when its process has ended, or it was replaced
 
 	// Guarded by the broker's mu.
@@ -85,9 +83,9 @@ func (r *run) usable() bool { return r != nil && !r.exited && r.ending == "" }
 // runs reports whether there is a server, or soon is.
 func (g *group) runs() bool { return g.run != nil || g.starting != nil }
 
-// endTime is how long the end of a server is waited for by who wants the next one.
-// What has survived is tried to be ended for longer.
-const endTime = 20 * time.Second
+// waitTime is how long the end of a server is waited for by who wants the next one, and
+// what an earlier run has left. What has survived is tried to be ended for longer.
+const waitTime = 20 * time.Second
 
 // acquire returns the server, and starts it when it does not run.
 func (b *Broker) acquire(ctx context.Context, m *Client) (*run, error) {
@@ -95,21 +93,21 @@ func (b *Broker) acquire(ctx context.Context, m *Client) (*run, error) {
 	var late <-chan time.Time
 	for {
 		b.mu.Lock()
-		r, ends, err := b.tryAcquire(m, &waits)
+		r, limit, err := b.tryAcquire(m, &waits)
 		news := b.news
 		b.mu.Unlock()
 		switch {
 		case r != nil || err != nil:
 			return r, err
-		case !ends:
+		case limit == nil:
 			late = nil
 		case late == nil:
-			late = time.After(endTime)
+			late = time.After(waitTime)
 		}
 		select {
 		case <-news:
 		case <-late:
-			return nil, fmt.Errorf("%w within %s; ask again", errSurvives, monitor.Span(endTime))
+			return nil, fmt.Errorf("%w within %s; ask again", limit, monitor.Span(waitTime))
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -117,37 +115,40 @@ func (b *Broker) acquire(ctx context.Context, m *Client) (*run, error) {
 }
 
 // tryAcquire returns the server when there is one, or why there will be none; else who
-// asks waits for a start, or for the server before it to end. The caller holds mu.
-func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, ends bool, err error) {
+// asks waits, and limit is the error when that takes longer than waitTime. The caller
+// holds mu.
+func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, limit, err error) {
 	g, s := m.group, *waits
 	switch {
 	case m.gone:
-		return nil, false, errLeft
+		return nil, nil, errLeft
 	case b.open.Err() != nil:
-		return nil, false, errEnding
+		return nil, nil, errEnding
 	case s != nil && s.err != nil:
-		return nil, false, s.err
+		return nil, nil, s.err
 	case g.run.isHung():
-		return nil, false, nil
+		return nil, nil, nil
 	case g.run.usable():
 		g.used = time.Now()
-		return g.run, false, nil
+		return g.run, nil, nil
 	case g.run != nil && g.run.failed != nil:
-		return nil, false, errors.Join(errSurvives, g.run.failed)
+		return nil, nil, errors.Join(errSurvives, g.run.failed)
 	case g.run != nil:
-		return nil, true, nil
+		return nil, errSurvives, nil
+	case !b.settled: // one that is started now might be the second one for its key
+		return nil, errNotSettled, nil
 	case g.starting == nil:
 		if err := g.crashes.refuse(time.Now()); err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
 		b.begin(g)
 	}
 	*waits = g.starting
-	return nil, false, nil
+	return nil, nil, nil
 }
 
 // begin starts the server, which goes on when nobody waits for it any more: then
-// it lingers. The caller holds mu.
+// it lingers. All that earlier runs have left is known. The caller holds mu.
 func (b *Broker) begin(g *group) {
 	s := g.anew
 	if s == nil {
@@ -155,53 +156,33 @@ func (b *Broker) begin(g *group) {
 	}
 	g.starting, g.anew, g.since, g.reason = s, nil, time.Now(), "it is starting"
 	b.change()
-	plan := *g.plan // there is one: members have it
+	plan, lock := *g.plan, g.lock // there is one: members have it
+	g.lock = nil
 	b.busy.Go(func() {
-		r, err := b.launch(b.open, g, plan)
+		r, err := b.launch(b.open, g, plan, lock)
 		b.started(g, s, r, err)
 	})
 }
 
-// launch starts a server of a group. None and no error is that an earlier run has left
-// one, which has been adopted, and may have ended by now.
-func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (r *run, err error) {
-	settle, cancel := context.WithTimeoutCause(ctx, settleTime, errNotSettled)
-	defer cancel()
-	adopted := false
-	r = &run{gone: make(chan struct{})}
-	// A server that is started before all is known might be the second one for its key.
-	if err := b.until(settle, func() bool {
-		if b.settled {
-			adopted = g.run != nil
-			r.lock, g.lock = g.lock, nil
-		}
-		return b.settled
-	}); err != nil {
-		return nil, err
-	}
+// launch starts a server of a group, with the lock of its key if that is had.
+func (b *Broker) launch(ctx context.Context, g *group, plan Plan, lock *flock.Flock) (_ *run, err error) {
+	r := &run{gone: make(chan struct{}), lock: lock}
 	defer func() {
-		if r.server == nil {
+		if err != nil {
 			unlock(r.lock)
-			r = nil
 		}
 	}()
-	if adopted {
-		return r, nil
-	}
 	// The client may have been here for days.
 	if why := b.o.Forbid(ctx); why != "" {
-		return r, &forbidden{monitor.Clean(why)}
+		return nil, &forbidden{monitor.Clean(why)}
 	}
 	if r.lock == nil {
 		if r.lock, err = lockKey(ctx, b.o.LockDir, g.key); err != nil {
-			return r, err
+			return nil, err
 		}
 	}
 	spec := plan.Spec
-	if spec.Limit == 0 {
-		spec.Limit = b.o.Limit()
-	}
-	spec.Lifetime, spec.Key = launch.Shared, g.key
+	spec.Lifetime, spec.Key, spec.Limit = launch.Shared, g.key, b.o.Limit()
 	spec.AskedBy = func() monitor.Client { return b.first(g) }
 	if plan.Fingerprint != nil {
 		r.settings = plan.Fingerprint() // before it reads them
@@ -224,18 +205,18 @@ func (b *Broker) first(g *group) monitor.Client {
 // get all of it.
 const reasonColumns = 200
 
-// started takes in what came of a start: neither a server nor an error is one that was
-// adopted.
+// started takes in what came of a start.
 func (b *Broker) started(g *group, s *start, r *run, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.change()
 	g.starting, s.over, s.err = nil, true, err
 	now := time.Now()
-	switch {
-	case err != nil && b.open.Err() != nil:
+	if err != nil && b.open.Err() != nil {
 		s.err = errEnding
-	case err != nil:
+		return
+	}
+	if err != nil {
 		why := err.Error()
 		var failed *launch.StartError
 		if errors.As(err, &failed) {
@@ -250,8 +231,6 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 		if errors.As(err, &no) {
 			g.reason = no.why
 		}
-	}
-	if r == nil {
 		return
 	}
 	b.take(g, r)
@@ -266,11 +245,11 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 // take makes a server that of a group, and sees to its end. The caller holds mu.
 func (b *Broker) take(g *group, r *run) {
 	now := time.Now()
-	r.transport, r.since, r.hangs = mcp.NewTransport(), now, make(chan struct{})
+	r.transport, r.hangs = mcp.NewTransport(), make(chan struct{})
 	b.noteHang(r)
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
-	g.kind, g.where = r.server.Name(), r.server.Project()
+	g.where = r.server.Project()
 	if len(g.members) == 0 {
 		g.turned = now
 	}
@@ -323,13 +302,14 @@ func (b *Broker) over(g *group, r *run) {
 		b.left = slices.DeleteFunc(b.left, func(other *run) bool { return other == r })
 		return
 	}
+	ran := time.Since(g.since)
 	g.part(r.how())
 	if r.ending == "" && r.ordered == "" {
-		g.crashes.add(g.ended, g.ended.Sub(r.since), g.reason)
+		g.crashes.add(g.ended, ran, g.reason)
 		b.o.Log.Warn("a shared server has ended by itself", "server", g.label(g.last), "how", g.reason, "clients", len(g.members))
 	}
 	switch {
-	case g.anew != nil && g.plan != nil && b.open.Err() == nil:
+	case g.anew != nil && g.plan != nil && b.settled && b.open.Err() == nil:
 		b.begin(g)
 	case g.anew != nil: // the next client does
 		g.anew.over, g.anew = true, nil
@@ -367,7 +347,7 @@ func (b *Broker) record(g *group, id monitor.Identity, kind monitor.EventKind, d
 
 // label names the server of a group in events as the model does.
 func (g *group) label(id monitor.Identity) string {
-	in := monitor.Instance{Identity: id, Kind: g.kind}
+	in := monitor.Instance{Identity: id, Kind: monitor.KindSerena}
 	if name := filepath.Base(g.where); name != "." && name != string(filepath.Separator) {
 		in.ProjectName = name
 	}

@@ -62,13 +62,14 @@ func (b *Broker) lookHung(g *group) (next time.Duration) {
 	now := time.Now()
 	limit, silent := b.o.HangLimit(), now.Sub(r.hung)
 	next, text := progressEvery, "the server does not answer"
-	if limit > 0 {
-		if silent >= limit {
-			b.replace(g, silent)
-			return lookMost
-		}
-		next = min(next, limit-silent)
-		text += "; another one takes its place in " + monitor.Span(limit-silent)
+	switch left := limit - silent; {
+	case limit <= 0:
+	case left > 0:
+		next = min(next, left)
+		text += "; another one takes its place in " + monitor.Span(left)
+	case b.settled: // else there may be one already
+		b.replace(g, silent)
+		return lookMost
 	}
 	if left := progressEvery - now.Sub(r.told); left > 0 {
 		return min(next, left)

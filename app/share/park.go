@@ -46,17 +46,7 @@ func (b *Broker) attendAll(ctx context.Context) {
 	timer := time.NewTimer(lookMost)
 	defer timer.Stop()
 	for {
-		b.mu.Lock()
-		some := false
-		for _, g := range b.groups {
-			some = some || g.run != nil
-		}
-		b.mu.Unlock()
-		forbidden := ""
-		if some {
-			forbidden = monitor.Clean(b.o.Forbid(ctx))
-		}
-		if next, some := b.look(forbidden); some {
+		if next, some := b.look(monitor.Clean(b.o.Forbid(ctx))); some {
 			timer.Reset(next)
 		} else {
 			timer.Stop()

@@ -30,7 +30,6 @@ type Server interface {
 	Identity() monitor.Identity
 	DashboardPort() int
 	MCPURL() string
-	Name() string
 	Project() string
 	Lifetime() launch.Lifetime
 	Key() string
@@ -198,7 +197,7 @@ func always[T any](answer *func() T, same T) {
 var (
 	errEnding     = errors.New("lamplighter is ending; ask again when it runs")
 	errLeft       = errors.New("the client has gone")
-	errNotSettled = errors.New("what an earlier run of lamplighter has left is not dealt with yet; ask again, and see the log of lamplighter when that does not help")
+	errNotSettled = errors.New("what an earlier run of lamplighter has left was not dealt with (see the log of lamplighter)")
 	errSurvives   = errors.New("the server before this one could not be ended")
 	errCrashes    = errors.New("the server has ended too often in a short time")
 	errTaken      = errors.New("another lamplighter has the server for this key")

@@ -66,7 +66,7 @@ func (b *Broker) weigh(g *group) {
 // shared is the group as it is now. The caller holds mu.
 func (g *group) shared() monitor.Shared {
 	s := monitor.Shared{
-		Server: g.last, Key: g.key, Kind: g.kind, Project: g.where,
+		Server: g.last, Key: g.key, Kind: monitor.KindSerena, Project: g.where,
 		Parked: !g.runs(), Starting: g.starting != nil && g.run == nil, Since: g.since, Reason: g.reason, Waiting: g.inFlight,
 	}
 	if g.plan != nil {
