@@ -78,14 +78,3 @@ func (b *Broker) lockAdopted(g *group, r *run) {
 	b.mu.Unlock()
 	unlock(lock) // of one that has gone meanwhile
 }
-
-// await waits until the server of a key has been taken over, or it is known that
-// there is none, but not for ever.
-func (b *Broker) await(ctx context.Context, key string) {
-	ctx, cancel := context.WithTimeout(ctx, waitTime)
-	defer cancel()
-	_ = b.until(ctx, func() bool {
-		g := b.groups[key]
-		return b.settled || g != nil && g.runs()
-	})
-}

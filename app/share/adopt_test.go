@@ -10,33 +10,6 @@ import (
 	"lamplighter/monitor"
 )
 
-// Who does not wait for what an earlier run has left gets it nevertheless.
-func TestAdoptsForWhoWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.inherited = make(chan struct{})
-		b := New(w.options())
-		defer served(t, b)()
-		hurried, cancel := context.WithCancel(t.Context())
-		cancel()
-		m := b.Attach(hurried, plan("a"), claude)
-		url := make(chan string)
-		go func() {
-			s, err := m.Acquire(context.Background())
-			if err != nil {
-				t.Error(err)
-			}
-			url <- s.URL
-		}()
-		after(time.Second)
-		adopted := w.run("a")
-		close(w.inherited)
-		if got := <-url; got != adopted.MCPURL() || w.launched != 0 || len(w.twice) != 0 {
-			t.Errorf("it has %s; %d were launched", got, w.launched)
-		}
-	})
-}
-
 // What an earlier run has left is had by who comes back, and ended when nobody
 // does. Nothing is started before it is known.
 func TestAdopts(t *testing.T) {
@@ -45,33 +18,27 @@ func TestAdopts(t *testing.T) {
 		w.inherited = make(chan struct{})
 		b := New(w.options())
 		defer served(t, b)()
-		s := make(chan string, 2)
-		for _, key := range []string{"a", "b"} {
-			go func() {
-				m := b.Attach(context.Background(), plan(key), claude)
-				s <- m.serverID()
-				if got := request(t, m); key == "a" && got.URL != w.live[0].MCPURL() {
-					t.Errorf("another server: %+v", got)
-				}
-				s <- key
-			}()
+		has := map[string]chan string{"a": make(chan string, 1), "b": make(chan string, 1)}
+		for key, url := range has {
+			go func() { url <- request(t, b.Attach(plan(key), claude)).URL }()
 		}
 		after(time.Second)
-		if w.launched != 0 || len(s) != 0 {
+		if w.launched != 0 || len(has["a"])+len(has["b"]) != 0 {
 			t.Error("a server was started before it is known what runs")
 		}
 		adopted := w.run("a")
-		if id, key := <-s, <-s; id != adopted.ID() || key != "a" {
-			t.Errorf("%s had %s", key, id)
+		if url := <-has["a"]; url != adopted.MCPURL() {
+			t.Errorf("another server: %s", url)
 		}
 		after(time.Second)
 		w.run("c")
-		close(w.inherited)
-		if id, key := <-s, <-s; id != "" || key != "b" || w.launched != 1 {
-			t.Errorf("%s had %s", key, id)
+		if len(has["b"]) != 0 {
+			t.Error("a server was started before it is known what runs")
 		}
+		close(w.inherited)
+		<-has["b"]
 		after(time.Second)
-		if list := b.Shared(); len(list) != 3 || len(list[2].Clients) != 0 || list[2].Project != "/work/c" || list[2].Kind != monitor.KindSerena {
+		if list := b.Shared(); w.launched != 1 || len(list) != 3 || len(list[2].Clients) != 0 || list[2].Project != "/work/c" || list[2].Kind != monitor.KindSerena {
 			t.Errorf("%+v", list)
 		}
 		after(defaultIdle)
@@ -88,8 +55,9 @@ func TestAdoptsTooMany(t *testing.T) {
 		first, second, none := w.run("a"), w.run("a"), w.run("")
 		b := New(w.options())
 		defer served(t, b)()
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		m.Began()
+		after(time.Second)
 		if m.serverID() != first.ID() {
 			t.Error("it has another server")
 		}
@@ -110,7 +78,7 @@ func TestNotSettled(t *testing.T) {
 		w.inherited = make(chan struct{})
 		b := New(w.options())
 		defer served(t, b)()
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		if err := refused(t, m); !errors.Is(err, errNotSettled) || w.launched != 0 {
 			t.Error(err)
 		}
@@ -124,7 +92,7 @@ func TestTheEnd(t *testing.T) {
 		w := newWorld()
 		b := New(w.options())
 		end := served(t, b)
-		m, other := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("b"), claude)
+		m, other := b.Attach(plan("a"), claude), b.Attach(plan("b"), claude)
 		s := request(t, m)
 		w.hold = make(chan struct{})
 		waits := make(chan error, 1)
@@ -154,13 +122,13 @@ func TestTheEnd(t *testing.T) {
 func TestParkAll(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		for _, key := range []string{"a", "b"} {
-			m := b.Attach(t.Context(), plan(key), claude)
+			m := b.Attach(plan(key), claude)
 			request(t, m)
 			m.Began()
 		}
 		w.hold = make(chan struct{})
 		go func() {
-			_, err := b.Attach(context.Background(), plan("c"), claude).Acquire(context.Background())
+			_, err := b.Attach(plan("c"), claude).Acquire(context.Background())
 			if !errors.Is(err, errEnding) {
 				t.Error(err)
 			}

@@ -21,7 +21,7 @@ func TestOneServerForAll(t *testing.T) {
 		}
 		var members []*Client
 		for range 10 {
-			members = append(members, b.Attach(t.Context(), plan("a"), claude))
+			members = append(members, b.Attach(plan("a"), claude))
 		}
 		if s := one(t, b); w.launched != 0 || !s.Parked || s.Reason != "it starts with the first request" || s.Server.PID != 0 {
 			t.Errorf("%d servers run before the first request: %+v", w.launched, s)
@@ -67,7 +67,7 @@ func TestOneServerForAll(t *testing.T) {
 
 func TestKeysAreApart(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		x, y := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("b"), claude)
+		x, y := b.Attach(plan("a"), claude), b.Attach(plan("b"), claude)
 		if request(t, x).URL == request(t, y).URL || len(b.Shared()) != 2 {
 			t.Error("two keys share a server")
 		}
@@ -77,7 +77,7 @@ func TestKeysAreApart(t *testing.T) {
 // A server without clients stays for a while, and comes back to who comes.
 func TestLingers(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		first := request(t, m)
 		after(9 * time.Minute)
 		m.Detach()
@@ -87,7 +87,7 @@ func TestLingers(t *testing.T) {
 		if _, idle := b.Idle(); idle || w.count() != 1 {
 			t.Error("it does not linger")
 		}
-		m = b.Attach(t.Context(), plan("a"), claude)
+		m = b.Attach(plan("a"), claude)
 		if request(t, m).URL != first.URL {
 			t.Error("another server")
 		}
@@ -107,7 +107,7 @@ func TestLingers(t *testing.T) {
 func TestDoesNotLingerForEver(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		w.change(func() { w.idle = 0 })
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		after(time.Hour)
 		if w.count() != 1 {
@@ -125,7 +125,7 @@ func TestDoesNotLingerForEver(t *testing.T) {
 // each request, whatever number of them there was.
 func TestStartsWhenTheProjectIsBack(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		w.change(func() { w.broken = &launch.StartError{Server: monitor.KindSerena, Err: launch.ErrNoProject} })
 		for range 2 * mostCrashes {
 			if err := refused(t, m); !errors.Is(err, launch.ErrNoProject) {
@@ -146,7 +146,7 @@ func TestStarts(t *testing.T) {
 		var members []*Client
 		answers := make(chan error, 5)
 		for range 5 {
-			m := b.Attach(t.Context(), plan("a"), claude)
+			m := b.Attach(plan("a"), claude)
 			members = append(members, m)
 			go func() {
 				_, err := m.Acquire(context.Background())
@@ -202,7 +202,7 @@ func TestCached(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		p, settings := plan("a"), "one"
 		p.Fingerprint = func() string { return settings }
-		m := b.Attach(t.Context(), p, claude)
+		m := b.Attach(p, claude)
 		request(t, m)
 		answer := []byte(`{"tools":[]}`)
 		m.Store("tools/list", "u", answer)
@@ -234,7 +234,7 @@ func TestCached(t *testing.T) {
 		m.Store("tools/list", "u", []byte("{}"))
 		m.Detach()
 		after(defaultIdle)
-		if _, ok := b.Attach(t.Context(), p, claude).Cached("tools/list", "u"); !ok {
+		if _, ok := b.Attach(p, claude).Cached("tools/list", "u"); !ok {
 			t.Error("it was forgotten")
 		}
 	})
@@ -261,7 +261,7 @@ func TestAlone(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), monitor.Client{Identity: claude.Identity})
+		m := b.Attach(plan("a"), monitor.Client{Identity: claude.Identity})
 		m.Name(monitor.Client{Name: "codex"})
 		if c := one(t, b).Clients[0]; c.PID != claude.PID || c.Name != "codex" {
 			t.Errorf("%+v", c)
@@ -273,7 +273,7 @@ func TestNames(t *testing.T) {
 func TestForgetsGroups(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		for _, key := range manyNames(200) {
-			b.Attach(t.Context(), plan(key), claude).Detach()
+			b.Attach(plan(key), claude).Detach()
 		}
 		if len(b.groups) > mostIdle+1 {
 			t.Errorf("%d groups", len(b.groups))

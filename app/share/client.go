@@ -25,11 +25,8 @@ type Client struct {
 }
 
 // Attach makes a client share the server of a plan, which is not started before it
-// is needed. It waits a while for what an earlier run of this program has left,
-// so that a client which comes back finds its server; ctx ends that. The plan
-// must have a key.
-func (b *Broker) Attach(ctx context.Context, plan Plan, client monitor.Client) *Client {
-	b.await(ctx, plan.Key)
+// is needed. The plan must have a key.
+func (b *Broker) Attach(plan Plan, client monitor.Client) *Client {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := &Client{broker: b, client: client}
@@ -40,9 +37,8 @@ func (b *Broker) Attach(ctx context.Context, plan Plan, client monitor.Client) *
 // Move makes the client share the server of another plan, as Attach does: what it asks
 // from then on goes there. What it has asked before stays with the server before, which
 // then is one that a client has left. back undoes it. The plan must have a key.
-func (m *Client) Move(ctx context.Context, plan Plan) (back func()) {
+func (m *Client) Move(plan Plan) (back func()) {
 	b := m.broker
-	b.await(ctx, plan.Key)
 	change := func(to *Plan) (before *Plan) {
 		b.mu.Lock()
 		defer b.mu.Unlock()

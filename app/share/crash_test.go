@@ -14,7 +14,7 @@ import (
 // again and again.
 func TestCrashes(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		crash := func() {
 			t.Helper()
 			s := request(t, m)
@@ -69,7 +69,7 @@ func TestWhyComesLate(t *testing.T) {
 		"known, and goes on": {"was ended by signal 9", time.Minute, whyTime, "it was ended by signal 9"},
 	} {
 		within(t, func(t *testing.T, w *world, b *Broker) {
-			s := request(t, b.Attach(t.Context(), plan("a"), claude))
+			s := request(t, b.Attach(plan("a"), claude))
 			server := w.the(t)
 			server.exits(test.first)
 			<-s.Gone
@@ -91,7 +91,7 @@ func TestWhyComesLate(t *testing.T) {
 // What a user has ended is no crash, and comes back with the next request only.
 func TestStoppedByTheUser(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		for range 5 {
 			request(t, m)
 			s := w.the(t)
@@ -113,7 +113,7 @@ func TestStoppedByTheUser(t *testing.T) {
 // A server that cannot be ended is said, and tried again.
 func TestSurvives(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		w.change(func() { w.stubborn = errors.New("something of it still runs") })
 		after(defaultIdle)
@@ -133,7 +133,7 @@ func TestSurvives(t *testing.T) {
 // once, and nobody waits for ever.
 func TestSomethingSurvives(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		s := request(t, m)
 		w.the(t).exits("exited with status 1")
 		<-s.Gone
@@ -159,7 +159,7 @@ func TestAStopThatCameToNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, func(t *testing.T, w *world, b *Broker) {
-				m := b.Attach(t.Context(), plan("a"), claude)
+				m := b.Attach(plan("a"), claude)
 				request(t, m)
 				s := w.the(t)
 				b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: s.id.String(), Detail: "by the tray"})
@@ -177,7 +177,7 @@ func TestAStopThatCameToNothing(t *testing.T) {
 // The outcome of a stop may be told after the process has ended.
 func TestAStopThatLeavesSomething(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		s := w.the(t)
 		b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: s.id.String(), Detail: "by the tray"})

@@ -44,7 +44,7 @@ func isClosed(c <-chan struct{}) bool {
 
 func TestHangThatPasses(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		first := request(t, m)
 		m.Store("tools/list", "", []byte("tools"))
 		if _, ok := m.Cached("tools/list", ""); ok || isClosed(first.Hung) {
@@ -73,7 +73,7 @@ func TestHangThatPasses(t *testing.T) {
 // A server is replaced when somebody waits for it; until then it may be continued.
 func TestHangThatDoesNotPass(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m, other := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
+		m, other := b.Attach(plan("a"), claude), b.Attach(plan("a"), claude)
 		first := request(t, m)
 		hung := w.hangs(t, b)
 		after(10 * time.Minute)
@@ -97,7 +97,7 @@ func TestHangThatDoesNotPass(t *testing.T) {
 // What waits is told so from time to time.
 func TestHangIsTold(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		after(time.Second)
 		request(t, m)
 		var told []string
@@ -137,7 +137,7 @@ func TestHungThatMustNotBeEnded(t *testing.T) {
 		}
 		b := New(o)
 		defer served(t, b)()
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		hung := w.hangs(t, b)
 		waits := acquires(t, m)
@@ -158,7 +158,7 @@ func TestHungThatMustNotBeEnded(t *testing.T) {
 // An order to restart it does not wait for what nobody will answer.
 func TestRestartOfWhatHangs(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		m.OnPark(func() bool { return false })
 		waits := func() <-chan answer { w.hangs(t, b); return acquires(t, m) }()

@@ -49,7 +49,7 @@ func (x *machine) join(rt *rapid.T) {
 		rt.Skip("enough")
 	}
 	c := &client{key: x.key(rt)}
-	c.m = x.b.Attach(context.Background(), plan(c.key), claude)
+	c.m = x.b.Attach(plan(c.key), claude)
 	c.m.OnPark(func() bool {
 		x.w.mu.Lock()
 		defer x.w.mu.Unlock()
@@ -95,7 +95,7 @@ func (x *machine) move(rt *rapid.T) {
 		rt.Skip("it waits for a server")
 	}
 	before, key := c.key, x.key(rt)
-	back := c.m.Move(context.Background(), plan(key))
+	back := c.m.Move(plan(key))
 	c.key = key
 	if rapid.Bool().Draw(rt, "back") {
 		back()

@@ -13,7 +13,7 @@ import (
 // is asked, has the server as soon as the lease refuses.
 func TestARequestWhileItIsRefusedToPark(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		first := request(t, m)
 		got := make(chan error, 1)
 		m.OnPark(func() bool {
@@ -41,7 +41,7 @@ func TestARequestWhileItIsRefusedToPark(t *testing.T) {
 // Who waits for an end that fails learns that then.
 func TestWaitsForAnEndThatFails(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		w.stubborn = errors.New("something of it still runs")
 		got := make(chan error, 1)
@@ -67,13 +67,13 @@ func TestWaitsForAnEndThatFails(t *testing.T) {
 func TestLeasesParkTogether(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		for range 10 {
-			m := b.Attach(t.Context(), plan("a"), claude)
+			m := b.Attach(plan("a"), claude)
 			request(t, m)
 			m.OnPark(func() bool { time.Sleep(2 * time.Second); return true })
 		}
 		after(defaultIdle + time.Second)
 		began := time.Now()
-		request(t, b.Attach(t.Context(), plan("a"), claude))
+		request(t, b.Attach(plan("a"), claude))
 		if waited := time.Since(began); waited != time.Second || w.launched != 2 { // of the bubble
 			t.Errorf("it has waited %v", waited)
 		}
@@ -86,7 +86,7 @@ func TestTheEndWhileOneIsEnded(t *testing.T) {
 		w := newWorld()
 		b := New(w.options())
 		end := served(t, b)
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		w.the(t).exits("exited with status 1")
 		synctest.Wait()
@@ -111,7 +111,7 @@ func TestForbidden(t *testing.T) {
 	const why = "another user is logged in, bob"
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		w.change(func() { w.idle = 0 })
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		ended := m.Began()
 		w.change(func() { w.bar = why })
@@ -146,7 +146,7 @@ func TestForbidden(t *testing.T) {
 // A shorter time holds as soon as it is set.
 func TestReconsider(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		request(t, b.Attach(t.Context(), plan("a"), claude))
+		request(t, b.Attach(plan("a"), claude))
 		after(10 * time.Second)
 		w.change(func() { w.idle = 5 * time.Second })
 		b.Reconsider()
@@ -160,7 +160,7 @@ func TestReconsider(t *testing.T) {
 // A server whose last lease has gone stays for who has it without one.
 func TestUsedWithoutALease(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		w.change(func() { w.other = "a program in a container is connected to it" })
 		m.Detach()
@@ -180,7 +180,7 @@ func TestUsedWithoutALease(t *testing.T) {
 func TestSavedMemory(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		w.rss = 429
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		after(time.Second)
 		b.Shared()
@@ -245,7 +245,7 @@ func TestNotParked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, func(t *testing.T, w *world, b *Broker) {
-				m := b.Attach(t.Context(), plan("a"), claude)
+				m := b.Attach(plan("a"), claude)
 				request(t, m)
 				before := m.serverID()
 				test.against(w, m)
@@ -271,7 +271,7 @@ func TestNotParked(t *testing.T) {
 func TestAsksForVariables(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		w.holds = "it holds x"
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		m.Seen("one") // before the server runs
 		request(t, m)
 		m.Seen("two")
@@ -307,7 +307,7 @@ func TestARequestWhileItIsLookedAt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, func(t *testing.T, w *world, b *Broker) {
-				m := b.Attach(t.Context(), plan("a"), claude)
+				m := b.Attach(plan("a"), claude)
 				request(t, m)
 				w.change(func() {
 					w.during = func() {
@@ -328,7 +328,7 @@ func TestARequestWhileItIsLookedAt(t *testing.T) {
 // meanwhile waits for the next one.
 func TestARequestWhileItIsParked(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m, other := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
+		m, other := b.Attach(plan("a"), claude), b.Attach(plan("a"), claude)
 		first := request(t, m)
 		got := make(chan string, 1)
 		m.OnPark(func() bool {

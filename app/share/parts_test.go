@@ -90,7 +90,7 @@ func TestCrashLoop(t *testing.T) {
 // What clients can have kept has limits.
 func TestLimits(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		for _, name := range manyNames(3 * mostSessions) {
 			m.Store("initialize", name, []byte("{}"))
@@ -124,7 +124,7 @@ func seen(m *Client) int {
 // and goes to the next one.
 func TestSessionsOfTheNextServer(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		for range 2 {
 			ended := m.Began()
 			m.Seen("x")
@@ -218,7 +218,7 @@ func TestLocked(t *testing.T) {
 		o.LockDir = dir
 		b := New(o)
 		defer served(t, b)()
-		m := b.Attach(t.Context(), plan("aa"), claude)
+		m := b.Attach(plan("aa"), claude)
 		if err := refused(t, m); !errors.Is(err, errTaken) || w.launched != 0 {
 			t.Error(err)
 		}
@@ -328,7 +328,7 @@ func TestInheritedVariables(t *testing.T) {
 		w.holds = "it may hold variables"
 		b := New(w.options())
 		defer served(t, b)()
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		after(5 * time.Hour)
 		if w.count() != 1 {
 			t.Error("it was parked")

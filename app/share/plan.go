@@ -187,8 +187,8 @@ func (a *Planner) plan(ctx context.Context, w wish) (Plan, error) {
 	k := keyOf(&plan, from)
 	plan.Key, plan.Facts = k.sum(), k.facts
 	plan.Spec.Key = plan.Key
-	files := settingsOf(from.program, from.serenaHome, from.project, append(slices.Clip(plan.Modes), plan.Context))
-	plan.Fingerprint = func() string { return a.fingerprint(files) }
+	files := settingsOf(from.serenaHome, from.project, append(slices.Clip(plan.Modes), plan.Context))
+	plan.Fingerprint = func() string { return a.fingerprint(from.program, files) }
 	return plan, nil
 }
 

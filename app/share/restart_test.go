@@ -17,7 +17,7 @@ func (w *world) restarts(t *testing.T, b *Broker, force bool) (monitor.Identity,
 
 func TestRestart(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m, other := b.Attach(t.Context(), plan("a"), claude), b.Attach(t.Context(), plan("a"), claude)
+		m, other := b.Attach(plan("a"), claude), b.Attach(plan("a"), claude)
 		first := request(t, m)
 		request(t, other)
 		ended := m.Began()
@@ -51,7 +51,7 @@ func TestNotRestarted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, func(t *testing.T, w *world, b *Broker) {
-				m := b.Attach(t.Context(), plan("a"), claude)
+				m := b.Attach(plan("a"), claude)
 				first := request(t, m)
 				want := prepare(w, m)
 				if _, err := w.restarts(t, b, false); !errors.Is(err, want) {
@@ -67,7 +67,7 @@ func TestNotRestarted(t *testing.T) {
 
 func TestForcedRestart(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		m.OnPark(func() bool { return false })
 		m.Began()
@@ -83,7 +83,7 @@ func TestForcedRestart(t *testing.T) {
 // Who orders it twice at once is told so.
 func TestRestartTwice(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		request(t, b.Attach(t.Context(), plan("a"), claude))
+		request(t, b.Attach(plan("a"), claude))
 		s := w.the(t)
 		_, err := b.Restart(t.Context(), s.id, false, func(ctx context.Context) error {
 			if _, err := b.Restart(ctx, s.id, true, nil); !errors.Is(err, ErrEnds) {
@@ -100,7 +100,7 @@ func TestRestartTwice(t *testing.T) {
 // A start that fails is told, and the next request tries again.
 func TestRestartThatDoesNotStart(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(t.Context(), plan("a"), claude)
+		m := b.Attach(plan("a"), claude)
 		request(t, m)
 		w.change(func() { w.broken = broken("no Python") })
 		if _, err := w.restarts(t, b, false); err == nil || w.count() != 0 {

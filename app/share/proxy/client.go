@@ -53,7 +53,7 @@ func saidName(said ClientInfo) string {
 // attach begins the conversation of a client, as a plan has it. Plan and Root of the
 // options are for a client that may change its project.
 func attach(ctx context.Context, broker *share.Broker, plan share.Plan, name *naming, o SessionOptions) (*Session, *share.Client) {
-	member := broker.Attach(ctx, plan, name.process)
+	member := broker.Attach(plan, name.process)
 	name.tell = member.Name
 	o.Servers, o.Info = member, name.says
 	if !plan.Moves {

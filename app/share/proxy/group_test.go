@@ -120,7 +120,7 @@ func (g *fakeGroup) Began() (ended func()) {
 }
 
 func (g *fakeGroup) Project() string { return "/work" }
-func (g *fakeGroup) Move(context.Context, share.Plan) (back func()) {
+func (g *fakeGroup) Move(share.Plan) (back func()) {
 	panic("this client cannot activate a project")
 }
 

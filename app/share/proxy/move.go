@@ -185,7 +185,7 @@ func (l *Session) move(ctx context.Context, project string) (root string, known 
 	old := l.link
 	l.mu.Unlock()
 	if root != l.o.Servers.Project() {
-		back = l.o.Servers.Move(ctx, plan)
+		back = l.o.Servers.Move(plan)
 	} else if old != nil {
 		return root, l.compareTools(ctx, old), nil
 	}

@@ -29,7 +29,7 @@ func TestRootsChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	member := s.broker.Attach(t.Context(), none, monitor.Client{})
+	member := s.broker.Attach(none, monitor.Client{})
 	t.Cleanup(member.Detach)
 	c := &testClient{t: t, ended: make(chan error, 1)}
 	c.Session = NewSession(SessionOptions{Servers: member, Out: &c.fakeWriter, Plan: plan, Root: planner{}.Root})

@@ -71,7 +71,7 @@ type Servers interface {
 	// Project is that of the server, "" when it has none.
 	Project() string
 	// Move makes it the server of another plan for what comes from then on. back undoes it.
-	Move(ctx context.Context, plan share.Plan) (back func())
+	Move(plan share.Plan) (back func())
 	// Lingering says that the server may work on something unseen for so long.
 	Lingering(d time.Duration)
 	// Cached is the result of an earlier request, while no server runs; under says
