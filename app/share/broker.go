@@ -72,8 +72,7 @@ func (b *Broker) Serve(ctx context.Context) error {
 func (b *Broker) groupOf(key string) *group {
 	g := b.groups[key]
 	if g == nil {
-		now := time.Now()
-		g = &group{key: key, since: now, turned: now}
+		g = &group{key: key, since: time.Now()}
 		b.groups[key] = g
 	}
 	return g

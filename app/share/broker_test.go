@@ -65,15 +65,6 @@ func TestOneServerForAll(t *testing.T) {
 	})
 }
 
-func TestKeysAreApart(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		x, y := b.Attach(plan("a"), claude), b.Attach(plan("b"), claude)
-		if request(t, x).URL == request(t, y).URL || len(b.Shared()) != 2 {
-			t.Error("two keys share a server")
-		}
-	})
-}
-
 // A server without clients stays for a while, and comes back to who comes.
 func TestLingers(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
@@ -99,24 +90,6 @@ func TestLingers(t *testing.T) {
 		}
 		if _, err := m.Acquire(t.Context()); !errors.Is(err, errLeft) {
 			t.Error(err)
-		}
-	})
-}
-
-// Also where servers are never parked one goes that no client has.
-func TestDoesNotLingerForEver(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		w.change(func() { w.idle = 0 })
-		m := b.Attach(plan("a"), claude)
-		request(t, m)
-		after(time.Hour)
-		if w.count() != 1 {
-			t.Fatal("it was parked")
-		}
-		m.Detach()
-		after(defaultIdle)
-		if w.count() != 0 || len(b.Shared()) != 0 {
-			t.Errorf("it stays: %+v", b.Shared())
 		}
 	})
 }

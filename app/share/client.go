@@ -63,7 +63,7 @@ func (m *Client) join(plan *Plan) {
 		g.reason = "it starts with the first request"
 	}
 	if len(g.members) == 0 {
-		g.turned = time.Now() // who comes is about to ask for something
+		g.used = time.Now() // who comes is about to ask for something
 	}
 	g.members = append(g.members, m)
 	m.broker.change()
@@ -75,7 +75,7 @@ func (m *Client) part() {
 	g.members = slices.DeleteFunc(g.members, func(other *Client) bool { return other == m })
 	g.wait = time.Time{}
 	if len(g.members) == 0 {
-		g.turned = time.Now()
+		g.used = time.Now()
 	}
 	m.broker.change()
 }

@@ -41,13 +41,12 @@ type group struct {
 	since  time.Time        // of being parked, starting or running
 	rss    uint64           // of the server, when it was seen last
 
-	used   time.Time // the last answer, or the start
-	turned time.Time // when it got its first member, or lost its last
-	until  time.Time // something may run on unseen until then
-	wait   time.Time // nothing is to be ended before
-	held   bool      // the last look found what would be lost, and nobody has asked anything since
-	look   bool      // somebody is looking whether it can be ended
-	anew   *start    // the start that follows at once when the server that runs has ended
+	used  time.Time // the last answer, the start, or when the first member came or the last one went
+	until time.Time // something may run on unseen until then
+	wait  time.Time // nothing is to be ended before
+	held  bool      // the last look found what would be lost, and nobody has asked anything since
+	look  bool      // somebody is looking whether it can be ended
+	anew  *start    // the start that follows at once when the server that runs has ended
 }
 
 // start is one try to start the server. Its fields are guarded by the broker's mu.
@@ -250,9 +249,6 @@ func (b *Broker) take(g *group, r *run) {
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
 	g.where = r.server.Project()
-	if len(g.members) == 0 {
-		g.turned = now
-	}
 	b.change()
 	b.busy.Go(func() { b.attend(g, r) })
 }

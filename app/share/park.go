@@ -37,8 +37,7 @@ func (g *group) due(idle time.Duration, forbidden bool) (at time.Time, ok bool) 
 	case idle <= 0:
 		return at, false
 	}
-	since := slices.MaxFunc([]time.Time{g.used, g.turned}, time.Time.Compare)
-	return slices.MaxFunc([]time.Time{since.Add(idle), g.until, g.wait}, time.Time.Compare), true
+	return slices.MaxFunc([]time.Time{g.used.Add(idle), g.until, g.wait}, time.Time.Compare), true
 }
 
 // attendAll sees to the servers, until ctx ends.

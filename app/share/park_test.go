@@ -157,25 +157,6 @@ func TestReconsider(t *testing.T) {
 	})
 }
 
-// A server whose last lease has gone stays for who has it without one.
-func TestUsedWithoutALease(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(plan("a"), claude)
-		request(t, m)
-		w.change(func() { w.other = "a program in a container is connected to it" })
-		m.Detach()
-		after(time.Hour)
-		if w.count() != 1 {
-			t.Fatal("it was ended")
-		}
-		w.change(func() { w.other = "" })
-		after(2 * lookMost)
-		if w.count() != 0 {
-			t.Error("it goes on for nobody")
-		}
-	})
-}
-
 // A parked server gives back what it had when it was ended, not what its start took.
 func TestSavedMemory(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {

@@ -63,10 +63,7 @@ func (a *Planner) originOf(w wish) (o origin) {
 		o.err = notFound(program[0], dirs)
 		return o
 	}
-	switch {
-	case strings.Contains(o.program, "{project}"): // a placeholder to launch.Finder
-		o.alone = "the path of its program has {project} in it"
-	case namesFiles(w.Dir, program):
+	if namesFiles(w.Dir, program) {
 		o.alone = fromTheDir
 	}
 	o.stamp = stampOf(o.program)
