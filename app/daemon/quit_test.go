@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/config"
@@ -67,7 +68,14 @@ func lending(t *testing.T, servers ...share.Server) (b *background, out *apptest
 	d := newDesktop(t)
 	b = &background{Program: d.Program, log: slog.New(slog.DiscardHandler), sharing: &sharing{changed: monitor.NewBell()}}
 	b.sharing.hold(config.Default())
-	b.sharing.broker = share.New(share.Options{Launch: heldServers(servers)})
+	b.sharing.broker = share.New(share.Options{
+		Launch: heldServers(servers), Log: b.log,
+		Idle:   func() time.Duration { return time.Hour },
+		Forbid: func(context.Context) string { return "" },
+		Show:   func([]monitor.Shared) {},
+		Record: func(monitor.Event) {},
+		RSS:    func(monitor.Identity) uint64 { return 0 },
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.sharing.broker.Serve(ctx) }()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/serena"
 )
 
 // Broker knows the servers that clients share. It is safe for concurrent use.
@@ -32,7 +33,18 @@ type Broker struct {
 
 // New makes a broker without servers. Serve makes it work.
 func New(o Options) *Broker {
-	o.fill()
+	if o.Busy == nil {
+		client := serena.NewClient()
+		o.Busy = func(ctx context.Context, s Server, quiet time.Duration) (bool, error) {
+			return busy(ctx, client, s, quiet)
+		}
+	}
+	if o.Holds == nil {
+		o.Holds = holds
+	}
+	if o.Direct == nil {
+		o.Direct = direct
+	}
 	b := &Broker{
 		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), news: make(chan struct{}),
 		groups: map[string]*group{}, resting: time.Now(),

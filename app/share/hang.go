@@ -7,9 +7,6 @@ import (
 	"lamplighter/monitor"
 )
 
-// defaultHang is how long a server that does not answer is waited for.
-const defaultHang = 2 * time.Minute
-
 // How often clients that wait for such a server are told so, and how often it is tried
 // to end one that was replaced.
 const (

@@ -123,9 +123,6 @@ func TestHungThatMustNotBeEnded(t *testing.T) {
 		o.LockDir = t.TempDir()
 		pinned := errors.New("it is pinned")
 		end := o.EndHung
-		o.EndHung = nil
-		o.fill()
-		end = o.EndHung
 		o.EndHung = func(ctx context.Context, s Server) error {
 			w.mu.Lock()
 			why := pinned

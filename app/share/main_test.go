@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,12 @@ import (
 
 	"lamplighter/app/launch"
 	"lamplighter/monitor"
+)
+
+// How long servers stay here that nobody asks, and hang.
+const (
+	defaultIdle = 30 * time.Minute
+	defaultHang = 2 * time.Minute
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -229,7 +236,10 @@ func (w *world) kinds() string {
 
 func (w *world) options() Options {
 	return Options{
-		Launch: w,
+		Launch: w, Log: slog.New(slog.DiscardHandler),
+		Limit:     func() time.Duration { return 0 },
+		HangLimit: func() time.Duration { return defaultHang },
+		EndHung:   func(ctx context.Context, s Server) error { return s.End(ctx, "the replacement of what hangs") },
 		Idle: func() time.Duration {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -10,6 +10,10 @@ import (
 	"lamplighter/monitor"
 )
 
+// mostUnused is how long a server stays at most that no client has: what is started for
+// the next one costs no work of anybody.
+const mostUnused = 10 * time.Minute
+
 // lookMost is after how long the latest servers are looked at again, and those
 // that nobody needs when something spoke against their end.
 const lookMost = time.Minute

@@ -21,7 +21,6 @@ import (
 
 	"lamplighter/app/launch"
 	"lamplighter/monitor"
-	"lamplighter/monitor/serena"
 )
 
 // Server is a server that runs: *launch.Server.
@@ -80,34 +79,38 @@ func (l launcher) Servers() []Server {
 
 func (l launcher) Inherited() <-chan struct{} { return l.l.Inherited() }
 
-// Options are what a Broker needs. Only Launch is needed.
+// Options are what a Broker needs, all but what says otherwise.
 type Options struct {
 	Launch Launcher
 	// Idle is how long nobody has to have asked anything before a server is
 	// parked; 0 is for ever. One that no client has stays as long, and ten minutes
-	// at most. It may change. nil: half an hour.
+	// at most. It may change.
 	Idle func() time.Duration
-	// Limit is how long a server may take to start; 0 is the launcher's. nil: 0.
+	// Limit is how long a server may take to start; 0 is the launcher's.
 	Limit func() time.Duration
+	// HangLimit is how long clients wait for a server that does not answer before
+	// another one takes its place; 0 is for ever. It may change.
+	HangLimit func() time.Duration
 	// LockDir is the directory for the lock of each key, which keeps programs
 	// from starting two servers for one. It is made. "" is none.
 	LockDir string
-	// Spare says why a server must not be ended although nobody needs it, as a
-	// part of a sentence: "it is pinned"; "" when it may be. It must not block.
-	Spare func(monitor.Identity) (why string)
+
 	// Forbid says why nothing may be shared now, as a part of a sentence that says
 	// what to do about it; "" when it may be. Then no server is started, and those
 	// that run are parked as soon as nothing else speaks against that. It is asked
-	// again and again. nil: never.
+	// again and again.
 	Forbid func(ctx context.Context) (why string)
+	// Spare says why a server must not be ended although nobody needs it, as a
+	// part of a sentence: "it is pinned"; "" when it may be. It must not block.
+	Spare func(monitor.Identity) (why string)
+	// Quiet tells since when nothing works below a server that was asked for nothing,
+	// after a look at it. It is asked before one is parked that has clients: what they
+	// left to go on is theirs.
+	Quiet func(context.Context, monitor.Identity) (since time.Time, err error)
 	// Busy reports whether a server works although no request waits for it. Quiet
 	// is the time since the last answer. nil: its dashboard is asked. An error
 	// counts as busy.
 	Busy func(ctx context.Context, s Server, quiet time.Duration) (bool, error)
-	// Quiet tells since when nothing works below a server that was asked for nothing,
-	// after a look at it. It is asked before one is parked that has clients: what they
-	// left to go on is theirs. nil: nothing does.
-	Quiet func(context.Context, monitor.Identity) (since time.Time, err error)
 	// Holds says what would be lost with a server, of the sessions of its REPL
 	// that were seen, as a part of a sentence; "" when nothing would be. An inherited
 	// server may have others. nil: the server is asked. An error counts as something.
@@ -116,12 +119,8 @@ type Options struct {
 	// sentence; "" when nobody is. nil: the system is asked. An error counts as
 	// somebody.
 	Direct func(ctx context.Context, s Server) (who string, err error)
-
-	// HangLimit is how long clients wait for a server that does not answer before
-	// another one takes its place; 0 is for ever. It may change. nil: two minutes.
-	HangLimit func() time.Duration
 	// EndHung ends a server that was replaced, unless something speaks against it. After an
-	// error it is called again. nil: its End.
+	// error it is called again.
 	EndHung func(ctx context.Context, s Server) error
 
 	// Show is given all that is shared at each change, but not more often than
@@ -131,66 +130,9 @@ type Options struct {
 	// broker.
 	Record func(monitor.Event)
 	// RSS is the resident memory of a server with all below it, in bytes, 0 when
-	// it is not known. It must not block.
+	// it is not known. It must not block, or call the broker.
 	RSS func(monitor.Identity) uint64
 	Log *slog.Logger
-}
-
-// How long a server stays that nobody asks for anything, and at most that no client
-// has: what is started for the next one costs no work of anybody.
-const (
-	defaultIdle = 30 * time.Minute
-	mostUnused  = 10 * time.Minute
-)
-
-// fill puts in what was left out.
-func (o *Options) fill() {
-	always(&o.Idle, defaultIdle)
-	always(&o.Limit, 0)
-	always(&o.HangLimit, defaultHang)
-	if o.EndHung == nil {
-		o.EndHung = func(ctx context.Context, s Server) error { return s.End(ctx, "the replacement of what hangs") }
-	}
-	if o.Spare == nil {
-		o.Spare = func(monitor.Identity) string { return "" }
-	}
-	if o.Forbid == nil {
-		o.Forbid = func(context.Context) string { return "" }
-	}
-	if o.Busy == nil {
-		client := serena.NewClient()
-		o.Busy = func(ctx context.Context, s Server, quiet time.Duration) (bool, error) {
-			return busy(ctx, client, s, quiet)
-		}
-	}
-	if o.Quiet == nil {
-		o.Quiet = func(context.Context, monitor.Identity) (time.Time, error) { return time.Time{}, nil }
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Holds == nil {
-		o.Holds = holds
-	}
-	if o.Direct == nil {
-		o.Direct = direct
-	}
-	if o.Show == nil {
-		o.Show = func([]monitor.Shared) {}
-	}
-	if o.Record == nil {
-		o.Record = func(monitor.Event) {}
-	}
-	if o.RSS == nil {
-		o.RSS = func(monitor.Identity) uint64 { return 0 }
-	}
-}
-
-// always makes an answer that was left out always the same.
-func always[T any](answer *func() T, same T) {
-	if *answer == nil {
-		*answer = func() T { return same }
-	}
 }
 
 // Why a server is not to be had.

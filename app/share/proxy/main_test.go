@@ -211,12 +211,28 @@ func running(t testing.TB, serve func(context.Context) error) (stop func()) {
 // is called.
 func newBroker(t testing.TB, w *world) (b *share.Broker, stop func()) {
 	t.Helper()
-	b = share.New(share.Options{
-		Launch: w, Log: quiet(),
-		Busy:  func(context.Context, share.Server, time.Duration) (bool, error) { return false, nil },
-		Holds: func(context.Context, share.Server, []string, bool) (string, error) { return "", nil },
-	})
+	b = share.New(brokerOptions(w))
 	return b, running(t, b.Serve)
+}
+
+// brokerOptions are those of a broker of servers that nobody sees but their clients.
+func brokerOptions(l share.Launcher) share.Options {
+	return share.Options{
+		Launch: l, Log: quiet(),
+		Idle:      func() time.Duration { return 30 * time.Minute },
+		Limit:     func() time.Duration { return 0 },
+		HangLimit: func() time.Duration { return 2 * time.Minute },
+		Forbid:    func(context.Context) string { return "" },
+		Spare:     func(monitor.Identity) string { return "" },
+		Quiet:     func(context.Context, monitor.Identity) (time.Time, error) { return time.Time{}, nil },
+		Busy:      func(context.Context, share.Server, time.Duration) (bool, error) { return false, nil },
+		Holds:     func(context.Context, share.Server, []string, bool) (string, error) { return "", nil },
+		Direct:    func(context.Context, share.Server) (string, error) { return "", nil },
+		EndHung:   func(ctx context.Context, s share.Server) error { return s.End(ctx, "the replacement of what hangs") },
+		Show:      func([]monitor.Shared) {},
+		Record:    func(monitor.Event) {},
+		RSS:       func(monitor.Identity) uint64 { return 0 },
+	}
 }
 
 // clientNames are those that share the server of a project.

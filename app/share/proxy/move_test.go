@@ -196,13 +196,9 @@ func TestNoEditIsMisplaced(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		inOneBubble(t, func() {
 			w := &moveWorld{}
-			b := share.New(share.Options{
-				Launch: w, Log: quiet(),
-				Idle:   func() time.Duration { return time.Minute },
-				Busy:   func(context.Context, share.Server, time.Duration) (bool, error) { return false, nil },
-				Holds:  func(context.Context, share.Server, []string, bool) (string, error) { return "", nil },
-				Direct: func(context.Context, share.Server) (string, error) { return "", nil },
-			})
+			o := brokerOptions(w)
+			o.Idle = func() time.Duration { return time.Minute }
+			b := share.New(o)
 			ctx, end := context.WithCancel(context.Background())
 			served := make(chan error, 1)
 			go func() { served <- b.Serve(ctx) }()
