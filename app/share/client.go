@@ -113,19 +113,14 @@ func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
 	defer b.mu.Unlock()
 	return Endpoint{
 		URL: r.server.MCPURL(), Transport: r.transport, Hung: r.hangs, Gone: r.gone,
-		Why: func() string {
-			b.mu.Lock()
-			known := r.ending != ""
-			b.mu.Unlock()
-			if !known {
-				select {
-				case <-r.server.Done():
-				case <-time.After(whyTime):
-				}
-			}
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			return r.how()
+		Why: func() (why string) {
+			ctx, cancel := context.WithTimeout(context.Background(), whyTime)
+			defer cancel()
+			_ = b.until(ctx, func() bool {
+				why = r.how()
+				return r.ending != "" || r.over
+			})
+			return why
 		},
 	}, nil
 }

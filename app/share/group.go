@@ -29,7 +29,6 @@ type group struct {
 
 	starting *start
 	run      *run
-	lock     *flock.Flock // of a server that was replaced, for the next one
 	crashes  crashes
 	answers  map[question][]byte // of its servers, see Client.Store
 	seen     []string            // sessions of the REPL that clients have named, the newest last
@@ -67,6 +66,7 @@ type run struct {
 	// Guarded by the broker's mu.
 	lock    *flock.Flock
 	exited  bool          // gone is closed
+	over    bool          // all of it has gone
 	hung    time.Time     // since when it does not answer; zero while it does
 	hangs   chan struct{} // closed when it does not answer any more
 	told    time.Time     // when who waits for it was told so last
@@ -140,23 +140,23 @@ func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, limit, err error)
 		if err := g.crashes.refuse(time.Now()); err != nil {
 			return nil, nil, err
 		}
-		b.begin(g)
+		b.begin(g, nil)
 	}
 	*waits = g.starting
 	return nil, nil, nil
 }
 
 // begin starts the server, which goes on when nobody waits for it any more: then
-// it lingers. All that earlier runs have left is known. The caller holds mu.
-func (b *Broker) begin(g *group) {
+// it lingers. It has the lock of its key already, or takes it. All that earlier runs have
+// left is known. The caller holds mu.
+func (b *Broker) begin(g *group, lock *flock.Flock) {
 	s := g.anew
 	if s == nil {
 		s = &start{}
 	}
 	g.starting, g.anew, g.since, g.reason = s, nil, time.Now(), "it is starting"
 	b.change()
-	plan, lock := *g.plan, g.lock // there is one: members have it
-	g.lock = nil
+	plan := *g.plan // there is one: members have it
 	b.busy.Go(func() {
 		r, err := b.launch(b.open, g, plan, lock)
 		b.started(g, s, r, err)
@@ -294,6 +294,7 @@ func (b *Broker) over(g *group, r *run) {
 	defer b.mu.Unlock()
 	defer b.change()
 	unlock(r.lock)
+	r.over = true
 	if g.run != r { // it was replaced
 		b.left = slices.DeleteFunc(b.left, func(other *run) bool { return other == r })
 		return
@@ -306,7 +307,7 @@ func (b *Broker) over(g *group, r *run) {
 	}
 	switch {
 	case g.anew != nil && g.plan != nil && b.settled && b.open.Err() == nil:
-		b.begin(g)
+		b.begin(g, nil)
 	case g.anew != nil: // the next client does
 		g.anew.over, g.anew = true, nil
 	case len(g.members) > 0:

@@ -88,10 +88,10 @@ func (b *Broker) replace(g *group, silent time.Duration) {
 	r.ending = "it did not answer for " + monitor.Span(silent)
 	r.lose()
 	g.part(r.ending)
-	g.lock, r.lock = r.lock, nil
 	b.left = append(b.left, r)
 	g.anew = &start{why: "in place of " + name + ", which did not answer"}
-	b.begin(g)
+	b.begin(g, r.lock)
+	r.lock = nil
 	b.busy.Go(func() { b.endLeft(g, r) })
 }
 

@@ -112,15 +112,34 @@ func (b *Broker) lookIdle(g *group, forbidden string) (next time.Duration) {
 }
 
 // tryEnd ends a server that nobody has used since, or that must not be shared now, unless
-// something speaks against it.
+// something speaks against it. From when it is asked for no request has the server.
 func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
-	if why, held := b.against(g, r, time.Since(used), forbidden != ""); why != "" {
-		b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
-		b.goesOn(g, r, used, held)
-		return
+	why, held := b.against(g, r, time.Since(used), forbidden != "")
+	b.mu.Lock()
+	same := g.used.Equal(used) && g.inFlight == 0
+	ends := g.run == r && !r.exited && why == "" && same && !time.Now().Before(g.until) && b.open.Err() == nil
+	switch {
+	case ends:
+		b.weigh(g) // while it starts it needs more than later
+		switch {
+		case forbidden != "":
+			r.ending = forbidden
+		case len(g.members) == 0:
+			r.ending = noClient
+		default:
+			r.ending = "no request for " + monitor.Span(time.Since(used))
+		}
+	case g.run == r:
+		g.look, g.held = false, held && same
+		if why != "" {
+			b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
+			g.wait = time.Now().Add(lookAgain(b.o.Idle()))
+		}
 	}
-	parks, ok := b.beginEnd(g, r, used, forbidden)
-	if ok && allPark(parks, func() { b.resume(g, r) }) { // who refuses waits for it
+	parks := g.parks()
+	b.change()
+	b.mu.Unlock()
+	if ends && allPark(parks, func() { b.resume(g, r) }) { // who refuses waits for it
 		b.endRun(g, r)
 	}
 }
@@ -195,43 +214,6 @@ func (b *Broker) against(g *group, r *run, quiet time.Duration, forbidden bool) 
 		return fmt.Sprintf("whether somebody else has it cannot be told: %v", err), false
 	}
 	return who, false
-}
-
-// goesOn notes that a server is not ended now.
-func (b *Broker) goesOn(g *group, r *run, used time.Time, held bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if g.run != r {
-		return
-	}
-	g.look, g.wait = false, time.Now().Add(lookAgain(b.o.Idle()))
-	g.held = held && g.inFlight == 0 && g.used.Equal(used)
-	b.change()
-}
-
-// beginEnd lets no new request have the server, and returns whom to ask; false
-// when it is needed by now.
-func (b *Broker) beginEnd(g *group, r *run, used time.Time, forbidden string) (parks []func() bool, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if g.run != r {
-		return nil, false
-	}
-	defer b.change()
-	if b.open.Err() != nil || r.exited || !g.used.Equal(used) || g.inFlight > 0 || time.Now().Before(g.until) {
-		g.look = false
-		return nil, false
-	}
-	b.weigh(g) // while it starts it needs more than later
-	switch {
-	case forbidden != "":
-		r.ending = forbidden
-	case len(g.members) == 0:
-		r.ending = noClient
-	default:
-		r.ending = "no request for " + monitor.Span(time.Since(used))
-	}
-	return g.parks(), true
 }
 
 // resume lets requests have the server again that was not ended after all.
