@@ -20,7 +20,6 @@ import (
 
 	"lamplighter/app/launch"
 	"lamplighter/app/project"
-	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
 )
 
@@ -349,21 +348,4 @@ func (p Plan) silent(err error) (Plan, error) {
 		err = nil
 	}
 	return p, err
-}
-
-// surplus are the names of variables that we have and that a server for a client
-// with that environment is not to get. PATH stays: nothing runs without.
-func surplus(goos string, ours []string, client map[string]string) []string {
-	var names []string
-	for _, entry := range ours {
-		name, _, _ := strings.Cut(entry, "=")
-		if name = envName(goos, name); !wire.Relevant(name) || name == "PATH" {
-			continue
-		}
-		if _, has := client[name]; !has {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

@@ -51,25 +51,6 @@ func TestTwoRepositoriesNeverShare(t *testing.T) {
 	}
 }
 
-// TestOneRoot: however a project is named, it is the same one.
-func TestOneRoot(t *testing.T) {
-	m := newMachine(t)
-	repo := m.repo("alpha")
-	m.repo("beta")
-	a := asker(nil)
-	key := planned(t, a, m.wish(repo, fromCwd)).Key
-	for _, w := range []Request{
-		m.wish(m.path("beta"), "serena start-mcp-server --project ../alpha --context claude-code"),
-		m.wish(m.top, "serena start-mcp-server --project=./alpha --context=claude-code"),
-		m.wish(repo, "serena start-mcp-server --project . --context claude-code"),
-		m.wish(repo, "serena start-mcp-server --context claude-code --project="),
-	} {
-		if p := planned(t, a, w); p.Key != key {
-			t.Errorf("%q in %s: %q", w.Command, w.Dir, p.Facts)
-		}
-	}
-}
-
 func TestPrograms(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		m := newMachine(t)

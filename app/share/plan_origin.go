@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -218,20 +219,35 @@ func canonical(path string) string {
 	return filepath.Clean(path)
 }
 
-// relevant are the variables that can change what a server does. On Windows,
-// where case means nothing, the names are in capitals.
-func relevant(goos string, env []string) map[string]string {
-	kept := map[string]string{}
+// meant are the variables that are named like those that can change what a server does.
+// On Windows, where case means nothing, the names are in capitals.
+func meant(goos string, env []string) map[string]string {
+	found := map[string]string{}
 	for _, entry := range env {
 		name, value, ok := strings.Cut(entry, "=")
-		if !ok || name == "" || !wire.Relevant(name) && (goos != "windows" || !wire.Relevant(strings.ToUpper(name))) {
-			continue
-		}
-		if name = envName(goos, name); !passing(name) {
-			kept[name] = value
+		if ok && name != "" && (wire.Relevant(name) || goos == "windows" && wire.Relevant(strings.ToUpper(name))) {
+			found[envName(goos, name)] = value
 		}
 	}
+	return found
+}
+
+// relevant are those that can change what a server does.
+func relevant(goos string, env []string) map[string]string {
+	kept := meant(goos, env)
+	maps.DeleteFunc(kept, func(name, _ string) bool { return passing(name) })
 	return kept
+}
+
+// surplus are the names of variables that we have and that a server for a client
+// with that environment is not to get. PATH stays: nothing runs without.
+func surplus(goos string, ours []string, client map[string]string) []string {
+	left := meant(goos, ours)
+	maps.DeleteFunc(left, func(name, _ string) bool {
+		_, has := client[name]
+		return has || name == "PATH"
+	})
+	return slices.Sorted(maps.Keys(left))
 }
 
 func envName(goos, name string) string {

@@ -16,21 +16,18 @@ const showEvery = 250 * time.Millisecond
 
 // show shows each change, until ctx ends.
 func (b *Broker) show(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for {
 		select {
 		case <-b.shown:
 		case <-ctx.Done():
 			return
 		}
-		select { // the first change is shown at once
-		case <-timer.C:
+		b.o.Show(b.Shared())
+		select {
+		case <-time.After(showEvery):
 		case <-ctx.Done():
 			return
 		}
-		b.o.Show(b.Shared())
-		timer.Reset(showEvery)
 	}
 }
 
