@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,10 +151,7 @@ func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, limit, err error)
 // it lingers. It has the lock of its key already, or takes it. All that earlier runs have
 // left is known. The caller holds mu.
 func (b *Broker) begin(g *group, lock *flock.Flock) {
-	s := g.anew
-	if s == nil {
-		s = &start{}
-	}
+	s := cmp.Or(g.anew, &start{})
 	g.starting, g.anew, g.since, g.reason = s, nil, time.Now(), "it is starting"
 	b.change()
 	plan := *g.plan // there is one: members have it

@@ -68,7 +68,10 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 		if refused = s.err; s.over && g.run != nil {
 			next = g.run.server.Identity()
 		}
-		return s.over
+		if !s.over && b.lifetime.Err() != nil {
+			refused = errEnding
+		}
+		return s.over || refused != nil
 	})
 	return next, cmp.Or(err, refused)
 }
