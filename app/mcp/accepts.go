@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -18,10 +16,6 @@ import (
 const Hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":` +
 	`{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"lamplighter","version":"1"}}}`
 
-// maxAnswer is how much of an answer to Hello is read. The longest real ones are
-// those of servers with long instructions: some 20 kB.
-const maxAnswer = 1 << 20
-
 // leaveLimit is how long a server may take to let the session of Accepts go.
 const leaveLimit = 500 * time.Millisecond
 
@@ -29,7 +23,6 @@ const leaveLimit = 500 * time.Millisecond
 // another than that of the URL when it has redirected us. The session that this
 // made is ended.
 func Accepts(ctx context.Context, o Options) (path string, err error) {
-	o.Transport = limited{o.Transport}
 	to, err := o.parse()
 	if err != nil {
 		return "", err
@@ -57,10 +50,9 @@ func Accepts(ctx context.Context, o Options) (path string, err error) {
 	return "", errors.New("it redirects again and again")
 }
 
-// AcceptsSSE asks a server of the older transport: a stream tells where to send
-// messages, and carries the answers. The session ends with the stream.
+// AcceptsSSE asks a server of the older transport, whose stream begins with where to send
+// messages. None is sent: who tells that is ready for them. The session ends with the stream.
 func AcceptsSSE(ctx context.Context, o Options) error {
-	o.Transport = limited{o.Transport}
 	s, err := newServer(o)
 	if err != nil {
 		return err
@@ -72,52 +64,24 @@ func AcceptsSSE(ctx context.Context, o Options) error {
 		return err
 	}
 	defer stream.Close()
-	var answer []byte
-	var failure error
-	first := true
+	told := errors.New("it closed the stream without an endpoint")
+	heard := false
 	err = ReadEvents(stream, func(kind string, data []byte) {
 		switch {
-		case first:
-			first = false
-			if failure = s.sendHello(ctx, kind, string(data)); failure != nil {
-				hangUp()
-			}
-		case answer == nil && kind == Message && wire.Split(data).Kind == wire.Response:
-			answer = data
-			hangUp()
+		case heard:
+			return
+		case kind == "endpoint":
+			_, told = sameServer(s.url, string(data))
+		default:
+			told = fmt.Errorf("its stream begins with %.40q instead of an endpoint", kind)
 		}
+		heard = true
+		hangUp()
 	})
-	switch {
-	case failure != nil:
-		return failure
-	case answer != nil:
-		return consent(answer)
-	case err != nil:
+	if !heard && err != nil {
 		return failed(ctx, true, err)
 	}
-	return errors.New("it closed the stream without an answer to initialize")
-}
-
-// sendHello sends Hello to where the first event of a stream of the older
-// transport says. What it answers there is no matter, unless that is a refusal.
-func (s *Server) sendHello(ctx context.Context, kind, endpoint string) error {
-	if kind != "endpoint" {
-		return fmt.Errorf("its stream begins with %.40q instead of an endpoint", kind)
-	}
-	to, err := sameServer(s.url, endpoint)
-	if err != nil {
-		return err
-	}
-	inbox, err := newServer(Options{URL: to.String(), Transport: s.transport})
-	if err != nil {
-		return err
-	}
-	err = inbox.Send(ctx, []byte(Hello), nil)
-	var refused *Refused
-	if errors.Is(err, ErrNotSent) || errors.As(err, &refused) {
-		return err
-	}
-	return nil
+	return told
 }
 
 // consent reads an answer to Hello: nil when the server is willing.
@@ -150,20 +114,4 @@ func sameServer(base *url.URL, reference string) (*url.URL, error) {
 		return nil, errors.New("it names an address on another server")
 	}
 	return to, nil
-}
-
-// limited reads no more than maxAnswer of each answer.
-type limited struct{ http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := l.RoundTripper.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	answer.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
-	return answer, nil
 }

@@ -3,9 +3,9 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
-	"sync"
 
 	"lamplighter/app/share/wire"
 )
@@ -15,20 +15,11 @@ const byteOrderMark = "\xef\xbb\xbf"
 // Message is the type of an event that names none.
 const Message = "message"
 
-// readers read streams. An open stream holds one all the time.
-var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 8<<10) }}
-
 // ReadEvents reads an event stream to its end and gives each event that has data
 // to each, the data as one line that is each's to keep. An event that the stream
 // ends in does not count, as the standard has it.
 func ReadEvents(r io.Reader, each func(kind string, data []byte)) error {
-	reader := readers.Get().(*bufio.Reader)
-	defer func() {
-		reader.Reset(nil)
-		readers.Put(reader)
-	}()
-	reader.Reset(r)
-	return readEvents(reader, wire.MaxLine, each)
+	return readEvents(r, wire.MaxLine, each)
 }
 
 // readMessages is ReadEvents for messages of MCP, which no other type of event is.
@@ -40,79 +31,60 @@ func readMessages(r io.Reader, each func(line []byte)) error {
 	})
 }
 
-// readEvents is ReadEvents for messages of up to limit bytes.
-func readEvents(reader *bufio.Reader, limit int, each func(kind string, data []byte)) error {
-	if mark, _ := reader.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		_, _ = reader.Discard(len(mark)) // it is there
-	}
-	for e := (events{limit: limit}); ; {
-		piece, err := reader.ReadSlice('\n')
-		long := errors.Is(err, bufio.ErrBufferFull)
-		if errors.Is(err, io.EOF) {
-			return nil
+// readEvents is ReadEvents for messages of up to limit bytes. It takes a stream apart as
+// "Server-sent events" of the HTML standard has it, except that no line ends with \r alone.
+// Of each event only its type and the data are used: comments, ids and times to wait are not.
+func readEvents(r io.Reader, limit int, each func(kind string, data []byte)) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, limit+len("data: \r\n"))
+	lines.Split(wholeLines())
+	kind := ""
+	var data []byte
+	for first := true; lines.Scan(); first = false {
+		line := bytes.TrimRight(lines.Bytes(), "\r")
+		if first {
+			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 		}
-		if err != nil && !long {
-			return err
+		if len(line) == 0 {
+			if message := oneLine(data); len(message) > 0 { // without data it only tells an id
+				each(cmp.Or(kind, Message), message)
+			}
+			kind, data = "", nil
+			continue
 		}
-		if err := e.take(piece, !long, each); err != nil {
-			return err
-		}
-	}
-}
-
-// events takes an event stream apart, as "Server-sent events" of the HTML standard has
-// it, except that no line ends with \r alone. Of each event only its type and the data
-// are used: comments, ids and times to wait are not.
-type events struct {
-	limit  int    // of a message
-	within bool   // a line, of which the beginning was taken
-	isData bool   // and it is one of data
-	kind   string // of the event
-	data   bytes.Buffer
-}
-
-// take takes a piece of a line, the last one when it ends the line. A piece is not kept.
-func (e *events) take(piece []byte, ends bool, each func(kind string, data []byte)) error {
-	if ends {
-		piece = bytes.TrimRight(piece, "\r\n")
-	}
-	if !e.within {
-		if ends && len(piece) == 0 {
-			e.end(each)
-			return nil
-		}
-		name, value, _ := bytes.Cut(piece, []byte(":"))
+		name, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
 		switch string(name) {
 		case "data":
-			e.isData = true
-			if e.data.Len() > 0 {
-				e.data.WriteByte('\n')
+			if len(data) > 0 {
+				data = append(data, '\n')
 			}
+			data = append(data, value...)
 		case "event":
-			e.kind = string(value)
+			kind = string(value)
 		}
-		piece = value
-	}
-	if e.isData {
-		if e.data.Len()+len(piece) > e.limit {
+		if len(data) > limit {
 			return errTooLong
 		}
-		e.data.Write(piece)
 	}
-	e.within = !ends
-	e.isData = e.isData && !ends
-	return nil
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return errTooLong
+	}
+	return lines.Err()
 }
 
-// end ends an event. Empty data only tells an id.
-func (e *events) end(each func(kind string, data []byte)) {
-	kind := e.kind
-	if kind == "" {
-		kind = Message
+// wholeLines splits a stream at each \n, and drops what stands behind the last one. It looks
+// at each byte once, however long a line is.
+func wholeLines() bufio.SplitFunc {
+	searched := 0
+	return func(data []byte, _ bool) (advance int, line []byte, err error) {
+		end := bytes.IndexByte(data[searched:], '\n')
+		if end < 0 {
+			searched = len(data)
+			return 0, nil, nil
+		}
+		end += searched
+		searched = 0
+		return end + 1, data[:end], nil
 	}
-	if line := oneLine(e.data.Bytes()); len(line) > 0 {
-		each(kind, line)
-	}
-	e.kind, e.data = "", bytes.Buffer{}
 }

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"slices"
@@ -20,11 +19,11 @@ type pieces struct {
 
 func (p pieces) Read(b []byte) (int, error) { return p.Reader.Read(b[:min(p.n, len(b))]) }
 
-// read reads a stream that comes in pieces of n bytes, into little room.
+// read reads a stream that comes in pieces of n bytes.
 func read(t testing.TB, stream string, n int) []string {
 	t.Helper()
 	var b inbox
-	if err := readEvents(bufio.NewReaderSize(pieces{strings.NewReader(stream), n}, 16), wire.MaxLine, b.event); err != nil {
+	if err := readEvents(pieces{strings.NewReader(stream), n}, wire.MaxLine, b.event); err != nil {
 		t.Fatal(err)
 	}
 	return b.all()
@@ -94,8 +93,7 @@ func TestEndlessMessage(t *testing.T) {
 		{"data: 01234\ndata: 56789\n", errTooLong},
 		{"data: 01234\n" + strings.Repeat("data\n", 6), errTooLong},
 	} {
-		reader := bufio.NewReaderSize(strings.NewReader(test.stream), 16)
-		if err := readEvents(reader, 10, func(string, []byte) {}); !errors.Is(err, test.want) {
+		if err := readEvents(strings.NewReader(test.stream), 10, func(string, []byte) {}); !errors.Is(err, test.want) {
 			t.Errorf("%q: %v", test.stream, err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -48,7 +47,7 @@ func (s *Server) listen() {
 			}
 		}
 		var refused *Refused
-		if errors.Is(err, ErrUnknown) || errors.As(err, &refused) && !passing(refused.Status) {
+		if errors.Is(err, ErrUnknown) || errors.As(err, &refused) && refused.Status == http.StatusMethodNotAllowed {
 			s.log.Debug("an MCP session has no stream of the server's own messages", "error", err)
 			return
 		}
@@ -62,12 +61,6 @@ func (s *Server) listen() {
 	}
 }
 
-// passing reports whether a refused GET may succeed later: at 409 the server has
-// not noticed yet that the stream before has ended.
-func passing(status int) bool {
-	return status == http.StatusConflict || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
-}
-
 // openStream opens the GET stream. Its errors are those of Send.
 func (s *Server) openStream(ctx context.Context) (io.ReadCloser, error) {
 	answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodGet))
@@ -78,7 +71,7 @@ func (s *Server) openStream(ctx context.Context) (io.ReadCloser, error) {
 		defer answer.Body.Close()
 		return nil, s.refusal(answer, 0)
 	}
-	if kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") {
+	if contentType(answer) != streamType {
 		defer answer.Body.Close()
 		return nil, &Refused{Status: http.StatusMethodNotAllowed, Text: fmt.Sprintf("its type is %q, which is no event stream", answer.Header.Get("Content-Type"))}
 	}

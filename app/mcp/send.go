@@ -153,8 +153,8 @@ func messages(answer *http.Response, each func([]byte)) error {
 		_, err := io.Copy(io.Discard, io.LimitReader(answer.Body, 4<<10))
 		return err
 	}
-	switch kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";"); strings.ToLower(strings.TrimSpace(kind)) {
-	case "text/event-stream":
+	switch contentType(answer) {
+	case streamType:
 		return readMessages(answer.Body, each)
 	case "application/json":
 		text, err := readAll(answer)
@@ -172,6 +172,14 @@ func messages(answer *http.Response, each func([]byte)) error {
 		}
 	}
 	return fmt.Errorf("its type is %q, which is neither JSON nor an event stream", answer.Header.Get("Content-Type"))
+}
+
+const streamType = "text/event-stream"
+
+// contentType is the type of an answer, without what stands behind it.
+func contentType(answer *http.Response) string {
+	kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
 }
 
 var errTooLong = fmt.Errorf("it is longer than %d MiB", wire.MaxLine>>20)
@@ -194,14 +202,9 @@ func readAll(answer *http.Response) ([]byte, error) {
 // it.
 func oneLine(text []byte) []byte {
 	text = bytes.Trim(bytes.TrimPrefix(text, []byte(byteOrderMark)), " \t\r\n")
-	for _, end := range []byte("\r\n") {
-		for i := bytes.IndexByte(text, end); i >= 0; {
+	for i, c := range text {
+		if c == '\r' || c == '\n' {
 			text[i] = ' '
-			next := bytes.IndexByte(text[i:], end)
-			if next < 0 {
-				break
-			}
-			i += next
 		}
 	}
 	return text

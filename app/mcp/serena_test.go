@@ -77,7 +77,7 @@ func TestSerena(t *testing.T) {
 					t.Fatal(err)
 				}
 				unknown.opened(&http.Response{StatusCode: http.StatusOK, Header: http.Header{"Mcp-Session-Id": {id}}})
-				unknown.setVersion("2025-06-18")
+				unknown.header.Set("Mcp-Protocol-Version", "2025-06-18")
 				if _, err := unknown.openStream(t.Context()); fate(err) != "[unknown]" {
 					t.Errorf("a session that there is not: %v", err)
 				}

@@ -83,8 +83,10 @@ func Open(ctx context.Context, o Options, initialize []byte) (s *Server, answer 
 	var result struct {
 		ProtocolVersion string `json:"protocolVersion"`
 	}
-	if json.Unmarshal(m.Result, &result) == nil {
-		s.setVersion(result.ProtocolVersion)
+	if json.Unmarshal(m.Result, &result) == nil && result.ProtocolVersion != "" {
+		s.version = result.ProtocolVersion
+		s.header = maps.Clone(s.header)
+		s.header.Set("Mcp-Protocol-Version", s.version)
 	}
 	return s, answer, nil
 }
@@ -122,33 +124,11 @@ func newServer(o Options) (*Server, error) {
 
 // opened takes the id from the header of the answer to initialize.
 func (s *Server) opened(answer *http.Response) {
-	if id := answer.Header.Get("Mcp-Session-Id"); token(id) && answer.StatusCode < http.StatusBadRequest {
+	if id := answer.Header.Get("Mcp-Session-Id"); id != "" && answer.StatusCode < http.StatusBadRequest {
 		s.id = id
 		s.header = maps.Clone(s.header) // the request has the old one
 		s.header.Set("Mcp-Session-Id", id)
 	}
-}
-
-func (s *Server) setVersion(version string) {
-	if token(version) {
-		s.version = version
-		s.header = maps.Clone(s.header)
-		s.header.Set("Mcp-Protocol-Version", version)
-	}
-}
-
-// maxToken is how long the id of a session and a version may be, in bytes.
-const maxToken = 1024
-
-// token reports whether a text can be the value of a header of HTTP: of visible
-// ASCII, as the specification wants the id of a session.
-func token(text string) bool {
-	for i := range len(text) {
-		if text[i] < '!' || text[i] > '~' {
-			return false
-		}
-	}
-	return text != "" && len(text) <= maxToken
 }
 
 // Version is that of the protocol, as the server chose it; "" when it did not
