@@ -238,7 +238,7 @@ func (l *Session) reopen(ctx context.Context) (*link, error) {
 // replay repeats to a new MCP session what the client had set up. What comes of
 // it is nothing to the client: it has had its answers.
 func (l *Session) replay(ctx context.Context, lk *link, state state) {
-	if state.initialized == nil {
+	if len(state.initialized) == 0 {
 		return
 	}
 	taken, _ := lk.session.Begin(ctx, state.initialized, l.receiver(lk), nil)

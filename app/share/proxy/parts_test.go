@@ -139,19 +139,6 @@ func TestErrorLinesAreJSON(t *testing.T) {
 	}
 }
 
-func FuzzIdIn(f *testing.F) {
-	for _, seed := range []string{`{"id":1,"method":"x","params":{"a":"`, `{"id":"a","result":[`, `[`, `{"id":`, `{"id":1}`} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, head []byte) {
-		id := idIn(head)
-		line := wire.ErrorLine(id, wire.CodeInvalid, "too long")
-		if !json.Valid(line) || wire.Split(line).Kind != wire.Response {
-			t.Errorf("%q", line)
-		}
-	})
-}
-
 // FuzzTake gives any line to a session: it never panics, and whatever is no
 // notification and no answer of the client is answered.
 func FuzzTake(f *testing.F) {

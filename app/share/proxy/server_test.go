@@ -222,9 +222,9 @@ func TestFlagsWarn(t *testing.T) {
 
 func TestOtherVersionsOfTheProtocol(t *testing.T) {
 	s := serve(t, newWorld(t), nil)
-	for version, want := range map[string]string{"1": "start the MCP server again", "999999": "restart lamplighter"} {
+	for version, want := range map[string]string{"1": "start the MCP server again", "9": "restart lamplighter"} {
 		c := s.connect(t)
-		c.must(wire.Hello, 0, fmt.Appendf(nil, "%d:%s1:13:9.9rest", len(version), version))
+		c.must(wire.Hello, 0, []byte("1:"+version+"\x00V9.9\x00?rest"))
 		if f := c.expect(wire.Bye); f.text[0] != exitFailed || !strings.Contains(f.text, want) || !strings.Contains(f.text, "lamplighter-connect 9.9") {
 			t.Errorf("version %s: %v", version, f)
 		}
@@ -251,7 +251,7 @@ func TestWhatNoShimSends(t *testing.T) {
 			"garbage":                 strings.Repeat("\xff\x00garbage", 1000),
 			"half a header":           "H\x00\x00",
 			"half a hello":            good[:len(good)/2],
-			"a hello that lies":       head(wire.Hello, 0, wire.MaxHello) + "1:1",
+			"a hello that lies":       head(wire.Hello, 0, wire.MaxHello) + "1:4",
 			"a hello too long":        head(wire.Hello, 0, 1<<31-1),
 			"an empty hello":          head(wire.Hello, 0, 0),
 			"no hello":                line(1, "{}"),

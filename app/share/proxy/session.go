@@ -92,7 +92,7 @@ type SessionOptions struct {
 	Servers Servers
 	Out     Outlet
 	// Initialize and Initialized are the client's own lines, when it began the
-	// conversation with an earlier process; nil for a new client. They are repeated
+	// conversation with an earlier process; empty for a new client. They are repeated
 	// to the server with its next request.
 	Initialize, Initialized []byte
 	// Ephemeral says that no later process can go on with this conversation: when the
@@ -137,7 +137,7 @@ const (
 // neither subscriptions nor a log level, so that there is nothing else.
 type state struct {
 	initialize  []byte // the client's line
-	initialized []byte // the client's notifications/initialized; nil before it came
+	initialized []byte // the client's notifications/initialized; empty before it came
 	protocol    string // the version that was negotiated; "" when an earlier process did that
 }
 

@@ -91,9 +91,9 @@ func undiscovered(id []byte) []byte {
 
 // TakeLong takes the beginning of a line that is longer than wire.MaxLine.
 func (l *Session) TakeLong(seq uint64, head []byte) {
-	id := idIn(head)
+	id := wire.Split(head).ID // unless it stands behind the beginning
 	l.mu.Lock()
-	if l.pending[idKey(id)] != nil { // the client would take it for the answer to the other one
+	if !json.Valid(id) || l.pending[idKey(id)] != nil { // the client would take it for the answer to the other one
 		id = nil
 	}
 	l.mu.Unlock()
@@ -358,23 +358,4 @@ func cancelledKey(params []byte) string {
 func cancellation(id []byte, reason string) []byte {
 	line := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id...)
 	return fmt.Appendf(line, `,"reason":%q}}`, reason)
-}
-
-// idIn is the id of a message of which this is the beginning, nil when that is not in there.
-func idIn(head []byte) (id []byte) {
-	d := json.NewDecoder(bytes.NewReader(head))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil
-	}
-	for d.More() {
-		name, err := d.Token()
-		var value json.RawMessage
-		if err != nil || d.Decode(&value) != nil {
-			break
-		}
-		if name == "id" && (value[0] == '"' || value[0] == '-' || value[0] >= '0' && value[0] <= '9') {
-			id = value
-		}
-	}
-	return id
 }

@@ -1,6 +1,9 @@
 package wire
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Relevant reports whether a variable of the client's environment can change what
 // a server does, so that it is sent, given to a server that is started for the
@@ -11,17 +14,8 @@ func Relevant(name string) bool {
 	case "PYENV_SHELL", "RBENV_SHELL", "MISE_SHELL": // of the terminal
 		return false
 	}
-	for _, prefix := range relevantPrefixes {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	for _, exact := range relevantNames {
-		if name == exact {
-			return true
-		}
-	}
-	return false
+	hasPrefix := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	return slices.ContainsFunc(relevantPrefixes, hasPrefix) || slices.Contains(relevantNames, name)
 }
 
 // relevantPrefixes are those of the settings of Serena, of what starts it, and

@@ -3,7 +3,7 @@
 // ends have to know.
 //
 // It is in both programs, and lamplighter-connect has to be tiny, so that it
-// imports nothing but errors and strconv.
+// imports nothing but bytes, errors, slices, strconv and strings.
 //
 // # The conversation
 //
@@ -20,12 +20,15 @@
 // conversation is kept.
 package wire
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Version is the version of the protocol. Both ends come with one
 // installation; a background process that meets another version says so and
 // the shim ends.
-const Version = 3
+const Version = 4
 
 // Type says what a frame is.
 type Type byte
@@ -51,6 +54,9 @@ const (
 	Bye     Type = 'X' // the shim ends; an exit status in one byte, and a sentence
 )
 
+// types are all of them.
+const types = "HLOERGWADMSTX"
+
 // WelcomeMode is the first byte of a Welcome.
 type WelcomeMode byte
 
@@ -67,6 +73,7 @@ const (
 	HeadLength   = 64 << 10  // of a Long
 	MaxBegin     = 1 << 20   // of an initialize that a Hello repeats; a conversation with a longer one ends with the background process
 	MaxHello     = 2*MaxBegin + 4<<20
+	maxShort     = 1 << 20 // of what follows any other header
 )
 
 // ErrFrame says that what was received is no frame.
@@ -107,31 +114,17 @@ func ParseHeader(b []byte) (Header, error) {
 	for _, c := range b[9:13] {
 		length = length<<8 | uint32(c)
 	}
-	limit, known := limitOf(h.Type)
-	if !known || length > limit || numbered(h.Type) && h.Seq == 0 {
+	limit := uint32(maxShort)
+	switch h.Type {
+	case Hello, Line, Deliver:
+		limit = MaxLine
+	case End, Accept, Settle, Heard:
+		limit = 0
+	}
+	isNumbered := h.Type == Line || h.Type == Long || h.Type == Accept || h.Type == Settle // always about a line of the client
+	if strings.IndexByte(types, b[0]) < 0 || length > limit || isNumbered && h.Seq == 0 {
 		return Header{}, ErrFrame
 	}
 	h.Length = int(length)
 	return h, nil
-}
-
-// numbered reports whether a frame is always about a line of the client.
-func numbered(t Type) bool { return t == Line || t == Long || t == Accept || t == Settle }
-
-func limitOf(t Type) (limit uint32, known bool) {
-	switch t {
-	case Hello:
-		return MaxHello, true
-	case Line, Deliver:
-		return MaxLine, true
-	case Welcome, Say, Bye:
-		return 1 << 20, true
-	case Long, Moved:
-		return HeadLength, true
-	case Ran:
-		return 64, true
-	case End, Accept, Settle, Heard:
-		return 0, true
-	}
-	return 0, false
 }

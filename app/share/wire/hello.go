@@ -1,6 +1,6 @@
 package wire
 
-import "strconv"
+import "strings"
 
 // Greeting is what a Hello carries. All of it is said by a process of the same
 // user, and is checked before it is used.
@@ -13,7 +13,7 @@ type Greeting struct {
 	Own     string   // of a server that the shim runs itself: see Ran; "" = none
 
 	// The client's own lines, when it began the conversation with an earlier
-	// background process; nil at first.
+	// background process; empty at first.
 	Initialize, Initialized []byte
 
 	// Moved says that the client has activated a project, and which: see the frame
@@ -22,110 +22,69 @@ type Greeting struct {
 	Project string
 }
 
-// AppendHello appends the payload of a Hello: the version of the protocol, and
-// then each field as a list of texts, all of them with their length before
-// them, in decimal, with a colon.
+// The payload of a Hello begins with versionMark and the version of the protocol, one
+// digit, in all versions. Then each text of the greeting stands behind a byte of zero,
+// which none of them can hold, and a letter that says which it is.
+const (
+	versionMark = "1:"
+	textMark    = "\x00"
+)
+
+// AppendHello appends the payload of a Hello.
 func AppendHello(dst []byte, g Greeting) []byte {
-	dst = appendText(dst, strconv.Itoa(Version))
-	var moved []string
-	if g.Moved {
-		moved = []string{g.Project}
-	}
-	for _, list := range [][]string{{g.Program}, {g.Dir}, g.Command, g.Env, g.Flags, {g.Own}, {string(g.Initialize)}, {string(g.Initialized)}, moved} {
-		dst = appendText(dst, strconv.Itoa(len(list)))
-		for _, text := range list {
-			dst = appendText(dst, text)
+	dst = append(dst, versionMark...)
+	dst = append(dst, '0'+Version)
+	add := func(letter byte, texts ...string) {
+		for _, text := range texts {
+			dst = append(dst, textMark...)
+			dst = append(dst, letter)
+			dst = append(dst, text...)
 		}
 	}
+	add('V', g.Program)
+	add('D', g.Dir)
+	add('C', g.Command...)
+	add('E', g.Env...)
+	add('F', g.Flags...)
+	add('O', g.Own)
+	add('I', string(g.Initialize))
+	add('N', string(g.Initialized))
+	if g.Moved {
+		add('M', g.Project)
+	}
 	return dst
-}
-
-func appendText(dst []byte, text string) []byte {
-	dst = strconv.AppendInt(dst, int64(len(text)), 10)
-	dst = append(dst, ':')
-	return append(dst, text...)
 }
 
 // ParseHello reads the payload of a Hello. The version is that of the other
 // end, also when it is another one than ours: then nothing else is read but the
 // version of its program, where that stands where ours has it. The error Is ErrFrame.
-func ParseHello(payload []byte) (version int, g Greeting, err error) {
-	r := reader{rest: payload}
-	version = r.number()
-	if r.bad || version <= 0 {
+func ParseHello(payload []byte) (version int, _ Greeting, err error) {
+	rest, ok := strings.CutPrefix(string(payload), versionMark)
+	if !ok || rest == "" || rest[0] < '1' || rest[0] > '9' {
 		return 0, Greeting{}, ErrFrame
 	}
-	g.Program = r.one()
-	if version != Version {
-		return version, Greeting{Program: g.Program}, nil
-	}
-	g.Dir = r.one()
-	g.Command, g.Env, g.Flags = r.list(), r.list(), r.list()
-	g.Own = r.one()
-	if line := r.one(); line != "" {
-		g.Initialize = []byte(line)
-	}
-	if line := r.one(); line != "" {
-		g.Initialized = []byte(line)
-	}
-	switch moved := r.list(); {
-	case len(moved) > 1:
-		r.bad = true
-	case len(moved) == 1:
-		g.Moved, g.Project = true, moved[0]
-	}
-	if r.bad || len(r.rest) > 0 {
-		return 0, Greeting{}, ErrFrame
-	}
-	return version, g, nil
-}
-
-type reader struct {
-	rest []byte
-	bad  bool
-}
-
-// text reads one text with its length before it.
-func (r *reader) text() string {
-	n := 0
-	for i, c := range r.rest {
+	version = int(rest[0] - '0')
+	texts := map[byte][]string{}
+	for i, text := range strings.Split(rest[1:], textMark) {
 		switch {
-		case c == ':' && i > 0 && n <= len(r.rest)-i-1:
-			text := string(r.rest[i+1 : i+1+n])
-			r.rest = r.rest[i+1+n:]
-			return text
-		case c < '0' || c > '9' || n > MaxHello:
-			r.bad, r.rest = true, nil
+		case i > 0 && text != "":
+			texts[text[0]] = append(texts[text[0]], text[1:])
+		case version == Version && (i > 0 || text != ""):
+			return 0, Greeting{}, ErrFrame
+		}
+	}
+	first := func(letter byte) string {
+		if len(texts[letter]) == 0 {
 			return ""
 		}
-		n = 10*n + int(c-'0')
+		return texts[letter][0]
 	}
-	r.bad, r.rest = true, nil
-	return ""
-}
-
-func (r *reader) number() int {
-	n, err := strconv.Atoi(r.text())
-	if err != nil || n < 0 {
-		r.bad = true
-		return 0
+	if version != Version {
+		return version, Greeting{Program: first('V')}, nil
 	}
-	return n
-}
-
-func (r *reader) list() []string {
-	var list []string
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		list = append(list, r.text())
-	}
-	return list
-}
-
-func (r *reader) one() string {
-	list := r.list()
-	if len(list) != 1 {
-		r.bad = true
-		return ""
-	}
-	return list[0]
+	return version, Greeting{
+		Program: first('V'), Dir: first('D'), Command: texts['C'], Env: texts['E'], Flags: texts['F'], Own: first('O'),
+		Initialize: []byte(first('I')), Initialized: []byte(first('N')),
+		Moved: texts['M'] != nil, Project: first('M'),
+	}, nil
 }

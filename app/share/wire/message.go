@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 )
@@ -69,42 +70,56 @@ func appendString(dst []byte, text string) []byte {
 }
 
 // Split reads a line. It checks the structure of the top level only, and never
-// fails: what it cannot read is Garbage. Of a name that stands there twice the
-// last one counts, as with most parsers.
+// fails: what it cannot read is Garbage, of which it has at most an id that stands before
+// the fault. Of a name that stands there twice the last one counts, as with most parsers.
 func Split(line []byte) Message {
-	s := scanner{text: line}
-	s.space()
+	line = bytes.Trim(line, space)
 	switch {
-	case s.at('['):
+	case bytes.HasPrefix(line, []byte("[")):
 		return Message{Kind: Batch}
-	case !s.take('{'):
+	case !bytes.HasPrefix(line, []byte("{")):
 		return Message{}
 	}
-	var m Message
-	method := false
-	s.space()
-	for !s.take('}') {
-		name, ok := s.str()
-		s.space()
-		if !ok || !s.take(':') {
-			return Message{}
+	m, isMethod, ok := readMembers(line[1:])
+	switch {
+	case !ok && isID(m.ID):
+		return Message{ID: m.ID}
+	case !ok:
+		return Message{}
+	case isMethod && isID(m.ID):
+		m.Kind = Request
+	case isMethod && m.ID == nil:
+		m.Kind = Notification
+	case !isMethod && m.ID != nil && (m.Result != nil || m.Error != nil):
+		m.Kind = Response
+	}
+	return m
+}
+
+// readMembers reads what follows the { of an object, which is to end with its }.
+func readMembers(rest []byte) (m Message, isMethod, ok bool) {
+	if string(bytes.TrimLeft(rest, space)) == "}" {
+		return m, false, true
+	}
+	for {
+		var quoted, colon, value, separator []byte
+		quoted, rest = cut(rest)
+		colon, rest = cut(rest)
+		value, rest = cut(rest)
+		separator, rest = cut(rest)
+		isLast := string(separator) == "}"
+		name, ok := unquote(quoted)
+		isValue := len(value) > 0 && (isPlain(value[0]) || strings.IndexByte(`"{[`, value[0]) >= 0)
+		if !ok || string(colon) != ":" || !isValue || !isLast && string(separator) != "," {
+			return m, isMethod, false
 		}
-		s.space()
-		value, ok := s.value()
-		if !ok {
-			return Message{}
-		}
-		text, ok := unquote(name)
-		if !ok {
-			return Message{}
-		}
-		switch text {
+		switch name {
 		case "id":
 			m.ID = value
 		case "method":
-			m.Method, method = unquote(value)
-			if !method {
-				return Message{}
+			m.Method, isMethod = unquote(value)
+			if !isMethod {
+				return m, false, false
 			}
 		case "params":
 			m.Params = value
@@ -113,28 +128,10 @@ func Split(line []byte) Message {
 		case "error":
 			m.Error = value
 		}
-		s.space()
-		if s.take(',') {
-			s.space()
-			if !s.at('"') {
-				return Message{}
-			}
-		} else if !s.at('}') {
-			return Message{}
+		if isLast {
+			return m, isMethod, len(rest) == 0
 		}
 	}
-	if s.space(); s.pos != len(s.text) {
-		return Message{}
-	}
-	switch {
-	case method && m.ID != nil && isID(m.ID):
-		m.Kind = Request
-	case method && m.ID == nil:
-		m.Kind = Notification
-	case !method && m.ID != nil && (m.Result != nil || m.Error != nil):
-		m.Kind = Response
-	}
-	return m
 }
 
 // NeedsAnswer reports whether the background process answers a line of this kind:
@@ -144,94 +141,48 @@ func (k Kind) NeedsAnswer() bool { return k != Notification && k != Response }
 // isID reports whether a value can be the id of a request: MCP wants a string or a
 // number.
 func isID(value []byte) bool {
-	return value[0] == '"' || value[0] == '-' || value[0] >= '0' && value[0] <= '9'
+	return len(value) > 0 && strings.IndexByte(`"-0123456789`, value[0]) >= 0
 }
 
-// scanner walks over JSON without decoding it.
-type scanner struct {
-	text []byte
-	pos  int
-}
+// space is what may stand between the tokens of JSON.
+const space = " \t\r\n"
 
-func (s *scanner) at(c byte) bool { return s.pos < len(s.text) && s.text[s.pos] == c }
-
-func (s *scanner) take(c byte) bool {
-	if !s.at(c) {
-		return false
-	}
-	s.pos++
-	return true
-}
-
-func (s *scanner) space() {
-	for s.pos < len(s.text) {
-		switch s.text[s.pos] {
-		case ' ', '\t', '\r', '\n':
-			s.pos++
-		default:
-			return
-		}
-	}
-}
-
-// str takes a string and returns it with its quotation marks.
-func (s *scanner) str() ([]byte, bool) {
-	begin := s.pos
-	if !s.take('"') {
-		return nil, false
-	}
-	for s.pos < len(s.text) {
-		switch s.text[s.pos] {
-		case '\\':
-			s.pos += 2
+// cut takes the first token off a text of JSON: a string, a number, a word, an object or an
+// array as a whole, or one byte of what stands between them. It is nil when there is none
+// that ends. Inside objects and arrays only strings and brackets are looked at.
+func cut(text []byte) (token, rest []byte) {
+	text = bytes.TrimLeft(text, space)
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
 		case '"':
-			s.pos++
-			return s.text[begin:s.pos], true
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			if i >= len(text) {
+				return nil, nil
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
 		default:
-			s.pos++
+			if depth == 0 && isPlain(text[i]) && i+1 < len(text) && isPlain(text[i+1]) {
+				continue
+			}
+		}
+		if depth <= 0 {
+			return text[:i+1], text[i+1:]
 		}
 	}
-	s.pos = len(s.text)
-	return nil, false
+	return nil, nil
 }
 
-// value takes any value. Inside objects and arrays only strings and brackets
-// are looked at.
-func (s *scanner) value() ([]byte, bool) {
-	begin := s.pos
-	switch {
-	case s.at('"'):
-		return s.str()
-	case s.at('{'), s.at('['):
-		depth := 0
-		for s.pos < len(s.text) {
-			switch s.text[s.pos] {
-			case '"':
-				if _, ok := s.str(); !ok {
-					return nil, false
-				}
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				depth--
-			}
-			s.pos++
-			if depth == 0 {
-				return s.text[begin:s.pos], true
-			}
-		}
-		return nil, false
-	}
-	for s.pos < len(s.text) {
-		switch c := s.text[s.pos]; {
-		case c == '+', c == '-', c == '.', c >= '0' && c <= '9', c >= 'a' && c <= 'z', c == 'E':
-			s.pos++
-			continue
-		}
-		break
-	}
-	return s.text[begin:s.pos], s.pos > begin
+// isPlain reports whether a byte can be one of a number or a word.
+func isPlain(c byte) bool {
+	return c == '+' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == 'E'
 }
 
 // unquote decodes a string of JSON. Of escapes it knows \/ alone, which some write in

@@ -28,6 +28,7 @@ func TestHeaders(t *testing.T) {
 		"unknown":          AppendHeader(nil, Header{'?', 1, 0}),
 		"too long":         AppendHeader(nil, Header{Line, 1, MaxLine + 1}),
 		"end with more":    AppendHeader(nil, Header{End, 0, 1}),
+		"a long sentence":  AppendHeader(nil, Header{Say, 0, maxShort + 1}),
 		"no number":        AppendHeader(nil, Header{Line, 0, 1}),
 		"accepts nothing":  AppendHeader(nil, Header{Accept, 0, 0}),
 		"accept with more": AppendHeader(nil, Header{Accept, 1, 1}),
@@ -41,37 +42,29 @@ func TestHeaders(t *testing.T) {
 
 var greetings = []Greeting{
 	{},
-	{Program: "1.0", Dir: "/a dir", Command: []string{"serena", "", "a:b\n1:x"}, Env: []string{"A=1", "B="}, Flags: []string{"--x=1"}, Own: "7-8", Initialize: []byte{0, 255}, Initialized: []byte("x")},
+	{Program: "1.0", Dir: "/a dir", Command: []string{"serena", "", "a:b\n1:x"}, Env: []string{"A=1", "B="}, Flags: []string{"--x=1"}, Own: "7-8", Initialize: []byte{1, 255}, Initialized: []byte("x")},
 	{Dir: strings.Repeat("x", 1<<20), Command: make([]string, 1000), Moved: true},
 	{Moved: true, Project: "/p"},
 }
 
 func TestHello(t *testing.T) {
 	for _, want := range greetings {
+		want.Initialize, want.Initialized = append([]byte{}, want.Initialize...), append([]byte{}, want.Initialized...)
 		version, got, err := ParseHello(AppendHello(nil, want))
 		if version != Version || err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v: %d, %+v, %v", want, version, got, err)
 		}
 	}
-	whole := AppendHello(nil, greetings[1])
-	for n := range whole {
-		if version, g, err := ParseHello(whole[:n]); !errors.Is(err, ErrFrame) {
-			t.Errorf("%q: %d, %+v, %v", whole[:n], version, g, err)
-		}
-	}
-	for _, text := range []string{
-		"x", ":", "1:", "1:x", "1:0", "2:-1", "01:1", string(whole) + "x", "99999999999999999999:1", "1:3" + "1:21:a1:b", "1:3" + "10:9999999999",
-	} {
-		if _, g, err := ParseHello([]byte(text)); !errors.Is(err, ErrFrame) && text != "01:1" {
+	for _, text := range []string{"", "x", ":", "1:", "1:x", "1:0", "2:4", "1:4x", "1:4\x00", "1:4\x00Vx\x00", "1:42"} {
+		if _, g, err := ParseHello([]byte(text)); !errors.Is(err, ErrFrame) {
 			t.Errorf("%q: %+v, %v", text, g, err)
 		}
 	}
-	// Of another version nothing else is read.
-	if version, g, err := ParseHello([]byte("2:171:13:9.9 and what else it says")); version != 17 || err != nil || !reflect.DeepEqual(g, Greeting{Program: "9.9"}) {
-		t.Errorf("%d, %+v, %v", version, g, err)
-	}
-	if version, g, err := ParseHello([]byte("2:17 and what else it says")); version != 17 || err != nil || !reflect.DeepEqual(g, Greeting{}) {
-		t.Errorf("%d, %+v, %v", version, g, err)
+	// Of another version nothing else is read, nor of one that writes texts in another way.
+	for text, want := range map[string]Greeting{"1:9\x00V9.9\x00D/a\x00?": {Program: "9.9"}, "1:31:13:0.9 and what else it says": {}} {
+		if version, g, err := ParseHello([]byte(text)); version == Version || err != nil || !reflect.DeepEqual(g, want) {
+			t.Errorf("%d, %+v, %v", version, g, err)
+		}
 	}
 }
 
@@ -96,11 +89,14 @@ func TestSplit(t *testing.T) {
 		`[{"id":1,"method":"a"}]`:                                      {Kind: Batch},
 		"":                                                             {},
 		"null":                                                         {},
-		`{"id":1,"method":"a"`:                                         {},
-		`{"id":1,"method":"a"}}`:                                       {},
-		`{"id":1,"method":"a",}`:                                       {},
+		`{"id":1,"method":"a"`:                                         {ID: []byte("1")},
+		`{"id":1,"method":"a"}}`:                                       {ID: []byte("1")},
+		`{"id":1,"method":"a",}`:                                       {ID: []byte("1")},
 		`{"id":1 "method":"a"}`:                                        {},
-		`{"id":1,"method":7}`:                                          {},
+		`{"id":12`:                                                     {},
+		`{"id":{},"method":"a`:                                         {},
+		`{"id":1,"method":7}`:                                          {ID: []byte("1")},
+		`{"id":1,"method":"a","params":T}`:                             {ID: []byte("1")},
 		`{"id":,"method":"a"}`:                                         {},
 		`{"id":"unfinished`:                                            {},
 		`{"id":"\`:                                                     {},
