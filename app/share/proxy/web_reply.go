@@ -1,11 +1,12 @@
 package proxy
 
 import (
+	"context"
 	"net/http"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"lamplighter/monitor"
 )
 
 // The two types of content that MCP has.
@@ -18,127 +19,104 @@ const (
 // stream that it has forgotten, and what sends on it is held up.
 const writeTime = 30 * time.Second
 
-// reply is the answer to a request over HTTP while it is being written. What
-// writes and what waits for the end of it are different goroutines.
-type reply struct {
-	seq  uint64      // of the line that it answers
-	json bool        // one message, else a stream of events
-	over atomic.Bool // abort was called
+// message is a line for a client over HTTP.
+type message struct {
+	line     []byte
+	isAnswer bool // to the request that waits
+}
 
-	mu     sync.Mutex // held while writing
-	w      http.ResponseWriter
-	open   bool
-	wrote  bool
-	closed chan struct{}
+// reply is the answer to a request over HTTP. The goroutine of the request alone writes it.
+type reply struct {
+	w        http.ResponseWriter
+	json     bool // one message, else a stream of events
+	wrote    bool
+	answered bool
+
+	seq   uint64        // of the line that it answers; guarded by webSession.mu
+	lines chan message  // what is to be written; closed when nothing follows
+	bell  monitor.Bell  // of the GET stream: something waits for it
+	over  chan struct{} // closed when nothing is written any more
 }
 
 func newReply(w http.ResponseWriter, json bool) *reply {
-	return &reply{w: w, json: json, open: true, closed: make(chan struct{})}
+	return &reply{w: w, json: json, lines: make(chan message), bell: monitor.NewBell(), over: make(chan struct{})}
+}
+
+// serve writes what comes, until nothing follows, or the client or the session has gone.
+func (r *reply) serve(ctx context.Context, s *webSession) {
+	defer s.leave(r)
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	var err error
+	for err == nil {
+		select {
+		case m, more := <-r.lines:
+			if !more {
+				return
+			}
+			r.answered = m.isAnswer
+			if err = r.send(m.line); err != nil && !m.isAnswer {
+				s.push(m.line)
+			}
+		case <-r.bell:
+			err = s.sendWaiting(r)
+		case <-beat.C:
+			err = r.beat()
+		case <-s.ended:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // start sends the header of a stream.
 func (r *reply) start() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.json || !r.open || r.wrote {
+	if r.json {
 		return
 	}
-	r.limitLocked()
-	r.startLocked()
-	r.flushLocked()
-}
-
-// limitLocked sets the time for what is written next.
-func (r *reply) limitLocked() {
-	// Where there is no deadline (a recorder in a test) there is no connection.
-	control := http.NewResponseController(r.w)
-	_ = control.SetWriteDeadline(time.Now().Add(writeTime))
-	if r.over.Load() {
-		_ = control.SetWriteDeadline(time.Now())
-	}
-}
-
-// abort ends what is being written, without waiting for it. Unlike all else it
-// may not be called once its request was served.
-func (r *reply) abort() {
-	r.over.Store(true)
-	_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now())
-}
-
-func (r *reply) startLocked() {
 	header := r.w.Header()
 	header.Set("Content-Type", streamType)
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	r.w.WriteHeader(http.StatusOK)
 	r.wrote = true
+	_ = r.write() // what comes fails as well
 }
 
-// send writes a message. It is false when that could not be: the reply has ended,
-// or there is no room for this in it.
-func (r *reply) send(line []byte) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.open || r.json && r.wrote {
-		return false
-	}
-	r.limitLocked()
+// send writes a message.
+func (r *reply) send(line []byte) error {
+	r.wrote = true
 	if r.json {
-		r.wrote = true
-		return r.checkLocked(writeJSON(r.w, http.StatusOK, line))
+		r.limit()
+		return writeJSON(r.w, http.StatusOK, line)
 	}
-	if !r.wrote {
-		r.startLocked()
-	}
-	for _, part := range [][]byte{[]byte("event: message\ndata: "), line, []byte("\n\n")} {
-		if _, err := r.w.Write(part); !r.checkLocked(err) {
-			return false
-		}
-	}
-	return r.checkLocked(r.flushLocked())
+	return r.write([]byte("event: message\ndata: "), line, []byte("\n\n"))
 }
 
 // beat shows that we are still there.
-func (r *reply) beat() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.open && !r.json {
-		r.limitLocked()
-		if _, err := r.w.Write([]byte(":\n\n")); r.checkLocked(err) {
-			r.checkLocked(r.flushLocked())
+func (r *reply) beat() error {
+	if r.json {
+		return nil
+	}
+	return r.write([]byte(":\n\n"))
+}
+
+// write writes a part of a stream at once.
+func (r *reply) write(parts ...[]byte) error {
+	r.limit()
+	for _, part := range parts {
+		if _, err := r.w.Write(part); err != nil {
+			return err
 		}
 	}
+	return http.NewResponseController(r.w).Flush()
 }
 
-func (r *reply) flushLocked() error { return http.NewResponseController(r.w).Flush() }
-
-// checkLocked closes the reply when it cannot be written any more.
-func (r *reply) checkLocked(err error) bool {
-	if err != nil && r.open {
-		r.open = false
-		close(r.closed)
-	}
-	return err == nil
-}
-
-// close ends it. Nothing is written after that but its end. It waits for what is
-// being written.
-func (r *reply) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.open {
-		// Its end is still to be written, which holds up nobody else.
-		_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(writeTime))
-		r.open = false
-		close(r.closed)
-	}
-}
-
-// answered tells, after the end, whether anything was written.
-func (r *reply) answered() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.wrote
+// limit sets the time for what is written next.
+func (r *reply) limit() {
+	// Where there is no deadline (a recorder in a test) there is no connection.
+	_ = http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(writeTime))
 }
 
 // writeJSON answers with one message.

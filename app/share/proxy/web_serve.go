@@ -105,28 +105,9 @@ func (w *Web) get(rw http.ResponseWriter, req *http.Request) {
 		return
 	}
 	defer s.using()()
-	s.listen(r)
-	defer s.unlisten(r)
+	s.listen(r) // before its client knows that it is there
 	r.start()
-	r.keepAlive(req.Context(), s)
-}
-
-// keepAlive shows that we are there until the reply has ended.
-func (r *reply) keepAlive(ctx context.Context, s *webSession) {
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
-	for {
-		select {
-		case <-r.closed:
-			return
-		case <-s.ended:
-			return
-		case <-ctx.Done():
-			return
-		case <-beat.C:
-			r.beat()
-		}
-	}
+	r.serve(req.Context(), s)
 }
 
 func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
@@ -175,15 +156,16 @@ func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor
 	}
 	r := newReply(rw, !stream)
 	r.start()
-	s.take(line, r)
-	r.keepAlive(req.Context(), s)
+	go s.take(line, r) // which may wait for room
+	r.serve(req.Context(), s)
 	select {
 	case <-s.ended:
-		r.send(wire.ErrorLine(m.ID, wire.CodeInternal, "the MCP session has ended before there was an answer; this may have been carried out"))
+		if !r.answered {
+			_ = r.send(wire.ErrorLine(m.ID, wire.CodeInternal, "the MCP session has ended before there was an answer; this may have been carried out"))
+		}
 	default:
 	}
-	s.forget(r)
-	if !r.answered() { // it was cancelled
+	if !r.wrote { // it was cancelled
 		rw.WriteHeader(http.StatusAccepted)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-// The most that waits for a client to open its GET stream.
+// The most that waits for a client to read its GET stream.
 const (
 	mostWaiting      = 1000
 	mostWaitingBytes = 16 << 20
@@ -30,9 +30,8 @@ type webSession struct {
 	ended   chan struct{} // closed when its session has ended
 	begin   uint64        // number of its initialize, until that was answered; of Deliver alone
 
-	taking  sync.Mutex // held while a line is given to the session
-	seq     uint64     // of the last one; guarded by taking
-	hearing sync.Mutex // held while a GET stream begins
+	taking sync.Mutex // held while a line is given to the session
+	seq    uint64     // of the last one; guarded by taking
 
 	mu       sync.Mutex
 	replies  map[uint64]*reply // requests that wait, by their number
@@ -50,8 +49,8 @@ func (s *webSession) take(line []byte, r *reply) {
 	defer s.taking.Unlock()
 	s.seq++
 	if r != nil {
-		r.seq = s.seq
 		s.mu.Lock()
+		r.seq = s.seq
 		s.replies[r.seq] = r
 		s.mu.Unlock()
 	}
@@ -78,54 +77,27 @@ func (s *webSession) unused(d time.Duration) bool {
 	return s.requests == 0 && s.now().Sub(s.used) >= d
 }
 
-// forget says that nobody waits for a reply any more.
-func (s *webSession) forget(r *reply) {
+// leave says that nothing is written to a reply any more.
+func (s *webSession) leave(r *reply) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.replies, r.seq)
-	s.mu.Unlock()
-	r.close()
-}
-
-// listen makes r the GET stream, after what has waited for one was sent on it. One
-// that was there before ends: its client has lost it, or should not have two.
-func (s *webSession) listen(r *reply) {
-	s.hearing.Lock()
-	defer s.hearing.Unlock()
-	s.mu.Lock()
-	if before := s.stream; before != nil {
-		s.stream = nil
-		// Its request goes on for as long as mu is held, see unlisten. To close it
-		// may take long, because its client may not read.
-		before.abort()
-		s.mu.Unlock()
-		before.close()
-		s.mu.Lock()
-	}
-	for len(s.waiting) > 0 {
-		line := s.waiting[0]
-		s.waiting = s.waiting[1:]
-		s.bytes -= len(line)
-		s.mu.Unlock()
-		sent := r.send(line)
-		s.mu.Lock()
-		if !sent { // the next stream gets it
-			s.waiting = slices.Insert(s.waiting, 0, line)
-			s.bytes += len(line)
-			s.mu.Unlock()
-			return
-		}
-	}
-	s.stream = r
-	s.mu.Unlock()
-}
-
-func (s *webSession) unlisten(r *reply) {
-	s.mu.Lock()
 	if s.stream == r {
 		s.stream = nil
 	}
-	s.mu.Unlock()
-	r.close()
+	close(r.over)
+}
+
+// listen makes r the GET stream. One that was there before ends: its client has lost it,
+// or should not have two.
+func (s *webSession) listen(r *reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != nil {
+		close(s.stream.lines)
+	}
+	s.stream = r
+	r.bell.Ring()
 }
 
 // Accept is part of Outlet: over HTTP a client sees by its connection that
@@ -140,53 +112,72 @@ func (s *webSession) Deliver(seq uint64, answer bool, line []byte) error {
 		delete(s.replies, seq)
 	}
 	s.mu.Unlock()
-	if answer {
-		begun := true
-		if seq == s.begin {
-			s.begin = 0
-			begun = wire.Split(line).Error == nil
+	taken := false
+	if r != nil && (answer || !r.json) {
+		select {
+		case r.lines <- message{line, answer}:
+			taken = true
+		case <-r.over: // the client has given up its request
 		}
-		if r != nil { // else the client has given up its request
-			r.send(line)
-			r.close()
-		}
-		if !begun {
+	}
+	switch {
+	case !answer && !taken:
+		s.push(line)
+	case answer && r != nil:
+		close(r.lines)
+	}
+	if answer && seq == s.begin {
+		s.begin = 0
+		if wire.Split(line).Error != nil {
 			return errEnded // there is no session without initialize
 		}
-		return nil
 	}
-	if r != nil && !r.json && r.send(line) {
-		return nil
-	}
-	s.push(line)
 	return nil
 }
 
-// push sends what belongs to no request.
+// push has the GET stream send what belongs to no request.
 func (s *webSession) push(line []byte) {
-	for {
-		s.mu.Lock()
-		stream := s.stream
-		if stream == nil {
-			s.keepLocked(line)
-			s.mu.Unlock()
-			return
-		}
-		s.mu.Unlock()
-		if stream.send(line) {
-			return
-		}
-		s.unlisten(stream)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = append(s.waiting, line)
+	s.bytes += len(line)
+	for len(s.waiting) > mostWaiting || s.bytes > mostWaitingBytes {
+		s.popLocked()
+		s.dropped.log(s.log, slog.LevelWarn, "dropped a message for a client over HTTP, because it reads no GET stream")
+	}
+	if s.stream != nil {
+		s.stream.bell.Ring()
 	}
 }
 
-func (s *webSession) keepLocked(line []byte) {
-	s.waiting = append(s.waiting, append([]byte(nil), line...))
-	s.bytes += len(line)
-	for len(s.waiting) > mostWaiting || s.bytes > mostWaitingBytes {
-		s.bytes -= len(s.waiting[0])
-		s.waiting = s.waiting[1:]
-		s.dropped.log(s.log, slog.LevelWarn, "dropped a message for a client over HTTP, because it has no GET stream")
+// popLocked takes out what has waited the longest.
+func (s *webSession) popLocked() (line []byte) {
+	line = s.waiting[0]
+	s.waiting = s.waiting[1:]
+	s.bytes -= len(line)
+	return line
+}
+
+// sendWaiting sends what waits on the GET stream. When that fails the next one gets it.
+func (s *webSession) sendWaiting(r *reply) error {
+	for {
+		s.mu.Lock()
+		if s.stream != r || len(s.waiting) == 0 {
+			s.mu.Unlock()
+			return nil
+		}
+		line := s.popLocked()
+		s.mu.Unlock()
+		if err := r.send(line); err != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.waiting = slices.Insert(s.waiting, 0, line)
+			s.bytes += len(line)
+			if s.stream != nil {
+				s.stream.bell.Ring()
+			}
+			return err
+		}
 	}
 }
 
@@ -197,7 +188,7 @@ func (s *webSession) Settle(seq uint64) error {
 	delete(s.replies, seq)
 	s.mu.Unlock()
 	if r != nil {
-		r.close()
+		close(r.lines)
 	}
 	return nil
 }

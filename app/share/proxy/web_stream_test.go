@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -56,46 +57,31 @@ func newWebSession() *webSession {
 	return &webSession{log: quiet(), replies: map[uint64]*reply{}, ended: make(chan struct{})}
 }
 
-// A client that opens its stream again, because it lost the one before without
-// our noticing, gets what was being sent on that.
-func TestWebStreamThatStalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newWebSession()
-		lost := newReply(newStalled(), false)
-		s.listen(lost)
-		sent := make(chan error)
-		go func() { sent <- s.Deliver(0, false, []byte("message")) }()
-		synctest.Wait()
-		began := time.Now()
-		recorder := httptest.NewRecorder()
-		s.listen(newReply(recorder, false))
-		if err := <-sent; err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(began); took != 0 {
-			t.Errorf("it waited for %v", took)
-		}
-		if got := recorder.Body.String(); strings.Count(got, "data: message\n") != 1 {
-			t.Errorf("the next stream got %q", got)
-		}
-	})
+// streaming serves a GET stream.
+func streaming(s *webSession, w http.ResponseWriter) {
+	r := newReply(w, false)
+	s.listen(r)
+	go r.serve(context.Background(), s)
+	synctest.Wait()
 }
 
-// A stream that takes nothing holds up its session for a while only, and what was
-// to be sent waits for the next stream.
+// A stream that takes nothing holds up nobody, and what was to be sent on it goes to the next
+// one.
 func TestWebStreamThatTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newWebSession()
-		s.listen(newReply(newStalled(), false))
+		defer close(s.ended)
+		streaming(s, newStalled())
 		began := time.Now()
-		if err := s.Deliver(0, false, []byte("message")); err != nil {
-			t.Error(err)
+		if err := s.Deliver(0, false, []byte("message")); err != nil || time.Since(began) != 0 {
+			t.Errorf("%v, and it waited for %v", err, time.Since(began))
 		}
-		if took := time.Since(began); took != writeTime {
-			t.Errorf("it waited for %v", took)
-		}
-		if s.stream != nil || len(s.waiting) != 1 {
-			t.Errorf("stream %v, %q wait", s.stream, s.waiting)
+		recorder := httptest.NewRecorder()
+		streaming(s, recorder)
+		time.Sleep(writeTime)
+		synctest.Wait()
+		if got := recorder.Body.String(); strings.Count(got, "data: message\n") != 1 {
+			t.Errorf("the next stream got %q", got)
 		}
 	})
 }
@@ -106,20 +92,23 @@ type failing struct{ http.ResponseWriter }
 func (failing) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestWebWhatWaitsIsNotLost(t *testing.T) {
-	s := newWebSession()
-	for _, line := range []string{"one", "two"} {
-		if err := s.Deliver(0, false, []byte(line)); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		s := newWebSession()
+		defer close(s.ended)
+		for _, line := range []string{"one", "two"} {
+			if err := s.Deliver(0, false, []byte(line)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	s.listen(newReply(failing{httptest.NewRecorder()}, false))
-	recorder := httptest.NewRecorder()
-	s.listen(newReply(recorder, false))
-	got := recorder.Body.String()
-	if one, two := strings.Index(got, "data: one\n"), strings.Index(got, "data: two\n"); one < 0 || two < one {
-		t.Errorf("the next stream got %q", got)
-	}
-	if len(s.waiting) != 0 || s.bytes != 0 {
-		t.Errorf("%q wait, %d bytes", s.waiting, s.bytes)
-	}
+		streaming(s, failing{httptest.NewRecorder()})
+		recorder := httptest.NewRecorder()
+		streaming(s, recorder)
+		got := recorder.Body.String()
+		if one, two := strings.Index(got, "data: one\n"), strings.Index(got, "data: two\n"); one < 0 || two < one {
+			t.Errorf("the next stream got %q", got)
+		}
+		if len(s.waiting) != 0 || s.bytes != 0 {
+			t.Errorf("%q wait, %d bytes", s.waiting, s.bytes)
+		}
+	})
 }
