@@ -161,7 +161,7 @@ func (c *client) serve(ctx context.Context) {
 		c.alone(ctx, plan.Alone, wish)
 	case err != nil:
 		c.log.Info("a client cannot be served", "error", err)
-		c.refuse(ctx, err.Error())
+		_ = c.out.bye(exitFailed, err.Error()) // its shim answers what it asks first with that
 	default:
 		c.share(ctx, deciding, wish, plan)
 	}
@@ -356,54 +356,4 @@ func (c *client) ran(tell func(monitor.Identity), text string) {
 		}
 	}
 	tell(id)
-}
-
-// refuse answers the first request of a client with an error, and ends it. Others
-// would say nothing about it to their users.
-func (c *client) refuse(ctx context.Context, why string) {
-	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
-	defer stop()
-	if c.welcome(wire.Shared, "") != nil {
-		return
-	}
-	for {
-		h, payload, err := c.next()
-		if err != nil {
-			return
-		}
-		switch h.Type {
-		case wire.Line, wire.Long:
-			answer, last := refusal(h.Type, payload, why)
-			if c.out.Accept(h.Seq) != nil || answer != nil && c.out.Deliver(h.Seq, true, answer) != nil {
-				return
-			}
-			if !last {
-				continue
-			}
-		case wire.End:
-		default:
-			_ = c.unexpected(h) // which logs it
-			return
-		}
-		_ = c.out.bye(exitFailed, why)
-		// The shim ends the connection when it has read that.
-		_ = c.conn.SetReadDeadline(time.Now().Add(c.options.HelloTime))
-		_, _ = io.Copy(io.Discard, c.frames.r)
-		return
-	}
-}
-
-// refusal is the answer to a line of a client that is refused, nil when nothing
-// answers it, and whether that tells the client.
-func refusal(t wire.Type, line []byte, why string) (answer []byte, last bool) {
-	m := wire.Split(line)
-	switch {
-	case t == wire.Long, m.Kind == wire.Batch, m.Kind == wire.Garbage:
-		return wire.ErrorLine(nil, wire.CodeUnavailable, shown(why)), true
-	case m.Kind != wire.Request:
-		return nil, false
-	case m.Method == "server/discover":
-		return undiscovered(m.ID), false
-	}
-	return wire.ErrorLine(m.ID, wire.CodeUnavailable, shown(why)), true
 }

@@ -59,11 +59,8 @@ func (f *frames) hello() ([]byte, error) {
 	return payload, err
 }
 
-// Exit statuses of the shim.
-const (
-	exitFailed      = 1
-	exitUnavailable = 69 // EX_UNAVAILABLE of sysexits.h
-)
+// exitFailed is the exit status of a shim that cannot be served.
+const exitFailed = 1
 
 // mostColumns is how long a sentence may be, whose characters may have some bytes
 // each; see wire.ParseHeader for the bytes.

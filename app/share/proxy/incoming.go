@@ -29,17 +29,13 @@ func (l *Session) incoming(lk *link, of *item, line []byte) {
 	case wire.Response:
 		l.incomingAnswer(lk, of, m, line)
 	case wire.Request:
-		if !l.ask(lk, m.ID) {
-			l.noteOdd("The server asks the client too much", len(line))
-			return
-		}
+		l.mu.Lock()
+		l.asked[idKey(m.ID)] = lk
+		l.mu.Unlock()
 		l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
 	case wire.Notification:
-		switch {
-		case strings.HasSuffix(m.Method, "/list_changed") && !former:
+		if strings.HasSuffix(m.Method, "/list_changed") && !former {
 			l.o.Servers.Forget()
-		case m.Method == "notifications/cancelled":
-			l.withdraw(lk, cancelledKey(m.Params))
 		}
 		l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
 	default:
@@ -76,29 +72,6 @@ func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 		l.activated(r, m.Result)
 	}
 	l.tell(r, line)
-}
-
-// ask enters a request of the server, whose answer the client may then send. It is
-// false when there are too many, or its id is very long: neither does a server of ours.
-func (l *Session) ask(lk *link, id []byte) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.asked) >= maxAsks || len(id) > maxAskID {
-		return false
-	}
-	l.asked[idKey(id)] = lk
-	return true
-}
-
-// withdraw forgets a request that its server has cancelled, which a client does not
-// answer. One that answers all the same answers nobody (MCP 2025-06-18,
-// "Cancellation").
-func (l *Session) withdraw(lk *link, key string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.asked[key] == lk {
-		delete(l.asked, key)
-	}
 }
 
 // learn keeps what may be answered without a server.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -146,53 +145,6 @@ func TestAnAnswerToAServerThatCouldNotBeOpened(t *testing.T) {
 		apptest.Contains(t, c.get(begins), "protocolVersion")
 		c.get(c.put(`{"jsonrpc":"2.0","id":8,"method":"ping"}`))
 	})
-}
-
-// A server that asks for ever costs little memory.
-func TestAServerThatAsksForEver(t *testing.T) {
-	server := mcptest.New(t)
-	c := join(t, behind(t, server), nil)
-	c.greet()
-	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-1") })
-	ask := func(id any) {
-		t.Helper()
-		if !server.Notify("session-1", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"ping"}`, id)) {
-			t.Fatal("nobody listens")
-		}
-	}
-	long := strings.Repeat("x", maxAskID)
-	ask(strconv.Quote(long))
-	for id := range maxAsks {
-		ask(id)
-	}
-	ask(`"one more"`)
-	server.Notify("session-1", `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"last"}}`)
-	apptest.Eventually(t, "all of them have come", func() bool { return c.holds("notifications/message", "last") })
-	if c.holds(long) || c.holds("one more") || !c.holds(fmt.Sprintf(`"id":%d,`, maxAsks-1)) {
-		t.Error("the client was asked too much, or too little")
-	}
-}
-
-// What a server asks and cancels is not waited for, however often it does.
-func TestAServerThatCancelsWhatItAsked(t *testing.T) {
-	server := mcptest.New(t)
-	c := join(t, behind(t, server), nil)
-	c.greet()
-	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-1") })
-	say := func(format string, args ...any) {
-		t.Helper()
-		if !server.Notify("session-1", fmt.Sprintf(format, args...)) {
-			t.Fatal("nobody listens")
-		}
-	}
-	for id := range maxAsks {
-		say(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id)
-		say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)
-	}
-	say(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)
-	apptest.Eventually(t, "the client is asked once more", func() bool { return c.holds(`"id":"last"`) })
-	c.put(`{"jsonrpc":"2.0","id":0,"result":{}}`) // a violation if it arrived
-	c.get(c.call(1, "echo", "{}"))
 }
 
 func TestAnswersDoNotReachTheNextServer(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // initialize begins the conversation, or begins it again.
 func (l *Session) initialize(ctx context.Context, it *item) {
-	if !l.startOver(it) {
+	if !l.startOver() {
 		l.fail(it, wire.CodeInvalid, "initialize cannot come again while requests are in flight")
 		return
 	}
@@ -71,21 +71,13 @@ func (l *Session) begun(it *item, under, protocol string) {
 	l.ready, l.under = true, under
 }
 
-// startOver forgets the conversation before. It is false, and changes nothing,
-// while requests are in flight.
-func (l *Session) startOver(it *item) bool {
+// startOver forgets the conversation before. It is false, and changes nothing, while the
+// server works on something: its answer could be taken for one of the next conversation.
+func (l *Session) startOver() bool {
 	l.mu.Lock()
-	var running []*item
-	for _, other := range l.pending {
-		if other.stage == sent && other.told {
-			running = append(running, other)
-		} else if other.stage == sent {
-			l.mu.Unlock()
-			return false
-		}
-	}
-	for _, other := range running { // their ids are those of another conversation
-		l.forgetLocked(other)
+	if l.working > 0 {
+		l.mu.Unlock()
+		return false
 	}
 	l.ready, l.state = false, state{}
 	l.leaveAndUnlock()

@@ -191,13 +191,8 @@ func (l *Session) receiver(lk *link) func([]byte) {
 func (l *Session) use(lk *link) {
 	l.mu.Lock()
 	if l.ending {
-		leaving := l.leaving
 		l.mu.Unlock()
-		if leaving {
-			lk.detach()
-		} else {
-			lk.close(context.Background())
-		}
+		lk.close(context.Background())
 		return
 	}
 	l.link = lk

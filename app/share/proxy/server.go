@@ -37,18 +37,18 @@ type Options struct {
 
 	CheckEvery time.Duration // see socket.Options
 	HelloTime  time.Duration // that a connection has for its Hello; zero: 10 s
-	Most       int           // connections at a time; zero: 1,000
 	Limits     Limits        // of each session
 }
 
 // Server serves the clients that come through lamplighter-connect.
 type Server struct {
 	options  Options
-	listener net.Listener  // made by Open, taken over by Serve
-	places   chan struct{} // held by those that are attended to
+	listener net.Listener // made by Open, taken over by Serve
+
+	connected atomic.Int64
 
 	// What anybody can bring about as often as he likes.
-	notLetIn, tooMany, refused, garbled often
+	notLetIn, refused, garbled often
 }
 
 // often logs the more rarely the more there is. It is safe for concurrent use.
@@ -66,17 +66,14 @@ func New(o Options) *Server {
 	if o.HelloTime == 0 {
 		o.HelloTime = 10 * time.Second
 	}
-	if o.Most == 0 {
-		o.Most = 1000
-	}
 	if o.Flags == nil {
 		o.Flags = func([]string) []string { return nil }
 	}
-	return &Server{options: o, places: make(chan struct{}, o.Most)}
+	return &Server{options: o}
 }
 
 // Attends reports whether a client is connected, also one that has no session yet.
-func (s *Server) Attends() bool { return len(s.places) > 0 }
+func (s *Server) Attends() bool { return s.connected.Load() > 0 }
 
 // Open makes the socket, so that its failure can be told before anything runs.
 // Serve does it otherwise. Not for concurrent use.
@@ -127,30 +124,10 @@ func (s *Server) Serve(ctx context.Context) error {
 			continue
 		}
 		wait = 0
-		select {
-		case s.places <- struct{}{}:
-			clients.Go(func() {
-				defer func() { <-s.places }()
-				s.attend(ctx, conn)
-			})
-		default:
-			s.tooMany.log(s.options.Log, slog.LevelWarn, "refused a client: too many are connected", "most", s.options.Most)
-			clients.Go(func() { s.turnAway(ctx, conn) })
-		}
+		s.connected.Add(1)
+		clients.Go(func() {
+			defer s.connected.Add(-1)
+			s.attend(ctx, conn)
+		})
 	}
-}
-
-// turnAway says that there are too many already.
-func (s *Server) turnAway(ctx context.Context, conn net.Conn) {
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(time.Second))
-	// Its Hello is taken: a connection that is closed with something unread may
-	// take back what was written.
-	if _, err := newFrames(conn).hello(); err != nil {
-		return
-	}
-	o := &outlet{conn: conn}
-	_ = o.bye(exitUnavailable, fmt.Sprintf("lamplighter serves %d clients already, which is the most; end some of them", s.options.Most))
 }

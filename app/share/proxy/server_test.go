@@ -147,54 +147,16 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// What cannot be served is told where a client shows it to its user.
+// What cannot be served is told to its shim, which tells its client.
 func TestRefusal(t *testing.T) {
 	s := serve(t, newWorld(t), nil)
-	for name, test := range map[string]struct {
-		before []string // lines that do not end it
-		last   string
-		want   string // the answer to that
-	}{
-		"initialize": {
-			[]string{`{"jsonrpc":"2.0","id":"d","method":"server/discover"}`, `{"jsonrpc":"2.0","method":"notifications/x"}`},
-			initialize, `{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"there is no command"}}`,
-		},
-		"garbage": {nil, "garbage", `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"there is no command"}}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := s.connect(t)
-			if w := c.hello(wire.Greeting{Dir: "/a"}); w.text != "S" {
-				t.Fatalf("welcome %v", w)
-			}
-			for _, line := range test.before {
-				seq := c.line(line)
-				f := c.expect(wire.Accept)
-				if strings.Contains(line, "discover") {
-					if f = c.expect(wire.Deliver); !strings.Contains(f.text, "-32601") {
-						t.Errorf("got %v", f)
-					}
-				}
-				if f.Seq != seq {
-					t.Errorf("got %v", f)
-				}
-			}
-			if f := c.answer(c.line(test.last)); f.text != test.want {
-				t.Errorf("got %v", f)
-			}
-			if last := c.expect(wire.Bye); last.text != "\x01there is no command" {
-				t.Errorf("the last frame is %v", last)
-			}
-			c.conn.Close()
-		})
+	c := s.connect(t)
+	c.must(wire.Hello, 0, wire.AppendHello(nil, wire.Greeting{Dir: "/a"}))
+	c.expect(wire.Heard)
+	if last := c.expect(wire.Bye); last.text != "\x01there is no command" {
+		t.Errorf("the last frame is %v", last)
 	}
-	t.Run("no request", func(t *testing.T) {
-		c := s.connect(t)
-		c.hello(wire.Greeting{Dir: "/a"})
-		c.must(wire.End, 0, nil)
-		if last := c.expect(wire.Bye); last.text != "\x01there is no command" {
-			t.Errorf("the last frame is %v", last)
-		}
-	})
+	c.ended()
 }
 
 func TestFlagsWarn(t *testing.T) {
@@ -308,24 +270,6 @@ func TestClientGoesWhileItIsDecided(t *testing.T) {
 	if shared := s.broker.Shared(); len(shared) != 0 || s.server.Attends() {
 		t.Errorf("shared %+v, somebody there: %v", shared, s.server.Attends())
 	}
-}
-
-func TestTooManyClients(t *testing.T) {
-	s := serve(t, newWorld(t), func(o *Options) { o.Most = 2 })
-	first, _ := s.begin(t, "/a"), s.begin(t, "/a")
-	third := s.connect(t)
-	third.must(wire.Hello, 0, wire.AppendHello(nil, greeting("/a")))
-	if f := third.expect(wire.Bye); f.text[0] != exitUnavailable || !strings.Contains(f.text, "2 clients") {
-		t.Errorf("got %v", f)
-	}
-	third.ended()
-	first.conn.Close()
-	apptest.Eventually(t, "there is room again", func() bool {
-		c := s.connect(t)
-		c.must(wire.Hello, 0, wire.AppendHello(nil, greeting("/a")))
-		f, err := c.next()
-		return err == nil && f.Type == wire.Heard
-	})
 }
 
 func TestTwoHundredClients(t *testing.T) {

@@ -121,8 +121,6 @@ const (
 	maxSent    = 128         // requests that the server works on at a time
 	maxWorking = 8 * maxSent // likewise, with those that the client does not wait for any more
 	perLine    = 512         // bytes that a line costs besides
-	maxAsks    = 1000        // requests of the server that the client has not answered
-	maxAskID   = 4 << 10     // bytes of the id of such a request
 	retries    = 3           // of a request that was surely not carried out
 )
 
@@ -162,7 +160,6 @@ type Session struct {
 	working int              // requests that the server works on, also cancelled ones
 	wanted  int              // those of them that the client waits for
 	ending  bool             // Serve ends: nothing is sent or written any more
-	leaving bool             // and what the server works on goes on
 	asked   map[string]*link // who has asked the client something, by the keys of ids
 
 	link  *link // nil while there is none
@@ -247,7 +244,7 @@ func (l *Session) Serve(ctx context.Context) error {
 	if l.o.Ephemeral {
 		ctx = context.WithoutCancel(ctx)
 	}
-	l.stop(false)
+	l.stop()
 	endPump()
 	l.sayGoodbye(ctx, pumped)
 	return err
@@ -307,10 +304,10 @@ func (l *Session) checkDrainedLocked() {
 }
 
 // stop makes the pump end, and Take return at once.
-func (l *Session) stop(leaving bool) {
+func (l *Session) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ending, l.leaving = true, leaving
+	l.ending = true
 	l.changed.Broadcast()
 }
 
@@ -350,7 +347,7 @@ func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
 
 // detach ends this process's part, and leaves the MCP session to the next one.
 func (l *Session) detach() {
-	l.stop(true)
+	l.stop()
 	l.mu.Lock()
 	lk := l.link
 	l.mu.Unlock()
