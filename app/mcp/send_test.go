@@ -51,13 +51,12 @@ func TestMessagesOfAnAnswer(t *testing.T) {
 func TestManyInFlight(t *testing.T) {
 	s := mcptest.New(t)
 	const many = 100
-	s.Set(func(b *mcptest.Behaviour) { b.Reverse = many })
 	session := dial(t, s, nil)
 	var group sync.WaitGroup
 	for i := range many {
 		group.Go(func() {
-			got := ask(t, session, fmt.Sprint(i), "echo", fmt.Sprintf(`{"i":%d}`, i))
-			if len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf(`"id":%d,`, i)) || !strings.Contains(got[0], fmt.Sprintf(`{"i":%d}`, i)) {
+			got := ask(t, session, fmt.Sprint(i), "echo", fmt.Sprintf(`{"i":%d,"ms":%d}`, i, many-i))
+			if len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf(`"id":%d,`, i)) || !strings.Contains(got[0], fmt.Sprintf(`{"i":%d,`, i)) {
 				t.Errorf("the answer of %d is %q", i, got)
 			}
 		})

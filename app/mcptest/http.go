@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"lamplighter/app/share/wire"
 )
@@ -148,7 +146,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, c *session, m wire
 		return
 	}
 	if c == nil {
-		if c = s.open(m, b); c == nil {
+		if c = s.open(m); c == nil {
 			refuse(w, http.StatusServiceUnavailable, "the server is gone")
 			return
 		}
@@ -158,7 +156,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, c *session, m wire
 	if !t.begin() {
 		return
 	}
-	defer t.end()
+	defer t.settle()
 	t.answer()
 }
 
@@ -195,17 +193,13 @@ func (s *Server) told(c *session, m wire.Message, body []byte) {
 	}
 }
 
-func (s *Server) open(m wire.Message, b Behaviour) *session {
+func (s *Server) open(m wire.Message) *session {
 	var params struct {
 		ProtocolVersion string `json:"protocolVersion"`
 	}
 	_ = json.Unmarshal(m.Params, &params) // then it is another one
-	known := b.Versions
-	if known == nil {
-		known = versions
-	}
-	version := known[len(known)-1]
-	if slices.Contains(known, params.ProtocolVersion) {
+	version := latest
+	if slices.Contains(versions, params.ProtocolVersion) {
 		version = params.ProtocolVersion
 	}
 	s.mu.Lock()
@@ -254,16 +248,12 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, c *session) {
 	w.WriteHeader(http.StatusOK)
 	flush := http.NewResponseController(w).Flush
 	_ = flush() // the client may have gone
-	ping := time.NewTicker(15 * time.Second)
-	defer ping.Stop()
 	for {
 		select {
 		case line := <-stream.lines:
 			_, _ = w.Write(event(line))
 		case <-stream.hushed:
 			return
-		case <-ping.C:
-			_, _ = io.WriteString(w, ": ping\r\n\r\n")
 		case <-c.ended:
 			return
 		case <-dead:

@@ -24,11 +24,11 @@ import (
 // Server is a server on a port of its own on the loopback. Its methods may be
 // called at any time from any goroutine.
 //
-// Its tools are, all of them with any arguments besides their own:
+// Its tools are, all of them with any arguments besides their own, and with {"ms": N} N
+// milliseconds later:
 //
 //	echo      answers {"session": …, "arguments": …} as structured content
 //	count     answers how often it was called in this session
-//	sleep     {"ms": N} answers after N milliseconds
 //	wait      answers when Release was called
 //	big       {"bytes": N} answers with a text of N bytes
 //	progress  {"steps": N} sends N notifications/progress with the request's token, then answers
@@ -56,21 +56,15 @@ type Server struct {
 	received   []Received
 	executed   []Call
 	violations []string
-	held       []*turn // answers that wait for others; see Behaviour.Reverse
 	working    sync.WaitGroup
 }
 
 // Behaviour is what the server does. The zero value is a good server.
 type Behaviour struct {
-	JSON     bool          // answers are application/json, not event streams
-	Pretty   bool          // answers as JSON are written over several lines, with \r\n
-	NoGet    bool          // there is no GET stream: 405
-	Delay    time.Duration // before each answer
-	Deaf     bool          // no POST is even answered with headers, until Release or the end of the connection
-	Reverse  int           // this many calls are waited for, and then answered in the reverse order
-	Limit    int64         // of a body; more is answered with 413; 0 = 4 MiB, as with Serena
-	Tools    string        // the result of tools/list; "" = those of Server
-	Versions []string      // of MCP that it speaks, the latest last; nil = four of them
+	JSON  bool  // answers are application/json, not event streams
+	NoGet bool  // there is no GET stream: 405
+	Deaf  bool  // no POST is even answered with headers, until Release or the end of the connection
+	Limit int64 // of a body; more is answered with 413; 0 = 4 MiB, as with Serena
 
 	// Instead says what is done with a POST instead; nil, or nil as its answer,
 	// is nothing. It is called for many requests at a time.
@@ -166,14 +160,7 @@ func (s *Server) count(_ net.Conn, state http.ConnState) {
 }
 
 // URL is where the server listens, also while it is killed.
-func (s *Server) URL() string { return fmt.Sprintf("http://127.0.0.1:%d/mcp", s.Port()) }
-
-// Port is the port of the URL.
-func (s *Server) Port() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.port
-}
+func (s *Server) URL() string { return fmt.Sprintf("http://127.0.0.1:%d/mcp", s.port) }
 
 // Set changes what the server does from the next request on.
 func (s *Server) Set(change func(*Behaviour)) {
@@ -203,7 +190,6 @@ func (s *Server) die() {
 	if server != nil {
 		close(s.dead)
 		s.forget()
-		s.held = nil
 	}
 	s.mu.Unlock()
 	if server != nil {

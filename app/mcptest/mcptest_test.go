@@ -1,18 +1,14 @@
 package mcptest
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
-
-	"lamplighter/app/apptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -54,7 +50,7 @@ func TestTheSDKUnderstandsTheServer(t *testing.T) {
 		},
 	})
 	tools, err := c.ListTools(t.Context(), nil)
-	if err != nil || len(tools.Tools) != 13 {
+	if err != nil || len(tools.Tools) != 12 {
 		t.Errorf("the tools are %v, %v", tools, err)
 	}
 	if ask(t, c, "count", nil); ask(t, c, "count", nil) != "2" {
@@ -100,62 +96,4 @@ func TestDeathAndOblivion(t *testing.T) {
 	if _, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "count"}); !errors.Is(err, mcp.ErrSessionMissing) {
 		t.Errorf("a forgotten session answers %v", err)
 	}
-}
-
-func TestTheServerToldWhatToDo(t *testing.T) {
-	post := func(s *Server, accept string) (int, string, error) {
-		var connections http.Transport
-		defer connections.CloseIdleConnections()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL(),
-			bytes.NewReader([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", accept)
-		answer, err := (&http.Client{Transport: &connections}).Do(r)
-		if err != nil {
-			return 0, "", err
-		}
-		defer answer.Body.Close()
-		body, err := io.ReadAll(answer.Body)
-		return answer.StatusCode, string(body), err
-	}
-	const both = "application/json, text/event-stream"
-	s := New(t)
-	if status, _, err := post(s, "application/json"); status != http.StatusNotAcceptable {
-		t.Errorf("JSON alone is answered with %d, %v", status, err)
-	}
-	s.Set(func(b *Behaviour) { b.JSON, b.Pretty = true, true })
-	if _, body, err := post(s, both); err != nil || !strings.Contains(body, "\r\n\t\"result\": {") || !strings.Contains(body, `"2024-11-05"`) {
-		t.Errorf("pretty JSON is %q, %v", body, err)
-	}
-	s.Set(func(b *Behaviour) { b.Limit = 10 })
-	if status, _, err := post(s, both); status != http.StatusRequestEntityTooLarge {
-		t.Errorf("a long body is answered with %d, %v", status, err)
-	}
-	react := func(r Reaction) {
-		s.Set(func(b *Behaviour) { *b = Behaviour{Instead: func(Received) *Reaction { return &r }} })
-	}
-	react(Reaction{Body: []byte("data: hal"), Cut: true})
-	if _, body, err := post(s, both); err == nil || body != "data: hal" {
-		t.Errorf("a cut answer is %q, %v", body, err)
-	}
-	react(Reaction{Cut: true})
-	if _, _, err := post(s, both); err == nil {
-		t.Error("a cut connection answers")
-	}
-	react(Reaction{Status: http.StatusTeapot, ContentType: "text/plain", Body: []byte("no")})
-	if status, body, err := post(s, both); status != http.StatusTeapot || body != "no" || err != nil {
-		t.Errorf("it reacts with %d %q, %v", status, body, err)
-	}
-	react(Reaction{Hang: true})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _, _ = post(s, both) // its end is what counts
-	}()
-	apptest.Eventually(t, "the request that hangs", func() bool { return len(s.Received()) == 5 })
-	s.Kill()
-	<-ended
 }

@@ -1,12 +1,10 @@
 package mcptest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +23,6 @@ type turn struct {
 	cancelled chan struct{}
 	release   chan struct{} // of the server, when it began: who sees it in flight can let it go
 	streaming bool
-	ours      chan struct{} // closed when it is our turn; see Behaviour.Reverse
-	next      chan struct{} // closed when we have answered
 }
 
 // begin enters the request among those in flight.
@@ -41,13 +37,6 @@ func (t *turn) begin() bool {
 	}
 	t.session.inFlight[string(t.id)], t.release = t.cancelled, s.release
 	return true
-}
-
-func (t *turn) end() {
-	t.settle()
-	if t.next != nil {
-		close(t.next)
-	}
 }
 
 // settle takes the request out of those in flight, unless it is another's by now.
@@ -71,12 +60,6 @@ func (t *turn) send(line []byte, last bool) {
 			return
 		}
 		t.w.Header().Set("Content-Type", "application/json")
-		if t.behaviour.Pretty {
-			var pretty bytes.Buffer
-			if json.Indent(&pretty, line, "", "\t") == nil {
-				line = bytes.ReplaceAll(pretty.Bytes(), []byte("\n"), []byte("\r\n"))
-			}
-		}
 		_, _ = t.w.Write(line) // the client may have gone
 		return
 	}
@@ -140,9 +123,6 @@ func (t *turn) answer() {
 	initialized := t.session.initialized
 	s.mu.Unlock()
 	t.stream()
-	if t.behaviour.Delay > 0 && !t.pause(nil, t.behaviour.Delay) {
-		return
-	}
 	switch {
 	case m.Method == "initialize":
 		t.result(`{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true},"logging":{},"resources":{"subscribe":true}},"serverInfo":{"name":"mcptest","version":"1"},"unknown":{"kept":1.50}}`, t.session.version)
@@ -154,21 +134,14 @@ func (t *turn) answer() {
 		t.result("%s", t.tools())
 	case m.Method == "tools/call":
 		t.call()
-	case m.Method == "resources/list":
-		t.result(`{"resources":[]}`)
-	case slices.Contains([]string{"resources/subscribe", "resources/unsubscribe", "logging/setLevel"}, m.Method):
-		t.result(`{}`)
 	default:
 		t.send(wire.ErrorLine(t.id, wire.CodeMethodNotFound, "Method not found"), true)
 	}
 }
 
 func (t *turn) tools() string {
-	if t.behaviour.Tools != "" {
-		return t.behaviour.Tools
-	}
 	var list []string
-	for _, name := range strings.Fields("echo count sleep wait big progress log ask notify stray silent fail die") {
+	for _, name := range strings.Fields("echo count wait big progress log ask notify stray silent fail die") {
 		list = append(list, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
 	}
 	return `{"tools":[` + strings.Join(list, ",") + `]}`
@@ -198,11 +171,11 @@ func (s *Server) execute(c Call) {
 func (t *turn) call() {
 	tool, arguments := call(t.message)
 	t.server.execute(Call{Session: t.session.id, Tool: tool, Arguments: arguments})
-	if !t.inTurn() {
-		return
-	}
 	var args struct{ MS, Bytes, Steps int }
 	_ = json.Unmarshal([]byte(arguments), &args) // they are for other tools then
+	if args.MS > 0 && !t.pause(nil, time.Duration(args.MS)*time.Millisecond) {
+		return
+	}
 	switch tool {
 	case "echo":
 		t.result(`{"content":[{"type":"text","text":"echo"}],"structuredContent":{"session":%q,"arguments":%s},"isError":false}`, t.session.id, arguments)
@@ -212,10 +185,6 @@ func (t *turn) call() {
 		n := t.session.counted
 		t.server.mu.Unlock()
 		t.text(fmt.Sprint(n))
-	case "sleep":
-		if t.pause(nil, time.Duration(args.MS)*time.Millisecond) {
-			t.text("slept")
-		}
 	case "wait":
 		if t.pause(t.release, 0) {
 			t.text("waited")
@@ -290,30 +259,4 @@ func (t *turn) ask() {
 	if t.pause(said, 0) {
 		t.text(string(answer))
 	}
-}
-
-// inTurn waits until the calls before have come together and this one is the
-// next in the reverse order.
-func (t *turn) inTurn() bool {
-	s := t.server
-	s.mu.Lock()
-	wanted := t.behaviour.Reverse
-	if wanted < 2 {
-		s.mu.Unlock()
-		return true
-	}
-	t.ours, t.next = make(chan struct{}), make(chan struct{})
-	s.held = append(s.held, t)
-	if len(s.held) >= wanted {
-		held := s.held
-		s.held = nil
-		s.working.Go(func() {
-			for _, one := range slices.Backward(held) {
-				close(one.ours)
-				<-one.next
-			}
-		})
-	}
-	s.mu.Unlock()
-	return t.pause(t.ours, 0)
 }

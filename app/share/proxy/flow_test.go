@@ -36,15 +36,14 @@ func TestLinesStayInOrder(t *testing.T) {
 
 func TestAnswersOutOfOrder(t *testing.T) {
 	server := mcptest.New(t)
-	server.Set(func(b *mcptest.Behaviour) { b.Reverse = 20 })
 	c := join(t, behind(t, server), nil)
 	c.greet()
 	var seqs []uint64
 	for i := range 20 {
-		seqs = append(seqs, c.call(i, "echo", fmt.Sprintf(`{"n":%d}`, i)))
+		seqs = append(seqs, c.call(i, "echo", fmt.Sprintf(`{"n":%d,"ms":%d}`, i, 5*(20-i))))
 	}
 	for i, seq := range seqs {
-		apptest.Contains(t, c.get(seq), fmt.Sprintf(`"id":%d,`, i), fmt.Sprintf(`"arguments":{"n":%d}`, i))
+		apptest.Contains(t, c.get(seq), fmt.Sprintf(`"id":%d,`, i), fmt.Sprintf(`"arguments":{"n":%d,`, i))
 	}
 }
 

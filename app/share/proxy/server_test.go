@@ -84,7 +84,7 @@ func TestGarbageIsNoEnd(t *testing.T) {
 func TestFinish(t *testing.T) {
 	s := serve(t, newWorld(t), nil)
 	c := s.begin(t, "/a")
-	seq := c.line(callLine(1, "sleep", `{"ms":50}`))
+	seq := c.line(callLine(1, "echo", `{"ms":50}`))
 	c.must(wire.End, 0, nil)
 	if f := c.answer(seq); !strings.Contains(f.text, `"id":1`) {
 		t.Errorf("got %v", f)
