@@ -259,23 +259,8 @@ func (c *client) pump(l *Session) error {
 	}
 }
 
-// heldUp is how long a line is taken before anybody looks whether its client is still
-// there: one that has gone, and from which nobody reads, would hold up its server.
-const heldUp = time.Second
-
 // take gives a frame to a session, which may hold it up.
 func (c *client) take(l *Session, h wire.Header, payload []byte) error {
-	taken := make(chan struct{})
-	defer close(taken)
-	look := time.AfterFunc(heldUp, func() {
-		for !socket.PeerGone(c.conn) {
-			if await(context.Background(), taken, heldUp) {
-				return
-			}
-		}
-		l.Gone()
-	})
-	defer look.Stop()
 	switch h.Type {
 	case wire.Line:
 		l.Take(h.Seq, payload)

@@ -28,18 +28,12 @@ func newFrames(r io.Reader) *frames { return &frames{bufio.NewReaderSize(r, buff
 // next returns the next frame. The payload is the caller's. The error Is
 // wire.ErrFrame for what no shim sends, and io.EOF at the end between two frames.
 func (f *frames) next() (wire.Header, []byte, error) {
-	head, err := f.r.Peek(wire.HeaderLength)
-	if err != nil {
-		if err == io.EOF && len(head) > 0 {
-			err = io.ErrUnexpectedEOF
-		}
+	var head [wire.HeaderLength]byte
+	if _, err := io.ReadFull(f.r, head[:]); err != nil {
 		return wire.Header{}, nil, err
 	}
-	h, err := wire.ParseHeader(head)
+	h, err := wire.ParseHeader(head[:])
 	if err != nil {
-		return wire.Header{}, nil, err
-	}
-	if _, err := f.r.Discard(wire.HeaderLength); err != nil {
 		return wire.Header{}, nil, err
 	}
 	var payload bytes.Buffer

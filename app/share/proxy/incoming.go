@@ -79,7 +79,10 @@ func (l *Session) learn(lk *link, r *item, result []byte) {
 	l.mu.Lock()
 	params, under, former := r.Params, l.under, lk.retired
 	l.mu.Unlock()
-	if r.Method != "tools/list" || !plainList(params) || hasMore(result) || former { // it may be that of another project
+	if r.Method != "tools/list" || !isWholeList(params) || former { // it may be that of another project
+		return
+	}
+	if page, ok := readMembers(result); !ok || page.NextCursor != nil {
 		return
 	}
 	l.noteTools(result)
@@ -142,13 +145,9 @@ func (l *Session) Progress(text string) {
 // progressLine is the notification of progress for a request, nil when nobody has
 // asked for it.
 func progressLine(request wire.Message, progress float64, text string) []byte {
-	var p struct {
-		Meta struct {
-			Token json.RawMessage `json:"progressToken"`
-		} `json:"_meta"`
-	}
-	if json.Unmarshal(request.Params, &p) != nil || len(p.Meta.Token) == 0 || string(p.Meta.Token) == "null" {
+	asked, _ := readMembers(request.Params)
+	if !isGiven(asked.Meta.ProgressToken) {
 		return nil
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.3f,"message":%q}}`, p.Meta.Token, progress, text)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.3f,"message":%q}}`, asked.Meta.ProgressToken, progress, text)
 }

@@ -14,9 +14,10 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 		l.fail(it, wire.CodeInvalid, "initialize cannot come again while requests are in flight")
 		return
 	}
-	info, under := readInitialize(it.Params)
+	said, _ := readMembers(it.Params)
+	under := cacheKey(it.Params)
 	if l.o.Info != nil {
-		l.o.Info(info)
+		l.o.Info(said.ClientInfo)
 	}
 	fromCache := func() bool { return l.initializeFromCache(it, under) }
 	if fromCache() {
@@ -53,11 +54,11 @@ func (l *Session) initializeFromCache(it *item, under string) bool {
 		return false
 	}
 	result, ok := l.o.Servers.Cached("initialize", under)
-	protocol := protocolOf(result)
-	if !ok || protocol == "" {
+	said, _ := readMembers(result)
+	if !ok || said.ProtocolVersion == "" {
 		return false
 	}
-	l.begun(it, under, protocol)
+	l.begun(it, under, said.ProtocolVersion)
 	l.tell(it, resultLine(it.ID, result))
 	return true
 }

@@ -224,10 +224,7 @@ func (l *Session) knownProject() string {
 
 // activated notes the answer to a call of activateTool.
 func (l *Session) activated(it *item, result []byte) {
-	var r struct {
-		IsError bool `json:"isError"`
-	}
-	if json.Unmarshal(result, &r) != nil || r.IsError {
+	if answer, ok := readMembers(result); !ok || answer.IsError {
 		return
 	}
 	l.leaves(it, it.target)
@@ -244,12 +241,11 @@ func (l *Session) compareTools(ctx context.Context, lk *link) (known bool) {
 			l.incoming(lk, nil, line)
 		}
 	}, nil)
-	var list struct {
-		Tools []struct {
-			Name string `json:"name"`
-		} `json:"tools"`
+	if !await(ctx, done, sideLimit) {
+		return true
 	}
-	if !await(ctx, done, sideLimit) || json.Unmarshal(result, &list) != nil {
+	list, ok := readMembers(result)
+	if !ok {
 		return true // it says itself whether it does
 	}
 	if !l.noteTools(result) {

@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -70,11 +70,6 @@ func mayOpenAgain(err error) bool {
 
 // errorMessage is the message of an error of JSON-RPC.
 func errorMessage(rpcError []byte) string {
-	var e struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(rpcError, &e) != nil || e.Message == "" {
-		return "it does not say why"
-	}
-	return e.Message
+	said, _ := readMembers(rpcError)
+	return cmp.Or(said.Message, "it does not say why")
 }

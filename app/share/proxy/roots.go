@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -22,7 +21,8 @@ const rootsTime = 5 * time.Second
 // activated a project by itself.
 func (l *Session) findProject(ctx context.Context, it *item) error {
 	l.mu.Lock()
-	ask := l.askRoots && !l.hasActivated && hasRoots(l.state.initialize)
+	client, _ := readMembers(wire.Split(l.state.initialize).Params)
+	ask := l.askRoots && !l.hasActivated && isGiven(client.Capabilities.Roots)
 	l.askRoots = false
 	if !ask {
 		l.mu.Unlock()
@@ -40,25 +40,21 @@ func (l *Session) findProject(ctx context.Context, it *item) error {
 	}
 	timer := time.NewTimer(rootsTime)
 	defer timer.Stop()
-	var answer struct {
-		Roots []struct {
-			URI string `json:"uri"`
-		} `json:"roots"`
-	}
+	var addresses []string
 	select {
 	case result := <-roots:
-		if json.Unmarshal(result, &answer) != nil {
+		answer, ok := readMembers(result)
+		if !ok {
 			return nil
+		}
+		for _, root := range answer.Roots {
+			addresses = append(addresses, root.URI)
 		}
 	case <-timer.C:
 		l.o.Log.Debug("A client does not tell its roots")
 		return nil
 	case <-ctx.Done():
 		return nil
-	}
-	var addresses []string
-	for _, root := range answer.Roots {
-		addresses = append(addresses, root.URI)
 	}
 	project := l.o.Root(ctx, addresses)
 	if project == "" {
@@ -75,16 +71,6 @@ func (l *Session) findProject(ctx context.Context, it *item) error {
 	defer l.mu.Unlock()
 	l.project = root
 	return nil
-}
-
-// hasRoots reports whether a client says in its initialize that it has roots.
-func hasRoots(initialize []byte) bool {
-	var p struct {
-		Capabilities struct {
-			Roots json.RawMessage `json:"roots"`
-		} `json:"capabilities"`
-	}
-	return json.Unmarshal(wire.Split(initialize).Params, &p) == nil && len(p.Capabilities.Roots) > 0 && string(p.Capabilities.Roots) != "null"
 }
 
 // takeRoots takes the client's answer, unless it is that to an earlier question or the

@@ -178,11 +178,9 @@ type Session struct {
 	rootsAsked             int
 	roots                  chan []byte
 
-	finishing bool          // Finish was called
-	drained   chan struct{} // closed when nothing is left to do after that
-	gone      chan struct{}
-	goneOnce  sync.Once
-	drainOnce sync.Once
+	finishing bool            // Finish was called
+	over      context.Context // ends when the client has gone, or nothing is left to do after that
+	setOver   context.CancelFunc
 }
 
 // NewSession returns a session, which works while Serve runs.
@@ -196,8 +194,8 @@ func newSession(o SessionOptions, d dialer) *Session {
 	l := &Session{
 		o: o, dial: d,
 		pending: map[string]*item{}, asked: map[string]*link{},
-		gone: make(chan struct{}), drained: make(chan struct{}),
 	}
+	l.over, l.setOver = context.WithCancel(context.Background())
 	l.changed = sync.NewCond(&l.mu)
 	l.askRoots = o.Root != nil
 	if o.Servers != nil {
@@ -205,10 +203,9 @@ func newSession(o SessionOptions, d dialer) *Session {
 	}
 	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
 		l.state, l.ready = state{initialize: o.Initialize, initialized: o.Initialized}, true
-		var info ClientInfo
-		info, l.under = readInitialize(m.Params)
-		if o.Info != nil {
-			o.Info(info)
+		l.under = cacheKey(m.Params)
+		if said, _ := readMembers(m.Params); o.Info != nil {
+			o.Info(said.ClientInfo)
 		}
 	}
 	return l
@@ -233,8 +230,7 @@ func (l *Session) Serve(ctx context.Context) error {
 	}()
 	select {
 	case <-ctx.Done():
-	case <-l.gone:
-	case <-l.drained:
+	case <-l.over.Done():
 	}
 	err := ctx.Err()
 	if err != nil && !l.o.Ephemeral {
@@ -251,7 +247,7 @@ func (l *Session) Serve(ctx context.Context) error {
 }
 
 // Gone says that the client has gone. It may be called more than once.
-func (l *Session) Gone() { l.goneOnce.Do(func() { close(l.gone) }) }
+func (l *Session) Gone() { l.setOver() }
 
 // Finish says that the client sends nothing more, but still reads: Serve ends when what
 // is open is answered. How long that may take is up to the shim, which then goes.
@@ -299,7 +295,7 @@ func (l *Session) say(sentence string) {
 // checkDrainedLocked ends Serve when Finish was called and nothing is left to do.
 func (l *Session) checkDrainedLocked() {
 	if l.finishing && l.current == nil && len(l.queue) == 0 && len(l.urgent) == 0 && l.open == 0 {
-		l.drainOnce.Do(func() { close(l.drained) })
+		l.setOver()
 	}
 }
 

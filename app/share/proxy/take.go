@@ -345,13 +345,8 @@ func numberKey(number string) string {
 // cancelledKey is the key of the request that notifications/cancelled is about, ""
 // when it names none.
 func cancelledKey(params []byte) string {
-	var p struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return ""
-	}
-	return idKey(p.RequestID)
+	cancelled, _ := readMembers(params)
+	return idKey(cancelled.RequestID)
 }
 
 // cancellation is the notification that cancels a request.

@@ -30,7 +30,6 @@ type WebOptions struct {
 // for concurrent use.
 type Web struct {
 	options WebOptions
-	now     func() time.Time
 
 	mu       sync.Mutex
 	serving  context.Context // of Serve, nil before and after
@@ -46,47 +45,24 @@ func NewWeb(o WebOptions) *Web {
 	if o.Most == 0 {
 		o.Most = 1000
 	}
-	return &Web{options: o, now: time.Now, sessions: map[string]*webSession{}}
+	return &Web{options: o, sessions: map[string]*webSession{}}
 }
 
 // Serve lets clients in until ctx ends, and returns its error; it can be called
 // again after it returned. Sessions end with it: clients begin new ones, as the
 // protocol has it.
 func (w *Web) Serve(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
 	var working sync.WaitGroup
-	w.mu.Lock()
-	w.serving, w.working = ctx, &working
-	w.mu.Unlock()
-	defer func() {
+	set := func(serving context.Context, working *sync.WaitGroup) {
 		w.mu.Lock()
-		w.serving, w.working = nil, nil
-		w.mu.Unlock()
-		cancel()
-		working.Wait()
-	}()
-	look := time.NewTicker(max(w.options.Idle/30, time.Millisecond))
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-look.C:
-			w.endUnused()
-		}
+		defer w.mu.Unlock()
+		w.serving, w.working = serving, working
 	}
-}
-
-// endUnused ends the sessions that nobody has used for long.
-func (w *Web) endUnused() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, s := range w.sessions {
-		if s.unused(w.options.Idle) {
-			s.log.Info("ended an MCP session over HTTP that nobody uses")
-			s.session.Gone()
-		}
-	}
+	set(ctx, &working)
+	<-ctx.Done()
+	set(nil, nil)
+	working.Wait()
+	return ctx.Err()
 }
 
 // What a client may be told in place of a session.
@@ -117,6 +93,7 @@ func (w *Web) add(s *webSession, besides func()) error {
 		w.mu.Unlock()
 		s.member.Detach()
 		close(s.ended) // of which who ends it is told
+		s.unused.Stop()
 		s.log.Debug("an MCP session over HTTP has ended", "error", err)
 	})
 	return nil

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,26 +23,7 @@ type webServed struct {
 	broker *share.Broker
 	web    *Web
 	url    string
-	clock  *clock
 	stop   func() // the Web
-}
-
-// clock stands still unless it is told otherwise.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
 }
 
 // all are the sessions that are open.
@@ -62,8 +42,6 @@ func serveWeb(t testing.TB, change func(*WebOptions)) *webServed {
 		change(&o)
 	}
 	web := NewWeb(o)
-	clock := &clock{at: time.Now()}
-	web.now = clock.now
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		web.ServeMCP(rw, req, func() monitor.Client {
 			return monitor.Client{Identity: monitor.Identity{PID: 77, Start: 1}, Name: "program"}
@@ -73,7 +51,7 @@ func serveWeb(t testing.TB, change func(*WebOptions)) *webServed {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	s := &webServed{world: w, broker: broker, web: web, url: server.URL + "/mcp", clock: clock, stop: running(t, web.Serve)}
+	s := &webServed{world: w, broker: broker, web: web, url: server.URL + "/mcp", stop: running(t, web.Serve)}
 	apptest.Eventually(t, "it serves", func() bool { web.mu.Lock(); defer web.mu.Unlock(); return web.serving != nil })
 	return s
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -198,7 +197,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 			"the server cannot be shared, so that it cannot be had here: "+plan.Alone+"; start it with lamplighter-connect")
 	}
 	s := &webSession{
-		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, now: w.now, used: w.now(),
+		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, idle: w.options.Idle,
 		log: w.options.Log.With("project", shown(plan.Spec.Project)),
 	}
 	name := &naming{}
@@ -208,7 +207,12 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 			return w.options.Ask.ForAddress(ctx, project, w.options.Usual())
 		},
 	})
+	s.unused = time.AfterFunc(s.idle, func() {
+		s.log.Info("an MCP session over HTTP ends, because nobody uses it")
+		s.session.Gone()
+	})
 	if err := w.add(s, func() { name.found(who(), false) }); err != nil {
+		s.unused.Stop()
 		s.member.Detach()
 		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
 	}
@@ -249,21 +253,8 @@ func readLine(rw http.ResponseWriter, req *http.Request) (line []byte, status in
 // accepts reports whether a request takes an answer of that type. One that says
 // nothing takes everything (RFC 9110, 12.5.1).
 func accepts(req *http.Request, kind string) bool {
-	said := req.Header.Values("Accept")
-	if len(said) == 0 {
-		return true
-	}
+	said := strings.ToLower(strings.Join(req.Header.Values("Accept"), ","))
 	top, _, _ := strings.Cut(kind, "/")
-	for _, value := range said {
-		for _, one := range strings.Split(value, ",") {
-			media, params, err := mime.ParseMediaType(one)
-			if err != nil || params["q"] == "0" {
-				continue
-			}
-			if media == kind || media == top+"/*" || media == "*/*" {
-				return true
-			}
-		}
-	}
-	return false
+	takes := func(media string) bool { return strings.Contains(said, media) }
+	return said == "" || takes(kind) || takes(top+"/*") || takes("*/*")
 }

@@ -26,7 +26,8 @@ type webSession struct {
 	session *Session
 	member  *share.Client
 	log     *slog.Logger
-	now     func() time.Time
+	idle    time.Duration
+	unused  *time.Timer   // ends it after so long without a request
 	ended   chan struct{} // closed when its session has ended
 	begin   uint64        // number of its initialize, until that was answered; of Deliver alone
 
@@ -40,7 +41,6 @@ type webSession struct {
 	bytes    int               // of waiting
 	dropped  often             // messages
 	requests int               // that are being answered
-	used     time.Time         // last
 }
 
 // take gives a line to the session. reply gets what answers it; nil for none.
@@ -57,24 +57,24 @@ func (s *webSession) take(line []byte, r *reply) {
 	s.session.Take(s.seq, line)
 }
 
-// using counts a request of the client until the function that it returns is
-// called.
+// using keeps the session until the function that it returns is called.
 func (s *webSession) using() func() {
-	s.count(1)
-	return func() { s.count(-1) }
-}
-
-func (s *webSession) count(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests += n
-	s.used = s.now()
-}
-
-func (s *webSession) unused(d time.Duration) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.requests == 0 && s.now().Sub(s.used) >= d
+	s.requests++
+	s.unused.Stop()
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.requests--
+		select {
+		case <-s.ended:
+		default:
+			if s.requests == 0 {
+				s.unused.Reset(s.idle)
+			}
+		}
+	}
 }
 
 // leave says that nothing is written to a reply any more.

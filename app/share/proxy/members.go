@@ -1,0 +1,71 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// members are what a session reads of the parameters, results and errors of MCP. What a
+// message does not have is zero, and so is what has another type.
+type members struct {
+	// of initialize
+	ProtocolVersion string
+	ClientInfo      ClientInfo
+	Capabilities    struct{ Roots json.RawMessage }
+
+	RequestID  json.RawMessage // of notifications/cancelled
+	NextCursor *string         // of a result that is one of several pages
+	Tools      []struct{ Name string }
+	Roots      []struct{ URI string }
+	IsError    bool   // of a tools/call
+	Message    string // of an error
+
+	Meta struct{ ProgressToken json.RawMessage } `json:"_meta"`
+}
+
+// readMembers is not ok when something of it has another type, or it is no object.
+func readMembers(text []byte) (m members, ok bool) {
+	err := json.Unmarshal(text, &m)
+	return m, err == nil
+}
+
+// isGiven reports whether a member is there, and not null.
+func isGiven(value json.RawMessage) bool { return len(value) > 0 && string(value) != "null" }
+
+// cacheKey is what the answer to an initialize depends on, besides the server: its
+// parameters without the name of the client, in one form whatever the order and the
+// spaces. It is "" when they name no version: then nothing is answered from a cache.
+func cacheKey(params []byte) string {
+	var p map[string]any
+	d := json.NewDecoder(bytes.NewReader(params))
+	d.UseNumber()
+	if d.Decode(&p) != nil {
+		return ""
+	}
+	if _, ok := p["protocolVersion"].(string); !ok {
+		return ""
+	}
+	delete(p, "clientInfo")
+	key, err := json.Marshal(p) // sorts the names
+	if err != nil {
+		return ""
+	}
+	return string(key)
+}
+
+// isWholeList reports whether a tools/list asks for the first page and nothing else.
+func isWholeList(params []byte) bool {
+	if params == nil {
+		return true
+	}
+	var p map[string]json.RawMessage
+	if json.Unmarshal(params, &p) != nil {
+		return false
+	}
+	for name, value := range p {
+		if name != "_meta" && (name != "cursor" || isGiven(value)) {
+			return false
+		}
+	}
+	return true
+}
