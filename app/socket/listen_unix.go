@@ -222,16 +222,3 @@ func peerFact[T any](conn *net.UnixConn, ask func(fd int) (T, error)) (fact T, e
 	err = raw.Control(func(fd uintptr) { fact, failed = ask(int(fd)) })
 	return fact, errors.Join(err, failed)
 }
-
-func peerGone(conn net.Conn) bool {
-	socket, ok := conn.(*net.UnixConn)
-	if !ok {
-		return false
-	}
-	events, err := peerFact(socket, func(fd int) (int16, error) {
-		poll := []unix.PollFd{{Fd: int32(fd)}}
-		_, err := unix.Poll(poll, 0)
-		return poll[0].Revents, err
-	})
-	return err == nil && events&(unix.POLLHUP|unix.POLLERR) != 0
-}

@@ -126,18 +126,3 @@ func ownedByUs(conn net.Conn) error {
 	}
 	return nil
 }
-
-// peerGone looks at what waits to be read, which tells when nothing can come any
-// more. Reading goes on meanwhile: the pipe is overlapped.
-func peerGone(conn net.Conn) bool {
-	file, ok := conn.(interface{ Fd() uintptr })
-	if !ok {
-		return false
-	}
-	peek := windows.NewLazySystemDLL("kernel32.dll").NewProc("PeekNamedPipe")
-	if peek.Find() != nil {
-		return false
-	}
-	done, _, err := peek.Call(file.Fd(), 0, 0, 0, 0, 0)
-	return done == 0 && errors.Is(err, windows.ERROR_BROKEN_PIPE)
-}

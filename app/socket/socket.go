@@ -104,7 +104,3 @@ func PeerPID(conn net.Conn) (int, error) { return peerPID(conn) }
 // HungUp reports whether an error of a connection says that the other end has
 // closed it.
 func HungUp(err error) bool { return hungUp(err) }
-
-// PeerGone tells, without reading, that the other end of a connection that Accept
-// gave is closed. Where the system does not tell that it is false.
-func PeerGone(conn net.Conn) bool { return peerGone(conn) }
