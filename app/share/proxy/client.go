@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"lamplighter/app/share"
 	"lamplighter/monitor"
@@ -51,11 +50,16 @@ func saidName(said ClientInfo) string {
 }
 
 // attach begins the conversation of a client, as a plan has it. Plan and Root of the
-// options are for a client that may change its project.
-func attach(ctx context.Context, broker *share.Broker, plan share.Plan, name *naming, o SessionOptions) (*Session, *share.Client) {
-	member := broker.Attach(plan, name.process)
-	name.tell = member.Name
-	o.Servers, o.Info = member, name.says
+// options are for a client that may change its project. Its name is that of its process
+// if that is known, else what it calls itself.
+func attach(ctx context.Context, broker *share.Broker, plan share.Plan, process monitor.Client, known bool, o SessionOptions) (*Session, *share.Client) {
+	member := broker.Attach(plan, process)
+	o.Servers = member
+	o.Info = func(said ClientInfo) {
+		if !known {
+			member.Name(monitor.Client{Name: saidName(said)})
+		}
+	}
 	if !plan.Moves {
 		o.Plan, o.Root = nil, nil
 	}
@@ -63,41 +67,4 @@ func attach(ctx context.Context, broker *share.Broker, plan share.Plan, name *na
 	member.OnPark(s.Park)
 	member.OnHang(s.Progress)
 	return s, member
-}
-
-// naming finds the best name of a client: that of its process if that is one
-// which people know, else what it calls itself. Both may come in any order.
-type naming struct {
-	tell func(monitor.Client) // share.Client.Name; it is not called twice at a time
-
-	mu      sync.Mutex
-	process monitor.Client
-	known   bool
-	said    string
-}
-
-// found says which process it is.
-func (n *naming) found(c monitor.Client, known bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.process, n.known = c, known
-	n.update()
-}
-
-// says says what it calls itself.
-func (n *naming) says(info ClientInfo) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.said = saidName(info)
-	n.update()
-}
-
-// update tells the name. The caller holds mu, so that the last one told is the last
-// one known.
-func (n *naming) update() {
-	c := n.process
-	if n.said != "" && !n.known {
-		c.Name = n.said
-	}
-	n.tell(c)
 }

@@ -215,7 +215,7 @@ func (c *client) share(ctx, deciding context.Context, wish share.Request, plan s
 			return c.plan(ctx, w)
 		},
 	}
-	l, member := attach(deciding, c.options.Broker, plan, &naming{process: c.who, known: c.known}, o)
+	l, member := attach(deciding, c.options.Broker, plan, c.who, c.known, o)
 	defer member.Detach()
 	if c.welcome(wire.Shared, "") != nil {
 		return
@@ -224,7 +224,8 @@ func (c *client) share(ctx, deciding context.Context, wish share.Request, plan s
 	broken := make(chan error, 1)
 	go func() {
 		defer close(ended)
-		if err := c.pump(l); errors.Is(err, wire.ErrFrame) {
+		take := func(h wire.Header, payload []byte) error { return c.take(l, h, payload) }
+		if err := c.read(take); errors.Is(err, wire.ErrFrame) {
 			broken <- err
 		}
 		l.Gone()
@@ -245,13 +246,12 @@ func (c *client) share(ctx, deciding context.Context, wish share.Request, plan s
 	}
 }
 
-// pump gives the client's lines to its session, to the end of the connection, and
-// returns why that was.
-func (c *client) pump(l *Session) error {
+// read gives each frame to take, to the end of the connection, and returns why that was.
+func (c *client) read(take func(wire.Header, []byte) error) error {
 	for {
 		h, payload, err := c.next()
 		if err == nil {
-			err = c.take(l, h, payload)
+			err = take(h, payload)
 		}
 		if err != nil {
 			return err
@@ -259,7 +259,7 @@ func (c *client) pump(l *Session) error {
 	}
 }
 
-// take gives a frame to a session, which may hold it up.
+// take gives a frame to a session.
 func (c *client) take(l *Session, h wire.Header, payload []byte) error {
 	switch h.Type {
 	case wire.Line:
@@ -318,16 +318,13 @@ func (c *client) alone(ctx context.Context, why string, wish share.Request) {
 	if c.welcome(wire.Own, why) != nil {
 		return
 	}
-	for {
-		h, payload, err := c.next()
-		if err == nil && h.Type != wire.Ran {
-			err = c.unexpected(h)
-		}
-		if err != nil {
-			return
+	_ = c.read(func(h wire.Header, payload []byte) error { // its end was logged
+		if h.Type != wire.Ran {
+			return c.unexpected(h)
 		}
 		c.ran(member.Ran, string(payload))
-	}
+		return nil
+	})
 }
 
 // ran notes which process a shim runs; "" is none.

@@ -173,11 +173,8 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 	}()
 	lk := newLink(server)
 	session, answer, err := l.dial(ctx, server, l.receiver(lk), initialize)
-	if err != nil {
-		return nil, nil, err
-	}
-	if session == nil { // it was refused with an error of JSON-RPC
-		return nil, answer, nil
+	if err != nil || session == nil { // then it was refused with an error of JSON-RPC
+		return nil, answer, err
 	}
 	lk.session = session
 	return lk, answer, nil
@@ -201,17 +198,8 @@ func (l *Session) use(lk *link) {
 	go l.watch(lk)
 }
 
-// connect opens another MCP session for a client that has been through its
-// initialize, and repeats what it had set up.
-func (l *Session) connect(ctx context.Context) (*link, error) {
-	lk, err := l.reopen(ctx)
-	if err == nil {
-		l.use(lk)
-	}
-	return lk, err
-}
-
-// reopen is connect, of which nothing is used yet.
+// reopen opens another MCP session for a client that has been through its initialize, and
+// repeats what it had set up. It is to be used then.
 func (l *Session) reopen(ctx context.Context) (*link, error) {
 	l.mu.Lock()
 	state := l.state
@@ -224,7 +212,8 @@ func (l *Session) reopen(ctx context.Context) (*link, error) {
 		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", errorMessage(wire.Split(answer).Error))
 	}
 	if state.protocol != "" && lk.session.Version() != state.protocol { // it is not known of an earlier process
-		l.say(fmt.Sprintf("the server was started again and speaks MCP %s now, not %s; start this client's connection again if something fails", lk.session.Version(), state.protocol))
+		text := fmt.Sprintf("the server was started again and speaks MCP %s now, not %s; start this client's connection again if something fails", lk.session.Version(), state.protocol)
+		l.write(func() error { return l.o.Out.Say(text) })
 	}
 	l.replay(ctx, lk, state)
 	return lk, nil

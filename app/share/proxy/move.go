@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -108,15 +109,8 @@ func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
 
 // tellText answers a tools/call in place of the server.
 func (l *Session) tellText(it *item, text string, isError bool) {
-	type content struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	result, _ := json.Marshal(struct { // of which nothing can fail
-		Content []content `json:"content"`
-		IsError bool      `json:"isError"`
-	}{[]content{{"text", shown(text)}}, isError})
-	l.tell(it, resultLine(it.ID, result))
+	quoted, _ := json.Marshal(shown(text)) // of which nothing can fail
+	l.tell(it, resultLine(it.ID, fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}],"isError":%t}`, quoted, isError)))
 }
 
 // activate passes on a call of activateTool to the server of the project that it names,

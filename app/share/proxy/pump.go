@@ -120,12 +120,13 @@ func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool
 	}()
 	if lk == nil {
 		var err error
-		if lk, err = l.connect(pumping); err != nil {
+		if lk, err = l.reopen(pumping); err != nil {
 			if pumping.Err() == nil {
 				l.fail(it, wire.CodeUnavailable, err.Error())
 			}
 			return false
 		}
+		l.use(lk)
 	}
 	if !l.accept(it) {
 		return false
@@ -238,7 +239,7 @@ func (l *Session) pass(ctx context.Context, lk *link, it *item) bool {
 		return false
 	}
 	var err error
-	_, done := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, nil, line) }, func(e error) { err = e })
+	_, done := lk.session.Begin(ctx, it.line, l.receiver(lk), func(e error) { err = e })
 	if !await(ctx, done, sideLimit) {
 		return true // it has been written, and the server is slow
 	}

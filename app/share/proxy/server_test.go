@@ -13,6 +13,7 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/mcptest"
+	"lamplighter/app/share"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor"
 )
@@ -51,18 +52,18 @@ func TestNamesOfClients(t *testing.T) {
 		t.Errorf("shared %+v; we are %d", shared, os.Getpid())
 	}
 	c.conn.Close()
-	told := make(chan monitor.Client, 10)
-	n := naming{tell: func(c monitor.Client) { told <- c }}
-	n.found(monitor.Client{Name: "Claude Code"}, true)
-	n.says(struct{ Name, Version, Title string }{"other", "1", "Other"})
-	for range 2 {
-		if c := <-told; c.Name != "Claude Code" {
-			t.Errorf("told %+v", c)
-		}
+	plan, err := planner{}.Plan(t.Context(), share.Request{Dir: "/b", Command: []string{"serena"}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	n.found(monitor.Client{Name: "node"}, false)
-	if c := <-told; c.Name != "Other" {
-		t.Errorf("told %+v", c)
+	for _, known := range []bool{true, false} {
+		session, member := attach(t.Context(), s.broker, plan, monitor.Client{Name: "Claude Code"}, known, SessionOptions{Out: &fakeWriter{}})
+		session.o.Info(ClientInfo{Name: "other", Title: "Other"})
+		want := map[bool]string{true: "Claude Code", false: "Other"}[known]
+		if names := clientNames(s.broker, "/b"); len(names) != 1 || names[0] != want {
+			t.Errorf("names %q, want %s", names, want)
+		}
+		member.Detach()
 	}
 	for name, want := range map[string]string{"codex": "Codex", "\x1b[2J\u202ex": "[2J x", "": ""} {
 		if got := saidName(struct{ Name, Version, Title string }{Name: name}); strings.ContainsAny(got, "\x1b\u202e") || (want != "" && !strings.Contains(got, "x") && got != want) {

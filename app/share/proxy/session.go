@@ -40,9 +40,9 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-// Outlet is the way to the client. Each call returns when it is written; an
-// error means that the client has gone. It is called by one goroutine at a time.
-// The slices belong to the caller.
+// Outlet is the way to the client. Each call returns when it is written, or handed to who
+// writes it; an error means that the client has gone. It is called by one goroutine at a
+// time. What it was given is not changed any more.
 type Outlet interface {
 	// Accept says that the line is about to be worked on.
 	Accept(seq uint64) error
@@ -285,11 +285,6 @@ func (l *Session) write(what func() error) bool {
 		l.Gone()
 	}
 	return !l.broken
-}
-
-// say says a sentence to the user.
-func (l *Session) say(sentence string) {
-	l.write(func() error { return l.o.Out.Say(sentence) })
 }
 
 // checkDrainedLocked ends Serve when Finish was called and nothing is left to do.

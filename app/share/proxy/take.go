@@ -303,10 +303,7 @@ func (l *Session) forgetLocked(it *item) {
 
 // resultLine is the answer with a result.
 func resultLine(id, result []byte) []byte {
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	line = append(line, `,"result":`...)
-	line = append(line, result...)
-	return append(line, '}')
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }
 
 // idKey makes ids equal that a server may take for the same: Serena finds the
@@ -351,6 +348,5 @@ func cancelledKey(params []byte) string {
 
 // cancellation is the notification that cancels a request.
 func cancellation(id []byte, reason string) []byte {
-	line := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id...)
-	return fmt.Appendf(line, `,"reason":%q}}`, reason)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%q}}`, id, reason)
 }

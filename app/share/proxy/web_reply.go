@@ -75,11 +75,7 @@ func (r *reply) start() {
 	if r.json {
 		return
 	}
-	header := r.w.Header()
-	header.Set("Content-Type", streamType)
-	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
-	r.w.WriteHeader(http.StatusOK)
+	begin(r.w, http.StatusOK, streamType)
 	r.wrote = true
 	_ = r.write() // what comes fails as well
 }
@@ -121,12 +117,17 @@ func (r *reply) limit() {
 
 // writeJSON answers with one message.
 func writeJSON(w http.ResponseWriter, status int, line []byte) error {
+	w.Header().Set("Content-Length", strconv.Itoa(len(line)))
+	begin(w, status, jsonType)
+	_, err := w.Write(line)
+	return err
+}
+
+// begin writes the header of an answer.
+func begin(w http.ResponseWriter, status int, contentType string) {
 	header := w.Header()
-	header.Set("Content-Type", jsonType)
-	header.Set("Content-Length", strconv.Itoa(len(line)))
+	header.Set("Content-Type", contentType)
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, err := w.Write(line)
-	return err
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor
 	}
 	var s *webSession
 	if unnamed && m.Kind == wire.Request && m.Method == "initialize" {
-		s = w.open(rw, req, m.ID, who)
+		s = w.open(rw, req, m, who)
 	} else {
 		s = w.find(rw, req)
 	}
@@ -169,11 +170,10 @@ func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor
 	}
 }
 
-// open begins a session for an initialize with that id. Nil means that there is
-// none, which was answered.
-func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who func() monitor.Client) *webSession {
+// open begins a session for an initialize. Nil means that there is none, which was answered.
+func (w *Web) open(rw http.ResponseWriter, req *http.Request, initialize wire.Message, who func() monitor.Client) *webSession {
 	refuse := func(status int, code int, text string) *webSession {
-		_ = writeJSON(rw, status, wire.ErrorLine(id, code, shown(text)))
+		_ = writeJSON(rw, status, wire.ErrorLine(initialize.ID, code, shown(text)))
 		return nil
 	}
 	var plan share.Plan
@@ -200,8 +200,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, idle: w.options.Idle,
 		log: w.options.Log.With("project", shown(plan.Spec.Project)),
 	}
-	name := &naming{}
-	s.session, s.member = attach(req.Context(), w.options.Broker, plan, name, SessionOptions{
+	s.session, s.member = attach(req.Context(), w.options.Broker, plan, monitor.Client{}, false, SessionOptions{
 		Out: s, Ephemeral: true, Log: s.log, Limits: w.options.Limits, Root: w.options.Ask.Root,
 		Plan: func(ctx context.Context, project string) (share.Plan, error) {
 			return w.options.Ask.ForAddress(ctx, project, w.options.Usual())
@@ -211,7 +210,13 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, id []byte, who fun
 		s.log.Info("an MCP session over HTTP ends, because nobody uses it")
 		s.session.Gone()
 	})
-	if err := w.add(s, func() { name.found(who(), false) }); err != nil {
+	said, _ := readMembers(initialize.Params)
+	besides := func() {
+		client := who()
+		client.Name = cmp.Or(saidName(said.ClientInfo), client.Name)
+		s.member.Name(client)
+	}
+	if err := w.add(s, besides); err != nil {
 		s.unused.Stop()
 		s.member.Detach()
 		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
