@@ -92,9 +92,10 @@ func (b *background) webShare() *proxy.Web {
 // tried again: whoever has it may go.
 func (b *background) serveShare(lockHeld bool) func(context.Context) error {
 	b.sharing.server = proxy.New(proxy.Options{
-		Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed,
-		Broker: b.sharing.broker, Ask: b.sharing.asker, Flags: b.clientFlags, Log: b.log,
-		CheckEvery: b.Limits.ShareCheck, Limits: b.Limits.Share,
+		Socket: socket.Options{
+			Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed, Log: b.log, CheckEvery: b.Limits.ShareCheck,
+		},
+		Broker: b.sharing.broker, Ask: b.sharing.asker, Flags: b.clientFlags, Log: b.log, Limits: b.Limits.Share,
 	})
 	return func(ctx context.Context) error {
 		for {

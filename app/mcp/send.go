@@ -69,11 +69,12 @@ func (p *post) arrived() bool {
 
 // send is Send. taken, if not nil, is called with the header of the answer.
 func (s *Server) send(ctx context.Context, line []byte, each func([]byte), taken func(*http.Response)) error {
-	ctx, leave, err := s.enter(ctx)
-	if err != nil {
-		return err
+	if s.life.Err() != nil {
+		return fmt.Errorf("%w: %w", ErrNotSent, errClosed)
 	}
-	defer leave()
+	ctx, cancel := context.WithCancelCause(ctx) // which ends with the session, too
+	defer cancel(nil)
+	defer context.AfterFunc(s.life, func() { cancel(errClosed) })()
 	p := &post{}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
 		p.conn, _ = got.Conn.(*conn)

@@ -135,20 +135,6 @@ func (s *Server) opened(answer *http.Response) {
 // say.
 func (s *Server) Version() string { return s.version }
 
-// enter makes a context that ends with ctx and with the session. leave must be
-// called.
-func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
-	if s.life.Err() != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrNotSent, errClosed)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(s.life, func() { cancel(errClosed) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}, nil
-}
-
 // Close ends the GET stream and what is in flight, and tells the server to forget the
 // session, which it may or may not do before ctx is done; it is not told at all when
 // ctx is done already. What is in flight is not cancelled, as a client that hangs up

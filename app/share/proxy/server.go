@@ -23,21 +23,18 @@ type Asker interface {
 	Root(ctx context.Context, addresses []string) (project string)
 }
 
-// Options of a Server. Place, Broker, Ask and Log are needed.
+// Options of a Server. Socket, Broker, Ask and Log are needed.
 type Options struct {
-	Place    socket.Place
-	LockHeld bool            // see socket.Listen
-	First    socket.Listener // what socket.Inherited gave, see socket.Options; nil: one is made
-	Broker   *share.Broker   // is served elsewhere
-	Ask      Asker
+	Socket socket.Options
+	Broker *share.Broker // is served elsewhere
+	Ask    Asker
 	// Flags takes the flags that a client was started with, and says what is wrong
 	// with them, in sentences for the user. nil: nobody cares.
 	Flags func(flags []string) (warnings []string)
 	Log   *slog.Logger
 
-	CheckEvery time.Duration // see socket.Options
-	HelloTime  time.Duration // that a connection has for its Hello; zero: 10 s
-	Limits     Limits        // of each session
+	HelloTime time.Duration // that a connection has for its Hello; zero: 10 s
+	Limits    Limits        // of each session
 }
 
 // Server serves the clients that come through lamplighter-connect.
@@ -78,9 +75,7 @@ func (s *Server) Attends() bool { return s.connected.Load() > 0 }
 // Open makes the socket, so that its failure can be told before anything runs.
 // Serve does it otherwise. Not for concurrent use.
 func (s *Server) Open() error {
-	l, err := socket.Stand(socket.Options{
-		Place: s.options.Place, LockHeld: s.options.LockHeld, First: s.options.First, Log: s.options.Log, CheckEvery: s.options.CheckEvery,
-	})
+	l, err := socket.Stand(s.options.Socket)
 	if err != nil {
 		return err
 	}
@@ -116,10 +111,10 @@ func (s *Server) Serve(ctx context.Context) error {
 			}
 			return ctx.Err()
 		case errors.Is(err, net.ErrClosed):
-			return fmt.Errorf("%s: %w", s.options.Place, err)
+			return fmt.Errorf("%s: %w", s.options.Socket.Place, err)
 		case err != nil: // such as too many files: others may close some
 			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
-			s.notLetIn.log(s.options.Log, slog.LevelWarn, "a client of the "+s.options.Place.Name+" could not be let in", "error", err)
+			s.notLetIn.log(s.options.Log, slog.LevelWarn, "a client of the "+s.options.Socket.Place.Name+" could not be let in", "error", err)
 			await(ctx, nil, wait)
 			continue
 		}

@@ -21,8 +21,8 @@ import (
 func TestRemovedSocketComesBack(t *testing.T) {
 	var log apptest.Buffer
 	s := serve(t, newWorld(t), func(o *Options) {
-		o.CheckEvery = time.Millisecond
-		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.Socket.CheckEvery = time.Millisecond
+		o.Socket.Log = slog.New(slog.NewTextHandler(&log, nil))
 	})
 	c := s.begin(t, "/a")
 	if filepath.IsAbs(s.place.Path) && os.RemoveAll(filepath.Dir(s.place.Path)) == nil {
@@ -58,20 +58,20 @@ func TestAcceptThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serveAt(t, newWorld(t), place, func(o *Options) { o.First = &broken{l, 3} })
+	s := serveAt(t, newWorld(t), place, func(o *Options) { o.Socket.First = &broken{l, 3} })
 	s.begin(t, "/a")
 }
 
 func TestServeAgain(t *testing.T) {
 	w := newWorld(t)
 	broker, _ := newBroker(t, w)
-	server := New(Options{Place: socket.Share(sharePath(t)), LockHeld: true, Broker: broker, Ask: planner{}, Log: quiet()})
+	server := New(Options{Socket: socket.Options{Place: socket.Share(sharePath(t)), LockHeld: true, Log: quiet()}, Broker: broker, Ask: planner{}, Log: quiet()})
 	for range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- server.Serve(ctx) }()
 		apptest.Eventually(t, "it serves", func() bool {
-			conn, err := socket.Dial(t.Context(), server.options.Place)
+			conn, err := socket.Dial(t.Context(), server.options.Socket.Place)
 			if err == nil {
 				conn.Close()
 			}

@@ -34,7 +34,7 @@ func serve(t testing.TB, w *world, change func(*Options)) *served {
 func serveAt(t testing.TB, w *world, place socket.Place, change func(*Options)) *served {
 	t.Helper()
 	broker, stopBroker := newBroker(t, w)
-	o := Options{Place: place, LockHeld: true, Broker: broker, Ask: planner{}, Log: quiet()}
+	o := Options{Socket: socket.Options{Place: place, LockHeld: true, Log: quiet()}, Broker: broker, Ask: planner{}, Log: quiet()}
 	if change != nil {
 		change(&o)
 	}
