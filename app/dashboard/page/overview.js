@@ -20,12 +20,6 @@ const atFirst = 40; // rows that are drawn whole before it is known which are se
 const nameLength = 48; // characters; beyond, the middle is left out
 const example = 'serena start-mcp-server --transport streamable-http';
 
-const sort = stored('lamplighter-sort', null, ({ key, descending }) => (columns.some((one) => one.key === key) ? { key, descending: Boolean(descending) } : null));
-const choice = stored('lamplighter-groups', '', (value) => (Object.hasOwn(groupings, value) ? value : null));
-
-// grouping is by what servers are grouped, in tabs and table.
-export const grouping = computed(() => choice.value || (servers.value.length > many ? 'client' : 'none'));
-
 const selected = signal(/** @type {Set<string>} */ (new Set()));
 const held = signal(false); // the pointer is over the rows
 let last = /** @type {string | null} */ (null); // where a range begins
@@ -254,6 +248,13 @@ export function matches(instance, wanted) {
 const fold = (text) => String(text).normalize('NFKC').toLowerCase();
 
 export const groupings = { none: 'Not grouped', client: 'By client', project: 'By project' };
+
+// What was kept is read here, where the columns and groupings that it may name are known.
+const sort = stored('lamplighter-sort', null, ({ key, descending }) => (columns.some((one) => one.key === key) ? { key, descending: Boolean(descending) } : null));
+const choice = stored('lamplighter-groups', '', (value) => (Object.hasOwn(groupings, value) ? value : null));
+
+// grouping is by what servers are grouped, in tabs and table.
+export const grouping = computed(() => choice.value || (servers.value.length > many ? 'client' : 'none'));
 
 // grouped puts instances together by client or project: [{name, list}], the name ''
 // for those that are not grouped. Groups stand by name, those without a name last.

@@ -106,3 +106,11 @@ test('keys may follow each other', () => {
   assert.equal(match(list, '/'), list[3]);
   assert.equal(match(list, 'z'), null);
 });
+
+test('how the servers were sorted and grouped is kept', async () => {
+  const kept = new Map([['lamplighter-sort', '{"key":"memory","descending":true}'], ['lamplighter-groups', '"project"']]);
+  globalThis.localStorage = { getItem: (name) => kept.get(name) ?? null, setItem: (name, text) => kept.set(name, text), removeItem: (name) => kept.delete(name) };
+  const { grouping } = await import('../page/overview.js?loaded-again');
+  assert.equal(grouping.value, 'project');
+  assert.deepEqual([...kept], [['lamplighter-sort', '{"key":"memory","descending":true}'], ['lamplighter-groups', '"project"']]);
+});
