@@ -66,10 +66,10 @@ function isShared(instance) {
 }
 
 // takeSnapshot takes the body of an event of the stream, or of an answer where
-// there are only looks.
+// there are only looks. One that cannot be read throws, and ends nothing.
 export function takeSnapshot(body, now = new Date(), seconds = 0) {
   const before = new Map([...servers.peek(), ...unlisted].map((one) => [one.id, one]));
-  const living = (Array.isArray(body?.instances) ? body.instances : []).filter((one) => !one.on_pipes).map((one) => {
+  const living = body.instances.filter((one) => !one.on_pipes).map((one) => {
     one.idle_from = one.last_activity ?? (typeof one.idle_seconds === 'number' && !one.busy ? one.started_at : null);
     delete one.idle_seconds; // it ages
     const old = before.get(one.id);
@@ -90,10 +90,10 @@ export function takeSnapshot(body, now = new Date(), seconds = 0) {
   for (const id of awake.keys()) if (awake.size > mostAwake) awake.delete(id);
   batch(() => {
     [loaded.value, connected.value, trouble.value, snapshotAt.value, every.value, servers.value] = [true, true, '', now, seconds, instances];
-    for (const [list, said] of [[children, body?.children], [repeated, body?.repeated]]) {
+    for (const [list, said] of [[children, body.children], [repeated, body.repeated]]) {
       if (JSON.stringify(said ?? []) !== JSON.stringify(list.peek())) list.value = said ?? [];
     }
-    if (JSON.stringify(body?.given_up ?? null) !== JSON.stringify(givenUp.peek())) givenUp.value = body?.given_up ?? null;
+    if (JSON.stringify(body.given_up ?? null) !== JSON.stringify(givenUp.peek())) givenUp.value = body.given_up ?? null;
     settle(now);
   });
 }

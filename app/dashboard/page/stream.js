@@ -139,9 +139,10 @@ function take(name, data) {
   } catch {
     return; // not for this version of the page
   }
+  if (name === 'status') takeStatus(body);
+  if (name !== 'message') return;
+  takeSnapshot(body); // or it is asked for again, later each time
   failed = 0;
-  if (name === 'message') takeSnapshot(body);
-  else if (name === 'status') takeStatus(body);
 }
 
 function close() {

@@ -69,9 +69,10 @@ test('one that is given up is in no list, has not ended, and is found', () => {
 });
 
 test('a body of another version does no harm', () => {
-  for (const body of [null, {}, { instances: 'x' }]) takeSnapshot(body, at(0));
-  for (const body of [null, { ended: [null, {}] }]) takeStatus(body, at(0));
-  assert.deepEqual([servers.value, gone.value], [[], []]);
+  takeSnapshot({ instances: [one('1-1')] }, at(0));
+  for (const body of [null, {}, { instances: 'x' }, { instances: [null] }]) assert.throws(() => takeSnapshot(body, at(1)));
+  for (const body of [null, { ended: [null, {}] }]) takeStatus(body, at(1));
+  assert.deepEqual([servers.value.map(({ id }) => id), gone.value], [['1-1'], []]);
 });
 
 test('one that has not changed is the same object', () => {
