@@ -5,7 +5,7 @@
 import { html, computed, signal, useEffect, useLayoutEffect, useMemo, useRef } from './preact.js';
 import { Actions, hideChild, nameChild, stop } from './actions.js';
 import { EventList } from './events.js';
-import { bytes, count, head, isNumber, percent, phrase, plural, sentence, totals, unknown } from './format.js';
+import { bytes, count, head, isNumber, middle, percent, phrase, plural, sentence, totals, unknown } from './format.js';
 import { filter } from './header.js';
 import { MemoryOfAll } from './history.js';
 import { useKey } from './keys.js';
@@ -127,7 +127,7 @@ function Servers() {
         ${columns.map((one) => html`<${Head} key=${one.key} column=${one} sort=${sort} />`)}
         <th scope="col" role="columnheader" class="actions-head"><span class="unseen">Actions</span></th></tr></thead>
       ${groups.map(({ name, list }) => html`<tbody key=${name} role="rowgroup" onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
-        ${name && html`<tr role="row" class="group"><th role="rowheader" colspan="9" dir="auto">${name}: ${head(list)}</th>${['context', 'calls', 'version', 'port'].map((key) => html`<td class=${`cell-${key}`} aria-hidden="true"></td>`)}</tr>`}
+        ${name && html`<tr role="row" class="group"><th role="rowheader" colspan="9" dir="auto">${middle(name, nameLength)}: ${head(list)}</th>${['context', 'calls', 'version', 'port'].map((key) => html`<td class=${`cell-${key}`} aria-hidden="true"></td>`)}</tr>`}
         ${list.map((one) => html`<${Row} key=${one.id} instance=${one} ended=${over.includes(one)} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} first=${ids.indexOf(one.id) < atFirst} />`)}</tbody>`)}
       <${Foot} found=${found} all=${all} />
     </table></div>`}`;

@@ -110,6 +110,9 @@ func (s *street) namesAreText(t *testing.T) {
 	}
 	shows("", "الفوانيس القديمة 街の灯り 🏮")
 	looks(t, p, "the overview with strange names")
+	browsertest.Eval[any](t, p, `localStorage.setItem("lamplighter-groups", '"project"'), location.reload()`)
+	p.Await(t, "the name of a group leaves room for tabs", `(all => all.length > 1 && all.every(one => one.offsetWidth < 320))([...document.querySelectorAll(".tab-group")])`)
+	looks(t, p, "groups with strange names")
 	shows(fmt.Sprint(other), "الفوانيس القديمة 街の灯り 🏮")
 	looks(t, p, "a server with a strange name")
 }
