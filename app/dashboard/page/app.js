@@ -86,8 +86,8 @@ function useVersion() {
   const first = useRef('');
   const version = status.value?.version ?? '';
   useEffect(() => {
-    if (first.current && version && version !== first.current) say(`Lamplighter ${version} runs now. Reload this page, which came from ${first.current}.`, { stays: true, action: { words: 'Reload', run: () => location.reload() } });
     first.current ||= version;
+    return version && version !== first.current ? say(`Lamplighter ${version} runs now. Reload this page, which came from ${first.current}.`, { stays: true, action: { words: 'Reload', run: () => location.reload() } }).remove : undefined;
   }, [version]);
 }
 
