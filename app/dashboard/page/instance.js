@@ -77,7 +77,7 @@ function Head({ found: { instance, ended, ended_at, why } }) {
       ${ended ? html`<span dir="auto">${why || 'nobody saw why'}</span> <${Time} at=${ended_at} />` : html`${words.why.map((text) => html`<span dir="auto">${text.replace(`${words.state}: `, '')}</span>`)}
         ${cause === 'suspended' && html`<span>Continue it with: <button type="button" class="quiet small" title="Copy" onClick=${() => copy(command)}><code>${command}</code></button></span>`}
         ${doing.map((text) => html`<span class="doing muted" dir="auto">${text}</span>`)}`}</p>
-    ${!ended && html`<${Decided} instance=${instance} />`}
+    ${!ended && html`<${Guard} of=${instance}><${Decided} instance=${instance} /><//>`}
     <dl class="headline">${headline(instance).map(([name, value, title]) => html`<div key=${name} title=${title}><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
   </header>`;
 }

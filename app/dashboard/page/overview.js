@@ -11,8 +11,8 @@ import { MemoryOfAll } from './history.js';
 import { useKey } from './keys.js';
 import { Policies } from './policies.js';
 import { link } from './router.js';
-import { children, find, givenUp, gone, loaded, pending, repeated, servers, trouble } from './store.js';
-import { Fold, Label, Mark, Time, Unseen, copy, now, stored, useNear } from './ui.js';
+import { children, find, givenUp, gone, loaded, pending, repeated, servers, status, trouble } from './store.js';
+import { Fold, Guard, Label, Mark, Time, Unseen, copy, now, stored, useNear } from './ui.js';
 import { Welcome } from './welcome.js';
 
 const many = 12; // servers; beyond, they are grouped unless somebody chose otherwise
@@ -32,7 +32,7 @@ export function Overview() {
     ${givenUp.value && html`<${GivenUp} />`}
     ${repeated.value.length > 0 && html`<${AllRepeated} />`}
     ${children.value.length > 0 && html`<${Children} />`}
-    ${loaded.value && html`<div class="folds">${!none && html`<${MemoryOfAll} />`}<${Policies} /><${Fold} title="Events" name="all-events"><${EventList} /><//></div>`}
+    ${loaded.value && html`<div class="folds">${!none && html`<${MemoryOfAll} />`}<${Guard} of=${status.value}><${Policies} /><//><${Fold} title="Events" name="all-events"><${EventList} /><//></div>`}
   </div>`;
 }
 
