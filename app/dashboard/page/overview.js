@@ -257,7 +257,8 @@ const choice = stored('lamplighter-groups', '', (value) => (Object.hasOwn(groupi
 export const grouping = computed(() => choice.value || (servers.value.length > many ? 'client' : 'none'));
 
 // grouped puts instances together by client or project: [{name, list}], the name ''
-// for those that are not grouped. Groups stand by name, those without a name last.
+// for those that are not grouped. Each group stands where the first of it was, as in
+// the menu: with one that needs attention, or the largest of a sorted column, above.
 export function grouped(instances, by) {
   const keys = { client: (one) => one.words.client || 'No known client', project: (one) => one.project_name || 'No project' };
   if (!Object.hasOwn(keys, by)) return [{ name: '', list: instances }];
@@ -266,8 +267,7 @@ export function grouped(instances, by) {
     const name = keys[by](one);
     groups.set(name, [...groups.get(name) ?? [], one]);
   }
-  const last = (name) => Number(name.startsWith('No '));
-  return [...groups].map(([name, list]) => ({ name, list })).sort((a, b) => last(a.name) - last(b.name) || collator.compare(a.name, b.name));
+  return [...groups].map(([name, list]) => ({ name, list }));
 }
 
 // arrange puts the living in their order and each ended one after the neighbour
