@@ -125,10 +125,10 @@ function everything(one) {
     [one.managed ? 'Asked for by' : 'Client', one.client && clientOf(one.client)],
     ['Shared by', one.clients.map(clientOf).join(', ')],
     ['Process', one.pid && String(one.pid)], ['Processes', one.processes && `${count(one.processes)} with everything below it`], ['MCP address', one.mcp_url],
-    ['Started', time(one.started_at)], ['Last heartbeat', time(one.last_heartbeat)], ['Last activity', time(one.last_activity) || (one.idle_from && 'no call yet')],
-    ['Idle', one.busy ? 'no, it is busy' : one.idle_from && duration((now.value - Date.parse(one.idle_from)) / 1000)],
+    ['Started', time(one.started_at)], ['Last heartbeat', time(one.last_heartbeat)], ['Last activity', time(one.last_activity)],
+    ['Idle', !one.busy && one.idle_from && duration((now.value - Date.parse(one.idle_from)) / 1000)],
     ['Entry', one.words.entry], ['Settings', one.entry?.file], ['Command', one.command], ['Directory', one.directory],
-    ['Transport', one.transport], ['Connection', one.orphaned ? 'nobody holds its other end' : one.client_gone ? 'its client has ended' : null],
+    ['Transport', one.transport],
     ['Also', one.words.why.join('; ')],
   ].filter(([, value]) => value);
 }
