@@ -103,7 +103,7 @@ export function History({ found }) {
 
 // MemoryOfAll is one chart of all servers together.
 export function MemoryOfAll() {
-  const { value } = useQuery('history of all', (abort) => get('history', { signal: abort }), { every: 30_000, on: isOpen('memory-of-all') });
+  const { value } = useQuery('history of all', (abort) => get('history', { signal: abort }), { every, on: isOpen('memory-of-all') });
   return html`<${Fold} title="Memory of all servers" name="memory-of-all"><${Charts} answer=${value} end=${clockNow.value / 1000} kinds=${kinds.slice(0, 1)} empty="Nothing is known yet." /><//>`;
 }
 
