@@ -157,7 +157,7 @@ function Cells({ instance, ending, chosen, choose }) {
   const { id, label, state, words } = instance;
   const cell = (column, children, title = undefined) => html`<td role="cell" class=${`cell-${column.key} ${column.number ? 'number' : ''} ${children === unknown ? 'unknown' : ''}`} title=${title} dir="auto">${children}</td>`;
   const cells = {
-    state: (column) => cell(column, html`<span class="state"><${Mark} kind=${state} /><span class="cut">${words.state}</span></span>`, instance.reason ?? undefined),
+    state: (column) => cell(column, html`<span class="state"><${Mark} kind=${state} /><span>${words.state}</span></span>`, instance.reason ?? undefined),
     server: () => html`<${Name} instance=${instance} />`,
     idle: (column) => cell(column, instance.busy && state !== 'zombie' ? 'busy' : idles(instance) ? html`<${Time} at=${instance.idle_from} suffix="" />` : unknown),
     next: () => html`<td role="cell" class="cell-next" dir="auto" data-kind=${ending || instance.shutdown_at ? 'soon' : 'plain'}><${Next} instance=${instance} ending=${ending} /></td>`,
