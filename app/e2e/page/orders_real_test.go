@@ -77,6 +77,13 @@ func (s *street) refusedWhileBusy(t *testing.T, p *browsertest.Page) {
 	}
 }
 
+// covered tells that something lies over what has the focus in a table.
+const covered = `(at => {
+	const box = at.getBoundingClientRect()
+	const over = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+	return at.closest('tbody') !== null && !at.contains(over) && !over?.contains(at)
+})(document.activeElement)`
+
 // stoppedByTheKeyboard: Enter alone means no, and afterwards nothing is left but a
 // tab that can be read and dismissed.
 func (s *street) stoppedByTheKeyboard(t *testing.T, p *browsertest.Page) {
@@ -92,6 +99,14 @@ func (s *street) stoppedByTheKeyboard(t *testing.T, p *browsertest.Page) {
 		}
 		t.Fatalf("%q is not reached with %q; the focus is on %q", what, keys, p.Focused(t))
 	}
+	p.Look(t, browsertest.Options{Width: 1280, Height: 300})
+	for range 50 {
+		p.Press(t, kb.Tab)
+		if browsertest.Eval[bool](t, p, covered) {
+			t.Errorf("the focus is on %q, below a row that stays", p.Focused(t))
+		}
+	}
+	p.Look(t, browsertest.Options{})
 	onto("tab ", kb.Tab)
 	onto(s.yellowLabel(), kb.ArrowRight)
 	p.Press(t, kb.Enter)
