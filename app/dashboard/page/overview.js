@@ -148,7 +148,7 @@ function Row({ instance, ended, ending, chosen, choose, first }) {
   newest.current = choose;
   const near = useNear(node, first) && !ended;
   return useMemo(() => html`<tr ref=${node} role="row" data-id=${instance.id} data-state=${ended ? 'ended' : instance.state} class=${chosen ? 'chosen' : ''}>
-    ${near ? html`<${Cells} ...${{ instance, ending, chosen, choose: newest }} />` : html`<td role="cell" class="choose"></td><td role="cell" class="cell-state">${ended && html`<span class="state"><${Mark} kind="ended" /><span class="cut">ended</span></span>`}</td><${Name} instance=${instance} />`}</tr>`, [instance, ended, ending, chosen, near]);
+    ${near ? html`<${Cells} ...${{ instance, ending, chosen, choose: newest }} />` : html`<td role="cell" class="choose"></td><td role="cell" class="cell-state">${ended && html`<span class="state"><${Mark} kind="ended" /><span>ended</span></span>`}</td><${Name} instance=${instance} />`}</tr>`, [instance, ended, ending, chosen, near]);
 }
 
 const Name = ({ instance }) => html`<td role="rowheader" class="cell-server"><a class="server" href=${link(instance)} title=${[instance.label, instance.project_root].filter(Boolean).join('\n')}><${Label} instance=${instance} most=${nameLength} /></a>${instance.words.apart && html` <span class="muted" dir="auto">${instance.words.apart}</span>`}</td>`;
@@ -249,7 +249,7 @@ const fold = (text) => String(text).normalize('NFKC').toLowerCase();
 
 export const groupings = { none: 'Not grouped', client: 'By client', project: 'By project' };
 
-// What was kept is read here, where the columns and groupings that it may name are known.
+// What was kept names columns and groupings, so it is read below them.
 const sort = stored('lamplighter-sort', null, ({ key, descending }) => (columns.some((one) => one.key === key) ? { key, descending: Boolean(descending) } : null));
 const choice = stored('lamplighter-groups', '', (value) => (Object.hasOwn(groupings, value) ? value : null));
 
@@ -257,8 +257,7 @@ const choice = stored('lamplighter-groups', '', (value) => (Object.hasOwn(groupi
 export const grouping = computed(() => choice.value || (servers.value.length > many ? 'client' : 'none'));
 
 // grouped puts instances together by client or project: [{name, list}], the name ''
-// for those that are not grouped. Each group stands where the first of it was, as in
-// the menu: with one that needs attention, or the largest of a sorted column, above.
+// for those that are not grouped. Each stands where its first one was, as in the menu.
 export function grouped(instances, by) {
   const keys = { client: (one) => one.words.client || 'No known client', project: (one) => one.project_name || 'No project' };
   if (!Object.hasOwn(keys, by)) return [{ name: '', list: instances }];

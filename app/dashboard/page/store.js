@@ -66,7 +66,7 @@ function isShared(instance) {
 }
 
 // takeSnapshot takes the body of an event of the stream, or of an answer where
-// there are only looks. One that cannot be read throws, and ends nothing.
+// there are only looks. One that cannot be read throws.
 export function takeSnapshot(body, now = new Date(), seconds = 0) {
   const before = new Map([...servers.peek(), ...unlisted].map((one) => [one.id, one]));
   const living = body.instances.filter((one) => !one.on_pipes).map((one) => {
