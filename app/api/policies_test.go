@@ -165,7 +165,7 @@ func TestDecisions(t *testing.T) {
 	h := Handler(p)
 	const path = "/global-dashboard/decisions"
 	want := `{"decisions":[{"id":"7-7","label":"2 - alpha\u202e","rule":"idle","do":"wait","at":"2026-11-20T12:00:00Z","reason":"no call for 30 min",` +
-		`"because":null,"evidence":["idle since 11:30 at least"],"words":{"text":"stops at","at":"2026-11-20T12:00:00Z","why":"no call for 30 min"}},{"id":"8-1","label":"","rule":null,"do":"refuse","at":null,"reason":null,"because":"it is pinned","evidence":[],"words":{"text":"left alone","why":"it is pinned"}}]}`
+		`"because":null,"evidence":["idle since 11:30 at least"],"words":{"text":"stops at","at":"2026-11-20T12:00:00Z","why":"no call for 30 min"}},{"id":"8-1","label":"","rule":null,"do":"refuse","at":null,"reason":null,"because":"it is pinned","evidence":[],"words":{"text":"is left alone","why":"it is pinned"}}]}`
 	for _, query := range []string{"", "?", "?what=", "?other=1"} {
 		if w := try(t, h, "GET", path+query, ""); w.Code != 200 || strings.TrimSpace(w.Body.String()) != want {
 			t.Errorf("%q: %d %s\nwant %s", query, w.Code, w.Body, want)

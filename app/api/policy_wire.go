@@ -100,9 +100,9 @@ func decisionWords(a *policy.Action) view.Phrase {
 	case a.Do == policy.Wait:
 		words.Text, words.At = "stops at", view.Moment(a.At)
 	case a.Do == policy.Refuse:
-		words.Text = "left alone"
+		words.Text = "is left alone"
 	default:
-		words.Text = "you are told"
+		words.Text = "goes on, and you are told"
 	}
 	if a.Because != "" {
 		words.Why = strings.TrimPrefix(words.Why+", but "+a.Because, ", but ")
