@@ -4,7 +4,7 @@
 
 import { html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.js';
 import { dismiss } from './actions.js';
-import { middle, plural } from './format.js';
+import { head, middle, plural } from './format.js';
 import { useKey } from './keys.js';
 import { arrange, grouped, grouping, matches, neighbour, parts } from './overview.js';
 import { address, go, link, wordOf } from './router.js';
@@ -85,7 +85,7 @@ export function Tabs({ selected }) {
   return html`<nav id="tabbar" aria-label="Servers" onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
     <div id="tabs" ref=${list} role="tablist" aria-label="Servers" class=${shape} onScroll=${fade} onWheel=${(event) => { if (event.deltaX === 0 && !event.ctrlKey) event.currentTarget.scrollLeft += event.deltaY; }}>
       <${Tab} key=${home} id=${home} selected=${selected === home} reached=${reached === home} href=${address(home)} acts=${acts} />
-      ${order.map((id) => [!held.value && begins.has(id) && html`<span class="tab-group muted" key=${`of ${id}`} aria-hidden="true">${middle(begins.get(id).name, nameLength)} (${begins.get(id).list.length})</span>`,
+      ${order.map((id) => [!held.value && begins.has(id) && html`<span class="tab-group muted" key=${`of ${id}`} aria-hidden="true">${middle(begins.get(id).name, nameLength)}: ${head(begins.get(id).list)}</span>`,
         html`<${Tab} key=${id} id=${id} entry=${entries.get(id)} selected=${id === selected} reached=${id === reached} href=${link(entries.get(id).instance)} acts=${acts} />`])}
     </div>
     ${(shape || order.length > 12) && html`<button type="button" class="quiet small all" aria-haspopup="dialog" title="Show all servers (t)" onClick=${openAll}>All ${order.length}</button>`}
