@@ -113,22 +113,25 @@ func (d *document) update(want []registration, known map[int]note, look func(pid
 			changed = true
 		}
 	}
-	for _, e := range d.entries() {
+	d.all = slices.DeleteFunc(d.all, func(r record) bool {
+		e := r.entry
+		if e.PID <= 0 {
+			return false
+		}
 		n, noted := known[e.PID]
 		noted = noted && n.entry == e.StartedAt
 		p, lives := look(e.PID)
 		why := judge(e, n, noted, p, lives, now)
 		if why == "" && !(noted && givenUp[e.PID]) {
-			continue
+			return false
 		}
-		changed = true
-		delete(d.records, strconv.Itoa(e.PID))
-		if !noted {
+		if changed = true; !noted {
 			in := monitor.Instance{Identity: monitor.Identity{PID: e.PID}, Kind: monitor.KindSerena, ProjectName: string(e.ProjectName)}
 			pruned = append(pruned, monitor.Event{At: now, Kind: monitor.EventPruned, PID: e.PID, Label: in.Label(), Detail: "from the registry: " + why})
 		}
-	}
-	maps.DeleteFunc(known, func(pid int, _ note) bool { return d.records[strconv.Itoa(pid)].entry.PID == 0 })
+		return true
+	})
+	maps.DeleteFunc(known, func(pid int, _ note) bool { return d.find(pid) < 0 })
 	return changed, pruned
 }
 
@@ -138,32 +141,37 @@ func (d *document) update(want []registration, known map[int]note, look func(pid
 // Otherwise it is the record of an earlier process under the same pid, and gives
 // way, unless its heartbeat is fresh: then it may be that of a process in a container.
 func (d *document) register(r registration, known map[int]note, now time.Time) bool {
-	key := strconv.Itoa(r.PID)
-	if have := d.records[key].entry; have.PID != 0 {
+	i := d.find(r.PID)
+	if i >= 0 {
+		have := d.all[i].entry
 		n, noted := known[r.PID]
 		noted = noted && n.start == r.id.Start && n.entry == have.StartedAt
 		if noted || (have.Port == r.Port || have.Port == 0) && born(r.StartedAt, have) {
 			known[r.PID] = note{r.id.Start, have.StartedAt, noted && n.made}
-			corrected, changed := d.records[key].correct(key, r.Entry, noted && n.made)
-			d.records[key] = corrected
-			return changed
+			return d.all[i].correct(r.Entry, noted && n.made)
 		}
 		if fresh(have, now) {
 			return false
 		}
+	} else {
+		i = len(d.all)
+		d.all = append(d.all, record{})
+		if !d.list {
+			d.all[i].key = strconv.Itoa(r.PID)
+		}
 	}
 	// With the nine agreed fields and no other: there are readers that fail as a
 	// whole on a tenth.
-	raw, _ := json.Marshal(r.Entry)
-	d.records[key] = record{raw, r.Entry}
+	d.all[i].raw, _ = json.Marshal(r.Entry)
+	d.all[i].entry = r.Entry
 	known[r.PID] = note{r.id.Start, r.StartedAt, true}
 	return true
 }
 
-// correct is a record that says what want says, with the fields that we do not know,
-// and whether that is a change. What somebody else has written as context and modes
+// correct makes a record say what want says, keeps the fields that we do not know,
+// and reports whether it changed. What somebody else has written as context and modes
 // stays: a server may know them better, and would write them again.
-func (r record) correct(key string, want Entry, made bool) (corrected record, changed bool) {
+func (r *record) correct(want Entry, made bool) (changed bool) {
 	have, fields := r.entry, map[string]json.RawMessage{}
 	_ = json.Unmarshal(r.raw, &fields) // it was understood before
 	set := func(when bool, name string, value any) {
@@ -182,11 +190,11 @@ func (r record) correct(key string, want Entry, made bool) (corrected record, ch
 	set(want.Context != "" && (have.Context == "" || made && have.Context != want.Context), "context", want.Context)
 	set(len(want.Modes) > 0 && (len(have.Modes) == 0 || made && !slices.Equal(have.Modes, want.Modes)), "modes", want.Modes)
 	set(want.LastHeartbeat-have.LastHeartbeat >= seconds(touchAfter.Seconds()), "last_heartbeat", want.LastHeartbeat)
-	if !changed {
-		return r, false
+	if changed {
+		raw, _ := json.Marshal(fields)
+		*r = parseRecord(r.key, raw)
 	}
-	raw, _ := json.Marshal(fields)
-	return parseRecord(key, raw), true
+	return changed
 }
 
 // fresh reports whether an entry's heartbeat says that somebody keeps it. An

@@ -72,7 +72,10 @@ func TestRegister(t *testing.T) {
 		after  string
 	}{
 		{"new", `{"instances":{}}`, nil, `{"instances":{"7":` + fresh + `}}`},
+		{"new in an array", `[]`, nil, `[` + fresh + `]`},
+		{"new in an array inside", `{"instances":[]}`, nil, `{"instances":[` + fresh + `]}`},
 		{"right", record7(right), nil, same},
+		{"right, in an array", `[{` + right + `}]`, nil, same},
 		{"right, with more than we know", record7(right + `,"zombie_detected_at":null,"x":[1.50]`), nil, same},
 		{"it touches itself", record7(change(ago(0), ago(-5*time.Second))), nil, same},
 		{"a little old", record7(change(ago(0), ago(20*time.Second))), nil, same},
@@ -165,11 +168,11 @@ func TestUpdateGivesUp(t *testing.T) {
 	d.update([]registration{r}, known, everybody, now)
 	given := r
 	given.givenUp = true
-	if changed, pruned := d.update([]registration{given}, known, everybody, now); !changed || len(pruned) != 0 || len(d.records) != 0 {
-		t.Errorf("given up: changed %v, pruned %v, %d left", changed, pruned, len(d.records))
+	if changed, pruned := d.update([]registration{given}, known, everybody, now); !changed || len(pruned) != 0 || len(d.all) != 0 {
+		t.Errorf("given up: changed %v, pruned %v, %d left", changed, pruned, len(d.all))
 	}
-	if changed, _ := d.update([]registration{r}, known, everybody, now); !changed || len(d.records) != 1 {
-		t.Errorf("back: changed %v, %d entries", changed, len(d.records))
+	if changed, _ := d.update([]registration{r}, known, everybody, now); !changed || len(d.all) != 1 {
+		t.Errorf("back: changed %v, %d entries", changed, len(d.all))
 	}
 }
 
@@ -178,9 +181,13 @@ func TestUpdateGivesUp(t *testing.T) {
 func TestTwoWriters(t *testing.T) {
 	values := rapid.SampledFrom([]string{`1`, `1.50`, `-0`, `1e400`, `9007199254740993`, `12345678901234567890`, `"<&>\u00e4"`, `null`, `[]`, `[1.0,{"b":null}]`})
 	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.Bool().Draw(t, "list")
 		theirs := map[int]string{} // their records by pid, as they wrote them
 		top := "1.50"
 		data := `{"instances":{"x":null},"top":1.50}`
+		if list {
+			data = `{"instances":[null],"top":1.50}`
+		}
 		known, mine := map[int]note{}, map[int]registration{}
 		lookup := func(pid int) (running, bool) {
 			_, own := mine[pid]
@@ -205,7 +212,10 @@ func TestTwoWriters(t *testing.T) {
 				}
 				theirs[pid] = fmt.Sprintf(`{"pid":%d,"port":%d,"started_at":1,"last_heartbeat":%s,"x":%s}`, pid, pid+100, literal(secondsOf(now)), values.Draw(t, "x"))
 				d := mustParse(t, data)
-				d.records[strconv.Itoa(pid)] = record{raw: json.RawMessage(theirs[pid])}
+				if i := d.find(pid); i >= 0 {
+					d.all = slices.Delete(d.all, i, i+1)
+				}
+				d.all = append(d.all, record{key: strconv.Itoa(pid), raw: json.RawMessage(theirs[pid])})
 				data = rendered(t, d)
 			},
 			"they remove": func(t *rapid.T) {
@@ -214,7 +224,7 @@ func TestTwoWriters(t *testing.T) {
 					return
 				}
 				d := mustParse(t, data)
-				delete(d.records, strconv.Itoa(pid))
+				d.all = slices.Delete(d.all, d.find(pid), d.find(pid)+1)
 				delete(theirs, pid)
 				data = rendered(t, d)
 			},
@@ -247,20 +257,23 @@ func TestTwoWriters(t *testing.T) {
 					}
 				}
 				for pid := range mine {
-					ours := d.records[strconv.Itoa(pid)]
+					i := d.find(pid)
+					if i < 0 {
+						t.Fatalf("our %d is missing: %s", pid, data)
+					}
 					var fields map[string]any
-					if err := json.Unmarshal(ours.raw, &fields); err != nil || len(fields) != 9 {
-						t.Fatalf("our record of %d is missing or has other fields: %s", pid, data)
+					if err := json.Unmarshal(d.all[i].raw, &fields); err != nil || len(fields) != 9 {
+						t.Fatalf("our record has other fields: %s", d.all[i].raw)
 					}
 				}
 			},
 			"": func(t *rapid.T) {
 				d := mustParse(t, data)
-				if !equal(t, string(d.top["top"]), top) || !strings.Contains(data, "null") {
-					t.Fatalf("something is lost: %s", data)
+				if d.list != list || !equal(t, string(d.top["top"]), top) || !strings.Contains(data, "null") {
+					t.Fatalf("another shape, or something is lost: %s", data)
 				}
 				for pid, want := range theirs {
-					if have := d.records[strconv.Itoa(pid)]; !equal(t, string(have.raw), want) {
+					if i := d.find(pid); i < 0 || !equal(t, string(d.all[i].raw), want) {
 						t.Fatalf("their %d is not %s: %s", pid, want, data)
 					}
 				}

@@ -3,8 +3,8 @@
 // instances.lock beside it.
 //
 // Mirror keeps the file in step with the snapshots of a watch, as a guest: what
-// others wrote and what we do not understand stays, and records of ours have the
-// agreed fields and no other. List reads it.
+// others wrote and what we do not understand stays, records of ours have the
+// agreed fields and no other, and the shape that was found is kept. List reads it.
 // Decisions are pure functions over a parsed document (change.go). Which processes
 // are instances is not decided here, and nothing here signals one.
 //
@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -147,88 +148,119 @@ func (s seconds) MarshalJSON() ([]byte, error) {
 	return []byte(number), nil
 }
 
-// document is the content of the registry:
+// document is the content of the registry, in the shape in which it was found:
 //
 //	{"instances": {"31093": {…}}, "lifecycle_events": […], …}
+//	[{"pid": 31093, …}, …]
 //
-// An array of records, the first sketch of the format, is no registry: no program
-// that is known writes one.
+// The first is what programs write, the second the first sketch of the format.
+// The first may have its records in an array, too.
 type document struct {
-	top     map[string]json.RawMessage // with "instances" as it was read
-	records map[string]record          // by the key, which is the pid
+	top  map[string]json.RawMessage // of the first shape, with "instances" as it was read
+	list bool                       // the records stand in an array
+	all  []record
 }
 
 // record is one record and what it says; an entry without a PID was not
 // understood, and stays as it is.
 type record struct {
+	key   string // "" in an array
 	raw   json.RawMessage
 	entry Entry
 }
 
 const fieldInstances = "instances"
 
-// parseDocument reads a registry. An empty file and null are empty ones.
+// parseDocument reads a registry. An empty file, null and [] are empty ones.
 func parseDocument(data []byte) (document, error) {
-	d := document{records: map[string]record{}}
-	if len(bytes.TrimSpace(data)) == 0 {
+	var d document
+	instances := json.RawMessage(bytes.TrimSpace(data))
+	switch {
+	case len(instances) == 0:
 		return d, nil
+	case instances[0] != '[':
+		if err := json.Unmarshal(data, &d.top); err != nil {
+			return d, err
+		}
+		instances = d.top[fieldInstances]
 	}
-	if err := json.Unmarshal(data, &d.top); err != nil {
+	if d.list = bytes.HasPrefix(instances, []byte("[")); d.list {
+		var list []json.RawMessage
+		err := json.Unmarshal(instances, &list)
+		for _, raw := range list {
+			d.all = append(d.all, parseRecord("", raw))
+		}
 		return d, err
 	}
 	var byKey map[string]json.RawMessage
-	if instances, some := d.top[fieldInstances]; some {
+	if len(instances) > 0 {
 		if err := json.Unmarshal(instances, &byKey); err != nil {
 			return d, err
 		}
 	}
-	for key, raw := range byKey {
-		d.records[key] = parseRecord(key, raw)
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		d.all = append(d.all, parseRecord(key, byKey[key]))
 	}
 	return d, nil
 }
 
 func parseRecord(key string, raw json.RawMessage) record {
-	r := record{raw: raw}
+	r := record{key: key, raw: raw}
 	if !bytes.HasPrefix(raw, []byte("{")) {
 		return r
 	}
 	_ = json.Unmarshal(raw, &r.entry) // a field of another type stays zero
-	pid, _ := strconv.Atoi(key)
-	if r.entry.PID != 0 && r.entry.PID != pid || strconv.Itoa(pid) != key {
-		pid = 0
+	if key != "" {
+		pid, _ := strconv.Atoi(key)
+		if r.entry.PID != 0 && r.entry.PID != pid {
+			pid = 0
+		}
+		r.entry.PID = pid
 	}
-	r.entry.PID = pid
 	return r
 }
 
-// entries are the entries that were understood, by pid.
+// entries are the entries that were understood.
 func (d document) entries() []Entry {
 	var list []Entry
-	for _, r := range d.records {
+	for _, r := range d.all {
 		if r.entry.PID > 0 {
 			list = append(list, r.entry)
 		}
 	}
-	slices.SortFunc(list, func(a, b Entry) int { return a.PID - b.PID })
 	return list
 }
 
-// format is the document in JSON.
+// find is the position of the record under a pid, -1 for none.
+func (d document) find(pid int) int {
+	return slices.IndexFunc(d.all, func(r record) bool { return r.entry.PID == pid })
+}
+
+// format is the document in JSON, in the shape in which it was found.
 func (d document) format() ([]byte, error) {
-	instances := map[string]json.RawMessage{}
-	for key, r := range d.records {
-		instances[key] = r.raw
+	list, byKey := []json.RawMessage{}, map[string]json.RawMessage{}
+	for _, r := range d.all {
+		list = append(list, r.raw)
+		byKey[r.key] = r.raw
 	}
-	top := map[string]any{}
-	for key, value := range d.top {
-		top[key] = value
+	var records any = byKey
+	if d.list {
+		records = list
 	}
-	top[fieldInstances] = instances
+	whole := records
+	if d.top != nil || !d.list {
+		top := map[string]any{fieldInstances: records}
+		for key, value := range d.top {
+			if key != fieldInstances {
+				top[key] = value
+			}
+		}
+		whole = top
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err := enc.Encode(top)
+	err := enc.Encode(whole)
 	return out.Bytes(), err
 }

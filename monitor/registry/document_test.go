@@ -35,10 +35,14 @@ func TestParseDocument(t *testing.T) {
 		{"null", "null", nil},
 		{"no instances", `{"lifecycle_events": []}`, nil},
 		{"instances null", `{"instances": null}`, nil},
+		{"array", "[]", nil},
 		{"as it is written", foreign, []Entry{lamp}},
+		{"array of records", `[{"pid": 7, "port": 1}, {"pid": 8}]`, []Entry{{PID: 7, Port: 1}, {PID: 8}}},
+		{"array inside", `{"instances": [{"pid": 7}]}`, []Entry{{PID: 7}}},
 		{"the pid in the key alone", `{"instances": {"7": {"port": 1}}}`, []Entry{{PID: 7, Port: 1}}},
-		{"bad among good", `{"instances": {"x": {"pid": 9}, "-4": {}, "0": {}, "5": null, "6": "s", "7": {"port": 1}, "8": {"pid": 9}, "007": {}}}`, []Entry{{PID: 7, Port: 1}}},
-		{"wrong types", `{"instances": {"7": {"pid": 7, "port": "x", "started_at": "y", "last_heartbeat": 1e400, "context": 1, "modes": 2, "state": [], "project_name": "p"}}}`, []Entry{{PID: 7, ProjectName: "p"}}},
+		{"bad among good", `{"instances": {"x": {"pid": 9}, "-4": {}, "0": {}, "5": null, "6": "s", "7": {"port": 1}, "8": {"pid": 9}}}`, []Entry{{PID: 7, Port: 1}}},
+		{"bad in an array", `[1, null, "s", [], {}, {"pid": "7"}, {"pid": 7.5}, {"pid": -1}, {"pid": 1e99}, {"pid": 7}]`, []Entry{{PID: 7}}},
+		{"wrong types", `[{"pid": 7, "port": "x", "started_at": "y", "last_heartbeat": 1e400, "context": 1, "modes": 2, "state": [], "project_name": "p"}]`, []Entry{{PID: 7, ProjectName: "p"}}},
 	} {
 		d, err := parseDocument([]byte(c.data))
 		if got := d.entries(); err != nil || !reflect.DeepEqual(got, c.want) {
@@ -52,8 +56,6 @@ var broken = map[string]string{
 	"garbage":         "{{{ not json",
 	"cut off":         foreign[:len(foreign)/2],
 	"something after": foreign + "x",
-	"an array":        `[{"pid": 7}]`,
-	"an array inside": `{"instances": [{"pid": 7}]}`,
 	"a number":        "42",
 	"a string":        `"instances"`,
 	"wrong type":      `{"instances": "none"}`,
@@ -99,7 +101,9 @@ func mustParse(t interface{ Fatal(...any) }, data string) document {
 // What is not changed is written as it was read, but for the order of keys.
 func TestFormatKeeps(t *testing.T) {
 	for data, want := range map[string]string{
-		`{"a":[1,{"b":"c"}],"instances":{"7":{"pid":7,"x":1.50,"y":1E+2}},"z":null}`:          "",
+		`[{"pid":7,"x":1.50,"y":1E+2},null,"s",12345678901234567890]`: "",
+		`[]`: "",
+		`{"a":[1,{"b":"c"}],"instances":[{"pid":7}],"z":null}`:                                "",
 		`{"n":9007199254740993,"instances":{"7":{"b":1.0,"a":"<>&\/\udfff"},"x":null},"a":1}`: `{"a":1,"instances":{"7":{"b":1.0,"a":"<>&\/\udfff"},"x":null},"n":9007199254740993}`,
 		``:                    `{"instances":{}}`,
 		`null`:                `{"instances":{}}`,
@@ -131,6 +135,7 @@ func TestRecord(t *testing.T) {
 
 func FuzzParseDocument(f *testing.F) {
 	f.Add([]byte(foreign))
+	f.Add([]byte(`[{"pid":7},null]`))
 	f.Add([]byte(`{"instances":{"7":{"a":1,"a":2},"\u0037":{}}}`))
 	for _, data := range broken {
 		if len(data) < 5000 {
@@ -148,7 +153,7 @@ func FuzzParseDocument(f *testing.F) {
 		}
 		// Any change to it must be readable.
 		d.update([]registration{reg(7, 24282)}, map[int]note{}, everybody, now)
-		if after := mustParse(t, rendered(t, d)); after.records["7"].entry.PID != 7 {
+		if after := mustParse(t, rendered(t, d)); after.find(7) < 0 {
 			t.Fatal("the new entry is missing")
 		}
 	})

@@ -168,9 +168,9 @@ func (m *Mirror) write(ctx context.Context, now time.Time) error {
 	seen, _ = os.Stat(path) // before it is read, because not everybody takes the lock
 	d, err := file(path).Read()
 	broken := errors.Is(err, ErrBroken)
-	if broken || errors.Is(err, fs.ErrNotExist) {
-		d, _ = parseDocument(nil)
-	} else if err != nil {
+	if broken {
+		d = document{}
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	known := maps.Clone(m.known)
@@ -193,7 +193,7 @@ func (m *Mirror) write(ctx context.Context, now time.Time) error {
 		}
 		seen, _ = os.Stat(path)
 	}
-	m.known, m.at, m.seen, m.entries = known, now, seen, len(d.records)
+	m.known, m.at, m.seen, m.entries = known, now, seen, len(d.all)
 	for _, e := range pruned {
 		m.o.Event(e)
 	}
