@@ -97,6 +97,8 @@ func decisionWords(a *policy.Action) view.Phrase {
 		words.Text = "stops now"
 	case a.Do == policy.Wait && a.At.IsZero():
 		words.Text = "stops later"
+	case a.Do == policy.Wait && a.Because != "":
+		words.Text, words.At = "goes on, and you are told at", view.Moment(a.At)
 	case a.Do == policy.Wait:
 		words.Text, words.At = "stops at", view.Moment(a.At)
 	case a.Do == policy.Refuse:

@@ -240,8 +240,8 @@ func (e *Engine) Chosen(n Notice, key string) {
 }
 
 // Decisions are those about a snapshot, nil meaning the newest: with "" what the
-// policies do now, each at the time that was announced, else what an order of the
-// user means.
+// policies do now, each at the time that was announced, and what they will tell of,
+// else what an order of the user means.
 func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
 	if s == nil {
 		s = e.o.Source.Snapshot()
@@ -259,7 +259,7 @@ func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
 			a.Do, a.At = policy.Wait, planned
 		}
 	}
-	return actions
+	return append(actions, policy.Foreseen(&at, r)...)
 }
 
 func about(in *monitor.Instance, kind monitor.EventKind, at time.Time, detail string) monitor.Event {

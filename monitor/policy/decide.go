@@ -35,6 +35,23 @@ func Decide(s *monitor.Snapshot, r Rules) (actions []Action, next time.Time) {
 	return actions, next
 }
 
+// Foreseen says when the user will be told of servers that are idle and that somebody
+// needs: each waits for its time, and nothing is done then.
+func Foreseen(s *monitor.Snapshot, r Rules) (actions []Action) {
+	if r.PausedAt(s.At) {
+		return nil
+	}
+	eachLook(s, &r, func(c *look, found []finding) {
+		for _, f := range found {
+			if f.rule == Idle && f.do == Notify && !f.due(c.now) && !repeats(f, found) {
+				f.do = Wait
+				actions = append(actions, c.action(f))
+			}
+		}
+	})
+	return actions
+}
+
 // sooner is the sooner of two moments, the second of which counts when it is still to
 // come.
 func (c *look) sooner(next, at time.Time) time.Time {

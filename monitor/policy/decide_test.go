@@ -393,3 +393,27 @@ func TestNext(t *testing.T) {
 		}
 	}
 }
+
+func TestForeseen(t *testing.T) {
+	told := []string{"wait idle in 4m0s: its client Codex (7) is connected"}
+	for _, c := range []struct {
+		name string
+		in   monitor.Instance
+		r    Rules
+		want []string
+	}{
+		{"attached, not yet", server(stdio, idleFor(26*time.Minute)), settings(), told},
+		{"attached, told of already", server(stdio), settings(), nil},
+		{"attached, but ended all the same", server(stdio, idleFor(26*time.Minute)), settings(func(r *Rules) { r.IdleAttached = true }), nil},
+		{"ended then", server(idleFor(26 * time.Minute)), settings(), nil},
+		{"busy", server(stdio, working), settings(), nil},
+		{"orphaned", server(orphan(time.Minute), idleFor(26*time.Minute)), settings(), nil},
+		{"the rule is off", server(stdio, idleFor(26*time.Minute)), settings(off(Idle)), nil},
+		{"paused", server(stdio, idleFor(26*time.Minute)), settings(pause), nil},
+	} {
+		got := short(Foreseen(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}, c.r))
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
