@@ -157,14 +157,17 @@ func (e *Engine) post(takeIn func(*monitor.Snapshot)) {
 	e.mu.Unlock()
 }
 
-// takeIn takes in what was posted.
+// takeIn takes in what was posted, twice: what waits for the end of another one may begin
+// when that is taken in, and is posted again until then.
 func (e *Engine) takeIn(s *monitor.Snapshot) {
-	e.mu.Lock()
-	inbox := e.inbox
-	e.inbox = nil
-	e.mu.Unlock()
-	for _, takeIn := range inbox {
-		takeIn(s)
+	for range 2 {
+		e.mu.Lock()
+		inbox := e.inbox
+		e.inbox = nil
+		e.mu.Unlock()
+		for _, takeIn := range inbox {
+			takeIn(s)
+		}
 	}
 }
 

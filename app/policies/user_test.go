@@ -249,3 +249,25 @@ func TestSaidWrongly(t *testing.T) {
 		t.Errorf("no news is told: %v", w.events)
 	}
 }
+
+// What the user wants ended begins as soon as others have ended, however many do so at once.
+func TestManyChosen(t *testing.T) {
+	w := newWorld()
+	d := w.drive(w.engine(w.options()))
+	var all []monitor.Instance
+	for pid := 4; pid < 4+mostAtOnce+2; pid++ {
+		all = append(all, attached(pid, noon.Add(-time.Hour)))
+	}
+	w.instances(all...)
+	d.look()
+	d.pass(time.Minute)
+	if len(w.notices) != 1 {
+		t.Fatalf("%+v", w.notices)
+	}
+	d.e.Chosen(w.notices[0], KeyStop)
+	d.look()
+	d.carryOut()
+	if len(w.stopped) != len(all) {
+		t.Errorf("only %v were ended", w.stopped)
+	}
+}
