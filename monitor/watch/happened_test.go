@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 func TestHappened(t *testing.T) {
@@ -147,6 +149,18 @@ func TestNewEvents(t *testing.T) {
 		if got := strings.Join(kinds, " "); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// Who waits for a launch and becomes another program has neither begun nor ended.
+func TestAwaitedIsAnotherProgram(t *testing.T) {
+	w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
+	tr := newTracked(process.Info{Identity: l.self}, "memory", serena.Command{}, time.Now())
+	tr.awaited = true
+	l.tracked[l.self] = tr
+	l.forget(tr)
+	if events := w.newEvents(l, &monitor.Snapshot{Seq: 1}, &monitor.Snapshot{Seq: 2}); len(events) > 0 {
+		t.Errorf("%+v", events)
 	}
 }
 

@@ -243,7 +243,7 @@ func (l *loop) forget(t *tracked) {
 	delete(l.tracked, t.in.Identity)
 	delete(l.children, t.in.Identity)
 	l.release(t)
-	if t.awaited { // begin and end are told all the same
+	if t.awaited && !l.livesOn(t.in.Identity) { // begin and end are told all the same
 		l.lost = append(l.lost, t.in)
 	}
 	if t.launched() {
