@@ -49,8 +49,9 @@ func (r Rule) checkMeaning() error {
 		return wrong(field, "%q would match what others run too; write the whole name of the module", what)
 	case !specific(p):
 		return wrong(field, "%q would match what others run too; write the directory before it, such as my-server/%s", what, strings.TrimLeft(what, "*/"))
-	case servesOthers(last):
-		if !slices.ContainsFunc(rest, isApp) {
+	case isOneOf(frameworks, last) && slices.ContainsFunc(rest, isApp):
+	case isOneOf(frameworks, last), isOneOf(command.Named(command.Interpreter), last):
+		if !slices.ContainsFunc(rest, func(a string) bool { return isApp(a) && specific(splitPath(a)) }) {
 			return wrong("arguments", "would match what others run with %s too; add what it runs, such as acme:app or my-server/server.rb", last)
 		}
 	case runtime != 0:
@@ -62,14 +63,14 @@ func (r Rule) checkMeaning() error {
 	return nil
 }
 
-// servesOthers reports whether a program or a framework runs what a later argument
-// names.
-func servesOthers(name string) bool {
-	frameworks := []string{"uvicorn", "gunicorn", "hypercorn", "flask", "celery", "streamlit"}
-	return slices.ContainsFunc(append(frameworks, command.Named(command.Interpreter)...), func(other string) bool { return matches(name, other) })
+// frameworks serve what a later argument names.
+var frameworks = []string{"uvicorn", "gunicorn", "hypercorn", "flask", "celery", "streamlit"}
+
+func isOneOf(names []string, part string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return matches(part, name) })
 }
 
-// isApp reports whether an argument may name what such a program runs.
+// isApp reports whether an argument may name what a framework serves.
 func isApp(a string) bool {
 	return isWord(a) && !strings.HasPrefix(a, "-") && (hasMCP(a) || specific(splitPath(a)))
 }

@@ -101,6 +101,7 @@ func TestCheck(t *testing.T) {
 		"any image":          {Rule{Name: "a", Program: "docker", Arguments: []string{"acme/*"}}, "arguments", "what others run too"},
 		"base image":         {Rule{Name: "a", Program: "docker", Arguments: []string{"postgres"}}, "arguments", "what others run too"},
 		"script for ruby":    {Rule{Name: "a", Program: "ruby", Arguments: []string{"server.rb"}}, "arguments", "my-server/server.rb"},
+		"mcp for ruby":       {Rule{Name: "a", Program: "ruby", Arguments: []string{"*.rb", "mcp"}}, "arguments", "my-server/server.rb"},
 		"disabled, unknown":  {Rule{Name: "gti", Disabled: true}, "name", "there are Brave Search, Docker MCP gateway, Figma"},
 		"disabled with rest": {Rule{Name: "git", Disabled: true, Program: "x"}, "disabled", "nothing but a name"},
 	} {
