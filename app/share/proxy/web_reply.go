@@ -52,6 +52,7 @@ func (r *reply) serve(ctx context.Context, s *webSession) {
 		select {
 		case m, more := <-r.lines:
 			if !more {
+				r.limit() // for its end
 				return
 			}
 			r.answered = m.isAnswer

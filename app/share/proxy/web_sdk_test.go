@@ -62,6 +62,12 @@ func TestWebWithTheSDK(t *testing.T) {
 	}
 	// Its server dies, and the next request wakes another one.
 	s.world.server("/a").dies()
+	one := s.web.all()[0].session
+	apptest.Eventually(t, "its end is known", func() bool { // else it may get the request, which then may have been carried out
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		return one.link == nil
+	})
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"after": "death"}})
 	if err != nil || result.IsError {
 		t.Errorf("%+v, %v", result, err)

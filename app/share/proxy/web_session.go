@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -93,8 +94,10 @@ func (s *webSession) leave(r *reply) {
 func (s *webSession) listen(r *reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream != nil {
-		close(s.stream.lines)
+	if before := s.stream; before != nil {
+		close(before.lines)
+		// Its client may not read. It goes on for as long as mu is held, see leave.
+		_ = http.NewResponseController(before.w).SetWriteDeadline(time.Now())
 	}
 	s.stream = r
 	r.bell.Ring()

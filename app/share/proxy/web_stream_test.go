@@ -76,12 +76,11 @@ func TestWebStreamThatTakesNothing(t *testing.T) {
 		if err := s.Deliver(0, false, []byte("message")); err != nil || time.Since(began) != 0 {
 			t.Errorf("%v, and it waited for %v", err, time.Since(began))
 		}
+		synctest.Wait() // until it is being sent
 		recorder := httptest.NewRecorder()
 		streaming(s, recorder)
-		time.Sleep(writeTime)
-		synctest.Wait()
-		if got := recorder.Body.String(); strings.Count(got, "data: message\n") != 1 {
-			t.Errorf("the next stream got %q", got)
+		if got := recorder.Body.String(); strings.Count(got, "data: message\n") != 1 || time.Since(began) != 0 {
+			t.Errorf("the next stream got %q after %v", got, time.Since(began))
 		}
 	})
 }
