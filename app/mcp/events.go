@@ -35,13 +35,18 @@ func readMessages(r io.Reader, each func(line []byte)) error {
 // "Server-sent events" of the HTML standard has it, except that no line ends with \r alone.
 // Of each event only its type and the data are used: comments, ids and times to wait are not.
 func readEvents(r io.Reader, limit int, each func(kind string, data []byte)) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, limit+len("data: \r\n"))
-	lines.Split(wholeLines())
+	lines := bufio.NewReaderSize(r, 8<<10)
 	kind := ""
 	var data []byte
-	for first := true; lines.Scan(); first = false {
-		line := bytes.TrimRight(lines.Bytes(), "\r")
+	for first := true; ; first = false {
+		line, err := readLine(lines, limit+len("data: \r\n"))
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimRight(line, "\r\n")
 		if first {
 			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 		}
@@ -67,24 +72,22 @@ func readEvents(r io.Reader, limit int, each func(kind string, data []byte)) err
 			return errTooLong
 		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return errTooLong
-	}
-	return lines.Err()
 }
 
-// wholeLines splits a stream at each \n, and drops what stands behind the last one. It looks
-// at each byte once, however long a line is.
-func wholeLines() bufio.SplitFunc {
-	searched := 0
-	return func(data []byte, _ bool) (advance int, line []byte, err error) {
-		end := bytes.IndexByte(data[searched:], '\n')
-		if end < 0 {
-			searched = len(data)
-			return 0, nil, nil
+// readLine reads a line with its \n. What stands behind the last one is none. A stream is
+// open for long, so that nothing of a long line is kept.
+func readLine(r *bufio.Reader, limit int) ([]byte, error) {
+	var line bytes.Buffer
+	for {
+		piece, err := r.ReadSlice('\n')
+		line.Write(piece)
+		switch {
+		case line.Len() > limit:
+			return nil, errTooLong
+		case err == nil:
+			return line.Bytes(), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
 		}
-		end += searched
-		searched = 0
-		return end + 1, data[:end], nil
 	}
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -64,6 +65,24 @@ func TestEvents(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A stream is open for as long as its session, and keeps nothing of a long message.
+func TestALongMessageIsNotKept(t *testing.T) {
+	long := strings.NewReader("data: " + strings.Repeat("x", 32<<20) + "\n\ndata: []\n\n")
+	kept := uint64(0)
+	err := readMessages(long, func(line []byte) {
+		if len(line) < 10 {
+			*long = strings.Reader{}
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			kept = m.HeapAlloc
+		}
+	})
+	if err != nil || kept == 0 || kept > 16<<20 {
+		t.Errorf("%d MiB are in use, %v", kept>>20, err)
 	}
 }
 
