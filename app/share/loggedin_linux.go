@@ -1,9 +1,12 @@
 package share
 
 import (
+	"cmp"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -46,40 +49,51 @@ func ownerOf(path string) (int, bool) {
 }
 
 // others are those who have a runtime directory, which logind makes for each who logs
-// in, and those who log in here and have a process. Where there is no logind, and
-// processes of others are hidden, it cannot be known.
+// in, and those who log in here and have a process. Where logind does not know us it is
+// not how people come in, or is not there: then who has no account here may be of a
+// directory service, and where processes of others are hidden, it cannot be known.
 func (p people) others() (map[string]bool, error) {
 	processes, err := p.numbers("proc")
 	if _, first := p.owner(filepath.Join(p.root, "proc", "1")); err == nil && !first {
 		err = errors.New("the processes of other users are hidden")
 	}
 	users, usersErr := p.numbers("run/user")
-	names := p.logins()
+	names := p.accounts()
 	found := map[string]bool{}
 	add := func(uid int) {
-		name, ok := names[uid]
-		if !ok {
-			name = "user id " + strconv.Itoa(uid)
-		}
 		if uid != p.own && isPerson(uid) {
-			found[name] = true
+			found[cmp.Or(names[uid], "user id "+strconv.Itoa(uid))] = true
 		}
 	}
 	for _, uid := range users {
 		add(uid)
 	}
+	isLogind := slices.Contains(users, p.own)
 	for _, pid := range processes {
 		// Programs in containers have user ids that nobody here has, and services log
 		// in nowhere.
 		uid, ok := p.owner(filepath.Join(p.root, "proc", strconv.Itoa(pid)))
-		if _, logsIn := names[uid]; ok && logsIn {
+		name, isHere := names[uid]
+		if ok && (name != "" || !isHere && !isLogind && !p.isContained(pid)) {
 			add(uid)
 		}
 	}
-	if err != nil && usersErr != nil {
+	if err != nil && !isLogind {
 		return found, errors.Join(err, usersErr)
 	}
 	return found, nil
+}
+
+// isContained reports whether a process has a number in a namespace below ours, too, as
+// those in containers have, or has gone.
+func (p people) isContained(pid int) bool {
+	status, err := os.ReadFile(filepath.Join(p.root, "proc", strconv.Itoa(pid), "status"))
+	if errors.Is(err, fs.ErrPermission) {
+		return false
+	}
+	_, numbers, _ := strings.Cut(string(status), "\nNSpid:")
+	numbers, _, _ = strings.Cut(numbers, "\n")
+	return len(strings.Fields(numbers)) != 1
 }
 
 // numbers are the entries of a directory that have a number for a name.
@@ -93,9 +107,9 @@ func (p people) numbers(dir string) (list []int, err error) {
 	return list, err
 }
 
-// logins are the names of those in /etc/passwd who have a shell. Lines that are none
-// say nothing.
-func (p people) logins() map[int]string {
+// accounts are the names in /etc/passwd, "" for those who have no shell. Lines that are
+// none say nothing.
+func (p people) accounts() map[int]string {
 	text, _ := os.ReadFile(filepath.Join(p.root, "etc/passwd")) // then it says nothing
 	names := map[int]string{}
 	for line := range strings.Lines(string(text)) {
@@ -103,10 +117,15 @@ func (p people) logins() map[int]string {
 		if len(field) < 7 {
 			continue
 		}
-		shell := filepath.Base(field[6])
-		if uid, err := strconv.Atoi(field[2]); err == nil && shell != "nologin" && shell != "false" {
-			names[uid] = field[0]
+		uid, err := strconv.Atoi(field[2])
+		if err != nil {
+			continue
 		}
+		name := field[0]
+		if shell := filepath.Base(field[6]); shell == "nologin" || shell == "false" {
+			name = names[uid]
+		}
+		names[uid] = name
 	}
 	return names
 }

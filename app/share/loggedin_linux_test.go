@@ -23,7 +23,7 @@ bad:x:many:1::/:/bin/sh
 func TestOtherUsers(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		files string // paths; those in proc belong to the user whose id they end with
+		files string // paths; those in proc belong to the user whose id they end with; of a status also its numbers
 		want  string
 	}{
 		{"nobody", "proc/1/0", ""},
@@ -37,17 +37,28 @@ func TestOtherUsers(t *testing.T) {
 		{"of Active Directory", "proc/1/0 run/user/1668601103/bus", "user id 1668601103"},
 		{"nobody's and login screens", "proc/1/0 run/user/65534/x run/user/65535/x run/user/60578/x run/user/60705/x run/user/999/x", ""},
 		{"several", "proc/1/0 proc/2/1001 run/user/2001/bus", "bob user id 2001"},
-		{"hidden processes", "proc/10/1000 run/user/1001/bus", "bob"},
+		{"hidden processes", "proc/10/1000 run/user/1000/bus run/user/1001/bus", "bob"},
 		{"hidden processes, and no logind", "proc/10/1000", "unknown"},
+		{"hidden processes, and a logind that does not know us", "proc/10/1000 run/user/0/bus", "unknown"},
+		{"of a directory service, without logind", "proc/1/0 proc/10/2001 proc/10/status=10", "user id 2001"},
+		{"of a directory service, who come in past logind", "proc/1/0 proc/10/2001 proc/10/status=10 run/user/0/bus", "user id 2001"},
+		{"of no account, where logind knows all", "proc/1/0 proc/10/2001 proc/10/status=10 run/user/1000/bus", ""},
+		{"a container, without logind", "proc/1/0 proc/10/2001 proc/10/status=10,3", ""},
+		{"a service, without logind", "proc/1/0 proc/10/1002 proc/10/status=10", ""},
 		{"nothing can be read", "", "unknown"},
 	} {
 		root := t.TempDir()
 		for _, name := range append(strings.Fields(test.files), "etc/passwd") {
+			name, numbers, isStatus := strings.Cut(name, "=")
+			text := passwd
+			if isStatus {
+				text = "Name:\tx\nNSpid:\t" + strings.ReplaceAll(numbers, ",", "\t") + "\nTracerPid:\t0\n"
+			}
 			path := filepath.Join(root, name)
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, []byte(passwd), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
