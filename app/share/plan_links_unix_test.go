@@ -26,4 +26,12 @@ func TestLinkedRoots(t *testing.T) {
 	if p := planned(t, a, m.wish(m.path("elsewhere"), fromCwd)); p.Spec.Project != m.path("elsewhere") || p.Key == key {
 		t.Errorf("%+v", p.Spec)
 	}
+	// What Serena makes when it starts changes no key.
+	w := m.wish(repo, fromCwd)
+	w.Env = append(w.Env, "SERENA_HOME="+m.path("linked")+"/.serena/")
+	before := planned(t, a, w).Key
+	m.dir("alpha/.serena")
+	if p := planned(t, a, w); p.Key != before {
+		t.Errorf("with its home made: %q", p.Facts)
+	}
 }

@@ -211,12 +211,19 @@ func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// canonical is a path without symbolic links, as it stands where nothing is there.
+// canonical is a path without symbolic links as far as it exists, so that it
+// stays the same when the rest is made.
 func canonical(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
+	path = filepath.Clean(path)
+	real, err := filepath.EvalSymlinks(path)
+	above := filepath.Dir(path)
+	switch {
+	case err == nil:
 		return real
+	case above == path:
+		return path
 	}
-	return filepath.Clean(path)
+	return filepath.Join(canonical(above), filepath.Base(path))
 }
 
 // meant are the variables that are named like those that can change what a server does.
