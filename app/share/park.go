@@ -117,7 +117,7 @@ func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
 	why, held := b.against(g, r, time.Since(used), forbidden != "")
 	b.mu.Lock()
 	same := g.used.Equal(used) && g.inFlight == 0
-	ends := g.run == r && !r.exited && why == "" && same && !time.Now().Before(g.until) && b.open.Err() == nil
+	ends := g.run == r && r.usable() && why == "" && same && !time.Now().Before(g.until) && b.open.Err() == nil
 	switch {
 	case ends:
 		b.weigh(g) // while it starts it needs more than later

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lamplighter/monitor"
@@ -76,6 +77,30 @@ func TestForcedRestart(t *testing.T) {
 		}
 		if _, err := b.Restart(t.Context(), monitor.Identity{PID: 101}, true, nil); !errors.Is(err, ErrNotShared) {
 			t.Error(err)
+		}
+	})
+}
+
+// A look at a server that nobody needed goes on meanwhile, and ends nothing.
+func TestRestartDuringALook(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Attach(plan("a"), claude)
+		request(t, m)
+		goOn := make(chan struct{})
+		w.change(func() { w.during = func() { <-goOn } })
+		after(defaultIdle)
+		parks := 0
+		m.OnPark(func() bool { parks++; return parks == 1 })
+		s := w.the(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		id, err := b.Restart(ctx, s.id, false, func(ctx context.Context) error {
+			close(goOn)
+			synctest.Wait()
+			return s.End(ctx, "the order")
+		})
+		if err != nil || id.PID != 102 || parks != 1 {
+			t.Errorf("%v, %v, asked %d times", id, err, parks)
 		}
 	})
 }
