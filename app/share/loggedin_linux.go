@@ -14,12 +14,15 @@ import (
 
 // What lies below firstPerson is the system's. A directory (SSSD, Active
 // Directory) gives its people any number above. Login screens have some of their
-// own, and nobody's id stands for those who have none here. Source:
+// own, so have services to which systemd gives one while they run, and nobody's id
+// stands for those who have none here. Source:
 // systemd.io/UIDS-GIDS, and GREETER_UID_MIN and _MAX of systemd.
 const (
 	firstPerson  = 1000
 	firstGreeter = 60578
 	lastGreeter  = 60705
+	firstDynamic = 61184
+	lastDynamic  = 65519
 	nobody       = 65534
 	nobody16     = 65535
 )
@@ -74,7 +77,11 @@ func (p people) others() (map[string]bool, error) {
 		// in nowhere.
 		uid, ok := p.owner(filepath.Join(p.root, "proc", strconv.Itoa(pid)))
 		name, isHere := names[uid]
-		if ok && (name != "" || !isHere && !isLogind && !p.isContained(pid)) {
+		logsIn := name != ""
+		if !isHere && !isLogind {
+			logsIn = (uid < firstDynamic || uid > lastDynamic) && !p.isContained(pid)
+		}
+		if ok && logsIn {
 			add(uid)
 		}
 	}

@@ -44,7 +44,7 @@ func TestOtherUsers(t *testing.T) {
 		{"of a directory service, who come in past logind", "proc/1/0 proc/10/2001 proc/10/status=10 run/user/0/bus", "user id 2001"},
 		{"of no account, where logind knows all", "proc/1/0 proc/10/2001 proc/10/status=10 run/user/1000/bus", ""},
 		{"a container, without logind", "proc/1/0 proc/10/2001 proc/10/status=10,3", ""},
-		{"a service, without logind", "proc/1/0 proc/10/1002 proc/10/status=10", ""},
+		{"services, without logind", "proc/1/0 proc/10/1002 proc/10/status=10 proc/11/61184 proc/11/status=11", ""},
 		{"nothing can be read", "", "unknown"},
 	} {
 		root := t.TempDir()
