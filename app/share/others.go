@@ -2,12 +2,14 @@ package share
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"lamplighter/app/project"
 	"lamplighter/monitor"
 )
 
@@ -23,12 +25,21 @@ type others struct {
 }
 
 // Forbids says why nothing may be shared now, as a part of a sentence; "" when it may
-// be. While others are logged in nothing is: a server on a loopback port answers to
-// everybody on the machine.
-func (a *Planner) Forbids(context.Context) (why string) {
+// be, and when ctx has ended. While others are logged in nothing is: a server on a
+// loopback port answers to everybody on the machine.
+func (a *Planner) Forbids(ctx context.Context) (why string) {
 	if a.o.Allowed() {
 		return ""
 	}
+	// A directory service that names them may hang.
+	why, err := project.Look(ctx, &a.looks, "users", "", func(string) string { return a.lookForOthers() })
+	if errors.Is(err, project.ErrSilent) {
+		return othersInWords(nil, err)
+	}
+	return why
+}
+
+func (a *Planner) lookForOthers() (why string) {
 	a.others.mu.Lock()
 	defer a.others.mu.Unlock()
 	if time.Since(a.others.at) >= othersFor {

@@ -62,6 +62,21 @@ func TestOthersAreAskedOnce(t *testing.T) {
 	})
 }
 
+// Who does not say who is here holds up nobody, and then it is not known.
+func TestOthersThatCannotBeAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		goOn := make(chan struct{})
+		defer close(goOn)
+		a := asker(func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { <-goOn; return nil, nil } })
+		for _, limit := range []time.Duration{lookTime, 0} { // the second one does not wait again
+			began := time.Now()
+			if why := a.Forbids(t.Context()); !strings.HasPrefix(why, "it is not known") || time.Since(began) != limit {
+				t.Errorf("%q after %v", why, time.Since(began))
+			}
+		}
+	})
+}
+
 // TestLoggedIn asks this machine: whoever is here, we are not another user.
 func TestLoggedIn(t *testing.T) {
 	names, err := LoggedIn()
