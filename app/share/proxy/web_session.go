@@ -144,7 +144,8 @@ func (s *webSession) push(line []byte) {
 	defer s.mu.Unlock()
 	s.waiting = append(s.waiting, line)
 	s.bytes += len(line)
-	for len(s.waiting) > mostWaiting || s.bytes > mostWaitingBytes {
+	fits := func() bool { return len(s.waiting) <= mostWaiting && s.bytes <= mostWaitingBytes }
+	for !fits() && (s.stream == nil || len(s.waiting) > 1) { // one that is longer goes to who reads
 		s.popLocked()
 		s.dropped.log(s.log, slog.LevelWarn, "dropped a message for a client over HTTP, because it reads no GET stream")
 	}
