@@ -121,17 +121,20 @@ function Servers() {
         <button type="button" class="small" onClick=${() => { filter.value = ''; }}>Clear the filter</button></p>` : html`
     <div class="card table-box" ref=${box} onFocusIn=${focused} onFocusOut=${left}>
     <table class="servers" role="table" aria-label="Servers">
-      <colgroup><col class="col-choose" />${columns.map((one) => html`<col class=${`col-${one.key}`} />`)}<col class="col-actions" /></colgroup>
       <thead role="rowgroup"><tr role="row">
         <th scope="col" role="columnheader" class="choose"><input type="checkbox" aria-label="Select all servers listed" checked=${on === ids.length} indeterminate=${on > 0 && on < ids.length} onChange=${(event) => choose(null, event.currentTarget.checked)} /></th>
         ${columns.map((one) => html`<${Head} key=${one.key} column=${one} sort=${sort} />`)}
         <th scope="col" role="columnheader" class="actions-head"><span class="unseen">Actions</span></th></tr></thead>
-      ${groups.map(({ name, list }) => html`<tbody key=${name} role="rowgroup" onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
-        ${name && html`<tr role="row" class="group"><th role="rowheader" colspan="9" dir="auto">${middle(name, nameLength)}: ${head(list)}</th>${['context', 'calls', 'version', 'port'].map((key) => html`<td class=${`cell-${key}`} aria-hidden="true"></td>`)}</tr>`}
-        ${list.map((one) => html`<${Row} key=${one.id} instance=${one} ended=${over.includes(one)} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} first=${ids.indexOf(one.id) < atFirst} />`)}</tbody>`)}
+      ${groups.map(({ name, list }) => pieces(list).map((part, i) => html`<tbody key=${`${i} ${name}`} role="rowgroup" style=${{ '--rows': part.length }} onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
+        ${name && i === 0 && html`<tr role="row" class="group"><th role="rowheader" colspan="13" dir="auto">${middle(name, nameLength)}: ${head(list)}</th></tr>`}
+        ${part.map((one) => html`<${Row} key=${one.id} instance=${one} ended=${over.includes(one)} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} first=${ids.indexOf(one.id) < atFirst} />`)}</tbody>`))}
       <${Foot} found=${found} all=${all} />
     </table></div>`}`;
 }
+
+// pieces are those of a long list. One that is not seen needs no layout.
+const pieceLength = 25;
+const pieces = (list) => (list.length <= 4 * pieceLength ? [list] : Array.from({ length: Math.ceil(list.length / pieceLength) }, (_, i) => list.slice(i * pieceLength, (i + 1) * pieceLength)));
 
 // Head is that of a column by which a table is sorted; sort is a signal.
 export function Head({ column, sort }) {
