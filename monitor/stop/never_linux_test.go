@@ -80,7 +80,9 @@ func TestOurAncestor(t *testing.T) {
 		if err == nil && len(family) == 3 {
 			asker = family[2].PID
 		}
-		return asker != 0
+		// One that is about to run its program has no environment for a moment.
+		info, err := process.Local().Read(asker)
+		return err == nil && info.Name == "sleep" && g.marked(asker)
 	})
 	l := New(Options{})
 	alter(l).stat = func(pid int) (process.Stat, error) {
