@@ -67,10 +67,7 @@ func TrayHandler(p Parts, heard func(pid, port int), openViewer func(port int)) 
 }
 
 func newTrayManager(p Parts, heard func(pid, port int), openViewer func(port int)) *trayManager {
-	alive := func(id monitor.Identity) bool {
-		alive, err := process.Alive(process.Local(), id)
-		return err == nil && alive
-	}
+	alive := func(id monitor.Identity) bool { return process.Lives(process.Local(), id) }
 	return &trayManager{source: p.Source, heard: heard, openViewer: openViewer, owner: serena.PortOwner, alive: alive, settle: time.Second}
 }
 

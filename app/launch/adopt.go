@@ -205,10 +205,7 @@ func (l *Launcher) endInherited(ctx context.Context, id string, browses bool, id
 }
 
 // lives reports whether a process of a record lives.
-func lives(id monitor.Identity) bool {
-	alive, err := process.Alive(process.Local(), id)
-	return err == nil && alive
-}
+func lives(id monitor.Identity) bool { return process.Lives(process.Local(), id) }
 
 // adopt takes a shared server over from an earlier run.
 func (l *Launcher) adopt(r record) error {

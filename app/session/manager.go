@@ -74,10 +74,7 @@ func New(o Options) *Manager {
 
 // runs asks the system. What cannot be seen counts as running: then it is ended
 // and not taken for gone.
-func runs(id monitor.Identity) bool {
-	alive, err := process.Alive(process.Local(), id)
-	return alive || err != nil
-}
+func runs(id monitor.Identity) bool { return process.MayLive(process.Local(), id) }
 
 // Serve waits until ctx ends; then nothing is started any more, what starts is
 // given up, and all sessions are ended. It returns when that is done, with the

@@ -158,10 +158,7 @@ func bootID() (string, error) {
 }
 
 // lives reports whether the process runs. What is hidden from us does.
-func lives(id monitor.Identity) bool {
-	alive, err := process.Alive(process.Local(), id)
-	return alive || err != nil
-}
+func lives(id monitor.Identity) bool { return process.MayLive(process.Local(), id) }
 
 // Pinned reports whether the instance is pinned.
 func (s *Store) Pinned(id monitor.Identity) bool {

@@ -155,3 +155,15 @@ func Alive(s System, id monitor.Identity) (bool, error) {
 	}
 	return st.Identity == id && st.State != Unreaped, nil
 }
+
+// Lives reports whether a process surely runs.
+func Lives(s System, id monitor.Identity) bool {
+	alive, err := Alive(s, id)
+	return err == nil && alive
+}
+
+// MayLive reports whether a process runs, or whether that is not known.
+func MayLive(s System, id monitor.Identity) bool {
+	alive, err := Alive(s, id)
+	return alive || err != nil
+}

@@ -40,14 +40,8 @@ func PortOwner(pid, port int) (monitor.Identity, error) {
 	if err := process.ListensOn(process.Local(), port, pid); err != nil {
 		return monitor.Identity{}, fmt.Errorf("process %d: %w", pid, err)
 	}
-	if !isAlive(stat.Identity) {
+	if !process.Lives(process.Local(), stat.Identity) {
 		return monitor.Identity{}, fmt.Errorf("process %d has just ended", pid)
 	}
 	return stat.Identity, nil
-}
-
-// isAlive reports whether a process still runs.
-func isAlive(id monitor.Identity) bool {
-	alive, err := process.Alive(process.Local(), id)
-	return err == nil && alive
 }

@@ -206,10 +206,7 @@ func (l *loop) beginning(in *monitor.Instance, before, after *monitor.Snapshot) 
 	return kind, in, in.Origin()
 }
 
-func (l *loop) livesOn(id monitor.Identity) bool {
-	alive, err := process.Alive(l.o.System, id)
-	return err == nil && alive
-}
+func (l *loop) livesOn(id monitor.Identity) bool { return process.Lives(l.o.System, id) }
 
 // ran tells how long an instance ran, in words; nothing when that is not known.
 func ran(in *monitor.Instance, until time.Time) string {
