@@ -109,18 +109,27 @@ func TestJSONTables(t *testing.T) {
 		{[][]string{{"*", "servers"}}, []string{"c"}},
 		{[][]string{{}}, []string{"servers", "b", "mcp", "n"}},
 	} {
-		d, err := Parse(clients.JSON, []byte(text), test.tables)
-		if err != nil {
-			t.Errorf("%v: %v", test.tables, err)
-			continue
+		checkServers(t, clients.JSON, text, test.tables, test.want, "")
+	}
+}
+
+// checkServers looks for the names of the servers of a text, or for an error that says
+// something.
+func checkServers(t *testing.T, f clients.Format, text string, tables [][]string, want []string, says string) {
+	t.Helper()
+	d, err := Parse(f, []byte(text), tables)
+	if says != "" || err != nil {
+		if err == nil || says == "" || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v in %s: error %v, want %q", tables, text, err, says)
 		}
-		var got []string
-		for _, e := range d.Servers() {
-			got = append(got, e.Path[len(e.Path)-1])
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%v: %q, not %q", test.tables, got, test.want)
-		}
+		return
+	}
+	var got []string
+	for _, e := range d.Servers() {
+		got = append(got, e.Path[len(e.Path)-1])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v in %s: %q, not %q", tables, text, got, want)
 	}
 }
 
@@ -145,20 +154,7 @@ func TestJSONTablesThatAreNone(t *testing.T) {
 		{text: `{"mcpServers": {}, "servers": 1, "servers": 1}`, says: "a second time"},
 		{text: `null`, says: "these settings are no object"},
 	} {
-		d, err := Parse(clients.JSON, []byte(test.text), tables)
-		if test.says != "" || err != nil {
-			if err == nil || test.says == "" || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%s: error %v, want %q", test.text, err, test.says)
-			}
-			continue
-		}
-		var got []string
-		for _, e := range d.Servers() {
-			got = append(got, e.Path[len(e.Path)-1])
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%s: %q, not %q", test.text, got, test.want)
-		}
+		checkServers(t, clients.JSON, test.text, tables, test.want, test.says)
 	}
 }
 

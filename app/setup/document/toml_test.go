@@ -200,20 +200,7 @@ func TestTOMLTablesThatAreNone(t *testing.T) {
 		{text: "[[servers]]\n[[mcp_servers]]\n", says: `"servers" is no object or table`},
 		{text: "mcp_servers=1\nservers=1\n", says: `"mcp_servers" is no object or table`},
 	} {
-		d, err := Parse(clients.TOML, []byte(c.text), tables)
-		if c.says != "" || err != nil {
-			if err == nil || c.says == "" || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%s: error %v, want %q", c.text, err, c.says)
-			}
-			continue
-		}
-		var got []string
-		for _, e := range d.Servers() {
-			got = append(got, e.Path[len(e.Path)-1])
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, not %q", c.text, got, c.want)
-		}
+		checkServers(t, clients.TOML, c.text, tables, c.want, c.says)
 	}
 }
 
