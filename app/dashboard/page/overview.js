@@ -70,6 +70,7 @@ function Servers() {
   const groups = grouped(order.map((id) => byId.get(id)).filter((one) => matches(one, wanted)), grouping.value);
   const found = groups.flatMap((group) => group.list).filter((one) => !over.includes(one));
   const ids = found.map((one) => one.id);
+  const early = new Set(ids.slice(0, atFirst));
 
   const choose = (id, on, extend = false) => {
     const next = new Set(selected.value);
@@ -127,7 +128,7 @@ function Servers() {
         <th scope="col" role="columnheader" class="actions-head"><span class="unseen">Actions</span></th></tr></thead>
       ${groups.map(({ name, list }) => pieces(list).map((part, i) => html`<tbody key=${`${i} ${name}`} role="rowgroup" style=${{ '--rows': part.length }} onPointerEnter=${(event) => { held.value = event.pointerType === 'mouse'; }} onPointerLeave=${() => { held.value = false; }}>
         ${name && i === 0 && html`<tr role="row" class="group"><th role="rowheader" colspan="13" dir="auto">${middle(name, nameLength)}: ${head(list)}</th></tr>`}
-        ${part.map((one) => html`<${Row} key=${one.id} instance=${one} ended=${over.includes(one)} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} first=${ids.indexOf(one.id) < atFirst} />`)}</tbody>`))}
+        ${part.map((one) => html`<${Row} key=${one.id} instance=${one} ended=${over.includes(one)} ending=${pending.value.get(one.id) ?? ''} chosen=${selected.value.has(one.id)} choose=${choose} first=${early.has(one.id)} />`)}</tbody>`))}
       <${Foot} found=${found} all=${all} />
     </table></div>`}`;
 }
