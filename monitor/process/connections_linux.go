@@ -29,7 +29,7 @@ func connectedEnds(port int) ([]tcpEnd, error) {
 	proc := system()
 	var pids []int
 	if len(all) > 0 {
-		if err := list(proc.root, make([]byte, pidListing), func(n int) { pids = append(pids, n) }); err != nil {
+		if pids, err = list(proc.root); err != nil {
 			return nil, fmt.Errorf("listing %s: %w", proc.root, err)
 		}
 	}
@@ -62,11 +62,10 @@ func (p procfs) ends(all []tcpSocket, status string, pids []int) (ends []tcpEnd,
 // that are gone or hidden from us have none.
 func (p procfs) holders(pids []int, wanted map[uint32]bool) (map[uint32][]int, error) {
 	owners := make(map[uint32][]int)
-	buf := make([]byte, 4096)
 	for _, pid := range pids {
 		dir, err := openAt(unix.AT_FDCWD, p.path(pid, "/fd"), unix.O_RDONLY|unix.O_DIRECTORY)
 		if err == nil {
-			err = links(dir, buf, func(_ int, kind LinkKind, inode uint64) error {
+			err = links(dir, func(_ int, kind LinkKind, inode uint64) error {
 				if kind == SocketPair && wanted[uint32(inode)] && !slices.Contains(owners[uint32(inode)], pid) {
 					owners[uint32(inode)] = append(owners[uint32(inode)], pid)
 				}

@@ -33,8 +33,7 @@ func (p procfs) openAs(id monitor.Identity) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	var buf [statSize]byte
-	s, err := o.stat(buf[:])
+	s, err := o.stat()
 	if err == nil && (s.identity() != id || s.runState() == Unreaped) {
 		err = gone(id.PID)
 	}
@@ -51,7 +50,7 @@ func (o opened) ends() (list []end, err error) {
 	dir, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err == nil {
 		defer unix.Close(dir)
-		err = links(dir, make([]byte, 4096), func(fd int, kind LinkKind, inode uint64) error {
+		err = links(dir, func(fd int, kind LinkKind, inode uint64) error {
 			e := end{fd: fd, kind: kind, inode: inode, access: unix.O_RDWR}
 			if kind == Pipe {
 				var info [512]byte
@@ -78,10 +77,10 @@ func (o opened) ends() (list []end, err error) {
 
 // links calls add with each pipe without a name and each socket of a process, dir being
 // its fd directory.
-func links(dir int, buf []byte, add func(fd int, kind LinkKind, inode uint64) error) error {
+func links(dir int, add func(fd int, kind LinkKind, inode uint64) error) error {
 	var link [64]byte
 	var failed error
-	err := numbers(dir, buf, func(fd int) {
+	err := numbers(dir, func(fd int) {
 		n, err := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
 		if err == nil {
 			if kind, inode, ok := parseEndLink(link[:n]); ok {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -175,8 +176,8 @@ func Marked(name, value string) ([]monitor.Identity, error) {
 }
 
 func (p procfs) marked(name, value string, spared []int) ([]monitor.Identity, error) {
-	var pids []int
-	if err := list(p.root, make([]byte, 8<<10), func(n int) { pids = append(pids, n) }); err != nil {
+	pids, err := list(p.root)
+	if err != nil {
 		return nil, fmt.Errorf("looking for processes marked with %s: listing %s: %w", name, p.root, err)
 	}
 	slices.Sort(pids)
@@ -210,7 +211,7 @@ func (p procfs) isMarked(pid int, mark []byte) (monitor.Identity, bool, error) {
 	if uid, err := o.uid(); err != nil || uid != uint32(os.Geteuid()) {
 		return monitor.Identity{}, false, err
 	}
-	environ, err := readWholeAt(o.dir, "environ")
+	environ, err := readWholeAt(o.dir, "environ", math.MaxInt64)
 	if err != nil {
 		return monitor.Identity{}, false, p.failed("reading the environment of", pid, err)
 	}
@@ -218,8 +219,7 @@ func (p procfs) isMarked(pid int, mark []byte) (monitor.Identity, bool, error) {
 	if !bytes.Contains(slices.Concat([]byte{0}, environ, []byte{0}), mark) {
 		return monitor.Identity{}, false, nil
 	}
-	var stat [statSize]byte
-	s, err := o.stat(stat[:])
+	s, err := o.stat()
 	if err != nil {
 		return monitor.Identity{}, false, err
 	}

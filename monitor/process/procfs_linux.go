@@ -1,17 +1,13 @@
 package process
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -48,8 +44,7 @@ func (p procfs) failed(doing string, pid int, err error) error {
 }
 
 // readAt reads the beginning of a file with a single read, dir as in openat(2).
-// The files of a process give all they have at once, as far as it fits; only
-// lists (children) come in pieces.
+// The short files of a process give all they have at once.
 func readAt(dir int, path string, buf []byte) ([]byte, error) {
 	fd, err := openAt(dir, path, unix.O_RDONLY)
 	if err != nil {
@@ -63,15 +58,16 @@ func readAt(dir int, path string, buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// readWholeAt reads a file of any length to its end, dir as in openat(2).
-func readWholeAt(dir int, path string) ([]byte, error) {
+// readWholeAt reads at most so many bytes of a file, which may come in pieces, dir as
+// in openat(2).
+func readWholeAt(dir int, path string, most int64) ([]byte, error) {
 	fd, err := openAt(dir, path, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
-	return io.ReadAll(f)
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // openAt is openat(2), of a file that no program that we start inherits.
@@ -79,14 +75,15 @@ func openAt(dir int, path string, flags int) (int, error) {
 	return retry(func() (int, error) { return unix.Openat(dir, path, flags|unix.O_CLOEXEC, 0) })
 }
 
-// readStat reads and parses /proc/PID/stat; the result points into buf.
-func (p procfs) readStat(pid int, buf []byte) (procStat, error) {
-	return p.readStatAt(unix.AT_FDCWD, p.path(pid, "/stat"), pid, buf)
+// readStat reads and parses /proc/PID/stat.
+func (p procfs) readStat(pid int) (procStat, error) {
+	return p.readStatAt(unix.AT_FDCWD, p.path(pid, "/stat"), pid)
 }
 
 // readStatAt is readStat of a file, dir as in openat(2).
-func (p procfs) readStatAt(dir int, path string, pid int, buf []byte) (procStat, error) {
-	b, err := readAt(dir, path, buf)
+func (p procfs) readStatAt(dir int, path string, pid int) (procStat, error) {
+	var buf [statSize]byte
+	b, err := readAt(dir, path, buf[:])
 	if err != nil {
 		return procStat{}, p.failed("reading the state of", pid, err)
 	}
@@ -125,29 +122,20 @@ func (o opened) uid() (uint32, error) {
 	return st.Uid, nil
 }
 
-// stat reads the stat line into buf, which the result points into.
-func (o opened) stat(buf []byte) (procStat, error) {
-	return o.fs.readStatAt(o.dir, "stat", o.pid, buf)
-}
+func (o opened) stat() (procStat, error) { return o.fs.readStatAt(o.dir, "stat", o.pid) }
 
-// read returns the facts of Info, the stat line in buf and the raw command
-// line behind it in cmdline. The stat comes first: if the process runs a new
-// program meanwhile, the next look at its layout tells.
-func (o opened) read(stat, cmdline []byte) (procStat, []byte, error) {
-	s, err := o.stat(stat)
+// info is who the process is and which program it runs. The stat comes first: if it
+// runs a new program meanwhile, the next look at its layout tells.
+func (o opened) info() (Info, program, error) {
+	s, err := o.stat()
 	if err != nil {
-		return procStat{}, nil, err
+		return Info{}, program{}, err
 	}
-	c, err := readAt(o.dir, "cmdline", cmdline)
+	cmdline, err := readWholeAt(o.dir, "cmdline", maxCmdline)
 	if err != nil {
-		return procStat{}, nil, o.fs.failed("reading the command line of", o.pid, err)
+		return Info{}, program{}, o.fs.failed("reading the command line of", o.pid, err)
 	}
-	return s, c, nil
-}
-
-// info makes the Info out of what read gave.
-func (o opened) info(s *procStat, cmdline []byte) Info {
-	return Info{Identity: s.identity(), Parent: s.parent, Name: string(s.comm), Exe: o.exe(), Args: parseCmdline(cmdline)}
+	return Info{Identity: s.identity(), Parent: s.parent, Name: s.comm, Exe: o.exe(), Args: parseCmdline(cmdline)}, s.program(), nil
 }
 
 // exe is the path of the program, without the mark of a file that was replaced
@@ -163,47 +151,31 @@ func (o opened) exe() string {
 
 // numbers calls add for every entry of the directory whose name is a number:
 // processes in /proc, threads in task, descriptors in fd.
-func numbers(dir int, buf []byte, add func(n int)) error {
+func numbers(dir int, add func(n int)) error {
+	var buf [4096]byte
 	for {
-		n, err := retry(func() (int, error) { return unix.Getdents(dir, buf) })
-		if err != nil {
+		n, err := retry(func() (int, error) { return unix.Getdents(dir, buf[:]) })
+		if err != nil || n == 0 {
 			return err
 		}
-		if n == 0 {
-			return nil
+		_, _, names := unix.ParseDirent(buf[:n], -1, nil)
+		for _, name := range names {
+			if n, err := strconv.ParseUint(name, 10, 31); err == nil {
+				add(int(n))
+			}
 		}
-		parseDirents(buf[:n], add)
 	}
 }
 
-// parseDirents reads struct linux_dirent64 (getdents64(2)).
-func parseDirents(b []byte, add func(n int)) {
-	const nameAt = int(unsafe.Offsetof(unix.Dirent{}.Name))
-	const lenAt = int(unsafe.Offsetof(unix.Dirent{}.Reclen))
-	for len(b) > nameAt {
-		size := int(binary.NativeEndian.Uint16(b[lenAt:]))
-		if size <= nameAt || size > len(b) {
-			return
-		}
-		name := b[nameAt:size]
-		if end := slices.Index(name, 0); end >= 0 {
-			name = name[:end]
-		}
-		if n, ok := number(name); ok && n <= math.MaxInt32 {
-			add(int(n))
-		}
-		b = b[size:]
-	}
-}
-
-// list is numbers for a directory given by its path.
-func list(path string, buf []byte, add func(n int)) error {
+// list is the numbers in a directory given by its path.
+func list(path string) (all []int, err error) {
 	dir, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer unix.Close(dir)
-	return numbers(dir, buf, add)
+	err = numbers(dir, func(n int) { all = append(all, n) })
+	return all, err
 }
 
 // sinceBoot is the clock that process start times are measured on.
@@ -216,9 +188,10 @@ func sinceBoot() time.Duration {
 }
 
 // ReadStat reads the current state of any process that we may see.
-func ReadStat(pid int) (Stat, error) {
-	var buf [statSize]byte
-	s, err := system().readStat(pid, buf[:])
+func ReadStat(pid int) (Stat, error) { return system().state(pid) }
+
+func (p procfs) state(pid int) (Stat, error) {
+	s, err := p.readStat(pid)
 	if err != nil {
 		return Stat{}, err
 	}
@@ -233,12 +206,8 @@ func Read(pid int) (Info, error) {
 		return Info{}, err
 	}
 	defer o.close()
-	var stat [statSize]byte
-	s, cmdline, err := o.read(stat[:], make([]byte, maxCmdline))
-	if err != nil {
-		return Info{}, err
-	}
-	return o.info(&s, cmdline), nil
+	info, _, err := o.info()
+	return info, err
 }
 
 // StartedAt is the wall-clock time at which the process started, for showing

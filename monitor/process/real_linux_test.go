@@ -267,7 +267,7 @@ func TestStartedAt(t *testing.T) {
 
 func TestNoProcIsNotDeath(t *testing.T) {
 	nowhere := procfs{t.TempDir()}
-	_, err := nowhere.readStat(1, make([]byte, statSize))
+	_, err := nowhere.readStat(1)
 	if err == nil || errors.Is(err, ErrGone) {
 		t.Errorf("without a /proc: %v", err)
 	}
@@ -356,7 +356,7 @@ func TestChildrenWithoutTheKernelsLists(t *testing.T) {
 	f := newFakeProc(t, t.TempDir())
 	f.put(1, fakeProcess{start: 1})
 	f.must(os.MkdirAll(filepath.Join(f.root, "1", "task", "1"), 0o755))
-	if pids, err := newFamily(procfs{f.root}).children(1); !errors.Is(err, errors.ErrUnsupported) {
+	if pids, err := (procfs{f.root}).children(1); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("%v, %v", pids, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -88,16 +89,15 @@ func serviceOf(ctx context.Context, fs procfs, tree []monitor.Identity, ask serv
 // systemd starts those itself, so they are its children, as are orphans that it
 // has adopted.
 func (p procfs) maybeMain(pid int) bool {
-	var buf [statSize]byte
-	child, err := p.readStat(pid, buf[:])
+	child, err := p.readStat(pid)
 	if err != nil {
 		return !errors.Is(err, ErrGone)
 	}
 	if child.parent <= 1 {
 		return true
 	}
-	parent, err := p.readStat(child.parent, buf[:])
-	return err != nil || string(parent.comm) == "systemd"
+	parent, err := p.readStat(child.parent)
+	return err != nil || parent.comm == "systemd"
 }
 
 // Cgroup reads /proc/PID/cgroup (cgroups(7)).
@@ -109,7 +109,7 @@ func (p procfs) cgroupOf(id monitor.Identity) (string, error) {
 		return "", err
 	}
 	defer o.close()
-	b, err := readWholeAt(o.dir, "cgroup")
+	b, err := readWholeAt(o.dir, "cgroup", math.MaxInt64)
 	if err != nil {
 		return "", p.failed("reading the control group of", id.PID, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,11 +34,10 @@ func ticks(n uint64) time.Duration {
 	return time.Duration(min(n, math.MaxInt64/4/uint64(tick))) * tick
 }
 
-// procStat is one line of /proc/PID/stat. Its byte slices point into the
-// buffer that was parsed.
+// procStat is one line of /proc/PID/stat.
 type procStat struct {
 	pid     int
-	comm    []byte
+	comm    string
 	state   byte
 	parent  int
 	cpu     time.Duration
@@ -65,58 +65,33 @@ func parseStat(b []byte) (procStat, error) {
 	if !ok || pid == 0 || pid > math.MaxInt32 {
 		return s, fmt.Errorf("not a process stat line, bad pid: %.60q", b)
 	}
-	s.pid, s.comm = int(pid), b[open+1:end]
+	s.pid, s.comm = int(pid), string(b[open+1:end])
 
 	field := fieldState
+	var values [fieldStartStack + 1]uint64
 	for text := range bytes.FieldsSeq(b[end+1:]) {
-		ok := true
-		var n uint64
 		switch field {
 		case fieldState:
 			s.state = text[0]
-		case fieldParent:
-			n, ok = number(text)
-			ok = ok && n <= math.MaxInt32
-			s.parent = int(n)
-		case fieldUserTime, fieldSystemTime:
-			n, ok = number(text)
-			s.cpu += ticks(n)
-		case fieldThreads:
-			s.threads, ok = number(text)
-		case fieldStart:
-			s.start, ok = number(text)
-		case fieldStartCode:
-			s.layout.startCode, ok = number(text)
-		case fieldEndCode:
-			s.layout.endCode, ok = number(text)
-		case fieldStartStack:
-			s.layout.startStack, ok = number(text)
-		}
-		if !ok {
-			return procStat{}, fmt.Errorf("not a process stat line, field %d is %.20q", field, text)
+		case fieldParent, fieldUserTime, fieldSystemTime, fieldThreads, fieldStart, fieldStartCode, fieldEndCode, fieldStartStack:
+			if values[field], ok = number(text); !ok || field == fieldParent && values[field] > math.MaxInt32 {
+				return procStat{}, fmt.Errorf("not a process stat line, field %d is %.20q", field, text)
+			}
 		}
 		field++
 	}
 	if field <= fieldStart {
 		return procStat{}, fmt.Errorf("process stat line ends after %d fields", field-1)
 	}
+	s.parent, s.threads, s.start = int(values[fieldParent]), values[fieldThreads], values[fieldStart]
+	s.cpu = ticks(values[fieldUserTime]) + ticks(values[fieldSystemTime])
+	s.layout = layout{values[fieldStartCode], values[fieldEndCode], values[fieldStartStack]}
 	return s, nil
 }
 
-// number is strconv.ParseUint without making a string.
 func number(b []byte) (uint64, bool) {
-	if len(b) == 0 {
-		return 0, false
-	}
-	var n uint64
-	for _, c := range b {
-		d := uint64(c - '0')
-		if c < '0' || c > '9' || n > (math.MaxUint64-d)/10 {
-			return 0, false
-		}
-		n = n*10 + d
-	}
-	return n, true
+	n, err := strconv.ParseUint(string(b), 10, 64)
+	return n, err == nil
 }
 
 // runState translates the letter of the state. A process whose first thread

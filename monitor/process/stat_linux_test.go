@@ -1,7 +1,6 @@
 package process
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +19,7 @@ func TestParseStat(t *testing.T) {
 			t.Errorf("%q: %v", comm, err)
 			continue
 		}
-		if string(s.comm) != comm {
+		if s.comm != comm {
 			t.Errorf("%q: name %q", comm, s.comm)
 		}
 		got := s.stat()
@@ -119,25 +118,4 @@ func FuzzParseCmdline(f *testing.F) {
 			t.Errorf("%q became %q", b, args)
 		}
 	})
-}
-
-// dirent is one struct linux_dirent64 as getdents64(2) writes it.
-func dirent(name string) []byte {
-	size := (19 + len(name) + 1 + 7) &^ 7
-	b := make([]byte, size)
-	binary.NativeEndian.PutUint16(b[16:], uint16(size))
-	copy(b[19:], name)
-	return b
-}
-
-func TestParseDirents(t *testing.T) {
-	var b []byte
-	for _, name := range []string{".", "..", "12", "self", "3456789", "12x", "99999999999", "7"} {
-		b = append(b, dirent(name)...)
-	}
-	var got []int
-	parseDirents(b, func(n int) { got = append(got, n) })
-	if !slices.Equal(got, []int{12, 3456789, 7}) {
-		t.Error(got)
-	}
 }

@@ -8,10 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pidListing is how many bytes of directory entries are read at once: about
-// 1,000 processes.
-const pidListing = 32 << 10
-
 // tableSource is where a Table reads.
 type tableSource struct {
 	fs    procfs
@@ -20,10 +16,6 @@ type tableSource struct {
 	gated bool                 // loadavg tells the truth: it is the kernel's own
 	last  int                  // the pid that was handed out last
 	until time.Duration        // list in each pass before, whatever loadavg says
-
-	pids []int
-	buf  []byte // directory entries, then command lines
-	stat [statSize]byte
 }
 
 // listed is a process as the list of all shows it.
@@ -44,7 +36,7 @@ func newTableSource() *tableSource {
 }
 
 func tableSourceIn(fs procfs, uid uint32, now func() time.Duration, gated bool) *tableSource {
-	return &tableSource{fs: fs, uid: uid, now: now, gated: gated, buf: make([]byte, maxCmdline)}
+	return &tableSource{fs: fs, uid: uid, now: now, gated: gated}
 }
 
 // began is when a process started, on the clock of now. One that is not ours, or
@@ -75,12 +67,9 @@ func (s *tableSource) listAgain() { s.last = 0 }
 
 // list calls add with all pids in ascending order.
 func (s *tableSource) list(add func(listed)) error {
-	s.pids = s.pids[:0]
-	err := list(s.fs.root, s.buf[:pidListing], func(pid int) { s.pids = append(s.pids, pid) })
-	if !slices.IsSorted(s.pids) { // /proc itself is sorted
-		slices.Sort(s.pids)
-	}
-	for _, pid := range s.pids {
+	pids, err := list(s.fs.root)
+	slices.Sort(pids)
+	for _, pid := range pids {
 		add(listed{pid})
 	}
 	return err
@@ -89,7 +78,7 @@ func (s *tableSource) list(add func(listed)) error {
 // look reads a process that runs another program than it did.
 func (s *tableSource) look(pid int, was program) (Info, program, error) {
 	if was != (program{}) {
-		now, err := s.fs.readStat(pid, s.stat[:])
+		now, err := s.fs.readStat(pid)
 		if err != nil || now.program() == was {
 			return Info{}, was, err
 		}
@@ -110,9 +99,5 @@ func (s *tableSource) look(pid int, was program) (Info, program, error) {
 	if uid, err := o.uid(); err != nil || uid != s.uid {
 		return Info{}, program{}, err
 	}
-	now, cmdline, err := o.read(s.stat[:], s.buf)
-	if err != nil {
-		return Info{}, program{}, err
-	}
-	return o.info(&now, cmdline), now.program(), nil
+	return o.info()
 }

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -13,7 +14,7 @@ import (
 
 // Children returns the pids of the direct children. The kernel makes the list
 // while processes come and go: one that forks or ends meanwhile may be missed.
-func Children(pid int) ([]int, error) { return newFamily(system()).children(pid) }
+func Children(pid int) ([]int, error) { return system().children(pid) }
 
 // Tree returns the stat of root and of all its descendants, root first, every
 // parent before its children. The error is ErrGone when root is no longer that
@@ -21,49 +22,30 @@ func Children(pid int) ([]int, error) { return newFamily(system()).children(pid)
 // errors.ErrUnsupported where the kernel does not list children
 // (CONFIG_PROC_CHILDREN).
 func Tree(root monitor.Identity) ([]Stat, error) {
-	f := newFamily(system())
-	return treeOf(root, f.stat, f.children)
-}
-
-// family finds the children of processes for one question.
-type family struct {
-	fs   procfs
-	buf  []byte
-	tids []int
-}
-
-func newFamily(fs procfs) *family { return &family{fs: fs, buf: make([]byte, 8<<10)} }
-
-func (f *family) stat(pid int) (Stat, error) {
-	s, err := f.fs.readStat(pid, f.buf)
-	if err != nil {
-		return Stat{}, err
-	}
-	return s.stat(), nil
+	return treeOf(root, system().state, system().children)
 }
 
 // children reads /proc/PID/task/TID/children of every thread: each lists what
 // that thread has forked.
-func (f *family) children(pid int) ([]int, error) {
-	f.tids = f.tids[:0]
-	err := list(f.fs.path(pid, "/task"), f.buf, func(n int) { f.tids = append(f.tids, n) })
+func (p procfs) children(pid int) ([]int, error) {
+	tids, err := list(p.path(pid, "/task"))
 	if err != nil {
-		return nil, f.fs.failed("listing the threads of", pid, err)
+		return nil, p.failed("listing the threads of", pid, err)
 	}
 	var pids []int
-	for _, tid := range f.tids {
-		b, err := readWholeAt(unix.AT_FDCWD, f.fs.path(pid, "/task/"+strconv.Itoa(tid)+"/children"))
+	for _, tid := range tids {
+		b, err := readWholeAt(unix.AT_FDCWD, p.path(pid, "/task/"+strconv.Itoa(tid)+"/children"), math.MaxInt64)
 		switch {
 		case err == nil:
 			pids = parsePIDs(pids, b)
 		case errors.Is(err, unix.ESRCH):
 		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES):
 			// The thread has ended, or nobody has such a file.
-			if unix.Access(f.fs.root+"/thread-self/children", unix.R_OK) != nil {
+			if unix.Access(p.root+"/thread-self/children", unix.R_OK) != nil {
 				return nil, fmt.Errorf("the kernel does not list the children of process %d: %w", pid, errors.ErrUnsupported)
 			}
 		default:
-			return nil, f.fs.failed("listing the children of", pid, err)
+			return nil, p.failed("listing the children of", pid, err)
 		}
 	}
 	return pids, nil
