@@ -45,23 +45,9 @@ func openDiag() (*diagSocket, error) {
 
 func (d *diagSocket) close() { unix.Close(d.fd) }
 
-// list asks for all sockets that answer to a question. If they change meanwhile
-// they are asked for again; after three tries what was seen has to do until the
-// next call.
-func (d *diagSocket) list(question any) (answers [][]byte, err error) {
-	for range 3 {
-		var interrupted bool
-		answers, interrupted, err = d.ask(question, unix.NLM_F_DUMP)
-		if err != nil || !interrupted {
-			break
-		}
-	}
-	return answers, err
-}
-
 // ask sends a question and returns the answers. Without NLM_F_DUMP it is about
 // one socket, and the error is ENOENT when there is no such one.
-func (d *diagSocket) ask(question any, flags uint16) (answers [][]byte, interrupted bool, err error) {
+func (d *diagSocket) ask(question any, flags uint16) (answers [][]byte, err error) {
 	d.seq++
 	header := unix.NlMsghdr{
 		Len:  uint32(unix.SizeofNlMsghdr + binary.Size(question)),
@@ -85,25 +71,22 @@ func (d *diagSocket) ask(question any, flags uint16) (answers [][]byte, interrup
 			err = fmt.Errorf("an answer is longer than %d bytes", len(d.buf))
 		case err == nil && ok && kernel.Pid == 0:
 			var more [][]byte
-			var changed bool
-			more, done, changed, err = parseAnswers(d.buf[:n], d.seq)
-			answers, interrupted = append(answers, more...), interrupted || changed
+			more, done, err = parseAnswers(d.buf[:n], d.seq)
+			answers = append(answers, more...)
 			done = done || flags&unix.NLM_F_DUMP == 0 && len(answers) > 0
 		}
 	}
-	return answers, interrupted, err
+	return answers, err
 }
 
 // parseAnswers reads one datagram of answers to the question seq. done means
-// that it held the end of the list, interrupted that the list changed while the
-// kernel read it.
-func parseAnswers(b []byte, seq uint32) (answers [][]byte, done, interrupted bool, err error) {
+// that it held the end of the list.
+func parseAnswers(b []byte, seq uint32) (answers [][]byte, done bool, err error) {
 	messages, err := syscall.ParseNetlinkMessage(b)
 	for _, m := range messages {
 		if m.Header.Seq != seq {
 			continue
 		}
-		interrupted = interrupted || m.Header.Flags&unix.NLM_F_DUMP_INTR != 0
 		switch m.Header.Type {
 		case unix.NLMSG_DONE, unix.NLMSG_ERROR:
 			if len(m.Data) >= 4 {
@@ -111,12 +94,12 @@ func parseAnswers(b []byte, seq uint32) (answers [][]byte, done, interrupted boo
 					err = unix.Errno(-code)
 				}
 			}
-			return answers, true, interrupted, err
+			return answers, true, err
 		case unix.SOCK_DIAG_BY_FAMILY:
 			answers = append(answers, bytes.Clone(m.Data))
 		}
 	}
-	return answers, false, interrupted, err
+	return answers, false, err
 }
 
 // inetSockID is struct inet_diag_sockid of linux/inet_diag.h.
@@ -158,7 +141,7 @@ func tcpSockets(state byte) (found []tcpSocket, err error) {
 	}
 	defer d.close()
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-		answers, err := d.list(inetQuestion{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << state})
+		answers, err := d.ask(inetQuestion{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << state}, unix.NLM_F_DUMP)
 		if err != nil {
 			return nil, fmt.Errorf("asking sock_diag: %w", err)
 		}
@@ -189,7 +172,7 @@ func peerOf(local, remote netip.AddrPort) (tcpSocket, error) {
 	copy(q.ID.Addr[:], remote.Addr().AsSlice())
 	copy(q.ID.RemoteAddr[:], local.Addr().AsSlice())
 	q.ID.Cookie = anyCookie
-	answers, _, err := d.ask(q, 0)
+	answers, err := d.ask(q, 0)
 	for _, b := range answers {
 		// Where there is no such connection the kernel shows a socket that
 		// listens there, or one that is only about to connect from there: the end
@@ -283,45 +266,31 @@ func unixSocketOf(inode uint64) (unixSocket, bool, error) {
 		return unixSocket{}, false, err
 	}
 	defer d.close()
-	s, ok, err := d.unixSocket(uint32(inode))
-	if !ok && err == nil {
-		err = d.listsUnix()
+	question := unixQuestion{Family: unix.AF_UNIX, States: ^uint32(0), Inode: uint32(inode), Show: unixShowName | unixShowPeer, Cookie: anyCookie}
+	answers, err := d.ask(question, 0)
+	if errors.Is(err, unix.ENOENT) {
+		err = d.lists(unix.AF_UNIX)
 	}
-	return s, ok, err
-}
-
-func (d *diagSocket) unixSocket(inode uint32) (unixSocket, bool, error) {
-	answers, _, err := d.ask(unixQuestion{
-		Family: unix.AF_UNIX, States: ^uint32(0), Inode: inode, Show: unixShowName | unixShowPeer, Cookie: anyCookie,
-	}, 0)
-	if err != nil && !errors.Is(err, unix.ENOENT) {
+	if err != nil {
 		return unixSocket{}, false, fmt.Errorf("asking sock_diag about socket %d: %w", inode, err)
 	}
 	for _, b := range answers {
-		if s, ok := parseUnixDiag(b); ok && s.inode == inode {
+		if s, ok := parseUnixDiag(b); ok && uint64(s.inode) == inode {
 			return s, true, nil
 		}
 	}
 	return unixSocket{}, false, nil
 }
 
-// listsUnix makes sure that "no such socket" means that: a kernel that does not list
-// unix sockets says the same of all of them.
-func (d *diagSocket) listsUnix() error {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("making a pair of sockets to ask about: %w", err)
+// lists makes sure that "no such socket" means that: a kernel that does not list the
+// sockets of a family says the same of all of them. It also says it of a list, here of
+// sockets in no state at all.
+func (d *diagSocket) lists(family uint8) error {
+	_, err := d.ask(unixQuestion{Family: family}, unix.NLM_F_DUMP)
+	if errors.Is(err, unix.ENOENT) {
+		return errors.ErrUnsupported
 	}
-	defer unix.Close(pair[0])
-	defer unix.Close(pair[1])
-	var st unix.Stat_t
-	if err := unix.Fstat(pair[0], &st); err != nil {
-		return fmt.Errorf("asking for the inode of a socket: %w", err)
-	}
-	if _, known, err := d.unixSocket(uint32(st.Ino)); err != nil || known {
-		return err
-	}
-	return fmt.Errorf("the kernel does not list unix sockets: %w", errors.ErrUnsupported)
+	return err
 }
 
 // pairOf asks about a socket that may be one of a pair without names.
