@@ -220,65 +220,6 @@ func (o opened) file(fd int) (file, bool, error) {
 	return f, true, nil
 }
 
-// Descriptors lists what a process may talk to others through, sorted by
-// descriptor. Nothing is read from any of it, see Ends.Closed. The error is
-// ErrGone when the process has ended, fs.ErrPermission when it may not be looked
-// at.
-func Descriptors(id monitor.Identity) ([]Descriptor, error) {
-	o, err := system().openAs(id)
-	if err != nil {
-		return nil, err
-	}
-	defer o.close()
-	all, err := o.ends()
-	if err != nil {
-		return nil, err
-	}
-	var list []Descriptor
-	if len(all) == 0 || all[0].fd != 0 {
-		f, ok, err := o.file(0)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			list = append(list, Descriptor{File: f.label()})
-		}
-	}
-	for _, e := range all {
-		d, ok, err := o.descriptor(e)
-		if err != nil && !errors.Is(err, errMoved) {
-			return nil, err
-		}
-		if ok {
-			list = append(list, d)
-		}
-	}
-	return list, nil
-}
-
-func (o opened) descriptor(e end) (Descriptor, bool, error) {
-	d := Descriptor{FD: e.fd, Kind: e.kind, Inode: e.inode, Reads: e.reads(), Writes: e.writes()}
-	if e.kind == Pipe {
-		if d.Reads && d.Writes {
-			return d, true, nil // it is its own other end
-		}
-		var err error
-		d.Deserted, err = o.deserted(e)
-		return d, err == nil, err
-	}
-	s, ok, err := pairOf(e.inode)
-	d.Peer, d.Deserted = uint64(s.peer), s.closed()
-	return d, ok, err
-}
-
-// label is a name for a file, which is equal for the same one.
-func (f file) label() string {
-	if f.null {
-		return "null"
-	}
-	return fmt.Sprintf("%d:%d:%d", f.major, f.minor, f.inode)
-}
-
 // HasUnixClients reports whether clients may have come to a server, or may still
 // come, over unix sockets: one of servers has such a socket with a name, in the
 // file system or abstract. It listens there, takes datagrams, or was accepted

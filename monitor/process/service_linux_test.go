@@ -241,6 +241,9 @@ func TestCgroup(t *testing.T) {
 	if own, err := Cgroup(identityOf(t, os.Getpid())); err != nil || !strings.Contains(own, ":") {
 		t.Errorf("%q, %v", own, err)
 	}
+	if _, err := Cgroup(monitor.Identity{PID: unused(t)}); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
 }
 
 func TestServiceOfThisMachine(t *testing.T) {

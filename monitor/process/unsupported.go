@@ -32,11 +32,6 @@ func (e localEnds) Abandoned() (bool, error) {
 
 func (localEnds) SameInput(monitor.Identity) bool { return true }
 
-// Descriptors cannot be answered here: the error is errors.ErrUnsupported.
-func Descriptors(id monitor.Identity) ([]Descriptor, error) {
-	return nil, fmt.Errorf("listing the descriptors of process %d: %w", id.PID, errors.ErrUnsupported)
-}
-
 // Cgroup cannot be answered here: the error is errors.ErrUnsupported.
 func Cgroup(id monitor.Identity) (string, error) {
 	return "", fmt.Errorf("reading the control group of process %d: %w", id.PID, errors.ErrUnsupported)

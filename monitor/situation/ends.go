@@ -106,20 +106,20 @@ func (e ends) SameInput(wrapper monitor.Identity) bool {
 	case has && mine.File != "null":
 		return false
 	}
-	return slices.ContainsFunc(server.Descriptors, func(d process.Descriptor) bool {
+	return slices.ContainsFunc(server.Descriptors, func(d Descriptor) bool {
 		return d.FD > 2 && (d.Reads || d.Kind != process.Pipe) && sameEnd(d, given)
 	})
 }
 
-func sameEnd(a, b process.Descriptor) bool {
+func sameEnd(a, b Descriptor) bool {
 	return a.Kind == b.Kind && a.Inode == b.Inode && a.File == b.File
 }
 
 // input is descriptor 0.
-func (p *Process) input() (process.Descriptor, bool) {
-	i := slices.IndexFunc(p.Descriptors, func(d process.Descriptor) bool { return d.FD == 0 })
+func (p *Process) input() (Descriptor, bool) {
+	i := slices.IndexFunc(p.Descriptors, func(d Descriptor) bool { return d.FD == 0 })
 	if i < 0 {
-		return process.Descriptor{}, false
+		return Descriptor{}, false
 	}
 	return p.Descriptors[i], true
 }

@@ -87,8 +87,8 @@ type recorder struct {
 type taken struct {
 	info  process.Info
 	stat  process.Stat
-	words bool                 // its arguments are looked into, not left out
-	ends  []process.Descriptor // recorded of what is in the tree of a server
+	words bool         // its arguments are looked into, not left out
+	ends  []Descriptor // of the conversation of a server
 	ports []Port
 }
 
@@ -150,7 +150,6 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	for _, id := range append([]monitor.Identity{root}, tree...) {
 		if t := r.taken[id.PID]; t != nil {
 			t.words = t.words || command.IsLauncher(t.info.Exe, t.info.Args) || id == in.Identity
-			t.ends, _ = process.Descriptors(id) // none where it cannot be told
 		}
 	}
 	server.words = true
@@ -161,7 +160,32 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 		r.take(in.Client.PID)
 	}
 	r.listeners(tree)
-	r.s.Servers = append(r.s.Servers, r.server(ctx, in, server, tree))
+	v := r.server(ctx, in, server, tree)
+	r.s.Servers = append(r.s.Servers, v)
+	r.conversation(in, v.Proof.Pipe, append(tree, root))
+}
+
+// conversation notes what was found out of the one of a server with its client: its
+// ends, and which processes around it have the same standard input.
+func (r *recorder) conversation(in *monitor.Instance, link *monitor.Pipe, around []monitor.Identity) {
+	ends := []Descriptor{{File: fmt.Sprintf("input of %d", in.Identity.PID)}}
+	if link != nil {
+		ends = []Descriptor{
+			{FD: 0, Kind: process.Pipe, Inode: link.In.Inode, Peer: link.In.Peer, Reads: true, Deserted: in.Evidence.Orphaned},
+			{FD: 1, Kind: process.Pipe, Inode: link.Out.Inode, Peer: link.Out.Peer, Writes: true, Deserted: in.Evidence.Orphaned},
+		}
+	}
+	for i, d := range ends {
+		if d.Peer != 0 {
+			ends[i].Kind, ends[i].Reads, ends[i].Writes = process.SocketPair, true, true
+		}
+	}
+	r.taken[in.Identity.PID].ends = ends
+	for _, id := range around {
+		if t := r.taken[id.PID]; t != nil && len(t.ends) == 0 && process.Local().Ends(in.Identity).SameInput(id) {
+			t.ends = ends[:1]
+		}
+	}
 }
 
 // beside adds the children of a process: whether a wrapper has others, and what

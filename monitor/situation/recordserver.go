@@ -58,39 +58,17 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, t
 	return v
 }
 
-// pipe finds the ends of the conversation of a server with its client: those
-// that both hold or, of an orphan, those that nobody holds the other side of.
+// pipe is the conversation of a server with its client: the ends that both hold or, of
+// an orphan, whose ends nobody shares any more, such as stand for them.
 func pipe(in *monitor.Instance, client monitor.Identity) *monitor.Pipe {
-	if _, l, found, err := process.Local().Ends(in.Identity).Holder(client); err == nil && found {
-		return &monitor.Pipe{In: monitor.PipeEnd{Inode: l.In.Inode, Peer: l.In.Peer}, Out: monitor.PipeEnd{Inode: l.Out.Inode, Peer: l.Out.Peer}}
+	if _, link, found, err := process.Local().Ends(in.Identity).Holder(client); err == nil && found {
+		return &link
 	}
 	if !in.Evidence.Orphaned {
 		return nil
 	}
-	ends, err := process.Descriptors(in.Identity)
-	if err != nil {
-		return nil
-	}
-	var p monitor.Pipe
-	for _, d := range ends {
-		if !d.Deserted || d.FD == 2 {
-			continue
-		}
-		end := monitor.PipeEnd{Inode: d.Inode, Peer: d.Peer}
-		if p.In.Inode == 0 && d.Reads {
-			p.In = end
-		}
-		if p.Out.Inode == 0 && d.Writes && (d.Inode != p.In.Inode || d.FD == 1) {
-			p.Out = end
-		}
-	}
-	if p.Out.Inode == 0 {
-		p.Out = p.In // one socket for both
-	}
-	if p.In.Inode == 0 {
-		return nil
-	}
-	return &p
+	inode := uint64(in.Identity.PID) << 33 // no other pipe has it
+	return &monitor.Pipe{In: monitor.PipeEnd{Inode: inode}, Out: monitor.PipeEnd{Inode: inode + 1}}
 }
 
 // dashboard is what the snapshot knew, and the queue as it is now.

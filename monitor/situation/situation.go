@@ -77,9 +77,25 @@ type Process struct {
 	Cgroup string `json:"cgroup,omitempty"`
 	// Contained says that it counts processes in its own way, in a container or a
 	// sandbox.
-	Contained   bool                 `json:"contained,omitempty"`
-	Descriptors []process.Descriptor `json:"fds,omitempty"`
-	Ports       []Port               `json:"ports,omitempty"`
+	Contained   bool         `json:"contained,omitempty"`
+	Descriptors []Descriptor `json:"fds,omitempty"`
+	Ports       []Port       `json:"ports,omitempty"`
+}
+
+// Descriptor is standard input, whatever it is, or a pipe without a name, or one
+// of a pair of unix sockets that a process has open.
+type Descriptor struct {
+	FD     int
+	Kind   process.LinkKind `json:",omitzero"` // "" for what is neither, which only descriptor 0 may be
+	Inode  uint64           `json:",omitzero"`
+	Peer   uint64           `json:",omitzero"` // of the socket at the other end; 0 for a pipe, or when it has been closed
+	Reads  bool             `json:",omitzero"`
+	Writes bool             `json:",omitzero"`
+	// Deserted says that nobody holds the other end any more.
+	Deserted bool `json:",omitzero"`
+	// File is what a descriptor of neither kind is: "null" for the null device,
+	// else a name that is equal for the same file.
+	File string `json:",omitzero"`
 }
 
 // State is what the scheduler says about a process.

@@ -71,7 +71,7 @@ func drawn(t *rapid.T) *situation.Situation {
 			s.Units = []situation.Unit{{Name: "x.service", Main: pid}}
 		}
 		closed := rapid.Bool().Draw(t, "closed")
-		p.Descriptors = []process.Descriptor{
+		p.Descriptors = []situation.Descriptor{
 			{FD: 0, Kind: process.Pipe, Inode: uint64(100 + pid), Reads: true, Deserted: closed},
 			{FD: 1, Kind: process.Pipe, Inode: uint64(200 + pid), Writes: true, Deserted: closed},
 		}
