@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// diagBuffer takes what the kernel sends at once.
+// diagBuffer takes what the kernel sends at once, which is 8 KiB at most.
 const diagBuffer = 32 << 10
 
 // States of net/tcp_states.h, which unix sockets have as well.
@@ -23,55 +23,37 @@ const (
 	tcpListen      = 10
 )
 
-// diagSocket asks the kernel about sockets, see sock_diag(7). It lives as long
-// as a question and is not safe for concurrent use.
-type diagSocket struct {
-	fd  int
-	seq uint32
-	buf []byte
-}
-
-func openDiag() (*diagSocket, error) {
+// askDiag asks the kernel about sockets and returns its answers, see sock_diag(7).
+// Without NLM_F_DUMP the question is about one socket, and the error is ENOENT when
+// there is no such one.
+func askDiag(question any, flags uint16) (answers [][]byte, err error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, fmt.Errorf("opening a sock_diag socket: %w", err)
 	}
-	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
-		unix.Close(fd)
-		return nil, fmt.Errorf("limiting how long to wait for sock_diag: %w", err)
-	}
-	return &diagSocket{fd: fd, buf: make([]byte, diagBuffer)}, nil
-}
-
-func (d *diagSocket) close() { unix.Close(d.fd) }
-
-// ask sends a question and returns the answers. Without NLM_F_DUMP it is about
-// one socket, and the error is ENOENT when there is no such one.
-func (d *diagSocket) ask(question any, flags uint16) (answers [][]byte, err error) {
-	d.seq++
+	defer unix.Close(fd)
 	header := unix.NlMsghdr{
 		Len:  uint32(unix.SizeofNlMsghdr + binary.Size(question)),
-		Type: unix.SOCK_DIAG_BY_FAMILY, Flags: unix.NLM_F_REQUEST | flags, Seq: d.seq,
+		Type: unix.SOCK_DIAG_BY_FAMILY, Flags: unix.NLM_F_REQUEST | flags,
 	}
 	var message bytes.Buffer
-	err = errors.Join(binary.Write(&message, binary.NativeEndian, header), binary.Write(&message, binary.NativeEndian, question))
+	err = errors.Join(
+		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}),
+		binary.Write(&message, binary.NativeEndian, header), binary.Write(&message, binary.NativeEndian, question))
 	if err == nil {
-		err = unix.Sendto(d.fd, message.Bytes(), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
+		err = unix.Sendto(fd, message.Bytes(), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
 	}
+	buf := make([]byte, diagBuffer)
 	for done := false; err == nil && !done; {
-		var n, got int
+		var n int
 		var from unix.Sockaddr
 		n, err = retry(func() (n int, err error) {
-			n, _, got, from, err = unix.Recvmsg(d.fd, d.buf, nil, 0)
+			n, from, err = unix.Recvfrom(fd, buf, 0)
 			return n, err
 		})
-		kernel, ok := from.(*unix.SockaddrNetlink)
-		switch {
-		case err == nil && got&unix.MSG_TRUNC != 0:
-			err = fmt.Errorf("an answer is longer than %d bytes", len(d.buf))
-		case err == nil && ok && kernel.Pid == 0:
+		if kernel, ok := from.(*unix.SockaddrNetlink); err == nil && ok && kernel.Pid == 0 {
 			var more [][]byte
-			more, done, err = parseAnswers(d.buf[:n], d.seq)
+			more, done, err = parseAnswers(buf[:n])
 			answers = append(answers, more...)
 			done = done || flags&unix.NLM_F_DUMP == 0 && len(answers) > 0
 		}
@@ -79,14 +61,11 @@ func (d *diagSocket) ask(question any, flags uint16) (answers [][]byte, err erro
 	return answers, err
 }
 
-// parseAnswers reads one datagram of answers to the question seq. done means
-// that it held the end of the list.
-func parseAnswers(b []byte, seq uint32) (answers [][]byte, done bool, err error) {
+// parseAnswers reads one datagram of answers. done means that it held the end of the
+// list.
+func parseAnswers(b []byte) (answers [][]byte, done bool, err error) {
 	messages, err := syscall.ParseNetlinkMessage(b)
 	for _, m := range messages {
-		if m.Header.Seq != seq {
-			continue
-		}
 		switch m.Header.Type {
 		case unix.NLMSG_DONE, unix.NLMSG_ERROR:
 			if len(m.Data) >= 4 {
@@ -135,13 +114,8 @@ type tcpSocket struct {
 // tcpSockets lists all sockets of our network namespace in one state. One may be
 // listed twice.
 func tcpSockets(state byte) (found []tcpSocket, err error) {
-	d, err := openDiag()
-	if err != nil {
-		return nil, err
-	}
-	defer d.close()
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-		answers, err := d.ask(inetQuestion{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << state}, unix.NLM_F_DUMP)
+		answers, err := askDiag(inetQuestion{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << state}, unix.NLM_F_DUMP)
 		if err != nil {
 			return nil, fmt.Errorf("asking sock_diag: %w", err)
 		}
@@ -158,11 +132,6 @@ func tcpSockets(state byte) (found []tcpSocket, err error) {
 // is ENOENT when there is no such one. To ask for exactly one takes 0.1 ms, to
 // list all ends with these ports 5.
 func peerOf(local, remote netip.AddrPort) (tcpSocket, error) {
-	d, err := openDiag()
-	if err != nil {
-		return tcpSocket{}, err
-	}
-	defer d.close()
 	q := inetQuestion{Family: unix.AF_INET, Protocol: unix.IPPROTO_TCP, States: ^uint32(0)}
 	if local.Addr().Is6() {
 		q.Family = unix.AF_INET6
@@ -172,7 +141,7 @@ func peerOf(local, remote netip.AddrPort) (tcpSocket, error) {
 	copy(q.ID.Addr[:], remote.Addr().AsSlice())
 	copy(q.ID.RemoteAddr[:], local.Addr().AsSlice())
 	q.ID.Cookie = anyCookie
-	answers, err := d.ask(q, 0)
+	answers, err := askDiag(q, 0)
 	for _, b := range answers {
 		// Where there is no such connection the kernel shows a socket that
 		// listens there, or one that is only about to connect from there: the end
@@ -243,14 +212,13 @@ type unixSocket struct {
 	paired   bool // it has or had a peer
 	peer     uint32
 	shutdown uint8
-	known    bool // shutdown is known
 }
 
 // closed reports whether the peer has been closed by everybody who held it. The
 // kernel then shows inode 0; so it does for a peer that nobody has accepted
 // yet, which is not shut down.
 func (s unixSocket) closed() bool {
-	return s.paired && s.peer == 0 && (!s.known || s.shutdown == shutdownForBoth)
+	return s.paired && s.peer == 0 && s.shutdown == shutdownForBoth
 }
 
 // unixSocketOf asks about a unix socket by its inode; false means that it is of
@@ -261,15 +229,10 @@ func unixSocketOf(inode uint64) (unixSocket, bool, error) {
 	if inode == 0 || inode > math.MaxUint32 { // a peer that has not accepted yet; no inode of a socket
 		return unixSocket{}, false, nil
 	}
-	d, err := openDiag()
-	if err != nil {
-		return unixSocket{}, false, err
-	}
-	defer d.close()
 	question := unixQuestion{Family: unix.AF_UNIX, States: ^uint32(0), Inode: uint32(inode), Show: unixShowName | unixShowPeer, Cookie: anyCookie}
-	answers, err := d.ask(question, 0)
+	answers, err := askDiag(question, 0)
 	if errors.Is(err, unix.ENOENT) {
-		err = d.lists(unix.AF_UNIX)
+		err = lists(unix.AF_UNIX)
 	}
 	if err != nil {
 		return unixSocket{}, false, fmt.Errorf("asking sock_diag about socket %d: %w", inode, err)
@@ -285,8 +248,8 @@ func unixSocketOf(inode uint64) (unixSocket, bool, error) {
 // lists makes sure that "no such socket" means that: a kernel that does not list the
 // sockets of a family says the same of all of them. It also says it of a list, here of
 // sockets in no state at all.
-func (d *diagSocket) lists(family uint8) error {
-	_, err := d.ask(unixQuestion{Family: family}, unix.NLM_F_DUMP)
+func lists(family uint8) error {
+	_, err := askDiag(unixQuestion{Family: family}, unix.NLM_F_DUMP)
 	if errors.Is(err, unix.ENOENT) {
 		return errors.ErrUnsupported
 	}
@@ -319,7 +282,7 @@ func parseUnixDiag(b []byte) (unixSocket, bool) {
 		case kind == unixPeer && len(value) >= 4:
 			s.paired, s.peer = true, binary.NativeEndian.Uint32(value)
 		case kind == unixShutdown && len(value) >= 1:
-			s.known, s.shutdown = true, value[0]
+			s.shutdown = value[0]
 		}
 		b = b[min((size+3)&^3, len(b)):]
 	}
