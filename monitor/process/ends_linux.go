@@ -220,6 +220,47 @@ func (o opened) file(fd int) (file, bool, error) {
 	return f, true, nil
 }
 
+// SameInput reports whether another process has the same standard input. A server
+// that has the null device there where the wrapper has something else may have
+// moved it to another descriptor.
+func (e localEnds) SameInput(wrapper monitor.Identity) bool {
+	s, err := system().openAs(e.server)
+	if err != nil {
+		return false
+	}
+	defer s.close()
+	w, err := system().openAs(wrapper)
+	if err != nil {
+		return false
+	}
+	defer w.close()
+	given, ok, err := w.file(0)
+	if !ok || err != nil {
+		return false
+	}
+	mine, ok, err := s.file(0)
+	if err != nil {
+		return false
+	}
+	if ok && mine == given {
+		return true
+	}
+	if ok && !mine.null {
+		return false
+	}
+	all, err := s.ends()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(all, func(e end) bool {
+		if e.fd <= 2 || !e.reads() {
+			return false
+		}
+		at, ok, err := s.file(e.fd)
+		return ok && err == nil && at == given
+	})
+}
+
 // HasUnixClients reports whether clients may have come to a server, or may still
 // come, over unix sockets: one of servers has such a socket with a name, in the
 // file system or abstract. It listens there, takes datagrams, or was accepted

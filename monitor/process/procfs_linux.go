@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -220,4 +221,43 @@ func StartedAt(id monitor.Identity) (time.Time, error) {
 		return time.Time{}, errors.New("reading the time since boot: the system does not say")
 	}
 	return time.Now().Add(ticks(id.Start) - boot).Truncate(time.Second), nil
+}
+
+// Children returns the pids of the direct children. The kernel makes the list
+// while processes come and go: one that forks or ends meanwhile may be missed.
+func Children(pid int) ([]int, error) { return system().children(pid) }
+
+// Tree returns the stat of root and of all its descendants, root first, every
+// parent before its children. The error is ErrGone when root is no longer that
+// process; a root that has ended without being reaped still is. It is
+// errors.ErrUnsupported where the kernel does not list children
+// (CONFIG_PROC_CHILDREN).
+func Tree(root monitor.Identity) ([]Stat, error) {
+	return treeOf(root, system().state, system().children)
+}
+
+// children reads /proc/PID/task/TID/children of every thread: each lists what
+// that thread has forked.
+func (p procfs) children(pid int) ([]int, error) {
+	tids, err := list(p.path(pid, "/task"))
+	if err != nil {
+		return nil, p.failed("listing the threads of", pid, err)
+	}
+	var pids []int
+	for _, tid := range tids {
+		b, err := readWholeAt(unix.AT_FDCWD, p.path(pid, "/task/"+strconv.Itoa(tid)+"/children"), math.MaxInt64)
+		switch {
+		case err == nil:
+			pids = parsePIDs(pids, b)
+		case errors.Is(err, unix.ESRCH):
+		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES):
+			// The thread has ended, or nobody has such a file.
+			if unix.Access(p.root+"/thread-self/children", unix.R_OK) != nil {
+				return nil, fmt.Errorf("the kernel does not list the children of process %d: %w", pid, errors.ErrUnsupported)
+			}
+		default:
+			return nil, p.failed("listing the children of", pid, err)
+		}
+	}
+	return pids, nil
 }

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,14 +51,7 @@ func runState(k *unix.KinfoProc) RunState {
 	return Running
 }
 
-func shortName(k *unix.KinfoProc) string {
-	raw := make([]byte, 0, len(k.Proc.P_comm))
-	for _, c := range k.Proc.P_comm {
-		raw = append(raw, byte(c))
-	}
-	name, _, _ := bytes.Cut(raw, []byte{0})
-	return string(name)
-}
+func shortName(k *unix.KinfoProc) string { return unix.ByteSliceToString(k.Proc.P_comm[:]) }
 
 func kinfoList(name string, args ...int) ([]listed, error) {
 	list, err := unix.SysctlKinfoProcSlice(name, args...)

@@ -38,9 +38,7 @@ type entry struct {
 }
 
 // NewTable makes a table that knows nothing yet.
-func NewTable() *Table { return newTable(newTableSource()) }
-
-func newTable(s *tableSource) *Table { return &Table{source: s} }
+func NewTable() *Table { return &Table{source: newTableSource()} }
 
 // Pass returns what is new since the last pass, everything of ours in the
 // first one: new processes, and known ones that run another program than when

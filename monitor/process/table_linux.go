@@ -32,11 +32,7 @@ func newTableSource() *tableSource {
 	// In containers loadavg may be a fake by lxcfs, which counts differently.
 	err := unix.Statfs(system().root+"/loadavg", &st)
 	genuine := err == nil && st.Type == unix.PROC_SUPER_MAGIC
-	return tableSourceIn(system(), uint32(os.Geteuid()), sinceBoot, genuine)
-}
-
-func tableSourceIn(fs procfs, uid uint32, now func() time.Duration, gated bool) *tableSource {
-	return &tableSource{fs: fs, uid: uid, now: now, gated: gated}
+	return &tableSource{fs: system(), uid: uint32(os.Geteuid()), now: sinceBoot, gated: genuine}
 }
 
 // began is when a process started, on the clock of now. One that is not ours, or

@@ -66,7 +66,7 @@ func (f *fakeProc) remove(pid int) {
 }
 
 func (f *fakeProc) table() *Table {
-	return newTable(tableSourceIn(procfs{f.root}, uint32(os.Geteuid()), func() time.Duration { return f.now }, true))
+	return &Table{source: &tableSource{fs: procfs{f.root}, uid: uint32(os.Geteuid()), now: func() time.Duration { return f.now }, gated: true}}
 }
 
 // In the first pass a process is as young as it is, and not new.
