@@ -296,7 +296,7 @@ func (localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
 // knowsSockets fails for a process in another network namespace: the kernel tells
 // about unix sockets of our own only.
 func knowsSockets(pid int) error {
-	same, err := SameNetwork(pid)
+	same, err := sameNamespace(pid, "net")
 	if err == nil && !same {
 		err = fmt.Errorf("asking about the sockets of process %d, which is in another network namespace: %w", pid, errors.ErrUnsupported)
 	}

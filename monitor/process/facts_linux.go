@@ -86,18 +86,11 @@ func (p procfs) sameUser(pid int) (bool, error) {
 	return real == me && effective == me && saved == me, nil
 }
 
-// SameNamespace reports whether a process counts processes as we do. One that does
-// not lives in a container or a sandbox.
+// sameNamespace reports whether a process counts processes as we do ("pid"), has the
+// network that we have ("net") or the file systems ("mnt"). One that does not lives in a
+// container or a sandbox.
 //
-// Source: pid_namespaces(7).
-func SameNamespace(pid int) (bool, error) { return sameNamespace(pid, "pid") }
-
-// SameNetwork reports whether a process has the network that we have. Of another
-// one nobody sees here who is connected.
-//
-// Source: network_namespaces(7).
-func SameNetwork(pid int) (bool, error) { return sameNamespace(pid, "net") }
-
+// Source: namespaces(7).
 func sameNamespace(pid int, kind string) (bool, error) {
 	theirs, err := os.Readlink(system().path(pid, "/ns/"+kind))
 	if err != nil {

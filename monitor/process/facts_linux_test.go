@@ -94,7 +94,7 @@ func TestMainThreadCPU(t *testing.T) {
 }
 
 // Of two processes one has a network of its own.
-func TestSameNetwork(t *testing.T) {
+func TestContained(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		cmd := exec.Command("sleep", "600")
 		if own {
@@ -104,24 +104,12 @@ func TestSameNetwork(t *testing.T) {
 			}
 		}
 		pid := start(t, cmd)
-		if same, err := SameNetwork(pid); same == own || err != nil {
-			t.Errorf("of its own is %v: %v, %v", own, same, err)
-		}
-		if same, err := SameNamespace(pid); !same || err != nil {
-			t.Errorf("counted otherwise: %v, %v", same, err)
+		if contained, err := Contained(pid); contained != own || err != nil {
+			t.Errorf("of its own is %v: %v, %v", own, contained, err)
 		}
 	}
-	if _, err := SameNetwork(1 << 30); err == nil {
-		t.Error("of nobody")
-	}
-}
-
-func TestSameNamespace(t *testing.T) {
-	if same, err := SameNamespace(os.Getpid()); err != nil || !same {
-		t.Errorf("our own: %v, %v", same, err)
-	}
-	if _, err := SameNamespace(1 << 30); err == nil {
-		t.Error("of nobody")
+	if contained, err := Contained(1 << 30); contained || err != nil {
+		t.Errorf("of nobody: %v, %v", contained, err)
 	}
 }
 

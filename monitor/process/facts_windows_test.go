@@ -87,7 +87,7 @@ func addrOf(a net.Addr) netip.AddrPort { return a.(*net.TCPAddr).AddrPort() }
 
 // Windows and Wine run services in processes of this name.
 func TestServiceOf(t *testing.T) {
-	if unit, err := ServiceOf(t.Context(), []monitor.Identity{identityOf(t, os.Getpid())}); err != nil || unit != "" {
+	if unit, err := serviceOf(t.Context(), []monitor.Identity{identityOf(t, os.Getpid())}); err != nil || unit != "" {
 		t.Errorf("we are %q, %v", unit, err)
 	}
 	all, err := everyone()
@@ -100,7 +100,7 @@ func TestServiceOf(t *testing.T) {
 		if !strings.EqualFold(l.name, "svchost.exe") {
 			continue
 		}
-		unit, err := ServiceOf(t.Context(), []monitor.Identity{{PID: os.Getpid()}, {PID: l.pid}})
+		unit, err := serviceOf(t.Context(), []monitor.Identity{{PID: os.Getpid()}, {PID: l.pid}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,22 +71,6 @@ func (*tableSource) look(pid int, was program) (Info, program, error) {
 	return info, program{info.Start, info.Exe + "\x00" + strings.Join(info.Args, "\x00")}, nil
 }
 
-// Children returns the pids of the direct children.
-func Children(pid int) ([]int, error) {
-	s, err := ReadStat(pid)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := Tree(s.Identity)
-	var pids []int
-	for _, below := range tree {
-		if below.Parent == pid && below.PID != pid {
-			pids = append(pids, below.PID)
-		}
-	}
-	return pids, err
-}
-
 // Tree returns the stat of root and of all its descendants, root first, every
 // parent before its children. The error is ErrGone when root is no longer that
 // process. What we may not look at is in no tree.

@@ -16,7 +16,7 @@ type Control struct {
 // "number:controllers:path". Version 2 has one line with number 0 and no
 // controllers; with version 1, systemd has a hierarchy of its own,
 // "name=systemd". A path may hold colons. To be in a unit proves nothing yet,
-// see ServiceOf.
+// see System.Service.
 //
 // Source: cgroups(7).
 func ReadControl(text string) Control {

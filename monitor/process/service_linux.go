@@ -18,7 +18,7 @@ import (
 // systemdLimit is how long one manager may take for all its answers.
 const systemdLimit = 2 * time.Second
 
-// ServiceOf returns the name of what manages a tree of processes: the systemd
+// serviceOf returns the name of what manages a tree of processes: the systemd
 // unit whose main process lies in the tree, or the container that a process of
 // the tree runs in. It is "" when nothing does.
 //
@@ -28,8 +28,8 @@ const systemdLimit = 2 * time.Second
 // has ended is passed over; the error is ErrGone when all have. Any other error
 // means that it is not known: systemd could not be asked, and a process of the
 // tree is a child of it.
-func ServiceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
-	return serviceOf(ctx, system(), tree, askSystemd)
+func serviceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
+	return system().serviceOf(ctx, tree, askSystemd)
 }
 
 // service is the unit that a process is in, as its manager says.
@@ -42,14 +42,14 @@ type service struct {
 // why one may be missing.
 type serviceFinder func(ctx context.Context, pids []int) (map[int]service, error)
 
-func serviceOf(ctx context.Context, fs procfs, tree []monitor.Identity, ask serviceFinder) (string, error) {
-	ours, err := os.ReadFile(fs.root + "/self/cgroup")
+func (p procfs) serviceOf(ctx context.Context, tree []monitor.Identity, ask serviceFinder) (string, error) {
+	ours, err := os.ReadFile(p.root + "/self/cgroup")
 	if err != nil {
 		return "", fmt.Errorf("reading our own control group: %w", err)
 	}
 	var alive, inUnits []int
 	for _, id := range tree {
-		text, err := fs.cgroupOf(id)
+		text, err := p.cgroupOf(id)
 		if errors.Is(err, ErrGone) {
 			continue
 		}
@@ -78,7 +78,7 @@ func serviceOf(ctx context.Context, fs procfs, tree []monitor.Identity, ask serv
 		}
 	}
 	for _, pid := range inUnits {
-		if _, known := found[pid]; !known && fs.maybeMain(pid) {
+		if _, known := found[pid]; !known && p.maybeMain(pid) {
 			return "", fmt.Errorf("asking systemd for the service of process %d: %w", pid, err)
 		}
 	}

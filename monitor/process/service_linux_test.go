@@ -124,11 +124,11 @@ func TestServiceOf(t *testing.T) {
 			tree = append(tree, monitor.Identity{PID: p.pid, Start: uint64(p.pid * 10)})
 		}
 		gone := monitor.Identity{PID: 5, Start: 1}
-		got, err := serviceOf(t.Context(), fs, append(tree, gone, monitor.Identity{PID: 999}), ask)
+		got, err := fs.serviceOf(t.Context(), append(tree, gone, monitor.Identity{PID: 999}), ask)
 		if got != c.want || (err != nil) != c.err || errors.Is(err, ErrGone) {
 			t.Errorf("%s: %q, %v", c.name, got, err)
 		}
-		if _, err := serviceOf(t.Context(), fs, []monitor.Identity{gone}, ask); !errors.Is(err, ErrGone) {
+		if _, err := fs.serviceOf(t.Context(), []monitor.Identity{gone}, ask); !errors.Is(err, ErrGone) {
 			t.Errorf("a tree that is gone: %v", err)
 		}
 	}
@@ -248,13 +248,13 @@ func TestCgroup(t *testing.T) {
 
 func TestServiceOfThisMachine(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
-	if got, err := ServiceOf(t.Context(), []monitor.Identity{sleeper(t)}); got != "" || err != nil {
+	if got, err := serviceOf(t.Context(), []monitor.Identity{sleeper(t)}); got != "" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := ServiceOf(t.Context(), []monitor.Identity{{PID: unused(t)}}); !errors.Is(err, ErrGone) {
+	if _, err := serviceOf(t.Context(), []monitor.Identity{{PID: unused(t)}}); !errors.Is(err, ErrGone) {
 		t.Error(err)
 	}
-	if got, err := ServiceOf(t.Context(), nil); got != "" || err != nil {
+	if got, err := serviceOf(t.Context(), nil); got != "" || err != nil {
 		t.Errorf("an empty tree: %q, %v", got, err)
 	}
 }

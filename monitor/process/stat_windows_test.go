@@ -106,9 +106,6 @@ func TestWhatIsGone(t *testing.T) {
 		if _, err := ReadStat(pid); !errors.Is(err, ErrGone) {
 			t.Errorf("ReadStat(%d): %v", pid, err)
 		}
-		if _, err := Children(pid); !errors.Is(err, ErrGone) {
-			t.Errorf("Children(%d): %v", pid, err)
-		}
 	}
 	if _, err := Tree(h.Identity); !errors.Is(err, ErrGone) {
 		t.Errorf("Tree: %v", err)
@@ -131,7 +128,7 @@ func TestStatTellsMemoryAndTime(t *testing.T) {
 	})
 }
 
-func TestTreeAndChildren(t *testing.T) {
+func TestTree(t *testing.T) {
 	h := start(t, "parent")
 	pid, err := strconv.Atoi(h.said)
 	if err != nil {
@@ -157,11 +154,6 @@ func TestTreeAndChildren(t *testing.T) {
 	tree, err := Tree(identityOf(t, os.Getpid()))
 	if err != nil || len(tree) != 3 || tree[1].PID != h.PID || tree[2].PID != pid || tree[2].Parent != h.PID {
 		t.Errorf("our own tree is %+v, %v", tree, err)
-	}
-	for parent, want := range map[int][]int{os.Getpid(): {h.PID}, h.PID: {pid}, pid: {}} {
-		if got, err := Children(parent); err != nil || !slices.Equal(got, want) {
-			t.Errorf("children of %d: %v, %v, want %v", parent, got, err, want)
-		}
 	}
 	if _, err := Tree(monitor.Identity{PID: h.PID, Start: h.Start - 1}); !errors.Is(err, ErrGone) {
 		t.Errorf("another process of that pid: %v", err)

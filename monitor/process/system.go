@@ -128,18 +128,26 @@ func (local) Hold(id monitor.Identity) (HeldProcess, error) {
 }
 
 func (local) Service(ctx context.Context, server monitor.Identity, tree []monitor.Identity) (unit string, contained bool, err error) {
-	for _, same := range []func(int) (bool, error){SameNamespace, SameNetwork} {
-		same, failed := same(server.PID)
+	contained, err = Contained(server.PID)
+	unit, failed := serviceOf(ctx, tree)
+	if failed != nil && !errors.Is(failed, ErrGone) {
+		err = errors.Join(err, fmt.Errorf("whether a service manager runs it is not known: %w", failed))
+	}
+	return unit, contained, err
+}
+
+// Contained reports whether a process counts processes otherwise than we do, or has a
+// network of its own, of which nobody sees here who is connected. With an error what was
+// found counts.
+func Contained(pid int) (contained bool, err error) {
+	for _, kind := range []string{"pid", "net"} {
+		same, failed := sameNamespace(pid, kind)
 		if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
 			err = errors.Join(err, fmt.Errorf("whether it runs in a container is not known: %w", failed))
 		}
 		contained = contained || failed == nil && !same
 	}
-	unit, failed := ServiceOf(ctx, tree)
-	if failed != nil && !errors.Is(failed, ErrGone) {
-		err = errors.Join(err, fmt.Errorf("whether a service manager runs it is not known: %w", failed))
-	}
-	return unit, contained, err
+	return contained, err
 }
 
 // localEnds are those of a process of this machine. Linux alone tells most of it.

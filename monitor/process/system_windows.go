@@ -208,13 +208,13 @@ func isOver(handle uintptr) bool {
 	return err == nil && event == windows.WAIT_OBJECT_0
 }
 
-// ServiceOf returns the name of the Windows service whose process lies in a tree
+// serviceOf returns the name of the Windows service whose process lies in a tree
 // of processes, "" when there is none. Of several services in one process it is
 // the first.
 //
 // Source: EnumServicesStatusEx with SC_ENUM_PROCESS_INFO, which every user may
 // ask for.
-func ServiceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
+func serviceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
 	manager, err := windows.OpenSCManager(nil, nil, windows.SC_MANAGER_CONNECT|windows.SC_MANAGER_ENUMERATE_SERVICE)
 	if err != nil {
 		return "", fmt.Errorf("connecting to the service manager: %w", err)

@@ -50,11 +50,9 @@ func Marked(name, _ string) ([]monitor.Identity, error) {
 	return nil, fmt.Errorf("looking for processes marked with %s: %w", name, errors.ErrUnsupported)
 }
 
-// SameNamespace is always true: only Linux counts processes in several ways.
-func SameNamespace(int) (bool, error) { return true, nil }
-
-// SameNetwork is always true: only Linux has several networks.
-func SameNetwork(int) (bool, error) { return true, nil }
+// sameNamespace is always true: only Linux counts processes in several ways, and has
+// several networks.
+func sameNamespace(int, string) (bool, error) { return true, nil }
 
 // SharesPath is always true: only Linux shows processes other file systems.
 func SharesPath(int, string) (bool, error) { return true, nil }

@@ -209,7 +209,7 @@ func (m *Machine) Connections(port int) ([]process.Connection, error) {
 	return list, nil
 }
 
-// Service finds what manages a tree as process.ServiceOf does. Of a unit that the
+// Service finds what manages a tree as that of this machine does. Of a unit that the
 // situation does not name nobody knows the main process: what the manager itself has
 // started may be it.
 func (m *Machine) Service(_ context.Context, server monitor.Identity, tree []monitor.Identity) (unit string, contained bool, err error) {

@@ -154,7 +154,7 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	}
 	server.words = true
 	if above != nil {
-		r.beside(above.PID)
+		r.beside(above.Identity)
 	}
 	if in.Client != nil {
 		r.take(in.Client.PID)
@@ -190,13 +190,14 @@ func (r *recorder) conversation(in *monitor.Instance, link *monitor.Pipe, around
 
 // beside adds the children of a process: whether a wrapper has others, and what
 // the same client started else.
-func (r *recorder) beside(pid int) {
-	children, err := process.Children(pid)
+func (r *recorder) beside(parent monitor.Identity) {
+	tree, err := process.Tree(parent)
 	if err != nil {
 		return
 	}
+	children := slices.DeleteFunc(tree, func(s process.Stat) bool { return s.Parent != parent.PID })
 	for _, child := range children[:min(mostSiblings, len(children))] {
-		r.take(child)
+		r.take(child.PID)
 	}
 }
 
@@ -255,11 +256,7 @@ func (r *recorder) process(t *taken) Process {
 	if text, err := process.Cgroup(t.info.Identity); err == nil {
 		p.Cgroup = r.hide.cgroup(text)
 	}
-	for _, same := range []func(int) (bool, error){process.SameNamespace, process.SameNetwork} {
-		if same, err := same(p.PID); err == nil && !same {
-			p.Contained = true
-		}
-	}
+	p.Contained, _ = process.Contained(p.PID)
 	return p
 }
 

@@ -52,7 +52,7 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, t
 	if in.Kind == monitor.KindSerena && in.Port > 0 {
 		v.Dashboard = r.dashboard(ctx, in, t)
 	}
-	if unit, err := process.ServiceOf(ctx, tree); err == nil && strings.HasSuffix(unit, ".service") {
+	if unit, _, _ := process.Local().Service(ctx, in.Identity, tree); strings.HasSuffix(unit, ".service") {
 		r.s.Units = append(r.s.Units, Unit{Name: unit, Main: in.Identity.PID})
 	}
 	return v

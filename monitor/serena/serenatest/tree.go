@@ -36,9 +36,11 @@ func (s *Server) tree() []monitor.Identity {
 // launchers, for as long as each has one child.
 func innermost(pid int, pids []int) int {
 	for {
-		children, err := process.Children(pid)
-		children = slices.DeleteFunc(children, func(child int) bool { return !slices.Contains(pids, child) })
-		if err != nil || len(children) != 1 {
+		children := slices.DeleteFunc(slices.Clone(pids), func(child int) bool {
+			s, err := process.ReadStat(child)
+			return err != nil || s.Parent != pid
+		})
+		if len(children) != 1 {
 			return pid
 		}
 		pid = children[0]
