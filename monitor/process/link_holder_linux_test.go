@@ -1,7 +1,6 @@
 package process
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,16 +89,5 @@ func TestHolder(t *testing.T) {
 				t.Errorf("asked for itself: %+v, %v, %v, %v", again, same, found, err)
 			}
 		})
-	}
-}
-
-func TestHoldersOfTheDead(t *testing.T) {
-	me := identityOf(t, os.Getpid())
-	for _, dead := range []monitor.Identity{{PID: unused(t), Start: 1}, {PID: me.PID, Start: me.Start - 1}, {}} {
-		_, _, found, err := (localEnds{dead}).Holder(me)
-		_, _, found2, err2 := (localEnds{me}).Holder(dead)
-		if found || found2 || !errors.Is(err, ErrGone) || !errors.Is(err2, ErrGone) {
-			t.Errorf("%v: %v, %v", dead, err, err2)
-		}
 	}
 }

@@ -49,7 +49,7 @@ func (*tableSource) listAgain() {}
 
 // list calls add with all processes, ascending by pid.
 func (*tableSource) list(add func(listed)) error {
-	all, err := ours()
+	all, err := everyone()
 	slices.SortFunc(all, func(a, b listed) int { return a.pid - b.pid })
 	for _, l := range all {
 		add(l)

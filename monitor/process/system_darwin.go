@@ -53,10 +53,10 @@ func runState(k *unix.KinfoProc) RunState {
 
 func shortName(k *unix.KinfoProc) string { return unix.ByteSliceToString(k.Proc.P_comm[:]) }
 
-func kinfoList(name string, args ...int) ([]listed, error) {
-	list, err := unix.SysctlKinfoProcSlice(name, args...)
+func everyone() ([]listed, error) {
+	list, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
-		return nil, fmt.Errorf("sysctl %s: %w", name, err)
+		return nil, fmt.Errorf("sysctl kern.proc.all: %w", err)
 	}
 	all := make([]listed, 0, len(list))
 	for i := range list {
@@ -65,10 +65,6 @@ func kinfoList(name string, args ...int) ([]listed, error) {
 	}
 	return all, nil
 }
-
-// ours lists the processes of our user, everyone those of all.
-func ours() ([]listed, error)     { return kinfoList("kern.proc.uid", os.Geteuid()) }
-func everyone() ([]listed, error) { return kinfoList("kern.proc.all") }
 
 // Read reads who a process is. Exe is the path as it was given to exec, so it
 // is empty when that was relative. Args is empty for processes of other users.

@@ -92,9 +92,6 @@ func shortName(path string) string {
 	return name
 }
 
-// ours lists all processes: whose they are shows only when they are opened.
-func ours() ([]listed, error) { return everyone() }
-
 func everyone() ([]listed, error) {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
 	if err != nil {

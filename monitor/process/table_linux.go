@@ -78,14 +78,6 @@ func (s *tableSource) look(pid int, was program) (Info, program, error) {
 		if err != nil || now.program() == was {
 			return Info{}, was, err
 		}
-	} else {
-		var st unix.Stat_t
-		if err := unix.Lstat(s.fs.path(pid, ""), &st); err != nil {
-			return Info{}, was, s.fs.failed("looking for the owner of", pid, err)
-		}
-		if st.Uid != s.uid {
-			return Info{}, was, nil
-		}
 	}
 	o, err := s.fs.open(pid)
 	if err != nil {
