@@ -21,6 +21,11 @@ type end struct {
 	access int // O_RDONLY, O_WRONLY or O_RDWR, as it was opened; sockets are O_RDWR
 }
 
+// faces reports whether another descriptor is of the other end of a pipe.
+func (e end) faces(o end) bool {
+	return e.kind == Pipe && o.kind == Pipe && o.inode == e.inode && o.access != e.access
+}
+
 func (e end) reads() bool  { return e.access != unix.O_WRONLY }
 func (e end) writes() bool { return e.access != unix.O_RDONLY }
 

@@ -126,18 +126,18 @@ func TestForgottenProcessIsNotTold(t *testing.T) {
 	}
 }
 
-func TestThreeHundredExits(t *testing.T) {
-	pids := crowd(t, 300)
+// More end at once than one look at the alarm tells of.
+func TestHundredExits(t *testing.T) {
 	w := NewExitWatch()
 	serve(t, w)
 	waiting := map[monitor.Identity]bool{}
-	for _, pid := range pids {
-		id := identityOf(t, pid)
+	for range 100 {
+		id := sleeper(t)
 		watch(t, w, id)
 		waiting[id] = true
 	}
-	for _, pid := range pids { // nobody takes the exits meanwhile
-		kill(t, pid, syscall.SIGKILL)
+	for id := range waiting { // nobody takes the exits meanwhile
+		kill(t, id.PID, syscall.SIGKILL)
 	}
 	for len(waiting) > 0 {
 		id := nextExit(t, w)

@@ -152,46 +152,29 @@ func seesTheSame(pid int) (bool, error) {
 // errors.ErrUnsupported.
 //
 // Source: /proc/PID/environ, proc(5).
-func Marked(name, value string) ([]monitor.Identity, error) {
+func Marked(name, value string) (found []monitor.Identity, err error) {
 	above, err := Above(Local(), os.Getpid())
-	if err != nil {
+	pids, failed := list(system().root)
+	if err := errors.Join(err, failed); err != nil {
 		return nil, fmt.Errorf("looking for processes marked with %s: %w", name, err)
 	}
-	spared := []int{os.Getpid()}
-	for _, id := range above {
-		spared = append(spared, id.PID)
-	}
-	return system().marked(name, value, spared)
-}
-
-func (p procfs) marked(name, value string, spared []int) ([]monitor.Identity, error) {
-	pids, err := list(p.root)
-	if err != nil {
-		return nil, fmt.Errorf("looking for processes marked with %s: listing %s: %w", name, p.root, err)
-	}
 	slices.Sort(pids)
-	mark := []byte("\x00" + name + "=" + value + "\x00")
-	var found []monitor.Identity
-	var failed error
 	for _, pid := range pids {
-		if slices.Contains(spared, pid) {
-			continue
-		}
-		id, has, err := p.isMarked(pid, mark)
+		id, marked, failed := system().isMarked(pid, name+"="+value)
 		switch {
-		case has:
+		case pid == os.Getpid() || slices.Contains(above, id):
+		case marked:
 			found = append(found, id)
-		case err == nil, errors.Is(err, ErrGone), errors.Is(err, fs.ErrPermission):
-		default:
-			failed = errors.Join(failed, fmt.Errorf("looking for processes marked with %s: %w", name, err))
+		case failed != nil && !errors.Is(failed, ErrGone) && !errors.Is(failed, fs.ErrPermission):
+			err = errors.Join(err, fmt.Errorf("looking for processes marked with %s: %w", name, failed))
 		}
 	}
-	return found, failed
+	return found, err
 }
 
 // isMarked looks at one process. Its directory is held meanwhile, so that the
 // environment and the identity are of the same process.
-func (p procfs) isMarked(pid int, mark []byte) (monitor.Identity, bool, error) {
+func (p procfs) isMarked(pid int, mark string) (monitor.Identity, bool, error) {
 	o, err := p.open(pid)
 	if err != nil {
 		return monitor.Identity{}, false, err
@@ -205,7 +188,7 @@ func (p procfs) isMarked(pid int, mark []byte) (monitor.Identity, bool, error) {
 		return monitor.Identity{}, false, p.failed("reading the environment of", pid, err)
 	}
 	// Every entry lies between two zero bytes, the last one perhaps not.
-	if !bytes.Contains(slices.Concat([]byte{0}, environ, []byte{0}), mark) {
+	if !strings.Contains("\x00"+string(environ)+"\x00", "\x00"+mark+"\x00") {
 		return monitor.Identity{}, false, nil
 	}
 	s, err := o.stat()

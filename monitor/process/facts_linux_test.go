@@ -275,15 +275,15 @@ func TestMarkedReadsOnlyWholeEntries(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		found, err := (procfs{root}).marked("M", "1", nil)
-		if err != nil || (len(found) == 1) != c.want || c.want && found[0] != (monitor.Identity{PID: 7, Start: 99}) {
-			t.Errorf("%s: %v, %v", name, found, err)
+		if err := os.Mkdir(filepath.Join(root, "self"), 0o700); err != nil {
+			t.Fatal(err)
 		}
-		if found, err := (procfs{root}).marked("M", "1", []int{7}); err != nil || len(found) > 0 {
-			t.Errorf("%s: spared, and found %v, %v", name, found, err)
+		id, marked, err := (procfs{root}).isMarked(7, "M=1")
+		if err != nil || marked != c.want || marked && id != (monitor.Identity{PID: 7, Start: 99}) {
+			t.Errorf("%s: %v, %v, %v", name, id, marked, err)
 		}
 	}
-	if found, err := (procfs{filepath.Join(t.TempDir(), "none")}).marked("M", "1", nil); err == nil {
-		t.Errorf("without a process file system there are %v", found)
+	if _, marked, err := (procfs{filepath.Join(t.TempDir(), "none")}).isMarked(7, "M=1"); marked || err == nil || errors.Is(err, ErrGone) {
+		t.Errorf("without a process file system: %v, %v", marked, err)
 	}
 }

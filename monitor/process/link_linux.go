@@ -73,9 +73,9 @@ func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pi
 
 // linkWith finds the link with a process that has theirs open.
 func (s streams) linkWith(theirs []end) (monitor.Pipe, bool, error) {
-	met := func(list []end, opposite func(end) bool) (ends []monitor.PipeEnd, err error) {
+	met := func(list []end) (ends []monitor.PipeEnd, err error) {
 		for _, e := range list {
-			l, ok, err := meet(e, s.all, theirs, opposite)
+			l, ok, err := meet(e, s.all, theirs)
 			if err != nil {
 				return nil, err
 			}
@@ -85,11 +85,11 @@ func (s streams) linkWith(theirs []end) (monitor.Pipe, bool, error) {
 		}
 		return ends, nil
 	}
-	ins, err := met(s.in, end.writes)
+	ins, err := met(s.in)
 	if err != nil {
 		return monitor.Pipe{}, false, err
 	}
-	outs, err := met(s.out, end.reads)
+	outs, err := met(s.out)
 	if err != nil {
 		return monitor.Pipe{}, false, err
 	}
@@ -105,10 +105,9 @@ func (s streams) linkWith(theirs []end) (monitor.Pipe, bool, error) {
 
 // meet finds the opposite of an end, which is one of ours, among those of
 // another process.
-func meet(e end, ours, theirs []end, opposite func(end) bool) (monitor.PipeEnd, bool, error) {
+func meet(e end, ours, theirs []end) (monitor.PipeEnd, bool, error) {
 	if e.kind == Pipe {
-		ok := slices.ContainsFunc(theirs, func(o end) bool { return o.kind == Pipe && o.inode == e.inode && opposite(o) })
-		return monitor.PipeEnd{Inode: e.inode}, ok, nil
+		return monitor.PipeEnd{Inode: e.inode}, slices.ContainsFunc(theirs, e.faces), nil
 	}
 	s, ok, err := pairOf(e.inode)
 	if !ok || err != nil {
@@ -212,11 +211,7 @@ func addEnd(list []end, e end) []end {
 }
 
 // selfTalk reports whether a process has both ends of a pipe, to wake itself up.
-func selfTalk(e end, all []end) bool {
-	return e.kind == Pipe && slices.ContainsFunc(all, func(o end) bool {
-		return o.kind == Pipe && o.inode == e.inode && o.access != e.access
-	})
-}
+func selfTalk(e end, all []end) bool { return slices.ContainsFunc(all, e.faces) }
 
 // nullInput reports whether standard input is the null device or closed.
 func (o opened) nullInput(all []end) (bool, error) {
@@ -279,7 +274,7 @@ func (o opened) over(l monitor.PipeEnd, all []end, access int) (bool, error) {
 	if i < 0 {
 		return false, fmt.Errorf("looking at end %d of the link of process %d: %w", l.Inode, o.pid, ErrUnheld)
 	}
-	if kind == Pipe && access == unix.O_WRONLY && selfTalk(all[i], all) {
+	if access == unix.O_WRONLY && selfTalk(all[i], all) {
 		return false, nil // it reads the pipe itself, so there is a reader
 	}
 	if kind == Pipe {
@@ -358,8 +353,7 @@ func (e localEnds) Abandoned() (bool, error) {
 func (o opened) ask(e end, own, below []end) (closed, open bool, err error) {
 	if e.kind == Pipe {
 		closed, err = o.deserted(e)
-		isOther := func(b end) bool { return b.kind == Pipe && b.inode == e.inode && b.access != e.access }
-		return closed, !closed && !slices.ContainsFunc(below, isOther), err
+		return closed, !closed && !slices.ContainsFunc(below, e.faces), err
 	}
 	s, ok, err := pairOf(e.inode)
 	if !ok || err != nil {

@@ -6,8 +6,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -108,47 +106,6 @@ func waitForState(t testing.TB, pid int, want RunState) {
 		s, err := ReadStat(pid)
 		return err == nil && s.State == want
 	})
-}
-
-// crowd starts n sleeps cheaply, from one shell in a process group of its own,
-// and returns their pids. The group is killed when the test ends.
-func crowd(t testing.TB, n int) []int {
-	t.Helper()
-	cmd := exec.Command("sh", "-c", `i=0; while [ $i -lt `+strconv.Itoa(n)+` ]; do sleep 600 & echo $!; i=$((i+1)); done; echo; wait`)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		cmd.Wait()
-	})
-	var pids []int
-	lines := bufio.NewScanner(out)
-	for lines.Scan() && lines.Text() != "" {
-		pid, err := strconv.Atoi(lines.Text())
-		if err != nil {
-			t.Fatal(err)
-		}
-		pids = append(pids, pid)
-	}
-	if len(pids) != n {
-		t.Fatalf("%d of %d sleeps started", len(pids), n)
-	}
-	eventually(t, "all run sleep", func() bool {
-		for _, pid := range pids {
-			b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
-			if strings.TrimSpace(string(b)) != "sleep" {
-				return false
-			}
-		}
-		return true
-	})
-	return pids
 }
 
 // openDescriptors counts what this program has open, beside the runtime's own.
