@@ -281,7 +281,7 @@ func TestParseTCPDiag(t *testing.T) {
 	if got, ok := parseTCPDiag(encode(a)); !ok || got != want {
 		t.Errorf("%+v, %v", got, ok)
 	}
-	for _, bad := range [][]byte{nil, encode(a)[:71], diag(unix.AF_UNIX, 1, netip.MustParseAddrPort("127.0.0.1:80"), 0, 7)} {
+	for _, bad := range [][]byte{nil, encode(a)[:71], diag(unix.AF_UNIX, 1, netip.MustParseAddrPort("127.0.0.1:80"), 7)} {
 		if got, ok := parseTCPDiag(bad); ok {
 			t.Errorf("%x: %+v", bad, got)
 		}

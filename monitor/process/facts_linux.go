@@ -32,24 +32,15 @@ func BootID() (string, error) {
 
 // MainThreadCPU is the time that the process's first thread has run, to the
 // nanosecond where Stat.CPU counts in clock ticks. An event loop that waits
-// does not move it, so it shows a single small request. The error is
-// errors.ErrUnsupported where the kernel keeps no such account
-// (CONFIG_SCHED_INFO).
+// does not move it, so it shows a single small request. Some kernels keep no such
+// account (CONFIG_SCHED_INFO).
 //
 // Source: /proc/PID/schedstat, Documentation/scheduler/sched-stats.rst.
 func MainThreadCPU(pid int) (time.Duration, error) {
-	p := system()
 	var buf [128]byte
-	data, err := readAt(unix.AT_FDCWD, p.path(pid, "/schedstat"), buf[:])
+	data, err := readAt(unix.AT_FDCWD, system().path(pid, "/schedstat"), buf[:])
 	if err != nil {
-		err = p.failed("reading the run time of", pid, err)
-		if !errors.Is(err, ErrGone) {
-			return 0, err
-		}
-		if _, statErr := ReadStat(pid); statErr == nil {
-			return 0, fmt.Errorf("reading the run time of process %d: %w", pid, errors.ErrUnsupported)
-		}
-		return 0, err
+		return 0, fmt.Errorf("reading the run time of process %d: %w", pid, err)
 	}
 	return parseSchedstat(data)
 }
@@ -58,8 +49,8 @@ func MainThreadCPU(pid int) (time.Duration, error) {
 // nanoseconds on a CPU.
 func parseSchedstat(data []byte) (time.Duration, error) {
 	run, _, ok := bytes.Cut(data, []byte{' '})
-	ns, err := strconv.ParseInt(string(run), 10, 64)
-	if !ok || err != nil || ns < 0 {
+	ns, err := strconv.ParseUint(string(run), 10, 63)
+	if !ok || err != nil {
 		return 0, fmt.Errorf("%.40q is not the content of a schedstat file", data)
 	}
 	return time.Duration(ns), nil

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -169,9 +168,6 @@ func parseTCPDiag(b []byte) (tcpSocket, bool) {
 		addr := netip.AddrFrom4([4]byte(raw[:4]))
 		if a.Family == unix.AF_INET6 {
 			addr = netip.AddrFrom16(raw).Unmap()
-		}
-		if a.ID.Interface != 0 && addr.Is6() && addr.IsLinkLocalUnicast() {
-			addr = addr.WithZone(strconv.FormatUint(uint64(a.ID.Interface), 10))
 		}
 		return netip.AddrPortFrom(addr, binary.BigEndian.Uint16(port[:]))
 	}

@@ -11,13 +11,12 @@ import (
 )
 
 // nlmsg is one netlink message.
-func nlmsg(kind, flags uint16, seq uint32, body []byte) []byte {
+func nlmsg(kind, flags uint16, body []byte) []byte {
 	order := binary.NativeEndian
 	b := order.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(body)))
 	b = order.AppendUint16(b, kind)
 	b = order.AppendUint16(b, flags)
-	b = order.AppendUint32(b, seq)
-	b = order.AppendUint32(b, 0)
+	b = append(b, make([]byte, 8)...) // number and sender
 	b = append(b, body...)
 	for len(b)%4 != 0 {
 		b = append(b, 0)
@@ -26,9 +25,8 @@ func nlmsg(kind, flags uint16, seq uint32, body []byte) []byte {
 }
 
 // diag is one struct inet_diag_msg.
-func diag(family, state byte, addr netip.AddrPort, iface, inode uint32) []byte {
+func diag(family, state byte, addr netip.AddrPort, inode uint32) []byte {
 	a := inetAnswer{Family: family, State: state, Inode: inode}
-	a.ID.Interface = iface
 	binary.BigEndian.PutUint16(a.ID.Port[:], addr.Port())
 	copy(a.ID.Addr[:], addr.Addr().AsSlice())
 	return encode(a)
@@ -49,10 +47,10 @@ func TestParseDiag(t *testing.T) {
 		}
 		return all
 	}
-	socket := func(addr string, family byte, iface, inode uint32) []byte {
-		return nlmsg(unix.SOCK_DIAG_BY_FAMILY, unix.NLM_F_MULTI, 5, diag(family, tcpListen, netip.MustParseAddrPort(addr), iface, inode))
+	socket := func(addr string, family byte, inode uint32) []byte {
+		return nlmsg(unix.SOCK_DIAG_BY_FAMILY, unix.NLM_F_MULTI, diag(family, tcpListen, netip.MustParseAddrPort(addr), inode))
 	}
-	done := nlmsg(unix.NLMSG_DONE, unix.NLM_F_MULTI, 5, make([]byte, 4))
+	done := nlmsg(unix.NLMSG_DONE, unix.NLM_F_MULTI, make([]byte, 4))
 	refused := binary.NativeEndian.AppendUint32(nil, ^uint32(unix.ENOENT)+1)
 	for _, c := range []struct {
 		name string
@@ -61,17 +59,16 @@ func TestParseDiag(t *testing.T) {
 		done bool
 		err  error
 	}{
-		{"v4", answers(socket("127.0.0.1:24282", unix.AF_INET, 0, 11), done), map[uint32]string{11: "127.0.0.1:24282"}, true, nil},
-		{"v6", socket("[::1]:80", unix.AF_INET6, 0, 12), map[uint32]string{12: "[::1]:80"}, false, nil},
-		{"wildcards stay", answers(socket("0.0.0.0:1", unix.AF_INET, 0, 1), socket("[::]:2", unix.AF_INET6, 0, 2)),
+		{"v4", answers(socket("127.0.0.1:24282", unix.AF_INET, 11), done), map[uint32]string{11: "127.0.0.1:24282"}, true, nil},
+		{"v6", socket("[::1]:80", unix.AF_INET6, 12), map[uint32]string{12: "[::1]:80"}, false, nil},
+		{"wildcards stay", answers(socket("0.0.0.0:1", unix.AF_INET, 1), socket("[::]:2", unix.AF_INET6, 2)),
 			map[uint32]string{1: "0.0.0.0:1", 2: "[::]:2"}, false, nil},
-		{"v4 in v6", socket("[::ffff:127.0.0.1]:80", unix.AF_INET6, 0, 12), map[uint32]string{12: "127.0.0.1:80"}, false, nil},
-		{"link local", socket("[fe80::1]:80", unix.AF_INET6, 3, 12), map[uint32]string{12: "[fe80::1%3]:80"}, false, nil},
+		{"v4 in v6", socket("[::ffff:127.0.0.1]:80", unix.AF_INET6, 12), map[uint32]string{12: "127.0.0.1:80"}, false, nil},
 		{"other state, short", answers(
-			nlmsg(unix.SOCK_DIAG_BY_FAMILY, 0, 5, diag(unix.AF_INET, 1, netip.MustParseAddrPort("127.0.0.1:5"), 0, 4)),
-			nlmsg(unix.SOCK_DIAG_BY_FAMILY, 0, 5, []byte{2, 10, 0})), nil, false, nil},
-		{"refused", nlmsg(unix.NLMSG_ERROR, 0, 5, refused), nil, true, unix.ENOENT},
-		{"refused at the end", nlmsg(unix.NLMSG_DONE, 0, 5, refused), nil, true, unix.ENOENT},
+			nlmsg(unix.SOCK_DIAG_BY_FAMILY, 0, diag(unix.AF_INET, 1, netip.MustParseAddrPort("127.0.0.1:5"), 4)),
+			nlmsg(unix.SOCK_DIAG_BY_FAMILY, 0, []byte{2, 10, 0})), nil, false, nil},
+		{"refused", nlmsg(unix.NLMSG_ERROR, 0, refused), nil, true, unix.ENOENT},
+		{"refused at the end", nlmsg(unix.NLMSG_DONE, 0, refused), nil, true, unix.ENOENT},
 	} {
 		got := map[uint32]string{}
 		answers, done, err := parseAnswers(c.in)
@@ -84,7 +81,7 @@ func TestParseDiag(t *testing.T) {
 			t.Errorf("%s: %v, done %v, %v", c.name, got, done, err)
 		}
 	}
-	for _, bad := range [][]byte{make([]byte, 16), nlmsg(3, 0, 5, nil)[:15:15]} {
+	for _, bad := range [][]byte{make([]byte, 16), nlmsg(3, 0, nil)[:15:15]} {
 		if answers, done, err := parseAnswers(bad); len(answers) > 0 || done || (err == nil && len(bad) >= unix.SizeofNlMsghdr) {
 			t.Errorf("%x: %v, done %v, %v", bad, answers, done, err)
 		}

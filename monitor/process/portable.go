@@ -104,13 +104,11 @@ func connectedEnds(int) ([]tcpEnd, error) { return tcpTable() }
 func PeerIsOurs(local, remote netip.AddrPort) (bool, error) {
 	ours := false
 	table, err := tcpTable()
-	if err == nil {
-		i := slices.IndexFunc(table, func(e tcpEnd) bool { return e.pid != 0 && e.local == plain(remote) && e.remote == plain(local) })
-		if i < 0 {
-			err = fs.ErrNotExist
-		} else {
-			ours, err = SameUser(table[i].pid)
-		}
+	i := slices.IndexFunc(table, func(e tcpEnd) bool { return e.pid != 0 && e.local == plain(remote) && e.remote == plain(local) })
+	if i >= 0 {
+		ours, err = SameUser(table[i].pid)
+	} else if err == nil {
+		err = fs.ErrNotExist
 	}
 	if err != nil {
 		return false, fmt.Errorf("looking for the owner of %v: %w", remote, err)

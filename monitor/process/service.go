@@ -75,46 +75,22 @@ func isContainer(part string) bool {
 	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// The parsers of what launchctl of macOS writes are here so that they are tested
-// everywhere.
-
-// parseLaunchctlList reads the table of "launchctl list": pid (a dash for a job
-// that does not run), last exit status and label, between tabs.
-func parseLaunchctlList(text string) map[int]string {
+// parseLaunchctl reads which jobs run out of what "launchctl list" of macOS writes, and
+// "launchctl print DOMAIN" among its services: lines of pid (a dash or 0 for a job that
+// does not run), last exit status and label. It is here so that it is tested everywhere.
+func parseLaunchctl(text string) map[int]string {
+	if _, services, ok := strings.Cut(text, "\tservices = {\n"); ok {
+		text, _, _ = strings.Cut(services, "}")
+	}
 	jobs := make(map[int]string)
 	for line := range strings.Lines(text) {
-		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3)
-		if len(f) == 3 {
-			addJob(jobs, f[0], f[2])
+		f := strings.Fields(line)
+		if len(f) != 3 {
+			continue
+		}
+		if pid, err := strconv.ParseInt(f[0], 10, 32); err == nil && pid > 0 {
+			jobs[int(pid)] = f[2]
 		}
 	}
 	return jobs
-}
-
-// parseLaunchctlPrint reads the services that "launchctl print DOMAIN" lists:
-// lines of pid (0 for a job that does not run), last exit status and label
-// inside a block of their own.
-func parseLaunchctlPrint(text string) map[int]string {
-	jobs := make(map[int]string)
-	inside := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "services = {":
-			inside = true
-		case line == "}":
-			inside = false
-		case inside:
-			if f := strings.Fields(line); len(f) == 3 {
-				addJob(jobs, f[0], f[2])
-			}
-		}
-	}
-	return jobs
-}
-
-func addJob(jobs map[int]string, pid, label string) {
-	if n, err := strconv.ParseInt(pid, 10, 32); err == nil && n > 0 && label != "" {
-		jobs[int(n)] = label
-	}
 }

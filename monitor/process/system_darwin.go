@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -143,21 +144,17 @@ const launchctlLimit = 5 * time.Second
 func serviceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, launchctlLimit)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "/bin/launchctl", "list").Output()
-	if err != nil {
-		return "", fmt.Errorf("asking launchctl for the jobs of our session: %w", err)
+	jobs := make(map[int]string)
+	for _, args := range [][]string{{"list"}, {"print", "system"}} { // of our session, and of the system
+		out, err := exec.CommandContext(ctx, "/bin/launchctl", args...).Output()
+		if err != nil {
+			return "", fmt.Errorf("asking launchctl to %s: %w", strings.Join(args, " "), err)
+		}
+		maps.Copy(jobs, parseLaunchctl(string(out)))
 	}
-	jobs := parseLaunchctlList(string(out))
-	out, err = exec.CommandContext(ctx, "/bin/launchctl", "print", "system").Output()
-	if err != nil {
-		return "", fmt.Errorf("asking launchctl for the jobs of the system: %w", err)
-	}
-	system := parseLaunchctlPrint(string(out))
 	for _, id := range tree {
-		for _, known := range []map[int]string{jobs, system} {
-			if label := known[id.PID]; label != "" {
-				return label, nil
-			}
+		if label := jobs[id.PID]; label != "" {
+			return label, nil
 		}
 	}
 	return "", nil
