@@ -39,7 +39,7 @@ func (p procfs) openAs(id monitor.Identity) (opened, error) {
 		return opened{}, err
 	}
 	s, err := o.stat()
-	if err == nil && (s.identity() != id || s.runState() == Unreaped) {
+	if err == nil && (s.Identity != id || s.State == Unreaped) {
 		err = gone(id.PID)
 	}
 	if err != nil {

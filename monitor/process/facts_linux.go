@@ -186,5 +186,5 @@ func (p procfs) isMarked(pid int, mark string) (monitor.Identity, bool, error) {
 	if err != nil {
 		return monitor.Identity{}, false, err
 	}
-	return s.identity(), s.runState() != Unreaped, nil
+	return s.Identity, s.State != Unreaped, nil
 }

@@ -136,7 +136,7 @@ func (o opened) info() (Info, program, error) {
 	if err != nil {
 		return Info{}, program{}, o.fs.failed("reading the command line of", o.pid, err)
 	}
-	return Info{Identity: s.identity(), Parent: s.parent, Name: s.comm, Exe: o.exe(), Args: parseCmdline(cmdline)}, s.program(), nil
+	return Info{Identity: s.Identity, Parent: s.Parent, Name: s.comm, Exe: o.exe(), Args: parseCmdline(cmdline)}, s.program, nil
 }
 
 // exe is the path of the program, without the mark of a file that was replaced
@@ -191,10 +191,7 @@ func ReadStat(pid int) (Stat, error) { return system().state(pid) }
 
 func (p procfs) state(pid int) (Stat, error) {
 	s, err := p.readStat(pid)
-	if err != nil {
-		return Stat{}, err
-	}
-	return s.stat(), nil
+	return s.Stat, err
 }
 
 // Read reads who a process is. Args is empty for kernel threads and for

@@ -93,10 +93,10 @@ func (p procfs) maybeMain(pid int) bool {
 	if err != nil {
 		return !errors.Is(err, ErrGone)
 	}
-	if child.parent <= 1 {
+	if child.Parent <= 1 {
 		return true
 	}
-	parent, err := p.readStat(child.parent)
+	parent, err := p.readStat(child.Parent)
 	return err != nil || parent.comm == "systemd"
 }
 

@@ -36,43 +36,37 @@ func ticks(n uint64) time.Duration {
 
 // procStat is one line of /proc/PID/stat.
 type procStat struct {
-	pid     int
+	Stat
 	comm    string
-	state   byte
-	parent  int
-	cpu     time.Duration
-	threads uint64
-	start   uint64 // ticks since boot
-
-	layout layout
+	program program
 }
 
-// layout is where the kernel put code and stack. Only running a new program
-// moves them, so together they tell an exec from a process that merely rewrites
-// its title. All is zero for a process without memory of its own (kernel
-// threads, zombies), and means nothing where we may not see it.
-type layout struct{ startCode, endCode, startStack uint64 }
+// program is what differs between one program and the next under the same pid: when the
+// process started, in ticks since boot, and where the kernel put code and stack. Only
+// running a new program moves them, so together they tell an exec from a process that
+// merely rewrites its title. They are zero for a process without memory of its own
+// (kernel threads, zombies), and mean nothing where we may not see them.
+type program struct{ start, startCode, endCode, startStack uint64 }
 
 // parseStat reads the text of /proc/PID/stat. The name in parentheses may hold
 // anything, parentheses, spaces and newlines too, hence the *last* ")".
 func parseStat(b []byte) (procStat, error) {
-	var s procStat
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 1 || end < open {
-		return s, fmt.Errorf("not a process stat line: %.60q", b)
+		return procStat{}, fmt.Errorf("not a process stat line: %.60q", b)
 	}
 	pid, ok := number(bytes.TrimSpace(b[:open]))
 	if !ok || pid == 0 || pid > math.MaxInt32 {
-		return s, fmt.Errorf("not a process stat line, bad pid: %.60q", b)
+		return procStat{}, fmt.Errorf("not a process stat line, bad pid: %.60q", b)
 	}
-	s.pid, s.comm = int(pid), string(b[open+1:end])
 
 	field := fieldState
+	var state byte
 	var values [fieldStartStack + 1]uint64
 	for text := range bytes.FieldsSeq(b[end+1:]) {
 		switch field {
 		case fieldState:
-			s.state = text[0]
+			state = text[0]
 		case fieldParent, fieldUserTime, fieldSystemTime, fieldThreads, fieldStart, fieldStartCode, fieldEndCode, fieldStartStack:
 			if values[field], ok = number(text); !ok || field == fieldParent && values[field] > math.MaxInt32 {
 				return procStat{}, fmt.Errorf("not a process stat line, field %d is %.20q", field, text)
@@ -83,10 +77,14 @@ func parseStat(b []byte) (procStat, error) {
 	if field <= fieldStart {
 		return procStat{}, fmt.Errorf("process stat line ends after %d fields", field-1)
 	}
-	s.parent, s.threads, s.start = int(values[fieldParent]), values[fieldThreads], values[fieldStart]
-	s.cpu = ticks(values[fieldUserTime]) + ticks(values[fieldSystemTime])
-	s.layout = layout{values[fieldStartCode], values[fieldEndCode], values[fieldStartStack]}
-	return s, nil
+	return procStat{
+		Stat: Stat{
+			Identity: monitor.Identity{PID: int(pid), Start: values[fieldStart]}, Parent: int(values[fieldParent]),
+			State: runState(state, values[fieldThreads]), CPU: ticks(values[fieldUserTime]) + ticks(values[fieldSystemTime]),
+		},
+		comm:    string(b[open+1 : end]),
+		program: program{values[fieldStart], values[fieldStartCode], values[fieldEndCode], values[fieldStartStack]},
+	}, nil
 }
 
 func number(b []byte) (uint64, bool) {
@@ -96,27 +94,17 @@ func number(b []byte) (uint64, bool) {
 
 // runState translates the letter of the state. A process whose first thread
 // has ended shows Z although its others go on: it lives.
-func (s *procStat) runState() RunState {
-	switch s.state {
+func runState(state byte, threads uint64) RunState {
+	switch state {
 	case 'T':
 		return Stopped
 	case 'Z', 'X', 'x':
-		if s.threads > 1 {
+		if threads > 1 {
 			return Running
 		}
 		return Unreaped
 	}
 	return Running
-}
-
-func (s *procStat) identity() monitor.Identity {
-	return monitor.Identity{PID: s.pid, Start: s.start}
-}
-
-func (s *procStat) program() program { return program{s.start, s.layout} }
-
-func (s *procStat) stat() Stat {
-	return Stat{Identity: s.identity(), Parent: s.parent, State: s.runState(), CPU: s.cpu}
 }
 
 // parseCmdline splits /proc/PID/cmdline into arguments. The last one may lack

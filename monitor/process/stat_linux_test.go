@@ -22,14 +22,14 @@ func TestParseStat(t *testing.T) {
 		if s.comm != comm {
 			t.Errorf("%q: name %q", comm, s.comm)
 		}
-		got := s.stat()
+		got := s.Stat
 		want := Stat{Parent: 1, CPU: 3 * time.Second}
 		want.PID, want.Start = 4321, 86512
 		if got != want {
 			t.Errorf("%q: %+v", comm, got)
 		}
-		if s.layout != (layout{94000, 95000, 140000}) {
-			t.Errorf("%q: %+v", comm, s.layout)
+		if s.program != (program{86512, 94000, 95000, 140000}) {
+			t.Errorf("%q: %+v", comm, s.program)
 		}
 	}
 }
@@ -58,8 +58,7 @@ func TestRunState(t *testing.T) {
 		{'Z', 1, Unreaped}, {'Z', 0, Unreaped}, {'X', 0, Unreaped},
 		{'Z', 4, Running}, // the first thread has ended, others go on
 	} {
-		s := procStat{state: c.state, threads: c.threads}
-		if got := s.runState(); got != c.want {
+		if got := runState(c.state, c.threads); got != c.want {
 			t.Errorf("%c with %d threads: %v, want %v", c.state, c.threads, got, c.want)
 		}
 	}

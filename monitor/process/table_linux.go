@@ -21,12 +21,6 @@ type tableSource struct {
 // listed is a process as the list of all shows it.
 type listed struct{ pid int }
 
-// program is what differs between one program and the next under the same pid.
-type program struct {
-	start uint64 // ticks
-	layout
-}
-
 func newTableSource() *tableSource {
 	var st unix.Statfs_t
 	// In containers loadavg may be a fake by lxcfs, which counts differently.
@@ -75,7 +69,7 @@ func (s *tableSource) list(add func(listed)) error {
 func (s *tableSource) look(pid int, was program) (Info, program, error) {
 	if was != (program{}) {
 		now, err := s.fs.readStat(pid)
-		if err != nil || now.program() == was {
+		if err != nil || now.program == was {
 			return Info{}, was, err
 		}
 	}
