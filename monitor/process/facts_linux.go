@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -174,7 +173,7 @@ func (p procfs) isMarked(pid int, mark string) (monitor.Identity, bool, error) {
 	if uid, err := o.uid(); err != nil || uid != uint32(os.Geteuid()) {
 		return monitor.Identity{}, false, err
 	}
-	environ, err := readWholeAt(o.dir, "environ", math.MaxInt64)
+	environ, err := readWholeAt(o.dir, "environ")
 	if err != nil {
 		return monitor.Identity{}, false, p.failed("reading the environment of", pid, err)
 	}

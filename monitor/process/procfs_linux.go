@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -45,7 +44,8 @@ func (p procfs) failed(doing string, pid int, err error) error {
 }
 
 // readAt reads the beginning of a file with a single read, dir as in openat(2).
-// The short files of a process give all they have at once.
+// The files of a process give all they have at once, as far as it fits; only lists
+// (children) come in pieces.
 func readAt(dir int, path string, buf []byte) ([]byte, error) {
 	fd, err := openAt(dir, path, unix.O_RDONLY)
 	if err != nil {
@@ -59,16 +59,15 @@ func readAt(dir int, path string, buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// readWholeAt reads at most so many bytes of a file, which may come in pieces, dir as
-// in openat(2).
-func readWholeAt(dir int, path string, most int64) ([]byte, error) {
+// readWholeAt reads a file of any length, which may come in pieces, dir as in openat(2).
+func readWholeAt(dir int, path string) ([]byte, error) {
 	fd, err := openAt(dir, path, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
+	return io.ReadAll(f)
 }
 
 // openAt is openat(2), of a file that no program that we start inherits.
@@ -132,7 +131,12 @@ func (o opened) info() (Info, program, error) {
 	if err != nil {
 		return Info{}, program{}, err
 	}
-	cmdline, err := readWholeAt(o.dir, "cmdline", maxCmdline)
+	// With one read it is never that of two programs.
+	short := make([]byte, 4<<10)
+	cmdline, err := readAt(o.dir, "cmdline", short)
+	if len(cmdline) == len(short) {
+		cmdline, err = readAt(o.dir, "cmdline", make([]byte, maxCmdline))
+	}
 	if err != nil {
 		return Info{}, program{}, o.fs.failed("reading the command line of", o.pid, err)
 	}
@@ -236,7 +240,7 @@ func (p procfs) children(pid int) ([]int, error) {
 	}
 	var pids []int
 	for _, tid := range tids {
-		b, err := readWholeAt(unix.AT_FDCWD, p.path(pid, "/task/"+strconv.Itoa(tid)+"/children"), math.MaxInt64)
+		b, err := readWholeAt(unix.AT_FDCWD, p.path(pid, "/task/"+strconv.Itoa(tid)+"/children"))
 		switch {
 		case err == nil:
 			pids = parsePIDs(pids, b)

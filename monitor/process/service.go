@@ -85,11 +85,11 @@ func parseLaunchctl(text string) map[int]string {
 	jobs := make(map[int]string)
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
-		if len(f) != 3 {
+		if len(f) < 3 {
 			continue
 		}
 		if pid, err := strconv.ParseInt(f[0], 10, 32); err == nil && pid > 0 {
-			jobs[int(pid)] = f[2]
+			jobs[int(pid)] = strings.Join(f[2:], " ")
 		}
 	}
 	return jobs

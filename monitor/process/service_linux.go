@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"time"
@@ -109,7 +108,7 @@ func (p procfs) cgroupOf(id monitor.Identity) (string, error) {
 		return "", err
 	}
 	defer o.close()
-	b, err := readWholeAt(o.dir, "cgroup", math.MaxInt64)
+	b, err := readWholeAt(o.dir, "cgroup")
 	if err != nil {
 		return "", p.failed("reading the control group of", id.PID, err)
 	}

@@ -11,8 +11,8 @@ func TestParseLaunchctl(t *testing.T) {
 		"531\t0\tcom.example.agent\n" +
 		"-\t-9\tcom.example.crashed\n" +
 		"601\t-15\tapplication.com.apple.Terminal.1152921500311885012.1152921500311885017\n" +
-		"602\t0\n0\t0\tzero\n99999999999\t0\tbig\n77\t0\t\n"
-	want := map[int]string{531: "com.example.agent", 601: "application.com.apple.Terminal.1152921500311885012.1152921500311885017"}
+		"602\t0\n603\t0\twith spaces\n0\t0\tzero\n99999999999\t0\tbig\n77\t0\t\n"
+	want := map[int]string{603: "with spaces", 531: "com.example.agent", 601: "application.com.apple.Terminal.1152921500311885012.1152921500311885017"}
 	if got := parseLaunchctl(list); !maps.Equal(got, want) {
 		t.Error(got)
 	}
