@@ -30,7 +30,7 @@ type Command struct {
 	// Node program that has given its process that title, which is then all that is
 	// left of its command line.
 	Script string
-	Flag   string // "-m" or "-jar"
+	Flag   string // "-m"
 	// Package is from where the innermost launcher takes the program: what it is told
 	// with --from and the like, else the program. Of a container it is the image,
 	// without its tag, and of deno npm:PACKAGE.
@@ -42,8 +42,8 @@ type Command struct {
 }
 
 // IsLauncher reports whether a process only starts one command and waits for it:
-// npx, uvx and the like, a shell that was given one command line, timeout, the
-// docker command above its plugins, and our own keeper. Such a process belongs to
+// npx, uvx and the like, a shell that was given one command line, timeout, the docker
+// command above its plugin, and our own keeper. Such a process belongs to
 // the tree of a server when the server, or another launcher above it, is its only
 // child and has its standard input, which the caller checks.
 //
@@ -68,14 +68,110 @@ func Parse(exe string, args []string) Command {
 	if name == "" {
 		return Command{}
 	}
-	outer, inner, fetched := unwrap(name, args)
-	if len(inner) == 0 {
-		return read(name, exe, args)
+	c := Command{Program: cmp.Or(exe, args[0]), Runtime: RuntimeOf(name), Args: args[1:]}
+	outer, inner, fetched := c.read(name, args)
+	switch {
+	case len(inner) > 0:
+		c = Parse("", inner)
+		c.Package = cmp.Or(c.Package, fetched)
+		c.Through = append([][]string{outer}, c.Through...)
+	case c.Runtime != 0 && c.Script == "" && c.Package == "":
+		return Command{}
 	}
-	c := Parse("", inner)
-	c.Package = cmp.Or(c.Package, fetched)
-	c.Through = append([][]string{outer}, c.Through...)
 	return c
+}
+
+// read tells what a program runs, or takes the outermost launcher off: outer are its own
+// words, inner is the command that it runs, empty when there is none, and fetched the
+// package from which that comes, "" for what is installed, or lies in a project.
+func (c *Command) read(name string, words []string) (outer, inner []string, fetched string) {
+	if shell := traitsOf(name, shells); shell != 0 {
+		return words, shellCommand(shell, words), ""
+	}
+	s, given, rest := look(name, words)
+	switch {
+	case s == nil:
+	case s.runtime == 0:
+		return s.command(words, given, rest)
+	case s.runtime == Container && len(words) > 3 && slices.Equal(words[1:4], []string{"mcp", "gateway", "run"}):
+		return words, append([]string{name + "-mcp"}, words[1:]...), "" // the plugin is started with the same arguments
+	case s.runtime == Container:
+		c.readImage(s, given, rest)
+	default:
+		c.readScript(s, given, rest)
+		// Such as node npx-cli.js, python -m pipx.
+		inner = append([]string{c.Script}, c.Args...)
+		what := syntaxOf(monitor.ProgramName(c.Script))
+		if s.runtime != Java && what != nil && what.runtime == 0 && !what.dashes && len(Parse("", inner).Through) > 0 {
+			return words[:len(words)-len(inner)], inner, ""
+		}
+	}
+	return nil, nil, ""
+}
+
+// command finds the command that a launcher runs.
+func (s *syntax) command(words []string, given options, rest []string) (outer, inner []string, fetched string) {
+	if s.names == "timeout" && len(rest) > 0 { // how long
+		rest = rest[1:]
+	}
+	for len(rest) > 0 && isAssignment(rest[0]) { // of env
+		rest = rest[1:]
+	}
+	if len(rest) == 0 || rest[0] == "" || rest[0][0] == '-' && !s.dashes {
+		return nil, nil, ""
+	}
+	outer, inner = words[:len(words)-len(rest)], rest
+	switch {
+	case s.values == pythonToolValues && given.has("-m --module"):
+		inner = append([]string{"python", "-m"}, inner...)
+	case s.values == pythonToolValues && (strings.HasSuffix(inner[0], ".py") || given.has("-s --script --gui-script --path")):
+		inner = append([]string{"python"}, inner...)
+	case s.from != "":
+		fetched = cmp.Or(given.value(s.from), inner[0])
+	}
+	return outer, inner, fetched
+}
+
+// readScript tells what an interpreter runs, nothing when that cannot be told. A name
+// without a dot or a slash is a subcommand to bun and deno, or a task of the project,
+// which has a process of its own.
+func (c *Command) readScript(s *syntax, given options, rest []string) {
+	c.Args = nil
+	switch {
+	case given.has(s.refused):
+	case given.has(s.final):
+		c.Flag, c.Script, c.Args = s.final, given.value(s.final), rest
+	case len(rest) == 0:
+	case strings.HasPrefix(rest[0], "npm:"), strings.HasPrefix(rest[0], "jsr:"): // a package, to deno
+		c.Script, c.Args = rest[0], rest[1:]
+		if at := strings.LastIndexByte(c.Script, '@'); at > len("npm:") {
+			c.Script = c.Script[:at] // without its version
+		}
+		c.Package = c.Script
+	case s.verbs == "" || strings.ContainsAny(rest[0], `./\`):
+		c.Script, c.Args = rest[0], rest[1:]
+	}
+}
+
+// readImage tells the image from which "docker run -i" serves, without its tag. A
+// container that runs detached, on a terminal, without -i or with another entry point
+// is no server over standard input.
+func (c *Command) readImage(s *syntax, given options, rest []string) {
+	open := given.has("-i --interactive") && !monitor.HasWord("false 0", given.value("-i --interactive"))
+	isOther := func(option [2]string) bool {
+		return len(option[0]) == 2 && !monitor.HasWord("-i -q -P -D "+s.values, option[0])
+	}
+	if len(rest) == 0 || !open || given.has("--detach --tty --entrypoint --help") || slices.ContainsFunc(given, isOther) {
+		return
+	}
+	image, _, _ := strings.Cut(rest[0], "@")
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		image = image[:i]
+	}
+	for _, prefix := range []string{"docker.io/", "index.docker.io/", "registry-1.docker.io/", "library/"} {
+		image = strings.TrimPrefix(image, prefix)
+	}
+	c.Package, c.Args = image, rest[1:]
 }
 
 // startedAs is what a program was started as, which tells what it does: "" when the
@@ -85,15 +181,14 @@ func startedAs(exe string, args []string) string {
 		return ""
 	}
 	program, name := monitor.ProgramName(exe), monitor.ProgramName(args[0])
-	runtime, shell := RuntimeOf(program), shellNamed(program)
+	family := RuntimeOf(program) | traitsOf(program, shells)
 	switch {
 	case exe == "", program == name,
-		runtime != 0 && runtime == RuntimeOf(name),
-		shell != 0 && shell == shellNamed(name),
+		family != 0 && family == RuntimeOf(name)|traitsOf(name, shells),
 		program == "uv" && name == "uvx", program == "bun" && name == "bunx",
-		slices.Contains([]string{"busybox", "coreutils", "toybox"}, program) && Is(name, Starter): // several tools in one
+		monitor.HasWord("busybox coreutils toybox", program) && Is(name, Starter): // several tools in one
 		return name
-	case runtime != 0 || Is(program, Starter):
+	case family != 0 || Is(program, Starter):
 		return ""
 	}
 	return program
@@ -107,44 +202,13 @@ func isTitle(args []string) bool {
 
 // parseTitle reads a title. npm's is its command line, "npm exec PACKAGE ARGUMENTS".
 func parseTitle(title string) Command {
-	if strings.HasPrefix(title, "npm ") {
-		if c := Parse("", strings.Fields(title)); len(c.Through) > 0 {
-			return c
-		}
+	if c := Parse("", strings.Fields(title)); strings.HasPrefix(title, "npm ") && len(c.Through) > 0 {
+		return c
 	}
 	if title == "" || strings.ContainsAny(title, ` /\`) {
 		return Command{}
 	}
 	return Command{Program: "node", Runtime: Node, Script: "title:" + strings.ToLower(title)}
-}
-
-// read tells what a program that is no launcher runs.
-func read(name, exe string, args []string) Command {
-	c := Command{Program: cmp.Or(exe, args[0]), Runtime: RuntimeOf(name)}
-	ok := true
-	switch c.Runtime {
-	case Python:
-		c.Flag, c.Script, c.Args, ok = pythonScript(args[1:])
-	case Java:
-		c.Script, c.Args, ok = script(args[1:], javaValues, "")
-		if before := len(args) - len(c.Args) - 2; ok && args[before] == "-jar" {
-			c.Flag = "-jar"
-		}
-	case Node:
-		c.Script, c.Args, ok = nodeScript(name, args[1:])
-	case Container:
-		c.Package, c.Args, ok = containerImage(args[1:], nil)
-	default:
-		c.Args = args[1:]
-		return c
-	}
-	if !ok || c.Script == "" && c.Package == "" {
-		return Command{}
-	}
-	if strings.HasPrefix(c.Script, "npm:") || strings.HasPrefix(c.Script, "jsr:") {
-		c.Package = c.Script
-	}
-	return c
 }
 
 // Label is what to call what runs, such as srv.py, my_module or my-server; ""

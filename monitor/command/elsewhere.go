@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"lamplighter/monitor"
 )
 
 // Elsewhere is what a command line has run that is no process below it.
@@ -16,47 +18,33 @@ type Elsewhere struct {
 }
 
 // RunsElsewhere tells what a command line has run that is no process below it: in a
-// container, on another machine or in another system, or as a unit of systemd. What
-// ends it ends none of that.
-func RunsElsewhere(exe string, args []string) (e Elsewhere, ok bool) {
+// container, on another machine or in another system, or as a unit of systemd; nothing
+// when there is none of that. What ends it ends none of that.
+func RunsElsewhere(exe string, args []string) (e Elsewhere) {
 	name := startedAs(exe, args)
 	switch {
 	case len(args) < 2:
-	case RuntimeOf(name) == Container:
-		return inContainer(name, args)
 	case name == "ssh":
-		return Elsewhere{What: "what ssh runs on the other machine", Look: "ps there"}, true
+		e.What, e.Look = "what ssh runs on the other machine", "ps there"
 	case name == "wsl":
-		return Elsewhere{What: "what wsl runs", Look: "wsl ps -e"}, true
+		e.What, e.Look = "what wsl runs", "wsl ps -e"
 	case name == "systemd-run" && !slices.Contains(args, "--scope"): // with that it becomes what it runs
-		look := "systemctl list-units 'run-*'"
+		e.What, e.Look = "the unit that systemd-run has made", "systemctl list-units 'run-*'"
 		if slices.Contains(args, "--user") {
-			look = "systemctl --user list-units 'run-*'"
+			e.Look = "systemctl --user list-units 'run-*'"
 		}
-		return Elsewhere{What: "the unit that systemd-run has made", Look: look}, true
-	}
-	return Elsewhere{}, false
-}
-
-func inContainer(name string, args []string) (Elsewhere, bool) {
-	words := skipGlobal(args[1:])
-	if len(words) == 0 || !slices.Contains([]string{"run", "exec", "start", "container", "compose"}, words[0]) {
-		return Elsewhere{}, false
-	}
-	e := Elsewhere{What: "the container that " + name + " runs", Look: name + " ps"}
-	containerImage(args[1:], func(option, value string) {
-		switch option {
-		case "--name":
-			e.Name = value
-		case "--cidfile":
-			e.IDFile = value
+	case RuntimeOf(name) == Container:
+		_, behind := syntaxOf(name).options(args[1:])
+		if len(behind) == 0 || !monitor.HasWord("run exec start container compose", behind[0]) {
+			return e
 		}
-	})
-	if e.Name != "" || e.IDFile != "" {
-		global := args[1 : len(args)-len(words)]
-		e.End = slices.Concat(global, []string{"stop", "--time", "2"})
+		_, given, _ := look(name, args)
+		e = Elsewhere{What: "the container that " + name + " runs", Look: name + " ps", Name: given.value("--name"), IDFile: given.value("--cidfile")}
+		if e.Name != "" || e.IDFile != "" {
+			e.End = slices.Concat(args[1:len(args)-len(behind)], []string{"stop", "--time", "2"})
+		}
 	}
-	return e, true
+	return e
 }
 
 // IsContainerName reports whether a container can be called that: it is no option, and

@@ -1,35 +1,17 @@
 package command
 
-import (
-	"slices"
+import "lamplighter/monitor"
 
-	"lamplighter/monitor"
-)
-
-// Our own programs. The modes "connect", "keep" and "own" are connectProgram's;
-// mainProgram has a verb connect that runs it.
-const (
-	mainProgram    = "lamplighter"
-	connectProgram = "lamplighter-connect"
-)
+// connectProgram has the modes "connect", "keep" and "own". The main program has a verb
+// connect that runs it.
+const connectProgram = "lamplighter-connect"
 
 // IsKeeper reports whether a process is the keeper that we put above each server
 // we start: "lamplighter-connect keep OPTION… -- COMMAND…". It exists for that
 // server alone. Another mode of the program, or another program that only shares
 // its name or its words, is none.
 func IsKeeper(exe string, args []string) bool {
-	return monitor.ProgramName(exe) == connectProgram && keptCommand(args) != nil
-}
-
-// keptCommand returns the command behind a keeper; nil when the program is none.
-func keptCommand(args []string) []string {
-	if len(args) < 4 || args[1] != "keep" || monitor.ProgramName(args[0]) != connectProgram {
-		return nil
-	}
-	if i := slices.Index(args, "--"); i > 1 {
-		return withProgram(args[i+1:])
-	}
-	return nil
+	return monitor.ProgramName(exe) == connectProgram && IsLauncher(exe, args) && args[1] == "keep"
 }
 
 // IsShim reports whether a process is the shim that a client runs in place of a
@@ -43,7 +25,7 @@ func IsShim(exe string, args []string) bool {
 		return false
 	}
 	name := monitor.ProgramName(exe)
-	if name != connectProgram && (name != mainProgram || args[1] != "connect") || monitor.ProgramName(args[0]) != name {
+	if name != connectProgram && (name != "lamplighter" || args[1] != "connect") || monitor.ProgramName(args[0]) != name {
 		return false
 	}
 	_, command := Connect(args[2:])
@@ -59,20 +41,16 @@ const connectValues = "--socket --flag --web-dashboard-global-port --idle-shutdo
 // server: that begins with the first word that is no option, or behind "--", which
 // some clients take away.
 func Connect(words []string) (options, command []string) {
-	at := min(nextWord(words, 0, connectValues), len(words))
-	options = words[:at]
-	if at > 0 && words[at-1] == "--" {
-		options = words[:at-1]
+	_, command = (&syntax{values: connectValues}).options(words)
+	options = words[:len(words)-len(command)]
+	if at := len(options) - 1; at >= 0 && options[at] == "--" {
+		options = options[:at]
 	}
-	return options, withProgram(words[at:])
+	if len(command) == 0 || command[0] == "" {
+		return options, nil
+	}
+	return options, command
 }
 
 // ConnectTakesValue reports whether an option of connect has its value in the next word.
 func ConnectTakesValue(option string) bool { return monitor.HasWord(connectValues, option) }
-
-func withProgram(command []string) []string {
-	if len(command) == 0 || command[0] == "" {
-		return nil
-	}
-	return command
-}

@@ -12,63 +12,61 @@ import (
 // that reads its standard input or a file, a line with a pipe, a job in the
 // background or a second command.
 func shellCommand(shell Trait, words []string) []string {
-	if shell == cmdExe {
-		inner := WithoutShell(words)
-		if len(inner) == len(words) || len(inner) == 0 {
+	if shell == posix {
+		given, rest := (&syntax{letters: true}).options(words[1:])
+		if len(rest) == 0 || given.has("-s") || !given.has("-c") { // its standard input, a file
 			return nil
 		}
-		line := strings.Join(inner, " ")
-		if strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) && strings.Count(line, `"`) == 2 {
-			line = strings.Trim(line, `"`)
-		}
-		if only := onlyCommand(shell, line); len(inner) == 1 || only == nil || strings.ContainsAny(line, "&|>") {
-			return only
-		}
+		return onlyCommand(rest[0])
+	}
+	inner := WithoutShell(words)
+	line := strings.NewReplacer(`\`, "/", ";", ",", "'", "_").Replace(strings.Join(inner, " ")) // cmd takes these as they are
+	if len(inner) == len(words) || strings.ContainsAny(line, "&|<>\n") {
+		return nil
+	}
+	if strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) && strings.Count(line, `"`) == 2 {
+		line = strings.Trim(line, `"`)
+	}
+	only := onlyCommand(line)
+	if len(inner) > 1 && len(only) > 0 {
 		return inner // each of its words as it is, be there a space in it
 	}
-	at := nextWord(words, 1, "")
-	if at >= len(words) {
-		return nil
-	}
-	letters := ""
-	for _, option := range words[1:at] {
-		if !strings.HasPrefix(option, "--") {
-			letters += option
-		}
-	}
-	if strings.Contains(letters, "s") || !strings.Contains(letters, "c") { // its standard input, a file
-		return nil
-	}
-	return onlyCommand(shell, words[at])
+	return only
 }
 
 // WithoutShell leaves out "cmd /c", with which many configurations of Windows
 // start programs; what is left is the end of the command.
 func WithoutShell(words []string) []string {
-	if len(words) == 0 || monitor.ProgramName(words[0]) != "cmd" {
+	at := slices.IndexFunc(words, func(word string) bool { return strings.EqualFold(word, "/c") })
+	stays := func(word string) bool { return strings.EqualFold(word, "/k") || !strings.HasPrefix(word, "/") }
+	if at < 1 || monitor.ProgramName(words[0]) != "cmd" || slices.ContainsFunc(words[1:at], stays) {
 		return words
 	}
-	for i, word := range words[1:] {
-		switch {
-		case strings.EqualFold(word, "/c"):
-			return words[i+2:]
-		case strings.EqualFold(word, "/k"), !strings.HasPrefix(word, "/"): // stays
-			return words
-		}
-	}
-	return words
+	return words[at+1:]
 }
 
-// onlyCommand reads a command line. Commands of the shell itself that prepare
-// (cd, export, source, …) may come before the one command, and those that only
-// end may follow it.
-func onlyCommand(shell Trait, line string) []string {
-	var only []string
-	for _, words := range commands(shell, line) {
+// prepares are the commands of a shell that start nothing that lasts.
+const prepares = "cd pushd export set unset source . umask ulimit true : exit test [ shopt setopt nvm echo"
+
+// keywords begin what is more than one command, though nothing divides it.
+const keywords = "for while until if case select function coproc trap eval start foreach { } ! begin"
+
+// onlyCommand returns the one command of a line: those before it only prepare it, and
+// those behind it only end the shell. What divides commands inside quotes leaves a part
+// with one quote, of which nothing is known.
+func onlyCommand(line string) (only []string) {
+	if strings.Contains(line, "`") || strings.Contains(line, "$(") { // runs others
+		return nil
+	}
+	line = strings.NewReplacer("\\\n", " ", "&&", "\n", ";", "\n").Replace(strings.TrimSpace(line))
+	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == '\n' }) {
+		words := wordsOf(part)
 		switch {
-		case only == nil && !prepares(words):
+		case len(words) == 0, monitor.HasWord(keywords, strings.ToLower(words[0])):
+			return nil
+		case only == nil && !monitor.HasWord(prepares, strings.ToLower(words[0])):
 			only = words
-		case only != nil && !slices.Contains([]string{"true", ":", "exit"}, words[0]):
+		case only != nil && !monitor.HasWord("true : exit", words[0]):
 			return nil
 		}
 	}
@@ -78,78 +76,39 @@ func onlyCommand(shell Trait, line string) []string {
 	return only
 }
 
-// prepares reports whether a command of a shell starts nothing that lasts.
-func prepares(words []string) bool {
-	switch strings.ToLower(words[0]) {
-	case "cd", "chdir", "pushd", "export", "set", "unset", "source", ".", "umask", "ulimit", "true", ":", "exit", "test", "[", "shopt", "setopt",
-		"nvm", "chcp", "setlocal", "title", "@echo", "echo":
-		return true
-	}
-	return len(words) == 1 && isAssignment(words[0])
-}
-
 func isAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// keywords begin what is more than one command.
-var keywords = []string{"for", "while", "until", "if", "case", "select", "function", "coproc", "trap", "eval", "start", "foreach", "{", "}", "!", "begin"}
-
-// commands splits a command line at what separates commands and returns their
-// words; nil for a pipe, a job in the background, a subshell, a substitution of a
-// command and anything else that is not plainly one command after the other.
-func commands(shell Trait, line string) (list [][]string) {
-	var words []string
+// wordsOf splits a command of a shell into its words; nil for a pipe, a job in the
+// background, a subshell, what is read from a file, and a quote without its end.
+func wordsOf(command string) (words []string) {
 	word, inWord, quote := "", false, byte(0)
-	end := func(command bool) {
-		if inWord {
-			words = append(words, word)
-		}
-		word, inWord = "", false
-		if command && len(words) > 0 {
-			list, words = append(list, words), nil
-		}
-	}
-	for i := 0; i < len(line); i++ { // all that separates is ASCII
-		c, next := line[i], byte(0)
-		if i+1 < len(line) {
-			next = line[i+1]
-		}
-		redirects := strings.HasSuffix(line[:i], ">")
+	command += " "
+	for i := 0; i < len(command); i++ { // all that is looked for is ASCII
+		c := command[i]
 		switch {
-		case c == '\\' && shell == posix && next == 0:
-			return nil
-		case c == '\\' && shell == posix && quote != '\'':
-			if i++; next != '\n' {
-				word, inWord = word+line[i:i+1], true
-			}
-		case quote == '"' && shell == posix && (c == '`' || c == '$' && next == '('):
-			return nil
 		case c == quote:
 			quote = 0
-		case quote != 0, c == '&' && redirects:
-			word, inWord = word+line[i:i+1], true
-		case c == '"', c == '\'' && shell == posix:
-			quote, inWord = c, true
-		case c == '&' && next == '>':
-			return nil
-		case c == '&' && next == '&', c == '|' && next == '|':
+		case c == '\\' && quote != '\'' && i+1 < len(command):
 			i++
-			end(true)
-		case c == '\n', c == ';' && shell == posix, c == '&' && shell == cmdExe:
-			end(true)
-		case c == ' ', c == '\t', c == '\r':
-			end(false)
-		case strings.IndexByte("&|()<`", c) >= 0, c == '#' && !inWord:
+			word, inWord = word+command[i:i+1], true
+		case quote != 0, c == '&' && strings.HasSuffix(word, ">"): // 2>&1
+			word, inWord = word+command[i:i+1], true
+		case c == '"', c == '\'':
+			quote, inWord = c, true
+		case strings.IndexByte("&|()<", c) >= 0:
 			return nil
-		default:
-			word, inWord = word+line[i:i+1], true
+		case c != ' ' && c != '\t' && c != '\r':
+			word, inWord = word+command[i:i+1], true
+		case inWord:
+			words = append(words, word)
+			word, inWord = "", false
 		}
 	}
-	end(true)
-	if quote != 0 || slices.ContainsFunc(list, func(words []string) bool { return slices.Contains(keywords, strings.ToLower(words[0])) }) {
+	if quote != 0 {
 		return nil
 	}
-	return list
+	return words
 }

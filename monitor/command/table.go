@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"lamplighter/monitor"
@@ -29,6 +30,7 @@ const (
 
 	posix
 	cmdExe
+	shells = posix | cmdExe
 )
 
 // programs is the one table of programs, by their monitor.ProgramName. Each name
@@ -37,6 +39,7 @@ var programs = []struct {
 	traits Trait
 	names  string
 }{
+	{Python, `py pyw`},
 	{Node, `bun deno`},
 	{Java, `java javaw`},
 	{Container, `docker podman nerdctl finch com.docker.cli`},
@@ -48,22 +51,19 @@ var programs = []struct {
 	{Starter | Fetcher, `uv uvx uv/tool`},
 	{Starter | Fetcher | GuardedScript, `pipx`},
 	{Starter | GuardedScript, `npx npx-cli npm npm-cli pnpm yarn yarnpkg poetry hatch pdm conda`},
-	{Starter, `powershell pwsh busybox coreutils toybox pn pnpx pnx bunx env timeout nice nohup setsid stdbuf ionice sudo doas electron ssh systemd launchd make
+	{Starter, `lamplighter-connect powershell pwsh busybox coreutils toybox pn pnpx pnx bunx env timeout nice nohup setsid stdbuf ionice sudo doas electron ssh systemd launchd make
 		gmake just task ninja bazel go cargo gradle gradlew mvn mamba rye pixi mise direnv volta fnm asdf op doppler xargs watch entr strace
 		gdb flatpak snap bwrap firejail tini dumb-init catatonit runc crun containerd-shim wsl nix nix-shell distrobox toolbox`},
 	{Starter | UserApp, `tmux screen`},
 	{Starter | Guarded, `nu`},
 
-	// editors
+	// editors, terminals, shells and an assistant
 	{Guarded | UserApp, `code code-insiders codium vscodium cursor windsurf kiro zed zed-editor idea idea64 pycharm pycharm64 goland goland64
-		webstorm webstorm64 emacs vim nvim gvim nano gedit kate kwrite subl sublime_text soffice libreoffice evince okular`},
+		webstorm webstorm64 emacs vim nvim gvim nano gedit kate kwrite subl sublime_text soffice libreoffice evince okular gnome-terminal
+		gnome-terminal-server konsole xterm alacritty kitty wezterm wezterm-gui foot tilix xfce4-terminal claude-desktop`},
 	{Guarded, `code-oss code-tunnel zeditor trae antigravity positron vi mvim nvim-qt neovide ex micro hx helix kak geany mousepad xed pluma
 		plugin_host atom lapce eclipse netbeans clion clion64 rider rider64 rubymine phpstorm datagrip fleet studio studio64 xcode bbedit
 		textedit notepad notepad++ devenv rstudio obsidian`},
-	// shells and terminals
-	{Guarded | UserApp, `gnome-terminal gnome-terminal-server konsole xterm alacritty kitty wezterm wezterm-gui foot tilix xfce4-terminal`},
-	{Guarded | GuardedScript | UserApp, `terminator`},
-	{Guarded | GuardedScript, `xonsh`},
 	{Guarded, `nushell tcsh csh elvish mksh rbash login su sshd mosh-server zellij byobu uxterm urxvt rxvt st footclient kitten
 		wezterm-mux-server ghostty yakuake terminology guake tilda lxterminal qterminal ptyxis kgx warp warp-terminal hyper tabby iterm2
 		terminal windowsterminal openconsole conhost mintty`},
@@ -74,16 +74,13 @@ var programs = []struct {
 		steam steamwebhelper zoom teams signal-desktop telegram-desktop soffice.bin winword excel outlook gimp inkscape blender vlc mpv
 		nautilus dolphin thunar nemo caja pcmanfm`},
 	// desktop sessions
-	{Guarded | GuardedScript, `lamplighter`},
-	{GuardedScript, `gnome-tweaks`},
 	{Guarded, `xorg x xwayland xvfb xinit startx gjs gjs-console mutter muffin kded5 kded6 kdeinit5 ksmserver kglobalacceld sway hyprland i3
 		bspwm openbox fluxbox xfwm4 xfsettingsd xfdesktop xfconfd marco weston labwc niri river cosmic-comp cosmic-session budgie-panel
 		lxsession sddm sddm-helper lightdm greetd dbus-daemon dbus-broker dbus-broker-launch dbus-launch ssh-agent gpg-agent polkitd
 		wireplumber pulseaudio snapd init explorer dwm winlogon csrss svchost services lsass taskmgr finder dock windowserver loginwindow`},
-	// assistants
-	{Guarded | GuardedScript | UserApp, `claude codex gemini opencode`},
-	{Guarded | UserApp, `claude-desktop`},
-	{Guarded | GuardedScript, `claude-code gemini-cli copilot cursor-agent aider goose amp droid crush auggie qwen cline cn kilocode openhands`},
+	// assistants, and what is a script as they are
+	{Guarded | GuardedScript | UserApp, `claude codex gemini opencode terminator`},
+	{Guarded | GuardedScript, `xonsh lamplighter claude-code gemini-cli copilot cursor-agent aider goose amp droid crush auggie qwen cline cn kilocode openhands`},
 	{Guarded, `codex-cli chatgpt copilot-agent goosed q qchat kiro-cli continue plandex tabnine lm-studio jan warp-cli`},
 	{GuardedScript, `@anthropic-ai/claude-code @openai/codex @google/gemini-cli @github/copilot opencode-ai @sourcegraph/amp @qwen-code/qwen-code
 		@augmentcode/auggie @continuedev/cli`},
@@ -104,7 +101,7 @@ var programs = []struct {
 		jest-worker tinypool _mocha playwright-core @playwright/test jasmine wdio nightwatch qunit`},
 	// parts of editors, and what starts others as a script
 	{GuardedScript, `server-main bootstrap-fork code-server extensionhostprocess jupyter jupyter-lab jupyter-notebook
-		ipykernel_launcher ipython corepack pip`},
+		ipykernel_launcher ipython corepack pip gnome-tweaks`},
 }
 
 // guardedBeginnings are the beginnings of names of whole suites, which are Guarded.
@@ -115,7 +112,11 @@ const guardedBeginnings = `gnome- gsd- plasma kwin kde org_kde_ org.kde. org.gno
 // Is reports whether a program has one of these traits; name is as
 // monitor.ProgramName gives it.
 func Is(name string, traits Trait) bool {
-	return traitsOf(name, traits) != 0 || traits&Guarded != 0 && isOfSuite(name)
+	if traits&Guarded != 0 && !strings.Contains(name, "mcp") {
+		isOfSuite := func(begin string) bool { return strings.HasPrefix(name, begin) }
+		return traitsOf(name, traits) != 0 || slices.ContainsFunc(strings.Fields(guardedBeginnings), isOfSuite)
+	}
+	return traitsOf(name, traits) != 0
 }
 
 // traitsOf returns which of these traits a program has.
@@ -126,15 +127,6 @@ func traitsOf(name string, among Trait) Trait {
 		}
 	}
 	return 0
-}
-
-func isOfSuite(name string) bool {
-	for begin := range strings.FieldsSeq(guardedBeginnings) {
-		if strings.HasPrefix(name, begin) && !strings.Contains(name, "mcp") {
-			return true
-		}
-	}
-	return false
 }
 
 // Named returns the names of the table that have one of these traits.
@@ -149,28 +141,19 @@ func Named(traits Trait) []string {
 }
 
 // RuntimeOf returns which of Python, Node, Java and Container a program is, in
-// any of its versions; 0 for none.
+// any of its versions, such as python3.13t and node-22; 0 for none.
 func RuntimeOf(name string) Trait {
-	if base := strings.TrimRight(name, "-0123456789."); base == "node" || base == "nodejs" {
+	switch strings.TrimRight(name, "-0123456789.t") {
+	case "node", "nodejs":
 		return Node
-	}
-	if IsPython(name) {
+	case "python", "pythonw", "pypy":
 		return Python
 	}
-	return traitsOf(name, Node|Java|Container)
+	return traitsOf(name, Python|Node|Java|Container)
 }
 
-func shellNamed(name string) Trait { return traitsOf(name, posix|cmdExe) }
-
-// IsPython reports whether a name is that of an interpreter of Python, such as
-// python3, python3.13t, pythonw, pypy3 and py.
-func IsPython(name string) bool {
-	if name == "py" || name == "pyw" {
-		return true
-	}
-	base := strings.TrimRight(strings.TrimSuffix(name, "t"), "0123456789.")
-	return base == "python" || base == "pythonw" || base == "pypy"
-}
+// IsPython reports whether a name is that of an interpreter of Python.
+func IsPython(name string) bool { return RuntimeOf(name) == Python }
 
 // SparesBrowsers reports whether a browser below a server of this kind is one that
 // people work in: a page that Serena opened in a browser that did not run yet makes

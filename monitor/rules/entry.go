@@ -120,10 +120,8 @@ func For(exe string, args []string) (Rule, error) {
 		return Rule{}, &FieldError{"", "nobody can tell what it runs"}
 	case c.Runtime == command.Container:
 		r.Arguments = []string{c.Package}
-	case c.Flag == "-m":
-		r.Arguments = []string{c.Flag, c.Script}
 	case c.Flag != "":
-		r.Arguments = []string{c.Flag, lastTwo(c.Script)}
+		r.Arguments = []string{c.Flag, c.Script}
 	case c.Runtime != 0:
 		r.Arguments = []string{lastTwo(c.Script)}
 	case len(c.Args) > 0 && isWord(c.Args[0]):

@@ -61,6 +61,9 @@ func compile(r Rule) compiled {
 	if c.runtime != 0 {
 		var what string
 		c.flag, what, rest = whatOf(c.runtime, r.Arguments)
+		if c.runtime == command.Java {
+			c.flag = "" // a class or an archive, which are called differently
+		}
 		c.what = splitPath(what)
 	}
 	c.wild = slices.ContainsFunc(c.what, isWild)

@@ -35,8 +35,8 @@ func (tree *heldTree) findElsewhere() (list []elsewhere) {
 		if err != nil || info.Identity != m.id {
 			continue
 		}
-		e, ok := command.RunsElsewhere(info.Exe, info.Args)
-		if !ok || slices.ContainsFunc(list, func(other elsewhere) bool { return other.What == e.What }) {
+		e := command.RunsElsewhere(info.Exe, info.Args)
+		if e.What == "" || slices.ContainsFunc(list, func(other elsewhere) bool { return other.What == e.What }) {
 			continue
 		}
 		found := elsewhere{Elsewhere: e}
