@@ -129,17 +129,6 @@ func traitsOf(name string, among Trait) Trait {
 	return 0
 }
 
-// Named returns the names of the table that have one of these traits.
-func Named(traits Trait) []string {
-	var names []string
-	for _, row := range programs {
-		if row.traits&traits != 0 {
-			names = append(names, strings.Fields(row.names)...)
-		}
-	}
-	return names
-}
-
 // RuntimeOf returns which of Python, Node, Java and Container a program is, in
 // any of its versions, such as python3.13t and node-22; 0 for none.
 func RuntimeOf(name string) Trait {

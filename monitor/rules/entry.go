@@ -13,6 +13,10 @@ import (
 	"lamplighter/monitor/process"
 )
 
+// leastName is how long the name of a script or a package has to be to know it by, in
+// characters.
+const leastName = 5
+
 // ByEntry finds the entry of a client's settings that a process on the client's pipes
 // comes from. The chain is the process, what is above it and the client's own child
 // last: one of them runs the entry. client is the ID of the client. Of several entries
@@ -55,7 +59,7 @@ func rank(e clients.Entry) int {
 
 // tellsEnough reports whether what an entry says is enough to know a process by, with the
 // guard of a rule: a program that is no interpreter, shell or launcher, or a literal
-// script or package of at least leastStem characters.
+// script or package of at least leastName characters.
 func tellsEnough(e clients.Entry) bool {
 	c := command.Parse("", append([]string{e.Command}, e.Args...))
 	what, program := cmp.Or(c.Package, c.Script), monitor.ProgramName(c.Program)
@@ -74,7 +78,7 @@ func tellsEnough(e clients.Entry) bool {
 	if c.Package == "" {
 		what = what[strings.LastIndexAny(what, `/\`)+1:]
 	}
-	return utf8.RuneCountInString(what) >= leastStem && !strings.ContainsAny(what, "${}%")
+	return utf8.RuneCountInString(what) >= leastName && !strings.ContainsAny(what, "${}%")
 }
 
 // MayServe reports whether a process that talks to a client over pipes may be a server
@@ -82,7 +86,7 @@ func tellsEnough(e clients.Entry) bool {
 // clients use for other things, nor our own.
 func MayServe(exe string, args []string) bool {
 	c, ok := read(exe, args)
-	return ok && !c.guarded() && serves(c.Args)
+	return ok && !c.guarded() && serves(c.args)
 }
 
 // ForChild is the rule for a process on the pipes of a client, of which nothing else is
@@ -130,11 +134,6 @@ func For(exe string, args []string) (Rule, error) {
 	for name, runtime := range families {
 		if runtime == c.Runtime {
 			r.Program = name
-		}
-	}
-	for _, word := range append([]string{r.Program}, r.Arguments...) {
-		if strings.ContainsAny(word, "*?[\\") {
-			return Rule{}, &FieldError{"", "a character in its name stands for others in a rule"}
 		}
 	}
 	return r, r.Check()

@@ -9,60 +9,87 @@ import (
 	"lamplighter/monitor/command"
 )
 
-// subject is a process as rules see it: what its command line runs.
+// subject is what a process runs, or what a rule says that one does.
 type subject struct {
-	command.Command
-	name string   // what argv[0] calls it
-	what []string // the parts of the path of the executable, or of the script, module or image
+	runtime command.Trait
+	flag    string // "-m" before a module of Python
+	what    string // the path of the program, or of the script, module or image, as pathOf gives it
+	name    string // what the program is called, of a process by argv[0]
+	args    []string
+}
+
+// families are the programs of a rule that stand for a family.
+var families = map[string]command.Trait{"node": command.Node, "python": command.Python, "java": command.Java, "docker": command.Container}
+
+// says is what a rule says that a process runs.
+func (r Rule) says() subject {
+	program := pathOf(r.Program)
+	s := subject{runtime: families[program], what: strings.TrimSuffix(program, ".exe"), args: r.Arguments}
+	if s.runtime != 0 {
+		s.what = ""
+		switch {
+		case len(s.args) == 0:
+		case s.runtime == command.Python && s.args[0] == "-m":
+			s.flag, s.args = s.args[0], s.args[1:]
+		case s.runtime == command.Java && s.args[0] == "-jar":
+			s.args = s.args[1:]
+		}
+		if len(s.args) > 0 {
+			s.what, s.args = pathOf(s.args[0]), s.args[1:]
+		}
+	}
+	s.name = s.last()
+	return s
 }
 
 // read tells what a process runs. It is false when that cannot be a server: the
-// executable is unreadable, a launcher or our shim, or it cannot be told what runs.
+// executable is unreadable, a launcher, or it cannot be told what runs.
 func read(exe string, args []string) (subject, bool) {
 	c := command.Parse(exe, args)
-	if exe == "" || c.Program == "" || len(c.Through) > 0 || command.IsShim(exe, args) {
+	if exe == "" || c.Program == "" || len(c.Through) > 0 {
 		return subject{}, false
 	}
 	what := c.Program
 	if c.Runtime != 0 {
 		what = cmp.Or(c.Script, c.Package)
 	}
-	return subject{c, monitor.ProgramName(args[0]), splitPath(what)}, true
+	return subject{c.Runtime, c.Flag, pathOf(what), monitor.ProgramName(args[0]), c.Args}, true
 }
+
+func (s *subject) last() string { return s.what[strings.LastIndexByte(s.what, '/')+1:] }
 
 // guarded tells command lines that are never a server's, whatever a rule says.
 func (s *subject) guarded() bool {
-	switch s.Runtime {
+	program, path := monitor.ProgramName(s.what), s.what
+	switch s.runtime {
 	case 0:
 		never := command.Guarded | command.Starter
-		if !slices.ContainsFunc(s.Args, hasMCP) {
+		if !slices.ContainsFunc(s.args, hasMCP) {
 			never |= command.GuardedTool
 		}
-		return isLanguageServer(monitor.ProgramName(s.Program)) || command.Is(monitor.ProgramName(s.Program), never) || command.Is(s.name, never)
+		return isLanguageServer(program) || command.Is(program, never) || command.Is(s.name, never)
 	case command.Container:
-		return command.Is(s.Package, command.GuardedImage)
+		return command.Is(path, command.GuardedImage)
 	}
-	path := strings.Join(s.what, "/")
 	for _, editor := range []string{"/.vscode/extensions/", "/.vscode-server/", "/code-server/"} {
 		if strings.Contains("/"+path, editor) {
 			return true
 		}
 	}
-	what := slices.Clone(s.what)
-	for _, prefix := range scriptPrefixes {
-		rest, found := strings.CutPrefix(what[0], prefix)
-		if what[0] = rest; found && command.Is(packageAt(what), command.GuardedScript) {
+	for _, prefix := range []string{"title:", "npm:", "jsr:"} { // of what is no path
+		rest, found := strings.CutPrefix(path, prefix)
+		if path = rest; found && command.Is(packageAt(path), command.GuardedScript) {
 			return true
 		}
 	}
-	last := what[len(what)-1]
-	if s.Runtime == command.Java && !strings.Contains(last, "mcp") && slices.ContainsFunc(javaSuites, func(begin string) bool { return strings.HasPrefix(last, begin) }) {
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if s.runtime == command.Java && !strings.Contains(last, "mcp") && slices.ContainsFunc(javaSuites, func(begin string) bool { return strings.HasPrefix(last, begin) }) {
 		return true
 	}
-	if s.Flag == "-m" {
+	if s.flag == "-m" {
 		last, _, _ = strings.Cut(last, ".") // pytest.__main__
 	}
-	return slices.ContainsFunc([]string{monitor.ProgramName(last), installed(what)}, func(name string) bool {
+	return slices.ContainsFunc([]string{monitor.ProgramName(last), installed(path)}, func(name string) bool {
 		return isLanguageServer(name) || command.Is(name, command.GuardedScript)
 	})
 }
@@ -84,23 +111,49 @@ var javaSuites = []string{
 	"org.apache.", "kafka.", "org.elasticsearch.",
 }
 
-// scriptPrefixes stand before what is no path: a title, a package.
-var scriptPrefixes = []string{"title:", "npm:", "jsr:"}
-
 // installed is the package in which a script lies, "" where it lies in none.
-func installed(path []string) string {
-	for i := len(path) - 2; i >= 0; i-- {
-		switch path[i] {
-		case "node_modules", "site-packages", "dist-packages":
-			return packageAt(path[i+1:])
+func installed(path string) (name string) {
+	parts := strings.Split(path, "/")
+	for i, part := range parts[:len(parts)-1] {
+		if part == "node_modules" || part == "site-packages" || part == "dist-packages" {
+			name = packageAt(strings.Join(parts[i+1:], "/"))
 		}
 	}
-	return ""
+	return name
 }
 
-func packageAt(path []string) string {
-	if strings.HasPrefix(path[0], "@") && len(path) > 1 {
-		return path[0] + "/" + path[1]
+// packageAt is the package whose name a path begins with.
+func packageAt(path string) string {
+	parts := strings.SplitN(path, "/", 3)
+	if strings.HasPrefix(path, "@") && len(parts) > 1 {
+		return parts[0] + "/" + parts[1]
 	}
-	return path[0]
+	return parts[0]
+}
+
+// pathOf is a path in lower case, with the separators of every system alike: a table
+// that is recorded on one is read on another.
+func pathOf(s string) string {
+	s = strings.ToLower(strings.TrimSuffix(s, " (deleted)"))
+	s = strings.ReplaceAll(s, `\`, "/")
+	for strings.Contains(s, "//") {
+		s = strings.ReplaceAll(s, "//", "/")
+	}
+	return s
+}
+
+// endsWith compares the end of a path, part by part.
+func endsWith(path, end string) bool {
+	return strings.HasSuffix("/"+path, "/"+end) || strings.HasSuffix("/"+trimEnding(path), "/"+end)
+}
+
+// trimEnding removes what installers add to the name of an entry point. The
+// ending of a script stays: a scratch file of the same name is not the server.
+func trimEnding(name string) string {
+	for _, ending := range []string{".exe", ".cmd", "-script.py", "-script.pyw"} {
+		if s, ok := strings.CutSuffix(name, ending); ok {
+			return s
+		}
+	}
+	return name
 }

@@ -240,16 +240,16 @@ func TestOurProgramsAreNoServers(t *testing.T) {
 func TestUserRules(t *testing.T) {
 	user := []Rule{
 		{Name: "notes", Program: "node", Arguments: []string{"my-notes/dist/index.js"}},
-		{Name: "versions", Program: "python", Arguments: []string{"-m", "acme_*", "serve"}},
-		{Name: "jar", Program: "java", Arguments: []string{"-jar", "acme-mcp-*.jar"}},
+		{Name: "versions", Program: "python", Arguments: []string{"-m", "acme_tools", "serve"}},
+		{Name: "jar", Program: "java", Arguments: []string{"-jar", "acme-mcp-1.2.jar"}},
 		{Name: "class", Program: "Java", Arguments: []string{"com.acme.McpMain"}},
 		{Name: "go", Program: "acme-tool", Arguments: []string{"mcp", "serve"}},
 		{Name: "place", Program: `C:\Acme\bin\acme.exe`},
-		{Name: "image", Program: "docker", Arguments: []string{"ghcr.io/acme/notes-*", "stdio"}},
+		{Name: "image", Program: "docker", Arguments: []string{"ghcr.io/acme/notes-mcp", "stdio"}},
 		{Name: "compose", Program: "docker-compose", Arguments: []string{"compose", "run", "acme"}},
 		{Name: "github", Program: "my-github-mcp"}, // in place of a built-in one, in other letters
 		{Name: "time", Disabled: true},
-		{Name: "broken", Program: "[", Arguments: []string{"x"}},
+		{Name: "broken", Program: "acme-*", Arguments: []string{"x"}},
 	}
 	set := New(user)
 	for _, c := range []struct{ want, exe, line string }{

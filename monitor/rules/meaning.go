@@ -11,79 +11,60 @@ import (
 	"lamplighter/monitor/command"
 )
 
-// leastStem is how much of a name must stand before its first wildcard, in
-// characters.
-const leastStem = 5
-
 // checkMeaning refuses rules that would match what is not a server: published
 // tools that went by such names have killed editors, terminals and test runs.
 // What the rule says must tell the server by itself. Whatever it says, guarded has
 // the last word.
 func (r Rule) checkMeaning() error {
-	runtime := runtimeNamed(r.Program)
-	field, flag, what, rest := "program", "", r.Program, r.Arguments
-	if runtime != 0 {
-		if len(r.Arguments) == 0 {
-			return &FieldError{"", fmt.Sprintf("would match everything that runs in %s; add arguments: and what it runs", strings.ToLower(r.Program))}
-		}
-		field = "arguments"
-		flag, what, rest = whatOf(runtime, r.Arguments)
+	s := r.says()
+	field, last := "arguments", s.last()
+	if s.runtime == 0 {
+		field = "program"
 	}
-	p := programPattern(what)
-	last := p.last()
-	s := subject{command.Command{Runtime: runtime, Flag: flag, Program: what, Package: what, Args: rest}, last, splitPath(what)}
 	switch {
-	case what == "":
-		return wrong(field, "ends after %s; add what follows it", flag)
-	case runtime == command.Container && len(p) > 1 && !slices.ContainsFunc(p, isWild): // a whole image
+	case s.runtime != 0 && len(r.Arguments) == 0:
+		return &FieldError{"", fmt.Sprintf("would match everything that runs in %s; add arguments: and what it runs", strings.ToLower(r.Program))}
+	case s.what == "":
+		return wrong(field, "ends after %q; add what follows it", strings.Join(r.Arguments, " "))
+	case s.runtime == command.Container && s.what != last: // a whole image
 		return nil
-	case runtime == 0 && command.Is(last, command.Starter):
+	case s.runtime == 0 && command.Is(last, command.Starter):
 		return wrong(field, "%s only starts other programs; name the one that it starts, such as node or python", last)
-	case runtime == 0 && command.RuntimeOf(last) != 0:
+	case s.runtime == 0 && command.RuntimeOf(last) != 0:
 		return wrong(field, "this also means an interpreter; write python, node, java or docker, which stand for every version")
-	case !named(last):
-		return wrong(field, "%q would match what others run too; write the whole name at its end, or at least the first %d characters of it", what, leastStem)
 	case s.guarded():
-		return wrong(field, "%q would match what is never taken for a server; name the server's own program or script, or add what makes it an MCP server, such as mcp", what)
-	case !specific(p) && flag == "-m":
-		return wrong(field, "%q would match what others run too; write the whole name of the module", what)
-	case !specific(p):
-		return wrong(field, "%q would match what others run too; write the directory before it, such as my-server/%s", what, strings.TrimLeft(what, "*/"))
-	case isOneOf(frameworks, last) && slices.ContainsFunc(rest, isApp):
-	case isOneOf(frameworks, last), isOneOf(command.Named(command.Interpreter), last):
-		if !slices.ContainsFunc(rest, func(a string) bool { return isApp(a) && specific(splitPath(a)) }) {
+		return wrong(field, "%q would match what is never taken for a server; name the server's own program or script, or add what makes it an MCP server, such as mcp", s.what)
+	case !specific(s.what) && s.flag == "-m":
+		return wrong(field, "%q would match what others run too; write the whole name of the module", s.what)
+	case !specific(s.what):
+		return wrong(field, "%q would match what others run too; write the directory before it, such as my-server/%s", s.what, strings.TrimLeft(s.what, "/"))
+	case monitor.HasWord(frameworks, last) && slices.ContainsFunc(s.args, isApp):
+	case monitor.HasWord(frameworks, last), command.Is(last, command.Interpreter):
+		if !slices.ContainsFunc(s.args, func(a string) bool { return isApp(a) && specific(pathOf(a)) }) {
 			return wrong("arguments", "would match what others run with %s too; add what it runs, such as acme:app or my-server/server.rb", last)
 		}
-	case runtime != 0:
-	case len(rest) == 0 && !hasMCP(stem(last)) && !specific(p[:len(p)-1]):
+	case s.runtime != 0:
+	case len(s.args) == 0 && !hasMCP(last) && !specific(strings.TrimSuffix(s.what, last)):
 		return &FieldError{"", "names a program alone, which may also do other things than serve; add arguments:, or the directory to program:"}
-	case len(rest) > 0 && !slices.ContainsFunc(rest, isWord):
-		return wrong("arguments", "has no word that tells the server from other uses of the program; add one without wildcards, such as mcp or serve")
+	case len(s.args) > 0 && !slices.ContainsFunc(s.args, isWord):
+		return wrong("arguments", "has no word that tells the server from other uses of the program; add one, such as mcp or serve")
 	}
 	return nil
 }
 
 // frameworks serve what a later argument names.
-var frameworks = []string{"uvicorn", "gunicorn", "hypercorn", "flask", "celery", "streamlit"}
-
-func isOneOf(names []string, part string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return matches(part, name) })
-}
+const frameworks = "uvicorn gunicorn hypercorn flask celery streamlit"
 
 // isApp reports whether an argument may name what a framework serves.
 func isApp(a string) bool {
-	return isWord(a) && !strings.HasPrefix(a, "-") && (hasMCP(a) || specific(splitPath(a)))
+	return isWord(a) && !strings.HasPrefix(a, "-") && (hasMCP(a) || specific(pathOf(a)))
 }
 
-// isWord reports whether an argument is written out, and is more than an option of
-// one letter.
+// isWord reports whether an argument is more than an option of one letter.
 func isWord(a string) bool {
 	letters := 0
 	for _, r := range a {
-		switch {
-		case strings.ContainsRune("*?[", r):
-			return false
-		case unicode.IsLetter(r), unicode.IsDigit(r):
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			letters++
 		}
 	}
@@ -101,36 +82,11 @@ const commonWords = `index main server servers cli app apps run start serve stdi
 	utils test_server manage setup applet next standalone rails artisan localhost lab alpine ubuntu debian fedora busybox golang rust postgres redis
 	mysql mongo nginx`
 
-// specific reports whether a pattern has a part that tells what it is about.
-func specific(p pattern) bool { return slices.ContainsFunc(p, tells) }
-
-// tells reports whether a name has a word in it that is not common. Of one with
-// wildcards only what stands before them counts.
-func tells(part string) bool {
-	between := ".:@"
-	if isWild(part) {
-		between += "-_+~ " // server-* is as common as server
-	}
-	words := strings.FieldsFunc(stem(part), func(r rune) bool { return strings.ContainsRune(between, r) })
-	return named(part) && slices.ContainsFunc(words, func(word string) bool {
+// specific reports whether a path has a word in it that is not common.
+func specific(path string) bool {
+	words := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("/.:@", r) })
+	return slices.ContainsFunc(words, func(word string) bool {
 		return utf8.RuneCountInString(word) >= 3 && strings.ContainsFunc(word, unicode.IsLetter) &&
 			word != "program files" && !monitor.HasWord(commonWords, word)
 	})
-}
-
-// named reports whether a name is written out, or enough of its beginning.
-func named(part string) bool {
-	return !isWild(part) || utf8.RuneCountInString(stem(part)) >= leastStem
-}
-
-// stem is what a name says before its first wildcard, without what stands
-// before a package or a title.
-func stem(part string) string {
-	for _, prefix := range scriptPrefixes {
-		part = strings.TrimPrefix(part, prefix)
-	}
-	if i := strings.IndexAny(part, "*?["); i >= 0 {
-		part = part[:i]
-	}
-	return part
 }

@@ -9,7 +9,6 @@ package rules
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,17 +21,15 @@ import (
 type Rule struct {
 	// Name is what the server is called in every view.
 	Name string `yaml:"name"`
-	// Program is the file name of the executable without .exe, which may hold
-	// wildcards as path.Match knows them behind its first five characters, or
-	// the end of its path. Four names
-	// stand for a family: python (all versions, pypy), node (bun and deno
-	// too), java, and docker (podman, nerdctl and finch too).
+	// Program is the file name of the executable without .exe, or the end of its
+	// path. Four names stand for a family: python (all versions, pypy), node (bun
+	// and deno too), java, and docker (podman, nerdctl and finch too).
 	Program string `yaml:"program"`
 	// Arguments are what the command line must hold, in this order, from its
-	// beginning. Options between them are skipped. They may hold wildcards, but
-	// what tells the server from other programs is written out. For an interpreter the first is the script that it runs: a file name, or
-	// the end of a path whose parts are separated by "/"; or -m and the
-	// module, -jar and the file. For docker it is the image without its tag.
+	// beginning. Options between them are skipped. For an interpreter the first is
+	// the script that it runs: a file name, or the end of a path whose parts are
+	// separated by "/"; or -m and the module, -jar and the file. For docker it is
+	// the image without its tag.
 	Arguments []string `yaml:"arguments"`
 	// Disabled switches the built-in rule of this name off. Nothing else may
 	// be given then.
@@ -55,12 +52,8 @@ func (e *FieldError) Error() string { return e.Text }
 // Field is the name of the field, for whoever looks up its line.
 func (e *FieldError) Field() string { return e.Name }
 
-// The limits of a rule. A name is shown in a menu, so it is short.
-const (
-	maxName      = 40 // columns
-	maxPattern   = 256
-	maxArguments = 16
-)
+// maxName is how many columns a name may have: it is shown in a menu.
+const maxName = 40
 
 // Key is equal for two rules that cannot stand beside each other.
 func (r Rule) Key() string { return strings.ToLower(r.Name) }
@@ -81,16 +74,18 @@ func (r Rule) Check() error {
 		return r.checkDisabled()
 	case r.Program == "":
 		return &FieldError{"", "has no program; add program: and the executable that runs, such as node"}
-	case !valid(r.Program):
-		return wrong("program", "is too long or has a [ without its ]; write [[] for the character itself")
-	case len(r.Arguments) > maxArguments:
-		return wrong("arguments", "has more than %d entries; the first few are enough to tell a server", maxArguments)
 	case slices.Contains(r.Arguments, ""):
 		return wrong("arguments", "has an empty entry; remove it")
 	}
-	if i := slices.IndexFunc(r.Arguments, func(a string) bool { return !valid(a) }); i >= 0 {
-		shown := monitor.Shorten(monitor.Clean(r.Arguments[i]), maxName)
-		return wrong("arguments", "holds %q, which is too long or has a [ without its ]; write [[] for the character itself", shown)
+	for i, word := range append([]string{r.Program}, r.Arguments...) {
+		field := "arguments"
+		if i == 0 {
+			field = "program"
+		}
+		if strings.ContainsAny(word, "*?[") || !utf8.ValidString(word) {
+			shown := monitor.Shorten(monitor.Clean(word), maxName)
+			return wrong(field, "%q has a wildcard, or a character that is none, which is not possible here; write the name out", shown)
+		}
 	}
 	return r.checkMeaning()
 }
@@ -112,16 +107,4 @@ func (r Rule) checkDisabled() error {
 	}
 	slices.Sort(names)
 	return wrong("name", "no built-in rule has this name, so there is nothing to disable; there are %s", strings.Join(slices.Compact(names), ", "))
-}
-
-func valid(s string) bool {
-	if len(s) > maxPattern || !utf8.ValidString(s) {
-		return false
-	}
-	for _, part := range splitPath(s) {
-		if _, err := path.Match(part, ""); err != nil {
-			return false
-		}
-	}
-	return true
 }

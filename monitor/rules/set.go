@@ -11,15 +11,10 @@ import (
 // safe for concurrent use. The zero Set matches nothing.
 type Set struct{ rules []compiled }
 
-// compiled is a rule taken apart once.
+// compiled is a rule with what it says.
 type compiled struct {
-	name      string
-	hidden    bool // it is no server
-	runtime   command.Trait
-	flag      string  // the option that what stands behind, empty when none
-	what      pattern // its program, or what runs in the interpreter
-	wild      bool    // that has wildcards
-	arguments []pattern
+	Rule
+	says subject
 }
 
 // New makes a set of the user's rules and, behind them, the built-in ones. A
@@ -44,45 +39,8 @@ func New(user []Rule) *Set {
 
 func (s *Set) add(r Rule) {
 	if !r.Disabled {
-		s.rules = append(s.rules, compile(r))
+		s.rules = append(s.rules, compiled{r, r.says()})
 	}
-}
-
-// families are the programs of a rule that stand for a family.
-var families = map[string]command.Trait{"node": command.Node, "python": command.Python, "java": command.Java, "docker": command.Container}
-
-// runtimeNamed is the family that a rule names; 0 for a program of its own.
-func runtimeNamed(program string) command.Trait { return families[strings.ToLower(program)] }
-
-// compile takes a rule apart.
-func compile(r Rule) compiled {
-	c := compiled{name: r.Name, hidden: r.Hidden, runtime: runtimeNamed(r.Program), what: programPattern(r.Program)}
-	rest := r.Arguments
-	if c.runtime != 0 {
-		var what string
-		c.flag, what, rest = whatOf(c.runtime, r.Arguments)
-		if c.runtime == command.Java {
-			c.flag = "" // a class or an archive, which are called differently
-		}
-		c.what = splitPath(what)
-	}
-	c.wild = slices.ContainsFunc(c.what, isWild)
-	for _, a := range rest {
-		c.arguments = append(c.arguments, splitPath(a))
-	}
-	return c
-}
-
-// whatOf parts the arguments of a rule for an interpreter: the option before what runs,
-// that, "" for none, and its arguments.
-func whatOf(runtime command.Trait, arguments []string) (flag, what string, rest []string) {
-	if len(arguments) > 0 && (runtime == command.Python && arguments[0] == "-m" || runtime == command.Java && arguments[0] == "-jar") {
-		flag, arguments = arguments[0], arguments[1:]
-	}
-	if len(arguments) == 0 {
-		return flag, "", nil
-	}
-	return flag, arguments[0], arguments[1:]
 }
 
 // Match tells which rule recognises a process: exe is the path of the program
@@ -92,87 +50,68 @@ func whatOf(runtime command.Trait, arguments []string) (flag, what string, rest 
 // mentions a server in its arguments, nor, whatever a rule says, an editor, a
 // shell, a browser, a test runner, an assistant, a launcher or our own shim.
 func (s *Set) Match(exe string, args []string) (name string, ok bool) {
-	r, c := s.find(exe, args)
-	if r == nil || r.hidden || c.guarded() {
+	r, p := s.find(exe, args)
+	if r == nil || r.Hidden || p.guarded() {
 		return "", false
 	}
-	return r.name, true
+	return r.Name, true
 }
 
 // Hides reports whether a rule says of a process that it is no server.
 func (s *Set) Hides(exe string, args []string) bool {
 	r, _ := s.find(exe, args)
-	return r != nil && r.hidden
+	return r != nil && r.Hidden
 }
 
 // find is the first rule that fits what a process runs, nil for none.
 func (s *Set) find(exe string, args []string) (*compiled, *subject) {
-	c, ok := read(exe, args)
+	p, ok := read(exe, args)
 	if !ok || s == nil {
 		return nil, nil
 	}
 	for i := range s.rules {
-		if s.rules[i].match(&c) {
-			return &s.rules[i], &c
+		if s.rules[i].says.fits(&p) {
+			return &s.rules[i], &p
 		}
 	}
 	return nil, nil
 }
 
-func (r *compiled) match(s *subject) bool {
-	if last := s.what[len(s.what)-1]; !r.wild && r.what.last() != last && r.what.last() != trimEnding(last) {
-		return false // as most are
-	}
-	if r.runtime != s.Runtime || r.flag != s.Flag || r.runtime == 0 && !matches(r.what.last(), s.name) {
+// fits reports whether a process runs what a rule says.
+func (s *subject) fits(p *subject) bool {
+	switch {
+	case s.runtime != p.runtime || s.flag != p.flag || s.runtime == 0 && s.name != p.name:
+		return false
+	case s.runtime == command.Container && s.what != p.what, !endsWith(p.what, s.what):
 		return false
 	}
-	isImage := r.runtime == command.Container
-	if !r.what.matchEnd(s.what) || isImage && len(r.what) != len(s.what) || r.wild && !tellsAt(r.what, s.what) {
-		return false
-	}
-	rest, ok := inOrder(r.arguments, s.Args)
+	rest, ok := inOrder(s.args, p.args)
 	return ok && serves(rest)
 }
 
-// tellsAt reports whether what a pattern with wildcards has matched tells the server
-// by itself, as the pattern does: alpin* may be alpine.
-func tellsAt(p pattern, parts []string) bool {
-	return slices.ContainsFunc(parts[len(parts)-len(p):], tells)
-}
-
-// inOrder finds the patterns in args, from the beginning and in order. Between
-// them only options are skipped, each with a value at most; it returns what
-// follows.
-func inOrder(patterns []pattern, args []string) (rest []string, ok bool) {
+// inOrder finds the words of a rule in args, from the beginning and in order: each a
+// whole argument, or, when it has a slash, the end of one. Between them only options
+// are skipped, each with a value at most; it returns what follows.
+func inOrder(words, args []string) (rest []string, ok bool) {
 	option := false // the argument before was one that was skipped
-	for len(patterns) > 0 {
+	for len(words) > 0 {
 		if len(args) == 0 {
 			return nil, false
 		}
-		a := args[0]
-		args = args[1:]
+		arg, word := pathOf(args[0]), pathOf(words[0])
 		switch {
-		case argument(patterns[0], a):
-			patterns, option = patterns[1:], false
-		case strings.HasPrefix(a, "-"):
-			option = !strings.Contains(a, "=")
+		case arg == word, trimEnding(arg) == word, strings.Contains(word, "/") && endsWith(arg, word):
+			words, option = words[1:], false
+		case strings.HasPrefix(arg, "-"):
+			option = !strings.Contains(arg, "=")
 		case option:
 			option = false
 		default:
 			return nil, false
 		}
+		args = args[1:]
 	}
 	return args, true
-}
-
-// argument compares a whole argument, or, when the pattern has a slash, its
-// end.
-func argument(p pattern, a string) bool {
-	parts := splitPath(a)
-	if len(p) > 1 {
-		return p.matchEnd(parts)
-	}
-	return p.matchParts(parts)
 }
 
 // serves tells runs that do not serve: they show help, or set something up.
