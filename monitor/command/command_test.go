@@ -149,6 +149,7 @@ func TestParse(t *testing.T) {
 		{"", "cmd|/c|cd|x", "cmd | /c cd x"},
 		{"", `cmd|/c|npx|x|C:\O'Hara;C:\b`, `cmd > npx > x from x | C:\O'Hara;C:\b`},
 		{"", "python3|-c|code", " |"},
+		{"", "python3|-u-c|srv.py", " |"},
 		{"", "java|-cp|a.jar|-jar|b.jar|c", "java:b.jar | c"},
 		{"", "deno|run|-A|npm:@scope/x@1.2|y", "node:npm:@scope/x from npm:@scope/x | y"},
 		{"", "docker|run|-i|--rm|-e|A=b|mcp/fetch:latest|x", "container from mcp/fetch | x"},

@@ -110,7 +110,7 @@ func (s *syntax) options(words []string) (given options, rest []string) {
 		if s.letters && len(word) > 2 && word[1] != '-' {
 			name, value, joined = word[:2], word[2:], true
 			if !s.hasValue(name) {
-				words, value = append([]string{"-" + value}, words...), ""
+				words, value = append([]string{"-" + strings.TrimLeft(value, "-")}, words...), ""
 			}
 		}
 		if s.hasValue(name) && !joined && len(words) > 0 {
