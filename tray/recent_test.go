@@ -169,7 +169,7 @@ func TestRefusalsKeepTheirReason(t *testing.T) {
 		c.facts.Label = long.Label()
 		refusal := stop.Check(c.facts, stop.Order{})
 		snap := snapshot(long)
-		snap.Recent = []monitor.Event{event(monitor.EventStopRefused, long, 0, "it "+refusal.Why)}
+		snap.Recent = []monitor.Event{event(monitor.EventStopRefused, long, 0, refusal.Why)}
 		got := titles(menuAt(snap, menuOptions{}).of("warning"))
 		want := "Not ended: " + c.why
 		if c.instead != "" {
@@ -178,8 +178,8 @@ func TestRefusalsKeepTheirReason(t *testing.T) {
 		if got != want {
 			t.Errorf("%v:\n got %q\nwant %q", refusal.Kind, got, want)
 		}
-		if refusal.Forceable != strings.HasSuffix(got, anyway) {
-			t.Errorf("%v: forceable %v, but %q", refusal.Kind, refusal.Forceable, got)
+		if refusal.Forceable() != strings.HasSuffix(got, anyway) {
+			t.Errorf("%v: forceable %v, but %q", refusal.Kind, refusal.Forceable(), got)
 		}
 	}
 }

@@ -98,11 +98,7 @@ func (r routes) kill(w http.ResponseWriter, req *http.Request) {
 		o.Confirm = r.parts.Policies.Confirm(*in, order.Rule)
 	}
 	result, err := r.parts.Stop.Stop(context.WithoutCancel(req.Context()), *in, o)
-	answer := AnswerTo(result, err)
-	if order.Rule != "" && errors.Is(err, stop.ErrChanged) {
-		answer.Forceable = false // what the order does not mean is not ended with force either
-	}
-	r.answer(w, statusOf(result, err), answer)
+	r.answer(w, statusOf(result, err), AnswerTo(result, err))
 }
 
 // refuse answers an order to end an instance that was not given to the ladder.
@@ -184,7 +180,7 @@ func AnswerTo(result stop.Result, err error) Killed {
 	}
 	var refusal *stop.Refusal
 	if errors.As(err, &refusal) {
-		answer.Forceable = refusal.Forceable
+		answer.Forceable = refusal.Forceable()
 	}
 	return answer
 }

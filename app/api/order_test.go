@@ -81,7 +81,7 @@ func (s *served) post(t *testing.T, route, kind string, body io.Reader) (int, st
 }
 
 func TestKillAnswers(t *testing.T) {
-	refusal := &stop.Refusal{Label: "2 - alpha", Kind: stop.ErrPinned, Why: "is pinned.", Forceable: true}
+	refusal := &stop.Refusal{Label: "2 - alpha", Kind: stop.ErrPinned, Why: "it is pinned."}
 	for name, test := range map[string]struct {
 		result stop.Result
 		err    error
@@ -225,8 +225,8 @@ func TestKillOrders(t *testing.T) {
 // An order by a rule has the policies look once more, when the tree is held. What
 // it does not mean is not ended with force either.
 func TestKillByRule(t *testing.T) {
-	changed := &stop.Refusal{Label: "9 - alpha", Kind: stop.ErrChanged, Why: "it was used since.", Forceable: true}
-	inUse := &stop.Refusal{Label: "9 - alpha", Kind: stop.ErrInUse, Why: "is in use by curl (77).", Forceable: true}
+	changed := &stop.Refusal{Label: "9 - alpha", Kind: stop.ErrChanged, Why: "it was used since."}
+	inUse := &stop.Refusal{Label: "9 - alpha", Kind: stop.ErrInUse, Why: "it is in use by curl (77)."}
 	for _, test := range []struct {
 		order     KillOrder
 		err       *stop.Refusal
@@ -236,7 +236,7 @@ func TestKillByRule(t *testing.T) {
 		{KillOrder{Rule: policy.WhatIdle}, changed, "confirm 7-7 of idle", false},
 		{KillOrder{Rule: policy.WhatOrphans, Force: true}, changed, "confirm 7-7 of orphans", false},
 		{KillOrder{Rule: policy.WhatIdle}, inUse, "confirm 7-7 of idle", true},
-		{KillOrder{}, changed, "", true},
+		{KillOrder{}, changed, "", false},
 	} {
 		l := &ladder{result: stop.Result{Outcome: stop.Refused, Detail: test.err.Error()}, err: test.err}
 		told := &policyBook{}

@@ -28,7 +28,7 @@ func (a again) Restart(ctx context.Context, _ *monitor.Instance, _ bool, end fun
 }
 
 func TestRestart(t *testing.T) {
-	busy := &stop.Refusal{Label: "7 - alpha", Kind: stop.ErrBusy, Why: "works on requests.", Forceable: true}
+	busy := &stop.Refusal{Label: "7 - alpha", Kind: stop.ErrBusy, Why: "it works on requests."}
 	ended := &ladder{result: stop.Result{Outcome: stop.Ended, Detail: "Ended: 7 - alpha."}}
 	for name, c := range map[string]struct {
 		id, body string

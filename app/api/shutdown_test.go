@@ -19,8 +19,8 @@ import (
 // A shutdown is an order like any other: the ladder is asked first, who asks is
 // protected, and who ordered it is recorded before it is sent.
 func TestShutdownAsksTheLadder(t *testing.T) {
-	refusal := func(forceable bool) *stop.Refusal {
-		return &stop.Refusal{Label: "2 - alpha", Kind: stop.ErrPinned, Why: "is pinned.", Forceable: forceable}
+	refusal := func(kind error) *stop.Refusal {
+		return &stop.Refusal{Label: "2 - alpha", Kind: kind, Why: "it is pinned."}
 	}
 	unsure := errors.New("the processes cannot be listed")
 	for name, test := range map[string]struct {
@@ -31,11 +31,11 @@ func TestShutdownAsksTheLadder(t *testing.T) {
 	}{
 		"may end": {stop.Result{Outcome: stop.WouldEnd}, nil, 200, `{"asked":"PUT shutdown of 7-7"}`},
 		"refused": {
-			stop.Result{Outcome: stop.Refused, Detail: "Not ended: 2 - alpha is pinned."}, refusal(true),
+			stop.Result{Outcome: stop.Refused, Detail: "Not ended: 2 - alpha is pinned."}, refusal(stop.ErrPinned),
 			409, `{"error":"Not ended: 2 - alpha is pinned. To force it, use kill with {\"force\":true}.","outcome":"refused",`,
 		},
 		"refused for good": {
-			stop.Result{Outcome: stop.Refused, Detail: "Not ended: 2 - alpha is ours."}, refusal(false),
+			stop.Result{Outcome: stop.Refused, Detail: "Not ended: 2 - alpha is ours."}, refusal(stop.ErrOurs),
 			409, `{"error":"Not ended: 2 - alpha is ours.","outcome":"refused",`,
 		},
 		"gone":   {stop.Result{Outcome: stop.Gone, Detail: "It has ended."}, process.ErrGone, 404, `{"error":"It has ended."`},

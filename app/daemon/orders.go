@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"lamplighter/app/api"
 	"lamplighter/monitor"
@@ -72,8 +71,12 @@ type Matcher interface {
 // whether it is pinned. Each step goes to record. unknown tells why it is not
 // known who is pinned, nil when it is.
 func NewLadder(limits stop.Limits, log *slog.Logger, record func(monitor.Event), current func() Matcher, pinned *pins.Store, unknown func() error) api.Stopper {
-	ladder := stop.New(stop.Options{
-		Log: log, Record: record, Limits: limits, Pinned: pinned.Pinned, Run: runOut,
+	return stop.New(stop.Options{
+		Log: log, Record: record, Limits: limits, Run: runOut,
+		Pinned: func(id monitor.Identity) (bool, error) {
+			err := unknown() // looks once more, so that what Pinned says may be new
+			return pinned.Pinned(id), err
+		},
 		Recognise: func(p process.Info) bool {
 			if _, ok := serena.ParseCommand(p.Exe, p.Args); ok {
 				return true
@@ -82,37 +85,6 @@ func NewLadder(limits stop.Limits, log *slog.Logger, record func(monitor.Event),
 			return ok
 		},
 	})
-	return careful{ladder, unknown, record}
-}
-
-// careful ends nothing without force while it is not known who is pinned.
-type careful struct {
-	ladder  api.Stopper
-	unknown func() error
-	record  func(monitor.Event)
-}
-
-func (c careful) Stop(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error) {
-	if o.Force {
-		return c.ladder.Stop(ctx, in, o)
-	}
-	err := c.unknown()
-	if err == nil {
-		return c.ladder.Stop(ctx, in, o)
-	}
-	refusal := &stop.Refusal{
-		Label: in.Label(), Kind: stop.ErrUnknown, Forceable: true,
-		Why: fmt.Sprintf("may be pinned: which servers are cannot be read (%v). Mend or remove that file, or force it.", err),
-	}
-	result := stop.Result{Outcome: stop.Refused, Detail: refusal.Error()}
-	if !o.DryRun {
-		e := monitor.Event{
-			At: time.Now(), Kind: monitor.EventStopRefused, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: "it " + refusal.Why,
-		}
-		c.record(e)
-		result.Steps = []monitor.Event{e}
-	}
-	return result, refusal
 }
 
 // runOut runs a command line to its end.

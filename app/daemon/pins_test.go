@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,34 +77,22 @@ func TestPinsThatCannotBeRead(t *testing.T) {
 	}
 	lay("{")
 	var shown []string
-	model, said, ladder := &pinned{}, &notices{}, &daemontest.Ladder{}
+	model, said := &pinned{}, &notices{}
 	said.show(func(all []string) { shown = all })
-	store := OpenPins(dir, nil)
-	p := pinner{store, model, said}
-	c := careful{ladder, p.unknown, model.Record}
+	p := pinner{OpenPins(dir, nil), model, said}
 
-	for _, o := range []stop.Order{{}, {DryRun: true}} {
-		model.events = nil
-		r, err := c.Stop(t.Context(), in, o)
-		var refusal *stop.Refusal
-		if !errors.As(err, &refusal) || !refusal.Forceable || r.Outcome != stop.Refused || r.Detail != err.Error() || len(r.Steps) != len(model.events) {
-			t.Errorf("%+v: %+v, %v", o, r, err)
-		}
-		apptest.Contains(t, r.Detail, " - alpha may be pinned", file+": it is not a list of pins", "force it.")
-		if want := map[bool][]monitor.EventKind{false: {monitor.EventStopRefused}}[o.DryRun]; !slices.Equal(model.events, want) {
-			t.Errorf("%+v: told %q", o, model.events)
-		}
+	refusal := stop.Check(stop.Facts{Label: in.Label(), Recognised: true, PinsUnknown: p.unknown()}, stop.Order{})
+	if refusal == nil || !refusal.Forceable() {
+		t.Fatalf("refused by %v", refusal)
 	}
-	if len(ladder.Orders) > 0 || len(shown) != 1 || !strings.Contains(shown[0], "which servers are pinned cannot be read ("+file+": it is not a list of pins") {
-		t.Errorf("carried out %+v, shown %q", ladder.Orders, shown)
-	}
-	if _, err := c.Stop(t.Context(), in, stop.Order{Force: true}); err != nil || len(ladder.Orders) != 1 {
-		t.Errorf("forced: %v, %+v", err, ladder.Orders)
+	apptest.Contains(t, refusal.Error(), " - alpha may be pinned", file+": it is not a list of pins", "force it.")
+	if len(shown) != 1 || !strings.Contains(shown[0], "which servers are pinned cannot be read ("+file+": it is not a list of pins") {
+		t.Errorf("shown %q", shown)
 	}
 
 	lay("{}")
-	if r, err := c.Stop(t.Context(), in, stop.Order{}); err != nil || r.Outcome != stop.Ended || len(shown) > 0 || model.looks != 1 {
-		t.Errorf("mended: %+v, %v; shown %q, %d looks", r, err, shown, model.looks)
+	if err := p.unknown(); err != nil || len(shown) > 0 || model.looks != 1 {
+		t.Errorf("mended: %v; shown %q, %d looks", err, shown, model.looks)
 	}
 
 	lay("{")

@@ -161,19 +161,19 @@ type restarter struct {
 // Restart is that of the broker, whose refusals are those of an order.
 func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool, end func(context.Context) error) (monitor.Identity, error) {
 	next, err := r.broker.Restart(ctx, in.Identity, force, end)
-	refusal := &stop.Refusal{Label: in.Label(), Forceable: true}
+	refusal := &stop.Refusal{Label: in.Label()}
 	switch {
 	case errors.Is(err, share.ErrAtWork):
-		refusal.Kind, refusal.Why = stop.ErrBusy, "works on requests. Wait for their end, or force it: they get an error then."
+		refusal.Kind, refusal.Why = stop.ErrBusy, "it works on requests. Wait for their end, or force it: they get an error then."
 	case errors.Is(err, share.ErrEnds):
-		refusal.Kind, refusal.Why, refusal.Forceable = stop.ErrChanged, "it is being ended already.", false
+		refusal.Kind, refusal.Why = stop.ErrChanged, "it is being ended already."
 	case errors.Is(err, share.ErrNotShared):
-		refusal.Kind, refusal.Why, refusal.Forceable = stop.ErrChanged, "no client shares it any more.", false
+		refusal.Kind, refusal.Why = stop.ErrChanged, "no client shares it any more."
 	default:
 		return next, err
 	}
 	r.record(monitor.Event{
-		At: time.Now(), Kind: monitor.EventStopRefused, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: "it " + refusal.Why,
+		At: time.Now(), Kind: monitor.EventStopRefused, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: refusal.Why,
 	})
 	return next, refusal
 }
@@ -218,7 +218,7 @@ func endHung(ctx context.Context, s *monitor.Snapshot, id monitor.Identity, orde
 	case errors.Is(err, process.ErrGone):
 		return nil
 	case errors.As(err, &refusal):
-		return errors.New("it " + refusal.Why)
+		return errors.New(refusal.Why)
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func TestEndHung(t *testing.T) {
 		orders int
 	}{
 		"ended":  {nil, "", 2},
-		"pinned": {&stop.Refusal{Label: "7 - alpha", Kind: stop.ErrPinned, Why: "is pinned."}, "it is pinned.", 1},
+		"pinned": {&stop.Refusal{Label: "7 - alpha", Kind: stop.ErrPinned, Why: "it is pinned."}, "it is pinned.", 1},
 		"gone":   {process.ErrGone, "", 1},
 	} {
 		ladder := &answering{err: test.err}

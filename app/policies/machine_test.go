@@ -71,7 +71,7 @@ func (m *machine) climb(in monitor.Instance, o stop.Order) (stop.Result, error) 
 	}
 	m.started[in.Identity] = now
 	if m.refusing {
-		refusal := &stop.Refusal{Label: in.Label(), Kind: stop.ErrInUse, Why: "is in use by curl (77). End that first."}
+		refusal := &stop.Refusal{Label: in.Label(), Kind: stop.ErrInUse, Why: "it is in use by curl (77). End that first."}
 		return stop.Result{Outcome: stop.Refused, Detail: refusal.Error()}, refusal
 	}
 	delete(m.list, in.Identity.PID)

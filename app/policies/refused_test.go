@@ -41,7 +41,7 @@ func (d *drive) planned() monitor.Plan { return d.Snapshot().Instances[0].Plan }
 // What is found in use is left alone for a time that doubles, and announced anew
 // before each further try. The refusal itself is told once.
 func TestFoundInUse(t *testing.T) {
-	w, d, tried := refusing(stop.ErrInUse, "is in use by curl (77). End that first, or force it.")
+	w, d, tried := refusing(stop.ErrInUse, "it is in use by curl (77). End that first, or force it.")
 	d.pass(31 * time.Minute)
 	if p := d.planned(); !p.ShutdownAt.IsZero() || p.Reason != "" {
 		t.Errorf("%+v", p)
@@ -60,7 +60,7 @@ func TestFoundInUse(t *testing.T) {
 // What the ladder refuses for another reason is told once, and tried again after
 // pauses that double.
 func TestRefusedByTheLadder(t *testing.T) {
-	w, d, tried := refusing(stop.ErrUnknown, "does not say whether it is at work. Try again, or force it.")
+	w, d, tried := refusing(stop.ErrUnknown, "it does not say whether it is at work. Try again, or force it.")
 	d.pass(31*time.Minute - 1)
 	if p := d.planned(); p.Reason != "no call for 30 min; it was not ended yet, because it does not say whether it is at work" || !p.ShutdownAt.Equal(noon.Add(31*time.Minute)) {
 		t.Errorf("%+v", p)
@@ -78,7 +78,7 @@ func TestRefusedByTheLadder(t *testing.T) {
 func TestRefusedWithOtherNumbers(t *testing.T) {
 	for name, refuse := range map[string]func(n int) *stop.Refusal{
 		"its kind": func(n int) *stop.Refusal {
-			return &stop.Refusal{Kind: stop.ErrUnknown, Why: fmt.Sprintf("may be in use: process %d of %s could not be looked at. Force it if you know better.", n, []string{"curl", "wget"}[n%2])}
+			return &stop.Refusal{Kind: stop.ErrUnknown, Why: fmt.Sprintf("it may be in use: process %d of %s could not be looked at. Force it if you know better.", n, []string{"curl", "wget"}[n%2])}
 		},
 		"its words": nil,
 	} {

@@ -239,7 +239,7 @@ func why(o outcome) string {
 	case o.changed != nil:
 		text = o.changed.Error()
 	case errors.As(o.err, &refusal):
-		text, _, _ = strings.Cut("it "+refusal.Why, ". ")
+		text, _, _ = strings.Cut(refusal.Why, ". ")
 	case text == "" && o.err != nil:
 		text = o.err.Error()
 	}

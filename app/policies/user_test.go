@@ -38,7 +38,7 @@ func TestChosen(t *testing.T) {
 		t.Errorf("%+v, %v", w.stops, w.stopped)
 	}
 	w.stop = func(in monitor.Instance, _ stop.Order) (stop.Result, error) {
-		refusal := &stop.Refusal{Label: in.Label(), Kind: stop.ErrBusy, Why: "is at work. Wait until it is done, or force it."}
+		refusal := &stop.Refusal{Label: in.Label(), Kind: stop.ErrBusy, Why: "it is at work. Wait until it is done, or force it."}
 		return stop.Result{Outcome: stop.Refused, Detail: refusal.Error()}, refusal
 	}
 	for range 2 {

@@ -34,7 +34,7 @@ type background struct {
 func run(t *testing.T, path string) (b background, end func()) {
 	b.store = Open(path, nil)
 	b.model = watch.New(watch.Options{Rules: sleepers{}, Pins: b.store})
-	b.ladder = stop.New(stop.Options{Pinned: b.store.Pinned})
+	b.ladder = stop.New(stop.Options{Pinned: func(id monitor.Identity) (bool, error) { return b.store.Pinned(id), nil }})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = b.model.Serve(ctx) })

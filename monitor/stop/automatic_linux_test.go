@@ -175,8 +175,12 @@ func TestBusyBetweenDecisionAndSignal(t *testing.T) {
 	// The user pins it.
 	in, _ = g.server("well")
 	pinned := false
-	l.o.Pinned = func(monitor.Identity) bool { return pinned }
+	l.o.Pinned = func(monitor.Identity) (bool, error) { return pinned, nil }
 	leftAlone(t, l, rec, in, Order{Confirm: func(context.Context) error { pinned = true; return nil }}, ErrPinned)
+
+	// Nobody can say whether it is.
+	l.o.Pinned = func(monitor.Identity) (bool, error) { return false, errors.New("no file") }
+	leftAlone(t, l, rec, in, Order{}, ErrUnknown)
 }
 
 func TestConfirmRefuses(t *testing.T) {

@@ -32,26 +32,25 @@ var (
 type Refusal struct {
 	Label string
 	Kind  error  // one of the above
-	Why   string // the rest of the sentence, and what to do
-	// Forceable says that the user may insist.
-	Forceable bool
+	Why   string // a clause, "it is pinned.", and after it what to do
+}
+
+// Forceable reports whether the user may insist.
+func (r *Refusal) Forceable() bool {
+	switch r.Kind {
+	case ErrService, ErrContained, ErrPinned, ErrInUse, ErrBusy, ErrUnknown:
+		return true
+	}
+	return false
 }
 
 // Error is a sentence for people: "Not ended: 4711 - alpha is pinned. Unpin it
 // first, or force it."
 func (r *Refusal) Error() string {
-	if r.Kind == ErrChanged { // whose Why is a clause of its own
-		return "Not ended: " + r.Label + ": " + r.Why
+	if clause, ok := strings.CutPrefix(r.Why, "it "); ok && r.Kind != ErrChanged { // whose Why may be about anything
+		return "Not ended: " + r.Label + " " + clause
 	}
-	return "Not ended: " + r.Label + " " + r.Why
-}
-
-// ofIt is the reason in a listing that names the instance beside it.
-func (r *Refusal) ofIt() string {
-	if r.Kind == ErrChanged {
-		return r.Why
-	}
-	return "it " + r.Why
+	return "Not ended: " + r.Label + ": " + r.Why
 }
 
 // Unwrap makes the kinds known to errors.Is.
@@ -89,6 +88,8 @@ type Facts struct {
 	Label      string
 	Recognised bool
 	Pinned     bool
+	// PinsUnknown is why nobody can say who is pinned, nil when it is known.
+	PinsUnknown error
 
 	// Of the processes of its tree.
 	Ours    []Process // this program, or who asks
@@ -116,43 +117,40 @@ type Facts struct {
 // An automatic order is nobody's word. What does not say that it is idle is then
 // left alone, unless it is a proven orphan: nobody waits for the work of that.
 func Check(f Facts, o Order) *Refusal {
-	never := func(kind error, format string, args ...any) *Refusal {
-		return &Refusal{Label: f.Label, Kind: kind, Why: fmt.Sprintf(format, args...)}
+	refuse := func(kind error, format string, args ...any) *Refusal {
+		return &Refusal{Label: f.Label, Kind: kind, Why: "it " + fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case !f.Recognised:
-		return never(ErrNotRecognised, "is not known to be an MCP server. Add a rule for it to the settings if it is one.")
+		return refuse(ErrNotRecognised, "is not known to be an MCP server. Add a rule for it to the settings if it is one.")
 	case len(f.Ours) > 0:
-		return never(ErrOurs, "runs %s, which is part of this program or asks for this.", list(f.Ours))
+		return refuse(ErrOurs, "runs %s, which is part of this program or asks for this.", list(f.Ours))
 	case len(f.Above) > 0:
-		return never(ErrAncestor, "runs %s, which this program or whoever asks was started by. Ask from elsewhere.", list(f.Above))
+		return refuse(ErrAncestor, "runs %s, which this program or whoever asks was started by. Ask from elsewhere.", list(f.Above))
 	case len(f.Foreign) > 0:
-		return never(ErrOtherUser, "has a process of another user: %s. That user has to end it first.", list(f.Foreign))
+		return refuse(ErrOtherUser, "has a process of another user: %s. That user has to end it first.", list(f.Foreign))
 	case o.forced():
 		return nil
-	}
-	unless := func(kind error, format string, args ...any) *Refusal {
-		return &Refusal{Label: f.Label, Kind: kind, Why: fmt.Sprintf(format, args...), Forceable: true}
-	}
-	switch {
+	case f.PinsUnknown != nil:
+		return refuse(ErrUnknown, "may be pinned: which servers are cannot be read (%v). Mend or remove that file, or force it.", f.PinsUnknown)
 	case f.Pinned:
-		return unless(ErrPinned, "is pinned. Unpin it first, or force it.")
+		return refuse(ErrPinned, "is pinned. Unpin it first, or force it.")
 	case f.Service != "":
-		return unless(ErrService, "is managed by the service %s, which may start it again. Stop the service, or force it.", f.Service)
+		return refuse(ErrService, "is managed by the service %s, which may start it again. Stop the service, or force it.", f.Service)
 	case f.Contained:
-		return unless(ErrContained, "runs in a container or a sandbox. End it there, or force it.")
+		return refuse(ErrContained, "runs in a container or a sandbox. End it there, or force it.")
 	case len(f.Users) > 0:
-		return unless(ErrInUse, "is in use by %s. End that first, or force it.", list(f.Users))
+		return refuse(ErrInUse, "is in use by %s. End that first, or force it.", list(f.Users))
 	case f.Work == Busy && f.Call != "":
-		return unless(ErrBusy, "is at work on %s. Wait until it is done, or force it.", f.Call)
+		return refuse(ErrBusy, "is at work on %s. Wait until it is done, or force it.", f.Call)
 	case f.Work == Busy:
-		return unless(ErrBusy, "is at work. Wait until it is done, or force it.")
+		return refuse(ErrBusy, "is at work. Wait until it is done, or force it.")
 	case f.Uncertain != nil:
-		return unless(ErrUnknown, "may be in use: %v. Force it if you know better.", f.Uncertain)
+		return refuse(ErrUnknown, "may be in use: %v. Force it if you know better.", f.Uncertain)
 	case f.Work == Silent && (o.Automatic && !f.Orphaned || !o.Automatic && !f.Red):
-		return unless(ErrUnknown, "does not say whether it is at work. Try again, or force it.")
+		return refuse(ErrUnknown, "does not say whether it is at work. Try again, or force it.")
 	case f.Work == CannotTell && o.Automatic && !f.Orphaned:
-		return unless(ErrUnknown, "cannot say whether it is at work. End it yourself if nobody needs it, or force it.")
+		return refuse(ErrUnknown, "cannot say whether it is at work. End it yourself if nobody needs it, or force it.")
 	}
 	return nil
 }

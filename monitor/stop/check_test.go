@@ -28,6 +28,7 @@ func TestCheck(t *testing.T) {
 		{"busy", fine(func(f *Facts) { f.Work = Busy }), ErrBusy, false},
 		{"busy and red", fine(func(f *Facts) { f.Work, f.Red = Busy, true }), ErrBusy, false},
 		{"pinned", fine(func(f *Facts) { f.Pinned = true }), ErrPinned, false},
+		{"nobody knows who is pinned", fine(func(f *Facts) { f.PinsUnknown = errors.New("no file") }), ErrUnknown, false},
 		{"a container", fine(func(f *Facts) { f.Contained = true }), ErrContained, false},
 		{"a service", fine(func(f *Facts) { f.Service = "x.service" }), ErrService, false},
 		{"used", fine(func(f *Facts) { f.Users = someone }), ErrInUse, false},
@@ -50,8 +51,8 @@ func TestCheck(t *testing.T) {
 		if got == nil {
 			continue
 		}
-		if got.Forceable == c.hard {
-			t.Errorf("%s: force is offered: %v", c.name, got.Forceable)
+		if got.Forceable() == c.hard {
+			t.Errorf("%s: force is offered: %v", c.name, got.Forceable())
 		}
 		text := got.Error()
 		if !strings.HasPrefix(text, "Not ended: 4 - alpha ") || !strings.HasSuffix(text, ".") || strings.Contains(text, "..") {

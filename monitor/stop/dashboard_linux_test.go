@@ -66,7 +66,7 @@ func TestRefusals(t *testing.T) {
 			}
 			r, err := l.Stop(t.Context(), in, Order{})
 			var refusal *Refusal
-			if !errors.As(err, &refusal) || !errors.Is(err, c.kind) || !refusal.Forceable || r.Outcome != Refused {
+			if !errors.As(err, &refusal) || !errors.Is(err, c.kind) || !refusal.Forceable() || r.Outcome != Refused {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			if !strings.HasPrefix(err.Error(), "Not ended: "+in.Label()+" ") || !strings.Contains(err.Error(), c.says) {

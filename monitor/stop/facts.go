@@ -87,7 +87,7 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, tree *heldTre
 	f.Ours, f.Above, f.Foreign = tree.sparedFor(ErrOurs), tree.sparedFor(ErrAncestor), tree.sparedFor(ErrOtherUser)
 	f.Pinned = in.Pinned
 	if l.o.Pinned != nil {
-		f.Pinned = l.o.Pinned(in.Identity)
+		f.Pinned, f.PinsUnknown = l.o.Pinned(in.Identity)
 	}
 	unknown := func(what string, err error) {
 		if err != nil {

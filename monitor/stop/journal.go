@@ -67,7 +67,7 @@ func (j *journal) nothingDone(err error) (Result, error) {
 
 func (j *journal) refused(refusal *Refusal, o Order) (Result, error) {
 	if !o.DryRun && !o.Automatic {
-		j.add(monitor.EventStopRefused, refusal.ofIt())
+		j.add(monitor.EventStopRefused, refusal.Why)
 	}
 	return Result{Outcome: Refused, Detail: refusal.Error(), Steps: j.steps}, refusal
 }

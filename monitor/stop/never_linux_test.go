@@ -55,7 +55,7 @@ func TestWhoIsNeverEnded(t *testing.T) {
 				t.Errorf("%s: %+v, %v", c.name, r, err)
 			}
 			var refusal *Refusal
-			if !errors.As(err, &refusal) || refusal.Forceable {
+			if !errors.As(err, &refusal) || refusal.Forceable() {
 				t.Errorf("%s: force is offered: %v", c.name, err)
 			}
 			if rec.kinds() != "stop_refused" {

@@ -102,9 +102,9 @@ type Options struct {
 	// Run, if given, runs a command line to its end. The error says that it failed. It
 	// ends the containers that a tree has started.
 	Run func(ctx context.Context, command []string) error
-	// Pinned, if given, tells whether an instance is pinned at the moment of the
-	// order: a snapshot may be older than a pin.
-	Pinned func(monitor.Identity) bool
+	// Pinned, if given, reports whether an instance is pinned at the moment of the
+	// order, for a snapshot may be older than a pin, or why nobody can say.
+	Pinned func(monitor.Identity) (bool, error)
 }
 
 // Ladder ends instances. It is safe for concurrent use.
@@ -240,7 +240,7 @@ func (l *Ladder) confirm(ctx context.Context, in *monitor.Instance, o Order) (*R
 	case errors.Is(err, process.ErrGone):
 		return nil, err
 	case err != nil:
-		return &Refusal{Label: in.Label(), Kind: ErrChanged, Why: monitor.Clean(err.Error()) + ".", Forceable: true}, nil
+		return &Refusal{Label: in.Label(), Kind: ErrChanged, Why: monitor.Clean(err.Error()) + "."}, nil
 	}
 	return nil, nil
 }

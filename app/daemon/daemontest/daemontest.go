@@ -122,15 +122,15 @@ func (l *Ladder) Stop(_ context.Context, in monitor.Instance, o stop.Order) (sto
 	if l.Record != nil && !o.DryRun {
 		l.Record(monitor.Event{At: Noon, Kind: monitor.EventStopOrdered, ID: in.ID(), PID: in.Identity.PID, Label: in.Label()})
 	}
-	refused := func(why string, forceable bool) (stop.Result, error) {
-		r := &stop.Refusal{Label: in.Label(), Kind: stop.ErrBusy, Why: why, Forceable: forceable}
+	refused := func(kind error, why string) (stop.Result, error) {
+		r := &stop.Refusal{Label: in.Label(), Kind: kind, Why: why}
 		return stop.Result{Outcome: stop.Refused, Detail: r.Error()}, r
 	}
 	switch name := in.Name(); {
 	case name == "never":
-		return refused("has a process of another user. That user has to end it first.", false)
+		return refused(stop.ErrOtherUser, "it has a process of another user. That user has to end it first.")
 	case name == "busy" && !o.Force:
-		return refused("is at work. Wait until it is done, or force it.", true)
+		return refused(stop.ErrBusy, "it is at work. Wait until it is done, or force it.")
 	case name == "tough":
 		return stop.Result{Outcome: stop.Failed, Detail: "6 - tough: not all of it has ended: 6 is still there."}, stop.ErrSurvived
 	case name == "odd":

@@ -110,7 +110,7 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 	if m.Change(); s.Then != nil {
 		synctest.Wait()
 	}
-	ladder := stop.New(stop.Options{System: m, Dashboards: m, Pinned: pinned.Pinned})
+	ladder := stop.New(stop.Options{System: m, Dashboards: m, Pinned: func(id monitor.Identity) (bool, error) { return pinned[id], nil }})
 	var verdicts []Verdict
 	for _, a := range actions {
 		v := Verdict{PID: a.ID.PID, Do: a.Do, Rule: a.Rule, Reason: a.Reason, Because: a.Because}
