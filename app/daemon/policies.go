@@ -84,11 +84,8 @@ func (p *policing) tell(n policies.Notice) {
 		return
 	}
 	what := notify.Notification{ID: n.Subject, Summary: n.Summary, Body: n.Body}
-	if n.Keep {
-		what.Actions = append(what.Actions, notify.Action{Key: policies.KeyKeep, Words: "Keep for 1 h"})
-	}
-	if n.Stop {
-		what.Actions = append(what.Actions, notify.Action{Key: policies.KeyStop, Words: "Stop now"})
+	if n.Asks {
+		what.Actions = []notify.Action{{Key: policies.KeyKeep, Words: "Keep for 1 h"}, {Key: policies.KeyStop, Words: "Stop now"}}
 	}
 	p.notices.Show(what)
 }
@@ -106,7 +103,7 @@ func (p *policing) note(n policies.Notice) bool {
 	maps.DeleteFunc(p.shown, func(_ string, of policies.Notice) bool {
 		return !slices.ContainsFunc(of.IDs, func(id monitor.Identity) bool { return living[id] })
 	})
-	if p.loud && (n.Keep || n.Stop) {
+	if p.loud && n.Asks {
 		p.shown[n.Subject] = n
 	}
 	return p.loud

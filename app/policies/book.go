@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
@@ -29,21 +27,23 @@ const (
 	lastRest  = 24 * time.Hour
 )
 
-// book is what the engine knows about its decisions. It does nothing by itself:
-// look says what is to be done. Plain data, so that its rules can be tested
-// without a clock. Make one with newBook.
+// book is what the engine knows about its decisions. It ends nothing by itself: look
+// says what is to be ended. Make one with newBook.
 type book struct {
+	record  func(monitor.Event)
 	plans   map[monitor.Identity]*plan
 	running map[monitor.Identity]bool // what the ladder is at, also on the user's word
 	gone    map[monitor.Identity]bool // what the ladder has ended, which the next snapshots may not know yet
 	refused map[refusal]bool          // that were told, of instances that live
 	told    notices
 	givenUp map[monitor.Identity]time.Time // since when
+	asked   []request                      // what the user wants ended as soon as it can begin
 }
 
-func newBook() book {
+func newBook(record func(monitor.Event)) book {
 	return book{
-		plans: map[monitor.Identity]*plan{}, running: map[monitor.Identity]bool{},
+		record: record,
+		plans:  map[monitor.Identity]*plan{}, running: map[monitor.Identity]bool{},
 		gone: map[monitor.Identity]bool{}, refused: map[refusal]bool{},
 	}
 }
@@ -106,13 +106,7 @@ func (p *plan) next() time.Time {
 type refusal struct {
 	id   monitor.Identity
 	rule policy.Rule
-	kind string // see kindOf: words that name a pid would be new each time
-}
-
-// work is what a look wants to be done.
-type work struct {
-	events []monitor.Event
-	end    []start
+	kind string // the words of a policy, or the kind of a refusal of the ladder
 }
 
 // start is an end to begin.
@@ -120,15 +114,14 @@ type start struct {
 	in     monitor.Instance
 	rule   policy.Rule // "" = the user's word
 	reason string
-
-	by      string   // with the user's word
-	grounds []ground // likewise, one of which has to hold still
+	// With the user's word: one of them has to hold still.
+	grounds []ground
 }
 
-// look compares what is decided about a snapshot with what was planned.
-func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules) work {
+// look compares what is decided about a snapshot with what was planned, and returns
+// the ends to begin.
+func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules) (due []start) {
 	now := s.At
-	var w work
 	instances := make(map[monitor.Identity]*monitor.Instance, len(s.Instances))
 	for i := range s.Instances {
 		instances[s.Instances[i].Identity] = &s.Instances[i]
@@ -144,18 +137,20 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 		case in == nil || b.gone[a.ID]:
 		case a.Do == policy.Wait || a.Do == policy.End:
 			wanted[a.ID] = true
-			b.follow(&w, in, a, r, s)
+			if b.follow(in, a, r, s) {
+				due = append(due, start{in: *in, rule: a.Rule, reason: a.Reason})
+			}
 		case a.Do == policy.Refuse:
 			against[a.ID] = a.Because
-			b.refuse(&w, in, a.Rule, a.Reason, a.Because, kindOf(a.Because), now)
+			b.refuse(in, a.Rule, a.Reason, a.Because, a.Because, now)
 		case a.Do == policy.Notify:
 			if b.told.remind(in, a, now) {
-				w.events = append(w.events, about(in, monitor.EventNotified, now, but(a.Reason, a.Because)))
+				b.record(about(in, monitor.EventNotified, now, but(a.Reason, a.Because)))
 			}
 			if _, known := given[a.ID]; a.GivesUp && !known {
 				if given[a.ID], known = b.givenUp[a.ID]; !known {
 					given[a.ID] = now
-					w.events = append(w.events, about(in, monitor.EventPruned, now, "from the lists: "+a.Reason))
+					b.record(about(in, monitor.EventPruned, now, "from the lists: "+a.Reason))
 				}
 			}
 		}
@@ -168,19 +163,19 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 			if why == "" {
 				why = dropped(p, instances[id], r, s)
 			}
-			b.drop(&w, instances[id], p, why, now)
+			b.drop(instances[id], p, why, now)
 		}
 	}
-	return w
+	return due
 }
 
-// follow plans the end of an instance, announces it when it is near, and begins
-// it when it is due.
-func (b *book) follow(w *work, in *monitor.Instance, a policy.Action, r policy.Rules, s *monitor.Snapshot) {
+// follow plans the end of an instance, announces it when it is near, and reports
+// whether it is to begin now.
+func (b *book) follow(in *monitor.Instance, a policy.Action, r policy.Rules, s *monitor.Snapshot) bool {
 	id, now := in.Identity, s.At
 	p := b.plans[id]
 	if p != nil && !b.running[id] && (p.rule != a.Rule || a.At.After(p.due) || !p.holdsOf(in)) {
-		b.drop(w, in, p, dropped(p, in, r, s), now)
+		b.drop(in, p, dropped(p, in, r, s), now)
 		p = nil
 	}
 	if p == nil {
@@ -190,12 +185,10 @@ func (b *book) follow(w *work, in *monitor.Instance, a policy.Action, r policy.R
 	p.due, p.reason, p.idle = a.At, a.Reason, in.Evidence.IdleSince
 	if !p.announced() && !now.Before(p.next()) {
 		p.notBefore, p.refused.Why = later(p.at(), now.Add(p.notice)), ""
-		w.events = append(w.events, about(in, monitor.EventShutdownPlanned, now, "in "+monitor.Span(p.notBefore.Sub(now))+": "+p.reason))
+		b.record(about(in, monitor.EventShutdownPlanned, now, "in "+monitor.Span(p.notBefore.Sub(now))+": "+p.reason))
 		b.told.planned(in, p, now)
 	}
-	if a.Do == policy.End && p.announced() && !now.Before(p.at()) && b.begin(id) {
-		w.end = append(w.end, start{in: *in, rule: p.rule, reason: p.reason})
-	}
+	return a.Do == policy.End && p.announced() && !now.Before(p.at()) && b.begin(id)
 }
 
 // begin takes note that an instance is being ended, if it can be now.
@@ -208,11 +201,11 @@ func (b *book) begin(id monitor.Identity) bool {
 }
 
 // refuse tells once for each kind of reason why an instance goes on.
-func (b *book) refuse(w *work, in *monitor.Instance, rule policy.Rule, reason, because, kind string, now time.Time) {
+func (b *book) refuse(in *monitor.Instance, rule policy.Rule, reason, because, kind string, now time.Time) {
 	key := refusal{in.Identity, rule, kind}
 	if !b.refused[key] {
 		b.refused[key] = true
-		w.events = append(w.events, about(in, monitor.EventPolicyRefused, now, but(reason, because)))
+		b.record(about(in, monitor.EventPolicyRefused, now, but(reason, because)))
 	}
 }
 
@@ -235,12 +228,12 @@ func (b *book) again(id monitor.Identity, why string, inUse bool, now time.Time)
 }
 
 // drop gives up a plan. Who was told of it learns why.
-func (b *book) drop(w *work, in *monitor.Instance, p *plan, why string, now time.Time) {
+func (b *book) drop(in *monitor.Instance, p *plan, why string, now time.Time) {
 	delete(b.plans, in.Identity)
 	b.told.over(in.Identity)
 	b.told.anew(in.Identity)
 	if p.announced() {
-		w.events = append(w.events, about(in, monitor.EventPlanDropped, now, why))
+		b.record(about(in, monitor.EventPlanDropped, now, why))
 	}
 }
 
@@ -319,16 +312,6 @@ func dropped(p *plan, in *monitor.Instance, r policy.Rules, s *monitor.Snapshot)
 		return "it was used"
 	}
 	return "the rule does not apply any more"
-}
-
-// kindOf is what stays the same of a reason: not its pids, times and sizes.
-func kindOf(because string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return -1
-		}
-		return r
-	}, because)
 }
 
 // but puts a reason and what stands against it into one line.

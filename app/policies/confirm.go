@@ -8,7 +8,6 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
-	"lamplighter/monitor/stop"
 )
 
 // confirm looks once more, when the tree is held, whether the policies, with all that
@@ -72,9 +71,4 @@ func (e *Engine) Confirm(in monitor.Instance, w policy.What) func(context.Contex
 	return e.lookAgain(&in, func(s *monitor.Snapshot, r policy.Rules) error {
 		return policy.ConfirmOrder(&in, w, s, r)
 	})
-}
-
-// order is what the ladder is told.
-func (e *Engine) order(in *monitor.Instance, rule policy.Rule, reason string) stop.Order {
-	return stop.Order{By: "the policy " + string(rule) + ": " + reason, Automatic: true, Confirm: e.confirm(in, rule)}
 }

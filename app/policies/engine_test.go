@@ -48,7 +48,7 @@ func TestOrphanIsEnded(t *testing.T) {
 	d.pass(6 * time.Minute)
 	expect(t, "events", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 5 min: its client Codex (1004) has ended")
 	expect(t, "notices", summaries(w.notices), "4 - alpha will shut down in 5 min")
-	if n := w.notices[0]; !n.Keep || !n.Stop || n.Body != "Its client Codex (1004) has ended." || !slices.Equal(n.IDs, []monitor.Identity{who(4)}) {
+	if n := w.notices[0]; !n.Asks || n.Body != "Its client Codex (1004) has ended." || !slices.Equal(n.IDs, []monitor.Identity{who(4)}) {
 		t.Errorf("%+v", n)
 	}
 	if len(w.stops) > 0 || !d.planned().ShutdownAt.Equal(due) || w.changed != changed {

@@ -65,7 +65,7 @@ func (w *world) Subscribe() (<-chan *monitor.Snapshot, func()) { panic("nobody s
 func (w *world) Stop(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error) {
 	if o.Confirm != nil {
 		if err := o.Confirm(ctx); err != nil {
-			refusal := &stop.Refusal{Label: in.Label(), Kind: stop.ErrRefused, Why: "it has changed: " + err.Error() + ". Nothing was done."}
+			refusal := &stop.Refusal{Label: in.Label(), Kind: stop.ErrChanged, Why: err.Error() + "."}
 			return stop.Result{Outcome: stop.Refused, Detail: refusal.Error()}, refusal
 		}
 	}
@@ -176,7 +176,9 @@ func (d *drive) look() {
 	d.mu.Lock()
 	d.s = s
 	d.mu.Unlock()
-	d.begun = append(d.begun, d.e.take()...)
+	for len(d.e.starts) > 0 {
+		d.begun = append(d.begun, <-d.e.starts)
+	}
 }
 
 // carryOut ends what was begun, and looks again.

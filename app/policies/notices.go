@@ -204,13 +204,11 @@ func (n *notices) take(now time.Time, calm bool) (tell []Notice, withdraw []stri
 // show takes note that a notice is shown, and what it rests on as long as that is to
 // hold. That one has the user decide.
 func show(t Notice, items []*item) Notice {
-	asks := items[0].sort == willEnd || items[0].sort == decide
-	t.Keep, t.Stop = asks, asks
-	if asks {
+	if t.Asks = items[0].sort == willEnd || items[0].sort == decide; t.Asks {
 		t.grounds = make(map[monitor.Identity][]ground, len(items))
 	}
 	for _, i := range items {
-		if i.by = (time.Time{}); asks {
+		if i.by = (time.Time{}); t.Asks {
 			i.shown = t.Subject
 			t.grounds[i.id] = append(t.grounds[i.id], i.ground)
 		}

@@ -54,9 +54,9 @@ type Notice struct {
 	Summary string
 	Body    string
 	IDs     []monitor.Identity // the instances that it is about
-	// Keep and Stop say that it is to offer to keep them for an hour, and to end
-	// them now. Engine.Chosen takes what the user answers.
-	Keep, Stop bool
+	// Asks says that it is to offer to keep them for an hour, and to end them now.
+	// Engine.Chosen takes what the user answers.
+	Asks bool
 
 	grounds map[monitor.Identity][]ground // why it offers to end them
 }
@@ -79,12 +79,12 @@ type Engine struct {
 	mu       sync.Mutex
 	settings policy.Rules
 	wishes   policy.Wishes
-	problem  *Notice                   // with the file, until it is told
-	starts   []start                   // for Serve
-	inbox    []func(*monitor.Snapshot) // what Plan is to take in, in this order
+	problem  *Notice   // with the file, until it is told
+	outcomes []outcome // for Plan to take in
+	asked    []request // likewise
 
-	wake monitor.Bell // there are starts
-	book book         // of whoever calls Plan
+	starts chan start // for Serve; has room for all that the book lets begin
+	book   book       // of whoever calls Plan
 }
 
 // New makes an engine with the rules that hold where the settings say nothing
@@ -97,7 +97,7 @@ func newEngine(o Options, now func() time.Time, boot func() (string, error)) *En
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{o: o, now: now, boot: boot, wake: monitor.NewBell(), book: newBook()}
+	e := &Engine{o: o, now: now, boot: boot, starts: make(chan start, mostAtOnce), book: newBook(o.Record)}
 	e.load()
 	return e
 }

@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -76,35 +75,18 @@ func TestRefusedByTheLadder(t *testing.T) {
 
 // A refusal that names another process each time is told once for all that.
 func TestRefusedWithOtherNumbers(t *testing.T) {
-	for name, refuse := range map[string]func(n int) *stop.Refusal{
-		"its kind": func(n int) *stop.Refusal {
-			return &stop.Refusal{Kind: stop.ErrUnknown, Why: fmt.Sprintf("it may be in use: process %d of %s could not be looked at. Force it if you know better.", n, []string{"curl", "wget"}[n%2])}
-		},
-		"its words": nil,
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld()
-			o := w.options()
-			tries := 0
-			if refuse != nil {
-				o.Stop = stopper(func(_ context.Context, in monitor.Instance, _ stop.Order) (stop.Result, error) {
-					tries++
-					return stop.Result{Outcome: stop.Refused}, refuse(tries)
-				})
-			} else {
-				o.Stop = stopper(func(ctx context.Context, in monitor.Instance, o stop.Order) (stop.Result, error) {
-					tries++
-					w.contrary = fmt.Errorf("process %d: permission denied", tries)
-					return w.Stop(ctx, in, o)
-				})
-			}
-			d := w.drive(w.engine(o))
-			w.instances(server(4, noon))
-			d.look()
-			d.pass(24 * time.Hour)
-			if got := w.kinds(monitor.EventPolicyRefused); tries < 5 || len(got) != 1 || len(d.e.book.refused) != 1 {
-				t.Errorf("%d tries: %q, %v", tries, got, d.e.book.refused)
-			}
-		})
+	w := newWorld()
+	tries := 0
+	w.stop = func(in monitor.Instance, _ stop.Order) (stop.Result, error) {
+		tries++
+		refusal := &stop.Refusal{Kind: stop.ErrUnknown, Why: fmt.Sprintf("it may be in use: process %d of %s could not be looked at. Force it if you know better.", tries, []string{"curl", "wget"}[tries%2])}
+		return stop.Result{Outcome: stop.Refused}, refusal
+	}
+	d := w.drive(w.engine(w.options()))
+	w.instances(server(4, noon))
+	d.look()
+	d.pass(24 * time.Hour)
+	if got := w.kinds(monitor.EventPolicyRefused); tries < 5 || len(got) != 1 || len(d.e.book.refused) != 1 {
+		t.Errorf("%d tries: %q, %v", tries, got, d.e.book.refused)
 	}
 }

@@ -3,6 +3,7 @@ package policies
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,24 +20,13 @@ func (e *Engine) Serve(ctx context.Context) error {
 	defer running.Wait()
 	e.tellProblem()
 	for {
-		for _, next := range e.take() {
-			running.Go(func() { e.carryOut(ctx, next) })
-		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-e.wake:
+		case next := <-e.starts:
+			running.Go(func() { e.carryOut(ctx, next) })
 		}
 	}
-}
-
-// take are the ends to begin.
-func (e *Engine) take() []start {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	list := e.starts
-	e.starts = nil
-	return list
 }
 
 // Plan decides about a new snapshot, before anybody sees it, and writes into it how
@@ -54,11 +44,9 @@ func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 	}
 	actions, next := policy.Decide(s, r)
 	if e.o.Active {
-		w := e.book.look(s, actions, r)
-		for _, event := range w.events {
-			e.o.Record(event)
+		for _, due := range e.book.look(s, actions, r) {
+			e.starts <- due
 		}
-		e.begin(w.end...)
 		if r.PausedAt(now) {
 			e.book.told.silence()
 		}
@@ -119,68 +107,47 @@ type outcome struct {
 	start
 	result stop.Result
 	err    error
-	// changed is what stood against it when the tree was held.
-	changed error
-}
-
-// begin has Serve end instances.
-func (e *Engine) begin(list ...start) {
-	if len(list) > 0 {
-		e.mu.Lock()
-		e.starts = append(e.starts, list...)
-		e.mu.Unlock()
-		e.wake.Ring()
-	}
 }
 
 // carryOut has the ladder end an instance.
 func (e *Engine) carryOut(ctx context.Context, next start) {
+	order := stop.Order{By: "the policy " + string(next.rule) + ": " + next.reason, Automatic: true, Confirm: e.confirm(&next.in, next.rule)}
+	if next.rule == "" {
+		order = stop.Order{By: byNotice, Confirm: e.confirmNotice(&next.in, next.grounds)}
+	}
 	o := outcome{start: next}
-	order := e.order(&o.in, o.rule, o.reason)
-	if o.rule == "" {
-		order = stop.Order{By: next.by, Confirm: e.confirmNotice(&o.in, next.grounds)}
-	}
-	confirm := order.Confirm
-	order.Confirm = func(ctx context.Context) error {
-		o.changed = confirm(ctx)
-		return o.changed
-	}
 	o.result, o.err = e.o.Stop.Stop(ctx, next.in, order)
-	e.post(func(s *monitor.Snapshot) { e.absorb(o, s.At) })
+	e.mu.Lock()
+	e.outcomes = append(e.outcomes, o)
+	e.mu.Unlock()
 	e.o.Changed()
 }
 
-// post has the next Plan take something in.
-func (e *Engine) post(takeIn func(*monitor.Snapshot)) {
-	e.mu.Lock()
-	e.inbox = append(e.inbox, takeIn)
-	e.mu.Unlock()
-}
-
-// takeIn takes in what was posted, twice: what waits for the end of another one may begin
-// when that is taken in, and is posted again until then.
+// takeIn takes in how ends went, and then what the user has asked for.
 func (e *Engine) takeIn(s *monitor.Snapshot) {
-	for range 2 {
-		e.mu.Lock()
-		inbox := e.inbox
-		e.inbox = nil
-		e.mu.Unlock()
-		for _, takeIn := range inbox {
-			takeIn(s)
-		}
+	e.mu.Lock()
+	outcomes := e.outcomes
+	e.book.asked = append(e.book.asked, e.asked...)
+	e.outcomes, e.asked = nil, nil
+	e.mu.Unlock()
+	for _, o := range outcomes {
+		e.absorb(o, s.At)
 	}
+	e.book.asked = slices.DeleteFunc(e.book.asked, func(r request) bool { return e.endAsked(s, r) })
 }
 
-// endAsked begins what the user has asked for, as soon as it can be.
-func (e *Engine) endAsked(s *monitor.Snapshot, r request) {
+// endAsked begins what the user has asked for. False: it cannot begin before another end
+// is over.
+func (e *Engine) endAsked(s *monitor.Snapshot, r request) bool {
 	found := s.Instance(r.id)
-	switch {
-	case !e.o.Active, found == nil, e.book.gone[r.id]: // it has ended meanwhile, or is not ours to end
-	case e.book.begin(r.id):
-		e.begin(start{in: *found, by: r.by, grounds: r.grounds})
-	default:
-		e.post(func(s *monitor.Snapshot) { e.endAsked(s, r) })
+	if !e.o.Active || found == nil || e.book.gone[r.id] {
+		return true // it has ended meanwhile, or is not ours to end
 	}
+	if !e.book.begin(r.id) {
+		return false
+	}
+	e.starts <- start{in: *found, grounds: r.grounds}
+	return true
 }
 
 // absorb takes in how an end went.
@@ -200,48 +167,23 @@ func (e *Engine) absorb(o outcome, now time.Time) {
 
 // notEnded takes in that the ladder refused an end, or failed.
 func (e *Engine) notEnded(o outcome, now time.Time) {
-	because := why(o)
+	because := o.result.Detail
+	var refusal *stop.Refusal
+	if errors.As(o.err, &refusal) {
+		because, _, _ = strings.Cut(refusal.Why, ". ")
+	}
+	because = strings.TrimRight(monitor.Clean(because), ".")
 	switch {
 	case o.rule == "":
 		e.book.told.failed(o.in.Identity, o.in.Label(), because, true, now)
 		return
-	case o.result.Outcome == stop.Refused:
-		var w work
-		e.book.refuse(&w, &o.in, o.rule, o.reason, because, o.kind(because), now)
-		for _, event := range w.events {
-			e.o.Record(event)
-		}
-	default:
+	case refusal == nil:
 		e.book.told.failed(o.in.Identity, o.in.Label(), because, false, now)
+	case refusal.Kind == stop.ErrChanged:
+		e.book.refuse(&o.in, o.rule, o.reason, because, because, now)
+	default: // whose words may name a process
+		e.book.refuse(&o.in, o.rule, o.reason, because, refusal.Kind.Error(), now)
 	}
-	e.book.again(o.in.Identity, because, o.rule != policy.Orphans && o.inUse(), now)
-}
-
-// inUse tells that the end was refused because somebody uses the instance.
-func (o *outcome) inUse() bool {
-	return o.changed != nil || errors.Is(o.err, stop.ErrInUse) || errors.Is(o.err, stop.ErrBusy)
-}
-
-// kind is what kind of refusal it was, whose words are these.
-func (o *outcome) kind(because string) string {
-	var refusal *stop.Refusal
-	if o.changed == nil && errors.As(o.err, &refusal) {
-		return refusal.Kind.Error()
-	}
-	return kindOf(because)
-}
-
-// why says in a part of a sentence why an instance was not ended.
-func why(o outcome) string {
-	var refusal *stop.Refusal
-	text := o.result.Detail
-	switch {
-	case o.changed != nil:
-		text = o.changed.Error()
-	case errors.As(o.err, &refusal):
-		text, _, _ = strings.Cut(refusal.Why, ". ")
-	case text == "" && o.err != nil:
-		text = o.err.Error()
-	}
-	return strings.TrimRight(monitor.Clean(text), ".")
+	inUse := errors.Is(o.err, stop.ErrChanged) || errors.Is(o.err, stop.ErrInUse) || errors.Is(o.err, stop.ErrBusy)
+	e.book.again(o.in.Identity, because, inUse && o.rule != policy.Orphans, now)
 }

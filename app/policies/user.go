@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -116,36 +117,20 @@ func (e *Engine) wishesNow() policy.Wishes {
 // words who asks for it. After an error nothing has changed; it is a sentence for
 // people and wraps ErrInactive or what is wrong with the file.
 func (e *Engine) Keep(in monitor.Instance, d time.Duration, by string) error {
-	return e.keep([]monitor.Instance{in}, d, by)
-}
-
-// keep keeps some instances, or takes that back for all of them. The time that is
-// shown and written counts, also for a clock that was set meanwhile.
-func (e *Engine) keep(list []monitor.Instance, d time.Duration, by string) error {
-	what := fmt.Sprintf("%d servers were not kept", len(list))
-	if len(list) == 1 {
-		what = list[0].Label() + " was not kept"
-	}
-	now, before, err := e.change(what, func(s *policy.Wishes) {
-		for i := range list {
-			if d > 0 {
-				s.Kept[list[i].Identity] = e.now().Add(d).Round(0)
-			} else {
-				delete(s.Kept, list[i].Identity)
-			}
+	now, before, err := e.change(in.Label()+" was not kept", func(s *policy.Wishes) {
+		if d > 0 {
+			s.Kept[in.Identity] = e.now().Add(d).Round(0) // what is shown and written counts
+		} else {
+			delete(s.Kept, in.Identity)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	for i := range list {
-		_, was := before.KeptAt(list[i].Identity, now)
-		switch {
-		case d > 0:
-			e.o.Record(about(&list[i], monitor.EventKept, now, "for "+monitor.Span(d)+byWords(by)))
-		case was:
-			e.o.Record(about(&list[i], monitor.EventKept, now, "no longer"+byWords(by)))
-		}
+	if d > 0 {
+		e.o.Record(about(&in, monitor.EventKept, now, said("for "+monitor.Span(d), by)))
+	} else if _, was := before.KeptAt(in.Identity, now); was {
+		e.o.Record(about(&in, monitor.EventKept, now, said("no longer", by)))
 	}
 	return nil
 }
@@ -166,7 +151,7 @@ func (e *Engine) Pause(until time.Time, by string) error {
 	if !until.IsZero() {
 		detail = "for " + monitor.Span(until.Sub(now))
 	}
-	e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesPaused, Detail: detail + byWords(by)})
+	e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesPaused, Detail: said(detail, by)})
 	return nil
 }
 
@@ -174,7 +159,7 @@ func (e *Engine) Pause(until time.Time, by string) error {
 func (e *Engine) Resume(by string) error {
 	now, before, err := e.change("the policies were not resumed", func(s *policy.Wishes) { s.Paused, s.PausedUntil = false, time.Time{} })
 	if err == nil && before.PausedAt(now) {
-		e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesResumed, Detail: byOnly(by)})
+		e.o.Record(monitor.Event{At: now, Kind: monitor.EventPoliciesResumed, Detail: said("", by)})
 	}
 	return err
 }
@@ -200,14 +185,13 @@ func (e *Engine) Switch(r policy.Rule, on bool, by string) error {
 	if on {
 		state = "on"
 	}
-	e.o.Record(monitor.Event{At: now, Kind: monitor.EventRuleSwitched, Detail: string(r) + " " + state + byWords(by)})
+	e.o.Record(monitor.Event{At: now, Kind: monitor.EventRuleSwitched, Detail: said(string(r)+" "+state, by)})
 	return nil
 }
 
 // request is a word of the user to end an instance.
 type request struct {
 	id      monitor.Identity
-	by      string
 	grounds []ground // one of which has to hold still
 }
 
@@ -218,23 +202,22 @@ type request struct {
 func (e *Engine) Chosen(n Notice, key string) {
 	switch key {
 	case KeyKeep:
-		var list []monitor.Instance
 		for _, in := range e.o.Source.Snapshot().Instances {
-			if slices.Contains(n.IDs, in.Identity) {
-				list = append(list, in)
+			if !slices.Contains(n.IDs, in.Identity) {
+				continue
+			}
+			if err := e.Keep(in, keepFor, byNotice); err != nil {
+				e.o.Log.Warn("instances are not kept", "error", err)
+				e.o.Tell(Notice{Subject: "keep", Summary: "Not kept", Body: monitor.Sentence(monitor.Clean(err.Error()))})
+				return
 			}
 		}
-		if len(list) == 0 {
-			return // all of them have ended
-		}
-		if err := e.keep(list, keepFor, byNotice); err != nil {
-			e.o.Log.Warn("instances are not kept", "error", err)
-			e.o.Tell(Notice{Subject: "keep", Summary: "Not kept", Body: monitor.Sentence(monitor.Clean(err.Error()))})
-		}
 	case KeyStop:
+		e.mu.Lock()
 		for _, id := range n.IDs {
-			e.post(func(s *monitor.Snapshot) { e.endAsked(s, request{id, byNotice, n.grounds[id]}) })
+			e.asked = append(e.asked, request{id, n.grounds[id]})
 		}
+		e.mu.Unlock()
 		e.o.Changed()
 	}
 }
@@ -266,17 +249,10 @@ func about(in *monitor.Instance, kind monitor.EventKind, at time.Time, detail st
 	return monitor.Event{At: at, Kind: kind, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: monitor.Clean(detail)}
 }
 
-// byWords says who gave the word, behind something else.
-func byWords(by string) string {
-	if by = byOnly(by); by == "" {
-		return ""
+// said is what was said, and by whom.
+func said(what, by string) string {
+	if by = monitor.Clean(by); by != "" {
+		by = "by " + by
 	}
-	return ", " + by
-}
-
-func byOnly(by string) string {
-	if by = monitor.Clean(by); by == "" {
-		return ""
-	}
-	return "by " + by
+	return strings.Trim(what+", "+by, ", ")
 }

@@ -99,7 +99,7 @@ func TestChosenTooLate(t *testing.T) {
 			w.instances(test.in)
 			d.look()
 			d.pass(test.after)
-			if len(w.notices) != 1 || !w.notices[0].Stop || len(w.gone) > 0 {
+			if len(w.notices) != 1 || !w.notices[0].Asks || len(w.gone) > 0 {
 				t.Fatalf("%+v, withdrawn %q", w.notices, w.gone)
 			}
 			test.how(d, &test.in)
