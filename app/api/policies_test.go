@@ -158,7 +158,7 @@ func TestDecisions(t *testing.T) {
 	p.Policies = &policyBook{actions: []policy.Action{
 		{
 			ID: monitor.Identity{PID: 7, Start: 7}, Label: "2 - alpha\u202e", Rule: policy.Idle, Do: policy.Wait, At: at, Reason: "no call for 30 min",
-			Evidence: []string{"idle since 11:30 at least"},
+			Evidence: func() []string { return []string{"idle since 11:30 at least"} },
 		},
 		{ID: monitor.Identity{PID: 8, Start: 1}, Do: policy.Refuse, Because: "it is pinned"},
 	}}

@@ -82,8 +82,11 @@ func EncodeDecisions(actions []policy.Action) Decisions {
 		a := &actions[i]
 		list[i] = Decision{
 			ID: a.ID.String(), Label: a.Label, Rule: view.Known(a.Rule), Do: a.Do, At: view.Moment(a.At),
-			Reason: view.Known(a.Reason), Because: view.Known(a.Because), Evidence: append([]string{}, a.Evidence...),
+			Reason: view.Known(a.Reason), Because: view.Known(a.Because), Evidence: []string{},
 			Words: decisionWords(a),
+		}
+		if a.Evidence != nil {
+			list[i].Evidence = a.Evidence()
 		}
 	}
 	return Decisions{Decisions: list}

@@ -168,18 +168,14 @@ func beyond(in *monitor.Instance) bool {
 	return !in.Recognised || in.State == monitor.StateParked || in.Cause == monitor.CauseDefunct
 }
 
-// action is what others see of a finding. All actions about an instance share
-// their evidence.
+// action is what others see of a finding.
 func (c *look) action(f finding) Action {
-	if c.facts == nil {
-		c.facts = slices.Clip(c.evidence())
-	}
 	if f.reason == "" {
 		f.reason = c.reason(f.rule)
 	}
 	return Action{
 		ID: c.in.Identity, Label: c.in.Label(),
 		Rule: f.rule, Do: f.do, At: f.at, Reason: f.reason, Because: f.because,
-		GivesUp: c.givesUp && f.do == Notify, Evidence: c.facts,
+		GivesUp: c.givesUp && f.do == Notify, Evidence: c.evidence,
 	}
 }

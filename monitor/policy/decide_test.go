@@ -303,7 +303,7 @@ func TestDecide(t *testing.T) {
 				t.Errorf("decided %q, want %q", got, c.want)
 			}
 			for _, a := range actions {
-				if a.ID != c.in.Identity || a.Label != c.in.Label() || a.Reason == "" || len(a.Evidence) == 0 {
+				if a.ID != c.in.Identity || a.Label != c.in.Label() || a.Reason == "" || len(a.Evidence()) == 0 {
 					t.Errorf("an action lacks something: %+v", a)
 				}
 			}

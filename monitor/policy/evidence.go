@@ -11,50 +11,34 @@ import (
 // evidence tells what is known about the use of the instance, one fact each, for
 // people. Times of day are in the zone of now. All of it is safe to show.
 func (c *look) evidence() []string {
+	in, e := c.in, &c.in.Evidence
 	until, isKept := c.keptUntil()
 	facts := make([]string, 0, 8)
 	for _, f := range [...]struct {
 		holds bool
 		words string
 	}{
-		{!c.in.Recognised, "no rule knows it for a server"},
 		{c.unidentified(), unidentified},
-		{c.in.Pinned, pinned},
+		{in.Pinned, pinned},
 		{c.never != "", c.never},
-		{c.in.Managed && c.ofSession(), ofSession},
-		{c.in.Managed && !c.ofSession(), "it was started to be shared"},
-		{c.in.IsShared(), strings.Join(view.SharingWords(c.in.Sharing), "; ")},
-		{c.in.IsShared() && len(c.in.Sharing.Clients) > 0, "its clients stay attached when it is ended, and the next request starts it again"},
+		{in.Managed && c.ofSession(), ofSession},
+		{in.Managed && !c.ofSession(), "it was started to be shared"},
+		{in.IsShared(), strings.Join(view.SharingWords(in.Sharing), "; ")},
+		{in.IsShared() && len(in.Sharing.Clients) > 0, "its clients stay attached when it is ended, and the next request starts it again"},
+		{isKept, "it is kept until " + monitor.Clock(until, c.now)},
+		{true, c.link()},
+		{true, c.work()},
+		{c.knownIdle(), "idle since " + monitor.Clock(e.IdleSince, c.now) + " at least"},
+		{in.Uncalled(), "it has had no call"},
+		{!in.LastActivity.IsZero() && !in.Uncalled(), "its last call was at " + monitor.Clock(in.LastActivity, c.now)},
+		{e.KeepsState != nil && *e.KeepsState, "it keeps variables of its clients"},
+		{in.State == monitor.StateZombie, "it has needed attention" + c.since(" since ", e.RedSince) + ": " + string(in.Cause)},
+		{in.RSSBytes > 0, "it uses " + monitor.Memory(in.RSSBytes) + " in " + monitor.Plural(in.Processes, "process", "processes")},
+		{within(c.awake, e.IdleSince) || within(c.awake, e.AloneSince), "the machine woke or its clock was set at " + monitor.Clock(c.awake, c.now) + ": times count from then"},
 	} {
 		if f.holds {
 			facts = append(facts, f.words)
 		}
-	}
-	if isKept {
-		facts = append(facts, "it is kept until "+monitor.Clock(until, c.now))
-	}
-	facts = append(facts, c.link(), c.work())
-	if c.knownIdle() {
-		facts = append(facts, "idle since "+monitor.Clock(c.in.Evidence.IdleSince, c.now)+" at least")
-	}
-	switch last := c.in.LastActivity; {
-	case last.IsZero():
-	case c.in.Uncalled():
-		facts = append(facts, "it has had no call")
-	default:
-		facts = append(facts, "its last call was at "+monitor.Clock(last, c.now))
-	}
-	if k := c.in.Evidence.KeepsState; k != nil && *k {
-		facts = append(facts, "it keeps variables of its clients")
-	}
-	if c.in.State == monitor.StateZombie {
-		facts = append(facts, c.attention())
-	}
-	if c.in.RSSBytes > 0 {
-		facts = append(facts, "it uses "+monitor.Memory(c.in.RSSBytes)+" in "+monitor.Plural(c.in.Processes, "process", "processes"))
-	}
-	if awake := c.awake; !awake.IsZero() && (within(awake, c.in.Evidence.IdleSince) || within(awake, c.in.Evidence.AloneSince)) {
-		facts = append(facts, "the machine woke or its clock was set at "+monitor.Clock(awake, c.now)+": times count from then")
 	}
 	return facts
 }
@@ -65,10 +49,7 @@ func within(moment, since time.Time) bool { return !since.IsZero() && moment.Aft
 // link tells who is connected, as far as that is known.
 func (c *look) link() string {
 	e := &c.in.Evidence
-	since := ""
-	if !e.AloneSince.IsZero() {
-		since = ", found at " + monitor.Clock(e.AloneSince, c.now)
-	}
+	since := c.since(", found at ", e.AloneSince)
 	switch {
 	case e.NoUsers:
 		return "nobody is connected to its ports"
@@ -103,11 +84,10 @@ func (c *look) work() string {
 	return "whether it is at work is not known, which counts as busy"
 }
 
-// attention tells why it is red.
-func (c *look) attention() string {
-	since := ""
-	if t := c.in.Evidence.RedSince; !t.IsZero() {
-		since = " since " + monitor.Clock(t, c.now)
+// since tells since when something is so, "" when that is not known.
+func (c *look) since(words string, at time.Time) string {
+	if at.IsZero() {
+		return ""
 	}
-	return "it has needed attention" + since + ": " + string(c.in.Cause)
+	return words + monitor.Clock(at, c.now)
 }

@@ -46,7 +46,7 @@ func TestEvidence(t *testing.T) {
 			"its client Codex (7) has ended", "whether it is at work is not known, which counts as busy", memory,
 		}},
 		{"little is known", monitor.Instance{Identity: monitor.Identity{PID: 5}}, settings(), []string{
-			"no rule knows it for a server", unidentified, "how it is reached is not known", "whether it is at work is not known, which counts as busy",
+			unidentified, "how it is reached is not known", "whether it is at work is not known, which counts as busy",
 		}},
 		{"of an unknown client", server(stdio, mute, func(in *monitor.Instance) { in.Client, in.Processes = nil, 1 }), settings(), []string{
 			"its client is not known", "whether it is at work is not known, which counts as busy", "it uses 640 MB in 1 process",

@@ -19,9 +19,8 @@ type look struct {
 	// The user wants to hear nothing of such an instance either: who keeps it has
 	// answered already, and who pinned it will not end it.
 	forbidden string
-	ordered   bool     // by the user
-	givesUp   bool     // it is dead to everybody, for long enough
-	facts     []string // evidence, once somebody asked for it
+	ordered   bool // by the user
+	givesUp   bool // it is dead to everybody, for long enough
 }
 
 func newLook(in *monitor.Instance, r *Rules, s *monitor.Snapshot) look {

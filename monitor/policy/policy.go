@@ -50,8 +50,8 @@ type Action struct {
 	// GivesUp says with Notify that the instance leaves every list, because it is
 	// dead to everybody.
 	GivesUp bool
-	// Evidence is what the decision rests on, one fact each, for people.
-	Evidence []string
+	// Evidence tells what the decision rests on, one fact each, for people; nil: nothing.
+	Evidence func() []string
 }
 
 // Rules are the settings of the policies, with what the user has decided since.

@@ -104,23 +104,13 @@ func (c *look) deadToAll() bool {
 // instance hears nothing of it: a pin says that it is not to be ended, not that
 // its size is no news.
 func (c *look) memory() finding {
-	limit := c.r.MemoryOver
-	if _, isKept := c.keptUntil(); isKept || limit == 0 {
+	_, isKept := c.keptUntil()
+	if isKept || c.r.MemoryOver == 0 || max(c.in.RSSBytes, c.in.Evidence.SteadyBytes) <= c.r.MemoryOver {
 		return finding{}
 	}
-	if max(c.in.RSSBytes, c.in.Evidence.SteadyBytes) <= limit {
-		return finding{}
-	}
-	return c.large()
-}
-
-// large is what is done about a server that uses too much.
-func (c *look) large() finding {
 	f := finding{rule: Memory, do: Notify, at: c.now}
-	if !c.r.MemoryEnd {
-		return f
-	}
 	switch needed := c.needed(); {
+	case !c.r.MemoryEnd:
 	case c.forbidden != "":
 		f.because = c.forbidden
 	case c.busy():

@@ -75,7 +75,7 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, want)
 		}
 		for _, a := range actions {
-			if a.ID != c.in.Identity || a.Reason == "" || len(a.Evidence) == 0 {
+			if a.ID != c.in.Identity || a.Reason == "" || len(a.Evidence()) == 0 {
 				t.Errorf("%s: an action lacks something: %+v", c.name, a)
 			}
 		}
