@@ -83,12 +83,3 @@ func (l *Ladder) endElsewhere(ctx context.Context, j *journal, all []elsewhere) 
 func inShort(e elsewhere) string {
 	return monitor.Clean(strings.Join(append([]string{monitor.ProgramName(e.end[0])}, e.end[1:]...), " "))
 }
-
-// mayRunOn says what an end does not end, in a sentence; "" for nothing.
-func mayRunOn(left []elsewhere) string {
-	var words []string
-	for _, e := range left {
-		words = append(words, monitor.Sentence(e.What+" may run on; look with: "+e.Look))
-	}
-	return strings.Join(words, " ")
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -143,6 +144,9 @@ func ownTask(name string) bool {
 	return name == "init_project_services" || name == "init_language_server_manager" || name == "_get_config_overview"
 }
 
+// innerCapital is a capital within a word.
+var innerCapital = regexp.MustCompile(`\B[A-Z]`)
+
 // callName makes a task's name ("Task-22:FindSymbolTool") that of the tool as
 // clients know it ("find_symbol").
 func callName(task string) string {
@@ -151,17 +155,7 @@ func callName(task string) string {
 		name = task
 	}
 	if camel, ok := strings.CutSuffix(name, "Tool"); ok && camel != "" {
-		var b strings.Builder
-		for i, r := range camel {
-			if 'A' <= r && r <= 'Z' {
-				if i > 0 {
-					b.WriteByte('_')
-				}
-				r += 'a' - 'A'
-			}
-			b.WriteRune(r)
-		}
-		name = b.String()
+		name = strings.ToLower(innerCapital.ReplaceAllString(camel, "_$0"))
 	}
 	const most = 40
 	return monitor.Shorten(monitor.Clean(name), most)

@@ -53,10 +53,17 @@ func (j *journal) by() string {
 	return strings.Join(words, ", ") + "; "
 }
 
-// nothingDone is the result when the tree could not be held or examined.
+// nothingDone is the result when the end was refused, or the tree could not be held or
+// examined.
 func (j *journal) nothingDone(err error) (Result, error) {
 	r := Result{Outcome: Failed, Detail: "Not ended: " + err.Error() + "."}
+	var refusal *Refusal
 	switch {
+	case errors.As(err, &refusal):
+		if !j.order.DryRun && !j.order.Automatic {
+			j.add(monitor.EventStopRefused, refusal.Why)
+		}
+		r = Result{Outcome: Refused, Detail: refusal.Error(), Steps: j.steps}
 	case errors.Is(err, process.ErrGone):
 		r.Outcome, r.Detail = Gone, monitor.Sentence(err.Error())
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
@@ -65,22 +72,15 @@ func (j *journal) nothingDone(err error) (Result, error) {
 	return r, err
 }
 
-func (j *journal) refused(refusal *Refusal, o Order) (Result, error) {
-	if !o.DryRun && !o.Automatic {
-		j.add(monitor.EventStopRefused, refusal.Why)
-	}
-	return Result{Outcome: Refused, Detail: refusal.Error(), Steps: j.steps}, refusal
-}
-
 // wouldEnd says what a climb would do.
 func (j *journal) wouldEnd(tree *heldTree, others []elsewhere) Result {
 	var how []string
-	var left []string
+	var left []elsewhere
 	for _, e := range others {
 		if e.end != nil && j.ladder.o.Run != nil {
 			how = append(how, inShort(e))
 		} else {
-			left = append(left, " "+mayRunOn([]elsewhere{e}))
+			left = append(left, e)
 		}
 	}
 	if tree.canAsk {
@@ -92,23 +92,32 @@ func (j *journal) wouldEnd(tree *heldTree, others []elsewhere) Result {
 		how = append(how, "SIGTERM, the root first", "SIGKILL to what is left")
 	}
 	all := names(tree.left())
-	beside := ""
-	if len(tree.beside) > 0 {
-		beside = " Left alone, because people work in it: " + list(tree.beside) + "."
-	}
 	r := Result{Outcome: WouldEnd, Processes: len(all)}
 	r.Detail = fmt.Sprintf("Would end %s: %s. How: %s.", j.in.Label(), listed(all, len(all)), strings.Join(how, ", then "))
 	if len(others) == 0 {
 		r.FreedBytes = tree.memory()
 		r.Detail += " Gives back about " + monitor.Memory(r.FreedBytes) + "."
 	}
-	r.Detail += beside + strings.Join(left, "")
+	for _, sentence := range tree.goesOn(left) {
+		r.Detail += " " + sentence
+	}
 	return r
 }
 
+// goesOn says what an end leaves, in sentences.
+func (tree *heldTree) goesOn(others []elsewhere) (sentences []string) {
+	if len(tree.beside) > 0 {
+		sentences = append(sentences, "Left alone, because people work in it: "+list(tree.beside)+".")
+	}
+	for _, e := range others {
+		sentences = append(sentences, monitor.Sentence(e.What+" may run on; look with: "+e.Look))
+	}
+	return sentences
+}
+
 // finish tells how the climb ended, by what is left. The memory of what ran elsewhere
-// is not known; onward says what of that may run on.
-func (j *journal) finish(ctx context.Context, tree *heldTree, ranElsewhere bool, onward string) (Result, error) {
+// is not known; onward is what of that may run on.
+func (j *journal) finish(ctx context.Context, tree *heldTree, ranElsewhere bool, onward []elsewhere) (Result, error) {
 	left := names(tree.left())
 	r := Result{Processes: len(tree.members) - len(left)}
 	if len(left) == 0 {
@@ -120,11 +129,8 @@ func (j *journal) finish(ctx context.Context, tree *heldTree, ranElsewhere bool,
 		}
 		span := monitor.Span(j.ladder.now().Sub(j.began))
 		more := ""
-		if len(tree.beside) > 0 {
-			more = ". Left alone, because people work in it: " + list(tree.beside)
-		}
-		if onward != "" {
-			more += ". " + strings.TrimSuffix(onward, ".")
+		for _, sentence := range tree.goesOn(onward) {
+			more += ". " + strings.TrimSuffix(sentence, ".")
 		}
 		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s%s, after %s%s", j.by(), what, span, more))
 		ended.FreedBytes, ended.Unused = r.FreedBytes, j.order.Automatic || j.order.Confirm != nil

@@ -109,11 +109,9 @@ type Options struct {
 
 // Ladder ends instances. It is safe for concurrent use.
 type Ladder struct {
-	o   Options
-	now func() time.Time
-
-	mu     sync.Mutex
-	ending map[monitor.Identity]chan struct{} // closed when a Stop of that instance is over
+	o      Options
+	now    func() time.Time
+	ending sync.Map // by the identity of an instance: a channel that is closed when its Stop is over
 }
 
 // New makes a ladder.
@@ -134,7 +132,7 @@ func New(o Options) *Ladder {
 		o.Record = func(monitor.Event) {}
 	}
 	o.Limits = o.Limits.orDefault()
-	return &Ladder{o: o, now: time.Now, ending: map[monitor.Identity]chan struct{}{}}
+	return &Ladder{o: o, now: time.Now}
 }
 
 // Stop ends an instance with its whole tree, or says why not. It returns when
@@ -159,23 +157,17 @@ func (l *Ladder) Stop(ctx context.Context, in monitor.Instance, o Order) (Result
 
 // enter waits until nobody else ends an instance. over lets the next one do so.
 func (l *Ladder) enter(ctx context.Context, id monitor.Identity) (over func(), err error) {
+	mine := make(chan struct{})
 	for {
-		l.mu.Lock()
-		other := l.ending[id]
-		if other == nil {
-			mine := make(chan struct{})
-			l.ending[id] = mine
-			l.mu.Unlock()
+		other, others := l.ending.LoadOrStore(id, mine)
+		if !others {
 			return func() {
-				l.mu.Lock()
-				delete(l.ending, id)
-				l.mu.Unlock()
+				l.ending.Delete(id)
 				close(mine)
 			}, nil
 		}
-		l.mu.Unlock()
 		select {
-		case <-other:
+		case <-other.(chan struct{}):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -197,17 +189,15 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	}
 	facts := Facts{Label: in.Label()}
 	l.manager(ctx, tree, &facts)
-	if refusal, err := l.confirm(ctx, in, o); err != nil {
+	if err := l.confirm(ctx, in, o); err != nil {
 		return j.nothingDone(err)
-	} else if refusal != nil {
-		return j.refused(refusal, o)
 	}
 	l.gather(ctx, in, tree, &facts)
 	if ctx.Err() != nil {
 		return j.nothingDone(ctx.Err())
 	}
 	if refusal := Check(facts, o); refusal != nil {
-		return j.refused(refusal, o)
+		return j.nothingDone(refusal)
 	}
 	others := tree.findElsewhere()
 	if o.DryRun {
@@ -222,27 +212,25 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 		l.ask(ctx, j, tree, in.Port)
 	}
 	l.climb(ctx, j, tree, tree.steps())
-	return j.finish(ctx, tree, len(others) > 0, mayRunOn(left))
+	return j.finish(ctx, tree, len(others) > 0, left)
 }
 
-// confirm has whoever ordered it look once more, see Order.Confirm. The error
-// says that nothing can be done any more.
-func (l *Ladder) confirm(ctx context.Context, in *monitor.Instance, o Order) (*Refusal, error) {
+// confirm has whoever ordered it look once more, see Order.Confirm. The error is a
+// *Refusal, or says that nothing can be done any more.
+func (l *Ladder) confirm(ctx context.Context, in *monitor.Instance, o Order) error {
 	if o.Confirm == nil {
-		return nil, nil
+		return nil
 	}
 	look, cancel := context.WithTimeout(ctx, l.o.Limits.Check)
 	defer cancel()
 	err := o.Confirm(look)
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.Is(err, process.ErrGone):
-		return nil, err
-	case err != nil:
-		return &Refusal{Label: in.Label(), Kind: ErrChanged, Why: monitor.Clean(err.Error()) + "."}, nil
+		return ctx.Err()
+	case err == nil, errors.Is(err, process.ErrGone):
+		return err
 	}
-	return nil, nil
+	return &Refusal{Label: in.Label(), Kind: ErrChanged, Why: monitor.Clean(err.Error()) + "."}
 }
 
 // atOnce tells that this system knows no gentle end for a process.

@@ -81,17 +81,18 @@ func (l *Ladder) hold(in *monitor.Instance, o Order) (*heldTree, error) {
 		}
 	}
 	tree, err := l.collect(in, server, root, o)
-	if err == nil && root != server.Identity && (tree.server == nil || in.Client != nil && tree.lives(in.Client.Identity)) {
+	if err == nil && root != server.Identity {
 		// What is above the server has to be its wrapper, and never its client.
-		tree.release()
-		l.o.Log.Warn("what seemed to be a wrapper is none; the server is ended without it", "instance", in.Label(), "pid", root.PID)
-		tree, err = l.collect(in, server, server.Identity, o)
-	}
-	if err == nil && len(tree.beside) > 0 && command.IsKeeper(tree.rootInfo.Exe, tree.rootInfo.Args) {
+		noWrapper := tree.server == nil || in.Client != nil && tree.lives(in.Client.Identity)
+		if noWrapper {
+			l.o.Log.Warn("what seemed to be a wrapper is none; the server is ended without it", "instance", in.Label(), "pid", root.PID)
+		}
 		// A keeper that is ended takes all that is below it along on Windows. It
 		// ends by itself, or is ended by who started it, when the server has gone.
-		tree.release()
-		tree, err = l.collect(in, server, server.Identity, o)
+		if noWrapper || len(tree.beside) > 0 && command.IsKeeper(tree.rootInfo.Exe, tree.rootInfo.Args) {
+			tree.release()
+			tree, err = l.collect(in, server, server.Identity, o)
+		}
 	}
 	if errors.Is(err, process.ErrGone) {
 		err = fmt.Errorf("%s has ended already: %w", in.Label(), err)
