@@ -14,10 +14,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -33,13 +32,11 @@ type Store struct {
 	lives   func(monitor.Identity) bool
 
 	changing sync.Mutex // held by Set and Err, also while the disk hangs
-
-	mu      sync.RWMutex
-	pinned  set   // replaced, never changed
-	unknown error // see Err
+	unknown  error      // see Err
+	pinned   atomic.Pointer[set]
 }
 
-// set holds the pinned ones.
+// set holds the pinned ones. It is replaced, never changed.
 type set map[monitor.Identity]bool
 
 // maxSize is how large the file may be, in bytes. Ten thousand pins fit.
@@ -50,7 +47,7 @@ var errCorrupt = errors.New("it is not a list of pins")
 
 // form is the file.
 type form struct {
-	Boot string   `json:"boot"` // see bootID
+	Boot string   `json:"boot"` // see process.BootID
 	Pins []string `json:"pins"` // of processes, see monitor.Identity
 }
 
@@ -59,12 +56,13 @@ type form struct {
 // nothing is written over it until it is mended or removed: a pin of its own
 // would take all others with it. A nil log is silent.
 func Open(path string, log *slog.Logger) *Store {
-	boot, err := bootID()
+	boot, err := process.BootID()
 	return open(path, log, boot, err, lives)
 }
 
 func open(path string, log *slog.Logger, boot string, bootErr error, lives func(monitor.Identity) bool) *Store {
 	s := &Store{bootErr: bootErr, lives: lives}
+	s.pinned.Store(&set{})
 	s.file = statefile.File[set]{
 		Path: path, Limit: maxSize, Broken: errCorrupt,
 		Parse:  func(data []byte) (set, error) { return parse(data, boot) },
@@ -103,37 +101,40 @@ func format(pinned set, boot string) ([]byte, error) {
 	for id := range pinned {
 		f.Pins = append(f.Pins, id.String())
 	}
-	slices.SortFunc(f.Pins, strings.Compare)
+	slices.Sort(f.Pins)
 	data, err := json.Marshal(f)
 	return append(data, '\n'), err
 }
 
 // look takes over what the file says, or keeps why it says nothing.
 func (s *Store) look() error {
-	known, err := s.read()
-	if err == nil {
-		known = s.living(known)
+	var known set
+	known, s.unknown = s.read()
+	if s.unknown == nil {
+		s.pinned.Store(&known)
 	}
-	s.replace(known, err)
-	return err
+	return s.unknown
 }
 
-// read is what the file says, or what is known already where it does not say.
+// read is who lives of those that the file has or, where it does not say, of those that
+// are known already. It is a new set.
 func (s *Store) read() (set, error) {
-	if s.file.Path == "" {
-		return s.pinned, nil
+	known := *s.pinned.Load()
+	if s.file.Path != "" {
+		if s.bootErr != nil {
+			return nil, fmt.Errorf("which boot this is cannot be found out: %w", s.bootErr)
+		}
+		written, err := s.file.Read()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if written != nil {
+			known = written
+		}
 	}
-	if s.bootErr != nil {
-		return s.pinned, fmt.Errorf("which boot this is cannot be found out: %w", s.bootErr)
-	}
-	written, err := s.file.Read()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && written == nil {
-		return s.pinned, nil
-	}
-	if err != nil {
-		return s.pinned, err
-	}
-	return written, nil
+	living := maps.Clone(known)
+	maps.DeleteFunc(living, func(id monitor.Identity, _ bool) bool { return !s.lives(id) })
+	return living, nil
 }
 
 // Err is why it is not known who is pinned, nil when it is. Meanwhile Pinned says
@@ -148,24 +149,11 @@ func (s *Store) Err() error {
 	return s.look()
 }
 
-// bootID names this boot, because start times count from it. Elsewhere than on
-// Linux they count from a year, and do not come again.
-func bootID() (string, error) {
-	if runtime.GOOS != "linux" {
-		return "", nil
-	}
-	return process.BootID()
-}
-
 // lives reports whether the process runs. What is hidden from us does.
 func lives(id monitor.Identity) bool { return process.MayLive(process.Local(), id) }
 
 // Pinned reports whether the instance is pinned.
-func (s *Store) Pinned(id monitor.Identity) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.pinned[id]
-}
+func (s *Store) Pinned(id monitor.Identity) bool { return (*s.pinned.Load())[id] }
 
 // Set pins an instance, or takes its pin back. What no longer lives is
 // forgotten on the way. After an error nothing has changed; it wraps
@@ -188,41 +176,24 @@ func (s *Store) set(id monitor.Identity, pinned bool) error {
 	if pinned && !s.lives(id) {
 		return fmt.Errorf("it has ended: %w", process.ErrGone)
 	}
-	before, err := s.read()
+	known, err := s.read()
 	if errors.Is(err, errCorrupt) {
 		return fmt.Errorf("%w, and others may be pinned in it; mend or remove it", err)
 	}
 	if err != nil {
 		return err
 	}
-	after := s.living(before)
 	if pinned {
-		after[id] = true
+		known[id] = true
 	} else {
-		delete(after, id)
+		delete(known, id)
 	}
 	if s.file.Path != "" {
-		if err := s.file.Write(after); err != nil {
+		if err := s.file.Write(known); err != nil {
 			return err
 		}
 	}
-	s.replace(after, nil)
+	s.pinned.Store(&known)
+	s.unknown = nil
 	return nil
-}
-
-// living are those of a set whose processes run. It is a new set.
-func (s *Store) living(all set) set {
-	some := maps.Clone(all)
-	if some == nil {
-		some = set{}
-	}
-	maps.DeleteFunc(some, func(id monitor.Identity, _ bool) bool { return !s.lives(id) })
-	return some
-}
-
-// replace takes over who is pinned, or why that is not known.
-func (s *Store) replace(pinned set, unknown error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pinned, s.unknown = pinned, unknown
 }
