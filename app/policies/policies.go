@@ -17,6 +17,7 @@ import (
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/statefile"
 	"lamplighter/monitor/stop"
 )
 
@@ -70,9 +71,10 @@ type ground struct {
 // Engine carries out what the policies decide. Make one with New. All methods
 // are safe for concurrent use, Serve not twice at once.
 type Engine struct {
-	o    Options
-	now  func() time.Time
-	boot func() (string, error)
+	o       Options
+	now     func() time.Time
+	file    statefile.File[policy.Wishes]
+	bootErr error // why it is not known which boot this is
 
 	changing sync.Mutex // held while what the user says is written
 
@@ -97,7 +99,8 @@ func newEngine(o Options, now func() time.Time, boot func() (string, error)) *En
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{o: o, now: now, boot: boot, starts: make(chan start, mostAtOnce), book: newBook(o.Record)}
+	id, err := boot()
+	e := &Engine{o: o, now: now, file: fileAt(o.Path, id), bootErr: err, starts: make(chan start, mostAtOnce), book: newBook(o.Record)}
 	e.load()
 	return e
 }

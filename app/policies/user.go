@@ -44,7 +44,10 @@ func (e *Engine) load() {
 			e.o.Log.Warn("a file that an interrupted write of the policies has left cannot be removed", "error", err)
 		}
 	}
-	s, err := e.readWishes()
+	s, err := policy.Wishes{}, e.bootErr
+	if err == nil {
+		s, err = e.file.Read()
+	}
 	switch {
 	case err == nil:
 		e.wishes = s
@@ -66,23 +69,14 @@ func (e *Engine) load() {
 	e.problem = &Notice{Subject: SubjectFile, Summary: "The policies are paused", Body: fmt.Sprintf("What you have said about them cannot be read: %v. %s", err, text)}
 }
 
-func (e *Engine) readWishes() (policy.Wishes, error) {
-	boot, err := e.boot()
-	if err != nil {
-		return policy.Wishes{}, err
-	}
-	return fileAt(e.o.Path, boot).Read()
-}
-
 func (e *Engine) save(s policy.Wishes) error {
-	if e.o.Path == "" {
+	switch {
+	case e.o.Path == "":
 		return nil
+	case e.bootErr != nil:
+		return e.bootErr
 	}
-	boot, err := e.boot()
-	if err != nil {
-		return err
-	}
-	return fileAt(e.o.Path, boot).Write(s)
+	return e.file.Write(s)
 }
 
 // change writes what the user says now, and makes it hold. After an error

@@ -36,21 +36,16 @@ func (j *journal) note(e monitor.Event) {
 	j.record(e)
 }
 
-func (j *journal) ordered() { j.add(monitor.EventStopOrdered, strings.TrimSuffix(j.by(), "; ")) }
-
-// by says who has ordered it and why, before something else; "" when nobody has said.
-func (j *journal) by() string {
+// by says who has ordered it, and how; "" when nobody has said.
+func (o Order) by() string {
 	var words []string
-	if by := monitor.Clean(j.order.By); by != "" {
+	if by := monitor.Clean(o.By); by != "" {
 		words = append(words, "by "+by)
 	}
-	if j.order.forced() {
+	if o.forced() {
 		words = append(words, "forced")
 	}
-	if len(words) == 0 {
-		return ""
-	}
-	return strings.Join(words, ", ") + "; "
+	return strings.Join(words, ", ")
 }
 
 // nothingDone is the result when the end was refused, or the tree could not be held or
@@ -132,7 +127,7 @@ func (j *journal) finish(ctx context.Context, tree *heldTree, ranElsewhere bool,
 		for _, sentence := range tree.goesOn(onward) {
 			more += ". " + strings.TrimSuffix(sentence, ".")
 		}
-		ended := j.event(monitor.EventEnded, fmt.Sprintf("%s%s, after %s%s", j.by(), what, span, more))
+		ended := j.event(monitor.EventEnded, strings.TrimPrefix(fmt.Sprintf("%s; %s, after %s%s", j.order.by(), what, span, more), "; "))
 		ended.FreedBytes, ended.Unused = r.FreedBytes, j.order.Automatic || j.order.Confirm != nil
 		j.note(ended)
 		r.Detail = fmt.Sprintf("Ended: %s, %s%s.", j.in.Label(), what, more)

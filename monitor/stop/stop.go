@@ -206,7 +206,7 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	if o.forced() {
 		tree.limits = tree.limits.forced()
 	}
-	j.ordered()
+	j.add(monitor.EventStopOrdered, o.by())
 	left := l.endElsewhere(ctx, j, others)
 	if tree.canAsk {
 		l.ask(ctx, j, tree, in.Port)
