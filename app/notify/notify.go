@@ -27,7 +27,11 @@ type Notification struct {
 	// Actions are the buttons, from left to right. Where the desktop has no
 	// buttons, the body says what could be done and where instead.
 	Actions []Action
-	Urgent  bool // stays until the user closes it, where the desktop can do that
+	// Chosen is called with the key of the button that was pressed, at most once and on
+	// a goroutine of its own, where it may take its time. It may come late, because
+	// desktops keep old notifications in a list. nil: there are no buttons.
+	Chosen func(key string)
+	Urgent bool // stays until the user closes it, where the desktop can do that
 	// Unheard is called in place of showing a question where nobody can press its
 	// buttons, on a goroutine of its own; nil: it is shown without them.
 	Unheard func()
@@ -35,21 +39,15 @@ type Notification struct {
 
 // Action is a button.
 type Action struct {
-	Key   string // what Options.Chosen is called with; one of each in a notification
+	Key   string // what Notification.Chosen is called with; one of each in a notification
 	Words string // on the button
 }
 
 // Options are what a notifier needs.
 type Options struct {
-	App  string // the program's name as people read it
-	Icon string // an absolute path of a PNG file, or on a freedesktop the name of an icon; "" for none
-	// Chosen is called when a button was pressed, with the ID of the
-	// notification and the key of the action, at most once for each time it is
-	// shown. Each call comes on a goroutine of its own and may take its time.
-	// It may come late, because desktops keep old notifications in a list. nil:
-	// there are no buttons.
-	Chosen func(id, key string)
-	Log    *slog.Logger // nil for none
+	App  string       // the program's name as people read it
+	Icon string       // an absolute path of a PNG file, or on a freedesktop the name of an icon; "" for none
+	Log  *slog.Logger // nil for none
 }
 
 // Notifier shows notifications while it is served. Make it with New.

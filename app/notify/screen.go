@@ -10,6 +10,7 @@ type card struct {
 	id      uint32 // the service's
 	subject string
 	keys    []string // that were offered
+	chosen  func(key string)
 }
 
 // screen remembers which notification of the service is about what: at most one
@@ -42,16 +43,16 @@ func (s *screen) forget(id uint32) {
 	s.cards = slices.DeleteFunc(s.cards, func(c card) bool { return c.id == id })
 }
 
-// choose takes a press of a button: the subject, and true once when it was one
+// choose takes a press of a button: the notification, and true once when it was one
 // of ours.
-func (s *screen) choose(id uint32, key string) (subject string, ours bool) {
+func (s *screen) choose(id uint32, key string) (pressed card, ours bool) {
 	for _, c := range s.cards {
 		if c.id == id && slices.Contains(c.keys, key) {
 			s.forget(id)
-			return c.subject, true
+			return c, true
 		}
 	}
-	return "", false
+	return card{}, false
 }
 
 // withButtons are the notifications that somebody must hear.

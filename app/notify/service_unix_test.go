@@ -174,7 +174,7 @@ func serve(t *testing.T) served {
 	chosen := make(chan string, 16)
 	log := &apptest.Buffer{}
 	n := New(Options{
-		App: "Lamplighter", Icon: "/usr/share/a b.png", Chosen: func(id, key string) { chosen <- id + " " + key },
+		App: "Lamplighter", Icon: "/usr/share/a b.png",
 		Log: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -193,6 +193,12 @@ func serve(t *testing.T) served {
 		}
 	})
 	return served{n, chosen, log, end}
+}
+
+// Show shows a notification, and hears its buttons.
+func (s served) Show(what Notification) {
+	what.Chosen = func(key string) { s.chosen <- what.ID + " " + key }
+	s.Notifier.Show(what)
 }
 
 // settle waits until it knows the number of all that the service has been told of,

@@ -112,7 +112,7 @@ func (s *session) work() {
 // send shows a notification.
 func (s *session) send(e entry) {
 	can := *s.can
-	can.actions = can.actions && s.opts.Chosen != nil
+	can.actions = can.actions && e.Chosen != nil
 	if e.Unheard != nil && !can.actions {
 		go e.Unheard()
 		return
@@ -206,7 +206,7 @@ func (s *session) answered(call *dbus.Call) {
 	} else {
 		var id uint32
 		if err = call.Store(&id); err == nil {
-			s.screen.put(card{id: id, subject: e.ID, keys: s.offered})
+			s.screen.put(card{id: id, subject: e.ID, keys: s.offered, chosen: e.Chosen})
 			s.shown()
 			return
 		}
@@ -255,9 +255,9 @@ func (s *session) heard(sig *dbus.Signal) {
 		if dbus.Store(sig.Body, &id, &key) != nil {
 			return
 		}
-		if subject, ours := s.screen.choose(id, key); ours {
+		if c, ours := s.screen.choose(id, key); ours {
 			s.take(id) // not every service does that by itself
-			go s.opts.Chosen(subject, key)
+			go c.chosen(key)
 		}
 	case sig.Name == closed && sig.Sender == s.owner:
 		var id, reason uint32
