@@ -14,7 +14,9 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/rules"
+	"lamplighter/monitor/serena"
 	"lamplighter/monitor/situation"
 )
 
@@ -36,7 +38,7 @@ type Recording struct {
 // private removed and what the policies decide now as what is expected. Only the
 // user may read the file.
 func Record(ctx context.Context, o Recording) (*situation.Situation, error) {
-	s, err := situation.Record(ctx, o.Snapshot, o.Background)
+	s, err := situation.Record(ctx, process.Local(), serena.NewClient(), o.Snapshot, o.Background)
 	if err != nil {
 		return nil, err
 	}

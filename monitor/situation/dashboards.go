@@ -8,21 +8,19 @@ import (
 	"lamplighter/monitor/serena"
 )
 
-// dashboard is the one that answers on a port; the error is what somebody gets who
-// asks there.
-func (m *Machine) dashboard(port int) (*Dashboard, error) {
+// dashboard is the server whose dashboard answers on a port; the error is what somebody
+// gets who asks there.
+func (m *Machine) dashboard(port int) (*Server, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for i := range m.s.Servers {
-		v := &m.s.Servers[i]
-		p := m.byPID[v.PID]
-		if v.Dashboard == nil || v.Dashboard.Port != port || p == nil {
+	for _, p := range m.byPID {
+		if p.Server == nil || p.Server.Dashboard == nil || p.Server.Dashboard.Port != port {
 			continue
 		}
-		if !v.Dashboard.FailingSince.IsZero() || p.State == Stopped {
+		if !p.Server.Proof.FailingSince.IsZero() || p.State == Stopped {
 			return nil, fmt.Errorf("asking port %d: %w", port, context.DeadlineExceeded)
 		}
-		return v.Dashboard, nil
+		return p.Server, nil
 	}
 	return nil, fmt.Errorf("asking port %d: %w", port, serena.ErrNotDashboard)
 }
@@ -35,21 +33,21 @@ func (m *Machine) Heartbeat(_ context.Context, port int) error {
 
 // LastExecution is the execution that ended last, which has ended well.
 func (m *Machine) LastExecution(_ context.Context, port int) (*serena.Task, error) {
-	board, err := m.dashboard(port)
-	if err != nil || board.LastTask == "" {
+	server, err := m.dashboard(port)
+	if err != nil || server.Proof.LastTask == "" {
 		return nil, err
 	}
-	return &serena.Task{Name: board.LastTask, Finished: true}, nil
+	return &serena.Task{Name: server.Proof.LastTask, Finished: true}, nil
 }
 
 // Queue are the executions that run or wait.
 func (m *Machine) Queue(_ context.Context, port int) ([]serena.Task, error) {
-	board, err := m.dashboard(port)
+	server, err := m.dashboard(port)
 	if err != nil {
 		return nil, err
 	}
 	var tasks []serena.Task
-	for i, name := range board.Queue {
+	for i, name := range server.Dashboard.Queue {
 		tasks = append(tasks, serena.Task{Name: name, IsRunning: i == 0})
 	}
 	return tasks, nil
@@ -57,10 +55,11 @@ func (m *Machine) Queue(_ context.Context, port int) ([]serena.Task, error) {
 
 // Overview is the part of the configuration that is recorded.
 func (m *Machine) Overview(_ context.Context, port int) (*serena.Overview, error) {
-	board, err := m.dashboard(port)
+	server, err := m.dashboard(port)
 	if err != nil {
 		return nil, err
 	}
+	board := server.Dashboard
 	o := &serena.Overview{Version: board.Version}
 	switch {
 	case board.KeepsState == nil:
@@ -81,23 +80,23 @@ func (m *Machine) Overview(_ context.Context, port int) (*serena.Overview, error
 
 // ToolCalls is how many calls there were.
 func (m *Machine) ToolCalls(_ context.Context, port int) (int64, error) {
-	board, err := m.dashboard(port)
+	server, err := m.dashboard(port)
 	switch {
 	case err != nil:
 		return 0, err
-	case board.Calls == nil:
+	case server.Proof.Calls == nil:
 		return 0, fmt.Errorf("the calls on port %d: %w", port, errUnrecorded)
 	}
-	return *board.Calls, nil
+	return *server.Proof.Calls, nil
 }
 
 // LastCall is when a tool was at work last.
 func (m *Machine) LastCall(_ context.Context, port int) (time.Time, error) {
-	board, err := m.dashboard(port)
+	server, err := m.dashboard(port)
 	if err != nil {
 		return time.Time{}, err
 	}
-	return board.LastActivity, nil
+	return server.Dashboard.LastActivity, nil
 }
 
 // Records are none: what a log says is not recorded.

@@ -1,10 +1,8 @@
 package situation
 
 import (
-	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -17,8 +15,6 @@ const removed = "REMOVED"
 type hide struct {
 	home string // "" when it is not known
 	user string // likewise
-	// containers are the ids that were seen, which are numbered.
-	containers []string
 }
 
 var (
@@ -197,29 +193,9 @@ func (h *hide) path(w string) string {
 	})
 }
 
-var (
-	userNumber = regexp.MustCompile(`(user[-@])\d+`)
-	container  = regexp.MustCompile(`[0-9a-f]{64}`)
-)
+var container = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// cgroup is the text of /proc/PID/cgroup with as much of it as says who manages
-// the process. Ids of containers are numbered.
-func (h *hide) cgroup(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "0::") && !strings.Contains(line, ":name=systemd:") {
-			continue
-		}
-		line = userNumber.ReplaceAllString(line, fmt.Sprintf("${1}%d", ownUser))
-		line = container.ReplaceAllStringFunc(line, func(id string) string {
-			i := slices.Index(h.containers, id)
-			if i < 0 {
-				i = len(h.containers)
-				h.containers = append(h.containers, id)
-			}
-			return fmt.Sprintf("%064x", i+1)
-		})
-		b.WriteString(h.path(line) + "\n")
-	}
-	return b.String()
+// service is the name of what manages a process without the id of a container.
+func (h *hide) service(name string) string {
+	return container.ReplaceAllString(h.path(name), removed)
 }

@@ -69,13 +69,14 @@ func TestHideKeepsWhatTellsAServer(t *testing.T) {
 	}
 }
 
-func TestHideControlGroups(t *testing.T) {
+func TestHideService(t *testing.T) {
 	h := hide{home: "/home/alice", user: "alice"}
-	a, b := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
-	got := h.cgroup("3:cpu:/x\n1:name=systemd:/docker/"+a+"\n0::/user.slice/user-501.slice/user@501.service/app.slice/docker-"+b+".scope\n") + h.cgroup("0::/docker/"+a+"\n")
-	want := "1:name=systemd:/docker/" + strings.Repeat("0", 63) + "1\n0::/user.slice/user-1000.slice/user@1000.service/app.slice/docker-" + strings.Repeat("0", 63) + "2.scope\n" +
-		"0::/docker/" + strings.Repeat("0", 63) + "1\n"
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	for name, want := range map[string]string{
+		"": "", "mcp-context7.service": "mcp-context7.service",
+		"docker-" + strings.Repeat("ab", 32) + ".scope": "docker-REMOVED.scope", strings.Repeat("cd", 32): "REMOVED",
+	} {
+		if got := h.service(name); got != want {
+			t.Errorf("%q became %q, want %q", name, got, want)
+		}
 	}
 }

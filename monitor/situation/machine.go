@@ -18,10 +18,11 @@ import (
 // taken for a no.
 var errUnrecorded = errors.New("this was not recorded")
 
-// Machine is the machine of a situation: a process.System that answers from the
-// table, and its dashboards, which answer as serena.Client does, where a process ends at the first signal that asks it to. What the table does
-// not hold is errUnrecorded; only the ports of a process, that it is in a container and
-// that clients came over a unix socket would be there. It is safe for concurrent use.
+// Machine is the machine of a situation: a process.System and its dashboards, which
+// answer what the table has, where a process ends at the first signal that asks it to.
+// What the table does not hold is errUnrecorded; only the ports of a process, that it is
+// in a container and that clients came over a unix socket would be there. It is safe for
+// concurrent use.
 type Machine struct {
 	mu    sync.Mutex
 	s     *Situation
@@ -33,8 +34,12 @@ type Machine struct {
 
 // NewMachine is the machine as a situation has it.
 func NewMachine(s *Situation) *Machine {
-	m := &Machine{}
-	m.become(s)
+	m := &Machine{s: s, self: s.Self, byPID: make(map[int]*Process, len(s.Processes)+1)}
+	m.become(s.Processes)
+	if m.self == 0 { // it runs beside all of these
+		m.self = math.MaxInt32
+		m.become([]Process{{PID: m.self, Start: math.MaxUint64, UID: s.UID, Name: "lamplighter"}})
+	}
 	return m
 }
 
@@ -42,8 +47,14 @@ func NewMachine(s *Situation) *Machine {
 func (m *Machine) Change() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.become(m.s.after())
+	m.become(m.s.Then)
 	m.tell()
+}
+
+func (m *Machine) become(processes []Process) {
+	for _, p := range processes {
+		m.byPID[p.PID] = &p
+	}
 }
 
 // Ended are the pids of the processes that were ended by a signal, ascending.
@@ -51,18 +62,6 @@ func (m *Machine) Ended() []int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Sorted(slices.Values(m.ended))
-}
-
-func (m *Machine) become(s *Situation) {
-	m.s, m.byPID = s, make(map[int]*Process, len(s.Processes)+1)
-	for i := range s.Processes {
-		p := s.Processes[i]
-		m.byPID[p.PID] = &p
-	}
-	if m.self = s.Self; m.self == 0 { // it runs beside all of these
-		m.self = math.MaxInt32
-		m.byPID[m.self] = &Process{PID: m.self, Start: math.MaxUint64, UID: s.UID, Name: "lamplighter"}
-	}
 }
 
 // tell tells of the ends of processes.
@@ -83,17 +82,13 @@ func (m *Machine) at(pid int) (*Process, error) {
 // of is the process of an identity; the caller holds the lock.
 func (m *Machine) of(id monitor.Identity) (*Process, error) {
 	p, err := m.at(id.PID)
-	if err == nil && p.identity() != id {
+	if err == nil && p.Identity() != id {
 		return nil, fmt.Errorf("process %d: %w", id.PID, process.ErrGone)
 	}
 	return p, err
 }
 
-func (m *Machine) Self() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.self
-}
+func (m *Machine) Self() int { return m.self }
 
 func (m *Machine) Scan() func() ([]process.Info, error) {
 	known := map[monitor.Identity]bool{}
@@ -102,8 +97,8 @@ func (m *Machine) Scan() func() ([]process.Info, error) {
 		defer m.mu.Unlock()
 		var fresh []process.Info
 		for _, p := range m.byPID {
-			if p.UID == m.s.UID && p.PID != m.self && len(p.Args) > 0 && !known[p.identity()] {
-				known[p.identity()] = true
+			if p.UID == m.s.UID && p.PID != m.self && len(p.Args) > 0 && !known[p.Identity()] {
+				known[p.Identity()] = true
 				fresh = append(fresh, p.info())
 			}
 		}
@@ -139,8 +134,8 @@ func (m *Machine) MainThreadCPU(pid int) (time.Duration, error) {
 func (m *Machine) Started(id monitor.Identity) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if v := m.s.server(id.PID); v != nil && !v.StartedAt.IsZero() {
-		return v.StartedAt, nil
+	if p, err := m.of(id); err == nil && p.Server != nil && !p.Server.StartedAt.IsZero() {
+		return p.Server.StartedAt, nil
 	}
 	return time.Time{}, fmt.Errorf("when process %d started: %w", id.PID, errUnrecorded)
 }
@@ -209,63 +204,37 @@ func (m *Machine) Connections(port int) ([]process.Connection, error) {
 	return list, nil
 }
 
-// Service finds what manages a tree as that of this machine does. Of a unit that the
-// situation does not name nobody knows the main process: what the manager itself has
-// started may be it.
+// Service is what manages one of a tree: what a process is the main one of is so for
+// every tree that it is in.
 func (m *Machine) Service(_ context.Context, server monitor.Identity, tree []monitor.Identity) (unit string, contained bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p, err := m.of(server); err == nil {
 		contained = p.Contained
 	}
-	if m.s.Platform != "linux" {
-		return "", contained, nil
-	}
-	ours := process.ReadControl(m.byPID[m.self].Cgroup).Container
 	for _, id := range tree {
 		p, gone := m.of(id)
-		if gone != nil || p.State == Unreaped {
-			continue
-		}
-		if p.Cgroup == "" {
-			err = errors.Join(err, fmt.Errorf("the control group of process %d: %w", id.PID, errUnrecorded))
-			continue
-		}
-		c := process.ReadControl(p.Cgroup)
-		if c.Container != "" && c.Container != ours {
-			return c.Container, contained, nil
-		}
-		if c.Unit == "" {
-			continue
-		}
-		i := slices.IndexFunc(m.s.Units, func(u Unit) bool { return u.Name == c.Unit })
-		switch parent := m.byPID[p.Parent]; {
-		case i >= 0 && slices.ContainsFunc(tree, func(id monitor.Identity) bool { return id.PID == m.s.Units[i].Main }):
-			return c.Unit, contained, nil
-		case i < 0 && (parent == nil || parent.PID == 1 || parent.Name == "systemd"):
-			err = errors.Join(err, fmt.Errorf("the main process of %s: %w", c.Unit, errUnrecorded))
+		switch {
+		case gone != nil || p.State == Unreaped:
+		case p.Service == nil:
+			err = errors.Join(err, fmt.Errorf("what manages process %d: %w", id.PID, errUnrecorded))
+		case *p.Service != "":
+			return *p.Service, contained, nil
 		}
 	}
 	return "", contained, err
 }
 
-func (p *Process) identity() monitor.Identity { return monitor.Identity{PID: p.PID, Start: p.Start} }
+// Identity is who the process is.
+func (p *Process) Identity() monitor.Identity { return monitor.Identity{PID: p.PID, Start: p.Start} }
 
 func (p *Process) info() process.Info {
-	return process.Info{Identity: p.identity(), Parent: p.Parent, Name: p.Name, Exe: p.Exe, Args: p.Args}
+	return process.Info{Identity: p.Identity(), Parent: p.Parent, Name: p.Name, Exe: p.Exe, Args: p.Args}
 }
 
 func (p *Process) stat() process.Stat {
-	state := process.Running
-	switch p.State {
-	case Stopped:
-		state = process.Stopped
-	case Unreaped:
-		state = process.Unreaped
-	}
-	cpu := time.Duration(0)
-	if p.Seconds > 0 && p.Seconds < math.MaxInt64/1e9 {
-		cpu = time.Duration(p.Seconds * float64(time.Second))
-	}
-	return process.Stat{Identity: p.identity(), Parent: p.Parent, State: state, CPU: cpu, RSSBytes: p.RSS}
+	return process.Stat{Identity: p.Identity(), Parent: p.Parent, State: runStates[p.State], RSSBytes: p.RSS}
 }
+
+// runStates are the states as process.Stat has them.
+var runStates = map[State]process.RunState{"": process.Running, Stopped: process.Stopped, Unreaped: process.Unreaped}

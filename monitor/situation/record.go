@@ -15,6 +15,7 @@ import (
 	"lamplighter/monitor"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 // The users of a recorded table: ours, and anybody else.
@@ -32,6 +33,13 @@ const (
 	mostRecording = 5000 // processes
 )
 
+// Dashboards are what the Serenas of a machine say: *serena.Client.
+type Dashboards interface {
+	LastExecution(ctx context.Context, port int) (*serena.Task, error)
+	Queue(ctx context.Context, port int) ([]serena.Task, error)
+	Overview(ctx context.Context, port int) (*serena.Overview, error)
+}
+
 // Record writes down the moment: the processes around the instances of a
 // snapshot, with what it says about those, and self, the background process (or
 // whoever acts as such). It reads what everybody may read about the user's own
@@ -44,8 +52,9 @@ const (
 //
 // What ends meanwhile is left out. Name, Source, Rules and Policies are for the caller to
 // set; the error is that of ctx.
-func Record(ctx context.Context, snap *monitor.Snapshot, self int) (*Situation, error) {
+func Record(ctx context.Context, system process.System, dashboards Dashboards, snap *monitor.Snapshot, self int) (*Situation, error) {
 	r := &recorder{
+		system: system, dashboards: dashboards,
 		s: &Situation{
 			Name: "recorded", Origin: Recorded, Source: "lamplighter doctor --record", Platform: runtime.GOOS,
 			Now: snap.At.Round(0), AwakeSince: snap.AwakeSince.Round(0), UID: ownUser,
@@ -70,27 +79,27 @@ func Record(ctx context.Context, snap *monitor.Snapshot, self int) (*Situation, 
 		return nil, fmt.Errorf("recording the processes: %w", err)
 	}
 	for _, pid := range slices.Sorted(maps.Keys(r.taken)) {
-		r.s.Processes = append(r.s.Processes, r.process(r.taken[pid]))
+		r.s.Processes = append(r.s.Processes, r.hidden(r.taken[pid]))
 	}
-	slices.SortFunc(r.s.Servers, func(a, b Server) int { return a.PID - b.PID })
 	return r.s, nil
 }
 
 // recorder collects what belongs to a recording.
 type recorder struct {
-	s     *Situation
-	hide  hide
-	taken map[int]*taken
+	system     process.System
+	dashboards Dashboards
+	s          *Situation
+	hide       hide
+	taken      map[int]*taken
 }
 
-// taken is a process that is recorded.
+// taken is a process that is recorded, with what is private in it.
 type taken struct {
-	info  process.Info
-	stat  process.Stat
-	words bool         // its arguments are looked into, not left out
-	ends  []Descriptor // of the conversation of a server
-	ports []Port
+	Process
+	words bool // its arguments are looked into, not left out
 }
+
+func (t *taken) isLauncher() bool { return command.IsLauncher(t.Exe, t.Args) }
 
 // take adds a process; nil when it has ended.
 func (r *recorder) take(pid int) *taken {
@@ -100,12 +109,22 @@ func (r *recorder) take(pid int) *taken {
 	if pid <= 0 || len(r.taken) == mostRecording {
 		return nil
 	}
-	info, err := process.Read(pid)
-	stat, statErr := process.ReadStat(pid)
+	info, err := r.system.Read(pid)
+	stat, statErr := r.system.Stat(pid)
 	if err != nil || statErr != nil || info.Identity != stat.Identity {
 		return nil
 	}
-	t := &taken{info: info, stat: stat}
+	t := &taken{Process: Process{
+		PID: pid, Parent: info.Parent, Start: info.Start, UID: otherUser, Name: info.Name, Exe: info.Exe, Args: info.Args,
+	}}
+	for state, as := range runStates {
+		if stat.State == as {
+			t.State = state
+		}
+	}
+	if ours, err := r.system.SameUser(pid); err == nil && ours {
+		t.UID = ownUser
+	}
 	r.taken[pid] = t
 	return t
 }
@@ -115,7 +134,7 @@ func (r *recorder) withAncestors(pid int) bool {
 	if r.take(pid) == nil {
 		return false
 	}
-	above, err := process.Above(process.Local(), pid)
+	above, err := process.Above(r.system, pid)
 	if err != nil {
 		return true
 	}
@@ -128,10 +147,10 @@ func (r *recorder) withAncestors(pid int) bool {
 // around adds an instance, its tree, what is above it and what is beside it.
 func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	server := r.take(in.Identity.PID)
-	if server == nil || server.info.Identity != in.Identity {
+	if server == nil || server.Identity() != in.Identity {
 		return
 	}
-	root, above, err := process.Climb(process.Local(), server.info, isLauncher)
+	root, above, err := process.Climb(r.system, server.info(), func(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) })
 	if err != nil {
 		root = in.Identity
 	}
@@ -140,19 +159,17 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	}
 	r.withAncestors(root.PID)
 	var tree []monitor.Identity
-	if list, err := process.Tree(root); err == nil {
+	if list, err := r.system.Tree(root); err == nil {
 		for _, s := range list {
-			if r.take(s.PID) != nil {
+			if t := r.take(s.PID); t != nil {
+				t.RSS, t.words = s.RSSBytes, t.words || t.isLauncher()
 				tree = append(tree, s.Identity)
 			}
 		}
 	}
-	for _, id := range append([]monitor.Identity{root}, tree...) {
-		if t := r.taken[id.PID]; t != nil {
-			t.words = t.words || command.IsLauncher(t.info.Exe, t.info.Args) || id == in.Identity
-		}
-	}
 	server.words = true
+	r.input(server)
+	r.service(ctx, server, tree)
 	if above != nil {
 		r.beside(above.Identity)
 	}
@@ -160,44 +177,51 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 		r.take(in.Client.PID)
 	}
 	r.listeners(tree)
-	v := r.server(ctx, in, server, tree)
-	r.s.Servers = append(r.s.Servers, v)
-	r.conversation(in, v.Proof.Pipe, append(tree, root))
+	server.Server = r.server(ctx, in, server)
 }
 
-// conversation notes what was found out of the one of a server with its client: its
-// ends, and which processes around it have the same standard input.
-func (r *recorder) conversation(in *monitor.Instance, link *monitor.Pipe, around []monitor.Identity) {
-	ends := []Descriptor{{File: fmt.Sprintf("input of %d", in.Identity.PID)}}
-	if link != nil {
-		ends = []Descriptor{
-			{FD: 0, Kind: process.Pipe, Inode: link.In.Inode, Peer: link.In.Peer, Reads: true, Deserted: in.Evidence.Orphaned},
-			{FD: 1, Kind: process.Pipe, Inode: link.Out.Inode, Peer: link.Out.Peer, Writes: true, Deserted: in.Evidence.Orphaned},
+// input notes who above a server has its standard input.
+func (r *recorder) input(server *taken) {
+	above, err := process.Above(r.system, server.PID)
+	if err != nil {
+		return
+	}
+	for _, id := range above {
+		if r.system.Ends(server.Identity()).SameInput(id) {
+			server.SameInput = append(server.SameInput, id.PID)
 		}
 	}
-	for i, d := range ends {
-		if d.Peer != 0 {
-			ends[i].Kind, ends[i].Reads, ends[i].Writes = process.SocketPair, true, true
+}
+
+// service notes what manages a tree, at its server.
+func (r *recorder) service(ctx context.Context, server *taken, tree []monitor.Identity) {
+	unit, contained, err := r.system.Service(ctx, server.Identity(), tree)
+	server.Contained = contained
+	if err == nil {
+		for _, id := range tree {
+			if t := r.taken[id.PID]; t.Service == nil {
+				t.Service = new("")
+			}
 		}
 	}
-	r.taken[in.Identity.PID].ends = ends
-	for _, id := range around {
-		if t := r.taken[id.PID]; t != nil && len(t.ends) == 0 && process.Local().Ends(in.Identity).SameInput(id) {
-			t.ends = ends[:1]
-		}
+	if err == nil || unit != "" {
+		server.Service = new(r.hide.service(unit))
 	}
 }
 
 // beside adds the children of a process: whether a wrapper has others, and what
 // the same client started else.
 func (r *recorder) beside(parent monitor.Identity) {
-	tree, err := process.Tree(parent)
+	tree, err := r.system.Tree(parent)
 	if err != nil {
 		return
 	}
-	children := slices.DeleteFunc(tree, func(s process.Stat) bool { return s.Parent != parent.PID })
-	for _, child := range children[:min(mostSiblings, len(children))] {
-		r.take(child.PID)
+	siblings := 0
+	for _, s := range tree {
+		if s.Parent == parent.PID && siblings < mostSiblings {
+			siblings++
+			r.take(s.PID)
+		}
 	}
 }
 
@@ -207,18 +231,18 @@ func (r *recorder) listeners(tree []monitor.Identity) {
 	for _, id := range tree {
 		pids = append(pids, id.PID)
 	}
-	list, err := process.Listeners(pids)
+	list, err := r.system.Listeners(pids)
 	if err != nil {
 		return
 	}
 	for _, l := range list {
 		t, addr := r.taken[l.PID], l.Addr.Addr()
 		number := int(l.Addr.Port())
-		if t == nil || !addr.IsLoopback() && !addr.IsUnspecified() || slices.ContainsFunc(t.ports, func(p Port) bool { return p.Port == number }) {
+		if t == nil || !addr.IsLoopback() && !addr.IsUnspecified() || slices.ContainsFunc(t.Ports, func(p Port) bool { return p.Port == number }) {
 			continue
 		}
 		port := Port{Port: number}
-		if connections, err := process.Connections(number); err == nil {
+		if connections, err := r.system.Connections(number); err == nil {
 			for _, c := range connections {
 				if r.take(c.PID) == nil {
 					c.PID = 0
@@ -228,36 +252,19 @@ func (r *recorder) listeners(tree []monitor.Identity) {
 				}
 			}
 		}
-		t.ports = append(t.ports, port)
+		t.Ports = append(t.Ports, port)
 	}
 }
 
-func (r *recorder) process(t *taken) Process {
-	p := Process{
-		PID: t.info.PID, Parent: t.info.Parent, Start: t.info.Start, UID: otherUser,
-		Name: t.info.Name, Exe: r.hide.path(t.info.Exe), Args: r.hide.arguments(t.info.Args, t.words),
-		Seconds: t.stat.CPU.Seconds(), RSS: t.stat.RSSBytes, Descriptors: t.ends, Ports: t.ports,
-	}
-	if ours, err := process.SameUser(t.info.PID); err == nil && ours {
-		p.UID = ownUser
-	}
+// hidden is a process without what is private.
+func (r *recorder) hidden(t *taken) Process {
+	p := t.Process
+	p.Exe, p.Args = r.hide.path(t.Exe), r.hide.arguments(t.Args, t.words)
 	if !t.words {
 		p.Args = p.Args[:min(mostWords, len(p.Args))]
 		for i, a := range p.Args {
 			p.Args[i] = a[:min(mostArgument, len(a))]
 		}
 	}
-	switch t.stat.State {
-	case process.Stopped:
-		p.State = Stopped
-	case process.Unreaped:
-		p.State = Unreaped
-	}
-	if text, err := process.Cgroup(t.info.Identity); err == nil {
-		p.Cgroup = r.hide.cgroup(text)
-	}
-	p.Contained, _ = process.Contained(p.PID)
 	return p
 }
-
-func isLauncher(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) }

@@ -3,19 +3,17 @@ package situation
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
 
 // server is what the snapshot knew about an instance, and what its dashboard and
 // the kernel say of it now.
-func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, tree []monitor.Identity) Server {
+func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken) *Server {
 	e := &in.Evidence
-	v := Server{
-		PID: in.Identity.PID, StartedAt: in.StartedAt.Round(0), Pinned: in.Pinned, KeptUntil: in.Plan.KeptUntil.Round(0),
+	v := &Server{
+		StartedAt: in.StartedAt.Round(0), Pinned: in.Pinned, KeptUntil: in.Plan.KeptUntil.Round(0),
 		Proof: monitor.Proof{IdleSince: e.IdleSince.Round(0), RedSince: e.RedSince.Round(0)},
 	}
 	if in.Client != nil && in.Client.PID > 0 {
@@ -23,10 +21,10 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, t
 		// A listing does not tell when it started. One that lives is the one of
 		// that pid.
 		if lives := r.taken[client.PID]; lives != nil && client.Start == 0 && !e.ClientGone {
-			client.Start = lives.info.Start
+			client.Start = lives.Start
 		}
 		v.Proof.Client = &client
-		v.Proof.Pipe = pipe(in, client.Identity)
+		r.conversation(in, v)
 	}
 	alone := e.AloneSince.Round(0)
 	if (e.Orphaned || e.Suspected) && alone.IsZero() {
@@ -46,62 +44,63 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken, t
 			Server: in.Identity, Keeper: in.Keeper, Lifetime: in.Lifetime, Port: monitor.PortOf(in.MCPURL), DashboardPort: in.Port, AskedBy: v.Proof.Client,
 		}
 	}
-	if abandoned, err := process.Local().Ends(in.Identity).Abandoned(); err == nil {
-		v.Abandoned = abandoned
+	if abandoned, err := r.system.Ends(in.Identity).Abandoned(); err == nil {
+		v.Abandoned = &abandoned
 	}
 	if in.Kind == monitor.KindSerena && in.Port > 0 {
-		v.Dashboard = r.dashboard(ctx, in, t)
-	}
-	if unit, _, _ := process.Local().Service(ctx, in.Identity, tree); strings.HasSuffix(unit, ".service") {
-		r.s.Units = append(r.s.Units, Unit{Name: unit, Main: in.Identity.PID})
+		r.dashboard(ctx, in, t, v)
 	}
 	return v
 }
 
-// pipe is the conversation of a server with its client: the ends that both hold or, of
-// an orphan, whose ends nobody shares any more, such as stand for them.
-func pipe(in *monitor.Instance, client monitor.Identity) *monitor.Pipe {
-	if _, link, found, err := process.Local().Ends(in.Identity).Holder(client); err == nil && found {
-		return &link
+// conversation notes the ends of a server's conversation with its client, and whether
+// they are closed. A listing does not tell which they were, so that those of an orphan
+// are not known.
+func (r *recorder) conversation(in *monitor.Instance, v *Server) {
+	ends, link := r.system.Ends(in.Identity), in.Evidence.Pipe
+	known := link != (monitor.Pipe{})
+	if !known {
+		_, link, known, _ = ends.Holder(v.Proof.Client.Identity) // not found where nobody can tell
 	}
-	if !in.Evidence.Orphaned {
-		return nil
+	if known {
+		if closed, err := ends.Closed(link); err == nil {
+			v.Proof.Pipe, v.Closed = &link, &closed
+			return
+		}
 	}
-	inode := uint64(in.Identity.PID) << 33 // no other pipe has it
-	return &monitor.Pipe{In: monitor.PipeEnd{Inode: inode}, Out: monitor.PipeEnd{Inode: inode + 1}}
+	if in.Evidence.Orphaned {
+		v.Proof.Pipe, v.Closed = new(monitor.Pipe), new(true)
+	}
 }
 
-// dashboard is what the snapshot knew, and the queue as it is now.
-func (r *recorder) dashboard(ctx context.Context, in *monitor.Instance, t *taken) *Dashboard {
-	d := &Dashboard{
-		Port: in.Port, Version: in.Version, Calls: in.ToolCalls, LastActivity: in.LastActivity.Round(0), KeepsState: in.Evidence.KeepsState,
-	}
+// dashboard notes what the snapshot knew, and the queue as it is now.
+func (r *recorder) dashboard(ctx context.Context, in *monitor.Instance, t *taken, v *Server) {
+	d := &Dashboard{Port: in.Port, Version: in.Version, LastActivity: in.LastActivity.Round(0), KeepsState: in.Evidence.KeepsState}
+	v.Dashboard, v.Proof.Calls = d, in.ToolCalls
 	if in.State == monitor.StateProject {
 		d.Project, d.Root = in.ProjectName, r.hide.path(in.ProjectRoot)
 	}
 	if in.Cause == monitor.CauseUnreachable {
-		d.FailingSince = r.s.Now.Add(-monitor.FailingWhenBusy)
+		v.Proof.FailingSince = r.s.Now.Add(-monitor.FailingWhenBusy)
 	}
-	if t.stat.State != process.Running || !d.FailingSince.IsZero() {
-		return d
+	if t.State != "" || !v.Proof.FailingSince.IsZero() {
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, queueTime)
 	defer cancel()
-	dashboard := serena.NewClient()
 	if d.KeepsState == nil {
-		if o, err := dashboard.Overview(ctx, in.Port); err == nil {
+		if o, err := r.dashboards.Overview(ctx, in.Port); err == nil {
 			d.KeepsState = o.KeepsState()
 		}
 	}
-	if last, err := dashboard.LastExecution(ctx, in.Port); err == nil && last != nil {
-		d.LastTask = last.Name
+	if last, err := r.dashboards.LastExecution(ctx, in.Port); err == nil && last != nil {
+		v.Proof.LastTask = last.Name
 	}
-	tasks, err := dashboard.Queue(ctx, in.Port)
+	tasks, err := r.dashboards.Queue(ctx, in.Port)
 	if err != nil && !errors.Is(err, serena.ErrNoRoute) {
-		d.FailingSince = r.s.Now
+		v.Proof.FailingSince = r.s.Now
 	}
 	for _, task := range tasks {
 		d.Queue = append(d.Queue, task.Name)
 	}
-	return d
 }

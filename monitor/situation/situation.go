@@ -1,6 +1,6 @@
 // Package situation is a moment on somebody's machine as data: the processes
-// around the MCP servers, with arguments, parents, pipes, ports and control
-// groups, what the watch knew about them and what the policies are to decide.
+// around the MCP servers, with arguments, parents and ports, what the system and the
+// dashboards answer about them, what the watch knew and what the policies are to decide.
 //
 // A file of this kind is what a report of a wrong decision becomes. Machine makes it
 // a machine again, on which the real watch, policies and stop ladder run without a
@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/process"
 	"lamplighter/monitor/rules"
 )
 
@@ -46,8 +45,6 @@ type Situation struct {
 	UID        int       `json:"uid"`            // whose background process that is
 
 	Processes []Process `json:"processes"`
-	Units     []Unit    `json:"units,omitempty"`
-	Servers   []Server  `json:"servers,omitempty"`
 	// Rules are those of the user, by which other servers are recognised.
 	Rules []rules.Rule `json:"rules,omitempty"`
 	// Policies are the policy.Rules that count, as encoding/json writes them: a span is
@@ -56,46 +53,33 @@ type Situation struct {
 
 	// Order is what a user orders, a policy.What; "" leaves it to the policies.
 	Order string `json:"order,omitempty"`
-	// Then is what changes between the decision and the first signal.
-	Then   *Change       `json:"then,omitempty"`
+	// Then are the processes that change between the decision and the first signal, each
+	// in place of the one that has its pid.
+	Then   []Process     `json:"then,omitempty"`
 	Expect []Expectation `json:"expect"`
 }
 
 // Process is one process of the table.
 type Process struct {
-	PID     int      `json:"pid"`
-	Parent  int      `json:"ppid"`
-	Start   uint64   `json:"start"` // as monitor.Identity has it
-	UID     int      `json:"uid"`
-	Name    string   `json:"name"` // short, as process.Info has it
-	Exe     string   `json:"exe"`
-	Args    []string `json:"args"`
-	State   State    `json:"state,omitempty"`
-	Seconds float64  `json:"cpu,omitempty"` // seconds of CPU time so far
-	RSS     uint64   `json:"rss,omitempty"` // bytes
-	// Cgroup is the text of /proc/PID/cgroup.
-	Cgroup string `json:"cgroup,omitempty"`
-	// Contained says that it counts processes in its own way, in a container or a
-	// sandbox.
-	Contained   bool         `json:"contained,omitempty"`
-	Descriptors []Descriptor `json:"fds,omitempty"`
-	Ports       []Port       `json:"ports,omitempty"`
-}
-
-// Descriptor is standard input, whatever it is, or a pipe without a name, or one
-// of a pair of unix sockets that a process has open.
-type Descriptor struct {
-	FD     int
-	Kind   process.LinkKind `json:",omitzero"` // "" for what is neither, which only descriptor 0 may be
-	Inode  uint64           `json:",omitzero"`
-	Peer   uint64           `json:",omitzero"` // of the socket at the other end; 0 for a pipe, or when it has been closed
-	Reads  bool             `json:",omitzero"`
-	Writes bool             `json:",omitzero"`
-	// Deserted says that nobody holds the other end any more.
-	Deserted bool `json:",omitzero"`
-	// File is what a descriptor of neither kind is: "null" for the null device,
-	// else a name that is equal for the same file.
-	File string `json:",omitzero"`
+	PID    int      `json:"pid"`
+	Parent int      `json:"ppid"`
+	Start  uint64   `json:"start"` // as monitor.Identity has it
+	UID    int      `json:"uid"`
+	Name   string   `json:"name"` // short, as process.Info has it
+	Exe    string   `json:"exe"`
+	Args   []string `json:"args"`
+	State  State    `json:"state,omitempty"`
+	RSS    uint64   `json:"rss,omitempty"` // bytes
+	// Service is what process.System.Service says of it alone: the unit whose main
+	// process it is, or its container; "" when nothing manages it.
+	Service *string `json:"service,omitempty"`
+	// Contained says that it counts processes in its own way, or has a network of its
+	// own, in a container or a sandbox.
+	Contained bool `json:"contained,omitempty"`
+	// SameInput are the pids of those above it that have its standard input.
+	SameInput []int   `json:"same_input,omitempty"`
+	Ports     []Port  `json:"ports,omitempty"`
+	Server    *Server `json:"server,omitempty"` // nil when nothing more is known of it
 }
 
 // State is what the scheduler says about a process.
@@ -114,23 +98,19 @@ type Port struct {
 	Users []int `json:"users,omitempty"`
 }
 
-// Unit is a service of systemd.
-type Unit struct {
-	Name string `json:"name"`
-	Main int    `json:"main"` // pid of its main process
-}
-
 // Server is what the watch knew about an instance beside the table. A process
 // that a rule recognises needs none.
 type Server struct {
-	PID       int       `json:"pid"`
 	StartedAt time.Time `json:"started_at,omitzero"`
-	// Proof is what was known of it before, but for what stands in Dashboard. What a
-	// recording says of IdleSince holds a call that was cut off already.
+	// Proof is what was known of it before. What a recording says of IdleSince holds a
+	// call that was cut off already.
 	Proof monitor.Proof `json:"proof,omitzero"`
+	// Closed says whether both directions of the conversation of the proof are closed at
+	// the other end: process.Ends.Closed.
+	Closed *bool `json:"closed,omitempty"`
 	// Abandoned says that nobody seems to hold the other end of what may be its
 	// conversation: process.Ends.Abandoned.
-	Abandoned bool `json:"abandoned,omitempty"`
+	Abandoned *bool `json:"abandoned,omitempty"`
 
 	Dashboard *Dashboard `json:"dashboard,omitempty"` // nil: none was found
 
@@ -139,7 +119,8 @@ type Server struct {
 	KeptUntil time.Time       `json:"kept_until,omitzero"` // by the user
 }
 
-// Dashboard is what the dashboard of a Serena said.
+// Dashboard is what the dashboard of a Serena said, and has not said before: the last
+// task and the calls are those of the proof, and since when it has failed.
 type Dashboard struct {
 	Port    int    `json:"port"`
 	Version string `json:"version,omitempty"`
@@ -147,21 +128,10 @@ type Dashboard struct {
 	Root    string `json:"root,omitempty"`
 	// Queue are the names of the executions that run or wait: "Task-3:FindSymbolTool".
 	Queue []string `json:"queue,omitempty"`
-	Calls *int64   `json:"calls,omitempty"` // so far
-	// LastTask is the name of the execution that ended last.
-	LastTask string `json:"last_task,omitempty"`
 	// LastActivity is when a tool was called last.
 	LastActivity time.Time `json:"last_activity,omitzero"`
-	// FailingSince is when it began not to answer; zero: it answers.
-	FailingSince time.Time `json:"failing_since,omitzero"`
 	// KeepsState is nil when that is not known.
 	KeepsState *bool `json:"keeps_state,omitempty"`
-}
-
-// Change is what happens between a decision and the first signal.
-type Change struct {
-	Processes []Process `json:"processes,omitempty"`
-	Servers   []Server  `json:"servers,omitempty"` // each in place of the one of that pid
 }
 
 // Expectation is what is to be decided about one process.
@@ -208,4 +178,36 @@ func (s *Situation) Marshal() ([]byte, error) {
 		return nil, fmt.Errorf("writing a situation: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// mostProcesses is the limit of what is taken for a situation.
+const mostProcesses = 20_000
+
+// check tells what contradicts itself. That an expectation can be met at all shows
+// when it is played.
+func (s *Situation) check() error {
+	there := map[int]bool{}
+	for _, p := range s.Processes {
+		if there[p.PID] {
+			return fmt.Errorf("process %d is there twice", p.PID)
+		}
+		there[p.PID] = true
+	}
+	switch {
+	case s.Name == "" || s.Now.IsZero():
+		return errors.New("it has no name, or does not say when it is")
+	case len(s.Processes) > mostProcesses:
+		return fmt.Errorf("it has more than %d processes", mostProcesses)
+	case s.Self != 0 && !there[s.Self]:
+		return fmt.Errorf("self is process %d, which is not among the processes", s.Self)
+	}
+	for _, p := range s.Then {
+		there[p.PID] = true
+	}
+	for _, e := range s.Expect {
+		if !there[e.PID] {
+			return fmt.Errorf("something is expected of process %d, which is not among the processes", e.PID)
+		}
+	}
+	return nil
 }

@@ -7,8 +7,7 @@ import (
 
 const small = `{"name":"a","source":"https://example.org/1","origin":"constructed","story":"","platform":"linux","now":"2026-11-20T10:00:00Z","uid":1000,
 	"processes":[{"pid":2,"ppid":1,"start":5,"uid":1000,"name":"python3","exe":"/usr/bin/python3","args":["python3","/usr/bin/serena","start-mcp-server"],
-	"fds":[{"FD":0,"Kind":"pipe","Inode":7,"Reads":true,"Deserted":true},{"FD":1,"Kind":"pipe","Inode":8,"Writes":true,"Deserted":true}]}],
-	"servers":[{"pid":2,"proof":{"Client":{"PID":3,"Start":4,"Name":"Codex"},"Pipe":{"In":{"Inode":7},"Out":{"Inode":8}},"AloneSince":"2026-11-20T09:00:00Z"}}],
+	"server":{"proof":{"Client":{"PID":3,"Start":4,"Name":"Codex"},"Pipe":{"In":{"Inode":7},"Out":{"Inode":8}},"AloneSince":"2026-11-20T09:00:00Z"},"closed":true}}],
 	"policies":{},"expect":[{"pid":2,"do":"end","rule":"orphans","because":"has ended"}]}`
 
 func TestParse(t *testing.T) {
@@ -16,15 +15,13 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for change, want := range map[string]string{
-		`"name":"a"|"nmae":"a"`:                                      "unknown field",
-		`"name":"a"|"name":""`:                                       "no name",
-		`"now":"2026-11-20T10:00:00Z"|"now":"yesterday"`:             "yesterday",
-		`"uid":1000,|"uid":1000,"self":9,`:                           "self is process 9",
-		`"Inode":8,"Writes"|"Inode":7,"Writes"`:                      "closed at the other end, which a process holds",
-		`"servers":[{"pid":2|"servers":[{"pid":3`:                    "not among the processes",
-		`"expect":[{"pid":2|"expect":[{"pid":4`:                      "something is expected of process 4",
-		`"policies":{}|"policies":{},"then":{"servers":[{"pid":9}]}`: "server 9 is not",
-		`]}` + "\n" + `|`:                                            "",
+		`"name":"a"|"nmae":"a"`:                          "unknown field",
+		`"name":"a"|"name":""`:                           "no name",
+		`"now":"2026-11-20T10:00:00Z"|"now":"yesterday"`: "yesterday",
+		`"uid":1000,|"uid":1000,"self":9,`:               "self is process 9",
+		`"processes":[|"processes":[{"pid":2},`:          "process 2 is there twice",
+		`"expect":[{"pid":2|"expect":[{"pid":4`:          "something is expected of process 4",
+		`]}` + "\n" + `|`:                                "",
 	} {
 		from, to, _ := strings.Cut(change, "|")
 		text := strings.Replace(small, from, to, 1)

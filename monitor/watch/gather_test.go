@@ -41,8 +41,8 @@ func TestAnswersAreGathered(t *testing.T) {
 			s.Processes = append(s.Processes, situation.Process{
 				PID: pid, Parent: 1, Start: uint64(pid), UID: 1000, Name: "python3", Exe: "/usr/bin/python3",
 				Args: []string{"python3", "/usr/bin/serena", "start-mcp-server"}, Ports: []situation.Port{{Port: port}},
+				Server: &situation.Server{Dashboard: &situation.Dashboard{Port: port}},
 			})
-			s.Servers = append(s.Servers, situation.Server{PID: pid, Dashboard: &situation.Dashboard{Port: port}})
 		}
 		m := situation.NewMachine(s)
 		asked := make(chan time.Time, len(takes))

@@ -69,57 +69,77 @@ type pins map[monitor.Identity]bool
 
 func (p pins) Pinned(id monitor.Identity) bool { return p[id] }
 
-// play lets time go by until the moment, in a bubble whose clock nobody waits for.
-func play(t *testing.T, s *situation.Situation) []Verdict {
+// stage is a machine with a watch that has found its servers by the moment.
+type stage struct {
+	*situation.Machine
+	watch  *watch.Watch
+	pinned pins
+	kept   map[monitor.Identity]time.Time
+	snap   *monitor.Snapshot
+}
+
+// set lets time go by until the moment, in a bubble whose clock nobody waits for.
+func set(t *testing.T, s *situation.Situation) stage {
 	time.Sleep(time.Until(s.Now.Add(-lead)))
-	m, pinned := situation.NewMachine(s), pins(s.Pinned())
-	w := watch.New(watch.Options{System: m, Dashboards: m, Rules: rules.New(s.Rules), Pins: pinned})
-	for id, proof := range s.Proofs() {
-		w.Restore(id, proof)
+	st := stage{Machine: situation.NewMachine(s), pinned: pins{}, kept: map[monitor.Identity]time.Time{}}
+	st.watch = watch.New(watch.Options{System: st, Dashboards: st, Rules: rules.New(s.Rules), Pins: st.pinned})
+	for _, p := range s.Processes {
+		if p.Server == nil {
+			continue
+		}
+		st.watch.Restore(p.Identity(), p.Server.Proof)
+		if p.Server.Launch != nil {
+			st.watch.Launched(*p.Server.Launch)
+		}
+		st.pinned[p.Identity()] = p.Server.Pinned
+		if !p.Server.KeptUntil.IsZero() {
+			st.kept[p.Identity()] = p.Server.KeptUntil
+		}
 	}
-	for _, launch := range s.Launches() {
-		w.Launched(launch)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = w.Serve(ctx) // until the end of ctx
+		_ = st.watch.Serve(ctx) // until the end of ctx
 	}()
-	defer func() {
+	t.Cleanup(func() {
 		cancel()
 		<-served
-	}()
+	})
 	time.Sleep(lead)
 	synctest.Wait()
+	st.snap = at(st.watch.Snapshot(), s)
+	return st
+}
 
-	snap := at(w.Snapshot(), s)
+func play(t *testing.T, s *situation.Situation) []Verdict {
+	st := set(t, s)
 	policies := policy.Rules{}
 	d := json.NewDecoder(bytes.NewReader(s.Policies))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&policies); err != nil {
 		t.Fatalf("reading the policies of %s: %v", s.Name, err)
 	}
-	policies.Kept = s.Kept()
+	policies.Kept = st.kept
 	var actions []policy.Action
 	if s.Order == "" {
-		actions, _ = policy.Decide(snap, policies)
+		actions, _ = policy.Decide(st.snap, policies)
 	} else {
-		actions = policy.Select(snap, policy.What(s.Order), policies)
+		actions = policy.Select(st.snap, policy.What(s.Order), policies)
 	}
-	if m.Change(); s.Then != nil {
+	if st.Change(); s.Then != nil {
 		synctest.Wait()
 	}
-	ladder := stop.New(stop.Options{System: m, Dashboards: m, Pinned: func(id monitor.Identity) (bool, error) { return pinned[id], nil }})
+	ladder := stop.New(stop.Options{System: st, Dashboards: st, Pinned: func(id monitor.Identity) (bool, error) { return st.pinned[id], nil }})
 	var verdicts []Verdict
 	for _, a := range actions {
 		v := Verdict{PID: a.ID.PID, Do: a.Do, Rule: a.Rule, Reason: a.Reason, Because: a.Because}
 		if a.Do == policy.End {
-			before := m.Ended()
-			if _, err := ladder.Stop(ctx, *snap.Instance(a.ID), order(w, s, snap.Instance(a.ID), a.Rule, policies)); err != nil {
+			before, in := st.Ended(), st.snap.Instance(a.ID)
+			if _, err := ladder.Stop(t.Context(), *in, order(st.watch, s, in, a.Rule, policies)); err != nil {
 				v.Do, v.Because = policy.Refuse, err.Error()
 			}
-			v.Tree = slices.DeleteFunc(m.Ended(), func(pid int) bool { return slices.Contains(before, pid) })
+			v.Tree = slices.DeleteFunc(st.Ended(), func(pid int) bool { return slices.Contains(before, pid) })
 		}
 		verdicts = append(verdicts, v)
 	}

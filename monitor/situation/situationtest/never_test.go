@@ -11,7 +11,6 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
-	"lamplighter/monitor/process"
 	"lamplighter/monitor/rules"
 	"lamplighter/monitor/serena"
 	"lamplighter/monitor/situation"
@@ -63,19 +62,20 @@ func drawn(t *rapid.T) *situation.Situation {
 		if draw(6, "stopped") {
 			p.State = situation.Stopped
 		}
-		switch p.Cgroup = "0::/user.slice/user-1000.slice/session-2.scope\n"; {
-		case draw(16, "nobody knows in which group"):
-			p.Cgroup = ""
-		case draw(8, "in a service"):
-			p.Cgroup = "0::/system.slice/x.service\n"
-			s.Units = []situation.Unit{{Name: "x.service", Main: pid}}
+		switch {
+		case draw(16, "nobody knows what manages it"):
+		case draw(8, "the main process of a service"):
+			p.Service = new("x.service")
+		default:
+			p.Service = new("")
 		}
-		closed := rapid.Bool().Draw(t, "closed")
-		p.Descriptors = []situation.Descriptor{
-			{FD: 0, Kind: process.Pipe, Inode: uint64(100 + pid), Reads: true, Deserted: closed},
-			{FD: 1, Kind: process.Pipe, Inode: uint64(200 + pid), Writes: true, Deserted: closed},
+		if draw(2, "the standard input of its parent") {
+			p.SameInput = []int{p.Parent}
 		}
-		v := situation.Server{PID: pid, Pinned: draw(6, "pinned"), Proof: monitor.Proof{SuspectedSince: now.Add(-time.Hour), IdleSince: now.Add(-time.Hour)}}
+		v := &situation.Server{
+			Pinned: draw(6, "pinned"), Closed: new(rapid.Bool().Draw(t, "closed")),
+			Proof: monitor.Proof{SuspectedSince: now.Add(-time.Hour), IdleSince: now.Add(-time.Hour)},
+		}
 		if rapid.Bool().Draw(t, "a client") {
 			client := &monitor.Client{Identity: monitor.Identity{PID: rapid.IntRange(1, 2*n).Draw(t, "client")}, Name: "Codex"}
 			if rapid.Bool().Draw(t, "a client that lives") {
@@ -83,14 +83,13 @@ func drawn(t *rapid.T) *situation.Situation {
 			}
 			v.Proof = monitor.Proof{
 				Client: client, AloneSince: now.Add(-time.Hour), IdleSince: now.Add(-time.Hour),
-				Pipe: &monitor.Pipe{In: monitor.PipeEnd{Inode: uint64(100 + pid)}, Out: monitor.PipeEnd{Inode: uint64(200 + pid)}},
+				Pipe: &monitor.Pipe{},
 			}
 		}
 		if rapid.Bool().Draw(t, "a dashboard") {
-			no, calls := false, int64(5)
-			v.Dashboard = &situation.Dashboard{Port: 20000 + pid, KeepsState: &no, Calls: &calls}
+			v.Dashboard, v.Proof.Calls = &situation.Dashboard{Port: 20000 + pid, KeepsState: new(false)}, new(int64(5))
 			if draw(4, "calls not counted") {
-				v.Dashboard.Calls = nil
+				v.Proof.Calls = nil
 			}
 			if draw(4, "a call cut off") {
 				v.Proof.CutOffUntil = now.Add(time.Minute)
@@ -102,7 +101,7 @@ func drawn(t *rapid.T) *situation.Situation {
 				v.Dashboard.Queue = []string{"Task-1:FindSymbolTool"}
 			}
 			if draw(3, "failing") {
-				v.Dashboard.FailingSince = now.Add(-time.Minute)
+				v.Proof.FailingSince = now.Add(-time.Minute)
 			}
 			if draw(3, "never seen idle") {
 				v.Proof.IdleSince = time.Time{}
@@ -111,10 +110,10 @@ func drawn(t *rapid.T) *situation.Situation {
 		if draw(4, "clients over TCP") {
 			p.Ports = append(p.Ports, situation.Port{Port: 30000 + pid, Users: []int{rapid.IntRange(0, n).Draw(t, "user")}})
 		}
-		s.Processes = append(s.Processes, p)
 		if rapid.Bool().Draw(t, "known") {
-			s.Servers = append(s.Servers, v)
+			p.Server = v
 		}
+		s.Processes = append(s.Processes, p)
 	}
 	s.Self = rapid.IntRange(0, n).Draw(t, "self")
 	s.Order = rapid.SampledFrom([]string{"", "", "idle", "orphans", "all"}).Draw(t, "order")
@@ -157,11 +156,11 @@ func TestNever(t *testing.T) {
 					rt.Errorf("%v: process %d is another user's", v, pid)
 				case p.Exe == "/usr/bin/vim", p.Exe == "/usr/bin/firefox" && at(v.PID).Exe != "/usr/bin/node":
 					rt.Errorf("%v: process %d is what people work in", v, pid)
-				case p.Cgroup == "" && s.Platform == "linux":
+				case p.Service == nil:
 					rt.Errorf("%v: nobody knows whether process %d belongs to a service", v, pid)
-				case slices.Contains(s.Units, situation.Unit{Name: "x.service", Main: pid}) && p.Cgroup != "" && s.Platform == "linux":
+				case *p.Service != "":
 					rt.Errorf("%v: process %d is the main one of a service", v, pid)
-				case slices.ContainsFunc(s.Servers, func(o situation.Server) bool { return o.PID == pid && pid == v.PID && o.Pinned }):
+				case pid == v.PID && p.Server != nil && p.Server.Pinned:
 					rt.Errorf("%v: it is pinned", v)
 				}
 			}
@@ -178,24 +177,23 @@ func never(s *situation.Situation, v Verdict, p *situation.Process) string {
 	if _, known := rules.New(nil).Match(p.Exe, p.Args); !isSerena && !known {
 		return "no rule knows it"
 	}
-	i := slices.IndexFunc(s.Servers, func(o situation.Server) bool { return o.PID == v.PID })
-	if i < 0 {
+	if p.Server == nil {
 		if v.Rule == "" {
 			return "" // the user meant all
 		}
 		return "nothing was known of it"
 	}
-	known := s.Servers[i]
+	known := p.Server
 	switch d := known.Dashboard; {
-	case d != nil && len(d.Queue) > 0 && d.FailingSince.IsZero() && p.State != situation.Stopped && isSerena && slices.ContainsFunc(p.Ports, func(o situation.Port) bool { return o.Port == d.Port }):
+	case d != nil && len(d.Queue) > 0 && known.Proof.FailingSince.IsZero() && p.State != situation.Stopped && isSerena && slices.ContainsFunc(p.Ports, func(o situation.Port) bool { return o.Port == d.Port }):
 		return "it is at work"
-	case v.Rule == policy.Idle && (d == nil || known.Proof.IdleSince.IsZero() || !d.FailingSince.IsZero() || p.State == situation.Stopped):
+	case v.Rule == policy.Idle && (d == nil || known.Proof.IdleSince.IsZero() || !known.Proof.FailingSince.IsZero() || p.State == situation.Stopped):
 		return "it is not known to be idle"
-	case v.Rule == policy.Idle && s.Order == "" && d.Calls == nil:
+	case v.Rule == policy.Idle && s.Order == "" && known.Proof.Calls == nil:
 		return "its calls are not counted, so that one would not show"
 	case v.Rule == policy.Idle && s.Now.Before(known.Proof.CutOffUntil):
 		return "a call was cut off, and may go on"
-	case v.Rule == policy.Orphans && (known.Proof.Client == nil || known.Proof.Pipe == nil || !p.Descriptors[0].Deserted || !p.Descriptors[1].Deserted):
+	case v.Rule == policy.Orphans && (known.Proof.Client == nil || known.Proof.Pipe == nil || !*known.Closed):
 		return "it is no proven orphan"
 	case v.Rule == policy.Orphans && slices.ContainsFunc(s.Processes, func(o situation.Process) bool {
 		return o.PID == known.Proof.Client.PID && o.Start == known.Proof.Client.Start
