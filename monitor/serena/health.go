@@ -26,20 +26,18 @@ type Signs struct {
 // Health is what ReadHealth remembers of a Serena from one look to the next. The zero
 // value knows nothing.
 type Health struct {
-	bad        []problem // at most one for each language
-	languages  []string  // that the last initialisation started
-	starting   []string  // that the log has told of since then
+	bad        map[string]*problem // by language
+	languages  []string            // that the last initialisation started
+	starting   []string            // that the log has told of since then
 	exits      map[string][]Record
 	ended      map[string]Record // by language: the exit after which it was not started again
 	inside     *Record           // a language server has lost a process that it needs
-	insideOf   string
-	gaveUp     *Record // a call took too long, and Serena has not said which
+	gaveUp     *Record           // a call took too long, and Serena has not said which
 	calls      map[int64]*call
-	settled    int64     // the highest number of a task whose outcome is known
-	faults     []call    // the last calls, if one after another failed by a fault, and
-	faultCount int       // how many they are
-	faultSince time.Time // since when
-	failed     *call     // the last call that needed a language server, if it failed so
+	settled    int64           // the highest number of a task whose outcome is known
+	failing    monitor.Problem // the last calls, if one after another failed by a fault
+	fault      int64           // the number of the last of them
+	failed     *call           // the last call that needed a language server, if it failed so
 	front      waiting
 	behind     waiting
 	init       waiting                            // the initialisation that runs
@@ -88,14 +86,14 @@ const (
 // earlier ones. What is wrong comes first, the worst before all, then what is only to
 // be mentioned. Of a version that is not known nothing is said.
 func ReadHealth(h *Health, s Signs) []monitor.Problem {
-	n, known := namesOf(s.Version)
+	v, known := versionOf(s.Version)
 	if !known {
 		return nil
 	}
 	if h.calls == nil {
-		h.calls, h.exits, h.ended = map[int64]*call{}, map[string][]Record{}, map[string]Record{}
+		h.bad, h.calls, h.exits, h.ended = map[string]*problem{}, map[int64]*call{}, map[string][]Record{}, map[string]Record{}
 	}
-	l := look{Health: h, n: n, s: s}
+	l := look{Health: h, v: v, s: s, waits: -1}
 	for _, p := range s.Below {
 		l.running = l.running || p.State != process.Unreaped
 		l.stopped = l.stopped || p.State == process.Stopped
@@ -114,13 +112,12 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 	l.noteMissing()
 	l.noteCrashes()
 	l.noteQueue()
-	l.noteRest()
 	latest := h.settled
 	for _, task := range s.Queue {
 		latest = max(latest, TaskNumber(task.Name))
 	}
-	for i := range h.bad {
-		h.bad[i].task = cmp.Or(h.bad[i].task, latest)
+	for _, p := range h.bad {
+		p.task = cmp.Or(p.task, latest)
 	}
 	maps.DeleteFunc(h.calls, func(number int64, _ *call) bool { return number < h.settled })
 	list := l.problems()
@@ -131,87 +128,88 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 // look is one look.
 type look struct {
 	*Health
-	n                names
+	v                version
 	s                Signs
 	running, stopped bool  // a process below the server
 	missing          *call // after which there was no language server, though it was started again
+	waits            int   // how many calls wait
 }
 
 // read takes in one record.
 func (l *look) read(r Record) {
-	if language, ok := strings.CutPrefix(r.Thread, l.n.starts); ok {
+	const calls, executor = "serena.tools.tools_base:", "serena.task_executor:"
+	failure := r.Level == "ERROR"
+	if language, ok := strings.CutPrefix(r.Thread, "StartLS:"); ok {
 		l.noteLanguage(language)
 		switch {
-		case r.Where == l.n.startFailed && r.Level == "ERROR":
-			l.forget(language)
-			l.bad = append(l.bad, problem{Problem: languageProblem(monitor.StartFailed, language, r)})
-			l.bad[len(l.bad)-1].Reason = reasonOf(r.Text, "language server for language "+language+": ", "language server "+language+": ")
+		case failure && r.Where == "serena.ls_manager:_start_language_server":
+			p := languageProblem(monitor.StartFailed, language, r)
+			p.Reason = reasonOf(r.Text, "language server for language "+language+": ", "language server "+language+": ")
+			l.bad[language] = &problem{Problem: p}
+			delete(l.ended, language)
 		case strings.Contains(r.Text, " completed in "):
-			l.bad = slices.DeleteFunc(l.bad, func(p problem) bool {
-				return (p.Language == language || p.Language == "") && p.Kind != monitor.CrashLoop
-			})
+			maps.DeleteFunc(l.bad, func(of string, p *problem) bool { return (of == language || of == "") && p.Kind != monitor.CrashLoop })
 			delete(l.ended, language)
 		}
 		return
 	}
-	if language, ok := strings.CutPrefix(r.Thread, l.n.reads); ok {
+	if language, ok := strings.CutPrefix(r.Thread, readerOf); ok {
 		l.noteLanguage(language)
 		switch {
-		case r.Level == "ERROR" && r.Where == l.n.exited && strings.HasPrefix(r.Text, "LanguageServerTerminatedException"):
+		case failure && r.Where == "solidlsp.ls_process:_read_ls_process_stdout" && strings.HasPrefix(r.Text, "LanguageServerTerminatedException"):
 			l.exits[language] = append(l.exits[language], r)
 			l.ended[language] = r
-			l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { // what does not answer has gone
-				return p.Kind == monitor.Hangs && (p.Language == language || p.Language == "")
-			})
-		case r.Level == "WARNING" && r.Where == l.n.crashedInside && strings.Contains(r.Text, "abnormal exit"):
-			l.inside, l.insideOf = &r, language
+			// What does not answer has gone.
+			maps.DeleteFunc(l.bad, func(of string, p *problem) bool { return (of == language || of == "") && p.Kind == monitor.Hangs })
+		case r.Level == "WARNING" && r.Where == "solidlsp.language_servers.typescript_language_server:window_log_message" && strings.Contains(r.Text, "abnormal exit"):
+			l.inside = &r
 		}
 		return
 	}
-	if r.Where == l.n.gaveUp && r.Level == "ERROR" && (strings.Contains(r.Text, "timed out") || strings.Contains(r.Text, "TimeoutError")) {
+	if failure && r.Where == calls+"apply_ex" && (strings.Contains(r.Text, "timed out") || strings.Contains(r.Text, timeoutError)) {
 		l.gaveUp = &r
 	}
-	if TaskNumber(r.Thread) > 0 {
-		l.readTask(r)
-	}
-}
-
-// readTask takes in one record of a task.
-func (l *look) readTask(r Record) {
-	number := TaskNumber(r.Thread)
-	c := l.calls[number]
-	if c == nil {
-		c = &call{task: r.Thread, number: number}
-		l.calls[number] = c
-	}
-	isInit := strings.HasSuffix(r.Thread, l.n.init)
+	c := l.call(r.Thread)
 	switch {
-	case r.Level == "WARNING" && r.Where == l.n.restarts && strings.Contains(r.Text, "not running; restarting"):
+	case c.number == 0: // no task
+	case r.Level == "WARNING" && r.Where == "serena.ls_manager:_ensure_functional_ls" && strings.Contains(r.Text, "not running; restarting"):
 		_, language, _ := strings.Cut(r.Text, "for language ")
 		language, _, _ = strings.Cut(language, " is not")
 		c.restarted, c.restart = language, r
 		delete(l.ended, language)
-	case r.Level == "ERROR" && r.Where == l.n.call && strings.HasPrefix(r.Text, "Language server terminated while executing tool"):
+	case failure && r.Where == calls+"task" && strings.HasPrefix(r.Text, "Language server terminated while executing tool"):
 		// It starts again, and the call is repeated.
 		c.restarted, c.restart, c.crashed = l.onlyLanguage(), r, true
 		clear(l.ended)
-	case isInit && r.Level == "ERROR" && r.Where == l.n.task:
+	case failure && r.Where == executor+"run_task" && isInit(r.Thread):
 		c.erred = true
-		l.initFailed(number, r)
-	case r.Where == l.n.completed && strings.Contains(r.Text, " completed in "):
+		l.initFailed(c.number, r)
+	case r.Where == executor+"stop" && strings.Contains(r.Text, " completed in "):
 		l.succeeded(c)
-	case IsToolCall(r.Thread) && r.Level == "ERROR" && r.Where == l.n.call:
-		if class := l.n.classOf(r.Text); class != "" && !c.erred {
+	case failure && r.Where == calls+"task" && IsToolCall(r.Thread):
+		if class := l.v.classOf(r.Text); class != "" && !c.erred {
 			l.failedBy(c, class, r)
 		}
-	case isREPL(r.Thread) && r.Where == l.n.call:
-		result, _ := strings.CutPrefix(r.Text, "Result: ")
-		if class, _, ok := strings.Cut(result, ": "); ok && result != r.Text && ofLanguageServer(class) {
+	case r.Where == calls+"task" && isREPL(r.Thread):
+		result, is := strings.CutPrefix(r.Text, "Result: ")
+		if class, _, ok := strings.Cut(result, ": "); ok && is && ofLanguageServer(class) {
 			l.failedBy(c, class, r)
 		}
-	case r.Level == "ERROR" && strings.HasPrefix(r.Where, "serena.task_executor:"):
+	case failure && strings.HasPrefix(r.Where, executor):
 		c.erred = true
 	}
+}
+
+// readerOf begins the names of threads that read from a language server.
+const readerOf = "LSP-stdout-reader:"
+
+// call is what is known of a task.
+func (l *look) call(task string) *call {
+	number := TaskNumber(task)
+	if l.calls[number] == nil {
+		l.calls[number] = &call{task: task, number: number}
+	}
+	return l.calls[number]
 }
 
 // noteLast takes in the last execution, whose records have been read.
@@ -224,11 +222,7 @@ func (l *look) noteLast() {
 	if number <= l.settled {
 		return
 	}
-	c := l.calls[number]
-	if c == nil {
-		c = &call{task: last.Name, number: number}
-		l.calls[number] = c
-	}
+	c := l.call(last.Name)
 	switch {
 	case last.Finished:
 		l.succeeded(c)
@@ -246,8 +240,8 @@ func (l *look) succeeded(c *call) {
 		return
 	}
 	l.settled = c.number
-	if strings.HasSuffix(c.task, l.n.init) {
-		l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.task < c.number })
+	if isInit(c.task) {
+		maps.DeleteFunc(l.bad, func(_ string, p *problem) bool { return p.task < c.number })
 		clear(l.ended)
 		clear(l.exits)
 		l.missing = nil
@@ -257,13 +251,13 @@ func (l *look) succeeded(c *call) {
 	if !IsToolCall(c.task) {
 		return
 	}
-	l.faults, l.faultCount = nil, 0
+	l.failing = monitor.Problem{}
 	if c.restart.Where != "" && !l.running && l.hadServers {
 		l.missing = c
 		return
 	}
 	asked := needsLanguageServer(c.task)
-	l.bad = slices.DeleteFunc(l.bad, func(p problem) bool {
+	maps.DeleteFunc(l.bad, func(_ string, p *problem) bool {
 		if c.number <= p.task || p.task == 0 {
 			return false
 		}
@@ -293,8 +287,8 @@ func (l *look) failedBy(c *call, class string, r Record) {
 	c.erred, c.record = true, r
 	l.settled = max(l.settled, c.number)
 	if !isFault(class, r.Text) {
-		if l.faultCount < faultsForRed {
-			l.faults, l.faultCount = nil, 0
+		if l.failing.Calls < faultsForRed {
+			l.failing = monitor.Problem{}
 		}
 		return
 	}
@@ -309,7 +303,7 @@ func (l *look) failedBy(c *call, class string, r Record) {
 	case c.restart.Where != "" && (class != lspException && class != timeoutError || !l.running && !c.crashed):
 		l.add(languageProblem(monitor.RestartFailed, c.restarted, c.restart, r), c)
 	case class == crashedInside && l.inside != nil:
-		l.add(languageProblem(monitor.CrashedInside, l.insideOf, *l.inside, r), c)
+		l.add(languageProblem(monitor.CrashedInside, strings.TrimPrefix(l.inside.Thread, readerOf), *l.inside, r), c)
 	case class == timeoutError && l.failed == c && l.hung(c):
 		p := languageProblem(monitor.Hangs, l.onlyLanguage(), r)
 		p.Span, p.Stopped = l.waited(r), l.stopped
@@ -319,16 +313,15 @@ func (l *look) failedBy(c *call, class string, r Record) {
 
 // noteFault counts a call that failed by a fault.
 func (l *look) noteFault(c *call) {
-	k := len(l.faults)
-	if k > 0 && k < faultsForRed && l.faults[k-1].number+1 != c.number {
-		l.faults, l.faultCount = nil, 0 // what came between is not known to have failed
+	f := &l.failing
+	if f.Calls < faultsForRed && l.fault+1 != c.number {
+		*f = monitor.Problem{} // what came between is not known to have failed
 	}
-	if l.faultCount == 0 {
-		l.faultSince = c.record.At
-	}
-	l.faultCount++
-	l.faults = append(l.faults, *c)
-	l.faults = l.faults[max(len(l.faults)-faultsForRed, 0):]
+	f.Cause, f.Reason, f.Since = monitor.CauseFailing, c.class, cmp.Or(f.Since, c.record.At)
+	f.Calls++
+	f.Evidence = append(f.Evidence, c.record.String())
+	f.Evidence = f.Evidence[max(len(f.Evidence)-faultsForRed, 0):]
+	l.fault = c.number
 }
 
 // hung reports whether the language servers used no CPU while a call waited for one.
@@ -365,19 +358,15 @@ func (l *look) timeout() time.Duration { return cmp.Or(l.s.Timeout, defaultToolT
 // known by now, and all that was there before has gone.
 func (l *look) initFailed(number int64, r Record) {
 	l.settled = max(l.settled, number)
-	l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.task != 0 && p.task < number })
-	others := l.starting
-	for i := range l.bad {
-		l.bad[i].task = number
-		others = slices.DeleteFunc(slices.Clone(others), func(language string) bool { return language == l.bad[i].Language })
-	}
-	for i := range l.bad {
-		l.bad[i].Others = others
+	maps.DeleteFunc(l.bad, func(_ string, p *problem) bool { return p.task != 0 && p.task < number })
+	others := slices.DeleteFunc(slices.Clone(l.starting), func(language string) bool { return l.bad[language] != nil })
+	for _, p := range l.bad {
+		p.task, p.Others = number, others
 	}
 	if len(l.bad) == 0 {
 		p := languageProblem(monitor.StartFailed, "", r)
 		p.Reason = reasonOf(r.Text, r.Thread+": ")
-		l.bad = append(l.bad, problem{Problem: p, task: number})
+		l.bad[""] = &problem{Problem: p, task: number}
 	}
 	clear(l.ended)
 	clear(l.exits)
@@ -402,26 +391,20 @@ func (l *look) onlyLanguage() string {
 	return ""
 }
 
-// forget drops what was wrong with the language server of a language.
-func (l *look) forget(language string) {
-	l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.Language == language })
-	delete(l.ended, language)
-}
-
 // add notes a problem that a call has shown, unless a worse one of its language is
 // known.
 func (l *look) add(p monitor.Problem, c *call) {
-	for i := range l.bad {
-		if l.bad[i].Language == p.Language && rank(l.bad[i].Kind) < rank(p.Kind) {
-			l.bad[i].task = max(l.bad[i].task, c.number)
+	if was := l.bad[p.Language]; was != nil {
+		if rank(was.Kind) < rank(p.Kind) {
+			was.task = max(was.task, c.number)
 			return
 		}
-		if l.bad[i].Language == p.Language && l.bad[i].Kind == p.Kind {
-			p.Since = l.bad[i].Since
+		if was.Kind == p.Kind {
+			p.Since = was.Since
 		}
 	}
-	l.forget(p.Language)
-	l.bad = append(l.bad, problem{Problem: p, task: c.number, tool: c.task})
+	l.bad[p.Language] = &problem{Problem: p, task: c.number, tool: c.task}
+	delete(l.ended, p.Language)
 }
 
 // rank is lower for what explains more.
@@ -443,8 +426,8 @@ func (l *look) noteCrashes() {
 	for language, exits := range l.exits {
 		exits = slices.DeleteFunc(exits, func(r Record) bool { return l.s.At.Sub(r.At) >= crashWindow })
 		l.exits[language] = exits
-		if len(exits) == 0 {
-			l.bad = slices.DeleteFunc(l.bad, func(p problem) bool { return p.Language == language && p.Kind == monitor.CrashLoop })
+		if p := l.bad[language]; len(exits) == 0 && p != nil && p.Kind == monitor.CrashLoop {
+			delete(l.bad, language)
 		}
 		if len(exits) < crashesForLoop || l.failed == nil || l.failed.class != lspException || l.failed.record.At.Before(exits[0].At) {
 			continue
@@ -455,20 +438,29 @@ func (l *look) noteCrashes() {
 	}
 }
 
-// noteQueue takes note of since when the first two calls are in their place.
+// noteQueue takes note of since when the first two calls are in their place, since when
+// an initialisation runs, and since when a language server is stopped although no call
+// waits for it.
 func (l *look) noteQueue() {
-	var calls []Task
+	var front, behind, init waiting
+	var places []string // of calls, and of whatever runs before them
 	for _, task := range l.s.Queue {
-		if IsToolCall(task.Name) || task.IsRunning {
-			calls = append(calls, task)
+		isCall := IsToolCall(task.Name)
+		if isCall {
+			l.waits++ // but for the first, which runs
+		}
+		if isCall || task.IsRunning {
+			places = append(places, task.Name)
+		}
+		if isCall && task.IsRunning && len(places) == 1 {
+			front = waiting{task.Name, l.s.At, cpuOf(l.s.Below)}
+		}
+		if task.IsRunning && isInit(task.Name) {
+			init = waiting{task: task.Name, since: l.s.At}
 		}
 	}
-	var front, behind waiting
-	if len(calls) > 0 && calls[0].IsRunning && IsToolCall(calls[0].Name) {
-		front = waiting{calls[0].Name, l.s.At, cpuOf(l.s.Below)}
-		if len(calls) > 1 {
-			behind = waiting{task: calls[1].Name, since: l.s.At}
-		}
+	if front.task != "" && len(places) > 1 {
+		behind = waiting{task: places[1], since: l.s.At}
 	}
 	if behind.task != l.behind.task || front.task != l.front.task {
 		l.behind = behind
@@ -476,24 +468,11 @@ func (l *look) noteQueue() {
 	if front.task != l.front.task {
 		l.front = front
 	}
-}
-
-// noteRest takes note of what is no fault: since when an initialisation runs, and since
-// when a language server is stopped although no call waits for it.
-func (l *look) noteRest() {
-	var init waiting
-	calls := false
-	for _, task := range l.s.Queue {
-		calls = calls || IsToolCall(task.Name)
-		if task.IsRunning && strings.HasSuffix(task.Name, l.n.init) {
-			init = waiting{task: task.Name, since: l.s.At}
-		}
-	}
 	if init.task != l.init.task {
 		l.init = init
 	}
 	switch {
-	case !l.stopped || calls:
+	case !l.stopped || l.waits >= 0:
 		l.suspended = time.Time{}
 	case l.suspended.IsZero():
 		l.suspended = l.s.At
@@ -517,46 +496,41 @@ func (l *look) startingNote() monitor.Problem {
 
 // queue is the problem that calls wait for too long.
 func (l *look) queue() (monitor.Problem, bool) {
-	waits := -1 // without the one that runs
-	for _, task := range l.s.Queue {
-		if IsToolCall(task.Name) {
-			waits++
-		}
-	}
 	since, limit := l.behind.since, l.timeout()/4
-	if l.n.blocks {
+	if l.v.blocks {
 		since, limit = l.front.since, l.timeout()
 	}
 	if l.behind.task == "" || l.s.At.Sub(since) <= limit {
 		return monitor.Problem{}, false
 	}
 	return monitor.Problem{
-		Cause: monitor.CauseQueue, Reason: l.front.task, Calls: waits, Since: l.front.since, Evidence: []string{l.front.task, l.behind.task},
+		Cause: monitor.CauseQueue, Reason: l.front.task, Calls: l.waits, Since: l.front.since, Evidence: []string{l.front.task, l.behind.task},
 	}, true
 }
 
 // problems are what is wrong by now, and what is to be mentioned.
 func (l *look) problems() []monitor.Problem {
 	var list []monitor.Problem
-	slices.SortStableFunc(l.bad, func(a, b problem) int { return rank(a.Kind) - rank(b.Kind) })
-	for _, p := range l.bad {
+	for _, p := range slices.SortedFunc(maps.Values(l.bad), func(a, b *problem) int {
+		return cmp.Or(rank(a.Kind)-rank(b.Kind), a.Since.Compare(b.Since), strings.Compare(a.Language, b.Language))
+	}) {
 		list = append(list, p.Problem)
 	}
 	if p, waits := l.queue(); waits {
 		list = append(list, p)
 	}
-	if len(list) == 0 && l.faultCount >= faultsForRed {
-		p := monitor.Problem{Cause: monitor.CauseFailing, Calls: l.faultCount, Since: l.faultSince}
-		for _, c := range l.faults {
-			p.Reason, p.Evidence = c.class, append(p.Evidence, c.record.String())
-		}
-		list = append(list, p)
+	if len(list) == 0 && l.failing.Calls >= faultsForRed {
+		list = append(list, l.failing)
 	}
 	if l.init.task != "" {
 		list = append(list, l.startingNote())
 	}
 	for _, language := range slices.Sorted(maps.Keys(l.ended)) {
-		if !slices.ContainsFunc(l.bad, func(p problem) bool { return p.Language == language || slices.Contains(p.Others, language) }) {
+		told := l.bad[language] != nil
+		for _, p := range l.bad {
+			told = told || slices.Contains(p.Others, language)
+		}
+		if !told {
 			p := languageProblem(monitor.Ended, language, l.ended[language])
 			p.Cause = monitor.CauseNone
 			list = append(list, p)

@@ -481,9 +481,10 @@ func TestHealthProperties(t *testing.T) {
 			threads = append(threads, fmt.Sprintf("Task-%d:%s", n, task))
 		}
 	}
-	where := []string{"serena.dashboard:run_in_thread"}
-	for _, n := range versions {
-		where = append(where, n.startFailed, n.exited, n.restarts, n.crashedInside, n.call, n.gaveUp, n.task, n.completed)
+	where := []string{
+		"serena.dashboard:run_in_thread", "serena.ls_manager:_start_language_server", "solidlsp.ls_process:_read_ls_process_stdout",
+		"serena.ls_manager:_ensure_functional_ls", "solidlsp.language_servers.typescript_language_server:window_log_message",
+		"serena.tools.tools_base:task", "serena.tools.tools_base:apply_ex", "serena.task_executor:run_task", "serena.task_executor:stop",
 	}
 	texts := []string{
 		"", "TimeoutError: Request timed out (timeout=10.0)", "RuntimeError: x", "SolidLSPException: x", "OSError: x", "ValueError: x", crashedInside + ": x",
