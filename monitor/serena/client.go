@@ -8,7 +8,6 @@
 package serena
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -237,85 +236,78 @@ func (c *Client) Records(ctx context.Context, port, from int) (records []Record,
 }
 
 func (c *Client) logs(ctx context.Context, port, start int, limit int64) (page LogPage, err error) {
-	body := fmt.Appendf(nil, `{"start_idx":%d}`, start)
-	data, err := c.call(ctx, http.MethodPost, port, "/get_log_messages", body, limit)
-	if err == nil {
-		err = decode(data, port, "/get_log_messages", &page)
-	}
+	err = c.ask(ctx, port, request{http.MethodPost, "/get_log_messages", fmt.Sprintf(`{"start_idx":%d}`, start), limit, ""}, &page)
 	return page, err
 }
 
-// get asks for something and decodes the JSON answer, whose member status has to be
-// as given, unless that is "".
 func (c *Client) get(ctx context.Context, port int, route, status string, into any) error {
-	data, err := c.call(ctx, http.MethodGet, port, route, nil, maxProbeBody)
-	if err != nil {
-		return err
-	}
-	if err := decode(data, port, route, into); err != nil || status == "" {
-		return err
-	}
-	var answer struct {
-		Status string `json:"status"`
-	}
-	if _ = json.Unmarshal(data, &answer); answer.Status != status {
-		return fmt.Errorf("port %d answered %s with status %.40q, not %q: %w", port, route, answer.Status, status, ErrNotDashboard)
-	}
-	return nil
+	return c.ask(ctx, port, request{http.MethodGet, route, "", maxProbeBody, status}, into)
 }
 
-func decode(data []byte, port int, route string, into any) error {
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("port %d answered %s with something else than expected: %w", port, route, errors.Join(ErrNotDashboard, err))
-	}
-	return nil
+// request is what a dashboard is asked.
+type request struct {
+	method, route, body string
+	limit               int64  // of the answer
+	status              string // that the answer has to have, "" for any
 }
 
-// call makes one request and returns the answer. The deadline is the
-// context's; without one it is AnswerTimeout.
-func (c *Client) call(ctx context.Context, method string, port int, route string, body []byte, limit int64) ([]byte, error) {
+// ask makes one request and decodes the JSON answer. The deadline is the context's;
+// without one it is AnswerTimeout.
+func (c *Client) ask(ctx context.Context, port int, r request, into any) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("asking port %d for %s: %w", port, r.route, err)
+		}
+	}()
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, AnswerTimeout)
 		defer cancel()
 	}
-	resp, err := c.send(ctx, method, port, route, body)
+	resp, err := c.send(ctx, port, r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed:
-		return nil, fmt.Errorf("asking port %d for %s: %w", port, route, ErrNoRoute)
+		return ErrNoRoute
 	case resp.StatusCode >= 500:
-		return nil, fmt.Errorf("port %d answered %s with %s: %w", port, route, resp.Status, ErrFault)
+		return fmt.Errorf("it answers %s: %w", resp.Status, ErrFault)
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("port %d answered %s with %s: %w", port, route, resp.Status, ErrNotDashboard)
+		return fmt.Errorf("it answers %s: %w", resp.Status, ErrNotDashboard)
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, r.limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading what port %d answered to %s: %w", port, route, err)
+		return fmt.Errorf("reading the answer: %w", err)
 	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("port %d answered %s with more than %d bytes: %w", port, route, limit, ErrNotDashboard)
+	if int64(len(answer)) > r.limit {
+		return fmt.Errorf("it answers more than %d bytes: %w", r.limit, ErrNotDashboard)
 	}
-	return data, nil
+	if err := json.Unmarshal(answer, into); err != nil {
+		return fmt.Errorf("it answers something else than expected: %w", errors.Join(ErrNotDashboard, err))
+	}
+	if r.status == "" {
+		return nil
+	}
+	var is struct {
+		Status string `json:"status"`
+	}
+	if _ = json.Unmarshal(answer, &is); is.Status != r.status {
+		return fmt.Errorf("it answers with status %.40q, not %q: %w", is.Status, r.status, ErrNotDashboard)
+	}
+	return nil
 }
 
-func (c *Client) send(ctx context.Context, method string, port int, route string, body []byte) (*http.Response, error) {
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+address+route, bytes.NewReader(body))
+func (c *Client) send(ctx context.Context, port int, r request) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, "http://127.0.0.1:"+strconv.Itoa(port)+r.route, strings.NewReader(r.body))
 	if err != nil {
-		return nil, fmt.Errorf("asking port %d for %s: %w", port, route, err)
+		return nil, err
 	}
-	if body != nil {
+	if r.body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("asking port %d for %s: %w", port, route, err)
-	}
-	return resp, nil
+	return c.http.Do(req)
 }
 
 // askTimeout is how long the request may take to arrive. The answer is not
@@ -333,12 +325,12 @@ func (c *Client) Shutdown(ctx context.Context, port int) error {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(info httptrace.WroteRequestInfo) { sent.Store(info.Err == nil) },
 	})
-	resp, err := c.send(ctx, http.MethodPut, port, "/shutdown", nil)
+	resp, err := c.send(ctx, port, request{method: http.MethodPut, route: "/shutdown"})
 	if err != nil && sent.Load() {
 		return nil // it is at it, or gone already
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("asking port %d to end: %w", port, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
