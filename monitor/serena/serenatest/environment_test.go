@@ -2,7 +2,6 @@ package serenatest
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,39 +44,6 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestCommand(t *testing.T) {
-	tools := filepath.FromSlash("/tools")
-	older := "--open-web-dashboard false"
-	defaults := older + " --agent-interface tools"
-	for _, c := range []struct {
-		name string
-		o    Options
-		want string // after the program
-	}{
-		{"zero", Options{}, "start-mcp-server --context desktop-app " + defaults},
-		{"project", Options{Project: "/p"}, "start-mcp-server --project /p --context ide " + defaults},
-		{"context", Options{Project: "/p", Context: "codex"}, "start-mcp-server --project /p --context codex " + defaults},
-		{"http", Options{HTTP: true}, "start-mcp-server --context desktop-app " + defaults + " --transport streamable-http --port 0"},
-		{"uvx", Options{UVX: true}, "--python 3.11 --from serena-agent==" + Version + " serena start-mcp-server --context desktop-app " + defaults},
-		{"older", Options{Version: Version15, Project: "/p"}, "start-mcp-server --project /p --context ide " + older},
-		{"another server", Options{Command: []string{"npx", "-y", "x"}, HTTP: true}, "-y x"},
-		{"more", Options{Args: []string{"--log-level", "WARNING"}}, "start-mcp-server --context desktop-app " + defaults + " --log-level WARNING"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := strings.Join(c.o.command(tools)[1:], " "); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
-		})
-	}
-	client := Options{Client: []string{"claude", "-x"}}.command(tools)
-	if want := []string{"claude", "-x", program(tools, "venv", "serena"), "start-mcp-server"}; !slices.Equal(client[:4], want) {
-		t.Errorf("with a client: %q", client)
-	}
-	if got, want := (Options{Version: Version17}).command(tools)[0], program(tools, "venv-1.7.0", "serena"); got != want {
-		t.Errorf("another version: %s, want %s", got, want)
-	}
-}
-
 func TestInitialiseKeepsSettings(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".serena", "serena_config.yml")
@@ -96,13 +62,5 @@ func TestInitialiseKeepsSettings(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("settings are %q (%v), want %q", got, err, want)
 		}
-	}
-}
-
-func TestGoProjectCompiles(t *testing.T) {
-	vet := exec.Command("go", "vet", "./...")
-	vet.Dir = GoProject(t, "a name with spaces")
-	if out, err := vet.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -2,14 +2,13 @@ package serenatest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"testing"
 	"time"
 
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 // startBudget is far more than a start takes, on a busy machine too.
@@ -23,20 +22,27 @@ func (s *Server) WaitReady(t testing.TB) (dashboardPort int) {
 	if s.other {
 		t.Fatal("WaitReady is for Serena, which has a dashboard: call Initialize")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), startBudget)
-	defer cancel()
-	tick := time.NewTicker(25 * time.Millisecond)
-	defer tick.Stop()
-	for !s.look(ctx) {
-		select {
-		case <-tick.C:
-		case <-s.done:
-			t.Fatalf("the server ended before it was ready: %v\n%s", s.Cmd.ProcessState, tail(s.stderr, 4<<10))
-		case <-ctx.Done():
-			t.Fatalf("the server with pid %d was not ready in time: %v", s.PID, context.Cause(ctx))
-		}
+	if !poll(25*time.Millisecond, startBudget, s.done, func() bool { return s.look(t.Context()) }) {
+		t.Fatalf("the server with pid %d has ended, or was not ready in time: %v\n%s", s.PID, s.Cmd.ProcessState, tail(s.stderr, 4<<10))
 	}
 	return s.DashboardPort
+}
+
+// poll asks again and again whether something is so, until it is, until ended is closed
+// or time is up. It reports whether it is so.
+func poll(every, limit time.Duration, ended <-chan struct{}, so func() bool) bool {
+	deadline, tick := time.After(limit), time.NewTicker(every)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-ended:
+			return false
+		case <-deadline:
+			return false
+		}
+	}
+	return true
 }
 
 // turn is held by the one Serena that may be looking for a port for its dashboard.
@@ -63,17 +69,7 @@ func (s *Server) startInTurn() error {
 	}
 	go func() {
 		defer func() { <-turn }()
-		limit, tick := time.After(turnLimit), time.NewTicker(100*time.Millisecond)
-		defer tick.Stop()
-		for !s.hasDashboard() {
-			select {
-			case <-tick.C:
-			case <-s.done:
-				return
-			case <-limit:
-				return
-			}
-		}
+		poll(100*time.Millisecond, turnLimit, s.done, s.hasDashboard) // else it has none, or has ended
 	}()
 	return nil
 }
@@ -94,9 +90,12 @@ func (s *Server) listeners() []process.Listener {
 // look finds the process whose dashboard answers, and the other port on which
 // that process listens.
 func (s *Server) look(ctx context.Context) bool {
-	listeners := s.listeners()
+	listeners, dashboard := s.listeners(), serena.NewClient()
 	for _, at := range listeners {
-		if !heartbeat(ctx, at.Addr.Port()) {
+		probe, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := dashboard.Heartbeat(probe, int(at.Addr.Port()))
+		cancel()
+		if err != nil {
 			continue
 		}
 		for _, other := range listeners {
@@ -108,22 +107,4 @@ func (s *Server) look(ctx context.Context) bool {
 		return !s.http || s.MCPURL != ""
 	}
 	return false
-}
-
-// heartbeat reports whether a dashboard answers on the port.
-func heartbeat(ctx context.Context, port uint16) bool {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/heartbeat", port), nil)
-	if err != nil {
-		return false
-	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Do(req)
-	if err != nil {
-		return false
-	}
-	defer resp.Body.Close()
-	var answer struct{ Status string }
-	return resp.StatusCode == http.StatusOK && json.NewDecoder(resp.Body).Decode(&answer) == nil && answer.Status == "alive"
 }

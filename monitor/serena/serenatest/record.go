@@ -414,13 +414,7 @@ func (r *recorder) says(path string, texts ...string) bool {
 
 func (r *recorder) await(what string, fine func() bool) {
 	r.Helper()
-	deadline, tick := time.After(startBudget), time.NewTicker(20*time.Millisecond)
-	defer tick.Stop()
-	for !fine() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			r.Fatalf("never: %s", what)
-		}
+	if !poll(20*time.Millisecond, startBudget, nil, fine) {
+		r.Fatalf("never: %s", what)
 	}
 }

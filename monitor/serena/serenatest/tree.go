@@ -113,18 +113,11 @@ func (s *Server) Suspend(t testing.TB) {
 	if err != nil {
 		t.Fatalf("suspending the server with pid %d: %v", s.ServerPID, err)
 	}
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	stopped := func() bool {
 		stat, err := process.ReadStat(s.ServerPID)
-		if err == nil && stat.State == process.Stopped {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("the server with pid %d does not stand still: %+v, %v", s.ServerPID, stat, err)
-		}
+		return err == nil && stat.State == process.Stopped
+	}
+	if !poll(2*time.Millisecond, time.Minute, nil, stopped) {
+		t.Fatalf("the server with pid %d does not stand still", s.ServerPID)
 	}
 }
