@@ -58,28 +58,25 @@ const (
 	OrphanedWhenBusy = 2 * time.Minute
 )
 
-// Facts are what is known about an instance when its state is judged. Spans
-// are measured on the monotonic clock by whoever gathers them.
+// Facts are what is known about the life of an instance, beside its Evidence, when its
+// state is judged. Its times have a monotonic reading.
 type Facts struct {
-	Age time.Duration // of the process
+	Born time.Time // when the process started
 
-	Exited    bool          // the exit watch saw it end
-	ExitedFor time.Duration // how long ago
-	Unreaped  bool          // it still has an entry in the process table
+	ExitedAt time.Time // when it was seen to end; zero: it has not
+	Unreaped bool      // it still has an entry in the process table
 
-	Stopped    bool          // by a signal (SIGSTOP, SIGTSTP), not by a debugger
-	Orphaned   bool          // proven by the recorded client link
-	Suspected  bool          // nobody holds the other end of its pipes, but its client was never seen
-	ClientGone bool          // with either: its client was seen to leave
-	AloneFor   time.Duration // how long it has been orphaned or suspected
+	Stopped bool // by a signal (SIGSTOP, SIGTSTP), not by a debugger
+	OneLook bool // it is looked at once, so that nothing can be waited for
 
-	Listens     bool          // a port that may be its dashboard is open
-	Answered    bool          // its dashboard answered at least once
-	Failures    int           // probes failed since the last good answer
-	FailingFor  time.Duration // since the first of them
-	Unreachable bool          // it was found to be, and has not answered since
-	Working     bool          // a call runs: the queue said so when it last answered, or it uses the CPU
-	NoDashboard bool          // this kind of server never has one
+	Listens      bool          // a port that may be its dashboard is open
+	Answered     bool          // its dashboard answered at least once
+	Busy         bool          // a call ran, by the queue, when it last answered
+	Failures     int           // probes failed since the last good answer
+	FailingSince time.Time     // the first of them
+	FailingCPU   time.Duration // that it has used since
+	Unreachable  bool          // it was found to be, and has not answered since
+	NoDashboard  bool          // this kind of server never has one
 
 	Project bool // an active project, said by the dashboard
 
@@ -95,30 +92,31 @@ type Verdict struct {
 	Reason string
 }
 
-// Judge decides the state of an instance. It is the only place that does.
-func Judge(f Facts) Verdict {
+// Judge decides the state of an instance at a moment. It is the only place that does.
+func Judge(f *Facts, e *Evidence, at time.Time) Verdict {
 	red := func(c Cause, reason string) Verdict {
 		return Verdict{State: StateZombie, Cause: c, Reason: reason}
 	}
-	if f.Exited {
-		if f.Unreaped && f.ExitedFor >= DefunctAfter {
+	young := at.Sub(f.Born) < StartBudget
+	if !f.ExitedAt.IsZero() {
+		if f.Unreaped && at.Sub(f.ExitedAt) >= DefunctAfter {
 			return red(CauseDefunct, "it has exited, but the program that started it has not taken note")
 		}
 		return Verdict{Gone: true}
 	}
-	if f.Orphaned && alone(f) {
+	if e.Orphaned && f.hadTimeToEnd(e, at) {
 		return red(CauseOrphaned, "its client has closed the connection and is gone")
 	}
 	if f.Stopped {
 		return red(CauseSuspended, "it was stopped by a signal and does nothing until it is continued")
 	}
-	if f.Suspected && alone(f) {
-		if f.ClientGone {
+	if e.Suspected && f.hadTimeToEnd(e, at) {
+		if e.ClientGone {
 			return red(CauseSuspected, "its client has gone; whether somebody else holds its pipes cannot be told")
 		}
 		return red(CauseSuspected, "nobody holds the other end of its pipes; its client seems to be gone, but was not seen to leave")
 	}
-	if f.Unreachable || failing(f) && (f.Answered || f.Age >= StartBudget) {
+	if f.Unreachable || f.isFailing(at) && (f.Answered || !young) {
 		return red(CauseUnreachable, "it is alive, but its dashboard does not answer")
 	}
 	if f.Problem != nil && f.Problem.Cause != CauseNone {
@@ -131,28 +129,34 @@ func Judge(f Facts) Verdict {
 		return Verdict{State: StateProject, Reason: "its dashboard answers and a project is active"}
 	case f.Answered:
 		return Verdict{State: StateNoProject, Reason: "its dashboard answers, no project is active"}
-	case f.Age < StartBudget || f.Listens:
+	case young || f.Listens:
 		return Verdict{State: StateStarting, Reason: "its dashboard has not answered yet"}
 	}
 	return Verdict{State: StateLive, Reason: "it runs without a dashboard"}
 }
 
-// alone reports whether a server without a client has had its time to end.
-func alone(f Facts) bool {
+// hadTimeToEnd reports whether a server without a client has had its time to end.
+func (f *Facts) hadTimeToEnd(e *Evidence, at time.Time) bool {
 	limit := OrphanedAfter
-	if f.Working {
+	if f.isWorking(at) {
 		limit = OrphanedWhenBusy
 	}
-	return f.AloneFor >= limit
+	return f.OneLook || at.Sub(e.AloneSince) >= limit
 }
 
-// failing reports whether probes failed often and long enough to mean something.
-func failing(f Facts) bool {
+// isFailing reports whether probes failed often and long enough to mean something.
+func (f *Facts) isFailing(at time.Time) bool {
 	limit := FailingForRed
-	if f.Working {
+	if f.isWorking(at) {
 		limit = FailingWhenBusy
 	}
-	return f.Failures >= FailuresForRed && f.FailingFor >= limit
+	return f.Failures >= FailuresForRed && at.Sub(f.FailingSince) >= limit
+}
+
+// isWorking reports whether a call runs: the queue said so when it last answered, or it
+// uses the CPU while it does not answer.
+func (f *Facts) isWorking(at time.Time) bool {
+	return f.Busy || f.Failures > 0 && f.FailingCPU > at.Sub(f.FailingSince)/3
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

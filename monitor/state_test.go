@@ -9,52 +9,55 @@ import (
 
 func TestJudge(t *testing.T) {
 	const old = time.Hour
+	at := time.Now()
+	ago := func(span time.Duration) time.Time { return at.Add(-span) }
 	broken := &Problem{Cause: CauseLanguageServer, Kind: StartFailed}
 	for _, c := range []struct {
 		name  string
 		facts Facts
+		use   Evidence
 		state State
 		cause Cause
 		gone  bool
 	}{
-		{"just started", Facts{Age: time.Second}, StateStarting, "", false},
-		{"just started, port open", Facts{Age: time.Second, Listens: true}, StateStarting, "", false},
-		{"just started, first probes fail", Facts{Age: 20 * time.Second, Listens: true, Failures: 9, FailingFor: 18 * time.Second}, StateStarting, "", false},
-		{"never answered, budget spent", Facts{Age: StartBudget, Listens: true, Failures: 9, FailingFor: 50 * time.Second}, StateZombie, CauseUnreachable, false},
-		{"never answered, but only just asked", Facts{Age: old, Listens: true, Failures: 1}, StateStarting, "", false},
-		{"no dashboard", Facts{Age: old}, StateLive, "", false},
-		{"answers, project", Facts{Age: old, Listens: true, Answered: true, Project: true}, StateProject, "", false},
-		{"answers, no project", Facts{Age: old, Listens: true, Answered: true}, StateNoProject, "", false},
-		{"one failed probe", Facts{Age: old, Answered: true, Project: true, Failures: 1}, StateProject, "", false},
-		{"one failed probe long ago", Facts{Age: old, Answered: true, Project: true, Failures: 1, FailingFor: time.Hour}, StateProject, "", false},
-		{"many failures at once", Facts{Age: old, Answered: true, Project: true, Failures: 20, FailingFor: 14 * time.Second}, StateProject, "", false},
-		{"three over 15 s", Facts{Age: old, Answered: true, Project: true, Failures: 3, FailingFor: 15 * time.Second}, StateZombie, CauseUnreachable, false},
-		{"three over 15 s with a call running", Facts{Age: old, Answered: true, Project: true, Failures: 3, FailingFor: 119 * time.Second, Working: true}, StateProject, "", false},
-		{"over two minutes with a call running", Facts{Age: old, Answered: true, Failures: 9, FailingFor: 2 * time.Minute, Working: true}, StateZombie, CauseUnreachable, false},
-		{"failing while young, answered before", Facts{Age: 30 * time.Second, Answered: true, Failures: 4, FailingFor: 15 * time.Second}, StateZombie, CauseUnreachable, false},
-		{"suspended", Facts{Age: old, Answered: true, Project: true, Stopped: true}, StateZombie, CauseSuspended, false},
-		{"suspended while starting", Facts{Age: time.Second, Stopped: true}, StateZombie, CauseSuspended, false},
-		{"suspended outranks unreachable", Facts{Age: old, Answered: true, Stopped: true, Failures: 9, FailingFor: time.Hour}, StateZombie, CauseSuspended, false},
-		{"orphaned outranks suspended", Facts{Age: old, Answered: true, Stopped: true, Orphaned: true, AloneFor: OrphanedAfter}, StateZombie, CauseOrphaned, false},
-		{"its client has only just gone", Facts{Age: old, Answered: true, Project: true, Orphaned: true, AloneFor: OrphanedAfter - 1}, StateProject, "", false},
-		{"its client has gone, a call runs", Facts{Age: old, Answered: true, Project: true, Orphaned: true, AloneFor: OrphanedWhenBusy - 1, Working: true}, StateProject, "", false},
-		{"its client has gone, a call never ends", Facts{Age: old, Answered: true, Orphaned: true, AloneFor: OrphanedWhenBusy, Working: true}, StateZombie, CauseOrphaned, false},
-		{"suspected", Facts{Age: old, Answered: true, Project: true, Suspected: true, AloneFor: OrphanedAfter}, StateZombie, CauseSuspected, false},
-		{"suspended outranks suspected", Facts{Age: old, Stopped: true, Suspected: true, AloneFor: time.Hour}, StateZombie, CauseSuspended, false},
-		{"suspected outranks unreachable", Facts{Age: old, Unreachable: true, Suspected: true, AloneFor: time.Hour}, StateZombie, CauseSuspected, false},
-		{"a kind without a dashboard", Facts{Age: time.Second, NoDashboard: true}, StateLive, "", false},
-		{"a kind without a dashboard, orphaned", Facts{Age: old, NoDashboard: true, Orphaned: true, AloneFor: time.Hour}, StateZombie, CauseOrphaned, false},
-		{"exited", Facts{Age: old, Answered: true, Exited: true}, "", "", true},
-		{"exited, suspended before", Facts{Age: old, Answered: true, Exited: true, Stopped: true}, "", "", true},
-		{"exited, its parent has had no time", Facts{Age: old, Exited: true, Unreaped: true, ExitedFor: DefunctAfter - 1}, "", "", true},
-		{"its language server is dead", Facts{Age: old, Answered: true, Project: true, Problem: broken}, StateZombie, CauseLanguageServer, false},
-		{"unreachable outranks that", Facts{Age: old, Answered: true, Unreachable: true, Problem: broken}, StateZombie, CauseUnreachable, false},
-		{"its language server has merely ended", Facts{Age: old, Answered: true, Project: true, Problem: &Problem{Kind: Ended}}, StateProject, CauseNone, false},
-		{"another has its port", Facts{Age: 20 * time.Second, Problem: &Problem{Cause: CauseNoDashboard}}, StateZombie, CauseNoDashboard, false},
-		{"exited, not reaped", Facts{Age: old, Exited: true, Unreaped: true, ExitedFor: DefunctAfter}, StateZombie, CauseDefunct, false},
-		{"exited, reaped late", Facts{Age: old, Exited: true, ExitedFor: time.Hour}, "", "", true},
+		{"just started", Facts{Born: ago(time.Second)}, Evidence{}, StateStarting, "", false},
+		{"just started, port open", Facts{Born: ago(time.Second), Listens: true}, Evidence{}, StateStarting, "", false},
+		{"just started, first probes fail", Facts{Born: ago(20 * time.Second), Listens: true, Failures: 9, FailingSince: ago(18 * time.Second)}, Evidence{}, StateStarting, "", false},
+		{"never answered, budget spent", Facts{Born: ago(StartBudget), Listens: true, Failures: 9, FailingSince: ago(50 * time.Second)}, Evidence{}, StateZombie, CauseUnreachable, false},
+		{"never answered, but only just asked", Facts{Born: ago(old), Listens: true, Failures: 1}, Evidence{}, StateStarting, "", false},
+		{"no dashboard", Facts{Born: ago(old)}, Evidence{}, StateLive, "", false},
+		{"answers, project", Facts{Born: ago(old), Listens: true, Answered: true, Project: true}, Evidence{}, StateProject, "", false},
+		{"answers, no project", Facts{Born: ago(old), Listens: true, Answered: true}, Evidence{}, StateNoProject, "", false},
+		{"one failed probe", Facts{Born: ago(old), Answered: true, Project: true, Failures: 1}, Evidence{}, StateProject, "", false},
+		{"one failed probe long ago", Facts{Born: ago(old), Answered: true, Project: true, Failures: 1, FailingSince: ago(time.Hour)}, Evidence{}, StateProject, "", false},
+		{"many failures at once", Facts{Born: ago(old), Answered: true, Project: true, Failures: 20, FailingSince: ago(14 * time.Second)}, Evidence{}, StateProject, "", false},
+		{"three over 15 s", Facts{Born: ago(old), Answered: true, Project: true, Failures: 3, FailingSince: ago(15 * time.Second)}, Evidence{}, StateZombie, CauseUnreachable, false},
+		{"three over 15 s with a call running", Facts{Born: ago(old), Answered: true, Project: true, Failures: 3, FailingSince: ago(119 * time.Second), Busy: true}, Evidence{}, StateProject, "", false},
+		{"over two minutes with a call running", Facts{Born: ago(old), Answered: true, Failures: 9, FailingSince: ago(2 * time.Minute), Busy: true}, Evidence{}, StateZombie, CauseUnreachable, false},
+		{"failing while young, answered before", Facts{Born: ago(30 * time.Second), Answered: true, Failures: 4, FailingSince: ago(15 * time.Second)}, Evidence{}, StateZombie, CauseUnreachable, false},
+		{"suspended", Facts{Born: ago(old), Answered: true, Project: true, Stopped: true}, Evidence{}, StateZombie, CauseSuspended, false},
+		{"suspended while starting", Facts{Born: ago(time.Second), Stopped: true}, Evidence{}, StateZombie, CauseSuspended, false},
+		{"suspended outranks unreachable", Facts{Born: ago(old), Answered: true, Stopped: true, Failures: 9, FailingSince: ago(time.Hour)}, Evidence{}, StateZombie, CauseSuspended, false},
+		{"orphaned outranks suspended", Facts{Born: ago(old), Answered: true, Stopped: true}, Evidence{Orphaned: true, AloneSince: ago(OrphanedAfter)}, StateZombie, CauseOrphaned, false},
+		{"its client has only just gone", Facts{Born: ago(old), Answered: true, Project: true}, Evidence{Orphaned: true, AloneSince: ago(OrphanedAfter - 1)}, StateProject, "", false},
+		{"its client has gone, a call runs", Facts{Born: ago(old), Answered: true, Project: true, Busy: true}, Evidence{Orphaned: true, AloneSince: ago(OrphanedWhenBusy - 1)}, StateProject, "", false},
+		{"its client has gone, a call never ends", Facts{Born: ago(old), Answered: true, Busy: true}, Evidence{Orphaned: true, AloneSince: ago(OrphanedWhenBusy)}, StateZombie, CauseOrphaned, false},
+		{"suspected", Facts{Born: ago(old), Answered: true, Project: true}, Evidence{Suspected: true, AloneSince: ago(OrphanedAfter)}, StateZombie, CauseSuspected, false},
+		{"suspended outranks suspected", Facts{Born: ago(old), Stopped: true}, Evidence{Suspected: true, AloneSince: ago(time.Hour)}, StateZombie, CauseSuspended, false},
+		{"suspected outranks unreachable", Facts{Born: ago(old), Unreachable: true}, Evidence{Suspected: true, AloneSince: ago(time.Hour)}, StateZombie, CauseSuspected, false},
+		{"a kind without a dashboard", Facts{Born: ago(time.Second), NoDashboard: true}, Evidence{}, StateLive, "", false},
+		{"a kind without a dashboard, orphaned", Facts{Born: ago(old), NoDashboard: true}, Evidence{Orphaned: true, AloneSince: ago(time.Hour)}, StateZombie, CauseOrphaned, false},
+		{"exited", Facts{Born: ago(old), Answered: true, ExitedAt: ago(0)}, Evidence{}, "", "", true},
+		{"exited, suspended before", Facts{Born: ago(old), Answered: true, Stopped: true, ExitedAt: ago(0)}, Evidence{}, "", "", true},
+		{"exited, its parent has had no time", Facts{Born: ago(old), Unreaped: true, ExitedAt: ago(DefunctAfter - 1)}, Evidence{}, "", "", true},
+		{"its language server is dead", Facts{Born: ago(old), Answered: true, Project: true, Problem: broken}, Evidence{}, StateZombie, CauseLanguageServer, false},
+		{"unreachable outranks that", Facts{Born: ago(old), Answered: true, Unreachable: true, Problem: broken}, Evidence{}, StateZombie, CauseUnreachable, false},
+		{"its language server has merely ended", Facts{Born: ago(old), Answered: true, Project: true, Problem: &Problem{Kind: Ended}}, Evidence{}, StateProject, CauseNone, false},
+		{"another has its port", Facts{Born: ago(20 * time.Second), Problem: &Problem{Cause: CauseNoDashboard}}, Evidence{}, StateZombie, CauseNoDashboard, false},
+		{"exited, not reaped", Facts{Born: ago(old), Unreaped: true, ExitedAt: ago(DefunctAfter)}, Evidence{}, StateZombie, CauseDefunct, false},
+		{"exited, reaped late", Facts{Born: ago(old), ExitedAt: ago(time.Hour)}, Evidence{}, "", "", true},
 	} {
-		got := Judge(c.facts)
+		got := Judge(&c.facts, &c.use, at)
 		if got.State != c.state || got.Cause != c.cause || got.Gone != c.gone {
 			t.Errorf("%s: got %+v, want state %q cause %q gone %v", c.name, got, c.state, c.cause, c.gone)
 		}
@@ -90,51 +93,53 @@ func TestProblemSentence(t *testing.T) {
 	}
 }
 
-func genFacts(t *rapid.T) Facts {
-	span := rapid.Custom(func(t *rapid.T) time.Duration {
-		return time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "ns"))
-	})
-	return Facts{
-		Age:    span.Draw(t, "age"),
-		Exited: rapid.Bool().Draw(t, "exited"), ExitedFor: span.Draw(t, "exitedFor"), Unreaped: rapid.Bool().Draw(t, "unreaped"),
-		Stopped: rapid.Bool().Draw(t, "stopped"), Orphaned: rapid.Bool().Draw(t, "orphaned"), Suspected: rapid.Bool().Draw(t, "suspected"), AloneFor: span.Draw(t, "aloneFor"),
-		NoDashboard: rapid.Bool().Draw(t, "noDashboard"),
-		Listens:     rapid.Bool().Draw(t, "listens"), Answered: rapid.Bool().Draw(t, "answered"),
-		Failures: rapid.IntRange(0, 10).Draw(t, "failures"), FailingFor: span.Draw(t, "failingFor"),
-		Unreachable: rapid.Bool().Draw(t, "unreachable"), Working: rapid.Bool().Draw(t, "working"), Project: rapid.Bool().Draw(t, "project"),
+func genFacts(t *rapid.T, at time.Time) (Facts, Evidence) {
+	since := func(what string) time.Time {
+		return at.Add(-time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, what)))
 	}
+	is := func(what string) bool { return rapid.Bool().Draw(t, what) }
+	f := Facts{
+		Born: since("born"), Unreaped: is("unreaped"), Stopped: is("stopped"), OneLook: is("one look"), NoDashboard: is("noDashboard"),
+		Listens: is("listens"), Answered: is("answered"), Failures: rapid.IntRange(0, 10).Draw(t, "failures"), FailingSince: since("failing"),
+		Unreachable: is("unreachable"), Busy: is("busy"), Project: is("project"),
+		FailingCPU: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "CPU")),
+	}
+	if is("exited") {
+		f.ExitedAt = since("exited")
+	}
+	return f, Evidence{Orphaned: is("orphaned"), Suspected: is("suspected"), ClientGone: is("client gone"), AloneSince: since("alone")}
 }
 
 func TestJudgeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := genFacts(t)
-		v := Judge(f)
+		at := time.Now()
+		f, e := genFacts(t, at)
+		v := Judge(&f, &e, at)
 		if (v.State == StateZombie) != (v.Cause != CauseNone) {
 			t.Fatalf("red and a cause go together: %+v", v)
 		}
 		if v.Gone == (v.State != "") {
 			t.Fatalf("gone or a state, never both or neither: %+v", v)
 		}
-		if v.Cause == CauseUnreachable && !f.Unreachable && (f.Failures < FailuresForRed || f.FailingFor < FailingForRed) {
+		if v.Cause == CauseUnreachable && !f.Unreachable && (f.Failures < FailuresForRed || at.Sub(f.FailingSince) < FailingForRed) {
 			t.Fatalf("red on too little: %+v", f)
 		}
 		// One good answer heals whatever probing alone had found.
 		healed := f
-		healed.Answered, healed.Unreachable, healed.Failures, healed.FailingFor = true, false, 0, 0
-		if got := Judge(healed); got.Cause == CauseUnreachable {
+		healed.Answered, healed.Unreachable, healed.Failures = true, false, 0
+		if got := Judge(&healed, &e, at); got.Cause == CauseUnreachable {
 			t.Fatalf("still unreachable after an answer: %+v", healed)
 		}
 		// Once unreachable, only an answer heals, not the end of the work. (A
 		// lost client comes before it, and is waited for by the work.)
 		if v.Cause == CauseUnreachable {
 			later := f
-			later.Unreachable, later.Working = true, !f.Working
-			later.Orphaned, later.Suspected = false, false
-			if Judge(later) != v {
+			later.Unreachable, later.Busy = true, !f.Busy
+			if Judge(&later, &Evidence{}, at) != v {
 				t.Fatalf("healed by working: %+v", later)
 			}
 		}
-		if f.Exited && v.Cause != CauseNone && v.Cause != CauseDefunct {
+		if !f.ExitedAt.IsZero() && v.Cause != CauseNone && v.Cause != CauseDefunct {
 			t.Fatalf("an exited process is gone or defunct: %+v", v)
 		}
 	})

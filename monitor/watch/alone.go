@@ -25,7 +25,7 @@ func (l *loop) takeInAlone(now time.Time) {
 			continue
 		}
 		t := l.tracked[s.Server]
-		if (t == nil || t.alone != "") && l.knownBelow(s.Server) {
+		if (t == nil || t.isAlone()) && l.knownBelow(s.Server) {
 			if t != nil { // the launcher of that: nothing has ended
 				l.move(s.Server, monitor.Identity{})
 				l.drop(s.Server)
@@ -38,11 +38,14 @@ func (l *loop) takeInAlone(now time.Time) {
 	}
 }
 
+// isAlone reports whether no rule knows t, and the shim of a client runs it.
+func (t *tracked) isAlone() bool { return t.in.Sharing != nil }
+
 // knownBelow reports whether a process is, or is above, a server that is known
 // otherwise.
 func (l *loop) knownBelow(id monitor.Identity) bool {
 	for _, t := range l.tracked {
-		if t.alone == "" && l.isBelow(t, id) {
+		if !t.isAlone() && l.isBelow(t, id) {
 			return true
 		}
 	}
@@ -68,7 +71,8 @@ func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
 	}
 	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))
 	t := newTracked(info, kind, serena.Command{Args: info.Args}, now)
-	t.alone, t.kind, t.in.Recognised = s.Alone, "", false
+	t.kind, t.in.Recognised = "", false
+	t.in.Sharing = &monitor.Sharing{Alone: s.Alone} // also when its client has gone
 	l.begin(t, info, now)
 }
 

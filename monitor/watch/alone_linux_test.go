@@ -111,16 +111,16 @@ func TestEvidenceIsNotGatheredAnew(t *testing.T) {
 	waitFor(t, "the link is recorded", func() bool {
 		now = now.Add(burstEvery)
 		l.tick(ctx, now)
-		return server.evidence.linked
+		return server.linked()
 	})
 	// A link that a look would replace, by a client that a look would not find.
 	link, client := monitor.Pipe{In: monitor.PipeEnd{Inode: 1}}, monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}}
-	server.evidence.link, server.in.Client = link, &client
+	server.in.Evidence.Pipe, server.in.Client = link, &client
 	for range 100 {
 		now = now.Add(l.o.Limits.Tick)
 		l.tick(ctx, now)
 	}
-	if e := server.evidence; e.link != link || e.alone() || e.tries > linkTries || server.in.Client != &client {
+	if e := server.in.Evidence; e.Pipe != link || e.Orphaned || e.Suspected || server.linkTries > mostLinkTries || server.in.Client != &client {
 		t.Errorf("looked at again: %+v", e)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
 
@@ -30,8 +29,21 @@ type cutOffs struct {
 	// from before that call: one that is read when it shows may hold its work.
 	asked, clean []monitor.Identity
 
-	last  string // the last task of the answer before
-	count tally  // the newest that is known
+	last      string // the last task of the answer before
+	count     tally  // the newest that is known
+	uncounted bool   // it did not say how many calls it has had when it was asked last
+}
+
+// idleSince is since when a server is known to have nothing to do, when its queue has been
+// empty since then.
+func (c *cutOffs) idleSince(since time.Time) time.Time {
+	switch {
+	case since.IsZero() || c.open || c.left || c.uncounted:
+		return time.Time{}
+	case c.over.After(since):
+		return c.over
+	}
+	return since
 }
 
 // run is a call that was seen at work.
@@ -58,6 +70,7 @@ func (t tally) allWell(since tally) bool {
 
 // noteCalls takes in a whole answer; ran says that the last task is another one.
 func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
+	c.uncounted = r.calls == nil && (r.uncounted || c.uncounted)
 	if !c.open && (ran || len(r.queue) > 0) {
 		c.marked, c.left, c.before = false, false, nil // what comes into the tree from now on may be of other calls
 	}
@@ -140,13 +153,4 @@ func leftOver(tree, before []monitor.Identity, server monitor.Identity) bool {
 	return len(tree) == 0 || slices.ContainsFunc(tree, func(id monitor.Identity) bool {
 		return id.Start > server.Start && !slices.Contains(before, id)
 	})
-}
-
-// identitiesOf names the processes of a tree.
-func identitiesOf(tree []process.Stat) []monitor.Identity {
-	ids := make([]monitor.Identity, 0, len(tree))
-	for _, st := range tree {
-		ids = append(ids, st.Identity)
-	}
-	return ids
 }

@@ -45,8 +45,6 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 				continue
 			case !ok && (!t.in.Recognised && t.in.Sum == sumOf(p.Args) && !(t.in.OnPipes && l.o.Rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe) && !l.o.Rules.Hides(p.Exe, p.Args)):
 				continue // nobody knew it before either, or its entry goes on to tell
-			case !ok && l.moveBack(t):
-				continue
 			}
 			l.forget(t) // it has replaced its program by another, or is known by now
 			if l.tracked[p.Identity] != nil {
@@ -62,6 +60,9 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 		}
 		// A launcher of Windows or a fork has the same arguments as the server:
 		// one instance, whose members both are.
+		if of := l.memberOf(p.Identity); of != nil && of.sameServer(kind, cmd) {
+			continue
+		}
 		if above := l.memberOf(l.parentOf(p)); above != nil && above.sameServer(kind, cmd) {
 			above.members = append(above.members, p.Identity)
 			continue
@@ -83,10 +84,10 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 // begin tracks an instance from now on. It is false when the process has ended
 // meanwhile.
 func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
-	t.limits, t.parent = l.o.Limits, l.parentOf(p)
+	t.limits, t.parent, t.OneLook = l.o.Limits, l.parentOf(p), l.exits == nil
 	if started, err := l.o.System.Started(p.Identity); err == nil {
 		t.in.StartedAt = started
-		t.ageThen = max(now.Sub(started), 0)
+		t.Born = now.Add(-max(now.Sub(started), 0))
 	}
 	t.in.Directory, _ = l.o.System.Ends(p.Identity).Directory() // "" when it is not told
 	holder := l.lookUpwards(t, p)
@@ -146,20 +147,6 @@ func (l *loop) isServer(t *tracked, pid int) bool {
 	}
 	kind, cmd, ok := recognise(l.o.Rules, p)
 	return ok && t.sameServer(kind, cmd)
-}
-
-// moveBack undoes moveTo when the process that owned the port has become
-// another program: it was seen between its fork, with the sockets of its parent,
-// and its exec. It is false when there is nothing to go back to.
-func (l *loop) moveBack(t *tracked) bool {
-	before := t.launcher
-	if now, ok := l.identify(before.PID); before == (monitor.Identity{}) || !ok || now != before {
-		return false
-	}
-	t.members = append(t.members, before)
-	l.moveTo(t, before.PID)
-	t.launcher = monitor.Identity{}
-	return t.in.Identity == before
 }
 
 // parentOf is the identity of a process's parent, zero when that has gone: a
@@ -267,7 +254,8 @@ const maxCommand = 300
 
 func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) *tracked {
 	t := &tracked{
-		kind: kind, cmd: cmd, root: p.Identity, members: []monitor.Identity{p.Identity}, firstSeen: now,
+		kind: kind, cmd: cmd, firstSeen: now,
+		Facts: monitor.Facts{Born: now}, lineage: lineage{root: p.Identity, members: []monitor.Identity{p.Identity}},
 		in: monitor.Instance{
 			Identity: p.Identity, Kind: kind, Recognised: true, Processes: 1,
 			ProjectName: cmd.ProjectName(), Context: cmd.Context, Modes: cmd.Modes,

@@ -43,11 +43,11 @@ func TestAloneSinceItListensNoMore(t *testing.T) {
 	}
 	tick()
 	server := tracking(t, l, f.pid, client.Process.Pid)
-	waitFor(t, "the link is recorded", func() bool { tick(); return server.evidence.linked })
+	waitFor(t, "the link is recorded", func() bool { tick(); return server.linked() })
 	client.Process.Kill()
 	client.Wait()
 	l.clientEnded(server.in.Client.Identity, now)
-	waitFor(t, "nobody holds its pipes", func() bool { tick(); return server.evidence.alone() })
+	waitFor(t, "nobody holds its pipes", func() bool { tick(); return !server.usage().AloneSince.IsZero() })
 	for range 3 {
 		tick()
 	}

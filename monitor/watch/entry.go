@@ -170,7 +170,7 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 // wraps reports whether a process is only above a server, which has another client.
 func (l *loop) wraps(id monitor.Identity) bool {
 	for _, t := range l.tracked {
-		if !t.in.OnPipes && l.isBelow(t, id) && !(t.evidence.linked && t.in.Client != nil && t.in.Client.Identity == id) {
+		if !t.in.OnPipes && l.isBelow(t, id) && !(t.linked() && t.in.Client != nil && t.in.Client.Identity == id) {
 			return true
 		}
 	}

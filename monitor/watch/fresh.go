@@ -42,7 +42,7 @@ func (w *Watch) Fresh(ctx context.Context, id monitor.Identity) (*monitor.Snapsh
 // a snapshot.
 func (l *loop) lookAt(ctx context.Context, id monitor.Identity, answer chan<- fresh, now time.Time) error {
 	t := l.tracked[id]
-	if t == nil || !t.exitedAt.IsZero() {
+	if t == nil || !t.ExitedAt.IsZero() {
 		return errUnwatched
 	}
 	st, err := l.o.System.Stat(id.PID)
@@ -53,13 +53,13 @@ func (l *loop) lookAt(ctx context.Context, id monitor.Identity, answer chan<- fr
 		return fmt.Errorf("whether it runs is not known: %w", err)
 	}
 	t.noteStat(st, l.mainCPU(id), now)
-	if l.sampleTree(t, now); t.treeIDs == nil {
+	if l.sampleTree(t, now) == nil {
 		return errors.New("what it has started is not known")
 	}
 	if err := l.lookAtClient(t, now); err != nil {
 		return err
 	}
-	if t.port == 0 || t.stopped {
+	if t.port == 0 || t.Stopped {
 		l.answers = append(l.answers, answer)
 		return nil
 	}
@@ -71,8 +71,7 @@ func (l *loop) lookAt(ctx context.Context, id monitor.Identity, answer chan<- fr
 // lookAtClient looks whether a client that was seen to end is gone, and nobody else
 // holds its end of the pipes.
 func (l *loop) lookAtClient(t *tracked, now time.Time) error {
-	e := &t.evidence
-	if !t.overStdio() || t.in.Client == nil || e.clientGone.IsZero() {
+	if !t.overStdio() || t.in.Client == nil || t.clientGone.IsZero() {
 		return nil
 	}
 	alive, err := process.Alive(l.o.System, t.in.Client.Identity)
@@ -80,7 +79,8 @@ func (l *loop) lookAtClient(t *tracked, now time.Time) error {
 	case err != nil:
 		return fmt.Errorf("whether its client is gone is not known: %w", err)
 	case alive:
-		e.clientGone, e.closed, e.suspected = time.Time{}, false, false
+		e := &t.in.Evidence
+		t.clientGone, e.Orphaned, e.Suspected, e.AloneSince = time.Time{}, false, false, time.Time{}
 		l.watchClient(t, now)
 	default:
 		l.lookForEnd(t, now)

@@ -285,7 +285,7 @@ func TestPlans(t *testing.T) {
 	for range 10 {
 		publish("nothing", 0, false)
 	}
-	tr.project = !tr.project
+	tr.Project = !tr.Project
 	publish("a change", 1, true)
 	if p := w.Snapshot().Instances[0].Plan; p.ShutdownAt != due {
 		t.Errorf("%+v", p)
@@ -314,11 +314,11 @@ func TestQuietEvidence(t *testing.T) {
 	at := time.Now()
 	for name, touch := range map[string]func(*tracked){
 		"idle":    func(t *tracked) { t.succeeded(idle(aCall), at) },
-		"cut off": func(t *tracked) { t.succeeded(idle(aCall), at); t.use.cut.over = at.Add(-1) },
+		"cut off": func(t *tracked) { t.succeeded(idle(aCall), at); t.calls.over = at.Add(-1) },
 		"orphaned": func(t *tracked) {
-			t.evidence = evidence{closed: true, linked: true, clientGone: at, since: at.Add(-time.Hour)}
+			t.in.Evidence, t.clientGone = monitor.Evidence{Orphaned: true, Pipe: aPipe, AloneSince: at.Add(-time.Hour)}, at
 		},
-		"suspected": func(t *tracked) { t.evidence = evidence{suspected: true, since: at.Add(-time.Hour)} },
+		"suspected": func(t *tracked) { t.in.Evidence = monitor.Evidence{Suspected: true, AloneSince: at.Add(-time.Hour)} },
 		"suspended": func(t *tracked) { t.noteStat(process.Stat{State: process.Stopped}, 0, at) },
 	} {
 		w := New(Options{})
@@ -331,7 +331,7 @@ func TestQuietEvidence(t *testing.T) {
 		before := w.Snapshot()
 		for range 100 {
 			at = at.Add(30 * time.Second)
-			tr.noteStat(process.Stat{Identity: tr.in.Identity, State: map[bool]process.RunState{true: process.Stopped, false: process.Running}[tr.stopped]}, 0, at)
+			tr.noteStat(process.Stat{Identity: tr.in.Identity, State: map[bool]process.RunState{true: process.Stopped, false: process.Running}[tr.Stopped]}, 0, at)
 			w.publish(l, at, true)
 		}
 		if w.Snapshot() != before {
@@ -350,7 +350,7 @@ func TestFreshFindsTheClient(t *testing.T) {
 	}
 	tr := known()
 	tr.in.Client = &monitor.Client{Identity: own.Identity}
-	tr.evidence = evidence{closed: true, linked: true, clientGone: time.Now(), since: time.Now()}
+	tr.in.Evidence, tr.clientGone = monitor.Evidence{Orphaned: true, Pipe: aPipe, AloneSince: time.Now()}, time.Now()
 	if !tr.usage().Orphaned {
 		t.Fatal("it is no orphan")
 	}
@@ -361,7 +361,7 @@ func TestFreshFindsTheClient(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	l.o.System = strange{System: w.o.System, stat: func(int) (process.Stat, error) { return process.Stat{}, fs.ErrPermission }}
-	tr.evidence.clientGone = time.Now()
+	tr.clientGone = time.Now()
 	if err := l.lookAtClient(tr, time.Now()); err == nil {
 		t.Error("nobody knows whether its client is gone")
 	}

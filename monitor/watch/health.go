@@ -100,7 +100,7 @@ func below(tree []process.Stat, top monitor.Identity) []process.Stat {
 func (l *loop) findLostDashboards(now time.Time) {
 	for _, t := range l.tracked {
 		h := &t.health
-		if l.o.SerenaHome == "" || !t.isSerena() || t.answered || h.lost != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
+		if l.o.SerenaHome == "" || !t.isSerena() || t.Answered || h.lost != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
 			continue
 		}
 		if h.claim.Port == 0 {

@@ -54,7 +54,7 @@ func TestLostDashboard(t *testing.T) {
 	d := drive(t)
 	d.await(f.pid, "the winner", inState(monitor.StateProject, ""))
 	loser := known()
-	loser.port, loser.answered = 0, false
+	loser.port, loser.Answered = 0, false
 	loser.in.Identity, loser.in.StartedAt = d.loop.self, d.now.Add(-time.Minute)
 	d.loop.tracked[loser.in.Identity] = loser
 	d.loop.o.SerenaHome = t.TempDir()

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"lamplighter/monitor"
@@ -60,7 +61,7 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 			t = l.unrecognised(info, h, now)
 		}
 	}
-	if t != nil && t.alone != "" && h.Port != 0 {
+	if t != nil && t.isAlone() && h.Port != 0 {
 		t.in.Kind = monitor.KindSerena // by its own word, until the port answers as something else
 	}
 	if t == nil || t.in.Kind != monitor.KindSerena {
@@ -92,14 +93,12 @@ func (l *loop) unrecognised(info process.Info, h Hint, now time.Time) *tracked {
 
 // offer takes in a port that is said to be the dashboard.
 func (t *tracked) offer(c candidate, now time.Time) {
-	for _, known := range t.candidates {
-		if known == c {
-			return
-		}
+	if slices.Contains(t.candidates, c) {
+		return
 	}
-	delete(t.notDashboard, c.port)
+	t.notDashboard = slices.DeleteFunc(t.notDashboard, func(port int) bool { return port == c.port })
 	t.candidates = append(t.candidates, c)
-	if t.failures == 0 {
+	if t.Failures == 0 {
 		t.nextProbe = now
 	}
 }

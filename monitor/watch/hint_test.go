@@ -235,8 +235,8 @@ func TestClientsWhoLeave(t *testing.T) {
 		for _, tr := range l.tracked {
 			if tr.in.Identity.PID == f.pid {
 				l.clientEnded(tr.in.Client.Identity, time.Now()) // as if: the pipes tell the truth
-				if !tr.evidence.linked || tr.evidence.closed || tr.evidence.suspected {
-					t.Errorf("its client, pid %d, lives: %+v", client.Process.Pid, tr.evidence)
+				if !tr.linked() || tr.in.Evidence.Orphaned || tr.in.Evidence.Suspected {
+					t.Errorf("its client, pid %d, lives: %+v", client.Process.Pid, tr.in.Evidence)
 				}
 			}
 		}

@@ -75,6 +75,7 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 			l.absorbInto(t, other)
 		}
 	}
+	t.members = slices.DeleteFunc(t.members, t.isBelowKeeper)
 	t.awaited = false
 	if t.probeDue(now, true) {
 		l.probe(ctx, t, now)
@@ -85,7 +86,7 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 // whatever the template is called, because it has a dashboard.
 func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 	in := &t.in
-	t.launch, t.evidence = &a, evidence{}
+	t.launch, t.link, in.Evidence.Pipe = &a, link{}, monitor.Pipe{}
 	in.Managed, in.Recognised, in.Lifetime = true, true, a.Lifetime
 	if t.kind != monitor.KindSerena {
 		in.Kind = cmp.Or(a.Kind, t.kind, monitor.ProgramName(info.Exe))
@@ -102,7 +103,7 @@ func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 		t.cmd.Transport = "sse"
 	}
 	if a.Port > 0 {
-		t.mcpPort, in.MCPURL = a.Port, cmp.Or(a.MCPURL, mcpURL(t.cmd.Transport, a.Port))
+		in.MCPURL = cmp.Or(a.MCPURL, mcpURL(t.cmd.Transport, a.Port))
 	}
 	if !t.isSerena() {
 		in.Port = a.Port
@@ -132,21 +133,29 @@ func (l *loop) lookAbove(t *tracked) {
 	if err != nil {
 		return
 	}
-	for i, id := range above {
-		if id == t.launch.Keeper || id == t.in.Keeper {
-			t.root, t.in.Keeper, t.above = id, id, above[:i+1]
+	t.above = above
+	keeper := t.in.Keeper
+	t.in.Keeper = monitor.Identity{}
+	for _, id := range above {
+		if id == t.launch.Keeper || id == keeper {
+			t.root, t.in.Keeper = id, id
 			return
 		}
 	}
-	t.in.Keeper = monitor.Identity{}
-	t.above = above[:slices.Index(above, t.root)+1]
+}
+
+// isBelowKeeper reports whether a process is above a launched server, and no further up
+// than its keeper.
+func (t *tracked) isBelowKeeper(id monitor.Identity) bool {
+	top := slices.Index(t.above, cmp.Or(t.in.Keeper, t.root))
+	return t.launched() && slices.Contains(t.above[:top+1], id)
 }
 
 // aboveLaunched tells a process between a launched server and its keeper, which
 // is no server of its own even if a rule knows it.
 func (l *loop) aboveLaunched(id monitor.Identity) bool {
 	for _, t := range l.tracked {
-		if slices.Contains(t.above, id) {
+		if t.isBelowKeeper(id) {
 			return true
 		}
 	}
@@ -156,17 +165,14 @@ func (l *loop) aboveLaunched(id monitor.Identity) bool {
 // includes reports whether what was taken for another instance is part of the
 // launched one: a wrapper that a rule knows, a child that runs the same.
 func (t *tracked) includes(other *tracked) bool {
-	if slices.Contains(t.above, other.in.Identity) {
-		return true
-	}
-	return slices.Contains(t.members, other.in.Identity) ||
+	return t.isBelowKeeper(other.in.Identity) || slices.Contains(t.members, other.in.Identity) ||
 		other.parent == t.in.Identity && other.kind != "" && other.sameServer(t.kind, t.cmd)
 }
 
 // absorbInto makes other, which was found before, part of t.
 func (l *loop) absorbInto(t, other *tracked) {
 	for _, id := range other.members {
-		if !slices.Contains(t.members, id) && !slices.Contains(t.above, id) {
+		if !slices.Contains(t.members, id) {
 			t.members = append(t.members, id)
 		}
 	}

@@ -11,39 +11,25 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// evidence is what is known about the hold of a client on a server over stdio.
-// The link is recorded while the client lives, because afterwards a dead
+// link is what is known, beside its Evidence, about the hold of a client on a server over
+// stdio. The pipe is recorded while the client lives, because afterwards a dead
 // language server leaves the same picture.
-type evidence struct {
-	link   monitor.Pipe
-	linked bool // link is known
-	tries  int  // to find it
+type link struct {
+	linkTries  int       // to find the pipe
+	clientGone time.Time // when its client ended; zero while that lives, or was never seen
 
-	clientGone time.Time // zero while it lives, or was never seen
-	closed     bool      // nobody holds the other end any more, for good
-	suspected  bool      // so it seems, but the link was never recorded, or clients may come another way
-	since      time.Time // of closed or suspected
-	once       bool      // by a single look: there is no later one to wait for
-
-	closedBefore, suspectedBefore time.Time // since when, by what was known before; until it is looked at
+	// Since when it is alone, by what was known before; until it is looked at.
+	orphanedBefore, suspectedBefore time.Time
 }
 
-// alone reports whether somebody was found to be missing.
-func (e *evidence) alone() bool { return e.closed || e.suspected }
-
-// before is since when it was known, of what is found now, that it is alone.
-func (e *evidence) before() time.Time {
-	if e.closed {
-		return e.closedBefore
-	}
-	return e.suspectedBefore
-}
+// linked reports whether the pipe to its client was recorded.
+func (t *tracked) linked() bool { return t.in.Evidence.Pipe != (monitor.Pipe{}) }
 
 const (
-	// linkTries is how often a link is looked for, at first sight and then once
+	// mostLinkTries is how often a link is looked for, at first sight and then once
 	// per burst: a server takes its pipes over as it starts, and one that has none, such as a
 	// server that somebody runs in a terminal, never gets any.
-	linkTries = 3
+	mostLinkTries = 3
 	// leavingTime is how long after the client's death a server is looked at
 	// in every tick instead of in every burst.
 	leavingTime = time.Minute
@@ -52,23 +38,23 @@ const (
 // lookForClient keeps the evidence about a server's client up to date. Nothing
 // is looked at while a recorded client lives: its exit is told.
 func (l *loop) lookForClient(t *tracked, burst bool, now time.Time) {
-	e := &t.evidence
+	e := &t.in.Evidence
 	switch {
-	case !t.overStdio() || e.closed:
-	case e.suspected:
+	case !t.overStdio() || e.Orphaned:
+	case e.Suspected:
 		if burst { // it is only a suspicion
 			l.lookForEnd(t, now)
 		}
-	case !e.clientGone.IsZero():
-		if burst || now.Sub(e.clientGone) < leavingTime {
+	case !t.clientGone.IsZero():
+		if burst || now.Sub(t.clientGone) < leavingTime {
 			l.lookForEnd(t, now)
 		}
-	case !burst && e.tries > 0:
+	case !burst && t.linkTries > 0:
 	case t.in.Client == nil:
-		e.tries = linkTries
+		t.linkTries = mostLinkTries
 		l.lookForEnd(t, now)
-	case !e.linked && e.tries < linkTries:
-		e.tries++
+	case !t.linked() && t.linkTries < mostLinkTries:
+		t.linkTries++
 		l.findLink(t, now)
 	}
 }
@@ -78,7 +64,7 @@ func (l *loop) lookForClient(t *tracked, burst bool, now time.Time) {
 // its own.
 func (l *loop) findLink(t *tracked, now time.Time) {
 	before := t.in.Client.Identity
-	holder, link, found, err := l.o.System.Ends(t.in.Identity).Holder(before)
+	holder, pipe, found, err := l.o.System.Ends(t.in.Identity).Holder(before)
 	l.noteDoubt(t, err)
 	if errors.Is(err, errors.ErrUnsupported) {
 		l.dropAbove(t)
@@ -86,7 +72,7 @@ func (l *loop) findLink(t *tracked, now time.Time) {
 	if err != nil || !found {
 		return
 	}
-	t.evidence.link, t.evidence.linked = link, true
+	t.in.Evidence.Pipe = pipe
 	if holder.Identity != before {
 		t.in.Client = &monitor.Client{Identity: holder.Identity, Name: clients.NameOf(holder)}
 		l.unwatch(before)
@@ -98,39 +84,46 @@ func (l *loop) findLink(t *tracked, now time.Time) {
 // lookForEnd looks whether somebody still holds the other end of a server whose
 // client has gone, or was never seen.
 func (l *loop) lookForEnd(t *tracked, now time.Time) {
-	e := &t.evidence
-	was, suspected := e.alone(), e.suspected
-	if e.linked {
-		closed, err := l.o.System.Ends(t.in.Identity).Closed(e.link)
+	e, ends := &t.in.Evidence, l.o.System.Ends(t.in.Identity)
+	orphaned, suspected := false, false
+	if t.linked() {
+		closed, err := ends.Closed(e.Pipe)
 		l.noteDoubt(t, err)
 		// An end that the server itself has given up connects nobody either.
-		e.closed, e.suspected = closed && err == nil || errors.Is(err, process.ErrUnheld), false
-		if e.closed {
-			if err := t.doors().shut(l.o.System); err != nil {
+		orphaned = closed && err == nil || errors.Is(err, process.ErrUnheld)
+		if orphaned {
+			if err := l.noUnixClients(t); err != nil {
 				l.o.Log.Debug("a server without its client may have others", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
-				e.closed, e.suspected = false, true
+				orphaned, suspected = false, true
 			}
 		}
 	} else {
-		abandoned, err := l.o.System.Ends(t.in.Identity).Abandoned()
+		abandoned, err := ends.Abandoned()
 		if errors.Is(err, errors.ErrUnsupported) {
 			// Where pipes cannot be looked at, the death of a client that was
 			// known is all there is.
-			abandoned, err = !e.clientGone.IsZero(), nil
+			abandoned, err = !t.clientGone.IsZero(), nil
 		}
 		l.noteDoubt(t, err)
-		e.suspected = abandoned && err == nil && !errors.Is(t.doors().shut(l.o.System), errUnixClients)
+		suspected = abandoned && err == nil && !errors.Is(l.noUnixClients(t), errUnixClients)
 	}
-	// Those who may have used it until now are not gone since its client is.
-	if e.alone() && !was || e.closed && suspected {
-		e.since, e.once = now, l.exits == nil
-		// What has been closed is closed for good, so that an earlier look counts. What
+	switch {
+	case !orphaned && !suspected:
+		e.AloneSince = time.Time{}
+	case !e.Orphaned && !e.Suspected, orphaned && e.Suspected:
+		// Those who may have used it until now are not gone since its client is. What has
+		// been closed is closed for good, so that an earlier look counts. What
 		// was only suspected then proves nothing about what is closed now.
-		if before := e.before(); !before.IsZero() {
-			e.since = before
+		before := t.suspectedBefore
+		if orphaned {
+			before = t.orphanedBefore
+		}
+		if e.AloneSince = now; !before.IsZero() {
+			e.AloneSince = before
 		}
 	}
-	e.closedBefore, e.suspectedBefore = time.Time{}, time.Time{}
+	e.Orphaned, e.Suspected = orphaned, suspected
+	t.orphanedBefore, t.suspectedBefore = time.Time{}, time.Time{}
 }
 
 func (l *loop) noteDoubt(t *tracked, err error) {
@@ -142,8 +135,8 @@ func (l *loop) noteDoubt(t *tracked, err error) {
 // clientEnded takes note that a process which may be a client has gone.
 func (l *loop) clientEnded(id monitor.Identity, now time.Time) {
 	for _, t := range l.tracked {
-		if t.watchesClient(id) && t.evidence.clientGone.IsZero() {
-			t.evidence.clientGone = now
+		if t.watchesClient(id) && t.clientGone.IsZero() {
+			t.clientGone = now
 			l.lookForClient(t, false, now)
 		}
 	}
@@ -161,28 +154,16 @@ func (t *tracked) overStdio() bool {
 	return t.in.Recognised && t.cmd.Transport == "stdio"
 }
 
-// doors are the processes of a server in which clients may arrive over unix
-// sockets: no list of ports tells of them, and no pipe.
-type doors struct {
-	server, root monitor.Identity // of its tree
-	members      []monitor.Identity
-	below        bool // what it has started counts as well
-}
-
-// doors are those of t. What a Serena starts, such as a language server that
-// several of them share, takes none of its clients.
-func (t *tracked) doors() doors {
-	return doors{t.in.Identity, t.root, slices.Clone(t.members), !t.isSerena()}
-}
-
 var errUnixClients = errors.New("it may have clients over a unix socket")
 
-// shut is nil when no client can have come in: otherwise the error says how one
-// may have, or what could not be found out.
-func (d doors) shut(s process.System) error {
-	tree, err := s.Tree(d.root)
+// noUnixClients is nil when no client can have come in over a unix socket, of which no list
+// of ports tells, and no pipe: otherwise the error says how one may have, or what could not
+// be found out. What a Serena starts, such as a language server that several of them share,
+// takes none of its clients.
+func (l *loop) noUnixClients(t *tracked) error {
+	tree, err := l.o.System.Tree(t.root)
 	if errors.Is(err, process.ErrGone) { // a wrapper may end and leave the server running
-		tree, err = s.Tree(d.server)
+		tree, err = l.o.System.Tree(t.in.Identity)
 	}
 	if errors.Is(err, process.ErrGone) {
 		return nil
@@ -190,17 +171,17 @@ func (d doors) shut(s process.System) error {
 	if err != nil {
 		return fmt.Errorf("whether it listens is not known: %w", err)
 	}
-	servers := slices.Clone(d.members)
-	if d.below {
+	servers := slices.Clone(t.members)
+	if !t.isSerena() {
 		for _, st := range tree {
 			servers = append(servers, st.Identity)
 		}
 	}
-	taken, err := s.Ends(d.server).HasUnixClients(servers)
+	taken, err := l.o.System.Ends(t.in.Identity).HasUnixClients(servers)
 	switch {
 	case taken:
 		return errUnixClients
-	case errors.Is(err, errors.ErrUnsupported) && !d.below: // a Serena is reached otherwise
+	case errors.Is(err, errors.ErrUnsupported) && t.isSerena(): // it is reached otherwise
 		return nil
 	case err != nil:
 		return fmt.Errorf("whether it has clients over a unix socket is not known: %w", err)
@@ -214,7 +195,7 @@ func (l *loop) watchClient(t *tracked, now time.Time) {
 		return
 	}
 	if err := l.exits.Watch(t.in.Client.Identity); errors.Is(err, process.ErrGone) {
-		t.evidence.clientGone = now
+		t.clientGone = now
 	}
 }
 

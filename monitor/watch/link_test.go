@@ -111,7 +111,7 @@ func TestServersWhoseClientEnds(t *testing.T) {
 func tracking(t *testing.T, l *loop, pid, client int) *tracked {
 	t.Helper()
 	for _, tr := range l.tracked {
-		if slices.Contains(tr.tree, pid) || tr.in.Client != nil && tr.in.Client.PID == client {
+		if slices.ContainsFunc(tr.tree, func(id monitor.Identity) bool { return id.PID == pid }) || tr.in.Client != nil && tr.in.Client.PID == client {
 			return tr
 		}
 	}

@@ -118,10 +118,10 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		}
 		t.noteStat(st, main, now)
 		if burst || t.treeAt.IsZero() {
-			before, halted := t.treeIDs, t.halted
+			before, halted := t.tree, t.halted
 			l.sampleTree(t, now)
 			// A language server has started or ended, or was suspended or continued.
-			t.active = t.active || before != nil && (!slices.Equal(before, t.treeIDs) || halted != t.halted)
+			t.active = t.active || before != nil && (!slices.Equal(before, t.tree) || halted != t.halted)
 		}
 	}
 	l.findPorts(burst, now)
@@ -189,7 +189,6 @@ func (l *loop) sampleTree(t *tracked, now time.Time) []process.Stat {
 		// A wrapper may end and leave the server running.
 		t.root = t.in.Identity
 		if tree, err = l.o.System.Tree(t.root); err != nil {
-			t.treeIDs = nil
 			return nil
 		}
 	}
@@ -205,7 +204,7 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 		if t.portsKnown() {
 			continue
 		}
-		if t.waitsForDashboard() || (burst && t.port == 0) || (!t.isSerena() && !t.looked) || t.wantsMCPPort() {
+		if t.waitsForDashboard() || (burst && t.port == 0) || (!t.isSerena() && !t.looked) || t.wantsClientPort() {
 			waiting = append(waiting, t)
 			pids = append(pids, t.mayListen()...)
 		}
@@ -231,12 +230,12 @@ func (l *loop) exited(id monitor.Identity, now time.Time) {
 	if !ok {
 		return
 	}
-	t.exitedAt = now
+	t.ExitedAt = now
 	if st, err := l.o.System.Stat(id.PID); err != nil || st.Identity != id {
 		l.forget(t)
 		return
 	}
-	t.unreaped = true
+	t.Unreaped = true
 }
 
 func (l *loop) forget(t *tracked) {
@@ -257,13 +256,6 @@ func (l *loop) forget(t *tracked) {
 		if info, err := l.o.System.Read(id.PID); err == nil && info.Identity == id {
 			l.discover([]process.Info{info}, time.Now())
 		}
-	}
-}
-
-// judge takes note of the state of every server, before a snapshot is made.
-func (l *loop) judge(now time.Time) {
-	for _, t := range l.tracked {
-		t.noteState(now)
 	}
 }
 

@@ -47,7 +47,7 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 	ask := question{
 		signOfLife: t.signOfLifeSuffices(now),
 		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
-		lastTask: t.lastTask, wasBusy: t.busy, first: !t.answered,
+		lastTask: t.lastTask, wasBusy: t.Busy, first: !t.Answered,
 		wantOverview: t.overviewDue(now), held: t.overviewHeld, logFrom: t.health.logFrom(),
 		whole: len(t.waiting) > 0,
 	}
@@ -58,7 +58,7 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 			ask.members = append(ask.members, m.PID)
 		}
 	}
-	t.use.cut.asked = t.treeIDs
+	t.calls.asked = t.tree
 	t.active = false // a message from now on asks for another probe
 	l.probes.Go(func() {
 		r := result{id: ask.id, err: context.Canceled}
@@ -220,14 +220,11 @@ func (l *loop) absorb(r result, now time.Time) {
 	t.probing, t.probedAt, t.nextProbe = false, now, time.Time{}
 	l.answers, t.asked = append(l.answers, t.asked...), nil
 	for _, port := range r.notDashboard {
-		if t.notDashboard == nil {
-			t.notDashboard = make(map[int]struct{})
+		if !slices.Contains(t.notDashboard, port) {
+			t.notDashboard = append(t.notDashboard, port)
 		}
-		t.notDashboard[port] = struct{}{}
 		t.candidates = slices.DeleteFunc(t.candidates, func(c candidate) bool { return c.port == port })
-		if t.cmd.Transport != "stdio" && t.mcpPort == 0 {
-			t.setMCP(port)
-		}
+		t.noteOther(port)
 	}
 	if r.port == 0 {
 		if !t.in.Recognised && len(r.notDashboard) > 0 {
@@ -263,9 +260,9 @@ func (l *loop) moveTo(t *tracked, pid int) {
 		}
 	}
 	delete(l.tracked, old)
-	// The launcher lives on above the server, but is no server itself.
-	t.members = slices.DeleteFunc(t.members, func(id monitor.Identity) bool { return id == old })
-	t.in.Identity, t.launcher = owner, old
+	// The launcher lives on above the server, and stays a member: when the owner was a fork
+	// that becomes another program, the launcher is found again.
+	t.in.Identity, t.above = owner, nil
 	t.cpuAt = time.Time{}
 	l.tracked[owner] = t
 	l.move(old, owner)
@@ -286,19 +283,19 @@ func (t *tracked) failed(r result, now time.Time) {
 	if t.port == 0 && len(t.candidates) == 0 {
 		return // what listened was something else
 	}
-	if t.stopped || errors.Is(r.err, context.Canceled) {
+	if t.Stopped || errors.Is(r.err, context.Canceled) {
 		return
 	}
-	t.use.idleSince = time.Time{}
-	if t.failures == 0 {
-		t.firstFailure, t.cpuThen = now, t.cpu
+	t.in.Evidence.IdleSince = time.Time{}
+	if t.Failures == 0 {
+		t.FailingSince, t.cpuThen = now, t.cpu
 	}
-	t.failures++
-	t.unreachable = monitor.Judge(t.facts(now)).Cause == monitor.CauseUnreachable
+	t.Failures++
+	t.Unreachable = t.judge(now).Cause == monitor.CauseUnreachable
 	switch {
-	case t.unreachable:
+	case t.Unreachable:
 		t.nextProbe = now.Add(whileRed)
-	case !t.answered && t.waitsForDashboard():
+	case !t.Answered && t.waitsForDashboard():
 		t.nextProbe = now.Add(t.limits.Starting)
 	default:
 		t.nextProbe = now.Add(afterFailure)
@@ -307,19 +304,19 @@ func (t *tracked) failed(r result, now time.Time) {
 
 func (t *tracked) succeeded(r result, now time.Time) {
 	in := &t.in
-	t.port, t.answered, t.failures, t.unreachable = r.port, true, 0, false
+	t.port, t.Answered, t.Failures, t.Unreachable = r.port, true, 0, false
 	t.health.lost = nil
 	t.candidates = nil
 	wall := now.Round(0) // what a view is shown is the time of day
 	in.Port, in.DashboardURL, in.LastHeartbeat = r.port, serena.DashboardURL(r.port), wall
 	if r.signOfLife {
-		t.use.cut.clean = t.use.cut.asked
+		t.calls.clean = t.calls.asked
 		return
 	}
 	in.Busy = nil
 	if r.queued {
 		busy := len(r.queue) > 0
-		t.busy, in.Busy = busy, &busy
+		t.Busy, in.Busy = busy, &busy
 	}
 	t.overviewHeld = r.held
 	t.noteUse(r, now)
@@ -334,7 +331,7 @@ func (t *tracked) succeeded(r result, now time.Time) {
 	switch {
 	case t.wantOverview && in.Version == "":
 		t.nextProbe = now.Add(t.limits.Starting) // "not yet available" right after the start
-	case t.busy || t.wantOverview || t.use.cut.missing():
+	case t.Busy || t.wantOverview || t.calls.missing():
 		t.nextProbe = now.Add(t.limits.Busy)
 	}
 }
@@ -367,7 +364,7 @@ func (t *tracked) noteActivity(r result, now time.Time) {
 
 func (t *tracked) noteOverview(o *serena.Overview) {
 	in := &t.in
-	t.project = o.Project != nil
+	t.Project = o.Project != nil
 	in.ProjectName, in.ProjectRoot = "", ""
 	if o.Project != nil {
 		in.ProjectName, in.ProjectRoot = o.Project.Name, o.Project.Path
@@ -379,7 +376,7 @@ func (t *tracked) noteOverview(o *serena.Overview) {
 		in.Version = o.Version
 	}
 	if keeps := o.KeepsState(); keeps != nil {
-		t.keepsState = keeps
+		in.Evidence.KeepsState = keeps
 	}
 	in.Modes = nil
 	for _, m := range o.Modes {

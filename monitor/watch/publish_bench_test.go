@@ -18,7 +18,7 @@ func BenchmarkPublish(b *testing.B) {
 	l.begun, l.looked = now, true
 	var one *tracked
 	for pid := range 1000 {
-		one = &tracked{firstSeen: now, root: monitor.Identity{PID: pid + 1, Start: 1}}
+		one = &tracked{firstSeen: now, Facts: monitor.Facts{Born: now}, lineage: lineage{root: monitor.Identity{PID: pid + 1, Start: 1}}}
 		one.in = monitor.Instance{
 			Identity: one.root, Kind: monitor.KindSerena, Recognised: true, ProjectName: "alpha", StartedAt: now, Modes: []string{"editing"},
 		}

@@ -27,7 +27,7 @@ func (l *loop) restore(t *tracked, now time.Time) {
 		return
 	}
 	delete(l.proofs, t.in.Identity)
-	e := &t.evidence
+	e := &t.in.Evidence
 	if p.Client != nil && !t.in.Managed {
 		above, client := t.in.Client, *p.Client
 		t.in.Client = &client
@@ -36,18 +36,18 @@ func (l *loop) restore(t *tracked, now time.Time) {
 		}
 		l.watchClient(t, now)
 		if p.Pipe != nil {
-			e.link, e.linked = *p.Pipe, true
+			e.Pipe = *p.Pipe
 		}
 	}
 	if t.in.Entry == nil {
 		t.in.Entry = p.Entry
 	}
-	e.closedBefore, e.suspectedBefore = p.AloneSince, p.SuspectedSince
-	t.use.idleSince, t.lastTask, t.in.ToolCalls = p.IdleSince, p.LastTask, p.Calls
-	t.use.cut.open, t.use.cut.until = !p.CutOffUntil.IsZero(), p.CutOffUntil
-	t.redSince = p.RedSince
+	t.orphanedBefore, t.suspectedBefore = p.AloneSince, p.SuspectedSince
+	e.IdleSince, t.lastTask, t.in.ToolCalls = p.IdleSince, p.LastTask, p.Calls
+	t.calls.open, t.calls.until = !p.CutOffUntil.IsZero(), p.CutOffUntil
+	e.RedSince = p.RedSince
 	if !p.FailingSince.IsZero() {
-		t.failures, t.firstFailure = monitor.FailuresForRed, p.FailingSince
+		t.Failures, t.FailingSince = monitor.FailuresForRed, p.FailingSince
 	}
 }
 

@@ -79,7 +79,7 @@ func TestRestoredOrphan(t *testing.T) {
 		tr := known()
 		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: c.proof}
 		l.restore(tr, now)
-		if tr.evidence.clientGone.IsZero() {
+		if tr.clientGone.IsZero() {
 			t.Fatalf("%s: its client is gone, and nobody says so", name)
 		}
 		for _, closed := range []bool{!c.open, true} {

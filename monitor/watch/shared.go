@@ -180,15 +180,15 @@ func (l *loop) shareAlone(list []monitor.Instance, s *monitor.Shared) {
 
 // isBelow reports whether a process is the server itself or above it.
 func (l *loop) isBelow(t *tracked, id monitor.Identity) bool {
-	if id == t.in.Identity || id == t.root || id == t.launcher || slices.Contains(t.members, id) {
+	if id == t.in.Identity || id == t.root || slices.Contains(t.members, id) {
 		return true
 	}
-	if t.lineage == nil {
+	if t.above == nil {
 		above, err := process.Above(l.o.System, t.in.Identity.PID)
 		if err != nil {
 			return false
 		}
-		t.lineage = above
+		t.above = above
 	}
-	return slices.Contains(t.lineage, id)
+	return slices.Contains(t.above, id)
 }

@@ -197,11 +197,11 @@ func TestSharedStarts(t *testing.T) {
 // and its client stays who the watch found.
 func TestOwnServer(t *testing.T) {
 	s := group(func(s *monitor.Shared) { s.Key, s.Alone, s.Clients = "", "its context codex", s.Clients[1:] })
-	below := &tracked{lineage: []monitor.Identity{{PID: 5, Start: 5}, serverOne}}
-	wrapped := &tracked{root: serverOne}
-	launched := &tracked{launcher: serverOne}
-	other := &tracked{lineage: []monitor.Identity{{PID: 5, Start: 5}}}
-	ours := &tracked{root: serverOne}
+	below := &tracked{lineage: lineage{above: []monitor.Identity{{PID: 5, Start: 5}, serverOne}}}
+	wrapped := &tracked{lineage: lineage{root: serverOne}}
+	launched := &tracked{lineage: lineage{members: []monitor.Identity{serverOne}}}
+	other := &tracked{lineage: lineage{above: []monitor.Identity{{PID: 5, Start: 5}}}}
+	ours := &tracked{lineage: lineage{root: serverOne}}
 	ours.in.Managed = true
 	for name, c := range map[string]struct {
 		t    *tracked
@@ -261,7 +261,7 @@ func TestShareProperties(t *testing.T) {
 					if rapid.Bool().Draw(t, "defunct") {
 						in.State, in.Cause = monitor.StateZombie, monitor.CauseDefunct
 					}
-					l.tracked[id] = &tracked{in: in, lineage: []monitor.Identity{rapid.SampledFrom(ids).Draw(t, "above")}}
+					l.tracked[id] = &tracked{in: in, lineage: lineage{above: []monitor.Identity{rapid.SampledFrom(ids).Draw(t, "above")}}}
 					list = append(list, in)
 				}
 			}

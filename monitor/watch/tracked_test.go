@@ -11,12 +11,15 @@ import (
 	"lamplighter/monitor/serena"
 )
 
-var start = time.Unix(1_700_000_000, 0)
+var (
+	start = time.Unix(1_700_000_000, 0)
+	aPipe = monitor.Pipe{In: monitor.PipeEnd{Inode: 7}, Out: monitor.PipeEnd{Inode: 8}}
+)
 
 func known() *tracked {
 	t := newTracked(process.Info{Identity: monitor.Identity{PID: 1 << 30, Start: 7}}, monitor.KindSerena, serena.Command{Transport: "stdio"}, start)
 	t.limits = Limits{}.orDefault()
-	t.port, t.answered, t.cpuAt, t.probedAt = 24282, true, start, start.Add(-time.Minute)
+	t.port, t.Answered, t.cpuAt, t.probedAt = 24282, true, start, start.Add(-time.Minute)
 	return t
 }
 
@@ -32,8 +35,8 @@ func TestProbeDue(t *testing.T) {
 		{"used the CPU", func(t *tracked) { t.active = true }, false, true},
 		{"used the CPU, just asked", func(t *tracked) { t.active, t.probedAt = true, start }, false, false},
 		{"already asking", func(t *tracked) { t.active, t.probing = true, true }, true, false},
-		{"suspended", func(t *tracked) { t.active, t.stopped = true, true }, true, false},
-		{"exited", func(t *tracked) { t.exitedAt = start }, true, false},
+		{"suspended", func(t *tracked) { t.active, t.Stopped = true, true }, true, false},
+		{"exited", func(t *tracked) { t.ExitedAt = start }, true, false},
 		{"no port yet", func(t *tracked) { t.port = 0 }, true, false},
 		{"a port to try", func(t *tracked) { t.port, t.candidates, t.nextProbe = 0, []candidate{{1, 1}}, start }, false, true},
 		{"repeat due", func(t *tracked) { t.nextProbe = start }, false, true},
@@ -54,11 +57,11 @@ func TestSignOfLifeSuffices(t *testing.T) {
 		want  bool
 	}{
 		{"asleep", func(*tracked) {}, true},
-		{"never answered", func(t *tracked) { t.answered = false }, false},
-		{"failing", func(t *tracked) { t.failures = 1 }, false},
+		{"never answered", func(t *tracked) { t.Answered = false }, false},
+		{"failing", func(t *tracked) { t.Failures = 1 }, false},
 		{"a repeat was decided", func(t *tracked) { t.nextProbe = start }, false},
 		{"was asked something", func(t *tracked) { t.active = true }, false},
-		{"at work", func(t *tracked) { t.busy = true }, false},
+		{"at work", func(t *tracked) { t.Busy = true }, false},
 		{"its overview is wanted", func(t *tracked) { t.wantOverview = true }, false},
 		{"its overview is old", func(t *tracked) { t.overviewAt = start.Add(-overviewEvery) }, false},
 		{"something is wrong with it", func(t *tracked) { t.health.problems = []monitor.Problem{{Cause: monitor.CauseQueue}} }, false},
@@ -92,7 +95,7 @@ func TestUntouched(t *testing.T) {
 		{"asleep", func(*tracked) {}, time.Second, true},
 		{"its main thread has run", func(*tracked) {}, time.Second + 1, false},
 		{"its main thread is not known", func(t *tracked) { t.mainCPU = 0 }, 0, false},
-		{"failing: its other threads count too", func(t *tracked) { t.failures = 1 }, time.Second, false},
+		{"failing: its other threads count too", func(t *tracked) { t.Failures = 1 }, time.Second, false},
 		{"never measured", func(t *tracked) { t.treeAt = time.Time{} }, time.Second, false},
 	} {
 		tr := known()
@@ -158,7 +161,7 @@ func TestFailuresTurnRedAndBack(t *testing.T) {
 		}
 	}
 	tr.succeeded(result{port: 24282}, now)
-	if got := state(); got != monitor.StateNoProject || tr.failures != 0 {
+	if got := state(); got != monitor.StateNoProject || tr.Failures != 0 {
 		t.Errorf("one good answer heals: %s", got)
 	}
 }
@@ -265,7 +268,7 @@ func TestNoteListeners(t *testing.T) {
 	if want := []candidate{{24282, me}, {24283, me}, {24285, me}}; !slices.Equal(tr.candidates, want) || !tr.nextProbe.Equal(start) {
 		t.Errorf("candidates %v, next probe %v", tr.candidates, tr.nextProbe)
 	}
-	tr.notDashboard = map[int]struct{}{24283: {}}
+	tr.notDashboard = []int{24283}
 	tr.noteListeners(all[:2], false, start)
 	if len(tr.candidates) != 1 || tr.in.MCPURL != "" {
 		t.Errorf("a stdio server's other port is not MCP: %v %q", tr.candidates, tr.in.MCPURL)
@@ -277,7 +280,7 @@ func TestNoteListeners(t *testing.T) {
 	}
 	// A server without a dashboard: its other port is asked again now and then,
 	// which does not make it starting again.
-	tr.port, tr.answered, tr.ageThen = 0, false, time.Hour
+	tr.port, tr.Answered, tr.Born = 0, false, start.Add(-time.Hour)
 	tr.noteListeners(all[1:2], true, start)
 	if in, _ := tr.instance(start); in.State != monitor.StateLive || len(tr.candidates) != 1 {
 		t.Errorf("%s, candidates %v", in.State, tr.candidates)

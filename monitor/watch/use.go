@@ -4,18 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
-
-// use is what is known about the work of a server with a dashboard. Its times
-// have a monotonic reading: a step of the clock must not look like idleness.
-type use struct {
-	idleSince time.Time // as Evidence.IdleSince, but for the fields below
-	cut       cutOffs
-	none      bool // as Evidence.NoUsers
-	uncounted bool // it did not say how many calls it has had when it was asked last
-}
 
 // noteUse takes in a whole answer. What is not known counts as work, and so does
 // any task, also one that is no call: somebody has asked for it. A task that has
@@ -25,35 +15,26 @@ func (t *tracked) noteUse(r result, now time.Time) {
 	ran := r.tasked && taskName(r.task) != t.lastTask
 	// A first count tells nothing of the time before it.
 	counted := r.calls != nil && (t.in.ToolCalls == nil || *r.calls != *t.in.ToolCalls)
-	t.use.uncounted = r.calls == nil && (r.uncounted || t.use.uncounted)
-	t.use.cut.noteCalls(r, ran, now)
-	switch {
-	case !r.tasked || !r.queued || len(r.queue) > 0 || t.stopped || t.use.cut.missing():
-		t.use.idleSince = time.Time{}
-	case ran || counted || t.use.idleSince.IsZero():
-		t.use.idleSince = now
+	t.calls.noteCalls(r, ran, now)
+	switch since := &t.in.Evidence.IdleSince; {
+	case !r.tasked || !r.queued || len(r.queue) > 0 || t.Stopped || t.calls.missing():
+		*since = time.Time{}
+	case ran || counted || since.IsZero():
+		*since = now
 	}
-}
-
-// since is Evidence.IdleSince.
-func (u *use) since() time.Time {
-	switch {
-	case u.idleSince.IsZero() || u.cut.open || u.cut.left || u.uncounted:
-		return time.Time{}
-	case u.cut.over.After(u.idleSince):
-		return u.cut.over
-	}
-	return u.idleSince
 }
 
 // lookForUsers looks whether anybody is connected to a server that has been found to
 // answer nobody. Of one over stdio its pipes tell.
 func (l *loop) lookForUsers(t *tracked) {
-	t.use.none = false
-	if t.overStdio() || t.redSince.IsZero() || !t.stopped && !t.unreachable {
+	t.in.Evidence.NoUsers = false
+	if t.overStdio() || t.in.Evidence.RedSince.IsZero() || !t.Stopped && !t.Unreachable {
 		return
 	}
-	pids := slices.Concat(t.mayListen(), t.tree)
+	pids := t.mayListen()
+	for _, id := range t.tree {
+		pids = append(pids, id.PID)
+	}
 	listeners, err := l.o.System.Listeners(pids)
 	if err != nil {
 		return
@@ -72,35 +53,5 @@ func (l *loop) lookForUsers(t *tracked) {
 		}
 		ports++
 	}
-	t.use.none = ports > 0
-}
-
-// usage is the evidence about t for whoever decides whether anybody needs it.
-// Nothing is looked at for it, and it stays the same while nothing happens.
-func (t *tracked) usage() monitor.Evidence {
-	e := monitor.Evidence{
-		Transport: t.transport(), IdleSince: t.use.since(), QuietSince: t.work.since, KeepsState: t.keepsState, SteadyBytes: t.steady, NoUsers: t.use.none,
-		Pipe: t.evidence.link,
-	}
-	if t.overStdio() {
-		e.ClientGone = !t.evidence.clientGone.IsZero()
-		if t.evidence.alone() {
-			e.Orphaned, e.Suspected, e.AloneSince = t.evidence.closed, t.evidence.suspected, t.evidence.since
-		}
-	}
-	return e
-}
-
-// transport is how the clients of t reach it, "" when that is not known: a
-// server that is not Serena and listens somewhere may have clients either way.
-func (t *tracked) transport() string {
-	switch {
-	case t.cmd.Transport == "streamable-http":
-		return "http"
-	case t.cmd.Transport != "":
-		return t.cmd.Transport
-	case t.overStdio():
-		return "stdio"
-	}
-	return ""
+	t.in.Evidence.NoUsers = ports > 0
 }

@@ -58,10 +58,10 @@ func TestWhatACutOffCallLeaves(t *testing.T) {
 		if c.before != nil {
 			tr.noteTree(c.before, at.Add(-time.Minute))
 		}
-		tr.use.cut.asked = tr.treeIDs
+		tr.calls.asked = tr.tree
 		tr.succeeded(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
 		tr.noteTree(treeOf(5, 9), at) // the call is at work already
-		tr.use.cut.asked = tr.treeIDs
+		tr.calls.asked = tr.tree
 		tr.succeeded(idle(cutOff), at)
 		for _, now := range []time.Time{over.Add(-1), over, long} {
 			tr.noteTree(c.after, now)
@@ -118,12 +118,12 @@ func TestCutOffBehindAnother(t *testing.T) {
 		{"Serena's own", []result{look(first, &serena.Task{Name: ofOwn.Name, IsRunning: true}), look(first), look(first)}, false},
 	} {
 		tr := known()
-		tr.lastTask, tr.use.idleSince = first.Name, at
+		tr.lastTask, tr.in.Evidence.IdleSince = first.Name, at
 		now := at
 		for _, r := range c.looks {
 			now = now.Add(Limits{}.orDefault().Busy)
 			tr.succeeded(r, now)
-			if tr.use.cut.missing() && (!tr.usage().IdleSince.IsZero() || tr.nextProbe.IsZero()) {
+			if tr.calls.missing() && (!tr.usage().IdleSince.IsZero() || tr.nextProbe.IsZero()) {
 				t.Errorf("%s: idle, or not asked again, before its end is known", c.name)
 			}
 		}
@@ -144,7 +144,7 @@ func TestWhatACutOffCallStartsLate(t *testing.T) {
 	over := at.Add(cutOffWork)
 	tr := known()
 	tr.noteTree(treeOf(5), at.Add(-time.Minute))
-	tr.use.cut.asked = tr.treeIDs
+	tr.calls.asked = tr.tree
 	tr.succeeded(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
 	tr.succeeded(idle(cutOff), at)
 	for _, c := range []struct {

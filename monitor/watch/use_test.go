@@ -55,7 +55,7 @@ func TestIdleSince(t *testing.T) {
 		{"cut off", first, idle(cutOff), time.Time{}},
 	} {
 		tr := known()
-		tr.lastTask, tr.in.ToolCalls, tr.use.idleSince = "Task-1:ListDirTool", number(5), c.known
+		tr.lastTask, tr.in.ToolCalls, tr.in.Evidence.IdleSince = "Task-1:ListDirTool", number(5), c.known
 		tr.succeeded(c.r, now)
 		if got := tr.usage().IdleSince; got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -68,10 +68,10 @@ func TestWhatEndsIdleness(t *testing.T) {
 	for name, happens := range map[string]func(*tracked){
 		"no answer":                    func(t *tracked) { t.failed(result{}, now) },
 		"suspended":                    func(t *tracked) { t.noteStat(process.Stat{State: process.Stopped}, 0, now) },
-		"suspended while it was asked": func(t *tracked) { t.stopped = true; t.succeeded(idle(nil), now) },
+		"suspended while it was asked": func(t *tracked) { t.Stopped = true; t.succeeded(idle(nil), now) },
 	} {
 		tr := known()
-		tr.use.idleSince = now
+		tr.in.Evidence.IdleSince = now
 		happens(tr)
 		if got := tr.usage().IdleSince; !got.IsZero() {
 			t.Errorf("%s: idle since %v", name, got)
@@ -79,7 +79,7 @@ func TestWhatEndsIdleness(t *testing.T) {
 	}
 	// That we stop to ask is no answer.
 	tr := known()
-	tr.use.idleSince = now
+	tr.in.Evidence.IdleSince = now
 	tr.failed(result{err: context.Canceled}, now)
 	if tr.usage().IdleSince != now {
 		t.Error("a probe that was given up ends idleness")
@@ -122,16 +122,15 @@ func TestClockSteps(t *testing.T) {
 	at := time.Now()
 	for _, step := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
 		tr := known()
-		tr.firstSeen = at
+		tr.Born = at
 		tr.succeeded(idle(cutOff), at)
-		tr.use.idleSince, tr.evidence = at, evidence{closed: true, linked: true, clientGone: at, since: at}
+		tr.in.Evidence, tr.clientGone = monitor.Evidence{IdleSince: at, Orphaned: true, AloneSince: at}, at
 		tr.noteTree(treeOf(), stepped(t, at.Add(time.Minute), step))
 		if got := tr.usage().IdleSince; !got.IsZero() {
 			t.Errorf("%v: a call that was cut off is over", step)
 		}
 		now := stepped(t, at.Add(cutOffWork), step)
 		tr.noteTree(treeOf(), now)
-		tr.noteState(now)
 		in, _ := tr.instance(now)
 		if idle := now.Sub(in.Evidence.IdleSince); idle != 0 {
 			t.Errorf("%v: idle for %v", step, idle)
@@ -145,6 +144,11 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
+// leave makes what is known of a server whose client has gone.
+func leave(t *tracked, known monitor.Evidence, gone time.Time) {
+	t.in.Evidence, t.clientGone = known, gone
+}
+
 func TestUsage(t *testing.T) {
 	gone, found, now := time.Now(), time.Now().Add(time.Second), time.Now().Add(time.Hour)
 	for _, c := range []struct {
@@ -155,28 +159,26 @@ func TestUsage(t *testing.T) {
 		{"over stdio", func(*tracked) {}, monitor.Evidence{Transport: "stdio"}},
 		{"over HTTP", func(t *tracked) { t.cmd.Transport = "streamable-http" }, monitor.Evidence{Transport: "http"}},
 		{"over SSE", func(t *tracked) { t.cmd.Transport = "sse" }, monitor.Evidence{Transport: "sse"}},
-		{"its client has gone", func(t *tracked) { t.evidence.clientGone = gone }, monitor.Evidence{Transport: "stdio", ClientGone: true}},
-		{"orphaned, at once", func(t *tracked) { t.evidence = evidence{closed: true, linked: true, clientGone: gone, since: now} },
+		{"its client has gone", func(t *tracked) { t.clientGone = gone }, monitor.Evidence{Transport: "stdio", ClientGone: true}},
+		{"orphaned, at once", func(t *tracked) { leave(t, monitor.Evidence{Orphaned: true, AloneSince: now}, gone) },
 			monitor.Evidence{Transport: "stdio", Orphaned: true, ClientGone: true, AloneSince: now}},
-		{"suspected", func(t *tracked) { t.evidence = evidence{suspected: true, since: found} },
+		{"suspected", func(t *tracked) { t.in.Evidence = monitor.Evidence{Suspected: true, AloneSince: found} },
 			monitor.Evidence{Transport: "stdio", Suspected: true, AloneSince: found, RedSince: now}},
-		{"by a single look", func(t *tracked) { t.evidence = evidence{suspected: true, since: now, once: true} },
+		{"by a single look", func(t *tracked) { t.OneLook, t.in.Evidence = true, monitor.Evidence{Suspected: true, AloneSince: now} },
 			monitor.Evidence{Transport: "stdio", Suspected: true, AloneSince: now, RedSince: now}},
-		{"no more", func(t *tracked) { t.evidence = evidence{since: found} }, monitor.Evidence{Transport: "stdio"}},
-		{"over HTTP, whoever started it has gone", func(t *tracked) { t.cmd.Transport, t.evidence.clientGone = "sse", gone }, monitor.Evidence{Transport: "sse"}},
+		{"over HTTP, whoever started it has gone", func(t *tracked) { t.cmd.Transport, t.clientGone = "sse", gone }, monitor.Evidence{Transport: "sse"}},
 		{"managed", func(t *tracked) { t.in.Managed, t.cmd.Transport = true, "streamable-http" }, monitor.Evidence{Transport: "http"}},
 		{"another kind", func(t *tracked) { t.in.Kind, t.cmd, t.looked = "git", serena.Command{}, true }, monitor.Evidence{Transport: "stdio"}},
 		{"another kind that listens", func(t *tracked) { t.in.Kind, t.cmd, t.looked, t.listens = "git", serena.Command{}, true, true }, monitor.Evidence{}},
 		{"unrecognised", func(t *tracked) { t.in.Recognised, t.cmd = false, serena.Command{} }, monitor.Evidence{}},
-		{"suspended", func(t *tracked) { t.stopped = true }, monitor.Evidence{Transport: "stdio", RedSince: now}},
+		{"suspended", func(t *tracked) { t.Stopped = true }, monitor.Evidence{Transport: "stdio", RedSince: now}},
 		{"defunct", func(t *tracked) {
-			t.exitedAt, t.unreaped, t.use.idleSince = gone, true, gone
-			t.evidence = evidence{closed: true, linked: true, clientGone: gone, since: found}
+			t.ExitedAt, t.Unreaped = gone, true
+			leave(t, monitor.Evidence{IdleSince: gone, Orphaned: true, AloneSince: found}, gone)
 		}, monitor.Evidence{RedSince: now}},
 	} {
 		tr := known()
 		c.touch(tr)
-		tr.noteState(now)
 		in, shown := tr.instance(now)
 		if !shown || in.Evidence != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, in.Evidence, c.want)
@@ -188,29 +190,23 @@ func TestRedSince(t *testing.T) {
 	tr := known()
 	at := time.Now()
 	red := func(now time.Time) time.Time {
-		tr.noteState(now)
 		in, _ := tr.instance(now)
 		return in.Evidence.RedSince
 	}
 	if !red(at).IsZero() {
 		t.Error("red from the start")
 	}
-	tr.stopped = true
+	tr.Stopped = true
 	if red(at.Add(1)) != at.Add(1) || red(at.Add(2)) != at.Add(1) {
 		t.Error("not since it was found")
 	}
-	tr.evidence = evidence{closed: true, linked: true, since: at.Add(-time.Hour)}
+	tr.in.Evidence.Orphaned, tr.in.Evidence.AloneSince = true, at.Add(-time.Hour)
 	if red(at.Add(3)) != at.Add(1) {
 		t.Error("another cause is no other state")
 	}
-	tr.stopped, tr.evidence = false, evidence{}
+	tr.Stopped, tr.in.Evidence.Orphaned = false, false
 	if !red(at.Add(4)).IsZero() {
 		t.Error("red for ever")
-	}
-	tr.stopped = true
-	tr.instance(at.Add(5))
-	if !tr.redSince.IsZero() {
-		t.Error("to look at it takes note of it")
 	}
 }
 
@@ -270,7 +266,7 @@ func TestIdlenessIsNeverMadeUp(t *testing.T) {
 			switch rapid.SampledFrom([]string{"idle", "call", "busy", "sign", "fails", "stop", "go", "unknown"}).Draw(t, "what") {
 			case "idle":
 				tr.succeeded(idle(&serena.Task{Name: tr.lastTask, Finished: true}), now)
-				quiet = !tr.stopped
+				quiet = !tr.Stopped
 				said[now] = quiet
 			case "call":
 				task++
@@ -279,7 +275,7 @@ func TestIdlenessIsNeverMadeUp(t *testing.T) {
 					cut = now.Add(cutOffWork)
 				}
 				tr.succeeded(idle(last), now)
-				quiet, said = !tr.stopped, map[time.Time]bool{now: true}
+				quiet, said = !tr.Stopped, map[time.Time]bool{now: true}
 			case "busy":
 				r := idle(nil)
 				r.queue = []serena.Task{*aCall}
@@ -290,7 +286,7 @@ func TestIdlenessIsNeverMadeUp(t *testing.T) {
 				tr.succeeded(result{port: 1, signOfLife: true}, now)
 			case "fails":
 				tr.failed(result{err: errors.New("x")}, now)
-				if !tr.stopped {
+				if !tr.Stopped {
 					quiet, said = false, map[time.Time]bool{}
 				}
 			case "unknown":
@@ -346,7 +342,7 @@ func (c connected) Connections(port int) ([]process.Connection, error) {
 
 func TestLookForUsers(t *testing.T) {
 	const dashboard, mcp, client = 24282, 9121, 77
-	suspended := func(tr *tracked) { tr.stopped = true }
+	suspended := func(tr *tracked) { tr.Stopped = true }
 	for _, c := range []struct {
 		name   string
 		change func(*tracked)
@@ -355,7 +351,7 @@ func TestLookForUsers(t *testing.T) {
 		want   bool
 	}{
 		{"nobody", suspended, []int{dashboard, mcp}, nil, true},
-		{"hung, nobody", func(tr *tracked) { tr.unreachable = true }, []int{dashboard, mcp}, nil, true},
+		{"hung, nobody", func(tr *tracked) { tr.Unreachable = true }, []int{dashboard, mcp}, nil, true},
 		{"a client", suspended, []int{dashboard, mcp}, []int{client}, false},
 		{"somebody who could not be found out", suspended, []int{dashboard, mcp}, []int{0}, false},
 		{"its own process and we", suspended, []int{dashboard, mcp}, []int{5, 1}, true},
@@ -364,7 +360,7 @@ func TestLookForUsers(t *testing.T) {
 		{"it answers", func(*tracked) {}, []int{dashboard, mcp}, nil, false},
 	} {
 		tr := known()
-		tr.cmd.Transport, tr.redSince, tr.tree = "streamable-http", start, []int{5}
+		tr.cmd.Transport, tr.in.Evidence.RedSince, tr.tree = "streamable-http", start, []monitor.Identity{{PID: 5, Start: 5}}
 		c.change(tr)
 		l := &loop{self: monitor.Identity{PID: 1}, o: Options{System: connected{pid: tr.in.Identity.PID, ports: c.ports, users: c.users}}}
 		l.lookForUsers(tr)

@@ -49,7 +49,7 @@ func (s *replayed) look(waits bool) monitor.Instance {
 	s.Helper()
 	s.now = s.now.Add(time.Minute)
 	ask := question{
-		id: s.known.in.Identity, port: s.Port, lastTask: s.known.lastTask, wasBusy: s.known.busy, first: !s.known.answered,
+		id: s.known.in.Identity, port: s.Port, lastTask: s.known.lastTask, wasBusy: s.known.Busy, first: !s.known.Answered,
 		wantOverview: s.known.overviewDue(s.now), held: s.known.overviewHeld,
 	}
 	ctx, giveUp := context.WithCancel(s.Context())
@@ -65,7 +65,6 @@ func (s *replayed) look(waits bool) monitor.Instance {
 	s.known.succeeded(r, s.now)
 	s.known.noteTree(tree, s.now)
 	s.loop.noteHealth(s.known, r, tree, s.now)
-	s.known.noteState(s.now)
 	in, shown := s.known.instance(s.now)
 	if !shown || in.State == monitor.StateZombie {
 		s.Errorf("shown %v, red: %+v", shown, in)

@@ -315,7 +315,6 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	if !l.hasLooked(now) {
 		return
 	}
-	l.judge(now)
 	before := w.Snapshot()
 	g := w.now()
 	after := &monitor.Snapshot{
@@ -375,7 +374,6 @@ func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	}
 	now := time.Now()
 	l.findPorts(false, now) // once the dashboard is known, the other port is MCP
-	l.judge(now)
 	s := &monitor.Snapshot{Seq: 1, At: now, Instances: l.instances(now), Warnings: w.given.warnings}
 	w.o.Plan(s)
 	return s, l.scanErr

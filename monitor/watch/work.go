@@ -12,7 +12,6 @@ import (
 // it for anything: a build that a tool has left behind, a language server that
 // indexes. Of the server itself its queue tells.
 type work struct {
-	since time.Time // as Evidence.QuietSince
 	at    time.Time // of the last look
 	cpu   time.Duration
 	below []monitor.Identity
@@ -25,10 +24,11 @@ const (
 	quietSpan = 30 * time.Second
 )
 
-// noteTree takes in the tree of a server, each parent before what it has started. A
+// isGoingOn takes in the tree of a server, each parent before what it has started, and
+// reports whether anything below it has worked since the last look. A
 // process that came or went has worked. One that has lost the parent that started it
 // was left to go on by somebody: it works for as long as it is there.
-func (w *work) noteTree(tree []process.Stat, server monitor.Identity, now time.Time) {
+func (w *work) isGoingOn(tree []process.Stat, server monitor.Identity, now time.Time) bool {
 	list := below(tree, server)
 	var cpu time.Duration
 	ids := make([]monitor.Identity, 0, len(list))
@@ -41,10 +41,9 @@ func (w *work) noteTree(tree []process.Stat, server monitor.Identity, now time.T
 	if span := now.Sub(w.at); span > quietSpan {
 		most = time.Duration(float64(quietCPU) * float64(span) / float64(quietSpan))
 	}
-	if w.at.IsZero() || cpu-w.cpu > most || !slices.Equal(ids, w.below) || leftBehind(tree, server, ids) {
-		w.since = now
-	}
+	worked := w.at.IsZero() || cpu-w.cpu > most || !slices.Equal(ids, w.below) || leftBehind(tree, server, ids)
 	w.at, w.cpu, w.below = now, cpu, ids
+	return worked
 }
 
 // leftBehind reports whether there is a process in the tree that is neither below the
