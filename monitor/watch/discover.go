@@ -29,7 +29,6 @@ func recognise(r Rules, p process.Info) (kind string, cmd serena.Command, ok boo
 
 // discover takes in processes that are new or have become another program.
 func (l *loop) discover(fresh []process.Info, now time.Time) {
-	clear(l.parents)
 	for _, p := range fresh {
 		kind, cmd, ok := recognise(l.o.Rules, p)
 		if l.aboveLaunched(p.Identity) {
@@ -71,13 +70,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 		if !l.begin(t, p, now) {
 			continue
 		}
-		// A child may have been listed before its parent.
-		for id, other := range l.tracked {
-			if other.parent == p.Identity && !other.launched() && other.sameServer(kind, cmd) {
-				t.members = append(t.members, other.members...)
-				l.drop(id)
-			}
-		}
+		l.absorbParts(t) // a child may have been listed before its parent
 	}
 }
 

@@ -69,28 +69,21 @@ func isWrapper(p process.Info) bool {
 }
 
 // isBelowClient reports whether the nearest process above one that is no wrapper is a
-// client. It is asked of every process that starts, so that each parent is read once
-// in a look.
+// client.
 func (l *loop) isBelowClient(p process.Info) bool {
 	for range maxShims * 2 {
-		is, known := l.parents[p.Parent]
-		if !known {
-			parent, err := l.o.System.Read(p.Parent)
-			is = parentKind{isClient: err == nil && clients.Of(parent) != "", isWrapper: err == nil && isWrapper(parent), info: parent}
-			l.parents[p.Parent] = is
+		parent, err := l.o.System.Read(p.Parent)
+		switch {
+		case err != nil:
+			return false
+		case clients.Of(parent) != "":
+			return true
+		case !isWrapper(parent):
+			return false
 		}
-		if is.isClient || !is.isWrapper {
-			return is.isClient
-		}
-		p = is.info
+		p = parent
 	}
 	return false
-}
-
-// parentKind is what is known of a parent in one look.
-type parentKind struct {
-	isClient, isWrapper bool
-	info                process.Info
 }
 
 // addChild gathers what is to be known of a process that a client has started: holder
@@ -179,11 +172,7 @@ func (l *loop) wraps(id monitor.Identity) bool {
 
 // askSettings has the settings read now and then for the processes that are in none.
 func (l *loop) askSettings(now time.Time) {
-	for id, c := range l.children {
-		if !l.livesOn(id) {
-			delete(l.children, id)
-			continue
-		}
+	for _, c := range l.children {
 		l.entriesFor(c, now.Add(-settingsAge))
 	}
 }

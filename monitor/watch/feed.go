@@ -49,36 +49,18 @@ func compare(a, b *monitor.Snapshot) change {
 }
 
 // samePlans reports whether the policies say the same of two snapshots of the same
-// instances. Less than a second of what they mean to do is nothing to tell.
+// instances.
 func samePlans(a, b *monitor.Snapshot) bool {
-	if !samePolicy(a.Policy, b.Policy) || !slices.Equal(a.Recent, b.Recent) {
+	if !reflect.DeepEqual(a.Policy, b.Policy) || !slices.Equal(a.Recent, b.Recent) {
 		return false
 	}
 	for i := range a.Instances {
 		x, y := &a.Instances[i], &b.Instances[i]
-		if !samePlan(x.Plan, y.Plan) || x.Evidence.Refused != y.Evidence.Refused {
+		if x.Plan != y.Plan || x.Evidence.Refused != y.Evidence.Refused {
 			return false
 		}
 	}
 	return true
-}
-
-func samePlan(a, b monitor.Plan) bool {
-	return a.Reason == b.Reason && sameTime(a.ShutdownAt, b.ShutdownAt) && sameTime(a.GivenUpSince, b.GivenUpSince) && sameTime(a.KeptUntil, b.KeptUntil)
-}
-
-func samePolicy(a, b monitor.Policy) bool {
-	if !sameTime(a.PausedUntil, b.PausedUntil) {
-		return false
-	}
-	a.PausedUntil, b.PausedUntil = time.Time{}, time.Time{}
-	return reflect.DeepEqual(a, b)
-}
-
-// sameTime reports whether two times are the same to people: one that is counted
-// anew from a span comes out a little different each time.
-func sameTime(a, b time.Time) bool {
-	return a.IsZero() == b.IsZero() && a.Sub(b).Abs() < time.Second
 }
 
 // gatherTime is how long what a probe has found waits for what the others find that

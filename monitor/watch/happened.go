@@ -15,25 +15,20 @@ import (
 type happened struct {
 	mu     sync.Mutex
 	recent []monitor.Event // newest first; replaced, never changed
-	ended  []string        // ids of the instances that were ended last, on somebody's word
-	gone   []string        // ids of those whose end was told last
+	gone   []monitor.Event // by which the ends of instances were told last
 }
 
-// mostEnded bounds what is remembered of those that were ended, or whose end was
-// told: long enough for a parent that takes its time to reap them, and for clients
+// mostGone bounds what is remembered of those whose end was told: long enough for a parent that takes its time to reap them, and for clients
 // that hold a place without a process.
-const mostEnded = 100
+const mostGone = 200
 
 // note takes in an event. When an instance has been ended, or was not, the steps
 // on the way are left out, and that it is gone is said once.
 func (h *happened) note(e monitor.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if e.Kind == monitor.EventEnded {
-		h.ended = append(h.ended[max(0, len(h.ended)-mostEnded+1):], e.ID)
-	}
 	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked || e.Kind == monitor.EventStopped {
-		h.gone = append(h.gone[max(0, len(h.gone)-mostEnded+1):], e.ID)
+		h.gone = append(h.gone[max(0, len(h.gone)-mostGone+1):], e)
 	}
 	if e.Kind == monitor.EventStopped && slices.ContainsFunc(h.recent, func(old monitor.Event) bool {
 		return old.ID == e.ID && (old.Kind == monitor.EventEnded || old.Kind == monitor.EventParked)
@@ -75,20 +70,18 @@ func (h *happened) list() []monitor.Event {
 	return h.recent
 }
 
-// hasGone reports whether the end of an instance was told.
-func (h *happened) hasGone(id string) bool {
+// hasGone reports whether the end of an instance was told; by kind, unless that is "".
+func (h *happened) hasGone(in *monitor.Instance, kind monitor.EventKind) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Contains(h.gone, id)
+	return slices.ContainsFunc(h.gone, func(e monitor.Event) bool { return e.ID == in.ID() && (kind == "" || e.Kind == kind) })
 }
 
 // withoutEnded leaves out what was ended on somebody's word and is not reaped:
 // that nobody takes note of an end that was ordered is nothing to act on.
 func (h *happened) withoutEnded(list []monitor.Instance) []monitor.Instance {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	return slices.DeleteFunc(list, func(in monitor.Instance) bool {
-		return in.Cause == monitor.CauseDefunct && slices.Contains(h.ended, in.ID())
+		return in.Cause == monitor.CauseDefunct && h.hasGone(&in, monitor.EventEnded)
 	})
 }
 
@@ -127,24 +120,14 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 	add := func(k monitor.EventKind, in *monitor.Instance, detail string) {
 		events = append(events, monitor.Event{At: after.At, Kind: k, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: detail})
 	}
-	for from, to := range l.moved {
-		in := w.told[from]
-		delete(w.told, from)
-		if in != nil && to != (monitor.Identity{}) && w.told[to] == nil {
-			moved := *in
-			moved.Identity = to
-			w.told[to] = &moved
-		}
-	}
-	clear(l.moved)
 	for i := range l.lost {
 		add(l.beginning(&l.lost[i], before, after))
 		add(monitor.EventStopped, &l.lost[i], ran(&l.lost[i], after.At))
 	}
 	l.lost = nil
 
-	left := w.told
-	w.told = make(map[monitor.Identity]*monitor.Instance, len(after.Instances))
+	left := l.told
+	l.told = make(map[monitor.Identity]*monitor.Instance, len(after.Instances))
 	for i := range after.Instances {
 		in := &after.Instances[i]
 		was := left[in.Identity]
@@ -152,12 +135,12 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 		case in.OnPipes || t != nil && t.awaited:
 			continue
 		case in.State != monitor.StateParked:
-			w.told[in.Identity] = in
-		case was != nil && !w.happened.hasGone(in.ID()):
+			l.told[in.Identity] = in
+		case was != nil && !w.happened.hasGone(in, ""):
 			// As long as it has clients its place stays, and whoever keeps it says that it
 			// is parked. When the last client leaves in the moment between, nobody says
 			// anything: then it has stopped.
-			w.told[in.Identity] = was
+			l.told[in.Identity] = was
 		}
 		delete(left, in.Identity)
 		if in.State == monitor.StateParked {
@@ -186,7 +169,7 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 		now := &before.Instances[i]
 		in := left[now.Identity]
 		switch {
-		case in == nil || in.Cause == monitor.CauseDefunct || now.State == monitor.StateParked && w.happened.hasGone(in.ID()):
+		case in == nil || in.Cause == monitor.CauseDefunct || now.State == monitor.StateParked && w.happened.hasGone(in, ""):
 		case l.livesOn(in.Identity):
 			add(monitor.EventForgotten, in, "it runs on, but no rule knows it any more")
 		default:
@@ -204,6 +187,18 @@ func (l *loop) beginning(in *monitor.Instance, before, after *monitor.Snapshot) 
 		kind = monitor.EventFound
 	}
 	return kind, in, in.Origin()
+}
+
+// move takes note that what was taken for a server is another process, or none: that is no
+// event.
+func (l *loop) move(from, to monitor.Identity) {
+	in := l.told[from]
+	delete(l.told, from)
+	if in != nil && to != (monitor.Identity{}) && l.told[to] == nil {
+		moved := *in
+		moved.Identity = to
+		l.told[to] = &moved
+	}
 }
 
 func (l *loop) livesOn(id monitor.Identity) bool { return process.Lives(l.o.System, id) }

@@ -78,15 +78,15 @@ func TestEndedOnPurposeIsNoDefunct(t *testing.T) {
 		return []monitor.Instance{mk(1, monitor.CauseDefunct), mk(2, monitor.CauseDefunct), mk(1000, monitor.CauseSuspended)}
 	}
 	id := func(pid int) string { return monitor.Identity{PID: pid, Start: 1}.String() }
-	for pid := range 3 * mostEnded {
+	for pid := range 3 * mostGone {
 		h.note(monitor.Event{Kind: monitor.EventEnded, ID: id(1000 + pid)})
 	}
 	h.note(monitor.Event{Kind: monitor.EventEnded, ID: id(1)})
 	if got := h.withoutEnded(list()); len(got) != 2 || got[0].Identity.PID != 2 || got[1].Identity.PID != 1000 {
 		t.Errorf("%+v", got)
 	}
-	if len(h.ended) != mostEnded {
-		t.Errorf("%d are remembered", len(h.ended))
+	if len(h.gone) != mostGone {
+		t.Errorf("%d are remembered", len(h.gone))
 	}
 }
 

@@ -24,22 +24,12 @@ const maxHints = 256
 // Hint makes the watch look at a process now instead of at its next round, and
 // ask its dashboard. It returns at once and is safe for concurrent use.
 func (w *Watch) Hint(h Hint) {
-	w.mu.Lock()
-	_, waits := w.hints[h]
-	takes := h.PID > 0 && !waits && len(w.hints) < maxHints
-	if takes {
-		w.hints[h] = struct{}{}
+	if h.PID > 0 {
+		select {
+		case w.hints <- h:
+		default:
+		}
 	}
-	w.mu.Unlock()
-	if !takes {
-		return
-	}
-	w.tell(nil, func(ctx context.Context, l *loop, now time.Time) {
-		w.mu.Lock()
-		delete(w.hints, h)
-		w.mu.Unlock()
-		l.follow(ctx, h, now)
-	})
 }
 
 // follow looks at the process that a hint names.

@@ -18,14 +18,10 @@ import (
 // Launched tells the watch of a server that we have started, or have adopted
 // from its record: it is shown at once as managed, with who asked for it, whatever
 // any rule says, until it ends. Told again, the newest word counts. It returns at
-// once and is safe for concurrent use.
+// once, and is safe for concurrent use; AskedBy must not be changed.
 func (w *Watch) Launched(a monitor.Launch) {
 	if a.Server.PID <= 0 {
 		return
-	}
-	if a.AskedBy != nil {
-		client := *a.AskedBy
-		a.AskedBy = &client
 	}
 	w.tell(func(g *given) {
 		g.launches = maps.Clone(g.launches)
@@ -35,10 +31,6 @@ func (w *Watch) Launched(a monitor.Launch) {
 
 // launched tells a server that we have started ourselves, by our own word.
 func (t *tracked) launched() bool { return t.launch != nil }
-
-// portsKnown tells that there is nothing to find out: it has no dashboard, and
-// takes its clients where we told it to.
-func (t *tracked) portsKnown() bool { return t.launched() && !t.isSerena() && t.launch.Port > 0 }
 
 // takeIn makes the server of a launch an instance, or the instance that was
 // found already a managed one.
@@ -70,11 +62,7 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 		l.unwatch(asker.Identity)
 	}
 	l.lookAbove(t)
-	for _, other := range l.tracked {
-		if other != t && !other.launched() && t.includes(other) {
-			l.absorbInto(t, other)
-		}
-	}
+	l.absorbParts(t)
 	t.members = slices.DeleteFunc(t.members, t.isBelowKeeper)
 	t.awaited = false
 	if t.probeDue(now, true) {
@@ -162,20 +150,20 @@ func (l *loop) aboveLaunched(id monitor.Identity) bool {
 	return false
 }
 
-// includes reports whether what was taken for another instance is part of the
-// launched one: a wrapper that a rule knows, a child that runs the same.
-func (t *tracked) includes(other *tracked) bool {
-	return t.isBelowKeeper(other.in.Identity) || slices.Contains(t.members, other.in.Identity) ||
-		other.parent == t.in.Identity && other.kind != "" && other.sameServer(t.kind, t.cmd)
-}
-
-// absorbInto makes other, which was found before, part of t.
-func (l *loop) absorbInto(t, other *tracked) {
-	for _, id := range other.members {
-		if !slices.Contains(t.members, id) {
-			t.members = append(t.members, id)
+// absorbParts makes part of t what was taken for another instance before: a wrapper that a
+// rule knows, a child that runs the same.
+func (l *loop) absorbParts(t *tracked) {
+	for id, other := range l.tracked {
+		isChild := other.parent == t.in.Identity && other.kind != "" && other.sameServer(t.kind, t.cmd)
+		if other == t || other.launched() || !isChild && !t.isBelowKeeper(id) && !slices.Contains(t.members, id) {
+			continue
 		}
+		for _, member := range other.members {
+			if !slices.Contains(t.members, member) {
+				t.members = append(t.members, member)
+			}
+		}
+		l.move(id, t.in.Identity)
+		l.drop(id)
 	}
-	l.move(other.in.Identity, t.in.Identity)
-	l.drop(other.in.Identity)
 }

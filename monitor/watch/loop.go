@@ -25,17 +25,16 @@ const maxProbes = 16
 type loop struct {
 	o        Options
 	children map[monitor.Identity]*child    // of clients, whose entries are looked for
-	parents  map[int]parentKind             // by pid, while one look goes through what is new
 	exits    process.Exits                  // nil for a single look
 	pass     func() ([]process.Info, error) // see process.System.Scan
 
 	tracked    map[monitor.Identity]*tracked
-	moved      map[monitor.Identity]monitor.Identity // from what was taken for the server to what is, until the next events
-	lost       []monitor.Instance                    // that have ended before they were told of, until then
-	over       func(monitor.Identity)                // is told of the end of what was launched
-	proofs     map[monitor.Identity]monitor.Proof    // see Watch.Restore; of those that were not found yet
-	shared     []monitor.Shared                      // see Watch.SetShared; never changed
-	shownLast  map[string]monitor.Instance           // by key, the running server of each as it was last
+	told       map[monitor.Identity]*monitor.Instance // what events have told of those that live
+	lost       []monitor.Instance                     // that have ended before they were told of, until the next events
+	over       func(monitor.Identity)                 // is told of the end of what was launched
+	proofs     map[monitor.Identity]monitor.Proof     // see Watch.Restore; of those that were not found yet
+	shared     []monitor.Shared                       // see Watch.SetShared; never changed
+	shownLast  map[string]monitor.Instance            // by key, the running server of each as it was last
 	self       monitor.Identity
 	nextBurst  time.Time
 	begun      time.Time // of the first tick
@@ -60,9 +59,9 @@ func newLoop(o Options, exits process.Exits) *loop {
 	o = o.orDefault()
 	l := &loop{
 		o: o, exits: exits, pass: o.System.Scan(),
-		tracked: make(map[monitor.Identity]*tracked), moved: make(map[monitor.Identity]monitor.Identity),
-		children: make(map[monitor.Identity]*child), parents: make(map[int]parentKind),
-		over: func(monitor.Identity) {}, undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
+		tracked: make(map[monitor.Identity]*tracked), told: make(map[monitor.Identity]*monitor.Instance),
+		children: make(map[monitor.Identity]*child),
+		over:     func(monitor.Identity) {}, undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
 	l.self, _ = l.identify(o.System.Self())
 	return l
@@ -110,8 +109,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		st, err := l.o.System.Stat(id.PID)
 		switch {
 		case errors.Is(err, process.ErrGone) || (err == nil && st.Identity != id):
-			l.clientEnded(id, now) // it may have been one as well
-			l.forget(t)
+			l.exited(id, now)
 			continue
 		case err != nil:
 			continue // unreadable for a moment: what is known stays
@@ -201,8 +199,8 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 	var pids []int
 	var waiting []*tracked
 	for _, t := range l.tracked {
-		if t.portsKnown() {
-			continue
+		if t.launched() && !t.isSerena() && t.launch.Port > 0 {
+			continue // it takes its clients where we told it to
 		}
 		if t.waitsForDashboard() || (burst && t.port == 0) || (!t.isSerena() && !t.looked) || t.wantsClientPort() {
 			waiting = append(waiting, t)

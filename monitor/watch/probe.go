@@ -269,16 +269,6 @@ func (l *loop) moveTo(t *tracked, pid int) {
 	l.unwatch(old)
 }
 
-// move takes note that what was taken for a server is another process, or none.
-func (l *loop) move(from, to monitor.Identity) {
-	for old, now := range l.moved {
-		if now == from {
-			l.moved[old] = to
-		}
-	}
-	l.moved[from] = to
-}
-
 func (t *tracked) failed(r result, now time.Time) {
 	if t.port == 0 && len(t.candidates) == 0 {
 		return // what listened was something else

@@ -15,14 +15,9 @@ import (
 // SetShared tells the watch of all servers that clients have through us, in place
 // of what it was told before. Those that run are shown with their clients; one
 // that is parked is an instance without a process, as long as it has clients. It
-// returns at once, keeps nothing of the list, and is safe for concurrent use.
+// returns at once, and is safe for concurrent use; the list must not be changed.
 func (w *Watch) SetShared(list []monitor.Shared) {
-	all := slices.Clone(list)
-	for i := range all {
-		all[i].Clients = slices.Clone(all[i].Clients)
-		all[i].Modes = slices.Clone(all[i].Modes)
-	}
-	w.tell(func(g *given) { g.shared = all }, func(_ context.Context, l *loop, now time.Time) {
+	w.tell(func(g *given) { g.shared = list }, func(_ context.Context, l *loop, now time.Time) {
 		l.shared = w.now().shared
 		l.takeInAlone(now)
 	})

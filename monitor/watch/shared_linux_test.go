@@ -188,6 +188,7 @@ func TestLauncherBelowAShim(t *testing.T) {
 			now := time.Now()
 			l.shared = []monitor.Shared{{Server: identityOf(t, f.pid), Kind: "run.sh", Alone: "it is not a Serena", Since: now.Add(-c.since)}}
 			l.takeInAlone(now) // before anything has been looked at
+			l.told[identityOf(t, f.pid)] = &monitor.Instance{}
 			l.tick(t.Context(), now)
 			l.takeInAlone(now)
 			shown := 0
@@ -202,8 +203,8 @@ func TestLauncherBelowAShim(t *testing.T) {
 			if shown != c.want {
 				t.Errorf("%d is shown, of %d and %v", shown, f.pid, children)
 			}
-			if _, moved := l.moved[identityOf(t, f.pid)]; moved != (c.want == 2 && c.since > 0) {
-				t.Errorf("moved: %v", l.moved)
+			if _, told := l.told[identityOf(t, f.pid)]; told == (c.want == 2 && c.since > 0) {
+				t.Errorf("it is to be told of: %v", l.told)
 			}
 		})
 	}

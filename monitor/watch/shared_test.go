@@ -36,8 +36,8 @@ func running(id monitor.Identity) monitor.Instance {
 	}
 }
 
-// told is what the loop makes of a snapshot when it was told of these.
-func (l *loop) told(list []monitor.Instance, shared ...monitor.Shared) []monitor.Instance {
+// shows is what the loop makes of a snapshot when it was told of these.
+func (l *loop) shows(list []monitor.Instance, shared ...monitor.Shared) []monitor.Instance {
 	w := New(Options{})
 	w.SetShared(shared)
 	l.shared = w.now().shared
@@ -47,7 +47,7 @@ func (l *loop) told(list []monitor.Instance, shared ...monitor.Shared) []monitor
 func TestSharedRuns(t *testing.T) {
 	l := &loop{}
 	s := group(nil)
-	got := l.told([]monitor.Instance{running(serverTwo), running(serverOne)}, s)
+	got := l.shows([]monitor.Instance{running(serverTwo), running(serverOne)}, s)
 	if len(got) != 2 || got[0].Sharing != nil || got[0].Client != &asked {
 		t.Fatalf("%+v", got)
 	}
@@ -60,11 +60,11 @@ func TestSharedRuns(t *testing.T) {
 	if in.Sharing.Clients[0] != claude {
 		t.Error("a snapshot changes with what was told")
 	}
-	got = l.told([]monitor.Instance{running(serverOne)}, group(func(s *monitor.Shared) { s.Clients = nil }))
+	got = l.shows([]monitor.Instance{running(serverOne)}, group(func(s *monitor.Shared) { s.Clients = nil }))
 	if len(got) != 1 || !got[0].IsShared() || got[0].Client != nil {
 		t.Errorf("without clients: %+v", got)
 	}
-	if got := l.told([]monitor.Instance{running(serverOne)}); got[0].Sharing != nil || l.shownLast != nil {
+	if got := l.shows([]monitor.Instance{running(serverOne)}); got[0].Sharing != nil || l.shownLast != nil {
 		t.Errorf("nobody shares it any more: %+v", got)
 	}
 }
@@ -83,7 +83,7 @@ func TestSavedBytesGrow(t *testing.T) {
 		"none":        {func(s *monitor.Shared) { s.Clients = nil }, 5},
 		"it ends":     {func(s *monitor.Shared) { s.Parked = true }, 5},
 	} {
-		got := (&loop{}).told([]monitor.Instance{grown}, group(test.change))
+		got := (&loop{}).shows([]monitor.Instance{grown}, group(test.change))
 		if len(got) != 1 || got[0].Sharing.SavedBytes != test.want {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -124,10 +124,10 @@ func TestSharedWithoutAProcess(t *testing.T) {
 	} {
 		l := &loop{}
 		if c.seen {
-			l.told([]monitor.Instance{running(serverOne)}, group(nil))
+			l.shows([]monitor.Instance{running(serverOne)}, group(nil))
 		}
 		for range 2 { // it stays so
-			got := l.told(nil, c.shared)
+			got := l.shows(nil, c.shared)
 			if c.id == none {
 				if len(got) != 0 {
 					t.Errorf("%s: %+v", c.name, got)
@@ -157,10 +157,10 @@ func TestParkedAndItsProcess(t *testing.T) {
 	s := group(func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" })
 	defunct := running(serverOne)
 	defunct.State, defunct.Cause = monitor.StateZombie, monitor.CauseDefunct
-	if got := l.told([]monitor.Instance{defunct}, s); len(got) != 1 || got[0].State != monitor.StateParked {
+	if got := l.shows([]monitor.Instance{defunct}, s); len(got) != 1 || got[0].State != monitor.StateParked {
 		t.Errorf("%+v", got)
 	}
-	if got := l.told([]monitor.Instance{running(serverOne)}, s); len(got) != 1 || got[0].State != monitor.StateProject || got[0].Sharing == nil {
+	if got := l.shows([]monitor.Instance{running(serverOne)}, s); len(got) != 1 || got[0].State != monitor.StateProject || got[0].Sharing == nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -185,8 +185,8 @@ func TestSharedStarts(t *testing.T) {
 		"somebody else's":     {starting(func(tr *tracked) { tr.awaited = false }), false},
 	} {
 		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
-		l.told([]monitor.Instance{running(serverOne)}, group(nil))
-		got := l.told([]monitor.Instance{c.t.in}, group(func(s *monitor.Shared) { s.Starting, s.Reason = true, "it is starting" }))
+		l.shows([]monitor.Instance{running(serverOne)}, group(nil))
+		got := l.shows([]monitor.Instance{c.t.in}, group(func(s *monitor.Shared) { s.Starting, s.Reason = true, "it is starting" }))
 		if c.want != (len(got) == 1 && got[0].State == monitor.StateStarting && got[0].IsShared() && *got[0].Client == claude) || !c.want && (len(got) != 2 || got[0].Sharing != nil) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -213,17 +213,17 @@ func TestOwnServer(t *testing.T) {
 		c.t.in.Identity = serverTwo
 		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
 		in := running(serverTwo)
-		got := l.told([]monitor.Instance{in}, s)
+		got := l.shows([]monitor.Instance{in}, s)
 		if len(got) != 1 || (got[0].Sharing != nil) != c.want || got[0].Client != &asked || got[0].IsShared() {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: wrapped}}
-	if got := l.told(nil, s); len(got) != 0 {
+	if got := l.shows(nil, s); len(got) != 0 {
 		t.Errorf("it has ended: %+v", got)
 	}
 	s.Server = monitor.Identity{}
-	if got := l.told([]monitor.Instance{running(serverTwo)}, s); got[0].Sharing != nil {
+	if got := l.shows([]monitor.Instance{running(serverTwo)}, s); got[0].Sharing != nil {
 		t.Errorf("nobody knows its process: %+v", got)
 	}
 }
@@ -232,7 +232,7 @@ func TestOwnServer(t *testing.T) {
 func TestSavedBytesDrift(t *testing.T) {
 	l := &loop{}
 	snap := func(s monitor.Shared) *monitor.Snapshot {
-		return &monitor.Snapshot{Instances: l.told([]monitor.Instance{running(serverOne)}, s)}
+		return &monitor.Snapshot{Instances: l.shows([]monitor.Instance{running(serverOne)}, s)}
 	}
 	for name, c := range map[string]struct {
 		change func(*monitor.Shared)
@@ -281,7 +281,7 @@ func TestShareProperties(t *testing.T) {
 			}
 			shared = append(shared, group(func(s *monitor.Shared) { s.Alone, s.Server = "x", rapid.SampledFrom(ids).Draw(t, "own") }))
 			seen := map[monitor.Identity]bool{}
-			for _, in := range l.told(list, shared...) {
+			for _, in := range l.shows(list, shared...) {
 				if seen[in.Identity] {
 					t.Fatalf("%v twice", in.Identity)
 				}

@@ -103,14 +103,14 @@ type Watch struct {
 	unseen   *monitor.Snapshot // before the first look
 	feed     monitor.Feed[*monitor.Snapshot]
 	happened happened
-	told     map[monitor.Identity]*monitor.Instance // what events have told of those that live; of Serve
+	told     map[monitor.Identity]*monitor.Instance // see loop; between one Serve and the next
 
 	mu    sync.Mutex
 	given given
-	inbox []message         // what Serve is to take in, in this order
-	hints map[Hint]struct{} // those in the inbox
-	wake  monitor.Bell      // there is something in the inbox, or something to publish
+	inbox []message    // what Serve is to take in, in this order
+	wake  monitor.Bell // there is something in the inbox, or something to publish
 
+	hints     chan Hint
 	recording sync.Mutex // held while an event is told, so that all get them in one order
 }
 
@@ -137,7 +137,7 @@ func New(o Options) *Watch {
 			warnings: slices.Clone(o.Warnings),
 			launches: map[monitor.Identity]monitor.Launch{}, proofs: map[monitor.Identity]monitor.Proof{},
 		},
-		hints: map[Hint]struct{}{},
+		hints: make(chan Hint, maxHints),
 		wake:  monitor.NewBell(),
 	}
 	w.given.rules = w.o.Rules
@@ -236,6 +236,9 @@ func (w *Watch) Serve(ctx context.Context) error {
 	begin := w.begin()
 	l := newLoop(w.o, exits)
 	l.o.Rules, l.shared, l.proofs = begin.rules, begin.shared, begin.proofs
+	if w.told != nil {
+		l.told = w.told
+	}
 	l.over = func(id monitor.Identity) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -257,6 +260,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 		cancel()
 		l.probes.Wait()
 		running.Wait()
+		w.told = l.told
 	}()
 
 	for _, a := range begin.launches {
@@ -290,6 +294,8 @@ func (w *Watch) Serve(ctx context.Context) error {
 			}
 		case <-gathered:
 			urgent = false
+		case h := <-w.hints:
+			l.follow(ctx, h, time.Now())
 		case <-w.wake:
 			for _, takeIn := range w.take() {
 				takeIn(ctx, l, time.Now())
