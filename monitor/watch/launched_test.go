@@ -133,7 +133,10 @@ func TestLaunchedByATemplate(t *testing.T) {
 	f.signal(t, syscall.SIGKILL)
 	await(t, w, f.pid, "gone", patience, gone)
 	f.cmd.Wait() // until then it has an entry in the process table
-	waitFor(t, "it is remembered no more", func() bool { return !w.knowsLaunch(a.Server) })
+	w.Launched(template(t, listens(t)))
+	if w.knowsLaunch(a.Server) {
+		t.Error("it is remembered")
+	}
 }
 
 // A Serena that the scan has found first is the same instance afterwards.

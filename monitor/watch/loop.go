@@ -31,7 +31,6 @@ type loop struct {
 	tracked    map[monitor.Identity]*tracked
 	told       map[monitor.Identity]*monitor.Instance // what events have told of those that live
 	lost       []monitor.Instance                     // that have ended before they were told of, until the next events
-	over       func(monitor.Identity)                 // is told of the end of what was launched
 	proofs     map[monitor.Identity]monitor.Proof     // see Watch.Restore; of those that were not found yet
 	shared     []monitor.Shared                       // see Watch.SetShared; never changed
 	shownLast  map[string]monitor.Instance            // by key, the running server of each as it was last
@@ -60,8 +59,8 @@ func newLoop(o Options, exits process.Exits) *loop {
 	l := &loop{
 		o: o, exits: exits, pass: o.System.Scan(),
 		tracked: make(map[monitor.Identity]*tracked), told: make(map[monitor.Identity]*monitor.Instance),
-		children: make(map[monitor.Identity]*child),
-		over:     func(monitor.Identity) {}, undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
+		children:  make(map[monitor.Identity]*child),
+		undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
 	l.self, _ = l.identify(o.System.Self())
 	return l
@@ -243,9 +242,6 @@ func (l *loop) forget(t *tracked) {
 	if t.awaited && !l.livesOn(t.in.Identity) { // begin and end are told all the same
 		l.lost = append(l.lost, t.in)
 	}
-	if t.launched() {
-		l.over(t.in.Identity)
-	}
 	// A launcher that ended may leave the server itself.
 	for _, id := range t.members {
 		if id == t.in.Identity {
@@ -269,4 +265,30 @@ func (l *loop) instances(now time.Time) []monitor.Instance {
 	list = l.share(list)
 	monitor.Sort(list)
 	return list
+}
+
+// tolerance is how much the clocks may differ, and how much later than asked for
+// a timer may come: a busy machine is no sleeping one.
+const tolerance = 30 * time.Second
+
+// jumped tells that the machine slept or its clock was set in a time that was to be no
+// longer than wait: by the wall clock, which may be set and goes on while the machine
+// sleeps, and by the monotonic one, which is never set, and goes on or not, depending
+// on the system.
+func jumped(wall, mono, wait time.Duration) bool {
+	apart := wall - mono
+	return apart > tolerance || apart < -tolerance || mono > wait+tolerance
+}
+
+// noteClock looks whether spans count anew from now. It is to be called before each
+// snapshot, so that nothing is decided by a time in which the machine slept: no two of
+// them are further apart than a tick.
+func (l *loop) noteClock(now time.Time) {
+	before := l.clock
+	l.clock = now
+	if before.IsZero() || !jumped(now.Round(0).Sub(before.Round(0)), now.Sub(before), l.o.Limits.Tick) {
+		return
+	}
+	l.o.Log.Info("the machine slept or its clock was set; how long servers have been idle or alone counts from now")
+	l.awakeSince = now
 }

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 // SetShared tells the watch of all servers that clients have through us, in place
@@ -59,20 +61,16 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 		id := place(s, before)
 		if i, shown := at[id]; shown && list[i].Cause != monitor.CauseDefunct {
 			in := &list[i]
-			in.Sharing, in.Client = s.Sharing(), nil
+			showSharing(in, s)
 			// What is told of it is from the last change; a server grows meanwhile.
 			if n := len(s.Clients); n > 0 && !s.Parked && in.RSSBytes > 0 {
 				in.Sharing.SavedBytes = in.RSSBytes * uint64(n-1)
-			}
-			if len(s.Clients) > 0 {
-				in.Client = &in.Sharing.Clients[0]
 			}
 			last[s.Key] = *in
 			continue
 		}
 		if in := l.startingFor(list, s); in != nil {
-			in.Sharing = s.Sharing()
-			in.Client = &in.Sharing.Clients[0]
+			showSharing(in, s)
 			continue
 		}
 		// One that has just been started is not known yet. One that was known has
@@ -91,6 +89,14 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 	return append(list, parked...)
 }
 
+// showSharing puts into an instance by whom it is shared.
+func showSharing(in *monitor.Instance, s *monitor.Shared) {
+	in.Sharing, in.Client = s.Sharing(), nil
+	if len(s.Clients) > 0 {
+		in.Client = &in.Sharing.Clients[0]
+	}
+}
+
 // startingFor is what the scan has found below a keeper of ours, and nobody has
 // told of yet, when it is the server that a group waits for; nil when there is none.
 func (l *loop) startingFor(list []monitor.Instance, s *monitor.Shared) *monitor.Instance {
@@ -99,7 +105,7 @@ func (l *loop) startingFor(list []monitor.Instance, s *monitor.Shared) *monitor.
 	}
 	for i := range list {
 		in := &list[i]
-		if t := l.tracked[in.Identity]; t != nil && t.awaited && !t.launched() && in.Sharing == nil && in.Cause != monitor.CauseDefunct &&
+		if t := l.tracked[in.Identity]; t != nil && t.awaited && in.Sharing == nil && in.Cause != monitor.CauseDefunct &&
 			in.ProjectRoot == s.Project && (s.Context == "" || in.Context == s.Context) {
 			return in
 		}
@@ -112,11 +118,11 @@ func (l *loop) startingFor(list []monitor.Instance, s *monitor.Shared) *monitor.
 func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Instance) monitor.Instance {
 	in := monitor.Instance{
 		Identity: id, Kind: cmp.Or(s.Kind, monitor.KindSerena), Recognised: true, Managed: true, Lifetime: monitor.LifetimeShared,
-		State: monitor.StateParked, Sharing: s.Sharing(),
+		State:       monitor.StateParked,
 		ProjectName: cmp.Or(before.ProjectName, projectName(s.Project)), ProjectRoot: cmp.Or(before.ProjectRoot, s.Project),
 		Context: cmp.Or(before.Context, s.Context), Modes: before.Modes, Version: before.Version, LastActivity: before.LastActivity,
 	}
-	in.Client = &in.Sharing.Clients[0]
+	showSharing(&in, s)
 	if in.Modes == nil {
 		in.Modes = s.Modes
 	}
@@ -186,4 +192,79 @@ func (l *loop) isBelow(t *tracked, id monitor.Identity) bool {
 		t.above = above
 	}
 	return slices.Contains(t.above, id)
+}
+
+// launcherTime is how long a launcher that a client has started gets until what it
+// starts is found: a package may have to be downloaded first.
+const launcherTime = 10 * time.Second
+
+// takeInAlone makes instances of the servers that clients have for themselves
+// through us and that no rule knows: their shims say which processes they are. An
+// instance stays until its process ends, also when its client has gone before.
+func (l *loop) takeInAlone(now time.Time) {
+	for i := range l.shared {
+		s := &l.shared[i]
+		if s.Alone == "" || s.Server.PID <= 0 || s.Server == l.self {
+			continue
+		}
+		t := l.tracked[s.Server]
+		if (t == nil || t.isAlone()) && l.knownBelow(s.Server) {
+			if t != nil { // the launcher of that: nothing has ended
+				l.move(s.Server, monitor.Identity{})
+				l.drop(s.Server)
+			}
+			continue
+		}
+		if t == nil {
+			l.beginAlone(s, now)
+		}
+	}
+}
+
+// isAlone reports whether no rule knows t, and the shim of a client runs it.
+func (t *tracked) isAlone() bool { return t.in.Sharing != nil }
+
+// knownBelow reports whether a process is, or is above, a server that is known
+// otherwise.
+func (l *loop) knownBelow(id monitor.Identity) bool {
+	for _, t := range l.tracked {
+		if !t.isAlone() && l.isBelow(t, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginAlone tracks the server that a client has for itself, when it is what its
+// shim says.
+func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
+	info, err := l.o.System.Read(s.Server.PID)
+	if err != nil || info.Identity != s.Server {
+		return // it has ended meanwhile
+	}
+	if mine, err := l.o.System.SameUser(info.PID); err != nil || !mine {
+		return
+	}
+	if _, _, ok := recognise(l.o.Rules, info); ok {
+		l.discover([]process.Info{info}, now)
+		return
+	}
+	if command.IsLauncher(info.Exe, info.Args) && now.Sub(s.Since) < launcherTime || !l.isClientAbove(s) {
+		return
+	}
+	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))
+	t := newTracked(info, kind, serena.Command{Args: info.Args}, now)
+	t.kind, t.in.Recognised = "", false
+	t.in.Sharing = &monitor.Sharing{Alone: s.Alone} // also when its client has gone
+	l.begin(t, info, now)
+}
+
+// isClientAbove reports whether a server is below the client that is said to have
+// it. Nothing else is taken for a server on the word of a client.
+func (l *loop) isClientAbove(s *monitor.Shared) bool {
+	if len(s.Clients) == 0 || s.Clients[0].PID <= 0 {
+		return true // nobody knows who it is
+	}
+	above, err := process.Above(l.o.System, s.Server.PID)
+	return err == nil && slices.Contains(above, s.Clients[0].Identity)
 }

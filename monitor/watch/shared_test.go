@@ -178,11 +178,10 @@ func TestSharedStarts(t *testing.T) {
 		t    *tracked
 		want bool
 	}{
-		"its own":             {starting(func(*tracked) {}), true},
-		"another project's":   {starting(func(tr *tracked) { tr.in.ProjectRoot = "/w/beta" }), false},
-		"another context's":   {starting(func(tr *tracked) { tr.in.Context = "claude-code" }), false},
-		"one that we know of": {starting(func(tr *tracked) { tr.launch = &monitor.Launch{} }), false},
-		"somebody else's":     {starting(func(tr *tracked) { tr.awaited = false }), false},
+		"its own":           {starting(func(*tracked) {}), true},
+		"another project's": {starting(func(tr *tracked) { tr.in.ProjectRoot = "/w/beta" }), false},
+		"another context's": {starting(func(tr *tracked) { tr.in.Context = "claude-code" }), false},
+		"somebody else's":   {starting(func(tr *tracked) { tr.awaited = false }), false},
 	} {
 		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
 		l.shows([]monitor.Instance{running(serverOne)}, group(nil))

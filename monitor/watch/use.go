@@ -4,7 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 // noteUse takes in a whole answer. What is not known counts as work, and so does
@@ -54,4 +56,204 @@ func (l *loop) lookForUsers(t *tracked) {
 		ports++
 	}
 	t.in.Evidence.NoUsers = ports > 0
+}
+
+// cutOffWork is how long a call that was cut off counts as running at least: it
+// goes on where no queue tells of it.
+const cutOffWork = 10 * time.Minute
+
+// cutOffs are what is known about calls that may go on outside the queue. A server
+// says so of the last one only, and of that no more when another one stood behind
+// it, so that calls are followed from when they are seen at work.
+type cutOffs struct {
+	runs []run // that were seen at work, and whose end was not seen
+
+	open   bool      // one was cut off and may go on
+	until  time.Time // at least
+	over   time.Time // when it was found not to go on; zero: there was none
+	marked bool      // before is of the last one that was cut off
+	left   bool      // with marked: it may have left something at work, also when it is over
+	before []monitor.Identity
+
+	// The tree that was known before a probe began that has not shown a call is
+	// from before that call: one that is read when it shows may hold its work.
+	asked, clean []monitor.Identity
+
+	last      string // the last task of the answer before
+	count     tally  // the newest that is known
+	uncounted bool   // it did not say how many calls it has had when it was asked last
+}
+
+// idleSince is since when a server is known to have nothing to do, when its queue has been
+// empty since then.
+func (c *cutOffs) idleSince(since time.Time) time.Time {
+	switch {
+	case since.IsZero() || c.open || c.left || c.uncounted:
+		return time.Time{}
+	case c.over.After(since):
+		return c.over
+	}
+	return since
+}
+
+// run is a call that was seen at work.
+type run struct {
+	name   string
+	before []monitor.Identity // of the tree, before the call was seen
+	begun  tally              // when it was seen
+	missed bool               // it has left the queue: perhaps between two questions
+}
+
+// tally is how many calls had ended well when a task was the last one.
+type tally struct {
+	task  string
+	calls int64
+	known bool
+}
+
+// allWell tells that every task since an earlier tally has ended well: the server
+// counts those, and numbers all.
+func (t tally) allWell(since tally) bool {
+	from, to := serena.TaskNumber(since.task), serena.TaskNumber(t.task)
+	return t.known && since.known && to > from && t.calls-since.calls >= to-from
+}
+
+// noteCalls takes in a whole answer; ran says that the last task is another one.
+func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
+	c.uncounted = r.calls == nil && (r.uncounted || c.uncounted)
+	if !c.open && (ran || len(r.queue) > 0) {
+		c.marked, c.left, c.before = false, false, nil // what comes into the tree from now on may be of other calls
+	}
+	last := run{name: taskName(r.task), before: c.clean}
+	c.runs = slices.DeleteFunc(c.runs, func(was run) bool {
+		if r.tasked && was.name == last.name {
+			last.before = was.before
+			return true
+		}
+		return false
+	})
+	if ran && r.task.CutOff() {
+		c.cut(last.before, now)
+	}
+	steady := r.tasked && c.last == last.name
+	if r.tasked {
+		c.last = last.name
+		if r.calls != nil {
+			c.count = tally{last.name, *r.calls, true}
+		}
+	}
+	if !r.queued {
+		return
+	}
+	waiting := c.runs
+	c.runs = nil
+	for _, was := range waiting {
+		inQueue := slices.ContainsFunc(r.queue, func(task serena.Task) bool { return task.Name == was.name })
+		switch {
+		case inQueue || !was.missed || !steady: // while others come and go, nobody can say
+			was.missed = !inQueue
+			c.runs = append(c.runs, was)
+		case c.count.task == last.name && c.count.allWell(was.begun):
+		default:
+			c.cut(was.before, now)
+		}
+	}
+	begun := tally{}
+	if r.tasked && c.count.task == last.name {
+		begun = c.count
+	}
+	for _, task := range r.queue {
+		known := func(was run) bool { return was.name == task.Name }
+		if task.IsRunning && serena.IsToolCall(task.Name) && !slices.ContainsFunc(c.runs, known) {
+			c.runs = append(c.runs, run{name: task.Name, before: c.clean, begun: begun})
+		}
+	}
+	c.clean = c.asked
+}
+
+// missing tells that a call has left the queue, and whether it ended well is to
+// be asked again.
+func (c *cutOffs) missing() bool {
+	return slices.ContainsFunc(c.runs, func(was run) bool { return was.missed })
+}
+
+// cut takes note that a call was cut off. While an earlier one may go on, what
+// was there before that one counts.
+func (c *cutOffs) cut(before []monitor.Identity, now time.Time) {
+	if !c.open {
+		c.open, c.marked, c.before = true, true, before
+	}
+	c.until = now.Add(cutOffWork)
+}
+
+// noteTree takes in the tree of a server, nil when it could not be read. Only a
+// tree in which nothing is left tells that a call is over.
+func (c *cutOffs) noteTree(tree []monitor.Identity, server monitor.Identity, now time.Time) {
+	left := leftOver(tree, c.before, server)
+	c.left = c.marked && left
+	if c.open && !now.Before(c.until) && !left {
+		c.open, c.over = false, now
+	}
+}
+
+// leftOver reports whether a tree may hold something that a call has started: a
+// process that was not there before, and is younger than the server. Of a tree
+// that is not known nobody can say.
+func leftOver(tree, before []monitor.Identity, server monitor.Identity) bool {
+	return len(tree) == 0 || slices.ContainsFunc(tree, func(id monitor.Identity) bool {
+		return id.Start > server.Start && !slices.Contains(before, id)
+	})
+}
+
+// work follows whether anything below a server works although nobody has asked
+// it for anything: a build that a tool has left behind, a language server that
+// indexes. Of the server itself its queue tells.
+type work struct {
+	at    time.Time // of the last look
+	cpu   time.Duration
+	below []monitor.Identity
+}
+
+// What the processes below a server may use while they are quiet: in so long, or in
+// less. A language server at rest and a server without a browser use at most half of it.
+const (
+	quietCPU  = 20 * time.Millisecond
+	quietSpan = 30 * time.Second
+)
+
+// isGoingOn takes in the tree of a server, each parent before what it has started, and
+// reports whether anything below it has worked since the last look. A
+// process that came or went has worked. One that has lost the parent that started it
+// was left to go on by somebody: it works for as long as it is there.
+func (w *work) isGoingOn(tree []process.Stat, server monitor.Identity, now time.Time) bool {
+	list := below(tree, server)
+	var cpu time.Duration
+	ids := make([]monitor.Identity, 0, len(list))
+	for _, p := range list {
+		cpu += p.CPU
+		ids = append(ids, p.Identity)
+	}
+	slices.SortFunc(ids, func(a, b monitor.Identity) int { return a.PID - b.PID })
+	most := quietCPU
+	if span := now.Sub(w.at); span > quietSpan {
+		most = time.Duration(float64(quietCPU) * float64(span) / float64(quietSpan))
+	}
+	worked := w.at.IsZero() || cpu-w.cpu > most || !slices.Equal(ids, w.below) || leftBehind(tree, server, ids)
+	w.at, w.cpu, w.below = now, cpu, ids
+	return worked
+}
+
+// leftBehind reports whether there is a process in the tree that is neither below the
+// server nor above it.
+func leftBehind(tree []process.Stat, server monitor.Identity, below []monitor.Identity) bool {
+	above := server.PID
+	for _, p := range slices.Backward(tree) {
+		switch {
+		case p.PID == above:
+			above = p.Parent
+		case !slices.Contains(below, p.Identity):
+			return true
+		}
+	}
+	return false
 }

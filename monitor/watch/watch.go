@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -125,7 +124,7 @@ type given struct {
 	workspaces []monitor.Workspace
 	shared     []monitor.Shared // see SetShared
 	rules      Rules
-	launches   map[monitor.Identity]monitor.Launch // those that have not ended, see Launched
+	launches   map[monitor.Identity]monitor.Launch // see Launched; those that may run
 	proofs     map[monitor.Identity]monitor.Proof  // see Restore; until Serve begins
 }
 
@@ -238,12 +237,6 @@ func (w *Watch) Serve(ctx context.Context) error {
 	l.o.Rules, l.shared, l.proofs = begin.rules, begin.shared, begin.proofs
 	if w.told != nil {
 		l.told = w.told
-	}
-	l.over = func(id monitor.Identity) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.given.launches = maps.Clone(w.given.launches)
-		delete(w.given.launches, id)
 	}
 	var running sync.WaitGroup
 	exitErr := make(chan error, 1)

@@ -15,6 +15,89 @@ import (
 	"lamplighter/monitor/serena"
 )
 
+// Hint is somebody's word that a process is a server: Serena's tray protocol,
+// the registry, or what started it. It is checked before anything is shown.
+type Hint struct {
+	PID  int
+	Port int // of the dashboard, 0 when not known
+}
+
+// maxHints bounds the hints that wait for the loop; what finds no room is found
+// by the next scan all the same.
+const maxHints = 256
+
+// Hint makes the watch look at a process now instead of at its next round, and
+// ask its dashboard. It returns at once and is safe for concurrent use.
+func (w *Watch) Hint(h Hint) {
+	if h.PID > 0 {
+		select {
+		case w.hints <- h:
+		default:
+		}
+	}
+}
+
+// follow looks at the process that a hint names.
+func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
+	if h.Port != 0 && process.ListensOn(l.o.System, h.Port, h.PID) != nil {
+		return
+	}
+	t := l.instanceAt(h.PID)
+	if t == nil {
+		if mine, err := l.o.System.SameUser(h.PID); err != nil || !mine {
+			return
+		}
+		info, err := l.o.System.Read(h.PID)
+		if err != nil {
+			return
+		}
+		l.discover([]process.Info{info}, now)
+		if t = l.instanceAt(h.PID); t == nil {
+			t = l.unrecognised(info, h, now)
+		}
+	}
+	if t != nil && t.isAlone() && h.Port != 0 {
+		t.in.Kind = monitor.KindSerena // by its own word, until the port answers as something else
+	}
+	if t == nil || t.in.Kind != monitor.KindSerena {
+		return
+	}
+	t.active, t.wantOverview = true, true
+	if t.port == 0 && h.Port != 0 {
+		t.offer(candidate{h.Port, h.PID}, now)
+	}
+	if t.probeDue(now, true) {
+		l.probe(ctx, t, now)
+	}
+}
+
+// unrecognised tracks a process that no rule knows, such as a program that
+// runs Serena as a library. It is shown once its own port answers as a Serena
+// dashboard, and nobody may end it: see Instance.Recognised.
+func (l *loop) unrecognised(info process.Info, h Hint, now time.Time) *tracked {
+	if h.Port == 0 {
+		return nil
+	}
+	t := newTracked(info, monitor.KindSerena, serena.Command{}, now)
+	t.in.Recognised = false
+	if !l.begin(t, info, now) {
+		return nil
+	}
+	return t
+}
+
+// offer takes in a port that is said to be the dashboard.
+func (t *tracked) offer(c candidate, now time.Time) {
+	if slices.Contains(t.candidates, c) {
+		return
+	}
+	t.notDashboard = slices.DeleteFunc(t.notDashboard, func(port int) bool { return port == c.port })
+	t.candidates = append(t.candidates, c)
+	if t.Failures == 0 {
+		t.nextProbe = now
+	}
+}
+
 // Launched tells the watch of a server that we have started, or have adopted
 // from its record: it is shown at once as managed, with who asked for it, whatever
 // any rule says, until it ends. Told again, the newest word counts. It returns at
@@ -25,6 +108,7 @@ func (w *Watch) Launched(a monitor.Launch) {
 	}
 	w.tell(func(g *given) {
 		g.launches = maps.Clone(g.launches)
+		maps.DeleteFunc(g.launches, func(id monitor.Identity, _ monitor.Launch) bool { return !process.MayLive(w.o.System, id) })
 		g.launches[a.Server] = a
 	}, func(ctx context.Context, l *loop, now time.Time) { l.takeIn(ctx, a, now) })
 }
@@ -36,9 +120,8 @@ func (t *tracked) launched() bool { return t.launch != nil }
 // found already a managed one.
 func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 	info, err := l.o.System.Read(a.Server.PID)
-	if st, statErr := l.o.System.Stat(a.Server.PID); err != nil || statErr != nil || st.Identity != a.Server || info.Identity != a.Server || st.State == process.Unreaped {
-		l.over(a.Server) // it has ended meanwhile
-		return
+	if err != nil || info.Identity != a.Server || !l.livesOn(a.Server) {
+		return // it has ended meanwhile
 	}
 	t := l.tracked[a.Server]
 	if above := l.memberOf(a.Server); t == nil && above != nil && !above.launched() {
@@ -49,7 +132,6 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 		kind, cmd, _ := recognise(l.o.Rules, info)
 		t = newTracked(info, kind, cmd, now)
 		if !l.begin(t, info, now) {
-			l.over(a.Server)
 			return
 		}
 	}
@@ -166,4 +248,58 @@ func (l *loop) absorbParts(t *tracked) {
 		l.move(id, t.in.Identity)
 		l.drop(id)
 	}
+}
+
+// Restore tells the watch what was known of an instance before. It is for Serve to
+// begin with: what has been found already keeps what is known of it. It is safe for
+// concurrent use.
+func (w *Watch) Restore(id monitor.Identity, p monitor.Proof) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.given.proofs[id] = p
+}
+
+// restore takes in what was known of an instance when it is found. The client may
+// have ended since: its exit is told to whoever watches it from now on. That it is
+// alone, idle or failing is for the first look to bear out, see lookForEnd, noteUse
+// and failed.
+func (l *loop) restore(t *tracked, now time.Time) {
+	p, known := l.proofs[t.in.Identity]
+	if !known {
+		return
+	}
+	delete(l.proofs, t.in.Identity)
+	e := &t.in.Evidence
+	if p.Client != nil && !t.in.Managed {
+		above, client := t.in.Client, *p.Client
+		t.in.Client = &client
+		if above != nil {
+			l.unwatch(above.Identity)
+		}
+		l.watchClient(t, now)
+		if p.Pipe != nil {
+			e.Pipe = *p.Pipe
+		}
+	}
+	if t.in.Entry == nil {
+		t.in.Entry = p.Entry
+	}
+	t.orphanedBefore, t.suspectedBefore = p.AloneSince, p.SuspectedSince
+	e.IdleSince, t.lastTask, t.in.ToolCalls = p.IdleSince, p.LastTask, p.Calls
+	t.calls.open, t.calls.until = !p.CutOffUntil.IsZero(), p.CutOffUntil
+	e.RedSince = p.RedSince
+	if !p.FailingSince.IsZero() {
+		t.Failures, t.FailingSince = monitor.FailuresForRed, p.FailingSince
+	}
+}
+
+// remembered begins with a process of which only an entry of its client's settings told
+// that it is a server, when its client is gone by now.
+func (l *loop) remembered(p process.Info, now time.Time) bool {
+	entry := l.proofs[p.Identity].Entry
+	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.o.Rules.Hides(p.Exe, p.Args) || l.tracked[p.Identity] != nil {
+		return false
+	}
+	t := newTracked(p, entryKind(entry.Name, p), serena.Command{Args: p.Args}, now)
+	return l.begin(t, p, now)
 }
