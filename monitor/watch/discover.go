@@ -85,10 +85,8 @@ func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
 	t.in.Directory, _ = l.o.System.Ends(p.Identity).Directory() // "" when it is not told
 	holder := l.lookUpwards(t, p)
 	l.restore(t, now)
-	if l.exits != nil {
-		if err := l.exits.Watch(p.Identity); errors.Is(err, process.ErrGone) {
-			return false
-		}
+	if errors.Is(l.watch(p.Identity), process.ErrGone) {
+		return false
 	}
 	l.tracked[p.Identity] = t
 	l.watchClient(t, now)

@@ -125,6 +125,7 @@ func watching(t *testing.T) *Watch {
 func serve(t *testing.T, w *Watch) {
 	t.Helper()
 	w.o.Limits = Limits{Tick: 20 * time.Millisecond, Starting: 20 * time.Millisecond, Active: 100 * time.Millisecond, Busy: 100 * time.Millisecond}
+	w.loop.o.Limits = w.o.Limits
 	serveAsEver(t, w)
 }
 

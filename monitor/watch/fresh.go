@@ -25,7 +25,7 @@ var errUnwatched = fmt.Errorf("it is watched no more: %w", process.ErrGone)
 // instance has ended. It needs Serve and is safe for concurrent use.
 func (w *Watch) Fresh(ctx context.Context, id monitor.Identity) (*monitor.Snapshot, error) {
 	answer := make(chan fresh, 1)
-	w.tell(nil, func(ctx context.Context, l *loop, now time.Time) {
+	w.tell(func(ctx context.Context, l *loop, now time.Time) {
 		if err := l.lookAt(ctx, id, answer, now); err != nil {
 			answer <- fresh{err: err}
 		}

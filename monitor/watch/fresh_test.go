@@ -270,9 +270,7 @@ func TestPlans(t *testing.T) {
 		before := w.Snapshot()
 		asked = 0
 		now = now.Add(time.Second)
-		for _, takeIn := range w.take() {
-			takeIn(t.Context(), l, now)
-		}
+		w.takeIn(t.Context(), l)
 		w.publish(l, now, true)
 		if asked != times || (w.Snapshot() != before) != news {
 			t.Errorf("%s: asked %d times, %+v after %+v", what, asked, w.Snapshot(), before)

@@ -18,8 +18,8 @@ type happened struct {
 	gone   []monitor.Event // by which the ends of instances were told last
 }
 
-// mostGone bounds what is remembered of those whose end was told: long enough for a parent that takes its time to reap them, and for clients
-// that hold a place without a process.
+// mostGone bounds what is remembered of those whose end was told: long enough for a parent
+// that takes its time to reap them, and for clients that hold a place without a process.
 const mostGone = 200
 
 // note takes in an event. When an instance has been ended, or was not, the steps

@@ -58,11 +58,6 @@ func recording(t *testing.T, o Options) (*Watch, *told) {
 	return w, e
 }
 
-func (w *Watch) knowsLaunch(id monitor.Identity) bool {
-	_, known := w.now().launches[id]
-	return known
-}
-
 func identityOf(t testing.TB, pid int) monitor.Identity {
 	t.Helper()
 	st, err := process.ReadStat(pid)
@@ -133,10 +128,6 @@ func TestLaunchedByATemplate(t *testing.T) {
 	f.signal(t, syscall.SIGKILL)
 	await(t, w, f.pid, "gone", patience, gone)
 	f.cmd.Wait() // until then it has an entry in the process table
-	w.Launched(template(t, listens(t)))
-	if w.knowsLaunch(a.Server) {
-		t.Error("it is remembered")
-	}
 }
 
 // A Serena that the scan has found first is the same instance afterwards.
@@ -243,11 +234,6 @@ func TestLaunchedThatHasEnded(t *testing.T) {
 	}
 	if n := len(events.of(f.pid)) + len(events.of(other.pid)); n > 0 {
 		t.Errorf("%d events", n)
-	}
-	for _, id := range []monitor.Identity{ended.Server, another.Server, {}} {
-		if w.knowsLaunch(id) {
-			t.Errorf("%v is remembered", id)
-		}
 	}
 }
 

@@ -75,7 +75,6 @@ func (l *loop) findLink(t *tracked, now time.Time) {
 	t.in.Evidence.Pipe = pipe
 	if holder.Identity != before {
 		t.in.Client = &monitor.Client{Identity: holder.Identity, Name: clients.NameOf(holder)}
-		l.unwatch(before)
 		l.watchClient(t, now)
 	}
 	l.dropAbove(t)
@@ -189,12 +188,18 @@ func (l *loop) noUnixClients(t *tracked) error {
 	return nil
 }
 
+// watch has the end of a process told. It is process.ErrGone when that has ended.
+func (l *loop) watch(id monitor.Identity) error {
+	if l.exits == nil {
+		return nil
+	}
+	l.watched[id] = struct{}{}
+	return l.exits.Watch(id)
+}
+
 // watchClient makes the end of t's client known at once.
 func (l *loop) watchClient(t *tracked, now time.Time) {
-	if l.exits == nil || t.in.Client == nil || t.in.Managed {
-		return
-	}
-	if err := l.exits.Watch(t.in.Client.Identity); errors.Is(err, process.ErrGone) {
+	if t.in.Client != nil && !t.in.Managed && errors.Is(l.watch(t.in.Client.Identity), process.ErrGone) {
 		t.clientGone = now
 	}
 }
@@ -205,27 +210,26 @@ func (t *tracked) watchesClient(id monitor.Identity) bool {
 	return t.in.Client != nil && t.in.Client.Identity == id && !t.in.Managed
 }
 
-// unwatch ends the watch of a process unless it is a server, or the client of
-// one, that is still tracked.
-func (l *loop) unwatch(id monitor.Identity) {
-	if l.exits == nil || l.tracked[id] != nil {
-		return
-	}
+// unwatchOthers ends the watch of processes that are neither a server that is tracked nor
+// the client of one.
+func (l *loop) unwatchOthers() {
+	clients := map[monitor.Identity]bool{}
 	for _, t := range l.tracked {
-		if t.watchesClient(id) {
-			return
+		if t.in.Client != nil && !t.in.Managed {
+			clients[t.in.Client.Identity] = true
 		}
 	}
-	l.exits.Forget(id)
+	for id := range l.watched {
+		if l.tracked[id] == nil && !clients[id] {
+			l.exits.Forget(id)
+			delete(l.watched, id)
+		}
+	}
 }
 
-// release ends the watches that only t, which is tracked no more, needed.
+// release answers those who wait for a look at t, which is tracked no more.
 func (l *loop) release(t *tracked) {
 	for _, answer := range slices.Concat(t.waiting, t.asked) {
 		answer <- fresh{err: errUnwatched}
-	}
-	l.unwatch(t.in.Identity)
-	if t.in.Client != nil {
-		l.unwatch(t.in.Client.Identity)
 	}
 }

@@ -26,6 +26,7 @@ type loop struct {
 	o        Options
 	children map[monitor.Identity]*child    // of clients, whose entries are looked for
 	exits    process.Exits                  // nil for a single look
+	watched  map[monitor.Identity]struct{}  // whose ends exits tells
 	pass     func() ([]process.Info, error) // see process.System.Scan
 
 	tracked    map[monitor.Identity]*tracked
@@ -33,7 +34,9 @@ type loop struct {
 	lost       []monitor.Instance                     // that have ended before they were told of, until the next events
 	proofs     map[monitor.Identity]monitor.Proof     // see Watch.Restore; of those that were not found yet
 	shared     []monitor.Shared                       // see Watch.SetShared; never changed
-	shownLast  map[string]monitor.Instance            // by key, the running server of each as it was last
+	warnings   []string
+	workspaces []monitor.Workspace
+	shownLast  map[string]monitor.Instance // by key, the running server of each as it was last
 	self       monitor.Identity
 	nextBurst  time.Time
 	begun      time.Time // of the first tick
@@ -59,11 +62,26 @@ func newLoop(o Options, exits process.Exits) *loop {
 	l := &loop{
 		o: o, exits: exits, pass: o.System.Scan(),
 		tracked: make(map[monitor.Identity]*tracked), told: make(map[monitor.Identity]*monitor.Instance),
+		proofs: make(map[monitor.Identity]monitor.Proof), watched: make(map[monitor.Identity]struct{}),
 		children:  make(map[monitor.Identity]*child),
 		undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
 	l.self, _ = l.identify(o.System.Self())
 	return l
+}
+
+// beginWith makes the loop ready for a Serve: what an earlier one has asked, and the
+// processes that it watched, are asked and watched no more.
+func (l *loop) beginWith(exits process.Exits, now time.Time) {
+	l.exits, l.inFlight = exits, 0
+	clear(l.watched)
+	for id, t := range l.tracked {
+		t.probing = false
+		_ = l.watch(id) // of one that has ended, the first look tells
+		if t.clientGone.IsZero() {
+			l.watchClient(t, now)
+		}
+	}
 }
 
 // identify tells who has a pid now.
@@ -124,6 +142,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 	l.findPorts(burst, now)
 	if burst {
 		l.findLostDashboards(now)
+		l.unwatchOthers()
 	}
 	for _, t := range l.tracked {
 		l.lookForClient(t, burst, now)

@@ -254,10 +254,8 @@ func (l *loop) moveTo(t *tracked, pid int) {
 		return
 	}
 	old, owner := t.in.Identity, t.members[i]
-	if l.exits != nil {
-		if err := l.exits.Watch(owner); err != nil {
-			return // it has just ended; the launcher's end will tell
-		}
+	if l.watch(owner) != nil {
+		return // it has just ended; the launcher's end will tell
 	}
 	delete(l.tracked, old)
 	// The launcher lives on above the server, and stays a member: when the owner was a fork
@@ -266,7 +264,6 @@ func (l *loop) moveTo(t *tracked, pid int) {
 	t.cpuAt = time.Time{}
 	l.tracked[owner] = t
 	l.move(old, owner)
-	l.unwatch(old)
 }
 
 func (t *tracked) failed(r result, now time.Time) {

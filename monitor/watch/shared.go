@@ -19,8 +19,8 @@ import (
 // that is parked is an instance without a process, as long as it has clients. It
 // returns at once, and is safe for concurrent use; the list must not be changed.
 func (w *Watch) SetShared(list []monitor.Shared) {
-	w.tell(func(g *given) { g.shared = list }, func(_ context.Context, l *loop, now time.Time) {
-		l.shared = w.now().shared
+	w.tell(func(_ context.Context, l *loop, now time.Time) {
+		l.shared = list
 		l.takeInAlone(now)
 	})
 }

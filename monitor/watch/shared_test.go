@@ -38,9 +38,7 @@ func running(id monitor.Identity) monitor.Instance {
 
 // shows is what the loop makes of a snapshot when it was told of these.
 func (l *loop) shows(list []monitor.Instance, shared ...monitor.Shared) []monitor.Instance {
-	w := New(Options{})
-	w.SetShared(shared)
-	l.shared = w.now().shared
+	l.shared = shared
 	return l.share(list)
 }
 

@@ -3,7 +3,6 @@ package watch
 import (
 	"cmp"
 	"context"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -106,11 +105,7 @@ func (w *Watch) Launched(a monitor.Launch) {
 	if a.Server.PID <= 0 {
 		return
 	}
-	w.tell(func(g *given) {
-		g.launches = maps.Clone(g.launches)
-		maps.DeleteFunc(g.launches, func(id monitor.Identity, _ monitor.Launch) bool { return !process.MayLive(w.o.System, id) })
-		g.launches[a.Server] = a
-	}, func(ctx context.Context, l *loop, now time.Time) { l.takeIn(ctx, a, now) })
+	w.tell(func(ctx context.Context, l *loop, now time.Time) { l.takeIn(ctx, a, now) })
 }
 
 // launched tells a server that we have started ourselves, by our own word.
@@ -135,14 +130,10 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 			return
 		}
 	}
-	asker := t.in.Client
 	if a.AskedBy != nil && a.AskedBy.Name == "" {
 		a.AskedBy = l.clientOfProcess(a.AskedBy.Identity)
 	}
 	t.manage(a, info, now)
-	if asker != nil {
-		l.unwatch(asker.Identity)
-	}
 	l.lookAbove(t)
 	l.absorbParts(t)
 	t.members = slices.DeleteFunc(t.members, t.isBelowKeeper)
@@ -254,9 +245,7 @@ func (l *loop) absorbParts(t *tracked) {
 // begin with: what has been found already keeps what is known of it. It is safe for
 // concurrent use.
 func (w *Watch) Restore(id monitor.Identity, p monitor.Proof) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.given.proofs[id] = p
+	w.tell(func(_ context.Context, l *loop, _ time.Time) { l.proofs[id] = p })
 }
 
 // restore takes in what was known of an instance when it is found. The client may
@@ -271,11 +260,8 @@ func (l *loop) restore(t *tracked, now time.Time) {
 	delete(l.proofs, t.in.Identity)
 	e := &t.in.Evidence
 	if p.Client != nil && !t.in.Managed {
-		above, client := t.in.Client, *p.Client
+		client := *p.Client
 		t.in.Client = &client
-		if above != nil {
-			l.unwatch(above.Identity)
-		}
 		l.watchClient(t, now)
 		if p.Pipe != nil {
 			e.Pipe = *p.Pipe

@@ -98,17 +98,6 @@ func TestHintsAreBounded(t *testing.T) {
 	}
 }
 
-// What a Serve begins with is not told to it again; a question is.
-func TestServeBeginsWithWhatIsKept(t *testing.T) {
-	w := New(Options{})
-	w.SetShared(nil)
-	w.SetRules(noRules{})
-	w.Launched(monitor.Launch{Server: monitor.Identity{PID: 1, Start: 1}})
-	if begin := w.begin(); len(begin.launches) != 1 || begin.rules != (noRules{}) {
-		t.Errorf("it begins with %+v", begin)
-	}
-}
-
 // named recognises processes whose command line ends with its text.
 type named string
 

@@ -102,10 +102,10 @@ type Watch struct {
 	unseen   *monitor.Snapshot // before the first look
 	feed     monitor.Feed[*monitor.Snapshot]
 	happened happened
-	told     map[monitor.Identity]*monitor.Instance // see loop; between one Serve and the next
+	loop     *loop // of Serve, and kept for the next one
 
 	mu    sync.Mutex
-	given given
+	rules Rules
 	inbox []message    // what Serve is to take in, in this order
 	wake  monitor.Bell // there is something in the inbox, or something to publish
 
@@ -113,34 +113,15 @@ type Watch struct {
 	recording sync.Mutex // held while an event is told, so that all get them in one order
 }
 
-// message is what the loop takes in of what somebody says. One that Serve begins with, see
-// given, changes nothing when it is taken in once more.
+// message is what the loop takes in of what somebody says.
 type message func(context.Context, *loop, time.Time)
-
-// given is what others have said, for a Serve that begins, and for each snapshot.
-// Its lists and launches are replaced, never changed.
-type given struct {
-	warnings   []string
-	workspaces []monitor.Workspace
-	shared     []monitor.Shared // see SetShared
-	rules      Rules
-	launches   map[monitor.Identity]monitor.Launch // see Launched; those that may run
-	proofs     map[monitor.Identity]monitor.Proof  // see Restore; until Serve begins
-}
 
 // New returns a Watch that knows nothing until Serve runs.
 func New(o Options) *Watch {
-	w := &Watch{
-		o: o.orDefault(),
-		given: given{
-			warnings: slices.Clone(o.Warnings),
-			launches: map[monitor.Identity]monitor.Launch{}, proofs: map[monitor.Identity]monitor.Proof{},
-		},
-		hints: make(chan Hint, maxHints),
-		wake:  monitor.NewBell(),
-	}
-	w.given.rules = w.o.Rules
-	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.given.warnings}
+	w := &Watch{o: o.orDefault(), hints: make(chan Hint, maxHints), wake: monitor.NewBell()}
+	w.rules, w.loop = w.o.Rules, newLoop(w.o, nil)
+	w.loop.warnings = slices.Clone(o.Warnings)
+	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.loop.warnings}
 	return w
 }
 
@@ -160,19 +141,24 @@ func (w *Watch) Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func()) 
 // SetWarnings replaces the sentences that every snapshot carries. It is safe
 // for concurrent use.
 func (w *Watch) SetWarnings(list []string) {
-	w.tell(func(g *given) { g.warnings = slices.Clone(list) }, nil)
+	list = slices.Clone(list)
+	w.tell(func(_ context.Context, l *loop, _ time.Time) { l.warnings = list })
 }
 
 // SetWorkspaces replaces the workspaces that every snapshot carries. It is safe for
 // concurrent use.
 func (w *Watch) SetWorkspaces(list []monitor.Workspace) {
-	w.tell(func(g *given) { g.workspaces = slices.Clone(list) }, nil)
+	list = slices.Clone(list)
+	w.tell(func(_ context.Context, l *loop, _ time.Time) { l.workspaces = list })
 }
 
 // SetRules replaces the rules that servers other than Serena are recognised by.
 // What no rule knows any more leaves the model. It is safe for concurrent use.
 func (w *Watch) SetRules(r Rules) {
-	w.tell(func(g *given) { g.rules = r }, func(_ context.Context, l *loop, now time.Time) { l.setRules(w.Rules(), now) })
+	w.mu.Lock()
+	w.rules = r
+	w.mu.Unlock()
+	w.tell(func(_ context.Context, l *loop, now time.Time) { l.setRules(w.Rules(), now) })
 }
 
 // PinsChanged makes the next snapshot, made at once, say what Options.Pins says
@@ -182,49 +168,33 @@ func (w *Watch) PinsChanged() { w.wake.Ring() }
 // PolicyChanged makes the next snapshot, made at once, say what Options.Plan says
 // now. It does not wait for that, and is safe for concurrent use.
 func (w *Watch) PolicyChanged() {
-	w.tell(nil, func(_ context.Context, l *loop, _ time.Time) { l.undecided = true })
+	w.tell(func(_ context.Context, l *loop, _ time.Time) { l.undecided = true })
 }
 
 // Rules are those of now. It is safe for concurrent use.
-func (w *Watch) Rules() Rules { return w.now().rules }
-
-// tell keeps what somebody says, and has Serve take it in before the next
-// snapshot. Each may be nil.
-func (w *Watch) tell(keep func(*given), takeIn message) {
+func (w *Watch) Rules() Rules {
 	w.mu.Lock()
-	if keep != nil {
-		keep(&w.given)
-	}
-	if takeIn != nil {
-		w.inbox = append(w.inbox, takeIn)
-	}
+	defer w.mu.Unlock()
+	return w.rules
+}
+
+// tell has Serve take in what somebody says before the next snapshot.
+func (w *Watch) tell(takeIn message) {
+	w.mu.Lock()
+	w.inbox = append(w.inbox, takeIn)
 	w.mu.Unlock()
 	w.wake.Ring()
 }
 
-// take empties the inbox.
-func (w *Watch) take() []message {
+// takeIn empties the inbox.
+func (w *Watch) takeIn(ctx context.Context, l *loop) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	list := w.inbox
 	w.inbox = nil
-	return list
-}
-
-// begin is what a Serve begins with.
-func (w *Watch) begin() given {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	begin := w.given
-	w.given.proofs = map[monitor.Identity]monitor.Proof{}
-	return begin
-}
-
-// now is what others have said by now.
-func (w *Watch) now() given {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.given
+	w.mu.Unlock()
+	for _, takeIn := range list {
+		takeIn(ctx, l, time.Now())
+	}
 }
 
 // Serve watches until ctx ends. It may be called again after it returned, not
@@ -232,12 +202,8 @@ func (w *Watch) now() given {
 func (w *Watch) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	exits := w.o.System.Exits()
-	begin := w.begin()
-	l := newLoop(w.o, exits)
-	l.o.Rules, l.shared, l.proofs = begin.rules, begin.shared, begin.proofs
-	if w.told != nil {
-		l.told = w.told
-	}
+	l := w.loop
+	l.beginWith(exits, time.Now())
 	var running sync.WaitGroup
 	exitErr := make(chan error, 1)
 	running.Go(func() { exitErr <- exits.Serve(ctx) })
@@ -245,7 +211,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 		running.Go(func() {
 			// It ends with ctx alone.
 			_ = w.o.Settings.Serve(ctx, func() {
-				w.tell(nil, func(_ context.Context, l *loop, now time.Time) { l.nameChildren(true, now) })
+				w.tell(func(_ context.Context, l *loop, now time.Time) { l.nameChildren(true, now) })
 			})
 		})
 	}
@@ -253,12 +219,9 @@ func (w *Watch) Serve(ctx context.Context) error {
 		cancel()
 		l.probes.Wait()
 		running.Wait()
-		w.told = l.told
 	}()
 
-	for _, a := range begin.launches {
-		l.takeIn(ctx, a, time.Now())
-	}
+	w.takeIn(ctx, l) // before the first look
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	next := time.Now()
@@ -290,9 +253,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 		case h := <-w.hints:
 			l.follow(ctx, h, time.Now())
 		case <-w.wake:
-			for _, takeIn := range w.take() {
-				takeIn(ctx, l, time.Now())
-			}
+			w.takeIn(ctx, l)
 			tick.Reset(min(l.interval(), max(time.Until(next), 0)))
 		case <-tick.C:
 			l.tick(ctx, time.Now())
@@ -315,9 +276,8 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 		return
 	}
 	before := w.Snapshot()
-	g := w.now()
 	after := &monitor.Snapshot{
-		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: g.warnings, Workspaces: g.workspaces,
+		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: l.warnings, Workspaces: l.workspaces,
 		AwakeSince: l.awakeSince,
 	}
 	for _, e := range w.newEvents(l, before, after) {
@@ -352,7 +312,7 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 // leaves.
 func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	w := New(o)
-	l := newLoop(w.o, nil)
+	l := w.loop
 	look, cancel := context.WithTimeout(ctx, w.o.Limits.Once)
 	defer l.probes.Wait()
 	defer cancel()
@@ -373,7 +333,7 @@ func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	}
 	now := time.Now()
 	l.findPorts(false, now) // once the dashboard is known, the other port is MCP
-	s := &monitor.Snapshot{Seq: 1, At: now, Instances: l.instances(now), Warnings: w.given.warnings}
+	s := &monitor.Snapshot{Seq: 1, At: now, Instances: l.instances(now), Warnings: l.warnings}
 	w.o.Plan(s)
 	return s, l.scanErr
 }

@@ -280,12 +280,14 @@ func TestQuietMeansNoSnapshots(t *testing.T) {
 		t.Error("a snapshot without a change")
 	}
 	w.SetWarnings([]string{"x"})
+	w.takeIn(t.Context(), l)
 	w.publish(l, now, true)
 	if got := w.Snapshot(); got == before || len(got.Warnings) != 1 {
 		t.Error("a warning is a change")
 	}
 	before = w.Snapshot()
 	w.SetWorkspaces([]monitor.Workspace{{ID: "a"}})
+	w.takeIn(t.Context(), l)
 	w.publish(l, now, true)
 	w.publish(l, now, true)
 	if got := w.Snapshot(); got.Seq != before.Seq+1 || len(got.Workspaces) != 1 {
