@@ -20,5 +20,4 @@ func (*bus) watchHost(context.Context, *slog.Logger, func(string)) {}
 // newMenu is nil: the menu is the library's.
 func (*bus) newMenu(<-chan struct{}, chan<- int, chan<- menuEvent) ownMenu { return nil }
 
-// settle has nothing to wait for: what is set here takes effect at once.
-func (*bus) settle(context.Context) {}
+func (*bus) replaceMenu(context.Context) {}

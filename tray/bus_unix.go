@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -31,15 +30,9 @@ const (
 const dialLimit = 3 * time.Second
 
 const (
-	// lookStep is how often it is looked whether the library has exported its
-	// item, which takes it a few milliseconds. Whoever asks for the menu
-	// before ours is in its place gets an empty one.
-	lookStep = 5 * time.Millisecond
-	// settleStep is how long the library takes to note that it has, generously.
+	// settleStep is how long the library takes to register its item and to watch for
+	// hosts, generously.
 	settleStep = 60 * time.Millisecond
-	// nameLimit is how long the library may take to get its name on the bus. That it
-	// cannot have it is no error to the library.
-	nameLimit = 2 * time.Second
 	// restartLimit is how long a host may be away that restarts.
 	restartLimit = 5 * time.Second
 )
@@ -94,46 +87,21 @@ func (b *bus) newMenu(ended <-chan struct{}, clicks chan<- int, events chan<- me
 	return b.menu
 }
 
-// settle waits until the library has its item on the bus, and puts our menu in the
-// place of its own: it answers nobody who asks for the menu before. A host that has
-// not taken note of the item until then is told of it once more: one that appears
-// between the library's only try and its watching for hosts would never hear of it.
-func (b *bus) settle(ctx context.Context) {
-	self := b.conn.Object(b.conn.Names()[0], menuPath)
-	name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", os.Getpid()) // of the library
-	began := time.Now()
-	for named, exported := false, false; !exported; {
-		if !b.wait(ctx, lookStep) {
-			return
+// replaceMenu puts our menu in the place of the library's, which is on the bus. A
+// host that has not taken note of the item soon after is told of it once more: one
+// that appears between the library's only try and its watching for hosts would
+// never hear of it.
+func (b *bus) replaceMenu(ctx context.Context) {
+	if b.menu.serve() != nil {
+		return // the bus is gone, which the owner says
+	}
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(settleStep):
+			b.registerIfForgotten(ctx)
 		}
-		// The library asks for its name when it has exported item and menu. Before
-		// that a question to the menu has godbus read the interfaces of the item, by
-		// a way without a lock, while they are written, which may end the program.
-		if !named {
-			err := b.conn.BusObject().Call(busIface+".NameHasOwner", 0, name).Store(&named)
-			if err == nil && !named && time.Since(began) < nameLimit {
-				continue
-			}
-			named = true
-		}
-		// The menu's properties are the last thing to be exported.
-		_, err := self.GetProperty(menuIface + ".Version")
-		exported = err == nil
-	}
-	if b.menu.serve() == nil && b.wait(ctx, settleStep) {
-		go b.registerIfForgotten(ctx)
-	}
-}
-
-// wait lets time pass; false when ctx or the bus has ended.
-func (b *bus) wait(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-	case <-b.lost():
-	case <-time.After(d):
-		return true
-	}
-	return false
+	}()
 }
 
 // registerIfForgotten registers the item with a host that is there and does

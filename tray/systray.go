@@ -2,6 +2,7 @@ package tray
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -40,35 +41,62 @@ func newDesktop(ended <-chan struct{}, b *bus) *desktop {
 	return d
 }
 
-// run shows the tray until quit. prepare makes the menu, start is called when
-// it may change; it must return.
+// run shows the tray until show ends, whose error it returns. prepare makes the
+// menu, and show may change it.
 //
 // On D-Bus the menu is made before the item is on the bus: that costs no
 // signal, and the library cannot lose the first icon and title, which it does
 // now and then when they are set while it exports its properties.
-func (d *desktop) run(ctx context.Context, prepare, start func()) (err error) {
+func (d *desktop) run(ctx context.Context, prepare func() error, show func(context.Context) error) (err error) {
+	if !isDBus {
+		return d.runLoop(ctx, prepare, show)
+	}
 	// The library has no errors to return. When the bus dies while it
 	// connects, it panics at its end.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("run the tray: %v: %w", p, ErrBusLost)
+			err = errors.Join(err, fmt.Errorf("run the tray: %v: %w", p, ErrBusLost))
 		}
 	}()
-	go d.awaitOpening()
-	if isDBus {
-		prepare()
+	if err := prepare(); err != nil {
+		return err
 	}
-	systray.Run(func() {
-		if !isDBus {
-			prepare()
-		}
-		d.bus.settle(ctx)
-		start()
-	}, nil)
-	return nil
+	start, end := systray.RunWithExternalLoop(nil, nil)
+	defer end()
+	start() // which on D-Bus has exported all when it returns
+	d.bus.replaceMenu(ctx)
+	return show(ctx)
 }
 
-func (d *desktop) quit() { systray.Quit() }
+// runLoop runs the message loop of the desktop meanwhile.
+func (d *desktop) runLoop(ctx context.Context, prepare func() error, show func(context.Context) error) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	go d.awaitOpening()
+	started, done := make(chan struct{}), make(chan error, 1)
+	systray.Run(func() {
+		close(started)
+		go func() {
+			err := prepare()
+			if err == nil {
+				err = show(running)
+			}
+			done <- err
+			systray.Quit()
+		}()
+	}, nil)
+	stop()
+	select {
+	case <-started:
+	default:
+		return errors.New("the desktop has not taken the icon")
+	}
+	err := <-done
+	if err == nil && ctx.Err() == nil {
+		return ErrClosed
+	}
+	return err
+}
 
 func (d *desktop) build(m menu) error {
 	if isDBus {

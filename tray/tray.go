@@ -125,7 +125,6 @@ func (t *Tray) Serve(ctx context.Context) error {
 	styles, unsubscribeStyles := t.styles.Subscribe()
 	defer unsubscribeStyles()
 
-	told := ctx // to end
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	desk := newDesktop(ctx.Done(), bus)
@@ -135,29 +134,5 @@ func (t *Tray) Serve(ctx context.Context) error {
 		clicks: desk.clicks, menuEvents: desk.menuEvents, lost: bus.lost(),
 	}
 	go bus.watchHost(ctx, t.opts.Log, t.opts.Tell)
-
-	var first error
-	started, done := make(chan struct{}), make(chan error, 1)
-	err = desk.run(ctx, func() { first = o.first() }, func() {
-		close(started)
-		go func() {
-			if first == nil {
-				first = o.loop(ctx)
-			}
-			done <- first
-			desk.quit()
-		}()
-	})
-	stop()
-	why := errors.New("the desktop has not taken the icon")
-	select {
-	case <-started:
-		err = errors.Join(err, <-done)
-		why = ErrClosed
-	default:
-	}
-	if err == nil && told.Err() == nil {
-		return why
-	}
-	return err
+	return desk.run(ctx, o.first, o.loop)
 }
