@@ -25,7 +25,8 @@ type line struct {
 	Opens bool   // it opens a submenu
 
 	Title     string
-	Tooltip   string // of the icon; beside a line only macOS shows one
+	Tooltip   string // of the icon, as its Style
+	Style     string
 	Mark      icons.Mark
 	Checkable bool
 	Checked   bool
@@ -108,12 +109,12 @@ type change struct {
 	Was, Now line
 }
 
-// diff lists the lines below the icon in which the menu want differs from the
-// one that is shown.
+// diff lists the lines in which the menu want looks different from the one that
+// is shown.
 func diff(shown, want menu) []change {
 	var changes []change
-	for i := 1; i < len(want); i++ {
-		was, now := shown[i], want[i]
+	for i, now := range want {
+		was := shown[i]
 		if was.looks() != now.looks() && was.Title+now.Title != "" {
 			changes = append(changes, change{i, was, now})
 		}

@@ -168,8 +168,9 @@ func TestDiff(t *testing.T) {
 		{"disabled", a, line{Title: "a", Disabled: true}, true},
 		{"shown", line{}, a, true},
 		{"hidden", a, line{}, true},
+		{"the icon", line{Title: "Lamplighter"}, line{Title: "Lamplighter", Style: "dark"}, true},
 	} {
-		got := diff(menu{icon, a, c.was}, menu{line{}, a, c.now})
+		got := diff(menu{icon, a, c.was}, menu{icon, a, c.now})
 		if (len(got) == 1) != c.changed || c.changed && got[0] != (change{2, c.was, c.now}) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
@@ -181,7 +182,7 @@ func TestWhatDiffersIsShown(t *testing.T) {
 		shown, _ := genMenu(t, "shown")
 		want, _ := genMenu(t, "want")
 		got := apply(shown, diff(shown, want))
-		for i := 1; i < len(want); i++ {
+		for i := range want {
 			if got[i].hidden() != want[i].hidden() || !got[i].hidden() && got[i].looks() != want[i].looks() {
 				t.Fatalf("line %d shows %+v, want %+v", i, got[i], want[i])
 			}

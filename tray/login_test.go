@@ -75,7 +75,7 @@ func TestRedraw(t *testing.T) {
 	tray.Redraw() // does not wait
 	c, orders, clicks := &canvas{}, make(clicked, 1), make(chan int)
 	l := &loginBook{can: true}
-	o := &owner{paint: c, opts: Options{Orders: orders, AtLogin: l.AtLogin}, now: time.Now, redraws: tray.redraws, clicks: clicks}
+	o := &owner{paint: c, opts: Options{Orders: orders, AtLogin: l.AtLogin}, style: auto, now: time.Now, redraws: tray.redraws, clicks: clicks}
 	if err := o.first(); err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ type figures map[string]int
 // menuOptions are what a menu says and offers besides the snapshot.
 type menuOptions struct {
 	Version string
+	Style   string  // of the icon
 	Before  figures // of the menu shown until now
 	Login   loginState
 	// GivenBack is the memory, in bytes, that ended instances gave back since
@@ -68,7 +69,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 
 	// Lines that are to be read are enabled where they matter, because panels grey
 	// the text of one that is not.
-	m := menu{{Key: iconKey, Title: "Lamplighter", Tooltip: tooltip, Mark: icons.Mark(snap.Worst()), Opens: true}}
+	m := menu{{Key: iconKey, Title: "Lamplighter", Tooltip: tooltip, Style: opts.Style, Mark: icons.Mark(snap.Worst()), Opens: true}}
 	m.add(line{Key: "head", Title: head, Action: openPage}, line{Key: "hint", Title: hint, Disabled: true})
 	m.add(padded(servers, listLines+1, line{})...)
 	m.add(givenUp(snap), separator, line{Key: "global", Title: "Open global dashboard", Action: openPage})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter/icons"
 	"lamplighter/monitor"
 )
 
@@ -15,9 +14,6 @@ type painter interface {
 	build(m menu) error
 	// show changes lines, in that order.
 	show(changes []change) error
-	// icon and tooltip change those in the panel.
-	icon(style string, worst icons.Mark) error
-	tooltip(text string) error
 }
 
 // owner is the one goroutine that touches the desktop.
@@ -25,10 +21,9 @@ type owner struct {
 	opts  Options
 	paint painter
 	now   func() time.Time
-	style string // of the icon
+	style func() string // of the icon
 
 	snapshots  <-chan *monitor.Snapshot
-	styles     <-chan string
 	redraws    <-chan struct{}
 	clicks     <-chan int // lines
 	menuEvents <-chan menuEvent
@@ -39,7 +34,6 @@ type owner struct {
 	waiting bool // for the menu to close
 
 	shown   menu
-	styled  string // the style of the icon that is shown
 	figures figures
 	places  map[string]place
 }
@@ -74,8 +68,6 @@ func (o *owner) loop(ctx context.Context) error {
 				continue
 			}
 			o.snap = snap
-			err = o.draw()
-		case o.style = <-o.styles:
 			err = o.draw()
 		case <-o.redraws:
 			err = o.draw()
@@ -135,36 +127,20 @@ func (o *owner) drawAs(now time.Time, held bool) error {
 	}
 	o.waiting = !sameLines(m, next)
 	o.places = placesOf(m, o.places, now)
-	was := line{}
-	if o.shown == nil {
-		if err := o.paint.build(m); err != nil {
-			return err
-		}
-	} else {
-		was = o.shown[0]
-		if changes := diff(o.shown, m); len(changes) > 0 {
-			if err := o.paint.show(changes); err != nil {
-				return err
-			}
-		}
+	shown := o.shown
+	o.shown = m
+	if shown == nil {
+		return o.paint.build(m)
 	}
-	if o.shown == nil || was.Mark != m[0].Mark || o.styled != o.style {
-		if err := o.paint.icon(o.style, m[0].Mark); err != nil {
-			return err
-		}
+	if changes := diff(shown, m); len(changes) > 0 {
+		return o.paint.show(changes)
 	}
-	if o.shown == nil || was.Tooltip != m[0].Tooltip {
-		if err := o.paint.tooltip(m[0].Tooltip); err != nil {
-			return err
-		}
-	}
-	o.shown, o.styled = m, o.style
 	return nil
 }
 
 // menuOptions are what the menu says and offers besides the snapshot.
 func (o *owner) menuOptions() menuOptions {
-	opts := menuOptions{Version: o.opts.Version, Before: o.figures}
+	opts := menuOptions{Version: o.opts.Version, Style: o.style(), Before: o.figures}
 	if o.opts.AtLogin != nil {
 		opts.Login.Shown = true
 		opts.Login.On, opts.Login.Can = o.opts.AtLogin()

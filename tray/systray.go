@@ -104,9 +104,16 @@ func (d *desktop) build(m menu) error {
 		// which a panel remembers what its user decided about it.
 		systray.SetTitle("Lamplighter")
 	}
-	if d.own != nil {
-		return d.own.build(m)
+	if d.own == nil {
+		d.addLines(m)
+	} else if err := d.own.build(m); err != nil {
+		return err
 	}
+	return d.show(diff(make(menu, len(m)), m))
+}
+
+// addLines adds the lines of a menu to the library's, hidden.
+func (d *desktop) addLines(m menu) {
 	d.items = make([]*systray.MenuItem, len(m))
 	d.listening = make([]bool, len(m))
 	for i := 1; i < len(m); i++ {
@@ -128,26 +135,27 @@ func (d *desktop) build(m menu) error {
 			item.Hide()
 		}
 	}
-	return d.show(diff(make(menu, len(m)), m))
 }
 
 func (d *desktop) show(changes []change) error {
-	if d.own == nil {
+	var err error
+	lost := d.call(func() {
 		for _, c := range changes {
-			if err := d.call(func() { d.change(c) }); err != nil {
-				return err
+			switch {
+			case c.ID == 0:
+				drawIcon(c.Was, c.Now)
+			case d.own == nil:
+				d.change(c)
 			}
 		}
-		return nil
-	}
-	var err error
-	if lost := d.call(func() { err = d.own.show(changes) }); lost != nil {
-		return lost
-	}
+		if d.own != nil {
+			err = d.own.show(changes)
+		}
+	})
 	if err != nil {
 		return fmt.Errorf("change the menu: %w: %w", ErrBusLost, err)
 	}
-	return nil
+	return lost
 }
 
 // change changes a line of the library's menu. One that was hidden gets all that
@@ -186,19 +194,21 @@ func set(on bool, yes, no func()) {
 	}
 }
 
-func (d *desktop) icon(style string, worst icons.Mark) error {
-	return d.call(func() {
-		picture := icons.Tray(style, string(worst))
-		if runtime.GOOS == "darwin" && style != icons.StyleLight && style != icons.StyleDark {
-			systray.SetTemplateIcon(icons.TrayTemplate(string(worst)), picture)
-			return
-		}
-		systray.SetIcon(picture)
-	})
-}
-
-func (d *desktop) tooltip(text string) error {
-	return d.call(func() { systray.SetTooltip(text) })
+// drawIcon draws what has changed of the icon in the panel.
+func drawIcon(was, now line) {
+	if was.Tooltip != now.Tooltip {
+		systray.SetTooltip(now.Tooltip)
+	}
+	if was.Title != "" && was.Mark == now.Mark && was.Style == now.Style {
+		return
+	}
+	worst := string(now.Mark)
+	picture := icons.Tray(now.Style, worst)
+	if runtime.GOOS == "darwin" && now.Style != icons.StyleLight && now.Style != icons.StyleDark {
+		systray.SetTemplateIcon(icons.TrayTemplate(worst), picture)
+		return
+	}
+	systray.SetIcon(picture)
 }
 
 // call runs f, which calls the library. On a dead bus the library logs an

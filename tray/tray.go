@@ -71,8 +71,8 @@ type Tray struct {
 	opts   Options
 	served atomic.Bool
 
-	styles  monitor.Feed[string] // those of SetStyle
-	redraws monitor.Bell         // the menu is to be drawn again
+	style   atomic.Value // a string
+	redraws monitor.Bell // the menu is to be drawn again
 }
 
 // New makes a tray that is not shown yet.
@@ -83,13 +83,16 @@ func New(opts Options) *Tray {
 	if opts.Tell == nil {
 		opts.Tell = func(text string) { opts.Log.Warn(text) }
 	}
-	return &Tray{opts: opts, redraws: monitor.NewBell()}
+	t := &Tray{opts: opts, redraws: monitor.NewBell()}
+	t.style.Store(opts.Style)
+	return t
 }
 
 // SetStyle changes the style of the icon, as Options.Style has it, also while
 // the tray is shown. It may be called on any goroutine and never waits.
 func (t *Tray) SetStyle(style string) {
-	t.styles.Publish(style)
+	t.style.Store(style)
+	t.Redraw()
 }
 
 // Redraw draws the menu again, as what it says besides the snapshots may have
@@ -122,15 +125,12 @@ func (t *Tray) Serve(ctx context.Context) error {
 	defer runtime.UnlockOSThread()
 	snapshots, unsubscribe := t.opts.Source.Subscribe()
 	defer unsubscribe()
-	styles, unsubscribeStyles := t.styles.Subscribe()
-	defer unsubscribeStyles()
-
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	desk := newDesktop(ctx.Done(), bus)
 	o := &owner{
-		opts: t.opts, paint: desk, now: time.Now, style: t.opts.Style,
-		snapshots: snapshots, styles: styles, redraws: t.redraws,
+		opts: t.opts, paint: desk, now: time.Now, style: func() string { return t.style.Load().(string) },
+		snapshots: snapshots, redraws: t.redraws,
 		clicks: desk.clicks, menuEvents: desk.menuEvents, lost: bus.lost(),
 	}
 	go bus.watchHost(ctx, t.opts.Log, t.opts.Tell)

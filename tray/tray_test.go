@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter/icons"
 	"lamplighter/monitor"
 	"lamplighter/monitor/view"
 
@@ -31,12 +30,12 @@ type canvas struct {
 	shown menu
 	drawn []change
 	icons []string // style and worst state
-	tips  []string
 	fail  error
 }
 
 func (c *canvas) build(m menu) error {
 	c.shown = slices.Clone(m)
+	c.icons = append(c.icons, m[0].Style+" "+string(m[0].Mark))
 	return c.fail
 }
 
@@ -45,15 +44,14 @@ func (c *canvas) show(changes []change) error {
 	defer c.mu.Unlock()
 	c.shown = apply(c.shown, changes)
 	c.drawn = append(c.drawn, changes...)
+	if icon := changes[0]; icon.ID == 0 && (icon.Was.Style != icon.Now.Style || icon.Was.Mark != icon.Now.Mark) {
+		c.icons = append(c.icons, icon.Now.Style+" "+string(icon.Now.Mark))
+	}
 	return c.fail
 }
 
-func (c *canvas) icon(style string, worst icons.Mark) error {
-	c.icons = append(c.icons, style+" "+string(worst))
-	return nil
-}
-
-func (c *canvas) tooltip(text string) error { c.tips = append(c.tips, text); return nil }
+// auto is the style of the icon in most tests.
+func auto() string { return "" }
 
 // titles are those of the instances, after the first line.
 func (c *canvas) titles() string {
@@ -91,7 +89,7 @@ func drawer(t *testing.T) (*owner, *canvas, *time.Time) {
 	now := noon
 	c := &canvas{}
 	orders := make(clicked, 8)
-	o := &owner{paint: c, opts: Options{Orders: orders}, now: func() time.Time { return now }}
+	o := &owner{paint: c, opts: Options{Orders: orders}, style: auto, now: func() time.Time { return now }}
 	if err := o.first(); err != nil {
 		t.Fatal(err)
 	}
@@ -114,13 +112,13 @@ func (o *owner) see(t *testing.T, snap *monitor.Snapshot) {
 func TestNothingIsDrawnTwice(t *testing.T) {
 	o, c, now := drawer(t)
 	o.see(t, snapshot(serena(2, "alpha", 0, 100), serena(3, "beta", 0, 100)))
-	c.drawn, c.icons, c.tips = nil, nil, nil
+	c.drawn = nil
 	for i := range 10 {
 		*now = now.Add(20 * time.Second)
 		o.see(t, snapshot(serena(2, "alpha", 0, 100+uint64(i)), serena(3, "beta", 0, 100-uint64(i))))
 	}
-	if len(c.drawn)+len(c.icons)+len(c.tips) != 0 {
-		t.Errorf("drawn for nothing: %v %v %v", c.drawn, c.icons, c.tips)
+	if len(c.drawn) != 0 {
+		t.Errorf("drawn for nothing: %v", c.drawn)
 	}
 }
 
@@ -185,8 +183,8 @@ func TestSetStyle(t *testing.T) {
 	tray := New(Options{})
 	tray.SetStyle("light")
 	tray.SetStyle("dark")
-	if got := tray.styles.Latest(); got != "dark" {
-		t.Errorf("got %q", got)
+	if got := tray.style.Load(); got != "dark" || len(tray.redraws) != 1 {
+		t.Errorf("got %q, to be drawn %d times", got, len(tray.redraws))
 	}
 }
 
@@ -197,7 +195,7 @@ func TestIconFollowsTheWorstStateAndTheStyle(t *testing.T) {
 	for _, s := range []*monitor.Snapshot{snapshot(), snapshot(green), snapshot(green), snapshot(red), snapshot(green)} {
 		o.see(t, s)
 	}
-	o.style = "dark"
+	o.style = func() string { return "dark" }
 	o.see(t, o.snap)
 	o.see(t, o.snap)
 	want := []string{" ", " live_with_project", " zombie", " live_with_project", "dark live_with_project"}
@@ -238,7 +236,7 @@ func TestDrawsOnTheMinute(t *testing.T) {
 func TestLoopHandsOutClicksAndEnds(t *testing.T) {
 	snaps, clicks, orders := make(chan *monitor.Snapshot, 1), make(chan int), make(clicked, 8)
 	c := &canvas{}
-	o := &owner{paint: c, opts: Options{Orders: orders}, now: time.Now, snapshots: snaps, clicks: clicks}
+	o := &owner{paint: c, opts: Options{Orders: orders}, style: auto, now: time.Now, snapshots: snaps, clicks: clicks}
 	snaps <- snapshot(serena(2, "alpha", 0, 0))
 	if err := o.first(); err != nil {
 		t.Fatal(err)
@@ -279,7 +277,7 @@ func TestLoopHandsOutClicksAndEnds(t *testing.T) {
 func TestLoopEndsWithTheBus(t *testing.T) {
 	lost := make(chan struct{})
 	close(lost)
-	o := &owner{paint: &canvas{}, now: time.Now, lost: lost}
+	o := &owner{paint: &canvas{}, style: auto, now: time.Now, lost: lost}
 	if err := o.first(); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +286,7 @@ func TestLoopEndsWithTheBus(t *testing.T) {
 	}
 	snaps := make(chan *monitor.Snapshot, 1)
 	snaps <- snapshot()
-	o = &owner{paint: &canvas{}, now: time.Now}
+	o = &owner{paint: &canvas{}, style: auto, now: time.Now}
 	if err := o.first(); err != nil {
 		t.Fatal(err)
 	}
