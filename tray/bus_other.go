@@ -2,10 +2,7 @@
 
 package tray
 
-import (
-	"context"
-	"log/slog"
-)
+import "context"
 
 // bus stands where other systems have a session bus. Here the desktop itself
 // keeps the icon, and the library puts it back when the shell restarts.
@@ -15,7 +12,7 @@ func openBus(context.Context) (*bus, error) { return &bus{}, nil }
 
 func (*bus) lost() <-chan struct{} { return nil }
 
-func (*bus) watchHost(context.Context, *slog.Logger, func(string)) {}
+func (*bus) watchHost(context.Context, func(string)) {}
 
 // newMenu is nil: the menu is the library's.
 func (*bus) newMenu(<-chan struct{}, chan<- int, chan<- menuEvent) ownMenu { return nil }

@@ -5,7 +5,6 @@ package tray
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -129,10 +128,9 @@ func (b *bus) registerIfForgotten(ctx context.Context) {
 // noPlace is what the user reads when the desktop has no host for icons.
 const noPlace = "this desktop has no place for tray icons now; the icon appears when it gets one (on GNOME: the AppIndicator extension)"
 
-// watchHost tells the user when the desktop has no place for tray icons; what
-// follows (it gets one, it loses it) goes to the log. The library registers
-// with a host that appears or restarts.
-func (b *bus) watchHost(ctx context.Context, log *slog.Logger, tell func(string)) {
+// watchHost tells the user, once, when the desktop has no place for tray icons.
+// The library registers with a host that appears or restarts.
+func (b *bus) watchHost(ctx context.Context, tell func(string)) {
 	signals := make(chan *dbus.Signal, 16)
 	b.conn.Signal(signals)
 	defer b.conn.RemoveSignal(signals)
@@ -147,8 +145,7 @@ func (b *bus) watchHost(ctx context.Context, log *slog.Logger, tell func(string)
 	if err := b.conn.BusObject().CallWithContext(ctx, busIface+".NameHasOwner", 0, hostName).Store(&there); err != nil {
 		return
 	}
-	say, said := tell, false
-	gone := time.NewTimer(0) // for so long that it is worth a line, which a restart is not
+	gone := time.NewTimer(0) // for so long that it is worth a word, which a restart is not
 	if there {
 		gone.Stop()
 	}
@@ -157,9 +154,8 @@ func (b *bus) watchHost(ctx context.Context, log *slog.Logger, tell func(string)
 		case <-ctx.Done():
 			return
 		case <-gone.C:
-			said = true
-			say(noPlace)
-			say = func(text string) { log.Warn(text) }
+			tell(noPlace)
+			return
 		case sig, ok := <-signals:
 			if !ok || sig == nil {
 				return
@@ -169,12 +165,8 @@ func (b *bus) watchHost(ctx context.Context, log *slog.Logger, tell func(string)
 			}
 			if owner, _ := sig.Body[2].(string); owner == "" {
 				gone.Reset(restartLimit)
-				continue
-			}
-			gone.Stop()
-			if said {
-				said = false
-				log.Info("the desktop has a place for tray icons now")
+			} else {
+				gone.Stop()
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -87,7 +86,7 @@ func runChild() int {
 	actions := childActions{mu: &sync.Mutex{}, login: &atomic.Bool{}, redraw: func() { t.Redraw() }, quit: cancel}
 	opts := Options{
 		Source: source, Orders: actions, Version: "1.2.3", Style: os.Getenv(childEnv),
-		Log: slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Tell: actions.say,
 	}
 	if name, value, _ := strings.Cut(childLogin, "="); os.Getenv(name) == value {
 		opts.AtLogin = func() (on, can bool) { return actions.login.Load(), true }

@@ -57,17 +57,13 @@ func chosen(servers []*view.Server, fit, first func(*view.Server) bool) (list []
 			list = append(list, s)
 		}
 	}
-	for ; len(list) > keepLines; over++ {
-		last := len(list) - 1
-		for i := last; i >= 0; i-- {
-			if !first(list[i]) {
-				last = i
-				break
-			}
+	over = max(len(list)-keepLines, 0)
+	for i := len(list) - 1; i >= 0 && len(list) > keepLines; i-- {
+		if !first(list[i]) {
+			list = slices.Delete(list, i, i+1)
 		}
-		list = slices.Delete(list, last, last+1)
 	}
-	return list, over
+	return list[:min(len(list), keepLines)], over
 }
 
 // keepEntry says what will become of a server that is not kept, and why: "4711 -

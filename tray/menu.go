@@ -87,12 +87,6 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	return m, said
 }
 
-// tellsTimes reports whether a menu tells times, so that the same snapshot reads
-// differently later: what is idle, will be ended or was ordered, and dates.
-func tellsTimes(snap *monitor.Snapshot) bool {
-	return snap != nil && (len(snap.Instances)+len(snap.Recent)+len(snap.Workspaces) > 0 || snap.Policy.Paused)
-}
-
 // running has every instance, also those that found no room in the menu.
 func running(snap *monitor.Snapshot) map[view.ID]bool {
 	ids := map[view.ID]bool{}

@@ -88,15 +88,11 @@ func (o *owner) loop(ctx context.Context) error {
 // sleep is how long the menu stays as it is unless something happens. Times in it
 // are told so that they change at full minutes, if they do.
 func (o *owner) sleep() time.Duration {
-	const long = 24 * time.Hour
 	now := o.now()
-	switch {
-	case o.waiting:
+	if o.waiting {
 		return max(o.open.until.Sub(now), 0)
-	case tellsTimes(o.snap):
-		return now.Truncate(time.Minute).Add(time.Minute).Sub(now)
 	}
-	return long
+	return now.Truncate(time.Minute).Add(time.Minute).Sub(now)
 }
 
 func (o *owner) menuEvent(e menuEvent) error {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 	"time"
-	_ "time/tzdata" // Windows has none
 
 	"lamplighter/monitor"
 
@@ -45,28 +44,6 @@ func TestCountdownsChangeTogether(t *testing.T) {
 			was, now := d.Was.looks(), d.Now.looks()
 			if was.Title = now.Title; was != now {
 				t.Errorf("after %d s: %+v", second, d)
-			}
-		}
-	}
-}
-
-func TestTheDayEndsAtMidnight(t *testing.T) {
-	for zone, days := range map[string][]string{
-		"Europe/Berlin":    {"2026-03-28", "2026-03-29", "2026-10-25"},
-		"America/Santiago": {"2026-04-04", "2026-09-05", "2026-09-06"}, // whose clocks change at midnight
-	} {
-		where, err := time.LoadLocation(zone)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range days {
-			noon, err := time.ParseInLocation("2006-01-02 15:04", d+" 12:00", where)
-			if err != nil {
-				t.Fatal(err)
-			}
-			end := dayEnd(noon)
-			if day(end) == day(noon) || day(end.Add(-1)) != day(noon) {
-				t.Errorf("%s in %s ends at %v", d, zone, end)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package tray
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -66,33 +65,31 @@ var idleTimes = []time.Duration{0, 10 * time.Minute, 30 * time.Minute, time.Hour
 
 // idleLines set when idle servers end, and whether those do whose client is
 // connected. All of them are hidden where there is no such rule.
-func idleLines(p monitor.Policy) []line {
-	lines := make([]line, len(idleTimes)+2)
-	at := slices.IndexFunc(p.Rules, func(r monitor.PolicyRule) bool { return r.Name == "idle" })
-	for i := range lines {
-		lines[i].Checkable = true
-	}
-	if at < 0 {
-		return lines
-	}
-	rule := p.Rules[at]
-	set := func(slot int, title string, on bool, o view.Order) {
-		o.Verb = view.SetIdle
-		lines[slot] = line{Key: fmt.Sprint("idle ", slot), Title: title, Checkable: true, Checked: on, Action: action{Order: o}}
-	}
-	for i, after := range idleTimes {
-		title := "Idle servers: end after " + monitor.Span(after)
-		if after == 0 {
-			title = "Idle servers: never end"
+func idleLines(p monitor.Policy) (lines []line) {
+	if at := slices.IndexFunc(p.Rules, func(r monitor.PolicyRule) bool { return r.Name == "idle" }); at >= 0 {
+		rule, times := p.Rules[at], idleTimes
+		if !slices.Contains(times, rule.After) {
+			times = append(slices.Clone(times), rule.After)
 		}
-		set(i, title, after == rule.After, view.Order{After: after, On: rule.Attached && after > 0})
+		for _, after := range times {
+			end := "end after " + monitor.Span(after)
+			if after == 0 {
+				end = "never end"
+			}
+			lines = append(lines, idleLine(end, after == rule.After, after, rule.Attached && after > 0))
+		}
+		attached := idleLine("also with a client connected", rule.Attached, rule.After, !rule.Attached)
+		attached.Disabled = rule.After == 0
+		lines = append(lines, attached)
 	}
-	if !slices.Contains(idleTimes, rule.After) {
-		set(len(idleTimes), "Idle servers: end after "+monitor.Span(rule.After), true, view.Order{After: rule.After, On: rule.Attached})
+	return padded(lines, len(idleTimes)+2, line{Checkable: true})
+}
+
+func idleLine(words string, checked bool, after time.Duration, attached bool) line {
+	return line{
+		Key: "idle " + words, Title: "Idle servers: " + words, Checkable: true, Checked: checked,
+		Action: action{Order: view.Order{Verb: view.SetIdle, After: after, On: attached}},
 	}
-	set(len(lines)-1, "Idle servers: also with a client connected", rule.Attached, view.Order{After: rule.After, On: !rule.Attached})
-	lines[len(lines)-1].Disabled = rule.After == 0
-	return lines
 }
 
 // pauseWords tells how long a pause lasts.
@@ -122,18 +119,8 @@ func givenWords(bytes uint64, since, now time.Time) string {
 	return s + " since " + since.In(now.Location()).Format("2 Jan")
 }
 
-// day is the same for all times of a day.
-func day(t time.Time) [3]int {
-	y, m, d := t.Date()
-	return [3]int{y, int(m), d}
-}
-
 // dayEnd is when the next day begins.
 func dayEnd(now time.Time) time.Time {
-	y, m, d := now.Date()
-	end := time.Date(y, m, d+1, 0, 0, 0, 0, now.Location())
-	for day(end) == day(now) || !end.After(now) {
-		end = end.Add(time.Hour) // where clocks are set forward at midnight
-	}
-	return end
+	year, month, day := now.Date()
+	return time.Date(year, month, day+1, 0, 0, 0, 0, now.Location())
 }

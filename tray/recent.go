@@ -15,7 +15,7 @@ import (
 // is still there.
 func recentSubmenu(snap *monitor.Snapshot, now time.Time) (top line, lines []line) {
 	runs := running(snap)
-	for i := range recentOf(snap) {
+	for i := range snap.Recent {
 		e := &snap.Recent[i]
 		when := monitor.Clock(e.At, now) + " "
 		l := line{Key: fmt.Sprint("event ", e.At.UnixNano(), e.Kind, e.ID), Title: when + eventWords(e, recentColumns-len(when))}
@@ -25,10 +25,6 @@ func recentSubmenu(snap *monitor.Snapshot, now time.Time) (top line, lines []lin
 		lines = append(lines, l)
 	}
 	return line{Key: "recent", Title: "Recent"}, padded(lines, recentLines, line{})
-}
-
-func recentOf(snap *monitor.Snapshot) []monitor.Event {
-	return snap.Recent[:min(len(snap.Recent), recentLines)]
 }
 
 // eventWords says what happened, in at most columns. The detail gives way, unless
@@ -65,7 +61,7 @@ type orders map[view.ID]*monitor.Event
 
 func ordersIn(snap *monitor.Snapshot, now time.Time) orders {
 	last := orders{}
-	for i := range recentOf(snap) {
+	for i := range snap.Recent {
 		e := &snap.Recent[i]
 		limit, about := told(e.Kind)
 		if _, later := last[view.ID(e.ID)]; !about || later {
@@ -101,7 +97,7 @@ func (o orders) ending(id view.ID) bool {
 
 // refused is the last order that was not followed, nil for none.
 func (o orders) refused(snap *monitor.Snapshot) *monitor.Event {
-	for i := range recentOf(snap) {
+	for i := range snap.Recent {
 		if e := &snap.Recent[i]; o[view.ID(e.ID)] == e && view.Failed(e.Kind) {
 			return e
 		}

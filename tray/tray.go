@@ -14,7 +14,6 @@ package tray
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -30,7 +29,7 @@ type Orders interface {
 	Do(o view.Order)
 }
 
-// Options are what a tray needs. Source and Orders are required.
+// Options are what a tray needs. Source, Orders and Tell are required.
 type Options struct {
 	Source monitor.Source
 	Orders Orders
@@ -45,9 +44,8 @@ type Options struct {
 	GivenBack func() (bytes uint64, since time.Time)
 	Style     string // of the icon: "auto" (also when empty), "light" or "dark"
 	Version   string
-	Log       *slog.Logger // nil for none
 	// Tell is called, at most once and on any goroutine, with a sentence that
-	// the user should read when the icon cannot be seen; nil writes it to Log.
+	// the user should read when the icon cannot be seen.
 	Tell func(text string)
 }
 
@@ -77,12 +75,6 @@ type Tray struct {
 
 // New makes a tray that is not shown yet.
 func New(opts Options) *Tray {
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	if opts.Tell == nil {
-		opts.Tell = func(text string) { opts.Log.Warn(text) }
-	}
 	t := &Tray{opts: opts, redraws: monitor.NewBell()}
 	t.style.Store(opts.Style)
 	return t
@@ -133,6 +125,6 @@ func (t *Tray) Serve(ctx context.Context) error {
 		snapshots: snapshots, redraws: t.redraws,
 		clicks: desk.clicks, menuEvents: desk.menuEvents, lost: bus.lost(),
 	}
-	go bus.watchHost(ctx, t.opts.Log, t.opts.Tell)
+	go bus.watchHost(ctx, t.opts.Tell)
 	return desk.run(ctx, o.first, o.loop)
 }

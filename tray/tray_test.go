@@ -204,31 +204,13 @@ func TestIconFollowsTheWorstStateAndTheStyle(t *testing.T) {
 	}
 }
 
-// Time alone changes the menu at full minutes, and only one that tells times.
+// Time alone changes the menu at full minutes.
 func TestDrawsOnTheMinute(t *testing.T) {
-	alpha := serena(2, "alpha", 0, 0)
-	old := snapshot()
-	old.Recent = []monitor.Event{event(monitor.EventStopped, alpha, time.Hour, "")}
-	paused := snapshot()
-	paused.Policy.Paused = true
-	for _, c := range []struct {
-		name  string
-		after time.Duration // noon
-		snap  *monitor.Snapshot
-		want  time.Duration
-	}{
-		{"nothing is known", 0, nil, 24 * time.Hour},
-		{"no servers", 0, snapshot(), 24 * time.Hour},
-		{"a server", 0, snapshot(alpha), time.Minute},
-		{"a server, soon", 50 * time.Second, snapshot(alpha), 10 * time.Second},
-		{"an event", time.Second, old, 59 * time.Second},
-		{"a pause", time.Second, paused, 59 * time.Second},
-	} {
-		o, _, now := drawer(t)
-		*now = noon.Add(c.after)
-		o.see(t, c.snap)
-		if got := o.sleep(); got != c.want {
-			t.Errorf("%s: sleeps %v, want %v", c.name, got, c.want)
+	o, _, now := drawer(t)
+	for after, want := range map[time.Duration]time.Duration{0: time.Minute, time.Second: 59 * time.Second, 50 * time.Second: 10 * time.Second} {
+		*now = noon.Add(after)
+		if got := o.sleep(); got != want {
+			t.Errorf("%v after a full minute: sleeps %v, want %v", after, got, want)
 		}
 	}
 }

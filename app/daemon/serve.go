@@ -134,7 +134,6 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		GivenBack: givenBack,
 		Style:     string(b.settings.TrayIcon),
 		Version:   b.Version,
-		Log:       b.log,
 		Tell:      func(text string) { b.tell("%s", text) },
 	})
 	starting := newSupervisor(b.log, b.Limits.Parts)
