@@ -25,7 +25,7 @@ type Query struct {
 // through monitor.Clean.
 type List struct {
 	Events  []monitor.Event
-	Skipped int // lines that are broken or too long
+	Skipped int // lines that are broken
 }
 
 // Read reads the lifecycle log in the state directory dir, its rotated files
@@ -83,14 +83,10 @@ func readAll(dir string, since time.Time, each func(line []byte)) (at int64, err
 	return at, errors.Join(err, readErr)
 }
 
-// longestLine is how long a line may be, in bytes; a longer one counts as broken.
-const longestLine = 64 << 10
-
 // readFile calls each with the lines from the offset at, without their ends, and
 // returns the offset of the next one. A file that has become shorter is another
-// one, and is read from its beginning; no file is an empty one. A line that is too
-// long is given as nil, an empty one is left out. A last line without an end is not
-// read: it is being written.
+// one, and is read from its beginning; no file is an empty one. An empty line is left
+// out. A last line without an end is not read: it is being written.
 func readFile(path string, at int64, each func(line []byte)) (next int64, err error) {
 	file, err := statefile.Open(path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,24 +102,18 @@ func readFile(path string, at int64, each func(line []byte)) (next int64, err er
 	if _, err := file.Seek(at, io.SeekStart); err != nil {
 		return at, statefile.Error(err, path)
 	}
-	lines := bufio.NewReaderSize(file, longestLine)
-	for length := 0; ; {
-		piece, err := lines.ReadSlice('\n')
-		length += len(piece)
+	for lines := bufio.NewReader(file); ; {
+		line, err := lines.ReadBytes('\n')
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
 		case errors.Is(err, io.EOF):
 			return at, nil
 		case err != nil:
 			return at, statefile.Error(err, path)
 		}
-		if length > longestLine {
-			each(nil)
-		} else if line := bytes.TrimSpace(piece); len(line) > 0 {
+		at += int64(len(line))
+		if line = bytes.TrimSpace(line); len(line) > 0 {
 			each(line)
 		}
-		at, length = at+int64(length), 0
 	}
 }
 
@@ -134,7 +124,7 @@ type collector struct {
 }
 
 func (c *collector) add(line []byte) {
-	e, err := parse(line) // nil, too long, is no event either
+	e, err := parse(line)
 	switch {
 	case err != nil:
 		c.list.Skipped++

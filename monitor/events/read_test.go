@@ -17,7 +17,7 @@ func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	write(t, in(dir, "events-2026-11-20T11-00-00.000.jsonl"), line(3)+line(4))
 	write(t, in(dir, "events-2026-11-20T10-00-00.000.jsonl"), line(1)+line(2)+`{"at":`)
-	write(t, in(dir, "events.jsonl"), line(5)+"\n"+"rubbish\n"+strings.Repeat("x", 3*longestLine)+"\n"+line(6)+line(7)+line(8)[:30])
+	write(t, in(dir, "events.jsonl"), line(5)+"\n"+"rubbish\n"+strings.Repeat("x", 200_000)+"\n"+line(6)+line(7)+line(8)[:30])
 	for _, name := range []string{"events-2026.jsonl", "events-2026-11-20T11-00-00.000.jsonl.bak", "other.jsonl"} {
 		write(t, in(dir, name), line(99))
 	}
@@ -88,10 +88,10 @@ func TestReadWhatCanBeRead(t *testing.T) {
 // However a file grows, its lines come out whole and once.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
-	long := strings.Repeat("x", longestLine)
+	long := strings.Repeat("x", 40_000)
 	rapid.Check(t, func(t *rapid.T) {
 		path := in(dir, "lines")
-		parts := rapid.SliceOf(rapid.SampledFrom([]string{"a", "\n", " ", "\r\n", "bc", long[:40000], long[1:]})).Draw(t, "parts")
+		parts := rapid.SliceOf(rapid.SampledFrom([]string{"a", "\n", " ", "\r\n", "bc", long})).Draw(t, "parts")
 		var got []string
 		each := func(line []byte) { got = append(got, string(line)) }
 		text, at := "", int64(0)
@@ -110,8 +110,6 @@ func TestReadFile(t *testing.T) {
 			whole, ended := strings.CutSuffix(line, "\n")
 			switch line := strings.TrimSpace(whole); {
 			case !ended:
-			case len(whole) >= longestLine:
-				want = append(want, "")
 			case line != "":
 				want = append(want, line)
 			}
