@@ -73,7 +73,6 @@ func TestRegister(t *testing.T) {
 	}{
 		{"new", `{"instances":{}}`, nil, `{"instances":{"7":` + fresh + `}}`},
 		{"new in an array", `[]`, nil, `[` + fresh + `]`},
-		{"new in an array inside", `{"instances":[]}`, nil, `{"instances":[` + fresh + `]}`},
 		{"right", record7(right), nil, same},
 		{"right, in an array", `[{` + right + `}]`, nil, same},
 		{"right, with more than we know", record7(right + `,"zombie_detected_at":null,"x":[1.50]`), nil, same},
@@ -186,7 +185,7 @@ func TestTwoWriters(t *testing.T) {
 		top := "1.50"
 		data := `{"instances":{"x":null},"top":1.50}`
 		if list {
-			data = `{"instances":[null],"top":1.50}`
+			data = `[null]`
 		}
 		known, mine := map[int]note{}, map[int]registration{}
 		lookup := func(pid int) (running, bool) {
@@ -230,6 +229,9 @@ func TestTwoWriters(t *testing.T) {
 			},
 			"they write something else": func(t *rapid.T) {
 				d := mustParse(t, data)
+				if list {
+					return // there is nothing else in one
+				}
 				top = values.Draw(t, "top")
 				d.top["top"] = json.RawMessage(top)
 				data = rendered(t, d)
@@ -269,7 +271,7 @@ func TestTwoWriters(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				d := mustParse(t, data)
-				if d.list != list || !equal(t, string(d.top["top"]), top) || !strings.Contains(data, "null") {
+				if d.list != list || !list && !equal(t, string(d.top["top"]), top) || !strings.Contains(data, "null") {
 					t.Fatalf("another shape, or something is lost: %s", data)
 				}
 				for pid, want := range theirs {

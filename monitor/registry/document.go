@@ -154,10 +154,9 @@ func (s seconds) MarshalJSON() ([]byte, error) {
 //	[{"pid": 31093, …}, …]
 //
 // The first is what programs write, the second the first sketch of the format.
-// The first may have its records in an array, too.
 type document struct {
 	top  map[string]json.RawMessage // of the first shape, with "instances" as it was read
-	list bool                       // the records stand in an array
+	list bool                       // it is of the second
 	all  []record
 }
 
@@ -172,36 +171,27 @@ type record struct {
 const fieldInstances = "instances"
 
 // parseDocument reads a registry. An empty file, null and [] are empty ones.
-func parseDocument(data []byte) (document, error) {
-	var d document
-	instances := json.RawMessage(bytes.TrimSpace(data))
-	switch {
-	case len(instances) == 0:
-		return d, nil
-	case instances[0] != '[':
-		if err := json.Unmarshal(data, &d.top); err != nil {
-			return d, err
-		}
-		instances = d.top[fieldInstances]
-	}
-	if d.list = bytes.HasPrefix(instances, []byte("[")); d.list {
+func parseDocument(data []byte) (d document, err error) {
+	data = bytes.TrimSpace(data)
+	if d.list = bytes.HasPrefix(data, []byte("[")); d.list {
 		var list []json.RawMessage
-		err := json.Unmarshal(instances, &list)
+		err = json.Unmarshal(data, &list)
 		for _, raw := range list {
 			d.all = append(d.all, parseRecord("", raw))
 		}
 		return d, err
 	}
 	var byKey map[string]json.RawMessage
-	if len(instances) > 0 {
-		if err := json.Unmarshal(instances, &byKey); err != nil {
-			return d, err
-		}
+	if len(data) > 0 {
+		err = json.Unmarshal(data, &d.top)
+	}
+	if instances := d.top[fieldInstances]; err == nil && instances != nil {
+		err = json.Unmarshal(instances, &byKey)
 	}
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		d.all = append(d.all, parseRecord(key, byKey[key]))
 	}
-	return d, nil
+	return d, err
 }
 
 func parseRecord(key string, raw json.RawMessage) record {
@@ -238,24 +228,18 @@ func (d document) find(pid int) int {
 
 // format is the document in JSON, in the shape in which it was found.
 func (d document) format() ([]byte, error) {
-	list, byKey := []json.RawMessage{}, map[string]json.RawMessage{}
+	list, byKey, top := []json.RawMessage{}, map[string]json.RawMessage{}, map[string]any{}
 	for _, r := range d.all {
 		list = append(list, r.raw)
 		byKey[r.key] = r.raw
 	}
-	var records any = byKey
-	if d.list {
-		records = list
+	for key, value := range d.top {
+		top[key] = value
 	}
-	whole := records
-	if d.top != nil || !d.list {
-		top := map[string]any{fieldInstances: records}
-		for key, value := range d.top {
-			if key != fieldInstances {
-				top[key] = value
-			}
-		}
-		whole = top
+	top[fieldInstances] = byKey
+	var whole any = top
+	if d.list {
+		whole = list
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
