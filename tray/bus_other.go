@@ -15,6 +15,6 @@ func (*bus) lost() <-chan struct{} { return nil }
 func (*bus) watchHost(context.Context, func(string)) {}
 
 // newMenu is nil: the menu is the library's.
-func (*bus) newMenu(<-chan struct{}, chan<- int, chan<- menuEvent) ownMenu { return nil }
+func (*bus) newMenu(<-chan struct{}, chan<- int, chan<- menuEvent) lines { return nil }
 
 func (*bus) replaceMenu(context.Context) {}

@@ -81,7 +81,7 @@ func openBus(context.Context) (*bus, error) {
 func (b *bus) lost() <-chan struct{} { return b.conn.Context().Done() }
 
 // newMenu makes the menu, which hands on what panels tell until ended is closed.
-func (b *bus) newMenu(ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) ownMenu {
+func (b *bus) newMenu(ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) lines {
 	b.menu = newDBusMenu(b.conn, ended, clicks, events)
 	return b.menu
 }

@@ -109,11 +109,10 @@ func (m *dbusMenu) serve() error {
 }
 
 // build shows a menu for the first time.
-func (m *dbusMenu) build(lines menu) error {
+func (m *dbusMenu) build(lines menu) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lines = slices.Clone(lines)
-	return nil
 }
 
 // show makes changes, which are seen together. Each is announced by itself and

@@ -18,27 +18,44 @@ const isDBus = runtime.GOOS != "windows" && runtime.GOOS != "darwin"
 // compare and each repaints, so it must only be given what changed; they are
 // not safe beside each other, so only the owner calls it.
 type desktop struct {
-	ended      <-chan struct{} // closed when nobody receives clicks any more
 	bus        *bus
-	own        ownMenu             // nil where the menu is the library's
-	items      []*systray.MenuItem // of the library's menu; nil for separators
-	listening  []bool
-	clicks     chan int
+	lines      lines
+	clicks     chan int // lines
 	menuEvents chan menuEvent
 }
 
-// ownMenu is a menu that is not the library's.
-type ownMenu interface {
-	build(m menu) error
+// lines are those below the icon, of the library or of our own.
+type lines interface {
+	build(m menu)
 	// show makes changes, which are seen together.
 	show(changes []change) error
 }
 
 // newDesktop returns a painter that hands on clicks until ended is closed.
 func newDesktop(ended <-chan struct{}, b *bus) *desktop {
-	d := &desktop{ended: ended, bus: b, clicks: make(chan int, 8), menuEvents: make(chan menuEvent, 8)}
-	d.own = b.newMenu(ended, d.clicks, d.menuEvents)
+	d := &desktop{bus: b, clicks: make(chan int, 8), menuEvents: make(chan menuEvent, 8)}
+	if d.lines = b.newMenu(ended, d.clicks, d.menuEvents); d.lines == nil {
+		d.lines = &libraryMenu{ended: ended, clicks: d.clicks}
+		go forward(ended, systray.TrayOpenedCh, d.menuEvents, menuOpened)
+	}
 	return d
+}
+
+// forward sends what for each signal, until ended is closed. The library drops a
+// signal that nobody waits for.
+func forward[T any](ended, signals <-chan struct{}, to chan<- T, what T) {
+	for {
+		select {
+		case <-ended:
+			return
+		case <-signals:
+		}
+		select {
+		case <-ended:
+			return
+		case to <- what:
+		}
+	}
 }
 
 // run shows the tray until show ends, whose error it returns. prepare makes the
@@ -72,7 +89,6 @@ func (d *desktop) run(ctx context.Context, prepare func() error, show func(conte
 func (d *desktop) runLoop(ctx context.Context, prepare func() error, show func(context.Context) error) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	go d.awaitOpening()
 	started, done := make(chan struct{}), make(chan error, 1)
 	systray.Run(func() {
 		close(started)
@@ -104,94 +120,30 @@ func (d *desktop) build(m menu) error {
 		// which a panel remembers what its user decided about it.
 		systray.SetTitle("Lamplighter")
 	}
-	if d.own == nil {
-		d.addLines(m)
-	} else if err := d.own.build(m); err != nil {
-		return err
-	}
+	d.lines.build(m)
 	return d.show(diff(make(menu, len(m)), m))
 }
 
-// addLines adds the lines of a menu to the library's, hidden.
-func (d *desktop) addLines(m menu) {
-	d.items = make([]*systray.MenuItem, len(m))
-	d.listening = make([]bool, len(m))
-	for i := 1; i < len(m); i++ {
-		d.listening[i] = m[i].Opens // a click on what opens a submenu is no order
-		switch above := d.items[m[i].Above]; {
-		case m[i].Separator && above != nil:
-			above.AddSeparator()
-		case m[i].Separator:
-			systray.AddSeparator()
-		case above != nil:
-			d.items[i] = above.AddSubMenuItem("", "")
-		default:
-			d.items[i] = systray.AddMenuItem("", "")
-		}
+// show draws changes. On a dead bus the library logs an error for every single one
+// and panics in SetIcon.
+func (d *desktop) show(changes []change) (err error) {
+	select {
+	case <-d.bus.lost():
+		return fmt.Errorf("change the tray: %w", ErrBusLost)
+	default:
 	}
-	// Only now, because Windows cannot add a submenu to a hidden line.
-	for _, item := range d.items {
-		if item != nil {
-			item.Hide()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("change the tray: %w (%v)", ErrBusLost, p)
 		}
+	}()
+	if icon := changes[0]; icon.ID == 0 {
+		drawIcon(icon.Was, icon.Now)
 	}
-}
-
-func (d *desktop) show(changes []change) error {
-	var err error
-	lost := d.call(func() {
-		for _, c := range changes {
-			switch {
-			case c.ID == 0:
-				drawIcon(c.Was, c.Now)
-			case d.own == nil:
-				d.change(c)
-			}
-		}
-		if d.own != nil {
-			err = d.own.show(changes)
-		}
-	})
-	if err != nil {
+	if err := d.lines.show(changes); err != nil {
 		return fmt.Errorf("change the menu: %w: %w", ErrBusLost, err)
 	}
-	return lost
-}
-
-// change changes a line of the library's menu. One that was hidden gets all that
-// it shows, as it may have shown something else before.
-func (d *desktop) change(c change) {
-	item, was, now := d.items[c.ID], c.Was, c.Now
-	if now.hidden() {
-		item.Hide()
-		return
-	}
-	fresh := was.hidden()
-	if fresh || was.Title != now.Title {
-		item.SetTitle(escape(runtime.GOOS, now.Title))
-	}
-	if now.Mark != icons.None && (fresh || was.Mark != now.Mark) {
-		item.SetIcon(icons.Item(string(now.Mark)))
-	}
-	if fresh || was.Disabled != now.Disabled {
-		set(now.Disabled, item.Disable, item.Enable)
-	}
-	if fresh || was.Checked != now.Checked {
-		set(now.Checked, item.Check, item.Uncheck)
-	}
-	if fresh {
-		d.listen(c.ID)
-		item.Show()
-	}
-}
-
-// set calls yes or no.
-func set(on bool, yes, no func()) {
-	if on {
-		yes()
-	} else {
-		no()
-	}
+	return nil
 }
 
 // drawIcon draws what has changed of the icon in the panel.
@@ -211,62 +163,78 @@ func drawIcon(was, now line) {
 	systray.SetIcon(picture)
 }
 
-// call runs f, which calls the library. On a dead bus the library logs an
-// error for every single change and panics in SetIcon.
-func (d *desktop) call(f func()) (err error) {
-	lost := func() error { return fmt.Errorf("change the tray: %w", ErrBusLost) }
-	select {
-	case <-d.bus.lost():
-		return lost()
-	default:
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w (%v)", lost(), p)
+// libraryMenu is the menu of the library.
+type libraryMenu struct {
+	ended  <-chan struct{} // closed when nobody receives clicks any more
+	clicks chan<- int
+	items  []*systray.MenuItem // nil for the icon and for separators
+}
+
+// build adds the lines of a menu, hidden.
+func (l *libraryMenu) build(m menu) {
+	l.items = make([]*systray.MenuItem, len(m))
+	for i := 1; i < len(m); i++ {
+		switch above := l.items[m[i].Above]; {
+		case m[i].Separator && above != nil:
+			above.AddSeparator()
+		case m[i].Separator:
+			systray.AddSeparator()
+		case above != nil:
+			l.items[i] = above.AddSubMenuItem("", "")
+		default:
+			l.items[i] = systray.AddMenuItem("", "")
 		}
-	}()
-	f()
+	}
+	for i, item := range l.items {
+		if item == nil {
+			continue
+		}
+		item.Hide()      // only now, because Windows cannot add a submenu to a hidden line
+		if !m[i].Opens { // a click on what opens a submenu is no order
+			go forward(l.ended, item.ClickedCh, l.clicks, i)
+		}
+	}
+}
+
+func (l *libraryMenu) show(changes []change) error {
+	for _, c := range changes {
+		if c.ID > 0 {
+			draw(l.items[c.ID], c.Was, c.Now)
+		}
+	}
 	return nil
 }
 
-// listen hands on the clicks on a line, from the first time it is shown. The
-// library drops a click that nobody waits for.
-func (d *desktop) listen(id int) {
-	if d.listening[id] {
+// draw changes a line. One that was hidden gets all that it shows, as it may have
+// shown something else before.
+func draw(item *systray.MenuItem, was, now line) {
+	if now.hidden() {
+		item.Hide()
 		return
 	}
-	d.listening[id] = true
-	clicked := d.items[id].ClickedCh
-	go func() {
-		for {
-			select {
-			case <-d.ended:
-				return
-			case _, ok := <-clicked:
-				if !ok {
-					return
-				}
-			}
-			select {
-			case <-d.ended:
-				return
-			case d.clicks <- id:
-			}
-		}
-	}()
+	fresh := was.hidden()
+	if fresh || was.Title != now.Title {
+		item.SetTitle(escape(runtime.GOOS, now.Title))
+	}
+	if now.Mark != icons.None && (fresh || was.Mark != now.Mark) {
+		item.SetIcon(icons.Item(string(now.Mark)))
+	}
+	if fresh || was.Disabled != now.Disabled {
+		set(now.Disabled, item.Disable, item.Enable)
+	}
+	if fresh || was.Checked != now.Checked {
+		set(now.Checked, item.Check, item.Uncheck)
+	}
+	if fresh {
+		item.Show()
+	}
 }
 
-func (d *desktop) awaitOpening() {
-	for {
-		select {
-		case <-d.ended:
-			return
-		case <-systray.TrayOpenedCh:
-		}
-		select {
-		case <-d.ended:
-			return
-		case d.menuEvents <- menuOpened:
-		}
+// set calls yes or no.
+func set(on bool, yes, no func()) {
+	if on {
+		yes()
+	} else {
+		no()
 	}
 }
