@@ -146,8 +146,8 @@ func TestMenuOnWindows(t *testing.T) {
 	one.Recent = []monitor.Event{started}
 	snaps.feed.Publish(one)
 	now := started.At.Format("15:04")
-	first := shows("1 server | 24284 - alpha |  | Open global dashboard | Recent [" + now + " started: 24284 - alpha] | " +
-		"Keep [For 1 h: | 24284 - alpha | Until unpinned: | 24284 - alpha] |  | " +
+	first := shows("1 server | 24284 - alpha · Claude Code |  | Open global dashboard | Recent [" + now + " started: 24284 - alpha] | " +
+		"Keep [For 1 h: | 24284 - alpha · Claude Code | Until unpinned: | 24284 - alpha · Claude Code] |  | " +
 		"Stop [24284 - alpha · client Claude Code] | About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)")
 	click := func(l winLine) { postMessage.Call(trayWindow(), wmCommand, l.id, 0) }
 	click(first[4].lines[0])
@@ -169,8 +169,8 @@ func TestMenuOnWindows(t *testing.T) {
 	policed := snapshot(with(alpha, func(in *monitor.Instance) { in.Pinned = true }))
 	policed.Policy = monitor.Policy{Active: true, Rules: rules(), Idle: 2}
 	snaps.feed.Publish(policed)
-	lines := shows("1 server | 24284 - alpha |  | Open global dashboard | " +
-		"Keep [For 1 h: | 24284 - alpha · pinned | Until unpinned: | 24284 - alpha] | " +
+	lines := shows("1 server | 24284 - alpha · Claude Code |  | Open global dashboard | " +
+		"Keep [For 1 h: | 24284 - alpha · Claude Code · pinned | Until unpinned: | 24284 - alpha · Claude Code] | " +
 		"Policies [Pause for 1 h | Pause for today | Pause until resumed |  | End orphaned servers after 10 min | End idle servers | Tell of servers over 2 GB | Idle servers: never end | Idle servers: end after 10 min | Idle servers: end after 30 min | Idle servers: end after 1 h | Idle servers: also with a client connected] |  | " +
 		"Stop [Stop 2 idle | 24284 - alpha · pinned · client Claude Code] | About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)")
 	keep, policies := lines[4].lines, lines[5].lines
