@@ -63,7 +63,7 @@ func ordersIn(snap *monitor.Snapshot, now time.Time) orders {
 	last := orders{}
 	for i := range snap.Recent {
 		e := &snap.Recent[i]
-		limit, about := told(e.Kind)
+		limit, about := told[e.Kind]
 		if _, later := last[view.ID(e.ID)]; !about || later {
 			continue
 		}
@@ -75,18 +75,12 @@ func ordersIn(snap *monitor.Snapshot, now time.Time) orders {
 	return last
 }
 
-// told is how long an event is to be told beside the list of events, and
-// whether it is about an order to stop, or its end.
-func told(k monitor.EventKind) (limit time.Duration, about bool) {
-	switch k {
-	case monitor.EventStopOrdered, monitor.EventAsked, monitor.EventTerminated, monitor.EventForceKilled:
-		return endingTold, true
-	case monitor.EventStopRefused, monitor.EventStopFailed:
-		return refusedTold, true
-	case monitor.EventEnded, monitor.EventStopped:
-		return 0, true
-	}
-	return 0, false
+// told is how long an event about an order to stop, or its end, is to be told beside
+// the list of events.
+var told = map[monitor.EventKind]time.Duration{
+	monitor.EventStopOrdered: endingTold, monitor.EventAsked: endingTold, monitor.EventTerminated: endingTold, monitor.EventForceKilled: endingTold,
+	monitor.EventStopRefused: refusedTold, monitor.EventStopFailed: refusedTold,
+	monitor.EventEnded: 0, monitor.EventStopped: 0,
 }
 
 // ending reports whether an instance is being stopped.
