@@ -9,7 +9,7 @@ package icons
 
 //go:generate go run ./gen
 
-import "path"
+import "cmp"
 
 // Mark names what an icon says: a state of an instance, or "ended".
 type Mark string
@@ -37,54 +37,35 @@ const (
 // Marks lists the marks of instances, Ended last.
 func Marks() []Mark { return []Mark{Project, NoProject, Zombie, Starting, Parked, Ended} }
 
-// Item is the icon of a menu entry, 32 px (ICO: 16 and 32 px). An unknown mark
-// gives the one of Ended. The caller must not change the bytes.
-func Item(mark string) []byte {
-	if mark == string(Live) {
-		mark = string(Project)
-	}
-	if b := art("item-" + mark); b != nil {
-		return b
-	}
-	return art("item-" + string(Ended))
-}
+// Item is the icon of a menu entry, 32 px (ICO: 16 and 32 px). The caller must not
+// change the bytes.
+func Item(m Mark) []byte { return art("item-" + m.picture()) }
 
 // Tray is the icon in the panel, 32 px (ICO: 16, 24 and 32 px): a lantern in
-// the given style with the worst state as a badge in its corner, none when all
-// is well, and unlit when worst is empty. An unknown style is Auto, an unknown
-// state has no badge. The caller must not change the bytes.
-func Tray(style, worst string) []byte {
-	for _, s := range []string{style, StyleAuto} {
-		for _, w := range []string{trayName(worst), string(Project)} {
-			if b := art("tray-" + s + "-" + w); b != nil {
-				return b
-			}
-		}
-	}
-	return nil
+// the given style, "" for Auto, with the worst state as a badge in its corner, none
+// when all is well, and unlit when there is no state. The caller must not change the
+// bytes.
+func Tray(style string, worst Mark) []byte {
+	return art("tray-" + cmp.Or(style, StyleAuto) + "-" + worst.picture())
 }
 
 // TrayTemplate is the icon for the menu bar of macOS: black on transparent, to
 // be coloured by the system.
-func TrayTemplate(worst string) []byte {
-	if b := art("template-" + trayName(worst)); b != nil {
-		return b
-	}
-	return art("template-" + string(Project))
-}
+func TrayTemplate(worst Mark) []byte { return art("template-" + worst.picture()) }
 
-func trayName(worst string) string {
-	if worst == string(None) {
+// picture names the picture of a mark.
+func (m Mark) picture() string {
+	switch m {
+	case None:
 		return "none"
+	case Live:
+		return string(Project)
 	}
-	return worst
+	return string(m)
 }
 
 // art reads an embedded file; nil when there is none of that name.
 func art(name string) []byte {
-	b, err := files.ReadFile(path.Join("art", name+extension))
-	if err != nil {
-		return nil
-	}
+	b, _ := files.ReadFile("art/" + name + extension)
 	return b
 }

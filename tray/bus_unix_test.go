@@ -65,7 +65,7 @@ func TestPanelReadsTheMenu(t *testing.T) {
 	for prefix, mark := range map[string]icons.Mark{
 		"24283": icons.Zombie, "24284": icons.Project, "24287": icons.Starting, "parked": icons.Parked, "24286": icons.NoProject,
 	} {
-		if got := h.Find(t, sender, prefix); got.Icon != string(icons.Item(string(mark))) || !got.Enabled {
+		if got := h.Find(t, sender, prefix); got.Icon != string(icons.Item(mark)) || !got.Enabled {
 			t.Errorf("%s: not the icon of %s, or disabled", prefix, mark)
 		}
 	}
@@ -96,7 +96,7 @@ func TestPanelReadsTheMenu(t *testing.T) {
 }
 
 // showsIcon compares the pixels in the panel with the artwork.
-func showsIcon(h *traytest.Host, t *testing.T, sender, style, worst string) bool {
+func showsIcon(h *traytest.Host, t *testing.T, sender, style string, worst icons.Mark) bool {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(icons.Tray(style, worst)))
 	if err != nil {

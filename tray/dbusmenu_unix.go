@@ -166,7 +166,7 @@ func properties(l line) map[string]dbus.Variant {
 	set("enabled", !l.Disabled)
 	set("visible", !l.hidden())
 	if l.Mark != icons.None {
-		set("icon-data", icons.Item(string(l.Mark)))
+		set("icon-data", icons.Item(l.Mark))
 	}
 	if l.Checkable {
 		state := int32(0)

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"lamplighter/icons"
 	"lamplighter/monitor"
 	"lamplighter/monitor/view"
 
@@ -105,6 +106,14 @@ func TestTitles(t *testing.T) {
 		}
 		if w := monitor.Columns(got); w > labelColumns {
 			t.Errorf("%s: %d columns wide", c.name, w)
+		}
+	}
+}
+
+func TestEveryStateHasPictures(t *testing.T) {
+	for _, s := range []monitor.State{monitor.StateStarting, monitor.StateProject, monitor.StateNoProject, monitor.StateLive, monitor.StateZombie, monitor.StateParked} {
+		if len(icons.Item(icons.Mark(s))) == 0 || len(icons.Tray("", icons.Mark(s))) == 0 {
+			t.Errorf("%s has none", s)
 		}
 	}
 }

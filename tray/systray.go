@@ -154,10 +154,9 @@ func drawIcon(was, now line) {
 	if was.Title != "" && was.Mark == now.Mark && was.Style == now.Style {
 		return
 	}
-	worst := string(now.Mark)
-	picture := icons.Tray(now.Style, worst)
+	picture := icons.Tray(now.Style, now.Mark)
 	if runtime.GOOS == "darwin" && now.Style != icons.StyleLight && now.Style != icons.StyleDark {
-		systray.SetTemplateIcon(icons.TrayTemplate(worst), picture)
+		systray.SetTemplateIcon(icons.TrayTemplate(now.Mark), picture)
 		return
 	}
 	systray.SetIcon(picture)
@@ -217,7 +216,7 @@ func draw(item *systray.MenuItem, was, now line) {
 		item.SetTitle(escape(runtime.GOOS, now.Title))
 	}
 	if now.Mark != icons.None && (fresh || was.Mark != now.Mark) {
-		item.SetIcon(icons.Item(string(now.Mark)))
+		item.SetIcon(icons.Item(now.Mark))
 	}
 	if fresh || was.Disabled != now.Disabled {
 		set(now.Disabled, item.Disable, item.Enable)

@@ -123,7 +123,7 @@ func TestThreeLampsOnThePanel(t *testing.T) {
 		t.Helper()
 		apptest.Eventually(t, fmt.Sprintf("%s, as %s", label, mark), func() bool {
 			l := line(s.ServerPID)
-			return strings.Contains(l.Label, label) && l.Icon == string(icons.Item(string(mark)))
+			return strings.Contains(l.Label, label) && l.Icon == string(icons.Item(mark))
 		})
 	}
 	shows(green, icons.Project, "alpha")

@@ -175,7 +175,7 @@ func (s *seen) lamps(t *testing.T) {
 		return strings.HasPrefix(lines[0], "7 servers, 1 needs attention") && strings.HasPrefix(lines[1], red+" - über__größe · ") && strings.Contains(lines[1], " · suspended")
 	})
 	for pid, mark := range map[string]icons.Mark{green: icons.Project, yellow: icons.NoProject, red: icons.Zombie} {
-		if line := s.panel.Find(t, s.sender, pid+" - "); line.Icon != string(icons.Item(string(mark))) {
+		if line := s.panel.Find(t, s.sender, pid+" - "); line.Icon != string(icons.Item(mark)) {
 			t.Errorf("%q does not have the mark %s", line.Label, mark)
 		}
 	}
@@ -197,7 +197,7 @@ func (s *seen) lamps(t *testing.T) {
 	apptest.Eventually(t, "it is green again", func() bool {
 		// While it moves to its place it is in none for a moment.
 		return slices.ContainsFunc(s.panel.Lines(t, s.sender), func(l traytest.Line) bool {
-			return strings.HasPrefix(l.Label, red+" - ") && l.Icon == string(icons.Item(string(icons.Project)))
+			return strings.HasPrefix(l.Label, red+" - ") && l.Icon == string(icons.Item(icons.Project))
 		})
 	})
 }
