@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"lamplighter/monitor"
@@ -50,7 +51,6 @@ func differences(list []*Server) []func(*Server) string {
 		return label + " " + value
 	}
 	slashed := func(dir *string) string { return strings.ReplaceAll(Value(dir), `\`, "/") }
-	at := firstDifference(list)
 	return []func(*Server) string{
 		func(s *Server) string { return labelled("in", slashed(s.ProjectRoot)) },
 		func(s *Server) string {
@@ -61,13 +61,7 @@ func differences(list []*Server) []func(*Server) string {
 		},
 		func(s *Server) string { return labelled("in", slashed(s.Directory)) },
 		func(s *Server) string { return labelled("context", Value(s.Context)) },
-		func(s *Server) string {
-			words := strings.Fields(Value(s.Command))
-			if at >= len(words) {
-				return ""
-			}
-			return words[at]
-		},
+		firstDifference(list),
 		func(s *Server) string {
 			if s.Client == nil {
 				return ""
@@ -77,19 +71,18 @@ func differences(list []*Server) []func(*Server) string {
 	}
 }
 
-// firstDifference is the first word in which the commands differ.
-func firstDifference(list []*Server) int {
-	first := strings.Fields(Value(list[0].Command))
-	at := len(first)
-	for _, s := range list[1:] {
-		words := strings.Fields(Value(s.Command))
-		at = min(at, len(words))
-		for i := range at {
-			if words[i] != first[i] {
-				at = i
-				break
+// firstDifference gives of each server the first word in which their commands differ.
+func firstDifference(list []*Server) func(*Server) string {
+	for at := 0; ; at++ {
+		word := func(s *Server) string {
+			if words := strings.Fields(Value(s.Command)); at < len(words) {
+				return words[at]
 			}
+			return ""
+		}
+		first := word(list[0])
+		if first == "" || slices.ContainsFunc(list, func(s *Server) bool { return word(s) != first }) {
+			return word
 		}
 	}
-	return at
 }
