@@ -79,23 +79,17 @@ func memoryWords(mb int) string {
 	return monitor.Memory(mb * megabyte)
 }
 
-// idleStep is how coarse an idle time is told: by 5 minutes in the first hour,
-// by hours for two days, then by days.
-func idleStep(d time.Duration) time.Duration {
-	switch {
-	case d < time.Hour:
-		return 5 * time.Minute
-	case d < 48*time.Hour:
-		return time.Hour
-	}
-	return 24 * time.Hour
-}
-
-// idleWords tells an idle time; below the first step it is empty.
+// idleWords tells an idle time: by 5 minutes in the first hour, by hours for two days,
+// then by days. Below the first step it is empty.
 func idleWords(text string, d time.Duration) string {
-	step := idleStep(d)
-	if d < step {
+	step := 24 * time.Hour
+	switch {
+	case d < 5*time.Minute:
 		return ""
+	case d < time.Hour:
+		step = 5 * time.Minute
+	case d < 48*time.Hour:
+		step = time.Hour
 	}
 	return text + " " + monitor.Span(d.Truncate(step))
 }
