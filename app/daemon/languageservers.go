@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +28,6 @@ const restartTime = time.Minute
 type languageServers struct {
 	ladder *stop.Ladder
 	record func(monitor.Event)
-	log    *slog.Logger
 }
 
 // Restart does what works: it ends what runs, which Serena starts again with the next
@@ -66,7 +64,7 @@ func (l *languageServers) byTool(ctx context.Context, in *monitor.Instance) erro
 	defer cancel()
 	transport := mcp.NewTransport()
 	defer transport.CloseIdleConnections()
-	s, err := mcp.OpenOwn(ctx, mcp.Options{URL: in.MCPURL, Transport: transport, Log: l.log})
+	s, err := mcp.OpenOwn(ctx, mcp.Options{URL: in.MCPURL, Transport: transport})
 	if err != nil {
 		return fmt.Errorf("opening a session: %w", err)
 	}

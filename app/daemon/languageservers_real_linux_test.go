@@ -5,7 +5,6 @@ package daemon
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +57,7 @@ func TestRealRestartLanguageServer(t *testing.T) {
 
 func newLanguageServers(t *testing.T) (*languageServers, *[]monitor.Event) {
 	var told []monitor.Event
-	return &languageServers{stop.New(stop.Options{}), func(e monitor.Event) { told = append(told, e) }, slog.New(slog.DiscardHandler)}, &told
+	return &languageServers{stop.New(stop.Options{}), func(e monitor.Event) { told = append(told, e) }}, &told
 }
 
 func testRestartLanguageServer(t *testing.T, version string) {

@@ -60,7 +60,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	b.notices.show(b.model.SetWarnings)
 
 	orders := newOrders(ctx, NewLadder(b.Limits.Stop, b.log, b.record, func() Matcher { return b.model.Rules() }, store, pins.unknown))
-	languages := &languageServers{stop.New(stop.Options{Log: b.log, Limits: b.Limits.Stop}), b.record, b.log}
+	languages := &languageServers{stop.New(stop.Options{Log: b.log, Limits: b.Limits.Stop}), b.record}
 	policing := b.startPolicies(orders, lockHeld)
 	policing.add(add)
 	b.startSessions(ctx)

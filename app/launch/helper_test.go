@@ -42,7 +42,6 @@ func actServe(args []string) int {
 	portFile := f.String("port-file", "", "")
 	sse := f.Bool("sse", false, "the older transport")
 	events := f.Bool("events", false, "answers as events")
-	redirect := f.Bool("redirect", false, "from /mcp to /mcp/")
 	dashboard := f.Bool("dashboard", false, "has one, on a port that it opens first")
 	needs := f.String("needs", "", "a directory without which it logs that no project is active")
 	other := f.Bool("other", false, "opens another port first, which never answers")
@@ -112,7 +111,7 @@ func actServe(args []string) int {
 			panic(err)
 		}
 	}
-	s := &mcpServer{events: *events, redirect: *redirect, die: *die, streams: map[string]chan string{}}
+	s := &mcpServer{events: *events, die: *die, streams: map[string]chan string{}}
 	handler := s.http
 	if *sse {
 		handler = s.sse
@@ -144,7 +143,7 @@ const consent = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26
 
 // mcpServer knows initialize and nothing else.
 type mcpServer struct {
-	events, redirect, die bool
+	events, die bool
 
 	mu      sync.Mutex
 	streams map[string]chan string
@@ -152,9 +151,7 @@ type mcpServer struct {
 
 func (s *mcpServer) http(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case s.redirect && r.URL.Path == "/mcp":
-		http.Redirect(w, r, "/mcp/", http.StatusTemporaryRedirect)
-	case r.URL.Path != "/mcp" && (!s.redirect || r.URL.Path != "/mcp/"):
+	case r.URL.Path != "/mcp":
 		http.NotFound(w, r)
 	case r.Method == http.MethodDelete:
 		if s.die {

@@ -91,7 +91,7 @@ func startByHand(b *testing.B, t *Template, project string) time.Duration {
 	}
 	to := mcp.Options{URL: "http://" + address(port) + "/mcp", Transport: newAsking()}
 	for {
-		if _, err := mcp.Accepts(context.Background(), to); err == nil {
+		if err := mcp.Accepts(context.Background(), to); err == nil {
 			break
 		}
 		time.Sleep(time.Millisecond)

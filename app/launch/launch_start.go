@@ -331,7 +331,7 @@ func (s *start) ready(ctx context.Context, k *keeper, r record, v values, dir st
 	if err := s.projectIsActive(dir); err != nil {
 		return nil, err
 	}
-	r.Server, r.Port, r.Path, r.DashboardPort = at.server.String(), at.port, at.path, at.dashboard
+	r.Server, r.Port, r.DashboardPort = at.server.String(), at.port, at.dashboard
 	if s.spec.AskedBy != nil {
 		r.AskedBy = askerOf(s.spec.AskedBy())
 	}

@@ -66,7 +66,6 @@ func TestLaunch(t *testing.T) {
 	for name, spec := range map[string]Spec{
 		"plain":          order(),
 		"events":         order("--events"),
-		"redirects":      order("--redirect"),
 		"port late":      order("--late", "300ms"),
 		"other port":     order("--other", "--late", "50ms"),
 		"port given":     order("--other", "--port", portMark),
@@ -111,9 +110,6 @@ func TestLaunch(t *testing.T) {
 				t.Errorf("port %d belongs to %v, not to %v: %v", s.Port(), owner, s.Identity(), err)
 			}
 			want := "http://127.0.0.1:" + strconv.Itoa(s.Port()) + spec.Template.path()
-			if name == "redirects" {
-				want += "/"
-			}
 			if s.MCPURL() != want || (s.DashboardPort() != 0) != (name == "dashboard") || s.DashboardPort() == s.Port() {
 				t.Errorf("%s, dashboard %d", s.MCPURL(), s.DashboardPort())
 			}

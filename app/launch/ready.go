@@ -42,7 +42,6 @@ const settleTime = 5 * time.Second
 type location struct {
 	server    monitor.Identity
 	port      int
-	path      string
 	dashboard int
 }
 
@@ -122,7 +121,6 @@ func looker(keeper monitor.Identity) func() (sight, error) {
 type reply struct {
 	port      int
 	mcp       bool
-	path      string // with mcp
 	dashboard bool
 	err       error // neither yet, and why
 }
@@ -173,7 +171,7 @@ func (s *search) find(ctx context.Context) (location, error) {
 			dashboard, settled := s.dashboard(now, ports, found.port)
 			switch late := time.Since(since) > settleTime; {
 			case owned && (settled || late):
-				return location{server, found.port, found.path, dashboard}, nil
+				return location{server, found.port, dashboard}, nil
 			case !owned && late:
 				return location{}, errors.New("it closed its port right after it had accepted MCP")
 			}
@@ -252,16 +250,15 @@ func (s *search) askPort(ctx context.Context, port int, replies chan<- reply) {
 
 // askOnce asks for MCP first: that is what somebody waits for.
 func (s *search) askOnce(ctx context.Context, port int) reply {
-	path := s.path
 	var err error
 	to := mcp.Options{URL: "http://" + address(port) + s.path, Transport: s.ask}
 	if s.transport == SSE {
 		err = mcp.AcceptsSSE(ctx, to)
 	} else {
-		path, err = mcp.Accepts(ctx, to)
+		err = mcp.Accepts(ctx, to)
 	}
 	if err == nil {
-		return reply{port: port, mcp: true, path: path}
+		return reply{port: port, mcp: true}
 	}
 	if s.serena && ctx.Err() == nil && s.beat(ctx, port) == nil {
 		return reply{port: port, dashboard: true}

@@ -31,7 +31,7 @@ func BenchmarkPing(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r.Header = session.header
+			r.Header = session.request(b.Context(), http.MethodPost).Header
 			answer, err := client.Do(r)
 			if err != nil {
 				b.Fatal(err)

@@ -10,8 +10,6 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-const byteOrderMark = "\xef\xbb\xbf"
-
 // Message is the type of an event that names none.
 const Message = "message"
 
@@ -31,25 +29,30 @@ func readMessages(r io.Reader, each func(line []byte)) error {
 	})
 }
 
+// lineSpace is what a line may have besides a message. It is the size of the
+// buffer that is read ahead, too, so that a message as long as may be always fits.
+const lineSpace = 8 << 10
+
 // readEvents is ReadEvents for messages of up to limit bytes. It takes a stream apart as
 // "Server-sent events" of the HTML standard has it, except that no line ends with \r alone.
 // Of each event only its type and the data are used: comments, ids and times to wait are not.
 func readEvents(r io.Reader, limit int, each func(kind string, data []byte)) error {
-	lines := bufio.NewReaderSize(r, 8<<10)
+	limited := &io.LimitedReader{R: r}
+	lines := bufio.NewReaderSize(limited, lineSpace)
 	kind := ""
 	var data []byte
-	for first := true; ; first = false {
-		line, err := readLine(lines, limit+len("data: \r\n"))
-		if errors.Is(err, io.EOF) {
+	for {
+		limited.N = int64(limit) + lineSpace
+		line, err := lines.ReadBytes('\n')
+		switch {
+		case errors.Is(err, io.EOF) && limited.N <= 0:
+			return errTooLong
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 		line = bytes.TrimRight(line, "\r\n")
-		if first {
-			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
-		}
 		if len(line) == 0 {
 			if message := oneLine(data); len(message) > 0 { // without data it only tells an id
 				each(cmp.Or(kind, Message), message)
@@ -70,24 +73,6 @@ func readEvents(r io.Reader, limit int, each func(kind string, data []byte)) err
 		}
 		if len(data) > limit {
 			return errTooLong
-		}
-	}
-}
-
-// readLine reads a line with its \n. What stands behind the last one is none. A stream is
-// open for long, so that nothing of a long line is kept.
-func readLine(r *bufio.Reader, limit int) ([]byte, error) {
-	var line bytes.Buffer
-	for {
-		piece, err := r.ReadSlice('\n')
-		line.Write(piece)
-		switch {
-		case line.Len() > limit:
-			return nil, errTooLong
-		case err == nil:
-			return line.Bytes(), nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, err
 		}
 	}
 }

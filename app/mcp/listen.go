@@ -48,15 +48,12 @@ func (s *Server) listen() {
 		}
 		var refused *Refused
 		if errors.Is(err, ErrUnknown) || errors.As(err, &refused) && refused.Status == http.StatusMethodNotAllowed {
-			s.log.Debug("an MCP session has no stream of the server's own messages", "error", err)
 			return
 		}
-		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
-		case <-timer.C:
+		case <-time.After(wait):
 		}
 	}
 }

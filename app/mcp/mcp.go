@@ -20,10 +20,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -47,9 +45,8 @@ var (
 // was sent, unless the error Is ErrLost, as it is for the statuses that say that
 // the server failed.
 type Refused struct {
-	Status   int
-	Text     string // what the server says, of any content and up to 4 KiB
-	Location string // where the server wants the same request to go; it is not followed
+	Status int
+	Text   string // what the server says, of any content and up to 4 KiB
 }
 
 // Error is the text with the status.
@@ -75,7 +72,6 @@ func (r *Refused) Is(target error) bool {
 type Options struct {
 	URL       string            // of the server's endpoint; plain HTTP
 	Transport http.RoundTripper // from NewTransport; one for all sessions of a server
-	Log       *slog.Logger      // nil = none
 
 	// Receive gets what the server sends by itself, one line at a time and in
 	// order. The line is its to keep. While it runs, the stream is not read
@@ -101,8 +97,6 @@ const (
 // after 4 s, or with CloseIdleConnections.
 func NewTransport() *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: -1, Control: onlyLoopback}
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			c, err := dialer.DialContext(ctx, network, address)
@@ -111,7 +105,6 @@ func NewTransport() *http.Transport {
 			}
 			return &conn{Conn: c}, nil
 		},
-		Protocols:             &protocols,
 		DisableCompression:    true, // costs more than it saves on the loopback
 		MaxIdleConnsPerHost:   64,   // the default of 2 makes most clients connect each time
 		IdleConnTimeout:       idleTimeout,
@@ -145,12 +138,4 @@ func (c *conn) Write(p []byte) (int, error) {
 		c.broken.Store(true)
 	}
 	return n, err
-}
-
-func (o Options) parse() (*url.URL, error) {
-	u, err := url.Parse(o.URL)
-	if err != nil || u.Scheme != "http" || u.Host == "" || u.User != nil {
-		return nil, fmt.Errorf("the address of the server, %q, is no plain http address", o.URL)
-	}
-	return u, nil
 }

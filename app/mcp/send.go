@@ -2,15 +2,15 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
+	"sync"
 
 	"lamplighter/app/share/wire"
 )
@@ -38,33 +38,16 @@ func (s *Server) Send(ctx context.Context, line []byte, each func(line []byte)) 
 // called any more, after ended, if not nil, got the error.
 func (s *Server) Begin(ctx context.Context, line []byte, each func(line []byte), ended func(error)) (taken, done <-chan struct{}) {
 	began, over := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(began) })
 	go func() {
 		defer close(over)
-		answered := false
-		err := s.send(ctx, line, each, func(*http.Response) {
-			answered = true
-			close(began)
-		})
-		if !answered {
-			close(began)
-		}
+		err := s.send(ctx, line, each, func(*http.Response) { begin() })
+		begin()
 		if ended != nil {
 			ended(err)
 		}
 	}()
 	return began, over
-}
-
-// post is one POST on its way.
-type post struct {
-	body *bytes.Reader // of the last attempt
-	conn *conn         // likewise; nil when it is not ours
-}
-
-// arrived reports whether the server may have got all of the request, after
-// RoundTrip failed: net/http has stopped writing by then.
-func (p *post) arrived() bool {
-	return p.body.Len() == 0 && (p.conn == nil || !p.conn.broken.Load())
 }
 
 // send is Send. taken, if not nil, is called with the header of the answer.
@@ -75,25 +58,26 @@ func (s *Server) send(ctx context.Context, line []byte, each func([]byte), taken
 	ctx, cancel := context.WithCancelCause(ctx) // which ends with the session, too
 	defer cancel(nil)
 	defer context.AfterFunc(s.life, func() { cancel(errClosed) })()
-	p := &post{}
+	var body *bytes.Reader // of the last attempt
+	var used *conn         // likewise; nil when it is not ours
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
-		p.conn, _ = got.Conn.(*conn)
+		used, _ = got.Conn.(*conn)
 	}})
 	r := s.request(ctx, http.MethodPost)
 	r.ContentLength = int64(len(line))
 	r.GetBody = func() (io.ReadCloser, error) { // for another attempt, when nothing at all was written
 		// With this type it goes out together with the header.
-		p.body = bytes.NewReader(line)
-		return io.NopCloser(p.body), nil
+		body = bytes.NewReader(line)
+		return io.NopCloser(body), nil
 	}
 	r.Body, _ = r.GetBody() // never fails
 	if len(line) >= longBody {
-		r.Header = maps.Clone(r.Header)
 		r.Header.Set("Expect", "100-continue")
 	}
 	answer, err := s.transport.RoundTrip(r)
-	if err != nil {
-		return failed(ctx, p.arrived(), err)
+	if err != nil { // net/http has stopped writing by now
+		arrived := body.Len() == 0 && (used == nil || !used.broken.Load())
+		return failed(ctx, arrived, err)
 	}
 	defer answer.Body.Close()
 	if taken != nil {
@@ -129,23 +113,23 @@ func (s *Server) refusal(answer *http.Response, length int) error {
 	if answer.StatusCode == http.StatusNotFound && s.id != "" {
 		return ErrUnknown
 	}
-	refused := &Refused{Status: answer.StatusCode, Text: strings.TrimSpace(string(text))}
-	var told struct {
-		Message string `json:"message"`
-	}
-	switch m := wire.Split(text); {
+	refused := &Refused{answer.StatusCode, cmp.Or(errorMessage(text), strings.TrimSpace(string(text)))}
+	switch {
 	case answer.StatusCode == http.StatusRequestEntityTooLarge:
 		refused.Text = fmt.Sprintf("the message has %d bytes, and the server does not take as much (Serena takes %d)", length, 4<<20)
-	case m.Error != nil && json.Unmarshal(m.Error, &told) == nil:
-		refused.Text = told.Message
 	case answer.StatusCode/100 == 3:
-		refused.Text = "a redirection, which is not followed"
-	}
-	switch answer.StatusCode {
-	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		refused.Location = answer.Header.Get("Location")
+		refused.Text = fmt.Sprintf("a redirection to %.200q, which is not followed", answer.Header.Get("Location"))
 	}
 	return refused
+}
+
+// errorMessage is the message of an answer with an error of JSON-RPC, "" when it is none.
+func errorMessage(answer []byte) string {
+	var told struct{ Message string }
+	if json.Unmarshal(wire.Split(answer).Error, &told) != nil {
+		return ""
+	}
+	return told.Message
 }
 
 // messages gives the messages of an answer to each.
@@ -158,19 +142,17 @@ func messages(answer *http.Response, each func([]byte)) error {
 	case streamType:
 		return readMessages(answer.Body, each)
 	case "application/json":
-		text, err := readAll(answer)
-		if err != nil {
+		// What a server says of its length is not believed: memory is taken as bytes arrive.
+		text, err := io.ReadAll(io.LimitReader(answer.Body, wire.MaxLine+1))
+		switch line := oneLine(text); {
+		case err != nil:
 			return err
-		}
-		if line := oneLine(text); len(line) > 0 {
+		case len(text) > wire.MaxLine:
+			return errTooLong
+		case len(line) > 0:
 			each(line)
 		}
 		return nil
-	case "":
-		var b [1]byte
-		if _, err := io.ReadFull(answer.Body, b[:]); errors.Is(err, io.EOF) {
-			return nil
-		}
 	}
 	return fmt.Errorf("its type is %q, which is neither JSON nor an event stream", answer.Header.Get("Content-Type"))
 }
@@ -185,24 +167,11 @@ func contentType(answer *http.Response) string {
 
 var errTooLong = fmt.Errorf("it is longer than %d MiB", wire.MaxLine>>20)
 
-// readAll reads a body of JSON. What a server says of its length is not believed:
-// memory is taken as bytes arrive.
-func readAll(answer *http.Response) ([]byte, error) {
-	if answer.ContentLength > wire.MaxLine {
-		return nil, errTooLong
-	}
-	text, err := io.ReadAll(io.LimitReader(answer.Body, wire.MaxLine+1))
-	if err == nil && len(text) > wire.MaxLine {
-		return nil, errTooLong
-	}
-	return text, err
-}
-
 // oneLine makes JSON that may stand on several lines one line, in place: what
 // ends a line in JSON is white space between its parts, as strings cannot hold
 // it.
 func oneLine(text []byte) []byte {
-	text = bytes.Trim(bytes.TrimPrefix(text, []byte(byteOrderMark)), " \t\r\n")
+	text = bytes.Trim(text, " \t\r\n")
 	for i, c := range text {
 		if c == '\r' || c == '\n' {
 			text[i] = ' '

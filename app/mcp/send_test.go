@@ -110,7 +110,7 @@ func TestRefusals(t *testing.T) {
 		{mcptest.Reaction{Status: 503}, "[refused]", "503"},
 		{mcptest.Reaction{Status: 504}, "[lost refused]", "504"},
 		{mcptest.Reaction{ContentType: "text/html; charset=utf-8", Body: []byte("<html>")}, "[lost]", "text/html"},
-		{mcptest.Reaction{ContentType: "application/json", Header: http.Header{"Content-Length": {"999999999"}}}, "[lost]", "256 MiB"},
+		{mcptest.Reaction{ContentType: "application/json", Header: http.Header{"Content-Length": {"999999999"}}}, "[lost]", "unexpected EOF"},
 	} {
 		s.Set(func(b *mcptest.Behaviour) {
 			b.Instead = func(mcptest.Received) *mcptest.Reaction { return &test.reaction }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -76,8 +75,7 @@ func TestSerena(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				unknown.opened(&http.Response{StatusCode: http.StatusOK, Header: http.Header{"Mcp-Session-Id": {id}}})
-				unknown.header.Set("Mcp-Protocol-Version", "2025-06-18")
+				unknown.id, unknown.version = id, "2025-06-18"
 				if _, err := unknown.openStream(t.Context()); fate(err) != "[unknown]" {
 					t.Errorf("a session that there is not: %v", err)
 				}

@@ -1,13 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"sync"
@@ -30,10 +28,8 @@ type Server struct {
 	transport http.RoundTripper
 	url       *url.URL
 	receive   func([]byte)
-	log       *slog.Logger
 	id        string
 	version   string
-	header    http.Header // of each request; read only
 
 	life context.Context // of the session; all that is in flight ends with it
 	end  context.CancelFunc
@@ -65,70 +61,41 @@ func Open(ctx context.Context, o Options, initialize []byte) (s *Server, answer 
 			// Some servers leave the stream open.
 			time.AfterFunc(answerGrace, cancel)
 		}
-	}, s.opened)
-	switch {
-	case answer != nil: // what came after it is no matter
-	case err != nil:
-		s.abandon(ctx)
-		return nil, nil, err
-	default:
-		s.abandon(ctx)
-		return nil, nil, fmt.Errorf("%w: initialize was not answered", ErrLost)
+	}, func(answer *http.Response) {
+		if answer.StatusCode < http.StatusBadRequest {
+			s.id = answer.Header.Get("Mcp-Session-Id")
+		}
+	})
+	if answer == nil { // else what came after it is no matter
+		// Also when ctx is done: a server may keep for long what was begun.
+		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
+		defer cancel()
+		s.Close(leaving)
+		return nil, nil, cmp.Or(err, fmt.Errorf("%w: initialize was not answered", ErrLost))
 	}
 	m := wire.Split(answer)
 	if m.Result == nil {
 		s.Close(ctx)
 		return nil, answer, nil
 	}
-	var result struct {
-		ProtocolVersion string `json:"protocolVersion"`
-	}
-	if json.Unmarshal(m.Result, &result) == nil && result.ProtocolVersion != "" {
+	var result struct{ ProtocolVersion string }
+	if json.Unmarshal(m.Result, &result) == nil {
 		s.version = result.ProtocolVersion
-		s.header = maps.Clone(s.header)
-		s.header.Set("Mcp-Protocol-Version", s.version)
 	}
 	return s, answer, nil
 }
 
-// abandon ends a session that was begun and is of no use, also when ctx is done: a
-// server may keep it for long.
-func (s *Server) abandon(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
-	defer cancel()
-	s.Close(ctx)
-}
-
 func newServer(o Options) (*Server, error) {
-	u, err := o.parse()
-	if err != nil {
-		return nil, err
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return nil, fmt.Errorf("the address of the server, %q, is no plain http address", o.URL)
 	}
-	life, end := context.WithCancel(context.Background())
-	s := &Server{
-		transport: o.Transport, url: u, receive: o.Receive, log: o.Log, life: life, end: end,
-		header: http.Header{
-			"Accept":       {"application/json, text/event-stream"},
-			"Content-Type": {"application/json"},
-			"User-Agent":   {"lamplighter"},
-		},
-	}
+	s := &Server{transport: o.Transport, url: u, receive: o.Receive}
 	if s.receive == nil {
 		s.receive = func([]byte) {}
 	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
-}
-
-// opened takes the id from the header of the answer to initialize.
-func (s *Server) opened(answer *http.Response) {
-	if id := answer.Header.Get("Mcp-Session-Id"); id != "" && answer.StatusCode < http.StatusBadRequest {
-		s.id = id
-		s.header = maps.Clone(s.header) // the request has the old one
-		s.header.Set("Mcp-Session-Id", id)
-	}
 }
 
 // Version is that of the protocol, as the server chose it; "" when it did not
@@ -146,8 +113,10 @@ func (s *Server) Close(ctx context.Context) {
 	s.end()
 	stream := s.stream
 	s.mu.Unlock()
-	if first && s.id != "" {
-		s.forget(ctx) // first: a Receive that hangs must not take its time
+	if first && s.id != "" { // first: a Receive that hangs must not take its time
+		if answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodDelete)); err == nil {
+			_ = answer.Body.Close()
+		}
 	}
 	if stream != nil {
 		select {
@@ -157,39 +126,22 @@ func (s *Server) Close(ctx context.Context) {
 	}
 }
 
-// forget tells the server that the session has ended.
-func (s *Server) forget(ctx context.Context) {
-	answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodDelete))
-	if err != nil {
-		s.log.Debug("the end of an MCP session could not be told to its server", "error", err)
-		return
-	}
-	_, _ = io.CopyN(io.Discard, answer.Body, 4<<10) // so that the connection can be used again
-	_ = answer.Body.Close()
-}
-
 // request is a request without a body.
 func (s *Server) request(ctx context.Context, method string) *http.Request {
 	r := &http.Request{
-		Method: method, URL: s.url, Host: s.url.Host, Header: s.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: method, URL: s.url, Host: s.url.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{
+			"Accept":       {"application/json, text/event-stream"},
+			"Content-Type": {"application/json"},
+			"User-Agent":   {"lamplighter"},
+		},
+	}
+	for name, value := range map[string]string{"Mcp-Session-Id": s.id, "Mcp-Protocol-Version": s.version} {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
 	}
 	return r.WithContext(ctx)
-}
-
-// OpenOwn begins a session in which only we ask, ready for Ask. The caller closes it.
-func OpenOwn(ctx context.Context, o Options) (*Server, error) {
-	s, answer, err := Open(ctx, o, []byte(Hello))
-	switch {
-	case err != nil:
-		return nil, err
-	case s == nil:
-		return nil, fmt.Errorf("it answered %.200q", answer)
-	}
-	if err := s.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), nil); err != nil {
-		s.Close(ctx)
-		return nil, err
-	}
-	return s, nil
 }
 
 // Ask sends a request and returns the line of its response, nil when none came. The

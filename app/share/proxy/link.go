@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"sync"
 	"time"
@@ -232,7 +231,7 @@ func (l *Session) replay(ctx context.Context, lk *link, state state) {
 	lk.session.Listen()
 }
 
-// dialer opens MCP sessions as mcp.Open does: dialerOf, or what tests make of it.
+// dialer opens MCP sessions as mcp.Open does: openServer, or what tests make of it.
 type dialer func(ctx context.Context, server share.Endpoint, receive func([]byte), initialize []byte) (upstreamSession, []byte, error)
 
 // upstreamSession is what a session needs of an *mcp.Server.
@@ -243,12 +242,10 @@ type upstreamSession interface {
 	Close(ctx context.Context)
 }
 
-func dialerOf(log *slog.Logger) dialer {
-	return func(ctx context.Context, server share.Endpoint, receive func([]byte), initialize []byte) (upstreamSession, []byte, error) {
-		s, answer, err := mcp.Open(ctx, mcp.Options{URL: server.URL, Transport: server.Transport, Receive: receive, Log: log}, initialize)
-		if s == nil || err != nil {
-			return nil, answer, err
-		}
-		return s, answer, nil
+func openServer(ctx context.Context, server share.Endpoint, receive func([]byte), initialize []byte) (upstreamSession, []byte, error) {
+	s, answer, err := mcp.Open(ctx, mcp.Options{URL: server.URL, Transport: server.Transport, Receive: receive}, initialize)
+	if s == nil || err != nil {
+		return nil, answer, err
 	}
+	return s, answer, nil
 }

@@ -184,7 +184,7 @@ type Session struct {
 }
 
 // NewSession returns a session, which works while Serve runs.
-func NewSession(o SessionOptions) *Session { return newSession(o, dialerOf(o.Log)) }
+func NewSession(o SessionOptions) *Session { return newSession(o, openServer) }
 
 func newSession(o SessionOptions, d dialer) *Session {
 	if o.Log == nil {
