@@ -72,9 +72,9 @@ func (b *Broker) Serve(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
-		if r := g.run; r != nil {
-			unlock(r.lock) // of this process; the next run takes it
-			r.transport.CloseIdleConnections()
+		g.unlock() // the next run takes it
+		if g.run != nil {
+			g.run.transport.CloseIdleConnections()
 		}
 	}
 	return ctx.Err()

@@ -105,7 +105,12 @@ const whyTime = time.Second
 // after Began.
 func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
 	b := m.broker
-	r, err := b.acquire(ctx, m)
+	r, err := b.acquire(ctx, func() (*group, error) {
+		if m.gone {
+			return nil, errLeft
+		}
+		return m.group, nil
+	})
 	if err != nil {
 		return Endpoint{}, err
 	}

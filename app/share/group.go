@@ -1,7 +1,6 @@
 package share
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +29,7 @@ type group struct {
 
 	starting *start
 	run      *run
+	lock     *flock.Flock // of the key, of who starts the server until that has ended or was not to be had
 	crashes  crashes
 	answers  map[question][]byte // of its servers, see Client.Store
 	seen     []string            // sessions of the REPL that clients have named, the newest last
@@ -45,16 +45,12 @@ type group struct {
 	until time.Time // something may run on unseen until then
 	wait  time.Time // nothing is to be ended before
 	held  bool      // the last look found what would be lost, and nobody has asked anything since
-	look  bool      // somebody is looking whether it can be ended
-	anew  *start    // the start that follows at once when the server that runs has ended
+	look  bool      // somebody is looking whether it can be ended, or ends it
+	why   string    // in words, why the next one starts; "" when a request has asked for it
 }
 
-// start is one try to start the server. Its fields are guarded by the broker's mu.
-type start struct {
-	why  string // in words, where no request has asked for it
-	over bool
-	err  error
-}
+// start is one try to have a server. err is guarded by the broker's mu.
+type start struct{ err error }
 
 // run is a server that runs.
 type run struct {
@@ -65,7 +61,6 @@ type run struct {
 	gone      chan struct{} // closed when its process has ended, or it was replaced
 
 	// Guarded by the broker's mu.
-	lock    *flock.Flock
 	exited  bool          // gone is closed
 	over    bool          // all of it has gone
 	hung    time.Time     // since when it does not answer; zero while it does
@@ -87,13 +82,14 @@ func (g *group) runs() bool { return g.run != nil || g.starting != nil }
 // what an earlier run has left. What has survived is tried to be ended for longer.
 const waitTime = 20 * time.Second
 
-// acquire returns the server, and starts it when it does not run.
-func (b *Broker) acquire(ctx context.Context, m *Client) (*run, error) {
+// acquire returns the server of a group, and starts it when it does not run. Which group
+// that is, or why none, is asked again and again with mu held.
+func (b *Broker) acquire(ctx context.Context, of func() (*group, error)) (*run, error) {
 	var waits *start
 	var late <-chan time.Time
 	for {
 		b.mu.Lock()
-		r, limit, err := b.tryAcquire(m, &waits)
+		r, limit, err := b.tryAcquire(of, &waits)
 		news := b.news
 		b.mu.Unlock()
 		switch {
@@ -117,11 +113,11 @@ func (b *Broker) acquire(ctx context.Context, m *Client) (*run, error) {
 // tryAcquire returns the server when there is one, or why there will be none; else who
 // asks waits, and limit is the error when that takes longer than waitTime. The caller
 // holds mu.
-func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, limit, err error) {
-	g, s := m.group, *waits
-	switch {
-	case m.gone:
-		return nil, nil, errLeft
+func (b *Broker) tryAcquire(of func() (*group, error), waits **start) (r *run, limit, err error) {
+	g, err := of()
+	switch s := *waits; {
+	case err != nil:
+		return nil, nil, err
 	case b.open.Err() != nil:
 		return nil, nil, errEnding
 	case s != nil && s.err != nil:
@@ -141,51 +137,49 @@ func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, limit, err error)
 		if err := g.crashes.refuse(time.Now()); err != nil {
 			return nil, nil, err
 		}
-		b.begin(g, nil)
+		b.begin(g)
 	}
 	*waits = g.starting
 	return nil, nil, nil
 }
 
-// begin starts the server, which goes on when nobody waits for it any more: then
-// it lingers. It has the lock of its key already, or takes it. All that earlier runs have
-// left is known. The caller holds mu.
-func (b *Broker) begin(g *group, lock *flock.Flock) {
-	s := cmp.Or(g.anew, &start{})
-	g.starting, g.anew, g.since, g.reason = s, nil, time.Now(), "it is starting"
-	b.change()
+// begin starts the server as whoever came last has it. All that earlier runs have left
+// is known. The caller holds mu.
+func (b *Broker) begin(g *group) {
 	plan := *g.plan // there is one: members have it
+	b.have(g, func(ctx context.Context) (*run, error) { return b.launch(ctx, g, plan) })
+}
+
+// have has a group get a server, which goes on when nobody waits for it any more: then it
+// lingers. The caller holds mu.
+func (b *Broker) have(g *group, get func(context.Context) (*run, error)) {
+	s := &start{}
+	g.starting, g.since, g.reason = s, time.Now(), "it is starting"
+	b.change()
 	b.busy.Go(func() {
-		r, err := b.launch(b.open, g, plan, lock)
+		r, err := get(b.open)
 		b.started(g, s, r, err)
 	})
 }
 
-// launch starts a server of a group, with the lock of its key if that is had.
-func (b *Broker) launch(ctx context.Context, g *group, plan Plan, lock *flock.Flock) (_ *run, err error) {
-	r := &run{gone: make(chan struct{}), lock: lock}
-	defer func() {
-		if err != nil {
-			unlock(r.lock)
-		}
-	}()
+// launch starts a server of a group.
+func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (*run, error) {
 	// The client may have been here for days.
 	if why := b.o.Forbid(ctx); why != "" {
 		return nil, &forbidden{monitor.Clean(why)}
 	}
-	if r.lock == nil {
-		if r.lock, err = lockKey(ctx, b.o.LockDir, g.key); err != nil {
-			return nil, err
-		}
+	if err := g.takeLock(ctx, b.o.LockDir); err != nil {
+		return nil, err
 	}
 	spec := plan.Spec
 	spec.Lifetime, spec.Key, spec.Limit = launch.Shared, g.key, b.o.Limit()
 	spec.AskedBy = func() monitor.Client { return b.first(g) }
+	settings := ""
 	if plan.Fingerprint != nil {
-		r.settings = plan.Fingerprint() // before it reads them
+		settings = plan.Fingerprint() // before it reads them
 	}
-	r.server, err = b.o.Launch.Launch(ctx, spec)
-	return r, err
+	server, err := b.o.Launch.Launch(ctx, spec)
+	return &run{server: server, settings: settings}, err
 }
 
 // first is the client that came first of those who are here.
@@ -207,48 +201,47 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.change()
-	g.starting, s.over, s.err = nil, true, err
-	now := time.Now()
-	if err != nil && b.open.Err() != nil {
-		s.err = errEnding
-		return
-	}
+	now, why := time.Now(), g.why
+	g.starting, g.why, s.err = nil, "", err
 	if err != nil {
-		why := err.Error()
-		var failed *launch.StartError
-		if errors.As(err, &failed) {
-			why = failed.Why // without the command
-			// Like a crash, but what was only refused.
-			if len(failed.Chosen.Command) > 0 && !errors.Is(err, context.Canceled) {
-				g.crashes.add(now, 0, monitor.Clean(err.Error()))
-			}
-		}
-		g.since, g.reason = now, monitor.NotStarted+monitor.Shorten(monitor.Clean(why), reasonColumns)
-		var no *forbidden
-		if errors.As(err, &no) {
-			g.reason = no.why
-		}
+		g.unlock()
+		b.notStarted(g, s)
 		return
 	}
-	b.take(g, r)
-	switch {
-	case s.why != "":
-		b.record(g, r.server.Identity(), monitor.EventWoken, s.why)
-	case g.last.PID != 0 && len(g.members) > 0:
-		b.record(g, r.server.Identity(), monitor.EventWoken, "started again by a request, "+monitor.Span(now.Sub(g.ended))+" after it had ended")
-	}
-}
-
-// take makes a server that of a group, and sees to its end. The caller holds mu.
-func (b *Broker) take(g *group, r *run) {
-	now := time.Now()
-	r.transport, r.hangs = mcp.NewTransport(), make(chan struct{})
+	r.transport, r.gone, r.hangs = mcp.NewTransport(), make(chan struct{}), make(chan struct{})
 	b.noteHang(r)
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
 	g.where = r.server.Project()
-	b.change()
 	b.busy.Go(func() { b.attend(g, r) })
+	if why == "" && g.last.PID != 0 && len(g.members) > 0 {
+		why = "started again by a request, " + monitor.Span(now.Sub(g.ended)) + " after it had ended"
+	}
+	if why != "" {
+		b.record(g, r.server.Identity(), monitor.EventWoken, why)
+	}
+}
+
+// notStarted takes in why there is no server. The caller holds mu.
+func (b *Broker) notStarted(g *group, s *start) {
+	if b.open.Err() != nil {
+		s.err = errEnding
+		return
+	}
+	now, why := time.Now(), s.err.Error()
+	var failed *launch.StartError
+	if errors.As(s.err, &failed) {
+		why = failed.Why // without the command
+		// Like a crash, but what was only refused.
+		if len(failed.Chosen.Command) > 0 && !errors.Is(s.err, context.Canceled) {
+			g.crashes.add(now, 0, monitor.Clean(s.err.Error()))
+		}
+	}
+	g.since, g.reason = now, monitor.NotStarted+monitor.Shorten(monitor.Clean(why), reasonColumns)
+	var no *forbidden
+	if errors.As(s.err, &no) {
+		g.reason = no.why
+	}
 }
 
 // attend waits for the end of a server, or for ours: then it goes on.
@@ -291,24 +284,19 @@ func (b *Broker) over(g *group, r *run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.change()
-	unlock(r.lock)
 	r.over = true
 	if g.run != r { // it was replaced
 		b.left = slices.DeleteFunc(b.left, func(other *run) bool { return other == r })
 		return
 	}
+	g.unlock()
 	ran := time.Since(g.since)
 	g.part(r.how())
 	if r.ending == "" && r.ordered == "" {
 		g.crashes.add(g.ended, ran, g.reason)
 		b.o.Log.Warn("a shared server has ended by itself", "server", g.label(g.last), "how", g.reason, "clients", len(g.members))
 	}
-	switch {
-	case g.anew != nil && g.plan != nil && b.settled && b.open.Err() == nil:
-		b.begin(g, nil)
-	case g.anew != nil: // the next client does
-		g.anew.over, g.anew = true, nil
-	case len(g.members) > 0:
+	if g.why == "" && len(g.members) > 0 {
 		b.record(g, g.last, monitor.EventParked, g.reason+"; the next request starts it again")
 	}
 }

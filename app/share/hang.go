@@ -78,7 +78,7 @@ func (b *Broker) lookHung(g *group) (next time.Duration) {
 	return next
 }
 
-// replace starts another server in place of one that hangs, which has the lock of its
+// replace starts another server in place of one that hangs, which has the lock of the
 // key from then on. What was asked of the one before may have been carried out. The
 // caller holds mu.
 func (b *Broker) replace(g *group, silent time.Duration) {
@@ -89,9 +89,8 @@ func (b *Broker) replace(g *group, silent time.Duration) {
 	r.lose()
 	g.part(r.ending)
 	b.left = append(b.left, r)
-	g.anew = &start{why: "in place of " + name + ", which did not answer"}
-	b.begin(g, r.lock)
-	r.lock = nil
+	g.why = "in place of " + name + ", which did not answer"
+	b.begin(g)
 	b.busy.Go(func() { b.endLeft(g, r) })
 }
 

@@ -223,7 +223,7 @@ func (b *Broker) resume(g *group, r *run) {
 	if b.open.Err() == nil { // else it is ended for that, or goes on unseen
 		r.ending = ""
 	}
-	g.look, g.anew = false, nil
+	g.look, g.why = false, ""
 	if g.run == r {
 		g.used = time.Now()
 	}

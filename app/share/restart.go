@@ -1,7 +1,6 @@
 package share
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -30,7 +29,7 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 	var r *run
 	var parks []func() bool
 	var refused error
-	s := &start{why: "restarted"}
+	var known bool // how it is started
 	calm, cancel := context.WithTimeout(ctx, calmTime)
 	defer cancel()
 	err = b.until(calm, func() bool {
@@ -42,7 +41,10 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 		if g.inFlight > 0 && !force {
 			return false
 		}
-		g.anew, g.look, r.ending = s, true, "it is restarted" // nobody else ends it
+		g.look, r.ending = true, "it is restarted" // nobody else ends it
+		if known = g.plan != nil; known {
+			g.why = "restarted"
+		}
 		parks = g.parks()
 		b.change()
 		return true
@@ -64,16 +66,14 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 		b.resume(g, r)
 		return next, err
 	}
-	err = b.until(ctx, func() bool {
-		if refused = s.err; s.over && g.run != nil {
-			next = g.run.server.Identity()
-		}
-		if !s.over && b.lifetime.Err() != nil {
-			refused = errEnding
-		}
-		return s.over || refused != nil
-	})
-	return next, cmp.Or(err, refused)
+	if !known {
+		return next, nil
+	}
+	r, err = b.acquire(ctx, func() (*group, error) { return g, nil })
+	if err != nil {
+		return next, err
+	}
+	return r.server.Identity(), nil
 }
 
 // restartable is the group whose server can be restarted. The caller holds mu.
