@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -180,13 +179,7 @@ func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool
 
 // followHangs tells the broker which shared servers do not answer.
 func (b *background) followHangs() func(context.Context) error {
-	var told []monitor.Identity
-	return eachSnapshot(b.model, func(s *monitor.Snapshot) {
-		if hung := hungIn(s); !slices.Equal(hung, told) {
-			b.sharing.broker.Hung(hung)
-			told = hung
-		}
-	})
+	return eachSnapshot(b.model, func(s *monitor.Snapshot) { b.sharing.broker.Hung(hungIn(s)) })
 }
 
 // hungIn are the shared servers that do not answer whether they live.

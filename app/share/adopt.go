@@ -13,10 +13,15 @@ const adoptEvery = 20 * time.Millisecond
 // adopt takes over the shared servers of an earlier run as soon as the launcher
 // has them, until it has all. Before that we start none ourselves.
 func (b *Broker) adopt(ctx context.Context) {
-	tick := time.NewTicker(adoptEvery)
-	defer tick.Stop()
 	adopted := map[string]bool{}
-	for last := false; ; {
+	for settled := false; !settled; {
+		select {
+		case <-b.o.Launch.Inherited():
+			settled = true
+		case <-time.After(adoptEvery):
+		case <-ctx.Done():
+			return
+		}
 		servers := b.o.Launch.Servers()
 		b.mu.Lock()
 		for _, s := range servers {
@@ -25,21 +30,10 @@ func (b *Broker) adopt(ctx context.Context) {
 				b.adoptOne(s)
 			}
 		}
-		if last {
-			b.settled = true
+		if b.settled = settled; settled {
 			b.change()
 		}
 		b.mu.Unlock()
-		if last {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-b.o.Launch.Inherited():
-			last = true
-		case <-ctx.Done():
-			return
-		}
 	}
 }
 
@@ -52,9 +46,9 @@ func (b *Broker) adoptOne(s Server) {
 		b.o.Log.Warn("a shared server of an earlier run has no key of its own, and will be ended", "id", s.ID())
 		g = b.groupOf(s.Key() + " " + s.ID())
 	}
-	b.have(g, func(ctx context.Context) (*run, error) {
-		if err := g.takeLock(ctx, b.o.LockDir); err != nil && ctx.Err() == nil {
-			b.o.Log.Warn("a server of an earlier run goes on without the lock of its key", "server", s.Identity().String(), "error", err)
+	b.startBy(g, func(ctx context.Context, locked error) (*run, error) {
+		if locked != nil && ctx.Err() == nil {
+			b.o.Log.Warn("a server of an earlier run goes on without the lock of its key", "server", s.Identity().String(), "error", locked)
 		}
 		return &run{server: s, inherited: true}, nil
 	})

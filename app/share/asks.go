@@ -27,28 +27,30 @@ type dashboard interface {
 	LastExecution(ctx context.Context, port int) (*serena.Task, error)
 }
 
-// busy reports whether a Serena works although no request waits for it.
-func busy(ctx context.Context, d dashboard, s Server, quiet time.Duration) (bool, error) {
-	port := s.DashboardPort()
-	if port == 0 {
-		return false, nil // it has none; what was asked through us is known
+// works asks whether a Serena works although no request waits for it.
+func works(d dashboard) Ask {
+	return func(ctx context.Context, l Look) (why string, err error) {
+		port := l.Server.DashboardPort()
+		if port == 0 {
+			return "", nil // it has none; what was asked through us is known
+		}
+		tasks, err := d.Queue(ctx, port)
+		if err == nil && len(tasks) > 0 {
+			return "it works", nil
+		}
+		last, lastErr := d.LastExecution(ctx, port)
+		if err == nil && lastErr == nil && last.CutOff() && l.Quiet < cutOffTime {
+			why = "it works"
+		}
+		return why, errors.Join(err, lastErr)
 	}
-	tasks, err := d.Queue(ctx, port)
-	if err == nil && len(tasks) > 0 {
-		return true, nil
-	}
-	last, lastErr := d.LastExecution(ctx, port)
-	if err := errors.Join(err, lastErr); err != nil {
-		return false, err
-	}
-	return last.CutOff() && quiet < cutOffTime, nil
 }
 
 // direct says which program besides us is connected to a server, as a part of a
 // sentence, "" when none is. Who knows the address of a shared server, which the
 // page shows, can be its client without a lease.
-func direct(_ context.Context, s Server) (who string, err error) {
-	all, err := process.Connections(monitor.PortOf(s.MCPURL())) // which says that 0 is no port
+func direct(_ context.Context, l Look) (who string, err error) {
+	all, err := process.Connections(monitor.PortOf(l.Server.MCPURL())) // which says that 0 is no port
 	if err != nil {
 		return "", fmt.Errorf("looking who else is connected to it: %w", err)
 	}
@@ -82,17 +84,17 @@ const replTime = 20 * time.Second
 
 // holds says what would be lost with a server, of what its clients have in the memory
 // of its REPL; "" when nothing would be.
-func holds(ctx context.Context, server Server, sessions []string, inherited bool) (what string, err error) {
+func holds(ctx context.Context, l Look) (what string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, replTime)
 	defer cancel()
 	transport := mcp.NewTransport()
 	defer transport.CloseIdleConnections()
-	s, err := mcp.OpenOwn(ctx, mcp.Options{URL: server.MCPURL(), Transport: transport})
+	s, err := mcp.OpenOwn(ctx, mcp.Options{URL: l.Server.MCPURL(), Transport: transport})
 	if err != nil {
 		return "", fmt.Errorf("opening a session to ask for variables: %w", err)
 	}
 	defer s.Close(ctx)
-	if inherited {
+	if l.Inherited {
 		answer, err := s.Ask(ctx, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 		switch {
 		case err != nil:
@@ -101,7 +103,7 @@ func holds(ctx context.Context, server Server, sessions []string, inherited bool
 			return "it may hold variables of sessions from before lamplighter was started again", nil
 		}
 	}
-	for i, session := range sessions {
+	for i, session := range l.Sessions {
 		name, err := json.Marshal(session)
 		if err != nil {
 			return "", err

@@ -26,24 +26,14 @@ type Broker struct {
 	settled bool          // all that earlier runs have left has been taken over
 	groups  map[string]*group
 	alone   []*Unshared
-	silent  []monitor.Identity // see Hung
-	left    []*run             // that were replaced, and have not ended
-	resting time.Time          // since when there is neither a lease nor a server; zero while there is
+	left    []*run    // that were replaced, and have not ended
+	resting time.Time // since when there is neither a lease nor a server; zero while there is
 }
 
 // New makes a broker without servers. Serve makes it work.
 func New(o Options) *Broker {
-	if o.Busy == nil {
-		client := serena.NewClient()
-		o.Busy = func(ctx context.Context, s Server, quiet time.Duration) (bool, error) {
-			return busy(ctx, client, s, quiet)
-		}
-	}
-	if o.Holds == nil {
-		o.Holds = holds
-	}
-	if o.Direct == nil {
-		o.Direct = direct
+	if o.Asks == nil {
+		o.Asks = &Asks{works(serena.NewClient()), holds, direct}
 	}
 	b := &Broker{
 		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), news: make(chan struct{}),
@@ -130,8 +120,8 @@ func (b *Broker) tell() {
 	b.shown.Ring()
 }
 
-// until waits until so is true, which is asked now and after each change with mu held.
-// The error is the cause of the end of ctx.
+// until waits until so is true, which is asked now, after each change and each second,
+// with mu held. The error is the cause of the end of ctx.
 func (b *Broker) until(ctx context.Context, so func() bool) error {
 	for {
 		b.mu.Lock()
@@ -143,6 +133,7 @@ func (b *Broker) until(ctx context.Context, so func() bool) error {
 		}
 		select {
 		case <-news:
+		case <-time.After(time.Second):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

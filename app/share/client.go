@@ -182,7 +182,8 @@ func (m *Client) Cached(method, under string) (answer []byte, ok bool) {
 	b := m.broker
 	b.mu.Lock()
 	g, fingerprint := m.group, m.plan.Fingerprint
-	possible := fingerprint != nil && !g.run.answers() && len(g.answers) > 0
+	possible := fingerprint != nil && !g.run.answers() && len(g.answers) > 0 &&
+		g.crashes.refuse(time.Now()) == nil // an error is better than a server that is not to be had
 	b.mu.Unlock()
 	if !possible {
 		return nil, false
@@ -190,9 +191,6 @@ func (m *Client) Cached(method, under string) (answer []byte, ok bool) {
 	asked := question{fingerprint(), method, under} // reads files
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if g.run.answers() || g.crashes.refuse(time.Now()) != nil {
-		return nil, false // an error is better than a server that is not to be had
-	}
 	answer, ok = g.answers[asked]
 	return answer, ok
 }

@@ -26,7 +26,7 @@ func TestDirect(t *testing.T) {
 	}
 	defer l.Close()
 	s := at{url: "http://" + l.Addr().String() + "/mcp"}
-	if who, err := direct(t.Context(), s); who != "" || err != nil {
+	if who, err := direct(t.Context(), Look{Server: s}); who != "" || err != nil {
 		t.Errorf("before anybody connects: %q, %v", who, err)
 	}
 	conn, err := net.Dial("tcp4", l.Addr().String())
@@ -34,7 +34,7 @@ func TestDirect(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if who, err := direct(t.Context(), s); who != "" || err != nil {
+	if who, err := direct(t.Context(), Look{Server: s}); who != "" || err != nil {
 		t.Errorf("of our own: %q, %v", who, err)
 	}
 	file, err := conn.(*net.TCPConn).File()
@@ -52,11 +52,11 @@ func TestDirect(t *testing.T) {
 		_ = other.Wait()
 	}()
 	apptest.Eventually(t, "the other program is seen", func() bool {
-		who, err := direct(t.Context(), s)
+		who, err := direct(t.Context(), Look{Server: s})
 		return err == nil && strings.HasPrefix(who, "sleep (") && strings.HasSuffix(who, ") is connected to it")
 	})
 	for _, url := range []string{"", "http://127.0.0.1/mcp", "http://127.0.0.1:0/mcp", "http://127.0.0.1:x/"} {
-		if who, err := direct(t.Context(), at{url: url}); who != "" || err == nil {
+		if who, err := direct(t.Context(), Look{Server: at{url: url}}); who != "" || err == nil {
 			t.Errorf("%q: %q, %v", url, who, err)
 		}
 	}

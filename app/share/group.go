@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ type group struct {
 
 	starting *start
 	run      *run
-	lock     *flock.Flock // of the key, of who starts the server until that has ended or was not to be had
+	lock     *flock.Flock // of the key, while a server starts or runs
 	crashes  crashes
 	answers  map[question][]byte // of its servers, see Client.Store
 	seen     []string            // sessions of the REPL that clients have named, the newest last
@@ -84,30 +85,22 @@ const waitTime = 20 * time.Second
 
 // acquire returns the server of a group, and starts it when it does not run. Which group
 // that is, or why none, is asked again and again with mu held.
-func (b *Broker) acquire(ctx context.Context, of func() (*group, error)) (*run, error) {
+func (b *Broker) acquire(ctx context.Context, of func() (*group, error)) (r *run, err error) {
 	var waits *start
-	var late <-chan time.Time
-	for {
-		b.mu.Lock()
-		r, limit, err := b.tryAcquire(of, &waits)
-		news := b.news
-		b.mu.Unlock()
-		switch {
-		case r != nil || err != nil:
-			return r, err
+	var since time.Time // since when it waits for what may take waitTime at most
+	gone := b.until(ctx, func() bool {
+		var limit error
+		switch r, limit, err = b.tryAcquire(of, &waits); {
 		case limit == nil:
-			late = nil
-		case late == nil:
-			late = time.After(waitTime)
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) >= waitTime:
+			err = fmt.Errorf("%w within %s; ask again", limit, monitor.Span(waitTime))
 		}
-		select {
-		case <-news:
-		case <-late:
-			return nil, fmt.Errorf("%w within %s; ask again", limit, monitor.Span(waitTime))
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+		return r != nil || err != nil
+	})
+	return r, cmp.Or(err, gone)
 }
 
 // tryAcquire returns the server when there is one, or why there will be none; else who
@@ -147,17 +140,27 @@ func (b *Broker) tryAcquire(of func() (*group, error), waits **start) (r *run, l
 // is known. The caller holds mu.
 func (b *Broker) begin(g *group) {
 	plan := *g.plan // there is one: members have it
-	b.have(g, func(ctx context.Context) (*run, error) { return b.launch(ctx, g, plan) })
+	b.startBy(g, func(ctx context.Context, locked error) (*run, error) {
+		if locked != nil {
+			return nil, locked
+		}
+		return b.launch(ctx, g, plan)
+	})
 }
 
-// have has a group get a server, which goes on when nobody waits for it any more: then it
-// lingers. The caller holds mu.
-func (b *Broker) have(g *group, get func(context.Context) (*run, error)) {
+// startBy gets a group a server under the lock of its key; locked says why it has none.
+// That goes on when nobody waits for it any more: then the server lingers. The caller holds
+// mu.
+func (b *Broker) startBy(g *group, get func(ctx context.Context, locked error) (*run, error)) {
 	s := &start{}
 	g.starting, g.since, g.reason = s, time.Now(), "it is starting"
 	b.change()
 	b.busy.Go(func() {
-		r, err := get(b.open)
+		var locked error
+		if g.lock == nil {
+			g.lock, locked = lockKey(b.open, b.o.LockDir, g.key)
+		}
+		r, err := get(b.open, locked)
 		b.started(g, s, r, err)
 	})
 }
@@ -167,9 +170,6 @@ func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (*run, error) 
 	// The client may have been here for days.
 	if why := b.o.Forbid(ctx); why != "" {
 		return nil, &forbidden{monitor.Clean(why)}
-	}
-	if err := g.takeLock(ctx, b.o.LockDir); err != nil {
-		return nil, err
 	}
 	spec := plan.Spec
 	spec.Lifetime, spec.Key, spec.Limit = launch.Shared, g.key, b.o.Limit()
@@ -209,7 +209,6 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 		return
 	}
 	r.transport, r.gone, r.hangs = mcp.NewTransport(), make(chan struct{}), make(chan struct{})
-	b.noteHang(r)
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
 	g.where = r.server.Project()

@@ -1,44 +1,38 @@
 package share
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"lamplighter/monitor"
 )
 
-// How often clients that wait for such a server are told so, and how often it is tried
-// to end one that was replaced.
-const (
-	progressEvery = 15 * time.Second
-	leftEvery     = time.Minute
-)
+// progressEvery is how often clients that wait for such a server are told so.
+const progressEvery = 15 * time.Second
 
 // Hung tells which processes do not answer whether they live, in place of what it was
-// told before. A call that takes long is no sign of that. While a server of ours is among
-// them, what clients ask waits, or is answered from memory. It is replaced when that
-// takes longer than Options.HangLimit and somebody waits.
+// told before; it is to be told again when something else is shared. A call that takes
+// long is no sign of that. While a server of ours is among them, what clients ask waits, or
+// is answered from memory. It is replaced when that takes longer than Options.HangLimit and
+// somebody waits.
 func (b *Broker) Hung(ids []monitor.Identity) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.silent = ids
 	for _, g := range b.groups {
-		b.noteHang(g.run)
-	}
-	b.change()
-}
-
-// noteHang takes in whether a server is one of those. The caller holds mu.
-func (b *Broker) noteHang(r *run) {
-	if r == nil || r.exited {
-		return
-	}
-	switch hangs := slices.Contains(b.silent, r.server.Identity()); {
-	case hangs && r.hung.IsZero():
-		r.hung = time.Now()
-		close(r.hangs)
-	case !hangs && !r.hung.IsZero():
-		r.hung, r.hangs = time.Time{}, make(chan struct{})
+		r := g.run
+		if r == nil || r.exited {
+			continue
+		}
+		switch hangs := slices.Contains(ids, r.server.Identity()); {
+		case hangs && r.hung.IsZero():
+			r.hung = time.Now()
+			close(r.hangs)
+			b.change()
+		case !hangs && !r.hung.IsZero():
+			r.hung, r.hangs = time.Time{}, make(chan struct{})
+			b.change()
+		}
 	}
 }
 
@@ -97,22 +91,11 @@ func (b *Broker) replace(g *group, silent time.Duration) {
 // endLeft ends a server that was replaced as soon as nothing speaks against it. Until
 // then it is shown for what it is.
 func (b *Broker) endLeft(g *group, r *run) {
-	for first := true; ; first = false {
-		err := b.o.EndHung(b.lifetime, r.server)
-		if err == nil || b.lifetime.Err() != nil {
-			return
-		}
-		if first {
-			b.mu.Lock()
+	told := false
+	b.untilEnded(r, func(ctx context.Context) error { return b.o.EndHung(ctx, r.server) }, func(err error) {
+		if !told {
 			b.record(g, r.server.Identity(), monitor.EventStopRefused, "it hangs, was replaced and goes on: "+err.Error())
-			b.mu.Unlock()
 		}
-		select {
-		case <-time.After(leftEvery):
-		case <-r.server.Done():
-			return
-		case <-b.lifetime.Done():
-			return
-		}
-	}
+		told = true
+	})
 }

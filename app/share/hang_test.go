@@ -145,7 +145,7 @@ func TestHungThatMustNotBeEnded(t *testing.T) {
 			t.Fatalf("%+v, %d servers, %s", next, w.count(), w.kinds())
 		}
 		w.change(func() { pinned = nil })
-		after(leftEvery)
+		after(endAgain)
 		if s := w.the(t); s == hung || request(t, m).URL != next.s.URL {
 			t.Error("the wrong one was ended")
 		}

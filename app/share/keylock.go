@@ -49,14 +49,6 @@ func isKey(key string) bool {
 	return key != "" && len(key) <= 128 && strings.Trim(key, "0123456789abcdef") == ""
 }
 
-// takeLock takes the lock of the key for whoever starts the server, unless it is had.
-func (g *group) takeLock(ctx context.Context, dir string) (err error) {
-	if g.lock == nil {
-		g.lock, err = lockKey(ctx, dir, g.key)
-	}
-	return err
-}
-
 // unlock lets go of the lock of the key, if it is had.
 func (g *group) unlock() {
 	unlock(g.lock)

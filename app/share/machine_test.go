@@ -169,6 +169,29 @@ func (x *machine) die(rt *rapid.T) {
 	synctest.Wait()
 }
 
+// restart is an order to restart a server, which a request at work, a lease or the server
+// itself may prevent.
+func (x *machine) restart(rt *rapid.T) {
+	x.w.mu.Lock()
+	live := slices.Clone(x.w.live)
+	x.w.mu.Unlock()
+	if len(live) == 0 {
+		rt.Skip("nothing runs")
+	}
+	s := rapid.SampledFrom(live).Draw(rt, "server")
+	fails := rapid.Bool().Draw(rt, "it is not ended")
+	go func() {
+		_, _ = x.b.Restart(context.Background(), s.id, false, func(ctx context.Context) error {
+			if fails {
+				return errors.New("it is pinned")
+			}
+			return s.End(ctx, "the order")
+		})
+	}()
+	synctest.Wait()
+	x.collect(rt)
+}
+
 // hang makes some servers hang, and lets the others answer again.
 func (x *machine) hang(rt *rapid.T) {
 	var hung []monitor.Identity
@@ -341,7 +364,7 @@ func aBroker(t *testing.T, rt *rapid.T) {
 	after(time.Second)
 	rt.Repeat(map[string]func(*rapid.T){
 		"join": x.join, "leave": x.leave, "move": x.move, "ask": x.ask, "finish": x.finish, "die": x.die, "pass": x.pass,
-		"speak": x.speak, "delay": x.delay, "hang": x.hang, "": x.check,
+		"speak": x.speak, "delay": x.delay, "hang": x.hang, "restart": x.restart, "": x.check,
 	})
 	x.settle(rt)
 }

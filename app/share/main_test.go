@@ -255,32 +255,34 @@ func (w *world) options() Options {
 			defer w.mu.Unlock()
 			return w.bar
 		},
-		Busy: func(context.Context, Server, time.Duration) (bool, error) {
-			w.mu.Lock()
-			during := w.during
-			w.mu.Unlock()
-			if during != nil {
-				during()
-			}
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return w.busy, w.odd
-		},
 		Quiet: func(context.Context, monitor.Identity) (time.Time, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.works, w.odd
 		},
-		Holds: func(_ context.Context, _ Server, sessions []string, _ bool) (string, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.asked = append(w.asked, sessions)
-			return w.holds, w.odd
-		},
-		Direct: func(context.Context, Server) (string, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return w.other, w.odd
+		Asks: &Asks{
+			Works: func(context.Context, Look) (string, error) {
+				w.mu.Lock()
+				during := w.during
+				w.mu.Unlock()
+				if during != nil {
+					during()
+				}
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				return map[bool]string{true: "it works"}[w.busy], w.odd
+			},
+			Holds: func(_ context.Context, l Look) (string, error) {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.asked = append(w.asked, l.Sessions)
+				return w.holds, w.odd
+			},
+			Direct: func(context.Context, Look) (string, error) {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				return w.other, w.odd
+			},
 		},
 		Show:   func(list []monitor.Shared) { w.change(func() { w.shown = list }) },
 		Record: func(e monitor.Event) { w.change(func() { w.told = append(w.told, e) }) },

@@ -2,7 +2,6 @@ package share
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -89,25 +88,16 @@ func (b *Broker) look(forbidden string) (next time.Duration, some bool) {
 // lookIdle begins to end the server of a group if it is due, and returns after how long
 // it is. What is forbidden says why nothing may be shared now. The caller holds mu.
 func (b *Broker) lookIdle(g *group, forbidden string) (next time.Duration) {
-	r := g.run
-	if g.look || r.ending != "" && r.failed == nil {
-		return lookMost
-	}
+	r, used := g.run, g.used
 	at, due := g.due(b.o.Idle(), forbidden != "")
-	used := g.used
-	attempt := func() { b.tryEnd(g, r, used, forbidden) }
-	if r.failed != nil {
-		at, due = g.wait, true
-		attempt = func() { b.endRun(g, r) }
-	}
 	switch left := time.Until(at); {
-	case !due:
+	case !due || g.look || r.ending != "":
 		return lookMost
 	case left > 0:
 		return left
 	}
 	g.look = true
-	b.busy.Go(attempt)
+	b.busy.Go(func() { b.tryEnd(g, r, used, forbidden) })
 	return lookMost
 }
 
@@ -136,36 +126,35 @@ func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
 			g.wait = time.Now().Add(lookAgain(b.o.Idle()))
 		}
 	}
-	parks := g.parks()
 	b.change()
 	b.mu.Unlock()
-	if ends && allPark(parks, func() { b.resume(g, r) }) { // who refuses waits for it
-		b.endRun(g, r)
+	if ends && b.closeSessions(g, r, false) {
+		b.endRun(r)
 	}
 }
 
-// parks are what Client.OnPark has set. The caller holds the broker's mu.
-func (g *group) parks() (parks []func() bool) {
+// closeSessions asks all clients at once to close their MCP sessions with a server that
+// is about to be ended, since each may wait for one that does not answer, and reports
+// whether none has refused. When the first one does, requests have the server again,
+// unless it is ended all the same.
+func (b *Broker) closeSessions(g *group, r *run, force bool) bool {
+	var parks []func() bool
+	b.mu.Lock()
 	for _, m := range g.members {
 		if m.park != nil {
 			parks = append(parks, m.park)
 		}
 	}
-	return parks
-}
-
-// allPark asks all at once, since each may wait for a server that does not answer, and
-// reports whether none has refused. refused is called when the first one does.
-func allPark(parks []func() bool, refused func()) bool {
+	b.mu.Unlock()
 	answers := make(chan bool, len(parks))
 	for _, park := range parks {
 		go func() { answers <- park() }()
 	}
 	all := true
 	for range parks {
-		if ok := <-answers; !ok && all {
+		if ok := <-answers; !ok && all && !force {
 			all = false
-			refused()
+			b.resume(g, r) // who refuses waits for it
 		}
 	}
 	return all
@@ -173,47 +162,35 @@ func allPark(parks []func() bool, refused func()) bool {
 
 // against is what speaks against the end of a server that nobody needs, "" when
 // nothing does, and whether that stays until somebody asks for something.
-func (b *Broker) against(g *group, r *run, quiet time.Duration, forbidden bool) (why string, held bool) {
-	ctx, id, idle := b.lifetime, r.server.Identity(), b.o.Idle()
-	if forbidden {
-		idle = 0
-	}
-	if why := b.o.Spare(id); why != "" {
-		return why, false
-	}
-	switch busy, err := b.o.Busy(ctx, r.server, quiet); {
-	case err != nil:
-		return fmt.Sprintf("whether it works cannot be told: %v", err), false
-	case busy:
-		return "it works", false
-	}
+func (b *Broker) against(g *group, r *run, quiet time.Duration, forbidden bool) (why string, stays bool) {
+	id := r.server.Identity()
 	b.mu.Lock()
-	seen, clients := slices.Clone(g.seen), len(g.members)
+	look, hasClients := Look{r.server, quiet, slices.Clone(g.seen), r.inherited}, len(g.members) > 0
 	b.mu.Unlock()
-	if clients > 0 { // what a client leaves behind, it has given up
-		switch since, err := b.o.Quiet(ctx, id); {
-		case err != nil:
-			return fmt.Sprintf("whether something works below it cannot be told: %v", err), false
-		case time.Since(since) < idle:
-			return "something works below it", false
+	var err error
+	speaks := func(ask Ask) bool {
+		if why, err = ask(b.lifetime, look); err != nil {
+			why = "it cannot be told: " + err.Error()
 		}
+		return why != ""
 	}
-	if clients > 0 && (len(seen) > 0 || r.inherited) {
-		switch what, err := b.o.Holds(ctx, r.server, seen, r.inherited); {
-		case err != nil:
-			return fmt.Sprintf("what would be lost with it cannot be told: %v", err), false
-		case what != "":
-			return what, true
+	spared := func(context.Context, Look) (string, error) { return b.o.Spare(id), nil }
+	worksBelow := func(ctx context.Context, _ Look) (string, error) {
+		since, err := b.o.Quiet(ctx, id)
+		if err == nil && !forbidden && time.Since(since) < b.o.Idle() {
+			return "something works below it", nil
 		}
+		return "", err
 	}
-	if forbidden { // whoever is connected may be the other user
-		return "", false
+	switch {
+	case speaks(spared):
+	case speaks(b.o.Asks.Works):
+	case hasClients && speaks(worksBelow): // what a client leaves behind, it has given up
+	case hasClients && (len(look.Sessions) > 0 || look.Inherited) && speaks(b.o.Asks.Holds):
+		return why, err == nil
+	case !forbidden && speaks(b.o.Asks.Direct): // else whoever is connected may be the other user
 	}
-	who, err := b.o.Direct(ctx, r.server)
-	if err != nil {
-		return fmt.Sprintf("whether somebody else has it cannot be told: %v", err), false
-	}
-	return who, false
+	return why, false
 }
 
 // resume lets requests have the server again that was not ended after all.
@@ -233,20 +210,39 @@ func (b *Broker) resume(g *group, r *run) {
 // noClient is why a server ends that is not parked: nobody has it.
 const noClient = "no client had it"
 
-// endRun ends the server. What could not be ended is tried again later.
-func (b *Broker) endRun(g *group, r *run) {
+// endRun ends the server.
+func (b *Broker) endRun(r *run) {
 	by := launch.ByParking
 	if r.ending == noClient {
 		by = launch.ByLeaving
 	}
-	err := r.server.End(b.lifetime, by)
-	if err == nil || b.lifetime.Err() != nil {
-		return // what follows comes with its end
+	b.untilEnded(r, func(ctx context.Context) error { return r.server.End(ctx, by) }, func(err error) {
+		b.o.Log.Warn("a shared server could not be ended; it is tried again", "server", r.server.Identity().String(), "error", err)
+		r.failed = err
+	})
+}
+
+// endAgain is how often it is tried to end a server that could not be ended.
+const endAgain = time.Minute
+
+// untilEnded ends a server by end, and tries that again until it works or the server has
+// ended otherwise. failed is told of each error, with mu held.
+func (b *Broker) untilEnded(r *run, end func(context.Context) error, failed func(error)) {
+	for {
+		err := end(b.lifetime)
+		if err == nil || b.lifetime.Err() != nil {
+			return // what follows comes with its end
+		}
+		b.mu.Lock()
+		failed(err)
+		b.change()
+		b.mu.Unlock()
+		select {
+		case <-time.After(endAgain):
+		case <-r.server.Done():
+			return
+		case <-b.lifetime.Done():
+			return
+		}
 	}
-	b.o.Log.Warn("a shared server could not be ended; it is tried again", "server", r.server.Identity().String(), "error", err)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	r.failed = err
-	g.look, g.wait = false, time.Now().Add(lookAgain(b.o.Idle()))
-	b.change()
 }

@@ -305,7 +305,7 @@ func TestHoldsVariables(t *testing.T) {
 		{[]string{"nobody's", "mine"}, `it holds variables of the session "mine"`},
 		{[]string{"nobody's", "mine"}, ""},
 	} {
-		if got, err := holds(t.Context(), s, test.sessions, false); got != test.want || err != nil {
+		if got, err := holds(t.Context(), Look{Server: s, Sessions: test.sessions}); got != test.want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", test.sessions, got, err, test.want)
 		}
 	}
@@ -316,7 +316,7 @@ func TestHoldsVariables(t *testing.T) {
 func TestInheritedVariables(t *testing.T) {
 	for state, want := range map[string]bool{serenatest.REPL: true, serenatest.Changed: false} {
 		s := &replayed{Replayed: serenatest.Replay(t, serenatest.Version, state)}
-		if got, err := holds(t.Context(), s, nil, true); (got != "") != want || err != nil {
+		if got, err := holds(t.Context(), Look{Server: s, Inherited: true}); (got != "") != want || err != nil {
 			t.Errorf("%s: %q, %v", state, got, err)
 		}
 	}
@@ -339,9 +339,9 @@ func TestInheritedVariables(t *testing.T) {
 	})
 }
 
-// TestBusyVersions: whether a Serena works is told by each version, and that what
+// TestWorksVersions: whether a Serena works is told by each version, and that what
 // was cut off may go on.
-func TestBusyVersions(t *testing.T) {
+func TestWorksVersions(t *testing.T) {
 	for _, version := range serenatest.Versions {
 		s := &replayed{Replayed: serenatest.Replay(t, version, serenatest.NoProject)}
 		for _, test := range []struct {
@@ -352,15 +352,15 @@ func TestBusyVersions(t *testing.T) {
 		} {
 			s.Enter(test.state)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			if got, err := busy(ctx, serena.NewClient(), s, time.Minute); got != test.want || err != nil {
-				t.Errorf("%s, %s: %v, %v", version, test.state, got, err)
+			if why, err := works(serena.NewClient())(ctx, Look{Server: s, Quiet: time.Minute}); (why != "") != test.want || err != nil {
+				t.Errorf("%s, %s: %q, %v", version, test.state, why, err)
 			}
 			cancel()
 		}
 	}
 }
 
-func TestBusy(t *testing.T) {
+func TestWorks(t *testing.T) {
 	fails := map[bool]error{true: errors.New("no answer")}
 	cut, done := &serena.Task{Name: "Task-22:FindSymbolTool"}, &serena.Task{Name: "Task-22:FindSymbolTool", Finished: true}
 	if !cut.CutOff() || done.CutOff() {
@@ -383,9 +383,9 @@ func TestBusy(t *testing.T) {
 		"no last one":         {noLast: true, wantUncertain: true},
 	} {
 		d := answering{test.queue, test.last, fails[test.noQueue], fails[test.noLast]}
-		got, err := busy(t.Context(), d, newWorld().run("a"), test.quiet)
-		if got != test.want || (err != nil) != test.wantUncertain {
-			t.Errorf("%s: %v, %v", name, got, err)
+		why, err := works(d)(t.Context(), Look{Server: newWorld().run("a"), Quiet: test.quiet})
+		if (why != "") != test.want || (err != nil) != test.wantUncertain {
+			t.Errorf("%s: %q, %v", name, why, err)
 		}
 	}
 }

@@ -27,7 +27,6 @@ const calmTime = 10 * time.Second
 func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, end func(context.Context) error) (next monitor.Identity, err error) {
 	var g *group
 	var r *run
-	var parks []func() bool
 	var refused error
 	var known bool // how it is started
 	calm, cancel := context.WithTimeout(ctx, calmTime)
@@ -45,7 +44,6 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 		if known = g.plan != nil; known {
 			g.why = "restarted"
 		}
-		parks = g.parks()
 		b.change()
 		return true
 	})
@@ -55,11 +53,7 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 	case refused != nil:
 		return next, refused
 	}
-	resume := func() { b.resume(g, r) } // who refuses waits for it
-	if force {
-		resume = func() {}
-	}
-	if !allPark(parks, resume) && !force {
+	if !b.closeSessions(g, r, force) {
 		return next, ErrAtWork
 	}
 	if err := end(ctx); err != nil {

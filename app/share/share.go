@@ -107,18 +107,9 @@ type Options struct {
 	// after a look at it. It is asked before one is parked that has clients: what they
 	// left to go on is theirs.
 	Quiet func(context.Context, monitor.Identity) (since time.Time, err error)
-	// Busy reports whether a server works although no request waits for it. Quiet
-	// is the time since the last answer. nil: its dashboard is asked. An error
-	// counts as busy.
-	Busy func(ctx context.Context, s Server, quiet time.Duration) (bool, error)
-	// Holds says what would be lost with a server, of the sessions of its REPL
-	// that were seen, as a part of a sentence; "" when nothing would be. An inherited
-	// server may have others. nil: the server is asked. An error counts as something.
-	Holds func(ctx context.Context, s Server, sessions []string, inherited bool) (what string, err error)
-	// Direct says who else is connected to a server, past us, as a part of a
-	// sentence; "" when nobody is. nil: the system is asked. An error counts as
-	// somebody.
-	Direct func(ctx context.Context, s Server) (who string, err error)
+	// Asks are asked before a server is ended that nobody needs. nil: the server itself
+	// and the system are.
+	Asks *Asks
 	// EndHung ends a server that was replaced, unless something speaks against it. After an
 	// error it is called again.
 	EndHung func(ctx context.Context, s Server) error
@@ -133,6 +124,25 @@ type Options struct {
 	// it is not known. It must not block, or call the broker.
 	RSS func(monitor.Identity) uint64
 	Log *slog.Logger
+}
+
+// Ask says what speaks against the end of a server, as a part of a sentence; "" when
+// nothing does. An error counts as something.
+type Ask func(ctx context.Context, l Look) (why string, err error)
+
+// Asks are those of a server.
+type Asks struct {
+	Works  Ask // although no request waits for it
+	Holds  Ask // what would be lost with it, of the sessions of its REPL
+	Direct Ask // who else is connected to it, past us
+}
+
+// Look is what is known of a server that nobody needs.
+type Look struct {
+	Server    Server
+	Quiet     time.Duration // since the last answer
+	Sessions  []string      // of its REPL that were seen
+	Inherited bool          // an earlier run has started it, so that it may have others
 }
 
 // Why a server is not to be had.

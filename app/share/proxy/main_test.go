@@ -215,6 +215,9 @@ func newBroker(t testing.TB, w *world) (b *share.Broker, stop func()) {
 	return b, running(t, b.Serve)
 }
 
+// nothing speaks against the end of a server.
+func nothing(context.Context, share.Look) (string, error) { return "", nil }
+
 // brokerOptions are those of a broker of servers that nobody sees but their clients.
 func brokerOptions(l share.Launcher) share.Options {
 	return share.Options{
@@ -225,9 +228,7 @@ func brokerOptions(l share.Launcher) share.Options {
 		Forbid:    func(context.Context) string { return "" },
 		Spare:     func(monitor.Identity) string { return "" },
 		Quiet:     func(context.Context, monitor.Identity) (time.Time, error) { return time.Time{}, nil },
-		Busy:      func(context.Context, share.Server, time.Duration) (bool, error) { return false, nil },
-		Holds:     func(context.Context, share.Server, []string, bool) (string, error) { return "", nil },
-		Direct:    func(context.Context, share.Server) (string, error) { return "", nil },
+		Asks:      &share.Asks{Works: nothing, Holds: nothing, Direct: nothing},
 		EndHung:   func(ctx context.Context, s share.Server) error { return s.End(ctx, "the replacement of what hangs") },
 		Show:      func([]monitor.Shared) {},
 		Record:    func(monitor.Event) {},

@@ -73,18 +73,14 @@ func ParseHello(payload []byte) (version int, _ Greeting, err error) {
 			return 0, Greeting{}, ErrFrame
 		}
 	}
-	first := func(letter byte) string {
-		if len(texts[letter]) == 0 {
-			return ""
-		}
-		return texts[letter][0]
-	}
+	// Each but those of the command, the environment and the flags is there once at most.
+	only := func(letter byte) string { return strings.Join(texts[letter], "") }
 	if version != Version {
-		return version, Greeting{Program: first('V')}, nil
+		return version, Greeting{Program: only('V')}, nil
 	}
 	return version, Greeting{
-		Program: first('V'), Dir: first('D'), Command: texts['C'], Env: texts['E'], Flags: texts['F'], Own: first('O'),
-		Initialize: []byte(first('I')), Initialized: []byte(first('N')),
-		Moved: texts['M'] != nil, Project: first('M'),
+		Program: only('V'), Dir: only('D'), Command: texts['C'], Env: texts['E'], Flags: texts['F'], Own: only('O'),
+		Initialize: []byte(only('I')), Initialized: []byte(only('N')),
+		Moved: texts['M'] != nil, Project: only('M'),
 	}, nil
 }
