@@ -1,6 +1,7 @@
 package serena
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -110,56 +111,42 @@ func subcommand(args []string) ([]string, bool) {
 	return args[1:], true
 }
 
-// parseFlags reads the options as Serena does: each takes a value but one, and
-// what belongs to none is the project, which wins over --project.
+// fromCwd is the only option of start-mcp-server without a value. Source: serena/cli.py
+// of 1.5.3 to 2.1.0.
+const fromCwd = "--project-from-cwd"
+
+// Options are the arguments of start-mcp-server: those without a name are projects.
+func Options(args []string) []command.Option { return command.Options(args, fromCwd) }
+
+// parseFlags reads the options as Serena does: what belongs to none is the project,
+// which wins over --project. An option without its value says nothing.
 func parseFlags(args []string) Command {
 	c := Command{Context: "desktop-app", Transport: "stdio", Args: args}
-	var positional string
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		switch {
-		case a == "--project-from-cwd":
+	positional := ""
+	for _, o := range Options(args) {
+		if o.Value == "" && o.Name != fromCwd {
+			continue
+		}
+		switch o.Name {
+		case fromCwd:
 			c.FromCwd = true
-			continue
-		case a == "--":
-			if positional == "" && i+1 < len(args) {
-				positional = args[i+1]
-			}
-			i = len(args)
-			continue
-		case !strings.HasPrefix(a, "-"):
-			if positional == "" {
-				positional = a
-			}
-			continue
-		}
-		flag, value, joined := strings.Cut(a, "=")
-		if !joined {
-			// A flag without its value ends the line or meets the next flag.
-			if i+1 >= len(args) || strings.HasPrefix(args[i+1], "--") {
-				continue
-			}
-			i++
-			value = args[i]
-		}
-		switch flag {
+		case "":
+			positional = cmp.Or(positional, o.Value)
 		case "--project", "--project-file":
-			c.Project = value
+			c.Project = o.Value
 		case "--context":
-			c.Context = value
+			c.Context = o.Value
 		case "--mode", "--add-mode":
-			c.Modes = append(c.Modes, value)
+			c.Modes = append(c.Modes, o.Value)
 		case "--transport":
-			c.Transport = value
+			c.Transport = o.Value
 		case "--tool-timeout":
-			if n, err := strconv.ParseFloat(value, 64); err == nil && n > 0 && n < 1e6 {
+			if n, err := strconv.ParseFloat(o.Value, 64); err == nil && n > 0 && n < 1e6 {
 				c.ToolTimeout = time.Duration(n * float64(time.Second))
 			}
 		}
 	}
-	if positional != "" {
-		c.Project = positional
-	}
+	c.Project = cmp.Or(positional, c.Project)
 	return c
 }
 
