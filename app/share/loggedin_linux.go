@@ -3,8 +3,8 @@ package share
 import (
 	"cmp"
 	"errors"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,8 +14,8 @@ import (
 
 // What lies below firstPerson is the system's. A directory (SSSD, Active
 // Directory) gives its people any number above. Login screens have some of their
-// own, so have services to which systemd gives one while they run, and nobody's id
-// stands for those who have none here. Source:
+// own, so have services to which systemd gives one while they run, and nobody's
+// id stands for those who have none here. Source:
 // systemd.io/UIDS-GIDS, and GREETER_UID_MIN and _MAX of systemd.
 const (
 	firstPerson  = 1000
@@ -53,65 +53,42 @@ func ownerOf(path string) (int, bool) {
 
 // others are those who have a runtime directory, which logind makes for each who logs
 // in, and those who log in here and have a process. Where logind does not know us it is
-// not how people come in, or is not there: then who has no account here may be of a
-// directory service, and where processes of others are hidden, it cannot be known.
+// not how people come in, or is not there: then who has a process and no account here
+// may be of a directory service, and where processes of others are hidden, it cannot be
+// known.
 func (p people) others() (map[string]bool, error) {
-	processes, err := p.numbers("proc")
-	if _, first := p.owner(filepath.Join(p.root, "proc", "1")); err == nil && !first {
-		err = errors.New("the processes of other users are hidden")
-	}
-	users, usersErr := p.numbers("run/user")
+	users := p.numbers("run/user")
+	isLogind := slices.Contains(users, p.own)
 	names := p.accounts()
+	for _, pid := range p.numbers("proc") {
+		uid, ok := p.owner(filepath.Join(p.root, "proc", strconv.Itoa(pid)))
+		name, isHere := names[uid]
+		isUnknown := !isHere && !isLogind && (uid < firstDynamic || uid > lastDynamic)
+		if ok && (name != "" || isUnknown) {
+			users = append(users, uid)
+		}
+	}
 	found := map[string]bool{}
-	add := func(uid int) {
+	for _, uid := range users {
 		if uid != p.own && isPerson(uid) {
 			found[cmp.Or(names[uid], "user id "+strconv.Itoa(uid))] = true
 		}
 	}
-	for _, uid := range users {
-		add(uid)
-	}
-	isLogind := slices.Contains(users, p.own)
-	for _, pid := range processes {
-		// Programs in containers have user ids that nobody here has, and services log
-		// in nowhere.
-		uid, ok := p.owner(filepath.Join(p.root, "proc", strconv.Itoa(pid)))
-		name, isHere := names[uid]
-		logsIn := name != ""
-		if !isHere && !isLogind {
-			logsIn = (uid < firstDynamic || uid > lastDynamic) && !p.isContained(pid)
-		}
-		if ok && logsIn {
-			add(uid)
-		}
-	}
-	if err != nil && !isLogind {
-		return found, errors.Join(err, usersErr)
+	if _, first := p.owner(filepath.Join(p.root, "proc", "1")); !first && !isLogind {
+		return found, errors.New("the processes of other users are hidden")
 	}
 	return found, nil
 }
 
-// isContained reports whether a process has a number in a namespace below ours, too, as
-// those in containers have, or has gone.
-func (p people) isContained(pid int) bool {
-	status, err := os.ReadFile(filepath.Join(p.root, "proc", strconv.Itoa(pid), "status"))
-	if errors.Is(err, fs.ErrPermission) {
-		return false
-	}
-	_, numbers, _ := strings.Cut(string(status), "\nNSpid:")
-	numbers, _, _ = strings.Cut(numbers, "\n")
-	return len(strings.Fields(numbers)) != 1
-}
-
 // numbers are the entries of a directory that have a number for a name.
-func (p people) numbers(dir string) (list []int, err error) {
-	entries, err := os.ReadDir(filepath.Join(p.root, dir))
+func (p people) numbers(dir string) (list []int) {
+	entries, _ := os.ReadDir(filepath.Join(p.root, dir)) // what it can tell is missing then
 	for _, entry := range entries {
 		if n, err := strconv.Atoi(entry.Name()); err == nil {
 			list = append(list, n)
 		}
 	}
-	return list, err
+	return list
 }
 
 // accounts are the names in /etc/passwd, "" for those who have no shell. Lines that are
@@ -120,7 +97,7 @@ func (p people) accounts() map[int]string {
 	text, _ := os.ReadFile(filepath.Join(p.root, "etc/passwd")) // then it says nothing
 	names := map[int]string{}
 	for line := range strings.Lines(string(text)) {
-		field := strings.Split(strings.TrimRight(line, "\r\n"), ":")
+		field := strings.Split(strings.TrimSpace(line), ":")
 		if len(field) < 7 {
 			continue
 		}
@@ -129,7 +106,7 @@ func (p people) accounts() map[int]string {
 			continue
 		}
 		name := field[0]
-		if shell := filepath.Base(field[6]); shell == "nologin" || shell == "false" {
+		if shell := path.Base(field[6]); shell == "nologin" || shell == "false" {
 			name = names[uid]
 		}
 		names[uid] = name

@@ -3,22 +3,15 @@ package share
 import (
 	"fmt"
 	"os"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
 
-// wtsUserName is WTSUserName of wtsapi32.h.
-const wtsUserName = 5
-
 // otherUsers are those who have a session, also one that is disconnected: their
-// programs go on. Source: "Remote Desktop Services" of the Windows documentation.
+// programs go on. Services have the first one, and some show the login screen or wait
+// for somebody. Source: WTS_CONNECTSTATE_CLASS in the Windows documentation.
 func otherUsers() (map[string]bool, error) {
-	query := windows.NewLazySystemDLL("wtsapi32.dll").NewProc("WTSQuerySessionInformationW")
-	if err := query.Find(); err != nil {
-		return nil, err
-	}
 	var first *windows.WTS_SESSION_INFO
 	var n uint32
 	if err := windows.WTSEnumerateSessions(0, 0, 1, &first, &n); err != nil {
@@ -29,24 +22,15 @@ func otherUsers() (map[string]bool, error) {
 	if err := windows.ProcessIdToSessionId(windows.GetCurrentProcessId(), &mine); err != nil {
 		return nil, fmt.Errorf("our own session: %w", err)
 	}
-	me := userOf(query, mine)
 	found := map[string]bool{}
 	for _, s := range unsafe.Slice(first, n) {
-		if name := userOf(query, s.SessionID); s.SessionID != mine && name != "" && !strings.EqualFold(name, me) {
-			found[name] = true
+		switch s.State {
+		case windows.WTSConnected, windows.WTSIdle, windows.WTSListen:
+		default:
+			if s.SessionID != 0 && s.SessionID != mine {
+				found[fmt.Sprintf("session %d", s.SessionID)] = true
+			}
 		}
 	}
 	return found, nil
-}
-
-// userOf is who has a session, "" for nobody: services have one, too.
-func userOf(query *windows.LazyProc, session uint32) string {
-	var text *uint16
-	var size uint32
-	ok, _, _ := query.Call(0, uintptr(session), wtsUserName, uintptr(unsafe.Pointer(&text)), uintptr(unsafe.Pointer(&size)))
-	if ok == 0 || text == nil {
-		return ""
-	}
-	defer windows.WTSFreeMemory(uintptr(unsafe.Pointer(text)))
-	return windows.UTF16PtrToString(text)
 }
