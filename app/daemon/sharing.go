@@ -49,7 +49,7 @@ func (b *background) startSharing(unknownPins func() error, orders api.Stopper) 
 	s.hold(b.settings)
 	s.asker = share.NewPlanner(share.PlannerOptions{
 		Finder: b.sessions.finder, Environment: b.sessions.finder.Environment, OthersLoggedIn: share.LoggedIn,
-		Allowed: func() bool { return s.holds.Load().WithOtherUsers }, Log: b.log,
+		Allowed: func() bool { return s.holds.Load().WithOtherUsers },
 	})
 	s.broker = share.New(share.Options{
 		Launch: share.With(b.sessions.launcher),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,7 +68,7 @@ func gatherSharing(ctx context.Context, o Options, w world) sharingFacts {
 	}
 	planned := share.NewPlanner(share.PlannerOptions{
 		Finder: w.finder, Environment: func(context.Context, ...string) []string { return o.Environ },
-		OthersLoggedIn: share.LoggedIn, Allowed: func() bool { return true }, Log: slog.New(slog.DiscardHandler),
+		OthersLoggedIn: share.LoggedIn, Allowed: func() bool { return true },
 	})
 	defer planned.Close()
 	f.plan, f.planning = planned.Plan(ctx, share.Request{Dir: o.Directory, Command: exampleCommand, Env: relevant(o.Environ)})

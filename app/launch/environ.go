@@ -51,8 +51,8 @@ var dropped = []string{
 	"PYENV_VERSION", "PYENV_DIR", "PYENV_VIRTUAL_ENV", "_PYENV_SHIM_PATH", "UV", "UV_RUN_RECURSION_DEPTH", "UV_PROJECT*", "UV_WORKING_DIRECTORY",
 	// What makes an interpreter another one, or makes it wait or ask.
 	"PYTHONHOME", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__", "PYTHONINSPECT", "PYTHONSTARTUP", "PYTHONDEBUG",
-	// A package manager of Node that started us.
-	"npm_*", "INIT_CWD",
+	// A package manager of Node that started us, or a program of Node that talks with us.
+	"npm_*", "INIT_CWD", "NODE_CHANNEL_*", "NODE_UNIQUE_ID",
 	// Containers of programs, which bring libraries of their own.
 	"APPIMAGE", "APPDIR", "ARGV0", "OWD", "SNAP", "SNAP_*",
 }

@@ -6,23 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"lamplighter/app/project"
 	"lamplighter/monitor"
 )
-
-// othersFor is how long it counts who was logged in.
-const othersFor = 5 * time.Second
-
-// others says who else was logged in when it was asked last. Each process of the
-// machine is looked at for it, so that of many who ask together one does.
-type others struct {
-	mu  sync.Mutex
-	why string
-	at  time.Time
-}
 
 // Forbids says why nothing may be shared now, as a part of a sentence; "" when it may
 // be, and when ctx has ended. While others are logged in nothing is: a server on a
@@ -31,25 +18,12 @@ func (a *Planner) Forbids(ctx context.Context) (why string) {
 	if a.o.Allowed() {
 		return ""
 	}
-	// A directory service that names them may hang.
-	why, err := project.Look(ctx, &a.looks, "users", "", func(string) string { return a.lookForOthers() })
+	// A directory service that names them may hang. Of many who ask together one looks.
+	why, err := project.Look(ctx, &a.looks, "users", "", func(string) string { return othersInWords(a.o.OthersLoggedIn()) })
 	if errors.Is(err, project.ErrSilent) {
 		return othersInWords(nil, err)
 	}
 	return why
-}
-
-func (a *Planner) lookForOthers() (why string) {
-	a.others.mu.Lock()
-	defer a.others.mu.Unlock()
-	if time.Since(a.others.at) >= othersFor {
-		names, err := a.o.OthersLoggedIn()
-		if err != nil {
-			a.o.Log.Warn("who else is logged in is not known, so that nothing is shared", "error", err)
-		}
-		a.others.why, a.others.at = othersInWords(names, err), time.Now()
-	}
-	return a.others.why
 }
 
 // shownNames is how many names a sentence holds.
@@ -57,10 +31,11 @@ const shownNames = 3
 
 func othersInWords(names []string, err error) string {
 	const allowed = ", who could use what is shared (share_with_other_users allows it)"
-	if len(names) == 0 {
-		if err != nil {
-			return "it is not known whether other users are logged in" + allowed
-		}
+	switch {
+	case len(names) > 0:
+	case err != nil:
+		return "it is not known whether other users are logged in" + allowed
+	default:
 		return ""
 	}
 	var shown []string

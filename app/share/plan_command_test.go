@@ -1,29 +1,34 @@
 package share
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
 func TestCommands(t *testing.T) {
-	for _, test := range []struct{ goos, command, program, why string }{
-		{"", "serena start-mcp-server --context ide", "serena start-mcp-server", ""},
-		{"", "/opt/serena-agent start-mcp-server --context ide", "/opt/serena-agent start-mcp-server", ""},
-		{"", "serena-mcp-server --context ide", "serena-mcp-server", ""},
-		{"", "python3.13 -m serena.cli start-mcp-server --context ide", "python3.13 -m serena.cli start-mcp-server", ""},
-		{"", "python -P /x/serena start-mcp-server --context ide", "python -P /x/serena start-mcp-server", ""},
-		{"", "uvx serena start-mcp-server --context ide", "uvx serena start-mcp-server", ""},
-		{"", "uvx serena-agent@latest start-mcp-server --context ide", "uvx serena-agent@latest start-mcp-server", ""},
-		{"", "uvx -p 3.13 --from git+https://github.com/oraios/serena serena start-mcp-server --context ide", "uvx -p 3.13 --from git+https://github.com/oraios/serena serena start-mcp-server", ""},
-		{"", "uv tool run --from serena-agent==2.1.0 serena start-mcp-server", "uv tool run --from serena-agent==2.1.0 serena start-mcp-server", ""},
-		{"", "pipx run serena-agent start-mcp-server", "pipx run serena-agent start-mcp-server", ""},
-		{"", "pipx run --spec git+https://x/serena serena start-mcp-server", "pipx run --spec git+https://x/serena serena start-mcp-server", ""},
-		{"", "uvx --offline -- serena start-mcp-server --context ide", "uvx --offline -- serena start-mcp-server", ""},
-		{"", "uv --offline tool run serena start-mcp-server", "uv --offline tool run serena start-mcp-server", ""},
-		{"", "uv run serena start-mcp-server", "", fromTheDir},
-		{"", "uv --directory . run serena start-mcp-server", "", fromTheDir},
-		{"", "uv run --directory . serena start-mcp-server", "", fromTheDir},
+	for _, test := range []struct {
+		goos, command, program string
+		why                    error
+	}{
+		{"", "serena start-mcp-server --context ide", "serena start-mcp-server", nil},
+		{"", "/opt/serena-agent start-mcp-server --context ide", "/opt/serena-agent start-mcp-server", nil},
+		{"", "serena-mcp-server --context ide", "serena-mcp-server", nil},
+		{"", "python3.13 -m serena.cli start-mcp-server --context ide", "python3.13 -m serena.cli start-mcp-server", nil},
+		{"", "python -P /x/serena start-mcp-server --context ide", "python -P /x/serena start-mcp-server", nil},
+		{"", "uvx serena start-mcp-server --context ide", "uvx serena start-mcp-server", nil},
+		{"", "uvx serena-agent@latest start-mcp-server --context ide", "uvx serena-agent@latest start-mcp-server", nil},
+		{"", "uvx -p 3.13 --from git+https://github.com/oraios/serena serena start-mcp-server --context ide", "uvx -p 3.13 --from git+https://github.com/oraios/serena serena start-mcp-server", nil},
+		{"", "uv tool run --from serena-agent==2.1.0 serena start-mcp-server", "uv tool run --from serena-agent==2.1.0 serena start-mcp-server", nil},
+		{"", "pipx run serena-agent start-mcp-server", "pipx run serena-agent start-mcp-server", nil},
+		{"", "pipx run --spec git+https://x/serena serena start-mcp-server", "pipx run --spec git+https://x/serena serena start-mcp-server", nil},
+		{"", "uvx --offline -- serena start-mcp-server --context ide", "uvx --offline -- serena start-mcp-server", nil},
+		{"", "uv --offline tool run serena start-mcp-server", "uv --offline tool run serena start-mcp-server", nil},
+		{"", "uv run serena start-mcp-server", "uv run serena start-mcp-server", fromTheDir},
+		{"", "uv --directory . run serena start-mcp-server", "uv --directory . run serena start-mcp-server", fromTheDir},
+		{"", "uv run --directory . serena start-mcp-server", "uv run --directory . serena start-mcp-server", fromTheDir},
 		{"", "uv run --directory serena start-mcp-server", "", notSerena},
 		// Another program, which is given the command of Serena.
 		{"", "uvx mcp-guard serena start-mcp-server --context ide", "", notSerena},
@@ -57,8 +62,8 @@ func TestCommands(t *testing.T) {
 		{"", "bash -c serena start-mcp-server", "", notSerena},
 		{"", "echo serena start-mcp-server", "", notSerena},
 		{"", "cmd /c serena start-mcp-server", "", notSerena},
-		{"windows", "cmd /c serena start-mcp-server --context ide", "serena start-mcp-server", ""},
-		{"windows", `C:\Windows\System32\cmd.exe /d /s /C uvx.exe serena start-mcp-server`, "uvx.exe serena start-mcp-server", ""},
+		{"windows", "cmd /c serena start-mcp-server --context ide", "serena start-mcp-server", nil},
+		{"windows", `C:\Windows\System32\cmd.exe /d /s /C uvx.exe serena start-mcp-server`, "uvx.exe serena start-mcp-server", nil},
 		{"windows", "cmd /k serena start-mcp-server", "", notSerena},
 		{"windows", "cmd serena start-mcp-server", "", notSerena},
 		{"windows", "cmd /c", "", notSerena},
@@ -66,12 +71,13 @@ func TestCommands(t *testing.T) {
 	} {
 		command := strings.Fields(test.command)
 		before := slices.Clone(command)
-		program, args, why := split(test.goos, command)
-		if got := strings.Join(program, " "); got != test.program || why != test.why {
-			t.Errorf("%s: %q, %q", test.command, got, why)
+		w := wish{Request: Request{Command: command}}
+		why := w.read(test.goos)
+		if got := strings.Join(w.program, " "); got != test.program || why != test.why {
+			t.Errorf("%s: %q, %v", test.command, got, why)
 		}
-		if why == "" && !strings.HasSuffix(test.command, strings.Join(append(slices.Clone(program), args...), " ")) {
-			t.Errorf("%s: the arguments are %q", test.command, args)
+		if why == nil && strings.Contains(test.command, "--context ide") != (w.context == "ide") {
+			t.Errorf("%s: the context is %q", test.command, w.context)
 		}
 		if !slices.Equal(command, before) {
 			t.Errorf("%s was changed to %q", test.command, command)
@@ -83,8 +89,9 @@ func TestCommands(t *testing.T) {
 			slices.Concat([]string{"uv", "run"}, words, []string{"serena", subcommand}),
 			slices.Concat([]string{"uv"}, words, []string{"run", "serena", subcommand}),
 		} {
-			if _, _, why := split("", command); why != "" {
-				t.Errorf("%q: %s", command, why)
+			w := wish{Request: Request{Command: command}}
+			if why := w.read(""); why != nil {
+				t.Errorf("%q: %v", command, why)
 			}
 		}
 	}
@@ -137,5 +144,120 @@ func TestSources(t *testing.T) {
 		if isSource(from) != want {
 			t.Errorf("%q: %v", from, !want)
 		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	for _, test := range []struct {
+		args, kept, project, why string
+	}{
+		{"", "--context desktop-app", "", ""},
+		{"--project a --context ide", "--context ide", "a", ""},
+		{"--project=a --context=ide", "--context ide", "a", ""},
+		{"--context ide a --mode planning", "--mode planning --context ide", "a", ""},
+		{"--context ide -- -a", "--context ide", "-a", ""},
+		{"--project-file a", "--context desktop-app", "a", ""},
+		{"--project-from-cwd --context ide", "--context ide", "", ""},
+		{"--transport stdio --host 0.0.0.0 --port 9121 --open-web-dashboard true --project a", "--context desktop-app", "a", ""},
+		{"--agent-interface tools --project a --log-level INFO --tool-timeout -1", "--agent-interface tools --log-level INFO --tool-timeout -1 --context desktop-app", "a", ""},
+		{"--context codex --mode a --context ide --log-level INFO", "--mode a --log-level INFO --context ide", "", ""},
+		{"--transport sse", "", "", "it is to speak sse, and not stdio with its client"},
+		{"--transport=streamable-http", "", "", "it is to speak streamable-http"},
+		{"--transport stdio --transport sse", "", "", "it is to speak sse"},
+		{"--help", "", "", "an option that lamplighter does not know: --help"},
+		{"--projec a", "", "", "does not know: --projec"},
+		{"--project-from-cwd=true", "", "", "does not know: --project-from-cwd"},
+		{"-p a", "", "", "does not know: -p"},
+		{"--project", "", "", "its option --project has no value"},
+		{"--context=", "", "", "its option --context has no value"},
+		{"--transport", "", "", "its option --transport has no value"},
+		{"--project --context ide", "", "", "its option --project has no value"},
+		{"--project a --project b", "", "b", "its project is given twice"},
+		{"--project a a", "", "a", "its project is given twice"},
+		{"a -- b", "", "b", "its project is given twice"},
+		{"--project a --project-from-cwd", "", "a", "both a project and --project-from-cwd"},
+	} {
+		w := wish{Request: Request{Dir: "/dir"}}
+		why := w.parse(strings.Fields(test.args))
+		if (why == nil) != (test.why == "") || why != nil && !strings.Contains(why.Error(), test.why) {
+			t.Errorf("%s: %v", test.args, why)
+		}
+		if kept := strings.Join(w.words(), " "); kept != test.kept && why == nil {
+			t.Errorf("%s: kept %q", test.args, kept)
+		}
+		if w.project != test.project {
+			t.Errorf("%s: project %q", test.args, w.project)
+		}
+	}
+}
+
+func TestModesThatAreFiles(t *testing.T) {
+	dir := t.TempDir()
+	elsewhere := filepath.Join(t.TempDir(), "x.yml")
+	w := wish{Request: Request{Dir: dir}}
+	why := w.parse([]string{"--mode", "planning", "--add-mode=my.yml", "--mode", "sub/x", "--mode", elsewhere})
+	want := []string{"planning", filepath.Join(dir, "my.yml"), filepath.Join(dir, "sub", "x"), elsewhere}
+	if why != nil || !slices.Equal(w.modes, want) {
+		t.Errorf("%q, %v", w.modes, why)
+	}
+	if want := []string{"--mode", want[0], "--add-mode", want[1], "--mode", want[2], "--mode", want[3]}; !slices.Equal(w.kept, want) {
+		t.Errorf("%q", w.kept)
+	}
+}
+
+func TestContexts(t *testing.T) {
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(home, "contexts"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"junie", "claude-code"} {
+		if err := os.WriteFile(filepath.Join(home, "contexts", name+".yml"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]bool{
+		"ide": true, "vscode": true, "zcode": true,
+		"junie": false, "claude-code": false, "ide-assistant": false, // the old name of a context leads to the user's file of the new one
+		"codex": false, "desktop-app": false, "mine": false, "": false, "IDE": false, "ide.yml": false, "./ide": false,
+	} {
+		if isSingleProject(name, home) != want {
+			t.Errorf("%q: not %v", name, want)
+		}
+	}
+	if !isSingleProject("ide-assistant", t.TempDir()) {
+		t.Error("ide-assistant")
+	}
+}
+
+func TestRead(t *testing.T) {
+	for _, test := range []struct {
+		goos, command string
+		want          Reading
+	}{
+		{"linux", "serena start-mcp-server --context ide --project-from-cwd", Reading{Serena: true}},
+		{"linux", "uvx --from serena-agent serena start-mcp-server --context claude-code --project /w", Reading{Serena: true}},
+		{"linux", "serena-mcp-server --context codex", Reading{Serena: true}},
+		{"linux", "uvx --from git+https://github.com/oraios/serena serena start-mcp-server --context=ide --project /w --open-web-dashboard=False", Reading{Serena: true, Page: "false"}},
+		{"linux", "serena start-mcp-server --context ide --project-from-cwd --enable-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "false"}},
+		{"linux", "serena start-mcp-server --context ide --project . --open-web-dashboard false --open-web-dashboard true", Reading{Serena: true, Page: "true"}},
+		{"linux", "uv run serena start-mcp-server --context ide", Reading{Serena: true, Alone: string(fromTheDir)}},
+		{"linux", "uv run serena start-mcp-server --open-web-dashboard false", Reading{Serena: true, Alone: string(fromTheDir), Page: "false"}},
+		{"linux", "serena start-mcp-server --context ide -- ./--open-web-dashboard", Reading{Serena: true}},
+		{"linux", "serena start-mcp-server --context ide", Reading{Serena: true}},
+		{"linux", "serena start-mcp-server --context ide --project ~/w", Reading{Serena: true, Alone: "the project ~/w begins with ~, which nobody replaces by the home directory here (write the whole path)"}},
+		{"linux", "serena start-mcp-server --context ide --project ${workspaceFolder}", Reading{Serena: true}}, // which the client replaces
+		{"linux", "serena start-mcp-server --transport sse", Reading{Serena: true, Alone: "it is to speak sse, and not stdio with its client"}},
+		{"linux", "bash -c serena", Reading{Alone: string(notSerena)}},
+		{"linux", "cmd /c serena start-mcp-server --context ide", Reading{Alone: string(notSerena)}},
+		{"windows", "cmd /c serena start-mcp-server --context ide --project-from-cwd", Reading{Serena: true}},
+		{"linux", "npx -y @modelcontextprotocol/server-filesystem /", Reading{Alone: string(notSerena)}},
+		{"linux", "docker run -i ghcr.io/oraios/serena serena start-mcp-server", Reading{Alone: string(notSerena)}},
+	} {
+		if got := ReadCommand(test.goos, strings.Fields(test.command)); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.command, got, test.want)
+		}
+	}
+	if got := ReadCommand("linux", nil); got.Serena || got.Alone == "" {
+		t.Errorf("nothing: %+v", got)
 	}
 }

@@ -20,47 +20,47 @@ import (
 	"lamplighter/monitor/statefile"
 )
 
-// key collects what servers are shared by.
-type key struct {
-	text  strings.Builder
-	facts []string
-}
+// inOtherWords are the variables that the key does not hold as they are: where
+// programs are found counts, and which home.
+var inOtherWords = []string{"PATH", "HOME", "USERPROFILE", "SERENA_HOME"}
 
-// keyOf makes the key of a plan whose Spec is complete but for the key.
-func keyOf(plan *Plan, from origin) *key {
-	k := &key{}
-	t := &plan.Spec.Template
+// key is what a server is shared by, and the facts that it is made of.
+func (w *wish) key() (sum string, facts []string) {
+	var k key
 	k.add("", "format", "1")
 	project := "no project"
-	if plan.Spec.Project != "" {
-		project = "project " + plan.Spec.Project
+	if w.root != "" {
+		project = "project " + w.root
 	}
-	k.add(project, "project", plan.Spec.Project)
-	program := append([]string{identityOf(t.Command[0])}, t.Command[1:]...)
-	k.add("Serena "+plan.Version+", started with "+monitor.Quoted(program), "program", program...)
-	k.add("", "version", plan.Version)
-	context := "context " + plan.Context
-	if len(t.Arguments) > 0 {
-		context += ", arguments " + monitor.Quoted(t.Arguments)
-	}
-	k.add(context, "arguments", t.Arguments...)
-	k.add("", "directory", t.Directory)
-	k.add("home "+from.home, "home", from.home)
-	k.add("SERENA_HOME "+from.serenaHome, "SERENA_HOME", from.serenaHome)
-	for _, tool := range from.tools {
+	k.add(project, "project", w.root)
+	program := append([]string{plainDir(w.program[0])}, w.program[1:]...)
+	k.add("Serena "+w.version+", started with "+monitor.Quoted(program), "program", program...)
+	k.add("", "version", w.version)
+	arguments := w.words()
+	k.add("context "+w.context+", arguments "+monitor.Quoted(arguments), "arguments", arguments...)
+	k.add("", "directory", w.directory)
+	k.add("home "+w.home, "home", w.home)
+	k.add("SERENA_HOME "+w.serenaHome, "SERENA_HOME", w.serenaHome)
+	for _, tool := range w.tools {
 		found := ""
 		if tool.path != "" {
 			found = "PATH finds " + tool.name + " at " + tool.path
 		}
 		k.add(found, "tool", tool.name, tool.path)
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.Env)) {
+	for _, name := range slices.Sorted(maps.Keys(w.env)) {
 		if !slices.Contains(inOtherWords, name) {
 			// A value may be a password.
-			k.add("variable "+name+" (value with the hash "+hashed(name + "=" + t.Env[name])[:8]+")", "variable", name, t.Env[name])
+			k.add("variable "+name+" (value with the hash "+hashed(name + "=" + w.env[name])[:8]+")", "variable", name, w.env[name])
 		}
 	}
-	return k
+	return hashed(k.text.String())[:32], k.facts
+}
+
+// key collects what servers are shared by.
+type key struct {
+	text  strings.Builder
+	facts []string
 }
 
 // password is what a URL may hold.
@@ -79,11 +79,20 @@ func (k *key) add(fact, what string, texts ...string) {
 	k.text.WriteByte('\n')
 }
 
-func (k *key) sum() string { return hashed(k.text.String())[:32] }
-
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
+}
+
+// fingerprint tells apart the settings and the program as they are now. Of the program
+// size and time count: what starts Serena is written anew with it.
+func (a *Planner) fingerprint(w *wish) string {
+	list := w.settings()
+	sum, err := project.Look(context.Background(), &a.looks, fmt.Sprint(list), w.program[0], func(program string) string { return sumOf(program, list) })
+	if err != nil {
+		return "unknown " + rand.Text()
+	}
+	return sum
 }
 
 // settings are the files of a directory, by a pattern, that Serena's answers to
@@ -93,17 +102,17 @@ type settings struct {
 	names        bool // only those count
 }
 
-// settingsOf says where they are; named are contexts and modes. Sources:
-// serena/config/serena_config.py (SerenaPaths) and context_mode.py.
-func settingsOf(serenaHome, project string, named []string) []settings {
-	list := []settings{{serenaHome, "memories/global/*", true}}
+// settings says where they are. Sources: serena/config/serena_config.py (SerenaPaths) and
+// context_mode.py.
+func (w *wish) settings() []settings {
+	list := []settings{{w.serenaHome, "memories/global/*", true}}
 	for _, pattern := range []string{"serena_config.yml", "contexts/*.y*ml", "modes/*.y*ml", "prompt_templates/*.y*ml"} {
-		list = append(list, settings{serenaHome, pattern, false})
+		list = append(list, settings{w.serenaHome, pattern, false})
 	}
-	if project != "" {
-		list = append(list, settings{project, ".serena/memories/*", true}, settings{project, ".serena/*.y*ml", false})
+	if w.root != "" {
+		list = append(list, settings{w.root, ".serena/memories/*", true}, settings{w.root, ".serena/*.y*ml", false})
 	}
-	for _, path := range named {
+	for _, path := range append(slices.Clip(w.modes), w.context) {
 		if filepath.IsAbs(path) {
 			list = append(list, settings{filepath.Dir(path), literally.Replace(filepath.Base(path)), false})
 		}
@@ -114,16 +123,6 @@ func settingsOf(serenaHome, project string, named []string) []settings {
 // literally makes a pattern of a name.
 var literally = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
-// fingerprint tells apart the settings and the program as they are now. Of the program
-// size and time count: what starts Serena is written anew with it.
-func (a *Planner) fingerprint(program string, list []settings) string {
-	sum, err := project.Look(context.Background(), &a.looks, fmt.Sprint(list), program, func(string) string { return sumOf(program, list) })
-	if err != nil {
-		return "unknown " + rand.Text()
-	}
-	return sum
-}
-
 // Bounds of what is read: settings are small, and a project's may be anything.
 const (
 	mostSettings = 1 << 20 // bytes of a file
@@ -132,7 +131,10 @@ const (
 
 func sumOf(program string, list []settings) string {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q %s\n", program, stampOf(program))
+	fmt.Fprintf(hash, "%q ", program)
+	if info, err := os.Stat(program); err == nil {
+		fmt.Fprintln(hash, info.Size(), info.ModTime().UnixNano())
+	}
 	for _, s := range list {
 		found, _ := fs.Glob(os.DirFS(s.dir), s.pattern) // what cannot be read is not there
 		for _, name := range found[:min(len(found), mostFiles)] {

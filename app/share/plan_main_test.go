@@ -2,7 +2,6 @@ package share
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,13 +18,9 @@ type taker struct {
 	command []string // of a Serena that is found by itself
 	why     string   // no command works
 	other   []string // another command is found instead
-	asked   *int
 }
 
 func (r taker) Resolve(ctx context.Context, w launch.Wanted) (launch.Resolution, error) {
-	if r.asked != nil {
-		*r.asked++
-	}
 	if err := ctx.Err(); err != nil {
 		return launch.Resolution{}, err
 	}
@@ -126,9 +121,8 @@ func (m *planMachine) wish(dir, command string, env ...string) Request {
 func asker(change func(*PlannerOptions)) *Planner {
 	o := PlannerOptions{
 		Finder: taker{version: "2.1.0"}, OthersLoggedIn: func() ([]string, error) { return nil, nil },
-		Allowed: func() bool { return false }, Log: slog.New(slog.DiscardHandler),
+		Allowed: func() bool { return false }, Environment: func(context.Context, ...string) []string { return nil },
 	}
-	o.Environment = func(context.Context, ...string) []string { return nil }
 	if change != nil {
 		change(&o)
 	}

@@ -31,6 +31,11 @@ func venv(t testing.TB, version string) string {
 	return filepath.Join(serenatest.Tools(t), dir)
 }
 
+// says reports whether the facts of a plan name a version.
+func says(p Plan, version string) bool {
+	return slices.ContainsFunc(p.Facts, func(fact string) bool { return strings.HasPrefix(fact, "Serena "+version+", ") })
+}
+
 var versions = []string{serenatest.Version15, serenatest.Version17, serenatest.Version}
 
 // TestRealSerenas asks each version once. How else a command may name it is the
@@ -46,7 +51,7 @@ func TestRealSerenas(t *testing.T) {
 		bin := filepath.Join(venv(t, version), "bin")
 		w := m.wish(repo, filepath.Join(bin, fromCwd))
 		p := planned(t, a, w)
-		if p.Alone != "" || p.Version != version {
+		if p.Alone != "" || !says(p, version) {
 			t.Fatalf("%s: %+v", version, p)
 		}
 		keys[p.Key] = true
@@ -58,15 +63,15 @@ func TestRealSerenas(t *testing.T) {
 		if version != serenatest.Version15 {
 			continue
 		}
-		// A module that starts nothing by itself, and what is meant by it.
+		// A module that starts nothing by itself.
 		w.Command = append([]string{filepath.Join(bin, "python3"), "-m", "serena.cli"}, w.Command[1:]...)
-		if q := planned(t, a, w); q.Key != p.Key {
-			t.Errorf("%s: %q\n%q\n%s", version, p.Facts, q.Facts, q.Alone)
+		if q := planned(t, a, w); !strings.Contains(q.Alone, "could not be found out") {
+			t.Errorf("%s: %+v", version, q)
 		}
 		// A bare name, found by the client's PATH and not by ours.
 		w = m.wish(repo, fromCwd)
 		w.Env[0] = "PATH=" + bin + ":" + m.bin
-		if q := planned(t, a, w); q.Alone != "" || q.Version != version || q.Spec.Template.Command[0] != filepath.Join(bin, "serena") {
+		if q := planned(t, a, w); q.Alone != "" || !says(q, version) || q.Spec.Template.Command[0] != filepath.Join(bin, "serena") {
 			t.Errorf("%+v", q)
 		}
 	}
@@ -80,7 +85,7 @@ func TestRealSerenas(t *testing.T) {
 	p, err := a.ForProject(t.Context(), repo, launch.Template{
 		Name: monitor.KindSerena, Command: []string{filepath.Join(venv(t, serenatest.Version15), "bin", "serena")}, Arguments: []string{"--context", "desktop-app"},
 	})
-	if err != nil || p.Alone != "" || p.Version != serenatest.Version15 || p.Context != "claude-code" {
+	if err != nil || p.Alone != "" || !says(p, serenatest.Version15) || p.Context != "claude-code" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -96,7 +101,7 @@ func TestRealUvx(t *testing.T) {
 	bin := filepath.Join(venv(t, serenatest.Version), "bin")
 	args := " --python " + filepath.Join(bin, "python3") + " --from serena-agent==" + serenatest.Version + " " + fromCwd
 	p := planned(t, a, m.wish(m.repo("alpha"), filepath.Join(bin, "uv tool run")+args))
-	if p.Alone != "" || p.Version != serenatest.Version || p.Spec.Template.Command[len(p.Spec.Template.Command)-1] != subcommand {
+	if p.Alone != "" || !says(p, serenatest.Version) || p.Spec.Template.Command[len(p.Spec.Template.Command)-1] != subcommand {
 		t.Fatalf("%+v", p)
 	}
 }

@@ -137,7 +137,7 @@ func keyOf(dir string) string {
 func planFor(dir string) share.Plan {
 	key := keyOf(dir)
 	return share.Plan{
-		Key: key, Context: "claude-code", Version: "2.1.0",
+		Key: key, Context: "claude-code",
 		Spec:        launch.Spec{Template: launch.Template{Name: monitor.KindSerena}, Project: dir, Lifetime: launch.Shared, Key: key},
 		Fingerprint: func() string { return "same" },
 	}

@@ -10,12 +10,22 @@ import (
 // client, and part of what servers are shared by. All others, such as those of a
 // terminal or of one window, are not.
 func Relevant(name string) bool {
-	switch name {
-	case "PYENV_SHELL", "RBENV_SHELL", "MISE_SHELL": // of the terminal
+	if slices.Contains(passingNames, name) || strings.HasPrefix(name, "LC_TERMINAL") {
 		return false
 	}
 	hasPrefix := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	return slices.ContainsFunc(relevantPrefixes, hasPrefix) || slices.Contains(relevantNames, name)
+}
+
+// passingNames are those that speak of one process or one terminal although they are
+// named like those that matter: the channel of a child of Node, the depth and prompt of
+// a shell, who runs a script of npm, what a person gets who types Python.
+var passingNames = []string{
+	"PYENV_SHELL", "RBENV_SHELL", "MISE_SHELL",
+	"NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID", "NODE_REPL_HISTORY",
+	"CONDA_SHLVL", "CONDA_PROMPT_MODIFIER", "UV_RUN_RECURSION_DEPTH",
+	"npm_config_user_agent", "npm_config_local_prefix", "npm_config_init_module", "NPM_CONFIG_USER_AGENT", "NPM_CONFIG_LOCAL_PREFIX",
+	"PYTHONSTARTUP", "PYTHONINSPECT", "PYTHON_BASIC_REPL", "PYTHON_HISTORY",
 }
 
 // relevantPrefixes are those of the settings of Serena, of what starts it, and
