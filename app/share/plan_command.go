@@ -93,7 +93,7 @@ func isSource(from string) bool {
 // hasPlace reports whether uv is told which project it is to run in: otherwise it
 // is that of the working directory.
 func hasPlace(words []string) bool {
-	return slices.ContainsFunc(command.Options(words), func(o command.Option) bool {
+	return slices.ContainsFunc(serena.Options(words), func(o serena.Option) bool {
 		return (o.Name == "--directory" || o.Name == "--project") && filepath.IsAbs(o.Value)
 	})
 }
@@ -105,7 +105,7 @@ func namesFiles(dir string, program []string) bool {
 	if command.IsPython(monitor.ProgramName(program[0])) {
 		end++
 	}
-	for _, o := range command.Options(program[1:max(1, end)]) {
+	for _, o := range serena.Options(program[1:max(1, end)]) {
 		// These take names of packages, and of files only with a separator.
 		isName := (o.Name == "--from" || o.Name == "--with") && !hasSeparator(o.Value)
 		switch {

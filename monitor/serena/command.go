@@ -115,8 +115,35 @@ func subcommand(args []string) ([]string, bool) {
 // of 1.5.3 to 2.1.0.
 const fromCwd = "--project-from-cwd"
 
-// Options are the arguments of start-mcp-server: those without a name are projects.
-func Options(args []string) []command.Option { return command.Options(args, fromCwd) }
+// Option is an option with its value, "" where that is missing; or with no name, a word
+// that belongs to none: a project, of start-mcp-server.
+type Option struct{ Name, Value string }
+
+// Options reads the arguments of start-mcp-server, or of a launcher in front of it, as
+// both do: a value stands behind its option, or is joined to it by "=", and "--" ends the
+// options. The next word is no value when it begins with "--", which nobody means.
+func Options(words []string) (list []Option) {
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if word == "--" {
+			for _, value := range words[i+1:] {
+				list = append(list, Option{Value: value})
+			}
+			break
+		}
+		if !strings.HasPrefix(word, "-") || word == "-" {
+			list = append(list, Option{Value: word})
+			continue
+		}
+		name, value, joined := strings.Cut(word, "=")
+		if !joined && name != fromCwd && i+1 < len(words) && !strings.HasPrefix(words[i+1], "--") {
+			i++
+			value = words[i]
+		}
+		list = append(list, Option{name, value})
+	}
+	return list
+}
 
 // parseFlags reads the options as Serena does: what belongs to none is the project,
 // which wins over --project. An option without its value says nothing.
