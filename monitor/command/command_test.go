@@ -57,6 +57,7 @@ func TestParse(t *testing.T) {
 		{"/usr/bin/node", "node|/usr/bin/npx|-y|x", "node > /usr/bin/npx > x from x |"},
 		{"/usr/bin/node", "node|/usr/lib/node_modules/npm/bin/npm-cli.js|exec|--|x", "node > /usr/lib/node_modules/npm/bin/npm-cli.js > x from x |"},
 		{"/usr/bin/node", "node|/x/pnpm/bin/pnpm.cjs|--dir|/p|dlx|x", "node > /x/pnpm/bin/pnpm.cjs > x from x |"},
+		{"/usr/bin/mise", "mise|x|node@22|--|npx|-y|x", "mise > npx > x from x |"},
 		{"/usr/bin/timeout", "timeout|600|npx|x", "timeout > npx > x from x |"},
 		{"/usr/bin/coreutils", "timeout|600|npx|x", "timeout > npx > x from x |"},
 		{"/usr/bin/coreutils", "env|A=b|npx|x", "env > npx > x from x |"},

@@ -51,6 +51,7 @@ var syntaxes = []syntax{
 	{names: "uv/tool", verbs: "run uvx", values: pythonToolValues, from: "--from"},
 	{names: "pipx", verbs: "run", values: pythonToolValues, from: "--spec"},
 	{names: "poetry", verbs: "run", values: "--directory --project -C -P"},
+	{names: "mise", verbs: "exec x", dashes: true},
 	{names: "op doppler", verbs: "run", values: "--config --env-file --account", dashes: true},
 	{names: connectProgram, verbs: "keep", dashes: true},
 	{names: "timeout", values: "-k --kill-after -s --signal"},
