@@ -25,7 +25,7 @@ func TestAccepts(t *testing.T) {
 		}
 	}
 	to := func(where string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, where, 307) }
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, where, http.StatusTemporaryRedirect) }
 	}
 	noise := `data: {"jsonrpc":"2.0","method":"notifications/message"}` + "\n\n"
 	for name, test := range map[string]struct {
