@@ -57,10 +57,14 @@ func ownerOf(path string) (int, bool) {
 // may be of a directory service, and where processes of others are hidden, it cannot be
 // known.
 func (p people) others() (map[string]bool, error) {
-	users := p.numbers("run/user")
+	users, _ := p.numbers("run/user") // then logind is not there
+	processes, err := p.numbers("proc")
+	if _, first := p.owner(filepath.Join(p.root, "proc", "1")); err == nil && !first {
+		err = errors.New("the processes of other users are hidden")
+	}
 	isLogind := slices.Contains(users, p.own)
 	names := p.accounts()
-	for _, pid := range p.numbers("proc") {
+	for _, pid := range processes {
 		uid, ok := p.owner(filepath.Join(p.root, "proc", strconv.Itoa(pid)))
 		name, isHere := names[uid]
 		isUnknown := !isHere && !isLogind && (uid < firstDynamic || uid > lastDynamic)
@@ -74,21 +78,21 @@ func (p people) others() (map[string]bool, error) {
 			found[cmp.Or(names[uid], "user id "+strconv.Itoa(uid))] = true
 		}
 	}
-	if _, first := p.owner(filepath.Join(p.root, "proc", "1")); !first && !isLogind {
-		return found, errors.New("the processes of other users are hidden")
+	if isLogind {
+		err = nil
 	}
-	return found, nil
+	return found, err
 }
 
 // numbers are the entries of a directory that have a number for a name.
-func (p people) numbers(dir string) (list []int) {
-	entries, _ := os.ReadDir(filepath.Join(p.root, dir)) // what it can tell is missing then
+func (p people) numbers(dir string) (list []int, err error) {
+	entries, err := os.ReadDir(filepath.Join(p.root, dir))
 	for _, entry := range entries {
 		if n, err := strconv.Atoi(entry.Name()); err == nil {
 			list = append(list, n)
 		}
 	}
-	return list
+	return list, err
 }
 
 // accounts are the names in /etc/passwd, "" for those who have no shell. Lines that are

@@ -73,3 +73,11 @@ func TestOtherUsers(t *testing.T) {
 		}
 	}
 }
+
+// Where processes cannot be listed, as without a free descriptor, nobody knows who has some.
+func TestProcessesThatCannotBeListed(t *testing.T) {
+	p := people{root: t.TempDir(), own: 1000, owner: func(string) (int, bool) { return 0, true }}
+	if found, err := p.others(); err == nil {
+		t.Errorf("found %v", found)
+	}
+}
