@@ -54,6 +54,12 @@ func TestRefusals(t *testing.T) {
 			in.State, in.Cause = monitor.StateZombie, monitor.CauseLanguageServer
 		}, ErrUnknown, "does not say whether it is at work"},
 		{"pinned", "well", func(in *monitor.Instance, _ *Ladder) { in.Pinned = true }, ErrPinned, "is pinned"},
+		{"perhaps pinned", "well", func(_ *monitor.Instance, l *Ladder) {
+			l.o.Pinned = func(monitor.Identity) (bool, error) {
+				l.o.Pinned = func(monitor.Identity) (bool, error) { panic("the disk may hang, and force does not need it") }
+				return false, errors.New("no file")
+			}
+		}, ErrUnknown, "may be pinned"},
 		{"a service", "well", func(_ *monitor.Instance, l *Ladder) { serviced(l, "serena.service", nil) }, ErrService, "serena.service"},
 		{"perhaps a service", "well", func(_ *monitor.Instance, l *Ladder) { serviced(l, "", errors.New("no bus")) }, ErrUnknown, "no bus"},
 	} {

@@ -86,10 +86,6 @@ func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, tree *heldTre
 	f.Red = in.State == monitor.StateZombie && !in.Cause.OfHealth() // which may be at work
 	f.Orphaned = in.Evidence.Orphaned && in.Evidence.ClientGone
 	f.Ours, f.Above, f.Foreign = tree.sparedFor(ErrOurs), tree.sparedFor(ErrAncestor), tree.sparedFor(ErrOtherUser)
-	f.Pinned = in.Pinned
-	if l.o.Pinned != nil {
-		f.Pinned, f.PinsUnknown = l.o.Pinned(in.Identity)
-	}
 	unknown := func(what string, err error) {
 		if err != nil {
 			f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("%s: %w", what, err))

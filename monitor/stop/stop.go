@@ -187,10 +187,13 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	if err != nil {
 		return j.nothingDone(err)
 	}
-	facts := Facts{Label: in.Label()}
+	facts := Facts{Label: in.Label(), Pinned: in.Pinned}
 	l.manager(ctx, tree, &facts)
 	if err := l.confirm(ctx, in, o); err != nil {
 		return j.nothingDone(err)
+	}
+	if l.o.Pinned != nil && !o.forced() { // who insists does not wait for the disk
+		facts.Pinned, facts.PinsUnknown = l.o.Pinned(in.Identity)
 	}
 	l.gather(ctx, in, tree, &facts)
 	if ctx.Err() != nil {
