@@ -255,6 +255,40 @@ func TestLaunchedOutlivesServe(t *testing.T) {
 	}
 }
 
+// A panic ends a Serve, and the next one begins with what others have said.
+func TestServeAfterAPanic(t *testing.T) {
+	t.Parallel()
+	f := listens(t)
+	e := &told{}
+	plans := 0
+	w := New(Options{Rules: noRules{}, Record: e.record, Plan: func(*monitor.Snapshot) time.Time {
+		if plans++; plans == 1 {
+			panic("in the middle")
+		}
+		return time.Time{}
+	}})
+	w.Launched(template(t, f))
+	w.tell(func(context.Context, *loop, time.Time) { panic("at the beginning") })
+	w.SetWarnings([]string{"x"})
+	for range 2 {
+		func() {
+			defer func() { _ = recover() }()
+			t.Error("no panic: ", w.Serve(t.Context()))
+		}()
+		if n := len(w.loop.tracked); n > 0 {
+			t.Errorf("%d servers are known of before", n)
+		}
+	}
+	serve(t, w)
+	await(t, w, f.pid, "managed", patience, func(in *monitor.Instance) bool { return in != nil && in.Managed })
+	if got := w.Snapshot().Warnings; !slices.Equal(got, []string{"x"}) {
+		t.Errorf("warnings %q", got)
+	}
+	if got := e.of(f.pid); !slices.Equal(got, []string{"found asked for by curl"}) {
+		t.Errorf("events %q", got)
+	}
+}
+
 // Whatever order scan, launch and rules come in, there is one instance, it is
 // managed from the launch on, and its begin is told once.
 func TestLaunchedInAnyOrder(t *testing.T) {

@@ -231,20 +231,3 @@ func serenaOf(t *testing.T, uid uint32) (pid int) {
 	})
 	return cmd.Process.Pid
 }
-
-// A Serve that begins again goes on from what the one before has seen.
-func TestClientThatEndsBetweenTwoServes(t *testing.T) {
-	t.Parallel()
-	w := New(Options{Rules: letterbox{}})
-	client, f := clientOf(t, answers{}, "python3", "-S", "testdata/bin/client.py", "python3", "-Su", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
-	t.Run("first", func(t *testing.T) {
-		serve(t, w)
-		await(t, w, f.pid, "its pipe", patience, func(in *monitor.Instance) bool { return in != nil && in.Evidence.Pipe != (monitor.Pipe{}) })
-	})
-	client.Process.Kill()
-	client.Wait()
-	t.Run("second", func(t *testing.T) {
-		serve(t, w)
-		await(t, w, f.pid, "orphaned", patience, func(in *monitor.Instance) bool { return in != nil && in.Evidence.Orphaned && in.Evidence.ClientGone })
-	})
-}

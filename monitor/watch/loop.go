@@ -70,20 +70,6 @@ func newLoop(o Options, exits process.Exits) *loop {
 	return l
 }
 
-// beginWith makes the loop ready for a Serve: what an earlier one has asked, and the
-// processes that it watched, are asked and watched no more.
-func (l *loop) beginWith(exits process.Exits, now time.Time) {
-	l.exits, l.inFlight = exits, 0
-	clear(l.watched)
-	for id, t := range l.tracked {
-		t.probing = false
-		_ = l.watch(id) // of one that has ended, the first look tells
-		if t.clientGone.IsZero() {
-			l.watchClient(t, now)
-		}
-	}
-}
-
 // identify tells who has a pid now.
 func (l *loop) identify(pid int) (monitor.Identity, bool) {
 	st, err := l.o.System.Stat(pid)

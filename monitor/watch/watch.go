@@ -102,7 +102,7 @@ type Watch struct {
 	unseen   *monitor.Snapshot // before the first look
 	feed     monitor.Feed[*monitor.Snapshot]
 	happened happened
-	loop     *loop // of Serve, and kept for the next one
+	loop     *loop // of Serve, or for the next one: see renew
 
 	mu    sync.Mutex
 	rules Rules
@@ -186,14 +186,32 @@ func (w *Watch) tell(takeIn message) {
 	w.wake.Ring()
 }
 
-// takeIn empties the inbox.
+// takeIn empties the inbox, one by one, so that a panic loses one alone.
 func (w *Watch) takeIn(ctx context.Context, l *loop) {
+	for {
+		w.mu.Lock()
+		list := w.inbox
+		w.inbox = list[min(1, len(list)):]
+		w.mu.Unlock()
+		if len(list) == 0 {
+			return
+		}
+		list[0](ctx, l, time.Now())
+	}
+}
+
+// renew has the next Serve find out anew what l knows: a panic may have left half of it
+// changed. What others have said stays, and what events have told.
+func (w *Watch) renew(l *loop) {
 	w.mu.Lock()
-	list := w.inbox
-	w.inbox = nil
-	w.mu.Unlock()
-	for _, takeIn := range list {
-		takeIn(ctx, l, time.Now())
+	defer w.mu.Unlock()
+	w.loop = newLoop(l.o, nil)
+	w.loop.told, w.loop.proofs, w.loop.shared, w.loop.warnings, w.loop.workspaces = l.told, l.proofs, l.shared, l.warnings, l.workspaces
+	for _, t := range l.tracked {
+		if a := t.launch; a != nil {
+			again := func(ctx context.Context, l *loop, now time.Time) { l.takeIn(ctx, *a, now) }
+			w.inbox = slices.Insert(w.inbox, 0, again)
+		}
 	}
 }
 
@@ -203,7 +221,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	exits := w.o.System.Exits()
 	l := w.loop
-	l.beginWith(exits, time.Now())
+	l.exits = exits
 	var running sync.WaitGroup
 	exitErr := make(chan error, 1)
 	running.Go(func() { exitErr <- exits.Serve(ctx) })
@@ -219,6 +237,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 		cancel()
 		l.probes.Wait()
 		running.Wait()
+		w.renew(l)
 	}()
 
 	w.takeIn(ctx, l) // before the first look
