@@ -80,7 +80,7 @@ func isContainer(part string) bool {
 // does not run), last exit status and label. It is here so that it is tested everywhere.
 func parseLaunchctl(text string) map[int]string {
 	if _, services, ok := strings.Cut(text, "\tservices = {\n"); ok {
-		text, _, _ = strings.Cut(services, "}")
+		text, _, _ = strings.Cut(services, "\t}")
 	}
 	jobs := make(map[int]string)
 	for line := range strings.Lines(text) {

@@ -23,7 +23,7 @@ func TestParseLaunchctl(t *testing.T) {
 
 	services = {
 		     105      - 	com.apple.runningboardd
-		       0      - 	com.apple.lskdd
+		       0      - 	{com.apple.lskdd}
 		     340     (pe) 	com.example.daemon
 	}
 
