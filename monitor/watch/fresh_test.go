@@ -364,3 +364,18 @@ func TestFreshFindsTheClient(t *testing.T) {
 		t.Error("nobody knows whether its client is gone")
 	}
 }
+
+// Of a tree that cannot be read nobody knows whether it has changed, so that its server is asked.
+func TestTreeThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	l, ctx := looking(t)
+	tr := known()
+	own := process.Stat{Identity: tr.in.Identity}
+	tr.noteTree([]process.Stat{own}, start)
+	tr.probing = true // so that nobody asks it here
+	l.tracked[own.Identity] = tr
+	l.o.System = strange{System: l.o.System, tree: fs.ErrPermission, stat: func(int) (process.Stat, error) { return own, nil }}
+	if l.tick(ctx, start.Add(burstEvery)); !tr.active {
+		t.Error("taken for one that has not changed")
+	}
+}

@@ -120,9 +120,9 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		t.noteStat(st, main, now)
 		if burst || t.treeAt.IsZero() {
 			before, halted := t.tree, t.halted
-			l.sampleTree(t, now)
-			// A language server has started or ended, or was suspended or continued.
-			t.active = t.active || before != nil && (!slices.Equal(before, t.tree) || halted != t.halted)
+			known := l.sampleTree(t, now) != nil
+			// A language server has started or ended, was suspended or continued, or may have been.
+			t.active = t.active || before != nil && (!known || !slices.Equal(before, t.tree) || halted != t.halted)
 		}
 	}
 	l.findPorts(burst, now)
