@@ -104,11 +104,11 @@ func TestContained(t *testing.T) {
 			}
 		}
 		pid := start(t, cmd)
-		if contained, err := Contained(pid); contained != own || err != nil {
+		if contained, err := isContained(pid); contained != own || err != nil {
 			t.Errorf("of its own is %v: %v, %v", own, contained, err)
 		}
 	}
-	if contained, err := Contained(1 << 30); contained || err != nil {
+	if contained, err := isContained(1 << 30); contained || err != nil {
 		t.Errorf("of nobody: %v, %v", contained, err)
 	}
 }

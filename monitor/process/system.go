@@ -128,7 +128,7 @@ func (local) Hold(id monitor.Identity) (HeldProcess, error) {
 }
 
 func (local) Service(ctx context.Context, server monitor.Identity, tree []monitor.Identity) (unit string, contained bool, err error) {
-	contained, err = Contained(server.PID)
+	contained, err = isContained(server.PID)
 	unit, failed := serviceOf(ctx, tree)
 	if failed != nil && !errors.Is(failed, ErrGone) {
 		err = errors.Join(err, fmt.Errorf("whether a service manager runs it is not known: %w", failed))
@@ -136,10 +136,10 @@ func (local) Service(ctx context.Context, server monitor.Identity, tree []monito
 	return unit, contained, err
 }
 
-// Contained reports whether a process counts processes otherwise than we do, or has a
+// isContained reports whether a process counts processes otherwise than we do, or has a
 // network of its own, of which nobody sees here who is connected. With an error what was
 // found counts.
-func Contained(pid int) (contained bool, err error) {
+func isContained(pid int) (contained bool, err error) {
 	for _, kind := range []string{"pid", "net"} {
 		same, failed := sameNamespace(pid, kind)
 		if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
