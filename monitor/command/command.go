@@ -64,21 +64,25 @@ func Parse(exe string, args []string) Command {
 	if RuntimeOf(monitor.ProgramName(exe)) == Node && len(args) > 0 && isTitle(args) {
 		return parseTitle(args[0])
 	}
-	name := startedAs(exe, args)
-	if name == "" {
-		return Command{}
+	var through [][]string
+	for fetched := ""; ; exe = "" {
+		c := Command{Package: fetched, Through: through}
+		name := startedAs(exe, args)
+		if name == "" {
+			return c
+		}
+		what := Command{Program: cmp.Or(exe, args[0]), Runtime: RuntimeOf(name), Args: args[1:]}
+		outer, inner, from := what.read(name, args)
+		if len(inner) > 0 {
+			through, args, fetched = append(through, outer), inner, cmp.Or(from, fetched)
+			continue
+		}
+		if what.Runtime == 0 || what.Script != "" || what.Package != "" {
+			c, c.Package = what, cmp.Or(what.Package, fetched)
+			c.Through = through
+		}
+		return c
 	}
-	c := Command{Program: cmp.Or(exe, args[0]), Runtime: RuntimeOf(name), Args: args[1:]}
-	outer, inner, fetched := c.read(name, args)
-	switch {
-	case len(inner) > 0:
-		c = Parse("", inner)
-		c.Package = cmp.Or(c.Package, fetched)
-		c.Through = append([][]string{outer}, c.Through...)
-	case c.Runtime != 0 && c.Script == "" && c.Package == "":
-		return Command{}
-	}
-	return c
 }
 
 // read tells what a program runs, or takes the outermost launcher off: outer are its own
@@ -99,11 +103,10 @@ func (c *Command) read(name string, words []string) (outer, inner []string, fetc
 		c.readImage(s, given, rest)
 	default:
 		c.readScript(s, given, rest)
-		// Such as node npx-cli.js, python -m pipx.
-		inner = append([]string{c.Script}, c.Args...)
-		what := syntaxOf(monitor.ProgramName(c.Script))
-		if s.runtime != Java && what != nil && what.runtime == 0 && !what.dashes && len(Parse("", inner).Through) > 0 {
-			return words[:len(words)-len(inner)], inner, ""
+		at, launcher := len(words)-len(c.Args)-1, monitor.ProgramName(c.Script)
+		if s := syntaxOf(launcher); s != nil && s.runtime == 0 && !s.dashes && c.Runtime != Java { // node npx-cli.js, python -m pipx
+			outer, inner, fetched = c.read(launcher, words[at:])
+			return words[:at+len(outer)], inner, fetched
 		}
 	}
 	return nil, nil, ""

@@ -54,16 +54,16 @@ func TestParse(t *testing.T) {
 		{"/home/u/.local/bin/uv", "uv|run|--directory|/src/serena|serena|start-mcp-server", "uv > serena | start-mcp-server"},
 		{"/v/bin/uv", "uv|--directory|/src/serena|run|serena|start-mcp-server", "uv > serena | start-mcp-server"},
 		{"/bin/sh", "/bin/sh|-lc|exec uvx --from serena-agent serena start-mcp-server", "/bin/sh > uvx > serena from serena-agent | start-mcp-server"},
-		{"/usr/bin/node", "node|/usr/bin/npx|-y|x", "node > /usr/bin/npx > x from x |"},
-		{"/usr/bin/node", "node|/usr/lib/node_modules/npm/bin/npm-cli.js|exec|--|x", "node > /usr/lib/node_modules/npm/bin/npm-cli.js > x from x |"},
-		{"/usr/bin/node", "node|/x/pnpm/bin/pnpm.cjs|--dir|/p|dlx|x", "node > /x/pnpm/bin/pnpm.cjs > x from x |"},
+		{"/usr/bin/node", "node|/usr/bin/npx|-y|x", "node > x from x |"},
+		{"/usr/bin/node", "node|/usr/lib/node_modules/npm/bin/npm-cli.js|exec|--|x", "node > x from x |"},
+		{"/usr/bin/node", "node|/x/pnpm/bin/pnpm.cjs|--dir|/p|dlx|x", "node > x from x |"},
 		{"/usr/bin/mise", "mise|x|node@22|--|npx|-y|x", "mise > npx > x from x |"},
 		{"/usr/bin/timeout", "timeout|600|npx|x", "timeout > npx > x from x |"},
 		{"/usr/bin/coreutils", "timeout|600|npx|x", "timeout > npx > x from x |"},
 		{"/usr/bin/coreutils", "env|A=b|npx|x", "env > npx > x from x |"},
-		{"/usr/bin/python3", "python3|/usr/bin/pipx|run|mcp-server-git", "python3 > /usr/bin/pipx > mcp-server-git from mcp-server-git |"},
-		{"/usr/bin/python3", "python3|-m|uv|tool|run|x", "python3 > uv > x from x |"},
-		{"/usr/bin/python3", "python3|/home/u/.local/bin/poetry|run|serena|start-mcp-server", "python3 > /home/u/.local/bin/poetry > serena | start-mcp-server"},
+		{"/usr/bin/python3", "python3|/usr/bin/pipx|run|mcp-server-git", "python3 > mcp-server-git from mcp-server-git |"},
+		{"/usr/bin/python3", "python3|-m|uv|tool|run|x", "python3 > x from x |"},
+		{"/usr/bin/python3", "python3|/home/u/.local/bin/poetry|run|serena|start-mcp-server", "python3 > serena | start-mcp-server"},
 		{"/usr/bin/op", "op|run|--env-file=.env|--|npx|x", "op > npx > x from x |"},
 		{"", "op|run|--account|a|--|npx|x|--|y", "op > npx > x from x | -- y"},
 		{"/usr/bin/bash", "bash|-c|cd /p && source .venv/bin/activate && exec python -m x", "bash > python:-mx |"},
@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 		{"/bin/busybox", "sh|-c|npx x", "sh > npx > x from x |"},
 		{`C:\Windows\System32\cmd.exe`, `C:\Windows\system32\cmd.exe|/d|/s|/c|"npx -y @modelcontextprotocol/server-memory"`, `C:\Windows\system32\cmd.exe > npx > @modelcontextprotocol/server-memory from @modelcontextprotocol/server-memory |`},
 		{`C:\Windows\System32\cmd.exe`, "cmd|/c|npx|-y|x", "cmd > npx > x from x |"},
-		{`C:\n\node.exe`, `C:\n\node.exe|C:\n\node_modules\npm\bin\npx-cli.js|-y|x`, `C:\n\node.exe > C:\n\node_modules\npm\bin\npx-cli.js > x from x |`},
+		{`C:\n\node.exe`, `C:\n\node.exe|C:\n\node_modules\npm\bin\npx-cli.js|-y|x`, `C:\n\node.exe > x from x |`},
 		{"/usr/bin/docker", "docker|mcp|gateway|run", "docker > docker-mcp | mcp gateway run"},
 		{"", "uvx|x", "uvx > x from x |"},
 		{"/bin/dash", "", " |"},
@@ -108,6 +108,7 @@ func TestParse(t *testing.T) {
 		{"/usr/bin/bash", "bash|-c|", "/usr/bin/bash | -c "},
 		{"/usr/bin/bash", "bash|-c|cd /x", "/usr/bin/bash | -c cd /x"},
 		{"/usr/bin/bash", "bash|-c|node -e 'a; b'", "/usr/bin/bash | -c node -e 'a; b'"},
+		{"/usr/bin/bash", `bash|-c|npx x\; exit`, `/usr/bin/bash | -c npx x\; exit`},
 		{"/usr/bin/bash", "bash|-c|npx x; make deploy", "/usr/bin/bash | -c npx x; make deploy"},
 		{"/usr/bin/bash", "bash|-c|npx x && echo done > f", "/usr/bin/bash | -c npx x && echo done > f"},
 		{"/usr/bin/bash", "bash|-c|npx x & tail -f log", "/usr/bin/bash | -c npx x & tail -f log"},
@@ -174,6 +175,16 @@ func TestParse(t *testing.T) {
 		if IsLauncher("/bin/bash", []string{"bash", "-c", line}) {
 			t.Errorf("%s may run more than one command", line)
 		}
+	}
+}
+
+// Whoever may start processes here must not be able to keep us busy with one.
+func TestParseTakesNoLongerForLongLines(t *testing.T) {
+	if c := Parse("", strings.Fields(strings.Repeat("python -m uv run ", 6000)+"x")); len(c.Through) != 6000 || c.Program != "x" {
+		t.Error(len(c.Through), c.Program)
+	}
+	if c := Parse("", []string{"python", "-" + strings.Repeat("u", 128<<10), "x"}); c.Script != "x" {
+		t.Error(c.Script)
 	}
 }
 

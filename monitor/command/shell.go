@@ -107,7 +107,7 @@ func wordsOf(command string) (words []string) {
 			word, inWord = "", false
 		}
 	}
-	if quote != 0 {
+	if quote != 0 || inWord { // or a backslash at its end, which has hidden what divided it
 		return nil
 	}
 	return words

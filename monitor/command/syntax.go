@@ -109,10 +109,11 @@ func (s *syntax) options(words []string) (given options, rest []string) {
 		}
 		name, value, joined := strings.Cut(word, "=")
 		if s.letters && len(word) > 2 && word[1] != '-' {
-			name, value, joined = word[:2], word[2:], true
-			if !s.hasValue(name) {
-				words, value = append([]string{"-" + strings.TrimLeft(value, "-")}, words...), ""
+			at := 1
+			for ; at < len(word)-1 && !s.hasValue("-"+word[at:at+1]); at++ {
+				given = append(given, [2]string{"-" + word[at:at+1]})
 			}
+			name, value, joined = "-"+word[at:at+1], word[at+1:], at < len(word)-1
 		}
 		if s.hasValue(name) && !joined && len(words) > 0 {
 			value, words = words[0], words[1:]
