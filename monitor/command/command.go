@@ -117,7 +117,7 @@ func (s *syntax) command(words []string, given options, rest []string) (outer, i
 	if s.names == "timeout" && len(rest) > 0 { // how long
 		rest = rest[1:]
 	}
-	for len(rest) > 0 && isAssignment(rest[0]) { // of env
+	for s.names == "env" && len(rest) > 0 && isAssignment(rest[0]) {
 		rest = rest[1:]
 	}
 	if len(rest) == 0 || rest[0] == "" || rest[0][0] == '-' && !s.dashes {

@@ -146,6 +146,7 @@ func TestParse(t *testing.T) {
 		{"", "npx|-y|-p|a|b|c", "npx > b from a | c"},
 		{"", "env|-i|A=b|uvx|serena", "env > uvx > serena from serena |"},
 		{"", "env|A=b", "env | A=b"},
+		{"", "uvx|A=b|serena|start-mcp-server", "uvx > A=b from A=b | serena start-mcp-server"},
 		{"", "bash|-lc|cd /w && env A=b uvx --from serena-agent serena start-mcp-server", "bash > env > uvx > serena from serena-agent | start-mcp-server"},
 		{"", "cmd|/c|C:\\a b\\serena.exe|start-mcp-server", "cmd > C:\\a b\\serena.exe | start-mcp-server"},
 		{"", "cmd|/c|cd|x", "cmd | /c cd x"},
