@@ -84,7 +84,7 @@ func (r Rule) Check() error {
 		}
 		if strings.ContainsAny(word, "*?[") || !utf8.ValidString(word) {
 			shown := monitor.Shorten(monitor.Clean(word), maxName)
-			return wrong(field, "%q has a wildcard, or a character that is none, which is not possible here; write the name out", shown)
+			return wrong(field, "%q holds a wildcard (*, ? or [), of which a rule has none, or bytes that are no text; write the whole name, or the end of its path", shown)
 		}
 	}
 	return r.checkMeaning()
