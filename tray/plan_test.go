@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 	"time"
+	_ "time/tzdata" // Windows has none
 
 	"lamplighter/monitor"
 
@@ -45,6 +46,25 @@ func TestCountdownsChangeTogether(t *testing.T) {
 			if was.Title = now.Title; was != now {
 				t.Errorf("after %d s: %+v", second, d)
 			}
+		}
+	}
+}
+
+func TestDayEndsAtMidnight(t *testing.T) {
+	for day, want := range map[string]string{
+		"2026-09-05": "2026-09-06 01:00", "2026-04-04": "2026-04-05 00:00", // whose clocks change at midnight
+		"2026-03-28": "2026-03-29 00:00",
+	} {
+		where, err := time.LoadLocation("America/Santiago")
+		if err != nil {
+			t.Fatal(err)
+		}
+		late, err := time.ParseInLocation("2006-01-02 15:04", day+" 23:30", where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end := dayEnd(late); end.Format("2006-01-02 15:04") != want || !end.After(late) {
+			t.Errorf("%s ends at %v", day, end)
 		}
 	}
 }

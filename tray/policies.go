@@ -122,5 +122,9 @@ func givenWords(bytes uint64, since, now time.Time) string {
 // dayEnd is when the next day begins.
 func dayEnd(now time.Time) time.Time {
 	year, month, day := now.Date()
-	return time.Date(year, month, day+1, 0, 0, 0, 0, now.Location())
+	end := time.Date(year, month, day+1, 0, 0, 0, 0, now.Location())
+	if end.Day() == day { // clocks are set forward at midnight
+		return end.Add(time.Hour)
+	}
+	return end
 }
