@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter/monitor"
 	"lamplighter/tray/traytest"
 
 	"github.com/godbus/dbus/v5"
@@ -38,6 +39,21 @@ func TestForgottenItemRegistersAgain(t *testing.T) {
 	startChild(t, address, snapshot())
 	if first, again := h.AwaitItem(t), h.AwaitItem(t); first != again {
 		t.Errorf("registered as %s, then %s", first, again)
+	}
+}
+
+// A panic of the menu is not the end of the session.
+func TestPanicIsNotTheEndOfTheBus(t *testing.T) {
+	address, _ := traytest.StartBus(t)
+	h := traytest.NewHost(t, address)
+	h.Appear(t)
+	c := startChild(t, address, snapshot())
+	h.AwaitItem(t)
+	broken := snapshot()
+	broken.Recent = make([]monitor.Event, monitor.RecentEvents+1) // for which there is no room
+	c.send(t, broken)
+	if code := c.ends(t); code != 2 || !strings.Contains(c.said(), "panic") {
+		t.Errorf("exit status %d, want 2", code)
 	}
 }
 

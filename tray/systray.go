@@ -68,18 +68,20 @@ func (d *desktop) run(ctx context.Context, prepare func() error, show func(conte
 	if !isDBus {
 		return d.runLoop(ctx, prepare, show)
 	}
-	// The library has no errors to return. When the bus dies while it
-	// connects, it panics at its end.
-	defer func() {
-		if p := recover(); p != nil {
-			err = errors.Join(err, fmt.Errorf("run the tray: %v: %w", p, ErrBusLost))
-		}
-	}()
 	if err := prepare(); err != nil {
 		return err
 	}
 	start, end := systray.RunWithExternalLoop(nil, nil)
-	defer end()
+	defer func() {
+		// The library has no errors to return. When the bus dies while it connects, it
+		// panics at its end. Whatever else panics is for the caller.
+		defer func() {
+			if p := recover(); p != nil {
+				err = errors.Join(err, fmt.Errorf("run the tray: %v: %w", p, ErrBusLost))
+			}
+		}()
+		end()
+	}()
 	start() // which on D-Bus has exported all when it returns
 	d.bus.replaceMenu(ctx)
 	return show(ctx)
