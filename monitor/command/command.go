@@ -64,24 +64,22 @@ func Parse(exe string, args []string) Command {
 	if RuntimeOf(monitor.ProgramName(exe)) == Node && len(args) > 0 && isTitle(args) {
 		return parseTitle(args[0])
 	}
-	var through [][]string
-	for fetched := ""; ; exe = "" {
-		c := Command{Package: fetched, Through: through}
+	for c := (Command{}); ; exe = "" { // what the launchers tell
 		name := startedAs(exe, args)
 		if name == "" {
 			return c
 		}
-		what := Command{Program: cmp.Or(exe, args[0]), Runtime: RuntimeOf(name), Args: args[1:]}
-		outer, inner, from := what.read(name, args)
-		if len(inner) > 0 {
-			through, args, fetched = append(through, outer), inner, cmp.Or(from, fetched)
-			continue
+		what := c
+		what.Program, what.Runtime, what.Args = cmp.Or(exe, args[0]), RuntimeOf(name), args[1:]
+		outer, inner, fetched := what.read(name, args)
+		switch {
+		case len(inner) > 0:
+			args, c.Through, c.Package = inner, append(c.Through, outer), cmp.Or(fetched, c.Package)
+		case what.Runtime != 0 && what.Script == "" && what.Package == c.Package: // it cannot be told
+			return c
+		default:
+			return what
 		}
-		if what.Runtime == 0 || what.Script != "" || what.Package != "" {
-			c, c.Package = what, cmp.Or(what.Package, fetched)
-			c.Through = through
-		}
-		return c
 	}
 }
 

@@ -112,11 +112,9 @@ const guardedBeginnings = `gnome- gsd- plasma kwin kde org_kde_ org.kde. org.gno
 // Is reports whether a program has one of these traits; name is as
 // monitor.ProgramName gives it.
 func Is(name string, traits Trait) bool {
-	if traits&Guarded != 0 && !strings.Contains(name, "mcp") {
-		isOfSuite := func(begin string) bool { return strings.HasPrefix(name, begin) }
-		return traitsOf(name, traits) != 0 || slices.ContainsFunc(strings.Fields(guardedBeginnings), isOfSuite)
-	}
-	return traitsOf(name, traits) != 0
+	isOfSuite := func(begin string) bool { return strings.HasPrefix(name, begin) }
+	return traitsOf(name, traits) != 0 ||
+		traits&Guarded != 0 && !strings.Contains(name, "mcp") && slices.ContainsFunc(strings.Fields(guardedBeginnings), isOfSuite)
 }
 
 // traitsOf returns which of these traits a program has.
