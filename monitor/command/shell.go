@@ -94,14 +94,12 @@ func wordsOf(command string) (words []string) {
 		case c == '\\' && quote != '\'' && i+1 < len(command):
 			i++
 			word, inWord = word+command[i:i+1], true
-		case quote != 0, c == '&' && strings.HasSuffix(word, ">"): // 2>&1
+		case quote != 0, c == '&' && strings.HasSuffix(word, ">"), strings.IndexByte("\"'&|()< \t\r", c) < 0: // 2>&1
 			word, inWord = word+command[i:i+1], true
 		case c == '"', c == '\'':
 			quote, inWord = c, true
 		case strings.IndexByte("&|()<", c) >= 0:
 			return nil
-		case c != ' ' && c != '\t' && c != '\r':
-			word, inWord = word+command[i:i+1], true
 		case inWord:
 			words = append(words, word)
 			word, inWord = "", false
