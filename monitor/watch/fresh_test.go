@@ -365,6 +365,17 @@ func TestFreshFindsTheClient(t *testing.T) {
 	}
 }
 
+// looking is a loop that nobody serves, and the context for what it asks.
+func looking(t interface{ Cleanup(func()) }) (*loop, context.Context) {
+	ctx, cancel := context.WithCancel(context.Background())
+	l := newLoop(Options{Rules: noRules{}}, nil)
+	t.Cleanup(func() {
+		cancel()
+		l.probes.Wait()
+	})
+	return l, ctx
+}
+
 // Of a tree that cannot be read nobody knows whether it has changed, so that its server is asked.
 func TestTreeThatCannotBeRead(t *testing.T) {
 	t.Parallel()

@@ -87,17 +87,6 @@ func template(t *testing.T, f *fake) monitor.Launch {
 	}
 }
 
-// looking is a loop that nobody serves, and the context for what it asks.
-func looking(t interface{ Cleanup(func()) }) (*loop, context.Context) {
-	ctx, cancel := context.WithCancel(context.Background())
-	l := newLoop(Options{Rules: noRules{}}, nil)
-	t.Cleanup(func() {
-		cancel()
-		l.probes.Wait()
-	})
-	return l, ctx
-}
-
 // What no rule knows is an instance because we have started it, with all that is
 // known of it at once, and stays one whatever the rules say.
 func TestLaunchedByATemplate(t *testing.T) {
