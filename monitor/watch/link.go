@@ -227,9 +227,11 @@ func (l *loop) unwatchOthers() {
 	}
 }
 
-// release answers those who wait for a look at t, which is tracked no more.
+// release answers those who wait for a look at t, which is tracked no more, and ends the
+// watches that it alone needed.
 func (l *loop) release(t *tracked) {
 	for _, answer := range slices.Concat(t.waiting, t.asked) {
 		answer <- fresh{err: errUnwatched}
 	}
+	l.unwatchOthers()
 }

@@ -231,3 +231,38 @@ func serenaOf(t *testing.T, uid uint32) (pid int) {
 	})
 	return cmd.Process.Pid
 }
+
+// ends are watched processes.
+type ends struct {
+	exits
+	of map[monitor.Identity]bool
+}
+
+func (e ends) Watch(id monitor.Identity) error { e.of[id] = true; return nil }
+func (e ends) Forget(id monitor.Identity)      { delete(e.of, id) }
+
+// exits has a name other than that of its method.
+type exits = process.Exits
+
+// A client is watched, which costs a descriptor, while it has a server.
+func TestClientIsWatchedAsLongAsItsServers(t *testing.T) {
+	t.Parallel()
+	l, _ := looking(t)
+	watched := ends{of: map[monitor.Identity]bool{}}
+	l.exits = watched
+	client := monitor.Client{Identity: monitor.Identity{PID: 1<<30 + 9, Start: 1}}
+	first, second := known(), known()
+	second.in.Identity.PID++
+	for _, tr := range []*tracked{first, second} {
+		tr.in.Client, tr.members = &client, nil
+		l.tracked[tr.in.Identity] = tr
+		_ = l.watch(tr.in.Identity)
+		l.watchClient(tr, start)
+	}
+	if l.forget(first); !watched.of[client.Identity] || len(watched.of) != 2 {
+		t.Error("while it has one: ", watched.of)
+	}
+	if l.forget(second); len(watched.of) != 0 {
+		t.Error("while it has none: ", watched.of)
+	}
+}
