@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// Control is what the control groups of one process say about who manages it.
-type Control struct {
-	Unit      string // the innermost systemd service that it is in, "" for none; that of a user's manager counts as none
-	Container string // the outermost container, "" for none
+// control is what the control groups of one process say about who manages it.
+type control struct {
+	unit      string // the innermost systemd service that it is in, "" for none; that of a user's manager counts as none
+	container string // the outermost container, "" for none
 }
 
-// ReadControl reads the text of /proc/PID/cgroup, as Cgroup gives it: lines of
+// readControl reads the text of /proc/PID/cgroup: lines of
 // "number:controllers:path". Version 2 has one line with number 0 and no
 // controllers; with version 1, systemd has a hierarchy of its own,
 // "name=systemd". A path may hold colons. To be in a unit proves nothing yet,
 // see System.Service.
 //
 // Source: cgroups(7).
-func ReadControl(text string) Control {
-	var c Control
+func readControl(text string) control {
+	var c control
 	for line := range strings.Lines(text) {
 		part := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(part) != 3 {
 			continue
 		}
 		path := strings.Split(part[2], "/")
-		if i := slices.IndexFunc(path, isContainer); i >= 0 && c.Container == "" {
-			c.Container = path[i]
+		if i := slices.IndexFunc(path, isContainer); i >= 0 && c.container == "" {
+			c.container = path[i]
 		}
-		if c.Unit == "" && (part[1] == "" || part[1] == "name=systemd") {
-			c.Unit = serviceIn(path)
+		if c.unit == "" && (part[1] == "" || part[1] == "name=systemd") {
+			c.unit = serviceIn(path)
 		}
 	}
 	return c

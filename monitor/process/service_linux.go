@@ -56,11 +56,11 @@ func (p procfs) serviceOf(ctx context.Context, tree []monitor.Identity, ask serv
 			return "", err
 		}
 		alive = append(alive, id.PID)
-		c := ReadControl(text)
-		if c.Container != "" && c.Container != ReadControl(string(ours)).Container {
-			return c.Container, nil
+		c := readControl(text)
+		if c.container != "" && c.container != readControl(string(ours)).container {
+			return c.container, nil
 		}
-		if c.Unit != "" {
+		if c.unit != "" {
 			inUnits = append(inUnits, id.PID)
 		}
 	}
@@ -99,9 +99,7 @@ func (p procfs) maybeMain(pid int) bool {
 	return err != nil || parent.comm == "systemd"
 }
 
-// Cgroup reads /proc/PID/cgroup (cgroups(7)).
-func Cgroup(id monitor.Identity) (string, error) { return system().cgroupOf(id) }
-
+// cgroupOf reads /proc/PID/cgroup (cgroups(7)).
 func (p procfs) cgroupOf(id monitor.Identity) (string, error) {
 	o, err := p.openAs(id)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 
 const containerID = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-func TestReadControl(t *testing.T) {
+func TestControlOfAProcess(t *testing.T) {
 	const user = "/user.slice/user-1000.slice/user@1000.service"
 	for _, c := range []struct {
 		name, in  string
@@ -55,7 +55,7 @@ func TestReadControl(t *testing.T) {
 		{"nothing", "", "", ""},
 		{"nonsense", "x\n:\n::\n0:\n", "", ""},
 	} {
-		if got := ReadControl(c.in); got != (Control{c.unit, c.container}) {
+		if got := readControl(c.in); got != (control{c.unit, c.container}) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
@@ -238,10 +238,10 @@ func TestAskSystemdOverASilentBus(t *testing.T) {
 }
 
 func TestCgroup(t *testing.T) {
-	if own, err := Cgroup(identityOf(t, os.Getpid())); err != nil || !strings.Contains(own, ":") {
+	if own, err := system().cgroupOf(identityOf(t, os.Getpid())); err != nil || !strings.Contains(own, ":") {
 		t.Errorf("%q, %v", own, err)
 	}
-	if _, err := Cgroup(monitor.Identity{PID: unused(t)}); !errors.Is(err, ErrGone) {
+	if _, err := system().cgroupOf(monitor.Identity{PID: unused(t)}); !errors.Is(err, ErrGone) {
 		t.Error(err)
 	}
 }

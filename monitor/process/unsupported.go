@@ -32,11 +32,6 @@ func (e localEnds) Abandoned() (bool, error) {
 
 func (localEnds) SameInput(monitor.Identity) bool { return true }
 
-// Cgroup cannot be answered here: the error is errors.ErrUnsupported.
-func Cgroup(id monitor.Identity) (string, error) {
-	return "", fmt.Errorf("reading the control group of process %d: %w", id.PID, errors.ErrUnsupported)
-}
-
 // MainThreadCPU is known on Linux only; elsewhere the error is
 // errors.ErrUnsupported.
 func MainThreadCPU(pid int) (time.Duration, error) {
