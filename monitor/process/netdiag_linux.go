@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// diagBuffer takes what the kernel sends at once, which is 8 KiB at most.
+// diagBuffer takes what the kernel sends at once: 32 KiB at most, and no more than it is offered.
 const diagBuffer = 32 << 10
 
 // States of net/tcp_states.h, which unix sockets have as well.
