@@ -153,15 +153,20 @@ func (x *machine) finish(rt *rapid.T) {
 	end()
 }
 
-// die is the end of a server by itself, or by the user.
-func (x *machine) die(rt *rapid.T) {
+// server is one that runs.
+func (x *machine) server(rt *rapid.T) *fakeServer {
 	x.w.mu.Lock()
 	live := slices.Clone(x.w.live)
 	x.w.mu.Unlock()
 	if len(live) == 0 {
 		rt.Skip("nothing runs")
 	}
-	s := rapid.SampledFrom(live).Draw(rt, "server")
+	return rapid.SampledFrom(live).Draw(rt, "server")
+}
+
+// die is the end of a server by itself, or by the user.
+func (x *machine) die(rt *rapid.T) {
+	s := x.server(rt)
 	if rapid.Bool().Draw(rt, "by the user") {
 		x.b.Note(monitor.Event{Kind: monitor.EventStopOrdered, ID: s.id.String(), Detail: "by the tray"})
 	}
@@ -172,13 +177,7 @@ func (x *machine) die(rt *rapid.T) {
 // restart is an order to restart a server, which a request at work, a lease or the server
 // itself may prevent.
 func (x *machine) restart(rt *rapid.T) {
-	x.w.mu.Lock()
-	live := slices.Clone(x.w.live)
-	x.w.mu.Unlock()
-	if len(live) == 0 {
-		rt.Skip("nothing runs")
-	}
-	s := rapid.SampledFrom(live).Draw(rt, "server")
+	s := x.server(rt)
 	fails := rapid.Bool().Draw(rt, "it is not ended")
 	go func() {
 		_, _ = x.b.Restart(context.Background(), s.id, false, func(ctx context.Context) error {

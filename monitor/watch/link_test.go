@@ -241,7 +241,7 @@ type ends struct {
 func (e ends) Watch(id monitor.Identity) error { e.of[id] = true; return nil }
 func (e ends) Forget(id monitor.Identity)      { delete(e.of, id) }
 
-// exits has a name other than that of its method.
+// exits is process.Exits under a name that is not also that of a method, to be embedded.
 type exits = process.Exits
 
 // A client is watched, which costs a descriptor, while it has a server.
