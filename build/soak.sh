@@ -16,7 +16,7 @@ do_soak() {
   LAMPLIGHTER_TEST_SOAK=${minutes}m \
     go_test -tags 'real soak' -run '^TestSoak$' -v -timeout "$((minutes + 15))m" ./app/e2e/endurance >"$log" 2>&1 || {
     sed -n 's/^.*soak|/soak|/p' "$log"
-    grep -E '^ +soak_[a-z]+_test\.go:' "$log" | head -n 40 >&2 || true
+    grep -E '^ {4}(soak_[a-z]+_test\.go:| {4}[^-])' "$log" | head -n 40 >&2 || true
     die "the soak found a fault" "see above (all of it: $log); LAMPLIGHTER_TEST_SEED=SEED repeats it"
   }
   sed -n 's/^.*soak|/soak|/p' "$log"

@@ -15,11 +15,11 @@ import (
 type happened struct {
 	mu     sync.Mutex
 	recent []monitor.Event // newest first; replaced, never changed
-	gone   []monitor.Event // by which the ends of instances were told last
+	gone   []monitor.Event // that instances were ended, or parked
 }
 
-// mostGone bounds what is remembered of those whose end was told: long enough for a parent
-// that takes its time to reap them, and for clients that hold a place without a process.
+// mostGone bounds what is remembered of those that were ended or parked: long enough for a
+// parent that takes its time to reap them, and for clients that hold a place without a process.
 const mostGone = 200
 
 // note takes in an event. When an instance has been ended, or was not, the steps
@@ -27,7 +27,7 @@ const mostGone = 200
 func (h *happened) note(e monitor.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked || e.Kind == monitor.EventStopped {
+	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked {
 		h.gone = append(h.gone[max(0, len(h.gone)-mostGone+1):], e)
 	}
 	if e.Kind == monitor.EventStopped && slices.ContainsFunc(h.recent, func(old monitor.Event) bool {
@@ -70,18 +70,18 @@ func (h *happened) list() []monitor.Event {
 	return h.recent
 }
 
-// hasGone reports whether the end of an instance was told; by kind, unless that is "".
-func (h *happened) hasGone(in *monitor.Instance, kind monitor.EventKind) bool {
+// was reports whether it was told that an instance was ended, or parked.
+func (h *happened) was(kind monitor.EventKind, in *monitor.Instance) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.ContainsFunc(h.gone, func(e monitor.Event) bool { return e.ID == in.ID() && (kind == "" || e.Kind == kind) })
+	return slices.ContainsFunc(h.gone, func(e monitor.Event) bool { return e.ID == in.ID() && e.Kind == kind })
 }
 
 // withoutEnded leaves out what was ended on somebody's word and is not reaped:
 // that nobody takes note of an end that was ordered is nothing to act on.
 func (h *happened) withoutEnded(list []monitor.Instance) []monitor.Instance {
 	return slices.DeleteFunc(list, func(in monitor.Instance) bool {
-		return in.Cause == monitor.CauseDefunct && h.hasGone(&in, monitor.EventEnded)
+		return in.Cause == monitor.CauseDefunct && h.was(monitor.EventEnded, &in)
 	})
 }
 
@@ -136,10 +136,10 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 			continue
 		case in.State != monitor.StateParked:
 			l.told[in.Identity] = in
-		case was != nil && !w.happened.hasGone(in, ""):
+		case was != nil && !w.happened.was(monitor.EventParked, in):
 			// As long as it has clients its place stays, and whoever keeps it says that it
-			// is parked. When the last client leaves in the moment between, nobody says
-			// anything: then it has stopped.
+			// is parked. When its last client leaves in the moment between, or another is
+			// started in its place, nobody says so: then it has stopped.
 			l.told[in.Identity] = was
 		}
 		delete(left, in.Identity)
@@ -169,7 +169,7 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 		now := &before.Instances[i]
 		in := left[now.Identity]
 		switch {
-		case in == nil || in.Cause == monitor.CauseDefunct || now.State == monitor.StateParked && w.happened.hasGone(in, ""):
+		case in == nil || in.Cause == monitor.CauseDefunct || now.State == monitor.StateParked && w.happened.was(monitor.EventParked, in):
 		case l.livesOn(in.Identity):
 			add(monitor.EventForgotten, in, "it runs on, but no rule knows it any more")
 		default:
