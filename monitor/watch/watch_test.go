@@ -111,7 +111,7 @@ func TestBadAnswersWhileStarting(t *testing.T) {
 func TestOneRouteOutOfOrder(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, answers{"project": "alpha", "broken": []string{"/last_execution", "/queued_task_executions"}})
-	s, err := Once(t.Context(), Options{})
+	s, err := Once(t.Context(), Options{Limits: Limits{Once: patience}})
 	if err != nil {
 		t.Fatal(err)
 	}
