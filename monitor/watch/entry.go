@@ -193,6 +193,9 @@ func (l *loop) entriesFor(c *child, since time.Time) (all []clients.Entry, curre
 func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 	p := c.chain[0]
 	entry := &monitor.Entry{Name: e.Name, Client: clients.NameOfID(e.Client), File: e.File, Scope: string(e.Scope), Plugin: e.Plugin}
+	if t == nil || t.in.Certainty() != monitor.ByRule { // also what an entry told before
+		entry.Proves, entry.Program = true, p.Exe
+	}
 	if t != nil && t.in.Recognised {
 		t.in.Entry = entry
 		return
@@ -200,7 +203,6 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 	if l.wraps(p.Identity) {
 		return
 	}
-	entry.Proves, entry.Program = true, p.Exe
 	kind := entryKind(e.Name, p)
 	if t == nil {
 		t = newTracked(p, kind, serena.Command{Args: p.Args}, now)

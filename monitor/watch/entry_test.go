@@ -14,6 +14,7 @@ import (
 	"lamplighter/monitor"
 	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 // tree is a client with all that it has started, as it was recorded.
@@ -207,5 +208,19 @@ func TestRecordedTrees(t *testing.T) {
 	}
 	if unsure*50 > servers {
 		t.Errorf("%d are unsure of %d", unsure, servers)
+	}
+}
+
+// What an entry has told to be a server is known by it after each restart.
+func TestEntryGoesOnToProve(t *testing.T) {
+	l, _ := looking(t)
+	p := process.Info{Identity: l.self, Exe: "/b/memory", Args: []string{"/b/memory"}}
+	tr := newTracked(p, "memory", serena.Command{Args: p.Args}, time.Now())
+	for _, before := range []*monitor.Entry{{Proves: true, Program: p.Exe}, nil} { // nil: a rule knows it
+		tr.in.Entry = before
+		l.takeEntry(tr, &child{chain: []process.Info{p}}, clients.Entry{Name: "notes"}, time.Now())
+		if e := tr.in.Entry; e.Name != "notes" || e.Proves != (before != nil) || tr.in.ProvenByEntry(p.Exe) != (before != nil) {
+			t.Errorf("from %+v: %+v", before, e)
+		}
 	}
 }
