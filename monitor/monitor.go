@@ -55,10 +55,13 @@ type Client struct {
 	Name string // "Claude Code", "VS Code", …, else the program's own name
 }
 
+// OrName is between the names of entries that only their environments tell apart.
+const OrName = " or "
+
 // Entry is the entry of a client's settings from which a server was started. Its texts
 // are foreign.
 type Entry struct {
-	Name   string
+	Name   string // of several that say the same the names, with OrName between them
 	Client string // "Claude Code"
 	File   string
 	Scope  string // "user" or "project"

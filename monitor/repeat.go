@@ -1,5 +1,7 @@
 package monitor
 
+import "strings"
+
 // repeat is what servers have in common that are one server, started several times by
 // one living client.
 type repeat struct {
@@ -45,6 +47,9 @@ func (in *Instance) repeat() (repeat, bool) {
 	}
 	r := repeat{client: in.Client.Identity, kind: in.Kind, project: in.ProjectRoot, directory: in.Directory, sum: in.Sum}
 	if in.Entry != nil {
+		if strings.Contains(in.Entry.Name, OrName) {
+			return repeat{}, false // each may be of another entry
+		}
 		r.entry = in.Entry.File + "\n" + in.Entry.Name
 	}
 	return r, true

@@ -3,6 +3,8 @@ package clients
 import (
 	"cmp"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"lamplighter/monitor"
@@ -83,7 +85,7 @@ const (
 
 // Runs tells whether a process runs what the entry says: its executable, as far as
 // that is known, and its command line. The arguments must be those of the entry,
-// where a variable may stand for anything. The program may have an interpreter in
+// where a variable may stand for anything, see sameWord. The program may have an interpreter in
 // front of it, as a script has, and a launcher may have rewritten its title.
 func (e Entry) Runs(exe string, args []string) Fit {
 	if len(args) == 0 {
@@ -146,16 +148,14 @@ func (e Entry) starts(exe string, front []string) bool {
 }
 
 // sameFile reports whether two names of a program or a script may be one: two absolute
-// paths have to be equal, else the last parts.
+// paths have to be equal, but for variables, else the last parts.
 func sameFile(says, is string) bool {
-	if isVariable(says) {
-		says = says[strings.LastIndexAny(says, `/\`)+1:]
-	}
-	switch {
-	case isVariable(says):
+	says, is = slashed(says), slashed(is)
+	if variable.MatchString(says[strings.LastIndexByte(says, '/')+1:]) {
 		return false
-	case rooted(says) && rooted(is):
-		return slashed(says) == slashed(is)
+	}
+	if rooted(is) && (rooted(says) || variable.MatchString(says)) {
+		return sameWord(says, is) || sameWord(says+".exe", is)
 	}
 	return monitor.ProgramName(says) == monitor.ProgramName(is) && monitor.ProgramName(says) != ""
 }
@@ -164,22 +164,33 @@ func sameFile(says, is string) bool {
 func rooted(path string) bool { return IsAbsolute("windows", path) || IsAbsolute("linux", path) }
 
 // sameWords compares the arguments of an entry with those of a process.
-func sameWords(says, are []string) bool {
-	if len(says) != len(are) {
-		return false
+func sameWords(says, are []string) bool { return slices.EqualFunc(says, are, sameWord) }
+
+// variable is what a client, or a shell, puts something else in the place of.
+var variable = regexp.MustCompile(`^~|\$\{[^}]*\}|\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|\{env:[^}]*\}`)
+
+// sameWord reports whether a word of an entry may have become that of a process: each of
+// its variables stands for anything, and the rest for itself.
+func sameWord(says, is string) bool {
+	literal := variable.Split(says, -1)
+	first, last := literal[0], literal[len(literal)-1]
+	if len(literal) == 1 || len(is) < len(first)+len(last) || !strings.HasPrefix(is, first) || !strings.HasSuffix(is, last) {
+		return says == is
 	}
-	for i, word := range says {
-		if word != are[i] && !isVariable(word) {
+	rest := is[len(first) : len(is)-len(last)]
+	for _, part := range literal[1 : len(literal)-1] {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
 			return false
 		}
+		rest = after
 	}
 	return true
 }
 
-// isVariable reports whether a client, or a shell, puts something in the place of a
-// part of a word.
-func isVariable(word string) bool {
-	return strings.Contains(word, "${") || strings.HasPrefix(word, "$") || strings.HasPrefix(word, "~") || strings.Count(word, "%") >= 2
+// IsLiteral reports whether an entry has no variables, so that nothing else fits it.
+func (e Entry) IsLiteral() bool {
+	return !variable.MatchString(e.Command) && !slices.ContainsFunc(e.Args, variable.MatchString)
 }
 
 // unversioned is a package without its version.

@@ -30,7 +30,10 @@ func ByEntry(chain []process.Info, entries []clients.Entry, client string) (foun
 		}
 		fit := clients.NoFit
 		for _, p := range chain {
-			fit = max(fit, e.Runs(p.Exe, p.Args))
+			// Something else of the client's, such as a language server, may fit a variable.
+			if runs, ok := read(p.Exe, p.Args); e.IsLiteral() || !ok || !runs.guarded() {
+				fit = max(fit, e.Runs(p.Exe, p.Args))
+			}
 		}
 		if fit == clients.PackageFit && len(chain) > 1 {
 			continue // the launcher above it runs something else
@@ -39,7 +42,7 @@ func ByEntry(chain []process.Info, entries []clients.Entry, client string) (foun
 		case fit > best, fit == best && ok && rank(e) > rank(found):
 			found, best, ok, either = e, fit, true, ""
 		case fit == best && ok && rank(e) == rank(found) && e.Name != found.Name:
-			either = " or " + e.Name // which only their environments tell apart
+			either += monitor.OrName + e.Name // which only their environments tell apart
 		}
 	}
 	found.Name += either
@@ -48,18 +51,15 @@ func ByEntry(chain []process.Info, entries []clients.Entry, client string) (foun
 
 // rank is higher for what is more particular.
 func rank(e clients.Entry) int {
-	switch {
-	case e.Plugin != "":
+	if e.Plugin != "" {
 		return 0
-	case e.Dir == "":
-		return 1
 	}
 	return 1 + len(e.Dir)
 }
 
 // tellsEnough reports whether what an entry says is enough to know a process by, with the
-// guard of a rule: a program that is no interpreter, shell or launcher, or a literal
-// script or package of at least leastName characters.
+// guard of a rule: a program that is no interpreter or shell, with what a launcher is to
+// start, or a literal script or package of at least leastName characters.
 func tellsEnough(e clients.Entry) bool {
 	c := command.Parse("", append([]string{e.Command}, e.Args...))
 	what, program := cmp.Or(c.Package, c.Script), monitor.ProgramName(c.Program)
@@ -67,10 +67,12 @@ func tellsEnough(e clients.Entry) bool {
 	case what != "":
 	case c.Program == "":
 		what = strings.Join(e.Args, " ") // code in the command line, which is compared whole
-	case command.Is(program, command.Starter|command.Interpreter):
+	case command.Is(program, command.Interpreter):
 		if len(c.Args) > 0 && !strings.HasPrefix(c.Args[0], "-") {
 			what = c.Args[0]
 		}
+	case command.Is(program, command.Starter): // of a task, such as npm run mcp
+		return e.IsLiteral() && len(strings.Join(e.Args, " ")) >= leastName
 	default:
 		return program != "" && !strings.ContainsAny(program, "$%") &&
 			(!command.Is(program, command.Guarded|command.GuardedTool) || slices.ContainsFunc(e.Args, hasMCP))
@@ -110,31 +112,37 @@ func ForChild(in *monitor.Instance, info process.Info, name string) (Rule, error
 }
 
 // For makes the rule by which a process and its like are recognised: by the script that
-// it runs, with the directory of that, by its module, its image, or its program with
-// its first word. The error says why that would match what others run too.
-func For(exe string, args []string) (Rule, error) {
+// it runs, with as much of its directory as is needed, by its module, its image, or its
+// program with its first word. The error says why that would match what others run too.
+func For(exe string, args []string) (r Rule, err error) {
 	c := command.Parse(exe, args)
-	lastTwo := func(path string) string {
-		parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
-		return strings.Join(parts[max(0, len(parts)-2):], "/")
-	}
-	r := Rule{Name: "for now", Program: lastTwo(c.Program)}
-	switch {
-	case c.Program == "":
+	if c.Program == "" {
 		return Rule{}, &FieldError{"", "nobody can tell what it runs"}
-	case c.Runtime == command.Container:
-		r.Arguments = []string{c.Package}
-	case c.Flag != "":
-		r.Arguments = []string{c.Flag, c.Script}
-	case c.Runtime != 0:
-		r.Arguments = []string{lastTwo(c.Script)}
-	case len(c.Args) > 0 && isWord(c.Args[0]):
-		r.Arguments = c.Args[:1]
 	}
-	for name, runtime := range families {
-		if runtime == c.Runtime {
-			r.Program = name
+	where := c.Program
+	if c.Runtime != 0 {
+		where = c.Script
+	}
+	parts := strings.Split(strings.ReplaceAll(where, `\`, "/"), "/")
+	for count := 2; count == 2 || err != nil && count <= len(parts); count++ {
+		end := strings.Join(parts[max(0, len(parts)-count):], "/")
+		r = Rule{Name: "for now", Program: end}
+		switch {
+		case c.Runtime == command.Container:
+			r.Arguments = []string{c.Package}
+		case c.Flag != "":
+			r.Arguments = []string{c.Flag, c.Script}
+		case c.Runtime != 0:
+			r.Arguments = []string{end}
+		case len(c.Args) > 0 && isWord(c.Args[0]):
+			r.Arguments = c.Args[:1]
 		}
+		for name, runtime := range families {
+			if runtime == c.Runtime {
+				r.Program = name
+			}
+		}
+		err = r.Check()
 	}
-	return r, r.Check()
+	return r, err
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/command"
 )
 
@@ -94,10 +95,7 @@ func (s *subject) fits(p *subject) bool {
 // are skipped, each with a value at most; it returns what follows.
 func inOrder(words, args []string) (rest []string, ok bool) {
 	option := false // the argument before was one that was skipped
-	for len(words) > 0 {
-		if len(args) == 0 {
-			return nil, false
-		}
+	for len(words) > 0 && len(args) > 0 {
 		arg, word := pathOf(args[0]), pathOf(words[0])
 		switch {
 		case arg == word, trimEnding(arg) == word, strings.Contains(word, "/") && endsWith(arg, word):
@@ -111,7 +109,7 @@ func inOrder(words, args []string) (rest []string, ok bool) {
 		}
 		args = args[1:]
 	}
-	return args, true
+	return args, len(words) == 0
 }
 
 // serves tells runs that do not serve: they show help, or set something up.
@@ -119,12 +117,6 @@ func serves(args []string) bool {
 	if slices.Contains(args, "--help") || slices.Contains(args, "--version") {
 		return false
 	}
-	if len(args) == 0 {
-		return true
-	}
-	switch args[0] {
-	case "-h", "-V", "-v", "help", "version", "install", "install-browser", "uninstall", "init", "auth", "login", "logout", "setup", "update", "upgrade", "completion":
-		return false
-	}
-	return true
+	others := "-h -V -v help version install install-browser uninstall init auth login logout setup update upgrade completion"
+	return len(args) == 0 || !monitor.HasWord(others, args[0])
 }
