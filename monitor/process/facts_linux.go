@@ -77,8 +77,8 @@ func (p procfs) sameUser(pid int) (bool, error) {
 }
 
 // sameNamespace reports whether a process counts processes as we do ("pid"), has the
-// network that we have ("net") or the file systems ("mnt"). One that does not lives in a
-// container or a sandbox.
+// network that we have ("net"), the file systems ("mnt"), the host name ("uts") or the
+// control groups ("cgroup"). One that does not lives in a container or a sandbox.
 //
 // Source: namespaces(7).
 func sameNamespace(pid int, kind string) (bool, error) {

@@ -93,19 +93,19 @@ func TestMainThreadCPU(t *testing.T) {
 	}
 }
 
-// Of two processes one has a network of its own.
+// One process is as we are, each of the others has one thing of its own.
 func TestContained(t *testing.T) {
-	for _, own := range []bool{false, true} {
+	for _, own := range []uintptr{0, syscall.CLONE_NEWNET, syscall.CLONE_NEWUTS, syscall.CLONE_NEWCGROUP} {
 		cmd := exec.Command("sleep", "600")
-		if own {
-			cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNET}
+		if own != 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: own}
 			if os.Getuid() != 0 {
 				cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
 			}
 		}
 		pid := start(t, cmd)
-		if contained, err := isContained(pid); contained != own || err != nil {
-			t.Errorf("of its own is %v: %v, %v", own, contained, err)
+		if contained, err := isContained(pid); contained != (own != 0) || err != nil {
+			t.Errorf("with %#x of its own: %v, %v", own, contained, err)
 		}
 	}
 	if contained, err := isContained(1 << 30); contained || err != nil {

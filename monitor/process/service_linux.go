@@ -4,49 +4,69 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
+	"strings"
 	"time"
 
-	systemd "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 
 	"lamplighter/monitor"
 )
 
-// systemdLimit is how long one manager may take for all its answers.
+// systemdLimit is how long a manager may take to answer about one process.
 const systemdLimit = 2 * time.Second
 
-// serviceOf returns the name of what manages a tree of processes: the systemd
-// unit whose main process lies in the tree, or the container that a process of
-// the tree runs in. It is "" when nothing does.
+// serviceOf returns the name of the systemd unit that manages a tree of processes: the
+// one whose main process lies in the tree. It is "" when there is none.
 //
 // To lie below a unit proves nothing: desktops start ordinary programs as
-// transient units, and everything of a user is below user@UID.service. Our own
-// container is none, since all that we see is in it. A process of the tree that
-// has ended is passed over; the error is ErrGone when all have. Any other error
+// transient units, and everything of a user is below user@UID.service. A process of the
+// tree that has ended is passed over; the error is ErrGone when all have. Any other error
 // means that it is not known: systemd could not be asked, and a process of the
 // tree is a child of it.
 func serviceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
 	return system().serviceOf(ctx, tree, askSystemd)
 }
 
-// service is the unit that a process is in, as its manager says.
+// service is a systemd unit that runs processes; the zero value is none.
 type service struct {
-	unit string
-	main int // pid of its main process, 0 for none
+	unit   string
+	ofUser bool // the manager of our user has it, not that of the system
 }
 
-// serviceFinder finds the services that processes are in, by pid. The error says
-// why one may be missing.
-type serviceFinder func(ctx context.Context, pids []int) (map[int]service, error)
-
-func (p procfs) serviceOf(ctx context.Context, tree []monitor.Identity, ask serviceFinder) (string, error) {
-	ours, err := os.ReadFile(p.root + "/self/cgroup")
-	if err != nil {
-		return "", fmt.Errorf("reading our own control group: %w", err)
+// readService reads the text of /proc/PID/cgroup for the innermost service that the
+// process is in: lines of "number:controllers:path". Version 2 has one line with number 0
+// and no controllers; with version 1, systemd has a hierarchy of its own, "name=systemd".
+// A path may hold colons.
+//
+// Source: cgroups(7).
+func readService(text string) service {
+	for line := range strings.Lines(text) {
+		part := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		if len(part) != 3 || part[1] != "" && part[1] != "name=systemd" {
+			continue
+		}
+		var in service
+		for name := range strings.SplitSeq(part[2], "/") {
+			name = strings.TrimPrefix(name, "_") // systemd escapes names that cgroups reserve
+			switch {
+			case !strings.HasSuffix(name, ".service") || name == ".service":
+			case strings.HasPrefix(name, "user@"): // all that a user runs is below it
+				in = service{ofUser: true}
+			default:
+				in.unit = name
+			}
+		}
+		if in.unit != "" {
+			return in
+		}
 	}
-	var alive, inUnits []int
+	return service{}
+}
+
+func (p procfs) serviceOf(ctx context.Context, tree []monitor.Identity, mainBeside func(ctx context.Context, pid int, ofUser bool) (main int, err error)) (string, error) {
+	var alive []int
+	in := make(map[service][]int)
 	for _, id := range tree {
 		text, err := p.cgroupOf(id)
 		if errors.Is(err, ErrGone) {
@@ -56,32 +76,24 @@ func (p procfs) serviceOf(ctx context.Context, tree []monitor.Identity, ask serv
 			return "", err
 		}
 		alive = append(alive, id.PID)
-		c := readControl(text)
-		if c.container != "" && c.container != readControl(string(ours)).container {
-			return c.container, nil
-		}
-		if c.unit != "" {
-			inUnits = append(inUnits, id.PID)
+		if s := readService(text); s.unit != "" {
+			in[s] = append(in[s], id.PID)
 		}
 	}
 	if len(alive) == 0 && len(tree) > 0 {
 		return "", gone(tree[0].PID)
 	}
-	if len(inUnits) == 0 {
-		return "", nil
-	}
-	found, err := ask(ctx, inUnits)
-	for _, s := range found {
-		if slices.Contains(alive, s.main) {
+	var unknown error
+	for s, pids := range in {
+		main, err := mainBeside(ctx, pids[0], s.ofUser)
+		if err == nil && slices.Contains(alive, main) {
 			return s.unit, nil
 		}
-	}
-	for _, pid := range inUnits {
-		if _, known := found[pid]; !known && p.maybeMain(pid) {
-			return "", fmt.Errorf("asking systemd for the service of process %d: %w", pid, err)
+		if err != nil && slices.ContainsFunc(pids, p.maybeMain) {
+			unknown = fmt.Errorf("asking systemd for the main process of %s: %w", s.unit, err)
 		}
 	}
-	return "", nil
+	return "", unknown
 }
 
 // maybeMain reports whether a process may be the main process of a unit:
@@ -113,65 +125,32 @@ func (p procfs) cgroupOf(id monitor.Identity) (string, error) {
 	return string(b), nil
 }
 
-// askSystemd asks the managers of our user and of the system for the services
-// that processes are in. Each of them knows its own units only; that of the
-// system answers for ours with the unit of our user's manager, which says
-// nothing. The error says why a process may be missing.
-func askSystemd(ctx context.Context, pids []int) (map[int]service, error) {
-	found := make(map[int]service)
-	failed := errors.New("no manager that can be asked has it in a service")
-	for _, dial := range []func(context.Context) (*systemd.Conn, error){dialUserManager, systemd.NewSystemConnectionContext} {
-		if err := askManager(ctx, dial, pids, found); err != nil {
-			failed = errors.Join(failed, err)
-		}
-	}
-	return found, failed
-}
-
-// askManager adds to found what one manager knows, and returns its last refusal.
-func askManager(ctx context.Context, dial func(context.Context) (*systemd.Conn, error), pids []int, found map[int]service) (failed error) {
+// askSystemd asks the manager of our user or that of the system for the main process of
+// the service that a process is in, 0 for none. That is an error where the manager has it
+// in no service of its own.
+func askSystemd(ctx context.Context, pid int, ofUser bool) (main int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, systemdLimit)
 	defer cancel() // which also closes the connection, and ends what waits for it
-	manager, err := dial(ctx)
+	dial := dbus.SystemBusPrivate
+	if ofUser {
+		dial = dbus.SessionBusPrivateNoAutoStartup // another one would start a bus where there is none
+	}
+	bus, err := dial(dbus.WithContext(ctx))
 	if err != nil {
-		return fmt.Errorf("connecting to systemd: %w", err)
+		return 0, fmt.Errorf("connecting to its bus: %w", err)
 	}
-	defer manager.Close()
-	for _, pid := range pids {
-		unit, err := manager.GetUnitNameByPID(ctx, uint32(pid))
-		if err != nil {
-			failed = err
-		}
-		if err != nil || isUserManager(unit) {
-			continue
-		}
-		property, err := manager.GetServicePropertyContext(ctx, unit, "MainPID")
-		if err != nil {
-			failed = fmt.Errorf("reading MainPID of %s: %w", unit, err)
-			continue
-		}
-		if main, ok := property.Value.Value().(uint32); ok {
-			found[pid] = service{unit, int(main)}
-		}
+	defer bus.Close()
+	if err = bus.Auth(nil); err == nil {
+		err = bus.Hello()
 	}
-	return failed
-}
-
-// dialUserManager reaches the manager of our user over the session bus. The
-// library's own function would start a bus where there is none.
-func dialUserManager(ctx context.Context) (*systemd.Conn, error) {
-	return systemd.NewConnection(func() (*dbus.Conn, error) {
-		conn, err := dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx))
-		if err != nil {
-			return nil, err
-		}
-		if err = conn.Auth(nil); err == nil {
-			err = conn.Hello()
-		}
-		if err != nil {
-			conn.Close()
-			return nil, err
-		}
-		return conn, nil
-	})
+	const systemd = "org.freedesktop.systemd1"
+	var unit dbus.ObjectPath
+	if err == nil {
+		err = bus.Object(systemd, "/org/freedesktop/systemd1").CallWithContext(ctx, systemd+".Manager.GetUnitByPID", 0, uint32(pid)).Store(&unit)
+	}
+	var found uint32
+	if err == nil {
+		err = bus.Object(systemd, unit).CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, systemd+".Service", "MainPID").Store(&found)
+	}
+	return int(found), err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -16,46 +15,37 @@ import (
 	"testing"
 	"time"
 
-	systemd "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 
 	"lamplighter/monitor"
 )
 
-const containerID = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-
-func TestControlOfAProcess(t *testing.T) {
+func TestServiceOfAControlGroup(t *testing.T) {
 	const user = "/user.slice/user-1000.slice/user@1000.service"
 	for _, c := range []struct {
-		name, in  string
-		unit      string
-		container string
+		name, in string
+		want     service
 	}{
-		{"system service", "0::/system.slice/nginx.service\n", "nginx.service", ""},
-		{"an instance of a template", "0::/system.slice/system-x.slice/x@a\\x2db.service\n", "x@a\\x2db.service", ""},
-		{"user service", "0::" + user + "/app.slice/mcp.service\n", "mcp.service", ""},
-		{"desktop program", "0::" + user + "/app.slice/app-org.kde.konsole@0123.service\n", "app-org.kde.konsole@0123.service", ""},
-		{"terminal of GNOME", "0::" + user + "/app.slice/app-org.gnome.Terminal.slice/vte-spawn-1.scope\n", "", ""},
-		{"login session", "0::/user.slice/user-1000.slice/session-2.scope\n", "", ""},
-		{"below a service", "0::" + user + "/app.slice/a.service/payload/b.scope\n", "a.service", ""},
-		{"a service within a service", "0::/system.slice/outer.service/inner.service\n", "inner.service", ""},
-		{"escaped", "0::/system.slice/_cgroup.service\n", "cgroup.service", ""},
-		{"version 1", "12:cpuset:/\n3:cpu,cpuacct:/system.slice/wrong.service\n1:name=systemd:/system.slice/x.service\n", "x.service", ""},
-		{"both versions", "1:name=systemd:/system.slice/x.service\n0::/system.slice/x.service\n", "x.service", ""},
-		{"root", "0::/\n", "", ""},
-		{"colons", "0::/a:b/c:d.service\n", "c:d.service", ""},
-		{"not a name", "0::/.service/_.service\n", "", ""},
-		{"docker with systemd", "0::/system.slice/docker-" + containerID + ".scope\n", "", "docker-" + containerID + ".scope"},
-		{"docker with version 1", "4:memory:/docker/" + containerID + "\n1:name=systemd:/docker/" + containerID + "\n", "", containerID},
-		{"podman", "0::" + user + "/user.slice/libpod-" + containerID + ".scope/container\n", "", "libpod-" + containerID + ".scope"},
-		{"podman's monitor", "0::" + user + "/user.slice/libpod-conmon-" + containerID + ".scope\n", "", ""},
-		{"kubernetes", "0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-" + containerID + ".scope\n", "", "cri-containerd-" + containerID + ".scope"},
-		{"lxc", "0::/lxc.payload.box/init.scope\n", "", "lxc.payload.box"},
-		{"nspawn", "0::/machine.slice/machine-box.scope/payload/system.slice/x.service\n", "x.service", "machine-box.scope"},
-		{"nothing", "", "", ""},
-		{"nonsense", "x\n:\n::\n0:\n", "", ""},
+		{"system service", "0::/system.slice/nginx.service\n", service{"nginx.service", false}},
+		{"an instance of a template", "0::/system.slice/system-x.slice/x@a\\x2db.service\n", service{"x@a\\x2db.service", false}},
+		{"user service", "0::" + user + "/app.slice/mcp.service\n", service{"mcp.service", true}},
+		{"desktop program", "0::" + user + "/app.slice/app-org.kde.konsole@0123.service\n", service{"app-org.kde.konsole@0123.service", true}},
+		{"terminal of GNOME", "0::" + user + "/app.slice/app-org.gnome.Terminal.slice/vte-spawn-1.scope\n", service{}},
+		{"login session", "0::/user.slice/user-1000.slice/session-2.scope\n", service{}},
+		{"below a service", "0::" + user + "/app.slice/a.service/payload/b.scope\n", service{"a.service", true}},
+		{"a service within a service", "0::/system.slice/outer.service/inner.service\n", service{"inner.service", false}},
+		{"the manager of a user within a service", "0::/system.slice/outer.service/user@1000.service/init.scope\n", service{}},
+		{"escaped", "0::/system.slice/_cgroup.service\n", service{"cgroup.service", false}},
+		{"version 1", "12:cpuset:/\n3:cpu,cpuacct:/system.slice/wrong.service\n1:name=systemd:/system.slice/x.service\n", service{"x.service", false}},
+		{"both versions", "1:name=systemd:/system.slice/x.service\n0::/system.slice/x.service\n", service{"x.service", false}},
+		{"root", "0::/\n", service{}},
+		{"colons", "0::/a:b/c:d.service\n", service{"c:d.service", false}},
+		{"not a name", "0::/.service/_.service\n", service{}},
+		{"docker", "0::/system.slice/docker-0123.scope\n", service{}},
+		{"nothing", "", service{}},
+		{"nonsense", "x\n:\n::\n0:\n", service{}},
 	} {
-		if got := readControl(c.in); got != (control{c.unit, c.container}) {
+		if got := readService(c.in); got != c.want {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
@@ -68,10 +58,9 @@ type fakeService struct {
 	cgroup      string
 }
 
-func fakeServices(t *testing.T, own string, list ...fakeService) procfs {
+func fakeServices(t *testing.T, list ...fakeService) procfs {
 	t.Helper()
 	f := newFakeProc(t, t.TempDir())
-	f.must(os.WriteFile(filepath.Join(f.root, "self", "cgroup"), []byte(own), 0o644))
 	for _, p := range list {
 		dir := filepath.Join(f.root, strconv.Itoa(p.pid))
 		f.must(os.MkdirAll(dir, 0o755))
@@ -85,39 +74,33 @@ func fakeServices(t *testing.T, own string, list ...fakeService) procfs {
 func TestServiceOf(t *testing.T) {
 	const below = "0::/user.slice/user-1000.slice/user@1000.service/"
 	const scope, app = below + "app.slice/term.scope\n", below + "app.slice/app.service\n"
-	docker := "0::/system.slice/docker-" + containerID + ".scope\n"
 	manager := fakeService{pid: 90, parent: 1, comm: "systemd", cgroup: below + "init.scope\n"}
 	for _, c := range []struct {
 		name string
-		own  string
 		tree []fakeService
 		main map[string]int // MainPID by unit; what is missing cannot be asked
 		want string
 		err  bool
 	}{
-		{"a terminal", scope, []fakeService{{10, 5, "uvx", scope}, {11, 10, "python", scope}}, nil, "", false},
-		{"left behind in a terminal", scope, []fakeService{{10, 90, "python", scope}}, nil, "", false},
-		{"the main process", scope, []fakeService{{10, 90, "python", app}}, map[string]int{"app.service": 10}, "app.service", false},
-		{"the main process below a wrapper", scope, []fakeService{{10, 90, "sh", app}, {11, 10, "python", app}}, map[string]int{"app.service": 11}, "app.service", false},
-		{"below a program of the desktop", scope, []fakeService{{10, 5, "python", app}}, map[string]int{"app.service": 5}, "", false},
-		{"left behind in it", scope, []fakeService{{10, 90, "python", app}}, map[string]int{"app.service": 5}, "", false},
-		{"without a main process", scope, []fakeService{{10, 5, "python", app}}, map[string]int{"app.service": 0}, "", false},
-		{"systemd cannot be asked, a child of the desktop's program", scope, []fakeService{{10, 5, "python", app}}, nil, "", false},
-		{"systemd cannot be asked, a child of systemd", scope, []fakeService{{10, 90, "python", app}}, nil, "", true},
-		{"systemd cannot be asked, a child of the first process", scope, []fakeService{{10, 1, "python", "0::/system.slice/x.service\n"}}, nil, "", true},
-		{"a child that is a service", scope, []fakeService{{10, 5, "python", scope}, {11, 90, "x", app}}, map[string]int{"app.service": 11}, "app.service", false},
-		{"in a container", scope, []fakeService{{10, 5, "python", docker}}, nil, "docker-" + containerID + ".scope", false},
-		{"in our own container", docker, []fakeService{{10, 5, "python", docker}}, nil, "", false},
+		{"a terminal", []fakeService{{10, 5, "uvx", scope}, {11, 10, "python", scope}}, nil, "", false},
+		{"left behind in a terminal", []fakeService{{10, 90, "python", scope}}, nil, "", false},
+		{"the main process", []fakeService{{10, 90, "python", app}}, map[string]int{"app.service": 10}, "app.service", false},
+		{"the main process below a wrapper", []fakeService{{10, 90, "sh", app}, {11, 10, "python", app}}, map[string]int{"app.service": 11}, "app.service", false},
+		{"below a program of the desktop", []fakeService{{10, 5, "python", app}}, map[string]int{"app.service": 5}, "", false},
+		{"left behind in it", []fakeService{{10, 90, "python", app}}, map[string]int{"app.service": 5}, "", false},
+		{"without a main process", []fakeService{{10, 5, "python", app}}, map[string]int{"app.service": 0}, "", false},
+		{"systemd cannot be asked, a child of the desktop's program", []fakeService{{10, 5, "python", app}}, nil, "", false},
+		{"systemd cannot be asked, a child of systemd", []fakeService{{10, 90, "python", app}}, nil, "", true},
+		{"systemd cannot be asked, a child of the first process", []fakeService{{10, 1, "python", "0::/system.slice/x.service\n"}}, nil, "", true},
+		{"a child that is a service", []fakeService{{10, 5, "python", scope}, {11, 90, "x", app}}, map[string]int{"app.service": 11}, "app.service", false},
 	} {
-		fs := fakeServices(t, c.own, append(c.tree, manager, fakeService{5, 90, "konsole", app})...)
-		ask := func(_ context.Context, pids []int) (map[int]service, error) {
-			found := map[int]service{}
-			for _, pid := range pids {
-				if main, ok := c.main["app.service"]; ok {
-					found[pid] = service{"app.service", main}
-				}
+		fs := fakeServices(t, append(c.tree, manager, fakeService{5, 90, "konsole", app})...)
+		ask := func(_ context.Context, pid int, ofUser bool) (int, error) {
+			main, ok := c.main["app.service"]
+			if !ok || !ofUser || !slices.ContainsFunc(c.tree, func(p fakeService) bool { return p.pid == pid && p.cgroup == app }) {
+				return 0, errors.New("no bus")
 			}
-			return found, errors.New("no bus")
+			return main, nil
 		}
 		var tree []monitor.Identity
 		for _, p := range c.tree {
@@ -138,20 +121,17 @@ const systemdName = "org.freedesktop.systemd1"
 
 // fakeManager is systemd on a bus, which has pids in one unit.
 type fakeManager struct {
-	unit string
 	pids []uint32
 	main uint32
 }
 
-func (m fakeManager) path() dbus.ObjectPath {
-	return dbus.ObjectPath("/org/freedesktop/systemd1/unit/" + systemd.PathBusEscape(m.unit))
-}
+const fakeUnit dbus.ObjectPath = "/org/freedesktop/systemd1/unit/x_2eservice"
 
 func (m fakeManager) GetUnitByPID(pid uint32) (dbus.ObjectPath, *dbus.Error) {
 	if !slices.Contains(m.pids, pid) {
 		return "", dbus.NewError(systemdName+".NoUnitForPID", []any{"PID does not belong to any loaded unit."})
 	}
-	return m.path(), nil
+	return fakeUnit, nil
 }
 
 func (m fakeManager) Get(iface, name string) (dbus.Variant, *dbus.Error) {
@@ -187,7 +167,7 @@ func (m fakeManager) run(t *testing.T, address string) {
 	t.Cleanup(func() { conn.Close() })
 	err = errors.Join(
 		conn.Export(m, "/org/freedesktop/systemd1", systemdName+".Manager"),
-		conn.Export(m, m.path(), "org.freedesktop.DBus.Properties"))
+		conn.Export(m, fakeUnit, "org.freedesktop.DBus.Properties"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,24 +180,23 @@ func TestAskSystemd(t *testing.T) {
 	session, system := bus(t), bus(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", system)
-	if found, err := askSystemd(t.Context(), []int{1}); len(found) > 0 || err == nil {
-		t.Errorf("without a manager: %v, %v", found, err)
+	for _, ofUser := range []bool{false, true} {
+		if main, err := askSystemd(t.Context(), 10, ofUser); main != 0 || err == nil {
+			t.Errorf("without a manager: %d, %v", main, err)
+		}
 	}
-	fakeManager{"of-user.service", []uint32{10, 11}, 10}.run(t, session)
-	// It has what our user runs, 10 to 12, in one unit. 12 is in no service there.
-	fakeManager{"user@1000.service", []uint32{10, 11, 12}, 5}.run(t, system)
-	want := map[int]service{10: {"of-user.service", 10}, 11: {"of-user.service", 10}}
-	eventually(t, "the manager of our user answers", func() bool { // an answer that takes longer than two seconds is none
-		found, err := askSystemd(t.Context(), []int{10, 11, 12, 13})
-		return maps.Equal(found, want) && err != nil
-	})
-	system = bus(t)
-	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", system)
-	fakeManager{"of-system.service", []uint32{20}, 0}.run(t, system)
-	eventually(t, "the manager of the system answers", func() bool {
-		found, err := askSystemd(t.Context(), []int{20})
-		return maps.Equal(found, map[int]service{20: {"of-system.service", 0}}) && err != nil
-	})
+	fakeManager{[]uint32{10, 11}, 10}.run(t, session)
+	fakeManager{[]uint32{20}, 0}.run(t, system)
+	for pid, want := range map[int]int{10: 10, 11: 10, 20: 0} {
+		ofUser := pid != 20
+		eventually(t, "its manager answers", func() bool { // an answer that takes longer than two seconds is none
+			main, err := askSystemd(t.Context(), pid, ofUser)
+			return main == want && err == nil
+		})
+		if main, err := askSystemd(t.Context(), pid, !ofUser); main != 0 || err == nil {
+			t.Errorf("the other manager of %d: %d, %v", pid, main, err)
+		}
+	}
 }
 
 func TestAskSystemdOverASilentBus(t *testing.T) {
@@ -232,8 +211,10 @@ func TestAskSystemdOverASilentBus(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := time.AfterFunc(50*time.Millisecond, cancel)
 	defer stop.Stop()
-	if found, err := askSystemd(ctx, []int{1}); len(found) > 0 || err == nil {
-		t.Errorf("%v, %v", found, err)
+	for _, ofUser := range []bool{false, true} {
+		if main, err := askSystemd(ctx, 1, ofUser); main != 0 || err == nil {
+			t.Errorf("%d, %v", main, err)
+		}
 	}
 }
 

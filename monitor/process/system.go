@@ -40,9 +40,9 @@ type System interface {
 	Listeners(pids []int) ([]Listener, error)
 	// Connections are the established connections to a local port.
 	Connections(port int) ([]Connection, error)
-	// Service is the unit or container that manages the tree of a server, "" for
-	// none, and whether the server has a count of processes or a network of its own.
-	// With an error beside it, what is found counts.
+	// Service is the unit that manages the tree of a server, "" for none, and whether
+	// the server runs in a container or a sandbox. With an error beside it, what is found
+	// counts.
 	Service(ctx context.Context, server monitor.Identity, tree []monitor.Identity) (unit string, contained bool, err error)
 	// Hold takes hold of a process, so that a signal reaches it or nobody.
 	Hold(id monitor.Identity) (HeldProcess, error)
@@ -136,18 +136,22 @@ func (local) Service(ctx context.Context, server monitor.Identity, tree []monito
 	return unit, contained, err
 }
 
-// isContained reports whether a process counts processes otherwise than we do, or has a
-// network of its own, of which nobody sees here who is connected. With an error what was
-// found counts.
-func isContained(pid int) (contained bool, err error) {
-	for _, kind := range []string{"pid", "net"} {
-		same, failed := sameNamespace(pid, kind)
-		if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
-			err = errors.Join(err, fmt.Errorf("whether it runs in a container is not known: %w", failed))
+// isContained reports whether a process runs in a container or a sandbox that is not
+// ours: it counts processes otherwise than we do, has a network of its own, of which
+// nobody sees here who is connected, or, as a container that shares both with its host,
+// a host name or control groups of its own.
+func isContained(pid int) (bool, error) {
+	for _, kind := range []string{"pid", "net", "uts", "cgroup"} {
+		same, err := sameNamespace(pid, kind)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it has ended, or this system has none
+		case err != nil:
+			return false, fmt.Errorf("whether it runs in a container is not known: %w", err)
+		case !same:
+			return true, nil
 		}
-		contained = contained || failed == nil && !same
 	}
-	return contained, err
+	return false, nil
 }
 
 // localEnds are those of a process of this machine. Linux alone tells most of it.
