@@ -29,7 +29,7 @@ func connectedEnds(port int) ([]tcpEnd, error) {
 	proc := system()
 	var pids []int
 	if len(all) > 0 {
-		if pids, err = list(proc.root); err != nil {
+		if pids, err = list(unix.AT_FDCWD, proc.root); err != nil {
 			return nil, fmt.Errorf("listing %s: %w", proc.root, err)
 		}
 	}
@@ -63,20 +63,19 @@ func (p procfs) ends(all []tcpSocket, status string, pids []int) (ends []tcpEnd,
 func (p procfs) holders(pids []int, wanted map[uint32]bool) (map[uint32][]int, error) {
 	owners := make(map[uint32][]int)
 	for _, pid := range pids {
-		dir, err := openAt(unix.AT_FDCWD, p.path(pid, "/fd"), unix.O_RDONLY|unix.O_DIRECTORY)
+		var sockets []end
+		o, err := p.open(pid)
 		if err == nil {
-			err = links(dir, func(_ int, kind LinkKind, inode uint64) error {
-				if kind == SocketPair && wanted[uint32(inode)] && !slices.Contains(owners[uint32(inode)], pid) {
-					owners[uint32(inode)] = append(owners[uint32(inode)], pid)
-				}
-				return nil
-			})
-			unix.Close(dir)
+			sockets, err = o.ends(SocketPair)
+			o.close()
 		}
-		if err != nil {
-			err = p.failed("listing the descriptors of", pid, err)
-			if !errors.Is(err, ErrGone) && !errors.Is(err, fs.ErrPermission) {
-				return nil, err
+		if err != nil && !errors.Is(err, ErrGone) && !errors.Is(err, fs.ErrPermission) {
+			return nil, err
+		}
+		for _, e := range sockets {
+			inode := uint32(e.inode)
+			if wanted[inode] && !slices.Contains(owners[inode], pid) {
+				owners[inode] = append(owners[inode], pid)
 			}
 		}
 	}

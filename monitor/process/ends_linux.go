@@ -49,68 +49,65 @@ func (p procfs) openAs(id monitor.Identity) (opened, error) {
 	return o, nil
 }
 
-// ends lists the pipes without a name and the sockets that a process has open,
+// ends lists what a process has open of some kinds, pipes without a name and sockets,
 // sorted by descriptor.
-func (o opened) ends() (list []end, err error) {
-	dir, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
-	if err == nil {
-		defer unix.Close(dir)
-		err = links(dir, func(fd int, kind LinkKind, inode uint64) error {
-			e := end{fd: fd, kind: kind, inode: inode, access: unix.O_RDWR}
-			if kind == Pipe {
-				var info [512]byte
-				b, err := readAt(o.dir, "fdinfo/"+strconv.Itoa(fd), info[:])
-				if err != nil {
-					return err
-				}
-				flags, ok := parseFlags(b)
-				if !ok {
-					return fmt.Errorf("descriptor %d: no flags in %.60q", fd, b)
-				}
-				e.access = int(flags & unix.O_ACCMODE)
-			}
-			list = append(list, e)
-			return nil
-		})
+func (o opened) ends(kinds ...LinkKind) (ends []end, err error) {
+	fds, err := list(o.dir, "fd")
+	var link [64]byte
+	for _, fd := range fds {
+		e := end{fd: fd, access: unix.O_RDWR}
+		n, failed := unix.Readlinkat(o.dir, "fd/"+strconv.Itoa(fd), link[:])
+		if failed == nil {
+			e.kind, e.inode, _ = parseEndLink(link[:n])
+		}
+		wanted := slices.Contains(kinds, e.kind)
+		if wanted && e.kind == Pipe {
+			e.access, failed = o.access(fd)
+		}
+		if wanted && failed == nil {
+			ends = append(ends, e)
+		}
+		// A descriptor that was closed meanwhile is none.
+		if err == nil && !errors.Is(failed, unix.ENOENT) {
+			err = failed
+		}
+	}
+	if err == nil { // those of a process that has ended meanwhile are not closed, but unknown
+		err = unix.Faccessat(o.dir, "fd", unix.F_OK, 0)
 	}
 	if err != nil {
 		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
 	}
-	slices.SortFunc(list, func(a, b end) int { return a.fd - b.fd })
-	return list, nil
+	slices.SortFunc(ends, func(a, b end) int { return a.fd - b.fd })
+	return ends, nil
 }
 
-// links calls add with each pipe without a name and each socket of a process, dir being
-// its fd directory.
-func links(dir int, add func(fd int, kind LinkKind, inode uint64) error) error {
-	var link [64]byte
-	var failed error
-	err := numbers(dir, func(fd int) {
-		n, err := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
-		if err == nil {
-			if kind, inode, ok := parseEndLink(link[:n]); ok {
-				err = add(fd, kind, inode)
-			}
+// access is how a descriptor was opened: the flags of open(2), an octal number.
+//
+// Source: /proc/PID/fdinfo/FD, proc(5).
+func (o opened) access(fd int) (int, error) {
+	var info [512]byte
+	b, err := readAt(o.dir, "fdinfo/"+strconv.Itoa(fd), info[:])
+	for line := range bytes.Lines(b) {
+		if value, ok := bytes.CutPrefix(line, []byte("flags:")); ok {
+			flags, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 8, 64)
+			return int(flags & unix.O_ACCMODE), err
 		}
-		// A descriptor that was closed meanwhile is none.
-		if err != nil && !errors.Is(err, unix.ENOENT) && failed == nil {
-			failed = err
-		}
-	})
-	if err == nil {
-		err = failed
 	}
-	return err
+	if err == nil {
+		err = fmt.Errorf("descriptor %d: no flags in %.60q", fd, b)
+	}
+	return 0, err
 }
 
 // endsHeldBy is ends of a process that is still the one that is meant and runs.
-func endsHeldBy(id monitor.Identity) ([]end, error) {
+func endsHeldBy(id monitor.Identity, kinds ...LinkKind) ([]end, error) {
 	o, err := system().openAs(id)
 	if err != nil {
 		return nil, err
 	}
 	defer o.close()
-	return o.ends()
+	return o.ends(kinds...)
 }
 
 // parseEndLink reads what the link of a descriptor says: "pipe:[123]" or
@@ -130,18 +127,6 @@ func parseEndLink(b []byte) (LinkKind, uint64, bool) {
 		return "", 0, false
 	}
 	return kind, inode, true
-}
-
-// parseFlags reads the flags of a descriptor, as open(2) takes them, out of
-// /proc/PID/fdinfo/FD (proc(5)): an octal number.
-func parseFlags(b []byte) (uint64, bool) {
-	for line := range bytes.Lines(b) {
-		if value, ok := bytes.CutPrefix(line, []byte("flags:")); ok {
-			flags, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 8, 64)
-			return flags, err == nil
-		}
-	}
-	return 0, false
 }
 
 // deserted reports whether nobody is left at the other end of a pipe: no writer
@@ -253,7 +238,7 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 	if ok && !mine.null {
 		return false
 	}
-	all, err := s.ends()
+	all, err := s.ends(Pipe, SocketPair)
 	if err != nil {
 		return false
 	}
@@ -278,14 +263,11 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 func (localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
 	var unknown error
 	for _, id := range servers {
-		ends, err := endsHeldBy(id)
+		sockets, err := endsHeldBy(id, SocketPair)
 		if err != nil && !errors.Is(err, ErrGone) {
 			return false, err
 		}
-		for _, e := range ends {
-			if e.kind != SocketPair {
-				continue
-			}
+		for _, e := range sockets {
 			s, _, err := unixSocketOf(e.inode)
 			if s.named || err != nil {
 				return s.named, err

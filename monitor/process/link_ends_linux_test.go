@@ -42,23 +42,6 @@ func TestParseEndLink(t *testing.T) {
 	}
 }
 
-func TestParseFlags(t *testing.T) {
-	for in, want := range map[string]uint64{
-		"pos:\t0\nflags:\t0100001\nmnt_id:\t15\n": unix.O_WRONLY | 0o100000,
-		"flags:\t02000000\n":                      unix.O_CLOEXEC,
-		"flags: 0\n":                              0,
-	} {
-		if got, ok := parseFlags([]byte(in)); !ok || got != want {
-			t.Errorf("%q: %o, %v", in, got, ok)
-		}
-	}
-	for _, in := range []string{"", "pos:\t0\n", "flags:\t\n", "flags:\t08\n", "flags:\t-1\n", "flags:\t7777777777777777777777777\n"} {
-		if got, ok := parseFlags([]byte(in)); ok {
-			t.Errorf("%q: %o", in, got)
-		}
-	}
-}
-
 // answerOf is one struct unix_diag_msg with attributes.
 func answerOf(kind, state byte, inode uint32, attributes ...[]byte) []byte {
 	b := encode(unixAnswer{Family: unix.AF_UNIX, Type: kind, State: state, Inode: inode})

@@ -49,7 +49,7 @@ func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pi
 		return Info{}, monitor.Pipe{}, false, nil // so that none is read who may have thousands of descriptors
 	}
 	for above := 0; ; above++ {
-		theirs, err := endsHeldBy(candidate.Identity)
+		theirs, err := endsHeldBy(candidate.Identity, Pipe, SocketPair)
 		if above > 0 && (errors.Is(err, ErrGone) || errors.Is(err, fs.ErrPermission)) {
 			break
 		}
@@ -140,7 +140,7 @@ func (s streams) sockets() bool {
 
 // streams lists the ends that may belong to the client.
 func (o opened) streams() (streams, error) {
-	all, err := o.ends()
+	all, err := o.ends(Pipe, SocketPair)
 	if err != nil {
 		return streams{}, err
 	}
@@ -242,7 +242,7 @@ func (e localEnds) Closed(l monitor.Pipe) (bool, error) {
 		return false, err
 	}
 	defer o.close()
-	all, err := o.ends()
+	all, err := o.ends(Pipe, SocketPair)
 	if err != nil {
 		return false, err
 	}
@@ -327,7 +327,7 @@ func (e localEnds) Abandoned() (bool, error) {
 			return false, err
 		}
 		for _, p := range tree[1:] {
-			ends, _ := endsHeldBy(p.Identity) // of those that we may look at
+			ends, _ := endsHeldBy(p.Identity, Pipe, SocketPair) // of those that we may look at
 			below = append(below, ends...)
 		}
 	}

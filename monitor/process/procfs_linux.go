@@ -154,32 +154,21 @@ func (o opened) exe() string {
 	return strings.TrimSuffix(string(buf[:n]), " (deleted)")
 }
 
-// numbers calls add for every entry of the directory whose name is a number:
-// processes in /proc, threads in task, descriptors in fd.
-func numbers(dir int, add func(n int)) error {
-	var buf [4096]byte
-	for {
-		n, err := retry(func() (int, error) { return unix.Getdents(dir, buf[:]) })
-		if err != nil || n == 0 {
-			return err
-		}
-		_, _, names := unix.ParseDirent(buf[:n], -1, nil)
-		for _, name := range names {
-			if n, err := strconv.ParseUint(name, 10, 31); err == nil {
-				add(int(n))
-			}
-		}
-	}
-}
-
-// list is the numbers in a directory given by its path.
-func list(path string) (all []int, err error) {
-	dir, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
+// list is the numbers that a directory holds: processes in /proc, threads in task,
+// descriptors in fd. dir is as in openat(2).
+func list(dir int, path string) (all []int, err error) {
+	fd, err := openAt(dir, path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(dir)
-	err = numbers(dir, func(n int) { all = append(all, n) })
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	for _, name := range names {
+		if n, err := strconv.ParseUint(name, 10, 31); err == nil {
+			all = append(all, int(n))
+		}
+	}
 	return all, err
 }
 
@@ -234,7 +223,7 @@ func Tree(root monitor.Identity) ([]Stat, error) {
 // children reads /proc/PID/task/TID/children of every thread: each lists what
 // that thread has forked.
 func (p procfs) children(pid int) ([]int, error) {
-	tids, err := list(p.path(pid, "/task"))
+	tids, err := list(unix.AT_FDCWD, p.path(pid, "/task"))
 	if err != nil {
 		return nil, p.failed("listing the threads of", pid, err)
 	}

@@ -57,7 +57,7 @@ func (s *tableSource) listAgain() { s.last = 0 }
 
 // list calls add with all pids in ascending order.
 func (s *tableSource) list(add func(listed)) error {
-	pids, err := list(s.fs.root)
+	pids, err := list(unix.AT_FDCWD, s.fs.root)
 	slices.Sort(pids)
 	for _, pid := range pids {
 		add(listed{pid})
