@@ -19,11 +19,37 @@ type end struct {
 	kind   LinkKind // SocketPair stands for a socket of any kind until the kernel was asked
 	inode  uint64
 	access int // O_RDONLY, O_WRONLY or O_RDWR, as it was opened; sockets are O_RDWR
+
+	// Of a socket, once the kernel was asked, see withPeer.
+	peer   uint32 // inode of the other end, 0 when that is closed, not accepted yet or not known
+	closed bool   // by everybody who held the other end
 }
 
-// faces reports whether another descriptor is of the other end of a pipe.
+// faces reports whether another descriptor is of the other end.
 func (e end) faces(o end) bool {
-	return e.kind == Pipe && o.kind == Pipe && o.inode == e.inode && o.access != e.access
+	if e.kind == SocketPair {
+		return o.kind == SocketPair && o.inode == uint64(e.peer)
+	}
+	return o.kind == Pipe && o.inode == e.inode && o.access != e.access
+}
+
+// withPeer asks the kernel for the other end of a socket; false when no client can be
+// there, all being the descriptors of the process. A peer with a name is a service that
+// the process has connected to. What has both ends talks to itself, and so does a fork
+// of it.
+func (e end) withPeer(all []end) (_ end, ok bool, err error) {
+	if e.kind == Pipe {
+		return e, true, nil
+	}
+	s, ok, err := pairOf(e.inode)
+	if !ok || err != nil {
+		return e, false, err
+	}
+	peer, known, err := unixSocketOf(uint64(s.peer))
+	if e.closed = s.closed(); known {
+		e.peer = peer.inode
+	}
+	return e, !peer.named && !slices.ContainsFunc(all, e.faces), err
 }
 
 func (e end) reads() bool  { return e.access != unix.O_WRONLY }

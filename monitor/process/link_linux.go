@@ -75,12 +75,12 @@ func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pi
 func (s streams) linkWith(theirs []end) (monitor.Pipe, bool, error) {
 	met := func(list []end) (ends []monitor.PipeEnd, err error) {
 		for _, e := range list {
-			l, ok, err := meet(e, s.all, theirs)
+			e, ok, err := e.withPeer(s.all)
 			if err != nil {
 				return nil, err
 			}
-			if ok {
-				ends = append(ends, l)
+			if ok && slices.ContainsFunc(theirs, e.faces) {
+				ends = append(ends, monitor.PipeEnd{Inode: e.inode, Peer: uint64(e.peer)})
 			}
 		}
 		return ends, nil
@@ -101,26 +101,6 @@ func (s streams) linkWith(theirs []end) (monitor.Pipe, bool, error) {
 		}
 	}
 	return monitor.Pipe{}, false, nil
-}
-
-// meet finds the opposite of an end, which is one of ours, among those of
-// another process.
-func meet(e end, ours, theirs []end) (monitor.PipeEnd, bool, error) {
-	if e.kind == Pipe {
-		return monitor.PipeEnd{Inode: e.inode}, slices.ContainsFunc(theirs, e.faces), nil
-	}
-	s, ok, err := pairOf(e.inode)
-	if !ok || err != nil {
-		return monitor.PipeEnd{}, false, err
-	}
-	isPeer := func(o end) bool { return o.kind == SocketPair && o.inode == uint64(s.peer) }
-	// What has both ends talks to itself, and so does a fork of it.
-	if !slices.ContainsFunc(theirs, isPeer) || slices.ContainsFunc(ours, isPeer) {
-		return monitor.PipeEnd{}, false, nil
-	}
-	// A peer with a name is a service that the process has connected to.
-	peer, ok, err := unixSocketOf(uint64(s.peer))
-	return monitor.PipeEnd{Inode: e.inode, Peer: uint64(s.peer)}, ok && !peer.named, err
 }
 
 // streams are the descriptors over which a server may talk to its client, the
@@ -334,35 +314,18 @@ func (e localEnds) Abandoned() (bool, error) {
 	for _, direction := range [][]end{s.in, s.out} {
 		deserted := false
 		for _, e := range direction {
-			closed, open, err := o.ask(e, s.all, below)
-			if open || err != nil {
+			e, mayBeTheirs, err := e.withPeer(s.all)
+			if err == nil && e.kind == Pipe {
+				e.closed, err = o.deserted(e)
+			}
+			if err != nil || mayBeTheirs && !e.closed && !slices.ContainsFunc(below, e.faces) {
 				return false, err
 			}
-			deserted = deserted || closed
+			deserted = deserted || mayBeTheirs && e.closed
 		}
 		if !deserted {
 			return false, nil
 		}
 	}
 	return true, nil
-}
-
-// ask reports whether everybody has closed the other end of a pipe or socket,
-// or somebody that is not below the process holds it. Neither is so for a
-// socket of another kind, a service, and for what it connects with itself.
-func (o opened) ask(e end, own, below []end) (closed, open bool, err error) {
-	if e.kind == Pipe {
-		closed, err = o.deserted(e)
-		return closed, !closed && !slices.ContainsFunc(below, e.faces), err
-	}
-	s, ok, err := pairOf(e.inode)
-	if !ok || err != nil {
-		return false, false, err
-	}
-	isPeer := func(b end) bool { return b.kind == SocketPair && b.inode == uint64(s.peer) }
-	if s.closed() || slices.ContainsFunc(own, isPeer) {
-		return s.closed(), false, nil
-	}
-	peer, _, err := unixSocketOf(uint64(s.peer))
-	return false, !peer.named && !slices.ContainsFunc(below, isPeer), err
 }
