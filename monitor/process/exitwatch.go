@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -20,21 +19,23 @@ type ExitWatch struct {
 	exits     chan monitor.Identity
 	woken     chan struct{} // something has ended, or is to be polled from now on
 	pollEvery time.Duration
+	alarm     *exitAlarm // nil when the system has none for us
 
 	mu      sync.Mutex
 	watched map[monitor.Identity]*watched
-	alarm   *exitAlarm // nil while Serve does not run, or when the system has none for us
 }
 
 // watched is one process under watch.
 type watched struct {
-	handle *Handle // nil when it could not be held
+	handle *Handle // one that holds nothing when the process could not be held
 	alarms bool    // its end sets the alarm off; else it is polled
 }
 
 // NewExitWatch makes a watch that watches nothing yet.
 func NewExitWatch() *ExitWatch {
+	alarm, _ := newExitAlarm() // without one everything is polled
 	return &ExitWatch{
+		alarm:     alarm,
 		exits:     make(chan monitor.Identity, 16),
 		woken:     make(chan struct{}, 1),
 		pollEvery: exitPollEvery,
@@ -53,22 +54,22 @@ func (w *ExitWatch) Watch(id monitor.Identity) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p := w.watched[id]; p != nil {
-		if p.ended(id) {
+		if p.handle.Ended() {
 			return gone(id.PID)
 		}
 		return nil
 	}
-	p := &watched{}
+	p := &watched{handle: unheld(id)}
 	if len(w.watched) < mostHeld() {
-		h, err := Hold(id)
-		if errors.Is(err, ErrGone) {
-			return err
+		if h, err := Hold(id); err == nil {
+			p.handle = h
 		}
-		p.handle = h
-	} else if ended(id) {
+	}
+	if p.handle.Ended() {
+		p.handle.Close()
 		return gone(id.PID)
 	}
-	p.alarms = p.handle != nil && w.alarm.add(p.handle) == nil
+	p.alarms = w.alarm.add(p.handle) == nil
 	w.watched[id] = p
 	if !p.alarms {
 		w.wake()
@@ -76,19 +77,11 @@ func (w *ExitWatch) Watch(id monitor.Identity) error {
 	return nil
 }
 
-// ended reports whether a watched process has ended.
-func (p *watched) ended(id monitor.Identity) bool {
-	if p.handle == nil {
-		return ended(id)
-	}
-	return p.handle.Ended()
-}
-
 // Forget ends the watch of a process, if there is one.
 func (w *ExitWatch) Forget(id monitor.Identity) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p := w.watched[id]; p != nil && p.handle != nil {
+	if p := w.watched[id]; p != nil {
 		p.handle.Close()
 	}
 	delete(w.watched, id)
@@ -96,8 +89,8 @@ func (w *ExitWatch) Forget(id monitor.Identity) {
 
 // Serve reports exits until ctx ends, and returns its error then.
 func (w *ExitWatch) Serve(ctx context.Context) error {
-	w.open()
-	defer w.close()
+	stop := w.alarm.start(w.wake)
+	defer stop()
 	for {
 		ids, polling := w.look()
 		for _, id := range ids {
@@ -121,29 +114,12 @@ func (w *ExitWatch) Serve(ctx context.Context) error {
 	}
 }
 
-// open makes the alarm and puts all that is watched into it.
-func (w *ExitWatch) open() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.alarm, _ = newExitAlarm(w.wake) // without one everything is polled
-	for _, p := range w.watched {
-		p.alarms = p.handle != nil && w.alarm.add(p.handle) == nil
-	}
-}
-
-func (w *ExitWatch) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.alarm.close()
-	w.alarm = nil
-}
-
 // look returns what has ended, and whether anything has to be polled.
 func (w *ExitWatch) look() (ids []monitor.Identity, polling bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id, p := range w.watched {
-		if p.ended(id) {
+		if p.handle.Ended() {
 			ids = append(ids, id)
 		}
 		polling = polling || !p.alarms

@@ -25,36 +25,21 @@ func mostHeld() int {
 // each. It is in the poller of the runtime itself, so that no thread waits for
 // it. A nil alarm takes nothing.
 type exitAlarm struct {
-	epoll  int
-	file   *os.File // the owner of epoll
-	served sync.WaitGroup
+	epoll int
+	file  *os.File // the owner of epoll
 }
 
-func newExitAlarm(wake func()) (*exitAlarm, error) {
+func newExitAlarm() (*exitAlarm, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("creating an epoll: %w", err)
 	}
 	_ = unix.SetNonblock(epoll, true) // it shows the runtime that it may poll it
-	a := &exitAlarm{epoll: epoll, file: os.NewFile(uintptr(epoll), "epoll")}
-	conn, err := a.file.SyscallConn()
-	if err == nil {
-		err = a.file.SetReadDeadline(time.Time{}) // fails where the runtime could not take it
+	file := os.NewFile(uintptr(epoll), "epoll")
+	if err := file.SetReadDeadline(time.Time{}); err != nil { // where the runtime could not take it
+		return nil, errors.Join(fmt.Errorf("polling an epoll: %w", err), file.Close())
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("polling an epoll: %w", err), a.file.Close())
-	}
-	a.served.Go(func() {
-		var events [64]unix.EpollEvent
-		rung := func(fd uintptr) bool {
-			n, err := retry(func() (int, error) { return unix.EpollWait(int(fd), events[:], 0) })
-			return n > 0 || err != nil
-		}
-		for conn.Read(rung) == nil {
-			wake()
-		}
-	})
-	return a, nil
+	return &exitAlarm{epoll, file}, nil
 }
 
 // add makes the end of a process set off the alarm, once. The epoll loses it
@@ -70,9 +55,26 @@ func (a *exitAlarm) add(h *Handle) error {
 	return errors.Join(err, failed)
 }
 
-func (a *exitAlarm) close() {
-	if a != nil {
-		a.file.Close()
-		a.served.Wait()
+// start calls wake when processes end, until stop is called.
+func (a *exitAlarm) start(wake func()) (stop func()) {
+	if a == nil {
+		return func() {}
+	}
+	_ = a.file.SetReadDeadline(time.Time{})
+	conn, _ := a.file.SyscallConn() // which fails for a closed file alone
+	var served sync.WaitGroup
+	served.Go(func() {
+		var events [64]unix.EpollEvent
+		rung := func(uintptr) bool {
+			n, err := retry(func() (int, error) { return unix.EpollWait(a.epoll, events[:], 0) })
+			return n > 0 || err != nil
+		}
+		for conn.Read(rung) == nil {
+			wake()
+		}
+	})
+	return func() {
+		_ = a.file.SetReadDeadline(time.Now())
+		served.Wait()
 	}
 }

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -98,7 +99,6 @@ func TestWatchRefusesWhatIsGone(t *testing.T) {
 	}
 	check("before Serve")
 	serve(t, w)
-	waitUntilServed(t, w)
 	check("while serving")
 	if len(w.watched) > 0 {
 		t.Errorf("it watches %v", w.watched)
@@ -158,7 +158,6 @@ func TestServeAgain(t *testing.T) {
 	a, b, c := sleeper(t), sleeper(t), sleeper(t)
 	watch(t, w, a) // before anybody serves
 	stop := serve(t, w)
-	waitUntilServed(t, w)
 	watch(t, w, b)
 	watch(t, w, c)
 	stop()
@@ -200,11 +199,6 @@ func TestForgetGivesDescriptorsBack(t *testing.T) {
 	}
 }
 
-func waitUntilServed(t testing.TB, w *ExitWatch) {
-	t.Helper()
-	eventually(t, "it serves", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.alarm != nil })
-}
-
 func TestStopWhileNobodyTakesExits(t *testing.T) {
 	w := NewExitWatch()
 	w.exits = make(chan monitor.Identity)
@@ -212,7 +206,11 @@ func TestStopWhileNobodyTakesExits(t *testing.T) {
 	a := sleeper(t)
 	watch(t, w, a)
 	kill(t, a.PID, syscall.SIGKILL)
-	eventually(t, "it is on its way", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.watched) == 1 && w.watched[a].ended(a) })
+	eventually(t, "it is on its way", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.watched) == 1 && w.watched[a].handle.Ended()
+	})
 	if err := w.Watch(a); !errors.Is(err, ErrGone) {
 		t.Errorf("watching what is on its way: %v", err)
 	}
@@ -228,9 +226,8 @@ func TestPolling(t *testing.T) {
 	w := NewExitWatch()
 	w.pollEvery = 10 * time.Millisecond
 	a, b := sleeper(t), sleeper(t)
-	w.watched[a], w.watched[b] = &watched{}, &watched{handle: byStart(b)}
+	w.watched[a], w.watched[b] = &watched{handle: unheld(a)}, &watched{handle: unheld(b)}
 	serve(t, w)
-	waitUntilServed(t, w)
 	if !polls(w) {
 		t.Error("it does not poll")
 	}
@@ -249,7 +246,6 @@ func TestWatchWithoutDescriptorsLeft(t *testing.T) {
 	w := NewExitWatch()
 	w.pollEvery = 10 * time.Millisecond
 	serve(t, w)
-	waitUntilServed(t, w)
 	var old unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
 		t.Fatal(err)
@@ -281,7 +277,8 @@ func TestWatchLeavesDescriptors(t *testing.T) {
 	waitForState(t, over.PID, Unreaped)
 	w := NewExitWatch()
 	for n := range 32 {
-		w.watched[monitor.Identity{PID: -n}] = &watched{}
+		id := monitor.Identity{PID: -n}
+		w.watched[id] = &watched{handle: unheld(id)}
 	}
 	var old unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
@@ -294,8 +291,8 @@ func TestWatchLeavesDescriptors(t *testing.T) {
 	if err := errors.Join(err, unix.Setrlimit(unix.RLIMIT_NOFILE, &old)); err != nil {
 		t.Fatal(err)
 	}
-	if p := w.watched[running]; p == nil || p.handle != nil || !errors.Is(gone, ErrGone) {
-		t.Errorf("%+v, %v", p, gone)
+	if _, held := w.watched[running].handle.over(); !errors.Is(held, os.ErrNoHandle) || !errors.Is(gone, ErrGone) {
+		t.Errorf("%v, %v", held, gone)
 	}
 }
 

@@ -52,6 +52,9 @@ func Hold(id monitor.Identity) (*Handle, error) {
 	return &Handle{id, p}, nil
 }
 
+// unheld is a handle that holds nothing, as where nothing can be held.
+func unheld(id monitor.Identity) *Handle { return &Handle{id, &os.Process{Pid: id.PID}} }
+
 // Identity is whom the handle holds.
 func (h *Handle) Identity() monitor.Identity { return h.id }
 

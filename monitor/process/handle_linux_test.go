@@ -31,16 +31,13 @@ func bothWays(t *testing.T, test func(t *testing.T, hold func(monitor.Identity) 
 					t.Fatal(err)
 				}
 				if !pidfd {
-					h = byStart(id)
+					h = unheld(id)
 				}
 				return h
 			})
 		})
 	}
 }
-
-// byStart is what Hold returns where there is no pidfd.
-func byStart(id monitor.Identity) *Handle { return &Handle{id, &os.Process{Pid: id.PID}} }
 
 func TestHandleSignals(t *testing.T) {
 	bothWays(t, func(t *testing.T, hold func(monitor.Identity) *Handle) {
@@ -171,7 +168,7 @@ func helperReuse() {
 	if err != nil {
 		fail("%v", err)
 	}
-	byStart := byStart(s.Identity)
+	byStart := unheld(s.Identity)
 	first.Process.Kill()
 	first.Wait()
 

@@ -59,8 +59,8 @@ func mostHeld() int { return math.MaxInt }
 // could tell; one sysctl for each process twice a second does as well.
 type exitAlarm struct{}
 
-func newExitAlarm(func()) (*exitAlarm, error) { return nil, errors.ErrUnsupported }
+func newExitAlarm() (*exitAlarm, error) { return nil, errors.ErrUnsupported }
 
 func (*exitAlarm) add(*Handle) error { return errors.ErrUnsupported }
 
-func (*exitAlarm) close() {}
+func (*exitAlarm) start(func()) (stop func()) { return func() {} }
