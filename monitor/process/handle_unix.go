@@ -4,7 +4,6 @@ package process
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 
@@ -33,16 +32,4 @@ func retry(call func() (int, error)) (int, error) {
 			return n, err
 		}
 	}
-}
-
-// LeadsSession reports whether a process is the leader of a session of its own.
-func LeadsSession(pid int) (bool, error) {
-	session, err := unix.Getsid(pid)
-	if errors.Is(err, unix.ESRCH) {
-		return false, gone(pid)
-	}
-	if err != nil {
-		return false, fmt.Errorf("reading the session of process %d: %w", pid, err)
-	}
-	return session == pid, nil
 }

@@ -48,6 +48,7 @@ const (
 type Stat struct {
 	monitor.Identity
 	Parent   int // pid
+	Session  int // pid of its leader, 0 for one that cannot be seen, -1 where there are none (Windows)
 	State    RunState
 	CPU      time.Duration // user and system time of all its threads so far
 	RSSBytes uint64        // resident memory, which Tree alone tells

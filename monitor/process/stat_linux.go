@@ -15,6 +15,7 @@ import (
 const (
 	fieldState      = 3
 	fieldParent     = 4
+	fieldSession    = 6
 	fieldUserTime   = 14
 	fieldSystemTime = 15
 	fieldThreads    = 20
@@ -67,6 +68,8 @@ func parseStat(b []byte) (procStat, error) {
 		switch field {
 		case fieldState:
 			state = text[0]
+		case fieldSession:
+			values[field], _ = number(text) // -1 while a process ends
 		case fieldParent, fieldUserTime, fieldSystemTime, fieldThreads, fieldStart, fieldStartCode, fieldEndCode, fieldStartStack:
 			if values[field], ok = number(text); !ok || field == fieldParent && values[field] > math.MaxInt32 {
 				return procStat{}, fmt.Errorf("not a process stat line, field %d is %.20q", field, text)
@@ -80,7 +83,7 @@ func parseStat(b []byte) (procStat, error) {
 	return procStat{
 		Stat: Stat{
 			Identity: monitor.Identity{PID: int(pid), Start: values[fieldStart]}, Parent: int(values[fieldParent]),
-			State: runState(state, values[fieldThreads]), CPU: ticks(values[fieldUserTime]) + ticks(values[fieldSystemTime]),
+			Session: int(values[fieldSession]), State: runState(state, values[fieldThreads]), CPU: ticks(values[fieldUserTime]) + ticks(values[fieldSystemTime]),
 		},
 		comm:    string(b[open+1 : end]),
 		program: program{values[fieldStart], values[fieldStartCode], values[fieldEndCode], values[fieldStartStack]},

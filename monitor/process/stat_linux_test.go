@@ -23,10 +23,14 @@ func TestParseStat(t *testing.T) {
 			t.Errorf("%q: name %q", comm, s.comm)
 		}
 		got := s.Stat
-		want := Stat{Parent: 1, CPU: 3 * time.Second}
+		want := Stat{Parent: 1, Session: 7, CPU: 3 * time.Second}
 		want.PID, want.Start = 4321, 86512
 		if got != want {
 			t.Errorf("%q: %+v", comm, got)
+		}
+		ending, err := parseStat([]byte("4321 (" + comm + ")" + strings.Replace(statTail, " 7 7 ", " -1 -1 ", 1)))
+		if ending.Session != 0 || err != nil {
+			t.Errorf("%q: while it ends %+v, %v", comm, ending, err)
 		}
 		if s.program != (program{86512, 94000, 95000, 140000}) {
 			t.Errorf("%q: %+v", comm, s.program)

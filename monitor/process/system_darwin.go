@@ -93,6 +93,9 @@ func ReadStat(pid int) (Stat, error) {
 		return Stat{}, err
 	}
 	s := Stat{Identity: identity(k), Parent: int(k.Eproc.Ppid), State: runState(k)}
+	if session, err := unix.Getsid(pid); err == nil {
+		s.Session = session
+	}
 	if times, err := (&process.Process{Pid: int32(pid)}).Times(); err == nil {
 		s.CPU = time.Duration((times.User + times.System) * float64(time.Second))
 	}

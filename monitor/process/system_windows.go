@@ -66,7 +66,7 @@ func (p handle) stat() (Stat, error) {
 	}
 	cpu := time.Duration(min(filetime(kernel)+filetime(user), math.MaxInt64/uint64(filetimeUnit))) * filetimeUnit
 	id := monitor.Identity{PID: p.pid, Start: filetime(created)}
-	return Stat{Identity: id, Parent: int(info.InheritedFromUniqueProcessId), CPU: cpu}, nil
+	return Stat{Identity: id, Parent: int(info.InheritedFromUniqueProcessId), Session: -1, CPU: cpu}, nil
 }
 
 // args reads the command line out of the process's memory, which works for our
@@ -245,9 +245,6 @@ func serviceOf(ctx context.Context, tree []monitor.Identity) (unit string, err e
 		}
 	}
 }
-
-// LeadsSession is unsupported: Windows has no such sessions.
-func LeadsSession(int) (bool, error) { return false, errors.ErrUnsupported }
 
 // tcpTable asks for all TCP sockets.
 func tcpTable() ([]tcpEnd, error) { return gopsutilTable() }

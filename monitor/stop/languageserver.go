@@ -65,15 +65,11 @@ func (l *Ladder) languageServers(server monitor.Identity) ([]process.Info, error
 	}
 	var roots []process.Info
 	for _, s := range tree {
-		if s.Parent != server.PID || s.State == process.Unreaped {
-			continue
+		if s.Parent == server.PID && s.Session < 0 {
+			return nil, fmt.Errorf("whether process %d leads a session: %w", s.PID, errors.ErrUnsupported)
 		}
-		leads, err := l.o.LeadsSession(s.PID)
-		if err == nil && !leads || errors.Is(err, process.ErrGone) {
+		if s.Parent != server.PID || s.Session != s.PID || s.State == process.Unreaped {
 			continue
-		}
-		if err != nil {
-			return nil, err
 		}
 		info, err := l.o.System.Read(s.PID)
 		if err == nil && info.Identity == s.Identity {

@@ -35,7 +35,7 @@ func TestEndLanguageServers(t *testing.T) {
 	}
 	eventually(t, "all of it runs", func() bool { return running() == 3 })
 	for _, pid := range g.alive() {
-		if leads, err := process.LeadsSession(pid); err == nil && leads {
+		if s, err := process.ReadStat(pid); err == nil && s.Session == pid {
 			signalTo(t, pid, syscall.SIGSTOP)
 			waitForState(t, pid, process.Stopped)
 		}

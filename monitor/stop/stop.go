@@ -96,9 +96,6 @@ type Options struct {
 	// may run another program than when it was seen last. It is not asked about
 	// one that we have started.
 	Recognise func(process.Info) bool
-	// LeadsSession reports whether a process leads a session of its own: that of this
-	// machine where System is.
-	LeadsSession func(pid int) (bool, error)
 	// Run, if given, runs a command line to its end. The error says that it failed. It
 	// ends the containers that a tree has started.
 	Run func(ctx context.Context, command []string) error
@@ -117,10 +114,7 @@ type Ladder struct {
 // New makes a ladder.
 func New(o Options) *Ladder {
 	if o.System == nil {
-		o.System, o.LeadsSession = process.Local(), process.LeadsSession
-	}
-	if o.LeadsSession == nil {
-		o.LeadsSession = func(int) (bool, error) { return false, errors.ErrUnsupported }
+		o.System = process.Local()
 	}
 	if o.Dashboards == nil {
 		o.Dashboards = serena.NewClient()
