@@ -136,14 +136,11 @@ func (h *Handle) Close() { _ = h.process.Release() } // Windows refuses the seco
 // confirm returns nil when the pid is certainly still this process, else why it
 // is not: before a signal, what cannot be read does not count as the same.
 func confirm(id monitor.Identity) error {
-	s, err := ReadStat(id.PID)
-	if err != nil {
-		return err
+	alive, err := Alive(Local(), id)
+	if err == nil && !alive {
+		err = gone(id.PID)
 	}
-	if s.Identity != id || s.State == Unreaped {
-		return gone(id.PID)
-	}
-	return nil
+	return err
 }
 
 // ended reports whether a process has certainly ended.

@@ -20,12 +20,6 @@ import (
 // tableSource is where a Table reads.
 type tableSource struct{}
 
-// listed is a process as the system's own list of all shows it.
-type listed struct {
-	pid, parent int
-	name        string
-}
-
 // program is what differs between one program and the next under the same pid.
 type program struct {
 	start uint64
@@ -42,19 +36,10 @@ func (*tableSource) now() time.Duration { return time.Since(origin) }
 // began is always now: start times are of another clock.
 func (*tableSource) began(_ program, now time.Duration) time.Duration { return now }
 
-// forked is always true: neither system tells that nothing has begun.
-func (*tableSource) forked() bool { return true }
-
-func (*tableSource) listAgain() {}
-
-// list calls add with all processes, ascending by pid.
-func (*tableSource) list(add func(listed)) error {
-	all, err := everyone()
-	slices.SortFunc(all, func(a, b listed) int { return a.pid - b.pid })
-	for _, l := range all {
-		add(l)
-	}
-	return err
+// list lists all processes, always anew: neither system tells that nothing has begun.
+func (*tableSource) list() (all []listed, anew bool, err error) {
+	all, err = everyone()
+	return all, true, err
 }
 
 // look reads a process, which may be another user's by now: it is asked after what

@@ -100,7 +100,8 @@ func TestPassSeesRealExec(t *testing.T) {
 			id, in, _ := shell(t, "read x; exec sleep 601")
 			waitForName(t, id.PID, "sh")
 			skip := time.Duration(0)
-			table := &Table{source: &tableSource{fs: system(), uid: uint32(os.Geteuid()), now: func() time.Duration { return sinceBoot() + skip }, gated: true}}
+			table := NewTable()
+			table.source = &tableSource{fs: system(), uid: uint32(os.Geteuid()), now: func() time.Duration { return sinceBoot() + skip }, gated: true}
 			passUntil(t, table, "the shell", func(i Info) bool { return i.Identity == id && i.Name == "sh" })
 			skip = c.age
 			if _, err := table.Pass(); err != nil {
@@ -119,7 +120,8 @@ func TestPassSeesRealExec(t *testing.T) {
 func TestPassLeavesOutProcessesOfOthers(t *testing.T) {
 	mine := sleeper(t)
 	skip := time.Duration(0)
-	table := &Table{source: &tableSource{fs: system(), uid: 4_242_424, now: func() time.Duration { return sinceBoot() + skip }, gated: true}}
+	table := NewTable()
+	table.source = &tableSource{fs: system(), uid: 4_242_424, now: func() time.Duration { return sinceBoot() + skip }, gated: true}
 	if fresh, err := table.Pass(); err != nil || len(fresh) > 0 {
 		t.Fatalf("%v, %v", fresh, err)
 	}

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -24,21 +25,28 @@ const (
 // out a pid, so that a pass costs almost nothing while nothing is forked.
 type Table struct {
 	source *tableSource
-	known  []entry // ascending by pid
-	begun  bool    // a pass was made
+	known  map[int]*entry // by pid
+	passes int            // that were made
+}
+
+// listed is a process as the system's own list of all shows it. That of Linux shows
+// pids alone.
+type listed struct {
+	pid, parent int
+	name        string
 }
 
 // entry is what Table remembers about one pid.
 type entry struct {
 	as      listed
+	seen    int           // how many passes were made before the last in which it was listed
 	program program       // the zero one for what is not ours, or hidden from us
 	young   time.Duration // until then looked at in every pass
 	due     time.Duration // when to look again after that
-	gone    bool
 }
 
 // NewTable makes a table that knows nothing yet.
-func NewTable() *Table { return &Table{source: newTableSource()} }
+func NewTable() *Table { return &Table{source: newTableSource(), known: map[int]*entry{}} }
 
 // Pass returns what is new since the last pass, everything of ours in the
 // first one: new processes, and known ones that run another program than when
@@ -51,7 +59,7 @@ func (t *Table) Pass() (fresh []Info, err error) {
 		info, runs, err := t.source.look(e.as.pid, e.program)
 		switch {
 		case errors.Is(err, ErrGone):
-			e.gone = true
+			delete(t.known, e.as.pid)
 			return
 		case err != nil: // hidden from us, or we lack descriptors: the next look may tell
 			runs = e.program
@@ -62,57 +70,42 @@ func (t *Table) Pass() (fresh []Info, err error) {
 				fresh = append(fresh, info)
 			}
 		}
-		if !t.begun && err == nil { // most have run for long
+		if t.passes == 0 && err == nil { // most have run for long
 			e.young = min(e.young, t.source.began(runs, now)+youngFor)
 		}
 		e.program = runs
 		e.due = now + roundTrip/2 + roundTrip/120*time.Duration(e.as.pid%60) // not all in the same pass
 	}
 
-	if t.source.forked() {
-		if err := t.list(now); err != nil {
-			t.source.listAgain()
-			return nil, fmt.Errorf("listing all processes: %w", err)
-		}
+	all, anew, err := t.source.list()
+	if err != nil {
+		return nil, fmt.Errorf("listing all processes: %w", err)
 	}
-	left := false
-	for i := range t.known {
-		e := &t.known[i]
-		if !e.gone && (e.young > now || e.due <= now) {
+	if anew {
+		t.compare(all, now)
+	}
+	for _, e := range t.known {
+		if e.young > now || e.due <= now {
 			look(e)
 		}
-		left = left || e.gone
 	}
-	t.begun = true
-	if left {
-		t.known = slices.DeleteFunc(t.known, func(e entry) bool { return e.gone })
-	}
+	t.passes++
+	slices.SortFunc(fresh, func(a, b Info) int { return a.PID - b.PID })
 	return fresh, nil
 }
 
-// list brings known in line with the system's list. What is new in it, or shows
+// compare brings known in line with the system's list. What is new in it, or shows
 // otherwise, is due.
-func (t *Table) list(now time.Duration) error {
-	old := len(t.known)
-	next := 0
-	err := t.source.list(func(l listed) {
-		for ; next < old && t.known[next].as.pid < l.pid; next++ {
-			t.known[next].gone = true
+func (t *Table) compare(all []listed, now time.Duration) {
+	for _, l := range all {
+		e := t.known[l.pid]
+		if e == nil {
+			e = &entry{as: l, young: now + youngFor}
+			t.known[l.pid] = e
 		}
-		if next == old || t.known[next].as.pid != l.pid {
-			t.known = append(t.known, entry{as: l, young: now + youngFor})
-			return
-		}
-		if e := &t.known[next]; e.as != l {
+		if e.seen = t.passes; e.as != l {
 			e.as, e.due = l, now
 		}
-		next++
-	})
-	for ; err == nil && next < old; next++ {
-		t.known[next].gone = true
 	}
-	if len(t.known) > old {
-		slices.SortFunc(t.known, func(a, b entry) int { return a.as.pid - b.as.pid })
-	}
-	return err
+	maps.DeleteFunc(t.known, func(_ int, e *entry) bool { return e.seen != t.passes })
 }

@@ -2,7 +2,6 @@ package process
 
 import (
 	"os"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,9 +16,6 @@ type tableSource struct {
 	last  int                  // the pid that was handed out last
 	until time.Duration        // list in each pass before, whatever loadavg says
 }
-
-// listed is a process as the list of all shows it.
-type listed struct{ pid int }
 
 func newTableSource() *tableSource {
 	var st unix.Statfs_t
@@ -53,16 +49,19 @@ func (s *tableSource) forked() bool {
 	return now < s.until
 }
 
-func (s *tableSource) listAgain() { s.last = 0 }
-
-// list calls add with all pids in ascending order.
-func (s *tableSource) list(add func(listed)) error {
-	pids, err := list(unix.AT_FDCWD, s.fs.root)
-	slices.Sort(pids)
-	for _, pid := range pids {
-		add(listed{pid})
+// list lists all processes anew when one may have begun.
+func (s *tableSource) list() (all []listed, anew bool, err error) {
+	if !s.forked() {
+		return nil, false, nil
 	}
-	return err
+	pids, err := list(unix.AT_FDCWD, s.fs.root)
+	if err != nil {
+		s.last = 0 // so that the next pass lists again
+	}
+	for _, pid := range pids {
+		all = append(all, listed{pid: pid})
+	}
+	return all, true, err
 }
 
 // look reads a process that runs another program than it did.

@@ -66,7 +66,9 @@ func (f *fakeProc) remove(pid int) {
 }
 
 func (f *fakeProc) table() *Table {
-	return &Table{source: &tableSource{fs: procfs{f.root}, uid: uint32(os.Geteuid()), now: func() time.Duration { return f.now }, gated: true}}
+	table := NewTable()
+	table.source = &tableSource{fs: procfs{f.root}, uid: uint32(os.Geteuid()), now: func() time.Duration { return f.now }, gated: true}
+	return table
 }
 
 // In the first pass a process is as young as it is, and not new.
