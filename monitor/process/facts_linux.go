@@ -177,13 +177,8 @@ func (p procfs) isMarked(pid int, mark string) (monitor.Identity, bool, error) {
 	if err != nil {
 		return monitor.Identity{}, false, p.failed("reading the environment of", pid, err)
 	}
-	// Every entry lies between two zero bytes, the last one perhaps not.
-	if !strings.Contains("\x00"+string(environ)+"\x00", "\x00"+mark+"\x00") {
-		return monitor.Identity{}, false, nil
-	}
 	s, err := o.stat()
-	if err != nil {
-		return monitor.Identity{}, false, err
-	}
-	return s.Identity, s.State != Unreaped, nil
+	// Every entry lies between two zero bytes, the last one perhaps not.
+	marked := strings.Contains("\x00"+string(environ)+"\x00", "\x00"+mark+"\x00")
+	return s.Identity, marked && err == nil && s.State != Unreaped, err
 }
