@@ -41,8 +41,8 @@ func (e end) withPeer(all []end) (_ end, ok bool, err error) {
 	if e.kind == Pipe {
 		return e, true, nil
 	}
-	s, ok, err := pairOf(e.inode)
-	if !ok || err != nil {
+	s, known, err := unixSocketOf(e.inode)
+	if err != nil || !known || !s.stream || !s.paired || s.named {
 		return e, false, err
 	}
 	peer, known, err := unixSocketOf(uint64(s.peer))
@@ -210,30 +210,32 @@ type file struct {
 	null         bool // it is the null device
 }
 
-// file looks at the open file behind a descriptor, without opening it; false
-// when the descriptor is closed.
+// noFile is what a closed descriptor is.
+var noFile = file{}
+
+// file looks at the open file behind a descriptor, without opening it.
 //
 // The file system is not asked: it may be a network drive whose server is gone,
 // and what asks such a one waits for ever. What the kernel remembers is enough,
 // for which file it is never changes while it is open. To ask for the times of
 // a file would make some file systems write it out first.
-func (o opened) file(fd int) (file, bool, error) {
+func (o opened) file(fd int) (file, error) {
 	var st unix.Statx_t
 	_, err := retry(func() (int, error) {
 		return 0, unix.Statx(o.dir, "fd/"+strconv.Itoa(fd), unix.AT_STATX_DONT_SYNC, unix.STATX_TYPE|unix.STATX_INO, &st)
 	})
 	if errors.Is(err, unix.ENOENT) {
 		if unix.Faccessat(o.dir, "fd", unix.F_OK, 0) == nil {
-			return file{}, false, nil
+			return noFile, nil
 		}
-		return file{}, false, gone(o.pid)
+		return noFile, gone(o.pid)
 	}
 	if err != nil {
-		return file{}, false, o.fs.failed("looking at the descriptors of", o.pid, err)
+		return noFile, o.fs.failed("looking at the descriptors of", o.pid, err)
 	}
 	f := file{major: st.Dev_major, minor: st.Dev_minor, inode: st.Ino}
 	f.null = st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev_major == 1 && st.Rdev_minor == 3
-	return f, true, nil
+	return f, nil
 }
 
 // SameInput reports whether another process has the same standard input. A server
@@ -250,18 +252,17 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 		return false
 	}
 	defer w.close()
-	given, ok, err := w.file(0)
-	if !ok || err != nil {
+	given, err := w.file(0)
+	if given == noFile || err != nil {
 		return false
 	}
-	mine, ok, err := s.file(0)
-	if err != nil {
+	mine, err := s.file(0)
+	switch {
+	case err != nil:
 		return false
-	}
-	if ok && mine == given {
+	case mine == given:
 		return true
-	}
-	if ok && !mine.null {
+	case mine != noFile && !mine.null:
 		return false
 	}
 	all, err := s.ends(Pipe, SocketPair)
@@ -272,8 +273,8 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 		if e.fd <= 2 || !e.reads() {
 			return false
 		}
-		at, ok, err := s.file(e.fd)
-		return ok && err == nil && at == given
+		at, err := s.file(e.fd)
+		return err == nil && at == given
 	})
 }
 

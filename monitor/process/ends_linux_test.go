@@ -194,9 +194,9 @@ func TestFile(t *testing.T) {
 	files := []*os.File{r, w, open(os.DevNull), open(os.DevNull), open("/dev/zero"), open(self), open(self), open(t.TempDir())}
 	for _, a := range files {
 		for _, b := range files {
-			x, ok, err := o.file(int(a.Fd()))
-			y, ok2, err2 := o.file(int(b.Fd()))
-			if !ok || !ok2 || err != nil || err2 != nil {
+			x, err := o.file(int(a.Fd()))
+			y, err2 := o.file(int(b.Fd()))
+			if x == noFile || y == noFile || err != nil || err2 != nil {
 				t.Fatalf("%s, %s: %v, %v", a.Name(), b.Name(), err, err2)
 			}
 			if x.null != (a.Name() == os.DevNull) {
@@ -207,7 +207,7 @@ func TestFile(t *testing.T) {
 			}
 		}
 	}
-	if f, ok, err := o.file(9999); ok || err != nil {
+	if f, err := o.file(9999); f != noFile || err != nil {
 		t.Errorf("closed: %+v, %v", f, err)
 	}
 }

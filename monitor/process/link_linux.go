@@ -73,28 +73,20 @@ func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pi
 
 // linkWith finds the link with a process that has theirs open.
 func (s streams) linkWith(theirs []end) (monitor.Pipe, bool, error) {
-	met := func(list []end) (ends []monitor.PipeEnd, err error) {
+	var met [2][]monitor.PipeEnd
+	for direction, list := range [2][]end{s.in, s.out} {
 		for _, e := range list {
-			e, ok, err := e.withPeer(s.all)
+			e, mayBeTheirs, err := e.withPeer(s.all)
 			if err != nil {
-				return nil, err
+				return monitor.Pipe{}, false, err
 			}
-			if ok && slices.ContainsFunc(theirs, e.faces) {
-				ends = append(ends, monitor.PipeEnd{Inode: e.inode, Peer: uint64(e.peer)})
+			if mayBeTheirs && slices.ContainsFunc(theirs, e.faces) {
+				met[direction] = append(met[direction], monitor.PipeEnd{Inode: e.inode, Peer: uint64(e.peer)})
 			}
 		}
-		return ends, nil
 	}
-	ins, err := met(s.in)
-	if err != nil {
-		return monitor.Pipe{}, false, err
-	}
-	outs, err := met(s.out)
-	if err != nil {
-		return monitor.Pipe{}, false, err
-	}
-	for _, in := range ins {
-		for _, out := range outs {
+	for _, in := range met[0] {
+		for _, out := range met[1] {
 			if in != out || s.shared {
 				return monitor.Pipe{In: in, Out: out}, true, nil
 			}
@@ -198,8 +190,8 @@ func (o opened) nullInput(all []end) (bool, error) {
 	if slices.ContainsFunc(all, func(e end) bool { return e.fd == 0 }) {
 		return false, nil
 	}
-	f, ok, err := o.file(0)
-	return err == nil && (!ok || f.null), err
+	f, err := o.file(0)
+	return err == nil && (f == noFile || f.null), err
 }
 
 // Closed reports whether both directions of a recorded link have been closed at
