@@ -70,12 +70,17 @@ type tcpEnd struct {
 	local, remote netip.AddrPort // the second is no address for what listens
 	status        string
 	pid           int // 0 unknown
+
+	// What Linux says of it instead of pid.
+	uid   uint32
+	inode uint32 // 0: nobody has it open
 }
 
 // The states that matter to us.
 const (
 	listening   = "LISTEN"
 	established = "ESTABLISHED" // at both ends
+	connecting  = "SYN_SENT"
 )
 
 // Listeners returns the TCP addresses on which these processes listen, sorted
@@ -94,7 +99,7 @@ func Listeners(pids []int) ([]Listener, error) {
 	}
 	var found []Listener
 	for _, e := range table {
-		if e.status == listening && slices.Contains(pids, e.pid) {
+		if e.status == listening && e.pid != 0 && slices.Contains(pids, e.pid) {
 			found = append(found, Listener{PID: e.pid, Addr: e.local})
 		}
 	}

@@ -16,7 +16,7 @@ func listeningEnds(pids []int) ([]tcpEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return system().ends(all, listening, pids)
+	return system().withHolders(all, pids)
 }
 
 // connectedEnds are both ends of the connections to a port.
@@ -25,7 +25,7 @@ func connectedEnds(port int) ([]tcpEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(s tcpSocket) bool { return int(s.local.Port()) != port && int(s.remote.Port()) != port })
+	all = slices.DeleteFunc(all, func(s tcpEnd) bool { return int(s.local.Port()) != port && int(s.remote.Port()) != port })
 	proc := system()
 	var pids []int
 	if len(all) > 0 {
@@ -33,35 +33,16 @@ func connectedEnds(port int) ([]tcpEnd, error) {
 			return nil, fmt.Errorf("listing %s: %w", proc.root, err)
 		}
 	}
-	return proc.ends(all, established, pids)
+	return proc.withHolders(all, pids)
 }
 
-// ends are sockets with those of some processes that have them open.
-func (p procfs) ends(all []tcpSocket, status string, pids []int) (ends []tcpEnd, err error) {
-	wanted := make(map[uint32]bool)
+// withHolders adds to sockets an end for each of some processes that has one of them
+// open. Processes that are gone or hidden from us have none.
+func (p procfs) withHolders(all []tcpEnd, pids []int) ([]tcpEnd, error) {
+	at := make(map[uint64][]tcpEnd)
 	for _, s := range all {
-		wanted[s.inode] = s.inode != 0
+		at[uint64(s.inode)] = append(at[uint64(s.inode)], s)
 	}
-	owners, err := p.holders(pids, wanted)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range all {
-		pids := owners[s.inode]
-		if len(pids) == 0 {
-			pids = []int{0}
-		}
-		for _, pid := range pids {
-			ends = append(ends, tcpEnd{s.local, s.remote, status, pid})
-		}
-	}
-	return ends, nil
-}
-
-// holders finds out which of some processes have these sockets open. Processes
-// that are gone or hidden from us have none.
-func (p procfs) holders(pids []int, wanted map[uint32]bool) (map[uint32][]int, error) {
-	owners := make(map[uint32][]int)
 	for _, pid := range pids {
 		var sockets []end
 		o, err := p.open(pid)
@@ -73,13 +54,13 @@ func (p procfs) holders(pids []int, wanted map[uint32]bool) (map[uint32][]int, e
 			return nil, err
 		}
 		for _, e := range sockets {
-			inode := uint32(e.inode)
-			if wanted[inode] && !slices.Contains(owners[inode], pid) {
-				owners[inode] = append(owners[inode], pid)
+			for _, s := range at[e.inode] {
+				s.pid = pid
+				all = append(all, s)
 			}
 		}
 	}
-	return owners, nil
+	return all, nil
 }
 
 // PeerIsOurs reports whether the other end of a connection within this machine is

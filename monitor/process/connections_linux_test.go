@@ -277,7 +277,10 @@ func TestParseTCPDiag(t *testing.T) {
 	a := inetAnswer{Family: unix.AF_INET6, State: 1, UID: 1000, Inode: 7}
 	a.ID.Port, a.ID.RemotePort = [2]byte{0, 80}, [2]byte{0, 81}
 	a.ID.Addr, a.ID.RemoteAddr = netip.MustParseAddr("::ffff:127.0.0.1").As16(), netip.MustParseAddr("::ffff:127.0.0.2").As16()
-	want := tcpSocket{netip.MustParseAddrPort("127.0.0.1:80"), netip.MustParseAddrPort("127.0.0.2:81"), 1, 1000, 7}
+	want := tcpEnd{
+		local: netip.MustParseAddrPort("127.0.0.1:80"), remote: netip.MustParseAddrPort("127.0.0.2:81"),
+		status: established, uid: 1000, inode: 7,
+	}
 	if got, ok := parseTCPDiag(encode(a)); !ok || got != want {
 		t.Errorf("%+v, %v", got, ok)
 	}

@@ -102,24 +102,19 @@ type inetAnswer struct {
 	Expires, ReceiveQueue, SendQueue, UID, Inode uint32
 }
 
-// tcpSocket is what the kernel says about one TCP socket.
-type tcpSocket struct {
-	local, remote netip.AddrPort
-	state         byte
-	uid           uint32
-	inode         uint32 // 0: nobody has it open
-}
+// tcpStatus names the states that matter to us.
+var tcpStatus = map[byte]string{tcpEstablished: established, tcpConnecting: connecting, tcpListen: listening}
 
 // tcpSockets lists all sockets of our network namespace in one state. One may be
 // listed twice.
-func tcpSockets(state byte) (found []tcpSocket, err error) {
+func tcpSockets(state byte) (found []tcpEnd, err error) {
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
 		answers, err := askDiag(inetQuestion{Family: family, Protocol: unix.IPPROTO_TCP, States: 1 << state}, unix.NLM_F_DUMP)
 		if err != nil {
 			return nil, fmt.Errorf("asking sock_diag: %w", err)
 		}
 		for _, b := range answers {
-			if s, ok := parseTCPDiag(b); ok && s.state == state {
+			if s, ok := parseTCPDiag(b); ok && s.status == tcpStatus[state] {
 				found = append(found, s)
 			}
 		}
@@ -130,7 +125,7 @@ func tcpSockets(state byte) (found []tcpSocket, err error) {
 // peerOf asks for the end that is at remote and is connected with local. The error
 // is ENOENT when there is no such one. To ask for exactly one takes 0.1 ms, to
 // list all ends with these ports 5.
-func peerOf(local, remote netip.AddrPort) (tcpSocket, error) {
+func peerOf(local, remote netip.AddrPort) (tcpEnd, error) {
 	q := inetQuestion{Family: unix.AF_INET, Protocol: unix.IPPROTO_TCP, States: ^uint32(0)}
 	if local.Addr().Is6() {
 		q.Family = unix.AF_INET6
@@ -145,24 +140,24 @@ func peerOf(local, remote netip.AddrPort) (tcpSocket, error) {
 		// Where there is no such connection the kernel shows a socket that
 		// listens there, or one that is only about to connect from there: the end
 		// that was there before has gone without a word.
-		if s, ok := parseTCPDiag(b); ok && s.state != tcpListen && s.state != tcpConnecting && s.local == remote && s.remote == local {
+		if s, ok := parseTCPDiag(b); ok && s.status != listening && s.status != connecting && s.local == remote && s.remote == local {
 			return s, nil
 		}
 	}
 	if err == nil {
 		err = unix.ENOENT
 	}
-	return tcpSocket{}, err
+	return tcpEnd{}, err
 }
 
 // anyCookie asks for a socket whatever its cookie is.
 var anyCookie = [2]uint32{^uint32(0), ^uint32(0)}
 
 // parseTCPDiag reads one answer about a TCP socket.
-func parseTCPDiag(b []byte) (tcpSocket, bool) {
+func parseTCPDiag(b []byte) (tcpEnd, bool) {
 	var a inetAnswer
 	if _, err := binary.Decode(b, binary.NativeEndian, &a); err != nil || a.Family != unix.AF_INET && a.Family != unix.AF_INET6 {
-		return tcpSocket{}, false
+		return tcpEnd{}, false
 	}
 	address := func(raw [16]byte, port [2]byte) netip.AddrPort {
 		addr := netip.AddrFrom4([4]byte(raw[:4]))
@@ -171,7 +166,10 @@ func parseTCPDiag(b []byte) (tcpSocket, bool) {
 		}
 		return netip.AddrPortFrom(addr, binary.BigEndian.Uint16(port[:]))
 	}
-	return tcpSocket{address(a.ID.Addr, a.ID.Port), address(a.ID.RemoteAddr, a.ID.RemotePort), a.State, a.UID, a.Inode}, true
+	return tcpEnd{
+		local: address(a.ID.Addr, a.ID.Port), remote: address(a.ID.RemoteAddr, a.ID.RemotePort),
+		status: tcpStatus[a.State], uid: a.UID, inode: a.Inode,
+	}, true
 }
 
 // unixQuestion is struct unix_diag_req of linux/unix_diag.h.
@@ -250,12 +248,6 @@ func lists(family uint8) error {
 		return errors.ErrUnsupported
 	}
 	return err
-}
-
-// pairOf asks about a socket that may be one of a pair without names.
-func pairOf(inode uint64) (unixSocket, bool, error) {
-	s, ok, err := unixSocketOf(inode)
-	return s, ok && s.stream && s.paired && !s.named, err
 }
 
 // parseUnixDiag reads one answer about a unix socket.

@@ -73,7 +73,7 @@ func TestParseDiag(t *testing.T) {
 		got := map[uint32]string{}
 		answers, done, err := parseAnswers(c.in)
 		for _, b := range answers {
-			if s, ok := parseTCPDiag(b); ok && s.state == tcpListen {
+			if s, ok := parseTCPDiag(b); ok && s.status == listening {
 				got[s.inode] = s.local.String()
 			}
 		}

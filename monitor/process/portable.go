@@ -112,7 +112,7 @@ func gopsutilTable() ([]tcpEnd, error) {
 	for _, c := range all {
 		remote, _ := parseAddr(c.Raddr, c.Family)
 		if local, ok := parseAddr(c.Laddr, c.Family); ok {
-			table = append(table, tcpEnd{local, remote, c.Status, int(c.Pid)})
+			table = append(table, tcpEnd{local: local, remote: remote, status: c.Status, pid: int(c.Pid)})
 		}
 	}
 	return table, nil

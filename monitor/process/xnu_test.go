@@ -89,10 +89,10 @@ func TestParsePCBList(t *testing.T) {
 		pcb("[::ffff:127.0.0.1]:24282", "[::ffff:10.0.0.1]:50001", pcbEstablished, 70),
 		header)
 	want := []tcpEnd{
-		{at("127.0.0.1:24282"), at("127.0.0.1:50000"), established, 70},
-		{at("127.0.0.1:50000"), at("127.0.0.1:24282"), established, 71},
-		{at("[::1]:24282"), at("[::1]:50001"), "", 70},
-		{at("127.0.0.1:24282"), at("10.0.0.1:50001"), established, 70},
+		{local: at("127.0.0.1:24282"), remote: at("127.0.0.1:50000"), status: established, pid: 70},
+		{local: at("127.0.0.1:50000"), remote: at("127.0.0.1:24282"), status: established, pid: 71},
+		{local: at("[::1]:24282"), remote: at("[::1]:50001"), status: "", pid: 70},
+		{local: at("127.0.0.1:24282"), remote: at("10.0.0.1:50001"), status: established, pid: 70},
 	}
 	if got := parsePCBList(list); !slices.Equal(got, want) {
 		t.Errorf("%v", got)
