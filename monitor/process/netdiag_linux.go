@@ -45,12 +45,8 @@ func askDiag(question any, flags uint16) (answers [][]byte, err error) {
 	buf := make([]byte, diagBuffer)
 	for done := false; err == nil && !done; {
 		var n int
-		var from unix.Sockaddr
-		n, err = retry(func() (n int, err error) {
-			n, from, err = unix.Recvfrom(fd, buf, 0)
-			return n, err
-		})
-		if kernel, ok := from.(*unix.SockaddrNetlink); err == nil && ok && kernel.Pid == 0 {
+		n, err = retry(func() (int, error) { return unix.Read(fd, buf) }) // nobody but the kernel may send to it
+		if err == nil {
 			var more [][]byte
 			more, done, err = parseAnswers(buf[:n])
 			answers = append(answers, more...)
