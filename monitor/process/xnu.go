@@ -59,29 +59,18 @@ const (
 )
 
 // parsePCBList reads the list. The record of kind TCP is the last one of each
-// socket. It is a plain function, so that it is tested everywhere.
+// socket. The header is shorter than a record of any of these kinds.
 func parsePCBList(b []byte) []tcpEnd {
 	var table []tcpEnd
+	var now tcpEnd
 	order := binary.NativeEndian
-	advance := func() bool {
-		size := uint64(order.Uint32(b))
-		if size < pcbRecordHeader || size > uint64(len(b)) {
-			return false
-		}
-		b = b[min((size+7)&^7, uint64(len(b))):]
-		return true
-	}
-	if len(b) < pcbRecordHeader || !advance() { // the header
-		return nil
-	}
-	now := tcpEnd{}
 	for len(b) >= pcbRecordHeader {
 		size, kind := uint64(order.Uint32(b)), order.Uint32(b[4:])
-		record := b
-		if !advance() {
+		if size < pcbRecordHeader || size > uint64(len(b)) {
 			break
 		}
-		record = record[:size]
+		record := b[:size]
+		b = b[min((size+7)&^7, uint64(len(b))):]
 		switch {
 		case kind == pcbInet && size >= inetSize:
 			now = tcpEnd{}
