@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,66 +22,44 @@ import (
 // filetimeUnit is the unit of FILETIME and of process times.
 const filetimeUnit = 100 * time.Nanosecond
 
-// handle is an open process: while it is held the pid is not reused.
-type handle struct {
-	pid int
-	h   windows.Handle
-}
-
-func open(pid int) (handle, error) {
+// open opens a process: while it is held the pid is not reused.
+func open(pid int) (windows.Handle, error) {
 	if pid <= 0 || int64(pid) > math.MaxUint32 {
-		return handle{}, gone(pid)
+		return 0, gone(pid)
 	}
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.SYNCHRONIZE, false, uint32(pid))
 	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
-		return handle{}, gone(pid)
+		return 0, gone(pid)
 	}
 	if err != nil {
-		return handle{}, fmt.Errorf("opening process %d: %w", pid, err)
+		return 0, fmt.Errorf("opening process %d: %w", pid, err)
 	}
-	p := handle{pid, h}
 	if isOver(uintptr(h)) {
-		p.close()
-		return handle{}, gone(pid)
+		windows.CloseHandle(h)
+		return 0, gone(pid)
 	}
-	return p, nil
+	return h, nil
 }
-
-func (p handle) close() { windows.CloseHandle(p.h) }
 
 func filetime(t windows.Filetime) uint64 {
 	return uint64(t.HighDateTime)<<32 | uint64(t.LowDateTime)
 }
 
-// stat reads identity, parent and CPU time.
-func (p handle) stat() (Stat, error) {
+// statOf reads identity, parent and CPU time of an open process.
+func statOf(pid int, h windows.Handle) (Stat, error) {
 	var created, exited, kernel, user windows.Filetime
-	if err := windows.GetProcessTimes(p.h, &created, &exited, &kernel, &user); err != nil {
-		return Stat{}, fmt.Errorf("reading the times of process %d: %w", p.pid, err)
+	if err := windows.GetProcessTimes(h, &created, &exited, &kernel, &user); err != nil {
+		return Stat{}, fmt.Errorf("reading the times of process %d: %w", pid, err)
 	}
 	var info windows.PROCESS_BASIC_INFORMATION
-	err := windows.NtQueryInformationProcess(p.h, windows.ProcessBasicInformation,
+	err := windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation,
 		unsafe.Pointer(&info), uint32(unsafe.Sizeof(info)), nil)
 	if err != nil {
-		return Stat{}, fmt.Errorf("reading the parent of process %d: %w", p.pid, err)
+		return Stat{}, fmt.Errorf("reading the parent of process %d: %w", pid, err)
 	}
 	cpu := time.Duration(min(filetime(kernel)+filetime(user), math.MaxInt64/uint64(filetimeUnit))) * filetimeUnit
-	id := monitor.Identity{PID: p.pid, Start: filetime(created)}
+	id := monitor.Identity{PID: pid, Start: filetime(created)}
 	return Stat{Identity: id, Parent: int(info.InheritedFromUniqueProcessId), Session: -1, CPU: cpu}, nil
-}
-
-// args reads the command line out of the process's memory, which works for our
-// own processes only.
-func (p handle) args() []string {
-	line, err := (&process.Process{Pid: int32(p.pid)}).Cmdline()
-	if err != nil || line == "" {
-		return nil
-	}
-	args, err := windows.DecomposeCommandLine(line)
-	if err != nil {
-		return []string{line}
-	}
-	return args
 }
 
 // shortName is the image name without its directory and .exe.
@@ -109,29 +88,36 @@ func everyone() ([]listed, error) {
 	return all, nil
 }
 
-// Read reads who a process is. Args is empty for processes of other users.
+// Read reads who a process is. Args is empty for processes of other users, whose memory
+// we may not read.
 func Read(pid int) (Info, error) {
-	p, err := open(pid)
+	h, err := open(pid)
 	if err != nil {
 		return Info{}, err
 	}
-	defer p.close()
-	s, err := p.stat()
+	defer windows.CloseHandle(h)
+	s, err := statOf(pid, h)
 	if err != nil {
 		return Info{}, err
 	}
-	exe, _ := (&process.Process{Pid: int32(pid)}).Exe() // which nobody takes the place of while p is held
-	return Info{Identity: s.Identity, Parent: s.Parent, Name: shortName(exe), Exe: exe, Args: p.args()}, nil
+	held := &process.Process{Pid: int32(pid)} // nobody takes its place while h is open
+	exe, _ := held.Exe()
+	line, _ := held.Cmdline()
+	args, err := windows.DecomposeCommandLine(line)
+	if err != nil {
+		args = []string{line}
+	}
+	return Info{Identity: s.Identity, Parent: s.Parent, Name: shortName(exe), Exe: exe, Args: args}, nil
 }
 
 // ReadStat reads the current state of any process that we may open.
 func ReadStat(pid int) (Stat, error) {
-	p, err := open(pid)
+	h, err := open(pid)
 	if err != nil {
 		return Stat{}, err
 	}
-	defer p.close()
-	return p.stat()
+	defer windows.CloseHandle(h)
+	return statOf(pid, h)
 }
 
 // StartedAt is the wall-clock time at which the process started, for showing
@@ -148,13 +134,13 @@ func StartedAt(id monitor.Identity) (time.Time, error) {
 // that of ours. The error is fs.ErrPermission when we may not ask, which is so
 // for most processes of others.
 func SameUser(pid int) (bool, error) {
-	p, err := open(pid)
+	h, err := open(pid)
 	if err != nil {
 		return false, err
 	}
-	defer p.close()
+	defer windows.CloseHandle(h)
 	var token windows.Token
-	if err := windows.OpenProcessToken(p.h, windows.TOKEN_QUERY, &token); err != nil {
+	if err := windows.OpenProcessToken(h, windows.TOKEN_QUERY, &token); err != nil {
 		return false, fmt.Errorf("looking for the owner of process %d: %w", pid, err)
 	}
 	defer token.Close()
@@ -211,24 +197,17 @@ func isOver(handle uintptr) bool {
 //
 // Source: EnumServicesStatusEx with SC_ENUM_PROCESS_INFO, which every user may
 // ask for.
-func serviceOf(ctx context.Context, tree []monitor.Identity) (unit string, err error) {
+func serviceOf(_ context.Context, tree []monitor.Identity) (unit string, err error) {
 	manager, err := windows.OpenSCManager(nil, nil, windows.SC_MANAGER_CONNECT|windows.SC_MANAGER_ENUMERATE_SERVICE)
 	if err != nil {
 		return "", fmt.Errorf("connecting to the service manager: %w", err)
 	}
 	defer windows.CloseServiceHandle(manager)
-	in := make(map[uint32]bool, len(tree))
-	for _, id := range tree {
-		in[uint32(id.PID)] = true
-	}
 	// Bytes, because names follow the records, and the garbage collector must
 	// not take those for pointers. 64 KiB is what the call fills at most.
 	buf := make([]byte, 64<<10)
 	var resume uint32
 	for {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
 		var needed, n uint32
 		err := windows.EnumServicesStatusEx(manager, windows.SC_ENUM_PROCESS_INFO, windows.SERVICE_WIN32,
 			windows.SERVICE_ACTIVE, &buf[0], uint32(len(buf)), &needed, &n, &resume, nil)
@@ -236,7 +215,8 @@ func serviceOf(ctx context.Context, tree []monitor.Identity) (unit string, err e
 			return "", fmt.Errorf("listing the services: %w", err)
 		}
 		for _, s := range unsafe.Slice((*windows.ENUM_SERVICE_STATUS_PROCESS)(unsafe.Pointer(&buf[0])), n) {
-			if pid := s.ServiceStatusProcess.ProcessId; pid != 0 && in[pid] {
+			isMain := func(id monitor.Identity) bool { return uint32(id.PID) == s.ServiceStatusProcess.ProcessId }
+			if s.ServiceStatusProcess.ProcessId != 0 && slices.ContainsFunc(tree, isMain) {
 				return windows.UTF16PtrToString(s.ServiceName), nil
 			}
 		}
