@@ -35,7 +35,7 @@ func BootID() (string, error) {
 // account (CONFIG_SCHED_INFO).
 //
 // Source: /proc/PID/schedstat, Documentation/scheduler/sched-stats.rst.
-func MainThreadCPU(pid int) (time.Duration, error) {
+func (local) MainThreadCPU(pid int) (time.Duration, error) {
 	var buf [128]byte
 	data, err := readAt(unix.AT_FDCWD, system().path(pid, "/schedstat"), buf[:])
 	if err != nil {
@@ -99,37 +99,29 @@ func sameNamespace(pid int, kind string) (bool, error) {
 //
 // Source: mount_namespaces(7), proc_pid_root(5), and openat2(2), since Linux 5.6.
 func SharesPath(pid int, path string) (bool, error) {
-	same, err := seesTheSame(pid)
-	if same || err != nil {
-		return same, err
+	sameSpace, err := sameNamespace(pid, "mnt")
+	if err != nil {
+		return false, err
 	}
 	root, err := unix.Open(system().path(pid, "/root"), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false, fmt.Errorf("opening the root of process %d: %w", pid, err)
 	}
 	defer unix.Close(root)
+	isOurs := func(fd int, path string) bool {
+		var there, here unix.Stat_t
+		return unix.Fstat(fd, &there) == nil && unix.Stat(path, &here) == nil && there.Dev == here.Dev && there.Ino == here.Ino
+	}
+	if sameSpace && isOurs(root, "/") {
+		return true, nil
+	}
 	// Links of theirs lead to places below their root.
 	fd, err := unix.Openat2(root, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
 	if err != nil {
 		return false, nil // it means something else
 	}
 	defer unix.Close(fd)
-	var there, here unix.Stat_t
-	return unix.Fstat(fd, &there) == nil && unix.Stat(path, &here) == nil && there.Dev == here.Dev && there.Ino == here.Ino, nil
-}
-
-// seesTheSame reports whether a process has the file system that we have.
-func seesTheSame(pid int) (bool, error) {
-	sameSpace, err := sameNamespace(pid, "mnt")
-	if err != nil {
-		return false, err
-	}
-	theirs, err := os.Stat(system().path(pid, "/root"))
-	if err != nil {
-		return false, fmt.Errorf("looking at the root of process %d: %w", pid, err)
-	}
-	ours, err := os.Stat("/proc/self/root")
-	return sameSpace && err == nil && os.SameFile(theirs, ours), err
+	return isOurs(fd, path), nil
 }
 
 // Marked returns the processes of our user that were started with an

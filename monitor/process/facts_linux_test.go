@@ -81,14 +81,14 @@ func TestParseSchedstat(t *testing.T) {
 }
 
 func TestMainThreadCPU(t *testing.T) {
-	if _, err := MainThreadCPU(os.Getpid()); err != nil {
+	if _, err := Local().MainThreadCPU(os.Getpid()); err != nil {
 		t.Error(err)
 	}
 	cmd := exec.Command("true")
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if used, err := MainThreadCPU(cmd.Process.Pid); err == nil {
+	if used, err := Local().MainThreadCPU(cmd.Process.Pid); err == nil {
 		t.Errorf("of a process that has ended: %v", used)
 	}
 }

@@ -116,9 +116,13 @@ func (o opened) streams() (streams, error) {
 	if err != nil {
 		return streams{}, err
 	}
-	null, err := o.nullInput(all)
-	if err != nil {
-		return streams{}, err
+	null := false
+	if !slices.ContainsFunc(all, func(e end) bool { return e.fd == 0 }) {
+		f, err := o.file(0)
+		if err != nil {
+			return streams{}, err
+		}
+		null = f == noFile || f.null
 	}
 	return chooseStreams(all, null), nil
 }
@@ -174,25 +178,15 @@ func chooseStreams(all []end, null bool) streams {
 
 // addEnd leaves out further descriptors of the same end.
 func addEnd(list []end, e end) []end {
-	for _, had := range list {
-		if had.kind == e.kind && had.inode == e.inode && had.access == e.access {
-			return list
-		}
+	isSame := func(had end) bool { return had.kind == e.kind && had.inode == e.inode && had.access == e.access }
+	if slices.ContainsFunc(list, isSame) {
+		return list
 	}
 	return append(list, e)
 }
 
 // selfTalk reports whether a process has both ends of a pipe, to wake itself up.
 func selfTalk(e end, all []end) bool { return slices.ContainsFunc(all, e.faces) }
-
-// nullInput reports whether standard input is the null device or closed.
-func (o opened) nullInput(all []end) (bool, error) {
-	if slices.ContainsFunc(all, func(e end) bool { return e.fd == 0 }) {
-		return false, nil
-	}
-	f, err := o.file(0)
-	return err == nil && (f == noFile || f.null), err
-}
 
 // Closed reports whether both directions of a recorded link have been closed at
 // the client's end by everybody who held it. It looks at the server's own ends,

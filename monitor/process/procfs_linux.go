@@ -180,10 +180,8 @@ func sinceBoot() time.Duration {
 }
 
 // ReadStat reads the current state of any process that we may see.
-func ReadStat(pid int) (Stat, error) { return system().state(pid) }
-
-func (p procfs) state(pid int) (Stat, error) {
-	s, err := p.readStat(pid)
+func ReadStat(pid int) (Stat, error) {
+	s, err := system().readStat(pid)
 	return s.Stat, err
 }
 
@@ -217,7 +215,7 @@ func Children(pid int) ([]int, error) { return system().children(pid) }
 // errors.ErrUnsupported where the kernel does not list children
 // (CONFIG_PROC_CHILDREN).
 func Tree(root monitor.Identity) ([]Stat, error) {
-	return treeOf(root, system().state, system().children)
+	return treeOf(root, ReadStat, system().children)
 }
 
 // children reads /proc/PID/task/TID/children of every thread: each lists what
