@@ -19,6 +19,7 @@
 package stop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,15 +114,9 @@ type Ladder struct {
 
 // New makes a ladder.
 func New(o Options) *Ladder {
-	if o.System == nil {
-		o.System = process.Local()
-	}
-	if o.Dashboards == nil {
-		o.Dashboards = serena.NewClient()
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.System = cmp.Or(o.System, process.Local())
+	o.Dashboards = cmp.Or[Dashboards](o.Dashboards, serena.NewClient())
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Record == nil {
 		o.Record = func(monitor.Event) {}
 	}

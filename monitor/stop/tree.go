@@ -277,25 +277,19 @@ func (tree *heldTree) send(to []*member, what func(process.HeldProcess) error) {
 // because it is over in a moment.
 func (tree *heldTree) suspend(to []*member, limit time.Duration) {
 	tree.send(to, process.HeldProcess.Suspend)
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
+	until := time.Now().Add(limit)
 	for _, m := range to {
 		m.still = true
-		for {
-			s, err := tree.system.Stat(m.id.PID)
-			if err != nil || s.Identity != m.id || s.State != process.Running {
-				break
-			}
-			select {
-			case <-tick.C:
-				continue
-			case <-ctx.Done():
-			}
-			break
+		for tree.moves(m) && time.Now().Before(until) {
+			time.Sleep(time.Millisecond)
 		}
 	}
+}
+
+// moves reports whether a member may still start something.
+func (tree *heldTree) moves(m *member) bool {
+	s, err := tree.system.Stat(m.id.PID)
+	return err == nil && s.Identity == m.id && s.State == process.Running
 }
 
 // terminate sends SIGTERM, which a suspended process takes note of only when it
