@@ -71,7 +71,7 @@ type Process struct {
 	State  State    `json:"state,omitempty"`
 	RSS    uint64   `json:"rss,omitempty"` // bytes
 	// Service is what process.System.Service says of it alone: the unit whose main
-	// process it is, or its container; "" when nothing manages it.
+	// process it is; "" when nothing manages it.
 	Service *string `json:"service,omitempty"`
 	// Contained says that it counts processes in its own way, or has a network of its
 	// own, in a container or a sandbox.
