@@ -390,11 +390,11 @@ func quick() Limits {
 	}
 }
 
-// willing are limits for processes that end when they are told to, however slow
-// the machine is.
+// willing are limits for processes that end when they are told to, and for dashboards
+// that answer, however slow the machine is.
 func willing() Limits {
 	l := quick()
-	l.Root, l.Rest = time.Minute, time.Minute
+	l.Answer, l.Root, l.Rest = time.Minute, time.Minute, time.Minute
 	return l
 }
 
