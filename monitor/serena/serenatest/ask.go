@@ -1,14 +1,29 @@
 package serenatest
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
+	"strings"
 )
 
 // maxPost is the longest body that a server of Version takes over MCP.
 const maxPost = 4 << 20
+
+const (
+	mcpPath       = "/mcp"
+	sessionHeader = "Mcp-Session-Id"
+)
+
+// What stands behind a request that names a session which there is not, one with a body
+// longer than maxPost, and one for another host.
+const (
+	unknownSession = ", unknown session"
+	tooLong        = ", longer than 4 MiB"
+	otherHost      = ", for another host"
+)
 
 // askOf is a request as transcripts have it: method and path, then what the
 // answer depends on. Of a message of MCP that is its method, of a tool call its
@@ -17,19 +32,13 @@ const maxPost = 4 << 20
 //	POST /get_memory {"memory_name":"first"}
 //	POST /mcp tools/call {"arguments":{"relative_path":"."},"name":"list_dir"}
 //	GET /mcp, unknown session
-//
-// About says what the server knows of the session that the request names, and ""
-// when that is as it should be.
-func askOf(r *http.Request, body []byte, about string) string {
+func askOf(r *http.Request, body []byte, knownSession bool) string {
 	ask := r.Method + " " + r.URL.Path
 	if host, _, err := net.SplitHostPort(r.Host); err != nil || host != "127.0.0.1" && host != "localhost" {
 		return ask + otherHost
 	}
 	if r.URL.Path != mcpPath {
-		if len(body) > 0 {
-			ask += " " + canonical(body)
-		}
-		return ask
+		return strings.TrimSpace(ask + " " + canonical(body))
 	}
 	var message struct {
 		Method string          `json:"method"`
@@ -37,49 +46,70 @@ func askOf(r *http.Request, body []byte, about string) string {
 	}
 	_ = json.Unmarshal(body, &message) // of no method then
 	switch {
-	case message.Method == "initialize":
-		return ask + " " + message.Method
-	case about != "":
-		return ask + ", " + about
-	case len(body) > maxPost:
+	case !knownSession && message.Method != "initialize":
+		return ask + unknownSession
+	case r.ContentLength > maxPost:
 		return ask + tooLong
 	case message.Method == "tools/call":
 		return ask + " " + message.Method + " " + canonical(message.Params)
-	case message.Method != "":
-		return ask + " " + message.Method
 	}
-	return ask
+	return strings.TrimSpace(ask + " " + message.Method)
 }
 
-const mcpPath = "/mcp"
+// hello is what transcripts were begun with.
+const hello = `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`
 
-// What askOf is told of a session.
-const (
-	unknownSession = "unknown session"
-	secondStream   = "second stream of a session"
-)
-
-// What stands behind a request with a body longer than maxPost, and behind one for
-// another host.
-const (
-	tooLong   = ", longer than 4 MiB"
-	otherHost = ", for another host"
-)
-
-// canonical is a JSON value with its members sorted and no space, or the text
-// itself when it is none.
-func canonical(text []byte) string {
-	var v any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return string(text)
+// requestOf is the request that askOf names so, to a dashboard at one address and MCP
+// at the other.
+func requestOf(ask, dashboard, mcpURL, session string) (*http.Request, error) {
+	plain, about := ask, ""
+	for _, a := range []string{unknownSession, tooLong, otherHost} {
+		if before, is := strings.CutSuffix(ask, a); is {
+			plain, about = before, a
+		}
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return string(text)
+	method, rest, _ := strings.Cut(plain, " ")
+	path, body, _ := strings.Cut(rest, " ")
+	url := dashboard + path
+	if path == mcpPath {
+		url = mcpURL
+		if method == http.MethodPost {
+			body = message(cmp.Or(body, "ping"), about == tooLong)
+		}
 	}
-	return string(bytes.TrimSpace(b.Bytes()))
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	switch about {
+	case unknownSession:
+		session = strings.Repeat("0", 32)
+	case tooLong:
+		r.Header.Set("Expect", "100-continue") // who refuses it ends the connection
+	case otherHost:
+		r.Host = "rebound.example"
+	}
+	if path == mcpPath && session != "" {
+		r.Header.Set(sessionHeader, session)
+		r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
+	}
+	return r, nil
+}
+
+// message is one of MCP by its method and, if any, its parameters.
+func message(text string, long bool) string {
+	method, params, _ := strings.Cut(text, " ")
+	switch {
+	case strings.HasPrefix(method, "notifications/"):
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method)
+	case method == "initialize":
+		params = hello
+	case long:
+		method, params = "tools/call", `{"name":"no_such_tool","arguments":{"text":"`+strings.Repeat("x", maxPost+1)+`"}}`
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":6,"method":%q,"params":%s}`, method, cmp.Or(params, "{}"))
 }

@@ -8,18 +8,15 @@ import (
 	"testing"
 )
 
-// TestRecord writes the transcripts anew. Look at the difference before you commit it:
+// TestRecord writes the transcripts anew, which takes minutes in each state that has
+// changed. Look at the difference before you commit it:
 //
-//	go test -tags record -run TestRecord ./monitor/serena/serenatest
+//	go test -tags record -run TestRecord -timeout 1h ./monitor/serena/serenatest
 func TestRecord(t *testing.T) {
 	for _, version := range Versions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			data, err := Record(t, version).Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join("testdata", "transcripts", version+".json"), data, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join("testdata", "transcripts", version+".json"), Record(t, version).Encode(), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		})

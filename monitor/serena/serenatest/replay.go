@@ -1,8 +1,7 @@
 package serenatest
 
 import (
-	"bytes"
-	"encoding/json"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -26,22 +25,21 @@ type Replayed struct {
 	Port       int // on 127.0.0.1
 	MCPURL     string
 
-	t      testing.TB
-	server *httptest.Server
+	t        testing.TB
+	server   *httptest.Server
+	sessions sync.Map // of MCP
 
-	mu       sync.Mutex
-	state    string
-	left     chan struct{}  // closed when the state is another
-	given    map[string]int // answers so far, by what was asked
-	asked    []string
-	sessions map[string]bool // of MCP; true while it has a stream
-	opened   int             // sessions until now
+	mu    sync.Mutex
+	state string
+	left  chan struct{}  // closed when the state is another
+	given map[string]int // answers so far, by what was asked
+	asked []string
 }
 
 // Replay starts a Replayed in a state. It ends with the test.
 func Replay(t testing.TB, version, state string) *Replayed {
 	t.Helper()
-	p := &Replayed{Transcript: Recorded(t, version), t: t, sessions: map[string]bool{}}
+	p := &Replayed{Transcript: Recorded(t, version), t: t}
 	p.Enter(state)
 	p.server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
@@ -78,62 +76,57 @@ func (p *Replayed) Asked() []string {
 }
 
 func (p *Replayed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	session, about := p.session(r)
-	long := r.ContentLength > maxPost && about == ""
 	var body []byte
-	if refused := p.Transcript.answers(NoProject, "POST "+mcpPath+tooLong); !long || len(refused) > 0 && refused[0].Status == http.StatusOK {
-		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
-			return // who asked has gone
-		}
-	}
-	ask := r.Method + " " + r.URL.Path + tooLong
+	var err error
+	long := r.ContentLength > maxPost
 	if !long {
-		ask = askOf(r, body, about)
+		body, err = io.ReadAll(r.Body)
 	}
-	e, left, ok := p.next(ask)
-	for ok && e.Waits {
+	session := r.Header.Get(sessionHeader)
+	_, known := p.sessions.Load(session)
+	ask := askOf(r, body, known)
+	e, left := p.next(ask)
+	for e.Waits {
 		select {
 		case <-left:
-			e, left, ok = p.next(ask)
+			e, left = p.next(ask)
 		case <-r.Context().Done():
 			return
 		}
 	}
-	if !ok {
-		p.t.Errorf("the transcript of Serena %s has no answer to %q in this state", p.Transcript.Version, ask)
-		w.WriteHeader(http.StatusNotImplemented)
-		return
+	if long && e.Status == http.StatusOK { // else it is refused without being read
+		body, err = io.ReadAll(r.Body)
 	}
-	if strings.HasSuffix(ask, " initialize") {
-		session = p.open()
+	if err != nil {
+		return // who asked has gone
+	}
+	switch {
+	case strings.HasSuffix(ask, " initialize"):
+		session = rand.Text()
+		p.sessions.Store(session, true)
+	case r.Method == http.MethodDelete:
+		p.sessions.Delete(session)
 	}
 	for name, value := range e.Header {
+		if name == sessionHeader {
+			value = session
+		}
 		w.Header().Set(name, value)
 	}
-	if e.Header[sessionHeader] != "" {
-		w.Header().Set(sessionHeader, session)
-	}
-	stream := strings.HasPrefix(e.Header["Content-Type"], "text/event-stream")
-	switch {
-	case stream && r.Method == http.MethodGet:
-		p.listen(w, r, session)
-		return
-	case r.Method == http.MethodDelete:
-		p.forget(session)
-	}
 	w.WriteHeader(e.Status)
-	if stream {
+	switch stream := strings.HasPrefix(e.Header["Content-Type"], "text/event-stream"); {
+	case stream && r.Method == http.MethodGet: // nothing is sent on it
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	case stream:
 		fmt.Fprintf(w, "event: message\r\ndata: %s\r\n\r\n", withID(e.JSON, body))
-	} else {
+	default:
 		_, _ = w.Write(append([]byte(e.Text), e.JSON...)) // who asked may have gone
 	}
 }
 
-const sessionHeader = "Mcp-Session-Id"
-
-// next is the answer to what is asked now.
-func (p *Replayed) next(ask string) (e Exchange, left <-chan struct{}, ok bool) {
+// next is the answer to what is asked now, and what is closed when the state is another.
+func (p *Replayed) next(ask string) (e Exchange, left <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	answers := p.Transcript.answers(p.state, ask)
@@ -141,12 +134,13 @@ func (p *Replayed) next(ask string) (e Exchange, left <-chan struct{}, ok bool) 
 		answers = p.logFrom(start)
 	}
 	if len(answers) == 0 {
-		return Exchange{}, nil, false
+		p.t.Errorf("the transcript of Serena %s has no answer to %q in the state %q", p.Transcript.Version, ask, p.state)
+		return Exchange{Status: http.StatusNotImplemented}, nil
 	}
 	n := min(p.given[ask], len(answers)-1)
 	p.given[ask]++
 	p.asked = append(p.asked, ask)
-	return answers[n], p.left, true
+	return answers[n], p.left
 }
 
 // askLog is how a question for the log begins; the index of the first record follows.
@@ -159,85 +153,20 @@ func (p *Replayed) logFrom(start string) []Exchange {
 	if len(whole) == 0 || err != nil {
 		return nil
 	}
-	var log map[string]any
-	if err := json.Unmarshal(whole[0].JSON, &log); err != nil {
-		return nil
-	}
+	log, _ := decode(whole[0].JSON).(map[string]any)
 	records, _ := log["messages"].([]any)
 	log["messages"] = records[min(first, len(records)):]
-	e := whole[0]
-	if e.JSON, err = json.Marshal(log); err != nil {
-		return nil
-	}
-	return []Exchange{e}
-}
-
-// session is the one that a request names, and what askOf is told of it.
-func (p *Replayed) session(r *http.Request) (id, about string) {
-	if r.URL.Path != mcpPath {
-		return "", ""
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	id = r.Header.Get(sessionHeader)
-	listening, known := p.sessions[id]
-	switch {
-	case !known:
-		return id, unknownSession
-	case listening && r.Method == http.MethodGet:
-		return id, secondStream
-	}
-	return id, ""
-}
-
-func (p *Replayed) open() (id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.opened++
-	id = fmt.Sprintf("%032x", p.opened)
-	p.sessions[id] = false
-	return id
-}
-
-func (p *Replayed) forget(session string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.sessions, session)
-}
-
-// listen keeps a stream on which nothing is sent open until who asked goes away.
-func (p *Replayed) listen(w http.ResponseWriter, r *http.Request, session string) {
-	hold := func(open bool) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if _, known := p.sessions[session]; known {
-			p.sessions[session] = open
-		}
-	}
-	hold(true)
-	defer hold(false)
-	w.WriteHeader(http.StatusOK)
-	if f, ok := w.(http.Flusher); ok {
-		f.Flush()
-	}
-	<-r.Context().Done()
+	whole[0].JSON = encode(log)
+	return whole[:1]
 }
 
 // withID is a message with the id of the request that it answers.
 func withID(message, request []byte) []byte {
-	var answer map[string]json.RawMessage
-	var asked struct {
-		ID json.RawMessage `json:"id"`
-	}
-	if json.Unmarshal(message, &answer) != nil || json.Unmarshal(request, &asked) != nil || asked.ID == nil {
+	answer, _ := decode(message).(map[string]any)
+	asked, _ := decode(request).(map[string]any)
+	if answer == nil || asked["id"] == nil {
 		return message
 	}
-	answer["id"] = asked.ID
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(answer) != nil {
-		return message
-	}
-	return bytes.TrimSpace(b.Bytes())
+	answer["id"] = asked["id"]
+	return encode(answer)
 }

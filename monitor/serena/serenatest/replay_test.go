@@ -72,11 +72,12 @@ func TestReplay(t *testing.T) {
 func TestReplaySessions(t *testing.T) {
 	for _, version := range Versions {
 		p := Replay(t, version, NoProject)
-		_, _, first := request(t, "POST", p.MCPURL, Hello)
-		_, hello, second := request(t, "POST", p.MCPURL, strings.Replace(Hello, `"id":0`, `"id":"a"`, 1))
+		begin := message("initialize", false)
+		_, _, first := request(t, "POST", p.MCPURL, begin)
+		_, answer, second := request(t, "POST", p.MCPURL, strings.Replace(begin, `"id":6`, `"id":"a"`, 1))
 		id := second.Get(sessionHeader)
-		if id == "" || id == first.Get(sessionHeader) || !strings.Contains(hello, `"id":"a"`) {
-			t.Errorf("%s: %q, %q, %s", version, first.Get(sessionHeader), id, hello)
+		if id == "" || id == first.Get(sessionHeader) || !strings.Contains(answer, `"id":"a"`) {
+			t.Errorf("%s: %q, %q, %s", version, first.Get(sessionHeader), id, answer)
 		}
 		ping := func() int {
 			status, _, _ := request(t, "POST", p.MCPURL, `{"jsonrpc":"2.0","id":9,"method":"ping"}`, sessionHeader, id)
@@ -120,13 +121,8 @@ func TestDifferences(t *testing.T) {
 		{`"waits":true`, change(func(e *Exchange) { e.Waits = true })},
 	} {
 		list := recorded.Differences(c.live)
-		if len(list) != 1 || !strings.HasPrefix(list[0], "no project, GET /last_execution, answer 1: recorded ") || !strings.Contains(list[0][strings.Index(list[0], ", answered "):], c.want) {
+		if len(list) != 1 || !strings.HasPrefix(list[0], "no project, GET /last_execution: recorded ") || !strings.Contains(list[0][strings.Index(list[0], ", answered "):], c.want) {
 			t.Errorf("%q, want %q", list, c.want)
 		}
-	}
-	live := Recorded(t, Version)
-	live.States = live.States[1:]
-	if list := recorded.Differences(live); !slices.ContainsFunc(list, func(line string) bool { return strings.HasPrefix(line, "no project, GET /heartbeat") }) {
-		t.Errorf("%.200q", list)
 	}
 }

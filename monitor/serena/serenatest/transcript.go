@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -15,16 +18,16 @@ var Versions = []string{Version15, Version17, Version}
 // scrubber.
 type Transcript struct {
 	Version string   `json:"version"`
-	Exe     string   `json:"exe"`  // of the process of the server
+	Exe     string   `json:"exe"`  // of the process of the server, on a machine of its time
 	Args    []string `json:"args"` // its command line
 	States  []State  `json:"states"`
 }
 
-// State is what a server answers in one situation.
+// State is what a server is asked in one situation, in this order, and answers.
 type State struct {
 	Name string `json:"name"`
-	// After names the state before, which has the answers that were not
-	// recorded again; "" when there is none.
+	// After names the state before, which has the answers to what was not asked
+	// again; "" when a server begins with this one.
 	After     string     `json:"after"`
 	Exchanges []Exchange `json:"exchanges"`
 }
@@ -72,14 +75,10 @@ func Recorded(t testing.TB, version string) Transcript {
 }
 
 // Encode writes a transcript with one exchange a line.
-func (tr Transcript) Encode() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(tr)
+func (tr Transcript) Encode() []byte {
 	// No text of an answer holds this: its quotes are escaped.
 	begin := `{"ask":`
-	return bytes.ReplaceAll(b.Bytes(), []byte(begin), []byte("\n"+begin)), err
+	return append(bytes.ReplaceAll(encode(tr), []byte(begin), []byte("\n"+begin)), '\n')
 }
 
 // state finds a state by its name, nil when the transcript has none.
@@ -92,25 +91,94 @@ func (tr Transcript) state(name string) *State {
 	return nil
 }
 
-// of are the answers to a request that were recorded in a state, in order.
-func (s *State) of(ask string) (answers []Exchange) {
-	for _, e := range s.Exchanges {
-		if e.Ask == ask {
-			answers = append(answers, e)
+// answers are those to a request in a state, in order, or the last in the nearest one
+// before it that has any.
+func (tr Transcript) answers(state, ask string) (answers []Exchange) {
+	for s := tr.state(state); s != nil && len(answers) == 0; s = tr.state(s.After) {
+		for _, e := range s.Exchanges {
+			if e.Ask == ask {
+				answers = append(answers, e)
+			}
+		}
+		if s.Name != state && len(answers) > 0 {
+			answers = answers[len(answers)-1:]
 		}
 	}
 	return answers
 }
 
-// answers are those to a request in a state, or the last in the nearest one before
-// it that has any.
-func (tr Transcript) answers(state, ask string) []Exchange {
-	for s := tr.state(state); s != nil; s = tr.state(s.After) {
-		if answers := s.of(ask); len(answers) > 0 && s.Name == state {
-			return answers
-		} else if len(answers) > 0 {
-			return answers[len(answers)-1:]
+// Differences are where a server that was asked the same answers something else than
+// the transcript says, one a line.
+func (tr Transcript) Differences(live Transcript) (list []string) {
+	compare := func(what, recorded, answered string) {
+		if recorded != answered {
+			list = append(list, fmt.Sprintf("%s: recorded %s, answered %s", what, recorded, answered))
 		}
 	}
-	return nil
+	compare("command line", fmt.Sprintf("%q", tr.Args), fmt.Sprintf("%q", live.Args))
+	for i, s := range tr.States {
+		for j, e := range s.Exchanges {
+			compare(s.Name+", "+e.Ask, e.steady(), live.States[i].Exchanges[j].steady())
+		}
+	}
+	return list
+}
+
+// varying are the members of answers that are another with each run, or with each
+// request. Of these only the type is compared.
+var varying = []string{"id", "messages", "max_idx", "input_tokens", "output_tokens"}
+
+// steady is an answer as JSON, without what is another with each run.
+func (e Exchange) steady() string {
+	answer := steady("", decode(e.JSON))
+	e.JSON = nil
+	return string(encode([]any{e, answer}))
+}
+
+// steady is what is compared of a member of an answer.
+func steady(name string, v any) any {
+	if slices.Contains(varying, name) {
+		return fmt.Sprintf("%T", v)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = steady(name, member)
+		}
+	case []any:
+		for i := range v {
+			v[i] = steady("", v[i])
+		}
+	}
+	return v
+}
+
+// decode reads JSON, with its numbers as they stand; nil is what is none.
+func decode(text []byte) (v any) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// encode writes what decode has read, or a transcript: members sorted, no space, and
+// <, > and & as they are.
+func encode(v any) []byte {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return []byte(strings.TrimSpace(b.String()))
+}
+
+// canonical is a JSON value as encode writes it, or the text itself when it is none.
+func canonical(text []byte) string {
+	if v := decode(text); v != nil {
+		return string(encode(v))
+	}
+	return string(text)
 }
