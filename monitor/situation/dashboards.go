@@ -11,9 +11,7 @@ import (
 // dashboard is the server whose dashboard answers on a port; the error is what somebody
 // gets who asks there.
 func (m *Machine) dashboard(port int) (*Server, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, p := range m.byPID {
+	for _, p := range m.table() {
 		if p.Server == nil || p.Server.Dashboard == nil || p.Server.Dashboard.Port != port {
 			continue
 		}

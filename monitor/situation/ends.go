@@ -20,8 +20,6 @@ type ends struct {
 
 // recorded is one answer about the server.
 func (e ends) recorded(what string, answer func(*Server) *bool) (bool, error) {
-	e.m.mu.Lock()
-	defer e.m.mu.Unlock()
 	if e.m.s.Platform != "linux" {
 		return false, fmt.Errorf("%s of process %d: %w", what, e.server.PID, errors.ErrUnsupported)
 	}
@@ -58,8 +56,6 @@ func (e ends) HasUnixClients([]monitor.Identity) (bool, error) {
 }
 
 func (e ends) SameInput(wrapper monitor.Identity) bool {
-	e.m.mu.Lock()
-	defer e.m.mu.Unlock()
 	if e.m.s.Platform != "linux" {
 		return true
 	}

@@ -10,14 +10,8 @@ import (
 
 // Hold takes hold of a process of the table.
 func (m *Machine) Hold(id monitor.Identity) (process.HeldProcess, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p, err := m.of(id)
-	switch {
-	case err != nil:
+	if err := m.living(id); err != nil {
 		return nil, err
-	case p.State == Unreaped:
-		return nil, fmt.Errorf("process %d: %w", id.PID, process.ErrGone)
 	}
 	return heldProcess{m, id}, nil
 }
@@ -29,37 +23,45 @@ type heldProcess struct {
 
 // signal does something to the process, if it is there. Nobody is asked whether it
 // may: what must not get a signal is for the ladder to know.
-func (h heldProcess) signal(do func(*Process)) error {
+func (h heldProcess) signal(do func(pid int)) error {
 	h.m.mu.Lock()
 	defer h.m.mu.Unlock()
-	p, err := h.m.of(h.id)
-	if err == nil {
-		do(p)
+	if !h.m.has(h.id) {
+		return fmt.Errorf("process %d: %w", h.id.PID, process.ErrGone)
 	}
-	return err
+	do(h.id.PID)
+	return nil
 }
 
 // end ends the process, whose children somebody adopts.
-func (h heldProcess) end(p *Process) {
-	delete(h.m.byPID, p.PID)
-	h.m.ended = append(h.m.ended, p.PID)
+func (h heldProcess) end(pid int) {
+	delete(h.m.byPID, pid)
+	h.m.ended = append(h.m.ended, pid)
 	for _, child := range h.m.byPID {
-		if child.Parent == p.PID {
+		if child.Parent == pid {
 			child.Parent = 1
+			h.m.byPID[child.PID] = child
 		}
 	}
 	h.m.tell()
 }
 
+// turn changes what the scheduler says about the process.
+func (h heldProcess) turn(state State) func(pid int) {
+	return func(pid int) {
+		p := h.m.byPID[pid]
+		p.State = state
+		h.m.byPID[pid] = p
+	}
+}
+
 func (h heldProcess) Terminate() error { return h.signal(h.end) }
 func (h heldProcess) Kill() error      { return h.signal(h.end) }
-func (h heldProcess) Suspend() error   { return h.signal(func(p *Process) { p.State = Stopped }) }
-func (h heldProcess) Continue() error  { return h.signal(func(p *Process) { p.State = "" }) }
+func (h heldProcess) Suspend() error   { return h.signal(h.turn(Stopped)) }
+func (h heldProcess) Continue() error  { return h.signal(h.turn("")) }
 func (h heldProcess) Close()           {}
 
 func (h heldProcess) Ended() bool {
-	h.m.mu.Lock()
-	defer h.m.mu.Unlock()
 	_, err := h.m.of(h.id)
 	return err != nil
 }
@@ -91,7 +93,7 @@ type exits struct {
 // tell tells of those that have ended; the machine is locked.
 func (e *exits) tell() {
 	for id := range e.watched {
-		if _, err := e.m.of(id); err != nil {
+		if !e.m.has(id) {
 			delete(e.watched, id)
 			e.exits <- id
 		}
@@ -99,16 +101,14 @@ func (e *exits) tell() {
 }
 
 func (e *exits) Watch(id monitor.Identity) error {
+	if err := e.m.living(id); err != nil {
+		return err
+	}
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
-	p, err := e.m.of(id)
-	if err == nil && p.State == Unreaped {
-		err = fmt.Errorf("process %d: %w", id.PID, process.ErrGone)
-	}
-	if err == nil {
-		e.watched[id] = true
-	}
-	return err
+	e.watched[id] = true
+	e.tell() // it may have ended meanwhile
+	return nil
 }
 
 func (e *exits) Forget(id monitor.Identity) {

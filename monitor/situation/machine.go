@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/netip"
 	"slices"
@@ -24,17 +25,18 @@ var errUnrecorded = errors.New("this was not recorded")
 // in a container and that clients came over a unix socket would be there. It is safe for
 // concurrent use.
 type Machine struct {
+	s    *Situation
+	self int
+
 	mu    sync.Mutex
-	s     *Situation
-	self  int
-	byPID map[int]*Process
+	byPID map[int]Process
 	exits []*exits
 	ended []int // pids of those that a signal has ended
 }
 
 // NewMachine is the machine as a situation has it.
 func NewMachine(s *Situation) *Machine {
-	m := &Machine{s: s, self: s.Self, byPID: make(map[int]*Process, len(s.Processes)+1)}
+	m := &Machine{s: s, self: s.Self, byPID: make(map[int]Process, len(s.Processes)+1)}
 	m.become(s.Processes)
 	if m.self == 0 { // it runs beside all of these
 		m.self = math.MaxInt32
@@ -44,17 +46,15 @@ func NewMachine(s *Situation) *Machine {
 }
 
 // Change makes the machine that of the situation after its change.
-func (m *Machine) Change() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.become(m.s.Then)
-	m.tell()
-}
+func (m *Machine) Change() { m.become(m.s.Then) }
 
 func (m *Machine) become(processes []Process) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, p := range processes {
-		m.byPID[p.PID] = &p
+		m.byPID[p.PID] = p
 	}
+	m.tell()
 }
 
 // Ended are the pids of the processes that were ended by a signal, ascending.
@@ -64,62 +64,75 @@ func (m *Machine) Ended() []int {
 	return slices.Sorted(slices.Values(m.ended))
 }
 
-// tell tells of the ends of processes.
+// table is all processes, by their pids.
+func (m *Machine) table() []Process {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.SortedFunc(maps.Values(m.byPID), func(a, b Process) int { return a.PID - b.PID })
+}
+
+// at is who has a pid.
+func (m *Machine) at(pid int) (Process, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, there := m.byPID[pid]; there {
+		return p, nil
+	}
+	return Process{}, fmt.Errorf("process %d: %w", pid, process.ErrGone)
+}
+
+// of is the process of an identity.
+func (m *Machine) of(id monitor.Identity) (Process, error) {
+	p, err := m.at(id.PID)
+	if err == nil && p.Identity() != id {
+		return Process{}, fmt.Errorf("process %d: %w", id.PID, process.ErrGone)
+	}
+	return p, err
+}
+
+// living is nil for a process that is there and has not ended unreaped.
+func (m *Machine) living(id monitor.Identity) error {
+	p, err := m.of(id)
+	if err == nil && p.State == Unreaped {
+		err = fmt.Errorf("process %d: %w", id.PID, process.ErrGone)
+	}
+	return err
+}
+
+// tell tells of the ends of processes; the caller holds the lock.
 func (m *Machine) tell() {
 	for _, e := range m.exits {
 		e.tell()
 	}
 }
 
-// at is who has a pid; the caller holds the lock.
-func (m *Machine) at(pid int) (*Process, error) {
-	if p := m.byPID[pid]; p != nil {
-		return p, nil
-	}
-	return nil, fmt.Errorf("process %d: %w", pid, process.ErrGone)
-}
-
-// of is the process of an identity; the caller holds the lock.
-func (m *Machine) of(id monitor.Identity) (*Process, error) {
-	p, err := m.at(id.PID)
-	if err == nil && p.Identity() != id {
-		return nil, fmt.Errorf("process %d: %w", id.PID, process.ErrGone)
-	}
-	return p, err
+// has reports whether a process is there; the caller holds the lock.
+func (m *Machine) has(id monitor.Identity) bool {
+	p, there := m.byPID[id.PID]
+	return there && p.Identity() == id
 }
 
 func (m *Machine) Self() int { return m.self }
 
 func (m *Machine) Scan() func() ([]process.Info, error) {
 	known := map[monitor.Identity]bool{}
-	return func() ([]process.Info, error) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		var fresh []process.Info
-		for _, p := range m.byPID {
+	return func() (fresh []process.Info, err error) {
+		for _, p := range m.table() {
 			if p.UID == m.s.UID && p.PID != m.self && len(p.Args) > 0 && !known[p.Identity()] {
 				known[p.Identity()] = true
 				fresh = append(fresh, p.info())
 			}
 		}
-		slices.SortFunc(fresh, func(a, b process.Info) int { return a.PID - b.PID })
 		return fresh, nil
 	}
 }
 
 func (m *Machine) Read(pid int) (process.Info, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	p, err := m.at(pid)
-	if err != nil {
-		return process.Info{}, err
-	}
-	return p.info(), nil
+	return p.info(), err
 }
 
 func (m *Machine) Stat(pid int) (process.Stat, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	p, err := m.at(pid)
 	if err != nil {
 		return process.Stat{}, err
@@ -132,8 +145,6 @@ func (m *Machine) MainThreadCPU(pid int) (time.Duration, error) {
 }
 
 func (m *Machine) Started(id monitor.Identity) (time.Time, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if p, err := m.of(id); err == nil && p.Server != nil && !p.Server.StartedAt.IsZero() {
 		return p.Server.StartedAt, nil
 	}
@@ -141,61 +152,47 @@ func (m *Machine) Started(id monitor.Identity) (time.Time, error) {
 }
 
 func (m *Machine) SameUser(pid int) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	p, err := m.at(pid)
 	return err == nil && p.UID == m.s.UID, err
 }
 
 func (m *Machine) Tree(root monitor.Identity) ([]process.Stat, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	top, err := m.of(root)
 	if err != nil {
 		return nil, err
 	}
-	list := []*Process{top}
-	for i := 0; i < len(list); i++ {
-		var children []*Process
-		for _, p := range m.byPID {
+	tree, table := []process.Stat{top.stat()}, m.table()
+	for i := 0; i < len(tree); i++ {
+		for _, p := range table {
+			known := slices.ContainsFunc(tree, func(s process.Stat) bool { return s.PID == p.PID })
 			// What started before its parent has got the pid of a dead one for it.
-			if p.Parent == list[i].PID && p.Start >= list[i].Start && !slices.Contains(list, p) {
-				children = append(children, p)
+			if p.Parent == tree[i].PID && p.Start >= tree[i].Start && !known {
+				tree = append(tree, p.stat())
 			}
 		}
-		slices.SortFunc(children, func(a, b *Process) int { return a.PID - b.PID })
-		list = append(list, children...)
-	}
-	tree := make([]process.Stat, 0, len(list))
-	for _, p := range list {
-		tree = append(tree, p.stat())
 	}
 	return tree, nil
 }
 
 func (m *Machine) Listeners(pids []int) ([]process.Listener, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	var list []process.Listener
-	for _, pid := range pids {
-		if p := m.byPID[pid]; p != nil && p.UID == m.s.UID {
-			for _, port := range p.Ports {
-				list = append(list, process.Listener{PID: pid, Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port.Port))})
+	for _, p := range m.table() {
+		for _, port := range p.Ports {
+			if p.UID == m.s.UID && slices.Contains(pids, p.PID) {
+				list = append(list, process.Listener{PID: p.PID, Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port.Port))})
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b process.Listener) int { return a.Addr.Compare(b.Addr) })
+	slices.SortStableFunc(list, func(a, b process.Listener) int { return a.Addr.Compare(b.Addr) })
 	return slices.Compact(list), nil
 }
 
 func (m *Machine) Connections(port int) ([]process.Connection, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	var list []process.Connection
-	for _, p := range m.byPID {
+	for _, p := range m.table() {
 		for _, at := range p.Ports {
-			if at.Port == port {
-				for _, user := range at.Users {
+			for _, user := range at.Users {
+				if at.Port == port {
 					list = append(list, process.Connection{PID: user})
 				}
 			}
@@ -207,8 +204,6 @@ func (m *Machine) Connections(port int) ([]process.Connection, error) {
 // Service is what manages one of a tree: what a process is the main one of is so for
 // every tree that it is in.
 func (m *Machine) Service(_ context.Context, server monitor.Identity, tree []monitor.Identity) (unit string, contained bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if p, err := m.of(server); err == nil {
 		contained = p.Contained
 	}
