@@ -59,7 +59,7 @@ func (s *street) nobodyLooks(t *testing.T) {
 	other := s.open(t, s.at(s.green, ""))
 	other.AwaitText(t, mainPart, "Tool Usage", "Last Execution")
 	started := len(other.Traffic())
-	s.red.Signal(t, syscall.SIGCONT)
+	s.red.Continue(t)
 	apptest.Eventually(t, "the other page has asked again and again", func() bool { return len(other.Traffic()) >= started+3 })
 	other.AwaitNoText(t, tabList, "suspended")
 	if asked := p.Traffic()[before:]; len(asked) != 0 {

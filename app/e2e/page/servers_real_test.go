@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"lamplighter/app/apptest"
@@ -243,7 +242,7 @@ func (s *street) followed(t *testing.T, p *browsertest.Page) {
 	second.AwaitText(t, mainPart, "suspended")
 	p.Click(t, browsertest.Tab(s.redLabel()))
 	p.AwaitText(t, mainPart, "suspended")
-	s.red.Signal(t, syscall.SIGCONT)
+	s.red.Continue(t)
 	for _, each := range []*browsertest.Page{p, second} {
 		each.AwaitNoText(t, mainPart, "suspended")
 	}

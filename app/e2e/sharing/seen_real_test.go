@@ -193,7 +193,7 @@ func (s *seen) lamps(t *testing.T) {
 	want := "http://127.0.0.1:" + strconv.Itoa(s.alpha.DashboardPort) + "/dashboard/index.html"
 	apptest.Eventually(t, "the browser shows the dashboard", func() bool { return slices.Contains(s.Opened(t), want) })
 
-	s.umlaut.Signal(t, syscall.SIGCONT)
+	s.umlaut.Continue(t)
 	apptest.Eventually(t, "it is green again", func() bool {
 		// While it moves to its place it is in none for a moment.
 		return slices.ContainsFunc(s.panel.Lines(t, s.sender), func(l traytest.Line) bool {

@@ -3,7 +3,7 @@ package serenatest
 import (
 	"context"
 	"net/http"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,12 +20,9 @@ func (s *Server) Initialize(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), callBudget)
 	defer cancel()
-	var transport mcp.Transport = &mcp.IOTransport{Reader: s.Stdout, Writer: s.Stdin}
+	var transport mcp.Transport = &mcp.IOTransport{Reader: s.Stdout, Writer: s.stdin}
 	var connections http.Transport
-	if s.http {
-		if s.MCPURL == "" {
-			t.Fatal("where the server listens is not known before WaitReady")
-		}
+	if s.stdin == nil {
 		transport = &mcp.StreamableClientTransport{
 			Endpoint:             s.MCPURL,
 			HTTPClient:           &http.Client{Transport: &connections},
@@ -40,7 +37,7 @@ func (s *Server) Initialize(t testing.TB) {
 	}
 	s.session = session
 	if s.other {
-		s.ServerPID = innermost(s.PID, s.Pids())
+		s.ServerPID = slices.Max(append(s.Pids(), s.PID)) // launchers were started before
 	}
 	s.hangUp = func() {
 		_ = session.Close() // the server is gone by then
@@ -58,7 +55,8 @@ func (s *Server) Call(t testing.TB, tool string, args map[string]any) string {
 // Try is Call of a tool that may answer with an error.
 func (s *Server) Try(t testing.TB, tool string, args map[string]any) string {
 	t.Helper()
-	return textOf(s.begin(t, tool, args)(t))
+	text, _ := s.begin(t, tool, args)(t)
+	return text
 }
 
 // Begin is Call in two steps: the tool is at work until the function that it
@@ -68,50 +66,35 @@ func (s *Server) Begin(t testing.TB, tool string, args map[string]any) (answer f
 	wait := s.begin(t, tool, args)
 	return func(t testing.TB) string {
 		t.Helper()
-		result := wait(t)
-		text := textOf(result)
-		if result.IsError {
+		text, failed := wait(t)
+		if failed {
 			t.Fatalf("calling %s: it answered with an error: %s", tool, text)
 		}
 		return text
 	}
 }
 
-func (s *Server) begin(t testing.TB, tool string, args map[string]any) (answer func(testing.TB) *mcp.CallToolResult) {
+func (s *Server) begin(t testing.TB, tool string, args map[string]any) (answer func(testing.TB) (text string, failed bool)) {
 	t.Helper()
-	if s.session == nil {
-		t.Fatal("call Initialize before Call")
-	}
-	if args == nil {
-		args = map[string]any{} // a nil one would be null, which some servers refuse
-	}
-	type outcome struct {
-		result *mcp.CallToolResult
-		err    error
-	}
-	done := make(chan outcome, 1)
+	var result *mcp.CallToolResult
+	done := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), callBudget)
 	go func() {
 		defer cancel()
-		result, err := s.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
-		done <- outcome{result, err}
+		var err error
+		result, err = s.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
+		done <- err
 	}()
-	return func(t testing.TB) *mcp.CallToolResult {
+	return func(t testing.TB) (text string, failed bool) {
 		t.Helper()
-		o := <-done
-		if o.err != nil {
-			t.Fatalf("calling %s: %v", tool, o.err)
+		if err := <-done; err != nil {
+			t.Fatalf("calling %s: %v", tool, err)
 		}
-		return o.result
-	}
-}
-
-func textOf(result *mcp.CallToolResult) string {
-	var text strings.Builder
-	for _, c := range result.Content {
-		if c, ok := c.(*mcp.TextContent); ok {
-			text.WriteString(c.Text)
+		for _, c := range result.Content {
+			if c, ok := c.(*mcp.TextContent); ok {
+				text += c.Text
+			}
 		}
+		return text, result.IsError
 	}
-	return text.String()
 }

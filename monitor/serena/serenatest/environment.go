@@ -2,8 +2,6 @@ package serenatest
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,20 +20,11 @@ projects: []
 
 // initialise makes home a home in which Serena has run before.
 func initialise(home string) error {
-	dir := filepath.Join(home, ".serena")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making %s: %w", dir, err)
-	}
-	path := filepath.Join(dir, "serena_config.yml")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	path := filepath.Join(home, ".serena", "serena_config.yml")
+	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(settings)
-	return errors.Join(err, f.Close())
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(settings), 0o600))
 }
 
 // foreign are the beginnings of names of variables that would change how a
@@ -46,14 +35,14 @@ var foreign = []string{"SERENA_", "UV_", "PYTHON", "VIRTUAL_ENV", "npm_", "NPM_"
 // home, the tools in front of the PATH, and no way to the network. What uvx
 // starts was installed from one list for Serena, and as of one day for others.
 func environment(own []string, tools, home string, other bool) []string {
-	env := make([]string, 0, len(own)+16)
-	path := filepath.Join(tools, "bin") + string(os.PathListSeparator) + filepath.Join(tools, "node", "bin")
+	var env []string
+	path := filepath.Join(tools, "bin") + ":" + filepath.Join(tools, "node", "bin")
 	for _, kv := range own {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {
-		case strings.EqualFold(name, "PATH"):
-			path += string(os.PathListSeparator) + value
-		case name == "HOME" || name == "USERPROFILE":
+		case name == "PATH":
+			path += ":" + value
+		case name == "HOME":
 		case slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
 		default:
 			env = append(env, kv)
@@ -62,7 +51,6 @@ func environment(own []string, tools, home string, other bool) []string {
 	env = append(env,
 		"PATH="+path,
 		"HOME="+home,
-		"USERPROFILE="+home,
 		"SERENA_HOME="+filepath.Join(home, ".serena"),
 		"SERENA_USAGE_REPORTING=false",
 		"CI=true",
@@ -70,18 +58,16 @@ func environment(own []string, tools, home string, other bool) []string {
 		"UV_OFFLINE=1",
 		"UV_PYTHON_DOWNLOADS=never",
 		"NPM_CONFIG_USERCONFIG="+filepath.Join(tools, "npmrc"),
+		// What the language server of a Go project keeps below the home could not be
+		// removed with it.
+		"GOFLAGS=-modcacherw",
 	)
 	if other {
 		env = append(env, "UV_CONFIG_FILE="+filepath.Join(tools, "uv.toml"))
 	} else {
 		// A plain path with a space in it would count as two.
-		constraint := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(tools, "requirements.txt"))}
+		constraint := url.URL{Scheme: "file", Path: filepath.Join(tools, "requirements.txt")}
 		env = append(env, "UV_CONSTRAINT="+constraint.String())
-	}
-	// The language server of a Go project writes below these, and what it
-	// writes there could not be removed with the home.
-	if !slices.ContainsFunc(own, func(kv string) bool { return strings.HasPrefix(kv, "GOMODCACHE=") }) {
-		env = append(env, "GOFLAGS=-modcacherw")
 	}
 	return env
 }

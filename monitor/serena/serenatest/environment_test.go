@@ -19,7 +19,7 @@ func TestEnvironment(t *testing.T) {
 		"DISPLAY=:0", "npm_config_cache=/c", "LANG=C.UTF-8", "EMPTY=", "GOMODCACHE=/mod",
 	}, tools, home, false)
 	for _, want := range []string{
-		"PATH=" + strings.Join([]string{filepath.Join(tools, "bin"), filepath.Join(tools, "node", "bin"), "/bin"}, string(os.PathListSeparator)),
+		"PATH=" + strings.Join([]string{filepath.Join(tools, "bin"), filepath.Join(tools, "node", "bin"), "/bin"}, ":"),
 		"HOME=" + home, "SERENA_HOME=" + filepath.Join(home, ".serena"),
 		"LANG=C.UTF-8", "EMPTY=", "GOMODCACHE=/mod", "UV_OFFLINE=1",
 	} {
@@ -32,7 +32,7 @@ func TestEnvironment(t *testing.T) {
 		name, _, _ := strings.Cut(kv, "=")
 		names[name]++
 	}
-	for _, name := range []string{"UV_INDEX", "PYTHONPATH", "DISPLAY", "npm_config_cache", "UV_CONFIG_FILE", "GOFLAGS"} {
+	for _, name := range []string{"UV_INDEX", "PYTHONPATH", "DISPLAY", "npm_config_cache", "UV_CONFIG_FILE"} {
 		if names[name] != 0 {
 			t.Errorf("%s reaches the server", name)
 		}

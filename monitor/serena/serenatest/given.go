@@ -45,24 +45,24 @@ const (
 // npx, for Options.Command.
 func Filesystem(t testing.TB, dir string) []string {
 	t.Helper()
-	return []string{npx(t), "-y", filesystemPackage, dir}
+	return append(npx(t, filesystemPackage), dir)
 }
 
 // Memory is the command line of the reference memory server, through npx, for
 // Options.Command.
 func Memory(t testing.TB) []string {
 	t.Helper()
-	return []string{npx(t), "-y", memoryPackage}
+	return npx(t, memoryPackage)
+}
+
+func npx(t testing.TB, name string) []string {
+	t.Helper()
+	return []string{filepath.Join(Tools(t), "node", "bin", "npx"), "-y", name}
 }
 
 // Time is the command line of the reference time server, which is in Python,
 // through uvx, for Options.Command.
 func Time(t testing.TB) []string {
 	t.Helper()
-	return []string{program(Tools(t), "venv", "uvx"), "--python", "3.11", timePackage}
-}
-
-func npx(t testing.TB) string {
-	t.Helper()
-	return filepath.Join(Tools(t), "node", "bin", "npx")
+	return []string{filepath.Join(Tools(t), "venv", "bin", "uvx"), "--python", "3.11", timePackage}
 }

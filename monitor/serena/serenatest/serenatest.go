@@ -6,19 +6,21 @@
 //
 // Only tests import it. What the servers need (Serena itself, uvx, npx, a
 // language server) is installed by ./build.sh test; nothing is downloaded from
-// here.
+// here. Servers can be started on Linux only.
 package serenatest
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -41,21 +43,10 @@ const toolsVariable = "LAMPLIGHTER_TEST_TOOLS"
 func Tools(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv(toolsVariable)
-	if dir == "" {
-		t.Fatalf("%s is not set: run ./build.sh test, or set it to the absolute path of the .cache that this has filled", toolsVariable)
-	}
-	if _, err := os.Stat(program(dir, "venv", "serena")); err != nil {
-		t.Fatalf("no Serena in %s=%s (%v): run ./build.sh test, which installs it", toolsVariable, dir, err)
+	if _, err := os.Stat(filepath.Join(dir, "venv", "bin", "serena")); err != nil || !filepath.IsAbs(dir) {
+		t.Fatalf("no Serena in %s=%q (%v): run ./build.sh test, or set it to the absolute path of the .cache that this has filled", toolsVariable, dir, err)
 	}
 	return dir
-}
-
-// program is the path of a program of a virtual environment in tools.
-func program(tools, venv, name string) string {
-	if runtime.GOOS == "windows" {
-		return filepath.Join(tools, venv, "Scripts", name+".exe")
-	}
-	return filepath.Join(tools, venv, "bin", name)
 }
 
 // Options say how to start a server. The zero value is a server over stdio
@@ -65,7 +56,7 @@ type Options struct {
 	Project string   // directory; "" = no project
 	Context string   // default "ide" with a project, "desktop-app" without
 	HTTP    bool     // streamable HTTP on a free port instead of stdio
-	UVX     bool     // started through uvx --python 3.11 --from serena-agent==Version
+	UVX     bool     // started through uvx --python 3.11 --from serena-agent==Version, the only one in its cache
 	Args    []string // more arguments of start-mcp-server, which win over the defaults
 	Home    string   // the server's home directory, with .serena in it; default a fresh one
 	Client  []string // a program in front, with its arguments: it gets the server's command line appended and has to run it
@@ -83,71 +74,65 @@ type Options struct {
 // Server is one started server with everything below it. Its methods are for
 // the goroutine of the test, because they end the test when they fail.
 type Server struct {
-	Cmd    *exec.Cmd
-	PID    int            // of the process started: the client or uvx, if there is one
-	Home   string         // as in Options
-	Stdin  io.WriteCloser // nil with HTTP
-	Stdout io.ReadCloser  // nil with HTTP; Initialize reads it from then on
+	PID    int           // of the process started: the client or uvx, if there is one
+	Home   string        // as in Options
+	Stdout io.ReadCloser // nil with HTTP; Initialize reads it from then on
 
-	// Known after WaitReady; with Options.Command only ServerPID, after Initialize.
+	// Of a Serena whose dashboard answers; with Options.Command only ServerPID, after Initialize.
 	ServerPID     int    // of the server itself, below client and launchers
 	DashboardPort int    // on 127.0.0.1
 	MCPURL        string // only with HTTP
 
-	http    bool
-	other   bool   // not Serena
-	turns   bool   // it takes a port for a dashboard, see startInTurn
-	mark    string // in the environment of every process of the tree
-	stderr  string // file
-	done    chan struct{}
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser // nil with HTTP
+	other   bool           // not Serena
+	mark    string         // in the environment of every process of the tree
+	stderr  string         // file
+	done    chan struct{}  // closed when the process with PID has ended
 	session *mcp.ClientSession
 	hangUp  func()
 }
 
-// Done is closed when the process with PID has ended.
-func (s *Server) Done() <-chan struct{} { return s.done }
-
-// Start starts a server. When the test ends, so does everything that was
-// started here, whatever state it is in; if the test has failed, its stderr is
-// logged.
+// Start starts a server, and waits for the dashboard of a Serena. When the test ends,
+// so does everything that was started here, whatever state it is in; if the test has
+// failed, its stderr is logged.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	tools := Tools(t)
-	if o.UVX && o.Version != "" && o.Version != Version {
-		t.Fatalf("the cache of uvx holds Serena %s only", Version)
-	}
 	home := o.Home
 	if home == "" {
 		home = t.TempDir()
 	}
-	if err := initialise(home); err != nil {
-		t.Fatalf("preparing Serena's home: %v", err)
-	}
 	s := &Server{
 		Home:   home,
-		http:   o.HTTP && o.Command == nil,
 		other:  o.Command != nil,
-		turns:  o.Command == nil || o.Embeds,
 		mark:   rand.Text(),
 		stderr: filepath.Join(t.TempDir(), "stderr"),
 		done:   make(chan struct{}),
 		hangUp: func() {},
 	}
 	command := o.command(tools)
-	s.Cmd = exec.Command(command[0], command[1:]...)
-	s.Cmd.Dir = home
-	if o.Project != "" {
-		s.Cmd.Dir = o.Project
+	s.cmd = exec.Command(command[0], command[1:]...)
+	s.cmd.Dir = cmp.Or(o.Project, home)
+	s.cmd.Env = slices.Concat(environment(os.Environ(), tools, home, s.other), []string{markName + "=" + s.mark}, o.Env)
+	if o.Command == nil || o.Embeds {
+		turn.Lock()
+		defer turn.Unlock()
 	}
-	s.Cmd.Env = append(environment(os.Environ(), tools, home, s.other), markName+"="+s.mark)
-	s.Cmd.Env = append(s.Cmd.Env, o.Env...)
-	if err := s.startInTurn(); err != nil {
+	if err := errors.Join(initialise(home), s.start(o.HTTP && !s.other)); err != nil {
 		t.Fatalf("starting %q: %v", command, err)
 	}
-	s.PID = s.Cmd.Process.Pid
 	t.Cleanup(func() { s.end(t) })
+	if o.Command == nil || o.Embeds {
+		poll(25*time.Millisecond, startBudget, s.done, func() bool { return s.look(t.Context()) }) // else it has none, or has ended
+	}
 	return s
 }
+
+// turn is held by the one Serena that may be looking for a port for its dashboard.
+// It tries the ports from 24282 on and binds the first free one a moment later, so
+// that of two that look at once one may be left without a dashboard.
+var turn sync.Mutex
 
 // command is the whole command line.
 func (o Options) command(tools string) []string {
@@ -155,14 +140,16 @@ func (o Options) command(tools string) []string {
 	if o.Command != nil {
 		return append(command, o.Command...)
 	}
-	venv, older := "venv", false
-	if o.Version != "" && o.Version != Version {
-		venv, older = "venv-"+o.Version, true
+	version := cmp.Or(o.Version, Version)
+	venv := "venv"
+	if version != Version {
+		venv += "-" + version
 	}
+	programs := filepath.Join(tools, venv, "bin")
 	if o.UVX {
-		command = append(command, program(tools, venv, "uvx"), "--python", "3.11", "--from", "serena-agent=="+Version, "serena")
+		command = append(command, filepath.Join(programs, "uvx"), "--python", "3.11", "--from", "serena-agent=="+version, "serena")
 	} else {
-		command = append(command, program(tools, venv, "serena"))
+		command = append(command, filepath.Join(programs, "serena"))
 	}
 	command = append(command, "start-mcp-server")
 	context := "desktop-app"
@@ -170,11 +157,8 @@ func (o Options) command(tools string) []string {
 		command = append(command, "--project", o.Project)
 		context = "ide"
 	}
-	if o.Context != "" {
-		context = o.Context
-	}
-	command = append(command, "--context", context, "--open-web-dashboard", "false")
-	if !older {
+	command = append(command, "--context", cmp.Or(o.Context, context), "--open-web-dashboard", "false")
+	if version == Version {
 		command = append(command, "--agent-interface", "tools")
 	}
 	if o.HTTP {
@@ -185,16 +169,14 @@ func (o Options) command(tools string) []string {
 
 // start runs the command with its stdin and stdout on pipes (not over HTTP)
 // that are ours to close, and its stderr in a file.
-func (s *Server) start() error {
+func (s *Server) start(overHTTP bool) error {
 	stderr, err := os.Create(s.stderr)
 	if err != nil {
 		return err
 	}
 	defer stderr.Close()
-	s.Cmd.Stderr = stderr
-	if s.http {
-		s.Cmd.Stdout = stderr
-	} else {
+	s.cmd.Stdout, s.cmd.Stderr = stderr, stderr
+	if !overHTTP {
 		in, toServer, err := os.Pipe()
 		if err != nil {
 			return err
@@ -202,18 +184,18 @@ func (s *Server) start() error {
 		defer in.Close()
 		fromServer, out, err := os.Pipe()
 		if err != nil {
-			return errors.Join(err, toServer.Close())
+			return err
 		}
 		defer out.Close()
-		s.Cmd.Stdin, s.Cmd.Stdout = in, out
-		s.Stdin, s.Stdout = toServer, fromServer
+		s.cmd.Stdin, s.cmd.Stdout = in, out
+		s.stdin, s.Stdout = toServer, fromServer
 	}
-	if err := s.Cmd.Start(); err != nil {
-		s.closePipes()
+	if err := s.cmd.Start(); err != nil {
 		return err
 	}
+	s.PID = s.cmd.Process.Pid
 	go func() {
-		_ = s.Cmd.Wait() // the status is in Cmd.ProcessState
+		_ = s.cmd.Wait() // the status is in its ProcessState
 		close(s.done)
 	}()
 	return nil
@@ -227,24 +209,19 @@ func (s *Server) end(t testing.TB) {
 	}
 	<-s.done
 	s.hangUp()
-	s.closePipes()
+	if s.stdin != nil {
+		_ = errors.Join(s.stdin.Close(), s.Stdout.Close()) // the session may have done so
+	}
 	if t.Failed() {
-		t.Logf("stderr of the server with pid %d:\n%s", s.PID, tail(s.stderr, 4<<10))
+		t.Logf("stderr of the server with pid %d:\n%s", s.PID, s.complaints())
 	}
 }
 
-func (s *Server) closePipes() {
-	if !s.http {
-		_ = s.Stdin.Close() // the test may have done so
-		_ = s.Stdout.Close()
-	}
-}
-
-// tail returns the last n bytes of a file.
-func tail(path string, n int) []byte {
-	all, err := os.ReadFile(path)
+// complaints are the end of its stderr.
+func (s *Server) complaints() []byte {
+	all, err := os.ReadFile(s.stderr)
 	if err != nil {
 		return []byte(err.Error())
 	}
-	return all[max(len(all)-n, 0):]
+	return all[max(len(all)-4<<10, 0):]
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
 // markName is the variable that tells the processes of a tree.
@@ -32,19 +32,59 @@ func (s *Server) tree() []monitor.Identity {
 	return tree
 }
 
-// innermost follows the tree of pids down from one of them, past clients and
-// launchers, for as long as each has one child.
-func innermost(pid int, pids []int) int {
-	for {
-		children := slices.DeleteFunc(slices.Clone(pids), func(child int) bool {
-			s, err := process.ReadStat(child)
-			return err != nil || s.Parent != pid
-		})
-		if len(children) != 1 {
-			return pid
-		}
-		pid = children[0]
+// startBudget is far more than a start takes, on a busy machine too.
+const startBudget = 3 * time.Minute
+
+// WaitReady makes sure that the server's dashboard answers, and over HTTP that it
+// listens for clients as well. From then on ServerPID, DashboardPort and MCPURL
+// are known. It returns the port of the dashboard.
+func (s *Server) WaitReady(t testing.TB) (dashboardPort int) {
+	t.Helper()
+	if s.DashboardPort == 0 {
+		t.Fatalf("the server with pid %d has ended, or was not ready in time: %v\n%s", s.PID, s.cmd.ProcessState, s.complaints())
 	}
+	return s.DashboardPort
+}
+
+// poll asks again and again whether something is so, until it is, until ended is closed
+// or time is up. It reports whether it is so.
+func poll(every, limit time.Duration, ended <-chan struct{}, so func() bool) bool {
+	deadline, tick := time.After(limit), time.NewTicker(every)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-ended:
+			return false
+		case <-deadline:
+			return false
+		}
+	}
+	return true
+}
+
+// look finds the process whose dashboard answers, and the other port on which
+// that process listens.
+func (s *Server) look(ctx context.Context) bool {
+	listeners, _ := process.Listeners(s.Pids()) // nothing is known with an error
+	for _, at := range listeners {
+		probe, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := serena.NewClient().Heartbeat(probe, int(at.Addr.Port()))
+		cancel()
+		if err != nil {
+			continue
+		}
+		for _, other := range listeners {
+			if other.PID == at.PID && other.Addr != at.Addr {
+				s.MCPURL = fmt.Sprintf("http://127.0.0.1:%d/mcp", other.Addr.Port())
+			}
+		}
+		if s.stdin != nil || s.MCPURL != "" {
+			s.ServerPID, s.DashboardPort = at.PID, int(at.Addr.Port())
+			return true
+		}
+	}
+	return false
 }
 
 // kill kills the whole tree, and waits until it is gone with all that it held open:
@@ -52,53 +92,42 @@ func innermost(pid int, pids []int) int {
 func (s *Server) kill() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	var dying []*process.Handle
-	defer func() {
-		for _, p := range dying {
-			p.Close()
-		}
-	}()
 	for tree := s.tree(); len(tree) > 0; tree = s.tree() {
 		for _, id := range tree {
 			p, err := process.Hold(id)
 			if err == nil {
-				dying = append(dying, p)
-				err = p.Kill()
+				err = errors.Join(p.Kill(), p.Wait(ctx))
+				p.Close()
 			}
 			if err != nil && !errors.Is(err, process.ErrGone) {
-				return err
-			}
-		}
-		for _, p := range dying {
-			if err := p.Wait(ctx); err != nil {
-				return fmt.Errorf("process %d still runs after SIGKILL: %w", p.Identity().PID, err)
+				return fmt.Errorf("killing process %d: %w", id.PID, err)
 			}
 		}
 	}
 	return nil
 }
 
-// Signal sends a signal to the server itself, not to what is above it. Its
-// ServerPID must be known.
-func (s *Server) Signal(t testing.TB, sig os.Signal) {
+// Suspend suspends the server itself, not what is above it, and waits until it stands
+// still, which it may not when the signal has been sent. Its ServerPID must be known.
+func (s *Server) Suspend(t testing.TB) {
 	t.Helper()
-	if s.ServerPID == 0 {
-		t.Fatal("which process is the server is not known before WaitReady, or Initialize")
+	s.signal(t, (*process.Handle).Suspend)
+	stopped := func() bool {
+		stat, err := process.ReadStat(s.ServerPID)
+		return err == nil && stat.State == process.Stopped
 	}
-	p, err := os.FindProcess(s.ServerPID)
-	if err == nil && !slices.Contains(s.Pids(), s.ServerPID) { // held by now, so that no other one gets its pid
-		err = errors.Join(os.ErrProcessDone, p.Release())
-	} else if err == nil {
-		err = errors.Join(p.Signal(sig), p.Release())
-	}
-	if err != nil {
-		t.Fatalf("sending %v to the server with pid %d: %v", sig, s.ServerPID, err)
+	if !poll(2*time.Millisecond, time.Minute, nil, stopped) {
+		t.Fatalf("the server with pid %d does not stand still", s.ServerPID)
 	}
 }
 
-// Suspend suspends the server itself. It waits until the server stands still, which
-// it may not when the signal has been sent.
-func (s *Server) Suspend(t testing.TB) {
+// Continue lets the server go on after Suspend.
+func (s *Server) Continue(t testing.TB) {
+	t.Helper()
+	s.signal(t, (*process.Handle).Continue)
+}
+
+func (s *Server) signal(t testing.TB, send func(*process.Handle) error) {
 	t.Helper()
 	tree := s.tree()
 	i := slices.IndexFunc(tree, func(id monitor.Identity) bool { return id.PID == s.ServerPID })
@@ -108,16 +137,9 @@ func (s *Server) Suspend(t testing.TB) {
 	p, err := process.Hold(tree[i])
 	if err == nil {
 		defer p.Close()
-		err = p.Suspend()
+		err = send(p)
 	}
 	if err != nil {
-		t.Fatalf("suspending the server with pid %d: %v", s.ServerPID, err)
-	}
-	stopped := func() bool {
-		stat, err := process.ReadStat(s.ServerPID)
-		return err == nil && stat.State == process.Stopped
-	}
-	if !poll(2*time.Millisecond, time.Minute, nil, stopped) {
-		t.Fatalf("the server with pid %d does not stand still", s.ServerPID)
+		t.Fatalf("sending a signal to the server with pid %d: %v", s.ServerPID, err)
 	}
 }
