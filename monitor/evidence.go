@@ -64,26 +64,26 @@ type Plan struct {
 	GivenUpSince time.Time
 }
 
-// Policy is how the policies stand, for every view.
+// Policy is how the policies stand, for every view, and as programs read it.
 type Policy struct {
-	Active      bool      // this process is the one that acts on them
-	Paused      bool      // nothing is ended or notified about
-	PausedUntil time.Time // with Paused; zero: until somebody resumes them
-	Rules       []PolicyRule
-	Idle        int // how many instances an order to stop the idle ones means
-	Orphans     int // and the orphaned ones
+	Active      bool         `json:"active"`       // this process is the one that acts on them
+	Paused      bool         `json:"paused"`       // nothing is ended or notified about
+	PausedUntil *time.Time   `json:"paused_until"` // in UTC; nil: until somebody resumes them, or not paused
+	Idle        int          `json:"idle"`         // how many instances an order to stop the idle ones means
+	Orphans     int          `json:"orphans"`      // and the orphaned ones
+	Rules       []PolicyRule `json:"rules"`        // in the order in which views list them
 }
 
 // PolicyRule is one rule and its switch.
 type PolicyRule struct {
-	Name  string // "idle", "orphans", "zombies", "memory", "duplicates"
-	Words string // what it does: "End orphaned servers after 10 min"
-	On    bool
+	Name  string `json:"name"`  // "idle", "orphans", "zombies", "memory", "duplicates"
+	Words string `json:"words"` // what it does: "End orphaned servers after 10 min"
+	On    bool   `json:"on"`
 	// Set says that the settings give the rule something to do; one that is not
 	// cannot be switched on.
-	Set bool
-	// After is when an idle server ends, 0 for never, and Attached whether one does
+	Set bool `json:"set"`
+	// Minutes is when an idle server ends, 0 for never, and Attached whether one does
 	// whose client is connected; both of the idle rule alone.
-	After    time.Duration
-	Attached bool
+	Minutes  float64 `json:"minutes,omitempty"`
+	Attached *bool   `json:"attached,omitempty"`
 }

@@ -1,6 +1,7 @@
 package tray
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ func policySubmenu(p monitor.Policy, now time.Time) (top line, lines []line) {
 	top = line{Key: "policies", Title: "Policies"}
 	switch {
 	case p.Paused:
-		top.Title = "Policies (paused " + pauseWords(p.PausedUntil, now) + ")"
+		top.Title = "Policies (paused " + pauseWords(view.Value(p.PausedUntil), now) + ")"
 	case !p.Active:
 		top.Title = "Policies (another Lamplighter acts)"
 	}
@@ -68,19 +69,21 @@ var idleTimes = []time.Duration{0, 10 * time.Minute, 30 * time.Minute, time.Hour
 func idleLines(p monitor.Policy) (lines []line) {
 	if at := slices.IndexFunc(p.Rules, func(r monitor.PolicyRule) bool { return r.Name == "idle" }); at >= 0 {
 		rule, times := p.Rules[at], idleTimes
-		if !slices.Contains(times, rule.After) {
-			times = append(slices.Clone(times), rule.After)
+		set := time.Duration(math.Round(rule.Minutes * float64(time.Minute)))
+		attached := view.Value(rule.Attached)
+		if !slices.Contains(times, set) {
+			times = append(slices.Clone(times), set)
 		}
 		for _, after := range times {
 			end := "end after " + monitor.Span(after)
 			if after == 0 {
 				end = "never end"
 			}
-			lines = append(lines, idleLine(end, after == rule.After, after, rule.Attached && after > 0))
+			lines = append(lines, idleLine(end, after == set, after, attached && after > 0))
 		}
-		attached := idleLine("also with a client connected", rule.Attached, rule.After, !rule.Attached)
-		attached.Disabled = rule.After == 0
-		lines = append(lines, attached)
+		also := idleLine("also with a client connected", attached, set, !attached)
+		also.Disabled = set == 0
+		lines = append(lines, also)
 	}
 	return padded(lines, len(idleTimes)+2, line{Checkable: true})
 }

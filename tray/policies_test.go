@@ -29,7 +29,7 @@ func genPolicy(t *rapid.T) monitor.Policy {
 		Rules: rules()[:rapid.IntRange(0, 3).Draw(t, "rules")],
 	}
 	if rapid.Bool().Draw(t, "pause ends") {
-		p.PausedUntil = noon.Add(time.Duration(rapid.Int64Range(-50, 50).Draw(t, "hours")) * time.Hour)
+		p.PausedUntil = new(noon.Add(time.Duration(rapid.Int64Range(-50, 50).Draw(t, "hours")) * time.Hour))
 	}
 	return p
 }
@@ -37,7 +37,7 @@ func genPolicy(t *rapid.T) monitor.Policy {
 func TestPolicyLines(t *testing.T) {
 	active := monitor.Policy{Active: true, Rules: rules()}
 	paused := func(d time.Duration) monitor.Policy {
-		return monitor.Policy{Active: true, Paused: true, PausedUntil: noon.Add(d), Rules: rules()}
+		return monitor.Policy{Active: true, Paused: true, PausedUntil: new(noon.Add(d)), Rules: rules()}
 	}
 	for _, c := range []struct {
 		name   string
@@ -159,7 +159,7 @@ func TestIdleLines(t *testing.T) {
 		"off": {monitor.PolicyRule{Name: "idle"}, []string{
 			"[x] never end: 0s false", "[ ] end after 10 min: 10m0s false", "[ ] end after 30 min: 30m0s false", "[ ] end after 1 h: 1h0m0s false", "[ ] also with a client connected: 0s true",
 		}},
-		"a time of the user's own, with clients": {monitor.PolicyRule{Name: "idle", After: 45 * time.Minute, Attached: true}, []string{
+		"a time of the user's own, with clients": {monitor.PolicyRule{Name: "idle", Minutes: 45, Attached: new(true)}, []string{
 			"[ ] never end: 0s false", "[ ] end after 10 min: 10m0s true", "[ ] end after 30 min: 30m0s true", "[ ] end after 1 h: 1h0m0s true", "[x] end after 45 min: 45m0s true", "[x] also with a client connected: 45m0s false",
 		}},
 		"another rule": {monitor.PolicyRule{Name: "orphans"}, nil},

@@ -28,8 +28,15 @@ const noPolicies = "there are no policies here"
 // policy answers how the policies stand.
 func (r routes) policy(w http.ResponseWriter, req *http.Request) {
 	if s := r.snapshot(w, req); s != nil {
-		r.answer(w, http.StatusOK, encodePolicy(&s.Policy))
+		r.answer(w, http.StatusOK, policyOf(s))
 	}
+}
+
+// policyOf is how the policies stand, with a list of rules also before there are any.
+func policyOf(s *monitor.Snapshot) monitor.Policy {
+	p := s.Policy
+	p.Rules = append([]monitor.PolicyRule{}, p.Rules...)
+	return p
 }
 
 // setPolicy pauses the policies, resumes them or switches a rule.

@@ -18,8 +18,8 @@ func TestPolicy(t *testing.T) {
 	m := newModel()
 	s := snapshot(instance(7, "alpha"))
 	s.Policy = monitor.Policy{
-		Active: true, Paused: true, PausedUntil: time.Date(2026, 11, 20, 13, 0, 0, 0, time.FixedZone("", 3600)), Idle: 2, Orphans: 1,
-		Rules: []monitor.PolicyRule{{Name: "orphans", Words: "End orphaned servers after 10 min", On: true, Set: true}, {Name: "idle", Words: "idle\u202e"}},
+		Active: true, Paused: true, PausedUntil: new(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)), Idle: 2, Orphans: 1,
+		Rules: []monitor.PolicyRule{{Name: "orphans", Words: "End orphaned servers after 10 min", On: true, Set: true}, {Name: "idle", Words: "idle\u202e", Attached: new(false)}},
 	}
 	m.set(s)
 	h := Handler(parts(m, shower{}))

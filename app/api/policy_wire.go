@@ -1,37 +1,12 @@
 package api
 
 import (
-	"slices"
 	"strings"
 	"time"
 
-	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/view"
 )
-
-// Policy is the body of GET /global-dashboard/policy, and a part of Status: how
-// the policies stand.
-type Policy struct {
-	Active      bool         `json:"active"` // this process acts on them
-	Paused      bool         `json:"paused"`
-	PausedUntil *time.Time   `json:"paused_until"` // null: until somebody resumes them, or not paused
-	Idle        int          `json:"idle"`         // how many an order to stop the idle ones means
-	Orphans     int          `json:"orphans"`      // and the orphaned ones
-	Rules       []PolicyRule `json:"rules"`        // in the order in which views list them
-}
-
-// PolicyRule is one rule and its switch.
-type PolicyRule struct {
-	Name  policy.Rule `json:"name"`
-	Words string      `json:"words"` // what it does: "End orphaned servers after 10 min"
-	On    bool        `json:"on"`
-	Set   bool        `json:"set"` // false: the settings give it nothing to do, and it cannot be switched on
-	// Minutes is when an idle server ends, null for never, and Attached whether one does
-	// whose client is connected; not of other rules.
-	Minutes  *float64 `json:"minutes,omitempty"`
-	Attached *bool    `json:"attached,omitempty"`
-}
 
 // Idle is the body of an order to set the idle rule, and its answer.
 type Idle struct {
@@ -113,23 +88,4 @@ func decisionWords(a *policy.Action) view.Phrase {
 		words.Why = strings.TrimPrefix(words.Why+", but "+a.Because, ", but ")
 	}
 	return words
-}
-
-func encodePolicy(p *monitor.Policy) Policy {
-	w := Policy{
-		Active: p.Active, Paused: p.Paused, PausedUntil: view.Moment(p.PausedUntil), Idle: p.Idle, Orphans: p.Orphans,
-		Rules: make([]PolicyRule, len(p.Rules)),
-	}
-	for i, rule := range p.Rules {
-		w.Rules[i] = PolicyRule{Name: policy.Rule(rule.Name), Words: rule.Words, On: rule.On, Set: rule.Set}
-		if rule.Name == string(policy.Idle) {
-			w.Rules[i].Minutes, w.Rules[i].Attached = view.Known(rule.After.Minutes()), &rule.Attached
-		}
-	}
-	return w
-}
-
-func samePolicy(p, q *monitor.Policy) bool {
-	return p.Active == q.Active && p.Paused == q.Paused && p.PausedUntil.Equal(q.PausedUntil) && p.Idle == q.Idle && p.Orphans == q.Orphans &&
-		slices.Equal(p.Rules, q.Rules)
 }

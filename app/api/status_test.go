@@ -13,6 +13,7 @@ import (
 	"lamplighter/app/apptest"
 	"lamplighter/app/dashboard"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 func TestStatus(t *testing.T) {
@@ -39,7 +40,7 @@ func TestStatus(t *testing.T) {
 	gone := instance(5, "\u202egone")
 	gone.LastActivity = at.Add(-time.Minute)
 	ended := &book{}
-	ended.add(dashboard.Ended{Instance: gone, At: at, Why: "stopped from the page"})
+	ended.add(dashboard.Ended{Instance: view.Of(&gone).Sent(at), EndedAt: &at, Why: "stopped from the page"})
 	p.Recorder = ended
 	p.Returned = returned{4 << 20, at}
 	p.Address = func() string { return "http://127.0.0.1:25282/global-dashboard/" }
@@ -110,7 +111,7 @@ func TestStreamTellsTheStatus(t *testing.T) {
 	if name, data := next(t, r); name != "" || !strings.Contains(data, "gamma") {
 		t.Errorf("after it %q %s", name, data)
 	}
-	b.add(dashboard.Ended{Instance: instance(5, "gone"), At: time.Now(), Why: "it exited"})
+	b.add(hasExited())
 	if name, data := next(t, r); name != "status" || !strings.Contains(data, `"why":"it exited"`) || !strings.Contains(data, `"warnings":["so"]`) {
 		t.Errorf("an end brings %q %s", name, data)
 	}
@@ -150,41 +151,44 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
+// hasExited is a server that has ended.
+func hasExited() dashboard.Ended {
+	in, at := instance(5, "gone"), time.Now()
+	return dashboard.Ended{Instance: view.Of(&in).Sent(at), EndedAt: &at, Why: "it exited"}
+}
+
 // A status is encoded once for all streams, until something of it changes.
 func TestSheetOfTheStatus(t *testing.T) {
 	var sh sheet
-	encoded := 0
-	of := newRoutes(parts(newModel(), shower{}), 1)
-	text := func(f facts) string {
-		t.Helper()
-		text, err := sh.status(f, func(f facts) Status { encoded++; return of.statusOf(f) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	gone := dashboard.Ended{Instance: instance(5, "gone"), At: time.Now(), Why: "it exited"}
+	var before []byte
+	ended := []dashboard.Ended{hasExited()}
 	for i, test := range []struct {
-		facts facts
-		want  string // in the text
-		times int    // encoded in all
+		status Status
+		want   string // in the text
+		again  bool   // it is the text of before
 	}{
-		{facts{}, `"warnings":[]`, 1},
-		{facts{}, `"warnings":[]`, 1},
-		{facts{warnings: []string{"so"}}, `"warnings":["so"]`, 2},
-		{facts{warnings: []string{"so"}, ended: []dashboard.Ended{gone}}, `"why":"it exited"`, 3},
-		{facts{warnings: []string{"so"}, ended: []dashboard.Ended{gone}}, `"why":"it exited"`, 3},
-		{facts{}, `"warnings":[]`, 4},
-		{facts{policy: monitor.Policy{Idle: 2}}, `"idle":2`, 5},
-		{facts{policy: monitor.Policy{Orphans: 1}}, `"orphans":1`, 6},
-		{facts{policy: monitor.Policy{Paused: true}}, `"paused":true`, 7},
-		{facts{policy: monitor.Policy{Paused: true, PausedUntil: gone.At}}, `"paused_until":"`, 8},
-		{facts{policy: monitor.Policy{Rules: []monitor.PolicyRule{{Name: "idle"}}}}, `"rules":[{"name":"idle"`, 9},
-		{facts{policy: monitor.Policy{Rules: []monitor.PolicyRule{{Name: "idle"}}}}, `"rules":[{"name":"idle"`, 9},
+		{Status{}, `"given_back_bytes":0`, false},
+		{Status{}, `"given_back_bytes":0`, true},
+		{Status{Warnings: []string{"so"}}, `"warnings":["so"]`, false},
+		{Status{Warnings: []string{"so"}, Ended: ended}, `"why":"it exited"`, false},
+		{Status{Warnings: []string{"so"}, Ended: ended}, `"why":"it exited"`, true},
+		{Status{}, `"given_back_bytes":0`, false},
+		{Status{Policy: monitor.Policy{Idle: 2}}, `"idle":2`, false},
+		{Status{Policy: monitor.Policy{Orphans: 1}}, `"orphans":1`, false},
+		{Status{Policy: monitor.Policy{Paused: true}}, `"paused":true`, false},
+		{Status{Policy: monitor.Policy{Paused: true, PausedUntil: ended[0].EndedAt}}, `"paused_until":"`, false},
+		{Status{Policy: monitor.Policy{Rules: []monitor.PolicyRule{{Name: "idle"}}}}, `"rules":[{"name":"idle"`, false},
+		{Status{Policy: monitor.Policy{Rules: []monitor.PolicyRule{{Name: "idle"}}}}, `"rules":[{"name":"idle"`, true},
 	} {
-		if got := text(test.facts); !strings.HasPrefix(got, "event: status\ndata: {") || !strings.HasSuffix(got, "}\n\n") || !strings.Contains(got, test.want) || encoded != test.times {
-			t.Errorf("%d: encoded %d times: %s", i, encoded, got)
+		text, err := sh.status(test.status)
+		got := string(text)
+		if err != nil || !strings.HasPrefix(got, "event: status\ndata: {") || !strings.HasSuffix(got, "}\n\n") || !strings.Contains(got, test.want) {
+			t.Fatalf("%d: %s, %v", i, got, err)
 		}
+		if again := before != nil && &text[0] == &before[0]; again != test.again {
+			t.Errorf("%d: it was encoded anew: %v", i, !again)
+		}
+		before = text
 	}
 }
 

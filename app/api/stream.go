@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -37,14 +38,14 @@ func (r routes) stream(w http.ResponseWriter, req *http.Request) {
 	beat := time.NewTicker(r.heartbeat)
 	defer beat.Stop()
 
-	told := r.facts(r.parts.Recorder.Ended())
+	told := r.statusNow(r.parts.Recorder.Ended())
 	var text []byte
-	status, err := r.sheet.status(told, r.statusOf)
+	status, err := r.sheet.status(told)
 	for err == nil {
 		if err = out.send(status, text); err != nil {
 			return // the reader has gone, or takes nothing
 		}
-		list := told.ended
+		list := told.Ended
 		status, text = nil, nil
 		select {
 		case <-req.Context().Done():
@@ -55,9 +56,9 @@ func (r routes) stream(w http.ResponseWriter, req *http.Request) {
 		case <-beat.C:
 			text = []byte(":\n\n")
 		}
-		if now := r.facts(list); err == nil && !now.same(told) {
+		if now := r.statusNow(list); err == nil && !reflect.DeepEqual(now, told) {
 			told = now
-			status, err = r.sheet.status(now, r.statusOf)
+			status, err = r.sheet.status(now)
 		}
 	}
 	r.parts.Log.Error("an event cannot be sent", "error", err)
@@ -142,22 +143,22 @@ type sheet struct {
 	at       time.Time
 	text     []byte
 
-	facts facts
-	told  []byte // the status of these facts; nil: none yet
+	newest Status
+	told   []byte // the newest status; nil: none yet
 }
 
-// status encodes the status of some facts. The text must not be changed.
-func (s *sheet) status(f facts, statusOf func(facts) Status) ([]byte, error) {
+// status encodes a status. The text must not be changed.
+func (s *sheet) status(newest Status) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.told != nil && s.facts.same(f) {
+	if s.told != nil && reflect.DeepEqual(s.newest, newest) {
 		return s.told, nil
 	}
-	text, err := named("status", statusOf(f))
+	text, err := named("status", newest)
 	if err != nil {
 		return nil, err
 	}
-	s.facts, s.told = f, text
+	s.newest, s.told = newest, text
 	return s.told, nil
 }
 

@@ -22,7 +22,7 @@ import (
 // Instances is the body of GET /global-dashboard/instances and of each event
 // of the stream.
 type Instances struct {
-	Instances []view.Server   `json:"instances"`
+	Instances []*view.Server  `json:"instances"`
 	Children  []view.Children `json:"children"` // of clients, and on their pipes; each is among the instances too
 	Repeated  []view.Repeated `json:"repeated"` // servers that one client has started several times
 	GivenUp   *view.GivenUp   `json:"given_up"` // that no list shows any more, null for none
@@ -31,11 +31,7 @@ type Instances struct {
 // InstancesOf is the body about a snapshot; now is the moment of the answer.
 func InstancesOf(s *monitor.Snapshot, now time.Time) Instances {
 	list := view.Encode(s, now)
-	all := make([]*view.Server, len(list))
-	for i := range list {
-		all[i] = &list[i]
-	}
-	_, children := view.Divide(all)
+	_, children := view.Divide(list)
 	return Instances{list, children, view.RepeatedIn(s), view.GivenUpIn(s)}
 }
 

@@ -10,6 +10,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/doctor"
 	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
 	"lamplighter/monitor/view"
 )
 
@@ -31,7 +32,7 @@ func (p *program) record(ctx context.Context, path string) error {
 		o.Paused = status.Policy.Paused
 		for _, rule := range status.Policy.Rules {
 			if rule.Set && !rule.On {
-				o.Off = append(o.Off, rule.Name)
+				o.Off = append(o.Off, policy.Rule(rule.Name))
 			}
 		}
 	} else {

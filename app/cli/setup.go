@@ -350,11 +350,7 @@ func (p *program) glanceAtServers(ctx context.Context) []*view.Server {
 	if err != nil {
 		return nil
 	}
-	servers := make([]*view.Server, len(list.Instances))
-	for i := range list.Instances {
-		servers[i] = &list.Instances[i]
-	}
-	return servers
+	return list.Instances
 }
 
 // backgroundRuns reports whether there is somebody for lamplighter-connect to ask.

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // Ended is an instance that has left the model, as it last was.
 type Ended struct {
-	Instance monitor.Instance
-	At       time.Time
-	Why      string // in words, safe to show
+	Instance *view.Server `json:"instance"`
+	EndedAt  *time.Time   `json:"ended_at"`
+	Why      string       `json:"why"` // in words, safe to show
 }
 
 // How long and how many ended instances are kept.

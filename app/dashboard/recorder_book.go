@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // seriesMost is how many instances have a history at once. Those beyond it are
@@ -189,7 +190,7 @@ func (b *book) forget(e *entry) {
 func (b *book) list() []Ended {
 	list := make([]Ended, 0, len(b.ended))
 	for _, e := range b.ended {
-		list = append(list, Ended{Instance: *e.in, At: e.endedAt, Why: e.end.why(e.in)})
+		list = append(list, Ended{Instance: view.Of(e.in).Sent(e.endedAt), EndedAt: view.Moment(e.endedAt), Why: e.end.why(e.in)})
 	}
 	return list
 }

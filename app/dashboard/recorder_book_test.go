@@ -35,7 +35,7 @@ func snapshotOf(at time.Time, recent []monitor.Event, pids ...int) *monitor.Snap
 
 func pidsOf(list []Ended) (pids []int) {
 	for _, e := range list {
-		pids = append(pids, e.Instance.Identity.PID)
+		pids = append(pids, *e.Instance.PID)
 	}
 	return pids
 }
@@ -142,7 +142,7 @@ func TestDefunctIsNotEnded(t *testing.T) {
 		t.Errorf("%+v", b.list())
 	}
 	b.apply(snapshotOf(noon.Add(time.Minute), crowd(1, noon)), noon.Add(time.Minute))
-	if list := b.list(); len(list) != 1 || !strings.Contains(list[0].Why, "taken note") || list[0].Instance.Cause != monitor.CauseDefunct {
+	if list := b.list(); len(list) != 1 || !strings.Contains(list[0].Why, "taken note") || *list[0].Instance.Cause != string(monitor.CauseDefunct) {
 		t.Errorf("%+v", list)
 	}
 }
@@ -273,7 +273,7 @@ func TestBookIsInStep(t *testing.T) {
 				t.Fatalf("%d entries, %d series for %d living and %d ended", len(b.entries), b.series, len(living), len(ended))
 			}
 			for _, e := range list {
-				if e.Why == "" || !e.At.Equal(ended[e.Instance.Identity.PID]) {
+				if e.Why == "" || !e.EndedAt.Equal(ended[*e.Instance.PID]) {
 					t.Fatalf("%+v", e)
 				}
 			}

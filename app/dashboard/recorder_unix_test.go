@@ -55,10 +55,10 @@ func TestRecorderOfARealWatch(t *testing.T) {
 	}
 	apptest.Eventually(t, "it has ended", func() bool { return len(r.Ended()) == 1 })
 	e := r.Ended()[0]
-	if e.Instance.Identity != st.Identity || e.Instance.Kind != "sleeper" || e.At.IsZero() || !strings.HasPrefix(e.Why, "it has exited") {
+	if string(e.Instance.ID) != st.Identity.String() || e.Instance.Kind != "sleeper" || e.EndedAt == nil || !strings.HasPrefix(e.Why, "it has exited") {
 		t.Errorf("%+v", e)
 	}
-	if h, ok := r.History(st.Identity); !ok || h.Times[len(h.Times)-1] != e.At.Unix() {
+	if h, ok := r.History(st.Identity); !ok || h.Times[len(h.Times)-1] != e.EndedAt.Unix() {
 		t.Errorf("%+v", h)
 	}
 }

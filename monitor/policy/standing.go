@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // Standing is how the rules stand, for views: each with its words and its switch,
@@ -12,13 +13,13 @@ import (
 func (r Rules) Standing(s *monitor.Snapshot) monitor.Policy {
 	p := monitor.Policy{Rules: make([]monitor.PolicyRule, 0, len(All))}
 	if p.Paused = r.PausedAt(s.At); p.Paused {
-		p.PausedUntil = r.PausedUntil
+		p.PausedUntil = view.Moment(r.PausedUntil)
 	}
 	for _, rule := range All {
 		words, set := r.words(rule)
 		row := monitor.PolicyRule{Name: string(rule), Words: words, On: set && !r.Off[rule], Set: set}
 		if rule == Idle {
-			row.After, row.Attached = r.IdleAfter, r.IdleAttached
+			row.Minutes, row.Attached = r.IdleAfter.Minutes(), new(r.IdleAttached)
 		}
 		p.Rules = append(p.Rules, row)
 	}

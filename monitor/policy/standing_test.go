@@ -77,10 +77,10 @@ func TestStanding(t *testing.T) {
 	}
 	until := noon.Add(time.Hour)
 	r := settings(pause, func(r *Rules) { r.PausedUntil = until })
-	if p := r.Standing(&monitor.Snapshot{At: noon}); !p.Paused || p.PausedUntil != until {
+	if p := r.Standing(&monitor.Snapshot{At: noon}); !p.Paused || p.PausedUntil == nil || !p.PausedUntil.Equal(until) {
 		t.Errorf("paused: %+v", p)
 	}
-	if p := r.Standing(&monitor.Snapshot{At: until}); p.Paused || !p.PausedUntil.IsZero() {
+	if p := r.Standing(&monitor.Snapshot{At: until}); p.Paused || p.PausedUntil != nil {
 		t.Errorf("the pause is over: %+v", p)
 	}
 }

@@ -108,10 +108,10 @@ type Client struct {
 }
 
 // Encode turns a snapshot into its wire form; now is the moment of the answer.
-func Encode(s *monitor.Snapshot, now time.Time) []Server {
-	list := make([]Server, 0, len(s.Instances))
-	for _, w := range All(s) {
-		list = append(list, w.Sent(now))
+func Encode(s *monitor.Snapshot, now time.Time) []*Server {
+	list := All(s)
+	for i, w := range list {
+		list[i] = w.Sent(now)
 	}
 	return list
 }
@@ -214,12 +214,12 @@ func (w *Server) restart(in *monitor.Instance) *string {
 }
 
 // Sent is the server as it goes out: the one field that ages is filled in.
-func (w *Server) Sent(now time.Time) Server {
+func (w *Server) Sent(now time.Time) *Server {
 	sent := *w
 	if idle, known := w.IdleFor(now); known {
 		sent.IdleSeconds = new(int64(idle / time.Second))
 	}
-	return sent
+	return &sent
 }
 
 // idleFrom is when its last call was, or its start where it had none; nil: not known.
@@ -268,10 +268,9 @@ func (w *Server) sharing() *monitor.Sharing {
 // Decode is the inverse of Encode, as far as the wire carries it: the start
 // identity of a client is not on it, and at is the moment of the answer.
 // Instances whose id cannot be read are left out.
-func Decode(list []Server, at time.Time) *monitor.Snapshot {
+func Decode(list []*Server, at time.Time) *monitor.Snapshot {
 	s := &monitor.Snapshot{At: at, Instances: make([]monitor.Instance, 0, len(list))}
-	for i := range list {
-		in := &list[i]
+	for _, in := range list {
 		id, err := monitor.ParseIdentity(string(in.ID))
 		if err != nil {
 			continue

@@ -151,7 +151,7 @@ func TestDecodeInvertsEncode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var wire []Server
+		var wire []*Server
 		if err := json.Unmarshal(first, &wire); err != nil {
 			t.Fatalf("%s: %v", first, err)
 		}
@@ -175,7 +175,7 @@ func TestDecodeReadsEveryFact(t *testing.T) {
 		}
 	}
 	sent.ID, sent.Clients, sent.Certainty = "12-34", []Client{{PID: 3, Name: "Codex"}}, monitor.ByEntry
-	got := reflect.ValueOf(Of(&Decode([]Server{sent}, time.Now()).Instances[0])).Elem()
+	got := reflect.ValueOf(Of(&Decode([]*Server{&sent}, time.Now()).Instances[0])).Elem()
 	for i := range got.NumField() {
 		if name := got.Type().Field(i).Name; got.Field(i).IsZero() && !slices.Contains(derived, name) {
 			t.Errorf("%s is sent, and is not read again", name)
@@ -256,7 +256,7 @@ func drawSharing(t *rapid.T) monitor.Sharing {
 }
 
 func TestDecodeLeavesOutBadIDs(t *testing.T) {
-	if s := Decode([]Server{{ID: "x"}, {ID: "1-2"}}, time.Now()); len(s.Instances) != 1 {
+	if s := Decode([]*Server{{ID: "x"}, {ID: "1-2"}}, time.Now()); len(s.Instances) != 1 {
 		t.Errorf("got %+v", s.Instances)
 	}
 }

@@ -60,7 +60,7 @@ func TestUncalled(t *testing.T) {
 	if sent.LastActivity != nil || Value(sent.IdleSeconds) != 60 || len(sent.Words.Short) != 1 || !sent.Words.Short[0].Since.Equal(started) {
 		t.Errorf("%+v", sent)
 	}
-	if again := Decode([]Server{sent}, now).Instances[0]; !again.Uncalled() {
+	if again := Decode([]*Server{sent}, now).Instances[0]; !again.Uncalled() {
 		t.Errorf("%+v", again)
 	}
 }

@@ -29,7 +29,7 @@ func TestCompare(t *testing.T) {
 				Kind: monitor.KindSerena, Port: 1, State: monitor.StateProject,
 				Evidence: monitor.Evidence{IdleSince: due}, Plan: monitor.Plan{ShutdownAt: due, Reason: "no call for 30 min"},
 			}},
-			Policy: monitor.Policy{Active: true, PausedUntil: due, Rules: []monitor.PolicyRule{{Name: "idle", On: true}}},
+			Policy: monitor.Policy{Active: true, PausedUntil: &due, Rules: []monitor.PolicyRule{{Name: "idle", On: true}}},
 		}
 	}
 	for _, c := range []struct {
@@ -51,7 +51,7 @@ func TestCompare(t *testing.T) {
 		{"no plan any more", func(s *monitor.Snapshot) { s.Instances[0].Plan = monitor.Plan{} }, news},
 		{"kept", func(s *monitor.Snapshot) { s.Instances[0].Plan.KeptUntil = due }, news},
 		{"paused", func(s *monitor.Snapshot) { s.Policy.Paused = true }, news},
-		{"paused until later", func(s *monitor.Snapshot) { s.Policy.PausedUntil = due.Add(time.Hour) }, news},
+		{"paused until later", func(s *monitor.Snapshot) { s.Policy.PausedUntil = new(due.Add(time.Hour)) }, news},
 		{"a switch", func(s *monitor.Snapshot) { s.Policy.Rules[0].On = false }, news},
 		{"how many are idle", func(s *monitor.Snapshot) { s.Policy.Idle = 1 }, news},
 		{"a workspace", func(s *monitor.Snapshot) { s.Workspaces = []monitor.Workspace{{ID: "x"}} }, news},

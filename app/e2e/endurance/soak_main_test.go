@@ -222,7 +222,7 @@ func (s *soak) watch(t *testing.T) (stop func()) {
 			defer s.mu.Unlock()
 			clear(s.now)
 			for _, in := range list.Instances {
-				s.now[string(in.ID)], s.seen[string(in.ID)] = in, true
+				s.now[string(in.ID)], s.seen[string(in.ID)] = *in, true
 			}
 			return nil
 		})
