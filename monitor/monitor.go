@@ -221,11 +221,3 @@ func (in *Instance) Origin() string {
 func (in *Instance) Uncalled() bool {
 	return !in.StartedAt.IsZero() && in.LastActivity.Equal(in.StartedAt)
 }
-
-// Idle is the time since the last activity, and whether it is known at all.
-func (in *Instance) Idle(now time.Time) (time.Duration, bool) {
-	if in.LastActivity.IsZero() || (in.Busy != nil && *in.Busy) {
-		return 0, in.Busy != nil && *in.Busy
-	}
-	return max(now.Sub(in.LastActivity), 0), true
-}

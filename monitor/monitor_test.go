@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -140,26 +139,6 @@ func TestWorstAndTotals(t *testing.T) {
 	}
 	if got := s.Totals(); got != (Totals{Instances: 6, Attention: 1, Parked: 1, RSSBytes: 60}) {
 		t.Errorf("totals %+v", got)
-	}
-}
-
-func TestIdle(t *testing.T) {
-	now := time.Unix(1000, 0)
-	yes, no := true, false
-	for _, c := range []struct {
-		in    Instance
-		idle  time.Duration
-		known bool
-	}{
-		{Instance{}, 0, false},
-		{Instance{LastActivity: now.Add(-time.Minute)}, time.Minute, true},
-		{Instance{LastActivity: now.Add(-time.Minute), Busy: &no}, time.Minute, true},
-		{Instance{LastActivity: now.Add(-time.Minute), Busy: &yes}, 0, true},
-		{Instance{LastActivity: now.Add(time.Minute)}, 0, true}, // the clock was set back
-	} {
-		if idle, known := c.in.Idle(now); idle != c.idle || known != c.known {
-			t.Errorf("%+v: %v %v", c.in, idle, known)
-		}
 	}
 }
 

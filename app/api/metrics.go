@@ -160,7 +160,7 @@ func measureInstances(m *exposition, list []monitor.Instance, now time.Time) {
 		})
 	each("lamplighter_instance_idle_seconds", "gauge", "Time since the last tool call.",
 		func(in *monitor.Instance) (float64, bool) {
-			idle, known := in.Idle(now)
+			idle, known := view.Of(in).IdleFor(now)
 			return idle.Seconds(), known
 		})
 	each("lamplighter_instance_leases", "gauge", "Clients that have an instance through lamplighter.",

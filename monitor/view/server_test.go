@@ -183,6 +183,26 @@ func TestDecodeReadsEveryFact(t *testing.T) {
 	}
 }
 
+func TestIdleFor(t *testing.T) {
+	now := time.Unix(1000, 0)
+	yes, no := true, false
+	for _, c := range []struct {
+		in    monitor.Instance
+		idle  time.Duration
+		known bool
+	}{
+		{monitor.Instance{}, 0, false},
+		{monitor.Instance{LastActivity: now.Add(-time.Minute)}, time.Minute, true},
+		{monitor.Instance{LastActivity: now.Add(-time.Minute), Busy: &no}, time.Minute, true},
+		{monitor.Instance{LastActivity: now.Add(-time.Minute), Busy: &yes}, 0, true},
+		{monitor.Instance{LastActivity: now.Add(time.Minute)}, 0, true}, // the clock was set back
+	} {
+		if idle, known := Of(&c.in).IdleFor(now); idle != c.idle || known != c.known {
+			t.Errorf("%+v: %v %v", c.in, idle, known)
+		}
+	}
+}
+
 // fill gives a field a value other than zero.
 func fill(field reflect.Value) {
 	switch field.Kind() {
