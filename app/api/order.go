@@ -14,6 +14,7 @@ import (
 	"lamplighter/monitor/events"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/stop"
+	"lamplighter/monitor/view"
 )
 
 // Stopper ends instances: monitor/stop.
@@ -52,7 +53,7 @@ func (r routes) events(w http.ResponseWriter, req *http.Request) {
 		r.fail(w, http.StatusInternalServerError, "the lifecycle log cannot be read: "+err.Error())
 		return
 	}
-	r.answer(w, http.StatusOK, encodeEvents(list))
+	r.answer(w, http.StatusOK, Events{view.Events(list)})
 }
 
 // parkedText says why there is nothing to end.

@@ -10,7 +10,6 @@
 package api
 
 import (
-	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -69,39 +68,7 @@ type Shown struct {
 
 // Events is the body of GET /global-dashboard/events: newest last.
 type Events struct {
-	Events []Event `json:"events"`
-}
-
-// Event is one line of the lifecycle log, and what faces say of it.
-type Event struct {
-	monitor.Event
-	Words EventWords `json:"words"` // their text may change in any release
-}
-
-// EventWords are an event in words.
-type EventWords struct {
-	What   string `json:"what"`   // "needs attention"
-	Detail string `json:"detail"` // what else there is to say
-	Mark   string `json:"mark"`   // the state that it leads to, or "ended"; "" for none
-	Look   bool   `json:"look"`   // somebody should look
-	Step   bool   `json:"step"`   // of an order to end a server, of which a later one tells the end
-}
-
-func encodeEvents(list []monitor.Event) Events {
-	wire := Events{Events: make([]Event, len(list))}
-	steps := view.Steps(list)
-	for i, e := range list {
-		detail := e.Detail
-		if e.Kind == monitor.EventFound && strings.HasPrefix(detail, "by ") { // nobody saw it begin
-			detail = "started " + detail
-		}
-		wire.Events[i] = Event{Event: e, Words: EventWords{
-			What: view.EventWords(e.Kind), Detail: detail, Mark: view.EventMark(e.Kind),
-			Look: view.Failed(e.Kind) || e.Kind == monitor.EventZombieDetected || e.Kind == monitor.EventForceKilled,
-			Step: steps[i],
-		}}
-	}
-	return wire
+	Events []view.Event `json:"events"`
 }
 
 // KillOrder is the body of POST /global-dashboard/instance/ID/kill; without a

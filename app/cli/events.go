@@ -141,26 +141,23 @@ func (p *eventPrinter) print(list events.List) error {
 		p.label = max(p.label, len("SERVER"))
 		b.WriteString(cut(p.line("TIME", "WHAT", "WHAT", "SERVER", "DETAIL"), p.screen.width) + "\n")
 	}
-	steps := view.Steps(list.Events)
-	for i := range list.Events {
-		e := &list.Events[i]
+	for _, e := range view.Events(list.Events) {
 		if p.asJSON {
-			line, err := api.Marshal(e)
+			line, err := api.Marshal(e.Event)
 			if err != nil {
 				return err
 			}
 			b.Write(append(line, '\n'))
 			continue
 		}
-		if steps[i] {
+		if e.Words.Step {
 			continue
 		}
-		what := view.EventWords(e.Kind)
-		shown := what
+		shown := e.Words.What
 		if p.screen.colour {
-			shown = paintEvent(e.Kind, what)
+			shown = paintEvent(&e)
 		}
-		line := p.line(e.At.Local().Format(time.DateTime), what, shown, shortEventLabel(e), e.Detail)
+		line := p.line(e.At.Local().Format(time.DateTime), e.Words.What, shown, shortEventLabel(&e.Event), e.Detail)
 		b.WriteString(cut(line, p.screen.width) + "\n")
 	}
 	_, err := fmt.Fprint(p.Stdout, b.String())
@@ -182,17 +179,14 @@ func (p *eventPrinter) line(at, what, painted, label, detail string) string {
 
 func shortEventLabel(e *monitor.Event) string { return monitor.Shorten(e.Label, labelColumns) }
 
-// paintEvent puts a colour around a word: that of the state it leads to, or
-// red where somebody should look.
-func paintEvent(k monitor.EventKind, word string) string {
-	switch k {
-	case monitor.EventProjectActivated, monitor.EventHeartbeatRestored, monitor.EventWoken:
-		return paint(monitor.StateProject, word)
-	case monitor.EventZombieDetected, monitor.EventStopRefused, monitor.EventForceKilled, monitor.EventStopFailed:
-		return paint(monitor.StateZombie, word)
-	case monitor.EventFound, monitor.EventStarted, monitor.EventStopped, monitor.EventForgotten, monitor.EventPruned,
-		monitor.EventStopOrdered, monitor.EventAsked, monitor.EventTerminated, monitor.EventEnded,
-		monitor.EventPinned, monitor.EventUnpinned, monitor.EventParked:
+// paintEvent is what happened in a colour: that of the state it leads to, or red where
+// somebody should look.
+func paintEvent(e *view.Event) string {
+	switch {
+	case e.Words.Look:
+		return paint(monitor.StateZombie, e.Words.What)
+	case e.Kind == monitor.EventWoken:
+		return paint(monitor.StateProject, e.Words.What)
 	}
-	return paint(monitor.StateStarting, word)
+	return paint(monitor.State(e.Words.Mark), e.Words.What)
 }

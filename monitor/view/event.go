@@ -27,8 +27,8 @@ func EventWords(k monitor.EventKind) string {
 	return monitor.Clean(strings.ReplaceAll(string(k), "_", " "))
 }
 
-// EventMark is the state that an event leads to; "" for none.
-func EventMark(k monitor.EventKind) string {
+// eventMark is the state that an event leads to; "" for none.
+func eventMark(k monitor.EventKind) string {
 	switch k {
 	case monitor.EventStarted, monitor.EventWoken:
 		return string(monitor.StateStarting)
@@ -44,10 +44,10 @@ func EventMark(k monitor.EventKind) string {
 	return ""
 }
 
-// Steps reports of each event whether it is a step of an order to end a server, or the
+// steps reports of each event whether it is a step of an order to end a server, or the
 // same told once more: a later one of the list says what came of it. A list of what
 // happened leaves it out. The newest comes last.
-func Steps(list []monitor.Event) []bool {
+func steps(list []monitor.Event) []bool {
 	steps := make([]bool, len(list))
 	told, ended, parked := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range list {
@@ -73,6 +73,33 @@ func Steps(list []monitor.Event) []bool {
 // Failed reports whether an event is an order to stop that was not carried out.
 func Failed(k monitor.EventKind) bool {
 	return k == monitor.EventStopRefused || k == monitor.EventStopFailed
+}
+
+// Event is something that happened, and what faces say of it in a list.
+type Event struct {
+	monitor.Event
+	Words struct { // their text may change in any release
+		What   string `json:"what"`   // "needs attention"
+		Detail string `json:"detail"` // what else there is to say
+		Mark   string `json:"mark"`   // the state that it leads to, or "ended"; "" for none
+		Look   bool   `json:"look"`   // somebody should look
+		Step   bool   `json:"step"`   // see steps: a list leaves it out
+	} `json:"words"`
+}
+
+// Events puts a list in words. The newest comes last.
+func Events(list []monitor.Event) []Event {
+	all, steps := make([]Event, len(list)), steps(list)
+	for i, e := range list {
+		all[i].Event = e
+		w := &all[i].Words
+		w.What, w.Detail, w.Mark, w.Step = EventWords(e.Kind), e.Detail, eventMark(e.Kind), steps[i]
+		w.Look = Failed(e.Kind) || e.Kind == monitor.EventZombieDetected || e.Kind == monitor.EventForceKilled
+		if e.Kind == monitor.EventFound && strings.HasPrefix(e.Detail, "by ") { // nobody saw it begin
+			w.Detail = "started " + e.Detail
+		}
+	}
+	return all
 }
 
 // Sentence is an event in words, of which a face shortens each part. All of them

@@ -25,7 +25,7 @@ func TestSteps(t *testing.T) {
 		"parked":                  {[]monitor.Event{e(monitor.EventStopOrdered, "1-1", "a"), e(monitor.EventEnded, "1-1", "a"), e(monitor.EventParked, "1-1", "")}, []bool{true, true, false}},
 		"it ended by itself":      {[]monitor.Event{e(monitor.EventStopped, "1-1", "")}, []bool{false}},
 	} {
-		if got := Steps(test.list); !slices.Equal(got, test.want) {
+		if got := steps(test.list); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
