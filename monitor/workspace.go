@@ -7,12 +7,8 @@ import "time"
 // itself, so that two that are equal look the same.
 type Workspace struct {
 	ID        string // UUID
-	Name      string // of its directory
 	Job       string
 	Project   string
-	Kind      string // temp, persistent or hybrid
-	State     string // ready, ended or archived
-	Path      string
 	SizeBytes int64     // when it was last measured, -1: nobody did
 	CreatedAt time.Time // UTC
 	EndsAt    time.Time // UTC, when it is taken away, zero: never or not known

@@ -9,6 +9,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // WorkspaceOptions are those of the settings. by says who acts, in words.
@@ -71,11 +72,8 @@ func shownWorkspaces(list []workspace.Workspace) []monitor.Workspace {
 	for i := range list {
 		w := &list[i]
 		shown[i] = monitor.Workspace{
-			ID: w.ID, Name: w.Name, Job: monitor.Clean(w.Job), Project: monitor.Clean(w.Project), Kind: string(w.Kind), State: string(w.State),
-			Path: w.Path, SizeBytes: w.SizeBytes, CreatedAt: w.CreatedAt.UTC().Round(0), Ends: monitor.Clean(w.Ends), Problem: monitor.Clean(w.Problem),
-		}
-		if w.EndsAt != nil {
-			shown[i].EndsAt = w.EndsAt.UTC().Round(0)
+			ID: w.ID, Job: monitor.Clean(w.Job), Project: monitor.Clean(w.Project), SizeBytes: w.SizeBytes, CreatedAt: w.CreatedAt.UTC().Round(0),
+			EndsAt: view.Value(w.EndsAt).UTC().Round(0), Ends: monitor.Clean(w.Ends), Problem: monitor.Clean(w.Problem),
 		}
 	}
 	return shown
