@@ -12,14 +12,22 @@ const idleForMemory = 10 * time.Minute
 
 // orphaned is the rule for a server whose client is gone.
 func (c *look) orphaned() finding {
-	e := &c.in.Evidence
-	f := finding{rule: Orphans, at: c.due(e.AloneSince, c.r.OrphanGrace)}
-	if c.r.OrphanGrace <= 0 || f.at.IsZero() || !e.Orphaned && !e.Suspected {
+	at := c.due(c.in.Evidence.AloneSince, c.r.OrphanGrace)
+	if c.r.OrphanGrace <= 0 || at.IsZero() {
 		return finding{}
 	}
+	return c.orphan(at)
+}
+
+// orphan judges a server whose client is gone, from a moment on.
+func (c *look) orphan(at time.Time) finding {
+	if e := &c.in.Evidence; !e.Orphaned && !e.Suspected {
+		return finding{}
+	}
+	f := finding{rule: Orphans, at: at}
 	f.do, f.because = c.alone()
 	switch {
-	case c.forbidden != "" && f.do == Notify:
+	case c.forbidden != "" && f.do == Notify && !c.ordered:
 		return finding{}
 	case c.forbidden != "":
 		f.do, f.because = Refuse, c.forbidden
@@ -27,6 +35,8 @@ func (c *look) orphaned() finding {
 		f.do, f.because = Refuse, ofSession
 	case c.shared():
 		f.do, f.because = Refuse, c.whyShared()
+	case f.do == Notify && c.ordered:
+		f.do = Refuse
 	}
 	return f
 }

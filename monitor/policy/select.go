@@ -32,7 +32,7 @@ func eachMeant(s *monitor.Snapshot, w What, r Rules, yield func(*look, finding))
 		case WhatIdle:
 			f = c.meantIdle()
 		case WhatOrphans:
-			f = c.meantOrphan()
+			f = c.orphan(c.now)
 		case WhatAll:
 			f = c.meantAll()
 		}
@@ -75,24 +75,6 @@ func (c *look) meantFrom() time.Time {
 		return time.Time{}
 	}
 	return c.in.Evidence.IdleSince.Add(c.idleForOrder())
-}
-
-// meantOrphan judges an instance by an order for the orphaned ones.
-func (c *look) meantOrphan() finding {
-	if e := &c.in.Evidence; !e.Orphaned && !e.Suspected {
-		return finding{}
-	}
-	f := finding{rule: Orphans, at: c.now}
-	f.do, f.because = c.alone()
-	if f.do == Notify {
-		f.do = Refuse
-	}
-	if c.forbidden != "" {
-		f.do, f.because = Refuse, c.forbidden
-	} else if f.do == End && c.ofSession() {
-		f.do, f.because = Refuse, ofSession
-	}
-	return f
 }
 
 // meantAll judges an instance by an order for all of them. The stop ladder looks
