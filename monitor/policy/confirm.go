@@ -10,14 +10,15 @@ import (
 // anew, end it by the same rule as when it was as given. Otherwise the error says
 // what has changed, a part of a sentence.
 func Confirm(was *monitor.Instance, rule Rule, s *monitor.Snapshot, r Rules) error {
-	actions, _ := Decide(only(s, was.Identity), r)
+	r.Duplicates = false // that rule ends nothing
+	actions, _ := Decide(s, r)
 	return confirm(was, rule, actions, s, "the policy "+string(rule)+" no longer applies")
 }
 
 // ConfirmOrder is Confirm for an order of the user. One that means all rests on
 // nothing that may change.
 func ConfirmOrder(was *monitor.Instance, w What, s *monitor.Snapshot, r Rules) error {
-	actions := Select(only(s, was.Identity), w, r)
+	actions := Select(s, w, r)
 	switch w {
 	case WhatIdle:
 		return confirm(was, Idle, actions, s, "it is not idle any more")
@@ -43,6 +44,7 @@ func confirm(was *monitor.Instance, rule Rule, actions []Action, s *monitor.Snap
 	}
 	for _, a := range actions {
 		switch {
+		case a.ID != was.Identity:
 		case a.Do == End && a.Rule == rule:
 			return nil
 		case a.Because != "":
@@ -50,15 +52,4 @@ func confirm(was *monitor.Instance, rule Rule, actions []Action, s *monitor.Snap
 		}
 	}
 	return errors.New(changed)
-}
-
-// only is a snapshot with nothing but that instance, if it has it. Only the rule
-// about duplicates looks at others, and it ends nothing.
-func only(s *monitor.Snapshot, id monitor.Identity) *monitor.Snapshot {
-	one := *s
-	one.Instances = nil
-	if in := s.Instance(id); in != nil {
-		one.Instances = []monitor.Instance{*in}
-	}
-	return &one
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"lamplighter/monitor"
@@ -19,24 +20,16 @@ func repeatedSince(s *monitor.Snapshot, r *Rules) map[monitor.Identity]time.Time
 	}
 	since := map[monitor.Identity]time.Time{}
 	for _, list := range monitor.Repeated(s.Instances) {
-		oldest, started := list[0], time.Time{}
-		for _, in := range list {
-			if younger(oldest, in) {
-				oldest = in
-			}
-			if in.StartedAt.After(started) {
-				started = in.StartedAt
-			}
-		}
-		since[oldest.Identity] = started
+		youngest := slices.MaxFunc(list, func(a, b *monitor.Instance) int { return a.StartedAt.Compare(b.StartedAt) })
+		since[slices.MinFunc(list, byStart).Identity] = youngest.StartedAt
 	}
 	return since
 }
 
-// younger orders instances by their start and, so that two of one moment have an
+// byStart orders instances by their start and, so that two of one moment have an
 // order too, by their pid.
-func younger(a, b *monitor.Instance) bool {
-	return cmp.Or(cmp.Compare(a.Identity.Start, b.Identity.Start), cmp.Compare(a.Identity.PID, b.Identity.PID)) > 0
+func byStart(a, b *monitor.Instance) int {
+	return cmp.Or(cmp.Compare(a.Identity.Start, b.Identity.Start), cmp.Compare(a.Identity.PID, b.Identity.PID))
 }
 
 // duplicate is the rule for the oldest of the servers that one client has started
