@@ -1,7 +1,6 @@
 package api
 
 import (
-	"strings"
 	"time"
 
 	"lamplighter/monitor/policy"
@@ -69,7 +68,7 @@ func EncodeDecisions(actions []policy.Action) Decisions {
 
 // decisionWords says what is decided and why.
 func decisionWords(a *policy.Action) view.Phrase {
-	words := view.Phrase{Why: a.Reason}
+	words := view.Phrase{Why: policy.But(a.Reason, a.Because)}
 	switch {
 	case a.Do == policy.End:
 		words.Text = "stops now"
@@ -83,9 +82,6 @@ func decisionWords(a *policy.Action) view.Phrase {
 		words.Text = "is left alone"
 	default:
 		words.Text = "goes on, and you are told"
-	}
-	if a.Because != "" {
-		words.Why = strings.TrimPrefix(words.Why+", but "+a.Because, ", but ")
 	}
 	return words
 }

@@ -145,7 +145,7 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 			b.refuse(in, a.Rule, a.Reason, a.Because, a.Because, now)
 		case a.Do == policy.Notify:
 			if b.told.remind(in, a, now) {
-				b.record(about(in, monitor.EventNotified, now, but(a.Reason, a.Because)))
+				b.record(about(in, monitor.EventNotified, now, policy.But(a.Reason, a.Because)))
 			}
 			if _, known := given[a.ID]; a.GivesUp && !known {
 				if given[a.ID], known = b.givenUp[a.ID]; !known {
@@ -205,7 +205,7 @@ func (b *book) refuse(in *monitor.Instance, rule policy.Rule, reason, because, k
 	key := refusal{in.Identity, rule, kind}
 	if !b.refused[key] {
 		b.refused[key] = true
-		b.record(about(in, monitor.EventPolicyRefused, now, but(reason, because)))
+		b.record(about(in, monitor.EventPolicyRefused, now, policy.But(reason, because)))
 	}
 }
 
@@ -312,14 +312,6 @@ func dropped(p *plan, in *monitor.Instance, r policy.Rules, s *monitor.Snapshot)
 		return "it was used"
 	}
 	return "the rule does not apply any more"
-}
-
-// but puts a reason and what stands against it into one line.
-func but(reason, because string) string {
-	if because == "" {
-		return reason
-	}
-	return reason + ", but " + because
 }
 
 func byIdentity(a, b monitor.Identity) int {

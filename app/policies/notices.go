@@ -121,7 +121,7 @@ func (n *notices) remind(in *monitor.Instance, a policy.Action, now time.Time) b
 		}
 	}
 	return n.add(item{
-		sort: decide, subject: s, id: in.Identity, label: in.Label(), reason: but(a.Reason, a.Because),
+		sort: decide, subject: s, id: in.Identity, label: in.Label(), reason: policy.But(a.Reason, a.Because),
 		ground: ground{a.Rule, in.Evidence.IdleSince}, isTrue: true, holds: true,
 	}, now.Add(gather), now)
 }

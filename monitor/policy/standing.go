@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	"lamplighter/monitor"
@@ -57,13 +58,11 @@ func (r *Rules) words(rule Rule) (words string, set bool) {
 
 // ending are the words of a rule that ends servers after a time.
 func (r *Rules) ending(what string, after time.Duration, of func(*Override) *time.Duration) (words string, set bool) {
-	if after > 0 {
+	switch {
+	case after > 0:
 		return what + " after " + monitor.Span(after), true
-	}
-	for i := range r.Overrides {
-		if d := of(&r.Overrides[i]); d != nil && *d > 0 {
-			return what + " of some projects or clients", true
-		}
+	case slices.ContainsFunc(r.Overrides, func(o Override) bool { return view.Value(of(&o)) > 0 }):
+		return what + " of some projects or clients", true
 	}
 	return what, false
 }
@@ -73,13 +72,11 @@ func (r *Rules) memoryWords() (words string, set bool) {
 	if r.MemoryEnd {
 		what = "End idle servers"
 	}
-	if r.MemoryOver > 0 {
+	switch {
+	case r.MemoryOver > 0:
 		return what + " that use more than " + monitor.Memory(r.MemoryOver), true
-	}
-	for i := range r.Overrides {
-		if m := r.Overrides[i].MemoryOver; m != nil && *m > 0 {
-			return what + " that use much memory, of some projects or clients", true
-		}
+	case slices.ContainsFunc(r.Overrides, func(o Override) bool { return view.Value(o.MemoryOver) > 0 }):
+		return what + " that use much memory, of some projects or clients", true
 	}
 	return what + " that use much memory", false
 }

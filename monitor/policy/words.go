@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strconv"
+	"strings"
 
 	"lamplighter/monitor"
 )
@@ -22,6 +23,14 @@ const (
 	givenUp      = "its process goes on until you stop it, so it is only left out of the lists"
 	unknownUsers = "whether somebody is connected cannot be told"
 )
+
+// But puts a reason and what stands against it into one line.
+func But(reason, because string) string {
+	if because == "" {
+		return reason
+	}
+	return strings.TrimPrefix(reason+", but "+because, ", but ")
+}
 
 // reason says in words why a rule applies to the instance. It stays the same while
 // the rule and its limit do.
