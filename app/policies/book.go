@@ -37,7 +37,7 @@ type book struct {
 	refused map[refusal]bool          // that were told, of instances that live
 	told    notices
 	givenUp map[monitor.Identity]time.Time // since when
-	asked   []request                      // what the user wants ended as soon as it can begin
+	asked   []start                        // what the user wants ended as soon as it can begin
 }
 
 func newBook(record func(monitor.Event)) book {

@@ -10,15 +10,8 @@ import (
 	"lamplighter/monitor/policy"
 )
 
-// confirm looks once more, when the tree is held, whether the policies, with all that
-// is known and was said by now, would end the instance for the same reason.
-func (e *Engine) confirm(in *monitor.Instance, rule policy.Rule) func(context.Context) error {
-	return e.lookAgain(in, func(s *monitor.Snapshot, r policy.Rules) error {
-		return policy.Confirm(in, rule, s, r)
-	})
-}
-
-// lookAgain judges an instance by what a look at it finds at that moment.
+// lookAgain judges an instance by what a look at it finds when the tree is held, and by
+// what the user has said by then.
 func (e *Engine) lookAgain(in *monitor.Instance, judge func(*monitor.Snapshot, policy.Rules) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		s, err := e.o.Fresh(ctx, in.Identity)

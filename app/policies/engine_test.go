@@ -86,7 +86,7 @@ func TestFoundLate(t *testing.T) {
 	d.look()
 	expect(t, "announced", w.kinds(monitor.EventShutdownPlanned),
 		"shutdown_planned 4 in 5 min: its client Codex (1004) has ended", "shutdown_planned 5 in 5 min: no call for 30 min")
-	for _, a := range e.Decisions(nil, "") {
+	for _, a := range e.Decisions(w.Snapshot(), "") {
 		if a.Do != policy.Wait || !a.At.Equal(noon.Add(5*time.Minute)) {
 			t.Errorf("%+v", a)
 		}

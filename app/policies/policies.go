@@ -83,7 +83,7 @@ type Engine struct {
 	wishes   policy.Wishes
 	problem  *Notice   // with the file, until it is told
 	outcomes []outcome // for Plan to take in
-	asked    []request // likewise
+	asked    []start   // likewise, each with the identity of its instance
 
 	starts chan start // for Serve; has room for all that the book lets begin
 	book   book       // of whoever calls Plan

@@ -111,9 +111,10 @@ type outcome struct {
 
 // carryOut has the ladder end an instance.
 func (e *Engine) carryOut(ctx context.Context, next start) {
-	order := stop.Order{By: "the policy " + string(next.rule) + ": " + next.reason, Automatic: true, Confirm: e.confirm(&next.in, next.rule)}
-	if next.rule == "" {
-		order = stop.Order{By: byNotice, Confirm: e.confirmNotice(&next.in, next.grounds)}
+	order := stop.Order{By: byNotice, Confirm: e.confirmNotice(&next.in, next.grounds)}
+	if next.rule != "" {
+		confirm := func(s *monitor.Snapshot, r policy.Rules) error { return policy.Confirm(&next.in, next.rule, s, r) }
+		order = stop.Order{By: "the policy " + string(next.rule) + ": " + next.reason, Automatic: true, Confirm: e.lookAgain(&next.in, confirm)}
 	}
 	o := outcome{start: next}
 	o.result, o.err = e.o.Stop.Stop(ctx, next.in, order)
@@ -133,20 +134,22 @@ func (e *Engine) takeIn(s *monitor.Snapshot) {
 	for _, o := range outcomes {
 		e.absorb(o, s.At)
 	}
-	e.book.asked = slices.DeleteFunc(e.book.asked, func(r request) bool { return e.endAsked(s, r) })
+	e.book.asked = slices.DeleteFunc(e.book.asked, func(asked start) bool { return e.endAsked(s, asked) })
 }
 
 // endAsked begins what the user has asked for. False: it cannot begin before another end
 // is over.
-func (e *Engine) endAsked(s *monitor.Snapshot, r request) bool {
-	found := s.Instance(r.id)
-	if !e.o.Active || found == nil || e.book.gone[r.id] {
+func (e *Engine) endAsked(s *monitor.Snapshot, asked start) bool {
+	id := asked.in.Identity
+	found := s.Instance(id)
+	if !e.o.Active || found == nil || e.book.gone[id] {
 		return true // it has ended meanwhile, or is not ours to end
 	}
-	if !e.book.begin(r.id) {
+	if !e.book.begin(id) {
 		return false
 	}
-	e.starts <- start{in: *found, grounds: r.grounds}
+	asked.in = *found
+	e.starts <- asked
 	return true
 }
 

@@ -183,12 +183,6 @@ func (e *Engine) Switch(r policy.Rule, on bool, by string) error {
 	return nil
 }
 
-// request is a word of the user to end an instance.
-type request struct {
-	id      monitor.Identity
-	grounds []ground // one of which has to hold still
-}
-
 // Chosen takes what the user answers to a notice: KeyKeep keeps its instances for
 // an hour, KeyStop ends those now of which still holds what the notice said, unless
 // something else stands against it; the user is told which are not ended. It
@@ -209,20 +203,17 @@ func (e *Engine) Chosen(n Notice, key string) {
 	case KeyStop:
 		e.mu.Lock()
 		for _, id := range n.IDs {
-			e.asked = append(e.asked, request{id, n.grounds[id]})
+			e.asked = append(e.asked, start{in: monitor.Instance{Identity: id}, grounds: n.grounds[id]})
 		}
 		e.mu.Unlock()
 		e.o.Changed()
 	}
 }
 
-// Decisions are those about a snapshot, nil meaning the newest: with "" what the
-// policies do now, each at the time that was announced, and what they will tell of,
-// else what an order of the user means.
+// Decisions are those about a snapshot: with "" what the policies do now, each at the
+// time that was announced, and what they will tell of, else what an order of the user
+// means.
 func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
-	if s == nil {
-		s = e.o.Source.Snapshot()
-	}
 	at := *s
 	at.At = e.now()
 	r := e.rules()
