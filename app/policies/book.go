@@ -231,7 +231,6 @@ func (b *book) again(id monitor.Identity, why string, inUse bool, now time.Time)
 func (b *book) drop(in *monitor.Instance, p *plan, why string, now time.Time) {
 	delete(b.plans, in.Identity)
 	b.told.over(in.Identity)
-	b.told.anew(in.Identity)
 	if p.announced() {
 		b.record(about(in, monitor.EventPlanDropped, now, why))
 	}

@@ -56,9 +56,9 @@ type notices struct {
 }
 
 // add holds something to be told by then, unless its subject was told of within
-// the hour.
-func (n *notices) add(i item, by, now time.Time) bool {
-	if old := n.about(i.subject); old != nil && now.Sub(old.noted) < hour {
+// the hour; always is also then.
+func (n *notices) add(i item, by, now time.Time, always bool) bool {
+	if old := n.about(i.subject); old != nil && !always && now.Sub(old.noted) < hour {
 		return false
 	}
 	n.remove(func(old *item) bool { return old.subject == i.subject })
@@ -83,26 +83,23 @@ func subject(what sort, id monitor.Identity, more ...string) string {
 	return strings.Join(append([]string{string(what), id.String()}, more...), " ")
 }
 
-// planned announces an end.
+// planned announces an end. Who was told within the hour that it goes on has to hear of
+// the next plan.
 func (n *notices) planned(in *monitor.Instance, p *plan, now time.Time) {
 	n.add(item{
 		sort: willEnd, subject: subject(willEnd, in.Identity), id: in.Identity, label: in.Label(), reason: p.reason, at: p.at(),
 		ground: ground{p.rule, in.Evidence.IdleSince},
-	}, now.Add(min(gather, p.notice/4)), now)
+	}, now.Add(min(gather, p.notice/4)), now, true)
 }
 
 // ended tells of an end.
 func (n *notices) ended(id monitor.Identity, label, reason string, freed uint64, now time.Time) {
-	n.add(item{sort: hasEnded, subject: subject(hasEnded, id), id: id, label: label, reason: reason, freed: freed}, now.Add(gatherMax), now)
+	n.add(item{sort: hasEnded, subject: subject(hasEnded, id), id: id, label: label, reason: reason, freed: freed}, now.Add(gatherMax), now, false)
 }
 
 // failed tells that it did not come to an end. Who asked for it is told each time.
 func (n *notices) failed(id monitor.Identity, label, detail string, asked bool, now time.Time) {
-	i := item{sort: notEnded, subject: subject(notEnded, id), id: id, label: label, reason: detail}
-	if asked {
-		n.remove(func(old *item) bool { return old.subject == i.subject })
-	}
-	n.add(i, now, now)
+	n.add(item{sort: notEnded, subject: subject(notEnded, id), id: id, label: label, reason: detail}, now, now, asked)
 }
 
 // begin begins a look, in which remind is called for everything that holds.
@@ -123,7 +120,7 @@ func (n *notices) remind(in *monitor.Instance, a policy.Action, now time.Time) b
 	return n.add(item{
 		sort: decide, subject: s, id: in.Identity, label: in.Label(), reason: policy.But(a.Reason, a.Because),
 		ground: ground{a.Rule, in.Evidence.IdleSince}, isTrue: true, holds: true,
-	}, now.Add(gather), now)
+	}, now.Add(gather), now, false)
 }
 
 // finish ends a look: what does not hold any more is not told or is taken back,
@@ -153,12 +150,6 @@ func (n *notices) takeBack(untrue func(*item) bool) {
 			}
 		}
 	}
-}
-
-// anew lets the end of an instance be told of again, although the hour is not
-// over: who was told that it goes on has to hear of the next plan.
-func (n *notices) anew(id monitor.Identity) {
-	n.remove(func(i *item) bool { return i.sort == willEnd && i.id == id })
 }
 
 // silence forgets what is held: nothing is told while the policies are paused.
