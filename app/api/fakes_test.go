@@ -127,11 +127,3 @@ func (f *forwarder) Forward(w http.ResponseWriter, req *http.Request, in *monito
 		_, _ = w.Write([]byte(`{"asked":"` + what + `"}`))
 	}
 }
-
-// returned is what was given back.
-type returned struct {
-	bytes uint64
-	since time.Time
-}
-
-func (r returned) GivenBack() (uint64, time.Time) { return r.bytes, r.since }

@@ -38,8 +38,8 @@ func (r routes) metrics(w http.ResponseWriter, req *http.Request) {
 	m.sample(1, "version", r.parts.Version, "go", runtime.Version())
 	r.measureItself(&m)
 	measureSums(&m, s)
-	if r.parts.Returned != nil {
-		bytes, _ := r.parts.Returned.GivenBack()
+	if r.parts.GivenBack != nil {
+		bytes, _ := r.parts.GivenBack()
 		m.family("lamplighter_given_back_bytes", "gauge", "Resident memory of the instances that lamplighter has ended, as far as its log goes back.")
 		m.sample(float64(bytes))
 	}

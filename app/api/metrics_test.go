@@ -73,7 +73,7 @@ func TestMetrics(t *testing.T) {
 	m := newModel()
 	m.set(snapshot(hostile, bare, shared, alone, parked))
 	p := parts(m, shower{})
-	p.Version, p.Returned = `1"2`, returned{bytes: 77}
+	p.Version, p.GivenBack = `1"2`, func() (uint64, time.Time) { return 77, time.Time{} }
 	w := try(t, Handler(p), "GET", "/metrics", "")
 	samples := readMetrics(t, w.Body.String())
 	of := `{id="7-7",label="7 - a\"b\\c d} ` + "\ufffd" + `"`

@@ -42,15 +42,18 @@ type Parts struct {
 	SetIdle func(after time.Duration, attached bool) error
 	// AddRule writes a rule into the settings by which a process on a client's pipes, and
 	// its like, are servers of a name, or with "" none; nil: nobody can.
-	AddRule  func(in *monitor.Instance, name string) error
-	Record   func(monitor.Event) // is told of what the ladder does not tell itself; nil: nobody is
-	Returned Returned            // nil: nothing was given back
-	Address  func() string       // of the page, "" while it is not served; nil: never
-	Sessions SessionManager      // nil: no sessions can be had
-	MCP      MCP                 // nil: no servers are shared over HTTP
-	Setup    Setup               // nil: the settings of clients are not looked at
-	Login    LoginSwitch         // nil: start at login cannot be seen
-	Welcome  Welcomer            // nil: nobody is welcomed
+	AddRule func(in *monitor.Instance, name string) error
+	Record  func(monitor.Event) // is told of what the ladder does not tell itself; nil: nobody is
+	// GivenBack tells how much memory ended instances have given back in all, and since
+	// when that is counted, which is zero while nothing was; nil: nothing was.
+	GivenBack func() (bytes uint64, since time.Time)
+
+	Address  func() string  // of the page, "" while it is not served; nil: never
+	Sessions SessionManager // nil: no sessions can be had
+	MCP      MCP            // nil: no servers are shared over HTTP
+	Setup    Setup          // nil: the settings of clients are not looked at
+	Login    LoginSwitch    // nil: start at login cannot be seen
+	Welcome  Welcomer       // nil: nobody is welcomed
 
 	Workspaces Workspaces // nil: none can be had
 
@@ -103,10 +106,4 @@ type Policies interface {
 	// Confirm looks once more whether such an order means an instance, see
 	// stop.Order; nil where there is nothing to look for.
 	Confirm(in monitor.Instance, w policy.What) func(context.Context) error
-}
-
-// Returned tells how much memory ended instances have given back in all, and
-// since when that is counted, which is zero while nothing was.
-type Returned interface {
-	GivenBack() (bytes uint64, since time.Time)
 }

@@ -42,8 +42,8 @@ func (r routes) statusNow(ended []dashboard.Ended) Status {
 	if r.parts.Address != nil {
 		status.Address = view.Known(r.parts.Address())
 	}
-	if r.parts.Returned != nil {
-		bytes, since := r.parts.Returned.GivenBack()
+	if r.parts.GivenBack != nil {
+		bytes, since := r.parts.GivenBack()
 		status.GivenBackBytes, status.GivenBackSince = bytes, view.Moment(since)
 	}
 	return status

@@ -42,7 +42,7 @@ func TestStatus(t *testing.T) {
 	ended := &book{}
 	ended.add(dashboard.Ended{Instance: view.Of(&gone).Sent(at), EndedAt: &at, Why: "stopped from the page"})
 	p.Recorder = ended
-	p.Returned = returned{4 << 20, at}
+	p.GivenBack = func() (uint64, time.Time) { return 4 << 20, at }
 	p.Address = func() string { return "http://127.0.0.1:25282/global-dashboard/" }
 	w = try(t, Handler(p), "GET", path, "")
 	apptest.Contains(t, w.Body.String(), `"address":"http://127.0.0.1:25282/global-dashboard/"`, `"ended":[{"instance":{"id":"5-7","pid":5,`,

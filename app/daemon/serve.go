@@ -35,12 +35,10 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	log := lifecycle{dir: b.places.StateDir}
 	record := func(monitor.Event) {}
 	flush := func() error { return nil }
-	var returned api.Returned
 	var givenBack func() (uint64, time.Time)
 	if b.places.StateDir != "" {
 		writer := events.New(b.places.StateDir, b.log)
-		record, flush = writer.Append, writer.Flush
-		returned, givenBack = writer, writer.GivenBack
+		record, flush, givenBack = writer.Append, writer.Flush, writer.GivenBack
 		add("lifecycle log", writer.Serve)
 	}
 
@@ -85,7 +83,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		quit: func() { b.quitByUser(ctx, quit) }, log: b.log, setIdle: b.setIdle,
 	}
 	parts := api.Parts{
-		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, RestartLanguageServer: languages.Restart, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: policing.engine, Record: b.record, Returned: returned,
+		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, RestartLanguageServer: languages.Restart, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: policing.engine, Record: b.record, GivenBack: givenBack,
 		Version: b.Version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(), Quit: b.ending(ctx, quit), Limits: b.Limits.API,
 	}
 	atLogin, welcome := b.startLogin(policing.announce), b.startWelcome(policing.announce, desk.OpenGlobal)
