@@ -282,20 +282,21 @@ func (m *dbusMenu) getProperty(id int32, name string) (dbus.Variant, *dbus.Error
 	return value, nil
 }
 
+// event hands on what a panel tells of a line; 0 is the menu itself.
 func (m *dbusMenu) event(id int32, what string, _ dbus.Variant, _ uint32) *dbus.Error {
-	if what == "clicked" {
+	switch {
+	case what == "opened":
+		offer(m.ended, m.events, shows(id))
+	case what == "closed" && id == 0:
+		offer(m.ended, m.events, menuClosed)
+	case what == "clicked":
 		m.mu.Lock()
 		order := m.has(id) && !m.lines[id].Opens // a click on what opens a submenu is none
 		m.mu.Unlock()
 		if order {
-			select {
-			case <-m.ended:
-			case m.clicks <- int(id):
-			}
+			offer(m.ended, m.clicks, int(id))
 		}
-		return nil
 	}
-	m.tell(menuEventOf(id, what))
 	return nil
 }
 
@@ -308,37 +309,15 @@ func (m *dbusMenu) eventGroup(events []lineEvent) ([]int32, *dbus.Error) {
 
 // aboutToShow never asks for another reading: what changed was announced.
 func (m *dbusMenu) aboutToShow(id int32) (bool, *dbus.Error) {
-	m.tell(shows(id))
+	offer(m.ended, m.events, shows(id))
 	return false, nil
 }
 
 func (m *dbusMenu) aboutToShowGroup(ids []int32) (updates, unknown []int32, err *dbus.Error) {
 	if len(ids) > 0 {
-		m.tell(shows(slices.Min(ids))) // the menu itself before its submenus
+		offer(m.ended, m.events, shows(slices.Min(ids))) // the menu itself before its submenus
 	}
 	return []int32{}, []int32{}, nil
-}
-
-func (m *dbusMenu) tell(e menuEvent) {
-	if e == menuNothing {
-		return
-	}
-	select {
-	case <-m.ended:
-	case m.events <- e:
-	}
-}
-
-// menuEventOf tells what an event means that a panel tells of a line; 0 is the
-// menu itself.
-func menuEventOf(id int32, what string) menuEvent {
-	switch {
-	case what == "opened":
-		return shows(id)
-	case what == "closed" && id == 0:
-		return menuClosed
-	}
-	return menuNothing
 }
 
 // shows tells what it means that a menu is opened.

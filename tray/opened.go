@@ -33,9 +33,8 @@ const (
 type menuEvent int
 
 const (
-	menuNothing menuEvent = iota
-	menuOpened
-	menuUsed // a submenu was opened, so the menu is still open
+	menuOpened menuEvent = iota
+	menuUsed             // a submenu was opened, so the menu is still open
 	menuClosed
 	menuClicked
 )

@@ -2,9 +2,8 @@ package tray
 
 import (
 	"fmt"
+	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/view"
@@ -103,9 +102,7 @@ func (o orders) refused(snap *monitor.Snapshot) *monitor.Event {
 // at the menu again and must not wonder: what was not done and why, and what to
 // do about it, if anything. Nothing can be forced from the menu.
 func refusedWords(e *monitor.Event) []string {
-	s := eventWords(e, warningColumns)
-	first, size := utf8.DecodeRuneInString(s)
-	lines := []string{string(unicode.ToUpper(first)) + s[size:]}
+	lines := []string{strings.TrimSuffix(monitor.Sentence(eventWords(e, warningColumns)), ".")}
 	if instead := view.Text(e).Instead; instead != "" {
 		lines = append(lines, monitor.CutEnd(instead, warningColumns))
 	}

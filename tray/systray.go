@@ -49,12 +49,16 @@ func forward[T any](ended, signals <-chan struct{}, to chan<- T, what T) {
 		case <-ended:
 			return
 		case <-signals:
+			offer(ended, to, what)
 		}
-		select {
-		case <-ended:
-			return
-		case to <- what:
-		}
+	}
+}
+
+// offer sends what, unless ended is closed before it is received.
+func offer[T any](ended <-chan struct{}, to chan<- T, what T) {
+	select {
+	case <-ended:
+	case to <- what:
 	}
 }
 
