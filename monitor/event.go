@@ -87,10 +87,15 @@ type Event struct {
 	Order string `json:"order,omitempty"`
 }
 
+// Event is something that happened to the instance, with a detail that is cleaned.
+func (in *Instance) Event(kind EventKind, at time.Time, detail string) Event {
+	return Event{At: at, Kind: kind, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: Clean(detail)}
+}
+
 // PinEvent is the event for whoever has pinned or unpinned an instance. By says
 // in words who asked for it: "the command line"; it is cleaned.
 func PinEvent(in *Instance, pinned bool, by string, at time.Time) Event {
-	e := Event{At: at, Kind: EventUnpinned, ID: in.ID(), PID: in.Identity.PID, Label: in.Label()}
+	e := in.Event(EventUnpinned, at, "")
 	if pinned {
 		e.Kind = EventPinned
 	}

@@ -144,9 +144,7 @@ func (r routes) mayEnd(w http.ResponseWriter, req *http.Request, in *monitor.Ins
 		return false
 	}
 	if r.parts.Record != nil {
-		r.parts.Record(monitor.Event{
-			At: time.Now(), Kind: monitor.EventStopOrdered, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: "by " + by,
-		})
+		r.parts.Record(in.Event(monitor.EventStopOrdered, time.Now(), "by "+by))
 	}
 	return true
 }

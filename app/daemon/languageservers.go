@@ -48,9 +48,7 @@ func (l *languageServers) Restart(ctx context.Context, in monitor.Instance, o st
 	case err != nil:
 		return "", fmt.Errorf("restarting the language server of %s: %w", in.Label(), err)
 	}
-	l.record(monitor.Event{
-		At: time.Now(), Kind: monitor.EventLanguageServer, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: "by " + monitor.Clean(o.By) + ": " + detail,
-	})
+	l.record(in.Event(monitor.EventLanguageServer, time.Now(), "by "+monitor.Clean(o.By)+": "+detail))
 	return monitor.Sentence(in.Label() + ": " + detail), nil
 }
 

@@ -171,9 +171,7 @@ func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool
 	default:
 		return next, err
 	}
-	r.record(monitor.Event{
-		At: time.Now(), Kind: monitor.EventStopRefused, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: refusal.Why,
-	})
+	r.record(in.Event(monitor.EventStopRefused, time.Now(), refusal.Why))
 	return next, refusal
 }
 

@@ -145,12 +145,12 @@ func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules
 			b.refuse(in, a.Rule, a.Reason, a.Because, a.Because, now)
 		case a.Do == policy.Notify:
 			if b.told.remind(in, a, now) {
-				b.record(about(in, monitor.EventNotified, now, policy.But(a.Reason, a.Because)))
+				b.record(in.Event(monitor.EventNotified, now, policy.But(a.Reason, a.Because)))
 			}
 			if _, known := given[a.ID]; a.GivesUp && !known {
 				if given[a.ID], known = b.givenUp[a.ID]; !known {
 					given[a.ID] = now
-					b.record(about(in, monitor.EventPruned, now, "from the lists: "+a.Reason))
+					b.record(in.Event(monitor.EventPruned, now, "from the lists: "+a.Reason))
 				}
 			}
 		}
@@ -185,7 +185,7 @@ func (b *book) follow(in *monitor.Instance, a policy.Action, r policy.Rules, s *
 	p.due, p.reason, p.idle = a.At, a.Reason, in.Evidence.IdleSince
 	if !p.announced() && !now.Before(p.next()) {
 		p.notBefore, p.refused.Why = later(p.at(), now.Add(p.notice)), ""
-		b.record(about(in, monitor.EventShutdownPlanned, now, "in "+monitor.Span(p.notBefore.Sub(now))+": "+p.reason))
+		b.record(in.Event(monitor.EventShutdownPlanned, now, "in "+monitor.Span(p.notBefore.Sub(now))+": "+p.reason))
 		b.told.planned(in, p, now)
 	}
 	return a.Do == policy.End && p.announced() && !now.Before(p.at()) && b.begin(id)
@@ -205,7 +205,7 @@ func (b *book) refuse(in *monitor.Instance, rule policy.Rule, reason, because, k
 	key := refusal{in.Identity, rule, kind}
 	if !b.refused[key] {
 		b.refused[key] = true
-		b.record(about(in, monitor.EventPolicyRefused, now, policy.But(reason, because)))
+		b.record(in.Event(monitor.EventPolicyRefused, now, policy.But(reason, because)))
 	}
 }
 
@@ -232,7 +232,7 @@ func (b *book) drop(in *monitor.Instance, p *plan, why string, now time.Time) {
 	delete(b.plans, in.Identity)
 	b.told.over(in.Identity)
 	if p.announced() {
-		b.record(about(in, monitor.EventPlanDropped, now, why))
+		b.record(in.Event(monitor.EventPlanDropped, now, why))
 	}
 }
 

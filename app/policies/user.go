@@ -122,9 +122,9 @@ func (e *Engine) Keep(in monitor.Instance, d time.Duration, by string) error {
 		return err
 	}
 	if d > 0 {
-		e.o.Record(about(&in, monitor.EventKept, now, said("for "+monitor.Span(d), by)))
+		e.o.Record(in.Event(monitor.EventKept, now, said("for "+monitor.Span(d), by)))
 	} else if _, was := before.KeptAt(in.Identity, now); was {
-		e.o.Record(about(&in, monitor.EventKept, now, said("no longer", by)))
+		e.o.Record(in.Event(monitor.EventKept, now, said("no longer", by)))
 	}
 	return nil
 }
@@ -228,10 +228,6 @@ func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
 		}
 	}
 	return append(actions, policy.Foreseen(&at, r)...)
-}
-
-func about(in *monitor.Instance, kind monitor.EventKind, at time.Time, detail string) monitor.Event {
-	return monitor.Event{At: at, Kind: kind, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: monitor.Clean(detail)}
 }
 
 // said is what was said, and by whom.
