@@ -88,10 +88,8 @@ type Totals struct {
 	Shared    int // that run
 	RSSBytes  uint64
 	// SavedBytes is what separate servers would need besides.
-	SavedBytes uint64
-	// GivenUp are those that are listed no more, which count nowhere else.
-	GivenUp      int
-	GivenUpBytes uint64
+	SavedBytes   uint64
+	GivenUpBytes uint64 // of those that are listed no more, which count nowhere else
 	// Unsure are the processes on the pipes of clients, which count nowhere else.
 	Unsure int
 }
@@ -105,7 +103,6 @@ func (s *Snapshot) Totals() Totals {
 			t.Unsure++
 			continue
 		case !in.Listed():
-			t.GivenUp++
 			t.GivenUpBytes += in.RSSBytes
 			continue
 		}

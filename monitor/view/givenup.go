@@ -14,18 +14,18 @@ type GivenUp struct {
 
 // GivenUpIn finds them; nil for none.
 func GivenUpIn(s *monitor.Snapshot) *GivenUp {
-	totals := s.Totals()
-	if totals.GivenUp == 0 {
-		return nil
-	}
-	g := &GivenUp{Words: fmt.Sprintf("%d given up", totals.GivenUp)}
-	if totals.GivenUpBytes > 0 {
-		g.Words += ", " + monitor.Memory(totals.GivenUpBytes)
-	}
+	g := &GivenUp{}
 	for i := range s.Instances {
 		if !s.Instances[i].Plan.GivenUpSince.IsZero() {
 			g.IDs = append(g.IDs, ID(s.Instances[i].ID()))
 		}
+	}
+	if len(g.IDs) == 0 {
+		return nil
+	}
+	g.Words = fmt.Sprintf("%d given up", len(g.IDs))
+	if bytes := s.Totals().GivenUpBytes; bytes > 0 {
+		g.Words += ", " + monitor.Memory(bytes)
 	}
 	return g
 }
