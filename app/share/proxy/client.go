@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"strings"
 
 	"lamplighter/app/share"
@@ -52,7 +51,7 @@ func saidName(said ClientInfo) string {
 // attach begins the conversation of a client, as a plan has it. Plan and Root of the
 // options are for a client that may change its project. Its name is that of its process
 // if that is known, else what it calls itself.
-func attach(ctx context.Context, broker *share.Broker, plan share.Plan, process monitor.Client, known bool, o SessionOptions) (*Session, *share.Client) {
+func attach(broker *share.Broker, plan share.Plan, process monitor.Client, known bool, o SessionOptions) (*Session, *share.Client) {
 	member := broker.Attach(plan, process)
 	o.Servers = member
 	o.Info = func(said ClientInfo) {

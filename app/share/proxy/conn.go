@@ -25,9 +25,8 @@ type client struct {
 	frames *frames
 	out    *outlet
 	log    *slog.Logger
-	last   uint64        // number of the last line
-	peeked chan struct{} // closed when the first frame after the hello may be read
-	first  error         // in its place, then: a pipe of Windows tells its end once
+	last   uint64     // number of the last line
+	takes  chan taker // who takes what comes after the hello, once that is decided
 
 	greeting wire.Greeting
 	who      monitor.Client
@@ -39,9 +38,12 @@ type client struct {
 	elsewhere string // why its paths mean nothing here: a part of a sentence; "" = they do
 }
 
+// taker takes the frames of a shim. An error of it ends the connection.
+type taker func(h wire.Header, payload []byte) error
+
 // attend serves one connection to its end, or to that of ctx.
 func (s *Server) attend(ctx context.Context, conn net.Conn) {
-	c := &client{Server: s, conn: conn, frames: newFrames(conn), out: &outlet{conn: conn}, log: s.options.Log}
+	c := &client{Server: s, conn: conn, frames: newFrames(conn), out: &outlet{conn: conn}, log: s.options.Log, takes: make(chan taker, 1)}
 	defer conn.Close()
 	// Until there is a session nothing has to be left in order.
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -133,54 +135,60 @@ func otherVersion(version int, program string) string {
 
 // serve decides how the client is served, and does it.
 func (c *client) serve(ctx context.Context) {
-	// The shim sends nothing before it is welcome, so that what comes now is its end.
-	deciding, cancel := context.WithCancel(ctx)
-	defer cancel()
-	c.peeked = make(chan struct{})
+	// The shim sends nothing before it is welcome, so that what comes until then is its end.
+	here, gone := context.WithCancelCause(ctx)
+	read := make(chan struct{})
 	go func() {
-		defer close(c.peeked)
-		if _, c.first = c.frames.r.Peek(1); c.first != nil {
-			cancel()
-		}
+		defer close(read)
+		gone(c.read())
 	}()
 	defer func() {
+		close(c.takes)
 		c.conn.Close()
-		<-c.peeked
+		<-read
 	}()
 	wish := share.Request{
 		Dir: c.greeting.Dir, Command: c.greeting.Command, Env: c.greeting.Env, Moved: c.greeting.Moved, Project: c.greeting.Project,
 	}
-	plan, err := c.plan(deciding, wish)
+	plan, err := c.plan(here, wish)
 	if err == nil && plan.Alone != "" && wish.Project != "" {
 		wish.Project = "" // its directory was removed since, for example: it may activate another one
-		plan, err = c.plan(deciding, wish)
+		plan, err = c.plan(here, wish)
 	}
 	switch {
-	case deciding.Err() != nil:
+	case here.Err() != nil:
 	case c.greeting.Own != "" || err == nil && plan.Alone != "":
-		c.alone(ctx, plan.Alone, wish)
+		c.alone(here, plan.Alone, wish)
 	case err != nil:
 		c.log.Info("a client cannot be served", "error", err)
 		_ = c.out.bye(exitFailed, err.Error()) // its shim answers what it asks first with that
 	default:
-		c.share(ctx, deciding, wish, plan)
+		c.share(ctx, here, wish, plan)
 	}
 }
 
-// next returns the next frame of the shim. An error of it is logged.
-func (c *client) next() (wire.Header, []byte, error) {
-	<-c.peeked
-	h, payload, err := wire.Header{}, []byte(nil), c.first
-	if err == nil {
-		h, payload, err = c.frames.next()
+// read gives each frame of the shim to who takes it, to the end of the connection, and
+// returns why that was.
+func (c *client) read() error {
+	var take taker
+	for {
+		h, payload, err := c.frames.next()
+		if err == nil {
+			err = c.inOrder(h)
+		}
+		if err == nil && take == nil {
+			if take = <-c.takes; take == nil { // nobody does
+				return net.ErrClosed
+			}
+		}
+		if err == nil {
+			err = take(h, payload)
+		}
+		if err != nil {
+			c.noteEnd(err)
+			return err
+		}
 	}
-	if err == nil {
-		err = c.inOrder(h)
-	}
-	if err != nil {
-		c.noteEnd(err)
-	}
-	return h, payload, err
 }
 
 // plan says how the client is served.
@@ -205,8 +213,8 @@ func (c *client) welcome(mode wire.WelcomeMode, why string) error {
 	return err
 }
 
-// share serves a client with a server that others may have too.
-func (c *client) share(ctx, deciding context.Context, wish share.Request, plan share.Plan) {
+// share serves a client, while it is here, with a server that others may have too.
+func (c *client) share(ctx, here context.Context, wish share.Request, plan share.Plan) {
 	o := SessionOptions{
 		Out: c.out, Initialize: c.greeting.Initialize, Initialized: c.greeting.Initialized, Log: c.log, Limits: c.options.Limits,
 		Plan: func(ctx context.Context, project string) (share.Plan, error) {
@@ -215,70 +223,40 @@ func (c *client) share(ctx, deciding context.Context, wish share.Request, plan s
 			return c.plan(ctx, w)
 		},
 	}
-	l, member := attach(deciding, c.options.Broker, plan, c.who, c.known, o)
+	l, member := attach(c.options.Broker, plan, c.who, c.known, o)
 	defer member.Detach()
 	if c.welcome(wire.Shared, "") != nil {
 		return
 	}
-	ended := make(chan struct{})
-	broken := make(chan error, 1)
-	go func() {
-		defer close(ended)
-		take := func(h wire.Header, payload []byte) error { return c.take(l, h, payload) }
-		if err := c.read(take); errors.Is(err, wire.ErrFrame) {
-			broken <- err
-		}
-		l.Gone()
-	}()
-	defer func() {
-		c.conn.Close()
-		<-ended
-	}()
-	if l.Serve(ctx) == nil {
-		// Who still listens has all answers.
-		_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
-		select {
-		case err := <-broken:
-			_ = c.out.bye(exitFailed, "lamplighter does not understand this lamplighter-connect; start the MCP server again: "+err.Error())
+	c.takes <- func(h wire.Header, payload []byte) error {
+		switch h.Type {
+		case wire.Line:
+			l.Take(h.Seq, payload)
+		case wire.Long:
+			l.TakeLong(h.Seq, payload)
+		case wire.End:
+			l.Finish()
 		default:
-			_ = c.out.bye(0, "")
+			return unexpected(h)
 		}
+		return nil
 	}
-}
-
-// read gives each frame to take, to the end of the connection, and returns why that was.
-func (c *client) read(take func(wire.Header, []byte) error) error {
-	for {
-		h, payload, err := c.next()
-		if err == nil {
-			err = take(h, payload)
-		}
-		if err != nil {
-			return err
-		}
+	defer context.AfterFunc(here, l.Gone)()
+	if l.Serve(ctx) != nil {
+		return
 	}
-}
-
-// take gives a frame to a session.
-func (c *client) take(l *Session, h wire.Header, payload []byte) error {
-	switch h.Type {
-	case wire.Line:
-		l.Take(h.Seq, payload)
-	case wire.Long:
-		l.TakeLong(h.Seq, payload)
-	case wire.End:
-		l.Finish()
-	default:
-		return c.unexpected(h)
+	// Who still listens has all answers.
+	_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
+	if err := context.Cause(here); errors.Is(err, wire.ErrFrame) {
+		_ = c.out.bye(exitFailed, "lamplighter does not understand this lamplighter-connect; start the MCP server again: "+err.Error())
+	} else {
+		_ = c.out.bye(0, "")
 	}
-	return nil
 }
 
 // unexpected is the error of a frame that is not to come here.
-func (c *client) unexpected(h wire.Header) error {
-	err := fmt.Errorf("%w that is to come here: %q", wire.ErrFrame, h.Type)
-	c.noteEnd(err)
-	return err
+func unexpected(h wire.Header) error {
+	return fmt.Errorf("%w that is to come here: %q", wire.ErrFrame, h.Type)
 }
 
 // inOrder refuses lines that are out of order: one could be carried out twice.
@@ -303,13 +281,11 @@ func (c *client) noteEnd(err error) {
 }
 
 // alone serves a client whose server cannot be shared: its shim runs that, and
-// the connection says that it is there.
-func (c *client) alone(ctx context.Context, why string, wish share.Request) {
+// the connection says that it is here.
+func (c *client) alone(here context.Context, why string, wish share.Request) {
 	if why == "" {
 		why = "it could not be shared when it was started"
 	}
-	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
-	defer stop()
 	member := c.options.Broker.AttachUnshared(c.who, why, wish)
 	defer member.Detach()
 	if c.greeting.Own != "" {
@@ -318,13 +294,14 @@ func (c *client) alone(ctx context.Context, why string, wish share.Request) {
 	if c.welcome(wire.Own, why) != nil {
 		return
 	}
-	_ = c.read(func(h wire.Header, payload []byte) error { // its end was logged
+	c.takes <- func(h wire.Header, payload []byte) error {
 		if h.Type != wire.Ran {
-			return c.unexpected(h)
+			return unexpected(h)
 		}
 		c.ran(member.Ran, string(payload))
 		return nil
-	})
+	}
+	<-here.Done()
 }
 
 // ran notes which process a shim runs; "" is none.

@@ -57,7 +57,7 @@ func TestNamesOfClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, known := range []bool{true, false} {
-		session, member := attach(t.Context(), s.broker, plan, monitor.Client{Name: "Claude Code"}, known, SessionOptions{Out: &fakeWriter{}})
+		session, member := attach(s.broker, plan, monitor.Client{Name: "Claude Code"}, known, SessionOptions{Out: &fakeWriter{}})
 		session.o.Info(ClientInfo{Name: "other", Title: "Other"})
 		want := map[bool]string{true: "Claude Code", false: "Other"}[known]
 		if names := clientNames(s.broker, "/b"); len(names) != 1 || names[0] != want {

@@ -200,7 +200,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, initialize wire.Me
 		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, idle: w.options.Idle,
 		log: w.options.Log.With("project", shown(plan.Spec.Project)),
 	}
-	s.session, s.member = attach(req.Context(), w.options.Broker, plan, monitor.Client{}, false, SessionOptions{
+	s.session, s.member = attach(w.options.Broker, plan, monitor.Client{}, false, SessionOptions{
 		Out: s, Ephemeral: true, Log: s.log, Limits: w.options.Limits, Root: w.options.Ask.Root,
 		Plan: func(ctx context.Context, project string) (share.Plan, error) {
 			return w.options.Ask.ForAddress(ctx, project, w.options.Usual())
